@@ -1,0 +1,19 @@
+/** @typedef {'SHAPE' | 'ARGUMENT' | 'OUT_OF_MEMORY' | 'DISPOSED' | 'STATE' | 'LOAD' | 'FORMAT'} ErrorCode */
+
+/** Every error that Headlight throws. The instance it came from stays usable and has lost no memory. */
+export class HeadlightError extends Error {
+  /**
+   * @param {ErrorCode} code
+   * @param {string} message
+   * @param {{ parameter?: string, expected?: unknown, got?: unknown, cause?: unknown }} [details]
+   */
+  constructor(code, message, { parameter, expected, got, cause } = {}) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = 'HeadlightError';
+    this.code = code;
+    /** The parameter that was wrong, as the caller spelled it. */
+    this.parameter = parameter;
+    this.expected = expected;
+    this.got = got;
+  }
+}
