@@ -1,0 +1,210 @@
+/* Scaled dot-product attention.
+ *
+ *   x       (B,T,C) ─Wq,Wk,Wv→ q,k,v   (B,H,T,D)   projections        gemm      (multihead.c)
+ *   q·kᵀ·scale       →         scores  (B,H,T,S)   + mask             gemm
+ *   softmax(scores)  →         weights (B,H,T,S)   rows sum to 1      softmax
+ *   weights·v        →         heads   (B,T,H·D)   weighted values    gemm
+ *   heads ─Wo→                 out     (B,T,C)     output             gemm      (multihead.c)
+ *
+ * This file holds the explicit path, in which a tile of whole score rows exists, and what stands around
+ * both paths. Keys and values of one key/value head are packed once and serve every query head of its
+ * group. Scores are kept transposed, scores[key][query]: then one kernel makes both products, the packed
+ * form of the weights is what it has just written, and softmax never sums across lanes. */
+#include "attention.h"
+
+#include "dropout.h"
+#include "panel.h"
+#include "softmax.h"
+#include "tensor.h"
+
+/* Keys per block of the streaming path: with 24 queries the block stays in the first-level cache.
+ * A multiple of every TILE_ROWS. */
+enum { STREAM_KEYS = 252 };
+
+/* Rows [0, all keys) of (B,H,T,S+E) or of the mean (B,T,S+E), for the queries of one panel. */
+static float *result_rows(const attention_tile *t, float *base, uint32_t panel, bool per_head) {
+  size_t row = per_head ? (size_t)t->batch * t->args->heads + t->head : t->batch;
+  return base + (row * t->args->queries + t->first + panel * TILE_COLS) * all_keys(t->args);
+}
+
+static void give_scores(const attention_tile *t, uint32_t panel, hl_scores step) {
+  if (t->args->scores_step != step) return;
+  panel_store(result_rows(t, t->args->scores, panel, true), all_keys(t->args), panel_scores(t, panel),
+              all_keys(t->args), panel_queries(t, panel));
+}
+
+/* Keys outside the span have weight 0. */
+static void give_weights(const attention_tile *t, uint32_t panel, span keys) {
+  const hl_attention_args *args = t->args;
+  if (args->weights_mode == HL_WEIGHTS_NONE) return;
+  bool mean = args->weights_mode == HL_WEIGHTS_MEAN;
+  uint32_t width = all_keys(args), queries = panel_queries(t, panel);
+  float *weights = result_rows(t, args->weights, panel, !mean);
+  if (!mean || t->head == 0) {
+    for (size_t c = 0; c < queries; c++) {
+      for (size_t s = 0; s < keys.from; s++) weights[c * width + s] = 0;
+      for (size_t s = mean ? keys.from : keys.to; s < width; s++) weights[c * width + s] = 0;
+    }
+  }
+  if (mean) panel_add(weights + keys.from, width, panel_scores(t, panel), keys.to - keys.from, queries,
+                      1 / (float)args->heads);
+  else panel_store(weights + keys.from, width, panel_scores(t, panel), keys.to - keys.from, queries);
+}
+
+void attend_explicit(const attention_tile *t) {
+  const hl_attention_args *args = t->args;
+  span keys = args->scores_step ? (span){0, all_keys(args)} : tile_span(t);
+  uint32_t count = keys.to - keys.from;
+  tile_scores(t, keys);
+  for (uint32_t p = 0; p < tile_panels(t); p++) {
+    float *scores = panel_scores(t, p);
+    uint32_t first = t->first + p * TILE_COLS, queries = panel_queries(t, p);
+    give_scores(t, p, HL_SCORES_RAW);
+    if (args->scores_step == HL_SCORES_RAW) panel_multiply(scores, count, args->scale);
+    give_scores(t, p, HL_SCORES_SCALED);
+    tile_softcap(t, p, count);
+    give_scores(t, p, HL_SCORES_CAPPED);
+    mask_panel(scores, args, t->batch, t->head, first, queries, keys.from, count);
+    give_scores(t, p, HL_SCORES_MASKED);
+    softmax_panel(scores, count);
+    dropout_panel(scores, args, t->batch, t->head, first, queries, keys.from, count);
+    give_weights(t, p, keys);
+  }
+  tile_values(t, keys, false);
+  for (uint32_t p = 0; p < tile_panels(t); p++) tile_output(t, p, NULL);
+}
+
+/* ---- around both paths ---- */
+
+static bool finite(float x) { return __builtin_isfinite(x); }
+
+hl_status attention_validate(const hl_attention_args *a) {
+  if (!a || a->heads == 0 || a->kv_heads == 0 || a->heads % a->kv_heads != 0) return HL_BAD_SHAPE;
+  if ((uint64_t)a->keys + a->appended > UINT32_MAX) return HL_BAD_SHAPE;
+  bool rows = a->batch && a->queries, columns = a->keys || a->appended;
+  if (rows && a->value_width && !a->output) return HL_BAD_SHAPE;
+  if (rows && a->width && !a->query) return HL_BAD_SHAPE;
+  if (rows && a->keys && ((a->width && !a->key) || (a->value_width && !a->value))) return HL_BAD_SHAPE;
+  if (a->appended && ((a->width && !a->appended_key) || (a->value_width && !a->appended_value))) return HL_BAD_SHAPE;
+  if (rows && columns && a->weights_mode != HL_WEIGHTS_NONE && !a->weights) return HL_BAD_SHAPE;
+  if (rows && columns && a->scores_step != HL_SCORES_NONE && !a->scores) return HL_BAD_SHAPE;
+  if (a->weights_mode > HL_WEIGHTS_MEAN || a->scores_step > HL_SCORES_MASKED || a->causal > 1) return HL_BAD_ARGUMENT;
+  if (a->window_left < -1 || a->window_right < -1) return HL_BAD_ARGUMENT;
+  if (!finite(a->scale) || !finite(a->softcap) || a->softcap < 0) return HL_BAD_ARGUMENT;
+  if (!(a->fill < __builtin_inff())) return HL_BAD_ARGUMENT;
+  if (!(a->dropout >= 0 && a->dropout <= 1)) return HL_BAD_ARGUMENT;
+  return HL_OK;
+}
+
+static bool is_explicit(const hl_attention_args *a) {
+  return a->weights_mode != HL_WEIGHTS_NONE || a->scores_step != HL_SCORES_NONE;
+}
+
+/* The workspace, cut in the order of its use; every part starts on a 64-byte boundary. */
+typedef struct {
+  uint64_t keys, values, query, scores, heads, score_rows;
+} layout;
+
+static uint64_t up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
+
+static layout layout_of(const hl_attention_args *a) {
+  uint64_t keys = all_keys(a), queries = up(a->queries, TILE_COLS);
+  if (queries > TILE_QUERIES) queries = TILE_QUERIES;
+  layout l;
+  l.score_rows = up(is_explicit(a) || keys < STREAM_KEYS ? keys : STREAM_KEYS, TILE_ROWS);
+  l.keys = up(up(keys, TILE_ROWS) * a->width, 16);
+  l.values = up(keys * up(a->value_width, TILE_ROWS), 16);
+  l.query = up(queries * a->width, 16);
+  l.scores = up(queries * l.score_rows, 16);
+  l.heads = up(queries * up(a->value_width, TILE_ROWS), 16);
+  return l;
+}
+
+uint64_t attention_workspace(const hl_attention_args *args) {
+  layout l = layout_of(args);
+  return l.keys + l.values + l.query + l.scores + l.heads;
+}
+
+/* Key rows S..S+E−1 of the packed keys. */
+static void pack_appended_keys(float *packed, const hl_attention_args *a, uint32_t kv_head) {
+  size_t width = a->width;
+  for (size_t e = 0; e < a->appended; e++) {
+    size_t row = a->keys + e, lane = row % TILE_ROWS;
+    float *panel = packed + (row - lane) * width;
+    const float *key = a->appended_key + (e * a->kv_heads + kv_head) * width;
+    for (size_t i = 0; lane == 0 && i < width * TILE_ROWS; i++) panel[i] = 0;
+    for (size_t d = 0; d < width; d++) panel[d * TILE_ROWS + lane] = key[d];
+  }
+}
+
+/* Packs one key/value head; says whether its values are all finite. */
+static bool pack_head(float *keys, float *values, const hl_attention_args *a, uint32_t batch, uint32_t kv_head) {
+  const float *key = a->key + (size_t)batch * a->key_stride.batch + (size_t)kv_head * a->key_stride.head;
+  const float *value = a->value + (size_t)batch * a->value_stride.batch + (size_t)kv_head * a->value_stride.head;
+  gemm_pack_rows(keys, TILE_ROWS, key, a->key_stride.row, a->keys, a->width, 1);
+  bool finite_values = gemm_pack_columns(values, all_keys(a), 0, value, a->value_stride.row, a->keys, a->value_width);
+  if (a->appended == 0) return finite_values;
+  pack_appended_keys(keys, a, kv_head);
+  return gemm_pack_columns(values, all_keys(a), a->keys, a->appended_value + (size_t)kv_head * a->value_width,
+                           (size_t)a->kv_heads * a->value_width, a->appended, a->value_width) &&
+         finite_values;
+}
+
+static void pack_query(const attention_tile *t) {
+  const hl_attention_args *a = t->args;
+  const float *query = a->query + (size_t)t->batch * a->query_stride.batch +
+                       (size_t)t->head * a->query_stride.head + (size_t)t->first * a->query_stride.row;
+  float scale = a->scores_step == HL_SCORES_RAW ? 1 : a->scale;
+  gemm_pack_rows(t->query, TILE_COLS, query, a->query_stride.row, t->queries, a->width, scale);
+}
+
+void attention_run(const hl_attention_args *args, float *workspace) {
+  layout l = layout_of(args);
+  float *keys = workspace, *values = keys + l.keys, *query = values + l.values;
+  float *scores = query + l.query, *heads = scores + l.scores;
+  void (*attend)(const attention_tile *) = is_explicit(args) ? attend_explicit : attend_stream;
+  uint32_t group = args->heads / args->kv_heads;
+  for (uint32_t b = 0; args->queries && b < args->batch; b++) {
+    for (uint32_t g = 0; g < args->kv_heads; g++) {
+      bool finite_values = pack_head(keys, values, args, b, g);
+      for (uint32_t h = g * group; h < (g + 1) * group; h++) {
+        for (uint32_t first = 0; first < args->queries; first += TILE_QUERIES) {
+          uint32_t left = args->queries - first, queries = left < TILE_QUERIES ? left : TILE_QUERIES;
+          attention_tile t = {args,  b,     h,      first, queries, keys, values, finite_values,
+                              query, scores, heads, (size_t)l.score_rows};
+          pack_query(&t);
+          attend(&t);
+        }
+      }
+    }
+  }
+}
+
+hl_status hl_attention(const hl_attention_args *args) {
+  hl_status status = attention_validate(args);
+  if (status != HL_OK) return status;
+  float *workspace = workspace_alloc(attention_workspace(args));
+  if (!workspace) return HL_OUT_OF_MEMORY;
+  attention_run(args, workspace);
+  workspace_free(workspace);
+  return HL_OK;
+}
+
+hl_status hl_cache_append(float *present, const float *past, const float *fresh, uint32_t batch,
+                          uint32_t kv_heads, uint32_t past_keys, uint32_t keys, uint32_t width,
+                          uint32_t fresh_batch_stride, uint32_t fresh_head_stride, uint32_t fresh_row_stride) {
+  size_t heads = (size_t)batch * kv_heads, past_size = (size_t)past_keys * width;
+  if (heads && width && ((past_keys && !past) || (keys && !fresh) || (past_keys + keys && !present))) return HL_BAD_SHAPE;
+  for (size_t i = 0; i < heads; i++) {
+    float *to = present + i * (past_size + (size_t)keys * width);
+    const float *from = fresh + i / kv_heads * fresh_batch_stride + i % kv_heads * fresh_head_stride;
+    for (size_t j = 0; j < past_size; j++) to[j] = past[i * past_size + j];
+    for (size_t s = 0; s < keys; s++) {
+      for (size_t d = 0; d < width; d++) to[past_size + s * width + d] = from[s * fresh_row_stride + d];
+    }
+  }
+  return HL_OK;
+}
+
+uint32_t hl_simd(void) { return HL_SIMD_RELAXED; }
+uint32_t hl_attention_args_size(void) { return sizeof(hl_attention_args); }

@@ -1,0 +1,63 @@
+/* Attention in pieces: for the layer, which brings its own workspace; and what the two paths share, a tile
+ * of queries before one packed key/value head. */
+#ifndef HL_ATTENTION_H
+#define HL_ATTENTION_H
+
+#include "gemm.h"
+#include "mask.h"
+
+hl_status attention_validate(const hl_attention_args *args);
+uint64_t attention_workspace(const hl_attention_args *args); /* floats */
+void attention_run(const hl_attention_args *args, float *workspace);
+
+/* Up to three panels of eight queries share each pass over the keys. */
+enum { TILE_PANELS = 3, TILE_QUERIES = TILE_PANELS * TILE_COLS };
+
+typedef struct {
+  const hl_attention_args *args;
+  uint32_t batch, head, first, queries; /* queries first..first+queries−1 of this head */
+  const float *keys;   /* packed rows:    [⌈S/TILE_ROWS⌉][D][TILE_ROWS] */
+  const float *values; /* packed columns: [⌈Dv/TILE_ROWS⌉][S][TILE_ROWS] */
+  bool finite;         /* no NaN or infinity among the values */
+  float *query;        /* packed rows:    [panel][D][8], the scale on them but where raw scores are asked for */
+  float *scores;       /* [panel][score_rows][8]: transposed, a query is a column */
+  float *heads;        /* [panel][⌈Dv⌉][8]: Σ weight · value, transposed */
+  size_t score_rows;
+} attention_tile;
+
+static inline uint32_t all_keys(const hl_attention_args *args) { return args->keys + args->appended; }
+
+static inline uint32_t tile_panels(const attention_tile *t) { return (t->queries + TILE_COLS - 1) / TILE_COLS; }
+
+static inline uint32_t panel_queries(const attention_tile *t, uint32_t panel) {
+  uint32_t left = t->queries - panel * TILE_COLS;
+  return left < TILE_COLS ? left : TILE_COLS;
+}
+
+static inline float *panel_scores(const attention_tile *t, uint32_t panel) {
+  return t->scores + panel * t->score_rows * TILE_COLS;
+}
+
+static inline float *panel_heads(const attention_tile *t, uint32_t panel) {
+  return t->heads + panel * round_up(t->args->value_width, TILE_ROWS) * TILE_COLS;
+}
+
+/* scores = q · kᵀ of the keys in the span, which starts at a multiple of TILE_ROWS; score row 0 is its first. */
+void tile_scores(const attention_tile *t, span keys);
+
+/* scores = softcap · tanh(scores / softcap); nothing where there is no softcap. */
+void tile_softcap(const attention_tile *t, uint32_t panel, size_t keys);
+
+/* heads = weights · v, or heads + weights · v, of the keys in the span. */
+void tile_values(const attention_tile *t, span keys, bool accumulate);
+
+/* output(queries, Dv) = the panel's heads, each query times its factor; NULL is 1. */
+void tile_output(const attention_tile *t, uint32_t panel, const float *factor);
+
+/* The span of keys that the tile must look at, its start rounded down to a panel of keys. */
+span tile_span(const attention_tile *t);
+
+void attend_explicit(const attention_tile *t);
+void attend_stream(const attention_tile *t);
+
+#endif

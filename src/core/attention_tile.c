@@ -1,0 +1,79 @@
+#include "attention.h"
+#include "exp.h"
+#include "panel.h"
+
+/* Depth of one pass of the value product: as many keys as keep a panel of each operand in the first cache. */
+enum { VALUE_DEPTH = 252 };
+
+span tile_span(const attention_tile *t) {
+  span s = mask_span(t->args, t->batch, t->first, t->queries);
+  s.from -= s.from % TILE_ROWS;
+  return s;
+}
+
+void tile_scores(const attention_tile *t, span keys) {
+  size_t width = t->args->width;
+  for (size_t s = keys.from; s < keys.to; s += TILE_ROWS) {
+    for (uint32_t p = 0; p < tile_panels(t); p++) {
+      gemm_tile(panel_scores(t, p) + (s - keys.from) * TILE_COLS, TILE_COLS, t->keys + s * width,
+                t->query + p * width * TILE_COLS, width, false);
+    }
+  }
+}
+
+void tile_softcap(const attention_tile *t, uint32_t panel, size_t keys) {
+  if (t->args->softcap == 0) return;
+  const vec cap = vec_splat(t->args->softcap), inverse = vec_splat(1 / t->args->softcap);
+  float *scores = panel_scores(t, panel);
+  for (size_t i = 0; i < keys * TILE_COLS; i += 4) {
+    vec_store(scores + i, vec_mul(cap, vec_tanh(vec_mul(vec_load(scores + i), inverse))));
+  }
+}
+
+/* 0 · NaN is NaN, so a value that is not finite would leak from a hidden key through the packed product.
+ * Here hidden keys of weight 0 are stepped over instead. */
+static void values_one_by_one(const attention_tile *t, uint32_t panel, span keys) {
+  const float *weights = panel_scores(t, panel);
+  float *heads = panel_heads(t, panel);
+  size_t capacity = all_keys(t->args);
+  for (uint32_t c = 0; c < panel_queries(t, panel); c++) {
+    for (uint32_t s = keys.from; s < keys.to; s++) {
+      float w = weights[(s - keys.from) * TILE_COLS + c];
+      if (w == 0 && !mask_sees(t->args, t->batch, t->head, t->first + panel * TILE_COLS + c, s)) continue;
+      for (size_t j = 0; j < t->args->value_width; j++) {
+        size_t row = j % TILE_ROWS, from = j - row;
+        heads[j * TILE_COLS + c] += w * t->values[from * capacity + s * TILE_ROWS + row];
+      }
+    }
+  }
+}
+
+void tile_values(const attention_tile *t, span keys, bool accumulate) {
+  size_t rows = round_up(t->args->value_width, TILE_ROWS), capacity = all_keys(t->args);
+  if (!accumulate) {
+    for (size_t i = 0; i < tile_panels(t) * rows * TILE_COLS; i++) t->heads[i] = 0;
+  }
+  if (!t->finite) {
+    for (uint32_t p = 0; p < tile_panels(t); p++) values_one_by_one(t, p, keys);
+    return;
+  }
+  for (size_t s = keys.from; s < keys.to; s += VALUE_DEPTH) {
+    size_t depth = keys.to - s < VALUE_DEPTH ? keys.to - s : VALUE_DEPTH;
+    for (size_t j = 0; j < rows; j += TILE_ROWS) {
+      for (uint32_t p = 0; p < tile_panels(t); p++) {
+        gemm_tile(panel_heads(t, p) + j * TILE_COLS, TILE_COLS, t->values + j * capacity + s * TILE_ROWS,
+                  panel_scores(t, p) + (s - keys.from) * TILE_COLS, depth, true);
+      }
+    }
+  }
+}
+
+void tile_output(const attention_tile *t, uint32_t panel, const float *factor) {
+  const hl_attention_args *args = t->args;
+  const hl_stride *stride = &args->output_stride;
+  float *output = args->output + (size_t)t->batch * stride->batch + (size_t)t->head * stride->head +
+                  (size_t)(t->first + panel * TILE_COLS) * stride->row;
+  float *heads = panel_heads(t, panel);
+  if (factor) panel_scale(heads, args->value_width, factor);
+  panel_store(output, stride->row, heads, args->value_width, panel_queries(t, panel));
+}

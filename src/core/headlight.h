@@ -1,0 +1,145 @@
+/* Headlight: the public face of the attention core.
+ *
+ * Every exported function is declared here. Sizes are counts of floats unless a name says bytes.
+ * One alphabet: B batch, T queries, S keys, H query heads, G key/value heads, D head width of queries
+ * and keys, Dv head width of values, E appended keys, C model width, P past keys.
+ *
+ * Ownership   the caller owns every pointer it passes; a call keeps none of them. Workspace is taken from
+ *             the core's own memory and given back before the call returns.
+ * Aliasing    outputs must not overlap inputs or each other.
+ * Status      everything is validated before anything is written. On a status other than HL_OK no output
+ *             has been touched and no memory is lost.
+ * Layout      the argument structs hold 4-byte fields only, so on wasm32 field i lies at byte 4·i.
+ */
+#ifndef HEADLIGHT_H
+#define HEADLIGHT_H
+
+#include <stdint.h>
+
+typedef enum {
+  HL_OK = 0,
+  HL_OUT_OF_MEMORY = 1, /* the workspace does not fit below the memory limit */
+  HL_BAD_SHAPE = 2,     /* sizes contradict each other: H not a multiple of G, a missing input, ... */
+  HL_BAD_ARGUMENT = 3,  /* a number outside its range: NaN scale, dropout above 1, ... */
+  HL_BAD_POINTER = 4,   /* hl_tensor_free: not a live block */
+} hl_status;
+
+/* ---- memory ----------------------------------------------------------------------------------------- */
+
+/* A block of `count` floats, aligned to 64 bytes, contents undefined. NULL when it does not fit below the
+ * limit; `count` is a double so that a product of sizes beyond 2³² arrives as what it is and is refused.
+ * A count of 0 gives a valid block. */
+float *hl_tensor_alloc(double count);
+
+/* Gives a block back. NULL is allowed; anything that is not a live block is HL_BAD_POINTER. */
+hl_status hl_tensor_free(float *block);
+
+double hl_memory_used(void);     /* bytes in live blocks, their headers included */
+double hl_memory_reserved(void); /* bytes of linear memory taken from the host; it never shrinks */
+double hl_memory_limit(void);    /* bytes that reserved may grow to; 4 GiB at the start */
+void hl_memory_set_limit(double bytes);
+
+/* ---- scaled dot-product attention ------------------------------------------------------------------- */
+
+/* Step in floats from one batch entry, head or row to the next; the last axis is contiguous. */
+typedef struct {
+  uint32_t batch, head, row;
+} hl_stride;
+
+/* Step in elements along (B,H,T,S) of an operand that broadcasts: 0 where it is repeated. */
+typedef struct {
+  uint32_t batch, head, query, key;
+} hl_broadcast;
+
+typedef enum {
+  HL_SCORES_NONE = 0,
+  HL_SCORES_RAW = 1,    /* q·k */
+  HL_SCORES_SCALED = 2, /* × scale */
+  HL_SCORES_CAPPED = 3, /* softcap · tanh(score / softcap) */
+  HL_SCORES_MASKED = 4, /* + bias, hidden keys replaced by fill: what softmax sees */
+} hl_scores;
+
+typedef enum {
+  HL_WEIGHTS_NONE = 0,
+  HL_WEIGHTS_HEADS = 1, /* (B,H,T,S+E) */
+  HL_WEIGHTS_MEAN = 2,  /* (B,T,S+E), the mean over heads */
+} hl_weights;
+
+typedef struct {
+  float *output;  /* (B,H,T,Dv) by output_stride */
+  float *weights; /* as weights_mode says, contiguous; after dropout */
+  float *scores;  /* (B,H,T,S+E), contiguous, at scores_step */
+  const float *query, *key, *value; /* (B,H,T,D) (B,G,S,D) (B,G,S,Dv), each by its stride */
+
+  /* Keys 0..E−1 appended after the S keys of every batch entry and seen by every query: (E, G·D), (E, G·Dv). */
+  const float *appended_key, *appended_value;
+
+  /* What a query may see. All of them together: a key is hidden if any of them hides it.
+   * valid_lens: keys at or beyond the length are hidden. offset: position of query 0 among the keys,
+   * for causal and window; query t stands at t + offset. */
+  const uint8_t *mask;        /* by mask_stride: 0 hides */
+  const float *bias;          /* by bias_stride: added to the score */
+  const uint8_t *key_padding; /* by key_padding_stride (batch, key): 0 hides */
+  const int32_t *valid_lens;  /* by valid_lens_stride (batch, query) */
+  const int32_t *offset;      /* (B), or NULL for 0 */
+  const uint8_t *keep;        /* (B,H,T,S+E), contiguous: 0 drops the weight; used instead of a seed */
+
+  hl_stride output_stride, query_stride, key_stride, value_stride;
+  hl_broadcast mask_stride, bias_stride;
+  uint32_t key_padding_stride[2], valid_lens_stride[2];
+
+  uint32_t batch, heads, kv_heads, queries, keys, width, value_width, appended; /* B H G T S D Dv E */
+  uint32_t weights_mode; /* hl_weights */
+  uint32_t scores_step;  /* hl_scores */
+  uint32_t causal;       /* 1: query at position i sees keys 0..i */
+  int32_t window_left;   /* −1: no bound; else keys from position i − left on */
+  int32_t window_right;  /* −1: no bound; else keys up to position i + right */
+  uint32_t seed[2];      /* of the dropout mask, low word first */
+
+  float scale;   /* finite */
+  float softcap; /* 0: none */
+  float fill;    /* −INFINITY: a hidden key has weight 0; finite: the score it is given */
+  float dropout; /* probability in [0, 1] that a weight is dropped; the others are × 1/(1−p) */
+} hl_attention_args;
+
+/* output = softmax(mask(softcap(scale · q·kᵀ) + bias)) · v
+ *
+ * Query head h reads key/value head h / (H/G). Without weights and scores the result is made by online
+ * softmax, with workspace linear in S; with them, a tile of score rows is held, 24·(S+E) floats more.
+ * A row that sees no key has weights 0 and output 0; with a finite fill it is uniform. NaN and infinity in
+ * a hidden key or value reach no output. B, T, S or Dv of 0 is allowed. */
+hl_status hl_attention(const hl_attention_args *args);
+
+/* present (B,G,P+S,D) = past (B,G,P,D) followed by fresh (B,G,S,D, by its stride). */
+hl_status hl_cache_append(float *present, const float *past, const float *fresh, uint32_t batch,
+                          uint32_t kv_heads, uint32_t past_keys, uint32_t keys, uint32_t width,
+                          uint32_t fresh_batch_stride, uint32_t fresh_head_stride, uint32_t fresh_row_stride);
+
+/* ---- multi-head attention --------------------------------------------------------------------------- */
+
+typedef struct {
+  /* output (B,T,C), weights, scores, visibility, sizes and numbers as above; value_width is width.
+   * keys counts past_keys as well. query, key, value, appended, all strides but the masks': set here. */
+  hl_attention_args attention;
+
+  const float *query, *key, *value;     /* (B,T,query_dim) (B,S−P,key_dim) (B,S−P,value_dim), contiguous */
+  const float *past_key, *past_value;   /* (B,G,P,D) or NULL */
+  float *present_key, *present_value;   /* (B,G,S,D), given exactly when the past is */
+  const float *wq, *wk, *wv, *wo;       /* (H·D,query_dim) (G·D,key_dim) (G·D,value_dim) (C,H·D); no wo:
+                                           the heads themselves are the output, (B,T,H·D) */
+  const float *bq, *bk, *bv, *bo;       /* or NULL */
+  const float *bias_key, *bias_value;   /* (G·D) or NULL: one learned key, appended */
+  uint32_t query_dim, key_dim, value_dim, output_dim, past_keys;
+  uint32_t zero_attention;              /* 1: one key and value of zeros appended */
+} hl_multihead_args;
+
+/* project → split → attend → concat → project. appended is set here, from bias_key and zero_attention. */
+hl_status hl_multihead_forward(const hl_multihead_args *args);
+
+/* ---- about ------------------------------------------------------------------------------------------ */
+
+uint32_t hl_simd(void);                /* 0: plain simd128, 1: relaxed */
+uint32_t hl_attention_args_size(void); /* bytes */
+uint32_t hl_multihead_args_size(void); /* bytes */
+
+#endif

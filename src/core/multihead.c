@@ -1,0 +1,120 @@
+/* The multi-head layer: project → split → attend → concat → project. Splitting into heads and joining them
+ * again are strides, not copies. */
+#include "attention.h"
+#include "tensor.h"
+
+/* The layer's sizes, and where its intermediate tensors lie in one block of workspace. */
+typedef struct {
+  uint32_t query_width, kv_width, fresh_keys, appended_keys; /* H·D, G·D, S−P, E */
+  uint64_t total;                                       /* floats of all that follows */
+  float *query, *key, *value, *heads, *appended_key, *appended_value, *shared;
+} layer;
+
+static uint64_t most(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+static hl_status validate(const hl_multihead_args *m) {
+  const hl_attention_args *a = &m->attention;
+  bool rows = a->batch && a->queries, past = m->present_key != NULL;
+  if ((uint64_t)a->heads * a->width > UINT32_MAX || m->past_keys > a->keys || m->zero_attention > 1) return HL_BAD_SHAPE;
+  if (rows && a->keys > m->past_keys && (!m->key || !m->value)) return HL_BAD_SHAPE;
+  if (rows && (!m->query || !a->output)) return HL_BAD_SHAPE;
+  if (!m->wq || !m->wk || !m->wv) return HL_BAD_SHAPE;
+  if (past != (m->present_value != NULL) || (m->past_keys && (!past || !m->past_key || !m->past_value))) return HL_BAD_SHAPE;
+  if ((m->bias_key != NULL) != (m->bias_value != NULL)) return HL_BAD_SHAPE;
+  return HL_OK;
+}
+
+/* Cuts the workspace, or with a NULL one only counts it. The products of matrices and attention take turns
+ * in `shared`. */
+static layer lay_out(const hl_multihead_args *m, const hl_attention_args *a, float *workspace) {
+  layer l = {.query_width = a->heads * a->width,
+             .kv_width = a->kv_heads * a->width,
+             .fresh_keys = a->keys - m->past_keys,
+             .appended_keys = a->appended};
+  uint64_t queries = (uint64_t)a->batch * a->queries * l.query_width;
+  uint64_t keys = (uint64_t)a->batch * l.fresh_keys * l.kv_width, appended = (uint64_t)l.appended_keys * l.kv_width;
+  uint64_t shared = most(attention_workspace(a), gemm_linear_workspace(l.query_width, m->query_dim));
+  shared = most(shared, gemm_linear_workspace(l.kv_width, m->key_dim));
+  shared = most(shared, gemm_linear_workspace(l.kv_width, m->value_dim));
+  if (m->wo) shared = most(shared, gemm_linear_workspace(m->output_dim, l.query_width));
+  const uint64_t sizes[] = {queries, keys, keys, m->wo ? queries : 0, appended, appended, shared};
+  float **parts[] = {&l.query, &l.key, &l.value, &l.heads, &l.appended_key, &l.appended_value, &l.shared};
+  for (int i = 0; i < 7; i++) {
+    if (workspace) *parts[i] = workspace + l.total;
+    l.total += (sizes[i] + 15) / 16 * 16;
+  }
+  return l;
+}
+
+static void project(const hl_multihead_args *m, const hl_attention_args *a, const layer *l) {
+  size_t queries = (size_t)a->batch * a->queries, keys = (size_t)a->batch * l->fresh_keys;
+  gemm_linear(l->query, m->query, m->wq, m->bq, queries, l->query_width, m->query_dim, l->shared);
+  gemm_linear(l->key, m->key, m->wk, m->bk, keys, l->kv_width, m->key_dim, l->shared);
+  gemm_linear(l->value, m->value, m->wv, m->bv, keys, l->kv_width, m->value_dim, l->shared);
+}
+
+/* The learned key first, then the key of zeros. */
+static void append(const hl_multihead_args *m, const layer *l) {
+  for (size_t i = 0; i < (size_t)l->appended_keys * l->kv_width; i++) {
+    bool learned = m->bias_key && i < l->kv_width;
+    l->appended_key[i] = learned ? m->bias_key[i] : 0;
+    l->appended_value[i] = learned ? m->bias_value[i] : 0;
+  }
+}
+
+/* Where the heads of (rows, H·D) lie, and those of the cache (B,G,S,D). */
+static hl_stride packed_heads(uint32_t rows, uint32_t row, uint32_t width) {
+  return (hl_stride){rows * row, width, row};
+}
+static hl_stride cached_heads(const hl_attention_args *a) {
+  return (hl_stride){a->kv_heads * a->keys * a->width, a->keys * a->width, a->width};
+}
+
+static void split(hl_attention_args *a, const hl_multihead_args *m, const layer *l) {
+  a->query = l->query;
+  a->query_stride = a->output_stride = packed_heads(a->queries, l->query_width, a->width);
+  a->key = m->present_key ? m->present_key : l->key;
+  a->value = m->present_key ? m->present_value : l->value;
+  a->key_stride = m->present_key ? cached_heads(a) : packed_heads(l->fresh_keys, l->kv_width, a->width);
+  a->value_stride = a->key_stride;
+  a->appended_key = l->appended_key;
+  a->appended_value = l->appended_value;
+  if (m->wo) a->output = l->heads;
+}
+
+static void extend_cache(const hl_multihead_args *m, const hl_attention_args *a, const layer *l) {
+  hl_stride s = packed_heads(l->fresh_keys, l->kv_width, a->width);
+  hl_cache_append(m->present_key, m->past_key, l->key, a->batch, a->kv_heads, m->past_keys, l->fresh_keys,
+                  a->width, s.batch, s.head, s.row);
+  hl_cache_append(m->present_value, m->past_value, l->value, a->batch, a->kv_heads, m->past_keys, l->fresh_keys,
+                  a->width, s.batch, s.head, s.row);
+}
+
+static void forward(const hl_multihead_args *m, const hl_attention_args *a, const layer *l) {
+  project(m, a, l);
+  if (m->present_key) extend_cache(m, a, l);
+  append(m, l);
+  attention_run(a, l->shared);
+  if (m->wo) {
+    gemm_linear(m->attention.output, l->heads, m->wo, m->bo, (size_t)a->batch * a->queries, m->output_dim,
+                l->query_width, l->shared);
+  }
+}
+
+hl_status hl_multihead_forward(const hl_multihead_args *m) {
+  hl_status status = m ? validate(m) : HL_BAD_SHAPE;
+  if (status != HL_OK) return status;
+  hl_attention_args a = m->attention;
+  a.value_width = a.width;
+  a.appended = (m->bias_key != NULL) + m->zero_attention;
+  float *workspace = workspace_alloc(lay_out(m, &a, NULL).total);
+  if (!workspace) return HL_OUT_OF_MEMORY;
+  layer l = lay_out(m, &a, workspace);
+  split(&a, m, &l);
+  status = attention_validate(&a);
+  if (status == HL_OK) forward(m, &a, &l);
+  workspace_free(workspace);
+  return status;
+}
+
+uint32_t hl_multihead_args_size(void) { return sizeof(hl_multihead_args); }

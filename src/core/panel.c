@@ -1,0 +1,35 @@
+#include "panel.h"
+
+void panel_multiply(float *panel, size_t rows, float factor) {
+  const float factors[TILE_COLS] = {factor, factor, factor, factor, factor, factor, factor, factor};
+  panel_scale(panel, rows, factors);
+}
+
+void panel_scale(float *panel, size_t rows, const float factor[TILE_COLS]) {
+  vec low = vec_load(factor), high = vec_load(factor + 4);
+  for (size_t r = 0; r < rows; r++) {
+    vec_store(panel + r * TILE_COLS, vec_mul(vec_load(panel + r * TILE_COLS), low));
+    vec_store(panel + r * TILE_COLS + 4, vec_mul(vec_load(panel + r * TILE_COLS + 4), high));
+  }
+}
+
+void panel_store(float *to, size_t stride, const float *panel, size_t rows, size_t columns) {
+  size_t r = 0;
+  for (; r + 4 <= rows; r += 4) {
+    for (size_t c = 0; c < columns; c += 4) {
+      vec square[4];
+      for (size_t i = 0; i < 4; i++) square[i] = vec_load(panel + (r + i) * TILE_COLS + c);
+      vec_transpose(square);
+      for (size_t i = 0; i < 4 && c + i < columns; i++) vec_store(to + (c + i) * stride + r, square[i]);
+    }
+  }
+  for (; r < rows; r++) {
+    for (size_t c = 0; c < columns; c++) to[c * stride + r] = panel[r * TILE_COLS + c];
+  }
+}
+
+void panel_add(float *to, size_t stride, const float *panel, size_t rows, size_t columns, float factor) {
+  for (size_t r = 0; r < rows; r++) {
+    for (size_t c = 0; c < columns; c++) to[c * stride + r] += panel[r * TILE_COLS + c] * factor;
+  }
+}

@@ -1,0 +1,17 @@
+/* panel[rows][8]: eight queries side by side, and how they come back as rows. */
+#ifndef HL_PANEL_H
+#define HL_PANEL_H
+
+#include "simd.h"
+
+/* panel = panel · factor, everywhere or column by column. */
+void panel_multiply(float *panel, size_t rows, float factor);
+void panel_scale(float *panel, size_t rows, const float factor[TILE_COLS]);
+
+/* to[column · stride + row] = panel[row][column], of the first `columns` columns. */
+void panel_store(float *to, size_t stride, const float *panel, size_t rows, size_t columns);
+
+/* The same, times a factor and added to what is there. */
+void panel_add(float *to, size_t stride, const float *panel, size_t rows, size_t columns, float factor);
+
+#endif

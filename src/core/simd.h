@@ -1,0 +1,82 @@
+/* The vector verbs: four floats at a time. The only file that names intrinsics or flavours. */
+#ifndef HL_SIMD_H
+#define HL_SIMD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __wasm__
+#include <wasm_simd128.h>
+#else
+#define SIMDE_ENABLE_NATIVE_ALIASES
+#include <simde/wasm/simd128.h>
+#endif
+
+typedef v128_t vec;
+
+/* The register tile of the matrix kernel: rows × 8 columns. Six rows of two accumulators leave the relaxed
+ * flavour one register for the splat; without a fused multiply-add the product needs one more. */
+#ifdef __wasm_relaxed_simd__
+enum { HL_SIMD_RELAXED = 1, TILE_ROWS = 6, TILE_COLS = 8 };
+#else
+enum { HL_SIMD_RELAXED = 0, TILE_ROWS = 4, TILE_COLS = 8 };
+#endif
+
+#define VERB static inline __attribute__((always_inline))
+
+VERB vec vec_splat(float x) { return wasm_f32x4_splat(x); }
+VERB vec vec_load(const float *p) { return wasm_v128_load(p); }
+VERB vec vec_load_splat(const float *p) { return wasm_v128_load32_splat(p); }
+VERB void vec_store(float *p, vec x) { wasm_v128_store(p, x); }
+VERB void vec_store_low2(float *p, vec x) { wasm_v128_store64_lane(p, x, 0); }
+
+VERB vec vec_add(vec a, vec b) { return wasm_f32x4_add(a, b); }
+VERB vec vec_sub(vec a, vec b) { return wasm_f32x4_sub(a, b); }
+VERB vec vec_mul(vec a, vec b) { return wasm_f32x4_mul(a, b); }
+VERB vec vec_div(vec a, vec b) { return wasm_f32x4_div(a, b); }
+VERB vec vec_abs(vec a) { return wasm_f32x4_abs(a); }
+
+/* b where b is smaller (greater), else a: where either is NaN, a. */
+VERB vec vec_min(vec a, vec b) { return wasm_f32x4_pmin(a, b); }
+VERB vec vec_max(vec a, vec b) { return wasm_f32x4_pmax(a, b); }
+
+/* a · b + c: with one rounding or two, as the flavour and the processor have it. */
+VERB vec vec_fma(vec a, vec b, vec c) {
+#ifdef __wasm_relaxed_simd__
+  return wasm_f32x4_relaxed_madd(a, b, c);
+#else
+  return wasm_f32x4_add(wasm_f32x4_mul(a, b), c);
+#endif
+}
+
+/* Comparisons give lanes of all ones or all zeros. */
+VERB vec vec_equal(vec a, vec b) { return wasm_f32x4_eq(a, b); }
+VERB vec vec_less(vec a, vec b) { return wasm_f32x4_lt(a, b); }
+VERB vec vec_zero_where(vec lanes, vec x) { return wasm_v128_andnot(x, lanes); }
+VERB vec vec_select(vec lanes, vec yes, vec no) { return wasm_v128_bitselect(yes, no, lanes); }
+VERB vec vec_with_sign_of(vec x, vec sign) {
+  return wasm_v128_bitselect(sign, x, wasm_i32x4_splat((int32_t)0x80000000));
+}
+VERB int vec_all_zero(vec x) { return !wasm_v128_any_true(wasm_f32x4_ne(x, wasm_f32x4_splat(0))); }
+
+/* Lanes as unsigned integers. */
+VERB vec bits_splat(uint32_t x) { return wasm_i32x4_splat((int32_t)x); }
+VERB vec bits_load(const uint32_t *p) { return wasm_v128_load(p); }
+VERB vec bits_add(vec a, vec b) { return wasm_i32x4_add(a, b); }
+VERB vec bits_mul(vec a, vec b) { return wasm_i32x4_mul(a, b); }
+VERB vec bits_xor(vec a, vec b) { return wasm_v128_xor(a, b); }
+VERB vec bits_shift_left(vec a, uint32_t n) { return wasm_i32x4_shl(a, n); }
+VERB vec bits_shift_right(vec a, uint32_t n) { return wasm_u32x4_shr(a, n); }
+VERB vec bits_less(vec a, vec b) { return wasm_u32x4_lt(a, b); }
+
+/* Four rows of four become four columns. */
+VERB void vec_transpose(vec row[4]) {
+  vec a = wasm_i32x4_shuffle(row[0], row[1], 0, 4, 1, 5), b = wasm_i32x4_shuffle(row[2], row[3], 0, 4, 1, 5);
+  vec c = wasm_i32x4_shuffle(row[0], row[1], 2, 6, 3, 7), d = wasm_i32x4_shuffle(row[2], row[3], 2, 6, 3, 7);
+  row[0] = wasm_i64x2_shuffle(a, b, 0, 2);
+  row[1] = wasm_i64x2_shuffle(a, b, 1, 3);
+  row[2] = wasm_i64x2_shuffle(c, d, 0, 2);
+  row[3] = wasm_i64x2_shuffle(c, d, 1, 3);
+}
+
+#endif

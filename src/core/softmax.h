@@ -1,0 +1,26 @@
+/* Softmax of score panels, panel[key][8 queries]: the keys of one query stand below each other, so that
+ * nothing is ever summed across lanes. */
+#ifndef HL_SOFTMAX_H
+#define HL_SOFTMAX_H
+
+#include "simd.h"
+
+/* What online softmax remembers of the keys seen so far, for the eight queries of a panel. */
+typedef struct {
+  float max[TILE_COLS];
+  float sum[TILE_COLS]; /* Σ e^(score − max) */
+} softmax_state;
+
+void softmax_begin(softmax_state *state);
+
+/* Every column becomes e^(score − its max), and its max and sum are taken up in the state. Results of
+ * earlier blocks are to be multiplied by `rescale`. A column that is −∞ throughout becomes zeros. */
+void softmax_block(float *panel, size_t keys, softmax_state *state, float rescale[TILE_COLS]);
+
+/* 1/sum, or 0 where no key has been seen. */
+void softmax_end(const softmax_state *state, float inverse[TILE_COLS]);
+
+/* Every column becomes its softmax: positive, sum 1. A column that is −∞ throughout becomes zeros. */
+void softmax_panel(float *panel, size_t keys);
+
+#endif

@@ -1,0 +1,136 @@
+// The public API. The entries node.js, browser.js and inline.js give `load` a way to come by the binary.
+
+import { attention, checkOptions, readNumber } from './attention.js';
+import { HeadlightError } from './errors.js';
+import { MultiHeadAttention } from './multihead.js';
+import { fillNormal, fillUniform, uniformSource } from './random.js';
+import { readShape } from './shape.js';
+import { Memory } from './tensor.js';
+import { version } from '../../package.json';
+
+/** @import { AttentionOptions, AttentionResult } from './attention.js' */
+/** @import { MultiHeadOptions } from './multihead.js' */
+/** @import { CoreExports, Tensor } from './tensor.js' */
+/** @import { TensorLike } from './shape.js' */
+
+/** One instance of the core, with a memory of its own. Made by load(). */
+export class Headlight {
+  #memory;
+  #simd;
+
+  /**
+   * @internal
+   * @param {CoreExports} core
+   * @param {number} limit
+   */
+  constructor(core, limit) {
+    this.#memory = new Memory(core, limit);
+    this.#simd = /** @type {'simd128' | 'relaxed'} */ (core.hl_simd() === 1 ? 'relaxed' : 'simd128');
+  }
+
+  /** What runs here, and the state of its memory in bytes. */
+  get info() {
+    return { version, simd: this.#simd, threads: 1, memory: this.#memory.usage };
+  }
+
+  /**
+   * @param {TensorLike} data
+   * @param {number[]} [shape] default: that of the data
+   * @returns {Tensor}
+   */
+  tensor(data, shape) {
+    return this.#memory.tensor(data, 'tensor', 'data', shape);
+  }
+
+  /** @param {number[]} shape @returns {Tensor} */
+  zeros(shape) {
+    return this.#filled('zeros', shape, (data) => data.fill(0));
+  }
+
+  /**
+   * Normally distributed numbers.
+   * @param {number[]} shape
+   * @param {{ seed?: number, mean?: number, std?: number }} [options]
+   * @returns {Tensor}
+   */
+  randn(shape, options = {}) {
+    checkOptions('randn', options, ['seed', 'mean', 'std']);
+    const { seed = 0, mean = 0, std = 1 } = options;
+    const next = uniformSource(readNumber('randn', 'seed', seed, { integer: true }));
+    readNumber('randn', 'mean', mean);
+    readNumber('randn', 'std', std, { least: 0 });
+    return this.#filled('randn', shape, (data) => fillNormal(data, next, mean, std));
+  }
+
+  /**
+   * Numbers uniform in [low, high).
+   * @param {number[]} shape
+   * @param {{ seed?: number, low?: number, high?: number }} [options]
+   * @returns {Tensor}
+   */
+  uniform(shape, options = {}) {
+    checkOptions('uniform', options, ['seed', 'low', 'high']);
+    const { seed = 0, low = 0, high = 1 } = options;
+    const next = uniformSource(readNumber('uniform', 'seed', seed, { integer: true }));
+    readNumber('uniform', 'low', low);
+    readNumber('uniform', 'high', high);
+    return this.#filled('uniform', shape, (data) => fillUniform(data, next, low, high));
+  }
+
+  /**
+   * @param {string} caller
+   * @param {number[]} shape
+   * @param {(data: Float32Array) => void} fill
+   */
+  #filled(caller, shape, fill) {
+    const checked = readShape(shape, caller, 'shape');
+    const tensor = this.#memory.empty(checked, caller);
+    fill(tensor.data);
+    return tensor;
+  }
+
+  /**
+   * Scaled dot-product attention: query (B,H,T,D), key (B,G,S,D), value (B,G,S,Dv); or one head (B,T,D); or
+   * packed (B,T,H·D) with `heads` and `kvHeads`. The output has the query's form.
+   * @param {TensorLike} query
+   * @param {TensorLike} key
+   * @param {TensorLike} value
+   * @param {AttentionOptions} [options]
+   * @returns {AttentionResult}
+   */
+  attention(query, key, value, options = {}) {
+    return attention(this.#memory, query, key, value, options);
+  }
+
+  /**
+   * @param {MultiHeadOptions} options
+   * @returns {MultiHeadAttention}
+   */
+  multiHeadAttention(options) {
+    return new MultiHeadAttention(this.#memory, options);
+  }
+
+  /**
+   * Frees the tensors made inside, but for those in the result.
+   * @template T
+   * @param {() => T} fn
+   * @returns {T}
+   */
+  scope(fn) {
+    return this.#memory.scope(fn);
+  }
+
+  /** Ends this instance; its tensors cannot be used any more. */
+  dispose() {
+    this.#memory.dispose();
+  }
+
+  [Symbol.dispose ?? Symbol.for('Symbol.dispose')]() {
+    this.dispose();
+  }
+}
+
+export { HeadlightError };
+export { Tensor } from './tensor.js';
+export { AttentionResult } from './attention.js';
+export { MultiHeadAttention } from './multihead.js';

@@ -1,0 +1,271 @@
+// The multi-head layer: its parameters, and forward through the core.
+
+import { AttentionResult, checkOptions, FORWARD_OPTIONS, readBoolean, readNumber, readPast, readVisibility } from './attention.js';
+import { HeadlightError } from './errors.js';
+import { readState, writeState } from './layouts.js';
+import { fillUniform, uniformSource } from './random.js';
+import { argumentError, shapeError } from './shape.js';
+import { Tensor } from './tensor.js';
+
+/** @import { VisibilityOptions } from './attention.js' */
+/** @import { Memory } from './tensor.js' */
+/** @import { TensorLike } from './shape.js' */
+/** @import { Layout, StateEntry } from './layouts.js' */
+
+/**
+ * @typedef {object} MultiHeadOptions
+ * @property {number} embedDim width C of the output, and of the inputs where not said otherwise
+ * @property {number} numHeads
+ * @property {number} [kvHeads] default numHeads; query head h reads key/value head ⌊h / (numHeads / kvHeads)⌋
+ * @property {number} [headDim] default embedDim / numHeads
+ * @property {number} [queryDim] default embedDim
+ * @property {number} [keyDim] default embedDim
+ * @property {number} [valueDim] default embedDim
+ * @property {boolean} [bias] of the projections of query, key and value; default true
+ * @property {boolean} [outBias] of the output projection; default = bias
+ * @property {boolean} [outProjection] default true; false: the heads side by side are the output
+ * @property {boolean} [biasKV] appends one learned key and value
+ * @property {boolean} [zeroAttention] appends one key and value of zeros
+ * @property {number} [dropout] of the weights, in training; default 0
+ * @property {number} [seed] of the initial weights and of dropout; default 0
+ */
+/** @typedef {'wq' | 'wk' | 'wv' | 'wo' | 'bq' | 'bk' | 'bv' | 'bo' | 'biasK' | 'biasV'} ParameterName */
+/**
+ * Weights are (out, in).
+ * @typedef {{ wq: Tensor, wk: Tensor, wv: Tensor, wo?: Tensor, bq?: Tensor, bk?: Tensor, bv?: Tensor, bo?: Tensor, biasK?: Tensor, biasV?: Tensor }} Parameters
+ */
+/** @typedef {VisibilityOptions & { train?: boolean }} ForwardOptions train: dropout on, for this call */
+
+const LAYER_OPTIONS = ['embedDim', 'numHeads', 'kvHeads', 'headDim', 'queryDim', 'keyDim', 'valueDim', 'bias', 'outBias', 'outProjection', 'biasKV', 'zeroAttention', 'dropout', 'seed'];
+
+/** @param {MultiHeadOptions} given */
+function resolveOptions(given) {
+  const caller = 'multiHeadAttention';
+  checkOptions(caller, given, LAYER_OPTIONS);
+  const size = (/** @type {keyof MultiHeadOptions} */ name, /** @type {number | undefined} */ otherwise) =>
+    readNumber(caller, name, given[name] ?? otherwise, { integer: true, least: 1, most: 2 ** 31 - 1 });
+  const flag = (/** @type {keyof MultiHeadOptions} */ name, /** @type {boolean} */ otherwise) =>
+    readBoolean(caller, name, given[name] ?? otherwise);
+  const multiple = (/** @type {string} */ name, /** @type {number} */ value, /** @type {string} */ of, /** @type {number} */ divisor) => {
+    if (value % divisor === 0) return;
+    throw new HeadlightError('ARGUMENT', `${caller}: ${name} ${value} is not a multiple of ${of} ${divisor}`, {
+      parameter: name,
+      expected: `a multiple of ${divisor}`,
+      got: value,
+    });
+  };
+  const embedDim = size('embedDim', undefined);
+  const numHeads = size('numHeads', undefined);
+  const kvHeads = size('kvHeads', numHeads);
+  multiple('numHeads', numHeads, 'kvHeads', kvHeads);
+  if (given.headDim === undefined) multiple('embedDim', embedDim, 'numHeads', numHeads);
+  const bias = flag('bias', true);
+  return Object.freeze({
+    embedDim,
+    numHeads,
+    kvHeads,
+    headDim: size('headDim', embedDim / numHeads),
+    queryDim: size('queryDim', embedDim),
+    keyDim: size('keyDim', embedDim),
+    valueDim: size('valueDim', embedDim),
+    bias,
+    outBias: flag('outBias', bias),
+    outProjection: flag('outProjection', true),
+    biasKV: flag('biasKV', false),
+    zeroAttention: flag('zeroAttention', false),
+    dropout: readNumber(caller, 'dropout', given.dropout ?? 0, { least: 0, most: 1 }),
+    seed: readNumber(caller, 'seed', given.seed ?? 0, { integer: true }),
+  });
+}
+
+export class MultiHeadAttention {
+  #memory;
+  #training = false;
+  /** Forwards with dropout so far: each has a mask of its own. */
+  #step = 0;
+
+  /**
+   * @param {Memory} memory
+   * @param {MultiHeadOptions} given
+   */
+  constructor(memory, given) {
+    this.#memory = memory;
+    const options = resolveOptions(given);
+    /** The options, with every default filled in. */
+    this.options = options;
+    /** @type {Parameters} */
+    this.parameters = memory.frame('multiHeadAttention', (frame) => {
+      const next = uniformSource(options.seed);
+      /** Xavier uniform. @param {number} out @param {number} inside */
+      const weight = (out, inside) => {
+        const tensor = frame.make([out, inside]);
+        const limit = Math.sqrt(6 / (out + inside));
+        fillUniform(tensor.data, next, -limit, limit);
+        return tensor;
+      };
+      /** @param {number} size */
+      const zeros = (size) => {
+        const tensor = frame.make([size]);
+        tensor.data.fill(0);
+        return tensor;
+      };
+      /** @param {number} size */
+      const learned = (size) => {
+        const tensor = frame.make([size]);
+        const limit = Math.sqrt(6 / (1 + size));
+        fillUniform(tensor.data, next, -limit, limit);
+        return tensor;
+      };
+      const { embedDim, numHeads, kvHeads, headDim, bias, outBias, outProjection, biasKV } = options;
+      const [queryWidth, kvWidth] = [numHeads * headDim, kvHeads * headDim];
+      return {
+        wq: weight(queryWidth, options.queryDim),
+        wk: weight(kvWidth, options.keyDim),
+        wv: weight(kvWidth, options.valueDim),
+        ...(outProjection && { wo: weight(embedDim, queryWidth) }),
+        ...(bias && { bq: zeros(queryWidth), bk: zeros(kvWidth), bv: zeros(kvWidth) }),
+        ...(outProjection && outBias && { bo: zeros(embedDim) }),
+        ...(biasKV && { biasK: learned(kvWidth), biasV: learned(kvWidth) }),
+      };
+    });
+  }
+
+  /**
+   * Inputs are (B,T,C) or (T,C). The key is the query and the value is the key where not given; options may
+   * stand in the place of the first one left out.
+   * @param {TensorLike} query
+   * @param {TensorLike | ForwardOptions} [key]
+   * @param {TensorLike | ForwardOptions} [value]
+   * @param {ForwardOptions} [options]
+   * @returns {AttentionResult}
+   */
+  forward(query, key, value, options) {
+    const inputs = [query, key, value];
+    const early = options === undefined ? inputs.findIndex((input, i) => i > 0 && isOptions(input)) : -1;
+    if (early > 0) {
+      options = /** @type {ForwardOptions} */ (inputs[early]);
+      inputs.fill(/** @type {any} */ (undefined), early);
+    }
+    return this.#forward(/** @type {TensorLike} */ (inputs[0]), /** @type {TensorLike | undefined} */ (inputs[1]), /** @type {TensorLike | undefined} */ (inputs[2]), options ?? {});
+  }
+
+  /**
+   * @param {TensorLike} query
+   * @param {TensorLike | undefined} key
+   * @param {TensorLike | undefined} value
+   * @param {ForwardOptions} options
+   */
+  #forward(query, key, value, options) {
+    const caller = 'forward';
+    checkOptions(caller, options, FORWARD_OPTIONS);
+    const { numHeads, kvHeads, headDim, embedDim, queryDim, keyDim, valueDim, biasKV, zeroAttention } = this.options;
+    return this.#memory.frame(caller, (frame) => {
+      const q = frame.take(query, 'query');
+      const k = key === undefined ? q : frame.take(key, 'key');
+      const v = value === undefined ? k : frame.take(value, 'value');
+      const rank = q.shape.length;
+      if (rank !== 2 && rank !== 3) throw shapeError(caller, 'query', q.shape, `(B,T,${queryDim}) or (T,${queryDim})`);
+      const [batch, queries] = rank === 3 ? q.shape : [1, q.shape[0]];
+      const fresh = k.shape.at(-2) ?? 0;
+      const lead = rank === 3 ? [batch] : [];
+      /** @param {string} name @param {readonly number[]} shape @param {number} rows @param {number} width */
+      const check = (name, shape, rows, width) => {
+        const expected = [...lead, rows, width];
+        if (shape.join() !== expected.join()) throw shapeError(caller, name, shape, `[${expected}]`);
+      };
+      check('query', q.shape, queries, queryDim);
+      check(key === undefined ? 'key (the query)' : 'key', k.shape, fresh, keyDim);
+      check(value === undefined ? 'value (the key)' : 'value', v.shape, fresh, valueDim);
+
+      const past = readPast(frame, caller, options, { batch, kvHeads, width: headDim, valueWidth: headDim });
+      const length = past?.length ?? 0;
+      const appended = Number(biasKV) + Number(zeroAttention);
+      const sizes = { batch, heads: numHeads, kvHeads, queries, keys: length + fresh, past: length, appended };
+      const fields = readVisibility(frame, caller, { ...options, dropout: this.#dropout(options) }, sizes, headDim);
+      const output = frame.make([...lead, queries, this.options.outProjection ? embedDim : numHeads * headDim]);
+      const present = past && {
+        key: frame.make([batch, kvHeads, sizes.keys, headDim]),
+        value: frame.make([batch, kvHeads, sizes.keys, headDim]),
+      };
+      const { biasK, biasV, ...weights } = this.parameters;
+      this.#memory.run('multihead', caller, {
+        ...fields,
+        ...weights,
+        output,
+        layerQuery: q.block,
+        layerKey: k.block,
+        layerValue: v.block,
+        pastKey: past?.key,
+        pastValue: past?.value,
+        presentKey: present?.key,
+        presentValue: present?.value,
+        biasKey: biasK,
+        biasValue: biasV,
+        queryDim,
+        keyDim,
+        valueDim,
+        outputDim: embedDim,
+        pastKeys: length,
+        zeroAttention: Number(zeroAttention),
+      });
+      return new AttentionResult({
+        output,
+        weights: /** @type {Tensor | undefined} */ (fields.weights),
+        scores: /** @type {Tensor | undefined} */ (fields.scores),
+        presentKey: present?.key,
+        presentValue: present?.value,
+      });
+    });
+  }
+
+  /**
+   * What the caller asks for; else, in training, the layer's own, with a new mask each time.
+   * @param {ForwardOptions} options
+   */
+  #dropout({ dropout, train = this.#training }) {
+    if (!readBoolean('forward', 'train', train) || dropout !== undefined || this.options.dropout === 0) return dropout;
+    const { dropout: p, seed } = this.options;
+    return { p, seed: (seed >>> 0) + (this.#step++ % 2 ** 20) * 2 ** 32 };
+  }
+
+  /** Dropout on, or off again. @param {boolean} [on] */
+  train(on = true) {
+    this.#training = readBoolean('train', 'on', on);
+    return this;
+  }
+
+  eval() {
+    return this.train(false);
+  }
+
+  /**
+   * Copies of the parameters under the names of a library.
+   * @param {Layout} [layout]
+   * @returns {Record<string, StateEntry>}
+   */
+  stateDict(layout = 'headlight') {
+    return writeState(this, layout);
+  }
+
+  /**
+   * @param {Record<string, TensorLike>} dict as stateDict gives it, or the tensors of a safetensors file
+   * @param {Layout} [layout] found from the names where not given
+   */
+  loadStateDict(dict, layout) {
+    readState(this, dict, layout);
+    return this;
+  }
+
+  dispose() {
+    for (const tensor of Object.values(this.parameters)) tensor.dispose();
+  }
+
+  [Symbol.dispose ?? Symbol.for('Symbol.dispose')]() {
+    this.dispose();
+  }
+}
+
+/** @param {unknown} value */
+function isOptions(value) {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !ArrayBuffer.isView(value) && !('shape' in value) && !('data' in value);
+}

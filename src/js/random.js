@@ -1,0 +1,42 @@
+// Seeded random numbers: the same seed gives the same numbers everywhere.
+
+/**
+ * mulberry32: the next of 2³² numbers in a fixed order.
+ * @param {number} seed
+ * @returns {() => number} uniform in [0, 1), in steps of 2⁻²⁴
+ */
+export function uniformSource(seed) {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = Math.imul(state ^ (state >>> 15), state | 1);
+    t = (t + Math.imul(t ^ (t >>> 7), t | 61)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 8) / 16777216;
+  };
+}
+
+/**
+ * @param {Float32Array} data
+ * @param {() => number} next
+ * @param {number} low
+ * @param {number} high
+ */
+export function fillUniform(data, next, low, high) {
+  for (let i = 0; i < data.length; i++) data[i] = low + (high - low) * next();
+}
+
+/**
+ * Box–Muller: two uniform numbers become two normal ones.
+ * @param {Float32Array} data
+ * @param {() => number} next
+ * @param {number} mean
+ * @param {number} std
+ */
+export function fillNormal(data, next, mean, std) {
+  for (let i = 0; i < data.length; i += 2) {
+    const radius = Math.sqrt(-2 * Math.log(1 - next()));
+    const angle = 2 * Math.PI * next();
+    data[i] = mean + std * radius * Math.cos(angle);
+    if (i + 1 < data.length) data[i + 1] = mean + std * radius * Math.sin(angle);
+  }
+}
