@@ -326,7 +326,7 @@ function pointerOf(owner) {
 }
 
 /** Bytes or int32s copied into linear memory for one call. */
-class Staged {
+export class Staged {
   /** @param {number} pointer */
   constructor(pointer) {
     pointers.set(this, () => pointer);
@@ -334,7 +334,7 @@ class Staged {
 }
 
 /** What one call of the core borrows and makes. */
-class Frame {
+export class Frame {
   /** @type {Staged[]} */
   #borrowed = [];
   /** @type {Tensor[]} */

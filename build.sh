@@ -1,0 +1,239 @@
+#!/usr/bin/env bash
+# Builds Headlight into dist/, serves the page, runs the tests. `./build.sh help` lists the verbs.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+# npm puts node_modules/.bin first on PATH, where a newer Node lies for the tests: take the one npm runs on.
+node=${npm_node_execpath:-node}
+
+EXPORTS=(
+  hl_tensor_alloc hl_tensor_free
+  hl_memory_used hl_memory_reserved hl_memory_limit hl_memory_set_limit
+  hl_attention hl_cache_append hl_multihead_forward
+  hl_simd hl_attention_args_size hl_multihead_args_size
+)
+COMPILE=(-std=c17 -O3 -msimd128 -mbulk-memory -fno-math-errno -Wall -Wextra -Werror)
+# No Binaryen pass after the link (-O1): it would undo the register allocation that the kernels rely on.
+LINK=(-O1 --no-entry -sWASM_BIGINT -sALLOW_MEMORY_GROWTH -sINITIAL_MEMORY=131072 -sMAXIMUM_MEMORY=4GB -sTOTAL_STACK=65536)
+
+say() { printf '%s\n' "$*"; }
+stop() { printf 'headlight: %s\n' "$*" >&2; exit 1; }
+
+# True where the target is missing or older than one of the files it is made from.
+stale() {
+  local target=$1 file
+  shift
+  [[ -e $target ]] || return 0
+  for file in "$@"; do
+    if [[ $file -nt $target ]]; then return 0; fi
+  done
+  return 1
+}
+
+# ---- set-up: what is missing is installed with apt and npm where that is possible --------------------------
+
+have() { command -v "$1" >/dev/null 2>&1; }
+
+has_emcc() { have emcc; }
+has_chromium() { have chromium; }
+has_newer_llvm() { [[ -n $(newer_llvm) ]]; }
+has_sanitizers() { [[ -n $(native_clang) ]]; }
+has_simde() { [[ -e /usr/include/simde/wasm/simd128.h ]]; }
+
+# Arguments: pairs of a check and the Debian packages that make it true.
+need() {
+  local missing=() packages
+  while (($#)); do
+    read -ra packages <<<"$2"
+    if ! "$1"; then missing+=("${packages[@]}"); fi
+    shift 2
+  done
+  ((${#missing[@]})) || return 0
+  if [[ $EUID -ne 0 ]] || ! have apt-get; then
+    stop "please install ${missing[*]} (on Debian and Ubuntu: sudo apt install ${missing[*]}), then run this again"
+  fi
+  say "setup: installing ${missing[*]} with apt"
+  mkdir -p dist
+  if ! { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}"; } >dist/setup.log 2>&1; then
+    tail -n 20 dist/setup.log >&2
+    stop "apt could not install ${missing[*]}; the whole log is dist/setup.log"
+  fi
+}
+
+setup_npm() {
+  if ! have "$node" || ! have npm; then stop "please install Node 20 or newer with npm"; fi
+  stale node_modules/.package-lock.json package-lock.json || return 0
+  say "setup: installing npm packages from the lock-file"
+  npm ci --no-audit --no-fund --loglevel=error
+}
+
+# An LLVM that knows relaxed SIMD where the one of emcc does not; empty where there is none.
+newer_llvm() {
+  local version
+  for version in 22 21 20 19 18; do
+    if [[ -x /usr/lib/llvm-$version/bin/clang && -x /usr/lib/llvm-$version/bin/wasm-ld ]]; then
+      say "/usr/lib/llvm-$version/bin"
+      return
+    fi
+  done
+}
+
+knows_relaxed() { say '' | emcc -msimd128 -mrelaxed-simd -x c -c - -o /dev/null >/dev/null 2>&1; }
+
+setup() {
+  need has_emcc emscripten
+  if [[ $EUID -eq 0 ]] && have apt-get && ! has_newer_llvm && ! knows_relaxed; then need has_newer_llvm 'clang-19 lld-19'; fi
+  setup_npm
+}
+
+setup_tests() {
+  setup
+  need has_chromium chromium has_sanitizers 'clang-19 libclang-rt-19-dev' has_simde libsimde-dev
+}
+
+# ---- the core ----------------------------------------------------------------------------------------------
+
+# Compiles and links src/core in one flavour. Arguments: the flavour, then more flags for the compiler.
+build_flavour() {
+  local flavour=$1 source object job objects=() jobs=() headers=(src/core/*.h) exports
+  shift
+  exports=$(IFS=, && say "${EXPORTS[*]/#/_}")
+  mkdir -p "dist/obj/$flavour" dist/test
+  for source in src/core/*.c; do
+    object=dist/obj/$flavour/$(basename "$source" .c).o
+    objects+=("$object")
+    stale "$object" "$source" "${headers[@]}" build.sh dist/obj/toolchain || continue
+    emcc "${COMPILE[@]}" "$@" -c "$source" -o "$object" &
+    jobs+=($!)
+  done
+  for job in "${jobs[@]}"; do wait "$job"; done
+  if stale "dist/headlight.$flavour.wasm" "${objects[@]}"; then
+    say "core: headlight.$flavour.wasm"
+    emcc "${LINK[@]}" "${objects[@]}" -sEXPORTED_FUNCTIONS="$exports" -o "dist/headlight.$flavour.wasm"
+  fi
+  # The same objects with every internal function exported: for the tests of the kernels.
+  if stale "dist/test/core.$flavour.wasm" "${objects[@]}"; then
+    emcc "${LINK[@]}" "${objects[@]}" -Wl,--export-all -o "dist/test/core.$flavour.wasm"
+  fi
+}
+
+# emcc drives a newer LLVM by way of a configuration file.
+emcc_config() {
+  mkdir -p dist/obj
+  say "EMSCRIPTEN_ROOT = '$(dirname "$(readlink -f "$(command -v emcc)")")'
+LLVM_ROOT = '$1'
+BINARYEN_ROOT = '/usr'
+NODE_JS = '$(command -v "$node")'
+LLVM_ADD_VERSION = CLANG_ADD_VERSION = ''
+FROZEN_CACHE = True" >dist/obj/emcc.config
+}
+
+build_core() {
+  local toolchain llvm
+  llvm=$(newer_llvm)
+  mkdir -p dist/obj
+  toolchain="$(readlink -f "$(command -v emcc)") ${EM_CONFIG:-} $llvm"
+  if [[ ! -e dist/obj/toolchain || $(<dist/obj/toolchain) != "$toolchain" ]]; then say "$toolchain" >dist/obj/toolchain; fi
+  build_flavour simd128
+  if [[ -z $llvm ]] && ! knows_relaxed; then
+    say 'core: no LLVM 18 or newer for relaxed SIMD: headlight.relaxed.wasm is a copy of the plain build'
+    cp dist/headlight.simd128.wasm dist/headlight.relaxed.wasm
+    cp dist/test/core.simd128.wasm dist/test/core.relaxed.wasm
+  elif [[ -n $llvm ]]; then
+    emcc_config "$llvm"
+    EM_CONFIG=$PWD/dist/obj/emcc.config build_flavour relaxed -mrelaxed-simd
+  else
+    build_flavour relaxed -mrelaxed-simd
+  fi
+}
+
+# ---- the module and the page -------------------------------------------------------------------------------
+
+bundle() {
+  node_modules/.bin/esbuild --bundle --format=esm --target=es2022 --log-level=warning "$@"
+}
+
+build_module() {
+  local sources=(src/js/*.js dist/headlight.simd128.wasm dist/headlight.relaxed.wasm package.json build.sh node_modules/.package-lock.json)
+  stale dist/formats.js "${sources[@]}" || return 0
+  say 'module: headlight.node.js headlight.js headlight.inline.js formats.js'
+  bundle src/js/node.js --platform=node --outfile=dist/headlight.node.js
+  bundle src/js/browser.js --outfile=dist/headlight.js
+  bundle src/js/inline.js --loader:.wasm=binary --outfile=dist/headlight.inline.js
+  bundle src/js/formats.js --outfile=dist/formats.js
+}
+
+build_site() {
+  local sources=(web/* src/js/*.js dist/headlight.simd128.wasm dist/headlight.relaxed.wasm build.sh node_modules/.package-lock.json)
+  stale dist/site/index.html "${sources[@]}" || return 0
+  say 'page: dist/site'
+  mkdir -p dist/site
+  bundle web/main.js web/worker.js --minify --outdir=dist/site
+  cp dist/headlight.*.wasm web/style.css dist/site/
+  cp web/index.html dist/site/
+}
+
+# Types come from the JSDoc, and are checked on the way.
+build_types() {
+  stale dist/types/node.d.ts src/js/*.js src/js/*.d.ts tsconfig.json || return 0
+  say 'types: dist/types'
+  node_modules/.bin/tsc -p tsconfig.json
+  touch dist/types/node.d.ts
+}
+
+build() {
+  setup
+  build_core
+  build_module
+}
+
+# ---- tests -------------------------------------------------------------------------------------------------
+
+# A clang with the runtimes of the sanitizers.
+native_clang() {
+  local clang
+  for clang in clang-19 clang; do
+    if have "$clang" && [[ -e $("$clang" -print-resource-dir)/lib/linux/libclang_rt.asan-$(uname -m).a ]]; then
+      say "$clang"
+      return
+    fi
+  done
+}
+
+# The core as native code under the address and undefined-behaviour sanitizers, with SIMDe for the vectors.
+build_native() {
+  stale dist/test/native src/core/* tests/core/native.c build.sh || return 0
+  say 'core: native, with sanitizers'
+  "$(native_clang)" -std=c17 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-math-errno \
+    -Wall -Wextra -Werror -Wno-unused-command-line-argument -isystem /usr/include \
+    src/core/*.c tests/core/native.c -Isrc/core -lm -o dist/test/native
+}
+
+run_tests() {
+  local all=() module=()
+  mapfile -t all < <(find tests -name '*.test.js' | sort)
+  mapfile -t module < <(find tests/core tests/js -name '*.test.js' | sort)
+  say "tests: Node $("$node" --version), plain SIMD"
+  "$node" --test "${all[@]}"
+  say "tests: Node $(node_modules/node/bin/node --version), relaxed SIMD"
+  node_modules/node/bin/node --test "${module[@]}"
+}
+
+# ---- verbs -------------------------------------------------------------------------------------------------
+
+case ${1:-build} in
+  build) build; build_site ;;
+  start) build; build_site; exec "$node" web/serve.js "${@:2}" ;;
+  test) setup_tests; build; build_site; build_types; build_native; run_tests ;;
+  package) build; build_types ;;
+  clean) rm -rf dist ;;
+  *)
+    say 'usage: ./build.sh [verb]
+  build     the core, the module and the page, into dist/ (the default)
+  start     build, serve the page and open it; --port N, --no-open
+  test      build and run every test
+  package   what the npm package needs, types included
+  clean     remove dist/'
+    [[ $1 == help ]]
+    ;;
+esac

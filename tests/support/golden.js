@@ -1,0 +1,73 @@
+// Reads packs of golden vectors, NAME.json beside NAME.bin, and compares results with them.
+//
+// A tensor is stored at an offset of the .bin, or made by a seeded generator. `outputs` is what the source
+// gave in float32, `outputs64` the same computed in float64 from the same inputs: the reference here.
+
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { uniformSource } from '../../src/js/random.js';
+
+const ARRAYS = { float32: Float32Array, float64: Float64Array, float16: Uint16Array, bool: Uint8Array, int32: Int32Array, int64: BigInt64Array };
+
+function half(h) {
+  const sign = h & 0x8000 ? -1 : 1;
+  const exponent = (h >> 10) & 31;
+  const fraction = h & 1023;
+  if (exponent === 0) return sign * fraction * 2 ** -24;
+  if (exponent === 31) return fraction ? NaN : sign * Infinity;
+  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
+}
+
+function generate({ seed, lo, hi }, count) {
+  const next = uniformSource(seed);
+  return Float32Array.from({ length: count }, () => lo + (hi - lo) * next());
+}
+
+function readTensor(tensor, bin) {
+  const count = tensor.shape.reduce((a, b) => a * b, 1);
+  if (tensor.gen) return { ...tensor, data: generate(tensor.gen, count) };
+  const bytes = bin.buffer.slice(bin.byteOffset + tensor.offset, bin.byteOffset + tensor.offset + tensor.bytes);
+  const raw = new ARRAYS[tensor.dtype](bytes);
+  if (raw.length !== count) throw new Error(`${tensor.name}: ${raw.length} elements for ${tensor.shape}`);
+  if (tensor.dtype === 'float16') return { ...tensor, data: Float32Array.from(raw, half) };
+  if (tensor.dtype === 'int64') return { ...tensor, data: Int32Array.from(raw, Number) };
+  return { ...tensor, data: raw };
+}
+
+/** The present tensors by name. */
+const byName = (list, bin) => Object.fromEntries((list ?? []).filter(Boolean).map((t) => [t.name, readTensor(t, bin)]));
+
+export const GOLDEN = join(dirname(fileURLToPath(import.meta.url)), '../golden');
+
+/** The cases of a pack: its fields, with inputs, outputs and outputs64 as objects from name to { shape, dtype, data }. */
+export function readPack(name, folder = GOLDEN) {
+  const manifest = JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8'));
+  const bin = readFileSync(join(folder, manifest.bin));
+  return manifest.cases.map((c) => ({
+    ...c,
+    inputs: byName(c.inputs, bin),
+    outputs: byName(c.outputs, bin),
+    outputs64: byName(c.outputs64, bin),
+  }));
+}
+
+/** The elements of a whole result that a case stores of it. */
+export function sampled(actual, testCase, name) {
+  const index = testCase.inputs[`index.${name}`];
+  return index ? Float64Array.from(index.data, (i) => actual[i]) : actual;
+}
+
+/** The largest difference as a share of the largest finite expected value. NaN and infinities must agree. */
+export function difference(actual, expected) {
+  if (actual.length !== expected.length) throw new Error(`${actual.length} elements, expected ${expected.length}`);
+  let scale = 0;
+  for (const e of expected) if (Number.isFinite(Number(e))) scale = Math.max(scale, Math.abs(Number(e)));
+  let worst = 0;
+  for (let i = 0; i < expected.length; i++) {
+    const [a, e] = [Number(actual[i]), Number(expected[i])];
+    if (Number.isFinite(a) && Number.isFinite(e)) worst = Math.max(worst, Math.abs(a - e));
+    else if (!Object.is(a, e)) return Infinity;
+  }
+  return scale > 0 ? worst / scale : worst;
+}
