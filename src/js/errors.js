@@ -16,4 +16,9 @@ export class HeadlightError extends Error {
     this.expected = expected;
     this.got = got;
   }
+
+  /** By name, not by identity: the entries of the package are bundled apart, each with its own copy. @param {unknown} value */
+  static [Symbol.hasInstance](value) {
+    return value instanceof Error && value.name === 'HeadlightError';
+  }
 }
