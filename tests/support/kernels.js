@@ -1,0 +1,78 @@
+// The core with its internal functions exported, in each flavour that this Node runs, and memory for its
+// arguments with guards around it.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+
+const GUARD = 12345.678;
+const MARGIN = 16;
+
+class Kernels {
+  constructor(module) {
+    this.core = new WebAssembly.Instance(module, {}).exports;
+    this.flavour = this.core.hl_simd() === 1 ? 'relaxed' : 'simd128';
+    this.tileRows = this.flavour === 'relaxed' ? 6 : 4;
+    this.blocks = [];
+  }
+
+  /** A block of floats (a count, or values) between guards. */
+  block(content) {
+    const values = typeof content === 'number' ? new Float32Array(content).fill(GUARD) : Float32Array.from(content);
+    const pointer = this.core.hl_tensor_alloc(values.length + 2 * MARGIN) >>> 0;
+    const block = { at: pointer + 4 * MARGIN, start: pointer, length: values.length };
+    this.blocks.push(block);
+    this.view(block, true).fill(GUARD);
+    this.view(block).set(values);
+    return block;
+  }
+
+  view({ at, start, length }, whole = false) {
+    const buffer = this.core.memory.buffer;
+    return whole ? new Float32Array(buffer, start, length + 2 * MARGIN) : new Float32Array(buffer, at, length);
+  }
+
+  /** Frees every block; none may have been written beyond its ends. */
+  close() {
+    for (const block of this.blocks) {
+      const whole = this.view(block, true);
+      const guards = [...whole.subarray(0, MARGIN), ...whole.subarray(MARGIN + block.length)];
+      assert.ok(guards.every((x) => x === Math.fround(GUARD)), 'written beyond its ends');
+      assert.equal(this.core.hl_tensor_free(block.start), 0);
+    }
+    this.blocks = [];
+  }
+}
+
+const flavours = ['simd128', 'relaxed']
+  .map((flavour) => readFileSync(new URL(`../../dist/test/core.${flavour}.wasm`, import.meta.url)))
+  .filter((bytes) => WebAssembly.validate(bytes))
+  .map((bytes) => new WebAssembly.Module(bytes));
+
+/** Runs a test once for each flavour, on a fresh core. */
+export function kernels(fn) {
+  return () => {
+    for (const module of flavours) {
+      const k = new Kernels(module);
+      fn(k);
+      k.close();
+    }
+  };
+}
+
+/** Numbers in [−1, 1) that look random and are the same each time. */
+export function numbers(count, seed = 1) {
+  let state = seed;
+  return Float32Array.from({ length: count }, () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return (state >>> 8) / 8388608 - 1;
+  });
+}
+
+/** |actual − expected| ≤ limit · the largest |expected|. */
+export function assertClose(actual, expected, limit, what = '') {
+  assert.equal(actual.length, expected.length);
+  const scale = expected.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
+  for (let i = 0; i < expected.length; i++) {
+    assert.ok(Math.abs(actual[i] - expected[i]) <= limit * scale, `${what} element ${i} is ${actual[i]}, expected ${expected[i]}`);
+  }
+}
