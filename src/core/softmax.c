@@ -16,8 +16,8 @@ static vec reference(vec max) {
   return vec_select(vec_equal(max, vec_splat(-__builtin_inff())), vec_splat(0), max);
 }
 
-/* Sums of 64, then a sum of sums: the rounding error of a long row stays that of a short one. */
-enum { SUM_RUN = 64 };
+/* Sums of 16, then a sum of sums: small terms beside a large one are not rounded away one by one. */
+enum { SUM_RUN = 16 };
 
 static void half_block(float *panel, size_t keys, float *max, float *sum, float *rescale) {
   vec old = vec_load(max), m = old;
