@@ -202,11 +202,15 @@ native_clang() {
 
 # The core as native code under the address and undefined-behaviour sanitizers, with SIMDe for the vectors.
 build_native() {
-  stale dist/test/native src/core/* tests/core/native.c build.sh || return 0
+  local flavour flags
+  stale dist/test/native.relaxed src/core/* tests/core/native.c build.sh || return 0
   say 'core: native, with sanitizers'
-  "$(native_clang)" -std=c17 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-math-errno \
-    -Wall -Wextra -Werror -Wno-unused-command-line-argument -isystem /usr/include \
-    src/core/*.c tests/core/native.c -Isrc/core -lm -o dist/test/native
+  for flavour in simd128 relaxed; do
+    flags=()
+    if [[ $flavour == relaxed ]]; then flags=(-D__wasm_relaxed_simd__); fi
+    "$(native_clang)" -std=c17 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-math-errno \
+      -Wall -Wextra -Werror "${flags[@]}" src/core/*.c tests/core/native.c -Isrc/core -lm -o "dist/test/native.$flavour"
+  done
 }
 
 run_tests() {

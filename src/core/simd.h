@@ -10,6 +10,10 @@
 #else
 #define SIMDE_ENABLE_NATIVE_ALIASES
 #include <simde/wasm/simd128.h>
+#ifdef __wasm_relaxed_simd__
+#include <simde/wasm/relaxed-simd.h>
+#define wasm_f32x4_relaxed_madd(a, b, c) simde_wasm_f32x4_fma(c, a, b)
+#endif
 #endif
 
 typedef v128_t vec;

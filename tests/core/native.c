@@ -1,0 +1,220 @@
+/* The core as native code, for the sanitizers: random calls against a plain double-precision loop. Every
+ * input and output is a heap block of exactly its size, so that any step outside it is caught. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "headlight.h"
+
+static uint32_t state = 20;
+static uint32_t random_below(uint32_t n) {
+  state = state * 1664525u + 1013904223u;
+  return n ? (state >> 8) % n : 0;
+}
+static int coin(void) { return random_below(2) == 0; }
+
+static void *exactly(size_t bytes) {
+  void *block = malloc(bytes);
+  if (!block && bytes) abort();
+  return block;
+}
+static float *floats(size_t n) {
+  float *x = exactly(n * sizeof *x);
+  for (size_t i = 0; i < n; i++) x[i] = (float)random_below(2001) / 500.0f - 2.0f;
+  return x;
+}
+static uint8_t *flags(size_t n) {
+  uint8_t *x = exactly(n);
+  for (size_t i = 0; i < n; i++) x[i] = random_below(4) > 0;
+  return x;
+}
+
+static void fail(const char *what, double got, double expected) {
+  fprintf(stderr, "%s: %.9g, expected %.9g (seed state %u)\n", what, got, expected, state);
+  exit(1);
+}
+static void near(const char *what, double got, double expected) {
+  if (!(fabs(got - expected) <= 2e-5 * (1 + fabs(expected)))) fail(what, got, expected);
+}
+
+/* One row of attention in double: weights over S + E keys. */
+static void row_weights(double *weights, const hl_attention_args *a, uint32_t b, uint32_t h, uint32_t t) {
+  uint32_t g = h / (a->heads / a->kv_heads), all = a->keys + a->appended;
+  int64_t position = (int64_t)t + (a->offset ? a->offset[b] : 0);
+  double most = -INFINITY, sum = 0;
+  for (uint32_t s = 0; s < all; s++) {
+    const float *q = a->query + b * a->query_stride.batch + h * a->query_stride.head + t * a->query_stride.row;
+    const float *k = s < a->keys ? a->key + b * a->key_stride.batch + g * a->key_stride.head + s * a->key_stride.row
+                                 : a->appended_key + ((s - a->keys) * a->kv_heads + g) * a->width;
+    double score = 0;
+    for (uint32_t d = 0; d < a->width; d++) score += (double)q[d] * k[d];
+    score *= a->scale;
+    if (a->softcap > 0) score = a->softcap * tanh(score / a->softcap);
+    if (s < a->keys) {
+      const hl_broadcast *m = &a->mask_stride, *o = &a->bias_stride;
+      if (a->bias) score += a->bias[b * o->batch + h * o->head + t * o->query + s * o->key];
+      int hidden = (a->causal && s > position) || (a->window_left >= 0 && s < position - a->window_left) ||
+                   (a->window_right >= 0 && s > position + a->window_right) ||
+                   (a->valid_lens && (int64_t)s >= a->valid_lens[b * a->valid_lens_stride[0] + t * a->valid_lens_stride[1]]) ||
+                   (a->mask && !a->mask[b * m->batch + h * m->head + t * m->query + s * m->key]) ||
+                   (a->key_padding && !a->key_padding[b * a->key_padding_stride[0] + s * a->key_padding_stride[1]]);
+      if (hidden) score = a->fill;
+    }
+    weights[s] = score;
+    if (score > most) most = score;
+  }
+  for (uint32_t s = 0; s < all; s++) sum += weights[s] = most == -INFINITY ? 0 : exp(weights[s] - most);
+  for (uint32_t s = 0; s < all; s++) weights[s] = sum > 0 ? weights[s] / sum : 0;
+}
+
+static void check(const hl_attention_args *a) {
+  uint32_t all = a->keys + a->appended;
+  double *weights = exactly(all * sizeof *weights);
+  for (uint32_t b = 0; b < a->batch; b++) {
+    for (uint32_t h = 0; h < a->heads; h++) {
+      for (uint32_t t = 0; t < a->queries; t++) {
+        row_weights(weights, a, b, h, t);
+        uint32_t g = h / (a->heads / a->kv_heads);
+        if (a->weights_mode == HL_WEIGHTS_HEADS) {
+          const float *got = a->weights + ((size_t)(b * a->heads + h) * a->queries + t) * all;
+          for (uint32_t s = 0; s < all; s++) near("weight", got[s], weights[s]);
+        }
+        for (uint32_t j = 0; j < a->value_width; j++) {
+          double expected = 0;
+          for (uint32_t s = 0; s < all; s++) {
+            const float *v = s < a->keys ? a->value + b * a->value_stride.batch + g * a->value_stride.head + s * a->value_stride.row
+                                         : a->appended_value + ((s - a->keys) * a->kv_heads + g) * a->value_width;
+            expected += weights[s] * v[j];
+          }
+          near("output", a->output[b * a->output_stride.batch + h * a->output_stride.head + t * a->output_stride.row + j], expected);
+        }
+      }
+    }
+  }
+  free(weights);
+}
+
+static uint32_t some_size(void) {
+  static const uint32_t sizes[] = {1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 23, 24, 25, 31, 49, 251, 252, 253, 300};
+  return sizes[random_below(coin() ? 11 : 20)];
+}
+
+static void random_attention(void) {
+  uint32_t B = 1 + random_below(2), G = 1 + random_below(2), H = G * (1 + random_below(3));
+  uint32_t T = some_size(), S = some_size() - (random_below(20) == 0), D = 1 + random_below(20), Dv = random_below(20), E = random_below(3);
+  uint32_t all = S + E;
+  hl_attention_args a = {
+      .output = floats((size_t)B * H * T * Dv), .query = floats((size_t)B * H * T * D), .key = floats((size_t)B * G * S * D),
+      .value = floats((size_t)B * G * S * Dv), .appended_key = floats((size_t)E * G * D), .appended_value = floats((size_t)E * G * Dv),
+      .output_stride = {H * T * Dv, T * Dv, Dv}, .query_stride = {H * T * D, T * D, D}, .key_stride = {G * S * D, S * D, D},
+      .value_stride = {G * S * Dv, S * Dv, Dv}, .batch = B, .heads = H, .kv_heads = G, .queries = T, .keys = S, .width = D,
+      .value_width = Dv, .appended = E, .window_left = coin() ? -1 : (int32_t)random_below(6), .window_right = coin() ? -1 : (int32_t)random_below(6),
+      .causal = (uint32_t)coin(), .scale = 0.3f, .softcap = coin() ? 0 : 2.5f, .fill = coin() ? -INFINITY : -4.0f};
+  if (coin()) { /* packed (B,N,heads·width) */
+    a.query_stride = (hl_stride){T * H * D, D, H * D};
+    a.key_stride = (hl_stride){S * G * D, D, G * D};
+    a.value_stride = (hl_stride){S * G * Dv, Dv, G * Dv};
+    a.output_stride = (hl_stride){T * H * Dv, Dv, H * Dv};
+  }
+  uint8_t *mask = flags((size_t)T * S), *padding = flags((size_t)B * S), *keep = flags((size_t)B * H * T * all);
+  float *bias = floats((size_t)H * T * S);
+  int32_t *lens = exactly(B * sizeof *lens), *offset = exactly(B * sizeof *offset);
+  for (uint32_t b = 0; b < B; b++) {
+    lens[b] = (int32_t)random_below(S + 3);
+    offset[b] = (int32_t)random_below(9) - 3;
+  }
+  if (coin()) a.mask = mask, a.mask_stride = (hl_broadcast){0, 0, S, 1};
+  if (coin()) a.bias = bias, a.bias_stride = (hl_broadcast){0, T * S, S, 1};
+  if (coin()) a.key_padding = padding, a.key_padding_stride[0] = S, a.key_padding_stride[1] = 1;
+  if (coin()) a.valid_lens = lens, a.valid_lens_stride[0] = 1;
+  if (coin()) a.offset = offset;
+  uint32_t mode = random_below(4);
+  a.weights_mode = mode > 2 ? 0 : mode;
+  a.scores_step = random_below(3) == 0 ? 1 + random_below(4) : 0;
+  a.weights = floats((size_t)B * (mode == 2 ? 1 : H) * T * all);
+  a.scores = floats((size_t)B * H * T * all);
+  if (hl_attention(&a) != HL_OK) fail("status", 1, 0);
+  check(&a);
+  if (coin()) { /* dropout: only that it stays inside its arguments */
+    a.dropout = 0.3f;
+    if (coin()) a.keep = keep;
+    if (hl_attention(&a) != HL_OK) fail("status with dropout", 1, 0);
+  }
+  void *blocks[] = {a.output, (void *)a.query, (void *)a.key, (void *)a.value, (void *)a.appended_key, (void *)a.appended_value,
+                    mask, padding, keep, bias, lens, offset, a.weights, a.scores};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) free(blocks[i]);
+}
+
+/* The layer against its own projections done in double, then the core's attention checked above. */
+static double *linear(const float *x, const float *w, const float *bias, size_t rows, size_t out, size_t in) {
+  double *y = exactly(rows * out * sizeof *y);
+  for (size_t r = 0; r < rows; r++) {
+    for (size_t j = 0; j < out; j++) {
+      double sum = bias ? bias[j] : 0;
+      for (size_t k = 0; k < in; k++) sum += (double)x[r * in + k] * w[j * in + k];
+      y[r * out + j] = sum;
+    }
+  }
+  return y;
+}
+
+static void random_layer(void) {
+  uint32_t B = 1 + random_below(2), G = 1 + random_below(2), H = G * (1 + random_below(2)), D = 1 + random_below(9);
+  uint32_t T = 1 + random_below(12), fresh = 1 + random_below(12), P = coin() ? 0 : random_below(5), S = P + fresh, C = 1 + random_below(20);
+  uint32_t Cq = 1 + random_below(20), Ck = 1 + random_below(20), Cv = 1 + random_below(20), E;
+  int out = coin(), past = P > 0, biases = coin();
+  hl_multihead_args m = {
+      .query = floats((size_t)B * T * Cq), .key = floats((size_t)B * fresh * Ck), .value = floats((size_t)B * fresh * Cv),
+      .past_key = past ? floats((size_t)B * G * P * D) : NULL, .past_value = past ? floats((size_t)B * G * P * D) : NULL,
+      .present_key = past ? floats((size_t)B * G * S * D) : NULL, .present_value = past ? floats((size_t)B * G * S * D) : NULL,
+      .wq = floats((size_t)H * D * Cq), .wk = floats((size_t)G * D * Ck), .wv = floats((size_t)G * D * Cv), .wo = out ? floats((size_t)C * H * D) : NULL,
+      .bq = biases ? floats(H * D) : NULL, .bk = biases ? floats(G * D) : NULL, .bv = biases ? floats(G * D) : NULL, .bo = biases ? floats(C) : NULL,
+      .bias_key = coin() ? floats(G * D) : NULL, .query_dim = Cq, .key_dim = Ck, .value_dim = Cv, .output_dim = C, .past_keys = P,
+      .zero_attention = (uint32_t)coin(),
+      .attention = {.batch = B, .heads = H, .kv_heads = G, .queries = T, .keys = S, .width = D, .scale = 0.2f, .fill = -INFINITY,
+                    .window_left = -1, .window_right = -1, .causal = (uint32_t)coin(), .weights_mode = HL_WEIGHTS_HEADS}};
+  m.bias_value = m.bias_key ? floats(G * D) : NULL;
+  E = (m.bias_key != NULL) + m.zero_attention;
+  m.attention.output = floats((size_t)B * T * (out ? C : H * D));
+  m.attention.weights = floats((size_t)B * H * T * (S + E));
+  if (hl_multihead_forward(&m) != HL_OK) fail("status of the layer", 1, 0);
+  if (!out && !past && E == 0) { /* the heads are the output: attention over the projections gives them */
+    double *q = linear(m.query, m.wq, m.bq, (size_t)B * T, H * D, Cq), *k = linear(m.key, m.wk, m.bk, (size_t)B * S, G * D, Ck);
+    double *v = linear(m.value, m.wv, m.bv, (size_t)B * S, G * D, Cv);
+    hl_attention_args a = m.attention;
+    float *qf = floats((size_t)B * T * H * D), *kf = floats((size_t)B * S * G * D), *vf = floats((size_t)B * S * G * D);
+    for (size_t i = 0; i < (size_t)B * T * H * D; i++) qf[i] = (float)q[i];
+    for (size_t i = 0; i < (size_t)B * S * G * D; i++) kf[i] = (float)k[i], vf[i] = (float)v[i];
+    a.query = qf, a.key = kf, a.value = vf, a.value_width = D;
+    a.query_stride = a.output_stride = (hl_stride){T * H * D, D, H * D};
+    a.key_stride = a.value_stride = (hl_stride){S * G * D, D, G * D};
+    if (a.scale < 1) check(&a);
+    free(q), free(k), free(v), free(qf), free(kf), free(vf);
+  }
+  void *blocks[] = {(void *)m.query, (void *)m.key, (void *)m.value, (void *)m.past_key, (void *)m.past_value, m.present_key, m.present_value,
+                    (void *)m.wq, (void *)m.wk, (void *)m.wv, (void *)m.wo, (void *)m.bq, (void *)m.bk, (void *)m.bv, (void *)m.bo,
+                    (void *)m.bias_key, (void *)m.bias_value, m.attention.output, m.attention.weights};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) free(blocks[i]);
+}
+
+static void random_allocations(void) {
+  float *live[100] = {0};
+  for (int i = 0; i < 5000; i++) {
+    uint32_t slot = random_below(100), count = random_below(coin() ? 40 : 4000);
+    if (hl_tensor_free(live[slot]) != HL_OK) fail("free", 1, 0);
+    live[slot] = hl_tensor_alloc(count);
+    if (!live[slot]) fail("alloc", 0, count);
+    memset(live[slot], 1, count * sizeof(float));
+  }
+  for (int i = 0; i < 100; i++) hl_tensor_free(live[i]);
+}
+
+int main(void) {
+  random_allocations();
+  for (int i = 0; i < 400; i++) random_attention();
+  for (int i = 0; i < 200; i++) random_layer();
+  if (hl_memory_used() != 0) fail("memory in use at the end", hl_memory_used(), 0);
+  puts("ok");
+  return 0;
+}
