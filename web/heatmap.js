@@ -107,9 +107,11 @@ export function drawHead(canvas, head, { queries, keys, cell: read, scale, width
   drawGrid(context, head, places, colours.grid);
   context.font = FONT;
   context.textBaseline = 'middle';
+  // Where cells are too narrow for every label some are left out, but never that of the cell being read.
   const every = Math.ceil(15 / cell);
+  const shown = (i, chosen) => i === chosen || (i % every === 0 && !(Math.abs(i - chosen) < every));
   queries.forEach((token, t) => {
-    if (t % every && read?.query !== t) return;
+    if (!shown(t, read?.query)) return;
     const on = read?.query === t;
     context.textAlign = 'right';
     context.fillStyle = on ? colours.query : colours.text;
@@ -117,7 +119,7 @@ export function drawHead(canvas, head, { queries, keys, cell: read, scale, width
     context.fillText(fit(context, token, left - GAP), left - GAP, top + (t + 0.5) * cell);
   });
   keys.forEach((token, s) => {
-    if (s % every && read?.key !== s) return;
+    if (!shown(s, read?.key)) return;
     const on = read?.key === s;
     context.save();
     context.translate(left + (s + 0.5) * cell, top - GAP);
@@ -147,9 +149,9 @@ export function drawThumbnail(canvas, head, { cell: read, scale, size, colours }
   const context = prepare(canvas, cell * head.S, cell * head.T);
   drawCells(context, head, scale, { left: 0, top: 0, cell }, colours);
   if (read && read.query < head.T) {
-    context.lineWidth = 1.5;
+    context.lineWidth = 1;
     context.strokeStyle = colours.query;
-    context.strokeRect(0.75, read.query * cell, cell * head.S - 1.5, Math.max(cell, 2));
+    context.strokeRect(0.5, read.query * cell, cell * head.S - 1, Math.max(cell, 2));
   }
 }
 

@@ -115,7 +115,7 @@ function drawReading(batch) {
   const cell = readCell(result, { batch, head: state.head, cell: state.cell });
   const line = $('reading');
   if (!cell) {
-    line.textContent = strings.reading.invite;
+    line.textContent = strings.reading.none;
     $('announce').textContent = '';
     return;
   }

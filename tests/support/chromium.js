@@ -1,0 +1,23 @@
+// The system's Chromium, driven by playwright-core.
+
+import { execFileSync } from 'node:child_process';
+import { chromium } from 'playwright-core';
+
+const find = () => {
+  for (const name of ['chromium', 'chromium-browser', 'google-chrome']) {
+    try {
+      return execFileSync('which', [name], { encoding: 'utf8' }).trim();
+    } catch {
+      continue;
+    }
+  }
+  throw new Error('no Chromium on PATH: ./build.sh test installs it');
+};
+
+/** A browser with a profile of its own, which asks nothing of the network by itself. */
+export function launch() {
+  return chromium.launch({
+    executablePath: find(),
+    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+  });
+}

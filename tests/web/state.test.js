@@ -1,0 +1,114 @@
+// The page's model, without a page.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import fc from 'fast-check';
+import { attentionOptions, constructHeads, EXAMPLES, SENTENCE, tokenize } from '../../web/examples.js';
+import { formatWeight, makeScale } from '../../web/scale.js';
+import { asksAnew, change, initialState, readCell, step } from '../../web/state.js';
+import { strings } from '../../web/strings.js';
+import { hl } from '../support/headlight.js';
+
+const luminance = ([r, g, b]) => 0.2126 * r + 0.7152 * g + 0.0722 * b;
+
+test('every example has a name and a paragraph, every constructed head too', () => {
+  assert.deepEqual(Object.keys(strings.examples), Object.keys(EXAMPLES));
+  assert.deepEqual(Object.keys(strings.about), Object.keys(EXAMPLES));
+  assert.equal(strings.heads.length, 8);
+  assert.equal(strings.headAbout.length, 8);
+});
+
+test('text becomes words and signs, in any script', () => {
+  assert.deepEqual(tokenize('The cat, it’s here!'), ['The', 'cat', ',', 'it’s', 'here', '!']);
+  assert.deepEqual(tokenize('注意力 機制'), ['注', '意', '力', '機', '制']);
+  assert.deepEqual(tokenize('שלום עולם'), ['שלום', 'עולם']);
+  assert.deepEqual(tokenize('हिन्दी'), ['हिन्दी']);
+  assert.deepEqual(tokenize('a👩‍🚀b'), ['a', '👩‍🚀', 'b']);
+  assert.deepEqual(tokenize('<img src=x>'), ['<', 'img', 'src', '=', 'x', '>']);
+  assert.deepEqual(tokenize(' \n '), []);
+  fc.assert(fc.property(fc.string({ unit: 'grapheme' }), (text) => assert.equal(tokenize(text).join(''), text.replace(/\s/gu, ''))), { seed: 4 });
+});
+
+test('the constructed heads do what they are called', () => {
+  const tokens = tokenize(SENTENCE);
+  const n = tokens.length;
+  const { x, wq, wk, width, headDim, count } = constructHeads(tokens);
+  hl.scope(() => {
+    const layer = hl.multiHeadAttention({ embedDim: count * headDim, numHeads: count, headDim, queryDim: width, keyDim: width, valueDim: width, bias: false, outProjection: false });
+    layer.loadStateDict({ wq: { data: wq, shape: [count * headDim, width] }, wk: { data: wk, shape: [count * headDim, width] }, wv: { data: wk, shape: [count * headDim, width] } });
+    const { weights } = layer.forward({ data: x, shape: [n, width] }, { weights: true });
+    const row = (h, t) => [...weights.data.subarray((h * n + t) * n, (h * n + t + 1) * n)];
+    const top = (h, t) => row(h, t).indexOf(Math.max(...row(h, t)));
+    for (let t = 0; t < n; t++) {
+      if (t > 0) assert.equal(top(0, t), t - 1);
+      if (t < n - 1) assert.equal(top(1, t), t + 1);
+      assert.equal(top(2, t), t);
+      assert.equal(top(3, t), 0);
+      tokens.forEach((token, s) => assert.equal(row(4, t)[s] > 0.2, token.toLowerCase() === tokens[t].toLowerCase()));
+      assert.equal(top(6, t), t);
+      assert.ok(row(7, t).every((w) => Math.abs(w - 1 / n) < 1e-6));
+    }
+    assert.equal(tokens[top(5, tokens.indexOf('it'))], 'mat');
+    assert.equal(tokens[top(5, tokens.lastIndexOf('it'))], 'dog');
+    assert.equal(top(5, 1), 1);
+  });
+});
+
+test('a change of example puts everything in range', () => {
+  for (const example of Object.keys(EXAMPLES)) {
+    const state = change({ ...initialState, heads: 8, head: 7, batch: 2, mask: 'causal' }, { example });
+    assert.ok(EXAMPLES[example].heads.includes(state.heads));
+    assert.ok(state.head < state.heads);
+    if (example !== 'sentence') assert.equal(state.mask, 'none');
+  }
+  assert.equal(change(initialState, { heads: 3 }).head, 2);
+  assert.equal(change(initialState, { temperature: 1e9 }).temperature, 10);
+  assert.equal(change(initialState, { seed: NaN }).seed, initialState.seed);
+});
+
+test('only what changes the numbers asks the core again', () => {
+  assert.ok(!asksAnew(initialState, change(initialState, { head: 1 })));
+  assert.ok(!asksAnew(initialState, change(initialState, { cell: { query: 0, key: 0 } })));
+  assert.ok(asksAnew(initialState, change(initialState, { temperature: 2 })));
+  assert.ok(asksAnew(initialState, change(initialState, { mask: 'causal' })));
+});
+
+test('masks and temperature become options of attention', () => {
+  const problem = EXAMPLES.sentence.problem(initialState);
+  const n = problem.keys.length;
+  assert.ok(Math.abs(attentionOptions({ ...initialState, temperature: 2 }, problem).scale - 1 / (2 * Math.sqrt(2 * n))) < 1e-12);
+  assert.equal(attentionOptions({ ...initialState, mask: 'causal' }, problem).causal, true);
+  assert.deepEqual([...attentionOptions({ ...initialState, mask: 'padding', keys: 2 }, problem).mask.data].slice(0, 3), [1, 1, 0]);
+});
+
+test('arrow keys walk the cells and stop at the edges', () => {
+  assert.deepEqual(step(null, 'ArrowUp', 3, 4), { query: 0, key: 0 });
+  assert.deepEqual(step({ query: 0, key: 0 }, 'ArrowLeft', 3, 4), { query: 0, key: 0 });
+  assert.deepEqual(step({ query: 1, key: 1 }, 'ArrowDown', 3, 4), { query: 2, key: 1 });
+  assert.deepEqual(step({ query: 1, key: 1 }, 'End', 3, 4), { query: 1, key: 3 });
+  assert.equal(step({ query: 1, key: 1 }, 'a', 3, 4), null);
+});
+
+test('a cell is read with its rank and its row', () => {
+  const result = { queries: ['a'], keys: ['x', 'y', 'z'], shape: [1, 1, 1, 3], weights: Float32Array.of(0.25, 0.75, 0), scores: Float32Array.of(0, 1, -Infinity) };
+  const read = (key) => readCell(result, { batch: 0, head: 0, cell: { query: 0, key } });
+  assert.deepEqual(read(0), { query: 'a', key: 'x', weight: 0.25, score: 0, hidden: false, rank: 2, seen: 2, sum: 1 });
+  assert.ok(read(2).hidden);
+  assert.equal(readCell(result, { batch: 0, head: 0, cell: { query: 5, key: 0 } }), null);
+});
+
+test('the scale runs from least to most, evenly in lightness, in both themes', () => {
+  for (const theme of ['light', 'dark']) {
+    const scale = makeScale(theme, 0.8);
+    assert.deepEqual(scale.domain, [0, 0.8]);
+    assert.deepEqual(scale.ticks.map(({ value }) => value), [0, 0.2, 0.4, 0.8 * 0.75, 0.8]);
+    const steps = Array.from({ length: 21 }, (_, i) => luminance(scale.colour((0.8 * i) / 20)));
+    for (let i = 1; i < steps.length; i++) assert.ok(theme === 'light' ? steps[i] < steps[i - 1] : steps[i] > steps[i - 1]);
+    assert.deepEqual(scale.colour(2), scale.colour(0.8));
+  }
+  assert.deepEqual(makeScale('light', 0).domain, [0, 1]);
+});
+
+test('weights are written with the digits that count', () => {
+  assert.deepEqual([0, 1, 0.5, 0.1234, 0.00456, 0.0000123].map(formatWeight), ['0', '1', '0.500', '0.123', '0.0046', '1.2e-5']);
+});
