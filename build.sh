@@ -218,9 +218,9 @@ run_tests() {
   mapfile -t all < <(find tests -name '*.test.js' | sort)
   mapfile -t module < <(find tests/core tests/js -name '*.test.js' | sort)
   say "tests: Node $("$node" --version), plain SIMD"
-  "$node" --test "${all[@]}"
+  "$node" --expose-gc --test "${all[@]}"
   say "tests: Node $(node_modules/node/bin/node --version), relaxed SIMD"
-  node_modules/node/bin/node --test "${module[@]}"
+  node_modules/node/bin/node --expose-gc --test "${module[@]}"
 }
 
 # ---- verbs -------------------------------------------------------------------------------------------------

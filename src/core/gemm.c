@@ -85,13 +85,17 @@ void gemm_tile(float *c, size_t stride, const float *a, const float *b, size_t d
   }
 }
 
-/* A tile of which only `rows` by `columns` lie inside c. */
+/* A tile of which only `rows` by `columns` lie inside c. It sums in the order of a whole one, so that a row
+ * of the result has the same bits wherever in the matrix it stands. */
 static void edge_tile(float *c, size_t stride, const float *a, const float *b, size_t depth, size_t rows,
                       size_t columns) {
-  float whole[TILE_ROWS * TILE_COLS];
-  gemm_tile(whole, TILE_COLS, a, b, depth, false);
+  float whole[TILE_ROWS * TILE_COLS] = {0};
   for (size_t r = 0; r < rows; r++) {
-    for (size_t j = 0; j < columns; j++) c[r * stride + j] += whole[r * TILE_COLS + j];
+    for (size_t j = 0; j < columns; j++) whole[r * TILE_COLS + j] = c[r * stride + j];
+  }
+  gemm_tile(whole, TILE_COLS, a, b, depth, true);
+  for (size_t r = 0; r < rows; r++) {
+    for (size_t j = 0; j < columns; j++) c[r * stride + j] = whole[r * TILE_COLS + j];
   }
 }
 
