@@ -11,13 +11,13 @@ function fit(context, text, room) {
   return `${signs.join('')}…`;
 }
 
-/** Where everything lies, in CSS pixels, for a picture of so many rows and columns in a given width. */
-export function layOut(context, { queries, keys }, width) {
+/** Where everything lies, in CSS pixels, for a picture of these tokens within a width and a height. */
+export function layOut(context, { queries, keys }, width, height) {
   context.font = FONT;
   const widest = (tokens) => Math.max(...tokens.map((token) => context.measureText(token).width));
   const left = Math.min(widest(queries), width * 0.22, 120) + GAP;
   const top = Math.min(widest(keys), 96) + GAP + 4;
-  const cell = Math.max(Math.min((width - left - 1) / keys.length, 48), 2);
+  const cell = Math.max(Math.min((width - left - 1) / keys.length, (height - top - 1) / queries.length, 48), 2);
   return { left, top, cell, width: left + cell * keys.length + 1, height: top + cell * queries.length + 1 };
 }
 
@@ -98,9 +98,9 @@ function drawGrid(context, head, { left, top, cell }, colour) {
 }
 
 /** The large picture: cells, tokens on both axes, the cell being read. */
-export function drawHead(canvas, head, { queries, keys, cell: read, scale, width, colours }) {
+export function drawHead(canvas, head, { queries, keys, cell: read, scale, width, height, colours }) {
   const probe = canvas.getContext('2d');
-  const places = layOut(probe, { queries, keys }, width);
+  const places = layOut(probe, { queries, keys }, width, height);
   const context = prepare(canvas, places.width, places.height);
   const { left, top, cell } = places;
   drawCells(context, head, scale, places, colours);

@@ -7,6 +7,9 @@ import { formatWeight, makeScale } from './scale.js';
 import { asksAnew, change, headOf, initialState, readCell, rowOf, step } from './state.js';
 import { strings } from './strings.js';
 
+/** The large picture fits a laptop's screen together with what is said of it. */
+const MOST_HEIGHT = 600;
+
 const $ = (id) => document.getElementById(id);
 const prefersDark = matchMedia('(prefers-color-scheme: dark)');
 
@@ -65,7 +68,8 @@ function draw() {
     keys: result.keys,
     cell: state.cell,
     scale,
-    width: Math.min($('frame').clientWidth, 760),
+    width: $('frame').clientWidth,
+    height: MOST_HEIGHT,
     colours: palette,
   });
   const name = headName(state.head);
