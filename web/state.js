@@ -1,6 +1,6 @@
 // What the page shows, as plain data, and how it changes. Nothing here knows of the page itself.
 
-import { EXAMPLES, SENTENCE } from './examples.js';
+import { EXAMPLES } from './examples.js';
 
 export const TEMPERATURE = { least: 0.1, most: 10 };
 
@@ -15,7 +15,7 @@ export const initialState = {
   seed: 1,
   batch: 0,
   /** The cell being read: { query, key }, or null. */
-  cell: { query: 7, key: 1 },
+  cell: { query: 7, key: 5 },
 };
 
 const usualHeads = { sentence: 8, own: 8, equal: 1, lengths: 5, padded: 2, cross: 8, wide: 4 };
@@ -77,5 +77,3 @@ export function headOf({ weights, scores, shape: [, H, T, S] }, batch, head) {
   const at = (batch * H + head) * T * S;
   return { weights: weights.subarray(at, at + T * S), scores: scores.subarray(at, at + T * S), T, S };
 }
-
-export { SENTENCE };
