@@ -16,7 +16,7 @@ COMPILE=(-std=c17 -O3 -msimd128 -mbulk-memory -fno-math-errno -Wall -Wextra -Wer
 # No Binaryen pass after the link (-O1): it would undo the register allocation that the kernels rely on.
 LINK=(-O1 --no-entry -sWASM_BIGINT -sALLOW_MEMORY_GROWTH -sINITIAL_MEMORY=131072 -sMAXIMUM_MEMORY=4GB -sTOTAL_STACK=65536)
 
-say() { printf '%s\n' "$*"; }
+say() { printf '%s\n' "$@"; }
 stop() { printf 'headlight: %s\n' "$*" >&2; exit 1; }
 
 # True where the target is missing or older than one of the files it is made from.
@@ -78,7 +78,11 @@ newer_llvm() {
   done
 }
 
-knows_relaxed() { say '' | emcc -msimd128 -mrelaxed-simd -x c -c - -o /dev/null >/dev/null 2>&1; }
+# LLVM 14 takes the flag without knowing the instructions, so one is compiled.
+knows_relaxed() {
+  printf '#include <wasm_simd128.h>\nv128_t f(v128_t a) { return wasm_f32x4_relaxed_madd(a, a, a); }\n' |
+    emcc -msimd128 -mrelaxed-simd -Werror -x c -c - -o /dev/null >/dev/null 2>&1
+}
 
 setup() {
   need has_emcc emscripten
@@ -128,23 +132,36 @@ LLVM_ADD_VERSION = CLANG_ADD_VERSION = ''
 FROZEN_CACHE = True" >dist/obj/emcc.config
 }
 
-build_core() {
-  local toolchain llvm
+# Which compiler builds the relaxed flavour: `own` (emcc's), the folder of a newer LLVM, or `none`.
+# Asked once a toolchain; whatever hangs on it is stale when the answer is newer.
+relaxed_compiler() {
+  local llvm toolchain
   llvm=$(newer_llvm)
-  mkdir -p dist/obj
   toolchain="$(readlink -f "$(command -v emcc)") ${EM_CONFIG:-} $llvm"
-  if [[ ! -e dist/obj/toolchain || $(<dist/obj/toolchain) != "$toolchain" ]]; then say "$toolchain" >dist/obj/toolchain; fi
-  build_flavour simd128
-  if [[ -z $llvm ]] && ! knows_relaxed; then
-    say 'core: no LLVM 18 or newer for relaxed SIMD: headlight.relaxed.wasm is a copy of the plain build'
-    cp dist/headlight.simd128.wasm dist/headlight.relaxed.wasm
-    cp dist/test/core.simd128.wasm dist/test/core.relaxed.wasm
-  elif [[ -n $llvm ]]; then
-    emcc_config "$llvm"
-    EM_CONFIG=$PWD/dist/obj/emcc.config build_flavour relaxed -mrelaxed-simd
-  else
-    build_flavour relaxed -mrelaxed-simd
+  mkdir -p dist/obj
+  if stale dist/obj/toolchain build.sh || [[ $(head -n 1 dist/obj/toolchain) != "$toolchain" ]]; then
+    if knows_relaxed; then llvm=own; fi
+    say "$toolchain" "${llvm:-none}" >dist/obj/toolchain
   fi
+  tail -n 1 dist/obj/toolchain
+}
+
+build_core() {
+  local relaxed
+  relaxed=$(relaxed_compiler)
+  build_flavour simd128
+  case $relaxed in
+    own) build_flavour relaxed -mrelaxed-simd ;;
+    none)
+      say 'core: no LLVM 18 or newer for relaxed SIMD: headlight.relaxed.wasm is a copy of the plain build'
+      cp dist/headlight.simd128.wasm dist/headlight.relaxed.wasm
+      cp dist/test/core.simd128.wasm dist/test/core.relaxed.wasm
+      ;;
+    *)
+      emcc_config "$relaxed"
+      EM_CONFIG=$PWD/dist/obj/emcc.config build_flavour relaxed -mrelaxed-simd
+      ;;
+  esac
 }
 
 # ---- the module and the page -------------------------------------------------------------------------------
