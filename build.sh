@@ -69,10 +69,11 @@ setup_npm() {
 
 # An LLVM that knows relaxed SIMD where the one of emcc does not; empty where there is none.
 newer_llvm() {
-  local version
+  local version bin
   for version in 22 21 20 19 18; do
-    if [[ -x /usr/lib/llvm-$version/bin/clang && -x /usr/lib/llvm-$version/bin/wasm-ld ]]; then
-      say "/usr/lib/llvm-$version/bin"
+    bin=/usr/lib/llvm-$version/bin
+    if [[ -x $bin/clang && -x $bin/wasm-ld && -x $bin/llvm-nm ]]; then
+      say "$bin"
       return
     fi
   done
@@ -86,7 +87,7 @@ knows_relaxed() {
 
 setup() {
   need has_emcc emscripten
-  if [[ $EUID -eq 0 ]] && have apt-get && ! has_newer_llvm && ! knows_relaxed; then need has_newer_llvm 'clang-19 lld-19'; fi
+  if [[ $EUID -eq 0 ]] && have apt-get && ! has_newer_llvm && ! knows_relaxed; then need has_newer_llvm 'clang-19 lld-19 llvm-19'; fi
   setup_npm
 }
 
