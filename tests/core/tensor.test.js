@@ -44,15 +44,16 @@ test(`thousands of random allocations never overlap, keep their contents, and al
   assert.ok(last <= peak * 1.5, `memory went on growing: ${peak}, then ${last}`);
 }));
 
-test('after everything is freed one block takes all that was reserved', kernels(({ core }) => {
-  const blocks = Array.from({ length: 100 }, (_, i) => core.hl_tensor_alloc(1000 + i) >>> 0);
-  for (const at of blocks.filter((_, i) => i % 2)) core.hl_tensor_free(at);
-  for (const at of blocks.filter((_, i) => !(i % 2))) core.hl_tensor_free(at);
-  const reserved = core.hl_memory_reserved();
-  const at = core.hl_tensor_alloc(100 * 1000) >>> 0;
-  assert.notEqual(at, 0);
-  assert.equal(core.hl_memory_reserved(), reserved);
-  core.hl_tensor_free(at);
+test('a freed block joins the free ones on both sides: then one takes all that was reserved', kernels(({ core }) => {
+  const orders = { forwards: (i) => i, backwards: (i) => -i, 'every second first': (i) => (i % 2) * 100 + i };
+  for (const [name, rank] of Object.entries(orders)) {
+    const blocks = Array.from({ length: 10 }, (_, i) => core.hl_tensor_alloc(1000 + i) >>> 0);
+    const order = blocks.map((_, i) => i).sort((a, b) => rank(a) - rank(b));
+    for (const i of order) core.hl_tensor_free(blocks[i]);
+    const at = core.hl_tensor_alloc(10 * 1000) >>> 0;
+    assert.equal(at, blocks[0], name);
+    core.hl_tensor_free(at);
+  }
 }));
 
 test('a size freed is taken again without growing', kernels(({ core }) => {
