@@ -9,7 +9,7 @@ node=${npm_node_execpath:-node}
 EXPORTS=(
   hl_tensor_alloc hl_tensor_free
   hl_memory_used hl_memory_reserved hl_memory_limit hl_memory_set_limit
-  hl_attention hl_cache_append hl_multihead_forward
+  hl_attention hl_cache_append hl_multihead_forward hl_weight_packed_size hl_weight_pack
   hl_simd hl_attention_args_size hl_multihead_args_size
 )
 COMPILE=(-std=c17 -O3 -msimd128 -mbulk-memory -fno-math-errno -Wall -Wextra -Werror)
@@ -233,7 +233,7 @@ build_native() {
 
 run_tests() {
   local all=() module=()
-  mapfile -t all < <(find tests -name '*.test.js' | sort)
+  mapfile -t all < <(find tests -name node_modules -prune -o -name '*.test.js' -print | sort)
   mapfile -t module < <(find tests/core tests/js -name '*.test.js' | sort)
   say "tests: Node $("$node" --version), plain SIMD"
   "$node" --expose-gc --test "${all[@]}"

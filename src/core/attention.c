@@ -14,12 +14,13 @@
 
 #include "dropout.h"
 #include "panel.h"
+#include "pool.h"
 #include "softmax.h"
 #include "tensor.h"
 
 /* Keys per block of the streaming path: with 24 queries the block stays in the first-level cache.
  * A multiple of every TILE_ROWS. */
-enum { STREAM_KEYS = 252 };
+enum { STREAM_KEYS = 240 };
 
 /* Rows [0, all keys) of (B,H,T,S+E) or of the mean (B,T,S+E), for the queries of one panel. */
 static float *result_rows(const attention_tile *t, float *base, uint32_t panel, bool per_head) {
@@ -100,9 +101,9 @@ static bool is_explicit(const hl_attention_args *a) {
   return a->weights_mode != HL_WEIGHTS_NONE || a->scores_step != HL_SCORES_NONE;
 }
 
-/* The workspace, cut in the order of its use; every part starts on a 64-byte boundary. */
+/* One worker's part of the workspace, cut in the order of its use; every part starts on a 64-byte boundary. */
 typedef struct {
-  uint64_t keys, values, query, scores, heads, score_rows;
+  uint64_t keys, values, query, scores, heads, total, score_rows;
 } layout;
 
 static uint64_t up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
@@ -117,12 +118,38 @@ static layout layout_of(const hl_attention_args *a) {
   l.query = up(queries * a->width, 16);
   l.scores = up(queries * l.score_rows, 16);
   l.heads = up(queries * up(a->value_width, TILE_ROWS), 16);
+  l.total = l.keys + l.values + l.query + l.scores + l.heads;
   return l;
 }
 
+/* How the work is shared out. A chunk is one batch entry, some key/value heads, some tiles of queries. The
+ * mean of the weights is added up over the heads in their order, so there a chunk holds them all. Otherwise
+ * it is one head; the queries are parted where the heads alone would leave workers idle, at the price of
+ * packing the keys once more for every part. */
+typedef struct {
+  uint32_t heads, parts, part_queries;
+} sharing;
+
+enum { PART_QUERIES = 8 * TILE_QUERIES };
+
+static sharing sharing_of(const hl_attention_args *a) {
+  uint32_t heads = a->weights_mode == HL_WEIGHTS_MEAN ? a->kv_heads : 1, workers = pool_size();
+  uint64_t groups = (uint64_t)a->batch * (a->kv_heads / heads), parts = 1;
+  if (workers > 1 && groups < 4 * workers && groups > 0) {
+    uint64_t most = ((uint64_t)a->queries + PART_QUERIES - 1) / PART_QUERIES;
+    parts = (4 * workers + groups - 1) / groups;
+    if (parts > most) parts = most;
+    if (parts < 1) parts = 1;
+  }
+  uint64_t queries = up((a->queries + parts - 1) / parts, TILE_QUERIES);
+  return (sharing){heads, (uint32_t)((a->queries + queries - 1) / (queries ? queries : 1)), (uint32_t)queries};
+}
+
+static uint32_t chunks_of(const hl_attention_args *a, sharing s) { return a->batch * (a->kv_heads / s.heads) * s.parts; }
+
 uint64_t attention_workspace(const hl_attention_args *args) {
-  layout l = layout_of(args);
-  return l.keys + l.values + l.query + l.scores + l.heads;
+  uint32_t chunks = chunks_of(args, sharing_of(args)), workers = pool_size();
+  return layout_of(args).total * (chunks < workers ? chunks : workers);
 }
 
 /* Key rows S..S+E−1 of the packed keys. */
@@ -158,26 +185,48 @@ static void pack_query(const attention_tile *t) {
   gemm_pack_rows(t->query, TILE_COLS, query, a->query_stride.row, t->queries, a->width, scale);
 }
 
-void attention_run(const hl_attention_args *args, float *workspace) {
-  layout l = layout_of(args);
-  float *keys = workspace, *values = keys + l.keys, *query = values + l.values;
-  float *scores = query + l.query, *heads = scores + l.scores;
+typedef struct {
+  const hl_attention_args *args;
+  float *workspace;
+  layout layout;
+  sharing sharing;
+} run;
+
+/* One key/value head before the queries first..last−1 of each query head of its group. */
+static void attend_head(const run *r, float *workspace, uint32_t batch, uint32_t kv_head, uint32_t first, uint32_t last) {
+  const hl_attention_args *args = r->args;
+  const layout *l = &r->layout;
+  float *keys = workspace, *values = keys + l->keys, *query = values + l->values;
+  float *scores = query + l->query, *heads = scores + l->scores;
   void (*attend)(const attention_tile *) = is_explicit(args) ? attend_explicit : attend_stream;
   uint32_t group = args->heads / args->kv_heads;
-  for (uint32_t b = 0; args->queries && b < args->batch; b++) {
-    for (uint32_t g = 0; g < args->kv_heads; g++) {
-      bool finite_values = pack_head(keys, values, args, b, g);
-      for (uint32_t h = g * group; h < (g + 1) * group; h++) {
-        for (uint32_t first = 0; first < args->queries; first += TILE_QUERIES) {
-          uint32_t left = args->queries - first, queries = left < TILE_QUERIES ? left : TILE_QUERIES;
-          attention_tile t = {args,  b,     h,      first, queries, keys, values, finite_values,
-                              query, scores, heads, (size_t)l.score_rows};
-          pack_query(&t);
-          attend(&t);
-        }
-      }
+  bool finite_values = pack_head(keys, values, args, batch, kv_head);
+  for (uint32_t h = kv_head * group; h < (kv_head + 1) * group; h++) {
+    for (uint32_t t = first; t < last; t += TILE_QUERIES) {
+      attention_tile tile = {args,  batch, h, t, last - t < TILE_QUERIES ? last - t : TILE_QUERIES, keys, values, finite_values,
+                             query, scores, heads, (size_t)l->score_rows};
+      pack_query(&tile);
+      attend(&tile);
     }
   }
+}
+
+static void attend_chunk(void *arg, uint32_t chunk, uint32_t worker) {
+  const run *r = arg;
+  const sharing *s = &r->sharing;
+  uint32_t part = chunk % s->parts, group = chunk / s->parts, groups = r->args->kv_heads / s->heads;
+  uint32_t first = part * s->part_queries, left = r->args->queries - first;
+  uint32_t last = first + (left < s->part_queries ? left : s->part_queries);
+  for (uint32_t i = 0; i < s->heads; i++) {
+    attend_head(r, r->workspace + worker * r->layout.total, group / groups, group % groups * s->heads + i, first, last);
+  }
+}
+
+void attention_run(const hl_attention_args *args, float *workspace) {
+  run r = {args, workspace, layout_of(args), sharing_of(args)};
+  if (args->queries == 0) return;
+  double work = 2.0 * args->batch * args->heads * args->queries * all_keys(args) * ((double)args->width + args->value_width);
+  parallel_for(attend_chunk, &r, chunks_of(args, r.sharing), work);
 }
 
 hl_status hl_attention(const hl_attention_args *args) {

@@ -3,7 +3,7 @@
 #include "panel.h"
 
 /* Depth of one pass of the value product: as many keys as keep a panel of each operand in the first cache. */
-enum { VALUE_DEPTH = 252 };
+enum { VALUE_DEPTH = 240 };
 
 span tile_span(const attention_tile *t) {
   span s = mask_span(t->args, t->batch, t->first, t->queries);
@@ -15,8 +15,8 @@ void tile_scores(const attention_tile *t, span keys) {
   size_t width = t->args->width;
   for (size_t s = keys.from; s < keys.to; s += TILE_ROWS) {
     for (uint32_t p = 0; p < tile_panels(t); p++) {
-      gemm_tile(panel_scores(t, p) + (s - keys.from) * TILE_COLS, TILE_COLS, t->keys + s * width,
-                t->query + p * width * TILE_COLS, width, false);
+      gemm_tile(panel_scores(t, p) + (s - keys.from) * TILE_COLS, TILE_COLS, gemm_zeros, 0, t->keys + s * width,
+                t->query + p * width * TILE_COLS, width);
     }
   }
 }
@@ -61,8 +61,9 @@ void tile_values(const attention_tile *t, span keys, bool accumulate) {
     size_t depth = keys.to - s < VALUE_DEPTH ? keys.to - s : VALUE_DEPTH;
     for (size_t j = 0; j < rows; j += TILE_ROWS) {
       for (uint32_t p = 0; p < tile_panels(t); p++) {
-        gemm_tile(panel_heads(t, p) + j * TILE_COLS, TILE_COLS, t->values + j * capacity + s * TILE_ROWS,
-                  panel_scores(t, p) + (s - keys.from) * TILE_COLS, depth, true);
+        float *heads = panel_heads(t, p) + j * TILE_COLS;
+        gemm_tile(heads, TILE_COLS, heads, TILE_COLS, t->values + j * capacity + s * TILE_ROWS,
+                  panel_scores(t, p) + (s - keys.from) * TILE_COLS, depth);
       }
     }
   }

@@ -1,8 +1,13 @@
 #include "gemm.h"
 
-/* A block of the left operand, 120 rows by 256, stays in the second-level cache while the right panels,
- * 8 columns by 256, pass through the first. 120 is a multiple of every TILE_ROWS. */
-enum { BLOCK_ROWS = 120, BLOCK_DEPTH = 256 };
+#include "pool.h"
+
+/* A chunk of the result, and the depth of one pass over it: the chunk's rows of the left operand, 60 by 256,
+ * stay in the second-level cache while the right panels, 8 columns by 256, pass through the first. A chunk
+ * is a few hundred microseconds at most: small enough to be shared out evenly. */
+enum { CHUNK_ROWS = 60, CHUNK_COLUMNS = 192, BLOCK_DEPTH = 256 };
+
+const float gemm_zeros[TILE_COLS];
 
 /* Up to four rows of the source become one group of lanes of the panel, four steps of depth at a time. */
 static void pack_group(float *panel, size_t width, const float *source, size_t stride, size_t rows, size_t lanes,
@@ -14,8 +19,7 @@ static void pack_group(float *panel, size_t width, const float *source, size_t s
     for (size_t r = 0; r < rows; r++) group[r] = vec_mul(vec_load(source + r * stride + k), factor);
     vec_transpose(group);
     for (size_t i = 0; i < 4; i++) {
-      if (lanes == 4) vec_store(panel + (k + i) * width, group[i]);
-      else vec_store_low2(panel + (k + i) * width, group[i]);
+      vec_store_lanes(panel + (k + i) * width, group[i], lanes);
     }
   }
   for (; k < depth; k++) {
@@ -61,70 +65,162 @@ bool gemm_pack_columns(float *panels, size_t capacity, size_t first, const float
   return vec_all_zero(zero_or_nan) && tail == 0;
 }
 
-/* A guarded `for` that counts down, and stores in reverse order, are what V8's register allocator keeps
- * free of spills in every version. */
-void gemm_tile(float *c, size_t stride, const float *a, const float *b, size_t depth, bool accumulate) {
+/* `rows` by 8 of c. A guarded `for` that counts down, and sums and stores in forward order, are what V8's
+ * register allocator keeps free of spills in every version. Every element is summed from 0 in the order of
+ * depth, whatever the shape of the tile: so a row has the same bits wherever in the matrix it stands. */
+VERB void multiply(int rows, float *c, size_t stride, const float *base, size_t base_stride, const float *a,
+                   size_t width, const float *b, size_t depth) {
   vec acc[TILE_ROWS][2];
-  for (int r = 0; r < TILE_ROWS; r++) {
-    acc[r][0] = accumulate ? vec_load(c + (size_t)r * stride) : vec_splat(0);
-    acc[r][1] = accumulate ? vec_load(c + (size_t)r * stride + 4) : vec_splat(0);
+  for (int r = 0; r < rows; r++) {
+    acc[r][0] = vec_splat(0);
+    acc[r][1] = vec_splat(0);
   }
   for (size_t k = depth; k > 0; k--) {
     vec b0 = vec_load(b), b1 = vec_load(b + 4);
-    for (int r = 0; r < TILE_ROWS; r++) {
+    for (int r = 0; r < rows; r++) {
       vec ar = vec_load_splat(a + r);
       acc[r][0] = vec_fma(ar, b0, acc[r][0]);
       acc[r][1] = vec_fma(ar, b1, acc[r][1]);
     }
-    a += TILE_ROWS;
+    a += width;
     b += TILE_COLS;
   }
-  for (int r = TILE_ROWS - 1; r >= 0; r--) {
-    vec_store(c + (size_t)r * stride + 4, acc[r][1]);
-    vec_store(c + (size_t)r * stride, acc[r][0]);
+  for (int r = 0; r < rows; r++) {
+    vec_store(c + (size_t)r * stride, vec_add(vec_load(base + (size_t)r * base_stride), acc[r][0]));
+    vec_store(c + (size_t)r * stride + 4, vec_add(vec_load(base + (size_t)r * base_stride + 4), acc[r][1]));
   }
 }
 
-/* A tile of which only `rows` by `columns` lie inside c. It sums in the order of a whole one, so that a row
- * of the result has the same bits wherever in the matrix it stands. */
-static void edge_tile(float *c, size_t stride, const float *a, const float *b, size_t depth, size_t rows,
-                      size_t columns) {
+KERNEL void gemm_tile(float *c, size_t stride, const float *base, size_t base_stride, const float *a,
+                      const float *b, size_t depth) {
+  multiply(TILE_ROWS, c, stride, base, base_stride, a, TILE_ROWS, b, depth);
+}
+
+/* A single row leaves registers for four panels at a time, and needs them to hide the latency of its sums. */
+enum { ROW_PANELS = 4 };
+
+KERNEL static void row_tile(float *c, const float *base, const float *a, const float *b, size_t panel, size_t depth) {
+  vec acc[ROW_PANELS][2];
+  for (int p = 0; p < ROW_PANELS; p++) {
+    acc[p][0] = vec_splat(0);
+    acc[p][1] = vec_splat(0);
+  }
+  for (size_t k = 0; k < depth; k++) {
+    vec x = vec_load_splat(a + k);
+    for (int p = 0; p < ROW_PANELS; p++) {
+      const float *from = b + p * panel + k * TILE_COLS;
+      acc[p][0] = vec_fma(x, vec_load(from), acc[p][0]);
+      acc[p][1] = vec_fma(x, vec_load(from + 4), acc[p][1]);
+    }
+  }
+  for (int p = 0; p < ROW_PANELS; p++) {
+    vec_store(c + p * TILE_COLS, vec_add(vec_load(base + p * TILE_COLS), acc[p][0]));
+    vec_store(c + p * TILE_COLS + 4, vec_add(vec_load(base + p * TILE_COLS + 4), acc[p][1]));
+  }
+}
+
+KERNEL static void low_tile(size_t rows, float *c, size_t stride, const float *base, size_t base_stride, const float *a,
+                     size_t width, const float *b, size_t depth) {
+#define TILE(n) \
+  case n: multiply(n, c, stride, base, base_stride, a, width, b, depth); break;
+  switch (rows) {
+    TILE(1) TILE(2) TILE(3) TILE(4)
+#if TILE_ROWS > 5
+    TILE(5)
+#endif
+    default: multiply(TILE_ROWS, c, stride, base, base_stride, a, width, b, depth);
+  }
+#undef TILE
+}
+
+/* The fewest tiles that hold the rows, as even as they go: ten rows are five and five, not six and four. */
+static size_t left_width(size_t rows) {
+  size_t tiles = rows == 0 ? 1 : (rows + TILE_ROWS - 1) / TILE_ROWS;
+  return rows == 0 ? 1 : (rows + tiles - 1) / tiles;
+}
+
+uint64_t gemm_packed_weight(uint32_t out, uint32_t in) {
+  return ((uint64_t)out + TILE_COLS - 1) / TILE_COLS * TILE_COLS * in;
+}
+
+uint64_t gemm_linear_workspace(uint64_t rows, uint32_t in) { return (rows + TILE_ROWS) * in; }
+
+typedef struct {
+  const gemm_product *products;
+  const float *x;
+  float *left;
+  size_t rows, in, width, chunk_rows, row_chunks, column_chunks[3];
+} linear;
+
+static void pack_left(void *arg, uint32_t chunk, uint32_t worker) {
+  const linear *l = arg;
+  size_t first = chunk * l->chunk_rows, rows = l->rows - first < l->chunk_rows ? l->rows - first : l->chunk_rows;
+  (void)worker;
+  gemm_pack_rows(l->left + first * l->in, l->width, l->x + first * l->in, l->in, rows, l->in, 1);
+}
+
+/* Columns that are fewer than a panel go by way of a whole tile. */
+static void edge_tile(size_t rows, size_t columns, float *c, size_t stride, const float *base, size_t base_stride,
+                      const float *a, size_t width, const float *b, size_t depth) {
   float whole[TILE_ROWS * TILE_COLS] = {0};
   for (size_t r = 0; r < rows; r++) {
-    for (size_t j = 0; j < columns; j++) whole[r * TILE_COLS + j] = c[r * stride + j];
+    for (size_t j = 0; j < columns; j++) whole[r * TILE_COLS + j] = base[r * base_stride + j];
   }
-  gemm_tile(whole, TILE_COLS, a, b, depth, true);
+  low_tile(rows, whole, TILE_COLS, whole, TILE_COLS, a, width, b, depth);
   for (size_t r = 0; r < rows; r++) {
     for (size_t j = 0; j < columns; j++) c[r * stride + j] = whole[r * TILE_COLS + j];
   }
 }
 
-uint64_t gemm_linear_workspace(uint32_t out, uint32_t in) {
-  return ((uint64_t)out + TILE_COLS - 1) / TILE_COLS * TILE_COLS * in + BLOCK_ROWS * (in < BLOCK_DEPTH ? in : BLOCK_DEPTH);
-}
-
-void gemm_linear(float *y, const float *x, const float *weight, const float *bias, size_t rows, size_t out,
-                 size_t in, float *workspace) {
-  float *right = workspace, *left = workspace + round_up(out, TILE_COLS) * in;
-  gemm_pack_rows(right, TILE_COLS, weight, in, out, in, 1);
-  for (size_t r = 0; r < rows; r++) {
-    for (size_t j = 0; j < out; j++) y[r * out + j] = bias ? bias[j] : 0;
-  }
-  for (size_t k = 0; k < in; k += BLOCK_DEPTH) {
-    size_t depth = in - k < BLOCK_DEPTH ? in - k : BLOCK_DEPTH;
-    for (size_t i = 0; i < rows; i += BLOCK_ROWS) {
-      size_t height = rows - i < BLOCK_ROWS ? rows - i : BLOCK_ROWS;
-      gemm_pack_rows(left, TILE_ROWS, x + i * in + k, in, height, depth, 1);
-      for (size_t j = 0; j < out; j += TILE_COLS) {
-        const float *b = right + j * in + k * TILE_COLS;
-        size_t columns = out - j < TILE_COLS ? out - j : TILE_COLS;
-        for (size_t r = 0; r < height; r += TILE_ROWS) {
-          float *c = y + (i + r) * out + j;
-          size_t inside = height - r < TILE_ROWS ? height - r : TILE_ROWS;
-          if (inside == TILE_ROWS && columns == TILE_COLS) gemm_tile(c, out, left + r * depth, b, depth, true);
-          else edge_tile(c, out, left + r * depth, b, depth, inside, columns);
-        }
+/* Rows first..last−1 and columns from..to−1 of one product. */
+static void multiply_chunk(const linear *l, const gemm_product *p, size_t first, size_t last, size_t from, size_t to) {
+  for (size_t k = 0; k < l->in || k == 0; k += BLOCK_DEPTH) {
+    size_t depth = l->in - k < BLOCK_DEPTH ? l->in - k : BLOCK_DEPTH;
+    for (size_t j = from; j < to;) {
+      const float *b = p->weight + j * l->in + k * TILE_COLS;
+      size_t columns = to - j < TILE_COLS ? to - j : TILE_COLS, step = TILE_COLS;
+      for (size_t r = first; r < last; r += l->width) {
+        size_t rows = last - r < l->width ? last - r : l->width;
+        float *c = p->y + r * p->out + j;
+        const float *a = l->left + r * l->in + k * l->width;
+        const float *base = k > 0 ? c : p->bias ? p->bias + j : gemm_zeros;
+        size_t base_stride = k > 0 ? p->out : 0;
+        if (columns < TILE_COLS) edge_tile(rows, columns, c, p->out, base, base_stride, a, l->width, b, depth);
+        else if (rows == TILE_ROWS && l->width == TILE_ROWS) gemm_tile(c, p->out, base, base_stride, a, b, depth);
+        else if (l->width == 1 && to - j >= ROW_PANELS * TILE_COLS && (k > 0 || p->bias)) {
+          row_tile(c, base, a, b, TILE_COLS * l->in, depth);
+          step = ROW_PANELS * TILE_COLS;
+        } else low_tile(rows, c, p->out, base, base_stride, a, l->width, b, depth);
       }
+      j += step;
     }
   }
+}
+
+static void linear_chunk(void *arg, uint32_t chunk, uint32_t worker) {
+  const linear *l = arg;
+  size_t row = chunk % l->row_chunks, column = chunk / l->row_chunks, product = 0;
+  (void)worker;
+  for (; column >= l->column_chunks[product]; product++) column -= l->column_chunks[product];
+  const gemm_product *p = &l->products[product];
+  size_t first = row * l->chunk_rows, last = first + l->chunk_rows < l->rows ? first + l->chunk_rows : l->rows;
+  size_t from = column * CHUNK_COLUMNS, to = from + CHUNK_COLUMNS < p->out ? from + CHUNK_COLUMNS : p->out;
+  multiply_chunk(l, p, first, last, from, to);
+}
+
+void gemm_linear(const gemm_product *products, uint32_t count, const float *x, size_t rows, size_t in,
+                 float *workspace) {
+  if (rows == 0) return;
+  linear l = {products, x, workspace, rows, in, left_width(rows), 0, 0, {0}};
+  size_t chunks = 0, columns = 0;
+  l.row_chunks = (rows + CHUNK_ROWS - 1) / CHUNK_ROWS;
+  l.chunk_rows = round_up((rows + l.row_chunks - 1) / l.row_chunks, l.width);
+  l.row_chunks = (rows + l.chunk_rows - 1) / l.chunk_rows;
+  for (uint32_t i = 0; i < count; i++) {
+    l.column_chunks[i] = ((size_t)products[i].out + CHUNK_COLUMNS - 1) / CHUNK_COLUMNS;
+    chunks += l.column_chunks[i] * l.row_chunks;
+    columns += products[i].out;
+  }
+  parallel_for(pack_left, &l, (uint32_t)l.row_chunks, 8.0 * (double)rows * (double)in);
+  parallel_for(linear_chunk, &l, (uint32_t)chunks, 2.0 * (double)rows * (double)in * (double)columns);
 }

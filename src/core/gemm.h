@@ -1,8 +1,8 @@
 /* The matrix product: operands packed into panels, multiplied by one register-tiled kernel.
  *
  * A panel holds `width` rows of a matrix side by side, panel[depth][width], so that the kernel reads both
- * operands in order: TILE_ROWS wide for the left one, TILE_COLS for the right one. Rows that a last panel
- * lacks are zeros. */
+ * operands in order: up to TILE_ROWS wide for the left one, TILE_COLS for the right one. Rows that a last
+ * panel lacks are zeros. */
 #ifndef HL_GEMM_H
 #define HL_GEMM_H
 
@@ -21,14 +21,27 @@ void gemm_pack_rows(float *panels, size_t width, const float *source, size_t str
 bool gemm_pack_columns(float *panels, size_t capacity, size_t first, const float *source, size_t stride,
                        size_t rows, size_t columns);
 
-/* c(TILE_ROWS, TILE_COLS) = a·b, or c + a·b, of one left and one right panel; rows of c `stride` apart. */
-void gemm_tile(float *c, size_t stride, const float *a, const float *b, size_t depth, bool accumulate);
+/* c(TILE_ROWS, TILE_COLS) = base + a·b of one left and one right panel; rows of c are `stride` apart, those
+ * of the base `base_stride`: c itself, a bias with stride 0, or gemm_zeros. */
+void gemm_tile(float *c, size_t stride, const float *base, size_t base_stride, const float *a, const float *b,
+               size_t depth);
 
-/* Floats of workspace that gemm_linear needs. */
-uint64_t gemm_linear_workspace(uint32_t out, uint32_t in);
+/* A row of zeros, for a base. */
+extern const float gemm_zeros[TILE_COLS];
 
-/* y(rows, out) = x(rows, in) · weightᵀ + bias, weight (out, in), bias (out) or NULL; y is contiguous. */
-void gemm_linear(float *y, const float *x, const float *weight, const float *bias, size_t rows, size_t out,
-                 size_t in, float *workspace);
+/* y(rows, out) = x(rows, in) · weightᵀ + bias; the weight (out, in) packed in rows of TILE_COLS, y contiguous. */
+typedef struct {
+  float *y;
+  const float *weight, *bias; /* bias may be NULL */
+  uint32_t out;
+} gemm_product;
+
+/* Floats of a packed weight, and of the workspace of gemm_linear. */
+uint64_t gemm_packed_weight(uint32_t out, uint32_t in);
+uint64_t gemm_linear_workspace(uint64_t rows, uint32_t in);
+
+/* Up to three products with the same x, which is packed once. */
+void gemm_linear(const gemm_product *products, uint32_t count, const float *x, size_t rows, size_t in,
+                 float *workspace);
 
 #endif

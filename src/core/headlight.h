@@ -117,6 +117,12 @@ hl_status hl_cache_append(float *present, const float *past, const float *fresh,
 
 /* ---- multi-head attention --------------------------------------------------------------------------- */
 
+/* The layer takes its weights packed: in the order in which the kernel reads them, the same for every
+ * flavour. Packing costs about as much as one row of input; do it once. Floats of a packed weight; */
+double hl_weight_packed_size(uint32_t out, uint32_t in);
+/* packed = weight (out, in) */
+hl_status hl_weight_pack(float *packed, const float *weight, uint32_t out, uint32_t in);
+
 typedef struct {
   /* output (B,T,C), weights, scores, visibility, sizes and numbers as above; value_width is width.
    * keys counts past_keys as well. query, key, value, appended, all strides but the masks': set here. */
@@ -125,8 +131,8 @@ typedef struct {
   const float *query, *key, *value;     /* (B,T,query_dim) (B,S−P,key_dim) (B,S−P,value_dim), contiguous */
   const float *past_key, *past_value;   /* (B,G,P,D) or NULL */
   float *present_key, *present_value;   /* (B,G,S,D), given exactly when the past is */
-  const float *wq, *wk, *wv, *wo;       /* (H·D,query_dim) (G·D,key_dim) (G·D,value_dim) (C,H·D); no wo:
-                                           the heads themselves are the output, (B,T,H·D) */
+  const float *packed_wq, *packed_wk, *packed_wv, *packed_wo; /* (H·D,query_dim) (G·D,key_dim) (G·D,value_dim)
+                                           (C,H·D); no wo: the heads are the output, (B,T,H·D) */
   const float *bq, *bk, *bv, *bo;       /* or NULL */
   const float *bias_key, *bias_value;   /* (G·D) or NULL: one learned key, appended */
   uint32_t query_dim, key_dim, value_dim, output_dim, past_keys;

@@ -18,7 +18,7 @@ static hl_status validate(const hl_multihead_args *m) {
   if ((uint64_t)a->heads * a->width > UINT32_MAX || m->past_keys > a->keys || m->zero_attention > 1) return HL_BAD_SHAPE;
   if (rows && a->keys > m->past_keys && (!m->key || !m->value)) return HL_BAD_SHAPE;
   if (rows && (!m->query || !a->output)) return HL_BAD_SHAPE;
-  if (!m->wq || !m->wk || !m->wv) return HL_BAD_SHAPE;
+  if (!m->packed_wq || !m->packed_wk || !m->packed_wv) return HL_BAD_SHAPE;
   if (past != (m->present_value != NULL) || (m->past_keys && (!past || !m->past_key || !m->past_value))) return HL_BAD_SHAPE;
   if ((m->bias_key != NULL) != (m->bias_value != NULL)) return HL_BAD_SHAPE;
   return HL_OK;
@@ -33,24 +33,32 @@ static layer lay_out(const hl_multihead_args *m, const hl_attention_args *a, flo
              .appended_keys = a->appended};
   uint64_t queries = (uint64_t)a->batch * a->queries * l.query_width;
   uint64_t keys = (uint64_t)a->batch * l.fresh_keys * l.kv_width, appended = (uint64_t)l.appended_keys * l.kv_width;
-  uint64_t shared = most(attention_workspace(a), gemm_linear_workspace(l.query_width, m->query_dim));
-  shared = most(shared, gemm_linear_workspace(l.kv_width, m->key_dim));
-  shared = most(shared, gemm_linear_workspace(l.kv_width, m->value_dim));
-  if (m->wo) shared = most(shared, gemm_linear_workspace(m->output_dim, l.query_width));
-  const uint64_t sizes[] = {queries, keys, keys, m->wo ? queries : 0, appended, appended, shared};
+  uint64_t query_rows = (uint64_t)a->batch * a->queries, key_rows = (uint64_t)a->batch * l.fresh_keys;
+  uint64_t shared = most(attention_workspace(a), gemm_linear_workspace(query_rows, m->query_dim));
+  shared = most(shared, gemm_linear_workspace(key_rows, m->key_dim));
+  shared = most(shared, gemm_linear_workspace(key_rows, m->value_dim));
+  if (m->packed_wo) shared = most(shared, gemm_linear_workspace(query_rows, l.query_width));
+  const uint64_t sizes[] = {queries, keys, keys, m->packed_wo ? queries : 0, appended, appended, shared};
   float **parts[] = {&l.query, &l.key, &l.value, &l.heads, &l.appended_key, &l.appended_value, &l.shared};
-  for (int i = 0; i < 7; i++) {
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
     if (workspace) *parts[i] = workspace + l.total;
     l.total += (sizes[i] + 15) / 16 * 16;
   }
   return l;
 }
 
+/* Projections of one and the same input share its packing. */
 static void project(const hl_multihead_args *m, const hl_attention_args *a, const layer *l) {
   size_t queries = (size_t)a->batch * a->queries, keys = (size_t)a->batch * l->fresh_keys;
-  gemm_linear(l->query, m->query, m->wq, m->bq, queries, l->query_width, m->query_dim, l->shared);
-  gemm_linear(l->key, m->key, m->wk, m->bk, keys, l->kv_width, m->key_dim, l->shared);
-  gemm_linear(l->value, m->value, m->wv, m->bv, keys, l->kv_width, m->value_dim, l->shared);
+  const gemm_product products[] = {{l->query, m->packed_wq, m->bq, l->query_width},
+                                   {l->key, m->packed_wk, m->bk, l->kv_width},
+                                   {l->value, m->packed_wv, m->bv, l->kv_width}};
+  const float *inputs[] = {m->query, m->key, m->value};
+  const size_t rows[] = {queries, keys, keys}, widths[] = {m->query_dim, m->key_dim, m->value_dim};
+  for (uint32_t i = 0, next; i < 3; i = next) {
+    for (next = i + 1; next < 3 && inputs[next] == inputs[i] && rows[next] == rows[i] && widths[next] == widths[i];) next++;
+    gemm_linear(products + i, next - i, inputs[i], rows[i], widths[i], l->shared);
+  }
 }
 
 /* The learned key first, then the key of zeros. */
@@ -79,7 +87,7 @@ static void split(hl_attention_args *a, const hl_multihead_args *m, const layer 
   a->value_stride = a->key_stride;
   a->appended_key = l->appended_key;
   a->appended_value = l->appended_value;
-  if (m->wo) a->output = l->heads;
+  if (m->packed_wo) a->output = l->heads;
 }
 
 static void extend_cache(const hl_multihead_args *m, const hl_attention_args *a, const layer *l) {
@@ -95,9 +103,9 @@ static void forward(const hl_multihead_args *m, const hl_attention_args *a, cons
   if (m->present_key) extend_cache(m, a, l);
   append(m, l);
   attention_run(a, l->shared);
-  if (m->wo) {
-    gemm_linear(m->attention.output, l->heads, m->wo, m->bo, (size_t)a->batch * a->queries, m->output_dim,
-                l->query_width, l->shared);
+  if (m->packed_wo) {
+    const gemm_product output = {m->attention.output, m->packed_wo, m->bo, m->output_dim};
+    gemm_linear(&output, 1, l->heads, (size_t)a->batch * a->queries, l->query_width, l->shared);
   }
 }
 
@@ -115,6 +123,14 @@ hl_status hl_multihead_forward(const hl_multihead_args *m) {
   if (status == HL_OK) forward(m, &a, &l);
   workspace_free(workspace);
   return status;
+}
+
+double hl_weight_packed_size(uint32_t out, uint32_t in) { return (double)gemm_packed_weight(out, in); }
+
+hl_status hl_weight_pack(float *packed, const float *weight, uint32_t out, uint32_t in) {
+  if (out && in && (!packed || !weight)) return HL_BAD_SHAPE;
+  gemm_pack_rows(packed, TILE_COLS, weight, in, out, in, 1);
+  return HL_OK;
 }
 
 uint32_t hl_multihead_args_size(void) { return sizeof(hl_multihead_args); }

@@ -21,18 +21,27 @@ typedef v128_t vec;
 /* The register tile of the matrix kernel: rows × 8 columns. Six rows of two accumulators leave the relaxed
  * flavour one register for the splat; without a fused multiply-add the product needs one more. */
 #ifdef __wasm_relaxed_simd__
-enum { HL_SIMD_RELAXED = 1, TILE_ROWS = 6, TILE_COLS = 8 };
+#define TILE_ROWS 6
+enum { HL_SIMD_RELAXED = 1, TILE_COLS = 8 };
 #else
-enum { HL_SIMD_RELAXED = 0, TILE_ROWS = 4, TILE_COLS = 8 };
+#define TILE_ROWS 5
+enum { HL_SIMD_RELAXED = 0, TILE_COLS = 8 };
 #endif
 
 #define VERB static inline __attribute__((always_inline))
+/* A hot loop in a function of its own: inside a larger one the engine runs out of registers for it. */
+#define KERNEL __attribute__((noinline))
 
 VERB vec vec_splat(float x) { return wasm_f32x4_splat(x); }
 VERB vec vec_load(const float *p) { return wasm_v128_load(p); }
 VERB vec vec_load_splat(const float *p) { return wasm_v128_load32_splat(p); }
 VERB void vec_store(float *p, vec x) { wasm_v128_store(p, x); }
-VERB void vec_store_low2(float *p, vec x) { wasm_v128_store64_lane(p, x, 0); }
+VERB void vec_store_lanes(float *p, vec x, size_t lanes) {
+  if (lanes == 4) wasm_v128_store(p, x);
+  if (lanes == 2 || lanes == 3) wasm_v128_store64_lane(p, x, 0);
+  if (lanes == 3) wasm_v128_store32_lane(p + 2, x, 2);
+  if (lanes == 1) wasm_v128_store32_lane(p, x, 0);
+}
 
 VERB vec vec_add(vec a, vec b) { return wasm_f32x4_add(a, b); }
 VERB vec vec_sub(vec a, vec b) { return wasm_f32x4_sub(a, b); }

@@ -19,29 +19,48 @@ static vec reference(vec max) {
 /* Sums of 16, then a sum of sums: small terms beside a large one are not rounded away one by one. */
 enum { SUM_RUN = 16 };
 
-static void half_block(float *panel, size_t keys, float *max, float *sum, float *rescale) {
-  vec old = vec_load(max), m = old;
-  for (size_t s = 0; s < keys; s++) m = vec_max(m, vec_load(panel + s * TILE_COLS));
-  vec origin = reference(m), total = vec_splat(0);
-  for (size_t s = 0; s < keys;) {
-    size_t end = keys - s < SUM_RUN ? keys : s + SUM_RUN;
-    vec run = vec_splat(0);
-    for (; s < end; s++) {
-      vec e = vec_exp(vec_sub(vec_load(panel + s * TILE_COLS), origin));
-      vec_store(panel + s * TILE_COLS, e);
-      run = vec_add(run, e);
-    }
-    total = vec_add(total, run);
+typedef struct {
+  vec origin[2], least[2], sum[2];
+} exponent;
+
+/* rows · 8 scores become e^(score − origin), or 0 below the least, and are added to the sums. */
+VERB void exp_rows(float *panel, exponent *x, int rows) {
+  vec e[ABREAST];
+  for (int i = 0; i < 2 * rows; i++) e[i] = vec_sub(vec_load(panel + 4 * i), x->origin[i % 2]);
+  vec_exp(e, 2 * rows);
+  for (int i = 0; i < 2 * rows; i++) {
+    vec y = vec_zero_where(vec_less(vec_load(panel + 4 * i), x->least[i % 2]), e[i]);
+    vec_store(panel + 4 * i, y);
+    x->sum[i % 2] = vec_add(x->sum[i % 2], y);
   }
-  vec factor = vec_exp(vec_sub(old, origin));
-  vec_store(rescale, factor);
-  vec_store(sum, vec_fma(vec_load(sum), factor, total));
-  vec_store(max, m);
 }
 
 void softmax_block(float *panel, size_t keys, softmax_state *state, float rescale[TILE_COLS]) {
-  half_block(panel, keys, state->max, state->sum, rescale);
-  half_block(panel + 4, keys, state->max + 4, state->sum + 4, rescale + 4);
+  vec max[2], total[2] = {vec_splat(0), vec_splat(0)};
+  exponent x;
+  for (int h = 0; h < 2; h++) max[h] = vec_load(state->max + 4 * h);
+  for (size_t s = 0; s < keys; s++) {
+    for (int h = 0; h < 2; h++) max[h] = vec_max(max[h], vec_load(panel + s * TILE_COLS + 4 * h));
+  }
+  for (int h = 0; h < 2; h++) {
+    x.origin[h] = reference(max[h]);
+    x.least[h] = vec_add(x.origin[h], vec_splat(EXP_LEAST));
+  }
+  for (size_t s = 0; s < keys;) {
+    size_t end = keys - s < SUM_RUN ? keys : s + SUM_RUN;
+    for (int h = 0; h < 2; h++) x.sum[h] = vec_splat(0);
+    for (; s + 2 <= end; s += 2) exp_rows(panel + s * TILE_COLS, &x, 2);
+    for (; s < end; s++) exp_rows(panel + s * TILE_COLS, &x, 1);
+    for (int h = 0; h < 2; h++) total[h] = vec_add(total[h], x.sum[h]);
+  }
+  for (int h = 0; h < 2; h++) {
+    vec old = vec_load(state->max + 4 * h), factor = vec_sub(old, x.origin[h]);
+    vec_exp(&factor, 1);
+    factor = vec_zero_where(vec_less(old, x.least[h]), factor);
+    vec_store(rescale + 4 * h, factor);
+    vec_store(state->sum + 4 * h, vec_fma(vec_load(state->sum + 4 * h), factor, total[h]));
+    vec_store(state->max + 4 * h, max[h]);
+  }
 }
 
 void softmax_end(const softmax_state *state, float inverse[TILE_COLS]) {

@@ -3,6 +3,7 @@
 
 import { HeadlightError } from './errors.js';
 import { argumentError, broadcastStrides, formatShape, readTensorLike, shapeError } from './shape.js';
+import { AT } from './tensor.js';
 
 /** @import { Frame, Memory, Staged, Tensor } from './tensor.js' */
 /** @import { NumberArray, TensorLike } from './shape.js' */
@@ -26,14 +27,19 @@ import { argumentError, broadcastStrides, formatShape, readTensorLike, shapeErro
  * @property {'raw' | 'scaled' | 'capped' | 'masked'} [scores] return the scores at that step, (B,H,T,S)
  * @property {TensorLike} [pastKey] (B,G,P,D), stands before the keys; the result has presentKey then
  * @property {TensorLike} [pastValue] (B,G,P,Dv)
+ * @property {Out} [out] tensors that take the results instead of new ones; none of them may be an input
  */
+/** @typedef {Tensor | { output?: Tensor, weights?: Tensor, scores?: Tensor }} Out a tensor alone is the output's */
 /** @typedef {VisibilityOptions & { heads?: number, kvHeads?: number }} AttentionOptions heads and kvHeads: of packed 3-D inputs */
 
 /** @typedef {{ batch: number, heads: number, kvHeads: number, queries: number, keys: number, past: number, appended: number }} Sizes keys counts the past, not what is appended */
 
-const VISIBILITY = ['scale', 'softcap', 'mask', 'bias', 'keyPadding', 'validLens', 'causal', 'window', 'maskFill', 'offset', 'dropout', 'weights', 'scores', 'pastKey', 'pastValue'];
+const VISIBILITY = ['scale', 'softcap', 'mask', 'bias', 'keyPadding', 'validLens', 'causal', 'window', 'maskFill', 'offset', 'dropout', 'weights', 'scores', 'pastKey', 'pastValue', 'out'];
 export const FORWARD_OPTIONS = [...VISIBILITY, 'train'];
 const ATTENTION_OPTIONS = [...VISIBILITY, 'heads', 'kvHeads'];
+const NO_WINDOW = /** @type {const} */ ([-1, -1]);
+const NOT_NEGATIVE = { least: 0 };
+const WINDOW = { integer: true, least: -1, most: 2 ** 31 - 1 };
 const SCORE_STEPS = ['none', 'raw', 'scaled', 'capped', 'masked'];
 
 /** What attention gives. dispose() frees all of it. */
@@ -162,7 +168,6 @@ function widen(data, width, keys) {
  * @param {TensorLike} value
  * @param {Sizes} sizes
  * @param {Int32Array | undefined} lens
- * @returns {{ block: Tensor | Staged, stride: number[] }}
  */
 function readScoreOperand(frame, caller, parameter, value, { batch, heads, queries, keys }, lens) {
   const bytes = parameter === 'mask';
@@ -172,9 +177,10 @@ function readScoreOperand(frame, caller, parameter, value, { batch, heads, queri
   const shape = short ? [...source.shape.slice(0, -1), keys] : source.shape;
   const stride = broadcastStrides(shape, [batch, heads, queries, keys]);
   if (!stride) throw shapeError(caller, parameter, source.shape, `a shape that broadcasts to (B,H,T,S) = ${formatShape([batch, heads, queries, keys])}`);
-  if (!bytes && !short) return { block: frame.take(value, parameter).block, stride };
+  frame.ints.set(stride, bytes ? AT.maskStride : AT.biasStride);
+  if (!bytes && !short) return frame.point(AT.bias, frame.take(value, parameter).block);
   const data = bytes ? toBytes(caller, parameter, source.data) : source.floats();
-  return { block: frame.stage(short ? widen(data, width, keys) : data), stride };
+  frame.point(bytes ? AT.mask : AT.bias, frame.stage(short ? widen(data, width, keys) : data));
 }
 
 /**
@@ -191,7 +197,9 @@ function readValidLens(frame, caller, value, { batch, queries }) {
     throw shapeError(caller, 'validLens', source.shape, `(B) = [${batch}] or (B,T) = [${batch},${queries}]`);
   }
   const lens = toIntegers(caller, 'validLens', source.data, 0);
-  return { lens, fields: { validLens: frame.stage(lens), validLensStride: perQuery ? [queries, 1] : [1, 0] } };
+  frame.point(AT.validLens, frame.stage(lens));
+  frame.ints.set(perQuery ? [queries, 1] : [1, 0], AT.validLensStride);
+  return lens;
 }
 
 /**
@@ -205,26 +213,30 @@ function readDropout(frame, caller, dropout, { batch, heads, queries, keys, appe
   const { p, seed = 0, keep } = /** @type {{ p: number, seed?: number, keep?: TensorLike }} */ (dropout);
   const chance = readNumber(caller, 'dropout.p', p, { least: 0, most: 1 });
   readNumber(caller, 'dropout.seed', seed, { integer: true });
-  const fields = { dropout: chance, seed: [seed | 0, Math.floor(seed / 2 ** 32) | 0] };
-  if (keep === undefined) return fields;
+  frame.floats[AT.dropout] = chance;
+  frame.ints[AT.seed] = seed | 0;
+  frame.ints[AT.seed + 1] = Math.floor(seed / 2 ** 32) | 0;
+  if (keep === undefined) return;
   const source = readTensorLike(keep, caller, 'dropout.keep');
   const expected = [batch, heads, queries, keys + appended];
   if (source.shape.join() !== expected.join()) throw shapeError(caller, 'dropout.keep', source.shape, `(B,H,T,S) = ${formatShape(expected)}`);
-  return { ...fields, keep: frame.stage(toBytes(caller, 'dropout.keep', source.data)) };
+  frame.point(AT.keep, frame.stage(toBytes(caller, 'dropout.keep', source.data)));
 }
 
 /**
- * Everything that decides what a query sees and what is returned of it, as fields of the core's arguments.
+ * Everything that decides what a query sees and what is returned of it, as arguments of the core.
  * @param {Frame} frame
  * @param {string} caller
  * @param {VisibilityOptions} options
  * @param {Sizes} sizes
  * @param {number} width D
+ * @returns {{ weights?: Tensor, scores?: Tensor }} where they are asked for
  */
 export function readVisibility(frame, caller, options, sizes, width) {
   const { batch, heads, queries, keys, past, appended } = sizes;
-  const { scale = 1 / Math.sqrt(width || 1), softcap, mask, bias, keyPadding, validLens, causal = false, window = [-1, -1] } = options;
+  const { scale = 1 / Math.sqrt(width || 1), softcap = 0, mask, bias, keyPadding, validLens, causal = false, window = NO_WINDOW } = options;
   const { maskFill = -Infinity, offset = past, dropout, weights = false, scores } = options;
+  const { ints, floats } = frame;
 
   if (maskFill !== -Infinity) readNumber(caller, 'maskFill', maskFill);
   if (!Array.isArray(window) || window.length !== 2) throw argumentError(caller, 'window', window, '[left, right]');
@@ -232,48 +244,43 @@ export function readVisibility(frame, caller, options, sizes, width) {
   const step = scores === undefined ? 0 : SCORE_STEPS.indexOf(scores, 1);
   if (step < 0) throw argumentError(caller, 'scores', scores, "'raw', 'scaled', 'capped' or 'masked'");
 
-  /** @type {Record<string, unknown>} */
-  const fields = {
-    batch, heads, queries, keys, width,
-    kvHeads: sizes.kvHeads,
-    scale: readNumber(caller, 'scale', scale),
-    softcap: softcap === undefined ? 0 : readNumber(caller, 'softcap', softcap, { least: 0 }),
-    fill: maskFill,
-    causal: readBoolean(caller, 'causal', causal) ? 1 : 0,
-    windowLeft: readNumber(caller, 'window[0]', window[0], { integer: true, least: -1, most: 2 ** 31 - 1 }),
-    windowRight: readNumber(caller, 'window[1]', window[1], { integer: true, least: -1, most: 2 ** 31 - 1 }),
-    weightsMode: weights === 'mean' ? 2 : Number(weights),
-    scoresStep: step,
-  };
-  /** @type {Int32Array | undefined} */
-  let lens;
-  if (validLens !== undefined) {
-    const read = readValidLens(frame, caller, validLens, sizes);
-    lens = read.lens;
-    Object.assign(fields, read.fields);
-  }
-  for (const [parameter, value] of /** @type {const} */ ([['mask', mask], ['bias', bias]])) {
-    if (value === undefined) continue;
-    const { block, stride } = readScoreOperand(frame, caller, parameter, value, sizes, lens);
-    fields[parameter] = block;
-    fields[`${parameter}Stride`] = stride;
-  }
+  ints[AT.batch] = batch;
+  ints[AT.heads] = heads;
+  ints[AT.kvHeads] = sizes.kvHeads;
+  ints[AT.queries] = queries;
+  ints[AT.keys] = keys;
+  ints[AT.width] = width;
+  floats[AT.scale] = readNumber(caller, 'scale', scale);
+  floats[AT.softcap] = readNumber(caller, 'softcap', softcap, NOT_NEGATIVE);
+  floats[AT.fill] = maskFill;
+  ints[AT.causal] = readBoolean(caller, 'causal', causal) ? 1 : 0;
+  ints[AT.windowLeft] = readNumber(caller, 'window[0]', window[0], WINDOW);
+  ints[AT.windowRight] = readNumber(caller, 'window[1]', window[1], WINDOW);
+  ints[AT.weightsMode] = weights === 'mean' ? 2 : Number(weights);
+  ints[AT.scoresStep] = step;
+
+  const lens = validLens === undefined ? undefined : readValidLens(frame, caller, validLens, sizes);
+  if (mask !== undefined) readScoreOperand(frame, caller, 'mask', mask, sizes, lens);
+  if (bias !== undefined) readScoreOperand(frame, caller, 'bias', bias, sizes, lens);
   if (keyPadding !== undefined) {
     const source = readTensorLike(keyPadding, caller, 'keyPadding');
     const stride = broadcastStrides(source.shape, [batch, keys]);
     if (!stride) throw shapeError(caller, 'keyPadding', source.shape, `(B,S) = [${batch},${keys}]`);
-    fields.keyPadding = frame.stage(toBytes(caller, 'keyPadding', source.data));
-    fields.keyPaddingStride = stride;
+    frame.point(AT.keyPadding, frame.stage(toBytes(caller, 'keyPadding', source.data)));
+    ints.set(stride, AT.keyPaddingStride);
   }
-  const offsets = typeof offset === 'number' ? Array(batch).fill(offset) : Array.from(offset);
-  if (offsets.length !== batch) throw shapeError(caller, 'offset', [offsets.length], `a number or (B) = [${batch}]`);
-  const positions = toIntegers(caller, 'offset', offsets, -(2 ** 31));
-  if (positions.some((position) => position !== 0)) fields.offset = frame.stage(positions);
-  if (dropout !== undefined) Object.assign(fields, readDropout(frame, caller, dropout, sizes));
-  if (weights === true) fields.weights = frame.make([batch, heads, queries, keys + appended]);
-  if (weights === 'mean') fields.weights = frame.make([batch, queries, keys + appended]);
-  if (step > 0) fields.scores = frame.make([batch, heads, queries, keys + appended]);
-  return fields;
+  if (offset !== 0) {
+    const offsets = typeof offset === 'number' ? Array(batch).fill(offset) : Array.from(offset);
+    if (offsets.length !== batch) throw shapeError(caller, 'offset', [offsets.length], `a number or (B) = [${batch}]`);
+    frame.point(AT.offset, frame.stage(toIntegers(caller, 'offset', offsets, -(2 ** 31))));
+  }
+  if (dropout !== undefined) readDropout(frame, caller, dropout, sizes);
+  /** @type {{ weights?: Tensor, scores?: Tensor }} */
+  const results = {};
+  if (weights === true) results.weights = frame.result(AT.weights, 'weights', [batch, heads, queries, keys + appended]);
+  if (weights === 'mean') results.weights = frame.result(AT.weights, 'weights', [batch, queries, keys + appended]);
+  if (step > 0) results.scores = frame.result(AT.scores, 'scores', [batch, heads, queries, keys + appended]);
+  return results;
 }
 
 /**
@@ -334,6 +341,7 @@ export function attention(memory, query, key, value, options) {
   const caller = 'attention';
   checkOptions(caller, options, ATTENTION_OPTIONS);
   return memory.frame(caller, (frame) => {
+    frame.give(options.out);
     const given = { query: frame.take(query, 'query'), key: frame.take(key, 'key'), value: frame.take(value, 'value') };
     const rank = given.query.shape.length;
     if (rank !== 3 && rank !== 4) throw shapeError(caller, 'query', given.query.shape, '(B,H,T,D), (B,T,D) or packed (B,T,H·D)');
@@ -347,8 +355,8 @@ export function attention(memory, query, key, value, options) {
 
     const past = readPast(frame, caller, options, { batch: k.batch, kvHeads: k.heads, width: k.width, valueWidth: v.width });
     const sizes = { batch: q.batch, heads: q.heads, kvHeads: k.heads, queries: q.rows, keys: (past?.length ?? 0) + k.rows, past: past?.length ?? 0, appended: 0 };
-    const fields = readVisibility(frame, caller, options, sizes, q.width);
-    const output = frame.make(packed ? [q.batch, q.rows, q.heads * v.width] : [q.batch, q.heads, q.rows, v.width]);
+    const { weights, scores } = readVisibility(frame, caller, options, sizes, q.width);
+    const output = frame.result(AT.output, 'output', packed ? [q.batch, q.rows, q.heads * v.width] : [q.batch, q.heads, q.rows, v.width]);
     /** @type {{ key: Tensor, value: Tensor } | null} */
     let present = null;
     if (past) {
@@ -360,25 +368,17 @@ export function attention(memory, query, key, value, options) {
       present = { key: grow(past.key, given.key.block, k), value: grow(past.value, given.value.block, v) };
     }
     const cached = (/** @type {number} */ width) => [k.heads * sizes.keys * width, sizes.keys * width, width];
-    memory.run('attention', caller, {
-      ...fields,
-      output,
-      outputStride: packed ? [q.rows * q.heads * v.width, v.width, q.heads * v.width] : [q.heads * q.rows * v.width, q.rows * v.width, v.width],
-      query: given.query.block,
-      queryStride: q.stride,
-      key: present?.key ?? given.key.block,
-      keyStride: present ? cached(k.width) : k.stride,
-      value: present?.value ?? given.value.block,
-      valueStride: present ? cached(v.width) : v.stride,
-      valueWidth: v.width,
-    });
-    return new AttentionResult({
-      output,
-      weights: /** @type {Tensor | undefined} */ (fields.weights),
-      scores: /** @type {Tensor | undefined} */ (fields.scores),
-      presentKey: present?.key,
-      presentValue: present?.value,
-    });
+    const { ints } = frame;
+    ints.set(packed ? [q.rows * q.heads * v.width, v.width, q.heads * v.width] : [q.heads * q.rows * v.width, q.rows * v.width, v.width], AT.outputStride);
+    frame.point(AT.query, given.query.block);
+    frame.point(AT.key, present?.key ?? given.key.block);
+    frame.point(AT.value, present?.value ?? given.value.block);
+    ints.set(q.stride, AT.queryStride);
+    ints.set(present ? cached(k.width) : k.stride, AT.keyStride);
+    ints.set(present ? cached(v.width) : v.stride, AT.valueStride);
+    ints[AT.valueWidth] = v.width;
+    frame.run('hl_attention');
+    return new AttentionResult({ output, weights, scores, presentKey: present?.key, presentValue: present?.value });
   });
 }
 

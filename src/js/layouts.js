@@ -3,6 +3,7 @@
 
 import { HeadlightError } from './errors.js';
 import { argumentError, elementCount, formatShape, readTensorLike, shapeError } from './shape.js';
+import { viewOf } from './tensor.js';
 
 /** @import { MultiHeadAttention, ParameterName } from './multihead.js' */
 /** @import { TensorLike } from './shape.js' */
@@ -134,7 +135,8 @@ export function writeState(layer, layout) {
     let at = 0;
     for (const part of parts) {
       const tensor = /** @type {NonNullable<typeof layer.parameters[typeof part]>} */ (layer.parameters[part]);
-      data.set(transposed ? transpose(tensor.data, tensor.shape[0], tensor.shape[1]) : tensor.data, at);
+      const values = viewOf(tensor);
+      data.set(transposed ? transpose(values, tensor.shape[0], tensor.shape[1]) : values, at);
       at += tensor.size;
     }
     state[name] = { data, shape: [...shape] };
@@ -192,7 +194,7 @@ export function readState(layer, dict, layout) {
     for (const part of parts) {
       const tensor = /** @type {NonNullable<typeof layer.parameters[typeof part]>} */ (layer.parameters[part]);
       const piece = data.subarray(at, at + tensor.size);
-      tensor.data.set(transposed ? transpose(piece, tensor.shape[1], tensor.shape[0]) : piece);
+      viewOf(tensor).set(transposed ? transpose(piece, tensor.shape[1], tensor.shape[0]) : piece);
       at += tensor.size;
     }
   }

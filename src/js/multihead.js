@@ -4,11 +4,11 @@ import { AttentionResult, checkOptions, FORWARD_OPTIONS, readBoolean, readNumber
 import { HeadlightError } from './errors.js';
 import { readState, writeState } from './layouts.js';
 import { fillUniform, uniformSource } from './random.js';
-import { argumentError, shapeError } from './shape.js';
-import { Tensor } from './tensor.js';
+import { argumentError, formatShape, sameShape, shapeError } from './shape.js';
+import { AT, mayChange, Tensor, viewOf } from './tensor.js';
 
 /** @import { VisibilityOptions } from './attention.js' */
-/** @import { Memory } from './tensor.js' */
+/** @import { Frame, Memory } from './tensor.js' */
 /** @import { TensorLike } from './shape.js' */
 /** @import { Layout, StateEntry } from './layouts.js' */
 
@@ -37,6 +37,9 @@ import { Tensor } from './tensor.js';
 /** @typedef {VisibilityOptions & { train?: boolean }} ForwardOptions train: dropout on, for this call */
 
 const LAYER_OPTIONS = ['embedDim', 'numHeads', 'kvHeads', 'headDim', 'queryDim', 'keyDim', 'valueDim', 'bias', 'outBias', 'outProjection', 'biasKV', 'zeroAttention', 'dropout', 'seed'];
+
+const WEIGHTS = /** @type {const} */ (['wq', 'wk', 'wv', 'wo']);
+const VECTORS = /** @type {const} */ ([['bq', AT.bq], ['bk', AT.bk], ['bv', AT.bv], ['bo', AT.bo], ['biasK', AT.biasKey], ['biasV', AT.biasValue]]);
 
 /** @param {MultiHeadOptions} given */
 function resolveOptions(given) {
@@ -83,6 +86,12 @@ export class MultiHeadAttention {
   #training = false;
   /** Forwards with dropout so far: each has a mask of its own. */
   #step = 0;
+  /** The weights in the order in which the core reads them. @type {{ at: number, name: ParameterName, weight: Tensor, packed: Tensor }[]} */
+  #packed = [];
+  /** Whether the weights have changed since they were packed. */
+  #stale = true;
+  /** @type {{ at: number, name: ParameterName, vector: Tensor }[]} */
+  #vectors = [];
 
   /**
    * @param {Memory} memory
@@ -100,25 +109,25 @@ export class MultiHeadAttention {
       const weight = (out, inside) => {
         const tensor = frame.make([out, inside]);
         const limit = Math.sqrt(6 / (out + inside));
-        fillUniform(tensor.data, next, -limit, limit);
+        fillUniform(viewOf(tensor), next, -limit, limit);
         return tensor;
       };
       /** @param {number} size */
       const zeros = (size) => {
         const tensor = frame.make([size]);
-        tensor.data.fill(0);
+        viewOf(tensor).fill(0);
         return tensor;
       };
       /** @param {number} size */
       const learned = (size) => {
         const tensor = frame.make([size]);
         const limit = Math.sqrt(6 / (1 + size));
-        fillUniform(tensor.data, next, -limit, limit);
+        fillUniform(viewOf(tensor), next, -limit, limit);
         return tensor;
       };
       const { embedDim, numHeads, kvHeads, headDim, bias, outBias, outProjection, biasKV } = options;
       const [queryWidth, kvWidth] = [numHeads * headDim, kvHeads * headDim];
-      return {
+      const parameters = {
         wq: weight(queryWidth, options.queryDim),
         wk: weight(kvWidth, options.keyDim),
         wv: weight(kvWidth, options.valueDim),
@@ -127,6 +136,12 @@ export class MultiHeadAttention {
         ...(outProjection && outBias && { bo: zeros(embedDim) }),
         ...(biasKV && { biasK: learned(kvWidth), biasV: learned(kvWidth) }),
       };
+      for (const name of WEIGHTS) {
+        const weight = parameters[name];
+        if (weight) this.#packed.push({ at: AT[name], name, weight, packed: memory.makePacked(frame, weight) });
+      }
+      this.#vectors = VECTORS.flatMap(([name, at]) => (parameters[name] ? [{ at, name, vector: parameters[name] }] : []));
+      return parameters;
     });
   }
 
@@ -160,62 +175,74 @@ export class MultiHeadAttention {
     checkOptions(caller, options, FORWARD_OPTIONS);
     const { numHeads, kvHeads, headDim, embedDim, queryDim, keyDim, valueDim, biasKV, zeroAttention } = this.options;
     return this.#memory.frame(caller, (frame) => {
+      frame.give(options.out);
       const q = frame.take(query, 'query');
       const k = key === undefined ? q : frame.take(key, 'key');
       const v = value === undefined ? k : frame.take(value, 'value');
       const rank = q.shape.length;
       if (rank !== 2 && rank !== 3) throw shapeError(caller, 'query', q.shape, `(B,T,${queryDim}) or (T,${queryDim})`);
-      const [batch, queries] = rank === 3 ? q.shape : [1, q.shape[0]];
+      const batched = rank === 3;
+      const batch = batched ? q.shape[0] : 1;
+      const queries = q.shape[rank - 2];
       const fresh = k.shape.at(-2) ?? 0;
-      const lead = rank === 3 ? [batch] : [];
-      /** @param {string} name @param {readonly number[]} shape @param {number} rows @param {number} width */
-      const check = (name, shape, rows, width) => {
-        const expected = [...lead, rows, width];
-        if (shape.join() !== expected.join()) throw shapeError(caller, name, shape, `[${expected}]`);
+      /** @param {number} rows @param {number} width */
+      const form = (rows, width) => (batched ? [batch, rows, width] : [rows, width]);
+      /** @param {string} name @param {readonly number[]} shape @param {number[]} expected */
+      const check = (name, shape, expected) => {
+        if (!sameShape(shape, expected)) throw shapeError(caller, name, shape, formatShape(expected));
       };
-      check('query', q.shape, queries, queryDim);
-      check(key === undefined ? 'key (the query)' : 'key', k.shape, fresh, keyDim);
-      check(value === undefined ? 'value (the key)' : 'value', v.shape, fresh, valueDim);
+      check('query', q.shape, form(queries, queryDim));
+      check(key === undefined ? 'key (the query)' : 'key', k.shape, form(fresh, keyDim));
+      check(value === undefined ? 'value (the key)' : 'value', v.shape, form(fresh, valueDim));
+      this.#pointToParameters(frame, caller);
 
       const past = readPast(frame, caller, options, { batch, kvHeads, width: headDim, valueWidth: headDim });
       const length = past?.length ?? 0;
       const appended = Number(biasKV) + Number(zeroAttention);
       const sizes = { batch, heads: numHeads, kvHeads, queries, keys: length + fresh, past: length, appended };
-      const fields = readVisibility(frame, caller, { ...options, dropout: this.#dropout(options) }, sizes, headDim);
-      const output = frame.make([...lead, queries, this.options.outProjection ? embedDim : numHeads * headDim]);
+      const dropout = this.#dropout(options);
+      const { weights, scores } = readVisibility(frame, caller, dropout === options.dropout ? options : { ...options, dropout }, sizes, headDim);
+      const output = frame.result(AT.output, 'output', form(queries, this.options.outProjection ? embedDim : numHeads * headDim));
       const present = past && {
         key: frame.make([batch, kvHeads, sizes.keys, headDim]),
         value: frame.make([batch, kvHeads, sizes.keys, headDim]),
       };
-      const { biasK, biasV, ...weights } = this.parameters;
-      this.#memory.run('multihead', caller, {
-        ...fields,
-        ...weights,
-        output,
-        layerQuery: q.block,
-        layerKey: k.block,
-        layerValue: v.block,
-        pastKey: past?.key,
-        pastValue: past?.value,
-        presentKey: present?.key,
-        presentValue: present?.value,
-        biasKey: biasK,
-        biasValue: biasV,
-        queryDim,
-        keyDim,
-        valueDim,
-        outputDim: embedDim,
-        pastKeys: length,
-        zeroAttention: Number(zeroAttention),
-      });
-      return new AttentionResult({
-        output,
-        weights: /** @type {Tensor | undefined} */ (fields.weights),
-        scores: /** @type {Tensor | undefined} */ (fields.scores),
-        presentKey: present?.key,
-        presentValue: present?.value,
-      });
+      const { ints } = frame;
+      frame.point(AT.layerQuery, q.block);
+      frame.point(AT.layerKey, k.block);
+      frame.point(AT.layerValue, v.block);
+      frame.point(AT.pastKey, past?.key);
+      frame.point(AT.pastValue, past?.value);
+      frame.point(AT.presentKey, present?.key);
+      frame.point(AT.presentValue, present?.value);
+      ints[AT.queryDim] = queryDim;
+      ints[AT.keyDim] = keyDim;
+      ints[AT.valueDim] = valueDim;
+      ints[AT.outputDim] = embedDim;
+      ints[AT.pastKeys] = length;
+      ints[AT.zeroAttention] = Number(zeroAttention);
+      frame.run('hl_multihead_forward');
+      return new AttentionResult({ output, weights, scores, presentKey: present?.key, presentValue: present?.value });
     });
+  }
+
+  /**
+   * Weights are packed anew only where they may have changed: after loadStateDict, and before every call for
+   * those of whose `data` somebody holds a view.
+   * @param {Frame} frame
+   * @param {string} caller
+   */
+  #pointToParameters(frame, caller) {
+    for (const { at, name, weight, packed } of this.#packed) {
+      weight.checkOwner(this.#memory, caller, `parameters.${name}`);
+      if (this.#stale || mayChange(weight)) this.#memory.pack(caller, packed, weight);
+      frame.point(at, packed);
+    }
+    this.#stale = false;
+    for (const { at, name, vector } of this.#vectors) {
+      vector.checkOwner(this.#memory, caller, `parameters.${name}`);
+      frame.point(at, vector);
+    }
   }
 
   /**
@@ -253,6 +280,7 @@ export class MultiHeadAttention {
    */
   loadStateDict(dict, layout) {
     readState(this, dict, layout);
+    this.#stale = true;
     return this;
   }
 

@@ -9,6 +9,12 @@ import { HeadlightError } from './errors.js';
 /** @param {readonly unknown[]} shape */
 export const formatShape = (shape) => `[${shape.join(',')}]`;
 
+/**
+ * @param {readonly number[]} a
+ * @param {readonly number[]} b
+ */
+export const sameShape = (a, b) => a.length === b.length && a.every((n, i) => n === b[i]);
+
 /** @param {readonly number[]} shape */
 export const elementCount = (shape) => shape.reduce((count, n) => count * n, 1);
 

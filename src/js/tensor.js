@@ -1,7 +1,7 @@
 // Tensors and the linear memory they live in. The only file that knows pointers and memory.buffer.
 
 import { HeadlightError } from './errors.js';
-import { elementCount, formatShape, readTensorLike } from './shape.js';
+import { argumentError, elementCount, formatShape, readTensorLike, sameShape, shapeError } from './shape.js';
 
 /** @import { TensorLike } from './shape.js' */
 
@@ -16,6 +16,8 @@ import { elementCount, formatShape, readTensorLike } from './shape.js';
  * @property {(bytes: number) => void} hl_memory_set_limit
  * @property {(args: number) => number} hl_attention
  * @property {(args: number) => number} hl_multihead_forward
+ * @property {(out: number, inside: number) => number} hl_weight_packed_size
+ * @property {(packed: number, weight: number, out: number, inside: number) => number} hl_weight_pack
  * @property {(present: number, past: number, fresh: number, batch: number, kvHeads: number, pastKeys: number,
  *   keys: number, width: number, batchStride: number, headStride: number, rowStride: number) => number} hl_cache_append
  * @property {() => number} hl_simd
@@ -23,41 +25,30 @@ import { elementCount, formatShape, readTensorLike } from './shape.js';
  * @property {() => number} hl_multihead_args_size
  */
 
-/** @typedef {'pointer' | 'int' | 'float'} FieldKind */
-
-// The argument structs of headlight.h, field by field; `name:3` takes three places.
+// The argument structs of headlight.h, word by word; `name:3` takes three words. The arguments of the layer
+// begin with those of attention.
 const ATTENTION = `
-  pointer: output weights scores query key value appendedKey appendedValue
-           mask bias keyPadding validLens offset keep
-  int: outputStride:3 queryStride:3 keyStride:3 valueStride:3 maskStride:4 biasStride:4
-       keyPaddingStride:2 validLensStride:2
-       batch heads kvHeads queries keys width valueWidth appended
-       weightsMode scoresStep causal windowLeft windowRight seed:2
-  float: scale softcap fill dropout`;
-const MULTIHEAD = `${ATTENTION}
-  pointer: layerQuery layerKey layerValue pastKey pastValue presentKey presentValue
-           wq wk wv wo bq bk bv bo biasKey biasValue
-  int: queryDim keyDim valueDim outputDim pastKeys zeroAttention`;
+  output weights scores query key value appendedKey appendedValue
+  mask bias keyPadding validLens offset keep
+  outputStride:3 queryStride:3 keyStride:3 valueStride:3 maskStride:4 biasStride:4
+  keyPaddingStride:2 validLensStride:2
+  batch heads kvHeads queries keys width valueWidth appended
+  weightsMode scoresStep causal windowLeft windowRight seed:2
+  scale softcap fill dropout`;
+const MULTIHEAD = `
+  layerQuery layerKey layerValue pastKey pastValue presentKey presentValue
+  wq wk wv wo bq bk bv bo biasKey biasValue
+  queryDim keyDim valueDim outputDim pastKeys zeroAttention`;
 
-const STRUCTS = { attention: parseStruct(ATTENTION), multihead: parseStruct(MULTIHEAD) };
-
-/** @param {string} text */
-function parseStruct(text) {
-  /** @type {Map<string, { kind: FieldKind, at: number, places: number }>} */
-  const fields = new Map();
-  let kind = /** @type {FieldKind} */ ('int');
-  let at = 0;
-  for (const word of text.trim().split(/\s+/)) {
-    if (word.endsWith(':')) {
-      kind = /** @type {FieldKind} */ (word.slice(0, -1));
-      continue;
-    }
-    const [name, places = '1'] = word.split(':');
-    fields.set(name, { kind, at, places: Number(places) });
-    at += Number(places);
-  }
-  return { fields, places: at };
+/** Where each argument lies, in words. @type {Readonly<Record<string, number>>} */
+export const AT = {};
+let words = 0;
+for (const word of `${ATTENTION} ${MULTIHEAD}`.trim().split(/\s+/)) {
+  const [name, length = '1'] = word.split(':');
+  /** @type {Record<string, number>} */ (AT)[name] = words;
+  words += Number(length);
 }
+const WORDS = words;
 
 /** @param {number} bytes */
 export function formatBytes(bytes) {
@@ -77,6 +68,9 @@ export class Memory {
   /** Where argument structs are written: one call runs at a time. */
   #arguments = 0;
   #disposed = false;
+  /** One for a call, another for a call made while its inputs are being read. @type {Frame[]} */
+  #frames = [];
+  #depth = 0;
   /** @type {Set<Tensor> | null} */
   #scope = null;
   #unreachable = new FinalizationRegistry((/** @type {number} */ pointer) => {
@@ -90,7 +84,7 @@ export class Memory {
   constructor(core, limit) {
     this.#core = core;
     core.hl_memory_set_limit(limit);
-    this.#arguments = this.#alloc(STRUCTS.multihead.places, 'load');
+    this.#arguments = this.#alloc(WORDS, 'load');
   }
 
   get usage() {
@@ -160,7 +154,7 @@ export class Memory {
     const source = readTensorLike(value, caller, parameter, shape);
     const values = this.#detached(source.floats());
     const tensor = this.empty(source.shape, caller);
-    tensor.data.set(values);
+    viewOf(tensor).set(values);
     return tensor;
   }
 
@@ -182,8 +176,8 @@ export class Memory {
     return new Float32Array(this.#core.memory.buffer, pointer, length);
   }
 
-  /** @param {Float32Array} view */
-  isCurrent(view) {
+  /** Growing the memory detaches every view of it. @param {Float32Array} view */
+  isLive(view) {
     return view.buffer === this.#core.memory.buffer;
   }
 
@@ -225,13 +219,16 @@ export class Memory {
    */
   frame(caller, fn) {
     this.check(caller);
-    const frame = new Frame(this, caller, KEY);
+    const frame = (this.#frames[this.#depth] ??= new Frame(this, KEY));
+    this.#depth++;
+    frame.open(caller);
     let done = false;
     try {
       const result = fn(frame);
       done = true;
       return result;
     } finally {
+      this.#depth--;
       frame.close(done);
     }
   }
@@ -264,24 +261,34 @@ export class Memory {
   }
 
   /**
-   * @param {'attention' | 'multihead'} kind
+   * @param {'hl_attention' | 'hl_multihead_forward'} name
    * @param {string} caller
-   * @param {Record<string, unknown>} values
+   * @param {Int32Array} words
    */
-  run(kind, caller, values) {
-    const { fields, places } = STRUCTS[kind];
-    const ints = new Int32Array(this.#core.memory.buffer, this.#arguments, places).fill(0);
-    const floats = this.floats(this.#arguments, places);
-    for (const [name, value] of Object.entries(values)) {
-      const field = fields.get(name);
-      if (!field) throw new TypeError(`no field ${name} in the arguments of ${kind}`);
-      if (value === undefined || value === null) continue;
-      if (field.kind === 'pointer') ints[field.at] = pointerOf(value);
-      else if (field.kind === 'float') floats[field.at] = Number(value);
-      else ints.set(Array.isArray(value) ? value : [Number(value)], field.at);
-    }
-    const core = kind === 'attention' ? this.#core.hl_attention : this.#core.hl_multihead_forward;
-    this.#settle(core(this.#arguments), caller);
+  run(name, caller, words) {
+    new Int32Array(this.#core.memory.buffer, this.#arguments, WORDS).set(words);
+    this.#settle(this.#core[name](this.#arguments), caller);
+  }
+
+  /**
+   * Room for a weight in the order in which the core reads it; it goes when the weight goes.
+   * @param {Frame} frame
+   * @param {Tensor} weight (out, in)
+   */
+  makePacked(frame, weight) {
+    const packed = frame.make([this.#core.hl_weight_packed_size(weight.shape[0], weight.shape[1])]);
+    this.#scope?.delete(packed);
+    own(weight, packed);
+    return packed;
+  }
+
+  /**
+   * @param {string} caller
+   * @param {Tensor} packed
+   * @param {Tensor} weight
+   */
+  pack(caller, packed, weight) {
+    this.#settle(this.#core.hl_weight_pack(pointerOf(packed), pointerOf(weight), weight.shape[0], weight.shape[1]), caller);
   }
 
   /**
@@ -315,42 +322,59 @@ export class Memory {
 /** A proof that a constructor is called from this file. */
 const KEY = Symbol('tensor.js');
 
-/** @type {WeakMap<object, () => number>} */
-const pointers = new WeakMap();
-
-/** @param {unknown} owner */
-function pointerOf(owner) {
-  const pointer = pointers.get(/** @type {object} */ (owner));
-  if (!pointer) throw new TypeError('not in linear memory');
-  return pointer();
-}
+/** @type {(owner: Tensor | Staged) => number} */
+let pointerOf;
 
 /** Bytes or int32s copied into linear memory for one call. */
 export class Staged {
   /** @param {number} pointer */
   constructor(pointer) {
-    pointers.set(this, () => pointer);
+    this.pointer = pointer;
   }
 }
 
-/** What one call of the core borrows and makes. */
+/** One call of the core: its arguments, what it borrows and what it makes. */
 export class Frame {
   /** @type {Staged[]} */
   #borrowed = [];
   /** @type {Tensor[]} */
   #made = [];
+  /** @type {Tensor[]} */
+  #inputs = [];
+  /** @type {Record<string, unknown>} */
+  #out = {};
   #memory;
-  #caller;
+  #caller = '';
+  /** The arguments, kept apart from linear memory, which may grow while they are gathered. */
+  ints = new Int32Array(WORDS);
+  floats = new Float32Array(this.ints.buffer);
 
   /**
    * @param {Memory} memory
-   * @param {string} caller
    * @param {symbol} key
    */
-  constructor(memory, caller, key) {
+  constructor(memory, key) {
     if (key !== KEY) throw new TypeError('Frame has no public constructor');
     this.#memory = memory;
+  }
+
+  /** @param {string} caller */
+  open(caller) {
     this.#caller = caller;
+    this.ints.fill(0);
+  }
+
+  /**
+   * @param {number} at
+   * @param {Tensor | Staged | undefined} block
+   */
+  point(at, block) {
+    if (block) this.ints[at] = pointerOf(block);
+  }
+
+  /** @param {'hl_attention' | 'hl_multihead_forward'} name */
+  run(name) {
+    this.#memory.run(name, this.#caller, this.ints);
   }
 
   /**
@@ -372,6 +396,7 @@ export class Frame {
   take(value, parameter) {
     if (value instanceof Tensor) {
       value.checkOwner(this.#memory, this.#caller, parameter);
+      this.#inputs.push(value);
       return { block: value, shape: value.shape };
     }
     const source = readTensorLike(value, this.#caller, parameter);
@@ -388,10 +413,50 @@ export class Frame {
     return tensor;
   }
 
+  /** Which tensors of the caller's are to take results. @param {unknown} out */
+  give(out) {
+    if (out === undefined) return;
+    if (out instanceof Tensor) this.#out = { output: out };
+    else if (out !== null && typeof out === 'object') this.#out = { ...out };
+    else throw argumentError(this.#caller, 'out', out, 'a Tensor or { output, weights, scores }');
+    const unknown = Object.keys(this.#out).find((name) => name !== 'output' && name !== 'weights' && name !== 'scores');
+    if (unknown) throw argumentError(this.#caller, `out.${unknown}`, this.#out[unknown], 'only output, weights and scores');
+  }
+
+  /**
+   * A tensor for a result: the caller's, or a new one.
+   * @param {number} at
+   * @param {'output' | 'weights' | 'scores'} name
+   * @param {number[]} shape
+   * @returns {Tensor}
+   */
+  result(at, name, shape) {
+    const given = this.#out[name];
+    if (given !== undefined) this.#checkOut(`out.${name}`, given, shape);
+    const tensor = given === undefined ? this.make(shape) : /** @type {Tensor} */ (given);
+    this.ints[at] = pointerOf(tensor);
+    return tensor;
+  }
+
+  /**
+   * @param {string} parameter
+   * @param {unknown} given
+   * @param {number[]} shape
+   */
+  #checkOut(parameter, given, shape) {
+    if (!(given instanceof Tensor)) throw argumentError(this.#caller, parameter, given, `a Tensor ${formatShape(shape)}`);
+    given.checkOwner(this.#memory, this.#caller, parameter);
+    if (!sameShape(given.shape, shape)) throw shapeError(this.#caller, parameter, given.shape, formatShape(shape));
+    const twice = this.#inputs.includes(given) || Object.values(this.#out).filter((tensor) => tensor === given).length > 1;
+    if (twice) throw argumentError(this.#caller, parameter, given, 'a tensor that is neither an input nor another result');
+  }
+
   /** @param {boolean} done */
   close(done) {
-    for (const staged of this.#borrowed) this.#memory.unstage(pointerOf(staged));
+    for (const staged of this.#borrowed) this.#memory.unstage(staged.pointer);
     if (!done) for (const tensor of this.#made) tensor.dispose();
+    this.#borrowed.length = this.#made.length = this.#inputs.length = 0;
+    this.#out = {};
   }
 }
 
@@ -410,6 +475,15 @@ function tensorsIn(value, found = new Set(), seen = new Set()) {
   return found;
 }
 
+/** The values, as `data` gives them, but not handed out. @type {(tensor: Tensor) => Float32Array} */
+export let viewOf;
+
+/** Makes the second part of the first: it is disposed with it. @type {(tensor: Tensor, part: Tensor) => void} */
+let own;
+
+/** Whether somebody holds a view through which the values may change unseen. @type {(tensor: Tensor) => boolean} */
+export let mayChange;
+
 /** A live view keeps its tensor alive, so that the finalizer cannot free what is still being read. */
 const owners = new WeakMap();
 
@@ -419,6 +493,8 @@ export class Tensor {
   #pointer;
   /** @type {Float32Array | null} */
   #view = null;
+  /** @type {Tensor | null} */
+  #part = null;
   #disposed = false;
 
   /**
@@ -435,7 +511,15 @@ export class Tensor {
     this.shape = Object.freeze([...shape]);
     /** @type {number} */
     this.size = elementCount(shape);
-    pointers.set(this, () => this.#pointer);
+  }
+
+  static {
+    pointerOf = (owner) => (owner instanceof Staged ? owner.pointer : owner.#pointer);
+    viewOf = (tensor) => tensor.#memory.floats(tensor.#pointer, tensor.size);
+    own = (tensor, part) => {
+      tensor.#part = part;
+    };
+    mayChange = (tensor) => tensor.#view !== null && tensor.#memory.isLive(tensor.#view);
   }
 
   /**
@@ -444,7 +528,7 @@ export class Tensor {
    */
   get data() {
     this.checkOwner(this.#memory, 'Tensor.data', 'tensor');
-    if (!this.#view || !this.#memory.isCurrent(this.#view)) {
+    if (!this.#view || !this.#memory.isLive(this.#view)) {
       this.#view = this.#memory.floats(this.#pointer, this.size);
       owners.set(this.#view, this);
     }
@@ -453,7 +537,8 @@ export class Tensor {
 
   /** A copy of the values that stays. */
   copy() {
-    return this.data.slice();
+    this.checkOwner(this.#memory, 'Tensor.copy', 'tensor');
+    return viewOf(this).slice();
   }
 
   /**
@@ -461,7 +546,8 @@ export class Tensor {
    * @returns {any}
    */
   toArray() {
-    const { data, shape } = this;
+    const { shape } = this;
+    const data = this.copy();
     let at = 0;
     /** @param {number} axis @returns {unknown} */
     const nest = (axis) =>
@@ -475,6 +561,7 @@ export class Tensor {
     this.#disposed = true;
     this.#view = null;
     this.#memory.release(this, this.#pointer);
+    this.#part?.dispose();
   }
 
   get disposed() {

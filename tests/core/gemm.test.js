@@ -17,31 +17,71 @@ function linear(x, w, bias, rows, out, inside) {
   return y;
 }
 
-test('gemm_linear equals the float64 product at every edge of its tiles and blocks', kernels((k) => {
-  const sizes = [[0, 3, 3], [3, 0, 3], [3, 3, 0], [1, 1, 1], [3, 7, 5], [4, 8, 4], [5, 9, 13], [6, 8, 16], [7, 16, 17], [13, 31, 29], [119, 7, 255], [120, 8, 256], [121, 9, 257], [127, 23, 512]];
+/** A gemm_product in linear memory: y, weight, bias, out. */
+function product(k, { y, w, bias, out, inside }) {
+  const packed = k.block(up(out, COLS) * inside);
+  k.core.hl_weight_pack(packed.at, k.block(w).at, out, inside);
+  return [y.at, packed.at, bias ? k.block(bias).at : 0, out];
+}
+
+function words(k, values) {
+  const block = k.block(values.length);
+  new Uint32Array(k.core.memory.buffer, block.at, values.length).set(values);
+  return block.at;
+}
+
+test('gemm_linear equals the float64 product at every edge of its tiles, chunks and blocks', kernels((k) => {
+  const sizes = [[0, 3, 3], [3, 0, 3], [3, 3, 0], [1, 1, 1], [1, 75, 300], [2, 33, 9], [3, 7, 5], [4, 8, 4], [5, 9, 13], [6, 8, 16], [7, 16, 17], [13, 31, 29], [59, 7, 255], [60, 193, 256], [61, 9, 257], [127, 23, 512], [121, 400, 3]];
   for (const [rows, out, inside] of sizes) {
     for (const withBias of [false, true]) {
-      const [x, w, bias] = [numbers(rows * inside, 2), numbers(out * inside, 3), numbers(out, 4)];
+      const [x, w, bias] = [numbers(rows * inside, 2), numbers(out * inside, 3), withBias && numbers(out, 4)];
       const y = k.block(rows * out);
-      const workspace = k.block(Number(k.core.gemm_linear_workspace(out, inside)));
-      k.core.gemm_linear(y.at, k.block(x).at, k.block(w).at, withBias ? k.block(bias).at : 0, rows, out, inside, workspace.at);
-      assertClose(k.view(y), linear(x, w, withBias && bias, rows, out, inside), 1e-6, `${rows}×${inside}×${out}`);
+      const workspace = k.block(Number(k.core.gemm_linear_workspace(BigInt(rows), inside)));
+      k.core.gemm_linear(words(k, product(k, { y, w, bias, out, inside })), 1, k.block(x).at, rows, inside, workspace.at);
+      assertClose(k.view(y), linear(x, w, bias, rows, out, inside), 1e-6, `${rows}×${inside}×${out}`);
       k.close();
     }
   }
 }));
 
-test('gemm_tile writes a product or adds one, rows apart by the stride', kernels((k) => {
+test('products that share their input are what they are alone', kernels((k) => {
+  const [rows, inside, outs] = [67, 300, [200, 5, 193]];
+  const x = numbers(rows * inside, 2);
+  const ys = outs.map((out) => k.block(rows * out));
+  const weights = outs.map((out, i) => numbers(out * inside, 3 + i));
+  const biases = outs.map((out, i) => (i === 1 ? undefined : numbers(out, 9)));
+  const products = words(k, outs.flatMap((out, i) => product(k, { y: ys[i], w: weights[i], bias: biases[i], out, inside })));
+  k.core.gemm_linear(products, 3, k.block(x).at, rows, inside, k.block(Number(k.core.gemm_linear_workspace(BigInt(rows), inside))).at);
+  outs.forEach((out, i) => assertClose(k.view(ys[i]), linear(x, weights[i], biases[i], rows, out, inside), 1e-6, `product ${i}`));
+}));
+
+test('a row has the same bits wherever it stands and whatever stands beside it', kernels((k) => {
+  const [out, inside] = [77, 300];
+  const [x, w, bias] = [numbers(70 * inside, 2), numbers(out * inside, 3), numbers(out, 4)];
+  const run = (first, rows) => {
+    const y = k.block(rows * out);
+    const workspace = k.block(Number(k.core.gemm_linear_workspace(BigInt(rows), inside)));
+    k.core.gemm_linear(words(k, product(k, { y, w, bias, out, inside })), 1, k.block(x.subarray(first * inside, (first + rows) * inside)).at, rows, inside, workspace.at);
+    return k.view(y).slice();
+  };
+  const whole = run(0, 70);
+  for (const [first, rows] of [[0, 1], [3, 1], [10, 2], [5, 4], [7, 5], [1, 6], [60, 10], [2, 13]]) {
+    assert.deepEqual(run(first, rows), whole.slice(first * out, (first + rows) * out), `${rows} rows from ${first}`);
+  }
+}));
+
+test('gemm_tile adds a product to its base: itself, a row for all, or zeros; rows apart by the stride', kernels((k) => {
   const R = k.tileRows;
   for (const depth of [0, 1, 2, 3, 64, 251]) {
-    for (const accumulate of [0, 1]) {
-      const [a, b, before] = [numbers(depth * R, 5), numbers(depth * COLS, 6), numbers(R * 11, 7)];
+    for (const from of ['itself', 'a row']) {
+      const [a, b, before, row] = [numbers(depth * R, 5), numbers(depth * COLS, 6), numbers(R * 11, 7), numbers(COLS, 8)];
       const c = k.block(before);
-      k.core.gemm_tile(c.at, 11, k.block(a).at, k.block(b).at, depth, accumulate);
+      if (from === 'itself') k.core.gemm_tile(c.at, 11, c.at, 11, k.block(a).at, k.block(b).at, depth);
+      else k.core.gemm_tile(c.at, 11, k.block(row).at, 0, k.block(a).at, k.block(b).at, depth);
       const expected = Float64Array.from(before);
       for (let r = 0; r < R; r++)
         for (let j = 0; j < COLS; j++) {
-          let sum = accumulate ? before[r * 11 + j] : 0;
+          let sum = from === 'itself' ? before[r * 11 + j] : row[j];
           for (let d = 0; d < depth; d++) sum += a[d * R + r] * b[d * COLS + j];
           expected[r * 11 + j] = sum;
         }

@@ -159,16 +159,24 @@ static double *linear(const float *x, const float *w, const float *bias, size_t 
   return y;
 }
 
+static float *packed(const float *weight, size_t out, size_t in) {
+  float *to = floats((size_t)hl_weight_packed_size((uint32_t)out, (uint32_t)in));
+  if (hl_weight_pack(to, weight, (uint32_t)out, (uint32_t)in) != HL_OK) fail("status of packing", 1, 0);
+  return to;
+}
+
 static void random_layer(void) {
   uint32_t B = 1 + random_below(2), G = 1 + random_below(2), H = G * (1 + random_below(2)), D = 1 + random_below(9);
   uint32_t T = 1 + random_below(12), fresh = 1 + random_below(12), P = coin() ? 0 : random_below(5), S = P + fresh, C = 1 + random_below(20);
   uint32_t Cq = 1 + random_below(20), Ck = 1 + random_below(20), Cv = 1 + random_below(20), E;
-  int out = coin(), past = P > 0, biases = coin();
+  int out = coin(), past = P > 0, biases = coin(), self = coin();
+  if (self) fresh = T, S = P + T, Ck = Cv = Cq; /* one input: its packing is shared */
+  float *query = floats((size_t)B * T * Cq), *wq = floats((size_t)H * D * Cq), *wk = floats((size_t)G * D * Ck), *wv = floats((size_t)G * D * Cv), *wo = floats((size_t)C * H * D);
   hl_multihead_args m = {
-      .query = floats((size_t)B * T * Cq), .key = floats((size_t)B * fresh * Ck), .value = floats((size_t)B * fresh * Cv),
+      .query = query, .key = self ? query : floats((size_t)B * fresh * Ck), .value = self ? query : floats((size_t)B * fresh * Cv),
       .past_key = past ? floats((size_t)B * G * P * D) : NULL, .past_value = past ? floats((size_t)B * G * P * D) : NULL,
       .present_key = past ? floats((size_t)B * G * S * D) : NULL, .present_value = past ? floats((size_t)B * G * S * D) : NULL,
-      .wq = floats((size_t)H * D * Cq), .wk = floats((size_t)G * D * Ck), .wv = floats((size_t)G * D * Cv), .wo = out ? floats((size_t)C * H * D) : NULL,
+      .packed_wq = packed(wq, H * D, Cq), .packed_wk = packed(wk, G * D, Ck), .packed_wv = packed(wv, G * D, Cv), .packed_wo = out ? packed(wo, C, H * D) : NULL,
       .bq = biases ? floats(H * D) : NULL, .bk = biases ? floats(G * D) : NULL, .bv = biases ? floats(G * D) : NULL, .bo = biases ? floats(C) : NULL,
       .bias_key = coin() ? floats(G * D) : NULL, .query_dim = Cq, .key_dim = Ck, .value_dim = Cv, .output_dim = C, .past_keys = P,
       .zero_attention = (uint32_t)coin(),
@@ -180,8 +188,8 @@ static void random_layer(void) {
   m.attention.weights = floats((size_t)B * H * T * (S + E));
   if (hl_multihead_forward(&m) != HL_OK) fail("status of the layer", 1, 0);
   if (!out && !past && E == 0) { /* the heads are the output: attention over the projections gives them */
-    double *q = linear(m.query, m.wq, m.bq, (size_t)B * T, H * D, Cq), *k = linear(m.key, m.wk, m.bk, (size_t)B * S, G * D, Ck);
-    double *v = linear(m.value, m.wv, m.bv, (size_t)B * S, G * D, Cv);
+    double *q = linear(m.query, wq, m.bq, (size_t)B * T, H * D, Cq), *k = linear(m.key, wk, m.bk, (size_t)B * S, G * D, Ck);
+    double *v = linear(m.value, wv, m.bv, (size_t)B * S, G * D, Cv);
     hl_attention_args a = m.attention;
     float *qf = floats((size_t)B * T * H * D), *kf = floats((size_t)B * S * G * D), *vf = floats((size_t)B * S * G * D);
     for (size_t i = 0; i < (size_t)B * T * H * D; i++) qf[i] = (float)q[i];
@@ -192,8 +200,8 @@ static void random_layer(void) {
     if (a.scale < 1) check(&a);
     free(q), free(k), free(v), free(qf), free(kf), free(vf);
   }
-  void *blocks[] = {(void *)m.query, (void *)m.key, (void *)m.value, (void *)m.past_key, (void *)m.past_value, m.present_key, m.present_value,
-                    (void *)m.wq, (void *)m.wk, (void *)m.wv, (void *)m.wo, (void *)m.bq, (void *)m.bk, (void *)m.bv, (void *)m.bo,
+  void *blocks[] = {query, self ? NULL : (void *)m.key, self ? NULL : (void *)m.value, (void *)m.past_key, (void *)m.past_value, m.present_key, m.present_value,
+                    wq, wk, wv, wo, (void *)m.packed_wq, (void *)m.packed_wk, (void *)m.packed_wv, (void *)m.packed_wo, (void *)m.bq, (void *)m.bk, (void *)m.bv, (void *)m.bo,
                     (void *)m.bias_key, (void *)m.bias_value, m.attention.output, m.attention.weights};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) free(blocks[i]);
 }

@@ -11,7 +11,7 @@ class Kernels {
   constructor(module) {
     this.core = new WebAssembly.Instance(module, {}).exports;
     this.flavour = this.core.hl_simd() === 1 ? 'relaxed' : 'simd128';
-    this.tileRows = this.flavour === 'relaxed' ? 6 : 4;
+    this.tileRows = this.flavour === 'relaxed' ? 6 : 5;
     this.blocks = [];
   }
 
