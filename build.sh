@@ -12,9 +12,14 @@ EXPORTS=(
   hl_attention hl_cache_append hl_multihead_forward hl_weight_packed_size hl_weight_pack
   hl_simd hl_attention_args_size hl_multihead_args_size
 )
+THREAD_EXPORTS=(hl_pool_work hl_pool_resize hl_pool_quit)
 COMPILE=(-std=c17 -O3 -msimd128 -mbulk-memory -fno-math-errno -Wall -Wextra -Werror)
 # No Binaryen pass after the link (-O1): it would undo the register allocation that the kernels rely on.
 LINK=(-O1 --no-entry -sWASM_BIGINT -sALLOW_MEMORY_GROWTH -sINITIAL_MEMORY=131072 -sMAXIMUM_MEMORY=4GB -sTOTAL_STACK=65536)
+
+# Shared memory comes from outside; every worker sets a stack pointer of its own.
+THREAD_COMPILE=(-matomics -mmutable-globals)
+THREAD_LINK=(-sIMPORTED_MEMORY '-Wl,--shared-memory' '-Wl,--import-memory' '-Wl,--export=__stack_pointer')
 
 say() { printf '%s\n' "$@"; }
 stop() { printf 'headlight: %s\n' "$*" >&2; exit 1; }
@@ -98,27 +103,34 @@ setup_tests() {
 
 # ---- the core ----------------------------------------------------------------------------------------------
 
-# Compiles and links src/core in one flavour. Arguments: the flavour, then more flags for the compiler.
+# Compiles and links src/core in one flavour, with threads where its name says so. Arguments: the flavour, then
+# more flags for the compiler.
 build_flavour() {
-  local flavour=$1 source object job objects=() jobs=() headers=(src/core/*.h) exports
+  local flavour=$1 source object job objects=() jobs=() headers=(src/core/*.h) exports=("${EXPORTS[@]}") compile=("${COMPILE[@]}") link=("${LINK[@]}") list
   shift
-  exports=$(IFS=, && say "${EXPORTS[*]/#/_}")
+  compile+=("$@")
+  if [[ $flavour == *-threads ]]; then
+    exports+=("${THREAD_EXPORTS[@]}")
+    compile+=("${THREAD_COMPILE[@]}")
+    link+=("${THREAD_LINK[@]}")
+  fi
+  list=$(IFS=, && say "${exports[*]/#/_}")
   mkdir -p "dist/obj/$flavour" dist/test
   for source in src/core/*.c; do
     object=dist/obj/$flavour/$(basename "$source" .c).o
     objects+=("$object")
     stale "$object" "$source" "${headers[@]}" build.sh dist/obj/toolchain || continue
-    emcc "${COMPILE[@]}" "$@" -c "$source" -o "$object" &
+    emcc "${compile[@]}" -c "$source" -o "$object" &
     jobs+=($!)
   done
   for job in "${jobs[@]}"; do wait "$job"; done
   if stale "dist/headlight.$flavour.wasm" "${objects[@]}"; then
     say "core: headlight.$flavour.wasm"
-    emcc "${LINK[@]}" "${objects[@]}" -sEXPORTED_FUNCTIONS="$exports" -o "dist/headlight.$flavour.wasm"
+    emcc "${link[@]}" "${objects[@]}" -sEXPORTED_FUNCTIONS="$list" -o "dist/headlight.$flavour.wasm"
   fi
   # The same objects with every internal function exported: for the tests of the kernels.
-  if stale "dist/test/core.$flavour.wasm" "${objects[@]}"; then
-    emcc "${LINK[@]}" "${objects[@]}" -Wl,--export-all -o "dist/test/core.$flavour.wasm"
+  if [[ $flavour != *-threads ]] && stale "dist/test/core.$flavour.wasm" "${objects[@]}"; then
+    emcc "${link[@]}" "${objects[@]}" -Wl,--export-all -o "dist/test/core.$flavour.wasm"
   fi
 }
 
@@ -147,20 +159,27 @@ relaxed_compiler() {
   tail -n 1 dist/obj/toolchain
 }
 
+build_relaxed() {
+  build_flavour relaxed -mrelaxed-simd
+  build_flavour relaxed-threads -mrelaxed-simd
+}
+
 build_core() {
   local relaxed
   relaxed=$(relaxed_compiler)
   build_flavour simd128
+  build_flavour simd128-threads
   case $relaxed in
-    own) build_flavour relaxed -mrelaxed-simd ;;
+    own) build_relaxed ;;
     none)
-      say 'core: no LLVM 18 or newer for relaxed SIMD: headlight.relaxed.wasm is a copy of the plain build'
+      say 'core: no LLVM 18 or newer for relaxed SIMD: headlight.relaxed*.wasm are copies of the plain build'
       cp dist/headlight.simd128.wasm dist/headlight.relaxed.wasm
+      cp dist/headlight.simd128-threads.wasm dist/headlight.relaxed-threads.wasm
       cp dist/test/core.simd128.wasm dist/test/core.relaxed.wasm
       ;;
     *)
       emcc_config "$relaxed"
-      EM_CONFIG=$PWD/dist/obj/emcc.config build_flavour relaxed -mrelaxed-simd
+      EM_CONFIG=$PWD/dist/obj/emcc.config build_relaxed
       ;;
   esac
 }
@@ -172,22 +191,23 @@ bundle() {
 }
 
 build_module() {
-  local sources=(src/js/*.js dist/headlight.simd128.wasm dist/headlight.relaxed.wasm package.json build.sh node_modules/.package-lock.json)
+  local sources=(src/js/*.js dist/headlight.*.wasm package.json build.sh node_modules/.package-lock.json)
   stale dist/formats.js "${sources[@]}" || return 0
-  say 'module: headlight.node.js headlight.js headlight.inline.js formats.js'
+  say 'module: headlight.node.js headlight.js headlight.worker.js headlight.inline.js formats.js'
   bundle src/js/node.js --platform=node --outfile=dist/headlight.node.js
   bundle src/js/browser.js --outfile=dist/headlight.js
+  bundle src/js/worker.js --outfile=dist/headlight.worker.js
   bundle src/js/inline.js --loader:.wasm=binary --outfile=dist/headlight.inline.js
   bundle src/js/formats.js --outfile=dist/formats.js
 }
 
 build_site() {
-  local sources=(web/* src/js/*.js dist/headlight.simd128.wasm dist/headlight.relaxed.wasm build.sh node_modules/.package-lock.json)
+  local sources=(web/* src/js/*.js dist/headlight.*.wasm build.sh node_modules/.package-lock.json)
   stale dist/site/index.html "${sources[@]}" || return 0
   say 'page: dist/site'
   mkdir -p dist/site
   bundle web/main.js web/worker.js --minify --outdir=dist/site
-  cp dist/headlight.*.wasm web/style.css dist/site/
+  cp dist/headlight.*.wasm dist/headlight.worker.js web/style.css dist/site/
   cp web/index.html dist/site/
 }
 

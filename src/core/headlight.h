@@ -142,6 +142,15 @@ typedef struct {
 /* project → split → attend → concat → project. appended is set here, from bias_key and zero_attention. */
 hl_status hl_multihead_forward(const hl_multihead_args *args);
 
+/* ---- threads: only in the flavours with shared memory ------------------------------------------------ */
+
+/* What a worker runs, on an instance and a stack of its own, numbered from 1; returns after hl_pool_quit. */
+void hl_pool_work(uint32_t worker);
+/* Threads that take part from now on, the caller's included: when the workers 1..size−1 run. */
+void hl_pool_resize(uint32_t size);
+/* Sends the workers home; calls go on with one thread. */
+void hl_pool_quit(void);
+
 /* ---- about ------------------------------------------------------------------------------------------ */
 
 uint32_t hl_simd(void);                /* 0: plain simd128, 1: relaxed */

@@ -13,24 +13,32 @@ import { version } from '../../package.json';
 /** @import { CoreExports, Tensor } from './tensor.js' */
 /** @import { TensorLike } from './shape.js' */
 
+/** Sends the workers home of an instance that was forgotten. */
+const unreachable = new FinalizationRegistry((/** @type {() => void} */ stop) => stop());
+
 /** One instance of the core, with a memory of its own. Made by load(). */
 export class Headlight {
   #memory;
   #simd;
+  #pool;
 
   /**
    * @internal
    * @param {CoreExports} core
-   * @param {number} limit
+   * @param {WebAssembly.Memory} linear
+   * @param {{ threads: number, note?: string, stop?: () => void }} pool
    */
-  constructor(core, limit) {
-    this.#memory = new Memory(core, limit);
+  constructor(core, linear, pool) {
+    this.#memory = new Memory(core, linear);
+    this.#pool = pool;
+    if (pool.stop) unreachable.register(this, pool.stop, this);
     this.#simd = /** @type {'simd128' | 'relaxed'} */ (core.hl_simd() === 1 ? 'relaxed' : 'simd128');
   }
 
-  /** What runs here, and the state of its memory in bytes. */
+  /** What runs here, and the state of its memory in bytes. threadsNote says why there is only one thread. */
   get info() {
-    return { version, simd: this.#simd, threads: 1, memory: this.#memory.usage };
+    const { threads, note } = this.#pool;
+    return { version, simd: this.#simd, threads, ...(note !== undefined && { threadsNote: note }), memory: this.#memory.usage };
   }
 
   /**
@@ -120,9 +128,12 @@ export class Headlight {
     return this.#memory.scope(fn);
   }
 
-  /** Ends this instance; its tensors cannot be used any more. */
+  /** Ends this instance and its threads; its tensors cannot be used any more. */
   dispose() {
     this.#memory.dispose();
+    unreachable.unregister(this);
+    this.#pool.stop?.();
+    this.#pool = { threads: 1 };
   }
 
   [Symbol.dispose ?? Symbol.for('Symbol.dispose')]() {

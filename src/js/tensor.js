@@ -7,7 +7,7 @@ import { argumentError, elementCount, formatShape, readTensorLike, sameShape, sh
 
 /**
  * @typedef {object} CoreExports what the .wasm exports, as src/core/headlight.h documents it
- * @property {WebAssembly.Memory} memory
+ * @property {WebAssembly.Memory} memory where it is not shared; then it is imported
  * @property {(count: number) => number} hl_tensor_alloc
  * @property {(block: number) => number} hl_tensor_free
  * @property {() => number} hl_memory_used
@@ -20,6 +20,10 @@ import { argumentError, elementCount, formatShape, readTensorLike, sameShape, sh
  * @property {(packed: number, weight: number, out: number, inside: number) => number} hl_weight_pack
  * @property {(present: number, past: number, fresh: number, batch: number, kvHeads: number, pastKeys: number,
  *   keys: number, width: number, batchStride: number, headStride: number, rowStride: number) => number} hl_cache_append
+ * @property {(number: number) => void} hl_pool_work
+ * @property {(size: number) => void} hl_pool_resize
+ * @property {() => void} hl_pool_quit
+ * @property {WebAssembly.Global} __stack_pointer
  * @property {() => number} hl_simd
  * @property {() => number} hl_attention_args_size
  * @property {() => number} hl_multihead_args_size
@@ -65,6 +69,7 @@ export function formatBytes(bytes) {
 export class Memory {
   /** @type {CoreExports} */
   #core;
+  #linear;
   /** Where argument structs are written: one call runs at a time. */
   #arguments = 0;
   #disposed = false;
@@ -79,11 +84,11 @@ export class Memory {
 
   /**
    * @param {CoreExports} core
-   * @param {number} limit
+   * @param {WebAssembly.Memory} linear
    */
-  constructor(core, limit) {
+  constructor(core, linear) {
     this.#core = core;
-    core.hl_memory_set_limit(limit);
+    this.#linear = linear;
     this.#arguments = this.#alloc(WORDS, 'load');
   }
 
@@ -173,12 +178,12 @@ export class Memory {
    * @param {number} length
    */
   floats(pointer, length) {
-    return new Float32Array(this.#core.memory.buffer, pointer, length);
+    return new Float32Array(this.#linear.buffer, pointer, length);
   }
 
-  /** Growing the memory detaches every view of it. @param {Float32Array} view */
+  /** Growing the memory detaches every view of it, but where it is shared. @param {Float32Array} view */
   isLive(view) {
-    return view.buffer === this.#core.memory.buffer;
+    return view.length > 0 && view.buffer.byteLength > 0;
   }
 
   /**
@@ -240,7 +245,7 @@ export class Memory {
    * @returns {T}
    */
   #detached(values) {
-    return values.buffer === this.#core.memory.buffer ? /** @type {T} */ (values.slice()) : values;
+    return values.buffer === this.#linear.buffer ? /** @type {T} */ (values.slice()) : values;
   }
 
   /**
@@ -251,7 +256,7 @@ export class Memory {
   stage(values, caller) {
     const { buffer, byteOffset, byteLength } = this.#detached(values);
     const pointer = this.#alloc(Math.ceil(byteLength / 4), caller);
-    new Uint8Array(this.#core.memory.buffer, pointer, byteLength).set(new Uint8Array(buffer, byteOffset, byteLength));
+    new Uint8Array(this.#linear.buffer, pointer, byteLength).set(new Uint8Array(buffer, byteOffset, byteLength));
     return pointer;
   }
 
@@ -266,7 +271,7 @@ export class Memory {
    * @param {Int32Array} words
    */
   run(name, caller, words) {
-    new Int32Array(this.#core.memory.buffer, this.#arguments, WORDS).set(words);
+    new Int32Array(this.#linear.buffer, this.#arguments, WORDS).set(words);
     this.#settle(this.#core[name](this.#arguments), caller);
   }
 

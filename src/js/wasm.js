@@ -5,22 +5,26 @@ import { checkOptions, readNumber } from './attention.js';
 import { HeadlightError } from './errors.js';
 import { Headlight } from './index.js';
 import { formatBytes } from './tensor.js';
+import { planThreads, sharedMemory, startThreads } from './threads.js';
 
 /** @import { CoreExports } from './tensor.js' */
+/** @import { StartThread } from './threads.js' */
 
 /** @typedef {'simd128' | 'relaxed'} Flavour */
 /**
  * @typedef {object} LoadOptions
- * @property {number | 'auto'} [threads] default 1
+ * @property {number | 'auto'} [threads] default 1; 'auto': as many as there are cores, at most 8. One where there is no
+ *   shared memory: `info.threadsNote` says why
  * @property {'auto' | Flavour} [simd] default 'auto': the fastest that this engine runs
  * @property {URL | string | BufferSource | WebAssembly.Module} [wasm] the binary; default: the file beside the module
  * @property {number} [maxMemory] bytes; default and at most 4 GiB
  */
 /**
  * @typedef {object} Platform
- * @property {Record<Flavour, URL | Uint8Array>} binaries
+ * @property {Record<Flavour, URL | Uint8Array> & Partial<Record<`${Flavour}-threads`, URL>>} binaries
  * @property {(url: URL) => Promise<Uint8Array>} read
  * @property {(path: string) => URL} resolve
+ * @property {StartThread} [startThread]
  */
 
 const MOST_MEMORY = 2 ** 32;
@@ -51,22 +55,38 @@ export function createLoad(platform) {
   return async function load(options = {}) {
     checkOptions('load', options, ['threads', 'simd', 'wasm', 'maxMemory']);
     const { threads = 1, simd = 'auto', wasm, maxMemory = MOST_MEMORY } = options;
-    if (threads !== 'auto') readNumber('load', 'threads', threads, { integer: true, least: 1 });
+    if (threads !== 'auto') readNumber('load', 'threads', threads, { integer: true, least: 1, most: 64 });
     readNumber('load', 'maxMemory', maxMemory, { least: 4 * PAGE, most: MOST_MEMORY });
-    const module = await findModule(platform, wasm ?? platform.binaries[chooseFlavour(simd)]);
-    /** @type {WebAssembly.Instance} */
-    let instance;
-    try {
-      instance = await WebAssembly.instantiate(module, {});
-    } catch (cause) {
-      throw new HeadlightError('LOAD', `load: the binary is not a Headlight core: ${message(cause)}`, { parameter: 'wasm', cause });
-    }
-    const core = /** @type {CoreExports} */ (/** @type {unknown} */ (instance.exports));
-    if (typeof core.hl_attention !== 'function' || typeof core.hl_simd !== 'function') {
-      throw new HeadlightError('LOAD', 'load: the binary is not a Headlight core: it does not export hl_attention', { parameter: 'wasm' });
-    }
-    return new Headlight(core, maxMemory);
+    const plan = planThreads(threads, platform.startThread);
+    const flavour = chooseFlavour(simd);
+    const module = await findModule(platform, wasm ?? platform.binaries[plan.threads > 1 ? /** @type {`${Flavour}-threads`} */ (`${flavour}-threads`) : flavour]);
+    const shared = WebAssembly.Module.imports(module).some(({ kind }) => kind === 'memory');
+    const memory = shared ? sharedMemory(maxMemory) : undefined;
+    const core = await instantiate(module, memory);
+    core.hl_memory_set_limit(maxMemory);
+    const pool = memory && platform.startThread && plan.threads > 1 ? await startThreads(core, module, memory, plan.threads, platform.startThread) : undefined;
+    const note = plan.note ?? (plan.threads > 1 && !memory ? 'the binary given as wasm was built without threads' : pool?.note);
+    return new Headlight(core, memory ?? core.memory, { threads: pool?.threads ?? 1, note, stop: pool?.stop });
   };
+}
+
+/**
+ * @param {WebAssembly.Module} module
+ * @param {WebAssembly.Memory | undefined} memory
+ */
+async function instantiate(module, memory) {
+  /** @type {WebAssembly.Instance} */
+  let instance;
+  try {
+    instance = await WebAssembly.instantiate(module, memory ? { env: { memory } } : {});
+  } catch (cause) {
+    throw new HeadlightError('LOAD', `load: the binary is not a Headlight core: ${message(cause)}`, { parameter: 'wasm', cause });
+  }
+  const core = /** @type {CoreExports} */ (/** @type {unknown} */ (instance.exports));
+  if (typeof core.hl_attention !== 'function' || typeof core.hl_simd !== 'function') {
+    throw new HeadlightError('LOAD', 'load: the binary is not a Headlight core: it does not export hl_attention', { parameter: 'wasm' });
+  }
+  return core;
 }
 
 /**

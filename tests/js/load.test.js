@@ -36,7 +36,6 @@ test('info tells the version, the flavour that this engine runs, one thread, and
   assert.equal(memory.reserved % 65536, 0);
   assert.equal(memory.limit, 2 ** 32);
   assert.equal((await load({ simd: 'simd128' })).info.simd, 'simd128');
-  assert.equal((await load({ threads: 'auto' })).info.threads, 1);
 });
 
 test('two instances do not disturb each other', async () => {

@@ -25,7 +25,22 @@ const PROGRAM = `
   const { output } = hl.multiHeadAttention({ embedDim: 8, numHeads: 2 }).forward(hl.uniform([2, 3, 8], { seed: 1 }), { causal: true });
   const text = JSON.stringify({ shape: output.shape, finite: output.data.every(Number.isFinite), simd: hl.info.simd });
 `;
+/** The same bits with two threads as with one, in work large enough to be shared; and on the page's own thread. */
+const THREADED = `
+  const [one, two] = await Promise.all([load(), load({ threads: 2 })]);
+  const bits = (hl) => hl.multiHeadAttention({ embedDim: 128, numHeads: 4 }).forward(hl.uniform([1, 200, 128], { seed: 1 })).output.copy();
+  const [a, b] = [bits(one), bits(two)];
+  const text = JSON.stringify({ threads: two.info.threads, note: two.info.threadsNote, same: a.every((x, i) => x === b[i]) });
+  two.dispose();
+`;
+const checkThreads = (text) => assert.deepEqual(JSON.parse(text), { threads: 2, same: true });
 const check = (text, simd) => assert.deepEqual(JSON.parse(text), { shape: [2, 3, 8], finite: true, simd });
+
+const checkBoth = (text) => {
+  const [plain, threaded] = JSON.parse(text);
+  check(plain, 'relaxed');
+  checkThreads(threaded);
+};
 
 describe('the package', { timeout: 180_000 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'headlight-'));
@@ -49,8 +64,8 @@ describe('the package', { timeout: 180_000 }, () => {
   });
 
   /** Opens a page of the folder under a policy without unsafe-eval, and gives what it says. */
-  async function openPage(at, path = '') {
-    const server = await serve({ root: at });
+  async function openPage(at, path = '', headers = {}) {
+    const server = await serve({ root: at, headers });
     const page = await browser.newPage();
     const faults = [];
     page.on('pageerror', (error) => faults.push(error.message));
@@ -66,10 +81,11 @@ describe('the package', { timeout: 180_000 }, () => {
   }
   const page = (script) => `<!doctype html><meta charset="utf-8"><title>test</title><body><script type="module" src="${script}"></script>`;
 
-  test('holds the bundles, both binaries, the types, the raw header, and nothing else', () => {
+  test('holds the bundles, every binary, the types, the raw header, and nothing else', () => {
     assert.deepEqual(names.filter((name) => !name.startsWith('dist/types/')).sort(), [
       'LICENSE', 'README.md', 'dist/formats.js', 'dist/headlight.inline.js', 'dist/headlight.js', 'dist/headlight.node.js',
-      'dist/headlight.relaxed.wasm', 'dist/headlight.simd128.wasm', 'package.json', 'src/core/headlight.h',
+      'dist/headlight.relaxed-threads.wasm', 'dist/headlight.relaxed.wasm', 'dist/headlight.simd128-threads.wasm', 'dist/headlight.simd128.wasm',
+      'dist/headlight.worker.js', 'package.json', 'src/core/headlight.h',
     ]);
     assert.ok(names.filter((name) => name.startsWith('dist/types/')).every((name) => name.endsWith('.d.ts')));
   });
@@ -119,7 +135,7 @@ describe('the package', { timeout: 180_000 }, () => {
   });
 
   test('the file for browsers has no word of Node', () => {
-    for (const name of ['headlight.js', 'headlight.inline.js', 'formats.js']) {
+    for (const name of ['headlight.js', 'headlight.worker.js', 'headlight.inline.js', 'formats.js']) {
       assert.doesNotMatch(readFileSync(file('node_modules/headlight/dist', name), 'utf8'), /node:|require\(|process\./, name);
     }
   });
@@ -132,19 +148,39 @@ describe('the package', { timeout: 180_000 }, () => {
     }
   });
 
-  test('runs bundled by esbuild, the binaries copied beside', async () => {
-    write('app/main.js', `import { load } from 'headlight'; ${PROGRAM} document.body.dataset.said = text;`);
+  test('runs on threads in Node and in a page, and says why not where the page is not isolated', async () => {
+    write('threads.js', `import { load } from 'headlight'; ${THREADED} console.log(text);`);
+    for (const node of [process.execPath, newerNode]) checkThreads((await run(node, ['threads.js'], { cwd: folder })).stdout);
+    write('threads-page.js', `import { load } from './node_modules/headlight/dist/headlight.js'; ${THREADED} document.body.dataset.said = text;`);
+    write('index.html', page('threads-page.js'));
+    checkThreads(await openPage(folder));
+    const { threads, note, same } = JSON.parse(await openPage(folder, '', { 'Cross-Origin-Opener-Policy': 'unsafe-none' }));
+    assert.deepEqual({ threads, same }, { threads: 1, same: true });
+    assert.match(note, /Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Embedder-Policy: require-corp/);
+  });
+
+  test('goes on with one thread where the worker is not to be had', async () => {
+    for (const name of ['headlight.js', 'headlight.relaxed.wasm', 'headlight.relaxed-threads.wasm']) cpSync(file('node_modules/headlight/dist', name), file('alone', name));
+    write('alone/main.js', `import { load } from './headlight.js'; ${THREADED} document.body.dataset.said = text;`);
+    write('alone/index.html', page('main.js'));
+    const { threads, note, same } = JSON.parse(await openPage(file('alone')));
+    assert.deepEqual({ threads, same }, { threads: 1, same: true });
+    assert.match(note, /a worker did not start: .*headlight\.worker\.js/);
+  });
+
+  test('runs bundled by esbuild, the binaries and the worker copied beside', async () => {
+    write('app/main.js', `import { load } from 'headlight'; const said = []; { ${PROGRAM} said.push(text); } { ${THREADED} said.push(text); } document.body.dataset.said = JSON.stringify(said);`);
     await esbuild({ entryPoints: [file('app/main.js')], bundle: true, format: 'esm', outfile: file('esbuild/main.js'), logLevel: 'error' });
-    for (const flavour of ['simd128', 'relaxed']) cpSync(file(`node_modules/headlight/dist/headlight.${flavour}.wasm`), file(`esbuild/headlight.${flavour}.wasm`));
+    for (const name of names.filter((name) => /\.wasm$|worker\.js$/.test(name))) cpSync(file('node_modules/headlight', name), file(name.replace('dist', 'esbuild')));
     write('esbuild/index.html', page('main.js'));
-    check(await openPage(file('esbuild')), 'relaxed');
+    checkBoth(await openPage(file('esbuild')));
   });
 
   test('runs bundled by Vite, which takes the binaries along', async () => {
     write('app/index.html', page('./main.js'));
     await vite({ root: file('app'), base: './', logLevel: 'error', configFile: false, build: { outDir: file('vite'), emptyOutDir: true, target: 'es2022' } });
     assert.ok(readdirSync(file('vite/assets')).some((name) => name.endsWith('.wasm')));
-    check(await openPage(file('vite')), 'relaxed');
+    checkBoth(await openPage(file('vite')));
   });
 
   test('runs bundled by webpack, which takes the binaries along', async () => {
@@ -155,17 +191,17 @@ describe('the package', { timeout: 180_000 }, () => {
     assert.deepEqual(stats.toJson({ errors: true, warnings: true }).errors, []);
     assert.ok(readdirSync(file('webpack')).some((name) => name.endsWith('.wasm')));
     write('webpack/index.html', page('main.js'));
-    check(await openPage(file('webpack')), 'relaxed');
+    checkBoth(await openPage(file('webpack')));
   });
 
-  test('each binary is under 48 KiB, 20 KiB compressed, and imports nothing', async () => {
-    for (const flavour of ['simd128', 'relaxed']) {
+  test('each binary is under 48 KiB, 20 KiB compressed, and imports nothing but a shared memory', async () => {
+    for (const flavour of ['simd128', 'relaxed', 'simd128-threads', 'relaxed-threads']) {
       const path = file(`node_modules/headlight/dist/headlight.${flavour}.wasm`);
       const bytes = readFileSync(path);
       assert.ok(bytes.length < 48 * 1024, `${flavour}: ${bytes.length} bytes`);
       assert.ok(gzipSync(bytes, { level: 9 }).length < 20 * 1024, `${flavour}: ${gzipSync(bytes).length} bytes compressed`);
       const { stdout } = await run(newerNode, ['-p', `WebAssembly.Module.imports(new WebAssembly.Module(require('fs').readFileSync(${JSON.stringify(path)}))).length`]);
-      assert.equal(stdout.trim(), '0');
+      assert.equal(stdout.trim(), flavour.endsWith('threads') ? '1' : '0');
     }
   });
 
