@@ -148,8 +148,8 @@ static sharing sharing_of(const hl_attention_args *a) {
 static uint32_t chunks_of(const hl_attention_args *a, sharing s) { return a->batch * (a->kv_heads / s.heads) * s.parts; }
 
 uint64_t attention_workspace(const hl_attention_args *args) {
-  uint32_t chunks = chunks_of(args, sharing_of(args)), workers = pool_size();
-  return layout_of(args).total * (chunks < workers ? chunks : workers);
+  /* Any worker may take any chunk; a single one is the caller's. */
+  return layout_of(args).total * (chunks_of(args, sharing_of(args)) > 1 ? pool_size() : 1);
 }
 
 /* Key rows S..S+E−1 of the packed keys. */
