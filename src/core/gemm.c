@@ -119,18 +119,27 @@ KERNEL static void row_tile(float *c, const float *base, const float *a, const f
   }
 }
 
-KERNEL static void low_tile(size_t rows, float *c, size_t stride, const float *base, size_t base_stride, const float *a,
-                     size_t width, const float *b, size_t depth) {
-#define TILE(n) \
-  case n: multiply(n, c, stride, base, base_stride, a, width, b, depth); break;
-  switch (rows) {
-    TILE(1) TILE(2) TILE(3) TILE(4)
-#if TILE_ROWS > 5
-    TILE(5)
-#endif
-    default: multiply(TILE_ROWS, c, stride, base, base_stride, a, width, b, depth);
+/* Tiles of fewer rows, of a panel `width` wide: each a kernel of its own. */
+#define LOW_TILE(n)                                                                                              \
+  KERNEL static void low_tile_##n(float *c, size_t stride, const float *base, size_t base_stride, const float *a, \
+                                  size_t width, const float *b, size_t depth) {                                  \
+    multiply(n, c, stride, base, base_stride, a, width, b, depth);                                               \
   }
-#undef TILE
+LOW_TILE(1) LOW_TILE(2) LOW_TILE(3) LOW_TILE(4)
+#if TILE_ROWS > 5
+LOW_TILE(5)
+#endif
+
+static void any_tile(size_t rows, float *c, size_t stride, const float *base, size_t base_stride, const float *a,
+                     size_t width, const float *b, size_t depth) {
+  if (rows == TILE_ROWS) gemm_tile(c, stride, base, base_stride, a, b, depth);
+  else if (rows == 1) low_tile_1(c, stride, base, base_stride, a, width, b, depth);
+  else if (rows == 2) low_tile_2(c, stride, base, base_stride, a, width, b, depth);
+  else if (rows == 3) low_tile_3(c, stride, base, base_stride, a, width, b, depth);
+  else if (rows == 4) low_tile_4(c, stride, base, base_stride, a, width, b, depth);
+#if TILE_ROWS > 5
+  else low_tile_5(c, stride, base, base_stride, a, width, b, depth);
+#endif
 }
 
 /* The fewest tiles that hold the rows, as even as they go: ten rows are five and five, not six and four. */
@@ -166,7 +175,7 @@ static void edge_tile(size_t rows, size_t columns, float *c, size_t stride, cons
   for (size_t r = 0; r < rows; r++) {
     for (size_t j = 0; j < columns; j++) whole[r * TILE_COLS + j] = base[r * base_stride + j];
   }
-  low_tile(rows, whole, TILE_COLS, whole, TILE_COLS, a, width, b, depth);
+  any_tile(rows, whole, TILE_COLS, whole, TILE_COLS, a, width, b, depth);
   for (size_t r = 0; r < rows; r++) {
     for (size_t j = 0; j < columns; j++) c[r * stride + j] = whole[r * TILE_COLS + j];
   }
@@ -186,11 +195,10 @@ static void multiply_chunk(const linear *l, const gemm_product *p, size_t first,
         const float *base = k > 0 ? c : p->bias ? p->bias + j : gemm_zeros;
         size_t base_stride = k > 0 ? p->out : 0;
         if (columns < TILE_COLS) edge_tile(rows, columns, c, p->out, base, base_stride, a, l->width, b, depth);
-        else if (rows == TILE_ROWS && l->width == TILE_ROWS) gemm_tile(c, p->out, base, base_stride, a, b, depth);
         else if (l->width == 1 && to - j >= ROW_PANELS * TILE_COLS && (k > 0 || p->bias)) {
           row_tile(c, base, a, b, TILE_COLS * l->in, depth);
           step = ROW_PANELS * TILE_COLS;
-        } else low_tile(rows, c, p->out, base, base_stride, a, l->width, b, depth);
+        } else any_tile(rows, c, p->out, base, base_stride, a, l->width, b, depth);
       }
       j += step;
     }
