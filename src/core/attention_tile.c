@@ -49,7 +49,7 @@ static void values_one_by_one(const attention_tile *t, uint32_t panel, span keys
 }
 
 void tile_values(const attention_tile *t, span keys, bool accumulate) {
-  size_t rows = round_up(t->args->value_width, TILE_ROWS), capacity = all_keys(t->args);
+  size_t width = t->args->value_width, rows = round_up(width, TILE_ROWS), capacity = all_keys(t->args);
   if (!accumulate) {
     for (size_t i = 0; i < tile_panels(t) * rows * TILE_COLS; i++) t->heads[i] = 0;
   }
@@ -59,11 +59,12 @@ void tile_values(const attention_tile *t, span keys, bool accumulate) {
   }
   for (size_t s = keys.from; s < keys.to; s += VALUE_DEPTH) {
     size_t depth = keys.to - s < VALUE_DEPTH ? keys.to - s : VALUE_DEPTH;
-    for (size_t j = 0; j < rows; j += TILE_ROWS) {
+    for (size_t j = 0; j < width; j += TILE_ROWS) {
       for (uint32_t p = 0; p < tile_panels(t); p++) {
         float *heads = panel_heads(t, p) + j * TILE_COLS;
-        gemm_tile(heads, TILE_COLS, heads, TILE_COLS, t->values + j * capacity + s * TILE_ROWS,
-                  panel_scores(t, p) + (s - keys.from) * TILE_COLS, depth);
+        gemm_tile_rows(width - j < TILE_ROWS ? width - j : TILE_ROWS, heads, TILE_COLS, heads, TILE_COLS,
+                       t->values + j * capacity + s * TILE_ROWS, TILE_ROWS,
+                       panel_scores(t, p) + (s - keys.from) * TILE_COLS, depth);
       }
     }
   }

@@ -2,10 +2,11 @@
 
 #include "pool.h"
 
-/* A chunk of the result, and the depth of one pass over it: the chunk's rows of the left operand, 60 by 256,
- * stay in the second-level cache while the right panels, 8 columns by 256, pass through the first. A chunk
- * is a few hundred microseconds at most: small enough to be shared out evenly. */
-enum { CHUNK_ROWS = 60, CHUNK_COLUMNS = 192, BLOCK_DEPTH = 256 };
+/* A chunk of the result, and the depth of one pass over it: the chunk's rows of the left operand stay in the
+ * second-level cache while the right panels, 8 columns by 192, pass through the first. A chunk takes a few
+ * hundred microseconds at most: small enough to be shared out evenly. Twice the depth is 2% faster, and less
+ * exact by half: what a pass sums up is added to what was there only at its end. */
+enum { CHUNK_ROWS = 60, CHUNK_COLUMNS = 192, BLOCK_DEPTH = 192 };
 
 const float gemm_zeros[TILE_COLS];
 
@@ -130,8 +131,8 @@ LOW_TILE(1) LOW_TILE(2) LOW_TILE(3) LOW_TILE(4)
 LOW_TILE(5)
 #endif
 
-static void any_tile(size_t rows, float *c, size_t stride, const float *base, size_t base_stride, const float *a,
-                     size_t width, const float *b, size_t depth) {
+void gemm_tile_rows(size_t rows, float *c, size_t stride, const float *base, size_t base_stride, const float *a,
+                    size_t width, const float *b, size_t depth) {
   if (rows == TILE_ROWS) gemm_tile(c, stride, base, base_stride, a, b, depth);
   else if (rows == 1) low_tile_1(c, stride, base, base_stride, a, width, b, depth);
   else if (rows == 2) low_tile_2(c, stride, base, base_stride, a, width, b, depth);
@@ -175,7 +176,7 @@ static void edge_tile(size_t rows, size_t columns, float *c, size_t stride, cons
   for (size_t r = 0; r < rows; r++) {
     for (size_t j = 0; j < columns; j++) whole[r * TILE_COLS + j] = base[r * base_stride + j];
   }
-  any_tile(rows, whole, TILE_COLS, whole, TILE_COLS, a, width, b, depth);
+  gemm_tile_rows(rows, whole, TILE_COLS, whole, TILE_COLS, a, width, b, depth);
   for (size_t r = 0; r < rows; r++) {
     for (size_t j = 0; j < columns; j++) c[r * stride + j] = whole[r * TILE_COLS + j];
   }
@@ -198,7 +199,7 @@ static void multiply_chunk(const linear *l, const gemm_product *p, size_t first,
         else if (l->width == 1 && to - j >= ROW_PANELS * TILE_COLS && (k > 0 || p->bias)) {
           row_tile(c, base, a, b, TILE_COLS * l->in, depth);
           step = ROW_PANELS * TILE_COLS;
-        } else any_tile(rows, c, p->out, base, base_stride, a, l->width, b, depth);
+        } else gemm_tile_rows(rows, c, p->out, base, base_stride, a, l->width, b, depth);
       }
       j += step;
     }

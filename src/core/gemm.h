@@ -26,6 +26,10 @@ bool gemm_pack_columns(float *panels, size_t capacity, size_t first, const float
 void gemm_tile(float *c, size_t stride, const float *base, size_t base_stride, const float *a, const float *b,
                size_t depth);
 
+/* The same for the first `rows` of a left panel that is `width` wide. */
+void gemm_tile_rows(size_t rows, float *c, size_t stride, const float *base, size_t base_stride, const float *a,
+                    size_t width, const float *b, size_t depth);
+
 /* A row of zeros, for a base. */
 extern const float gemm_zeros[TILE_COLS];
 
