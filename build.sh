@@ -261,12 +261,49 @@ run_tests() {
   node_modules/node/bin/node --expose-gc --test "${module[@]}"
 }
 
+# ---- benchmarks --------------------------------------------------------------------------------------------
+
+# The peers have a lock-file of their own: only who measures needs them.
+setup_bench() {
+  need has_chromium chromium
+  stale tests/bench/node_modules/.package-lock.json tests/bench/package-lock.json || return 0
+  say 'setup: installing the packages to measure against'
+  npm ci --prefix tests/bench --ignore-scripts --no-audit --no-fund --loglevel=error
+}
+
+# What a core can do at most, in each flavour.
+build_peak() {
+  local relaxed
+  relaxed=$(relaxed_compiler)
+  stale dist/bench/peak.relaxed.wasm tests/bench/peak.c src/core/simd.h build.sh dist/obj/toolchain || return 0
+  mkdir -p dist/bench
+  link_peak simd128
+  case $relaxed in
+    own) link_peak relaxed -mrelaxed-simd ;;
+    none) cp dist/bench/peak.simd128.wasm dist/bench/peak.relaxed.wasm ;;
+    *) EM_CONFIG=$PWD/dist/obj/emcc.config link_peak relaxed -mrelaxed-simd ;;
+  esac
+}
+
+link_peak() {
+  emcc "${COMPILE[@]}" "${@:2}" -c tests/bench/peak.c -o "dist/obj/$1/peak.o"
+  emcc "${LINK[@]}" "dist/obj/$1/peak.o" -o "dist/bench/peak.$1.wasm"
+}
+
+# Arguments: those of tests/bench/run.js.
+bench() {
+  setup_bench
+  build_peak
+  "$node" tests/bench/run.js "$@"
+}
+
 # ---- verbs -------------------------------------------------------------------------------------------------
 
 case ${1:-build} in
   build) build; build_site ;;
   start) build; build_site; exec "$node" web/serve.js "${@:2}" ;;
-  test) setup_tests; build; build_site; build_types; build_native; run_tests ;;
+  test) setup_tests; build; build_site; build_types; build_native; bench --tiny; run_tests ;;
+  bench) build; bench "${@:2}" ;;
   package) build; build_types ;;
   clean) rm -rf dist ;;
   *)
@@ -274,6 +311,7 @@ case ${1:-build} in
   build     the core, the module and the page, into dist/ (the default)
   start     build, serve the page and open it; --port N, --no-open
   test      build and run every test
+  bench     measure it beside other packages; --only NAME, --no-chromium, --tiny
   package   what the npm package needs, types included
   clean     remove dist/'
     [[ $1 == help ]]

@@ -1,0 +1,47 @@
+// Times every contender on every shape, in one process, round by round: whatever disturbs the machine
+// disturbs them all.
+
+import { errorOf, makeProblem, sampleAnswer } from './problem.js';
+import { operations, SHAPES } from './shapes.js';
+
+/** How much a contender may be off: whoever computes something else is not measured. */
+const TOLERANCE = 1e-3;
+
+const median = (times) => times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)];
+
+async function repeat(run, times) {
+  const start = performance.now();
+  for (let i = 0; i < times; i++) await run();
+  return (performance.now() - start) / times;
+}
+
+/**
+ * @param contenders opened peers: { name, make(problem, withWeights) → { run, close? } or null }
+ * @param options { rounds, slice: milliseconds a contender and round, only: parts of shapes' names,
+ *   report: gets { shape, weights, contender, median, least, error, rate }, times in milliseconds }
+ */
+export async function measure(contenders, { rounds, slice, only, report }) {
+  for (const shape of SHAPES.filter(({ name }) => !only || only.some((part) => name.includes(part)))) {
+    const problem = makeProblem(shape);
+    const samples = sampleAnswer(problem);
+    for (const withWeights of [false, true]) {
+      if (withWeights && shape.long) continue;
+      const entries = [];
+      for (const { name, make } of contenders) {
+        const made = await make(problem, withWeights);
+        if (!made) continue;
+        const { output } = await made.run();
+        const error = errorOf(problem, samples, output);
+        if (!(error < TOLERANCE)) throw new Error(`${name} is wrong on ${shape.name}: off by ${error} of the largest value`);
+        const once = await repeat(made.run, 2);
+        entries.push({ name, ...made, error, times: [], count: Math.max(1, Math.round(slice / once)) });
+      }
+      for (let round = 0; round < rounds; round++) for (const entry of entries) entry.times.push(await repeat(entry.run, entry.count));
+      for (const { name, close, error, times } of entries) {
+        const middle = median(times);
+        report({ shape: shape.name, weights: withWeights, contender: name, median: middle, least: Math.min(...times), error, rate: operations(shape) / middle / 1e6 });
+        await close?.();
+      }
+    }
+  }
+}

@@ -1,0 +1,50 @@
+// npm run bench: Headlight beside its peers, in every Node at hand and in Chromium, with one thread and with
+// four. Prints what it measures; writes the tables to dist/bench/results.md and the chart to results.svg.
+//   --tiny           the smallest shapes, a round each, one thread: does it still run?
+//   --only 'BERT'    shapes whose name holds the text
+//   --no-chromium    Node only
+
+import { spawn } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { createInterface } from 'node:readline';
+import { measureInChromium } from './chromium.js';
+import { drawChart } from './chart.js';
+import { writeTables } from './table.js';
+
+const { values } = parseArgs({ options: { tiny: { type: 'boolean' }, only: { type: 'string', multiple: true }, 'no-chromium': { type: 'boolean' } } });
+const options = values.tiny ? { rounds: 1, slice: 5, only: ['3×5×4/2', '1 query'] } : { rounds: 7, slice: 100, only: values.only };
+const folder = (name) => fileURLToPath(new URL(name, import.meta.url));
+
+/** Every line that the program prints, parsed. */
+async function* lines(program, ...args) {
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = new Promise((resolve) => child.on('close', resolve));
+  for await (const line of createInterface({ input: child.stdout })) if (line.startsWith('{')) yield JSON.parse(line);
+  const code = await ended;
+  if (code !== 0) throw new Error(`${program} ended with ${code}`);
+}
+
+const engines = [
+  { name: `Node ${process.versions.node.split('.')[0]}`, measure: (options) => lines(process.execPath, folder('node.js'), JSON.stringify(options)) },
+  { name: 'Node 24', measure: (options) => lines(folder('../../node_modules/node/bin/node'), folder('node.js'), JSON.stringify(options)) },
+  ...(values['no-chromium'] ? [] : [{ name: 'Chromium', measure: measureInChromium }]),
+];
+
+const results = [];
+for (const { name, measure } of engines) {
+  for (const threads of values.tiny ? [1] : [1, 4]) {
+    for await (const result of measure({ ...options, threads })) {
+      results.push({ engine: name, threads, ...result });
+      if (result.peak) console.log(`${name}, ${threads} thread${threads > 1 ? 's' : ''}: the peak of a core is ${result.peak.toFixed(1)} GFLOP/s (${result.simd})`);
+      else console.log([result.shape.padEnd(24), result.weights ? 'weights' : '       ', result.contender.padEnd(34), `${(result.median * 1000).toFixed(1)} µs`.padStart(14), `${result.rate.toFixed(1)} GFLOP/s`.padStart(15), `off by ${result.error.toExponential(1)}`].join('  '));
+    }
+  }
+}
+const machine = `${cpus()[0].model.trim()}, ${cpus().length} cores`;
+mkdirSync(folder('../../dist/bench'), { recursive: true });
+writeFileSync(folder('../../dist/bench/results.md'), writeTables(results, machine));
+writeFileSync(folder('../../dist/bench/results.svg'), drawChart(results));
+console.log('written: dist/bench/results.md, dist/bench/results.svg');

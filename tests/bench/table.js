@@ -1,0 +1,46 @@
+// The results as Markdown: a table for each engine and number of threads, a row a shape.
+
+const microseconds = (ms) => (ms < 1 ? `${(ms * 1000).toFixed(ms < 0.01 ? 1 : 0)} µs` : `${ms.toFixed(ms < 10 ? 2 : 1)} ms`);
+const isOurs = ({ contender }) => contender.startsWith('Headlight');
+/** The native runtime stands beside the others, not among them; so does plain JavaScript. */
+const isPeer = ({ contender }) => /^(onnxruntime-web|tfjs|ruvector)/.test(contender);
+export const fastest = (results) => results.reduce((best, r) => (best && best.median <= r.median ? best : r), undefined);
+
+/** Results of one engine and thread count, by shape and weights: { shape, weights, ours, peer, native, all }. */
+export function byShape(results) {
+  const groups = new Map();
+  for (const result of results.filter(({ contender }) => contender)) {
+    const key = `${result.shape}|${result.weights}`;
+    if (!groups.has(key)) groups.set(key, []);
+    groups.get(key).push(result);
+  }
+  return [...groups.values()].map((all) => ({
+    shape: all[0].shape, weights: all[0].weights, all,
+    ours: fastest(all.filter(isOurs)), peer: fastest(all.filter(isPeer)), native: all.find(({ contender }) => contender.startsWith('onnxruntime-node')),
+  }));
+}
+
+/** Sets of results with the same engine and thread count, in order. */
+export function groupRuns(results) {
+  const runs = new Map();
+  for (const result of results) {
+    const key = `${result.engine}|${result.threads}`;
+    if (!runs.has(key)) runs.set(key, { engine: result.engine, threads: result.threads, results: [] });
+    runs.get(key).results.push(result);
+  }
+  return [...runs.values()];
+}
+
+export function writeTables(results, machine) {
+  const parts = [`Measured on ${machine}. A call goes from Float32Arrays to a Float32Array. Medians of rounds in which all contenders take turns.\n`];
+  for (const { engine, threads, results: own } of groupRuns(results)) {
+    const peaks = own.filter(({ peak }) => peak).map(({ peak, simd }) => `${peak.toFixed(1)} GFLOP/s ${simd === 'relaxed' ? 'with' : 'without'} relaxed SIMD`);
+    parts.push(`\n### ${engine}, ${threads} thread${threads > 1 ? 's' : ''}\n`, `The peak of a core: ${peaks.join(', ')}.\n`);
+    parts.push('| shape | weights | Headlight | GFLOP/s | fastest of the others | | ratio | native | off by |', '| --- | --- | ---: | ---: | --- | ---: | ---: | ---: | ---: |');
+    for (const { shape, weights, ours, peer, native } of byShape(own)) {
+      parts.push(`| ${[shape, weights ? 'yes' : '', microseconds(ours.median), ours.rate.toFixed(1), peer?.contender ?? '', peer ? microseconds(peer.median) : '',
+        peer ? `**${(peer.median / ours.median).toFixed(2)}**` : '', native ? microseconds(native.median) : '', ours.error.toExponential(1)].join(' | ')} |`);
+    }
+  }
+  return `${parts.join('\n')}\n`;
+}
