@@ -108,13 +108,15 @@ typedef struct {
 
 static uint64_t up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
 
+static bool is_direct(const hl_attention_args *a) { return a->queries == 1 && a->appended == 0; }
+
 static layout layout_of(const hl_attention_args *a) {
   uint64_t keys = all_keys(a), queries = up(a->queries, TILE_COLS);
   if (queries > TILE_QUERIES) queries = TILE_QUERIES;
   layout l;
   l.score_rows = up(is_explicit(a) || keys < STREAM_KEYS ? keys : STREAM_KEYS, TILE_ROWS);
-  l.keys = up(up(keys, TILE_ROWS) * a->width, 16);
-  l.values = up(keys * up(a->value_width, TILE_ROWS), 16);
+  l.keys = is_direct(a) ? 0 : up(up(keys, TILE_ROWS) * a->width, 16);
+  l.values = is_direct(a) ? 0 : up(keys * up(a->value_width, TILE_ROWS), 16);
   l.query = up(queries * a->width, 16);
   l.scores = up(queries * l.score_rows, 16);
   l.heads = up(queries * up(a->value_width, TILE_ROWS), 16);
@@ -165,9 +167,8 @@ static void pack_appended_keys(float *packed, const hl_attention_args *a, uint32
 }
 
 /* Packs one key/value head; says whether its values are all finite. */
-static bool pack_head(float *keys, float *values, const hl_attention_args *a, uint32_t batch, uint32_t kv_head) {
-  const float *key = a->key + (size_t)batch * a->key_stride.batch + (size_t)kv_head * a->key_stride.head;
-  const float *value = a->value + (size_t)batch * a->value_stride.batch + (size_t)kv_head * a->value_stride.head;
+static bool pack_head(float *keys, float *values, const hl_attention_args *a, const float *key, const float *value,
+                      uint32_t kv_head) {
   gemm_pack_rows(keys, TILE_ROWS, key, a->key_stride.row, a->keys, a->width, 1);
   bool finite_values = gemm_pack_columns(values, all_keys(a), 0, value, a->value_stride.row, a->keys, a->value_width);
   if (a->appended == 0) return finite_values;
@@ -182,7 +183,7 @@ static void pack_query(const attention_tile *t) {
   const float *query = a->query + (size_t)t->batch * a->query_stride.batch +
                        (size_t)t->head * a->query_stride.head + (size_t)t->first * a->query_stride.row;
   float scale = a->scores_step == HL_SCORES_RAW ? 1 : a->scale;
-  gemm_pack_rows(t->query, TILE_COLS, query, a->query_stride.row, t->queries, a->width, scale);
+  gemm_pack_rows(t->query, t->direct ? 1 : TILE_COLS, query, a->query_stride.row, t->queries, a->width, scale);
 }
 
 typedef struct {
@@ -200,11 +201,13 @@ static void attend_head(const run *r, float *workspace, uint32_t batch, uint32_t
   float *scores = query + l->query, *heads = scores + l->scores;
   void (*attend)(const attention_tile *) = is_explicit(args) ? attend_explicit : attend_stream;
   uint32_t group = args->heads / args->kv_heads;
-  bool finite_values = pack_head(keys, values, args, batch, kv_head);
+  const float *key = args->key + (size_t)batch * args->key_stride.batch + (size_t)kv_head * args->key_stride.head;
+  const float *value = args->value + (size_t)batch * args->value_stride.batch + (size_t)kv_head * args->value_stride.head;
+  bool direct = is_direct(args), finite_values = !direct && pack_head(keys, values, args, key, value, kv_head);
   for (uint32_t h = kv_head * group; h < (kv_head + 1) * group; h++) {
     for (uint32_t t = first; t < last; t += TILE_QUERIES) {
-      attention_tile tile = {args,  batch, h, t, last - t < TILE_QUERIES ? last - t : TILE_QUERIES, keys, values, finite_values,
-                             query, scores, heads, (size_t)l->score_rows};
+      attention_tile tile = {args,  batch, h, t, last - t < TILE_QUERIES ? last - t : TILE_QUERIES, direct ? key : keys,
+                             direct ? value : values, direct, finite_values, query, scores, heads, (size_t)l->score_rows};
       pack_query(&tile);
       attend(&tile);
     }

@@ -18,7 +18,8 @@ typedef struct {
   uint32_t batch, head, first, queries; /* queries first..first+queries−1 of this head */
   const float *keys;   /* packed rows:    [⌈S/TILE_ROWS⌉][D][TILE_ROWS] */
   const float *values; /* packed columns: [⌈Dv/TILE_ROWS⌉][S][TILE_ROWS] */
-  bool finite;         /* no NaN or infinity among the values */
+  bool direct;         /* keys and values are not packed but as they were given, by the strides of args */
+  bool finite;         /* no NaN or infinity among the packed values */
   float *query;        /* packed rows:    [panel][D][8], the scale on them but where raw scores are asked for */
   float *scores;       /* [panel][score_rows][8]: transposed, a query is a column */
   float *heads;        /* [panel][⌈Dv⌉][8]: Σ weight · value, transposed */
@@ -53,6 +54,10 @@ void tile_values(const attention_tile *t, span keys, bool accumulate);
 
 /* output(queries, Dv) = the panel's heads, each query times its factor; NULL is 1. */
 void tile_output(const attention_tile *t, uint32_t panel, const float *factor);
+
+/* The same for a single query before keys and values as they are given: packing would cost more than it saves. */
+void row_scores(const attention_tile *t, span keys);
+void row_values(const attention_tile *t, span keys);
 
 /* The span of keys that the tile must look at, its start rounded down to a panel of keys. */
 span tile_span(const attention_tile *t);

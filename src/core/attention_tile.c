@@ -12,6 +12,10 @@ span tile_span(const attention_tile *t) {
 }
 
 void tile_scores(const attention_tile *t, span keys) {
+  if (t->direct) {
+    row_scores(t, keys);
+    return;
+  }
   size_t width = t->args->width;
   for (size_t s = keys.from; s < keys.to; s += TILE_ROWS) {
     for (uint32_t p = 0; p < tile_panels(t); p++) {
@@ -52,6 +56,10 @@ void tile_values(const attention_tile *t, span keys, bool accumulate) {
   size_t width = t->args->value_width, rows = round_up(width, TILE_ROWS), capacity = all_keys(t->args);
   if (!accumulate) {
     for (size_t i = 0; i < tile_panels(t) * rows * TILE_COLS; i++) t->heads[i] = 0;
+  }
+  if (t->direct) {
+    row_values(t, keys);
+    return;
   }
   if (!t->finite) {
     for (uint32_t p = 0; p < tile_panels(t); p++) values_one_by_one(t, p, keys);

@@ -194,6 +194,27 @@ test('NaN and infinity in hidden keys and values reach no output; in visible one
   for (let t = 0; t < 10; t++) assert.equal(Number.isNaN(output.data[t * 3]) && Number.isNaN(weights.data[t * 5]), t === 3);
 }));
 
+test('a single query: NaN in hidden keys and values reaches nothing, in visible ones everything', everywhere((hl) => {
+  for (const [S, D, Dv] of [[5, 4, 3], [300, 6, 70], [40, 33, 32]]) {
+    const [q, k, v] = [array([2, 2, 1, D], 1), array([2, 1, S, D], 2), array([2, 1, S, Dv], 3)];
+    const hidden = S - 2;
+    const mask = { data: Uint8Array.from({ length: S }, (_, s) => Number(s !== hidden)), shape: [S] };
+    const shown = hl.attention(q, k, v, { mask, weights: true });
+    const expected = reference(q, k, v, { mask });
+    assert.ok(close(shown.output.data, expected.output) && close(shown.weights.data, expected.weights));
+    for (const x of [k, v]) {
+      const width = x.shape[3];
+      const bad = { data: x.data.slice(), shape: x.shape };
+      for (const b of [0, 1]) bad.data.fill(NaN, (b * S + hidden) * width, (b * S + hidden + 1) * width);
+      const [key, value] = x === k ? [bad, v] : [k, bad];
+      for (const weights of [false, true]) {
+        assert.ok(close(hl.attention(q, key, value, { mask, weights }).output.data, expected.output));
+        assert.ok(hl.attention(q, key, value, { weights }).output.data.every(Number.isNaN));
+      }
+    }
+  }
+}));
+
 test('sizes of 0 are allowed and give what is left', everywhere((hl) => {
   const run = (B, T, S, Dv, options) => hl.attention(array([B, 2, T, 4]), array([B, 2, S, 4]), array([B, 2, S, Dv]), options);
   for (const options of [{}, { weights: true, scores: 'raw' }, { causal: true, weights: 'mean' }]) {

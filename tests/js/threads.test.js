@@ -56,6 +56,20 @@ test('thousands of short calls, each shared out, agree', async () => {
   four.dispose();
 });
 
+test('fewer chunks than workers: nobody works outside the workspace', async () => {
+  const hl = await load({ threads: 4 });
+  const [q, k, v] = [1, 2, 3].map((seed) => hl.randn([1, 2, 90, 64], { seed }));
+  const expected = hl.attention(q, k, v).output;
+  const [out, marks] = [hl.zeros([1, 2, 90, 64]), hl.zeros([200_000])];
+  marks.dispose();
+  const small = Array.from({ length: 60 }, () => hl.zeros([500]));
+  for (let i = 0; i < 300; i++) {
+    assert.deepEqual(hl.attention(q, k, v, { out }).output.data, expected.data);
+    assert.ok(small.every(({ data }) => data[0] === 0 && data[499] === 0));
+  }
+  hl.dispose();
+});
+
 test("'auto' takes the cores there are, at most eight; memory is given back as with one thread", async () => {
   const hl = await load({ threads: 'auto' });
   assert.equal(hl.info.threads, Math.min(availableParallelism(), 8));
