@@ -132,14 +132,14 @@ typedef struct {
   uint32_t heads, parts, part_queries;
 } sharing;
 
-enum { PART_QUERIES = 8 * TILE_QUERIES };
+enum { PART_QUERIES = 4 * TILE_QUERIES };
 
 static sharing sharing_of(const hl_attention_args *a) {
   uint32_t heads = a->weights_mode == HL_WEIGHTS_MEAN ? a->kv_heads : 1, workers = pool_size();
   uint64_t groups = (uint64_t)a->batch * (a->kv_heads / heads), parts = 1;
-  if (workers > 1 && groups < 4 * workers && groups > 0) {
+  if (workers > 1 && groups < 8 * workers && groups > 0) {
     uint64_t most = ((uint64_t)a->queries + PART_QUERIES - 1) / PART_QUERIES;
-    parts = (4 * workers + groups - 1) / groups;
+    parts = (8 * workers + groups - 1) / groups;
     if (parts > most) parts = most;
     if (parts < 1) parts = 1;
   }

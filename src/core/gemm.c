@@ -6,7 +6,7 @@
  * second-level cache while the right panels, 8 columns by 192, pass through the first. A chunk takes a few
  * hundred microseconds at most: small enough to be shared out evenly. Twice the depth is 2% faster, and less
  * exact by half: what a pass sums up is added to what was there only at its end. */
-enum { CHUNK_ROWS = 60, CHUNK_COLUMNS = 192, BLOCK_DEPTH = 192 };
+enum { CHUNK_ROWS = 30, CHUNK_COLUMNS = 192, BLOCK_DEPTH = 192 };
 
 const float gemm_zeros[TILE_COLS];
 

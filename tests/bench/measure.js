@@ -6,6 +6,8 @@ import { operations, SHAPES } from './shapes.js';
 
 /** How much a contender may be off: whoever computes something else is not measured. */
 const TOLERANCE = 1e-3;
+/** Whoever takes longer than this for a call is timed once: the rounds are for those who are close. */
+const SLOW = 1500;
 
 const median = (times) => times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)];
 
@@ -30,13 +32,16 @@ export async function measure(contenders, { rounds, slice, only, report }) {
       for (const { name, make } of contenders) {
         const made = await make(problem, withWeights);
         if (!made) continue;
+        const start = performance.now();
         const { output } = await made.run();
+        const first = performance.now() - start;
         const error = errorOf(problem, samples, output);
         if (!(error < TOLERANCE)) throw new Error(`${name} is wrong on ${shape.name}: off by ${error} of the largest value`);
-        const once = await repeat(made.run, 2);
-        entries.push({ name, ...made, error, times: [], count: Math.max(1, Math.round(slice / once)) });
+        const slow = first > SLOW;
+        const once = slow ? first : await repeat(made.run, 2);
+        entries.push({ name, ...made, error, slow, times: slow ? [first] : [], count: Math.max(1, Math.round(slice / once)) });
       }
-      for (let round = 0; round < rounds; round++) for (const entry of entries) entry.times.push(await repeat(entry.run, entry.count));
+      for (let round = 0; round < rounds; round++) for (const entry of entries) if (!entry.slow) entry.times.push(await repeat(entry.run, entry.count));
       for (const { name, close, error, times } of entries) {
         const middle = median(times);
         report({ shape: shape.name, weights: withWeights, contender: name, median: middle, least: Math.min(...times), error, rate: operations(shape) / middle / 1e6 });

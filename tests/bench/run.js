@@ -15,7 +15,7 @@ import { drawChart } from './chart.js';
 import { writeTables } from './table.js';
 
 const { values } = parseArgs({ options: { tiny: { type: 'boolean' }, only: { type: 'string', multiple: true }, 'no-chromium': { type: 'boolean' } } });
-const options = values.tiny ? { rounds: 1, slice: 5, only: ['3×5×4/2', '1 query'] } : { rounds: 7, slice: 100, only: values.only };
+const options = values.tiny ? { rounds: 1, slice: 5, only: ['3×5×4/2', '1 query'] } : { rounds: 7, slice: 60, only: values.only };
 const folder = (name) => fileURLToPath(new URL(name, import.meta.url));
 
 /** Every line that the program prints, parsed. */
