@@ -42,14 +42,14 @@ export async function* measureInChromium(options) {
       queue.push(entry);
       wake();
     };
-    page.on('pageerror', (error) => say({ failure: error.message }));
+    page.on('pageerror', (error) => say({ broken: error.message }));
     await page.exposeFunction('say', say);
     await page.addInitScript((options) => Object.assign(globalThis, { benchOptions: options }), options);
     await page.goto(server.url);
     for (;;) {
       while (queue.length === 0) await new Promise((resolve) => (wake = resolve));
       const entry = queue.shift();
-      if (entry.failure) throw new Error(`in Chromium: ${entry.failure}`);
+      if (entry.broken) throw new Error(`in Chromium: ${entry.broken}`);
       if (entry.done) return;
       yield entry;
     }

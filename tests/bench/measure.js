@@ -7,7 +7,7 @@ import { operations, SHAPES } from './shapes.js';
 /** How much a contender may be off: whoever computes something else is not measured. */
 const TOLERANCE = 1e-3;
 /** Whoever takes longer than this for a call is timed once: the rounds are for those who are close. */
-const SLOW = 1500;
+const SLOW = 400;
 
 const median = (times) => times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)];
 
@@ -20,7 +20,8 @@ async function repeat(run, times) {
 /**
  * @param contenders opened peers: { name, make(problem, withWeights) → { run, close? } or null }
  * @param options { rounds, slice: milliseconds a contender and round, only: parts of shapes' names,
- *   report: gets { shape, weights, contender, median, least, error, rate }, times in milliseconds }
+ *   report: gets { shape, weights, contender, median, least, error, rate }, times in milliseconds, or
+ *   { shape, weights, contender, failure } where a contender cannot do it }
  */
 export async function measure(contenders, { rounds, slice, only, report }) {
   for (const shape of SHAPES.filter(({ name }) => !only || only.some((part) => name.includes(part)))) {
@@ -33,7 +34,13 @@ export async function measure(contenders, { rounds, slice, only, report }) {
         const made = await make(problem, withWeights);
         if (!made) continue;
         const start = performance.now();
-        const { output } = await made.run();
+        let output;
+        try {
+          ({ output } = await made.run());
+        } catch (error) {
+          report({ shape: shape.name, weights: withWeights, contender: name, failure: String(error.message ?? error).slice(0, 200) });
+          continue;
+        }
         const first = performance.now() - start;
         const error = errorOf(problem, samples, output);
         if (!(error < TOLERANCE)) throw new Error(`${name} is wrong on ${shape.name}: off by ${error} of the largest value`);

@@ -32,5 +32,5 @@ try {
   await measure(contenders, { ...options, report: globalThis.say });
   await globalThis.say({ done: true });
 } catch (error) {
-  await globalThis.say({ failure: error.stack });
+  await globalThis.say({ broken: error.stack });
 }

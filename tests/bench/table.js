@@ -9,7 +9,7 @@ export const fastest = (results) => results.reduce((best, r) => (best && best.me
 /** Results of one engine and thread count, by shape and weights: { shape, weights, ours, peer, native, all }. */
 export function byShape(results) {
   const groups = new Map();
-  for (const result of results.filter(({ contender }) => contender)) {
+  for (const result of results.filter(({ contender, failure }) => contender && !failure)) {
     const key = `${result.shape}|${result.weights}`;
     if (!groups.has(key)) groups.set(key, []);
     groups.get(key).push(result);

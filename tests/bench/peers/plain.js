@@ -25,7 +25,7 @@ export function open() {
     name: 'plain JavaScript',
     async make({ shape, query, key, value, wq, wk, wv, wo, bq, bk, bv, bo }, withWeights) {
       const { batch, queries, keys, width, heads, causal } = shape;
-      if (batch * queries * keys * width > 2 ** 27) return null;
+      if (batch * queries * keys * width > 2 ** 22) return null;
       const head = width / heads;
       return {
         run() {

@@ -5,7 +5,7 @@ export function open(module) {
     name: 'ruvector-attention-wasm',
     async make({ shape, query, key, value }, withWeights) {
       const { kind, batch, queries, keys, width, heads, causal } = shape;
-      if (kind !== 'attention' || causal || withWeights || batch * queries * keys > 2 ** 20) return null;
+      if (kind !== 'attention' || causal || withWeights || batch * queries * keys > 2 ** 12) return null;
       const attention = new module.WasmMultiHeadAttention(width, heads);
       const rows = (data) => Array.from({ length: keys }, (_, s) => data.subarray(s * width, (s + 1) * width));
       return {
