@@ -1,12 +1,8 @@
 #include "gemm.h"
 
-#include "pool.h"
-
-/* A chunk of the result, and the depth of one pass over it: the chunk's rows of the left operand stay in the
- * second-level cache while the right panels, 8 columns by 192, pass through the first. A chunk takes a few
- * hundred microseconds at most: small enough to be shared out evenly. Twice the depth is 2% faster, and less
- * exact by half: what a pass sums up is added to what was there only at its end. */
-enum { CHUNK_ROWS = 30, CHUNK_COLUMNS = 192, BLOCK_DEPTH = 192 };
+/* The depth of one pass over a range: a right panel of it, 8 columns wide, stays in the first-level cache. Twice
+ * the depth is 2% faster, and less exact by half: what a pass sums up is added to what was there only at its end. */
+enum { BLOCK_DEPTH = 192 };
 
 const float gemm_zeros[TILE_COLS];
 
@@ -143,31 +139,9 @@ void gemm_tile_rows(size_t rows, float *c, size_t stride, const float *base, siz
 #endif
 }
 
-/* The fewest tiles that hold the rows, as even as they go: ten rows are five and five, not six and four. */
-static size_t left_width(size_t rows) {
-  size_t tiles = rows == 0 ? 1 : (rows + TILE_ROWS - 1) / TILE_ROWS;
-  return rows == 0 ? 1 : (rows + tiles - 1) / tiles;
-}
+uint64_t gemm_packed_weight(uint32_t out, uint32_t in) { return round_up(out, TILE_COLS) * (uint64_t)in; }
 
-uint64_t gemm_packed_weight(uint32_t out, uint32_t in) {
-  return ((uint64_t)out + TILE_COLS - 1) / TILE_COLS * TILE_COLS * in;
-}
-
-uint64_t gemm_linear_workspace(uint64_t rows, uint32_t in) { return (rows + TILE_ROWS) * in; }
-
-typedef struct {
-  const gemm_product *products;
-  const float *x;
-  float *left;
-  size_t rows, in, width, chunk_rows, row_chunks, column_chunks[3];
-} linear;
-
-static void pack_left(void *arg, uint32_t chunk, uint32_t worker) {
-  const linear *l = arg;
-  size_t first = chunk * l->chunk_rows, rows = l->rows - first < l->chunk_rows ? l->rows - first : l->chunk_rows;
-  (void)worker;
-  gemm_pack_rows(l->left + first * l->in, l->width, l->x + first * l->in, l->in, rows, l->in, 1);
-}
+size_t gemm_left_row(size_t in) { return in; }
 
 /* Columns that are fewer than a panel go by way of a whole tile. */
 static void edge_tile(size_t rows, size_t columns, float *c, size_t stride, const float *base, size_t base_stride,
@@ -182,54 +156,25 @@ static void edge_tile(size_t rows, size_t columns, float *c, size_t stride, cons
   }
 }
 
-/* Rows first..last−1 and columns from..to−1 of one product. */
-static void multiply_chunk(const linear *l, const gemm_product *p, size_t first, size_t last, size_t from, size_t to) {
-  for (size_t k = 0; k < l->in || k == 0; k += BLOCK_DEPTH) {
-    size_t depth = l->in - k < BLOCK_DEPTH ? l->in - k : BLOCK_DEPTH;
+void gemm_range(const gemm_product *p, const gemm_left *x, size_t first, size_t last, size_t from, size_t to) {
+  for (size_t k = 0; k < x->in || k == 0; k += BLOCK_DEPTH) {
+    size_t depth = x->in - k < BLOCK_DEPTH ? x->in - k : BLOCK_DEPTH;
     for (size_t j = from; j < to;) {
-      const float *b = p->weight + j * l->in + k * TILE_COLS;
+      const float *b = p->weight + j * x->in + k * TILE_COLS;
       size_t columns = to - j < TILE_COLS ? to - j : TILE_COLS, step = TILE_COLS;
-      for (size_t r = first; r < last; r += l->width) {
-        size_t rows = last - r < l->width ? last - r : l->width;
+      for (size_t r = first; r < last; r += x->width) {
+        size_t rows = last - r < x->width ? last - r : x->width;
         float *c = p->y + r * p->out + j;
-        const float *a = l->left + r * l->in + k * l->width;
+        const float *a = x->panels + r * x->in + k * x->width;
         const float *base = k > 0 ? c : p->bias ? p->bias + j : gemm_zeros;
         size_t base_stride = k > 0 ? p->out : 0;
-        if (columns < TILE_COLS) edge_tile(rows, columns, c, p->out, base, base_stride, a, l->width, b, depth);
-        else if (l->width == 1 && to - j >= ROW_PANELS * TILE_COLS && (k > 0 || p->bias)) {
-          row_tile(c, base, a, b, TILE_COLS * l->in, depth);
+        if (columns < TILE_COLS) edge_tile(rows, columns, c, p->out, base, base_stride, a, x->width, b, depth);
+        else if (x->width == 1 && to - j >= ROW_PANELS * TILE_COLS && (k > 0 || p->bias)) {
+          row_tile(c, base, a, b, TILE_COLS * x->in, depth);
           step = ROW_PANELS * TILE_COLS;
-        } else gemm_tile_rows(rows, c, p->out, base, base_stride, a, l->width, b, depth);
+        } else gemm_tile_rows(rows, c, p->out, base, base_stride, a, x->width, b, depth);
       }
       j += step;
     }
   }
-}
-
-static void linear_chunk(void *arg, uint32_t chunk, uint32_t worker) {
-  const linear *l = arg;
-  size_t row = chunk % l->row_chunks, column = chunk / l->row_chunks, product = 0;
-  (void)worker;
-  for (; column >= l->column_chunks[product]; product++) column -= l->column_chunks[product];
-  const gemm_product *p = &l->products[product];
-  size_t first = row * l->chunk_rows, last = first + l->chunk_rows < l->rows ? first + l->chunk_rows : l->rows;
-  size_t from = column * CHUNK_COLUMNS, to = from + CHUNK_COLUMNS < p->out ? from + CHUNK_COLUMNS : p->out;
-  multiply_chunk(l, p, first, last, from, to);
-}
-
-void gemm_linear(const gemm_product *products, uint32_t count, const float *x, size_t rows, size_t in,
-                 float *workspace) {
-  if (rows == 0) return;
-  linear l = {products, x, workspace, rows, in, left_width(rows), 0, 0, {0}};
-  size_t chunks = 0, columns = 0;
-  l.row_chunks = (rows + CHUNK_ROWS - 1) / CHUNK_ROWS;
-  l.chunk_rows = round_up((rows + l.row_chunks - 1) / l.row_chunks, l.width);
-  l.row_chunks = (rows + l.chunk_rows - 1) / l.chunk_rows;
-  for (uint32_t i = 0; i < count; i++) {
-    l.column_chunks[i] = ((size_t)products[i].out + CHUNK_COLUMNS - 1) / CHUNK_COLUMNS;
-    chunks += l.column_chunks[i] * l.row_chunks;
-    columns += products[i].out;
-  }
-  parallel_for(pack_left, &l, (uint32_t)l.row_chunks, 8.0 * (double)rows * (double)in);
-  parallel_for(linear_chunk, &l, (uint32_t)chunks, 2.0 * (double)rows * (double)in * (double)columns);
 }

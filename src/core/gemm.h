@@ -33,19 +33,24 @@ void gemm_tile_rows(size_t rows, float *c, size_t stride, const float *base, siz
 /* A row of zeros, for a base. */
 extern const float gemm_zeros[TILE_COLS];
 
-/* y(rows, out) = x(rows, in) · weightᵀ + bias; the weight (out, in) packed in rows of TILE_COLS, y contiguous. */
+/* Floats of a packed weight (out, in): rows of TILE_COLS outputs. And of a packed row of x. */
+uint64_t gemm_packed_weight(uint32_t out, uint32_t in);
+size_t gemm_left_row(size_t in);
+
+/* y(rows, out), contiguous, = x(rows, in) · weightᵀ + bias. */
 typedef struct {
   float *y;
-  const float *weight, *bias; /* bias may be NULL */
+  const float *weight, *bias; /* packed; bias may be NULL */
   uint32_t out;
 } gemm_product;
 
-/* Floats of a packed weight, and of the workspace of gemm_linear. */
-uint64_t gemm_packed_weight(uint32_t out, uint32_t in);
-uint64_t gemm_linear_workspace(uint64_t rows, uint32_t in);
+/* x packed: panels[⌈rows/width⌉][in][width]. */
+typedef struct {
+  const float *panels;
+  size_t width, in;
+} gemm_left;
 
-/* Up to three products with the same x, which is packed once. */
-void gemm_linear(const gemm_product *products, uint32_t count, const float *x, size_t rows, size_t in,
-                 float *workspace);
+/* Rows first..last−1, the first a multiple of the width, and columns from..to−1, a multiple of TILE_COLS. */
+void gemm_range(const gemm_product *p, const gemm_left *x, size_t first, size_t last, size_t from, size_t to);
 
 #endif

@@ -1,6 +1,8 @@
 /* The multi-head layer: project → split → attend → concat → project. Splitting into heads and joining them
  * again are strides, not copies. */
 #include "attention.h"
+#include "gemm_int8.h"
+#include "linear.h"
 #include "tensor.h"
 
 /* The layer's sizes, and where its intermediate tensors lie in one block of workspace. */
@@ -15,7 +17,7 @@ static uint64_t most(uint64_t a, uint64_t b) { return a > b ? a : b; }
 static hl_status validate(const hl_multihead_args *m) {
   const hl_attention_args *a = &m->attention;
   bool rows = a->batch && a->queries, past = m->present_key != NULL;
-  if ((uint64_t)a->heads * a->width > UINT32_MAX || m->past_keys > a->keys || m->zero_attention > 1) return HL_BAD_SHAPE;
+  if ((uint64_t)a->heads * a->width > UINT32_MAX || m->past_keys > a->keys || m->zero_attention > 1 || m->int8 > 1) return HL_BAD_SHAPE;
   if (rows && a->keys > m->past_keys && (!m->key || !m->value)) return HL_BAD_SHAPE;
   if (rows && (!m->query || !a->output)) return HL_BAD_SHAPE;
   if (!m->packed_wq || !m->packed_wk || !m->packed_wv) return HL_BAD_SHAPE;
@@ -34,10 +36,10 @@ static layer lay_out(const hl_multihead_args *m, const hl_attention_args *a, flo
   uint64_t queries = (uint64_t)a->batch * a->queries * l.query_width;
   uint64_t keys = (uint64_t)a->batch * l.fresh_keys * l.kv_width, appended = (uint64_t)l.appended_keys * l.kv_width;
   uint64_t query_rows = (uint64_t)a->batch * a->queries, key_rows = (uint64_t)a->batch * l.fresh_keys;
-  uint64_t shared = most(attention_workspace(a), gemm_linear_workspace(query_rows, m->query_dim));
-  shared = most(shared, gemm_linear_workspace(key_rows, m->key_dim));
-  shared = most(shared, gemm_linear_workspace(key_rows, m->value_dim));
-  if (m->packed_wo) shared = most(shared, gemm_linear_workspace(query_rows, l.query_width));
+  uint64_t shared = most(attention_workspace(a), linear_workspace(query_rows, m->query_dim));
+  shared = most(shared, linear_workspace(key_rows, m->key_dim));
+  shared = most(shared, linear_workspace(key_rows, m->value_dim));
+  if (m->packed_wo) shared = most(shared, linear_workspace(query_rows, l.query_width));
   const uint64_t sizes[] = {queries, keys, keys, m->packed_wo ? queries : 0, appended, appended, shared};
   float **parts[] = {&l.query, &l.key, &l.value, &l.heads, &l.appended_key, &l.appended_value, &l.shared};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -57,7 +59,7 @@ static void project(const hl_multihead_args *m, const hl_attention_args *a, cons
   const size_t rows[] = {queries, keys, keys}, widths[] = {m->query_dim, m->key_dim, m->value_dim};
   for (uint32_t i = 0, next; i < 3; i = next) {
     for (next = i + 1; next < 3 && inputs[next] == inputs[i] && rows[next] == rows[i] && widths[next] == widths[i];) next++;
-    gemm_linear(products + i, next - i, inputs[i], rows[i], widths[i], l->shared);
+    linear(products + i, next - i, m->int8, inputs[i], rows[i], widths[i], l->shared);
   }
 }
 
@@ -105,7 +107,7 @@ static void forward(const hl_multihead_args *m, const hl_attention_args *a, cons
   attention_run(a, l->shared);
   if (m->packed_wo) {
     const gemm_product output = {m->attention.output, m->packed_wo, m->bo, m->output_dim};
-    gemm_linear(&output, 1, l->heads, (size_t)a->batch * a->queries, l->query_width, l->shared);
+    linear(&output, 1, m->int8, l->heads, (size_t)a->batch * a->queries, l->query_width, l->shared);
   }
 }
 
@@ -130,6 +132,14 @@ double hl_weight_packed_size(uint32_t out, uint32_t in) { return (double)gemm_pa
 hl_status hl_weight_pack(float *packed, const float *weight, uint32_t out, uint32_t in) {
   if (out && in && (!packed || !weight)) return HL_BAD_SHAPE;
   gemm_pack_rows(packed, TILE_COLS, weight, in, out, in, 1);
+  return HL_OK;
+}
+
+double hl_weight_quantized_size(uint32_t out, uint32_t in) { return (double)gemm_int8_packed_weight(out, in); }
+
+hl_status hl_weight_quantize(float *packed, const float *weight, uint32_t out, uint32_t in) {
+  if (out && in && (!packed || !weight)) return HL_BAD_SHAPE;
+  gemm_int8_pack_weight(packed, weight, out, in, gemm_int8_form());
   return HL_OK;
 }
 

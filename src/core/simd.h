@@ -81,6 +81,31 @@ VERB vec bits_xor(vec a, vec b) { return wasm_v128_xor(a, b); }
 VERB vec bits_shift_left(vec a, uint32_t n) { return wasm_i32x4_shl(a, n); }
 VERB vec bits_shift_right(vec a, uint32_t n) { return wasm_u32x4_shr(a, n); }
 VERB vec bits_less(vec a, vec b) { return wasm_u32x4_lt(a, b); }
+VERB vec bits_load_splat(const uint32_t *p) { return wasm_v128_load32_splat(p); }
+VERB void bits_store(uint32_t *p, vec x) { wasm_v128_store(p, x); }
+
+/* Whole numbers: lanes of 32 bits, eight words of 16, sixteen bytes. The narrower ones saturate. */
+VERB vec vec_round(vec x) { return wasm_i32x4_trunc_sat_f32x4(wasm_f32x4_nearest(x)); }
+VERB vec vec_of_bits(vec x) { return wasm_f32x4_convert_i32x4(x); }
+VERB vec words_of(vec a, vec b) { return wasm_i16x8_narrow_i32x4(a, b); }
+VERB vec bytes_of(vec a, vec b) { return wasm_i8x16_narrow_i16x8(a, b); }
+VERB vec words_load_bytes(const int8_t *p) { return wasm_i16x8_load8x8(p); }
+VERB vec bytes_load(const int8_t *p) { return wasm_v128_load(p); }
+
+/* Lane i: a₂ᵢ·b₂ᵢ + a₂ᵢ₊₁·b₂ᵢ₊₁ of words. */
+VERB vec words_dot(vec a, vec b) { return wasm_i32x4_dot_i16x8(a, b); }
+
+/* Lane i: sum + Σ x·w of its four bytes, w signed, x unsigned. With relaxed SIMD that holds for x < 128; beyond,
+ * processors differ. */
+VERB vec bytes_dot(vec x, vec w, vec sum) {
+#if defined(__wasm_relaxed_simd__) && defined(__wasm__)
+  return wasm_i32x4_relaxed_dot_i8x16_i7x16_add(w, x, sum);
+#else
+  vec low = wasm_i32x4_dot_i16x8(wasm_u16x8_extend_low_u8x16(x), wasm_i16x8_extend_low_i8x16(w));
+  vec high = wasm_i32x4_dot_i16x8(wasm_u16x8_extend_high_u8x16(x), wasm_i16x8_extend_high_i8x16(w));
+  return bits_add(sum, bits_add(wasm_i32x4_shuffle(low, high, 0, 2, 4, 6), wasm_i32x4_shuffle(low, high, 1, 3, 5, 7)));
+#endif
+}
 
 /* Four rows of four become four columns. */
 VERB void vec_transpose(vec row[4]) {

@@ -5,7 +5,7 @@ import { HeadlightError } from './errors.js';
 import { readState, writeState } from './layouts.js';
 import { fillUniform, uniformSource } from './random.js';
 import { argumentError, formatShape, sameShape, shapeError } from './shape.js';
-import { AT, mayChange, Tensor, viewOf } from './tensor.js';
+import { AT, mayChange, own, Tensor, viewOf } from './tensor.js';
 
 /** @import { VisibilityOptions } from './attention.js' */
 /** @import { Frame, Memory } from './tensor.js' */
@@ -28,6 +28,8 @@ import { AT, mayChange, Tensor, viewOf } from './tensor.js';
  * @property {boolean} [zeroAttention] appends one key and value of zeros
  * @property {number} [dropout] of the weights, in training; default 0
  * @property {number} [seed] of the initial weights and of dropout; default 0
+ * @property {'float32' | 'int8'} [weights] how the layer multiplies by its weights; default 'float32'. With 'int8'
+ *   each output channel of a weight is rounded to 8 bits; the parameters themselves stay as they are
  */
 /** @typedef {'wq' | 'wk' | 'wv' | 'wo' | 'bq' | 'bk' | 'bv' | 'bo' | 'biasK' | 'biasV'} ParameterName */
 /**
@@ -36,7 +38,7 @@ import { AT, mayChange, Tensor, viewOf } from './tensor.js';
  */
 /** @typedef {VisibilityOptions & { train?: boolean }} ForwardOptions train: dropout on, for this call */
 
-const LAYER_OPTIONS = ['embedDim', 'numHeads', 'kvHeads', 'headDim', 'queryDim', 'keyDim', 'valueDim', 'bias', 'outBias', 'outProjection', 'biasKV', 'zeroAttention', 'dropout', 'seed'];
+const LAYER_OPTIONS = ['embedDim', 'numHeads', 'kvHeads', 'headDim', 'queryDim', 'keyDim', 'valueDim', 'bias', 'outBias', 'outProjection', 'biasKV', 'zeroAttention', 'dropout', 'seed', 'weights'];
 
 const WEIGHTS = /** @type {const} */ (['wq', 'wk', 'wv', 'wo']);
 const VECTORS = /** @type {const} */ ([['bq', AT.bq], ['bk', AT.bk], ['bv', AT.bv], ['bo', AT.bo], ['biasK', AT.biasKey], ['biasV', AT.biasValue]]);
@@ -78,7 +80,14 @@ function resolveOptions(given) {
     zeroAttention: flag('zeroAttention', false),
     dropout: readNumber(caller, 'dropout', given.dropout ?? 0, { least: 0, most: 1 }),
     seed: readNumber(caller, 'seed', given.seed ?? 0, { integer: true }),
+    weights: readWeights(given.weights ?? 'float32'),
   });
+}
+
+/** @param {unknown} weights @returns {'float32' | 'int8'} */
+function readWeights(weights) {
+  if (weights === 'float32' || weights === 'int8') return weights;
+  throw argumentError('multiHeadAttention', 'weights', weights, "'float32' or 'int8'");
 }
 
 export class MultiHeadAttention {
@@ -138,11 +147,43 @@ export class MultiHeadAttention {
       };
       for (const name of WEIGHTS) {
         const weight = parameters[name];
-        if (weight) this.#packed.push({ at: AT[name], name, weight, packed: memory.makePacked(frame, weight) });
+        if (weight) this.#packed.push({ at: AT[name], name, weight, packed: weight });
       }
+      this.#makePacked(frame);
       this.#vectors = VECTORS.flatMap(([name, at]) => (parameters[name] ? [{ at, name, vector: parameters[name] }] : []));
       return parameters;
     });
+  }
+
+  get #int8() {
+    return this.options.weights === 'int8';
+  }
+
+  /** Room for every packed weight, in the place of what there was. @param {Frame} frame */
+  #makePacked(frame) {
+    const made = this.#packed.map(({ weight }) => this.#memory.makePacked(frame, weight, this.#int8));
+    this.#packed.forEach((entry, i) => own(entry.weight, (entry.packed = made[i])));
+    this.#stale = true;
+  }
+
+  /**
+   * From now on the layer multiplies by weights of 8 bits: about as fast or faster, in a quarter of the memory, and
+   * less exact. The parameters stay as they are, and so does what stateDict gives.
+   */
+  quantize() {
+    if (this.#int8) return this;
+    const before = this.options;
+    this.options = Object.freeze({ ...before, weights: /** @type {const} */ ('int8') });
+    try {
+      this.#memory.frame('quantize', (frame) => {
+        for (const { name, weight } of this.#packed) weight.checkOwner(this.#memory, 'quantize', `parameters.${name}`);
+        this.#makePacked(frame);
+      });
+    } catch (error) {
+      this.options = before;
+      throw error;
+    }
+    return this;
   }
 
   /**
@@ -221,6 +262,7 @@ export class MultiHeadAttention {
       ints[AT.outputDim] = embedDim;
       ints[AT.pastKeys] = length;
       ints[AT.zeroAttention] = Number(zeroAttention);
+      ints[AT.int8] = Number(this.#int8);
       frame.run('hl_multihead_forward');
       return new AttentionResult({ output, weights, scores, presentKey: present?.key, presentValue: present?.value });
     });
@@ -235,7 +277,7 @@ export class MultiHeadAttention {
   #pointToParameters(frame, caller) {
     for (const { at, name, weight, packed } of this.#packed) {
       weight.checkOwner(this.#memory, caller, `parameters.${name}`);
-      if (this.#stale || mayChange(weight)) this.#memory.pack(caller, packed, weight);
+      if (this.#stale || mayChange(weight)) this.#memory.pack(caller, packed, weight, this.#int8);
       frame.point(at, packed);
     }
     this.#stale = false;

@@ -18,6 +18,8 @@ import { argumentError, elementCount, formatShape, readTensorLike, sameShape, sh
  * @property {(args: number) => number} hl_multihead_forward
  * @property {(out: number, inside: number) => number} hl_weight_packed_size
  * @property {(packed: number, weight: number, out: number, inside: number) => number} hl_weight_pack
+ * @property {(out: number, inside: number) => number} hl_weight_quantized_size
+ * @property {(packed: number, weight: number, out: number, inside: number) => number} hl_weight_quantize
  * @property {(present: number, past: number, fresh: number, batch: number, kvHeads: number, pastKeys: number,
  *   keys: number, width: number, batchStride: number, headStride: number, rowStride: number) => number} hl_cache_append
  * @property {(number: number) => void} hl_pool_work
@@ -42,7 +44,7 @@ const ATTENTION = `
 const MULTIHEAD = `
   layerQuery layerKey layerValue pastKey pastValue presentKey presentValue
   wq wk wv wo bq bk bv bo biasKey biasValue
-  queryDim keyDim valueDim outputDim pastKeys zeroAttention`;
+  queryDim keyDim valueDim outputDim pastKeys zeroAttention int8`;
 
 /** Where each argument lies, in words. @type {Readonly<Record<string, number>>} */
 export const AT = {};
@@ -276,14 +278,15 @@ export class Memory {
   }
 
   /**
-   * Room for a weight in the order in which the core reads it; it goes when the weight goes.
+   * Room for a weight in the order in which the core reads it.
    * @param {Frame} frame
    * @param {Tensor} weight (out, in)
+   * @param {boolean} int8
    */
-  makePacked(frame, weight) {
-    const packed = frame.make([this.#core.hl_weight_packed_size(weight.shape[0], weight.shape[1])]);
+  makePacked(frame, weight, int8) {
+    const size = int8 ? this.#core.hl_weight_quantized_size : this.#core.hl_weight_packed_size;
+    const packed = frame.make([size(weight.shape[0], weight.shape[1])]);
     this.#scope?.delete(packed);
-    own(weight, packed);
     return packed;
   }
 
@@ -291,9 +294,11 @@ export class Memory {
    * @param {string} caller
    * @param {Tensor} packed
    * @param {Tensor} weight
+   * @param {boolean} int8
    */
-  pack(caller, packed, weight) {
-    this.#settle(this.#core.hl_weight_pack(pointerOf(packed), pointerOf(weight), weight.shape[0], weight.shape[1]), caller);
+  pack(caller, packed, weight, int8) {
+    const pack = int8 ? this.#core.hl_weight_quantize : this.#core.hl_weight_pack;
+    this.#settle(pack(pointerOf(packed), pointerOf(weight), weight.shape[0], weight.shape[1]), caller);
   }
 
   /**
@@ -483,8 +488,8 @@ function tensorsIn(value, found = new Set(), seen = new Set()) {
 /** The values, as `data` gives them, but not handed out. @type {(tensor: Tensor) => Float32Array} */
 export let viewOf;
 
-/** Makes the second part of the first: it is disposed with it. @type {(tensor: Tensor, part: Tensor) => void} */
-let own;
+/** Makes the second the part of the first: it is disposed with it, or by its successor. @type {(tensor: Tensor, part: Tensor) => void} */
+export let own;
 
 /** Whether somebody holds a view through which the values may change unseen. @type {(tensor: Tensor) => boolean} */
 export let mayChange;
@@ -522,6 +527,7 @@ export class Tensor {
     pointerOf = (owner) => (owner instanceof Staged ? owner.pointer : owner.#pointer);
     viewOf = (tensor) => tensor.#memory.floats(tensor.#pointer, tensor.size);
     own = (tensor, part) => {
+      tensor.#part?.dispose();
       tensor.#part = part;
     };
     mayChange = (tensor) => tensor.#view !== null && tensor.#memory.isLive(tensor.#view);

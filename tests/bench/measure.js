@@ -6,6 +6,8 @@ import { operations, SHAPES } from './shapes.js';
 
 /** How much a contender may be off: whoever computes something else is not measured. */
 const TOLERANCE = 1e-3;
+/** Idle threads of a contender may spin on, onnxruntime-web's for 60 ms: the next one waits until they sleep. */
+const UNTIL_ASLEEP = 100;
 /** Whoever takes longer than this for a call is timed once: the rounds are for those who are close. */
 const SLOW = 400;
 
@@ -19,11 +21,11 @@ async function repeat(run, times) {
 
 /**
  * @param contenders opened peers: { name, make(problem, withWeights) → { run, close? } or null }
- * @param options { rounds, slice: milliseconds a contender and round, only: parts of shapes' names,
+ * @param options { threads, rounds, slice: milliseconds a contender and round, only: parts of shapes' names,
  *   report: gets { shape, weights, contender, median, least, error, rate }, times in milliseconds, or
  *   { shape, weights, contender, failure } where a contender cannot do it }
  */
-export async function measure(contenders, { rounds, slice, only, report }) {
+export async function measure(contenders, { threads, rounds, slice, only, report }) {
   for (const shape of SHAPES.filter(({ name }) => !only || only.some((part) => name.includes(part)))) {
     const problem = makeProblem(shape);
     const samples = sampleAnswer(problem);
@@ -48,7 +50,12 @@ export async function measure(contenders, { rounds, slice, only, report }) {
         const once = slow ? first : await repeat(made.run, 2);
         entries.push({ name, ...made, error, slow, times: slow ? [first] : [], count: Math.max(1, Math.round(slice / once)) });
       }
-      for (let round = 0; round < rounds; round++) for (const entry of entries) if (!entry.slow) entry.times.push(await repeat(entry.run, entry.count));
+      for (let round = 0; round < rounds; round++) {
+        for (const entry of entries.filter(({ slow }) => !slow)) {
+          if (threads > 1) await new Promise((resolve) => setTimeout(resolve, UNTIL_ASLEEP));
+          entry.times.push(await repeat(entry.run, entry.count));
+        }
+      }
       for (const { name, close, error, times } of entries) {
         const middle = median(times);
         report({ shape: shape.name, weights: withWeights, contender: name, median: middle, least: Math.min(...times), error, rate: operations(shape) / middle / 1e6 });

@@ -35,5 +35,5 @@ if (peers) {
   }
   contenders.push(onnxruntime.open(ortNode, 'onnxruntime-node (native)', { threads, fused: true, provider: 'cpu' }));
 }
-await measure(contenders, { ...options, report: say });
+await measure(contenders, { threads, ...options, report: say });
 process.exit();

@@ -29,7 +29,7 @@ try {
     await initRuvector({ module_or_path: 'ruvector_attention_wasm_bg.wasm' });
     contenders.push(ruvector.open(ruvectorModule), plain.open());
   }
-  await measure(contenders, { ...options, report: globalThis.say });
+  await measure(contenders, { threads, ...options, report: globalThis.say });
   await globalThis.say({ done: true });
 } catch (error) {
   await globalThis.say({ broken: error.stack });

@@ -159,9 +159,9 @@ static double *linear(const float *x, const float *w, const float *bias, size_t 
   return y;
 }
 
-static float *packed(const float *weight, size_t out, size_t in) {
-  float *to = floats((size_t)hl_weight_packed_size((uint32_t)out, (uint32_t)in));
-  if (hl_weight_pack(to, weight, (uint32_t)out, (uint32_t)in) != HL_OK) fail("status of packing", 1, 0);
+static float *packed(const float *weight, size_t out, size_t in, int int8) {
+  float *to = floats((size_t)(int8 ? hl_weight_quantized_size : hl_weight_packed_size)((uint32_t)out, (uint32_t)in));
+  if ((int8 ? hl_weight_quantize : hl_weight_pack)(to, weight, (uint32_t)out, (uint32_t)in) != HL_OK) fail("status of packing", 1, 0);
   return to;
 }
 
@@ -169,17 +169,17 @@ static void random_layer(void) {
   uint32_t B = 1 + random_below(2), G = 1 + random_below(2), H = G * (1 + random_below(2)), D = 1 + random_below(9);
   uint32_t T = 1 + random_below(12), fresh = 1 + random_below(12), P = coin() ? 0 : random_below(5), S = P + fresh, C = 1 + random_below(20);
   uint32_t Cq = 1 + random_below(20), Ck = 1 + random_below(20), Cv = 1 + random_below(20), E;
-  int out = coin(), past = P > 0, biases = coin(), self = coin();
+  int out = coin(), past = P > 0, biases = coin(), self = coin(), int8 = random_below(4) == 0;
   if (self) fresh = T, S = P + T, Ck = Cv = Cq; /* one input: its packing is shared */
   float *query = floats((size_t)B * T * Cq), *wq = floats((size_t)H * D * Cq), *wk = floats((size_t)G * D * Ck), *wv = floats((size_t)G * D * Cv), *wo = floats((size_t)C * H * D);
   hl_multihead_args m = {
       .query = query, .key = self ? query : floats((size_t)B * fresh * Ck), .value = self ? query : floats((size_t)B * fresh * Cv),
       .past_key = past ? floats((size_t)B * G * P * D) : NULL, .past_value = past ? floats((size_t)B * G * P * D) : NULL,
       .present_key = past ? floats((size_t)B * G * S * D) : NULL, .present_value = past ? floats((size_t)B * G * S * D) : NULL,
-      .packed_wq = packed(wq, H * D, Cq), .packed_wk = packed(wk, G * D, Ck), .packed_wv = packed(wv, G * D, Cv), .packed_wo = out ? packed(wo, C, H * D) : NULL,
+      .packed_wq = packed(wq, H * D, Cq, int8), .packed_wk = packed(wk, G * D, Ck, int8), .packed_wv = packed(wv, G * D, Cv, int8), .packed_wo = out ? packed(wo, C, H * D, int8) : NULL,
       .bq = biases ? floats(H * D) : NULL, .bk = biases ? floats(G * D) : NULL, .bv = biases ? floats(G * D) : NULL, .bo = biases ? floats(C) : NULL,
       .bias_key = coin() ? floats(G * D) : NULL, .query_dim = Cq, .key_dim = Ck, .value_dim = Cv, .output_dim = C, .past_keys = P,
-      .zero_attention = (uint32_t)coin(),
+      .zero_attention = (uint32_t)coin(), .int8 = (uint32_t)int8,
       .attention = {.batch = B, .heads = H, .kv_heads = G, .queries = T, .keys = S, .width = D, .scale = 0.2f, .fill = -INFINITY,
                     .window_left = -1, .window_right = -1, .causal = (uint32_t)coin(), .weights_mode = HL_WEIGHTS_HEADS}};
   m.bias_value = m.bias_key ? floats(G * D) : NULL;
@@ -187,7 +187,7 @@ static void random_layer(void) {
   m.attention.output = floats((size_t)B * T * (out ? C : H * D));
   m.attention.weights = floats((size_t)B * H * T * (S + E));
   if (hl_multihead_forward(&m) != HL_OK) fail("status of the layer", 1, 0);
-  if (!out && !past && E == 0) { /* the heads are the output: attention over the projections gives them */
+  if (!out && !past && E == 0 && !int8) { /* the heads are the output: attention over the projections gives them */
     double *q = linear(m.query, wq, m.bq, (size_t)B * T, H * D, Cq), *k = linear(m.key, wk, m.bk, (size_t)B * S, G * D, Ck);
     double *v = linear(m.value, wv, m.bv, (size_t)B * S, G * D, Cv);
     hl_attention_args a = m.attention;

@@ -94,6 +94,7 @@ for (const [name, fn, parameter, message] of [
   ['a shape that is none', attend({}, { data: new Float32Array(4), shape: [2, -2] }), 'query.shape', /non-negative integers/],
   ['heads that do not divide the width', make({ embedDim: 100, numHeads: 7 }), 'embedDim', /^multiHeadAttention: embedDim 100 is not a multiple of numHeads 7$/],
   ['key/value heads that do not divide', make({ kvHeads: 2 }), 'numHeads', /numHeads 3 is not a multiple of kvHeads 2/],
+  ['weights of another kind', make({ weights: 'int4' }), 'weights', /^multiHeadAttention: weights is 'int4', expected 'float32' or 'int8'$/],
   ['no width', make({ embedDim: undefined }), 'embedDim', /embedDim is undefined, expected an integer of at least 1/],
   ['a width of 0', make({ embedDim: 0 }), 'embedDim', /embedDim is 0/],
   ['a layer dropout of 2', make({ dropout: 2 }), 'dropout', /dropout is 2/],

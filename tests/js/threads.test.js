@@ -23,6 +23,7 @@ const PROBLEMS = {
   'causal, with weights': (hl) => hl.attention(hl.randn([1, 3, 500, 16], { seed: 1 }), hl.randn([1, 3, 500, 16], { seed: 2 }), hl.randn([1, 3, 500, 16], { seed: 3 }), { causal: true, weights: true }),
   'the mean of the weights': (hl) => hl.attention(hl.randn([1, 8, 400, 16], { seed: 1 }), hl.randn([1, 8, 300, 16], { seed: 2 }), hl.randn([1, 8, 300, 16], { seed: 3 }), { weights: 'mean' }),
   'dropout': (hl) => hl.attention(hl.randn([2, 4, 200, 16], { seed: 1 }), hl.randn([2, 4, 200, 16], { seed: 2 }), hl.randn([2, 4, 200, 16], { seed: 3 }), { dropout: { p: 0.3, seed: 5 }, window: [50, -1] }),
+  'int8 weights': (hl) => hl.multiHeadAttention({ embedDim: 96, numHeads: 4, seed: 2, weights: 'int8' }).forward(hl.uniform([2, 150, 96], { seed: 1, low: -1 })),
   'one row': (hl) => hl.multiHeadAttention({ embedDim: 512, numHeads: 8, seed: 2 }).forward(hl.uniform([1, 1, 512], { seed: 1 }), hl.uniform([1, 64, 512], { seed: 2 })),
 };
 

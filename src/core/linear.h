@@ -1,0 +1,15 @@
+/* y(rows, out) = x(rows, in) · weightᵀ + bias, shared out in chunks: of float weights by gemm.c, of int8 ones by
+ * gemm_int8.c. */
+#ifndef HL_LINEAR_H
+#define HL_LINEAR_H
+
+#include "gemm.h"
+
+/* Floats of workspace that linear needs. */
+uint64_t linear_workspace(uint64_t rows, uint32_t in);
+
+/* Up to three products with the same x, which is packed once. All their weights are int8, or none is. */
+void linear(const gemm_product *products, uint32_t count, bool int8, const float *x, size_t rows, size_t in,
+            float *workspace);
+
+#endif
