@@ -13,9 +13,9 @@
 #include "attention.h"
 
 #include "dropout.h"
+#include "exp.h"
 #include "panel.h"
 #include "pool.h"
-#include "softmax.h"
 #include "tensor.h"
 
 /* Keys per block of the streaming path: with 24 queries the block stays in the first-level cache.
@@ -67,11 +67,11 @@ void attend_explicit(const attention_tile *t) {
     give_scores(t, p, HL_SCORES_CAPPED);
     mask_panel(scores, args, t->batch, t->head, first, queries, keys.from, count);
     give_scores(t, p, HL_SCORES_MASKED);
-    softmax_panel(scores, count);
+    softmax_panel(scores, count, t->base);
     dropout_panel(scores, args, t->batch, t->head, first, queries, keys.from, count);
     give_weights(t, p, keys);
   }
-  tile_values(t, keys, false);
+  tile_values(t, keys, NULL);
   for (uint32_t p = 0; p < tile_panels(t); p++) tile_output(t, p, NULL);
 }
 
@@ -103,7 +103,7 @@ static bool is_explicit(const hl_attention_args *a) {
 
 /* One worker's part of the workspace, cut in the order of its use; every part starts on a 64-byte boundary. */
 typedef struct {
-  uint64_t keys, values, query, scores, heads, total, score_rows;
+  uint64_t keys, values, query, scores, heads, sums, total, score_rows;
 } layout;
 
 static uint64_t up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
@@ -119,8 +119,9 @@ static layout layout_of(const hl_attention_args *a) {
   l.values = is_direct(a) ? 0 : up(keys * up(a->value_width, TILE_ROWS), 16);
   l.query = up(queries * a->width, 16);
   l.scores = up(queries * l.score_rows, 16);
-  l.heads = up(queries * up(a->value_width, TILE_ROWS), 16);
-  l.total = l.keys + l.values + l.query + l.scores + l.heads;
+  l.heads = up(queries * a->value_width, 16);
+  l.sums = up((uint64_t)TILE_COLS * a->value_width, 16);
+  l.total = l.keys + l.values + l.query + l.scores + l.heads + l.sums;
   return l;
 }
 
@@ -178,11 +179,17 @@ static bool pack_head(float *keys, float *values, const hl_attention_args *a, co
          finite_values;
 }
 
+/* Whatever looks at the scores before softmax does must find them as they are. */
+static softmax_base base_of(const hl_attention_args *a) {
+  bool as_they_are = a->scores_step != HL_SCORES_NONE || a->softcap != 0 || a->bias || a->fill > -__builtin_inff();
+  return as_they_are ? SOFTMAX_OF_E : SOFTMAX_OF_2;
+}
+
 static void pack_query(const attention_tile *t) {
   const hl_attention_args *a = t->args;
   const float *query = a->query + (size_t)t->batch * a->query_stride.batch +
                        (size_t)t->head * a->query_stride.head + (size_t)t->first * a->query_stride.row;
-  float scale = a->scores_step == HL_SCORES_RAW ? 1 : a->scale;
+  float scale = a->scores_step == HL_SCORES_RAW ? 1 : t->base == SOFTMAX_OF_2 ? a->scale * LOG2_E : a->scale;
   gemm_pack_rows(t->query, t->direct ? 1 : TILE_COLS, query, a->query_stride.row, t->queries, a->width, scale);
 }
 
@@ -198,7 +205,7 @@ static void attend_head(const run *r, float *workspace, uint32_t batch, uint32_t
   const hl_attention_args *args = r->args;
   const layout *l = &r->layout;
   float *keys = workspace, *values = keys + l->keys, *query = values + l->values;
-  float *scores = query + l->query, *heads = scores + l->scores;
+  float *scores = query + l->query, *heads = scores + l->scores, *sums = heads + l->heads;
   void (*attend)(const attention_tile *) = is_explicit(args) ? attend_explicit : attend_stream;
   uint32_t group = args->heads / args->kv_heads;
   const float *key = args->key + (size_t)batch * args->key_stride.batch + (size_t)kv_head * args->key_stride.head;
@@ -207,7 +214,7 @@ static void attend_head(const run *r, float *workspace, uint32_t batch, uint32_t
   for (uint32_t h = kv_head * group; h < (kv_head + 1) * group; h++) {
     for (uint32_t t = first; t < last; t += TILE_QUERIES) {
       attention_tile tile = {args,  batch, h, t, last - t < TILE_QUERIES ? last - t : TILE_QUERIES, direct ? key : keys,
-                             direct ? value : values, direct, finite_values, query, scores, heads, (size_t)l->score_rows};
+                             direct ? value : values, direct, finite_values, query, base_of(args), scores, heads, sums, (size_t)l->score_rows};
       pack_query(&tile);
       attend(&tile);
     }

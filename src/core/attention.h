@@ -5,6 +5,7 @@
 
 #include "gemm.h"
 #include "mask.h"
+#include "softmax.h"
 
 hl_status attention_validate(const hl_attention_args *args);
 uint64_t attention_workspace(const hl_attention_args *args); /* floats */
@@ -21,8 +22,10 @@ typedef struct {
   bool direct;         /* keys and values are not packed but as they were given, by the strides of args */
   bool finite;         /* no NaN or infinity among the packed values */
   float *query;        /* packed rows:    [panel][D][8], the scale on them but where raw scores are asked for */
+  softmax_base base;   /* of 2 where the queries carry log₂ e as well */
   float *scores;       /* [panel][score_rows][8]: transposed, a query is a column */
-  float *heads;        /* [panel][⌈Dv⌉][8]: Σ weight · value, transposed */
+  float *heads;        /* [panel][Dv][8]: Σ weight · value, transposed */
+  float *sums;         /* [Dv][8]: what a block of keys adds to them */
   size_t score_rows;
 } attention_tile;
 
@@ -40,7 +43,7 @@ static inline float *panel_scores(const attention_tile *t, uint32_t panel) {
 }
 
 static inline float *panel_heads(const attention_tile *t, uint32_t panel) {
-  return t->heads + panel * round_up(t->args->value_width, TILE_ROWS) * TILE_COLS;
+  return t->heads + panel * t->args->value_width * TILE_COLS;
 }
 
 /* scores = q · kᵀ of the keys in the span, which starts at a multiple of TILE_ROWS; score row 0 is its first. */
@@ -49,8 +52,9 @@ void tile_scores(const attention_tile *t, span keys);
 /* scores = softcap · tanh(scores / softcap); nothing where there is no softcap. */
 void tile_softcap(const attention_tile *t, uint32_t panel, size_t keys);
 
-/* heads = weights · v, or heads + weights · v, of the keys in the span. */
-void tile_values(const attention_tile *t, span keys, bool accumulate);
+/* heads = weights · v of the keys in the span; with a factor for every query of every panel,
+ * heads · factor + weights · v. */
+void tile_values(const attention_tile *t, span keys, const float (*factor)[TILE_COLS]);
 
 /* output(queries, Dv) = the panel's heads, each query times its factor; NULL is 1. */
 void tile_output(const attention_tile *t, uint32_t panel, const float *factor);

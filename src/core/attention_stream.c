@@ -4,15 +4,13 @@
  * block that raises the max multiplies what has been gathered by e^(old max − new max). */
 #include "attention.h"
 #include "dropout.h"
-#include "panel.h"
-#include "softmax.h"
 
 void attend_stream(const attention_tile *t) {
   softmax_state state[TILE_PANELS];
-  float factor[TILE_COLS];
+  float factor[TILE_PANELS][TILE_COLS];
   span all = tile_span(t);
   for (uint32_t p = 0; p < tile_panels(t); p++) softmax_begin(&state[p]);
-  tile_values(t, (span){0, 0}, false);
+  if (all.from == all.to) tile_values(t, all, NULL);
   for (uint32_t from = all.from; from < all.to; from += (uint32_t)t->score_rows) {
     span block = {from, all.to - from < t->score_rows ? all.to : from + (uint32_t)t->score_rows};
     uint32_t keys = block.to - block.from;
@@ -22,14 +20,13 @@ void attend_stream(const attention_tile *t) {
       uint32_t first = t->first + p * TILE_COLS, queries = panel_queries(t, p);
       tile_softcap(t, p, keys);
       mask_panel(scores, t->args, t->batch, t->head, first, queries, from, keys);
-      softmax_block(scores, keys, &state[p], factor);
+      softmax_block(scores, keys, t->base, &state[p], factor[p]);
       dropout_panel(scores, t->args, t->batch, t->head, first, queries, from, keys);
-      panel_scale(panel_heads(t, p), t->args->value_width, factor);
     }
-    tile_values(t, block, true);
+    tile_values(t, block, from == all.from ? NULL : factor);
   }
   for (uint32_t p = 0; p < tile_panels(t); p++) {
-    softmax_end(&state[p], factor);
-    tile_output(t, p, factor);
+    softmax_end(&state[p], factor[p]);
+    tile_output(t, p, factor[p]);
   }
 }

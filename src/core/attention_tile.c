@@ -2,8 +2,8 @@
 #include "exp.h"
 #include "panel.h"
 
-/* Depth of one pass of the value product: as many keys as keep a panel of each operand in the first cache. */
-enum { VALUE_DEPTH = 240 };
+/* Depth of one pass of the value product: half of it would cost 2%, twice as much half of the exactness. */
+enum { VALUE_DEPTH = 120 };
 
 span tile_span(const attention_tile *t) {
   span s = mask_span(t->args, t->batch, t->first, t->queries);
@@ -19,7 +19,7 @@ void tile_scores(const attention_tile *t, span keys) {
   size_t width = t->args->width;
   for (size_t s = keys.from; s < keys.to; s += TILE_ROWS) {
     for (uint32_t p = 0; p < tile_panels(t); p++) {
-      gemm_tile(panel_scores(t, p) + (s - keys.from) * TILE_COLS, TILE_COLS, gemm_zeros, 0, t->keys + s * width,
+      gemm_tile(panel_scores(t, p) + (s - keys.from) * TILE_COLS, t->keys + s * width,
                 t->query + p * width * TILE_COLS, width);
     }
   }
@@ -52,29 +52,36 @@ static void values_one_by_one(const attention_tile *t, uint32_t panel, span keys
   }
 }
 
-void tile_values(const attention_tile *t, span keys, bool accumulate) {
-  size_t width = t->args->value_width, rows = round_up(width, TILE_ROWS), capacity = all_keys(t->args);
-  if (!accumulate) {
-    for (size_t i = 0; i < tile_panels(t) * rows * TILE_COLS; i++) t->heads[i] = 0;
-  }
-  if (t->direct) {
-    row_values(t, keys);
-    return;
-  }
-  if (!t->finite) {
-    for (uint32_t p = 0; p < tile_panels(t); p++) values_one_by_one(t, p, keys);
-    return;
-  }
+/* heads = weights · v of the keys in the span, or where that is not the first, heads · factor + weights · v. */
+static void panel_values(const attention_tile *t, uint32_t panel, span keys, bool first, const float *factor) {
+  static const float ones[TILE_COLS] = {1, 1, 1, 1, 1, 1, 1, 1};
+  size_t width = t->args->value_width, capacity = all_keys(t->args);
+  float *heads = panel_heads(t, panel);
   for (size_t s = keys.from; s < keys.to; s += VALUE_DEPTH) {
     size_t depth = keys.to - s < VALUE_DEPTH ? keys.to - s : VALUE_DEPTH;
+    float *sums = first ? heads : t->sums;
     for (size_t j = 0; j < width; j += TILE_ROWS) {
-      for (uint32_t p = 0; p < tile_panels(t); p++) {
-        float *heads = panel_heads(t, p) + j * TILE_COLS;
-        gemm_tile_rows(width - j < TILE_ROWS ? width - j : TILE_ROWS, heads, TILE_COLS, heads, TILE_COLS,
-                       t->values + j * capacity + s * TILE_ROWS, TILE_ROWS,
-                       panel_scores(t, p) + (s - keys.from) * TILE_COLS, depth);
-      }
+      gemm_tile_rows(width - j < TILE_ROWS ? width - j : TILE_ROWS, sums + j * TILE_COLS,
+                     t->values + j * capacity + s * TILE_ROWS, TILE_ROWS,
+                     panel_scores(t, panel) + (s - keys.from) * TILE_COLS, depth);
     }
+    if (!first) panel_update(heads, factor, sums, width);
+    factor = ones;
+    first = false;
+  }
+}
+
+void tile_values(const attention_tile *t, span keys, const float (*factor)[TILE_COLS]) {
+  size_t width = t->args->value_width;
+  for (uint32_t p = 0; p < tile_panels(t); p++) {
+    if (!t->direct && t->finite && keys.from < keys.to) {
+      panel_values(t, p, keys, !factor, factor ? factor[p] : NULL);
+      continue;
+    }
+    if (factor) panel_scale(panel_heads(t, p), width, factor[p]);
+    else panel_zero(panel_heads(t, p), width);
+    if (t->direct) row_values(t, keys);
+    else values_one_by_one(t, p, keys);
   }
 }
 

@@ -1,10 +1,15 @@
 #include "gemm.h"
 
-/* The depth of one pass over a range: a right panel of it, 8 columns wide, stays in the first-level cache. Twice
- * the depth is 2% faster, and less exact by half: what a pass sums up is added to what was there only at its end. */
-enum { BLOCK_DEPTH = 192 };
+/* The most depth of one pass over a range: a right panel of it, 8 columns wide, stays in the first-level cache.
+ * Twice the depth is 2% faster, and less exact by half: what a pass sums up is added to what was there only at its
+ * end. For the same reason there is more than one pass wherever a sum is longer than SHORT_DEPTH. */
+enum { BLOCK_DEPTH = 192, SHORT_DEPTH = 64 };
 
-const float gemm_zeros[TILE_COLS];
+static size_t block_depth(size_t in) {
+  size_t blocks = (in + BLOCK_DEPTH - 1) / BLOCK_DEPTH;
+  if (blocks == 1 && in > SHORT_DEPTH) blocks = 2;
+  return blocks ? (in + blocks - 1) / blocks : 1;
+}
 
 /* Up to four rows of the source become one group of lanes of the panel, four steps of depth at a time. */
 static void pack_group(float *panel, size_t width, const float *source, size_t stride, size_t rows, size_t lanes,
@@ -62,11 +67,10 @@ bool gemm_pack_columns(float *panels, size_t capacity, size_t first, const float
   return vec_all_zero(zero_or_nan) && tail == 0;
 }
 
-/* `rows` by 8 of c. A guarded `for` that counts down, and sums and stores in forward order, are what V8's
- * register allocator keeps free of spills in every version. Every element is summed from 0 in the order of
- * depth, whatever the shape of the tile: so a row has the same bits wherever in the matrix it stands. */
-VERB void multiply(int rows, float *c, size_t stride, const float *base, size_t base_stride, const float *a,
-                   size_t width, const float *b, size_t depth) {
+/* c(rows, 8) = a·b. A guarded `for` that counts down, sums from 0 and stores in forward order to one place after
+ * the other are what V8's register allocator keeps free of spills in every version. Every element is summed in
+ * the order of depth, whatever the shape of the tile: so a row has the same bits wherever in the matrix it stands. */
+VERB void multiply(int rows, float *c, const float *a, size_t width, const float *b, size_t depth) {
   vec acc[TILE_ROWS][2];
   for (int r = 0; r < rows; r++) {
     acc[r][0] = vec_splat(0);
@@ -83,20 +87,40 @@ VERB void multiply(int rows, float *c, size_t stride, const float *base, size_t 
     b += TILE_COLS;
   }
   for (int r = 0; r < rows; r++) {
-    vec_store(c + (size_t)r * stride, vec_add(vec_load(base + (size_t)r * base_stride), acc[r][0]));
-    vec_store(c + (size_t)r * stride + 4, vec_add(vec_load(base + (size_t)r * base_stride + 4), acc[r][1]));
+    vec_store(c + r * TILE_COLS, acc[r][0]);
+    vec_store(c + r * TILE_COLS + 4, acc[r][1]);
   }
 }
 
-KERNEL void gemm_tile(float *c, size_t stride, const float *base, size_t base_stride, const float *a,
-                      const float *b, size_t depth) {
-  multiply(TILE_ROWS, c, stride, base, base_stride, a, TILE_ROWS, b, depth);
+KERNEL void gemm_tile(float *c, const float *a, const float *b, size_t depth) {
+  multiply(TILE_ROWS, c, a, TILE_ROWS, b, depth);
+}
+
+/* Tiles of fewer rows, of a panel `width` wide: each a kernel of its own. */
+#define LOW_TILE(n)                                                                                              \
+  KERNEL static void low_tile_##n(float *c, const float *a, size_t width, const float *b, size_t depth) {          \
+    multiply(n, c, a, width, b, depth);                                                                          \
+  }
+LOW_TILE(1) LOW_TILE(2) LOW_TILE(3) LOW_TILE(4)
+#if TILE_ROWS > 5
+LOW_TILE(5)
+#endif
+
+void gemm_tile_rows(size_t rows, float *c, const float *a, size_t width, const float *b, size_t depth) {
+  if (rows == TILE_ROWS) gemm_tile(c, a, b, depth);
+  else if (rows == 1) low_tile_1(c, a, width, b, depth);
+  else if (rows == 2) low_tile_2(c, a, width, b, depth);
+  else if (rows == 3) low_tile_3(c, a, width, b, depth);
+  else if (rows == 4) low_tile_4(c, a, width, b, depth);
+#if TILE_ROWS > 5
+  else low_tile_5(c, a, width, b, depth);
+#endif
 }
 
 /* A single row leaves registers for four panels at a time, and needs them to hide the latency of its sums. */
 enum { ROW_PANELS = 4 };
 
-KERNEL static void row_tile(float *c, const float *base, const float *a, const float *b, size_t panel, size_t depth) {
+KERNEL static void row_tile(float *c, const float *a, const float *b, size_t panel, size_t depth) {
   vec acc[ROW_PANELS][2];
   for (int p = 0; p < ROW_PANELS; p++) {
     acc[p][0] = vec_splat(0);
@@ -111,70 +135,60 @@ KERNEL static void row_tile(float *c, const float *base, const float *a, const f
     }
   }
   for (int p = 0; p < ROW_PANELS; p++) {
-    vec_store(c + p * TILE_COLS, vec_add(vec_load(base + p * TILE_COLS), acc[p][0]));
-    vec_store(c + p * TILE_COLS + 4, vec_add(vec_load(base + p * TILE_COLS + 4), acc[p][1]));
+    vec_store(c + p * TILE_COLS, acc[p][0]);
+    vec_store(c + p * TILE_COLS + 4, acc[p][1]);
   }
-}
-
-/* Tiles of fewer rows, of a panel `width` wide: each a kernel of its own. */
-#define LOW_TILE(n)                                                                                              \
-  KERNEL static void low_tile_##n(float *c, size_t stride, const float *base, size_t base_stride, const float *a, \
-                                  size_t width, const float *b, size_t depth) {                                  \
-    multiply(n, c, stride, base, base_stride, a, width, b, depth);                                               \
-  }
-LOW_TILE(1) LOW_TILE(2) LOW_TILE(3) LOW_TILE(4)
-#if TILE_ROWS > 5
-LOW_TILE(5)
-#endif
-
-void gemm_tile_rows(size_t rows, float *c, size_t stride, const float *base, size_t base_stride, const float *a,
-                    size_t width, const float *b, size_t depth) {
-  if (rows == TILE_ROWS) gemm_tile(c, stride, base, base_stride, a, b, depth);
-  else if (rows == 1) low_tile_1(c, stride, base, base_stride, a, width, b, depth);
-  else if (rows == 2) low_tile_2(c, stride, base, base_stride, a, width, b, depth);
-  else if (rows == 3) low_tile_3(c, stride, base, base_stride, a, width, b, depth);
-  else if (rows == 4) low_tile_4(c, stride, base, base_stride, a, width, b, depth);
-#if TILE_ROWS > 5
-  else low_tile_5(c, stride, base, base_stride, a, width, b, depth);
-#endif
 }
 
 uint64_t gemm_packed_weight(uint32_t out, uint32_t in) { return round_up(out, TILE_COLS) * (uint64_t)in; }
 
 size_t gemm_left_row(size_t in) { return in; }
 
-/* Columns that are fewer than a panel go by way of a whole tile. */
-static void edge_tile(size_t rows, size_t columns, float *c, size_t stride, const float *base, size_t base_stride,
-                      const float *a, size_t width, const float *b, size_t depth) {
-  float whole[TILE_ROWS * TILE_COLS] = {0};
+/* y(rows, columns) = base + sums(rows, 8), rows of y and of the base `stride` and `base_stride` apart. */
+static void add_sums(float *y, size_t stride, const float *base, size_t base_stride, const float *sums, size_t rows,
+                     size_t columns) {
   for (size_t r = 0; r < rows; r++) {
-    for (size_t j = 0; j < columns; j++) whole[r * TILE_COLS + j] = base[r * base_stride + j];
-  }
-  gemm_tile_rows(rows, whole, TILE_COLS, whole, TILE_COLS, a, width, b, depth);
-  for (size_t r = 0; r < rows; r++) {
-    for (size_t j = 0; j < columns; j++) c[r * stride + j] = whole[r * TILE_COLS + j];
+    if (columns == TILE_COLS) {
+      vec_store(y, vec_add(vec_load(base), vec_load(sums)));
+      vec_store(y + 4, vec_add(vec_load(base + 4), vec_load(sums + 4)));
+    } else {
+      for (size_t j = 0; j < columns; j++) y[j] = base[j] + sums[j];
+    }
+    y += stride;
+    base += base_stride;
+    sums += TILE_COLS;
   }
 }
 
+/* Rows whose sums are held at a time: a multiple of every width, and no fewer than the rows of a chunk. */
+enum { HELD_ROWS = 60 };
+
 void gemm_range(const gemm_product *p, const gemm_left *x, size_t first, size_t last, size_t from, size_t to) {
-  for (size_t k = 0; k < x->in || k == 0; k += BLOCK_DEPTH) {
-    size_t depth = x->in - k < BLOCK_DEPTH ? x->in - k : BLOCK_DEPTH;
+  static const float zeros[ROW_PANELS * TILE_COLS];
+  float sums[HELD_ROWS * TILE_COLS];
+  const size_t most = block_depth(x->in);
+  for (size_t k = 0; k < x->in || k == 0; k += most) {
+    size_t depth = x->in - k < most ? x->in - k : most;
     for (size_t j = from; j < to;) {
       const float *b = p->weight + j * x->in + k * TILE_COLS;
-      size_t columns = to - j < TILE_COLS ? to - j : TILE_COLS, step = TILE_COLS;
-      for (size_t r = first; r < last; r += x->width) {
-        size_t rows = last - r < x->width ? last - r : x->width;
-        float *c = p->y + r * p->out + j;
-        const float *a = x->panels + r * x->in + k * x->width;
-        const float *base = k > 0 ? c : p->bias ? p->bias + j : gemm_zeros;
-        size_t base_stride = k > 0 ? p->out : 0;
-        if (columns < TILE_COLS) edge_tile(rows, columns, c, p->out, base, base_stride, a, x->width, b, depth);
-        else if (x->width == 1 && to - j >= ROW_PANELS * TILE_COLS && (k > 0 || p->bias)) {
-          row_tile(c, base, a, b, TILE_COLS * x->in, depth);
-          step = ROW_PANELS * TILE_COLS;
-        } else gemm_tile_rows(rows, c, p->out, base, base_stride, a, x->width, b, depth);
+      size_t columns = to - j < TILE_COLS ? to - j : TILE_COLS;
+      for (size_t row = first; row < last; row += HELD_ROWS) {
+        size_t rows = last - row < HELD_ROWS ? last - row : HELD_ROWS;
+        float *y = p->y + row * p->out + j;
+        const float *a = x->panels + row * x->in + k * x->width;
+        const float *base = k > 0 ? y : p->bias ? p->bias + j : zeros;
+        if (x->width == 1 && to - j >= ROW_PANELS * TILE_COLS) {
+          row_tile(sums, a, b, TILE_COLS * x->in, depth);
+          columns = ROW_PANELS * TILE_COLS;
+          for (size_t i = 0; i < columns; i += 4) vec_store(y + i, vec_add(vec_load(base + i), vec_load(sums + i)));
+          continue;
+        }
+        for (size_t r = 0; r < rows; r += x->width) {
+          gemm_tile_rows(rows - r < x->width ? rows - r : x->width, sums + r * TILE_COLS, a + r * x->in, x->width, b, depth);
+        }
+        add_sums(y, p->out, base, k > 0 ? p->out : 0, sums, rows, columns);
       }
-      j += step;
+      j += columns;
     }
   }
 }

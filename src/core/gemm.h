@@ -21,17 +21,11 @@ void gemm_pack_rows(float *panels, size_t width, const float *source, size_t str
 bool gemm_pack_columns(float *panels, size_t capacity, size_t first, const float *source, size_t stride,
                        size_t rows, size_t columns);
 
-/* c(TILE_ROWS, TILE_COLS) = base + a·b of one left and one right panel; rows of c are `stride` apart, those
- * of the base `base_stride`: c itself, a bias with stride 0, or gemm_zeros. */
-void gemm_tile(float *c, size_t stride, const float *base, size_t base_stride, const float *a, const float *b,
-               size_t depth);
+/* c(TILE_ROWS, TILE_COLS), contiguous, = a·b of one left and one right panel. */
+void gemm_tile(float *c, const float *a, const float *b, size_t depth);
 
 /* The same for the first `rows` of a left panel that is `width` wide. */
-void gemm_tile_rows(size_t rows, float *c, size_t stride, const float *base, size_t base_stride, const float *a,
-                    size_t width, const float *b, size_t depth);
-
-/* A row of zeros, for a base. */
-extern const float gemm_zeros[TILE_COLS];
+void gemm_tile_rows(size_t rows, float *c, const float *a, size_t width, const float *b, size_t depth);
 
 /* Floats of a packed weight (out, in): rows of TILE_COLS outputs. And of a packed row of x. */
 uint64_t gemm_packed_weight(uint32_t out, uint32_t in);

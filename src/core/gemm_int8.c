@@ -194,8 +194,8 @@ typedef void tile(float *c, size_t stride, const float *base, const float *a, si
 TILES(pairs, false)
 TILES(quads, true)
 
-static tile *const tiles[2][INT8_TILE_ROWS] = {{pairs_1, pairs_2, pairs_3, pairs_4, pairs_5},
-                                               {quads_1, quads_2, quads_3, quads_4, quads_5}};
+static tile *const pairs[] = {pairs_1, pairs_2, pairs_3, pairs_4, pairs_5};
+static tile *const quads[] = {quads_1, quads_2, quads_3, quads_4, quads_5};
 
 void gemm_int8_range(const gemm_product *p, const gemm_left *x, size_t first, size_t last, size_t from, size_t to) {
   int8_form form = gemm_int8_form_of(p->weight);
@@ -210,7 +210,7 @@ void gemm_int8_range(const gemm_product *p, const gemm_left *x, size_t first, si
       size_t rows = last - r < x->width ? last - r : x->width;
       float *c = p->y + r * p->out + j;
       const float *a = x->panels + r * gemm_int8_left_row(x->in);
-      tile *run = tiles[form != INT8_PAIRS][rows - 1];
+      tile *run = (HL_SIMD_RELAXED && form != INT8_PAIRS ? quads : pairs)[rows - 1];
       if (columns == TILE_COLS) run(c, p->out, base, a, x->width, &b, all);
       else {
         run(whole, TILE_COLS, base, a, x->width, &b, all);

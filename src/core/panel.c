@@ -13,6 +13,18 @@ void panel_scale(float *panel, size_t rows, const float factor[TILE_COLS]) {
   }
 }
 
+void panel_zero(float *panel, size_t rows) {
+  for (size_t i = 0; i < rows * TILE_COLS; i += 4) vec_store(panel + i, vec_splat(0));
+}
+
+void panel_update(float *panel, const float factor[TILE_COLS], const float *more, size_t rows) {
+  vec low = vec_load(factor), high = vec_load(factor + 4);
+  for (size_t i = 0; i < rows * TILE_COLS; i += TILE_COLS) {
+    vec_store(panel + i, vec_fma(vec_load(panel + i), low, vec_load(more + i)));
+    vec_store(panel + i + 4, vec_fma(vec_load(panel + i + 4), high, vec_load(more + i + 4)));
+  }
+}
+
 void panel_store(float *to, size_t stride, const float *panel, size_t rows, size_t columns) {
   size_t r = 0;
   for (; r + 4 <= rows; r += 4) {

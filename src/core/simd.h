@@ -95,8 +95,8 @@ VERB vec bytes_load(const int8_t *p) { return wasm_v128_load(p); }
 /* Lane i: a₂ᵢ·b₂ᵢ + a₂ᵢ₊₁·b₂ᵢ₊₁ of words. */
 VERB vec words_dot(vec a, vec b) { return wasm_i32x4_dot_i16x8(a, b); }
 
-/* Lane i: sum + Σ x·w of its four bytes, w signed, x unsigned. With relaxed SIMD that holds for x < 128; beyond,
- * processors differ. */
+/* Lane i: sum + Σ x·w of its four bytes, w signed, x unsigned. Processors differ in what they make of x beyond
+ * 127; the plain flavour has no instruction for it. */
 VERB vec bytes_dot(vec x, vec w, vec sum) {
 #if defined(__wasm_relaxed_simd__) && defined(__wasm__)
   return wasm_i32x4_relaxed_dot_i8x16_i7x16_add(w, x, sum);

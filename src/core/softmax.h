@@ -8,19 +8,22 @@
 /* What online softmax remembers of the keys seen so far, for the eight queries of a panel. */
 typedef struct {
   float max[TILE_COLS];
-  float sum[TILE_COLS]; /* Σ e^(score − max) */
+  float sum[TILE_COLS]; /* Σ e^(score − max), or powers of 2 */
 } softmax_state;
+
+/* The base of which the scores are exponents. Queries that carry log₂ e on their scale give powers of 2. */
+typedef enum { SOFTMAX_OF_2, SOFTMAX_OF_E } softmax_base;
 
 void softmax_begin(softmax_state *state);
 
 /* Every column becomes e^(score − its max), and its max and sum are taken up in the state. Results of
  * earlier blocks are to be multiplied by `rescale`. A column that is −∞ throughout becomes zeros. */
-void softmax_block(float *panel, size_t keys, softmax_state *state, float rescale[TILE_COLS]);
+void softmax_block(float *panel, size_t keys, softmax_base base, softmax_state *state, float rescale[TILE_COLS]);
 
 /* 1/sum, or 0 where no key has been seen. */
 void softmax_end(const softmax_state *state, float inverse[TILE_COLS]);
 
 /* Every column becomes its softmax: positive, sum 1. A column that is −∞ throughout becomes zeros. */
-void softmax_panel(float *panel, size_t keys);
+void softmax_panel(float *panel, size_t keys, softmax_base base);
 
 #endif

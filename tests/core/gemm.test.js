@@ -5,22 +5,29 @@ import { assertClose, kernels, numbers } from '../support/kernels.js';
 const COLS = 8;
 const up = (n, to) => Math.ceil(n / to) * to;
 
-test('gemm_tile adds a product to its base: itself, a row for all, or zeros; rows apart by the stride', kernels((k) => {
+test('gemm_tile is the product of a left and a right panel, of any depth', kernels((k) => {
   const R = k.tileRows;
   for (const depth of [0, 1, 2, 3, 64, 251]) {
-    for (const from of ['itself', 'a row']) {
-      const [a, b, before, row] = [numbers(depth * R, 5), numbers(depth * COLS, 6), numbers(R * 11, 7), numbers(COLS, 8)];
-      const c = k.block(before);
-      if (from === 'itself') k.core.gemm_tile(c.at, 11, c.at, 11, k.block(a).at, k.block(b).at, depth);
-      else k.core.gemm_tile(c.at, 11, k.block(row).at, 0, k.block(a).at, k.block(b).at, depth);
-      const expected = Float64Array.from(before);
-      for (let r = 0; r < R; r++)
-        for (let j = 0; j < COLS; j++) {
-          let sum = from === 'itself' ? before[r * 11 + j] : row[j];
-          for (let d = 0; d < depth; d++) sum += a[d * R + r] * b[d * COLS + j];
-          expected[r * 11 + j] = sum;
-        }
-      assertClose(k.view(c), expected, 1e-6, `depth ${depth}`);
+    const [a, b] = [numbers(depth * R, 5), numbers(depth * COLS, 6)];
+    const c = k.block(R * COLS);
+    k.core.gemm_tile(c.at, k.block(a).at, k.block(b).at, depth);
+    const expected = new Float64Array(R * COLS);
+    for (let i = 0; i < R * COLS; i++) for (let d = 0; d < depth; d++) expected[i] += a[d * R + Math.floor(i / COLS)] * b[d * COLS + (i % COLS)];
+    assertClose(k.view(c), expected, 1e-6, `depth ${depth}`);
+    k.close();
+  }
+}));
+
+test('gemm_tile_rows is the same for fewer rows of a panel of any width, and writes no others', kernels((k) => {
+  const depth = 37;
+  for (let rows = 1; rows <= k.tileRows; rows++) {
+    for (let width = rows; width <= k.tileRows; width++) {
+      const [a, b] = [numbers(depth * width, 5), numbers(depth * COLS, 6)];
+      const c = k.block(rows * COLS);
+      k.core.gemm_tile_rows(rows, c.at, k.block(a).at, width, k.block(b).at, depth);
+      const expected = new Float64Array(rows * COLS);
+      for (let i = 0; i < rows * COLS; i++) for (let d = 0; d < depth; d++) expected[i] += a[d * width + Math.floor(i / COLS)] * b[d * COLS + (i % COLS)];
+      assertClose(k.view(c), expected, 1e-6, `${rows} of ${width} rows`);
       k.close();
     }
   }

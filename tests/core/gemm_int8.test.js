@@ -42,8 +42,8 @@ function multiply(k, form, { x, w, bias, rows, out, inside }) {
   return k.view(y);
 }
 
-/** The forms that can be tried: quads that saturate on this processor are never chosen, and not exact. */
-const formsOf = (k) => (k.flavour === 'simd128' ? [PAIRS, UNSIGNED_QUADS] : [...new Set([PAIRS, k.core.gemm_int8_form()])]);
+/** The forms that may be chosen here: quads that saturate on this processor are not exact. */
+const formsOf = (k) => [...new Set([PAIRS, k.core.gemm_int8_form()])];
 
 test('int8 products are exact in integers, in every form, at every edge of their tiles and chunks', kernels((k) => {
   const sizes = [[1, 1, 1], [1, 75, 300], [2, 33, 9], [3, 7, 5], [4, 8, 4], [5, 9, 13], [6, 8, 16], [7, 16, 17], [13, 31, 29], [31, 193, 64], [61, 9, 257], [3, 4, 0]];
@@ -59,17 +59,14 @@ test('int8 products are exact in integers, in every form, at every edge of their
   }
 }));
 
-test('quads of seven bits are exact wherever the relaxed dot product is', kernels((k) => {
-  // Weights that alternate with near zeros leave no pair of products beyond 16 bits.
+test('quads are exact where no sum of two products is beyond 16 bits', kernels((k) => {
+  if (k.flavour === 'simd128') return;
+  // Weights that alternate with near zeros: what every processor multiplies alike.
   const [rows, out, inside] = [11, 19, 70];
   const x = numbers(rows * inside, 5);
   const w = numbers(out * inside, 6).map((value, i) => (i % 2 ? value / 130 : value));
-  const given = { x, w, rows, out, inside };
-  for (const form of k.flavour === 'simd128' ? [UNSIGNED_QUADS] : [UNSIGNED_QUADS, SIGNED_QUADS]) {
-    const ofUnsigned = form === UNSIGNED_QUADS;
-    if (!ofUnsigned && k.core.gemm_int8_form() !== SIGNED_QUADS) continue;
-    assertClose(multiply(k, form, given), expectedProduct(form, x, w, undefined, rows, out, inside), 3e-7, `form ${form}`);
-  }
+  const form = k.core.gemm_int8_form() === SIGNED_QUADS ? SIGNED_QUADS : UNSIGNED_QUADS;
+  assertClose(multiply(k, form, { x, w, rows, out, inside }), expectedProduct(form, x, w, undefined, rows, out, inside), 3e-7);
 }));
 
 test('the plain flavour takes pairs; the relaxed one what its dot product allows', kernels((k) => {

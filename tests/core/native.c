@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "headlight.h"
+#include "gemm_int8.h"
+#include "linear.h"
 
 static uint32_t state = 20;
 static uint32_t random_below(uint32_t n) {
@@ -147,7 +149,7 @@ static void random_attention(void) {
 }
 
 /* The layer against its own projections done in double, then the core's attention checked above. */
-static double *linear(const float *x, const float *w, const float *bias, size_t rows, size_t out, size_t in) {
+static double *linear_of(const float *x, const float *w, const float *bias, size_t rows, size_t out, size_t in) {
   double *y = exactly(rows * out * sizeof *y);
   for (size_t r = 0; r < rows; r++) {
     for (size_t j = 0; j < out; j++) {
@@ -157,6 +159,23 @@ static double *linear(const float *x, const float *w, const float *bias, size_t 
     }
   }
   return y;
+}
+
+/* Every form of int8 product: off by no more than the rounding of its two operands allows. */
+static void random_int8(void) {
+  uint32_t rows = 1 + random_below(12), in = 1 + random_below(40), out = 1 + random_below(20);
+  float *x = floats(rows * in), *w = floats(out * in), *bias = floats(out), *y = floats(rows * out);
+  double *expected = linear_of(x, w, bias, rows, out, in);
+  int8_form form = HL_SIMD_RELAXED && coin() ? INT8_UNSIGNED_QUADS : INT8_PAIRS;
+  float *to = floats((size_t)gemm_int8_packed_weight(out, in)), *workspace = floats((size_t)linear_workspace(rows, in));
+  gemm_int8_pack_weight(to, w, out, in, form);
+  const gemm_product product = {y, to, coin() ? bias : NULL, out};
+  linear(&product, 1, true, x, rows, in, workspace);
+  for (size_t i = 0; i < (size_t)rows * out; i++) {
+    double off = y[i] + (product.bias ? 0 : bias[i % out]) - expected[i];
+    if (fabs(off) > 2 * 2 * in / 127.0) fail("int8 product", y[i], expected[i]);
+  }
+  free(x), free(w), free(bias), free(y), free(expected), free(to), free(workspace);
 }
 
 static float *packed(const float *weight, size_t out, size_t in, int int8) {
@@ -188,8 +207,8 @@ static void random_layer(void) {
   m.attention.weights = floats((size_t)B * H * T * (S + E));
   if (hl_multihead_forward(&m) != HL_OK) fail("status of the layer", 1, 0);
   if (!out && !past && E == 0 && !int8) { /* the heads are the output: attention over the projections gives them */
-    double *q = linear(m.query, wq, m.bq, (size_t)B * T, H * D, Cq), *k = linear(m.key, wk, m.bk, (size_t)B * S, G * D, Ck);
-    double *v = linear(m.value, wv, m.bv, (size_t)B * S, G * D, Cv);
+    double *q = linear_of(m.query, wq, m.bq, (size_t)B * T, H * D, Cq), *k = linear_of(m.key, wk, m.bk, (size_t)B * S, G * D, Ck);
+    double *v = linear_of(m.value, wv, m.bv, (size_t)B * S, G * D, Cv);
     hl_attention_args a = m.attention;
     float *qf = floats((size_t)B * T * H * D), *kf = floats((size_t)B * S * G * D), *vf = floats((size_t)B * S * G * D);
     for (size_t i = 0; i < (size_t)B * T * H * D; i++) qf[i] = (float)q[i];
@@ -222,6 +241,7 @@ int main(void) {
   random_allocations();
   for (int i = 0; i < 400; i++) random_attention();
   for (int i = 0; i < 200; i++) random_layer();
+  for (int i = 0; i < 400; i++) random_int8();
   if (hl_memory_used() != 0) fail("memory in use at the end", hl_memory_used(), 0);
   puts("ok");
   return 0;

@@ -3,6 +3,7 @@ import test from 'node:test';
 import { assertClose, kernels, numbers } from '../support/kernels.js';
 
 const COLS = 8;
+const [OF_2, OF_E] = [0, 1];
 const column = (panel, c) => Array.from({ length: panel.length / COLS }, (_, s) => panel[s * COLS + c]);
 
 function softmax(scores) {
@@ -13,16 +14,36 @@ function softmax(scores) {
   return e.map((x) => x / sum);
 }
 
-test('softmax_panel equals softmax in float64, each column of its own', kernels((k) => {
+test('softmax_panel equals softmax in float64, each column of its own, of either base, wherever the scores lie', kernels((k) => {
   for (const keys of [0, 1, 2, 63, 64, 65, 251, 1009]) {
     for (const range of [0.1, 5, 80]) {
-      const scores = numbers(keys * COLS, keys + 1).map((x) => x * range);
-      const panel = k.block(scores);
-      k.core.softmax_panel(panel.at, keys);
-      for (let c = 0; c < COLS; c++) assertClose(column(k.view(panel), c), softmax(column(scores, c)), 5e-7, `${keys} keys, range ${range}`);
-      k.close();
+      for (const base of [OF_2, OF_E]) {
+        for (const middle of [0, -14, 17, -300, 9000]) {
+          // Only some columns lie elsewhere: the others must not notice.
+          const scores = numbers(keys * COLS, keys + 1).map((x, i) => Math.fround(x * range) + (i % 3 === 1 ? middle : 0));
+          const panel = k.block(scores);
+          k.core.softmax_panel(panel.at, keys, base);
+          for (let c = 0; c < COLS; c++) {
+            const exact = softmax(column(scores, c).map((x) => x * (base === OF_2 ? Math.LN2 : 1)));
+            assertClose(column(k.view(panel), c), exact, 6e-7, `${keys} keys, range ${range} about ${middle}, base ${base}`);
+          }
+          k.close();
+        }
+      }
     }
   }
+}));
+
+test('a column has the same bits whatever the columns beside it hold', kernels((k) => {
+  const keys = 70;
+  const scores = numbers(keys * COLS, 4).map((x) => x * 3);
+  const run = (values) => {
+    const panel = k.block(values);
+    k.core.softmax_panel(panel.at, keys, OF_2);
+    return column(k.view(panel), 2);
+  };
+  const alone = run(scores);
+  assert.deepEqual(run(scores.map((x, i) => (i % COLS === 2 ? x : x * 100 + 50))), alone);
 }));
 
 test('a column of −∞ becomes zeros, one NaN makes its own column NaN and no other', kernels((k) => {
@@ -31,7 +52,7 @@ test('a column of −∞ becomes zeros, one NaN makes its own column NaN and no 
   scores[3 * COLS + 6] = NaN;
   for (let s = 0; s < 5; s++) scores[s * COLS + 7] = s === 4 ? NaN : -Infinity;
   const panel = k.block(scores);
-  k.core.softmax_panel(panel.at, 5);
+  k.core.softmax_panel(panel.at, 5, OF_E);
   for (let c = 0; c < COLS; c++) {
     const weights = column(k.view(panel), c);
     if (c === 2) assert.deepEqual(weights, [0, 0, 0, 0, 0]);
@@ -42,8 +63,9 @@ test('a column of −∞ becomes zeros, one NaN makes its own column NaN and no 
 
 test('softmax_block over parts, rescaled, equals softmax of the whole, −∞ first or last', kernels((k) => {
   const keys = 90;
-  for (const hidden of [[], [[0, 30]], [[60, 90]], [[0, 30], [60, 90]], [[0, 90]]]) {
-    const scores = numbers(keys * COLS, 3).map((x) => x * 20);
+  const drifts = [0, 1, -1, 5, -5]; // a key; the largest score moves out of reach, up or down
+  for (const [hidden, drift] of [[], [[0, 30]], [[60, 90]], [[0, 30], [60, 90]], [[0, 90]]].flatMap((hidden) => drifts.map((drift) => [hidden, drift]))) {
+    const scores = numbers(keys * COLS, 3).map((x, i) => x * 20 + (i % COLS > 3 ? drift * Math.floor(i / COLS) : 0));
     for (const [from, to] of hidden) scores.fill(-Infinity, from * COLS, to * COLS);
     const state = k.block(2 * COLS);
     const factor = k.block(COLS);
@@ -51,7 +73,7 @@ test('softmax_block over parts, rescaled, equals softmax of the whole, −∞ fi
     const parts = new Float64Array(keys * COLS);
     for (let s = 0; s < keys; s += 30) {
       const panel = k.block(scores.subarray(s * COLS, (s + 30) * COLS));
-      k.core.softmax_block(panel.at, 30, state.at, factor.at);
+      k.core.softmax_block(panel.at, 30, OF_E, state.at, factor.at);
       for (let i = 0; i < s * COLS; i++) parts[i] *= k.view(factor)[i % COLS];
       parts.set(k.view(panel), s * COLS);
     }
@@ -62,25 +84,24 @@ test('softmax_block over parts, rescaled, equals softmax of the whole, −∞ fi
   }
 }));
 
-test('the exponential is as exact as its argument, falls to 0 below 2⁻⁸⁰, and is monotonic at its seams', kernels((k) => {
+test('2ˣ is within 2.5 ulp, falls to 0 below 2⁻⁸⁰, and is monotonic at its seams', kernels((k) => {
   const count = 20000;
-  const x = Float32Array.from({ length: count }, (_, i) => -(55.4 * i) / count);
-  const scores = new Float32Array((count + 1) * COLS);
-  x.forEach((value, i) => scores.fill(value, (i + 1) * COLS, (i + 2) * COLS));
-  const [panel, state, factor] = [k.block(scores), k.block(2 * COLS), k.block(COLS)];
-  k.core.softmax_begin(state.at);
-  k.core.softmax_block(panel.at, count + 1, state.at, factor.at);
-  const e = k.view(panel);
+  const x = Float32Array.from({ length: count }, (_, i) => -(79.9 * i) / count);
+  const scores = new Float32Array(count * COLS);
+  x.forEach((value, i) => scores.fill(value, i * COLS, (i + 1) * COLS));
+  const weights = (values, keys) => {
+    const [panel, state, factor] = [k.block(values), k.block(2 * COLS), k.block(COLS)];
+    k.core.softmax_begin(state.at);
+    k.core.softmax_block(panel.at, keys, OF_2, state.at, factor.at);
+    return column(k.view(panel), 0);
+  };
+  const y = weights(scores, count);
   let worst = 0;
   for (let i = 0; i < count; i++) {
-    const exact = Math.exp(x[i]);
-    const ulp = 2 ** (Math.floor(Math.log2(exact)) - 23);
-    worst = Math.max(worst, Math.abs(e[(i + 1) * COLS] - exact) / (ulp * (1 - x[i])));
-    assert.ok(e[(i + 1) * COLS] <= e[i * COLS] * (1 + 2 ** -22));
+    const exact = 2 ** x[i];
+    worst = Math.max(worst, Math.abs(y[i] - exact) / 2 ** (Math.floor(x[i]) - 23));
+    assert.ok(i === 0 || y[i] <= y[i - 1] * (1 + 2 ** -22));
   }
-  assert.ok(worst <= 3, `${worst} ulp of 1 + |x|`);
-  const low = k.block([0, -55.5, -1e4, -Infinity].flatMap((value) => Array(COLS).fill(value)));
-  k.core.softmax_begin(state.at);
-  k.core.softmax_block(low.at, 4, state.at, factor.at);
-  assert.deepEqual(column(k.view(low), 0), [1, 0, 0, 0]);
+  assert.ok(worst <= 2.5, `${worst} ulp`);
+  assert.deepEqual(weights([0, -1, -2, -81, -1e4, -Infinity].flatMap((value) => Array(COLS).fill(value)), 6), [1, 0.5, 0.25, 0, 0, 0]);
 }));
