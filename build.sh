@@ -257,9 +257,9 @@ run_tests() {
   mapfile -t all < <(find tests -name node_modules -prune -o -name '*.test.js' -print | sort)
   mapfile -t module < <(find tests/core tests/js -name '*.test.js' | sort)
   say "tests: Node $("$node" --version), plain SIMD"
-  "$node" --expose-gc --test "${all[@]}"
+  "$node" --expose-gc --test --test-timeout=180000 "${all[@]}"
   say "tests: Node $(node_modules/node/bin/node --version), relaxed SIMD"
-  node_modules/node/bin/node --expose-gc --test "${module[@]}"
+  node_modules/node/bin/node --expose-gc --test --test-timeout=180000 "${module[@]}"
 }
 
 # ---- benchmarks --------------------------------------------------------------------------------------------

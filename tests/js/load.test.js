@@ -84,9 +84,12 @@ test('a failed load is not remembered', async () => {
   const server = createServer((_, response) => response.writeHead(there ? 200 : 503).end(there ? bytes : ''));
   await new Promise((listening) => server.listen(0, listening));
   const wasm = `http://localhost:${server.address().port}/x.wasm`;
-  await assert.rejects(load({ wasm }), { code: 'LOAD' });
-  there = true;
-  works(await load({ wasm }));
-  server.close();
-  server.closeAllConnections();
+  try {
+    await assert.rejects(load({ wasm }), { code: 'LOAD' });
+    there = true;
+    works(await load({ wasm }));
+  } finally {
+    server.close();
+    server.closeAllConnections();
+  }
 });
