@@ -4,6 +4,10 @@
 
 static uint32_t clamp(int64_t x, uint32_t most) { return x < 0 ? 0 : x > most ? most : (uint32_t)x; }
 
+static bool has_interval(const hl_attention_args *args) {
+  return args->causal || args->window_left >= 0 || args->window_right >= 0 || args->valid_lens;
+}
+
 /* Causal, window and length leave one query an interval of the S keys; appended keys come on top. */
 static span interval(const hl_attention_args *args, uint32_t batch, uint32_t query) {
   int64_t position = (int64_t)query + (args->offset ? args->offset[batch] : 0);
@@ -23,7 +27,7 @@ static span interval(const hl_attention_args *args, uint32_t batch, uint32_t que
 
 span mask_span(const hl_attention_args *args, uint32_t batch, uint32_t first, uint32_t queries) {
   uint32_t all = args->keys + args->appended;
-  if (args->fill > -__builtin_inff()) return (span){0, all};
+  if (args->fill > -__builtin_inff() || !has_interval(args)) return (span){0, all};
   span hull = {args->keys, 0};
   for (uint32_t t = first; t < first + queries; t++) {
     span s = interval(args, batch, t);
@@ -84,7 +88,7 @@ static void mask_column(float *column, const hl_attention_args *args, uint32_t b
 
 void mask_panel(float *panel, const hl_attention_args *args, uint32_t batch, uint32_t head, uint32_t first,
                 uint32_t queries, uint32_t key, uint32_t keys) {
-  if (key >= args->keys) return;
+  if (key >= args->keys || !(args->bias || args->mask || args->key_padding || has_interval(args))) return;
   if (keys > args->keys - key) keys = args->keys - key;
   for (uint32_t c = 0; c < queries; c++) mask_column(panel + c, args, batch, head, first + c, key, keys);
 }

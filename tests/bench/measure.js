@@ -6,12 +6,19 @@ import { operations, SHAPES } from './shapes.js';
 
 /** How much a contender may be off: whoever computes something else is not measured. */
 const TOLERANCE = 1e-3;
+/** Whose calls are shorter than this runs so long before it is timed: engines compile what runs often. Milliseconds. */
+const [SHORT, WARM_UP] = [2, 400];
 /** Idle threads of a contender may spin on, onnxruntime-web's for 60 ms: the next one waits until they sleep. */
 const UNTIL_ASLEEP = 100;
 /** Whoever takes longer than this for a call is timed once: the rounds are for those who are close. */
 const SLOW = 400;
 
 const median = (times) => times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)];
+
+async function warmUp(run, slice) {
+  const start = performance.now();
+  while (performance.now() - start < Math.min(WARM_UP, 10 * slice)) await run();
+}
 
 async function repeat(run, times) {
   const start = performance.now();
@@ -20,7 +27,7 @@ async function repeat(run, times) {
 }
 
 /**
- * @param contenders opened peers: { name, make(problem, withWeights) → { run, close? } or null }
+ * @param contenders opened peers: { name, tolerance?, make(problem, withWeights) → { run, close? } or null }
  * @param options { threads, rounds, slice: milliseconds a contender and round, only: parts of shapes' names,
  *   report: gets { shape, weights, contender, median, least, error, rate }, times in milliseconds, or
  *   { shape, weights, contender, failure } where a contender cannot do it }
@@ -32,7 +39,7 @@ export async function measure(contenders, { threads, rounds, slice, only, report
     for (const withWeights of [false, true]) {
       if (withWeights && shape.long) continue;
       const entries = [];
-      for (const { name, make } of contenders) {
+      for (const { name, make, tolerance = TOLERANCE } of contenders) {
         const made = await make(problem, withWeights);
         if (!made) continue;
         const start = performance.now();
@@ -45,8 +52,9 @@ export async function measure(contenders, { threads, rounds, slice, only, report
         }
         const first = performance.now() - start;
         const error = errorOf(problem, samples, output);
-        if (!(error < TOLERANCE)) throw new Error(`${name} is wrong on ${shape.name}: off by ${error} of the largest value`);
+        if (!(error < tolerance)) throw new Error(`${name} is wrong on ${shape.name}: off by ${error} of the largest value`);
         const slow = first > SLOW;
+        if (first < SHORT) await warmUp(made.run, slice);
         const once = slow ? first : await repeat(made.run, 2);
         entries.push({ name, ...made, error, slow, times: slow ? [first] : [], count: Math.max(1, Math.round(slice / once)) });
       }

@@ -23,10 +23,10 @@ for (const simd of ['relaxed', 'simd128']) {
   const binary = readFileSync(new URL(`../../dist/bench/peak.${simd}.wasm`, import.meta.url));
   if (!WebAssembly.validate(binary)) continue;
   say({ peak: await peakOf(binary), simd });
-  contenders.push(await headlight.open({ load, threads, simd }));
+  contenders.push(...(await headlight.open({ load, threads, simd })));
 }
 if (peers) {
-  for (const fused of [true, false]) contenders.push(onnxruntime.open(ortWeb, 'onnxruntime-web', { threads, fused, provider: 'wasm' }));
+  for (const form of [{ fused: true }, {}, { int8: true }]) contenders.push(onnxruntime.open(ortWeb, 'onnxruntime-web', { threads, ...form, provider: 'wasm' }));
   const path = require.resolve('@tensorflow/tfjs-backend-wasm').replace(/[^/]*$/, '');
   contenders.push(await tfjs.open(require('@tensorflow/tfjs-core'), require('@tensorflow/tfjs-backend-wasm'), { threads, path }));
   if (threads === 1) {

@@ -31,6 +31,7 @@ const block = (field, ...parts) => {
 const string = (field, value) => block(field, text.encode(value));
 
 const FLOAT = 1;
+const INT8 = 3;
 const INT64 = 7;
 
 function attribute(name, value) {
@@ -43,20 +44,26 @@ function node(type, inputs, outputs, attributes = {}, domain = '') {
 }
 
 function initializer(name, data, shape) {
-  const type = data instanceof Float32Array ? FLOAT : INT64;
+  const type = data instanceof Float32Array ? FLOAT : data instanceof Int8Array ? INT8 : INT64;
   return block(5, ...shape.map((n) => int(1, n)), int(2, type), string(8, name), block(9, new Uint8Array(data.buffer, data.byteOffset, data.byteLength)));
 }
 
 const valueInfo = (field, name, shape) => block(field, string(1, name), block(2, block(1, int(1, FLOAT), block(2, ...shape.map((n) => block(1, int(1, n)))))));
 
+/** A weight (out, in) as integers of eight bits and the scale of each output. */
+function quantize(weight, width) {
+  const scales = Float32Array.from({ length: width }, (_, o) => weight.subarray(o * width, (o + 1) * width).reduce((most, x) => Math.max(most, Math.abs(x)), 0) / 127);
+  return { scales, integers: Int8Array.from(weight, (x, i) => Math.round(x / scales[Math.floor(i / width)])) };
+}
+
 function transpose(data, width) {
-  const to = new Float32Array(data.length);
+  const to = new data.constructor(data.length);
   for (let r = 0; r < width; r++) for (let c = 0; c < width; c++) to[c * width + r] = data[r * width + c];
   return to;
 }
 
 /** inputs query (B,T,C) and, where they differ from it, key (B,S,C) and value; outputs output (B,T,C), weights (B,H,T,S). */
-export function graphModel(problem, { fused, withWeights }) {
+export function graphModel(problem, { fused, int8, withWeights }) {
   const { kind, batch, queries, keys, width, heads, causal } = problem.shape;
   const head = width / heads;
   const scale = 1 / Math.sqrt(head);
@@ -66,9 +73,24 @@ export function graphModel(problem, { fused, withWeights }) {
   const source = { q: 'query', k: problem.self ? 'query' : 'key', v: kind === 'attention' ? 'value' : problem.self ? 'query' : 'key' };
 
   const project = (from, letter, to) => {
-    constant(`w${letter}`, transpose(problem[`w${letter}`], width), [width, width]);
     constant(`b${letter}`, problem[`b${letter}`], [width]);
-    nodes.push(node('MatMul', [from, `w${letter}`], [`${to}_product`]), node('Add', [`${to}_product`, `b${letter}`], [to]));
+    if (int8) {
+      const { scales, integers } = quantize(problem[`w${letter}`], width);
+      constant(`w${letter}`, transpose(integers, width), [width, width]);
+      constant(`s${letter}`, scales, [width]);
+      const [x, scale, zero, sums, wide, factor] = ['x', 'scale', 'zero', 'sums', 'wide', 'factor'].map((name) => `${letter}_${name}`);
+      nodes.push(
+        node('DynamicQuantizeLinear', [from], [x, scale, zero]),
+        node('MatMulInteger', [x, `w${letter}`, zero], [sums]),
+        node('Cast', [sums], [wide], { to: FLOAT }),
+        node('Mul', [scale, `s${letter}`], [factor]),
+        node('Mul', [wide, factor], [`${to}_product`]),
+      );
+    } else {
+      constant(`w${letter}`, transpose(problem[`w${letter}`], width), [width, width]);
+      nodes.push(node('MatMul', [from, `w${letter}`], [`${to}_product`]));
+    }
+    nodes.push(node('Add', [`${to}_product`, `b${letter}`], [to]));
     return to;
   };
   const projected = Object.fromEntries(Object.entries(source).map(([letter, name]) => [letter, kind === 'layer' ? project(name, letter, `${letter}_projected`) : name]));

@@ -20,10 +20,10 @@ try {
     const binary = await (await fetch(`peak.${simd}.wasm`)).arrayBuffer();
     if (!WebAssembly.validate(binary)) continue;
     await globalThis.say({ peak: await peakOf(binary), simd });
-    contenders.push(await headlight.open({ load, threads, simd }));
+    contenders.push(...(await headlight.open({ load, threads, simd })));
   }
   ort.env.wasm.wasmPaths = new URL('.', location.href).href;
-  for (const fused of [true, false]) contenders.push(onnxruntime.open(ort, 'onnxruntime-web', { threads, fused, provider: 'wasm' }));
+  for (const form of [{ fused: true }, {}, { int8: true }]) contenders.push(onnxruntime.open(ort, 'onnxruntime-web', { threads, ...form, provider: 'wasm' }));
   contenders.push(await tfjs.open(tf, tfWasm, { threads, path: './' }));
   if (threads === 1) {
     await initRuvector({ module_or_path: 'ruvector_attention_wasm_bg.wasm' });

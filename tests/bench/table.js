@@ -1,12 +1,13 @@
 // The results as Markdown: a table for each engine and number of threads, a row a shape.
 
 const microseconds = (ms) => (ms < 1 ? `${(ms * 1000).toFixed(ms < 0.01 ? 1 : 0)} µs` : `${ms.toFixed(ms < 10 ? 2 : 1)} ms`);
+const isInt8 = ({ contender }) => contender.endsWith('int8');
 const isOurs = ({ contender }) => contender.startsWith('Headlight');
 /** The native runtime stands beside the others, not among them; so does plain JavaScript. */
 const isPeer = ({ contender }) => /^(onnxruntime-web|tfjs|ruvector)/.test(contender);
 export const fastest = (results) => results.reduce((best, r) => (best && best.median <= r.median ? best : r), undefined);
 
-/** Results of one engine and thread count, by shape and weights: { shape, weights, ours, peer, native, all }. */
+/** Results of one engine and thread count, by shape and weights: { shape, weights, ours, peer, native, int8: { ours, peer } }. */
 export function byShape(results) {
   const groups = new Map();
   for (const result of results.filter(({ contender, failure }) => contender && !failure)) {
@@ -14,10 +15,14 @@ export function byShape(results) {
     if (!groups.has(key)) groups.set(key, []);
     groups.get(key).push(result);
   }
-  return [...groups.values()].map((all) => ({
-    shape: all[0].shape, weights: all[0].weights, all,
-    ours: fastest(all.filter(isOurs)), peer: fastest(all.filter(isPeer)), native: all.find(({ contender }) => contender.startsWith('onnxruntime-node')),
-  }));
+  return [...groups.values()].map((every) => {
+    const [all, int8] = [every.filter((result) => !isInt8(result)), every.filter(isInt8)];
+    return {
+      shape: every[0].shape, weights: every[0].weights,
+      ours: fastest(all.filter(isOurs)), peer: fastest(all.filter(isPeer)), native: all.find(({ contender }) => contender.startsWith('onnxruntime-node')),
+      int8: { ours: fastest(int8.filter(isOurs)), peer: fastest(int8.filter(isPeer)) },
+    };
+  });
 }
 
 /** Sets of results with the same engine and thread count, in order. */
@@ -40,6 +45,12 @@ export function writeTables(results, machine) {
     for (const { shape, weights, ours, peer, native } of byShape(own)) {
       parts.push(`| ${[shape, weights ? 'yes' : '', microseconds(ours.median), ours.rate.toFixed(1), peer?.contender ?? '', peer ? microseconds(peer.median) : '',
         peer ? `**${(peer.median / ours.median).toFixed(2)}**` : '', native ? microseconds(native.median) : '', ours.error.toExponential(1)].join(' | ')} |`);
+    }
+    parts.push('\n| int8 weights | Headlight | × its float32 | onnxruntime-web | ratio | off by |', '| --- | ---: | ---: | ---: | ---: | ---: |');
+    for (const { shape, ours, int8 } of byShape(own)) {
+      if (!int8.ours) continue;
+      parts.push(`| ${[shape, microseconds(int8.ours.median), (ours.median / int8.ours.median).toFixed(2), int8.peer ? microseconds(int8.peer.median) : '',
+        int8.peer ? `**${(int8.peer.median / int8.ours.median).toFixed(2)}**` : '', int8.ours.error.toExponential(1)].join(' | ')} |`);
     }
   }
   return `${parts.join('\n')}\n`;

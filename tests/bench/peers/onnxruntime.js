@@ -1,16 +1,19 @@
 // onnxruntime-web or onnxruntime-node: the layer as a graph, either with the runtime's own fused
-// MultiHeadAttention between the projections (it returns no weights), or of MatMul, Softmax and the like.
+// MultiHeadAttention between the projections (it returns no weights), or of MatMul, Softmax and the like; and
+// with projections by MatMulInteger.
 
 import { graphModel } from '../onnx.js';
+import { INT8_TOLERANCE, isForInt8 } from '../problem.js';
 
-export function open(ort, name, { threads, fused, provider }) {
+export function open(ort, name, { threads, fused = false, int8 = false, provider }) {
   if (ort.env.wasm) ort.env.wasm.numThreads = threads;
   return {
-    name: `${name}, ${fused ? 'fused' : 'decomposed'}`,
+    name: `${name}, ${int8 ? 'int8' : fused ? 'fused' : 'decomposed'}`,
+    tolerance: int8 ? INT8_TOLERANCE : undefined,
     async make(problem, withWeights) {
-      if (fused && withWeights) return null;
+      if ((fused && withWeights) || (int8 && !isForInt8(problem.shape, withWeights))) return null;
       const { kind, batch, queries, keys, width } = problem.shape;
-      const session = await ort.InferenceSession.create(graphModel(problem, { fused, withWeights }), {
+      const session = await ort.InferenceSession.create(graphModel(problem, { fused, int8, withWeights }), {
         executionProviders: [provider], graphOptimizationLevel: 'all', intraOpNumThreads: threads, interOpNumThreads: 1,
       });
       const tensor = (data, rows) => new ort.Tensor('float32', data, [batch, rows, width]);
