@@ -1,14 +1,14 @@
 #include "gemm.h"
 
-/* The most depth of one pass over a range: a right panel of it, 8 columns wide, stays in the first-level cache.
- * Twice the depth is 2% faster, and less exact by half: what a pass sums up is added to what was there only at its
- * end. For the same reason there is more than one pass wherever a sum is longer than SHORT_DEPTH. */
-enum { BLOCK_DEPTH = 192, SHORT_DEPTH = 100 };
+/* The most depth of one pass over a panel: a right panel of it, 8 columns wide, stays in the first-level cache, and
+ * what a pass sums up is added to the others only at its end: twice the depth is less exact by half. For that there
+ * is more than one pass wherever a sum is longer than SHORT_DEPTH. */
+enum { PASS_DEPTH = 192, SHORT_DEPTH = 100 };
 
-static size_t block_depth(size_t in) {
-  size_t blocks = (in + BLOCK_DEPTH - 1) / BLOCK_DEPTH;
-  if (blocks == 1 && in > SHORT_DEPTH) blocks = 2;
-  return blocks ? (in + blocks - 1) / blocks : 1;
+static size_t pass_depth(size_t in) {
+  size_t passes = (in + PASS_DEPTH - 1) / PASS_DEPTH;
+  if (passes == 1 && in > SHORT_DEPTH) passes = 2;
+  return passes ? (in + passes - 1) / passes : 1;
 }
 
 /* Up to four rows of the source become one group of lanes of the panel, four steps of depth at a time. */
@@ -149,15 +149,26 @@ uint64_t gemm_packed_weight(uint32_t out, uint32_t in) { return round_up(out, TI
 
 size_t gemm_left_row(size_t in) { return in; }
 
-/* y(rows, columns) = base + sums(rows, 8), rows of y and of the base `stride` and `base_stride` apart. */
-static void add_sums(float *y, size_t stride, const float *base, size_t base_stride, const float *sums, size_t rows,
-                     size_t columns) {
+/* Rows and passes whose sums are held at a time: so a row of y is written once for 768 of depth. */
+enum { HELD_ROWS = 60, HELD_PASSES = 4, HELD = HELD_ROWS * TILE_COLS };
+
+/* y(rows, columns) = base + Σ sums[pass](rows, 8), rows of y and of the base `stride` and `base_stride` apart. */
+static void add_sums(float *y, size_t stride, const float *base, size_t base_stride, const float *sums, size_t passes,
+                     size_t rows, size_t columns) {
   for (size_t r = 0; r < rows; r++) {
+    vec low = vec_load(sums), high = vec_load(sums + 4);
+    for (size_t p = 1; p < passes; p++) {
+      low = vec_add(low, vec_load(sums + p * HELD));
+      high = vec_add(high, vec_load(sums + p * HELD + 4));
+    }
     if (columns == TILE_COLS) {
-      vec_store(y, vec_add(vec_load(base), vec_load(sums)));
-      vec_store(y + 4, vec_add(vec_load(base + 4), vec_load(sums + 4)));
+      vec_store(y, vec_add(vec_load(base), low));
+      vec_store(y + 4, vec_add(vec_load(base + 4), high));
     } else {
-      for (size_t j = 0; j < columns; j++) y[j] = base[j] + sums[j];
+      float some[TILE_COLS];
+      vec_store(some, low);
+      vec_store(some + 4, high);
+      for (size_t j = 0; j < columns; j++) y[j] = base[j] + some[j];
     }
     y += stride;
     base += base_stride;
@@ -165,34 +176,49 @@ static void add_sums(float *y, size_t stride, const float *base, size_t base_str
   }
 }
 
-/* Rows whose sums are held at a time: a multiple of every width, and no fewer than the rows of a chunk. */
-enum { HELD_ROWS = 60 };
+/* One panel of columns from `j` on, of all the rows. */
+static void multiply_panel(const gemm_product *p, const gemm_left *x, size_t first, size_t last, size_t j, size_t columns) {
+  static const float zeros[TILE_COLS];
+  const float *b = p->weight + j * x->in;
+  const size_t most = pass_depth(x->in);
+  float sums[HELD_PASSES * HELD];
+  for (size_t row = first; row < last; row += HELD_ROWS) {
+    size_t rows = last - row < HELD_ROWS ? last - row : HELD_ROWS;
+    for (size_t from = 0; from < x->in || from == 0; from += HELD_PASSES * most) {
+      float *y = p->y + row * p->out + j;
+      size_t passes = 0;
+      for (size_t k = from; (k < x->in && passes < HELD_PASSES) || passes == 0; k += most, passes++) {
+        size_t depth = x->in - k < most ? x->in - k : most;
+        for (size_t r = 0; r < rows; r += x->width) {
+          gemm_tile_rows(rows - r < x->width ? rows - r : x->width, sums + passes * HELD + r * TILE_COLS,
+                         x->panels + (row + r) * x->in + k * x->width, x->width, b + k * TILE_COLS, depth);
+        }
+      }
+      if (from > 0) add_sums(y, p->out, y, p->out, sums, passes, rows, columns);
+      else add_sums(y, p->out, p->bias ? p->bias + j : zeros, 0, sums, passes, rows, columns);
+    }
+  }
+}
+
+/* A single row, and as many columns as it takes at a time. */
+static void multiply_row(const gemm_product *p, const gemm_left *x, size_t row, size_t j) {
+  const size_t most = pass_depth(x->in);
+  float *y = p->y + row * p->out + j, sums[ROW_PANELS * TILE_COLS];
+  for (size_t i = 0; i < ROW_PANELS * TILE_COLS; i++) y[i] = p->bias ? p->bias[j + i] : 0;
+  for (size_t k = 0; k < x->in; k += most) {
+    row_tile(sums, x->panels + row * x->in + k, p->weight + j * x->in + k * TILE_COLS, TILE_COLS * x->in, x->in - k < most ? x->in - k : most);
+    for (size_t i = 0; i < ROW_PANELS * TILE_COLS; i += 4) vec_store(y + i, vec_add(vec_load(y + i), vec_load(sums + i)));
+  }
+}
 
 void gemm_range(const gemm_product *p, const gemm_left *x, size_t first, size_t last, size_t from, size_t to) {
-  static const float zeros[ROW_PANELS * TILE_COLS];
-  float sums[HELD_ROWS * TILE_COLS];
-  const size_t most = block_depth(x->in);
-  for (size_t k = 0; k < x->in || k == 0; k += most) {
-    size_t depth = x->in - k < most ? x->in - k : most;
-    for (size_t j = from; j < to;) {
-      const float *b = p->weight + j * x->in + k * TILE_COLS;
+  for (size_t j = from; j < to;) {
+    if (x->width == 1 && to - j >= ROW_PANELS * TILE_COLS) {
+      for (size_t row = first; row < last; row++) multiply_row(p, x, row, j);
+      j += ROW_PANELS * TILE_COLS;
+    } else {
       size_t columns = to - j < TILE_COLS ? to - j : TILE_COLS;
-      for (size_t row = first; row < last; row += HELD_ROWS) {
-        size_t rows = last - row < HELD_ROWS ? last - row : HELD_ROWS;
-        float *y = p->y + row * p->out + j;
-        const float *a = x->panels + row * x->in + k * x->width;
-        const float *base = k > 0 ? y : p->bias ? p->bias + j : zeros;
-        if (x->width == 1 && to - j >= ROW_PANELS * TILE_COLS) {
-          row_tile(sums, a, b, TILE_COLS * x->in, depth);
-          columns = ROW_PANELS * TILE_COLS;
-          for (size_t i = 0; i < columns; i += 4) vec_store(y + i, vec_add(vec_load(base + i), vec_load(sums + i)));
-          continue;
-        }
-        for (size_t r = 0; r < rows; r += x->width) {
-          gemm_tile_rows(rows - r < x->width ? rows - r : x->width, sums + r * TILE_COLS, a + r * x->in, x->width, b, depth);
-        }
-        add_sums(y, p->out, base, k > 0 ? p->out : 0, sums, rows, columns);
-      }
+      multiply_panel(p, x, first, last, j, columns);
       j += columns;
     }
   }
