@@ -200,14 +200,18 @@ static void multiply_panel(const gemm_product *p, const gemm_left *x, size_t fir
   }
 }
 
-/* A single row, and as many columns as it takes at a time. */
+/* A single row, and as many columns as it takes at a time; added up in the same order. */
 static void multiply_row(const gemm_product *p, const gemm_left *x, size_t row, size_t j) {
   const size_t most = pass_depth(x->in);
-  float *y = p->y + row * p->out + j, sums[ROW_PANELS * TILE_COLS];
-  for (size_t i = 0; i < ROW_PANELS * TILE_COLS; i++) y[i] = p->bias ? p->bias[j + i] : 0;
-  for (size_t k = 0; k < x->in; k += most) {
-    row_tile(sums, x->panels + row * x->in + k, p->weight + j * x->in + k * TILE_COLS, TILE_COLS * x->in, x->in - k < most ? x->in - k : most);
-    for (size_t i = 0; i < ROW_PANELS * TILE_COLS; i += 4) vec_store(y + i, vec_add(vec_load(y + i), vec_load(sums + i)));
+  float *y = p->y + row * p->out + j, sums[ROW_PANELS * TILE_COLS], pass[ROW_PANELS * TILE_COLS];
+  for (size_t from = 0; from < x->in || from == 0; from += HELD_PASSES * most) {
+    size_t to = x->in - from < HELD_PASSES * most ? x->in : from + HELD_PASSES * most;
+    for (size_t k = from; k < to || k == from; k += most) {
+      row_tile(k > from ? pass : sums, x->panels + row * x->in + k, p->weight + j * x->in + k * TILE_COLS,
+               TILE_COLS * x->in, to - k < most ? to - k : most);
+      for (size_t i = 0; k > from && i < ROW_PANELS * TILE_COLS; i++) sums[i] += pass[i];
+    }
+    for (size_t i = 0; i < ROW_PANELS * TILE_COLS; i++) y[i] = (from > 0 ? y[i] : p->bias ? p->bias[j + i] : 0) + sums[i];
   }
 }
 

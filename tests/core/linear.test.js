@@ -30,7 +30,7 @@ function words(k, values) {
 }
 
 test('linear equals the float64 product at every edge of its tiles, chunks and blocks', kernels((k) => {
-  const sizes = [[0, 3, 3], [3, 0, 3], [3, 3, 0], [1, 1, 1], [1, 75, 300], [2, 33, 9], [3, 7, 5], [4, 8, 4], [5, 9, 13], [6, 8, 16], [7, 16, 17], [13, 31, 29], [59, 7, 255], [60, 193, 256], [61, 9, 257], [127, 23, 512], [121, 400, 3]];
+  const sizes = [[0, 3, 3], [3, 0, 3], [3, 3, 0], [1, 1, 1], [1, 75, 300], [2, 33, 9], [3, 7, 5], [4, 8, 4], [5, 9, 13], [6, 8, 16], [7, 16, 17], [13, 31, 29], [59, 7, 255], [60, 193, 256], [61, 9, 257], [127, 23, 512], [121, 400, 3], [1, 40, 1700], [7, 33, 769], [62, 9, 1600]];
   for (const [rows, out, inside] of sizes) {
     for (const withBias of [false, true]) {
       const [x, w, bias] = [numbers(rows * inside, 2), numbers(out * inside, 3), withBias && numbers(out, 4)];
@@ -55,16 +55,17 @@ test('products that share their input are what they are alone', kernels((k) => {
 }));
 
 test('a row has the same bits wherever it stands and whatever stands beside it', kernels((k) => {
-  const [out, inside] = [77, 300];
-  const [x, w, bias] = [numbers(70 * inside, 2), numbers(out * inside, 3), numbers(out, 4)];
-  const run = (first, rows) => {
-    const y = k.block(rows * out);
-    const workspace = k.block(Number(k.core.linear_workspace(BigInt(rows), inside)));
-    k.core.linear(words(k, product(k, { y, w, bias, out, inside })), 1, 0, k.block(x.subarray(first * inside, (first + rows) * inside)).at, rows, inside, workspace.at);
-    return k.view(y).slice();
-  };
-  const whole = run(0, 70);
-  for (const [first, rows] of [[0, 1], [3, 1], [10, 2], [5, 4], [7, 5], [1, 6], [60, 10], [2, 13]]) {
-    assert.deepEqual(run(first, rows), whole.slice(first * out, (first + rows) * out), `${rows} rows from ${first}`);
+  for (const [out, inside] of [[77, 300], [77, 100], [40, 1000]]) {
+    const [x, w, bias] = [numbers(70 * inside, 2), numbers(out * inside, 3), numbers(out, 4)];
+    const run = (first, rows) => {
+      const y = k.block(rows * out);
+      const workspace = k.block(Number(k.core.linear_workspace(BigInt(rows), inside)));
+      k.core.linear(words(k, product(k, { y, w, bias, out, inside })), 1, 0, k.block(x.subarray(first * inside, (first + rows) * inside)).at, rows, inside, workspace.at);
+      return k.view(y).slice();
+    };
+    const whole = run(0, 70);
+    for (const [first, rows] of [[0, 1], [3, 1], [10, 2], [5, 4], [7, 5], [1, 6], [60, 10], [2, 13]]) {
+      assert.deepEqual(run(first, rows), whole.slice(first * out, (first + rows) * out), `${rows} rows from ${first}`);
+    }
   }
 }));
