@@ -1,29 +1,87 @@
-// Asks the worker, one question at a time: while it computes, only the newest question waits.
+// What attention makes of a state, step by step, computed by the core.
 
-export function createCompute(onAnswer) {
-  const worker = new Worker(new URL('./worker.js', import.meta.url), { type: 'module' });
-  let id = 0;
-  let busy = false;
-  /** @type {object | null} */
-  let waiting = null;
+import { attentionOptions, EXAMPLES } from './examples.js';
 
-  function ask(state) {
-    if (busy) {
-      waiting = state;
-      return;
-    }
-    busy = true;
-    worker.postMessage({ id: ++id, state });
+function input(hl, { random, seed, data, shape }) {
+  return random ? hl.randn(random, { seed }) : { data, shape };
+}
+
+/** x(B,N,C) · weightᵀ + bias, as (B,N,heads,width) turned to (B,heads,N,width): by the core, as scores of x before the weight. */
+function project(hl, x, weight, bias, heads) {
+  const { data, shape: [B, N, C] } = x;
+  const out = weight.shape[0];
+  const width = out / heads;
+  const { scores } = hl.attention(
+    { data, shape: [1, 1, B * N, C] },
+    { data: weight.copy(), shape: [1, 1, out, C] },
+    { data: new Float32Array(out), shape: [1, 1, out, 1] },
+    { scores: 'raw', scale: 1 },
+  );
+  const [from, biases] = [scores.copy(), bias?.copy()];
+  const to = new Float32Array(B * N * out);
+  for (let i = 0; i < to.length; i++) {
+    const [d, n, h, b] = [i % width, Math.floor(i / width) % N, Math.floor(i / width / N) % heads, Math.floor(i / width / N / heads)];
+    to[i] = from[(b * N + n) * out + h * width + d] + (biases ? biases[h * width + d] : 0);
   }
-  worker.onmessage = ({ data }) => {
-    busy = false;
-    if (waiting) {
-      const next = waiting;
-      waiting = null;
-      ask(next);
-    }
-    onAnswer(data);
-  };
-  worker.onerror = (event) => onAnswer({ error: event.message ?? 'the worker did not start' });
-  return { ask };
+  return { data: to, shape: [B, heads, N, width] };
+}
+
+const copyOf = (x) => (x.copy ? { data: x.copy(), shape: [...x.shape] } : x);
+
+/** Heads that are switched off give 0. */
+function withoutHeads({ data, shape: [B, H, T, D] }, off) {
+  for (const h of off) for (let b = 0; b < B; b++) data.fill(0, (b * H + h) * T * D, (b * H + h + 1) * T * D);
+}
+
+/** heads (B,H,T,D) side by side, times Wo, plus its bias: (B,T,C). */
+function joinHeads(hl, { data, shape: [B, H, T, D] }, { wo, bo }) {
+  const joined = new Float32Array(data.length);
+  for (let i = 0; i < data.length; i++) {
+    const [d, t, h, b] = [i % D, Math.floor(i / D) % T, Math.floor(i / D / T) % H, Math.floor(i / D / T / H)];
+    joined[((b * T + t) * H + h) * D + d] = data[i];
+  }
+  const concat = { data: joined, shape: [B, T, H * D] };
+  if (!wo) return { concat, output: concat };
+  const { data: output, shape: [, , , C] } = project(hl, concat, wo, bo, 1);
+  return { concat, output: { data: output, shape: [B, T, C] } };
+}
+
+/** Every step of the algorithm for these inputs: (B,H,T,·) and (B,H,S,·), the scores (B,H,T,S). */
+export function compute(hl, state) {
+  const problem = EXAMPLES[state.example].problem(state);
+  if (!problem) return null;
+  return hl.scope(() => {
+    const options = attentionOptions(state, problem);
+    const query = copyOf(input(hl, problem.query));
+    const key = problem.key ? copyOf(input(hl, problem.key)) : query;
+    const value = problem.value ? copyOf(input(hl, problem.value)) : key;
+    const layer = problem.layer && hl.multiHeadAttention(problem.layer);
+    if (problem.weights) for (const [name, data] of Object.entries(problem.weights)) layer.parameters[name].data.set(data);
+    const single = ({ data, shape: [B, N, D] }) => ({ data, shape: [B, 1, N, D] });
+    const p = layer?.parameters;
+    const heads = layer ? state.heads : 1;
+    const q = layer ? project(hl, query, p.wq, p.bq, heads) : single(query);
+    const k = layer ? project(hl, key, p.wk, p.bk, heads) : single(key);
+    const v = layer ? project(hl, value, p.wv, p.bv, heads) : single(value);
+
+    const start = performance.now();
+    const attended = hl.attention(q, k, v, { ...options, weights: true, scores: 'masked' });
+    const milliseconds = performance.now() - start;
+    const step = (scores) => hl.attention(q, k, v, { ...options, scores }).scores.copy();
+    const headOutput = copyOf(attended.output);
+    withoutHeads(headOutput, state.off);
+    const { concat, output } = joinHeads(hl, headOutput, p ?? {});
+    return {
+      queries: problem.queries,
+      keys: problem.keys,
+      self: !problem.key,
+      shape: [...attended.weights.shape],
+      weights: attended.weights.copy(),
+      scores: attended.scores.copy(),
+      steps: { q, k, v, raw: step('raw'), scaled: step('scaled'), capped: step('capped'), heads: headOutput, concat, output },
+      scale: options.scale,
+      milliseconds,
+      info: { simd: hl.info.simd, version: hl.info.version },
+    };
+  });
 }

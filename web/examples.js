@@ -136,12 +136,28 @@ export const EXAMPLES = {
   wide: { heads: [1, 2, 4, 8, 16], seeded: true, problem: randomLayer(128, 2, 5, 0) },
 };
 
+/** The width of a head. */
+export const headDim = ({ layer, query }) => (layer ? (layer.headDim ?? layer.embedDim / layer.numHeads) : query.random[2]);
+
+/** A cell hidden by hand is one number: query · PAINT_STRIDE + key. */
+export const PAINT_STRIDE = 1024;
+
+/** May query t see key s, as far as the controls say? Undefined where they hide nothing in this way. */
+function visible(state, S) {
+  const painted = new Set(state.painted);
+  const most = state.mask === 'padding' ? Math.min(state.keys, S) : S;
+  if (painted.size === 0 && most === S) return undefined;
+  return (t, s) => s < most && !painted.has(t * PAINT_STRIDE + s);
+}
+
 /** The options of attention that the controls stand for. */
 export function attentionOptions(state, problem) {
-  const D = problem.layer ? (problem.layer.headDim ?? problem.layer.embedDim / problem.layer.numHeads) : problem.query.random[2];
-  const options = { ...problem.options, scale: 1 / (Math.sqrt(D) * state.temperature) };
-  const S = problem.keys.length;
+  const [T, S] = [problem.queries.length, problem.keys.length];
+  const options = { ...problem.options, scale: 1 / ((state.scaled ? Math.sqrt(headDim(problem)) : 1) * state.temperature) };
+  if (state.softcap > 0) options.softcap = state.softcap;
   if (state.mask === 'causal') options.causal = true;
-  if (state.mask === 'padding') options.mask = { data: Uint8Array.from({ length: S }, (_, s) => Number(s < Math.min(state.keys, S))), shape: [S] };
+  if (state.mask === 'window') options.window = [state.window, state.window];
+  const sees = visible(state, S);
+  if (sees) options.mask = { data: Uint8Array.from({ length: T * S }, (_, i) => Number(sees(Math.floor(i / S), i % S))), shape: [T, S] };
   return options;
 }

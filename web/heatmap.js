@@ -1,10 +1,10 @@
 // Draws one head on a canvas, and finds the cell under a point.
 
-const FONT = '13px system-ui, sans-serif';
+export const FONT = '13px system-ui, sans-serif';
 const GAP = 8;
 
 /** Text no wider than the room for it. */
-function fit(context, text, room) {
+export function fit(context, text, room) {
   if (context.measureText(text).width <= room) return text;
   const signs = [...text];
   while (signs.length > 1 && context.measureText(`${signs.join('')}…`).width > room) signs.pop();
@@ -27,7 +27,7 @@ export function cellAt({ left, top, cell }, x, y, T, S) {
 }
 
 /** A canvas of this size in CSS pixels, sharp on this screen. */
-function prepare(canvas, width, height) {
+export function prepare(canvas, width, height) {
   const ratio = globalThis.devicePixelRatio || 1;
   const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
   if (canvas.width !== w || canvas.height !== h) {
@@ -47,10 +47,13 @@ function cellsOf({ weights, scores, T, S }, scale) {
   const picture = new OffscreenCanvas(S, T);
   const context = picture.getContext('2d');
   const image = context.createImageData(S, T);
-  for (let i = 0; i < weights.length; i++) {
-    const hidden = scores[i] === -Infinity;
-    const [r, g, b] = scale.colour(weights[i]);
-    image.data.set([r, g, b, hidden ? 0 : 255], 4 * i);
+  for (let t = 0; t < T; t++) {
+    const row = weights.subarray(t * S, (t + 1) * S);
+    const unit = scale.perRow ? 1 / (row.reduce((a, b) => Math.max(a, b), 0) || 1) : 1;
+    for (let s = 0; s < S; s++) {
+      const [r, g, b] = scale.colour(row[s] * unit);
+      image.data.set([r, g, b, scores[t * S + s] === -Infinity ? 0 : 255], 4 * (t * S + s));
+    }
   }
   context.putImageData(image, 0, 0);
   return picture;
@@ -159,8 +162,7 @@ export function drawThumbnail(canvas, head, { cell: read, scale, size, colours }
 export function drawLegend(canvas, scale, width, height) {
   const context = prepare(canvas, width, height);
   for (let x = 0; x < width; x++) {
-    const [from, to] = scale.domain;
-    context.fillStyle = `rgb(${scale.colour(from + ((to - from) * x) / (width - 1)).join(' ')})`;
+    context.fillStyle = `rgb(${scale.colour(scale.valueAt(x / (width - 1))).join(' ')})`;
     context.fillRect(x, 0, 1, height);
   }
 }

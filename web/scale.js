@@ -22,15 +22,52 @@ function table(theme) {
   });
 }
 
-/** @param {'light' | 'dark'} theme @param {number} most the weight that is brightest */
-export function makeScale(theme, most) {
+/** From a share of the domain to a share of the colours, and back. The logarithm spans four decades. */
+const DECADES = 4;
+const CURVES = {
+  linear: { to: (x) => x, from: (y) => y },
+  sqrt: { to: Math.sqrt, from: (y) => y * y },
+  log: { to: (x) => Math.max(0, 1 + Math.log10(x) / DECADES), from: (y) => (y === 0 ? 0 : 10 ** (DECADES * (y - 1))) },
+};
+
+/**
+ * @param {'light' | 'dark'} theme
+ * @param {number} most the weight that is brightest
+ * @param {'linear' | 'sqrt' | 'log' | 'row'} kind 'row': linear, and whoever draws divides each row by its own largest
+ */
+export function makeScale(theme, most, kind = 'linear') {
   const colours = table(theme);
-  const domain = [0, most > 0 ? most : 1];
+  const perRow = kind === 'row';
+  const { to, from } = CURVES[perRow ? 'linear' : kind];
+  const domain = [0, perRow || !(most > 0) ? 1 : most];
   return {
     domain,
+    perRow,
     /** [r, g, b] of a weight */
-    colour: (weight) => colours[Math.round(255 * Math.min(Math.max(weight / domain[1], 0), 1))],
-    ticks: [0, 0.25, 0.5, 0.75, 1].map((share) => ({ share, value: share * domain[1] })),
+    colour: (weight) => colours[Math.round(255 * to(Math.min(Math.max(weight / domain[1], 0), 1)))],
+    /** The weight at a share of the legend's length. */
+    valueAt: (share) => from(share) * domain[1],
+    ticks: [0, 0.25, 0.5, 0.75, 1].map((share) => ({ share, value: from(share) * domain[1] })),
+  };
+}
+
+/** Numbers with a sign, centred on 0: blue-green below, brown above, told apart in any kind of colour vision. */
+const POLES = { light: [[0.43, 0.09, 215], [0.975, 0.006, 95], [0.45, 0.11, 50]], dark: [[0.78, 0.1, 205], [0.24, 0.008, 80], [0.8, 0.12, 60]] };
+
+/** @param {'light' | 'dark'} theme @param {number} most the largest magnitude */
+export function makeSignedScale(theme, most) {
+  const lab = POLES[theme].map(([L, c, h]) => [L, c * Math.cos((h * Math.PI) / 180), c * Math.sin((h * Math.PI) / 180)]);
+  const limit = most > 0 ? most : 1;
+  return {
+    domain: [-limit, limit],
+    perRow: false,
+    valueAt: (share) => (2 * share - 1) * limit,
+    ticks: [0, 0.25, 0.5, 0.75, 1].map((share) => ({ share, value: (2 * share - 1) * limit })),
+    colour(value) {
+      const x = Math.min(Math.max(value / limit, -1), 1);
+      const pole = x < 0 ? lab[0] : lab[2];
+      return oklabToRgb(...lab[1].map((middle, axis) => middle + (pole[axis] - middle) * Math.abs(x)));
+    },
   };
 }
 
@@ -39,4 +76,18 @@ export function formatWeight(weight) {
   if (weight === 0 || weight === 1) return String(weight);
   if (weight < 0.0001) return weight.toExponential(1);
   return weight.toFixed(weight < 0.01 ? 4 : 3);
+}
+
+/** Any number to four digits that count, without idle zeros; the minus is a real one. */
+export function formatNumber(x) {
+  const size = Math.abs(x);
+  const text = size !== 0 && (size < 0.001 || size >= 1e6) ? size.toExponential(2) : String(Number(size.toPrecision(4)));
+  return x < 0 ? `−${text}` : text;
+}
+
+/** The shortest decimal that reads back as the same float32. */
+export function shortest(x) {
+  if (!Number.isFinite(x)) return String(x);
+  for (let digits = 1; digits < 9; digits++) if (Math.fround(Number(x.toPrecision(digits))) === x) return String(Number(x.toPrecision(digits)));
+  return String(Number(x.toPrecision(9)));
 }

@@ -1,8 +1,11 @@
 // What the page shows, as plain data, and how it changes. Nothing here knows of the page itself.
 
-import { EXAMPLES } from './examples.js';
+import { EXAMPLES, PAINT_STRIDE } from './examples.js';
 
 export const TEMPERATURE = { least: 0.1, most: 10 };
+export const MASKS = ['none', 'causal', 'padding', 'window'];
+export const SCALES = ['linear', 'sqrt', 'log', 'row'];
+export const VIEWS = ['cells', 'lines'];
 
 export const initialState = {
   example: 'sentence',
@@ -14,8 +17,21 @@ export const initialState = {
   temperature: 1,
   seed: 1,
   batch: 0,
-  /** The cell being read: { query, key }, or null. */
+  /** Keys to either side that the window mask leaves. */
+  window: 2,
+  /** Whether scores are divided by √D. */
+  scaled: true,
+  /** 0: none. */
+  softcap: 0,
+  /** Cells hidden by hand, in rising order. */
+  painted: [],
+  /** Heads whose output is taken as 0. */
+  off: [],
+  scale: 'linear',
+  view: 'cells',
+  /** The cell being read: { query, key }, or null; locked, it stays whatever the pointer does. */
   cell: { query: 7, key: 5 },
+  locked: false,
 };
 
 const usualHeads = { sentence: 8, own: 8, equal: 1, lengths: 5, padded: 2, cross: 8, wide: 4 };
@@ -24,19 +40,22 @@ const usualHeads = { sentence: 8, own: 8, equal: 1, lengths: 5, padded: 2, cross
 export function change(state, patch) {
   const next = { ...state, ...patch };
   if (patch.example !== undefined && patch.example !== state.example) {
-    Object.assign(next, { heads: usualHeads[next.example], head: 0, batch: 0, cell: null, mask: 'none', temperature: 1, ...patch });
+    Object.assign(next, { ...initialState, heads: usualHeads[next.example], head: 0, cell: null, text: next.text, scale: next.scale, view: next.view, ...patch });
   }
   const { heads } = EXAMPLES[next.example];
   if (!heads.includes(next.heads)) next.heads = heads.findLast((n) => n <= next.heads) ?? heads[0];
   next.head = Math.min(Math.max(next.head, 0), next.heads - 1);
   next.temperature = Math.min(Math.max(next.temperature, TEMPERATURE.least), TEMPERATURE.most);
-  if (!Number.isSafeInteger(next.seed) || next.seed < 0) next.seed = state.seed;
+  for (const name of ['seed', 'batch', 'keys', 'window']) if (!Number.isSafeInteger(next[name]) || next[name] < 0) next[name] = state[name];
+  if (!(next.softcap >= 0 && next.softcap <= 100)) next.softcap = state.softcap;
+  next.off = next.off.filter((head) => head < next.heads);
+  if (!next.cell) next.locked = false;
   return next;
 }
 
 /** Do two states ask the core for different numbers? */
 export function asksAnew(before, after) {
-  return ['example', 'text', 'heads', 'mask', 'keys', 'temperature', 'seed'].some((name) => before[name] !== after[name]);
+  return ['example', 'text', 'heads', 'mask', 'keys', 'temperature', 'seed', 'window', 'scaled', 'softcap', 'painted', 'off'].some((name) => String(before[name]) !== String(after[name]));
 }
 
 /** The cell one step on, within the picture; the first one where none is being read. */
@@ -46,6 +65,13 @@ export function step(cell, key, T, S) {
   if (!moves[key]) return null;
   const clamp = (n, most) => Math.min(Math.max(n, 0), most - 1);
   return { query: clamp(cell.query + moves[key][0], T), key: clamp(cell.key + moves[key][1], S) };
+}
+
+/** The state with a cell hidden by hand, or shown again. */
+export function paint(state, { query, key }, hide) {
+  const cell = query * PAINT_STRIDE + key;
+  const others = state.painted.filter((painted) => painted !== cell);
+  return change(state, { painted: hide ? [...others, cell].sort((a, b) => a - b) : others });
 }
 
 /** What there is to say about a cell of a result. */

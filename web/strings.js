@@ -1,52 +1,9 @@
-// Every word that the page shows.
+// The languages of the page, and the one in use.
 
-export const strings = {
-  examples: {
-    sentence: 'A sentence',
-    own: 'Your own sentence',
-    equal: 'Ten equal keys',
-    lengths: 'All ones, lengths 3 and 2',
-    padded: 'A padded batch',
-    cross: 'Cross-attention, 10 × 20',
-    wide: '128 wide, 4 heads',
-  },
-  about: {
-    sentence: 'Each square is one attention head reading the same sentence. A row is a token that asks, a column a token that may answer; the stronger the colour, the more of that answer is taken. These heads are constructed, so that each does one thing you can check by eye; the numbers are computed live.',
-    own: 'The same constructed heads, reading your words. Write anything, in any script; it stays on this page.',
-    equal: 'One query before ten identical keys. All scores are equal, so whatever the query asks, every weight is exactly a tenth and the output is the mean of the values: 18, 19, 20, 21.',
-    lengths: 'Every input is 1, so every score is the same, and the weights are spread evenly over the keys that count: three in the first batch entry, two in the second.',
-    padded: 'Three sequences of different length in one batch. Padding is hidden from every query; what is left still sums to 1.',
-    cross: 'Ten queries read twenty keys of another sequence through eight random heads, 512 wide. Nobody has trained them, so they follow no rule; lower the temperature and each query settles on one key.',
-    wide: 'Self-attention over five random tokens, 128 wide, four heads. Change the seed for other numbers.',
-  },
-  heads: ['previous token', 'next token', 'itself', 'first token', 'same word', 'pronoun → content', 'nearby', 'everything'],
-  headAbout: [
-    'Every token looks one step back.',
-    'Every token looks one step ahead.',
-    'Every token looks at itself.',
-    'Every token looks at the first one, a common resting place of trained heads.',
-    'Every token looks at all places where the same word stands.',
-    'A pronoun looks back at the words it may stand for, the nearer the more; other tokens look at themselves.',
-    'Every token looks around itself, less with distance.',
-    'Every token looks everywhere alike: the mean.',
-  ],
-  head: (i) => `head ${i + 1}`,
-  masks: { none: 'None', causal: 'Causal: no looking ahead', padding: 'Padding: hide the last keys' },
-  batch: (b, count) => `${b + 1} of ${count}`,
-  keys: (n, count) => `${n} of ${count}`,
-  reading: {
-    none: 'No cell chosen yet.',
-    arrow: '→',
-    hidden: 'hidden by the mask: weight 0',
-    sentence: (query, key, weight, rank, count) => `query “${query}” → key “${key}”: ${weight}, rank ${rank} of ${count}`,
-    hiddenSentence: (query, key) => `query “${query}” → key “${key}”: hidden by the mask`,
-    blind: 'This query sees no key: all of its weights are 0.',
-  },
-  facts: (info, milliseconds, T, S, heads) => `${heads} × ${T} × ${S} weights in ${milliseconds < 1 ? milliseconds.toFixed(2) : milliseconds.toFixed(1)} ms · ${info.simd === 'relaxed' ? 'relaxed SIMD' : 'SIMD'} · Headlight ${info.version}`,
-  loading: 'Loading the core…',
-  failed: (message) => `The core could not compute this: ${message}`,
-  empty: 'Write a few words to see them attend.',
-  tooLong: (limit) => `Only the first ${limit} tokens are shown.`,
-  table: (head) => `Weights of ${head}: rows are queries, columns are keys`,
-  picture: (head, T, S) => `Attention weights of ${head}, ${T} queries by ${S} keys. Arrow keys walk the cells.`,
-};
+import { strings as en } from './strings.en.js';
+import { strings as zh } from './strings.zh.js';
+
+export const LANGUAGES = { en, zh };
+
+/** @param {readonly string[]} preferred as navigator.languages has it */
+export const languageFor = (preferred) => preferred.map((tag) => tag.slice(0, 2).toLowerCase()).find((tag) => tag in LANGUAGES) ?? 'en';

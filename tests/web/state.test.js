@@ -6,8 +6,10 @@ import fc from 'fast-check';
 import { attentionOptions, constructHeads, EXAMPLES, SENTENCE, tokenize } from '../../web/examples.js';
 import { formatWeight, makeScale } from '../../web/scale.js';
 import { asksAnew, change, initialState, readCell, step } from '../../web/state.js';
-import { strings } from '../../web/strings.js';
+import { LANGUAGES } from '../../web/strings.js';
 import { hl } from '../support/headlight.js';
+
+const strings = LANGUAGES.en;
 
 const luminance = ([r, g, b]) => 0.2126 * r + 0.7152 * g + 0.0722 * b;
 

@@ -1,0 +1,16 @@
+// What a worker does: a message in is a state; a message out is what attention makes of it.
+
+import { compute } from './compute.js';
+
+/** @param {() => Promise<object>} load */
+export function answer(load) {
+  const ready = load();
+  ready.catch(() => {});
+  onmessage = async ({ data: { id, state } }) => {
+    try {
+      postMessage({ id, result: compute(await ready, state) });
+    } catch (error) {
+      postMessage({ id, error: error.message });
+    }
+  };
+}

@@ -1,0 +1,88 @@
+// The sentence twice, side by side, with lines from a query to the keys that it attends to.
+
+import { fit, FONT, prepare } from './heatmap.js';
+
+const MARGIN = 6;
+const ROWS = { most: 24, least: 14, roomy: 30 };
+
+/**
+ * The weights worth a line.
+ * @param {{ weights: Float32Array, scores: Float32Array, T: number, S: number }} head
+ * @param {number[] | null} queries all of them where null
+ * @param {{ kind: 'mass', share: number } | { kind: 'top', count: number }} rule the fewest weights that make up a share
+ *   of their row, or the largest ones
+ * @returns {{ query: number, key: number, weight: number }[]} by query, then by falling weight
+ */
+export function links({ weights, scores, T, S }, queries, rule) {
+  return (queries ?? Array.from({ length: T }, (_, t) => t)).flatMap((query) => {
+    const row = weights.subarray(query * S, (query + 1) * S);
+    const keys = Array.from(row.keys()).filter((s) => row[s] > 0 && scores[query * S + s] !== -Infinity).sort((a, b) => row[b] - row[a] || a - b);
+    let left = rule.kind === 'mass' ? rule.share * keys.reduce((sum, s) => sum + row[s], 0) : 0;
+    let count = 0;
+    if (rule.kind === 'top') count = rule.count;
+    else while (left > 0 && count < keys.length) left -= row[keys[count++]];
+    return keys.slice(0, count).map((key) => ({ query, key, weight: row[key] }));
+  });
+}
+
+export function layOutLines(context, { queries, keys }, width) {
+  context.font = FONT;
+  const widest = (tokens) => tokens.reduce((most, token) => Math.max(most, context.measureText(token).width), 0);
+  const column = (tokens) => Math.min(widest(tokens), width * 0.3, 180) + MARGIN;
+  const count = Math.max(queries.length, keys.length);
+  const row = Math.max(Math.min(ROWS.most, (ROWS.most * ROWS.roomy) / Math.max(count, 1)), ROWS.least);
+  const left = column(queries);
+  return { left, right: Math.max(Math.min(width - column(keys), left + 420), left + 40), top: MARGIN, row, width, height: count * row + 2 * MARGIN };
+}
+
+/** @returns {{ side: 'query' | 'key', index: number } | null} */
+export function tokenAt({ left, right, top, row, width, height }, x, y, T, S) {
+  if (x < 0 || x > width || y < top || y > height) return null;
+  const side = x < (left + right) / 2 ? 'query' : 'key';
+  const index = Math.floor((y - top) / row);
+  return index < (side === 'query' ? T : S) ? { side, index } : null;
+}
+
+function drawLink(context, { left, right, top, row }, { query, key }, { colour, width, alpha }) {
+  const [from, to, bend] = [top + (query + 0.5) * row, top + (key + 0.5) * row, (right - left) * 0.45];
+  context.globalAlpha = alpha;
+  context.strokeStyle = colour;
+  context.lineWidth = width;
+  context.beginPath();
+  context.moveTo(left + MARGIN, from);
+  context.bezierCurveTo(left + bend, from, right - bend, to, right - MARGIN, to);
+  context.stroke();
+  context.globalAlpha = 1;
+}
+
+function drawTokens(context, tokens, { x, align, room, layout, style }) {
+  context.textAlign = align;
+  context.textBaseline = 'middle';
+  tokens.forEach((token, i) => {
+    const { colour, bold, alpha = 1 } = style(i);
+    context.globalAlpha = alpha;
+    context.fillStyle = colour;
+    context.font = bold ? `600 ${FONT}` : FONT;
+    context.fillText(fit(context, token, room), x, layout.top + (i + 0.5) * layout.row);
+  });
+  context.globalAlpha = 1;
+}
+
+/** @param chosen queries whose lines are drawn; null: all, thinner. `read` is the line on top. */
+export function drawLines(canvas, head, { queries, keys, chosen, rule, width, colours, read }) {
+  const layout = layOutLines(canvas.getContext('2d'), { queries, keys }, width);
+  const context = prepare(canvas, width, layout.height);
+  const drawn = links(head, chosen, rule);
+  const most = chosen ? 6 : 3;
+  for (const link of drawn) drawLink(context, layout, link, { colour: colours.query, width: 0.75 + most * link.weight, alpha: 0.15 + 0.7 * link.weight });
+  if (read && read.query < head.T && read.key < head.S) {
+    const weight = head.weights[read.query * head.S + read.key];
+    drawLink(context, layout, read, { colour: colours.ink, width: 1 + most * weight, alpha: 0.9 });
+  }
+  const received = new Float64Array(keys.length);
+  for (const { key, weight } of drawn) received[key] += weight;
+  const share = (s) => Math.min(received[s], 1);
+  drawTokens(context, queries, { x: layout.left, align: 'right', room: layout.left - MARGIN, layout, style: (t) => ({ colour: chosen?.includes(t) ? colours.query : colours.text, bold: chosen?.includes(t) }) });
+  drawTokens(context, keys, { x: layout.right, align: 'left', room: width - layout.right - MARGIN, layout, style: (s) => ({ colour: received[s] > 0 ? colours.key : colours.text, bold: s === read?.key, alpha: received[s] > 0 ? 0.6 + 0.4 * share(s) : 0.75 }) });
+  return layout;
+}
