@@ -1,0 +1,6 @@
+// The same with the binaries inside, for the page that is one file.
+
+import { load } from '../src/js/inline.js';
+import { answer } from './answer.js';
+
+answer(load);
