@@ -30,8 +30,9 @@ void row_scores(const attention_tile *t, span keys) {
   dots(t->scores, t->query, t->keys + (size_t)keys.from * args->key_stride.row, args->key_stride.row, keys.to - keys.from, args->width);
 }
 
-/* Columns of the values that stay in registers while the keys pass by. */
-enum { ROW_COLUMNS = 32 };
+/* Columns of the values that stay in registers while the keys pass by, and how many keys are summed up before the
+ * sum is added to the others: long sums lose digits. */
+enum { ROW_COLUMNS = 32, ROW_DEPTH = 120 };
 
 KERNEL static void weigh(float *sum, const float *weights, const float *value, size_t stride, size_t keys) {
   vec acc[ROW_COLUMNS / 4];
@@ -64,6 +65,7 @@ static span visible_run(const attention_tile *t, span keys, uint32_t from) {
 void row_values(const attention_tile *t, span keys) {
   size_t width = t->args->value_width, stride = t->args->value_stride.row;
   for (span run = visible_run(t, keys, keys.from); run.from < keys.to; run = visible_run(t, keys, run.to)) {
+    if (run.to - run.from > ROW_DEPTH) run.to = run.from + ROW_DEPTH;
     const float *weights = t->scores + (size_t)(run.from - keys.from) * TILE_COLS, *value = t->values + run.from * stride;
     for (size_t j = 0; j < width; j += ROW_COLUMNS) {
       size_t columns = width - j < ROW_COLUMNS ? width - j : ROW_COLUMNS;
