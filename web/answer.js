@@ -1,4 +1,4 @@
-// What a worker does: a message in is a state; a message out is what attention makes of it.
+// What a worker does: a message in is a state, with tensors where they are a visitor's own; a message out is what attention makes of it.
 
 import { compute } from './compute.js';
 
@@ -6,9 +6,9 @@ import { compute } from './compute.js';
 export function answer(load) {
   const ready = load();
   ready.catch(() => {});
-  onmessage = async ({ data: { id, state } }) => {
+  onmessage = async ({ data: { id, state, given } }) => {
     try {
-      postMessage({ id, result: compute(await ready, state) });
+      postMessage({ id, result: compute(await ready, state, given) });
     } catch (error) {
       postMessage({ id, error: error.message });
     }

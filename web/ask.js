@@ -14,13 +14,14 @@ export function createCompute(onAnswer) {
   /** @type {object | null} */
   let waiting = null;
 
-  function ask(state) {
+  /** @param {{ state: object, given?: object }} question */
+  function ask(question) {
     if (busy) {
-      waiting = state;
+      waiting = question;
       return;
     }
     busy = true;
-    worker.postMessage({ id: ++id, state });
+    worker.postMessage({ id: ++id, ...question });
   }
   worker.onmessage = ({ data }) => {
     busy = false;

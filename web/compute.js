@@ -6,24 +6,31 @@ function input(hl, { random, seed, data, shape }) {
   return random ? hl.randn(random, { seed }) : { data, shape };
 }
 
-/** x(B,N,C) · weightᵀ + bias, as (B,N,heads,width) turned to (B,heads,N,width): by the core, as scores of x before the weight. */
+/** x(B,N,C) · weightᵀ + bias, as (B,heads,N,width): by the core, as scores of x before the weight. */
 function project(hl, x, weight, bias, heads) {
   const { data, shape: [B, N, C] } = x;
   const out = weight.shape[0];
-  const width = out / heads;
   const { scores } = hl.attention(
     { data, shape: [1, 1, B * N, C] },
     { data: weight.copy(), shape: [1, 1, out, C] },
     { data: new Float32Array(out), shape: [1, 1, out, 1] },
     { scores: 'raw', scale: 1 },
   );
-  const [from, biases] = [scores.copy(), bias?.copy()];
-  const to = new Float32Array(B * N * out);
+  const [sums, biases] = [scores.copy(), bias?.copy()];
+  return splitHeads({ data: biases ? sums.map((x, i) => x + biases[i % out]) : sums, shape: [B, N, out] }, heads);
+}
+
+/** (B,N,heads·D) as (B,heads,N,D); what has four axes stays. */
+function splitHeads({ data, shape }, heads) {
+  if (shape.length === 4) return { data, shape };
+  const [B, N, C] = shape;
+  const D = C / heads;
+  const to = new Float32Array(data.length);
   for (let i = 0; i < to.length; i++) {
-    const [d, n, h, b] = [i % width, Math.floor(i / width) % N, Math.floor(i / width / N) % heads, Math.floor(i / width / N / heads)];
-    to[i] = from[(b * N + n) * out + h * width + d] + (biases ? biases[h * width + d] : 0);
+    const [d, n, h, b] = [i % D, Math.floor(i / D) % N, Math.floor(i / D / N) % heads, Math.floor(i / D / N / heads)];
+    to[i] = data[(b * N + n) * C + h * D + d];
   }
-  return { data: to, shape: [B, heads, N, width] };
+  return { data: to, shape: [B, heads, N, D] };
 }
 
 const copyOf = (x) => (x.copy ? { data: x.copy(), shape: [...x.shape] } : x);
@@ -46,9 +53,9 @@ function joinHeads(hl, { data, shape: [B, H, T, D] }, { wo, bo }) {
   return { concat, output: { data: output, shape: [B, T, C] } };
 }
 
-/** Every step of the algorithm for these inputs: (B,H,T,·) and (B,H,S,·), the scores (B,H,T,S). */
-export function compute(hl, state) {
-  const problem = EXAMPLES[state.example].problem(state);
+/** Every step of the algorithm for the inputs of a state, or for given tensors: (B,H,T,·) and (B,H,S,·), the scores (B,H,T,S). */
+export function compute(hl, state, given) {
+  const problem = EXAMPLES[state.example].problem(state, given);
   if (!problem) return null;
   return hl.scope(() => {
     const options = attentionOptions(state, problem);
@@ -57,12 +64,12 @@ export function compute(hl, state) {
     const value = problem.value ? copyOf(input(hl, problem.value)) : key;
     const layer = problem.layer && hl.multiHeadAttention(problem.layer);
     if (problem.weights) for (const [name, data] of Object.entries(problem.weights)) layer.parameters[name].data.set(data);
-    const single = ({ data, shape: [B, N, D] }) => ({ data, shape: [B, 1, N, D] });
+    const split = (x) => splitHeads(x, problem.heads ?? 1);
     const p = layer?.parameters;
     const heads = layer ? state.heads : 1;
-    const q = layer ? project(hl, query, p.wq, p.bq, heads) : single(query);
-    const k = layer ? project(hl, key, p.wk, p.bk, heads) : single(key);
-    const v = layer ? project(hl, value, p.wv, p.bv, heads) : single(value);
+    const q = layer ? project(hl, query, p.wq, p.bq, heads) : split(query);
+    const k = layer ? project(hl, key, p.wk, p.bk, heads) : split(key);
+    const v = layer ? project(hl, value, p.wv, p.bv, heads) : split(value);
 
     const start = performance.now();
     const attended = hl.attention(q, k, v, { ...options, weights: true, scores: 'masked' });

@@ -1,5 +1,8 @@
 // What the core is asked to compute: for each example its tokens, inputs, weights and masks. Pure functions.
 
+/** So many heads are drawn. */
+export const MOST_HEADS = 16;
+
 /** A sentence is cut after so many tokens. */
 export const TOKEN_LIMIT = 40;
 export const SENTENCE = 'The cat sat on the mat because it was tired , and the dog let it sleep .';
@@ -134,10 +137,31 @@ export const EXAMPLES = {
   },
   cross: { heads: [1, 2, 4, 8, 16], seeded: true, problem: randomLayer(512, 2, 10, 20) },
   wide: { heads: [1, 2, 4, 8, 16], seeded: true, problem: randomLayer(128, 2, 5, 0) },
+  file: { heads: Array.from({ length: MOST_HEADS }, (_, i) => i + 1), file: true, problem: (state, given) => (given ? ownTensors(state, given) : null) },
 };
 
+/** Tensors (B,N,C) are split into heads; those of (B,H,N,D) have theirs. */
+function ownTensors(state, { query, key, value, queries, keys }) {
+  const [T, S, width] = [query.shape.at(-2), (key ?? query).shape.at(-2), query.shape.at(-1)];
+  const packed = query.shape.length === 3;
+  if (packed && width % state.heads !== 0) throw new Error(`the width ${width} is not a multiple of ${state.heads} heads`);
+  return {
+    heads: packed ? state.heads : query.shape[1],
+    query,
+    key,
+    value,
+    queries: queries ?? names(key ? 'q' : 'x', T),
+    keys: keys ?? queries ?? names(key ? 'k' : 'x', S),
+    batch: query.shape[0],
+  };
+}
+
 /** The width of a head. */
-export const headDim = ({ layer, query }) => (layer ? (layer.headDim ?? layer.embedDim / layer.numHeads) : query.random[2]);
+function headDim({ layer, query, heads = 1 }) {
+  if (layer) return layer.headDim ?? layer.embedDim / layer.numHeads;
+  const shape = query.random ?? query.shape;
+  return shape.length === 4 ? shape[3] : shape[2] / heads;
+}
 
 /** A cell hidden by hand is one number: query · PAINT_STRIDE + key. */
 export const PAINT_STRIDE = 1024;

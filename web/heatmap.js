@@ -47,13 +47,11 @@ function cellsOf({ weights, scores, T, S }, scale) {
   const picture = new OffscreenCanvas(S, T);
   const context = picture.getContext('2d');
   const image = context.createImageData(S, T);
+  const pixels = new Uint32Array(image.data.buffer);
   for (let t = 0; t < T; t++) {
     const row = weights.subarray(t * S, (t + 1) * S);
     const unit = scale.perRow ? 1 / (row.reduce((a, b) => Math.max(a, b), 0) || 1) : 1;
-    for (let s = 0; s < S; s++) {
-      const [r, g, b] = scale.colour(row[s] * unit);
-      image.data.set([r, g, b, scores[t * S + s] === -Infinity ? 0 : 255], 4 * (t * S + s));
-    }
+    for (let s = 0; s < S; s++) pixels[t * S + s] = scores[t * S + s] === -Infinity ? 0 : scale.pixels[scale.index(row[s] * unit)];
   }
   context.putImageData(image, 0, 0);
   return picture;

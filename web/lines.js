@@ -14,7 +14,7 @@ const ROWS = { most: 24, least: 14, roomy: 30 };
  * @returns {{ query: number, key: number, weight: number }[]} by query, then by falling weight
  */
 export function links({ weights, scores, T, S }, queries, rule) {
-  return (queries ?? Array.from({ length: T }, (_, t) => t)).flatMap((query) => {
+  return [...(queries ?? Array(T).keys())].sort((a, b) => a - b).flatMap((query) => {
     const row = weights.subarray(query * S, (query + 1) * S);
     const keys = Array.from(row.keys()).filter((s) => row[s] > 0 && scores[query * S + s] !== -Infinity).sort((a, b) => row[b] - row[a] || a - b);
     let left = rule.kind === 'mass' ? rule.share * keys.reduce((sum, s) => sum + row[s], 0) : 0;
@@ -26,7 +26,8 @@ export function links({ weights, scores, T, S }, queries, rule) {
 }
 
 export function layOutLines(context, { queries, keys }, width) {
-  context.font = FONT;
+  // Bold is wider: a token must not be cut because it is chosen.
+  context.font = `600 ${FONT}`;
   const widest = (tokens) => tokens.reduce((most, token) => Math.max(most, context.measureText(token).width), 0);
   const column = (tokens) => Math.min(widest(tokens), width * 0.3, 180) + MARGIN;
   const count = Math.max(queries.length, keys.length);
@@ -73,11 +74,11 @@ export function drawLines(canvas, head, { queries, keys, chosen, rule, width, co
   const layout = layOutLines(canvas.getContext('2d'), { queries, keys }, width);
   const context = prepare(canvas, width, layout.height);
   const drawn = links(head, chosen, rule);
-  const most = chosen ? 6 : 3;
-  for (const link of drawn) drawLink(context, layout, link, { colour: colours.query, width: 0.75 + most * link.weight, alpha: 0.15 + 0.7 * link.weight });
+  const most = chosen ? 5.25 : 2.25;
+  for (const link of drawn) drawLink(context, layout, link, { colour: colours.query, width: 0.75 + most * link.weight, alpha: 0.15 + 0.75 * link.weight });
   if (read && read.query < head.T && read.key < head.S) {
     const weight = head.weights[read.query * head.S + read.key];
-    drawLink(context, layout, read, { colour: colours.ink, width: 1 + most * weight, alpha: 0.9 });
+    drawLink(context, layout, read, { colour: colours.ink, width: 0.75 + most * weight, alpha: 0.9 });
   }
   const received = new Float64Array(keys.length);
   for (const { key, weight } of drawn) received[key] += weight;

@@ -13,6 +13,7 @@ import { asksAnew, change, headOf, initialState, paint, readCell, rowOf, step } 
 import { headStatistics, rankHeads, STATISTICS } from './stats.js';
 import { explain } from './steps.js';
 import { LANGUAGES, languageFor } from './strings.js';
+import { readTensors, TensorProblem } from './tensors.js';
 import { readState, writeState } from './url.js';
 
 /** The large picture fits a laptop's screen together with what is said of it. */
@@ -34,6 +35,9 @@ let error = '';
 let places = null;
 let frame = 0;
 let addressTimer = 0;
+/** Tensors of the visitor's own, and what was wrong with a file. */
+let given;
+let fileProblem = null;
 /** A result kept for comparison, and whether the difference from it is shown. */
 let held = null;
 let comparing = false;
@@ -52,10 +56,14 @@ const pipeline = createPipeline($('steps'), { format: formatNumber });
 function update(patch) {
   const before = state;
   state = change(state, patch);
-  if (asksAnew(before, state)) compute.ask(state);
+  if (asksAnew(before, state)) ask();
   clearTimeout(addressTimer);
   addressTimer = setTimeout(() => history.replaceState(null, '', `#${writeState(state)}`), ADDRESS_DELAY);
   redraw();
+}
+
+function ask() {
+  compute.ask(EXAMPLES[state.example].file ? { state, given } : { state });
 }
 
 function remember(name, value) {
@@ -104,8 +112,9 @@ function redraw() {
 
 function draw() {
   drawControls();
-  const shown = result && result.shape[1] === state.heads ? result : null;
-  $('message').textContent = error ? strings.failed(error) : result === null && tokenless() ? strings.empty : shown ? '' : strings.loading;
+  const waits = EXAMPLES[state.example].file && (!given || fileProblem);
+  const shown = result && !waits && result.shape[1] === state.heads ? result : null;
+  $('message').textContent = whyNothing(shown);
   $('large').hidden = !shown;
   $('steps-box').hidden = !shown || !state.cell;
   if (!shown) {
@@ -135,6 +144,15 @@ function draw() {
   if ($('table-box').open) drawTable(batch);
   if ($('statistics-box').open) drawStatistics(batch);
   $('facts').textContent = strings.facts(result.info, result.milliseconds, result.queries.length, result.keys.length, result.shape[0] * result.shape[1]);
+}
+
+/** What stands in the place of the picture. */
+function whyNothing(shown) {
+  if (fileProblem) return fileProblem instanceof TensorProblem ? strings.fileProblems[fileProblem.code](...fileProblem.values) : strings.failed(fileProblem.message);
+  if (EXAMPLES[state.example].file && !given) return strings.noFile;
+  if (error) return strings.failed(error);
+  if (result === null && tokenless()) return strings.empty;
+  return shown ? '' : strings.loading;
 }
 
 function drawGrid(batch, scale, palette) {
@@ -268,6 +286,7 @@ function drawControls() {
   fill($('view'), Object.entries(held ? { ...views, difference } : views), comparing ? 'difference' : state.view);
   $('about').textContent = strings.about[state.example] + (example.text && tokenize(state.text).length > TOKEN_LIMIT ? ` ${strings.tooLong(TOKEN_LIMIT)}` : '');
   $('text-row').hidden = !example.text;
+  $('file-row').hidden = !example.file;
   if (document.activeElement !== $('text')) $('text').value = state.text;
   $('temperature').value = String(Math.log10(state.temperature));
   $('temperature-value').textContent = state.temperature.toFixed(2);
@@ -279,7 +298,7 @@ function drawControls() {
   $('window').value = String(state.window);
   $('window-value').textContent = strings.window(state.window);
   fill($('heads'), example.heads.map((n) => [n, n]), state.heads);
-  $('heads-row').hidden = example.heads.length === 1;
+  $('heads-row').hidden = example.heads.length === 1 || (example.file && hasHeads());
   fill($('batch'), Array.from({ length: batches }, (_, b) => [b, strings.batch(b, batches)]), Math.min(state.batch, batches - 1));
   $('batch-row').hidden = batches === 1;
   $('seed-row').hidden = !example.seeded;
@@ -319,6 +338,7 @@ function speak() {
 
 const number = (id) => Number($(id).value);
 $('example').onchange = () => update({ example: $('example').value });
+$('file').onchange = () => $('file').files[0] && takeFile($('file').files[0]);
 $('text').oninput = () => update({ text: $('text').value });
 $('temperature').oninput = () => update({ temperature: 10 ** number('temperature') });
 $('mask').onchange = () => update({ mask: $('mask').value });
@@ -363,6 +383,33 @@ $('language').onchange = () => {
 prefersDark.onchange = redraw;
 $('table-box').ontoggle = redraw;
 $('statistics-box').ontoggle = redraw;
+
+const hasHeads = () => given?.query.shape.length === 4;
+
+async function takeFile(file) {
+  try {
+    given = readTensors(new Uint8Array(await file.arrayBuffer()));
+    fileProblem = null;
+  } catch (problem) {
+    fileProblem = problem;
+  }
+  update({ example: 'file', head: 0, batch: 0, cell: null, heads: hasHeads() ? given.query.shape[1] : 1 });
+  if (!fileProblem) ask();
+}
+
+const carriesFiles = (event) => event.dataTransfer?.types.includes('Files');
+addEventListener('dragover', (event) => {
+  if (!carriesFiles(event)) return;
+  event.preventDefault();
+  document.body.classList.add('dropping');
+});
+addEventListener('dragleave', (event) => event.relatedTarget === null && document.body.classList.remove('dropping'));
+addEventListener('drop', (event) => {
+  if (!carriesFiles(event)) return;
+  event.preventDefault();
+  document.body.classList.remove('dropping');
+  if (event.dataTransfer.files[0]) takeFile(event.dataTransfer.files[0]);
+});
 
 /** One head alone, or all of them again. */
 function solo(head) {
@@ -442,11 +489,11 @@ async function give(kind, text) {
 $('link').onclick = () => give('link', `${location.href.split('#')[0]}#${writeState(state)}`);
 $('code').onclick = () => {
   if (!result) return;
-  const options = attentionOptions(state, EXAMPLES[state.example].problem(state));
+  const options = attentionOptions(state, EXAMPLES[state.example].problem(state, given));
   give('code', toProgram(result, options, { batch: batchShown(), head: state.head, title: `${strings.examples[state.example]}: ${headName(state.head)}` }));
 };
 
 addEventListener('hashchange', () => update({ ...readState(location.hash.slice(1)) }));
 new ResizeObserver(redraw).observe($('frame'));
 speak();
-compute.ask(state);
+ask();

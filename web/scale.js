@@ -22,6 +22,9 @@ function table(theme) {
   });
 }
 
+/** Colours as the four bytes of a pixel each. */
+const pixelsOf = (colours) => new Uint32Array(Uint8Array.from(colours.flatMap((rgb) => [...rgb, 255])).buffer);
+
 /** From a share of the domain to a share of the colours, and back. The logarithm spans four decades. */
 const DECADES = 4;
 const CURVES = {
@@ -40,11 +43,15 @@ export function makeScale(theme, most, kind = 'linear') {
   const perRow = kind === 'row';
   const { to, from } = CURVES[perRow ? 'linear' : kind];
   const domain = [0, perRow || !(most > 0) ? 1 : most];
+  const index = (weight) => Math.round(255 * to(Math.min(Math.max(weight / domain[1], 0), 1)));
   return {
     domain,
     perRow,
+    pixels: pixelsOf(colours),
+    /** Which of the 256 colours a weight has. */
+    index,
     /** [r, g, b] of a weight */
-    colour: (weight) => colours[Math.round(255 * to(Math.min(Math.max(weight / domain[1], 0), 1)))],
+    colour: (weight) => colours[index(weight)],
     /** The weight at a share of the legend's length. */
     valueAt: (share) => from(share) * domain[1],
     ticks: [0, 0.25, 0.5, 0.75, 1].map((share) => ({ share, value: from(share) * domain[1] })),
@@ -58,16 +65,20 @@ const POLES = { light: [[0.43, 0.09, 215], [0.975, 0.006, 95], [0.45, 0.11, 50]]
 export function makeSignedScale(theme, most) {
   const lab = POLES[theme].map(([L, c, h]) => [L, c * Math.cos((h * Math.PI) / 180), c * Math.sin((h * Math.PI) / 180)]);
   const limit = most > 0 ? most : 1;
+  const colours = Array.from({ length: 255 }, (_, i) => {
+    const x = (i - 127) / 127;
+    const pole = x < 0 ? lab[0] : lab[2];
+    return oklabToRgb(...lab[1].map((middle, axis) => middle + (pole[axis] - middle) * Math.abs(x)));
+  });
+  const index = (value) => 127 + Math.round(127 * Math.min(Math.max(value / limit, -1), 1));
   return {
     domain: [-limit, limit],
     perRow: false,
+    pixels: pixelsOf(colours),
+    index,
+    colour: (value) => colours[index(value)],
     valueAt: (share) => (2 * share - 1) * limit,
     ticks: [0, 0.25, 0.5, 0.75, 1].map((share) => ({ share, value: (2 * share - 1) * limit })),
-    colour(value) {
-      const x = Math.min(Math.max(value / limit, -1), 1);
-      const pole = x < 0 ? lab[0] : lab[2];
-      return oklabToRgb(...lab[1].map((middle, axis) => middle + (pole[axis] - middle) * Math.abs(x)));
-    },
   };
 }
 

@@ -34,7 +34,7 @@ export const initialState = {
   locked: false,
 };
 
-const usualHeads = { sentence: 8, own: 8, equal: 1, lengths: 5, padded: 2, cross: 8, wide: 4 };
+const usualHeads = { sentence: 8, own: 8, equal: 1, lengths: 5, padded: 2, cross: 8, wide: 4, file: 1 };
 
 /** A new state with the change made, and with everything that the change makes impossible put right. */
 export function change(state, patch) {

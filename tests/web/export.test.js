@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { readNpy, readSafetensors } from 'headlight/formats';
 import { fileName, toCsv, toNpy, toSafetensors, toSvg } from '../../web/export.js';
-import { makeScale } from '../../web/scale.js';
+import { makeScale, makeSignedScale } from '../../web/scale.js';
 import { numbers } from '../support/kernels.js';
 
 const TOKENS = ['a', 'b,c', '"quoted"', 'two\nlines', '=SUM(A1)', '猫', 'שלום', ' ', '<script>&\'', ''];
@@ -55,5 +55,25 @@ test('the drawing has every cell, hatches what is hidden, and takes no token for
 test('file names are safe, and say something', () => {
   assert.equal(fileName(['headlight', '代词 → 实词', 'a/b\\c:*?'], 'csv'), 'headlight-代词-实词-a-b-c.csv');
   assert.equal(fileName(['../..'], 'png'), 'headlight.png');
-  assert.equal(fileName(['x'.repeat(200)], 'svg').length, 84);
+  assert.equal(fileName([`${'x'.repeat(59)}-y`], 'svg'), `${'x'.repeat(59)}.svg`);
+});
+
+test('rectangles and later batch entries come out as they are', () => {
+  const [B, H, T, S] = [2, 3, 2, 5];
+  const data = numbers(B * H * T * S, 9).map(Math.abs);
+  const [queries, keys] = [['q1', 'q2'], [...'abcde']];
+  const rows = parse(toCsv({ queries, keys, shape: [B, H, T, S], weights: data, scores: data }, { batch: 1, head: 2 }));
+  assert.deepEqual(Float32Array.from(rows[2].slice(1).map(Number)), data.subarray(((1 * H + 2) * T + 1) * S, ((1 * H + 2) * T + 2) * S));
+  const signed = Float32Array.from({ length: T * S }, (_, i) => i / 10 - 0.4);
+  const svg = toSvg({ head: { weights: signed, scores: signed, T, S }, queries, keys, scale: makeSignedScale('light', 0.5), title: 't', colours: {} });
+  assert.match(svg, /<title>q1 → b: −0\.3<\/title>/);
+  assert.equal(svg.match(/<rect /g).length, T * S + 16 + 1);
+});
+
+test('long tokens are cut, and crowded labels left out', () => {
+  const [T, S] = [1, 300];
+  const weights = new Float32Array(S).fill(1 / S);
+  const svg = toSvg({ head: { weights, scores: weights, T, S }, queries: ['x'.repeat(50)], keys: Array.from({ length: S }, (_, s) => `key${s}`), scale: makeScale('light', 1, 'row'), title: 't', colours: {} });
+  assert.ok(svg.includes(`>${'x'.repeat(19)}…</text>`));
+  assert.ok(svg.match(/>key\d+<\/text>/g).length <= 300 / 3);
 });

@@ -20,6 +20,11 @@ test('the top rule takes so many, the lower key first where two are equal', () =
   assert.deepEqual(keysOf(links(head, null, { kind: 'top', count: 3 })), [0, 1, 2, 1]);
 });
 
+test('links come by query, in whatever order the queries are chosen', () => {
+  const head = headOf([[1, 0], [0, 1], [0.5, 0.5]]);
+  assert.deepEqual(links(head, [2, 0], { kind: 'top', count: 1 }).map(({ query }) => query), [0, 2]);
+});
+
 test('hidden keys, zeros and rows that see nothing have no line', () => {
   assert.deepEqual(links(headOf([[null, 0, null]]), null, { kind: 'top', count: 3 }), []);
   assert.deepEqual(links(headOf([]), null, { kind: 'mass', share: 0.9 }), []);

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import test, { after, before, describe } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { readNpy, readSafetensors } from 'headlight/formats';
+import { readNpy, readSafetensors, writeNpy } from 'headlight/formats';
 import { attentionOptions, EXAMPLES } from '../../web/examples.js';
 import { serve } from '../../web/serve.js';
 import { change, initialState } from '../../web/state.js';
@@ -460,6 +460,36 @@ describe('the page', { timeout: 240_000 }, () => {
     await page.locator('#statistics thead button').first().click();
     await settle();
     assert.deepEqual((await column()).map(Number), falling.toReversed());
+  });
+
+  test('a file of one\'s own: chosen or dropped, attended, and said plainly where it does not fit', async () => {
+    await open();
+    await page.selectOption('#example', 'file');
+    assert.match(await page.locator('#message').textContent(), /No file yet/);
+    const q = { data: Float32Array.from({ length: 2 * 3 * 4 * 5 }, (_, i) => Math.sin(i)), shape: [2, 3, 4, 5] };
+    await page.setInputFiles('#file', { name: 'q.npy', mimeType: 'application/octet-stream', buffer: Buffer.from(writeNpy(q)) });
+    await page.waitForSelector('#large:not([hidden])');
+    await settle();
+    assert.equal(await page.locator('#grid button').count(), 3);
+    await page.selectOption('#batch', '1');
+    await page.click('#grid button:nth-child(2)');
+    await walk(3, 1);
+    const expected = hl.scope(() => hl.attention(q, q, q, { weights: true }).weights.copy());
+    same(await shown(), expected[((1 * 3 + 1) * 4 + 3) * 4 + 1], 'own tensor');
+    const drop = (name, bytes) => page.evaluate(([name, bytes]) => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File([new Uint8Array(bytes)], name));
+      dispatchEvent(new DragEvent('drop', { dataTransfer, cancelable: true }));
+    }, [name, [...bytes]]);
+    await drop('x.json', new TextEncoder().encode('{"q": [[1,2],[3,4]], "k": [[1,2,3]]}'));
+    await settle();
+    assert.match(await page.locator('#message').textContent(), /“k” has shape \[1,1,3\], expected \[1,1,2\] to fit the query/);
+    await drop('x.json', new TextEncoder().encode('[[1,0],[0,1],[1,1]]'));
+    await settle();
+    await walk(2, 2);
+    assert.equal(await page.locator('#message').textContent(), '');
+    assert.equal(await page.locator('#grid button').count(), 1);
+    assert.deepEqual(faults, []);
   });
 
   test('the language changes without a reload and is remembered; no English is left', async () => {
