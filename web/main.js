@@ -361,7 +361,7 @@ $('paint').onchange = () => {
 $('unpaint').onclick = () => update({ painted: [] });
 $('off').onclick = () => update({ off: state.off.includes(state.head) ? state.off.filter((head) => head !== state.head) : [...state.off, state.head] });
 $('hold').onclick = () => {
-  held = { result, name: `${strings.examples[state.example]}, ${strings.ui.temperature} ${state.temperature.toFixed(2)}, ${strings.masks[state.mask]}` };
+  held = { result, name: `${strings.examples[state.example]}, ${strings.ui.temperature} ${state.temperature.toFixed(2)}, ${strings.ui.mask}: ${strings.masks[state.mask]}` };
   comparing = true;
   redraw();
 };
