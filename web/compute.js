@@ -6,8 +6,8 @@ function input(hl, { random, seed, data, shape }) {
   return random ? hl.randn(random, { seed }) : { data, shape };
 }
 
-/** x(B,N,C) · weightᵀ + bias, as (B,heads,N,width): by the core, as scores of x before the weight. */
-function project(hl, x, weight, bias, heads) {
+/** x(B,N,C) · weightᵀ as (B,heads,N,width): by the core, as scores of x before the weight. The examples' biases are 0. */
+function project(hl, x, weight, heads) {
   const { data, shape: [B, N, C] } = x;
   const out = weight.shape[0];
   const { scores } = hl.attention(
@@ -16,8 +16,7 @@ function project(hl, x, weight, bias, heads) {
     { data: new Float32Array(out), shape: [1, 1, out, 1] },
     { scores: 'raw', scale: 1 },
   );
-  const [sums, biases] = [scores.copy(), bias?.copy()];
-  return splitHeads({ data: biases ? sums.map((x, i) => x + biases[i % out]) : sums, shape: [B, N, out] }, heads);
+  return splitHeads({ data: scores.copy(), shape: [B, N, out] }, heads);
 }
 
 /** (B,N,heads·D) as (B,heads,N,D); what has four axes stays. */
@@ -40,8 +39,8 @@ function withoutHeads({ data, shape: [B, H, T, D] }, off) {
   for (const h of off) for (let b = 0; b < B; b++) data.fill(0, (b * H + h) * T * D, (b * H + h + 1) * T * D);
 }
 
-/** heads (B,H,T,D) side by side, times Wo, plus its bias: (B,T,C). */
-function joinHeads(hl, { data, shape: [B, H, T, D] }, { wo, bo }) {
+/** heads (B,H,T,D) side by side, (B,T,H·D), and times Wo where there is one, (B,T,C). */
+function joinHeads(hl, { data, shape: [B, H, T, D] }, wo) {
   const joined = new Float32Array(data.length);
   for (let i = 0; i < data.length; i++) {
     const [d, t, h, b] = [i % D, Math.floor(i / D) % T, Math.floor(i / D / T) % H, Math.floor(i / D / T / H)];
@@ -49,7 +48,7 @@ function joinHeads(hl, { data, shape: [B, H, T, D] }, { wo, bo }) {
   }
   const concat = { data: joined, shape: [B, T, H * D] };
   if (!wo) return { concat, output: concat };
-  const { data: output, shape: [, , , C] } = project(hl, concat, wo, bo, 1);
+  const { data: output, shape: [, , , C] } = project(hl, concat, wo, 1);
   return { concat, output: { data: output, shape: [B, T, C] } };
 }
 
@@ -67,9 +66,9 @@ export function compute(hl, state, given) {
     const split = (x) => splitHeads(x, problem.heads ?? 1);
     const p = layer?.parameters;
     const heads = layer ? state.heads : 1;
-    const q = layer ? project(hl, query, p.wq, p.bq, heads) : split(query);
-    const k = layer ? project(hl, key, p.wk, p.bk, heads) : split(key);
-    const v = layer ? project(hl, value, p.wv, p.bv, heads) : split(value);
+    const q = layer ? project(hl, query, p.wq, heads) : split(query);
+    const k = layer ? project(hl, key, p.wk, heads) : split(key);
+    const v = layer ? project(hl, value, p.wv, heads) : split(value);
 
     const start = performance.now();
     const attended = hl.attention(q, k, v, { ...options, weights: true, scores: 'masked' });
@@ -77,7 +76,7 @@ export function compute(hl, state, given) {
     const step = (scores) => hl.attention(q, k, v, { ...options, scores }).scores.copy();
     const headOutput = copyOf(attended.output);
     withoutHeads(headOutput, state.off);
-    const { concat, output } = joinHeads(hl, headOutput, p ?? {});
+    const { concat, output } = joinHeads(hl, headOutput, p?.wo);
     return {
       queries: problem.queries,
       keys: problem.keys,

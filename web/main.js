@@ -89,7 +89,7 @@ const theme = () => document.documentElement.dataset.theme ?? (prefersDark.match
 function colours() {
   const style = getComputedStyle(document.documentElement);
   const get = (name) => style.getPropertyValue(`--${name}`).trim();
-  return { text: get('soft'), soft: get('soft'), ink: get('ink'), paper: get('paper'), query: get('query'), key: get('key'), grid: get('grid'), hatch: get('hatch') };
+  return { text: get('soft'), ink: get('ink'), query: get('query'), key: get('key'), grid: get('grid'), hatch: get('hatch') };
 }
 
 const headName = (head) => (EXAMPLES[state.example].named ? strings.heads[head] : strings.head(head));
@@ -361,6 +361,7 @@ $('paint').onchange = () => {
 $('unpaint').onclick = () => update({ painted: [] });
 $('off').onclick = () => update({ off: state.off.includes(state.head) ? state.off.filter((head) => head !== state.head) : [...state.off, state.head] });
 $('hold').onclick = () => {
+  if (!result) return;
   held = { result, name: `${strings.examples[state.example]}, ${strings.ui.temperature} ${state.temperature.toFixed(2)}, ${strings.ui.mask}: ${strings.masks[state.mask]}` };
   comparing = true;
   redraw();

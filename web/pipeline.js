@@ -42,6 +42,23 @@ function drawBars(canvas, numbers, room, { colour, marked = -1, ink }) {
   return cell;
 }
 
+const MOST_TERMS = 4;
+
+/** q · k as the sum of its first terms that are not 0. */
+function dotText({ products, raw }, format) {
+  const terms = products.filter((x) => x !== 0);
+  if (terms.length < 2) return `q · k = ${format(raw)}`;
+  const [first, ...others] = terms.slice(0, MOST_TERMS);
+  const sum = [format(first), ...others.map((x) => (x < 0 ? `− ${format(-x)}` : `+ ${format(x)}`)), ...(terms.length > MOST_TERMS ? ['+ …'] : [])];
+  return `q · k = ${sum.join(' ')} = ${format(raw)}`;
+}
+
+/** exp(score − largest) / Σ, with its numbers. */
+function shareText({ hidden, masked, most, exponent, sum, weight }, format) {
+  if (hidden) return `0 / ${format(sum)} = 0`;
+  return `exp(${format(masked)} − ${format(most)}) / ${format(sum)} = ${format(exponent)} / ${format(sum)} = ${format(weight)}`;
+}
+
 /**
  * Builds the figures once; the function it returns fills them.
  * @param {HTMLElement} root
@@ -53,19 +70,19 @@ export function createPipeline(root, { format }) {
     const [canvas, name, note] = [element('canvas'), element('span', { className: `name ${kind}` }), element('span', { className: 'note' })];
     canvas.setAttribute('role', 'img');
     const made = element('div', { className: 'strip' }, name, canvas, note);
-    let [numbers, cell, rest] = [[], 1, ''];
+    let [numbers, cell] = [[], 1];
     canvas.onpointermove = (event) => {
       const i = Math.floor((event.clientX - canvas.getBoundingClientRect().left) / cell);
       if (i >= 0 && i < numbers.length) note.textContent = `[${i}] ${format(numbers[i])}`;
     };
-    canvas.onpointerleave = () => (note.textContent = rest);
+    canvas.onpointerleave = () => (note.textContent = '');
     return {
       made,
       canvas,
-      set(label, values, drawn, text = '') {
-        [numbers, cell, rest] = [values, drawn, text];
+      set(label, values, drawn) {
+        [numbers, cell] = [values, drawn];
         name.textContent = label;
-        note.textContent = text;
+        note.textContent = '';
         canvas.setAttribute('aria-label', `${label}: ${Array.from(values, format).join(', ')}`);
       },
     };
@@ -90,10 +107,10 @@ export function createPipeline(root, { format }) {
     f.q.set(strings.vector('q', query), e.q, drawStrip(f.q.canvas, e.q, own(e.q), room));
     f.k.set(strings.vector('k', key), e.k, drawStrip(f.k.canvas, e.k, own(e.k), room));
     f.products.set(strings.products, e.products, drawBars(f.products.canvas, e.products, room, { colour: colours.text, ink: colours.ink }));
-    write('dot', strings.sums.dot(e.products, e.raw, format));
+    write('dot', dotText(e, format));
     write('scale', ...strings.sums.scale(e, format));
-    f.row.set(strings.row(query), e.weights, drawBars(f.row.canvas, Array.from(e.weights), room, { colour: colours.soft, ink: colours.key, marked: e.index }));
-    write('softmax', strings.sums.softmax(e, format));
+    f.row.set(strings.row(query), e.weights, drawBars(f.row.canvas, Array.from(e.weights), room, { colour: colours.text, ink: colours.key, marked: e.index }));
+    write('softmax', e.sum === 0 ? strings.sums.blind : strings.sums.weight(shareText(e, format)));
     const values = makeSignedScale(theme, largest(e.v, e.heads));
     f.v.set(strings.vector('v', key), e.v, drawStrip(f.v.canvas, e.v, values, room));
     f.part.set(strings.contribution(format(e.weight)), e.contribution, drawStrip(f.part.canvas, e.contribution, values, room));

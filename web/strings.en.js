@@ -97,17 +97,13 @@ export const strings = {
     concat: 'all heads, this one marked',
     output: (token) => `output for “${token}”`,
     sums: {
-      dot: (products, raw, format) => {
-        const terms = products.filter((x) => x !== 0);
-        const some = terms.slice(0, 4).map((x) => (x < 0 ? `− ${format(-x)}` : `+ ${format(x)}`)).join(' ').replace(/^\+ /, '');
-        return `q · k = ${some || '0'}${terms.length > 4 ? ' + …' : ''} = ${format(raw)}`;
-      },
       scale: (e, format) => [
         `score = ${format(e.raw)} × ${format(e.factor)} = ${format(e.scaled)}`,
         ...(e.capped === e.scaled ? [] : [`capped: ${format(e.capped)}`]),
         ...(e.hidden ? ['hidden: −∞'] : []),
       ],
-      softmax: (e, format) => (e.sum === 0 ? 'every key is hidden: all weights are 0' : e.hidden ? `weight = 0 / ${format(e.sum)} = 0` : `weight = exp(${format(e.masked)} − ${format(e.most)}) / ${format(e.sum)} = ${format(e.exponent)} / ${format(e.sum)} = ${format(e.weight)}`),
+      weight: (sum) => `weight = ${sum}`,
+      blind: 'every key is hidden: all weights are 0',
       values: (key, weight) => `${weight} of “${key}” goes into the output`,
       join: (e) => `${e.concat.length} numbers${e.projected ? `, times Wo, give ${e.output.length}` : ''}`,
     },

@@ -97,17 +97,13 @@ export const strings = {
     concat: '所有的头，标出这一个',
     output: (token) => `“${token}”的输出`,
     sums: {
-      dot: (products, raw, format) => {
-        const terms = products.filter((x) => x !== 0);
-        const some = terms.slice(0, 4).map((x) => (x < 0 ? `− ${format(-x)}` : `+ ${format(x)}`)).join(' ').replace(/^\+ /, '');
-        return `q · k = ${some || '0'}${terms.length > 4 ? ' + …' : ''} = ${format(raw)}`;
-      },
       scale: (e, format) => [
         `得分 = ${format(e.raw)} × ${format(e.factor)} = ${format(e.scaled)}`,
         ...(e.capped === e.scaled ? [] : [`软上限后：${format(e.capped)}`]),
         ...(e.hidden ? ['隐藏：−∞'] : []),
       ],
-      softmax: (e, format) => (e.sum === 0 ? '所有键都被隐藏：权重全为 0' : e.hidden ? `权重 = 0 / ${format(e.sum)} = 0` : `权重 = exp(${format(e.masked)} − ${format(e.most)}) / ${format(e.sum)} = ${format(e.exponent)} / ${format(e.sum)} = ${format(e.weight)}`),
+      weight: (sum) => `权重 = ${sum}`,
+      blind: '所有键都被隐藏：权重全为 0',
       values: (key, weight) => `“${key}”的 ${weight} 进入输出`,
       join: (e) => `${e.concat.length} 个数${e.projected ? `，乘以 Wo，得到 ${e.output.length} 个` : ''}`,
     },

@@ -15,11 +15,9 @@ function fits(name, value) {
   return typeof value === typeof initialState[name] && (typeof value !== 'number' || Number.isFinite(value));
 }
 
-const startOf = (example) => change(initialState, { example });
-
 export function writeState(state) {
   const parameters = new URLSearchParams(state.example === initialState.example ? '' : { example: state.example });
-  for (const [name, first] of Object.entries(startOf(state.example))) {
+  for (const [name, first] of Object.entries(change(initialState, { example: state.example }))) {
     const [value, plain] = [state[name], typeof first === 'string'];
     if (JSON.stringify(value) !== JSON.stringify(first)) parameters.set(name, plain ? value : JSON.stringify(value));
   }
@@ -38,5 +36,5 @@ export function readState(text) {
       // Not JSON: somebody else's.
     }
   }
-  return change(startOf(patch.example ?? initialState.example), patch);
+  return change(initialState, patch);
 }

@@ -176,6 +176,8 @@ describe('the page', { timeout: 240_000 }, () => {
     await page.fill('#text', '   ');
     await settle();
     assert.match(await page.locator('#message').textContent(), /Write a few words/);
+    await page.evaluate(() => document.querySelectorAll('.controls button').forEach((button) => button.id !== 'reset' && button.click()));
+    await settle();
     await page.fill('#text', 'one two three');
     await settle();
     assert.equal(await page.locator('#message').textContent(), '');
@@ -274,13 +276,14 @@ describe('the page', { timeout: 240_000 }, () => {
     await open();
     await walk(7, 5);
     const text = await stepText();
-    for (const part of ['q · k = 31.2 = 31.2', 'score = 31.2 × 0.1667 = 5.2', /weight = exp\(5\.2 − 5\.2\) \/ 1\.586 = 1 \/ 1\.586 = 0\.630/, 'q of “it”', 'k of “mat”', '288 numbers']) assert.ok(part.test?.(text) ?? text.includes(part), String(part));
+    for (const part of ['q · k = 31.2', 'score = 31.2 × 0.1667 = 5.2', /weight = exp\(5\.2 − 5\.2\) \/ 1\.586 = 1 \/ 1\.586 = 0\.630/, 'q of “it”', 'k of “mat”', '288 numbers']) assert.ok(part.test?.(text) ?? text.includes(part), String(part));
     await page.selectOption('#mask', 'causal');
     await walk(2, 9);
     assert.match(await stepText(), /hidden: −∞/);
     await page.selectOption('#example', 'wide');
     await settle();
     await walk(1, 1);
+    assert.match(await stepText(), /q · k = −?[\d.]+( [−+] [\d.]+){3} \+ … = /);
     assert.match(await stepText(), /128 numbers, times Wo, give 128/);
     assert.deepEqual(faults, []);
   });

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { attentionOptions, constructHeads, EXAMPLES, SENTENCE, tokenize } from '../../web/examples.js';
+import { attentionOptions, constructHeads, EXAMPLES, PAINT_STRIDE, SENTENCE, tokenize } from '../../web/examples.js';
 import { formatWeight, makeScale } from '../../web/scale.js';
 import { asksAnew, change, initialState, readCell, step } from '../../web/state.js';
 import { LANGUAGES } from '../../web/strings.js';
@@ -81,6 +81,9 @@ test('masks and temperature become options of attention', () => {
   assert.ok(Math.abs(attentionOptions({ ...initialState, temperature: 2 }, problem).scale - 1 / (2 * Math.sqrt(2 * n))) < 1e-12);
   assert.equal(attentionOptions({ ...initialState, mask: 'causal' }, problem).causal, true);
   assert.deepEqual([...attentionOptions({ ...initialState, mask: 'padding', keys: 2 }, problem).mask.data].slice(0, 3), [1, 1, 0]);
+  assert.deepEqual(attentionOptions({ ...initialState, mask: 'window', window: 3 }, problem).window, [3, 3]);
+  const { mask } = attentionOptions({ ...initialState, painted: [2, PAINT_STRIDE + 1] }, problem);
+  assert.deepEqual([mask.shape, [...mask.data.keys()].filter((i) => !mask.data[i])], [[n, n], [2, n + 1]]);
 });
 
 test('arrow keys walk the cells and stop at the edges', () => {
