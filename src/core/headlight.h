@@ -118,9 +118,9 @@ hl_status hl_cache_append(float *present, const float *past, const float *fresh,
 /* ---- multi-head attention --------------------------------------------------------------------------- */
 
 /* The layer takes its weights packed: in the order in which the kernel reads them, the same for every
- * flavour. Packing costs about as much as one row of input; do it once. Floats of a packed weight; */
+ * flavour. Packing costs about as much as one row of input; do it once. Floats that a packed weight takes,
+ * and packed = weight (out, in): */
 double hl_weight_packed_size(uint32_t out, uint32_t in);
-/* packed = weight (out, in) */
 hl_status hl_weight_pack(float *packed, const float *weight, uint32_t out, uint32_t in);
 
 /* The same rounded to eight bits, each output channel by a scale of its own: a quarter of the memory, and faster.
