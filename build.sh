@@ -207,11 +207,13 @@ build_site() {
   stale dist/site/index.html "${sources[@]}" || return 0
   say 'page: dist/site dist/headlight.html'
   mkdir -p dist/site
-  bundle web/main.js web/worker.js --minify --outdir=dist/site
-  cp dist/headlight.*.wasm dist/headlight.worker.js web/style.css dist/site/
-  cp web/index.html dist/site/
+  local texts=(--loader:.css=text --loader:.html=text)
+  bundle web/mount.js web/worker.js "${texts[@]}" --minify --outdir=dist/site
+  bundle web/main.js --external:./mount.js --minify --outdir=dist/site
+  cp dist/headlight.*.wasm dist/headlight.worker.js web/index.html dist/site/
+  bundle web/main.js "${texts[@]}" --minify --outfile=dist/obj/main.js
   bundle web/worker.inline.js --format=iife --log-override:empty-import-meta=silent --minify --loader:.wasm=binary --outfile=dist/obj/worker.inline.js
-  "$node" web/onefile.js web/index.html web/style.css dist/site/main.js dist/obj/worker.inline.js dist/headlight.html
+  "$node" web/onefile.js web/index.html dist/obj/main.js dist/obj/worker.inline.js dist/headlight.html
 }
 
 # Types come from the JSDoc, and are checked on the way.

@@ -1,16 +1,165 @@
-// What a worker does: a message in is a state, with tensors where they are a visitor's own; a message out is what attention makes of it.
+// What the worker does: a question in is a state and what of it is looked at, a message out the parts that have
+// changed since the last answer.
 
-import { compute } from './compute.js';
+import { toProgram } from './code.js';
+import { attentionOptions, EXAMPLES } from './examples.js';
+import { toCsv, toNpy, toSafetensors, toSvg } from './export.js';
+import { links } from './lines.js';
+import { largest, pool } from './pool.js';
+import { makeScale, makeSignedScale } from './scale.js';
+import { createSolver } from './solve.js';
+import { LINES, regionOf } from './state.js';
+import { readTensors, TensorProblem } from './tensors.js';
 
-/** @param {() => Promise<object>} load */
+/** From so many weights on, threads are worth their start. */
+const MANY = 2 ** 20;
+/** A table has no more rows or columns than these. */
+const TABLE = 64;
+
+class Cancelled extends Error {}
+
+const ofAll = (T, S) => ({ queries: { from: 0, to: T }, keys: { from: 0, to: S } });
+
+/** One head's weights now, less what they are in what is held. */
+function differenceOf(now, held) {
+  const weights = now.weights.map((w, i) => w - held.weights[i]);
+  const visible = now.visible && held.visible ? now.visible.map((seen, i) => Math.max(seen, held.visible[i])) : null;
+  return { ...now, weights, visible };
+}
+
+/** Every part of an answer by its name: what it depends on, and how it is made. */
+function partsOf({ state, look, now, held }) {
+  const { shape: [, H, T, S] } = now.problem;
+  const head = Math.min(state.head, H - 1);
+  const region = regionOf(state, T, S);
+  const differs = look.compare === 'difference' && held && String(held.problem.shape.slice(1)) === String([H, T, S]);
+  const key = [now.key, differs && held.key].join();
+  const of = (h) => (differs ? differenceOf(now.headOf(h), held.headOf(h)) : now.headOf(h));
+  const queries = [...new Set([state.cell?.query, ...state.also])].filter((query) => query < T).sort((a, b) => a - b);
+  const parts = {
+    problem: [now.problemKey, () => now.problem],
+    facts: [key, () => ({ milliseconds: now.milliseconds, info: now.info, differs })],
+    heads: [`${key},${look.small}`, () => {
+      const each = Array.from({ length: H }, (_, h) => pool(of(h), ofAll(T, S), { rows: look.small, columns: look.small }));
+      return { ...each[0], values: each.map(({ values }) => values), most: Math.max(...each.map(({ values }) => largest(values))) };
+    }],
+    picture: [`${key},${head},${JSON.stringify(region)},${JSON.stringify(look.large)}`, () => ({ ...pool(of(head), region, look.large), region, head })],
+    cell: [`${now.key},${head},${JSON.stringify(state.cell)},${state.off}`, () => state.cell && now.cell(head, state.cell)],
+  };
+  if (state.view === 'lines' && !differs) {
+    const rule = LINES[state.lines];
+    parts.lines = [`${key},${head},${queries},${state.lines},${JSON.stringify(region)}`, () => links(now.headOf(head), queries.length > 0 ? queries : null, rule, region)];
+  }
+  if (look.table) {
+    const cut = ({ from, to }) => ({ from, to: Math.min(to, from + TABLE) });
+    const part = { queries: cut(region.queries), keys: cut(region.keys) };
+    parts.table = [`${now.key},${head},${JSON.stringify(part)}`, () => ({ ...pool({ ...now.headOf(head), visible: null }, part, { rows: TABLE, columns: TABLE }), region: part })];
+  }
+  if (look.statistics) parts.statistics = [now.key, now.statistics];
+  if (held && look.compare === 'side') {
+    const [, heads, rows, columns] = held.problem.shape;
+    const other = Math.min(head, heads - 1);
+    const shown = regionOf(state, rows, columns);
+    parts.held = [`${held.key},${other},${JSON.stringify(shown)},${JSON.stringify(look.large)}`, () => {
+      const picture = pool(held.headOf(other), shown, look.large);
+      return { problem: held.problem, picture: { ...picture, region: shown, head: other }, most: largest(picture.values) };
+    }];
+  }
+  return parts;
+}
+
+/** Files are made of all that there is, not of what the screen has room for. */
+const FILES = {
+  csv: (whole, { batch, head }) => toCsv(whole, { batch, head }),
+  npy: (whole) => toNpy(whole),
+  safetensors: (whole) => toSafetensors(whole),
+  svg(whole, { batch, head, held, title, kind }) {
+    const headOf = ({ weights, scores, shape: [, H, T, S] }) => {
+      const at = (batch * H + head) * T * S;
+      return { weights: weights.subarray(at, at + T * S), scores: scores.subarray(at, at + T * S), T, S };
+    };
+    const palette = { text: '#3a352c', paper: '#fbfaf7', hatch: '#9a9384', query: '#1558c0', key: '#b3261e' };
+    let shown = headOf(whole);
+    if (held) {
+      const before = headOf(held);
+      shown = { ...shown, weights: shown.weights.map((w, i) => w - before.weights[i]), scores: shown.scores.map((score, i) => Math.max(score, before.scores[i])) };
+    }
+    const scale = held ? makeSignedScale('light', largest(shown.weights)) : makeScale('light', largest(whole.weights), kind);
+    return toSvg({ head: shown, queries: whole.queries, keys: whole.keys, scale, title, colours: palette });
+  },
+  code: (whole, { batch, head, title, options }) => toProgram(whole, options, { batch, head, title }),
+};
+
+/** @param {(options: { threads: 1 | 'auto' }) => Promise<object>} load */
 export function answer(load) {
-  const ready = load();
-  ready.catch(() => {});
-  onmessage = async ({ data: { id, state, given } }) => {
+  const core = load({ threads: 1 });
+  core.catch(() => {});
+  let threaded = null;
+  const coreFor = (weights) => {
+    if (weights < MANY || !globalThis.crossOriginIsolated) return core;
+    threaded ??= load({ threads: 'auto' });
+    return threaded;
+  };
+  const [now, held] = [createSolver(coreFor), createSolver(coreFor)];
+  /** What was sent last, part by part. */
+  const sent = {};
+  /** A visitor's tensors: the newest, and those that what is held was made from. */
+  const files = new Map();
+  let cancelled = false;
+
+  /** Lets messages in, and says how far it is. */
+  const turnFor = (id) => async (done, of) => {
+    postMessage({ id, progress: { done, of } });
+    await new Promise((resolve) => setTimeout(resolve));
+    if (cancelled) throw new Cancelled();
+  };
+  const givenFor = (state) => (EXAMPLES[state.example].file ? files.get(state.file) : undefined);
+  const solveBoth = async ({ id, state, before }) => [
+    await now.solve(state, givenFor(state), turnFor(id)),
+    before ? await held.solve({ ...before, head: state.head }, givenFor(before), turnFor(id)) : null,
+  ];
+
+  const verbs = {
+    async look({ id, state, before, look }) {
+      const [solved, other] = await solveBoth({ id, state, before });
+      if (!solved) return { empty: true };
+      const changed = {};
+      const parts = partsOf({ state, look, now: solved, held: other });
+      for (const [name, [key, make]] of Object.entries(parts)) {
+        if (sent[name] === key) continue;
+        changed[name] = make();
+        sent[name] = key;
+      }
+      for (const name of Object.keys(sent)) if (!parts[name]) delete sent[name];
+      return { changed };
+    },
+    async make({ id, state, before, what, more }) {
+      const [solved, other] = await solveBoth({ id, state, before });
+      const options = attentionOptions(state, EXAMPLES[state.example].problem(state, givenFor(state)));
+      return { made: FILES[what](solved.whole(), { ...more, batch: solved.batch, held: other?.whole(), options }) };
+    },
+    async take({ sources, before }) {
+      const given = readTensors(sources);
+      const id = 1 + Math.max(0, ...files.keys());
+      for (const old of files.keys()) if (old !== before?.file) files.delete(old);
+      files.set(id, { ...given, id });
+      return { given: { id, heads: given.query.shape.length === 4 ? given.query.shape[1] : null, width: given.query.shape.at(-1) } };
+    },
+  };
+
+  onmessage = async ({ data: question }) => {
+    if (question.verb === 'cancel') {
+      cancelled = true;
+      return;
+    }
+    cancelled = false;
     try {
-      postMessage({ id, result: compute(await ready, state, given) });
+      await core;
+      postMessage({ id: question.id, ...(await verbs[question.verb](question)) });
     } catch (error) {
-      postMessage({ id, error: error.message });
+      if (error instanceof Cancelled) postMessage({ id: question.id, cancelled: true });
+      else if (error instanceof TensorProblem) postMessage({ id: question.id, problem: { code: error.code, values: error.values } });
+      else postMessage({ id: question.id, error: error.message });
     }
   };
 }

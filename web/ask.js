@@ -1,37 +1,68 @@
-// Asks the worker, one question at a time: while it computes, only the newest question waits.
+// Asks the worker, one question at a time: while it computes, only the newest look waits; files are asked for in turn.
+
+/** A look that takes longer than this gives way to a newer one. */
+const PATIENCE = 400;
 
 /** The page that is one file carries its worker as text. */
 function startWorker() {
   const text = document.getElementById('worker')?.textContent;
-  if (text) return new Worker(URL.createObjectURL(new Blob([text], { type: 'text/javascript' })));
-  return new Worker(new URL('./worker.js', import.meta.url), { type: 'module' });
+  if (!text) return { worker: new Worker(new URL('./worker.js', import.meta.url), { type: 'module' }) };
+  const url = URL.createObjectURL(new Blob([text], { type: 'text/javascript' }));
+  return { worker: new Worker(url), url };
 }
 
-export function createCompute(onAnswer) {
-  const worker = startWorker();
-  let id = 0;
-  let busy = false;
+/** @param {{ onAnswer: (answer: object) => void, onProgress: (progress: { done: number, of: number }) => void }} listeners */
+export function createAsk({ onAnswer, onProgress }) {
+  const { worker, url } = startWorker();
+  let count = 0;
+  let running = null;
   /** @type {object | null} */
   let waiting = null;
+  const queue = [];
 
-  /** @param {{ state: object, given?: object }} question */
-  function ask(question) {
-    if (busy) {
-      waiting = question;
+  function next() {
+    const question = queue.shift() ?? waiting;
+    if (!question) return;
+    if (question === waiting) waiting = null;
+    running = { ...question, id: ++count, since: performance.now() };
+    const { done, transfer = [], ...message } = running;
+    worker.postMessage(message, transfer);
+  }
+  const cancel = () => running && worker.postMessage({ verb: 'cancel' });
+
+  worker.onmessage = ({ data }) => {
+    if (data.id !== running?.id) return;
+    if (data.progress) {
+      if (waiting && performance.now() - running.since > PATIENCE) cancel();
+      onProgress(data.progress);
       return;
     }
-    busy = true;
-    worker.postMessage({ id: ++id, ...question });
-  }
-  worker.onmessage = ({ data }) => {
-    busy = false;
-    if (waiting) {
-      const next = waiting;
-      waiting = null;
-      ask(next);
-    }
-    onAnswer(data);
+    const { done } = running;
+    running = null;
+    if (done) done(data);
+    else onAnswer(data);
+    next();
   };
   worker.onerror = (event) => onAnswer({ error: event.message ?? 'the worker did not start' });
-  return { ask };
+
+  return {
+    /** How the state looks; answers of older looks that were not begun are left out. */
+    look(question) {
+      waiting = { verb: 'look', ...question };
+      if (!running) next();
+    },
+    /** Anything else, with its answer. */
+    request(verb, question, transfer) {
+      return new Promise((done) => {
+        queue.push({ verb, ...question, transfer, done });
+        if (!running) next();
+      });
+    },
+    cancel,
+    busy: () => running !== null || waiting !== null,
+    stop() {
+      worker.terminate();
+      if (url) URL.revokeObjectURL(url);
+    },
+  };
 }

@@ -1,5 +1,6 @@
 // What is shown as a program: the queries, keys and values of one head, the options, and the call.
 
+import { optionsOf } from './examples.js';
 import { shortest } from './scale.js';
 
 function matrix(name, { data, shape: [, H, N, D] }, batch, head) {
@@ -10,10 +11,7 @@ function matrix(name, { data, shape: [, H, N, D] }, batch, head) {
 
 /** Options of one batch entry, as source text. */
 function written(options, batch) {
-  const own = { ...options };
-  if (own.validLens) own.validLens = [own.validLens[batch]];
-  if (own.keyPadding) own.keyPadding = [own.keyPadding[batch]];
-  return Object.entries(own).map(([name, value]) => {
+  return Object.entries(optionsOf(options, batch)).map(([name, value]) => {
     if (!value.shape) return `${name}: ${JSON.stringify(value)}`;
     const [T, S] = value.shape;
     return `${name}: [${Array.from({ length: T }, (_, t) => `\n    [${value.data.subarray(t * S, (t + 1) * S).join(', ')}]`).join(',')},\n  ]`;
@@ -21,14 +19,13 @@ function written(options, batch) {
 }
 
 /**
- * @param result an answer of the worker
+ * @param whole what a solution has of the whole batch
  * @param options those of attention that gave it
  */
-export function toProgram(result, options, { batch, head, title }) {
-  const { q, k, v } = result.steps;
+export function toProgram({ queries, keys, q, k, v }, options, { batch, head, title }) {
   return `// ${title.replace(/[\r\n\u2028\u2029]+/g, ' ')}
-// queries: ${JSON.stringify(result.queries)}
-// keys: ${JSON.stringify(result.keys)}
+// queries: ${JSON.stringify(queries)}
+// keys: ${JSON.stringify(keys)}
 import { load } from 'headlight';
 
 const hl = await load();

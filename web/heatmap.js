@@ -1,7 +1,11 @@
-// Draws one head on a canvas, and finds the cell under a point.
+// Draws the weights of one head on a canvas, and finds the cell under a point.
 
 export const FONT = '13px system-ui, sans-serif';
 const GAP = 8;
+/** Cells are square where they are at least so large; smaller ones take what room there is. */
+const [LEAST_SQUARE, LARGEST] = [6, 48];
+/** Room that a label needs along its axis. */
+const LABEL = 15;
 
 /** Text no wider than the room for it. */
 export function fit(context, text, room) {
@@ -11,19 +15,30 @@ export function fit(context, text, room) {
   return `${signs.join('')}…`;
 }
 
-/** Where everything lies, in CSS pixels, for a picture of these tokens within a width and a height. */
-export function layOut(context, { queries, keys }, width, height) {
-  context.font = FONT;
-  const widest = (tokens) => Math.max(...tokens.map((token) => context.measureText(token).width));
-  const left = Math.min(widest(queries), width * 0.22, 120) + GAP;
-  const top = Math.min(widest(keys), 96) + GAP + 4;
-  const cell = Math.max(Math.min((width - left - 1) / keys.length, (height - top - 1) / queries.length, 48), 2);
-  return { left, top, cell, width: left + cell * keys.length + 1, height: top + cell * queries.length + 1 };
+/** Labels that are looked at to find the widest: all of thousands would take longer than the drawing. */
+const MOST_MEASURED = 200;
+
+/** Where everything lies, in CSS pixels, for a picture of a region of these tokens within a width and a height. */
+export function layOut(context, { queries, keys, region }, width, height) {
+  // Bold is wider: a token must not be cut because it is chosen.
+  context.font = `600 ${FONT}`;
+  const widest = (tokens, { from, to }) => {
+    let most = 0;
+    for (let i = from, step = Math.ceil((to - from) / MOST_MEASURED); i < to; i += step) most = Math.max(most, context.measureText(tokens[i]).width);
+    return most;
+  };
+  const left = Math.min(widest(queries, region.queries), width * 0.22, 120) + GAP;
+  const top = Math.min(widest(keys, region.keys), 96) + GAP + 4;
+  const [T, S] = [region.queries.to - region.queries.from, region.keys.to - region.keys.from];
+  const [across, down] = [(width - left - 1) / S, (height - top - 1) / T];
+  const cell = Math.min(across, down, LARGEST);
+  const [cellWidth, cellHeight] = [Math.max(cell, Math.min(across, LEAST_SQUARE)), Math.max(cell, Math.min(down, LEAST_SQUARE))];
+  return { left, top, cellWidth, cellHeight, region, T, S, width: left + cellWidth * S + 1, height: top + cellHeight * T + 1 };
 }
 
-export function cellAt({ left, top, cell }, x, y, T, S) {
-  const [query, key] = [Math.floor((y - top) / cell), Math.floor((x - left) / cell)];
-  return query >= 0 && query < T && key >= 0 && key < S ? { query, key } : null;
+export function cellAt({ left, top, cellWidth, cellHeight, region, T, S }, x, y) {
+  const [row, column] = [Math.floor((y - top) / cellHeight), Math.floor((x - left) / cellWidth)];
+  return row >= 0 && row < T && column >= 0 && column < S ? { query: region.queries.from + row, key: region.keys.from + column } : null;
 }
 
 /** A canvas of this size in CSS pixels, sharp on this screen. */
@@ -42,16 +57,21 @@ export function prepare(canvas, width, height) {
   return context;
 }
 
-/** One pixel a cell, enlarged without smoothing; hidden cells stay clear. */
-function cellsOf({ weights, scores, T, S }, scale) {
-  const picture = new OffscreenCanvas(S, T);
+/** One pixel a cell, enlarged without smoothing; hidden cells (NaN) stay clear. */
+function cellsOf({ rows, columns, values }, scale) {
+  const picture = new OffscreenCanvas(columns, rows);
   const context = picture.getContext('2d');
-  const image = context.createImageData(S, T);
+  const image = context.createImageData(columns, rows);
   const pixels = new Uint32Array(image.data.buffer);
-  for (let t = 0; t < T; t++) {
-    const row = weights.subarray(t * S, (t + 1) * S);
-    const unit = scale.perRow ? 1 / (row.reduce((a, b) => Math.max(a, b), 0) || 1) : 1;
-    for (let s = 0; s < S; s++) pixels[t * S + s] = scores[t * S + s] === -Infinity ? 0 : scale.pixels[scale.index(row[s] * unit)];
+  for (let r = 0; r < rows; r++) {
+    const [from, to] = [r * columns, (r + 1) * columns];
+    let unit = 1;
+    if (scale.perRow) {
+      let most = 0;
+      for (let i = from; i < to; i++) if (values[i] > most) most = values[i];
+      unit = 1 / (most || 1);
+    }
+    for (let i = from; i < to; i++) pixels[i] = Number.isNaN(values[i]) ? 0 : scale.pixels[scale.index(values[i] * unit)];
   }
   context.putImageData(image, 0, 0);
   return picture;
@@ -74,86 +94,94 @@ function hatch(context, x, y, width, height, colour) {
   context.restore();
 }
 
-function drawCells(context, head, scale, { left, top, cell }, colours) {
-  const [width, height] = [cell * head.S, cell * head.T];
-  hatch(context, left, top, width, height, colours.hatch);
+function drawCells(context, picture, scale, { left, top, width, height }, colour) {
+  if (picture.values.some(Number.isNaN)) hatch(context, left, top, width, height, colour);
   context.imageSmoothingEnabled = false;
-  context.drawImage(cellsOf(head, scale), left, top, width, height);
+  context.drawImage(cellsOf(picture, scale), left, top, width, height);
 }
 
-function drawGrid(context, head, { left, top, cell }, colour) {
-  if (cell < 10) return;
-  const [width, height] = [cell * head.S, cell * head.T];
+function drawGrid(context, { left, top, cellWidth, cellHeight, T, S }, colour) {
+  if (Math.min(cellWidth, cellHeight) < 10) return;
   context.strokeStyle = colour;
   context.lineWidth = 1;
   context.beginPath();
-  for (let s = 0; s <= head.S; s++) {
-    context.moveTo(left + s * cell, top);
-    context.lineTo(left + s * cell, top + height);
+  for (let s = 0; s <= S; s++) {
+    context.moveTo(left + s * cellWidth, top);
+    context.lineTo(left + s * cellWidth, top + T * cellHeight);
   }
-  for (let t = 0; t <= head.T; t++) {
-    context.moveTo(left, top + t * cell);
-    context.lineTo(left + width, top + t * cell);
+  for (let t = 0; t <= T; t++) {
+    context.moveTo(left, top + t * cellHeight);
+    context.lineTo(left + S * cellWidth, top + t * cellHeight);
   }
   context.stroke();
 }
 
-/** The large picture: cells, tokens on both axes, the cell being read. */
-export function drawHead(canvas, head, { queries, keys, cell: read, scale, width, height, colours }) {
-  const probe = canvas.getContext('2d');
-  const places = layOut(probe, { queries, keys }, width, height);
-  const context = prepare(canvas, places.width, places.height);
-  const { left, top, cell } = places;
-  drawCells(context, head, scale, places, colours);
-  drawGrid(context, head, places, colours.grid);
-  context.font = FONT;
+function drawLabels(context, { left, top, cellWidth, cellHeight, region }, { queries, keys }, read, also, colours) {
+  // Where cells are too narrow for every label some are left out, but never those of the cell being read.
+  const shown = (i, from, chosen, every) => chosen.includes(i) || ((i - from) % every === 0 && chosen.every((c) => Math.abs(i - c) >= every));
+  const style = (on, colour) => {
+    context.fillStyle = on ? colour : colours.text;
+    context.font = on ? `600 ${FONT}` : FONT;
+  };
   context.textBaseline = 'middle';
-  // Where cells are too narrow for every label some are left out, but never that of the cell being read.
-  const every = Math.ceil(15 / cell);
-  const shown = (i, chosen) => i === chosen || (i % every === 0 && !(Math.abs(i - chosen) < every));
-  queries.forEach((token, t) => {
-    if (!shown(t, read?.query)) return;
-    const on = read?.query === t;
-    context.textAlign = 'right';
-    context.fillStyle = on ? colours.query : colours.text;
-    context.font = on ? `600 ${FONT}` : FONT;
-    context.fillText(fit(context, token, left - GAP), left - GAP, top + (t + 0.5) * cell);
-  });
-  keys.forEach((token, s) => {
-    if (!shown(s, read?.key)) return;
-    const on = read?.key === s;
-    context.save();
-    context.translate(left + (s + 0.5) * cell, top - GAP);
-    context.rotate(-Math.PI / 2);
-    context.textAlign = 'left';
-    context.fillStyle = on ? colours.key : colours.text;
-    context.font = on ? `600 ${FONT}` : FONT;
-    context.fillText(fit(context, token, top - GAP - 4), 0, 0);
-    context.restore();
-  });
-  if (read && read.query < head.T && read.key < head.S) {
-    context.lineWidth = 1.5;
-    context.strokeStyle = colours.query;
-    context.strokeRect(left, top + read.query * cell, cell * head.S, cell);
-    context.strokeStyle = colours.key;
-    context.strokeRect(left + read.key * cell, top, cell, cell * head.T);
-    context.lineWidth = 2.5;
-    context.strokeStyle = colours.ink;
-    context.strokeRect(left + read.key * cell, top + read.query * cell, cell, cell);
+  context.textAlign = 'right';
+  const [rows, columns] = [[...(read ? [read.query] : []), ...also], read ? [read.key] : []];
+  const { from: q0, to: q1 } = region.queries;
+  for (let t = q0, every = Math.ceil(LABEL / cellHeight); t < q1; t++) {
+    if (!shown(t, q0, rows, every)) continue;
+    style(rows.includes(t), colours.query);
+    context.fillText(fit(context, queries[t], left - GAP), left - GAP, top + (t - q0 + 0.5) * cellHeight);
   }
+  context.textAlign = 'left';
+  const { from: k0, to: k1 } = region.keys;
+  for (let s = k0, every = Math.ceil(LABEL / cellWidth); s < k1; s++) {
+    if (!shown(s, k0, columns, every)) continue;
+    style(columns.includes(s), colours.key);
+    context.save();
+    context.translate(left + (s - k0 + 0.5) * cellWidth, top - GAP);
+    context.rotate(-Math.PI / 2);
+    context.fillText(fit(context, keys[s], top - GAP - 4), 0, 0);
+    context.restore();
+  }
+}
+
+/** The rows that are marked, and row, column and cell of what is read. */
+function drawMarks(context, { left, top, cellWidth, cellHeight, region, T, S }, read, also, colours) {
+  const frame = (t, s, rows, columns, colour, line) => {
+    context.lineWidth = line;
+    context.strokeStyle = colour;
+    context.strokeRect(left + s * cellWidth, top + t * cellHeight, Math.max(columns * cellWidth, 1), Math.max(rows * cellHeight, 1));
+  };
+  const inside = (i, { from, to }) => i >= from && i < to;
+  for (const query of also) if (inside(query, region.queries)) frame(query - region.queries.from, 0, 1, S, colours.query, 1);
+  if (!read || !inside(read.query, region.queries) || !inside(read.key, region.keys)) return;
+  const [t, s] = [read.query - region.queries.from, read.key - region.keys.from];
+  const line = Math.min(cellWidth, cellHeight) < 3 ? 0.75 : 1.5;
+  frame(t, 0, 1, S, colours.query, line);
+  frame(0, s, T, 1, colours.key, line);
+  frame(t, s, 1, 1, colours.ink, line + 1);
+}
+
+/** The large picture: cells, tokens on both axes, the cell being read. */
+export function drawHead(canvas, picture, { queries, keys, cell: read, also, scale, width, height, colours }) {
+  const places = layOut(canvas.getContext('2d'), { queries, keys, region: picture.region }, width, height);
+  const context = prepare(canvas, places.width, places.height);
+  drawCells(context, picture, scale, { ...places, width: places.cellWidth * places.S, height: places.cellHeight * places.T }, colours.hatch);
+  drawGrid(context, places, colours.grid);
+  drawLabels(context, places, { queries, keys }, read, also, colours);
+  drawMarks(context, places, read, also, colours);
   return places;
 }
 
-/** A small picture: cells only, and the row being read. */
-export function drawThumbnail(canvas, head, { cell: read, scale, size, colours }) {
-  const cell = size / Math.max(head.S, head.T);
-  const context = prepare(canvas, cell * head.S, cell * head.T);
-  drawCells(context, head, scale, { left: 0, top: 0, cell }, colours);
-  if (read && read.query < head.T) {
-    context.lineWidth = 1;
-    context.strokeStyle = colours.query;
-    context.strokeRect(0.5, read.query * cell, cell * head.S - 1, Math.max(cell, 2));
-  }
+/** A small picture: cells only, and the rows being read. */
+export function drawThumbnail(canvas, { rows, columns, values }, { marked, T, S, scale, size, colours }) {
+  const cell = size / Math.max(T, S);
+  const [width, height] = [Math.max(cell * S, 3), Math.max(cell * T, 3)];
+  const context = prepare(canvas, width, height);
+  drawCells(context, { rows, columns, values }, scale, { left: 0, top: 0, width, height }, colours.hatch);
+  context.lineWidth = 1;
+  context.strokeStyle = colours.query;
+  for (const query of marked) if (query < T) context.strokeRect(0.5, query * cell, width - 1, Math.max(cell, 2));
 }
 
 /** The colours of a scale from its least to its greatest value, left to right. */

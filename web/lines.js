@@ -5,24 +5,32 @@ import { fit, FONT, prepare } from './heatmap.js';
 const MARGIN = 6;
 const ROWS = { most: 24, least: 14, roomy: 30 };
 
+/** Of all queries at once no more lines than these are drawn, the strongest. */
+const MOST_LINES = 1500;
+
 /**
  * The weights worth a line.
- * @param {{ weights: Float32Array, scores: Float32Array, T: number, S: number }} head
+ * @param {{ weights: Float32Array, T: number, S: number }} head
  * @param {number[] | null} queries all of them where null
  * @param {{ kind: 'mass', share: number } | { kind: 'top', count: number }} rule the fewest weights that make up a share
  *   of their row, or the largest ones
+ * @param {{ queries: { from: number, to: number }, keys: { from: number, to: number } }} [region] what is shown
  * @returns {{ query: number, key: number, weight: number }[]} by query, then by falling weight
  */
-export function links({ weights, scores, T, S }, queries, rule) {
-  return [...(queries ?? Array(T).keys())].sort((a, b) => a - b).flatMap((query) => {
+export function links({ weights, T, S }, queries, rule, region = { queries: { from: 0, to: T }, keys: { from: 0, to: S } }) {
+  const inside = (i, { from, to }) => i >= from && i < to;
+  const all = [...(queries ?? Array(T).keys())].filter((query) => inside(query, region.queries)).sort((a, b) => a - b).flatMap((query) => {
     const row = weights.subarray(query * S, (query + 1) * S);
-    const keys = Array.from(row.keys()).filter((s) => row[s] > 0 && scores[query * S + s] !== -Infinity).sort((a, b) => row[b] - row[a] || a - b);
+    const keys = Array.from(row.keys()).filter((s) => row[s] > 0).sort((a, b) => row[b] - row[a] || a - b);
     let left = rule.kind === 'mass' ? rule.share * keys.reduce((sum, s) => sum + row[s], 0) : 0;
     let count = 0;
     if (rule.kind === 'top') count = rule.count;
     else while (left > 0 && count < keys.length) left -= row[keys[count++]];
-    return keys.slice(0, count).map((key) => ({ query, key, weight: row[key] }));
+    return keys.slice(0, count).filter((key) => inside(key, region.keys)).map((key) => ({ query, key, weight: row[key] }));
   });
+  if (all.length <= MOST_LINES) return all;
+  const least = all.map(({ weight }) => weight).sort((a, b) => b - a)[MOST_LINES - 1];
+  return all.filter(({ weight }) => weight >= least).slice(0, MOST_LINES);
 }
 
 export function layOutLines(context, { queries, keys }, width) {
@@ -69,21 +77,26 @@ function drawTokens(context, tokens, { x, align, room, layout, style }) {
   context.globalAlpha = 1;
 }
 
-/** @param chosen queries whose lines are drawn; null: all, thinner. `read` is the line on top. */
-export function drawLines(canvas, head, { queries, keys, chosen, rule, width, colours, read }) {
-  const layout = layOutLines(canvas.getContext('2d'), { queries, keys }, width);
+/**
+ * @param drawn what `links` gives
+ * @param chosen queries whose lines are drawn; empty: all, thinner. `read` is the line on top.
+ */
+export function drawLines(canvas, drawn, { queries, keys, region, chosen, width, colours, read, weight }) {
+  const [rows, columns] = [queries.slice(region.queries.from, region.queries.to), keys.slice(region.keys.from, region.keys.to)];
+  const layout = layOutLines(canvas.getContext('2d'), { queries: rows, keys: columns }, width);
   const context = prepare(canvas, width, layout.height);
-  const drawn = links(head, chosen, rule);
-  const most = chosen ? 5.25 : 2.25;
-  for (const link of drawn) drawLink(context, layout, link, { colour: colours.query, width: 0.75 + most * link.weight, alpha: 0.15 + 0.75 * link.weight });
-  if (read && read.query < head.T && read.key < head.S) {
-    const weight = head.weights[read.query * head.S + read.key];
-    drawLink(context, layout, read, { colour: colours.ink, width: 0.75 + most * weight, alpha: 0.9 });
+  const inRegion = ({ query, key, ...more }) => ({ query: query - region.queries.from, key: key - region.keys.from, ...more });
+  const most = chosen.length > 0 ? 5.25 : 2.25;
+  for (const link of drawn) drawLink(context, layout, inRegion(link), { colour: colours.query, width: 0.75 + most * link.weight, alpha: 0.15 + 0.75 * link.weight });
+  const here = read && inRegion(read);
+  if (here && here.query >= 0 && here.query < rows.length && here.key >= 0 && here.key < columns.length) {
+    drawLink(context, layout, here, { colour: colours.ink, width: 0.75 + most * weight, alpha: 0.9 });
   }
-  const received = new Float64Array(keys.length);
-  for (const { key, weight } of drawn) received[key] += weight;
+  const received = new Float64Array(columns.length);
+  for (const link of drawn) received[inRegion(link).key] += link.weight;
   const share = (s) => Math.min(received[s], 1);
-  drawTokens(context, queries, { x: layout.left, align: 'right', room: layout.left - MARGIN, layout, style: (t) => ({ colour: chosen?.includes(t) ? colours.query : colours.text, bold: chosen?.includes(t) }) });
-  drawTokens(context, keys, { x: layout.right, align: 'left', room: width - layout.right - MARGIN, layout, style: (s) => ({ colour: received[s] > 0 ? colours.key : colours.text, bold: s === read?.key, alpha: received[s] > 0 ? 0.6 + 0.4 * share(s) : 0.75 }) });
+  const asks = (t) => chosen.includes(t + region.queries.from);
+  drawTokens(context, rows, { x: layout.left, align: 'right', room: layout.left - MARGIN, layout, style: (t) => ({ colour: asks(t) ? colours.query : colours.text, bold: asks(t) }) });
+  drawTokens(context, columns, { x: layout.right, align: 'left', room: width - layout.right - MARGIN, layout, style: (s) => ({ colour: received[s] > 0 ? colours.key : colours.text, bold: s === here?.key, alpha: received[s] > 0 ? 0.6 + 0.4 * share(s) : 0.75 }) });
   return layout;
 }

@@ -20,13 +20,13 @@ export const STATISTICS = Object.keys(ofRow).map((key) => ({ key }));
 
 /**
  * Means over the queries that see a key; null where there is nothing to take the mean of.
- * @param {{ weights: Float32Array, scores: Float32Array, T: number, S: number }} head
+ * @param {{ weights: Float32Array, T: number, S: number }} head
  * @param {string[]} queries
  * @param {boolean} self whether the keys are the queries
  */
-export function headStatistics({ weights, scores, T, S }, queries, self) {
+export function headStatistics({ weights, T, S }, queries, self) {
   const tokens = queries.map((token) => token.toLowerCase());
-  const seeing = Array.from({ length: T }, (_, t) => t).filter((t) => scores.subarray(t * S, (t + 1) * S).some((score) => score !== -Infinity));
+  const seeing = Array.from({ length: T }, (_, t) => t).filter((t) => weights.subarray(t * S, (t + 1) * S).some((w) => w > 0));
   return Object.fromEntries(
     Object.entries(ofRow).map(([key, of]) => [key, mean(seeing.map((t) => of(weights.subarray(t * S, (t + 1) * S), t, { self, tokens })).filter((x) => x !== null))]),
   );

@@ -1,48 +1,41 @@
 // One cell followed back through the algorithm: its numbers, as the core gave them.
 
-/** Row `row` of (B,H,N,D), as a view. */
-function rowOf({ data, shape: [, H, N, D] }, batch, head, row) {
-  const at = ((batch * H + head) * N + row) * D;
-  return data.subarray(at, at + D);
-}
-
 const sumOf = (numbers) => numbers.reduce((a, b) => a + b, 0);
 
 /**
  * Everything between the inputs and one weight, and between that weight and the output.
- * @param result an answer of the worker
- * @param {{ batch: number, head: number, cell: { query: number, key: number } }} where
+ * @param {{ q, k, v, raw, scaled, capped, seen, weights, factor, concat, output, projected, head }} parts the vectors of
+ *   the query and the key; the scores at each step and the weights of the query's row; `seen` is 0 where hidden
+ * @param {number} key which key
  */
-export function explain(result, { batch, head, cell }) {
-  const { steps, weights, scores, scale, shape: [, H, T, S] } = result;
-  const at = ((batch * H + head) * T + cell.query) * S;
-  const row = (numbers) => numbers.subarray(at, at + S);
-  const [q, k, v] = [rowOf(steps.q, batch, head, cell.query), rowOf(steps.k, batch, head, cell.key), rowOf(steps.v, batch, head, cell.key)];
-  const seen = row(scores);
-  const most = seen.reduce((a, b) => Math.max(a, b), -Infinity);
-  const exponents = Array.from(seen, (score) => (score === -Infinity ? 0 : Math.exp(score - most)));
-  const weight = row(weights)[cell.key];
-  const [, , concatWidth] = steps.concat.shape;
-  const D = steps.heads.shape[3];
+export function explain({ q, k, v, raw, scaled, capped, seen, weights, factor, concat, output, projected, head }, key) {
+  const masked = seen ? capped.map((score, s) => (seen[s] === 0 ? -Infinity : score)) : capped;
+  const most = masked.reduce((a, b) => Math.max(a, b), -Infinity);
+  const exponents = Array.from(masked, (score) => (score === -Infinity ? 0 : Math.exp(score - most)));
+  const weight = weights[key];
+  const part = [head * v.length, (head + 1) * v.length];
   return {
     q, k, v,
     products: Array.from(q, (x, d) => x * k[d]),
-    raw: row(steps.raw)[cell.key],
-    factor: scale,
-    scaled: row(steps.scaled)[cell.key],
-    capped: row(steps.capped)[cell.key],
-    masked: seen[cell.key],
-    hidden: seen[cell.key] === -Infinity,
+    raw: raw[key],
+    factor,
+    scaled: scaled[key],
+    capped: capped[key],
+    masked: masked[key],
+    hidden: masked[key] === -Infinity,
     most,
-    exponent: exponents[cell.key],
+    exponent: exponents[key],
     sum: sumOf(exponents),
     weight,
-    weights: row(weights),
+    weights,
+    rank: 1 + weights.reduce((count, w) => count + Number(w > weight), 0),
+    seen: masked.reduce((count, score) => count + Number(score > -Infinity), 0),
+    total: sumOf(weights),
     contribution: Array.from(v, (x) => weight * x),
-    heads: rowOf(steps.heads, batch, head, cell.query),
-    concat: steps.concat.data.subarray((batch * T + cell.query) * concatWidth, (batch * T + cell.query + 1) * concatWidth),
-    part: [head * D, (head + 1) * D],
-    output: rowOf({ data: steps.output.data, shape: [1, steps.output.shape[0], T, steps.output.shape[2]] }, 0, batch, cell.query),
-    projected: steps.output !== steps.concat,
+    heads: concat.subarray(...part),
+    concat,
+    part,
+    output,
+    projected,
   };
 }

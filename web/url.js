@@ -1,9 +1,9 @@
 // The state as the part of an address after #, and back. What is as the example starts is left out.
 
-import { change, initialState, MASKS, SCALES, VIEWS } from './state.js';
+import { change, initialState, LINES, MASKS, SCALES, VIEWS } from './state.js';
 import { EXAMPLES } from './examples.js';
 
-const CHOICES = { example: Object.keys(EXAMPLES), mask: MASKS, scale: SCALES, view: VIEWS };
+const CHOICES = { example: Object.keys(EXAMPLES), mask: MASKS, scale: SCALES, view: VIEWS, lines: Object.keys(LINES) };
 
 const isIndex = (x) => Number.isSafeInteger(x) && x >= 0;
 

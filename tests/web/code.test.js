@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { load } from 'headlight';
 import { toProgram } from '../../web/code.js';
-import { compute } from '../../web/compute.js';
 import { attentionOptions, EXAMPLES, PAINT_STRIDE } from '../../web/examples.js';
+import { createSolver } from '../../web/solve.js';
 import { change, initialState } from '../../web/state.js';
 
 const hl = await load();
@@ -17,7 +17,7 @@ test('the copied program runs, and gives the weights that are shown', async () =
   mkdirSync(folder, { recursive: true });
   for (const patch of [{}, { mask: 'causal', painted: [PAINT_STRIDE * 3 + 1], softcap: 3 }, { example: 'lengths', batch: 1 }, { example: 'padded', batch: 1, head: 1 }, { example: 'own', text: '*/ \u2028"</script> a' }]) {
     const state = change(initialState, patch);
-    const result = compute(hl, state);
+    const result = (await createSolver(() => hl).solve(state)).whole();
     const where = { batch: state.batch, head: state.head };
     const program = toProgram(result, attentionOptions(state, EXAMPLES[state.example].problem(state)), { ...where, title: 'a view\nprocess.exit(1)' });
     const file = `${folder}copied.mjs`;

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import test, { after, before, describe } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { readNpy, readSafetensors, writeNpy } from 'headlight/formats';
+import { readNpy, readSafetensors, writeNpy, writeSafetensors } from 'headlight/formats';
 import { attentionOptions, EXAMPLES } from '../../web/examples.js';
 import { serve } from '../../web/serve.js';
 import { change, initialState } from '../../web/state.js';
@@ -22,6 +22,11 @@ function expectedWeights(patch) {
   const state = change(initialState, patch);
   const problem = EXAMPLES[state.example].problem(state);
   return hl.scope(() => {
+    if (!problem.layer) {
+      const N = problem.keys.length;
+      const data = hl.attention(problem.query, problem.key, problem.key, { ...attentionOptions(state, problem), weights: true }).weights.copy();
+      return (b, h, t, s) => data[(h * N + t) * N + s];
+    }
     const input = ({ random, seed, data, shape }) => (random ? hl.randn(random, { seed }) : { data, shape });
     const layer = hl.multiHeadAttention(problem.layer);
     for (const [name, data] of Object.entries(problem.weights ?? {})) layer.parameters[name].data.set(data);
@@ -55,23 +60,28 @@ describe('the page', { timeout: 240_000 }, () => {
     // Reading pixels back is the tests' doing.
     page.on('console', (message) => ['error', 'warning'].includes(message.type()) && !message.text().includes('willReadFrequently') && faults.push(message.text()));
     page.on('pageerror', (error) => faults.push(error.message));
+    await ready();
     await page.goto(server.url);
-    await page.waitForSelector('#large:not([hidden])');
+    await page.waitForSelector('#pictures:not([hidden])');
+    await settle();
     return page;
   }
+
+  /** `part` finds what lies in the shadow root of the page. */
+  const ready = () => page.addInitScript(() => (globalThis.part = (selector) => document.querySelector('body > div').shadowRoot.querySelector(selector)));
 
   /** Walks to a cell of the large picture. */
   const walk = (t, s) =>
     page.evaluate(async ([t, s]) => {
-      const canvas = document.querySelector('#large');
+      const canvas = part('#large');
       for (const key of ['Home', 'PageUp', ...Array(t).fill('ArrowDown'), ...Array(s).fill('ArrowRight')]) {
         canvas.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
       }
-      await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-    }, [t, s]);
+    }, [t, s]).then(settle);
 
   const shown = async () => Number(await page.locator('#weight').getAttribute('data-value'));
-  const settle = () => page.waitForTimeout(120);
+  /** Until nothing is computed or drawn any more. */
+  const settle = () => page.waitForFunction(() => part('#frame').getAttribute('aria-busy') === 'false');
 
   test('opens on a sentence with eight heads within a second, and with nothing amiss', async () => {
     const start = Date.now();
@@ -81,7 +91,7 @@ describe('the page', { timeout: 240_000 }, () => {
     assert.match(await page.locator('#about').textContent(), /constructed/);
     assert.match(await page.locator('#facts').textContent(), /8 × 18 × 18 weights in [\d.]+ ms/);
     const painted = await page.evaluate(() => {
-      const canvas = document.querySelector('#large');
+      const canvas = part('#large');
       const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
       const colours = new Set();
       for (let i = 0; i < data.length; i += 4) colours.add(data[i] << 16 | data[i + 1] << 8 | data[i + 2]);
@@ -100,7 +110,7 @@ describe('the page', { timeout: 240_000 }, () => {
     for (let y = 0.95; y > 0.2; y -= 0.06) {
       await page.mouse.move(box.x + box.width * (1 - y * 0.5), box.y + box.height * y);
       await settle();
-      const [query, key] = await page.evaluate(() => [...document.querySelectorAll('#reading .token')].map((token) => token.textContent));
+      const [query, key] = await page.evaluate(() => [...part('#reading').querySelectorAll('.token')].map((token) => token.textContent));
       const value = await shown();
       const tokens = EXAMPLES.sentence.problem(initialState).queries;
       const places = [];
@@ -169,14 +179,14 @@ describe('the page', { timeout: 240_000 }, () => {
     await page.fill('#text', '<img src=x onerror=alert(1)> 注意 שלום 👩‍🚀 &amp;');
     await settle();
     await page.click('#table-box summary');
-    await settle();
+    await page.waitForSelector('#table thead');
     const heads = await page.locator('#table thead th').allTextContents();
     assert.deepEqual(heads, ['<', 'img', 'src', '=', 'x', 'onerror', '=', 'alert', '(', '1', ')', '>', '注', '意', 'שלום', '👩‍🚀', '&', 'amp', ';']);
     assert.equal(await page.locator('main img').count(), 0);
     await page.fill('#text', '   ');
     await settle();
     assert.match(await page.locator('#message').textContent(), /Write a few words/);
-    await page.evaluate(() => document.querySelectorAll('.controls button').forEach((button) => button.id !== 'reset' && button.click()));
+    await page.evaluate(() => part('.controls').querySelectorAll('button').forEach((button) => button.id !== 'reset' && button.click()));
     await settle();
     await page.fill('#text', 'one two three');
     await settle();
@@ -191,7 +201,7 @@ describe('the page', { timeout: 240_000 }, () => {
     assert.deepEqual(await page.locator('#ticks span').allTextContents(), ['0', '0.025', '0.05', '0.075', '0.1']);
     const [cell, end] = await page.evaluate(() => {
       const pixel = (canvas, x, y) => [...canvas.getContext('2d').getImageData(x, y, 1, 1).data];
-      const [large, legend] = ['#large', '#legend'].map((id) => document.querySelector(id));
+      const [large, legend] = ['#large', '#legend'].map(part);
       return [pixel(large, large.width - 12, large.height - 12), pixel(legend, legend.width - 1, 4)];
     });
     assert.deepEqual(cell, end);
@@ -202,7 +212,7 @@ describe('the page', { timeout: 240_000 }, () => {
     page = await browser.newPage();
     await page.route('**/*.wasm', (route) => route.fulfill({ status: 404, contentType: 'text/html', body: '<!doctype html>' }));
     await page.goto(server.url);
-    await page.waitForFunction(() => /could not compute/.test(document.querySelector('#message').textContent));
+    await page.locator('#message', { hasText: 'could not compute' }).waitFor();
     const message = await page.locator('#message').textContent();
     assert.match(message, /headlight\.(relaxed|simd128)\.wasm gave status 404 and type text\/html/);
     page = undefined;
@@ -235,7 +245,7 @@ describe('the page', { timeout: 240_000 }, () => {
     await page.waitForSelector('#weight');
     await below.close();
     await rm(folder, { recursive: true });
-    const first = ['index.html', 'style.css', 'main.js', 'worker.js', 'headlight.relaxed.wasm'];
+    const first = ['index.html', 'main.js', 'mount.js', 'worker.js', 'headlight.relaxed.wasm'];
     const bytes = await Promise.all(first.map(async (name) => gzipSync(await readFile(join(site, name))).length));
     assert.ok(bytes.reduce((a, b) => a + b) < 100_000, `${bytes} bytes`);
   });
@@ -370,7 +380,7 @@ describe('the page', { timeout: 240_000 }, () => {
   test('what is held is compared: differences are signed, and none where nothing has changed', async () => {
     await open();
     const colours = () => page.evaluate(() => {
-      const canvas = document.querySelector('#large');
+      const canvas = part('#large');
       const { data } = canvas.getContext('2d').getImageData(canvas.width / 2, canvas.height / 2, canvas.width / 2 - 4, canvas.height / 2 - 4);
       return new Set(Array.from({ length: data.length / 4 }, (_, i) => data.slice(4 * i, 4 * i + 3).join())).size;
     });
@@ -440,19 +450,18 @@ describe('the page', { timeout: 240_000 }, () => {
     await open({ permissions: ['clipboard-read', 'clipboard-write'] });
     await page.click('#share summary');
     await page.click('#code');
-    await settle();
-    assert.match(await page.locator('#shared').textContent(), /Program copied/);
+    await page.locator('#shared', { hasText: 'Program copied' }).waitFor();
     assert.match(await page.evaluate(() => navigator.clipboard.readText()), /hl\.attention\(\[query\], \[key\], \[value\]/);
     await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: { writeText: () => Promise.reject(new Error()) } }));
     await page.click('#link');
-    await settle();
+    await page.locator('#copy:not([hidden])').waitFor();
     assert.match(await page.inputValue('#copy'), /#/);
   });
 
   test('statistics sort the heads, and say how they are made', async () => {
     await open();
     await page.click('#statistics-box summary');
-    await settle();
+    await page.waitForSelector('#statistics thead');
     const column = () => page.locator('#statistics tbody td:nth-child(2)').allTextContents();
     assert.match(await page.locator('#statistics thead button').first().getAttribute('title'), /log₂ w/);
     await page.locator('#statistics thead button').first().click();
@@ -468,10 +477,10 @@ describe('the page', { timeout: 240_000 }, () => {
   test('a file of one\'s own: chosen or dropped, attended, and said plainly where it does not fit', async () => {
     await open();
     await page.selectOption('#example', 'file');
+    await settle();
     assert.match(await page.locator('#message').textContent(), /No file yet/);
     const q = { data: Float32Array.from({ length: 2 * 3 * 4 * 5 }, (_, i) => Math.sin(i)), shape: [2, 3, 4, 5] };
     await page.setInputFiles('#file', { name: 'q.npy', mimeType: 'application/octet-stream', buffer: Buffer.from(writeNpy(q)) });
-    await page.waitForSelector('#large:not([hidden])');
     await settle();
     assert.equal(await page.locator('#grid button').count(), 3);
     await page.selectOption('#batch', '1');
@@ -482,7 +491,7 @@ describe('the page', { timeout: 240_000 }, () => {
     const drop = (name, bytes) => page.evaluate(([name, bytes]) => {
       const dataTransfer = new DataTransfer();
       dataTransfer.items.add(new File([new Uint8Array(bytes)], name));
-      dispatchEvent(new DragEvent('drop', { dataTransfer, cancelable: true }));
+      part('main').dispatchEvent(new DragEvent('drop', { dataTransfer, cancelable: true, bubbles: true, composed: true }));
     }, [name, [...bytes]]);
     await drop('x.json', new TextEncoder().encode('{"q": [[1,2],[3,4]], "k": [[1,2,3]]}'));
     await settle();
@@ -504,13 +513,14 @@ describe('the page', { timeout: 240_000 }, () => {
     assert.equal(await page.locator('#temperature-value').textContent(), '2.00');
     await page.click('#table-box summary');
     await page.click('#statistics-box summary');
-    await settle();
+    await page.waitForSelector('#statistics thead');
     const text = await page.evaluate(() => {
-      const clone = document.body.cloneNode(true);
-      for (const part of clone.querySelectorAll('#language, #table, .token, h1, script')) part.remove();
+      const clone = document.createElement('div');
+      clone.append(...[...part('main').getRootNode().children].map((child) => child.cloneNode(true)));
+      for (const found of clone.querySelectorAll('#language, #table, .token, h1, [hidden]')) found.remove();
       return clone.textContent;
     });
-    const words = (text.match(/[A-Za-z]{4,}/g) ?? []).filter((word) => !/^(SIMD|Headlight|softmax|Softmax|safetensors|JavaScript|the|mat|because|Q)$/i.test(word));
+    const words = (text.match(/[A-Za-z]{4,}/g) ?? []).filter((word) => !/^(SIMD|Headlight|softmax|Softmax|safetensors|JavaScript|the|mat|because|Q|Shift)$/i.test(word));
     assert.deepEqual(words, []);
     await page.reload();
     await page.waitForSelector('#weight');
@@ -518,12 +528,223 @@ describe('the page', { timeout: 240_000 }, () => {
     assert.deepEqual(faults, []);
   });
 
+  const middle = async (selector = '#large', x = 0.5, y = 0.5) => {
+    const box = await page.locator(selector).boundingBox();
+    return [box.x + box.width * x, box.y + box.height * y];
+  };
+  const words = () => page.locator('#reading .token').allTextContents();
+
+  test('shift and a click mark more rows, in lines and in every head; Escape lets them go', async () => {
+    await open();
+    await page.selectOption('#view', 'lines');
+    await page.selectOption('#lines', 'one');
+    await settle();
+    const box = await page.locator('#large').boundingBox();
+    const coloured = () => page.evaluate(() => {
+      const canvas = part('#large');
+      const { data } = canvas.getContext('2d').getImageData(90, 0, 300, canvas.height);
+      let count = 0;
+      for (let i = 0; i < data.length; i += 4) if (data[i + 3] > 40 && data[i + 2] > data[i] + 40) count++;
+      return count;
+    });
+    const one = await coloured();
+    await page.keyboard.down('Shift');
+    for (const row of [2, 9, 14]) await page.mouse.click(box.x + 20, box.y + 6 + 24 * (row + 0.5));
+    await page.keyboard.up('Shift');
+    await settle();
+    assert.ok((await coloured()) > 1.5 * one);
+    assert.match(await page.evaluate(() => new Promise((done) => setTimeout(() => done(location.hash), 400))), /also=%5B2%2C9%2C14%5D/);
+    await page.focus('#large');
+    await page.keyboard.press('Escape');
+    await settle();
+    assert.ok((await coloured()) < 1.5 * one);
+    await page.keyboard.press('Shift+Enter');
+    await settle();
+    assert.match(await page.evaluate(() => new Promise((done) => setTimeout(() => done(location.hash), 400))), /also=%5B\d+%5D/);
+  });
+
+  test('patches: the patch under the pointer asks, a click holds it, then others are read; arrows walk the picture', async () => {
+    await open();
+    await page.selectOption('#example', 'patches');
+    await settle();
+    assert.equal(await page.inputValue('#view'), 'grid');
+    await page.click('#grid button:nth-child(5)');
+    await page.mouse.move(...await middle('#large', 0.5 / 14, 0.25));
+    await settle();
+    assert.deepEqual(await words(), ['3·1', '3·14']);
+    const weight = expectedWeights({ example: 'patches', head: 4 });
+    same(await shown(), weight(0, 4, 2 * 14, 2 * 14 + 13), 'mirror');
+    await page.mouse.down();
+    await page.mouse.up();
+    await page.mouse.move(...await middle('#large', 3.5 / 14, 0.75));
+    await settle();
+    assert.deepEqual(await words(), ['3·1', '8·4']);
+    same(await shown(), weight(0, 4, 2 * 14, 7 * 14 + 3), 'another patch');
+    await page.focus('#large');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('ArrowDown');
+    await settle();
+    assert.deepEqual(await words(), ['4·1', '4·14']);
+    await page.selectOption('#view', 'cells');
+    await walk(20, 21);
+    same(await shown(), weight(0, 4, 20, 21), 'the same as cells');
+    assert.deepEqual(faults, []);
+  });
+
+  test('a long sequence is enlarged by key, button and wheel; the cell walked to stays in sight', async () => {
+    await open();
+    await page.selectOption('#example', 'long');
+    await settle();
+    const weight = expectedWeights({ example: 'long', tokens: 512 });
+    await page.click('#grid button:nth-child(4)');
+    await page.mouse.move(...await middle());
+    await settle();
+    await page.focus('#large');
+    for (let i = 0; i < 5; i++) await page.keyboard.press('+');
+    await settle();
+    assert.match(await page.locator('#zoom-text').textContent(), /queries \d+–\d+, keys \d+–\d+/);
+    const [query, key] = (await words()).map(Number);
+    same(await shown(), weight(0, 3, query - 1, key - 1), 'enlarged');
+    for (let i = 0; i < 20; i++) await page.keyboard.press('ArrowRight');
+    await settle();
+    const [, from, to] = (await page.locator('#zoom-text').textContent()).match(/keys (\d+)–(\d+)/).map(Number);
+    assert.ok(from <= key + 20 && key + 20 <= to);
+    same(await shown(), weight(0, 3, query - 1, key + 19), 'walked');
+    await page.click('#zoom-all');
+    await settle();
+    assert.equal(await page.locator('#zoom-text').textContent(), '');
+    await page.mouse.move(...await middle());
+    await page.keyboard.down('Control');
+    await page.mouse.wheel(0, -100);
+    await page.keyboard.up('Control');
+    await settle();
+    assert.notEqual(await page.locator('#zoom-text').textContent(), '');
+    assert.deepEqual(faults, []);
+  });
+
+  test('the page has as many elements for 4096 tokens as for 128, the table a part', async () => {
+    await open();
+    await page.selectOption('#example', 'long');
+    await page.click('#table-box summary');
+    const count = async (tokens) => {
+      await page.selectOption('#tokens', String(tokens));
+      await settle();
+      await page.selectOption('#heads', '1').catch(() => {});
+      await settle();
+      return page.evaluate(() => part('main').querySelectorAll('*').length);
+    };
+    const small = await count(128);
+    const large = await count(4096);
+    assert.ok(Math.abs(large - small) < 20, `${small}, ${large}`);
+    assert.match(await page.locator('#facts').textContent(), /1 × 4096 × 4096 weights/);
+    assert.match(await page.locator('#table caption').textContent(), /64 × 64/);
+    await walk(0, 0);
+    same(await shown(), await page.evaluate(() => Number(part('#weight').dataset.value)), 'shown');
+    assert.deepEqual(faults, []);
+  });
+
+  test('two texts side by side: what is held stands beside what is now', async () => {
+    await open();
+    await page.selectOption('#example', 'own');
+    await page.fill('#text', 'the cat saw the dog');
+    await settle();
+    await page.click('#more summary');
+    await page.click('#hold');
+    await page.fill('#text', 'nobody knows what the little cat saw');
+    await page.selectOption('#view', 'side');
+    await settle();
+    const [held, now] = await Promise.all(['#held-picture', '#large'].map((id) => page.locator(id).boundingBox()));
+    assert.ok(held.x + held.width <= now.x && Math.abs(held.y - now.y) < 60, JSON.stringify([held, now]));
+    assert.match(await page.locator('#before-name').textContent(), /Held: Your own sentence/);
+    await page.selectOption('#example', 'wide');
+    await settle();
+    assert.ok(await page.locator('#held-picture').isVisible());
+    assert.deepEqual(faults, []);
+  });
+
+  test('what takes long says how far it is, and can be stopped; the page goes on after that', async () => {
+    await open();
+    await page.selectOption('#example', 'long');
+    await settle();
+    await page.selectOption('#tokens', '2048');
+    await settle();
+    await page.selectOption('#heads', '4');
+    await settle();
+    await page.evaluate(() => {
+      globalThis.texts = new Set();
+      new MutationObserver(() => globalThis.texts.add(part('#progress-text').textContent)).observe(part('#progress'), { subtree: true, childList: true, characterData: true });
+    });
+    await page.locator('#temperature').fill('0.31');
+    await page.locator('#progress:not([hidden]) #cancel').click({ timeout: 5000 }).catch(() => {});
+    await settle();
+    const texts = await page.evaluate(() => [...globalThis.texts]);
+    assert.ok(texts.some((text) => /Computing/.test(text)), texts.join());
+    await page.locator('#temperature').fill('0.4');
+    await settle();
+    assert.equal(await page.locator('#message').textContent(), '');
+    assert.deepEqual(faults, []);
+  });
+
+  test('weights of one\'s own project inputs of one\'s own, dropped together', async () => {
+    await open();
+    const layer = hl.multiHeadAttention({ embedDim: 8, numHeads: 2, seed: 3 });
+    const input = { data: Float32Array.from({ length: 40 }, (_, i) => Math.sin(i)), shape: [1, 5, 8] };
+    await page.selectOption('#example', 'file');
+    await page.setInputFiles('#file', [
+      { name: 'x.npy', mimeType: 'application/octet-stream', buffer: Buffer.from(writeNpy(input)) },
+      { name: 'layer.safetensors', mimeType: 'application/octet-stream', buffer: Buffer.from(writeSafetensors(layer.stateDict('torch'))) },
+    ]);
+    await page.waitForSelector('#pictures:not([hidden])');
+    await settle();
+    await page.selectOption('#heads', '2');
+    await page.click('#grid button:nth-child(2)');
+    await settle();
+    await walk(3, 1);
+    const { weights } = layer.forward(input, { weights: true });
+    same(await shown(), weights.data[(5 + 3) * 5 + 1], 'own weights');
+    assert.deepEqual(faults, []);
+  });
+
+  test('two pages in another page do not meet, and leave nothing behind', async () => {
+    await page?.close();
+    page = await browser.newPage();
+    faults = [];
+    page.on('pageerror', (error) => faults.push(error.message));
+    await page.route('**/host.html', (route) => route.fulfill({ contentType: 'text/html', body: '<!doctype html><title>host</title><style>h2 { color: red }</style><div id="a" style="width:420px"></div><div id="b"></div>' }));
+    await page.goto(`${server.url}host.html`);
+    const workers = () => page.workers().length;
+    await page.evaluate(async () => {
+      const { mount } = await import('./mount.js');
+      globalThis.a = mount(document.querySelector('#a'), { state: { example: 'wide', head: 2 }, theme: 'dark', language: 'en' });
+      globalThis.b = mount(document.querySelector('#b'), { state: 'example=cross&head=3', language: 'zh' });
+    });
+    await page.locator('#a #weight, #a #grid button').first().waitFor();
+    await page.locator('#b #grid button').first().waitFor();
+    assert.deepEqual([await page.locator('#a #grid button').count(), await page.locator('#b #grid button').count(), workers()], [4, 8, 2]);
+    assert.deepEqual(await page.evaluate(() => [document.title, document.documentElement.lang, location.hash, scrollX]), ['host', '', '', 0]);
+    assert.equal(await page.locator('#a header').isVisible(), false);
+    await page.locator('#a #temperature').fill('0.5');
+    assert.deepEqual(await page.evaluate(() => [a.state.temperature.toFixed(2), b.state.temperature, b.state.head]), ['3.16', 1, 3]);
+    assert.match(await page.evaluate(() => a.address()), /example=wide&.*temperature=3\.16/);
+    await page.evaluate(() => a.update({ example: 'cross', heads: 2 }));
+    await page.waitForFunction(() => document.querySelector('#a > div').shadowRoot.querySelectorAll('#grid button').length === 2);
+    assert.ok((await page.locator('#a #large').boundingBox()).width <= 420);
+    await page.evaluate(() => {
+      a.destroy();
+      b.destroy();
+    });
+    assert.deepEqual([await page.evaluate(() => document.querySelectorAll('#a *, #b *').length), workers()], [0, 0]);
+    assert.deepEqual(faults, []);
+    await page.close();
+    page = undefined;
+  });
+
   for (const [colorScheme, language] of [['light', 'en'], ['dark', 'en'], ['light', 'zh'], ['dark', 'zh']]) {
     test(`axe finds nothing to mend, ${colorScheme}, ${language}`, async () => {
       await open({ colorScheme });
       await page.selectOption('#language', language);
-      await page.evaluate(() => document.querySelectorAll('details').forEach((details) => (details.open = true)));
-      for (const [example, view] of [['sentence', 'cells'], ['own', 'lines'], ['padded', 'cells'], ['wide', 'difference']]) {
+      await page.evaluate(() => part('main').querySelectorAll('details').forEach((details) => (details.open = true)));
+      for (const [example, view] of [['sentence', 'cells'], ['own', 'lines'], ['padded', 'cells'], ['patches', 'grid'], ['wide', 'difference'], ['wide', 'side']]) {
         await page.selectOption('#example', example);
         await page.selectOption('#mask', 'padding');
         if (view === 'difference') await page.click('#hold');

@@ -5,7 +5,7 @@ import test from 'node:test';
 import fc from 'fast-check';
 import { attentionOptions, constructHeads, EXAMPLES, PAINT_STRIDE, SENTENCE, tokenize } from '../../web/examples.js';
 import { formatWeight, makeScale } from '../../web/scale.js';
-import { asksAnew, change, initialState, readCell, step } from '../../web/state.js';
+import { change, follow, headChoices, initialState, mark, paint, regionOf, step, zoom } from '../../web/state.js';
 import { LANGUAGES } from '../../web/strings.js';
 import { hl } from '../support/headlight.js';
 
@@ -16,8 +16,10 @@ const luminance = ([r, g, b]) => 0.2126 * r + 0.7152 * g + 0.0722 * b;
 test('every example has a name and a paragraph, every constructed head too', () => {
   assert.deepEqual(Object.keys(strings.examples), Object.keys(EXAMPLES));
   assert.deepEqual(Object.keys(strings.about), Object.keys(EXAMPLES));
-  assert.equal(strings.heads.length, 8);
-  assert.equal(strings.headAbout.length, 8);
+  for (const [kind, count] of [['words', 8], ['patches', 6]]) {
+    assert.equal(strings.heads[kind].length, count);
+    assert.equal(strings.headAbout[kind].length, count);
+  }
 });
 
 test('text becomes words and signs, in any script', () => {
@@ -59,20 +61,13 @@ test('the constructed heads do what they are called', () => {
 test('a change of example puts everything in range', () => {
   for (const example of Object.keys(EXAMPLES)) {
     const state = change({ ...initialState, heads: 8, head: 7, batch: 2, mask: 'causal' }, { example });
-    assert.ok(EXAMPLES[example].heads.includes(state.heads));
+    assert.ok(headChoices(state).includes(state.heads));
     assert.ok(state.head < state.heads);
     if (example !== 'sentence') assert.equal(state.mask, 'none');
   }
   assert.equal(change(initialState, { heads: 3 }).head, 2);
   assert.equal(change(initialState, { temperature: 1e9 }).temperature, 10);
   assert.equal(change(initialState, { seed: NaN }).seed, initialState.seed);
-});
-
-test('only what changes the numbers asks the core again', () => {
-  assert.ok(!asksAnew(initialState, change(initialState, { head: 1 })));
-  assert.ok(!asksAnew(initialState, change(initialState, { cell: { query: 0, key: 0 } })));
-  assert.ok(asksAnew(initialState, change(initialState, { temperature: 2 })));
-  assert.ok(asksAnew(initialState, change(initialState, { mask: 'causal' })));
 });
 
 test('masks and temperature become options of attention', () => {
@@ -94,12 +89,44 @@ test('arrow keys walk the cells and stop at the edges', () => {
   assert.equal(step({ query: 1, key: 1 }, 'a', 3, 4), null);
 });
 
-test('a cell is read with its rank and its row', () => {
-  const result = { queries: ['a'], keys: ['x', 'y', 'z'], shape: [1, 1, 1, 3], weights: Float32Array.of(0.25, 0.75, 0), scores: Float32Array.of(0, 1, -Infinity) };
-  const read = (key) => readCell(result, { batch: 0, head: 0, cell: { query: 0, key } });
-  assert.deepEqual(read(0), { query: 'a', key: 'x', weight: 0.25, score: 0, hidden: false, rank: 2, seen: 2, sum: 1 });
-  assert.ok(read(2).hidden);
-  assert.equal(readCell(result, { batch: 0, head: 0, cell: { query: 5, key: 0 } }), null);
+test('a query is marked, and marked no more', () => {
+  const marked = mark(mark(mark(initialState, 4), 2), 9);
+  assert.deepEqual(marked.also, [2, 4, 9]);
+  assert.deepEqual(mark(marked, 4).also, [2, 9]);
+});
+
+test('a cell is hidden by hand, and shown again', () => {
+  const hidden = paint(paint(initialState, { query: 2, key: 1 }, true), { query: 0, key: 3 }, true);
+  assert.deepEqual(hidden.painted, [3, 2 * PAINT_STRIDE + 1]);
+  assert.deepEqual(paint(hidden, { query: 0, key: 3 }, false).painted, [2 * PAINT_STRIDE + 1]);
+});
+
+test('what is enlarged lies within the picture, holds its cell, and follows who walks out of it', () => {
+  const whole = { queries: { from: 0, to: 100 }, keys: { from: 0, to: 60 } };
+  assert.deepEqual(regionOf(initialState, 100, 60), whole);
+  fc.assert(fc.property(fc.integer({ min: 1, max: 500 }), fc.integer({ min: 1, max: 500 }), fc.array(fc.tuple(fc.constantFrom(0.5, 0.8, 1.25, 2), fc.nat(499), fc.nat(499)), { maxLength: 8 }), (T, S, steps) => {
+    let state = initialState;
+    for (const [factor, query, key] of steps) {
+      const cell = { query: query % T, key: key % S };
+      state = follow(zoom(state, factor, cell, T, S), cell, T, S);
+      for (const [{ from, to }, at, all] of [[regionOf(state, T, S).queries, cell.query, T], [regionOf(state, T, S).keys, cell.key, S]]) {
+        assert.ok(from >= 0 && to <= all && from <= at && at < to && to - from >= Math.min(8, all), `${from}–${to} of ${all}, ${at}`);
+      }
+    }
+    let out = state;
+    for (let i = 0; i < 12; i++) out = zoom(out, 0.5, null, T, S);
+    assert.deepEqual(regionOf(out, T, S), { queries: { from: 0, to: T }, keys: { from: 0, to: S } });
+  }), { seed: 8 });
+});
+
+test('no more than 64 tokens are joined by lines', () => {
+  const { queries, keys } = regionOf({ ...initialState, view: 'lines' }, 512, 30);
+  assert.deepEqual([queries, keys], [{ from: 0, to: 64 }, { from: 0, to: 30 }]);
+});
+
+test('an example of any length has as many heads as there is room for', () => {
+  assert.equal(headChoices(change(initialState, { example: 'long', tokens: 512 })).length, 12);
+  assert.equal(change(change(initialState, { example: 'long' }), { tokens: 4096 }).heads, 1);
 });
 
 test('the scale runs from least to most, evenly in lightness, in both themes', () => {

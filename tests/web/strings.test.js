@@ -27,7 +27,7 @@ test('Chinese is Chinese: no text is left in English', () => {
 });
 
 test('every text that the page names exists', () => {
-  const html = readFileSync(new URL('../../web/index.html', import.meta.url), 'utf8');
+  const html = readFileSync(new URL('../../web/page.html', import.meta.url), 'utf8');
   const named = [...html.matchAll(/data-(?:text|label)="([^"]+)"/g)].map(([, name]) => name);
   assert.ok(named.length > 20);
   for (const name of named) assert.equal(typeof LANGUAGES.en.ui[name], 'string', name);
