@@ -68,6 +68,9 @@ function partsOf({ state, look, now, held }) {
   return parts;
 }
 
+/** Pictures are given away, not copied. */
+const buffersOf = ({ picture, heads, table, held } = {}) => [picture, ...(heads?.values ?? []), table, held?.picture].flatMap((part) => part?.values?.buffer ?? part?.buffer ?? []);
+
 /** Files are made of all that there is, not of what the screen has room for. */
 const FILES = {
   csv: (whole, { batch, head }) => toCsv(whole, { batch, head }),
@@ -155,7 +158,8 @@ export function answer(load) {
     cancelled = false;
     try {
       await core;
-      postMessage({ id: question.id, ...(await verbs[question.verb](question)) });
+      const answered = await verbs[question.verb](question);
+      postMessage({ id: question.id, ...answered }, buffersOf(answered.changed));
     } catch (error) {
       if (error instanceof Cancelled) postMessage({ id: question.id, cancelled: true });
       else if (error instanceof TensorProblem) postMessage({ id: question.id, problem: { code: error.code, values: error.values } });

@@ -15,6 +15,7 @@ export function createFigure(page) {
   const large = $('large');
   /** Where everything lies in what is drawn. */
   let places = null;
+  let drawnScale = '';
   /** While a pointer paints: whether it hides. */
   let brush = null;
 
@@ -40,6 +41,8 @@ export function createFigure(page) {
   }
 
   function drawScale(scale) {
+    if (drawnScale === scale.key) return;
+    drawnScale = scale.key;
     drawLegend($('legend'), scale, 224, 14);
     $('ticks').replaceChildren(
       ...scale.ticks.map(({ value }) => {
@@ -53,7 +56,7 @@ export function createFigure(page) {
   /** The worker gives as many cells as there are pixels; how many these are is known once tokens are. */
   function fitPixels() {
     const { problem: { queries, keys }, picture } = page.shown;
-    const room = $('frame').clientWidth;
+    const { room } = page;
     const { cellWidth, cellHeight, T, S } = layOut(large.getContext('2d'), { queries, keys, region: picture.region }, room, MOST_HEIGHT);
     const ratio = globalThis.devicePixelRatio || 1;
     const pixels = { rows: Math.max(Math.round(cellHeight * T * ratio), 1), columns: Math.max(Math.round(cellWidth * S * ratio), 1) };
@@ -67,7 +70,7 @@ export function createFigure(page) {
   function draw(scale, colours) {
     const { state, strings, shown } = page;
     const { problem } = shown;
-    const room = $('frame').clientWidth;
+    const { room } = page;
     const name = page.headName(state.head);
     const view = kind();
     $('before').hidden = true;

@@ -18,17 +18,25 @@ export function fit(context, text, room) {
 /** Labels that are looked at to find the widest: all of thousands would take longer than the drawing. */
 const MOST_MEASURED = 200;
 
-/** Where everything lies, in CSS pixels, for a picture of a region of these tokens within a width and a height. */
-export function layOut(context, { queries, keys, region }, width, height) {
+/** The widest labels of a part of some tokens. */
+const widths = new WeakMap();
+
+function widest(context, tokens, { from, to }) {
+  const key = `${from} ${to}`;
+  const known = widths.get(tokens);
+  if (known?.key === key) return known.most;
   // Bold is wider: a token must not be cut because it is chosen.
   context.font = `600 ${FONT}`;
-  const widest = (tokens, { from, to }) => {
-    let most = 0;
-    for (let i = from, step = Math.ceil((to - from) / MOST_MEASURED); i < to; i += step) most = Math.max(most, context.measureText(tokens[i]).width);
-    return most;
-  };
-  const left = Math.min(widest(queries, region.queries), width * 0.22, 120) + GAP;
-  const top = Math.min(widest(keys, region.keys), 96) + GAP + 4;
+  let most = 0;
+  for (let i = from, step = Math.ceil((to - from) / MOST_MEASURED); i < to; i += step) most = Math.max(most, context.measureText(tokens[i]).width);
+  widths.set(tokens, { key, most });
+  return most;
+}
+
+/** Where everything lies, in CSS pixels, for a picture of a region of these tokens within a width and a height. */
+export function layOut(context, { queries, keys, region }, width, height) {
+  const left = Math.min(widest(context, queries, region.queries), width * 0.22, 120) + GAP;
+  const top = Math.min(widest(context, keys, region.keys), 96) + GAP + 4;
   const [T, S] = [region.queries.to - region.queries.from, region.keys.to - region.keys.from];
   const [across, down] = [(width - left - 1) / S, (height - top - 1) / T];
   const cell = Math.min(across, down, LARGEST);
@@ -57,8 +65,19 @@ export function prepare(canvas, width, height) {
   return context;
 }
 
-/** One pixel a cell, enlarged without smoothing; hidden cells (NaN) stay clear. */
-function cellsOf({ rows, columns, values }, scale) {
+/** Coloured cells by their values: the pointer moves more often than they change. */
+const coloured = new WeakMap();
+
+/** One pixel a cell; hidden cells (NaN) stay clear. */
+function cellsOf(cells, scale) {
+  const known = coloured.get(cells.values);
+  if (known?.key === scale.key) return known;
+  const made = { key: scale.key, picture: paintCells(cells, scale), hidden: cells.values.some(Number.isNaN) };
+  coloured.set(cells.values, made);
+  return made;
+}
+
+function paintCells({ rows, columns, values }, scale) {
   const picture = new OffscreenCanvas(columns, rows);
   const context = picture.getContext('2d');
   const image = context.createImageData(columns, rows);
@@ -95,9 +114,10 @@ function hatch(context, x, y, width, height, colour) {
 }
 
 function drawCells(context, picture, scale, { left, top, width, height }, colour) {
-  if (picture.values.some(Number.isNaN)) hatch(context, left, top, width, height, colour);
+  const cells = cellsOf(picture, scale);
+  if (cells.hidden) hatch(context, left, top, width, height, colour);
   context.imageSmoothingEnabled = false;
-  context.drawImage(cellsOf(picture, scale), left, top, width, height);
+  context.drawImage(cells.picture, left, top, width, height);
 }
 
 function drawGrid(context, { left, top, cellWidth, cellHeight, T, S }, colour) {

@@ -72,6 +72,8 @@ export function mount(element, { state: start = {}, language: asked, theme: look
     painting: false,
     /** While files are read. */
     reading: false,
+    /** How wide the large picture may be. */
+    room: 0,
     /** Pixels that the large picture has. */
     large: { rows: 512, columns: 512 },
     get strings() {
@@ -164,6 +166,7 @@ export function mount(element, { state: start = {}, language: asked, theme: look
 
   function draw() {
     const { $, shown, state } = page;
+    page.room = $('frame').clientWidth;
     const settled = !ask.busy() && !page.reading;
     if (settled) {
       asking = 0;

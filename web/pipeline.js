@@ -43,6 +43,8 @@ function drawBars(canvas, numbers, room, { colour, marked = -1, ink }) {
 }
 
 const MOST_TERMS = 4;
+/** The text alternative of a figure reads out so many numbers. */
+const MOST_READ = 32;
 
 /** q · k as the sum of its first terms that are not 0. */
 function dotText({ products, raw }, format) {
@@ -83,7 +85,8 @@ export function createPipeline(root, { format }) {
         [numbers, cell] = [values, drawn];
         name.textContent = label;
         note.textContent = '';
-        canvas.setAttribute('aria-label', `${label}: ${Array.from(values, format).join(', ')}`);
+        const more = values.length > MOST_READ ? ', …' : '';
+        canvas.setAttribute('aria-label', `${label}: ${Array.from(values.slice(0, MOST_READ), format).join(', ')}${more}`);
       },
     };
   }

@@ -45,7 +45,7 @@ export function createReading(page) {
       const tokens = state.cell && { query: queries[state.cell.query], key: keys[state.cell.key] };
       if (tokens && shown.cell && tokens.query !== undefined && tokens.key !== undefined) {
         drawLine(tokens, shown.cell);
-        pipeline({ ...shown.cell, index: state.cell.key }, { strings: strings.pipeline, tokens, theme: page.theme(), colours, width: $('frame').clientWidth });
+        pipeline({ ...shown.cell, index: state.cell.key }, { strings: strings.pipeline, tokens, theme: page.theme(), colours, width: page.room });
       } else {
         $('reading').textContent = strings.reading.none;
         $('announce').textContent = '';

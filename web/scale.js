@@ -12,18 +12,27 @@ function oklabToRgb(L, a, b) {
   return linear.map((x) => Math.round(255 * Math.min(Math.max(x <= 0.0031308 ? 12.92 * x : 1.055 * x ** (1 / 2.4) - 0.055, 0), 1)));
 }
 
-/** 256 colours of a theme. */
-function table(theme) {
+/** Colours, and the same as the four bytes of a pixel each. */
+const withPixels = (colours) => ({ colours, pixels: new Uint32Array(Uint8Array.from(colours.flatMap((rgb) => [...rgb, 255])).buffer) });
+
+/** What is worked out once for each first argument. */
+function once(make) {
+  const made = new Map();
+  return (key) => {
+    if (!made.has(key)) made.set(key, make(key));
+    return made.get(key);
+  };
+}
+
+/** 256 colours of a theme, and the same as pixels. */
+const table = once((theme) => {
   const lab = STOPS[theme].map(([L, c, h]) => [L, c * Math.cos((h * Math.PI) / 180), c * Math.sin((h * Math.PI) / 180)]);
-  return Array.from({ length: 256 }, (_, i) => {
+  return withPixels(Array.from({ length: 256 }, (_, i) => {
     const x = (i / 255) * (lab.length - 1);
     const from = Math.min(Math.floor(x), lab.length - 2);
     return oklabToRgb(...lab[from].map((value, axis) => value + (lab[from + 1][axis] - value) * (x - from)));
-  });
-}
-
-/** Colours as the four bytes of a pixel each. */
-const pixelsOf = (colours) => new Uint32Array(Uint8Array.from(colours.flatMap((rgb) => [...rgb, 255])).buffer);
+  }));
+});
 
 /** From a share of the domain to a share of the colours, and back. The logarithm spans four decades. */
 const DECADES = 4;
@@ -39,15 +48,21 @@ const CURVES = {
  * @param {'linear' | 'sqrt' | 'log' | 'row'} kind 'row': linear, and whoever draws divides each row by its own largest
  */
 export function makeScale(theme, most, kind = 'linear') {
-  const colours = table(theme);
+  const { colours, pixels } = table(theme);
   const perRow = kind === 'row';
   const { to, from } = CURVES[perRow ? 'linear' : kind];
   const domain = [0, perRow || !(most > 0) ? 1 : most];
-  const index = (weight) => Math.round(255 * to(Math.min(Math.max(weight / domain[1], 0), 1)));
+  const unit = 1 / domain[1];
+  const index = (weight) => {
+    const share = weight * unit;
+    return share >= 1 ? 255 : share > 0 ? (255 * to(share) + 0.5) | 0 : 0;
+  };
   return {
+    /** The same for scales that are the same. */
+    key: `${theme} ${kind} ${most}`,
     domain,
     perRow,
-    pixels: pixelsOf(colours),
+    pixels,
     /** Which of the 256 colours a weight has. */
     index,
     /** [r, g, b] of a weight */
@@ -61,20 +76,26 @@ export function makeScale(theme, most, kind = 'linear') {
 /** Numbers with a sign, centred on 0: blue-green below, brown above, told apart in any kind of colour vision. */
 const POLES = { light: [[0.43, 0.09, 215], [0.975, 0.006, 95], [0.45, 0.11, 50]], dark: [[0.78, 0.1, 205], [0.24, 0.008, 80], [0.8, 0.12, 60]] };
 
-/** @param {'light' | 'dark'} theme @param {number} most the largest magnitude */
-export function makeSignedScale(theme, most) {
+/** 255 colours of a theme. */
+const signedTable = once((theme) => {
   const lab = POLES[theme].map(([L, c, h]) => [L, c * Math.cos((h * Math.PI) / 180), c * Math.sin((h * Math.PI) / 180)]);
-  const limit = most > 0 ? most : 1;
-  const colours = Array.from({ length: 255 }, (_, i) => {
+  return withPixels(Array.from({ length: 255 }, (_, i) => {
     const x = (i - 127) / 127;
     const pole = x < 0 ? lab[0] : lab[2];
     return oklabToRgb(...lab[1].map((middle, axis) => middle + (pole[axis] - middle) * Math.abs(x)));
-  });
+  }));
+});
+
+/** @param {'light' | 'dark'} theme @param {number} most the largest magnitude */
+export function makeSignedScale(theme, most) {
+  const { colours, pixels } = signedTable(theme);
+  const limit = most > 0 ? most : 1;
   const index = (value) => 127 + Math.round(127 * Math.min(Math.max(value / limit, -1), 1));
   return {
+    key: `${theme} signed ${limit}`,
     domain: [-limit, limit],
     perRow: false,
-    pixels: pixelsOf(colours),
+    pixels,
     index,
     colour: (value) => colours[index(value)],
     valueAt: (share) => (2 * share - 1) * limit,
