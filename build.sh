@@ -42,6 +42,7 @@ have() { command -v "$1" >/dev/null 2>&1; }
 
 has_emcc() { have emcc; }
 has_chromium() { have chromium; }
+has_firefox() { have firefox-esr || have firefox; }
 has_newer_llvm() { [[ -n $(newer_llvm) ]]; }
 has_sanitizers() { [[ -n $(native_clang) ]]; }
 has_simde() { [[ -e /usr/include/simde/wasm/simd128.h ]]; }
@@ -99,7 +100,7 @@ setup() {
 
 setup_tests() {
   setup
-  need has_chromium chromium has_sanitizers 'clang-19 libclang-rt-19-dev' has_simde libsimde-dev
+  need has_chromium chromium has_firefox firefox-esr has_sanitizers 'clang-19 libclang-rt-19-dev' has_simde libsimde-dev
 }
 
 # ---- the core ----------------------------------------------------------------------------------------------
@@ -302,6 +303,16 @@ bench() {
   "$node" tests/bench/run.js "$@"
 }
 
+# ---- pictures ----------------------------------------------------------------------------------------------
+
+# Letters of the languages that the page speaks. Arguments: those of tests/web/screenshots.js.
+screenshots() {
+  need has_chromium chromium has_chinese fonts-noto-cjk
+  "$node" tests/web/screenshots.js "$@"
+}
+
+has_chinese() { [[ -n $(fc-list :lang=zh 2>/dev/null) ]]; }
+
 # ---- verbs -------------------------------------------------------------------------------------------------
 
 case ${1:-build} in
@@ -309,6 +320,8 @@ case ${1:-build} in
   start) build; build_site; exec "$node" web/serve.js "${@:2}" ;;
   test) setup_tests; build; build_site; build_types; build_native; bench --tiny; run_tests ;;
   bench) build; bench "${@:2}" ;;
+  bench-page) build; build_site; need has_chromium chromium; "$node" tests/bench/explore.js ;;
+  screenshots) build; build_site; screenshots "${@:2}" ;;
   package) build; build_types ;;
   clean) rm -rf dist ;;
   *)
@@ -317,6 +330,8 @@ case ${1:-build} in
   start     build, serve the page and open it; --port N, --no-open
   test      build and run every test
   bench     measure it beside other packages; --only NAME, --no-chromium, --tiny
+  bench-page   how quickly the page answers, in Chromium
+  screenshots  every view at three widths, light and dark, into dist/screenshots; --readme
   package   what the npm package needs, types included
   clean     remove dist/'
     [[ $1 == help ]]

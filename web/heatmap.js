@@ -2,8 +2,9 @@
 
 export const FONT = '13px system-ui, sans-serif';
 const GAP = 8;
-/** Cells are square where they are at least so large; smaller ones take what room there is. */
-const [LEAST_SQUARE, LARGEST] = [6, 48];
+/** Cells are square, but where a side of the whole picture would be shorter than this. */
+const LEAST_SIDE = 48;
+const LARGEST = 48;
 /** Room that a label needs along its axis. */
 const LABEL = 15;
 
@@ -40,7 +41,7 @@ export function layOut(context, { queries, keys, region }, width, height) {
   const [T, S] = [region.queries.to - region.queries.from, region.keys.to - region.keys.from];
   const [across, down] = [(width - left - 1) / S, (height - top - 1) / T];
   const cell = Math.min(across, down, LARGEST);
-  const [cellWidth, cellHeight] = [Math.max(cell, Math.min(across, LEAST_SQUARE)), Math.max(cell, Math.min(down, LEAST_SQUARE))];
+  const [cellWidth, cellHeight] = [Math.max(cell, Math.min(across, LEAST_SIDE / S)), Math.max(cell, Math.min(down, LEAST_SIDE / T))];
   return { left, top, cellWidth, cellHeight, region, T, S, width: left + cellWidth * S + 1, height: top + cellHeight * T + 1 };
 }
 

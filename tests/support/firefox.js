@@ -1,0 +1,17 @@
+// The system's Firefox, driven over WebDriver BiDi.
+
+import { execFileSync } from 'node:child_process';
+import puppeteer from 'puppeteer-core';
+
+const find = () => {
+  for (const name of ['firefox-esr', 'firefox']) {
+    try {
+      return execFileSync('which', [name], { encoding: 'utf8' }).trim();
+    } catch {
+      continue;
+    }
+  }
+  throw new Error('no Firefox on PATH: ./build.sh test installs it');
+};
+
+export const launchFirefox = () => puppeteer.launch({ browser: 'firefox', executablePath: find(), headless: true });
