@@ -138,7 +138,7 @@ function patches(state) {
   const [row, column] = [(t) => Math.floor(t / columns), (t) => t % columns];
   const brightness = means.map(([r, g, b]) => (0.3 * r + 0.59 * g + 0.11 * b) / 255);
   const scores = [
-    (t, s) => -means[t].reduce((sum, c, i) => sum + (c - means[s][i]) ** 2, 0) / 500,
+    (t, s) => -means[t].reduce((sum, c, i) => sum + (c - means[s][i]) ** 2, 0) / 1500,
     (t, s) => -((row(t) - row(s)) ** 2 + (column(t) - column(s)) ** 2) / 3,
     (t, s) => (row(t) === row(s) ? 5 : 0),
     (t, s) => (column(t) === column(s) ? 5 : 0),

@@ -109,15 +109,14 @@ async function takeForReadme() {
   const page = await open('', { viewport: { width: 1360, height: 1040 }, colorScheme: 'light' });
   await page.screenshot({ path: folder('../../web/picture.png') });
   await page.close();
-  const patches = await open('example=patches', { viewport: { width: 1180, height: 760 }, colorScheme: 'dark' });
+  const patches = await open('example=patches', { viewport: { width: 1240, height: 1100 }, colorScheme: 'dark', deviceScaleFactor: 0.7 });
   const frames = [];
   const take = async (x, y) => {
     const box = await patches.locator('#large').boundingBox();
     await patches.mouse.move(box.x + box.width * x, box.y + box.height * y);
     await settle(patches);
-    await patches.evaluate(() => scrollTo(0, part('#large').getBoundingClientRect().top + scrollY - 150));
-    const { x: left, y: top } = await patches.locator('.axes').boundingBox();
-    frames.push(await patches.screenshot({ clip: { x: left - 8, y: top - 40, width: 1180 - left, height: 640 } }));
+    const above = await patches.locator('.caption').boundingBox();
+    frames.push(await patches.screenshot({ clip: { x: box.x - 8, y: above.y, width: box.width + 16, height: box.y + box.height - above.y + 8 } }));
   };
   for (const [head, ...points] of [[1, [0.74, 0.24], [0.2, 0.45], [0.5, 0.9]], [2, [0.5, 0.9], [0.2, 0.35]], [5, [0.2, 0.35], [0.3, 0.6]], [6, [0.3, 0.6]]]) {
     await patches.click(`#grid button:nth-child(${head})`);
