@@ -150,6 +150,77 @@ typedef struct {
 /* project → split → attend → concat → project. appended is set here, from bias_key and zero_attention. */
 hl_status hl_multihead_forward(const hl_multihead_args *args);
 
+/* ---- layers beside attention ------------------------------------------------------------------------ */
+
+/* Rows of C floats, one after the other. Gradients of inputs are written, gradients of parameters are added to
+ * what is there. Sums run in a fixed order: the same bits for any number of threads. Any size may be 0: then
+ * outputs of size 0 are not touched, and sums over nothing are 0. */
+
+/* output (B,T,C): row t of each batch entry = table[label] + position[first + t]. table (count,C), labels (B,T),
+ * position (at least first + T, C) or NULL. A label that is no row of the table is HL_BAD_ARGUMENT. */
+hl_status hl_embedding_forward(float *output, const float *table, const float *position, const int32_t *labels,
+                               uint32_t batch, uint32_t rows, uint32_t width, uint32_t count, uint32_t first);
+/* d_table[label] += d_output, d_position[first + t] += d_output; d_position may be NULL. */
+hl_status hl_embedding_backward(float *d_table, float *d_position, const float *d_output, const int32_t *labels,
+                                uint32_t batch, uint32_t rows, uint32_t width, uint32_t count, uint32_t first);
+
+/* Layer norm by rows (rows,width): output = (x − mean) · rstd · weight + bias, rstd = 1 / √(variance + eps), the
+ * variance that of the whole row. With mean NULL it is RMS norm: the same without a mean, about zero.
+ * mean and rstd (rows) are kept for backward. bias may be NULL. Where eps is 0, a row without variance gives NaN. */
+hl_status hl_norm_forward(float *output, float *mean, float *rstd, const float *x, const float *weight,
+                          const float *bias, uint32_t rows, uint32_t width, float eps);
+/* dx is written; d_weight += Σ d_output · (x − mean) · rstd, d_bias += Σ d_output; d_bias may be NULL. */
+hl_status hl_norm_backward(float *dx, float *d_weight, float *d_bias, const float *d_output, const float *x,
+                           const float *mean, const float *rstd, const float *weight, uint32_t rows, uint32_t width);
+
+typedef enum {
+  HL_GELU_EXACT = 0, /* x · Φ(x), Φ the normal distribution */
+  HL_GELU_TANH = 1,  /* x · ½ (1 + tanh(√(2/π) (x + 0.044715 x³))) */
+} hl_gelu;
+
+/* Within 4e−7 · max(1, |x|), the gradient within 6e−7. output may be x; dx may be d_output or x. */
+hl_status hl_gelu_forward(float *output, const float *x, uint32_t count, uint32_t form);
+hl_status hl_gelu_backward(float *dx, const float *d_output, const float *x, uint32_t count, uint32_t form);
+
+/* sum = a + b; it may be either of them. */
+hl_status hl_add(float *sum, const float *a, const float *b, uint32_t count);
+
+typedef struct {
+  float loss;        /* the mean over counted rows; 0 where there are none */
+  uint32_t counted;  /* rows whose label is not the ignored one */
+  uint32_t correct;  /* those of them whose largest logit, the first of equals, is that of the label */
+} hl_loss;
+
+/* With p = softmax(logits), by rows (rows,classes), and the target (1 − smoothing) at the label plus
+ * smoothing / classes everywhere: loss = −Σ target · ln p, d_logits = (p − target) / counted.
+ * row_loss (rows) and best (rows), the place of the largest logit, are written for every row; best is −1 where
+ * none is larger than NaN. A row whose label is `ignore` has loss 0 and gradient 0. d_logits may be NULL.
+ * A label that is neither `ignore` nor a class, or a smoothing outside [0, 1], is HL_BAD_ARGUMENT. */
+hl_status hl_cross_entropy(hl_loss *result, float *d_logits, float *row_loss, int32_t *best, const float *logits,
+                           const int32_t *labels, uint32_t rows, uint32_t classes, float smoothing, int32_t ignore);
+
+/* ---- optimisers --------------------------------------------------------------------------------------- */
+
+/* One step over `count` floats, in place; buffers start as zeros. Numbers that are not finite are
+ * HL_BAD_ARGUMENT.
+ *
+ * g = gradient + decay · parameter;  velocity = momentum · velocity + g;
+ * parameter −= rate · (nesterov ? g + momentum · velocity : velocity). velocity may be NULL where momentum is 0. */
+hl_status hl_sgd_step(float *parameter, float *velocity, const float *gradient, uint32_t count, double rate,
+                      double momentum, double decay, uint32_t nesterov);
+
+/* mean = β₁ · mean + (1 − β₁) · g;  square = β₂ · square + (1 − β₂) · g²;
+ * parameter −= rate / (1 − β₁ˢ) · mean / (√(square / (1 − β₂ˢ)) + eps), s the step, counted from 1.
+ * Adam: g = gradient + decay · parameter. Decoupled (AdamW): g = gradient, and first parameter · (1 − rate · decay). */
+hl_status hl_adam_step(float *parameter, float *mean, float *square, const float *gradient, uint32_t count,
+                       uint32_t step, double rate, double beta1, double beta2, double eps, double decay,
+                       uint32_t decoupled);
+
+/* Σ x², in double precision and always in the same order: the square of a norm. */
+double hl_square_sum(const float *x, uint32_t count);
+/* x = x · factor */
+hl_status hl_scale(float *x, uint32_t count, float factor);
+
 /* ---- threads: only in the flavours with shared memory ------------------------------------------------ */
 
 /* What a worker runs, on an instance and a stack of its own, numbered from 1; returns after hl_pool_quit. */

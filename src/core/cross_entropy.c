@@ -1,0 +1,107 @@
+#include "elements.h"
+#include "exp.h"
+#include "headlight.h"
+
+typedef struct {
+  float *d_logits, *row_loss;
+  int32_t *best;
+  const float *logits;
+  const int32_t *labels;
+  size_t rows, classes;
+  uint32_t counted;
+  float smoothing;
+  int32_t ignore;
+} job;
+
+/* ln s for s ≥ 1: with s = m · 2ⁿ and m about 1, ln m = 2 artanh u with u = (m − 1) / (m + 1), at most 0.172. */
+static double ln(double s) {
+  if (!(s < __builtin_inf())) return s;
+  const uint64_t root_half = 0x3FE6A09E667F3BCD;
+  union { double value; uint64_t bits; } m = {s};
+  int64_t n = (int64_t)(m.bits - root_half) >> 52;
+  m.bits -= (uint64_t)n << 52;
+  double u = (m.value - 1) / (m.value + 1), sum = 0;
+  for (int odd = 15; odd > 0; odd -= 2) sum = sum * u * u + 1.0 / odd;
+  return 2 * u * sum + (double)n * 0.69314718055994531;
+}
+
+static float largest(const float *x, size_t count) {
+  const vec least = vec_splat(-__builtin_inff());
+  vec most = least;
+  for (size_t i = 0; i < count; i += 4) most = vec_max(most, vec_load_lanes(x + i, least, lanes_left(i, count)));
+  float lane[4], result = -__builtin_inff();
+  vec_store(lane, most);
+  for (int i = 0; i < 4; i++) result = lane[i] > result ? lane[i] : result;
+  return result;
+}
+
+/* Σ e^(x − origin); the powers go to `to` where it is given. */
+static double sum_powers(float *to, const float *x, size_t count, float origin) {
+  const vec from = vec_splat(origin), log2_e = vec_splat(LOG2_E), least = vec_splat(-__builtin_inff());
+  vec sum = vec_splat(0);
+  for (size_t i = 0; i < count; i += 4) {
+    size_t lanes = lanes_left(i, count);
+    vec power = vec_mul(vec_sub(vec_load_lanes(x + i, least, lanes), from), log2_e);
+    vec_exp2(&power, 1);
+    if (to) vec_store_lanes(to + i, power, lanes);
+    sum = doubles_add(sum, doubles_add(doubles_low(power), doubles_high(power)));
+  }
+  return doubles_sum(sum);
+}
+
+/* d = d · factor − less */
+static void scale_row(float *d, size_t count, float factor, float less) {
+  const vec zero = vec_splat(0), by = vec_splat(factor), subtract = vec_splat(less);
+  for (size_t i = 0; i < count; i += 4) {
+    size_t lanes = lanes_left(i, count);
+    vec_store_lanes(d + i, vec_sub(vec_mul(vec_load_lanes(d + i, zero, lanes), by), subtract), lanes);
+  }
+}
+
+static void row(const job *j, size_t r) {
+  const size_t classes = j->classes;
+  const float *x = j->logits + r * classes, most = largest(x, classes);
+  float *d = j->d_logits ? j->d_logits + r * classes : NULL;
+  int32_t label = j->labels[r], best = 0;
+  while ((size_t)best < classes && x[best] != most) best++;
+  j->best[r] = (size_t)best < classes ? best : -1;
+  j->row_loss[r] = 0;
+  if (label == j->ignore) {
+    for (size_t c = 0; d && c < classes; c++) d[c] = 0;
+    return;
+  }
+  double sum = sum_powers(d, x, classes, most), smoothing = j->smoothing, all = (double)classes;
+  double loss = ln(sum) + (1 - smoothing) * ((double)most - x[label]);
+  /* Only where it counts: 0 · ∞ would be NaN. */
+  if (smoothing > 0) loss -= smoothing * elements_sum(x, classes, most, false) / all;
+  j->row_loss[r] = (float)loss;
+  if (!d) return;
+  double share = 1.0 / j->counted;
+  scale_row(d, classes, (float)(share / sum), (float)(share * smoothing / all));
+  d[label] -= (float)(share * (1 - smoothing));
+}
+
+static void rows_chunk(void *arg, uint32_t chunk, uint32_t worker) {
+  const job *j = arg;
+  size_t step = chunk_rows(j->classes);
+  (void)worker;
+  for (size_t r = chunk * step; r < (chunk + (size_t)1) * step && r < j->rows; r++) row(j, r);
+}
+
+hl_status hl_cross_entropy(hl_loss *result, float *d_logits, float *row_loss, int32_t *best, const float *logits,
+                           const int32_t *labels, uint32_t rows, uint32_t classes, float smoothing, int32_t ignore) {
+  job j = {d_logits, row_loss, best, logits, labels, rows, classes, 0, smoothing, ignore};
+  if (!(smoothing >= 0 && smoothing <= 1)) return HL_BAD_ARGUMENT;
+  for (size_t r = 0; r < rows; r++) {
+    if (labels[r] == ignore) continue;
+    if ((uint32_t)labels[r] >= classes) return HL_BAD_ARGUMENT;
+    j.counted++;
+  }
+  size_t step = chunk_rows(classes);
+  parallel_for(rows_chunk, &j, (uint32_t)((rows + step - 1) / step), 20.0 * rows * classes);
+  uint32_t correct = 0;
+  for (size_t r = 0; r < rows; r++) correct += labels[r] != ignore && best[r] == labels[r];
+  double loss = elements_sum(row_loss, rows, 0, false);
+  *result = (hl_loss){j.counted ? (float)(loss / j.counted) : 0, j.counted, correct};
+  return HL_OK;
+}
