@@ -17,8 +17,11 @@ EXPORTS=(
 )
 THREAD_EXPORTS=(hl_pool_work hl_pool_resize hl_pool_quit)
 COMPILE=(-std=c17 -O3 -msimd128 -mbulk-memory -fno-math-errno -Wall -Wextra -Werror)
-# No Binaryen pass after the link (-O1): it would undo the register allocation that the kernels rely on.
-LINK=(-O1 --no-entry -sWASM_BIGINT -sALLOW_MEMORY_GROWTH -sINITIAL_MEMORY=131072 -sMAXIMUM_MEMORY=4GB -sTOTAL_STACK=65536)
+# What waits for memory more than for the processor is compiled to be small.
+SMALL=(cross_entropy elements embedding gelu norm optimizer)
+# No Binaryen pass after the link (-O1): it would undo the register allocation that the kernels rely on. Numbers are
+# written in as few bytes as they need, and functions without their names: some 3.5 KB.
+LINK=(-O1 -Wl,--strip-all -Wl,--compress-relocations --no-entry -sWASM_BIGINT -sALLOW_MEMORY_GROWTH -sINITIAL_MEMORY=131072 -sMAXIMUM_MEMORY=4GB -sTOTAL_STACK=65536)
 
 # Shared memory comes from outside; every worker sets a stack pointer of its own.
 THREAD_COMPILE=(-matomics -mmutable-globals)
@@ -109,7 +112,7 @@ setup_tests() {
 # Compiles and links src/core in one flavour, with threads where its name says so. Arguments: the flavour, then
 # more flags for the compiler.
 build_flavour() {
-  local flavour=$1 source object job objects=() jobs=() headers=(src/core/*.h) exports=("${EXPORTS[@]}") compile=("${COMPILE[@]}") link=("${LINK[@]}") list
+  local flavour=$1 source object job objects=() jobs=() headers=(src/core/*.h) size exports=("${EXPORTS[@]}") compile=("${COMPILE[@]}") link=("${LINK[@]}") list
   shift
   compile+=("$@")
   if [[ $flavour == *-threads ]]; then
@@ -123,7 +126,9 @@ build_flavour() {
     object=dist/obj/$flavour/$(basename "$source" .c).o
     objects+=("$object")
     stale "$object" "$source" "${headers[@]}" build.sh dist/obj/toolchain || continue
-    emcc "${compile[@]}" -c "$source" -o "$object" &
+    size=()
+    if [[ " ${SMALL[*]} " == *" $(basename "$source" .c) "* ]]; then size=(-Os); fi
+    emcc "${compile[@]}" "${size[@]}" -c "$source" -o "$object" &
     jobs+=($!)
   done
   for job in "${jobs[@]}"; do wait "$job"; done

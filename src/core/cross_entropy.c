@@ -1,6 +1,7 @@
 #include "elements.h"
 #include "exp.h"
 #include "headlight.h"
+#include "pool.h"
 
 typedef struct {
   float *d_logits, *row_loss;
@@ -25,36 +26,33 @@ static double ln(double s) {
   return 2 * u * sum + (double)n * 0.69314718055994531;
 }
 
+static void find_largest(void *numbers, float *const to[3], const float *const from[4], size_t count) {
+  vec *most = numbers;
+  (void)to;
+  for (size_t i = 0; i < count; i += 4) *most = vec_max(*most, vec_load(from[0] + i));
+}
+
 static float largest(const float *x, size_t count) {
-  const vec least = vec_splat(-__builtin_inff());
-  vec most = least;
-  for (size_t i = 0; i < count; i += 4) most = vec_max(most, vec_load_lanes(x + i, least, lanes_left(i, count)));
+  vec most = vec_splat(-__builtin_inff());
+  elements_run(&(elements){find_largest, &most, .from = {x}, .fill = -__builtin_inff()}, 0, count);
   float lane[4], result = -__builtin_inff();
   vec_store(lane, most);
   for (int i = 0; i < 4; i++) result = lane[i] > result ? lane[i] : result;
   return result;
 }
 
-/* Σ e^(x − origin); the powers go to `to` where it is given. */
-static double sum_powers(float *to, const float *x, size_t count, float origin) {
-  const vec from = vec_splat(origin), log2_e = vec_splat(LOG2_E), least = vec_splat(-__builtin_inff());
-  vec sum = vec_splat(0);
-  for (size_t i = 0; i < count; i += 4) {
-    size_t lanes = lanes_left(i, count);
-    vec power = vec_mul(vec_sub(vec_load_lanes(x + i, least, lanes), from), log2_e);
-    vec_exp2(&power, 1);
-    if (to) vec_store_lanes(to + i, power, lanes);
-    sum = doubles_add(sum, doubles_add(doubles_low(power), doubles_high(power)));
-  }
-  return doubles_sum(sum);
-}
+typedef struct {
+  vec origin, sum;
+} powers;
 
-/* d = d · factor − less */
-static void scale_row(float *d, size_t count, float factor, float less) {
-  const vec zero = vec_splat(0), by = vec_splat(factor), subtract = vec_splat(less);
+/* e^(x − origin), and their sum. */
+static void sum_powers(void *numbers, float *const to[3], const float *const from[4], size_t count) {
+  powers *p = numbers;
   for (size_t i = 0; i < count; i += 4) {
-    size_t lanes = lanes_left(i, count);
-    vec_store_lanes(d + i, vec_sub(vec_mul(vec_load_lanes(d + i, zero, lanes), by), subtract), lanes);
+    vec power = vec_mul(vec_sub(vec_load(from[0] + i), p->origin), vec_splat(LOG2_E));
+    vec_exp2(&power, 1);
+    if (to[0]) vec_store(to[0] + i, power);
+    p->sum = doubles_add(p->sum, doubles_add(doubles_low(power), doubles_high(power)));
   }
 }
 
@@ -67,25 +65,28 @@ static void row(const job *j, size_t r) {
   j->best[r] = (size_t)best < classes ? best : -1;
   j->row_loss[r] = 0;
   if (label == j->ignore) {
-    for (size_t c = 0; d && c < classes; c++) d[c] = 0;
+    if (d) __builtin_memset(d, 0, classes * sizeof(float));
     return;
   }
-  double sum = sum_powers(d, x, classes, most), smoothing = j->smoothing, all = (double)classes;
+  powers p = {vec_splat(most), vec_splat(0)};
+  elements_run(&(elements){sum_powers, &p, {d}, {x}, -__builtin_inff()}, 0, classes);
+  double sum = doubles_sum(p.sum), smoothing = j->smoothing, all = (double)classes;
   double loss = ln(sum) + (1 - smoothing) * ((double)most - x[label]);
   /* Only where it counts: 0 · ∞ would be NaN. */
-  if (smoothing > 0) loss -= smoothing * elements_sum(x, classes, most, false) / all;
+  if (smoothing > 0) loss -= smoothing * (elements_sum(x, classes) / all - most);
   j->row_loss[r] = (float)loss;
   if (!d) return;
   double share = 1.0 / j->counted;
-  scale_row(d, classes, (float)(share / sum), (float)(share * smoothing / all));
+  affine a = {(float)(share / sum), (float)(-share * smoothing / all)};
+  elements_run(&(elements){affine_operation, &a, {d}, {d}, 0}, 0, classes);
   d[label] -= (float)(share * (1 - smoothing));
 }
 
 static void rows_chunk(void *arg, uint32_t chunk, uint32_t worker) {
   const job *j = arg;
-  size_t step = chunk_rows(j->classes);
+  size_t step = rows_per_chunk(j->classes), r = chunk * step;
   (void)worker;
-  for (size_t r = chunk * step; r < (chunk + (size_t)1) * step && r < j->rows; r++) row(j, r);
+  for (size_t end = r + step; r < end && r < j->rows; r++) row(j, r);
 }
 
 hl_status hl_cross_entropy(hl_loss *result, float *d_logits, float *row_loss, int32_t *best, const float *logits,
@@ -97,11 +98,11 @@ hl_status hl_cross_entropy(hl_loss *result, float *d_logits, float *row_loss, in
     if ((uint32_t)labels[r] >= classes) return HL_BAD_ARGUMENT;
     j.counted++;
   }
-  size_t step = chunk_rows(classes);
+  size_t step = rows_per_chunk(classes);
   parallel_for(rows_chunk, &j, (uint32_t)((rows + step - 1) / step), 20.0 * rows * classes);
   uint32_t correct = 0;
   for (size_t r = 0; r < rows; r++) correct += labels[r] != ignore && best[r] == labels[r];
-  double loss = elements_sum(row_loss, rows, 0, false);
+  double loss = elements_sum(row_loss, rows);
   *result = (hl_loss){j.counted ? (float)(loss / j.counted) : 0, j.counted, correct};
   return HL_OK;
 }

@@ -1,26 +1,44 @@
-/* What is done to each float by itself, shared out in chunks; and sums over floats. */
+/* Arithmetic on rows of floats, each float by itself: what embedding, norms, gelu, losses and optimisers share.
+ *
+ * An operation is written for whole vectors alone. Where a row ends within one, its last floats are carried to a
+ * vector of their own and back, the lanes beyond them filled. */
 #ifndef HL_ELEMENTS_H
 #define HL_ELEMENTS_H
 
-#include <stdbool.h>
-
-#include "pool.h"
 #include "simd.h"
 
-/* About what a chunk should hold: some microseconds of work, and a first-level cache of floats. */
-enum { CHUNK_FLOATS = 8192 };
+/* On `count` floats, a multiple of four. What is given by value, and sums, are in `numbers`. */
+typedef void element_operation(void *numbers, float *const to[3], const float *const from[4], size_t count);
 
-/* The task for every chunk of `count` floats; `work` as of parallel_for, for one float. */
-void elements_share(pool_task *task, void *arg, size_t count, double work);
-VERB size_t chunk_start(uint32_t chunk) { return (size_t)chunk * CHUNK_FLOATS; }
-VERB size_t chunk_end(uint32_t chunk, size_t count) {
-  return count - chunk_start(chunk) < CHUNK_FLOATS ? count : chunk_start(chunk) + CHUNK_FLOATS;
-}
+typedef struct {
+  element_operation *operation;
+  void *numbers;
+  float *to[3]; /* NULL where there are fewer */
+  const float *from[4];
+  float fill;
+} elements;
 
-/* Rows of `width` that make up a chunk, at least one. */
-VERB size_t chunk_rows(size_t width) { return width < CHUNK_FLOATS ? CHUNK_FLOATS / (width + !width) : 1; }
+/* On the floats `start` to start + count of every row. */
+void elements_run(const elements *e, size_t start, size_t count);
 
-/* Σ (x − origin), or of the squares: in double precision, in an order that depends on the count alone. */
-double elements_sum(const float *x, size_t count, float origin, bool squares);
+/* On the first `count`, shared out; `work` as of parallel_for, for one float. */
+void elements_share(const elements *e, size_t count, double work);
+
+/* Σ (x − origin)², in double precision, in an order that depends on the count alone. */
+double elements_square_sum(const float *x, size_t count, float origin);
+/* Σ x, likewise. */
+double elements_sum(const float *x, size_t count);
+
+/* to = a + b */
+void elements_add(float *to, const float *a, const float *b, size_t count);
+
+typedef struct {
+  float factor, plus;
+} affine;
+/* to = from · factor + plus, of an `affine`. */
+element_operation affine_operation;
+
+/* Rows of so many floats that make a chunk for one thread; at least one. */
+VERB size_t rows_per_chunk(size_t width) { return width < 8192 ? 8192 / (width + 1) : 1; }
 
 #endif

@@ -15,60 +15,47 @@ static const float tail_q[8] = {0.119605035f, 0.121111257f, 0.09775581f,   0.135
 /* From here on 1 − Φ is 0 in either form; larger numbers need not overflow. */
 #define FAR 16
 
-/* Φ(x), and its derivative. */
+/* Φ(x), and its derivative. With u = √(2/π) (z + 0.044715 z³), ½ (1 − tanh u) = e^(−2u) / (1 + e^(−2u)). */
 VERB void distribution(vec x, uint32_t form, vec *share, vec *slope) {
-  const vec one = vec_splat(1), z = vec_min(vec_abs(x), vec_splat(FAR));
-  vec tail, square = vec_mul(z, z), power;
+  const vec one = vec_splat(1), z = vec_min(vec_abs(x), vec_splat(FAR)), square = vec_mul(z, z);
+  vec inner = vec_fma(square, vec_splat(2 * ROOT_2_OVER_PI * CUBE), vec_splat(2 * ROOT_2_OVER_PI));
+  vec power = form == HL_GELU_EXACT ? vec_mul(square, vec_splat(0.5f)) : vec_mul(inner, z), tail;
+  power = vec_mul(power, vec_splat(-LOG2_E));
+  vec_exp2(&power, 1);
   if (form == HL_GELU_EXACT) {
-    power = vec_mul(square, vec_splat(-0.5f * LOG2_E));
-    vec_exp2(&power, 1);
-    vec t = vec_div(one, vec_fma(z, vec_splat(0.3f), one)), q = vec_splat(tail_q[7]);
-    for (int degree = 6; degree >= 0; degree--) q = vec_fma(q, t, vec_splat(tail_q[degree]));
+    vec t = vec_div(one, vec_fma(z, vec_splat(0.3f), one)), q = vec_splat(0);
+    for (int degree = 7; degree >= 0; degree--) q = vec_fma(q, t, vec_load_splat(tail_q + degree));
     tail = vec_mul(power, vec_mul(q, t));
     *slope = vec_mul(power, vec_splat(INVERSE_ROOT_2PI));
-  } else { /* ½ (1 − tanh u) = e^(−2u) / (1 + e^(−2u)) */
-    vec inner = vec_fma(square, vec_splat(2 * ROOT_2_OVER_PI * CUBE), vec_splat(2 * ROOT_2_OVER_PI));
-    power = vec_mul(vec_mul(inner, z), vec_splat(-LOG2_E));
-    vec_exp2(&power, 1);
+  } else {
     vec inverse = vec_div(one, vec_add(one, power));
-    tail = vec_mul(power, inverse);
     vec rate = vec_fma(square, vec_splat(6 * ROOT_2_OVER_PI * CUBE), vec_splat(2 * ROOT_2_OVER_PI));
+    tail = vec_mul(power, inverse);
     *slope = vec_mul(vec_mul(tail, inverse), rate);
   }
   *share = vec_select(vec_less(x, vec_splat(0)), tail, vec_sub(one, tail));
 }
 
-typedef struct {
-  float *to;
-  const float *d_output, *x; /* no d_output: forward */
-  size_t count;
-  uint32_t form;
-} job;
-
-static void gelu_chunk(void *arg, uint32_t chunk, uint32_t worker) {
-  const job *j = arg;
-  const vec zero = vec_splat(0);
-  (void)worker;
-  for (size_t i = chunk_start(chunk), end = chunk_end(chunk, j->count); i < end; i += 4) {
-    size_t lanes = lanes_left(i, end);
-    vec x = vec_load_lanes(j->x + i, zero, lanes), share, slope;
-    distribution(x, j->form, &share, &slope);
-    vec result = j->d_output ? vec_mul(vec_load_lanes(j->d_output + i, zero, lanes), vec_fma(x, slope, share)) : vec_mul(x, share);
-    vec_store_lanes(j->to + i, result, lanes);
+/* from: x, and the gradient of the result where it is the gradient of x that is asked for. */
+static void gelu_operation(void *numbers, float *const to[3], const float *const from[4], size_t count) {
+  const uint32_t form = *(const uint32_t *)numbers;
+  for (size_t i = 0; i < count; i += 4) {
+    vec x = vec_load(from[0] + i), share, slope;
+    distribution(x, form, &share, &slope);
+    vec_store(to[0] + i, from[1] ? vec_mul(vec_load(from[1] + i), vec_fma(x, slope, share)) : vec_mul(x, share));
   }
 }
 
-static hl_status gelu(float *to, const float *d_output, const float *x, uint32_t count, uint32_t form) {
+static hl_status gelu(float *to, const float *x, const float *d_output, uint32_t count, uint32_t form) {
   if (form > HL_GELU_TANH) return HL_BAD_ARGUMENT;
-  job j = {to, d_output, x, count, form};
-  elements_share(gelu_chunk, &j, count, 20);
+  elements_share(&(elements){gelu_operation, &form, .to = {to}, .from = {x, d_output}}, count, 20);
   return HL_OK;
 }
 
 hl_status hl_gelu_forward(float *output, const float *x, uint32_t count, uint32_t form) {
-  return gelu(output, NULL, x, count, form);
+  return gelu(output, x, NULL, count, form);
 }
 
 hl_status hl_gelu_backward(float *dx, const float *d_output, const float *x, uint32_t count, uint32_t form) {
-  return gelu(dx, d_output, x, count, form);
+  return gelu(dx, x, d_output, count, form);
 }

@@ -205,7 +205,7 @@ hl_status hl_cross_entropy(hl_loss *result, float *d_logits, float *row_loss, in
  * HL_BAD_ARGUMENT.
  *
  * g = gradient + decay · parameter;  velocity = momentum · velocity + g;
- * parameter −= rate · (nesterov ? g + momentum · velocity : velocity). velocity may be NULL where momentum is 0. */
+ * parameter −= rate · (nesterov ? g + momentum · velocity : velocity). */
 hl_status hl_sgd_step(float *parameter, float *velocity, const float *gradient, uint32_t count, double rate,
                       double momentum, double decay, uint32_t nesterov);
 

@@ -1,118 +1,123 @@
 /* Layer norm; without a mean, RMS norm: the same steps with an origin of 0. */
 #include "elements.h"
 #include "headlight.h"
+#include "pool.h"
 
 typedef struct {
-  float *output, *mean, *rstd; /* forward */
+  float *output, *mean, *rstd;
   const float *x, *weight, *bias;
-  float *dx, *d_weight, *d_bias; /* backward */
+  float *dx, *d_weight, *d_bias;
   const float *d_output;
   size_t rows, width;
   double eps;
 } job;
 
-VERB size_t last_row(uint32_t chunk, const job *j) {
-  size_t end = (chunk + (size_t)1) * chunk_rows(j->width);
-  return end < j->rows ? end : j->rows;
+/* What a row is normalised by; and of backward its sums, then what they are as shares of the row. */
+typedef struct {
+  vec mean, rstd, sum, sum_normal;
+} row;
+
+VERB vec normal_of(const row *n, const float *x) { return vec_mul(vec_sub(vec_load(x), n->mean), n->rstd); }
+
+static void normalise(void *numbers, float *const to[3], const float *const from[4], size_t count) {
+  for (size_t c = 0; c < count; c += 4) {
+    vec bias = from[2] ? vec_load(from[2] + c) : vec_splat(0);
+    vec_store(to[0] + c, vec_fma(normal_of(numbers, from[0] + c), vec_load(from[1] + c), bias));
+  }
 }
 
 static void forward_chunk(void *arg, uint32_t chunk, uint32_t worker) {
   const job *j = arg;
-  const size_t width = j->width;
-  const vec zero = vec_splat(0);
+  const size_t step = rows_per_chunk(j->width), width = j->width;
   (void)worker;
-  for (size_t r = chunk * chunk_rows(width), end = last_row(chunk, j); r < end; r++) {
+  for (size_t r = chunk * step, end = r + step; r < end && r < j->rows; r++) {
     const float *x = j->x + r * width;
-    float mean = 0;
-    if (j->mean) j->mean[r] = mean = (float)(elements_sum(x, width, 0, false) / (double)width);
+    float mean = j->mean ? j->mean[r] = (float)(elements_sum(x, width) / (double)width) : 0;
     /* About the mean, not as the mean of squares less the square of the mean, which cancels. */
-    double variance = elements_sum(x, width, mean, true) / (double)width;
+    double variance = elements_square_sum(x, width, mean) / (double)width;
     j->rstd[r] = (float)(1 / __builtin_sqrt(variance + j->eps));
-    vec origin = vec_splat(mean), rstd = vec_splat(j->rstd[r]);
-    for (size_t c = 0; c < width; c += 4) {
-      size_t lanes = lanes_left(c, width);
-      vec normal = vec_mul(vec_sub(vec_load_lanes(x + c, zero, lanes), origin), rstd);
-      vec bias = j->bias ? vec_load_lanes(j->bias + c, zero, lanes) : zero;
-      vec_store_lanes(j->output + r * width + c, vec_fma(normal, vec_load_lanes(j->weight + c, zero, lanes), bias), lanes);
-    }
+    row n = {.mean = vec_splat(mean), .rstd = vec_splat(j->rstd[r])};
+    elements_run(&(elements){normalise, &n, {j->output + r * width}, {x, j->weight, j->bias}, 0}, 0, width);
   }
-}
-
-VERB vec normal_at(const job *j, size_t r, size_t c, size_t lanes) {
-  vec origin = vec_splat(j->mean ? j->mean[r] : 0);
-  return vec_mul(vec_sub(vec_load_lanes(j->x + r * j->width + c, origin, lanes), origin), vec_splat(j->rstd[r]));
 }
 
 /* With n = (x − mean) · rstd and g = d_output · weight: dx = rstd · (g − Σg/C − n · Σ(g·n)/C). The second term is
  * that of the mean, the third that of the variance. */
-static void input_chunk(void *arg, uint32_t chunk, uint32_t worker) {
-  const job *j = arg;
-  const size_t width = j->width;
-  const vec zero = vec_splat(0);
-  (void)worker;
-  for (size_t r = chunk * chunk_rows(width), end = last_row(chunk, j); r < end; r++) {
-    const float *d_output = j->d_output + r * width;
-    vec sum = zero, sum_normal = zero;
-    for (size_t c = 0; c < width; c += 4) {
-      size_t lanes = lanes_left(c, width);
-      vec g = vec_mul(vec_load_lanes(d_output + c, zero, lanes), vec_load_lanes(j->weight + c, zero, lanes));
-      vec product = vec_mul(g, normal_at(j, r, c, lanes));
-      sum = doubles_add(sum, doubles_add(doubles_low(g), doubles_high(g)));
-      sum_normal = doubles_add(sum_normal, doubles_add(doubles_low(product), doubles_high(product)));
-    }
-    vec of_mean = vec_splat(j->mean ? (float)(doubles_sum(sum) / (double)width) : 0);
-    vec of_variance = vec_splat((float)(doubles_sum(sum_normal) / (double)width)), rstd = vec_splat(j->rstd[r]);
-    for (size_t c = 0; c < width; c += 4) {
-      size_t lanes = lanes_left(c, width);
-      vec g = vec_mul(vec_load_lanes(d_output + c, zero, lanes), vec_load_lanes(j->weight + c, zero, lanes));
-      vec rest = vec_add(of_mean, vec_mul(normal_at(j, r, c, lanes), of_variance));
-      vec_store_lanes(j->dx + r * width + c, vec_mul(rstd, vec_sub(g, rest)), lanes);
-    }
+static void sum_row(void *numbers, float *const to[3], const float *const from[4], size_t count) {
+  row *n = numbers;
+  (void)to;
+  for (size_t c = 0; c < count; c += 4) {
+    vec g = vec_mul(vec_load(from[1] + c), vec_load(from[2] + c)), product = vec_mul(g, normal_of(n, from[0] + c));
+    n->sum = doubles_add(n->sum, doubles_add(doubles_low(g), doubles_high(g)));
+    n->sum_normal = doubles_add(n->sum_normal, doubles_add(doubles_low(product), doubles_high(product)));
   }
 }
 
-/* Sums over rows: a chunk is a line of columns of all rows, added up in short runs, so that small terms beside a
- * large sum are not rounded away one by one. */
-enum { CHUNK_COLUMNS = 16, SUM_RUN = 32 };
-
-VERB void add_lanes(float *to, vec more, size_t lanes) {
-  vec_store_lanes(to, vec_add(vec_load_lanes(to, more, lanes), more), lanes);
+static void differentiate(void *numbers, float *const to[3], const float *const from[4], size_t count) {
+  const row *n = numbers;
+  for (size_t c = 0; c < count; c += 4) {
+    vec rest = vec_fma(normal_of(n, from[0] + c), n->sum_normal, n->sum);
+    vec_store(to[0] + c, vec_mul(n->rstd, vec_sub(vec_mul(vec_load(from[1] + c), vec_load(from[2] + c)), rest)));
+  }
 }
+
+static row row_at(const job *j, size_t r) {
+  return (row){vec_splat(j->mean ? j->mean[r] : 0), vec_splat(j->rstd[r]), vec_splat(0), vec_splat(0)};
+}
+
+static void input_chunk(void *arg, uint32_t chunk, uint32_t worker) {
+  const job *j = arg;
+  const size_t step = rows_per_chunk(j->width), width = j->width;
+  (void)worker;
+  for (size_t r = chunk * step, end = r + step; r < end && r < j->rows; r++) {
+    row n = row_at(j, r);
+    elements e = {sum_row, &n, {j->dx + r * width}, {j->x + r * width, j->d_output + r * width, j->weight}, 0};
+    elements_run(&e, 0, width);
+    n.sum = vec_splat(j->mean ? (float)(doubles_sum(n.sum) / (double)width) : 0);
+    n.sum_normal = vec_splat((float)(doubles_sum(n.sum_normal) / (double)width));
+    e.operation = differentiate;
+    elements_run(&e, 0, width);
+  }
+}
+
+static void add_gradients(void *numbers, float *const to[3], const float *const from[4], size_t count) {
+  for (size_t c = 0; c < count; c += 4) {
+    vec d_output = vec_load(from[3] + c);
+    vec_store(to[0] + c, vec_fma(d_output, normal_of(numbers, from[2] + c), vec_load(from[0] + c)));
+    vec_store(to[1] + c, vec_add(d_output, vec_load(from[1] + c)));
+  }
+}
+
+/* Sums over rows: a chunk is some columns, of all rows. They are added up in short runs, so that small terms
+ * beside a large sum are not rounded away one by one. */
+enum { CHUNK_COLUMNS = 64, SUM_RUN = 32 };
 
 static void parameter_chunk(void *arg, uint32_t chunk, uint32_t worker) {
   const job *j = arg;
-  size_t c = (size_t)chunk * CHUNK_COLUMNS, end = c + CHUNK_COLUMNS < j->width ? c + CHUNK_COLUMNS : j->width;
-  const vec zero = vec_splat(0);
+  size_t c = (size_t)chunk * CHUNK_COLUMNS, count = j->width - c < CHUNK_COLUMNS ? j->width - c : CHUNK_COLUMNS;
   (void)worker;
-  for (; c < end; c += 4) {
-    size_t lanes = lanes_left(c, end);
-    vec d_weight = zero, d_bias = zero;
-    for (size_t r = 0; r < j->rows;) {
-      vec weight_run = zero, bias_run = zero;
-      for (size_t stop = j->rows - r < SUM_RUN ? j->rows : r + SUM_RUN; r < stop; r++) {
-        vec d_output = vec_load_lanes(j->d_output + r * j->width + c, zero, lanes);
-        weight_run = vec_fma(d_output, normal_at(j, r, c, lanes), weight_run);
-        bias_run = vec_add(bias_run, d_output);
-      }
-      d_weight = vec_add(d_weight, weight_run);
-      d_bias = vec_add(d_bias, bias_run);
+  for (size_t r = 0; r < j->rows;) {
+    float d_weight[CHUNK_COLUMNS] = {0}, d_bias[CHUNK_COLUMNS] = {0};
+    for (size_t end = r + SUM_RUN; r < end && r < j->rows; r++) {
+      row n = row_at(j, r);
+      size_t at = r * j->width + c;
+      elements_run(&(elements){add_gradients, &n, {d_weight, d_bias}, {d_weight, d_bias, j->x + at, j->d_output + at}, 0}, 0, count);
     }
-    add_lanes(j->d_weight + c, d_weight, lanes);
-    if (j->d_bias) add_lanes(j->d_bias + c, d_bias, lanes);
+    elements_add(j->d_weight + c, j->d_weight + c, d_weight, count);
+    if (j->d_bias) elements_add(j->d_bias + c, j->d_bias + c, d_bias, count);
   }
 }
 
 static void by_rows(pool_task *task, job *j) {
-  size_t step = chunk_rows(j->width);
-  parallel_for(task, j, (uint32_t)((j->rows + step - 1) / step), 8.0 * (double)j->rows * (double)j->width);
+  size_t step = rows_per_chunk(j->width);
+  if (j->width) parallel_for(task, j, (uint32_t)((j->rows + step - 1) / step), 8.0 * (double)j->rows * (double)j->width);
 }
 
 hl_status hl_norm_forward(float *output, float *mean, float *rstd, const float *x, const float *weight,
                           const float *bias, uint32_t rows, uint32_t width, float eps) {
   if (!(eps >= 0)) return HL_BAD_ARGUMENT;
-  job j = {.output = output, .mean = mean, .rstd = rstd, .x = x, .weight = weight, .bias = bias,
-           .rows = width ? rows : 0, .width = width, .eps = eps};
-  by_rows(forward_chunk, &j);
+  by_rows(forward_chunk, &(job){.output = output, .mean = mean, .rstd = rstd, .x = x, .weight = weight, .bias = bias,
+                                .rows = rows, .width = width, .eps = eps});
   return HL_OK;
 }
 

@@ -43,18 +43,6 @@ VERB void vec_store_lanes(float *p, vec x, size_t lanes) {
   if (lanes == 1) wasm_v128_store32_lane(p, x, 0);
 }
 
-/* The end of a row: as many lanes as it has left; the others are those of fill. */
-VERB size_t lanes_left(size_t at, size_t end) { return end - at < 4 ? end - at : 4; }
-static inline KERNEL vec vec_load_part(const float *p, vec fill, size_t lanes) {
-  if (lanes == 2 || lanes == 3) fill = wasm_v128_load64_lane(p, fill, 0);
-  if (lanes == 3) fill = wasm_v128_load32_lane(p + 2, fill, 2);
-  if (lanes == 1) fill = wasm_v128_load32_lane(p, fill, 0);
-  return fill;
-}
-VERB vec vec_load_lanes(const float *p, vec fill, size_t lanes) {
-  return lanes == 4 ? vec_load(p) : vec_load_part(p, fill, lanes);
-}
-
 VERB vec vec_add(vec a, vec b) { return wasm_f32x4_add(a, b); }
 VERB vec vec_sub(vec a, vec b) { return wasm_f32x4_sub(a, b); }
 VERB vec vec_mul(vec a, vec b) { return wasm_f32x4_mul(a, b); }
