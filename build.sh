@@ -18,7 +18,7 @@ EXPORTS=(
 THREAD_EXPORTS=(hl_pool_work hl_pool_resize hl_pool_quit)
 COMPILE=(-std=c17 -O3 -msimd128 -mbulk-memory -fno-math-errno -Wall -Wextra -Werror)
 # What waits for memory more than for the processor is compiled to be small.
-SMALL=(cross_entropy elements embedding gelu norm optimizer)
+SMALL=(cross_entropy elements embedding gelu norm optimizer tensor)
 # No Binaryen pass after the link (-O1): it would undo the register allocation that the kernels rely on. Numbers are
 # written in as few bytes as they need, and functions without their names: some 3.5 KB.
 LINK=(-O1 -Wl,--strip-all -Wl,--compress-relocations --no-entry -sWASM_BIGINT -sALLOW_MEMORY_GROWTH -sINITIAL_MEMORY=131072 -sMAXIMUM_MEMORY=4GB -sTOTAL_STACK=65536)
