@@ -178,7 +178,7 @@ typedef enum {
   HL_GELU_TANH = 1,  /* x · ½ (1 + tanh(√(2/π) (x + 0.044715 x³))) */
 } hl_gelu;
 
-/* Within 4e−7 · max(1, |x|), the gradient within 6e−7. output may be x; dx may be d_output or x. */
+/* Within 2e−7 · max(1, |x|), the gradient within 3e−7. output may be x; dx may be d_output or x. */
 hl_status hl_gelu_forward(float *output, const float *x, uint32_t count, uint32_t form);
 hl_status hl_gelu_backward(float *dx, const float *d_output, const float *x, uint32_t count, uint32_t form);
 

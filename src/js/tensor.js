@@ -22,6 +22,18 @@ import { argumentError, elementCount, formatShape, readTensorLike, sameShape, sh
  * @property {(packed: number, weight: number, out: number, inside: number) => number} hl_weight_quantize
  * @property {(present: number, past: number, fresh: number, batch: number, kvHeads: number, pastKeys: number,
  *   keys: number, width: number, batchStride: number, headStride: number, rowStride: number) => number} hl_cache_append
+ * @property {(...args: number[]) => number} hl_embedding_forward
+ * @property {(...args: number[]) => number} hl_embedding_backward
+ * @property {(...args: number[]) => number} hl_norm_forward
+ * @property {(...args: number[]) => number} hl_norm_backward
+ * @property {(...args: number[]) => number} hl_gelu_forward
+ * @property {(...args: number[]) => number} hl_gelu_backward
+ * @property {(...args: number[]) => number} hl_add
+ * @property {(...args: number[]) => number} hl_cross_entropy
+ * @property {(...args: number[]) => number} hl_sgd_step
+ * @property {(...args: number[]) => number} hl_adam_step
+ * @property {(...args: number[]) => number} hl_square_sum
+ * @property {(...args: number[]) => number} hl_scale
  * @property {(number: number) => void} hl_pool_work
  * @property {(size: number) => void} hl_pool_resize
  * @property {() => void} hl_pool_quit
@@ -30,6 +42,8 @@ import { argumentError, elementCount, formatShape, readTensorLike, sameShape, sh
  * @property {() => number} hl_attention_args_size
  * @property {() => number} hl_multihead_args_size
  */
+
+/** @typedef {'hl_embedding_forward' | 'hl_embedding_backward' | 'hl_norm_forward' | 'hl_norm_backward' | 'hl_gelu_forward' | 'hl_gelu_backward' | 'hl_add' | 'hl_cross_entropy' | 'hl_sgd_step' | 'hl_adam_step' | 'hl_square_sum' | 'hl_scale'} PlainCall a function of the core whose arguments are numbers and blocks */
 
 // The argument structs of headlight.h, word by word; `name:3` takes three words. The arguments of the layer
 // begin with those of attention.
@@ -319,6 +333,25 @@ export class Memory {
   }
 
   /**
+   * Calls the core: a block stands for where it lies, and undefined for nothing.
+   * @param {PlainCall} name
+   * @param {(Tensor | Staged | number | undefined)[]} args
+   */
+  ask(name, ...args) {
+    return this.#core[name](...args.map((arg) => (typeof arg === 'object' ? pointerOf(arg) : arg ?? 0)));
+  }
+
+  /**
+   * As ask, of what returns a status.
+   * @param {PlainCall} name
+   * @param {string} caller
+   * @param {(Tensor | Staged | number | undefined)[]} args
+   */
+  call(name, caller, ...args) {
+    this.#settle(this.ask(name, ...args), caller);
+  }
+
+  /**
    * @param {number} status
    * @param {string} caller
    */
@@ -423,6 +456,39 @@ export class Frame {
     return tensor;
   }
 
+  /**
+   * A tensor of its own with these values.
+   * @param {TensorLike} value
+   * @param {string} parameter
+   * @returns {Tensor}
+   */
+  copy(value, parameter) {
+    const { block, shape } = this.take(value, parameter);
+    const tensor = this.make([...shape]);
+    viewOf(tensor).set(this.#memory.floats(pointerOf(block), tensor.size));
+    return tensor;
+  }
+
+  /**
+   * A tensor of zeros.
+   * @param {readonly number[]} shape
+   * @returns {Tensor}
+   */
+  zeros(shape) {
+    const tensor = this.make([...shape]);
+    viewOf(tensor).fill(0);
+    return tensor;
+  }
+
+  /**
+   * The 32-bit words that a block begins with, as the core has left them.
+   * @param {Staged} block
+   * @param {number} count
+   */
+  words(block, count) {
+    return new Int32Array(this.#memory.floats(pointerOf(block), count).slice().buffer);
+  }
+
   /** Which tensors of the caller's are to take results. @param {unknown} out */
   give(out) {
     if (out === undefined) return;
@@ -491,8 +557,11 @@ export let viewOf;
 /** Makes the second the part of the first: it is disposed with it, or by its successor. @type {(tensor: Tensor, part: Tensor) => void} */
 export let own;
 
-/** Whether somebody holds a view through which the values may change unseen. @type {(tensor: Tensor) => boolean} */
+/** Whether the values may have changed unseen: through a view that was handed out, or because touch says so. @type {(tensor: Tensor) => boolean} */
 export let mayChange;
+
+/** Says that the core has written to a tensor from which others may have derived something. @type {(tensor: Tensor) => void} */
+export let touch;
 
 /** A live view keeps its tensor alive, so that the finalizer cannot free what is still being read. */
 const owners = new WeakMap();
@@ -530,7 +599,9 @@ export class Tensor {
       tensor.#part?.dispose();
       tensor.#part = part;
     };
-    mayChange = (tensor) => tensor.#view !== null && tensor.#memory.isLive(tensor.#view);
+    // A view that growing memory has detached may have been written to before.
+    mayChange = (tensor) => tensor.#view !== null;
+    touch = (tensor) => void tensor.data;
   }
 
   /**
