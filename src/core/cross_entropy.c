@@ -68,12 +68,12 @@ static void row(const job *j, size_t r) {
     if (d) __builtin_memset(d, 0, classes * sizeof(float));
     return;
   }
+  double smoothing = j->smoothing, all = (double)classes, target = (1 - smoothing) * x[label];
+  /* Only where it counts: 0 · ∞ would be NaN. */
+  if (smoothing > 0) target += smoothing * (elements_sum(x, classes) / all);
   powers p = {vec_splat(most), vec_splat(0)};
   elements_run(&(elements){sum_powers, &p, {d}, {x}, -__builtin_inff()}, 0, classes);
-  double sum = doubles_sum(p.sum), smoothing = j->smoothing, all = (double)classes;
-  double loss = ln(sum) + (1 - smoothing) * ((double)most - x[label]);
-  /* Only where it counts: 0 · ∞ would be NaN. */
-  if (smoothing > 0) loss -= smoothing * (elements_sum(x, classes) / all - most);
+  double sum = doubles_sum(p.sum), loss = ln(sum) + (most - target);
   j->row_loss[r] = (float)loss;
   if (!d) return;
   double share = 1.0 / j->counted;

@@ -7,11 +7,12 @@ import { crossEntropy, differences } from '../support/layers.js';
 const [OK, BAD_ARGUMENT] = [0, 3];
 const SEED = 23;
 
-function run(k, logits, labels, { smoothing = 0, ignore = -100, gradient = true } = {}) {
+function run(k, logits, labels, { smoothing = 0, ignore = -100, gradient = true, inPlace = false } = {}) {
   const rows = labels.length;
   const ints = (block) => new Int32Array(k.core.memory.buffer, block.at, block.length);
   const blocks = { result: k.block(3), dLogits: k.block(logits.length), losses: k.block(rows), best: k.block(rows), logits: k.block(logits), labels: k.block(rows) };
   ints(blocks.labels).set(labels);
+  if (inPlace) blocks.dLogits = blocks.logits;
   const { result, dLogits, losses, best } = blocks;
   const status = k.core.hl_cross_entropy(result.at, gradient ? dLogits.at : 0, losses.at, best.at, blocks.logits.at, blocks.labels.at, rows, rows ? logits.length / rows : 0, smoothing, ignore);
   return { status, loss: k.view(result)[0], counted: ints(result)[1], correct: ints(result)[2], dLogits: k.view(dLogits), losses: k.view(losses), best: [...ints(best)] };
@@ -31,6 +32,7 @@ test(`loss and gradient equal float64 and its central differences, smoothed or n
     actual.losses.forEach((loss, r) => assert.ok(Math.abs(loss - expected.losses[r]) <= 4e-7 * (1 + range)));
     const gradient = differences((x) => crossEntropy(x, labels, { smoothing }).loss, logits);
     actual.dLogits.forEach((d, i) => assert.ok(Math.abs(d - gradient[i]) <= 3e-7, `${d}, ${gradient[i]}`));
+    assert.deepEqual([...run(k, logits, labels, { smoothing, inPlace: true }).dLogits], [...actual.dLogits]);
     const alone = run(k, logits, labels, { smoothing, gradient: false });
     assert.deepEqual([alone.loss, alone.correct], [actual.loss, actual.correct]);
     k.close();

@@ -237,11 +237,68 @@ static void random_allocations(void) {
   for (int i = 0; i < 100; i++) hl_tensor_free(live[i]);
 }
 
+/* ---- the layers beside attention, and the optimisers */
+
+static int32_t *labels_below(size_t n, uint32_t below) {
+  int32_t *x = exactly(n * sizeof *x);
+  for (size_t i = 0; i < n; i++) x[i] = (int32_t)random_below(below);
+  return x;
+}
+
+/* Several steps together: what an embedding gives is normalised, goes through gelu and into a loss, and back. */
+static void random_layers(void) {
+  uint32_t B = 1 + random_below(3), T = some_size(), C = 1 + random_below(90), count = 1 + random_below(9), first = random_below(3), N = B * T;
+  int biased = coin(), centred = coin(), placed = coin();
+  uint32_t form = (uint32_t)coin();
+  float *table = floats((size_t)count * C), *position = floats((size_t)(first + T) * C), *weight = floats(C), *bias = floats(C);
+  float *d_table = floats((size_t)count * C), *d_position = floats((size_t)(first + T) * C), *d_weight = floats(C), *d_bias = floats(C);
+  float *x = floats((size_t)N * C), *normal = floats((size_t)N * C), *y = floats((size_t)N * C), *mean = floats(N), *rstd = floats(N), *losses = floats(N);
+  int32_t *labels = labels_below(N, count), *target = labels_below(N, C), *best = labels_below(N, 1);
+  hl_loss loss;
+  hl_status status = hl_embedding_forward(x, table, placed ? position : NULL, labels, B, T, C, count, first);
+  status |= hl_norm_forward(normal, centred ? mean : NULL, rstd, x, weight, biased ? bias : NULL, N, C, 1e-5f);
+  status |= hl_gelu_forward(y, normal, N * C, form);
+  if (coin()) target[0] = -100;
+  status |= hl_cross_entropy(&loss, coin() ? y : NULL, losses, best, y, target, N, C, coin() ? 0.1f : 0, -100);
+  double sum = 0, squares = 0;
+  for (uint32_t c = 0; c < C; c++) sum += x[c];
+  for (uint32_t c = 0; c < C; c++) squares += pow(x[c] - (centred ? sum / C : 0), 2);
+  if (C > 1) near("rstd", rstd[0] * sqrt(squares / C + 1e-5), 1);
+  if (!(loss.loss >= 0) || loss.correct > loss.counted) fail("loss", loss.loss, 0);
+  status |= hl_gelu_backward(y, y, normal, N * C, form);
+  status |= hl_norm_backward(normal, d_weight, biased ? d_bias : NULL, y, x, centred ? mean : NULL, rstd, weight, N, C);
+  status |= hl_embedding_backward(d_table, placed ? d_position : NULL, normal, labels, B, T, C, count, first);
+  status |= hl_add(x, x, normal, N * C);
+  labels[N - 1] = (int32_t)count;
+  if (status != HL_OK || hl_embedding_forward(x, table, NULL, labels, B, T, C, count, 0) != HL_BAD_ARGUMENT) fail("status of the layers", status, 0);
+  void *blocks[] = {table, position, weight, bias, d_table, d_position, d_weight, d_bias, x, normal, y, mean, rstd, losses, labels, target, best};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) free(blocks[i]);
+}
+
+static void random_step(void) {
+  uint32_t n = random_below(coin() ? 20 : 20000);
+  float *p = floats(n), *m = floats(n), *v = floats(n), *g = floats(n), before = n ? p[n - 1] : 0, velocity = n ? m[n - 1] : 0;
+  double squares = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    v[i] *= v[i];
+    squares += (double)g[i] * g[i];
+  }
+  near("square sum", hl_square_sum(g, n), squares);
+  if (hl_sgd_step(p, m, g, n, 0.1, 0.9, 0.01, 0) != HL_OK) fail("status of SGD", 1, 0);
+  if (n) near("SGD", p[n - 1], before - 0.1 * (0.9 * velocity + g[n - 1] + 0.01 * before));
+  if (hl_adam_step(p, m, v, g, n, 1 + random_below(50), 0.1, 0.9, 0.99, 1e-8, 0.1, (uint32_t)coin()) != HL_OK) fail("status of Adam", 1, 0);
+  if (hl_scale(g, n, 0.5f) != HL_OK) fail("status of scaling", 1, 0);
+  near("scaled", hl_square_sum(g, n), squares / 4);
+  free(p), free(m), free(v), free(g);
+}
+
 int main(void) {
   random_allocations();
   for (int i = 0; i < 400; i++) random_attention();
   for (int i = 0; i < 200; i++) random_layer();
   for (int i = 0; i < 400; i++) random_int8();
+  for (int i = 0; i < 300; i++) random_layers();
+  for (int i = 0; i < 200; i++) random_step();
   if (hl_memory_used() != 0) fail("memory in use at the end", hl_memory_used(), 0);
   puts("ok");
   return 0;
