@@ -1,10 +1,9 @@
 #include "elements.h"
 #include "exp.h"
 #include "headlight.h"
-#include "pool.h"
 
 typedef struct {
-  float *d_logits, *row_loss;
+  float *d_logits, *losses;
   int32_t *best;
   const float *logits;
   const int32_t *labels;
@@ -56,14 +55,15 @@ static void sum_powers(void *numbers, float *const to[3], const float *const fro
   }
 }
 
-static void row(const job *j, size_t r) {
+static void row_loss(const void *arg, size_t r) {
+  const job *j = arg;
   const size_t classes = j->classes;
   const float *x = j->logits + r * classes, most = largest(x, classes);
   float *d = j->d_logits ? j->d_logits + r * classes : NULL;
   int32_t label = j->labels[r], best = 0;
   while ((size_t)best < classes && x[best] != most) best++;
   j->best[r] = (size_t)best < classes ? best : -1;
-  j->row_loss[r] = 0;
+  j->losses[r] = 0;
   if (label == j->ignore) {
     if (d) __builtin_memset(d, 0, classes * sizeof(float));
     return;
@@ -74,7 +74,7 @@ static void row(const job *j, size_t r) {
   powers p = {vec_splat(most), vec_splat(0)};
   elements_run(&(elements){sum_powers, &p, {d}, {x}, -__builtin_inff()}, 0, classes);
   double sum = doubles_sum(p.sum), loss = ln(sum) + (most - target);
-  j->row_loss[r] = (float)loss;
+  j->losses[r] = (float)loss;
   if (!d) return;
   double share = 1.0 / j->counted;
   affine a = {(float)(share / sum), (float)(-share * smoothing / all)};
@@ -82,27 +82,19 @@ static void row(const job *j, size_t r) {
   d[label] -= (float)(share * (1 - smoothing));
 }
 
-static void rows_chunk(void *arg, uint32_t chunk, uint32_t worker) {
-  const job *j = arg;
-  size_t step = rows_per_chunk(j->classes), r = chunk * step;
-  (void)worker;
-  for (size_t end = r + step; r < end && r < j->rows; r++) row(j, r);
-}
-
-hl_status hl_cross_entropy(hl_loss *result, float *d_logits, float *row_loss, int32_t *best, const float *logits,
+hl_status hl_cross_entropy(hl_loss *result, float *d_logits, float *losses, int32_t *best, const float *logits,
                            const int32_t *labels, uint32_t rows, uint32_t classes, float smoothing, int32_t ignore) {
-  job j = {d_logits, row_loss, best, logits, labels, rows, classes, 0, smoothing, ignore};
+  job j = {d_logits, losses, best, logits, labels, rows, classes, 0, smoothing, ignore};
   if (!(smoothing >= 0 && smoothing <= 1)) return HL_BAD_ARGUMENT;
   for (size_t r = 0; r < rows; r++) {
     if (labels[r] == ignore) continue;
     if ((uint32_t)labels[r] >= classes) return HL_BAD_ARGUMENT;
     j.counted++;
   }
-  size_t step = rows_per_chunk(classes);
-  parallel_for(rows_chunk, &j, (uint32_t)((rows + step - 1) / step), 20.0 * rows * classes);
+  elements_rows(row_loss, &j, rows, classes, 20);
   uint32_t correct = 0;
   for (size_t r = 0; r < rows; r++) correct += labels[r] != ignore && best[r] == labels[r];
-  double loss = elements_sum(row_loss, rows);
+  double loss = elements_sum(losses, rows);
   *result = (hl_loss){j.counted ? (float)(loss / j.counted) : 0, j.counted, correct};
   return HL_OK;
 }

@@ -45,6 +45,24 @@ void elements_share(const elements *e, size_t count, double work) {
 }
 
 typedef struct {
+  row_function *function;
+  const void *arg;
+  size_t rows, step;
+} rows_job;
+
+static void rows_chunk(void *arg, uint32_t chunk, uint32_t worker) {
+  const rows_job *j = arg;
+  size_t row = chunk * j->step;
+  (void)worker;
+  for (size_t end = row + j->step; row < end && row < j->rows; row++) j->function(j->arg, row);
+}
+
+void elements_rows(row_function *function, const void *arg, size_t rows, size_t width, double work) {
+  rows_job j = {function, arg, rows, width < CHUNK ? CHUNK / (width + 1) : 1};
+  parallel_for(rows_chunk, &j, (uint32_t)((rows + j.step - 1) / j.step), work * (double)rows * (double)width);
+}
+
+typedef struct {
   vec origin, sum, squares;
 } sums;
 

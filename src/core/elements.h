@@ -38,7 +38,8 @@ typedef struct {
 /* to = from · factor + plus, of an `affine`. */
 element_operation affine_operation;
 
-/* Rows of so many floats that make a chunk for one thread; at least one. */
-VERB size_t rows_per_chunk(size_t width) { return width < 8192 ? 8192 / (width + 1) : 1; }
+/* A function of every row of a matrix, shared out: each is independent of the others. */
+typedef void row_function(const void *arg, size_t row);
+void elements_rows(row_function *function, const void *arg, size_t rows, size_t width, double work);
 
 #endif

@@ -21,16 +21,12 @@ static bool labels_are_rows(const job *j) {
 
 static size_t position_of(const job *j, size_t r) { return (j->first + r % j->rows) * j->width; }
 
-static void forward_chunk(void *arg, uint32_t chunk, uint32_t worker) {
+static void give_row(const void *arg, size_t r) {
   const job *j = arg;
-  size_t step = rows_per_chunk(j->width), r = chunk * step;
-  (void)worker;
-  for (size_t end = r + step; r < end && r < j->row_count; r++) {
-    float *output = j->output + r * j->width;
-    const float *row = j->table + (size_t)j->labels[r] * j->width;
-    if (j->position) elements_add(output, row, j->position + position_of(j, r), j->width);
-    else __builtin_memcpy(output, row, j->width * sizeof(float));
-  }
+  float *output = j->output + r * j->width;
+  const float *row = j->table + (size_t)j->labels[r] * j->width;
+  if (j->position) elements_add(output, row, j->position + position_of(j, r), j->width);
+  else __builtin_memcpy(output, row, j->width * sizeof(float));
 }
 
 /* Rows of one label share its gradient: so a chunk is some columns, of all rows in their order. */
@@ -55,8 +51,7 @@ hl_status hl_embedding_forward(float *output, const float *table, const float *p
   job j = {.output = output, .table = table, .position = position, .labels = labels, .rows = rows,
            .row_count = (size_t)batch * rows, .width = width, .count = count, .first = first};
   if (!labels_are_rows(&j)) return HL_BAD_ARGUMENT;
-  size_t step = rows_per_chunk(width);
-  parallel_for(forward_chunk, &j, (uint32_t)((j.row_count + step - 1) / step), (double)j.row_count * width);
+  elements_rows(give_row, &j, j.row_count, width, 1);
   return HL_OK;
 }
 

@@ -193,10 +193,10 @@ typedef struct {
 
 /* With p = softmax(logits), by rows (rows,classes), and the target (1 − smoothing) at the label plus
  * smoothing / classes everywhere: loss = −Σ target · ln p, d_logits = (p − target) / counted.
- * row_loss (rows) and best (rows), the place of the largest logit, are written for every row; best is −1 where
+ * losses (rows) and best (rows), the place of the largest logit, are written for every row; best is −1 where
  * none is larger than NaN. A row whose label is `ignore` has loss 0 and gradient 0. d_logits may be NULL, or logits.
  * A label that is neither `ignore` nor a class, or a smoothing outside [0, 1], is HL_BAD_ARGUMENT. */
-hl_status hl_cross_entropy(hl_loss *result, float *d_logits, float *row_loss, int32_t *best, const float *logits,
+hl_status hl_cross_entropy(hl_loss *result, float *d_logits, float *losses, int32_t *best, const float *logits,
                            const int32_t *labels, uint32_t rows, uint32_t classes, float smoothing, int32_t ignore);
 
 /* ---- optimisers --------------------------------------------------------------------------------------- */

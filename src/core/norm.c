@@ -26,19 +26,15 @@ static void normalise(void *numbers, float *const to[3], const float *const from
   }
 }
 
-static void forward_chunk(void *arg, uint32_t chunk, uint32_t worker) {
+static void forward_row(const void *arg, size_t r) {
   const job *j = arg;
-  const size_t step = rows_per_chunk(j->width), width = j->width;
-  (void)worker;
-  for (size_t r = chunk * step, end = r + step; r < end && r < j->rows; r++) {
-    const float *x = j->x + r * width;
-    float mean = j->mean ? j->mean[r] = (float)(elements_sum(x, width) / (double)width) : 0;
-    /* About the mean, not as the mean of squares less the square of the mean, which cancels. */
-    double variance = elements_square_sum(x, width, mean) / (double)width;
-    j->rstd[r] = (float)(1 / __builtin_sqrt(variance + j->eps));
-    row n = {.mean = vec_splat(mean), .rstd = vec_splat(j->rstd[r])};
-    elements_run(&(elements){normalise, &n, {j->output + r * width}, {x, j->weight, j->bias}, 0}, 0, width);
-  }
+  const float *x = j->x + r * j->width;
+  double width = (double)j->width;
+  float mean = j->mean ? j->mean[r] = (float)(elements_sum(x, j->width) / width) : 0;
+  /* About the mean, not as the mean of squares less the square of the mean, which cancels. */
+  j->rstd[r] = (float)(1 / __builtin_sqrt(elements_square_sum(x, j->width, mean) / width + j->eps));
+  row n = {.mean = vec_splat(mean), .rstd = vec_splat(j->rstd[r])};
+  elements_run(&(elements){normalise, &n, {j->output + r * j->width}, {x, j->weight, j->bias}, 0}, 0, j->width);
 }
 
 /* With n = (x − mean) · rstd and g = d_output · weight: dx = rstd · (g − Σg/C − n · Σ(g·n)/C). The second term is
@@ -65,19 +61,17 @@ static row row_at(const job *j, size_t r) {
   return (row){vec_splat(j->mean ? j->mean[r] : 0), vec_splat(j->rstd[r]), vec_splat(0), vec_splat(0)};
 }
 
-static void input_chunk(void *arg, uint32_t chunk, uint32_t worker) {
+static void input_row(const void *arg, size_t r) {
   const job *j = arg;
-  const size_t step = rows_per_chunk(j->width), width = j->width;
-  (void)worker;
-  for (size_t r = chunk * step, end = r + step; r < end && r < j->rows; r++) {
-    row n = row_at(j, r);
-    elements e = {sum_row, &n, {j->dx + r * width}, {j->x + r * width, j->d_output + r * width, j->weight}, 0};
-    elements_run(&e, 0, width);
-    n.sum = vec_splat(j->mean ? (float)(doubles_sum(n.sum) / (double)width) : 0);
-    n.sum_normal = vec_splat((float)(doubles_sum(n.sum_normal) / (double)width));
-    e.operation = differentiate;
-    elements_run(&e, 0, width);
-  }
+  size_t at = r * j->width;
+  double width = (double)j->width;
+  row n = row_at(j, r);
+  elements e = {sum_row, &n, {j->dx + at}, {j->x + at, j->d_output + at, j->weight}, 0};
+  elements_run(&e, 0, j->width);
+  n.sum = vec_splat(j->mean ? (float)(doubles_sum(n.sum) / width) : 0);
+  n.sum_normal = vec_splat((float)(doubles_sum(n.sum_normal) / width));
+  e.operation = differentiate;
+  elements_run(&e, 0, j->width);
 }
 
 static void add_gradients(void *numbers, float *const to[3], const float *const from[4], size_t count) {
@@ -108,16 +102,11 @@ static void parameter_chunk(void *arg, uint32_t chunk, uint32_t worker) {
   }
 }
 
-static void by_rows(pool_task *task, job *j) {
-  size_t step = rows_per_chunk(j->width);
-  if (j->width) parallel_for(task, j, (uint32_t)((j->rows + step - 1) / step), 8.0 * (double)j->rows * (double)j->width);
-}
-
 hl_status hl_norm_forward(float *output, float *mean, float *rstd, const float *x, const float *weight,
                           const float *bias, uint32_t rows, uint32_t width, float eps) {
   if (!(eps >= 0)) return HL_BAD_ARGUMENT;
-  by_rows(forward_chunk, &(job){.output = output, .mean = mean, .rstd = rstd, .x = x, .weight = weight, .bias = bias,
-                                .rows = rows, .width = width, .eps = eps});
+  job j = {.output = output, .mean = mean, .rstd = rstd, .x = x, .weight = weight, .bias = bias, .width = width, .eps = eps};
+  if (width) elements_rows(forward_row, &j, rows, width, 8);
   return HL_OK;
 }
 
@@ -125,7 +114,7 @@ hl_status hl_norm_backward(float *dx, float *d_weight, float *d_bias, const floa
                            const float *mean, const float *rstd, const float *weight, uint32_t rows, uint32_t width) {
   job j = {.dx = dx, .d_weight = d_weight, .d_bias = d_bias, .d_output = d_output, .x = x, .mean = (float *)mean,
            .rstd = (float *)rstd, .weight = weight, .rows = rows, .width = width};
-  by_rows(input_chunk, &j);
+  if (width) elements_rows(input_row, &j, rows, width, 8);
   parallel_for(parameter_chunk, &j, (width + CHUNK_COLUMNS - 1) / CHUNK_COLUMNS, 3.0 * rows * width);
   return HL_OK;
 }
