@@ -24,12 +24,12 @@ import { Tensor, touch } from './tensor.js';
  * @property {number} [eps] default 1e-8
  * @property {number} [weightDecay] default 0; of adamW 0.01
  */
-/** @typedef {{ name: string, tensor: Tensor, gradient: (given: Record<string, TensorLike>) => TensorLike | undefined, steps: number, state: Tensor[] }} Entry */
+/** steps: so many it has taken part in. @typedef {{ name: string, tensor: Tensor, gradient: (given: Record<string, TensorLike>) => TensorLike | undefined, steps: number, state: Tensor[] }} Entry */
 
 const NOT_NEGATIVE = { least: 0 };
 
 /**
- * Every tensor of the one name of the layers, or of the object itself.
+ * The tensors of an object, or those that layers have as their parameters or gradients.
  * @param {string} caller
  * @param {string} parameter
  * @param {Trainable} trainable
@@ -56,14 +56,14 @@ class Optimizer {
   #memory;
   /** @type {Entry[]} */
   #entries = [];
-  #named = true;
+  #named;
 
   /**
    * @param {Memory} memory
    * @param {string} caller
    * @param {Trainable} parameters
    * @param {number} lr
-   * @param {number} buffers floats of state that every parameter needs, each as large as itself
+   * @param {number} buffers tensors of state that every parameter needs, each as large as itself
    */
   constructor(memory, caller, parameters, lr, buffers) {
     this.#memory = memory;
@@ -138,14 +138,13 @@ class Optimizer {
   }
 
   /**
+   * The step of one parameter: each optimiser has its own.
    * @protected
-   * @param {Memory} memory
-   * @param {Entry} entry
-   * @param {Tensor | Staged} gradient
+   * @param {Memory} _memory
+   * @param {Entry} _entry
+   * @param {Tensor | Staged} _gradient
    */
-  update(memory, entry, gradient) {
-    void [memory, entry, gradient];
-  }
+  update(_memory, _entry, _gradient) {}
 
   /** Gives back what is remembered; the parameters stay. */
   dispose() {
