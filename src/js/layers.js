@@ -64,7 +64,7 @@ class Layer {
     this.#memory = memory;
     memory.frame(caller, (frame) => {
       this.parameters = make(frame);
-      for (const [name, { shape }] of Object.entries(this.parameters)) this.gradients[name] = frame.zeros(shape);
+      for (const [name, { shape }] of Object.entries(this.parameters)) this.gradients[name] = frame.zeros([...shape]);
     });
   }
 

@@ -75,7 +75,7 @@ class Optimizer {
     this.state = memory.frame(caller, (frame) =>
       found.map(({ tensor, name }) => {
         tensor.checkOwner(memory, caller, name);
-        return Array.from({ length: buffers }, () => frame.zeros(tensor.shape));
+        return Array.from({ length: buffers }, () => frame.zeros([...tensor.shape]));
       }),
     );
     this.#entries = found.map(({ name, key, tensor, layer }, i) => ({

@@ -456,37 +456,11 @@ export class Frame {
     return tensor;
   }
 
-  /**
-   * A tensor of its own with these values.
-   * @param {TensorLike} value
-   * @param {string} parameter
-   * @returns {Tensor}
-   */
-  copy(value, parameter) {
-    const { block, shape } = this.take(value, parameter);
-    const tensor = this.make([...shape]);
-    viewOf(tensor).set(this.#memory.floats(pointerOf(block), tensor.size));
-    return tensor;
-  }
-
-  /**
-   * A tensor of zeros.
-   * @param {readonly number[]} shape
-   * @returns {Tensor}
-   */
+  /** @param {number[]} shape */
   zeros(shape) {
-    const tensor = this.make([...shape]);
+    const tensor = this.make(shape);
     viewOf(tensor).fill(0);
     return tensor;
-  }
-
-  /**
-   * The 32-bit words that a block begins with, as the core has left them.
-   * @param {Staged} block
-   * @param {number} count
-   */
-  words(block, count) {
-    return new Int32Array(this.#memory.floats(pointerOf(block), count).slice().buffer);
   }
 
   /** Which tensors of the caller's are to take results. @param {unknown} out */
@@ -512,6 +486,28 @@ export class Frame {
     const tensor = given === undefined ? this.make(shape) : /** @type {Tensor} */ (given);
     this.ints[at] = pointerOf(tensor);
     return tensor;
+  }
+
+  /**
+   * A tensor of its own with these values.
+   * @param {TensorLike} value
+   * @param {string} parameter
+   * @returns {Tensor}
+   */
+  copy(value, parameter) {
+    const { block, shape } = this.take(value, parameter);
+    const tensor = this.make([...shape]);
+    viewOf(tensor).set(this.#memory.floats(pointerOf(block), tensor.size));
+    return tensor;
+  }
+
+  /**
+   * The 32-bit words that a block begins with, as the core has left them.
+   * @param {Tensor | Staged} block
+   * @param {number} count
+   */
+  words(block, count) {
+    return new Int32Array(this.#memory.floats(pointerOf(block), count).slice().buffer);
   }
 
   /**
