@@ -19,13 +19,15 @@ THREAD_EXPORTS=(hl_pool_work hl_pool_resize hl_pool_quit)
 # The hot loops are written out to be unrolled; everything around them is to be small.
 KERNELS=(exp gemm gemm_int8 softmax dropout attention_tile attention_row)
 COMPILE=(-std=c17 -O2 -msimd128 -mbulk-memory -fno-math-errno -Wall -Wextra -Werror)
-# No Binaryen pass after the link (-O1): it would undo the register allocation that the kernels rely on. Numbers are
-# written in as few bytes as they need, and functions without their names: some 3.5 KB.
-LINK=(-O1 -Wl,--strip-all -Wl,--compress-relocations --no-entry -sWASM_BIGINT -sALLOW_MEMORY_GROWTH -sINITIAL_MEMORY=131072 -sMAXIMUM_MEMORY=4GB -sTOTAL_STACK=65536)
+# No Binaryen pass after the link (-O1): it would undo the register allocation that the kernels rely on.
+LINK=(-O1 --no-entry -sWASM_BIGINT -sALLOW_MEMORY_GROWTH -sINITIAL_MEMORY=131072 -sMAXIMUM_MEMORY=4GB -sTOTAL_STACK=65536)
 
 # Shared memory comes from outside; every worker sets a stack pointer of its own.
 THREAD_COMPILE=(-matomics -mmutable-globals)
 THREAD_LINK=(-sIMPORTED_MEMORY '-Wl,--shared-memory' '-Wl,--import-memory' '-Wl,--export=__stack_pointer')
+
+# Numbers in as few bytes as they need, functions without their names: some 3 KB less.
+LINK+=('-Wl,--compress-relocations' '-Wl,--strip-all')
 
 say() { printf '%s\n' "$@"; }
 stop() { printf 'headlight: %s\n' "$*" >&2; exit 1; }

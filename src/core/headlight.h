@@ -150,6 +150,15 @@ typedef struct {
 /* project → split → attend → concat → project. appended is set here, from bias_key and zero_attention. */
 hl_status hl_multihead_forward(const hl_multihead_args *args);
 
+/* ---- threads: only in the flavours with shared memory ------------------------------------------------ */
+
+/* What a worker runs, on an instance and a stack of its own, numbered from 1; returns after hl_pool_quit. */
+void hl_pool_work(uint32_t worker);
+/* Threads that take part from now on, the caller's included: when the workers 1..size−1 run. */
+void hl_pool_resize(uint32_t size);
+/* Sends the workers home; calls go on with one thread. */
+void hl_pool_quit(void);
+
 /* ---- layers beside attention ------------------------------------------------------------------------ */
 
 /* Rows of C floats, one after the other. Gradients of inputs are written, gradients of parameters are added to
@@ -193,13 +202,13 @@ typedef struct {
 
 /* With p = softmax(logits), by rows (rows,classes), and the target (1 − smoothing) at the label plus
  * smoothing / classes everywhere: loss = −Σ target · ln p, d_logits = (p − target) / counted.
- * losses (rows) and best (rows), the place of the largest logit, are written for every row; best is −1 where
- * none is larger than NaN. A row whose label is `ignore` has loss 0 and gradient 0. d_logits may be NULL, or logits.
+ * losses (rows) and best (rows), the place of the largest logit, are written for every row; best is −1
+ * in a row of NaN. A row whose label is `ignore` has loss 0 and gradient 0. d_logits may be NULL, or logits.
  * A label that is neither `ignore` nor a class, or a smoothing outside [0, 1], is HL_BAD_ARGUMENT. */
 hl_status hl_cross_entropy(hl_loss *result, float *d_logits, float *losses, int32_t *best, const float *logits,
                            const int32_t *labels, uint32_t rows, uint32_t classes, float smoothing, int32_t ignore);
 
-/* ---- optimisers --------------------------------------------------------------------------------------- */
+/* ---- optimisers -------------------------------------------------------------------------------------- */
 
 /* One step over `count` floats, in place; buffers start as zeros. Numbers that are not finite are
  * HL_BAD_ARGUMENT.
@@ -220,15 +229,6 @@ hl_status hl_adam_step(float *parameter, float *mean, float *square, const float
 double hl_square_sum(const float *x, uint32_t count);
 /* x = x · factor */
 hl_status hl_scale(float *x, uint32_t count, float factor);
-
-/* ---- threads: only in the flavours with shared memory ------------------------------------------------ */
-
-/* What a worker runs, on an instance and a stack of its own, numbered from 1; returns after hl_pool_quit. */
-void hl_pool_work(uint32_t worker);
-/* Threads that take part from now on, the caller's included: when the workers 1..size−1 run. */
-void hl_pool_resize(uint32_t size);
-/* Sends the workers home; calls go on with one thread. */
-void hl_pool_quit(void);
 
 /* ---- about ------------------------------------------------------------------------------------------ */
 

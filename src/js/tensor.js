@@ -43,8 +43,6 @@ import { argumentError, elementCount, formatShape, readTensorLike, sameShape, sh
  * @property {() => number} hl_multihead_args_size
  */
 
-/** @typedef {'hl_embedding_forward' | 'hl_embedding_backward' | 'hl_norm_forward' | 'hl_norm_backward' | 'hl_gelu_forward' | 'hl_gelu_backward' | 'hl_add' | 'hl_cross_entropy' | 'hl_sgd_step' | 'hl_adam_step' | 'hl_square_sum' | 'hl_scale'} PlainCall a function of the core whose arguments are numbers and blocks */
-
 // The argument structs of headlight.h, word by word; `name:3` takes three words. The arguments of the layer
 // begin with those of attention.
 const ATTENTION = `
@@ -80,6 +78,8 @@ export function formatBytes(bytes) {
   }
   return `${unit === 0 ? bytes : bytes.toFixed(2)} ${units[unit]}`;
 }
+
+/** @typedef {'hl_embedding_forward' | 'hl_embedding_backward' | 'hl_norm_forward' | 'hl_norm_backward' | 'hl_gelu_forward' | 'hl_gelu_backward' | 'hl_add' | 'hl_cross_entropy' | 'hl_sgd_step' | 'hl_adam_step' | 'hl_square_sum' | 'hl_scale'} PlainCall a function of the core whose arguments are numbers and blocks */
 
 /** Linear memory of one instance: makes tensors, writes argument structs, calls the core. */
 export class Memory {
