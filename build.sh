@@ -9,9 +9,9 @@ node=${npm_node_execpath:-node}
 EXPORTS=(
   hl_tensor_alloc hl_tensor_free
   hl_memory_used hl_memory_reserved hl_memory_limit hl_memory_set_limit
-  hl_attention hl_cache_append hl_multihead_forward hl_weight_packed_size hl_weight_pack
+  hl_attention hl_attention_backward hl_cache_append hl_multihead_forward hl_weight_packed_size hl_weight_pack
   hl_weight_quantized_size hl_weight_quantize
-  hl_simd hl_attention_args_size hl_multihead_args_size
+  hl_simd hl_attention_args_size hl_attention_backward_args_size hl_multihead_args_size
 )
 THREAD_EXPORTS=(hl_pool_work hl_pool_resize hl_pool_quit)
 COMPILE=(-std=c17 -O3 -msimd128 -mbulk-memory -fno-math-errno -Wall -Wextra -Werror)

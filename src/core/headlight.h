@@ -69,6 +69,7 @@ typedef struct {
   float *output;  /* (B,H,T,Dv) by output_stride */
   float *weights; /* as weights_mode says, contiguous; after dropout */
   float *scores;  /* (B,H,T,S+E), contiguous, at scores_step */
+  float *statistics; /* (2,B,H,T), contiguous: max and 1/sum of every row, for hl_attention_backward; or NULL */
   const float *query, *key, *value; /* (B,H,T,D) (B,G,S,D) (B,G,S,Dv), each by its stride */
 
   /* Keys 0..E−1 appended after the S keys of every batch entry and seen by every query: (E, G·D), (E, G·Dv). */
@@ -109,6 +110,24 @@ typedef struct {
  * A row that sees no key has weights 0 and output 0; with a finite fill it is uniform. NaN and infinity in
  * a hidden key or value reach no output. B, T, S or Dv of 0 is allowed. */
 hl_status hl_attention(const hl_attention_args *args);
+
+/* In reverse: from the gradient of the output, and of the weights where they were returned, to those of the inputs. */
+typedef struct {
+  /* As hl_attention was given them; output and statistics as it left them. The weights and scores themselves are not
+   * looked at, they are made again tile by tile. */
+  hl_attention_args attention;
+  float *d_query, *d_key, *d_value; /* by query_stride, key_stride, value_stride */
+  float *d_bias; /* by bias_stride, sums where it repeats, ADDED to what is there; or NULL */
+  float *d_appended_key, *d_appended_value; /* (E, G·D), (E, G·Dv), sums over B; or NULL */
+  const float *d_output;  /* (B,H,T,Dv) by output_stride */
+  const float *d_weights; /* of the weights as weights_mode says, after dropout, contiguous; or NULL */
+} hl_attention_backward_args;
+
+/* A score that was replaced by fill has gradient 0, and so has all of a row that sees no key; NaN and infinity in a
+ * hidden key or value reach no gradient. Workspace is linear in T and S, but for d_bias nothing is of size T·S.
+ * The result has the same bits for any number of threads: a d_bias that repeats over batch or heads is added up by
+ * one thread for all that share it. */
+hl_status hl_attention_backward(const hl_attention_backward_args *args);
 
 /* present (B,G,P+S,D) = past (B,G,P,D) followed by fresh (B,G,S,D, by its stride). */
 hl_status hl_cache_append(float *present, const float *past, const float *fresh, uint32_t batch,
@@ -163,6 +182,7 @@ void hl_pool_quit(void);
 
 uint32_t hl_simd(void);                /* 0: plain simd128, 1: relaxed */
 uint32_t hl_attention_args_size(void); /* bytes */
+uint32_t hl_attention_backward_args_size(void); /* bytes */
 uint32_t hl_multihead_args_size(void); /* bytes */
 
 #endif
