@@ -413,7 +413,7 @@ export function attention(memory, query, key, value, options) {
     frame.point(AT.output, frame.stage(viewOf(output)));
     const shapes = { dQuery: given.query.shape, dKey: given.key.shape, dValue: given.value.shape, dOutput: output.shape, dWeights: weights?.shape, bias: frame.biasShape };
     const kept = frame.kept();
-    own(output, kept);
+    own(output, 'kept', kept);
     return new AttentionResult(tensors, (dOutput, options) => backward(memory, output, kept, shapes, dOutput, options));
   });
 }
@@ -424,7 +424,7 @@ export function attention(memory, query, key, value, options) {
  */
 export function refusePast(caller, { pastKey, pastValue }) {
   const name = pastKey !== undefined ? 'pastKey' : 'pastValue';
-  if (pastKey !== undefined || pastValue !== undefined) throw argumentError(caller, name, pastKey ?? pastValue, 'none in training: put the past before the keys, they have gradients');
+  if (pastKey !== undefined || pastValue !== undefined) throw argumentError(caller, name, pastKey ?? pastValue, 'none with train: true, as the past has no gradient; it can be part of the keys');
 }
 
 /**
@@ -491,7 +491,7 @@ function backward(memory, output, kept, shapes, dOutput, options) {
     const dBias = shapes.bias && makeBiasGradient(frame, AT.dBias, shapes.bias);
     frame.run('hl_attention_backward');
     const result = { ...gradients, ...(dBias && { dBias: dBias() }) };
-    own(output, null);
+    own(output, 'kept', null);
     return result;
   });
 }

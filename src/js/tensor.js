@@ -593,7 +593,7 @@ function tensorsIn(value, found = new Set(), seen = new Set()) {
 /** The values, as `data` gives them, but not handed out. @type {(tensor: Tensor) => Float32Array} */
 export let viewOf;
 
-/** Makes the second the part of the first: it is disposed with it, or by its successor. @type {(tensor: Tensor, part: { dispose(): void } | null) => void} */
+/** Makes something part of a tensor: it is disposed with it, or by its successor. @type {(tensor: Tensor, role: string, part: { dispose(): void } | null) => void} */
 export let own;
 
 /** Whether somebody holds a view through which the values may change unseen. @type {(tensor: Tensor) => boolean} */
@@ -608,8 +608,8 @@ export class Tensor {
   #pointer;
   /** @type {Float32Array | null} */
   #view = null;
-  /** @type {{ dispose(): void } | null} */
-  #part = null;
+  /** @type {Record<string, { dispose(): void } | null> | null} */
+  #parts = null;
   #disposed = false;
 
   /**
@@ -631,9 +631,10 @@ export class Tensor {
   static {
     pointerOf = (owner) => (owner instanceof Staged ? owner.pointer : owner.#pointer);
     viewOf = (tensor) => tensor.#memory.floats(tensor.#pointer, tensor.size);
-    own = (tensor, part) => {
-      tensor.#part?.dispose();
-      tensor.#part = part;
+    own = (tensor, role, part) => {
+      tensor.#parts ??= {};
+      tensor.#parts[role]?.dispose();
+      tensor.#parts[role] = part;
     };
     mayChange = (tensor) => tensor.#view !== null && tensor.#memory.isLive(tensor.#view);
   }
@@ -677,7 +678,7 @@ export class Tensor {
     this.#disposed = true;
     this.#view = null;
     this.#memory.release(this, this.#pointer);
-    this.#part?.dispose();
+    for (const part of Object.values(this.#parts ?? {})) part?.dispose();
   }
 
   get disposed() {

@@ -22,7 +22,7 @@ test('softmax_panel equals softmax in float64, each column of its own, of either
           // Only some columns lie elsewhere: the others must not notice.
           const scores = numbers(keys * COLS, keys + 1).map((x, i) => Math.fround(x * range) + (i % 3 === 1 ? middle : 0));
           const panel = k.block(scores);
-          k.core.softmax_panel(panel.at, keys, base);
+          k.core.softmax_panel(panel.at, keys, base, k.block(2 * COLS).at, k.block(COLS).at);
           for (let c = 0; c < COLS; c++) {
             const exact = softmax(column(scores, c).map((x) => x * (base === OF_2 ? Math.LN2 : 1)));
             assertClose(column(k.view(panel), c), exact, 6e-7, `${keys} keys, range ${range} about ${middle}, base ${base}`);
@@ -39,7 +39,7 @@ test('a column has the same bits whatever the columns beside it hold', kernels((
   const scores = numbers(keys * COLS, 4).map((x) => x * 3);
   const run = (values) => {
     const panel = k.block(values);
-    k.core.softmax_panel(panel.at, keys, OF_2);
+    k.core.softmax_panel(panel.at, keys, OF_2, k.block(2 * COLS).at, k.block(COLS).at);
     return column(k.view(panel), 2);
   };
   const alone = run(scores);
@@ -52,7 +52,7 @@ test('a column of −∞ becomes zeros, one NaN makes its own column NaN and no 
   scores[3 * COLS + 6] = NaN;
   for (let s = 0; s < 5; s++) scores[s * COLS + 7] = s === 4 ? NaN : -Infinity;
   const panel = k.block(scores);
-  k.core.softmax_panel(panel.at, 5, OF_E);
+  k.core.softmax_panel(panel.at, 5, OF_E, k.block(2 * COLS).at, k.block(COLS).at);
   for (let c = 0; c < COLS; c++) {
     const weights = column(k.view(panel), c);
     if (c === 2) assert.deepEqual(weights, [0, 0, 0, 0, 0]);
