@@ -34,6 +34,23 @@ test('softmax_panel equals softmax in float64, each column of its own, of either
   }
 }));
 
+test('softmax_again makes the same weights of any block, softmax_backward the gradient of its scores', kernels((k) => {
+  for (const base of [OF_2, OF_E]) {
+    const keys = 37;
+    const scores = numbers(keys * COLS, 4).map((x, i) => (i % COLS === 3 ? -Infinity : 5 * x));
+    const [panel, state, inverse] = [k.block(scores), k.block(2 * COLS), k.block(COLS)];
+    k.core.softmax_panel(panel.at, keys, base, state.at, inverse.at);
+    const again = k.block(scores.subarray(10 * COLS, 30 * COLS));
+    k.core.softmax_again(again.at, 20, base, state.at, inverse.at);
+    assert.deepEqual(k.view(again).slice(), k.view(panel).slice(10 * COLS, 30 * COLS));
+    const [gradient, delta] = [numbers(20 * COLS, 6), numbers(COLS, 7)];
+    const found = k.block(gradient);
+    k.core.softmax_backward(found.at, again.at, 20, k.block(delta).at);
+    assertClose(k.view(found), gradient.map((d, i) => k.view(again)[i] * (d - delta[i % COLS])), 1e-6);
+    k.close();
+  }
+}));
+
 test('a column has the same bits whatever the columns beside it hold', kernels((k) => {
   const keys = 70;
   const scores = numbers(keys * COLS, 4).map((x) => x * 3);

@@ -43,7 +43,7 @@ test(`the reference's gradients are its central differences (seed ${SEED})`, () 
   }), { seed: SEED, numRuns: 40 });
 });
 
-for (const [name, shapes, runs] of [['small', sizes, 200], ['wide', wide, 40]]) {
+for (const [name, shapes, runs] of [['small', sizes, 200], ['wide', wide, 25]]) {
   test(`gradients of attention equal the reference, for any ${name} shape and options (seed ${SEED})`, everywhere((hl) => {
     fc.assert(fc.property(shapes, choices, fc.constantFrom(false, true, 'mean'), (size, choice, weights) => {
       const { inputs, options, plain } = build(size, choice);
