@@ -11,9 +11,10 @@ EXPORTS=(
   hl_embedding_forward hl_embedding_backward hl_norm_forward hl_norm_backward hl_gelu_forward hl_gelu_backward
   hl_add hl_cross_entropy hl_sgd_step hl_adam_step hl_square_sum hl_scale
   hl_memory_used hl_memory_reserved hl_memory_limit hl_memory_set_limit
-  hl_attention hl_cache_append hl_multihead_forward hl_weight_packed_size hl_weight_pack
-  hl_weight_quantized_size hl_weight_quantize
-  hl_simd hl_attention_args_size hl_multihead_args_size
+  hl_attention hl_attention_backward hl_cache_append hl_linear_forward hl_linear_backward
+  hl_multihead_forward hl_multihead_saved_size hl_multihead_backward
+  hl_weight_packed_size hl_weight_pack hl_weight_quantized_size hl_weight_quantize
+  hl_simd hl_attention_args_size hl_attention_backward_args_size hl_multihead_args_size hl_multihead_backward_args_size
 )
 THREAD_EXPORTS=(hl_pool_work hl_pool_resize hl_pool_quit)
 # The hot loops are written out to be unrolled; everything around them is to be small.

@@ -69,6 +69,7 @@ typedef struct {
   float *output;  /* (B,H,T,Dv) by output_stride */
   float *weights; /* as weights_mode says, contiguous; after dropout */
   float *scores;  /* (B,H,T,S+E), contiguous, at scores_step */
+  float *statistics; /* (2,B,H,T), contiguous: max and 1/sum of every row, for hl_attention_backward; or NULL */
   const float *query, *key, *value; /* (B,H,T,D) (B,G,S,D) (B,G,S,Dv), each by its stride */
 
   /* Keys 0..E−1 appended after the S keys of every batch entry and seen by every query: (E, G·D), (E, G·Dv). */
@@ -110,10 +111,39 @@ typedef struct {
  * a hidden key or value reach no output. B, T, S or Dv of 0 is allowed. */
 hl_status hl_attention(const hl_attention_args *args);
 
+/* In reverse: from the gradient of the output, and of the weights where they were returned, to those of the inputs. */
+typedef struct {
+  /* As hl_attention was given them; output and statistics as it left them. The weights and scores themselves are not
+   * looked at, they are made again tile by tile. */
+  hl_attention_args attention;
+  float *d_query, *d_key, *d_value; /* by query_stride, key_stride, value_stride */
+  float *d_bias; /* by bias_stride, sums where it repeats, ADDED to what is there; or NULL */
+  float *d_appended_key, *d_appended_value; /* (E, G·D), (E, G·Dv), sums over B; or NULL */
+  const float *d_output;  /* (B,H,T,Dv) by output_stride */
+  const float *d_weights; /* of the weights as weights_mode says, after dropout, contiguous; or NULL */
+} hl_attention_backward_args;
+
+/* A score that was replaced by fill has gradient 0, and so has all of a row that sees no key; NaN and infinity in a
+ * hidden key or value reach no gradient. Workspace is linear in T and S, but for d_bias nothing is of size T·S.
+ * The result has the same bits for any number of threads: a d_bias that repeats over batch or heads is added up by
+ * one thread for all that share it. */
+hl_status hl_attention_backward(const hl_attention_backward_args *args);
+
 /* present (B,G,P+S,D) = past (B,G,P,D) followed by fresh (B,G,S,D, by its stride). */
 hl_status hl_cache_append(float *present, const float *past, const float *fresh, uint32_t batch,
                           uint32_t kv_heads, uint32_t past_keys, uint32_t keys, uint32_t width,
                           uint32_t fresh_batch_stride, uint32_t fresh_head_stride, uint32_t fresh_row_stride);
+
+/* ---- linear layer ------------------------------------------------------------------------------------ */
+
+/* y(rows, out) = x(rows, in) · weight(out, in)ᵀ + bias(out); the bias may be NULL. */
+hl_status hl_linear_forward(float *y, const float *x, const float *weight, const float *bias, uint32_t rows, uint32_t out,
+                            uint32_t in);
+
+/* dx(rows, in) = dy(rows, out) · weight. The gradients of the parameters are ADDED to what is there, so that several
+ * calls sum up: dweight(out, in) += dyᵀ · x, dbias(out) += Σ dy over the rows. Any of the three may be NULL. */
+hl_status hl_linear_backward(float *dx, float *dweight, float *dbias, const float *dy, const float *x, const float *weight,
+                             uint32_t rows, uint32_t out, uint32_t in);
 
 /* ---- multi-head attention --------------------------------------------------------------------------- */
 
@@ -142,6 +172,7 @@ typedef struct {
                                            (C,H·D); no wo: the heads are the output, (B,T,H·D) */
   const float *bq, *bk, *bv, *bo;       /* or NULL */
   const float *bias_key, *bias_value;   /* (G·D) or NULL: one learned key, appended */
+  float *saved; /* hl_multihead_saved_size floats that take what backward needs; or NULL, as it must be with a cache */
   uint32_t query_dim, key_dim, value_dim, output_dim, past_keys;
   uint32_t zero_attention;              /* 1: one key and value of zeros appended */
   uint32_t int8;                        /* 1: the weights are as hl_weight_quantize makes them */
@@ -149,6 +180,23 @@ typedef struct {
 
 /* project → split → attend → concat → project. appended is set here, from bias_key and zero_attention. */
 hl_status hl_multihead_forward(const hl_multihead_args *args);
+
+/* Floats of `saved`: projections, heads, and two for each of their rows. Nothing of size T·S. */
+double hl_multihead_saved_size(const hl_multihead_args *args);
+
+typedef struct {
+  /* As hl_multihead_forward was given them and left them, inputs unchanged; float weights, not int8. The packed
+   * weights and the output are not looked at. */
+  hl_multihead_args forward;
+  float *d_query, *d_key, *d_value; /* as query, key, value; the same block twice takes the sum */
+  float *d_bias;                    /* ADDED to, as hl_attention_backward does; or NULL */
+  /* Of the parameters, ADDED to what is there; NULL where there is none. */
+  float *d_wq, *d_wk, *d_wv, *d_wo, *d_bq, *d_bk, *d_bv, *d_bo, *d_bias_key, *d_bias_value;
+  const float *d_output, *d_weights; /* as output and weights; d_weights may be NULL */
+  const float *wq, *wk, *wv, *wo;    /* the weights as they are, not packed */
+} hl_multihead_backward_args;
+
+hl_status hl_multihead_backward(const hl_multihead_backward_args *args);
 
 /* ---- threads: only in the flavours with shared memory ------------------------------------------------ */
 
@@ -234,6 +282,8 @@ hl_status hl_scale(float *x, uint32_t count, float factor);
 
 uint32_t hl_simd(void);                /* 0: plain simd128, 1: relaxed */
 uint32_t hl_attention_args_size(void); /* bytes */
+uint32_t hl_attention_backward_args_size(void); /* bytes */
 uint32_t hl_multihead_args_size(void); /* bytes */
+uint32_t hl_multihead_backward_args_size(void); /* bytes */
 
 #endif
