@@ -2,7 +2,7 @@
 
 import { attention, checkOptions, readNumber } from './attention.js';
 import { HeadlightError } from './errors.js';
-import { Embedding, Gelu, Norm } from './layers.js';
+import { Embedding, Gelu, Linear, Norm } from './layers.js';
 import { crossEntropy } from './loss.js';
 import { MultiHeadAttention } from './multihead.js';
 import { Adam, clipGradients, Sgd } from './optimizer.js';
@@ -12,7 +12,7 @@ import { Memory } from './tensor.js';
 import { version } from '../../package.json';
 
 /** @import { AttentionOptions, AttentionResult } from './attention.js' */
-/** @import { EmbeddingOptions, NormOptions } from './layers.js' */
+/** @import { EmbeddingOptions, LinearOptions, NormOptions } from './layers.js' */
 /** @import { LossOptions, LossResult } from './loss.js' */
 /** @import { MultiHeadOptions } from './multihead.js' */
 /** @import { AdamOptions, SgdOptions, Trainable } from './optimizer.js' */
@@ -122,6 +122,15 @@ export class Headlight {
    */
   multiHeadAttention(options) {
     return new MultiHeadAttention(this.#memory, options);
+  }
+
+  /**
+   * x · weightᵀ + bias, over the last axis.
+   * @param {LinearOptions} options
+   * @returns {Linear}
+   */
+  linear(options) {
+    return new Linear(this.#memory, options);
   }
 
   /**
@@ -253,6 +262,6 @@ export { HeadlightError };
 export { Tensor } from './tensor.js';
 export { AttentionResult } from './attention.js';
 export { MultiHeadAttention } from './multihead.js';
-export { Embedding, Gelu, Norm } from './layers.js';
+export { Embedding, Gelu, Linear, Norm } from './layers.js';
 export { Adam, Sgd } from './optimizer.js';
 export { cosineSchedule, warmupSchedule } from './schedule.js';

@@ -3,7 +3,7 @@
 
 import { checkOptions, readBoolean, readNumber } from './attention.js';
 import { HeadlightError } from './errors.js';
-import { fillNormal, uniformSource } from './random.js';
+import { fillNormal, fillUniform, uniformSource } from './random.js';
 import { argumentError, formatShape, readTensorLike, sameShape, shapeError } from './shape.js';
 import { Tensor, viewOf } from './tensor.js';
 
@@ -16,6 +16,13 @@ import { Tensor, viewOf } from './tensor.js';
  * @property {number} width of a row
  * @property {number} [context] the longest sequence: for each of its positions a row is learned and added
  * @property {number} [seed] of the initial rows, normal with a deviation of 0.02; default 0
+ */
+/**
+ * @typedef {object} LinearOptions
+ * @property {number} in width of the input
+ * @property {number} out width of the output
+ * @property {boolean} [bias] default true
+ * @property {number} [seed] of the initial weights, Xavier uniform; default 0
  */
 /**
  * @typedef {object} NormOptions
@@ -130,6 +137,51 @@ class Layer {
 
   [Symbol.dispose ?? Symbol.for('Symbol.dispose')]() {
     this.dispose();
+  }
+}
+
+/** x · weightᵀ + bias over the last axis: { weight (out,in), bias? (out) }. */
+export class Linear extends Layer {
+  /** @param {Memory} memory @param {LinearOptions} options */
+  constructor(memory, options) {
+    const caller = 'linear';
+    checkOptions(caller, options, ['in', 'out', 'bias', 'seed']);
+    const width = readNumber(caller, 'in', options.in, SIZE);
+    const out = readNumber(caller, 'out', options.out, SIZE);
+    const bias = readBoolean(caller, 'bias', options.bias ?? true);
+    const seed = readNumber(caller, 'seed', options.seed ?? 0, { integer: true });
+    super(memory, caller, (frame) => {
+      const weight = frame.make([out, width]);
+      const limit = Math.sqrt(6 / (out + width));
+      fillUniform(viewOf(weight), uniformSource(seed), -limit, limit);
+      return { weight, ...(bias && { bias: frame.zeros([out]) }) };
+    });
+    /** The options, with every default filled in. */
+    this.options = Object.freeze({ in: width, out, bias, seed });
+  }
+
+  /** @param {TensorLike} x (…,in) @returns {Tensor} (…,out) */
+  forward(x) {
+    const { in: width, out } = this.options;
+    const { weight, bias } = this.parameters;
+    return this.run((frame, memory) => {
+      const kept = frame.copy(x, 'x');
+      if (kept.shape.at(-1) !== width) throw shapeError('forward', 'x', kept.shape, `(…,${width})`);
+      const output = frame.make([...kept.shape.slice(0, -1), out]);
+      memory.call('hl_linear_forward', 'forward', output, kept, weight, bias, kept.size / width, out, width);
+      return { output, keep: [kept] };
+    });
+  }
+
+  /** @param {TensorLike} dOutput @returns {Tensor} the gradient of x */
+  backward(dOutput) {
+    const { in: width, out } = this.options;
+    const { weight, bias } = this.gradients;
+    return this.reverse(dOutput, (frame, memory, block, [x]) => {
+      const dx = frame.make([...x.shape]);
+      memory.call('hl_linear_backward', 'backward', dx, weight, bias, block, x, this.parameters.weight, x.size / width, out, width);
+      return dx;
+    });
   }
 }
 

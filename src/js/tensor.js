@@ -25,6 +25,8 @@ import { argumentError, elementCount, formatShape, readTensorLike, sameShape, sh
  * @property {(packed: number, weight: number, out: number, inside: number) => number} hl_weight_quantize
  * @property {(present: number, past: number, fresh: number, batch: number, kvHeads: number, pastKeys: number,
  *   keys: number, width: number, batchStride: number, headStride: number, rowStride: number) => number} hl_cache_append
+ * @property {(...args: number[]) => number} hl_linear_forward
+ * @property {(...args: number[]) => number} hl_linear_backward
  * @property {(...args: number[]) => number} hl_embedding_forward
  * @property {(...args: number[]) => number} hl_embedding_backward
  * @property {(...args: number[]) => number} hl_norm_forward
@@ -95,7 +97,7 @@ export function formatBytes(bytes) {
   return `${unit === 0 ? bytes : bytes.toFixed(2)} ${units[unit]}`;
 }
 
-/** @typedef {'hl_embedding_forward' | 'hl_embedding_backward' | 'hl_norm_forward' | 'hl_norm_backward' | 'hl_gelu_forward' | 'hl_gelu_backward' | 'hl_add' | 'hl_cross_entropy' | 'hl_sgd_step' | 'hl_adam_step' | 'hl_square_sum' | 'hl_scale'} PlainCall a function of the core whose arguments are numbers and blocks */
+/** @typedef {'hl_linear_forward' | 'hl_linear_backward' | 'hl_embedding_forward' | 'hl_embedding_backward' | 'hl_norm_forward' | 'hl_norm_backward' | 'hl_gelu_forward' | 'hl_gelu_backward' | 'hl_add' | 'hl_cross_entropy' | 'hl_sgd_step' | 'hl_adam_step' | 'hl_square_sum' | 'hl_scale'} PlainCall a function of the core whose arguments are numbers and blocks */
 
 /** Linear memory of one instance: makes tensors, writes argument structs, calls the core. */
 export class Memory {

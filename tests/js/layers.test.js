@@ -6,11 +6,9 @@ import { difference } from '../support/golden.js';
 import { everywhere, flavours, hl } from '../support/headlight.js';
 
 const golden = JSON.parse(readFileSync(new URL('../golden/layers.json', import.meta.url), 'utf8'));
-const MAKE = { layerNorm: 'layerNorm', rmsNorm: 'rmsNorm', gelu: 'gelu', embedding: 'embedding' };
-
 /** A layer with the parameters of a case. */
 const build = (instance, { name, options, parameters }) => {
-  const layer = instance[MAKE[name]](options);
+  const layer = instance[name](options);
   for (const [key, values] of Object.entries(parameters)) layer.parameters[key].data.set(values.flat());
   return layer;
 };
@@ -86,6 +84,37 @@ test('an embedding takes one sequence or a batch, labels of any kind, and an off
     assert.deepEqual(Object.keys(hl.embedding({ count: 2, width: 2 }).parameters), ['table']);
   });
 });
+
+test('a block of all of them with attention learns to repeat what stood two places before', everywhere((hl) => {
+  const [count, width, context] = [5, 16, 12];
+  const attention = hl.multiHeadAttention({ embedDim: width, numHeads: 2, seed: 1 });
+  const [embedding, first, second, up, gelu, down, head] = [
+    hl.embedding({ count, width, context, seed: 2 }), hl.layerNorm({ width }), hl.rmsNorm({ width }), hl.linear({ in: width, out: 32, seed: 3 }),
+    hl.gelu(), hl.linear({ in: 32, out: width, seed: 4 }), hl.linear({ in: width, out: count, bias: false, seed: 5 }),
+  ];
+  const layers = [attention, embedding, first, second, up, gelu, down, head];
+  const optimizer = hl.adamW(layers, { lr: 0.02 });
+  const labels = [[0, 3, 1, 4, 4, 2, 0, 1, 3, 3, 2, 0], [4, 1, 0, 0, 2, 3, 1, 4, 2, 1, 0, 3]];
+  const target = labels.map((row) => row.map((_, t) => (t < 2 ? -100 : row[t - 2])));
+  let last;
+  for (let step = 0; step < 120; step++) {
+    last = hl.scope(() => {
+      for (const layer of layers) layer.zeroGrad();
+      const x = embedding.forward(labels);
+      const a = hl.add(x, attention.forward(first.forward(x), { causal: true, train: true }).output);
+      const b = hl.add(a, down.forward(gelu.forward(up.forward(second.forward(a)))));
+      const { loss, dLogits, correct, counted } = hl.crossEntropy(head.forward(b), target);
+      const dB = head.backward(dLogits);
+      const dA = hl.add(dB, second.backward(up.backward(gelu.backward(down.backward(dB)))));
+      embedding.backward(hl.add(dA, first.backward(attention.backward(dA).dQuery)));
+      hl.clipGradients(layers, 1);
+      optimizer.step();
+      return { loss, correct, counted };
+    });
+  }
+  assert.ok(last.loss < 0.1, `the loss is ${last.loss}`);
+  assert.deepEqual([last.correct, last.counted], [20, 20]);
+}));
 
 test('layers refuse what does not fit, name it, and lose nothing', () => {
   hl.scope(() => {
