@@ -8,19 +8,27 @@ node=${npm_node_execpath:-node}
 
 EXPORTS=(
   hl_tensor_alloc hl_tensor_free
+  hl_embedding_forward hl_embedding_backward hl_norm_forward hl_norm_backward hl_gelu_forward hl_gelu_backward
+  hl_add hl_cross_entropy hl_sgd_step hl_adam_step hl_square_sum hl_scale
   hl_memory_used hl_memory_reserved hl_memory_limit hl_memory_set_limit
-  hl_attention hl_cache_append hl_multihead_forward hl_weight_packed_size hl_weight_pack
-  hl_weight_quantized_size hl_weight_quantize
-  hl_simd hl_attention_args_size hl_multihead_args_size
+  hl_attention hl_attention_backward hl_cache_append hl_linear_forward hl_linear_backward
+  hl_multihead_forward hl_multihead_saved_size hl_multihead_backward
+  hl_weight_packed_size hl_weight_pack hl_weight_quantized_size hl_weight_quantize
+  hl_simd hl_attention_args_size hl_attention_backward_args_size hl_multihead_args_size hl_multihead_backward_args_size
 )
 THREAD_EXPORTS=(hl_pool_work hl_pool_resize hl_pool_quit)
-COMPILE=(-std=c17 -O3 -msimd128 -mbulk-memory -fno-math-errno -Wall -Wextra -Werror)
+# The hot loops are written out to be unrolled; everything around them is to be small.
+KERNELS=(exp gemm gemm_int8 softmax dropout attention_tile attention_row)
+COMPILE=(-std=c17 -O2 -msimd128 -mbulk-memory -fno-math-errno -Wall -Wextra -Werror)
 # No Binaryen pass after the link (-O1): it would undo the register allocation that the kernels rely on.
 LINK=(-O1 --no-entry -sWASM_BIGINT -sALLOW_MEMORY_GROWTH -sINITIAL_MEMORY=131072 -sMAXIMUM_MEMORY=4GB -sTOTAL_STACK=65536)
 
 # Shared memory comes from outside; every worker sets a stack pointer of its own.
 THREAD_COMPILE=(-matomics -mmutable-globals)
 THREAD_LINK=(-sIMPORTED_MEMORY '-Wl,--shared-memory' '-Wl,--import-memory' '-Wl,--export=__stack_pointer')
+
+# Numbers in as few bytes as they need, functions without their names: some 3 KB less.
+LINK+=('-Wl,--compress-relocations' '-Wl,--strip-all')
 
 say() { printf '%s\n' "$@"; }
 stop() { printf 'headlight: %s\n' "$*" >&2; exit 1; }
@@ -108,7 +116,7 @@ setup_tests() {
 # Compiles and links src/core in one flavour, with threads where its name says so. Arguments: the flavour, then
 # more flags for the compiler.
 build_flavour() {
-  local flavour=$1 source object job objects=() jobs=() headers=(src/core/*.h) exports=("${EXPORTS[@]}") compile=("${COMPILE[@]}") link=("${LINK[@]}") list
+  local flavour=$1 source name small object job objects=() jobs=() headers=(src/core/*.h) exports=("${EXPORTS[@]}") compile=("${COMPILE[@]}") link=("${LINK[@]}") list
   shift
   compile+=("$@")
   if [[ $flavour == *-threads ]]; then
@@ -119,10 +127,13 @@ build_flavour() {
   list=$(IFS=, && say "${exports[*]/#/_}")
   mkdir -p "dist/obj/$flavour" dist/test
   for source in src/core/*.c; do
-    object=dist/obj/$flavour/$(basename "$source" .c).o
+    name=$(basename "$source" .c)
+    object=dist/obj/$flavour/$name.o
+    small=-Os
+    if [[ " ${KERNELS[*]} " == *" $name "* ]]; then small=; fi
     objects+=("$object")
     stale "$object" "$source" "${headers[@]}" build.sh dist/obj/toolchain || continue
-    emcc "${compile[@]}" -c "$source" -o "$object" &
+    emcc "${compile[@]}" ${small:+$small} -c "$source" -o "$object" &
     jobs+=($!)
   done
   for job in "${jobs[@]}"; do wait "$job"; done

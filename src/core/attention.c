@@ -22,16 +22,11 @@
  * A multiple of every TILE_ROWS. */
 enum { STREAM_KEYS = 240 };
 
-/* Rows [0, all keys) of (B,H,T,S+E) or of the mean (B,T,S+E), for the queries of one panel. */
-static float *result_rows(const attention_tile *t, float *base, uint32_t panel, bool per_head) {
-  size_t row = per_head ? (size_t)t->batch * t->args->heads + t->head : t->batch;
-  return base + (row * t->args->queries + t->first + panel * TILE_COLS) * all_keys(t->args);
-}
-
 static void give_scores(const attention_tile *t, uint32_t panel, hl_scores step) {
   if (t->args->scores_step != step) return;
-  panel_store(result_rows(t, t->args->scores, panel, true), all_keys(t->args), panel_scores(t, panel),
-              all_keys(t->args), panel_queries(t, panel));
+  uint32_t width = all_keys(t->args);
+  panel_store(t->args->scores + tile_row(t, panel, true) * width, width, panel_scores(t, panel), width,
+              panel_queries(t, panel));
 }
 
 /* Keys outside the span have weight 0. */
@@ -40,7 +35,7 @@ static void give_weights(const attention_tile *t, uint32_t panel, span keys) {
   if (args->weights_mode == HL_WEIGHTS_NONE) return;
   bool mean = args->weights_mode == HL_WEIGHTS_MEAN;
   uint32_t width = all_keys(args), queries = panel_queries(t, panel);
-  float *weights = result_rows(t, args->weights, panel, !mean);
+  float *weights = args->weights + tile_row(t, panel, !mean) * width;
   if (!mean || t->head == 0) {
     for (size_t c = 0; c < queries; c++) {
       for (size_t s = 0; s < keys.from; s++) weights[c * width + s] = 0;
@@ -56,6 +51,8 @@ void attend_explicit(const attention_tile *t) {
   const hl_attention_args *args = t->args;
   span keys = args->scores_step ? (span){0, all_keys(args)} : tile_span(t);
   uint32_t count = keys.to - keys.from;
+  softmax_state state;
+  float inverse[TILE_COLS];
   tile_scores(t, keys);
   for (uint32_t p = 0; p < tile_panels(t); p++) {
     float *scores = panel_scores(t, p);
@@ -67,7 +64,8 @@ void attend_explicit(const attention_tile *t) {
     give_scores(t, p, HL_SCORES_CAPPED);
     mask_panel(scores, args, t->batch, t->head, first, queries, keys.from, count);
     give_scores(t, p, HL_SCORES_MASKED);
-    softmax_panel(scores, count, t->base);
+    softmax_panel(scores, count, t->base, &state, inverse);
+    tile_statistics(t, p, state.max, inverse);
     dropout_panel(scores, args, t->batch, t->head, first, queries, keys.from, count);
     give_weights(t, p, keys);
   }
@@ -155,15 +153,13 @@ uint64_t attention_workspace(const hl_attention_args *args) {
   return layout_of(args).total * (chunks_of(args, sharing_of(args)) > 1 ? pool_size() : 1);
 }
 
-/* Key rows S..S+E−1 of the packed keys. */
-static void pack_appended_keys(float *packed, const hl_attention_args *a, uint32_t kv_head) {
-  size_t width = a->width;
+void attention_pack_appended(float *packed, const hl_attention_args *a, const float *appended, size_t width, uint32_t kv_head) {
   for (size_t e = 0; e < a->appended; e++) {
     size_t row = a->keys + e, lane = row % TILE_ROWS;
     float *panel = packed + (row - lane) * width;
-    const float *key = a->appended_key + (e * a->kv_heads + kv_head) * width;
+    const float *from = appended + (e * a->kv_heads + kv_head) * width;
     for (size_t i = 0; lane == 0 && i < width * TILE_ROWS; i++) panel[i] = 0;
-    for (size_t d = 0; d < width; d++) panel[d * TILE_ROWS + lane] = key[d];
+    for (size_t d = 0; d < width; d++) panel[d * TILE_ROWS + lane] = from[d];
   }
 }
 
@@ -173,19 +169,18 @@ static bool pack_head(float *keys, float *values, const hl_attention_args *a, co
   gemm_pack_rows(keys, TILE_ROWS, key, a->key_stride.row, a->keys, a->width, 1);
   bool finite_values = gemm_pack_columns(values, all_keys(a), 0, value, a->value_stride.row, a->keys, a->value_width);
   if (a->appended == 0) return finite_values;
-  pack_appended_keys(keys, a, kv_head);
+  attention_pack_appended(keys, a, a->appended_key, a->width, kv_head);
   return gemm_pack_columns(values, all_keys(a), a->keys, a->appended_value + (size_t)kv_head * a->value_width,
                            (size_t)a->kv_heads * a->value_width, a->appended, a->value_width) &&
          finite_values;
 }
 
-/* Whatever looks at the scores before softmax does must find them as they are. */
-static softmax_base base_of(const hl_attention_args *a) {
+softmax_base attention_base(const hl_attention_args *a) {
   bool as_they_are = a->scores_step != HL_SCORES_NONE || a->softcap != 0 || a->bias || a->fill > -__builtin_inff();
   return as_they_are ? SOFTMAX_OF_E : SOFTMAX_OF_2;
 }
 
-static void pack_query(const attention_tile *t) {
+void tile_pack_query(const attention_tile *t) {
   const hl_attention_args *a = t->args;
   const float *query = a->query + (size_t)t->batch * a->query_stride.batch +
                        (size_t)t->head * a->query_stride.head + (size_t)t->first * a->query_stride.row;
@@ -214,8 +209,8 @@ static void attend_head(const run *r, float *workspace, uint32_t batch, uint32_t
   for (uint32_t h = kv_head * group; h < (kv_head + 1) * group; h++) {
     for (uint32_t t = first; t < last; t += TILE_QUERIES) {
       attention_tile tile = {args,  batch, h, t, last - t < TILE_QUERIES ? last - t : TILE_QUERIES, direct ? key : keys,
-                             direct ? value : values, direct, finite_values, query, base_of(args), scores, heads, sums, (size_t)l->score_rows};
-      pack_query(&tile);
+                             direct ? value : values, direct, finite_values, query, attention_base(args), scores, heads, sums, (size_t)l->score_rows};
+      tile_pack_query(&tile);
       attend(&tile);
     }
   }

@@ -11,6 +11,10 @@ hl_status attention_validate(const hl_attention_args *args);
 uint64_t attention_workspace(const hl_attention_args *args); /* floats */
 void attention_run(const hl_attention_args *args, float *workspace);
 
+hl_status attention_backward_validate(const hl_attention_backward_args *args);
+uint64_t attention_backward_workspace(const hl_attention_backward_args *args);
+void attention_backward_run(const hl_attention_backward_args *args, float *workspace);
+
 /* Up to three panels of eight queries share each pass over the keys. */
 enum { TILE_PANELS = 3, TILE_QUERIES = TILE_PANELS * TILE_COLS };
 
@@ -38,6 +42,12 @@ static inline uint32_t panel_queries(const attention_tile *t, uint32_t panel) {
   return left < TILE_COLS ? left : TILE_COLS;
 }
 
+/* The first row of a panel among the B·H·T, or without heads among the B·T. */
+static inline size_t tile_row(const attention_tile *t, uint32_t panel, bool per_head) {
+  size_t head = per_head ? (size_t)t->batch * t->args->heads + t->head : t->batch;
+  return head * t->args->queries + t->first + panel * TILE_COLS;
+}
+
 static inline float *panel_scores(const attention_tile *t, uint32_t panel) {
   return t->scores + panel * t->score_rows * TILE_COLS;
 }
@@ -59,12 +69,33 @@ void tile_values(const attention_tile *t, span keys, const float (*factor)[TILE_
 /* output(queries, Dv) = the panel's heads, each query times its factor; NULL is 1. */
 void tile_output(const attention_tile *t, uint32_t panel, const float *factor);
 
+/* Packs the queries of the tile, with the scale. */
+void tile_pack_query(const attention_tile *t);
+
+/* Gives the max and 1/sum of every row of the panel, where they are asked for. */
+void tile_statistics(const attention_tile *t, uint32_t panel, const float max[TILE_COLS], const float inverse[TILE_COLS]);
+
+/* panels(keys, queries) = left · right of packed rows: `left` those of the keys from key 0 on, `right` those of the
+ * tile's queries. */
+void tile_product(const attention_tile *t, span keys, float *panels, const float *left, const float *right, size_t width);
+
+/* sum(width, 8) = sum · factor + columnsᵀ · panel(depth, 8), where there is no factor without the sum. Columns are as
+ * gemm_pack_columns makes them; `part` is (width, 8) of workspace. */
+void tile_gather(float *sum, const float *factor, const float *columns, size_t capacity, size_t width,
+                 const float *panel, size_t depth, float *part);
+
 /* The same for a single query before keys and values as they are given: packing would cost more than it saves. */
 void row_scores(const attention_tile *t, span keys);
 void row_values(const attention_tile *t, span keys);
 
 /* The span of keys that the tile must look at, its start rounded down to a panel of keys. */
 span tile_span(const attention_tile *t);
+
+/* Whatever looks at the scores before softmax does must find them as they are. */
+softmax_base attention_base(const hl_attention_args *args);
+
+/* Key rows S..S+E−1 of keys or values packed by rows of TILE_ROWS. */
+void attention_pack_appended(float *packed, const hl_attention_args *args, const float *appended, size_t width, uint32_t kv_head);
 
 void attend_explicit(const attention_tile *t);
 void attend_stream(const attention_tile *t);

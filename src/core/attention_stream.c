@@ -27,6 +27,7 @@ void attend_stream(const attention_tile *t) {
   }
   for (uint32_t p = 0; p < tile_panels(t); p++) {
     softmax_end(&state[p], factor[p]);
+    tile_statistics(t, p, state[p].max, factor[p]);
     tile_output(t, p, factor[p]);
   }
 }

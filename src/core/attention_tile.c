@@ -11,18 +11,21 @@ span tile_span(const attention_tile *t) {
   return s;
 }
 
+void tile_product(const attention_tile *t, span keys, float *panels, const float *left, const float *right, size_t width) {
+  for (size_t s = keys.from; s < keys.to; s += TILE_ROWS) {
+    for (uint32_t p = 0; p < tile_panels(t); p++) {
+      gemm_tile(panels + (p * t->score_rows + s - keys.from) * TILE_COLS, left + s * width, right + p * width * TILE_COLS,
+                width);
+    }
+  }
+}
+
 void tile_scores(const attention_tile *t, span keys) {
   if (t->direct) {
     row_scores(t, keys);
     return;
   }
-  size_t width = t->args->width;
-  for (size_t s = keys.from; s < keys.to; s += TILE_ROWS) {
-    for (uint32_t p = 0; p < tile_panels(t); p++) {
-      gemm_tile(panel_scores(t, p) + (s - keys.from) * TILE_COLS, t->keys + s * width,
-                t->query + p * width * TILE_COLS, width);
-    }
-  }
+  tile_product(t, keys, t->scores, t->keys, t->query, t->args->width);
 }
 
 void tile_softcap(const attention_tile *t, uint32_t panel, size_t keys) {
@@ -52,22 +55,17 @@ static void values_one_by_one(const attention_tile *t, uint32_t panel, span keys
   }
 }
 
-/* heads = weights · v of the keys in the span, or where that is not the first, heads · factor + weights · v. */
-static void panel_values(const attention_tile *t, uint32_t panel, span keys, bool first, const float *factor) {
-  static const float ones[TILE_COLS] = {1, 1, 1, 1, 1, 1, 1, 1};
-  size_t width = t->args->value_width, capacity = all_keys(t->args);
-  float *heads = panel_heads(t, panel);
-  for (size_t s = keys.from; s < keys.to; s += VALUE_DEPTH) {
-    size_t depth = keys.to - s < VALUE_DEPTH ? keys.to - s : VALUE_DEPTH;
-    float *sums = first ? heads : t->sums;
+void tile_gather(float *sum, const float *factor, const float *columns, size_t capacity, size_t width,
+                 const float *panel, size_t depth, float *part) {
+  for (size_t s = 0; s < depth; s += VALUE_DEPTH) {
+    size_t pass = depth - s < VALUE_DEPTH ? depth - s : VALUE_DEPTH;
+    float *to = factor ? part : sum;
     for (size_t j = 0; j < width; j += TILE_ROWS) {
-      gemm_tile_rows(width - j < TILE_ROWS ? width - j : TILE_ROWS, sums + j * TILE_COLS,
-                     t->values + j * capacity + s * TILE_ROWS, TILE_ROWS,
-                     panel_scores(t, panel) + (s - keys.from) * TILE_COLS, depth);
+      gemm_tile_rows(width - j < TILE_ROWS ? width - j : TILE_ROWS, to + j * TILE_COLS,
+                     columns + j * capacity + s * TILE_ROWS, TILE_ROWS, panel + s * TILE_COLS, pass);
     }
-    if (!first) panel_update(heads, factor, sums, width);
-    factor = ones;
-    first = false;
+    if (factor) panel_update(sum, factor, to, width);
+    factor = panel_ones;
   }
 }
 
@@ -75,13 +73,25 @@ void tile_values(const attention_tile *t, span keys, const float (*factor)[TILE_
   size_t width = t->args->value_width;
   for (uint32_t p = 0; p < tile_panels(t); p++) {
     if (!t->direct && t->finite && keys.from < keys.to) {
-      panel_values(t, p, keys, !factor, factor ? factor[p] : NULL);
+      tile_gather(panel_heads(t, p), factor ? factor[p] : NULL, t->values + (size_t)keys.from * TILE_ROWS, all_keys(t->args),
+                  width, panel_scores(t, p), keys.to - keys.from, t->sums);
       continue;
     }
     if (factor) panel_scale(panel_heads(t, p), width, factor[p]);
     else panel_zero(panel_heads(t, p), width);
     if (t->direct) row_values(t, keys);
     else values_one_by_one(t, p, keys);
+  }
+}
+
+void tile_statistics(const attention_tile *t, uint32_t panel, const float max[TILE_COLS], const float inverse[TILE_COLS]) {
+  const hl_attention_args *args = t->args;
+  if (!args->statistics) return;
+  size_t rows = (size_t)args->batch * args->heads * args->queries;
+  float *to = args->statistics + tile_row(t, panel, true);
+  for (size_t c = 0; c < panel_queries(t, panel); c++) {
+    to[c] = max[c];
+    to[rows + c] = inverse[c];
   }
 }
 

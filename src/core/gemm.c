@@ -72,6 +72,21 @@ bool gemm_pack_columns(float *panels, size_t capacity, size_t first, const float
   return vec_all_zero(zero_or_nan);
 }
 
+void gemm_pack_right(float *panels, const float *source, size_t stride, size_t rows, size_t columns) {
+  for (size_t column = 0; column < columns; column += TILE_COLS) {
+    for (size_t r = 0; r < rows; r++) {
+      const float *from = source + r * stride + column;
+      if (columns - column >= TILE_COLS) {
+        vec_store(panels, vec_load(from));
+        vec_store(panels + 4, vec_load(from + 4));
+      } else {
+        for (size_t lane = 0; lane < TILE_COLS; lane++) panels[lane] = lane < columns - column ? from[lane] : 0;
+      }
+      panels += TILE_COLS;
+    }
+  }
+}
+
 /* c(rows, 8) = a·b. A guarded `for` that counts down, sums from 0 and stores in forward order to one place after
  * the other are what V8's register allocator keeps free of spills in every version. Every element is summed in
  * the order of depth, whatever the shape of the tile: so a row has the same bits wherever in the matrix it stands. */
@@ -194,7 +209,7 @@ static void multiply_panel(const gemm_product *p, const gemm_left *x, size_t fir
                          x->panels + (row + r) * x->in + k * x->width, x->width, b + k * TILE_COLS, depth);
         }
       }
-      if (from > 0) add_sums(y, p->out, y, p->out, sums, passes, rows, columns);
+      if (from > 0 || p->add) add_sums(y, p->out, y, p->out, sums, passes, rows, columns);
       else add_sums(y, p->out, p->bias ? p->bias + j : zeros, 0, sums, passes, rows, columns);
     }
   }
@@ -211,7 +226,7 @@ static void multiply_row(const gemm_product *p, const gemm_left *x, size_t row, 
                TILE_COLS * x->in, to - k < most ? to - k : most);
       for (size_t i = 0; k > from && i < ROW_PANELS * TILE_COLS; i++) sums[i] += pass[i];
     }
-    for (size_t i = 0; i < ROW_PANELS * TILE_COLS; i++) y[i] = (from > 0 ? y[i] : p->bias ? p->bias[j + i] : 0) + sums[i];
+    for (size_t i = 0; i < ROW_PANELS * TILE_COLS; i++) y[i] = (from > 0 || p->add ? y[i] : p->bias ? p->bias[j + i] : 0) + sums[i];
   }
 }
 

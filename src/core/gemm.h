@@ -31,11 +31,15 @@ void gemm_tile_rows(size_t rows, float *c, const float *a, size_t width, const f
 uint64_t gemm_packed_weight(uint32_t out, uint32_t in);
 size_t gemm_left_row(size_t in);
 
+/* A right operand given with its depth as rows: panels[⌈columns/TILE_COLS⌉][rows][TILE_COLS] = source(rows, columns). */
+void gemm_pack_right(float *panels, const float *source, size_t stride, size_t rows, size_t columns);
+
 /* y(rows, out), contiguous, = x(rows, in) · weightᵀ + bias. */
 typedef struct {
   float *y;
   const float *weight, *bias; /* packed; bias may be NULL */
   uint32_t out;
+  bool add; /* to y as it is, in the place of the bias; not with int8 weights */
 } gemm_product;
 
 /* x packed: panels[⌈rows/width⌉][in][width]. */

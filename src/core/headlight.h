@@ -69,6 +69,7 @@ typedef struct {
   float *output;  /* (B,H,T,Dv) by output_stride */
   float *weights; /* as weights_mode says, contiguous; after dropout */
   float *scores;  /* (B,H,T,S+E), contiguous, at scores_step */
+  float *statistics; /* (2,B,H,T), contiguous: max and 1/sum of every row, for hl_attention_backward; or NULL */
   const float *query, *key, *value; /* (B,H,T,D) (B,G,S,D) (B,G,S,Dv), each by its stride */
 
   /* Keys 0..E−1 appended after the S keys of every batch entry and seen by every query: (E, G·D), (E, G·Dv). */
@@ -110,10 +111,39 @@ typedef struct {
  * a hidden key or value reach no output. B, T, S or Dv of 0 is allowed. */
 hl_status hl_attention(const hl_attention_args *args);
 
+/* In reverse: from the gradient of the output, and of the weights where they were returned, to those of the inputs. */
+typedef struct {
+  /* As hl_attention was given them; output and statistics as it left them. The weights and scores themselves are not
+   * looked at, they are made again tile by tile. */
+  hl_attention_args attention;
+  float *d_query, *d_key, *d_value; /* by query_stride, key_stride, value_stride */
+  float *d_bias; /* by bias_stride, sums where it repeats, ADDED to what is there; or NULL */
+  float *d_appended_key, *d_appended_value; /* (E, G·D), (E, G·Dv), sums over B; or NULL */
+  const float *d_output;  /* (B,H,T,Dv) by output_stride */
+  const float *d_weights; /* of the weights as weights_mode says, after dropout, contiguous; or NULL */
+} hl_attention_backward_args;
+
+/* A score that was replaced by fill has gradient 0, and so has all of a row that sees no key; NaN and infinity in a
+ * hidden key or value reach no gradient. Workspace is linear in T and S, but for d_bias nothing is of size T·S.
+ * The result has the same bits for any number of threads: a d_bias that repeats over batch or heads is added up by
+ * one thread for all that share it. */
+hl_status hl_attention_backward(const hl_attention_backward_args *args);
+
 /* present (B,G,P+S,D) = past (B,G,P,D) followed by fresh (B,G,S,D, by its stride). */
 hl_status hl_cache_append(float *present, const float *past, const float *fresh, uint32_t batch,
                           uint32_t kv_heads, uint32_t past_keys, uint32_t keys, uint32_t width,
                           uint32_t fresh_batch_stride, uint32_t fresh_head_stride, uint32_t fresh_row_stride);
+
+/* ---- linear layer ------------------------------------------------------------------------------------ */
+
+/* y(rows, out) = x(rows, in) · weight(out, in)ᵀ + bias(out); the bias may be NULL. */
+hl_status hl_linear_forward(float *y, const float *x, const float *weight, const float *bias, uint32_t rows, uint32_t out,
+                            uint32_t in);
+
+/* dx(rows, in) = dy(rows, out) · weight. The gradients of the parameters are ADDED to what is there, so that several
+ * calls sum up: dweight(out, in) += dyᵀ · x, dbias(out) += Σ dy over the rows. Any of the three may be NULL. */
+hl_status hl_linear_backward(float *dx, float *dweight, float *dbias, const float *dy, const float *x, const float *weight,
+                             uint32_t rows, uint32_t out, uint32_t in);
 
 /* ---- multi-head attention --------------------------------------------------------------------------- */
 
@@ -142,6 +172,7 @@ typedef struct {
                                            (C,H·D); no wo: the heads are the output, (B,T,H·D) */
   const float *bq, *bk, *bv, *bo;       /* or NULL */
   const float *bias_key, *bias_value;   /* (G·D) or NULL: one learned key, appended */
+  float *saved; /* hl_multihead_saved_size floats that take what backward needs; or NULL, as it must be with a cache */
   uint32_t query_dim, key_dim, value_dim, output_dim, past_keys;
   uint32_t zero_attention;              /* 1: one key and value of zeros appended */
   uint32_t int8;                        /* 1: the weights are as hl_weight_quantize makes them */
@@ -149,6 +180,23 @@ typedef struct {
 
 /* project → split → attend → concat → project. appended is set here, from bias_key and zero_attention. */
 hl_status hl_multihead_forward(const hl_multihead_args *args);
+
+/* Floats of `saved`: projections, heads, and two for each of their rows. Nothing of size T·S. */
+double hl_multihead_saved_size(const hl_multihead_args *args);
+
+typedef struct {
+  /* As hl_multihead_forward was given them and left them, inputs unchanged; float weights, not int8. The packed
+   * weights and the output are not looked at. */
+  hl_multihead_args forward;
+  float *d_query, *d_key, *d_value; /* as query, key, value; the same block twice takes the sum */
+  float *d_bias;                    /* ADDED to, as hl_attention_backward does; or NULL */
+  /* Of the parameters, ADDED to what is there; NULL where there is none. */
+  float *d_wq, *d_wk, *d_wv, *d_wo, *d_bq, *d_bk, *d_bv, *d_bo, *d_bias_key, *d_bias_value;
+  const float *d_output, *d_weights; /* as output and weights; d_weights may be NULL */
+  const float *wq, *wk, *wv, *wo;    /* the weights as they are, not packed */
+} hl_multihead_backward_args;
+
+hl_status hl_multihead_backward(const hl_multihead_backward_args *args);
 
 /* ---- threads: only in the flavours with shared memory ------------------------------------------------ */
 
@@ -159,10 +207,83 @@ void hl_pool_resize(uint32_t size);
 /* Sends the workers home; calls go on with one thread. */
 void hl_pool_quit(void);
 
+/* ---- layers beside attention ------------------------------------------------------------------------ */
+
+/* Rows of C floats, one after the other. Gradients of inputs are written, gradients of parameters are added to
+ * what is there. Sums run in a fixed order: the same bits for any number of threads. Any size may be 0: then
+ * outputs of size 0 are not touched, and sums over nothing are 0. */
+
+/* output (B,T,C): row t of each batch entry = table[label] + position[first + t]. table (count,C), labels (B,T),
+ * position (at least first + T, C) or NULL. A label that is no row of the table is HL_BAD_ARGUMENT. */
+hl_status hl_embedding_forward(float *output, const float *table, const float *position, const int32_t *labels,
+                               uint32_t batch, uint32_t rows, uint32_t width, uint32_t count, uint32_t first);
+/* d_table[label] += d_output, d_position[first + t] += d_output; d_position may be NULL. */
+hl_status hl_embedding_backward(float *d_table, float *d_position, const float *d_output, const int32_t *labels,
+                                uint32_t batch, uint32_t rows, uint32_t width, uint32_t count, uint32_t first);
+
+/* Layer norm by rows (rows,width): output = (x − mean) · rstd · weight + bias, rstd = 1 / √(variance + eps), the
+ * variance that of the whole row. With mean NULL it is RMS norm: the same without a mean, about zero.
+ * mean and rstd (rows) are kept for backward. bias may be NULL. Where eps is 0, a row without variance gives NaN. */
+hl_status hl_norm_forward(float *output, float *mean, float *rstd, const float *x, const float *weight,
+                          const float *bias, uint32_t rows, uint32_t width, float eps);
+/* dx is written; d_weight += Σ d_output · (x − mean) · rstd, d_bias += Σ d_output; d_bias may be NULL. */
+hl_status hl_norm_backward(float *dx, float *d_weight, float *d_bias, const float *d_output, const float *x,
+                           const float *mean, const float *rstd, const float *weight, uint32_t rows, uint32_t width);
+
+typedef enum {
+  HL_GELU_EXACT = 0, /* x · Φ(x), Φ the normal distribution */
+  HL_GELU_TANH = 1,  /* x · ½ (1 + tanh(√(2/π) (x + 0.044715 x³))) */
+} hl_gelu;
+
+/* Within 2e−7 · max(1, |x|), the gradient within 3e−7. output may be x; dx may be d_output or x. */
+hl_status hl_gelu_forward(float *output, const float *x, uint32_t count, uint32_t form);
+hl_status hl_gelu_backward(float *dx, const float *d_output, const float *x, uint32_t count, uint32_t form);
+
+/* sum = a + b; it may be either of them. */
+hl_status hl_add(float *sum, const float *a, const float *b, uint32_t count);
+
+typedef struct {
+  float loss;        /* the mean over counted rows; 0 where there are none */
+  uint32_t counted;  /* rows whose label is not the ignored one */
+  uint32_t correct;  /* those of them whose largest logit, the first of equals, is that of the label */
+} hl_loss;
+
+/* With p = softmax(logits), by rows (rows,classes), and the target (1 − smoothing) at the label plus
+ * smoothing / classes everywhere: loss = −Σ target · ln p, d_logits = (p − target) / counted.
+ * losses (rows) and best (rows), the place of the largest logit, are written for every row; best is −1
+ * in a row of NaN. A row whose label is `ignore` has loss 0 and gradient 0. d_logits may be NULL, or logits.
+ * A label that is neither `ignore` nor a class, or a smoothing outside [0, 1], is HL_BAD_ARGUMENT. */
+hl_status hl_cross_entropy(hl_loss *result, float *d_logits, float *losses, int32_t *best, const float *logits,
+                           const int32_t *labels, uint32_t rows, uint32_t classes, float smoothing, int32_t ignore);
+
+/* ---- optimisers -------------------------------------------------------------------------------------- */
+
+/* One step over `count` floats, in place; buffers start as zeros. Numbers that are not finite are
+ * HL_BAD_ARGUMENT.
+ *
+ * g = gradient + decay · parameter;  velocity = momentum · velocity + g;
+ * parameter −= rate · (nesterov ? g + momentum · velocity : velocity). */
+hl_status hl_sgd_step(float *parameter, float *velocity, const float *gradient, uint32_t count, double rate,
+                      double momentum, double decay, uint32_t nesterov);
+
+/* mean = β₁ · mean + (1 − β₁) · g;  square = β₂ · square + (1 − β₂) · g²;
+ * parameter −= rate / (1 − β₁ˢ) · mean / (√(square / (1 − β₂ˢ)) + eps), s the step, counted from 1.
+ * Adam: g = gradient + decay · parameter. Decoupled (AdamW): g = gradient, and first parameter · (1 − rate · decay). */
+hl_status hl_adam_step(float *parameter, float *mean, float *square, const float *gradient, uint32_t count,
+                       uint32_t step, double rate, double beta1, double beta2, double eps, double decay,
+                       uint32_t decoupled);
+
+/* Σ x², in double precision and always in the same order: the square of a norm. */
+double hl_square_sum(const float *x, uint32_t count);
+/* x = x · factor */
+hl_status hl_scale(float *x, uint32_t count, float factor);
+
 /* ---- about ------------------------------------------------------------------------------------------ */
 
 uint32_t hl_simd(void);                /* 0: plain simd128, 1: relaxed */
 uint32_t hl_attention_args_size(void); /* bytes */
+uint32_t hl_attention_backward_args_size(void); /* bytes */
 uint32_t hl_multihead_args_size(void); /* bytes */
+uint32_t hl_multihead_backward_args_size(void); /* bytes */
 
 #endif

@@ -1,16 +1,10 @@
 /* The multi-head layer: project → split → attend → concat → project. Splitting into heads and joining them
  * again are strides, not copies. */
-#include "attention.h"
+#include "multihead.h"
+
 #include "gemm_int8.h"
 #include "linear.h"
 #include "tensor.h"
-
-/* The layer's sizes, and where its intermediate tensors lie in one block of workspace. */
-typedef struct {
-  uint32_t query_width, kv_width, fresh_keys, appended_keys; /* H·D, G·D, S−P, E */
-  uint64_t total;                                       /* floats of all that follows */
-  float *query, *key, *value, *heads, *appended_key, *appended_value, *shared;
-} layer;
 
 static uint64_t most(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
@@ -22,13 +16,19 @@ static hl_status validate(const hl_multihead_args *m) {
   if (rows && (!m->query || !a->output)) return HL_BAD_SHAPE;
   if (!m->packed_wq || !m->packed_wk || !m->packed_wv) return HL_BAD_SHAPE;
   if (past != (m->present_value != NULL) || (m->past_keys && (!past || !m->past_key || !m->past_value))) return HL_BAD_SHAPE;
-  if ((m->bias_key != NULL) != (m->bias_value != NULL)) return HL_BAD_SHAPE;
+  if ((m->bias_key != NULL) != (m->bias_value != NULL) || (m->saved && past)) return HL_BAD_SHAPE;
   return HL_OK;
 }
 
-/* Cuts the workspace, or with a NULL one only counts it. The products of matrices and attention take turns
- * in `shared`. */
-static layer lay_out(const hl_multihead_args *m, const hl_attention_args *a, float *workspace) {
+hl_attention_args multihead_attention(const hl_multihead_args *m) {
+  hl_attention_args a = m->attention;
+  a.value_width = a.width;
+  a.appended = (m->bias_key != NULL) + m->zero_attention;
+  return a;
+}
+
+/* The products of matrices and attention take turns in `shared`. */
+layer multihead_lay_out(const hl_multihead_args *m, const hl_attention_args *a, bool keep, float *workspace) {
   layer l = {.query_width = a->heads * a->width,
              .kv_width = a->kv_heads * a->width,
              .fresh_keys = a->keys - m->past_keys,
@@ -40,11 +40,14 @@ static layer lay_out(const hl_multihead_args *m, const hl_attention_args *a, flo
   shared = most(shared, linear_workspace(key_rows, m->key_dim));
   shared = most(shared, linear_workspace(key_rows, m->value_dim));
   if (m->packed_wo) shared = most(shared, linear_workspace(query_rows, l.query_width));
-  const uint64_t sizes[] = {queries, keys, keys, m->packed_wo ? queries : 0, appended, appended, shared};
-  float **parts[] = {&l.query, &l.key, &l.value, &l.heads, &l.appended_key, &l.appended_value, &l.shared};
+  const uint64_t statistics = keep ? 2 * query_rows * a->heads : 0;
+  const uint64_t sizes[] = {shared, queries, keys, keys, keep || m->packed_wo ? queries : 0, appended, appended, statistics};
+  float **parts[] = {&l.shared, &l.query, &l.key, &l.value, &l.heads, &l.appended_key, &l.appended_value, &l.statistics};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-    if (workspace) *parts[i] = workspace + l.total;
-    l.total += (sizes[i] + 15) / 16 * 16;
+    uint64_t *used = keep && i > 0 ? &l.kept : &l.total;
+    float *block = keep && i > 0 ? m->saved : workspace;
+    if (block) *parts[i] = block + *used;
+    *used += (sizes[i] + 15) / 16 * 16;
   }
   return l;
 }
@@ -52,9 +55,9 @@ static layer lay_out(const hl_multihead_args *m, const hl_attention_args *a, flo
 /* Projections of one and the same input share its packing. */
 static void project(const hl_multihead_args *m, const hl_attention_args *a, const layer *l) {
   size_t queries = (size_t)a->batch * a->queries, keys = (size_t)a->batch * l->fresh_keys;
-  const gemm_product products[] = {{l->query, m->packed_wq, m->bq, l->query_width},
-                                   {l->key, m->packed_wk, m->bk, l->kv_width},
-                                   {l->value, m->packed_wv, m->bv, l->kv_width}};
+  const gemm_product products[] = {{l->query, m->packed_wq, m->bq, l->query_width, false},
+                                   {l->key, m->packed_wk, m->bk, l->kv_width, false},
+                                   {l->value, m->packed_wv, m->bv, l->kv_width, false}};
   const float *inputs[] = {m->query, m->key, m->value};
   const size_t rows[] = {queries, keys, keys}, widths[] = {m->query_dim, m->key_dim, m->value_dim};
   for (uint32_t i = 0, next; i < 3; i = next) {
@@ -80,7 +83,7 @@ static hl_stride cached_heads(const hl_attention_args *a) {
   return (hl_stride){a->kv_heads * a->keys * a->width, a->keys * a->width, a->width};
 }
 
-static void split(hl_attention_args *a, const hl_multihead_args *m, const layer *l) {
+void multihead_split(hl_attention_args *a, const hl_multihead_args *m, const layer *l) {
   a->query = l->query;
   a->query_stride = a->output_stride = packed_heads(a->queries, l->query_width, a->width);
   a->key = m->present_key ? m->present_key : l->key;
@@ -89,6 +92,7 @@ static void split(hl_attention_args *a, const hl_multihead_args *m, const layer 
   a->value_stride = a->key_stride;
   a->appended_key = l->appended_key;
   a->appended_value = l->appended_value;
+  a->statistics = m->saved ? l->statistics : NULL;
   if (m->packed_wo) a->output = l->heads;
 }
 
@@ -105,8 +109,9 @@ static void forward(const hl_multihead_args *m, const hl_attention_args *a, cons
   if (m->present_key) extend_cache(m, a, l);
   append(m, l);
   attention_run(a, l->shared);
+  for (size_t i = 0; m->saved && !m->packed_wo && i < (size_t)a->batch * a->queries * l->query_width; i++) l->heads[i] = a->output[i];
   if (m->packed_wo) {
-    const gemm_product output = {m->attention.output, m->packed_wo, m->bo, m->output_dim};
+    const gemm_product output = {.y = m->attention.output, .weight = m->packed_wo, .bias = m->bo, .out = m->output_dim};
     linear(&output, 1, m->int8, l->heads, (size_t)a->batch * a->queries, l->query_width, l->shared);
   }
 }
@@ -114,17 +119,21 @@ static void forward(const hl_multihead_args *m, const hl_attention_args *a, cons
 hl_status hl_multihead_forward(const hl_multihead_args *m) {
   hl_status status = m ? validate(m) : HL_BAD_SHAPE;
   if (status != HL_OK) return status;
-  hl_attention_args a = m->attention;
-  a.value_width = a.width;
-  a.appended = (m->bias_key != NULL) + m->zero_attention;
-  float *workspace = workspace_alloc(lay_out(m, &a, NULL).total);
+  hl_attention_args a = multihead_attention(m);
+  bool keep = m->saved != NULL;
+  float *workspace = workspace_alloc(multihead_lay_out(m, &a, keep, NULL).total);
   if (!workspace) return HL_OUT_OF_MEMORY;
-  layer l = lay_out(m, &a, workspace);
-  split(&a, m, &l);
+  layer l = multihead_lay_out(m, &a, keep, workspace);
+  multihead_split(&a, m, &l);
   status = attention_validate(&a);
   if (status == HL_OK) forward(m, &a, &l);
   workspace_free(workspace);
   return status;
+}
+
+double hl_multihead_saved_size(const hl_multihead_args *m) {
+  hl_attention_args a = multihead_attention(m);
+  return (double)multihead_lay_out(m, &a, true, NULL).kept;
 }
 
 double hl_weight_packed_size(uint32_t out, uint32_t in) { return (double)gemm_packed_weight(out, in); }

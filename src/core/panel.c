@@ -1,5 +1,7 @@
 #include "panel.h"
 
+const float panel_ones[TILE_COLS] = {1, 1, 1, 1, 1, 1, 1, 1};
+
 void panel_multiply(float *panel, size_t rows, float factor) {
   const float factors[TILE_COLS] = {factor, factor, factor, factor, factor, factor, factor, factor};
   panel_scale(panel, rows, factors);
@@ -43,5 +45,32 @@ void panel_store(float *to, size_t stride, const float *panel, size_t rows, size
 void panel_add(float *to, size_t stride, const float *panel, size_t rows, size_t columns, float factor) {
   for (size_t r = 0; r < rows; r++) {
     for (size_t c = 0; c < columns; c++) to[c * stride + r] += panel[r * TILE_COLS + c] * factor;
+  }
+}
+
+void panel_take(float *panel, const float *from, size_t stride, size_t rows, size_t columns, float factor) {
+  for (size_t c = 0; c < columns; c++) {
+    for (size_t r = 0; r < rows; r++) panel[r * TILE_COLS + c] += from[c * stride + r] * factor;
+  }
+}
+
+void panel_dots(float sum[TILE_COLS], const float *a, const float *b, size_t rows) {
+  vec low = vec_splat(0), high = vec_splat(0);
+  for (size_t i = 0; i < rows * TILE_COLS; i += TILE_COLS) {
+    low = vec_fma(vec_load(a + i), vec_load(b + i), low);
+    high = vec_fma(vec_load(a + i + 4), vec_load(b + i + 4), high);
+  }
+  vec_store(sum, vec_add(vec_load(sum), low));
+  vec_store(sum + 4, vec_add(vec_load(sum + 4), high));
+}
+
+void panel_turn(float *to, const float *panel) {
+  for (size_t r = 0; r < TILE_COLS; r += 4) {
+    for (size_t c = 0; c < TILE_COLS; c += 4) {
+      vec square[4];
+      for (size_t i = 0; i < 4; i++) square[i] = vec_load(panel + (r + i) * TILE_COLS + c);
+      vec_transpose(square);
+      for (size_t i = 0; i < 4; i++) vec_store(to + (c + i) * TILE_COLS + r, square[i]);
+    }
   }
 }

@@ -8,6 +8,8 @@
 void panel_multiply(float *panel, size_t rows, float factor);
 void panel_scale(float *panel, size_t rows, const float factor[TILE_COLS]);
 
+extern const float panel_ones[TILE_COLS];
+
 void panel_zero(float *panel, size_t rows);
 
 /* panel = panel · factor + more, column by column. */
@@ -18,5 +20,14 @@ void panel_store(float *to, size_t stride, const float *panel, size_t rows, size
 
 /* The same, times a factor and added to what is there. */
 void panel_add(float *to, size_t stride, const float *panel, size_t rows, size_t columns, float factor);
+
+/* And back: panel[row][column] += from[column · stride + row] · factor. */
+void panel_take(float *panel, const float *from, size_t stride, size_t rows, size_t columns, float factor);
+
+/* sum += Σ a ∘ b, column by column. */
+void panel_dots(float sum[TILE_COLS], const float *a, const float *b, size_t rows);
+
+/* Eight rows become eight columns. */
+void panel_turn(float *to, const float *panel);
 
 #endif

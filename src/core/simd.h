@@ -48,6 +48,7 @@ VERB vec vec_sub(vec a, vec b) { return wasm_f32x4_sub(a, b); }
 VERB vec vec_mul(vec a, vec b) { return wasm_f32x4_mul(a, b); }
 VERB vec vec_div(vec a, vec b) { return wasm_f32x4_div(a, b); }
 VERB vec vec_abs(vec a) { return wasm_f32x4_abs(a); }
+VERB vec vec_sqrt(vec a) { return wasm_f32x4_sqrt(a); }
 
 /* b where b is smaller (greater), else a: where either is NaN, a. */
 VERB vec vec_min(vec a, vec b) { return wasm_f32x4_pmin(a, b); }
@@ -71,6 +72,13 @@ VERB vec vec_with_sign_of(vec x, vec sign) {
   return wasm_v128_bitselect(sign, x, wasm_i32x4_splat((int32_t)0x80000000));
 }
 VERB int vec_all_zero(vec x) { return !wasm_v128_any_true(wasm_f32x4_ne(x, wasm_f32x4_splat(0))); }
+
+/* Two lanes of double precision, of the lower or the upper half of four; for sums that must not lose much. */
+VERB vec doubles_low(vec x) { return wasm_f64x2_promote_low_f32x4(x); }
+VERB vec doubles_high(vec x) { return wasm_f64x2_promote_low_f32x4(wasm_i64x2_shuffle(x, x, 1, 1)); }
+VERB vec doubles_add(vec a, vec b) { return wasm_f64x2_add(a, b); }
+VERB vec doubles_mul(vec a, vec b) { return wasm_f64x2_mul(a, b); }
+VERB double doubles_sum(vec x) { return wasm_f64x2_extract_lane(x, 0) + wasm_f64x2_extract_lane(x, 1); }
 
 /* Lanes as unsigned integers. */
 VERB vec bits_splat(uint32_t x) { return wasm_i32x4_splat((int32_t)x); }

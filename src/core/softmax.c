@@ -54,12 +54,17 @@ VERB void exp_panel(float *panel, size_t keys, const vec origin[2], softmax_base
   }
 }
 
+/* One loop for each base: what differs between them is decided outside. */
+static void exp_block(float *panel, size_t keys, const vec origin[2], softmax_base base, vec total[2]) {
+  if (base == SOFTMAX_OF_2) exp_panel(panel, keys, origin, SOFTMAX_OF_2, total);
+  else exp_panel(panel, keys, origin, SOFTMAX_OF_E, total);
+}
+
 void softmax_block(float *panel, size_t keys, softmax_base base, softmax_state *state, float rescale[TILE_COLS]) {
   vec max[2] = {vec_load(state->max), vec_load(state->max + 4)}, origin[2], total[2] = {vec_splat(0), vec_splat(0)};
   column_max(max, panel, keys);
   for (int h = 0; h < 2; h++) origin[h] = origin_of(max[h]);
-  if (base == SOFTMAX_OF_2) exp_panel(panel, keys, origin, SOFTMAX_OF_2, total);
-  else exp_panel(panel, keys, origin, SOFTMAX_OF_E, total);
+  exp_block(panel, keys, origin, base, total);
   for (int h = 0; h < 2; h++) {
     vec factor = vec_sub(vec_load(state->max + 4 * h), origin[h]);
     if (base == SOFTMAX_OF_E) factor = vec_mul(factor, vec_splat(LOG2_E));
@@ -74,11 +79,24 @@ void softmax_end(const softmax_state *state, float inverse[TILE_COLS]) {
   for (size_t c = 0; c < TILE_COLS; c++) inverse[c] = state->sum[c] == 0 ? 0 : 1 / state->sum[c];
 }
 
-void softmax_panel(float *panel, size_t keys, softmax_base base) {
-  softmax_state state;
-  float factor[TILE_COLS];
-  softmax_begin(&state);
-  softmax_block(panel, keys, base, &state, factor);
-  softmax_end(&state, factor);
-  panel_scale(panel, keys, factor);
+void softmax_panel(float *panel, size_t keys, softmax_base base, softmax_state *state, float inverse[TILE_COLS]) {
+  softmax_begin(state);
+  softmax_block(panel, keys, base, state, inverse);
+  softmax_end(state, inverse);
+  panel_scale(panel, keys, inverse);
+}
+
+void softmax_again(float *panel, size_t keys, softmax_base base, const float max[TILE_COLS], const float inverse[TILE_COLS]) {
+  const vec origin[2] = {origin_of(vec_load(max)), origin_of(vec_load(max + 4))};
+  vec total[2] = {vec_splat(0), vec_splat(0)};
+  exp_block(panel, keys, origin, base, total);
+  panel_scale(panel, keys, inverse);
+}
+
+void softmax_backward(float *panel, const float *weights, size_t keys, const float delta[TILE_COLS]) {
+  const vec low = vec_load(delta), high = vec_load(delta + 4);
+  for (size_t i = 0; i < keys * TILE_COLS; i += TILE_COLS) {
+    vec_store(panel + i, vec_mul(vec_load(weights + i), vec_sub(vec_load(panel + i), low)));
+    vec_store(panel + i + 4, vec_mul(vec_load(weights + i + 4), vec_sub(vec_load(panel + i + 4), high)));
+  }
 }

@@ -23,7 +23,15 @@ void softmax_block(float *panel, size_t keys, softmax_base base, softmax_state *
 /* 1/sum, or 0 where no key has been seen. */
 void softmax_end(const softmax_state *state, float inverse[TILE_COLS]);
 
-/* Every column becomes its softmax: positive, sum 1. A column that is −∞ throughout becomes zeros. */
-void softmax_panel(float *panel, size_t keys, softmax_base base);
+/* Every column becomes its softmax: positive, sum 1. A column that is −∞ throughout becomes zeros. The state is
+ * what softmax_block would leave, and `inverse` what softmax_end makes of it. */
+void softmax_panel(float *panel, size_t keys, softmax_base base, softmax_state *state, float inverse[TILE_COLS]);
+
+/* The same weights once more, of any block of the keys, from the max and 1/sum of every column. */
+void softmax_again(float *panel, size_t keys, softmax_base base, const float max[TILE_COLS], const float inverse[TILE_COLS]);
+
+/* panel = weights · (panel − delta): from the gradient of the weights to that of the scores, where a column's delta
+ * is Σ weights · gradient over all its keys. */
+void softmax_backward(float *panel, const float *weights, size_t keys, const float delta[TILE_COLS]);
 
 #endif

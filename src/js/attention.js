@@ -2,10 +2,10 @@
 // layer too.
 
 import { HeadlightError } from './errors.js';
-import { argumentError, broadcastStrides, formatShape, readTensorLike, shapeError } from './shape.js';
-import { AT } from './tensor.js';
+import { argumentError, broadcastStrides, formatShape, readTensorLike, sameShape, shapeError } from './shape.js';
+import { AT, own, viewOf } from './tensor.js';
 
-/** @import { Frame, Memory, Staged, Tensor } from './tensor.js' */
+/** @import { Frame, Kept, Memory, Staged, Tensor } from './tensor.js' */
 /** @import { NumberArray, TensorLike } from './shape.js' */
 
 /**
@@ -30,13 +30,18 @@ import { AT } from './tensor.js';
  * @property {Out} [out] tensors that take the results instead of new ones; none of them may be an input
  */
 /** @typedef {Tensor | { output?: Tensor, weights?: Tensor, scores?: Tensor }} Out a tensor alone is the output's */
-/** @typedef {VisibilityOptions & { heads?: number, kvHeads?: number }} AttentionOptions heads and kvHeads: of packed 3-D inputs */
+/**
+ * @typedef {VisibilityOptions & { heads?: number, kvHeads?: number, train?: boolean }} AttentionOptions heads and kvHeads: of
+ *   packed 3-D inputs; train: keep what the result's backward needs
+ */
+/** @typedef {{ dQuery: Tensor, dKey: Tensor, dValue: Tensor, dBias?: Tensor }} AttentionGradients each as the tensor it is of */
+/** @typedef {{ dWeights?: TensorLike }} BackwardOptions the gradient of the weights that forward returned */
 
 /** @typedef {{ batch: number, heads: number, kvHeads: number, queries: number, keys: number, past: number, appended: number }} Sizes keys counts the past, not what is appended */
 
 const VISIBILITY = ['scale', 'softcap', 'mask', 'bias', 'keyPadding', 'validLens', 'causal', 'window', 'maskFill', 'offset', 'dropout', 'weights', 'scores', 'pastKey', 'pastValue', 'out'];
 export const FORWARD_OPTIONS = [...VISIBILITY, 'train'];
-const ATTENTION_OPTIONS = [...VISIBILITY, 'heads', 'kvHeads'];
+const ATTENTION_OPTIONS = [...VISIBILITY, 'heads', 'kvHeads', 'train'];
 const NO_WINDOW = /** @type {const} */ ([-1, -1]);
 const NOT_NEGATIVE = { least: 0 };
 const WINDOW = { integer: true, least: -1, most: 2 ** 31 - 1 };
@@ -44,8 +49,14 @@ const SCORE_STEPS = ['none', 'raw', 'scaled', 'capped', 'masked'];
 
 /** What attention gives. dispose() frees all of it. */
 export class AttentionResult {
-  /** @param {{ output: Tensor, weights?: Tensor, scores?: Tensor, presentKey?: Tensor, presentValue?: Tensor }} tensors */
-  constructor({ output, weights, scores, presentKey, presentValue }) {
+  #backward;
+
+  /**
+   * @param {{ output: Tensor, weights?: Tensor, scores?: Tensor, presentKey?: Tensor, presentValue?: Tensor }} tensors
+   * @param {(dOutput: TensorLike, options: BackwardOptions) => AttentionGradients} [backward]
+   */
+  constructor({ output, weights, scores, presentKey, presentValue }, backward) {
+    this.#backward = backward;
     /** @type {Tensor} in the query's form */
     this.output = output;
     /** @type {Tensor | undefined} (B,H,T,S), or (B,T,S) where the mean was asked for */
@@ -56,6 +67,18 @@ export class AttentionResult {
     this.presentKey = presentKey;
     /** @type {Tensor | undefined} (B,G,P+S,Dv) */
     this.presentValue = presentValue;
+  }
+
+  /**
+   * From the gradient of the output, and of the returned weights, to those of query, key, value and bias. Once for a
+   * result of attention() with train: true; what it has kept is freed with it, or with its output.
+   * @param {TensorLike} dOutput
+   * @param {BackwardOptions} [options]
+   * @returns {AttentionGradients}
+   */
+  backward(dOutput, options = {}) {
+    if (!this.#backward) throw new HeadlightError('STATE', 'backward: this result was not made by attention() with train: true');
+    return this.#backward(dOutput, options);
   }
 
   dispose() {
@@ -178,6 +201,7 @@ function readScoreOperand(frame, caller, parameter, value, { batch, heads, queri
   const stride = broadcastStrides(shape, [batch, heads, queries, keys]);
   if (!stride) throw shapeError(caller, parameter, source.shape, `a shape that broadcasts to (B,H,T,S) = ${formatShape([batch, heads, queries, keys])}`);
   frame.ints.set(stride, bytes ? AT.maskStride : AT.biasStride);
+  if (!bytes) frame.biasShape = { given: source.shape, wide: shape };
   if (!bytes && !short) return frame.point(AT.bias, frame.take(value, parameter).block);
   const data = bytes ? toBytes(caller, parameter, source.data) : source.floats();
   frame.point(bytes ? AT.mask : AT.bias, frame.stage(short ? widen(data, width, keys) : data));
@@ -340,7 +364,12 @@ function splitHeads(caller, parameter, shape, { name, heads, packed }) {
 export function attention(memory, query, key, value, options) {
   const caller = 'attention';
   checkOptions(caller, options, ATTENTION_OPTIONS);
+  const train = readBoolean(caller, 'train', options.train ?? false);
   return memory.frame(caller, (frame) => {
+    if (train) {
+      refusePast(caller, options);
+      frame.train();
+    }
     frame.give(options.out);
     const given = { query: frame.take(query, 'query'), key: frame.take(key, 'key'), value: frame.take(value, 'value') };
     const rank = given.query.shape.length;
@@ -377,8 +406,93 @@ export function attention(memory, query, key, value, options) {
     ints.set(present ? cached(k.width) : k.stride, AT.keyStride);
     ints.set(present ? cached(v.width) : v.stride, AT.valueStride);
     ints[AT.valueWidth] = v.width;
+    if (train) frame.point(AT.statistics, frame.save(2 * q.batch * q.heads * q.rows));
     frame.run('hl_attention');
-    return new AttentionResult({ output, weights, scores, presentKey: present?.key, presentValue: present?.value });
+    const tensors = { output, weights, scores, presentKey: present?.key, presentValue: present?.value };
+    if (!train) return new AttentionResult(tensors);
+    frame.point(AT.output, frame.stage(viewOf(output)));
+    const shapes = { dQuery: given.query.shape, dKey: given.key.shape, dValue: given.value.shape, dOutput: output.shape, dWeights: weights?.shape, bias: frame.biasShape };
+    const kept = frame.kept();
+    own(output, 'kept', kept);
+    return new AttentionResult(tensors, (dOutput, options) => backward(memory, output, kept, shapes, dOutput, options));
+  });
+}
+
+/**
+ * @param {string} caller
+ * @param {VisibilityOptions} options
+ */
+export function refusePast(caller, { pastKey, pastValue }) {
+  const name = pastKey !== undefined ? 'pastKey' : 'pastValue';
+  if (pastKey !== undefined || pastValue !== undefined) throw argumentError(caller, name, pastKey ?? pastValue, 'none with train: true, as the past has no gradient; it can be part of the keys');
+}
+
+/**
+ * Points to the gradients that backward is given.
+ * @param {Frame} frame
+ * @param {Record<'output' | 'weights', number>} at
+ * @param {TensorLike} dOutput
+ * @param {BackwardOptions} options
+ * @param {{ dOutput: readonly number[], dWeights?: readonly number[] }} shapes
+ */
+export function readGradients(frame, at, dOutput, options, shapes) {
+  const caller = 'backward';
+  checkOptions(caller, options, ['dWeights']);
+  const output = frame.take(dOutput, 'dOutput');
+  if (!sameShape(output.shape, shapes.dOutput)) throw shapeError(caller, 'dOutput', output.shape, formatShape(shapes.dOutput));
+  frame.point(at.output, output.block);
+  if (options.dWeights === undefined) return;
+  if (!shapes.dWeights) throw argumentError(caller, 'dWeights', options.dWeights, 'none, as forward returned no weights');
+  const weights = frame.take(options.dWeights, 'dWeights');
+  if (!sameShape(weights.shape, shapes.dWeights)) throw shapeError(caller, 'dWeights', weights.shape, formatShape(shapes.dWeights));
+  frame.point(at.weights, weights.block);
+}
+
+/**
+ * The gradient of the bias: what the core adds to, and afterwards in the shape of the bias.
+ * @param {Frame} frame
+ * @param {number} at
+ * @param {{ given: readonly number[], wide: readonly number[] }} shape
+ */
+export function makeBiasGradient(frame, at, { given, wide }) {
+  const gradient = frame.zeros([...wide]);
+  frame.point(at, gradient);
+  return () => {
+    if (sameShape(given, wide)) return gradient;
+    const [from, to] = [wide[wide.length - 1], given[given.length - 1]];
+    const narrow = frame.make([...given]);
+    for (let row = 0; row * to < narrow.size; row++) viewOf(narrow).set(viewOf(gradient).subarray(row * from, row * from + to), row * to);
+    gradient.dispose();
+    return narrow;
+  };
+}
+
+/**
+ * @param {Memory} memory
+ * @param {Tensor} output
+ * @param {Kept} kept
+ * @param {{ dQuery: readonly number[], dKey: readonly number[], dValue: readonly number[], dOutput: readonly number[],
+ *   dWeights?: readonly number[], bias?: { given: readonly number[], wide: readonly number[] } }} shapes
+ * @param {TensorLike} dOutput
+ * @param {BackwardOptions} options
+ * @returns {AttentionGradients}
+ */
+function backward(memory, output, kept, shapes, dOutput, options) {
+  return memory.frame('backward', (frame) => {
+    if (kept.disposed) throw new HeadlightError('STATE', 'backward: what this result kept has been freed, by an earlier backward or with its output');
+    frame.resume(kept);
+    readGradients(frame, { output: AT.dOutput, weights: AT.dWeights }, dOutput, options, shapes);
+    const make = (/** @type {'dQuery' | 'dKey' | 'dValue'} */ name) => {
+      const gradient = frame.make([...shapes[name]]);
+      frame.point(AT[name], gradient);
+      return gradient;
+    };
+    const gradients = { dQuery: make('dQuery'), dKey: make('dKey'), dValue: make('dValue') };
+    const dBias = shapes.bias && makeBiasGradient(frame, AT.dBias, shapes.bias);
+    frame.run('hl_attention_backward');
+    const result = { ...gradients, ...(dBias && { dBias: dBias() }) };
+    own(output, 'kept', null);
+    return result;
   });
 }
 

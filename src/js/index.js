@@ -2,14 +2,20 @@
 
 import { attention, checkOptions, readNumber } from './attention.js';
 import { HeadlightError } from './errors.js';
+import { Embedding, Gelu, Linear, Norm } from './layers.js';
+import { crossEntropy } from './loss.js';
 import { MultiHeadAttention } from './multihead.js';
+import { Adam, clipGradients, Sgd } from './optimizer.js';
 import { fillNormal, fillUniform, uniformSource } from './random.js';
-import { readShape } from './shape.js';
+import { formatShape, readShape, sameShape, shapeError } from './shape.js';
 import { Memory } from './tensor.js';
 import { version } from '../../package.json';
 
 /** @import { AttentionOptions, AttentionResult } from './attention.js' */
+/** @import { EmbeddingOptions, LinearOptions, NormOptions } from './layers.js' */
+/** @import { LossOptions, LossResult } from './loss.js' */
 /** @import { MultiHeadOptions } from './multihead.js' */
+/** @import { AdamOptions, SgdOptions, Trainable } from './optimizer.js' */
 /** @import { CoreExports, Tensor } from './tensor.js' */
 /** @import { TensorLike } from './shape.js' */
 
@@ -119,6 +125,117 @@ export class Headlight {
   }
 
   /**
+   * x · weightᵀ + bias, over the last axis.
+   * @param {LinearOptions} options
+   * @returns {Linear}
+   */
+  linear(options) {
+    return new Linear(this.#memory, options);
+  }
+
+  /**
+   * A row of a table for every label, with a learned position added where there is a context.
+   * @param {EmbeddingOptions} options
+   * @returns {Embedding}
+   */
+  embedding(options) {
+    return new Embedding(this.#memory, options);
+  }
+
+  /**
+   * (x − mean) / √(variance + eps) · weight + bias, over the last axis.
+   * @param {NormOptions} options
+   * @returns {Norm}
+   */
+  layerNorm(options) {
+    return new Norm(this.#memory, 'layerNorm', options);
+  }
+
+  /**
+   * x / √(mean of squares + eps) · weight, over the last axis.
+   * @param {NormOptions} options
+   * @returns {Norm}
+   */
+  rmsNorm(options) {
+    return new Norm(this.#memory, 'rmsNorm', options);
+  }
+
+  /**
+   * x · Φ(x), or its approximation by tanh.
+   * @param {{ approximate?: 'none' | 'tanh' }} [options]
+   * @returns {Gelu}
+   */
+  gelu(options = {}) {
+    return new Gelu(this.#memory, options);
+  }
+
+  /**
+   * The sum of two tensors of one shape, as of a residual path.
+   * @param {TensorLike} a
+   * @param {TensorLike} b
+   * @returns {Tensor}
+   */
+  add(a, b) {
+    return this.#memory.frame('add', (frame) => {
+      const [x, y] = [frame.take(a, 'a'), frame.take(b, 'b')];
+      if (!sameShape(x.shape, y.shape)) throw shapeError('add', 'b', y.shape, formatShape(x.shape));
+      const sum = frame.make([...x.shape]);
+      this.#memory.call('hl_add', 'add', sum, x.block, y.block, sum.size);
+      return sum;
+    });
+  }
+
+  /**
+   * The loss of softmax(logits) against labels, and its gradient.
+   * @param {TensorLike} logits (…,V)
+   * @param {TensorLike} labels (…), integers from 0 to V − 1, or the ignored one
+   * @param {LossOptions} [options]
+   * @returns {LossResult}
+   */
+  crossEntropy(logits, labels, options = {}) {
+    return crossEntropy(this.#memory, logits, labels, options);
+  }
+
+  /**
+   * @param {Trainable} parameters
+   * @param {SgdOptions} [options]
+   * @returns {Sgd}
+   */
+  sgd(parameters, options = {}) {
+    return new Sgd(this.#memory, parameters, options);
+  }
+
+  /**
+   * @param {Trainable} parameters
+   * @param {AdamOptions} [options]
+   * @returns {Adam}
+   */
+  adam(parameters, options = {}) {
+    return new Adam(this.#memory, 'adam', parameters, options);
+  }
+
+  /**
+   * Adam with weight decay apart from the gradient.
+   * @param {Trainable} parameters
+   * @param {AdamOptions} [options] weightDecay is 0.01 by default
+   * @returns {Adam}
+   */
+  adamW(parameters, options = {}) {
+    return new Adam(this.#memory, 'adamW', parameters, options);
+  }
+
+  /**
+   * Scales gradients so that the norm of all of them together is at most maxNorm. Where it is not finite, they stay
+   * as they are.
+   * @param {Trainable} gradients an object of named gradients, or layers
+   * @param {number} maxNorm
+   * @returns {number} the norm before
+   */
+  clipGradients(gradients, maxNorm) {
+    return clipGradients(this.#memory, gradients, maxNorm);
+  }
+
+  /**
    * Frees the tensors made inside, but for those in the result.
    * @template T
    * @param {() => T} fn
@@ -145,3 +262,6 @@ export { HeadlightError };
 export { Tensor } from './tensor.js';
 export { AttentionResult } from './attention.js';
 export { MultiHeadAttention } from './multihead.js';
+export { Embedding, Gelu, Linear, Norm } from './layers.js';
+export { Adam, Sgd } from './optimizer.js';
+export { cosineSchedule, warmupSchedule } from './schedule.js';

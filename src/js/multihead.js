@@ -1,14 +1,14 @@
 // The multi-head layer: its parameters, and forward through the core.
 
-import { AttentionResult, checkOptions, FORWARD_OPTIONS, readBoolean, readNumber, readPast, readVisibility } from './attention.js';
+import { AttentionResult, checkOptions, FORWARD_OPTIONS, makeBiasGradient, readBoolean, readGradients, readNumber, readPast, readVisibility, refusePast } from './attention.js';
 import { HeadlightError } from './errors.js';
 import { readState, writeState } from './layouts.js';
 import { fillUniform, uniformSource } from './random.js';
 import { argumentError, formatShape, sameShape, shapeError } from './shape.js';
 import { AT, mayChange, own, Tensor, viewOf } from './tensor.js';
 
-/** @import { VisibilityOptions } from './attention.js' */
-/** @import { Frame, Memory } from './tensor.js' */
+/** @import { BackwardOptions, VisibilityOptions } from './attention.js' */
+/** @import { Frame, Kept, Memory } from './tensor.js' */
 /** @import { TensorLike } from './shape.js' */
 /** @import { Layout, StateEntry } from './layouts.js' */
 
@@ -36,11 +36,24 @@ import { AT, mayChange, own, Tensor, viewOf } from './tensor.js';
  * Weights are (out, in).
  * @typedef {{ wq: Tensor, wk: Tensor, wv: Tensor, wo?: Tensor, bq?: Tensor, bk?: Tensor, bv?: Tensor, bo?: Tensor, biasK?: Tensor, biasV?: Tensor }} Parameters
  */
-/** @typedef {VisibilityOptions & { train?: boolean }} ForwardOptions train: dropout on, for this call */
+/** @typedef {Partial<Record<ParameterName, Tensor>>} Gradients of the parameters, by their names */
+/** @typedef {VisibilityOptions & { train?: boolean }} ForwardOptions train: dropout on and ready for backward, for this call */
+/**
+ * Each as the input it is of. An input that was another's default has its gradient added into that one.
+ * @typedef {{ dQuery: Tensor, dKey?: Tensor, dValue?: Tensor, dBias?: Tensor }} LayerGradients
+ */
+/**
+ * What backward must know of the forward before it.
+ * @typedef {{ kept: Kept, shapes: { dOutput: readonly number[], dWeights?: readonly number[] }, inputs: (readonly number[] | undefined)[],
+ *   bias?: { given: readonly number[], wide: readonly number[] } }} Pass
+ */
 
 const LAYER_OPTIONS = ['embedDim', 'numHeads', 'kvHeads', 'headDim', 'queryDim', 'keyDim', 'valueDim', 'bias', 'outBias', 'outProjection', 'biasKV', 'zeroAttention', 'dropout', 'seed', 'weights'];
 
 const WEIGHTS = /** @type {const} */ (['wq', 'wk', 'wv', 'wo']);
+/** Where the core finds the gradient of each parameter, and the weights that are not packed. */
+const GRADIENTS = /** @type {Record<ParameterName, number>} */ ({ wq: AT.dwq, wk: AT.dwk, wv: AT.dwv, wo: AT.dwo, bq: AT.dbq, bk: AT.dbk, bv: AT.dbv, bo: AT.dbo, biasK: AT.dbiasKey, biasV: AT.dbiasValue });
+const PLAIN = /** @type {Record<ParameterName, number>} */ ({ wq: AT.plainWq, wk: AT.plainWk, wv: AT.plainWv, wo: AT.plainWo });
 const VECTORS = /** @type {const} */ ([['bq', AT.bq], ['bk', AT.bk], ['bv', AT.bv], ['bo', AT.bo], ['biasK', AT.biasKey], ['biasV', AT.biasValue]]);
 
 /** @param {MultiHeadOptions} given */
@@ -101,6 +114,10 @@ export class MultiHeadAttention {
   #stale = true;
   /** @type {{ at: number, name: ParameterName, vector: Tensor }[]} */
   #vectors = [];
+  /** The last forward in training, until its backward. @type {Pass | null} */
+  #pass = null;
+  /** @type {Gradients} */
+  #gradients = {};
 
   /**
    * @param {Memory} memory
@@ -162,7 +179,7 @@ export class MultiHeadAttention {
   /** Room for every packed weight, in the place of what there was. @param {Frame} frame */
   #makePacked(frame) {
     const made = this.#packed.map(({ weight }) => this.#memory.makePacked(frame, weight, this.#int8));
-    this.#packed.forEach((entry, i) => own(entry.weight, (entry.packed = made[i])));
+    this.#packed.forEach((entry, i) => own(entry.weight, 'packed', (entry.packed = made[i])));
     this.#stale = true;
   }
 
@@ -214,8 +231,15 @@ export class MultiHeadAttention {
   #forward(query, key, value, options) {
     const caller = 'forward';
     checkOptions(caller, options, FORWARD_OPTIONS);
+    const train = readBoolean(caller, 'train', options.train ?? this.#training);
+    this.#forget();
     const { numHeads, kvHeads, headDim, embedDim, queryDim, keyDim, valueDim, biasKV, zeroAttention } = this.options;
     return this.#memory.frame(caller, (frame) => {
+      const keep = train && !this.#int8;
+      if (keep) {
+        refusePast(caller, options);
+        frame.train();
+      }
       frame.give(options.out);
       const q = frame.take(query, 'query');
       const k = key === undefined ? q : frame.take(key, 'key');
@@ -241,7 +265,7 @@ export class MultiHeadAttention {
       const length = past?.length ?? 0;
       const appended = Number(biasKV) + Number(zeroAttention);
       const sizes = { batch, heads: numHeads, kvHeads, queries, keys: length + fresh, past: length, appended };
-      const dropout = this.#dropout(options);
+      const dropout = this.#dropout(options, train);
       const { weights, scores } = readVisibility(frame, caller, dropout === options.dropout ? options : { ...options, dropout }, sizes, headDim);
       const output = frame.result(AT.output, 'output', form(queries, this.options.outProjection ? embedDim : numHeads * headDim));
       const present = past && {
@@ -263,7 +287,13 @@ export class MultiHeadAttention {
       ints[AT.pastKeys] = length;
       ints[AT.zeroAttention] = Number(zeroAttention);
       ints[AT.int8] = Number(this.#int8);
+      if (keep) frame.point(AT.saved, frame.save(this.#memory.savedSize(caller, ints)));
       frame.run('hl_multihead_forward');
+      if (keep) {
+        const kept = frame.kept();
+        own(this.parameters.wq, 'kept', kept);
+        this.#pass = { kept, shapes: { dOutput: output.shape, dWeights: weights?.shape }, inputs: [q.shape, key === undefined ? undefined : k.shape, value === undefined ? undefined : v.shape], bias: frame.biasShape };
+      }
       return new AttentionResult({ output, weights, scores, presentKey: present?.key, presentValue: present?.value });
     });
   }
@@ -287,17 +317,85 @@ export class MultiHeadAttention {
     }
   }
 
+  /** Frees what the last forward has left for backward. */
+  #forget() {
+    this.#pass?.kept.dispose();
+    this.#pass = null;
+  }
+
+  /**
+   * From the gradient of the output, and of the returned weights, to those of the inputs and the bias of the last
+   * forward with train: true, which must not have been followed by a change of the parameters. Those of the parameters
+   * add up in `gradients`.
+   * @param {TensorLike} dOutput
+   * @param {BackwardOptions} [options]
+   * @returns {LayerGradients}
+   */
+  backward(dOutput, options = {}) {
+    const caller = 'backward';
+    if (this.#int8) throw new HeadlightError('STATE', `${caller}: a layer with int8 weights cannot be trained`);
+    return this.#memory.frame(caller, (frame) => {
+      const pass = this.#pass;
+      if (!pass || pass.kept.disposed) throw new HeadlightError('STATE', `${caller}: there is no forward with train: true to go back through; each serves one backward, until the next forward`);
+      frame.resume(pass.kept);
+      readGradients(frame, { output: AT.dLayerOutput, weights: AT.dLayerWeights }, dOutput, options, pass.shapes);
+      const { gradients } = this;
+      for (const [name, tensor] of Object.entries(this.parameters)) {
+        const parameter = /** @type {ParameterName} */ (name);
+        const gradient = /** @type {Tensor} */ (gradients[parameter]);
+        tensor.checkOwner(this.#memory, caller, `parameters.${name}`);
+        gradient.checkOwner(this.#memory, caller, `gradients.${name}`);
+        frame.point(GRADIENTS[parameter], gradient);
+        if (PLAIN[parameter] !== undefined) frame.point(PLAIN[parameter], tensor);
+      }
+      /** @type {Tensor | undefined} */
+      let before;
+      const [dQuery, dKey, dValue] = [AT.dLayerQuery, AT.dLayerKey, AT.dLayerValue].map((at, i) => {
+        const shape = pass.inputs[i];
+        const made = shape && frame.make([...shape]);
+        before = made ?? before;
+        frame.point(at, before);
+        return made;
+      });
+      const dBias = pass.bias && makeBiasGradient(frame, AT.dLayerBias, pass.bias);
+      frame.run('hl_multihead_backward');
+      const result = { dQuery: /** @type {Tensor} */ (dQuery), ...(dKey && { dKey }), ...(dValue && { dValue }), ...(dBias && { dBias: dBias() }) };
+      this.#forget();
+      return result;
+    });
+  }
+
+  /** Of the parameters, by their names: zeros at first, then the sum of every backward since zeroGrad(). */
+  get gradients() {
+    if (Object.keys(this.#gradients).length === 0) {
+      this.#gradients = this.#memory.frame('gradients', (frame) =>
+        Object.fromEntries(Object.entries(this.parameters).map(([name, { shape }]) => [name, this.#memory.unscoped(frame.zeros([...shape]))])));
+      for (const [name, tensor] of Object.entries(this.parameters)) own(tensor, 'gradient', this.#gradients[/** @type {ParameterName} */ (name)] ?? null);
+    }
+    return this.#gradients;
+  }
+
+  zeroGrad() {
+    for (const gradient of Object.values(this.#gradients)) viewOf(gradient).fill(0);
+    return this;
+  }
+
   /**
    * What the caller asks for; else, in training, the layer's own, with a new mask each time.
    * @param {ForwardOptions} options
+   * @param {boolean} train
    */
-  #dropout({ dropout, train = this.#training }) {
-    if (!readBoolean('forward', 'train', train) || dropout !== undefined || this.options.dropout === 0) return dropout;
+  #dropout({ dropout }, train) {
+    if (!train || dropout !== undefined || this.options.dropout === 0) return dropout;
     const { dropout: p, seed } = this.options;
     return { p, seed: (seed >>> 0) + (this.#step++ % 2 ** 20) * 2 ** 32 };
   }
 
-  /** Dropout on, or off again. @param {boolean} [on] */
+  /**
+   * Training on, or off again: with it, forward drops weights where the layer has dropout, and keeps copies of its
+   * inputs, its projections and its heads for one backward.
+   * @param {boolean} [on]
+   */
   train(on = true) {
     this.#training = readBoolean('train', 'on', on);
     return this;
@@ -327,6 +425,7 @@ export class MultiHeadAttention {
   }
 
   dispose() {
+    this.#forget();
     for (const tensor of Object.values(this.parameters)) tensor.dispose();
   }
 

@@ -15,26 +15,47 @@ import { argumentError, elementCount, formatShape, readTensorLike, sameShape, sh
  * @property {() => number} hl_memory_limit
  * @property {(bytes: number) => void} hl_memory_set_limit
  * @property {(args: number) => number} hl_attention
+ * @property {(args: number) => number} hl_attention_backward
  * @property {(args: number) => number} hl_multihead_forward
+ * @property {(args: number) => number} hl_multihead_backward
+ * @property {(args: number) => number} hl_multihead_saved_size
  * @property {(out: number, inside: number) => number} hl_weight_packed_size
  * @property {(packed: number, weight: number, out: number, inside: number) => number} hl_weight_pack
  * @property {(out: number, inside: number) => number} hl_weight_quantized_size
  * @property {(packed: number, weight: number, out: number, inside: number) => number} hl_weight_quantize
  * @property {(present: number, past: number, fresh: number, batch: number, kvHeads: number, pastKeys: number,
  *   keys: number, width: number, batchStride: number, headStride: number, rowStride: number) => number} hl_cache_append
+ * @property {(...args: number[]) => number} hl_linear_forward
+ * @property {(...args: number[]) => number} hl_linear_backward
+ * @property {(...args: number[]) => number} hl_embedding_forward
+ * @property {(...args: number[]) => number} hl_embedding_backward
+ * @property {(...args: number[]) => number} hl_norm_forward
+ * @property {(...args: number[]) => number} hl_norm_backward
+ * @property {(...args: number[]) => number} hl_gelu_forward
+ * @property {(...args: number[]) => number} hl_gelu_backward
+ * @property {(...args: number[]) => number} hl_add
+ * @property {(...args: number[]) => number} hl_cross_entropy
+ * @property {(...args: number[]) => number} hl_sgd_step
+ * @property {(...args: number[]) => number} hl_adam_step
+ * @property {(...args: number[]) => number} hl_square_sum
+ * @property {(...args: number[]) => number} hl_scale
  * @property {(number: number) => void} hl_pool_work
  * @property {(size: number) => void} hl_pool_resize
  * @property {() => void} hl_pool_quit
  * @property {WebAssembly.Global} __stack_pointer
  * @property {() => number} hl_simd
  * @property {() => number} hl_attention_args_size
+ * @property {() => number} hl_attention_backward_args_size
  * @property {() => number} hl_multihead_args_size
+ * @property {() => number} hl_multihead_backward_args_size
  */
 
+/** @typedef {'hl_attention' | 'hl_attention_backward' | 'hl_multihead_forward' | 'hl_multihead_backward'} Entry what takes an argument struct */
+
 // The argument structs of headlight.h, word by word; `name:3` takes three words. The arguments of the layer
-// begin with those of attention.
+// begin with those of attention, those of each backward with those of its forward.
 const ATTENTION = `
-  output weights scores query key value appendedKey appendedValue
+  output weights scores statistics query key value appendedKey appendedValue
   mask bias keyPadding validLens offset keep
   outputStride:3 queryStride:3 keyStride:3 valueStride:3 maskStride:4 biasStride:4
   keyPaddingStride:2 validLensStride:2
@@ -44,17 +65,26 @@ const ATTENTION = `
 const MULTIHEAD = `
   layerQuery layerKey layerValue pastKey pastValue presentKey presentValue
   wq wk wv wo bq bk bv bo biasKey biasValue
-  queryDim keyDim valueDim outputDim pastKeys zeroAttention int8`;
+  saved queryDim keyDim valueDim outputDim pastKeys zeroAttention int8`;
+const ATTENTION_BACKWARD = 'dQuery dKey dValue dBias dAppendedKey dAppendedValue dOutput dWeights';
+const MULTIHEAD_BACKWARD = `
+  dLayerQuery dLayerKey dLayerValue dLayerBias dwq dwk dwv dwo dbq dbk dbv dbo dbiasKey dbiasValue
+  dLayerOutput dLayerWeights plainWq plainWk plainWv plainWo`;
 
 /** Where each argument lies, in words. @type {Readonly<Record<string, number>>} */
 export const AT = {};
-let words = 0;
-for (const word of `${ATTENTION} ${MULTIHEAD}`.trim().split(/\s+/)) {
-  const [name, length = '1'] = word.split(':');
-  /** @type {Record<string, number>} */ (AT)[name] = words;
-  words += Number(length);
+/** @param {string} fields @param {number} words where they begin */
+function place(fields, words) {
+  for (const field of fields.trim().split(/\s+/)) {
+    const [name, length = '1'] = field.split(':');
+    /** @type {Record<string, number>} */ (AT)[name] = words;
+    words += Number(length);
+  }
+  return words;
 }
-const WORDS = words;
+const end = place(ATTENTION, 0);
+place(ATTENTION_BACKWARD, end);
+const WORDS = place(MULTIHEAD_BACKWARD, place(MULTIHEAD, end));
 
 /** @param {number} bytes */
 export function formatBytes(bytes) {
@@ -66,6 +96,8 @@ export function formatBytes(bytes) {
   }
   return `${unit === 0 ? bytes : bytes.toFixed(2)} ${units[unit]}`;
 }
+
+/** @typedef {'hl_linear_forward' | 'hl_linear_backward' | 'hl_embedding_forward' | 'hl_embedding_backward' | 'hl_norm_forward' | 'hl_norm_backward' | 'hl_gelu_forward' | 'hl_gelu_backward' | 'hl_add' | 'hl_cross_entropy' | 'hl_sgd_step' | 'hl_adam_step' | 'hl_square_sum' | 'hl_scale'} PlainCall a function of the core whose arguments are numbers and blocks */
 
 /** Linear memory of one instance: makes tensors, writes argument structs, calls the core. */
 export class Memory {
@@ -268,7 +300,18 @@ export class Memory {
   }
 
   /**
-   * @param {'hl_attention' | 'hl_multihead_forward'} name
+   * What the layer keeps of a forward pass.
+   * @param {string} caller
+   * @param {Int32Array} words
+   */
+  savedSize(caller, words) {
+    this.check(caller);
+    new Int32Array(this.#linear.buffer, this.#arguments, WORDS).set(words);
+    return this.#core.hl_multihead_saved_size(this.#arguments);
+  }
+
+  /**
+   * @param {Entry} name
    * @param {string} caller
    * @param {Int32Array} words
    */
@@ -285,9 +328,25 @@ export class Memory {
    */
   makePacked(frame, weight, int8) {
     const size = int8 ? this.#core.hl_weight_quantized_size : this.#core.hl_weight_packed_size;
-    const packed = frame.make([size(weight.shape[0], weight.shape[1])]);
-    this.#scope?.delete(packed);
-    return packed;
+    return this.unscoped(frame.make([size(weight.shape[0], weight.shape[1])]));
+  }
+
+  /** A tensor that belongs to another object, not to the scope it is made in. @param {Tensor} tensor */
+  unscoped(tensor) {
+    this.#scope?.delete(tensor);
+    return tensor;
+  }
+
+  /**
+   * Copies into a tensor of no particular shape that stays.
+   * @param {Uint8Array | Int32Array | Float32Array} values
+   * @param {string} caller
+   */
+  keep(values, caller) {
+    const { buffer, byteOffset, byteLength } = this.#detached(values);
+    const tensor = this.unscoped(this.empty([Math.ceil(byteLength / 4)], caller));
+    new Uint8Array(this.#linear.buffer, pointerOf(tensor), byteLength).set(new Uint8Array(buffer, byteOffset, byteLength));
+    return tensor;
   }
 
   /**
@@ -319,6 +378,25 @@ export class Memory {
   }
 
   /**
+   * Calls the core: a block stands for where it lies, and undefined for nothing.
+   * @param {PlainCall} name
+   * @param {(Tensor | Staged | number | undefined)[]} args
+   */
+  ask(name, ...args) {
+    return this.#core[name](...args.map((arg) => (typeof arg === 'object' ? pointerOf(arg) : arg ?? 0)));
+  }
+
+  /**
+   * As ask, of what returns a status.
+   * @param {PlainCall} name
+   * @param {string} caller
+   * @param {(Tensor | Staged | number | undefined)[]} args
+   */
+  call(name, caller, ...args) {
+    this.#settle(this.ask(name, ...args), caller);
+  }
+
+  /**
    * @param {number} status
    * @param {string} caller
    */
@@ -343,6 +421,24 @@ export class Staged {
   }
 }
 
+/** What a forward pass in training leaves for its backward: its arguments, and copies of what they point to. */
+export class Kept {
+  /**
+   * @param {Int32Array} ints
+   * @param {Tensor[]} tensors
+   */
+  constructor(ints, tensors) {
+    this.ints = ints;
+    this.tensors = tensors;
+    this.disposed = false;
+  }
+
+  dispose() {
+    this.disposed = true;
+    for (const tensor of this.tensors) tensor.dispose();
+  }
+}
+
 /** One call of the core: its arguments, what it borrows and what it makes. */
 export class Frame {
   /** @type {Staged[]} */
@@ -351,6 +447,8 @@ export class Frame {
   #made = [];
   /** @type {Tensor[]} */
   #inputs = [];
+  /** In training: copies of everything given, and of which tensors. @type {Map<unknown, Tensor> | null} */
+  #kept = null;
   /** @type {Record<string, unknown>} */
   #out = {};
   #memory;
@@ -358,6 +456,8 @@ export class Frame {
   /** The arguments, kept apart from linear memory, which may grow while they are gathered. */
   ints = new Int32Array(WORDS);
   floats = new Float32Array(this.ints.buffer);
+  /** That of a bias, as given and as the core reads it. @type {{ given: readonly number[], wide: readonly number[] } | undefined} */
+  biasShape;
 
   /**
    * @param {Memory} memory
@@ -372,6 +472,7 @@ export class Frame {
   open(caller) {
     this.#caller = caller;
     this.ints.fill(0);
+    this.biasShape = undefined;
   }
 
   /**
@@ -382,16 +483,45 @@ export class Frame {
     if (block) this.ints[at] = pointerOf(block);
   }
 
-  /** @param {'hl_attention' | 'hl_multihead_forward'} name */
+  /** From here on what is given is copied, to stay until backward: whatever becomes of the tensors themselves. */
+  train() {
+    this.#kept = new Map();
+  }
+
+  /** Room for what the forward pass leaves to its backward. @param {number} size */
+  save(size) {
+    const tensor = this.#memory.unscoped(this.#memory.empty([size], this.#caller));
+    this.#kept?.set(tensor, tensor);
+    return tensor;
+  }
+
+  /** Everything kept, for one backward. */
+  kept() {
+    const kept = new Kept(this.ints.slice(), [...(this.#kept?.values() ?? [])]);
+    this.#kept = null;
+    return kept;
+  }
+
+  /** Begins with the arguments of the forward pass. @param {Kept} kept */
+  resume(kept) {
+    this.ints.set(kept.ints);
+  }
+
+  /** @param {Entry} name */
   run(name) {
     this.#memory.run(name, this.#caller, this.ints);
   }
 
   /**
    * @param {Uint8Array | Int32Array | Float32Array} values
-   * @returns {Staged}
+   * @returns {Tensor | Staged}
    */
   stage(values) {
+    if (this.#kept) {
+      const tensor = this.#memory.keep(values, this.#caller);
+      this.#kept.set(tensor, tensor);
+      return tensor;
+    }
     const staged = new Staged(this.#memory.stage(values, this.#caller));
     this.#borrowed.push(staged);
     return staged;
@@ -407,7 +537,9 @@ export class Frame {
     if (value instanceof Tensor) {
       value.checkOwner(this.#memory, this.#caller, parameter);
       this.#inputs.push(value);
-      return { block: value, shape: value.shape };
+      const copy = this.#kept?.get(value) ?? (this.#kept ? this.#memory.keep(viewOf(value), this.#caller) : value);
+      this.#kept?.set(value, copy);
+      return { block: copy, shape: value.shape };
     }
     const source = readTensorLike(value, this.#caller, parameter);
     return { block: this.stage(source.floats()), shape: source.shape };
@@ -420,6 +552,13 @@ export class Frame {
   make(shape) {
     const tensor = this.#memory.empty(shape, this.#caller);
     this.#made.push(tensor);
+    return tensor;
+  }
+
+  /** @param {number[]} shape */
+  zeros(shape) {
+    const tensor = this.make(shape);
+    viewOf(tensor).fill(0);
     return tensor;
   }
 
@@ -449,6 +588,28 @@ export class Frame {
   }
 
   /**
+   * A tensor of its own with these values.
+   * @param {TensorLike} value
+   * @param {string} parameter
+   * @returns {Tensor}
+   */
+  copy(value, parameter) {
+    const { block, shape } = this.take(value, parameter);
+    const tensor = this.make([...shape]);
+    viewOf(tensor).set(this.#memory.floats(pointerOf(block), tensor.size));
+    return tensor;
+  }
+
+  /**
+   * The 32-bit words that a block begins with, as the core has left them.
+   * @param {Tensor | Staged} block
+   * @param {number} count
+   */
+  words(block, count) {
+    return new Int32Array(this.#memory.floats(pointerOf(block), count).slice().buffer);
+  }
+
+  /**
    * @param {string} parameter
    * @param {unknown} given
    * @param {number[]} shape
@@ -464,7 +625,8 @@ export class Frame {
   /** @param {boolean} done */
   close(done) {
     for (const staged of this.#borrowed) this.#memory.unstage(staged.pointer);
-    if (!done) for (const tensor of this.#made) tensor.dispose();
+    if (!done) for (const tensor of [...this.#made, ...(this.#kept?.values() ?? [])]) tensor.dispose();
+    this.#kept = null;
     this.#borrowed.length = this.#made.length = this.#inputs.length = 0;
     this.#out = {};
   }
@@ -488,11 +650,14 @@ function tensorsIn(value, found = new Set(), seen = new Set()) {
 /** The values, as `data` gives them, but not handed out. @type {(tensor: Tensor) => Float32Array} */
 export let viewOf;
 
-/** Makes the second the part of the first: it is disposed with it, or by its successor. @type {(tensor: Tensor, part: Tensor) => void} */
+/** Makes something part of a tensor: it is disposed with it, or by its successor. @type {(tensor: Tensor, role: string, part: { dispose(): void } | null) => void} */
 export let own;
 
-/** Whether somebody holds a view through which the values may change unseen. @type {(tensor: Tensor) => boolean} */
+/** Whether the values may have changed unseen: through a view that was handed out, or because touch says so. @type {(tensor: Tensor) => boolean} */
 export let mayChange;
+
+/** Says that the core has written to a tensor from which others may have derived something. @type {(tensor: Tensor) => void} */
+export let touch;
 
 /** A live view keeps its tensor alive, so that the finalizer cannot free what is still being read. */
 const owners = new WeakMap();
@@ -503,8 +668,8 @@ export class Tensor {
   #pointer;
   /** @type {Float32Array | null} */
   #view = null;
-  /** @type {Tensor | null} */
-  #part = null;
+  /** @type {Record<string, { dispose(): void } | null> | null} */
+  #parts = null;
   #disposed = false;
 
   /**
@@ -526,11 +691,14 @@ export class Tensor {
   static {
     pointerOf = (owner) => (owner instanceof Staged ? owner.pointer : owner.#pointer);
     viewOf = (tensor) => tensor.#memory.floats(tensor.#pointer, tensor.size);
-    own = (tensor, part) => {
-      tensor.#part?.dispose();
-      tensor.#part = part;
+    own = (tensor, role, part) => {
+      tensor.#parts ??= {};
+      tensor.#parts[role]?.dispose();
+      tensor.#parts[role] = part;
     };
-    mayChange = (tensor) => tensor.#view !== null && tensor.#memory.isLive(tensor.#view);
+    // A view that growing memory has detached may have been written to before.
+    mayChange = (tensor) => tensor.#view !== null;
+    touch = (tensor) => void tensor.data;
   }
 
   /**
@@ -572,7 +740,7 @@ export class Tensor {
     this.#disposed = true;
     this.#view = null;
     this.#memory.release(this, this.#pointer);
-    this.#part?.dispose();
+    for (const part of Object.values(this.#parts ?? {})) part?.dispose();
   }
 
   get disposed() {

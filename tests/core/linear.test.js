@@ -16,11 +16,11 @@ function linear(x, w, bias, rows, out, inside) {
   return y;
 }
 
-/** A gemm_product in linear memory: y, weight, bias, out. */
+/** A gemm_product in linear memory: y, weight, bias, out, add. */
 function product(k, { y, w, bias, out, inside }) {
   const packed = k.block(up(out, 8) * inside);
   k.core.hl_weight_pack(packed.at, k.block(w).at, out, inside);
-  return [y.at, packed.at, bias ? k.block(bias).at : 0, out];
+  return [y.at, packed.at, bias ? k.block(bias).at : 0, out, 0];
 }
 
 function words(k, values) {

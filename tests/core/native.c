@@ -40,8 +40,8 @@ static void near(const char *what, double got, double expected) {
   if (!(fabs(got - expected) <= 2e-5 * (1 + fabs(expected)))) fail(what, got, expected);
 }
 
-/* One row of attention in double: weights over S + E keys. */
-static void row_weights(double *weights, const hl_attention_args *a, uint32_t b, uint32_t h, uint32_t t) {
+/* One row of attention in double: weights over S + E keys, and the slopes of the softcap, 0 where a key is hidden. */
+static void row_weights(double *weights, double *slope, const hl_attention_args *a, uint32_t b, uint32_t h, uint32_t t) {
   uint32_t g = h / (a->heads / a->kv_heads), all = a->keys + a->appended;
   int64_t position = (int64_t)t + (a->offset ? a->offset[b] : 0);
   double most = -INFINITY, sum = 0;
@@ -52,7 +52,11 @@ static void row_weights(double *weights, const hl_attention_args *a, uint32_t b,
     double score = 0;
     for (uint32_t d = 0; d < a->width; d++) score += (double)q[d] * k[d];
     score *= a->scale;
-    if (a->softcap > 0) score = a->softcap * tanh(score / a->softcap);
+    slope[s] = 1;
+    if (a->softcap > 0) {
+      slope[s] -= pow(tanh(score / a->softcap), 2);
+      score = a->softcap * tanh(score / a->softcap);
+    }
     if (s < a->keys) {
       const hl_broadcast *m = &a->mask_stride, *o = &a->bias_stride;
       if (a->bias) score += a->bias[b * o->batch + h * o->head + t * o->query + s * o->key];
@@ -61,7 +65,7 @@ static void row_weights(double *weights, const hl_attention_args *a, uint32_t b,
                    (a->valid_lens && (int64_t)s >= a->valid_lens[b * a->valid_lens_stride[0] + t * a->valid_lens_stride[1]]) ||
                    (a->mask && !a->mask[b * m->batch + h * m->head + t * m->query + s * m->key]) ||
                    (a->key_padding && !a->key_padding[b * a->key_padding_stride[0] + s * a->key_padding_stride[1]]);
-      if (hidden) score = a->fill;
+      if (hidden) score = a->fill, slope[s] = 0;
     }
     weights[s] = score;
     if (score > most) most = score;
@@ -72,11 +76,11 @@ static void row_weights(double *weights, const hl_attention_args *a, uint32_t b,
 
 static void check(const hl_attention_args *a) {
   uint32_t all = a->keys + a->appended;
-  double *weights = exactly(all * sizeof *weights);
+  double *weights = exactly(all * sizeof *weights), *slope = exactly(all * sizeof *slope);
   for (uint32_t b = 0; b < a->batch; b++) {
     for (uint32_t h = 0; h < a->heads; h++) {
       for (uint32_t t = 0; t < a->queries; t++) {
-        row_weights(weights, a, b, h, t);
+        row_weights(weights, slope, a, b, h, t);
         uint32_t g = h / (a->heads / a->kv_heads);
         if (a->weights_mode == HL_WEIGHTS_HEADS) {
           const float *got = a->weights + ((size_t)(b * a->heads + h) * a->queries + t) * all;
@@ -94,7 +98,79 @@ static void check(const hl_attention_args *a) {
       }
     }
   }
-  free(weights);
+  free(weights), free(slope);
+}
+
+static double *zeros(size_t n) {
+  double *x = exactly(n * sizeof *x);
+  for (size_t i = 0; i < n; i++) x[i] = 0;
+  return x;
+}
+static void all_near(const char *what, const float *got, double *expected, size_t n) {
+  for (size_t i = 0; i < n; i++) near(what, got[i], expected[i]);
+  free(expected);
+}
+
+/* The gradients of a (B,H,T,D) and so on, or packed ones, without dropout. */
+static void check_backward(const hl_attention_backward_args *g) {
+  const hl_attention_args *a = &g->attention;
+  uint32_t all = a->keys + a->appended, group = a->heads / a->kv_heads;
+  size_t queries = (size_t)a->batch * a->heads * a->queries, keys = (size_t)a->batch * a->kv_heads * a->keys, appended = (size_t)a->appended * a->kv_heads;
+  double *dq = zeros(queries * a->width), *dk = zeros(keys * a->width), *dv = zeros(keys * a->value_width), *db = zeros((size_t)a->heads * a->queries * a->keys);
+  double *dak = zeros(appended * a->width), *dav = zeros(appended * a->value_width);
+  double *weights = exactly(all * sizeof *weights), *slope = exactly(all * sizeof *slope), *dw = exactly(all * sizeof *dw);
+  for (uint32_t b = 0; b < a->batch; b++) {
+    for (uint32_t h = 0; h < a->heads; h++) {
+      for (uint32_t t = 0; t < a->queries; t++) {
+        row_weights(weights, slope, a, b, h, t);
+        size_t o = b * a->output_stride.batch + h * a->output_stride.head + t * a->output_stride.row, q = b * a->query_stride.batch + h * a->query_stride.head + t * a->query_stride.row;
+        double delta = 0;
+        for (uint32_t s = 0; s < all; s++) {
+          size_t e = ((size_t)(s - a->keys) * a->kv_heads + h / group) * a->value_width, v = b * a->value_stride.batch + h / group * a->value_stride.head + s * a->value_stride.row;
+          size_t row = a->weights_mode == HL_WEIGHTS_MEAN ? b : b * a->heads + h;
+          dw[s] = g->d_weights ? g->d_weights[(row * a->queries + t) * all + s] / (a->weights_mode == HL_WEIGHTS_MEAN ? a->heads : 1.0) : 0;
+          for (uint32_t j = 0; j < a->value_width; j++) {
+            dw[s] += (double)g->d_output[o + j] * (s < a->keys ? a->value[v + j] : a->appended_value[e + j]);
+            *(s < a->keys ? &dv[v + j] : &dav[e + j]) += weights[s] * g->d_output[o + j];
+          }
+          delta += weights[s] * dw[s];
+        }
+        for (uint32_t s = 0; s < all; s++) {
+          size_t e = ((size_t)(s - a->keys) * a->kv_heads + h / group) * a->width, k = b * a->key_stride.batch + h / group * a->key_stride.head + s * a->key_stride.row;
+          double ds = weights[s] * (dw[s] - delta);
+          if (s < a->keys && slope[s] != 0) db[((size_t)h * a->queries + t) * a->keys + s] += ds;
+          ds *= slope[s] * a->scale;
+          for (uint32_t d = 0; d < a->width; d++) {
+            dq[q + d] += ds * (s < a->keys ? a->key[k + d] : a->appended_key[e + d]);
+            *(s < a->keys ? &dk[k + d] : &dak[e + d]) += ds * a->query[q + d];
+          }
+        }
+      }
+    }
+  }
+  all_near("d_query", g->d_query, dq, queries * a->width);
+  all_near("d_key", g->d_key, dk, keys * a->width);
+  all_near("d_value", g->d_value, dv, keys * a->value_width);
+  all_near("d_appended_key", g->d_appended_key, dak, appended * a->width);
+  all_near("d_appended_value", g->d_appended_value, dav, appended * a->value_width);
+  if (g->d_bias) all_near("d_bias", g->d_bias, db, (size_t)a->heads * a->queries * a->keys);
+  else free(db);
+  free(weights), free(slope), free(dw);
+}
+
+static void random_backward(const hl_attention_args *a) {
+  uint32_t all = a->keys + a->appended;
+  size_t queries = (size_t)a->batch * a->heads * a->queries, keys = (size_t)a->batch * a->kv_heads * a->keys, appended = (size_t)a->appended * a->kv_heads;
+  float *d_output = floats(queries * a->value_width), *d_weights = floats((a->weights_mode == HL_WEIGHTS_MEAN ? (size_t)a->batch * a->queries : queries) * all);
+  size_t biases = (size_t)a->heads * a->queries * a->keys;
+  hl_attention_backward_args g = {.attention = *a, .d_query = floats(queries * a->width), .d_key = floats(keys * a->width), .d_value = floats(keys * a->value_width),
+                                  .d_appended_key = floats(appended * a->width), .d_appended_value = floats(appended * a->value_width), .d_output = d_output,
+                                  .d_weights = a->weights_mode && coin() ? d_weights : NULL, .d_bias = a->bias ? floats(biases) : NULL};
+  if (g.d_bias) memset(g.d_bias, 0, biases * sizeof *g.d_bias);
+  if (hl_attention_backward(&g) != HL_OK) fail("status of backward", 1, 0);
+  if (a->dropout == 0) check_backward(&g);
+  float *blocks[] = {d_output, d_weights, g.d_query, g.d_key, g.d_value, g.d_appended_key, g.d_appended_value, g.d_bias};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) free(blocks[i]);
 }
 
 static uint32_t some_size(void) {
@@ -136,15 +212,18 @@ static void random_attention(void) {
   a.scores_step = random_below(3) == 0 ? 1 + random_below(4) : 0;
   a.weights = floats((size_t)B * (mode == 2 ? 1 : H) * T * all);
   a.scores = floats((size_t)B * H * T * all);
+  a.statistics = floats((size_t)2 * B * H * T);
   if (hl_attention(&a) != HL_OK) fail("status", 1, 0);
   check(&a);
+  random_backward(&a);
   if (coin()) { /* dropout: only that it stays inside its arguments */
     a.dropout = 0.3f;
     if (coin()) a.keep = keep;
     if (hl_attention(&a) != HL_OK) fail("status with dropout", 1, 0);
+    random_backward(&a);
   }
   void *blocks[] = {a.output, (void *)a.query, (void *)a.key, (void *)a.value, (void *)a.appended_key, (void *)a.appended_value,
-                    mask, padding, keep, bias, lens, offset, a.weights, a.scores};
+                    mask, padding, keep, bias, lens, offset, a.weights, a.scores, a.statistics};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) free(blocks[i]);
 }
 
@@ -169,7 +248,7 @@ static void random_int8(void) {
   int8_form form = HL_SIMD_RELAXED && coin() ? INT8_UNSIGNED_QUADS : INT8_PAIRS;
   float *to = floats((size_t)gemm_int8_packed_weight(out, in)), *workspace = floats((size_t)linear_workspace(rows, in));
   gemm_int8_pack_weight(to, w, out, in, form);
-  const gemm_product product = {y, to, coin() ? bias : NULL, out};
+  const gemm_product product = {.y = y, .weight = to, .bias = coin() ? bias : NULL, .out = out};
   linear(&product, 1, true, x, rows, in, workspace);
   for (size_t i = 0; i < (size_t)rows * out; i++) {
     double off = y[i] + (product.bias ? 0 : bias[i % out]) - expected[i];
@@ -182,6 +261,29 @@ static float *packed(const float *weight, size_t out, size_t in, int int8) {
   float *to = floats((size_t)(int8 ? hl_weight_quantized_size : hl_weight_packed_size)((uint32_t)out, (uint32_t)in));
   if ((int8 ? hl_weight_quantize : hl_weight_pack)(to, weight, (uint32_t)out, (uint32_t)in) != HL_OK) fail("status of packing", 1, 0);
   return to;
+}
+
+/* The layer backwards, its own parts being checked above: that it stays inside its arguments and gives what is finite. */
+static void layer_backward(hl_multihead_args *m, float *const weights[4], int self) {
+  const hl_attention_args *a = &m->attention;
+  size_t HD = (size_t)a->heads * a->width, GD = (size_t)a->kv_heads * a->width, rows = (size_t)a->batch * a->queries, keys = (size_t)a->batch * a->keys;
+  size_t width = m->packed_wo ? m->output_dim : HD;
+  const size_t sizes[] = {rows * m->query_dim, keys * m->key_dim, keys * m->value_dim, HD * m->query_dim, GD * m->key_dim, GD * m->value_dim, width * HD, HD, GD, GD, width, GD, GD};
+  float *d[13];
+  for (size_t i = 0; i < 13; i++) d[i] = floats(sizes[i]);
+  float *d_output = floats(rows * width);
+  m->saved = floats((size_t)hl_multihead_saved_size(m));
+  hl_multihead_backward_args g = {.forward = *m, .d_query = d[0], .d_key = self ? d[0] : d[1], .d_value = self ? d[0] : d[2], .d_wq = d[3], .d_wk = d[4], .d_wv = d[5], .d_wo = m->packed_wo ? d[6] : NULL,
+                                  .d_bq = d[7], .d_bk = d[8], .d_bv = d[9], .d_bo = d[10], .d_bias_key = m->bias_key ? d[11] : NULL, .d_bias_value = m->bias_key ? d[12] : NULL,
+                                  .d_output = d_output, .d_weights = a->weights, .wq = weights[0], .wk = weights[1], .wv = weights[2], .wo = m->packed_wo ? weights[3] : NULL};
+  if (hl_multihead_forward(m) != HL_OK || hl_multihead_backward(&g) != HL_OK) fail("status of the layer backwards", 1, 0);
+  for (size_t i = 0; i < 13; i++) {
+    for (size_t j = 0; j < sizes[i]; j++) {
+      if (!isfinite(d[i][j])) fail("gradient of the layer", d[i][j], 0);
+    }
+    free(d[i]);
+  }
+  free(d_output), free(m->saved);
 }
 
 static void random_layer(void) {
@@ -206,6 +308,7 @@ static void random_layer(void) {
   m.attention.output = floats((size_t)B * T * (out ? C : H * D));
   m.attention.weights = floats((size_t)B * H * T * (S + E));
   if (hl_multihead_forward(&m) != HL_OK) fail("status of the layer", 1, 0);
+  if (!past && !int8) layer_backward(&m, (float *[]){wq, wk, wv, wo}, self);
   if (!out && !past && E == 0 && !int8) { /* the heads are the output: attention over the projections gives them */
     double *q = linear_of(m.query, wq, m.bq, (size_t)B * T, H * D, Cq), *k = linear_of(m.key, wk, m.bk, (size_t)B * S, G * D, Ck);
     double *v = linear_of(m.value, wv, m.bv, (size_t)B * S, G * D, Cv);
@@ -237,11 +340,68 @@ static void random_allocations(void) {
   for (int i = 0; i < 100; i++) hl_tensor_free(live[i]);
 }
 
+/* ---- the layers beside attention, and the optimisers */
+
+static int32_t *labels_below(size_t n, uint32_t below) {
+  int32_t *x = exactly(n * sizeof *x);
+  for (size_t i = 0; i < n; i++) x[i] = (int32_t)random_below(below);
+  return x;
+}
+
+/* Several steps together: what an embedding gives is normalised, goes through gelu and into a loss, and back. */
+static void random_layers(void) {
+  uint32_t B = 1 + random_below(3), T = some_size(), C = 1 + random_below(90), count = 1 + random_below(9), first = random_below(3), N = B * T;
+  int biased = coin(), centred = coin(), placed = coin();
+  uint32_t form = (uint32_t)coin();
+  float *table = floats((size_t)count * C), *position = floats((size_t)(first + T) * C), *weight = floats(C), *bias = floats(C);
+  float *d_table = floats((size_t)count * C), *d_position = floats((size_t)(first + T) * C), *d_weight = floats(C), *d_bias = floats(C);
+  float *x = floats((size_t)N * C), *normal = floats((size_t)N * C), *y = floats((size_t)N * C), *mean = floats(N), *rstd = floats(N), *losses = floats(N);
+  int32_t *labels = labels_below(N, count), *target = labels_below(N, C), *best = labels_below(N, 1);
+  hl_loss loss;
+  hl_status status = hl_embedding_forward(x, table, placed ? position : NULL, labels, B, T, C, count, first);
+  status |= hl_norm_forward(normal, centred ? mean : NULL, rstd, x, weight, biased ? bias : NULL, N, C, 1e-5f);
+  status |= hl_gelu_forward(y, normal, N * C, form);
+  if (coin()) target[0] = -100;
+  status |= hl_cross_entropy(&loss, coin() ? y : NULL, losses, best, y, target, N, C, coin() ? 0.1f : 0, -100);
+  double sum = 0, squares = 0;
+  for (uint32_t c = 0; c < C; c++) sum += x[c];
+  for (uint32_t c = 0; c < C; c++) squares += pow(x[c] - (centred ? sum / C : 0), 2);
+  if (C > 1) near("rstd", rstd[0] * sqrt(squares / C + 1e-5), 1);
+  if (!(loss.loss >= 0) || loss.correct > loss.counted) fail("loss", loss.loss, 0);
+  status |= hl_gelu_backward(y, y, normal, N * C, form);
+  status |= hl_norm_backward(normal, d_weight, biased ? d_bias : NULL, y, x, centred ? mean : NULL, rstd, weight, N, C);
+  status |= hl_embedding_backward(d_table, placed ? d_position : NULL, normal, labels, B, T, C, count, first);
+  status |= hl_add(x, x, normal, N * C);
+  labels[N - 1] = (int32_t)count;
+  if (status != HL_OK || hl_embedding_forward(x, table, NULL, labels, B, T, C, count, 0) != HL_BAD_ARGUMENT) fail("status of the layers", status, 0);
+  void *blocks[] = {table, position, weight, bias, d_table, d_position, d_weight, d_bias, x, normal, y, mean, rstd, losses, labels, target, best};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) free(blocks[i]);
+}
+
+static void random_step(void) {
+  uint32_t n = random_below(coin() ? 20 : 20000);
+  float *p = floats(n), *m = floats(n), *v = floats(n), *g = floats(n), before = n ? p[n - 1] : 0, velocity = n ? m[n - 1] : 0;
+  double squares = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    v[i] *= v[i];
+    squares += (double)g[i] * g[i];
+  }
+  near("square sum", hl_square_sum(g, n), squares);
+  if (hl_sgd_step(p, m, g, n, 0.1, 0.9, 0.01, 0) != HL_OK) fail("status of SGD", 1, 0);
+  if (n) near("SGD", p[n - 1], before - 0.1 * (0.9 * velocity + g[n - 1] + 0.01 * before));
+  if (hl_adam_step(p, m, v, g, n, 1 + random_below(50), 0.1, 0.9, 0.99, 1e-8, 0.1, (uint32_t)coin()) != HL_OK) fail("status of Adam", 1, 0);
+  if (hl_scale(g, n, 0.5f) != HL_OK) fail("status of scaling", 1, 0);
+  near("scaled", hl_square_sum(g, n), squares / 4);
+  free(p), free(m), free(v), free(g);
+}
+
 int main(void) {
   random_allocations();
   for (int i = 0; i < 400; i++) random_attention();
   for (int i = 0; i < 200; i++) random_layer();
   for (int i = 0; i < 400; i++) random_int8();
+  for (int i = 0; i < 300; i++) random_layers();
+  for (int i = 0; i < 200; i++) random_step();
   if (hl_memory_used() != 0) fail("memory in use at the end", hl_memory_used(), 0);
   puts("ok");
   return 0;

@@ -22,7 +22,7 @@ test('softmax_panel equals softmax in float64, each column of its own, of either
           // Only some columns lie elsewhere: the others must not notice.
           const scores = numbers(keys * COLS, keys + 1).map((x, i) => Math.fround(x * range) + (i % 3 === 1 ? middle : 0));
           const panel = k.block(scores);
-          k.core.softmax_panel(panel.at, keys, base);
+          k.core.softmax_panel(panel.at, keys, base, k.block(2 * COLS).at, k.block(COLS).at);
           for (let c = 0; c < COLS; c++) {
             const exact = softmax(column(scores, c).map((x) => x * (base === OF_2 ? Math.LN2 : 1)));
             assertClose(column(k.view(panel), c), exact, 6e-7, `${keys} keys, range ${range} about ${middle}, base ${base}`);
@@ -34,12 +34,29 @@ test('softmax_panel equals softmax in float64, each column of its own, of either
   }
 }));
 
+test('softmax_again makes the same weights of any block, softmax_backward the gradient of its scores', kernels((k) => {
+  for (const base of [OF_2, OF_E]) {
+    const keys = 37;
+    const scores = numbers(keys * COLS, 4).map((x, i) => (i % COLS === 3 ? -Infinity : 5 * x));
+    const [panel, state, inverse] = [k.block(scores), k.block(2 * COLS), k.block(COLS)];
+    k.core.softmax_panel(panel.at, keys, base, state.at, inverse.at);
+    const again = k.block(scores.subarray(10 * COLS, 30 * COLS));
+    k.core.softmax_again(again.at, 20, base, state.at, inverse.at);
+    assert.deepEqual(k.view(again).slice(), k.view(panel).slice(10 * COLS, 30 * COLS));
+    const [gradient, delta] = [numbers(20 * COLS, 6), numbers(COLS, 7)];
+    const found = k.block(gradient);
+    k.core.softmax_backward(found.at, again.at, 20, k.block(delta).at);
+    assertClose(k.view(found), gradient.map((d, i) => k.view(again)[i] * (d - delta[i % COLS])), 1e-6);
+    k.close();
+  }
+}));
+
 test('a column has the same bits whatever the columns beside it hold', kernels((k) => {
   const keys = 70;
   const scores = numbers(keys * COLS, 4).map((x) => x * 3);
   const run = (values) => {
     const panel = k.block(values);
-    k.core.softmax_panel(panel.at, keys, OF_2);
+    k.core.softmax_panel(panel.at, keys, OF_2, k.block(2 * COLS).at, k.block(COLS).at);
     return column(k.view(panel), 2);
   };
   const alone = run(scores);
@@ -52,7 +69,7 @@ test('a column of −∞ becomes zeros, one NaN makes its own column NaN and no 
   scores[3 * COLS + 6] = NaN;
   for (let s = 0; s < 5; s++) scores[s * COLS + 7] = s === 4 ? NaN : -Infinity;
   const panel = k.block(scores);
-  k.core.softmax_panel(panel.at, 5, OF_E);
+  k.core.softmax_panel(panel.at, 5, OF_E, k.block(2 * COLS).at, k.block(COLS).at);
   for (let c = 0; c < COLS; c++) {
     const weights = column(k.view(panel), c);
     if (c === 2) assert.deepEqual(weights, [0, 0, 0, 0, 0]);

@@ -43,6 +43,16 @@ test('data is a live view, also after the memory has grown; copy stays', () => {
   });
 });
 
+test('a layer sees what was written through data, though the memory has grown since', () => {
+  hl.scope(() => {
+    const layer = hl.multiHeadAttention({ embedDim: 4, numHeads: 1, bias: false });
+    layer.forward([[1, 2, 3, 4]]);
+    layer.parameters.wo.data.fill(0);
+    hl.zeros([hl.info.memory.reserved / 4]);
+    assert.deepEqual(layer.forward([[1, 2, 3, 4]]).output.toArray(), [[0, 0, 0, 0]]);
+  });
+});
+
 test('a live view as an input survives that its copy makes the memory grow', async () => {
   const fresh = await load();
   const shape = [1, 1, 4000, 8];

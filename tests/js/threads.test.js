@@ -27,6 +27,21 @@ const PROBLEMS = {
   'one row': (hl) => hl.multiHeadAttention({ embedDim: 512, numHeads: 8, seed: 2 }).forward(hl.uniform([1, 1, 512], { seed: 1 }), hl.uniform([1, 64, 512], { seed: 2 })),
 };
 
+/** Output and gradients; the sharing of backward changes with few heads, and with what adds to one and the same bias. */
+const train = (options, inputs, forward = {}) => (hl) => {
+  const layer = hl.multiHeadAttention({ seed: 2, ...options });
+  const x = hl.uniform(inputs, { seed: 1, low: -1 });
+  const { output } = layer.forward(x, { ...forward, bias: forward.bias && hl.randn(forward.bias, { seed: 3 }), train: true });
+  const { dQuery, dBias } = layer.backward(hl.uniform(output.shape, { seed: 4, low: -1 }));
+  return { output, weights: hl.tensor([dQuery, dBias, ...Object.values(layer.gradients)].flatMap((g) => (g ? [...g.data] : []))) };
+};
+Object.assign(PROBLEMS, {
+  'training': train({ embedDim: 96, numHeads: 4, kvHeads: 2, dropout: 0.2, biasKV: true }, [2, 150, 96]),
+  'training of one head': train({ embedDim: 32, numHeads: 1 }, [1, 700, 32], { causal: true }),
+  'training with a bias for all heads': train({ embedDim: 64, numHeads: 8 }, [2, 250, 64], { bias: [250, 250] }),
+  'training with a bias for all queries': train({ embedDim: 32, numHeads: 2 }, [1, 500, 32], { bias: [2, 1, 500] }),
+});
+
 for (const { info: { simd } } of flavours) {
   test(`the same bits with 1, 2, 3 and 4 threads, ${simd}`, async () => {
     const counts = [1, 2, 3, 4];

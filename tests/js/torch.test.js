@@ -1,8 +1,8 @@
-// torch.nn.MultiheadAttention: output and weights, against its float64 run.
+// torch.nn.MultiheadAttention: output, weights and every gradient, against its float64 run.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { difference, readPack } from '../support/golden.js';
+import { difference, expectedGradients, gradientDifference, gradientState, readPack } from '../support/golden.js';
 import { everywhere } from '../support/headlight.js';
 
 const TOLERANCE = 1e-5;
@@ -23,7 +23,7 @@ function readMask(x, shape) {
   return { mask: { data: x.data.map((hidden) => 1 - hidden), shape } };
 }
 
-function run(hl, c) {
+function run(hl, c, train) {
   const a = c.attributes;
   const { in_proj_weight, in_proj_bias, q_proj_weight, k_proj_weight, v_proj_weight, bias_k, bias_v } = c.inputs;
   const state = { in_proj_weight, in_proj_bias, q_proj_weight, k_proj_weight, v_proj_weight, bias_k, bias_v, 'out_proj.weight': c.inputs['out_proj.weight'], 'out_proj.bias': c.inputs['out_proj.bias'] };
@@ -33,23 +33,29 @@ function run(hl, c) {
   });
   layer.loadStateDict(Object.fromEntries(Object.entries(state).filter(([, tensor]) => tensor)), 'torch');
   const [query, key, value] = ['query', 'key', 'value'].map((name) => batchFirst(c.inputs[name], a));
-  const B = a.batched ? query.shape[0] : 1;
+  const B = query.shape.length === 3 ? query.shape[0] : 1;
   const T = query.shape.at(-2);
   const S = (key ?? query).shape.at(-2);
   const attend = readMask(c.inputs.attn_mask, c.inputs.attn_mask?.shape.length === 3 ? [B, a.num_heads, T, S] : [T, S]);
   const padding = readMask(c.inputs.key_padding_mask, [B, 1, 1, S]);
-  const options = { ...padding, ...attend, weights: a.average_attn_weights ? 'mean' : true };
+  const keep = c.inputs.keep_mask;
+  const options = { ...padding, ...attend, weights: a.average_attn_weights ? 'mean' : true, train, ...(keep && { dropout: { p: a.dropout, keep } }) };
   if (padding.mask && attend.mask) Object.assign(options, { keyPadding: { data: padding.mask.data, shape: [B, S] } });
   const result = layer.forward(query, key, value, options);
-  return { result, expected: { output: batchFirst(c.outputs64.output, a), weights: c.outputs64.weights } };
+  return { layer, result, expected: { output: batchFirst(c.outputs64.output, a), weights: c.outputs64.weights } };
 }
 
-for (const c of readPack('mha')) {
+for (const c of [...readPack('mha'), ...readPack('dropout').filter(({ features }) => !features.includes('dropout-op'))]) {
   test(`${c.name} (${c.features.join(', ')}) equals torch`, everywhere((hl) => {
-    const { result, expected } = run(hl, c);
+    const { layer, result, expected } = run(hl, c, true);
     assert.deepEqual(result.output.shape, expected.output.shape);
     const d = difference(result.output.data, expected.output.data);
     assert.ok(d <= TOLERANCE, `output differs by ${d} of the largest value`);
+    const { dQuery: query, dKey: key, dValue: value } = layer.backward(batchFirst(c.inputs.grad_output, c.attributes), { dWeights: c.inputs.grad_weights });
+    const inputs = Object.fromEntries(Object.entries({ query, key, value }).flatMap(([name, x]) => (x ? [[name, x.data]] : [])));
+    const gradients = Object.fromEntries(Object.entries(expectedGradients(c)).map(([name, x]) => [name, name in inputs ? batchFirst(x, c.attributes) : x]));
+    const g = gradientDifference({ ...inputs, ...gradientState(hl, layer, 'torch') }, gradients);
+    assert.ok(g <= TOLERANCE, `a gradient differs by ${g} of the largest`);
     if (!expected.weights) return;
     const w = difference(result.weights.data, expected.weights.data);
     assert.ok(w <= TOLERANCE, `weights differ by ${w} of the largest value`);
@@ -58,7 +64,7 @@ for (const c of readPack('mha')) {
 
 for (const c of readPack('mha-nan')) {
   test(`${c.name}: where torch gives NaN, rows without a visible key have weights 0`, everywhere((hl) => {
-    const { result, expected } = run(hl, { ...c, attributes: { ...c.attributes, average_attn_weights: false } });
+    const { result, expected } = run(hl, { ...c, attributes: { ...c.attributes, average_attn_weights: false } }, false);
     const [B, H, T, S] = result.weights.shape;
     const { data: weights } = result.weights;
     const { data: output } = result.output;

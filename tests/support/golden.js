@@ -58,6 +58,23 @@ export function sampled(actual, testCase, name) {
   return index ? Float64Array.from(index.data, (i) => actual[i]) : actual;
 }
 
+/** The largest difference of any gradient, by its name, as a share of the largest value of all of them: that of a key bias
+ * is zero up to rounding, and has no scale of its own. */
+export function gradientDifference(actual, expected) {
+  const largest = (data) => data.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
+  const scale = Math.max(...Object.values(expected).map(({ data }) => largest(data)));
+  return Math.max(...Object.entries(expected).map(([name, { data }]) => (difference(actual[name], data) * (largest(data) || 1)) / scale));
+}
+
+/** The gradients that a case expects, by the names of its inputs. */
+export const expectedGradients = (c) => Object.fromEntries(Object.entries(c.outputs64).filter(([name]) => name.startsWith('grad.')).map(([name, x]) => [name.slice(5), x]));
+
+/** The gradients of a layer's parameters under the names of a layout. */
+export function gradientState(hl, layer, layout) {
+  const state = hl.multiHeadAttention(layer.options).loadStateDict(layer.gradients, 'headlight').stateDict(layout);
+  return Object.fromEntries(Object.entries(state).map(([name, { data }]) => [name, data]));
+}
+
 /** The largest difference as a share of the largest finite expected value. NaN and infinities must agree. */
 export function difference(actual, expected) {
   if (actual.length !== expected.length) throw new Error(`${actual.length} elements, expected ${expected.length}`);

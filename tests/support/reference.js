@@ -10,7 +10,8 @@ const at = (x, ...index) => {
 
 /**
  * @param q (B,H,T,D), k (B,G,S,D), v (B,G,S,Dv): { data, shape }
- * @returns {{ output, weights, scores: { raw, scaled, capped, masked } }} as Float64Array
+ * @returns {{ output, weights, softmax, seen, scores: { raw, scaled, capped, masked } }} as Float64Array; softmax: the
+ *   weights before dropout, seen: 1 where a key may be attended
  */
 export function attention(q, k, v, options = {}) {
   const [B, H, T, D] = q.shape;
@@ -19,7 +20,7 @@ export function attention(q, k, v, options = {}) {
   const { scale = 1 / Math.sqrt(D || 1), softcap = 0, mask, bias, keyPadding, validLens, causal, window = [-1, -1], maskFill = -Infinity, offset = 0, keep, p = 0 } = options;
   const make = (...shape) => new Float64Array(shape.reduce((a, b) => a * b, 1));
   const steps = { raw: make(B, H, T, S), scaled: make(B, H, T, S), capped: make(B, H, T, S), masked: make(B, H, T, S) };
-  const [output, weights] = [make(B, H, T, Dv), make(B, H, T, S)];
+  const [output, weights, softmax, visible] = [make(B, H, T, Dv), make(B, H, T, S), make(B, H, T, S), make(B, H, T, S)];
 
   for (let b = 0; b < B; b++)
     for (let h = 0; h < H; h++)
@@ -50,10 +51,59 @@ export function attention(q, k, v, options = {}) {
         const sum = e.reduce((a, x) => a + x, 0);
         for (let s = 0; s < S; s++) {
           let w = sum === 0 ? 0 : e[s] / sum;
+          softmax[row + s] = w;
+          visible[row + s] = seen[s] ? 1 : 0;
           if (keep) w = p < 1 && Number(keep.data[row + s]) ? w / (1 - p) : 0;
           weights[row + s] = w;
           for (let j = 0; j < Dv; j++) if (w !== 0 || seen[s]) output[((b * H + h) * T + t) * Dv + j] += w * at(v, b, g, s, j);
         }
       }
-  return { output, weights, scores: steps };
+  return { output, weights, softmax, seen: visible, scores: steps };
+}
+
+/** Gradients of Σ dOutput · output + Σ dWeights · weights, dWeights (B,H,T,S); that of the bias has the bias's shape. */
+export function attentionGradients(q, k, v, options, dOutput, dWeights) {
+  const [B, H, T, D] = q.shape;
+  const [, G, S] = k.shape;
+  const Dv = v.shape[3];
+  const { scale = 1 / Math.sqrt(D || 1), softcap = 0, bias, keep, p = 0 } = options;
+  const { softmax, weights, seen, scores } = attention(q, k, v, options);
+  const zeros = ({ data }) => new Float64Array(data.length);
+  const gradients = { dQuery: zeros(q), dKey: zeros(k), dValue: zeros(v), ...(bias && { dBias: zeros(bias) }) };
+  const places = bias && { data: Float64Array.from(bias.data, (_, i) => i), shape: bias.shape };
+  for (let b = 0; b < B; b++)
+    for (let h = 0; h < H; h++)
+      for (let t = 0; t < T; t++) {
+        const query = (b * H + h) * T + t;
+        const key = (s) => (b * G + Math.floor(h / (H / G))) * S + s;
+        const dSoftmax = Array.from({ length: S }, (_, s) => {
+          const kept = !keep ? 1 : p < 1 && Number(keep.data[query * S + s]) ? 1 / (1 - p) : 0;
+          let sum = dWeights ? dWeights.data[query * S + s] : 0;
+          for (let j = 0; j < Dv; j++) sum += dOutput.data[query * Dv + j] * v.data[key(s) * Dv + j];
+          return sum * kept;
+        });
+        const delta = dSoftmax.reduce((sum, d, s) => sum + d * softmax[query * S + s], 0);
+        for (let s = 0; s < S; s++) {
+          for (let j = 0; j < Dv; j++) gradients.dValue[key(s) * Dv + j] += weights[query * S + s] * dOutput.data[query * Dv + j];
+          if (!seen[query * S + s]) continue;
+          const dMasked = softmax[query * S + s] * (dSoftmax[s] - delta);
+          if (bias) gradients.dBias[at(places, b, h, t, s)] += dMasked;
+          const dScore = dMasked * scale * (softcap ? 1 - (scores.capped[query * S + s] / softcap) ** 2 : 1);
+          for (let d = 0; d < D; d++) {
+            gradients.dQuery[query * D + d] += dScore * k.data[key(s) * D + d];
+            gradients.dKey[key(s) * D + d] += dScore * q.data[query * D + d];
+          }
+        }
+      }
+  return gradients;
+}
+
+/** The central difference of a loss in one number of its inputs. */
+export function slope(loss, inputs, which, i, step = 1e-4) {
+  const [up, down] = [step, -step].map((by) => {
+    const data = Float64Array.from(inputs[which].data);
+    data[i] += by;
+    return loss(inputs.map((input, j) => (j === which ? { data, shape: input.shape } : input)));
+  });
+  return (up - down) / (2 * step);
 }
