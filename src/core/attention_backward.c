@@ -170,16 +170,16 @@ static void add_d_bias(const backward_tile *t, uint32_t panel, span block) {
 /* sum[⌈keys/8⌉][width][8] += columnsᵀ · panels over the queries of the tile, the panels turned. */
 static void gather_keys(const backward_tile *t, float *sum, const float *columns, size_t width, float *panels, span block) {
   const attention_tile *f = &t->forward;
-  const size_t keys = block.to - block.from, squares = (keys + TILE_COLS - 1) / TILE_COLS, panels_count = tile_panels(f);
-  const size_t square = TILE_COLS * TILE_COLS;
-  for (uint32_t p = 0; p < panels_count; p++) {
+  const size_t keys = block.to - block.from, squares = (keys + TILE_COLS - 1) / TILE_COLS, square = TILE_COLS * TILE_COLS;
+  const uint32_t across = tile_panels(f);
+  for (uint32_t p = 0; p < across; p++) {
     float *panel = panel_of(t, panels, p);
     panel_zero(panel + keys * TILE_COLS, squares * TILE_COLS - keys);
-    for (size_t i = 0; i < squares; i++) panel_turn(t->turned + (i * panels_count + p) * square, panel + i * square);
+    for (size_t i = 0; i < squares; i++) panel_turn(t->turned + (i * across + p) * square, panel + i * square);
   }
   for (size_t i = 0; i < squares; i++) {
     tile_gather(sum + (block.from + i * TILE_COLS) * width, panel_ones, columns, f->queries, width,
-                t->turned + i * panels_count * square, f->queries, t->sums);
+                t->turned + i * across * square, f->queries, t->sums);
   }
 }
 
@@ -245,12 +245,17 @@ enum { LEAST_CHUNKS = 8, LEAST_PART = 2 * BACK_QUERIES };
 static sharing sharing_of(const hl_attention_backward_args *g) {
   const hl_attention_args *a = &g->attention;
   const hl_broadcast *b = &a->bias_stride;
-  uint64_t heads = (uint64_t)a->batch * a->kv_heads, parts = 1, longest = ((uint64_t)a->queries + LEAST_PART - 1) / LEAST_PART;
+  uint64_t heads = (uint64_t)a->batch * a->kv_heads, parts = 1, fit = ((uint64_t)a->queries + LEAST_PART - 1) / LEAST_PART;
   if (heads > 0 && !(g->d_bias && b->query == 0)) parts = (LEAST_CHUNKS + heads - 1) / heads;
-  if (parts > longest) parts = most(longest, 1);
+  if (parts > fit) parts = most(fit, 1);
   uint64_t queries = up((a->queries + parts - 1) / parts, BACK_QUERIES);
   if (queries > 0) parts = most((a->queries + queries - 1) / queries, 1);
-  return (sharing){g->d_bias && b->batch == 0 ? a->batch : 1, g->d_bias && b->head == 0 ? a->kv_heads : 1, (uint32_t)parts, (uint32_t)queries};
+  uint32_t batches = g->d_bias && b->batch == 0 && a->batch ? a->batch : 1;
+  return (sharing){batches, g->d_bias && b->head == 0 ? a->kv_heads : 1, (uint32_t)parts, (uint32_t)queries};
+}
+
+static uint32_t chunks_of(const hl_attention_args *a, sharing s) {
+  return a->batch / s.batches * (a->kv_heads / s.heads) * s.parts;
 }
 
 typedef struct {
@@ -261,6 +266,9 @@ typedef struct {
   float *workers, *parts; /* gradients of heads, [B·G][parts], where there are several parts */
   float *appended;        /* [B][E][G·(D+Dv)] */
 } run;
+
+/* Any worker may take any chunk; a single one is the caller's. */
+static uint32_t workers_of(const hl_attention_args *a, sharing s) { return chunks_of(a, s) > 1 ? pool_size() : 1; }
 
 static uint64_t parts_floats(const hl_attention_args *a, sharing s) {
   return s.parts > 1 ? (uint64_t)a->batch * a->kv_heads * s.parts * head_floats(a) : 0;
@@ -273,7 +281,8 @@ static uint64_t appended_floats(const hl_attention_args *a) {
 uint64_t attention_backward_workspace(const hl_attention_backward_args *args) {
   backward_tile t;
   const hl_attention_args *a = &args->attention;
-  return lay_out(&t, a, NULL) * pool_size() + parts_floats(a, sharing_of(args)) + appended_floats(a);
+  sharing s = sharing_of(args);
+  return lay_out(&t, a, NULL) * workers_of(a, s) + parts_floats(a, s) + appended_floats(a);
 }
 
 /* Keys S.. of one head, (E, width), from its panels. */
@@ -294,12 +303,12 @@ static void store_keys(float *to, size_t stride, float *panels, const hl_attenti
 static void store_head(const run *r, float *d_key, uint32_t batch, uint32_t kv_head) {
   const hl_attention_args *a = &r->forward;
   float *d_value = d_key + up(all_keys(a), TILE_COLS) * a->width;
-  size_t row = (size_t)a->kv_heads * (a->width + a->value_width);
-  float *appended = r->appended + (size_t)batch * a->appended * row + (size_t)kv_head * a->width;
+  size_t keys_row = (size_t)a->kv_heads * a->width, row = keys_row + (size_t)a->kv_heads * a->value_width;
+  float *appended = r->appended + (size_t)batch * a->appended * row;
   store_keys(head_of(r->args->d_key, &a->key_stride, batch, kv_head), a->key_stride.row, d_key, a, a->width, a->scale);
   store_keys(head_of(r->args->d_value, &a->value_stride, batch, kv_head), a->value_stride.row, d_value, a, a->value_width, 1);
-  store_appended(appended, row, d_key, a, a->width);
-  store_appended(appended + (size_t)a->kv_heads * a->width + (size_t)kv_head * a->value_width - (size_t)kv_head * a->width, row, d_value, a, a->value_width);
+  store_appended(appended + (size_t)kv_head * a->width, row, d_key, a, a->width);
+  store_appended(appended + keys_row + (size_t)kv_head * a->value_width, row, d_value, a, a->value_width);
 }
 
 /* A key that is not finite makes NaN of the weights of whoever sees it, and so of their gradients. Whoever does not
@@ -339,8 +348,9 @@ static void head_backward(const run *r, float *workspace, uint32_t batch, uint32
   pack_head(&t, a, batch, kv_head);
   for (uint32_t h = kv_head * group; h < (kv_head + 1) * group; h++) {
     for (uint32_t q = first; q < last; q += BACK_QUERIES) {
-      t.forward = (attention_tile){.args = a, .batch = batch, .head = h, .first = q, .queries = last - q < BACK_QUERIES ? last - q : BACK_QUERIES,
-                                   .keys = t.keys, .query = t.query, .base = attention_base(&r->args->attention), .scores = t.scores, .score_rows = BLOCK_KEYS};
+      t.forward = (attention_tile){.args = a, .batch = batch, .head = h, .first = q, .keys = t.keys, .query = t.query,
+                                   .queries = last - q < BACK_QUERIES ? last - q : BACK_QUERIES,
+                                   .base = attention_base(&r->args->attention), .scores = t.scores, .score_rows = BLOCK_KEYS};
       tile_backward(&t);
     }
   }
@@ -390,12 +400,11 @@ void attention_backward_run(const hl_attention_backward_args *args, float *works
   r.hide.fill = 0;
   r.worker_floats = lay_out(&t, a, NULL);
   r.workers = workspace;
-  r.parts = workspace + r.worker_floats * pool_size();
+  r.parts = workspace + r.worker_floats * workers_of(a, r.sharing);
   r.appended = r.parts + parts_floats(a, r.sharing);
-  uint32_t heads = a->batch * a->kv_heads;
   double work = 2.0 * a->batch * a->heads * a->queries * all_keys(a) * (3.0 * a->width + 2.0 * a->value_width);
-  if (heads > 0) parallel_for(backward_chunk, &r, heads / (r.sharing.batches * r.sharing.heads) * r.sharing.parts, work);
-  if (r.sharing.parts > 1) parallel_for(join_parts, &r, heads, (double)parts_floats(a, r.sharing));
+  parallel_for(backward_chunk, &r, chunks_of(a, r.sharing), work);
+  if (r.sharing.parts > 1) parallel_for(join_parts, &r, a->batch * a->kv_heads, (double)parts_floats(a, r.sharing));
   sum_appended(args->d_appended_key, &r, 0, (size_t)a->kv_heads * a->width);
   sum_appended(args->d_appended_value, &r, (size_t)a->kv_heads * a->width, (size_t)a->kv_heads * a->value_width);
 }

@@ -109,7 +109,8 @@ static void forward(const hl_multihead_args *m, const hl_attention_args *a, cons
   if (m->present_key) extend_cache(m, a, l);
   append(m, l);
   attention_run(a, l->shared);
-  for (size_t i = 0; m->saved && !m->packed_wo && i < (size_t)a->batch * a->queries * l->query_width; i++) l->heads[i] = a->output[i];
+  size_t heads = (size_t)a->batch * a->queries * l->query_width;
+  for (size_t i = 0; m->saved && !m->packed_wo && i < heads; i++) l->heads[i] = a->output[i];
   if (m->packed_wo) {
     const gemm_product output = {.y = m->attention.output, .weight = m->packed_wo, .bias = m->bo, .out = m->output_dim};
     linear(&output, 1, m->int8, l->heads, (size_t)a->batch * a->queries, l->query_width, l->shared);

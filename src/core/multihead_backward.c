@@ -36,22 +36,28 @@ static void add_learned(float *to, const float *from, uint32_t width) {
   for (uint32_t i = 0; to && i < width; i++) to[i] += from[i];
 }
 
-static void backward(const hl_multihead_backward_args *g, const hl_attention_backward_args *attention, const layer *l, const gradients *d) {
+static void backward(const hl_multihead_backward_args *g, const hl_attention_backward_args *attention, const layer *l,
+                     const gradients *d) {
   const hl_multihead_args *m = &g->forward;
   const hl_attention_args *a = &attention->attention;
   size_t queries = (size_t)a->batch * a->queries, keys = (size_t)a->batch * a->keys;
   /* output = heads · woᵀ + bo */
-  if (g->wo) linear_backward(d->heads, false, g->d_wo, g->d_bo, g->d_output, l->heads, g->wo, queries, m->output_dim, l->query_width, d->shared);
+  if (g->wo) {
+    linear_backward(d->heads, false, g->d_wo, g->d_bo, g->d_output, l->heads, g->wo, queries, m->output_dim, l->query_width,
+                    d->shared);
+  }
   /* heads = attention(query, key, value), the appended keys among them */
   attention_backward_run(attention, d->shared);
   add_learned(g->d_bias_key, d->appended_key, l->kv_width);
   add_learned(g->d_bias_value, d->appended_value, l->kv_width);
   /* query, key, value = inputs · weightᵀ + bias; an input that is two of them has the sum of both gradients */
   bool again = g->d_key == g->d_query;
-  linear_backward(g->d_query, false, g->d_wq, g->d_bq, d->query, m->query, g->wq, queries, l->query_width, m->query_dim, d->shared);
+  linear_backward(g->d_query, false, g->d_wq, g->d_bq, d->query, m->query, g->wq, queries, l->query_width, m->query_dim,
+                  d->shared);
   linear_backward(g->d_key, again, g->d_wk, g->d_bk, d->key, m->key, g->wk, keys, l->kv_width, m->key_dim, d->shared);
   again = g->d_value == g->d_query || g->d_value == g->d_key;
-  linear_backward(g->d_value, again, g->d_wv, g->d_bv, d->value, m->value, g->wv, keys, l->kv_width, m->value_dim, d->shared);
+  linear_backward(g->d_value, again, g->d_wv, g->d_bv, d->value, m->value, g->wv, keys, l->kv_width, m->value_dim,
+                  d->shared);
 }
 
 static hl_status validate(const hl_multihead_backward_args *g) {

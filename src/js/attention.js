@@ -35,7 +35,12 @@ import { AT, own, viewOf } from './tensor.js';
  *   packed 3-D inputs; train: keep what the result's backward needs
  */
 /** @typedef {{ dQuery: Tensor, dKey: Tensor, dValue: Tensor, dBias?: Tensor }} AttentionGradients each as the tensor it is of */
-/** @typedef {{ dWeights?: TensorLike }} BackwardOptions the gradient of the weights that forward returned */
+/**
+ * @typedef {object} BackwardOptions
+ * @property {TensorLike} [dWeights] the gradient of the weights that forward returned
+ * @property {boolean} [dBias] false: where there is a bias, not its gradient; default true. It takes time, and where
+ *   the bias repeats over heads or batch, threads cannot share its work
+ */
 
 /** @typedef {{ batch: number, heads: number, kvHeads: number, queries: number, keys: number, past: number, appended: number }} Sizes keys counts the past, not what is appended */
 
@@ -71,13 +76,13 @@ export class AttentionResult {
 
   /**
    * From the gradient of the output, and of the returned weights, to those of query, key, value and bias. Once for a
-   * result of attention() with train: true; what it has kept is freed with it, or with its output.
+   * result of attention() with train: true; what that has kept, copies of its inputs and its output, is freed with it.
    * @param {TensorLike} dOutput
    * @param {BackwardOptions} [options]
    * @returns {AttentionGradients}
    */
   backward(dOutput, options = {}) {
-    if (!this.#backward) throw new HeadlightError('STATE', 'backward: this result was not made by attention() with train: true');
+    if (!this.#backward) throw new HeadlightError('STATE', 'backward: this result was not made by attention() with train: true; a layer has a backward of its own');
     return this.#backward(dOutput, options);
   }
 
@@ -437,7 +442,7 @@ export function refusePast(caller, { pastKey, pastValue }) {
  */
 export function readGradients(frame, at, dOutput, options, shapes) {
   const caller = 'backward';
-  checkOptions(caller, options, ['dWeights']);
+  checkOptions(caller, options, ['dWeights', 'dBias']);
   const output = frame.take(dOutput, 'dOutput');
   if (!sameShape(output.shape, shapes.dOutput)) throw shapeError(caller, 'dOutput', output.shape, formatShape(shapes.dOutput));
   frame.point(at.output, output.block);
@@ -449,12 +454,16 @@ export function readGradients(frame, at, dOutput, options, shapes) {
 }
 
 /**
- * The gradient of the bias: what the core adds to, and afterwards in the shape of the bias.
+ * The gradient of the bias, where there is one and it is asked for: what the core adds to, and afterwards in the shape
+ * of the bias.
  * @param {Frame} frame
  * @param {number} at
- * @param {{ given: readonly number[], wide: readonly number[] }} shape
+ * @param {{ given: readonly number[], wide: readonly number[] } | undefined} shape
+ * @param {BackwardOptions} options
  */
-export function makeBiasGradient(frame, at, { given, wide }) {
+export function makeBiasGradient(frame, at, shape, { dBias = true }) {
+  if (!readBoolean('backward', 'dBias', dBias) || !shape) return undefined;
+  const { given, wide } = shape;
   const gradient = frame.zeros([...wide]);
   frame.point(at, gradient);
   return () => {
@@ -488,7 +497,7 @@ function backward(memory, output, kept, shapes, dOutput, options) {
       return gradient;
     };
     const gradients = { dQuery: make('dQuery'), dKey: make('dKey'), dValue: make('dValue') };
-    const dBias = shapes.bias && makeBiasGradient(frame, AT.dBias, shapes.bias);
+    const dBias = makeBiasGradient(frame, AT.dBias, shapes.bias, options);
     frame.run('hl_attention_backward');
     const result = { ...gradients, ...(dBias && { dBias: dBias() }) };
     own(output, 'kept', null);

@@ -357,7 +357,7 @@ export class MultiHeadAttention {
         frame.point(at, before);
         return made;
       });
-      const dBias = pass.bias && makeBiasGradient(frame, AT.dLayerBias, pass.bias);
+      const dBias = makeBiasGradient(frame, AT.dLayerBias, pass.bias, options);
       frame.run('hl_multihead_backward');
       const result = { dQuery: /** @type {Tensor} */ (dQuery), ...(dKey && { dKey }), ...(dValue && { dValue }), ...(dBias && { dBias: dBias() }) };
       this.#forget();

@@ -89,8 +89,10 @@ test('the seeded mask of dropout is the same in backward', everywhere((hl) => {
   for (const [name, gradient] of Object.entries(seeded.backward(dOutput))) assert.ok(difference(gradient.data, given[name].data) < 1e-6, name);
 }));
 
-test('p = 0 changes no bit of a gradient; p = 1 leaves none', everywhere((hl) => {
+test('training changes no bit of the output, p = 0 none of a gradient; p = 1 leaves none', everywhere((hl) => {
   const [x, dOutput] = [array([1, 2, 9, 8]), array([1, 2, 9, 8], 2)];
+  const outputs = [true, false].map((train) => [hl.attention(x, x, x, { train }), hl.multiHeadAttention({ embedDim: 8, numHeads: 2 }).forward(array([9, 8]), { train })]);
+  assert.deepEqual(...outputs.map((results) => results.map(({ output }) => output.copy())));
   const gradients = (dropout) => Object.values(hl.attention(x, x, x, { dropout, train: true }).backward(dOutput)).map((g) => g.copy());
   assert.deepEqual(gradients({ p: 0, seed: 3 }), gradients(undefined));
   assert.ok(gradients({ p: 1, seed: 3 }).every((g) => g.every((y) => y === 0)));
@@ -129,6 +131,7 @@ test('a bias cut short by validLens has a gradient of its own shape', everywhere
   const { dBias } = hl.attention(q, k, k, { bias, validLens: [6, 3], train: true }).backward(dOutput);
   const expected = attentionGradients(q, k, k, { bias: { shape: [4, 9], data: Float32Array.from({ length: 36 }, (_, i) => (i % 9 < 6 ? bias.data[Math.floor(i / 9) * 6 + (i % 9)] : 0)) }, validLens: [6, 3] }, dOutput).dBias;
   assert.deepEqual(dBias.shape, [4, 6]);
+  assert.equal(hl.attention(q, k, k, { bias: array([4, 9], 4), train: true }).backward(dOutput, { dBias: false }).dBias, undefined);
   assert.ok(difference(dBias.data, expected.filter((_, i) => i % 9 < 6)) < TOLERANCE);
 }));
 
