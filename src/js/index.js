@@ -9,6 +9,8 @@ import { Adam, clipGradients, Sgd } from './optimizer.js';
 import { fillNormal, fillUniform, uniformSource } from './random.js';
 import { formatShape, readShape, sameShape, shapeError } from './shape.js';
 import { Memory } from './tensor.js';
+import { readSafetensors } from './formats.js';
+import { Transformer } from './transformer.js';
 import { version } from '../../package.json';
 
 /** @import { AttentionOptions, AttentionResult } from './attention.js' */
@@ -18,6 +20,7 @@ import { version } from '../../package.json';
 /** @import { AdamOptions, SgdOptions, Trainable } from './optimizer.js' */
 /** @import { CoreExports, Tensor } from './tensor.js' */
 /** @import { TensorLike } from './shape.js' */
+/** @import { TransformerOptions } from './transformer.js' */
 
 /** Sends the workers home of an instance that was forgotten. */
 const unreachable = new FinalizationRegistry((/** @type {() => void} */ stop) => stop());
@@ -225,6 +228,32 @@ export class Headlight {
   }
 
   /**
+   * A small transformer of the layers above: embedding, blocks of attention and feed-forward, head.
+   * @param {TransformerOptions} options
+   * @returns {Transformer}
+   */
+  transformer(options) {
+    return new Transformer(this, options);
+  }
+
+  /**
+   * One that `save` has written.
+   * @param {Uint8Array | ArrayBuffer} bytes
+   * @returns {Transformer}
+   */
+  loadTransformer(bytes) {
+    const { tensors, metadata } = readSafetensors(bytes);
+    if (!metadata.headlight) throw new HeadlightError('FORMAT', 'loadTransformer: the file does not say which transformer it is of (no "headlight" in its metadata)');
+    const model = new Transformer(this, JSON.parse(metadata.headlight));
+    try {
+      return model.loadStateDict(tensors);
+    } catch (error) {
+      model.dispose();
+      throw error;
+    }
+  }
+
+  /**
    * Scales gradients so that the norm of all of them together is at most maxNorm. Where it is not finite, they stay
    * as they are.
    * @param {Trainable} gradients an object of named gradients, or layers
@@ -264,4 +293,5 @@ export { AttentionResult } from './attention.js';
 export { MultiHeadAttention } from './multihead.js';
 export { Embedding, Gelu, Linear, Norm } from './layers.js';
 export { Adam, Sgd } from './optimizer.js';
+export { Transformer } from './transformer.js';
 export { cosineSchedule, warmupSchedule } from './schedule.js';
