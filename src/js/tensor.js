@@ -599,6 +599,12 @@ export let own;
 /** Whether somebody holds a view through which the values may change unseen. @type {(tensor: Tensor) => boolean} */
 export let mayChange;
 
+/** Says that the values have been changed, by the core or through viewOf. @type {(tensor: Tensor) => void} */
+export let touch;
+
+/** How often that has been said. @type {(tensor: Tensor) => number} */
+export let versionOf;
+
 /** A live view keeps its tensor alive, so that the finalizer cannot free what is still being read. */
 const owners = new WeakMap();
 
@@ -610,6 +616,7 @@ export class Tensor {
   #view = null;
   /** @type {Record<string, { dispose(): void } | null> | null} */
   #parts = null;
+  #version = 0;
   #disposed = false;
 
   /**
@@ -636,6 +643,8 @@ export class Tensor {
       tensor.#parts[role]?.dispose();
       tensor.#parts[role] = part;
     };
+    touch = (tensor) => void tensor.#version++;
+    versionOf = (tensor) => tensor.#version;
     mayChange = (tensor) => tensor.#view !== null && tensor.#memory.isLive(tensor.#view);
   }
 
