@@ -10,7 +10,7 @@ import { checkOptions, readBoolean, readNumber } from './attention.js';
 import { HeadlightError } from './errors.js';
 import { writeSafetensors } from './formats.js';
 import { argumentError, readTensorLike, shapeError } from './shape.js';
-import { viewOf } from './tensor.js';
+import { touch, viewOf } from './tensor.js';
 
 /** @import { Headlight } from './index.js' */
 /** @import { Tensor } from './tensor.js' */
@@ -224,7 +224,10 @@ export class Transformer {
       if (source.shape.join() !== parameters[name].shape.join()) throw shapeError(caller, name, source.shape, `[${parameters[name].shape.join(',')}]`);
       return source.floats();
     });
-    expected.forEach((name, i) => parameters[name].data.set(sources[i]));
+    expected.forEach((name, i) => {
+      viewOf(parameters[name]).set(sources[i]);
+      touch(parameters[name]);
+    });
     return this;
   }
 
