@@ -13,7 +13,12 @@ const LEAST_REGION = 8;
 /** Lines are drawn between no more tokens than these. */
 const MOST_LINED = 64;
 
+export const PAGES = ['explore', 'train'];
+
 export const initialState = {
+  page: 'explore',
+  /** What the Train view teaches. */
+  task: 'repeat',
   example: 'sentence',
   text: 'She said that she saw the cat , but the cat saw her first .',
   heads: 8,
@@ -59,7 +64,7 @@ export const headChoices = (state) => EXAMPLES[state.example].heads(state);
 export function change(state, patch) {
   const next = { ...state, ...patch };
   if (patch.example !== undefined && patch.example !== state.example) {
-    Object.assign(next, { ...initialState, heads: usualHeads[next.example], head: 0, cell: null, text: next.text, scale: next.scale, view: usualViews[next.example] ?? (next.view === 'grid' ? 'cells' : next.view), lines: next.lines, ...patch });
+    Object.assign(next, { ...initialState, page: next.page, task: next.task, heads: usualHeads[next.example], head: 0, cell: null, text: next.text, scale: next.scale, view: usualViews[next.example] ?? (next.view === 'grid' ? 'cells' : next.view), lines: next.lines, ...patch });
   }
   if (!EXAMPLES[next.example].tokens?.includes(next.tokens)) next.tokens = initialState.tokens;
   const heads = headChoices(next);

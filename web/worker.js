@@ -2,5 +2,6 @@
 
 import { load } from '../src/js/browser.js';
 import { answer } from './answer.js';
+import { teach } from './teach.js';
 
-answer(load);
+(self.name === 'teach' ? teach : answer)(load);
