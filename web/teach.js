@@ -20,6 +20,8 @@ export function teach(load) {
   let speed = 'fast';
   let lookedAt = 0;
   let timer = 0;
+  /** The last thing that the page has asked for: what was said before it is old. */
+  let order = 0;
   /** Since when how many steps. */
   let [since, count] = [0, 0];
 
@@ -29,7 +31,7 @@ export function teach(load) {
     const now = performance.now();
     const perSecond = count > 0 ? (1000 * count) / (now - since) : 0;
     if (now - since > 2000) [since, count] = [now, 0];
-    postMessage({ steps: trainer.steps, playing, points, ...(perSecond > 0 && { perSecond }), ...more });
+    postMessage({ order, steps: trainer.steps, playing, points, ...(perSecond > 0 && { perSecond }), ...more });
   }
 
   function look(points, more) {
@@ -100,9 +102,9 @@ export function teach(load) {
     },
     set(change) {
       if (change.rate !== undefined) trainer?.setRate(change.rate);
-      if (change.speed === undefined) return;
-      speed = change.speed;
-      if (playing) go();
+      speed = change.speed ?? speed;
+      if (playing && change.speed) go();
+      else if (trainer) post([]);
     },
     back({ at }) {
       playing = false;
@@ -111,7 +113,7 @@ export function teach(load) {
       post([], { seen: trainer.look(), snapshots: trainer.snapshots, at });
     },
     save() {
-      postMessage({ saved: trainer.save() });
+      postMessage({ order, saved: trainer.save() });
     },
     async load({ bytes }) {
       const { tensors, metadata } = readSafetensors(bytes);
@@ -123,15 +125,16 @@ export function teach(load) {
     },
     layer({ at }) {
       const { tensors, tokens } = trainer.layer(at);
-      postMessage({ layer: { bytes: writeSafetensors(tensors, { queries: JSON.stringify(tokens), keys: JSON.stringify(tokens) }), heads: trainer.settings.heads } });
+      postMessage({ order, layer: { bytes: writeSafetensors(tensors, { queries: JSON.stringify(tokens), keys: JSON.stringify(tokens) }), heads: trainer.settings.heads } });
     },
   };
 
-  onmessage = async ({ data: { verb, ...more } }) => {
+  onmessage = async ({ data: { verb, order: asked, ...more } }) => {
+    order = asked;
     try {
       await verbs[verb](more);
     } catch (error) {
-      postMessage({ error: error.message, verb });
+      postMessage({ order, error: error.message, verb });
     }
   };
 }

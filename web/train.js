@@ -28,6 +28,8 @@ export function createTrain(page) {
   let now = null;
   let curves = null;
   let [head, playing, message, saidAt] = [{ layer: 0, head: 0 }, false, '', 0];
+  /** How often the worker was told something, and which of these it has answered last. */
+  let [asked, answered] = [0, 0];
   let places = null;
   let cell = null;
 
@@ -35,7 +37,8 @@ export function createTrain(page) {
 
   function send(verb, more = {}, transfer = []) {
     teacher ??= startTeacher();
-    teacher.worker.postMessage({ verb, ...more }, transfer);
+    teacher.worker.postMessage({ verb, order: ++asked, ...more }, transfer);
+    page.redraw();
   }
 
   function startTeacher() {
@@ -46,8 +49,9 @@ export function createTrain(page) {
     return started;
   }
 
-  function hear({ error, verb, saved, layer, points = [], started, ...more }) {
+  function hear({ error, verb, saved, layer, points = [], started, order = asked, ...more }) {
     const { strings } = page;
+    answered = order;
     if (error) {
       message = verb === 'load' ? strings.train.badModel : strings.failed(error);
       return page.redraw();
@@ -63,7 +67,7 @@ export function createTrain(page) {
       page.update({ task: settings.task });
     }
     now = { ...now, at: undefined, ...more };
-    playing = more.playing ?? playing;
+    if (order === asked) playing = more.playing ?? playing;
     if (more.broken) {
       message = strings.train.broken;
       playing = false;
@@ -173,8 +177,8 @@ export function createTrain(page) {
     const common = { width, height: CURVE_HEIGHT, colours, mark };
     drawCurves($('loss-curve'), { ...common, log: true, series: [{ points: loss, colour: colours.text, width: 1 }, { points: validLoss, colour: colours.query, width: 2 }] });
     drawCurves($('accuracy-curve'), { ...common, to: 1, series: [{ points: accuracy, colour: colours.text, width: 1 }, { points: validAccuracy, colour: colours.query, width: 2 }] });
-    const kind = settings.task === 'previous' ? 'previous' : 'induction';
-    const heads = Array.from({ length: settings.layers * settings.heads }, (_, i) => [Math.floor(i / settings.heads), i % settings.heads]);
+    const kind = now.settings.task === 'previous' ? 'previous' : 'induction';
+    const heads = Array.from({ length: now.settings.layers * now.settings.heads }, (_, i) => [Math.floor(i / now.settings.heads), i % now.settings.heads]);
     const chosen = ([l, h]) => l === head.layer && h === head.head;
     drawCurves($('score-curve'), { ...common, to: 1, series: ['previous', 'induction'].flatMap((score) => heads.toSorted((a, b) => chosen(a) - chosen(b)).map(([l, h]) => ({
       points: scores.map(({ step, scores: all }) => [step, all[l][h][score]]),
@@ -204,8 +208,8 @@ export function createTrain(page) {
     const { strings } = page;
     const T = now.probe.labels.length;
     const grid = $('train-grid');
-    const count = settings.layers * settings.heads;
-    grid.style.gridTemplateColumns = `repeat(${Math.min(settings.heads, 2)}, minmax(0, 1fr))`;
+    const count = now.settings.layers * now.settings.heads;
+    grid.style.gridTemplateColumns = `repeat(${Math.min(now.settings.heads, 2)}, minmax(0, 1fr))`;
     while (grid.children.length > count) grid.lastChild.remove();
     while (grid.children.length < count) {
       const button = Object.assign(document.createElement('button'), { type: 'button' });
@@ -213,13 +217,13 @@ export function createTrain(page) {
       button.firstChild.setAttribute('aria-hidden', 'true');
       const at = grid.children.length;
       button.onclick = () => {
-        head = { layer: Math.floor(at / settings.heads), head: at % settings.heads };
+        head = { layer: Math.floor(at / now.settings.heads), head: at % now.settings.heads };
         page.redraw();
       };
       grid.append(button);
     }
     [...grid.children].forEach((button, i) => {
-      const one = { layer: Math.floor(i / settings.heads), head: i % settings.heads };
+      const one = { layer: Math.floor(i / now.settings.heads), head: i % now.settings.heads };
       button.setAttribute('aria-pressed', String(one.layer === head.layer && one.head === head.head));
       const { previous, induction } = now.seen.scores[one.layer][one.head];
       const kind = Math.max(previous, induction) < 0.4 ? '' : previous >= induction ? strings.train.kinds.previous : strings.train.kinds.induction;
@@ -263,6 +267,7 @@ export function createTrain(page) {
       ? strings.train.status(now.steps ?? 0, loss.at(-1)?.[1], accuracy, playing ? now.perSecond : undefined, now.info)
       : strings.train.lookedBack(now.snapshots[now.at]);
     $('train-status').textContent = text;
+    $('train-status').setAttribute('aria-busy', String(playing || answered !== asked));
     if (performance.now() - saidAt > SAY_EVERY) {
       $('announce').textContent = text;
       saidAt = performance.now();
