@@ -222,9 +222,10 @@ build_site() {
   local texts=(--loader:.css=text --loader:.html=text)
   bundle web/mount.js web/worker.js "${texts[@]}" --minify --outdir=dist/site
   bundle web/main.js --external:./mount.js --minify --outdir=dist/site
+  cp web/learned.safetensors dist/site/
   cp dist/headlight.*.wasm dist/headlight.worker.js web/index.html dist/site/
   bundle web/main.js "${texts[@]}" --minify --outfile=dist/obj/main.js
-  bundle web/worker.inline.js --format=iife --log-override:empty-import-meta=silent --minify --loader:.wasm=binary --outfile=dist/obj/worker.inline.js
+  bundle web/worker.inline.js --format=iife --log-override:empty-import-meta=silent --minify --loader:.wasm=binary --loader:.safetensors=binary --outfile=dist/obj/worker.inline.js
   "$node" web/onefile.js web/index.html dist/obj/main.js dist/obj/worker.inline.js dist/headlight.html
 }
 

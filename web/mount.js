@@ -6,6 +6,7 @@ import { EXAMPLES, tokenize } from './examples.js';
 import { createFigure } from './figure.js';
 import { createHeads, sizeFor } from './heads.js';
 import { createKeep } from './keep.js';
+import { LEARNED } from './learned.js';
 import markup from './page.html';
 import { createTrain } from './train.js';
 import trainMarkup from './train.html';
@@ -95,7 +96,11 @@ export function mount(element, { state: start = {}, language: asked, theme: look
       palette = { theme, text: get('soft'), ink: get('ink'), query: get('query'), key: get('key'), grid: get('grid'), hatch: get('hatch'), line: get('line') };
       return palette;
     },
-    headName: (head) => (EXAMPLES[page.state.example].named ? page.strings.heads[page.state.example === 'patches' ? 'patches' : 'words'][head] : page.strings.head(head)),
+    headName(head) {
+      const { state: { example }, strings } = page;
+      if (EXAMPLES[example].learned) return strings.train.head(Math.floor(head / LEARNED.numHeads), head % LEARNED.numHeads);
+      return EXAMPLES[example].named ? strings.heads[example === 'patches' ? 'patches' : 'words'][head] : strings.head(head);
+    },
     headAbout: (head) => (EXAMPLES[page.state.example].named ? page.strings.headAbout[page.state.example === 'patches' ? 'patches' : 'words'][head] : ''),
     tokenless: () => EXAMPLES[page.state.example].text && tokenize(page.state.text).length === 0,
     differs: () => Boolean(page.shown.facts?.differs) && page.compare === 'difference',

@@ -54,7 +54,7 @@ export const initialState = {
   region: [],
 };
 
-const usualHeads = { sentence: 8, own: 8, equal: 1, lengths: 5, padded: 2, cross: 8, wide: 4, patches: 6, long: 12, file: 1 };
+const usualHeads = { sentence: 8, own: 8, learned: 8, equal: 1, lengths: 5, padded: 2, cross: 8, wide: 4, patches: 6, long: 12, file: 1 };
 const usualViews = { patches: 'grid' };
 
 /** The numbers of heads that a state may choose from. */
