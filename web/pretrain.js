@@ -9,31 +9,22 @@ import { LEARNED } from './learned.js';
 import { batchOf, randomSource } from './tasks.js';
 
 const { vocab, context } = LEARNED;
-const [STEPS, BATCH, RATE, WARM_UP] = [2500, 32, 0.003, 50];
+const [STEPS, BATCH, RATE, WARM_UP] = [1500, 32, 0.003, 50];
 const NONE = -100;
 
 const task = {
+  /** Tokens that start over after so many, now and then with a new one among them. */
   sequence(random) {
     const below = (n) => Math.floor(random() * n);
-    const tokens = [];
-    const targets = [];
-    // Few different tokens now, many then: as in texts.
-    const kinds = 12 + below(vocab - 12);
-    const label = Array.from({ length: vocab }, (_, i) => i).map((i) => [random(), i]).sort((a, b) => a[0] - b[0]).map(([, i]) => i);
-    while (tokens.length <= context) {
-      const length = 2 + below(8);
-      if (tokens.length > 6 && random() < 0.6) {
-        const from = below(tokens.length - 3);
-        for (let i = 0; i < length && from + i < tokens.length - 1; i++) {
-          targets.push(i === 0 ? NONE : tokens[from + i]);
-          tokens.push(tokens[from + i]);
-        }
-      } else {
-        targets.push(NONE);
-        tokens.push(label[below(kinds)]);
-      }
-    }
-    return { tokens: tokens.slice(0, context), targets: targets.slice(1, context + 1) };
+    const fresh = Array.from({ length: vocab }, (_, i) => [random(), i]).sort((a, b) => a[0] - b[0]).map(([, i]) => i);
+    const period = 4 + below(20);
+    const around = fresh.splice(0, period);
+    const tokens = Array.from({ length: context + 1 }, (_, t) => {
+      if (t >= period && fresh.length > 0 && random() < 0.08) around[t % period] = fresh.pop();
+      return around[t % period];
+    });
+    const known = (t) => tokens.slice(0, t).includes(tokens[t]);
+    return { tokens: tokens.slice(0, context), targets: tokens.slice(1).map((token, t) => (known(t) && known(t + 1) ? token : NONE)) };
   },
 };
 
