@@ -15,7 +15,8 @@ import { Tensor, viewOf } from './tensor.js';
  * @property {number} count rows of the table: labels are 0 to count − 1
  * @property {number} width of a row
  * @property {number} [context] the longest sequence: for each of its positions a row is learned and added
- * @property {number} [seed] of the initial rows, normal with a deviation of 0.02; default 0
+ * @property {number} [std] deviation of the initial rows, which are normal; default 0.02
+ * @property {number} [seed] of the initial rows; default 0
  */
 /**
  * @typedef {object} LinearOptions
@@ -193,23 +194,24 @@ export class Embedding extends Layer {
   /** @param {Memory} memory @param {EmbeddingOptions} options */
   constructor(memory, options) {
     const caller = 'embedding';
-    checkOptions(caller, options, ['count', 'width', 'context', 'seed']);
+    checkOptions(caller, options, ['count', 'width', 'context', 'std', 'seed']);
     const count = readNumber(caller, 'count', options.count, SIZE);
     const width = readNumber(caller, 'width', options.width, SIZE);
     const context = options.context === undefined ? undefined : readNumber(caller, 'context', options.context, SIZE);
+    const std = readNumber(caller, 'std', options.std ?? 0.02, { least: 0 });
     const seed = readNumber(caller, 'seed', options.seed ?? 0, { integer: true });
     super(memory, caller, (frame) => {
       const next = uniformSource(seed);
       /** @param {number} rows */
       const normal = (rows) => {
         const tensor = frame.make([rows, width]);
-        fillNormal(viewOf(tensor), next, 0, 0.02);
+        fillNormal(viewOf(tensor), next, 0, std);
         return tensor;
       };
       return { table: normal(count), ...(context !== undefined && { position: normal(context) }) };
     });
     /** The options, with every default filled in. */
-    this.options = Object.freeze({ count, width, context, seed });
+    this.options = Object.freeze({ count, width, context, std, seed });
   }
 
   /**

@@ -29,13 +29,15 @@ import { viewOf } from './tensor.js';
  * @property {number} [mlp] width inside the feed-forward part, 0 for none; default 4 · dModel
  * @property {'layer' | 'rms' | 'none'} [norm] default 'layer'
  * @property {boolean} [causal] whether a token sees only itself and what stood before; default true
+ * @property {number} [std] deviation of the initial embedding; default 0.5: tokens that are far apart from the start
+ *   are what heads learn to find again
  * @property {number} [dropout] of attention weights in training; default 0
  * @property {number} [seed] of all initial parameters and of dropout; default 0
  */
 /** @typedef {{ norm1: Norm | null, attention: MultiHeadAttention, norm2: Norm | null, up: Linear | null, gelu: Gelu | null, down: Linear | null }} Block */
 /** @typedef {{ loss: number, correct: number, counted: number }} StepResult */
 
-const OPTIONS = ['layers', 'dModel', 'numHeads', 'vocab', 'context', 'mlp', 'norm', 'causal', 'dropout', 'seed'];
+const OPTIONS = ['layers', 'dModel', 'numHeads', 'vocab', 'context', 'mlp', 'norm', 'causal', 'std', 'dropout', 'seed'];
 const SIZE = { integer: true, least: 1, most: 2 ** 20 };
 
 /** @param {TransformerOptions} given */
@@ -56,6 +58,7 @@ function resolveOptions(given) {
     mlp: readNumber(caller, 'mlp', given.mlp ?? 4 * dModel, { ...SIZE, least: 0 }),
     norm,
     causal: readBoolean(caller, 'causal', given.causal ?? true),
+    std: readNumber(caller, 'std', given.std ?? 0.5, { least: 0 }),
     dropout: readNumber(caller, 'dropout', given.dropout ?? 0, { least: 0, most: 1 }),
     seed: readNumber(caller, 'seed', given.seed ?? 0, { integer: true, least: 0, most: 2 ** 24 }),
   });
@@ -75,13 +78,13 @@ export class Transformer {
   /** @param {Headlight} hl @param {TransformerOptions} given */
   constructor(hl, given) {
     const options = resolveOptions(given);
-    const { layers, dModel: width, numHeads, vocab, context, mlp, norm, dropout, seed } = options;
+    const { layers, dModel: width, numHeads, vocab, context, mlp, norm, std, dropout, seed } = options;
     // Every layer has a stream of random numbers of its own.
     let stream = 0;
     const next = () => seed * 2 ** 10 + stream++;
     const makeNorm = () => (norm === 'none' ? null : norm === 'rms' ? hl.rmsNorm({ width }) : hl.layerNorm({ width }));
     this.#hl = hl;
-    this.#embedding = hl.embedding({ count: vocab, width, context, seed: next() });
+    this.#embedding = hl.embedding({ count: vocab, width, context, std, seed: next() });
     this.#blocks = Array.from({ length: layers }, () => ({
       norm1: makeNorm(),
       attention: hl.multiHeadAttention({ embedDim: width, numHeads, dropout, seed: next() }),
