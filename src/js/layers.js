@@ -40,14 +40,15 @@ const SIZE = { integer: true, least: 1, most: 2 ** 31 - 1 };
  * @param {string} caller
  * @param {number} below
  * @param {number} [ignore] allowed too
+ * @param {string} [parameter]
  * @returns {{ ints: Int32Array, shape: readonly number[] }}
  */
-export function readLabels(value, caller, below, ignore) {
-  const { data, shape } = value instanceof Tensor ? { data: value.copy(), shape: value.shape } : readTensorLike(value, caller, 'labels');
+export function readLabels(value, caller, below, ignore, parameter = 'labels') {
+  const { data, shape } = value instanceof Tensor ? { data: value.copy(), shape: value.shape } : readTensorLike(value, caller, parameter);
   const ints = Int32Array.from(/** @type {ArrayLike<number>} */ (data), (/** @type {number} */ got, /** @type {number} */ i) => {
     const label = Number(got);
     if (label === ignore || (Number.isInteger(label) && label >= 0 && label < below)) return label;
-    throw argumentError(caller, `labels[${i}]`, label, `an integer from 0 to ${below - 1}${ignore === undefined ? '' : `, or ${ignore}`}`);
+    throw argumentError(caller, `${parameter}[${i}]`, label, `an integer from 0 to ${below - 1}${ignore === undefined ? '' : `, or ${ignore}`}`);
   });
   return { ints, shape };
 }
