@@ -333,6 +333,7 @@ case ${1:-build} in
   test) setup_tests; build; build_site; build_types; build_native; bench --tiny; run_tests ;;
   bench) build; bench "${@:2}" ;;
   bench-page) build; build_site; need has_chromium chromium; "$node" tests/bench/explore.js ;;
+  tasks) build; "$node" tests/bench/tasks.js "${@:2}" ;;
   screenshots) build; build_site; screenshots "${@:2}" ;;
   package) build; build_types ;;
   clean) rm -rf dist ;;
@@ -343,6 +344,7 @@ case ${1:-build} in
   test      build and run every test
   bench     measure it beside other packages; --only NAME, --no-chromium, --tiny
   bench-page   how quickly the page answers, in Chromium
+  tasks     trains every task of the page from three seeds; NAME…
   screenshots  every view at three widths, light and dark, into dist/screenshots; --readme
   package   what the npm package needs, types included
   clean     remove dist/'

@@ -1,7 +1,6 @@
 // The public API. The entries node.js, browser.js and inline.js give `load` a way to come by the binary.
 
 import { attention, checkOptions, readNumber } from './attention.js';
-import { HeadlightError } from './errors.js';
 import { Embedding, Gelu, Linear, Norm } from './layers.js';
 import { crossEntropy } from './loss.js';
 import { MultiHeadAttention } from './multihead.js';
@@ -10,7 +9,7 @@ import { fillNormal, fillUniform, uniformSource } from './random.js';
 import { formatShape, readShape, sameShape, shapeError } from './shape.js';
 import { Memory } from './tensor.js';
 import { readSafetensors } from './formats.js';
-import { Transformer } from './transformer.js';
+import { readSavedOptions, Transformer } from './transformer.js';
 import { version } from '../../package.json';
 
 /** @import { AttentionOptions, AttentionResult } from './attention.js' */
@@ -233,7 +232,7 @@ export class Headlight {
    * @returns {Transformer}
    */
   transformer(options) {
-    return new Transformer(this, options);
+    return new Transformer(this, this.#memory, options);
   }
 
   /**
@@ -243,8 +242,7 @@ export class Headlight {
    */
   loadTransformer(bytes) {
     const { tensors, metadata } = readSafetensors(bytes);
-    if (!metadata.headlight) throw new HeadlightError('FORMAT', 'loadTransformer: the file does not say which transformer it is of (no "headlight" in its metadata)');
-    const model = new Transformer(this, JSON.parse(metadata.headlight));
+    const model = new Transformer(this, this.#memory, readSavedOptions(metadata));
     try {
       return model.loadStateDict(tensors);
     } catch (error) {
@@ -287,7 +285,7 @@ export class Headlight {
   }
 }
 
-export { HeadlightError };
+export { HeadlightError } from './errors.js';
 export { Tensor } from './tensor.js';
 export { AttentionResult } from './attention.js';
 export { MultiHeadAttention } from './multihead.js';

@@ -15,7 +15,8 @@ import { Tensor, viewOf } from './tensor.js';
  * @property {number} count rows of the table: labels are 0 to count − 1
  * @property {number} width of a row
  * @property {number} [context] the longest sequence: for each of its positions a row is learned and added
- * @property {number} [seed] of the initial rows, normal with a deviation of 0.02; default 0
+ * @property {number} [std] deviation of the initial rows, which are normal; default 0.02
+ * @property {number} [seed] of the initial rows; default 0
  */
 /**
  * @typedef {object} LinearOptions
@@ -39,14 +40,15 @@ const SIZE = { integer: true, least: 1, most: 2 ** 31 - 1 };
  * @param {string} caller
  * @param {number} below
  * @param {number} [ignore] allowed too
+ * @param {string} [parameter]
  * @returns {{ ints: Int32Array, shape: readonly number[] }}
  */
-export function readLabels(value, caller, below, ignore) {
-  const { data, shape } = value instanceof Tensor ? { data: value.copy(), shape: value.shape } : readTensorLike(value, caller, 'labels');
+export function readLabels(value, caller, below, ignore, parameter = 'labels') {
+  const { data, shape } = value instanceof Tensor ? { data: value.copy(), shape: value.shape } : readTensorLike(value, caller, parameter);
   const ints = Int32Array.from(/** @type {ArrayLike<number>} */ (data), (/** @type {number} */ got, /** @type {number} */ i) => {
     const label = Number(got);
     if (label === ignore || (Number.isInteger(label) && label >= 0 && label < below)) return label;
-    throw argumentError(caller, `labels[${i}]`, label, `an integer from 0 to ${below - 1}${ignore === undefined ? '' : `, or ${ignore}`}`);
+    throw argumentError(caller, `${parameter}[${i}]`, label, `an integer from 0 to ${below - 1}${ignore === undefined ? '' : `, or ${ignore}`}`);
   });
   return { ints, shape };
 }
@@ -193,23 +195,24 @@ export class Embedding extends Layer {
   /** @param {Memory} memory @param {EmbeddingOptions} options */
   constructor(memory, options) {
     const caller = 'embedding';
-    checkOptions(caller, options, ['count', 'width', 'context', 'seed']);
+    checkOptions(caller, options, ['count', 'width', 'context', 'std', 'seed']);
     const count = readNumber(caller, 'count', options.count, SIZE);
     const width = readNumber(caller, 'width', options.width, SIZE);
     const context = options.context === undefined ? undefined : readNumber(caller, 'context', options.context, SIZE);
+    const std = readNumber(caller, 'std', options.std ?? 0.02, { least: 0 });
     const seed = readNumber(caller, 'seed', options.seed ?? 0, { integer: true });
     super(memory, caller, (frame) => {
       const next = uniformSource(seed);
       /** @param {number} rows */
       const normal = (rows) => {
         const tensor = frame.make([rows, width]);
-        fillNormal(viewOf(tensor), next, 0, 0.02);
+        fillNormal(viewOf(tensor), next, 0, std);
         return tensor;
       };
       return { table: normal(count), ...(context !== undefined && { position: normal(context) }) };
     });
     /** The options, with every default filled in. */
-    this.options = Object.freeze({ count, width, context, seed });
+    this.options = Object.freeze({ count, width, context, std, seed });
   }
 
   /**

@@ -25,10 +25,11 @@ import { formatShape, sameShape, shapeError } from './shape.js';
  * @param {TensorLike} logits
  * @param {TensorLike} labels
  * @param {LossOptions} options
+ * @param {string} [caller] who answers for the arguments
+ * @param {string} [parameter] what the caller calls the labels
  * @returns {LossResult}
  */
-export function crossEntropy(memory, logits, labels, options) {
-  const caller = 'crossEntropy';
+export function crossEntropy(memory, logits, labels, options, caller = 'crossEntropy', parameter = 'labels') {
   checkOptions(caller, options, ['labelSmoothing', 'ignore']);
   const smoothing = readNumber(caller, 'labelSmoothing', options.labelSmoothing ?? 0, { least: 0, most: 1 });
   const ignore = readNumber(caller, 'ignore', options.ignore ?? -100, { integer: true, least: -(2 ** 31), most: 2 ** 31 - 1 });
@@ -36,8 +37,8 @@ export function crossEntropy(memory, logits, labels, options) {
     const { block, shape } = frame.take(logits, 'logits');
     if (shape.length === 0) throw shapeError(caller, 'logits', shape, '(…,V)');
     const [outer, classes] = [shape.slice(0, -1), shape[shape.length - 1]];
-    const { ints, shape: given } = readLabels(labels, caller, classes, ignore);
-    if (!sameShape(given, outer)) throw shapeError(caller, 'labels', given, formatShape(outer));
+    const { ints, shape: given } = readLabels(labels, caller, classes, ignore, parameter);
+    if (!sameShape(given, outer)) throw shapeError(caller, parameter, given, formatShape(outer));
     const rows = ints.length;
     const result = frame.stage(new Int32Array(3));
     const [losses, best] = [frame.stage(new Float32Array(rows)), frame.stage(new Int32Array(rows))];

@@ -9,11 +9,12 @@
 import { checkOptions, readBoolean, readNumber } from './attention.js';
 import { HeadlightError } from './errors.js';
 import { writeSafetensors } from './formats.js';
+import { crossEntropy } from './loss.js';
 import { argumentError, readTensorLike, shapeError } from './shape.js';
 import { touch, viewOf } from './tensor.js';
 
 /** @import { Headlight } from './index.js' */
-/** @import { Tensor } from './tensor.js' */
+/** @import { Memory, Tensor } from './tensor.js' */
 /** @import { TensorLike } from './shape.js' */
 /** @import { Embedding, Gelu, Linear, Norm } from './layers.js' */
 /** @import { MultiHeadAttention } from './multihead.js' */
@@ -29,13 +30,15 @@ import { touch, viewOf } from './tensor.js';
  * @property {number} [mlp] width inside the feed-forward part, 0 for none; default 4 · dModel
  * @property {'layer' | 'rms' | 'none'} [norm] default 'layer'
  * @property {boolean} [causal] whether a token sees only itself and what stood before; default true
+ * @property {number} [std] deviation of the initial embedding; default 0.5: tokens that are far apart from the start
+ *   are what heads learn to find again
  * @property {number} [dropout] of attention weights in training; default 0
  * @property {number} [seed] of all initial parameters and of dropout; default 0
  */
 /** @typedef {{ norm1: Norm | null, attention: MultiHeadAttention, norm2: Norm | null, up: Linear | null, gelu: Gelu | null, down: Linear | null }} Block */
 /** @typedef {{ loss: number, correct: number, counted: number }} StepResult */
 
-const OPTIONS = ['layers', 'dModel', 'numHeads', 'vocab', 'context', 'mlp', 'norm', 'causal', 'dropout', 'seed'];
+const OPTIONS = ['layers', 'dModel', 'numHeads', 'vocab', 'context', 'mlp', 'norm', 'causal', 'std', 'dropout', 'seed'];
 const SIZE = { integer: true, least: 1, most: 2 ** 20 };
 
 /** @param {TransformerOptions} given */
@@ -56,13 +59,26 @@ function resolveOptions(given) {
     mlp: readNumber(caller, 'mlp', given.mlp ?? 4 * dModel, { ...SIZE, least: 0 }),
     norm,
     causal: readBoolean(caller, 'causal', given.causal ?? true),
+    std: readNumber(caller, 'std', given.std ?? 0.5, { least: 0 }),
     dropout: readNumber(caller, 'dropout', given.dropout ?? 0, { least: 0, most: 1 }),
     seed: readNumber(caller, 'seed', given.seed ?? 0, { integer: true, least: 0, most: 2 ** 24 }),
   });
 }
 
+/** Those that save() has written. @param {Record<string, string>} metadata of the file @returns {TransformerOptions} */
+export function readSavedOptions({ headlight }) {
+  const fail = (/** @type {string} */ reason) => new HeadlightError('FORMAT', `loadTransformer: the file does not say which transformer it is of: ${reason}`, { parameter: 'headlight', got: headlight });
+  if (headlight === undefined) throw fail('no "headlight" in its metadata');
+  try {
+    return JSON.parse(headlight);
+  } catch {
+    throw fail('"headlight" in its metadata is not JSON');
+  }
+}
+
 export class Transformer {
   #hl;
+  #memory;
   /** @type {Block[]} */
   #blocks;
   /** @type {Embedding} */
@@ -72,32 +88,41 @@ export class Transformer {
   /** @type {Linear} */
   #head;
 
-  /** @param {Headlight} hl @param {TransformerOptions} given */
-  constructor(hl, given) {
+  /** @param {Headlight} hl @param {Memory} memory @param {TransformerOptions} given */
+  constructor(hl, memory, given) {
     const options = resolveOptions(given);
-    const { layers, dModel: width, numHeads, vocab, context, mlp, norm, dropout, seed } = options;
+    const { layers, dModel: width, numHeads, vocab, context, mlp, norm, std, dropout, seed } = options;
     // Every layer has a stream of random numbers of its own.
     let stream = 0;
     const next = () => seed * 2 ** 10 + stream++;
     const makeNorm = () => (norm === 'none' ? null : norm === 'rms' ? hl.rmsNorm({ width }) : hl.layerNorm({ width }));
     this.#hl = hl;
-    this.#embedding = hl.embedding({ count: vocab, width, context, seed: next() });
-    this.#blocks = Array.from({ length: layers }, () => ({
-      norm1: makeNorm(),
-      attention: hl.multiHeadAttention({ embedDim: width, numHeads, dropout, seed: next() }),
-      norm2: mlp > 0 ? makeNorm() : null,
-      up: mlp > 0 ? hl.linear({ in: width, out: mlp, seed: next() }) : null,
-      gelu: mlp > 0 ? hl.gelu({ approximate: 'tanh' }) : null,
-      down: mlp > 0 ? hl.linear({ in: mlp, out: width, seed: next() }) : null,
+    this.#memory = memory;
+    // Where one of them does not fit any more, the end of the scope frees those before it.
+    const { embedding, blocks, last, head } = hl.scope(() => ({
+      embedding: hl.embedding({ count: vocab, width, context, std, seed: next() }),
+      blocks: Array.from({ length: layers }, () => ({
+        norm1: makeNorm(),
+        attention: hl.multiHeadAttention({ embedDim: width, numHeads, dropout, seed: next() }),
+        norm2: mlp > 0 ? makeNorm() : null,
+        up: mlp > 0 ? hl.linear({ in: width, out: mlp, seed: next() }) : null,
+        gelu: mlp > 0 ? hl.gelu({ approximate: 'tanh' }) : null,
+        down: mlp > 0 ? hl.linear({ in: mlp, out: width, seed: next() }) : null,
+      })),
+      last: makeNorm(),
+      head: hl.linear({ in: width, out: vocab, bias: false, seed: next() }),
     }));
-    this.#norm = makeNorm();
-    this.#head = hl.linear({ in: width, out: vocab, bias: false, seed: next() });
+    this.#embedding = embedding;
+    this.#blocks = blocks;
+    this.#norm = last;
+    this.#head = head;
     /** The options, with every default filled in. */
     this.options = options;
+    /** Every layer by the name that its parameters begin with. */
+    this.layers = this.#named();
   }
 
-  /** Every layer by the name that its parameters begin with. */
-  get layers() {
+  #named() {
     /** @type {Record<string, { parameters: Record<string, Tensor>, gradients: Record<string, Tensor>, zeroGrad(): unknown, dispose(): void }>} */
     const named = { embedding: this.#embedding };
     this.#blocks.forEach((block, i) => {
@@ -179,7 +204,7 @@ export class Transformer {
     checkOptions('learn', options, ['labelSmoothing']);
     return this.#hl.scope(() => {
       const { logits } = this.#forward(labels, { weights: false, train: true });
-      const { loss, correct, counted, dLogits } = this.#hl.crossEntropy(logits, targets, options);
+      const { loss, correct, counted, dLogits } = crossEntropy(this.#memory, logits, targets, options, 'learn', 'targets');
       this.#backward(dLogits);
       return { loss, correct, counted };
     });
@@ -193,7 +218,7 @@ export class Transformer {
    */
   judge(labels, targets) {
     return this.#hl.scope(() => {
-      const { loss, correct, counted } = this.#hl.crossEntropy(this.forward(labels).logits, targets);
+      const { loss, correct, counted } = crossEntropy(this.#memory, this.forward(labels).logits, targets, {}, 'judge', 'targets');
       return { loss, correct, counted };
     });
   }
@@ -214,6 +239,7 @@ export class Transformer {
    */
   loadStateDict(dict) {
     const caller = 'loadStateDict';
+    if (dict === null || typeof dict !== 'object') throw argumentError(caller, 'dict', dict, 'an object of named tensors');
     const { parameters } = this;
     const [expected, got] = [Object.keys(parameters), Object.keys(dict)];
     const missing = expected.filter((name) => !got.includes(name));
