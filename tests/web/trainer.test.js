@@ -65,8 +65,8 @@ test('scores: a head that looks one back, a head that looks behind what stood be
 
 test('the same seed gives the same losses, and they fall', () => {
   const run = () => {
-    const trainer = createTrainer(hl, small('previous'));
-    const losses = Array.from({ length: 60 }, () => trainer.step().loss);
+    const trainer = createTrainer(hl, small('previous', { width: 32 }));
+    const losses = Array.from({ length: 120 }, () => trainer.step().loss);
     trainer.dispose();
     return losses;
   };
