@@ -17,7 +17,7 @@ describe('the page in Firefox', { timeout: 120_000 }, () => {
     page = await browser.newPage();
     await page.setViewport({ width: 1280, height: 900 });
     await page.goto(server.url);
-    await page.waitForSelector('>>> #pictures:not([hidden])');
+    while (await inPage(() => part('#pictures')?.hidden ?? true)) await new Promise((done) => setTimeout(done, 20));
   });
   after(async () => {
     await browser?.close();
@@ -25,7 +25,7 @@ describe('the page in Firefox', { timeout: 120_000 }, () => {
   });
 
   const inPage = (fn, ...args) => page.evaluate(`((...args) => {
-    const part = (selector) => document.querySelector('body > div').shadowRoot.querySelector(selector);
+    const part = (selector) => document.querySelector('body > div')?.shadowRoot.querySelector(selector);
     return (${fn})(...args);
   })(...${JSON.stringify(args)})`);
   const settle = async () => {

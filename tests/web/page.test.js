@@ -362,6 +362,7 @@ describe('the page', { timeout: 240_000 }, () => {
 
   test('a finger reads a cell and holds it; the page scrolls beneath it as ever', async () => {
     await open({ viewport: { width: 390, height: 760 }, hasTouch: true, isMobile: true });
+    await page.locator('#legend').scrollIntoViewIfNeeded();
     const box = await page.locator('#large').boundingBox();
     await page.touchscreen.tap(box.x + box.width * 0.7, box.y + box.height * 0.7);
     await settle();
@@ -686,24 +687,28 @@ describe('the page', { timeout: 240_000 }, () => {
 
   test('what takes long says how far it is, and can be stopped; the page goes on after that', async () => {
     await open();
-    await page.selectOption('#example', 'long');
-    await settle();
-    await page.selectOption('#tokens', '2048');
-    await settle();
-    await page.selectOption('#heads', '4');
+    const [H, T, D] = [144, 512, 8];
+    const q = { data: Float32Array.from({ length: H * T * D }, (_, i) => Math.sin(i * 0.37)), shape: [1, H, T, D] };
+    await page.selectOption('#example', 'file');
+    await page.setInputFiles('#file', { name: 'q.npy', mimeType: 'application/octet-stream', buffer: Buffer.from(writeNpy(q)) });
+    await page.waitForFunction(() => part('#grid').children.length === 144, undefined, { timeout: 60_000 });
     await settle();
     await page.evaluate(() => {
-      globalThis.texts = new Set();
-      new MutationObserver(() => globalThis.texts.add(part('#progress-text').textContent)).observe(part('#progress'), { subtree: true, childList: true, characterData: true });
+      globalThis.texts = [];
+      new MutationObserver(() => {
+        if (part('#progress').hidden || texts.length > 0) return;
+        texts.push(part('#progress-text').textContent);
+        part('#cancel').click();
+      }).observe(part('#progress'), { attributeFilter: ['hidden'] });
     });
     await page.locator('#temperature').fill('0.31');
-    await page.locator('#progress:not([hidden]) #cancel').click({ timeout: 5000 }).catch(() => {});
-    await settle();
-    const texts = await page.evaluate(() => [...globalThis.texts]);
-    assert.ok(texts.some((text) => /Computing/.test(text)), texts.join());
+    await page.locator('#message', { hasText: 'Stopped' }).waitFor();
+    assert.match(await page.evaluate(() => texts[0]), /Computing/);
     await page.locator('#temperature').fill('0.4');
+    await page.waitForSelector('#pictures:not([hidden])');
     await settle();
     assert.equal(await page.locator('#message').textContent(), '');
+    assert.equal(await page.locator('#progress').isVisible(), false);
     assert.deepEqual(faults, []);
   });
 
