@@ -18,7 +18,7 @@ EXPORTS=(
 )
 THREAD_EXPORTS=(hl_pool_work hl_pool_resize hl_pool_quit)
 # The hot loops are written out to be unrolled; everything around them is to be small.
-KERNELS=(exp gemm gemm_int8 panel softmax dropout attention_tile attention_row)
+KERNELS=(exp gemm gemm_int8 panel softmax mask dropout attention_tile attention_row)
 COMPILE=(-std=c17 -O2 -msimd128 -mbulk-memory -fno-math-errno -Wall -Wextra -Werror)
 # No Binaryen pass after the link (-O1): it would undo the register allocation that the kernels rely on.
 LINK=(-O1 --no-entry -sWASM_BIGINT -sALLOW_MEMORY_GROWTH -sINITIAL_MEMORY=131072 -sMAXIMUM_MEMORY=4GB -sTOTAL_STACK=65536)
@@ -222,9 +222,10 @@ build_site() {
   local texts=(--loader:.css=text --loader:.html=text)
   bundle web/mount.js web/worker.js "${texts[@]}" --minify --outdir=dist/site
   bundle web/main.js --external:./mount.js --minify --outdir=dist/site
+  cp web/learned.safetensors dist/site/
   cp dist/headlight.*.wasm dist/headlight.worker.js web/index.html dist/site/
   bundle web/main.js "${texts[@]}" --minify --outfile=dist/obj/main.js
-  bundle web/worker.inline.js --format=iife --log-override:empty-import-meta=silent --minify --loader:.wasm=binary --outfile=dist/obj/worker.inline.js
+  bundle web/worker.inline.js --format=iife --log-override:empty-import-meta=silent --minify --loader:.wasm=binary --loader:.safetensors=binary --outfile=dist/obj/worker.inline.js
   "$node" web/onefile.js web/index.html dist/obj/main.js dist/obj/worker.inline.js dist/headlight.html
 }
 

@@ -93,8 +93,11 @@ const FILES = {
   code: (whole, { batch, head, title, options }) => toProgram(whole, options, { batch, head, title }),
 };
 
-/** @param {(options: { threads: 1 | 'auto' }) => Promise<object>} load */
-export function answer(load) {
+/**
+ * @param {(options: { threads: 1 | 'auto' }) => Promise<object>} load
+ * @param {() => Promise<Uint8Array>} learnedModel
+ */
+export function answer(load, learnedModel) {
   const core = load({ threads: 1 });
   core.catch(() => {});
   let threaded = null;
@@ -103,7 +106,7 @@ export function answer(load) {
     threaded ??= load({ threads: 'auto' });
     return threaded;
   };
-  const [now, held] = [createSolver(coreFor), createSolver(coreFor)];
+  const [now, held] = [createSolver(coreFor, learnedModel), createSolver(coreFor, learnedModel)];
   /** What was sent last, part by part. */
   const sent = {};
   /** A visitor's tensors: the newest, and those that what is held was made from. */

@@ -3,17 +3,30 @@
 /** A look that takes longer than this gives way to a newer one. */
 const PATIENCE = 400;
 
-/** The page that is one file carries its worker as text. */
-function startWorker() {
+/**
+ * The page that is one file carries its worker as text.
+ * @param {'answer' | 'teach'} name what it does
+ */
+export function startWorker(name) {
   const text = document.getElementById('worker')?.textContent;
-  if (!text) return { worker: new Worker(new URL('./worker.js', import.meta.url), { type: 'module' }) };
+  if (!text) {
+    const worker = new Worker(new URL('./worker.js', import.meta.url), { type: 'module', name });
+    return { worker, stop: () => worker.terminate() };
+  }
   const url = URL.createObjectURL(new Blob([text], { type: 'text/javascript' }));
-  return { worker: new Worker(url), url };
+  const worker = new Worker(url, { name });
+  return {
+    worker,
+    stop() {
+      worker.terminate();
+      URL.revokeObjectURL(url);
+    },
+  };
 }
 
 /** @param {{ onAnswer: (answer: object) => void, onProgress: (progress: { done: number, of: number }) => void }} listeners */
 export function createAsk({ onAnswer, onProgress }) {
-  const { worker, url } = startWorker();
+  const { worker, stop } = startWorker('answer');
   let count = 0;
   let running = null;
   /** @type {object | null} */
@@ -60,9 +73,6 @@ export function createAsk({ onAnswer, onProgress }) {
     },
     cancel,
     busy: () => running !== null || waiting !== null,
-    stop() {
-      worker.terminate();
-      if (url) URL.revokeObjectURL(url);
-    },
+    stop,
   };
 }

@@ -4,7 +4,7 @@ import { EXAMPLES, TOKEN_LIMIT, tokenize } from './examples.js';
 import { headChoices, initialState } from './state.js';
 
 /** Options of a select, made anew only where they differ. */
-function fill(select, options, value) {
+export function fill(select, options, value) {
   const wanted = options.map(([, text]) => text).join('\n');
   if (select.dataset.options !== wanted) {
     select.dataset.options = wanted;
@@ -77,7 +77,16 @@ export function createControls(page) {
     Object.assign(page, { before: null, compare: 'none', painting: false, fileProblem: null });
     page.become(initialState);
   };
-  page.root.querySelector('form').onsubmit = (event) => event.preventDefault();
+  page.root.querySelector('#explore form').onsubmit = (event) => event.preventDefault();
+
+  /** Files that are read go to the worker; what fits becomes the example of the visitor's own. */
+  async function takeSources(sources, more = {}) {
+    const { given, problem, error } = await page.request('take', { sources, before: page.before }, sources.map(({ bytes }) => bytes.buffer));
+    page.reading = false;
+    page.fileProblem = problem ?? (error ? { message: error } : null);
+    ownHeads = given?.heads ?? null;
+    update({ example: 'file', head: 0, batch: 0, cell: null, off: [], painted: [], region: [], file: given?.id ?? 0, heads: ownHeads ?? 1, ...more });
+  }
 
   async function takeFiles(files) {
     const { strings } = page;
@@ -105,11 +114,7 @@ export function createControls(page) {
       sources.push({ name: file.name, bytes });
     }
     $('cancel').removeEventListener('click', cancel);
-    const { given, problem, error } = await page.request('take', { sources, before: page.before }, sources.map(({ bytes }) => bytes.buffer));
-    page.reading = false;
-    page.fileProblem = problem ?? (error ? { message: error } : null);
-    ownHeads = given?.heads ?? null;
-    update({ example: 'file', head: 0, batch: 0, cell: null, off: [], painted: [], region: [], file: given?.id ?? 0, heads: ownHeads ?? 1 });
+    await takeSources(sources);
   }
 
   $('file').onchange = () => $('file').files.length > 0 && takeFiles([...$('file').files]);
@@ -174,5 +179,5 @@ export function createControls(page) {
     $('frame').classList.toggle('painting', page.painting);
     $('zoom-row').hidden = state.view === 'grid' || Math.max(T, keys) <= 24;
   }
-  return { draw };
+  return { draw, takeSources };
 }

@@ -1,5 +1,7 @@
 // What the core is asked to compute: for each example its tokens, inputs, weights and masks. Pure functions.
 
+import { labelsOf, LEARNED } from './learned.js';
+
 /** So many heads are drawn, and so many weights computed at most. */
 export const MOST_HEADS = 144;
 export const MOST_WEIGHTS = 2 ** 26;
@@ -66,6 +68,13 @@ export function constructHeads(tokens) {
     }),
   );
   return { x, wq, wk, width, headDim, count: heads.length };
+}
+
+/** Learned heads read the words of a text; a token sees none that follow. */
+function learned(text) {
+  const tokens = tokenize(text).slice(0, TOKEN_LIMIT);
+  if (tokens.length === 0) return null;
+  return { learned: labelsOf(tokens), heads: LEARNED.layers * LEARNED.numHeads, options: { causal: true }, queries: tokens, keys: tokens, batch: 1 };
 }
 
 const ones = (...shape) => ({ data: new Float32Array(shape.reduce((a, b) => a * b)).fill(1), shape });
@@ -200,6 +209,7 @@ const LENGTHS = [128, 256, 512, 1024, 2048, 4096];
 export const EXAMPLES = {
   sentence: { heads: () => upTo(8), named: true, problem: (state) => sentence(SENTENCE)?.(state) },
   own: { heads: () => upTo(8), named: true, text: true, problem: (state) => sentence(state.text)?.(state) ?? null },
+  learned: { heads: () => [LEARNED.layers * LEARNED.numHeads], text: true, learned: true, problem: (state) => learned(state.text) },
   patches: { heads: () => upTo(6), named: true, problem: patches },
   equal: {
     heads: () => [1],
@@ -284,7 +294,8 @@ function ownTensors(state, given) {
 }
 
 /** The width of a head. */
-function headDim({ layer, query, heads = 1 }) {
+function headDim({ layer, learned, query, heads = 1 }) {
+  if (learned) return LEARNED.dModel / LEARNED.numHeads;
   if (layer) return layer.headDim ?? layer.embedDim / layer.numHeads;
   const shape = query.random ?? query.shape;
   return shape.length === 4 ? shape[3] : shape[2] / heads;

@@ -7,6 +7,7 @@ const LEAST_SIDE = 48;
 const LARGEST = 48;
 /** Room that a label needs along its axis. */
 const LABEL = 15;
+const LINE = 14;
 
 /** Text no wider than the room for it. */
 export function fit(context, text, room) {
@@ -37,12 +38,16 @@ function widest(context, tokens, { from, to }) {
 /** Where everything lies, in CSS pixels, for a picture of a region of these tokens within a width and a height. */
 export function layOut(context, { queries, keys, region }, width, height) {
   const left = Math.min(widest(context, queries, region.queries), width * 0.22, 120) + GAP;
-  const top = Math.min(widest(context, keys, region.keys), 96) + GAP + 4;
+  const longest = widest(context, keys, region.keys);
   const [T, S] = [region.queries.to - region.queries.from, region.keys.to - region.keys.from];
-  const [across, down] = [(width - left - 1) / S, (height - top - 1) / T];
+  const across = (width - left - 1) / S;
+  // Labels of keys lie down where they would not fit side by side.
+  const upright = Math.min(across, (height - LINE) / T, LARGEST) > longest + 2;
+  const top = (upright ? LINE : Math.min(longest, 96) + 4) + GAP;
+  const down = (height - top - 1) / T;
   const cell = Math.min(across, down, LARGEST);
   const [cellWidth, cellHeight] = [Math.max(cell, Math.min(across, LEAST_SIDE / S)), Math.max(cell, Math.min(down, LEAST_SIDE / T))];
-  return { left, top, cellWidth, cellHeight, region, T, S, width: left + cellWidth * S + 1, height: top + cellHeight * T + 1 };
+  return { left, top, cellWidth, cellHeight, upright, region, T, S, width: left + cellWidth * S + 1, height: top + cellHeight * T + 1 };
 }
 
 export function cellAt({ left, top, cellWidth, cellHeight, region, T, S }, x, y) {
@@ -137,7 +142,7 @@ function drawGrid(context, { left, top, cellWidth, cellHeight, T, S }, colour) {
   context.stroke();
 }
 
-function drawLabels(context, { left, top, cellWidth, cellHeight, region }, { queries, keys }, read, also, colours) {
+function drawLabels(context, { left, top, cellWidth, cellHeight, upright, region }, { queries, keys }, read, also, colours) {
   // Where cells are too narrow for every label some are left out, but never those of the cell being read.
   const shown = (i, from, chosen, every) => chosen.includes(i) || ((i - from) % every === 0 && chosen.every((c) => Math.abs(i - c) >= every));
   const style = (on, colour) => {
@@ -153,15 +158,16 @@ function drawLabels(context, { left, top, cellWidth, cellHeight, region }, { que
     style(rows.includes(t), colours.query);
     context.fillText(fit(context, queries[t], left - GAP), left - GAP, top + (t - q0 + 0.5) * cellHeight);
   }
-  context.textAlign = 'left';
+  context.textAlign = upright ? 'center' : 'left';
   const { from: k0, to: k1 } = region.keys;
   for (let s = k0, every = Math.ceil(LABEL / cellWidth); s < k1; s++) {
     if (!shown(s, k0, columns, every)) continue;
     style(columns.includes(s), colours.key);
     context.save();
     context.translate(left + (s - k0 + 0.5) * cellWidth, top - GAP);
-    context.rotate(-Math.PI / 2);
-    context.fillText(fit(context, keys[s], top - GAP - 4), 0, 0);
+    if (upright) context.translate(0, GAP - LINE / 2 - 2);
+    else context.rotate(-Math.PI / 2);
+    context.fillText(fit(context, keys[s], upright ? cellWidth : top - GAP - 4), 0, 0);
     context.restore();
   }
 }

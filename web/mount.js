@@ -6,10 +6,13 @@ import { EXAMPLES, tokenize } from './examples.js';
 import { createFigure } from './figure.js';
 import { createHeads, sizeFor } from './heads.js';
 import { createKeep } from './keep.js';
+import { LEARNED } from './learned.js';
 import markup from './page.html';
+import { createTrain } from './train.js';
+import trainMarkup from './train.html';
 import { createReading } from './reading.js';
 import { makeScale, makeSignedScale } from './scale.js';
-import { change, initialState } from './state.js';
+import { change, initialState, PAGES } from './state.js';
 import { LANGUAGES, languageFor } from './strings.js';
 import style from './style.css';
 import { readState, writeState } from './url.js';
@@ -38,11 +41,12 @@ export function mount(element, { state: start = {}, language: asked, theme: look
   sheet.replaceSync(style);
   root.adoptedStyleSheets = [sheet];
   root.innerHTML = markup;
+  root.querySelector('footer').before(document.createRange().createContextualFragment(trainMarkup));
   const $ = (id) => root.getElementById(id);
   host.classList.toggle('whole', header);
   $('head').hidden = !header;
   if (!header) {
-    root.querySelector('main').setAttribute('role', 'group');
+    for (const main of root.querySelectorAll('main')) main.setAttribute('role', 'group');
     root.querySelector('footer').setAttribute('role', 'none');
   }
   if (look) host.dataset.theme = look;
@@ -74,6 +78,7 @@ export function mount(element, { state: start = {}, language: asked, theme: look
     reading: false,
     /** How wide the large picture may be. */
     room: 0,
+    trainRoom: 0,
     /** Pixels that the large picture has. */
     large: { rows: 512, columns: 512 },
     get strings() {
@@ -88,10 +93,14 @@ export function mount(element, { state: start = {}, language: asked, theme: look
         $('probe').style.color = `var(--${name})`;
         return getComputedStyle($('probe')).color;
       };
-      palette = { theme, text: get('soft'), ink: get('ink'), query: get('query'), key: get('key'), grid: get('grid'), hatch: get('hatch') };
+      palette = { theme, text: get('soft'), ink: get('ink'), query: get('query'), key: get('key'), grid: get('grid'), hatch: get('hatch'), line: get('line') };
       return palette;
     },
-    headName: (head) => (EXAMPLES[page.state.example].named ? page.strings.heads[page.state.example === 'patches' ? 'patches' : 'words'][head] : page.strings.head(head)),
+    headName(head) {
+      const { state: { example }, strings } = page;
+      if (EXAMPLES[example].learned) return strings.train.head(Math.floor(head / LEARNED.numHeads), head % LEARNED.numHeads);
+      return EXAMPLES[example].named ? strings.heads[example === 'patches' ? 'patches' : 'words'][head] : strings.head(head);
+    },
     headAbout: (head) => (EXAMPLES[page.state.example].named ? page.strings.headAbout[page.state.example === 'patches' ? 'patches' : 'words'][head] : ''),
     tokenless: () => EXAMPLES[page.state.example].text && tokenize(page.state.text).length === 0,
     differs: () => Boolean(page.shown.facts?.differs) && page.compare === 'difference',
@@ -99,7 +108,9 @@ export function mount(element, { state: start = {}, language: asked, theme: look
       page.become(change(page.state, patch));
     },
     become(next) {
+      const turned = next.page !== page.state.page;
       page.state = next;
+      if (turned) showPage();
       onState?.(next);
       page.look();
     },
@@ -131,6 +142,11 @@ export function mount(element, { state: start = {}, language: asked, theme: look
     },
   };
 
+  function showPage() {
+    if (page.state.page === 'train') train.open();
+    else train.close();
+  }
+
   function busy() {
     $('frame').setAttribute('aria-busy', 'true');
     asking ||= performance.now();
@@ -152,6 +168,9 @@ export function mount(element, { state: start = {}, language: asked, theme: look
 
   const [controls, figure, heads, reading] = [createControls(page), createFigure(page), createHeads(page), createReading(page)];
   createKeep(page);
+  const train = createTrain(page);
+  /** A trained layer with its inputs, looked at as any tensors are. */
+  page.exploreTensors = (source, heads, head) => controls.takeSources([source], { page: 'explore', heads, head, mask: 'causal' });
 
   /** What stands in the place of the picture; empty where there is one. */
   function whyNothing() {
@@ -166,6 +185,16 @@ export function mount(element, { state: start = {}, language: asked, theme: look
 
   function draw() {
     const { $, shown, state } = page;
+    $('explore').hidden = state.page !== 'explore';
+    $('train').hidden = state.page !== 'train';
+    for (const name of PAGES) $(`to-${name}`).setAttribute('aria-pressed', String(state.page === name));
+    if (state.page === 'train') {
+      page.trainRoom = $('task-about').parentElement.clientWidth;
+      train.draw(page.colours());
+      $('facts').textContent = '';
+      $('frame').setAttribute('aria-busy', String(ask.busy()));
+      return;
+    }
     page.room = $('frame').clientWidth;
     const settled = !ask.busy() && !page.reading;
     if (settled) {
@@ -209,13 +238,16 @@ export function mount(element, { state: start = {}, language: asked, theme: look
     page.language = $('language').value;
     speak();
   };
-  $('skip').onclick = () => $('large').focus();
+  $('to-explore').onclick = () => page.update({ page: 'explore' });
+  $('to-train').onclick = () => page.update({ page: 'train' });
+  $('skip').onclick = () => (page.state.page === 'train' ? $('play') : $('large')).focus();
   $('cancel').onclick = () => ask.cancel();
   for (const id of ['table-box', 'statistics-box']) $(id).ontoggle = page.look;
   prefersDark.addEventListener('change', page.redraw, { signal: ending.signal });
   const resized = new ResizeObserver(page.redraw);
-  resized.observe($('frame'));
+  resized.observe(host);
   speak();
+  showPage();
   page.look();
 
   return {

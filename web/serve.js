@@ -16,6 +16,7 @@ const TYPES = {
   '.json': 'application/json',
   '.svg': 'image/svg+xml',
   '.wasm': 'application/wasm',
+  '.safetensors': 'application/octet-stream',
 };
 const HEADERS = {
   'Cross-Origin-Opener-Policy': 'same-origin',

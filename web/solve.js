@@ -5,6 +5,7 @@
 //   cell      + head and cell → everything between the inputs and one weight, and on to the output
 
 import { attentionOptions, EXAMPLES, optionsOf } from './examples.js';
+import { readLearned } from './learned.js';
 import { headStatistics } from './stats.js';
 import { explain } from './steps.js';
 
@@ -44,8 +45,25 @@ function project(hl, { data, shape: [B, N, C] }, weight, bias) {
 
 const kept = (tensor) => tensor && { data: tensor.copy(), shape: [...tensor.shape] };
 
+/** The heads of several layers as those of one: (1,H,N,D) one after the other. */
+function inOneRow(parts) {
+  const data = new Float32Array(parts.reduce((sum, part) => sum + part.data.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    data.set(part.data, at);
+    at += part.data.length;
+  }
+  const [, , N, D] = parts[0].shape;
+  return { data, shape: [1, data.length / (N * D), N, D] };
+}
+
 /** Queries, keys and values of every head, (B,H,N,D), and what joins the heads. */
-function poseProblem(hl, problem) {
+async function poseProblem(hl, problem, learnedModel) {
+  if (problem.learned) {
+    const { layers, wo, bo } = readLearned(hl, await learnedModel(), problem.learned);
+    const all = (w, b) => inOneRow(layers.map((layer) => splitHeads(hl.scope(() => project(hl, layer.x, layer[w], layer[b])), problem.heads / layers.length)));
+    return { q: all('wq', 'bq'), k: all('wk', 'bk'), v: all('wv', 'bv'), wo, bo };
+  }
   const heads = problem.layer?.numHeads ?? problem.heads ?? 1;
   return hl.scope(() => {
     const input = (x) => (x.random ? kept(hl.randn(x.random, { seed: x.seed })) : { data: x.data, shape: x.shape });
@@ -71,8 +89,11 @@ function headRows({ data, shape: [, H, N, D] }, b, h, from = 0, to = N) {
 
 const NOTHING = (S) => ({ data: new Float32Array(0), shape: [1, 1, S, 0] });
 
-/** @param {(weights: number) => object | Promise<object>} coreFor the core that computes so many weights */
-export function createSolver(coreFor) {
+/**
+ * @param {(weights: number) => object | Promise<object>} coreFor the core that computes so many weights
+ * @param {() => Promise<Uint8Array>} [learnedModel] the bytes of the trained transformer
+ */
+export function createSolver(coreFor, learnedModel) {
   let problem = { key: null };
   let visible = { key: null, tensor: null };
   let weights = { key: null, tensors: [] };
@@ -93,7 +114,7 @@ export function createSolver(coreFor) {
     const [T, S] = [posed.queries.length, posed.keys.length];
     const heads = posed.layer?.numHeads ?? posed.heads ?? posed.query.shape?.[1] ?? 1;
     const hl = await coreFor(heads * T * S);
-    const parts = poseProblem(hl, posed);
+    const parts = await poseProblem(hl, posed, learnedModel);
     const [B, H] = parts.q.shape;
     const { queries, keys, image, key: other, self = !other } = posed;
     problem = { key, hl, posed, ...parts, queries, keys, image, self, shape: [B, H, T, S] };

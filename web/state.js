@@ -13,7 +13,12 @@ const LEAST_REGION = 8;
 /** Lines are drawn between no more tokens than these. */
 const MOST_LINED = 64;
 
+export const PAGES = ['explore', 'train'];
+
 export const initialState = {
+  page: 'explore',
+  /** What the Train view teaches. */
+  task: 'repeat',
   example: 'sentence',
   text: 'She said that she saw the cat , but the cat saw her first .',
   heads: 8,
@@ -49,7 +54,7 @@ export const initialState = {
   region: [],
 };
 
-const usualHeads = { sentence: 8, own: 8, equal: 1, lengths: 5, padded: 2, cross: 8, wide: 4, patches: 6, long: 12, file: 1 };
+const usualHeads = { sentence: 8, own: 8, learned: 8, equal: 1, lengths: 5, padded: 2, cross: 8, wide: 4, patches: 6, long: 12, file: 1 };
 const usualViews = { patches: 'grid' };
 
 /** The numbers of heads that a state may choose from. */
@@ -59,7 +64,7 @@ export const headChoices = (state) => EXAMPLES[state.example].heads(state);
 export function change(state, patch) {
   const next = { ...state, ...patch };
   if (patch.example !== undefined && patch.example !== state.example) {
-    Object.assign(next, { ...initialState, heads: usualHeads[next.example], head: 0, cell: null, text: next.text, scale: next.scale, view: usualViews[next.example] ?? (next.view === 'grid' ? 'cells' : next.view), lines: next.lines, ...patch });
+    Object.assign(next, { ...initialState, page: next.page, task: next.task, heads: usualHeads[next.example], head: 0, cell: null, text: next.text, scale: next.scale, view: usualViews[next.example] ?? (next.view === 'grid' ? 'cells' : next.view), lines: next.lines, ...patch });
   }
   if (!EXAMPLES[next.example].tokens?.includes(next.tokens)) next.tokens = initialState.tokens;
   const heads = headChoices(next);

@@ -140,6 +140,8 @@ export const TASKS = {
   },
 };
 
+export const TASK_NAMES = [...Object.keys(TASKS), 'text'];
+
 /** The characters of a text as a task: which one follows? */
 export function textTask(text) {
   const characters = [...text.replace(/\s+/g, ' ')];

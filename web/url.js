@@ -1,9 +1,10 @@
 // The state as the part of an address after #, and back. What is as the example starts is left out.
 
-import { change, initialState, LINES, MASKS, SCALES, VIEWS } from './state.js';
+import { change, initialState, LINES, MASKS, PAGES, SCALES, VIEWS } from './state.js';
 import { EXAMPLES } from './examples.js';
+import { TASK_NAMES } from './tasks.js';
 
-const CHOICES = { example: Object.keys(EXAMPLES), mask: MASKS, scale: SCALES, view: VIEWS, lines: Object.keys(LINES) };
+const CHOICES = { example: Object.keys(EXAMPLES), mask: MASKS, scale: SCALES, view: VIEWS, lines: Object.keys(LINES), page: PAGES, task: TASK_NAMES };
 
 const isIndex = (x) => Number.isSafeInteger(x) && x >= 0;
 
@@ -17,7 +18,7 @@ function fits(name, value) {
 
 export function writeState(state) {
   const parameters = new URLSearchParams(state.example === initialState.example ? '' : { example: state.example });
-  for (const [name, first] of Object.entries(change(initialState, { example: state.example }))) {
+  for (const [name, first] of Object.entries({ ...change(initialState, { example: state.example }), page: initialState.page, task: initialState.task })) {
     const [value, plain] = [state[name], typeof first === 'string'];
     if (JSON.stringify(value) !== JSON.stringify(first)) parameters.set(name, plain ? value : JSON.stringify(value));
   }

@@ -2,5 +2,14 @@
 
 import { load } from '../src/js/browser.js';
 import { answer } from './answer.js';
+import { teach } from './teach.js';
 
-answer(load);
+/** The trained model is fetched when it is first looked at. */
+async function learnedModel() {
+  const response = await fetch(new URL('./learned.safetensors', import.meta.url));
+  if (!response.ok) throw new Error(`learned.safetensors gave status ${response.status}`);
+  return new Uint8Array(await response.arrayBuffer());
+}
+
+if (self.name === 'teach') teach(load);
+else answer(load, learnedModel);

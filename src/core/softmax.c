@@ -60,7 +60,7 @@ static void exp_block(float *panel, size_t keys, const vec origin[2], softmax_ba
   else exp_panel(panel, keys, origin, SOFTMAX_OF_E, total);
 }
 
-void softmax_block(float *panel, size_t keys, softmax_base base, softmax_state *state, float rescale[TILE_COLS]) {
+KERNEL void softmax_block(float *panel, size_t keys, softmax_base base, softmax_state *state, float rescale[TILE_COLS]) {
   vec max[2] = {vec_load(state->max), vec_load(state->max + 4)}, origin[2], total[2] = {vec_splat(0), vec_splat(0)};
   column_max(max, panel, keys);
   for (int h = 0; h < 2; h++) origin[h] = origin_of(max[h]);

@@ -3,7 +3,7 @@
 
 import { HeadlightError } from './errors.js';
 import { argumentError, elementCount, formatShape, readTensorLike, shapeError } from './shape.js';
-import { viewOf } from './tensor.js';
+import { touch, viewOf } from './tensor.js';
 
 /** @import { MultiHeadAttention, ParameterName } from './multihead.js' */
 /** @import { TensorLike } from './shape.js' */
@@ -195,6 +195,7 @@ export function readState(layer, dict, layout) {
       const tensor = /** @type {NonNullable<typeof layer.parameters[typeof part]>} */ (layer.parameters[part]);
       const piece = data.subarray(at, at + tensor.size);
       viewOf(tensor).set(transposed ? transpose(piece, tensor.shape[1], tensor.shape[0]) : piece);
+      touch(tensor);
       at += tensor.size;
     }
   }

@@ -5,7 +5,7 @@ import { HeadlightError } from './errors.js';
 import { readState, writeState } from './layouts.js';
 import { fillUniform, uniformSource } from './random.js';
 import { argumentError, formatShape, sameShape, shapeError } from './shape.js';
-import { AT, mayChange, own, Tensor, viewOf } from './tensor.js';
+import { AT, mayChange, own, Tensor, versionOf, viewOf } from './tensor.js';
 
 /** @import { BackwardOptions, VisibilityOptions } from './attention.js' */
 /** @import { Frame, Kept, Memory } from './tensor.js' */
@@ -108,10 +108,8 @@ export class MultiHeadAttention {
   #training = false;
   /** Forwards with dropout so far: each has a mask of its own. */
   #step = 0;
-  /** The weights in the order in which the core reads them. @type {{ at: number, name: ParameterName, weight: Tensor, packed: Tensor }[]} */
+  /** The weights in the order in which the core reads them. @type {{ at: number, name: ParameterName, weight: Tensor, packed: Tensor, version: number }[]} */
   #packed = [];
-  /** Whether the weights have changed since they were packed. */
-  #stale = true;
   /** @type {{ at: number, name: ParameterName, vector: Tensor }[]} */
   #vectors = [];
   /** The last forward in training, until its backward. @type {Pass | null} */
@@ -164,7 +162,7 @@ export class MultiHeadAttention {
       };
       for (const name of WEIGHTS) {
         const weight = parameters[name];
-        if (weight) this.#packed.push({ at: AT[name], name, weight, packed: weight });
+        if (weight) this.#packed.push({ at: AT[name], name, weight, packed: weight, version: -1 });
       }
       this.#makePacked(frame);
       this.#vectors = VECTORS.flatMap(([name, at]) => (parameters[name] ? [{ at, name, vector: parameters[name] }] : []));
@@ -179,8 +177,10 @@ export class MultiHeadAttention {
   /** Room for every packed weight, in the place of what there was. @param {Frame} frame */
   #makePacked(frame) {
     const made = this.#packed.map(({ weight }) => this.#memory.makePacked(frame, weight, this.#int8));
-    this.#packed.forEach((entry, i) => own(entry.weight, 'packed', (entry.packed = made[i])));
-    this.#stale = true;
+    this.#packed.forEach((entry, i) => {
+      own(entry.weight, 'packed', (entry.packed = made[i]));
+      entry.version = -1;
+    });
   }
 
   /**
@@ -299,18 +299,19 @@ export class MultiHeadAttention {
   }
 
   /**
-   * Weights are packed anew only where they may have changed: after loadStateDict, and before every call for
-   * those of whose `data` somebody holds a view.
+   * Weights are packed anew only where they may have changed: after loadStateDict, where the core has
+   * written to them, and before every call for those of whose `data` somebody holds a view.
    * @param {Frame} frame
    * @param {string} caller
    */
   #pointToParameters(frame, caller) {
-    for (const { at, name, weight, packed } of this.#packed) {
+    for (const entry of this.#packed) {
+      const { at, name, weight, packed, version } = entry;
       weight.checkOwner(this.#memory, caller, `parameters.${name}`);
-      if (this.#stale || mayChange(weight)) this.#memory.pack(caller, packed, weight, this.#int8);
+      if (version !== versionOf(weight) || mayChange(weight)) this.#memory.pack(caller, packed, weight, this.#int8);
+      entry.version = versionOf(weight);
       frame.point(at, packed);
     }
-    this.#stale = false;
     for (const { at, name, vector } of this.#vectors) {
       vector.checkOwner(this.#memory, caller, `parameters.${name}`);
       frame.point(at, vector);
@@ -420,7 +421,6 @@ export class MultiHeadAttention {
    */
   loadStateDict(dict, layout) {
     readState(this, dict, layout);
-    this.#stale = true;
     return this;
   }
 

@@ -660,11 +660,14 @@ export let viewOf;
 /** Makes something part of a tensor: it is disposed with it, or by its successor. @type {(tensor: Tensor, role: string, part: { dispose(): void } | null) => void} */
 export let own;
 
-/** Whether the values may have changed unseen: through a view that was handed out, or because touch says so. @type {(tensor: Tensor) => boolean} */
+/** Whether the values may have changed unseen, through a view that was handed out. @type {(tensor: Tensor) => boolean} */
 export let mayChange;
 
-/** Says that the core has written to a tensor from which others may have derived something. @type {(tensor: Tensor) => void} */
+/** Says that the values have been changed, by the core or through viewOf. @type {(tensor: Tensor) => void} */
 export let touch;
+
+/** How often that has been said. @type {(tensor: Tensor) => number} */
+export let versionOf;
 
 /** A live view keeps its tensor alive, so that the finalizer cannot free what is still being read. */
 const owners = new WeakMap();
@@ -677,6 +680,7 @@ export class Tensor {
   #view = null;
   /** @type {Record<string, { dispose(): void } | null> | null} */
   #parts = null;
+  #version = 0;
   #disposed = false;
 
   /**
@@ -703,9 +707,10 @@ export class Tensor {
       tensor.#parts[role]?.dispose();
       tensor.#parts[role] = part;
     };
+    touch = (tensor) => void tensor.#version++;
+    versionOf = (tensor) => tensor.#version;
     // A view that growing memory has detached may have been written to before.
     mayChange = (tensor) => tensor.#view !== null;
-    touch = (tensor) => void tensor.data;
   }
 
   /**

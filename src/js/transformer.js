@@ -11,7 +11,7 @@ import { HeadlightError } from './errors.js';
 import { writeSafetensors } from './formats.js';
 import { crossEntropy } from './loss.js';
 import { argumentError, readTensorLike, shapeError } from './shape.js';
-import { viewOf } from './tensor.js';
+import { touch, viewOf } from './tensor.js';
 
 /** @import { Headlight } from './index.js' */
 /** @import { Memory, Tensor } from './tensor.js' */
@@ -150,8 +150,8 @@ export class Transformer {
 
   /**
    * @param {TensorLike} labels (T) or (B,T), integers from 0 to vocab − 1
-   * @param {{ weights?: boolean }} [options] weights: those of every block, (B,H,T,T)
-   * @returns {{ logits: Tensor, weights?: Tensor[] }}
+   * @param {{ weights?: boolean }} [options] weights: those of every block, (B,H,T,T), and what its attention reads, (B,T,C)
+   * @returns {{ logits: Tensor, weights?: Tensor[], inputs?: Tensor[] }}
    */
   forward(labels, options = {}) {
     checkOptions('forward', options, ['weights']);
@@ -162,17 +162,19 @@ export class Transformer {
   /** @param {TensorLike} labels @param {{ weights: boolean, train: boolean }} options */
   #forward(labels, { weights, train }) {
     const hl = this.#hl;
-    /** @type {Tensor[]} */
-    const seen = [];
+    /** @type {Tensor[][]} */
+    const [seen, read] = [[], []];
     let x = this.#embedding.forward(labels);
     for (const { norm1, attention, norm2, up, gelu, down } of this.#blocks) {
-      const attended = attention.forward(norm1 ? norm1.forward(x) : x, { causal: this.options.causal, weights, train });
+      const input = norm1 ? norm1.forward(x) : x;
+      const attended = attention.forward(input, { causal: this.options.causal, weights, train });
       if (attended.weights) seen.push(attended.weights);
+      if (weights) read.push(input);
       x = hl.add(x, attended.output);
       if (up && gelu && down) x = hl.add(x, down.forward(gelu.forward(up.forward(norm2 ? norm2.forward(x) : x))));
     }
     const logits = this.#head.forward(this.#norm ? this.#norm.forward(x) : x);
-    return weights ? { logits, weights: seen } : { logits };
+    return weights ? { logits, weights: seen, inputs: read } : { logits };
   }
 
   /** The lines of forward in reverse. @param {Tensor} dLogits */
@@ -250,7 +252,10 @@ export class Transformer {
       if (source.shape.join() !== parameters[name].shape.join()) throw shapeError(caller, name, source.shape, `[${parameters[name].shape.join(',')}]`);
       return source.floats();
     });
-    expected.forEach((name, i) => parameters[name].data.set(sources[i]));
+    expected.forEach((name, i) => {
+      viewOf(parameters[name]).set(sources[i]);
+      touch(parameters[name]);
+    });
     return this;
   }
 

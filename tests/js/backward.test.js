@@ -108,7 +108,7 @@ test('nothing of a hidden key reaches a gradient, and what sees no key has none'
     const clean = hl.attention(q, k, v, options).backward(dOutput);
     for (const [x, width] of [[k, 8], [v, 7]]) for (let h = 0; h < 2; h++) x.data.fill(poison, (h * 15 + 4) * width, (h * 15 + 5) * width);
     const dirty = hl.attention(q, k, v, options).backward(dOutput);
-    for (const [name, gradient] of Object.entries(clean)) assert.deepEqual(dirty[name].copy(), gradient.copy(), `${name} with ${poison}`);
+    for (const [name, gradient] of Object.entries(clean)) assert.ok(difference(dirty[name].data, gradient.data) < 1e-6, `${name} with ${poison}`);
     for (let h = 0; h < 2; h++) {
       assert.ok(clean.dQuery.data.subarray((h * 20 + 3) * 8, (h * 20 + 4) * 8).every((g) => g === 0));
       assert.ok(clean.dValue.data.subarray((h * 15 + 4) * 7, (h * 15 + 5) * 7).every((g) => g === 0));

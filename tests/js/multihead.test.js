@@ -120,3 +120,11 @@ test('initial weights are Xavier uniform from the seed, biases 0', () => {
   assert.ok(a.parameters.bq.data.every((w) => w === 0));
   for (const layer of [a, b, c]) layer.dispose();
 });
+
+test('parameters loaded after a forward are those of the next', everywhere((hl) => {
+  const [layer, other] = [1, 2].map((seed) => hl.multiHeadAttention({ embedDim: 16, numHeads: 4, seed }));
+  const x = hl.uniform([1, 5, 16], { seed: 3 });
+  layer.forward(x);
+  layer.loadStateDict(other.stateDict());
+  assert.deepEqual(layer.forward(x).output.copy(), other.forward(x).output.copy());
+}));

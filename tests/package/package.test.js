@@ -197,12 +197,12 @@ describe('the package', { timeout: 180_000 }, () => {
     checkBoth(await openPage(file('webpack')));
   });
 
-  test('each binary is under 64 KiB, 26 KiB compressed, and imports nothing but a shared memory', async () => {
+  test('each binary is under 64 KiB, 27 KiB compressed, and imports nothing but a shared memory', async () => {
     for (const flavour of ['simd128', 'relaxed', 'simd128-threads', 'relaxed-threads']) {
       const path = file(`node_modules/headlight/dist/headlight.${flavour}.wasm`);
       const bytes = readFileSync(path);
       assert.ok(bytes.length < 64 * 1024, `${flavour}: ${bytes.length} bytes`);
-      assert.ok(gzipSync(bytes, { level: 9 }).length < 26 * 1024, `${flavour}: ${gzipSync(bytes).length} bytes compressed`);
+      assert.ok(gzipSync(bytes, { level: 9 }).length < 27 * 1024, `${flavour}: ${gzipSync(bytes).length} bytes compressed`);
       const { stdout } = await run(newerNode, ['-p', `WebAssembly.Module.imports(new WebAssembly.Module(require('fs').readFileSync(${JSON.stringify(path)}))).length`]);
       assert.equal(stdout.trim(), flavour.endsWith('threads') ? '1' : '0');
     }
