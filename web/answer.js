@@ -9,6 +9,7 @@ import { largest, pool } from './pool.js';
 import { makeScale, makeSignedScale } from './scale.js';
 import { createSolver } from './solve.js';
 import { LINES, regionOf } from './state.js';
+import { spareThreads } from './threads.js';
 import { readTensors, TensorProblem } from './tensors.js';
 
 /** From so many weights on, threads are worth their start. */
@@ -24,7 +25,7 @@ const ofAll = (T, S) => ({ queries: { from: 0, to: T }, keys: { from: 0, to: S }
 function differenceOf(now, held) {
   const weights = now.weights.map((w, i) => w - held.weights[i]);
   const visible = now.visible && held.visible ? now.visible.map((seen, i) => Math.max(seen, held.visible[i])) : null;
-  return { ...now, weights, visible };
+  return { ...now, weights, visible, signed: true };
 }
 
 /** Every part of an answer by its name: what it depends on, and how it is made. */
@@ -94,7 +95,7 @@ const FILES = {
 };
 
 /**
- * @param {(options: { threads: 1 | 'auto' }) => Promise<object>} load
+ * @param {(options: { threads: number }) => Promise<object>} load
  * @param {() => Promise<Uint8Array>} learnedModel
  */
 export function answer(load, learnedModel) {
@@ -103,7 +104,7 @@ export function answer(load, learnedModel) {
   let threaded = null;
   const coreFor = (weights) => {
     if (weights < MANY || !globalThis.crossOriginIsolated) return core;
-    threaded ??= load({ threads: 'auto' });
+    threaded ??= load({ threads: spareThreads() });
     return threaded;
   };
   const [now, held] = [createSolver(coreFor, learnedModel), createSolver(coreFor, learnedModel)];

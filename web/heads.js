@@ -31,6 +31,11 @@ export function createHeads(page) {
       const head = grid.children.length;
       button.onclick = () => page.update({ head });
       button.ondblclick = () => solo(head);
+      button.onkeydown = (event) => {
+        if (event.key !== 'Enter' || !event.shiftKey) return;
+        event.preventDefault();
+        solo(head);
+      };
       grid.append(button);
     }
     grid.classList.toggle('many', H > 16);

@@ -71,23 +71,28 @@ export function prepare(canvas, width, height) {
   return context;
 }
 
-/** Coloured cells by their values: the pointer moves more often than they change. */
+/** What each canvas shows, coloured: the pointer moves more often than that changes. */
 const coloured = new WeakMap();
 
 /** One pixel a cell; hidden cells (NaN) stay clear. */
-function cellsOf(cells, scale) {
-  const known = coloured.get(cells.values);
-  if (known?.key === scale.key) return known;
-  const made = { key: scale.key, picture: paintCells(cells, scale), hidden: cells.values.some(Number.isNaN) };
-  coloured.set(cells.values, made);
-  return made;
+function cellsOf(canvas, { rows, columns, values }, scale) {
+  let known = coloured.get(canvas);
+  if (known?.values === values && known.key === scale.key) return known;
+  if (known?.picture.width !== columns || known?.picture.height !== rows) {
+    const picture = new OffscreenCanvas(columns, rows);
+    const context = picture.getContext('2d');
+    const image = context.createImageData(columns, rows);
+    known = { picture, context, image, pixels: new Uint32Array(image.data.buffer) };
+    coloured.set(canvas, known);
+  }
+  const hidden = paintCells(known.pixels, { rows, columns, values }, scale);
+  known.context.putImageData(known.image, 0, 0);
+  return Object.assign(known, { values, key: scale.key, hidden });
 }
 
-function paintCells({ rows, columns, values }, scale) {
-  const picture = new OffscreenCanvas(columns, rows);
-  const context = picture.getContext('2d');
-  const image = context.createImageData(columns, rows);
-  const pixels = new Uint32Array(image.data.buffer);
+/** Whether any cell is hidden. */
+function paintCells(pixels, { rows, columns, values }, scale) {
+  let hidden = false;
   for (let r = 0; r < rows; r++) {
     const [from, to] = [r * columns, (r + 1) * columns];
     let unit = 1;
@@ -96,10 +101,14 @@ function paintCells({ rows, columns, values }, scale) {
       for (let i = from; i < to; i++) if (values[i] > most) most = values[i];
       unit = 1 / (most || 1);
     }
-    for (let i = from; i < to; i++) pixels[i] = Number.isNaN(values[i]) ? 0 : scale.pixels[scale.index(values[i] * unit)];
+    for (let i = from; i < to; i++) {
+      const value = values[i];
+      const seen = !Number.isNaN(value);
+      pixels[i] = seen ? scale.pixels[scale.index(value * unit)] : 0;
+      if (!seen) hidden = true;
+    }
   }
-  context.putImageData(image, 0, 0);
-  return picture;
+  return hidden;
 }
 
 /** Diagonal lines: what is hidden is not the same as 0. */
@@ -119,11 +128,11 @@ function hatch(context, x, y, width, height, colour) {
   context.restore();
 }
 
-function drawCells(context, picture, scale, { left, top, width, height }, colour) {
-  const cells = cellsOf(picture, scale);
-  if (cells.hidden) hatch(context, left, top, width, height, colour);
+function drawCells(context, cells, scale, { left, top, width, height }, colour) {
+  const { picture, hidden } = cellsOf(context.canvas, cells, scale);
+  if (hidden) hatch(context, left, top, width, height, colour);
   context.imageSmoothingEnabled = false;
-  context.drawImage(cells.picture, left, top, width, height);
+  context.drawImage(picture, left, top, width, height);
 }
 
 function drawGrid(context, { left, top, cellWidth, cellHeight, T, S }, colour) {
@@ -145,9 +154,12 @@ function drawGrid(context, { left, top, cellWidth, cellHeight, T, S }, colour) {
 function drawLabels(context, { left, top, cellWidth, cellHeight, upright, region }, { queries, keys }, read, also, colours) {
   // Where cells are too narrow for every label some are left out, but never those of the cell being read.
   const shown = (i, from, chosen, every) => chosen.includes(i) || ((i - from) % every === 0 && chosen.every((c) => Math.abs(i - c) >= every));
+  let bold = false;
+  context.font = FONT;
   const style = (on, colour) => {
     context.fillStyle = on ? colour : colours.text;
-    context.font = on ? `600 ${FONT}` : FONT;
+    if (on !== bold) context.font = on ? `600 ${FONT}` : FONT;
+    bold = on;
   };
   context.textBaseline = 'middle';
   context.textAlign = 'right';

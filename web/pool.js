@@ -4,12 +4,13 @@
  * A part of a matrix of weights as rows × columns cells, each the weight of largest magnitude that it covers: the
  * mean would lose a lone strong weight. NaN where every weight is hidden; what is hidden weighs 0.
  * Weights, and differences of weights, lie within ±1.
- * @param {{ weights: Float32Array, visible: Float32Array | null, S: number }} head 0 in `visible` hides
+ * @param {{ weights: Float32Array, visible: Float32Array | null, S: number, signed?: boolean }} head 0 in `visible` hides;
+ *   only where it is signed a weight may be below 0
  * @param {{ queries: { from: number, to: number }, keys: { from: number, to: number } }} region
  * @param {{ rows: number, columns: number }} most
  * @returns {{ rows: number, columns: number, values: Float32Array }}
  */
-export function pool({ weights, visible, S }, { queries, keys }, most) {
+export function pool({ weights, visible, S, signed = false }, { queries, keys }, most) {
   const [T, N] = [queries.to - queries.from, keys.to - keys.from];
   const [rows, columns] = [Math.min(T, most.rows), Math.min(N, most.columns)];
   const values = new Float32Array(rows * columns);
@@ -23,12 +24,13 @@ export function pool({ weights, visible, S }, { queries, keys }, most) {
     // Down each column of a cell first, then across.
     for (let t = row(r); t < row(r + 1); t++) {
       const at = t * S + keys.from;
-      for (let s = 0; s < N; s++) best[s] = larger(best[s], ranked(bits[at + s]));
+      if (signed) for (let s = 0; s < N; s++) best[s] = larger(best[s], ranked(bits[at + s]));
+      else for (let s = 0; s < N; s++) best[s] = larger(best[s], bits[at + s]);
     }
     for (let c = 0; c < columns; c++) {
       let most = 0;
       for (let s = edges[c]; s < edges[c + 1]; s++) most = larger(most, best[s]);
-      found[r * columns + c] = (most >>> 1) | (most << 31);
+      found[r * columns + c] = signed ? (most >>> 1) | (most << 31) : most;
       if (visible !== null && most < 2 && allHidden(visible, S, row(r), row(r + 1), keys.from + edges[c], keys.from + edges[c + 1])) values[r * columns + c] = NaN;
     }
   }

@@ -1,6 +1,7 @@
 // What the worker of the Train view does: trains in short turns, so that it hears what it is told in between.
 
 import { readSafetensors, writeSafetensors } from '../src/js/formats.js';
+import { spareThreads } from './threads.js';
 import { createTrainer } from './trainer.js';
 
 /** Training goes on for so long at a stretch; pictures of the heads are taken not more often than this. Milliseconds. */
@@ -9,11 +10,9 @@ const VALIDATE_EVERY = 20;
 /** How long a step takes at least, by the speed. */
 const PAUSES = { slow: 400, medium: 60, fast: 0 };
 
-/** @param {(options: { threads: number | 'auto' }) => Promise<object>} load */
+/** @param {(options: { threads: number }) => Promise<object>} load */
 export function teach(load) {
-  // One core is left to the page.
-  const threads = globalThis.crossOriginIsolated ? Math.max(Math.min((navigator.hardwareConcurrency ?? 2) - 1, 4), 1) : 1;
-  const core = load({ threads });
+  const core = load({ threads: spareThreads() });
   core.catch(() => {});
   let trainer = null;
   let playing = false;

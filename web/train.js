@@ -6,6 +6,7 @@ import { fill } from './controls.js';
 import { cellAt, drawHead, drawThumbnail } from './heatmap.js';
 import { formatWeight, makeScale } from './scale.js';
 import { download } from './share.js';
+import { step } from './state.js';
 import { TASK_NAMES } from './tasks.js';
 import { OPTIMIZERS, usualSettings } from './trainer.js';
 
@@ -144,6 +145,16 @@ export function createTrain(page) {
     page.redraw();
   };
 
+  $('train-large').onkeydown = (event) => {
+    if (!now?.seen || event.ctrlKey || event.metaKey || event.altKey) return;
+    const T = now.probe.labels.length;
+    const walked = step(cell, event.key, T, T);
+    if (!walked) return;
+    event.preventDefault();
+    cell = walked;
+    page.redraw();
+  };
+
   // ---- drawing ----
 
   function drawControls() {
@@ -238,7 +249,9 @@ export function createTrain(page) {
     $('train-head-name').textContent = strings.train.head(head.layer, head.head);
     $('train-head-about').textContent = strings.train.scores(formatWeight(previous), formatWeight(induction));
     $('train-large').setAttribute('aria-label', strings.picture(strings.train.head(head.layer, head.head), T, T));
-    $('train-reading').textContent = cell && cell.query < T && cell.key < T ? `${names[cell.query]} → ${names[cell.key]}: ${formatWeight(shown.values[cell.query * T + cell.key])}` : strings.train.pointAt;
+    const inside = cell && cell.query < T && cell.key < T;
+    $('train-reading').textContent = inside ? `${names[cell.query]} → ${names[cell.key]}: ${formatWeight(shown.values[cell.query * T + cell.key])}` : strings.train.pointAt;
+    if (inside && page.root.activeElement === $('train-large')) $('announce').textContent = $('train-reading').textContent;
   }
 
   /** A few sequences, with what the model writes beneath what was to be written. */

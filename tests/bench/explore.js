@@ -134,6 +134,30 @@ try {
   });
   const computed = Number((await page.locator('#facts').textContent()).match(/([\d.]+) ms/)[1]);
   report('144 heads × 512 tokens, from a change to the last thumbnail', `${whole.toFixed(0)} ms, of which the weights took ${computed.toFixed(0)}: ${(whole - computed).toFixed(0)} ms to pool, send and paint`);
+
+  await page.goto('about:blank');
+  await page.goto(`${server.url}#page=train`);
+  await page.waitForFunction(() => part('#train-grid')?.children.length === 8);
+  const learned = await page.evaluate(async () => {
+    part('#play').click();
+    const start = performance.now();
+    const result = { frames: 0, gaps: [] };
+    let last = start;
+    const scores = () => Math.max(0, ...(part('#score-curve').getAttribute('aria-label')?.match(/ 0\.\d+/g) ?? []).map(Number));
+    const accuracy = () => Number(part('#train-status').textContent.match(/([\d.]+) % right/)?.[1] ?? 0);
+    while (performance.now() - start < 60_000 && !(result.induction && result.accuracy && performance.now() - start > 15_000)) {
+      await new Promise((done) => requestAnimationFrame(done));
+      const now = performance.now();
+      result.frames++;
+      result.gaps.push(now - last);
+      last = now;
+      if (!result.induction && scores() > 0.5) result.induction = now - start;
+      if (!result.accuracy && accuracy() > 90) result.accuracy = now - start;
+    }
+    return { ...result, seconds: (performance.now() - start) / 1000, status: part('#train-status').textContent };
+  });
+  report('training, repeated sequences: frames a second on the page', `${(learned.frames / learned.seconds).toFixed(1)}, 99% of them within ${share(learned.gaps, 0.99).toFixed(0)} ms`);
+  report('the same: a head\'s induction score above 0.5, accuracy above 90%', `after ${(learned.induction / 1000).toFixed(1)} s, after ${(learned.accuracy / 1000).toFixed(1)} s (${learned.status})`);
 } finally {
   await browser.close();
   await server.close();

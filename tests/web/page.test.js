@@ -354,9 +354,31 @@ describe('the page', { timeout: 240_000 }, () => {
     await page.dblclick('#grid button:nth-child(2)');
     await settle();
     assert.equal(await page.locator('#grid button.off').count(), 7);
-    await page.dblclick('#grid button:nth-child(2)');
+    await page.focus('#grid button:nth-child(2)');
+    await page.keyboard.press('Shift+Enter');
     await settle();
     assert.equal(await page.locator('#grid button.off').count(), 0);
+  });
+
+  test('a finger reads a cell and holds it; the page scrolls beneath it as ever', async () => {
+    await open({ viewport: { width: 390, height: 760 }, hasTouch: true, isMobile: true });
+    const box = await page.locator('#large').boundingBox();
+    await page.touchscreen.tap(box.x + box.width * 0.7, box.y + box.height * 0.7);
+    await settle();
+    assert.match(await reading(), /Locked/);
+    assert.equal(await page.evaluate(() => getComputedStyle(part('#large')).touchAction), 'manipulation');
+    await page.tap('#grid button:nth-child(3)');
+    await settle();
+    assert.match(await page.locator('#head-name').textContent(), /itself/);
+    assert.deepEqual(faults, []);
+  });
+
+  test('nothing moves by itself', async () => {
+    await open();
+    await page.selectOption('#example', 'patches');
+    await settle();
+    assert.equal(await page.evaluate(() => document.getAnimations().length + part('main').getRootNode().getAnimations().length), 0);
+    assert.equal(await page.evaluate(() => [...part('main').querySelectorAll('*')].filter((one) => getComputedStyle(one).transitionDuration !== '0s').length), 0);
   });
 
   test('lines: the token under the pointer is the query that is read', async () => {

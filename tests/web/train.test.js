@@ -173,6 +173,9 @@ describe('the Train view', { timeout: 170_000 }, () => {
     const box = await page.locator('#train-large').boundingBox();
     await page.mouse.move(box.x + box.width * 0.5, box.y + box.height * 0.9);
     await page.waitForFunction(() => /→ .: [\d.]+/.test(part('#train-reading').textContent));
+    await page.focus('#train-large');
+    for (const key of ['Home', 'PageUp', 'ArrowDown']) await page.keyboard.press(key);
+    await page.waitForFunction(() => /^. → .: 0\.\d+$/.test(part('#announce').textContent));
     await page.click('#explore-head');
     await page.waitForFunction(() => !part('#explore').hidden && part('#frame').getAttribute('aria-busy') === 'false' && part('#grid').children.length === 2);
     assert.equal(await page.inputValue('#mask'), 'causal');
