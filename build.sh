@@ -18,7 +18,7 @@ EXPORTS=(
 )
 THREAD_EXPORTS=(hl_pool_work hl_pool_resize hl_pool_quit)
 # The hot loops are written out to be unrolled; everything around them is to be small.
-KERNELS=(exp gemm gemm_int8 softmax mask dropout attention_tile attention_row)
+KERNELS=(exp gemm gemm_int8 panel softmax mask dropout attention_tile attention_row)
 COMPILE=(-std=c17 -O2 -msimd128 -mbulk-memory -fno-math-errno -Wall -Wextra -Werror)
 # No Binaryen pass after the link (-O1): it would undo the register allocation that the kernels rely on.
 LINK=(-O1 --no-entry -sWASM_BIGINT -sALLOW_MEMORY_GROWTH -sINITIAL_MEMORY=131072 -sMAXIMUM_MEMORY=4GB -sTOTAL_STACK=65536)
@@ -315,6 +315,15 @@ bench() {
   "$node" tests/bench/run.js "$@"
 }
 
+# TensorFlow.js for Node comes without its gradients, which are modules for bundlers. Arguments: those of
+# tests/bench/training.js.
+bench_training() {
+  setup_bench
+  local gradients=tests/bench/node_modules/@tensorflow/tfjs-core/dist/register_all_gradients.js
+  if stale dist/bench/gradients.js "$gradients"; then bundle "$gradients" --outfile=dist/bench/gradients.js; fi
+  "$node" tests/bench/training.js "$@"
+}
+
 # ---- pictures ----------------------------------------------------------------------------------------------
 
 # Letters of the languages that the page speaks. Arguments: those of tests/web/screenshots.js.
@@ -332,6 +341,7 @@ case ${1:-build} in
   start) build; build_site; exec "$node" web/serve.js "${@:2}" ;;
   test) setup_tests; build; build_site; build_types; build_native; bench --tiny; run_tests ;;
   bench) build; bench "${@:2}" ;;
+  bench-training) build; bench_training "${@:2}" ;;
   bench-page) build; build_site; need has_chromium chromium; "$node" tests/bench/explore.js ;;
   tasks) build; "$node" tests/bench/tasks.js "${@:2}" ;;
   screenshots) build; build_site; screenshots "${@:2}" ;;
@@ -343,6 +353,7 @@ case ${1:-build} in
   start     build, serve the page and open it; --port N, --no-open
   test      build and run every test
   bench     measure it beside other packages; --only NAME, --no-chromium, --tiny
+  bench-training   measure training beside TensorFlow.js; --rounds N
   bench-page   how quickly the page answers, in Chromium
   tasks     trains every task of the page from three seeds; NAME…
   screenshots  every view at three widths, light and dark, into dist/screenshots; --readme

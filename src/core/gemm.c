@@ -12,7 +12,7 @@ static size_t pass_depth(size_t in) {
 }
 
 /* Up to four rows of the source become one group of lanes of the panel, four steps of depth at a time. */
-static void pack_group(float *panel, size_t width, const float *source, size_t stride, size_t rows, size_t lanes,
+VERB void pack_group(float *panel, size_t width, const float *source, size_t stride, size_t rows, size_t lanes,
                        size_t depth, float scale) {
   const vec factor = vec_splat(scale);
   size_t k = 0;
@@ -34,8 +34,12 @@ void gemm_pack_rows(float *panels, size_t width, const float *source, size_t str
   for (size_t row = 0; row < rows; row += width) {
     for (size_t lane = 0; lane < width; lane += 4) {
       size_t left = rows > row + lane ? rows - row - lane : 0, lanes = width - lane < 4 ? width - lane : 4;
-      pack_group(panels + row * depth + lane, width, source + (row + lane) * stride, stride,
-                 left < lanes ? left : lanes, lanes, depth, scale);
+      float *panel = panels + row * depth + lane;
+      const float *from = source + (row + lane) * stride;
+      /* What most groups are, known when compiled: their vectors stay in registers. */
+      if (lanes == 4 && left >= 4) pack_group(panel, width, from, stride, 4, 4, depth, scale);
+      else if (lanes == 2 && left >= 2) pack_group(panel, width, from, stride, 2, 2, depth, scale);
+      else pack_group(panel, width, from, stride, left < lanes ? left : lanes, lanes, depth, scale);
     }
   }
 }

@@ -27,18 +27,22 @@ static void pack_right(float *panels, const float *source, size_t rows, size_t c
 }
 
 /* Sums of RUN rows, then a sum of sums. */
-static void add_rows(float *sum, const float *y, size_t rows, size_t columns) {
-  enum { RUN = 32, ABREAST = 16 };
-  for (size_t j = 0; j < columns; j += ABREAST) {
-    size_t width = columns - j < ABREAST ? columns - j : ABREAST;
-    for (size_t from = 0; from < rows; from += RUN) {
-      float run[ABREAST] = {0};
-      for (size_t r = from; r < rows && r < from + RUN; r++) {
-        for (size_t i = 0; i < width; i++) run[i] += y[r * columns + j + i];
-      }
-      for (size_t i = 0; i < width; i++) sum[j + i] += run[i];
+enum { RUN = 32, ABREAST = 16 };
+
+VERB void add_columns(float *sum, const float *y, size_t rows, size_t columns, size_t width) {
+  for (size_t from = 0; from < rows; from += RUN) {
+    float run[ABREAST] = {0};
+    for (size_t r = from; r < rows && r < from + RUN; r++) {
+      for (size_t i = 0; i < width; i++) run[i] += y[r * columns + i];
     }
+    for (size_t i = 0; i < width; i++) sum[i] += run[i];
   }
+}
+
+static void add_rows(float *sum, const float *y, size_t rows, size_t columns) {
+  size_t j = 0;
+  for (; j + ABREAST <= columns; j += ABREAST) add_columns(sum + j, y + j, rows, columns, ABREAST);
+  if (j < columns) add_columns(sum + j, y + j, rows, columns, columns - j);
 }
 
 uint64_t linear_backward_workspace(uint64_t rows, uint32_t out, uint32_t in) {

@@ -45,11 +45,14 @@ const SIZE = { integer: true, least: 1, most: 2 ** 31 - 1 };
  */
 export function readLabels(value, caller, below, ignore, parameter = 'labels') {
   const { data, shape } = value instanceof Tensor ? { data: value.copy(), shape: value.shape } : readTensorLike(value, caller, parameter);
-  const ints = Int32Array.from(/** @type {ArrayLike<number>} */ (data), (/** @type {number} */ got, /** @type {number} */ i) => {
-    const label = Number(got);
-    if (label === ignore || (Number.isInteger(label) && label >= 0 && label < below)) return label;
-    throw argumentError(caller, `${parameter}[${i}]`, label, `an integer from 0 to ${below - 1}${ignore === undefined ? '' : `, or ${ignore}`}`);
-  });
+  const ints = new Int32Array(data.length);
+  for (let i = 0; i < data.length; i++) {
+    const label = Number(data[i]);
+    if (label !== ignore && !(Number.isInteger(label) && label >= 0 && label < below)) {
+      throw argumentError(caller, `${parameter}[${i}]`, label, `an integer from 0 to ${below - 1}${ignore === undefined ? '' : `, or ${ignore}`}`);
+    }
+    ints[i] = label;
+  }
   return { ints, shape };
 }
 

@@ -349,6 +349,13 @@ export class Memory {
     return tensor;
   }
 
+  /** As keep, of what lies in linear memory already. @param {Tensor} tensor @param {string} caller */
+  keepTensor(tensor, caller) {
+    const copy = this.unscoped(this.empty([tensor.size], caller));
+    viewOf(copy).set(viewOf(tensor));
+    return copy;
+  }
+
   /**
    * @param {string} caller
    * @param {Tensor} packed
@@ -537,7 +544,7 @@ export class Frame {
     if (value instanceof Tensor) {
       value.checkOwner(this.#memory, this.#caller, parameter);
       this.#inputs.push(value);
-      const copy = this.#kept?.get(value) ?? (this.#kept ? this.#memory.keep(viewOf(value), this.#caller) : value);
+      const copy = this.#kept ? (this.#kept.get(value) ?? this.#memory.keepTensor(value, this.#caller)) : value;
       this.#kept?.set(value, copy);
       return { block: copy, shape: value.shape };
     }
