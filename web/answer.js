@@ -14,6 +14,8 @@ import { readTensors, TensorProblem } from './tensors.js';
 
 /** From so many weights on, threads are worth their start. */
 const MANY = 2 ** 20;
+/** While questions come faster than answers, small pictures are made anew not more often than this: milliseconds. */
+const SMALL_EVERY = 60;
 /** A table has no more rows or columns than these. */
 const TABLE = 64;
 
@@ -113,6 +115,8 @@ export function answer(load, learnedModel) {
   /** A visitor's tensors: the newest, and those that what is held was made from. */
   const files = new Map();
   let cancelled = false;
+  /** When the small pictures were made. */
+  let smallAt = 0;
 
   /** Lets messages in, and says how far it is. */
   const turnFor = (id) => async (done, of) => {
@@ -127,18 +131,24 @@ export function answer(load, learnedModel) {
   ];
 
   const verbs = {
-    async look({ id, state, before, look }) {
+    async look({ id, state, before, look, hurry }) {
       const [solved, other] = await solveBoth({ id, state, before });
       if (!solved) return { empty: true };
       const changed = {};
       const parts = partsOf({ state, look, now: solved, held: other });
+      let late = false;
       for (const [name, [key, make]] of Object.entries(parts)) {
         if (sent[name] === key) continue;
+        if (name === 'heads' && sent.heads && !changed.problem && hurry && performance.now() - smallAt < SMALL_EVERY) {
+          late = true;
+          continue;
+        }
+        if (name === 'heads') smallAt = performance.now();
         changed[name] = make();
         sent[name] = key;
       }
       for (const name of Object.keys(sent)) if (!parts[name]) delete sent[name];
-      return { changed };
+      return { changed, late };
     },
     async make({ id, state, before, what, more }) {
       const [solved, other] = await solveBoth({ id, state, before });

@@ -52,16 +52,16 @@ export function createAsk({ onAnswer, onProgress }) {
     }
     const { done } = running;
     running = null;
-    if (done) done(data);
-    else onAnswer(data);
     next();
+    if (done) done(data);
+    else onAnswer({ ...data, late: data.late && running === null });
   };
   worker.onerror = (event) => onAnswer({ error: event.message ?? 'the worker did not start' });
 
   return {
     /** How the state looks; answers of older looks that were not begun are left out. */
     look(question) {
-      waiting = { verb: 'look', ...question };
+      waiting = { verb: 'look', hurry: running !== null, ...question };
       if (!running) next();
     },
     /** Anything else, with its answer. */

@@ -155,10 +155,11 @@ export function mount(element, { state: start = {}, language: asked, theme: look
   }
 
   const ask = createAsk({
-    onAnswer({ changed, empty, error, cancelled }) {
+    onAnswer({ changed, late, empty, error, cancelled }) {
       page.error = cancelled ? page.strings.cancelled : (error ?? '');
       if (empty) page.shown = {};
       else if (changed) page.shown = { ...page.shown, ...changed };
+      if (late) page.look();
       page.redraw();
     },
     onProgress({ done, of }) {

@@ -33,6 +33,8 @@ export function createTrain(page) {
   let [asked, answered] = [0, 0];
   let places = null;
   let cell = null;
+  /** Whose answers stand on the page. */
+  let written = null;
 
   const freshCurves = () => ({ loss: [], accuracy: [], validLoss: [], validAccuracy: [], scores: [] });
 
@@ -68,6 +70,7 @@ export function createTrain(page) {
       page.update({ task: settings.task });
     }
     now = { ...now, at: undefined, ...more };
+    if (more.seen) now.cells = cellsOf(more.seen, now.probe.labels.length, now.settings.heads);
     if (order === asked) playing = more.playing ?? playing;
     if (more.broken) {
       message = strings.train.broken;
@@ -205,14 +208,13 @@ export function createTrain(page) {
     $('score-curve').setAttribute('aria-label', `${strings.train.scoreCurve}: ${heads.map(([l, h]) => `${strings.train.head(l, h)} ${text(scores.at(-1)?.scores[l][h][kind])}`).join(', ')}`);
   }
 
-  const partOf = ({ layer, head: h }) => {
-    const T = now.probe.labels.length;
-    return { rows: T, columns: T, values: now.seen.weights[layer].subarray(h * T * T, (h + 1) * T * T) };
-  };
-  /** What a causal mask hides is NaN, so that it is drawn as hidden. */
-  function masked({ rows, columns, values }) {
-    const shown = Float32Array.from(values, (w, i) => (i % columns > Math.floor(i / columns) ? NaN : w));
-    return { rows, columns, values: shown };
+  /** The weights of every head of every layer; what the causal mask hides is NaN, so that it is drawn as hidden. */
+  function cellsOf({ weights }, T, heads) {
+    return weights.map((layer) => Array.from({ length: heads }, (_, h) => {
+      const values = layer.slice(h * T * T, (h + 1) * T * T);
+      for (let t = 0; t < T; t++) values.fill(NaN, t * T + t + 1, (t + 1) * T);
+      return { rows: T, columns: T, values };
+    }));
   }
 
   function drawHeads(scale, colours) {
@@ -239,23 +241,25 @@ export function createTrain(page) {
       const { previous, induction } = now.seen.scores[one.layer][one.head];
       const kind = Math.max(previous, induction) < 0.4 ? '' : previous >= induction ? strings.train.kinds.previous : strings.train.kinds.induction;
       button.lastChild.textContent = `${strings.train.head(one.layer, one.head)}${kind && `: ${kind}`}`;
-      drawThumbnail(button.firstChild, masked(partOf(one)), { marked: [], T, S: T, scale, size: 104, colours });
+      drawThumbnail(button.firstChild, now.cells[one.layer][one.head], { marked: [], T, S: T, scale, size: 104, colours });
     });
     const names = now.probe.labels.map((label) => now.tokens[label]);
     const region = { queries: { from: 0, to: T }, keys: { from: 0, to: T } };
-    const shown = partOf(head);
-    places = drawHead($('train-large'), { ...masked(shown), region }, { queries: names, keys: names, cell, also: [], scale, width: page.trainRoom, height: 460, colours });
+    const shown = now.cells[head.layer][head.head];
+    places = drawHead($('train-large'), { ...shown, region }, { queries: names, keys: names, cell, also: [], scale, width: page.trainRoom, height: 460, colours });
     const { previous, induction } = now.seen.scores[head.layer][head.head];
     $('train-head-name').textContent = strings.train.head(head.layer, head.head);
     $('train-head-about').textContent = strings.train.scores(formatWeight(previous), formatWeight(induction));
     $('train-large').setAttribute('aria-label', strings.picture(strings.train.head(head.layer, head.head), T, T));
     const inside = cell && cell.query < T && cell.key < T;
-    $('train-reading').textContent = inside ? `${names[cell.query]} → ${names[cell.key]}: ${formatWeight(shown.values[cell.query * T + cell.key])}` : strings.train.pointAt;
+    $('train-reading').textContent = inside ? `${names[cell.query]} → ${names[cell.key]}: ${formatWeight(shown.values[cell.query * T + cell.key] || 0)}` : strings.train.pointAt;
     if (inside && page.root.activeElement === $('train-large')) $('announce').textContent = $('train-reading').textContent;
   }
 
   /** A few sequences, with what the model writes beneath what was to be written. */
   function drawWritten() {
+    if (written === now.seen) return;
+    written = now.seen;
     const sign = (text, kind) => Object.assign(document.createElement('span'), { textContent: text, className: `sign ${kind}` });
     $('written').replaceChildren(...now.seen.examples.map(({ labels, targets, written }) => {
       const lines = [
