@@ -27,14 +27,23 @@ void panel_update(float *panel, const float factor[TILE_COLS], const float *more
   }
 }
 
+/* A square of the panel, turned. Its loops are unrolled, though this file is compiled small: so it stays in registers. */
+VERB void take_square(vec square[4], const float *panel) {
+#pragma clang loop unroll(full)
+  for (size_t i = 0; i < 4; i++) square[i] = vec_load(panel + i * TILE_COLS);
+  vec_transpose(square);
+}
+
 void panel_store(float *to, size_t stride, const float *panel, size_t rows, size_t columns) {
   size_t r = 0;
   for (; r + 4 <= rows; r += 4) {
     for (size_t c = 0; c < columns; c += 4) {
       vec square[4];
-      for (size_t i = 0; i < 4; i++) square[i] = vec_load(panel + (r + i) * TILE_COLS + c);
-      vec_transpose(square);
-      for (size_t i = 0; i < 4 && c + i < columns; i++) vec_store(to + (c + i) * stride + r, square[i]);
+      take_square(square, panel + r * TILE_COLS + c);
+#pragma clang loop unroll(full)
+      for (size_t i = 0; i < 4; i++) {
+        if (c + i < columns) vec_store(to + (c + i) * stride + r, square[i]);
+      }
     }
   }
   for (; r < rows; r++) {
@@ -68,8 +77,8 @@ void panel_turn(float *to, const float *panel) {
   for (size_t r = 0; r < TILE_COLS; r += 4) {
     for (size_t c = 0; c < TILE_COLS; c += 4) {
       vec square[4];
-      for (size_t i = 0; i < 4; i++) square[i] = vec_load(panel + (r + i) * TILE_COLS + c);
-      vec_transpose(square);
+      take_square(square, panel + r * TILE_COLS + c);
+#pragma clang loop unroll(full)
       for (size_t i = 0; i < 4; i++) vec_store(to + (c + i) * TILE_COLS + r, square[i]);
     }
   }
