@@ -127,8 +127,7 @@ export function mount(element, { state: start = {}, language: asked, theme: look
       return ask.request(verb, question, transfer);
     },
     redraw() {
-      cancelAnimationFrame(frame);
-      frame = requestAnimationFrame(draw);
+      frame ||= requestAnimationFrame(draw);
       $('frame').setAttribute('aria-busy', 'true');
     },
     /** Says how far something is; null: it is done. */
@@ -185,6 +184,7 @@ export function mount(element, { state: start = {}, language: asked, theme: look
   }
 
   function draw() {
+    frame = 0;
     const { $, shown, state } = page;
     $('explore').hidden = state.page !== 'explore';
     $('train').hidden = state.page !== 'train';
