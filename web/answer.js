@@ -7,7 +7,7 @@ import { toCsv, toNpy, toSafetensors, toSvg } from './export.js';
 import { links } from './lines.js';
 import { largest, pool } from './pool.js';
 import { makeScale, makeSignedScale } from './scale.js';
-import { createSolver } from './solve.js';
+import { createSolver, TURN } from './solve.js';
 import { LINES, regionOf } from './state.js';
 import { spareThreads } from './threads.js';
 import { readTensors, TensorProblem } from './tensors.js';
@@ -30,8 +30,8 @@ function differenceOf(now, held) {
   return { ...now, weights, visible, signed: true };
 }
 
-/** Every part of an answer by its name: what it depends on, and how it is made. */
-function partsOf({ state, look, now, held }) {
+/** Every part of an answer by its name: what it depends on, and how it is made; what takes long gives others a turn. */
+function partsOf({ state, look, now, held, turn }) {
   const { shape: [, H, T, S] } = now.problem;
   const head = Math.min(state.head, H - 1);
   const region = regionOf(state, T, S);
@@ -42,8 +42,15 @@ function partsOf({ state, look, now, held }) {
   const parts = {
     problem: [now.problemKey, () => now.problem],
     facts: [key, () => ({ milliseconds: now.milliseconds, info: now.info, differs })],
-    heads: [`${key},${look.small}`, () => {
-      const each = Array.from({ length: H }, (_, h) => pool(of(h), ofAll(T, S), { rows: look.small, columns: look.small }));
+    heads: [`${key},${look.small}`, async () => {
+      const each = [];
+      let since = performance.now();
+      for (let h = 0; h < H; h++) {
+        each.push(pool(of(h), ofAll(T, S), { rows: look.small, columns: look.small }));
+        if (performance.now() - since < TURN) continue;
+        await turn(h + 1, H);
+        since = performance.now();
+      }
       return { ...each[0], values: each.map(({ values }) => values), most: Math.max(...each.map(({ values }) => largest(values))) };
     }],
     picture: [`${key},${head},${JSON.stringify(region)},${JSON.stringify(look.large)}`, () => ({ ...pool(of(head), region, look.large), region, head })],
@@ -135,7 +142,8 @@ export function answer(load, learnedModel) {
       const [solved, other] = await solveBoth({ id, state, before });
       if (!solved) return { empty: true };
       const changed = {};
-      const parts = partsOf({ state, look, now: solved, held: other });
+      const parts = partsOf({ state, look, now: solved, held: other, turn: turnFor(id) });
+      const keys = {};
       let late = false;
       for (const [name, [key, make]] of Object.entries(parts)) {
         if (sent[name] === key) continue;
@@ -144,9 +152,11 @@ export function answer(load, learnedModel) {
           continue;
         }
         if (name === 'heads') smallAt = performance.now();
-        changed[name] = make();
-        sent[name] = key;
+        changed[name] = await make();
+        keys[name] = key;
       }
+      // Only what arrives counts as sent: an answer may be cancelled half-way.
+      Object.assign(sent, keys);
       for (const name of Object.keys(sent)) if (!parts[name]) delete sent[name];
       return { changed, late };
     },

@@ -10,7 +10,7 @@ import { headStatistics } from './stats.js';
 import { explain } from './steps.js';
 
 /** The core computes on for so long before others have their turn. */
-const TURN = 30;
+export const TURN = 30;
 
 const pick = (state, names) => names.map((name) => JSON.stringify(state[name])).join();
 const problemKey = (state, given) => `${pick(state, ['example', 'text', 'seed', 'heads', 'tokens'])},${given?.id}`;

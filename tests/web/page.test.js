@@ -687,7 +687,7 @@ describe('the page', { timeout: 240_000 }, () => {
 
   test('what takes long says how far it is, and can be stopped; the page goes on after that', async () => {
     await open();
-    const [H, T, D] = [144, 512, 8];
+    const [H, T, D] = [144, 640, 8];
     const q = { data: Float32Array.from({ length: H * T * D }, (_, i) => Math.sin(i * 0.37)), shape: [1, H, T, D] };
     await page.selectOption('#example', 'file');
     await page.setInputFiles('#file', { name: 'q.npy', mimeType: 'application/octet-stream', buffer: Buffer.from(writeNpy(q)) });
@@ -696,14 +696,21 @@ describe('the page', { timeout: 240_000 }, () => {
     await page.evaluate(() => {
       globalThis.texts = [];
       new MutationObserver(() => {
-        if (part('#progress').hidden || texts.length > 0) return;
+        if (part('#progress').hidden) return;
         texts.push(part('#progress-text').textContent);
         part('#cancel').click();
       }).observe(part('#progress'), { attributeFilter: ['hidden'] });
     });
-    await page.locator('#temperature').fill('0.31');
-    await page.locator('#message', { hasText: 'Stopped' }).waitFor();
+    // A fast machine may be done between the word and the click: then once more.
+    let stopped = false;
+    for (let i = 1; i <= 8 && !stopped; i++) {
+      await page.locator('#temperature').fill(String(0.3 + i / 100));
+      await settle();
+      stopped = /Stopped/.test(await page.locator('#message').textContent());
+    }
+    assert.ok(stopped);
     assert.match(await page.evaluate(() => texts[0]), /Computing/);
+    await page.evaluate(() => (part('#cancel').click = () => {}));
     await page.locator('#temperature').fill('0.4');
     await page.waitForSelector('#pictures:not([hidden])');
     await settle();
