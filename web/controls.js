@@ -132,6 +132,15 @@ export function createControls(page) {
     takeFiles([...event.dataTransfer.files]);
   };
 
+  /** Files, or numbers as JSON, from the clipboard; what is pasted into a field is the field's. */
+  host.addEventListener('paste', (event) => {
+    const { clipboardData: given } = event;
+    if (page.state.page !== 'explore' || event.composedPath()[0].matches?.('input, textarea')) return;
+    const text = given.getData('text').trim();
+    if (given.files.length > 0) takeFiles([...given.files]);
+    else if (/^[[{]/.test(text)) takeFiles([new File([text], 'x.json')]);
+  });
+
   function draw() {
     const { state, strings, shown, before, compare } = page;
     const example = EXAMPLES[state.example];

@@ -1,7 +1,7 @@
 // All heads side by side, and what each does in numbers.
 
 import { drawThumbnail } from './heatmap.js';
-import { rankHeads, STATISTICS } from './stats.js';
+import { meanOver, rankHeads, STATISTICS } from './stats.js';
 import { cellOf, fillTable } from './table.js';
 
 /** How large a head is drawn, in CSS pixels: smaller where there are many. */
@@ -64,11 +64,12 @@ export function createHeads(page) {
       return cell;
     });
     const focused = [...$('statistics').querySelectorAll('button')].indexOf(page.root.activeElement);
+    const written = (value) => (value === null ? Object.assign(cellOf('td', '·'), { title: strings.undefinedStatistic }) : cellOf('td', String(Number(value.toPrecision(3)))));
     const sorted = order.key ? rankHeads(statistics, order.key, order.descending) : statistics.map((_, head) => head);
-    fillTable($('statistics'), strings.ui.statistics, [cellOf('th', strings.statisticsHead, 'col'), ...heads], sorted.map((head) => [
-      cellOf('th', page.headName(head), 'row'),
-      ...STATISTICS.map(({ key }) => (statistics[head][key] === null ? Object.assign(cellOf('td', '·'), { title: strings.undefinedStatistic }) : cellOf('td', String(Number(statistics[head][key].toPrecision(3)))))),
-    ]));
+    fillTable($('statistics'), strings.ui.statistics, [cellOf('th', strings.statisticsHead, 'col'), ...heads], [
+      ...sorted.map((head) => [cellOf('th', page.headName(head), 'row'), ...STATISTICS.map(({ key }) => written(statistics[head][key]))]),
+      [cellOf('th', strings.meanOfHeads, 'row'), ...STATISTICS.map(({ key }) => written(meanOver(statistics, key)))],
+    ]);
     if (focused >= 0) $('statistics').querySelectorAll('button')[focused].focus();
   }
 

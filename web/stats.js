@@ -32,6 +32,9 @@ export function headStatistics({ weights, T, S }, queries, self) {
   );
 }
 
+/** A statistic's mean over the heads that have it. */
+export const meanOver = (statistics, key) => mean(statistics.map((head) => head[key]).filter((value) => value !== null));
+
 /** Indices of heads in the order of a statistic; those without it come last. */
 export function rankHeads(statistics, key, descending) {
   const sign = descending ? -1 : 1;

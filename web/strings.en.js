@@ -25,7 +25,7 @@ export const strings = {
     cross: 'Ten queries read twenty keys of another sequence through eight random heads, 512 wide. Nobody has trained them, so they follow no rule; lower the temperature and each query settles on one key.',
     wide: 'Self-attention over five random tokens, 128 wide, four heads. Change the seed for other numbers.',
     long: 'Up to 4096 positions and twelve constructed heads that compare positions only: some look a fixed number of tokens back, some hear so few frequencies that they see echoes. Every weight is computed; where they are finer than the screen, a pixel shows the largest that it covers. Enlarge to see them one by one.',
-    file: 'Drop files anywhere, or choose some: npy, safetensors or JSON. One tensor attends to itself; tensors called q, k and v attend to each other; with the weights of a layer (PyTorch, d2l, Keras, BERT …) they are projected first. Shapes are (T,C), (B,T,C) or (B,H,T,D). Nothing leaves this page.',
+    file: 'Drop files anywhere, choose or paste some: npy, safetensors or JSON. One tensor attends to itself; tensors called q, k and v attend to each other; with the weights of a layer (PyTorch, d2l, Keras, BERT …) they are projected first. Shapes are (T,C), (B,T,C) or (B,H,T,D). Nothing leaves this page.',
   },
   heads: {
     words: ['previous token', 'next token', 'itself', 'first token', 'same word', 'pronoun → content', 'nearby', 'everything'],
@@ -107,6 +107,7 @@ export const strings = {
     induction: { name: 'induction', formula: 'where a token stood before, the weight on what followed it then, mean over such queries' },
   },
   statisticsHead: 'head',
+  meanOfHeads: 'mean of all',
   undefinedStatistic: 'does not apply here',
   pipeline: {
     steps: {

@@ -485,7 +485,7 @@ describe('the page', { timeout: 240_000 }, () => {
     await open();
     await page.click('#statistics-box summary');
     await page.waitForSelector('#statistics thead');
-    const column = () => page.locator('#statistics tbody td:nth-child(2)').allTextContents();
+    const column = async () => (await page.locator('#statistics tbody td:nth-child(2)').allTextContents()).slice(0, -1);
     assert.match(await page.locator('#statistics thead button').first().getAttribute('title'), /log₂ w/);
     await page.locator('#statistics thead button').first().click();
     await settle();
@@ -495,6 +495,8 @@ describe('the page', { timeout: 240_000 }, () => {
     await page.locator('#statistics thead button').first().click();
     await settle();
     assert.deepEqual((await column()).map(Number), falling.toReversed());
+    const mean = Number(await page.locator('#statistics tbody tr:last-child td').first().textContent());
+    assert.ok(Math.abs(mean - falling.reduce((a, b) => a + b) / 8) < 0.01);
   });
 
   test('a file of one\'s own: chosen or dropped, attended, and said plainly where it does not fit', async () => {
@@ -524,6 +526,15 @@ describe('the page', { timeout: 240_000 }, () => {
     await walk(2, 2);
     assert.equal(await page.locator('#message').textContent(), '');
     assert.equal(await page.locator('#grid button').count(), 1);
+    await page.evaluate(() => {
+      const clipboardData = new DataTransfer();
+      clipboardData.setData('text', ' {"q": [[1, 0], [0, 1]], "k": [[2, 0], [0, 2], [1, 1]]} ');
+      part('#large').dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, composed: true }));
+    });
+    await settle();
+    await walk(0, 0);
+    const pasted = Math.exp(2 / Math.SQRT2);
+    same(await shown(), pasted / (pasted + 1 + Math.exp(1 / Math.SQRT2)), 'pasted');
     assert.deepEqual(faults, []);
   });
 
