@@ -54,6 +54,16 @@ const VIEWS = {
       await page.click('#share summary');
     },
   },
+  learned: { hash: 'example=learned&head=6&cell={"query":10,"key":7}' },
+  train: {
+    hash: 'page=train',
+    async act(page) {
+      await page.click('#play');
+      await page.waitForTimeout(7000);
+      await page.click('#play');
+      await page.waitForFunction(() => part('#train-status').getAttribute('aria-busy') === 'false');
+    },
+  },
   file: { hash: 'example=file' },
   chinese: { hash: '', act: (page) => page.selectOption('#language', 'zh') },
 };
