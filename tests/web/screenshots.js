@@ -125,7 +125,7 @@ async function takeForReadme() {
     const box = await patches.locator('#large').boundingBox();
     await patches.mouse.move(box.x + box.width * x, box.y + box.height * y);
     await settle(patches);
-    const above = await patches.locator('.caption').boundingBox();
+    const above = await patches.locator('#explore .caption').boundingBox();
     frames.push(await patches.screenshot({ clip: { x: box.x - 8, y: above.y, width: box.width + 16, height: box.y + box.height - above.y + 8 } }));
   };
   for (const [head, ...points] of [[1, [0.74, 0.24], [0.2, 0.45], [0.5, 0.9]], [2, [0.5, 0.9], [0.2, 0.35]], [5, [0.2, 0.35], [0.3, 0.6]], [6, [0.3, 0.6]]]) {
