@@ -15,7 +15,7 @@ import { readTensors, TensorProblem } from './tensors.js';
 /** From so many weights on, threads are worth their start. */
 const MANY = 2 ** 20;
 /** While questions come faster than answers, small pictures are made anew not more often than this: milliseconds. */
-const SMALL_EVERY = 60;
+const SMALL_EVERY = 120;
 /** A table has no more rows or columns than these. */
 const TABLE = 64;
 

@@ -49,9 +49,10 @@ async function hover(moves = 120) {
   const box = await page.locator('#large').boundingBox();
   await page.evaluate(() => {
     globalThis.answers = [];
+    globalThis.moved = [];
     frames.length = 0;
     let since = 0;
-    part('#large').addEventListener('pointermove', () => (since = performance.now()), { capture: true });
+    part('#large').addEventListener('pointermove', () => moved.push((since = performance.now())), { capture: true });
     globalThis.watch = new MutationObserver(() => {
       if (since === 0 || part('#frame').getAttribute('aria-busy') === 'true') return;
       answers.push(performance.now() - since);
@@ -65,7 +66,9 @@ async function hover(moves = 120) {
   }
   return page.evaluate(() => {
     watch.disconnect();
-    return { answers, busy: frames.map(({ busy }) => busy) };
+    // The rows of every head are marked by the first drawing after the event.
+    const marked = moved.map((at) => frames.find((frame) => frame.at >= at)).map((frame, i) => frame && frame.at + frame.busy - moved[i]).filter((time) => time !== undefined);
+    return { answers, marked, busy: frames.map(({ busy }) => busy) };
   });
 }
 
@@ -91,8 +94,9 @@ try {
   await settled();
   await choose('#example', 'long');
   for (let i = 0; i < 3; i++) await hover(40);
-  const { answers, busy } = await hover();
+  const { answers, marked, busy } = await hover();
   report('12 heads × 512 tokens, hover, page busy per frame', `p50 ${share(busy, 0.5).toFixed(1)} ms, p95 ${share(busy, 0.95).toFixed(1)} ms`);
+  report('the same, from the pointer\'s event until the row is lit in every head', `p50 ${share(marked, 0.5).toFixed(1)} ms, p95 ${share(marked, 0.95).toFixed(1)} ms`);
   report('the same, from the pointer\'s event to the drawn answer (waits for the screen included)', `p50 ${share(answers, 0.5).toFixed(1)} ms, p95 ${share(answers, 0.95).toFixed(1)} ms`);
   await drag();
   const dragged = await drag();
