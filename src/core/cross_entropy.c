@@ -47,9 +47,9 @@ typedef struct {
 /* e^(x − origin), and their sum. */
 static void sum_powers(void *numbers, float *const to[3], const float *const from[4], size_t count) {
   powers *p = numbers;
+  const exp_vecs constants = exp_load();
   for (size_t i = 0; i < count; i += 4) {
-    vec power = vec_mul(vec_sub(vec_load(from[0] + i), p->origin), vec_splat(LOG2_E));
-    vec_exp2(&power, 1);
+    vec power = vec_exp2(&constants, vec_mul(vec_sub(vec_load(from[0] + i), p->origin), vec_splat(LOG2_E)));
     if (to[0]) vec_store(to[0] + i, power);
     p->sum = doubles_add(p->sum, doubles_add(doubles_low(power), doubles_high(power)));
   }

@@ -20,8 +20,8 @@ VERB void distribution(vec x, uint32_t form, vec *share, vec *slope) {
   const vec one = vec_splat(1), z = vec_min(vec_abs(x), vec_splat(FAR)), square = vec_mul(z, z);
   vec inner = vec_fma(square, vec_splat(2 * ROOT_2_OVER_PI * CUBE), vec_splat(2 * ROOT_2_OVER_PI));
   vec power = form == HL_GELU_EXACT ? vec_mul(square, vec_splat(0.5f)) : vec_mul(inner, z), tail;
-  power = vec_mul(power, vec_splat(-LOG2_E));
-  vec_exp2(&power, 1);
+  const exp_vecs constants = exp_load();
+  power = vec_exp2(&constants, vec_mul(power, vec_splat(-LOG2_E)));
   if (form == HL_GELU_EXACT) {
     vec t = vec_div(one, vec_fma(z, vec_splat(0.3f), one)), q = vec_splat(0);
     for (int degree = 7; degree >= 0; degree--) q = vec_fma(q, t, vec_load_splat(tail_q + degree));

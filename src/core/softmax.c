@@ -27,50 +27,45 @@ static vec origin_of(vec max) {
   return vec_select(vec_equal(max, vec_splat(-__builtin_inff())), vec_splat(0), max);
 }
 
-/* rows · 8 scores become weights and are added to the sums. */
-VERB void exp_rows(float *panel, const vec origin[2], softmax_base base, vec sum[2], int rows) {
-  vec e[ABREAST];
-  for (int i = 0; i < 2 * rows; i++) {
-    e[i] = vec_sub(vec_load(panel + 4 * i), origin[i % 2]);
-    if (base == SOFTMAX_OF_E) e[i] = vec_mul(e[i], vec_splat(LOG2_E));
-  }
-  vec_exp2(e, 2 * rows);
-  for (int i = 0; i < 2 * rows; i++) {
-    vec_store(panel + 4 * i, e[i]);
-    sum[i % 2] = vec_add(sum[i % 2], e[i]);
-  }
-}
-
 /* Sums of 16, then a sum of sums: small terms beside a large one are not rounded away one by one. */
 enum { SUM_RUN = 16 };
 
-VERB void exp_panel(float *panel, size_t keys, const vec origin[2], softmax_base base, vec total[2]) {
+/* The scores of four columns become weights, whose sums it gives: half a panel, for which the registers suffice. */
+VERB vec exp_half(float *half, size_t keys, vec origin, softmax_base base) {
+  const exp_vecs constants = exp_load();
+  vec total = vec_splat(0);
   for (size_t s = 0; s < keys;) {
     size_t end = keys - s < SUM_RUN ? keys : s + SUM_RUN;
-    vec run[2] = {vec_splat(0), vec_splat(0)};
-    for (; s + 2 <= end; s += 2) exp_rows(panel + s * TILE_COLS, origin, base, run, 2);
-    for (; s < end; s++) exp_rows(panel + s * TILE_COLS, origin, base, run, 1);
-    for (int h = 0; h < 2; h++) total[h] = vec_add(total[h], run[h]);
+    vec run = vec_splat(0);
+    for (; s < end; s++) {
+      float *at = half + s * TILE_COLS;
+      vec x = vec_sub(vec_load(at), origin);
+      if (base == SOFTMAX_OF_E) x = vec_mul(x, vec_splat(LOG2_E));
+      x = vec_exp2(&constants, x);
+      vec_store(at, x);
+      run = vec_add(run, x);
+    }
+    total = vec_add(total, run);
   }
+  return total;
 }
 
 /* One loop for each base: what differs between them is decided outside. */
-static void exp_block(float *panel, size_t keys, const vec origin[2], softmax_base base, vec total[2]) {
-  if (base == SOFTMAX_OF_2) exp_panel(panel, keys, origin, SOFTMAX_OF_2, total);
-  else exp_panel(panel, keys, origin, SOFTMAX_OF_E, total);
+static vec exp_columns(float *half, size_t keys, vec origin, softmax_base base) {
+  return base == SOFTMAX_OF_2 ? exp_half(half, keys, origin, SOFTMAX_OF_2) : exp_half(half, keys, origin, SOFTMAX_OF_E);
 }
 
 KERNEL void softmax_block(float *panel, size_t keys, softmax_base base, softmax_state *state, float rescale[TILE_COLS]) {
-  vec max[2] = {vec_load(state->max), vec_load(state->max + 4)}, origin[2], total[2] = {vec_splat(0), vec_splat(0)};
+  vec max[2] = {vec_load(state->max), vec_load(state->max + 4)};
+  const exp_vecs constants = exp_load();
   column_max(max, panel, keys);
-  for (int h = 0; h < 2; h++) origin[h] = origin_of(max[h]);
-  exp_block(panel, keys, origin, base, total);
   for (int h = 0; h < 2; h++) {
-    vec factor = vec_sub(vec_load(state->max + 4 * h), origin[h]);
+    vec origin = origin_of(max[h]), total = exp_columns(panel + 4 * h, keys, origin, base);
+    vec factor = vec_sub(vec_load(state->max + 4 * h), origin);
     if (base == SOFTMAX_OF_E) factor = vec_mul(factor, vec_splat(LOG2_E));
-    vec_exp2(&factor, 1);
+    factor = vec_exp2(&constants, factor);
     vec_store(rescale + 4 * h, factor);
-    vec_store(state->sum + 4 * h, vec_fma(vec_load(state->sum + 4 * h), factor, total[h]));
+    vec_store(state->sum + 4 * h, vec_fma(vec_load(state->sum + 4 * h), factor, total));
     vec_store(state->max + 4 * h, max[h]);
   }
 }
@@ -87,9 +82,7 @@ void softmax_panel(float *panel, size_t keys, softmax_base base, softmax_state *
 }
 
 void softmax_again(float *panel, size_t keys, softmax_base base, const float max[TILE_COLS], const float inverse[TILE_COLS]) {
-  const vec origin[2] = {origin_of(vec_load(max)), origin_of(vec_load(max + 4))};
-  vec total[2] = {vec_splat(0), vec_splat(0)};
-  exp_block(panel, keys, origin, base, total);
+  for (size_t c = 0; c < TILE_COLS; c += 4) exp_columns(panel + c, keys, origin_of(vec_load(max + c)), base);
   panel_scale(panel, keys, inverse);
 }
 
