@@ -44,36 +44,49 @@ void gemm_pack_rows(float *panels, size_t width, const float *source, size_t str
   }
 }
 
-/* Columns 0..lanes−1 of the rows become a panel; the lanes beyond them are zeros. */
-VERB vec pack_panel(float *panel, const float *source, size_t stride, size_t rows, size_t lanes, vec zero_or_nan) {
+/* x · 0 is 0 for every finite x, and NaN for the rest: their sum tells whether there was one. */
+VERB vec nan_unless_finite(vec sum, vec x) { return vec_fma(x, vec_splat(0), sum); }
+
+/* Two vectors that overlap hold a row of the panel. */
+VERB vec pack_panel(float *panel, const float *source, size_t stride, size_t rows) {
+  vec sum[2] = {vec_splat(0), vec_splat(0)};
   for (size_t r = 0; r < rows; r++) {
-    size_t lane = 0;
-    for (; lane + 4 <= lanes; lane += 4) {
-      vec x = vec_load(source + lane);
-      zero_or_nan = vec_fma(x, vec_splat(0), zero_or_nan);
-      vec_store(panel + lane, x);
-    }
-    for (; lane < TILE_ROWS; lane++) {
-      vec x = lane < lanes ? vec_load_splat(source + lane) : vec_splat(0);
-      zero_or_nan = vec_fma(x, vec_splat(0), zero_or_nan);
-      vec_store_lanes(panel + lane, x, 1);
+    vec first = vec_load(source), last = vec_load(source + TILE_ROWS - 4);
+    vec_store(panel, first);
+    vec_store(panel + TILE_ROWS - 4, last);
+    sum[0] = nan_unless_finite(sum[0], first);
+    sum[1] = nan_unless_finite(sum[1], last);
+    source += stride;
+    panel += TILE_ROWS;
+  }
+  return vec_add(sum[0], sum[1]);
+}
+
+/* Columns 0..lanes−1 of the rows become a panel; the lanes beyond them are zeros. */
+static vec pack_last_panel(float *panel, const float *source, size_t stride, size_t rows, size_t lanes) {
+  vec sum = vec_splat(0);
+  for (size_t r = 0; r < rows; r++) {
+    for (size_t lane = 0; lane < TILE_ROWS; lane++) {
+      float x = lane < lanes ? source[lane] : 0;
+      sum = nan_unless_finite(sum, vec_splat(x));
+      panel[lane] = x;
     }
     source += stride;
     panel += TILE_ROWS;
   }
-  return zero_or_nan;
+  return sum;
 }
 
 bool gemm_pack_columns(float *panels, size_t capacity, size_t first, const float *source, size_t stride,
                        size_t rows, size_t columns) {
-  vec zero_or_nan = vec_splat(0); /* x · 0 is 0 for every finite x, and NaN for the rest */
+  vec sum = vec_splat(0);
   for (size_t column = 0; column < columns; column += TILE_ROWS) {
     float *panel = panels + column * capacity + first * TILE_ROWS;
     size_t lanes = columns - column;
-    if (lanes >= TILE_ROWS) zero_or_nan = pack_panel(panel, source + column, stride, rows, TILE_ROWS, zero_or_nan);
-    else zero_or_nan = pack_panel(panel, source + column, stride, rows, lanes, zero_or_nan);
+    sum = vec_add(sum, lanes >= TILE_ROWS ? pack_panel(panel, source + column, stride, rows)
+                                          : pack_last_panel(panel, source + column, stride, rows, lanes));
   }
-  return vec_all_zero(zero_or_nan);
+  return vec_all_zero(sum);
 }
 
 void gemm_pack_right(float *panels, const float *source, size_t stride, size_t rows, size_t columns) {

@@ -87,7 +87,11 @@ export class AttentionResult {
   }
 
   dispose() {
-    for (const tensor of Object.values(this)) tensor?.dispose();
+    this.output.dispose();
+    this.weights?.dispose();
+    this.scores?.dispose();
+    this.presentKey?.dispose();
+    this.presentValue?.dispose();
   }
 
   [Symbol.dispose ?? Symbol.for('Symbol.dispose')]() {

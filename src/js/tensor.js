@@ -104,6 +104,8 @@ export class Memory {
   /** @type {CoreExports} */
   #core;
   #linear;
+  /** All of linear memory, as it was when last looked at: growing it detaches the view. */
+  #heap = new Float32Array();
   /** Where argument structs are written: one call runs at a time. */
   #arguments = 0;
   #disposed = false;
@@ -147,12 +149,12 @@ export class Memory {
   /**
    * @param {number} floats
    * @param {string} caller
-   * @param {string} [what]
+   * @param {readonly number[]} [shape] of the tensor that it is for
    */
-  #alloc(floats, caller, what = 'workspace') {
+  #alloc(floats, caller, shape) {
     this.check(caller);
     const pointer = this.#core.hl_tensor_alloc(floats) >>> 0;
-    if (pointer === 0) throw this.#outOfMemory(caller, `${what} needs ${formatBytes(floats * 4)}`, floats * 4);
+    if (pointer === 0) throw this.#outOfMemory(caller, `${shape ? `a tensor ${formatShape(shape)}` : 'workspace'} needs ${formatBytes(floats * 4)}`, floats * 4);
     return pointer;
   }
 
@@ -176,7 +178,7 @@ export class Memory {
    * @returns {Tensor} contents undefined
    */
   empty(shape, caller) {
-    const pointer = this.#alloc(elementCount(shape), caller, `a tensor ${formatShape(shape)}`);
+    const pointer = this.#alloc(elementCount(shape), caller, shape);
     const tensor = new Tensor(this, pointer, shape, KEY);
     this.#unreachable.register(tensor, pointer, tensor);
     this.#scope?.add(tensor);
@@ -213,6 +215,12 @@ export class Memory {
    */
   floats(pointer, length) {
     return new Float32Array(this.#linear.buffer, pointer, length);
+  }
+
+  /** Linear memory up to there at least, in words. @param {number} end */
+  #words(end) {
+    if (this.#heap.length < end) this.#heap = new Float32Array(this.#linear.buffer);
+    return this.#heap;
   }
 
   /** Growing the memory detaches every view of it, but where it is shared. @param {Float32Array} view */
@@ -288,10 +296,16 @@ export class Memory {
    * @param {string} caller
    */
   stage(values, caller) {
-    const { buffer, byteOffset, byteLength } = this.#detached(values);
-    const pointer = this.#alloc(Math.ceil(byteLength / 4), caller);
-    new Uint8Array(this.#linear.buffer, pointer, byteLength).set(new Uint8Array(buffer, byteOffset, byteLength));
+    const source = this.#detached(values);
+    const pointer = this.#alloc(Math.ceil(source.byteLength / 4), caller);
+    this.#put(pointer, source);
     return pointer;
+  }
+
+  /** @param {number} pointer @param {Uint8Array | Int32Array | Float32Array} values */
+  #put(pointer, values) {
+    if (values instanceof Float32Array) this.#words(pointer / 4 + values.length).set(values, pointer / 4);
+    else new Uint8Array(this.#linear.buffer, pointer, values.byteLength).set(new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
   }
 
   /** @param {number} pointer */
@@ -343,9 +357,9 @@ export class Memory {
    * @param {string} caller
    */
   keep(values, caller) {
-    const { buffer, byteOffset, byteLength } = this.#detached(values);
-    const tensor = this.unscoped(this.empty([Math.ceil(byteLength / 4)], caller));
-    new Uint8Array(this.#linear.buffer, pointerOf(tensor), byteLength).set(new Uint8Array(buffer, byteOffset, byteLength));
+    const source = this.#detached(values);
+    const tensor = this.unscoped(this.empty([Math.ceil(source.byteLength / 4)], caller));
+    this.#put(pointerOf(tensor), source);
     return tensor;
   }
 
@@ -729,7 +743,7 @@ export class Tensor {
   /** A copy of the values that stays. */
   copy() {
     this.checkOwner(this.#memory, 'Tensor.copy', 'tensor');
-    return viewOf(this).slice();
+    return new Float32Array(viewOf(this));
   }
 
   /**
