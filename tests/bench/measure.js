@@ -61,6 +61,7 @@ export async function measure(contenders, { threads, rounds, slice, only, report
       for (let round = 0; round < rounds; round++) {
         for (const entry of entries.filter(({ slow }) => !slow)) {
           if (threads > 1) await new Promise((resolve) => setTimeout(resolve, UNTIL_ASLEEP));
+          await entry.run(); // its threads awake, its weights in the caches
           entry.times.push(await repeat(entry.run, entry.count));
         }
       }
