@@ -14,8 +14,9 @@ import { readTensors, TensorProblem } from './tensors.js';
 
 /** From so many weights on, threads are worth their start. */
 const MANY = 2 ** 20;
-/** While questions come faster than answers, small pictures are made anew not more often than this: milliseconds. */
-const SMALL_EVERY = 120;
+/** While questions come faster than answers, what needs every head is made anew not more often than this: milliseconds. */
+const EVERY = 120;
+const OF_ALL_HEADS = ['heads', 'statistics'];
 /** A table has no more rows or columns than these. */
 const TABLE = 64;
 
@@ -37,12 +38,18 @@ function partsOf({ state, look, now, held, turn }) {
   const region = regionOf(state, T, S);
   const differs = look.compare === 'difference' && held && String(held.problem.shape.slice(1)) === String([H, T, S]);
   const key = [now.key, differs && held.key].join();
-  const of = (h) => (differs ? differenceOf(now.headOf(h), held.headOf(h)) : now.headOf(h));
+  const of = (h) => {
+    if (!differs) return now.headOf(h);
+    held.compute(h);
+    now.compute(h);
+    return differenceOf(now.headOf(h), held.headOf(h));
+  };
   const queries = [...new Set([state.cell?.query, ...state.also])].filter((query) => query < T).sort((a, b) => a - b);
   const parts = {
     problem: [now.problemKey, () => now.problem],
-    facts: [key, () => ({ milliseconds: now.milliseconds, info: now.info, differs })],
+    facts: [`${now.problemKey},${differs}`, () => ({ info: now.info, differs })],
     heads: [`${key},${look.small}`, async () => {
+      await now.computeAll(turn);
       const each = [];
       let since = performance.now();
       for (let h = 0; h < H; h++) {
@@ -51,7 +58,7 @@ function partsOf({ state, look, now, held, turn }) {
         await turn(h + 1, H);
         since = performance.now();
       }
-      return { ...each[0], values: each.map(({ values }) => values), most: Math.max(...each.map(({ values }) => largest(values))) };
+      return { ...each[0], values: each.map(({ values }) => values), most: Math.max(...each.map(({ values }) => largest(values))), milliseconds: now.milliseconds };
     }],
     picture: [`${key},${head},${JSON.stringify(region)},${JSON.stringify(look.large)}`, () => ({ ...pool(of(head), region, look.large), region, head })],
     cell: [`${now.key},${head},${JSON.stringify(state.cell)},${state.off}`, () => state.cell && now.cell(head, state.cell)],
@@ -122,8 +129,8 @@ export function answer(load, learnedModel) {
   /** A visitor's tensors: the newest, and those that what is held was made from. */
   const files = new Map();
   let cancelled = false;
-  /** When the small pictures were made. */
-  let smallAt = 0;
+  /** When every head was last looked at. */
+  let allAt = 0;
 
   /** Lets messages in, and says how far it is. */
   const turnFor = (id) => async (done, of) => {
@@ -132,36 +139,35 @@ export function answer(load, learnedModel) {
     if (cancelled) throw new Cancelled();
   };
   const givenFor = (state) => (EXAMPLES[state.example].file ? files.get(state.file) : undefined);
-  const solveBoth = async ({ id, state, before }) => [
-    await now.solve(state, givenFor(state), turnFor(id)),
-    before ? await held.solve({ ...before, head: state.head }, givenFor(before), turnFor(id)) : null,
+  const solveBoth = async ({ state, before }) => [
+    await now.solve(state, givenFor(state)),
+    before ? await held.solve({ ...before, head: state.head }, givenFor(before)) : null,
   ];
 
   const verbs = {
     async look({ id, state, before, look, hurry }) {
-      const [solved, other] = await solveBoth({ id, state, before });
+      const [solved, other] = await solveBoth({ state, before });
       if (!solved) return { empty: true };
       const changed = {};
       const parts = partsOf({ state, look, now: solved, held: other, turn: turnFor(id) });
       const keys = {};
-      let late = false;
-      for (const [name, [key, make]] of Object.entries(parts)) {
-        if (sent[name] === key) continue;
-        if (name === 'heads' && sent.heads && !changed.problem && hurry && performance.now() - smallAt < SMALL_EVERY) {
-          late = true;
-          continue;
-        }
-        if (name === 'heads') smallAt = performance.now();
+      const stale = Object.keys(parts).filter((name) => sent[name] !== parts[name][0]);
+      const hurried = hurry && sent.heads && !stale.includes('problem') && performance.now() - allAt < EVERY;
+      const late = hurried ? stale.filter((name) => OF_ALL_HEADS.includes(name)) : [];
+      for (const name of stale) {
+        if (late.includes(name)) continue;
+        const [key, make] = parts[name];
         changed[name] = await make();
         keys[name] = key;
+        if (name === 'heads') allAt = performance.now();
       }
       // Only what arrives counts as sent: an answer may be cancelled half-way.
       Object.assign(sent, keys);
       for (const name of Object.keys(sent)) if (!parts[name]) delete sent[name];
-      return { changed, late };
+      return { changed, late: late.length > 0 };
     },
-    async make({ id, state, before, what, more }) {
-      const [solved, other] = await solveBoth({ id, state, before });
+    async make({ state, before, what, more }) {
+      const [solved, other] = await solveBoth({ state, before });
       const options = attentionOptions(state, EXAMPLES[state.example].problem(state, givenFor(state)));
       return { made: FILES[what](solved.whole(), { ...more, batch: solved.batch, held: other?.whole(), options }) };
     },

@@ -2,6 +2,8 @@
 
 /** A look that takes longer than this gives way to a newer one. */
 const PATIENCE = 400;
+/** Looks that follow each other within this are in a hurry: somebody drags. What they leave out is asked for after it. */
+const HURRY = 120;
 
 /**
  * The page that is one file carries its worker as text.
@@ -31,6 +33,8 @@ export function createAsk({ onAnswer, onProgress }) {
   let running = null;
   /** @type {object | null} */
   let waiting = null;
+  let lookedAt = -HURRY;
+  let rest = 0;
   const queue = [];
 
   function next() {
@@ -38,7 +42,7 @@ export function createAsk({ onAnswer, onProgress }) {
     if (!question) return;
     if (question === waiting) waiting = null;
     running = { ...question, id: ++count, since: performance.now() };
-    const { done, transfer = [], ...message } = running;
+    const { done, asked, transfer = [], ...message } = running;
     worker.postMessage(message, transfer);
   }
   const cancel = () => running && worker.postMessage({ verb: 'cancel' });
@@ -50,20 +54,27 @@ export function createAsk({ onAnswer, onProgress }) {
       onProgress(data.progress);
       return;
     }
-    const { done } = running;
+    const { done, asked } = running;
     running = null;
     next();
-    if (done) done(data);
-    else onAnswer({ ...data, late: data.late && running === null });
+    if (done) return done(data);
+    if (data.late && !waiting && running?.verb !== 'look') rest = setTimeout(look, HURRY, asked);
+    onAnswer(data);
   };
   worker.onerror = (event) => onAnswer({ error: event.message ?? 'the worker did not start' });
 
+  /** How the state looks; answers of older looks that were not begun are left out. */
+  function look(asked) {
+    clearTimeout(rest);
+    rest = 0;
+    const now = performance.now();
+    waiting = { verb: 'look', hurry: now - lookedAt < HURRY, asked, ...asked };
+    lookedAt = now;
+    if (!running) next();
+  }
+
   return {
-    /** How the state looks; answers of older looks that were not begun are left out. */
-    look(question) {
-      waiting = { verb: 'look', hurry: running !== null, ...question };
-      if (!running) next();
-    },
+    look,
     /** Anything else, with its answer. */
     request(verb, question, transfer) {
       return new Promise((done) => {
@@ -73,6 +84,11 @@ export function createAsk({ onAnswer, onProgress }) {
     },
     cancel,
     busy: () => running !== null || waiting !== null,
-    stop,
+    /** Whether what was left out in a hurry has yet to be asked for. */
+    owing: () => rest !== 0,
+    stop() {
+      clearTimeout(rest);
+      stop();
+    },
   };
 }

@@ -99,16 +99,18 @@ export function createControls(page) {
     page.reading = true;
     page.redraw();
     for (const [i, file] of files.entries()) {
-      const bytes = await readBytes(file, {
-        signal: AbortSignal.any([stopped.signal, page.signal]),
-        onProgress(at) {
-          sizes[i] = at;
-          const done = sizes.reduce((a, b) => a + b);
-          if (performance.now() - since > 100) page.progress(strings.read(done, total), done / total);
-        },
+      const onProgress = (at) => {
+        sizes[i] = at;
+        const done = sizes.reduce((a, b) => a + b);
+        if (performance.now() - since > 100) page.progress(strings.read(done, total), done / total);
+      };
+      let problem = null;
+      const bytes = await readBytes(file, { signal: AbortSignal.any([stopped.signal, page.signal]), onProgress }).catch(({ message }) => {
+        problem = { code: 'lost', values: [file.name, message] };
       });
       if (!bytes) {
         page.reading = false;
+        page.fileProblem = problem;
         return page.redraw();
       }
       sources.push({ name: file.name, bytes });

@@ -154,11 +154,10 @@ export function mount(element, { state: start = {}, language: asked, theme: look
   }
 
   const ask = createAsk({
-    onAnswer({ changed, late, empty, error, cancelled }) {
+    onAnswer({ changed, empty, error, cancelled }) {
       page.error = cancelled ? page.strings.cancelled : (error ?? '');
       if (empty) page.shown = {};
       else if (changed) page.shown = { ...page.shown, ...changed };
-      if (late) page.look();
       page.redraw();
     },
     onProgress({ done, of }) {
@@ -197,8 +196,8 @@ export function mount(element, { state: start = {}, language: asked, theme: look
       return;
     }
     page.room = $('frame').clientWidth;
-    const settled = !ask.busy() && !page.reading;
-    if (settled) {
+    const idle = !ask.busy() && !page.reading;
+    if (idle) {
       asking = 0;
       page.progress(null);
     }
@@ -217,9 +216,9 @@ export function mount(element, { state: start = {}, language: asked, theme: look
       heads.draw(scale, colours);
       reading.draw(colours);
       const [, H, T, S] = shown.problem.shape;
-      $('facts').textContent = page.strings.facts(shown.facts.info, shown.facts.milliseconds, T, S, H);
+      $('facts').textContent = page.strings.facts(shown.facts.info, shown.heads.milliseconds, T, S, H);
     }
-    $('frame').setAttribute('aria-busy', String(!settled));
+    $('frame').setAttribute('aria-busy', String(!idle || ask.owing()));
   }
 
   function speak() {

@@ -1,7 +1,7 @@
 // What attention makes of a state, computed by the core, stage by stage: what a change does not touch stays.
 //
 //   problem   example, text, seed, heads … → queries, keys and values of every head
-//   weights   + batch entry, temperature, masks … → the weights (T,S) of every head, in the core's memory
+//   weights   + batch entry, temperature, masks … → the weights (T,S) of a head when it is looked at, in the core's memory
 //   cell      + head and cell → everything between the inputs and one weight, and on to the output
 
 import { attentionOptions, EXAMPLES, optionsOf } from './examples.js';
@@ -96,11 +96,12 @@ const NOTHING = (S) => ({ data: new Float32Array(0), shape: [1, 1, S, 0] });
 export function createSolver(coreFor, learnedModel) {
   let problem = { key: null };
   let visible = { key: null, tensor: null };
-  let weights = { key: null, tensors: [] };
+  const none = (key, tensors) => ({ key, tensors, done: new Set(), milliseconds: 0 });
+  let weights = none(null, []);
 
   function free() {
     for (const tensor of [...weights.tensors, visible.tensor]) tensor?.dispose();
-    weights = { key: null, tensors: [] };
+    weights = none(null, []);
     visible = { key: null, tensor: null };
   }
 
@@ -140,41 +141,42 @@ export function createSolver(coreFor, learnedModel) {
   /**
    * @param {object} state
    * @param {object} [given] a visitor's own tensors
-   * @param {(done: number, of: number) => Promise<void>} [turn] awaited now and then; what it throws ends the solving
    */
-  async function solve(state, given, turn = async () => {}) {
+  async function solve(state, given) {
     const posed = await pose(state, given);
     if (!posed) return null;
-    const { hl, q, k, shape: [B, H, T, S] } = posed;
+    const { hl, shape: [B, H, T, S] } = posed;
     const b = Math.min(state.batch, B - 1);
     const options = optionsOf(attentionOptions(state, posed.posed), b);
     see(state, b, options);
     const key = `${visible.key},${pick(state, ['temperature', 'scaled', 'softcap'])}`;
     if (weights.key !== key) {
       const { tensors } = weights;
-      weights = { key: null, tensors };
       while (tensors.length < H) tensors.push(hl.zeros([1, 1, T, S]));
-      let milliseconds = 0;
-      let since = performance.now();
-      for (let h = 0; h < H; h++) {
-        const start = performance.now();
-        hl.attention(headRows(q, b, h), headRows(k, b, h), NOTHING(S), { ...options, weights: true, out: { weights: tensors[h] } }).output.dispose();
-        milliseconds += performance.now() - start;
-        if (performance.now() - since < TURN || h === H - 1) continue;
-        await turn(h + 1, H);
-        since = performance.now();
-      }
-      weights = { key, tensors, milliseconds };
+      weights = none(key, tensors);
     }
     return solution(state, posed, b, options);
   }
 
   function solution(state, { hl, posed, q, k, v, wo, bo, queries, keys, image, self, shape }, b, options) {
     const [, H, T, S] = shape;
-    const { key, tensors, milliseconds } = weights;
+    const own = weights;
+    const { key, tensors, done } = own;
     const { tensor } = visible;
-    /** The weights of one head, as long as the core's memory does not grow. */
-    const headOf = (h) => ({ weights: tensors[h].data, visible: tensor && tensor.data, T, S });
+
+    function compute(h) {
+      if (done.has(h)) return;
+      const start = performance.now();
+      hl.attention(headRows(q, b, h), headRows(k, b, h), NOTHING(S), { ...options, weights: true, out: { weights: tensors[h] } }).output.dispose();
+      own.milliseconds += performance.now() - start;
+      done.add(h);
+    }
+
+    /** The weights of one head, as long as the core's memory does not grow: as it may where another head is computed. */
+    function headOf(h) {
+      compute(h);
+      return { weights: tensors[h].data, visible: tensor && tensor.data, T, S };
+    }
 
     /** Outputs of every head for one query, side by side. */
     function joined(query) {
@@ -193,13 +195,31 @@ export function createSolver(coreFor, learnedModel) {
       key,
       problemKey: problem.key,
       problem: { queries, keys, self, shape, image },
-      milliseconds,
+      /** What the weights took so far. */
+      get milliseconds() {
+        return own.milliseconds;
+      },
       info: { simd: hl.info.simd, version: hl.info.version, threads: hl.info.threads },
       batch: b,
+      compute,
       headOf,
+      /**
+       * Every head.
+       * @param {(done: number, of: number) => Promise<void>} [turn] awaited now and then; what it throws ends it
+       */
+      async computeAll(turn = async () => {}) {
+        let since = performance.now();
+        for (let h = 0; h < H; h++) {
+          compute(h);
+          if (performance.now() - since < TURN || h === H - 1) continue;
+          await turn(h + 1, H);
+          since = performance.now();
+        }
+      },
       /** One cell followed back and on; null where it is outside. */
       cell(h, { query, key: at }) {
         if (query >= T || at >= S) return null;
+        compute(h);
         return hl.scope(() => {
           const [one, all] = [headRows(q, b, h, query, query + 1), headRows(k, b, h)];
           const { scale, softcap = 0 } = options;

@@ -77,6 +77,7 @@ export const strings = {
   empty: 'Write a few words to see them attend.',
   noFile: 'No file yet: drop one here, or choose it at the left.',
   fileProblems: {
+    lost: (name, message) => `“${name}” could not be opened: ${message}`,
     unreadable: (name, message) => `“${name}” cannot be read as npy, safetensors or JSON: ${message}`,
     ragged: (name) => `“${name}” is not a regular array of numbers: all rows must be of the same length.`,
     rank: (name, shape) => `“${name}” has shape ${shape}, expected (T,C), (B,T,C) or (B,H,T,D).`,

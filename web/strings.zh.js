@@ -77,6 +77,7 @@ export const strings = {
   empty: '写几个词，看它们互相注意。',
   noFile: '还没有文件：拖到这里，或在左边选择。',
   fileProblems: {
+    lost: (name, message) => `无法打开“${name}”：${message}`,
     unreadable: (name, message) => `无法按 npy、safetensors 或 JSON 读取“${name}”：${message}`,
     ragged: (name) => `“${name}”不是规则的数字数组：每一行的长度必须相同。`,
     rank: (name, shape) => `“${name}”的形状是 ${shape}，应为 (T,C)、(B,T,C) 或 (B,H,T,D)。`,

@@ -188,14 +188,12 @@ export class MultiHeadAttention {
    * less exact. The parameters stay as they are, and so does what stateDict gives.
    */
   quantize() {
+    for (const { name, weight } of this.#packed) weight.checkOwner(this.#memory, 'quantize', `parameters.${name}`);
     if (this.#int8) return this;
     const before = this.options;
     this.options = Object.freeze({ ...before, weights: /** @type {const} */ ('int8') });
     try {
-      this.#memory.frame('quantize', (frame) => {
-        for (const { name, weight } of this.#packed) weight.checkOwner(this.#memory, 'quantize', `parameters.${name}`);
-        this.#makePacked(frame);
-      });
+      this.#memory.frame('quantize', (frame) => this.#makePacked(frame));
     } catch (error) {
       this.options = before;
       throw error;

@@ -55,7 +55,7 @@ export function createLoad(platform) {
   return async function load(options = {}) {
     checkOptions('load', options, ['threads', 'simd', 'wasm', 'maxMemory']);
     const { threads = 1, simd = 'auto', wasm, maxMemory = MOST_MEMORY } = options;
-    if (threads !== 'auto') readNumber('load', 'threads', threads, { integer: true, least: 1, most: 64 });
+    if (threads !== 'auto' && !(Number.isInteger(threads) && threads >= 1 && threads <= 64)) throw argumentError('load', 'threads', threads, "'auto' or an integer from 1 to 64");
     readNumber('load', 'maxMemory', maxMemory, { least: 4 * PAGE, most: MOST_MEMORY });
     const plan = planThreads(threads, platform.startThread);
     const flavour = chooseFlavour(simd);

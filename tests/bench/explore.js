@@ -72,14 +72,14 @@ async function hover(moves = 120) {
   });
 }
 
-/** The temperature is dragged for two seconds; pictures that differ are counted. */
+/** The temperature is dragged to and fro for two seconds, further in every frame than a step of the slider; pictures that differ are counted. */
 async function drag() {
   return page.evaluate(async () => {
     painted.large.length = 0;
     const start = performance.now();
     while (performance.now() - start < 2000) {
       const slider = part('#temperature');
-      slider.value = String(Math.sin((performance.now() - start) / 300) * 0.8);
+      slider.value = String(Math.abs(((performance.now() - start) / 500) % 2 - 1) * 1.6 - 0.8);
       slider.dispatchEvent(new Event('input'));
       await new Promise((done) => requestAnimationFrame(done));
     }

@@ -152,7 +152,7 @@ test('a small limit is kept, and what fits still computes', async () => {
 
 for (const [options, parameter, message] of [
   [{ simd: 'sse' }, 'simd', /simd is 'sse', expected 'auto', 'simd128' or 'relaxed'/],
-  [{ threads: 0 }, 'threads', /threads is 0, expected an integer of at least 1/],
+  [{ threads: 0 }, 'threads', /threads is 0, expected 'auto' or an integer from 1 to 64/],
   [{ maxMemory: 1 }, 'maxMemory', /maxMemory is 1/],
   [{ maxMemory: 2 ** 33 }, 'maxMemory', /at most 4294967296/],
   [{ wasm: 5 }, 'wasm', /wasm is 5, expected a URL/],

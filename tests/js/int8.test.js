@@ -38,6 +38,8 @@ test('quantize() makes of a layer what weights: \'int8\' makes of it at creation
   const after = layer.forward(x).output.copy();
   assert.notDeepEqual(after, before);
   assert.deepEqual(after, made.forward(x).output.copy());
+  layer.dispose();
+  assert.throws(() => layer.quantize(), { code: 'DISPOSED', message: /parameters\.wq/ });
 }));
 
 test('the parameters of an int8 layer stay float32: as given, in stateDict, and live', everywhere((hl) => {

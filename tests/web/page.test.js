@@ -382,6 +382,39 @@ describe('the page', { timeout: 240_000 }, () => {
     assert.equal(await page.evaluate(() => [...part('main').querySelectorAll('*')].filter((one) => getComputedStyle(one).transitionDuration !== '0s').length), 0);
   });
 
+  test('while one drags the large picture follows; when one stops every head has, statistics too', async () => {
+    const pictures = () => page.evaluate(() => [...part('#grid').querySelectorAll('canvas')].map((canvas) => canvas.toDataURL()));
+    await open();
+    await page.selectOption('#example', 'long');
+    await settle();
+    await page.evaluate(() => (part('#statistics-box').open = true));
+    await settle();
+    const before = await pictures();
+    const followed = await page.evaluate(async () => {
+      const seen = new Set();
+      for (let i = 0; i <= 30; i++) {
+        part('#temperature').value = String(i / 50);
+        part('#temperature').dispatchEvent(new Event('input'));
+        await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+        seen.add(part('#large').toDataURL());
+      }
+      return seen.size;
+    });
+    await settle();
+    const [after, statistics] = [await pictures(), await page.locator('#statistics').textContent()];
+    assert.ok(followed > 5, `${followed} pictures while dragging`);
+    assert.equal(after.length, before.length);
+    assert.ok(after.every((picture, h) => picture !== before[h]));
+    await page.reload();
+    await settle();
+    await page.evaluate(() => (part('#statistics-box').open = true));
+    await settle();
+    assert.equal(await page.locator('#temperature').inputValue(), '0.6');
+    assert.deepEqual(await pictures(), after);
+    assert.equal(await page.locator('#statistics').textContent(), statistics);
+    assert.deepEqual(faults, []);
+  });
+
   test('lines: the token under the pointer is the query that is read', async () => {
     await open();
     await page.selectOption('#view', 'lines');
@@ -727,6 +760,47 @@ describe('the page', { timeout: 240_000 }, () => {
     await settle();
     assert.equal(await page.locator('#message').textContent(), '');
     assert.equal(await page.locator('#progress').isVisible(), false);
+    assert.deepEqual(faults, []);
+  });
+
+  test('a file that is read slowly says how many bytes it has, and can be stopped; one that is lost says so', async () => {
+    await open();
+    await page.selectOption('#example', 'file');
+    await settle();
+    await page.evaluate(() => {
+      const { stream } = File.prototype;
+      globalThis.fault = null;
+      File.prototype.stream = function () {
+        const whole = stream.call(this);
+        const slowly = new TransformStream({
+          async transform(chunk, controller) {
+            if (globalThis.fault) throw new Error(globalThis.fault);
+            for (let at = 0; at < chunk.length; at += 2 ** 17) {
+              await new Promise((resolve) => setTimeout(resolve, 60));
+              controller.enqueue(chunk.subarray(at, at + 2 ** 17));
+            }
+          },
+        });
+        return whole.pipeThrough(slowly);
+      };
+      globalThis.restore = () => (File.prototype.stream = stream);
+    });
+    const x = { data: new Float32Array(2 ** 19), shape: [1, 4096, 128] };
+    const file = { name: 'x.npy', mimeType: 'application/octet-stream', buffer: Buffer.from(writeNpy(x)) };
+    await page.setInputFiles('#file', file);
+    await page.waitForFunction(() => /Reading: (0\.[1-9]|1\.\d) of 2\.0 MB/.test(part('#progress-text').textContent) && part('#share-done').value > 0.05);
+    assert.equal(await page.locator('#frame').getAttribute('aria-busy'), 'true');
+    await page.click('#cancel');
+    await settle();
+    assert.equal(await page.locator('#progress').isVisible(), false);
+    assert.match(await page.locator('#message').textContent(), /No file yet/);
+    await page.evaluate(() => (globalThis.fault = 'it is gone'));
+    await page.setInputFiles('#file', [file]);
+    await page.waitForFunction(() => /“x\.npy” could not be opened: it is gone/.test(part('#message').textContent));
+    await page.evaluate(() => globalThis.restore());
+    await page.setInputFiles('#file', { ...file, buffer: Buffer.from(writeNpy({ data: new Float32Array(20), shape: [5, 4] })) });
+    await page.waitForSelector('#pictures:not([hidden])');
+    assert.equal(await page.locator('#message').textContent(), '');
     assert.deepEqual(faults, []);
   });
 

@@ -110,9 +110,10 @@ test('solving gives way between heads, and what is thrown there ends it without 
   const solver = createSolver(() => hl);
   const state = change(initialState, { example: 'long', tokens: 1024, heads: 12 });
   const turns = [];
-  await solver.solve(state, undefined, async (done, of) => turns.push([done, of]));
+  await (await solver.solve(state)).computeAll(async (done, of) => turns.push([done, of]));
   assert.ok(turns.length > 0 && turns.every(([done, of]) => done < of && of === 12), String(turns));
-  await assert.rejects(solver.solve(change(state, { temperature: 2 }), undefined, async () => { throw new Error('enough'); }), /enough/);
+  const interrupted = await solver.solve(change(state, { temperature: 2 }));
+  await assert.rejects(interrupted.computeAll(async () => { throw new Error('enough'); }), /enough/);
   const again = await solver.solve(change(state, { temperature: 2 }));
   const { weights, S } = again.headOf(11);
   const first = weights.slice(0, S);
