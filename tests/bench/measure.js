@@ -28,11 +28,12 @@ async function repeat(run, times) {
 
 /**
  * @param contenders opened peers: { name, tolerance?, make(problem, withWeights) → { run, close? } or null }
- * @param options { threads, rounds, slice: milliseconds a contender and round, only: parts of shapes' names,
+ * @param options { threads, rounds, slice: milliseconds a contender and round, budget: milliseconds within which there are up to
+ *   five times as many rounds, only: parts of shapes' names,
  *   report: gets { shape, weights, contender, median, least, error, rate }, times in milliseconds, or
  *   { shape, weights, contender, failure } where a contender cannot do it }
  */
-export async function measure(contenders, { threads, rounds, slice, only, report }) {
+export async function measure(contenders, { threads, rounds, slice, budget, only, report }) {
   for (const shape of SHAPES.filter(({ name }) => !only || only.some((part) => name.includes(part)))) {
     const problem = makeProblem(shape);
     const samples = sampleAnswer(problem);
@@ -58,7 +59,8 @@ export async function measure(contenders, { threads, rounds, slice, only, report
         const once = slow ? first : await repeat(made.run, 2);
         entries.push({ name, ...made, error, slow, times: slow ? [first] : [], count: Math.max(1, Math.round(slice / once)) });
       }
-      for (let round = 0; round < rounds; round++) {
+      const start = performance.now();
+      for (let round = 0; round < rounds || (round < 5 * rounds && performance.now() - start < budget); round++) {
         for (const entry of entries.filter(({ slow }) => !slow)) {
           if (threads > 1) await new Promise((resolve) => setTimeout(resolve, UNTIL_ASLEEP));
           await entry.run(); // its threads awake, its weights in the caches

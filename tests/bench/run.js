@@ -15,7 +15,7 @@ import { drawChart } from './chart.js';
 import { writeTables } from './table.js';
 
 const { values } = parseArgs({ options: { tiny: { type: 'boolean' }, only: { type: 'string', multiple: true }, 'no-chromium': { type: 'boolean' } } });
-const options = values.tiny ? { rounds: 1, slice: 5, only: ['3×5×4/2', '1 query'] } : { rounds: 5, slice: 40, only: values.only };
+const options = values.tiny ? { rounds: 1, slice: 5, budget: 0, only: ['3×5×4/2', '1 query'] } : { rounds: 5, slice: 20, budget: 4000, only: values.only };
 const folder = (name) => fileURLToPath(new URL(name, import.meta.url));
 
 /** Every line that the program prints, parsed. */
