@@ -57,7 +57,7 @@ ${labels(queries, (query, t) => label(query, LEFT - 6, TOP + (t + 0.5) * cell, `
 ${cells.join('\n')}
 ${legend.join('\n')}
 </g>
-${scale.ticks.map(({ share, value }) => label(String(Number(value.toPrecision(2))), LEFT + share * 16 * BAR, height - 12, 'text-anchor="middle"')).join('\n')}
+${scale.ticks.map(({ share, value }) => label(formatNumber(Number(value.toPrecision(2))), LEFT + share * 16 * BAR, height - 12, 'text-anchor="middle"')).join('\n')}
 </svg>
 `;
 }

@@ -4,6 +4,7 @@ import { PAINT_STRIDE } from './examples.js';
 import { cellAt, drawHead, drawLegend, layOut } from './heatmap.js';
 import { drawLines, tokenAt } from './lines.js';
 import { drawPatches, layOutPatches, patchAt, patchStep } from './patches.js';
+import { formatNumber } from './scale.js';
 import { follow, mark, paint, regionOf, step, zoom } from './state.js';
 
 /** The large picture fits a laptop's screen together with what is said of it. */
@@ -47,7 +48,7 @@ export function createFigure(page) {
     $('ticks').replaceChildren(
       ...scale.ticks.map(({ value }) => {
         const tick = document.createElement('span');
-        tick.textContent = value === 0 ? '0' : String(Number(value.toPrecision(2)));
+        tick.textContent = formatNumber(Number(value.toPrecision(2)));
         return tick;
       }),
     );

@@ -205,7 +205,7 @@ export function mount(element, { state: start = {}, language: asked, theme: look
     const why = whyNothing();
     $('message').textContent = why;
     $('pictures').hidden = why !== '';
-    for (const part of root.querySelectorAll('#explore .caption, .axes, #reading, .legend, .choices, #table-box')) part.hidden = why !== '';
+    for (const part of root.querySelectorAll('#explore .caption, .axes, #reading, .legend, .choices, #table-box, #explore .heads')) part.hidden = why !== '';
     $('steps-box').hidden = why !== '' || !shown.cell;
     heads.clear(why !== '');
     // Until the answer to a change has come, the picture before it stands.

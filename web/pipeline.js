@@ -1,11 +1,10 @@
 // The steps behind one cell, each a small picture with its numbers: q·k, scale, mask, softmax, values, heads joined.
 
 import { prepare } from './heatmap.js';
+import { largest } from './pool.js';
 import { makeSignedScale } from './scale.js';
 
 const STRIP = { height: 18, most: 14, bars: 56 };
-
-const largest = (...rows) => Math.max(0, ...rows.map((row) => row.reduce((most, x) => Math.max(most, Math.abs(x)), 0)));
 
 function element(name, properties = {}, ...children) {
   const made = Object.assign(document.createElement(name), properties);
@@ -46,9 +45,13 @@ const MOST_TERMS = 4;
 /** The text alternative of a figure reads out so many numbers. */
 const MOST_READ = 32;
 
-/** q · k as the sum of its first terms that are not 0. */
+/** Beside the largest this is nothing. */
+const NOTHING = 1e-6;
+
+/** q · k as the sum of its first terms that count. */
 function dotText({ products, raw }, format) {
-  const terms = products.filter((x) => x !== 0);
+  const least = NOTHING * largest(products);
+  const terms = products.filter((x) => Math.abs(x) > least);
   if (terms.length < 2) return `q · k = ${format(raw)}`;
   const [first, ...others] = terms.slice(0, MOST_TERMS);
   const sum = [format(first), ...others.map((x) => (x < 0 ? `− ${format(-x)}` : `+ ${format(x)}`)), ...(terms.length > MOST_TERMS ? ['+ …'] : [])];
@@ -114,7 +117,7 @@ export function createPipeline(root, { format }) {
     write('scale', ...strings.sums.scale(e, format));
     f.row.set(strings.row(query), e.weights, drawBars(f.row.canvas, Array.from(e.weights), room, { colour: colours.text, ink: colours.key, marked: e.index }));
     write('softmax', e.sum === 0 ? strings.sums.blind : strings.sums.weight(shareText(e, format)));
-    const values = makeSignedScale(theme, largest(e.v, e.heads));
+    const values = makeSignedScale(theme, Math.max(largest(e.v), largest(e.heads)));
     f.v.set(strings.vector('v', key), e.v, drawStrip(f.v.canvas, e.v, values, room));
     f.part.set(strings.contribution(format(e.weight)), e.contribution, drawStrip(f.part.canvas, e.contribution, values, room));
     f.heads.set(strings.headOutput, e.heads, drawStrip(f.heads.canvas, e.heads, values, room));

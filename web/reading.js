@@ -1,7 +1,7 @@
 // What is said of the cell being read: a line, a live sentence, the steps behind it, and the table of numbers.
 
 import { createPipeline } from './pipeline.js';
-import { formatNumber, formatWeight } from './scale.js';
+import { formatNumber, formatWeight, withMinus } from './scale.js';
 import { cellOf, fillTable } from './table.js';
 
 function tokenElement(text, kind) {
@@ -23,7 +23,7 @@ export function createReading(page) {
     weight.dataset.value = String(cell.weight);
     const more = document.createElement('small');
     if (cell.seen === 0) more.textContent = strings.reading.blind;
-    else more.textContent = cell.hidden ? strings.reading.hidden : strings.reading.more(cell.masked.toFixed(3), cell.rank, cell.seen, cell.total.toFixed(3));
+    else more.textContent = cell.hidden ? strings.reading.hidden : strings.reading.more(withMinus(cell.masked.toFixed(3)), cell.rank, cell.seen, cell.total.toFixed(3));
     if (state.locked) more.textContent += ` · ${strings.unlock}`;
     $('reading').replaceChildren(tokenElement(query, 'q'), ` ${strings.reading.arrow} `, tokenElement(key, 'k'), ' ', weight, more);
     if (page.root.activeElement !== $('large')) return;

@@ -110,11 +110,13 @@ export function formatWeight(weight) {
   return weight.toFixed(weight < 0.01 ? 4 : 3);
 }
 
-/** Any number to four digits that count, without idle zeros; the minus is a real one. */
+/** A number as text, with a real minus. */
+export const withMinus = (text) => text.replace(/^-/, '−');
+
+/** Any number to four digits that count, without idle zeros. */
 export function formatNumber(x) {
   const size = Math.abs(x);
-  const text = size !== 0 && (size < 0.001 || size >= 1e6) ? size.toExponential(2) : String(Number(size.toPrecision(4)));
-  return x < 0 ? `−${text}` : text;
+  return withMinus(size !== 0 && (size < 1e-6 || size >= 1e6) ? x.toExponential(2) : String(Number(x.toPrecision(4))));
 }
 
 /** The shortest decimal that reads back as the same float32. */

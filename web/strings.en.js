@@ -17,7 +17,7 @@ export const strings = {
   about: {
     sentence: 'Each square is one attention head reading the same sentence. A row is a token that asks, a column a token that may answer; the stronger the colour, the more of that answer is taken. These heads are constructed, so that each does one thing you can check by eye; the numbers are computed live.',
     own: 'The same constructed heads, reading your words. Write anything, in any script; it stays on this page.',
-    learned: 'Nobody constructed these heads: a small transformer of two layers was trained to go on with sequences that repeat themselves. It knows no word, only which of them have stood before. In the second layer look for heads that find the same word earlier and look at what came after it: induction heads. The Train view shows how they form.',
+    learned: 'Nobody constructed these heads: a small transformer of two layers was trained to go on with sequences that repeat themselves. It knows no word, only which of them have stood before, and cannot look ahead. In the second layer look for heads that find the same word earlier and look at what came after it: induction heads. The Train view shows how they form.',
     patches: 'A picture cut into 140 patches, each a token. Point at a patch: what it looks at stays bright, everything else fades. The heads are constructed: colour, nearness, row, column, mirror, light. Click to hold the patch, then point at others to read their weights.',
     equal: 'One query before ten identical keys. All scores are equal, so whatever the query asks, every weight is exactly a tenth and the output is the mean of the values: 18, 19, 20, 21.',
     lengths: 'Every input is 1, so every score is the same, and the weights are spread evenly over the keys that count: three in the first batch entry, two in the second.',
@@ -75,7 +75,7 @@ export const strings = {
   cancelled: 'Stopped. Change anything to go on.',
   failed: (message) => `The core could not compute this: ${message}`,
   empty: 'Write a few words to see them attend.',
-  noFile: 'No file yet: drop one here, or choose it at the left.',
+  noFile: 'No file yet: choose one, or drop it here.',
   fileProblems: {
     lost: (name, message) => `“${name}” could not be opened: ${message}`,
     unreadable: (name, message) => `“${name}” cannot be read as npy, safetensors or JSON: ${message}`,

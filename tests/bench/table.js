@@ -7,7 +7,9 @@ const isOurs = ({ contender }) => contender.startsWith('Headlight');
 const isPeer = ({ contender }) => /^(onnxruntime-web|tfjs|ruvector)/.test(contender);
 export const fastest = (results) => results.reduce((best, r) => (best && best.median <= r.median ? best : r), undefined);
 
-/** Results of one engine and thread count, by shape and weights: { shape, weights, ours, peer, native, int8: { ours, peer } }. */
+const least = (results) => Math.min(...results.map(({ least }) => least));
+
+/** Results of one engine and thread count, by shape and weights: { shape, weights, ours, peer, least, native, int8: { ours, peer } }. */
 export function byShape(results) {
   const groups = new Map();
   for (const result of results.filter(({ contender, failure }) => contender && !failure)) {
@@ -19,7 +21,7 @@ export function byShape(results) {
     const [all, int8] = [every.filter((result) => !isInt8(result)), every.filter(isInt8)];
     return {
       shape: every[0].shape, weights: every[0].weights,
-      ours: fastest(all.filter(isOurs)), peer: fastest(all.filter(isPeer)), native: all.find(({ contender }) => contender.startsWith('onnxruntime-node')),
+      ours: fastest(all.filter(isOurs)), peer: fastest(all.filter(isPeer)), least: least(all.filter(isPeer)) / least(all.filter(isOurs)), native: all.find(({ contender }) => contender.startsWith('onnxruntime-node')),
       int8: { ours: fastest(int8.filter(isOurs)), peer: fastest(int8.filter(isPeer)) },
     };
   });
@@ -37,14 +39,14 @@ export function groupRuns(results) {
 }
 
 export function writeTables(results, machine) {
-  const parts = [`Measured on ${machine}. A call goes from Float32Arrays to a Float32Array. Medians of rounds in which all contenders take turns.\n`];
+  const parts = [`Measured on ${machine}. A call goes from Float32Arrays to a Float32Array. Medians of rounds in which all contenders take turns; and the ratio of the least times, which other tenants of the machine disturb less.\n`];
   for (const { engine, threads, results: own } of groupRuns(results)) {
     const peaks = own.filter(({ peak }) => peak).map(({ peak, simd }) => `${peak.toFixed(1)} GFLOP/s ${simd === 'relaxed' ? 'with' : 'without'} relaxed SIMD`);
     parts.push(`\n### ${engine}, ${threads} thread${threads > 1 ? 's' : ''}\n`, `The peak of a core: ${peaks.join(', ')}.\n`);
-    parts.push('| shape | weights | Headlight | GFLOP/s | fastest of the others | | ratio | native | off by |', '| --- | --- | ---: | ---: | --- | ---: | ---: | ---: | ---: |');
-    for (const { shape, weights, ours, peer, native } of byShape(own)) {
+    parts.push('| shape | weights | Headlight | GFLOP/s | fastest of the others | | ratio | of the least | native | off by |', '| --- | --- | ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: |');
+    for (const { shape, weights, ours, peer, least, native } of byShape(own)) {
       parts.push(`| ${[shape, weights ? 'yes' : '', microseconds(ours.median), ours.rate.toFixed(1), peer?.contender ?? '', peer ? microseconds(peer.median) : '',
-        peer ? `**${(peer.median / ours.median).toFixed(2)}**` : '', native ? microseconds(native.median) : '', ours.error.toExponential(1)].join(' | ')} |`);
+        peer ? `**${(peer.median / ours.median).toFixed(2)}**` : '', peer ? least.toFixed(2) : '', native ? microseconds(native.median) : '', ours.error.toExponential(1)].join(' | ')} |`);
     }
     parts.push('\n| int8 weights | Headlight | × its float32 | onnxruntime-web | ratio | off by |', '| --- | ---: | ---: | ---: | ---: | ---: |');
     for (const { shape, ours, int8 } of byShape(own)) {

@@ -453,7 +453,7 @@ describe('the page', { timeout: 240_000 }, () => {
     await page.locator('#temperature').fill('0.4');
     await settle();
     assert.ok((await colours()) > same + 3);
-    const ticks = (await page.locator('#ticks span').allTextContents()).map(Number);
+    const ticks = (await page.locator('#ticks span').allTextContents()).map((text) => Number(text.replace('−', '-')));
     assert.ok(ticks[0] < 0 && ticks[2] === 0 && ticks[4] === -ticks[0], ticks.join());
     await page.selectOption('#example', 'wide');
     await settle();

@@ -27,6 +27,6 @@ test('signed colours are centred on 0, and part evenly to both sides', () => {
 });
 
 test('numbers are short, and exact where they must be', () => {
-  assert.deepEqual([0, -1.5, 1 / 3, 31.2, 0.00012345, 12345678].map(formatNumber), ['0', '−1.5', '0.3333', '31.2', '1.23e-4', '1.23e+7']);
+  assert.deepEqual([0, -1.5, 1 / 3, 31.2, 0.00012346, -1.5e-7, 12345678].map(formatNumber), ['0', '−1.5', '0.3333', '31.2', '0.0001235', '−1.50e-7', '1.23e+7']);
   for (const x of [0, 1, Math.fround(0.1), Math.fround(1 / 3), 1e-30, NaN].map(Math.fround)) assert.ok(Object.is(Math.fround(Number(shortest(x))), x));
 });
