@@ -109,9 +109,10 @@ function readSource(value, caller, parameter) {
       throw argumentError(caller, `${parameter}.data`, data, 'a typed array or an array of numbers');
     }
     if (data.length !== elementCount(shape)) {
+      const ended = isNumberArray(data) && data.buffer.byteLength === 0 ? '; if it is the data of a tensor, that ended when memory grew: pass the tensor, or take its data anew' : '';
       throw new HeadlightError(
         'SHAPE',
-        `${caller}: ${parameter}.data has ${data.length} elements, expected ${elementCount(shape)} for shape ${formatShape(shape)}`,
+        `${caller}: ${parameter}.data has ${data.length} elements, expected ${elementCount(shape)} for shape ${formatShape(shape)}${ended}`,
         { parameter, expected: elementCount(shape), got: data.length },
       );
     }

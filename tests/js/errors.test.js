@@ -158,3 +158,13 @@ for (const [options, parameter, message] of [
   [{ wasm: 5 }, 'wasm', /wasm is 5, expected a URL/],
   [{ flavour: 'x' }, 'flavour', /load: unknown option 'flavour'/],
 ]) test(`load refuses ${JSON.stringify(options)}`, () => assert.rejects(load(options), { code: 'ARGUMENT', parameter, message }));
+
+test('a view that has ended because memory grew is told from one of the wrong length', async () => {
+  const small = await load();
+  const { data } = small.zeros([4, 8]);
+  small.zeros([2 ** 20]);
+  const given = { data, shape: [1, 4, 8] };
+  assert.throws(() => small.attention(given, given, given), { code: 'SHAPE', parameter: 'query', message: /query\.data has 0 elements, expected 32 .* take its data anew/ });
+  assert.throws(() => small.attention({ data: new Float32Array(3), shape: [1, 4, 8] }, given, given), ({ message }) => !/anew/.test(message));
+  small.dispose();
+});
