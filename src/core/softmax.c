@@ -4,9 +4,9 @@
 #include "panel.h"
 
 void softmax_begin(softmax_state *state) {
-  for (size_t c = 0; c < TILE_COLS; c++) {
-    state->max[c] = -__builtin_inff();
-    state->sum[c] = 0;
+  for (size_t c = 0; c < TILE_COLS; c += 4) {
+    vec_store(state->max + c, vec_splat(-__builtin_inff()));
+    vec_store(state->sum + c, vec_splat(0));
   }
 }
 
@@ -71,7 +71,10 @@ KERNEL void softmax_block(float *panel, size_t keys, softmax_base base, softmax_
 }
 
 void softmax_end(const softmax_state *state, float inverse[TILE_COLS]) {
-  for (size_t c = 0; c < TILE_COLS; c++) inverse[c] = state->sum[c] == 0 ? 0 : 1 / state->sum[c];
+  for (size_t c = 0; c < TILE_COLS; c += 4) {
+    vec sum = vec_load(state->sum + c);
+    vec_store(inverse + c, vec_zero_where(vec_equal(sum, vec_splat(0)), vec_div(vec_splat(1), sum)));
+  }
 }
 
 void softmax_panel(float *panel, size_t keys, softmax_base base, softmax_state *state, float inverse[TILE_COLS]) {
