@@ -29,6 +29,11 @@ VERB void pack_group(float *panel, size_t width, const float *source, size_t str
   }
 }
 
+/* One row becomes one lane. */
+static void pack_lane(float *panel, size_t width, const float *source, size_t depth, float scale) {
+  for (size_t k = 0; k < depth; k++) panel[k * width] = source[k] * scale;
+}
+
 void gemm_pack_rows(float *panels, size_t width, const float *source, size_t stride, size_t rows, size_t depth,
                     float scale) {
   for (size_t row = 0; row < rows; row += width) {
@@ -39,6 +44,7 @@ void gemm_pack_rows(float *panels, size_t width, const float *source, size_t str
       /* What most groups are, known when compiled: their vectors stay in registers. */
       if (lanes == 4 && left >= 4) pack_group(panel, width, from, stride, 4, 4, depth, scale);
       else if (lanes == 2 && left >= 2) pack_group(panel, width, from, stride, 2, 2, depth, scale);
+      else if (lanes == 1 && left >= 1) pack_lane(panel, width, from, depth, scale);
       else pack_group(panel, width, from, stride, left < lanes ? left : lanes, lanes, depth, scale);
     }
   }
@@ -184,23 +190,38 @@ size_t gemm_left_row(size_t in) { return in; }
 /* Rows and passes whose sums are held at a time: so a row of y is written once for 768 of depth. */
 enum { HELD_ROWS = 60, HELD_PASSES = 4, HELD = HELD_ROWS * TILE_COLS };
 
+/* Most products of small calls: as many rows and whole columns of one pass. */
+VERB void add_one_pass(float *y, size_t stride, const float *base, size_t base_stride, const float *sums, size_t rows) {
+  for (; rows > 0; rows--) {
+    vec_store(y, vec_add(vec_load(base), vec_load(sums)));
+    vec_store(y + 4, vec_add(vec_load(base + 4), vec_load(sums + 4)));
+    y += stride;
+    base += base_stride;
+    sums += TILE_COLS;
+  }
+}
+
 /* y(rows, columns) = base + Σ sums[pass](rows, 8), rows of y and of the base `stride` and `base_stride` apart. */
 static void add_sums(float *y, size_t stride, const float *base, size_t base_stride, const float *sums, size_t passes,
                      size_t rows, size_t columns) {
+  if (passes == 1 && columns == TILE_COLS) {
+    add_one_pass(y, stride, base, base_stride, sums, rows);
+    return;
+  }
   for (size_t r = 0; r < rows; r++) {
     vec low = vec_load(sums), high = vec_load(sums + 4);
     for (size_t p = 1; p < passes; p++) {
       low = vec_add(low, vec_load(sums + p * HELD));
       high = vec_add(high, vec_load(sums + p * HELD + 4));
     }
+    if (columns >= 4) vec_store(y, vec_add(vec_load(base), low));
     if (columns == TILE_COLS) {
-      vec_store(y, vec_add(vec_load(base), low));
       vec_store(y + 4, vec_add(vec_load(base + 4), high));
     } else {
       float some[TILE_COLS];
       vec_store(some, low);
       vec_store(some + 4, high);
-      for (size_t j = 0; j < columns; j++) y[j] = base[j] + some[j];
+      for (size_t j = columns & 4; j < columns; j++) y[j] = base[j] + some[j];
     }
     y += stride;
     base += base_stride;
