@@ -211,13 +211,9 @@ export class MultiHeadAttention {
    * @returns {AttentionResult}
    */
   forward(query, key, value, options) {
-    const inputs = [query, key, value];
-    const early = options === undefined ? inputs.findIndex((input, i) => i > 0 && isOptions(input)) : -1;
-    if (early > 0) {
-      options = /** @type {ForwardOptions} */ (inputs[early]);
-      inputs.fill(/** @type {any} */ (undefined), early);
-    }
-    return this.#forward(/** @type {TensorLike} */ (inputs[0]), /** @type {TensorLike | undefined} */ (inputs[1]), /** @type {TensorLike | undefined} */ (inputs[2]), options ?? {});
+    if (options === undefined && isOptions(key)) return this.#forward(query, undefined, undefined, key);
+    if (options === undefined && isOptions(value)) return this.#forward(query, /** @type {TensorLike | undefined} */ (key), undefined, value);
+    return this.#forward(query, /** @type {TensorLike | undefined} */ (key), /** @type {TensorLike | undefined} */ (value), options ?? {});
   }
 
   /**
@@ -432,7 +428,7 @@ export class MultiHeadAttention {
   }
 }
 
-/** @param {unknown} value */
+/** @param {TensorLike | ForwardOptions | undefined} value @returns {value is ForwardOptions} */
 function isOptions(value) {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !ArrayBuffer.isView(value) && !('shape' in value) && !('data' in value);
 }

@@ -13,10 +13,18 @@ export const formatShape = (shape) => `[${shape.join(',')}]`;
  * @param {readonly number[]} a
  * @param {readonly number[]} b
  */
-export const sameShape = (a, b) => a.length === b.length && a.every((n, i) => n === b[i]);
+export function sameShape(a, b) {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false; // not every(): on frozen arrays it is slow
+  return true;
+}
 
 /** @param {readonly number[]} shape */
-export const elementCount = (shape) => shape.reduce((count, n) => count * n, 1);
+export function elementCount(shape) {
+  let count = 1;
+  for (const n of shape) count *= n;
+  return count;
+}
 
 /**
  * @param {string} caller

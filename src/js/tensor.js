@@ -99,6 +99,14 @@ export function formatBytes(bytes) {
 
 /** @typedef {'hl_linear_forward' | 'hl_linear_backward' | 'hl_embedding_forward' | 'hl_embedding_backward' | 'hl_norm_forward' | 'hl_norm_backward' | 'hl_gelu_forward' | 'hl_gelu_backward' | 'hl_add' | 'hl_cross_entropy' | 'hl_sgd_step' | 'hl_adam_step' | 'hl_square_sum' | 'hl_scale'} PlainCall a function of the core whose arguments are numbers and blocks */
 
+/** How many tensors, each of how many floats, may be kept from the garbage collector to spare their registration. */
+const [MOST_YOUNG, SMALL] = [16, 4096];
+
+/** Quicker than to set the length. @param {unknown[]} list */
+function clear(list) {
+  while (list.length > 0) list.pop();
+}
+
 /** Linear memory of one instance: makes tensors, writes argument structs, calls the core. */
 export class Memory {
   /** @type {CoreExports} */
@@ -108,6 +116,7 @@ export class Memory {
   #heap = new Float32Array();
   /** Where argument structs are written: one call runs at a time. */
   #arguments = 0;
+  #argumentWords = new Int32Array();
   #disposed = false;
   /** One for a call, another for a call made while its inputs are being read. @type {Frame[]} */
   #frames = [];
@@ -117,6 +126,8 @@ export class Memory {
   #unreachable = new FinalizationRegistry((/** @type {number} */ pointer) => {
     if (!this.#disposed) this.#core.hl_tensor_free(pointer);
   });
+  /** Small tensors not registered there yet: it takes time, and most are disposed of soon. @type {Tensor[]} */
+  #young = [];
 
   /**
    * @param {CoreExports} core
@@ -180,9 +191,29 @@ export class Memory {
   empty(shape, caller) {
     const pointer = this.#alloc(elementCount(shape), caller, shape);
     const tensor = new Tensor(this, pointer, shape, KEY);
-    this.#unreachable.register(tensor, pointer, tensor);
+    this.#watch(tensor);
     this.#scope?.add(tensor);
     return tensor;
+  }
+
+  /** Frees the block of a tensor that is forgotten without dispose(). @param {Tensor} tensor */
+  #watch(tensor) {
+    if (tensor.size <= SMALL && this.#young.length < MOST_YOUNG) {
+      this.#young.push(tensor);
+      return;
+    }
+    for (const each of [tensor, ...this.#young]) this.#unreachable.register(each, pointerOf(each), each);
+    clear(this.#young);
+  }
+
+  /** @param {Tensor} tensor */
+  #unwatch(tensor) {
+    const at = this.#young.lastIndexOf(tensor);
+    if (at < 0) this.#unreachable.unregister(tensor);
+    else {
+      const last = /** @type {Tensor} */ (this.#young.pop());
+      if (last !== tensor) this.#young[at] = last;
+    }
   }
 
   /**
@@ -204,7 +235,7 @@ export class Memory {
    * @param {number} pointer
    */
   release(tensor, pointer) {
-    this.#unreachable.unregister(tensor);
+    this.#unwatch(tensor);
     this.#scope?.delete(tensor);
     if (!this.#disposed) this.#core.hl_tensor_free(pointer);
   }
@@ -320,8 +351,14 @@ export class Memory {
    */
   savedSize(caller, words) {
     this.check(caller);
-    new Int32Array(this.#linear.buffer, this.#arguments, WORDS).set(words);
+    this.#writeArguments(words);
     return this.#core.hl_multihead_saved_size(this.#arguments);
+  }
+
+  /** @param {Int32Array} words */
+  #writeArguments(words) {
+    if (this.#argumentWords.length === 0) this.#argumentWords = new Int32Array(this.#linear.buffer, this.#arguments, WORDS);
+    this.#argumentWords.set(words);
   }
 
   /**
@@ -330,7 +367,7 @@ export class Memory {
    * @param {Int32Array} words
    */
   run(name, caller, words) {
-    new Int32Array(this.#linear.buffer, this.#arguments, WORDS).set(words);
+    this.#writeArguments(words);
     this.#settle(this.#core[name](this.#arguments), caller);
   }
 
@@ -460,6 +497,9 @@ export class Kept {
   }
 }
 
+/** @type {Readonly<Record<string, unknown>>} */
+const NO_OUT = Object.freeze({});
+
 /** One call of the core: its arguments, what it borrows and what it makes. */
 export class Frame {
   /** @type {Staged[]} */
@@ -470,8 +510,8 @@ export class Frame {
   #inputs = [];
   /** In training: copies of everything given, and of which tensors. @type {Map<unknown, Tensor> | null} */
   #kept = null;
-  /** @type {Record<string, unknown>} */
-  #out = {};
+  /** @type {Readonly<Record<string, unknown>>} */
+  #out = NO_OUT;
   #memory;
   #caller = '';
   /** The arguments, kept apart from linear memory, which may grow while they are gathered. */
@@ -648,8 +688,10 @@ export class Frame {
     for (const staged of this.#borrowed) this.#memory.unstage(staged.pointer);
     if (!done) for (const tensor of [...this.#made, ...(this.#kept?.values() ?? [])]) tensor.dispose();
     this.#kept = null;
-    this.#borrowed.length = this.#made.length = this.#inputs.length = 0;
-    this.#out = {};
+    clear(this.#borrowed);
+    clear(this.#made);
+    clear(this.#inputs);
+    this.#out = NO_OUT;
   }
 }
 
@@ -686,6 +728,12 @@ export let versionOf;
 /** A live view keeps its tensor alive, so that the finalizer cannot free what is still being read. */
 const owners = new WeakMap();
 
+/** Of the last tensor: the next one often has the same, and freezing takes time. @type {readonly number[]} */
+let lastShape = Object.freeze([]);
+
+/** @param {readonly number[]} shape */
+const frozen = (shape) => (sameShape(shape, lastShape) ? lastShape : (lastShape = Object.freeze([...shape])));
+
 /** A float32 array in linear memory, row-major. */
 export class Tensor {
   #memory;
@@ -708,7 +756,7 @@ export class Tensor {
     this.#memory = memory;
     this.#pointer = pointer;
     /** @type {readonly number[]} */
-    this.shape = Object.freeze([...shape]);
+    this.shape = frozen(shape);
     /** @type {number} */
     this.size = elementCount(shape);
   }
