@@ -341,6 +341,7 @@ case ${1:-build} in
   start) build; build_site; exec "$node" web/serve.js "${@:2}" ;;
   test) setup_tests; build; build_site; build_types; build_native; bench --tiny; run_tests ;;
   bench) build; bench "${@:2}" ;;
+  bench-limits) build; build_peak; "$node" tests/bench/limits.js ;;
   bench-backward) build; "$node" tests/bench/backward.js ;;
   bench-training) build; bench_training "${@:2}" ;;
   bench-page) build; build_site; need has_chromium chromium; "$node" tests/bench/explore.js ;;
@@ -354,6 +355,7 @@ case ${1:-build} in
   start     build, serve the page and open it; --port N, --no-open
   test      build and run every test
   bench     measure it beside other packages; --only NAME, --no-chromium, --tiny
+  bench-limits   how near it comes to what the processor can do
   bench-backward   attention forward and in reverse
   bench-training   measure training beside TensorFlow.js; --rounds N
   bench-page   how quickly the page answers, in Chromium

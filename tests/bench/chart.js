@@ -9,10 +9,9 @@ export function drawChart(results) {
   const run = groupRuns(results).filter(({ threads }) => threads === 1).at(-1);
   const rows = byShape(run.results).filter(({ peer, weights }) => peer && !weights);
   const height = rows.length * (BAR + GAP) + 70;
-  const most = Math.max(...rows.map(({ ours, peer }) => peer.median / ours.median));
+  const most = Math.max(...rows.map(({ ratio }) => ratio));
   const scale = Math.min(UNIT, (WIDTH - LEFT - 60) / most);
-  const bars = rows.map(({ shape, ours, peer }, i) => {
-    const ratio = peer.median / ours.median;
+  const bars = rows.map(({ shape, ratio }, i) => {
     const y = 50 + i * (BAR + GAP);
     return `<text x="${LEFT - 8}" y="${y + 12}" text-anchor="end">${escape(shape)}</text>
 <rect class="bar" x="${LEFT}" y="${y}" width="${(ratio * scale).toFixed(1)}" height="${BAR}" rx="2"/><text x="${(LEFT + ratio * scale + 6).toFixed(1)}" y="${y + 12}">${ratio.toFixed(1)}×</text>`;

@@ -13,7 +13,7 @@ const UNTIL_ASLEEP = 100;
 /** Whoever takes longer than this for a call is timed once: the rounds are for those who are close. */
 const SLOW = 400;
 
-const median = (times) => times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)];
+export const median = (times) => times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)];
 
 async function warmUp(run, slice) {
   const start = performance.now();
@@ -30,7 +30,7 @@ async function repeat(run, times) {
  * @param contenders opened peers: { name, tolerance?, make(problem, withWeights) → { run, close? } or null }
  * @param options { threads, rounds, slice: milliseconds a contender and round, budget: milliseconds within which there are up to
  *   five times as many rounds, only: parts of shapes' names,
- *   report: gets { shape, weights, contender, median, least, error, rate }, times in milliseconds, or
+ *   report: gets { shape, weights, contender, times, median, least, error, rate }, in milliseconds, a time a round, or
  *   { shape, weights, contender, failure } where a contender cannot do it }
  */
 export async function measure(contenders, { threads, rounds, slice, budget, only, report }) {
@@ -69,7 +69,7 @@ export async function measure(contenders, { threads, rounds, slice, budget, only
       }
       for (const { name, close, error, times } of entries) {
         const middle = median(times);
-        report({ shape: shape.name, weights: withWeights, contender: name, median: middle, least: Math.min(...times), error, rate: operations(shape) / middle / 1e6 });
+        report({ shape: shape.name, weights: withWeights, contender: name, times, median: middle, least: Math.min(...times), error, rate: operations(shape) / middle / 1e6 });
         await close?.();
       }
     }

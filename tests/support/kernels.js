@@ -48,11 +48,13 @@ const flavours = ['simd128', 'relaxed']
   .filter((bytes) => WebAssembly.validate(bytes))
   .map((bytes) => new WebAssembly.Module(bytes));
 
+/** A fresh core of each flavour. */
+export const openKernels = () => flavours.map((module) => new Kernels(module));
+
 /** Runs a test once for each flavour, on a fresh core. */
 export function kernels(fn) {
   return () => {
-    for (const module of flavours) {
-      const k = new Kernels(module);
+    for (const k of openKernels()) {
       fn(k);
       k.close();
     }

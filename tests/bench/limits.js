@@ -1,0 +1,111 @@
+// ./build.sh bench-limits: how near Headlight comes to what a core can do, in this Node and in the newer one, with and
+// without relaxed SIMD; and what causal masks, weights and threads change. Whatever is compared takes turns; the figure
+// is the median of the turns' ratios, but for those turns in which the processor changed its pace; and beside it, as if
+// the machine had been quiet, the ratio of the least times.
+
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { load } from '../../dist/headlight.node.js';
+import { numbers, openKernels } from '../support/kernels.js';
+import { median } from './measure.js';
+
+/** Milliseconds that are run before the clock starts, that a figure takes, and that a turn takes at least. */
+const [WARM_UP, BUDGET, TURN] = [500, 6000, 2];
+/** By how much the peaks before and after a turn may differ. */
+const STEADY = 0.03;
+
+const time = (run, times) => {
+  const start = performance.now();
+  for (let i = 0; i < times; i++) run();
+  return (performance.now() - start) / times;
+};
+
+function openPeak(simd) {
+  const binary = readFileSync(new URL(`../../dist/bench/peak.${simd}.wasm`, import.meta.url));
+  const { peak } = new WebAssembly.Instance(new WebAssembly.Module(binary)).exports;
+  const [steps, perStep] = [3e4, 12 * 4 * 2];
+  for (let i = 0; i < 2000; i++) peak(1000, 0.999, 0.001);
+  return () => (steps * perStep) / time(() => peak(steps, 0.999, 0.001), 1) / 1e6;
+}
+
+/** Turns of all the runs, each a list of times in milliseconds, and the peak of every turn. */
+function takeTurns(peak, runs) {
+  const counts = runs.map((run) => {
+    time(run, 2);
+    return Math.max(1, Math.ceil(TURN / time(run, 2)));
+  });
+  const turns = { peaks: [], times: runs.map(() => []), all: 0 };
+  const warm = performance.now();
+  while (performance.now() - warm < WARM_UP) for (const run of runs) run();
+  const start = performance.now();
+  for (let before = peak(); performance.now() - start < BUDGET; turns.all++) {
+    const times = runs.map((run, i) => time(run, counts[i]));
+    const after = peak();
+    if (Math.abs(after / before - 1) < STEADY) {
+      turns.peaks.push((before + after) / 2);
+      times.forEach((t, i) => turns.times[i].push(t));
+    }
+    before = after;
+  }
+  return turns;
+}
+
+const report = (what, ratios, ofLeast, all, more = '') => console.log(`  ${what.padEnd(42)} ${median(ratios).toFixed(3)}, of the least ${ofLeast.toFixed(3)}${more} (${ratios.length} of ${all} turns)`);
+
+function reportShare(peak, what, flops, run) {
+  const { peaks, times: [times], all } = takeTurns(peak, [run]);
+  const rate = (ms) => flops / ms / 1e6;
+  const least = rate(Math.min(...times));
+  report(`${what}: share of the peak`, times.map((t, i) => rate(t) / peaks[i]), least / Math.max(...peaks), all, `, ${least.toFixed(1)} GFLOP/s`);
+}
+
+function reportRatio(peak, what, run, than) {
+  const { times: [a, b], all } = takeTurns(peak, [run, than]);
+  report(what, a.map((t, i) => t / b[i]), Math.min(...a) / Math.min(...b), all);
+}
+
+/** y(M,N) = x(M,K) · weightᵀ on a core of its own, the weight packed beforehand. */
+function product(k, [M, N, K]) {
+  const packed = k.block(N * K);
+  k.core.gemm_pack_rows(packed.at, 8, k.block(numbers(N * K)).at, K, N, K, 1);
+  const args = k.block(5);
+  const words = [k.block(M * N).at, packed.at, k.block(N).at, N, 0];
+  new Uint32Array(k.core.memory.buffer, args.at, 5).set(words);
+  const [x, workspace] = [k.block(numbers(M * K)).at, k.block(Number(k.core.linear_workspace(BigInt(M), K))).at];
+  return () => k.core.linear(args.at, 1, 0, x, M, K, workspace);
+}
+
+const heads = (hl, H, T, options = {}) => {
+  const [q, k, v] = [1, 2, 3].map((seed) => hl.randn([1, H, T, 64], { seed }));
+  return () => hl.attention(q, k, v, options).dispose();
+};
+
+const layer = (hl, B, T, C, H) => {
+  const mha = hl.multiHeadAttention({ embedDim: C, numHeads: H });
+  const x = hl.randn([B, T, C], { seed: 1 });
+  return () => mha.forward(x).dispose();
+};
+
+async function measure() {
+  for (const k of openKernels()) {
+    const simd = k.flavour;
+    const [peak, hl, four] = [openPeak(simd), await load({ simd }), await load({ simd, threads: 4 })];
+    console.log(`Node ${process.versions.node.split('.')[0]}, ${simd}`);
+    const [M, N, K] = [512, 768, 768];
+    reportShare(peak, `product ${M}×${N}×${K}`, 2 * M * N * K, product(k, [M, N, K]));
+    reportShare(peak, 'layer BERT-base 512', 8 * M * N * K + 4 * M * M * K, layer(hl, 1, M, K, 12));
+    for (const T of [1024, 4096]) reportShare(peak, `attention ${T}`, 4 * T * T * 64, heads(hl, 1, T));
+    reportRatio(peak, 'attention 1024: causal / full', heads(hl, 1, 1024, { causal: true }), heads(hl, 1, 1024));
+    reportRatio(peak, 'attention 512, 8 heads: weights on / off', heads(hl, 8, 512, { weights: true }), heads(hl, 8, 512));
+    reportRatio(peak, 'layer BERT-base 512: one thread / four', layer(hl, 1, 512, 768, 12), layer(four, 1, 512, 768, 12));
+    for (const [B, T, C, H] of [[3, 5, 4, 2], [2, 5, 128, 4]]) reportRatio(peak, `layer ${B}×${T}×${C}/${H}: one thread / four`, layer(hl, B, T, C, H), layer(four, B, T, C, H));
+    for (const instance of [hl, four]) instance.dispose();
+  }
+}
+
+if (process.argv.includes('--here')) await measure();
+else {
+  const program = fileURLToPath(import.meta.url);
+  for (const node of [process.execPath, fileURLToPath(new URL('../../node_modules/node/bin/node', import.meta.url))]) spawnSync(node, [program, '--here'], { stdio: 'inherit' });
+}
