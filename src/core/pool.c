@@ -20,9 +20,10 @@ void parallel_for(pool_task *task, void *arg, uint32_t chunks, double work) {
 #define SHARE_LEAST 5e5
 #define WAKE_LEAST 4e6
 
-/* Rounds of looking for work before a worker goes to sleep: about 50 µs, the time between two steps of a layer
- * many times over. Longer spins take the processor from others. */
-enum { SPIN = 30000 };
+/* Rounds of looking for work before a worker goes to sleep: about half a millisecond, in which a caller takes its
+ * results and brings the next inputs. Who finds the workers asleep waits longer than that for all of them. Beyond it
+ * spinning gains nothing, and takes the processor from others. */
+enum { SPIN = 300000 };
 
 /* One word says all that a claim must know at once: the serial number of the job, the chunks it has, and the
  * next to be claimed. A worker that comes late finds none left and touches nothing else. */
