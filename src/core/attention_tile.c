@@ -12,11 +12,10 @@ span tile_span(const attention_tile *t) {
 }
 
 void tile_product(const attention_tile *t, span keys, float *panels, const float *left, const float *right, size_t width) {
+  const size_t count = tile_panels(t), panel = t->score_rows * TILE_COLS;
   for (size_t s = keys.from; s < keys.to; s += TILE_ROWS) {
-    for (uint32_t p = 0; p < tile_panels(t); p++) {
-      gemm_tile(panels + (p * t->score_rows + s - keys.from) * TILE_COLS, left + s * width, right + p * width * TILE_COLS,
-                width);
-    }
+    float *to = panels + (s - keys.from) * TILE_COLS;
+    for (size_t p = 0; p < count; p++) gemm_tile(to + p * panel, left + s * width, right + p * width * TILE_COLS, width);
   }
 }
 
