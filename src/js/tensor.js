@@ -99,7 +99,7 @@ export function formatBytes(bytes) {
 
 /** @typedef {'hl_linear_forward' | 'hl_linear_backward' | 'hl_embedding_forward' | 'hl_embedding_backward' | 'hl_norm_forward' | 'hl_norm_backward' | 'hl_gelu_forward' | 'hl_gelu_backward' | 'hl_add' | 'hl_cross_entropy' | 'hl_sgd_step' | 'hl_adam_step' | 'hl_square_sum' | 'hl_scale'} PlainCall a function of the core whose arguments are numbers and blocks */
 
-/** How many tensors, each of how many floats, may be kept from the garbage collector to spare their registration. */
+/** How many tensors, each of how many floats, may be kept from the collector, once, to spare their registration. */
 const [MOST_YOUNG, SMALL] = [16, 4096];
 
 /** Quicker than to set the length. @param {unknown[]} list */
@@ -126,8 +126,14 @@ export class Memory {
   #unreachable = new FinalizationRegistry((/** @type {number} */ pointer) => {
     if (!this.#disposed) this.#core.hl_tensor_free(pointer);
   });
-  /** Small tensors not registered there yet: it takes time, and most are disposed of soon. @type {Tensor[]} */
+  /** Small tensors not registered there yet: it takes time, and most are disposed of before the collector runs. @type {Tensor[]} */
   #young = [];
+  /** Watches an object that is garbage at once: so it tells that the collector has run. */
+  #herald = new FinalizationRegistry(() => {
+    this.#heralded = false;
+    this.#registerYoung();
+  });
+  #heralded = false;
 
   /**
    * @param {CoreExports} core
@@ -198,11 +204,23 @@ export class Memory {
 
   /** Frees the block of a tensor that is forgotten without dispose(). @param {Tensor} tensor */
   #watch(tensor) {
-    if (tensor.size <= SMALL && this.#young.length < MOST_YOUNG) {
-      this.#young.push(tensor);
+    if (tensor.size > SMALL) {
+      this.#register(tensor);
       return;
     }
-    for (const each of [tensor, ...this.#young]) this.#unreachable.register(each, pointerOf(each), each);
+    if (this.#young.length === MOST_YOUNG) this.#registerYoung();
+    if (!this.#heralded) this.#herald.register({}, undefined);
+    this.#heralded = true;
+    this.#young.push(tensor);
+  }
+
+  /** @param {Tensor} tensor */
+  #register(tensor) {
+    this.#unreachable.register(tensor, pointerOf(tensor), tensor);
+  }
+
+  #registerYoung() {
+    for (const tensor of this.#young) this.#register(tensor);
     clear(this.#young);
   }
 
