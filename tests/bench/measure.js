@@ -10,8 +10,10 @@ const TOLERANCE = 1e-3;
 const [SHORT, WARM_UP] = [2, 400];
 /** Idle threads of a contender may spin on, onnxruntime-web's for 60 ms: the next one waits until they sleep. */
 const UNTIL_ASLEEP = 100;
-/** Whoever takes longer than this for a call is timed once: the rounds are for those who are close. */
-const SLOW = 400;
+/** A call that takes longer than this many milliseconds brings its data into the caches by itself. */
+const LONG = 10;
+/** Whoever takes longer than this for a call, or takes long and so many times as long as the fastest, is timed once: the rounds are for those who are close. */
+const [SLOW, BEHIND] = [400, 6];
 
 export const median = (times) => times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)];
 
@@ -54,16 +56,18 @@ export async function measure(contenders, { threads, rounds, slice, budget, only
         const first = performance.now() - start;
         const error = errorOf(problem, samples, output);
         if (!(error < tolerance)) throw new Error(`${name} is wrong on ${shape.name}: off by ${error} of the largest value`);
-        const slow = first > SLOW;
         if (first < SHORT) await warmUp(made.run, slice);
-        const once = slow ? first : await repeat(made.run, 2);
-        entries.push({ name, ...made, error, slow, times: slow ? [first] : [], count: Math.max(1, Math.round(slice / once)) });
+        const once = first > SLOW ? first : await repeat(made.run, 2);
+        entries.push({ name, ...made, error, once, times: [], count: Math.max(1, Math.round(slice / once)) });
       }
+      const close = Math.min(SLOW, Math.max(LONG, BEHIND * Math.min(...entries.map(({ once }) => once))));
+      const slow = entries.filter(({ once }) => once > close);
+      for (const entry of slow) entry.times.push(entry.once);
       const start = performance.now();
       for (let round = 0; round < rounds || (round < 5 * rounds && performance.now() - start < budget); round++) {
-        for (const entry of entries.filter(({ slow }) => !slow)) {
+        for (const entry of entries.filter((entry) => !slow.includes(entry))) {
           if (threads > 1) await new Promise((resolve) => setTimeout(resolve, UNTIL_ASLEEP));
-          await entry.run(); // its threads awake, its weights in the caches
+          if (threads > 1 || entry.once < LONG) await entry.run(); // its threads awake, its weights in the caches
           entry.times.push(await repeat(entry.run, entry.count));
         }
       }

@@ -1,5 +1,5 @@
 // npm run bench: Headlight beside its peers, in every Node at hand and in Chromium, with one thread and with
-// four. Prints what it measures; a whole run writes the tables to results.md and the chart to results.svg.
+// four. Prints what it measures, then the tables; a whole run writes them to results.md and the chart to results.svg.
 //   --tiny           the smallest shapes, a round each, one thread: does it still run?
 //   --only 'BERT'    shapes whose name holds the text
 //   --no-chromium    Node only
@@ -15,7 +15,7 @@ import { drawChart } from './chart.js';
 import { writeTables } from './table.js';
 
 const { values } = parseArgs({ options: { tiny: { type: 'boolean' }, only: { type: 'string', multiple: true }, 'no-chromium': { type: 'boolean' } } });
-const options = values.tiny ? { rounds: 1, slice: 5, budget: 0, only: ['3×5×4/2', '1 query'] } : { rounds: 5, slice: 20, budget: 4000, only: values.only };
+const options = values.tiny ? { rounds: 1, slice: 5, budget: 0, only: ['3×5×4/2', '1 query'] } : { rounds: 9, slice: 20, budget: 4000, only: values.only };
 const folder = (name) => fileURLToPath(new URL(name, import.meta.url));
 
 /** Every line that the program prints, parsed. */
@@ -45,8 +45,10 @@ for (const { name, measure } of engines) {
     }
   }
 }
-if (!values.tiny && !values.only && !values['no-chromium']) {
-  writeFileSync(folder('results.md'), writeTables(results, `${cpus()[0].model.trim()}, ${cpus().length} cores`));
+const tables = writeTables(results, `${cpus()[0].model.trim()}, ${cpus().length} cores`);
+if (values.tiny || values.only || values['no-chromium']) console.log(tables);
+else {
+  writeFileSync(folder('results.md'), tables);
   writeFileSync(folder('results.svg'), drawChart(results));
   console.log('written: tests/bench/results.md, tests/bench/results.svg');
 }
