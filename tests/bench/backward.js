@@ -1,12 +1,13 @@
-// ./build.sh bench-backward: attention forward and in reverse, in turns, in this Node and the newer one; and the memory
-// that training takes at two lengths.
+// ./build.sh bench-backward: attention forward and in reverse, in turns, in this Node and the newer one, and how many
+// times as long the reverse takes: the median of the turns' ratios, and the ratio of the least times; and the memory that
+// training takes at two lengths.
 
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { load } from '../../dist/headlight.node.js';
+import { median } from './measure.js';
 
-const [ROUNDS, H, T, D] = [11, 8, 1024, 64];
-const median = (numbers) => numbers.toSorted((a, b) => a - b)[numbers.length >> 1];
+const [ROUNDS, H, T, D] = [21, 8, 1024, 64];
 
 async function measure() {
   const hl = await load();
@@ -25,7 +26,7 @@ async function measure() {
       backward.push(performance.now() - before);
     });
   }
-  console.log(`Node ${process.versions.node.split('.')[0]} (${hl.info.simd}), ${H} heads, ${T} × ${T} × ${D}: forward ${median(forward).toFixed(1)} ms, backward ${median(backward).toFixed(1)} ms, ${(median(backward) / median(forward)).toFixed(2)} times`);
+  console.log(`Node ${process.versions.node.split('.')[0]} (${hl.info.simd}), ${H} heads, ${T} × ${T} × ${D}: forward ${median(forward).toFixed(1)} ms, backward ${median(backward).toFixed(1)} ms, ${median(backward.map((ms, i) => ms / forward[i])).toFixed(2)} times, of the least ${(Math.min(...backward) / Math.min(...forward)).toFixed(2)}`);
   hl.dispose();
   for (const length of [4096, 16384]) {
     const one = await load();
