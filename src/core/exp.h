@@ -35,15 +35,16 @@ VERB void exp_reduce(const exp_vecs *c, vec *x, vec *power) {
   *x = vec_sub(*x, vec_sub(*power, c->shifter));
 }
 
-/* 2ˣ for x ≤ 0, within 2.7 ulp; 0 for x ≤ −127. NaN gives NaN. The polynomial is in three parts that do not wait for
+/* 2ˣ for x ≤ 0, within 2.7 ulp; 0 for x < −80: that is nothing against the 1 that stands in every softmax row, and
+ * no denormal arises where it meets a value. NaN gives NaN. The polynomial is in three parts that do not wait for
  * each other. */
 VERB vec vec_exp2(const exp_vecs *c, vec x) {
   vec power;
-  x = vec_max(x, c->least);
   exp_reduce(c, &x, &power);
   vec square = vec_mul(x, x);
   vec high = vec_fma(vec_fma(c->q[4], x, c->q[3]), square, vec_fma(c->q[2], x, c->q[1]));
-  return bits_add(vec_fma(high, square, vec_fma(c->q[0], x, c->one)), bits_shift_left(power, 23));
+  vec q = vec_fma(high, square, vec_fma(c->q[0], x, c->one));
+  return vec_zero_where(vec_less(power, c->least), bits_add(q, bits_shift_left(power, 23)));
 }
 
 /* tanh x = m / (m + 2) with m = e²ˣ − 1, within 5 ulp; from |x| = 10 on it is ±1. */

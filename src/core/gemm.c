@@ -190,7 +190,7 @@ size_t gemm_left_row(size_t in) { return in; }
 /* Rows and passes whose sums are held at a time: so a row of y is written once for 768 of depth. */
 enum { HELD_ROWS = 60, HELD_PASSES = 4, HELD = HELD_ROWS * TILE_COLS };
 
-/* Most products of small calls: as many rows and whole columns of one pass. */
+/* Whole columns of a single pass: what most products of small calls are. */
 VERB void add_one_pass(float *y, size_t stride, const float *base, size_t base_stride, const float *sums, size_t rows) {
   for (; rows > 0; rows--) {
     vec_store(y, vec_add(vec_load(base), vec_load(sums)));

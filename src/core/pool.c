@@ -21,8 +21,8 @@ void parallel_for(pool_task *task, void *arg, uint32_t chunks, double work) {
 #define WAKE_LEAST 4e6
 
 /* Rounds of looking for work before a worker goes to sleep: about half a millisecond, in which a caller takes its
- * results and brings the next inputs. Who finds the workers asleep waits longer than that for all of them. Beyond it
- * spinning gains nothing, and takes the processor from others. */
+ * results and brings the next inputs: waking them for every call would cost more. Longer spins gain nothing, and take
+ * the processor from others. */
 enum { SPIN = 300000 };
 
 /* One word says all that a claim must know at once: the serial number of the job, the chunks it has, and the
