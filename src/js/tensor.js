@@ -71,13 +71,13 @@ const MULTIHEAD_BACKWARD = `
   dLayerQuery dLayerKey dLayerValue dLayerBias dwq dwk dwv dwo dbq dbk dbv dbo dbiasKey dbiasValue
   dLayerOutput dLayerWeights plainWq plainWk plainWv plainWo`;
 
-/** Where each argument lies, in words. @type {Readonly<Record<string, number>>} */
-export const AT = {};
+/** @type {Record<string, number>} */
+const places = {};
 /** @param {string} fields @param {number} words where they begin */
 function place(fields, words) {
   for (const field of fields.trim().split(/\s+/)) {
     const [name, length = '1'] = field.split(':');
-    /** @type {Record<string, number>} */ (AT)[name] = words;
+    places[name] = words;
     words += Number(length);
   }
   return words;
@@ -85,6 +85,9 @@ function place(fields, words) {
 const end = place(ATTENTION, 0);
 place(ATTENTION_BACKWARD, end);
 const WORDS = place(MULTIHEAD_BACKWARD, place(MULTIHEAD, end));
+
+/** Where each argument lies, in words. A copy: engines look up at once what is not made name by name. @type {Readonly<Record<string, number>>} */
+export const AT = Object.freeze({ ...places });
 
 /** @param {number} bytes */
 export function formatBytes(bytes) {
