@@ -101,7 +101,7 @@ static bool is_explicit(const hl_attention_args *a) {
 
 /* One worker's part of the workspace, cut in the order of its use; every part starts on a 64-byte boundary. */
 typedef struct {
-  uint64_t keys, values, query, scores, heads, sums, total, score_rows;
+  uint64_t keys, values, query, scores, heads, total, score_rows;
 } layout;
 
 static uint64_t up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
@@ -118,8 +118,7 @@ static layout layout_of(const hl_attention_args *a) {
   l.query = up(queries * a->width, 16);
   l.scores = up(queries * l.score_rows, 16);
   l.heads = up(queries * a->value_width, 16);
-  l.sums = up((uint64_t)TILE_COLS * a->value_width, 16);
-  l.total = l.keys + l.values + l.query + l.scores + l.heads + l.sums;
+  l.total = l.keys + l.values + l.query + l.scores + l.heads;
   return l;
 }
 
@@ -200,7 +199,7 @@ static void attend_head(const run *r, float *workspace, uint32_t batch, uint32_t
   const hl_attention_args *args = r->args;
   const layout *l = &r->layout;
   float *keys = workspace, *values = keys + l->keys, *query = values + l->values;
-  float *scores = query + l->query, *heads = scores + l->scores, *sums = heads + l->heads;
+  float *scores = query + l->query, *heads = scores + l->scores;
   void (*attend)(const attention_tile *) = is_explicit(args) ? attend_explicit : attend_stream;
   uint32_t group = args->heads / args->kv_heads;
   const float *key = args->key + (size_t)batch * args->key_stride.batch + (size_t)kv_head * args->key_stride.head;
@@ -209,7 +208,7 @@ static void attend_head(const run *r, float *workspace, uint32_t batch, uint32_t
   for (uint32_t h = kv_head * group; h < (kv_head + 1) * group; h++) {
     for (uint32_t t = first; t < last; t += TILE_QUERIES) {
       attention_tile tile = {args,  batch, h, t, last - t < TILE_QUERIES ? last - t : TILE_QUERIES, direct ? key : keys,
-                             direct ? value : values, direct, finite_values, query, attention_base(args), scores, heads, sums, (size_t)l->score_rows};
+                             direct ? value : values, direct, finite_values, query, attention_base(args), scores, heads, (size_t)l->score_rows};
       tile_pack_query(&tile);
       attend(&tile);
     }

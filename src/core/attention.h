@@ -29,7 +29,6 @@ typedef struct {
   softmax_base base;   /* of 2 where the queries carry log₂ e as well */
   float *scores;       /* [panel][score_rows][8]: transposed, a query is a column */
   float *heads;        /* [panel][Dv][8]: Σ weight · value, transposed */
-  float *sums;         /* [Dv][8]: what a block of keys adds to them */
   size_t score_rows;
 } attention_tile;
 
@@ -79,12 +78,11 @@ void tile_statistics(const attention_tile *t, uint32_t panel, const float max[TI
  * tile's queries. */
 void tile_product(const attention_tile *t, span keys, float *panels, const float *left, const float *right, size_t width);
 
-/* sum(width, 8) = sum · factor + columnsᵀ · panel(depth, 8), where there is no factor without the sum. Columns are as
- * gemm_pack_columns makes them; `part` is (width, 8) of workspace. */
-void tile_gather(float *sum, const float *factor, const float *columns, size_t capacity, size_t width,
-                 const float *panel, size_t depth, float *part);
+/* sum(width, 8) += columnsᵀ · panel(depth, 8), the columns as gemm_pack_columns makes them. */
+void tile_gather(float *sum, const float *columns, size_t capacity, size_t width, const float *panel, size_t depth);
 
-/* The same for a single query before keys and values as they are given: packing would cost more than it saves. */
+/* tile_scores and tile_values for a single query before keys and values as they are given: packing would cost more than
+ * it saves. */
 void row_scores(const attention_tile *t, span keys);
 void row_values(const attention_tile *t, span keys);
 

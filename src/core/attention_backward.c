@@ -31,7 +31,7 @@ typedef struct {
   float *keys, *values, *key_columns;      /* packed once for a head: rows, rows, columns */
   float *query, *query_columns, *d_output, *d_output_columns; /* packed for the tile: rows [panel][D][8], columns */
   float *scores, *d_scores, *turned;       /* [panel][BLOCK_KEYS][8]; turned: [⌈keys/8⌉][queries][8] */
-  float *d_query, *sums;                   /* [panel][D][8]; [D or Dv][8] */
+  float *d_query, *output;                 /* [panel][D][8]; one panel, [Dv][8] */
   float *d_key, *d_value;                  /* [⌈keys/8⌉][D][8], [⌈keys/8⌉][Dv][8], of all keys */
   float max[BACK_PANELS][TILE_COLS], inverse[BACK_PANELS][TILE_COLS], delta[BACK_PANELS][TILE_COLS];
 } backward_tile;
@@ -51,9 +51,9 @@ static uint64_t lay_out(backward_tile *t, const hl_attention_args *a, float *wor
   const uint64_t sizes[] = {rows * a->width, rows * a->value_width, keys * width,
                             queries * a->width, queries * width, queries * a->value_width, queries * value_width,
                             queries * BLOCK_KEYS, queries * BLOCK_KEYS, queries * BLOCK_KEYS,
-                            queries * a->width, TILE_COLS * most(a->width, a->value_width), head_floats(a)};
+                            queries * a->width, TILE_COLS * (uint64_t)a->value_width, head_floats(a)};
   float **parts[] = {&t->keys, &t->values, &t->key_columns, &t->query, &t->query_columns, &t->d_output, &t->d_output_columns,
-                     &t->scores, &t->d_scores, &t->turned, &t->d_query, &t->sums, &t->d_key};
+                     &t->scores, &t->d_scores, &t->turned, &t->d_query, &t->output, &t->d_key};
   uint64_t total = 0;
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
     if (workspace) *parts[i] = workspace + total;
@@ -138,8 +138,8 @@ static void begin_tile(backward_tile *t, span all) {
       t->inverse[p][c] = row_exists ? statistics[rows + c] : 0;
       t->delta[p][c] = 0;
     }
-    gemm_pack_rows(t->sums, TILE_COLS, output, row, panel_queries(f, p), a->value_width, 1);
-    panel_dots(t->delta[p], t->d_output + p * a->value_width * TILE_COLS, t->sums, a->value_width);
+    gemm_pack_rows(t->output, TILE_COLS, output, row, panel_queries(f, p), a->value_width, 1);
+    panel_dots(t->delta[p], t->d_output + p * a->value_width * TILE_COLS, t->output, a->value_width);
   }
   for (uint32_t from = all.from; t->args->d_weights && from < all.to; from += BLOCK_KEYS) {
     span block = {from, all.to - from < BLOCK_KEYS ? all.to : from + BLOCK_KEYS};
@@ -178,8 +178,8 @@ static void gather_keys(const backward_tile *t, float *sum, const float *columns
     for (size_t i = 0; i < squares; i++) panel_turn(t->turned + (i * across + p) * square, panel + i * square);
   }
   for (size_t i = 0; i < squares; i++) {
-    tile_gather(sum + (block.from + i * TILE_COLS) * width, panel_ones, columns, f->queries, width,
-                t->turned + i * across * square, f->queries, t->sums);
+    tile_gather(sum + (block.from + i * TILE_COLS) * width, columns, f->queries, width,
+                t->turned + i * across * square, f->queries);
   }
 }
 
@@ -208,8 +208,8 @@ static void block_backward(const backward_tile *t, span block) {
   /* scores = scale · q · kᵀ, the scale at the end */
   gather_keys(t, t->d_key, t->query_columns, a->width, t->d_scores, block);
   for (uint32_t p = 0; p < tile_panels(f); p++) {
-    tile_gather(t->d_query + p * a->width * TILE_COLS, panel_ones, t->key_columns + (size_t)block.from * TILE_ROWS,
-                all_keys(a), a->width, panel_of(t, t->d_scores, p), keys, t->sums);
+    tile_gather(t->d_query + p * a->width * TILE_COLS, t->key_columns + (size_t)block.from * TILE_ROWS,
+                all_keys(a), a->width, panel_of(t, t->d_scores, p), keys);
   }
 }
 
@@ -374,7 +374,7 @@ static void join_parts(void *arg, uint32_t chunk, uint32_t worker) {
   size_t floats = head_floats(&r->forward);
   float *sum = r->parts + (size_t)chunk * r->sharing.parts * floats;
   (void)worker;
-  for (size_t part = 1; part < r->sharing.parts; part++) panel_update(sum, panel_ones, sum + part * floats, floats / TILE_COLS);
+  for (size_t part = 1; part < r->sharing.parts; part++) panel_sum(sum, sum + part * floats, floats / TILE_COLS);
   store_head(r, sum, chunk / r->forward.kv_heads, chunk % r->forward.kv_heads);
 }
 

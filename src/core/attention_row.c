@@ -8,10 +8,12 @@ KERNEL static void dots(float *scores, const float *query, const float *key, siz
   for (size_t s = 0; s < keys; s += 4) {
     size_t count = keys - s < 4 ? keys - s : 4;
     const float *row[4];
+#pragma clang loop unroll(full)
     for (size_t i = 0; i < 4; i++) row[i] = key + (s + (i < count ? i : 0)) * stride;
     vec sum[4] = {vec_splat(0), vec_splat(0), vec_splat(0), vec_splat(0)};
     for (size_t d = 0; d < whole; d += 4) {
       vec q = vec_load(query + d);
+#pragma clang loop unroll(full)
       for (size_t i = 0; i < 4; i++) sum[i] = vec_fma(q, vec_load(row[i] + d), sum[i]);
     }
     vec_transpose(sum);
@@ -36,12 +38,15 @@ enum { ROW_COLUMNS = 32, ROW_DEPTH = 120 };
 
 KERNEL static void weigh(float *sum, const float *weights, const float *value, size_t stride, size_t keys) {
   vec acc[ROW_COLUMNS / 4];
+#pragma clang loop unroll(full)
   for (int i = 0; i < ROW_COLUMNS / 4; i++) acc[i] = vec_load(sum + 4 * i);
   for (size_t s = 0; s < keys; s++) {
     vec w = vec_load_splat(weights + s * TILE_COLS);
+#pragma clang loop unroll(full)
     for (int i = 0; i < ROW_COLUMNS / 4; i++) acc[i] = vec_fma(w, vec_load(value + 4 * i), acc[i]);
     value += stride;
   }
+#pragma clang loop unroll(full)
   for (int i = 0; i < ROW_COLUMNS / 4; i++) vec_store(sum + 4 * i, acc[i]);
 }
 
@@ -51,12 +56,12 @@ static void weigh_some(float *sum, const float *weights, const float *value, siz
   }
 }
 
-/* Keys in a row that count: one of weight 0 that is hidden may hold NaN, and is stepped over. */
+/* Some keys in a row that count: one of weight 0 that is hidden may hold NaN, and is stepped over. */
 static span visible_run(const attention_tile *t, span keys, uint32_t from) {
   const float *weights = t->scores;
   span run = {from, from};
   while (run.from < keys.to && weights[(size_t)(run.from - keys.from) * TILE_COLS] == 0 && !mask_sees(t->args, t->batch, t->head, t->first, run.from)) run.from++;
-  for (run.to = run.from; run.to < keys.to; run.to++) {
+  for (run.to = run.from; run.to < keys.to && run.to - run.from < ROW_DEPTH; run.to++) {
     if (weights[(size_t)(run.to - keys.from) * TILE_COLS] == 0 && !mask_sees(t->args, t->batch, t->head, t->first, run.to)) break;
   }
   return run;
@@ -65,13 +70,14 @@ static span visible_run(const attention_tile *t, span keys, uint32_t from) {
 void row_values(const attention_tile *t, span keys) {
   size_t width = t->args->value_width, stride = t->args->value_stride.row;
   for (span run = visible_run(t, keys, keys.from); run.from < keys.to; run = visible_run(t, keys, run.to)) {
-    if (run.to - run.from > ROW_DEPTH) run.to = run.from + ROW_DEPTH;
     const float *weights = t->scores + (size_t)(run.from - keys.from) * TILE_COLS, *value = t->values + run.from * stride;
-    for (size_t j = 0; j < width; j += ROW_COLUMNS) {
-      size_t columns = width - j < ROW_COLUMNS ? width - j : ROW_COLUMNS;
+    size_t count = run.to - run.from;
+    for (size_t j = 0, columns; j < width; j += columns) {
       float sum[ROW_COLUMNS] = {0};
-      if (columns == ROW_COLUMNS) weigh(sum, weights, value + j, stride, run.to - run.from);
-      else weigh_some(sum, weights, value + j, stride, run.to - run.from, columns);
+      columns = width - j >= ROW_COLUMNS ? ROW_COLUMNS : width - j >= TILE_COLS ? TILE_COLS : width - j;
+      if (columns == ROW_COLUMNS) weigh(sum, weights, value + j, stride, count);
+      else if (columns == TILE_COLS) gemm_low_tile(1, sum, TILE_COLS, gemm_zeros, weights, TILE_COLS, value + j, stride, count);
+      else weigh_some(sum, weights, value + j, stride, count, columns);
       for (size_t i = 0; i < columns; i++) t->heads[(j + i) * TILE_COLS] += sum[i];
     }
   }

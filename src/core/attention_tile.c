@@ -15,7 +15,7 @@ void tile_product(const attention_tile *t, span keys, float *panels, const float
   const size_t count = tile_panels(t), panel = t->score_rows * TILE_COLS;
   for (size_t s = keys.from; s < keys.to; s += TILE_ROWS) {
     float *to = panels + (s - keys.from) * TILE_COLS;
-    for (size_t p = 0; p < count; p++) gemm_tile(to + p * panel, left + s * width, right + p * width * TILE_COLS, width);
+    for (size_t p = 0; p < count; p++) gemm_lone_tile(to + p * panel, left + s * width, right + p * width * TILE_COLS, width);
   }
 }
 
@@ -54,32 +54,26 @@ static void values_one_by_one(const attention_tile *t, uint32_t panel, span keys
   }
 }
 
-void tile_gather(float *sum, const float *factor, const float *columns, size_t capacity, size_t width,
-                 const float *panel, size_t depth, float *part) {
+void tile_gather(float *sum, const float *columns, size_t capacity, size_t width, const float *panel, size_t depth) {
   for (size_t s = 0; s < depth; s += VALUE_DEPTH) {
     size_t pass = depth - s < VALUE_DEPTH ? depth - s : VALUE_DEPTH;
-    float *to = factor ? part : sum;
     for (size_t j = 0; j < width; j += TILE_ROWS) {
-      gemm_tile_rows(width - j < TILE_ROWS ? width - j : TILE_ROWS, to + j * TILE_COLS,
-                     columns + j * capacity + s * TILE_ROWS, TILE_ROWS, panel + s * TILE_COLS, pass);
+      float *to = sum + j * TILE_COLS;
+      gemm_tile(width - j < TILE_ROWS ? width - j : TILE_ROWS, to, TILE_COLS, to, columns + j * capacity + s * TILE_ROWS,
+                TILE_ROWS, panel + s * TILE_COLS, pass);
     }
-    if (factor) panel_update(sum, factor, to, width);
-    factor = panel_ones;
   }
 }
 
 void tile_values(const attention_tile *t, span keys, const float (*factor)[TILE_COLS]) {
   size_t width = t->args->value_width;
   for (uint32_t p = 0; p < tile_panels(t); p++) {
-    if (!t->direct && t->finite && keys.from < keys.to) {
-      tile_gather(panel_heads(t, p), factor ? factor[p] : NULL, t->values + (size_t)keys.from * TILE_ROWS, all_keys(t->args),
-                  width, panel_scores(t, p), keys.to - keys.from, t->sums);
-      continue;
-    }
-    if (factor) panel_scale(panel_heads(t, p), width, factor[p]);
-    else panel_zero(panel_heads(t, p), width);
+    float *heads = panel_heads(t, p);
+    if (factor) panel_scale(heads, width, factor[p]);
+    else panel_zero(heads, width);
     if (t->direct) row_values(t, keys);
-    else values_one_by_one(t, p, keys);
+    else if (!t->finite) values_one_by_one(t, p, keys);
+    else tile_gather(heads, t->values + (size_t)keys.from * TILE_ROWS, all_keys(t->args), width, panel_scores(t, p), keys.to - keys.from);
   }
 }
 

@@ -110,16 +110,21 @@ void gemm_pack_right(float *panels, const float *source, size_t stride, size_t r
   }
 }
 
-/* c(rows, 8) = a·b. A guarded `for` that counts down, sums from 0 and stores in forward order to one place after
- * the other are what V8's register allocator keeps free of spills in every version. Every element is summed in
- * the order of depth, whatever the shape of the tile: so a row has the same bits wherever in the matrix it stands. */
-VERB void multiply(int rows, float *c, const float *a, size_t width, const float *b, size_t depth) {
+const float gemm_zeros[TILE_ROWS * TILE_COLS];
+
+#define TILE float *c, size_t c_stride, const float *before, const float *a, size_t width, const float *b, size_t b_stride, size_t depth
+#define AS_GIVEN c, c_stride, before, a, width, b, b_stride, depth
+
+/* A guarded `for` that ends where b does, and sums from 0 that are added and stored in forward order, are what V8's
+ * register allocator keeps free of spills in every version. Every element is summed in the order of depth, whatever the
+ * shape of the tile: so a row has the same bits wherever in the matrix it stands. */
+VERB void multiply(int rows, bool add, TILE) {
   vec acc[TILE_ROWS][2];
   for (int r = 0; r < rows; r++) {
     acc[r][0] = vec_splat(0);
     acc[r][1] = vec_splat(0);
   }
-  for (size_t k = depth; k > 0; k--) {
+  for (const float *end = b + depth * b_stride; b != end; b += b_stride) {
     vec b0 = vec_load(b), b1 = vec_load(b + 4);
     for (int r = 0; r < rows; r++) {
       vec ar = vec_load_splat(a + r);
@@ -127,37 +132,43 @@ VERB void multiply(int rows, float *c, const float *a, size_t width, const float
       acc[r][1] = vec_fma(ar, b1, acc[r][1]);
     }
     a += width;
-    b += TILE_COLS;
   }
   for (int r = 0; r < rows; r++) {
-    vec_store(c + r * TILE_COLS, acc[r][0]);
-    vec_store(c + r * TILE_COLS + 4, acc[r][1]);
+    vec_store(c, add ? vec_add(vec_load(before), acc[r][0]) : acc[r][0]);
+    vec_store(c + 4, add ? vec_add(vec_load(before + 4), acc[r][1]) : acc[r][1]);
+    c += c_stride;
+    before += TILE_COLS;
   }
 }
 
-KERNEL void gemm_tile(float *c, const float *a, const float *b, size_t depth) {
-  multiply(TILE_ROWS, c, a, TILE_ROWS, b, depth);
+KERNEL void gemm_whole_tile(float *c, size_t c_stride, const float *before, const float *a, const float *b, size_t depth) {
+  multiply(TILE_ROWS, true, c, c_stride, before, a, TILE_ROWS, b, TILE_COLS, depth);
 }
 
-/* Tiles of fewer rows, of a panel `width` wide: each a kernel of its own. */
-#define LOW_TILE(n)                                                                                              \
-  KERNEL static void low_tile_##n(float *c, const float *a, size_t width, const float *b, size_t depth) {          \
-    multiply(n, c, a, width, b, depth);                                                                          \
-  }
+KERNEL void gemm_lone_tile(float *c, const float *a, const float *b, size_t depth) {
+  multiply(TILE_ROWS, false, c, TILE_COLS, gemm_zeros, a, TILE_ROWS, b, TILE_COLS, depth);
+}
+
+/* A kernel for every lower number of rows. */
+#define LOW_TILE(n) KERNEL static void low_tile_##n(TILE) { multiply(n, true, AS_GIVEN); }
 LOW_TILE(1) LOW_TILE(2) LOW_TILE(3) LOW_TILE(4)
 #if TILE_ROWS > 5
 LOW_TILE(5)
 #endif
 
-void gemm_tile_rows(size_t rows, float *c, const float *a, size_t width, const float *b, size_t depth) {
-  if (rows == TILE_ROWS) gemm_tile(c, a, b, depth);
-  else if (rows == 1) low_tile_1(c, a, width, b, depth);
-  else if (rows == 2) low_tile_2(c, a, width, b, depth);
-  else if (rows == 3) low_tile_3(c, a, width, b, depth);
-  else if (rows == 4) low_tile_4(c, a, width, b, depth);
+void gemm_low_tile(size_t rows, TILE) {
+  if (rows == 1) low_tile_1(AS_GIVEN);
+  else if (rows == 2) low_tile_2(AS_GIVEN);
+  else if (rows == 3) low_tile_3(AS_GIVEN);
 #if TILE_ROWS > 5
-  else low_tile_5(c, a, width, b, depth);
+  else if (rows == 5) low_tile_5(AS_GIVEN);
 #endif
+  else low_tile_4(AS_GIVEN);
+}
+
+void gemm_tile(size_t rows, float *c, size_t c_stride, const float *before, const float *a, size_t width, const float *b, size_t depth) {
+  if (rows == TILE_ROWS) gemm_whole_tile(c, c_stride, before, a, b, depth);
+  else gemm_low_tile(rows, c, c_stride, before, a, width, b, TILE_COLS, depth);
 }
 
 /* A single row leaves registers for four panels at a time, and needs them to hide the latency of its sums. */
@@ -187,68 +198,51 @@ uint64_t gemm_packed_weight(uint32_t out, uint32_t in) { return round_up(out, TI
 
 size_t gemm_left_row(size_t in) { return in; }
 
-/* Rows and passes whose sums are held at a time: so a row of y is written once for 768 of depth. */
-enum { HELD_ROWS = 60, HELD_PASSES = 4, HELD = HELD_ROWS * TILE_COLS };
+/* Rows whose sums of several passes are held at a time: so a row of y is written once. */
+enum { HELD_ROWS = 60 };
 
-/* Whole columns of a single pass: what most products of small calls are. */
-VERB void add_one_pass(float *y, size_t stride, const float *base, size_t base_stride, const float *sums, size_t rows) {
-  for (; rows > 0; rows--) {
-    vec_store(y, vec_add(vec_load(base), vec_load(sums)));
-    vec_store(y + 4, vec_add(vec_load(base + 4), vec_load(sums + 4)));
-    y += stride;
-    base += base_stride;
-    sums += TILE_COLS;
-  }
-}
-
-/* y(rows, columns) = base + Σ sums[pass](rows, 8), rows of y and of the base `stride` and `base_stride` apart. */
-static void add_sums(float *y, size_t stride, const float *base, size_t base_stride, const float *sums, size_t passes,
-                     size_t rows, size_t columns) {
-  if (passes == 1 && columns == TILE_COLS) {
-    add_one_pass(y, stride, base, base_stride, sums, rows);
-    return;
-  }
-  for (size_t r = 0; r < rows; r++) {
-    vec low = vec_load(sums), high = vec_load(sums + 4);
-    for (size_t p = 1; p < passes; p++) {
-      low = vec_add(low, vec_load(sums + p * HELD));
-      high = vec_add(high, vec_load(sums + p * HELD + 4));
-    }
-    if (columns >= 4) vec_store(y, vec_add(vec_load(base), low));
-    if (columns == TILE_COLS) {
-      vec_store(y + 4, vec_add(vec_load(base + 4), high));
-    } else {
-      float some[TILE_COLS];
-      vec_store(some, low);
-      vec_store(some + 4, high);
-      for (size_t j = columns & 4; j < columns; j++) y[j] = base[j] + some[j];
-    }
-    y += stride;
-    base += base_stride;
-    sums += TILE_COLS;
-  }
-}
-
-/* One panel of columns from `j` on, of all the rows. */
-static void multiply_panel(const gemm_product *p, const gemm_left *x, size_t first, size_t last, size_t j, size_t columns) {
-  static const float zeros[TILE_COLS];
-  const float *b = p->weight + j * x->in;
+/* Rows first..last−1 of y(rows, 8) = bias + x · b, b a panel of the weight, y given from row `first` on: each pass adds to
+ * what those before it have left, the first to the bias, and the last one writes to y. */
+static void multiply_panel(float *y, size_t stride, const gemm_left *x, size_t first, size_t last, const float *b, const float *bias) {
   const size_t most = pass_depth(x->in);
-  float sums[HELD_PASSES * HELD];
+  float sums[HELD_ROWS * TILE_COLS], begin[TILE_ROWS * TILE_COLS];
+  for (size_t i = 0; i < TILE_ROWS * TILE_COLS; i += 4) vec_store(begin + i, vec_load(bias + i % TILE_COLS));
   for (size_t row = first; row < last; row += HELD_ROWS) {
     size_t rows = last - row < HELD_ROWS ? last - row : HELD_ROWS;
-    for (size_t from = 0; from < x->in || from == 0; from += HELD_PASSES * most) {
-      float *y = p->y + row * p->out + j;
-      size_t passes = 0;
-      for (size_t k = from; (k < x->in && passes < HELD_PASSES) || passes == 0; k += most, passes++) {
-        size_t depth = x->in - k < most ? x->in - k : most;
-        for (size_t r = 0; r < rows; r += x->width) {
-          gemm_tile_rows(rows - r < x->width ? rows - r : x->width, sums + passes * HELD + r * TILE_COLS,
-                         x->panels + (row + r) * x->in + k * x->width, x->width, b + k * TILE_COLS, depth);
-        }
+    for (size_t k = 0; k < x->in || k == 0; k += most) {
+      const size_t depth = x->in - k < most ? x->in - k : most;
+      const bool end = k + depth == x->in;
+      for (size_t r = 0; r < rows; r += x->width) {
+        float *held = sums + r * TILE_COLS;
+        gemm_tile(rows - r < x->width ? rows - r : x->width, end ? y + (row - first + r) * stride : held, end ? stride : TILE_COLS,
+                  k > 0 ? held : begin, x->panels + (row + r) * x->in + k * x->width, x->width, b + k * TILE_COLS, depth);
       }
-      if (from > 0 || p->add) add_sums(y, p->out, y, p->out, sums, passes, rows, columns);
-      else add_sums(y, p->out, p->bias ? p->bias + j : zeros, 0, sums, passes, rows, columns);
+    }
+  }
+}
+
+/* Columns j.. of those rows of the product, eight or as many as there are. Where y is added to, or has fewer, they are made
+ * beside it. */
+static void multiply_columns(const gemm_product *p, const gemm_left *x, size_t first, size_t last, size_t j) {
+  const size_t columns = p->out - j < TILE_COLS ? p->out - j : TILE_COLS;
+  const float *b = p->weight + j * x->in;
+  float *y = p->y + first * p->out + j;
+  if (columns == TILE_COLS && !p->add) {
+    multiply_panel(y, p->out, x, first, last, b, p->bias ? p->bias + j : gemm_zeros);
+    return;
+  }
+  float beside[HELD_ROWS * TILE_COLS], bias[TILE_COLS] = {0};
+#pragma clang loop vectorize(disable) unroll(disable)
+  for (size_t i = 0; p->bias && i < columns; i++) bias[i] = p->bias[j + i];
+  for (size_t row = first, rows; row < last; row += rows) {
+    rows = last - row < HELD_ROWS ? last - row : HELD_ROWS;
+    multiply_panel(beside, TILE_COLS, x, row, row + rows, b, bias);
+    for (const float *from = beside; from < beside + rows * TILE_COLS; from += TILE_COLS) {
+      size_t i = 0;
+      for (; i + 4 <= columns; i += 4) vec_store(y + i, p->add ? vec_add(vec_load(y + i), vec_load(from + i)) : vec_load(from + i));
+#pragma clang loop vectorize(disable) unroll(disable)
+      for (; i < columns; i++) y[i] = p->add ? y[i] + from[i] : from[i];
+      y += p->out;
     }
   }
 }
@@ -257,14 +251,14 @@ static void multiply_panel(const gemm_product *p, const gemm_left *x, size_t fir
 static void multiply_row(const gemm_product *p, const gemm_left *x, size_t row, size_t j) {
   const size_t most = pass_depth(x->in);
   float *y = p->y + row * p->out + j, sums[ROW_PANELS * TILE_COLS], pass[ROW_PANELS * TILE_COLS];
-  for (size_t from = 0; from < x->in || from == 0; from += HELD_PASSES * most) {
-    size_t to = x->in - from < HELD_PASSES * most ? x->in : from + HELD_PASSES * most;
-    for (size_t k = from; k < to || k == from; k += most) {
-      row_tile(k > from ? pass : sums, x->panels + row * x->in + k, p->weight + j * x->in + k * TILE_COLS,
-               TILE_COLS * x->in, to - k < most ? to - k : most);
-      for (size_t i = 0; k > from && i < ROW_PANELS * TILE_COLS; i++) sums[i] += pass[i];
-    }
-    for (size_t i = 0; i < ROW_PANELS * TILE_COLS; i++) y[i] = (from > 0 || p->add ? y[i] : p->bias ? p->bias[j + i] : 0) + sums[i];
+  for (size_t i = 0; i < ROW_PANELS * TILE_COLS; i += 4) vec_store(sums + i, vec_load(p->bias ? p->bias + j + i : gemm_zeros));
+  for (size_t k = 0; k < x->in; k += most) {
+    row_tile(pass, x->panels + row * x->in + k, p->weight + j * x->in + k * TILE_COLS, TILE_COLS * x->in,
+             x->in - k < most ? x->in - k : most);
+    for (size_t i = 0; i < ROW_PANELS * TILE_COLS; i += 4) vec_store(sums + i, vec_add(vec_load(sums + i), vec_load(pass + i)));
+  }
+  for (size_t i = 0; i < ROW_PANELS * TILE_COLS; i += 4) {
+    vec_store(y + i, p->add ? vec_add(vec_load(y + i), vec_load(sums + i)) : vec_load(sums + i));
   }
 }
 
@@ -274,9 +268,8 @@ void gemm_range(const gemm_product *p, const gemm_left *x, size_t first, size_t 
       for (size_t row = first; row < last; row++) multiply_row(p, x, row, j);
       j += ROW_PANELS * TILE_COLS;
     } else {
-      size_t columns = to - j < TILE_COLS ? to - j : TILE_COLS;
-      multiply_panel(p, x, first, last, j, columns);
-      j += columns;
+      multiply_columns(p, x, first, last, j);
+      j += TILE_COLS;
     }
   }
 }

@@ -21,11 +21,19 @@ void gemm_pack_rows(float *panels, size_t width, const float *source, size_t str
 bool gemm_pack_columns(float *panels, size_t capacity, size_t first, const float *source, size_t stride,
                        size_t rows, size_t columns);
 
-/* c(TILE_ROWS, TILE_COLS), contiguous, = a·b of one left and one right panel. */
-void gemm_tile(float *c, const float *a, const float *b, size_t depth);
+/* c(TILE_ROWS, 8) = a·b of a left and a right panel, its rows one after the other. */
+void gemm_lone_tile(float *c, const float *a, const float *b, size_t depth);
 
-/* The same for the first `rows` of a left panel that is `width` wide. */
-void gemm_tile_rows(size_t rows, float *c, const float *a, size_t width, const float *b, size_t depth);
+/* c(TILE_ROWS, 8) = before + a·b, rows of c `c_stride` apart, those of `before`, which may be c, one after the other. */
+void gemm_whole_tile(float *c, size_t c_stride, const float *before, const float *a, const float *b, size_t depth);
+extern const float gemm_zeros[TILE_ROWS * TILE_COLS];
+
+/* The same of any number of rows of a left panel that is `width` wide. */
+void gemm_tile(size_t rows, float *c, size_t c_stride, const float *before, const float *a, size_t width, const float *b, size_t depth);
+
+/* The same of fewer than TILE_ROWS, and of eight columns of a matrix b, its rows `b_stride` apart. */
+void gemm_low_tile(size_t rows, float *c, size_t c_stride, const float *before, const float *a, size_t width, const float *b,
+                   size_t b_stride, size_t depth);
 
 /* Floats of a packed weight (out, in): rows of TILE_COLS outputs. And of a packed row of x. */
 uint64_t gemm_packed_weight(uint32_t out, uint32_t in);

@@ -1,7 +1,5 @@
 #include "panel.h"
 
-const float panel_ones[TILE_COLS] = {1, 1, 1, 1, 1, 1, 1, 1};
-
 void panel_multiply(float *panel, size_t rows, float factor) {
   const float factors[TILE_COLS] = {factor, factor, factor, factor, factor, factor, factor, factor};
   panel_scale(panel, rows, factors);
@@ -19,12 +17,8 @@ void panel_zero(float *panel, size_t rows) {
   for (size_t i = 0; i < rows * TILE_COLS; i += 4) vec_store(panel + i, vec_splat(0));
 }
 
-void panel_update(float *panel, const float factor[TILE_COLS], const float *more, size_t rows) {
-  vec low = vec_load(factor), high = vec_load(factor + 4);
-  for (size_t i = 0; i < rows * TILE_COLS; i += TILE_COLS) {
-    vec_store(panel + i, vec_fma(vec_load(panel + i), low, vec_load(more + i)));
-    vec_store(panel + i + 4, vec_fma(vec_load(panel + i + 4), high, vec_load(more + i + 4)));
-  }
+void panel_sum(float *panel, const float *more, size_t rows) {
+  for (size_t i = 0; i < rows * TILE_COLS; i += 4) vec_store(panel + i, vec_add(vec_load(panel + i), vec_load(more + i)));
 }
 
 /* A square of the panel, turned. Its loops are unrolled, though this file is compiled small: so it stays in registers. */

@@ -8,12 +8,10 @@
 void panel_multiply(float *panel, size_t rows, float factor);
 void panel_scale(float *panel, size_t rows, const float factor[TILE_COLS]);
 
-extern const float panel_ones[TILE_COLS];
-
 void panel_zero(float *panel, size_t rows);
 
-/* panel = panel · factor + more, column by column. */
-void panel_update(float *panel, const float factor[TILE_COLS], const float *more, size_t rows);
+/* panel = panel + more */
+void panel_sum(float *panel, const float *more, size_t rows);
 
 /* to[column · stride + row] = panel[row][column], of the first `columns` columns. */
 void panel_store(float *to, size_t stride, const float *panel, size_t rows, size_t columns);

@@ -5,30 +5,43 @@ import { assertClose, kernels, numbers } from '../support/kernels.js';
 const COLS = 8;
 const up = (n, to) => Math.ceil(n / to) * to;
 
-test('gemm_tile is the product of a left and a right panel, of any depth', kernels((k) => {
+/** What a tile is given, and `before` + a·b of it in double precision. */
+function tile(k, rows, width, depth, stride) {
+  const [a, b, before] = [numbers(depth * width, 5), numbers(depth * stride, 6), numbers(rows * COLS, 7)];
+  const expected = Float64Array.from(before, (x, i) => {
+    for (let d = 0; d < depth; d++) x += a[d * width + Math.floor(i / COLS)] * b[d * stride + (i % COLS)];
+    return x;
+  });
+  return { a: k.block(a).at, b: k.block(b).at, before: k.block(before).at, expected };
+}
+
+test('gemm_whole_tile adds the product of a left and a right panel, of any depth; gemm_lone_tile is the product alone', kernels((k) => {
   const R = k.tileRows;
   for (const depth of [0, 1, 2, 3, 64, 251]) {
-    const [a, b] = [numbers(depth * R, 5), numbers(depth * COLS, 6)];
+    const { a, b, before, expected } = tile(k, R, R, depth, COLS);
     const c = k.block(R * COLS);
-    k.core.gemm_tile(c.at, k.block(a).at, k.block(b).at, depth);
-    const expected = new Float64Array(R * COLS);
-    for (let i = 0; i < R * COLS; i++) for (let d = 0; d < depth; d++) expected[i] += a[d * R + Math.floor(i / COLS)] * b[d * COLS + (i % COLS)];
+    k.core.gemm_whole_tile(c.at, COLS, before, a, b, depth);
     assertClose(k.view(c), expected, 1e-6, `depth ${depth}`);
+    const alone = k.block(R * COLS);
+    k.core.gemm_lone_tile(alone.at, a, b, depth);
+    k.core.gemm_whole_tile(c.at, COLS, k.core.gemm_zeros.value, a, b, depth);
+    assert.deepEqual(k.view(alone), k.view(c));
     k.close();
   }
 }));
 
-test('gemm_tile_rows is the same for fewer rows of a panel of any width, and writes no others', kernels((k) => {
+test('gemm_low_tile is the same for fewer rows, with rows apart, and writes no others', kernels((k) => {
   const depth = 37;
-  for (let rows = 1; rows <= k.tileRows; rows++) {
+  for (let rows = 1; rows < k.tileRows; rows++) {
     for (let width = rows; width <= k.tileRows; width++) {
-      const [a, b] = [numbers(depth * width, 5), numbers(depth * COLS, 6)];
-      const c = k.block(rows * COLS);
-      k.core.gemm_tile_rows(rows, c.at, k.block(a).at, width, k.block(b).at, depth);
-      const expected = new Float64Array(rows * COLS);
-      for (let i = 0; i < rows * COLS; i++) for (let d = 0; d < depth; d++) expected[i] += a[d * width + Math.floor(i / COLS)] * b[d * COLS + (i % COLS)];
-      assertClose(k.view(c), expected, 1e-6, `${rows} of ${width} rows`);
-      k.close();
+      for (const stride of [COLS, 13]) {
+        const { a, b, before, expected } = tile(k, rows, width, depth, stride);
+        const c = k.block(new Float32Array((rows - 1) * stride + COLS).fill(7));
+        k.core.gemm_low_tile(rows, c.at, stride, before, a, width, b, stride, depth);
+        assertClose(expected.map((_, i) => k.view(c)[Math.floor(i / COLS) * stride + (i % COLS)]), expected, 1e-6, `${rows} of ${width} rows`);
+        assert.ok(k.view(c).every((x, i) => i % stride < COLS || x === 7), 'written between the rows');
+        k.close();
+      }
     }
   }
 }));
