@@ -162,10 +162,11 @@ void attention_pack_appended(float *packed, const hl_attention_args *a, const fl
   }
 }
 
-/* Packs one key/value head; says whether its values are all finite. */
+/* Packs one key/value head, or its keys alone; says whether its values are all finite. */
 static bool pack_head(float *keys, float *values, const hl_attention_args *a, const float *key, const float *value,
                       uint32_t kv_head) {
   gemm_pack_rows(keys, TILE_ROWS, key, a->key_stride.row, a->keys, a->width, 1);
+  if (!values) return false;
   bool finite_values = gemm_pack_columns(values, all_keys(a), 0, value, a->value_stride.row, a->keys, a->value_width);
   if (a->appended == 0) return finite_values;
   attention_pack_appended(keys, a, a->appended_key, a->width, kv_head);
@@ -204,11 +205,12 @@ static void attend_head(const run *r, float *workspace, uint32_t batch, uint32_t
   uint32_t group = args->heads / args->kv_heads;
   const float *key = args->key + (size_t)batch * args->key_stride.batch + (size_t)kv_head * args->key_stride.head;
   const float *value = args->value + (size_t)batch * args->value_stride.batch + (size_t)kv_head * args->value_stride.head;
-  bool direct = is_direct(args), finite_values = !direct && pack_head(keys, values, args, key, value, kv_head);
+  bool direct = is_direct(args), few = few_queries(args) && (!mask_hides(args) || few_finite(args, value));
+  bool finite_values = !direct && pack_head(keys, few ? NULL : values, args, key, value, kv_head);
   for (uint32_t h = kv_head * group; h < (kv_head + 1) * group; h++) {
     for (uint32_t t = first; t < last; t += TILE_QUERIES) {
       attention_tile tile = {args,  batch, h, t, last - t < TILE_QUERIES ? last - t : TILE_QUERIES, direct ? key : keys,
-                             direct ? value : values, direct, finite_values, query, attention_base(args), scores, heads, (size_t)l->score_rows};
+                             direct || few ? value : values, direct, few, finite_values, query, attention_base(args), scores, heads, (size_t)l->score_rows};
       tile_pack_query(&tile);
       attend(&tile);
     }

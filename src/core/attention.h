@@ -24,6 +24,7 @@ typedef struct {
   const float *keys;   /* packed rows:    [⌈S/TILE_ROWS⌉][D][TILE_ROWS] */
   const float *values; /* packed columns: [⌈Dv/TILE_ROWS⌉][S][TILE_ROWS] */
   bool direct;         /* keys and values are not packed but as they were given, by the strides of args */
+  bool few;            /* so are the values alone, and the output takes what heads would */
   bool finite;         /* no NaN or infinity among the packed values */
   float *query;        /* packed rows:    [panel][D][8], the scale on them but where raw scores are asked for */
   softmax_base base;   /* of 2 where the queries carry log₂ e as well */
@@ -65,6 +66,13 @@ void tile_softcap(const attention_tile *t, uint32_t panel, size_t keys);
  * heads · factor + weights · v. */
 void tile_values(const attention_tile *t, span keys, const float (*factor)[TILE_COLS]);
 
+/* Where the output of the panel's first query goes. */
+static inline float *tile_to(const attention_tile *t, uint32_t panel) {
+  const hl_stride *stride = &t->args->output_stride;
+  return t->args->output + (size_t)t->batch * stride->batch + (size_t)t->head * stride->head +
+         (size_t)(t->first + panel * TILE_COLS) * stride->row;
+}
+
 /* output(queries, Dv) = the panel's heads, each query times its factor; NULL is 1. */
 void tile_output(const attention_tile *t, uint32_t panel, const float *factor);
 
@@ -85,6 +93,13 @@ void tile_gather(float *sum, const float *columns, size_t capacity, size_t width
  * it saves. */
 void row_scores(const attention_tile *t, span keys);
 void row_values(const attention_tile *t, span keys);
+
+/* tile_values and the factor of tile_output for few queries, of whose values none may be NaN or infinite where a key can
+ * be hidden. */
+bool few_queries(const hl_attention_args *args);
+bool few_finite(const hl_attention_args *args, const float *value);
+void few_values(const attention_tile *t, span keys);
+void few_scale(const attention_tile *t, uint32_t panel, const float factor[TILE_COLS]);
 
 /* The span of keys that the tile must look at, its start rounded down to a panel of keys. */
 span tile_span(const attention_tile *t);

@@ -67,6 +67,10 @@ void tile_gather(float *sum, const float *columns, size_t capacity, size_t width
 
 void tile_values(const attention_tile *t, span keys, const float (*factor)[TILE_COLS]) {
   size_t width = t->args->value_width;
+  if (t->few) {
+    few_values(t, keys);
+    return;
+  }
   for (uint32_t p = 0; p < tile_panels(t); p++) {
     float *heads = panel_heads(t, p);
     if (factor) panel_scale(heads, width, factor[p]);
@@ -90,10 +94,11 @@ void tile_statistics(const attention_tile *t, uint32_t panel, const float max[TI
 
 void tile_output(const attention_tile *t, uint32_t panel, const float *factor) {
   const hl_attention_args *args = t->args;
-  const hl_stride *stride = &args->output_stride;
-  float *output = args->output + (size_t)t->batch * stride->batch + (size_t)t->head * stride->head +
-                  (size_t)(t->first + panel * TILE_COLS) * stride->row;
   float *heads = panel_heads(t, panel);
+  if (t->few) {
+    if (factor) few_scale(t, panel, factor);
+    return;
+  }
   if (factor) panel_scale(heads, args->value_width, factor);
-  panel_store(output, stride->row, heads, args->value_width, panel_queries(t, panel));
+  panel_store(tile_to(t, panel), args->output_stride.row, heads, args->value_width, panel_queries(t, panel));
 }

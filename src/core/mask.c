@@ -86,9 +86,11 @@ static void mask_column(float *column, const hl_attention_args *args, uint32_t b
   for (uint32_t s = seen.to > key ? seen.to - key : 0; s < keys; s++) column[(size_t)s * TILE_COLS] = args->fill;
 }
 
+bool mask_hides(const hl_attention_args *args) { return args->mask || args->key_padding || has_interval(args); }
+
 void mask_panel(float *panel, const hl_attention_args *args, uint32_t batch, uint32_t head, uint32_t first,
                 uint32_t queries, uint32_t key, uint32_t keys) {
-  if (key >= args->keys || !(args->bias || args->mask || args->key_padding || has_interval(args))) return;
+  if (key >= args->keys || !(args->bias || mask_hides(args))) return;
   if (keys > args->keys - key) keys = args->keys - key;
   for (uint32_t c = 0; c < queries; c++) mask_column(panel + c, args, batch, head, first + c, key, keys);
 }

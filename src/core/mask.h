@@ -15,6 +15,9 @@ typedef struct {
  * and need not be looked at. A finite fill gives hidden keys a weight, so then it is all the keys. */
 span mask_span(const hl_attention_args *args, uint32_t batch, uint32_t first, uint32_t queries);
 
+/* Whether any key may be hidden from anyone. */
+bool mask_hides(const hl_attention_args *args);
+
 /* May query (batch, head, query) see this key? */
 bool mask_sees(const hl_attention_args *args, uint32_t batch, uint32_t head, uint32_t query, uint32_t key);
 
