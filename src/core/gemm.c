@@ -251,12 +251,15 @@ static void multiply_columns(const gemm_product *p, const gemm_left *x, size_t f
 static void multiply_row(const gemm_product *p, const gemm_left *x, size_t row, size_t j) {
   const size_t most = pass_depth(x->in);
   float *y = p->y + row * p->out + j, sums[ROW_PANELS * TILE_COLS], pass[ROW_PANELS * TILE_COLS];
+#pragma clang loop unroll(disable)
   for (size_t i = 0; i < ROW_PANELS * TILE_COLS; i += 4) vec_store(sums + i, vec_load(p->bias ? p->bias + j + i : gemm_zeros));
   for (size_t k = 0; k < x->in; k += most) {
     row_tile(pass, x->panels + row * x->in + k, p->weight + j * x->in + k * TILE_COLS, TILE_COLS * x->in,
              x->in - k < most ? x->in - k : most);
+#pragma clang loop unroll(disable)
     for (size_t i = 0; i < ROW_PANELS * TILE_COLS; i += 4) vec_store(sums + i, vec_add(vec_load(sums + i), vec_load(pass + i)));
   }
+#pragma clang loop unroll(disable)
   for (size_t i = 0; i < ROW_PANELS * TILE_COLS; i += 4) {
     vec_store(y + i, p->add ? vec_add(vec_load(y + i), vec_load(sums + i)) : vec_load(sums + i));
   }
