@@ -250,7 +250,7 @@ describe('the page', { timeout: 240_000 }, () => {
     assert.ok(bytes.reduce((a, b) => a + b) < 130_000, `${bytes} bytes`);
   });
 
-  for (const width of [360, 1024]) {
+  for (const width of [360, 500, 720, 1024]) {
     test(`at ${width} px nothing scrolls sideways`, async () => {
       await open({ viewport: { width, height: 800 } });
       for (const example of Object.keys(EXAMPLES)) {
