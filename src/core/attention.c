@@ -64,7 +64,7 @@ void attend_explicit(const attention_tile *t) {
     give_scores(t, p, HL_SCORES_CAPPED);
     mask_panel(scores, args, t->batch, t->head, first, queries, keys.from, count);
     give_scores(t, p, HL_SCORES_MASKED);
-    softmax_panel(scores, count, t->base, &state, inverse);
+    softmax_panel(scores, queries, count, t->base, &state, inverse);
     tile_statistics(t, p, state.max, inverse);
     dropout_panel(scores, args, t->batch, t->head, first, queries, keys.from, count);
     give_weights(t, p, keys);

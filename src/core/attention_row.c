@@ -1,5 +1,5 @@
 /* A single query: nothing is used twice, so keys and values are read where they lie. Its column of the panels is
- * the first; the others are zeros. */
+ * the first; the three that softmax takes along are zeros. */
 #include "attention.h"
 
 /* The dot products of four keys at a time, so that their sums hide each other's latency. */
@@ -28,7 +28,7 @@ KERNEL static void dots(float *scores, const float *query, const float *key, siz
 
 void row_scores(const attention_tile *t, span keys) {
   const hl_attention_args *args = t->args;
-  for (size_t i = 0; i < (size_t)(keys.to - keys.from) * TILE_COLS; i += 4) vec_store(t->scores + i, vec_splat(0));
+  for (size_t i = 0; i < (size_t)(keys.to - keys.from) * TILE_COLS; i += TILE_COLS) vec_store(t->scores + i, vec_splat(0));
   dots(t->scores, t->query, t->keys + (size_t)keys.from * args->key_stride.row, args->key_stride.row, keys.to - keys.from, args->width);
 }
 

@@ -20,7 +20,7 @@ void attend_stream(const attention_tile *t) {
       uint32_t first = t->first + p * TILE_COLS, queries = panel_queries(t, p);
       tile_softcap(t, p, keys);
       mask_panel(scores, t->args, t->batch, t->head, first, queries, from, keys);
-      softmax_block(scores, keys, t->base, &state[p], factor[p]);
+      softmax_block(scores, queries, keys, t->base, &state[p], factor[p]);
       dropout_panel(scores, t->args, t->batch, t->head, first, queries, from, keys);
     }
     tile_values(t, block, from == all.from ? NULL : factor);

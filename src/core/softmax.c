@@ -55,11 +55,15 @@ static vec exp_columns(float *half, size_t keys, vec origin, softmax_base base) 
   return base == SOFTMAX_OF_2 ? exp_half(half, keys, origin, SOFTMAX_OF_2) : exp_half(half, keys, origin, SOFTMAX_OF_E);
 }
 
-KERNEL void softmax_block(float *panel, size_t keys, softmax_base base, softmax_state *state, float rescale[TILE_COLS]) {
+KERNEL void softmax_block(float *panel, size_t columns, size_t keys, softmax_base base, softmax_state *state, float rescale[TILE_COLS]) {
   vec max[2] = {vec_load(state->max), vec_load(state->max + 4)};
   const exp_vecs constants = exp_load();
   column_max(max, panel, keys);
-  for (int h = 0; h < 2; h++) {
+  for (size_t h = 0; h < 2; h++) {
+    if (columns <= 4 * h) {
+      vec_store(rescale + 4 * h, vec_splat(0));
+      break;
+    }
     vec origin = origin_of(max[h]), total = exp_columns(panel + 4 * h, keys, origin, base);
     vec factor = vec_sub(vec_load(state->max + 4 * h), origin);
     if (base == SOFTMAX_OF_E) factor = vec_mul(factor, vec_splat(LOG2_E));
@@ -77,9 +81,9 @@ void softmax_end(const softmax_state *state, float inverse[TILE_COLS]) {
   }
 }
 
-void softmax_panel(float *panel, size_t keys, softmax_base base, softmax_state *state, float inverse[TILE_COLS]) {
+void softmax_panel(float *panel, size_t columns, size_t keys, softmax_base base, softmax_state *state, float inverse[TILE_COLS]) {
   softmax_begin(state);
-  softmax_block(panel, keys, base, state, inverse);
+  softmax_block(panel, columns, keys, base, state, inverse);
   softmax_end(state, inverse);
   panel_scale(panel, keys, inverse);
 }

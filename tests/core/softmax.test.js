@@ -22,7 +22,7 @@ test('softmax_panel equals softmax in float64, each column of its own, of either
           // Only some columns lie elsewhere: the others must not notice.
           const scores = numbers(keys * COLS, keys + 1).map((x, i) => Math.fround(x * range) + (i % 3 === 1 ? middle : 0));
           const panel = k.block(scores);
-          k.core.softmax_panel(panel.at, keys, base, k.block(2 * COLS).at, k.block(COLS).at);
+          k.core.softmax_panel(panel.at, COLS, keys, base, k.block(2 * COLS).at, k.block(COLS).at);
           for (let c = 0; c < COLS; c++) {
             const exact = softmax(column(scores, c).map((x) => x * (base === OF_2 ? Math.LN2 : 1)));
             assertClose(column(k.view(panel), c), exact, 6e-7, `${keys} keys, range ${range} about ${middle}, base ${base}`);
@@ -39,7 +39,7 @@ test('softmax_again makes the same weights of any block, softmax_backward the gr
     const keys = 37;
     const scores = numbers(keys * COLS, 4).map((x, i) => (i % COLS === 3 ? -Infinity : 5 * x));
     const [panel, state, inverse] = [k.block(scores), k.block(2 * COLS), k.block(COLS)];
-    k.core.softmax_panel(panel.at, keys, base, state.at, inverse.at);
+    k.core.softmax_panel(panel.at, COLS, keys, base, state.at, inverse.at);
     const again = k.block(scores.subarray(10 * COLS, 30 * COLS));
     k.core.softmax_again(again.at, 20, base, state.at, inverse.at);
     assert.deepEqual(k.view(again).slice(), k.view(panel).slice(10 * COLS, 30 * COLS));
@@ -56,11 +56,28 @@ test('a column has the same bits whatever the columns beside it hold', kernels((
   const scores = numbers(keys * COLS, 4).map((x) => x * 3);
   const run = (values) => {
     const panel = k.block(values);
-    k.core.softmax_panel(panel.at, keys, OF_2, k.block(2 * COLS).at, k.block(COLS).at);
+    k.core.softmax_panel(panel.at, COLS, keys, OF_2, k.block(2 * COLS).at, k.block(COLS).at);
     return column(k.view(panel), 2);
   };
   const alone = run(scores);
   assert.deepEqual(run(scores.map((x, i) => (i % COLS === 2 ? x : x * 100 + 50))), alone);
+}));
+
+test('where four columns or fewer count, they have the same bits, and the others stay as they are', kernels((k) => {
+  const [keys, scores] = [21, numbers(21 * COLS, 5)];
+  const run = (columns) => {
+    const [panel, state, inverse] = [k.block(scores), k.block(2 * COLS), k.block(COLS)];
+    k.core.softmax_begin(state.at);
+    k.core.softmax_block(panel.at, columns, keys, OF_2, state.at, inverse.at);
+    return { panel: k.view(panel), rescale: k.view(inverse) };
+  };
+  const whole = run(COLS);
+  for (const columns of [1, 3, 4, 5]) {
+    const counted = columns > 4 ? COLS : 4;
+    const { panel, rescale } = run(columns);
+    assert.deepEqual(panel, whole.panel.map((x, i) => (i % COLS < counted ? x : scores[i])));
+    assert.deepEqual(rescale, whole.rescale.map((x, c) => (c < counted ? x : 0)));
+  }
 }));
 
 test('a column of −∞ becomes zeros, one NaN makes its own column NaN and no other', kernels((k) => {
@@ -69,7 +86,7 @@ test('a column of −∞ becomes zeros, one NaN makes its own column NaN and no 
   scores[3 * COLS + 6] = NaN;
   for (let s = 0; s < 5; s++) scores[s * COLS + 7] = s === 4 ? NaN : -Infinity;
   const panel = k.block(scores);
-  k.core.softmax_panel(panel.at, 5, OF_E, k.block(2 * COLS).at, k.block(COLS).at);
+  k.core.softmax_panel(panel.at, COLS, 5, OF_E, k.block(2 * COLS).at, k.block(COLS).at);
   for (let c = 0; c < COLS; c++) {
     const weights = column(k.view(panel), c);
     if (c === 2) assert.deepEqual(weights, [0, 0, 0, 0, 0]);
@@ -90,7 +107,7 @@ test('softmax_block over parts, rescaled, equals softmax of the whole, −∞ fi
     const parts = new Float64Array(keys * COLS);
     for (let s = 0; s < keys; s += 30) {
       const panel = k.block(scores.subarray(s * COLS, (s + 30) * COLS));
-      k.core.softmax_block(panel.at, 30, OF_E, state.at, factor.at);
+      k.core.softmax_block(panel.at, COLS, 30, OF_E, state.at, factor.at);
       for (let i = 0; i < s * COLS; i++) parts[i] *= k.view(factor)[i % COLS];
       parts.set(k.view(panel), s * COLS);
     }
@@ -109,7 +126,7 @@ test('2ˣ is within 2.7 ulp, falls to 0 below 2⁻⁸⁰, and is monotonic at it
   const weights = (values, keys) => {
     const [panel, state, factor] = [k.block(values), k.block(2 * COLS), k.block(COLS)];
     k.core.softmax_begin(state.at);
-    k.core.softmax_block(panel.at, keys, OF_2, state.at, factor.at);
+    k.core.softmax_block(panel.at, COLS, keys, OF_2, state.at, factor.at);
     return column(k.view(panel), 0);
   };
   const y = weights(scores, count);
