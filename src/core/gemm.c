@@ -11,41 +11,37 @@ static size_t pass_depth(size_t in) {
   return passes ? (in + passes - 1) / passes : 1;
 }
 
-/* Up to four rows of the source become one group of lanes of the panel, four steps of depth at a time. */
-VERB void pack_group(float *panel, size_t width, const float *source, size_t stride, size_t rows, size_t lanes,
-                       size_t depth, float scale) {
+/* Four rows of the source, or two, become as many lanes of the panel, four steps of depth at a time. */
+VERB void pack_group(float *panel, size_t width, const float *source, size_t stride, size_t lanes, size_t depth, float scale) {
   const vec factor = vec_splat(scale);
   size_t k = 0;
   for (; k + 4 <= depth; k += 4) {
     vec group[4] = {vec_splat(0), vec_splat(0), vec_splat(0), vec_splat(0)};
-    for (size_t r = 0; r < rows; r++) group[r] = vec_mul(vec_load(source + r * stride + k), factor);
+    for (size_t r = 0; r < lanes; r++) group[r] = vec_mul(vec_load(source + r * stride + k), factor);
     vec_transpose(group);
-    for (size_t i = 0; i < 4; i++) {
-      vec_store_lanes(panel + (k + i) * width, group[i], lanes);
-    }
+    for (size_t i = 0; i < 4; i++) (lanes == 4 ? vec_store : vec_store_half)(panel + (k + i) * width, group[i]);
   }
   for (; k < depth; k++) {
-    for (size_t r = 0; r < lanes; r++) panel[k * width + r] = r < rows ? source[r * stride + k] * scale : 0;
+    for (size_t r = 0; r < lanes; r++) panel[k * width + r] = source[r * stride + k] * scale;
   }
 }
 
-/* One row becomes one lane. */
+/* One row becomes one lane; none, zeros. */
 static void pack_lane(float *panel, size_t width, const float *source, size_t depth, float scale) {
-  for (size_t k = 0; k < depth; k++) panel[k * width] = source[k] * scale;
+  for (size_t k = 0; k < depth; k++) panel[k * width] = source ? source[k] * scale : 0;
 }
 
 void gemm_pack_rows(float *panels, size_t width, const float *source, size_t stride, size_t rows, size_t depth,
                     float scale) {
   for (size_t row = 0; row < rows; row += width) {
-    for (size_t lane = 0; lane < width; lane += 4) {
-      size_t left = rows > row + lane ? rows - row - lane : 0, lanes = width - lane < 4 ? width - lane : 4;
-      float *panel = panels + row * depth + lane;
+    for (size_t lane = 0, lanes; lane < width; lane += lanes) {
+      const size_t left = rows > row + lane ? rows - row - lane : 0, room = width - lane < left ? width - lane : left;
       const float *from = source + (row + lane) * stride;
-      /* What most groups are, known when compiled: their vectors stay in registers. */
-      if (lanes == 4 && left >= 4) pack_group(panel, width, from, stride, 4, 4, depth, scale);
-      else if (lanes == 2 && left >= 2) pack_group(panel, width, from, stride, 2, 2, depth, scale);
-      else if (lanes == 1 && left >= 1) pack_lane(panel, width, from, depth, scale);
-      else pack_group(panel, width, from, stride, left < lanes ? left : lanes, lanes, depth, scale);
+      float *panel = panels + row * depth + lane;
+      lanes = room >= 4 ? 4 : room >= 2 ? 2 : 1;
+      if (lanes == 4) pack_group(panel, width, from, stride, 4, depth, scale);
+      else if (lanes == 2) pack_group(panel, width, from, stride, 2, depth, scale);
+      else pack_lane(panel, width, room ? from : NULL, depth, scale);
     }
   }
 }

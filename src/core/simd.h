@@ -35,13 +35,11 @@ enum { HL_SIMD_RELAXED = 0, TILE_COLS = 8 };
 VERB vec vec_splat(float x) { return wasm_f32x4_splat(x); }
 VERB vec vec_load(const float *p) { return wasm_v128_load(p); }
 VERB vec vec_load_splat(const float *p) { return wasm_v128_load32_splat(p); }
-VERB void vec_store(float *p, vec x) { wasm_v128_store(p, x); }
-VERB void vec_store_lanes(float *p, vec x, size_t lanes) {
-  if (lanes == 4) wasm_v128_store(p, x);
-  if (lanes == 2 || lanes == 3) wasm_v128_store64_lane(p, x, 0);
-  if (lanes == 3) wasm_v128_store32_lane(p + 2, x, 2);
-  if (lanes == 1) wasm_v128_store32_lane(p, x, 0);
+VERB vec vec_load_each(const float *a, const float *b, const float *c, const float *d) {
+  return wasm_v128_load32_lane(d, wasm_v128_load32_lane(c, wasm_v128_load32_lane(b, wasm_v128_load32_zero(a), 1), 2), 3);
 }
+VERB void vec_store(float *p, vec x) { wasm_v128_store(p, x); }
+VERB void vec_store_half(float *p, vec x) { wasm_v128_store64_lane(p, x, 0); }
 
 VERB vec vec_add(vec a, vec b) { return wasm_f32x4_add(a, b); }
 VERB vec vec_sub(vec a, vec b) { return wasm_f32x4_sub(a, b); }
