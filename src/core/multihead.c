@@ -28,7 +28,7 @@ hl_attention_args multihead_attention(const hl_multihead_args *m) {
 }
 
 /* The products of matrices and attention take turns in `shared`. */
-layer multihead_lay_out(const hl_multihead_args *m, const hl_attention_args *a, bool keep, float *workspace) {
+layer multihead_lay_out(const hl_multihead_args *m, const hl_attention_args *a, bool keep) {
   layer l = {.query_width = a->heads * a->width,
              .kv_width = a->kv_heads * a->width,
              .fresh_keys = a->keys - m->past_keys,
@@ -42,14 +42,20 @@ layer multihead_lay_out(const hl_multihead_args *m, const hl_attention_args *a, 
   if (m->packed_wo) shared = most(shared, linear_workspace(query_rows, l.query_width));
   const uint64_t statistics = keep ? 2 * query_rows * a->heads : 0;
   const uint64_t sizes[] = {shared, queries, keys, keys, keep || m->packed_wo ? queries : 0, appended, appended, statistics};
-  float **parts[] = {&l.shared, &l.query, &l.key, &l.value, &l.heads, &l.appended_key, &l.appended_value, &l.statistics};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-    uint64_t *used = keep && i > 0 ? &l.kept : &l.total;
-    float *block = keep && i > 0 ? m->saved : workspace;
-    if (block) *parts[i] = block + *used;
-    *used += (sizes[i] + 15) / 16 * 16;
+    l.sizes[i] = (sizes[i] + 15) / 16 * 16;
+    *(keep && i > 0 ? &l.kept : &l.total) += l.sizes[i];
   }
   return l;
+}
+
+void multihead_place(layer *l, float *saved, float *workspace) {
+  float **parts[] = {&l->shared, &l->query, &l->key, &l->value, &l->heads, &l->appended_key, &l->appended_value, &l->statistics};
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    float **block = saved && i > 0 ? &saved : &workspace;
+    *parts[i] = *block;
+    if (*block) *block += l->sizes[i];
+  }
 }
 
 /* Projections of one and the same input share its packing. */
@@ -121,10 +127,10 @@ hl_status hl_multihead_forward(const hl_multihead_args *m) {
   hl_status status = m ? validate(m) : HL_BAD_SHAPE;
   if (status != HL_OK) return status;
   hl_attention_args a = multihead_attention(m);
-  bool keep = m->saved != NULL;
-  float *workspace = workspace_alloc(multihead_lay_out(m, &a, keep, NULL).total);
+  layer l = multihead_lay_out(m, &a, m->saved != NULL);
+  float *workspace = workspace_alloc(l.total);
   if (!workspace) return HL_OUT_OF_MEMORY;
-  layer l = multihead_lay_out(m, &a, keep, workspace);
+  multihead_place(&l, m->saved, workspace);
   multihead_split(&a, m, &l);
   status = attention_validate(&a);
   if (status == HL_OK) forward(m, &a, &l);
@@ -134,7 +140,7 @@ hl_status hl_multihead_forward(const hl_multihead_args *m) {
 
 double hl_multihead_saved_size(const hl_multihead_args *m) {
   hl_attention_args a = multihead_attention(m);
-  return (double)multihead_lay_out(m, &a, true, NULL).kept;
+  return (double)multihead_lay_out(m, &a, true).kept;
 }
 
 double hl_weight_packed_size(uint32_t out, uint32_t in) { return (double)gemm_packed_weight(out, in); }

@@ -75,7 +75,8 @@ hl_status hl_multihead_backward(const hl_multihead_backward_args *g) {
   if (status != HL_OK) return status;
   const hl_multihead_args *m = &g->forward;
   hl_attention_backward_args attention = {.attention = multihead_attention(m), .d_weights = g->d_weights, .d_bias = g->d_bias};
-  layer l = multihead_lay_out(m, &attention.attention, true, NULL);
+  layer l = multihead_lay_out(m, &attention.attention, true);
+  multihead_place(&l, m->saved, NULL);
   multihead_split(&attention.attention, m, &l);
   attention.attention.output = l.heads;
   float *workspace = workspace_alloc(lay_out(m, &attention, &l, NULL).total);
