@@ -162,11 +162,10 @@ void attention_pack_appended(float *packed, const hl_attention_args *a, const fl
   }
 }
 
-/* Packs one key/value head, or its keys alone; says whether its values are all finite. */
+/* Packs one key/value head; says whether its values are all finite. */
 static bool pack_head(float *keys, float *values, const hl_attention_args *a, const float *key, const float *value,
                       uint32_t kv_head) {
   gemm_pack_rows(keys, TILE_ROWS, key, a->key_stride.row, a->keys, a->width, 1);
-  if (!values) return false;
   bool finite_values = gemm_pack_columns(values, all_keys(a), 0, value, a->value_stride.row, a->keys, a->value_width);
   if (a->appended == 0) return finite_values;
   attention_pack_appended(keys, a, a->appended_key, a->width, kv_head);
@@ -180,12 +179,14 @@ softmax_base attention_base(const hl_attention_args *a) {
   return as_they_are ? SOFTMAX_OF_E : SOFTMAX_OF_2;
 }
 
+float tile_scale(const attention_tile *t) {
+  const hl_attention_args *a = t->args;
+  return a->scores_step == HL_SCORES_RAW ? 1 : t->base == SOFTMAX_OF_2 ? a->scale * LOG2_E : a->scale;
+}
+
 void tile_pack_query(const attention_tile *t) {
   const hl_attention_args *a = t->args;
-  const float *query = a->query + (size_t)t->batch * a->query_stride.batch +
-                       (size_t)t->head * a->query_stride.head + (size_t)t->first * a->query_stride.row;
-  float scale = a->scores_step == HL_SCORES_RAW ? 1 : t->base == SOFTMAX_OF_2 ? a->scale * LOG2_E : a->scale;
-  gemm_pack_rows(t->query, t->direct ? 1 : TILE_COLS, query, a->query_stride.row, t->queries, a->width, scale);
+  gemm_pack_rows(t->query, t->direct ? 1 : TILE_COLS, tile_from(t), a->query_stride.row, t->queries, a->width, tile_scale(t));
 }
 
 typedef struct {
@@ -206,12 +207,12 @@ static void attend_head(const run *r, float *workspace, uint32_t batch, uint32_t
   const float *key = args->key + (size_t)batch * args->key_stride.batch + (size_t)kv_head * args->key_stride.head;
   const float *value = args->value + (size_t)batch * args->value_stride.batch + (size_t)kv_head * args->value_stride.head;
   bool direct = is_direct(args), few = few_queries(args) && (!mask_hides(args) || few_finite(args, value));
-  bool finite_values = !direct && pack_head(keys, few ? NULL : values, args, key, value, kv_head);
+  bool as_given = direct || few, finite_values = !as_given && pack_head(keys, values, args, key, value, kv_head);
   for (uint32_t h = kv_head * group; h < (kv_head + 1) * group; h++) {
     for (uint32_t t = first; t < last; t += TILE_QUERIES) {
-      attention_tile tile = {args,  batch, h, t, last - t < TILE_QUERIES ? last - t : TILE_QUERIES, direct ? key : keys,
-                             direct || few ? value : values, direct, few, finite_values, query, attention_base(args), scores, heads, (size_t)l->score_rows};
-      tile_pack_query(&tile);
+      attention_tile tile = {args,  batch, h, t, last - t < TILE_QUERIES ? last - t : TILE_QUERIES, as_given ? key : keys,
+                             as_given ? value : values, direct, few, finite_values, query, attention_base(args), scores, heads, (size_t)l->score_rows};
+      if (!few) tile_pack_query(&tile);
       attend(&tile);
     }
   }

@@ -24,7 +24,7 @@ typedef struct {
   const float *keys;   /* packed rows:    [⌈S/TILE_ROWS⌉][D][TILE_ROWS] */
   const float *values; /* packed columns: [⌈Dv/TILE_ROWS⌉][S][TILE_ROWS] */
   bool direct;         /* keys and values are not packed but as they were given, by the strides of args */
-  bool few;            /* so are the values alone, and the output takes what heads would */
+  bool few;            /* so are queries, keys and values, and the output takes what heads would */
   bool finite;         /* no NaN or infinity among the packed values */
   float *query;        /* packed rows:    [panel][D][8], the scale on them but where raw scores are asked for */
   softmax_base base;   /* of 2 where the queries carry log₂ e as well */
@@ -76,6 +76,13 @@ static inline float *tile_to(const attention_tile *t, uint32_t panel) {
 /* output(queries, Dv) = the panel's heads, each query times its factor; NULL is 1. */
 void tile_output(const attention_tile *t, uint32_t panel, const float *factor);
 
+/* Where the tile's queries lie as they were given, and what is to be on them when they are packed. */
+static inline const float *tile_from(const attention_tile *t) {
+  const hl_stride *stride = &t->args->query_stride;
+  return t->args->query + (size_t)t->batch * stride->batch + (size_t)t->head * stride->head + (size_t)t->first * stride->row;
+}
+float tile_scale(const attention_tile *t);
+
 /* Packs the queries of the tile, with the scale. */
 void tile_pack_query(const attention_tile *t);
 
@@ -94,10 +101,11 @@ void tile_gather(float *sum, const float *columns, size_t capacity, size_t width
 void row_scores(const attention_tile *t, span keys);
 void row_values(const attention_tile *t, span keys);
 
-/* tile_values and the factor of tile_output for few queries, of whose values none may be NaN or infinite where a key can
- * be hidden. */
+/* tile_scores, tile_values and the factor of tile_output for few queries, of whose values none may be NaN or infinite
+ * where a key can be hidden. */
 bool few_queries(const hl_attention_args *args);
 bool few_finite(const hl_attention_args *args, const float *value);
+void few_scores(const attention_tile *t, span keys);
 void few_values(const attention_tile *t, span keys);
 void few_scale(const attention_tile *t, uint32_t panel, const float factor[TILE_COLS]);
 

@@ -1,4 +1,4 @@
-/* Few queries use the values too seldom for packing them to pay: here they are read where they lie, and the output is
+/* Few queries use keys and values too seldom for packing them to pay: here all are read where they lie, and the output is
  * written where it belongs, with the same bits. */
 #include "attention.h"
 #include "panel.h"
@@ -16,6 +16,54 @@ bool few_finite(const hl_attention_args *a, const float *value) {
     for (size_t j = 0; j < a->value_width; j++) sum += value[s * a->value_stride.row + j] * 0;
   }
   return sum == 0;
+}
+
+/* Scores of up to four queries before up to TILE_ROWS keys: four columns of a panel. The last of either stands in the
+ * place of those that are lacking. */
+KERNEL static void few_tile(float *scores, const float *query, size_t query_stride, size_t queries, const float *key,
+                            size_t key_stride, size_t keys, size_t width, float scale) {
+  const vec factor = vec_splat(scale);
+  const float *q[4], *k[TILE_ROWS];
+  vec acc[TILE_ROWS];
+#pragma clang loop unroll(full)
+  for (size_t i = 0; i < 4; i++) q[i] = query + (i < queries ? i : queries - 1) * query_stride;
+#pragma clang loop unroll(full)
+  for (size_t s = 0; s < TILE_ROWS; s++) {
+    k[s] = key + (s < keys ? s : keys - 1) * key_stride;
+    acc[s] = vec_splat(0);
+  }
+  size_t d = 0;
+  for (; d + 4 <= width; d += 4) {
+    vec column[4];
+#pragma clang loop unroll(full)
+    for (size_t i = 0; i < 4; i++) column[i] = vec_load(q[i] + d);
+    vec_transpose(column);
+#pragma clang loop unroll(full)
+    for (size_t i = 0; i < 4; i++) {
+      vec x = vec_mul(column[i], factor);
+#pragma clang loop unroll(full)
+      for (size_t s = 0; s < TILE_ROWS; s++) acc[s] = vec_fma(vec_load_splat(k[s] + d + i), x, acc[s]);
+    }
+  }
+  for (; d < width; d++) {
+    vec x = vec_mul(vec_load_each(q[0] + d, q[1] + d, q[2] + d, q[3] + d), factor);
+#pragma clang loop unroll(full)
+    for (size_t s = 0; s < TILE_ROWS; s++) acc[s] = vec_fma(vec_load_splat(k[s] + d), x, acc[s]);
+  }
+#pragma clang loop unroll(full)
+  for (size_t s = 0; s < TILE_ROWS; s++) vec_store(scores + s * TILE_COLS, acc[s]);
+}
+
+void few_scores(const attention_tile *t, span keys) {
+  const hl_attention_args *a = t->args;
+  const size_t query_stride = a->query_stride.row, key_stride = a->key_stride.row;
+  for (size_t c = 0; c < t->queries; c += 4) {
+    float *scores = panel_scores(t, c / TILE_COLS) + c % TILE_COLS;
+    for (size_t s = keys.from; s < keys.to; s += TILE_ROWS) {
+      few_tile(scores + (s - keys.from) * TILE_COLS, tile_from(t) + c * query_stride, query_stride, t->queries - c,
+               t->keys + s * key_stride, key_stride, keys.to - s, a->width, tile_scale(t));
+    }
+  }
 }
 
 /* How many of what is left a low tile takes. */

@@ -20,11 +20,9 @@ void tile_product(const attention_tile *t, span keys, float *panels, const float
 }
 
 void tile_scores(const attention_tile *t, span keys) {
-  if (t->direct) {
-    row_scores(t, keys);
-    return;
-  }
-  tile_product(t, keys, t->scores, t->keys, t->query, t->args->width);
+  if (t->direct) row_scores(t, keys);
+  else if (t->few) few_scores(t, keys);
+  else tile_product(t, keys, t->scores, t->keys, t->query, t->args->width);
 }
 
 void tile_softcap(const attention_tile *t, uint32_t panel, size_t keys) {

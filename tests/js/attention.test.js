@@ -154,17 +154,17 @@ test('NaN and infinity in hidden keys and values reach no output; in visible one
   for (let t = 0; t < 10; t++) assert.equal(Number.isNaN(output.data[t * 3]) && Number.isNaN(weights.data[t * 5]), t === 3);
 }));
 
-test('a few queries give the bits that they give among many, and NaN in hidden values does not reach them', everywhere((hl) => {
-  for (const [T, S, Dv] of [[2, 1, 8], [4, 7, 1], [5, 5, 7], [3, 5, 9], [5, 5, 32], [8, 20, 20], [11, 64, 15], [24, 63, 64]]) {
-    const [many, k, v] = [array([2, 4, 40, 6], 1), array([2, 2, S, 6], 2), array([2, 2, S, Dv], 3)];
+test('a few queries give the bits that they give among many, and NaN in a hidden key or its value does not reach them', everywhere((hl) => {
+  for (const [T, S, D, Dv] of [[2, 1, 6, 8], [4, 7, 1, 1], [5, 5, 2, 7], [3, 5, 4, 9], [5, 5, 32, 32], [8, 20, 7, 20], [11, 64, 6, 15], [24, 63, 64, 64]]) {
+    const [many, k, v] = [array([2, 4, 40, D], 1), array([2, 2, S, D], 2), array([2, 2, S, Dv], 3)];
     const some = (data, width) => Float32Array.from({ length: 8 * T * width }, (_, i) => data[Math.floor(i / (T * width)) * 40 * width + (i % (T * width))]);
-    const q = { data: some(many.data, 6), shape: [2, 4, T, 6] };
-    const poisoned = { data: v.data.map((x, i) => (Math.floor(i / Dv) % S === S - 1 ? NaN : x)), shape: v.shape };
+    const q = { data: some(many.data, D), shape: [2, 4, T, D] };
+    const poisoned = ({ data, shape }) => ({ data: data.map((x, i) => (Math.floor(i / shape[3]) % S === S - 1 ? NaN : x)), shape });
     const mask = { data: Uint8Array.from({ length: S }, (_, s) => Number(s < S - 1)), shape: [S] };
     for (const options of [{}, { causal: true }, { mask }, { weights: true, validLens: [S - 1, S - 1] }]) {
       const expected = some(hl.attention(many, k, v, options).output.data, Dv);
       assert.deepEqual(hl.attention(q, k, v, options).output.copy(), expected);
-      if (options.mask || options.validLens) assert.ok(close(hl.attention(q, k, poisoned, options).output.data, expected));
+      if (options.mask || options.validLens) assert.ok(close(hl.attention(q, poisoned(k), poisoned(v), options).output.data, expected));
     }
   }
 }));
