@@ -33,16 +33,16 @@ enum { SUM_RUN = 16 };
 /* The scores of four columns become weights, whose sums it gives: half a panel, for which the registers suffice. */
 VERB vec exp_half(float *half, size_t keys, vec origin, softmax_base base) {
   const exp_vecs constants = exp_load();
+  const float *end = half + keys * TILE_COLS;
   vec total = vec_splat(0);
-  for (size_t s = 0; s < keys;) {
-    size_t end = keys - s < SUM_RUN ? keys : s + SUM_RUN;
+  while (half != end) {
+    const float *pause = (size_t)(end - half) < SUM_RUN * TILE_COLS ? end : half + SUM_RUN * TILE_COLS;
     vec run = vec_splat(0);
-    for (; s < end; s++) {
-      float *at = half + s * TILE_COLS;
-      vec x = vec_sub(vec_load(at), origin);
+    for (; half != pause; half += TILE_COLS) {
+      vec x = vec_sub(vec_load(half), origin);
       if (base == SOFTMAX_OF_E) x = vec_mul(x, vec_splat(LOG2_E));
       x = vec_exp2(&constants, x);
-      vec_store(at, x);
+      vec_store(half, x);
       run = vec_add(run, x);
     }
     total = vec_add(total, run);
