@@ -48,6 +48,7 @@ stale() {
 
 have() { command -v "$1" >/dev/null 2>&1; }
 
+has_node() { have "$node" && "$node" -e 'process.exitCode = Number(parseInt(process.versions.node) < 20)'; }
 has_emcc() { have emcc; }
 has_chromium() { have chromium; }
 has_firefox() { have firefox-esr || have firefox; }
@@ -76,7 +77,6 @@ need() {
 }
 
 setup_npm() {
-  if ! have "$node" || ! have npm; then stop "please install Node 20 or newer with npm"; fi
   stale node_modules/.package-lock.json package-lock.json || return 0
   say "setup: installing npm packages from the lock-file"
   npm ci --no-audit --no-fund --loglevel=error
@@ -101,6 +101,7 @@ knows_relaxed() {
 }
 
 setup() {
+  if ! has_node || ! have npm; then stop "please install Node 20 or newer with npm"; fi
   need has_emcc emscripten
   if [[ $EUID -eq 0 ]] && have apt-get && ! has_newer_llvm && ! knows_relaxed; then need has_newer_llvm 'clang-19 lld-19 llvm-19'; fi
   setup_npm
