@@ -18,6 +18,9 @@ void attention_backward_run(const hl_attention_backward_args *args, float *works
 /* Up to three panels of eight queries share each pass over the keys. */
 enum { TILE_PANELS = 3, TILE_QUERIES = TILE_PANELS * TILE_COLS };
 
+/* Depth of one pass of the value product: half of it would cost 2%, twice as much half of the exactness. */
+enum { VALUE_DEPTH = 120 };
+
 typedef struct {
   const hl_attention_args *args;
   uint32_t batch, head, first, queries; /* queries first..first+queries−1 of this head */
@@ -106,7 +109,7 @@ void row_values(const attention_tile *t, span keys);
 bool few_queries(const hl_attention_args *args);
 bool few_finite(const hl_attention_args *args, const float *value);
 void few_scores(const attention_tile *t, span keys);
-void few_values(const attention_tile *t, span keys);
+void few_values(const attention_tile *t, span keys, const float (*factor)[TILE_COLS]);
 void few_scale(const attention_tile *t, uint32_t panel, const float factor[TILE_COLS]);
 
 /* The span of keys that the tile must look at, its start rounded down to a panel of keys. */

@@ -3,19 +3,24 @@
 #include "attention.h"
 #include "panel.h"
 
-enum { FEW_KEYS = 64 };
+/* So few before any number of keys, or a tile of them before as many. */
+enum { FEW_QUERIES = 8, FEW_KEYS = 64 };
 
 bool few_queries(const hl_attention_args *a) {
-  return a->queries > 1 && a->queries <= TILE_QUERIES && a->keys <= FEW_KEYS && a->appended == 0 &&
-         a->value_stride.row >= a->value_width;
+  return a->queries > 1 && (a->queries <= FEW_QUERIES || (a->queries <= TILE_QUERIES && a->keys <= FEW_KEYS)) &&
+         a->appended == 0 && a->value_stride.row >= a->value_width;
 }
 
 bool few_finite(const hl_attention_args *a, const float *value) {
-  float sum = 0;
+  vec sum = vec_splat(0);
+  float rest = 0;
   for (size_t s = 0; s < a->keys; s++) {
-    for (size_t j = 0; j < a->value_width; j++) sum += value[s * a->value_stride.row + j] * 0;
+    size_t j = 0;
+    for (; j + 4 <= a->value_width; j += 4) sum = vec_fma(vec_load(value + j), vec_splat(0), sum);
+    for (; j < a->value_width; j++) rest += value[j] * 0;
+    value += a->value_stride.row;
   }
-  return sum == 0;
+  return vec_all_zero(sum) && rest == 0;
 }
 
 /* Scores of up to four queries before up to TILE_ROWS keys: four columns of a panel. The last of either stands in the
@@ -70,34 +75,47 @@ void few_scores(const attention_tile *t, span keys) {
 static size_t rows_of(size_t left) { return left < TILE_ROWS ? left : 4; }
 
 /* Narrow values: their columns are the rows of a tile, and the queries its columns. */
-static void narrow_values(const attention_tile *t, uint32_t panel, float *output, const float *value, size_t keys) {
+static void narrow_values(const attention_tile *t, uint32_t panel, const float *scores, const float *value, size_t keys, bool add) {
   size_t width = t->args->value_width;
-  float *heads = panel_heads(t, panel);
   for (size_t j = 0, rows; j < width; j += rows) {
     rows = rows_of(width - j);
-    gemm_low_tile(rows, heads + j * TILE_COLS, TILE_COLS, gemm_zeros, value + j, t->args->value_stride.row,
-                  panel_scores(t, panel), TILE_COLS, keys);
+    float *to = panel_heads(t, panel) + j * TILE_COLS;
+    gemm_low_tile(rows, to, TILE_COLS, add ? to : gemm_zeros, value + j, t->args->value_stride.row, scores, TILE_COLS, keys);
   }
-  panel_store(output, t->args->output_stride.row, heads, width, panel_queries(t, panel));
 }
 
-/* The last columns share their tile with some of those before, which come out the same twice. */
-static void wide_values(const attention_tile *t, uint32_t panel, float *output, const float *value, size_t keys) {
+/* Wide ones: eight at a time, the last of which share their tile with some of those before. Where the output is added to,
+ * what is added is made beside it. */
+static void wide_values(const attention_tile *t, uint32_t panel, const float *scores, const float *value, size_t keys, bool add) {
   size_t queries = panel_queries(t, panel), width = t->args->value_width, to = t->args->output_stride.row;
   for (size_t c = 0, rows; c < queries; c += rows) {
     rows = rows_of(queries - c);
     for (size_t j = 0; j < width; j += TILE_COLS) {
       size_t column = width - j < TILE_COLS ? width - TILE_COLS : j;
-      gemm_low_tile(rows, output + c * to + column, to, gemm_zeros, panel_scores(t, panel) + c, TILE_COLS, value + column,
+      float *output = tile_to(t, panel) + c * to + column, beside[TILE_ROWS * TILE_COLS];
+      gemm_low_tile(rows, add ? beside : output, add ? TILE_COLS : to, gemm_zeros, scores + c, TILE_COLS, value + column,
                     t->args->value_stride.row, keys);
+      for (size_t r = 0; add && r < rows; r++) {
+        for (size_t i = j - column; i < TILE_COLS; i++) output[r * to + i] += beside[r * TILE_COLS + i];
+      }
     }
   }
 }
 
-void few_values(const attention_tile *t, span keys) {
+void few_values(const attention_tile *t, span keys, const float (*factor)[TILE_COLS]) {
+  const hl_attention_args *a = t->args;
+  bool narrow = a->value_width < TILE_COLS;
   for (uint32_t p = 0; p < tile_panels(t); p++) {
-    const float *value = t->values + (size_t)keys.from * t->args->value_stride.row;
-    (t->args->value_width < TILE_COLS ? narrow_values : wide_values)(t, p, tile_to(t, p), value, keys.to - keys.from);
+    float *heads = panel_heads(t, p);
+    if (factor && narrow) panel_scale(heads, a->value_width, factor[p]);
+    else if (factor) few_scale(t, p, factor[p]);
+    for (uint32_t from = keys.from; from < keys.to || from == keys.from; from += VALUE_DEPTH) {
+      size_t count = keys.to - from < VALUE_DEPTH ? keys.to - from : VALUE_DEPTH;
+      const float *scores = panel_scores(t, p) + (size_t)(from - keys.from) * TILE_COLS;
+      const float *value = t->values + (size_t)from * a->value_stride.row;
+      (narrow ? narrow_values : wide_values)(t, p, scores, value, count, factor || from > keys.from);
+    }
+    if (narrow) panel_store(tile_to(t, p), a->output_stride.row, heads, a->value_width, panel_queries(t, p));
   }
 }
 

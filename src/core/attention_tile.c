@@ -2,9 +2,6 @@
 #include "exp.h"
 #include "panel.h"
 
-/* Depth of one pass of the value product: half of it would cost 2%, twice as much half of the exactness. */
-enum { VALUE_DEPTH = 120 };
-
 span tile_span(const attention_tile *t) {
   span s = mask_span(t->args, t->batch, t->first, t->queries);
   s.from -= s.from % TILE_ROWS;
@@ -66,7 +63,7 @@ void tile_gather(float *sum, const float *columns, size_t capacity, size_t width
 void tile_values(const attention_tile *t, span keys, const float (*factor)[TILE_COLS]) {
   size_t width = t->args->value_width;
   if (t->few) {
-    few_values(t, keys);
+    few_values(t, keys, factor);
     return;
   }
   for (uint32_t p = 0; p < tile_panels(t); p++) {

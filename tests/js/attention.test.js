@@ -155,7 +155,7 @@ test('NaN and infinity in hidden keys and values reach no output; in visible one
 }));
 
 test('a few queries give the bits that they give among many, and NaN in a hidden key or its value does not reach them', everywhere((hl) => {
-  for (const [T, S, D, Dv] of [[2, 1, 6, 8], [4, 7, 1, 1], [5, 5, 2, 7], [3, 5, 4, 9], [5, 5, 32, 32], [8, 20, 7, 20], [11, 64, 6, 15], [24, 63, 64, 64]]) {
+  for (const [T, S, D, Dv] of [[2, 1, 6, 8], [4, 7, 1, 1], [5, 5, 2, 7], [3, 5, 4, 9], [5, 5, 32, 32], [8, 20, 7, 20], [11, 64, 6, 15], [24, 63, 64, 64], [7, 130, 3, 20], [4, 517, 6, 5], [8, 301, 16, 33], [2, 240, 8, 8]]) {
     const [many, k, v] = [array([2, 4, 40, D], 1), array([2, 2, S, D], 2), array([2, 2, S, Dv], 3)];
     const some = (data, width) => Float32Array.from({ length: 8 * T * width }, (_, i) => data[Math.floor(i / (T * width)) * 40 * width + (i % (T * width))]);
     const q = { data: some(many.data, D), shape: [2, 4, T, D] };
