@@ -18,7 +18,7 @@ EXPORTS=(
 )
 THREAD_EXPORTS=(hl_pool_work hl_pool_resize hl_pool_quit)
 # The hot loops are written out to be unrolled; everything around them is to be small.
-KERNELS=(exp gemm gemm_int8 softmax mask dropout attention_tile)
+KERNELS=(exp gemm gemm_int8 softmax dropout attention_tile)
 COMPILE=(-std=c17 -O2 -msimd128 -mbulk-memory -fno-math-errno -Wall -Wextra -Werror)
 # No Binaryen pass after the link (-O1): it would undo the register allocation that the kernels rely on.
 LINK=(-O1 --no-entry -sWASM_BIGINT -sALLOW_MEMORY_GROWTH -sINITIAL_MEMORY=131072 -sMAXIMUM_MEMORY=4GB -sTOTAL_STACK=65536)
