@@ -13,14 +13,13 @@ bool few_queries(const hl_attention_args *a) {
 
 bool few_finite(const hl_attention_args *a, const float *value) {
   vec sum = vec_splat(0);
-  float rest = 0;
   for (size_t s = 0; s < a->keys; s++) {
     size_t j = 0;
-    for (; j + 4 <= a->value_width; j += 4) sum = vec_fma(vec_load(value + j), vec_splat(0), sum);
-    for (; j < a->value_width; j++) rest += value[j] * 0;
+    for (; j + 4 <= a->value_width; j += 4) sum = vec_nan_unless_finite(sum, vec_load(value + j));
+    for (; j < a->value_width; j++) sum = vec_nan_unless_finite(sum, vec_splat(value[j]));
     value += a->value_stride.row;
   }
-  return vec_all_zero(sum) && rest == 0;
+  return vec_all_zero(sum);
 }
 
 /* Scores of up to four queries before up to TILE_ROWS keys: four columns of a panel. The last of either stands in the

@@ -32,9 +32,8 @@ void row_scores(const attention_tile *t, span keys) {
   dots(t->scores, t->query, t->keys + (size_t)keys.from * args->key_stride.row, args->key_stride.row, keys.to - keys.from, args->width);
 }
 
-/* Columns of the values that stay in registers while the keys pass by, and how many keys are summed up before the
- * sum is added to the others: long sums lose digits. */
-enum { ROW_COLUMNS = 32, ROW_DEPTH = 120 };
+/* Columns of the values that stay in registers while the keys pass by. */
+enum { ROW_COLUMNS = 32 };
 
 KERNEL static void weigh(float *sum, const float *weights, const float *value, size_t stride, size_t keys) {
   vec acc[ROW_COLUMNS / 4];
@@ -61,7 +60,7 @@ static span visible_run(const attention_tile *t, span keys, uint32_t from) {
   const float *weights = t->scores;
   span run = {from, from};
   while (run.from < keys.to && weights[(size_t)(run.from - keys.from) * TILE_COLS] == 0 && !mask_sees(t->args, t->batch, t->head, t->first, run.from)) run.from++;
-  for (run.to = run.from; run.to < keys.to && run.to - run.from < ROW_DEPTH; run.to++) {
+  for (run.to = run.from; run.to < keys.to && run.to - run.from < VALUE_DEPTH; run.to++) {
     if (weights[(size_t)(run.to - keys.from) * TILE_COLS] == 0 && !mask_sees(t->args, t->batch, t->head, t->first, run.to)) break;
   }
   return run;

@@ -46,9 +46,6 @@ void gemm_pack_rows(float *panels, size_t width, const float *source, size_t str
   }
 }
 
-/* x · 0 is 0 for every finite x, and NaN for the rest: their sum tells whether there was one. */
-VERB vec nan_unless_finite(vec sum, vec x) { return vec_fma(x, vec_splat(0), sum); }
-
 /* Two vectors that overlap hold a row of the panel. */
 VERB vec pack_panel(float *panel, const float *source, size_t stride, size_t rows) {
   vec sum[2] = {vec_splat(0), vec_splat(0)};
@@ -56,8 +53,8 @@ VERB vec pack_panel(float *panel, const float *source, size_t stride, size_t row
     vec first = vec_load(source), last = vec_load(source + TILE_ROWS - 4);
     vec_store(panel, first);
     vec_store(panel + TILE_ROWS - 4, last);
-    sum[0] = nan_unless_finite(sum[0], first);
-    sum[1] = nan_unless_finite(sum[1], last);
+    sum[0] = vec_nan_unless_finite(sum[0], first);
+    sum[1] = vec_nan_unless_finite(sum[1], last);
     source += stride;
     panel += TILE_ROWS;
   }
@@ -70,7 +67,7 @@ static vec pack_last_panel(float *panel, const float *source, size_t stride, siz
   for (size_t r = 0; r < rows; r++) {
     for (size_t lane = 0; lane < TILE_ROWS; lane++) {
       float x = lane < lanes ? source[lane] : 0;
-      sum = nan_unless_finite(sum, vec_splat(x));
+      sum = vec_nan_unless_finite(sum, vec_splat(x));
       panel[lane] = x;
     }
     source += stride;

@@ -61,6 +61,9 @@ VERB vec vec_fma(vec a, vec b, vec c) {
 #endif
 }
 
+/* x · 0 is 0 for every finite x, and NaN for the rest: their sum tells whether there was one. */
+VERB vec vec_nan_unless_finite(vec sum, vec x) { return vec_fma(x, vec_splat(0), sum); }
+
 /* Comparisons give lanes of all ones or all zeros. */
 VERB vec vec_equal(vec a, vec b) { return wasm_f32x4_eq(a, b); }
 VERB vec vec_less(vec a, vec b) { return wasm_f32x4_lt(a, b); }
