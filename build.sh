@@ -18,8 +18,8 @@ EXPORTS=(
 )
 THREAD_EXPORTS=(hl_pool_work hl_pool_resize hl_pool_quit)
 # The hot loops are written out to be unrolled; everything around them is to be small.
-KERNELS=(exp gemm gemm_int8 softmax dropout attention_tile)
-COMPILE=(-std=c17 -O2 -msimd128 -mbulk-memory -fno-math-errno -Wall -Wextra -Werror)
+KERNELS=(exp gemm gemm_int8 softmax dropout tile)
+COMPILE=(-Isrc/core -std=c17 -O2 -msimd128 -mbulk-memory -fno-math-errno -Wall -Wextra -Werror)
 # No Binaryen pass after the link (-O1): it would undo the register allocation that the kernels rely on.
 LINK=(-O1 --no-entry -sWASM_BIGINT -sALLOW_MEMORY_GROWTH -sINITIAL_MEMORY=131072 -sMAXIMUM_MEMORY=4GB -sTOTAL_STACK=65536)
 
@@ -117,7 +117,7 @@ setup_tests() {
 # Compiles and links src/core in one flavour, with threads where its name says so. Arguments: the flavour, then
 # more flags for the compiler.
 build_flavour() {
-  local flavour=$1 source name small object job objects=() jobs=() headers=(src/core/*.h) exports=("${EXPORTS[@]}") compile=("${COMPILE[@]}") link=("${LINK[@]}") list
+  local flavour=$1 source name small object job objects=() jobs=() headers=(src/core/*.h src/core/*/*.h) exports=("${EXPORTS[@]}") compile=("${COMPILE[@]}") link=("${LINK[@]}") list
   shift
   compile+=("$@")
   if [[ $flavour == *-threads ]]; then
@@ -127,9 +127,10 @@ build_flavour() {
   fi
   list=$(IFS=, && say "${exports[*]/#/_}")
   mkdir -p "dist/obj/$flavour" dist/test
-  for source in src/core/*.c; do
+  for source in src/core/*/*.c; do
     name=$(basename "$source" .c)
-    object=dist/obj/$flavour/$name.o
+    object=${source#src/core/}
+    object=dist/obj/$flavour/${object//\//-}.o
     small=-Os
     if [[ " ${KERNELS[*]} " == *" $name "* ]]; then small=; fi
     objects+=("$object")
@@ -205,37 +206,37 @@ bundle() {
 }
 
 build_module() {
-  local sources=(src/js/*.js dist/headlight.*.wasm package.json build.sh node_modules/.package-lock.json)
+  local sources=(src/js/*.js src/js/*/*.js dist/headlight.*.wasm package.json build.sh node_modules/.package-lock.json)
   stale dist/formats.js "${sources[@]}" || return 0
   say 'module: headlight.node.js headlight.js headlight.worker.js headlight.inline.js formats.js'
-  bundle src/js/node.js --platform=node --outfile=dist/headlight.node.js
-  bundle src/js/browser.js --outfile=dist/headlight.js
-  bundle src/js/worker.js --outfile=dist/headlight.worker.js
-  bundle src/js/inline.js --loader:.wasm=binary --outfile=dist/headlight.inline.js
-  bundle src/js/formats.js --outfile=dist/formats.js
+  bundle src/js/load/node.js --platform=node --outfile=dist/headlight.node.js
+  bundle src/js/load/browser.js --outfile=dist/headlight.js
+  bundle src/js/load/worker.js --outfile=dist/headlight.worker.js
+  bundle src/js/load/inline.js --loader:.wasm=binary --outfile=dist/headlight.inline.js
+  bundle src/js/io/formats.js --outfile=dist/formats.js
 }
 
 build_site() {
-  local sources=(web/* src/js/*.js dist/headlight.*.wasm build.sh node_modules/.package-lock.json)
+  local sources=(web/*/* src/js/*.js src/js/*/*.js dist/headlight.*.wasm build.sh node_modules/.package-lock.json)
   stale dist/site/index.html "${sources[@]}" || return 0
   say 'page: dist/site dist/headlight.html'
   mkdir -p dist/site
   local texts=(--loader:.css=text --loader:.html=text)
-  bundle web/mount.js web/worker.js "${texts[@]}" --minify --outdir=dist/site
-  bundle web/main.js --external:./mount.js --minify --outdir=dist/site
-  cp web/learned.safetensors dist/site/
-  cp dist/headlight.*.wasm dist/headlight.worker.js web/index.html dist/site/
-  bundle web/main.js "${texts[@]}" --minify --outfile=dist/obj/main.js
-  bundle web/worker.inline.js --format=iife --log-override:empty-import-meta=silent --minify --loader:.wasm=binary --loader:.safetensors=binary --outfile=dist/obj/worker.inline.js
-  "$node" web/onefile.js web/index.html dist/obj/main.js dist/obj/worker.inline.js dist/headlight.html
+  bundle web/host/mount.js web/worker/worker.js "${texts[@]}" --minify --entry-names=[name] --outdir=dist/site
+  bundle web/host/main.js --external:./mount.js --minify --outdir=dist/site
+  cp web/train/learned.safetensors dist/site/
+  cp dist/headlight.*.wasm dist/headlight.worker.js web/host/index.html dist/site/
+  bundle web/host/main.js "${texts[@]}" --minify --outfile=dist/obj/main.js
+  bundle web/worker/worker.inline.js --format=iife --log-override:empty-import-meta=silent --minify --loader:.wasm=binary --loader:.safetensors=binary --outfile=dist/obj/worker.inline.js
+  "$node" web/host/onefile.js web/host/index.html dist/obj/main.js dist/obj/worker.inline.js dist/headlight.html
 }
 
 # Types come from the JSDoc, and are checked on the way.
 build_types() {
-  stale dist/types/node.d.ts src/js/*.js src/js/*.d.ts tsconfig.json || return 0
+  stale dist/types/load/node.d.ts src/js/*.js src/js/*/*.js tsconfig.json || return 0
   say 'types: dist/types'
   node_modules/.bin/tsc -p tsconfig.json
-  touch dist/types/node.d.ts
+  touch dist/types/load/node.d.ts
 }
 
 build() {
@@ -260,13 +261,13 @@ native_clang() {
 # The core as native code under the address and undefined-behaviour sanitizers, with SIMDe for the vectors.
 build_native() {
   local flavour flags
-  stale dist/test/native.relaxed src/core/* tests/core/native.c build.sh || return 0
+  stale dist/test/native.relaxed src/core/*.h src/core/*/* tests/core/native.c build.sh || return 0
   say 'core: native, with sanitizers'
   for flavour in simd128 relaxed; do
     flags=()
     if [[ $flavour == relaxed ]]; then flags=(-D__wasm_relaxed_simd__); fi
     "$(native_clang)" -std=c17 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-math-errno \
-      -Wall -Wextra -Werror "${flags[@]}" src/core/*.c tests/core/native.c -Isrc/core -lm -o "dist/test/native.$flavour"
+      -Wall -Wextra -Werror "${flags[@]}" src/core/*/*.c tests/core/native.c -Isrc/core -lm -o "dist/test/native.$flavour"
   done
 }
 
@@ -294,7 +295,7 @@ setup_bench() {
 build_peak() {
   local relaxed
   relaxed=$(relaxed_compiler)
-  stale dist/bench/peak.relaxed.wasm tests/bench/peak.c src/core/simd.h build.sh dist/obj/toolchain || return 0
+  stale dist/bench/peak.relaxed.wasm tests/bench/peak.c src/core/base/simd.h build.sh dist/obj/toolchain || return 0
   mkdir -p dist/bench
   link_peak simd128
   case $relaxed in
@@ -327,10 +328,10 @@ bench_training() {
 
 # ---- pictures ----------------------------------------------------------------------------------------------
 
-# Letters of the languages that the page speaks. Arguments: those of tests/web/screenshots.js.
+# Letters of the languages that the page speaks. Arguments: those of tests/web/host/screenshots.js.
 screenshots() {
   need has_chromium chromium has_chinese fonts-noto-cjk
-  "$node" tests/web/screenshots.js "$@"
+  "$node" tests/web/host/screenshots.js "$@"
 }
 
 has_chinese() { [[ -n $(fc-list :lang=zh 2>/dev/null) ]]; }
@@ -339,7 +340,7 @@ has_chinese() { [[ -n $(fc-list :lang=zh 2>/dev/null) ]]; }
 
 case ${1:-build} in
   build) build; build_site ;;
-  start) build; build_site; exec "$node" web/serve.js "${@:2}" ;;
+  start) build; build_site; exec "$node" web/host/serve.js "${@:2}" ;;
   test) setup_tests; build; build_site; build_types; build_native; bench --tiny; run_tests ;;
   bench) build; bench "${@:2}" ;;
   bench-limits) build; build_peak; "$node" tests/bench/limits.js ;;

@@ -66,9 +66,9 @@ typedef enum {
 } hl_weights;
 
 typedef struct {
-  float *output;  /* (B,H,T,Dv) by output_stride */
-  float *weights; /* as weights_mode says, contiguous; after dropout */
-  float *scores;  /* (B,H,T,S+E), contiguous, at scores_step */
+  float *output;     /* (B,H,T,Dv) by output_stride */
+  float *weights;    /* as weights_mode says, contiguous; after dropout */
+  float *scores;     /* (B,H,T,S+E), contiguous, at scores_step */
   float *statistics; /* (2,B,H,T), contiguous: max and 1/sum of every row, for hl_attention_backward; or NULL */
   const float *query, *key, *value; /* (B,H,T,D) (B,G,S,D) (B,G,S,Dv), each by its stride */
 
@@ -90,12 +90,12 @@ typedef struct {
   uint32_t key_padding_stride[2], valid_lens_stride[2];
 
   uint32_t batch, heads, kv_heads, queries, keys, width, value_width, appended; /* B H G T S D Dv E */
-  uint32_t weights_mode; /* hl_weights */
-  uint32_t scores_step;  /* hl_scores */
-  uint32_t causal;       /* 1: query at position i sees keys 0..i */
-  int32_t window_left;   /* −1: no bound; else keys from position i − left on */
-  int32_t window_right;  /* −1: no bound; else keys up to position i + right */
-  uint32_t seed[2];      /* of the dropout mask, low word first */
+  uint32_t weights_mode;                                                        /* hl_weights */
+  uint32_t scores_step;                                                         /* hl_scores */
+  uint32_t causal;      /* 1: query at position i sees keys 0..i */
+  int32_t window_left;  /* −1: no bound; else keys from position i − left on */
+  int32_t window_right; /* −1: no bound; else keys up to position i + right */
+  uint32_t seed[2];     /* of the dropout mask, low word first */
 
   float scale;   /* finite */
   float softcap; /* 0: none */
@@ -116,10 +116,10 @@ typedef struct {
   /* As hl_attention was given them; output and statistics as it left them. The weights and scores themselves are not
    * looked at, they are made again tile by tile. */
   hl_attention_args attention;
-  float *d_query, *d_key, *d_value; /* by query_stride, key_stride, value_stride */
-  float *d_bias; /* by bias_stride, sums where it repeats, ADDED to what is there; or NULL */
+  float *d_query, *d_key, *d_value;         /* by query_stride, key_stride, value_stride */
+  float *d_bias;                            /* by bias_stride, sums where it repeats, ADDED to what is there; or NULL */
   float *d_appended_key, *d_appended_value; /* (E, G·D), (E, G·Dv), sums over B; or NULL */
-  const float *d_output;  /* (B,H,T,Dv) by output_stride */
+  const float *d_output;                    /* (B,H,T,Dv) by output_stride */
   const float *d_weights; /* of the weights as weights_mode says, after dropout, contiguous; or NULL */
 } hl_attention_backward_args;
 
@@ -130,20 +130,20 @@ typedef struct {
 hl_status hl_attention_backward(const hl_attention_backward_args *args);
 
 /* present (B,G,P+S,D) = past (B,G,P,D) followed by fresh (B,G,S,D, by its stride). */
-hl_status hl_cache_append(float *present, const float *past, const float *fresh, uint32_t batch,
-                          uint32_t kv_heads, uint32_t past_keys, uint32_t keys, uint32_t width,
-                          uint32_t fresh_batch_stride, uint32_t fresh_head_stride, uint32_t fresh_row_stride);
+hl_status hl_cache_append(float *present, const float *past, const float *fresh, uint32_t batch, uint32_t kv_heads,
+                          uint32_t past_keys, uint32_t keys, uint32_t width, uint32_t fresh_batch_stride,
+                          uint32_t fresh_head_stride, uint32_t fresh_row_stride);
 
 /* ---- linear layer ------------------------------------------------------------------------------------ */
 
 /* y(rows, out) = x(rows, in) · weight(out, in)ᵀ + bias(out); the bias may be NULL. */
-hl_status hl_linear_forward(float *y, const float *x, const float *weight, const float *bias, uint32_t rows, uint32_t out,
-                            uint32_t in);
+hl_status hl_linear_forward(float *y, const float *x, const float *weight, const float *bias, uint32_t rows,
+                            uint32_t out, uint32_t in);
 
 /* dx(rows, in) = dy(rows, out) · weight. The gradients of the parameters are ADDED to what is there, so that several
  * calls sum up: dweight(out, in) += dyᵀ · x, dbias(out) += Σ dy over the rows. Any of the three may be NULL. */
-hl_status hl_linear_backward(float *dx, float *dweight, float *dbias, const float *dy, const float *x, const float *weight,
-                             uint32_t rows, uint32_t out, uint32_t in);
+hl_status hl_linear_backward(float *dx, float *dweight, float *dbias, const float *dy, const float *x,
+                             const float *weight, uint32_t rows, uint32_t out, uint32_t in);
 
 /* ---- multi-head attention --------------------------------------------------------------------------- */
 
@@ -165,17 +165,17 @@ typedef struct {
    * keys counts past_keys as well. query, key, value, appended, all strides but the masks': set here. */
   hl_attention_args attention;
 
-  const float *query, *key, *value;     /* (B,T,query_dim) (B,S−P,key_dim) (B,S−P,value_dim), contiguous */
-  const float *past_key, *past_value;   /* (B,G,P,D) or NULL */
-  float *present_key, *present_value;   /* (B,G,S,D), given exactly when the past is */
+  const float *query, *key, *value;   /* (B,T,query_dim) (B,S−P,key_dim) (B,S−P,value_dim), contiguous */
+  const float *past_key, *past_value; /* (B,G,P,D) or NULL */
+  float *present_key, *present_value; /* (B,G,S,D), given exactly when the past is */
   const float *packed_wq, *packed_wk, *packed_wv, *packed_wo; /* (H·D,query_dim) (G·D,key_dim) (G·D,value_dim)
                                            (C,H·D); no wo: the heads are the output, (B,T,H·D) */
-  const float *bq, *bk, *bv, *bo;       /* or NULL */
-  const float *bias_key, *bias_value;   /* (G·D) or NULL: one learned key, appended */
+  const float *bq, *bk, *bv, *bo;                             /* or NULL */
+  const float *bias_key, *bias_value;                         /* (G·D) or NULL: one learned key, appended */
   float *saved; /* hl_multihead_saved_size floats that take what backward needs; or NULL, as it must be with a cache */
   uint32_t query_dim, key_dim, value_dim, output_dim, past_keys;
-  uint32_t zero_attention;              /* 1: one key and value of zeros appended */
-  uint32_t int8;                        /* 1: the weights are as hl_weight_quantize makes them */
+  uint32_t zero_attention; /* 1: one key and value of zeros appended */
+  uint32_t int8;           /* 1: the weights are as hl_weight_quantize makes them */
 } hl_multihead_args;
 
 /* project → split → attend → concat → project. appended is set here, from bias_key and zero_attention. */
@@ -243,9 +243,9 @@ hl_status hl_gelu_backward(float *dx, const float *d_output, const float *x, uin
 hl_status hl_add(float *sum, const float *a, const float *b, uint32_t count);
 
 typedef struct {
-  float loss;        /* the mean over counted rows; 0 where there are none */
-  uint32_t counted;  /* rows whose label is not the ignored one */
-  uint32_t correct;  /* those of them whose largest logit, the first of equals, is that of the label */
+  float loss;       /* the mean over counted rows; 0 where there are none */
+  uint32_t counted; /* rows whose label is not the ignored one */
+  uint32_t correct; /* those of them whose largest logit, the first of equals, is that of the label */
 } hl_loss;
 
 /* With p = softmax(logits), by rows (rows,classes), and the target (1 − smoothing) at the label plus
@@ -280,10 +280,10 @@ hl_status hl_scale(float *x, uint32_t count, float factor);
 
 /* ---- about ------------------------------------------------------------------------------------------ */
 
-uint32_t hl_simd(void);                /* 0: plain simd128, 1: relaxed */
-uint32_t hl_attention_args_size(void); /* bytes */
+uint32_t hl_simd(void);                         /* 0: plain simd128, 1: relaxed */
+uint32_t hl_attention_args_size(void);          /* bytes */
 uint32_t hl_attention_backward_args_size(void); /* bytes */
-uint32_t hl_multihead_args_size(void); /* bytes */
+uint32_t hl_multihead_args_size(void);          /* bytes */
 uint32_t hl_multihead_backward_args_size(void); /* bytes */
 
 #endif

@@ -1,25 +1,25 @@
 // The public API. The entries node.js, browser.js and inline.js give `load` a way to come by the binary.
 
-import { attention, checkOptions, readNumber } from './attention.js';
-import { Embedding, Gelu, Linear, Norm } from './layers.js';
-import { crossEntropy } from './loss.js';
-import { MultiHeadAttention } from './multihead.js';
-import { Adam, clipGradients, Sgd } from './optimizer.js';
-import { fillNormal, fillUniform, uniformSource } from './random.js';
-import { formatShape, readShape, sameShape, shapeError } from './shape.js';
-import { Memory } from './tensor.js';
-import { readSafetensors } from './formats.js';
-import { readSavedOptions, Transformer } from './transformer.js';
+import { attention, checkOptions, readNumber } from './ops/attention.js';
+import { Embedding, Gelu, Linear, Norm } from './ops/layers.js';
+import { crossEntropy } from './ops/loss.js';
+import { MultiHeadAttention } from './ops/multihead.js';
+import { Adam, clipGradients, Sgd } from './ops/optimizer.js';
+import { fillNormal, fillUniform, uniformSource } from './ops/random.js';
+import { formatShape, readShape, sameShape, shapeError } from './check/shape.js';
+import { Memory } from './memory/memory.js';
+import { readSafetensors } from './io/formats.js';
+import { readSavedOptions, Transformer } from './models/transformer.js';
 import { version } from '../../package.json';
 
-/** @import { AttentionOptions, AttentionResult } from './attention.js' */
-/** @import { EmbeddingOptions, LinearOptions, NormOptions } from './layers.js' */
-/** @import { LossOptions, LossResult } from './loss.js' */
-/** @import { MultiHeadOptions } from './multihead.js' */
-/** @import { AdamOptions, SgdOptions, Trainable } from './optimizer.js' */
-/** @import { CoreExports, Tensor } from './tensor.js' */
-/** @import { TensorLike } from './shape.js' */
-/** @import { TransformerOptions } from './transformer.js' */
+/** @import { AttentionOptions, AttentionResult } from './ops/attention.js' */
+/** @import { EmbeddingOptions, LinearOptions, NormOptions } from './ops/layers.js' */
+/** @import { LossOptions, LossResult } from './ops/loss.js' */
+/** @import { MultiHeadOptions } from './ops/multihead.js' */
+/** @import { AdamOptions, SgdOptions, Trainable } from './ops/optimizer.js' */
+/** @import { CoreExports, Tensor } from './memory/memory.js' */
+/** @import { TensorLike } from './check/shape.js' */
+/** @import { TransformerOptions } from './models/transformer.js' */
 
 /** Sends the workers home of an instance that was forgotten. */
 const unreachable = new FinalizationRegistry((/** @type {() => void} */ stop) => stop());
@@ -46,7 +46,13 @@ export class Headlight {
   /** What runs here, and the state of its memory in bytes. threadsNote says why there is only one thread. */
   get info() {
     const { threads, note } = this.#pool;
-    return { version, simd: this.#simd, threads, ...(note !== undefined && { threadsNote: note }), memory: this.#memory.usage };
+    return {
+      version,
+      simd: this.#simd,
+      threads,
+      ...(note !== undefined && { threadsNote: note }),
+      memory: this.#memory.usage,
+    };
   }
 
   /**
@@ -285,11 +291,11 @@ export class Headlight {
   }
 }
 
-export { HeadlightError } from './errors.js';
-export { Tensor } from './tensor.js';
-export { AttentionResult } from './attention.js';
-export { MultiHeadAttention } from './multihead.js';
-export { Embedding, Gelu, Linear, Norm } from './layers.js';
-export { Adam, Sgd } from './optimizer.js';
-export { Transformer } from './transformer.js';
-export { cosineSchedule, warmupSchedule } from './schedule.js';
+export { HeadlightError } from './check/errors.js';
+export { Tensor } from './memory/memory.js';
+export { AttentionResult } from './ops/attention.js';
+export { MultiHeadAttention } from './ops/multihead.js';
+export { Embedding, Gelu, Linear, Norm } from './ops/layers.js';
+export { Adam, Sgd } from './ops/optimizer.js';
+export { Transformer } from './models/transformer.js';
+export { cosineSchedule, warmupSchedule } from './ops/schedule.js';

@@ -26,14 +26,18 @@ async function measure() {
       backward.push(performance.now() - before);
     });
   }
-  console.log(`Node ${process.versions.node.split('.')[0]} (${hl.info.simd}), ${H} heads, ${T} × ${T} × ${D}: forward ${median(forward).toFixed(1)} ms, backward ${median(backward).toFixed(1)} ms, ${median(backward.map((ms, i) => ms / forward[i])).toFixed(2)} times, of the least ${(Math.min(...backward) / Math.min(...forward)).toFixed(2)}`);
+  console.log(
+    `Node ${process.versions.node.split('.')[0]} (${hl.info.simd}), ${H} heads, ${T} × ${T} × ${D}: forward ${median(forward).toFixed(1)} ms, backward ${median(backward).toFixed(1)} ms, ${median(backward.map((ms, i) => ms / forward[i])).toFixed(2)} times, of the least ${(Math.min(...backward) / Math.min(...forward)).toFixed(2)}`,
+  );
   hl.dispose();
   for (const length of [4096, 16384]) {
     const one = await load();
     const x = one.randn([1, 1, length, D], { seed: 1 });
     const before = one.info.memory.reserved;
     one.scope(() => one.attention(x, x, x, { train: true }).backward(x));
-    console.log(`  one head, ${length} tokens, forward and backward: ${((one.info.memory.reserved - before) / 2 ** 20).toFixed(0)} MiB more`);
+    console.log(
+      `  one head, ${length} tokens, forward and backward: ${((one.info.memory.reserved - before) / 2 ** 20).toFixed(0)} MiB more`,
+    );
     one.dispose();
   }
 }
@@ -41,5 +45,6 @@ async function measure() {
 if (process.argv.includes('--here')) await measure();
 else {
   const program = fileURLToPath(import.meta.url);
-  for (const node of [process.execPath, fileURLToPath(new URL('../../node_modules/node/bin/node', import.meta.url))]) spawnSync(node, [program, '--here'], { stdio: 'inherit' });
+  for (const node of [process.execPath, fileURLToPath(new URL('../../node_modules/node/bin/node', import.meta.url))])
+    spawnSync(node, [program, '--here'], { stdio: 'inherit' });
 }

@@ -6,7 +6,9 @@ const [LEFT, BAR, GAP, WIDTH, UNIT] = [190, 16, 8, 760, 110];
 const escape = (text) => text.replace(/&/g, '&amp;').replace(/</g, '&lt;');
 
 export function drawChart(results) {
-  const run = groupRuns(results).filter(({ threads }) => threads === 1).at(-1);
+  const run = groupRuns(results)
+    .filter(({ threads }) => threads === 1)
+    .at(-1);
   const rows = byShape(run.results).filter(({ peer, weights }) => peer && !weights);
   const height = rows.length * (BAR + GAP) + 70;
   const most = Math.max(...rows.map(({ ratio }) => ratio));

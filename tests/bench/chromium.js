@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { serve } from '../../web/serve.js';
+import { serve } from '../../web/host/serve.js';
 import { launch } from '../support/chromium.js';
 
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
@@ -18,16 +18,30 @@ const HEADERS = { 'Content-Security-Policy': "default-src 'self' 'unsafe-eval' '
 
 async function prepare() {
   mkdirSync(root, { recursive: true });
-  await build({ entryPoints: [here('page.js')], bundle: true, format: 'esm', target: 'es2022', outfile: join(root, 'page.js'), logLevel: 'error', external: ['node:*', 'fs', 'path', 'os', 'crypto', 'worker_threads', 'perf_hooks', 'util', 'string_decoder'], conditions: ['browser'], mainFields: ['browser', 'module', 'main'] });
+  await build({
+    entryPoints: [here('page.js')],
+    bundle: true,
+    format: 'esm',
+    target: 'es2022',
+    outfile: join(root, 'page.js'),
+    logLevel: 'error',
+    external: ['node:*', 'fs', 'path', 'os', 'crypto', 'worker_threads', 'perf_hooks', 'util', 'string_decoder'],
+    conditions: ['browser'],
+    mainFields: ['browser', 'module', 'main'],
+  });
   const copyAll = (from, pattern) => {
-    for (const name of readdirSync(from).filter((name) => pattern.test(name))) cpSync(join(from, name), join(root, name));
+    for (const name of readdirSync(from).filter((name) => pattern.test(name)))
+      cpSync(join(from, name), join(root, name));
   };
   copyAll(here('../../dist'), /^headlight.*\.wasm$|worker\.js$/);
   copyAll(here('../../dist/bench'), /^peak.*\.wasm$/);
   copyAll(join(require.resolve('onnxruntime-web'), '..'), /^ort-wasm-simd-threaded\.(mjs|wasm)$/);
   copyAll(join(require.resolve('@tensorflow/tfjs-backend-wasm'), '..'), /\.wasm$/);
   copyAll(join(require.resolve('ruvector-attention-wasm'), '..'), /_bg\.wasm$/);
-  writeFileSync(join(root, 'index.html'), '<!doctype html><meta charset="utf-8"><title>bench</title><script type="module" src="page.js"></script>');
+  writeFileSync(
+    join(root, 'index.html'),
+    '<!doctype html><meta charset="utf-8"><title>bench</title><script type="module" src="page.js"></script>',
+  );
 }
 
 export async function* measureInChromium(options) {

@@ -1,8 +1,8 @@
 // How quickly the page answers, in Chromium, through the mouse: prints a table.
 
 import { fileURLToPath } from 'node:url';
-import { writeSafetensors } from '../../src/js/formats.js';
-import { serve } from '../../web/serve.js';
+import { writeSafetensors } from '../../src/js/io/formats.js';
+import { serve } from '../../web/host/serve.js';
 import { launch } from '../support/chromium.js';
 
 const server = await serve({ root: fileURLToPath(new URL('../../dist/site', import.meta.url)) });
@@ -26,18 +26,20 @@ await page.addInitScript(() => {
   // The time from an animation frame's start to the end of its callbacks is what the page's thread does for it.
   globalThis.frames = [];
   const ask = globalThis.requestAnimationFrame;
-  globalThis.requestAnimationFrame = (callback) => ask((time) => {
-    const start = performance.now();
-    callback(time);
-    frames.push({ at: start, busy: performance.now() - start });
-  });
+  globalThis.requestAnimationFrame = (callback) =>
+    ask((time) => {
+      const start = performance.now();
+      callback(time);
+      frames.push({ at: start, busy: performance.now() - start });
+    });
 });
 const settled = () => page.waitForFunction(() => part('#frame').getAttribute('aria-busy') === 'false');
 const choose = async (id, value) => {
   await page.selectOption(id, value);
   await settled();
 };
-const share = (numbers, at) => numbers.toSorted((a, b) => a - b)[Math.min(Math.floor(at * numbers.length), numbers.length - 1)];
+const share = (numbers, at) =>
+  numbers.toSorted((a, b) => a - b)[Math.min(Math.floor(at * numbers.length), numbers.length - 1)];
 const rows = [];
 const report = (what, figures) => {
   rows.push([what, figures]);
@@ -61,13 +63,19 @@ async function hover(moves = 120) {
     watch.observe(part('#frame'), { attributeFilter: ['aria-busy'] });
   });
   for (let i = 0; i < moves; i++) {
-    await page.mouse.move(box.x + box.width * (0.2 + 0.7 * ((i * 37) % moves) / moves), box.y + box.height * (0.3 + (0.6 * i) / moves));
+    await page.mouse.move(
+      box.x + box.width * (0.2 + (0.7 * ((i * 37) % moves)) / moves),
+      box.y + box.height * (0.3 + (0.6 * i) / moves),
+    );
     await settled();
   }
   return page.evaluate(() => {
     watch.disconnect();
     // The rows of every head are marked by the first drawing after the event.
-    const marked = moved.map((at) => frames.find((frame) => frame.at >= at)).map((frame, i) => frame && frame.at + frame.busy - moved[i]).filter((time) => time !== undefined);
+    const marked = moved
+      .map((at) => frames.find((frame) => frame.at >= at))
+      .map((frame, i) => frame && frame.at + frame.busy - moved[i])
+      .filter((time) => time !== undefined);
     return { answers, marked, busy: frames.map(({ busy }) => busy) };
   });
 }
@@ -79,7 +87,7 @@ async function drag() {
     const start = performance.now();
     while (performance.now() - start < 2000) {
       const slider = part('#temperature');
-      slider.value = String(Math.abs(((performance.now() - start) / 500) % 2 - 1) * 1.6 - 0.8);
+      slider.value = String(Math.abs((((performance.now() - start) / 500) % 2) - 1) * 1.6 - 0.8);
       slider.dispatchEvent(new Event('input'));
       await new Promise((done) => requestAnimationFrame(done));
     }
@@ -95,20 +103,38 @@ try {
   await choose('#example', 'long');
   for (let i = 0; i < 3; i++) await hover(40);
   const { answers, marked, busy } = await hover();
-  report('12 heads × 512 tokens, hover, page busy per frame', `p50 ${share(busy, 0.5).toFixed(1)} ms, p95 ${share(busy, 0.95).toFixed(1)} ms`);
-  report('the same, from the pointer\'s event until the row is lit in every head', `p50 ${share(marked, 0.5).toFixed(1)} ms, p95 ${share(marked, 0.95).toFixed(1)} ms`);
-  report('the same, from the pointer\'s event to the drawn answer (waits for the screen included)', `p50 ${share(answers, 0.5).toFixed(1)} ms, p95 ${share(answers, 0.95).toFixed(1)} ms`);
+  report(
+    '12 heads × 512 tokens, hover, page busy per frame',
+    `p50 ${share(busy, 0.5).toFixed(1)} ms, p95 ${share(busy, 0.95).toFixed(1)} ms`,
+  );
+  report(
+    "the same, from the pointer's event until the row is lit in every head",
+    `p50 ${share(marked, 0.5).toFixed(1)} ms, p95 ${share(marked, 0.95).toFixed(1)} ms`,
+  );
+  report(
+    "the same, from the pointer's event to the drawn answer (waits for the screen included)",
+    `p50 ${share(answers, 0.5).toFixed(1)} ms, p95 ${share(answers, 0.95).toFixed(1)} ms`,
+  );
   await drag();
   const dragged = await drag();
-  report('12 heads × 512 tokens, temperature dragged', `${dragged.perSecond.toFixed(0)} pictures/s, 95% of them within ${share(dragged.gaps, 0.95).toFixed(0)} ms`);
+  report(
+    '12 heads × 512 tokens, temperature dragged',
+    `${dragged.perSecond.toFixed(0)} pictures/s, 95% of them within ${share(dragged.gaps, 0.95).toFixed(0)} ms`,
+  );
 
   await choose('#tokens', '4096');
   const start = Date.now();
   await page.locator('#temperature').fill('0.1');
   await settled();
-  report('1 head × 4096 tokens, computed and drawn', `${Date.now() - start} ms (${await page.locator('#facts').textContent()})`);
+  report(
+    '1 head × 4096 tokens, computed and drawn',
+    `${Date.now() - start} ms (${await page.locator('#facts').textContent()})`,
+  );
   const tiles = await hover(60);
-  report('the same, hover, page busy per frame', `p95 ${share(tiles.busy, 0.95).toFixed(1)} ms; event to answer p95 ${share(tiles.answers, 0.95).toFixed(1)} ms`);
+  report(
+    'the same, hover, page busy per frame',
+    `p95 ${share(tiles.busy, 0.95).toFixed(1)} ms; event to answer p95 ${share(tiles.answers, 0.95).toFixed(1)} ms`,
+  );
 
   const [H, T, D] = [144, 512, 16];
   const q = { data: Float32Array.from({ length: H * T * D }, (_, i) => Math.sin(i * 0.37) * 2), shape: [1, H, T, D] };
@@ -124,7 +150,8 @@ try {
       select.value = scale;
       const before = performance.now();
       select.dispatchEvent(new Event('change'));
-      while (part('#frame').getAttribute('aria-busy') === 'true') await new Promise((done) => requestAnimationFrame(done));
+      while (part('#frame').getAttribute('aria-busy') === 'true')
+        await new Promise((done) => requestAnimationFrame(done));
       return { whole: performance.now() - before, busy: Math.max(...frames.map(({ busy }) => busy)) };
     }, scale);
     report(`144 thumbnails of 512 × 512, painted, ${scale}`, `${busyFor.busy.toFixed(0)} ms`);
@@ -133,11 +160,15 @@ try {
     const before = performance.now();
     part('#temperature').value = '0.2';
     part('#temperature').dispatchEvent(new Event('input'));
-    while (part('#frame').getAttribute('aria-busy') === 'true') await new Promise((done) => requestAnimationFrame(done));
+    while (part('#frame').getAttribute('aria-busy') === 'true')
+      await new Promise((done) => requestAnimationFrame(done));
     return performance.now() - before;
   });
   const computed = Number((await page.locator('#facts').textContent()).match(/([\d.]+) ms/)[1]);
-  report('144 heads × 512 tokens, from a change to the last thumbnail', `${whole.toFixed(0)} ms, of which the weights took ${computed.toFixed(0)}: ${(whole - computed).toFixed(0)} ms to pool, send and paint`);
+  report(
+    '144 heads × 512 tokens, from a change to the last thumbnail',
+    `${whole.toFixed(0)} ms, of which the weights took ${computed.toFixed(0)}: ${(whole - computed).toFixed(0)} ms to pool, send and paint`,
+  );
 
   await page.goto('about:blank');
   await page.goto(`${server.url}#page=train`);
@@ -147,9 +178,20 @@ try {
     const start = performance.now();
     const result = { frames: 0, gaps: [] };
     let last = start;
-    const scores = () => Math.max(0, ...(part('#score-curve').getAttribute('aria-label')?.match(/ 0\.\d+/g) ?? []).map(Number));
+    const scores = () =>
+      Math.max(
+        0,
+        ...(
+          part('#score-curve')
+            .getAttribute('aria-label')
+            ?.match(/ 0\.\d+/g) ?? []
+        ).map(Number),
+      );
     const accuracy = () => Number(part('#train-status').textContent.match(/([\d.]+) % right/)?.[1] ?? 0);
-    while (performance.now() - start < 60_000 && !(result.induction && result.accuracy && performance.now() - start > 15_000)) {
+    while (
+      performance.now() - start < 60_000 &&
+      !(result.induction && result.accuracy && performance.now() - start > 15_000)
+    ) {
       await new Promise((done) => requestAnimationFrame(done));
       const now = performance.now();
       result.frames++;
@@ -160,8 +202,14 @@ try {
     }
     return { ...result, seconds: (performance.now() - start) / 1000, status: part('#train-status').textContent };
   });
-  report('training, repeated sequences: frames a second on the page', `${(learned.frames / learned.seconds).toFixed(1)}, 99% of them within ${share(learned.gaps, 0.99).toFixed(0)} ms`);
-  report('the same: a head\'s induction score above 0.5, accuracy above 90%', `after ${(learned.induction / 1000).toFixed(1)} s, after ${(learned.accuracy / 1000).toFixed(1)} s (${learned.status})`);
+  report(
+    'training, repeated sequences: frames a second on the page',
+    `${(learned.frames / learned.seconds).toFixed(1)}, 99% of them within ${share(learned.gaps, 0.99).toFixed(0)} ms`,
+  );
+  report(
+    "the same: a head's induction score above 0.5, accuracy above 90%",
+    `after ${(learned.induction / 1000).toFixed(1)} s, after ${(learned.accuracy / 1000).toFixed(1)} s (${learned.status})`,
+  );
 } finally {
   await browser.close();
   await server.close();

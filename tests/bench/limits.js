@@ -51,18 +51,39 @@ function takeTurns(peak, runs) {
   return turns;
 }
 
-const report = (what, ratios, ofLeast, all, more = '') => console.log(`  ${what.padEnd(42)} ${median(ratios).toFixed(3)}, of the least ${ofLeast.toFixed(3)}${more} (${ratios.length} of ${all} turns)`);
+const report = (what, ratios, ofLeast, all, more = '') =>
+  console.log(
+    `  ${what.padEnd(42)} ${median(ratios).toFixed(3)}, of the least ${ofLeast.toFixed(3)}${more} (${ratios.length} of ${all} turns)`,
+  );
 
 function reportShare(peak, what, flops, run) {
-  const { peaks, times: [times], all } = takeTurns(peak, [run]);
+  const {
+    peaks,
+    times: [times],
+    all,
+  } = takeTurns(peak, [run]);
   const rate = (ms) => flops / ms / 1e6;
   const least = rate(Math.min(...times));
-  report(`${what}: share of the peak`, times.map((t, i) => rate(t) / peaks[i]), least / Math.max(...peaks), all, `, ${least.toFixed(1)} GFLOP/s`);
+  report(
+    `${what}: share of the peak`,
+    times.map((t, i) => rate(t) / peaks[i]),
+    least / Math.max(...peaks),
+    all,
+    `, ${least.toFixed(1)} GFLOP/s`,
+  );
 }
 
 function reportRatio(peak, what, run, than) {
-  const { times: [a, b], all } = takeTurns(peak, [run, than]);
-  report(what, a.map((t, i) => t / b[i]), Math.min(...a) / Math.min(...b), all);
+  const {
+    times: [a, b],
+    all,
+  } = takeTurns(peak, [run, than]);
+  report(
+    what,
+    a.map((t, i) => t / b[i]),
+    Math.min(...a) / Math.min(...b),
+    all,
+  );
 }
 
 /** y(M,N) = x(M,K) · weightᵀ on a core of its own, the weight packed beforehand. */
@@ -97,9 +118,23 @@ async function measure() {
     reportShare(peak, 'layer BERT-base 512', 8 * M * N * K + 4 * M * M * K, layer(hl, 1, M, K, 12));
     for (const T of [1024, 4096]) reportShare(peak, `attention ${T}`, 4 * T * T * 64, heads(hl, 1, T));
     reportRatio(peak, 'attention 1024: causal / full', heads(hl, 1, 1024, { causal: true }), heads(hl, 1, 1024));
-    reportRatio(peak, 'attention 512, 8 heads: weights on / off', heads(hl, 8, 512, { weights: true }), heads(hl, 8, 512));
-    reportRatio(peak, 'layer BERT-base 512: one thread / four', layer(hl, 1, 512, 768, 12), layer(four, 1, 512, 768, 12));
-    for (const [B, T, C, H] of [[3, 5, 4, 2], [2, 5, 128, 4]]) reportRatio(peak, `layer ${B}×${T}×${C}/${H}: one thread / four`, layer(hl, B, T, C, H), layer(four, B, T, C, H));
+    reportRatio(
+      peak,
+      'attention 512, 8 heads: weights on / off',
+      heads(hl, 8, 512, { weights: true }),
+      heads(hl, 8, 512),
+    );
+    reportRatio(
+      peak,
+      'layer BERT-base 512: one thread / four',
+      layer(hl, 1, 512, 768, 12),
+      layer(four, 1, 512, 768, 12),
+    );
+    for (const [B, T, C, H] of [
+      [3, 5, 4, 2],
+      [2, 5, 128, 4],
+    ])
+      reportRatio(peak, `layer ${B}×${T}×${C}/${H}: one thread / four`, layer(hl, B, T, C, H), layer(four, B, T, C, H));
     for (const instance of [hl, four]) instance.dispose();
   }
 }
@@ -107,5 +142,6 @@ async function measure() {
 if (process.argv.includes('--here')) await measure();
 else {
   const program = fileURLToPath(import.meta.url);
-  for (const node of [process.execPath, fileURLToPath(new URL('../../node_modules/node/bin/node', import.meta.url))]) spawnSync(node, [program, '--here'], { stdio: 'inherit' });
+  for (const node of [process.execPath, fileURLToPath(new URL('../../node_modules/node/bin/node', import.meta.url))])
+    spawnSync(node, [program, '--here'], { stdio: 'inherit' });
 }

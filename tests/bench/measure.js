@@ -50,12 +50,18 @@ export async function measure(contenders, { threads, rounds, slice, budget, only
         try {
           ({ output } = await made.run());
         } catch (error) {
-          report({ shape: shape.name, weights: withWeights, contender: name, failure: String(error.message ?? error).slice(0, 200) });
+          report({
+            shape: shape.name,
+            weights: withWeights,
+            contender: name,
+            failure: String(error.message ?? error).slice(0, 200),
+          });
           continue;
         }
         const first = performance.now() - start;
         const error = errorOf(problem, samples, output);
-        if (!(error < tolerance)) throw new Error(`${name} is wrong on ${shape.name}: off by ${error} of the largest value`);
+        if (!(error < tolerance))
+          throw new Error(`${name} is wrong on ${shape.name}: off by ${error} of the largest value`);
         if (first < SHORT) await warmUp(made.run, slice);
         const once = first > SLOW ? first : await repeat(made.run, 2);
         entries.push({ name, ...made, error, once, times: [], count: Math.max(1, Math.round(slice / once)) });
@@ -73,7 +79,16 @@ export async function measure(contenders, { threads, rounds, slice, budget, only
       }
       for (const { name, close, error, times } of entries) {
         const middle = median(times);
-        report({ shape: shape.name, weights: withWeights, contender: name, times, median: middle, least: Math.min(...times), error, rate: operations(shape) / middle / 1e6 });
+        report({
+          shape: shape.name,
+          weights: withWeights,
+          contender: name,
+          times,
+          median: middle,
+          least: Math.min(...times),
+          error,
+          rate: operations(shape) / middle / 1e6,
+        });
         await close?.();
       }
     }

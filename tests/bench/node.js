@@ -26,11 +26,18 @@ for (const simd of ['relaxed', 'simd128']) {
   contenders.push(...(await headlight.open({ load, threads, simd })));
 }
 if (peers) {
-  for (const form of [{ fused: true }, {}, { int8: true }]) contenders.push(onnxruntime.open(ortWeb, 'onnxruntime-web', { threads, ...form, provider: 'wasm' }));
+  for (const form of [{ fused: true }, {}, { int8: true }])
+    contenders.push(onnxruntime.open(ortWeb, 'onnxruntime-web', { threads, ...form, provider: 'wasm' }));
   const path = require.resolve('@tensorflow/tfjs-backend-wasm').replace(/[^/]*$/, '');
-  contenders.push(await tfjs.open(require('@tensorflow/tfjs-core'), require('@tensorflow/tfjs-backend-wasm'), { threads, path }));
+  contenders.push(
+    await tfjs.open(require('@tensorflow/tfjs-core'), require('@tensorflow/tfjs-backend-wasm'), { threads, path }),
+  );
   if (threads === 1) {
-    ruvectorModule.initSync({ module: readFileSync(require.resolve('ruvector-attention-wasm').replace(/[^/]*$/, 'ruvector_attention_wasm_bg.wasm')) });
+    ruvectorModule.initSync({
+      module: readFileSync(
+        require.resolve('ruvector-attention-wasm').replace(/[^/]*$/, 'ruvector_attention_wasm_bg.wasm'),
+      ),
+    });
     contenders.push(ruvector.open(ruvectorModule), plain.open());
   }
   contenders.push(onnxruntime.open(ortNode, 'onnxruntime-node (native)', { threads, fused: true, provider: 'cpu' }));

@@ -36,23 +36,42 @@ const INT64 = 7;
 
 function attribute(name, value) {
   if (Array.isArray(value)) return block(5, string(1, name), ...value.map((v) => int(8, v)), int(20, 7));
-  return Number.isInteger(value) ? block(5, string(1, name), int(3, value), int(20, 2)) : block(5, string(1, name), float(2, value), int(20, 1));
+  return Number.isInteger(value)
+    ? block(5, string(1, name), int(3, value), int(20, 2))
+    : block(5, string(1, name), float(2, value), int(20, 1));
 }
 
 function node(type, inputs, outputs, attributes = {}, domain = '') {
-  return block(1, ...inputs.map((x) => string(1, x)), ...outputs.map((x) => string(2, x)), string(4, type), ...Object.entries(attributes).map(([k, v]) => attribute(k, v)), string(7, domain));
+  return block(
+    1,
+    ...inputs.map((x) => string(1, x)),
+    ...outputs.map((x) => string(2, x)),
+    string(4, type),
+    ...Object.entries(attributes).map(([k, v]) => attribute(k, v)),
+    string(7, domain),
+  );
 }
 
 function initializer(name, data, shape) {
   const type = data instanceof Float32Array ? FLOAT : data instanceof Int8Array ? INT8 : INT64;
-  return block(5, ...shape.map((n) => int(1, n)), int(2, type), string(8, name), block(9, new Uint8Array(data.buffer, data.byteOffset, data.byteLength)));
+  return block(
+    5,
+    ...shape.map((n) => int(1, n)),
+    int(2, type),
+    string(8, name),
+    block(9, new Uint8Array(data.buffer, data.byteOffset, data.byteLength)),
+  );
 }
 
-const valueInfo = (field, name, shape) => block(field, string(1, name), block(2, block(1, int(1, FLOAT), block(2, ...shape.map((n) => block(1, int(1, n)))))));
+const valueInfo = (field, name, shape) =>
+  block(field, string(1, name), block(2, block(1, int(1, FLOAT), block(2, ...shape.map((n) => block(1, int(1, n)))))));
 
 /** A weight (out, in) as integers of eight bits and the scale of each output. */
 function quantize(weight, width) {
-  const scales = Float32Array.from({ length: width }, (_, o) => weight.subarray(o * width, (o + 1) * width).reduce((most, x) => Math.max(most, Math.abs(x)), 0) / 127);
+  const scales = Float32Array.from(
+    { length: width },
+    (_, o) => weight.subarray(o * width, (o + 1) * width).reduce((most, x) => Math.max(most, Math.abs(x)), 0) / 127,
+  );
   return { scales, integers: Int8Array.from(weight, (x, i) => Math.round(x / scales[Math.floor(i / width)])) };
 }
 
@@ -70,7 +89,11 @@ export function graphModel(problem, { fused, int8, withWeights }) {
   const nodes = [];
   const initializers = [];
   const constant = (name, data, shape) => initializers.push(initializer(name, data, shape));
-  const source = { q: 'query', k: problem.self ? 'query' : 'key', v: kind === 'attention' ? 'value' : problem.self ? 'query' : 'key' };
+  const source = {
+    q: 'query',
+    k: problem.self ? 'query' : 'key',
+    v: kind === 'attention' ? 'value' : problem.self ? 'query' : 'key',
+  };
 
   const project = (from, letter, to) => {
     constant(`b${letter}`, problem[`b${letter}`], [width]);
@@ -78,7 +101,9 @@ export function graphModel(problem, { fused, int8, withWeights }) {
       const { scales, integers } = quantize(problem[`w${letter}`], width);
       constant(`w${letter}`, transpose(integers, width), [width, width]);
       constant(`s${letter}`, scales, [width]);
-      const [x, scale, zero, sums, wide, factor] = ['x', 'scale', 'zero', 'sums', 'wide', 'factor'].map((name) => `${letter}_${name}`);
+      const [x, scale, zero, sums, wide, factor] = ['x', 'scale', 'zero', 'sums', 'wide', 'factor'].map(
+        (name) => `${letter}_${name}`,
+      );
       nodes.push(
         node('DynamicQuantizeLinear', [from], [x, scale, zero]),
         node('MatMulInteger', [x, `w${letter}`, zero], [sums]),
@@ -93,16 +118,26 @@ export function graphModel(problem, { fused, int8, withWeights }) {
     nodes.push(node('Add', [`${to}_product`, `b${letter}`], [to]));
     return to;
   };
-  const projected = Object.fromEntries(Object.entries(source).map(([letter, name]) => [letter, kind === 'layer' ? project(name, letter, `${letter}_projected`) : name]));
+  const projected = Object.fromEntries(
+    Object.entries(source).map(([letter, name]) => [
+      letter,
+      kind === 'layer' ? project(name, letter, `${letter}_projected`) : name,
+    ]),
+  );
 
   const joined = kind === 'layer' ? 'joined' : 'output';
   if (fused) {
     const attributes = { num_heads: heads, scale, ...(causal && { unidirectional: 1 }) };
-    nodes.push(node('MultiHeadAttention', [projected.q, projected.k, projected.v], [joined], attributes, 'com.microsoft'));
+    nodes.push(
+      node('MultiHeadAttention', [projected.q, projected.k, projected.v], [joined], attributes, 'com.microsoft'),
+    );
   } else {
     const split = (letter, rows, perm) => {
       constant(`${letter}_shape`, BigInt64Array.from([batch, rows, heads, head].map(BigInt)), [4]);
-      nodes.push(node('Reshape', [projected[letter], `${letter}_shape`], [`${letter}_4d`]), node('Transpose', [`${letter}_4d`], [`${letter}_heads`], { perm }));
+      nodes.push(
+        node('Reshape', [projected[letter], `${letter}_shape`], [`${letter}_4d`]),
+        node('Transpose', [`${letter}_4d`], [`${letter}_heads`], { perm }),
+      );
     };
     split('q', queries, [0, 2, 1, 3]);
     split('k', keys, [0, 2, 3, 1]);
@@ -111,7 +146,11 @@ export function graphModel(problem, { fused, int8, withWeights }) {
     constant('joined_shape', BigInt64Array.from([batch, queries, width].map(BigInt)), [3]);
     nodes.push(node('MatMul', ['q_heads', 'k_heads'], ['raw']), node('Mul', ['raw', 'scale'], ['scaled']));
     if (causal) {
-      constant('mask', Float32Array.from({ length: queries * keys }, (_, i) => (i % keys > Math.floor(i / keys) ? -1e9 : 0)), [queries, keys]);
+      constant(
+        'mask',
+        Float32Array.from({ length: queries * keys }, (_, i) => (i % keys > Math.floor(i / keys) ? -1e9 : 0)),
+        [queries, keys],
+      );
       nodes.push(node('Add', ['scaled', 'mask'], ['masked']));
     }
     nodes.push(
@@ -129,5 +168,10 @@ export function graphModel(problem, { fused, int8, withWeights }) {
   const outputs = [valueInfo(12, 'output', [batch, queries, width])];
   if (withWeights) outputs.push(valueInfo(12, 'weights', [batch, heads, queries, keys]));
   const graph = block(7, ...nodes, string(2, 'attention'), ...initializers, ...inputs, ...outputs);
-  return concat([int(1, 8), block(8, string(1, ''), int(2, 17)), block(8, string(1, 'com.microsoft'), int(2, 1)), graph]);
+  return concat([
+    int(1, 8),
+    block(8, string(1, ''), int(2, 17)),
+    block(8, string(1, 'com.microsoft'), int(2, 1)),
+    graph,
+  ]);
 }

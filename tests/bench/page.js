@@ -4,7 +4,7 @@ import * as ort from 'onnxruntime-web/wasm';
 import * as tf from '@tensorflow/tfjs-core';
 import * as tfWasm from '@tensorflow/tfjs-backend-wasm';
 import initRuvector, * as ruvectorModule from 'ruvector-attention-wasm';
-import { load } from '../../src/js/browser.js';
+import { load } from '../../src/js/load/browser.js';
 import { measure } from './measure.js';
 import { peakOf } from './peak.js';
 import * as headlight from './peers/headlight.js';
@@ -23,7 +23,8 @@ try {
     contenders.push(...(await headlight.open({ load, threads, simd })));
   }
   ort.env.wasm.wasmPaths = new URL('.', location.href).href;
-  for (const form of [{ fused: true }, {}, { int8: true }]) contenders.push(onnxruntime.open(ort, 'onnxruntime-web', { threads, ...form, provider: 'wasm' }));
+  for (const form of [{ fused: true }, {}, { int8: true }])
+    contenders.push(onnxruntime.open(ort, 'onnxruntime-web', { threads, ...form, provider: 'wasm' }));
   contenders.push(await tfjs.open(tf, tfWasm, { threads, path: './' }));
   if (threads === 1) {
     await initRuvector({ module_or_path: 'ruvector_attention_wasm_bg.wasm' });

@@ -1,5 +1,5 @@
 /* What one core can do at most: multiply-adds in registers, 12 chains so that none waits for another. */
-#include "../../src/core/simd.h"
+#include "../../src/core/base/simd.h"
 
 enum { CHAINS = 12 };
 

@@ -1,12 +1,13 @@
 // One problem: inputs and weights from a seed, and what a few rows of its answer are in float64.
 
-import { uniformSource } from '../../src/js/random.js';
+import { uniformSource } from '../../src/js/ops/random.js';
 
 const SAMPLES = 8;
 
 /** Weights of eight bits are off by up to about 1%, and are measured on layers that are worth it. */
 export const INT8_TOLERANCE = 0.03;
-export const isForInt8 = ({ kind, width, causal, long }, withWeights) => kind === 'layer' && width > 128 && !causal && !long && !withWeights;
+export const isForInt8 = ({ kind, width, causal, long }, withWeights) =>
+  kind === 'layer' && width > 128 && !causal && !long && !withWeights;
 
 export function makeProblem(shape) {
   const { kind, batch, queries, keys, width } = shape;
@@ -21,7 +22,17 @@ export function makeProblem(shape) {
   const limit = Math.sqrt(3 / width);
   const weight = () => fill(width * width, limit);
   const bias = () => fill(width, 0.1);
-  return { ...problem, wq: weight(), wk: weight(), wv: weight(), wo: weight(), bq: bias(), bk: bias(), bv: bias(), bo: bias() };
+  return {
+    ...problem,
+    wq: weight(),
+    wk: weight(),
+    wv: weight(),
+    wo: weight(),
+    bq: bias(),
+    bk: bias(),
+    bv: bias(),
+    bo: bias(),
+  };
 }
 
 /** rows(n, width) · weightᵀ + bias */
@@ -43,7 +54,9 @@ export function sampleAnswer({ shape, query, key, value, wq, wk, wv, wo, bq, bk,
   const head = width / heads;
   const samples = [];
   const count = Math.min(SAMPLES, batch * queries);
-  const chosen = Array.from({ length: count }, (_, i) => Math.round((i * (batch * queries - 1)) / Math.max(1, count - 1)));
+  const chosen = Array.from({ length: count }, (_, i) =>
+    Math.round((i * (batch * queries - 1)) / Math.max(1, count - 1)),
+  );
   for (let b = 0; b < batch; b++) {
     const rows = chosen.filter((row) => Math.floor(row / queries) === b);
     if (rows.length === 0) continue;

@@ -14,8 +14,12 @@ import { measureInChromium } from './chromium.js';
 import { drawChart } from './chart.js';
 import { writeTables } from './table.js';
 
-const { values } = parseArgs({ options: { tiny: { type: 'boolean' }, only: { type: 'string', multiple: true }, 'no-chromium': { type: 'boolean' } } });
-const options = values.tiny ? { rounds: 1, slice: 5, budget: 0, only: ['3×5×4/2', '1 query'] } : { rounds: 9, slice: 20, budget: 4000, only: values.only };
+const { values } = parseArgs({
+  options: { tiny: { type: 'boolean' }, only: { type: 'string', multiple: true }, 'no-chromium': { type: 'boolean' } },
+});
+const options = values.tiny
+  ? { rounds: 1, slice: 5, budget: 0, only: ['3×5×4/2', '1 query'] }
+  : { rounds: 9, slice: 20, budget: 4000, only: values.only };
 const folder = (name) => fileURLToPath(new URL(name, import.meta.url));
 
 /** Every line that the program prints, parsed. */
@@ -28,8 +32,14 @@ async function* lines(program, ...args) {
 }
 
 const engines = [
-  { name: `Node ${process.versions.node.split('.')[0]}`, measure: (options) => lines(process.execPath, folder('node.js'), JSON.stringify(options)) },
-  { name: 'Node 24', measure: (options) => lines(folder('../../node_modules/node/bin/node'), folder('node.js'), JSON.stringify(options)) },
+  {
+    name: `Node ${process.versions.node.split('.')[0]}`,
+    measure: (options) => lines(process.execPath, folder('node.js'), JSON.stringify(options)),
+  },
+  {
+    name: 'Node 24',
+    measure: (options) => lines(folder('../../node_modules/node/bin/node'), folder('node.js'), JSON.stringify(options)),
+  },
   ...(values['no-chromium'] ? [] : [{ name: 'Chromium', measure: measureInChromium }]),
 ];
 
@@ -38,10 +48,24 @@ for (const { name, measure } of engines) {
   for (const threads of values.tiny ? [1] : [1, 4]) {
     for await (const result of measure({ ...options, threads })) {
       results.push({ engine: name, threads, ...result });
-      if (result.peak) console.log(`${name}, ${threads} thread${threads > 1 ? 's' : ''}: the peak of a core is ${result.peak.toFixed(1)} GFLOP/s (${result.simd})`);
-      else if (result.failure && result.contender.startsWith('Headlight')) throw new Error(`${result.shape}: ${result.failure}`);
+      if (result.peak)
+        console.log(
+          `${name}, ${threads} thread${threads > 1 ? 's' : ''}: the peak of a core is ${result.peak.toFixed(1)} GFLOP/s (${result.simd})`,
+        );
+      else if (result.failure && result.contender.startsWith('Headlight'))
+        throw new Error(`${result.shape}: ${result.failure}`);
       else if (result.failure) console.log(`${result.shape}  ${result.contender} fails: ${result.failure}`);
-      else console.log([result.shape.padEnd(24), result.weights ? 'weights' : '       ', result.contender.padEnd(34), `${(result.median * 1000).toFixed(1)} µs`.padStart(14), `${result.rate.toFixed(1)} GFLOP/s`.padStart(15), `off by ${result.error.toExponential(1)}`].join('  '));
+      else
+        console.log(
+          [
+            result.shape.padEnd(24),
+            result.weights ? 'weights' : '       ',
+            result.contender.padEnd(34),
+            `${(result.median * 1000).toFixed(1)} µs`.padStart(14),
+            `${result.rate.toFixed(1)} GFLOP/s`.padStart(15),
+            `off by ${result.error.toExponential(1)}`,
+          ].join('  '),
+        );
     }
   }
 }

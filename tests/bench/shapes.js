@@ -1,8 +1,26 @@
 // What is measured. A layer projects, attends and projects back; plain attention is given q, k and v.
 // The name says B×T/S×C/H where T and S differ: batch, queries, keys, width, heads.
 
-const layer = (name, batch, queries, keys, width, heads, more = {}) => ({ name, kind: 'layer', batch, queries, keys, width, heads, ...more });
-const attention = (name, batch, queries, keys, width, heads, more = {}) => ({ name, kind: 'attention', batch, queries, keys, width, heads, ...more });
+const layer = (name, batch, queries, keys, width, heads, more = {}) => ({
+  name,
+  kind: 'layer',
+  batch,
+  queries,
+  keys,
+  width,
+  heads,
+  ...more,
+});
+const attention = (name, batch, queries, keys, width, heads, more = {}) => ({
+  name,
+  kind: 'attention',
+  batch,
+  queries,
+  keys,
+  width,
+  heads,
+  ...more,
+});
 
 export const SHAPES = [
   layer('3×5×4/2', 3, 5, 5, 4, 2),

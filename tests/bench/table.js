@@ -2,15 +2,20 @@
 
 import { median } from './measure.js';
 
-const microseconds = (ms) => (ms < 1 ? `${(ms * 1000).toFixed(ms < 0.01 ? 1 : 0)} µs` : `${ms.toFixed(ms < 10 ? 2 : 1)} ms`);
+const microseconds = (ms) =>
+  ms < 1 ? `${(ms * 1000).toFixed(ms < 0.01 ? 1 : 0)} µs` : `${ms.toFixed(ms < 10 ? 2 : 1)} ms`;
 const isInt8 = ({ contender }) => contender.endsWith('int8');
 const isOurs = ({ contender }) => contender.startsWith('Headlight');
 /** The native runtime stands beside the others, not among them; so does plain JavaScript. */
 const isPeer = ({ contender }) => /^(onnxruntime-web|tfjs|ruvector)/.test(contender);
-export const fastest = (results) => results.reduce((best, r) => (best && best.median <= r.median ? best : r), undefined);
+export const fastest = (results) =>
+  results.reduce((best, r) => (best && best.median <= r.median ? best : r), undefined);
 
 /** How many times as long as ours the other takes, round by round: whatever slows a round down slows both. Whoever was timed once has no rounds. */
-const ratioOf = (other, ours) => (other.times.length === ours.times.length ? median(other.times.map((time, round) => time / ours.times[round])) : other.median / ours.median);
+const ratioOf = (other, ours) =>
+  other.times.length === ours.times.length
+    ? median(other.times.map((time, round) => time / ours.times[round]))
+    : other.median / ours.median;
 const least = (results) => Math.min(...results.map(({ least }) => least));
 
 /** Results of one engine and thread count, by shape and weights: { shape, weights, ours, peer, ratio, least, native, int8: { ours, peer, gain, ratio } }. */
@@ -23,11 +28,26 @@ export function byShape(results) {
   }
   return [...groups.values()].map((every) => {
     const [all, int8] = [every.filter((result) => !isInt8(result)), every.filter(isInt8)];
-    const [ours, peer, oursInt8, peerInt8] = [all.filter(isOurs), all.filter(isPeer), int8.filter(isOurs), int8.filter(isPeer)].map(fastest);
+    const [ours, peer, oursInt8, peerInt8] = [
+      all.filter(isOurs),
+      all.filter(isPeer),
+      int8.filter(isOurs),
+      int8.filter(isPeer),
+    ].map(fastest);
     return {
-      shape: every[0].shape, weights: every[0].weights,
-      ours, peer, ratio: peer && ratioOf(peer, ours), least: least(all.filter(isPeer)) / least(all.filter(isOurs)), native: all.find(({ contender }) => contender.startsWith('onnxruntime-node')),
-      int8: { ours: oursInt8, peer: peerInt8, gain: oursInt8 && ratioOf(ours, oursInt8), ratio: peerInt8 && ratioOf(peerInt8, oursInt8) },
+      shape: every[0].shape,
+      weights: every[0].weights,
+      ours,
+      peer,
+      ratio: peer && ratioOf(peer, ours),
+      least: least(all.filter(isPeer)) / least(all.filter(isOurs)),
+      native: all.find(({ contender }) => contender.startsWith('onnxruntime-node')),
+      int8: {
+        ours: oursInt8,
+        peer: peerInt8,
+        gain: oursInt8 && ratioOf(ours, oursInt8),
+        ratio: peerInt8 && ratioOf(peerInt8, oursInt8),
+      },
     };
   });
 }
@@ -44,20 +64,53 @@ export function groupRuns(results) {
 }
 
 export function writeTables(results, machine) {
-  const parts = [`Measured on ${machine}. A call goes from Float32Arrays to a Float32Array. Medians of rounds in which all contenders take turns; the ratio is the median of those of the rounds, and beside it stands that of the least times: other tenants of the machine disturb both less than they do the times.\n`];
+  const parts = [
+    `Measured on ${machine}. A call goes from Float32Arrays to a Float32Array. Medians of rounds in which all contenders take turns; the ratio is the median of those of the rounds, and beside it stands that of the least times: other tenants of the machine disturb both less than they do the times.\n`,
+  ];
   for (const { engine, threads, results: own } of groupRuns(results)) {
-    const peaks = own.filter(({ peak }) => peak).map(({ peak, simd }) => `${peak.toFixed(1)} GFLOP/s ${simd === 'relaxed' ? 'with' : 'without'} relaxed SIMD`);
-    parts.push(`\n### ${engine}, ${threads} thread${threads > 1 ? 's' : ''}\n`, `The peak of a core: ${peaks.join(', ')}.\n`);
-    parts.push('| shape | weights | Headlight | GFLOP/s | fastest of the others | | ratio | of the least | native | off by |', '| --- | --- | ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: |');
+    const peaks = own
+      .filter(({ peak }) => peak)
+      .map(({ peak, simd }) => `${peak.toFixed(1)} GFLOP/s ${simd === 'relaxed' ? 'with' : 'without'} relaxed SIMD`);
+    parts.push(
+      `\n### ${engine}, ${threads} thread${threads > 1 ? 's' : ''}\n`,
+      `The peak of a core: ${peaks.join(', ')}.\n`,
+    );
+    parts.push(
+      '| shape | weights | Headlight | GFLOP/s | fastest of the others | | ratio | of the least | native | off by |',
+      '| --- | --- | ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: |',
+    );
     for (const { shape, weights, ours, peer, ratio, least, native } of byShape(own)) {
-      parts.push(`| ${[shape, weights ? 'yes' : '', microseconds(ours.median), ours.rate.toFixed(1), peer?.contender ?? '', peer ? microseconds(peer.median) : '',
-        peer ? `**${ratio.toFixed(2)}**` : '', peer ? least.toFixed(2) : '', native ? microseconds(native.median) : '', ours.error.toExponential(1)].join(' | ')} |`);
+      parts.push(
+        `| ${[
+          shape,
+          weights ? 'yes' : '',
+          microseconds(ours.median),
+          ours.rate.toFixed(1),
+          peer?.contender ?? '',
+          peer ? microseconds(peer.median) : '',
+          peer ? `**${ratio.toFixed(2)}**` : '',
+          peer ? least.toFixed(2) : '',
+          native ? microseconds(native.median) : '',
+          ours.error.toExponential(1),
+        ].join(' | ')} |`,
+      );
     }
-    parts.push('\n| int8 weights | Headlight | × its float32 | onnxruntime-web | ratio | off by |', '| --- | ---: | ---: | ---: | ---: | ---: |');
+    parts.push(
+      '\n| int8 weights | Headlight | × its float32 | onnxruntime-web | ratio | off by |',
+      '| --- | ---: | ---: | ---: | ---: | ---: |',
+    );
     for (const { shape, int8 } of byShape(own)) {
       if (!int8.ours) continue;
-      parts.push(`| ${[shape, microseconds(int8.ours.median), int8.gain.toFixed(2), int8.peer ? microseconds(int8.peer.median) : '',
-        int8.peer ? `**${int8.ratio.toFixed(2)}**` : '', int8.ours.error.toExponential(1)].join(' | ')} |`);
+      parts.push(
+        `| ${[
+          shape,
+          microseconds(int8.ours.median),
+          int8.gain.toFixed(2),
+          int8.peer ? microseconds(int8.peer.median) : '',
+          int8.peer ? `**${int8.ratio.toFixed(2)}**` : '',
+          int8.ours.error.toExponential(1),
+        ].join(' | ')} |`,
+      );
     }
   }
   return `${parts.join('\n')}\n`;

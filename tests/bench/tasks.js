@@ -2,7 +2,7 @@
 // that the task itself gives, until it reaches its goal on sequences it has not seen. Ends with 1 where one does not.
 
 import { load, warmupSchedule } from '../../dist/headlight.node.js';
-import { batchOf, randomSource, TASKS } from '../../web/tasks.js';
+import { batchOf, randomSource, TASKS } from '../../web/train/tasks.js';
 
 const SEEDS = [1, 2, 3];
 const [WARM_UP, MOST_NORM] = [50, 1];
@@ -36,17 +36,32 @@ function train(hl, task, seed) {
 
 const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(TASKS);
 const unknown = names.filter((name) => !Object.hasOwn(TASKS, name));
-if (unknown.length > 0) throw new Error(`there is no task ${unknown.join(', ')}, only ${Object.keys(TASKS).join(', ')}`);
+if (unknown.length > 0)
+  throw new Error(`there is no task ${unknown.join(', ')}, only ${Object.keys(TASKS).join(', ')}`);
 
 const hl = await load({ threads: 'auto' });
 console.log(`Node ${process.version}, ${hl.info.simd}, ${hl.info.threads} threads`);
 for (const name of names) {
-  const { goal, training: { steps } } = TASKS[name];
+  const {
+    goal,
+    training: { steps },
+  } = TASKS[name];
   for (const seed of SEEDS) {
     const { step, accuracy, seconds } = train(hl, TASKS[name], seed);
     const missed = accuracy < goal;
     if (missed) process.exitCode = 1;
-    console.log([name.padEnd(9), `seed ${seed}`, `${step} of ${steps} steps`.padStart(17), `${(100 * accuracy).toFixed(1)}% of ${100 * goal}%`.padStart(13), `${seconds.toFixed(1)} s`.padStart(7), missed ? 'missed' : ''].join('  ').trimEnd());
+    console.log(
+      [
+        name.padEnd(9),
+        `seed ${seed}`,
+        `${step} of ${steps} steps`.padStart(17),
+        `${(100 * accuracy).toFixed(1)}% of ${100 * goal}%`.padStart(13),
+        `${seconds.toFixed(1)} s`.padStart(7),
+        missed ? 'missed' : '',
+      ]
+        .join('  ')
+        .trimEnd(),
+    );
   }
 }
 hl.dispose();

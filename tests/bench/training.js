@@ -8,10 +8,13 @@ import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { load } from '../../dist/headlight.node.js';
-import { batchOf, randomSource, TASKS } from '../../web/tasks.js';
+import { batchOf, randomSource, TASKS } from '../../web/train/tasks.js';
 
 const { layers, dModel: C, numHeads: H } = TASKS.repeat.model;
-const { context: T, tokens: { length: V } } = TASKS.repeat;
+const {
+  context: T,
+  tokens: { length: V },
+} = TASKS.repeat;
 const [B, RATE, BETAS, EPS, STEPS] = [32, 0.001, [0.9, 0.999], 1e-8, 10];
 /** How far the losses of the first turn may be apart: whoever trains something else is not measured. */
 const TOLERANCE = 1e-3;
@@ -44,9 +47,15 @@ async function tensorflow(threads, parameters) {
   await tf.setBackend('wasm');
   await tf.ready();
 
-  const p = Object.fromEntries(Object.entries(parameters).map(([name, { data, shape }]) => [name, tf.variable(tf.tensor(data, shape))]));
-  const hidden = tf.tensor(Float32Array.from({ length: T * T }, (_, i) => (i % T > Math.floor(i / T) ? -1e9 : 0)), [T, T]);
-  const linear = (x, weight, bias) => (bias ? tf.add(tf.matMul(x, weight, false, true), bias) : tf.matMul(x, weight, false, true));
+  const p = Object.fromEntries(
+    Object.entries(parameters).map(([name, { data, shape }]) => [name, tf.variable(tf.tensor(data, shape))]),
+  );
+  const hidden = tf.tensor(
+    Float32Array.from({ length: T * T }, (_, i) => (i % T > Math.floor(i / T) ? -1e9 : 0)),
+    [T, T],
+  );
+  const linear = (x, weight, bias) =>
+    bias ? tf.add(tf.matMul(x, weight, false, true), bias) : tf.matMul(x, weight, false, true);
   const norm = (x, name) => {
     const off = tf.sub(x, tf.mean(x, -1, true));
     const normal = tf.mul(off, tf.rsqrt(tf.add(tf.mean(tf.square(off), -1, true), 1e-5)));
@@ -54,7 +63,9 @@ async function tensorflow(threads, parameters) {
   };
   const split = (x) => tf.transpose(tf.reshape(x, [B, T, H, C / H]), [0, 2, 1, 3]);
   const attention = (x, name) => {
-    const [q, k, v] = ['q', 'k', 'v'].map((letter) => split(linear(x, p[`${name}.w${letter}`], p[`${name}.b${letter}`])));
+    const [q, k, v] = ['q', 'k', 'v'].map((letter) =>
+      split(linear(x, p[`${name}.w${letter}`], p[`${name}.b${letter}`])),
+    );
     const scores = tf.add(tf.mul(tf.matMul(q, k, false, true), 1 / Math.sqrt(C / H)), hidden);
     const heads = tf.reshape(tf.transpose(tf.matMul(tf.softmax(scores), v), [0, 2, 1, 3]), [B * T, C]);
     return linear(heads, p[`${name}.wo`], p[`${name}.bo`]);
@@ -69,10 +80,15 @@ async function tensorflow(threads, parameters) {
   const step = ({ labels, targets }) => {
     const loss = optimizer.minimize(() => {
       const counted = Float32Array.from(targets.data, (target) => Number(target >= 0));
-      const [x, y] = [labels.data, targets.data].map((values) => tf.cast(tf.oneHot(tf.tensor1d(values, 'int32'), V), 'float32'));
+      const [x, y] = [labels.data, targets.data].map((values) =>
+        tf.cast(tf.oneHot(tf.tensor1d(values, 'int32'), V), 'float32'),
+      );
       const z = logits(x);
       const losses = tf.sub(tf.log(tf.sum(tf.exp(z), -1)), tf.sum(tf.mul(z, y), -1));
-      return tf.div(tf.sum(tf.mul(losses, counted)), counted.reduce((a, b) => a + b, 0));
+      return tf.div(
+        tf.sum(tf.mul(losses, counted)),
+        counted.reduce((a, b) => a + b, 0),
+      );
     }, true);
     const [value] = loss.dataSync();
     loss.dispose();
@@ -85,7 +101,10 @@ async function measure(threads, rounds) {
   const random = randomSource(1);
   const batches = Array.from({ length: STEPS }, () => batchOf(TASKS.repeat, random, B));
   const ours = await headlight(threads);
-  const contenders = [ours, await tensorflow(threads, ours.parameters)].map((contender) => ({ ...contender, times: [] }));
+  const contenders = [ours, await tensorflow(threads, ours.parameters)].map((contender) => ({
+    ...contender,
+    times: [],
+  }));
   let apart;
   for (let round = 0; round <= rounds; round++) {
     const losses = contenders.map(({ step, times }) =>
@@ -95,7 +114,8 @@ async function measure(threads, rounds) {
         // The first turn is for the engine to compile in.
         if (round > 0) times.push(performance.now() - start);
         return loss;
-      }));
+      }),
+    );
     // Later on, rounding sends them ways of their own.
     if (round > 0) continue;
     apart = Math.max(...losses[0].map((loss, i) => Math.abs(loss - losses[1][i])));
@@ -104,19 +124,38 @@ async function measure(threads, rounds) {
   const medians = contenders.map(({ times }) => times.sort((a, b) => a - b)[times.length >> 1]);
   const engine = `Node ${process.versions.node.split('.')[0]}, ${threads} thread${threads > 1 ? 's' : ''}`;
   contenders.forEach(({ name, times }, i) => {
-    console.log([engine.padEnd(18), name.padEnd(22), `${(1000 / medians[i]).toFixed(1)} steps/s`.padStart(13), `${medians[i].toFixed(1)} ms`.padStart(9), `least ${times[0].toFixed(1)}`.padStart(12), i > 0 ? `${(medians[i] / medians[0]).toFixed(1)} times ours, losses ${apart.toExponential(0)} apart` : ''].join('  ').trimEnd());
+    console.log(
+      [
+        engine.padEnd(18),
+        name.padEnd(22),
+        `${(1000 / medians[i]).toFixed(1)} steps/s`.padStart(13),
+        `${medians[i].toFixed(1)} ms`.padStart(9),
+        `least ${times[0].toFixed(1)}`.padStart(12),
+        i > 0 ? `${(medians[i] / medians[0]).toFixed(1)} times ours, losses ${apart.toExponential(0)} apart` : '',
+      ]
+        .join('  ')
+        .trimEnd(),
+    );
   });
 }
 
-const { values: { threads, rounds } } = parseArgs({ options: { threads: { type: 'string' }, rounds: { type: 'string', default: '12' } } });
+const {
+  values: { threads, rounds },
+} = parseArgs({ options: { threads: { type: 'string' }, rounds: { type: 'string', default: '12' } } });
 if (threads) {
   await measure(Number(threads), Number(rounds));
   process.exit();
 }
-console.log(`${cpus()[0].model.trim()}, ${cpus().length} cores; { layers: ${layers}, dModel: ${C}, numHeads: ${H}, mlp: 0 }, ${B} sequences of ${T}, Adam`);
+console.log(
+  `${cpus()[0].model.trim()}, ${cpus().length} cores; { layers: ${layers}, dModel: ${C}, numHeads: ${H}, mlp: 0 }, ${B} sequences of ${T}, Adam`,
+);
 for (const node of [process.execPath, fileURLToPath(new URL('../../node_modules/node/bin/node', import.meta.url))]) {
   for (const count of [1, 4]) {
-    const { status } = spawnSync(node, [fileURLToPath(import.meta.url), '--threads', String(count), '--rounds', rounds], { stdio: 'inherit' });
+    const { status } = spawnSync(
+      node,
+      [fileURLToPath(import.meta.url), '--threads', String(count), '--rounds', rounds],
+      { stdio: 'inherit' },
+    );
     if (status !== 0) process.exitCode = 1;
   }
 }

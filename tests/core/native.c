@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "headlight.h"
-#include "gemm_int8.h"
-#include "linear.h"
+#include "kernels/gemm_int8.h"
+#include "layers/linear.h"
 
 static uint32_t state = 20;
 static uint32_t random_below(uint32_t n) {
@@ -41,7 +41,8 @@ static void near(const char *what, double got, double expected) {
 }
 
 /* One row of attention in double: weights over S + E keys, and the slopes of the softcap, 0 where a key is hidden. */
-static void row_weights(double *weights, double *slope, const hl_attention_args *a, uint32_t b, uint32_t h, uint32_t t) {
+static void row_weights(double *weights, double *slope, const hl_attention_args *a, uint32_t b, uint32_t h,
+                        uint32_t t) {
   uint32_t g = h / (a->heads / a->kv_heads), all = a->keys + a->appended;
   int64_t position = (int64_t)t + (a->offset ? a->offset[b] : 0);
   double most = -INFINITY, sum = 0;
@@ -60,11 +61,12 @@ static void row_weights(double *weights, double *slope, const hl_attention_args 
     if (s < a->keys) {
       const hl_broadcast *m = &a->mask_stride, *o = &a->bias_stride;
       if (a->bias) score += a->bias[b * o->batch + h * o->head + t * o->query + s * o->key];
-      int hidden = (a->causal && s > position) || (a->window_left >= 0 && s < position - a->window_left) ||
-                   (a->window_right >= 0 && s > position + a->window_right) ||
-                   (a->valid_lens && (int64_t)s >= a->valid_lens[b * a->valid_lens_stride[0] + t * a->valid_lens_stride[1]]) ||
-                   (a->mask && !a->mask[b * m->batch + h * m->head + t * m->query + s * m->key]) ||
-                   (a->key_padding && !a->key_padding[b * a->key_padding_stride[0] + s * a->key_padding_stride[1]]);
+      int hidden =
+          (a->causal && s > position) || (a->window_left >= 0 && s < position - a->window_left) ||
+          (a->window_right >= 0 && s > position + a->window_right) ||
+          (a->valid_lens && (int64_t)s >= a->valid_lens[b * a->valid_lens_stride[0] + t * a->valid_lens_stride[1]]) ||
+          (a->mask && !a->mask[b * m->batch + h * m->head + t * m->query + s * m->key]) ||
+          (a->key_padding && !a->key_padding[b * a->key_padding_stride[0] + s * a->key_padding_stride[1]]);
       if (hidden) score = a->fill, slope[s] = 0;
     }
     weights[s] = score;
@@ -89,11 +91,14 @@ static void check(const hl_attention_args *a) {
         for (uint32_t j = 0; j < a->value_width; j++) {
           double expected = 0;
           for (uint32_t s = 0; s < all; s++) {
-            const float *v = s < a->keys ? a->value + b * a->value_stride.batch + g * a->value_stride.head + s * a->value_stride.row
-                                         : a->appended_value + ((s - a->keys) * a->kv_heads + g) * a->value_width;
+            const float *v =
+                s < a->keys ? a->value + b * a->value_stride.batch + g * a->value_stride.head + s * a->value_stride.row
+                            : a->appended_value + ((s - a->keys) * a->kv_heads + g) * a->value_width;
             expected += weights[s] * v[j];
           }
-          near("output", a->output[b * a->output_stride.batch + h * a->output_stride.head + t * a->output_stride.row + j], expected);
+          near("output",
+               a->output[b * a->output_stride.batch + h * a->output_stride.head + t * a->output_stride.row + j],
+               expected);
         }
       }
     }
@@ -115,20 +120,27 @@ static void all_near(const char *what, const float *got, double *expected, size_
 static void check_backward(const hl_attention_backward_args *g) {
   const hl_attention_args *a = &g->attention;
   uint32_t all = a->keys + a->appended, group = a->heads / a->kv_heads;
-  size_t queries = (size_t)a->batch * a->heads * a->queries, keys = (size_t)a->batch * a->kv_heads * a->keys, appended = (size_t)a->appended * a->kv_heads;
-  double *dq = zeros(queries * a->width), *dk = zeros(keys * a->width), *dv = zeros(keys * a->value_width), *db = zeros((size_t)a->heads * a->queries * a->keys);
+  size_t queries = (size_t)a->batch * a->heads * a->queries, keys = (size_t)a->batch * a->kv_heads * a->keys,
+         appended = (size_t)a->appended * a->kv_heads;
+  double *dq = zeros(queries * a->width), *dk = zeros(keys * a->width), *dv = zeros(keys * a->value_width),
+         *db = zeros((size_t)a->heads * a->queries * a->keys);
   double *dak = zeros(appended * a->width), *dav = zeros(appended * a->value_width);
-  double *weights = exactly(all * sizeof *weights), *slope = exactly(all * sizeof *slope), *dw = exactly(all * sizeof *dw);
+  double *weights = exactly(all * sizeof *weights), *slope = exactly(all * sizeof *slope),
+         *dw = exactly(all * sizeof *dw);
   for (uint32_t b = 0; b < a->batch; b++) {
     for (uint32_t h = 0; h < a->heads; h++) {
       for (uint32_t t = 0; t < a->queries; t++) {
         row_weights(weights, slope, a, b, h, t);
-        size_t o = b * a->output_stride.batch + h * a->output_stride.head + t * a->output_stride.row, q = b * a->query_stride.batch + h * a->query_stride.head + t * a->query_stride.row;
+        size_t o = b * a->output_stride.batch + h * a->output_stride.head + t * a->output_stride.row,
+               q = b * a->query_stride.batch + h * a->query_stride.head + t * a->query_stride.row;
         double delta = 0;
         for (uint32_t s = 0; s < all; s++) {
-          size_t e = ((size_t)(s - a->keys) * a->kv_heads + h / group) * a->value_width, v = b * a->value_stride.batch + h / group * a->value_stride.head + s * a->value_stride.row;
+          size_t e = ((size_t)(s - a->keys) * a->kv_heads + h / group) * a->value_width,
+                 v = b * a->value_stride.batch + h / group * a->value_stride.head + s * a->value_stride.row;
           size_t row = a->weights_mode == HL_WEIGHTS_MEAN ? b : b * a->heads + h;
-          dw[s] = g->d_weights ? g->d_weights[(row * a->queries + t) * all + s] / (a->weights_mode == HL_WEIGHTS_MEAN ? a->heads : 1.0) : 0;
+          dw[s] = g->d_weights ? g->d_weights[(row * a->queries + t) * all + s] /
+                                     (a->weights_mode == HL_WEIGHTS_MEAN ? a->heads : 1.0)
+                               : 0;
           for (uint32_t j = 0; j < a->value_width; j++) {
             dw[s] += (double)g->d_output[o + j] * (s < a->keys ? a->value[v + j] : a->appended_value[e + j]);
             *(s < a->keys ? &dv[v + j] : &dav[e + j]) += weights[s] * g->d_output[o + j];
@@ -136,7 +148,8 @@ static void check_backward(const hl_attention_backward_args *g) {
           delta += weights[s] * dw[s];
         }
         for (uint32_t s = 0; s < all; s++) {
-          size_t e = ((size_t)(s - a->keys) * a->kv_heads + h / group) * a->width, k = b * a->key_stride.batch + h / group * a->key_stride.head + s * a->key_stride.row;
+          size_t e = ((size_t)(s - a->keys) * a->kv_heads + h / group) * a->width,
+                 k = b * a->key_stride.batch + h / group * a->key_stride.head + s * a->key_stride.row;
           double ds = weights[s] * (dw[s] - delta);
           if (s < a->keys && slope[s] != 0) db[((size_t)h * a->queries + t) * a->keys + s] += ds;
           ds *= slope[s] * a->scale;
@@ -160,16 +173,25 @@ static void check_backward(const hl_attention_backward_args *g) {
 
 static void random_backward(const hl_attention_args *a) {
   uint32_t all = a->keys + a->appended;
-  size_t queries = (size_t)a->batch * a->heads * a->queries, keys = (size_t)a->batch * a->kv_heads * a->keys, appended = (size_t)a->appended * a->kv_heads;
-  float *d_output = floats(queries * a->value_width), *d_weights = floats((a->weights_mode == HL_WEIGHTS_MEAN ? (size_t)a->batch * a->queries : queries) * all);
+  size_t queries = (size_t)a->batch * a->heads * a->queries, keys = (size_t)a->batch * a->kv_heads * a->keys,
+         appended = (size_t)a->appended * a->kv_heads;
+  float *d_output = floats(queries * a->value_width),
+        *d_weights = floats((a->weights_mode == HL_WEIGHTS_MEAN ? (size_t)a->batch * a->queries : queries) * all);
   size_t biases = (size_t)a->heads * a->queries * a->keys;
-  hl_attention_backward_args g = {.attention = *a, .d_query = floats(queries * a->width), .d_key = floats(keys * a->width), .d_value = floats(keys * a->value_width),
-                                  .d_appended_key = floats(appended * a->width), .d_appended_value = floats(appended * a->value_width), .d_output = d_output,
-                                  .d_weights = a->weights_mode && coin() ? d_weights : NULL, .d_bias = a->bias ? floats(biases) : NULL};
+  hl_attention_backward_args g = {.attention = *a,
+                                  .d_query = floats(queries * a->width),
+                                  .d_key = floats(keys * a->width),
+                                  .d_value = floats(keys * a->value_width),
+                                  .d_appended_key = floats(appended * a->width),
+                                  .d_appended_value = floats(appended * a->value_width),
+                                  .d_output = d_output,
+                                  .d_weights = a->weights_mode && coin() ? d_weights : NULL,
+                                  .d_bias = a->bias ? floats(biases) : NULL};
   if (g.d_bias) memset(g.d_bias, 0, biases * sizeof *g.d_bias);
   if (hl_attention_backward(&g) != HL_OK) fail("status of backward", 1, 0);
   if (a->dropout == 0) check_backward(&g);
-  float *blocks[] = {d_output, d_weights, g.d_query, g.d_key, g.d_value, g.d_appended_key, g.d_appended_value, g.d_bias};
+  float *blocks[] = {d_output,  d_weights,        g.d_query,          g.d_key,
+                     g.d_value, g.d_appended_key, g.d_appended_value, g.d_bias};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) free(blocks[i]);
 }
 
@@ -180,15 +202,33 @@ static uint32_t some_size(void) {
 
 static void random_attention(void) {
   uint32_t B = 1 + random_below(2), G = 1 + random_below(2), H = G * (1 + random_below(3));
-  uint32_t T = some_size(), S = some_size() - (random_below(20) == 0), D = 1 + random_below(20), Dv = random_below(20), E = random_below(3);
+  uint32_t T = some_size(), S = some_size() - (random_below(20) == 0), D = 1 + random_below(20), Dv = random_below(20),
+           E = random_below(3);
   uint32_t all = S + E;
-  hl_attention_args a = {
-      .output = floats((size_t)B * H * T * Dv), .query = floats((size_t)B * H * T * D), .key = floats((size_t)B * G * S * D),
-      .value = floats((size_t)B * G * S * Dv), .appended_key = floats((size_t)E * G * D), .appended_value = floats((size_t)E * G * Dv),
-      .output_stride = {H * T * Dv, T * Dv, Dv}, .query_stride = {H * T * D, T * D, D}, .key_stride = {G * S * D, S * D, D},
-      .value_stride = {G * S * Dv, S * Dv, Dv}, .batch = B, .heads = H, .kv_heads = G, .queries = T, .keys = S, .width = D,
-      .value_width = Dv, .appended = E, .window_left = coin() ? -1 : (int32_t)random_below(6), .window_right = coin() ? -1 : (int32_t)random_below(6),
-      .causal = (uint32_t)coin(), .scale = 0.3f, .softcap = coin() ? 0 : 2.5f, .fill = coin() ? -INFINITY : -4.0f};
+  hl_attention_args a = {.output = floats((size_t)B * H * T * Dv),
+                         .query = floats((size_t)B * H * T * D),
+                         .key = floats((size_t)B * G * S * D),
+                         .value = floats((size_t)B * G * S * Dv),
+                         .appended_key = floats((size_t)E * G * D),
+                         .appended_value = floats((size_t)E * G * Dv),
+                         .output_stride = {H * T * Dv, T * Dv, Dv},
+                         .query_stride = {H * T * D, T * D, D},
+                         .key_stride = {G * S * D, S * D, D},
+                         .value_stride = {G * S * Dv, S * Dv, Dv},
+                         .batch = B,
+                         .heads = H,
+                         .kv_heads = G,
+                         .queries = T,
+                         .keys = S,
+                         .width = D,
+                         .value_width = Dv,
+                         .appended = E,
+                         .window_left = coin() ? -1 : (int32_t)random_below(6),
+                         .window_right = coin() ? -1 : (int32_t)random_below(6),
+                         .causal = (uint32_t)coin(),
+                         .scale = 0.3f,
+                         .softcap = coin() ? 0 : 2.5f,
+                         .fill = coin() ? -INFINITY : -4.0f};
   if (coin()) { /* packed (B,N,heads·width) */
     a.query_stride = (hl_stride){T * H * D, D, H * D};
     a.key_stride = (hl_stride){S * G * D, D, G * D};
@@ -222,8 +262,21 @@ static void random_attention(void) {
     if (hl_attention(&a) != HL_OK) fail("status with dropout", 1, 0);
     random_backward(&a);
   }
-  void *blocks[] = {a.output, (void *)a.query, (void *)a.key, (void *)a.value, (void *)a.appended_key, (void *)a.appended_value,
-                    mask, padding, keep, bias, lens, offset, a.weights, a.scores, a.statistics};
+  void *blocks[] = {a.output,
+                    (void *)a.query,
+                    (void *)a.key,
+                    (void *)a.value,
+                    (void *)a.appended_key,
+                    (void *)a.appended_value,
+                    mask,
+                    padding,
+                    keep,
+                    bias,
+                    lens,
+                    offset,
+                    a.weights,
+                    a.scores,
+                    a.statistics};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) free(blocks[i]);
 }
 
@@ -259,24 +312,56 @@ static void random_int8(void) {
 
 static float *packed(const float *weight, size_t out, size_t in, int int8) {
   float *to = floats((size_t)(int8 ? hl_weight_quantized_size : hl_weight_packed_size)((uint32_t)out, (uint32_t)in));
-  if ((int8 ? hl_weight_quantize : hl_weight_pack)(to, weight, (uint32_t)out, (uint32_t)in) != HL_OK) fail("status of packing", 1, 0);
+  if ((int8 ? hl_weight_quantize : hl_weight_pack)(to, weight, (uint32_t)out, (uint32_t)in) != HL_OK)
+    fail("status of packing", 1, 0);
   return to;
 }
 
 /* The layer backwards, its own parts being checked above: that it stays inside its arguments and gives what is finite. */
 static void layer_backward(hl_multihead_args *m, float *const weights[4], int self) {
   const hl_attention_args *a = &m->attention;
-  size_t HD = (size_t)a->heads * a->width, GD = (size_t)a->kv_heads * a->width, rows = (size_t)a->batch * a->queries, keys = (size_t)a->batch * a->keys;
+  size_t HD = (size_t)a->heads * a->width, GD = (size_t)a->kv_heads * a->width, rows = (size_t)a->batch * a->queries,
+         keys = (size_t)a->batch * a->keys;
   size_t width = m->packed_wo ? m->output_dim : HD;
-  const size_t sizes[] = {rows * m->query_dim, keys * m->key_dim, keys * m->value_dim, HD * m->query_dim, GD * m->key_dim, GD * m->value_dim, width * HD, HD, GD, GD, width, GD, GD};
+  const size_t sizes[] = {rows * m->query_dim,
+                          keys * m->key_dim,
+                          keys * m->value_dim,
+                          HD * m->query_dim,
+                          GD * m->key_dim,
+                          GD * m->value_dim,
+                          width * HD,
+                          HD,
+                          GD,
+                          GD,
+                          width,
+                          GD,
+                          GD};
   float *d[13];
   for (size_t i = 0; i < 13; i++) d[i] = floats(sizes[i]);
   float *d_output = floats(rows * width);
   m->saved = floats((size_t)hl_multihead_saved_size(m));
-  hl_multihead_backward_args g = {.forward = *m, .d_query = d[0], .d_key = self ? d[0] : d[1], .d_value = self ? d[0] : d[2], .d_wq = d[3], .d_wk = d[4], .d_wv = d[5], .d_wo = m->packed_wo ? d[6] : NULL,
-                                  .d_bq = d[7], .d_bk = d[8], .d_bv = d[9], .d_bo = d[10], .d_bias_key = m->bias_key ? d[11] : NULL, .d_bias_value = m->bias_key ? d[12] : NULL,
-                                  .d_output = d_output, .d_weights = a->weights, .wq = weights[0], .wk = weights[1], .wv = weights[2], .wo = m->packed_wo ? weights[3] : NULL};
-  if (hl_multihead_forward(m) != HL_OK || hl_multihead_backward(&g) != HL_OK) fail("status of the layer backwards", 1, 0);
+  hl_multihead_backward_args g = {.forward = *m,
+                                  .d_query = d[0],
+                                  .d_key = self ? d[0] : d[1],
+                                  .d_value = self ? d[0] : d[2],
+                                  .d_wq = d[3],
+                                  .d_wk = d[4],
+                                  .d_wv = d[5],
+                                  .d_wo = m->packed_wo ? d[6] : NULL,
+                                  .d_bq = d[7],
+                                  .d_bk = d[8],
+                                  .d_bv = d[9],
+                                  .d_bo = d[10],
+                                  .d_bias_key = m->bias_key ? d[11] : NULL,
+                                  .d_bias_value = m->bias_key ? d[12] : NULL,
+                                  .d_output = d_output,
+                                  .d_weights = a->weights,
+                                  .wq = weights[0],
+                                  .wk = weights[1],
+                                  .wv = weights[2],
+                                  .wo = m->packed_wo ? weights[3] : NULL};
+  if (hl_multihead_forward(m) != HL_OK || hl_multihead_backward(&g) != HL_OK)
+    fail("status of the layer backwards", 1, 0);
   for (size_t i = 0; i < 13; i++) {
     for (size_t j = 0; j < sizes[i]; j++) {
       if (!isfinite(d[i][j])) fail("gradient of the layer", d[i][j], 0);
@@ -288,21 +373,48 @@ static void layer_backward(hl_multihead_args *m, float *const weights[4], int se
 
 static void random_layer(void) {
   uint32_t B = 1 + random_below(2), G = 1 + random_below(2), H = G * (1 + random_below(2)), D = 1 + random_below(9);
-  uint32_t T = 1 + random_below(12), fresh = 1 + random_below(12), P = coin() ? 0 : random_below(5), S = P + fresh, C = 1 + random_below(20);
+  uint32_t T = 1 + random_below(12), fresh = 1 + random_below(12), P = coin() ? 0 : random_below(5), S = P + fresh,
+           C = 1 + random_below(20);
   uint32_t Cq = 1 + random_below(20), Ck = 1 + random_below(20), Cv = 1 + random_below(20), E;
   int out = coin(), past = P > 0, biases = coin(), self = coin(), int8 = random_below(4) == 0;
   if (self) fresh = T, S = P + T, Ck = Cv = Cq; /* one input: its packing is shared */
-  float *query = floats((size_t)B * T * Cq), *wq = floats((size_t)H * D * Cq), *wk = floats((size_t)G * D * Ck), *wv = floats((size_t)G * D * Cv), *wo = floats((size_t)C * H * D);
-  hl_multihead_args m = {
-      .query = query, .key = self ? query : floats((size_t)B * fresh * Ck), .value = self ? query : floats((size_t)B * fresh * Cv),
-      .past_key = past ? floats((size_t)B * G * P * D) : NULL, .past_value = past ? floats((size_t)B * G * P * D) : NULL,
-      .present_key = past ? floats((size_t)B * G * S * D) : NULL, .present_value = past ? floats((size_t)B * G * S * D) : NULL,
-      .packed_wq = packed(wq, H * D, Cq, int8), .packed_wk = packed(wk, G * D, Ck, int8), .packed_wv = packed(wv, G * D, Cv, int8), .packed_wo = out ? packed(wo, C, H * D, int8) : NULL,
-      .bq = biases ? floats(H * D) : NULL, .bk = biases ? floats(G * D) : NULL, .bv = biases ? floats(G * D) : NULL, .bo = biases ? floats(C) : NULL,
-      .bias_key = coin() ? floats(G * D) : NULL, .query_dim = Cq, .key_dim = Ck, .value_dim = Cv, .output_dim = C, .past_keys = P,
-      .zero_attention = (uint32_t)coin(), .int8 = (uint32_t)int8,
-      .attention = {.batch = B, .heads = H, .kv_heads = G, .queries = T, .keys = S, .width = D, .scale = 0.2f, .fill = -INFINITY,
-                    .window_left = -1, .window_right = -1, .causal = (uint32_t)coin(), .weights_mode = HL_WEIGHTS_HEADS}};
+  float *query = floats((size_t)B * T * Cq), *wq = floats((size_t)H * D * Cq), *wk = floats((size_t)G * D * Ck),
+        *wv = floats((size_t)G * D * Cv), *wo = floats((size_t)C * H * D);
+  hl_multihead_args m = {.query = query,
+                         .key = self ? query : floats((size_t)B * fresh * Ck),
+                         .value = self ? query : floats((size_t)B * fresh * Cv),
+                         .past_key = past ? floats((size_t)B * G * P * D) : NULL,
+                         .past_value = past ? floats((size_t)B * G * P * D) : NULL,
+                         .present_key = past ? floats((size_t)B * G * S * D) : NULL,
+                         .present_value = past ? floats((size_t)B * G * S * D) : NULL,
+                         .packed_wq = packed(wq, H * D, Cq, int8),
+                         .packed_wk = packed(wk, G * D, Ck, int8),
+                         .packed_wv = packed(wv, G * D, Cv, int8),
+                         .packed_wo = out ? packed(wo, C, H * D, int8) : NULL,
+                         .bq = biases ? floats(H * D) : NULL,
+                         .bk = biases ? floats(G * D) : NULL,
+                         .bv = biases ? floats(G * D) : NULL,
+                         .bo = biases ? floats(C) : NULL,
+                         .bias_key = coin() ? floats(G * D) : NULL,
+                         .query_dim = Cq,
+                         .key_dim = Ck,
+                         .value_dim = Cv,
+                         .output_dim = C,
+                         .past_keys = P,
+                         .zero_attention = (uint32_t)coin(),
+                         .int8 = (uint32_t)int8,
+                         .attention = {.batch = B,
+                                       .heads = H,
+                                       .kv_heads = G,
+                                       .queries = T,
+                                       .keys = S,
+                                       .width = D,
+                                       .scale = 0.2f,
+                                       .fill = -INFINITY,
+                                       .window_left = -1,
+                                       .window_right = -1,
+                                       .causal = (uint32_t)coin(),
+                                       .weights_mode = HL_WEIGHTS_HEADS}};
   m.bias_value = m.bias_key ? floats(G * D) : NULL;
   E = (m.bias_key != NULL) + m.zero_attention;
   m.attention.output = floats((size_t)B * T * (out ? C : H * D));
@@ -310,7 +422,8 @@ static void random_layer(void) {
   if (hl_multihead_forward(&m) != HL_OK) fail("status of the layer", 1, 0);
   if (!past && !int8) layer_backward(&m, (float *[]){wq, wk, wv, wo}, self);
   if (!out && !past && E == 0 && !int8) { /* the heads are the output: attention over the projections gives them */
-    double *q = linear_of(m.query, wq, m.bq, (size_t)B * T, H * D, Cq), *k = linear_of(m.key, wk, m.bk, (size_t)B * S, G * D, Ck);
+    double *q = linear_of(m.query, wq, m.bq, (size_t)B * T, H * D, Cq),
+           *k = linear_of(m.key, wk, m.bk, (size_t)B * S, G * D, Ck);
     double *v = linear_of(m.value, wv, m.bv, (size_t)B * S, G * D, Cv);
     hl_attention_args a = m.attention;
     float *qf = floats((size_t)B * T * H * D), *kf = floats((size_t)B * S * G * D), *vf = floats((size_t)B * S * G * D);
@@ -322,9 +435,29 @@ static void random_layer(void) {
     if (a.scale < 1) check(&a);
     free(q), free(k), free(v), free(qf), free(kf), free(vf);
   }
-  void *blocks[] = {query, self ? NULL : (void *)m.key, self ? NULL : (void *)m.value, (void *)m.past_key, (void *)m.past_value, m.present_key, m.present_value,
-                    wq, wk, wv, wo, (void *)m.packed_wq, (void *)m.packed_wk, (void *)m.packed_wv, (void *)m.packed_wo, (void *)m.bq, (void *)m.bk, (void *)m.bv, (void *)m.bo,
-                    (void *)m.bias_key, (void *)m.bias_value, m.attention.output, m.attention.weights};
+  void *blocks[] = {query,
+                    self ? NULL : (void *)m.key,
+                    self ? NULL : (void *)m.value,
+                    (void *)m.past_key,
+                    (void *)m.past_value,
+                    m.present_key,
+                    m.present_value,
+                    wq,
+                    wk,
+                    wv,
+                    wo,
+                    (void *)m.packed_wq,
+                    (void *)m.packed_wk,
+                    (void *)m.packed_wv,
+                    (void *)m.packed_wo,
+                    (void *)m.bq,
+                    (void *)m.bk,
+                    (void *)m.bv,
+                    (void *)m.bo,
+                    (void *)m.bias_key,
+                    (void *)m.bias_value,
+                    m.attention.output,
+                    m.attention.weights};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) free(blocks[i]);
 }
 
@@ -350,12 +483,16 @@ static int32_t *labels_below(size_t n, uint32_t below) {
 
 /* Several steps together: what an embedding gives is normalised, goes through gelu and into a loss, and back. */
 static void random_layers(void) {
-  uint32_t B = 1 + random_below(3), T = some_size(), C = 1 + random_below(90), count = 1 + random_below(9), first = random_below(3), N = B * T;
+  uint32_t B = 1 + random_below(3), T = some_size(), C = 1 + random_below(90), count = 1 + random_below(9),
+           first = random_below(3), N = B * T;
   int biased = coin(), centred = coin(), placed = coin();
   uint32_t form = (uint32_t)coin();
-  float *table = floats((size_t)count * C), *position = floats((size_t)(first + T) * C), *weight = floats(C), *bias = floats(C);
-  float *d_table = floats((size_t)count * C), *d_position = floats((size_t)(first + T) * C), *d_weight = floats(C), *d_bias = floats(C);
-  float *x = floats((size_t)N * C), *normal = floats((size_t)N * C), *y = floats((size_t)N * C), *mean = floats(N), *rstd = floats(N), *losses = floats(N);
+  float *table = floats((size_t)count * C), *position = floats((size_t)(first + T) * C), *weight = floats(C),
+        *bias = floats(C);
+  float *d_table = floats((size_t)count * C), *d_position = floats((size_t)(first + T) * C), *d_weight = floats(C),
+        *d_bias = floats(C);
+  float *x = floats((size_t)N * C), *normal = floats((size_t)N * C), *y = floats((size_t)N * C), *mean = floats(N),
+        *rstd = floats(N), *losses = floats(N);
   int32_t *labels = labels_below(N, count), *target = labels_below(N, C), *best = labels_below(N, 1);
   hl_loss loss;
   hl_status status = hl_embedding_forward(x, table, placed ? position : NULL, labels, B, T, C, count, first);
@@ -373,14 +510,17 @@ static void random_layers(void) {
   status |= hl_embedding_backward(d_table, placed ? d_position : NULL, normal, labels, B, T, C, count, first);
   status |= hl_add(x, x, normal, N * C);
   labels[N - 1] = (int32_t)count;
-  if (status != HL_OK || hl_embedding_forward(x, table, NULL, labels, B, T, C, count, 0) != HL_BAD_ARGUMENT) fail("status of the layers", status, 0);
-  void *blocks[] = {table, position, weight, bias, d_table, d_position, d_weight, d_bias, x, normal, y, mean, rstd, losses, labels, target, best};
+  if (status != HL_OK || hl_embedding_forward(x, table, NULL, labels, B, T, C, count, 0) != HL_BAD_ARGUMENT)
+    fail("status of the layers", status, 0);
+  void *blocks[] = {table,  position, weight, bias, d_table, d_position, d_weight, d_bias, x,
+                    normal, y,        mean,   rstd, losses,  labels,     target,   best};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) free(blocks[i]);
 }
 
 static void random_step(void) {
   uint32_t n = random_below(coin() ? 20 : 20000);
-  float *p = floats(n), *m = floats(n), *v = floats(n), *g = floats(n), before = n ? p[n - 1] : 0, velocity = n ? m[n - 1] : 0;
+  float *p = floats(n), *m = floats(n), *v = floats(n), *g = floats(n), before = n ? p[n - 1] : 0,
+        velocity = n ? m[n - 1] : 0;
   double squares = 0;
   for (uint32_t i = 0; i < n; i++) {
     v[i] *= v[i];
@@ -389,7 +529,8 @@ static void random_step(void) {
   near("square sum", hl_square_sum(g, n), squares);
   if (hl_sgd_step(p, m, g, n, 0.1, 0.9, 0.01, 0) != HL_OK) fail("status of SGD", 1, 0);
   if (n) near("SGD", p[n - 1], before - 0.1 * (0.9 * velocity + g[n - 1] + 0.01 * before));
-  if (hl_adam_step(p, m, v, g, n, 1 + random_below(50), 0.1, 0.9, 0.99, 1e-8, 0.1, (uint32_t)coin()) != HL_OK) fail("status of Adam", 1, 0);
+  if (hl_adam_step(p, m, v, g, n, 1 + random_below(50), 0.1, 0.9, 0.99, 1e-8, 0.1, (uint32_t)coin()) != HL_OK)
+    fail("status of Adam", 1, 0);
   if (hl_scale(g, n, 0.5f) != HL_OK) fail("status of scaling", 1, 0);
   near("scaled", hl_square_sum(g, n), squares / 4);
   free(p), free(m), free(v), free(g);

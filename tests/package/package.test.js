@@ -12,7 +12,7 @@ import { gzipSync } from 'node:zlib';
 import { build as esbuild } from 'esbuild';
 import { build as vite } from 'vite';
 import webpack from 'webpack';
-import { serve } from '../../web/serve.js';
+import { serve } from '../../web/host/serve.js';
 import { launch } from '../support/chromium.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -52,7 +52,9 @@ describe('the package', { timeout: 180_000 }, () => {
   let names, browser;
 
   before(async () => {
-    const [{ filename, files }] = JSON.parse(npm(root, 'pack', '--json', '--ignore-scripts', '--pack-destination', folder));
+    const [{ filename, files }] = JSON.parse(
+      npm(root, 'pack', '--json', '--ignore-scripts', '--pack-destination', folder),
+    );
     names = files.map(({ path }) => path);
     write('package.json', '{ "private": true, "type": "module" }');
     npm(folder, 'install', '--offline', '--no-audit', '--no-fund', `./${filename}`);
@@ -72,48 +74,75 @@ describe('the package', { timeout: 180_000 }, () => {
     page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
     try {
       await page.goto(server.url + path);
-      await page.waitForFunction(() => document.body.dataset.said, undefined, { timeout: 20_000 }).catch((error) => assert.fail(`${error.message} ${faults.join('; ')}`));
+      await page
+        .waitForFunction(() => document.body.dataset.said, undefined, { timeout: 20_000 })
+        .catch((error) => assert.fail(`${error.message} ${faults.join('; ')}`));
       return await page.evaluate(() => document.body.dataset.said);
     } finally {
       await page.close();
       await server.close();
     }
   }
-  const page = (script) => `<!doctype html><meta charset="utf-8"><title>test</title><body><script type="module" src="${script}"></script>`;
+  const page = (script) =>
+    `<!doctype html><meta charset="utf-8"><title>test</title><body><script type="module" src="${script}"></script>`;
 
   test('holds the bundles, every binary, the types, the raw header, and nothing else', () => {
     assert.deepEqual(names.filter((name) => !name.startsWith('dist/types/')).sort(), [
-      'LICENSE', 'README.md', 'dist/formats.js', 'dist/headlight.inline.js', 'dist/headlight.js', 'dist/headlight.node.js',
-      'dist/headlight.relaxed-threads.wasm', 'dist/headlight.relaxed.wasm', 'dist/headlight.simd128-threads.wasm', 'dist/headlight.simd128.wasm',
-      'dist/headlight.worker.js', 'package.json', 'src/core/headlight.h',
+      'LICENSE',
+      'README.md',
+      'dist/formats.js',
+      'dist/headlight.inline.js',
+      'dist/headlight.js',
+      'dist/headlight.node.js',
+      'dist/headlight.relaxed-threads.wasm',
+      'dist/headlight.relaxed.wasm',
+      'dist/headlight.simd128-threads.wasm',
+      'dist/headlight.simd128.wasm',
+      'dist/headlight.worker.js',
+      'package.json',
+      'src/core/headlight.h',
     ]);
     assert.ok(names.filter((name) => name.startsWith('dist/types/')).every((name) => name.endsWith('.d.ts')));
   });
 
   test('installs without a single dependency', () => {
-    assert.deepEqual(readdirSync(file('node_modules')).filter((name) => !name.startsWith('.')), ['headlight']);
+    assert.deepEqual(
+      readdirSync(file('node_modules')).filter((name) => !name.startsWith('.')),
+      ['headlight'],
+    );
   });
 
   const here = WebAssembly.validate(readFileSync(join(root, 'dist/headlight.relaxed.wasm'))) ? 'relaxed' : 'simd128';
-  for (const [name, node, simd] of [['this Node', process.execPath, here], ['Node 24', newerNode, 'relaxed']]) {
+  for (const [name, node, simd] of [
+    ['this Node', process.execPath, here],
+    ['Node 24', newerNode, 'relaxed'],
+  ]) {
     test(`runs in ${name}`, async () => {
       write('use.js', `import { load } from 'headlight'; ${PROGRAM} console.log(text);`);
       check((await run(node, ['use.js'], { cwd: folder })).stdout, simd);
-      write('inline.js', `import { load } from 'headlight/inline'; import { readNpy, writeNpy } from 'headlight/formats'; ${PROGRAM}
-        if (readNpy(writeNpy({ data: Float32Array.of(5), shape: [1] })).data[0] !== 5) throw new Error('formats'); console.log(text);`);
+      write(
+        'inline.js',
+        `import { load } from 'headlight/inline'; import { readNpy, writeNpy } from 'headlight/formats'; ${PROGRAM}
+        if (readNpy(writeNpy({ data: Float32Array.of(5), shape: [1] })).data[0] !== 5) throw new Error('formats'); console.log(text);`,
+      );
       check((await run(node, ['inline.js'], { cwd: folder })).stdout, simd);
     });
   }
 
   test('can be required where Node allows it, and its raw binaries resolved', async () => {
-    write('use.cjs', `const { load } = require('headlight'); const fs = require('node:fs');
+    write(
+      'use.cjs',
+      `const { load } = require('headlight'); const fs = require('node:fs');
       if (!fs.existsSync(require.resolve('headlight/headlight.simd128.wasm')) || !fs.existsSync(require.resolve('headlight/headlight.relaxed.wasm'))) throw new Error('wasm');
-      (async () => { ${PROGRAM} console.log(text); })();`);
+      (async () => { ${PROGRAM} console.log(text); })();`,
+    );
     check((await run(newerNode, ['use.cjs'], { cwd: folder })).stdout, 'relaxed');
   });
 
   test('has types that fit, under bundler and nodenext resolution', async () => {
-    write('use.ts', `import { load, HeadlightError, type Tensor } from 'headlight';
+    write(
+      'use.ts',
+      `import { load, HeadlightError, type Tensor } from 'headlight';
       import { load as inline } from 'headlight/inline';
       import { readSafetensors } from 'headlight/formats';
       const hl = await load({ simd: 'auto', maxMemory: 1e9 });
@@ -130,22 +159,50 @@ describe('the package', { timeout: 180_000 }, () => {
       hl.attention(x, x, x, { casual: true });
       // @ts-expect-error: no such code
       const wrong: HeadlightError['code'] = 'NONE';
-      export { weights, code, wrong, inline, dBias, gradient };`);
-    for (const [module, moduleResolution] of [['esnext', 'bundler'], ['nodenext', 'nodenext']]) {
-      await run(join(root, 'node_modules/.bin/tsc'), ['--noEmit', '--strict', '--target', 'es2022', '--lib', 'es2022,dom,esnext.disposable', '--types', '', '--module', module, '--moduleResolution', moduleResolution, 'use.ts'], { cwd: folder })
-        .catch(({ stdout }) => assert.fail(`${moduleResolution}: ${stdout}`));
+      export { weights, code, wrong, inline, dBias, gradient };`,
+    );
+    for (const [module, moduleResolution] of [
+      ['esnext', 'bundler'],
+      ['nodenext', 'nodenext'],
+    ]) {
+      await run(
+        join(root, 'node_modules/.bin/tsc'),
+        [
+          '--noEmit',
+          '--strict',
+          '--target',
+          'es2022',
+          '--lib',
+          'es2022,dom,esnext.disposable',
+          '--types',
+          '',
+          '--module',
+          module,
+          '--moduleResolution',
+          moduleResolution,
+          'use.ts',
+        ],
+        { cwd: folder },
+      ).catch(({ stdout }) => assert.fail(`${moduleResolution}: ${stdout}`));
     }
   });
 
   test('the file for browsers has no word of Node', () => {
     for (const name of ['headlight.js', 'headlight.worker.js', 'headlight.inline.js', 'formats.js']) {
-      assert.doesNotMatch(readFileSync(file('node_modules/headlight/dist', name), 'utf8'), /node:|require\(|process\./, name);
+      assert.doesNotMatch(
+        readFileSync(file('node_modules/headlight/dist', name), 'utf8'),
+        /node:|require\(|process\./,
+        name,
+      );
     }
   });
 
   test('runs in a page without a bundler, and inline', async () => {
     for (const entry of ['headlight.js', 'headlight.inline.js']) {
-      write('page.js', `import { load } from './node_modules/headlight/dist/${entry}'; ${PROGRAM} document.body.dataset.said = text;`);
+      write(
+        'page.js',
+        `import { load } from './node_modules/headlight/dist/${entry}'; ${PROGRAM} document.body.dataset.said = text;`,
+      );
       write('index.html', page('page.js'));
       check(await openPage(folder), 'relaxed');
     }
@@ -153,17 +210,24 @@ describe('the package', { timeout: 180_000 }, () => {
 
   test('runs on threads in Node and in a page, and says why not where the page is not isolated', async () => {
     write('threads.js', `import { load } from 'headlight'; ${THREADED} console.log(text);`);
-    for (const node of [process.execPath, newerNode]) checkThreads((await run(node, ['threads.js'], { cwd: folder })).stdout);
-    write('threads-page.js', `import { load } from './node_modules/headlight/dist/headlight.js'; ${THREADED} document.body.dataset.said = text;`);
+    for (const node of [process.execPath, newerNode])
+      checkThreads((await run(node, ['threads.js'], { cwd: folder })).stdout);
+    write(
+      'threads-page.js',
+      `import { load } from './node_modules/headlight/dist/headlight.js'; ${THREADED} document.body.dataset.said = text;`,
+    );
     write('index.html', page('threads-page.js'));
     checkThreads(await openPage(folder));
-    const { threads, note, same } = JSON.parse(await openPage(folder, '', { 'Cross-Origin-Opener-Policy': 'unsafe-none' }));
+    const { threads, note, same } = JSON.parse(
+      await openPage(folder, '', { 'Cross-Origin-Opener-Policy': 'unsafe-none' }),
+    );
     assert.deepEqual({ threads, same }, { threads: 1, same: true });
     assert.match(note, /Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Embedder-Policy: require-corp/);
   });
 
   test('goes on with one thread where the worker is not to be had', async () => {
-    for (const name of ['headlight.js', 'headlight.relaxed.wasm', 'headlight.relaxed-threads.wasm']) cpSync(file('node_modules/headlight/dist', name), file('alone', name));
+    for (const name of ['headlight.js', 'headlight.relaxed.wasm', 'headlight.relaxed-threads.wasm'])
+      cpSync(file('node_modules/headlight/dist', name), file('alone', name));
     write('alone/main.js', `import { load } from './headlight.js'; ${THREADED} document.body.dataset.said = text;`);
     write('alone/index.html', page('main.js'));
     const { threads, note, same } = JSON.parse(await openPage(file('alone')));
@@ -172,24 +236,45 @@ describe('the package', { timeout: 180_000 }, () => {
   });
 
   test('runs bundled by esbuild, the binaries and the worker copied beside', async () => {
-    write('app/main.js', `import { load } from 'headlight'; const said = []; { ${PROGRAM} said.push(text); } { ${THREADED} said.push(text); } document.body.dataset.said = JSON.stringify(said);`);
-    await esbuild({ entryPoints: [file('app/main.js')], bundle: true, format: 'esm', outfile: file('esbuild/main.js'), logLevel: 'error' });
-    for (const name of names.filter((name) => /\.wasm$|worker\.js$/.test(name))) cpSync(file('node_modules/headlight', name), file(name.replace('dist', 'esbuild')));
+    write(
+      'app/main.js',
+      `import { load } from 'headlight'; const said = []; { ${PROGRAM} said.push(text); } { ${THREADED} said.push(text); } document.body.dataset.said = JSON.stringify(said);`,
+    );
+    await esbuild({
+      entryPoints: [file('app/main.js')],
+      bundle: true,
+      format: 'esm',
+      outfile: file('esbuild/main.js'),
+      logLevel: 'error',
+    });
+    for (const name of names.filter((name) => /\.wasm$|worker\.js$/.test(name)))
+      cpSync(file('node_modules/headlight', name), file(name.replace('dist', 'esbuild')));
     write('esbuild/index.html', page('main.js'));
     checkBoth(await openPage(file('esbuild')));
   });
 
   test('runs bundled by Vite, which takes the binaries along', async () => {
     write('app/index.html', page('./main.js'));
-    await vite({ root: file('app'), base: './', logLevel: 'error', configFile: false, build: { outDir: file('vite'), emptyOutDir: true, target: 'es2022' } });
+    await vite({
+      root: file('app'),
+      base: './',
+      logLevel: 'error',
+      configFile: false,
+      build: { outDir: file('vite'), emptyOutDir: true, target: 'es2022' },
+    });
     assert.ok(readdirSync(file('vite/assets')).some((name) => name.endsWith('.wasm')));
     checkBoth(await openPage(file('vite')));
   });
 
   test('runs bundled by webpack, which takes the binaries along', async () => {
     const stats = await promisify(webpack)({
-      mode: 'production', context: folder, entry: './app/main.js', target: 'web', devtool: false,
-      output: { path: file('webpack'), publicPath: 'auto', module: true, filename: 'main.js' }, experiments: { outputModule: true },
+      mode: 'production',
+      context: folder,
+      entry: './app/main.js',
+      target: 'web',
+      devtool: false,
+      output: { path: file('webpack'), publicPath: 'auto', module: true, filename: 'main.js' },
+      experiments: { outputModule: true },
     });
     assert.deepEqual(stats.toJson({ errors: true, warnings: true }).errors, []);
     assert.ok(readdirSync(file('webpack')).some((name) => name.endsWith('.wasm')));
@@ -202,14 +287,23 @@ describe('the package', { timeout: 180_000 }, () => {
       const path = file(`node_modules/headlight/dist/headlight.${flavour}.wasm`);
       const bytes = readFileSync(path);
       assert.ok(bytes.length < 64 * 1024, `${flavour}: ${bytes.length} bytes`);
-      assert.ok(gzipSync(bytes, { level: 9 }).length < 27 * 1024, `${flavour}: ${gzipSync(bytes).length} bytes compressed`);
-      const { stdout } = await run(newerNode, ['-p', `WebAssembly.Module.imports(new WebAssembly.Module(require('fs').readFileSync(${JSON.stringify(path)}))).length`]);
+      assert.ok(
+        gzipSync(bytes, { level: 9 }).length < 27 * 1024,
+        `${flavour}: ${gzipSync(bytes).length} bytes compressed`,
+      );
+      const { stdout } = await run(newerNode, [
+        '-p',
+        `WebAssembly.Module.imports(new WebAssembly.Module(require('fs').readFileSync(${JSON.stringify(path)}))).length`,
+      ]);
       assert.equal(stdout.trim(), flavour.endsWith('threads') ? '1' : '0');
     }
   });
 
   test('load() takes under 5 ms after import, the best of fresh processes on a machine that runs other tests too', async () => {
-    write('time.js', `import { load } from 'headlight'; const start = performance.now(); await load(); console.log(performance.now() - start);`);
+    write(
+      'time.js',
+      `import { load } from 'headlight'; const start = performance.now(); await load(); console.log(performance.now() - start);`,
+    );
     const times = [];
     for (let i = 0; i < 9; i++) times.push(Number((await run(process.execPath, ['time.js'], { cwd: folder })).stdout));
     assert.ok(Math.min(...times) < 5, `${times} ms`);
@@ -218,6 +312,7 @@ describe('the package', { timeout: 180_000 }, () => {
   test('the exported file names exist', () => {
     const { exports, main, types } = JSON.parse(readFileSync(file('node_modules/headlight/package.json'), 'utf8'));
     const paths = (entry) => (typeof entry === 'string' ? [entry] : Object.values(entry).flatMap(paths));
-    for (const path of [...paths(exports), main, types]) assert.ok(existsSync(file('node_modules/headlight', path)), path);
+    for (const path of [...paths(exports), main, types])
+      assert.ok(existsSync(file('node_modules/headlight', path)), path);
   });
 });

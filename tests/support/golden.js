@@ -6,9 +6,16 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { uniformSource } from '../../src/js/random.js';
+import { uniformSource } from '../../src/js/ops/random.js';
 
-const ARRAYS = { float32: Float32Array, float64: Float64Array, float16: Uint16Array, bool: Uint8Array, int32: Int32Array, int64: BigInt64Array };
+const ARRAYS = {
+  float32: Float32Array,
+  float64: Float64Array,
+  float16: Uint16Array,
+  bool: Uint8Array,
+  int32: Int32Array,
+  int64: BigInt64Array,
+};
 
 function half(h) {
   const sign = h & 0x8000 ? -1 : 1;
@@ -63,11 +70,20 @@ export function sampled(actual, testCase, name) {
 export function gradientDifference(actual, expected) {
   const largest = (data) => data.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
   const scale = Math.max(...Object.values(expected).map(({ data }) => largest(data)));
-  return Math.max(...Object.entries(expected).map(([name, { data }]) => (difference(actual[name], data) * (largest(data) || 1)) / scale));
+  return Math.max(
+    ...Object.entries(expected).map(
+      ([name, { data }]) => (difference(actual[name], data) * (largest(data) || 1)) / scale,
+    ),
+  );
 }
 
 /** The gradients that a case expects, by the names of its inputs. */
-export const expectedGradients = (c) => Object.fromEntries(Object.entries(c.outputs64).filter(([name]) => name.startsWith('grad.')).map(([name, x]) => [name.slice(5), x]));
+export const expectedGradients = (c) =>
+  Object.fromEntries(
+    Object.entries(c.outputs64)
+      .filter(([name]) => name.startsWith('grad.'))
+      .map(([name, x]) => [name.slice(5), x]),
+  );
 
 /** The gradients of a layer's parameters under the names of a layout. */
 export function gradientState(hl, layer, layout) {

@@ -3,10 +3,12 @@
 import { load } from 'headlight';
 
 export const flavours = await Promise.all(
-  ['simd128', 'relaxed'].map((simd) => load({ simd }).catch((error) => {
-    if (error.code !== 'LOAD') throw error;
-    return null;
-  })),
+  ['simd128', 'relaxed'].map((simd) =>
+    load({ simd }).catch((error) => {
+      if (error.code !== 'LOAD') throw error;
+      return null;
+    }),
+  ),
 ).then((instances) => instances.filter(Boolean));
 
 export const hl = flavours.at(-1);

@@ -36,7 +36,10 @@ class Kernels {
     for (const block of this.blocks) {
       const whole = this.view(block, true);
       const guards = [...whole.subarray(0, MARGIN), ...whole.subarray(MARGIN + block.length)];
-      assert.ok(guards.every((x) => x === Math.fround(GUARD)), 'written beyond its ends');
+      assert.ok(
+        guards.every((x) => x === Math.fround(GUARD)),
+        'written beyond its ends',
+      );
       assert.equal(this.core.hl_tensor_free(block.start), 0);
     }
     this.blocks = [];
@@ -75,6 +78,9 @@ export function assertClose(actual, expected, limit, what = '') {
   assert.equal(actual.length, expected.length);
   const scale = expected.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
   for (let i = 0; i < expected.length; i++) {
-    assert.ok(Math.abs(actual[i] - expected[i]) <= limit * scale, `${what} element ${i} is ${actual[i]}, expected ${expected[i]}`);
+    assert.ok(
+      Math.abs(actual[i] - expected[i]) <= limit * scale,
+      `${what} element ${i} is ${actual[i]}, expected ${expected[i]}`,
+    );
   }
 }

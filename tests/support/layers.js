@@ -2,11 +2,15 @@
 // differences of these.
 
 const sum = (x) => x.reduce((a, b) => a + b, 0);
-const rowsOf = (x, width) => Array.from({ length: width ? x.length / width : 0 }, (_, r) => Array.from(x.slice(r * width, (r + 1) * width)));
+const rowsOf = (x, width) =>
+  Array.from({ length: width ? x.length / width : 0 }, (_, r) => Array.from(x.slice(r * width, (r + 1) * width)));
 
 export function embedding(table, position, labels, { rows, width, first = 0 }) {
   return Array.from(labels).flatMap((label, r) =>
-    Array.from({ length: width }, (_, c) => table[label * width + c] + (position ? position[(first + (r % rows)) * width + c] : 0)),
+    Array.from(
+      { length: width },
+      (_, c) => table[label * width + c] + (position ? position[(first + (r % rows)) * width + c] : 0),
+    ),
   );
 }
 
@@ -71,7 +75,7 @@ export function adamStep(parameter, gradient, state, { rate, betas: [b1, b2], ep
     const g = gradient[i] + (decoupled ? 0 : decay * p);
     const m = (state.mean[i] = b1 * state.mean[i] + (1 - b1) * g);
     const s = (state.square[i] = b2 * state.square[i] + (1 - b2) * g * g);
-    const step = (rate / (1 - b1 ** state.step)) * m / (Math.sqrt(s / (1 - b2 ** state.step)) + eps);
+    const step = ((rate / (1 - b1 ** state.step)) * m) / (Math.sqrt(s / (1 - b2 ** state.step)) + eps);
     return (decoupled ? p * (1 - rate * decay) : p) - step;
   });
 }

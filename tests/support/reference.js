@@ -4,7 +4,8 @@ const at = (x, ...index) => {
   let offset = 0;
   const lead = x.shape.length;
   const from = index.length - lead;
-  for (let axis = 0; axis < lead; axis++) offset = offset * x.shape[axis] + (x.shape[axis] === 1 ? 0 : index[from + axis]);
+  for (let axis = 0; axis < lead; axis++)
+    offset = offset * x.shape[axis] + (x.shape[axis] === 1 ? 0 : index[from + axis]);
   return Number(x.data[offset]);
 };
 
@@ -17,7 +18,20 @@ export function attention(q, k, v, options = {}) {
   const [B, H, T, D] = q.shape;
   const [, G, S] = k.shape;
   const Dv = v.shape[3];
-  const { scale = 1 / Math.sqrt(D || 1), softcap = 0, mask, bias, keyPadding, validLens, causal, window = [-1, -1], maskFill = -Infinity, offset = 0, keep, p = 0 } = options;
+  const {
+    scale = 1 / Math.sqrt(D || 1),
+    softcap = 0,
+    mask,
+    bias,
+    keyPadding,
+    validLens,
+    causal,
+    window = [-1, -1],
+    maskFill = -Infinity,
+    offset = 0,
+    keep,
+    p = 0,
+  } = options;
   const make = (...shape) => new Float64Array(shape.reduce((a, b) => a * b, 1));
   const steps = { raw: make(B, H, T, S), scaled: make(B, H, T, S), capped: make(B, H, T, S), masked: make(B, H, T, S) };
   const [output, weights, softmax, visible] = [make(B, H, T, Dv), make(B, H, T, S), make(B, H, T, S), make(B, H, T, S)];
@@ -55,7 +69,8 @@ export function attention(q, k, v, options = {}) {
           visible[row + s] = seen[s] ? 1 : 0;
           if (keep) w = p < 1 && Number(keep.data[row + s]) ? w / (1 - p) : 0;
           weights[row + s] = w;
-          for (let j = 0; j < Dv; j++) if (w !== 0 || seen[s]) output[((b * H + h) * T + t) * Dv + j] += w * at(v, b, g, s, j);
+          for (let j = 0; j < Dv; j++)
+            if (w !== 0 || seen[s]) output[((b * H + h) * T + t) * Dv + j] += w * at(v, b, g, s, j);
         }
       }
   return { output, weights, softmax, seen: visible, scores: steps };
@@ -84,7 +99,8 @@ export function attentionGradients(q, k, v, options, dOutput, dWeights) {
         });
         const delta = dSoftmax.reduce((sum, d, s) => sum + d * softmax[query * S + s], 0);
         for (let s = 0; s < S; s++) {
-          for (let j = 0; j < Dv; j++) gradients.dValue[key(s) * Dv + j] += weights[query * S + s] * dOutput.data[query * Dv + j];
+          for (let j = 0; j < Dv; j++)
+            gradients.dValue[key(s) * Dv + j] += weights[query * S + s] * dOutput.data[query * Dv + j];
           if (!seen[query * S + s]) continue;
           const dMasked = softmax[query * S + s] * (dSoftmax[s] - delta);
           if (bias) gradients.dBias[at(places, b, h, t, s)] += dMasked;

@@ -14,7 +14,10 @@ export function open(ort, name, { threads, fused = false, int8 = false, provider
       if ((fused && withWeights) || (int8 && !isForInt8(problem.shape, withWeights))) return null;
       const { kind, batch, queries, keys, width } = problem.shape;
       const session = await ort.InferenceSession.create(graphModel(problem, { fused, int8, withWeights }), {
-        executionProviders: [provider], graphOptimizationLevel: 'all', intraOpNumThreads: threads, interOpNumThreads: 1,
+        executionProviders: [provider],
+        graphOptimizationLevel: 'all',
+        intraOpNumThreads: threads,
+        interOpNumThreads: 1,
       });
       const tensor = (data, rows) => new ort.Tensor('float32', data, [batch, rows, width]);
       return {

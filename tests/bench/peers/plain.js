@@ -16,7 +16,8 @@ const dot = (a, i, b, j, n) => {
 function project(x, rows, width, weight, bias) {
   if (!weight) return x;
   const y = new Float32Array(rows * width);
-  for (let r = 0; r < rows; r++) for (let o = 0; o < width; o++) y[r * width + o] = bias[o] + dot(x, r * width, weight, o * width, width);
+  for (let r = 0; r < rows; r++)
+    for (let o = 0; o < width; o++) y[r * width + o] = bias[o] + dot(x, r * width, weight, o * width, width);
   return y;
 }
 

@@ -13,7 +13,8 @@ export function open(module) {
           const output = new Float32Array(batch * queries * width);
           for (let b = 0; b < batch; b++) {
             const [k, v] = [key, value].map((x) => rows(x.subarray(b * keys * width)));
-            for (let t = b * queries; t < (b + 1) * queries; t++) output.set(attention.compute(query.subarray(t * width, (t + 1) * width), k, v), t * width);
+            for (let t = b * queries; t < (b + 1) * queries; t++)
+              output.set(attention.compute(query.subarray(t * width, (t + 1) * width), k, v), t * width);
           }
           return { output };
         },

@@ -1,0 +1,92 @@
+/* A single query: nothing is used twice, so keys and values are read where they lie. Its column of the panels is
+ * the first; the three that softmax takes along are zeros. */
+#include "attention/attention.h"
+
+/* The dot products of four keys at a time, so that their sums hide each other's latency. */
+KERNEL static void dots(float *scores, const float *query, const float *key, size_t stride, size_t keys, size_t width) {
+  size_t whole = width / 4 * 4;
+  for (size_t s = 0; s < keys; s += 4) {
+    size_t count = keys - s < 4 ? keys - s : 4;
+    const float *row[4];
+#pragma clang loop unroll(full)
+    for (size_t i = 0; i < 4; i++) row[i] = key + (s + (i < count ? i : 0)) * stride;
+    vec sum[4] = {vec_splat(0), vec_splat(0), vec_splat(0), vec_splat(0)};
+    for (size_t d = 0; d < whole; d += 4) {
+      vec q = vec_load(query + d);
+#pragma clang loop unroll(full)
+      for (size_t i = 0; i < 4; i++) sum[i] = vec_fma(q, vec_load(row[i] + d), sum[i]);
+    }
+    vec_transpose(sum);
+    float dot[4];
+    vec_store(dot, vec_add(vec_add(sum[0], sum[1]), vec_add(sum[2], sum[3])));
+    for (size_t i = 0; i < count; i++) {
+      for (size_t d = whole; d < width; d++) dot[i] += query[d] * row[i][d];
+      scores[(s + i) * TILE_COLS] = dot[i];
+    }
+  }
+}
+
+void row_scores(const attention_tile *t, span keys) {
+  const hl_attention_args *args = t->args;
+  for (size_t i = 0; i < (size_t)(keys.to - keys.from) * TILE_COLS; i += TILE_COLS)
+    vec_store(t->scores + i, vec_splat(0));
+  dots(t->scores, t->query, t->keys + (size_t)keys.from * args->key_stride.row, args->key_stride.row,
+       keys.to - keys.from, args->width);
+}
+
+/* Columns of the values that stay in registers while the keys pass by. */
+enum { ROW_COLUMNS = 32 };
+
+KERNEL static void weigh(float *sum, const float *weights, const float *value, size_t stride, size_t keys) {
+  vec acc[ROW_COLUMNS / 4];
+#pragma clang loop unroll(full)
+  for (int i = 0; i < ROW_COLUMNS / 4; i++) acc[i] = vec_load(sum + 4 * i);
+  for (size_t s = 0; s < keys; s++) {
+    vec w = vec_load_splat(weights + s * TILE_COLS);
+#pragma clang loop unroll(full)
+    for (int i = 0; i < ROW_COLUMNS / 4; i++) acc[i] = vec_fma(w, vec_load(value + 4 * i), acc[i]);
+    value += stride;
+  }
+#pragma clang loop unroll(full)
+  for (int i = 0; i < ROW_COLUMNS / 4; i++) vec_store(sum + 4 * i, acc[i]);
+}
+
+static void weigh_some(float *sum, const float *weights, const float *value, size_t stride, size_t keys,
+                       size_t columns) {
+  for (size_t s = 0; s < keys; s++) {
+    for (size_t j = 0; j < columns; j++) sum[j] += weights[s * TILE_COLS] * value[s * stride + j];
+  }
+}
+
+/* Some keys in a row that count: one of weight 0 that is hidden may hold NaN, and is stepped over. */
+static span visible_run(const attention_tile *t, span keys, uint32_t from) {
+  const float *weights = t->scores;
+  span run = {from, from};
+  while (run.from < keys.to && weights[(size_t)(run.from - keys.from) * TILE_COLS] == 0 &&
+         !mask_sees(t->args, t->batch, t->head, t->first, run.from))
+    run.from++;
+  for (run.to = run.from; run.to < keys.to && run.to - run.from < VALUE_DEPTH; run.to++) {
+    if (weights[(size_t)(run.to - keys.from) * TILE_COLS] == 0 &&
+        !mask_sees(t->args, t->batch, t->head, t->first, run.to))
+      break;
+  }
+  return run;
+}
+
+void row_values(const attention_tile *t, span keys) {
+  size_t width = t->args->value_width, stride = t->args->value_stride.row;
+  for (span run = visible_run(t, keys, keys.from); run.from < keys.to; run = visible_run(t, keys, run.to)) {
+    const float *weights = t->scores + (size_t)(run.from - keys.from) * TILE_COLS,
+                *value = t->values + run.from * stride;
+    size_t count = run.to - run.from;
+    for (size_t j = 0, columns; j < width; j += columns) {
+      float sum[ROW_COLUMNS] = {0};
+      columns = width - j >= ROW_COLUMNS ? ROW_COLUMNS : width - j >= TILE_COLS ? TILE_COLS : width - j;
+      if (columns == ROW_COLUMNS) weigh(sum, weights, value + j, stride, count);
+      else if (columns == TILE_COLS)
+        gemm_low_tile(1, sum, TILE_COLS, gemm_zeros, weights, TILE_COLS, value + j, stride, count);
+      else weigh_some(sum, weights, value + j, stride, count, columns);
+      for (size_t i = 0; i < columns; i++) t->heads[(j + i) * TILE_COLS] += sum[i];
+    }
+  }
+}

@@ -1,0 +1,115 @@
+#include "base/pool.h"
+
+#include <stdbool.h>
+
+#include "headlight.h"
+
+#ifndef __wasm_atomics__
+
+uint32_t pool_size(void) { return 1; }
+
+void parallel_for(pool_task *task, void *arg, uint32_t chunks, double work) {
+  (void)work;
+  for (uint32_t chunk = 0; chunk < chunks; chunk++) task(arg, chunk, 0);
+}
+
+#else
+
+/* Less work than this, in multiplications and additions, is done before another thread has noticed (some 15 µs);
+ * and waking one that sleeps takes longer still, so that for less than this it is left asleep. */
+#define SHARE_LEAST 5e5
+#define WAKE_LEAST 4e6
+
+/* Rounds of looking for work before a worker goes to sleep: about half a millisecond, in which a caller takes its
+ * results and brings the next inputs: waking them for every call would cost more. Longer spins gain nothing, and take
+ * the processor from others. */
+enum { SPIN = 300000 };
+
+/* One word says all that a claim must know at once: the serial number of the job, the chunks it has, and the
+ * next to be claimed. A worker that comes late finds none left and touches nothing else. */
+enum { FIELD = 20 };
+#define FIELD_MASK ((1u << FIELD) - 1)
+
+static struct {
+  pool_task *task;
+  void *arg;
+  uint64_t ticket; /* serial << 40 | chunks << 20 | next */
+  uint32_t size, done, sleepers, wake, quit;
+} pool = {.size = 1};
+
+#define LOAD(x) __atomic_load_n(&(x), __ATOMIC_SEQ_CST)
+#define ADD(x, n) __atomic_fetch_add(&(x), n, __ATOMIC_SEQ_CST)
+#define STORE(x, value) __atomic_store_n(&(x), value, __ATOMIC_SEQ_CST)
+
+uint32_t pool_size(void) { return pool.size; }
+
+static bool has_work(uint64_t ticket) { return (ticket & FIELD_MASK) < (ticket >> FIELD & FIELD_MASK); }
+
+static bool claim(uint32_t *chunk) {
+  uint64_t ticket = LOAD(pool.ticket);
+  while (has_work(ticket)) {
+    *chunk = (uint32_t)ticket & FIELD_MASK;
+    if (__atomic_compare_exchange_n(&pool.ticket, &ticket, ticket + 1, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+      return true;
+  }
+  return false;
+}
+
+static void publish(pool_task *task, void *arg, uint32_t chunks) {
+  pool.task = task;
+  pool.arg = arg;
+  STORE(pool.done, 0);
+  uint64_t serial = (LOAD(pool.ticket) >> 2 * FIELD) + 1;
+  STORE(pool.ticket, serial << 2 * FIELD | (uint64_t)chunks << FIELD);
+}
+
+static void wake_workers(void) {
+  ADD(pool.wake, 1);
+  if (LOAD(pool.sleepers)) __builtin_wasm_memory_atomic_notify((int *)&pool.wake, UINT32_MAX);
+}
+
+void parallel_for(pool_task *task, void *arg, uint32_t chunks, double work) {
+  if (pool.size == 1 || chunks < 2 || chunks > FIELD_MASK || work < SHARE_LEAST) {
+    for (uint32_t chunk = 0; chunk < chunks; chunk++) task(arg, chunk, 0);
+    return;
+  }
+  publish(task, arg, chunks);
+  if (work >= WAKE_LEAST) wake_workers();
+  uint32_t own = 0, chunk;
+  for (; claim(&chunk); own++) task(arg, chunk, 0);
+  while (LOAD(pool.done) + own < chunks) continue;
+}
+
+/* A worker that is about to sleep is counted first and looks for work last: whoever publishes in between
+ * either sees it counted or has changed `wake`. */
+static void sleep_until_woken(void) {
+  ADD(pool.sleepers, 1);
+  uint32_t wake = LOAD(pool.wake);
+  if (!has_work(LOAD(pool.ticket)) && !LOAD(pool.quit))
+    __builtin_wasm_memory_atomic_wait32((int *)&pool.wake, (int)wake, -1);
+  ADD(pool.sleepers, -1);
+}
+
+void hl_pool_work(uint32_t worker) {
+  while (!LOAD(pool.quit)) {
+    uint32_t chunk;
+    for (uint32_t idle = 0; idle < SPIN; idle++) {
+      while (claim(&chunk)) {
+        pool.task(pool.arg, chunk, worker);
+        ADD(pool.done, 1);
+        idle = 0;
+      }
+    }
+    sleep_until_woken();
+  }
+}
+
+void hl_pool_resize(uint32_t size) { pool.size = size; }
+
+void hl_pool_quit(void) {
+  pool.size = 1;
+  STORE(pool.quit, 1);
+  wake_workers();
+}
+
+#endif

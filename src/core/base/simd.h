@@ -1,0 +1,130 @@
+/* The vector verbs: four floats at a time. The only file that names intrinsics or flavours. */
+#ifndef HL_SIMD_H
+#define HL_SIMD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __wasm__
+#include <wasm_simd128.h>
+#else
+#define SIMDE_ENABLE_NATIVE_ALIASES
+#include <simde/wasm/simd128.h>
+#ifdef __wasm_relaxed_simd__
+#include <simde/wasm/relaxed-simd.h>
+#define wasm_f32x4_relaxed_madd(a, b, c) simde_wasm_f32x4_fma(c, a, b)
+#endif
+#endif
+
+typedef v128_t vec;
+
+/* The register tile of the matrix kernel: rows × 8 columns. Six rows of two accumulators leave the relaxed
+ * flavour one register for the splat; without a fused multiply-add the product needs one more. */
+#ifdef __wasm_relaxed_simd__
+#define TILE_ROWS 6
+enum { HL_SIMD_RELAXED = 1, TILE_COLS = 8 };
+#else
+#define TILE_ROWS 5
+enum { HL_SIMD_RELAXED = 0, TILE_COLS = 8 };
+#endif
+
+#define VERB static inline __attribute__((always_inline))
+/* A hot loop in a function of its own: inside a larger one the engine runs out of registers for it. */
+#define KERNEL __attribute__((noinline))
+
+VERB vec vec_splat(float x) { return wasm_f32x4_splat(x); }
+VERB vec vec_load(const float *p) { return wasm_v128_load(p); }
+VERB vec vec_load_splat(const float *p) { return wasm_v128_load32_splat(p); }
+VERB vec vec_load_each(const float *a, const float *b, const float *c, const float *d) {
+  return wasm_v128_load32_lane(d, wasm_v128_load32_lane(c, wasm_v128_load32_lane(b, wasm_v128_load32_zero(a), 1), 2),
+                               3);
+}
+VERB void vec_store(float *p, vec x) { wasm_v128_store(p, x); }
+VERB void vec_store_half(float *p, vec x) { wasm_v128_store64_lane(p, x, 0); }
+
+VERB vec vec_add(vec a, vec b) { return wasm_f32x4_add(a, b); }
+VERB vec vec_sub(vec a, vec b) { return wasm_f32x4_sub(a, b); }
+VERB vec vec_mul(vec a, vec b) { return wasm_f32x4_mul(a, b); }
+VERB vec vec_div(vec a, vec b) { return wasm_f32x4_div(a, b); }
+VERB vec vec_abs(vec a) { return wasm_f32x4_abs(a); }
+VERB vec vec_sqrt(vec a) { return wasm_f32x4_sqrt(a); }
+
+/* b where b is smaller (greater), else a: where either is NaN, a. */
+VERB vec vec_min(vec a, vec b) { return wasm_f32x4_pmin(a, b); }
+VERB vec vec_max(vec a, vec b) { return wasm_f32x4_pmax(a, b); }
+
+/* a · b + c: with one rounding or two, as the flavour and the processor have it. */
+VERB vec vec_fma(vec a, vec b, vec c) {
+#ifdef __wasm_relaxed_simd__
+  return wasm_f32x4_relaxed_madd(a, b, c);
+#else
+  return wasm_f32x4_add(wasm_f32x4_mul(a, b), c);
+#endif
+}
+
+/* x · 0 is 0 for every finite x, and NaN for the rest: their sum tells whether there was one. */
+VERB vec vec_nan_unless_finite(vec sum, vec x) { return vec_fma(x, vec_splat(0), sum); }
+
+/* Comparisons give lanes of all ones or all zeros. */
+VERB vec vec_equal(vec a, vec b) { return wasm_f32x4_eq(a, b); }
+VERB vec vec_less(vec a, vec b) { return wasm_f32x4_lt(a, b); }
+VERB vec vec_zero_where(vec lanes, vec x) { return wasm_v128_andnot(x, lanes); }
+VERB vec vec_select(vec lanes, vec yes, vec no) { return wasm_v128_bitselect(yes, no, lanes); }
+VERB vec vec_with_sign_of(vec x, vec sign) {
+  return wasm_v128_bitselect(sign, x, wasm_i32x4_splat((int32_t)0x80000000));
+}
+VERB int vec_all_zero(vec x) { return !wasm_v128_any_true(wasm_f32x4_ne(x, wasm_f32x4_splat(0))); }
+
+/* Two lanes of double precision, of the lower or the upper half of four; for sums that must not lose much. */
+VERB vec doubles_low(vec x) { return wasm_f64x2_promote_low_f32x4(x); }
+VERB vec doubles_high(vec x) { return wasm_f64x2_promote_low_f32x4(wasm_i64x2_shuffle(x, x, 1, 1)); }
+VERB vec doubles_add(vec a, vec b) { return wasm_f64x2_add(a, b); }
+VERB vec doubles_mul(vec a, vec b) { return wasm_f64x2_mul(a, b); }
+VERB double doubles_sum(vec x) { return wasm_f64x2_extract_lane(x, 0) + wasm_f64x2_extract_lane(x, 1); }
+
+/* Lanes as unsigned integers. */
+VERB vec bits_splat(uint32_t x) { return wasm_i32x4_splat((int32_t)x); }
+VERB vec bits_load(const uint32_t *p) { return wasm_v128_load(p); }
+VERB vec bits_add(vec a, vec b) { return wasm_i32x4_add(a, b); }
+VERB vec bits_mul(vec a, vec b) { return wasm_i32x4_mul(a, b); }
+VERB vec bits_xor(vec a, vec b) { return wasm_v128_xor(a, b); }
+VERB vec bits_shift_left(vec a, uint32_t n) { return wasm_i32x4_shl(a, n); }
+VERB vec bits_shift_right(vec a, uint32_t n) { return wasm_u32x4_shr(a, n); }
+VERB vec bits_less(vec a, vec b) { return wasm_u32x4_lt(a, b); }
+VERB vec bits_load_splat(const uint32_t *p) { return wasm_v128_load32_splat(p); }
+VERB void bits_store(uint32_t *p, vec x) { wasm_v128_store(p, x); }
+
+/* Whole numbers: lanes of 32 bits, eight words of 16, sixteen bytes. The narrower ones saturate. */
+VERB vec vec_round(vec x) { return wasm_i32x4_trunc_sat_f32x4(wasm_f32x4_nearest(x)); }
+VERB vec vec_of_bits(vec x) { return wasm_f32x4_convert_i32x4(x); }
+VERB vec words_of(vec a, vec b) { return wasm_i16x8_narrow_i32x4(a, b); }
+VERB vec bytes_of(vec a, vec b) { return wasm_i8x16_narrow_i16x8(a, b); }
+VERB vec words_load_bytes(const int8_t *p) { return wasm_i16x8_load8x8(p); }
+VERB vec bytes_load(const int8_t *p) { return wasm_v128_load(p); }
+
+/* Lane i: a₂ᵢ·b₂ᵢ + a₂ᵢ₊₁·b₂ᵢ₊₁ of words. */
+VERB vec words_dot(vec a, vec b) { return wasm_i32x4_dot_i16x8(a, b); }
+
+/* Lane i: sum + Σ x·w of its four bytes, w signed, x unsigned. Processors differ in what they make of x beyond
+ * 127; the plain flavour has no instruction for it. */
+VERB vec bytes_dot(vec x, vec w, vec sum) {
+#if defined(__wasm_relaxed_simd__) && defined(__wasm__)
+  return wasm_i32x4_relaxed_dot_i8x16_i7x16_add(w, x, sum);
+#else
+  vec low = wasm_i32x4_dot_i16x8(wasm_u16x8_extend_low_u8x16(x), wasm_i16x8_extend_low_i8x16(w));
+  vec high = wasm_i32x4_dot_i16x8(wasm_u16x8_extend_high_u8x16(x), wasm_i16x8_extend_high_i8x16(w));
+  return bits_add(sum, bits_add(wasm_i32x4_shuffle(low, high, 0, 2, 4, 6), wasm_i32x4_shuffle(low, high, 1, 3, 5, 7)));
+#endif
+}
+
+/* Four rows of four become four columns. */
+VERB void vec_transpose(vec row[4]) {
+  vec a = wasm_i32x4_shuffle(row[0], row[1], 0, 4, 1, 5), b = wasm_i32x4_shuffle(row[2], row[3], 0, 4, 1, 5);
+  vec c = wasm_i32x4_shuffle(row[0], row[1], 2, 6, 3, 7), d = wasm_i32x4_shuffle(row[2], row[3], 2, 6, 3, 7);
+  row[0] = wasm_i64x2_shuffle(a, b, 0, 2);
+  row[1] = wasm_i64x2_shuffle(a, b, 1, 3);
+  row[2] = wasm_i64x2_shuffle(c, d, 0, 2);
+  row[3] = wasm_i64x2_shuffle(c, d, 1, 3);
+}
+
+#endif

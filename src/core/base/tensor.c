@@ -1,0 +1,205 @@
+/* A good-fit allocator over linear memory.
+ *
+ * Memory is cut into lines of 64 bytes, and a block is a run of lines: a 16-byte header, then what the
+ * caller gets, which starts on a 64-byte boundary. Free blocks hang in lists by size: eight classes to a
+ * power of two, and a bitmap of the lists that are not empty. A block that is freed merges with free
+ * neighbours at once, so there are never two free blocks side by side. */
+#include "base/tensor.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { LINE = 64, HEADER = 16, PAGE = 65536, GROW = 16, SIZES = 8, LISTS = 32 * SIZES };
+static const double MOST = 4294967296.0;
+
+/* Positions and sizes are counted in lines; line 0 is never a block, so 0 is "none". */
+typedef struct {
+  uint32_t lines;
+  uint32_t before; /* the block that ends where this one starts */
+  uint32_t next;   /* in the list of free blocks; USED in a live one */
+  uint32_t previous;
+} block;
+
+static const uint32_t USED = 0xFFFFFFFF;
+
+static struct {
+  uint8_t *base; /* of line 0, 16 bytes short of a 64-byte boundary */
+  uint32_t end;  /* the first line that is not ours yet */
+  uint32_t last; /* the block that ends there */
+  double used, limit;
+  uint32_t list[LISTS], occupied[LISTS / 32];
+} heap = {.limit = 4294967296.0};
+
+#ifdef __wasm__
+extern uint8_t __heap_base;
+static uint8_t *arena_start(void) { return &__heap_base; }
+static uint64_t arena_bytes(void) { return (uint64_t)__builtin_wasm_memory_size(0) * PAGE; }
+static uint64_t arena_address(void) { return (uint64_t)(uintptr_t)heap.base; }
+static bool arena_grow(uint64_t pages) { return __builtin_wasm_memory_grow(0, (size_t)pages) != (size_t)-1; }
+#else
+static uint8_t arena[1 << 28] __attribute__((aligned(PAGE)));
+static uint64_t arena_taken = PAGE;
+static uint8_t *arena_start(void) { return arena; }
+static uint64_t arena_bytes(void) { return arena_taken; }
+static uint64_t arena_address(void) { return (uint64_t)(heap.base - arena); }
+static bool arena_grow(uint64_t pages) {
+  if (arena_taken + pages * PAGE > sizeof arena) return false;
+  arena_taken += pages * PAGE;
+  return true;
+}
+#endif
+
+/* Under AddressSanitizer only what a caller asked for may be touched, by anyone but this file. */
+#if __has_feature(address_sanitizer)
+#include <sanitizer/asan_interface.h>
+#pragma clang attribute push(__attribute__((no_sanitize("address"))), apply_to = function)
+#define FORBID(address, bytes) ASAN_POISON_MEMORY_REGION(address, bytes)
+#define PERMIT(address, bytes) ASAN_UNPOISON_MEMORY_REGION(address, bytes)
+#else
+#define FORBID(address, bytes) ((void)0)
+#define PERMIT(address, bytes) ((void)0)
+#endif
+
+static block *at(uint32_t line) { return (block *)(void *)(heap.base + (size_t)line * LINE); }
+static float *content(uint32_t line) { return (float *)(void *)(heap.base + (size_t)line * LINE + HEADER); }
+
+/* Sizes 1..8 have a list each; from there on eight lists to a power of two. */
+static uint32_t list_of(uint32_t lines) {
+  if (lines < SIZES) return lines;
+  uint32_t power = 31 - (uint32_t)__builtin_clz(lines);
+  return (power - 2) * SIZES + ((lines >> (power - 3)) - SIZES);
+}
+
+static void list_insert(uint32_t line) {
+  uint32_t list = list_of(at(line)->lines), next = heap.list[list];
+  at(line)->next = next;
+  at(line)->previous = 0;
+  if (next) at(next)->previous = line;
+  heap.list[list] = line;
+  heap.occupied[list / 32] |= 1u << list % 32;
+}
+
+static void list_remove(uint32_t line) {
+  uint32_t next = at(line)->next, previous = at(line)->previous, list = list_of(at(line)->lines);
+  if (next) at(next)->previous = previous;
+  if (previous) {
+    at(previous)->next = next;
+  } else {
+    heap.list[list] = next;
+    if (!next) heap.occupied[list / 32] &= ~(1u << list % 32);
+  }
+}
+
+/* A free block of at least so many lines, taken from its list; 0 if there is none. The request's own list
+ * holds smaller blocks too and is walked; in any later list every block fits. */
+static uint32_t list_take(uint32_t lines) {
+  uint32_t list = list_of(lines), line = heap.list[list];
+  while (line && at(line)->lines < lines) line = at(line)->next;
+  for (uint32_t word = (list + 1) / 32; !line && word < LISTS / 32; word++) {
+    uint32_t later = heap.occupied[word];
+    if (word == (list + 1) / 32) later &= ~0u << (list + 1) % 32;
+    if (later) line = heap.list[word * 32 + (uint32_t)__builtin_ctz(later)];
+  }
+  if (line) list_remove(line);
+  return line;
+}
+
+static void block_place(uint32_t line, uint32_t lines, uint32_t before) {
+  block *b = at(line);
+  b->lines = lines;
+  b->before = before;
+  b->next = USED;
+  if (line + lines == heap.end) heap.last = line;
+  else at(line + lines)->before = line;
+}
+
+/* Takes memory from the host until a block of so many lines ends it, and returns that block. */
+static uint32_t heap_extend(uint32_t lines) {
+  if (!heap.base) {
+    uintptr_t start = (uintptr_t)arena_start() + HEADER;
+    heap.base = arena_start() + HEADER + ((LINE - start % LINE) % LINE) - HEADER;
+    heap.end = 1;
+  }
+  bool merge = heap.last && at(heap.last)->next != USED;
+  uint32_t first = merge ? heap.last : heap.end;
+  uint64_t need = arena_address() + ((uint64_t)first + lines) * LINE;
+  uint64_t have = arena_bytes();
+  if (need > have) {
+    uint64_t pages = (need - have + PAGE - 1) / PAGE;
+    if (pages < GROW && (double)(have + GROW * PAGE) <= heap.limit) pages = GROW;
+    if ((double)(have + pages * PAGE) > heap.limit || !arena_grow(pages)) return 0;
+    have = arena_bytes();
+  }
+  uint32_t before = merge ? at(first)->before : heap.last;
+  if (merge) list_remove(first);
+  heap.end = (uint32_t)((have - arena_address()) / LINE);
+  FORBID(at(first), (size_t)(heap.end - first) * LINE);
+  block_place(first, heap.end - first, before);
+  return first;
+}
+
+float *hl_tensor_alloc(double count) {
+  if (!(count >= 0 && count * sizeof(float) < MOST)) return NULL;
+  uint32_t lines = (uint32_t)(((uint64_t)count * sizeof(float) + HEADER + LINE - 1) / LINE);
+  uint32_t line = list_take(lines);
+  if (!line) line = heap_extend(lines);
+  if (!line) return NULL;
+  uint32_t rest = at(line)->lines - lines;
+  if (rest) {
+    uint32_t cut = line + lines;
+    block_place(cut, rest, line);
+    list_insert(cut);
+  }
+  at(line)->lines = lines;
+  at(line)->next = USED;
+  PERMIT(content(line), (size_t)count * sizeof(float));
+  heap.used += (double)lines * LINE;
+  return content(line);
+}
+
+/* The line of a live block, or 0: looks only where a header can be, and believes it only if its
+ * neighbours agree. */
+static uint32_t block_of(const float *pointer) {
+  uintptr_t address = (uintptr_t)pointer, first = (uintptr_t)heap.base + LINE + HEADER;
+  if (!heap.base || address < first || (address - first) % LINE != 0) return 0;
+  uintptr_t line = (address - first) / LINE + 1;
+  if (line >= heap.end) return 0;
+  const block *b = at((uint32_t)line);
+  if (b->next != USED || b->lines == 0 || b->lines > heap.end - line) return 0;
+  uint32_t after = (uint32_t)line + b->lines;
+  bool known = after == heap.end ? heap.last == line : at(after)->before == line;
+  return known && (b->before == 0 ? line == 1 : b->before < line && b->before + at(b->before)->lines == line)
+             ? (uint32_t)line
+             : 0;
+}
+
+hl_status hl_tensor_free(float *pointer) {
+  if (!pointer) return HL_OK;
+  uint32_t line = block_of(pointer);
+  if (!line) return HL_BAD_POINTER;
+  uint32_t lines = at(line)->lines, before = at(line)->before, after = line + lines;
+  heap.used -= (double)lines * LINE;
+  FORBID(pointer, (size_t)lines * LINE - HEADER);
+  if (after != heap.end && at(after)->next != USED) {
+    list_remove(after);
+    lines += at(after)->lines;
+  }
+  if (before && at(before)->next != USED) {
+    list_remove(before);
+    lines += at(before)->lines;
+    line = before;
+    before = at(before)->before;
+  }
+  block_place(line, lines, before);
+  list_insert(line);
+  return HL_OK;
+}
+
+double hl_memory_used(void) { return heap.used; }
+double hl_memory_reserved(void) { return (double)arena_bytes(); }
+double hl_memory_limit(void) { return heap.limit; }
+void hl_memory_set_limit(double bytes) { heap.limit = bytes < MOST ? bytes : MOST; }
+
+#if __has_feature(address_sanitizer)
+#pragma clang attribute pop
+#endif

@@ -1,0 +1,58 @@
+#include "kernels/dropout.h"
+
+#include "base/simd.h"
+
+/* A bijection of 32 bits in which every input bit flips every output bit about half of the time
+ * (two multiplications, constants found by search for least bias). */
+static uint32_t mix(uint32_t x) {
+  x = (x ^ x >> 16) * 0x21f0aaadu;
+  x = (x ^ x >> 15) * 0xd35a2d97u;
+  return x ^ x >> 15;
+}
+
+VERB vec vec_mix(vec x) {
+  x = bits_mul(bits_xor(x, bits_shift_right(x, 16)), bits_splat(0x21f0aaadu));
+  x = bits_mul(bits_xor(x, bits_shift_right(x, 15)), bits_splat(0xd35a2d97u));
+  return bits_xor(x, bits_shift_right(x, 15));
+}
+
+static void keep_given(float *panel, const hl_attention_args *args, size_t row, uint32_t queries, size_t key,
+                       size_t keys, float scale) {
+  size_t width = (size_t)args->keys + args->appended;
+  for (size_t c = 0; c < queries; c++) {
+    const uint8_t *keep = args->keep + (row + c) * width + key;
+    for (size_t s = 0; s < keys; s++) panel[s * TILE_COLS + c] *= keep[s] ? scale : 0;
+  }
+}
+
+/* Two words a row make its stream: one is added to the key's number before mixing, one between two mixes. */
+static void keep_seeded(float *panel, const hl_attention_args *args, size_t row, size_t key, size_t keys, float scale) {
+  uint32_t start[TILE_COLS], stream[TILE_COLS];
+  for (uint32_t c = 0; c < TILE_COLS; c++) {
+    start[c] = mix(args->seed[0] + mix((uint32_t)row + c));
+    stream[c] = mix(args->seed[1] ^ mix(start[c] + 0x9E3779B9u));
+  }
+  const vec threshold = bits_splat((uint32_t)((double)args->dropout * 4294967296.0));
+  const vec factor = vec_splat(scale);
+  for (size_t c = 0; c < TILE_COLS; c += 4) {
+    vec first = bits_load(start + c), second = bits_load(stream + c);
+    for (size_t s = 0; s < keys; s++) {
+      float *at = panel + s * TILE_COLS + c;
+      vec random = vec_mix(bits_xor(vec_mix(bits_add(first, bits_splat((uint32_t)(key + s)))), second));
+      vec_store(at, vec_zero_where(bits_less(random, threshold), vec_mul(vec_load(at), factor)));
+    }
+  }
+}
+
+void dropout_panel(float *panel, const hl_attention_args *args, uint32_t batch, uint32_t head, uint32_t first,
+                   uint32_t queries, uint32_t key, uint32_t keys) {
+  if (args->dropout == 0 && !args->keep) return;
+  size_t row = ((size_t)batch * args->heads + head) * args->queries + first;
+  if (args->dropout == 1) {
+    for (size_t i = 0; i < (size_t)keys * TILE_COLS; i++) panel[i] = 0;
+  } else if (args->keep) {
+    keep_given(panel, args, row, queries, key, keys, 1 / (1 - args->dropout));
+  } else {
+    keep_seeded(panel, args, row, key, keys, 1 / (1 - args->dropout));
+  }
+}

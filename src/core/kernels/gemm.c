@@ -1,0 +1,284 @@
+#include "kernels/gemm.h"
+
+/* The most depth of one pass over a panel: a right panel of it, 8 columns wide, stays in the first-level cache, and
+ * what a pass sums up is added to the others only at its end: twice the depth is less exact by half. For that there
+ * is more than one pass wherever a sum is longer than SHORT_DEPTH. */
+enum { PASS_DEPTH = 192, SHORT_DEPTH = 100 };
+
+static size_t pass_depth(size_t in) {
+  size_t passes = (in + PASS_DEPTH - 1) / PASS_DEPTH;
+  if (passes == 1 && in > SHORT_DEPTH) passes = 2;
+  return passes ? (in + passes - 1) / passes : 1;
+}
+
+/* Four rows of the source, or two, become as many lanes of the panel, four steps of depth at a time. */
+VERB void pack_group(float *panel, size_t width, const float *source, size_t stride, size_t lanes, size_t depth,
+                     float scale) {
+  const vec factor = vec_splat(scale);
+  size_t k = 0;
+  for (; k + 4 <= depth; k += 4) {
+    vec group[4] = {vec_splat(0), vec_splat(0), vec_splat(0), vec_splat(0)};
+    for (size_t r = 0; r < lanes; r++) group[r] = vec_mul(vec_load(source + r * stride + k), factor);
+    vec_transpose(group);
+    for (size_t i = 0; i < 4; i++) (lanes == 4 ? vec_store : vec_store_half)(panel + (k + i) * width, group[i]);
+  }
+  for (; k < depth; k++) {
+    for (size_t r = 0; r < lanes; r++) panel[k * width + r] = source[r * stride + k] * scale;
+  }
+}
+
+/* One row becomes one lane; none, zeros. */
+static void pack_lane(float *panel, size_t width, const float *source, size_t depth, float scale) {
+  for (size_t k = 0; k < depth; k++) panel[k * width] = source ? source[k] * scale : 0;
+}
+
+void gemm_pack_rows(float *panels, size_t width, const float *source, size_t stride, size_t rows, size_t depth,
+                    float scale) {
+  for (size_t row = 0; row < rows; row += width) {
+    for (size_t lane = 0, lanes; lane < width; lane += lanes) {
+      const size_t left = rows > row + lane ? rows - row - lane : 0, room = width - lane < left ? width - lane : left;
+      const float *from = source + (row + lane) * stride;
+      float *panel = panels + row * depth + lane;
+      lanes = room >= 4 ? 4 : room >= 2 ? 2 : 1;
+      if (lanes == 4) pack_group(panel, width, from, stride, 4, depth, scale);
+      else if (lanes == 2) pack_group(panel, width, from, stride, 2, depth, scale);
+      else pack_lane(panel, width, room ? from : NULL, depth, scale);
+    }
+  }
+}
+
+/* Two vectors that overlap hold a row of the panel. */
+VERB vec pack_panel(float *panel, const float *source, size_t stride, size_t rows) {
+  vec sum[2] = {vec_splat(0), vec_splat(0)};
+  for (size_t r = 0; r < rows; r++) {
+    vec first = vec_load(source), last = vec_load(source + TILE_ROWS - 4);
+    vec_store(panel, first);
+    vec_store(panel + TILE_ROWS - 4, last);
+    sum[0] = vec_nan_unless_finite(sum[0], first);
+    sum[1] = vec_nan_unless_finite(sum[1], last);
+    source += stride;
+    panel += TILE_ROWS;
+  }
+  return vec_add(sum[0], sum[1]);
+}
+
+/* Columns 0..lanes−1 of the rows become a panel; the lanes beyond them are zeros. */
+static vec pack_last_panel(float *panel, const float *source, size_t stride, size_t rows, size_t lanes) {
+  vec sum = vec_splat(0);
+  for (size_t r = 0; r < rows; r++) {
+    for (size_t lane = 0; lane < TILE_ROWS; lane++) {
+      float x = lane < lanes ? source[lane] : 0;
+      sum = vec_nan_unless_finite(sum, vec_splat(x));
+      panel[lane] = x;
+    }
+    source += stride;
+    panel += TILE_ROWS;
+  }
+  return sum;
+}
+
+bool gemm_pack_columns(float *panels, size_t capacity, size_t first, const float *source, size_t stride, size_t rows,
+                       size_t columns) {
+  vec sum = vec_splat(0);
+  for (size_t column = 0; column < columns; column += TILE_ROWS) {
+    float *panel = panels + column * capacity + first * TILE_ROWS;
+    size_t lanes = columns - column;
+    sum = vec_add(sum, lanes >= TILE_ROWS ? pack_panel(panel, source + column, stride, rows)
+                                          : pack_last_panel(panel, source + column, stride, rows, lanes));
+  }
+  return vec_all_zero(sum);
+}
+
+void gemm_pack_right(float *panels, const float *source, size_t stride, size_t rows, size_t columns) {
+  for (size_t column = 0; column < columns; column += TILE_COLS) {
+    for (size_t r = 0; r < rows; r++) {
+      const float *from = source + r * stride + column;
+      if (columns - column >= TILE_COLS) {
+        vec_store(panels, vec_load(from));
+        vec_store(panels + 4, vec_load(from + 4));
+      } else {
+        for (size_t lane = 0; lane < TILE_COLS; lane++) panels[lane] = lane < columns - column ? from[lane] : 0;
+      }
+      panels += TILE_COLS;
+    }
+  }
+}
+
+const float gemm_zeros[TILE_ROWS * TILE_COLS];
+
+#define TILE                                                                                                           \
+  float *c, size_t c_stride, const float *before, const float *a, size_t width, const float *b, size_t b_stride,       \
+      size_t depth
+#define AS_GIVEN c, c_stride, before, a, width, b, b_stride, depth
+
+/* A guarded `for` that ends where b does, and sums from 0 that are added and stored in forward order, are what V8's
+ * register allocator keeps free of spills in every version. Every element is summed in the order of depth, whatever the
+ * shape of the tile: so a row has the same bits wherever in the matrix it stands. */
+VERB void multiply(int rows, bool add, TILE) {
+  vec acc[TILE_ROWS][2];
+  for (int r = 0; r < rows; r++) {
+    acc[r][0] = vec_splat(0);
+    acc[r][1] = vec_splat(0);
+  }
+  for (const float *end = b + depth * b_stride; b != end; b += b_stride) {
+    vec b0 = vec_load(b), b1 = vec_load(b + 4);
+    for (int r = 0; r < rows; r++) {
+      vec ar = vec_load_splat(a + r);
+      acc[r][0] = vec_fma(ar, b0, acc[r][0]);
+      acc[r][1] = vec_fma(ar, b1, acc[r][1]);
+    }
+    a += width;
+  }
+  for (int r = 0; r < rows; r++) {
+    vec_store(c, add ? vec_add(vec_load(before), acc[r][0]) : acc[r][0]);
+    vec_store(c + 4, add ? vec_add(vec_load(before + 4), acc[r][1]) : acc[r][1]);
+    c += c_stride;
+    before += TILE_COLS;
+  }
+}
+
+KERNEL void gemm_whole_tile(float *c, size_t c_stride, const float *before, const float *a, const float *b,
+                            size_t depth) {
+  multiply(TILE_ROWS, true, c, c_stride, before, a, TILE_ROWS, b, TILE_COLS, depth);
+}
+
+KERNEL void gemm_lone_tile(float *c, const float *a, const float *b, size_t depth) {
+  multiply(TILE_ROWS, false, c, TILE_COLS, gemm_zeros, a, TILE_ROWS, b, TILE_COLS, depth);
+}
+
+/* A kernel for every lower number of rows. */
+#define LOW_TILE(n)                                                                                                    \
+  KERNEL static void low_tile_##n(TILE) { multiply(n, true, AS_GIVEN); }
+LOW_TILE(1)
+LOW_TILE(2)
+LOW_TILE(3) LOW_TILE(4)
+#if TILE_ROWS > 5
+    LOW_TILE(5)
+#endif
+
+        void gemm_low_tile(size_t rows, TILE) {
+  if (rows == 1) low_tile_1(AS_GIVEN);
+  else if (rows == 2) low_tile_2(AS_GIVEN);
+  else if (rows == 3) low_tile_3(AS_GIVEN);
+#if TILE_ROWS > 5
+  else if (rows == 5) low_tile_5(AS_GIVEN);
+#endif
+  else low_tile_4(AS_GIVEN);
+}
+
+void gemm_tile(size_t rows, float *c, size_t c_stride, const float *before, const float *a, size_t width,
+               const float *b, size_t depth) {
+  if (rows == TILE_ROWS) gemm_whole_tile(c, c_stride, before, a, b, depth);
+  else gemm_low_tile(rows, c, c_stride, before, a, width, b, TILE_COLS, depth);
+}
+
+/* A single row leaves registers for four panels at a time, and needs them to hide the latency of its sums. */
+enum { ROW_PANELS = 4 };
+
+KERNEL static void row_tile(float *c, const float *a, const float *b, size_t panel, size_t depth) {
+  vec acc[ROW_PANELS][2];
+  for (int p = 0; p < ROW_PANELS; p++) {
+    acc[p][0] = vec_splat(0);
+    acc[p][1] = vec_splat(0);
+  }
+  for (size_t k = 0; k < depth; k++) {
+    vec x = vec_load_splat(a + k);
+    for (int p = 0; p < ROW_PANELS; p++) {
+      const float *from = b + p * panel + k * TILE_COLS;
+      acc[p][0] = vec_fma(x, vec_load(from), acc[p][0]);
+      acc[p][1] = vec_fma(x, vec_load(from + 4), acc[p][1]);
+    }
+  }
+  for (int p = 0; p < ROW_PANELS; p++) {
+    vec_store(c + p * TILE_COLS, acc[p][0]);
+    vec_store(c + p * TILE_COLS + 4, acc[p][1]);
+  }
+}
+
+uint64_t gemm_packed_weight(uint32_t out, uint32_t in) { return round_up(out, TILE_COLS) * (uint64_t)in; }
+
+size_t gemm_left_row(size_t in) { return in; }
+
+/* Rows whose sums of several passes are held at a time: so a row of y is written once. */
+enum { HELD_ROWS = 60 };
+
+/* Rows first..last−1 of y(rows, 8) = bias + x · b, b a panel of the weight, y given from row `first` on: each pass adds to
+ * what those before it have left, the first to the bias, and the last one writes to y. */
+static void multiply_panel(float *y, size_t stride, const gemm_left *x, size_t first, size_t last, const float *b,
+                           const float *bias) {
+  const size_t most = pass_depth(x->in);
+  float sums[HELD_ROWS * TILE_COLS], begin[TILE_ROWS * TILE_COLS];
+  for (size_t i = 0; i < TILE_ROWS * TILE_COLS; i += 4) vec_store(begin + i, vec_load(bias + i % TILE_COLS));
+  for (size_t row = first; row < last; row += HELD_ROWS) {
+    size_t rows = last - row < HELD_ROWS ? last - row : HELD_ROWS;
+    for (size_t k = 0; k < x->in || k == 0; k += most) {
+      const size_t depth = x->in - k < most ? x->in - k : most;
+      const bool end = k + depth == x->in;
+      for (size_t r = 0; r < rows; r += x->width) {
+        float *held = sums + r * TILE_COLS;
+        gemm_tile(rows - r < x->width ? rows - r : x->width, end ? y + (row - first + r) * stride : held,
+                  end ? stride : TILE_COLS, k > 0 ? held : begin, x->panels + (row + r) * x->in + k * x->width,
+                  x->width, b + k * TILE_COLS, depth);
+      }
+    }
+  }
+}
+
+/* Columns j.. of those rows of the product, eight or as many as there are. Where y is added to, or has fewer, they are made
+ * beside it. */
+static void multiply_columns(const gemm_product *p, const gemm_left *x, size_t first, size_t last, size_t j) {
+  const size_t columns = p->out - j < TILE_COLS ? p->out - j : TILE_COLS;
+  const float *b = p->weight + j * x->in;
+  float *y = p->y + first * p->out + j;
+  if (columns == TILE_COLS && !p->add) {
+    multiply_panel(y, p->out, x, first, last, b, p->bias ? p->bias + j : gemm_zeros);
+    return;
+  }
+  float beside[HELD_ROWS * TILE_COLS], bias[TILE_COLS] = {0};
+#pragma clang loop vectorize(disable) unroll(disable)
+  for (size_t i = 0; p->bias && i < columns; i++) bias[i] = p->bias[j + i];
+  for (size_t row = first, rows; row < last; row += rows) {
+    rows = last - row < HELD_ROWS ? last - row : HELD_ROWS;
+    multiply_panel(beside, TILE_COLS, x, row, row + rows, b, bias);
+    for (const float *from = beside; from < beside + rows * TILE_COLS; from += TILE_COLS) {
+      size_t i = 0;
+      for (; i + 4 <= columns; i += 4)
+        vec_store(y + i, p->add ? vec_add(vec_load(y + i), vec_load(from + i)) : vec_load(from + i));
+#pragma clang loop vectorize(disable) unroll(disable)
+      for (; i < columns; i++) y[i] = p->add ? y[i] + from[i] : from[i];
+      y += p->out;
+    }
+  }
+}
+
+/* A single row, and as many columns as it takes at a time; added up in the same order. */
+static void multiply_row(const gemm_product *p, const gemm_left *x, size_t row, size_t j) {
+  const size_t most = pass_depth(x->in);
+  float *y = p->y + row * p->out + j, sums[ROW_PANELS * TILE_COLS], pass[ROW_PANELS * TILE_COLS];
+#pragma clang loop unroll(disable)
+  for (size_t i = 0; i < ROW_PANELS * TILE_COLS; i += 4)
+    vec_store(sums + i, vec_load(p->bias ? p->bias + j + i : gemm_zeros));
+  for (size_t k = 0; k < x->in; k += most) {
+    row_tile(pass, x->panels + row * x->in + k, p->weight + j * x->in + k * TILE_COLS, TILE_COLS * x->in,
+             x->in - k < most ? x->in - k : most);
+#pragma clang loop unroll(disable)
+    for (size_t i = 0; i < ROW_PANELS * TILE_COLS; i += 4)
+      vec_store(sums + i, vec_add(vec_load(sums + i), vec_load(pass + i)));
+  }
+#pragma clang loop unroll(disable)
+  for (size_t i = 0; i < ROW_PANELS * TILE_COLS; i += 4) {
+    vec_store(y + i, p->add ? vec_add(vec_load(y + i), vec_load(sums + i)) : vec_load(sums + i));
+  }
+}
+
+void gemm_range(const gemm_product *p, const gemm_left *x, size_t first, size_t last, size_t from, size_t to) {
+  for (size_t j = from; j < to;) {
+    if (x->width == 1 && to - j >= ROW_PANELS * TILE_COLS) {
+      for (size_t row = first; row < last; row++) multiply_row(p, x, row, j);
+      j += ROW_PANELS * TILE_COLS;
+    } else {
+      multiply_columns(p, x, first, last, j);
+      j += TILE_COLS;
+    }
+  }
+}

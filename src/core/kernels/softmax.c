@@ -1,0 +1,103 @@
+#include "kernels/softmax.h"
+
+#include "base/exp.h"
+#include "base/panel.h"
+
+void softmax_begin(softmax_state *state) {
+  for (size_t c = 0; c < TILE_COLS; c += 4) {
+    vec_store(state->max + c, vec_splat(-__builtin_inff()));
+    vec_store(state->sum + c, vec_splat(0));
+  }
+}
+
+/* The largest of every column, of the block and of what has been seen before. A NaN need not win: the weight of
+ * NaN is NaN, and with it the sum and the whole column. */
+static void column_max(vec max[2], const float *panel, size_t keys) {
+  vec most[4] = {max[0], max[1], max[0], max[1]};
+  for (; keys >= 2; keys -= 2) {
+    for (int i = 0; i < 4; i++) most[i] = vec_max(most[i], vec_load(panel + 4 * i));
+    panel += 2 * TILE_COLS;
+  }
+  for (int i = 0; i < 2 && keys > 0; i++) most[i] = vec_max(most[i], vec_load(panel + 4 * i));
+  for (int i = 0; i < 2; i++) max[i] = vec_max(most[i], most[i + 2]);
+}
+
+/* −∞ − −∞ would be NaN. While a column has seen nothing its origin is 0, and 2^(−∞ − 0) is 0 as it should be. */
+static vec origin_of(vec max) { return vec_select(vec_equal(max, vec_splat(-__builtin_inff())), vec_splat(0), max); }
+
+/* Sums of 16, then a sum of sums: small terms beside a large one are not rounded away one by one. */
+enum { SUM_RUN = 16 };
+
+/* The scores of four columns become weights, whose sums it gives: half a panel, for which the registers suffice. */
+VERB vec exp_half(float *half, size_t keys, vec origin, softmax_base base) {
+  const exp_vecs constants = exp_load();
+  const float *end = half + keys * TILE_COLS;
+  vec total = vec_splat(0);
+  while (half != end) {
+    const float *pause = (size_t)(end - half) < SUM_RUN * TILE_COLS ? end : half + SUM_RUN * TILE_COLS;
+    vec run = vec_splat(0);
+    for (; half != pause; half += TILE_COLS) {
+      vec x = vec_sub(vec_load(half), origin);
+      if (base == SOFTMAX_OF_E) x = vec_mul(x, vec_splat(LOG2_E));
+      x = vec_exp2(&constants, x);
+      vec_store(half, x);
+      run = vec_add(run, x);
+    }
+    total = vec_add(total, run);
+  }
+  return total;
+}
+
+/* One loop for each base: what differs between them is decided outside. */
+static vec exp_columns(float *half, size_t keys, vec origin, softmax_base base) {
+  return base == SOFTMAX_OF_2 ? exp_half(half, keys, origin, SOFTMAX_OF_2) : exp_half(half, keys, origin, SOFTMAX_OF_E);
+}
+
+KERNEL void softmax_block(float *panel, size_t columns, size_t keys, softmax_base base, softmax_state *state,
+                          float rescale[TILE_COLS]) {
+  vec max[2] = {vec_load(state->max), vec_load(state->max + 4)};
+  const exp_vecs constants = exp_load();
+  column_max(max, panel, keys);
+  for (size_t h = 0; h < 2; h++) {
+    if (columns <= 4 * h) {
+      vec_store(rescale + 4 * h, vec_splat(0));
+      break;
+    }
+    vec origin = origin_of(max[h]), total = exp_columns(panel + 4 * h, keys, origin, base);
+    vec factor = vec_sub(vec_load(state->max + 4 * h), origin);
+    if (base == SOFTMAX_OF_E) factor = vec_mul(factor, vec_splat(LOG2_E));
+    factor = vec_exp2(&constants, factor);
+    vec_store(rescale + 4 * h, factor);
+    vec_store(state->sum + 4 * h, vec_fma(vec_load(state->sum + 4 * h), factor, total));
+    vec_store(state->max + 4 * h, max[h]);
+  }
+}
+
+void softmax_end(const softmax_state *state, float inverse[TILE_COLS]) {
+  for (size_t c = 0; c < TILE_COLS; c += 4) {
+    vec sum = vec_load(state->sum + c);
+    vec_store(inverse + c, vec_zero_where(vec_equal(sum, vec_splat(0)), vec_div(vec_splat(1), sum)));
+  }
+}
+
+void softmax_panel(float *panel, size_t columns, size_t keys, softmax_base base, softmax_state *state,
+                   float inverse[TILE_COLS]) {
+  softmax_begin(state);
+  softmax_block(panel, columns, keys, base, state, inverse);
+  softmax_end(state, inverse);
+  panel_scale(panel, keys, inverse);
+}
+
+void softmax_again(float *panel, size_t keys, softmax_base base, const float max[TILE_COLS],
+                   const float inverse[TILE_COLS]) {
+  for (size_t c = 0; c < TILE_COLS; c += 4) exp_columns(panel + c, keys, origin_of(vec_load(max + c)), base);
+  panel_scale(panel, keys, inverse);
+}
+
+void softmax_backward(float *panel, const float *weights, size_t keys, const float delta[TILE_COLS]) {
+  const vec low = vec_load(delta), high = vec_load(delta + 4);
+  for (size_t i = 0; i < keys * TILE_COLS; i += TILE_COLS) {
+    vec_store(panel + i, vec_mul(vec_load(weights + i), vec_sub(vec_load(panel + i), low)));
+    vec_store(panel + i + 4, vec_mul(vec_load(weights + i + 4), vec_sub(vec_load(panel + i + 4), high)));
+  }
+}

@@ -1,0 +1,79 @@
+#include <stdbool.h>
+
+#include "base/elements.h"
+#include "base/pool.h"
+#include "headlight.h"
+
+typedef struct {
+  float *output;
+  const float *table, *position;
+  float *d_table, *d_position;
+  const float *d_output;
+  const int32_t *labels;
+  size_t rows, row_count, width, count, first; /* T, B·T, C */
+} job;
+
+static bool labels_are_rows(const job *j) {
+  size_t r = 0;
+  while (r < j->row_count && (uint32_t)j->labels[r] < j->count) r++;
+  return r == j->row_count;
+}
+
+static size_t position_of(const job *j, size_t r) { return (j->first + r % j->rows) * j->width; }
+
+static void give_row(const void *arg, size_t r) {
+  const job *j = arg;
+  float *output = j->output + r * j->width;
+  const float *row = j->table + (size_t)j->labels[r] * j->width;
+  if (j->position) elements_add(output, row, j->position + position_of(j, r), j->width);
+  else __builtin_memcpy(output, row, j->width * sizeof(float));
+}
+
+/* Rows of one label share its gradient: so a chunk is some columns, of all rows in their order. */
+enum { CHUNK_COLUMNS = 64 };
+
+static void backward_chunk(void *arg, uint32_t chunk, uint32_t worker) {
+  const job *j = arg;
+  size_t c = (size_t)chunk * CHUNK_COLUMNS, count = j->width - c < CHUNK_COLUMNS ? j->width - c : CHUNK_COLUMNS;
+  (void)worker;
+  for (size_t r = 0; r < j->row_count; r++) {
+    const float *d_output = j->d_output + r * j->width + c;
+    float *d_row = j->d_table + (size_t)j->labels[r] * j->width + c;
+    elements_add(d_row, d_row, d_output, count);
+    if (!j->d_position) continue;
+    float *d_position = j->d_position + position_of(j, r) + c;
+    elements_add(d_position, d_position, d_output, count);
+  }
+}
+
+hl_status hl_embedding_forward(float *output, const float *table, const float *position, const int32_t *labels,
+                               uint32_t batch, uint32_t rows, uint32_t width, uint32_t count, uint32_t first) {
+  job j = {.output = output,
+           .table = table,
+           .position = position,
+           .labels = labels,
+           .rows = rows,
+           .row_count = (size_t)batch * rows,
+           .width = width,
+           .count = count,
+           .first = first};
+  if (!labels_are_rows(&j)) return HL_BAD_ARGUMENT;
+  elements_rows(give_row, &j, j.row_count, width, 1);
+  return HL_OK;
+}
+
+hl_status hl_embedding_backward(float *d_table, float *d_position, const float *d_output, const int32_t *labels,
+                                uint32_t batch, uint32_t rows, uint32_t width, uint32_t count, uint32_t first) {
+  job j = {.d_table = d_table,
+           .d_position = d_position,
+           .d_output = d_output,
+           .labels = labels,
+           .rows = rows,
+           .row_count = (size_t)batch * rows,
+           .width = width,
+           .count = count,
+           .first = first};
+  if (!labels_are_rows(&j)) return HL_BAD_ARGUMENT;
+  parallel_for(backward_chunk, &j, (width + CHUNK_COLUMNS - 1) / CHUNK_COLUMNS, 2.0 * (double)j.row_count * width);
+  return HL_OK;
+}

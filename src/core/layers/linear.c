@@ -1,0 +1,94 @@
+#include "layers/linear.h"
+
+#include "base/pool.h"
+#include "base/tensor.h"
+#include "kernels/gemm_int8.h"
+
+/* A chunk of the result: its rows of x stay in the second-level cache while the right panels pass through the
+ * first. A chunk takes a few hundred microseconds at most: small enough to be shared out evenly. */
+enum { CHUNK_ROWS = 30, CHUNK_COLUMNS = 192 };
+
+typedef struct {
+  const gemm_product *products;
+  gemm_left left;
+  const float *x;
+  float *packed;
+  size_t rows, chunk_rows, row_chunks, column_chunks[3];
+  bool int8, turned; /* turned: x is (in, rows) */
+} job;
+
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+
+/* The fewest tiles that hold the rows, as even as they go: ten rows are five and five, not six and four. */
+static size_t left_width(size_t rows, size_t most) {
+  size_t tiles = (rows + most - 1) / most;
+  return tiles ? (rows + tiles - 1) / tiles : 1;
+}
+
+uint64_t linear_workspace(uint64_t rows, uint32_t in) {
+  uint64_t row = gemm_left_row(in), int8 = gemm_int8_left_row(in);
+  return (rows + TILE_ROWS) * (row > int8 ? row : int8);
+}
+
+static void pack_chunk(void *arg, uint32_t chunk, uint32_t worker) {
+  const job *j = arg;
+  size_t in = j->left.in, first = chunk * j->chunk_rows, rows = least(j->rows - first, j->chunk_rows);
+  const float *x = j->x + first * in;
+  (void)worker;
+  if (j->turned) gemm_pack_columns(j->packed + first * in, in, 0, j->x + first, j->rows, in, rows);
+  else if (j->int8)
+    gemm_int8_pack_left(j->packed + first * gemm_int8_left_row(in), j->left.width, x, rows, in,
+                        gemm_int8_form_of(j->products->weight));
+  else gemm_pack_rows(j->packed + first * gemm_left_row(in), j->left.width, x, in, rows, in, 1);
+}
+
+static void multiply_chunk(void *arg, uint32_t chunk, uint32_t worker) {
+  const job *j = arg;
+  size_t row = chunk % j->row_chunks, column = chunk / j->row_chunks, product = 0;
+  (void)worker;
+  for (; column >= j->column_chunks[product]; product++) column -= j->column_chunks[product];
+  const gemm_product *p = &j->products[product];
+  size_t first = row * j->chunk_rows, from = column * CHUNK_COLUMNS;
+  (j->int8 ? gemm_int8_range : gemm_range)(p, &j->left, first, least(first + j->chunk_rows, j->rows), from,
+                                           least(from + CHUNK_COLUMNS, p->out));
+}
+
+static void multiply(job j, uint32_t count, size_t width, size_t in, float *workspace) {
+  const gemm_product *products = j.products;
+  size_t rows = j.rows, chunks = 0, columns = 0;
+  if (rows == 0) return;
+  j.left = (gemm_left){workspace, width, in};
+  j.packed = workspace;
+  j.row_chunks = (rows + CHUNK_ROWS - 1) / CHUNK_ROWS;
+  j.chunk_rows = round_up((rows + j.row_chunks - 1) / j.row_chunks, width);
+  j.row_chunks = (rows + j.chunk_rows - 1) / j.chunk_rows;
+  for (uint32_t i = 0; i < count; i++) {
+    j.column_chunks[i] = ((size_t)products[i].out + CHUNK_COLUMNS - 1) / CHUNK_COLUMNS;
+    chunks += j.column_chunks[i] * j.row_chunks;
+    columns += products[i].out;
+  }
+  parallel_for(pack_chunk, &j, (uint32_t)j.row_chunks, 8.0 * (double)rows * (double)in);
+  parallel_for(multiply_chunk, &j, (uint32_t)chunks, 2.0 * (double)rows * (double)in * (double)columns);
+}
+
+void linear(const gemm_product *products, uint32_t count, bool int8, const float *x, size_t rows, size_t in,
+            float *workspace) {
+  size_t width = left_width(rows, int8 ? INT8_TILE_ROWS : TILE_ROWS);
+  multiply((job){.products = products, .x = x, .rows = rows, .int8 = int8}, count, width, in, workspace);
+}
+
+void linear_turned(const gemm_product *product, const float *x, size_t rows, size_t in, float *workspace) {
+  multiply((job){.products = product, .x = x, .rows = rows, .turned = true}, 1, TILE_ROWS, in, workspace);
+}
+
+hl_status hl_linear_forward(float *y, const float *x, const float *weight, const float *bias, uint32_t rows,
+                            uint32_t out, uint32_t in) {
+  if (rows && out && (!y || (in && (!x || !weight)))) return HL_BAD_SHAPE;
+  float *packed = workspace_alloc(gemm_packed_weight(out, in) + linear_workspace(rows, in));
+  if (!packed) return HL_OUT_OF_MEMORY;
+  gemm_pack_rows(packed, TILE_COLS, weight, in, out, in, 1);
+  const gemm_product product = {.y = y, .weight = packed, .bias = bias, .out = out};
+  linear(&product, 1, false, x, rows, in, packed + gemm_packed_weight(out, in));
+  workspace_free(packed);
+  return HL_OK;
+}

@@ -1,0 +1,103 @@
+#include "base/elements.h"
+#include "base/exp.h"
+#include "headlight.h"
+
+typedef struct {
+  float *d_logits, *losses;
+  int32_t *best;
+  const float *logits;
+  const int32_t *labels;
+  size_t rows, classes;
+  uint32_t counted;
+  float smoothing;
+  int32_t ignore;
+} job;
+
+/* ln s for s ≥ 1: with s = m · 2ⁿ and m about 1, ln m = 2 artanh u with u = (m − 1) / (m + 1), at most 0.172. */
+static double ln(double s) {
+  if (!(s < __builtin_inf())) return s;
+  const uint64_t root_half = 0x3FE6A09E667F3BCD;
+  union {
+    double value;
+    uint64_t bits;
+  } m = {s};
+  int64_t n = (int64_t)(m.bits - root_half) >> 52;
+  m.bits -= (uint64_t)n << 52;
+  double u = (m.value - 1) / (m.value + 1), sum = 0;
+  for (int odd = 15; odd > 0; odd -= 2) sum = sum * u * u + 1.0 / odd;
+  return 2 * u * sum + (double)n * 0.69314718055994531;
+}
+
+static void find_largest(void *numbers, float *const to[3], const float *const from[4], size_t count) {
+  vec *most = numbers;
+  (void)to;
+  for (size_t i = 0; i < count; i += 4) *most = vec_max(*most, vec_load(from[0] + i));
+}
+
+static float largest(const float *x, size_t count) {
+  vec most = vec_splat(-__builtin_inff());
+  elements_run(&(elements){find_largest, &most, .from = {x}, .fill = -__builtin_inff()}, 0, count);
+  float lane[4], result = -__builtin_inff();
+  vec_store(lane, most);
+  for (int i = 0; i < 4; i++) result = lane[i] > result ? lane[i] : result;
+  return result;
+}
+
+typedef struct {
+  vec origin, sum;
+} powers;
+
+/* e^(x − origin), and their sum. */
+static void sum_powers(void *numbers, float *const to[3], const float *const from[4], size_t count) {
+  powers *p = numbers;
+  const exp_vecs constants = exp_load();
+  for (size_t i = 0; i < count; i += 4) {
+    vec power = vec_exp2(&constants, vec_mul(vec_sub(vec_load(from[0] + i), p->origin), vec_splat(LOG2_E)));
+    if (to[0]) vec_store(to[0] + i, power);
+    p->sum = doubles_add(p->sum, doubles_add(doubles_low(power), doubles_high(power)));
+  }
+}
+
+static void row_loss(const void *arg, size_t r) {
+  const job *j = arg;
+  const size_t classes = j->classes;
+  const float *x = j->logits + r * classes, most = largest(x, classes);
+  float *d = j->d_logits ? j->d_logits + r * classes : NULL;
+  int32_t label = j->labels[r], best = 0;
+  while ((size_t)best < classes && x[best] != most) best++;
+  j->best[r] = (size_t)best < classes ? best : -1;
+  j->losses[r] = 0;
+  if (label == j->ignore) {
+    if (d) __builtin_memset(d, 0, classes * sizeof(float));
+    return;
+  }
+  double smoothing = j->smoothing, all = (double)classes, target = (1 - smoothing) * x[label];
+  /* Only where it counts: 0 · ∞ would be NaN. */
+  if (smoothing > 0) target += smoothing * (elements_sum(x, classes) / all);
+  powers p = {vec_splat(most), vec_splat(0)};
+  elements_run(&(elements){sum_powers, &p, {d}, {x}, -__builtin_inff()}, 0, classes);
+  double sum = doubles_sum(p.sum), loss = ln(sum) + (most - target);
+  j->losses[r] = (float)loss;
+  if (!d) return;
+  double share = 1.0 / j->counted;
+  affine a = {(float)(share / sum), (float)(-share * smoothing / all)};
+  elements_run(&(elements){affine_operation, &a, {d}, {d}, 0}, 0, classes);
+  d[label] -= (float)(share * (1 - smoothing));
+}
+
+hl_status hl_cross_entropy(hl_loss *result, float *d_logits, float *losses, int32_t *best, const float *logits,
+                           const int32_t *labels, uint32_t rows, uint32_t classes, float smoothing, int32_t ignore) {
+  job j = {d_logits, losses, best, logits, labels, rows, classes, 0, smoothing, ignore};
+  if (!(smoothing >= 0 && smoothing <= 1)) return HL_BAD_ARGUMENT;
+  for (size_t r = 0; r < rows; r++) {
+    if (labels[r] == ignore) continue;
+    if ((uint32_t)labels[r] >= classes) return HL_BAD_ARGUMENT;
+    j.counted++;
+  }
+  elements_rows(row_loss, &j, rows, classes, 20);
+  uint32_t correct = 0;
+  for (size_t r = 0; r < rows; r++) correct += labels[r] != ignore && best[r] == labels[r];
+  double loss = elements_sum(losses, rows);
+  *result = (hl_loss){j.counted ? (float)(loss / j.counted) : 0, j.counted, correct};
+  return HL_OK;
+}

@@ -1,0 +1,25 @@
+/* What the layer's forward and backward passes share: where its tensors lie. */
+#ifndef HL_MULTIHEAD_H
+#define HL_MULTIHEAD_H
+
+#include "attention/attention.h"
+
+/* The layer's sizes, and its intermediate tensors: those that backward needs lie in `saved` where there is one, else
+ * in the workspace like all others. */
+typedef struct {
+  uint32_t query_width, kv_width, fresh_keys, appended_keys; /* H·D, G·D, S−P, E */
+  uint64_t sizes[8], kept, total; /* floats of each tensor, of `saved` and of the workspace */
+  float *query, *key, *value, *heads, *appended_key, *appended_value, *statistics, *shared;
+} layer;
+
+/* The arguments of attention, with the sizes that the layer sets. */
+hl_attention_args multihead_attention(const hl_multihead_args *m);
+
+/* Counts what they take, then gives them their places. */
+layer multihead_lay_out(const hl_multihead_args *m, const hl_attention_args *a, bool keep);
+void multihead_place(layer *l, float *saved, float *workspace);
+
+/* Splits the projections into heads, by strides. */
+void multihead_split(hl_attention_args *a, const hl_multihead_args *m, const layer *l);
+
+#endif

@@ -1,0 +1,186 @@
+// From a binary to a running core: choose a flavour, fetch, compile, instantiate.
+
+import { argumentError } from '../check/shape.js';
+import { checkOptions, readNumber } from '../ops/attention.js';
+import { HeadlightError } from '../check/errors.js';
+import { Headlight } from '../index.js';
+import { formatBytes } from '../memory/memory.js';
+import { planThreads, sharedMemory, startThreads } from './threads.js';
+
+/** @import { CoreExports } from '../memory/memory.js' */
+/** @import { StartThread } from './threads.js' */
+
+/** @typedef {'simd128' | 'relaxed'} Flavour */
+/**
+ * @typedef {object} LoadOptions
+ * @property {number | 'auto'} [threads] default 1; 'auto': as many as there are cores, at most 8. One where there is no
+ *   shared memory: `info.threadsNote` says why
+ * @property {'auto' | Flavour} [simd] default 'auto': the fastest that this engine runs
+ * @property {URL | string | BufferSource | WebAssembly.Module} [wasm] the binary; default: the file beside the module
+ * @property {number} [maxMemory] bytes; default and at most 4 GiB
+ */
+/**
+ * @typedef {object} Platform
+ * @property {Record<Flavour, URL | Uint8Array> & Partial<Record<`${Flavour}-threads`, URL>>} binaries
+ * @property {(url: URL) => Promise<Uint8Array>} read
+ * @property {(path: string) => URL} resolve
+ * @property {StartThread} [startThread]
+ */
+
+const MOST_MEMORY = 2 ** 32;
+const PAGE = 65536;
+
+/** The smallest modules that need each feature: i32x4.splat, and f32x4.relaxed_madd on top of it. */
+const SPLAT = [65, 0, 253, 17];
+const PROBES = {
+  simd128: probe([...SPLAT]),
+  relaxed: probe([...SPLAT, ...SPLAT, ...SPLAT, 253, 133, 2]),
+};
+
+/** @param {number[]} body */
+function probe(body) {
+  const code = [0, ...body, 11];
+  const section = [10, code.length + 2, 1, code.length, ...code];
+  return new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, ...section]);
+}
+
+/** Compiled binaries by address: a second load() compiles nothing. @type {Map<string, Promise<WebAssembly.Module>>} */
+const compiled = new Map();
+
+/**
+ * @param {Platform} platform
+ * @returns {(options?: LoadOptions) => Promise<Headlight>}
+ */
+export function createLoad(platform) {
+  return async function load(options = {}) {
+    checkOptions('load', options, ['threads', 'simd', 'wasm', 'maxMemory']);
+    const { threads = 1, simd = 'auto', wasm, maxMemory = MOST_MEMORY } = options;
+    if (threads !== 'auto' && !(Number.isInteger(threads) && threads >= 1 && threads <= 64))
+      throw argumentError('load', 'threads', threads, "'auto' or an integer from 1 to 64");
+    readNumber('load', 'maxMemory', maxMemory, { least: 4 * PAGE, most: MOST_MEMORY });
+    const plan = planThreads(threads, platform.startThread);
+    const flavour = chooseFlavour(simd);
+    const module = await findModule(
+      platform,
+      wasm ??
+        platform.binaries[plan.threads > 1 ? /** @type {`${Flavour}-threads`} */ (`${flavour}-threads`) : flavour],
+    );
+    const shared = WebAssembly.Module.imports(module).some(({ kind }) => kind === 'memory');
+    const memory = shared ? sharedMemory(maxMemory) : undefined;
+    const core = await instantiate(module, memory);
+    core.hl_memory_set_limit(maxMemory);
+    const pool =
+      memory && platform.startThread && plan.threads > 1
+        ? await startThreads(core, module, memory, plan.threads, platform.startThread)
+        : undefined;
+    const note =
+      plan.note ?? (plan.threads > 1 && !memory ? 'the binary given as wasm was built without threads' : pool?.note);
+    return new Headlight(core, memory ?? core.memory, { threads: pool?.threads ?? 1, note, stop: pool?.stop });
+  };
+}
+
+/**
+ * @param {WebAssembly.Module} module
+ * @param {WebAssembly.Memory | undefined} memory
+ */
+async function instantiate(module, memory) {
+  /** @type {WebAssembly.Instance} */
+  let instance;
+  try {
+    instance = await WebAssembly.instantiate(module, memory ? { env: { memory } } : {});
+  } catch (cause) {
+    throw new HeadlightError('LOAD', `load: the binary is not a Headlight core: ${message(cause)}`, {
+      parameter: 'wasm',
+      cause,
+    });
+  }
+  const core = /** @type {CoreExports} */ (/** @type {unknown} */ (instance.exports));
+  if (typeof core.hl_attention !== 'function' || typeof core.hl_simd !== 'function') {
+    throw new HeadlightError('LOAD', 'load: the binary is not a Headlight core: it does not export hl_attention', {
+      parameter: 'wasm',
+    });
+  }
+  return core;
+}
+
+/**
+ * @param {'auto' | Flavour} simd
+ * @returns {Flavour}
+ */
+function chooseFlavour(simd) {
+  if (simd !== 'auto' && simd !== 'simd128' && simd !== 'relaxed') {
+    throw argumentError('load', 'simd', simd, "'auto', 'simd128' or 'relaxed'");
+  }
+  if (!WebAssembly.validate(PROBES.simd128)) {
+    throw new HeadlightError(
+      'LOAD',
+      'load: this engine has no WebAssembly SIMD; Node 16, Chrome 91, Firefox 89 and Safari 16.4 have it',
+    );
+  }
+  const relaxed = WebAssembly.validate(PROBES.relaxed);
+  if (simd === 'relaxed' && !relaxed) {
+    throw new HeadlightError(
+      'LOAD',
+      "load: simd is 'relaxed', but this engine has no relaxed SIMD; 'auto' takes what there is",
+      { parameter: 'simd' },
+    );
+  }
+  return simd === 'auto' ? (relaxed ? 'relaxed' : 'simd128') : simd;
+}
+
+/**
+ * @param {Platform} platform
+ * @param {unknown} wasm
+ * @returns {Promise<WebAssembly.Module>}
+ */
+function findModule(platform, wasm) {
+  if (wasm instanceof WebAssembly.Module) return Promise.resolve(wasm);
+  if (
+    wasm instanceof ArrayBuffer ||
+    ArrayBuffer.isView(wasm) ||
+    Object.prototype.toString.call(wasm) === '[object SharedArrayBuffer]'
+  ) {
+    return compile(/** @type {Uint8Array<ArrayBuffer>} */ (wasm), 'the bytes given as wasm');
+  }
+  if (typeof wasm !== 'string' && !(wasm instanceof URL)) {
+    throw argumentError('load', 'wasm', wasm, 'a URL, a string, bytes, or a WebAssembly.Module');
+  }
+  const url = typeof wasm === 'string' ? platform.resolve(wasm) : wasm;
+  let module = compiled.get(url.href);
+  if (!module) {
+    module = platform.read(url).then((bytes) => compile(/** @type {Uint8Array<ArrayBuffer>} */ (bytes), url.href));
+    compiled.set(url.href, module);
+    module.catch(() => compiled.delete(url.href));
+  }
+  return module;
+}
+
+/**
+ * @param {BufferSource} source
+ * @param {string} name
+ */
+async function compile(source, name) {
+  const bytes = ArrayBuffer.isView(source)
+    ? new Uint8Array(source.buffer, source.byteOffset, source.byteLength)
+    : new Uint8Array(source);
+  if (bytes[0] !== 0 || bytes[1] !== 97 || bytes[2] !== 115 || bytes[3] !== 109) {
+    const start = JSON.stringify(String.fromCharCode(...bytes.subarray(0, 16)));
+    throw new HeadlightError(
+      'LOAD',
+      `load: ${name} is not WebAssembly: ${formatBytes(bytes.length)} that begin ${start}. Serve the .wasm file itself beside the module, or pass { wasm: url }`,
+      { parameter: 'wasm', expected: '\\0asm', got: start },
+    );
+  }
+  try {
+    return await WebAssembly.compile(/** @type {BufferSource} */ (source));
+  } catch (cause) {
+    throw new HeadlightError(
+      'LOAD',
+      `load: ${name} (${formatBytes(bytes.length)}) does not compile: ${message(cause)}. It may be truncated, built for other features, or kept off by a Content-Security-Policy without 'wasm-unsafe-eval'`,
+      { parameter: 'wasm', cause },
+    );
+  }
+}
+
+/** @param {unknown} error */
+const message = (error) => (error instanceof Error ? error.message : String(error));

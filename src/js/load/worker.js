@@ -1,0 +1,13 @@
+// What a thread of the core runs in a browser: the same module on the same memory, with a stack of its own.
+
+/** @import { CoreExports } from '../memory/memory.js' */
+/** @import { Post } from './threads.js' */
+
+globalThis.onmessage = async (/** @type {MessageEvent<Post>} */ { data: { module, memory, stack, number } }) => {
+  const instance = await WebAssembly.instantiate(module, { env: { memory } });
+  const core = /** @type {CoreExports} */ (/** @type {unknown} */ (instance.exports));
+  core.__stack_pointer.value = stack;
+  globalThis.postMessage('ready');
+  core.hl_pool_work(number);
+  globalThis.close();
+};

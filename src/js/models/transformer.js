@@ -1,0 +1,316 @@
+// A small transformer, before the norm, and read from top to bottom: forward, then the same lines in reverse.
+//
+//   x = embedding(labels)                          (B,T,C)
+//   in every block:
+//     x = x + attention(norm(x))
+//     x = x + down(gelu(up(norm(x))))              where there is an mlp
+//   logits = head(norm(x))                         (B,T,V)
+
+import { checkOptions, readBoolean, readNumber } from '../ops/attention.js';
+import { HeadlightError } from '../check/errors.js';
+import { writeSafetensors } from '../io/formats.js';
+import { crossEntropy } from '../ops/loss.js';
+import { argumentError, readTensorLike, shapeError } from '../check/shape.js';
+import { touch, viewOf } from '../memory/memory.js';
+
+/** @import { Headlight } from '../index.js' */
+/** @import { Memory, Tensor } from '../memory/memory.js' */
+/** @import { TensorLike } from '../check/shape.js' */
+/** @import { Embedding, Gelu, Linear, Norm } from '../ops/layers.js' */
+/** @import { MultiHeadAttention } from '../ops/multihead.js' */
+/** @import { StateEntry } from '../ops/layouts.js' */
+
+/**
+ * @typedef {object} TransformerOptions
+ * @property {number} layers blocks; 0 leaves embedding and head
+ * @property {number} dModel width of the model, C
+ * @property {number} numHeads of each block's attention
+ * @property {number} vocab labels are 0 to vocab − 1
+ * @property {number} context the longest sequence
+ * @property {number} [mlp] width inside the feed-forward part, 0 for none; default 4 · dModel
+ * @property {'layer' | 'rms' | 'none'} [norm] default 'layer'
+ * @property {boolean} [causal] whether a token sees only itself and what stood before; default true
+ * @property {number} [std] deviation of the initial embedding; default 0.5: tokens that are far apart from the start
+ *   are what heads learn to find again
+ * @property {number} [dropout] of attention weights in training; default 0
+ * @property {number} [seed] of all initial parameters and of dropout; default 0
+ */
+/** @typedef {{ norm1: Norm | null, attention: MultiHeadAttention, norm2: Norm | null, up: Linear | null, gelu: Gelu | null, down: Linear | null }} Block */
+/** @typedef {{ loss: number, correct: number, counted: number }} StepResult */
+
+const OPTIONS = ['layers', 'dModel', 'numHeads', 'vocab', 'context', 'mlp', 'norm', 'causal', 'std', 'dropout', 'seed'];
+const SIZE = { integer: true, least: 1, most: 2 ** 20 };
+
+/** @param {TransformerOptions} given */
+function resolveOptions(given) {
+  const caller = 'transformer';
+  checkOptions(caller, given, OPTIONS);
+  const { norm = 'layer' } = given;
+  if (!['layer', 'rms', 'none'].includes(norm)) throw argumentError(caller, 'norm', norm, "'layer', 'rms' or 'none'");
+  const dModel = readNumber(caller, 'dModel', given.dModel, SIZE);
+  const numHeads = readNumber(caller, 'numHeads', given.numHeads, SIZE);
+  if (dModel % numHeads !== 0)
+    throw new HeadlightError('SHAPE', `${caller}: dModel ${dModel} is not a multiple of numHeads ${numHeads}`, {
+      parameter: 'numHeads',
+      got: numHeads,
+    });
+  return Object.freeze({
+    layers: readNumber(caller, 'layers', given.layers, { ...SIZE, least: 0 }),
+    dModel,
+    numHeads,
+    vocab: readNumber(caller, 'vocab', given.vocab, SIZE),
+    context: readNumber(caller, 'context', given.context, SIZE),
+    mlp: readNumber(caller, 'mlp', given.mlp ?? 4 * dModel, { ...SIZE, least: 0 }),
+    norm,
+    causal: readBoolean(caller, 'causal', given.causal ?? true),
+    std: readNumber(caller, 'std', given.std ?? 0.5, { least: 0 }),
+    dropout: readNumber(caller, 'dropout', given.dropout ?? 0, { least: 0, most: 1 }),
+    seed: readNumber(caller, 'seed', given.seed ?? 0, { integer: true, least: 0, most: 2 ** 24 }),
+  });
+}
+
+/** Those that save() has written. @param {Record<string, string>} metadata of the file @returns {TransformerOptions} */
+export function readSavedOptions({ headlight }) {
+  const fail = (/** @type {string} */ reason) =>
+    new HeadlightError('FORMAT', `loadTransformer: the file does not say which transformer it is of: ${reason}`, {
+      parameter: 'headlight',
+      got: headlight,
+    });
+  if (headlight === undefined) throw fail('no "headlight" in its metadata');
+  try {
+    return JSON.parse(headlight);
+  } catch {
+    throw fail('"headlight" in its metadata is not JSON');
+  }
+}
+
+export class Transformer {
+  #hl;
+  #memory;
+  /** @type {Block[]} */
+  #blocks;
+  /** @type {Embedding} */
+  #embedding;
+  /** @type {Norm | null} */
+  #norm;
+  /** @type {Linear} */
+  #head;
+
+  /** @param {Headlight} hl @param {Memory} memory @param {TransformerOptions} given */
+  constructor(hl, memory, given) {
+    const options = resolveOptions(given);
+    const { layers, dModel: width, numHeads, vocab, context, mlp, norm, std, dropout, seed } = options;
+    // Every layer has a stream of random numbers of its own.
+    let stream = 0;
+    const next = () => seed * 2 ** 10 + stream++;
+    const makeNorm = () => (norm === 'none' ? null : norm === 'rms' ? hl.rmsNorm({ width }) : hl.layerNorm({ width }));
+    this.#hl = hl;
+    this.#memory = memory;
+    // Where one of them does not fit any more, the end of the scope frees those before it.
+    const { embedding, blocks, last, head } = hl.scope(() => ({
+      embedding: hl.embedding({ count: vocab, width, context, std, seed: next() }),
+      blocks: Array.from({ length: layers }, () => ({
+        norm1: makeNorm(),
+        attention: hl.multiHeadAttention({ embedDim: width, numHeads, dropout, seed: next() }),
+        norm2: mlp > 0 ? makeNorm() : null,
+        up: mlp > 0 ? hl.linear({ in: width, out: mlp, seed: next() }) : null,
+        gelu: mlp > 0 ? hl.gelu({ approximate: 'tanh' }) : null,
+        down: mlp > 0 ? hl.linear({ in: mlp, out: width, seed: next() }) : null,
+      })),
+      last: makeNorm(),
+      head: hl.linear({ in: width, out: vocab, bias: false, seed: next() }),
+    }));
+    this.#embedding = embedding;
+    this.#blocks = blocks;
+    this.#norm = last;
+    this.#head = head;
+    /** The options, with every default filled in. */
+    this.options = options;
+    /** Every layer by the name that its parameters begin with. */
+    this.layers = this.#named();
+  }
+
+  #named() {
+    /** @type {Record<string, { parameters: Record<string, Tensor>, gradients: Record<string, Tensor>, zeroGrad(): unknown, dispose(): void }>} */
+    const named = { embedding: this.#embedding };
+    this.#blocks.forEach((block, i) => {
+      for (const [name, layer] of Object.entries(block))
+        if (layer && name !== 'gelu') named[`blocks.${i}.${name}`] = /** @type {any} */ (layer);
+    });
+    if (this.#norm) named.norm = this.#norm;
+    named.head = this.#head;
+    return named;
+  }
+
+  /** All parameters: `blocks.0.attention.wq`, `embedding.table` … */
+  get parameters() {
+    return this.#collect('parameters');
+  }
+
+  /** The gradients of all parameters, under the same names. */
+  get gradients() {
+    return this.#collect('gradients');
+  }
+
+  /** @param {'parameters' | 'gradients'} what @returns {Record<string, Tensor>} */
+  #collect(what) {
+    return Object.fromEntries(
+      Object.entries(this.layers).flatMap(([layer, holder]) =>
+        Object.entries(holder[what]).map(([name, tensor]) => [`${layer}.${name}`, tensor]),
+      ),
+    );
+  }
+
+  /**
+   * @param {TensorLike} labels (T) or (B,T), integers from 0 to vocab − 1
+   * @param {{ weights?: boolean }} [options] weights: those of every block, (B,H,T,T), and what its attention reads, (B,T,C)
+   * @returns {{ logits: Tensor, weights?: Tensor[], inputs?: Tensor[] }}
+   */
+  forward(labels, options = {}) {
+    checkOptions('forward', options, ['weights']);
+    const weights = readBoolean('forward', 'weights', options.weights ?? false);
+    return this.#hl.scope(() => this.#forward(labels, { weights, train: false }));
+  }
+
+  /** @param {TensorLike} labels @param {{ weights: boolean, train: boolean }} options */
+  #forward(labels, { weights, train }) {
+    const hl = this.#hl;
+    /** @type {Tensor[][]} */
+    const [seen, read] = [[], []];
+    let x = this.#embedding.forward(labels);
+    for (const { norm1, attention, norm2, up, gelu, down } of this.#blocks) {
+      const input = norm1 ? norm1.forward(x) : x;
+      const attended = attention.forward(input, { causal: this.options.causal, weights, train });
+      if (attended.weights) seen.push(attended.weights);
+      if (weights) read.push(input);
+      x = hl.add(x, attended.output);
+      if (up && gelu && down) x = hl.add(x, down.forward(gelu.forward(up.forward(norm2 ? norm2.forward(x) : x))));
+    }
+    const logits = this.#head.forward(this.#norm ? this.#norm.forward(x) : x);
+    return weights ? { logits, weights: seen, inputs: read } : { logits };
+  }
+
+  /** The lines of forward in reverse. @param {Tensor} dLogits */
+  #backward(dLogits) {
+    const hl = this.#hl;
+    let dx = this.#head.backward(dLogits);
+    if (this.#norm) dx = this.#norm.backward(dx);
+    for (const { norm1, attention, norm2, up, gelu, down } of [...this.#blocks].reverse()) {
+      if (up && gelu && down) {
+        const inside = up.backward(gelu.backward(down.backward(dx)));
+        dx = hl.add(dx, norm2 ? norm2.backward(inside) : inside);
+      }
+      const { dQuery } = attention.backward(dx);
+      dx = hl.add(dx, norm1 ? norm1.backward(dQuery) : dQuery);
+    }
+    this.#embedding.backward(dx);
+  }
+
+  /**
+   * Forward, loss and backward: the gradients add up in `gradients`.
+   * @param {TensorLike} labels (B,T)
+   * @param {TensorLike} targets (B,T): the label that is to follow each; −100 does not count
+   * @param {{ labelSmoothing?: number }} [options]
+   * @returns {StepResult} the mean loss, and how many of the counted targets are the likeliest label
+   */
+  learn(labels, targets, options = {}) {
+    checkOptions('learn', options, ['labelSmoothing']);
+    return this.#hl.scope(() => {
+      const { logits } = this.#forward(labels, { weights: false, train: true });
+      const { loss, correct, counted, dLogits } = crossEntropy(
+        this.#memory,
+        logits,
+        targets,
+        options,
+        'learn',
+        'targets',
+      );
+      this.#backward(dLogits);
+      return { loss, correct, counted };
+    });
+  }
+
+  /**
+   * The loss without a trace.
+   * @param {TensorLike} labels (B,T)
+   * @param {TensorLike} targets (B,T)
+   * @returns {StepResult}
+   */
+  judge(labels, targets) {
+    return this.#hl.scope(() => {
+      const { loss, correct, counted } = crossEntropy(
+        this.#memory,
+        this.forward(labels).logits,
+        targets,
+        {},
+        'judge',
+        'targets',
+      );
+      return { loss, correct, counted };
+    });
+  }
+
+  zeroGrad() {
+    for (const layer of Object.values(this.layers)) layer.zeroGrad();
+    return this;
+  }
+
+  /** @returns {Record<string, StateEntry>} */
+  stateDict() {
+    return Object.fromEntries(
+      Object.entries(this.parameters).map(([name, tensor]) => [
+        name,
+        { data: Float32Array.from(viewOf(tensor)), shape: [...tensor.shape] },
+      ]),
+    );
+  }
+
+  /**
+   * Checks every name and shape before it writes anything.
+   * @param {Record<string, TensorLike>} dict
+   */
+  loadStateDict(dict) {
+    const caller = 'loadStateDict';
+    if (dict === null || typeof dict !== 'object')
+      throw argumentError(caller, 'dict', dict, 'an object of named tensors');
+    const { parameters } = this;
+    const [expected, got] = [Object.keys(parameters), Object.keys(dict)];
+    const missing = expected.filter((name) => !got.includes(name));
+    const unexpected = got.filter((name) => !expected.includes(name));
+    if (missing.length + unexpected.length > 0) {
+      throw new HeadlightError(
+        'ARGUMENT',
+        `${caller}: ${[missing.length && `missing ${missing.join(', ')}`, unexpected.length && `unexpected ${unexpected.join(', ')}`].filter(Boolean).join('; ')}`,
+        { parameter: missing[0] ?? unexpected[0], expected, got },
+      );
+    }
+    const sources = expected.map((name) => {
+      const source = readTensorLike(dict[name], caller, name);
+      if (source.shape.join() !== parameters[name].shape.join())
+        throw shapeError(caller, name, source.shape, `[${parameters[name].shape.join(',')}]`);
+      return source.floats();
+    });
+    expected.forEach((name, i) => {
+      viewOf(parameters[name]).set(sources[i]);
+      touch(parameters[name]);
+    });
+    return this;
+  }
+
+  /**
+   * The parameters as a safetensors file, with the options beside them.
+   * @param {Record<string, string>} [metadata] more to keep there
+   */
+  save(metadata = {}) {
+    return writeSafetensors(this.stateDict(), { ...metadata, headlight: JSON.stringify(this.options) });
+  }
+
+  dispose() {
+    for (const layer of Object.values(this.layers)) layer.dispose();
+    for (const { gelu } of this.#blocks) gelu?.dispose();
+  }
+
+  [Symbol.dispose ?? Symbol.for('Symbol.dispose')]() {
+    this.dispose();
+  }
+}

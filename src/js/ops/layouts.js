@@ -1,0 +1,223 @@
+// The names and forms in which libraries keep the weights of a multi-head layer. One description of each
+// serves reading and writing.
+
+import { HeadlightError } from '../check/errors.js';
+import { argumentError, elementCount, formatShape, readTensorLike, shapeError } from '../check/shape.js';
+import { touch, viewOf } from '../memory/memory.js';
+
+/** @import { MultiHeadAttention, ParameterName } from './multihead.js' */
+/** @import { TensorLike } from '../check/shape.js' */
+
+/** @typedef {'headlight' | 'torch' | 'd2l' | 'keras' | 'keras-layer' | 'bert' | 'linear'} Layout */
+/** @typedef {{ data: Float32Array, shape: number[] }} StateEntry */
+/**
+ * One named array of a layout: the parameters stacked in it, whole or transposed to (in, out).
+ * @typedef {{ name: string, shape: readonly number[], parts: ParameterName[], transposed?: boolean }} Entry
+ */
+
+/** Layouts with one weight and one bias for each projection, by the names of the projections. */
+const PROJECTIONS = {
+  d2l: { names: ['W_q', 'W_k', 'W_v', 'W_o'], weight: 'weight', transposed: false, split: false },
+  keras: { names: ['wq', 'wk', 'wv', 'w'], weight: 'kernel', transposed: true, split: false },
+  'keras-layer': {
+    names: ['query', 'key', 'value', 'attention_output'],
+    weight: 'kernel',
+    transposed: true,
+    split: true,
+  },
+  bert: { names: ['query', 'key', 'value', 'dense'], weight: 'weight', transposed: false, split: false },
+  linear: { names: ['q_linear', 'k_linear', 'v_linear', 'out'], weight: 'weight', transposed: false, split: false },
+};
+
+/** @type {readonly Layout[]} */
+const LAYOUTS = ['headlight', 'torch', 'd2l', 'keras', 'keras-layer', 'bert', 'linear'];
+
+/**
+ * @param {MultiHeadAttention} layer
+ * @returns {Entry[]}
+ */
+function headlightEntries({ parameters }) {
+  return Object.entries(parameters).map(([name, tensor]) => ({
+    name,
+    shape: tensor.shape,
+    parts: [/** @type {ParameterName} */ (name)],
+  }));
+}
+
+/**
+ * nn.MultiheadAttention: one stacked weight where all inputs are as wide as the layer, else three.
+ * @param {MultiHeadAttention} layer
+ * @returns {Entry[] | string} why there is none
+ */
+function torchEntries({ options, parameters }) {
+  const { embedDim: width, numHeads, kvHeads, headDim, queryDim, keyDim, valueDim } = options;
+  if (!parameters.wo) return 'it always has an output projection';
+  if (kvHeads !== numHeads) return 'it has as many key/value heads as query heads';
+  if (numHeads * headDim !== width || queryDim !== width) return 'its query and its heads together are embedDim wide';
+  /** @type {Entry[]} */
+  const entries = [];
+  if (keyDim === width && valueDim === width)
+    entries.push({ name: 'in_proj_weight', shape: [3 * width, width], parts: ['wq', 'wk', 'wv'] });
+  else {
+    entries.push({ name: 'q_proj_weight', shape: [width, queryDim], parts: ['wq'] });
+    entries.push({ name: 'k_proj_weight', shape: [width, keyDim], parts: ['wk'] });
+    entries.push({ name: 'v_proj_weight', shape: [width, valueDim], parts: ['wv'] });
+  }
+  if (parameters.bq) entries.push({ name: 'in_proj_bias', shape: [3 * width], parts: ['bq', 'bk', 'bv'] });
+  if (parameters.biasK) {
+    entries.push({ name: 'bias_k', shape: [1, 1, width], parts: ['biasK'] });
+    entries.push({ name: 'bias_v', shape: [1, 1, width], parts: ['biasV'] });
+  }
+  entries.push({ name: 'out_proj.weight', shape: [width, width], parts: ['wo'] });
+  if (parameters.bo) entries.push({ name: 'out_proj.bias', shape: [width], parts: ['bo'] });
+  return entries;
+}
+
+/**
+ * @param {MultiHeadAttention} layer
+ * @param {typeof PROJECTIONS[keyof typeof PROJECTIONS]} layout
+ * @returns {Entry[] | string}
+ */
+function projectionEntries({ options, parameters }, { names, weight, transposed, split }) {
+  if (parameters.biasK) return 'it has no learned key (biasKV)';
+  const heads = [options.numHeads, options.kvHeads, options.kvHeads];
+  return ['q', 'k', 'v', 'o'].flatMap((letter, i) => {
+    const [w, b] = /** @type {ParameterName[]} */ ([`w${letter}`, `b${letter}`]);
+    const [matrix, vector] = [parameters[w], parameters[b]];
+    if (!matrix) return [];
+    const [out, inside] = matrix.shape;
+    const outs = split && letter !== 'o' ? [heads[i], options.headDim] : [out];
+    const ins = split && letter === 'o' ? [options.numHeads, options.headDim] : [inside];
+    /** @type {Entry[]} */
+    const entries = [
+      {
+        name: `${names[i]}.${weight}`,
+        shape: transposed ? [...ins, ...outs] : [...outs, ...ins],
+        parts: [w],
+        transposed,
+      },
+    ];
+    if (vector) entries.push({ name: `${names[i]}.bias`, shape: outs, parts: [b] });
+    return entries;
+  });
+}
+
+/**
+ * @param {MultiHeadAttention} layer
+ * @param {Layout} layout
+ * @returns {Entry[] | string}
+ */
+function entriesOf(layer, layout) {
+  if (layout === 'headlight') return headlightEntries(layer);
+  return layout === 'torch' ? torchEntries(layer) : projectionEntries(layer, PROJECTIONS[layout]);
+}
+
+/**
+ * @param {string} caller
+ * @param {MultiHeadAttention} layer
+ * @param {Layout} layout
+ */
+function requireEntries(caller, layer, layout) {
+  if (!LAYOUTS.includes(layout)) throw argumentError(caller, 'layout', layout, LAYOUTS.join(', '));
+  const entries = entriesOf(layer, layout);
+  if (typeof entries !== 'string') return entries;
+  throw new HeadlightError('ARGUMENT', `${caller}: this layer has no '${layout}' layout: ${entries}`, {
+    parameter: 'layout',
+    got: layout,
+  });
+}
+
+/**
+ * @param {Float32Array} from
+ * @param {number} rows
+ * @param {number} columns
+ */
+function transpose(from, rows, columns) {
+  const to = new Float32Array(from.length);
+  for (let r = 0; r < rows; r++) for (let c = 0; c < columns; c++) to[c * rows + r] = from[r * columns + c];
+  return to;
+}
+
+/**
+ * @param {MultiHeadAttention} layer
+ * @param {Layout} layout
+ * @returns {Record<string, StateEntry>}
+ */
+export function writeState(layer, layout) {
+  /** @type {Record<string, StateEntry>} */
+  const state = {};
+  for (const { name, shape, parts, transposed } of requireEntries('stateDict', layer, layout)) {
+    const data = new Float32Array(elementCount(shape));
+    let at = 0;
+    for (const part of parts) {
+      const tensor = /** @type {NonNullable<typeof layer.parameters[typeof part]>} */ (layer.parameters[part]);
+      const values = viewOf(tensor);
+      data.set(transposed ? transpose(values, tensor.shape[0], tensor.shape[1]) : values, at);
+      at += tensor.size;
+    }
+    state[name] = { data, shape: [...shape] };
+  }
+  return state;
+}
+
+/**
+ * The layout all of whose names are there, else the one with the most of them.
+ * @param {MultiHeadAttention} layer
+ * @param {string[]} names
+ */
+function findLayout(layer, names) {
+  let best = /** @type {{ layout: Layout, score: number }} */ ({ layout: 'headlight', score: -1 });
+  for (const layout of LAYOUTS) {
+    const entries = entriesOf(layer, layout);
+    if (typeof entries === 'string') continue;
+    const shared = entries.filter(({ name }) => names.includes(name)).length;
+    const score = shared === entries.length && shared === names.length ? Infinity : shared;
+    if (score > best.score) best = { layout, score };
+  }
+  return best.layout;
+}
+
+/**
+ * Checks every name and shape before it writes anything.
+ * @param {MultiHeadAttention} layer
+ * @param {Record<string, TensorLike>} dict
+ * @param {Layout} [layout]
+ */
+export function readState(layer, dict, layout) {
+  const caller = 'loadStateDict';
+  if (dict === null || typeof dict !== 'object')
+    throw argumentError(caller, 'dict', dict, 'an object of named tensors');
+  const names = Object.keys(dict);
+  const chosen = layout ?? findLayout(layer, names);
+  const entries = requireEntries(caller, layer, chosen);
+  const expected = entries.map(({ name }) => name);
+  const missing = expected.filter((name) => !names.includes(name));
+  const unexpected = names.filter((name) => !expected.includes(name));
+  if (missing.length + unexpected.length > 0) {
+    const parts = [
+      missing.length && `missing ${missing.join(', ')}`,
+      unexpected.length && `unexpected ${unexpected.join(', ')}`,
+    ];
+    throw new HeadlightError(
+      'ARGUMENT',
+      `${caller}: ${parts.filter(Boolean).join('; ')}; the '${chosen}' layout of this layer is ${entries.map((e) => `${e.name} ${formatShape(e.shape)}`).join(', ')}`,
+      { parameter: missing[0] ?? unexpected[0], expected, got: names },
+    );
+  }
+  const sources = entries.map((entry) => {
+    const source = readTensorLike(dict[entry.name], caller, entry.name);
+    if (source.shape.join() !== entry.shape.join())
+      throw shapeError(caller, entry.name, source.shape, formatShape(entry.shape));
+    return { ...entry, data: source.floats() };
+  });
+  for (const { parts, transposed, data } of sources) {
+    let at = 0;
+    for (const part of parts) {
+      const tensor = /** @type {NonNullable<typeof layer.parameters[typeof part]>} */ (layer.parameters[part]);
+      const piece = data.subarray(at, at + tensor.size);
+      viewOf(tensor).set(transposed ? transpose(piece, tensor.shape[1], tensor.shape[0]) : piece);
+      touch(tensor);
+      at += tensor.size;
+    }
+  }
+}

@@ -1,0 +1,68 @@
+// Cross-entropy: how far softmax(logits) is from the labels, and the gradient of that.
+
+import { checkOptions, readNumber } from './attention.js';
+import { readLabels } from './layers.js';
+import { formatShape, sameShape, shapeError } from '../check/shape.js';
+
+/** @import { Memory, Tensor } from '../memory/memory.js' */
+/** @import { TensorLike } from '../check/shape.js' */
+
+/**
+ * @typedef {object} LossOptions
+ * @property {number} [labelSmoothing] the share of the target that is spread over all classes; default 0
+ * @property {number} [ignore] rows of this label are left out; default −100
+ */
+/**
+ * @typedef {object} LossResult
+ * @property {number} loss the mean over the counted rows; 0 where there are none
+ * @property {Tensor} dLogits its gradient, of the shape of the logits
+ * @property {number} correct counted rows whose largest logit, the first of equals, is that of the label
+ * @property {number} counted rows that are not ignored
+ */
+
+/**
+ * @param {Memory} memory
+ * @param {TensorLike} logits
+ * @param {TensorLike} labels
+ * @param {LossOptions} options
+ * @param {string} [caller] who answers for the arguments
+ * @param {string} [parameter] what the caller calls the labels
+ * @returns {LossResult}
+ */
+export function crossEntropy(memory, logits, labels, options, caller = 'crossEntropy', parameter = 'labels') {
+  checkOptions(caller, options, ['labelSmoothing', 'ignore']);
+  const smoothing = readNumber(caller, 'labelSmoothing', options.labelSmoothing ?? 0, { least: 0, most: 1 });
+  const ignore = readNumber(caller, 'ignore', options.ignore ?? -100, {
+    integer: true,
+    least: -(2 ** 31),
+    most: 2 ** 31 - 1,
+  });
+  return memory.frame(caller, (frame) => {
+    const { block, shape } = frame.take(logits, 'logits');
+    if (shape.length === 0) throw shapeError(caller, 'logits', shape, '(…,V)');
+    const [outer, classes] = [shape.slice(0, -1), shape[shape.length - 1]];
+    const { ints, shape: given } = readLabels(labels, caller, classes, ignore, parameter);
+    if (!sameShape(given, outer)) throw shapeError(caller, parameter, given, formatShape(outer));
+    const rows = ints.length;
+    const result = frame.stage(new Int32Array(3));
+    const [losses, best] = [frame.stage(new Float32Array(rows)), frame.stage(new Int32Array(rows))];
+    const target = frame.stage(ints);
+    const dLogits = frame.make([...shape]);
+    memory.call(
+      'hl_cross_entropy',
+      caller,
+      result,
+      dLogits,
+      losses,
+      best,
+      block,
+      target,
+      rows,
+      classes,
+      smoothing,
+      ignore,
+    );
+    const words = frame.words(result, 3);
+    return { loss: new Float32Array(words.buffer)[0], dLogits, correct: words[2], counted: words[1] };
+  });
+}

@@ -1,0 +1,535 @@
+// The multi-head layer: its parameters, and forward through the core.
+
+import {
+  AttentionResult,
+  checkOptions,
+  FORWARD_OPTIONS,
+  makeBiasGradient,
+  readBoolean,
+  readGradients,
+  readNumber,
+  readPast,
+  readVisibility,
+  refusePast,
+} from './attention.js';
+import { HeadlightError } from '../check/errors.js';
+import { readState, writeState } from './layouts.js';
+import { fillUniform, uniformSource } from './random.js';
+import { argumentError, formatShape, sameShape, shapeError } from '../check/shape.js';
+import { AT, mayChange, own, Tensor, versionOf, viewOf } from '../memory/memory.js';
+
+/** @import { BackwardOptions, VisibilityOptions } from './attention.js' */
+/** @import { Frame, Kept, Memory } from '../memory/memory.js' */
+/** @import { TensorLike } from '../check/shape.js' */
+/** @import { Layout, StateEntry } from './layouts.js' */
+
+/**
+ * @typedef {object} MultiHeadOptions
+ * @property {number} embedDim width C of the output, and of the inputs where not said otherwise
+ * @property {number} numHeads
+ * @property {number} [kvHeads] default numHeads; query head h reads key/value head ⌊h / (numHeads / kvHeads)⌋
+ * @property {number} [headDim] default embedDim / numHeads
+ * @property {number} [queryDim] default embedDim
+ * @property {number} [keyDim] default embedDim
+ * @property {number} [valueDim] default embedDim
+ * @property {boolean} [bias] of the projections of query, key and value; default true
+ * @property {boolean} [outBias] of the output projection; default = bias
+ * @property {boolean} [outProjection] default true; false: the heads side by side are the output
+ * @property {boolean} [biasKV] appends one learned key and value
+ * @property {boolean} [zeroAttention] appends one key and value of zeros
+ * @property {number} [dropout] of the weights, in training; default 0
+ * @property {number} [seed] of the initial weights and of dropout; default 0
+ * @property {'float32' | 'int8'} [weights] how the layer multiplies by its weights; default 'float32'. With 'int8'
+ *   each output channel of a weight is rounded to 8 bits; the parameters themselves stay as they are
+ */
+/** @typedef {'wq' | 'wk' | 'wv' | 'wo' | 'bq' | 'bk' | 'bv' | 'bo' | 'biasK' | 'biasV'} ParameterName */
+/**
+ * Weights are (out, in).
+ * @typedef {{ wq: Tensor, wk: Tensor, wv: Tensor, wo?: Tensor, bq?: Tensor, bk?: Tensor, bv?: Tensor, bo?: Tensor, biasK?: Tensor, biasV?: Tensor }} Parameters
+ */
+/** @typedef {Partial<Record<ParameterName, Tensor>>} Gradients of the parameters, by their names */
+/** @typedef {VisibilityOptions & { train?: boolean }} ForwardOptions train: dropout on and ready for backward, for this call */
+/**
+ * Each as the input it is of. An input that was another's default has its gradient added into that one.
+ * @typedef {{ dQuery: Tensor, dKey?: Tensor, dValue?: Tensor, dBias?: Tensor }} LayerGradients
+ */
+/**
+ * What backward must know of the forward before it.
+ * @typedef {{ kept: Kept, shapes: { dOutput: readonly number[], dWeights?: readonly number[] }, inputs: (readonly number[] | undefined)[],
+ *   bias?: { given: readonly number[], wide: readonly number[] } }} Pass
+ */
+
+const LAYER_OPTIONS = [
+  'embedDim',
+  'numHeads',
+  'kvHeads',
+  'headDim',
+  'queryDim',
+  'keyDim',
+  'valueDim',
+  'bias',
+  'outBias',
+  'outProjection',
+  'biasKV',
+  'zeroAttention',
+  'dropout',
+  'seed',
+  'weights',
+];
+
+const WEIGHTS = /** @type {const} */ (['wq', 'wk', 'wv', 'wo']);
+/** Where the core finds the gradient of each parameter, and the weights that are not packed. */
+const GRADIENTS = /** @type {Record<ParameterName, number>} */ ({
+  wq: AT.dwq,
+  wk: AT.dwk,
+  wv: AT.dwv,
+  wo: AT.dwo,
+  bq: AT.dbq,
+  bk: AT.dbk,
+  bv: AT.dbv,
+  bo: AT.dbo,
+  biasK: AT.dbiasKey,
+  biasV: AT.dbiasValue,
+});
+const PLAIN = /** @type {Record<ParameterName, number>} */ ({
+  wq: AT.plainWq,
+  wk: AT.plainWk,
+  wv: AT.plainWv,
+  wo: AT.plainWo,
+});
+const VECTORS = /** @type {const} */ ([
+  ['bq', AT.bq],
+  ['bk', AT.bk],
+  ['bv', AT.bv],
+  ['bo', AT.bo],
+  ['biasK', AT.biasKey],
+  ['biasV', AT.biasValue],
+]);
+
+/** @param {MultiHeadOptions} given */
+function resolveOptions(given) {
+  const caller = 'multiHeadAttention';
+  checkOptions(caller, given, LAYER_OPTIONS);
+  const size = (/** @type {keyof MultiHeadOptions} */ name, /** @type {number | undefined} */ otherwise) =>
+    readNumber(caller, name, given[name] ?? otherwise, { integer: true, least: 1, most: 2 ** 31 - 1 });
+  const flag = (/** @type {keyof MultiHeadOptions} */ name, /** @type {boolean} */ otherwise) =>
+    readBoolean(caller, name, given[name] ?? otherwise);
+  const multiple = (
+    /** @type {string} */ name,
+    /** @type {number} */ value,
+    /** @type {string} */ of,
+    /** @type {number} */ divisor,
+  ) => {
+    if (value % divisor === 0) return;
+    throw new HeadlightError('ARGUMENT', `${caller}: ${name} ${value} is not a multiple of ${of} ${divisor}`, {
+      parameter: name,
+      expected: `a multiple of ${divisor}`,
+      got: value,
+    });
+  };
+  const embedDim = size('embedDim', undefined);
+  const numHeads = size('numHeads', undefined);
+  const kvHeads = size('kvHeads', numHeads);
+  multiple('numHeads', numHeads, 'kvHeads', kvHeads);
+  if (given.headDim === undefined) multiple('embedDim', embedDim, 'numHeads', numHeads);
+  const bias = flag('bias', true);
+  return Object.freeze({
+    embedDim,
+    numHeads,
+    kvHeads,
+    headDim: size('headDim', embedDim / numHeads),
+    queryDim: size('queryDim', embedDim),
+    keyDim: size('keyDim', embedDim),
+    valueDim: size('valueDim', embedDim),
+    bias,
+    outBias: flag('outBias', bias),
+    outProjection: flag('outProjection', true),
+    biasKV: flag('biasKV', false),
+    zeroAttention: flag('zeroAttention', false),
+    dropout: readNumber(caller, 'dropout', given.dropout ?? 0, { least: 0, most: 1 }),
+    seed: readNumber(caller, 'seed', given.seed ?? 0, { integer: true }),
+    weights: readWeights(given.weights ?? 'float32'),
+  });
+}
+
+/** @param {unknown} weights @returns {'float32' | 'int8'} */
+function readWeights(weights) {
+  if (weights === 'float32' || weights === 'int8') return weights;
+  throw argumentError('multiHeadAttention', 'weights', weights, "'float32' or 'int8'");
+}
+
+export class MultiHeadAttention {
+  #memory;
+  #training = false;
+  /** Forwards with dropout so far: each has a mask of its own. */
+  #step = 0;
+  /** The weights in the order in which the core reads them. @type {{ at: number, name: ParameterName, weight: Tensor, packed: Tensor, version: number }[]} */
+  #packed = [];
+  /** @type {{ at: number, name: ParameterName, vector: Tensor }[]} */
+  #vectors = [];
+  /** The last forward in training, until its backward. @type {Pass | null} */
+  #pass = null;
+  /** @type {Gradients} */
+  #gradients = {};
+
+  /**
+   * @param {Memory} memory
+   * @param {MultiHeadOptions} given
+   */
+  constructor(memory, given) {
+    this.#memory = memory;
+    const options = resolveOptions(given);
+    /** The options, with every default filled in. */
+    this.options = options;
+    /** @type {Parameters} */
+    this.parameters = memory.frame('multiHeadAttention', (frame) => {
+      const next = uniformSource(options.seed);
+      /** Xavier uniform. @param {number} out @param {number} inside */
+      const weight = (out, inside) => {
+        const tensor = frame.make([out, inside]);
+        const limit = Math.sqrt(6 / (out + inside));
+        fillUniform(viewOf(tensor), next, -limit, limit);
+        return tensor;
+      };
+      /** @param {number} size */
+      const zeros = (size) => {
+        const tensor = frame.make([size]);
+        viewOf(tensor).fill(0);
+        return tensor;
+      };
+      /** @param {number} size */
+      const learned = (size) => {
+        const tensor = frame.make([size]);
+        const limit = Math.sqrt(6 / (1 + size));
+        fillUniform(viewOf(tensor), next, -limit, limit);
+        return tensor;
+      };
+      const { embedDim, numHeads, kvHeads, headDim, bias, outBias, outProjection, biasKV } = options;
+      const [queryWidth, kvWidth] = [numHeads * headDim, kvHeads * headDim];
+      const parameters = {
+        wq: weight(queryWidth, options.queryDim),
+        wk: weight(kvWidth, options.keyDim),
+        wv: weight(kvWidth, options.valueDim),
+        ...(outProjection && { wo: weight(embedDim, queryWidth) }),
+        ...(bias && { bq: zeros(queryWidth), bk: zeros(kvWidth), bv: zeros(kvWidth) }),
+        ...(outProjection && outBias && { bo: zeros(embedDim) }),
+        ...(biasKV && { biasK: learned(kvWidth), biasV: learned(kvWidth) }),
+      };
+      for (const name of WEIGHTS) {
+        const weight = parameters[name];
+        if (weight) this.#packed.push({ at: AT[name], name, weight, packed: weight, version: -1 });
+      }
+      this.#makePacked(frame);
+      this.#vectors = VECTORS.flatMap(([name, at]) =>
+        parameters[name] ? [{ at, name, vector: parameters[name] }] : [],
+      );
+      return parameters;
+    });
+  }
+
+  get #int8() {
+    return this.options.weights === 'int8';
+  }
+
+  /** Room for every packed weight, in the place of what there was. @param {Frame} frame */
+  #makePacked(frame) {
+    const made = this.#packed.map(({ weight }) => this.#memory.makePacked(frame, weight, this.#int8));
+    this.#packed.forEach((entry, i) => {
+      own(entry.weight, 'packed', (entry.packed = made[i]));
+      entry.version = -1;
+    });
+  }
+
+  /**
+   * From now on the layer multiplies by weights of 8 bits: about as fast or faster, in a quarter of the memory, and
+   * less exact. The parameters stay as they are, and so does what stateDict gives.
+   */
+  quantize() {
+    for (const { name, weight } of this.#packed) weight.checkOwner(this.#memory, 'quantize', `parameters.${name}`);
+    if (this.#int8) return this;
+    const before = this.options;
+    this.options = Object.freeze({ ...before, weights: /** @type {const} */ ('int8') });
+    try {
+      this.#memory.frame('quantize', (frame) => this.#makePacked(frame));
+    } catch (error) {
+      this.options = before;
+      throw error;
+    }
+    return this;
+  }
+
+  /**
+   * Inputs are (B,T,C) or (T,C). The key is the query and the value is the key where not given; options may
+   * stand in the place of the first one left out.
+   * @param {TensorLike} query
+   * @param {TensorLike | ForwardOptions} [key]
+   * @param {TensorLike | ForwardOptions} [value]
+   * @param {ForwardOptions} [options]
+   * @returns {AttentionResult}
+   */
+  forward(query, key, value, options) {
+    if (options === undefined && isOptions(key)) return this.#forward(query, undefined, undefined, key);
+    if (options === undefined && isOptions(value))
+      return this.#forward(query, /** @type {TensorLike | undefined} */ (key), undefined, value);
+    return this.#forward(
+      query,
+      /** @type {TensorLike | undefined} */ (key),
+      /** @type {TensorLike | undefined} */ (value),
+      options ?? {},
+    );
+  }
+
+  /**
+   * @param {TensorLike} query
+   * @param {TensorLike | undefined} key
+   * @param {TensorLike | undefined} value
+   * @param {ForwardOptions} options
+   */
+  #forward(query, key, value, options) {
+    const caller = 'forward';
+    checkOptions(caller, options, FORWARD_OPTIONS);
+    const train = readBoolean(caller, 'train', options.train ?? this.#training);
+    this.#forget();
+    const { numHeads, kvHeads, headDim, embedDim, queryDim, keyDim, valueDim, biasKV, zeroAttention } = this.options;
+    return this.#memory.frame(caller, (frame) => {
+      const keep = train && !this.#int8;
+      if (keep) {
+        refusePast(caller, options);
+        frame.train();
+      }
+      frame.give(options.out);
+      const q = frame.take(query, 'query');
+      const k = key === undefined ? q : frame.take(key, 'key');
+      const v = value === undefined ? k : frame.take(value, 'value');
+      const rank = q.shape.length;
+      if (rank !== 2 && rank !== 3) throw shapeError(caller, 'query', q.shape, `(B,T,${queryDim}) or (T,${queryDim})`);
+      const batched = rank === 3;
+      const batch = batched ? q.shape[0] : 1;
+      const queries = q.shape[rank - 2];
+      const fresh = k.shape.at(-2) ?? 0;
+      /** @param {number} rows @param {number} width */
+      const form = (rows, width) => (batched ? [batch, rows, width] : [rows, width]);
+      /** @param {string} name @param {readonly number[]} shape @param {number[]} expected */
+      const check = (name, shape, expected) => {
+        if (!sameShape(shape, expected)) throw shapeError(caller, name, shape, formatShape(expected));
+      };
+      check('query', q.shape, form(queries, queryDim));
+      check(key === undefined ? 'key (the query)' : 'key', k.shape, form(fresh, keyDim));
+      check(value === undefined ? 'value (the key)' : 'value', v.shape, form(fresh, valueDim));
+      this.#pointToParameters(frame, caller);
+
+      const past = readPast(frame, caller, options, { batch, kvHeads, width: headDim, valueWidth: headDim });
+      const length = past?.length ?? 0;
+      const appended = Number(biasKV) + Number(zeroAttention);
+      const sizes = { batch, heads: numHeads, kvHeads, queries, keys: length + fresh, past: length, appended };
+      const dropout = this.#dropout(options, train);
+      const { weights, scores } = readVisibility(
+        frame,
+        caller,
+        dropout === options.dropout ? options : { ...options, dropout },
+        sizes,
+        headDim,
+      );
+      const output = frame.result(
+        AT.output,
+        'output',
+        form(queries, this.options.outProjection ? embedDim : numHeads * headDim),
+      );
+      const present = past && {
+        key: frame.make([batch, kvHeads, sizes.keys, headDim]),
+        value: frame.make([batch, kvHeads, sizes.keys, headDim]),
+      };
+      const { ints } = frame;
+      frame.point(AT.layerQuery, q.block);
+      frame.point(AT.layerKey, k.block);
+      frame.point(AT.layerValue, v.block);
+      frame.point(AT.pastKey, past?.key);
+      frame.point(AT.pastValue, past?.value);
+      frame.point(AT.presentKey, present?.key);
+      frame.point(AT.presentValue, present?.value);
+      ints[AT.queryDim] = queryDim;
+      ints[AT.keyDim] = keyDim;
+      ints[AT.valueDim] = valueDim;
+      ints[AT.outputDim] = embedDim;
+      ints[AT.pastKeys] = length;
+      ints[AT.zeroAttention] = Number(zeroAttention);
+      ints[AT.int8] = Number(this.#int8);
+      if (keep) frame.point(AT.saved, frame.save(this.#memory.savedSize(caller, ints)));
+      frame.run('hl_multihead_forward');
+      if (keep) {
+        const kept = frame.kept();
+        own(this.parameters.wq, 'kept', kept);
+        this.#pass = {
+          kept,
+          shapes: { dOutput: output.shape, dWeights: weights?.shape },
+          inputs: [q.shape, key === undefined ? undefined : k.shape, value === undefined ? undefined : v.shape],
+          bias: frame.biasShape,
+        };
+      }
+      return new AttentionResult({ output, weights, scores, presentKey: present?.key, presentValue: present?.value });
+    });
+  }
+
+  /**
+   * Weights are packed anew only where they may have changed: after loadStateDict, where the core has
+   * written to them, and before every call for those of whose `data` somebody holds a view.
+   * @param {Frame} frame
+   * @param {string} caller
+   */
+  #pointToParameters(frame, caller) {
+    for (const entry of this.#packed) {
+      const { at, name, weight, packed, version } = entry;
+      weight.checkOwner(this.#memory, caller, `parameters.${name}`);
+      if (version !== versionOf(weight) || mayChange(weight)) this.#memory.pack(caller, packed, weight, this.#int8);
+      entry.version = versionOf(weight);
+      frame.point(at, packed);
+    }
+    for (const { at, name, vector } of this.#vectors) {
+      vector.checkOwner(this.#memory, caller, `parameters.${name}`);
+      frame.point(at, vector);
+    }
+  }
+
+  /** Frees what the last forward has left for backward. */
+  #forget() {
+    this.#pass?.kept.dispose();
+    this.#pass = null;
+  }
+
+  /**
+   * From the gradient of the output, and of the returned weights, to those of the inputs and the bias of the last
+   * forward with train: true, which must not have been followed by a change of the parameters. Those of the parameters
+   * add up in `gradients`.
+   * @param {TensorLike} dOutput
+   * @param {BackwardOptions} [options]
+   * @returns {LayerGradients}
+   */
+  backward(dOutput, options = {}) {
+    const caller = 'backward';
+    if (this.#int8) throw new HeadlightError('STATE', `${caller}: a layer with int8 weights cannot be trained`);
+    return this.#memory.frame(caller, (frame) => {
+      const pass = this.#pass;
+      if (!pass || pass.kept.disposed)
+        throw new HeadlightError(
+          'STATE',
+          `${caller}: there is no forward with train: true to go back through; each serves one backward, until the next forward`,
+        );
+      frame.resume(pass.kept);
+      readGradients(frame, { output: AT.dLayerOutput, weights: AT.dLayerWeights }, dOutput, options, pass.shapes);
+      const { gradients } = this;
+      for (const [name, tensor] of Object.entries(this.parameters)) {
+        const parameter = /** @type {ParameterName} */ (name);
+        const gradient = /** @type {Tensor} */ (gradients[parameter]);
+        tensor.checkOwner(this.#memory, caller, `parameters.${name}`);
+        gradient.checkOwner(this.#memory, caller, `gradients.${name}`);
+        frame.point(GRADIENTS[parameter], gradient);
+        if (PLAIN[parameter] !== undefined) frame.point(PLAIN[parameter], tensor);
+      }
+      /** @type {Tensor | undefined} */
+      let before;
+      const [dQuery, dKey, dValue] = [AT.dLayerQuery, AT.dLayerKey, AT.dLayerValue].map((at, i) => {
+        const shape = pass.inputs[i];
+        const made = shape && frame.make([...shape]);
+        before = made ?? before;
+        frame.point(at, before);
+        return made;
+      });
+      const dBias = makeBiasGradient(frame, AT.dLayerBias, pass.bias, options);
+      frame.run('hl_multihead_backward');
+      const result = {
+        dQuery: /** @type {Tensor} */ (dQuery),
+        ...(dKey && { dKey }),
+        ...(dValue && { dValue }),
+        ...(dBias && { dBias: dBias() }),
+      };
+      this.#forget();
+      return result;
+    });
+  }
+
+  /** Of the parameters, by their names: zeros at first, then the sum of every backward since zeroGrad(). */
+  get gradients() {
+    if (Object.keys(this.#gradients).length === 0) {
+      this.#gradients = this.#memory.frame('gradients', (frame) =>
+        Object.fromEntries(
+          Object.entries(this.parameters).map(([name, { shape }]) => [
+            name,
+            this.#memory.unscoped(frame.zeros([...shape])),
+          ]),
+        ),
+      );
+      for (const [name, tensor] of Object.entries(this.parameters))
+        own(tensor, 'gradient', this.#gradients[/** @type {ParameterName} */ (name)] ?? null);
+    }
+    return this.#gradients;
+  }
+
+  zeroGrad() {
+    for (const gradient of Object.values(this.#gradients)) viewOf(gradient).fill(0);
+    return this;
+  }
+
+  /**
+   * What the caller asks for; else, in training, the layer's own, with a new mask each time.
+   * @param {ForwardOptions} options
+   * @param {boolean} train
+   */
+  #dropout({ dropout }, train) {
+    if (!train || dropout !== undefined || this.options.dropout === 0) return dropout;
+    const { dropout: p, seed } = this.options;
+    return { p, seed: (seed >>> 0) + (this.#step++ % 2 ** 20) * 2 ** 32 };
+  }
+
+  /**
+   * Training on, or off again: with it, forward drops weights where the layer has dropout, and keeps copies of its
+   * inputs, its projections and its heads for one backward.
+   * @param {boolean} [on]
+   */
+  train(on = true) {
+    this.#training = readBoolean('train', 'on', on);
+    return this;
+  }
+
+  eval() {
+    return this.train(false);
+  }
+
+  /**
+   * Copies of the parameters under the names of a library.
+   * @param {Layout} [layout]
+   * @returns {Record<string, StateEntry>}
+   */
+  stateDict(layout = 'headlight') {
+    return writeState(this, layout);
+  }
+
+  /**
+   * @param {Record<string, TensorLike>} dict as stateDict gives it, or the tensors of a safetensors file
+   * @param {Layout} [layout] found from the names where not given
+   */
+  loadStateDict(dict, layout) {
+    readState(this, dict, layout);
+    return this;
+  }
+
+  dispose() {
+    this.#forget();
+    for (const tensor of Object.values(this.parameters)) tensor.dispose();
+  }
+
+  [Symbol.dispose ?? Symbol.for('Symbol.dispose')]() {
+    this.dispose();
+  }
+}
+
+/** @param {TensorLike | ForwardOptions | undefined} value @returns {value is ForwardOptions} */
+function isOptions(value) {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    !ArrayBuffer.isView(value) &&
+    !('shape' in value) &&
+    !('data' in value)
+  );
+}

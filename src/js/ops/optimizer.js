@@ -1,0 +1,263 @@
+// Optimisers as PyTorch defines them: one step over named parameters, or over those of layers.
+
+import { checkOptions, readBoolean, readNumber } from './attention.js';
+import { HeadlightError } from '../check/errors.js';
+import { argumentError, formatShape, sameShape, shapeError } from '../check/shape.js';
+import { Tensor, touch } from '../memory/memory.js';
+
+/** @import { Frame, Memory, Staged } from '../memory/memory.js' */
+/** @import { TensorLike } from '../check/shape.js' */
+
+/** @typedef {{ parameters: object, gradients: object }} TrainableLayer gradients under the names of the parameters */
+/** @typedef {Record<string, Tensor> | readonly TrainableLayer[]} Trainable named tensors, or layers */
+/**
+ * @typedef {object} SgdOptions
+ * @property {number} [lr] default 1e-3
+ * @property {number} [momentum] default 0
+ * @property {boolean} [nesterov] default false
+ * @property {number} [weightDecay] default 0
+ */
+/**
+ * @typedef {object} AdamOptions
+ * @property {number} [lr] default 1e-3
+ * @property {[number, number]} [betas] default [0.9, 0.999]
+ * @property {number} [eps] default 1e-8
+ * @property {number} [weightDecay] default 0; of adamW 0.01
+ */
+/** steps: so many it has taken part in. @typedef {{ name: string, tensor: Tensor, gradient: (given: Record<string, TensorLike>) => TensorLike | undefined, steps: number, state: Tensor[] }} Entry */
+
+const NOT_NEGATIVE = { least: 0 };
+
+/**
+ * The tensors of an object, or those that layers have as their parameters or gradients.
+ * @param {string} caller
+ * @param {string} parameter
+ * @param {Trainable} trainable
+ * @param {'parameters' | 'gradients'} part
+ * @returns {{ name: string, key: string, tensor: Tensor, layer?: TrainableLayer }[]}
+ */
+function tensorsOf(caller, parameter, trainable, part) {
+  if (trainable === null || typeof trainable !== 'object' || trainable instanceof Tensor) {
+    throw argumentError(caller, parameter, trainable, 'an object of named tensors, or a list of layers');
+  }
+  const layers = Array.isArray(trainable) ? trainable : [undefined];
+  return layers.flatMap((layer, i) => {
+    const tensors = Array.isArray(trainable) ? layer?.[part] : trainable;
+    const path = Array.isArray(trainable) ? `layers[${i}].${part}` : parameter;
+    if (tensors === null || typeof tensors !== 'object')
+      throw argumentError(caller, path, tensors, 'an object of named tensors');
+    return Object.entries(tensors).map(([key, tensor]) => {
+      if (!(tensor instanceof Tensor)) throw argumentError(caller, `${path}.${key}`, tensor, 'a Tensor');
+      return { name: `${path}.${key}`, key, tensor, layer };
+    });
+  });
+}
+
+class Optimizer {
+  #memory;
+  /** @type {Entry[]} */
+  #entries = [];
+  #named;
+
+  /**
+   * @param {Memory} memory
+   * @param {string} caller
+   * @param {Trainable} parameters
+   * @param {number} lr
+   * @param {number} buffers tensors of state that every parameter needs, each as large as itself
+   */
+  constructor(memory, caller, parameters, lr, buffers) {
+    this.#memory = memory;
+    this.#named = !Array.isArray(parameters);
+    /** The learning rate: may be set between steps. */
+    this.lr = readNumber(caller, 'lr', lr, NOT_NEGATIVE);
+    const found = tensorsOf(caller, 'parameters', parameters, 'parameters');
+    /** What is remembered of each parameter. @type {Tensor[][]} */
+    this.state = memory.frame(caller, (frame) =>
+      found.map(({ tensor, name }) => {
+        tensor.checkOwner(memory, caller, name);
+        return Array.from({ length: buffers }, () => frame.zeros([...tensor.shape]));
+      }),
+    );
+    this.#entries = found.map(({ name, key, tensor, layer }, i) => ({
+      name,
+      tensor,
+      state: this.state[i],
+      steps: 0,
+      gradient: (given) =>
+        layer ? /** @type {Record<string, Tensor> | undefined} */ (layer.gradients)?.[key] : given[key],
+    }));
+  }
+
+  /**
+   * One step for every parameter that has a gradient. Gradients of layers are their own; those of named tensors are
+   * given under the same names.
+   * @param {Record<string, TensorLike>} [gradients]
+   */
+  step(gradients) {
+    const given = this.#readGradients(gradients);
+    readNumber('step', 'lr', this.lr, NOT_NEGATIVE);
+    this.#memory.frame('step', (frame) => {
+      const ready = this.#entries.flatMap((entry) => {
+        const gradient = entry.gradient(given);
+        return gradient === undefined ? [] : [{ entry, block: this.#takeGradient(frame, entry, gradient) }];
+      });
+      for (const { entry, block } of ready) {
+        entry.steps++;
+        this.update(this.#memory, entry, block);
+        touch(entry.tensor);
+      }
+    });
+  }
+
+  /**
+   * Everything is checked before anything is written.
+   * @param {Frame} frame
+   * @param {Entry} entry
+   * @param {TensorLike} gradient
+   */
+  #takeGradient(frame, { name, tensor, state }, gradient) {
+    for (const part of [tensor, ...state]) part.checkOwner(this.#memory, 'step', name);
+    const { block, shape } = frame.take(gradient, `gradient of ${name}`);
+    if (!sameShape(shape, tensor.shape))
+      throw shapeError('step', `gradient of ${name}`, shape, formatShape(tensor.shape));
+    return block;
+  }
+
+  /** @param {Record<string, TensorLike> | undefined} gradients */
+  #readGradients(gradients) {
+    if (!this.#named) {
+      if (gradients !== undefined)
+        throw argumentError('step', 'gradients', gradients, 'none: those of the layers are taken');
+      return {};
+    }
+    if (gradients === null || typeof gradients !== 'object')
+      throw argumentError('step', 'gradients', gradients, 'an object of gradients, named as the parameters');
+    const names = this.#entries.map(({ name }) => name.slice('parameters.'.length));
+    for (const name of Object.keys(gradients)) {
+      if (!names.includes(name)) {
+        throw new HeadlightError('ARGUMENT', `step: there is no parameter '${name}', expected ${names.join(', ')}`, {
+          parameter: name,
+          expected: names,
+          got: name,
+        });
+      }
+    }
+    return gradients;
+  }
+
+  /**
+   * The step of one parameter: each optimiser has its own.
+   * @protected
+   * @param {Memory} _memory
+   * @param {Entry} _entry
+   * @param {Tensor | Staged} _gradient
+   */
+  update(_memory, _entry, _gradient) {}
+
+  /** Gives back what is remembered; the parameters stay. */
+  dispose() {
+    for (const tensors of this.state) for (const tensor of tensors) tensor.dispose();
+  }
+
+  [Symbol.dispose ?? Symbol.for('Symbol.dispose')]() {
+    this.dispose();
+  }
+}
+
+export class Sgd extends Optimizer {
+  /** @param {Memory} memory @param {Trainable} parameters @param {SgdOptions} given */
+  constructor(memory, parameters, given) {
+    const caller = 'sgd';
+    checkOptions(caller, given, ['lr', 'momentum', 'nesterov', 'weightDecay']);
+    const momentum = readNumber(caller, 'momentum', given.momentum ?? 0, NOT_NEGATIVE);
+    const nesterov = readBoolean(caller, 'nesterov', given.nesterov ?? false);
+    const weightDecay = readNumber(caller, 'weightDecay', given.weightDecay ?? 0, NOT_NEGATIVE);
+    if (nesterov && momentum === 0) throw argumentError(caller, 'momentum', momentum, 'more than 0 for nesterov');
+    super(memory, caller, parameters, given.lr ?? 1e-3, 1);
+    /** The options but for lr, with every default filled in. */
+    this.options = Object.freeze({ momentum, nesterov, weightDecay });
+  }
+
+  /** @protected @param {Memory} memory @param {Entry} entry @param {Tensor | Staged} gradient */
+  update(memory, { tensor, state: [velocity] }, gradient) {
+    const { momentum, nesterov, weightDecay } = this.options;
+    memory.call(
+      'hl_sgd_step',
+      'step',
+      tensor,
+      velocity,
+      gradient,
+      tensor.size,
+      this.lr,
+      momentum,
+      weightDecay,
+      Number(nesterov),
+    );
+  }
+}
+
+export class Adam extends Optimizer {
+  #decoupled;
+
+  /** @param {Memory} memory @param {'adam' | 'adamW'} caller @param {Trainable} parameters @param {AdamOptions} given */
+  constructor(memory, caller, parameters, given) {
+    checkOptions(caller, given, ['lr', 'betas', 'eps', 'weightDecay']);
+    const { betas = [0.9, 0.999] } = given;
+    if (!Array.isArray(betas) || betas.length !== 2) throw argumentError(caller, 'betas', betas, 'two numbers');
+    betas.forEach((beta, i) => {
+      readNumber(caller, `betas[${i}]`, beta, NOT_NEGATIVE);
+      if (beta >= 1) throw argumentError(caller, `betas[${i}]`, beta, 'less than 1');
+    });
+    const eps = readNumber(caller, 'eps', given.eps ?? 1e-8, NOT_NEGATIVE);
+    const weightDecay = readNumber(
+      caller,
+      'weightDecay',
+      given.weightDecay ?? (caller === 'adamW' ? 0.01 : 0),
+      NOT_NEGATIVE,
+    );
+    super(memory, caller, parameters, given.lr ?? 1e-3, 2);
+    this.#decoupled = caller === 'adamW';
+    /** The options but for lr, with every default filled in. */
+    this.options = Object.freeze({ betas: Object.freeze([...betas]), eps, weightDecay });
+  }
+
+  /** @protected @param {Memory} memory @param {Entry} entry @param {Tensor | Staged} gradient */
+  update(memory, { tensor, steps, state: [mean, square] }, gradient) {
+    const { betas, eps, weightDecay } = this.options;
+    memory.call(
+      'hl_adam_step',
+      'step',
+      tensor,
+      mean,
+      square,
+      gradient,
+      tensor.size,
+      steps,
+      this.lr,
+      ...betas,
+      eps,
+      weightDecay,
+      Number(this.#decoupled),
+    );
+  }
+}
+
+/**
+ * @param {Memory} memory
+ * @param {Trainable} gradients
+ * @param {number} maxNorm
+ */
+export function clipGradients(memory, gradients, maxNorm) {
+  const caller = 'clipGradients';
+  memory.check(caller);
+  readNumber(caller, 'maxNorm', maxNorm, NOT_NEGATIVE);
+  const found = tensorsOf(caller, 'gradients', gradients, 'gradients');
+  for (const { tensor, name } of found) tensor.checkOwner(memory, caller, name);
+  const norm = Math.sqrt(found.reduce((sum, { tensor }) => sum + memory.ask('hl_square_sum', tensor, tensor.size), 0));
+  const factor = maxNorm / (norm + 1e-6);
+  if (factor < 1 && Number.isFinite(norm)) {
+    for (const { tensor } of found) memory.call('hl_scale', caller, tensor, tensor.size, factor);
+  }
+  return norm;
+}

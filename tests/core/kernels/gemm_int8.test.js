@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { assertClose, kernels, numbers } from '../../support/kernels.js';
+
+const [PAIRS, SIGNED_QUADS, UNSIGNED_QUADS] = [0, 1, 2];
+
+const largest = (row) => row.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
+
+/** Rounds half to even, as the core does. */
+function round(x) {
+  const near = Math.round(x);
+  return near - x === 0.5 && near % 2 !== 0 ? near - 1 : near;
+}
+
+/** A row as integers of that many levels, in the core's own float32 arithmetic. */
+function quantize(row, levels) {
+  const scale = Math.fround(Math.fround(largest(row)) / levels);
+  const inverse = scale > 0 ? Math.fround(1 / scale) : 0;
+  return { scale, integers: Array.from(row, (x) => round(Math.fround(x * inverse))) };
+}
+
+/** What the form makes of x·wᵀ + bias: the integers exactly, their scales in float64. */
+function expectedProduct(form, x, w, bias, rows, out, inside) {
+  const room = Math.floor(2147483647 / 127 / Math.max(inside, 1));
+  const levels = Math.floor(Math.min(form === PAIRS ? 32767 : 127, room));
+  const cut = (all, i) => all.subarray(i * inside, (i + 1) * inside);
+  const left = Array.from({ length: rows }, (_, r) => quantize(cut(x, r), levels));
+  const right = Array.from({ length: out }, (_, j) => quantize(cut(w, j), 127));
+  return Float64Array.from({ length: rows * out }, (_, i) => {
+    const [a, b] = [left[Math.floor(i / out)], right[i % out]];
+    return (bias?.[i % out] ?? 0) + a.scale * b.scale * a.integers.reduce((sum, q, k) => sum + q * b.integers[k], 0);
+  });
+}
+
+function multiply(k, form, { x, w, bias, rows, out, inside }) {
+  const y = k.block(rows * out);
+  const packed = k.block(Number(k.core.gemm_int8_packed_weight(out, inside)));
+  k.core.gemm_int8_pack_weight(packed.at, k.block(w).at, out, inside, form);
+  const product = k.block(5);
+  new Uint32Array(k.core.memory.buffer, product.at, 5).set([y.at, packed.at, bias ? k.block(bias).at : 0, out, 0]);
+  k.core.linear(
+    product.at,
+    1,
+    1,
+    k.block(x).at,
+    rows,
+    inside,
+    k.block(Number(k.core.linear_workspace(BigInt(rows), inside))).at,
+  );
+  return k.view(y);
+}
+
+/** The forms that may be chosen here: quads that saturate on this processor are not exact. */
+const formsOf = (k) => [...new Set([PAIRS, k.core.gemm_int8_form()])];
+
+test(
+  'int8 products are exact in integers, in every form, at every edge of their tiles and chunks',
+  kernels((k) => {
+    const sizes = [
+      [1, 1, 1],
+      [1, 75, 300],
+      [2, 33, 9],
+      [3, 7, 5],
+      [4, 8, 4],
+      [5, 9, 13],
+      [6, 8, 16],
+      [7, 16, 17],
+      [13, 31, 29],
+      [31, 193, 64],
+      [61, 9, 257],
+      [3, 4, 0],
+    ];
+    for (const form of formsOf(k)) {
+      for (const [rows, out, inside] of sizes) {
+        for (const withBias of [false, true]) {
+          const given = {
+            x: numbers(rows * inside, 2),
+            w: numbers(out * inside, 3),
+            bias: withBias && numbers(out, 4),
+            rows,
+            out,
+            inside,
+          };
+          const expected = expectedProduct(form, given.x, given.w, given.bias || undefined, rows, out, inside);
+          assertClose(multiply(k, form, given), expected, 3e-7, `form ${form}, ${rows}×${inside}×${out}`);
+          k.close();
+        }
+      }
+    }
+  }),
+);
+
+test(
+  'quads are exact where no sum of two products is beyond 16 bits',
+  kernels((k) => {
+    if (k.flavour === 'simd128') return;
+    // Weights that alternate with near zeros: what every processor multiplies alike.
+    const [rows, out, inside] = [11, 19, 70];
+    const x = numbers(rows * inside, 5);
+    const w = numbers(out * inside, 6).map((value, i) => (i % 2 ? value / 130 : value));
+    const form = k.core.gemm_int8_form() === SIGNED_QUADS ? SIGNED_QUADS : UNSIGNED_QUADS;
+    assertClose(
+      multiply(k, form, { x, w, rows, out, inside }),
+      expectedProduct(form, x, w, undefined, rows, out, inside),
+      3e-7,
+    );
+  }),
+);
+
+test(
+  'the plain flavour takes pairs; the relaxed one what its dot product allows',
+  kernels((k) => {
+    const form = k.core.gemm_int8_form();
+    if (k.flavour === 'simd128') assert.equal(form, PAIRS);
+    else assert.ok([PAIRS, SIGNED_QUADS, UNSIGNED_QUADS].includes(form));
+  }),
+);
+
+test(
+  'sums of the longest rows do not overflow',
+  kernels((k) => {
+    for (const inside of [516, 4096, 100_000]) {
+      const [x, w] = [
+        new Float32Array(inside).fill(0.7),
+        new Float32Array(2 * inside).fill(-3, 0, inside).fill(0.1, inside),
+      ];
+      for (const form of formsOf(k)) {
+        assertClose(
+          multiply(k, form, { x, w, rows: 1, out: 2, inside }),
+          [-2.1 * inside, 0.07 * inside],
+          2e-3,
+          `${inside} long, form ${form}`,
+        );
+        k.close();
+      }
+    }
+  }),
+);
+
+test(
+  'rows of zeros give the bias; NaN and infinity in a row or channel give NaN there and nowhere else',
+  kernels((k) => {
+    const [rows, out, inside] = [7, 9, 21];
+    for (const form of formsOf(k)) {
+      for (const bad of [NaN, Infinity, -Infinity]) {
+        for (const at of [0, 15, 16, 20]) {
+          const [x, w, bias] = [numbers(rows * inside, 7), numbers(out * inside, 8), numbers(out, 9)];
+          x.fill(0, 2 * inside, 3 * inside);
+          w.fill(0, 5 * inside, 6 * inside);
+          x[4 * inside + at] = bad;
+          w[8 * inside + at] = bad;
+          const y = multiply(k, form, { x, w, bias, rows, out, inside });
+          for (let i = 0; i < rows * out; i++) {
+            const [r, j] = [Math.floor(i / out), i % out];
+            assert.equal(Number.isNaN(y[i]), r === 4 || j === 8, `row ${r}, column ${j}, ${bad} at ${at}`);
+            if (!Number.isNaN(y[i]) && (r === 2 || j === 5)) assert.equal(y[i], bias[j]);
+          }
+          k.close();
+        }
+      }
+    }
+  }),
+);
+
+test(
+  'an int8 row has the same bits wherever it stands',
+  kernels((k) => {
+    const [out, inside] = [43, 130];
+    const [x, w, bias] = [numbers(40 * inside, 2), numbers(out * inside, 3), numbers(out, 4)];
+    for (const form of formsOf(k)) {
+      const run = (first, rows) =>
+        multiply(k, form, {
+          x: x.subarray(first * inside, (first + rows) * inside),
+          w,
+          bias,
+          rows,
+          out,
+          inside,
+        }).slice();
+      const whole = run(0, 40);
+      for (const [first, rows] of [
+        [0, 1],
+        [3, 1],
+        [10, 2],
+        [5, 4],
+        [1, 6],
+        [30, 10],
+      ]) {
+        assert.deepEqual(
+          run(first, rows),
+          whole.slice(first * out, (first + rows) * out),
+          `${rows} rows from ${first}`,
+        );
+      }
+    }
+  }),
+);

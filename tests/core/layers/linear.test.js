@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { assertClose, kernels, numbers } from '../../support/kernels.js';
+
+const up = (n, to) => Math.ceil(n / to) * to;
+
+/** x·wᵀ + bias in float64. */
+function linear(x, w, bias, rows, out, inside) {
+  const y = new Float64Array(rows * out);
+  for (let r = 0; r < rows; r++)
+    for (let j = 0; j < out; j++) {
+      let sum = bias ? bias[j] : 0;
+      for (let k = 0; k < inside; k++) sum += x[r * inside + k] * w[j * inside + k];
+      y[r * out + j] = sum;
+    }
+  return y;
+}
+
+/** A gemm_product in linear memory: y, weight, bias, out, add. */
+function product(k, { y, w, bias, out, inside }) {
+  const packed = k.block(up(out, 8) * inside);
+  k.core.hl_weight_pack(packed.at, k.block(w).at, out, inside);
+  return [y.at, packed.at, bias ? k.block(bias).at : 0, out, 0];
+}
+
+function words(k, values) {
+  const block = k.block(values.length);
+  new Uint32Array(k.core.memory.buffer, block.at, values.length).set(values);
+  return block.at;
+}
+
+test(
+  'linear equals the float64 product at every edge of its tiles, chunks and blocks',
+  kernels((k) => {
+    const sizes = [
+      [0, 3, 3],
+      [3, 0, 3],
+      [3, 3, 0],
+      [1, 1, 1],
+      [1, 75, 300],
+      [2, 33, 9],
+      [3, 7, 5],
+      [4, 8, 4],
+      [5, 9, 13],
+      [6, 8, 16],
+      [7, 16, 17],
+      [13, 31, 29],
+      [59, 7, 255],
+      [60, 193, 256],
+      [61, 9, 257],
+      [127, 23, 512],
+      [121, 400, 3],
+      [1, 40, 1700],
+      [7, 33, 769],
+      [62, 9, 1600],
+    ];
+    for (const [rows, out, inside] of sizes) {
+      for (const withBias of [false, true]) {
+        const [x, w, bias] = [numbers(rows * inside, 2), numbers(out * inside, 3), withBias && numbers(out, 4)];
+        const y = k.block(rows * out);
+        const workspace = k.block(Number(k.core.linear_workspace(BigInt(rows), inside)));
+        k.core.linear(
+          words(k, product(k, { y, w, bias, out, inside })),
+          1,
+          0,
+          k.block(x).at,
+          rows,
+          inside,
+          workspace.at,
+        );
+        assertClose(k.view(y), linear(x, w, bias, rows, out, inside), 1e-6, `${rows}×${inside}×${out}`);
+        k.close();
+      }
+    }
+  }),
+);
+
+test(
+  'products that share their input are what they are alone',
+  kernels((k) => {
+    const [rows, inside, outs] = [67, 300, [200, 5, 193]];
+    const x = numbers(rows * inside, 2);
+    const ys = outs.map((out) => k.block(rows * out));
+    const weights = outs.map((out, i) => numbers(out * inside, 3 + i));
+    const biases = outs.map((out, i) => (i === 1 ? undefined : numbers(out, 9)));
+    const products = words(
+      k,
+      outs.flatMap((out, i) => product(k, { y: ys[i], w: weights[i], bias: biases[i], out, inside })),
+    );
+    k.core.linear(
+      products,
+      3,
+      0,
+      k.block(x).at,
+      rows,
+      inside,
+      k.block(Number(k.core.linear_workspace(BigInt(rows), inside))).at,
+    );
+    outs.forEach((out, i) =>
+      assertClose(k.view(ys[i]), linear(x, weights[i], biases[i], rows, out, inside), 1e-6, `product ${i}`),
+    );
+  }),
+);
+
+test(
+  'a row has the same bits wherever it stands and whatever stands beside it',
+  kernels((k) => {
+    for (const [out, inside] of [
+      [77, 300],
+      [77, 100],
+      [40, 1000],
+    ]) {
+      const [x, w, bias] = [numbers(70 * inside, 2), numbers(out * inside, 3), numbers(out, 4)];
+      const run = (first, rows) => {
+        const y = k.block(rows * out);
+        const workspace = k.block(Number(k.core.linear_workspace(BigInt(rows), inside)));
+        k.core.linear(
+          words(k, product(k, { y, w, bias, out, inside })),
+          1,
+          0,
+          k.block(x.subarray(first * inside, (first + rows) * inside)).at,
+          rows,
+          inside,
+          workspace.at,
+        );
+        return k.view(y).slice();
+      };
+      const whole = run(0, 70);
+      for (const [first, rows] of [
+        [0, 1],
+        [3, 1],
+        [10, 2],
+        [5, 4],
+        [7, 5],
+        [1, 6],
+        [60, 10],
+        [2, 13],
+      ]) {
+        assert.deepEqual(
+          run(first, rows),
+          whole.slice(first * out, (first + rows) * out),
+          `${rows} rows from ${first}`,
+        );
+      }
+    }
+  }),
+);

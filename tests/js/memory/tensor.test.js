@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { load } from 'headlight';
+
+const hl = await load();
+const used = () => hl.info.memory.used;
+
+test('a tensor is made from nested arrays, typed arrays, { data, shape }, numbers and tensors', () => {
+  hl.scope(() => {
+    const nested = hl.tensor([
+      [1, 2, 3],
+      [4, 5, 6],
+    ]);
+    assert.deepEqual(nested.shape, [2, 3]);
+    assert.equal(nested.size, 6);
+    assert.deepEqual(nested.toArray(), [
+      [1, 2, 3],
+      [4, 5, 6],
+    ]);
+    assert.deepEqual(hl.tensor(Float64Array.of(1, 2), [2, 1]).toArray(), [[1], [2]]);
+    assert.deepEqual(hl.tensor(BigInt64Array.of(-3n)).toArray(), [-3]);
+    assert.deepEqual(hl.tensor({ data: [true, false], shape: [2] }).toArray(), [1, 0]);
+    assert.deepEqual(hl.tensor([true, false]).toArray(), [1, 0]);
+    assert.deepEqual(hl.tensor([Float32Array.of(1, 2), Float32Array.of(3, 4)]).toArray(), [
+      [1, 2],
+      [3, 4],
+    ]);
+    assert.equal(hl.tensor(7).toArray(), 7);
+    assert.deepEqual(hl.tensor(7).shape, []);
+    assert.deepEqual(hl.tensor([]).shape, [0]);
+    assert.deepEqual(hl.zeros([0, 3]).toArray(), []);
+    const copy = hl.tensor(nested);
+    copy.data[0] = 9;
+    assert.equal(nested.data[0], 1);
+    assert.ok(Number.isNaN(hl.tensor([NaN]).data[0]));
+  });
+});
+
+test('data is a live view, also after the memory has grown; copy stays', () => {
+  hl.scope(() => {
+    const tensor = hl.tensor([1, 2, 3]);
+    const copy = tensor.copy();
+    const before = tensor.data;
+    before[0] = 5;
+    assert.equal(tensor.data[0], 5);
+    hl.zeros([hl.info.memory.reserved / 4]);
+    assert.equal(before.length, 0);
+    assert.deepEqual([...tensor.data], [5, 2, 3]);
+    assert.deepEqual([...copy], [1, 2, 3]);
+    const grown = hl.tensor(tensor.data.subarray(1));
+    assert.deepEqual([...grown.data], [2, 3]);
+  });
+});
+
+test('a layer sees what was written through data, though the memory has grown since', () => {
+  hl.scope(() => {
+    const layer = hl.multiHeadAttention({ embedDim: 4, numHeads: 1, bias: false });
+    layer.forward([[1, 2, 3, 4]]);
+    layer.parameters.wo.data.fill(0);
+    hl.zeros([hl.info.memory.reserved / 4]);
+    assert.deepEqual(layer.forward([[1, 2, 3, 4]]).output.toArray(), [[0, 0, 0, 0]]);
+  });
+});
+
+test('a live view as an input survives that its copy makes the memory grow', async () => {
+  const fresh = await load();
+  const shape = [1, 1, 4000, 8];
+  const source = fresh.uniform(shape, { seed: 1 });
+  const room = fresh.info.memory.reserved - fresh.info.memory.used;
+  fresh.zeros([Math.max(room / 4 - 5000, 0)]);
+  const { output } = fresh.attention({ data: source.data, shape }, [[[[1, 1, 1, 1, 1, 1, 1, 1]]]], [[[[3]]]]);
+  assert.ok(output.data.every((y) => y === 3));
+});
+
+test('scope frees what was made inside but for what it returns, at any depth, and after an error', () => {
+  const before = used();
+  const kept = hl.scope(() => {
+    hl.zeros([100]);
+    const result = hl.attention(hl.randn([1, 1, 3, 4]), hl.randn([1, 1, 5, 4]), hl.randn([1, 1, 5, 4]), {
+      weights: true,
+    });
+    const inner = hl.scope(() => [hl.zeros([7]), new Map([['a', { deep: hl.zeros([9]) }]])]);
+    return { result, inner };
+  });
+  assert.equal(kept.result.output.data.length, 12);
+  assert.equal(kept.inner[1].get('a').deep.size, 9);
+  kept.result.dispose();
+  kept.inner[0].dispose();
+  kept.inner[1].get('a').deep.dispose();
+  assert.equal(used(), before);
+  assert.throws(
+    () =>
+      hl.scope(() => {
+        hl.zeros([100]);
+        throw new RangeError('mine');
+      }),
+    RangeError,
+  );
+  assert.equal(used(), before);
+  const layer = hl.scope(() => hl.multiHeadAttention({ embedDim: 4, numHeads: 2 }));
+  assert.equal(layer.parameters.wq.disposed, false);
+  layer.dispose();
+  assert.equal(used(), before);
+});
+
+test('dispose gives the memory back once; `using` and Symbol.dispose do it too', () => {
+  const before = used();
+  const tensor = hl.zeros([1000]);
+  assert.ok(used() >= before + 4000);
+  tensor.dispose();
+  tensor.dispose();
+  assert.equal(used(), before);
+  const other = hl.zeros([10]);
+  other[Symbol.dispose ?? Symbol.for('Symbol.dispose')]();
+  assert.ok(other.disposed);
+  assert.equal(used(), before);
+});
+
+test('random tensors are the same for the same seed, and as distributed as they say', () => {
+  hl.scope(() => {
+    const a = hl.uniform([1000], { seed: 3, low: -2, high: 4 });
+    assert.deepEqual(a.copy(), hl.uniform([1000], { seed: 3, low: -2, high: 4 }).copy());
+    assert.notDeepEqual(a.copy(), hl.uniform([1000], { seed: 4, low: -2, high: 4 }).copy());
+    assert.ok(a.data.every((x) => x >= -2 && x < 4));
+    const n = hl.randn([100001], { seed: 5, mean: 1, std: 2 }).data;
+    const mean = n.reduce((s, x) => s + x, 0) / n.length;
+    const std = Math.sqrt(n.reduce((s, x) => s + (x - mean) ** 2, 0) / n.length);
+    assert.ok(Math.abs(mean - 1) < 0.03 && Math.abs(std - 2) < 0.03, `${mean} ± ${std}`);
+  });
+});
+
+test('100 000 forwards leave the memory as it was', { timeout: 120_000 }, () => {
+  hl.scope(() => {
+    const layer = hl.multiHeadAttention({ embedDim: 8, numHeads: 2 });
+    const x = { data: new Float32Array(24).fill(0.5), shape: [1, 3, 8] };
+    layer.forward(x, { weights: true, causal: true }).dispose();
+    const before = hl.info.memory;
+    for (let i = 0; i < 100_000; i++) layer.forward(x, { weights: true, causal: true }).dispose();
+    assert.deepEqual(hl.info.memory, before);
+  });
+});
+
+test('tensors that nobody holds any more are freed by the collector', {
+  skip: !globalThis.gc && 'needs --expose-gc',
+}, async () => {
+  const before = used();
+  (() => {
+    for (let i = 0; i < 100; i++) hl.zeros([100]);
+  })();
+  for (let i = 0; i < 20 && used() > before; i++) {
+    globalThis.gc();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  assert.equal(used(), before);
+});

@@ -1,0 +1,336 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { HeadlightError, load, warmupSchedule } from 'headlight';
+import { readSafetensors, writeSafetensors } from 'headlight/formats';
+import { batchOf, randomSource, TASKS, textTask } from '../../../web/train/tasks.js';
+import { difference } from '../../support/golden.js';
+import { everywhere, flavours, hl } from '../../support/headlight.js';
+import { crossEntropy, differences } from '../../support/layers.js';
+import { transformer } from '../../support/transformer.js';
+
+const SMALL = { layers: 2, dModel: 6, numHeads: 2, vocab: 5, context: 4, seed: 3 };
+const FORMS = [
+  { mlp: 0 },
+  { mlp: 7 },
+  { mlp: 5, norm: 'rms' },
+  { mlp: 3, norm: 'none' },
+  { mlp: 0, norm: 'none', causal: false },
+  { layers: 0, norm: 'rms' },
+].map((form) => ({ ...SMALL, ...form }));
+const LABELS = [
+  [0, 3, 1, 4],
+  [2, 2, 0, 1],
+];
+const TARGETS = [
+  [3, 1, 4, -100],
+  [2, 0, 1, 3],
+];
+
+const copies = (tensors) =>
+  Object.fromEntries(Object.entries(tensors).map(([name, tensor]) => [name, Array.from(tensor.data)]));
+/** A model whose biases and norms are not the zeros and ones that would hide a mistake. */
+const build = (hl, options) => {
+  const model = hl.transformer(options);
+  const random = randomSource(12);
+  for (const { data } of Object.values(model.parameters)) data.forEach((x, i) => void (data[i] = x + random() - 0.5));
+  return model;
+};
+const refuses = (fn, code, parameter, message) =>
+  assert.throws(fn, (error) => {
+    assert.ok(error instanceof HeadlightError, error.stack);
+    assert.equal(error.code, code, error.message);
+    assert.equal(error.parameter, parameter);
+    assert.match(error.message, message);
+    return true;
+  });
+
+/** Trains as the page does; what `examine` gives last. */
+function teach(hl, model, { rate, batch, steps }, task, examine = () => null) {
+  const layers = Object.values(model.layers);
+  const optimizer = hl.adamW(layers, { lr: rate });
+  const schedule = warmupSchedule({ lr: rate, warmup: 50 });
+  const random = randomSource(1);
+  let result;
+  for (let step = 0; step < steps; step++) {
+    const { labels, targets } = batchOf(task, random, batch);
+    optimizer.lr = schedule(step);
+    result = model.zeroGrad().learn(labels, targets);
+    hl.clipGradients(layers, 1);
+    optimizer.step();
+    examine(result);
+  }
+  optimizer.dispose();
+  return result;
+}
+
+test(
+  'logits and weights are those of the algorithm written down in float64',
+  everywhere((hl) => {
+    for (const options of FORMS) {
+      const model = build(hl, options);
+      const { logits, weights } = model.forward(LABELS, { weights: true });
+      const expected = transformer(copies(model.parameters), model.options, LABELS.flat(), [2, 4]);
+      assert.deepEqual(logits.shape, [2, 4, 5]);
+      assert.ok(difference(logits.data, expected.logits) < 1e-6, JSON.stringify(options));
+      assert.equal(weights.length, options.layers);
+      weights.forEach((tensor, i) => assert.ok(difference(tensor.data, expected.weights[i]) < 1e-6));
+      assert.deepEqual(model.forward(LABELS[0]).logits.shape, [4, 5]);
+      model.dispose();
+    }
+  }),
+);
+
+test(
+  'the gradients of all parameters are those of central differences, and add up',
+  everywhere((hl) => {
+    for (const options of FORMS) {
+      const model = build(hl, options);
+      const loss = (parameters) =>
+        crossEntropy(transformer(parameters, model.options, LABELS.flat(), [2, 4]).logits, TARGETS.flat(), {
+          smoothing: 0.1,
+        }).loss;
+      const parameters = copies(model.parameters);
+      for (const times of [1, 2]) {
+        const result = model.learn(LABELS, TARGETS, { labelSmoothing: 0.1 });
+        assert.ok(Math.abs(result.loss - loss(parameters)) < 1e-6);
+        assert.equal(result.counted, 7);
+        const gradients = copies(model.gradients);
+        assert.deepEqual(Object.keys(gradients), Object.keys(parameters));
+        // As a whole: that of the key's bias is 0 but for rounding.
+        const expected = Object.keys(parameters).flatMap((name) =>
+          differences((at) => times * loss({ ...parameters, [name]: at }), parameters[name], 1e-5),
+        );
+        assert.ok(
+          difference(Object.values(gradients).flat(), expected) < 2e-6,
+          `${JSON.stringify(options)}: ${difference(Object.values(gradients).flat(), expected)}`,
+        );
+      }
+      assert.ok(Object.values(model.zeroGrad().gradients).every(({ data }) => data.every((g) => g === 0)));
+      model.dispose();
+    }
+  }),
+);
+
+test(
+  'judge gives the loss of learn, and leaves no trace',
+  everywhere((hl) => {
+    const model = build(hl, FORMS[1]);
+    assert.deepEqual(model.judge(LABELS, TARGETS), model.learn(LABELS, TARGETS));
+    const before = copies(model.gradients);
+    model.judge(LABELS, TARGETS);
+    assert.deepEqual(copies(model.gradients), before);
+    model.dispose();
+  }),
+);
+
+test('training takes the same steps, bit for bit, in every run and on any number of threads', async () => {
+  for (const {
+    info: { simd },
+  } of flavours) {
+    const runs = [];
+    for (const threads of [1, 1, 2, 4]) {
+      const hl = await load({ simd, threads });
+      const model = hl.transformer({
+        layers: 2,
+        dModel: 32,
+        numHeads: 4,
+        vocab: 26,
+        context: 63,
+        mlp: 40,
+        dropout: 0.1,
+        seed: 5,
+      });
+      const losses = [];
+      teach(hl, model, { rate: 0.01, batch: 9, steps: 12 }, TASKS.repeat, ({ loss }) => losses.push(loss));
+      runs.push({ losses, parameters: copies(model.parameters) });
+      hl.dispose();
+    }
+    assert.ok(runs[0].losses.at(-1) < runs[0].losses[0]);
+    for (const run of runs) assert.deepEqual(run, runs[0], simd);
+  }
+});
+
+test(
+  'a saved model comes back with the same logits, bit for bit, and whatever else was written beside it',
+  everywhere((hl) => {
+    for (const options of FORMS) {
+      const model = build(hl, options);
+      const file = model.save({ task: 'repeat' });
+      assert.equal(readSafetensors(file).metadata.task, 'repeat');
+      const again = hl.loadTransformer(file);
+      assert.deepEqual(again.options, model.options);
+      assert.deepEqual(again.forward(LABELS).logits.copy(), model.forward(LABELS).logits.copy());
+      const other = hl.transformer({ ...options, seed: 4 }).loadStateDict(model.stateDict());
+      assert.deepEqual(other.forward(LABELS).logits.copy(), model.forward(LABELS).logits.copy());
+      for (const made of [model, again, other]) made.dispose();
+    }
+  }),
+);
+
+test('what does not fit is refused by name, and nothing is lost', async () => {
+  const before = hl.info.memory.used;
+  const make = (options) => () => hl.transformer({ ...SMALL, ...options });
+  refuses(make({ layers: -1 }), 'ARGUMENT', 'layers', /transformer: layers is -1, expected an integer of at least 0/);
+  refuses(make({ dModel: 1.5 }), 'ARGUMENT', 'dModel', /dModel is 1.5/);
+  refuses(make({ numHeads: 4 }), 'SHAPE', 'numHeads', /dModel 6 is not a multiple of numHeads 4/);
+  refuses(make({ vocab: undefined }), 'ARGUMENT', 'vocab', /vocab is undefined/);
+  refuses(make({ context: 0 }), 'ARGUMENT', 'context', /context is 0/);
+  refuses(make({ norm: 'batch' }), 'ARGUMENT', 'norm', /'layer', 'rms' or 'none'/);
+  refuses(make({ causal: 1 }), 'ARGUMENT', 'causal', /causal is 1/);
+  refuses(make({ std: -1 }), 'ARGUMENT', 'std', /std is -1/);
+  refuses(make({ dropout: 2 }), 'ARGUMENT', 'dropout', /at most 1/);
+  refuses(make({ heads: 2 }), 'ARGUMENT', 'heads', /unknown option 'heads'/);
+
+  const model = hl.transformer(SMALL);
+  const file = model.save();
+  const made = hl.info.memory.used;
+  refuses(() => model.forward([0, 5]), 'ARGUMENT', 'labels[1]', /labels\[1\] is 5, expected an integer from 0 to 4/);
+  refuses(() => model.forward([0, 1, 2, 3, 4]), 'SHAPE', 'labels', /the context is 4/);
+  refuses(() => model.forward([0], { train: true }), 'ARGUMENT', 'train', /unknown option/);
+  refuses(
+    () =>
+      model.learn(LABELS, [
+        [0, 1, 2, 3],
+        [0, 1, 2, 9],
+      ]),
+    'ARGUMENT',
+    'targets[7]',
+    /learn: targets\[7\] is 9, expected an integer from 0 to 4, or -100/,
+  );
+  refuses(
+    () => model.judge(LABELS, TARGETS[0]),
+    'SHAPE',
+    'targets',
+    /judge: targets has shape \[4\], expected \[2,4\]/,
+  );
+  refuses(() => model.learn(LABELS, TARGETS, { smoothing: 1 }), 'ARGUMENT', 'smoothing', /unknown option/);
+
+  const { tensors, metadata } = readSafetensors(file);
+  const { 'head.weight': head, ...headless } = tensors;
+  const wrong =
+    (entries, options = metadata.headlight) =>
+    () =>
+      hl.loadTransformer(writeSafetensors(entries, options === null ? {} : { headlight: options }));
+  refuses(wrong(tensors, null), 'FORMAT', 'headlight', /does not say which transformer/);
+  refuses(wrong(tensors, '{'), 'FORMAT', 'headlight', /not JSON/);
+  refuses(wrong(tensors, 'null'), 'ARGUMENT', 'options', /options is null/);
+  refuses(wrong(tensors, '{"layers":1}'), 'ARGUMENT', 'dModel', /dModel is undefined/);
+  refuses(wrong(headless), 'ARGUMENT', 'head.weight', /missing head.weight/);
+  refuses(wrong({ ...tensors, more: head }), 'ARGUMENT', 'more', /unexpected more/);
+  refuses(
+    wrong({ ...tensors, 'head.weight': { ...head, shape: [6, 5] } }),
+    'SHAPE',
+    'head.weight',
+    /has shape \[6,5\], expected \[5,6\]/,
+  );
+  refuses(() => hl.loadTransformer(file.slice(0, 99)), 'FORMAT', undefined, /truncated/);
+  refuses(() => model.loadStateDict(null), 'ARGUMENT', 'dict', /dict is null/);
+  assert.equal(hl.info.memory.used, made);
+  model.dispose();
+  refuses(() => model.forward([0]), 'DISPOSED', 'parameters.table', /disposed/);
+  assert.equal(hl.info.memory.used, before);
+
+  const narrow = await load({ maxMemory: 2 ** 20 });
+  const free = narrow.info.memory.used;
+  refuses(() => narrow.transformer({ ...SMALL, layers: 9, dModel: 96 }), 'OUT_OF_MEMORY', undefined, /out of memory/);
+  assert.equal(narrow.info.memory.used, free);
+  narrow.dispose();
+});
+
+test(
+  'a model that a scope returns stays whole',
+  everywhere((hl) => {
+    const model = hl.scope(() => hl.transformer(SMALL));
+    assert.ok(Number.isFinite(model.learn(LABELS, TARGETS).loss));
+  }),
+);
+
+test('two thousand steps take no more memory than two', () => {
+  const model = hl.transformer({ ...SMALL, mlp: 8 });
+  const layers = Object.values(model.layers);
+  const optimizer = hl.adamW(layers);
+  const after = (steps) => {
+    for (let step = 0; step < steps; step++) {
+      model.zeroGrad().learn(LABELS, TARGETS);
+      hl.clipGradients(layers, 1);
+      optimizer.step();
+      model.judge(LABELS, TARGETS);
+    }
+    return hl.info.memory;
+  };
+  assert.deepEqual(after(1998), after(2));
+  optimizer.dispose();
+  model.dispose();
+});
+
+test('an absurd learning rate is seen in the loss, and harms nobody else', () => {
+  const other = build(hl, FORMS[1]);
+  const before = other.judge(LABELS, TARGETS);
+  const model = hl.transformer({ ...SMALL, norm: 'none' });
+  const optimizer = hl.sgd(Object.values(model.layers), { lr: 1e30 });
+  let loss = 0;
+  for (let step = 0; step < 5; step++) {
+    ({ loss } = model.zeroGrad().learn(LABELS, TARGETS));
+    optimizer.step();
+  }
+  assert.ok(Number.isNaN(loss), `the loss is ${loss}`);
+  assert.ok(Number.isNaN(model.judge(LABELS, TARGETS).loss));
+  assert.deepEqual(other.judge(LABELS, TARGETS), before);
+  for (const made of [model, other, optimizer]) made.dispose();
+});
+
+test('a tiny model learns to repeat, and one of its heads looks at what followed the last time', () => {
+  const task = { ...TASKS.repeat, context: 24, sequence: (random) => repeated(random, 24) };
+  const model = hl.transformer({ layers: 2, dModel: 32, numHeads: 2, vocab: 26, context: 24, mlp: 0, seed: 1 });
+  teach(hl, model, { rate: 0.005, batch: 32, steps: 600 }, task);
+  const { labels, targets } = batchOf(task, randomSource(2), 64);
+  const { correct, counted } = model.judge(labels, targets);
+  assert.ok(correct / counted > 0.9, `${correct} of ${counted}`);
+  const scores = hl.scope(() =>
+    model.forward(labels, { weights: true }).weights.flatMap((weights) => inductionScores(weights, labels)),
+  );
+  assert.ok(Math.max(...scores) > 0.5, scores.map((score) => score.toFixed(2)).join(' '));
+  model.dispose();
+});
+
+/** Letters that start over after 6 to 11, those of a period all different. */
+function repeated(random, length) {
+  const period = 6 + Math.floor(random() * 6);
+  const letters = Array.from({ length: 26 }, (_, i) => [random(), i])
+    .sort(([a], [b]) => a - b)
+    .map(([, i]) => i);
+  const all = Array.from({ length: length + 1 }, (_, t) => letters[t % period]);
+  return { tokens: all.slice(0, -1), targets: all.slice(1).map((token, t) => (t < period ? -100 : token)) };
+}
+
+/** Of every head: how much, on average, a token that stood before puts on what followed it then. */
+function inductionScores({ data, shape: [B, H, T] }, { data: labels }) {
+  return Array.from({ length: H }, (_, h) => {
+    let [sum, count] = [0, 0];
+    for (let b = 0; b < B; b++)
+      for (let t = 1; t < T; t++) {
+        const before = labels.lastIndexOf(labels[b * T + t], b * T + t - 1) - b * T;
+        if (before < 0) continue;
+        sum += data[((b * H + h) * T + t) * T + before + 1];
+        count++;
+      }
+    return sum / count;
+  });
+}
+
+test('of a text a model learns more than how often each character comes', () => {
+  const text = 'the quick brown fox jumps over the lazy dog, and the dog, being lazy, lets the fox jump. '.repeat(23);
+  const task = textTask(text);
+  const counts = [...text].reduce((map, sign) => map.set(sign, (map.get(sign) ?? 0) + 1), new Map());
+  const entropy = [...counts.values()].reduce((sum, n) => sum - (n / text.length) * Math.log(n / text.length), 0);
+  const model = hl.transformer({
+    ...task.model,
+    dModel: 32,
+    mlp: 64,
+    vocab: task.tokens.length,
+    context: task.context,
+  });
+  const { loss } = teach(hl, model, { ...task.training, steps: 150 }, task);
+  assert.ok(loss < entropy / 3, `${loss} of ${entropy}`);
+  model.dispose();
+});

@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import test from 'node:test';
+import { HeadlightError, load } from 'headlight';
+import { difference } from '../../support/golden.js';
+import { everywhere, flavours, hl } from '../../support/headlight.js';
+
+const golden = JSON.parse(readFileSync(new URL('../../golden/layers.json', import.meta.url), 'utf8'));
+/** A layer with the parameters of a case. */
+const build = (instance, { name, options, parameters }) => {
+  const layer = instance[name](options);
+  for (const [key, values] of Object.entries(parameters)) layer.parameters[key].data.set(values.flat());
+  return layer;
+};
+const refuses = (fn, code, parameter, message) =>
+  assert.throws(fn, (error) => {
+    assert.ok(error instanceof HeadlightError, error.stack);
+    assert.equal(error.code, code, error.message);
+    assert.equal(error.parameter, parameter);
+    assert.match(error.message, message);
+    return true;
+  });
+
+test(
+  'every layer gives what PyTorch gives, forward and backward, and gradients add up',
+  everywhere((hl) => {
+    for (const example of golden.layers) {
+      const layer = build(hl, example);
+      assert.deepEqual(Object.keys(layer.gradients), Object.keys(example.gradients));
+      const output = layer.forward(example.x);
+      assert.ok(difference(output.data, example.output.flat(9)) < 1e-6, example.name);
+      for (const times of [1, 2]) {
+        const dx = layer.backward(example.dOutput);
+        if (example.dx) assert.ok(difference(dx.data, example.dx.flat(9)) < 1e-6, `${example.name} dx`);
+        for (const [name, expected] of Object.entries(example.gradients)) {
+          assert.ok(
+            difference(
+              layer.gradients[name].data,
+              expected.flat(9).map((g) => g * times),
+            ) < 1e-6,
+            `${example.name} ${name}`,
+          );
+        }
+      }
+      layer.zeroGrad();
+      for (const gradient of Object.values(layer.gradients)) assert.ok(gradient.data.every((g) => g === 0));
+      layer.dispose();
+    }
+  }),
+);
+
+test('a layer keeps its own copy of what backward needs: the input may change or go', () => {
+  hl.scope(() => {
+    for (const example of golden.layers.filter(({ dx }) => dx)) {
+      const layer = build(hl, example);
+      const x = hl.tensor(example.x);
+      layer.forward(x);
+      x.data.fill(9);
+      x.dispose();
+      assert.ok(difference(layer.backward(example.dOutput).data, example.dx.flat()) < 1e-6);
+    }
+  });
+});
+
+test('what is kept is given back by the next forward, by dispose, and at the end of a scope', () => {
+  const used = () => hl.info.memory.used;
+  const start = used();
+  const layer = hl.layerNorm({ width: 64 });
+  const made = used();
+  layer.forward(hl.zeros([100, 64])).dispose();
+  const once = used();
+  hl.scope(() => void layer.forward(hl.zeros([100, 64])));
+  assert.ok(used() < once);
+  refuses(
+    () => layer.backward(new Float32Array(6400)),
+    'STATE',
+    undefined,
+    /no forward before it, or the scope that it ran in has ended/,
+  );
+  assert.ok(used() > made, 'the zeros of the first call are still there');
+  layer.dispose();
+  layer.dispose();
+  assert.ok(used() - start <= 100 * 64 * 4 + 128);
+});
+
+test('an embedding takes one sequence or a batch, labels of any kind, and an offset', () => {
+  hl.scope(() => {
+    const layer = hl.embedding({ count: 5, width: 3, context: 4, seed: 1 });
+    const [table, position] = [layer.parameters.table.toArray(), layer.parameters.position.toArray()];
+    const row = (label, at) => table[label].map((x, c) => Math.fround(x + position[at][c]));
+    assert.deepEqual(layer.forward([2, 0]).toArray(), [row(2, 0), row(0, 1)]);
+    assert.deepEqual(layer.forward(Uint8Array.of(2, 0), { offset: 2 }).toArray(), [row(2, 2), row(0, 3)]);
+    assert.deepEqual(layer.forward(hl.tensor([[4], [1]])).toArray(), [[row(4, 0)], [row(1, 0)]]);
+    assert.deepEqual(layer.forward(new BigInt64Array(0)).shape, [0, 3]);
+    assert.equal(layer.backward({ data: [], shape: [0, 3] }), undefined);
+    const again = hl.embedding({ count: 5, width: 3, context: 4, seed: 1 });
+    assert.deepEqual(again.parameters.table.copy(), layer.parameters.table.copy());
+    assert.deepEqual(Object.keys(hl.embedding({ count: 2, width: 2 }).parameters), ['table']);
+  });
+});
+
+test(
+  'a block of all of them with attention learns to repeat what stood two places before',
+  everywhere((hl) => {
+    const [count, width, context] = [5, 16, 12];
+    const attention = hl.multiHeadAttention({ embedDim: width, numHeads: 2, seed: 1 });
+    const [embedding, first, second, up, gelu, down, head] = [
+      hl.embedding({ count, width, context, seed: 2 }),
+      hl.layerNorm({ width }),
+      hl.rmsNorm({ width }),
+      hl.linear({ in: width, out: 32, seed: 3 }),
+      hl.gelu(),
+      hl.linear({ in: 32, out: width, seed: 4 }),
+      hl.linear({ in: width, out: count, bias: false, seed: 5 }),
+    ];
+    const layers = [attention, embedding, first, second, up, gelu, down, head];
+    const optimizer = hl.adamW(layers, { lr: 0.02 });
+    const labels = [
+      [0, 3, 1, 4, 4, 2, 0, 1, 3, 3, 2, 0],
+      [4, 1, 0, 0, 2, 3, 1, 4, 2, 1, 0, 3],
+    ];
+    const target = labels.map((row) => row.map((_, t) => (t < 2 ? -100 : row[t - 2])));
+    let last;
+    for (let step = 0; step < 120; step++) {
+      last = hl.scope(() => {
+        for (const layer of layers) layer.zeroGrad();
+        const x = embedding.forward(labels);
+        const a = hl.add(x, attention.forward(first.forward(x), { causal: true, train: true }).output);
+        const b = hl.add(a, down.forward(gelu.forward(up.forward(second.forward(a)))));
+        const { loss, dLogits, correct, counted } = hl.crossEntropy(head.forward(b), target);
+        const dB = head.backward(dLogits);
+        const dA = hl.add(dB, second.backward(up.backward(gelu.backward(down.backward(dB)))));
+        embedding.backward(hl.add(dA, first.backward(attention.backward(dA).dQuery)));
+        hl.clipGradients(layers, 1);
+        optimizer.step();
+        return { loss, correct, counted };
+      });
+    }
+    assert.ok(last.loss < 0.1, `the loss is ${last.loss}`);
+    assert.deepEqual([last.correct, last.counted], [20, 20]);
+  }),
+);
+
+test('layers refuse what does not fit, name it, and lose nothing', () => {
+  hl.scope(() => {
+    const [embedding, norm, gelu] = [
+      hl.embedding({ count: 3, width: 2, context: 2 }),
+      hl.layerNorm({ width: 4 }),
+      hl.gelu(),
+    ];
+    const before = hl.info.memory.used;
+    refuses(
+      () => hl.embedding({ count: 0, width: 2 }),
+      'ARGUMENT',
+      'count',
+      /embedding: count is 0, expected an integer of at least 1/,
+    );
+    refuses(() => hl.embedding({ count: 2, width: 2, size: 3 }), 'ARGUMENT', 'size', /unknown option 'size'/);
+    refuses(
+      () => embedding.forward([0, 3]),
+      'ARGUMENT',
+      'labels[1]',
+      /labels\[1\] is 3, expected an integer from 0 to 2/,
+    );
+    refuses(() => embedding.forward([0.5]), 'ARGUMENT', 'labels[0]', /is 0.5/);
+    refuses(() => embedding.forward([0, 1, 2]), 'SHAPE', 'labels', /at most 2 in a row: the context is 2/);
+    refuses(() => embedding.forward([[[0]]]), 'SHAPE', 'labels', /expected \(T\) or \(B,T\)/);
+    refuses(() => embedding.backward([[1, 2]]), 'STATE', undefined, /there is no forward/);
+    refuses(() => norm.forward([[1, 2, 3]]), 'SHAPE', 'x', /x has shape \[1,3\], expected \(…,4\)/);
+    refuses(() => hl.rmsNorm({ width: 4, eps: -1 }), 'ARGUMENT', 'eps', /rmsNorm: eps is -1/);
+    refuses(() => hl.gelu({ approximate: 'sigmoid' }), 'ARGUMENT', 'approximate', /'none' or 'tanh'/);
+    refuses(() => hl.add([1, 2], [1]), 'SHAPE', 'b', /add: b has shape \[1\], expected \[2\]/);
+    assert.equal(hl.info.memory.used, before);
+    gelu.forward([1, 2]);
+    refuses(() => gelu.backward([1]), 'SHAPE', 'dOutput', /dOutput has shape \[1\], expected \[2\]/);
+    norm.parameters.weight.dispose();
+    refuses(() => norm.forward([1, 2, 3, 4]), 'DISPOSED', 'parameters.weight', /has been disposed/);
+  });
+});
+
+for (const {
+  info: { simd },
+} of flavours) {
+  test(`layers, loss and optimisers give the same bits with 1, 2, 3 and 4 threads, ${simd}`, async () => {
+    const train = (hl) => {
+      const [rows, width, classes] = [700, 96, 211];
+      const labels = Int32Array.from({ length: rows }, (_, i) => (i * i) % classes);
+      const layers = [
+        hl.embedding({ count: classes, width, context: rows }),
+        hl.layerNorm({ width }),
+        hl.gelu(),
+        hl.rmsNorm({ width, bias: true }),
+      ];
+      const optimizer = hl.adamW(layers, { lr: 0.01 });
+      const results = [];
+      for (let step = 0; step < 2; step++) {
+        const passed = layers.reduce((x, layer) => layer.forward(x), labels);
+        const residual = hl.add(passed, hl.randn([rows, width], { seed: step }));
+        const { loss, dLogits } = hl.crossEntropy(
+          residual,
+          labels.map((label) => label % width),
+          { labelSmoothing: 0.1 },
+        );
+        layers.reduceRight((gradient, layer) => layer.backward(gradient), dLogits);
+        results.push(loss, hl.clipGradients(layers, 0.01), residual.copy());
+        optimizer.step();
+      }
+      return [
+        ...results,
+        ...layers.flatMap(({ parameters, gradients }) =>
+          [...Object.values(parameters), ...Object.values(gradients)].map((x) => x.copy()),
+        ),
+      ];
+    };
+    const instances = await Promise.all([1, 2, 3, 4].map((threads) => load({ threads, simd })));
+    const [alone, ...others] = instances.map((hl) => hl.scope(() => train(hl)));
+    for (const result of others) assert.deepEqual(result, alone);
+    for (const hl of instances) hl.dispose();
+  });
+}

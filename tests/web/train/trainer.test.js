@@ -1,0 +1,194 @@
+// What the Train view teaches, without a page.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { load } from 'headlight';
+import { readSafetensors } from 'headlight/formats';
+import { logTicks, roundTicks } from '../../../web/train/charts.js';
+import { LANGUAGES } from '../../../web/model/strings.js';
+import { batchOf, randomSource, TASK_NAMES, TASKS, textTask } from '../../../web/train/tasks.js';
+import { createTrainer, headScores, OPTIMIZERS, usualSettings } from '../../../web/train/trainer.js';
+
+const hl = await load();
+const small = (task, more = {}) => ({ ...usualSettings(task), layers: 1, heads: 2, width: 16, mlp: false, ...more });
+
+test('every task has a name and a sentence in every language', () => {
+  for (const { train } of Object.values(LANGUAGES)) {
+    assert.deepEqual(Object.keys(train.tasks), TASK_NAMES);
+    assert.deepEqual(Object.keys(train.about), TASK_NAMES);
+    assert.deepEqual(Object.keys(train.optimizers), OPTIMIZERS);
+  }
+});
+
+test('sequences are what the tasks say, as long as their context, and the same for the same seed', () => {
+  for (const [name, task] of Object.entries(TASKS)) {
+    const [once, again] = [5, 5].map((seed) => batchOf(task, randomSource(seed), 40));
+    assert.deepEqual(once, again);
+    assert.deepEqual(once.labels.shape, [40, task.context], name);
+    assert.ok(
+      once.labels.data.every((label) => label >= 0 && label < task.tokens.length),
+      name,
+    );
+    assert.ok(
+      once.targets.data.every((target) => target === -100 || (target >= 0 && target < task.tokens.length)),
+      name,
+    );
+    assert.ok(once.targets.data.some((target) => target >= 0));
+  }
+  const text = (task, i, what) => {
+    const { tokens, targets } = TASKS[task].sequence(randomSource(i));
+    return {
+      tokens: tokens.map((label) => TASKS[task].tokens[label]).join(''),
+      targets: targets.map((label) => (label < 0 ? ' ' : TASKS[task].tokens[label])).join(''),
+      what,
+    };
+  };
+  for (let i = 0; i < 20; i++) {
+    const reversed = text('reverse', i);
+    assert.equal(reversed.targets.trim(), [...reversed.tokens.split('|')[0]].reverse().join(''));
+    const sorted = text('sort', i);
+    assert.equal(sorted.targets.trim(), [...sorted.tokens.split('|')[0]].sort().join(''));
+    const brackets = text('brackets', i);
+    const open = [];
+    [...brackets.tokens].forEach((sign, t) =>
+      sign === '·' ? assert.equal(brackets.targets[t], open.pop()) : open.push(sign),
+    );
+    assert.equal(open.length, 0);
+    const repeated = text('repeat', i);
+    [...repeated.targets].forEach(
+      (sign, t) => sign !== ' ' && assert.equal(sign, repeated.tokens[repeated.tokens.indexOf(repeated.tokens[t]) + 1]),
+    );
+  }
+});
+
+test('a text becomes its characters; the rarest give way where there are too many, and any text will do', () => {
+  const task = textTask('to be, or not to be');
+  assert.deepEqual(task.tokens, [' ', ',', 'b', 'e', 'n', 'o', 'r', 't', '\u25a1']);
+  const { tokens, targets } = task.sequence(randomSource(1));
+  assert.deepEqual(tokens.slice(1), targets.slice(0, -1));
+  assert.equal(
+    textTask(Array.from({ length: 300 }, (_, i) => String.fromCodePoint(0x4e00 + i)).join('')).tokens.length,
+    96,
+  );
+  for (const text of ['', 'a', 'ab']) assert.equal(typeof textTask(text).context, 'number');
+});
+
+test('scores: a head that looks one back, a head that looks behind what stood before', () => {
+  const labels = [0, 1, 2, 0, 1, 2];
+  const head = (look) => Float32Array.from({ length: 36 }, (_, i) => Number(look(Math.floor(i / 6)) === i % 6));
+  assert.deepEqual(
+    headScores(
+      head((t) => t - 1),
+      labels,
+    ),
+    { previous: 1, induction: 0 },
+  );
+  assert.deepEqual(
+    headScores(
+      head((t) => t - 2),
+      labels,
+    ),
+    { previous: 0, induction: 1 },
+  );
+});
+
+test('the same seed gives the same losses, and they fall', () => {
+  const run = () => {
+    const trainer = createTrainer(hl, small('previous', { width: 32 }));
+    const losses = Array.from({ length: 120 }, () => trainer.step().loss);
+    trainer.dispose();
+    return losses;
+  };
+  const [once, again] = [run(), run()];
+  assert.deepEqual(once, again);
+  assert.ok(once.at(-1) < 0.7 * once[0], `${once[0]} → ${once.at(-1)}`);
+});
+
+test('one can look back at any snapshot, and training goes on as if one had not', () => {
+  const plain = createTrainer(hl, small('copy'));
+  const looked = createTrainer(hl, small('copy'));
+  const losses = (trainer, count) => Array.from({ length: count }, () => trainer.step().loss);
+  const first = losses(plain, 20);
+  assert.deepEqual(losses(looked, 20), first);
+  looked.keepSnapshot();
+  const now = looked.validate();
+  assert.deepEqual(looked.snapshots, [0, 20]);
+  looked.goBack(0);
+  assert.notDeepEqual(looked.validate(), now);
+  looked.goBack(1);
+  assert.deepEqual(looked.validate(), now);
+  looked.goBack(0);
+  assert.deepEqual(losses(looked, 10), losses(plain, 10));
+  for (let i = 0; i < 120; i++) {
+    looked.step();
+    looked.keepSnapshot();
+  }
+  assert.ok(
+    looked.snapshots.length <= 48 && looked.snapshots[0] === 0 && looked.snapshots.at(-1) === 150,
+    looked.snapshots.join(),
+  );
+  for (const trainer of [plain, looked]) trainer.dispose();
+});
+
+test('an absurd learning rate ends in no number; after that the model is sound again', () => {
+  const trainer = createTrainer(hl, small('copy', { optimizer: 'sgd', rate: 0.01 }));
+  for (let i = 0; i < 5; i++) trainer.step();
+  trainer.keepSnapshot();
+  const { loss } = trainer.validate();
+  trainer.setRate(1e30);
+  let last = 0;
+  for (let i = 0; i < 20 && Number.isFinite(last); i++) last = trainer.step().loss;
+  assert.ok(!Number.isFinite(last));
+  trainer.recover();
+  assert.equal(trainer.validate().loss, loss);
+  assert.equal(trainer.steps, 5);
+  trainer.setRate(0.01);
+  assert.ok(Number.isFinite(trainer.step().loss));
+  trainer.dispose();
+});
+
+test('what is saved is loaded into another, and a layer of it can be explored', () => {
+  const trainer = createTrainer(hl, small('repeat'));
+  for (let i = 0; i < 3; i++) trainer.step();
+  const { tensors, metadata } = readSafetensors(trainer.save());
+  const settings = JSON.parse(metadata.settings);
+  const other = createTrainer(hl, settings);
+  assert.notDeepEqual(other.validate(), trainer.validate());
+  other.load(tensors, Number(metadata.steps));
+  assert.deepEqual(other.validate(), trainer.validate());
+  assert.equal(other.steps, 3);
+  const { weights } = other.look();
+  const { tensors: layer, tokens } = other.layer(0);
+  hl.scope(() => {
+    const attention = hl.multiHeadAttention({ embedDim: 16, numHeads: 2 });
+    const { x, ...own } = layer;
+    attention.loadStateDict(own);
+    const seen = attention.forward(x, { causal: true, weights: true }).weights.data;
+    weights[0].forEach((w, i) => assert.ok(Math.abs(w - seen[i]) < 1e-6));
+  });
+  assert.equal(tokens.length, 63);
+  for (const one of [trainer, other]) one.dispose();
+});
+
+test('nothing is lost over many steps, looks and snapshots', () => {
+  const trainer = createTrainer(hl, small('previous', { width: 16 }));
+  const work = () => {
+    for (let i = 0; i < 100; i++) {
+      trainer.step();
+      if (i % 10 === 0) trainer.look();
+      if (i % 25 === 0) trainer.validate();
+    }
+  };
+  work();
+  const { used } = hl.info.memory;
+  for (let i = 0; i < 4; i++) work();
+  assert.equal(hl.info.memory.used, used);
+  trainer.dispose();
+});
+
+test('ticks are round numbers that lie between the ends', () => {
+  assert.deepEqual(roundTicks(0, 300, 3), [0, 100, 200, 300]);
+  assert.deepEqual(roundTicks(0, 1, 4), [0, 0.5, 1]);
+  assert.deepEqual(logTicks(0.01, 3), [0.01, 0.1, 1]);
+  assert.deepEqual(logTicks(1.5, 6), [2, 5]);
+});

@@ -1,0 +1,53 @@
+// What a head does, as a few numbers.
+
+const mean = (numbers) => (numbers.length === 0 ? null : numbers.reduce((a, b) => a + b, 0) / numbers.length);
+
+/** What a row of weights says of its query t; null where it does not apply. */
+const ofRow = {
+  entropy: (row) => row.reduce((sum, w) => sum - (w > 0 ? w * Math.log2(w) : 0), 0),
+  distance: (row, t, { self }) => (self ? row.reduce((sum, w, s) => sum + w * Math.abs(t - s), 0) : null),
+  first: (row) => row[0],
+  previous: (row, t, { self }) => (self && t > 0 ? row[t - 1] : null),
+  induction(row, t, { self, tokens }) {
+    if (!self) return null;
+    const followers = [];
+    for (let p = 0; p < t; p++) if (tokens[p] === tokens[t]) followers.push(p + 1);
+    return followers.length === 0 ? null : followers.reduce((sum, s) => sum + row[s], 0);
+  },
+};
+
+export const STATISTICS = Object.keys(ofRow).map((key) => ({ key }));
+
+/**
+ * Means over the queries that see a key; null where there is nothing to take the mean of.
+ * @param {{ weights: Float32Array, T: number, S: number }} head
+ * @param {string[]} queries
+ * @param {boolean} self whether the keys are the queries
+ */
+export function headStatistics({ weights, T, S }, queries, self) {
+  const tokens = queries.map((token) => token.toLowerCase());
+  const seeing = Array.from({ length: T }, (_, t) => t).filter((t) =>
+    weights.subarray(t * S, (t + 1) * S).some((w) => w > 0),
+  );
+  return Object.fromEntries(
+    Object.entries(ofRow).map(([key, of]) => [
+      key,
+      mean(seeing.map((t) => of(weights.subarray(t * S, (t + 1) * S), t, { self, tokens })).filter((x) => x !== null)),
+    ]),
+  );
+}
+
+/** A statistic's mean over the heads that have it. */
+export const meanOver = (statistics, key) =>
+  mean(statistics.map((head) => head[key]).filter((value) => value !== null));
+
+/** Indices of heads in the order of a statistic; those without it come last. */
+export function rankHeads(statistics, key, descending) {
+  const sign = descending ? -1 : 1;
+  const known = (head) => statistics[head][key] !== null;
+  const heads = statistics.map((_, head) => head);
+  return [
+    ...heads.filter(known).sort((a, b) => sign * (statistics[a][key] - statistics[b][key])),
+    ...heads.filter((head) => !known(head)),
+  ];
+}

@@ -1,0 +1,43 @@
+// One cell followed back through the algorithm: its numbers, as the core gave them.
+
+const sumOf = (numbers) => numbers.reduce((a, b) => a + b, 0);
+
+/**
+ * Everything between the inputs and one weight, and between that weight and the output.
+ * @param {{ q, k, v, raw, scaled, capped, seen, weights, factor, concat, output, projected, head }} parts the vectors of
+ *   the query and the key; the scores at each step and the weights of the query's row; `seen` is 0 where hidden
+ * @param {number} key which key
+ */
+export function explain({ q, k, v, raw, scaled, capped, seen, weights, factor, concat, output, projected, head }, key) {
+  const masked = seen ? capped.map((score, s) => (seen[s] === 0 ? -Infinity : score)) : capped;
+  const most = masked.reduce((a, b) => Math.max(a, b), -Infinity);
+  const exponents = Array.from(masked, (score) => (score === -Infinity ? 0 : Math.exp(score - most)));
+  const weight = weights[key];
+  const part = [head * v.length, (head + 1) * v.length];
+  return {
+    q,
+    k,
+    v,
+    products: Array.from(q, (x, d) => x * k[d]),
+    raw: raw[key],
+    factor,
+    scaled: scaled[key],
+    capped: capped[key],
+    masked: masked[key],
+    hidden: masked[key] === -Infinity,
+    most,
+    exponent: exponents[key],
+    sum: sumOf(exponents),
+    weight,
+    weights,
+    rank: 1 + weights.reduce((count, w) => count + Number(w > weight), 0),
+    seen: masked.reduce((count, score) => count + Number(score > -Infinity), 0),
+    total: sumOf(weights),
+    contribution: Array.from(v, (x) => weight * x),
+    heads: concat.subarray(...part),
+    concat,
+    part,
+    output,
+    projected,
+  };
+}

@@ -1,0 +1,10 @@
+// The languages of the page, and the one in use.
+
+import { strings as en } from './strings.en.js';
+import { strings as zh } from './strings.zh.js';
+
+export const LANGUAGES = { en, zh };
+
+/** @param {readonly string[]} preferred as navigator.languages has it */
+export const languageFor = (preferred) =>
+  preferred.map((tag) => tag.slice(0, 2).toLowerCase()).find((tag) => tag in LANGUAGES) ?? 'en';

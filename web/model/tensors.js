@@ -1,0 +1,125 @@
+// Tensors of a visitor's own: from the bytes of files to queries, keys and values that fit each other, and to the
+// weights of a layer where there are some.
+
+import { readNpy, readSafetensors } from '../../src/js/io/formats.js';
+import { MOST_HEADS } from './examples.js';
+
+/** More tokens than this the page does not draw. */
+export const MOST_TOKENS = 4096;
+const NAMES = {
+  query: ['query', 'queries', 'q', 'x', 'input', 'hidden_states'],
+  key: ['key', 'keys', 'k'],
+  value: ['value', 'values', 'v'],
+};
+const WEIGHT = /(^|[._/])(w[qkvo]|b[qkvo]|weight|bias|kernel|in_proj_(weight|bias)|[qkv]_proj_weight)$/i;
+
+/** What is wrong, as a code and its values: how it is said is a matter of language. */
+export class TensorProblem extends Error {
+  constructor(code, ...values) {
+    super(`${code}: ${values.join(', ')}`);
+    Object.assign(this, { code, values });
+  }
+}
+
+function shapeOf(nested) {
+  if (!Array.isArray(nested)) return [];
+  return [nested.length, ...shapeOf(nested[0])];
+}
+
+/** Nested arrays, or { data, shape }. */
+function fromJson(name, value) {
+  if (value && !Array.isArray(value) && Array.isArray(value.data) && Array.isArray(value.shape))
+    return { data: value.data, shape: value.shape };
+  const shape = shapeOf(value);
+  const data = Array.isArray(value) ? value.flat(Infinity) : [];
+  if (data.length !== shape.reduce((a, b) => a * b, 1) || !data.every((x) => typeof x === 'number'))
+    throw new TensorProblem('ragged', name);
+  return { data, shape };
+}
+
+/** Every tensor in a file by its name, and the texts that stand beside them. A file of one array has its own name. */
+function readFile({ name, bytes }) {
+  const start = String.fromCharCode(...bytes.subarray(0, 6));
+  const stem = name.replace(/\.[^.]*$/, '') || 'x';
+  try {
+    if (start === '\x93NUMPY') return { tensors: { [stem]: readNpy(bytes) }, metadata: {} };
+    if (!/^\s*[[{]/.test(start)) return readSafetensors(bytes);
+    const json = JSON.parse(new TextDecoder().decode(bytes));
+    const named = Array.isArray(json) ? { [stem]: json } : json;
+    return {
+      tensors: Object.fromEntries(Object.entries(named).map(([name, value]) => [name, fromJson(name, value)])),
+      metadata: {},
+    };
+  } catch (error) {
+    if (error instanceof TensorProblem) throw error;
+    throw new TensorProblem('unreadable', name, error.message);
+  }
+}
+
+/** (T,C), (B,T,C) or (B,H,T,D), as float32 with a batch. */
+function normalize(name, { data, shape }) {
+  if (shape.length < 2 || shape.length > 4 || shape.includes(0))
+    throw new TensorProblem('rank', name, `[${shape.join(',')}]`);
+  return { data: Float32Array.from(data, Number), shape: shape.length === 2 ? [1, ...shape] : [...shape] };
+}
+
+/** Tokens that a file names, as the page's own export does. */
+function tokensIn(text, count) {
+  try {
+    const tokens = JSON.parse(text);
+    return Array.isArray(tokens) && tokens.length === count ? tokens.map(String) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * @param {{ name: string, bytes: Uint8Array }[]} sources npy, safetensors or JSON files
+ * @returns {{ query, key?, value?, weights?, queries?: string[], keys?: string[] }} tensors (B,N,C), or (B,H,N,D);
+ *   weights by the names of their library
+ */
+export function readTensors(sources) {
+  const files = sources.map(readFile);
+  const tensors = Object.assign({}, ...files.map((file) => file.tensors));
+  const metadata = Object.assign({}, ...files.map((file) => file.metadata));
+  const weights = Object.fromEntries(
+    Object.entries(tensors)
+      .filter(([name]) => WEIGHT.test(name))
+      .map(([name, { data, shape }]) => [name, { data: Float32Array.from(data, Number), shape: [...shape] }]),
+  );
+  const all = Object.keys(tensors).filter((name) => !weights[name]);
+  const find = (kind) => all.find((name) => NAMES[kind].includes(name.split('.').at(-1).toLowerCase()));
+  const names = {
+    query: find('query') ?? (all.length === 1 ? all[0] : undefined),
+    key: find('key'),
+    value: find('value'),
+  };
+  if (!names.query) throw new TensorProblem('noQuery', Object.keys(tensors).join(', ') || '–');
+  const given = Object.fromEntries(
+    Object.entries(names)
+      .filter(([, name]) => name)
+      .map(([kind, name]) => [kind, normalize(name, tensors[name])]),
+  );
+  const { query, key = query, value = key } = given;
+  const rank = query.shape.length;
+  const projected = Object.keys(weights).length > 0;
+  if (projected && rank === 4) throw new TensorProblem('rankForWeights', names.query, `[${query.shape.join(',')}]`);
+  const fits = (name, shape, expected) => {
+    if (String(shape) !== String(expected))
+      throw new TensorProblem('misfit', name, `[${shape.join(',')}]`, `[${expected.join(',')}]`);
+  };
+  if (rank === 4 && query.shape[1] > MOST_HEADS) throw new TensorProblem('manyHeads', query.shape[1], MOST_HEADS);
+  const lead = rank === 4 ? query.shape.slice(0, 2) : query.shape.slice(0, 1);
+  const S = key.shape.at(-2);
+  // A layer projects keys and values of any width.
+  fits(names.key ?? names.query, key.shape, [...lead, S, projected ? key.shape.at(-1) : query.shape.at(-1)]);
+  fits(names.value ?? names.key ?? names.query, value.shape, [...lead, S, value.shape.at(-1)]);
+  const T = query.shape.at(-2);
+  if (Math.max(T, S) > MOST_TOKENS) throw new TensorProblem('large', Math.max(T, S), MOST_TOKENS);
+  return {
+    ...given,
+    ...(projected && { weights }),
+    queries: tokensIn(metadata.queries, T),
+    keys: tokensIn(metadata.keys, S),
+  };
+}

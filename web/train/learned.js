@@ -1,0 +1,40 @@
+// Heads that were learned, not constructed: a small transformer that knows nothing of words, only which of them have
+// stood before. See pretrain.js.
+
+/** What it was made as. */
+export const LEARNED = { layers: 2, dModel: 64, numHeads: 4, vocab: 48, context: 48, mlp: 0 };
+
+/** Tokens by the order of their first appearance; which label stands for which is of no account. */
+export function labelsOf(tokens) {
+  const known = [...new Set(tokens.map((token) => token.toLowerCase()))];
+  return Int32Array.from(tokens, (token) => (known.indexOf(token.toLowerCase()) * 17 + 5) % LEARNED.vocab);
+}
+
+const partsOf = (dict, l) =>
+  Object.fromEntries(
+    ['wq', 'wk', 'wv', 'wo', 'bq', 'bk', 'bv', 'bo'].map((name) => [name, dict[`blocks.${l}.attention.${name}`]]),
+  );
+
+/**
+ * What the heads of all layers read, layer after layer, and what joins them: both layers add to the same stream.
+ * @param {Uint8Array} bytes the trained model
+ * @returns {{ layers: { x: { data: Float32Array, shape: number[] }, wq, wk, wv, bq, bk, bv }[], wo, bo }}
+ */
+export function readLearned(hl, bytes, labels) {
+  return hl.scope(() => {
+    const model = hl.loadTransformer(bytes);
+    const { inputs } = model.forward({ data: labels, shape: [1, labels.length] }, { weights: true });
+    const dict = model.stateDict();
+    const layers = inputs.map((x, l) => ({ x: { data: x.copy(), shape: [...x.shape] }, ...partsOf(dict, l) }));
+    const { dModel } = LEARNED;
+    const wo = new Float32Array(dModel * dModel * layers.length);
+    const bo = new Float32Array(dModel);
+    layers.forEach((layer, l) => {
+      for (let row = 0; row < dModel; row++)
+        wo.set(layer.wo.data.subarray(row * dModel, (row + 1) * dModel), (row * layers.length + l) * dModel);
+      layer.bo.data.forEach((b, i) => (bo[i] += b));
+    });
+    model.dispose();
+    return { layers, wo: { data: wo, shape: [dModel, dModel * layers.length] }, bo: { data: bo, shape: [dModel] } };
+  });
+}

@@ -1,0 +1,185 @@
+// What a small transformer can be taught in a minute: each task makes sequences, and says which token is to follow.
+
+/** Uniform numbers in [0, 1), the same for the same seed. */
+export function randomSource(seed) {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+const below = (random, n) => Math.floor(random() * n);
+const LETTERS = [...'abcdefghijklmnopqrstuvwxyz'];
+const DIGITS = [...'0123456789'];
+
+function shuffled(random, values) {
+  const list = [...values];
+  for (let i = list.length - 1; i > 0; i--) {
+    const j = below(random, i + 1);
+    [list[i], list[j]] = [list[j], list[i]];
+  }
+  return list;
+}
+
+/** A target that does not count. */
+const NONE = -100;
+
+/** A sequence that is read, a mark, and what is to be written after it: every target from the mark on counts. */
+function answered(read, mark, written) {
+  const tokens = [...read, mark, ...written];
+  return { tokens: tokens.slice(0, -1), targets: tokens.slice(1).map((token, t) => (t < read.length ? NONE : token)) };
+}
+
+/** Tokens of a text task are its own characters, at most so many of them. */
+export const MOST_CHARACTERS = 96;
+
+/**
+ * `tokens` are the names of the labels; `sequence` gives labels and what is to follow each. `goal` is the accuracy that
+ * the settings of `model` and `training` reach within `training.steps`.
+ */
+export const TASKS = {
+  repeat: {
+    tokens: LETTERS,
+    context: 63,
+    /** Letters that start over after so many, another number each time: where they stand does not tell what follows. */
+    sequence(random) {
+      const period = 8 + below(random, 18);
+      const letters = shuffled(random, LETTERS.keys()).slice(0, period);
+      const all = Array.from({ length: 64 }, (_, t) => letters[t % period]);
+      return { tokens: all.slice(0, -1), targets: all.slice(1).map((token, t) => (t < period ? NONE : token)) };
+    },
+    model: { layers: 2, dModel: 64, numHeads: 4, mlp: 0 },
+    training: { rate: 0.003, batch: 32, steps: 600 },
+    goal: 0.95,
+  },
+  previous: {
+    tokens: LETTERS,
+    context: 24,
+    sequence(random) {
+      const tokens = Array.from({ length: 24 }, () => below(random, 26));
+      return { tokens, targets: tokens.map((_, t) => (t === 0 ? NONE : tokens[t - 1])) };
+    },
+    model: { layers: 1, dModel: 64, numHeads: 2, mlp: 0 },
+    training: { rate: 0.003, batch: 32, steps: 300 },
+    goal: 0.98,
+  },
+  copy: {
+    tokens: [...LETTERS, '|'],
+    context: 24,
+    sequence(random) {
+      const read = Array.from({ length: 12 }, () => below(random, 26));
+      return answered(read, 26, read);
+    },
+    model: { layers: 2, dModel: 64, numHeads: 4, mlp: 0 },
+    training: { rate: 0.003, batch: 32, steps: 600 },
+    goal: 0.98,
+  },
+  reverse: {
+    tokens: [...LETTERS, '|'],
+    context: 24,
+    sequence(random) {
+      const read = Array.from({ length: 12 }, () => below(random, 26));
+      return answered(read, 26, read.toReversed());
+    },
+    model: { layers: 2, dModel: 64, numHeads: 4, mlp: 0 },
+    training: { rate: 0.003, batch: 32, steps: 600 },
+    goal: 0.98,
+  },
+  sort: {
+    tokens: [...DIGITS, '|'],
+    context: 16,
+    sequence(random) {
+      const read = Array.from({ length: 8 }, () => below(random, 10));
+      return answered(
+        read,
+        10,
+        read.toSorted((a, b) => a - b),
+      );
+    },
+    model: { layers: 2, dModel: 64, numHeads: 4, mlp: 128 },
+    training: { rate: 0.003, batch: 32, steps: 800 },
+    goal: 0.95,
+  },
+  brackets: {
+    tokens: ['(', '[', '{', '·'],
+    context: 24,
+    /** Openers of three kinds, and a closer that does not say which it closes: that is the question. */
+    sequence(random) {
+      const [tokens, targets, open] = [[], [], []];
+      while (tokens.length < 24) {
+        const left = 24 - tokens.length;
+        const opens = open.length === 0 || (open.length < 4 && open.length < left && random() < 0.5);
+        if (opens) open.push(below(random, 3));
+        tokens.push(opens ? open.at(-1) : 3);
+        targets.push(opens ? NONE : open.pop());
+      }
+      return { tokens, targets };
+    },
+    model: { layers: 2, dModel: 64, numHeads: 4, mlp: 128 },
+    training: { rate: 0.003, batch: 32, steps: 1200 },
+    goal: 0.95,
+  },
+  recall: {
+    tokens: [...LETTERS.slice(0, 8), ...DIGITS],
+    context: 32,
+    /** Four of eight letters, each with one digit throughout the sequence, in pairs: where a letter comes again, which digit? */
+    sequence(random) {
+      const keys = shuffled(random, Array(8).keys()).slice(0, 4);
+      const digits = keys.map(() => 8 + below(random, 10));
+      const [tokens, targets, seen] = [[], [], new Set()];
+      while (tokens.length < 32) {
+        const i = below(random, 4);
+        tokens.push(keys[i], digits[i]);
+        targets.push(seen.has(i) ? digits[i] : NONE, NONE);
+        seen.add(i);
+      }
+      return { tokens, targets };
+    },
+    model: { layers: 2, dModel: 64, numHeads: 4, mlp: 0 },
+    training: { rate: 0.003, batch: 32, steps: 600 },
+    goal: 0.95,
+  },
+};
+
+export const TASK_NAMES = [...Object.keys(TASKS), 'text'];
+
+/** The characters of a text as a task: which one follows? */
+export function textTask(text) {
+  const characters = [...text.replace(/\s+/g, ' ')];
+  const counts = new Map();
+  for (const sign of characters) counts.set(sign, (counts.get(sign) ?? 0) + 1);
+  // The rarest give way to a stand-in where there are too many.
+  const kept = [...counts]
+    .sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))
+    .slice(0, MOST_CHARACTERS - 1)
+    .map(([sign]) => sign);
+  const tokens = [...kept.sort(), '\u25a1'];
+  const label = new Map(tokens.map((sign, i) => [sign, i]));
+  const labels = characters.map((sign) => label.get(sign) ?? tokens.length - 1);
+  const context = Math.max(Math.min(48, labels.length - 1), 1);
+  return {
+    tokens,
+    context,
+    sequence(random) {
+      const at = below(random, Math.max(labels.length - context, 1));
+      return { tokens: labels.slice(at, at + context), targets: labels.slice(at + 1, at + context + 1) };
+    },
+    model: { layers: 2, dModel: 64, numHeads: 4, mlp: 256 },
+    training: { rate: 0.003, batch: 16, steps: 2000 },
+    goal: null,
+  };
+}
+
+/** A batch of sequences, as the core takes them. */
+export function batchOf(task, random, count) {
+  const sequences = Array.from({ length: count }, () => task.sequence(random));
+  const T = sequences[0].tokens.length;
+  const join = (name) => ({
+    data: Int32Array.from(sequences.flatMap((sequence) => sequence[name])),
+    shape: [count, T],
+  });
+  return { labels: join('tokens'), targets: join('targets') };
+}

@@ -1,0 +1,196 @@
+// Teaches a small transformer one task, and looks at it on the way. Knows neither page nor worker.
+
+import { batchOf, randomSource, TASKS, textTask } from './tasks.js';
+
+/** The rate rises over so many steps. */
+const WARM_UP = 50;
+/** The gradients of all parameters together are no longer than this. */
+const MOST_GRADIENT = 1;
+/** So many states are kept to go back to; when there are more, every other one goes. */
+const MOST_SNAPSHOTS = 48;
+const VALIDATION = 64;
+const EXAMPLES_SHOWN = 4;
+
+export const OPTIMIZERS = ['adamW', 'adam', 'sgd'];
+
+export const taskOf = ({ task, text }) => (task === 'text' ? textTask(text) : TASKS[task]);
+
+/** The settings that a task starts with. */
+export function usualSettings(task, text = '') {
+  const { model, training } = taskOf({ task, text });
+  return {
+    task,
+    text,
+    layers: model.layers,
+    heads: model.numHeads,
+    width: model.dModel,
+    mlp: model.mlp > 0,
+    rate: training.rate,
+    optimizer: 'adamW',
+    dropout: 0,
+    seed: 1,
+  };
+}
+
+const meanOf = (numbers) => (numbers.length === 0 ? 0 : numbers.reduce((a, b) => a + b, 0) / numbers.length);
+
+/** What a head does on a sequence: its weight on the token before, and on what followed the same token earlier. */
+export function headScores(weights, labels) {
+  const T = labels.length;
+  const row = (t) => weights.subarray(t * T, (t + 1) * T);
+  const previous = Array.from({ length: T - 1 }, (_, i) => row(i + 1)[i]);
+  const induction = [];
+  labels.forEach((label, t) => {
+    const followers = labels.slice(0, t).flatMap((earlier, s) => (earlier === label ? [s + 1] : []));
+    if (followers.length > 0) induction.push(followers.reduce((sum, s) => sum + row(t)[s], 0));
+  });
+  return { previous: meanOf(previous), induction: meanOf(induction) };
+}
+
+export function createTrainer(hl, settings) {
+  const task = taskOf(settings);
+  const { batch } = task.training;
+  const model = hl.transformer({
+    layers: settings.layers,
+    dModel: settings.width,
+    numHeads: settings.heads,
+    mlp: settings.mlp ? task.model.mlp || 2 * settings.width : 0,
+    vocab: task.tokens.length,
+    context: task.context,
+    dropout: settings.dropout,
+    seed: settings.seed,
+  });
+  const random = randomSource(settings.seed);
+  const validation = batchOf(task, randomSource(settings.seed + 1000), VALIDATION);
+  const T = validation.labels.shape[1];
+  const sequence = ({ data }, i) => Array.from(data.subarray(i * T, (i + 1) * T));
+  const probe = { labels: sequence(validation.labels, 0), targets: sequence(validation.targets, 0) };
+  const makers = {
+    adamW: () => hl.adamW([model], { lr: settings.rate, weightDecay: task.training.weightDecay ?? 0.01 }),
+    adam: () => hl.adam([model], { lr: settings.rate }),
+    sgd: () => hl.sgd([model], { lr: settings.rate, momentum: 0.9 }),
+  };
+  let optimizer = makers[settings.optimizer]();
+  let rate = settings.rate;
+  let steps = 0;
+  /** [{ step, state }] in rising order. */
+  let snapshots = [];
+  /** While an earlier state is looked at: the newest one. */
+  let newest = null;
+
+  const stateOf = () =>
+    Object.fromEntries(Object.entries(model.stateDict()).map(([name, { data, shape }]) => [name, { data, shape }]));
+
+  function keepSnapshot() {
+    if (snapshots.at(-1)?.step === steps) return;
+    snapshots.push({ step: steps, state: stateOf() });
+    if (snapshots.length > MOST_SNAPSHOTS)
+      snapshots = snapshots.filter((_, i) => i % 2 === 0 || i === snapshots.length - 1);
+  }
+
+  /** Back to where training is. */
+  function resume() {
+    if (!newest) return;
+    model.loadStateDict(newest);
+    newest = null;
+  }
+
+  const trainer = {
+    task,
+    settings,
+    probe,
+    get steps() {
+      return steps;
+    },
+    get snapshots() {
+      return snapshots.map(({ step }) => step);
+    },
+    setRate(value) {
+      rate = value;
+    },
+    /** One step: { loss, accuracy }, the loss NaN where training has gone astray. */
+    step() {
+      resume();
+      if (steps === 0) keepSnapshot();
+      const { labels, targets } = batchOf(task, random, batch);
+      optimizer.lr = rate * Math.min(1, (steps + 1) / WARM_UP);
+      model.zeroGrad();
+      const { loss, correct, counted } = model.learn(labels, targets);
+      hl.clipGradients([model], MOST_GRADIENT);
+      optimizer.step();
+      steps++;
+      return { loss, accuracy: correct / counted };
+    },
+    /** The same on sequences that are never learned from. */
+    validate() {
+      const { loss, correct, counted } = model.judge(validation.labels, validation.targets);
+      return { loss, accuracy: correct / counted };
+    },
+    /** Every head on the first of these sequences, and what is written on a few of them. */
+    look() {
+      return hl.scope(() => {
+        const [H, V] = [settings.heads, task.tokens.length];
+        const seen = model.forward(
+          { data: validation.labels.data.subarray(0, EXAMPLES_SHOWN * T), shape: [EXAMPLES_SHOWN, T] },
+          { weights: true },
+        );
+        const weights = seen.weights.map((tensor) => tensor.data.slice(0, H * T * T));
+        const logits = seen.logits.data;
+        const examples = Array.from({ length: EXAMPLES_SHOWN }, (_, i) => ({
+          labels: sequence(validation.labels, i),
+          targets: sequence(validation.targets, i),
+          written: Array.from({ length: T }, (_, t) => {
+            const row = logits.subarray((i * T + t) * V, (i * T + t + 1) * V);
+            return row.indexOf(row.reduce((a, b) => Math.max(a, b), -Infinity));
+          }),
+        }));
+        const scores = weights.map((layer) =>
+          Array.from({ length: H }, (_, h) => headScores(layer.subarray(h * T * T, (h + 1) * T * T), probe.labels)),
+        );
+        return { weights, scores, examples };
+      });
+    },
+    keepSnapshot,
+    /** Shows the model as it was at the i-th snapshot; training goes on from where it is. */
+    goBack(i) {
+      newest ??= stateOf();
+      model.loadStateDict(snapshots[i].state);
+    },
+    resume,
+    /** After a loss that is no number: the last state that was sound, with an optimiser that remembers nothing. */
+    recover() {
+      newest = null;
+      model.loadStateDict(snapshots.at(-1).state);
+      steps = snapshots.at(-1).step;
+      optimizer.dispose();
+      optimizer = makers[settings.optimizer]();
+    },
+    save: () => model.save({ settings: JSON.stringify(settings), steps: String(steps) }),
+    load(dict, at) {
+      newest = null;
+      model.loadStateDict(dict);
+      steps = at;
+      snapshots = [];
+      keepSnapshot();
+    },
+    /** What the attention of a layer reads on the probe, with its weights, as PyTorch calls them. */
+    layer(l) {
+      return hl.scope(() => {
+        const { inputs } = model.forward({ data: Int32Array.from(probe.labels), shape: [1, T] }, { weights: true });
+        const prefix = `blocks.${l}.attention.`;
+        const own = Object.entries(model.stateDict())
+          .filter(([name]) => name.startsWith(prefix))
+          .map(([name, tensor]) => [name.slice(prefix.length), tensor]);
+        return {
+          tensors: { x: { data: inputs[l].copy(), shape: [...inputs[l].shape] }, ...Object.fromEntries(own) },
+          tokens: probe.labels.map((label) => task.tokens[label]),
+        };
+      });
+    },
+    dispose() {
+      optimizer.dispose();
+      model.dispose();
+    },
+  };
+  return trainer;
+}
