@@ -17,7 +17,8 @@ import { version } from '../../package.json';
 /** @import { LossOptions, LossResult } from './ops/loss.js' */
 /** @import { MultiHeadOptions } from './ops/multihead.js' */
 /** @import { AdamOptions, SgdOptions, Trainable } from './ops/optimizer.js' */
-/** @import { CoreExports, Tensor } from './memory/memory.js' */
+/** @import { CoreExports } from './memory/memory.js' */
+/** @import { Tensor } from './memory/tensor.js' */
 /** @import { TensorLike } from './check/shape.js' */
 /** @import { TransformerOptions } from './models/transformer.js' */
 
@@ -292,7 +293,7 @@ export class Headlight {
 }
 
 export { HeadlightError } from './check/errors.js';
-export { Tensor } from './memory/memory.js';
+export { Tensor } from './memory/tensor.js';
 export { AttentionResult } from './ops/attention.js';
 export { MultiHeadAttention } from './ops/multihead.js';
 export { Embedding, Gelu, Linear, Norm } from './ops/layers.js';

@@ -1,9 +1,13 @@
-// Tensors and the linear memory they live in. The only file that knows pointers and memory.buffer.
+// The linear memory of one instance: allocates, copies in, and calls the core. The only file that knows memory.buffer.
 
 import { HeadlightError } from '../check/errors.js';
-import { argumentError, elementCount, formatShape, readTensorLike, sameShape, shapeError } from '../check/shape.js';
+import { elementCount, formatShape, readTensorLike } from '../check/shape.js';
+import { Collector } from './collector.js';
+import { Frame } from './frame.js';
+import { KEY, pointerOf, Tensor, tensorsIn, viewOf } from './tensor.js';
 
 /** @import { TensorLike } from '../check/shape.js' */
+/** @import { Staged } from './tensor.js' */
 
 /**
  * @typedef {object} CoreExports what the .wasm exports, as src/core/headlight.h documents it
@@ -102,14 +106,6 @@ export function formatBytes(bytes) {
 
 /** @typedef {'hl_linear_forward' | 'hl_linear_backward' | 'hl_embedding_forward' | 'hl_embedding_backward' | 'hl_norm_forward' | 'hl_norm_backward' | 'hl_gelu_forward' | 'hl_gelu_backward' | 'hl_add' | 'hl_cross_entropy' | 'hl_sgd_step' | 'hl_adam_step' | 'hl_square_sum' | 'hl_scale'} PlainCall a function of the core whose arguments are numbers and blocks */
 
-/** How many tensors, each of how many floats, may be kept from the collector, once, to spare their registration. */
-const [MOST_YOUNG, SMALL] = [16, 4096];
-
-/** Quicker than to set the length. @param {unknown[]} list */
-function clear(list) {
-  while (list.length > 0) list.pop();
-}
-
 /** Linear memory of one instance: makes tensors, writes argument structs, calls the core. */
 export class Memory {
   /** @type {CoreExports} */
@@ -126,17 +122,9 @@ export class Memory {
   #depth = 0;
   /** @type {Set<Tensor> | null} */
   #scope = null;
-  #unreachable = new FinalizationRegistry((/** @type {number} */ pointer) => {
+  #collector = new Collector((pointer) => {
     if (!this.#disposed) this.#core.hl_tensor_free(pointer);
   });
-  /** Small tensors not registered there yet: it takes time, and most are disposed of before the collector runs. @type {Tensor[]} */
-  #young = [];
-  /** Watches an object that is garbage at once: so it tells that the collector has run. */
-  #herald = new FinalizationRegistry(() => {
-    this.#heralded = false;
-    this.#registerYoung();
-  });
-  #heralded = false;
 
   /**
    * @param {CoreExports} core
@@ -205,41 +193,9 @@ export class Memory {
   empty(shape, caller) {
     const pointer = this.#alloc(elementCount(shape), caller, shape);
     const tensor = new Tensor(this, pointer, shape, KEY);
-    this.#watch(tensor);
+    this.#collector.watch(tensor);
     this.#scope?.add(tensor);
     return tensor;
-  }
-
-  /** Frees the block of a tensor that is forgotten without dispose(). @param {Tensor} tensor */
-  #watch(tensor) {
-    if (tensor.size > SMALL) {
-      this.#register(tensor);
-      return;
-    }
-    if (this.#young.length === MOST_YOUNG) this.#registerYoung();
-    if (!this.#heralded) this.#herald.register({}, undefined);
-    this.#heralded = true;
-    this.#young.push(tensor);
-  }
-
-  /** @param {Tensor} tensor */
-  #register(tensor) {
-    this.#unreachable.register(tensor, pointerOf(tensor), tensor);
-  }
-
-  #registerYoung() {
-    for (const tensor of this.#young) this.#register(tensor);
-    clear(this.#young);
-  }
-
-  /** @param {Tensor} tensor */
-  #unwatch(tensor) {
-    const at = this.#young.lastIndexOf(tensor);
-    if (at < 0) this.#unreachable.unregister(tensor);
-    else {
-      const last = /** @type {Tensor} */ (this.#young.pop());
-      if (last !== tensor) this.#young[at] = last;
-    }
   }
 
   /**
@@ -261,7 +217,7 @@ export class Memory {
    * @param {number} pointer
    */
   release(tensor, pointer) {
-    this.#unwatch(tensor);
+    this.#collector.unwatch(tensor);
     this.#scope?.delete(tensor);
     if (!this.#disposed) this.#core.hl_tensor_free(pointer);
   }
@@ -323,7 +279,7 @@ export class Memory {
    */
   frame(caller, fn) {
     this.check(caller);
-    const frame = (this.#frames[this.#depth] ??= new Frame(this, KEY));
+    const frame = (this.#frames[this.#depth] ??= new Frame(this, WORDS));
     this.#depth++;
     frame.open(caller);
     let done = false;
@@ -494,398 +450,5 @@ export class Memory {
     throw new HeadlightError('ARGUMENT', `${caller}: the core refused its arguments (status ${status})`, {
       got: status,
     });
-  }
-}
-
-/** A proof that a constructor is called from this file. */
-const KEY = Symbol('tensor.js');
-
-/** @type {(owner: Tensor | Staged) => number} */
-let pointerOf;
-
-/** Bytes or int32s copied into linear memory for one call. */
-export class Staged {
-  /** @param {number} pointer */
-  constructor(pointer) {
-    this.pointer = pointer;
-  }
-}
-
-/** What a forward pass in training leaves for its backward: its arguments, and copies of what they point to. */
-export class Kept {
-  /**
-   * @param {Int32Array} ints
-   * @param {Tensor[]} tensors
-   */
-  constructor(ints, tensors) {
-    this.ints = ints;
-    this.tensors = tensors;
-    this.disposed = false;
-  }
-
-  dispose() {
-    this.disposed = true;
-    for (const tensor of this.tensors) tensor.dispose();
-  }
-}
-
-/** @type {Readonly<Record<string, unknown>>} */
-const NO_OUT = Object.freeze({});
-
-/** One call of the core: its arguments, what it borrows and what it makes. */
-export class Frame {
-  /** @type {Staged[]} */
-  #borrowed = [];
-  /** @type {Tensor[]} */
-  #made = [];
-  /** @type {Tensor[]} */
-  #inputs = [];
-  /** In training: copies of everything given, and of which tensors. @type {Map<unknown, Tensor> | null} */
-  #kept = null;
-  /** @type {Readonly<Record<string, unknown>>} */
-  #out = NO_OUT;
-  #memory;
-  #caller = '';
-  /** The arguments, kept apart from linear memory, which may grow while they are gathered. */
-  ints = new Int32Array(WORDS);
-  floats = new Float32Array(this.ints.buffer);
-  /** That of a bias, as given and as the core reads it. @type {{ given: readonly number[], wide: readonly number[] } | undefined} */
-  biasShape;
-
-  /**
-   * @param {Memory} memory
-   * @param {symbol} key
-   */
-  constructor(memory, key) {
-    if (key !== KEY) throw new TypeError('Frame has no public constructor');
-    this.#memory = memory;
-  }
-
-  /** @param {string} caller */
-  open(caller) {
-    this.#caller = caller;
-    this.ints.fill(0);
-    this.biasShape = undefined;
-  }
-
-  /**
-   * @param {number} at
-   * @param {Tensor | Staged | undefined} block
-   */
-  point(at, block) {
-    if (block) this.ints[at] = pointerOf(block);
-  }
-
-  /** From here on what is given is copied, to stay until backward: whatever becomes of the tensors themselves. */
-  train() {
-    this.#kept = new Map();
-  }
-
-  /** Room for what the forward pass leaves to its backward. @param {number} size */
-  save(size) {
-    const tensor = this.#memory.unscoped(this.#memory.empty([size], this.#caller));
-    this.#kept?.set(tensor, tensor);
-    return tensor;
-  }
-
-  /** Everything kept, for one backward. */
-  kept() {
-    const kept = new Kept(this.ints.slice(), [...(this.#kept?.values() ?? [])]);
-    this.#kept = null;
-    return kept;
-  }
-
-  /** Begins with the arguments of the forward pass. @param {Kept} kept */
-  resume(kept) {
-    this.ints.set(kept.ints);
-  }
-
-  /** @param {Entry} name */
-  run(name) {
-    this.#memory.run(name, this.#caller, this.ints);
-  }
-
-  /**
-   * @param {Uint8Array | Int32Array | Float32Array} values
-   * @returns {Tensor | Staged}
-   */
-  stage(values) {
-    if (this.#kept) {
-      const tensor = this.#memory.keep(values, this.#caller);
-      this.#kept.set(tensor, tensor);
-      return tensor;
-    }
-    const staged = new Staged(this.#memory.stage(values, this.#caller));
-    this.#borrowed.push(staged);
-    return staged;
-  }
-
-  /**
-   * A tensor is taken as it is, anything else is copied in until the call ends.
-   * @param {TensorLike} value
-   * @param {string} parameter
-   * @returns {{ block: Tensor | Staged, shape: readonly number[] }}
-   */
-  take(value, parameter) {
-    if (value instanceof Tensor) {
-      value.checkOwner(this.#memory, this.#caller, parameter);
-      this.#inputs.push(value);
-      const copy = this.#kept ? (this.#kept.get(value) ?? this.#memory.keepTensor(value, this.#caller)) : value;
-      this.#kept?.set(value, copy);
-      return { block: copy, shape: value.shape };
-    }
-    const source = readTensorLike(value, this.#caller, parameter);
-    return { block: this.stage(source.floats()), shape: source.shape };
-  }
-
-  /**
-   * @param {number[]} shape
-   * @returns {Tensor}
-   */
-  make(shape) {
-    const tensor = this.#memory.empty(shape, this.#caller);
-    this.#made.push(tensor);
-    return tensor;
-  }
-
-  /** @param {number[]} shape */
-  zeros(shape) {
-    const tensor = this.make(shape);
-    viewOf(tensor).fill(0);
-    return tensor;
-  }
-
-  /** Which tensors of the caller's are to take results. @param {unknown} out */
-  give(out) {
-    if (out === undefined) return;
-    if (out instanceof Tensor) this.#out = { output: out };
-    else if (out !== null && typeof out === 'object') this.#out = { ...out };
-    else throw argumentError(this.#caller, 'out', out, 'a Tensor or { output, weights, scores }');
-    const unknown = Object.keys(this.#out).find((name) => name !== 'output' && name !== 'weights' && name !== 'scores');
-    if (unknown)
-      throw argumentError(this.#caller, `out.${unknown}`, this.#out[unknown], 'only output, weights and scores');
-  }
-
-  /**
-   * A tensor for a result: the caller's, or a new one.
-   * @param {number} at
-   * @param {'output' | 'weights' | 'scores'} name
-   * @param {number[]} shape
-   * @returns {Tensor}
-   */
-  result(at, name, shape) {
-    const given = this.#out[name];
-    if (given !== undefined) this.#checkOut(`out.${name}`, given, shape);
-    const tensor = given === undefined ? this.make(shape) : /** @type {Tensor} */ (given);
-    this.ints[at] = pointerOf(tensor);
-    return tensor;
-  }
-
-  /**
-   * A tensor of its own with these values.
-   * @param {TensorLike} value
-   * @param {string} parameter
-   * @returns {Tensor}
-   */
-  copy(value, parameter) {
-    const { block, shape } = this.take(value, parameter);
-    const tensor = this.make([...shape]);
-    viewOf(tensor).set(this.#memory.floats(pointerOf(block), tensor.size));
-    return tensor;
-  }
-
-  /**
-   * The 32-bit words that a block begins with, as the core has left them.
-   * @param {Tensor | Staged} block
-   * @param {number} count
-   */
-  words(block, count) {
-    return new Int32Array(this.#memory.floats(pointerOf(block), count).slice().buffer);
-  }
-
-  /**
-   * @param {string} parameter
-   * @param {unknown} given
-   * @param {number[]} shape
-   */
-  #checkOut(parameter, given, shape) {
-    if (!(given instanceof Tensor))
-      throw argumentError(this.#caller, parameter, given, `a Tensor ${formatShape(shape)}`);
-    given.checkOwner(this.#memory, this.#caller, parameter);
-    if (!sameShape(given.shape, shape)) throw shapeError(this.#caller, parameter, given.shape, formatShape(shape));
-    const twice =
-      this.#inputs.includes(given) || Object.values(this.#out).filter((tensor) => tensor === given).length > 1;
-    if (twice)
-      throw argumentError(this.#caller, parameter, given, 'a tensor that is neither an input nor another result');
-  }
-
-  /** @param {boolean} done */
-  close(done) {
-    for (const staged of this.#borrowed) this.#memory.unstage(staged.pointer);
-    if (!done) for (const tensor of [...this.#made, ...(this.#kept?.values() ?? [])]) tensor.dispose();
-    this.#kept = null;
-    clear(this.#borrowed);
-    clear(this.#made);
-    clear(this.#inputs);
-    this.#out = NO_OUT;
-  }
-}
-
-/**
- * @param {unknown} value
- * @param {Set<Tensor>} [found]
- * @param {Set<unknown>} [seen]
- */
-function tensorsIn(value, found = new Set(), seen = new Set()) {
-  if (value instanceof Tensor) found.add(value);
-  else if (value !== null && typeof value === 'object' && !ArrayBuffer.isView(value) && !seen.has(value)) {
-    seen.add(value);
-    const parts = value instanceof Map || value instanceof Set || Array.isArray(value) ? value : Object.values(value);
-    for (const part of parts) tensorsIn(part, found, seen);
-  }
-  return found;
-}
-
-/** The values, as `data` gives them, but not handed out. @type {(tensor: Tensor) => Float32Array} */
-export let viewOf;
-
-/** Makes something part of a tensor: it is disposed with it, or by its successor. @type {(tensor: Tensor, role: string, part: { dispose(): void } | null) => void} */
-export let own;
-
-/** Whether the values may have changed unseen, through a view that was handed out. @type {(tensor: Tensor) => boolean} */
-export let mayChange;
-
-/** Says that the values have been changed, by the core or through viewOf. @type {(tensor: Tensor) => void} */
-export let touch;
-
-/** How often that has been said. @type {(tensor: Tensor) => number} */
-export let versionOf;
-
-/** A live view keeps its tensor alive, so that the finalizer cannot free what is still being read. */
-const owners = new WeakMap();
-
-/** Of the last tensor: the next one often has the same, and freezing takes time. @type {readonly number[]} */
-let lastShape = Object.freeze([]);
-
-/** @param {readonly number[]} shape */
-const frozen = (shape) => (sameShape(shape, lastShape) ? lastShape : (lastShape = Object.freeze([...shape])));
-
-/** A float32 array in linear memory, row-major. */
-export class Tensor {
-  #memory;
-  #pointer;
-  /** @type {Float32Array | null} */
-  #view = null;
-  /** @type {Record<string, { dispose(): void } | null> | null} */
-  #parts = null;
-  #version = 0;
-  #disposed = false;
-
-  /**
-   * @param {Memory} memory
-   * @param {number} pointer
-   * @param {readonly number[]} shape
-   * @param {symbol} key
-   */
-  constructor(memory, pointer, shape, key) {
-    if (key !== KEY) throw new TypeError('Tensor has no public constructor: use hl.tensor(), hl.zeros() …');
-    this.#memory = memory;
-    this.#pointer = pointer;
-    /** @type {readonly number[]} */
-    this.shape = frozen(shape);
-    /** @type {number} */
-    this.size = elementCount(shape);
-  }
-
-  static {
-    pointerOf = (owner) => (owner instanceof Staged ? owner.pointer : owner.#pointer);
-    viewOf = (tensor) => tensor.#memory.floats(tensor.#pointer, tensor.size);
-    own = (tensor, role, part) => {
-      tensor.#parts ??= {};
-      tensor.#parts[role]?.dispose();
-      tensor.#parts[role] = part;
-    };
-    touch = (tensor) => void tensor.#version++;
-    versionOf = (tensor) => tensor.#version;
-    // A view that growing memory has detached may have been written to before.
-    mayChange = (tensor) => tensor.#view !== null;
-  }
-
-  /**
-   * A live view: writing to it writes to the tensor. Take it anew after any call that may allocate.
-   * @returns {Float32Array}
-   */
-  get data() {
-    this.checkOwner(this.#memory, 'Tensor.data', 'tensor');
-    if (!this.#view || !this.#memory.isLive(this.#view)) {
-      this.#view = this.#memory.floats(this.#pointer, this.size);
-      owners.set(this.#view, this);
-    }
-    return this.#view;
-  }
-
-  /** A copy of the values that stays. */
-  copy() {
-    this.checkOwner(this.#memory, 'Tensor.copy', 'tensor');
-    return new Float32Array(viewOf(this));
-  }
-
-  /**
-   * The values as nested arrays; of shape [] it is the number itself.
-   * @returns {any}
-   */
-  toArray() {
-    const { shape } = this;
-    const data = this.copy();
-    let at = 0;
-    /** @param {number} axis @returns {unknown} */
-    const nest = (axis) =>
-      axis === shape.length ? data[at++] : Array.from({ length: shape[axis] }, () => nest(axis + 1));
-    return nest(0);
-  }
-
-  /** Gives the memory back; a second time does nothing. */
-  dispose() {
-    if (this.#disposed) return;
-    this.#disposed = true;
-    this.#view = null;
-    this.#memory.release(this, this.#pointer);
-    for (const part of Object.values(this.#parts ?? {})) part?.dispose();
-  }
-
-  get disposed() {
-    return this.#disposed;
-  }
-
-  [Symbol.dispose ?? Symbol.for('Symbol.dispose')]() {
-    this.dispose();
-  }
-
-  toString() {
-    return `Tensor ${formatShape(this.shape)}${this.#disposed ? ' (disposed)' : ''}`;
-  }
-
-  /**
-   * @internal
-   * @param {Memory} memory
-   * @param {string} caller
-   * @param {string} parameter
-   */
-  checkOwner(memory, caller, parameter) {
-    this.#memory.check(caller);
-    if (this.#disposed) {
-      throw new HeadlightError('DISPOSED', `${caller}: ${parameter} ${formatShape(this.shape)} has been disposed`, {
-        parameter,
-      });
-    }
-    if (this.#memory !== memory) {
-      throw new HeadlightError(
-        'ARGUMENT',
-        `${caller}: ${parameter} belongs to another Headlight instance; pass its copy()`,
-        {
-          parameter,
-        },
-      );
-    }
   }
 }

@@ -11,10 +11,11 @@ import { HeadlightError } from '../check/errors.js';
 import { writeSafetensors } from '../io/formats.js';
 import { crossEntropy } from '../ops/loss.js';
 import { argumentError, readTensorLike, shapeError } from '../check/shape.js';
-import { touch, viewOf } from '../memory/memory.js';
+import { touch, viewOf } from '../memory/tensor.js';
 
 /** @import { Headlight } from '../index.js' */
-/** @import { Memory, Tensor } from '../memory/memory.js' */
+/** @import { Memory } from '../memory/memory.js' */
+/** @import { Tensor } from '../memory/tensor.js' */
 /** @import { TensorLike } from '../check/shape.js' */
 /** @import { Embedding, Gelu, Linear, Norm } from '../ops/layers.js' */
 /** @import { MultiHeadAttention } from '../ops/multihead.js' */

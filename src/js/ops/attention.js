@@ -3,9 +3,12 @@
 
 import { HeadlightError } from '../check/errors.js';
 import { argumentError, broadcastStrides, formatShape, readTensorLike, sameShape, shapeError } from '../check/shape.js';
-import { AT, own, viewOf } from '../memory/memory.js';
+import { AT } from '../memory/memory.js';
+import { own, viewOf } from '../memory/tensor.js';
 
-/** @import { Frame, Kept, Memory, Staged, Tensor } from '../memory/memory.js' */
+/** @import { Frame, Kept } from '../memory/frame.js' */
+/** @import { Memory } from '../memory/memory.js' */
+/** @import { Staged, Tensor } from '../memory/tensor.js' */
 /** @import { NumberArray, TensorLike } from '../check/shape.js' */
 
 /**

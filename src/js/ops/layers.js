@@ -5,9 +5,11 @@ import { checkOptions, readBoolean, readNumber } from './attention.js';
 import { HeadlightError } from '../check/errors.js';
 import { fillNormal, fillUniform, uniformSource } from './random.js';
 import { argumentError, formatShape, readTensorLike, sameShape, shapeError } from '../check/shape.js';
-import { Tensor, viewOf } from '../memory/memory.js';
+import { Tensor, viewOf } from '../memory/tensor.js';
 
-/** @import { Frame, Memory, Staged } from '../memory/memory.js' */
+/** @import { Frame } from '../memory/frame.js' */
+/** @import { Memory } from '../memory/memory.js' */
+/** @import { Staged } from '../memory/tensor.js' */
 /** @import { TensorLike } from '../check/shape.js' */
 
 /**

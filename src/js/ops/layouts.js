@@ -3,7 +3,7 @@
 
 import { HeadlightError } from '../check/errors.js';
 import { argumentError, elementCount, formatShape, readTensorLike, shapeError } from '../check/shape.js';
-import { touch, viewOf } from '../memory/memory.js';
+import { touch, viewOf } from '../memory/tensor.js';
 
 /** @import { MultiHeadAttention, ParameterName } from './multihead.js' */
 /** @import { TensorLike } from '../check/shape.js' */

@@ -4,7 +4,8 @@ import { checkOptions, readNumber } from './attention.js';
 import { readLabels } from './layers.js';
 import { formatShape, sameShape, shapeError } from '../check/shape.js';
 
-/** @import { Memory, Tensor } from '../memory/memory.js' */
+/** @import { Memory } from '../memory/memory.js' */
+/** @import { Tensor } from '../memory/tensor.js' */
 /** @import { TensorLike } from '../check/shape.js' */
 
 /**

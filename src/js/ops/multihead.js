@@ -16,10 +16,12 @@ import { HeadlightError } from '../check/errors.js';
 import { readState, writeState } from './layouts.js';
 import { fillUniform, uniformSource } from './random.js';
 import { argumentError, formatShape, sameShape, shapeError } from '../check/shape.js';
-import { AT, mayChange, own, Tensor, versionOf, viewOf } from '../memory/memory.js';
+import { AT } from '../memory/memory.js';
+import { mayChange, own, Tensor, versionOf, viewOf } from '../memory/tensor.js';
 
 /** @import { BackwardOptions, VisibilityOptions } from './attention.js' */
-/** @import { Frame, Kept, Memory } from '../memory/memory.js' */
+/** @import { Frame, Kept } from '../memory/frame.js' */
+/** @import { Memory } from '../memory/memory.js' */
 /** @import { TensorLike } from '../check/shape.js' */
 /** @import { Layout, StateEntry } from './layouts.js' */
 

@@ -3,9 +3,11 @@
 import { checkOptions, readBoolean, readNumber } from './attention.js';
 import { HeadlightError } from '../check/errors.js';
 import { argumentError, formatShape, sameShape, shapeError } from '../check/shape.js';
-import { Tensor, touch } from '../memory/memory.js';
+import { Tensor, touch } from '../memory/tensor.js';
 
-/** @import { Frame, Memory, Staged } from '../memory/memory.js' */
+/** @import { Frame } from '../memory/frame.js' */
+/** @import { Memory } from '../memory/memory.js' */
+/** @import { Staged } from '../memory/tensor.js' */
 /** @import { TensorLike } from '../check/shape.js' */
 
 /** @typedef {{ parameters: object, gradients: object }} TrainableLayer gradients under the names of the parameters */
