@@ -1,12 +1,14 @@
 // The public API. The entries node.js, browser.js and inline.js give `load` a way to come by the binary.
 
-import { attention, checkOptions, readNumber } from './ops/attention.js';
+import { checkOptions, readNumber, readShape } from './check/arguments.js';
+import { shapeError } from './check/errors.js';
+import { formatShape, sameShape } from './check/shape.js';
+import { attention } from './ops/attention.js';
 import { Embedding, Gelu, Linear, Norm } from './ops/layers.js';
 import { crossEntropy } from './ops/loss.js';
 import { MultiHeadAttention } from './ops/multihead.js';
 import { Adam, clipGradients, Sgd } from './ops/optimizer.js';
 import { fillNormal, fillUniform, uniformSource } from './ops/random.js';
-import { formatShape, readShape, sameShape, shapeError } from './check/shape.js';
 import { Memory } from './memory/memory.js';
 import { readSafetensors } from './io/formats.js';
 import { readSavedOptions, Transformer } from './models/transformer.js';
@@ -19,7 +21,7 @@ import { version } from '../../package.json';
 /** @import { AdamOptions, SgdOptions, Trainable } from './ops/optimizer.js' */
 /** @import { CoreExports } from './memory/memory.js' */
 /** @import { Tensor } from './memory/tensor.js' */
-/** @import { TensorLike } from './check/shape.js' */
+/** @import { TensorLike } from './check/tensorlike.js' */
 /** @import { TransformerOptions } from './models/transformer.js' */
 
 /** Sends the workers home of an instance that was forgotten. */

@@ -1,3 +1,7 @@
+// The one kind of error that Headlight throws, and how its messages are made.
+
+import { formatShape } from './shape.js';
+
 /** @typedef {'SHAPE' | 'ARGUMENT' | 'OUT_OF_MEMORY' | 'DISPOSED' | 'STATE' | 'LOAD' | 'FORMAT'} ErrorCode */
 
 /** Every error that Headlight throws. The instance it came from stays usable and has lost no memory. */
@@ -21,4 +25,40 @@ export class HeadlightError extends Error {
   static [Symbol.hasInstance](value) {
     return value instanceof Error && value.name === 'HeadlightError';
   }
+}
+
+/**
+ * @param {string} caller
+ * @param {string} parameter
+ * @param {readonly number[]} got
+ * @param {string} expected
+ */
+export function shapeError(caller, parameter, got, expected) {
+  return new HeadlightError('SHAPE', `${caller}: ${parameter} has shape ${formatShape(got)}, expected ${expected}`, {
+    parameter,
+    expected,
+    got: [...got],
+  });
+}
+
+/**
+ * @param {string} caller
+ * @param {string} parameter
+ * @param {unknown} got
+ * @param {string} expected
+ */
+export function argumentError(caller, parameter, got, expected) {
+  return new HeadlightError('ARGUMENT', `${caller}: ${parameter} is ${describe(got)}, expected ${expected}`, {
+    parameter,
+    expected,
+    got,
+  });
+}
+
+/** @param {unknown} value */
+export function describe(value) {
+  if (typeof value === 'string') return `'${value}'`;
+  if (typeof value === 'function') return 'a function';
+  if (typeof value !== 'object' || value === null) return String(value);
+  return Array.isArray(value) ? formatShape(value) : `an object (${value.constructor?.name ?? 'no prototype'})`;
 }

@@ -3,7 +3,7 @@
 import { HeadlightError } from '../check/errors.js';
 import { elementCount, formatShape } from '../check/shape.js';
 
-/** @import { NumberArray } from '../check/shape.js' */
+/** @import { NumberArray } from '../check/tensorlike.js' */
 
 /** @typedef {'BOOL' | 'U8' | 'I8' | 'U16' | 'I16' | 'U32' | 'I32' | 'U64' | 'I64' | 'F16' | 'BF16' | 'F32' | 'F64'} DType */
 /** @typedef {{ dtype: DType, shape: number[], data: NumberArray }} StoredTensor F16 and BF16 as Float32Array, BOOL as Uint8Array of 0 and 1 */

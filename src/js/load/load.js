@@ -1,8 +1,7 @@
 // From a binary to a running core: choose a flavour, fetch, compile, instantiate.
 
-import { argumentError } from '../check/shape.js';
-import { checkOptions, readNumber } from '../ops/attention.js';
-import { HeadlightError } from '../check/errors.js';
+import { checkOptions, readNumber } from '../check/arguments.js';
+import { argumentError, HeadlightError } from '../check/errors.js';
 import { Headlight } from '../index.js';
 import { formatBytes } from '../memory/memory.js';
 import { planThreads, sharedMemory, startThreads } from './threads.js';

@@ -1,10 +1,12 @@
 // One call of the core: its arguments, what it borrows, what it makes, and what it keeps for backward.
 
-import { argumentError, formatShape, readTensorLike, sameShape, shapeError } from '../check/shape.js';
+import { argumentError, shapeError } from '../check/errors.js';
+import { formatShape, sameShape } from '../check/shape.js';
+import { readTensorLike } from '../check/tensorlike.js';
 import { clear } from './collector.js';
 import { pointerOf, Staged, Tensor, viewOf } from './tensor.js';
 
-/** @import { TensorLike } from '../check/shape.js' */
+/** @import { TensorLike } from '../check/tensorlike.js' */
 /** @import { Entry, Memory } from './memory.js' */
 
 /** What a forward pass in training leaves for its backward: its arguments, and copies of what they point to. */

@@ -1,12 +1,13 @@
 // The linear memory of one instance: allocates, copies in, and calls the core. The only file that knows memory.buffer.
 
 import { HeadlightError } from '../check/errors.js';
-import { elementCount, formatShape, readTensorLike } from '../check/shape.js';
+import { elementCount, formatShape } from '../check/shape.js';
+import { readTensorLike } from '../check/tensorlike.js';
 import { Collector } from './collector.js';
 import { Frame } from './frame.js';
 import { KEY, pointerOf, Tensor, tensorsIn, viewOf } from './tensor.js';
 
-/** @import { TensorLike } from '../check/shape.js' */
+/** @import { TensorLike } from '../check/tensorlike.js' */
 /** @import { Staged } from './tensor.js' */
 
 /**

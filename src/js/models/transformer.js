@@ -6,17 +6,17 @@
 //     x = x + down(gelu(up(norm(x))))              where there is an mlp
 //   logits = head(norm(x))                         (B,T,V)
 
-import { checkOptions, readBoolean, readNumber } from '../ops/attention.js';
-import { HeadlightError } from '../check/errors.js';
+import { checkOptions, readBoolean, readNumber } from '../check/arguments.js';
+import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
+import { readTensorLike } from '../check/tensorlike.js';
 import { writeSafetensors } from '../io/formats.js';
 import { crossEntropy } from '../ops/loss.js';
-import { argumentError, readTensorLike, shapeError } from '../check/shape.js';
 import { touch, viewOf } from '../memory/tensor.js';
 
 /** @import { Headlight } from '../index.js' */
 /** @import { Memory } from '../memory/memory.js' */
 /** @import { Tensor } from '../memory/tensor.js' */
-/** @import { TensorLike } from '../check/shape.js' */
+/** @import { TensorLike } from '../check/tensorlike.js' */
 /** @import { Embedding, Gelu, Linear, Norm } from '../ops/layers.js' */
 /** @import { MultiHeadAttention } from '../ops/multihead.js' */
 /** @import { StateEntry } from '../ops/layouts.js' */

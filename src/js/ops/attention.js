@@ -1,15 +1,17 @@
 // attention(): from options to the arguments of the core. What a query may see is read here once, for the
 // layer too.
 
-import { HeadlightError } from '../check/errors.js';
-import { argumentError, broadcastStrides, formatShape, readTensorLike, sameShape, shapeError } from '../check/shape.js';
+import { checkOptions, readBoolean, readNumber } from '../check/arguments.js';
+import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
+import { broadcastStrides, formatShape, sameShape } from '../check/shape.js';
+import { readTensorLike } from '../check/tensorlike.js';
 import { AT } from '../memory/memory.js';
 import { own, viewOf } from '../memory/tensor.js';
 
 /** @import { Frame, Kept } from '../memory/frame.js' */
 /** @import { Memory } from '../memory/memory.js' */
 /** @import { Staged, Tensor } from '../memory/tensor.js' */
-/** @import { NumberArray, TensorLike } from '../check/shape.js' */
+/** @import { NumberArray, TensorLike } from '../check/tensorlike.js' */
 
 /**
  * @typedef {object} VisibilityOptions
@@ -121,59 +123,6 @@ export class AttentionResult {
   [Symbol.dispose ?? Symbol.for('Symbol.dispose')]() {
     this.dispose();
   }
-}
-
-/**
- * @param {string} caller
- * @param {unknown} options
- * @param {readonly string[]} known
- */
-export function checkOptions(caller, options, known) {
-  if (options === null || typeof options !== 'object' || Array.isArray(options)) {
-    throw argumentError(caller, 'options', options, 'an object');
-  }
-  for (const name of Object.keys(options)) {
-    if (!known.includes(name)) {
-      throw new HeadlightError('ARGUMENT', `${caller}: unknown option '${name}', expected one of ${known.join(', ')}`, {
-        parameter: name,
-        expected: known,
-        got: name,
-      });
-    }
-  }
-}
-
-/**
- * @param {string} caller
- * @param {string} parameter
- * @param {unknown} value
- * @param {{ least?: number, most?: number, integer?: boolean }} [range]
- * @returns {number}
- */
-export function readNumber(caller, parameter, value, { least = -Infinity, most = Infinity, integer = false } = {}) {
-  if (
-    typeof value === 'number' &&
-    Number.isFinite(value) &&
-    value >= least &&
-    value <= most &&
-    (!integer || Number.isInteger(value))
-  ) {
-    return value;
-  }
-  const low = least > -Infinity ? ` of at least ${least}` : '';
-  const high = most < Infinity ? ` and at most ${most}` : '';
-  throw argumentError(caller, parameter, value, `${integer ? 'an integer' : 'a finite number'}${low}${high}`);
-}
-
-/**
- * @param {string} caller
- * @param {string} parameter
- * @param {unknown} value
- * @returns {boolean}
- */
-export function readBoolean(caller, parameter, value) {
-  if (typeof value !== 'boolean') throw argumentError(caller, parameter, value, 'true or false');
-  return value;
 }
 
 /**

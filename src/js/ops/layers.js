@@ -1,16 +1,17 @@
 // The layers that stand beside attention in a transformer. Each has parameters, and gradients that add up until
 // zeroGrad(); forward keeps what backward needs until the next forward, dispose(), or the end of the scope it ran in.
 
-import { checkOptions, readBoolean, readNumber } from './attention.js';
-import { HeadlightError } from '../check/errors.js';
+import { checkOptions, readBoolean, readNumber } from '../check/arguments.js';
+import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
+import { formatShape, sameShape } from '../check/shape.js';
+import { readTensorLike } from '../check/tensorlike.js';
 import { fillNormal, fillUniform, uniformSource } from './random.js';
-import { argumentError, formatShape, readTensorLike, sameShape, shapeError } from '../check/shape.js';
 import { Tensor, viewOf } from '../memory/tensor.js';
 
 /** @import { Frame } from '../memory/frame.js' */
 /** @import { Memory } from '../memory/memory.js' */
 /** @import { Staged } from '../memory/tensor.js' */
-/** @import { TensorLike } from '../check/shape.js' */
+/** @import { TensorLike } from '../check/tensorlike.js' */
 
 /**
  * @typedef {object} EmbeddingOptions

@@ -1,12 +1,13 @@
 // The names and forms in which libraries keep the weights of a multi-head layer. One description of each
 // serves reading and writing.
 
-import { HeadlightError } from '../check/errors.js';
-import { argumentError, elementCount, formatShape, readTensorLike, shapeError } from '../check/shape.js';
+import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
+import { elementCount, formatShape } from '../check/shape.js';
+import { readTensorLike } from '../check/tensorlike.js';
 import { touch, viewOf } from '../memory/tensor.js';
 
 /** @import { MultiHeadAttention, ParameterName } from './multihead.js' */
-/** @import { TensorLike } from '../check/shape.js' */
+/** @import { TensorLike } from '../check/tensorlike.js' */
 
 /** @typedef {'headlight' | 'torch' | 'd2l' | 'keras' | 'keras-layer' | 'bert' | 'linear'} Layout */
 /** @typedef {{ data: Float32Array, shape: number[] }} StateEntry */

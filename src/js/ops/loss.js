@@ -1,12 +1,13 @@
 // Cross-entropy: how far softmax(logits) is from the labels, and the gradient of that.
 
-import { checkOptions, readNumber } from './attention.js';
+import { checkOptions, readNumber } from '../check/arguments.js';
+import { shapeError } from '../check/errors.js';
+import { formatShape, sameShape } from '../check/shape.js';
 import { readLabels } from './layers.js';
-import { formatShape, sameShape, shapeError } from '../check/shape.js';
 
 /** @import { Memory } from '../memory/memory.js' */
 /** @import { Tensor } from '../memory/tensor.js' */
-/** @import { TensorLike } from '../check/shape.js' */
+/** @import { TensorLike } from '../check/tensorlike.js' */
 
 /**
  * @typedef {object} LossOptions

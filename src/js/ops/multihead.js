@@ -1,28 +1,26 @@
 // The multi-head layer: its parameters, and forward through the core.
 
+import { checkOptions, readBoolean, readNumber } from '../check/arguments.js';
+import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
+import { formatShape, sameShape } from '../check/shape.js';
 import {
   AttentionResult,
-  checkOptions,
   FORWARD_OPTIONS,
   makeBiasGradient,
-  readBoolean,
   readGradients,
-  readNumber,
   readPast,
   readVisibility,
   refusePast,
 } from './attention.js';
-import { HeadlightError } from '../check/errors.js';
 import { readState, writeState } from './layouts.js';
 import { fillUniform, uniformSource } from './random.js';
-import { argumentError, formatShape, sameShape, shapeError } from '../check/shape.js';
 import { AT } from '../memory/memory.js';
 import { mayChange, own, Tensor, versionOf, viewOf } from '../memory/tensor.js';
 
 /** @import { BackwardOptions, VisibilityOptions } from './attention.js' */
 /** @import { Frame, Kept } from '../memory/frame.js' */
 /** @import { Memory } from '../memory/memory.js' */
-/** @import { TensorLike } from '../check/shape.js' */
+/** @import { TensorLike } from '../check/tensorlike.js' */
 /** @import { Layout, StateEntry } from './layouts.js' */
 
 /**

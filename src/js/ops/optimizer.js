@@ -1,14 +1,14 @@
 // Optimisers as PyTorch defines them: one step over named parameters, or over those of layers.
 
-import { checkOptions, readBoolean, readNumber } from './attention.js';
-import { HeadlightError } from '../check/errors.js';
-import { argumentError, formatShape, sameShape, shapeError } from '../check/shape.js';
+import { checkOptions, readBoolean, readNumber } from '../check/arguments.js';
+import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
+import { formatShape, sameShape } from '../check/shape.js';
 import { Tensor, touch } from '../memory/tensor.js';
 
 /** @import { Frame } from '../memory/frame.js' */
 /** @import { Memory } from '../memory/memory.js' */
 /** @import { Staged } from '../memory/tensor.js' */
-/** @import { TensorLike } from '../check/shape.js' */
+/** @import { TensorLike } from '../check/tensorlike.js' */
 
 /** @typedef {{ parameters: object, gradients: object }} TrainableLayer gradients under the names of the parameters */
 /** @typedef {Record<string, Tensor> | readonly TrainableLayer[]} Trainable named tensors, or layers */

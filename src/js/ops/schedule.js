@@ -1,6 +1,6 @@
 // Learning rates as pure functions of the step, counted from 0: optimizer.lr = schedule(step).
 
-import { checkOptions, readNumber } from './attention.js';
+import { checkOptions, readNumber } from '../check/arguments.js';
 
 /**
  * Rises evenly until step warmup − 1, then stays.
