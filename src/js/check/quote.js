@@ -1,0 +1,74 @@
+// Values of any size as an error message may quote them: short, on one line, in time that does not grow with them.
+
+const MOST = 80;
+const MOST_DEPTH = 3;
+const MOST_NAMES = 8;
+
+/**
+ * What a value is, in some 80 characters at most.
+ * @param {unknown} value
+ * @param {number} [most] characters
+ * @returns {string}
+ */
+export function quote(value, most = MOST) {
+  try {
+    return quoteAny(value, most, MOST_DEPTH);
+  } catch {
+    // A getter or a proxy threw.
+    return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+  }
+}
+
+/**
+ * The first few of many names.
+ * @param {readonly string[]} names
+ * @returns {string}
+ */
+export function quoteNames(names) {
+  const shown = names.slice(0, MOST_NAMES).map((name) => cut(name, MOST));
+  const more = names.length - shown.length;
+  return `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/**
+ * @param {unknown} value
+ * @param {number} most
+ * @param {number} depth
+ * @returns {string}
+ */
+function quoteAny(value, most, depth) {
+  if (typeof value === 'string') return `'${cut(value, most)}'`;
+  if (typeof value === 'bigint') return quoteInteger(value);
+  if (typeof value === 'symbol') return `Symbol(${cut(value.description ?? '', most)})`;
+  if (typeof value === 'function') return 'a function';
+  if (typeof value !== 'object' || value === null) return Object.is(value, -0) ? '-0' : String(value);
+  if (Array.isArray(value)) return quoteList(value, most, depth);
+  const name = value.constructor?.name;
+  return `an object (${typeof name === 'string' && name ? cut(name, most) : 'no prototype'})`;
+}
+
+/**
+ * @param {readonly unknown[]} list
+ * @param {number} most
+ * @param {number} depth
+ */
+function quoteList(list, most, depth) {
+  let text = '';
+  for (let i = 0; i < list.length; i++) {
+    if (text.length >= most || depth === 0) return `[${text}…]`;
+    text += `${i === 0 ? '' : ','}${quoteAny(list[i], most - text.length, depth - 1)}`;
+  }
+  return `[${text}]`;
+}
+
+/** Writing a long one in decimal takes more than linear time. @param {bigint} value */
+const quoteInteger = (value) =>
+  BigInt.asIntN(256, value) === value ? `${value}n` : 'an integer of more than 256 bits';
+
+/** On one line, whatever it holds. @param {string} text @param {number} most */
+function cut(text, most) {
+  const escaped = JSON.stringify(text.slice(0, most + 1))
+    .slice(1, -1)
+    .replaceAll('\\"', '"');
+  return escaped.length <= most ? escaped : `${escaped.slice(0, Math.max(most - 1, 0))}…`;
+}
