@@ -8,7 +8,7 @@ const find = () => {
     try {
       return execFileSync('which', [name], { encoding: 'utf8' }).trim();
     } catch {
-      continue;
+      // The next name, then.
     }
   }
   throw new Error('no Firefox on PATH: ./build.sh test installs it');

@@ -53,7 +53,7 @@ export function constructHeads(tokens) {
     [{ query: POSITION, key: POSITION, score: (t, s) => (s === t - 1 ? STRONG : 0) }],
     [{ query: POSITION, key: POSITION, score: (t, s) => (s === t + 1 ? STRONG : 0) }],
     [{ query: POSITION, key: POSITION, score: (t, s) => (s === t ? STRONG : 0) }],
-    [{ query: POSITION, key: POSITION, score: (t, s) => (s === 0 ? STRONG : 0) }],
+    [{ query: POSITION, key: POSITION, score: (_t, s) => (s === 0 ? STRONG : 0) }],
     [{ query: WORD, key: WORD, score: (t, s) => (s === t ? STRONG : 0) }],
     [
       { query: PRONOUN, key: CONTENT, score: (t, s) => (s < t ? Math.max(6 - 0.4 * (t - s), 0) : 0) },
@@ -175,7 +175,7 @@ function patches(state) {
     (t, s) => (row(t) === row(s) ? 5 : 0),
     (t, s) => (column(t) === column(s) ? 5 : 0),
     (t, s) => (row(t) === row(s) && column(t) + column(s) === columns - 1 ? 7 : 0),
-    (t, s) => 14 * brightness[s],
+    (_t, s) => 14 * brightness[s],
   ].slice(0, state.heads);
   const [wq, wk] = [new Float32Array(scores.length * n * n), new Float32Array(scores.length * n * n)];
   scores.forEach((score, h) => {

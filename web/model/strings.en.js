@@ -154,7 +154,7 @@ export const strings = {
         '1 · The query meets the key',
         `“${query}” has a query vector q of ${e.q.length} numbers, “${key}” a key vector k. Multiplied number by number and added up they give the raw score: large where the two point the same way.`,
       ],
-      scale: (query, key, e) => [
+      scale: (_query, _key, e) => [
         '2 · Scale and mask',
         e.hidden
           ? 'The score is scaled, and then hidden by the mask: it becomes −∞, so that its weight is exactly 0.'
@@ -168,7 +168,7 @@ export const strings = {
         '4 · The values are mixed',
         `“${key}” has a value vector v. The weight says how much of it “${query}” takes; the head’s output is the sum over all keys.`,
       ],
-      join: (query, key, e) => [
+      join: (_query, _key, e) => [
         '5 · The heads are joined',
         e.projected
           ? 'The outputs of all heads stand side by side, and the output projection Wo mixes them.'

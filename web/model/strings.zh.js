@@ -133,7 +133,7 @@ export const strings = {
         '1 · 查询遇上键',
         `“${query}”有一个由 ${e.q.length} 个数组成的查询向量 q，“${key}”有一个键向量 k。逐个相乘再相加，就是原始得分：两者方向一致时就大。`,
       ],
-      scale: (query, key, e) => [
+      scale: (_query, _key, e) => [
         '2 · 缩放与掩码',
         e.hidden
           ? '得分先缩放，然后被掩码隐藏：变成 −∞，于是权重恰好为 0。'
@@ -144,7 +144,7 @@ export const strings = {
         '4 · 混合各个值',
         `“${key}”有一个值向量 v。权重决定“${query}”取用它多少；头的输出是对所有键求和。`,
       ],
-      join: (query, key, e) => [
+      join: (_query, _key, e) => [
         '5 · 把各个头接起来',
         e.projected
           ? '所有头的输出并排放在一起，再由输出投影 Wo 混合。'

@@ -137,7 +137,7 @@ export function teach(load) {
     },
   };
 
-  onmessage = async ({ data: { verb, order: asked, ...more } }) => {
+  globalThis.onmessage = async ({ data: { verb, order: asked, ...more } }) => {
     order = asked;
     try {
       await verbs[verb](more);

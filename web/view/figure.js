@@ -3,7 +3,7 @@
 import { PAINT_STRIDE } from '../model/examples.js';
 import { cellAt, drawHead, drawLegend, layOut } from './heatmap.js';
 import { drawLines, tokenAt } from './lines.js';
-import { drawPatches, layOutPatches, patchAt, patchStep } from './patches.js';
+import { drawPatches, patchAt, patchStep } from './patches.js';
 import { formatNumber } from '../model/scale.js';
 import { follow, mark, paint, regionOf, step, zoom } from '../model/state.js';
 

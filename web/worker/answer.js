@@ -224,7 +224,7 @@ export function answer(load, learnedModel) {
     },
   };
 
-  onmessage = async ({ data: question }) => {
+  globalThis.onmessage = async ({ data: question }) => {
     if (question.verb === 'cancel') {
       cancelled = true;
       return;

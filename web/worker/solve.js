@@ -140,7 +140,7 @@ export function createSolver(coreFor, learnedModel) {
   }
 
   /** 0 where a mask hides: a query of zeros sees every key alike, as far as it sees it. Null where none is hidden. */
-  function see(state, b, options) {
+  function see(state, options) {
     const key = `${problem.key},${maskKey(state)}`;
     if (visible.key === key) return;
     visible.tensor?.dispose();
@@ -177,7 +177,7 @@ export function createSolver(coreFor, learnedModel) {
     } = posed;
     const b = Math.min(state.batch, B - 1);
     const options = optionsOf(attentionOptions(state, posed.posed), b);
-    see(state, b, options);
+    see(state, options);
     const key = `${visible.key},${pick(state, ['temperature', 'scaled', 'softcap'])}`;
     if (weights.key !== key) {
       const { tensors } = weights;
@@ -208,7 +208,7 @@ export function createSolver(coreFor, learnedModel) {
     /** The weights of one head, as long as the core's memory does not grow: as it may where another head is computed. */
     function headOf(h) {
       compute(h);
-      return { weights: tensors[h].data, visible: tensor && tensor.data, T, S };
+      return { weights: tensors[h].data, visible: tensor?.data ?? null, T, S };
     }
 
     /** Outputs of every head for one query, side by side. */
@@ -275,7 +275,7 @@ export function createSolver(coreFor, learnedModel) {
               raw: scores('raw'),
               scaled: scores('scaled'),
               capped: scores('capped'),
-              seen: tensor && tensor.data.slice(query * S, (query + 1) * S),
+              seen: tensor?.data.slice(query * S, (query + 1) * S) ?? null,
               weights: tensors[h].data.slice(query * S, (query + 1) * S),
               factor: scale,
               concat,

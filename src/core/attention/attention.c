@@ -133,8 +133,8 @@ typedef struct {
 enum { PART_QUERIES = 4 * TILE_QUERIES };
 
 static sharing sharing_of(const hl_attention_args *a) {
-  uint32_t heads = a->weights_mode == HL_WEIGHTS_MEAN ? a->kv_heads : 1, workers = pool_size();
-  uint64_t groups = (uint64_t)a->batch * (a->kv_heads / heads), parts = 1;
+  uint32_t heads = a->weights_mode == HL_WEIGHTS_MEAN ? a->kv_heads : 1;
+  uint64_t groups = (uint64_t)a->batch * (a->kv_heads / heads), parts = 1, workers = pool_size();
   if (workers > 1 && groups < 8 * workers && groups > 0) {
     uint64_t most = ((uint64_t)a->queries + PART_QUERIES - 1) / PART_QUERIES;
     parts = (8 * workers + groups - 1) / groups;

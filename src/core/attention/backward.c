@@ -252,7 +252,7 @@ static sharing sharing_of(const hl_attention_backward_args *g) {
   const hl_broadcast *b = &a->bias_stride;
   uint64_t heads = (uint64_t)a->batch * a->kv_heads, parts = 1,
            fit = ((uint64_t)a->queries + LEAST_PART - 1) / LEAST_PART;
-  if (heads > 0 && !(g->d_bias && b->query == 0)) parts = (LEAST_CHUNKS + heads - 1) / heads;
+  if (heads > 0 && !(g->d_bias && b->query == 0)) parts = most((LEAST_CHUNKS + heads - 1) / heads, 1);
   if (parts > fit) parts = most(fit, 1);
   uint64_t queries = up((a->queries + parts - 1) / parts, BACK_QUERIES);
   if (queries > 0) parts = most((a->queries + queries - 1) / queries, 1);
@@ -427,7 +427,8 @@ void attention_backward_run(const hl_attention_backward_args *args, float *works
 }
 
 hl_status attention_backward_validate(const hl_attention_backward_args *g) {
-  hl_status status = attention_validate(g ? &g->attention : NULL);
+  if (!g) return attention_validate(NULL);
+  hl_status status = attention_validate(&g->attention);
   if (status != HL_OK) return status;
   const hl_attention_args *a = &g->attention;
   bool rows = a->batch && a->queries;

@@ -126,7 +126,7 @@ static uint32_t heap_extend(uint32_t lines) {
   uint64_t have = arena_bytes();
   if (need > have) {
     uint64_t pages = (need - have + PAGE - 1) / PAGE;
-    if (pages < GROW && (double)(have + GROW * PAGE) <= heap.limit) pages = GROW;
+    if (pages < GROW && (double)(have + (uint64_t)GROW * PAGE) <= heap.limit) pages = GROW;
     if ((double)(have + pages * PAGE) > heap.limit || !arena_grow(pages)) return 0;
     have = arena_bytes();
   }

@@ -151,12 +151,13 @@ KERNEL void gemm_lone_tile(float *c, const float *a, const float *b, size_t dept
   KERNEL static void low_tile_##n(TILE) { multiply(n, true, AS_GIVEN); }
 LOW_TILE(1)
 LOW_TILE(2)
-LOW_TILE(3) LOW_TILE(4)
+LOW_TILE(3)
+LOW_TILE(4)
 #if TILE_ROWS > 5
-    LOW_TILE(5)
+LOW_TILE(5)
 #endif
 
-        void gemm_low_tile(size_t rows, TILE) {
+void gemm_low_tile(size_t rows, TILE) {
   if (rows == 1) low_tile_1(AS_GIVEN);
   else if (rows == 2) low_tile_2(AS_GIVEN);
   else if (rows == 3) low_tile_3(AS_GIVEN);

@@ -427,7 +427,7 @@ export function writeNpy(tensor) {
   const file = new Uint8Array(10 + length + bytes.length);
   file.set([...MAGIC, 1, 0]);
   new DataView(file.buffer).setUint16(8, length, true);
-  file.set(new TextEncoder().encode(header.padEnd(length - 1) + '\n'), 10);
+  file.set(new TextEncoder().encode(`${header.padEnd(length - 1)}\n`), 10);
   file.set(bytes, 10 + length);
   return file;
 }

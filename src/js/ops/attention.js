@@ -184,7 +184,7 @@ function readScoreOperand(frame, caller, parameter, value, { batch, heads, queri
   const bytes = parameter === 'mask';
   const source = readTensorLike(value, caller, parameter);
   const width = source.shape.at(-1) ?? 1;
-  const short = width > 1 && width < keys && lens !== undefined && lens.every((length) => length <= width);
+  const short = width > 1 && width < keys && lens?.every((length) => length <= width);
   const shape = short ? [...source.shape.slice(0, -1), keys] : source.shape;
   const stride = broadcastStrides(shape, [batch, heads, queries, keys]);
   if (!stride)

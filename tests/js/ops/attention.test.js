@@ -6,8 +6,7 @@ import test from 'node:test';
 import fc from 'fast-check';
 import { difference } from '../../support/golden.js';
 import { everywhere, flavours, hl } from '../../support/headlight.js';
-import { numbers } from '../../support/kernels.js';
-import { array, build, choices, sizes, zeroOne } from '../../support/problems.js';
+import { array, build, choices, sizes } from '../../support/problems.js';
 import { attention as reference } from '../../support/reference.js';
 
 const SEED = 2017;
@@ -209,7 +208,7 @@ test(
           for (let d = 0; d < D; d++) {
             if (t < 5)
               assert.ok(Math.abs(data[t * D + d] - clean[t * D + d]) < 1e-5, `query ${t} does not see key 275`);
-            else assert.ok(!Number.isFinite(data[t * D + d]) || bad !== NaN, `query ${t} sees key 275`);
+            else assert.ok(!Number.isFinite(data[t * D + d]) || !Number.isNaN(bad), `query ${t} sees key 275`);
           }
         }
         if (Number.isNaN(bad)) assert.ok(data.subarray(5 * D).every(Number.isNaN));

@@ -433,7 +433,10 @@ test(
       if (spoil) {
         layered.output.data.fill(NaN);
         bare.output.data.fill(NaN);
-        for (const tensor of copies) tensor.data.fill(NaN), tensor.dispose();
+        for (const tensor of copies) {
+          tensor.data.fill(NaN);
+          tensor.dispose();
+        }
         hl.randn([20, 100], { seed: 4 });
       }
       return [layer.backward(dOutput), bare.backward(dOutput)].flatMap((gradients) =>

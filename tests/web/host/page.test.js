@@ -27,7 +27,7 @@ function expectedWeights(patch) {
       const data = hl
         .attention(problem.query, problem.key, problem.key, { ...attentionOptions(state, problem), weights: true })
         .weights.copy();
-      return (b, h, t, s) => data[(h * N + t) * N + s];
+      return (_b, h, t, s) => data[(h * N + t) * N + s];
     }
     const input = ({ random, seed, data, shape }) => (random ? hl.randn(random, { seed }) : { data, shape });
     const layer = hl.multiHeadAttention(problem.layer);
