@@ -276,9 +276,9 @@ run_tests() {
   mapfile -t all < <(find tests -name node_modules -prune -o -name '*.test.js' -print | sort)
   mapfile -t module < <(find tests/core tests/js -name '*.test.js' | sort)
   say "tests: Node $("$node" --version), plain SIMD"
-  "$node" --expose-gc --test --test-timeout=240000 "${all[@]}"
+  "$node" --expose-gc --test --test-timeout=1800000 "${all[@]}"
   say "tests: Node $(node_modules/node/bin/node --version), relaxed SIMD"
-  node_modules/node/bin/node --expose-gc --test --test-timeout=240000 "${module[@]}"
+  node_modules/node/bin/node --expose-gc --test --test-timeout=1800000 "${module[@]}"
 }
 
 # ---- benchmarks --------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ const find = () => {
 export function launch() {
   return chromium.launch({
     executablePath: find(),
+    timeout: 300_000,
     args: [
       '--no-sandbox',
       '--disable-gpu',

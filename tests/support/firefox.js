@@ -14,4 +14,11 @@ const find = () => {
   throw new Error('no Firefox on PATH: ./build.sh test installs it');
 };
 
-export const launchFirefox = () => puppeteer.launch({ browser: 'firefox', executablePath: find(), headless: true });
+export const launchFirefox = () =>
+  puppeteer.launch({
+    browser: 'firefox',
+    executablePath: find(),
+    headless: true,
+    timeout: 300_000,
+    protocolTimeout: 600_000,
+  });

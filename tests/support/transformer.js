@@ -1,7 +1,7 @@
 // A transformer before the norm, forward only, in float64 and in the plainest way.
 
-import { attention } from './reference.js';
 import { embedding, gelu, norm } from './layers.js';
+import { attention } from './reference.js';
 
 const linear = (x, weight, bias, { inside, out }) =>
   Array.from({ length: (x.length / inside) * out }, (_, i) => {

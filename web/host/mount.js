@@ -1,21 +1,21 @@
 // Puts the page into an element: what a visitor does changes the state, the state asks the core, the answer is drawn.
 
-import { createAsk } from '../worker/ask.js';
-import { createControls } from '../view/controls.js';
 import { EXAMPLES, tokenize } from '../model/examples.js';
-import { createFigure } from '../view/figure.js';
-import { createHeads, sizeFor } from '../view/heads.js';
-import { createKeep } from '../view/keep.js';
-import { LEARNED } from '../train/learned.js';
-import markup from './page.html';
-import { createTrain } from '../train/view.js';
-import trainMarkup from '../train/view.html';
-import { createReading } from '../view/reading.js';
 import { makeScale, makeSignedScale } from '../model/scale.js';
 import { change, initialState, PAGES } from '../model/state.js';
 import { LANGUAGES, languageFor } from '../model/strings.js';
-import style from './style.css';
 import { readState, writeState } from '../model/url.js';
+import { LEARNED } from '../train/learned.js';
+import trainMarkup from '../train/view.html';
+import { createTrain } from '../train/view.js';
+import { createControls } from '../view/controls.js';
+import { createFigure } from '../view/figure.js';
+import { createHeads, sizeFor } from '../view/heads.js';
+import { createKeep } from '../view/keep.js';
+import { createReading } from '../view/reading.js';
+import { createAsk } from '../worker/ask.js';
+import markup from './page.html';
+import style from './style.css';
 
 /** What takes longer says how far it is. */
 const PATIENCE = 100;

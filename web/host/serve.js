@@ -1,10 +1,10 @@
 // A small static server for the page: the right types, cross-origin isolation, and a policy under which only
 // WebAssembly may be compiled. As a program: serves dist/site and opens the browser.
 
+import { spawn } from 'node:child_process';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { spawn } from 'node:child_process';
 import { extname, join, normalize, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 

@@ -1,12 +1,12 @@
 // The Train view: a small transformer learns while one looks on.
 
-import { startWorker } from '../worker/ask.js';
-import { drawCurves } from './charts.js';
+import { formatWeight, makeScale } from '../model/scale.js';
+import { step } from '../model/state.js';
 import { fill } from '../view/controls.js';
 import { cellAt, drawHead, drawThumbnail } from '../view/heatmap.js';
-import { formatWeight, makeScale } from '../model/scale.js';
 import { download } from '../view/share.js';
-import { step } from '../model/state.js';
+import { startWorker } from '../worker/ask.js';
+import { drawCurves } from './charts.js';
 import { TASK_NAMES } from './tasks.js';
 import { OPTIMIZERS, usualSettings } from './trainer.js';
 

@@ -17,12 +17,12 @@ export function fill(select, options, value) {
 async function readBytes(file, { onProgress, signal }) {
   const bytes = new Uint8Array(file.size);
   let at = 0;
-  for (const reader = file.stream().getReader(); ; ) {
+  const reader = file.stream().getReader();
+  // What is cancelled ends a read that waits, too.
+  signal.addEventListener('abort', () => reader.cancel(), { once: true });
+  for (;;) {
     const { done, value } = await reader.read();
-    if (signal.aborted) {
-      await reader.cancel();
-      return null;
-    }
+    if (signal.aborted) return null;
     if (done) return bytes;
     bytes.set(value, at);
     at += value.length;

@@ -1,11 +1,11 @@
 // The large picture: cells, lines or patches; what the pointer and the arrow keys do on it; its scale.
 
 import { PAINT_STRIDE } from '../model/examples.js';
+import { formatNumber } from '../model/scale.js';
+import { follow, mark, paint, regionOf, step, zoom } from '../model/state.js';
 import { cellAt, drawHead, drawLegend, layOut } from './heatmap.js';
 import { drawLines, tokenAt } from './lines.js';
 import { drawPatches, patchAt, patchStep } from './patches.js';
-import { formatNumber } from '../model/scale.js';
-import { follow, mark, paint, regionOf, step, zoom } from '../model/state.js';
 
 /** The large picture fits a laptop's screen together with what is said of it. */
 const MOST_HEIGHT = 600;

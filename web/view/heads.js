@@ -1,7 +1,7 @@
 // All heads side by side, and what each does in numbers.
 
-import { drawThumbnail } from './heatmap.js';
 import { meanOver, rankHeads, STATISTICS } from '../model/stats.js';
+import { drawThumbnail } from './heatmap.js';
 import { cellOf, fillTable } from './table.js';
 
 /** How large a head is drawn, in CSS pixels: smaller where there are many. */

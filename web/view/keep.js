@@ -1,8 +1,8 @@
 // What a visitor takes along: pictures, tables, arrays, a link, a program.
 
 import { fileName } from '../model/export.js';
-import { copyText, download, pngOf } from './share.js';
 import { writeState } from '../model/url.js';
+import { copyText, download, pngOf } from './share.js';
 
 const TYPES = {
   csv: 'text/csv',

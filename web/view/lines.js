@@ -1,6 +1,6 @@
 // The sentence twice, side by side, with lines from a query to the keys that it attends to.
 
-import { fit, FONT, prepare } from './heatmap.js';
+import { FONT, fit, prepare } from './heatmap.js';
 
 const MARGIN = 6;
 const ROWS = { most: 24, least: 14, roomy: 30 };

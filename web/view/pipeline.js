@@ -1,8 +1,8 @@
 // The steps behind one cell, each a small picture with its numbers: q·k, scale, mask, softmax, values, heads joined.
 
-import { prepare } from './heatmap.js';
-import { largest } from '../model/shrink.js';
 import { makeSignedScale } from '../model/scale.js';
+import { largest } from '../model/shrink.js';
+import { prepare } from './heatmap.js';
 
 const STRIP = { height: 18, most: 14, bars: 56 };
 

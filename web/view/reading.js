@@ -1,7 +1,7 @@
 // What is said of the cell being read: a line, a live sentence, the steps behind it, and the table of numbers.
 
-import { createPipeline } from './pipeline.js';
 import { formatNumber, formatWeight, withMinus } from '../model/scale.js';
+import { createPipeline } from './pipeline.js';
 import { cellOf, fillTable } from './table.js';
 
 function tokenElement(text, kind) {

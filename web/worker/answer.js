@@ -4,13 +4,13 @@
 import { toProgram } from '../model/code.js';
 import { attentionOptions, EXAMPLES } from '../model/examples.js';
 import { toCsv, toNpy, toSafetensors, toSvg } from '../model/export.js';
-import { links } from '../view/lines.js';
-import { largest, pool } from '../model/shrink.js';
 import { makeScale, makeSignedScale } from '../model/scale.js';
-import { createSolver, TURN } from './solve.js';
+import { largest, pool } from '../model/shrink.js';
 import { LINES, regionOf } from '../model/state.js';
-import { spareThreads } from './spare.js';
 import { readTensors, TensorProblem } from '../model/tensors.js';
+import { links } from '../view/lines.js';
+import { createSolver, TURN } from './solve.js';
+import { spareThreads } from './spare.js';
 
 /** From so many weights on, threads are worth their start. */
 const MANY = 2 ** 20;

@@ -5,9 +5,9 @@
 //   cell      + head and cell → everything between the inputs and one weight, and on to the output
 
 import { attentionOptions, EXAMPLES, optionsOf } from '../model/examples.js';
-import { readLearned } from '../train/learned.js';
 import { headStatistics } from '../model/stats.js';
 import { explain } from '../model/steps.js';
+import { readLearned } from '../train/learned.js';
 
 /** The core computes on for so long before others have their turn. */
 export const TURN = 30;

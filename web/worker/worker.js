@@ -1,8 +1,8 @@
 // The C core, off the page's thread.
 
 import { load } from '../../src/js/load/browser.js';
-import { answer } from './answer.js';
 import { teach } from '../train/worker.js';
+import { answer } from './answer.js';
 
 /** The trained model is fetched when it is first looked at. */
 async function learnedModel() {

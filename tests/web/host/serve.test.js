@@ -4,7 +4,7 @@ import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { serve } from '../../../web/host/serve.js';
 
-const root = fileURLToPath(new URL('../../../web', import.meta.url));
+const root = fileURLToPath(new URL('../../../web/host', import.meta.url));
 
 /** fetch would tidy the path away. */
 const get = (url, path, method = 'GET') =>

@@ -7,8 +7,8 @@ import { promisify } from 'node:util';
 import { load } from 'headlight';
 import { toProgram } from '../../../web/model/code.js';
 import { attentionOptions, EXAMPLES, PAINT_STRIDE } from '../../../web/model/examples.js';
-import { createSolver } from '../../../web/worker/solve.js';
 import { change, initialState } from '../../../web/model/state.js';
+import { createSolver } from '../../../web/worker/solve.js';
 
 const hl = await load();
 const folder = fileURLToPath(new URL('../../../dist/test/', import.meta.url));

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { load } from 'headlight';
 import { attentionOptions, EXAMPLES, optionsOf, PAINT_STRIDE } from '../../../web/model/examples.js';
-import { createSolver } from '../../../web/worker/solve.js';
 import { change, initialState } from '../../../web/model/state.js';
+import { createSolver } from '../../../web/worker/solve.js';
 import { difference } from '../../support/golden.js';
 import { attention as reference } from '../../support/reference.js';
 

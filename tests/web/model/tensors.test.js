@@ -3,10 +3,10 @@ import test from 'node:test';
 import { load } from 'headlight';
 import { writeNpy, writeSafetensors } from 'headlight/formats';
 import { attentionOptions, EXAMPLES } from '../../../web/model/examples.js';
-import { createSolver } from '../../../web/worker/solve.js';
 import { change, initialState } from '../../../web/model/state.js';
 import { LANGUAGES } from '../../../web/model/strings.js';
 import { readTensors as readSources, TensorProblem } from '../../../web/model/tensors.js';
+import { createSolver } from '../../../web/worker/solve.js';
 import { difference } from '../../support/golden.js';
 import { numbers } from '../../support/kernels.js';
 

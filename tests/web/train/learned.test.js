@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { load } from 'headlight';
 import { tokenize } from '../../../web/model/examples.js';
-import { LEARNED, labelsOf } from '../../../web/train/learned.js';
-import { createSolver } from '../../../web/worker/solve.js';
 import { change, initialState } from '../../../web/model/state.js';
+import { LEARNED, labelsOf } from '../../../web/train/learned.js';
 import { headScores } from '../../../web/train/trainer.js';
+import { createSolver } from '../../../web/worker/solve.js';
 import { difference } from '../../support/golden.js';
 
 const hl = await load();

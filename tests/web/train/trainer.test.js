@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { load } from 'headlight';
 import { readSafetensors } from 'headlight/formats';
-import { logTicks, roundTicks } from '../../../web/train/charts.js';
 import { LANGUAGES } from '../../../web/model/strings.js';
+import { logTicks, roundTicks } from '../../../web/train/charts.js';
 import { batchOf, randomSource, TASK_NAMES, TASKS, textTask } from '../../../web/train/tasks.js';
 import { createTrainer, headScores, OPTIMIZERS, usualSettings } from '../../../web/train/trainer.js';
 
