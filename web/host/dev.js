@@ -5,6 +5,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { createServer } from 'vite';
+import { readPort } from './serve.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -69,7 +70,12 @@ export async function develop({ root = ROOT, port = 8080 } = {}) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { values } = parseArgs({ options: { port: { type: 'string', default: '8080' } } });
-  const { url } = await develop({ port: Number(values.port) });
-  console.log(`Headlight, from its sources, is at ${url} (Ctrl+C ends it)`);
+  try {
+    const { values } = parseArgs({ options: { port: { type: 'string' } } });
+    const { url } = await develop({ port: readPort(values.port) });
+    console.log(`Headlight, from its sources, is at ${url} (Ctrl+C ends it)`);
+  } catch (error) {
+    console.error(`headlight: ${/** @type {Error} */ (error).message}`);
+    process.exitCode = 1;
+  }
 }

@@ -115,21 +115,21 @@ function openBrowser(url) {
     .unref();
 }
 
-/** The arguments of the program: --port N, --no-open. */
-function readArguments() {
-  const { values } = parseArgs({ options: { port: { type: 'string' }, 'no-open': { type: 'boolean' } } });
-  const port = Number(values.port ?? 8080);
-  if (values.port?.trim() === '' || !Number.isInteger(port) || port < 0 || port > MOST_PORT)
-    throw new RangeError(`--port takes a number from 0 to ${MOST_PORT}, got ${JSON.stringify(values.port)}`);
-  return { port, toOpen: !values['no-open'] };
+/** @param {string} [text] what was given as --port */
+export function readPort(text = '8080') {
+  const port = Number(text);
+  if (text.trim() === '' || !Number.isInteger(port) || port < 0 || port > MOST_PORT)
+    throw new RangeError(`--port takes a number from 0 to ${MOST_PORT}, got ${JSON.stringify(text)}`);
+  return port;
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   try {
-    const { port, toOpen } = readArguments();
-    const { url } = await serve({ root: fileURLToPath(new URL('../../dist/site', import.meta.url)), port });
+    const { values } = parseArgs({ options: { port: { type: 'string' }, 'no-open': { type: 'boolean' } } });
+    const root = fileURLToPath(new URL('../../dist/site', import.meta.url));
+    const { url } = await serve({ root, port: readPort(values.port) });
     console.log(`Headlight is at ${url} (Ctrl+C ends it)`);
-    if (toOpen) openBrowser(url);
+    if (!values['no-open']) openBrowser(url);
   } catch (error) {
     console.error(`headlight: ${/** @type {Error} */ (error).message}`);
     process.exitCode = 1;
