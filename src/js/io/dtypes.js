@@ -1,0 +1,186 @@
+// The types of elements that files hold: how each is stored, what it becomes in memory, and back.
+
+import { quote } from '../check/quote.js';
+import { A_SHAPE, allocate, countElements, formatError, isShape } from './bytes.js';
+import { decodeFloats, encodeFloats, FLOATS } from './floats.js';
+
+/** @import { NumberArray } from '../check/tensorlike.js' */
+/** @import { FloatFormat } from './floats.js' */
+
+/** @typedef {'BOOL' | 'U8' | 'I8' | 'U16' | 'I16' | 'U32' | 'I32' | 'U64' | 'I64' | 'F8_E4M3' | 'F8_E5M2' | 'F16' | 'BF16' | 'F32' | 'F64'} KnownDType */
+/** @typedef {KnownDType | (string & {})} DType a file may hold tensors of other types: these are listed, and refused when their data is read */
+/**
+ * @typedef {object} StoredTensor
+ * @property {DType} dtype
+ * @property {number[]} shape
+ * @property {NumberArray} data F8, F16 and BF16 as Float32Array, BOOL as Uint8Array of 0 and 1; a FORMAT error where
+ *   dtype is no KnownDType
+ */
+/** @typedef {{ data: NumberArray, shape: readonly number[], dtype?: DType }} WritableTensor */
+
+/** @typedef {{ bytes: number, array: any, float?: FloatFormat, range?: [number | bigint, number | bigint], npy?: string }} Kind */
+
+/** range: of integers. npy: the letter and size that NumPy has for it. @type {Record<KnownDType, Kind>} */
+export const KINDS = {
+  F64: { bytes: 8, array: Float64Array, npy: 'f8' },
+  I64: { bytes: 8, array: BigInt64Array, range: [-(2n ** 63n), 2n ** 63n - 1n], npy: 'i8' },
+  U64: { bytes: 8, array: BigUint64Array, range: [0n, 2n ** 64n - 1n], npy: 'u8' },
+  F32: { bytes: 4, array: Float32Array, npy: 'f4' },
+  I32: { bytes: 4, array: Int32Array, range: [-(2 ** 31), 2 ** 31 - 1], npy: 'i4' },
+  U32: { bytes: 4, array: Uint32Array, range: [0, 2 ** 32 - 1], npy: 'u4' },
+  F16: { bytes: 2, array: Uint16Array, float: FLOATS.F16, npy: 'f2' },
+  BF16: { bytes: 2, array: Uint16Array, float: FLOATS.BF16 },
+  I16: { bytes: 2, array: Int16Array, range: [-32768, 32767], npy: 'i2' },
+  U16: { bytes: 2, array: Uint16Array, range: [0, 65535], npy: 'u2' },
+  F8_E4M3: { bytes: 1, array: Uint8Array, float: FLOATS.F8_E4M3 },
+  F8_E5M2: { bytes: 1, array: Uint8Array, float: FLOATS.F8_E5M2 },
+  I8: { bytes: 1, array: Int8Array, range: [-128, 127], npy: 'i1' },
+  U8: { bytes: 1, array: Uint8Array, range: [0, 255], npy: 'u1' },
+  BOOL: { bytes: 1, array: Uint8Array, range: [0, 1], npy: 'b1' },
+};
+const NAMES = Object.keys(KINDS).join(', ');
+
+/** The type that an array has by itself. @type {Record<string, KnownDType>} */
+const DTYPES = {
+  Float64Array: 'F64',
+  Float32Array: 'F32',
+  Float16Array: 'F16',
+  BigInt64Array: 'I64',
+  BigUint64Array: 'U64',
+  Int32Array: 'I32',
+  Uint32Array: 'U32',
+  Int16Array: 'I16',
+  Uint16Array: 'U16',
+  Int8Array: 'I8',
+  Uint8Array: 'U8',
+  Uint8ClampedArray: 'U8',
+};
+
+/** @param {unknown} dtype @returns {dtype is KnownDType} */
+export const isKnown = (dtype) => typeof dtype === 'string' && Object.hasOwn(KINDS, dtype);
+
+/**
+ * A copy of the bytes as the array they stand for.
+ * @param {string} caller
+ * @param {Uint8Array} bytes
+ * @param {KnownDType} dtype
+ * @param {boolean} [bigEndian]
+ * @returns {NumberArray}
+ */
+export function decode(caller, bytes, dtype, bigEndian = false) {
+  const { array, float, bytes: size } = KINDS[dtype];
+  const copy = allocate(caller, bytes.length, () => bytes.slice());
+  if (bigEndian) reverseEach(copy, size);
+  const raw = new array(copy.buffer);
+  if (dtype === 'BOOL') for (let i = 0; i < raw.length; i++) raw[i] = raw[i] === 0 ? 0 : 1;
+  return float ? allocate(caller, 4 * raw.length, () => decodeFloats(raw, float)) : raw;
+}
+
+/** @param {Uint8Array} bytes @param {number} size of an element */
+function reverseEach(bytes, size) {
+  for (let start = 0; start < bytes.length; start += size) {
+    for (let [a, b] = [start, start + size - 1]; a < b; a++, b--) [bytes[a], bytes[b]] = [bytes[b], bytes[a]];
+  }
+}
+
+/**
+ * A tensor of a type that is not decoded: one of them does not make the others unreadable.
+ * @param {string} dtype
+ * @param {number[]} shape
+ * @param {() => Error} refuse
+ * @returns {StoredTensor}
+ */
+export const undecoded = (dtype, shape, refuse) => ({
+  dtype,
+  shape,
+  /** @returns {NumberArray} */
+  get data() {
+    throw refuse();
+  },
+});
+
+/** @param {string} caller @param {string} name @param {string} dtype */
+export const unknownDType = (caller, name, dtype) =>
+  formatError(caller, `tensor ${quote(name)} has dtype ${quote(dtype)}, which is not decoded, only ${NAMES}`, {
+    parameter: name,
+    expected: Object.keys(KINDS),
+    got: dtype,
+  });
+
+/**
+ * The bytes that stand for a tensor.
+ * @param {string} caller
+ * @param {string} name in messages
+ * @param {unknown} value
+ * @returns {{ dtype: KnownDType, shape: number[], bytes: Uint8Array }}
+ */
+export function encode(caller, name, value) {
+  const fail = (/** @type {string} */ reason, /** @type {unknown} */ expected, /** @type {unknown} */ got) =>
+    formatError(caller, `${name} ${reason}`, { parameter: name, expected, got });
+  if (typeof value !== 'object' || value === null)
+    throw fail(`is ${quote(value)}, expected { data, shape }`, '{ data, shape }', value);
+  // Each is read once.
+  const { data, shape: given, dtype: asked } = /** @type {WritableTensor} */ (value);
+  const own = ArrayBuffer.isView(data) ? DTYPES[tagOf(data)] : undefined;
+  if (!own) throw fail(`needs data in a typed array, got ${quote(data)}`, 'a typed array', data);
+  const dtype = asked ?? own;
+  if (!isKnown(dtype)) throw fail(`has dtype ${quote(dtype)}, expected a dtype among ${NAMES}`, NAMES, dtype);
+  const shape = Array.isArray(given) ? [...given] : given;
+  if (!isShape(shape)) throw fail(`has shape ${quote(shape)}, expected ${A_SHAPE}`, A_SHAPE, shape);
+  if (countElements(shape) !== data.length) {
+    throw fail(
+      `has ${data.length} elements, expected the ${countElements(shape)} of its shape ${quote(shape)}`,
+      countElements(shape),
+      data.length,
+    );
+  }
+  return { dtype, shape, bytes: encodeData(caller, data, own, dtype, fail) };
+}
+
+/** The name of its class, also where it is a subclass or of another realm. @type {(array: NumberArray) => string} */
+const tagOf = (array) => tag.call(array);
+const tag = /** @type {{ get(): string }} */ (
+  Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag)
+).get;
+
+/**
+ * @param {string} caller
+ * @param {NumberArray} data
+ * @param {KnownDType} own its type
+ * @param {KnownDType} dtype the type to write
+ * @param {(reason: string, expected: unknown, got: unknown) => Error} fail
+ */
+function encodeData(caller, data, own, dtype, fail) {
+  const { array, float, range, bytes: size } = KINDS[dtype];
+  if (data.length === 0) return new Uint8Array(0);
+  if (own === dtype && !float) return allocate(caller, data.byteLength, () => bytesOf(data).slice());
+  const out = allocate(caller, data.length * size, () => new array(data.length));
+  if (range) encodeIntegers(data, dtype, range, out, fail);
+  else if (own === 'I64' || own === 'U64')
+    throw fail(`has 64-bit integers as data, expected numbers for ${dtype}: convert them first`, 'numbers', own);
+  else if (float) encodeFloats(/** @type {ArrayLike<number>} */ (data), float, out);
+  else out.set(data);
+  return bytesOf(out);
+}
+
+/** @param {ArrayBufferView} view */
+const bytesOf = (view) => new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
+
+/**
+ * @param {NumberArray} data
+ * @param {KnownDType} dtype
+ * @param {[number | bigint, number | bigint]} range
+ * @param {NumberArray} out
+ * @param {(reason: string, expected: unknown, got: unknown) => Error} fail
+ */
+function encodeIntegers(data, dtype, [low, high], out, fail) {
+  const convert = typeof low === 'bigint' ? BigInt : Number;
+  for (let i = 0; i < data.length; i++) {
+    const x = data[i];
+    if (!(x >= low && x <= high) || (typeof x === 'number' && !Number.isInteger(x))) {
+      const expected = `integers from ${low} to ${high} for ${dtype}`;
+      throw fail(`holds ${x} at index ${i}, expected ${expected}`, expected, x);
+    }
+    out[i] = convert(x);
+  }
+}

@@ -1,0 +1,92 @@
+// Floating-point numbers of 8 and 16 bits: a sign, an exponent, a fraction.
+
+/** @typedef {{ exponent: number, fraction: number, finite?: boolean }} FloatFormat bits of each; finite: no infinities, and NaN is all ones */
+
+/** @type {Record<'F16' | 'BF16' | 'F8_E4M3' | 'F8_E5M2', FloatFormat>} */
+export const FLOATS = {
+  F16: { exponent: 5, fraction: 10 },
+  BF16: { exponent: 8, fraction: 7 },
+  F8_E4M3: { exponent: 4, fraction: 3, finite: true },
+  F8_E5M2: { exponent: 5, fraction: 2 },
+};
+
+const float = new Float32Array(1);
+const bits = new Uint32Array(float.buffer);
+
+/** @type {Map<FloatFormat, Uint32Array>} */
+const tables = new Map();
+
+/**
+ * As float32, exactly: every such number is one, and NaN keeps its bits.
+ * @param {Uint8Array | Uint16Array} raw
+ * @param {FloatFormat} format
+ */
+export function decodeFloats(raw, format) {
+  const table = tables.get(format) ?? makeTable(format);
+  const wide = new Uint32Array(raw.length);
+  for (let i = 0; i < raw.length; i++) wide[i] = table[raw[i]];
+  return new Float32Array(wide.buffer);
+}
+
+/** The bits of a float32 for every code. @param {FloatFormat} format */
+function makeTable(format) {
+  const table = Uint32Array.from({ length: 2 ** (1 + format.exponent + format.fraction) }, (_, code) =>
+    widen(code, format),
+  );
+  tables.set(format, table);
+  return table;
+}
+
+/** @param {number} code @param {FloatFormat} format */
+function widen(code, { exponent: E, fraction: F, finite }) {
+  const sign = code >> (E + F);
+  const exponent = (code >> F) & (2 ** E - 1);
+  const fraction = code & (2 ** F - 1);
+  const bias = 2 ** (E - 1) - 1;
+  const special = exponent === 2 ** E - 1 && (!finite || fraction === 2 ** F - 1);
+  if (special) return ((sign << 31) | 0x7f800000 | (fraction << (23 - F))) >>> 0;
+  const size = exponent === 0 ? fraction * 2 ** (1 - bias - F) : (2 ** F + fraction) * 2 ** (exponent - bias - F);
+  float[0] = sign ? -size : size;
+  return bits[0];
+}
+
+/**
+ * To nearest, ties to even. What is too large becomes infinity, or NaN where there is none.
+ * @param {ArrayLike<number>} data
+ * @param {FloatFormat} format
+ * @param {Uint8Array | Uint16Array} out
+ */
+export function encodeFloats(data, format, out) {
+  const wide = data instanceof Float32Array ? new Uint32Array(data.buffer, data.byteOffset, data.length) : null;
+  for (let i = 0; i < out.length; i++)
+    out[i] = Number.isNaN(data[i]) ? narrowNaN(wide ? wide[i] : 0x7fc00000, format) : narrow(data[i], format);
+}
+
+/** @param {number} x @param {FloatFormat} format */
+function narrow(x, { exponent: E, fraction: F, finite }) {
+  const bias = 2 ** (E - 1) - 1;
+  const sign = x < 0 || Object.is(x, -0) ? 2 ** (E + F) : 0;
+  const size = Math.abs(x);
+  const beyond = finite ? 2 ** (E + F) - 1 : (2 ** E - 1) * 2 ** F;
+  if (size === Infinity) return sign + beyond;
+  const exponent = Math.max(Math.floor(Math.log2(size)), 1 - bias);
+  const steps = roundToEven(size / 2 ** (exponent - F));
+  // A fraction that rounds up to the next power of two carries into the exponent, as it should.
+  const code = exponent === 1 - bias ? steps : (exponent + bias - 1) * 2 ** F + steps;
+  return sign + Math.min(code, beyond);
+}
+
+/** With as much of its bits as there is room for. @param {number} wide float32 @param {FloatFormat} format */
+function narrowNaN(wide, { exponent: E, fraction: F, finite }) {
+  const sign = (wide >>> 31) * 2 ** (E + F);
+  const ones = 2 ** F - 1;
+  const fraction = (wide >> (23 - F)) & ones;
+  return sign + (2 ** E - 1) * 2 ** F + (finite ? ones : fraction || 2 ** (F - 1));
+}
+
+/** @param {number} x */
+function roundToEven(x) {
+  const floor = Math.floor(x);
+  const rest = x - floor;
+  return rest > 0.5 || (rest === 0.5 && floor % 2 === 1) ? floor + 1 : floor;
+}

@@ -1,0 +1,75 @@
+// What a file is by its first bytes, where it is not what was expected.
+
+/** @typedef {{ kind: string, at?: number, start: string | number[] }} Signature */
+
+const HINT = 'save its tensors as safetensors';
+/** @type {Signature[]} */
+const SIGNATURES = [
+  { kind: 'a GGUF file of llama.cpp', start: 'GGUF' },
+  { kind: `an HDF5 file, as Keras writes (.h5): ${HINT}`, start: '\x89HDF\r\n\x1a\n' },
+  { kind: 'an npy array: use readNpy', start: '\x93NUMPY' },
+  {
+    kind: `a PyTorch checkpoint of the old kind (a pickle): ${HINT}`,
+    start: '\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20',
+  },
+  ...[2, 3, 4, 5].map((protocol) => ({ kind: 'a Python pickle', start: [0x80, protocol] })),
+  { kind: 'a TensorFlow Lite file', at: 4, start: 'TFL3' },
+  { kind: 'a MATLAB file', start: 'MATLAB 5.0' },
+  { kind: 'a Parquet file', start: 'PAR1' },
+  { kind: 'an Arrow file', start: 'ARROW1' },
+  { kind: 'compressed with gzip: decompress it first', start: '\x1f\x8b' },
+  { kind: 'compressed with zstd: decompress it first', start: '\x28\xb5\x2f\xfd' },
+  { kind: 'compressed with xz: decompress it first', start: '\xfd7zXZ\0' },
+  { kind: 'compressed with bzip2: decompress it first', start: 'BZh' },
+  { kind: 'a 7z archive', start: '7z\xbc\xaf\x27\x1c' },
+  { kind: 'a tar archive', at: 257, start: 'ustar' },
+  { kind: 'a Git LFS pointer, not the file that it points to', start: 'version https://git-lfs' },
+];
+/** The first file in a zip archive tells what it is. @type {[RegExp, string][]} */
+const ARCHIVES = [
+  [
+    /(^|\/)(data\.pkl|constants\.pkl|byteorder|version|\.format_version)$/,
+    `a PyTorch checkpoint (a zip of pickles): ${HINT}`,
+  ],
+  [/\.npy$/, 'an npz archive: use readNpz'],
+  [/^(metadata|config)\.json$|\.weights\.h5$/, `a Keras file: ${HINT}`],
+];
+const TEXT = /^\s*(<!doctype html|<html)|^\s*<\?xml|^\s*[[{]\s*["[{\]}\d-]/i;
+
+/**
+ * @param {Uint8Array} bytes at least the beginning of a file
+ * @returns {string | undefined} with what to do about it, where there is something
+ */
+export function identify(bytes) {
+  if (bytes.length === 0) return 'an empty file';
+  const signature = SIGNATURES.find(({ at = 0, start }) => startsWith(bytes, start, at));
+  if (signature) return signature.kind;
+  const head = String.fromCharCode(...bytes.subarray(0, 512));
+  if (/^PK(\x03\x04|\x05\x06)/.test(head)) return identifyArchive(bytes, head);
+  // A small version, then the name or version of the producer, in the encoding of protobuf.
+  if (/^\x08[\x01-\x1f][\x12\x1a\x22\x32\x3a]/.test(head)) return 'an ONNX model';
+  if (bytes.length > 8 && isSafetensors(bytes)) return 'a safetensors file: use readSafetensors';
+  const text = TEXT.exec(head);
+  if (text)
+    return text[1] ? 'a web page (HTML): was the file not found?' : text[0].endsWith('?xml') ? 'XML' : 'JSON text';
+  return undefined;
+}
+
+/** @param {Uint8Array} bytes @param {string | number[]} start @param {number} at */
+function startsWith(bytes, start, at) {
+  const codes = typeof start === 'string' ? Array.from(start, (sign) => sign.charCodeAt(0)) : start;
+  return codes.every((code, i) => bytes[at + i] === code);
+}
+
+/** @param {Uint8Array} bytes @param {string} head its beginning */
+function identifyArchive(bytes, head) {
+  const length = bytes.length > 28 ? bytes[26] + 256 * bytes[27] : 0;
+  const name = head.slice(30, 30 + length);
+  return ARCHIVES.find(([pattern]) => pattern.test(name))?.[1] ?? 'a zip archive';
+}
+
+/** @param {Uint8Array} bytes */
+function isSafetensors(bytes) {
+  const length = new DataView(bytes.buffer, bytes.byteOffset, 8).getBigUint64(0, true);
+  return length < 100_000_000n && bytes[8] === 0x7b;
+}

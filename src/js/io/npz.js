@@ -1,0 +1,54 @@
+// npz: a zip archive of npy files.
+
+import { checkOptions, readNumber } from '../check/arguments.js';
+import { quote } from '../check/quote.js';
+import { formatError, readBytes } from './bytes.js';
+import { identify } from './identify.js';
+import { readNpyEntry } from './npy.js';
+import { readZip, unpack } from './zip.js';
+
+/** @import { StoredTensor } from './dtypes.js' */
+
+const EXTENSION = '.npy';
+
+/**
+ * @param {ArrayBuffer | ArrayBufferView} source
+ * @param {{ maxSize?: number }} [options] maxSize: of all arrays together, in bytes, decompressed; default 2 GiB
+ * @returns {Promise<{ tensors: Record<string, StoredTensor> }>} by their names in np.savez, without .npy
+ */
+export async function readNpz(source, options = {}) {
+  const caller = 'readNpz';
+  checkOptions(caller, options, ['maxSize']);
+  const maxSize = readNumber(caller, 'maxSize', options.maxSize ?? 2 ** 31, { integer: true, least: 0 });
+  const bytes = readBytes(caller, source);
+  const kind = identify(bytes);
+  if (bytes[0] !== 0x50 || bytes[1] !== 0x4b)
+    throw formatError(caller, `${kind ? `this is ${kind}` : 'the file is no zip archive'}, expected an npz file`, {
+      parameter: 'bytes',
+      expected: 'an npz file',
+      got: kind,
+    });
+  const files = readZip(caller, bytes).filter(({ name }) => !name.endsWith('/'));
+  const other = files.find(({ name }) => !name.endsWith(EXTENSION));
+  if (other)
+    throw formatError(
+      caller,
+      `${quote(other.name)} in it is no npy file${kind ? `: this is ${kind}` : ''}, expected an npz file`,
+      { parameter: other.name, got: kind },
+    );
+  const total = files.reduce((sum, { size }) => sum + size, 0);
+  if (total > maxSize)
+    throw formatError(caller, `the arrays take ${total} bytes, expected at most maxSize = ${maxSize}`, {
+      parameter: 'maxSize',
+      expected: maxSize,
+      got: total,
+    });
+  /** @type {Record<string, StoredTensor>} */
+  const tensors = Object.create(null);
+  for (const file of files) {
+    const name = file.name.slice(0, -EXTENSION.length);
+    if (name in tensors) throw formatError(caller, `there are two arrays ${quote(name)}`, { parameter: name });
+    tensors[name] = readNpyEntry(`${caller}: ${quote(name)}`, await unpack(caller, file));
+  }
+  return { tensors };
+}

@@ -1,0 +1,291 @@
+// safetensors: 8 bytes of header length, a JSON header, the data. A header can be read alone, for files that are read in
+// ranges. Everything that a file claims is checked before anything is allocated by it.
+
+import { quote } from '../check/quote.js';
+import { A_SHAPE, allocate, countElements, formatError, isShape, readBytes } from './bytes.js';
+import { decode, encode, isKnown, KINDS, undecoded, unknownDType } from './dtypes.js';
+import { identify } from './identify.js';
+import { parseJson } from './json.js';
+
+/** @import { DType, StoredTensor, WritableTensor } from './dtypes.js' */
+
+/** @typedef {{ dtype: DType, shape: number[], begin: number, end: number }} TensorRange the bytes of the file from begin to end, end not included */
+/** @typedef {{ tensors: Record<string, TensorRange>, metadata: Record<string, string> }} SafetensorsHeader */
+
+/** The limit of the format's own reader. */
+const MOST_HEADER = 100_000_000;
+const MOST_NAMES = 2 ** 20;
+/** '{', with which a header begins. */
+const OPENING = 0x7b;
+
+/**
+ * Where the header ends and the data begins, from the first 8 bytes of a file.
+ * @param {ArrayBuffer | ArrayBufferView} source the file, or its beginning
+ * @param {number} [fileSize] of the whole file; default: that of source
+ * @returns {number}
+ */
+export function readSafetensorsHeaderEnd(source, fileSize) {
+  const caller = 'readSafetensorsHeaderEnd';
+  return headerEnd(caller, readBytes(caller, source), fileSize);
+}
+
+/**
+ * What is in a file and where, without its data.
+ * @param {ArrayBuffer | ArrayBufferView} source the file, or its beginning up to the end of the header at least
+ * @param {number} [fileSize] of the whole file; default: that of source
+ * @returns {SafetensorsHeader}
+ */
+export function readSafetensorsHeader(source, fileSize) {
+  const caller = 'readSafetensorsHeader';
+  return readHeader(caller, readBytes(caller, source), fileSize);
+}
+
+/**
+ * One tensor that a header has located.
+ * @param {TensorRange} range
+ * @param {ArrayBuffer | ArrayBufferView} source the bytes of this range
+ * @returns {StoredTensor}
+ */
+export function readSafetensorsTensor({ dtype, shape, begin, end }, source) {
+  const caller = 'readSafetensorsTensor';
+  const bytes = readBytes(caller, source);
+  if (bytes.length !== end - begin)
+    throw formatError(caller, `got ${bytes.length} bytes, expected the ${end - begin} of the tensor`, {
+      parameter: 'bytes',
+      expected: end - begin,
+      got: bytes.length,
+    });
+  if (!isKnown(dtype)) throw unknownDType(caller, 'bytes', dtype);
+  return { dtype, shape: [...shape], data: decode(caller, bytes, dtype) };
+}
+
+/**
+ * @param {ArrayBuffer | ArrayBufferView} source
+ * @returns {{ tensors: Record<string, StoredTensor>, metadata: Record<string, string> }}
+ */
+export function readSafetensors(source) {
+  const caller = 'readSafetensors';
+  const bytes = readBytes(caller, source);
+  const { tensors: ranges, metadata } = readHeader(caller, bytes);
+  /** @type {Record<string, StoredTensor>} */
+  const tensors = Object.create(null);
+  for (const [name, { dtype, shape, begin, end }] of Object.entries(ranges)) {
+    tensors[name] = isKnown(dtype)
+      ? { dtype, shape, data: decode(caller, bytes.subarray(begin, end), dtype) }
+      : undecoded(dtype, shape, () => unknownDType(caller, name, dtype));
+  }
+  return { tensors, metadata };
+}
+
+/**
+ * @param {string} caller
+ * @param {Uint8Array} bytes
+ * @param {number} [fileSize]
+ */
+function headerEnd(caller, bytes, fileSize = bytes.length) {
+  if (!Number.isSafeInteger(fileSize) || fileSize < bytes.length)
+    throw formatError(caller, `fileSize is ${quote(fileSize)}, expected an integer of at least ${bytes.length}`, {
+      parameter: 'fileSize',
+      got: fileSize,
+    });
+  if (bytes.length < 8) throw notSafetensors(caller, bytes, `the file has ${bytes.length} bytes, expected at least 8`);
+  const length = Number(new DataView(bytes.buffer, bytes.byteOffset, 8).getBigUint64(0, true));
+  if (length > MOST_HEADER)
+    throw notSafetensors(caller, bytes, `the header claims ${length} bytes, expected at most ${MOST_HEADER}`);
+  if (length > fileSize - 8) {
+    const reason = `the header claims ${length} bytes, but ${fileSize - 8} follow`;
+    if (bytes[8] !== OPENING) throw notSafetensors(caller, bytes, reason);
+    throw formatError(caller, `${reason}: the file is truncated`, { expected: length, got: fileSize - 8 });
+  }
+  return 8 + length;
+}
+
+/** @param {string} caller @param {Uint8Array} bytes @param {string} reason */
+function notSafetensors(caller, bytes, reason) {
+  const kind = identify(bytes);
+  return formatError(caller, kind ? `this is ${kind}, expected a safetensors file` : reason, {
+    parameter: 'bytes',
+    expected: 'a safetensors file',
+    got: kind,
+  });
+}
+
+/**
+ * @param {string} caller
+ * @param {Uint8Array} bytes
+ * @param {number} [fileSize]
+ * @returns {SafetensorsHeader}
+ */
+function readHeader(caller, bytes, fileSize = bytes.length) {
+  const start = headerEnd(caller, bytes, fileSize);
+  if (start > bytes.length)
+    throw formatError(caller, `the header ends at byte ${start}, expected at most ${bytes.length}, the bytes given`, {
+      parameter: 'bytes',
+      expected: start,
+      got: bytes.length,
+    });
+  const { __metadata__: metadata = {}, ...entries } = parseHeader(caller, bytes.slice(8, start));
+  if (!isRecord(metadata) || !Object.values(metadata).every((text) => typeof text === 'string'))
+    throw formatError(caller, '__metadata__ is expected to map names to strings', {
+      parameter: '__metadata__',
+      got: metadata,
+    });
+  /** @type {Record<string, TensorRange>} */
+  const tensors = Object.create(null);
+  for (const [name, entry] of Object.entries(entries)) tensors[name] = readEntry(caller, name, entry, start, fileSize);
+  checkCover(caller, tensors, start, fileSize);
+  return { tensors, metadata: /** @type {Record<string, string>} */ ({ ...metadata }) };
+}
+
+/** @param {unknown} value @returns {value is Record<string, unknown>} */
+const isRecord = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/**
+ * @param {string} caller
+ * @param {Uint8Array<ArrayBuffer>} bytes
+ * @returns {Record<string, unknown>}
+ */
+function parseHeader(caller, bytes) {
+  const fail = (/** @type {string} */ reason) => formatError(caller, `the header is not JSON as expected: ${reason}`);
+  let text;
+  try {
+    // A byte order mark is none of the format's: it stays, and is refused.
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw fail('it is not UTF-8');
+  }
+  const header = parseJson(text, fail, { mostItems: MOST_NAMES });
+  if (!isRecord(header)) throw formatError(caller, 'the header is expected to be a JSON object', { got: header });
+  return header;
+}
+
+/**
+ * @param {string} caller
+ * @param {string} name
+ * @param {unknown} entry
+ * @param {number} start of the data
+ * @param {number} fileSize
+ * @returns {TensorRange}
+ */
+function readEntry(caller, name, entry, start, fileSize) {
+  const fail = (/** @type {string} */ reason, /** @type {unknown} */ expected, /** @type {unknown} */ got) =>
+    formatError(caller, `tensor ${quote(name)} has ${reason}`, { parameter: name, expected, got });
+  if (!isRecord(entry))
+    throw formatError(caller, `tensor ${quote(name)} is ${quote(entry)}, expected { dtype, shape, data_offsets }`, {
+      parameter: name,
+      got: entry,
+    });
+  const { dtype, shape, data_offsets: offsets } = entry;
+  if (typeof dtype !== 'string') throw fail(`dtype ${quote(dtype)}, expected a string`, 'a string', dtype);
+  if (!isShape(shape)) throw fail(`shape ${quote(shape)}, expected ${A_SHAPE}`, A_SHAPE, shape);
+  const available = fileSize - start;
+  if (!isRange(offsets, available)) {
+    const expected = `[begin, end] within the ${available} bytes of data`;
+    throw fail(`data_offsets ${quote(offsets)}, expected ${expected}`, expected, offsets);
+  }
+  const [begin, end] = offsets;
+  if (isKnown(dtype)) {
+    const need = countElements(shape) * KINDS[dtype].bytes;
+    if (end - begin !== need)
+      throw fail(`${end - begin} bytes, expected ${need} for ${dtype} ${quote(shape)}`, need, end - begin);
+  }
+  return { dtype, shape: shape.map((n) => n + 0), begin: start + begin, end: start + end };
+}
+
+/** @param {unknown} offsets @param {number} available @returns {offsets is [number, number]} */
+const isRange = (offsets, available) =>
+  Array.isArray(offsets) &&
+  offsets.length === 2 &&
+  offsets.every((n) => Number.isSafeInteger(n) && n >= 0) &&
+  offsets[0] <= offsets[1] &&
+  offsets[1] <= available;
+
+/**
+ * Every byte of the data belongs to one tensor.
+ * @param {string} caller
+ * @param {Record<string, TensorRange>} tensors
+ * @param {number} start
+ * @param {number} fileSize
+ */
+function checkCover(caller, tensors, start, fileSize) {
+  let at = start;
+  for (const [name, { begin, end }] of Object.entries(tensors).sort(
+    ([, a], [, b]) => a.begin - b.begin || a.end - b.end,
+  )) {
+    if (begin !== at) {
+      const [expected, got] = [at - start, begin - start];
+      throw formatError(
+        caller,
+        `tensor ${quote(name)} begins at byte ${got} of the data, expected ${expected}: no gap and no overlap`,
+        { parameter: name, expected, got },
+      );
+    }
+    at = end;
+  }
+  if (at !== fileSize)
+    throw formatError(caller, `the tensors end at byte ${at} of the file, expected ${fileSize}, its end`, {
+      expected: fileSize,
+      got: at,
+    });
+}
+
+/**
+ * @param {Record<string, WritableTensor>} tensors a Headlight Tensor fits; dtype follows the array, and may ask for another
+ * @param {Record<string, string>} [metadata]
+ * @returns {Uint8Array}
+ */
+export function writeSafetensors(tensors, metadata) {
+  const caller = 'writeSafetensors';
+  if (metadata !== undefined && !isDictionary(metadata, (text) => typeof text === 'string'))
+    throw formatError(caller, 'metadata is expected to map names to strings', { parameter: 'metadata', got: metadata });
+  if (!isDictionary(tensors))
+    throw formatError(caller, `tensors is ${quote(tensors)}, expected a plain object of named tensors`, {
+      parameter: 'tensors',
+      got: tensors,
+    });
+  const entries = Object.entries(tensors).map(([name, value]) => ({
+    name,
+    ...encode(caller, `tensor ${quote(name)}`, value),
+  }));
+  // Wide types first keeps every tensor aligned to its own size.
+  entries.sort((a, b) => KINDS[b.dtype].bytes - KINDS[a.dtype].bytes || (a.name < b.name ? -1 : 1));
+  /** @type {Record<string, unknown>} */
+  const header = Object.create(null);
+  if (metadata) header.__metadata__ = metadata;
+  let at = 0;
+  for (const { name, dtype, shape, bytes } of entries) {
+    if (name === '__metadata__')
+      throw formatError(caller, 'a tensor cannot be called __metadata__', { parameter: name });
+    header[name] = { dtype, shape, data_offsets: [at, at + bytes.length] };
+    at += bytes.length;
+  }
+  const text = new TextEncoder().encode(JSON.stringify(header));
+  const length = Math.ceil(text.length / 8) * 8;
+  if (length > MOST_HEADER || entries.length > MOST_NAMES)
+    throw formatError(
+      caller,
+      `the header takes ${length} bytes for ${entries.length} tensors, expected at most ${MOST_HEADER} for ${MOST_NAMES}`,
+    );
+  const file = allocate(caller, 8 + length + at, () => new Uint8Array(8 + length + at));
+  new DataView(file.buffer).setBigUint64(0, BigInt(length), true);
+  file.set(text, 8);
+  file.fill(0x20, 8 + text.length, 8 + length);
+  let to = 8 + length;
+  for (const { bytes } of entries) {
+    file.set(bytes, to);
+    to += bytes.length;
+  }
+  return file;
+}
+
+/**
+ * A plain object, with names that are text: of a Map, or of { __proto__: … }, nothing would be written.
+ * @param {unknown} value
+ * @param {(member: unknown) => boolean} [accepts]
+ */
+function isDictionary(value, accepts = () => true) {
+  if (!isRecord(value)) return false;
+  const prototype = Object.getPrototypeOf(value);
+  if (prototype !== null && Object.getPrototypeOf(prototype) !== null) return false;
+  return Object.entries(value).every(([name, member]) => !/\p{Surrogate}/u.test(name) && accepts(member));
+}

@@ -1,0 +1,217 @@
+// zip archives, as far as npz needs them: the central directory, stored and deflated files, sizes of 64 bits. What an
+// archive claims of its sizes is checked against its bytes before anything is allocated, and nothing is unpacked beyond it.
+
+import { HeadlightError } from '../check/errors.js';
+import { quote } from '../check/quote.js';
+import { allocate, formatError } from './bytes.js';
+
+/** @typedef {{ name: string, method: number, crc: number, size: number, packed: Uint8Array }} ZipFile size: of what is packed */
+/** @typedef {{ name: string, method: number, crc: number, size: number, packedSize: number, offset: number }} Listed */
+
+const [FILE, LISTED, END, END64, LOCATOR] = [0x04034b50, 0x02014b50, 0x06054b50, 0x06064b50, 0x07064b50];
+const [STORED, DEFLATED] = [0, 8];
+const MOST_COMMENT = 65535;
+/** Deflate writes at most 258 bytes with two bits. */
+const MOST_RATIO = 1032;
+/** What goes into the decompressor at once: it may come out a thousand times as large. */
+const PIECE = 65536;
+
+/**
+ * @param {string} caller
+ * @param {Uint8Array} bytes
+ * @returns {ZipFile[]} in the order of the central directory
+ */
+export function readZip(caller, bytes) {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const fail = (/** @type {string} */ reason) =>
+    formatError(caller, `the zip archive is damaged: ${reason}`, { parameter: 'bytes' });
+  const directory = findDirectory(view, fail);
+  const listed = readDirectory(caller, bytes, view, directory, fail);
+  // In the order of their bytes none may reach into the next: or a few bytes might stand for many files.
+  const ends = [...listed].sort((a, b) => a.offset - b.offset);
+  const next = new Map(ends.map((file, i) => [file, ends[i + 1]?.offset ?? directory.offset]));
+  return listed.map((file) => {
+    const { name, method, crc, size, packedSize, offset } = file;
+    const limit = /** @type {number} */ (next.get(file));
+    if (offset + 30 > limit || view.getUint32(offset, true) !== FILE) throw fail(`no file at byte ${offset}`);
+    const start = offset + 30 + view.getUint16(offset + 26, true) + view.getUint16(offset + 28, true);
+    if (start + packedSize > limit) throw fail(`${quote(name)} overlaps what follows it`);
+    return { name, method, crc, size, packed: bytes.subarray(start, start + packedSize) };
+  });
+}
+
+/**
+ * @param {DataView} view
+ * @param {(reason: string) => Error} fail
+ * @returns {{ offset: number, size: number, count: number }}
+ */
+function findDirectory(view, fail) {
+  const last = view.byteLength - 22;
+  let end = last;
+  // The comment after it is as long as it says.
+  while (end >= 0 && !(view.getUint32(end, true) === END && view.getUint16(end + 20, true) === last - end)) {
+    if (end-- === last - MOST_COMMENT) end = -1;
+  }
+  if (end < 0) throw fail('its directory is missing, the file is truncated');
+  const directory = {
+    count: view.getUint16(end + 10, true),
+    size: view.getUint32(end + 12, true),
+    offset: view.getUint32(end + 16, true),
+  };
+  if (directory.count === 0xffff || directory.size === 0xffffffff || directory.offset === 0xffffffff) {
+    const locator = end - 20;
+    if (locator < 0 || view.getUint32(locator, true) !== LOCATOR) throw fail('its 64-bit directory is missing');
+    end = Number(view.getBigUint64(locator + 8, true));
+    if (end > locator - 56 || view.getUint32(end, true) !== END64) throw fail('its 64-bit directory is missing');
+    directory.count = Number(view.getBigUint64(end + 32, true));
+    directory.size = Number(view.getBigUint64(end + 40, true));
+    directory.offset = Number(view.getBigUint64(end + 48, true));
+  }
+  if (directory.offset + directory.size > end) throw fail('its directory ends beyond its place');
+  return directory;
+}
+
+/**
+ * @param {string} caller
+ * @param {Uint8Array} bytes
+ * @param {DataView} view
+ * @param {{ offset: number, size: number, count: number }} directory
+ * @param {(reason: string) => Error} fail
+ * @returns {Listed[]}
+ */
+function readDirectory(caller, bytes, view, { offset, size, count }, fail) {
+  const end = offset + size;
+  if (count > size / 46) throw fail(`its directory of ${size} bytes claims ${count} files`);
+  /** @type {Listed[]} */
+  const listed = [];
+  for (let at = offset; listed.length < count; ) {
+    if (at + 46 > end || view.getUint32(at, true) !== LISTED) throw fail(`no entry of its directory at byte ${at}`);
+    const [flags, method] = [view.getUint16(at + 8, true), view.getUint16(at + 10, true)];
+    const [nameLength, extraLength] = [view.getUint16(at + 28, true), view.getUint16(at + 30, true)];
+    const extra = at + 46 + nameLength;
+    const after = extra + extraLength + view.getUint16(at + 32, true);
+    if (after > end) throw fail('its directory ends beyond its place');
+    const name = new TextDecoder().decode(bytes.slice(at + 46, extra));
+    const claims = readSizes(view, at, extra, extra + extraLength);
+    if (claims.packedSize > end || claims.offset > end) throw fail(`${quote(name)} lies beyond its end`);
+    if (flags & 1) throw formatError(caller, `${quote(name)} is encrypted`, { parameter: name });
+    if (method !== STORED && method !== DEFLATED)
+      throw formatError(
+        caller,
+        `${quote(name)} is compressed by method ${method}, expected 0 (stored) or 8 (deflate)`,
+        {
+          parameter: name,
+          got: method,
+        },
+      );
+    if (method === STORED ? claims.size !== claims.packedSize : claims.size > MOST_RATIO * claims.packedSize)
+      throw fail(`${quote(name)} claims ${claims.size} bytes in ${claims.packedSize}`);
+    listed.push({ name, method, crc: view.getUint32(at + 16, true), ...claims });
+    at = after;
+  }
+  return listed;
+}
+
+/**
+ * @param {DataView} view
+ * @param {number} at the entry of the directory
+ * @param {number} from where its extra fields are
+ * @param {number} to
+ */
+function readSizes(view, at, from, to) {
+  const sizes = {
+    size: view.getUint32(at + 24, true),
+    packedSize: view.getUint32(at + 20, true),
+    offset: view.getUint32(at + 42, true),
+  };
+  while (from + 4 <= to) {
+    const [id, length] = [view.getUint16(from, true), view.getUint16(from + 2, true)];
+    let field = from + 4;
+    from = Math.min(field + length, to);
+    if (id !== 1) continue;
+    // Sizes of 64 bits, only of those that do not fit into 32, in this order.
+    for (const name of /** @type {const} */ (['size', 'packedSize', 'offset'])) {
+      if (sizes[name] !== 0xffffffff || field + 8 > from) continue;
+      sizes[name] = Number(view.getBigUint64(field, true));
+      field += 8;
+    }
+  }
+  return sizes;
+}
+
+/**
+ * @param {string} caller
+ * @param {ZipFile} file
+ * @returns {Promise<Uint8Array>} a copy
+ */
+export async function unpack(caller, { name, method, crc, size, packed }) {
+  const fail = (/** @type {string} */ reason) =>
+    formatError(caller, `the zip archive is damaged: ${quote(name)} ${reason}`, { parameter: name });
+  const out = allocate(caller, size, () => new Uint8Array(size));
+  if (method === STORED) out.set(packed);
+  else await inflate(packed, out, fail);
+  if (checksum(out) !== crc) throw fail('has another checksum than its directory says');
+  return out;
+}
+
+/**
+ * @param {Uint8Array} packed
+ * @param {Uint8Array} out filled to its end
+ * @param {(reason: string) => Error} fail
+ */
+async function inflate(packed, out, fail) {
+  const { readable, writable } = inflater(fail);
+  const reader = readable.getReader();
+  // Where this fails the reader fails as well.
+  feed(writable.getWriter(), packed).catch(() => {});
+  let at = 0;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      if (value.length > out.length - at) throw fail(`holds more than the ${out.length} bytes that it claims`);
+      out.set(value, at);
+      at += value.length;
+    }
+  } catch (error) {
+    reader.cancel().catch(() => {});
+    if (error instanceof HeadlightError) throw error;
+    throw fail(`cannot be decompressed: ${quote(/** @type {Error} */ (error)?.message)}`);
+  }
+  if (at < out.length) throw fail(`holds ${at} bytes, but claims ${out.length}`);
+}
+
+/** @param {(reason: string) => Error} fail */
+function inflater(fail) {
+  try {
+    return new DecompressionStream('deflate-raw');
+  } catch {
+    throw fail("is compressed, and this platform lacks DecompressionStream('deflate-raw') (Node 20.12 has it)");
+  }
+}
+
+/**
+ * In pieces, so that no more is decompressed than is read.
+ * @param {WritableStreamDefaultWriter<BufferSource>} writer
+ * @param {Uint8Array} packed
+ */
+async function feed(writer, packed) {
+  for (let at = 0; at < packed.length; at += PIECE) {
+    await writer.ready;
+    await writer.write(packed.slice(at, at + PIECE));
+  }
+  await writer.close();
+}
+
+/** What CRC-32 adds for a byte. */
+const CRC = Uint32Array.from({ length: 256 }, (_, byte) => {
+  for (let bit = 0; bit < 8; bit++) byte = byte & 1 ? (byte >>> 1) ^ 0xedb88320 : byte >>> 1;
+  return byte;
+});
+
+/** CRC-32. @param {Uint8Array} bytes */
+export function checksum(bytes) {
+  let crc = -1;
+  for (let i = 0; i < bytes.length; i++) crc = CRC[(crc ^ bytes[i]) & 255] ^ (crc >>> 8);
+  return ~crc >>> 0;
+}

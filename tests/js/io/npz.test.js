@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { deflateRawSync } from 'node:zlib';
+import { readNpz, writeNpy } from 'headlight/formats';
+import { npy, rejects, safetensors, zip } from '../../support/files.js';
+import { numbers } from '../../support/kernels.js';
+
+const a = { dtype: 'F32', shape: [5, 7], data: numbers(35, 3) };
+const b = { dtype: 'I64', shape: [], data: BigInt64Array.of(-5n) };
+/** Zeros: a thousand times smaller when deflated. */
+const large = { dtype: 'F32', shape: [1000, 300], data: new Float32Array(300000) };
+const files = (...options) =>
+  Object.entries({ a, b, large }).map(([name, tensor]) => ({
+    name: `${name}.npy`,
+    bytes: writeNpy(tensor),
+    ...Object.assign({}, ...options),
+  }));
+const NAN = { bytes: writeNpy(a), name: 'a.npy' };
+
+for (const [what, archive] of [
+  ['stored', zip(files())],
+  ['deflated', zip(files({ deflate: true }))],
+  ['with 64-bit sizes', zip(files({ wide: true, deflate: true }), { wide: true })],
+  ['with sizes after the data', zip(files({ described: true, deflate: true }))],
+  ['with a comment', zip(files(), { comment: 'PK\x05\x06 and more '.repeat(99) })],
+  ['with folders', zip([{ name: 'x/', bytes: new Uint8Array(0) }, ...files()])],
+]) {
+  test(`an archive is read: ${what}`, async () => {
+    const { tensors } = await readNpz(archive);
+    assert.deepEqual({ ...tensors }, { a, b, large });
+  });
+}
+
+test('names are those of np.savez, whatever they are', async () => {
+  const names = ['__proto__', 'constructor', 'blocks.0/wq', '猫', '', 'a.npy'];
+  const { tensors } = await readNpz(zip(names.map((name) => ({ name: `${name}.npy`, bytes: writeNpy(b) }))));
+  assert.deepEqual(Object.keys(tensors), names);
+  assert.deepEqual({ ...(await readNpz(zip([]))).tensors }, {});
+});
+
+test('an array of a type that is not decoded is listed, and only its data is refused', async () => {
+  const text = npy("{'descr': '<U3', 'fortran_order': False, 'shape': (2,), }", new Uint8Array(24));
+  const { tensors } = await readNpz(zip([{ name: 'names.npy', bytes: text }, ...files()]));
+  assert.deepEqual([tensors.names.dtype, tensors.names.shape, tensors.a], ['<U3', [2], a]);
+  assert.throws(() => tensors.names.data, { code: 'FORMAT', message: /'names': descr '<U3' \(strings\)/ });
+});
+
+test('a file is unpacked to the size that it claims and no further', async () => {
+  const bytes = new Uint8Array(1e6);
+  const packed = deflateRawSync(bytes);
+  const one = (claims) => readNpz(zip([{ name: 'a.npy', deflate: true, bytes, packed, ...claims }]));
+  await rejects(one({ size: 1000 }), /'a.npy' holds more than the 1000 bytes that it claims/);
+  await rejects(one({ size: 1000001 }), /'a.npy' holds 1000000 bytes, but claims 1000001/);
+  await rejects(one({ size: 1032 * packed.length + 1 }), /'a.npy' claims \d+ bytes in \d+/);
+  await rejects(one({ size: 2 ** 52, wide: true }), /'a.npy' claims 4503599627370496 bytes in/);
+  await rejects(readNpz(zip(files()), { maxSize: 1000 }), /the arrays take \d+ bytes, expected at most maxSize = 1000/);
+  await assert.rejects(readNpz(zip(files()), { maxSize: -1 }), { code: 'ARGUMENT', parameter: 'maxSize' });
+  await assert.rejects(readNpz(zip(files()), { most: 1 }), { code: 'ARGUMENT', parameter: 'most' });
+});
+
+test('every fault of an npz file is named', async () => {
+  const good = zip(files({ deflate: true }));
+  const half = good.slice();
+  half.fill(0, 40, 120);
+  const end = good.length - 22;
+  const changed = (at, ...values) => {
+    const copy = good.slice();
+    copy.set(values, at);
+    return copy;
+  };
+  const twice = zip([{ ...NAN }, { ...NAN, name: 'b.npy', offset: 0 }]);
+  for (const [file, pattern] of [
+    [null, /bytes is null/],
+    [new Uint8Array(0), /this is an empty file, expected an npz file/],
+    [new Uint8Array(9), /the file is no zip archive, expected an npz file/],
+    [writeNpy(a), /this is an npy array: use readNpy, expected an npz file/],
+    [safetensors({}), /this is a safetensors file: use readSafetensors/],
+    [
+      zip([{ name: 'archive/data.pkl', bytes: [1] }]),
+      /'archive\/data.pkl' in it is no npy file: this is a PyTorch checkpoint/,
+    ],
+    [zip([...files(), { name: 'b', bytes: [1] }]), /'b' in it is no npy file/],
+    [good.subarray(0, good.length - 1), /directory is missing, the file is truncated/],
+    [good.subarray(0, 10), /directory is missing/],
+    [changed(end + 10, 9), /directory of \d+ bytes claims 9 files/],
+    [changed(end + 12, 255, 255), /directory ends beyond its place/],
+    [changed(end + 16, 255, 255, 255, 255), /its 64-bit directory is missing/],
+    [changed(0, 0x50, 0x4b, 9, 9), /no file at byte 0/],
+    [half, /'a.npy' (cannot be decompressed|holds|has another checksum)|overlaps/],
+    [zip([{ ...NAN, crc: 5 }]), /'a.npy' has another checksum than its directory says/],
+    [zip([{ ...NAN, method: 14 }]), /'a.npy' is compressed by method 14, expected 0 \(stored\) or 8 \(deflate\)/],
+    [zip([{ ...NAN, flags: 1 }]), /'a.npy' is encrypted/],
+    [zip([{ ...NAN, packedSize: 10 }]), /'a.npy' claims \d+ bytes in 10/],
+    [zip([{ ...NAN, packedSize: 10000, size: 10000 }]), /'a.npy' (overlaps what follows|lies beyond)/],
+    [zip([{ ...NAN, offset: 2 ** 31 }]), /'a.npy' lies beyond its end/],
+    [zip([NAN, NAN]), /there are two arrays 'a'/],
+    [twice, /no file at byte 0|overlaps/],
+    [zip([{ name: 'a.npy', bytes: [1, 2, 3] }]), /readNpz: 'a.npy'?.*does not begin with|'a': the file does not begin/],
+    [zip([{ ...NAN, deflate: true, packed: new Uint8Array(200).fill(255) }]), /'a.npy' cannot be decompressed: /],
+    [zip([{ ...NAN, deflate: true, packed: deflateRawSync(NAN.bytes).subarray(0, 90) }]), /'a.npy' (cannot be|holds)/],
+  ])
+    await rejects(readNpz(file), pattern);
+});
