@@ -10,8 +10,7 @@ import { MultiHeadAttention } from './ops/multihead.js';
 import { Adam, clipGradients, Sgd } from './ops/optimizer.js';
 import { fillNormal, fillUniform, uniformSource } from './ops/random.js';
 import { Memory } from './memory/memory.js';
-import { readSafetensors } from './io/formats.js';
-import { readSavedOptions, Transformer } from './models/transformer.js';
+import { readSavedTransformer, Transformer } from './models/transformer.js';
 import { version } from '../../package.json';
 
 /** @import { AttentionOptions, AttentionResult } from './ops/attention.js' */
@@ -19,7 +18,7 @@ import { version } from '../../package.json';
 /** @import { LossOptions, LossResult } from './ops/loss.js' */
 /** @import { MultiHeadOptions } from './ops/multihead.js' */
 /** @import { AdamOptions, SgdOptions, Trainable } from './ops/optimizer.js' */
-/** @import { CoreExports } from '../../dist/abi/abi.js' */
+/** @import { CoreExports } from './memory/memory.js' */
 /** @import { Tensor } from './memory/tensor.js' */
 /** @import { TensorLike } from './check/tensorlike.js' */
 /** @import { TransformerOptions } from './models/transformer.js' */
@@ -250,8 +249,8 @@ export class Headlight {
    * @returns {Transformer}
    */
   loadTransformer(bytes) {
-    const { tensors, metadata } = readSafetensors(bytes);
-    const model = new Transformer(this, this.#memory, readSavedOptions(metadata));
+    const { options, tensors } = readSavedTransformer(bytes);
+    const model = new Transformer(this, this.#memory, options);
     try {
       return model.loadStateDict(tensors);
     } catch (error) {

@@ -2,9 +2,8 @@
 
 import { load } from '../../src/js/load/inline.js';
 import model from '../train/learned.safetensors';
-import { teach } from '../train/session.js';
+import { teach } from '../train/worker.js';
 import { answer } from './answer.js';
-import { spareThreads } from './spare.js';
 
-if (self.name === 'teach') teach(() => load({ threads: spareThreads() }));
+if (self.name === 'teach') teach(load);
 else answer(load, async () => model);

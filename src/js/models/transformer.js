@@ -8,10 +8,13 @@
 
 import { checkOptions, readBoolean, readNumber } from '../check/arguments.js';
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
+import { quoteNames } from '../check/quote.js';
+import { formatShape, sameShape } from '../check/shape.js';
 import { readTensorLike } from '../check/tensorlike.js';
-import { writeSafetensors } from '../io/formats.js';
-import { crossEntropy } from '../ops/loss.js';
+import { parseJson } from '../io/json.js';
+import { readSafetensors, readSafetensorsHeader, writeSafetensors } from '../io/safetensors.js';
 import { touch, viewOf } from '../memory/tensor.js';
+import { crossEntropy } from '../ops/loss.js';
 
 /** @import { Headlight } from '../index.js' */
 /** @import { Memory } from '../memory/memory.js' */
@@ -40,6 +43,8 @@ import { touch, viewOf } from '../memory/tensor.js';
 /** @typedef {{ loss: number, correct: number, counted: number }} StepResult */
 
 const OPTIONS = ['layers', 'dModel', 'numHeads', 'vocab', 'context', 'mlp', 'norm', 'causal', 'std', 'dropout', 'seed'];
+/** More names than these an error does not list. */
+const MOST_MISSING = 8;
 const SIZE = { integer: true, least: 1, most: 2 ** 20 };
 
 /** @param {TransformerOptions} given */
@@ -70,20 +75,88 @@ function resolveOptions(given) {
   });
 }
 
+/**
+ * The parameters that a transformer of these options has, in the order of its layers.
+ * @param {ReturnType<typeof resolveOptions>} options
+ * @returns {Generator<[name: string, shape: number[]]>}
+ */
+function* parameterShapes({ layers, dModel: C, vocab, context, mlp, norm }) {
+  /** @param {string} name @returns {[string, number[]][]} */
+  const normShapes = (name) =>
+    ['weight', 'bias'].slice(0, { none: 0, rms: 1, layer: 2 }[norm]).map((part) => [`${name}.${part}`, [C]]);
+  yield ['embedding.table', [vocab, C]];
+  yield ['embedding.position', [context, C]];
+  for (let i = 0; i < layers; i++) {
+    const block = `blocks.${i}`;
+    yield* normShapes(`${block}.norm1`);
+    for (const weight of ['wq', 'wk', 'wv', 'wo']) yield [`${block}.attention.${weight}`, [C, C]];
+    for (const bias of ['bq', 'bk', 'bv', 'bo']) yield [`${block}.attention.${bias}`, [C]];
+    if (mlp === 0) continue;
+    yield* normShapes(`${block}.norm2`);
+    yield [`${block}.up.weight`, [mlp, C]];
+    yield [`${block}.up.bias`, [mlp]];
+    yield [`${block}.down.weight`, [C, mlp]];
+    yield [`${block}.down.bias`, [C]];
+  }
+  yield* normShapes('norm');
+  yield ['head.weight', [vocab, C]];
+}
+
 /** Those that save() has written. @param {Record<string, string>} metadata of the file @returns {TransformerOptions} */
-export function readSavedOptions({ headlight }) {
+function readSavedOptions({ headlight }) {
   const fail = (/** @type {string} */ reason) =>
     new HeadlightError('FORMAT', `loadTransformer: the file does not say which transformer it is of: ${reason}`, {
       parameter: 'headlight',
       got: headlight,
     });
   if (headlight === undefined) throw fail('no "headlight" in its metadata');
-  try {
-    return JSON.parse(headlight);
-  } catch {
-    throw fail('"headlight" in its metadata is not JSON');
-  }
+  return /** @type {TransformerOptions} */ (
+    parseJson(headlight, (reason) => fail(`"headlight" in its metadata is not JSON as expected: ${reason}`))
+  );
 }
+
+/**
+ * What save() has written. The options decide how much is built: they are held against the tensors of the file before
+ * anything is.
+ * @param {ArrayBuffer | ArrayBufferView} bytes
+ */
+export function readSavedTransformer(bytes) {
+  const caller = 'loadTransformer';
+  const { tensors: ranges, metadata } = readSafetensorsHeader(bytes);
+  const options = resolveOptions(readSavedOptions(metadata));
+  const got = Object.keys(ranges);
+  /** @type {string[]} */
+  const expected = [];
+  for (const [name, shape] of parameterShapes(options)) {
+    expected.push(name);
+    const range = ranges[name];
+    if (range && !sameShape(range.shape, shape)) throw shapeError(caller, name, range.shape, formatShape(shape));
+    // A million layers may be claimed: there is no need to list all that is missing.
+    if (expected.length > got.length + MOST_MISSING) {
+      const missing = expected.filter((other) => !(other in ranges)).slice(0, MOST_MISSING);
+      throw namesError(caller, `missing ${quoteNames(missing)} and others`, missing[0], { expected, got });
+    }
+  }
+  checkNames(caller, expected, got);
+  return { options, tensors: readSafetensors(bytes).tensors };
+}
+
+/** @param {string} caller @param {string[]} expected @param {string[]} got */
+function checkNames(caller, expected, got) {
+  const [known, given] = [new Set(expected), new Set(got)];
+  const missing = expected.filter((name) => !given.has(name));
+  const unexpected = got.filter((name) => !known.has(name));
+  if (missing.length + unexpected.length === 0) return;
+  const reasons = [
+    ...(missing.length ? [`missing ${quoteNames(missing)}`] : []),
+    ...(unexpected.length ? [`unexpected ${quoteNames(unexpected)}`] : []),
+  ];
+  throw namesError(caller, reasons.join('; '), missing[0] ?? unexpected[0], { expected, got });
+}
+
+/** @param {string} caller @param {string} reason @param {string} parameter @param {{ expected: string[], got: string[] }} names */
+const namesError = (caller, reason, parameter, names) =>
+  new HeadlightError('ARGUMENT', `${caller}: ${reason}`, { parameter, ...names });
 
 export class Transformer {
   #hl;
@@ -275,16 +348,8 @@ export class Transformer {
     if (dict === null || typeof dict !== 'object')
       throw argumentError(caller, 'dict', dict, 'an object of named tensors');
     const { parameters } = this;
-    const [expected, got] = [Object.keys(parameters), Object.keys(dict)];
-    const missing = expected.filter((name) => !got.includes(name));
-    const unexpected = got.filter((name) => !expected.includes(name));
-    if (missing.length + unexpected.length > 0) {
-      throw new HeadlightError(
-        'ARGUMENT',
-        `${caller}: ${[missing.length && `missing ${missing.join(', ')}`, unexpected.length && `unexpected ${unexpected.join(', ')}`].filter(Boolean).join('; ')}`,
-        { parameter: missing[0] ?? unexpected[0], expected, got },
-      );
-    }
+    const expected = Object.keys(parameters);
+    checkNames(caller, expected, Object.keys(dict));
     const sources = expected.map((name) => {
       const source = readTensorLike(dict[name], caller, name);
       if (source.shape.join() !== parameters[name].shape.join())

@@ -227,7 +227,6 @@ export class Adam extends Optimizer {
   /** @protected @param {Memory} memory @param {Entry} entry @param {Tensor | Staged} gradient */
   update(memory, { tensor, steps, state: [mean, square] }, gradient) {
     const { betas, eps, weightDecay } = this.options;
-    const [beta1, beta2] = betas;
     memory.call(
       'hl_adam_step',
       'step',
@@ -238,8 +237,7 @@ export class Adam extends Optimizer {
       tensor.size,
       steps,
       this.lr,
-      beta1,
-      beta2,
+      ...betas,
       eps,
       weightDecay,
       Number(this.#decoupled),

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { HeadlightError, load, warmupSchedule } from 'headlight';
 import { readSafetensors, writeSafetensors } from 'headlight/formats';
-import { uniformSource } from '../../../src/js/ops/random.js';
-import { batchOf, TASKS, textTask } from '../../../web/model/tasks.js';
+import { batchOf, randomSource, TASKS, textTask } from '../../../web/train/tasks.js';
 import { difference } from '../../support/golden.js';
 import { everywhere, flavours, hl } from '../../support/headlight.js';
 import { crossEntropy, differences } from '../../support/layers.js';
@@ -32,7 +31,7 @@ const copies = (tensors) =>
 /** A model whose biases and norms are not the zeros and ones that would hide a mistake. */
 const build = (hl, options) => {
   const model = hl.transformer(options);
-  const random = uniformSource(12);
+  const random = randomSource(12);
   for (const { data } of Object.values(model.parameters)) data.forEach((x, i) => void (data[i] = x + random() - 0.5));
   return model;
 };
@@ -50,7 +49,7 @@ function teach(hl, model, { rate, batch, steps }, task, examine = () => null) {
   const layers = Object.values(model.layers);
   const optimizer = hl.adamW(layers, { lr: rate });
   const schedule = warmupSchedule({ lr: rate, warmup: 50 });
-  const random = uniformSource(1);
+  const random = randomSource(1);
   let result;
   for (let step = 0; step < steps; step++) {
     const { labels, targets } = batchOf(task, random, batch);
@@ -224,7 +223,7 @@ test('what does not fit is refused by name, and nothing is lost', async () => {
     'head.weight',
     /has shape \[6,5\], expected \[5,6\]/,
   );
-  refuses(() => hl.loadTransformer(file.slice(0, 99)), 'FORMAT', undefined, /truncated/);
+  refuses(() => hl.loadTransformer(file.slice(0, 99)), 'FORMAT', undefined, /readSafetensorsHeader: .* truncated/);
   refuses(() => model.loadStateDict(null), 'ARGUMENT', 'dict', /dict is null/);
   assert.equal(hl.info.memory.used, made);
   model.dispose();
@@ -236,6 +235,55 @@ test('what does not fit is refused by name, and nothing is lost', async () => {
   refuses(() => narrow.transformer({ ...SMALL, layers: 9, dModel: 96 }), 'OUT_OF_MEMORY', undefined, /out of memory/);
   assert.equal(narrow.info.memory.used, free);
   narrow.dispose();
+});
+
+test('every option of a saved model decides which names and shapes its file must have', () => {
+  for (const form of FORMS) {
+    const model = hl.transformer(form);
+    const { tensors, metadata } = readSafetensors(model.save());
+    const other = (options) => () =>
+      hl.loadTransformer(
+        writeSafetensors(tensors, { headlight: JSON.stringify({ ...JSON.parse(metadata.headlight), ...options }) }),
+      );
+    hl.loadTransformer(model.save()).dispose();
+    assert.throws(other({ layers: form.layers + 1 }), { code: 'ARGUMENT', message: /loadTransformer: missing blocks/ });
+    refuses(other({ dModel: 8 }), 'SHAPE', 'embedding.table', /has shape \[5,6\], expected \[5,8\]/);
+    refuses(other({ vocab: 6 }), 'SHAPE', 'embedding.table', /has shape \[5,6\], expected \[6,6\]/);
+    refuses(other({ context: 5 }), 'SHAPE', 'embedding.position', /has shape \[4,6\], expected \[5,6\]/);
+    if (form.layers > 0) assert.throws(other({ mlp: 9 }), { message: /up.weight has shape|missing blocks.0/ });
+    if (form.norm !== 'rms') assert.throws(other({ norm: 'rms' }), { code: 'ARGUMENT', message: /missing|unexpected/ });
+    model.dispose();
+  }
+});
+
+test('a model file is held against its options before anything is built', () => {
+  const { used, reserved } = hl.info.memory;
+  const claims = (options, tensors = {}) =>
+    hl.loadTransformer.bind(
+      hl,
+      writeSafetensors(tensors, { headlight: JSON.stringify({ ...SMALL, mlp: 0, ...options }) }),
+    );
+  const wide = { vocab: 2 ** 20, context: 2 ** 20, dModel: 2 ** 20, numHeads: 1, layers: 2 ** 20 };
+  const first = 'embedding.table';
+  refuses(claims({ layers: 2 ** 20 }), 'ARGUMENT', first, /loadTransformer: missing embedding.table, .* and others$/);
+  refuses(claims({ dModel: 8192 }), 'ARGUMENT', first, /missing embedding.table/);
+  refuses(claims(wide), 'ARGUMENT', first, /missing embedding.table/);
+  const table = { data: new Float32Array(30), shape: [5, 6] };
+  refuses(claims({ layers: 2 ** 20 }, { [first]: table }), 'ARGUMENT', 'embedding.position', /and others$/);
+  refuses(claims(wide, { [first]: table }), 'SHAPE', first, /has shape \[5,6\], expected \[1048576,1048576\]/);
+  assert.deepEqual(hl.info.memory, { ...hl.info.memory, used, reserved });
+});
+
+test('of many wrong names a few are listed', () => {
+  const model = hl.transformer(SMALL);
+  const many = Object.fromEntries(Array.from({ length: 20000 }, (_, i) => [`${'x'.repeat(90)}${i}`, [0]]));
+  assert.throws(
+    () => model.loadStateDict({ ...model.stateDict(), ...many }),
+    ({ code, message }) =>
+      code === 'ARGUMENT' && /unexpected xxx.* and 19992 more$/.test(message) && message.length < 800,
+  );
+  assert.throws(() => model.loadStateDict({}), /missing embedding.table, .* and \d+ more$/);
+  model.dispose();
 });
 
 test(
@@ -284,7 +332,7 @@ test('a tiny model learns to repeat, and one of its heads looks at what followed
   const task = { ...TASKS.repeat, context: 24, sequence: (random) => repeated(random, 24) };
   const model = hl.transformer({ layers: 2, dModel: 32, numHeads: 2, vocab: 26, context: 24, mlp: 0, seed: 1 });
   teach(hl, model, { rate: 0.005, batch: 32, steps: 600 }, task);
-  const { labels, targets } = batchOf(task, uniformSource(2), 64);
+  const { labels, targets } = batchOf(task, randomSource(2), 64);
   const { correct, counted } = model.judge(labels, targets);
   assert.ok(correct / counted > 0.9, `${correct} of ${counted}`);
   const scores = hl.scope(() =>

@@ -2,12 +2,13 @@
 
 import { formatWeight, makeScale } from '../model/scale.js';
 import { step } from '../model/state.js';
-import { OPTIMIZERS, TASK_NAMES, usualSettings } from '../model/tasks.js';
+import { fill } from '../view/controls.js';
+import { cellAt, drawHead, drawThumbnail } from '../view/heatmap.js';
+import { download } from '../view/share.js';
 import { startWorker } from '../worker/ask.js';
 import { drawCurves } from './charts.js';
-import { fill } from './controls.js';
-import { download } from './download.js';
-import { cellAt, drawHead, drawThumbnail } from './heatmap.js';
+import { TASK_NAMES } from './tasks.js';
+import { OPTIMIZERS, usualSettings } from './trainer.js';
 
 const CHOICES = {
   layers: [1, 2, 3, 4],
@@ -20,7 +21,7 @@ const CURVE_HEIGHT = 150;
 /** The live sentence is renewed not more often than this, in milliseconds. */
 const SAY_EVERY = 5000;
 
-export function createTraining(page) {
+export function createTrain(page) {
   const { $ } = page;
   let teacher = null;
   let settings = usualSettings(page.state.task, page.strings.trainSample);

@@ -1,6 +1,7 @@
 // What the worker of the Train view does: trains in short turns, so that it hears what it is told in between.
 
 import { readSafetensors, writeSafetensors } from '../../src/js/io/formats.js';
+import { spareThreads } from '../worker/spare.js';
 import { createTrainer } from './trainer.js';
 
 /** Training goes on for so long at a stretch; pictures of the heads are taken not more often than this. Milliseconds. */
@@ -9,9 +10,9 @@ const VALIDATE_EVERY = 20;
 /** How long a step takes at least, by the speed. */
 const PAUSES = { slow: 400, medium: 60, fast: 0 };
 
-/** @param {() => Promise<object>} load */
+/** @param {(options: { threads: number }) => Promise<object>} load */
 export function teach(load) {
-  const core = load();
+  const core = load({ threads: spareThreads() });
   core.catch(() => {});
   let trainer = null;
   let playing = false;
@@ -34,7 +35,7 @@ export function teach(load) {
 
   function look(points, more) {
     lookedAt = performance.now();
-    trainer.takeSnapshot();
+    trainer.keepSnapshot();
     const seen = trainer.look();
     post(points, { ...more, seen, snapshots: trainer.snapshots });
   }
