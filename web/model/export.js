@@ -3,8 +3,18 @@
 import { writeNpy, writeSafetensors } from '../../src/js/io/formats.js';
 import { formatNumber, formatWeight, shortest } from './scale.js';
 
-/** Quoted where a reader of CSV, or a spreadsheet that takes = + - @ for a formula, might stumble. */
-const field = (text) => (/[",\r\n]|^[\s=+\-@]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+/** What a spreadsheet takes for the beginning of a formula, in either width. */
+const FORMULA = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+
+/**
+ * A text as one cell. A spreadsheet would run some texts as formulas: an apostrophe before them makes them text.
+ * Numbers stay numbers. Quoted where one of the usual separators, or space around it, might be misread.
+ */
+function field(text) {
+  const cell = FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
+  return /[",;\t\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+}
 
 /** One head: keys across, queries down, every weight as the shortest decimal of its float32. */
 export function toCsv({ queries, keys, weights, shape: [, H, T, S] }, { batch, head }) {

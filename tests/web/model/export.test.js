@@ -26,16 +26,48 @@ function parse(text) {
 
 test('the table reads back to the same tokens and the same float32 numbers', () => {
   const [head, ...rows] = parse(toCsv(result, { batch: 0, head: 1 }));
-  assert.deepEqual(head, ['', ...TOKENS]);
+  const tokens = TOKENS.map((token) => (token === '=SUM(A1)' ? "'=SUM(A1)" : token));
+  assert.deepEqual(head, ['', ...tokens]);
   assert.deepEqual(
     rows.map(([token]) => token),
-    TOKENS,
+    tokens,
   );
   assert.deepEqual(Float32Array.from(rows.flatMap(([, ...values]) => values.map(Number))), weights.subarray(T * S));
 });
 
-test('what a spreadsheet would run as a formula is quoted', () => {
-  assert.match(toCsv(result, { batch: 0, head: 0 }), /,"=SUM\(A1\)"/);
+/** How a token stands in the table. */
+const cellOf = (token) =>
+  toCsv({ queries: [token], keys: [''], shape: [1, 1, 1, 1], weights: Float32Array.of(0.5) }, { batch: 0, head: 0 })
+    .slice(',\r\n'.length)
+    .replace(/,0\.5\r\n$/, '');
+
+test('what a spreadsheet would run as a formula is a text there, and numbers stay numbers', () => {
+  for (const formula of [
+    '=1+1',
+    '+1+1',
+    '-1+1',
+    '@SUM(A1)',
+    '-',
+    '+',
+    '=',
+    '@',
+    '-cmd',
+    '-1e',
+    '＝1+1',
+    '＋',
+    '－',
+    '＠x',
+  ])
+    assert.equal(cellOf(formula), `'${formula}`);
+  for (const formula of ['=A1,2', '=A1;2', '="x"', '\t=1', '\r=1', '\n=1', '-1\n', '=1\t'])
+    assert.equal(cellOf(formula), `"'${formula.replaceAll('"', '""')}"`);
+  for (const plain of ['-1', '+1', '-1.5e-7', '+.5', '-3.', '1=1', 'a-b', 'ab@c', '’'])
+    assert.equal(cellOf(plain), plain);
+});
+
+test('a token that holds a separator stays in one cell', () => {
+  for (const token of ['a,b', 'a;=1+1', 'a\t=1+1', 'a\n=1+1', 'a"b', ' a', 'a '])
+    assert.equal(cellOf(token), `"${token.replaceAll('"', '""')}"`);
 });
 
 test('npy and safetensors hold the bits that are shown, and the tokens', () => {
