@@ -6,22 +6,12 @@ cd "$(dirname "$0")"
 # npm puts node_modules/.bin first on PATH, where a newer Node lies for the tests: take the one npm runs on.
 node=${npm_node_execpath:-node}
 
-EXPORTS=(
-  hl_tensor_alloc hl_tensor_free
-  hl_embedding_forward hl_embedding_backward hl_norm_forward hl_norm_backward hl_gelu_forward hl_gelu_backward
-  hl_add hl_cross_entropy hl_sgd_step hl_adam_step hl_square_sum hl_scale
-  hl_memory_used hl_memory_reserved hl_memory_limit hl_memory_set_limit
-  hl_attention hl_attention_backward hl_cache_append hl_linear_forward hl_linear_backward
-  hl_multihead_forward hl_multihead_saved_size hl_multihead_backward
-  hl_weight_packed_size hl_weight_pack hl_weight_quantized_size hl_weight_quantize
-  hl_simd hl_attention_args_size hl_attention_backward_args_size hl_multihead_args_size hl_multihead_backward_args_size
-)
-THREAD_EXPORTS=(hl_pool_work hl_pool_resize hl_pool_quit)
 # The hot loops are written out to be unrolled; everything around them is to be small.
 KERNELS=(exp gemm gemm_int8 softmax dropout tile)
 COMPILE=(-Isrc/core -std=c17 -O2 -msimd128 -mbulk-memory -fno-math-errno -Wall -Wextra -Werror)
+STACK=65536
 # No Binaryen pass after the link (-O1): it would undo the register allocation that the kernels rely on.
-LINK=(-O1 --no-entry -sWASM_BIGINT -sALLOW_MEMORY_GROWTH -sINITIAL_MEMORY=131072 -sMAXIMUM_MEMORY=4GB -sTOTAL_STACK=65536)
+LINK=(-O1 --no-entry -sWASM_BIGINT -sALLOW_MEMORY_GROWTH -sINITIAL_MEMORY=131072 -sMAXIMUM_MEMORY=4GB -sTOTAL_STACK=$STACK)
 
 # Shared memory comes from outside; every worker sets a stack pointer of its own.
 THREAD_COMPILE=(-matomics -mmutable-globals)
@@ -114,18 +104,23 @@ setup_tests() {
 
 # ---- the core ----------------------------------------------------------------------------------------------
 
+# What JavaScript must know of headlight.h: offsets, enumerations, signatures, a fingerprint.
+build_abi() {
+  stale dist/abi/abi.flags src/core/headlight.h src/build/abi.js package.json build.sh || return 0
+  emcc -Isrc/core -fsyntax-only -Xclang -fdump-record-layouts-complete -Xclang -ast-dump=json -x c src/core/headlight.h |
+    "$node" src/build/abi.js dist/abi "$("$node" -p 'require("./package.json").version')" "STACK=$STACK"
+}
+
 # Compiles and links src/core in one flavour, with threads where its name says so. Arguments: the flavour, then
 # more flags for the compiler.
 build_flavour() {
-  local flavour=$1 source name small object job objects=() jobs=() headers=(src/core/*.h src/core/*/*.h) exports=("${EXPORTS[@]}") compile=("${COMPILE[@]}") link=("${LINK[@]}") list
+  local flavour=$1 source name small object job objects=() jobs=() headers=(src/core/*.h src/core/*/*.h) compile=("${COMPILE[@]}") link=("${LINK[@]}") about
   shift
   compile+=("$@")
   if [[ $flavour == *-threads ]]; then
-    exports+=("${THREAD_EXPORTS[@]}")
     compile+=("${THREAD_COMPILE[@]}")
     link+=("${THREAD_LINK[@]}")
   fi
-  list=$(IFS=, && say "${exports[*]/#/_}")
   mkdir -p "dist/obj/$flavour" dist/test
   for source in src/core/*/*.c; do
     name=$(basename "$source" .c)
@@ -134,14 +129,16 @@ build_flavour() {
     small=-Os
     if [[ " ${KERNELS[*]} " == *" $name "* ]]; then small=; fi
     objects+=("$object")
-    stale "$object" "$source" "${headers[@]}" build.sh dist/obj/toolchain || continue
-    emcc "${compile[@]}" ${small:+$small} -c "$source" -o "$object" &
+    stale "$object" "$source" "${headers[@]}" build.sh dist/obj/toolchain dist/abi/abi.flags || continue
+    about=()
+    if [[ $name == about ]]; then read -ra about <dist/abi/abi.flags; fi
+    emcc "${compile[@]}" ${small:+$small} "${about[@]}" -c "$source" -o "$object" &
     jobs+=($!)
   done
   for job in "${jobs[@]}"; do wait "$job"; done
   if stale "dist/headlight.$flavour.wasm" "${objects[@]}"; then
     say "core: headlight.$flavour.wasm"
-    emcc "${link[@]}" "${objects[@]}" -sEXPORTED_FUNCTIONS="$list" -o "dist/headlight.$flavour.wasm"
+    emcc "${link[@]}" "${objects[@]}" -o "dist/headlight.$flavour.wasm"
   fi
   # The same objects with every internal function exported: for the tests of the kernels.
   if [[ $flavour != *-threads ]] && stale "dist/test/core.$flavour.wasm" "${objects[@]}"; then
@@ -182,6 +179,7 @@ build_relaxed() {
 build_core() {
   local relaxed
   relaxed=$(relaxed_compiler)
+  build_abi
   build_flavour simd128
   build_flavour simd128-threads
   case $relaxed in

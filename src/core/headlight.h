@@ -16,7 +16,10 @@
 
 #include <stdint.h>
 
-typedef enum {
+/* Exported from the .wasm. What JavaScript must know of structs, enums and functions is read from here as well. */
+#define HL_EXPORT __attribute__((used, visibility("default")))
+
+typedef enum hl_status {
   HL_OK = 0,
   HL_OUT_OF_MEMORY = 1, /* the workspace does not fit below the memory limit */
   HL_BAD_SHAPE = 2,     /* sizes contradict each other: H not a multiple of G, a missing input, ... */
@@ -29,29 +32,29 @@ typedef enum {
 /* A block of `count` floats, aligned to 64 bytes, contents undefined. NULL when it does not fit below the
  * limit; `count` is a double so that a product of sizes beyond 2³² arrives as what it is and is refused.
  * A count of 0 gives a valid block. */
-float *hl_tensor_alloc(double count);
+HL_EXPORT float *hl_tensor_alloc(double count);
 
 /* Gives a block back. NULL is allowed; anything that is not a live block is HL_BAD_POINTER. */
-hl_status hl_tensor_free(float *block);
+HL_EXPORT hl_status hl_tensor_free(float *block);
 
-double hl_memory_used(void);     /* bytes in live blocks, their headers included */
-double hl_memory_reserved(void); /* bytes of linear memory taken from the host; it never shrinks */
-double hl_memory_limit(void);    /* bytes that reserved may grow to; 4 GiB at the start */
-void hl_memory_set_limit(double bytes);
+HL_EXPORT double hl_memory_used(void);     /* bytes in live blocks, their headers included */
+HL_EXPORT double hl_memory_reserved(void); /* bytes of linear memory taken from the host; it never shrinks */
+HL_EXPORT double hl_memory_limit(void);    /* bytes that reserved may grow to; 4 GiB at the start */
+HL_EXPORT void hl_memory_set_limit(double bytes);
 
 /* ---- scaled dot-product attention ------------------------------------------------------------------- */
 
 /* Step in floats from one batch entry, head or row to the next; the last axis is contiguous. */
-typedef struct {
+typedef struct hl_stride {
   uint32_t batch, head, row;
 } hl_stride;
 
 /* Step in elements along (B,H,T,S) of an operand that broadcasts: 0 where it is repeated. */
-typedef struct {
+typedef struct hl_broadcast {
   uint32_t batch, head, query, key;
 } hl_broadcast;
 
-typedef enum {
+typedef enum hl_scores {
   HL_SCORES_NONE = 0,
   HL_SCORES_RAW = 1,    /* q·k */
   HL_SCORES_SCALED = 2, /* × scale */
@@ -59,13 +62,13 @@ typedef enum {
   HL_SCORES_MASKED = 4, /* + bias, hidden keys replaced by fill: what softmax sees */
 } hl_scores;
 
-typedef enum {
+typedef enum hl_weights {
   HL_WEIGHTS_NONE = 0,
   HL_WEIGHTS_HEADS = 1, /* (B,H,T,S+E) */
   HL_WEIGHTS_MEAN = 2,  /* (B,T,S+E), the mean over heads */
 } hl_weights;
 
-typedef struct {
+typedef struct hl_attention_args {
   float *output;     /* (B,H,T,Dv) by output_stride */
   float *weights;    /* as weights_mode says, contiguous; after dropout */
   float *scores;     /* (B,H,T,S+E), contiguous, at scores_step */
@@ -109,10 +112,10 @@ typedef struct {
  * softmax, with workspace linear in S; with them, a tile of score rows is held, 24·(S+E) floats more.
  * A row that sees no key has weights 0 and output 0; with a finite fill it is uniform. NaN and infinity in
  * a hidden key or value reach no output. B, T, S or Dv of 0 is allowed. */
-hl_status hl_attention(const hl_attention_args *args);
+HL_EXPORT hl_status hl_attention(const hl_attention_args *args);
 
 /* In reverse: from the gradient of the output, and of the weights where they were returned, to those of the inputs. */
-typedef struct {
+typedef struct hl_attention_backward_args {
   /* As hl_attention was given them; output and statistics as it left them. The weights and scores themselves are not
    * looked at, they are made again tile by tile. */
   hl_attention_args attention;
@@ -127,40 +130,40 @@ typedef struct {
  * hidden key or value reach no gradient. Workspace is linear in T and S, but for d_bias nothing is of size T·S.
  * The result has the same bits for any number of threads: a d_bias that repeats over batch or heads is added up by
  * one thread for all that share it. */
-hl_status hl_attention_backward(const hl_attention_backward_args *args);
+HL_EXPORT hl_status hl_attention_backward(const hl_attention_backward_args *args);
 
 /* present (B,G,P+S,D) = past (B,G,P,D) followed by fresh (B,G,S,D, by its stride). */
-hl_status hl_cache_append(float *present, const float *past, const float *fresh, uint32_t batch, uint32_t kv_heads,
-                          uint32_t past_keys, uint32_t keys, uint32_t width, uint32_t fresh_batch_stride,
-                          uint32_t fresh_head_stride, uint32_t fresh_row_stride);
+HL_EXPORT hl_status hl_cache_append(float *present, const float *past, const float *fresh, uint32_t batch,
+                                    uint32_t kv_heads, uint32_t past_keys, uint32_t keys, uint32_t width,
+                                    uint32_t fresh_batch_stride, uint32_t fresh_head_stride, uint32_t fresh_row_stride);
 
 /* ---- linear layer ------------------------------------------------------------------------------------ */
 
 /* y(rows, out) = x(rows, in) · weight(out, in)ᵀ + bias(out); the bias may be NULL. */
-hl_status hl_linear_forward(float *y, const float *x, const float *weight, const float *bias, uint32_t rows,
-                            uint32_t out, uint32_t in);
+HL_EXPORT hl_status hl_linear_forward(float *y, const float *x, const float *weight, const float *bias, uint32_t rows,
+                                      uint32_t out, uint32_t in);
 
 /* dx(rows, in) = dy(rows, out) · weight. The gradients of the parameters are ADDED to what is there, so that several
  * calls sum up: dweight(out, in) += dyᵀ · x, dbias(out) += Σ dy over the rows. Any of the three may be NULL. */
-hl_status hl_linear_backward(float *dx, float *dweight, float *dbias, const float *dy, const float *x,
-                             const float *weight, uint32_t rows, uint32_t out, uint32_t in);
+HL_EXPORT hl_status hl_linear_backward(float *dx, float *dweight, float *dbias, const float *dy, const float *x,
+                                       const float *weight, uint32_t rows, uint32_t out, uint32_t in);
 
 /* ---- multi-head attention --------------------------------------------------------------------------- */
 
 /* The layer takes its weights packed: in the order in which the kernel reads them, the same for every
  * flavour. Packing costs about as much as one row of input; do it once. Floats that a packed weight takes,
  * and packed = weight (out, in): */
-double hl_weight_packed_size(uint32_t out, uint32_t in);
-hl_status hl_weight_pack(float *packed, const float *weight, uint32_t out, uint32_t in);
+HL_EXPORT double hl_weight_packed_size(uint32_t out, uint32_t in);
+HL_EXPORT hl_status hl_weight_pack(float *packed, const float *weight, uint32_t out, uint32_t in);
 
 /* The same rounded to eight bits, each output channel by a scale of its own: a quarter of the memory, and faster.
  * The inputs of a product are rounded too, each row by its own scale: to 8 bits where the processor multiplies
  * four at a time, else to as many as the sums have room for. So the packed form, of the same size everywhere,
  * is good for the machine it was made on. A row or channel that is not finite gives NaN. */
-double hl_weight_quantized_size(uint32_t out, uint32_t in);
-hl_status hl_weight_quantize(float *packed, const float *weight, uint32_t out, uint32_t in);
+HL_EXPORT double hl_weight_quantized_size(uint32_t out, uint32_t in);
+HL_EXPORT hl_status hl_weight_quantize(float *packed, const float *weight, uint32_t out, uint32_t in);
 
-typedef struct {
+typedef struct hl_multihead_args {
   /* output (B,T,C), weights, scores, visibility, sizes and numbers as above; value_width is width.
    * keys counts past_keys as well. query, key, value, appended, all strides but the masks': set here. */
   hl_attention_args attention;
@@ -179,12 +182,12 @@ typedef struct {
 } hl_multihead_args;
 
 /* project → split → attend → concat → project. appended is set here, from bias_key and zero_attention. */
-hl_status hl_multihead_forward(const hl_multihead_args *args);
+HL_EXPORT hl_status hl_multihead_forward(const hl_multihead_args *args);
 
 /* Floats of `saved`: projections, heads, and two for each of their rows. Nothing of size T·S. */
-double hl_multihead_saved_size(const hl_multihead_args *args);
+HL_EXPORT double hl_multihead_saved_size(const hl_multihead_args *args);
 
-typedef struct {
+typedef struct hl_multihead_backward_args {
   /* As hl_multihead_forward was given them and left them, inputs unchanged; float weights, not int8. The packed
    * weights and the output are not looked at. */
   hl_multihead_args forward;
@@ -196,16 +199,16 @@ typedef struct {
   const float *wq, *wk, *wv, *wo;    /* the weights as they are, not packed */
 } hl_multihead_backward_args;
 
-hl_status hl_multihead_backward(const hl_multihead_backward_args *args);
+HL_EXPORT hl_status hl_multihead_backward(const hl_multihead_backward_args *args);
 
 /* ---- threads: only in the flavours with shared memory ------------------------------------------------ */
 
 /* What a worker runs, on an instance and a stack of its own, numbered from 1; returns after hl_pool_quit. */
-void hl_pool_work(uint32_t worker);
+HL_EXPORT void hl_pool_work(uint32_t worker);
 /* Threads that take part from now on, the caller's included: when the workers 1..size−1 run. */
-void hl_pool_resize(uint32_t size);
+HL_EXPORT void hl_pool_resize(uint32_t size);
 /* Sends the workers home; calls go on with one thread. */
-void hl_pool_quit(void);
+HL_EXPORT void hl_pool_quit(void);
 
 /* ---- layers beside attention ------------------------------------------------------------------------ */
 
@@ -215,34 +218,37 @@ void hl_pool_quit(void);
 
 /* output (B,T,C): row t of each batch entry = table[label] + position[first + t]. table (count,C), labels (B,T),
  * position (at least first + T, C) or NULL. A label that is no row of the table is HL_BAD_ARGUMENT. */
-hl_status hl_embedding_forward(float *output, const float *table, const float *position, const int32_t *labels,
-                               uint32_t batch, uint32_t rows, uint32_t width, uint32_t count, uint32_t first);
+HL_EXPORT hl_status hl_embedding_forward(float *output, const float *table, const float *position,
+                                         const int32_t *labels, uint32_t batch, uint32_t rows, uint32_t width,
+                                         uint32_t count, uint32_t first);
 /* d_table[label] += d_output, d_position[first + t] += d_output; d_position may be NULL. */
-hl_status hl_embedding_backward(float *d_table, float *d_position, const float *d_output, const int32_t *labels,
-                                uint32_t batch, uint32_t rows, uint32_t width, uint32_t count, uint32_t first);
+HL_EXPORT hl_status hl_embedding_backward(float *d_table, float *d_position, const float *d_output,
+                                          const int32_t *labels, uint32_t batch, uint32_t rows, uint32_t width,
+                                          uint32_t count, uint32_t first);
 
 /* Layer norm by rows (rows,width): output = (x − mean) · rstd · weight + bias, rstd = 1 / √(variance + eps), the
  * variance that of the whole row. With mean NULL it is RMS norm: the same without a mean, about zero.
  * mean and rstd (rows) are kept for backward. bias may be NULL. Where eps is 0, a row without variance gives NaN. */
-hl_status hl_norm_forward(float *output, float *mean, float *rstd, const float *x, const float *weight,
-                          const float *bias, uint32_t rows, uint32_t width, float eps);
+HL_EXPORT hl_status hl_norm_forward(float *output, float *mean, float *rstd, const float *x, const float *weight,
+                                    const float *bias, uint32_t rows, uint32_t width, float eps);
 /* dx is written; d_weight += Σ d_output · (x − mean) · rstd, d_bias += Σ d_output; d_bias may be NULL. */
-hl_status hl_norm_backward(float *dx, float *d_weight, float *d_bias, const float *d_output, const float *x,
-                           const float *mean, const float *rstd, const float *weight, uint32_t rows, uint32_t width);
+HL_EXPORT hl_status hl_norm_backward(float *dx, float *d_weight, float *d_bias, const float *d_output, const float *x,
+                                     const float *mean, const float *rstd, const float *weight, uint32_t rows,
+                                     uint32_t width);
 
-typedef enum {
+typedef enum hl_gelu {
   HL_GELU_EXACT = 0, /* x · Φ(x), Φ the normal distribution */
   HL_GELU_TANH = 1,  /* x · ½ (1 + tanh(√(2/π) (x + 0.044715 x³))) */
 } hl_gelu;
 
 /* Within 2e−7 · max(1, |x|), the gradient within 3e−7. output may be x; dx may be d_output or x. */
-hl_status hl_gelu_forward(float *output, const float *x, uint32_t count, uint32_t form);
-hl_status hl_gelu_backward(float *dx, const float *d_output, const float *x, uint32_t count, uint32_t form);
+HL_EXPORT hl_status hl_gelu_forward(float *output, const float *x, uint32_t count, uint32_t form);
+HL_EXPORT hl_status hl_gelu_backward(float *dx, const float *d_output, const float *x, uint32_t count, uint32_t form);
 
 /* sum = a + b; it may be either of them. */
-hl_status hl_add(float *sum, const float *a, const float *b, uint32_t count);
+HL_EXPORT hl_status hl_add(float *sum, const float *a, const float *b, uint32_t count);
 
-typedef struct {
+typedef struct hl_loss {
   float loss;       /* the mean over counted rows; 0 where there are none */
   uint32_t counted; /* rows whose label is not the ignored one */
   uint32_t correct; /* those of them whose largest logit, the first of equals, is that of the label */
@@ -253,8 +259,9 @@ typedef struct {
  * losses (rows) and best (rows), the place of the largest logit, are written for every row; best is −1
  * in a row of NaN. A row whose label is `ignore` has loss 0 and gradient 0. d_logits may be NULL, or logits.
  * A label that is neither `ignore` nor a class, or a smoothing outside [0, 1], is HL_BAD_ARGUMENT. */
-hl_status hl_cross_entropy(hl_loss *result, float *d_logits, float *losses, int32_t *best, const float *logits,
-                           const int32_t *labels, uint32_t rows, uint32_t classes, float smoothing, int32_t ignore);
+HL_EXPORT hl_status hl_cross_entropy(hl_loss *result, float *d_logits, float *losses, int32_t *best,
+                                     const float *logits, const int32_t *labels, uint32_t rows, uint32_t classes,
+                                     float smoothing, int32_t ignore);
 
 /* ---- optimisers -------------------------------------------------------------------------------------- */
 
@@ -263,27 +270,25 @@ hl_status hl_cross_entropy(hl_loss *result, float *d_logits, float *losses, int3
  *
  * g = gradient + decay · parameter;  velocity = momentum · velocity + g;
  * parameter −= rate · (nesterov ? g + momentum · velocity : velocity). */
-hl_status hl_sgd_step(float *parameter, float *velocity, const float *gradient, uint32_t count, double rate,
-                      double momentum, double decay, uint32_t nesterov);
+HL_EXPORT hl_status hl_sgd_step(float *parameter, float *velocity, const float *gradient, uint32_t count, double rate,
+                                double momentum, double decay, uint32_t nesterov);
 
 /* mean = β₁ · mean + (1 − β₁) · g;  square = β₂ · square + (1 − β₂) · g²;
  * parameter −= rate / (1 − β₁ˢ) · mean / (√(square / (1 − β₂ˢ)) + eps), s the step, counted from 1.
  * Adam: g = gradient + decay · parameter. Decoupled (AdamW): g = gradient, and first parameter · (1 − rate · decay). */
-hl_status hl_adam_step(float *parameter, float *mean, float *square, const float *gradient, uint32_t count,
-                       uint32_t step, double rate, double beta1, double beta2, double eps, double decay,
-                       uint32_t decoupled);
+HL_EXPORT hl_status hl_adam_step(float *parameter, float *mean, float *square, const float *gradient, uint32_t count,
+                                 uint32_t step, double rate, double beta1, double beta2, double eps, double decay,
+                                 uint32_t decoupled);
 
 /* Σ x², in double precision and always in the same order: the square of a norm. */
-double hl_square_sum(const float *x, uint32_t count);
+HL_EXPORT double hl_square_sum(const float *x, uint32_t count);
 /* x = x · factor */
-hl_status hl_scale(float *x, uint32_t count, float factor);
+HL_EXPORT hl_status hl_scale(float *x, uint32_t count, float factor);
 
 /* ---- about ------------------------------------------------------------------------------------------ */
 
-uint32_t hl_simd(void);                         /* 0: plain simd128, 1: relaxed */
-uint32_t hl_attention_args_size(void);          /* bytes */
-uint32_t hl_attention_backward_args_size(void); /* bytes */
-uint32_t hl_multihead_args_size(void);          /* bytes */
-uint32_t hl_multihead_backward_args_size(void); /* bytes */
+HL_EXPORT uint32_t hl_simd(void);    /* 0: plain simd128, 1: relaxed */
+HL_EXPORT uint32_t hl_abi(void);     /* a hash of this header's structs, enums and prototypes; 0 where none was given */
+HL_EXPORT uint32_t hl_version(void); /* of the package: major · 2¹⁶ + minor · 2⁸ + patch */
 
 #endif

@@ -18,7 +18,7 @@ import { version } from '../../package.json';
 /** @import { LossOptions, LossResult } from './ops/loss.js' */
 /** @import { MultiHeadOptions } from './ops/multihead.js' */
 /** @import { AdamOptions, SgdOptions, Trainable } from './ops/optimizer.js' */
-/** @import { CoreExports } from './memory/memory.js' */
+/** @import { CoreExports } from '../../dist/abi/abi.js' */
 /** @import { Tensor } from './memory/tensor.js' */
 /** @import { TensorLike } from './check/tensorlike.js' */
 /** @import { TransformerOptions } from './models/transformer.js' */

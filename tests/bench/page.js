@@ -1,8 +1,8 @@
 // The contenders in a browser's worker-less page, measured with globalThis.benchOptions.
 
-import * as ort from 'onnxruntime-web/wasm';
-import * as tf from '@tensorflow/tfjs-core';
 import * as tfWasm from '@tensorflow/tfjs-backend-wasm';
+import * as tf from '@tensorflow/tfjs-core';
+import * as ort from 'onnxruntime-web/wasm';
 import initRuvector, * as ruvectorModule from 'ruvector-attention-wasm';
 import { load } from '../../src/js/load/browser.js';
 import { measure } from './measure.js';

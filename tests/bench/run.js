@@ -7,11 +7,11 @@
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { createInterface } from 'node:readline';
-import { measureInChromium } from './chromium.js';
 import { drawChart } from './chart.js';
+import { measureInChromium } from './chromium.js';
 import { writeTables } from './table.js';
 
 const { values } = parseArgs({

@@ -2,7 +2,8 @@
 // that the task itself gives, until it reaches its goal on sequences it has not seen. Ends with 1 where one does not.
 
 import { load, warmupSchedule } from '../../dist/headlight.node.js';
-import { batchOf, randomSource, TASKS } from '../../web/train/tasks.js';
+import { uniformSource } from '../../src/js/ops/random.js';
+import { batchOf, TASKS } from '../../web/model/tasks.js';
 
 const SEEDS = [1, 2, 3];
 const [WARM_UP, MOST_NORM] = [50, 1];
@@ -15,7 +16,7 @@ function train(hl, task, seed) {
   const layers = Object.values(model.layers);
   const optimizer = hl.adamW(layers, { lr });
   const schedule = warmupSchedule({ lr, warmup: WARM_UP });
-  const [lessons, exam] = [randomSource(seed), randomSource(-seed)];
+  const [lessons, exam] = [uniformSource(seed), uniformSource(-seed)];
   const start = performance.now();
   for (let step = 0; ; ) {
     const { labels, targets } = batchOf(task, lessons, batch);

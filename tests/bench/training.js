@@ -8,7 +8,8 @@ import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { load } from '../../dist/headlight.node.js';
-import { batchOf, randomSource, TASKS } from '../../web/train/tasks.js';
+import { uniformSource } from '../../src/js/ops/random.js';
+import { batchOf, TASKS } from '../../web/model/tasks.js';
 
 const { layers, dModel: C, numHeads: H } = TASKS.repeat.model;
 const {
@@ -98,7 +99,7 @@ async function tensorflow(threads, parameters) {
 }
 
 async function measure(threads, rounds) {
-  const random = randomSource(1);
+  const random = uniformSource(1);
   const batches = Array.from({ length: STEPS }, () => batchOf(TASKS.repeat, random, B));
   const ours = await headlight(threads);
   const contenders = [ours, await tensorflow(threads, ours.parameters)].map((contender) => ({

@@ -91,6 +91,7 @@ describe('the package', () => {
     assert.deepEqual(names.filter((name) => !name.startsWith('dist/types/')).sort(), [
       'LICENSE',
       'README.md',
+      'dist/abi/abi.d.ts',
       'dist/formats.js',
       'dist/headlight.inline.js',
       'dist/headlight.js',
@@ -104,6 +105,16 @@ describe('the package', () => {
       'src/core/headlight.h',
     ]);
     assert.ok(names.filter((name) => name.startsWith('dist/types/')).every((name) => name.endsWith('.d.ts')));
+  });
+
+  test('no type refers to a file that is not in it', () => {
+    for (const name of names.filter((name) => name.endsWith('.d.ts'))) {
+      const text = readFileSync(file('node_modules/headlight', name), 'utf8');
+      for (const [, path] of text.matchAll(/(?:from |import\()['"](\.[^'"]+)['"]/g)) {
+        const target = join(name, '..', path).replace(/\.js$/, '.d.ts');
+        assert.ok(names.includes(target), `${name} refers to ${path}`);
+      }
+    }
   });
 
   test('installs without a single dependency', () => {

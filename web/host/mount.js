@@ -1,18 +1,18 @@
 // Puts the page into an element: what a visitor does changes the state, the state asks the core, the answer is drawn.
 
 import { EXAMPLES, tokenize } from '../model/examples.js';
+import { LEARNED } from '../model/learned.js';
 import { makeScale, makeSignedScale } from '../model/scale.js';
 import { change, initialState, PAGES } from '../model/state.js';
 import { LANGUAGES, languageFor } from '../model/strings.js';
 import { readState, writeState } from '../model/url.js';
-import { LEARNED } from '../train/learned.js';
-import trainMarkup from '../train/view.html';
-import { createTrain } from '../train/view.js';
 import { createControls } from '../view/controls.js';
+import { createExports } from '../view/exports.js';
 import { createFigure } from '../view/figure.js';
 import { createHeads, sizeFor } from '../view/heads.js';
-import { createKeep } from '../view/keep.js';
 import { createReading } from '../view/reading.js';
+import trainMarkup from '../view/training.html';
+import { createTraining } from '../view/training.js';
 import { createAsk } from '../worker/ask.js';
 import markup from './page.html';
 import style from './style.css';
@@ -198,8 +198,8 @@ export function mount(
     createHeads(page),
     createReading(page),
   ];
-  createKeep(page);
-  const train = createTrain(page);
+  createExports(page);
+  const train = createTraining(page);
   /** A trained layer with its inputs, looked at as any tensors are. */
   page.exploreTensors = (source, heads, head) =>
     controls.takeSources([source], { page: 'explore', heads, head, mask: 'causal' });

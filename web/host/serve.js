@@ -2,11 +2,12 @@
 // WebAssembly may be compiled. As a program: serves dist/site and opens the browser.
 
 import { spawn } from 'node:child_process';
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { open, realpath } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { extname, join, normalize, sep } from 'node:path';
+import { extname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 
 const TYPES = {
   '.html': 'text/html; charset=utf-8',
@@ -27,16 +28,33 @@ const HEADERS = {
   'Cache-Control': 'no-cache',
 };
 
-/** The file that a request means, or null: nothing outside the root. */
+/** Names of this machine: a page elsewhere whose name was made to lead here has another, and reads nothing. */
+const OWN_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i;
+const MOST_PORT = 65535;
+
+/** The path of the file that a request means, or null: nothing outside the root, no dot-file, no link. */
 async function findFile(root, url) {
+  const path = decodeURIComponent(new URL(url, 'http://localhost').pathname);
+  const names = path.split('/').filter((name) => name !== '');
+  if (names.some((name) => name.startsWith('.') || /[\\\0]/.test(name))) return null;
+  const folder = await realpath(root);
+  const file = join(folder, ...names, ...(path.endsWith('/') ? ['index.html'] : []));
+  return (await realpath(file)) === file ? file : null;
+}
+
+/** The open file that a request means, with its name; null where there is none. Whoever asks closes it. */
+async function openFile(root, url) {
+  let handle;
   try {
-    const path = decodeURIComponent(new URL(url, 'http://localhost').pathname);
-    const file = normalize(join(root, path.endsWith('/') ? `${path}index.html` : path));
-    if (!file.startsWith(normalize(root) + sep) || path.includes('\0')) return null;
-    return (await stat(file)).isFile() ? file : null;
+    const path = await findFile(root, url);
+    if (!path) return null;
+    handle = await open(path);
+    if ((await handle.stat()).isFile()) return { path, handle };
   } catch {
-    return null;
+    // Not there, or not to be read: the same to whoever asks.
   }
+  await handle?.close();
+  return null;
 }
 
 /**
@@ -45,27 +63,32 @@ async function findFile(root, url) {
  * @returns {Promise<{ url: string, close(): Promise<void> }>}
  */
 export function serve({ root, port = 0, headers = {} }) {
+  /** @param {import('node:http').ServerResponse} response @param {number} status @param {string} text */
+  const refuse = (response, status, text, more = {}) =>
+    response.writeHead(status, { 'Content-Type': 'text/plain', ...more }).end(`${text}\n`);
   const server = createServer(async (request, response) => {
-    if (request.method !== 'GET' && request.method !== 'HEAD') {
-      response.writeHead(405, { Allow: 'GET, HEAD' }).end();
-      return;
-    }
-    const file = await findFile(root, request.url ?? '/');
-    if (!file) {
-      response.writeHead(404, { 'Content-Type': 'text/plain' }).end('not found\n');
-      return;
-    }
+    if (!OWN_HOST.test(request.headers.host ?? '')) return refuse(response, 403, 'only as localhost');
+    if (request.method !== 'GET' && request.method !== 'HEAD')
+      return refuse(response, 405, 'only GET and HEAD', { Allow: 'GET, HEAD' });
+    const file = await openFile(root, request.url ?? '/');
+    if (!file) return refuse(response, 404, 'not found');
     response.writeHead(200, {
       ...HEADERS,
-      'Content-Type': TYPES[extname(file)] ?? 'application/octet-stream',
+      'Content-Type': TYPES[extname(file.path)] ?? 'application/octet-stream',
       ...headers,
     });
-    if (request.method === 'HEAD') response.end();
-    else createReadStream(file).pipe(response);
+    if (request.method === 'HEAD') {
+      response.end();
+      await file.handle.close();
+      return;
+    }
+    // Closes the file also where the download is broken off, which is no fault of ours.
+    await pipeline(file.handle.createReadStream(), response).catch(() => {});
   });
   return new Promise((resolve, reject) => {
     server.on('error', (error) => {
-      if (/** @type {NodeJS.ErrnoException} */ (error).code === 'EADDRINUSE') server.listen(++port, '127.0.0.1');
+      if (/** @type {NodeJS.ErrnoException} */ (error).code === 'EADDRINUSE' && port < MOST_PORT)
+        server.listen(++port, '127.0.0.1');
       else reject(error);
     });
     server.listen(port, '127.0.0.1', () => {
@@ -82,7 +105,8 @@ export function serve({ root, port = 0, headers = {} }) {
   });
 }
 
-function open(url) {
+/** @param {string} url */
+function openBrowser(url) {
   const [command, ...rest] =
     process.platform === 'darwin' ? ['open'] : process.platform === 'win32' ? ['cmd', '/c', 'start', ''] : ['xdg-open'];
   if (process.platform === 'linux' && !process.env.DISPLAY && !process.env.WAYLAND_DISPLAY) return;
@@ -91,12 +115,23 @@ function open(url) {
     .unref();
 }
 
+/** @param {string} [text] what was given as --port */
+export function readPort(text = '8080') {
+  const port = Number(text);
+  if (text.trim() === '' || !Number.isInteger(port) || port < 0 || port > MOST_PORT)
+    throw new RangeError(`--port takes a number from 0 to ${MOST_PORT}, got ${JSON.stringify(text)}`);
+  return port;
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const at = process.argv.indexOf('--port');
-  const { url } = await serve({
-    root: fileURLToPath(new URL('../../dist/site', import.meta.url)),
-    port: at > 0 ? Number(process.argv[at + 1]) : 8080,
-  });
-  console.log(`Headlight is at ${url} (Ctrl+C ends it)`);
-  if (!process.argv.includes('--no-open')) open(url);
+  try {
+    const { values } = parseArgs({ options: { port: { type: 'string' }, 'no-open': { type: 'boolean' } } });
+    const root = fileURLToPath(new URL('../../dist/site', import.meta.url));
+    const { url } = await serve({ root, port: readPort(values.port) });
+    console.log(`Headlight is at ${url} (Ctrl+C ends it)`);
+    if (!values['no-open']) openBrowser(url);
+  } catch (error) {
+    console.error(`headlight: ${/** @type {Error} */ (error).message}`);
+    process.exitCode = 1;
+  }
 }

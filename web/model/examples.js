@@ -1,6 +1,6 @@
 // What the core is asked to compute: for each example its tokens, inputs, weights and masks. Pure functions.
 
-import { LEARNED, labelsOf } from '../train/learned.js';
+import { LEARNED, labelsOf } from './learned.js';
 
 /** So many heads are drawn, and so many weights computed at most. */
 export const MOST_HEADS = 144;

@@ -10,7 +10,7 @@
  * @param {{ rows: number, columns: number }} most
  * @returns {{ rows: number, columns: number, values: Float32Array }}
  */
-export function pool({ weights, visible, S, signed = false }, { queries, keys }, most) {
+export function shrink({ weights, visible, S, signed = false }, { queries, keys }, most) {
   const [T, N] = [queries.to - queries.from, keys.to - keys.from];
   const [rows, columns] = [Math.min(T, most.rows), Math.min(N, most.columns)];
   const values = new Float32Array(rows * columns);

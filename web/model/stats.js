@@ -51,3 +51,19 @@ export function rankHeads(statistics, key, descending) {
     ...heads.filter((head) => !known(head)),
   ];
 }
+
+/**
+ * Two of the statistics for training, 0 where they do not apply: the weight on the token before, and on what followed
+ * the same token earlier.
+ * @param {{ weights: Float32Array, T: number, S: number }} head
+ * @param {number[]} tokens
+ */
+export function headScores({ weights, T, S }, tokens) {
+  const over = (of) =>
+    mean(
+      Array.from({ length: T }, (_, t) => of(weights.subarray(t * S, (t + 1) * S), t, { self: true, tokens })).filter(
+        (x) => x !== null,
+      ),
+    ) ?? 0;
+  return { previous: over(ofRow.previous), induction: over(ofRow.induction) };
+}

@@ -1,8 +1,8 @@
 // The state as the part of an address after #, and back. What is as the example starts is left out.
 
-import { TASK_NAMES } from '../train/tasks.js';
 import { EXAMPLES } from './examples.js';
 import { change, initialState, LINES, MASKS, PAGES, SCALES, VIEWS } from './state.js';
+import { TASK_NAMES } from './tasks.js';
 
 const CHOICES = {
   example: Object.keys(EXAMPLES),

@@ -1,12 +1,13 @@
 // Trains the small transformer that the Explore view shows, and writes learned.safetensors: its sequences go on at
-// random and now and then say again what they have said before. Run: node web/pretrain.js [seed]
+// random and now and then say again what they have said before. Run: node web/train/pretrain.js [seed]
 
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { load } from 'headlight';
 import { readSafetensors, writeSafetensors } from 'headlight/formats';
-import { LEARNED } from './learned.js';
-import { batchOf, randomSource } from './tasks.js';
+import { uniformSource } from '../../src/js/ops/random.js';
+import { LEARNED } from '../model/learned.js';
+import { batchOf } from '../model/tasks.js';
 
 const { vocab, context } = LEARNED;
 const [STEPS, BATCH, RATE, WARM_UP] = [1500, 32, 0.003, 50];
@@ -37,7 +38,7 @@ const seed = Number(process.argv[2] ?? 1);
 const hl = await load({ threads: 'auto' });
 const model = hl.transformer({ ...LEARNED, seed });
 const optimizer = hl.adamW([model], { lr: RATE });
-const random = randomSource(seed);
+const random = uniformSource(seed);
 for (let step = 1; step <= STEPS; step++) {
   const { labels, targets } = batchOf(task, random, BATCH);
   optimizer.lr = RATE * Math.min(1, step / WARM_UP, (2 * (STEPS - step)) / STEPS + 0.01);
@@ -55,5 +56,5 @@ const bytes = writeSafetensors(
   { ...metadata, seed: String(seed), steps: String(STEPS) },
 );
 writeFileSync(file, bytes);
-console.log(`written: web/learned.safetensors, ${bytes.length} bytes`);
+console.log(`written: web/train/learned.safetensors, ${bytes.length} bytes`);
 hl.dispose();

@@ -1,6 +1,8 @@
 // Teaches a small transformer one task, and looks at it on the way. Knows neither page nor worker.
 
-import { batchOf, randomSource, TASKS, textTask } from './tasks.js';
+import { uniformSource } from '../../src/js/ops/random.js';
+import { headScores } from '../model/stats.js';
+import { batchOf, taskOf } from '../model/tasks.js';
 
 /** The rate rises over so many steps. */
 const WARM_UP = 50;
@@ -10,42 +12,6 @@ const MOST_GRADIENT = 1;
 const MOST_SNAPSHOTS = 48;
 const VALIDATION = 64;
 const EXAMPLES_SHOWN = 4;
-
-export const OPTIMIZERS = ['adamW', 'adam', 'sgd'];
-
-export const taskOf = ({ task, text }) => (task === 'text' ? textTask(text) : TASKS[task]);
-
-/** The settings that a task starts with. */
-export function usualSettings(task, text = '') {
-  const { model, training } = taskOf({ task, text });
-  return {
-    task,
-    text,
-    layers: model.layers,
-    heads: model.numHeads,
-    width: model.dModel,
-    mlp: model.mlp > 0,
-    rate: training.rate,
-    optimizer: 'adamW',
-    dropout: 0,
-    seed: 1,
-  };
-}
-
-const meanOf = (numbers) => (numbers.length === 0 ? 0 : numbers.reduce((a, b) => a + b, 0) / numbers.length);
-
-/** What a head does on a sequence: its weight on the token before, and on what followed the same token earlier. */
-export function headScores(weights, labels) {
-  const T = labels.length;
-  const row = (t) => weights.subarray(t * T, (t + 1) * T);
-  const previous = Array.from({ length: T - 1 }, (_, i) => row(i + 1)[i]);
-  const induction = [];
-  labels.forEach((label, t) => {
-    const followers = labels.slice(0, t).flatMap((earlier, s) => (earlier === label ? [s + 1] : []));
-    if (followers.length > 0) induction.push(followers.reduce((sum, s) => sum + row(t)[s], 0));
-  });
-  return { previous: meanOf(previous), induction: meanOf(induction) };
-}
 
 export function createTrainer(hl, settings) {
   const task = taskOf(settings);
@@ -60,8 +26,8 @@ export function createTrainer(hl, settings) {
     dropout: settings.dropout,
     seed: settings.seed,
   });
-  const random = randomSource(settings.seed);
-  const validation = batchOf(task, randomSource(settings.seed + 1000), VALIDATION);
+  const random = uniformSource(settings.seed);
+  const validation = batchOf(task, uniformSource(settings.seed + 1000), VALIDATION);
   const T = validation.labels.shape[1];
   const sequence = ({ data }, i) => Array.from(data.subarray(i * T, (i + 1) * T));
   const probe = { labels: sequence(validation.labels, 0), targets: sequence(validation.targets, 0) };
@@ -81,7 +47,7 @@ export function createTrainer(hl, settings) {
   const stateOf = () =>
     Object.fromEntries(Object.entries(model.stateDict()).map(([name, { data, shape }]) => [name, { data, shape }]));
 
-  function keepSnapshot() {
+  function takeSnapshot() {
     if (snapshots.at(-1)?.step === steps) return;
     snapshots.push({ step: steps, state: stateOf() });
     if (snapshots.length > MOST_SNAPSHOTS)
@@ -111,7 +77,7 @@ export function createTrainer(hl, settings) {
     /** One step: { loss, accuracy }, the loss NaN where training has gone astray. */
     step() {
       resume();
-      if (steps === 0) keepSnapshot();
+      if (steps === 0) takeSnapshot();
       const { labels, targets } = batchOf(task, random, batch);
       optimizer.lr = rate * Math.min(1, (steps + 1) / WARM_UP);
       model.zeroGrad();
@@ -145,12 +111,14 @@ export function createTrainer(hl, settings) {
           }),
         }));
         const scores = weights.map((layer) =>
-          Array.from({ length: H }, (_, h) => headScores(layer.subarray(h * T * T, (h + 1) * T * T), probe.labels)),
+          Array.from({ length: H }, (_, h) =>
+            headScores({ weights: layer.subarray(h * T * T, (h + 1) * T * T), T, S: T }, probe.labels),
+          ),
         );
         return { weights, scores, examples };
       });
     },
-    keepSnapshot,
+    takeSnapshot,
     /** Shows the model as it was at the i-th snapshot; training goes on from where it is. */
     goBack(i) {
       newest ??= stateOf();
@@ -171,7 +139,7 @@ export function createTrainer(hl, settings) {
       model.loadStateDict(dict);
       steps = at;
       snapshots = [];
-      keepSnapshot();
+      takeSnapshot();
     },
     /** What the attention of a layer reads on the probe, with its weights, as PyTorch calls them. */
     layer(l) {

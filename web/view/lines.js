@@ -5,47 +5,6 @@ import { FONT, fit, prepare } from './heatmap.js';
 const MARGIN = 6;
 const ROWS = { most: 24, least: 14, roomy: 30 };
 
-/** Of all queries at once no more lines than these are drawn, the strongest. */
-const MOST_LINES = 1500;
-
-/**
- * The weights worth a line.
- * @param {{ weights: Float32Array, T: number, S: number }} head
- * @param {number[] | null} queries all of them where null
- * @param {{ kind: 'mass', share: number } | { kind: 'top', count: number }} rule the fewest weights that make up a share
- *   of their row, or the largest ones
- * @param {{ queries: { from: number, to: number }, keys: { from: number, to: number } }} [region] what is shown
- * @returns {{ query: number, key: number, weight: number }[]} by query, then by falling weight
- */
-export function links(
-  { weights, T, S },
-  queries,
-  rule,
-  region = { queries: { from: 0, to: T }, keys: { from: 0, to: S } },
-) {
-  const inside = (i, { from, to }) => i >= from && i < to;
-  const all = [...(queries ?? Array(T).keys())]
-    .filter((query) => inside(query, region.queries))
-    .sort((a, b) => a - b)
-    .flatMap((query) => {
-      const row = weights.subarray(query * S, (query + 1) * S);
-      const keys = Array.from(row.keys())
-        .filter((s) => row[s] > 0)
-        .sort((a, b) => row[b] - row[a] || a - b);
-      let left = rule.kind === 'mass' ? rule.share * keys.reduce((sum, s) => sum + row[s], 0) : 0;
-      let count = 0;
-      if (rule.kind === 'top') count = rule.count;
-      else while (left > 0 && count < keys.length) left -= row[keys[count++]];
-      return keys
-        .slice(0, count)
-        .filter((key) => inside(key, region.keys))
-        .map((key) => ({ query, key, weight: row[key] }));
-    });
-  if (all.length <= MOST_LINES) return all;
-  const least = all.map(({ weight }) => weight).sort((a, b) => b - a)[MOST_LINES - 1];
-  return all.filter(({ weight }) => weight >= least).slice(0, MOST_LINES);
-}
-
 export function layOutLines(context, { queries, keys }, width) {
   // Bold is wider: a token must not be cut because it is chosen.
   context.font = `600 ${FONT}`;

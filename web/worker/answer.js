@@ -4,11 +4,11 @@
 import { toProgram } from '../model/code.js';
 import { attentionOptions, EXAMPLES } from '../model/examples.js';
 import { toCsv, toNpy, toSafetensors, toSvg } from '../model/export.js';
+import { links } from '../model/links.js';
 import { makeScale, makeSignedScale } from '../model/scale.js';
-import { largest, pool } from '../model/shrink.js';
+import { largest, shrink } from '../model/shrink.js';
 import { LINES, regionOf } from '../model/state.js';
 import { readTensors, TensorProblem } from '../model/tensors.js';
-import { links } from '../view/lines.js';
 import { createSolver, TURN } from './solve.js';
 import { spareThreads } from './spare.js';
 
@@ -57,7 +57,7 @@ function partsOf({ state, look, now, held, turn }) {
         const each = [];
         let since = performance.now();
         for (let h = 0; h < H; h++) {
-          each.push(pool(of(h), ofAll(T, S), { rows: look.small, columns: look.small }));
+          each.push(shrink(of(h), ofAll(T, S), { rows: look.small, columns: look.small }));
           if (performance.now() - since < TURN) continue;
           await turn(h + 1, H);
           since = performance.now();
@@ -72,7 +72,7 @@ function partsOf({ state, look, now, held, turn }) {
     ],
     picture: [
       `${key},${head},${JSON.stringify(region)},${JSON.stringify(look.large)}`,
-      () => ({ ...pool(of(head), region, look.large), region, head }),
+      () => ({ ...shrink(of(head), region, look.large), region, head }),
     ],
     cell: [
       `${now.key},${head},${JSON.stringify(state.cell)},${state.off}`,
@@ -91,7 +91,10 @@ function partsOf({ state, look, now, held, turn }) {
     const part = { queries: cut(region.queries), keys: cut(region.keys) };
     parts.table = [
       `${now.key},${head},${JSON.stringify(part)}`,
-      () => ({ ...pool({ ...now.headOf(head), visible: null }, part, { rows: TABLE, columns: TABLE }), region: part }),
+      () => ({
+        ...shrink({ ...now.headOf(head), visible: null }, part, { rows: TABLE, columns: TABLE }),
+        region: part,
+      }),
     ];
   }
   if (look.statistics) parts.statistics = [now.key, now.statistics];
@@ -102,7 +105,7 @@ function partsOf({ state, look, now, held, turn }) {
     parts.held = [
       `${held.key},${other},${JSON.stringify(shown)},${JSON.stringify(look.large)}`,
       () => {
-        const picture = pool(held.headOf(other), shown, look.large);
+        const picture = shrink(held.headOf(other), shown, look.large);
         return {
           problem: held.problem,
           picture: { ...picture, region: shown, head: other },

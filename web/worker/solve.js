@@ -7,7 +7,7 @@
 import { attentionOptions, EXAMPLES, optionsOf } from '../model/examples.js';
 import { headStatistics } from '../model/stats.js';
 import { explain } from '../model/steps.js';
-import { readLearned } from '../train/learned.js';
+import { readLearned } from './learned.js';
 
 /** The core computes on for so long before others have their turn. */
 export const TURN = 30;
@@ -45,7 +45,7 @@ function project(hl, { data, shape: [B, N, C] }, weight, bias) {
   return { data: sums, shape: [B, N, out] };
 }
 
-const kept = (tensor) => tensor && { data: tensor.copy(), shape: [...tensor.shape] };
+const copyOf = (tensor) => tensor && { data: tensor.copy(), shape: [...tensor.shape] };
 
 /** The heads of several layers as those of one: (1,H,N,D) one after the other. */
 function inOneRow(parts) {
@@ -76,7 +76,7 @@ async function poseProblem(hl, problem, learnedModel) {
   }
   const heads = problem.layer?.numHeads ?? problem.heads ?? 1;
   return hl.scope(() => {
-    const input = (x) => (x.random ? kept(hl.randn(x.random, { seed: x.seed })) : { data: x.data, shape: x.shape });
+    const input = (x) => (x.random ? copyOf(hl.randn(x.random, { seed: x.seed })) : { data: x.data, shape: x.shape });
     const query = input(problem.query);
     const key = problem.key ? input(problem.key) : query;
     const value = problem.value ? input(problem.value) : key;
@@ -92,8 +92,8 @@ async function poseProblem(hl, problem, learnedModel) {
       q: own(project(hl, query, wq, bq)),
       k: own(project(hl, key, wk, bk)),
       v: own(project(hl, value, wv, bv)),
-      wo: kept(wo),
-      bo: kept(bo),
+      wo: copyOf(wo),
+      bo: copyOf(bo),
     };
   });
 }

@@ -1,8 +1,9 @@
 // The C core, off the page's thread.
 
 import { load } from '../../src/js/load/browser.js';
-import { teach } from '../train/worker.js';
+import { teach } from '../train/session.js';
 import { answer } from './answer.js';
+import { spareThreads } from './spare.js';
 
 /** The trained model is fetched when it is first looked at. */
 async function learnedModel() {
@@ -11,5 +12,5 @@ async function learnedModel() {
   return new Uint8Array(await response.arrayBuffer());
 }
 
-if (self.name === 'teach') teach(load);
+if (self.name === 'teach') teach(() => load({ threads: spareThreads() }));
 else answer(load, learnedModel);

@@ -282,6 +282,3 @@ hl_status hl_cache_append(float *present, const float *past, const float *fresh,
   }
   return HL_OK;
 }
-
-uint32_t hl_simd(void) { return HL_SIMD_RELAXED; }
-uint32_t hl_attention_args_size(void) { return sizeof(hl_attention_args); }

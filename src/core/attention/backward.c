@@ -447,5 +447,3 @@ hl_status hl_attention_backward(const hl_attention_backward_args *args) {
   workspace_free(workspace);
   return HL_OK;
 }
-
-uint32_t hl_attention_backward_args_size(void) { return sizeof(hl_attention_backward_args); }

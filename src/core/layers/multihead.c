@@ -163,5 +163,3 @@ hl_status hl_weight_quantize(float *packed, const float *weight, uint32_t out, u
   gemm_int8_pack_weight(packed, weight, out, in, gemm_int8_form());
   return HL_OK;
 }
-
-uint32_t hl_multihead_args_size(void) { return sizeof(hl_multihead_args); }

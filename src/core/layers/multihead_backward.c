@@ -101,5 +101,3 @@ hl_status hl_multihead_backward(const hl_multihead_backward_args *g) {
   workspace_free(workspace);
   return status;
 }
-
-uint32_t hl_multihead_backward_args_size(void) { return sizeof(hl_multihead_backward_args); }

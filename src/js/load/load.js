@@ -2,11 +2,12 @@
 
 import { checkOptions, readNumber } from '../check/arguments.js';
 import { argumentError, HeadlightError } from '../check/errors.js';
+import { FINGERPRINT, VERSION } from '../../../dist/abi/abi.js';
 import { Headlight } from '../index.js';
 import { formatBytes } from '../memory/memory.js';
 import { planThreads, sharedMemory, startThreads } from './threads.js';
 
-/** @import { CoreExports } from '../memory/memory.js' */
+/** @import { CoreExports } from '../../../dist/abi/abi.js' */
 /** @import { StartThread } from './threads.js' */
 
 /** @typedef {'simd128' | 'relaxed'} Flavour */
@@ -59,14 +60,13 @@ export function createLoad(platform) {
     readNumber('load', 'maxMemory', maxMemory, { least: 4 * PAGE, most: MOST_MEMORY });
     const plan = planThreads(threads, platform.startThread);
     const flavour = chooseFlavour(simd);
-    const module = await findModule(
-      platform,
+    const source =
       wasm ??
-        platform.binaries[plan.threads > 1 ? /** @type {`${Flavour}-threads`} */ (`${flavour}-threads`) : flavour],
-    );
+      platform.binaries[plan.threads > 1 ? /** @type {`${Flavour}-threads`} */ (`${flavour}-threads`) : flavour];
+    const module = await findModule(platform, source);
     const shared = WebAssembly.Module.imports(module).some(({ kind }) => kind === 'memory');
     const memory = shared ? sharedMemory(maxMemory) : undefined;
-    const core = await instantiate(module, memory);
+    const core = await instantiate(module, memory, nameOf(source));
     core.hl_memory_set_limit(maxMemory);
     const pool =
       memory && platform.startThread && plan.threads > 1
@@ -78,11 +78,16 @@ export function createLoad(platform) {
   };
 }
 
+/** What an error calls the binary. @param {unknown} source */
+const nameOf = (source) =>
+  typeof source === 'string' || source instanceof URL ? String(source) : 'the binary given as wasm';
+
 /**
  * @param {WebAssembly.Module} module
  * @param {WebAssembly.Memory | undefined} memory
+ * @param {string} name
  */
-async function instantiate(module, memory) {
+async function instantiate(module, memory, name) {
   /** @type {WebAssembly.Instance} */
   let instance;
   try {
@@ -99,8 +104,34 @@ async function instantiate(module, memory) {
       parameter: 'wasm',
     });
   }
+  checkVersion(core, name);
   return core;
 }
+
+/**
+ * Offsets and signatures were read from one header when both sides were built: that of the binary must be the same.
+ * @param {CoreExports} core
+ * @param {string} name
+ */
+function checkVersion(core, name) {
+  const told = typeof core.hl_abi === 'function' && typeof core.hl_version === 'function';
+  const found = told ? core.hl_abi() >>> 0 : 0;
+  if (found === FINGERPRINT) return;
+  const number = told ? core.hl_version() : 0;
+  const got = told
+    ? formatVersion([number >>> 16, (number >> 8) & 255, number & 255].join('.'), found)
+    : 'Headlight of a version that it does not tell';
+  const expected = formatVersion(VERSION, FINGERPRINT);
+  throw new HeadlightError(
+    'LOAD',
+    `load: ${name} is not of this build: it is ${got}, expected ${expected}. Take the module and the .wasm from one package`,
+    { parameter: 'wasm', expected, got },
+  );
+}
+
+/** @param {string} version @param {number} fingerprint */
+const formatVersion = (version, fingerprint) =>
+  `Headlight ${version} (ABI ${fingerprint.toString(16).padStart(8, '0')})`;
 
 /**
  * @param {'auto' | Flavour} simd

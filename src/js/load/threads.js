@@ -1,15 +1,16 @@
 // The threads of an instance: a shared memory, and workers that run the core's pool.
 
+import { LINK } from '../../../dist/abi/abi.js';
 import { HeadlightError } from '../check/errors.js';
 
-/** @import { CoreExports } from '../memory/memory.js' */
+/** @import { CoreExports } from '../../../dist/abi/abi.js' */
 
 /** @typedef {{ module: WebAssembly.Module, memory: WebAssembly.Memory, stack: number, number: number }} Post what a worker is sent */
 /** @typedef {{ stop: () => void }} Thread */
 /** @typedef {(post: Post) => Promise<Thread>} StartThread resolves when the worker is about to look for work */
 
 const PAGE = 65536;
-const STACK_FLOATS = 16384;
+const STACK_FLOATS = LINK.STACK / 4;
 const MOST_THREADS = 8;
 
 /**

@@ -1,6 +1,6 @@
 // What a thread of the core runs in a browser: the same module on the same memory, with a stack of its own.
 
-/** @import { CoreExports } from '../memory/memory.js' */
+/** @import { CoreExports } from '../../../dist/abi/abi.js' */
 /** @import { Post } from './threads.js' */
 
 globalThis.onmessage = async (/** @type {MessageEvent<Post>} */ { data: { module, memory, stack, number } }) => {

@@ -7,7 +7,8 @@ import { clear } from './collector.js';
 import { pointerOf, Staged, Tensor, viewOf } from './tensor.js';
 
 /** @import { TensorLike } from '../check/tensorlike.js' */
-/** @import { Entry, Memory } from './memory.js' */
+/** @import { Entry } from '../../../dist/abi/abi.js' */
+/** @import { Memory } from './memory.js' */
 
 /** What a forward pass in training leaves for its backward: its arguments, and copies of what they point to. */
 export class Kept {

@@ -1,5 +1,6 @@
 // The linear memory of one instance: allocates, copies in, and calls the core. The only file that knows memory.buffer.
 
+import { STATUS, WORDS } from '../../../dist/abi/abi.js';
 import { HeadlightError } from '../check/errors.js';
 import { elementCount, formatShape } from '../check/shape.js';
 import { readTensorLike } from '../check/tensorlike.js';
@@ -8,91 +9,11 @@ import { Frame } from './frame.js';
 import { KEY, pointerOf, Tensor, tensorsIn, viewOf } from './tensor.js';
 
 /** @import { TensorLike } from '../check/tensorlike.js' */
+/** @import { CoreExports, Entry, Functions } from '../../../dist/abi/abi.js' */
 /** @import { Staged } from './tensor.js' */
 
-/**
- * @typedef {object} CoreExports what the .wasm exports, as src/core/headlight.h documents it
- * @property {WebAssembly.Memory} memory where it is not shared; then it is imported
- * @property {(count: number) => number} hl_tensor_alloc
- * @property {(block: number) => number} hl_tensor_free
- * @property {() => number} hl_memory_used
- * @property {() => number} hl_memory_reserved
- * @property {() => number} hl_memory_limit
- * @property {(bytes: number) => void} hl_memory_set_limit
- * @property {(args: number) => number} hl_attention
- * @property {(args: number) => number} hl_attention_backward
- * @property {(args: number) => number} hl_multihead_forward
- * @property {(args: number) => number} hl_multihead_backward
- * @property {(args: number) => number} hl_multihead_saved_size
- * @property {(out: number, inside: number) => number} hl_weight_packed_size
- * @property {(packed: number, weight: number, out: number, inside: number) => number} hl_weight_pack
- * @property {(out: number, inside: number) => number} hl_weight_quantized_size
- * @property {(packed: number, weight: number, out: number, inside: number) => number} hl_weight_quantize
- * @property {(present: number, past: number, fresh: number, batch: number, kvHeads: number, pastKeys: number,
- *   keys: number, width: number, batchStride: number, headStride: number, rowStride: number) => number} hl_cache_append
- * @property {(...args: number[]) => number} hl_linear_forward
- * @property {(...args: number[]) => number} hl_linear_backward
- * @property {(...args: number[]) => number} hl_embedding_forward
- * @property {(...args: number[]) => number} hl_embedding_backward
- * @property {(...args: number[]) => number} hl_norm_forward
- * @property {(...args: number[]) => number} hl_norm_backward
- * @property {(...args: number[]) => number} hl_gelu_forward
- * @property {(...args: number[]) => number} hl_gelu_backward
- * @property {(...args: number[]) => number} hl_add
- * @property {(...args: number[]) => number} hl_cross_entropy
- * @property {(...args: number[]) => number} hl_sgd_step
- * @property {(...args: number[]) => number} hl_adam_step
- * @property {(...args: number[]) => number} hl_square_sum
- * @property {(...args: number[]) => number} hl_scale
- * @property {(number: number) => void} hl_pool_work
- * @property {(size: number) => void} hl_pool_resize
- * @property {() => void} hl_pool_quit
- * @property {WebAssembly.Global} __stack_pointer
- * @property {() => number} hl_simd
- * @property {() => number} hl_attention_args_size
- * @property {() => number} hl_attention_backward_args_size
- * @property {() => number} hl_multihead_args_size
- * @property {() => number} hl_multihead_backward_args_size
- */
-
-/** @typedef {'hl_attention' | 'hl_attention_backward' | 'hl_multihead_forward' | 'hl_multihead_backward'} Entry what takes an argument struct */
-
-// The argument structs of headlight.h, word by word; `name:3` takes three words. The arguments of the layer
-// begin with those of attention, those of each backward with those of its forward.
-const ATTENTION = `
-  output weights scores statistics query key value appendedKey appendedValue
-  mask bias keyPadding validLens offset keep
-  outputStride:3 queryStride:3 keyStride:3 valueStride:3 maskStride:4 biasStride:4
-  keyPaddingStride:2 validLensStride:2
-  batch heads kvHeads queries keys width valueWidth appended
-  weightsMode scoresStep causal windowLeft windowRight seed:2
-  scale softcap fill dropout`;
-const MULTIHEAD = `
-  layerQuery layerKey layerValue pastKey pastValue presentKey presentValue
-  wq wk wv wo bq bk bv bo biasKey biasValue
-  saved queryDim keyDim valueDim outputDim pastKeys zeroAttention int8`;
-const ATTENTION_BACKWARD = 'dQuery dKey dValue dBias dAppendedKey dAppendedValue dOutput dWeights';
-const MULTIHEAD_BACKWARD = `
-  dLayerQuery dLayerKey dLayerValue dLayerBias dwq dwk dwv dwo dbq dbk dbv dbo dbiasKey dbiasValue
-  dLayerOutput dLayerWeights plainWq plainWk plainWv plainWo`;
-
-/** @type {Record<string, number>} */
-const places = {};
-/** @param {string} fields @param {number} words where they begin */
-function place(fields, words) {
-  for (const field of fields.trim().split(/\s+/)) {
-    const [name, length = '1'] = field.split(':');
-    places[name] = words;
-    words += Number(length);
-  }
-  return words;
-}
-const end = place(ATTENTION, 0);
-place(ATTENTION_BACKWARD, end);
-const WORDS = place(MULTIHEAD_BACKWARD, place(MULTIHEAD, end));
-
-/** Where each argument lies, in words. A copy: engines look up at once what is not made name by name. @type {Readonly<Record<string, number>>} */
-export const AT = Object.freeze({ ...places });
+/** The largest of the argument structs. */
+const ARGUMENT_WORDS = Math.max(...Object.values(WORDS));
 
 /** @param {number} bytes */
 export function formatBytes(bytes) {
@@ -105,7 +26,9 @@ export function formatBytes(bytes) {
   return `${unit === 0 ? bytes : bytes.toFixed(2)} ${units[unit]}`;
 }
 
-/** @typedef {'hl_linear_forward' | 'hl_linear_backward' | 'hl_embedding_forward' | 'hl_embedding_backward' | 'hl_norm_forward' | 'hl_norm_backward' | 'hl_gelu_forward' | 'hl_gelu_backward' | 'hl_add' | 'hl_cross_entropy' | 'hl_sgd_step' | 'hl_adam_step' | 'hl_square_sum' | 'hl_scale'} PlainCall a function of the core whose arguments are numbers and blocks */
+/** @typedef {Tensor | Staged | undefined} Block where something lies, or nowhere */
+/** @typedef {Functions<Block>} Calls */
+/** @typedef {{ [Name in keyof Calls]: Calls[Name] extends (...args: any) => number ? Name : never }[keyof Calls]} PlainCall */
 
 /** Linear memory of one instance: makes tensors, writes argument structs, calls the core. */
 export class Memory {
@@ -134,7 +57,7 @@ export class Memory {
   constructor(core, linear) {
     this.#core = core;
     this.#linear = linear;
-    this.#arguments = this.#alloc(WORDS, 'load');
+    this.#arguments = this.#alloc(ARGUMENT_WORDS, 'load');
   }
 
   get usage() {
@@ -280,7 +203,7 @@ export class Memory {
    */
   frame(caller, fn) {
     this.check(caller);
-    const frame = (this.#frames[this.#depth] ??= new Frame(this, WORDS));
+    const frame = (this.#frames[this.#depth] ??= new Frame(this, ARGUMENT_WORDS));
     this.#depth++;
     frame.open(caller);
     let done = false;
@@ -344,7 +267,7 @@ export class Memory {
   /** @param {Int32Array} words */
   #writeArguments(words) {
     if (this.#argumentWords.length === 0)
-      this.#argumentWords = new Int32Array(this.#linear.buffer, this.#arguments, WORDS);
+      this.#argumentWords = new Int32Array(this.#linear.buffer, this.#arguments, ARGUMENT_WORDS);
     this.#argumentWords.set(words);
   }
 
@@ -424,18 +347,23 @@ export class Memory {
 
   /**
    * Calls the core: a block stands for where it lies, and undefined for nothing.
-   * @param {PlainCall} name
-   * @param {(Tensor | Staged | number | undefined)[]} args
+   * @template {PlainCall} Name
+   * @param {Name} name
+   * @param {Parameters<Calls[Name]>} args
    */
   ask(name, ...args) {
-    return this.#core[name](...args.map((arg) => (typeof arg === 'object' ? pointerOf(arg) : (arg ?? 0))));
+    const call = /** @type {(...args: number[]) => number} */ (this.#core[name]);
+    return call(
+      .../** @type {(Block | number)[]} */ (args).map((arg) => (typeof arg === 'object' ? pointerOf(arg) : (arg ?? 0))),
+    );
   }
 
   /**
    * As ask, of what returns a status.
-   * @param {PlainCall} name
+   * @template {PlainCall} Name
+   * @param {Name} name
    * @param {string} caller
-   * @param {(Tensor | Staged | number | undefined)[]} args
+   * @param {Parameters<Calls[Name]>} args
    */
   call(name, caller, ...args) {
     this.#settle(this.ask(name, ...args), caller);
@@ -446,8 +374,8 @@ export class Memory {
    * @param {string} caller
    */
   #settle(status, caller) {
-    if (status === 0) return;
-    if (status === 1) throw this.#outOfMemory(caller, 'the workspace does not fit');
+    if (status === STATUS.OK) return;
+    if (status === STATUS.OUT_OF_MEMORY) throw this.#outOfMemory(caller, 'the workspace does not fit');
     throw new HeadlightError('ARGUMENT', `${caller}: the core refused its arguments (status ${status})`, {
       got: status,
     });

@@ -5,7 +5,7 @@ import { checkOptions, readBoolean, readNumber } from '../check/arguments.js';
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
 import { broadcastStrides, formatShape, sameShape } from '../check/shape.js';
 import { readTensorLike } from '../check/tensorlike.js';
-import { AT } from '../memory/memory.js';
+import { ATTENTION as AT, ATTENTION_BACKWARD, SCORES, WEIGHTS } from '../../../dist/abi/abi.js';
 import { own, viewOf } from '../memory/tensor.js';
 
 /** @import { Frame, Kept } from '../memory/frame.js' */
@@ -72,7 +72,12 @@ const ATTENTION_OPTIONS = [...VISIBILITY, 'heads', 'kvHeads', 'train'];
 const NO_WINDOW = /** @type {const} */ ([-1, -1]);
 const NOT_NEGATIVE = { least: 0 };
 const WINDOW = { integer: true, least: -1, most: 2 ** 31 - 1 };
-const SCORE_STEPS = ['none', 'raw', 'scaled', 'capped', 'masked'];
+const SCORE_STEPS = new Map([
+  ['raw', SCORES.RAW],
+  ['scaled', SCORES.SCALED],
+  ['capped', SCORES.CAPPED],
+  ['masked', SCORES.MASKED],
+]);
 
 /** What attention gives. dispose() frees all of it. */
 export class AttentionResult {
@@ -270,8 +275,8 @@ export function readVisibility(frame, caller, options, sizes, width) {
   if (!Array.isArray(window) || window.length !== 2) throw argumentError(caller, 'window', window, '[left, right]');
   if (weights !== 'mean' && typeof weights !== 'boolean')
     throw argumentError(caller, 'weights', weights, "true, false or 'mean'");
-  const step = scores === undefined ? 0 : SCORE_STEPS.indexOf(scores, 1);
-  if (step < 0) throw argumentError(caller, 'scores', scores, "'raw', 'scaled', 'capped' or 'masked'");
+  const step = scores === undefined ? SCORES.NONE : SCORE_STEPS.get(scores);
+  if (step === undefined) throw argumentError(caller, 'scores', scores, "'raw', 'scaled', 'capped' or 'masked'");
 
   ints[AT.batch] = batch;
   ints[AT.heads] = heads;
@@ -285,7 +290,7 @@ export function readVisibility(frame, caller, options, sizes, width) {
   ints[AT.causal] = readBoolean(caller, 'causal', causal) ? 1 : 0;
   ints[AT.windowLeft] = readNumber(caller, 'window[0]', window[0], WINDOW);
   ints[AT.windowRight] = readNumber(caller, 'window[1]', window[1], WINDOW);
-  ints[AT.weightsMode] = weights === 'mean' ? 2 : Number(weights);
+  ints[AT.weightsMode] = weights === 'mean' ? WEIGHTS.MEAN : weights ? WEIGHTS.HEADS : WEIGHTS.NONE;
   ints[AT.scoresStep] = step;
 
   const lens = validLens === undefined ? undefined : readValidLens(frame, caller, validLens, sizes);
@@ -308,7 +313,8 @@ export function readVisibility(frame, caller, options, sizes, width) {
   const results = {};
   if (weights === true) results.weights = frame.result(AT.weights, 'weights', [batch, heads, queries, keys + appended]);
   if (weights === 'mean') results.weights = frame.result(AT.weights, 'weights', [batch, queries, keys + appended]);
-  if (step > 0) results.scores = frame.result(AT.scores, 'scores', [batch, heads, queries, keys + appended]);
+  if (step !== SCORES.NONE)
+    results.scores = frame.result(AT.scores, 'scores', [batch, heads, queries, keys + appended]);
   return results;
 }
 
@@ -559,14 +565,20 @@ function backward(memory, output, kept, shapes, dOutput, options) {
         'backward: what this result kept has been freed, by an earlier backward or with its output',
       );
     frame.resume(kept);
-    readGradients(frame, { output: AT.dOutput, weights: AT.dWeights }, dOutput, options, shapes);
+    readGradients(
+      frame,
+      { output: ATTENTION_BACKWARD.dOutput, weights: ATTENTION_BACKWARD.dWeights },
+      dOutput,
+      options,
+      shapes,
+    );
     const make = (/** @type {'dQuery' | 'dKey' | 'dValue'} */ name) => {
       const gradient = frame.make([...shapes[name]]);
-      frame.point(AT[name], gradient);
+      frame.point(ATTENTION_BACKWARD[name], gradient);
       return gradient;
     };
     const gradients = { dQuery: make('dQuery'), dKey: make('dKey'), dValue: make('dValue') };
-    const dBias = makeBiasGradient(frame, AT.dBias, shapes.bias, options);
+    const dBias = makeBiasGradient(frame, ATTENTION_BACKWARD.dBias, shapes.bias, options);
     frame.run('hl_attention_backward');
     const result = { ...gradients, ...(dBias && { dBias: dBias() }) };
     own(output, 'kept', null);

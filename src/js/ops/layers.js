@@ -1,6 +1,7 @@
 // The layers that stand beside attention in a transformer. Each has parameters, and gradients that add up until
 // zeroGrad(); forward keeps what backward needs until the next forward, dispose(), or the end of the scope it ran in.
 
+import { GELU } from '../../../dist/abi/abi.js';
 import { checkOptions, readBoolean, readNumber } from '../check/arguments.js';
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
 import { formatShape, sameShape } from '../check/shape.js';
@@ -218,7 +219,8 @@ export class Linear extends Layer {
 /** Rows of a table by label: { table (count,width), position? (context,width) }. */
 export class Embedding extends Layer {
   /** Those of the last forward. */
-  #labels = { ints: /** @type {Int32Array} */ (new Int32Array(0)), sizes: [0] };
+  /** @type {{ ints: Int32Array, sizes: readonly [number, number, number, number, number] }} */
+  #labels = { ints: new Int32Array(0), sizes: [0, 0, 0, 0, 0] };
 
   /** @param {Memory} memory @param {EmbeddingOptions} options */
   constructor(memory, options) {
@@ -257,7 +259,7 @@ export class Embedding extends Layer {
     const offset = readNumber('forward', 'offset', options.offset ?? 0, { integer: true, least: 0, most: 2 ** 31 - 1 });
     if (context !== undefined && offset + rows > context)
       throw shapeError('forward', 'labels', shape, `at most ${context - offset} in a row: the context is ${context}`);
-    const sizes = [batch, rows, width, count, offset];
+    const sizes = /** @type {const} */ ([batch, rows, width, count, offset]);
     const { table, position } = this.parameters;
     const output = this.run((frame, memory) => {
       const output = frame.make([...shape, width]);
@@ -353,7 +355,7 @@ export class Gelu extends Layer {
     if (approximate !== 'none' && approximate !== 'tanh')
       throw argumentError('gelu', 'approximate', approximate, "'none' or 'tanh'");
     super(memory, 'gelu', () => ({}));
-    this.#form = approximate === 'tanh' ? 1 : 0;
+    this.#form = approximate === 'tanh' ? GELU.TANH : GELU.EXACT;
     /** The options, with every default filled in. */
     this.options = Object.freeze({ approximate });
   }

@@ -1,5 +1,6 @@
 // Cross-entropy: how far softmax(logits) is from the labels, and the gradient of that.
 
+import { LOSS, WORDS } from '../../../dist/abi/abi.js';
 import { checkOptions, readNumber } from '../check/arguments.js';
 import { shapeError } from '../check/errors.js';
 import { formatShape, sameShape } from '../check/shape.js';
@@ -46,7 +47,7 @@ export function crossEntropy(memory, logits, labels, options, caller = 'crossEnt
     const { ints, shape: given } = readLabels(labels, caller, classes, ignore, parameter);
     if (!sameShape(given, outer)) throw shapeError(caller, parameter, given, formatShape(outer));
     const rows = ints.length;
-    const result = frame.stage(new Int32Array(3));
+    const result = frame.stage(new Int32Array(WORDS.LOSS));
     const [losses, best] = [frame.stage(new Float32Array(rows)), frame.stage(new Int32Array(rows))];
     const target = frame.stage(ints);
     const dLogits = frame.make([...shape]);
@@ -64,7 +65,12 @@ export function crossEntropy(memory, logits, labels, options, caller = 'crossEnt
       smoothing,
       ignore,
     );
-    const words = frame.words(result, 3);
-    return { loss: new Float32Array(words.buffer)[0], dLogits, correct: words[2], counted: words[1] };
+    const words = frame.words(result, WORDS.LOSS);
+    return {
+      loss: new Float32Array(words.buffer)[LOSS.loss],
+      dLogits,
+      correct: words[LOSS.correct],
+      counted: words[LOSS.counted],
+    };
   });
 }

@@ -14,7 +14,7 @@ import {
 } from './attention.js';
 import { readState, writeState } from './layouts.js';
 import { fillUniform, uniformSource } from './random.js';
-import { AT } from '../memory/memory.js';
+import { ATTENTION, MULTIHEAD, MULTIHEAD_BACKWARD } from '../../../dist/abi/abi.js';
 import { mayChange, own, Tensor, versionOf, viewOf } from '../memory/tensor.js';
 
 /** @import { BackwardOptions, VisibilityOptions } from './attention.js' */
@@ -78,32 +78,33 @@ const LAYER_OPTIONS = [
 ];
 
 const WEIGHTS = /** @type {const} */ (['wq', 'wk', 'wv', 'wo']);
-/** Where the core finds the gradient of each parameter, and the weights that are not packed. */
+/** Where the core finds the weights in its own order, the gradient of each parameter, and the weights as they are. */
+const PACKED = { wq: MULTIHEAD.packedWq, wk: MULTIHEAD.packedWk, wv: MULTIHEAD.packedWv, wo: MULTIHEAD.packedWo };
 const GRADIENTS = /** @type {Record<ParameterName, number>} */ ({
-  wq: AT.dwq,
-  wk: AT.dwk,
-  wv: AT.dwv,
-  wo: AT.dwo,
-  bq: AT.dbq,
-  bk: AT.dbk,
-  bv: AT.dbv,
-  bo: AT.dbo,
-  biasK: AT.dbiasKey,
-  biasV: AT.dbiasValue,
+  wq: MULTIHEAD_BACKWARD.dWq,
+  wk: MULTIHEAD_BACKWARD.dWk,
+  wv: MULTIHEAD_BACKWARD.dWv,
+  wo: MULTIHEAD_BACKWARD.dWo,
+  bq: MULTIHEAD_BACKWARD.dBq,
+  bk: MULTIHEAD_BACKWARD.dBk,
+  bv: MULTIHEAD_BACKWARD.dBv,
+  bo: MULTIHEAD_BACKWARD.dBo,
+  biasK: MULTIHEAD_BACKWARD.dBiasKey,
+  biasV: MULTIHEAD_BACKWARD.dBiasValue,
 });
 const PLAIN = /** @type {Record<ParameterName, number>} */ ({
-  wq: AT.plainWq,
-  wk: AT.plainWk,
-  wv: AT.plainWv,
-  wo: AT.plainWo,
+  wq: MULTIHEAD_BACKWARD.wq,
+  wk: MULTIHEAD_BACKWARD.wk,
+  wv: MULTIHEAD_BACKWARD.wv,
+  wo: MULTIHEAD_BACKWARD.wo,
 });
 const VECTORS = /** @type {const} */ ([
-  ['bq', AT.bq],
-  ['bk', AT.bk],
-  ['bv', AT.bv],
-  ['bo', AT.bo],
-  ['biasK', AT.biasKey],
-  ['biasV', AT.biasValue],
+  ['bq', MULTIHEAD.bq],
+  ['bk', MULTIHEAD.bk],
+  ['bv', MULTIHEAD.bv],
+  ['bo', MULTIHEAD.bo],
+  ['biasK', MULTIHEAD.biasKey],
+  ['biasV', MULTIHEAD.biasValue],
 ]);
 
 /** @param {MultiHeadOptions} given */
@@ -217,7 +218,7 @@ export class MultiHeadAttention {
       };
       for (const name of WEIGHTS) {
         const weight = parameters[name];
-        if (weight) this.#packed.push({ at: AT[name], name, weight, packed: weight, version: -1 });
+        if (weight) this.#packed.push({ at: PACKED[name], name, weight, packed: weight, version: -1 });
       }
       this.#makePacked(frame);
       this.#vectors = VECTORS.flatMap(([name, at]) =>
@@ -331,7 +332,7 @@ export class MultiHeadAttention {
         headDim,
       );
       const output = frame.result(
-        AT.output,
+        ATTENTION.output,
         'output',
         form(queries, this.options.outProjection ? embedDim : numHeads * headDim),
       );
@@ -340,21 +341,21 @@ export class MultiHeadAttention {
         value: frame.make([batch, kvHeads, sizes.keys, headDim]),
       };
       const { ints } = frame;
-      frame.point(AT.layerQuery, q.block);
-      frame.point(AT.layerKey, k.block);
-      frame.point(AT.layerValue, v.block);
-      frame.point(AT.pastKey, past?.key);
-      frame.point(AT.pastValue, past?.value);
-      frame.point(AT.presentKey, present?.key);
-      frame.point(AT.presentValue, present?.value);
-      ints[AT.queryDim] = queryDim;
-      ints[AT.keyDim] = keyDim;
-      ints[AT.valueDim] = valueDim;
-      ints[AT.outputDim] = embedDim;
-      ints[AT.pastKeys] = length;
-      ints[AT.zeroAttention] = Number(zeroAttention);
-      ints[AT.int8] = Number(this.#int8);
-      if (keep) frame.point(AT.saved, frame.save(this.#memory.savedSize(caller, ints)));
+      frame.point(MULTIHEAD.query, q.block);
+      frame.point(MULTIHEAD.key, k.block);
+      frame.point(MULTIHEAD.value, v.block);
+      frame.point(MULTIHEAD.pastKey, past?.key);
+      frame.point(MULTIHEAD.pastValue, past?.value);
+      frame.point(MULTIHEAD.presentKey, present?.key);
+      frame.point(MULTIHEAD.presentValue, present?.value);
+      ints[MULTIHEAD.queryDim] = queryDim;
+      ints[MULTIHEAD.keyDim] = keyDim;
+      ints[MULTIHEAD.valueDim] = valueDim;
+      ints[MULTIHEAD.outputDim] = embedDim;
+      ints[MULTIHEAD.pastKeys] = length;
+      ints[MULTIHEAD.zeroAttention] = Number(zeroAttention);
+      ints[MULTIHEAD.int8] = Number(this.#int8);
+      if (keep) frame.point(MULTIHEAD.saved, frame.save(this.#memory.savedSize(caller, ints)));
       frame.run('hl_multihead_forward');
       if (keep) {
         const kept = frame.kept();
@@ -415,7 +416,13 @@ export class MultiHeadAttention {
           `${caller}: there is no forward with train: true to go back through; each serves one backward, until the next forward`,
         );
       frame.resume(pass.kept);
-      readGradients(frame, { output: AT.dLayerOutput, weights: AT.dLayerWeights }, dOutput, options, pass.shapes);
+      readGradients(
+        frame,
+        { output: MULTIHEAD_BACKWARD.dOutput, weights: MULTIHEAD_BACKWARD.dWeights },
+        dOutput,
+        options,
+        pass.shapes,
+      );
       const { gradients } = this;
       for (const [name, tensor] of Object.entries(this.parameters)) {
         const parameter = /** @type {ParameterName} */ (name);
@@ -427,14 +434,18 @@ export class MultiHeadAttention {
       }
       /** @type {Tensor | undefined} */
       let before;
-      const [dQuery, dKey, dValue] = [AT.dLayerQuery, AT.dLayerKey, AT.dLayerValue].map((at, i) => {
+      const [dQuery, dKey, dValue] = [
+        MULTIHEAD_BACKWARD.dQuery,
+        MULTIHEAD_BACKWARD.dKey,
+        MULTIHEAD_BACKWARD.dValue,
+      ].map((at, i) => {
         const shape = pass.inputs[i];
         const made = shape && frame.make([...shape]);
         before = made ?? before;
         frame.point(at, before);
         return made;
       });
-      const dBias = makeBiasGradient(frame, AT.dLayerBias, pass.bias, options);
+      const dBias = makeBiasGradient(frame, MULTIHEAD_BACKWARD.dBias, pass.bias, options);
       frame.run('hl_multihead_backward');
       const result = {
         dQuery: /** @type {Tensor} */ (dQuery),

@@ -227,6 +227,7 @@ export class Adam extends Optimizer {
   /** @protected @param {Memory} memory @param {Entry} entry @param {Tensor | Staged} gradient */
   update(memory, { tensor, steps, state: [mean, square] }, gradient) {
     const { betas, eps, weightDecay } = this.options;
+    const [beta1, beta2] = betas;
     memory.call(
       'hl_adam_step',
       'step',
@@ -237,7 +238,8 @@ export class Adam extends Optimizer {
       tensor.size,
       steps,
       this.lr,
-      ...betas,
+      beta1,
+      beta2,
       eps,
       weightDecay,
       Number(this.#decoupled),

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { mkdtempSync } from 'node:fs';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import test from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { load } from 'headlight';
 import { load as loadInline } from 'headlight/inline';
+import { FINGERPRINT, VERSION } from '../../../dist/abi/abi.js';
 
 const file = fileURLToPath(new URL('../../../dist/headlight.simd128.wasm', import.meta.url));
 const bytes = await readFile(file);
@@ -95,6 +97,40 @@ test('a file that is not there, truncated, of other content or of another module
     code: 'LOAD',
     message: /not a Headlight core: it does not export hl_attention/,
   });
+});
+
+/** A number as WebAssembly writes it: seven bits a byte, the last one with the sign. */
+function signed(number) {
+  const bytes = [];
+  for (let rest = number | 0; ; rest >>= 7) {
+    const last = rest >> 6 === 0 || rest >> 6 === -1;
+    bytes.push((rest & 127) | (last ? 0 : 128));
+    if (last) return bytes;
+  }
+}
+
+test('a binary of another build is refused by name, with the version of both sides', async () => {
+  const constant = Buffer.from([65, ...signed(FINGERPRINT), 11]);
+  const at = bytes.indexOf(constant);
+  assert.ok(at > 0 && bytes.indexOf(constant, at + 1) < 0);
+  const other = Buffer.from(bytes);
+  other[at + 1] ^= 1;
+  const path = join(mkdtempSync(join(tmpdir(), 'headlight-')), 'other.wasm');
+  await writeFile(path, other);
+  const hex = (fingerprint) => (fingerprint >>> 0).toString(16).padStart(8, '0');
+  const got = `Headlight ${VERSION} (ABI ${hex(FINGERPRINT ^ 1)})`;
+  const expected = `Headlight ${VERSION} (ABI ${hex(FINGERPRINT)})`;
+  await assert.rejects(load({ wasm: path }), (error) => {
+    assert.equal(error.code, 'LOAD');
+    assert.equal(error.parameter, 'wasm');
+    assert.deepEqual([error.got, error.expected], [got, expected]);
+    assert.ok(
+      error.message.includes(`${path} is not of this build: it is ${got}, expected ${expected}`),
+      error.message,
+    );
+    return true;
+  });
+  await rm(dirname(path), { recursive: true });
 });
 
 test('a server that answers otherwise is quoted with URL, status and type', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { largest, pool } from '../../../web/model/shrink.js';
+import { largest, shrink } from '../../../web/model/shrink.js';
 import { numbers } from '../../support/kernels.js';
 
 const all = (T, S) => ({ queries: { from: 0, to: T }, keys: { from: 0, to: S } });
@@ -9,7 +9,7 @@ const all = (T, S) => ({ queries: { from: 0, to: T }, keys: { from: 0, to: S } }
 test('with room for all, every cell is its weight and what is hidden is NaN', () => {
   const visible = Float32Array.from({ length: 12 }, (_, i) => Number(i % 5 !== 2));
   const weights = numbers(12, 1).map((w, i) => w * visible[i]);
-  const { rows, columns, values } = pool({ weights, visible, S: 4, signed: true }, all(3, 4), {
+  const { rows, columns, values } = shrink({ weights, visible, S: 4, signed: true }, all(3, 4), {
     rows: 100,
     columns: 4,
   });
@@ -27,22 +27,22 @@ test('with less, every cell is the weight of largest magnitude that it covers, a
       fc.nat(1000),
       (T, S, rows, columns, seed) => {
         const weights = numbers(T * S, seed);
-        const pooled = pool({ weights, visible: null, S, signed: true }, all(T, S), { rows, columns });
+        const small = shrink({ weights, visible: null, S, signed: true }, all(T, S), { rows, columns });
         const part = (i, count, length) => [Math.floor((i * length) / count), Math.floor(((i + 1) * length) / count)];
-        for (let r = 0; r < pooled.rows; r++)
-          for (let c = 0; c < pooled.columns; c++) {
-            const [[t0, t1], [s0, s1]] = [part(r, pooled.rows, T), part(c, pooled.columns, S)];
+        for (let r = 0; r < small.rows; r++)
+          for (let c = 0; c < small.columns; c++) {
+            const [[t0, t1], [s0, s1]] = [part(r, small.rows, T), part(c, small.columns, S)];
             let most = 0;
             for (let t = t0; t < t1; t++)
               for (let s = s0; s < s1; s++)
                 if (Math.abs(weights[t * S + s]) > Math.abs(most)) most = weights[t * S + s];
-            assert.equal(pooled.values[r * pooled.columns + c], most);
+            assert.equal(small.values[r * small.columns + c], most);
           }
-        assert.equal(largest(pooled.values), largest(weights));
+        assert.equal(largest(small.values), largest(weights));
         const plain = weights.map(Math.abs);
         assert.deepEqual(
-          pool({ weights: plain, visible: null, S }, all(T, S), { rows, columns }).values,
-          pooled.values.map(Math.abs),
+          shrink({ weights: plain, visible: null, S }, all(T, S), { rows, columns }).values,
+          small.values.map(Math.abs),
         );
       },
     ),
@@ -54,7 +54,7 @@ test('a region is cut out; where all of a cell is hidden it is NaN, else the hid
   const weights = Float32Array.from({ length: 36 }, (_, i) => i / 64);
   const visible = new Float32Array(36).fill(1);
   for (const i of [14, 15, 20, 21, 29]) visible[i] = weights[i] = 0;
-  const { values } = pool(
+  const { values } = shrink(
     { weights, visible, S: 6 },
     { queries: { from: 2, to: 6 }, keys: { from: 2, to: 6 } },
     { rows: 2, columns: 2 },

@@ -4,10 +4,12 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { load } from 'headlight';
 import { readSafetensors } from 'headlight/formats';
+import { uniformSource } from '../../../src/js/ops/random.js';
+import { headScores } from '../../../web/model/stats.js';
 import { LANGUAGES } from '../../../web/model/strings.js';
-import { logTicks, roundTicks } from '../../../web/train/charts.js';
-import { batchOf, randomSource, TASK_NAMES, TASKS, textTask } from '../../../web/train/tasks.js';
-import { createTrainer, headScores, OPTIMIZERS, usualSettings } from '../../../web/train/trainer.js';
+import { batchOf, OPTIMIZERS, TASK_NAMES, TASKS, textTask, usualSettings } from '../../../web/model/tasks.js';
+import { createTrainer } from '../../../web/train/trainer.js';
+import { logTicks, roundTicks } from '../../../web/view/charts.js';
 
 const hl = await load();
 const small = (task, more = {}) => ({ ...usualSettings(task), layers: 1, heads: 2, width: 16, mlp: false, ...more });
@@ -22,7 +24,7 @@ test('every task has a name and a sentence in every language', () => {
 
 test('sequences are what the tasks say, as long as their context, and the same for the same seed', () => {
   for (const [name, task] of Object.entries(TASKS)) {
-    const [once, again] = [5, 5].map((seed) => batchOf(task, randomSource(seed), 40));
+    const [once, again] = [5, 5].map((seed) => batchOf(task, uniformSource(seed), 40));
     assert.deepEqual(once, again);
     assert.deepEqual(once.labels.shape, [40, task.context], name);
     assert.ok(
@@ -36,7 +38,7 @@ test('sequences are what the tasks say, as long as their context, and the same f
     assert.ok(once.targets.data.some((target) => target >= 0));
   }
   const text = (task, i, what) => {
-    const { tokens, targets } = TASKS[task].sequence(randomSource(i));
+    const { tokens, targets } = TASKS[task].sequence(uniformSource(i));
     return {
       tokens: tokens.map((label) => TASKS[task].tokens[label]).join(''),
       targets: targets.map((label) => (label < 0 ? ' ' : TASKS[task].tokens[label])).join(''),
@@ -64,7 +66,7 @@ test('sequences are what the tasks say, as long as their context, and the same f
 test('a text becomes its characters; the rarest give way where there are too many, and any text will do', () => {
   const task = textTask('to be, or not to be');
   assert.deepEqual(task.tokens, [' ', ',', 'b', 'e', 'n', 'o', 'r', 't', '\u25a1']);
-  const { tokens, targets } = task.sequence(randomSource(1));
+  const { tokens, targets } = task.sequence(uniformSource(1));
   assert.deepEqual(tokens.slice(1), targets.slice(0, -1));
   assert.equal(
     textTask(Array.from({ length: 300 }, (_, i) => String.fromCodePoint(0x4e00 + i)).join('')).tokens.length,
@@ -75,7 +77,11 @@ test('a text becomes its characters; the rarest give way where there are too man
 
 test('scores: a head that looks one back, a head that looks behind what stood before', () => {
   const labels = [0, 1, 2, 0, 1, 2];
-  const head = (look) => Float32Array.from({ length: 36 }, (_, i) => Number(look(Math.floor(i / 6)) === i % 6));
+  const head = (look) => ({
+    weights: Float32Array.from({ length: 36 }, (_, i) => Number(look(Math.floor(i / 6)) === i % 6)),
+    T: 6,
+    S: 6,
+  });
   assert.deepEqual(
     headScores(
       head((t) => t - 1),
@@ -110,7 +116,7 @@ test('one can look back at any snapshot, and training goes on as if one had not'
   const losses = (trainer, count) => Array.from({ length: count }, () => trainer.step().loss);
   const first = losses(plain, 20);
   assert.deepEqual(losses(looked, 20), first);
-  looked.keepSnapshot();
+  looked.takeSnapshot();
   const now = looked.validate();
   assert.deepEqual(looked.snapshots, [0, 20]);
   looked.goBack(0);
@@ -121,7 +127,7 @@ test('one can look back at any snapshot, and training goes on as if one had not'
   assert.deepEqual(losses(looked, 10), losses(plain, 10));
   for (let i = 0; i < 120; i++) {
     looked.step();
-    looked.keepSnapshot();
+    looked.takeSnapshot();
   }
   assert.ok(
     looked.snapshots.length <= 48 && looked.snapshots[0] === 0 && looked.snapshots.at(-1) === 150,
@@ -133,7 +139,7 @@ test('one can look back at any snapshot, and training goes on as if one had not'
 test('an absurd learning rate ends in no number; after that the model is sound again', () => {
   const trainer = createTrainer(hl, small('copy', { optimizer: 'sgd', rate: 0.01 }));
   for (let i = 0; i < 5; i++) trainer.step();
-  trainer.keepSnapshot();
+  trainer.takeSnapshot();
   const { loss } = trainer.validate();
   trainer.setRate(1e30);
   let last = 0;

@@ -1,15 +1,4 @@
-// What a small transformer can be taught in a minute: each task makes sequences, and says which token is to follow.
-
-/** Uniform numbers in [0, 1), the same for the same seed. */
-export function randomSource(seed) {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
+// What a small transformer can be taught in a minute: each task makes sequences, and says which token follows.
 
 const below = (random, n) => Math.floor(random() * n);
 const LETTERS = [...'abcdefghijklmnopqrstuvwxyz'];
@@ -182,4 +171,25 @@ export function batchOf(task, random, count) {
     shape: [count, T],
   });
   return { labels: join('tokens'), targets: join('targets') };
+}
+
+export const OPTIMIZERS = ['adamW', 'adam', 'sgd'];
+
+export const taskOf = ({ task, text }) => (task === 'text' ? textTask(text) : TASKS[task]);
+
+/** The settings that a task starts with. */
+export function usualSettings(task, text = '') {
+  const { model, training } = taskOf({ task, text });
+  return {
+    task,
+    text,
+    layers: model.layers,
+    heads: model.numHeads,
+    width: model.dModel,
+    mlp: model.mlp > 0,
+    rate: training.rate,
+    optimizer: 'adamW',
+    dropout: 0,
+    seed: 1,
+  };
 }

@@ -1,14 +1,6 @@
-// Heads that were learned, not constructed: a small transformer that knows nothing of words, only which of them have
-// stood before. See pretrain.js.
+// What the attention layers of the trained transformer read, and the weights that they apply.
 
-/** What it was made as. */
-export const LEARNED = { layers: 2, dModel: 64, numHeads: 4, vocab: 48, context: 48, mlp: 0 };
-
-/** Tokens by the order of their first appearance; which label stands for which is of no account. */
-export function labelsOf(tokens) {
-  const known = [...new Set(tokens.map((token) => token.toLowerCase()))];
-  return Int32Array.from(tokens, (token) => (known.indexOf(token.toLowerCase()) * 17 + 5) % LEARNED.vocab);
-}
+import { LEARNED } from '../model/learned.js';
 
 const partsOf = (dict, l) =>
   Object.fromEntries(

@@ -2,7 +2,7 @@
 
 import { fileName } from '../model/export.js';
 import { writeState } from '../model/url.js';
-import { copyText, download, pngOf } from './share.js';
+import { copyText, download, pngOf } from './download.js';
 
 const TYPES = {
   csv: 'text/csv',
@@ -11,7 +11,7 @@ const TYPES = {
   svg: 'image/svg+xml',
 };
 
-export function createKeep(page) {
+export function createExports(page) {
   const { $ } = page;
   const nameOf = (extension) =>
     fileName(['headlight', page.strings.examples[page.state.example], page.headName(page.state.head)], extension);

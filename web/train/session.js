@@ -1,7 +1,6 @@
 // What the worker of the Train view does: trains in short turns, so that it hears what it is told in between.
 
 import { readSafetensors, writeSafetensors } from '../../src/js/io/formats.js';
-import { spareThreads } from '../worker/spare.js';
 import { createTrainer } from './trainer.js';
 
 /** Training goes on for so long at a stretch; pictures of the heads are taken not more often than this. Milliseconds. */
@@ -10,9 +9,9 @@ const VALIDATE_EVERY = 20;
 /** How long a step takes at least, by the speed. */
 const PAUSES = { slow: 400, medium: 60, fast: 0 };
 
-/** @param {(options: { threads: number }) => Promise<object>} load */
+/** @param {() => Promise<object>} load */
 export function teach(load) {
-  const core = load({ threads: spareThreads() });
+  const core = load();
   core.catch(() => {});
   let trainer = null;
   let playing = false;
@@ -35,7 +34,7 @@ export function teach(load) {
 
   function look(points, more) {
     lookedAt = performance.now();
-    trainer.keepSnapshot();
+    trainer.takeSnapshot();
     const seen = trainer.look();
     post(points, { ...more, seen, snapshots: trainer.snapshots });
   }

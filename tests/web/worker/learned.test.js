@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { load } from 'headlight';
 import { tokenize } from '../../../web/model/examples.js';
+import { LEARNED, labelsOf } from '../../../web/model/learned.js';
 import { change, initialState } from '../../../web/model/state.js';
-import { LEARNED, labelsOf } from '../../../web/train/learned.js';
-import { headScores } from '../../../web/train/trainer.js';
+import { headScores } from '../../../web/model/stats.js';
 import { createSolver } from '../../../web/worker/solve.js';
 import { difference } from '../../support/golden.js';
 
@@ -42,7 +42,7 @@ test("the weights shown are the trained model's own, layer after layer", async (
 test('a head of the first layer looks one back, one of the second is an induction head; it goes on with what repeats', async () => {
   const solved = await solve({});
   const labels = Array.from(labelsOf(tokenize(text)));
-  const scores = Array.from({ length: 8 }, (_, h) => headScores(solved.headOf(h).weights, labels));
+  const scores = Array.from({ length: 8 }, (_, h) => headScores(solved.headOf(h), labels));
   assert.ok(Math.max(...scores.slice(0, 4).map(({ previous }) => previous)) > 0.6, JSON.stringify(scores));
   assert.ok(Math.max(...scores.slice(4).map(({ induction }) => induction)) > 0.6, JSON.stringify(scores));
   const model = hl.loadTransformer(bytes);

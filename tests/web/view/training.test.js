@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import test from 'node:test';
 import { readSafetensors } from 'headlight/formats';
-import { TASK_NAMES } from '../../../web/train/tasks.js';
+import { TASK_NAMES } from '../../../web/model/tasks.js';
 import {
   addressHas,
   assertAccessible,

@@ -2,13 +2,12 @@
 
 import { formatWeight, makeScale } from '../model/scale.js';
 import { step } from '../model/state.js';
-import { fill } from '../view/controls.js';
-import { cellAt, drawHead, drawThumbnail } from '../view/heatmap.js';
-import { download } from '../view/share.js';
+import { OPTIMIZERS, TASK_NAMES, usualSettings } from '../model/tasks.js';
 import { startWorker } from '../worker/ask.js';
 import { drawCurves } from './charts.js';
-import { TASK_NAMES } from './tasks.js';
-import { OPTIMIZERS, usualSettings } from './trainer.js';
+import { fill } from './controls.js';
+import { download } from './download.js';
+import { cellAt, drawHead, drawThumbnail } from './heatmap.js';
 
 const CHOICES = {
   layers: [1, 2, 3, 4],
@@ -21,7 +20,7 @@ const CURVE_HEIGHT = 150;
 /** The live sentence is renewed not more often than this, in milliseconds. */
 const SAY_EVERY = 5000;
 
-export function createTrain(page) {
+export function createTraining(page) {
   const { $ } = page;
   let teacher = null;
   let settings = usualSettings(page.state.task, page.strings.trainSample);

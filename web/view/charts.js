@@ -1,6 +1,6 @@
 // Curves over the steps of training.
 
-import { FONT, prepare } from '../view/heatmap.js';
+import { FONT, prepare } from './heatmap.js';
 
 const ROOM = { left: 44, right: 10, top: 10, bottom: 24 };
 const TICK = 11;

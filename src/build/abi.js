@@ -1,0 +1,133 @@
+// What JavaScript must know of the core, from the compiler's own reading of headlight.h. Standard input: what
+// `emcc -fsyntax-only -Xclang -fdump-record-layouts-complete -Xclang -ast-dump=json` says of it. Arguments: the folder
+// for abi.js, abi.d.ts and abi.flags, the version of the package, then NAME=NUMBER for what the linker is told.
+
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const [folder, version, ...links] = process.argv.slice(2);
+const said = readFileSync(0, 'utf8');
+const begin = said.indexOf('\n{') + 1;
+const { inner: declarations } = JSON.parse(said.slice(begin));
+
+const camel = (name) => name.replace(/_(\w)/g, (_, letter) => letter.toUpperCase());
+/** TypeScript takes `in` for its own word. */
+const label = (name) => (name === 'in' ? 'in_' : camel(name));
+/** hl_attention_args → ATTENTION */
+const title = (name) => name.replace(/^hl_|_args(?=_|$)/g, '').toUpperCase();
+const only = (kind) => declarations.filter((node) => node.kind === kind && node.name?.startsWith('hl_'));
+const fail = (what) => {
+  throw new Error(`headlight.h: ${what}`);
+};
+
+/** Types and values in the words of C: what the fingerprint is of. */
+const signature = [];
+
+/** The fields of each struct and where they lie, in words: { ATTENTION: { output: 0, … }, … }, and its size. */
+function readStructs(layouts) {
+  const structs = {};
+  const sizes = {};
+  for (const [, name, fields, size] of layouts.matchAll(/0 \| struct (hl_\w+)\n([^]*?)\[sizeof=(\d+)/g)) {
+    // Two spaces deep: the struct's own fields, not those of the structs in it.
+    const own = [...fields.matchAll(/^ *(\d+) \| {3}(\S.*?)(\w+)$/gm)];
+    structs[title(name)] = Object.fromEntries(
+      own.map(([, byte, type, field]) => {
+        if (!/\*|^(u?int32_t|float)\b|^(struct )?hl_/.test(type)) fail(`${name}.${field} is no 4-byte field: ${type}`);
+        signature.push(name, byte, type.replace('struct ', ''), field);
+        return [camel(field), byte / 4];
+      }),
+    );
+    sizes[title(name)] = size / 4;
+  }
+  return { structs, sizes };
+}
+
+/** { STATUS: { OK: 0, … }, … } */
+function readEnums() {
+  return Object.fromEntries(
+    only('EnumDecl').map(({ name, inner }) => {
+      const prefix = inner.every((constant) => constant.name.startsWith(`HL_${title(name)}_`))
+        ? `HL_${title(name)}_`
+        : 'HL_';
+      const values = inner.map((constant) => [constant.name.slice(prefix.length), Number(constant.inner[0].value)]);
+      return [title(name), Object.fromEntries(values)];
+    }),
+  );
+}
+
+/** A type of C as one of the three that JavaScript passes: a pointer, a number, nothing. */
+function kindOf(type, where) {
+  if (type.endsWith('*')) return 'Pointer';
+  if (/^(u?int32_t|float|double|hl_status)$/.test(type)) return 'number';
+  return type === 'void' ? 'void' : fail(`${where}: a ${type} cannot be passed`);
+}
+
+/** Exported functions: name, parameters, result, and whether it takes an argument struct and nothing else. */
+function readFunctions() {
+  return only('FunctionDecl').map(({ name, type: { qualType }, inner = [] }) => {
+    if (!inner.some(({ kind }) => kind === 'UsedAttr')) fail(`${name} is declared without HL_EXPORT`);
+    signature.push(name, qualType);
+    const parameters = inner.filter(({ kind }) => kind === 'ParmVarDecl');
+    const result = qualType.slice(0, qualType.indexOf('(')).trim();
+    return {
+      name,
+      parameters: parameters.map((node) => `${label(node.name)}: ${kindOf(node.type.qualType, name)}`),
+      result: kindOf(result, name),
+      entry:
+        result === 'hl_status' && parameters.length === 1 && /^const hl_\w+_args \*$/.test(parameters[0].type.qualType),
+    };
+  });
+}
+
+const { structs, sizes } = readStructs(said.slice(0, begin));
+const enums = readEnums();
+const functions = readFunctions();
+const link = Object.fromEntries(links.map((pair) => pair.split('=')).map(([name, value]) => [name, Number(value)]));
+const constants = { ...structs, ...enums, WORDS: sizes, LINK: link };
+const hash = createHash('sha256')
+  .update(JSON.stringify([signature, constants]))
+  .digest();
+/** Never 0, which is what a core says that was built without one. */
+const fingerprint = hash.readUInt32BE() || 1;
+const [major, minor, patch] = version.split('.').map((part) => Number.parseInt(part));
+
+const write = (name, text) => writeFileSync(join(folder, name), text);
+mkdirSync(folder, { recursive: true });
+write('abi.flags', `-DHL_ABI=${fingerprint}u -DHL_VERSION=${(major << 16) | (minor << 8) | patch}u\n`);
+write(
+  'abi.js',
+  [
+    ...Object.entries(constants).map(
+      ([name, value]) => `export const ${name} = Object.freeze(${JSON.stringify(value)});`,
+    ),
+    `export const FINGERPRINT = ${fingerprint};`,
+    `export const VERSION = ${JSON.stringify(version)};\n`,
+  ].join('\n'),
+);
+const readonly = (value) => `Readonly<${JSON.stringify(value)}>`;
+write(
+  'abi.d.ts',
+  [
+    ...Object.entries(constants).map(([name, value]) => `export const ${name}: ${readonly(value)};`),
+    'export const FINGERPRINT: number;',
+    'export const VERSION: string;',
+    '/** The functions of headlight.h. */',
+    'export interface Functions<Pointer> {',
+    ...functions.map(
+      ({ name, parameters, result }) => `  ${name}: (...args: [${parameters.join(', ')}]) => ${result};`,
+    ),
+    '}',
+    '/** What the .wasm exports. */',
+    'export interface CoreExports extends Functions<number> {',
+    '  /** Where it is not shared; then it is imported. */',
+    '  memory: WebAssembly.Memory;',
+    '  __stack_pointer: WebAssembly.Global;',
+    '}',
+    '/** What takes an argument struct. */',
+    `export type Entry = ${functions
+      .filter(({ entry }) => entry)
+      .map(({ name }) => `'${name}'`)
+      .join(' | ')};\n`,
+  ].join('\n'),
+);

@@ -1,0 +1,140 @@
+// headlight.h is the only source of what C and JavaScript must agree on: what each binary exports, where arguments lie,
+// and the fingerprint by which a module refuses a binary of another build.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { after } from 'node:test';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+import * as abi from '../../dist/abi/abi.js';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const header = readFileSync(join(root, 'src/core/headlight.h'), 'utf8');
+const folder = mkdtempSync(join(tmpdir(), 'headlight-abi-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+/** What the generator makes of a header, in a folder of its own. */
+async function generate(name, text) {
+  const place = join(folder, name);
+  mkdirSync(place, { recursive: true });
+  writeFileSync(join(place, 'headlight.h'), text);
+  const flags = ['-fsyntax-only', '-Xclang', '-fdump-record-layouts-complete', '-Xclang', '-ast-dump=json'];
+  const input = execFileSync('emcc', [...flags, '-x', 'c', join(place, 'headlight.h')], { maxBuffer: 2 ** 26 });
+  const links = Object.entries(abi.LINK).map(([link, value]) => `${link}=${value}`);
+  const args = [join(root, 'src/build/abi.js'), place, abi.VERSION, ...links];
+  execFileSync(process.execPath, args, { input, stdio: ['pipe', 'pipe', 'pipe'] });
+  return { place, ...(await import(pathToFileURL(join(place, 'abi.js')).href)) };
+}
+
+/** The header with one text put for another, which it must hold. */
+function changed(from, to) {
+  assert.ok(header.includes(from), from);
+  return header.replace(from, to);
+}
+
+/** Names of functions and memories in the export section, read as bytes: this Node may not know relaxed SIMD. */
+function exportsOf(bytes) {
+  let at = 8;
+  const number = () => {
+    for (let value = 0, shift = 0; ; shift += 7) {
+      const byte = bytes[at++];
+      value |= (byte & 127) << shift;
+      if (byte < 128) return value;
+    }
+  };
+  for (;;) {
+    const [id, size] = [bytes[at++], number()];
+    if (id !== 7) {
+      at += size;
+      continue;
+    }
+    return Array.from({ length: number() }, () => {
+      const length = number();
+      const name = bytes.toString('latin1', at, at + length);
+      at += length + 1;
+      number();
+      return name;
+    });
+  }
+}
+
+const prototypes = [...header.matchAll(/^HL_EXPORT [^;]*?\b(hl_\w+)\(/gm)].map(([, name]) => name);
+/** What Emscripten adds to every binary. */
+const RUNTIME = ['memory', '__indirect_function_table', '_initialize', '__errno_location'];
+const STACK = ['stackSave', 'stackRestore', 'stackAlloc'];
+
+for (const flavour of ['simd128', 'relaxed', 'simd128-threads', 'relaxed-threads']) {
+  test(`headlight.${flavour}.wasm exports every function of the header and nothing else`, () => {
+    const threads = flavour.endsWith('-threads');
+    const expected = prototypes.filter((name) => threads || !name.startsWith('hl_pool_'));
+    const runtime = [...RUNTIME.filter((name) => name !== 'memory' || !threads), ...STACK];
+    if (threads) runtime.push('__stack_pointer');
+    const found = exportsOf(readFileSync(join(root, `dist/headlight.${flavour}.wasm`)));
+    assert.deepEqual(found.sort(), [...expected, ...runtime].sort());
+  });
+}
+
+test('the same header gives the same fingerprint, whatever its comments say', async () => {
+  const same = await generate('same', changed('/* bytes in live blocks', '/* Bytes in all the live blocks'));
+  assert.equal(same.FINGERPRINT, abi.FINGERPRINT);
+  assert.deepEqual(same.ATTENTION, abi.ATTENTION);
+});
+
+const CHANGES = {
+  'a field more': ['float scale;', 'float temperature;\n  float scale;'],
+  'a field less': ['uint32_t causal;', ''],
+  'a field of another type': ['int32_t window_left;', 'uint32_t window_left;'],
+  'another order': ['*bq, *bk,', '*bk, *bq,'],
+  'another value of an enumeration': ['HL_WEIGHTS_MEAN = 2', 'HL_WEIGHTS_MEAN = 3'],
+  'a parameter more': ['hl_add(float *sum,', 'hl_add(float *sum, float *carry,'],
+  'a parameter of another type': ['hl_memory_set_limit(double bytes)', 'hl_memory_set_limit(float bytes)'],
+  'a function more': ['#endif', 'HL_EXPORT void hl_more(void);\n#endif'],
+};
+for (const [i, [what, [from, to]]] of Object.entries(CHANGES).entries()) {
+  test(`${what} in the header gives another fingerprint`, async () => {
+    const { FINGERPRINT } = await generate(`change-${i}`, changed(from, to));
+    assert.notEqual(FINGERPRINT, abi.FINGERPRINT);
+  });
+}
+
+test('a module built from a header with one field more refuses the binary built without it', async () => {
+  const { place, ATTENTION } = await generate('more', changed('float scale;', 'float temperature;\n  float scale;'));
+  assert.equal(ATTENTION.scale, abi.ATTENTION.scale + 1);
+  const other = {
+    name: 'other header',
+    setup: ({ onResolve }) => onResolve({ filter: /abi\/abi\.js$/ }, () => ({ path: join(place, 'abi.js') })),
+  };
+  const outfile = join(place, 'module.js');
+  const entry = join(root, 'src/js/load/node.js');
+  await build({ entryPoints: [entry], bundle: true, format: 'esm', platform: 'node', outfile, plugins: [other] });
+  const { load } = await import(pathToFileURL(outfile).href);
+  const wasm = join(root, 'dist/headlight.simd128.wasm');
+  await assert.rejects(load({ wasm }), { name: 'HeadlightError', code: 'LOAD', message: /headlight\.simd128\.wasm/ });
+});
+
+const REFUSED = {
+  'a field that is not of four bytes': ['float scale;', 'double scale;', /hl_attention_args\.scale/],
+  'a parameter that JavaScript cannot pass as a number': ['hl_add(float *sum,', 'hl_add(uint64_t sum,', /hl_add/],
+  'a prototype without HL_EXPORT': ['HL_EXPORT uint32_t hl_simd', 'uint32_t hl_simd', /hl_simd .*without HL_EXPORT/],
+};
+for (const [i, [what, [from, to, message]]] of Object.entries(REFUSED).entries()) {
+  test(`${what} stops the build`, async () => {
+    await assert.rejects(generate(`refused-${i}`, changed(from, to)), ({ stderr }) => message.test(stderr));
+  });
+}
+
+test('the offsets are those that the compiler gives to the fields', () => {
+  const source = join(folder, 'offsets.c');
+  const lines = Object.entries({
+    'hl_attention_args, dropout': abi.ATTENTION.dropout,
+    'hl_multihead_args, query_dim': abi.MULTIHEAD.queryDim,
+    'hl_multihead_backward_args, d_bias_value': abi.MULTIHEAD_BACKWARD.dBiasValue,
+    'hl_loss, correct': abi.LOSS.correct,
+  }).map(([field, word]) => `_Static_assert(offsetof(${field}) == 4 * ${word}, "${field}");`);
+  const size = `_Static_assert(sizeof(hl_multihead_backward_args) == 4 * ${abi.WORDS.MULTIHEAD_BACKWARD}, "size");`;
+  writeFileSync(source, ['#include <stddef.h>', '#include "headlight.h"', ...lines, size].join('\n'));
+  execFileSync('emcc', ['-fsyntax-only', `-I${join(root, 'src/core')}`, source], { stdio: 'pipe' });
+});
