@@ -2,6 +2,7 @@
 
 import { execFileSync } from 'node:child_process';
 import { chromium } from 'playwright-core';
+import { count } from './coverage.js';
 
 const find = () => {
   for (const name of ['chromium', 'chromium-browser', 'google-chrome']) {
@@ -15,8 +16,8 @@ const find = () => {
 };
 
 /** A browser with a profile of its own, which asks nothing of the network by itself. */
-export function launch() {
-  return chromium.launch({
+export async function launch() {
+  const browser = await chromium.launch({
     executablePath: find(),
     timeout: 300_000,
     args: [
@@ -29,4 +30,5 @@ export function launch() {
       '--disable-sync',
     ],
   });
+  return process.env.CHROMIUM_COVERAGE ? count(browser, process.env.CHROMIUM_COVERAGE) : browser;
 }

@@ -1,0 +1,176 @@
+// Which lines of src/js, web and the core the tests run. The JavaScript is counted by V8 in Node and in Chromium, in
+// the
+// built bundles too, and led back to the sources by their source maps. A line counts as run when any part of it was.
+// Arguments: the folder with V8's counts, and the export of llvm-cov.
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { transform } from 'esbuild';
+import { findFiles } from './check.js';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+/** What has to be reached, in percent of the lines. */
+const GOALS = { 'src/js': 90, web: 80 };
+
+/**
+ * The places that a source map speaks of: [line, column, source, line there, column there], counted from 0.
+ * @param {string} mappings
+ */
+export function decodeMappings(mappings) {
+  const places = [];
+  let [source, line, column] = [0, 0, 0];
+  mappings.split(';').forEach((row, at) => {
+    let from = 0;
+    for (const segment of row.split(',').filter(Boolean)) {
+      const [steps, sources = 0, lines = 0, columns = 0] = decodeNumbers(segment);
+      from += steps;
+      [source, line, column] = [source + sources, line + lines, column + columns];
+      if (segment.length > 1) places.push([at, from, source, line, column]);
+    }
+  });
+  return places;
+}
+
+/** Base64 digits of five bits each, the lowest first, the sixth bit for "more"; the lowest bit is the sign. */
+function decodeNumbers(segment) {
+  const numbers = [];
+  let [value, shift] = [0, 0];
+  for (const letter of segment) {
+    const digit = DIGITS.indexOf(letter);
+    value |= (digit & 31) << shift;
+    shift += 5;
+    if (digit & 32) continue;
+    numbers.push(value & 1 ? -(value >> 1) : value >> 1);
+    [value, shift] = [0, 0];
+  }
+  return numbers;
+}
+
+/** For every character of a script whether it was run: what lies further in decides. */
+export function paint(length, functions) {
+  const ran = new Uint8Array(length);
+  const inOrder = functions
+    .map(({ ranges }) => ranges)
+    .sort(([a], [b]) => a.startOffset - b.startOffset || b.endOffset - a.endOffset);
+  for (const ranges of inOrder)
+    for (const { startOffset, endOffset, count } of ranges) ran.fill(count > 0 ? 1 : 0, startOffset, endOffset);
+  return ran;
+}
+
+/** Where each line begins. */
+function lineStarts(text) {
+  const starts = [0];
+  for (let i = text.indexOf('\n'); i >= 0; i = text.indexOf('\n', i + 1)) starts.push(i + 1);
+  return starts;
+}
+
+/** Every script that V8 counted, with what was run of it in any of the processes: { path: Uint8Array }. */
+function readCounts(folder) {
+  const scripts = new Map();
+  const prefix = pathToFileURL(ROOT).href;
+  for (const name of readdirSync(folder).filter((file) => file.endsWith('.json'))) {
+    const { result } = JSON.parse(readFileSync(join(folder, name), 'utf8'));
+    for (const { url, functions } of result) {
+      if (!url.startsWith(prefix)) continue;
+      const path = relative(ROOT, fileURLToPath(url));
+      if (!/^(dist|src|web)\//.test(path) || !existsSync(join(ROOT, path))) continue;
+      const ran = paint(readFileSync(join(ROOT, path), 'utf8').length, functions);
+      const before = scripts.get(path);
+      if (before) before.forEach((_, i) => (before[i] |= ran[i]));
+      else scripts.set(path, ran);
+    }
+  }
+  return scripts;
+}
+
+/** Lines of the sources that were run, counted from 0: { path: Set }. */
+function linesRun(scripts) {
+  const lines = new Map();
+  const mark = (path, line) => {
+    if (!lines.has(path)) lines.set(path, new Set());
+    lines.get(path).add(line);
+  };
+  for (const [path, ran] of scripts) {
+    const starts = lineStarts(readFileSync(join(ROOT, path), 'utf8'));
+    const mapped = join(ROOT, `${path}.map`);
+    if (!existsSync(mapped)) {
+      starts.forEach((start, i) => ran.subarray(start, starts[i + 1]).includes(1) && mark(path, i));
+      continue;
+    }
+    const { mappings, sources } = JSON.parse(readFileSync(mapped, 'utf8'));
+    const names = sources.map((source) => relative(ROOT, join(mapped, '..', source)));
+    for (const [row, column, source, line] of decodeMappings(mappings))
+      if (ran[starts[row] + column]) mark(names[source], line);
+  }
+  return lines;
+}
+
+/** Imports at the head of a file, and exports of other files' names: bundles have none. */
+const LINKS = /(?<![^])(?:\s|\/\/.*|\/\*[^]*?\*\/|import\b[^;]*;)*|^export (?:\*|\{[^}]*\}) from .*;$/gm;
+
+/** Lines of a file on which there is something to run. */
+async function linesOf(path) {
+  const source = readFileSync(join(ROOT, path), 'utf8').replace(LINKS, (text) => text.replace(/[^\n]/g, ' '));
+  const { map } = await transform(source, { sourcemap: 'external' });
+  return [...new Set(decodeMappings(JSON.parse(map).mappings).map(([, , , line]) => line))].sort((a, b) => a - b);
+}
+
+/** 3–5, 9 of the lines 2, 3, 4, 8 counted from 0; lines between them on which nothing stands do not part them. */
+function ranges(missing, all) {
+  const parts = [];
+  for (const line of missing) {
+    const last = parts.at(-1);
+    if (last && all.indexOf(line) === all.indexOf(last[1]) + 1) last[1] = line;
+    else parts.push([line, line]);
+  }
+  return parts.map(([from, to]) => (from === to ? `${from + 1}` : `${from + 1}–${to + 1}`)).join(', ');
+}
+
+async function rowOf(path, run) {
+  const all = await linesOf(path);
+  const missing = all.filter((line) => !run?.has(line));
+  return { path, all: all.length, run: all.length - missing.length, missing: ranges(missing, all) };
+}
+
+const share = ({ run, all }) => (all ? (100 * run) / all : 100);
+const sum = (rows) =>
+  rows.reduce(({ run, all }, row) => ({ run: run + row.run, all: all + row.all }), { run: 0, all: 0 });
+
+function print(title, rows) {
+  console.log(`\n${title}: ${share(sum(rows)).toFixed(1)}% of ${sum(rows).all} lines`);
+  for (const row of rows) {
+    const missing = row.missing && (row.run ? `not run: ${row.missing}` : 'never loaded');
+    console.log(`  ${row.path.padEnd(36)} ${share(row).toFixed(1).padStart(5)}%  ${missing}`);
+  }
+}
+
+/** What clang counted in the core. */
+function coreRows(file) {
+  const { data } = JSON.parse(readFileSync(file, 'utf8'));
+  return data[0].files
+    .filter(({ filename }) => filename.includes('src/core/'))
+    .map(({ filename, summary: { lines } }) => ({
+      path: relative(ROOT, filename),
+      all: lines.count,
+      run: lines.covered,
+      missing: '',
+    }));
+}
+
+async function main([counts, core]) {
+  const run = linesRun(readCounts(counts));
+  for (const [folder, goal] of Object.entries(GOALS)) {
+    const files = findFiles(folder).filter((path) => path.endsWith('.js'));
+    const rows = await Promise.all(files.map((path) => rowOf(path, run.get(path))));
+    print(folder, rows);
+    if (share(sum(rows)) < goal) {
+      console.log(`${folder}: less than ${goal}%`);
+      process.exitCode = 1;
+    }
+  }
+  if (core) print('src/core, by the native tests', coreRows(core));
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await main(process.argv.slice(2));
