@@ -90,7 +90,7 @@ const hash = createHash('sha256')
   .digest();
 /** Never 0, which is what a core says that was built without one. */
 const fingerprint = hash.readUInt32BE() || 1;
-const [major, minor, patch] = version.split('.').map((part) => Number.parseInt(part));
+const [major, minor, patch] = version.split('.').map((part) => Number.parseInt(part, 10));
 
 const write = (name, text) => writeFileSync(join(folder, name), text);
 mkdirSync(folder, { recursive: true });

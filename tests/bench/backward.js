@@ -1,5 +1,6 @@
 // ./build.sh bench-backward: attention forward and in reverse, in turns, in this Node and the newer one, and how many
-// times as long the reverse takes: the median of the turns' ratios, and the ratio of the least times; and the memory that
+// times as long the reverse takes: the median of the turns' ratios, and the ratio of the least times; and the memory
+// that
 // training takes at two lengths.
 
 import { spawnSync } from 'node:child_process';
@@ -27,7 +28,12 @@ async function measure() {
     });
   }
   console.log(
-    `Node ${process.versions.node.split('.')[0]} (${hl.info.simd}), ${H} heads, ${T} × ${T} × ${D}: forward ${median(forward).toFixed(1)} ms, backward ${median(backward).toFixed(1)} ms, ${median(backward.map((ms, i) => ms / forward[i])).toFixed(2)} times, of the least ${(Math.min(...backward) / Math.min(...forward)).toFixed(2)}`,
+    [
+      `Node ${process.versions.node.split('.')[0]} (${hl.info.simd}), ${H} heads, ${T} × ${T} × ${D}: `,
+      `forward ${median(forward).toFixed(1)} ms, backward ${median(backward).toFixed(1)} ms, `,
+      `${median(backward.map((ms, i) => ms / forward[i])).toFixed(2)} times, `,
+      `of the least ${(Math.min(...backward) / Math.min(...forward)).toFixed(2)}`,
+    ].join(''),
   );
   hl.dispose();
   for (const length of [4096, 16384]) {
@@ -36,7 +42,8 @@ async function measure() {
     const before = one.info.memory.reserved;
     one.scope(() => one.attention(x, x, x, { train: true }).backward(x));
     console.log(
-      `  one head, ${length} tokens, forward and backward: ${((one.info.memory.reserved - before) / 2 ** 20).toFixed(0)} MiB more`,
+      `  one head, ${length} tokens, forward and backward:`,
+      `${((one.info.memory.reserved - before) / 2 ** 20).toFixed(0)} MiB more`,
     );
     one.dispose();
   }

@@ -16,10 +16,14 @@ export function drawChart(results) {
   const bars = rows.map(({ shape, ratio }, i) => {
     const y = 50 + i * (BAR + GAP);
     return `<text x="${LEFT - 8}" y="${y + 12}" text-anchor="end">${escapeXml(shape)}</text>
-<rect class="bar" x="${LEFT}" y="${y}" width="${(ratio * scale).toFixed(1)}" height="${BAR}" rx="2"/><text x="${(LEFT + ratio * scale + 6).toFixed(1)}" y="${y + 12}">${ratio.toFixed(1)}×</text>`;
+<rect class="bar" x="${LEFT}" y="${y}" width="${(ratio * scale).toFixed(1)}" height="${BAR}" rx="2"/>
+<text x="${(LEFT + ratio * scale + 6).toFixed(1)}" y="${y + 12}">${ratio.toFixed(1)}×</text>`;
   });
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="system-ui, sans-serif" font-size="13" role="img" aria-label="Time of the fastest other package as a multiple of Headlight's">
-<style>text{fill:#222}.bar{fill:#3b6fd4}.one{stroke:#888;stroke-dasharray:3 3}@media(prefers-color-scheme:dark){text{fill:#ddd}.bar{fill:#7aa2f7}}</style>
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}"
+font-family="system-ui, sans-serif" font-size="13" role="img"
+aria-label="Time of the fastest other package as a multiple of Headlight's">
+<style>text{fill:#222}.bar{fill:#3b6fd4}.one{stroke:#888;stroke-dasharray:3 3}
+@media(prefers-color-scheme:dark){text{fill:#ddd}.bar{fill:#7aa2f7}}</style>
 <text x="${LEFT}" y="20" font-weight="600">Time of the fastest other package, Headlight = 1</text>
 <text x="${LEFT}" y="38">${escapeXml(`${run.engine}, one thread`)}</text>
 <line class="one" x1="${LEFT + scale}" x2="${LEFT + scale}" y1="46" y2="${height - 18}"/>

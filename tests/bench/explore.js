@@ -80,7 +80,10 @@ async function hover(moves = 120) {
   });
 }
 
-/** The temperature is dragged to and fro for two seconds, further in every frame than a step of the slider; pictures that differ are counted. */
+/**
+ * The temperature is dragged to and fro for two seconds, further in every frame than a step of the slider; pictures
+ * that differ are counted.
+ */
 async function drag() {
   return page.evaluate(async () => {
     painted.large.length = 0;
@@ -167,7 +170,10 @@ try {
   const computed = Number((await page.locator('#facts').textContent()).match(/([\d.]+) ms/)[1]);
   report(
     '144 heads × 512 tokens, from a change to the last thumbnail',
-    `${whole.toFixed(0)} ms, of which the weights took ${computed.toFixed(0)}: ${(whole - computed).toFixed(0)} ms to pool, send and paint`,
+    [
+      `${whole.toFixed(0)} ms, of which the weights took ${computed.toFixed(0)}:`,
+      `${(whole - computed).toFixed(0)} ms to pool, send and paint`,
+    ].join(' '),
   );
 
   await page.goto('about:blank');
@@ -208,7 +214,10 @@ try {
   );
   report(
     "the same: a head's induction score above 0.5, accuracy above 90%",
-    `after ${(learned.induction / 1000).toFixed(1)} s, after ${(learned.accuracy / 1000).toFixed(1)} s (${learned.status})`,
+    [
+      `after ${(learned.induction / 1000).toFixed(1)} s, after ${(learned.accuracy / 1000).toFixed(1)} s`,
+      `(${learned.status})`,
+    ].join(' '),
   );
 } finally {
   await browser.close();

@@ -53,7 +53,8 @@ function takeTurns(peak, runs) {
 
 const report = (what, ratios, ofLeast, all, more = '') =>
   console.log(
-    `  ${what.padEnd(42)} ${median(ratios).toFixed(3)}, of the least ${ofLeast.toFixed(3)}${more} (${ratios.length} of ${all} turns)`,
+    `  ${what.padEnd(42)} ${median(ratios).toFixed(3)}, of the least ${ofLeast.toFixed(3)}${more}`,
+    `(${ratios.length} of ${all} turns)`,
   );
 
 function reportShare(peak, what, flops, run) {

@@ -12,7 +12,10 @@ const [SHORT, WARM_UP] = [2, 400];
 const UNTIL_ASLEEP = 100;
 /** A call that takes longer than this many milliseconds brings its data into the caches by itself. */
 const LONG = 10;
-/** Whoever takes longer than this for a call, or takes long and so many times as long as the fastest, is timed once: the rounds are for those who are close. */
+/**
+ * Whoever takes longer than this for a call, or takes long and so many times as long as the fastest, is timed once: the
+ * rounds are for those who are close.
+ */
 const [SLOW, BEHIND] = [400, 6];
 
 export const median = (times) => times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)];
@@ -30,7 +33,8 @@ async function repeat(run, times) {
 
 /**
  * @param contenders opened peers: { name, tolerance?, make(problem, withWeights) → { run, close? } or null }
- * @param options { threads, rounds, slice: milliseconds a contender and round, budget: milliseconds within which there are up to
+ * @param options { threads, rounds, slice: milliseconds a contender and round, budget: milliseconds within which there
+ * are up to
  *   five times as many rounds, only: parts of shapes' names,
  *   report: gets { shape, weights, contender, times, median, least, error, rate }, in milliseconds, a time a round, or
  *   { shape, weights, contender, failure } where a contender cannot do it }

@@ -81,7 +81,10 @@ function transpose(data, width) {
   return to;
 }
 
-/** inputs query (B,T,C) and, where they differ from it, key (B,S,C) and value; outputs output (B,T,C), weights (B,H,T,S). */
+/**
+ * inputs query (B,T,C) and, where they differ from it, key (B,S,C) and value; outputs output (B,T,C), weights
+ * (B,H,T,S).
+ */
 export function graphModel(problem, { fused, int8, withWeights }) {
   const { kind, batch, queries, keys, width, heads, causal } = problem.shape;
   const head = width / heads;

@@ -50,7 +50,8 @@ for (const { name, measure } of engines) {
       results.push({ engine: name, threads, ...result });
       if (result.peak)
         console.log(
-          `${name}, ${threads} thread${threads > 1 ? 's' : ''}: the peak of a core is ${result.peak.toFixed(1)} GFLOP/s (${result.simd})`,
+          `${name}, ${threads} thread${threads > 1 ? 's' : ''}:`,
+          `the peak of a core is ${result.peak.toFixed(1)} GFLOP/s (${result.simd})`,
         );
       else if (result.failure && result.contender.startsWith('Headlight'))
         throw new Error(`${result.shape}: ${result.failure}`);

@@ -11,14 +11,20 @@ const isPeer = ({ contender }) => /^(onnxruntime-web|tfjs|ruvector)/.test(conten
 export const fastest = (results) =>
   results.reduce((best, r) => (best && best.median <= r.median ? best : r), undefined);
 
-/** How many times as long as ours the other takes, round by round: whatever slows a round down slows both. Whoever was timed once has no rounds. */
+/**
+ * How many times as long as ours the other takes, round by round: whatever slows a round down slows both. Whoever was
+ * timed once has no rounds.
+ */
 const ratioOf = (other, ours) =>
   other.times.length === ours.times.length
     ? median(other.times.map((time, round) => time / ours.times[round]))
     : other.median / ours.median;
 const least = (results) => Math.min(...results.map(({ least }) => least));
 
-/** Results of one engine and thread count, by shape and weights: { shape, weights, ours, peer, ratio, least, native, int8: { ours, peer, gain, ratio } }. */
+/**
+ * Results of one engine and thread count, by shape and weights: { shape, weights, ours, peer, ratio, least, native,
+ * int8: { ours, peer, gain, ratio } }.
+ */
 export function byShape(results) {
   const groups = new Map();
   for (const result of results.filter(({ contender, failure }) => contender && !failure)) {
@@ -65,7 +71,11 @@ export function groupRuns(results) {
 
 export function writeTables(results, machine) {
   const parts = [
-    `Measured on ${machine}. A call goes from Float32Arrays to a Float32Array. Medians of rounds in which all contenders take turns; the ratio is the median of those of the rounds, and beside it stands that of the least times: other tenants of the machine disturb both less than they do the times.\n`,
+    [
+      `Measured on ${machine}. A call goes from Float32Arrays to a Float32Array. Medians of rounds in which all `,
+      'contenders take turns; the ratio is the median of those of the rounds, and beside it stands that of the least ',
+      'times: other tenants of the machine disturb both less than they do the times.\n',
+    ].join(''),
   ];
   for (const { engine, threads, results: own } of groupRuns(results)) {
     const peaks = own

@@ -36,7 +36,8 @@ async function headlight(threads) {
 
 /**
  * On WebAssembly two kernels that training needs are missing, and are gone round: UnsortedSegmentSum, the gradient of
- * a gather, by a product with one-hot rows; LogSoftmax by the logarithm of a sum. And one-hot rows are made as integers,
+ * a gather, by a product with one-hot rows; LogSoftmax by the logarithm of a sum. And one-hot rows are made as
+ * integers,
  * since those asked for as floats have the bits of integers.
  */
 async function tensorflow(threads, parameters) {
@@ -148,7 +149,8 @@ if (threads) {
   process.exit();
 }
 console.log(
-  `${cpus()[0].model.trim()}, ${cpus().length} cores; { layers: ${layers}, dModel: ${C}, numHeads: ${H}, mlp: 0 }, ${B} sequences of ${T}, Adam`,
+  `${cpus()[0].model.trim()}, ${cpus().length} cores;`,
+  `{ layers: ${layers}, dModel: ${C}, numHeads: ${H}, mlp: 0 }, ${B} sequences of ${T}, Adam`,
 );
 for (const node of [process.execPath, fileURLToPath(new URL('../../node_modules/node/bin/node', import.meta.url))]) {
   for (const count of [1, 4]) {

@@ -47,7 +47,9 @@ const byName = (list, bin) => Object.fromEntries((list ?? []).filter(Boolean).ma
 
 export const GOLDEN = join(dirname(fileURLToPath(import.meta.url)), '../golden');
 
-/** The cases of a pack: its fields, with inputs, outputs and outputs64 as objects from name to { shape, dtype, data }. */
+/**
+ * The cases of a pack: its fields, with inputs, outputs and outputs64 as objects from name to { shape, dtype, data }.
+ */
 export function readPack(name, folder = GOLDEN) {
   const manifest = JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8'));
   const bin = readFileSync(join(folder, manifest.bin));
@@ -65,8 +67,10 @@ export function sampled(actual, testCase, name) {
   return index ? Float64Array.from(index.data, (i) => actual[i]) : actual;
 }
 
-/** The largest difference of any gradient, by its name, as a share of the largest value of all of them: that of a key bias
- * is zero up to rounding, and has no scale of its own. */
+/**
+ * The largest difference of any gradient, by its name, as a share of the largest value of all of them: that of a key
+ * bias is zero up to rounding, and has no scale of its own.
+ */
 export function gradientDifference(actual, expected) {
   const largest = (data) => data.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
   const scale = Math.max(...Object.values(expected).map(({ data }) => largest(data)));

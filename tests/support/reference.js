@@ -76,7 +76,9 @@ export function attention(q, k, v, options = {}) {
   return { output, weights, softmax, seen: visible, scores: steps };
 }
 
-/** Gradients of Σ dOutput · output + Σ dWeights · weights, dWeights (B,H,T,S); that of the bias has the bias's shape. */
+/**
+ * Gradients of Σ dOutput · output + Σ dWeights · weights, dWeights (B,H,T,S); that of the bias has the bias's shape.
+ */
 export function attentionGradients(q, k, v, options, dOutput, dWeights) {
   const [B, H, T, D] = q.shape;
   const [, G, S] = k.shape;

@@ -1,5 +1,5 @@
-/* Few queries use keys and values too seldom for packing them to pay: here all are read where they lie, and the output is
- * written where it belongs, with the same bits. */
+/* Few queries use keys and values too seldom for packing them to pay: here all are read where they lie, and the output
+ * is written where it belongs, with the same bits. */
 #include "attention/attention.h"
 #include "base/panel.h"
 
@@ -85,8 +85,8 @@ static void narrow_values(const attention_tile *t, uint32_t panel, const float *
   }
 }
 
-/* Wide ones: eight at a time, the last of which share their tile with some of those before. Where the output is added to,
- * what is added is made beside it. */
+/* Wide ones: eight at a time, the last of which share their tile with some of those before. Where the output is added
+ * to, what is added is made beside it. */
 static void wide_values(const attention_tile *t, uint32_t panel, const float *scores, const float *value, size_t keys,
                         bool add) {
   size_t queries = panel_queries(t, panel), width = t->args->value_width, to = t->args->output_stride.row;

@@ -22,7 +22,8 @@ void panel_sum(float *panel, const float *more, size_t rows) {
     vec_store(panel + i, vec_add(vec_load(panel + i), vec_load(more + i)));
 }
 
-/* A square of the panel, turned. Its loops are unrolled, though this file is compiled small: so it stays in registers. */
+/* A square of the panel, turned. Its loops are unrolled, though this file is compiled small: so it stays in registers.
+ * */
 VERB void take_square(vec square[4], const float *panel) {
 #pragma clang loop unroll(full)
   for (size_t i = 0; i < 4; i++) square[i] = vec_load(panel + i * TILE_COLS);

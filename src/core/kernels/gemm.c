@@ -203,8 +203,8 @@ size_t gemm_left_row(size_t in) { return in; }
 /* Rows whose sums of several passes are held at a time: so a row of y is written once. */
 enum { HELD_ROWS = 60 };
 
-/* Rows first..last−1 of y(rows, 8) = bias + x · b, b a panel of the weight, y given from row `first` on: each pass adds to
- * what those before it have left, the first to the bias, and the last one writes to y. */
+/* Rows first..last−1 of y(rows, 8) = bias + x · b, b a panel of the weight, y given from row `first` on: each pass adds
+ * to what those before it have left, the first to the bias, and the last one writes to y. */
 static void multiply_panel(float *y, size_t stride, const gemm_left *x, size_t first, size_t last, const float *b,
                            const float *bias) {
   const size_t most = pass_depth(x->in);
@@ -225,8 +225,8 @@ static void multiply_panel(float *y, size_t stride, const gemm_left *x, size_t f
   }
 }
 
-/* Columns j.. of those rows of the product, eight or as many as there are. Where y is added to, or has fewer, they are made
- * beside it. */
+/* Columns j.. of those rows of the product, eight or as many as there are. Where y is added to, or has fewer, they are
+ * made beside it. */
 static void multiply_columns(const gemm_product *p, const gemm_left *x, size_t first, size_t last, size_t j) {
   const size_t columns = p->out - j < TILE_COLS ? p->out - j : TILE_COLS;
   const float *b = p->weight + j * x->in;

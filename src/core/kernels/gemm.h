@@ -24,7 +24,8 @@ bool gemm_pack_columns(float *panels, size_t capacity, size_t first, const float
 /* c(TILE_ROWS, 8) = a·b of a left and a right panel, its rows one after the other. */
 void gemm_lone_tile(float *c, const float *a, const float *b, size_t depth);
 
-/* c(TILE_ROWS, 8) = before + a·b, rows of c `c_stride` apart, those of `before`, which may be c, one after the other. */
+/* c(TILE_ROWS, 8) = before + a·b, rows of c `c_stride` apart, those of `before`, which may be c, one after the other.
+ * */
 void gemm_whole_tile(float *c, size_t c_stride, const float *before, const float *a, const float *b, size_t depth);
 extern const float gemm_zeros[TILE_ROWS * TILE_COLS];
 
@@ -40,7 +41,8 @@ void gemm_low_tile(size_t rows, float *c, size_t c_stride, const float *before, 
 uint64_t gemm_packed_weight(uint32_t out, uint32_t in);
 size_t gemm_left_row(size_t in);
 
-/* A right operand given with its depth as rows: panels[⌈columns/TILE_COLS⌉][rows][TILE_COLS] = source(rows, columns). */
+/* A right operand given with its depth as rows: panels[⌈columns/TILE_COLS⌉][rows][TILE_COLS] = source(rows, columns).
+ * */
 void gemm_pack_right(float *panels, const float *source, size_t stride, size_t rows, size_t columns);
 
 /* y(rows, out), contiguous, = x(rows, in) · weightᵀ + bias. */
