@@ -1,27 +1,40 @@
 // The public API. The entries node.js, browser.js and inline.js give `load` a way to come by the binary.
 
-import { checkOptions, readNumber, readShape } from './check/arguments.js';
-import { shapeError } from './check/errors.js';
+import { readNumber, readOptions, readShape } from './check/arguments.js';
+import { argumentError, shapeError } from './check/errors.js';
 import { formatShape, sameShape } from './check/shape.js';
 import { attention } from './ops/attention.js';
-import { Embedding, Gelu, Linear, Norm } from './ops/layers.js';
+import { Gelu } from './ops/activation.js';
+import { Embedding } from './ops/embedding.js';
+import { Linear } from './ops/linear.js';
+import { Norm } from './ops/norm.js';
 import { crossEntropy } from './ops/loss.js';
 import { MultiHeadAttention } from './ops/multihead.js';
 import { Adam, clipGradients, Sgd } from './ops/optimizer.js';
 import { fillNormal, fillUniform, uniformSource } from './ops/random.js';
+import { DISPOSE } from './memory/disposable.js';
 import { Memory } from './memory/memory.js';
+import { viewOf } from './memory/tensor.js';
 import { readSavedTransformer, Transformer } from './models/transformer.js';
 import { version } from '../../package.json';
 
-/** @import { AttentionOptions, AttentionResult } from './ops/attention.js' */
-/** @import { EmbeddingOptions, LinearOptions, NormOptions } from './ops/layers.js' */
+/** @import { AttentionOptions } from './ops/attention.js' */
+/** @import { AttentionResult } from './ops/result.js' */
+/** @import { BiasChoice, PastChoice, ScoresChoice, WeightsChoice } from './ops/visibility.js' */
+/** @import { GeluOptions } from './ops/activation.js' */
+/** @import { EmbeddingOptions } from './ops/embedding.js' */
+/** @import { LinearOptions } from './ops/linear.js' */
+/** @import { NormOptions } from './ops/norm.js' */
 /** @import { LossOptions, LossResult } from './ops/loss.js' */
-/** @import { MultiHeadOptions } from './ops/multihead.js' */
+/** @import { MultiHeadOptions } from './ops/multihead_options.js' */
 /** @import { AdamOptions, SgdOptions, Trainable } from './ops/optimizer.js' */
 /** @import { CoreExports } from '../../dist/abi/abi.js' */
 /** @import { Tensor } from './memory/tensor.js' */
 /** @import { TensorLike } from './check/tensorlike.js' */
 /** @import { TransformerOptions } from './models/transformer.js' */
+
+/** @typedef {{ seed?: number, mean?: number, std?: number }} NormalOptions default 0, 0 and 1 */
+/** @typedef {{ seed?: number, low?: number, high?: number }} UniformOptions default 0, 0 and 1 */
 
 /** Sends the workers home of an instance that was forgotten. */
 const unreachable = new FinalizationRegistry((/** @type {() => void} */ stop) => stop());
@@ -59,27 +72,26 @@ export class Headlight {
 
   /**
    * @param {TensorLike} data
-   * @param {number[]} [shape] default: that of the data
+   * @param {readonly number[]} [shape] default: that of the data
    * @returns {Tensor}
    */
   tensor(data, shape) {
     return this.#memory.tensor(data, 'tensor', 'data', shape);
   }
 
-  /** @param {number[]} shape @returns {Tensor} */
+  /** @param {readonly number[]} shape @returns {Tensor} */
   zeros(shape) {
     return this.#filled('zeros', shape, (data) => data.fill(0));
   }
 
   /**
    * Normally distributed numbers.
-   * @param {number[]} shape
-   * @param {{ seed?: number, mean?: number, std?: number }} [options]
+   * @param {readonly number[]} shape
+   * @param {NormalOptions} [options]
    * @returns {Tensor}
    */
   randn(shape, options = {}) {
-    checkOptions('randn', options, ['seed', 'mean', 'std']);
-    const { seed = 0, mean = 0, std = 1 } = options;
+    const { seed = 0, mean = 0, std = 1 } = readOptions('randn', options, ['seed', 'mean', 'std']);
     const next = uniformSource(readNumber('randn', 'seed', seed, { integer: true }));
     readNumber('randn', 'mean', mean);
     readNumber('randn', 'std', std, { least: 0 });
@@ -88,13 +100,12 @@ export class Headlight {
 
   /**
    * Numbers uniform in [low, high).
-   * @param {number[]} shape
-   * @param {{ seed?: number, low?: number, high?: number }} [options]
+   * @param {readonly number[]} shape
+   * @param {UniformOptions} [options]
    * @returns {Tensor}
    */
   uniform(shape, options = {}) {
-    checkOptions('uniform', options, ['seed', 'low', 'high']);
-    const { seed = 0, low = 0, high = 1 } = options;
+    const { seed = 0, low = 0, high = 1 } = readOptions('uniform', options, ['seed', 'low', 'high']);
     const next = uniformSource(readNumber('uniform', 'seed', seed, { integer: true }));
     readNumber('uniform', 'low', low);
     readNumber('uniform', 'high', high);
@@ -103,27 +114,31 @@ export class Headlight {
 
   /**
    * @param {string} caller
-   * @param {number[]} shape
+   * @param {readonly number[]} shape
    * @param {(data: Float32Array) => void} fill
    */
   #filled(caller, shape, fill) {
     const checked = readShape(shape, caller, 'shape');
     const tensor = this.#memory.empty(checked, caller);
-    fill(tensor.data);
+    fill(viewOf(tensor));
     return tensor;
   }
 
   /**
    * Scaled dot-product attention: query (B,H,T,D), key (B,G,S,D), value (B,G,S,Dv); or one head (B,T,D); or
    * packed (B,T,H·D) with `heads` and `kvHeads`. The output has the query's form.
+   * @template {WeightsChoice} [W=undefined]
+   * @template {ScoresChoice} [S=undefined]
+   * @template {PastChoice} [P=undefined]
+   * @template {BiasChoice} [B=undefined]
    * @param {TensorLike} query
    * @param {TensorLike} key
    * @param {TensorLike} value
-   * @param {AttentionOptions} [options]
-   * @returns {AttentionResult}
+   * @param {AttentionOptions<W, S, P, B>} [options]
+   * @returns {AttentionResult<W, S, P, B>}
    */
   attention(query, key, value, options = {}) {
-    return attention(this.#memory, query, key, value, options);
+    return /** @type {AttentionResult<any, any, any, any>} */ (attention(this.#memory, query, key, value, options));
   }
 
   /**
@@ -172,7 +187,7 @@ export class Headlight {
 
   /**
    * x · Φ(x), or its approximation by tanh.
-   * @param {{ approximate?: 'none' | 'tanh' }} [options]
+   * @param {GeluOptions} [options]
    * @returns {Gelu}
    */
   gelu(options = {}) {
@@ -187,7 +202,8 @@ export class Headlight {
    */
   add(a, b) {
     return this.#memory.frame('add', (frame) => {
-      const [x, y] = [frame.take(a, 'a'), frame.take(b, 'b')];
+      const inputs = [frame.read(a, 'a'), frame.read(b, 'b')];
+      const [x, y] = [frame.take(inputs[0], 'a'), frame.take(inputs[1], 'b')];
       if (!sameShape(x.shape, y.shape)) throw shapeError('add', 'b', y.shape, formatShape(x.shape));
       const sum = frame.make([...x.shape]);
       this.#memory.call('hl_add', 'add', sum, x.block, y.block, sum.size);
@@ -277,6 +293,7 @@ export class Headlight {
    * @returns {T}
    */
   scope(fn) {
+    if (typeof fn !== 'function') throw argumentError('scope', 'fn', fn, 'a function');
     return this.#memory.scope(fn);
   }
 
@@ -288,16 +305,19 @@ export class Headlight {
     this.#pool = { threads: 1 };
   }
 
-  [Symbol.dispose ?? Symbol.for('Symbol.dispose')]() {
+  [DISPOSE]() {
     this.dispose();
   }
 }
 
 export { HeadlightError } from './check/errors.js';
 export { Tensor } from './memory/tensor.js';
-export { AttentionResult } from './ops/attention.js';
+export { AttentionResult } from './ops/result.js';
 export { MultiHeadAttention } from './ops/multihead.js';
-export { Embedding, Gelu, Linear, Norm } from './ops/layers.js';
+export { Gelu } from './ops/activation.js';
+export { Embedding } from './ops/embedding.js';
+export { Linear } from './ops/linear.js';
+export { Norm } from './ops/norm.js';
 export { Adam, Sgd } from './ops/optimizer.js';
 export { Transformer } from './models/transformer.js';
 export { cosineSchedule, warmupSchedule } from './ops/schedule.js';

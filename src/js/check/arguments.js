@@ -1,47 +1,93 @@
 // Options, numbers and shapes that callers hand over: checked here, with the name of the caller and of the parameter.
+// Each is read once: what a getter gives the second time is never seen.
 
 import { argumentError, HeadlightError } from './errors.js';
+import { quote, quoteNames } from './quote.js';
+import { MOST_AXES, MOST_SIZE } from './shape.js';
 
 /**
  * @param {string} caller
  * @param {unknown} options
  * @param {readonly string[]} known
+ * @param {string} [parameter] what the caller calls them
  */
-export function checkOptions(caller, options, known) {
-  if (options === null || typeof options !== 'object' || Array.isArray(options)) {
-    throw argumentError(caller, 'options', options, 'an object');
-  }
-  for (const name of Object.keys(options)) {
-    if (!known.includes(name)) {
-      throw new HeadlightError('ARGUMENT', `${caller}: unknown option '${name}', expected one of ${known.join(', ')}`, {
-        parameter: name,
-        expected: known,
-        got: name,
-      });
-    }
-  }
+export function checkOptions(caller, options, known, parameter = 'options') {
+  if (options === null || typeof options !== 'object' || Array.isArray(options))
+    throw argumentError(caller, parameter, options, 'an object');
+  const names = Object.keys(options);
+  for (const name of names) if (!known.includes(name)) throw unknownOption(caller, name, known);
+  // A Map or a promise has no names of its own, and would be taken for an object without options.
+  if (names.length === 0 && !isPlain(options)) throw argumentError(caller, parameter, options, 'an object');
+}
+
+/** @param {object} value */
+function isPlain(value) {
+  const prototype = Object.getPrototypeOf(value);
+  return (
+    prototype === Object.prototype || prototype === null || Object.prototype.toString.call(value) === '[object Object]'
+  );
 }
 
 /**
  * @param {string} caller
+ * @param {string} name
+ * @param {readonly string[]} known
+ */
+function unknownOption(caller, name, known) {
+  const text = `${caller}: unknown option ${quote(name)}, expected one of ${known.join(', ')}`;
+  return new HeadlightError('ARGUMENT', text, { parameter: name, expected: known, got: name });
+}
+
+/**
+ * A copy of the options that have a value.
+ * @template {object} T
+ * @param {string} caller
+ * @param {T} options
+ * @param {readonly string[]} known
+ * @returns {T}
+ */
+export function readOptions(caller, options, known) {
+  checkOptions(caller, options, known);
+  /** @type {Record<string, unknown>} */
+  const read = {};
+  for (const name of known) {
+    const value = /** @type {Record<string, unknown>} */ (options)[name];
+    if (value !== undefined) read[name] = value;
+  }
+  return /** @type {T} */ (read);
+}
+
+/** @typedef {{ least?: number, most?: number, integer?: boolean }} NumberRange */
+
+/** @type {NumberRange} */
+const ANY_NUMBER = {};
+
+/**
+ * A number that float32 can hold, or an integer.
+ * @param {string} caller
  * @param {string} parameter
  * @param {unknown} value
- * @param {{ least?: number, most?: number, integer?: boolean }} [range]
+ * @param {NumberRange} [range]
  * @returns {number}
  */
-export function readNumber(caller, parameter, value, { least = -Infinity, most = Infinity, integer = false } = {}) {
+export function readNumber(caller, parameter, value, range = ANY_NUMBER) {
+  const { least = -Infinity, most = Infinity, integer = false } = range;
   if (
     typeof value === 'number' &&
-    Number.isFinite(value) &&
     value >= least &&
     value <= most &&
-    (!integer || Number.isInteger(value))
-  ) {
+    (integer ? Number.isSafeInteger(value) : Number.isFinite(Math.fround(value)))
+  )
     return value;
-  }
+  throw argumentError(caller, parameter, value, describeRange(value, range));
+}
+
+/** @param {unknown} value @param {NumberRange} range */
+function describeRange(value, { least = -Infinity, most = Infinity, integer = false }) {
   const low = least > -Infinity ? ` of at least ${least}` : '';
   const high = most < Infinity ? ` and at most ${most}` : '';
-  throw argumentError(caller, parameter, value, `${integer ? 'an integer' : 'a finite number'}${low}${high}`);
+  const large = !integer && Number.isFinite(value) ? '; float32 ends at 3.4028235e+38' : '';
+  return `${integer ? 'an integer' : 'a finite number'}${low}${high}${large}`;
 }
 
 /**
@@ -56,14 +102,77 @@ export function readBoolean(caller, parameter, value) {
 }
 
 /**
+ * @template {string} T
+ * @param {string} caller
+ * @param {string} parameter
+ * @param {unknown} value
+ * @param {readonly T[]} words
+ * @returns {T}
+ */
+export function readWord(caller, parameter, value, words) {
+  const word = words.find((known) => known === value);
+  if (word === undefined) throw argumentError(caller, parameter, value, quoteWords(words));
+  return word;
+}
+
+/** @param {readonly string[]} words */
+function quoteWords(words) {
+  const quoted = words.map((word) => `'${word}'`);
+  return quoted.length < 2 ? quoted.join('') : `${quoted.slice(0, -1).join(', ')} or ${quoted[quoted.length - 1]}`;
+}
+
+/**
+ * The values of an object by name, as of a state or of named gradients.
+ * @param {string} caller
+ * @param {string} parameter
+ * @param {unknown} record
+ * @param {string} expected
+ * @returns {Map<string, unknown>}
+ */
+export function readRecord(caller, parameter, record, expected) {
+  if (record === null || typeof record !== 'object' || Array.isArray(record) || ArrayBuffer.isView(record))
+    throw argumentError(caller, parameter, record, expected);
+  return new Map(Object.entries(record));
+}
+
+/**
+ * Checks that the names are those expected: none missing, none else.
+ * @param {string} caller
+ * @param {readonly string[]} got
+ * @param {readonly string[]} expected
+ * @param {string} [hint]
+ */
+export function checkNames(caller, got, expected, hint = '') {
+  const [has, wanted] = [new Set(got), new Set(expected)];
+  const missing = expected.filter((name) => !has.has(name));
+  const unexpected = got.filter((name) => !wanted.has(name));
+  const parts = [
+    missing.length > 0 && `missing ${quoteNames(missing)}`,
+    unexpected.length > 0 && `unexpected ${quoteNames(unexpected)}`,
+  ].filter(Boolean);
+  if (parts.length === 0) return;
+  const details = { parameter: missing[0] ?? unexpected[0], expected, got };
+  throw new HeadlightError('ARGUMENT', `${caller}: ${parts.join('; ')}${hint}`, details);
+}
+
+/**
  * @param {unknown} shape
  * @param {string} caller
  * @param {string} parameter
  * @returns {number[]}
  */
 export function readShape(shape, caller, parameter) {
-  if (!Array.isArray(shape) || !shape.every((n) => Number.isSafeInteger(n) && n >= 0)) {
-    throw argumentError(caller, parameter, shape, 'an array of non-negative integers');
-  }
-  return [...shape];
+  if (!Array.isArray(shape)) throw argumentError(caller, parameter, shape, 'an array of non-negative integers');
+  const { length } = shape;
+  if (length > MOST_AXES) throw argumentError(caller, parameter, shape, `at most ${MOST_AXES} sizes`);
+  /** @type {number[]} */
+  const sizes = [];
+  for (let i = 0; i < length; i++) sizes.push(shape[i]);
+  if (!sizes.every((n) => Number.isSafeInteger(n) && n >= 0))
+    throw argumentError(caller, parameter, sizes, 'an array of non-negative integers');
+  // A shape of no elements takes no memory that would limit the other sizes, and yet something may run over them.
+  const others = sizes.includes(0) ? sizes.reduce((product, n) => product * (n || 1), 1) : 0;
+  if (others > MOST_SIZE)
+    throw argumentError(caller, parameter, sizes, `a product of at most ${MOST_SIZE} of the sizes other than 0`);
+  return sizes;
 }

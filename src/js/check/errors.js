@@ -1,5 +1,6 @@
 // The one kind of error that Headlight throws, and how its messages are made.
 
+import { quote } from './quote.js';
 import { formatShape } from './shape.js';
 
 /** @typedef {'SHAPE' | 'ARGUMENT' | 'OUT_OF_MEMORY' | 'DISPOSED' | 'STATE' | 'LOAD' | 'FORMAT'} ErrorCode */
@@ -48,17 +49,9 @@ export function shapeError(caller, parameter, got, expected) {
  * @param {string} expected
  */
 export function argumentError(caller, parameter, got, expected) {
-  return new HeadlightError('ARGUMENT', `${caller}: ${parameter} is ${describe(got)}, expected ${expected}`, {
+  return new HeadlightError('ARGUMENT', `${caller}: ${parameter} is ${quote(got)}, expected ${expected}`, {
     parameter,
     expected,
     got,
   });
-}
-
-/** @param {unknown} value */
-export function describe(value) {
-  if (typeof value === 'string') return `'${value}'`;
-  if (typeof value === 'function') return 'a function';
-  if (typeof value !== 'object' || value === null) return String(value);
-  return Array.isArray(value) ? formatShape(value) : `an object (${value.constructor?.name ?? 'no prototype'})`;
 }

@@ -1,5 +1,14 @@
 // Shapes: lists of sizes, the slowest axis first.
 
+/** So many axes a shape may have. */
+export const MOST_AXES = 32;
+
+/** The largest size that the core can count. */
+export const MOST_SIZE = 2 ** 31 - 1;
+
+/** So many float32s fill the largest memory, of 4 GiB. */
+export const MOST_ELEMENTS = 2 ** 30;
+
 /** @param {readonly unknown[]} shape */
 export const formatShape = (shape) => `[${shape.join(',')}]`;
 

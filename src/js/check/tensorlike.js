@@ -1,134 +1,274 @@
-// The forms in which callers hand over arrays.
+// The forms in which callers hand over arrays. Each is read once, into a Source: from then on no code of the caller's
+// runs, whatever getters and proxies the arrays consist of.
 
 import { readShape } from './arguments.js';
-import { argumentError, describe, HeadlightError, shapeError } from './errors.js';
-import { elementCount, formatShape } from './shape.js';
+import { argumentError, HeadlightError, shapeError } from './errors.js';
+import { decodeFloats, FLOATS } from './floats.js';
+import { quote } from './quote.js';
+import { elementCount, formatShape, MOST_AXES, MOST_ELEMENTS } from './shape.js';
 
-/** @typedef {{ readonly length: number, readonly [index: number]: NestedArray }} NestedList */
-/** @typedef {number | boolean | NestedList} NestedArray a number, or arrays of equal length to any depth */
+/** @typedef {{ readonly length: number, readonly every: Function, readonly [index: number]: NestedArray }} NestedList */
+/** @typedef {number | boolean | bigint | NestedList} NestedArray a number, or arrays of equal length to any depth */
 /** @typedef {Float32Array | Float64Array | Int8Array | Uint8Array | Uint8ClampedArray | Int16Array | Uint16Array | Int32Array | Uint32Array | BigInt64Array | BigUint64Array} NumberArray */
-/** @typedef {NestedArray | NumberArray | { data: ArrayLike<number | boolean | bigint>, shape: readonly number[] }} TensorLike a Tensor, nested arrays, a typed array, or { data, shape } */
+/**
+ * An array and its shape, as a Tensor has them. A Uint16Array needs a dtype that says what it holds: 'F16' and 'BF16',
+ * or 'float16' and 'bfloat16', are floats of 16 bits, 'U16' or 'uint16' integers.
+ * @typedef {{ readonly data: ArrayLike<number | boolean | bigint>, readonly shape: readonly number[], readonly dtype?: string }} ShapedArray
+ */
+/** @typedef {{ readonly data: unknown, readonly dims: readonly number[], readonly type?: string }} DimsArray a tensor of onnxruntime or transformers.js */
+/** @typedef {{ readonly shape: readonly number[], dataSync(): ArrayLike<unknown> }} SyncArray a tensor of TensorFlow.js */
+/** @typedef {NestedArray | NumberArray | ShapedArray | DimsArray | SyncArray} TensorLike a Tensor, nested arrays, a typed array, { data, shape }, or a tensor of another library */
+
+const FORMS = 'a Tensor, nested arrays, a typed array, or { data, shape }';
+const HALF = /** @type {Readonly<Record<string, keyof typeof FLOATS>>} */ ({
+  F16: 'F16',
+  float16: 'F16',
+  BF16: 'BF16',
+  bfloat16: 'BF16',
+});
+const INTEGERS = ['U16', 'uint16'];
+
+// What a typed array is and how long, even where it has properties of its own that say something else.
+const typedArray = Object.getPrototypeOf(Uint8Array.prototype);
+/** @param {string | symbol} name @returns {(array: NumberArray) => any} */
+const intrinsic = (name) => {
+  const get = /** @type {() => unknown} */ (Object.getOwnPropertyDescriptor(typedArray, name)?.get);
+  return (array) => get.call(array);
+};
+const nameOf = intrinsic(Symbol.toStringTag);
+const bufferOf = intrinsic('buffer');
+const offsetOf = intrinsic('byteOffset');
+const lengthOf = intrinsic('length');
+
+/** @param {unknown} value @returns {value is NumberArray} */
+const isNumberArray = (value) => ArrayBuffer.isView(value) && !(value instanceof DataView);
+
+/** @param {unknown} value @returns {value is readonly unknown[] | NumberArray} */
+const isList = (value) => Array.isArray(value) || isNumberArray(value);
+
+/** @param {unknown} x @returns {x is number | boolean | bigint} */
+const isNumeric = (x) => typeof x === 'number' || typeof x === 'boolean' || typeof x === 'bigint';
+
+/** Numbers in row-major order, and their shape. */
+export class Source {
+  #data;
+  #caller;
+  #parameter;
+  #unnamed;
+
+  /**
+   * @param {string} caller
+   * @param {string} parameter
+   * @param {NumberArray} data
+   * @param {number[]} shape
+   * @param {boolean} [unnamed] whether these are 16-bit numbers that may be integers or floats
+   */
+  constructor(caller, parameter, data, shape, unnamed = false) {
+    this.#caller = caller;
+    this.#parameter = parameter;
+    this.#data = data;
+    this.#unnamed = unnamed;
+    this.shape = shape;
+  }
+
+  /** The numbers. A typed array may have lost them since: while the others were read, its buffer was given away. */
+  get data() {
+    const [length, expected] = [lengthOf(this.#data), elementCount(this.shape)];
+    if (length === expected) return this.#data;
+    throw lengthError(this.#caller, this.#parameter, this.#data, length, this.shape);
+  }
+
+  /** The numbers as float32. */
+  floats() {
+    const { data } = this;
+    if (this.#unnamed) {
+      const expected = "dtype 'F16' or 'BF16' beside it for floats of 16 bits, 'U16' for integers";
+      throw argumentError(this.#caller, this.#parameter, data, expected);
+    }
+    if (nameOf(data) === 'Float32Array') return new Float32Array(bufferOf(data), offsetOf(data), lengthOf(data));
+    if (nameOf(data).startsWith('Big')) return Float32Array.from(data, Number);
+    return new Float32Array(/** @type {Float64Array} */ (data));
+  }
+
+  /** Copies a view of a memory that may grow, which would end the view. @param {ArrayBufferLike} buffer */
+  apartFrom(buffer) {
+    if (bufferOf(this.#data) === buffer) this.#data = typedArray.slice.call(this.#data);
+    return this;
+  }
+}
 
 /**
  * @param {unknown} value
  * @param {string} caller
  * @param {string} parameter
  * @param {readonly number[]} [asShape] the shape that the caller gives to it
+ * @returns {Source}
  */
 export function readTensorLike(value, caller, parameter, asShape) {
+  if (value instanceof Source) return value;
   const source = readSource(value, caller, parameter);
-  if (asShape) {
-    const shape = readShape(asShape, caller, 'shape');
-    if (elementCount(shape) !== source.data.length) {
-      throw shapeError(caller, parameter, source.shape, `${elementCount(shape)} elements for ${formatShape(shape)}`);
-    }
-    source.shape = shape;
-  }
-  const { data, shape } = source;
-  return {
-    data,
-    shape,
-    /** @returns {Float32Array} */
-    floats: () => toFloats(data, caller, parameter),
-  };
+  if (asShape === undefined) return source;
+  const shape = readShape(asShape, caller, 'shape');
+  if (elementCount(shape) !== elementCount(source.shape))
+    throw shapeError(caller, parameter, source.shape, `${elementCount(shape)} elements for ${formatShape(shape)}`);
+  source.shape = shape;
+  return source;
 }
 
 /**
  * @param {unknown} value
  * @param {string} caller
  * @param {string} parameter
- * @returns {{ data: ArrayLike<number | boolean | bigint>, shape: number[] }}
+ * @returns {Source}
  */
 function readSource(value, caller, parameter) {
-  if (typeof value === 'number' || typeof value === 'boolean') return { data: [value], shape: [] };
-  if (isNumberArray(value)) return { data: value, shape: [value.length] };
-  if (Array.isArray(value)) return flatten(value, caller, parameter);
-  const record = /** @type {{ data?: unknown, shape?: unknown } | null | undefined} */ (value);
-  if (record !== null && typeof record === 'object' && 'data' in record && 'shape' in record) {
-    const shape = readShape(record.shape, caller, `${parameter}.shape`);
-    const data = record.data;
-    if (!isNumberArray(data) && !Array.isArray(data)) {
-      throw argumentError(caller, `${parameter}.data`, data, 'a typed array or an array of numbers');
-    }
-    if (data.length !== elementCount(shape)) {
-      const ended =
-        isNumberArray(data) && data.buffer.byteLength === 0
-          ? '; if it is the data of a tensor, that ended when memory grew: pass the tensor, or take its data anew'
-          : '';
-      throw new HeadlightError(
-        'SHAPE',
-        `${caller}: ${parameter}.data has ${data.length} elements, expected ${elementCount(shape)} for shape ${formatShape(shape)}${ended}`,
-        { parameter, expected: elementCount(shape), got: data.length },
-      );
-    }
-    return { data, shape };
-  }
-  throw argumentError(caller, parameter, value, 'a Tensor, nested arrays, a typed array, or { data, shape }');
+  if (typeof value === 'number' || typeof value === 'boolean')
+    return new Source(caller, parameter, Float64Array.of(Number(value)), []);
+  if (isNumberArray(value)) return fromNumbers(caller, parameter, value, [lengthOf(value)], undefined);
+  if (Array.isArray(value)) return fromNested(caller, parameter, value);
+  if (value === null || typeof value !== 'object') throw argumentError(caller, parameter, value, FORMS);
+  return fromRecord(caller, parameter, /** @type {Record<string, any>} */ (value));
 }
 
-/** @param {unknown} value @returns {value is NumberArray} */
-const isNumberArray = (value) => ArrayBuffer.isView(value) && !(value instanceof DataView);
-
 /**
- * @param {readonly unknown[]} value
  * @param {string} caller
  * @param {string} parameter
+ * @param {Record<string, any>} record
  */
-function flatten(value, caller, parameter) {
+function fromRecord(caller, parameter, record) {
+  const { data: given, shape: sizes = record.dims } = record;
+  // TensorFlow.js has a method `data`, which gives a promise.
+  const data = typeof given === 'function' && typeof record.dataSync === 'function' ? record.dataSync() : given;
+  if (sizes === undefined) throw argumentError(caller, parameter, record, FORMS);
+  const shape = readShape(sizes, caller, `${parameter}.shape`);
+  if (isNumberArray(data)) {
+    const dtype = nameOf(data).startsWith('Float') ? undefined : (record.dtype ?? record.type);
+    return fromNumbers(caller, parameter, data, shape, dtype);
+  }
+  if (!Array.isArray(data))
+    throw argumentError(caller, `${parameter}.data`, data, 'a typed array or an array of numbers');
+  return new Source(caller, parameter, copyNumbers(caller, parameter, data, shape), shape);
+}
+
+/**
+ * @param {string} caller
+ * @param {string} parameter
+ * @param {NumberArray} data
+ * @param {number[]} shape
+ * @param {unknown} dtype
+ */
+function fromNumbers(caller, parameter, data, shape, dtype) {
+  const length = lengthOf(data);
+  if (length !== elementCount(shape)) throw lengthError(caller, parameter, data, length, shape);
+  const half = typeof dtype === 'string' && Object.hasOwn(HALF, dtype) ? HALF[dtype] : undefined;
+  const short = nameOf(data) === 'Uint16Array';
+  if (half && !short) throw argumentError(caller, `${parameter}.data`, data, `a Uint16Array, as its dtype is ${dtype}`);
+  if (half) {
+    const bits = new Uint16Array(bufferOf(data), offsetOf(data), length);
+    return new Source(caller, parameter, decodeFloats(bits, FLOATS[half]), shape);
+  }
+  return new Source(caller, parameter, data, shape, short && !INTEGERS.includes(/** @type {string} */ (dtype)));
+}
+
+/**
+ * @param {string} caller
+ * @param {string} parameter
+ * @param {NumberArray | readonly unknown[]} data
+ * @param {number} length
+ * @param {readonly number[]} shape
+ */
+function lengthError(caller, parameter, data, length, shape) {
+  const expected = elementCount(shape);
+  const ended =
+    isNumberArray(data) && bufferOf(data).byteLength === 0
+      ? '; if it is the data of a tensor, that ended when memory grew: pass the tensor, or take its data anew'
+      : '';
+  return new HeadlightError(
+    'SHAPE',
+    `${caller}: ${parameter}.data has ${length} elements, expected ${expected} for shape ${formatShape(shape)}${ended}`,
+    { parameter, expected, got: length },
+  );
+}
+
+/**
+ * @param {string} caller
+ * @param {string} parameter
+ * @param {number} count
+ */
+function makeNumbers(caller, parameter, count) {
+  if (count <= MOST_ELEMENTS) return new Float64Array(count);
+  const text = `${caller}: out of memory: ${parameter} has ${count} elements, expected at most ${MOST_ELEMENTS}`;
+  throw new HeadlightError('OUT_OF_MEMORY', text, { parameter, expected: MOST_ELEMENTS, got: count });
+}
+
+/**
+ * @param {string} caller
+ * @param {string} parameter
+ * @param {readonly unknown[]} list
+ * @param {readonly number[]} shape
+ */
+function copyNumbers(caller, parameter, list, shape) {
+  const { length } = list;
+  if (length !== elementCount(shape)) throw lengthError(caller, parameter, list, length, shape);
+  const numbers = makeNumbers(caller, parameter, length);
+  for (let i = 0; i < length; i++) {
+    const x = list[i];
+    if (!isNumeric(x)) throw argumentError(caller, `${parameter}.data[${i}]`, x, 'a number');
+    numbers[i] = Number(x);
+  }
+  return numbers;
+}
+
+/**
+ * Nested arrays, from the first element to the last. The way to the first number says what the shape is.
+ * @param {string} caller
+ * @param {string} parameter
+ * @param {readonly unknown[]} list
+ */
+function fromNested(caller, parameter, list) {
   /** @type {number[]} */
   const shape = [];
-  for (let level = /** @type {unknown} */ (value); isList(level); level = level[0]) shape.push(level.length);
-  /** @type {(number | boolean)[]} */
-  const data = [];
-  /** @type {number[]} */
+  /** @type {Float64Array | null} */
+  let numbers = null;
+  let count = 0;
+  let unnamed = false;
+  /** Where the walk is. @type {number[]} */
   const index = [];
-  /** @param {unknown} part @param {number} axis */
-  const walk = (part, axis) => {
-    const list = isList(part);
-    const path = () =>
-      parameter +
-      index
-        .slice(0, axis)
-        .map((i) => `[${i}]`)
-        .join('');
-    if (axis === shape.length ? list : !list || part.length !== shape[axis]) {
-      const got = list ? `has length ${part.length}` : `is ${describe(part)}`;
-      const expected = axis === shape.length ? 'a number' : `length ${shape[axis]}`;
-      throw new HeadlightError(
-        'SHAPE',
-        `${caller}: ${path()} ${got}, expected ${expected}: nested arrays must be regular`,
-        {
-          parameter,
-          expected,
-          got,
-        },
-      );
-    }
-    if (list) {
-      for (let i = 0; i < part.length; i++) {
-        index[axis] = i;
-        walk(part[i], axis + 1);
-      }
-    } else if (typeof part === 'number' || typeof part === 'boolean') data.push(part);
-    else throw argumentError(caller, path(), part, 'a number');
+  /** @param {number} axis */
+  const path = (axis) =>
+    `${parameter}${index
+      .slice(0, axis)
+      .map((i) => `[${i}]`)
+      .join('')}`;
+  /** @param {number} axis @param {string} got @param {string} expected */
+  const irregular = (axis, got, expected) => {
+    const text = `${caller}: ${path(axis)} ${got}, expected ${expected}: nested arrays must be regular`;
+    return new HeadlightError('SHAPE', text, { parameter, expected, got });
   };
-  walk(value, 0);
-  return { data, shape };
-}
-
-/** @param {unknown} value @returns {value is ArrayLike<unknown>} */
-const isList = (value) => Array.isArray(value) || isNumberArray(value);
-
-/**
- * @param {ArrayLike<number | boolean | bigint>} data
- * @param {string} caller
- * @param {string} parameter
- */
-function toFloats(data, caller, parameter) {
-  if (data instanceof Float32Array) return data;
-  if (Array.isArray(data)) {
-    const wrong = data.findIndex((x) => typeof x !== 'number' && typeof x !== 'boolean' && typeof x !== 'bigint');
-    if (wrong >= 0) throw argumentError(caller, `${parameter}.data[${wrong}]`, data[wrong], 'a number');
-  }
-  return Float32Array.from(/** @type {ArrayLike<number>} */ (data), Number);
+  /** @param {readonly unknown[] | NumberArray} part @param {number} axis */
+  const walk = (part, axis) => {
+    const length = isNumberArray(part) ? lengthOf(part) : part.length;
+    unnamed ||= isNumberArray(part) && nameOf(part) === 'Uint16Array';
+    if (numbers === null) {
+      if (axis === MOST_AXES) throw irregular(0, `is nested more than ${MOST_AXES} deep`, `at most ${MOST_AXES} axes`);
+      shape.push(length);
+      if (length === 0) numbers = makeNumbers(caller, parameter, 0);
+    } else if (axis === shape.length) throw irregular(axis, `has length ${length}`, 'a number');
+    if (length !== shape[axis]) throw irregular(axis, `has length ${length}`, `length ${shape[axis]}`);
+    for (let i = 0; i < length; i++) {
+      index[axis] = i;
+      const item = part[i];
+      if (isList(item)) walk(item, axis + 1);
+      else put(item, axis + 1);
+    }
+  };
+  /** @param {unknown} item @param {number} axis */
+  const put = (item, axis) => {
+    if (numbers !== null && axis !== shape.length) throw irregular(axis, `is ${quote(item)}`, `length ${shape[axis]}`);
+    if (!isNumeric(item)) throw argumentError(caller, path(axis), item, 'a number');
+    numbers ??= makeNumbers(caller, parameter, elementCount(shape));
+    numbers[count++] = Number(item);
+  };
+  walk(list, 0);
+  return new Source(caller, parameter, numbers ?? new Float64Array(), shape, unnamed);
 }

@@ -2,10 +2,10 @@
 
 import { quote } from '../check/quote.js';
 import { A_SHAPE, allocate, countElements, formatError, isShape } from './bytes.js';
-import { decodeFloats, encodeFloats, FLOATS } from './floats.js';
+import { decodeFloats, encodeFloats, FLOATS } from '../check/floats.js';
 
 /** @import { NumberArray } from '../check/tensorlike.js' */
-/** @import { FloatFormat } from './floats.js' */
+/** @import { FloatFormat } from '../check/floats.js' */
 
 /** @typedef {'BOOL' | 'U8' | 'I8' | 'U16' | 'I16' | 'U32' | 'I32' | 'U64' | 'I64' | 'F8_E4M3' | 'F8_E5M2' | 'F16' | 'BF16' | 'F32' | 'F64'} KnownDType */
 /** @typedef {KnownDType | (string & {})} DType a file may hold tensors of other types: these are listed, and refused when their data is read */

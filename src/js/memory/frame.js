@@ -2,13 +2,14 @@
 
 import { argumentError, shapeError } from '../check/errors.js';
 import { formatShape, sameShape } from '../check/shape.js';
-import { readTensorLike } from '../check/tensorlike.js';
 import { clear } from './collector.js';
 import { pointerOf, Staged, Tensor, viewOf } from './tensor.js';
 
-/** @import { TensorLike } from '../check/tensorlike.js' */
+/** @import { NumberArray, Source, TensorLike } from '../check/tensorlike.js' */
 /** @import { Entry } from '../../../dist/abi/abi.js' */
 /** @import { Memory } from './memory.js' */
+
+/** @typedef {Tensor | Source} Input an array that has been read: a tensor, or numbers that are copied in */
 
 /** What a forward pass in training leaves for its backward: its arguments, and copies of what they point to. */
 export class Kept {
@@ -121,8 +122,36 @@ export class Frame {
   }
 
   /**
-   * A tensor is taken as it is, anything else is copied in until the call ends.
+   * Reads what the caller hands over, once: getters and proxies may run the caller's code here, and nowhere else. A
+   * call reads all its arguments before it takes the first.
    * @param {TensorLike} value
+   * @param {string} parameter
+   * @returns {Input}
+   */
+  read(value, parameter) {
+    return this.#memory.read(value, this.#caller, parameter);
+  }
+
+  /**
+   * The numbers of an input where they lie: until the next block is made.
+   * @param {Input} input
+   * @param {string} parameter
+   * @returns {NumberArray}
+   */
+  values(input, parameter) {
+    if (!(input instanceof Tensor)) return input.data;
+    input.checkOwner(this.#memory, this.#caller, parameter);
+    return viewOf(input);
+  }
+
+  /** As values, as float32. @param {Input} input @param {string} parameter */
+  floatsOf(input, parameter) {
+    return input instanceof Tensor ? /** @type {Float32Array} */ (this.values(input, parameter)) : input.floats();
+  }
+
+  /**
+   * A tensor is taken as it is, anything else is copied in until the call ends.
+   * @param {TensorLike | Input} value
    * @param {string} parameter
    * @returns {{ block: Tensor | Staged, shape: readonly number[] }}
    */
@@ -134,7 +163,7 @@ export class Frame {
       this.#kept?.set(value, copy);
       return { block: copy, shape: value.shape };
     }
-    const source = readTensorLike(value, this.#caller, parameter);
+    const source = /** @type {Source} */ (this.#memory.read(value, this.#caller, parameter));
     return { block: this.stage(source.floats()), shape: source.shape };
   }
 
@@ -183,7 +212,7 @@ export class Frame {
 
   /**
    * A tensor of its own with these values.
-   * @param {TensorLike} value
+   * @param {TensorLike | Input} value
    * @param {string} parameter
    * @returns {Tensor}
    */

@@ -9,6 +9,7 @@ import { Frame } from './frame.js';
 import { KEY, pointerOf, Tensor, tensorsIn, viewOf } from './tensor.js';
 
 /** @import { TensorLike } from '../check/tensorlike.js' */
+/** @import { Input } from './frame.js' */
 /** @import { CoreExports, Entry, Functions } from '../../../dist/abi/abi.js' */
 /** @import { Staged } from './tensor.js' */
 
@@ -123,13 +124,26 @@ export class Memory {
   }
 
   /**
+   * A tensor as it is, anything else as numbers that stay, also when this memory grows.
+   * @param {TensorLike | Input} value
+   * @param {string} caller
+   * @param {string} parameter
+   * @returns {Input}
+   */
+  read(value, caller, parameter) {
+    if (value instanceof Tensor) return value;
+    return readTensorLike(value, caller, parameter).apartFrom(this.#linear.buffer);
+  }
+
+  /**
    * @param {TensorLike} value
    * @param {string} caller
    * @param {string} parameter
-   * @param {number[]} [shape]
+   * @param {readonly number[]} [shape]
    */
   tensor(value, caller, parameter, shape) {
-    const source = readTensorLike(value, caller, parameter, shape);
+    const given = value instanceof Tensor ? { data: value.copy(), shape: value.shape } : value;
+    const source = readTensorLike(given, caller, parameter, shape);
     const values = this.#detached(source.floats());
     const tensor = this.empty(source.shape, caller);
     viewOf(tensor).set(values);

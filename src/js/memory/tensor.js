@@ -3,6 +3,7 @@
 
 import { HeadlightError } from '../check/errors.js';
 import { elementCount, formatShape, sameShape } from '../check/shape.js';
+import { DISPOSE } from './disposable.js';
 
 /** @import { Memory } from './memory.js' */
 
@@ -131,7 +132,7 @@ export class Tensor {
     return this.#disposed;
   }
 
-  [Symbol.dispose ?? Symbol.for('Symbol.dispose')]() {
+  [DISPOSE]() {
     this.dispose();
   }
 

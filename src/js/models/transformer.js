@@ -13,6 +13,7 @@ import { formatShape, sameShape } from '../check/shape.js';
 import { readTensorLike } from '../check/tensorlike.js';
 import { parseJson } from '../io/json.js';
 import { readSafetensors, readSafetensorsHeader, writeSafetensors } from '../io/safetensors.js';
+import { DISPOSE } from '../memory/disposable.js';
 import { touch, viewOf } from '../memory/tensor.js';
 import { crossEntropy } from '../ops/loss.js';
 
@@ -20,9 +21,12 @@ import { crossEntropy } from '../ops/loss.js';
 /** @import { Memory } from '../memory/memory.js' */
 /** @import { Tensor } from '../memory/tensor.js' */
 /** @import { TensorLike } from '../check/tensorlike.js' */
-/** @import { Embedding, Gelu, Linear, Norm } from '../ops/layers.js' */
+/** @import { Gelu } from '../ops/activation.js' */
+/** @import { Embedding } from '../ops/embedding.js' */
+/** @import { Linear } from '../ops/linear.js' */
+/** @import { Norm } from '../ops/norm.js' */
 /** @import { MultiHeadAttention } from '../ops/multihead.js' */
-/** @import { StateEntry } from '../ops/layouts.js' */
+/** @import { StateEntry } from '../ops/state.js' */
 
 /**
  * @typedef {object} TransformerOptions
@@ -376,7 +380,7 @@ export class Transformer {
     for (const { gelu } of this.#blocks) gelu?.dispose();
   }
 
-  [Symbol.dispose ?? Symbol.for('Symbol.dispose')]() {
+  [DISPOSE]() {
     this.dispose();
   }
 }

@@ -1,16 +1,17 @@
 // The names and forms in which libraries keep the weights of a multi-head layer. One description of each
 // serves reading and writing.
 
+import { checkNames, readRecord } from '../check/arguments.js';
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
-import { elementCount, formatShape } from '../check/shape.js';
-import { readTensorLike } from '../check/tensorlike.js';
+import { elementCount, formatShape, sameShape } from '../check/shape.js';
 import { touch, viewOf } from '../memory/tensor.js';
+import { readArray } from './state.js';
 
 /** @import { MultiHeadAttention, ParameterName } from './multihead.js' */
 /** @import { TensorLike } from '../check/tensorlike.js' */
+/** @import { StateEntry } from './state.js' */
 
 /** @typedef {'headlight' | 'torch' | 'd2l' | 'keras' | 'keras-layer' | 'bert' | 'linear'} Layout */
-/** @typedef {{ data: Float32Array, shape: number[] }} StateEntry */
 /**
  * One named array of a layout: the parameters stacked in it, whole or transposed to (in, out).
  * @typedef {{ name: string, shape: readonly number[], parts: ParameterName[], transposed?: boolean }} Entry
@@ -186,30 +187,23 @@ function findLayout(layer, names) {
  */
 export function readState(layer, dict, layout) {
   const caller = 'loadStateDict';
-  if (dict === null || typeof dict !== 'object')
-    throw argumentError(caller, 'dict', dict, 'an object of named tensors');
-  const names = Object.keys(dict);
+  const given = readRecord(caller, 'dict', dict, 'an object of named tensors');
+  const names = [...given.keys()];
   const chosen = layout ?? findLayout(layer, names);
   const entries = requireEntries(caller, layer, chosen);
-  const expected = entries.map(({ name }) => name);
-  const missing = expected.filter((name) => !names.includes(name));
-  const unexpected = names.filter((name) => !expected.includes(name));
-  if (missing.length + unexpected.length > 0) {
-    const parts = [
-      missing.length && `missing ${missing.join(', ')}`,
-      unexpected.length && `unexpected ${unexpected.join(', ')}`,
-    ];
-    throw new HeadlightError(
-      'ARGUMENT',
-      `${caller}: ${parts.filter(Boolean).join('; ')}; the '${chosen}' layout of this layer is ${entries.map((e) => `${e.name} ${formatShape(e.shape)}`).join(', ')}`,
-      { parameter: missing[0] ?? unexpected[0], expected, got: names },
-    );
-  }
+  const described = entries.map(({ name, shape }) => `${name} ${formatShape(shape)}`).join(', ');
+  const hint = `; the '${chosen}' layout of this layer is ${described}`;
+  checkNames(
+    caller,
+    names,
+    entries.map(({ name }) => name),
+    hint,
+  );
+  const { buffer } = viewOf(layer.parameters.wq);
   const sources = entries.map((entry) => {
-    const source = readTensorLike(dict[entry.name], caller, entry.name);
-    if (source.shape.join() !== entry.shape.join())
-      throw shapeError(caller, entry.name, source.shape, formatShape(entry.shape));
-    return { ...entry, data: source.floats() };
+    const { shape, floats } = readArray(caller, entry.name, given.get(entry.name), buffer);
+    if (!sameShape(shape, entry.shape)) throw shapeError(caller, entry.name, shape, formatShape(entry.shape));
+    return { ...entry, data: floats };
   });
   for (const { parts, transposed, data } of sources) {
     let at = 0;

@@ -1,14 +1,14 @@
 // Cross-entropy: how far softmax(logits) is from the labels, and the gradient of that.
 
 import { LOSS, WORDS } from '../../../dist/abi/abi.js';
-import { checkOptions, readNumber } from '../check/arguments.js';
+import { readNumber, readOptions } from '../check/arguments.js';
 import { shapeError } from '../check/errors.js';
 import { formatShape, sameShape } from '../check/shape.js';
-import { readLabels } from './layers.js';
+import { readNumbers, toLabels } from './labels.js';
 
 /** @import { Memory } from '../memory/memory.js' */
 /** @import { Tensor } from '../memory/tensor.js' */
-/** @import { TensorLike } from '../check/tensorlike.js' */
+/** @import { Source, TensorLike } from '../check/tensorlike.js' */
 
 /**
  * @typedef {object} LossOptions
@@ -23,29 +23,28 @@ import { readLabels } from './layers.js';
  * @property {number} counted rows that are not ignored
  */
 
+const LABEL = { integer: true, least: -(2 ** 31), most: 2 ** 31 - 1 };
+
 /**
  * @param {Memory} memory
  * @param {TensorLike} logits
- * @param {TensorLike} labels
+ * @param {TensorLike | Source} labels
  * @param {LossOptions} options
  * @param {string} [caller] who answers for the arguments
  * @param {string} [parameter] what the caller calls the labels
  * @returns {LossResult}
  */
 export function crossEntropy(memory, logits, labels, options, caller = 'crossEntropy', parameter = 'labels') {
-  checkOptions(caller, options, ['labelSmoothing', 'ignore']);
-  const smoothing = readNumber(caller, 'labelSmoothing', options.labelSmoothing ?? 0, { least: 0, most: 1 });
-  const ignore = readNumber(caller, 'ignore', options.ignore ?? -100, {
-    integer: true,
-    least: -(2 ** 31),
-    most: 2 ** 31 - 1,
-  });
+  const given = readOptions(caller, options, ['labelSmoothing', 'ignore']);
+  const smoothing = readNumber(caller, 'labelSmoothing', given.labelSmoothing ?? 0, { least: 0, most: 1 });
+  const ignore = readNumber(caller, 'ignore', given.ignore ?? -100, LABEL);
+  const numbers = readNumbers(labels, caller, parameter);
   return memory.frame(caller, (frame) => {
-    const { block, shape } = frame.take(logits, 'logits');
+    const { block, shape } = frame.take(frame.read(logits, 'logits'), 'logits');
     if (shape.length === 0) throw shapeError(caller, 'logits', shape, '(…,V)');
     const [outer, classes] = [shape.slice(0, -1), shape[shape.length - 1]];
-    const { ints, shape: given } = readLabels(labels, caller, classes, ignore, parameter);
-    if (!sameShape(given, outer)) throw shapeError(caller, parameter, given, formatShape(outer));
+    const { ints, shape: labelled } = toLabels(numbers, caller, classes, ignore, parameter);
+    if (!sameShape(labelled, outer)) throw shapeError(caller, parameter, labelled, formatShape(outer));
     const rows = ints.length;
     const result = frame.stage(new Int32Array(WORDS.LOSS));
     const [losses, best] = [frame.stage(new Float32Array(rows)), frame.stage(new Int32Array(rows))];

@@ -1,81 +1,49 @@
-// The multi-head layer: its parameters, and forward through the core.
+// The multi-head layer: its parameters, and forward and backward through the core.
 
-import { checkOptions, readBoolean, readNumber } from '../check/arguments.js';
-import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
+import { checkOptions, readBoolean } from '../check/arguments.js';
+import { HeadlightError, shapeError } from '../check/errors.js';
 import { formatShape, sameShape } from '../check/shape.js';
-import {
-  AttentionResult,
-  FORWARD_OPTIONS,
-  makeBiasGradient,
-  readGradients,
-  readPast,
-  readVisibility,
-  refusePast,
-} from './attention.js';
-import { readState, writeState } from './layouts.js';
-import { fillUniform, uniformSource } from './random.js';
+import { DISPOSE } from '../memory/disposable.js';
 import { ATTENTION, MULTIHEAD, MULTIHEAD_BACKWARD } from '../../../dist/abi/abi.js';
 import { mayChange, own, Tensor, versionOf, viewOf } from '../memory/tensor.js';
+import { isEmpty, makeBiasGradient, pointToIncoming, readIncoming } from './gradients.js';
+import { readState, writeState } from './layouts.js';
+import { resolveOptions } from './multihead_options.js';
+import { refusePast, takePast } from './past.js';
+import { fillUniform, uniformSource } from './random.js';
+import { AttentionResult } from './result.js';
+import { pointToVisibility, readVisibility, VISIBILITY_OPTIONS } from './visibility.js';
 
-/** @import { BackwardOptions, VisibilityOptions } from './attention.js' */
 /** @import { Frame, Kept } from '../memory/frame.js' */
 /** @import { Memory } from '../memory/memory.js' */
 /** @import { TensorLike } from '../check/tensorlike.js' */
-/** @import { Layout, StateEntry } from './layouts.js' */
+/** @import { BackwardOptions, ForwardShapes } from './gradients.js' */
+/** @import { Layout } from './layouts.js' */
+/** @import { StateEntry } from './state.js' */
+/** @import { MultiHeadOptions } from './multihead_options.js' */
+/** @import { BiasChoice, Dropout, PastChoice, ScoresChoice, Visibility, VisibilityOptions, WeightsChoice } from './visibility.js' */
 
-/**
- * @typedef {object} MultiHeadOptions
- * @property {number} embedDim width C of the output, and of the inputs where not said otherwise
- * @property {number} numHeads
- * @property {number} [kvHeads] default numHeads; query head h reads key/value head ⌊h / (numHeads / kvHeads)⌋
- * @property {number} [headDim] default embedDim / numHeads
- * @property {number} [queryDim] default embedDim
- * @property {number} [keyDim] default embedDim
- * @property {number} [valueDim] default embedDim
- * @property {boolean} [bias] of the projections of query, key and value; default true
- * @property {boolean} [outBias] of the output projection; default = bias
- * @property {boolean} [outProjection] default true; false: the heads side by side are the output
- * @property {boolean} [biasKV] appends one learned key and value
- * @property {boolean} [zeroAttention] appends one key and value of zeros
- * @property {number} [dropout] of the weights, in training; default 0
- * @property {number} [seed] of the initial weights and of dropout; default 0
- * @property {'float32' | 'int8'} [weights] how the layer multiplies by its weights; default 'float32'. With 'int8'
- *   each output channel of a weight is rounded to 8 bits; the parameters themselves stay as they are
- */
 /** @typedef {'wq' | 'wk' | 'wv' | 'wo' | 'bq' | 'bk' | 'bv' | 'bo' | 'biasK' | 'biasV'} ParameterName */
 /**
  * Weights are (out, in).
  * @typedef {{ wq: Tensor, wk: Tensor, wv: Tensor, wo?: Tensor, bq?: Tensor, bk?: Tensor, bv?: Tensor, bo?: Tensor, biasK?: Tensor, biasV?: Tensor }} Parameters
  */
 /** @typedef {Partial<Record<ParameterName, Tensor>>} Gradients of the parameters, by their names */
-/** @typedef {VisibilityOptions & { train?: boolean }} ForwardOptions train: dropout on and ready for backward, for this call */
+/**
+ * @template {WeightsChoice} [W=WeightsChoice]
+ * @template {ScoresChoice} [S=ScoresChoice]
+ * @template {PastChoice} [P=PastChoice]
+ * @template {BiasChoice} [B=BiasChoice]
+ * @typedef {VisibilityOptions<W, S, P, B>} ForwardOptions
+ */
 /**
  * Each as the input it is of. An input that was another's default has its gradient added into that one.
  * @typedef {{ dQuery: Tensor, dKey?: Tensor, dValue?: Tensor, dBias?: Tensor }} LayerGradients
  */
 /**
  * What backward must know of the forward before it.
- * @typedef {{ kept: Kept, shapes: { dOutput: readonly number[], dWeights?: readonly number[] }, inputs: (readonly number[] | undefined)[],
- *   bias?: { given: readonly number[], wide: readonly number[] } }} Pass
+ * @typedef {{ kept: Kept, shapes: ForwardShapes, inputs: (readonly number[] | undefined)[] }} Pass inputs: their shapes
  */
-
-const LAYER_OPTIONS = [
-  'embedDim',
-  'numHeads',
-  'kvHeads',
-  'headDim',
-  'queryDim',
-  'keyDim',
-  'valueDim',
-  'bias',
-  'outBias',
-  'outProjection',
-  'biasKV',
-  'zeroAttention',
-  'dropout',
-  'seed',
-  'weights',
-];
 
 const WEIGHTS = /** @type {const} */ (['wq', 'wk', 'wv', 'wo']);
 /** Where the core finds the weights in its own order, the gradient of each parameter, and the weights as they are. */
@@ -106,58 +74,6 @@ const VECTORS = /** @type {const} */ ([
   ['biasK', MULTIHEAD.biasKey],
   ['biasV', MULTIHEAD.biasValue],
 ]);
-
-/** @param {MultiHeadOptions} given */
-function resolveOptions(given) {
-  const caller = 'multiHeadAttention';
-  checkOptions(caller, given, LAYER_OPTIONS);
-  const size = (/** @type {keyof MultiHeadOptions} */ name, /** @type {number | undefined} */ otherwise) =>
-    readNumber(caller, name, given[name] ?? otherwise, { integer: true, least: 1, most: 2 ** 31 - 1 });
-  const flag = (/** @type {keyof MultiHeadOptions} */ name, /** @type {boolean} */ otherwise) =>
-    readBoolean(caller, name, given[name] ?? otherwise);
-  const multiple = (
-    /** @type {string} */ name,
-    /** @type {number} */ value,
-    /** @type {string} */ of,
-    /** @type {number} */ divisor,
-  ) => {
-    if (value % divisor === 0) return;
-    throw new HeadlightError('ARGUMENT', `${caller}: ${name} ${value} is not a multiple of ${of} ${divisor}`, {
-      parameter: name,
-      expected: `a multiple of ${divisor}`,
-      got: value,
-    });
-  };
-  const embedDim = size('embedDim', undefined);
-  const numHeads = size('numHeads', undefined);
-  const kvHeads = size('kvHeads', numHeads);
-  multiple('numHeads', numHeads, 'kvHeads', kvHeads);
-  if (given.headDim === undefined) multiple('embedDim', embedDim, 'numHeads', numHeads);
-  const bias = flag('bias', true);
-  return Object.freeze({
-    embedDim,
-    numHeads,
-    kvHeads,
-    headDim: size('headDim', embedDim / numHeads),
-    queryDim: size('queryDim', embedDim),
-    keyDim: size('keyDim', embedDim),
-    valueDim: size('valueDim', embedDim),
-    bias,
-    outBias: flag('outBias', bias),
-    outProjection: flag('outProjection', true),
-    biasKV: flag('biasKV', false),
-    zeroAttention: flag('zeroAttention', false),
-    dropout: readNumber(caller, 'dropout', given.dropout ?? 0, { least: 0, most: 1 }),
-    seed: readNumber(caller, 'seed', given.seed ?? 0, { integer: true }),
-    weights: readWeights(given.weights ?? 'float32'),
-  });
-}
-
-/** @param {unknown} weights @returns {'float32' | 'int8'} */
-function readWeights(weights) {
-  if (weights === 'float32' || weights === 'int8') return weights;
-  throw argumentError('multiHeadAttention', 'weights', weights, "'float32' or 'int8'");
-}
 
 export class MultiHeadAttention {
   #memory;
@@ -262,22 +178,50 @@ export class MultiHeadAttention {
   /**
    * Inputs are (B,T,C) or (T,C). The key is the query and the value is the key where not given; options may
    * stand in the place of the first one left out.
+   * @template {WeightsChoice} [W=undefined]
+   * @template {ScoresChoice} [S=undefined]
+   * @template {PastChoice} [P=undefined]
+   * @template {BiasChoice} [B=undefined]
+   * @overload
+   * @param {TensorLike} query
+   * @param {ForwardOptions<W, S, P, B>} [options]
+   * @returns {AttentionResult<W, S, P, B>}
+   */
+  /**
+   * @template {WeightsChoice} [W=undefined]
+   * @template {ScoresChoice} [S=undefined]
+   * @template {PastChoice} [P=undefined]
+   * @template {BiasChoice} [B=undefined]
+   * @overload
+   * @param {TensorLike} query
+   * @param {TensorLike | undefined} key
+   * @param {ForwardOptions<W, S, P, B>} [options]
+   * @returns {AttentionResult<W, S, P, B>}
+   */
+  /**
+   * @template {WeightsChoice} [W=undefined]
+   * @template {ScoresChoice} [S=undefined]
+   * @template {PastChoice} [P=undefined]
+   * @template {BiasChoice} [B=undefined]
+   * @overload
+   * @param {TensorLike} query
+   * @param {TensorLike | undefined} key
+   * @param {TensorLike | undefined} value
+   * @param {ForwardOptions<W, S, P, B>} [options]
+   * @returns {AttentionResult<W, S, P, B>}
+   */
+  /**
    * @param {TensorLike} query
    * @param {TensorLike | ForwardOptions} [key]
    * @param {TensorLike | ForwardOptions} [value]
    * @param {ForwardOptions} [options]
-   * @returns {AttentionResult}
+   * @returns {AttentionResult<any, any, any, any>}
    */
   forward(query, key, value, options) {
     if (options === undefined && isOptions(key)) return this.#forward(query, undefined, undefined, key);
-    if (options === undefined && isOptions(value))
-      return this.#forward(query, /** @type {TensorLike | undefined} */ (key), undefined, value);
-    return this.#forward(
-      query,
-      /** @type {TensorLike | undefined} */ (key),
-      /** @type {TensorLike | undefined} */ (value),
-      options ?? {},
-    );
+    const k = /** @type {TensorLike | undefined} */ (key);
+    if (options === undefined && isOptions(value)) return this.#forward(query, k, undefined, value);
+    return this.#forward(query, k, /** @type {TensorLike | undefined} */ (value), options ?? {});
   }
 
   /**
@@ -288,26 +232,31 @@ export class MultiHeadAttention {
    */
   #forward(query, key, value, options) {
     const caller = 'forward';
-    checkOptions(caller, options, FORWARD_OPTIONS);
-    const train = readBoolean(caller, 'train', options.train ?? this.#training);
-    this.#forget();
     const { numHeads, kvHeads, headDim, embedDim, queryDim, keyDim, valueDim, biasKV, zeroAttention } = this.options;
     return this.#memory.frame(caller, (frame) => {
+      checkOptions(caller, options, VISIBILITY_OPTIONS);
+      const visibility = readVisibility(frame, caller, options, this.#training);
+      const inputs = {
+        query: frame.read(query, 'query'),
+        key: key === undefined ? undefined : frame.read(key, 'key'),
+        value: value === undefined ? undefined : frame.read(value, 'value'),
+      };
+      const { train } = visibility;
       const keep = train && !this.#int8;
+      this.#forget();
       if (keep) {
-        refusePast(caller, options);
+        refusePast(caller, visibility.past);
         frame.train();
       }
-      frame.give(options.out);
-      const q = frame.take(query, 'query');
-      const k = key === undefined ? q : frame.take(key, 'key');
-      const v = value === undefined ? k : frame.take(value, 'value');
+      const q = frame.take(inputs.query, 'query');
+      const k = inputs.key === undefined ? q : frame.take(inputs.key, 'key');
+      const v = inputs.value === undefined ? k : frame.take(inputs.value, 'value');
       const rank = q.shape.length;
       if (rank !== 2 && rank !== 3) throw shapeError(caller, 'query', q.shape, `(B,T,${queryDim}) or (T,${queryDim})`);
       const batched = rank === 3;
       const batch = batched ? q.shape[0] : 1;
       const queries = q.shape[rank - 2];
-      const fresh = k.shape.at(-2) ?? 0;
+      const fresh = k.shape.length < 2 ? 0 : k.shape[k.shape.length - 2];
       /** @param {number} rows @param {number} width */
       const form = (rows, width) => (batched ? [batch, rows, width] : [rows, width]);
       /** @param {string} name @param {readonly number[]} shape @param {number[]} expected */
@@ -315,27 +264,19 @@ export class MultiHeadAttention {
         if (!sameShape(shape, expected)) throw shapeError(caller, name, shape, formatShape(expected));
       };
       check('query', q.shape, form(queries, queryDim));
-      check(key === undefined ? 'key (the query)' : 'key', k.shape, form(fresh, keyDim));
-      check(value === undefined ? 'value (the key)' : 'value', v.shape, form(fresh, valueDim));
+      check(inputs.key === undefined ? 'key (the query)' : 'key', k.shape, form(fresh, keyDim));
+      check(inputs.value === undefined ? 'value (the key)' : 'value', v.shape, form(fresh, valueDim));
       this.#pointToParameters(frame, caller);
 
-      const past = readPast(frame, caller, options, { batch, kvHeads, width: headDim, valueWidth: headDim });
+      const pastSizes = { batch, kvHeads, width: headDim, valueWidth: headDim };
+      const past = takePast(frame, caller, visibility.past, pastSizes);
       const length = past?.length ?? 0;
       const appended = Number(biasKV) + Number(zeroAttention);
       const sizes = { batch, heads: numHeads, kvHeads, queries, keys: length + fresh, past: length, appended };
-      const dropout = this.#dropout(options, train);
-      const { weights, scores } = readVisibility(
-        frame,
-        caller,
-        dropout === options.dropout ? options : { ...options, dropout },
-        sizes,
-        headDim,
-      );
-      const output = frame.result(
-        ATTENTION.output,
-        'output',
-        form(queries, this.options.outProjection ? embedDim : numHeads * headDim),
-      );
+      if (train) visibility.dropout ??= this.#nextDropout();
+      const { weights, scores } = pointToVisibility(frame, caller, visibility, sizes, headDim);
+      const outputWidth = this.options.outProjection ? embedDim : numHeads * headDim;
+      const output = frame.result(ATTENTION.output, 'output', form(queries, outputWidth));
       const present = past && {
         key: frame.make([batch, kvHeads, sizes.keys, headDim]),
         value: frame.make([batch, kvHeads, sizes.keys, headDim]),
@@ -362,9 +303,8 @@ export class MultiHeadAttention {
         own(this.parameters.wq, 'kept', kept);
         this.#pass = {
           kept,
-          shapes: { dOutput: output.shape, dWeights: weights?.shape },
-          inputs: [q.shape, key === undefined ? undefined : k.shape, value === undefined ? undefined : v.shape],
-          bias: frame.biasShape,
+          shapes: { dOutput: output.shape, dWeights: weights?.shape, bias: frame.biasShape },
+          inputs: [q.shape, inputs.key && k.shape, inputs.value && v.shape],
         };
       }
       return new AttentionResult({ output, weights, scores, presentKey: present?.key, presentValue: present?.value });
@@ -409,6 +349,7 @@ export class MultiHeadAttention {
     const caller = 'backward';
     if (this.#int8) throw new HeadlightError('STATE', `${caller}: a layer with int8 weights cannot be trained`);
     return this.#memory.frame(caller, (frame) => {
+      const incoming = readIncoming(frame, dOutput, options);
       const pass = this.#pass;
       if (!pass || pass.kept.disposed)
         throw new HeadlightError(
@@ -416,22 +357,14 @@ export class MultiHeadAttention {
           `${caller}: there is no forward with train: true to go back through; each serves one backward, until the next forward`,
         );
       frame.resume(pass.kept);
-      readGradients(
+      pointToIncoming(
         frame,
         { output: MULTIHEAD_BACKWARD.dOutput, weights: MULTIHEAD_BACKWARD.dWeights },
-        dOutput,
-        options,
+        incoming,
         pass.shapes,
       );
-      const { gradients } = this;
-      for (const [name, tensor] of Object.entries(this.parameters)) {
-        const parameter = /** @type {ParameterName} */ (name);
-        const gradient = /** @type {Tensor} */ (gradients[parameter]);
-        tensor.checkOwner(this.#memory, caller, `parameters.${name}`);
-        gradient.checkOwner(this.#memory, caller, `gradients.${name}`);
-        frame.point(GRADIENTS[parameter], gradient);
-        if (PLAIN[parameter] !== undefined) frame.point(PLAIN[parameter], tensor);
-      }
+      this.#pointToGradients(frame, caller);
+      const empty = isEmpty(incoming);
       /** @type {Tensor | undefined} */
       let before;
       const [dQuery, dKey, dValue] = [
@@ -440,13 +373,13 @@ export class MultiHeadAttention {
         MULTIHEAD_BACKWARD.dValue,
       ].map((at, i) => {
         const shape = pass.inputs[i];
-        const made = shape && frame.make([...shape]);
+        const made = shape && (empty ? frame.zeros([...shape]) : frame.make([...shape]));
         before = made ?? before;
         frame.point(at, before);
         return made;
       });
-      const dBias = makeBiasGradient(frame, MULTIHEAD_BACKWARD.dBias, pass.bias, options);
-      frame.run('hl_multihead_backward');
+      const dBias = makeBiasGradient(frame, MULTIHEAD_BACKWARD.dBias, pass.shapes.bias, incoming);
+      if (!empty) frame.run('hl_multihead_backward');
       const result = {
         dQuery: /** @type {Tensor} */ (dQuery),
         ...(dKey && { dKey }),
@@ -456,6 +389,19 @@ export class MultiHeadAttention {
       this.#forget();
       return result;
     });
+  }
+
+  /** @param {Frame} frame @param {string} caller */
+  #pointToGradients(frame, caller) {
+    const { gradients } = this;
+    for (const [name, tensor] of Object.entries(this.parameters)) {
+      const parameter = /** @type {ParameterName} */ (name);
+      const gradient = /** @type {Tensor} */ (gradients[parameter]);
+      tensor.checkOwner(this.#memory, caller, `parameters.${name}`);
+      gradient.checkOwner(this.#memory, caller, `gradients.${name}`);
+      frame.point(GRADIENTS[parameter], gradient);
+      if (PLAIN[parameter] !== undefined) frame.point(PLAIN[parameter], tensor);
+    }
   }
 
   /** Of the parameters, by their names: zeros at first, then the sum of every backward since zeroGrad(). */
@@ -480,15 +426,10 @@ export class MultiHeadAttention {
     return this;
   }
 
-  /**
-   * What the caller asks for; else, in training, the layer's own, with a new mask each time.
-   * @param {ForwardOptions} options
-   * @param {boolean} train
-   */
-  #dropout({ dropout }, train) {
-    if (!train || dropout !== undefined || this.options.dropout === 0) return dropout;
+  /** The layer's own in training, with a new mask each time. @returns {Dropout | undefined} */
+  #nextDropout() {
     const { dropout: p, seed } = this.options;
-    return { p, seed: (seed >>> 0) + (this.#step++ % 2 ** 20) * 2 ** 32 };
+    return p === 0 ? undefined : { p, seed: (seed >>> 0) + (this.#step++ % 2 ** 20) * 2 ** 32 };
   }
 
   /**
@@ -528,7 +469,7 @@ export class MultiHeadAttention {
     for (const tensor of Object.values(this.parameters)) tensor.dispose();
   }
 
-  [Symbol.dispose ?? Symbol.for('Symbol.dispose')]() {
+  [DISPOSE]() {
     this.dispose();
   }
 }

@@ -3,6 +3,7 @@
 import { checkOptions, readBoolean, readNumber } from '../check/arguments.js';
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
 import { formatShape, sameShape } from '../check/shape.js';
+import { DISPOSE } from '../memory/disposable.js';
 import { Tensor, touch } from '../memory/tensor.js';
 
 /** @import { Frame } from '../memory/frame.js' */
@@ -162,7 +163,7 @@ class Optimizer {
     for (const tensors of this.state) for (const tensor of tensors) tensor.dispose();
   }
 
-  [Symbol.dispose ?? Symbol.for('Symbol.dispose')]() {
+  [DISPOSE]() {
     this.dispose();
   }
 }

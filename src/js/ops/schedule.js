@@ -1,31 +1,34 @@
 // Learning rates as pure functions of the step, counted from 0: optimizer.lr = schedule(step).
 
-import { checkOptions, readNumber } from '../check/arguments.js';
+import { readNumber, readOptions } from '../check/arguments.js';
+
+/** @typedef {{ lr: number, warmup: number }} WarmupOptions */
+/** @typedef {{ lr: number, steps: number, warmup?: number, floor?: number }} CosineOptions */
 
 /**
  * Rises evenly until step warmup − 1, then stays.
- * @param {{ lr: number, warmup: number }} options
+ * @param {WarmupOptions} options
  * @returns {(step: number) => number}
  */
 export function warmupSchedule(options) {
-  checkOptions('warmupSchedule', options, ['lr', 'warmup']);
-  const lr = readNumber('warmupSchedule', 'lr', options.lr, { least: 0 });
-  const warmup = readNumber('warmupSchedule', 'warmup', options.warmup, { least: 0, integer: true });
+  const given = readOptions('warmupSchedule', options, ['lr', 'warmup']);
+  const lr = readNumber('warmupSchedule', 'lr', given.lr, { least: 0 });
+  const warmup = readNumber('warmupSchedule', 'warmup', given.warmup, { least: 0, integer: true });
   return (step) => lr * Math.min(1, (step + 1) / Math.max(1, warmup));
 }
 
 /**
  * Rises evenly until step warmup − 1, then falls by half a cosine wave to the floor, which it reaches at `steps`.
- * @param {{ lr: number, steps: number, warmup?: number, floor?: number }} options
+ * @param {CosineOptions} options
  * @returns {(step: number) => number}
  */
 export function cosineSchedule(options) {
   const caller = 'cosineSchedule';
-  checkOptions(caller, options, ['lr', 'steps', 'warmup', 'floor']);
-  const lr = readNumber(caller, 'lr', options.lr, { least: 0 });
-  const warmup = readNumber(caller, 'warmup', options.warmup ?? 0, { least: 0, integer: true });
-  const steps = readNumber(caller, 'steps', options.steps, { least: warmup + 1, integer: true });
-  const floor = readNumber(caller, 'floor', options.floor ?? 0, { least: 0, most: lr });
+  const given = readOptions(caller, options, ['lr', 'steps', 'warmup', 'floor']);
+  const lr = readNumber(caller, 'lr', given.lr, { least: 0 });
+  const warmup = readNumber(caller, 'warmup', given.warmup ?? 0, { least: 0, integer: true });
+  const steps = readNumber(caller, 'steps', given.steps, { least: warmup + 1, integer: true });
+  const floor = readNumber(caller, 'floor', given.floor ?? 0, { least: 0, most: lr });
   const rise = warmupSchedule({ lr, warmup });
   return (step) => {
     if (step < warmup) return rise(step);

@@ -1,0 +1,39 @@
+// Labels: integers that name a class, a token or a row of a table.
+
+import { argumentError } from '../check/errors.js';
+import { readTensorLike } from '../check/tensorlike.js';
+import { Tensor } from '../memory/tensor.js';
+
+/** @import { Source, TensorLike } from '../check/tensorlike.js' */
+
+/** @typedef {{ ints: Int32Array, shape: readonly number[] }} Labels */
+
+/**
+ * The numbers that the caller hands over, of which toLabels makes integers.
+ * @param {TensorLike | Source} value
+ * @param {string} caller
+ * @param {string} [parameter]
+ */
+export const readNumbers = (value, caller, parameter = 'labels') =>
+  readTensorLike(value instanceof Tensor ? { data: value.copy(), shape: value.shape } : value, caller, parameter);
+
+/**
+ * @param {Source} source
+ * @param {string} caller
+ * @param {number} below
+ * @param {number} [ignore] allowed too
+ * @param {string} [parameter]
+ * @returns {Labels}
+ */
+export function toLabels({ data, shape }, caller, below, ignore, parameter = 'labels') {
+  const ints = new Int32Array(data.length);
+  for (let i = 0; i < ints.length; i++) {
+    const label = Number(data[i]);
+    if (label !== ignore && !(Number.isInteger(label) && label >= 0 && label < below)) {
+      const other = ignore === undefined ? '' : `, or ${ignore}`;
+      throw argumentError(caller, `${parameter}[${i}]`, label, `an integer from 0 to ${below - 1}${other}`);
+    }
+    ints[i] = label;
+  }
+  return { ints, shape };
+}

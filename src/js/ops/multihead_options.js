@@ -1,0 +1,92 @@
+// The options of the multi-head layer, with every default filled in.
+
+import { readBoolean, readNumber, readOptions, readWord } from '../check/arguments.js';
+import { HeadlightError } from '../check/errors.js';
+
+/**
+ * @typedef {object} MultiHeadOptions
+ * @property {number} embedDim width C of the output, and of the inputs where not said otherwise
+ * @property {number} numHeads
+ * @property {number} [kvHeads] default numHeads; query head h reads key/value head ⌊h / (numHeads / kvHeads)⌋
+ * @property {number} [headDim] default embedDim / numHeads
+ * @property {number} [queryDim] default embedDim
+ * @property {number} [keyDim] default embedDim
+ * @property {number} [valueDim] default embedDim
+ * @property {boolean} [bias] of the projections of query, key and value; default true
+ * @property {boolean} [outBias] of the output projection; default = bias
+ * @property {boolean} [outProjection] default true; false: the heads side by side are the output
+ * @property {boolean} [biasKV] appends one learned key and value
+ * @property {boolean} [zeroAttention] appends one key and value of zeros
+ * @property {number} [dropout] of the weights, in training; default 0
+ * @property {number} [seed] of the initial weights and of dropout; default 0
+ * @property {'float32' | 'int8'} [weights] how the layer multiplies by its weights; default 'float32'. With 'int8'
+ *   each output channel of a weight is rounded to 8 bits; the parameters themselves stay as they are
+ */
+
+const LAYER_OPTIONS = [
+  'embedDim',
+  'numHeads',
+  'kvHeads',
+  'headDim',
+  'queryDim',
+  'keyDim',
+  'valueDim',
+  'bias',
+  'outBias',
+  'outProjection',
+  'biasKV',
+  'zeroAttention',
+  'dropout',
+  'seed',
+  'weights',
+];
+
+const CALLER = 'multiHeadAttention';
+const SIZE = { integer: true, least: 1, most: 2 ** 31 - 1 };
+
+/**
+ * @param {string} name
+ * @param {number} value
+ * @param {string} of
+ * @param {number} divisor
+ */
+function checkMultiple(name, value, of, divisor) {
+  if (value % divisor === 0) return;
+  throw new HeadlightError('ARGUMENT', `${CALLER}: ${name} ${value} is not a multiple of ${of} ${divisor}`, {
+    parameter: name,
+    expected: `a multiple of ${divisor}`,
+    got: value,
+  });
+}
+
+/** @param {MultiHeadOptions} options */
+export function resolveOptions(options) {
+  const given = readOptions(CALLER, options, LAYER_OPTIONS);
+  const size = (/** @type {keyof MultiHeadOptions} */ name, /** @type {number | undefined} */ otherwise) =>
+    readNumber(CALLER, name, given[name] ?? otherwise, SIZE);
+  const flag = (/** @type {keyof MultiHeadOptions} */ name, /** @type {boolean} */ otherwise) =>
+    readBoolean(CALLER, name, given[name] ?? otherwise);
+  const embedDim = size('embedDim', undefined);
+  const numHeads = size('numHeads', undefined);
+  const kvHeads = size('kvHeads', numHeads);
+  checkMultiple('numHeads', numHeads, 'kvHeads', kvHeads);
+  if (given.headDim === undefined) checkMultiple('embedDim', embedDim, 'numHeads', numHeads);
+  const bias = flag('bias', true);
+  return Object.freeze({
+    embedDim,
+    numHeads,
+    kvHeads,
+    headDim: size('headDim', embedDim / numHeads),
+    queryDim: size('queryDim', embedDim),
+    keyDim: size('keyDim', embedDim),
+    valueDim: size('valueDim', embedDim),
+    bias,
+    outBias: flag('outBias', bias),
+    outProjection: flag('outProjection', true),
+    biasKV: flag('biasKV', false),
+    zeroAttention: flag('zeroAttention', false),
+    dropout: readNumber(CALLER, 'dropout', given.dropout ?? 0, { least: 0, most: 1 }),
+    seed: readNumber(CALLER, 'seed', given.seed ?? 0, { integer: true }),
+    weights: readWord(CALLER, 'weights', given.weights ?? 'float32', /** @type {const} */ (['float32', 'int8'])),
+  });
+}

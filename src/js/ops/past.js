@@ -1,0 +1,58 @@
+// The past before the keys of a call, as of a text that grows token by token.
+
+import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
+import { formatShape, sameShape } from '../check/shape.js';
+
+/** @import { Frame, Input } from '../memory/frame.js' */
+/** @import { TensorLike } from '../check/tensorlike.js' */
+
+/** @typedef {{ key: Input, value: Input }} Past */
+
+/**
+ * Both parts, or neither.
+ * @param {Frame} frame
+ * @param {string} caller
+ * @param {TensorLike | undefined} pastKey
+ * @param {TensorLike | undefined} pastValue
+ * @returns {Past | null}
+ */
+export function readPast(frame, caller, pastKey, pastValue) {
+  if (pastKey === undefined && pastValue === undefined) return null;
+  if (pastKey === undefined) throw argumentError(caller, 'pastKey', pastKey, 'a tensor (B,G,P,D) to go with pastValue');
+  if (pastValue === undefined)
+    throw argumentError(caller, 'pastValue', pastValue, 'a tensor (B,G,P,Dv) to go with pastKey');
+  return { key: frame.read(pastKey, 'pastKey'), value: frame.read(pastValue, 'pastValue') };
+}
+
+/**
+ * @param {Frame} frame
+ * @param {string} caller
+ * @param {Past | null} past
+ * @param {{ batch: number, kvHeads: number, width: number, valueWidth: number }} sizes
+ */
+export function takePast(frame, caller, past, { batch, kvHeads, width, valueWidth }) {
+  if (!past) return null;
+  const key = frame.take(past.key, 'pastKey');
+  const value = frame.take(past.value, 'pastValue');
+  const length = key.shape.length === 4 ? key.shape[2] : 0;
+  if (!sameShape(key.shape, [batch, kvHeads, length, width]))
+    throw shapeError(caller, 'pastKey', key.shape, `(B,G,P,D) = [${batch},${kvHeads},P,${width}]`);
+  const expected = [batch, kvHeads, length, valueWidth];
+  if (!sameShape(value.shape, expected))
+    throw shapeError(caller, 'pastValue', value.shape, `(B,G,P,Dv) = ${formatShape(expected)}`);
+  return { key: key.block, value: value.block, length };
+}
+
+/**
+ * @param {string} caller
+ * @param {Past | null} past
+ */
+export function refusePast(caller, past) {
+  if (!past) return;
+  const expected = 'none with train: true, as the past has no gradient; it can be part of the keys';
+  throw new HeadlightError('ARGUMENT', `${caller}: pastKey is given, expected ${expected}`, {
+    parameter: 'pastKey',
+    expected,
+    got: past.key,
+  });
+}

@@ -1,0 +1,21 @@
+// Named arrays, as a state holds them.
+
+import { readTensorLike } from '../check/tensorlike.js';
+import { Tensor } from '../memory/tensor.js';
+
+/** @import { TensorLike } from '../check/tensorlike.js' */
+
+/** @typedef {{ data: Float32Array, shape: number[] }} StateEntry */
+
+/**
+ * One of them, apart from what will be written: the parameters that take it may be given as well.
+ * @param {string} caller
+ * @param {string} name
+ * @param {unknown} value
+ * @param {ArrayBufferLike} target where the parameters lie
+ */
+export function readArray(caller, name, value, target) {
+  if (value instanceof Tensor) return { shape: value.shape, floats: value.copy() };
+  const source = readTensorLike(/** @type {TensorLike} */ (value), caller, name).apartFrom(target);
+  return { shape: source.shape, floats: source.floats() };
+}

@@ -1,0 +1,356 @@
+// What a query may see, and what is returned of it: the options that attention() and the layer share. They are read
+// first, and become arguments of the core when the sizes are known.
+
+import { checkOptions, readBoolean, readNumber, readWord } from '../check/arguments.js';
+import { argumentError, shapeError } from '../check/errors.js';
+import { broadcastStrides, formatShape, sameShape } from '../check/shape.js';
+import { ATTENTION as AT, SCORES, WEIGHTS } from '../../../dist/abi/abi.js';
+import { readPast } from './past.js';
+
+/** @import { Frame, Input } from '../memory/frame.js' */
+/** @import { Tensor } from '../memory/tensor.js' */
+/** @import { TensorLike } from '../check/tensorlike.js' */
+/** @import { Past } from './past.js' */
+
+/** @typedef {boolean | 'mean' | undefined} WeightsChoice */
+/** @typedef {'raw' | 'scaled' | 'capped' | 'masked' | undefined} ScoresChoice */
+/** @typedef {TensorLike | undefined} PastChoice */
+/** @typedef {TensorLike | undefined} BiasChoice */
+/**
+ * The type parameters are those of the options on which the type of the result depends.
+ * @template {WeightsChoice} [W=WeightsChoice]
+ * @template {ScoresChoice} [S=ScoresChoice]
+ * @template {PastChoice} [P=PastChoice]
+ * @template {BiasChoice} [B=BiasChoice]
+ * @typedef {object} VisibilityOptions
+ * @property {number} [scale] default 1/√D
+ * @property {number} [softcap] scores become softcap · tanh(score / softcap), after scaling
+ * @property {TensorLike} [mask] true or 1 = may attend, false or 0 = hidden; broadcast from the right against (B,H,T,S)
+ * @property {B} [bias] added to the scores; broadcast like mask
+ * @property {TensorLike} [keyPadding] (B,S): 1 = a real key, 0 = padding
+ * @property {TensorLike} [validLens] (B) or (B,T): keys 0..len−1 may be attended
+ * @property {boolean} [causal] query i sees keys 0..i+offset
+ * @property {readonly [number, number]} [window] keys at most so far to the left and right of the query; −1 = no bound
+ * @property {number} [maskFill] default −Infinity; a finite number replaces the score of a hidden key
+ * @property {number | readonly number[] | Int32Array} [offset] position of query 0 among the keys, for all or per batch
+ *   entry; default the length of the past
+ * @property {DropoutOptions} [dropout] of the weights
+ * @property {W} [weights] true: return the weights (B,H,T,S); 'mean': their mean over heads (B,T,S)
+ * @property {S} [scores] return the scores at that step, (B,H,T,S)
+ * @property {P} [pastKey] (B,G,P,D), stands before the keys; the result has presentKey then
+ * @property {P} [pastValue] (B,G,P,Dv)
+ * @property {Out} [out] tensors that take the results instead of new ones; none of them may be an input
+ * @property {boolean} [train] keep what backward needs, for this call; in a layer also: dropout on
+ */
+/** @typedef {{ p: number, seed?: number } | { p: number, keep: TensorLike }} DropoutOptions keep: an explicit 0/1 tensor (B,H,T,S) */
+/** @typedef {Tensor | { output?: Tensor, weights?: Tensor, scores?: Tensor }} Out a tensor alone is the output's */
+
+/** @typedef {{ batch: number, heads: number, kvHeads: number, queries: number, keys: number, past: number, appended: number }} Sizes keys counts the past, not what is appended */
+/**
+ * The options as they were read.
+ * @typedef {object} Visibility
+ * @property {number | undefined} scale
+ * @property {number} softcap
+ * @property {boolean} causal
+ * @property {readonly [number, number]} window
+ * @property {number} fill
+ * @property {number | Int32Array | undefined} offset
+ * @property {Dropout | undefined} dropout
+ * @property {boolean | 'mean'} weights
+ * @property {number} step of the scores
+ * @property {Input | undefined} mask
+ * @property {Input | undefined} bias
+ * @property {Input | undefined} keyPadding
+ * @property {Input | undefined} validLens
+ * @property {Past | null} past
+ * @property {boolean} train
+ */
+/** @typedef {{ p: number, seed: number, keep?: Input }} Dropout */
+
+export const VISIBILITY_OPTIONS = [
+  'scale',
+  'softcap',
+  'mask',
+  'bias',
+  'keyPadding',
+  'validLens',
+  'causal',
+  'window',
+  'maskFill',
+  'offset',
+  'dropout',
+  'weights',
+  'scores',
+  'pastKey',
+  'pastValue',
+  'out',
+  'train',
+];
+const SCORE_STEPS = { raw: SCORES.RAW, scaled: SCORES.SCALED, capped: SCORES.CAPPED, masked: SCORES.MASKED };
+const SCORE_NAMES = /** @type {(keyof typeof SCORE_STEPS)[]} */ (Object.keys(SCORE_STEPS));
+/** @type {readonly [number, number]} */
+const NO_WINDOW = [-1, -1];
+const NOT_NEGATIVE = { least: 0 };
+const SHARE = { least: 0, most: 1 };
+const INTEGER = { integer: true };
+const MOST_INT = 2 ** 31 - 1;
+const DISTANCE = { integer: true, least: -1, most: MOST_INT };
+const LENGTH = { integer: true, least: 0, most: MOST_INT };
+const POSITION = { integer: true, least: -(2 ** 31), most: MOST_INT };
+
+/**
+ * Options and arrays, each read once. Nothing is computed yet, as a getter may call back or dispose of a tensor.
+ * @param {Frame} frame
+ * @param {string} caller
+ * @param {VisibilityOptions} options
+ * @param {boolean} training whether train is on where it is not given
+ * @returns {Visibility}
+ */
+export function readVisibility(frame, caller, options, training) {
+  const { scale, softcap = 0, causal = false, window, maskFill = -Infinity, offset, dropout } = options;
+  const { weights = false, scores, mask, bias, keyPadding, validLens, pastKey, pastValue } = options;
+  const { out, train = training } = options;
+  if (weights !== 'mean' && typeof weights !== 'boolean')
+    throw argumentError(caller, 'weights', weights, "true, false or 'mean'");
+  frame.give(out);
+  return {
+    scale: scale === undefined ? undefined : readNumber(caller, 'scale', scale),
+    softcap: softcap === 0 ? 0 : readSoftcap(caller, softcap),
+    causal: readBoolean(caller, 'causal', causal),
+    window: window === undefined ? NO_WINDOW : readWindow(caller, window),
+    fill: maskFill === -Infinity ? maskFill : readNumber(caller, 'maskFill', maskFill),
+    offset: offset === undefined ? undefined : readOffset(caller, offset),
+    dropout: dropout === undefined ? undefined : readDropout(frame, caller, dropout),
+    weights,
+    step: scores === undefined ? SCORES.NONE : SCORE_STEPS[readWord(caller, 'scores', scores, SCORE_NAMES)],
+    mask: mask === undefined ? undefined : frame.read(mask, 'mask'),
+    bias: bias === undefined ? undefined : frame.read(bias, 'bias'),
+    keyPadding: keyPadding === undefined ? undefined : frame.read(keyPadding, 'keyPadding'),
+    validLens: validLens === undefined ? undefined : frame.read(validLens, 'validLens'),
+    past: readPast(frame, caller, pastKey, pastValue),
+    train: readBoolean(caller, 'train', train),
+  };
+}
+
+/** 0 is none, and what float32 cannot tell from 0 would be none as well. @param {string} caller @param {unknown} value */
+function readSoftcap(caller, value) {
+  const softcap = readNumber(caller, 'softcap', value, NOT_NEGATIVE);
+  if (Math.fround(softcap) === 0 && softcap > 0)
+    throw argumentError(caller, 'softcap', softcap, '0, or at least 1e-45');
+  return softcap;
+}
+
+/** @param {string} caller @param {unknown} window @returns {[number, number]} */
+function readWindow(caller, window) {
+  if (!Array.isArray(window) || window.length !== 2) throw argumentError(caller, 'window', window, '[left, right]');
+  return [readNumber(caller, 'window[0]', window[0], DISTANCE), readNumber(caller, 'window[1]', window[1], DISTANCE)];
+}
+
+/** @param {string} caller @param {unknown} offset */
+function readOffset(caller, offset) {
+  if (typeof offset === 'number') return readNumber(caller, 'offset[0]', offset, POSITION);
+  const list = Array.isArray(offset) || (ArrayBuffer.isView(offset) && !(offset instanceof DataView));
+  if (!list) throw argumentError(caller, 'offset', offset, 'an integer, or one for each batch entry');
+  return readIntegers(caller, 'offset', /** @type {ArrayLike<unknown>} */ (offset), POSITION);
+}
+
+/** @param {Frame} frame @param {string} caller @param {NonNullable<VisibilityOptions['dropout']>} dropout @returns {Dropout} */
+function readDropout(frame, caller, dropout) {
+  checkOptions(caller, dropout, ['p', 'seed', 'keep'], 'dropout');
+  const { p, seed = 0, keep } = /** @type {{ p: number, seed?: number, keep?: TensorLike }} */ (dropout);
+  return {
+    p: readNumber(caller, 'dropout.p', p, SHARE),
+    seed: readNumber(caller, 'dropout.seed', seed, INTEGER),
+    keep: keep === undefined ? undefined : frame.read(keep, 'dropout.keep'),
+  };
+}
+
+/**
+ * @param {string} caller
+ * @param {string} parameter
+ * @param {ArrayLike<unknown>} list
+ * @param {{ integer: boolean, least: number, most: number }} range
+ */
+function readIntegers(caller, parameter, list, range) {
+  const { length } = list;
+  /** @type {number[]} */
+  const integers = [];
+  for (let i = 0; i < length; i++) {
+    const x = list[i];
+    integers.push(readNumber(caller, `${parameter}[${i}]`, typeof x === 'bigint' ? Number(x) : x, range));
+  }
+  return Int32Array.from(integers);
+}
+
+/**
+ * Booleans as bytes. Negative or infinite numbers are the sign of an additive mask, which is `bias` here.
+ * @param {string} caller
+ * @param {string} parameter
+ * @param {ArrayLike<number | bigint>} data
+ */
+function toBytes(caller, parameter, data) {
+  const bytes = new Uint8Array(data.length);
+  for (let i = 0; i < bytes.length; i++) {
+    const x = Number(data[i]);
+    if (!(x >= 0 && x < Infinity)) {
+      const hint = parameter === 'mask' ? '; an additive mask goes in bias' : '';
+      throw argumentError(caller, `${parameter}, at element ${i},`, data[i], `true, false, 1 or 0${hint}`);
+    }
+    bytes[i] = x === 0 ? 0 : 1;
+  }
+  return bytes;
+}
+
+/**
+ * Rows of `width` become rows of `keys`; the new places are 0.
+ * @template {Uint8Array | Float32Array} T
+ * @param {T} data
+ * @param {number} width
+ * @param {number} keys
+ * @returns {T}
+ */
+function widen(data, width, keys) {
+  const rows = data.length / width;
+  const wide = new /** @type {new (n: number) => T} */ (data.constructor)(rows * keys);
+  for (let r = 0; r < rows; r++) wide.set(data.subarray(r * width, (r + 1) * width), r * keys);
+  return wide;
+}
+
+/**
+ * A mask or bias against (B,H,T,S). Its last axis may end early where validLens hides the rest anyway.
+ * @param {Frame} frame
+ * @param {string} caller
+ * @param {'mask' | 'bias'} parameter
+ * @param {Input} input
+ * @param {Sizes} sizes
+ * @param {Int32Array | undefined} lens
+ */
+function pointToScoreOperand(frame, caller, parameter, input, { batch, heads, queries, keys }, lens) {
+  const bytes = parameter === 'mask';
+  const given = input.shape;
+  const width = given.length === 0 ? 1 : given[given.length - 1];
+  const short = width > 1 && width < keys && lens?.every((length) => length <= width);
+  const shape = short ? [...given.slice(0, -1), keys] : given;
+  const stride = broadcastStrides(shape, [batch, heads, queries, keys]);
+  if (!stride) {
+    const expected = `a shape that broadcasts to (B,H,T,S) = ${formatShape([batch, heads, queries, keys])}`;
+    throw shapeError(caller, parameter, given, expected);
+  }
+  frame.ints.set(stride, bytes ? AT.maskStride : AT.biasStride);
+  if (bytes) {
+    const data = toBytes(caller, parameter, frame.values(input, parameter));
+    frame.point(AT.mask, frame.stage(short ? widen(data, width, keys) : data));
+    return;
+  }
+  frame.biasShape = { given, wide: shape };
+  const block = short
+    ? frame.stage(widen(frame.floatsOf(input, parameter), width, keys))
+    : frame.take(input, parameter).block;
+  frame.point(AT.bias, block);
+}
+
+/**
+ * @param {Frame} frame
+ * @param {string} caller
+ * @param {Input} input
+ * @param {Sizes} sizes
+ */
+function pointToValidLens(frame, caller, input, { batch, queries }) {
+  const { shape } = input;
+  const perQuery = shape.length === 2;
+  const [b = -1, t = queries] = shape;
+  if (shape.length > 2 || b !== batch || t !== queries)
+    throw shapeError(caller, 'validLens', shape, `(B) = [${batch}] or (B,T) = [${batch},${queries}]`);
+  const lens = readIntegers(caller, 'validLens', frame.values(input, 'validLens'), LENGTH);
+  frame.point(AT.validLens, frame.stage(lens));
+  frame.ints.set(perQuery ? [queries, 1] : [1, 0], AT.validLensStride);
+  return lens;
+}
+
+/**
+ * @param {Frame} frame
+ * @param {string} caller
+ * @param {Input} input
+ * @param {Sizes} sizes
+ */
+function pointToKeyPadding(frame, caller, input, { batch, keys }) {
+  const stride = broadcastStrides(input.shape, [batch, keys]);
+  if (!stride) throw shapeError(caller, 'keyPadding', input.shape, `(B,S) = [${batch},${keys}]`);
+  frame.point(AT.keyPadding, frame.stage(toBytes(caller, 'keyPadding', frame.values(input, 'keyPadding'))));
+  frame.ints.set(stride, AT.keyPaddingStride);
+}
+
+/**
+ * @param {Frame} frame
+ * @param {string} caller
+ * @param {number | Int32Array} offset
+ * @param {Sizes} sizes
+ */
+function pointToOffset(frame, caller, offset, { batch, heads, queries }) {
+  if (typeof offset !== 'number' && offset.length !== batch)
+    throw shapeError(caller, 'offset', [offset.length], `a number or (B) = [${batch}]`);
+  // Without a query there may be any number of batch entries.
+  if (heads * queries === 0) return;
+  frame.point(AT.offset, frame.stage(typeof offset === 'number' ? new Int32Array(batch).fill(offset) : offset));
+}
+
+/**
+ * @param {Frame} frame
+ * @param {string} caller
+ * @param {Dropout} dropout
+ * @param {Sizes} sizes
+ */
+function pointToDropout(frame, caller, { p, seed, keep }, { batch, heads, queries, keys, appended }) {
+  frame.floats[AT.dropout] = p;
+  frame.ints[AT.seed] = seed | 0;
+  frame.ints[AT.seed + 1] = Math.floor(seed / 2 ** 32) | 0;
+  if (keep === undefined) return;
+  const expected = [batch, heads, queries, keys + appended];
+  if (!sameShape(keep.shape, expected))
+    throw shapeError(caller, 'dropout.keep', keep.shape, `(B,H,T,S) = ${formatShape(expected)}`);
+  frame.point(AT.keep, frame.stage(toBytes(caller, 'dropout.keep', frame.values(keep, 'dropout.keep'))));
+}
+
+/**
+ * Everything that decides what a query sees and what is returned of it, as arguments of the core.
+ * @param {Frame} frame
+ * @param {string} caller
+ * @param {Visibility} visibility
+ * @param {Sizes} sizes
+ * @param {number} width D
+ * @returns {{ weights?: Tensor, scores?: Tensor }} where they are asked for
+ */
+export function pointToVisibility(frame, caller, visibility, sizes, width) {
+  const { batch, heads, queries, keys, past, appended } = sizes;
+  const { scale = 1 / Math.sqrt(width || 1), offset = past, weights, step } = visibility;
+  const { mask, bias, keyPadding, validLens, dropout } = visibility;
+  const { ints, floats } = frame;
+  ints[AT.batch] = batch;
+  ints[AT.heads] = heads;
+  ints[AT.kvHeads] = sizes.kvHeads;
+  ints[AT.queries] = queries;
+  ints[AT.keys] = keys;
+  ints[AT.width] = width;
+  floats[AT.scale] = scale;
+  floats[AT.softcap] = visibility.softcap;
+  floats[AT.fill] = visibility.fill;
+  ints[AT.causal] = visibility.causal ? 1 : 0;
+  ints[AT.windowLeft] = visibility.window[0];
+  ints[AT.windowRight] = visibility.window[1];
+  ints[AT.weightsMode] = weights === 'mean' ? WEIGHTS.MEAN : weights ? WEIGHTS.HEADS : WEIGHTS.NONE;
+  ints[AT.scoresStep] = step;
+
+  const lens = validLens && pointToValidLens(frame, caller, validLens, sizes);
+  if (mask) pointToScoreOperand(frame, caller, 'mask', mask, sizes, lens);
+  if (bias) pointToScoreOperand(frame, caller, 'bias', bias, sizes, lens);
+  if (keyPadding) pointToKeyPadding(frame, caller, keyPadding, sizes);
+  if (offset !== 0) pointToOffset(frame, caller, offset, sizes);
+  if (dropout) pointToDropout(frame, caller, dropout, sizes);
+  /** @type {{ weights?: Tensor, scores?: Tensor }} */
+  const results = {};
+  if (weights === true) results.weights = frame.result(AT.weights, 'weights', [batch, heads, queries, keys + appended]);
+  if (weights === 'mean') results.weights = frame.result(AT.weights, 'weights', [batch, queries, keys + appended]);
+  if (step !== SCORES.NONE)
+    results.scores = frame.result(AT.scores, 'scores', [batch, heads, queries, keys + appended]);
+  return results;
+}
