@@ -1,12 +1,13 @@
 // What JavaScript must know of the core, from the compiler's own reading of headlight.h. Standard input: what
 // `emcc -fsyntax-only -Xclang -fdump-record-layouts-complete -Xclang -ast-dump=json` says of it. Arguments: the folder
-// for abi.js, abi.d.ts and abi.flags, the version of the package, then NAME=NUMBER for what the linker is told.
+// for abi.js, abi.d.ts and abi.flags, then NAME=NUMBER for what else the build has decided.
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const [folder, version, ...links] = process.argv.slice(2);
+const [folder, ...decided] = process.argv.slice(2);
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 const said = readFileSync(0, 'utf8');
 const begin = said.indexOf('\n{') + 1;
 const { inner: declarations } = JSON.parse(said.slice(begin));
@@ -83,10 +84,11 @@ function readFunctions() {
 const { structs, sizes } = readStructs(said.slice(0, begin));
 const enums = readEnums();
 const functions = readFunctions();
-const link = Object.fromEntries(links.map((pair) => pair.split('=')).map(([name, value]) => [name, Number(value)]));
-const constants = { ...structs, ...enums, WORDS: sizes, LINK: link };
+const build = Object.fromEntries(decided.map((pair) => pair.split('=')).map(([name, value]) => [name, Number(value)]));
+const contract = { ...structs, ...enums, WORDS: sizes };
+const constants = { ...contract, BUILD: build };
 const hash = createHash('sha256')
-  .update(JSON.stringify([signature, constants]))
+  .update(JSON.stringify([signature, contract]))
   .digest();
 /** Never 0, which is what a core says that was built without one. */
 const fingerprint = hash.readUInt32BE() || 1;
@@ -94,7 +96,6 @@ const [major, minor, patch] = version.split('.').map((part) => Number.parseInt(p
 
 const write = (name, text) => writeFileSync(join(folder, name), text);
 mkdirSync(folder, { recursive: true });
-write('abi.flags', `-DHL_ABI=${fingerprint}u -DHL_VERSION=${(major << 16) | (minor << 8) | patch}u\n`);
 write(
   'abi.js',
   [
@@ -131,3 +132,4 @@ write(
       .join(' | ')};\n`,
   ].join('\n'),
 );
+write('abi.flags', `-DHL_ABI=${fingerprint}u -DHL_VERSION=${(major << 16) | (minor << 8) | patch}u\n`);

@@ -23,8 +23,8 @@ async function generate(name, text) {
   writeFileSync(join(place, 'headlight.h'), text);
   const flags = ['-fsyntax-only', '-Xclang', '-fdump-record-layouts-complete', '-Xclang', '-ast-dump=json'];
   const input = execFileSync('emcc', [...flags, '-x', 'c', join(place, 'headlight.h')], { maxBuffer: 2 ** 26 });
-  const links = Object.entries(abi.LINK).map(([link, value]) => `${link}=${value}`);
-  const args = [join(root, 'src/build/abi.js'), place, abi.VERSION, ...links];
+  const decided = Object.entries(abi.BUILD).map(([name, value]) => `${name}=${value}`);
+  const args = [join(root, 'src/build/abi.js'), place, ...decided];
   execFileSync(process.execPath, args, { input, stdio: ['pipe', 'pipe', 'pipe'] });
   return { place, ...(await import(pathToFileURL(join(place, 'abi.js')).href)) };
 }

@@ -2,7 +2,7 @@
 
 import { checkOptions, readNumber } from '../check/arguments.js';
 import { argumentError, HeadlightError } from '../check/errors.js';
-import { FINGERPRINT, VERSION } from '../../../dist/abi/abi.js';
+import { BUILD, FINGERPRINT, VERSION } from '../../../dist/abi/abi.js';
 import { Headlight } from '../index.js';
 import { formatBytes } from '../memory/memory.js';
 import { planThreads, sharedMemory, startThreads } from './threads.js';
@@ -147,11 +147,12 @@ function chooseFlavour(simd) {
       'load: this engine has no WebAssembly SIMD; Node 16, Chrome 91, Firefox 89 and Safari 16.4 have it',
     );
   }
-  const relaxed = WebAssembly.validate(PROBES.relaxed);
+  const relaxed = BUILD.RELAXED > 0 && WebAssembly.validate(PROBES.relaxed);
   if (simd === 'relaxed' && !relaxed) {
+    const without = BUILD.RELAXED > 0 ? 'engine' : 'build';
     throw new HeadlightError(
       'LOAD',
-      "load: simd is 'relaxed', but this engine has no relaxed SIMD; 'auto' takes what there is",
+      `load: simd is 'relaxed', but this ${without} has no relaxed SIMD; 'auto' takes what there is`,
       { parameter: 'simd' },
     );
   }

@@ -1,6 +1,6 @@
 // The threads of an instance: a shared memory, and workers that run the core's pool.
 
-import { LINK } from '../../../dist/abi/abi.js';
+import { BUILD } from '../../../dist/abi/abi.js';
 import { HeadlightError } from '../check/errors.js';
 
 /** @import { CoreExports } from '../../../dist/abi/abi.js' */
@@ -10,7 +10,7 @@ import { HeadlightError } from '../check/errors.js';
 /** @typedef {(post: Post) => Promise<Thread>} StartThread resolves when the worker is about to look for work */
 
 const PAGE = 65536;
-const STACK_FLOATS = LINK.STACK / 4;
+const STACK_FLOATS = BUILD.STACK / 4;
 const MOST_THREADS = 8;
 
 /**

@@ -1,0 +1,128 @@
+# What the build needs from the system: installed with apt and npm where that is possible, else named in one message.
+# Sourced by build.sh, in the root, with $node set.
+
+say() { printf '%s\n' "$@"; }
+stop() { printf 'headlight: %s\n' "$*" >&2; exit 1; }
+have() { command -v "$1" >/dev/null 2>&1; }
+
+has_node() { have "$node" && "$node" -e 'process.exitCode = Number(parseInt(process.versions.node) < 20)'; }
+has_emcc() { have emcc; }
+has_make() { have make; }
+has_chromium() { have chromium; }
+has_firefox() { have firefox-esr || have firefox; }
+has_relaxed() { [[ -n $(newer_llvm) ]] || knows_relaxed; }
+has_sanitizers() { [[ -n $(sanitizing_clang) ]]; }
+has_simde() { [[ -e /usr/include/simde/wasm/simd128.h ]]; }
+has_chinese() { [[ -n $(fc-list :lang=zh 2>/dev/null) ]]; }
+
+can_install() { [[ $EUID -eq 0 ]] && have apt-get; }
+
+# Arguments: pairs of a check and the Debian packages that make it true.
+need() {
+  local missing=() packages
+  while (($#)); do
+    read -ra packages <<<"$2"
+    if ! "$1"; then missing+=("${packages[@]}"); fi
+    shift 2
+  done
+  ((${#missing[@]})) || return 0
+  if ! can_install; then
+    stop "please install ${missing[*]} (on Debian and Ubuntu: sudo apt install ${missing[*]}), then run this again"
+  fi
+  say "setup: installing ${missing[*]} with apt"
+  mkdir -p dist
+  if ! { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}"; } >dist/setup.log 2>&1; then
+    tail -n 20 dist/setup.log >&2
+    stop "apt could not install ${missing[*]}; the whole log is dist/setup.log"
+  fi
+}
+
+# Installs from a lock-file that is newer than what is installed. Arguments: its folder, more for npm.
+need_npm() {
+  local folder=$1
+  shift
+  [[ $folder/package-lock.json -nt $folder/node_modules/.package-lock.json ]] || return 0
+  say "setup: installing npm packages from ${folder#./}/package-lock.json"
+  npm ci --prefix "$folder" --no-audit --no-fund --loglevel=error "$@"
+}
+
+# An LLVM that knows relaxed SIMD where the one of emcc does not; empty where there is none.
+newer_llvm() {
+  local version bin
+  for version in 22 21 20 19 18; do
+    bin=/usr/lib/llvm-$version/bin
+    if [[ -x $bin/clang && -x $bin/wasm-ld && -x $bin/llvm-nm ]]; then
+      say "$bin"
+      return
+    fi
+  done
+}
+
+# LLVM 14 takes the flag without knowing the instructions, so one is compiled.
+knows_relaxed() {
+  printf '#include <wasm_simd128.h>\nv128_t f(v128_t a) { return wasm_f32x4_relaxed_madd(a, a, a); }\n' |
+    emcc -msimd128 -mrelaxed-simd -Werror -x c -c - -o /dev/null >/dev/null 2>&1
+}
+
+# A clang with the runtimes of the sanitizers.
+sanitizing_clang() {
+  local clang
+  for clang in clang-19 clang; do
+    if have "$clang" && [[ -e $("$clang" -print-resource-dir)/lib/linux/libclang_rt.asan-$(uname -m).a ]]; then
+      say "$clang"
+      return
+    fi
+  done
+}
+
+# emcc drives a newer LLVM by way of a configuration file. Argument: the folder of its programs.
+emcc_config() {
+  say "EMSCRIPTEN_ROOT = '$(dirname "$(readlink -f "$(command -v emcc)")")'
+LLVM_ROOT = '$1'
+BINARYEN_ROOT = '/usr'
+NODE_JS = '$(command -v "$node")'
+LLVM_ADD_VERSION = CLANG_ADD_VERSION = ''
+FROZEN_CACHE = True"
+}
+
+# Writes for make which emcc builds the relaxed flavours, if any. Asked once a toolchain, whose name is the first line
+# of the answer: whatever hangs on it is made again when the answer is newer.
+find_toolchain() {
+  local llvm toolchain relaxed file=dist/obj/toolchain.mk
+  llvm=$(newer_llvm)
+  toolchain="# $(readlink -f "$(command -v emcc)") ${EM_CONFIG:-} $llvm"
+  if [[ -e $file && $(head -n 1 $file) == "$toolchain" && ! src/build/setup.sh -nt $file ]]; then return; fi
+  mkdir -p dist/obj
+  if knows_relaxed; then
+    relaxed=emcc
+  elif [[ -n $llvm ]]; then
+    emcc_config "$llvm" >dist/obj/emcc.config
+    relaxed="EM_CONFIG=$PWD/dist/obj/emcc.config emcc"
+  else
+    say 'setup: no LLVM 18 or newer for relaxed SIMD: there is the plain core only'
+    rm -f dist/*.relaxed*.wasm dist/*/*.relaxed*.wasm
+  fi
+  say "$toolchain" 'EMCC = emcc' "RELAXED_EMCC = ${relaxed:-}" >$file
+}
+
+setup() {
+  if ! has_node || ! have npm; then stop "please install Node 20 or newer with npm"; fi
+  need has_emcc emscripten has_make make
+  # Without it the build goes on with the plain core, so it is installed only where nobody need be asked.
+  if can_install; then need has_relaxed 'clang-19 lld-19 llvm-19'; fi
+  need_npm .
+  find_toolchain
+}
+
+setup_tests() {
+  setup
+  need has_chromium chromium has_firefox firefox-esr has_sanitizers 'clang-19 libclang-rt-19-dev' \
+    has_simde libsimde-dev has_relaxed 'clang-19 lld-19 llvm-19'
+  find_toolchain
+}
+
+# The peers have a lock-file of their own: only who measures needs them.
+setup_bench() {
+  need has_chromium chromium
+  need_npm tests/bench --ignore-scripts
+}

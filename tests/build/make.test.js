@@ -1,0 +1,156 @@
+// build.sh and src/build/Makefile: what is made again after a change, what is missing on a machine, what help says.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { after } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const newerNode = join(root, 'node_modules/node/bin/node');
+const folder = mkdtempSync(join(tmpdir(), 'headlight-make-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+const run = (command, ...args) => spawnSync(command, args, { cwd: root, encoding: 'utf8' });
+/** What make would do. */
+function plan(...args) {
+  const { stdout, stderr, status } = run('make', '-n', '-f', 'src/build/Makefile', ...args);
+  assert.equal(status, 0, stderr);
+  return stdout;
+}
+const compiled = (text) =>
+  [...text.matchAll(/-c (?:src\/core\/)?(\S+\.c) -o dist\/obj\/simd128\//g)].map(([, name]) => name);
+const read = (path) => readFileSync(join(root, path), 'utf8');
+
+test('a header that changes makes the files again that read it, and no others', () => {
+  const readers = readdirSync(join(root, 'dist/obj/simd128'), { recursive: true })
+    .filter((name) => name.endsWith('.d') && read(`dist/obj/simd128/${name}`).includes('kernels/dropout.h'))
+    .map((name) => name.replace(/d$/, 'c'));
+  assert.ok(readers.includes('kernels/dropout.c') && !readers.includes('base/tensor.c'));
+  assert.deepEqual(compiled(plan('-W', 'src/core/kernels/dropout.h', 'core')).sort(), readers.sort());
+});
+
+test('a source that changes is linked into every binary and bundled into the page', () => {
+  const text = plan('-W', 'src/core/base/tensor.c', 'page');
+  assert.deepEqual(compiled(text), ['base/tensor.c']);
+  for (const name of ['relaxed', 'relaxed-threads', 'simd128', 'simd128-threads'])
+    assert.match(text, new RegExp(`-o dist/headlight\\.${name}\\.wasm`));
+  assert.match(text, /--outfile=dist\/headlight\.inline\.js/);
+});
+
+test('a script that changes leaves the core alone', () => {
+  const text = plan('-W', 'src/js/index.js', 'page');
+  assert.deepEqual(compiled(text), []);
+  assert.match(text, /--outfile=dist\/headlight\.node\.js/);
+  assert.doesNotMatch(text, /headlight\.simd128\.wasm$/m);
+});
+
+test('without a compiler for relaxed SIMD nothing is built under its name', () => {
+  const text = plan('-B', '-o', 'dist/obj/toolchain.mk', 'RELAXED_EMCC=', 'page', 'peak');
+  assert.match(text, /-o dist\/headlight\.simd128-threads\.wasm/);
+  assert.doesNotMatch(text, /-o \S*relaxed|cp .*relaxed/);
+  assert.match(text, /src\/build\/abi\.js .*RELAXED=0/);
+});
+
+/** The module of a build without relaxed SIMD, with its plain binaries beside it. */
+async function buildPlain(entry, name, options) {
+  const place = join(folder, name);
+  mkdirSync(place, { recursive: true });
+  const abi = read('dist/abi/abi.js');
+  assert.ok(abi.includes('"RELAXED":1'));
+  writeFileSync(join(place, 'abi.js'), abi.replace('"RELAXED":1', '"RELAXED":0'));
+  for (const file of ['headlight.simd128.wasm', 'headlight.simd128-threads.wasm'])
+    cpSync(join(root, 'dist', file), join(place, file));
+  const without = {
+    name: 'without relaxed SIMD',
+    setup: ({ onResolve }) => onResolve({ filter: /abi\/abi\.js$/ }, () => ({ path: join(place, 'abi.js') })),
+  };
+  const outfile = join(place, 'module.js');
+  const entryPoints = [join(root, entry)];
+  await build({
+    absWorkingDir: root,
+    entryPoints,
+    bundle: true,
+    format: 'esm',
+    outfile,
+    plugins: [without],
+    ...options,
+  });
+  return place;
+}
+
+const PROGRAM = `
+  const { load } = await import('./module.js');
+  const plain = [(await load()).info, (await load({ simd: 'auto', threads: 2 })).info];
+  const refused = await load({ simd: 'relaxed' }).catch((error) => [error.code, error.parameter, error.message]);
+  process.stdout.write(JSON.stringify({ simd: plain.map(({ simd }) => simd), threads: plain[1].threads, refused }), () => process.exit());
+`;
+
+for (const [name, entry, options, threads] of [
+  ['the module', 'src/js/load/node.js', { platform: 'node' }, 2],
+  [
+    'the inline module',
+    'src/js/load/inline.js',
+    {
+      target: 'es2022',
+      loader: { '.wasm': 'binary' },
+      alias: { 'headlight/headlight.relaxed.wasm': './src/js/load/none.js' },
+    },
+    1,
+  ],
+]) {
+  test(`${name} of such a build takes the plain core where the engine knows relaxed SIMD`, async () => {
+    const place = await buildPlain(entry, name, options);
+    writeFileSync(join(place, 'use.mjs'), PROGRAM);
+    const { stdout, stderr } = spawnSync(newerNode, ['use.mjs'], { cwd: place, encoding: 'utf8' });
+    assert.deepEqual(
+      JSON.parse(stdout || '{}'),
+      {
+        simd: ['simd128', 'simd128'],
+        threads,
+        refused: [
+          'LOAD',
+          'simd',
+          "load: simd is 'relaxed', but this build has no relaxed SIMD; 'auto' takes what there is",
+        ],
+      },
+      stderr,
+    );
+  });
+}
+
+/** Runs functions of setup.sh. */
+const inSetup = (script) => run('bash', '-euc', `node=node; source src/build/setup.sh; ${script}`);
+
+test('what is missing and cannot be installed is named in one message', () => {
+  const { status, stdout, stderr } = inSetup(
+    'can_install() { false; }; absent() { false; }; need absent "one two" has_make make absent three',
+  );
+  assert.equal(status, 1);
+  assert.equal(stdout, '');
+  assert.equal(
+    stderr,
+    'headlight: please install one two three (on Debian and Ubuntu: sudo apt install one two three), then run this again\n',
+  );
+});
+
+test('an older Node is told which one is needed', () => {
+  const { status, stderr } = inSetup('has_node() { false; }; setup');
+  assert.equal(status, 1);
+  assert.equal(stderr, 'headlight: please install Node 20 or newer with npm\n');
+});
+
+test('the help lists every verb, and an unknown verb gives the help and an error', () => {
+  const verbs = [...read('build.sh').matchAll(/^verb_(\w+)\(\)/gm)].map(([, verb]) => verb.replaceAll('_', '-'));
+  const { stdout, status } = run('./build.sh', 'help');
+  assert.equal(status, 0);
+  assert.deepEqual(
+    [...stdout.matchAll(/^ {2}(\S+) {2,}\S/gm)].map(([, verb]) => verb),
+    verbs,
+  );
+  const unknown = run('./build.sh', 'biuld');
+  assert.deepEqual([unknown.status, unknown.stderr, unknown.stdout], [1, stdout, '']);
+});
