@@ -12,7 +12,9 @@ source src/build/setup.sh
 
 # Arguments: targets of src/build/Makefile.
 run_make() {
-  make -f src/build/Makefile --no-print-directory -j "$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)" NODE="$node" "$@"
+  local jobs
+  jobs=$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
+  make -f src/build/Makefile --no-print-directory -j "$jobs" NODE="$node" "$@"
 }
 
 # Arguments: those of node --test.

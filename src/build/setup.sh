@@ -17,6 +17,10 @@ has_chinese() { [[ -n $(fc-list :lang=zh 2>/dev/null) ]]; }
 
 can_install() { [[ $EUID -eq 0 ]] && have apt-get; }
 
+install_packages() {
+  apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@"
+}
+
 # Arguments: pairs of a check and the Debian packages that make it true.
 need() {
   local missing=() packages
@@ -31,7 +35,7 @@ need() {
   fi
   say "setup: installing ${missing[*]} with apt"
   mkdir -p dist
-  if ! { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}"; } >dist/setup.log 2>&1; then
+  if ! install_packages "${missing[@]}" >dist/setup.log 2>&1; then
     tail -n 20 dist/setup.log >&2
     stop "apt could not install ${missing[*]}; the whole log is dist/setup.log"
   fi

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import test, { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { BUILD } from '../../dist/abi/abi.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const newerNode = join(root, 'node_modules/node/bin/node');
@@ -53,6 +54,17 @@ test('without a compiler for relaxed SIMD nothing is built under its name', () =
   assert.match(text, /-o dist\/headlight\.simd128-threads\.wasm/);
   assert.doesNotMatch(text, /-o \S*relaxed|cp .*relaxed/);
   assert.match(text, /src\/build\/abi\.js .*RELAXED=0/);
+});
+
+test('the memory that a binary with threads asks for is what the module gives it', () => {
+  const module = new WebAssembly.Module(readFileSync(join(root, 'dist/headlight.simd128-threads.wasm')));
+  const pages = BUILD.MEMORY / 65536;
+  const open = (initial) => {
+    const memory = new WebAssembly.Memory({ initial, maximum: 65536, shared: true });
+    return new WebAssembly.Instance(module, { env: { memory } });
+  };
+  assert.ok(open(pages).exports.__stack_pointer.value >= BUILD.STACK);
+  assert.throws(() => open(pages - 1), WebAssembly.LinkError);
 });
 
 /** The module of a build without relaxed SIMD, with its plain binaries beside it. */

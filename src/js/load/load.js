@@ -5,7 +5,7 @@ import { argumentError, HeadlightError } from '../check/errors.js';
 import { BUILD, FINGERPRINT, VERSION } from '../../../dist/abi/abi.js';
 import { Headlight } from '../index.js';
 import { formatBytes } from '../memory/memory.js';
-import { planThreads, sharedMemory, startThreads } from './threads.js';
+import { PAGE, planThreads, sharedMemory, startThreads } from './threads.js';
 
 /** @import { CoreExports } from '../../../dist/abi/abi.js' */
 /** @import { StartThread } from './threads.js' */
@@ -28,7 +28,6 @@ import { planThreads, sharedMemory, startThreads } from './threads.js';
  */
 
 const MOST_MEMORY = 2 ** 32;
-const PAGE = 65536;
 
 /** The smallest modules that need each feature: i32x4.splat, and f32x4.relaxed_madd on top of it. */
 const SPLAT = [65, 0, 253, 17];

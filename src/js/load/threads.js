@@ -9,7 +9,8 @@ import { HeadlightError } from '../check/errors.js';
 /** @typedef {{ stop: () => void }} Thread */
 /** @typedef {(post: Post) => Promise<Thread>} StartThread resolves when the worker is about to look for work */
 
-const PAGE = 65536;
+/** Bytes in which WebAssembly counts memory. */
+export const PAGE = 65536;
 const STACK_FLOATS = BUILD.STACK / 4;
 const MOST_THREADS = 8;
 
@@ -38,7 +39,7 @@ export function planThreads(asked, start) {
 export function sharedMemory(limit) {
   for (let bytes = limit; ; bytes /= 2) {
     try {
-      return new WebAssembly.Memory({ initial: 2, maximum: Math.floor(bytes / PAGE), shared: true });
+      return new WebAssembly.Memory({ initial: BUILD.MEMORY / PAGE, maximum: Math.floor(bytes / PAGE), shared: true });
     } catch (cause) {
       if (bytes / 2 < 64 * PAGE)
         throw new HeadlightError('OUT_OF_MEMORY', `load: no shared memory of ${limit} bytes to be had`, {
