@@ -2,9 +2,7 @@
 
 import { HeadlightError } from '../check/errors.js';
 import { quote } from '../check/quote.js';
-
-/** NumPy's own limit was 32 for most of its life. */
-export const MOST_AXES = 32;
+import { MOST_AXES } from '../check/shape.js';
 
 /**
  * @param {string} caller

@@ -124,7 +124,8 @@ function readHeader(caller, bytes, fileSize = bytes.length) {
       expected: start,
       got: bytes.length,
     });
-  const { __metadata__: metadata = {}, ...entries } = parseHeader(caller, bytes.slice(8, start));
+  const header = parseHeader(caller, bytes.slice(8, start));
+  const metadata = '__metadata__' in header ? header.__metadata__ : {};
   if (!isRecord(metadata) || !Object.values(metadata).every((text) => typeof text === 'string'))
     throw formatError(caller, '__metadata__ is expected to map names to strings', {
       parameter: '__metadata__',
@@ -132,7 +133,8 @@ function readHeader(caller, bytes, fileSize = bytes.length) {
     });
   /** @type {Record<string, TensorRange>} */
   const tensors = Object.create(null);
-  for (const [name, entry] of Object.entries(entries)) tensors[name] = readEntry(caller, name, entry, start, fileSize);
+  for (const [name, entry] of Object.entries(header))
+    if (name !== '__metadata__') tensors[name] = readEntry(caller, name, entry, start, fileSize);
   checkCover(caller, tensors, start, fileSize);
   return { tensors, metadata: /** @type {Record<string, string>} */ ({ ...metadata }) };
 }

@@ -6,7 +6,7 @@
 //     x = x + down(gelu(up(norm(x))))              where there is an mlp
 //   logits = head(norm(x))                         (B,T,V)
 
-import { checkOptions, readBoolean, readNumber } from '../check/arguments.js';
+import { checkNames, checkOptions, readBoolean, readNumber, readRecord } from '../check/arguments.js';
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
 import { quoteNames } from '../check/quote.js';
 import { formatShape, sameShape } from '../check/shape.js';
@@ -138,29 +138,13 @@ export function readSavedTransformer(bytes) {
     // A million layers may be claimed: there is no need to list all that is missing.
     if (expected.length > got.length + MOST_MISSING) {
       const missing = expected.filter((other) => !(other in ranges)).slice(0, MOST_MISSING);
-      throw namesError(caller, `missing ${quoteNames(missing)} and others`, missing[0], { expected, got });
+      const details = { parameter: missing[0], expected, got };
+      throw new HeadlightError('ARGUMENT', `${caller}: missing ${quoteNames(missing)} and others`, details);
     }
   }
-  checkNames(caller, expected, got);
+  checkNames(caller, got, expected);
   return { options, tensors: readSafetensors(bytes).tensors };
 }
-
-/** @param {string} caller @param {string[]} expected @param {string[]} got */
-function checkNames(caller, expected, got) {
-  const [known, given] = [new Set(expected), new Set(got)];
-  const missing = expected.filter((name) => !given.has(name));
-  const unexpected = got.filter((name) => !known.has(name));
-  if (missing.length + unexpected.length === 0) return;
-  const reasons = [
-    ...(missing.length ? [`missing ${quoteNames(missing)}`] : []),
-    ...(unexpected.length ? [`unexpected ${quoteNames(unexpected)}`] : []),
-  ];
-  throw namesError(caller, reasons.join('; '), missing[0] ?? unexpected[0], { expected, got });
-}
-
-/** @param {string} caller @param {string} reason @param {string} parameter @param {{ expected: string[], got: string[] }} names */
-const namesError = (caller, reason, parameter, names) =>
-  new HeadlightError('ARGUMENT', `${caller}: ${reason}`, { parameter, ...names });
 
 export class Transformer {
   #hl;
@@ -349,15 +333,14 @@ export class Transformer {
    */
   loadStateDict(dict) {
     const caller = 'loadStateDict';
-    if (dict === null || typeof dict !== 'object')
-      throw argumentError(caller, 'dict', dict, 'an object of named tensors');
+    const record = readRecord(caller, 'dict', dict, 'an object of named tensors');
     const { parameters } = this;
     const expected = Object.keys(parameters);
-    checkNames(caller, expected, Object.keys(dict));
+    checkNames(caller, [...record.keys()], expected);
     const sources = expected.map((name) => {
-      const source = readTensorLike(dict[name], caller, name);
-      if (source.shape.join() !== parameters[name].shape.join())
-        throw shapeError(caller, name, source.shape, `[${parameters[name].shape.join(',')}]`);
+      const source = readTensorLike(record.get(name), caller, name);
+      if (!sameShape(source.shape, parameters[name].shape))
+        throw shapeError(caller, name, source.shape, formatShape(parameters[name].shape));
       return source.floats();
     });
     expected.forEach((name, i) => {

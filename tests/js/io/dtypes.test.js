@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { readNpy, readSafetensors, writeNpy, writeSafetensors } from 'headlight/formats';
+import { uniformSource } from '../../../src/js/ops/random.js';
 import { fails, safetensors } from '../../support/files.js';
-import { randomSource } from '../../support/random.js';
 
 const SEED = 20;
 const TYPES = [
@@ -76,7 +76,7 @@ for (const dtype of Object.keys(FLOATS)) {
       if (x - low !== high - x) return x - low < high - x ? low : high;
       return codes.get(low) % 2 === 0 ? low : high;
     };
-    const random = randomSource(SEED);
+    const random = uniformSource(SEED);
     const picks = Array.from({ length: 400 }, () => Math.floor(random() * (finite.length - 1)));
     const values = [
       ...picks.flatMap((i) => {

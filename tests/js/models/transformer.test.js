@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { HeadlightError, load, warmupSchedule } from 'headlight';
 import { readSafetensors, writeSafetensors } from 'headlight/formats';
-import { batchOf, randomSource, TASKS, textTask } from '../../../web/train/tasks.js';
+import { uniformSource } from '../../../src/js/ops/random.js';
+import { batchOf, TASKS, textTask } from '../../../web/model/tasks.js';
 import { difference } from '../../support/golden.js';
 import { everywhere, flavours, hl } from '../../support/headlight.js';
 import { crossEntropy, differences } from '../../support/layers.js';
@@ -31,7 +32,7 @@ const copies = (tensors) =>
 /** A model whose biases and norms are not the zeros and ones that would hide a mistake. */
 const build = (hl, options) => {
   const model = hl.transformer(options);
-  const random = randomSource(12);
+  const random = uniformSource(12);
   for (const { data } of Object.values(model.parameters)) data.forEach((x, i) => void (data[i] = x + random() - 0.5));
   return model;
 };
@@ -49,7 +50,7 @@ function teach(hl, model, { rate, batch, steps }, task, examine = () => null) {
   const layers = Object.values(model.layers);
   const optimizer = hl.adamW(layers, { lr: rate });
   const schedule = warmupSchedule({ lr: rate, warmup: 50 });
-  const random = randomSource(1);
+  const random = uniformSource(1);
   let result;
   for (let step = 0; step < steps; step++) {
     const { labels, targets } = batchOf(task, random, batch);
@@ -332,7 +333,7 @@ test('a tiny model learns to repeat, and one of its heads looks at what followed
   const task = { ...TASKS.repeat, context: 24, sequence: (random) => repeated(random, 24) };
   const model = hl.transformer({ layers: 2, dModel: 32, numHeads: 2, vocab: 26, context: 24, mlp: 0, seed: 1 });
   teach(hl, model, { rate: 0.005, batch: 32, steps: 600 }, task);
-  const { labels, targets } = batchOf(task, randomSource(2), 64);
+  const { labels, targets } = batchOf(task, uniformSource(2), 64);
   const { correct, counted } = model.judge(labels, targets);
   assert.ok(correct / counted > 0.9, `${correct} of ${counted}`);
   const scores = hl.scope(() =>
