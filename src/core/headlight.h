@@ -7,8 +7,13 @@
  * Ownership   the caller owns every pointer it passes; a call keeps none of them. Workspace is taken from
  *             the core's own memory and given back before the call returns.
  * Aliasing    outputs must not overlap inputs or each other.
- * Status      everything is validated before anything is written. On a status other than HL_OK no output
+ * Status      everything is validated before anything is computed from it. On a status other than HL_OK no output
  *             has been touched and no memory is lost.
+ * Checked     every size, stride, count, number and choice; that no tensor, by its sizes and strides, is larger than
+ *             4 GiB; that each one is given. NULL is accepted for a tensor without elements, and where it says so.
+ * Not checked that a pointer other than NULL points to memory of the caller's, aligned, as large as the sizes say:
+ *             that is the caller's promise, as it is in C. Else the .wasm may trap, or read and write other tensors.
+ *             Strides by which the elements of an output overlap give undefined numbers.
  * Layout      the argument structs hold 4-byte fields only, so on wasm32 field i lies at byte 4·i.
  */
 #ifndef HEADLIGHT_H
@@ -111,7 +116,7 @@ typedef struct hl_attention_args {
  * Query head h reads key/value head h / (H/G). Without weights and scores the result is made by online
  * softmax, with workspace linear in S; with them, a tile of score rows is held, 24·(S+E) floats more.
  * A row that sees no key has weights 0 and output 0; with a finite fill it is uniform. NaN and infinity in
- * a hidden key or value reach no output. B, T, S or Dv of 0 is allowed. */
+ * a hidden key or value reach no output. B, T, S, D, Dv or E of 0 is allowed. */
 HL_EXPORT hl_status hl_attention(const hl_attention_args *args);
 
 /* In reverse: from the gradient of the output, and of the weights where they were returned, to those of the inputs. */
@@ -184,7 +189,8 @@ typedef struct hl_multihead_args {
 /* project → split → attend → concat → project. appended is set here, from bias_key and zero_attention. */
 HL_EXPORT hl_status hl_multihead_forward(const hl_multihead_args *args);
 
-/* Floats of `saved`: projections, heads, and two for each of their rows. Nothing of size T·S. */
+/* Floats of `saved`: projections, heads, and two for each of their rows. Nothing of size T·S. NaN where the arguments,
+ * of which no tensor need be given yet, are not valid. */
 HL_EXPORT double hl_multihead_saved_size(const hl_multihead_args *args);
 
 typedef struct hl_multihead_backward_args {
@@ -280,7 +286,7 @@ HL_EXPORT hl_status hl_adam_step(float *parameter, float *mean, float *square, c
                                  uint32_t step, double rate, double beta1, double beta2, double eps, double decay,
                                  uint32_t decoupled);
 
-/* Σ x², in double precision and always in the same order: the square of a norm. */
+/* Σ x², in double precision and always in the same order: the square of a norm. NaN where x is missing. */
 HL_EXPORT double hl_square_sum(const float *x, uint32_t count);
 /* x = x · factor */
 HL_EXPORT hl_status hl_scale(float *x, uint32_t count, float factor);

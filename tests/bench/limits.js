@@ -94,7 +94,7 @@ function product(k, [M, N, K]) {
   const args = k.block(5);
   const words = [k.block(M * N).at, packed.at, k.block(N).at, N, 0];
   new Uint32Array(k.core.memory.buffer, args.at, 5).set(words);
-  const [x, workspace] = [k.block(numbers(M * K)).at, k.block(Number(k.core.linear_workspace(BigInt(M), K))).at];
+  const [x, workspace] = [k.block(numbers(M * K)).at, k.block(k.core.linear_workspace(M, K)).at];
   return () => k.core.linear(args.at, 1, 0, x, M, K, workspace);
 }
 

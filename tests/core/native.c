@@ -536,8 +536,147 @@ static void random_step(void) {
   free(p), free(m), free(v), free(g);
 }
 
+/* ---- nothing at all: sizes of 0, and NULL for what is empty */
+
+static void expect(const char *what, hl_status got, hl_status expected) {
+  if (got != expected) fail(what, got, expected);
+}
+
+static void empty_plain_calls(void) {
+  float y[6] = {9, 9, 9, 9, 9, 9}, zeros[6] = {0}, bias[3] = {1, 2, 3}, losses[2] = {9, 9};
+  int32_t labels[2] = {-1, -1}, best[2] = {0, 0};
+  hl_loss loss;
+  expect("no rows", hl_linear_forward(NULL, NULL, bias, NULL, 0, 3, 1), HL_OK);
+  expect("no columns", hl_linear_forward(NULL, bias, NULL, NULL, 3, 0, 1), HL_OK);
+  expect("no depth", hl_linear_forward(y, NULL, NULL, bias, 2, 3, 0), HL_OK);
+  for (int i = 0; i < 6; i++) near("a product over nothing", y[i], bias[i % 3]);
+  expect("rows, no depth", hl_linear_backward(NULL, NULL, bias, y, NULL, NULL, 2, 3, 0), HL_OK);
+  near("its sum", bias[0], 3);
+  expect("rows, no outputs", hl_linear_backward(y, NULL, NULL, NULL, NULL, NULL, 2, 0, 3), HL_OK);
+  for (int i = 0; i < 6; i++) near("the gradient of nothing", y[i], 0);
+  expect("no rows", hl_linear_backward(NULL, y, NULL, NULL, NULL, bias, 0, 2, 3), HL_OK);
+  expect("a weight that is read", hl_linear_backward(y, NULL, NULL, zeros, NULL, NULL, 2, 3, 3), HL_BAD_SHAPE);
+  expect("a weight that is read", hl_linear_forward(NULL, zeros, NULL, NULL, 0, 3, 1), HL_BAD_SHAPE);
+  expect("packing nothing", hl_weight_pack(NULL, NULL, 0, 3), HL_OK);
+  expect("packing no depth", hl_weight_pack(NULL, NULL, 3, 0), HL_OK);
+  expect("an embedding of width 0", hl_embedding_forward(NULL, NULL, NULL, best, 1, 2, 0, 3, 1), HL_OK);
+  expect("its gradient", hl_embedding_backward(NULL, NULL, NULL, best, 1, 2, 0, 3, 1), HL_OK);
+  expect("no labels", hl_embedding_forward(NULL, NULL, NULL, NULL, 0, 2, 3, 0, 0), HL_OK);
+  expect("a norm of no rows", hl_norm_forward(NULL, NULL, NULL, NULL, bias, NULL, 0, 3, 0), HL_OK);
+  expect("its gradient", hl_norm_backward(NULL, bias, NULL, NULL, NULL, NULL, NULL, bias, 0, 3), HL_OK);
+  expect("a norm of width 0", hl_norm_forward(NULL, NULL, losses, NULL, NULL, NULL, 2, 0, 0), HL_OK);
+  expect("its gradient", hl_norm_backward(NULL, NULL, NULL, NULL, NULL, NULL, losses, NULL, 2, 0), HL_OK);
+  expect("gelu", hl_gelu_forward(NULL, NULL, 0, 1), HL_OK);
+  expect("its gradient", hl_gelu_backward(NULL, NULL, NULL, 0, 1), HL_OK);
+  expect("a gradient that is read", hl_gelu_backward(y, NULL, y, 6, 1), HL_BAD_SHAPE);
+  expect("a sum", hl_add(NULL, NULL, NULL, 0), HL_OK);
+  expect("no classes", hl_cross_entropy(&loss, NULL, losses, best, NULL, labels, 2, 0, 0, -1), HL_OK);
+  if (best[0] != -1 || losses[0] != 0) fail("the best of no classes", best[0], -1);
+  expect("no rows", hl_cross_entropy(&loss, NULL, NULL, NULL, NULL, NULL, 0, 3, 0, -1), HL_OK);
+  expect("a step", hl_sgd_step(NULL, NULL, NULL, 0, 0.1, 0, 0, 0), HL_OK);
+  expect("a step", hl_adam_step(NULL, NULL, NULL, NULL, 0, 1, 0.1, 0.9, 0.9, 0, 0, 0), HL_OK);
+  expect("scaling", hl_scale(NULL, 0, 2), HL_OK);
+  near("square sum", hl_square_sum(NULL, 0), 0);
+  expect("a cache", hl_cache_append(NULL, NULL, NULL, 2, 2, 0, 0, 3, 7, 7, 7), HL_OK);
+  expect("a cache of width 0", hl_cache_append(NULL, NULL, NULL, 2, 2, 3, 4, 0, 7, 7, 7), HL_OK);
+  expect("no past", hl_cache_append(y, NULL, zeros, 1, 1, 0, 2, 3, 6, 6, 3), HL_OK);
+  expect("nothing fresh", hl_cache_append(y, zeros, NULL, 1, 1, 2, 0, 3, 6, 6, 3), HL_OK);
+}
+
+/* Every size of 0 or 2, by every path: NULL for what has no elements, and strides that mean nothing. */
+static void empty_attention(void) {
+  float blocks[16][64], statistics[64];
+  for (int sizes = 0; sizes < 1 << 8; sizes++) {
+    uint32_t B = sizes & 1 ? 2 : 0, T = sizes & 2 ? sizes & 128 ? 1 : 2 : 0, S = sizes & 4 ? 2 : 0,
+             D = sizes & 8 ? 2 : 0, Dv = sizes & 16 ? 2 : 0, E = sizes & 32 ? 1 : 0, mode = sizes & 64 ? 1 : 0;
+    const hl_stride loose = {0xFFFFFFF0, 0xFFFFFFF4, 0xFFFFFFF8};
+    memset(blocks, 0, sizeof blocks);
+    hl_attention_args a = {.output = B * T * Dv ? blocks[0] : NULL,
+                           .query = B * T * D ? blocks[1] : NULL,
+                           .key = B * S * D ? blocks[2] : NULL,
+                           .value = B * S * Dv ? blocks[3] : NULL,
+                           .appended_key = E * D ? blocks[4] : NULL,
+                           .appended_value = E * Dv ? blocks[5] : NULL,
+                           .weights = mode && B * T * (S + E) ? blocks[6] : NULL,
+                           .statistics = B * T ? statistics : NULL,
+                           .output_stride = B * T * Dv ? (hl_stride){2 * T * Dv, T * Dv, Dv} : loose,
+                           .query_stride = B * T * D ? (hl_stride){2 * T * D, T * D, D} : loose,
+                           .key_stride = B * S * D ? (hl_stride){2 * S * D, S * D, D} : loose,
+                           .value_stride = B * S * Dv ? (hl_stride){2 * S * Dv, S * Dv, Dv} : loose,
+                           .batch = B,
+                           .heads = 2,
+                           .kv_heads = 2,
+                           .queries = T,
+                           .keys = S,
+                           .width = D,
+                           .value_width = Dv,
+                           .appended = E,
+                           .weights_mode = mode,
+                           .window_left = -1,
+                           .window_right = -1,
+                           .scale = 1,
+                           .fill = -INFINITY};
+    expect("attention over nothing", hl_attention(&a), HL_OK);
+    hl_attention_backward_args g = {.attention = a,
+                                    .d_query = B * T * D ? blocks[7] : NULL,
+                                    .d_key = B * S * D ? blocks[8] : NULL,
+                                    .d_value = B * S * Dv ? blocks[9] : NULL,
+                                    .d_appended_key = E * D ? blocks[10] : NULL,
+                                    .d_output = B * T * Dv ? blocks[11] : NULL};
+    expect("its gradients", hl_attention_backward(&g), HL_OK);
+  }
+}
+
+/* The layer likewise. */
+static void empty_layer(void) {
+  float blocks[20][64];
+  for (int sizes = 0; sizes < 1 << 7; sizes++) {
+    uint32_t B = sizes & 1 ? 2 : 0, T = sizes & 2 ? 2 : 0, S = sizes & 4 ? 2 : 0, D = sizes & 8 ? 2 : 0,
+             in = sizes & 16 ? 2 : 0, out = sizes & 32 ? 2 : 0;
+    memset(blocks, 0, sizeof blocks);
+    hl_multihead_args m = {.query = B * T * in ? blocks[0] : NULL,
+                           .key = B * S * in ? blocks[1] : NULL,
+                           .value = B * S * in ? blocks[2] : NULL,
+                           .packed_wq = blocks[3],
+                           .packed_wk = blocks[4],
+                           .packed_wv = blocks[5],
+                           .packed_wo = sizes & 64 ? blocks[6] : NULL,
+                           .query_dim = in,
+                           .key_dim = in,
+                           .value_dim = in,
+                           .output_dim = out,
+                           .saved = blocks[7],
+                           .attention = {.output = B * T * (sizes & 64 ? out : 2 * D) ? blocks[16] : NULL,
+                                         .batch = B,
+                                         .heads = 2,
+                                         .kv_heads = 2,
+                                         .queries = T,
+                                         .keys = S,
+                                         .width = D,
+                                         .scale = 1,
+                                         .fill = -INFINITY,
+                                         .window_left = -1,
+                                         .window_right = -1}};
+    if (hl_multihead_saved_size(&m) > 9 * 64) fail("saved size", hl_multihead_saved_size(&m), 9 * 64);
+    expect("a layer over nothing", hl_multihead_forward(&m), HL_OK);
+    hl_multihead_backward_args g = {.forward = m,
+                                    .d_query = B * T * in ? blocks[17] : NULL,
+                                    .d_key = B * S * in ? blocks[18] : NULL,
+                                    .d_value = B * S * in ? blocks[19] : NULL,
+                                    .d_output = m.attention.output,
+                                    .wq = blocks[3],
+                                    .wk = blocks[4],
+                                    .wv = blocks[5],
+                                    .wo = m.packed_wo ? blocks[6] : NULL};
+    expect("its gradients", hl_multihead_backward(&g), HL_OK);
+  }
+}
+
 int main(void) {
   random_allocations();
+  empty_plain_calls();
+  empty_attention();
+  empty_layer();
   for (int i = 0; i < 400; i++) random_attention();
   for (int i = 0; i < 200; i++) random_layer();
   for (int i = 0; i < 400; i++) random_int8();

@@ -46,6 +46,22 @@ class Kernels {
   }
 }
 
+/**
+ * An argument struct in linear memory, zeros where nothing is given.
+ * @param {Kernels} k
+ * @param {Record<string, number>} places of the fields, in words
+ * @param {number} size in words
+ * @param {Record<string, number | number[]>} words pointers and integers
+ * @param {Record<string, number>} floats
+ */
+export function struct(k, places, size, words, floats) {
+  const block = k.block(new Float32Array(size));
+  const ints = new Uint32Array(k.core.memory.buffer, block.at, size);
+  for (const [name, value] of Object.entries(words)) ints.set([].concat(value), places[name]);
+  for (const [name, value] of Object.entries(floats)) k.view(block)[places[name]] = value;
+  return block;
+}
+
 const flavours = ['simd128', 'relaxed']
   .map((flavour) => readFileSync(new URL(`../../dist/test/core.${flavour}.wasm`, import.meta.url)))
   .filter((bytes) => WebAssembly.validate(bytes))

@@ -12,6 +12,7 @@
  * form of the weights is what it has just written, and softmax never sums across lanes. */
 #include "attention/attention.h"
 
+#include "attention/validate.h"
 #include "base/exp.h"
 #include "base/panel.h"
 #include "base/pool.h"
@@ -75,51 +76,34 @@ void attend_explicit(const attention_tile *t) {
 
 /* ---- around both paths ---- */
 
-static bool finite(float x) { return __builtin_isfinite(x); }
-
-hl_status attention_validate(const hl_attention_args *a) {
-  if (!a || a->heads == 0 || a->kv_heads == 0 || a->heads % a->kv_heads != 0) return HL_BAD_SHAPE;
-  if ((uint64_t)a->keys + a->appended > UINT32_MAX) return HL_BAD_SHAPE;
-  bool rows = a->batch && a->queries, columns = a->keys || a->appended;
-  if (rows && a->value_width && !a->output) return HL_BAD_SHAPE;
-  if (rows && a->width && !a->query) return HL_BAD_SHAPE;
-  if (rows && a->keys && ((a->width && !a->key) || (a->value_width && !a->value))) return HL_BAD_SHAPE;
-  if (a->appended && ((a->width && !a->appended_key) || (a->value_width && !a->appended_value))) return HL_BAD_SHAPE;
-  if (rows && columns && a->weights_mode != HL_WEIGHTS_NONE && !a->weights) return HL_BAD_SHAPE;
-  if (rows && columns && a->scores_step != HL_SCORES_NONE && !a->scores) return HL_BAD_SHAPE;
-  if (a->weights_mode > HL_WEIGHTS_MEAN || a->scores_step > HL_SCORES_MASKED || a->causal > 1) return HL_BAD_ARGUMENT;
-  if (a->window_left < -1 || a->window_right < -1) return HL_BAD_ARGUMENT;
-  if (!finite(a->scale) || !finite(a->softcap) || a->softcap < 0) return HL_BAD_ARGUMENT;
-  if (!(a->fill < __builtin_inff())) return HL_BAD_ARGUMENT;
-  if (!(a->dropout >= 0 && a->dropout <= 1)) return HL_BAD_ARGUMENT;
-  return HL_OK;
-}
-
 static bool is_explicit(const hl_attention_args *a) {
   return a->weights_mode != HL_WEIGHTS_NONE || a->scores_step != HL_SCORES_NONE;
 }
 
-/* One worker's part of the workspace, cut in the order of its use; every part starts on a 64-byte boundary. */
+/* One thread's part of the workspace. */
 typedef struct {
-  uint64_t keys, values, query, scores, heads, total, score_rows;
-} layout;
+  float *keys, *values, *query, *scores, *heads;
+} parts_of_tile;
 
-static uint64_t up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
+static double up(double n, double to) { return __builtin_ceil(n / to) * to; }
 
 static bool is_direct(const hl_attention_args *a) { return a->queries == 1 && a->appended == 0; }
 
-static layout layout_of(const hl_attention_args *a) {
-  uint64_t keys = all_keys(a), queries = up(a->queries, TILE_COLS);
-  if (queries > TILE_QUERIES) queries = TILE_QUERIES;
-  layout l;
-  l.score_rows = up(is_explicit(a) || keys < STREAM_KEYS ? keys : STREAM_KEYS, TILE_ROWS);
-  l.keys = is_direct(a) ? 0 : up(up(keys, TILE_ROWS) * a->width, 16);
-  l.values = is_direct(a) ? 0 : up(keys * up(a->value_width, TILE_ROWS), 16);
-  l.query = up(queries * a->width, 16);
-  l.scores = up(queries * l.score_rows, 16);
-  l.heads = up(queries * a->value_width, 16);
-  l.total = l.keys + l.values + l.query + l.scores + l.heads;
-  return l;
+/* The rows of a panel of scores. */
+static double score_rows(const hl_attention_args *a) {
+  uint32_t keys = all_keys(a);
+  return up(is_explicit(a) || keys < STREAM_KEYS ? keys : STREAM_KEYS, TILE_ROWS);
+}
+
+static double lay_out(parts_of_tile *t, const hl_attention_args *a, float *workspace) {
+  double keys = all_keys(a), queries = a->queries < TILE_QUERIES ? up(a->queries, TILE_COLS) : TILE_QUERIES;
+  bool packed = !is_direct(a);
+  const part parts[] = {{&t->keys, packed ? up(keys, TILE_ROWS) * a->width : 0},
+                        {&t->values, packed ? keys * up(a->value_width, TILE_ROWS) : 0},
+                        {&t->query, queries * a->width},
+                        {&t->scores, queries * score_rows(a)},
+                        {&t->heads, queries * a->value_width}};
+  return block_parts(workspace, parts, COUNT(parts));
 }
 
 /* How the work is shared out. A chunk is one batch entry, some key/value heads, some tiles of queries. The
@@ -141,7 +125,7 @@ static sharing sharing_of(const hl_attention_args *a) {
     if (parts > most) parts = most;
     if (parts < 1) parts = 1;
   }
-  uint64_t queries = up((a->queries + parts - 1) / parts, TILE_QUERIES);
+  uint64_t queries = ((a->queries + parts - 1) / parts + TILE_QUERIES - 1) / TILE_QUERIES * TILE_QUERIES;
   return (sharing){heads, (uint32_t)((a->queries + queries - 1) / (queries ? queries : 1)), (uint32_t)queries};
 }
 
@@ -149,9 +133,10 @@ static uint32_t chunks_of(const hl_attention_args *a, sharing s) {
   return a->batch * (a->kv_heads / s.heads) * s.parts;
 }
 
-uint64_t attention_workspace(const hl_attention_args *args) {
+double attention_workspace(const hl_attention_args *args) {
   /* Any worker may take any chunk; a single one is the caller's. */
-  return layout_of(args).total * (chunks_of(args, sharing_of(args)) > 1 ? pool_size() : 1);
+  parts_of_tile t;
+  return lay_out(&t, args, NULL) * (chunks_of(args, sharing_of(args)) > 1 ? pool_size() : 1);
 }
 
 void attention_pack_appended(float *packed, const hl_attention_args *a, const float *appended, size_t width,
@@ -196,7 +181,7 @@ void tile_pack_query(const attention_tile *t) {
 typedef struct {
   const hl_attention_args *args;
   float *workspace;
-  layout layout;
+  size_t thread_floats;
   sharing sharing;
 } run;
 
@@ -204,16 +189,15 @@ typedef struct {
 static void attend_head(const run *r, float *workspace, uint32_t batch, uint32_t kv_head, uint32_t first,
                         uint32_t last) {
   const hl_attention_args *args = r->args;
-  const layout *l = &r->layout;
-  float *keys = workspace, *values = keys + l->keys, *query = values + l->values;
-  float *scores = query + l->query, *heads = scores + l->scores;
+  parts_of_tile p;
+  lay_out(&p, args, workspace);
   void (*attend)(const attention_tile *) = is_explicit(args) ? attend_explicit : attend_stream;
   uint32_t group = args->heads / args->kv_heads;
   const float *key = args->key + (size_t)batch * args->key_stride.batch + (size_t)kv_head * args->key_stride.head;
   const float *value =
       args->value + (size_t)batch * args->value_stride.batch + (size_t)kv_head * args->value_stride.head;
   bool direct = is_direct(args), few = few_queries(args) && (!mask_hides(args) || few_finite(args, value));
-  bool as_given = direct || few, finite_values = !as_given && pack_head(keys, values, args, key, value, kv_head);
+  bool as_given = direct || few, finite_values = !as_given && pack_head(p.keys, p.values, args, key, value, kv_head);
   for (uint32_t h = kv_head * group; h < (kv_head + 1) * group; h++) {
     for (uint32_t t = first; t < last; t += TILE_QUERIES) {
       attention_tile tile = {args,
@@ -221,16 +205,16 @@ static void attend_head(const run *r, float *workspace, uint32_t batch, uint32_t
                              h,
                              t,
                              last - t < TILE_QUERIES ? last - t : TILE_QUERIES,
-                             as_given ? key : keys,
-                             as_given ? value : values,
+                             as_given ? key : p.keys,
+                             as_given ? value : p.values,
                              direct,
                              few,
                              finite_values,
-                             query,
+                             p.query,
                              attention_base(args),
-                             scores,
-                             heads,
-                             (size_t)l->score_rows};
+                             p.scores,
+                             p.heads,
+                             (size_t)score_rows(args)};
       if (!few) tile_pack_query(&tile);
       attend(&tile);
     }
@@ -244,39 +228,71 @@ static void attend_chunk(void *arg, uint32_t chunk, uint32_t worker) {
   uint32_t first = part * s->part_queries, left = r->args->queries - first;
   uint32_t last = first + (left < s->part_queries ? left : s->part_queries);
   for (uint32_t i = 0; i < s->heads; i++) {
-    attend_head(r, r->workspace + worker * r->layout.total, group / groups, group % groups * s->heads + i, first, last);
+    attend_head(r, r->workspace + worker * r->thread_floats, group / groups, group % groups * s->heads + i, first,
+                last);
   }
 }
 
 void attention_run(const hl_attention_args *args, float *workspace) {
-  run r = {args, workspace, layout_of(args), sharing_of(args)};
+  parts_of_tile t;
+  run r = {args, workspace, (size_t)lay_out(&t, args, NULL), sharing_of(args)};
   if (args->queries == 0) return;
   double work =
       2.0 * args->batch * args->heads * args->queries * all_keys(args) * ((double)args->width + args->value_width);
   parallel_for(attend_chunk, &r, chunks_of(args, r.sharing), work);
 }
 
+/* Nothing to write: then any of the sizes may be too large to be counted with. */
+static bool is_empty(const hl_attention_args *a) {
+  bool columns = a->value_width > 0 || a->statistics || (is_explicit(a) && all_keys(a) > 0);
+  return a->batch == 0 || a->queries == 0 || !columns;
+}
+
+/* A tensor without elements may have any address, NULL too, and any strides. They are set here to what can be counted
+ * with, so that nothing else need ask. */
+static void settle(const float **tensor, hl_stride *stride, bool empty) {
+  if (empty) *stride = (hl_stride){0, 0, 0};
+  *tensor = attention_address(*tensor);
+}
+
+hl_attention_args attention_settled(const hl_attention_args *args) {
+  hl_attention_args a = *args;
+  const float *output = a.output;
+  settle(&output, &a.output_stride, a.value_width == 0);
+  settle(&a.query, &a.query_stride, a.width == 0);
+  settle(&a.key, &a.key_stride, a.keys == 0 || a.width == 0);
+  settle(&a.value, &a.value_stride, a.keys == 0 || a.value_width == 0);
+  a.output = (float *)output;
+  a.weights = attention_address(a.weights);
+  a.scores = attention_address(a.scores);
+  a.appended_key = attention_address(a.appended_key);
+  a.appended_value = attention_address(a.appended_value);
+  return a;
+}
+
 hl_status hl_attention(const hl_attention_args *args) {
   hl_status status = attention_validate(args);
-  if (status != HL_OK) return status;
-  float *workspace = workspace_alloc(attention_workspace(args));
+  if (status != HL_OK || is_empty(args)) return status;
+  float *workspace = hl_tensor_alloc(attention_workspace(args));
   if (!workspace) return HL_OUT_OF_MEMORY;
-  attention_run(args, workspace);
-  workspace_free(workspace);
+  hl_attention_args settled = attention_settled(args);
+  attention_run(&settled, workspace);
+  hl_tensor_free(workspace);
   return HL_OK;
 }
 
 hl_status hl_cache_append(float *present, const float *past, const float *fresh, uint32_t batch, uint32_t kv_heads,
                           uint32_t past_keys, uint32_t keys, uint32_t width, uint32_t fresh_batch_stride,
                           uint32_t fresh_head_stride, uint32_t fresh_row_stride) {
-  size_t heads = (size_t)batch * kv_heads, past_size = (size_t)past_keys * width;
-  if (heads && width && ((past_keys && !past) || (keys && !fresh) || (past_keys + keys && !present)))
-    return HL_BAD_SHAPE;
+  const hl_stride stride = {fresh_batch_stride, fresh_head_stride, fresh_row_stride};
+  const size_t heads = (size_t)batch * kv_heads, past_size = (size_t)past_keys * width;
+  if (!cache_fits(present, past, fresh, batch, kv_heads, past_keys, keys, width, &stride)) return HL_BAD_SHAPE;
+  if (width == 0 || (past_keys == 0 && keys == 0)) return HL_OK;
   for (size_t i = 0; i < heads; i++) {
     float *to = present + i * (past_size + (size_t)keys * width);
-    const float *from = fresh + i / kv_heads * fresh_batch_stride + i % kv_heads * fresh_head_stride;
     for (size_t j = 0; j < past_size; j++) to[j] = past[i * past_size + j];
     for (size_t s = 0; s < keys; s++) {
+      const float *from = fresh + i / kv_heads * fresh_batch_stride + i % kv_heads * fresh_head_stride;
       for (size_t d = 0; d < width; d++) to[past_size + s * width + d] = from[s * fresh_row_stride + d];
     }
   }

@@ -7,12 +7,14 @@
 #include "kernels/mask.h"
 #include "kernels/softmax.h"
 
-hl_status attention_validate(const hl_attention_args *args);
-uint64_t attention_workspace(const hl_attention_args *args); /* floats */
+double attention_workspace(const hl_attention_args *args); /* floats */
 void attention_run(const hl_attention_args *args, float *workspace);
 
-hl_status attention_backward_validate(const hl_attention_backward_args *args);
-uint64_t attention_backward_workspace(const hl_attention_backward_args *args);
+/* The arguments with an address and strides for tensors without elements. */
+hl_attention_args attention_settled(const hl_attention_args *args);
+static inline float *attention_address(const float *tensor) { return (float *)(tensor ? tensor : gemm_zeros); }
+
+double attention_backward_workspace(const hl_attention_backward_args *args);
 void attention_backward_run(const hl_attention_backward_args *args, float *workspace);
 
 /* Up to three panels of eight queries share each pass over the keys. */

@@ -14,6 +14,7 @@
  * Products over the keys find their panels as the forward pass leaves them, panel[key][8 queries]; for products over
  * the queries each square of eight is turned, to panel[query][8 keys]. So one kernel makes all five. */
 #include "attention/attention.h"
+#include "attention/validate.h"
 #include "base/panel.h"
 #include "base/pool.h"
 #include "base/tensor.h"
@@ -36,32 +37,31 @@ typedef struct {
   float max[BACK_PANELS][TILE_COLS], inverse[BACK_PANELS][TILE_COLS], delta[BACK_PANELS][TILE_COLS];
 } backward_tile;
 
-static uint64_t up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
-static uint64_t most(uint64_t a, uint64_t b) { return a > b ? a : b; }
+static double up(double n, double to) { return __builtin_ceil(n / to) * to; }
 
 /* Floats of the gradients of one key/value head, in panels. */
-static uint64_t head_floats(const hl_attention_args *a) {
-  return up(up(all_keys(a), TILE_COLS) * ((uint64_t)a->width + a->value_width), 16);
+static double head_floats(const hl_attention_args *a) {
+  return up(up(all_keys(a), TILE_COLS) * ((double)a->width + a->value_width), 16);
 }
 
 /* Cuts a worker's part of the workspace, or with a NULL one only counts it. */
-static uint64_t lay_out(backward_tile *t, const hl_attention_args *a, float *workspace) {
-  uint64_t keys = all_keys(a), queries = up(a->queries < BACK_QUERIES ? a->queries : BACK_QUERIES, TILE_COLS);
-  uint64_t rows = up(keys, TILE_ROWS), width = up(a->width, TILE_ROWS), value_width = up(a->value_width, TILE_ROWS);
-  const uint64_t sizes[] = {rows * a->width,       rows * a->value_width, keys * width,
-                            queries * a->width,    queries * width,       queries * a->value_width,
-                            queries * value_width, queries * BLOCK_KEYS,  queries * BLOCK_KEYS,
-                            queries * BLOCK_KEYS,  queries * a->width,    TILE_COLS * (uint64_t)a->value_width,
-                            head_floats(a)};
-  float **parts[] = {&t->keys,     &t->values,           &t->key_columns, &t->query,    &t->query_columns,
-                     &t->d_output, &t->d_output_columns, &t->scores,      &t->d_scores, &t->turned,
-                     &t->d_query,  &t->output,           &t->d_key};
-  uint64_t total = 0;
-  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-    if (workspace) *parts[i] = workspace + total;
-    total += up(sizes[i], 16);
-  }
-  return total;
+static double lay_out(backward_tile *t, const hl_attention_args *a, float *workspace) {
+  double keys = all_keys(a), queries = a->queries < BACK_QUERIES ? up(a->queries, TILE_COLS) : BACK_QUERIES;
+  double rows = up(keys, TILE_ROWS), width = up(a->width, TILE_ROWS), value_width = up(a->value_width, TILE_ROWS);
+  const part parts[] = {{&t->keys, rows * a->width},
+                        {&t->values, rows * a->value_width},
+                        {&t->key_columns, keys * width},
+                        {&t->query, queries * a->width},
+                        {&t->query_columns, queries * width},
+                        {&t->d_output, queries * a->value_width},
+                        {&t->d_output_columns, queries * value_width},
+                        {&t->scores, queries * BLOCK_KEYS},
+                        {&t->d_scores, queries * BLOCK_KEYS},
+                        {&t->turned, queries * BLOCK_KEYS},
+                        {&t->d_query, queries * a->width},
+                        {&t->output, TILE_COLS * (double)a->value_width},
+                        {&t->d_key, head_floats(a)}};
+  return block_parts(workspace, parts, COUNT(parts));
 }
 
 static float *panel_of(const backward_tile *t, float *panels, uint32_t panel) {
@@ -247,6 +247,8 @@ typedef struct {
 
 enum { LEAST_CHUNKS = 8, LEAST_PART = 2 * BACK_QUERIES };
 
+static uint64_t most(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
 static sharing sharing_of(const hl_attention_backward_args *g) {
   const hl_attention_args *a = &g->attention;
   const hl_broadcast *b = &a->bias_stride;
@@ -254,7 +256,7 @@ static sharing sharing_of(const hl_attention_backward_args *g) {
            fit = ((uint64_t)a->queries + LEAST_PART - 1) / LEAST_PART;
   if (heads > 0 && !(g->d_bias && b->query == 0)) parts = most((LEAST_CHUNKS + heads - 1) / heads, 1);
   if (parts > fit) parts = most(fit, 1);
-  uint64_t queries = up((a->queries + parts - 1) / parts, BACK_QUERIES);
+  uint64_t queries = ((a->queries + parts - 1) / parts + BACK_QUERIES - 1) / BACK_QUERIES * BACK_QUERIES;
   if (queries > 0) parts = most((a->queries + queries - 1) / queries, 1);
   uint32_t batches = g->d_bias && b->batch == 0 && a->batch ? a->batch : 1;
   return (sharing){batches, g->d_bias && b->head == 0 ? a->kv_heads : 1, (uint32_t)parts, (uint32_t)queries};
@@ -268,7 +270,7 @@ typedef struct {
   const hl_attention_backward_args *args;
   hl_attention_args forward, hide;
   sharing sharing;
-  uint64_t worker_floats;
+  size_t worker_floats;
   float *workers, *parts; /* gradients of heads, [B·G][parts], where there are several parts */
   float *appended;        /* [B][E][G·(D+Dv)] */
 } run;
@@ -276,19 +278,21 @@ typedef struct {
 /* Any worker may take any chunk; a single one is the caller's. */
 static uint32_t workers_of(const hl_attention_args *a, sharing s) { return chunks_of(a, s) > 1 ? pool_size() : 1; }
 
-static uint64_t parts_floats(const hl_attention_args *a, sharing s) {
-  return s.parts > 1 ? (uint64_t)a->batch * a->kv_heads * s.parts * head_floats(a) : 0;
-}
-
-static uint64_t appended_floats(const hl_attention_args *a) {
-  return up((uint64_t)a->batch * a->appended * a->kv_heads * ((uint64_t)a->width + a->value_width), 16);
-}
-
-uint64_t attention_backward_workspace(const hl_attention_backward_args *args) {
+/* All of the workspace. */
+static double lay_out_run(run *r, const hl_attention_args *a, float *workspace) {
   backward_tile t;
-  const hl_attention_args *a = &args->attention;
-  sharing s = sharing_of(args);
-  return lay_out(&t, a, NULL) * workers_of(a, s) + parts_floats(a, s) + appended_floats(a);
+  double worker = lay_out(&t, a, NULL), heads = (double)a->batch * a->kv_heads;
+  const part parts[] = {{&r->workers, worker * workers_of(a, r->sharing)},
+                        {&r->parts, r->sharing.parts > 1 ? heads * r->sharing.parts * head_floats(a) : 0},
+                        {&r->appended, heads * a->appended * ((double)a->width + a->value_width)}};
+  double total = block_parts(workspace, parts, COUNT(parts));
+  if (workspace) r->worker_floats = (size_t)worker;
+  return total;
+}
+
+double attention_backward_workspace(const hl_attention_backward_args *args) {
+  run r = {.sharing = sharing_of(args)};
+  return lay_out_run(&r, &args->attention, NULL);
 }
 
 /* Keys S.. of one head, (E, width), from its panels. */
@@ -301,7 +305,7 @@ static void store_appended(float *to, size_t stride, const float *panels, const 
 
 static void store_keys(float *to, size_t stride, float *panels, const hl_attention_args *a, size_t width,
                        float factor) {
-  panel_multiply(panels, up(all_keys(a), TILE_COLS) / TILE_COLS * width, factor);
+  panel_multiply(panels, ((size_t)all_keys(a) + TILE_COLS - 1) / TILE_COLS * width, factor);
   for (size_t s = 0; s < a->keys; s += TILE_COLS) {
     panel_store(to + s * stride, stride, panels + s * width, width, a->keys - s < TILE_COLS ? a->keys - s : TILE_COLS);
   }
@@ -309,7 +313,7 @@ static void store_keys(float *to, size_t stride, float *panels, const hl_attenti
 
 static void store_head(const run *r, float *d_key, uint32_t batch, uint32_t kv_head) {
   const hl_attention_args *a = &r->forward;
-  float *d_value = d_key + up(all_keys(a), TILE_COLS) * a->width;
+  float *d_value = d_key + (size_t)up(all_keys(a), TILE_COLS) * a->width;
   size_t keys_row = (size_t)a->kv_heads * a->width, row = keys_row + (size_t)a->kv_heads * a->value_width;
   float *appended = r->appended + (size_t)batch * a->appended * row;
   store_keys(head_of(r->args->d_key, &a->key_stride, batch, kv_head), a->key_stride.row, d_key, a, a->width, a->scale);
@@ -341,7 +345,7 @@ static void pack_head(const backward_tile *t, const hl_attention_args *a, uint32
                                (size_t)a->kv_heads * a->width, a->appended, a->width) &&
              finite;
   }
-  if (!finite) scrub(t->key_columns, (size_t)keys * up(a->width, TILE_ROWS));
+  if (!finite) scrub(t->key_columns, keys * round_up(a->width, TILE_ROWS));
 }
 
 /* One key/value head before the queries first..last−1 of each query head of its group. */
@@ -352,9 +356,10 @@ static void head_backward(const run *r, float *workspace, uint32_t batch, uint32
   uint32_t last = a->queries - first < s->part_queries ? a->queries : first + s->part_queries;
   backward_tile t = {.args = r->args, .hide = &r->hide};
   lay_out(&t, a, workspace);
-  if (s->parts > 1) t.d_key = r->parts + (((size_t)batch * a->kv_heads + kv_head) * s->parts + part) * head_floats(a);
-  t.d_value = t.d_key + up(all_keys(a), TILE_COLS) * a->width;
-  panel_zero(t.d_key, head_floats(a) / TILE_COLS);
+  if (s->parts > 1)
+    t.d_key = r->parts + (((size_t)batch * a->kv_heads + kv_head) * s->parts + part) * (size_t)head_floats(a);
+  t.d_value = t.d_key + (size_t)up(all_keys(a), TILE_COLS) * a->width;
+  panel_zero(t.d_key, (size_t)head_floats(a) / TILE_COLS);
   pack_head(&t, a, batch, kv_head);
   for (uint32_t h = kv_head * group; h < (kv_head + 1) * group; h++) {
     for (uint32_t q = first; q < last; q += BACK_QUERIES) {
@@ -388,7 +393,7 @@ static void backward_chunk(void *arg, uint32_t chunk, uint32_t worker) {
 
 static void join_parts(void *arg, uint32_t chunk, uint32_t worker) {
   const run *r = arg;
-  size_t floats = head_floats(&r->forward);
+  size_t floats = (size_t)head_floats(&r->forward);
   float *sum = r->parts + (size_t)chunk * r->sharing.parts * floats;
   (void)worker;
   for (size_t part = 1; part < r->sharing.parts; part++) panel_sum(sum, sum + part * floats, floats / TILE_COLS);
@@ -397,7 +402,7 @@ static void join_parts(void *arg, uint32_t chunk, uint32_t worker) {
 
 static void sum_appended(float *to, const run *r, size_t from, size_t width) {
   const hl_attention_args *a = &r->forward;
-  size_t row = (size_t)a->kv_heads * (a->width + a->value_width);
+  size_t row = (size_t)a->kv_heads * ((size_t)a->width + a->value_width);
   for (size_t e = 0; to && e < a->appended; e++) {
     for (size_t i = 0; i < width; i++) {
       float sum = 0;
@@ -410,40 +415,33 @@ static void sum_appended(float *to, const run *r, size_t from, size_t width) {
 void attention_backward_run(const hl_attention_backward_args *args, float *workspace) {
   run r = {.args = args, .forward = args->attention, .sharing = sharing_of(args)};
   const hl_attention_args *a = &r.forward;
-  backward_tile t;
   r.forward.scores_step = HL_SCORES_NONE;
   r.hide = r.forward;
   r.hide.bias = NULL;
   r.hide.fill = 0;
-  r.worker_floats = lay_out(&t, a, NULL);
-  r.workers = workspace;
-  r.parts = workspace + r.worker_floats * workers_of(a, r.sharing);
-  r.appended = r.parts + parts_floats(a, r.sharing);
+  lay_out_run(&r, a, workspace);
   double work = 2.0 * a->batch * a->heads * a->queries * all_keys(a) * (3.0 * a->width + 2.0 * a->value_width);
   parallel_for(backward_chunk, &r, chunks_of(a, r.sharing), work);
-  if (r.sharing.parts > 1) parallel_for(join_parts, &r, a->batch * a->kv_heads, (double)parts_floats(a, r.sharing));
+  if (r.sharing.parts > 1) {
+    double sums = (double)a->batch * a->kv_heads * r.sharing.parts * head_floats(a);
+    parallel_for(join_parts, &r, a->batch * a->kv_heads, sums);
+  }
   sum_appended(args->d_appended_key, &r, 0, (size_t)a->kv_heads * a->width);
   sum_appended(args->d_appended_value, &r, (size_t)a->kv_heads * a->width, (size_t)a->kv_heads * a->value_width);
-}
-
-hl_status attention_backward_validate(const hl_attention_backward_args *g) {
-  if (!g) return attention_validate(NULL);
-  hl_status status = attention_validate(&g->attention);
-  if (status != HL_OK) return status;
-  const hl_attention_args *a = &g->attention;
-  bool rows = a->batch && a->queries;
-  if (rows && (!a->statistics || (a->value_width && !g->d_output) || (a->width && !g->d_query))) return HL_BAD_SHAPE;
-  if (a->batch && a->keys && ((a->width && !g->d_key) || (a->value_width && !g->d_value))) return HL_BAD_SHAPE;
-  if ((g->d_bias && !a->bias) || (g->d_weights && a->weights_mode == HL_WEIGHTS_NONE)) return HL_BAD_SHAPE;
-  return HL_OK;
 }
 
 hl_status hl_attention_backward(const hl_attention_backward_args *args) {
   hl_status status = attention_backward_validate(args);
   if (status != HL_OK) return status;
-  float *workspace = workspace_alloc(attention_backward_workspace(args));
+  float *workspace = hl_tensor_alloc(attention_backward_workspace(args));
   if (!workspace) return HL_OUT_OF_MEMORY;
-  attention_backward_run(args, workspace);
-  workspace_free(workspace);
+  hl_attention_backward_args settled = *args;
+  settled.attention = attention_settled(&args->attention);
+  settled.d_query = attention_address(args->d_query);
+  settled.d_key = attention_address(args->d_key);
+  settled.d_value = attention_address(args->d_value);
+  settled.d_output = attention_address(args->d_output);
+  attention_backward_run(&settled, workspace);
+  hl_tensor_free(workspace);
   return HL_OK;
 }

@@ -1,7 +1,7 @@
 #include "base/elements.h"
 
+#include "base/check.h"
 #include "base/pool.h"
-#include "headlight.h"
 
 void elements_run(const elements *e, size_t start, size_t count) {
   float *to[3], spare[7][4];
@@ -105,6 +105,7 @@ void elements_add(float *to, const float *a, const float *b, size_t count) {
 }
 
 hl_status hl_add(float *sum, const float *a, const float *b, uint32_t count) {
+  if (!has_floats(sum, count) || !has_floats(a, count) || !has_floats(b, count)) return HL_BAD_SHAPE;
   elements_share(&(elements){add_operation, .to = {sum}, .from = {a, b}}, count, 1);
   return HL_OK;
 }

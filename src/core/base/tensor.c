@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { LINE = 64, HEADER = 16, PAGE = 65536, GROW = 16, SIZES = 8, LISTS = 32 * SIZES };
+enum { LINE = 64, FLOATS = 16, HEADER = 16, PAGE = 65536, GROW = 16, SIZES = 8, LISTS = 32 * SIZES };
 static const double MOST = 4294967296.0;
 
 /* Positions and sizes are counted in lines; line 0 is never a block, so 0 is "none". */
@@ -136,6 +136,21 @@ static uint32_t heap_extend(uint32_t lines) {
   FORBID(at(first), (size_t)(heap.end - first) * LINE);
   block_place(first, heap.end - first, before);
   return first;
+}
+
+double block_parts(float *block, const part *parts, size_t count) {
+  double total = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (block) *parts[i].at = block + (size_t)total;
+    total += __builtin_ceil(parts[i].floats / FLOATS) * FLOATS;
+  }
+  return total;
+}
+
+float *block_alloc(const part *parts, size_t count) {
+  float *block = hl_tensor_alloc(block_parts(NULL, parts, count));
+  if (block) block_parts(block, parts, count);
+  return block;
 }
 
 float *hl_tensor_alloc(double count) {

@@ -1,11 +1,25 @@
-/* Blocks of linear memory. hl_tensor_alloc and hl_tensor_free are the face of the same blocks. */
+/* Blocks of linear memory. hl_tensor_alloc and hl_tensor_free allocate the same blocks. */
 #ifndef HL_TENSOR_H
 #define HL_TENSOR_H
 
+#include <stddef.h>
+
 #include "headlight.h"
 
-/* Workspace: as hl_tensor_alloc. The sizes are 64-bit so that sums of products cannot wrap on the way in. */
-static inline float *workspace_alloc(uint64_t floats) { return hl_tensor_alloc((double)floats); }
-static inline void workspace_free(float *block) { (void)hl_tensor_free(block); }
+/* One of the parts of a block: where its address is stored, and how many floats it takes. Sizes are counted in double
+ * precision, as hl_tensor_alloc takes them: there no sum or product of sizes wraps. */
+typedef struct {
+  float **at;
+  double floats;
+} part;
+
+/* Places the parts one after the other, each on a boundary of 64 bytes; without a block it only counts. Returns the
+ * floats of all of them. */
+double block_parts(float *block, const part *parts, size_t count);
+
+/* A new block with these parts, or NULL. */
+float *block_alloc(const part *parts, size_t count);
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 #endif

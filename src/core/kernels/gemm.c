@@ -196,7 +196,9 @@ KERNEL static void row_tile(float *c, const float *a, const float *b, size_t pan
   }
 }
 
-uint64_t gemm_packed_weight(uint32_t out, uint32_t in) { return round_up(out, TILE_COLS) * (uint64_t)in; }
+double gemm_packed_weight(uint32_t out, uint32_t in) {
+  return (double)(((uint64_t)out + TILE_COLS - 1) / TILE_COLS * TILE_COLS) * in;
+}
 
 size_t gemm_left_row(size_t in) { return in; }
 

@@ -38,7 +38,7 @@ void gemm_low_tile(size_t rows, float *c, size_t c_stride, const float *before, 
                    const float *b, size_t b_stride, size_t depth);
 
 /* Floats of a packed weight (out, in): rows of TILE_COLS outputs. And of a packed row of x. */
-uint64_t gemm_packed_weight(uint32_t out, uint32_t in);
+double gemm_packed_weight(uint32_t out, uint32_t in);
 size_t gemm_left_row(size_t in);
 
 /* A right operand given with its depth as rows: panels[⌈columns/TILE_COLS⌉][rows][TILE_COLS] = source(rows, columns).

@@ -1,5 +1,6 @@
 /* x · Φ(x), where Φ rises from 0 to 1 as Φ(−x) = 1 − Φ(x): so Φ is computed for −|x| only, where it is a small
  * number made from one power and loses nothing by cancellation. */
+#include "base/check.h"
 #include "base/elements.h"
 #include "base/exp.h"
 #include "headlight.h"
@@ -48,6 +49,7 @@ static void gelu_operation(void *numbers, float *const to[3], const float *const
 
 static hl_status gelu(float *to, const float *x, const float *d_output, uint32_t count, uint32_t form) {
   if (form > HL_GELU_TANH) return HL_BAD_ARGUMENT;
+  if (!has_floats(to, count) || !has_floats(x, count)) return HL_BAD_SHAPE;
   elements_share(&(elements){gelu_operation, &form, .to = {to}, .from = {x, d_output}}, count, 20);
   return HL_OK;
 }
@@ -57,5 +59,5 @@ hl_status hl_gelu_forward(float *output, const float *x, uint32_t count, uint32_
 }
 
 hl_status hl_gelu_backward(float *dx, const float *d_output, const float *x, uint32_t count, uint32_t form) {
-  return gelu(dx, x, d_output, count, form);
+  return has_floats(d_output, count) ? gelu(dx, x, d_output, count, form) : HL_BAD_SHAPE;
 }

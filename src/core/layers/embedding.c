@@ -1,5 +1,4 @@
-#include <stdbool.h>
-
+#include "base/check.h"
 #include "base/elements.h"
 #include "base/pool.h"
 #include "headlight.h"
@@ -10,13 +9,20 @@ typedef struct {
   float *d_table, *d_position;
   const float *d_output;
   const int32_t *labels;
-  size_t rows, row_count, width, count, first; /* T, B·T, C */
+  size_t rows, row_count, width, first; /* T, B·T, C */
 } job;
 
-static bool labels_are_rows(const job *j) {
-  size_t r = 0;
-  while (r < j->row_count && (uint32_t)j->labels[r] < j->count) r++;
-  return r == j->row_count;
+/* The tensors have these sizes, and every label is a row of the table. */
+static hl_status validate(const float *output, const float *table, const float *position, const int32_t *labels,
+                          uint32_t batch, uint32_t rows, uint32_t width, uint32_t count, uint32_t first) {
+  const double row_count = (double)batch * rows;
+  if (!has_floats(output, row_count * width) || !has_floats(table, (double)count * width) ||
+      !may_have_floats(position, ((double)first + rows) * width) || !has_floats(labels, row_count))
+    return HL_BAD_SHAPE;
+  for (size_t r = 0; r < (size_t)row_count; r++) {
+    if ((uint32_t)labels[r] >= count) return HL_BAD_ARGUMENT;
+  }
+  return HL_OK;
 }
 
 static size_t position_of(const job *j, size_t r) { return (j->first + r % j->rows) * j->width; }
@@ -48,6 +54,8 @@ static void backward_chunk(void *arg, uint32_t chunk, uint32_t worker) {
 
 hl_status hl_embedding_forward(float *output, const float *table, const float *position, const int32_t *labels,
                                uint32_t batch, uint32_t rows, uint32_t width, uint32_t count, uint32_t first) {
+  hl_status status = validate(output, table, position, labels, batch, rows, width, count, first);
+  if (status != HL_OK || width == 0) return status;
   job j = {.output = output,
            .table = table,
            .position = position,
@@ -55,15 +63,15 @@ hl_status hl_embedding_forward(float *output, const float *table, const float *p
            .rows = rows,
            .row_count = (size_t)batch * rows,
            .width = width,
-           .count = count,
            .first = first};
-  if (!labels_are_rows(&j)) return HL_BAD_ARGUMENT;
   elements_rows(give_row, &j, j.row_count, width, 1);
   return HL_OK;
 }
 
 hl_status hl_embedding_backward(float *d_table, float *d_position, const float *d_output, const int32_t *labels,
                                 uint32_t batch, uint32_t rows, uint32_t width, uint32_t count, uint32_t first) {
+  hl_status status = validate(d_output, d_table, d_position, labels, batch, rows, width, count, first);
+  if (status != HL_OK || width == 0) return status;
   job j = {.d_table = d_table,
            .d_position = d_position,
            .d_output = d_output,
@@ -71,9 +79,7 @@ hl_status hl_embedding_backward(float *d_table, float *d_position, const float *
            .rows = rows,
            .row_count = (size_t)batch * rows,
            .width = width,
-           .count = count,
            .first = first};
-  if (!labels_are_rows(&j)) return HL_BAD_ARGUMENT;
   parallel_for(backward_chunk, &j, (width + CHUNK_COLUMNS - 1) / CHUNK_COLUMNS, 2.0 * (double)j.row_count * width);
   return HL_OK;
 }

@@ -1,5 +1,6 @@
 #include "layers/linear.h"
 
+#include "base/check.h"
 #include "base/pool.h"
 #include "base/tensor.h"
 #include "kernels/gemm_int8.h"
@@ -25,9 +26,10 @@ static size_t left_width(size_t rows, size_t most) {
   return tiles ? (rows + tiles - 1) / tiles : 1;
 }
 
-uint64_t linear_workspace(uint64_t rows, uint32_t in) {
-  uint64_t row = gemm_left_row(in), int8 = gemm_int8_left_row(in);
-  return (rows + TILE_ROWS) * (row > int8 ? row : int8);
+double linear_workspace(double rows, uint32_t in) {
+  if (rows == 0) return 0;
+  size_t row = gemm_left_row(in), int8 = gemm_int8_left_row(in);
+  return (rows + TILE_ROWS) * (double)(row > int8 ? row : int8);
 }
 
 static void pack_chunk(void *arg, uint32_t chunk, uint32_t worker) {
@@ -67,7 +69,7 @@ static void multiply(job j, uint32_t count, size_t width, size_t in, float *work
     chunks += j.column_chunks[i] * j.row_chunks;
     columns += products[i].out;
   }
-  parallel_for(pack_chunk, &j, (uint32_t)j.row_chunks, 8.0 * (double)rows * (double)in);
+  if (in > 0) parallel_for(pack_chunk, &j, (uint32_t)j.row_chunks, 8.0 * (double)rows * (double)in);
   parallel_for(multiply_chunk, &j, (uint32_t)chunks, 2.0 * (double)rows * (double)in * (double)columns);
 }
 
@@ -83,12 +85,17 @@ void linear_turned(const gemm_product *product, const float *x, size_t rows, siz
 
 hl_status hl_linear_forward(float *y, const float *x, const float *weight, const float *bias, uint32_t rows,
                             uint32_t out, uint32_t in) {
-  if (rows && out && (!y || (in && (!x || !weight)))) return HL_BAD_SHAPE;
-  float *packed = workspace_alloc(gemm_packed_weight(out, in) + linear_workspace(rows, in));
-  if (!packed) return HL_OUT_OF_MEMORY;
-  gemm_pack_rows(packed, TILE_COLS, weight, in, out, in, 1);
+  if (!has_floats(y, (double)rows * out) || !has_floats(x, (double)rows * in) ||
+      !has_floats(weight, (double)out * in) || !may_have_floats(bias, out))
+    return HL_BAD_SHAPE;
+  if (rows == 0 || out == 0) return HL_OK;
+  float *packed, *workspace;
+  const part parts[] = {{&packed, gemm_packed_weight(out, in)}, {&workspace, linear_workspace(rows, in)}};
+  float *block = block_alloc(parts, COUNT(parts));
+  if (!block) return HL_OUT_OF_MEMORY;
+  if (in > 0) gemm_pack_rows(packed, TILE_COLS, weight, in, out, in, 1);
   const gemm_product product = {.y = y, .weight = packed, .bias = bias, .out = out};
-  linear(&product, 1, false, x, rows, in, packed + gemm_packed_weight(out, in));
-  workspace_free(packed);
+  linear(&product, 1, false, x, rows, in, workspace);
+  hl_tensor_free(block);
   return HL_OK;
 }

@@ -6,7 +6,7 @@
 #include "kernels/gemm.h"
 
 /* Floats of workspace that linear needs. */
-uint64_t linear_workspace(uint64_t rows, uint32_t in);
+double linear_workspace(double rows, uint32_t in);
 
 /* Up to three products with the same x, which is packed once. All their weights are int8, or none is. */
 void linear(const gemm_product *products, uint32_t count, bool int8, const float *x, size_t rows, size_t in,
@@ -17,7 +17,7 @@ void linear_turned(const gemm_product *product, const float *x, size_t rows, siz
 
 /* dx(rows, in) = dy(rows, out) · weight(out, in), or added to what is there; dweight += dyᵀ · x; dbias += Σ dy over
  * the rows. Any of the three may be NULL. */
-uint64_t linear_backward_workspace(uint64_t rows, uint32_t out, uint32_t in);
+double linear_backward_workspace(double rows, uint32_t out, uint32_t in);
 void linear_backward(float *dx, bool add, float *dweight, float *dbias, const float *dy, const float *x,
                      const float *weight, size_t rows, uint32_t out, uint32_t in, float *workspace);
 

@@ -2,6 +2,7 @@
  * packs from columns and the other way round:
  *
  *   y = x · weightᵀ + bias        dx = dy · weight,  dweight = dyᵀ · x,  dbias = Σ dy over the rows */
+#include "base/check.h"
 #include "base/pool.h"
 #include "base/tensor.h"
 #include "layers/linear.h"
@@ -24,6 +25,7 @@ static void pack_chunk(void *arg, uint32_t chunk, uint32_t worker) {
 
 static void pack_right(float *panels, const float *source, size_t rows, size_t columns) {
   right r = {panels, source, rows, columns};
+  if (rows == 0) return;
   parallel_for(pack_chunk, &r, (uint32_t)((columns + RIGHT_COLUMNS - 1) / RIGHT_COLUMNS),
                2.0 * (double)rows * (double)columns);
 }
@@ -47,37 +49,54 @@ static void add_rows(float *sum, const float *y, size_t rows, size_t columns) {
   if (j < columns) add_columns(sum + j, y + j, rows, columns, columns - j);
 }
 
-uint64_t linear_backward_workspace(uint64_t rows, uint32_t out, uint32_t in) {
-  uint64_t left = linear_workspace(rows, out), other = linear_workspace(out, (uint32_t)rows);
-  return round_up(in, TILE_COLS) * (rows > out ? rows : out) + (left > other ? left : other);
+/* The packed operands of one product at a time. */
+typedef struct {
+  float *right, *left;
+} operands;
+
+static double lay_out(operands *o, float *workspace, double rows, uint32_t out, uint32_t in) {
+  double depth = rows > out ? rows : out, left = linear_workspace(rows, out),
+         other = linear_workspace(out, (uint32_t)rows);
+  const part parts[] = {{&o->right, depth * round_up(in, TILE_COLS)}, {&o->left, left > other ? left : other}};
+  return block_parts(workspace, parts, COUNT(parts));
+}
+
+double linear_backward_workspace(double rows, uint32_t out, uint32_t in) {
+  operands o;
+  return lay_out(&o, NULL, rows, out, in);
 }
 
 void linear_backward(float *dx, bool add, float *dweight, float *dbias, const float *dy, const float *x,
                      const float *weight, size_t rows, uint32_t out, uint32_t in, float *workspace) {
-  float *left = workspace + round_up(in, TILE_COLS) * (rows > out ? rows : out);
-  gemm_product product = {.weight = workspace, .out = in};
+  operands o;
+  lay_out(&o, workspace, (double)rows, out, in);
+  gemm_product product = {.weight = o.right, .out = in};
   if (dx) {
-    pack_right(workspace, weight, out, in);
+    pack_right(o.right, weight, out, in);
     product.y = dx;
     product.add = add;
-    linear(&product, 1, false, dy, rows, out, left);
+    linear(&product, 1, false, dy, rows, out, o.left);
   }
   if (dweight) {
-    pack_right(workspace, x, rows, in);
+    pack_right(o.right, x, rows, in);
     product.y = dweight;
     product.add = true;
-    linear_turned(&product, dy, out, rows, left);
+    linear_turned(&product, dy, out, rows, o.left);
   }
   if (dbias) add_rows(dbias, dy, rows, out);
 }
 
 hl_status hl_linear_backward(float *dx, float *dweight, float *dbias, const float *dy, const float *x,
                              const float *weight, uint32_t rows, uint32_t out, uint32_t in) {
-  bool some = rows && out;
-  if (some && (!dy || (in && ((dx && !weight) || (dweight && !x))))) return HL_BAD_SHAPE;
-  float *workspace = workspace_alloc(linear_backward_workspace(rows, out, in));
+  const double inputs = (double)rows * in, outputs = (double)rows * out, weights = (double)out * in;
+  if (!has_floats(dy, outputs) || !may_have_floats(dbias, out)) return HL_BAD_SHAPE;
+  if (dx && !(fits_floats(inputs) && has_floats(weight, weights))) return HL_BAD_SHAPE;
+  if (dweight && !(fits_floats(weights) && has_floats(x, inputs))) return HL_BAD_SHAPE;
+  if (!dx && !dweight) in = 0;
+  if (rows == 0 || (out == 0 && in == 0)) return HL_OK;
+  float *workspace = hl_tensor_alloc(linear_backward_workspace(rows, out, in));
   if (!workspace) return HL_OUT_OF_MEMORY;
   linear_backward(dx, false, dweight, dbias, dy, x, weight, rows, out, in, workspace);
-  workspace_free(workspace);
+  hl_tensor_free(workspace);
   return HL_OK;
 }

@@ -1,3 +1,4 @@
+#include "base/check.h"
 #include "base/elements.h"
 #include "base/exp.h"
 #include "headlight.h"
@@ -61,7 +62,7 @@ static void sum_powers(void *numbers, float *const to[3], const float *const fro
 static void row_loss(const void *arg, size_t r) {
   const job *j = arg;
   const size_t classes = j->classes;
-  const float *x = j->logits + r * classes, most = largest(x, classes);
+  const float *x = classes ? j->logits + r * classes : NULL, most = largest(x, classes);
   float *d = j->d_logits ? j->d_logits + r * classes : NULL;
   int32_t label = j->labels[r], best = 0;
   while ((size_t)best < classes && x[best] != most) best++;
@@ -88,7 +89,11 @@ static void row_loss(const void *arg, size_t r) {
 hl_status hl_cross_entropy(hl_loss *result, float *d_logits, float *losses, int32_t *best, const float *logits,
                            const int32_t *labels, uint32_t rows, uint32_t classes, float smoothing, int32_t ignore) {
   job j = {d_logits, losses, best, logits, labels, rows, classes, 0, smoothing, ignore};
+  const double count = (double)rows * classes;
   if (!(smoothing >= 0 && smoothing <= 1)) return HL_BAD_ARGUMENT;
+  if (!result || !has_floats(losses, rows) || !has_floats(best, rows) || !has_floats(labels, rows) ||
+      !has_floats(logits, count) || !may_have_floats(d_logits, count))
+    return HL_BAD_SHAPE;
   for (size_t r = 0; r < rows; r++) {
     if (labels[r] == ignore) continue;
     if ((uint32_t)labels[r] >= classes) return HL_BAD_ARGUMENT;

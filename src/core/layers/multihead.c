@@ -2,64 +2,79 @@
  * again are strides, not copies. */
 #include "layers/multihead.h"
 
+#include "attention/validate.h"
+#include "base/check.h"
 #include "base/tensor.h"
 #include "kernels/gemm_int8.h"
 #include "layers/linear.h"
 
-static uint64_t most(uint64_t a, uint64_t b) { return a > b ? a : b; }
-
-static hl_status validate(const hl_multihead_args *m) {
-  const hl_attention_args *a = &m->attention;
-  bool rows = a->batch && a->queries, past = m->present_key != NULL;
-  if ((uint64_t)a->heads * a->width > UINT32_MAX || m->past_keys > a->keys || m->zero_attention > 1 || m->int8 > 1)
-    return HL_BAD_SHAPE;
-  if (rows && a->keys > m->past_keys && (!m->key || !m->value)) return HL_BAD_SHAPE;
-  if (rows && (!m->query || !a->output)) return HL_BAD_SHAPE;
-  if (!m->packed_wq || !m->packed_wk || !m->packed_wv) return HL_BAD_SHAPE;
-  if (past != (m->present_value != NULL) || (m->past_keys && (!past || !m->past_key || !m->past_value)))
-    return HL_BAD_SHAPE;
-  if ((m->bias_key != NULL) != (m->bias_value != NULL) || (m->saved && past)) return HL_BAD_SHAPE;
-  return HL_OK;
-}
+static double most(double a, double b) { return a > b ? a : b; }
 
 hl_attention_args multihead_attention(const hl_multihead_args *m) {
   hl_attention_args a = m->attention;
   a.value_width = a.width;
   a.appended = (m->bias_key != NULL) + m->zero_attention;
+  a.statistics = NULL;
   return a;
 }
 
+/* A tensor that fits, and is given where `given` says that it must be. */
+static bool is_there(const void *tensor, double count, bool given) {
+  return given ? has_floats(tensor, count) : fits_floats(count);
+}
+
+hl_status multihead_validate(const hl_multihead_args *m, bool given) {
+  if (!m || m->past_keys > m->attention.keys || !m->bias_key != !m->bias_value) return HL_BAD_SHAPE;
+  if (m->zero_attention > 1 || m->int8 > 1) return HL_BAD_ARGUMENT;
+  const hl_attention_args a = multihead_attention(m);
+  const hl_status status = attention_validate_sizes(&a);
+  if (status != HL_OK) return status;
+  const double rows = (double)a.batch * a.queries, fresh = (double)a.batch * (a.keys - m->past_keys);
+  const double width = (double)a.heads * a.width, kv_width = (double)a.kv_heads * a.width,
+               output_width = m->packed_wo ? m->output_dim : width, cached = a.batch * kv_width;
+  bool complete = fits_floats(2 * rows * a.heads) && fits_floats(rows * width) && fits_floats(fresh) &&
+                  fits_floats(fresh * kv_width) && is_there(m->query, rows * m->query_dim, given) &&
+                  is_there(m->key, fresh * m->key_dim, given) && is_there(m->value, fresh * m->value_dim, given) &&
+                  is_there(m->packed_wq, width * (m->query_dim + 1.0), given) &&
+                  is_there(m->packed_wk, kv_width * (m->key_dim + 1.0), given) &&
+                  is_there(m->packed_wv, kv_width * (m->value_dim + 1.0), given) &&
+                  fits_floats(width * (m->packed_wo ? m->output_dim : 0.0)) &&
+                  is_there(a.output, rows * output_width, given) && (!given || attention_has_results(&a));
+  if (m->past_keys || m->present_key || m->present_value) {
+    complete = complete && m->present_key && m->present_value && !m->saved &&
+               is_there(m->present_key, cached * a.keys, given) &&
+               is_there(m->past_key, cached * m->past_keys, given) &&
+               is_there(m->past_value, cached * m->past_keys, given);
+  }
+  return complete ? HL_OK : HL_BAD_SHAPE;
+}
+
 /* The products of matrices and attention take turns in `shared`. */
-layer multihead_lay_out(const hl_multihead_args *m, const hl_attention_args *a, bool keep) {
+layer multihead_lay_out(const hl_multihead_args *m, const hl_attention_args *a, bool keep, float *saved,
+                        float *workspace) {
   layer l = {.query_width = a->heads * a->width,
              .kv_width = a->kv_heads * a->width,
              .fresh_keys = a->keys - m->past_keys,
              .appended_keys = a->appended};
-  uint64_t queries = (uint64_t)a->batch * a->queries * l.query_width;
-  uint64_t keys = (uint64_t)a->batch * l.fresh_keys * l.kv_width, appended = (uint64_t)l.appended_keys * l.kv_width;
-  uint64_t query_rows = (uint64_t)a->batch * a->queries, key_rows = (uint64_t)a->batch * l.fresh_keys;
-  uint64_t shared = most(attention_workspace(a), linear_workspace(query_rows, m->query_dim));
-  shared = most(shared, linear_workspace(key_rows, m->key_dim));
-  shared = most(shared, linear_workspace(key_rows, m->value_dim));
-  if (m->packed_wo) shared = most(shared, linear_workspace(query_rows, l.query_width));
-  const uint64_t statistics = keep ? 2 * query_rows * a->heads : 0;
-  const uint64_t sizes[] = {shared,   queries,  keys,      keys, keep || m->packed_wo ? queries : 0,
-                            appended, appended, statistics};
-  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-    l.sizes[i] = (sizes[i] + 15) / 16 * 16;
-    *(keep && i > 0 ? &l.kept : &l.total) += l.sizes[i];
-  }
+  const double query_rows = (double)a->batch * a->queries, key_rows = (double)a->batch * l.fresh_keys;
+  const double queries = query_rows * l.query_width, keys = key_rows * l.kv_width,
+               appended = (double)l.appended_keys * l.kv_width;
+  double floats = most(attention_workspace(a), linear_workspace(query_rows, m->query_dim));
+  floats = most(floats, linear_workspace(key_rows, m->key_dim));
+  floats = most(floats, linear_workspace(key_rows, m->value_dim));
+  if (m->packed_wo) floats = most(floats, linear_workspace(query_rows, l.query_width));
+  const part shared[] = {{&l.shared, floats}};
+  const part tensors[] = {{&l.query, queries},
+                          {&l.key, keys},
+                          {&l.value, keys},
+                          {&l.heads, keep || m->packed_wo ? queries : 0},
+                          {&l.appended_key, appended},
+                          {&l.appended_value, appended},
+                          {&l.statistics, keep ? 2 * query_rows * a->heads : 0}};
+  l.total = block_parts(workspace, shared, COUNT(shared));
+  if (!keep && workspace) saved = workspace + (size_t)l.total;
+  *(keep ? &l.kept : &l.total) += block_parts(saved, tensors, COUNT(tensors));
   return l;
-}
-
-void multihead_place(layer *l, float *saved, float *workspace) {
-  float **parts[] = {&l->shared,       &l->query,          &l->key,       &l->value, &l->heads,
-                     &l->appended_key, &l->appended_value, &l->statistics};
-  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-    float **block = saved && i > 0 ? &saved : &workspace;
-    *parts[i] = *block;
-    if (*block) *block += l->sizes[i];
-  }
 }
 
 /* Projections of one and the same input share its packing. */
@@ -104,7 +119,9 @@ void multihead_split(hl_attention_args *a, const hl_multihead_args *m, const lay
   a->appended_key = l->appended_key;
   a->appended_value = l->appended_value;
   a->statistics = m->saved ? l->statistics : NULL;
-  if (m->packed_wo) a->output = l->heads;
+  a->weights = attention_address(a->weights);
+  a->scores = attention_address(a->scores);
+  a->output = m->packed_wo ? l->heads : attention_address(a->output);
 }
 
 static void extend_cache(const hl_multihead_args *m, const hl_attention_args *a, const layer *l) {
@@ -129,37 +146,38 @@ static void forward(const hl_multihead_args *m, const hl_attention_args *a, cons
 }
 
 hl_status hl_multihead_forward(const hl_multihead_args *m) {
-  hl_status status = m ? validate(m) : HL_BAD_SHAPE;
+  hl_status status = multihead_validate(m, true);
   if (status != HL_OK) return status;
   hl_attention_args a = multihead_attention(m);
-  layer l = multihead_lay_out(m, &a, m->saved != NULL);
-  float *workspace = workspace_alloc(l.total);
+  const bool keep = m->saved != NULL;
+  float *workspace = hl_tensor_alloc(multihead_lay_out(m, &a, keep, NULL, NULL).total);
   if (!workspace) return HL_OUT_OF_MEMORY;
-  multihead_place(&l, m->saved, workspace);
+  const layer l = multihead_lay_out(m, &a, keep, m->saved, workspace);
   multihead_split(&a, m, &l);
-  status = attention_validate(&a);
-  if (status == HL_OK) forward(m, &a, &l);
-  workspace_free(workspace);
-  return status;
+  forward(m, &a, &l);
+  hl_tensor_free(workspace);
+  return HL_OK;
 }
 
 double hl_multihead_saved_size(const hl_multihead_args *m) {
-  hl_attention_args a = multihead_attention(m);
-  return (double)multihead_lay_out(m, &a, true).kept;
+  if (multihead_validate(m, false) != HL_OK) return __builtin_nan("");
+  const hl_attention_args a = multihead_attention(m);
+  return multihead_lay_out(m, &a, true, NULL, NULL).kept;
 }
 
-double hl_weight_packed_size(uint32_t out, uint32_t in) { return (double)gemm_packed_weight(out, in); }
+double hl_weight_packed_size(uint32_t out, uint32_t in) { return gemm_packed_weight(out, in); }
 
 hl_status hl_weight_pack(float *packed, const float *weight, uint32_t out, uint32_t in) {
-  if (out && in && (!packed || !weight)) return HL_BAD_SHAPE;
-  gemm_pack_rows(packed, TILE_COLS, weight, in, out, in, 1);
+  if (!has_floats(packed, gemm_packed_weight(out, in)) || !has_floats(weight, (double)out * in)) return HL_BAD_SHAPE;
+  if (out > 0 && in > 0) gemm_pack_rows(packed, TILE_COLS, weight, in, out, in, 1);
   return HL_OK;
 }
 
 double hl_weight_quantized_size(uint32_t out, uint32_t in) { return (double)gemm_int8_packed_weight(out, in); }
 
 hl_status hl_weight_quantize(float *packed, const float *weight, uint32_t out, uint32_t in) {
-  if (out && in && (!packed || !weight)) return HL_BAD_SHAPE;
-  gemm_int8_pack_weight(packed, weight, out, in, gemm_int8_form());
+  if (!has_floats(packed, (double)gemm_int8_packed_weight(out, in)) || !has_floats(weight, (double)out * in))
+    return HL_BAD_SHAPE;
+  gemm_int8_pack_weight(packed, weight ? weight : gemm_zeros, out, in, gemm_int8_form());
   return HL_OK;
 }

@@ -8,16 +8,20 @@
  * in the workspace like all others. */
 typedef struct {
   uint32_t query_width, kv_width, fresh_keys, appended_keys; /* H·D, G·D, S−P, E */
-  uint64_t sizes[8], kept, total; /* floats of each tensor, of `saved` and of the workspace */
+  double kept, total;                                        /* floats of `saved` and of the workspace */
   float *query, *key, *value, *heads, *appended_key, *appended_value, *statistics, *shared;
 } layer;
 
 /* The arguments of attention, with the sizes that the layer sets. */
 hl_attention_args multihead_attention(const hl_multihead_args *m);
 
-/* Counts what they take, then gives them their places. */
-layer multihead_lay_out(const hl_multihead_args *m, const hl_attention_args *a, bool keep);
-void multihead_place(layer *l, float *saved, float *workspace);
+/* Sizes, numbers and choices; and, where they must be given, the tensors. */
+hl_status multihead_validate(const hl_multihead_args *m, bool given);
+
+/* Places `shared` in the workspace, the other tensors in `saved`, or after it where nothing is kept. What has no block is
+ * only counted. */
+layer multihead_lay_out(const hl_multihead_args *m, const hl_attention_args *a, bool keep, float *saved,
+                        float *workspace);
 
 /* Splits the projections into heads, by strides. */
 void multihead_split(hl_attention_args *a, const hl_multihead_args *m, const layer *l);

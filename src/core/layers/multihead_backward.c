@@ -1,40 +1,36 @@
 /* The layer in reverse: project ← split ← attend ← concat ← project. What the forward pass has saved stands in for
  * doing it again. */
+#include "attention/validate.h"
+#include "base/check.h"
 #include "base/tensor.h"
 #include "layers/linear.h"
 #include "layers/multihead.h"
 
-/* Gradients of what the layer computes on its way, in one block of workspace. */
+/* Gradients of what the layer computes on its way. */
 typedef struct {
-  uint64_t total;
   float *query, *key, *value, *heads, *appended_key, *appended_value, *shared;
 } gradients;
 
-static uint64_t most(uint64_t a, uint64_t b) { return a > b ? a : b; }
+static double most(double a, double b) { return a > b ? a : b; }
 
-static gradients lay_out(const hl_multihead_args *m, const hl_attention_backward_args *g, const layer *l,
-                         float *workspace) {
+static double lay_out(gradients *d, const hl_multihead_args *m, const hl_attention_backward_args *g, const layer *l,
+                      float *workspace) {
   const hl_attention_args *a = &g->attention;
-  gradients d = {0};
-  uint64_t query_rows = (uint64_t)a->batch * a->queries, key_rows = (uint64_t)a->batch * a->keys;
-  uint64_t appended = (uint64_t)a->appended * l->kv_width, shared = attention_backward_workspace(g);
+  const double query_rows = (double)a->batch * a->queries, key_rows = (double)a->batch * a->keys,
+               appended = (double)a->appended * l->kv_width;
+  double shared = attention_backward_workspace(g);
   shared = most(shared, linear_backward_workspace(query_rows, l->query_width, m->query_dim));
   shared = most(shared, linear_backward_workspace(key_rows, l->kv_width, m->key_dim));
   shared = most(shared, linear_backward_workspace(key_rows, l->kv_width, m->value_dim));
-  shared = most(shared, linear_backward_workspace(query_rows, m->output_dim, l->query_width));
-  const uint64_t sizes[] = {query_rows * l->query_width,
-                            key_rows * l->kv_width,
-                            key_rows * l->kv_width,
-                            query_rows * l->query_width,
-                            appended,
-                            appended,
-                            shared};
-  float **parts[] = {&d.query, &d.key, &d.value, &d.heads, &d.appended_key, &d.appended_value, &d.shared};
-  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-    if (workspace) *parts[i] = workspace + d.total;
-    d.total += (sizes[i] + 15) / 16 * 16;
-  }
-  return d;
+  if (m->packed_wo) shared = most(shared, linear_backward_workspace(query_rows, m->output_dim, l->query_width));
+  const part parts[] = {{&d->query, query_rows * l->query_width},
+                        {&d->key, key_rows * l->kv_width},
+                        {&d->value, key_rows * l->kv_width},
+                        {&d->heads, query_rows * l->query_width},
+                        {&d->appended_key, appended},
+                        {&d->appended_value, appended},
+                        {&d->shared, shared}};
+  return block_parts(workspace, parts, COUNT(parts));
 }
 
 /* The learned key is the first of the appended ones. */
@@ -68,36 +64,42 @@ static void backward(const hl_multihead_backward_args *g, const hl_attention_bac
 
 static hl_status validate(const hl_multihead_backward_args *g) {
   const hl_multihead_args *m = &g->forward;
-  const hl_attention_args *a = &m->attention;
+  const hl_status status = multihead_validate(g ? m : NULL, true);
+  if (status != HL_OK) return status;
   if (m->int8) return HL_BAD_ARGUMENT;
-  if (!m->saved || m->present_key || m->past_keys || !g->wq || !g->wk || !g->wv || !g->wo != !m->packed_wo)
-    return HL_BAD_SHAPE;
-  if (a->batch && a->queries && (!m->query || !g->d_output || !g->d_query)) return HL_BAD_SHAPE;
-  if (a->batch && a->keys && (!m->key || !m->value || !g->d_key || !g->d_value)) return HL_BAD_SHAPE;
-  return HL_OK;
+  const hl_attention_args *a = &m->attention;
+  const hl_attention_backward_args attention = {.attention = *a, .d_bias = g->d_bias, .d_weights = g->d_weights};
+  const double rows = (double)a->batch * a->queries, keys = (double)a->batch * a->keys;
+  const double query = rows * m->query_dim, key = keys * m->key_dim, value = keys * m->value_dim,
+               output = rows * (m->packed_wo ? m->output_dim : (double)a->heads * a->width);
+  bool complete = m->saved && !m->present_key && g->wq && g->wk && g->wv && !g->wo == !m->packed_wo &&
+                  has_floats(g->d_query, query) && has_floats(g->d_key, key) && has_floats(g->d_value, value) &&
+                  has_floats(g->d_output, output) && attention_has_gradients(&attention) &&
+                  (g->d_key != g->d_query || key == query) && (g->d_value != g->d_query || value == query) &&
+                  (g->d_value != g->d_key || value == key);
+  return complete ? HL_OK : HL_BAD_SHAPE;
 }
 
 hl_status hl_multihead_backward(const hl_multihead_backward_args *g) {
-  hl_status status = g ? validate(g) : HL_BAD_SHAPE;
+  const hl_status status = validate(g);
   if (status != HL_OK) return status;
   const hl_multihead_args *m = &g->forward;
   hl_attention_backward_args attention = {
       .attention = multihead_attention(m), .d_weights = g->d_weights, .d_bias = g->d_bias};
-  layer l = multihead_lay_out(m, &attention.attention, true);
-  multihead_place(&l, m->saved, NULL);
+  const layer l = multihead_lay_out(m, &attention.attention, true, m->saved, NULL);
   multihead_split(&attention.attention, m, &l);
   attention.attention.output = l.heads;
-  float *workspace = workspace_alloc(lay_out(m, &attention, &l, NULL).total);
+  gradients d;
+  float *workspace = hl_tensor_alloc(lay_out(&d, m, &attention, &l, NULL));
   if (!workspace) return HL_OUT_OF_MEMORY;
-  gradients d = lay_out(m, &attention, &l, workspace);
-  attention.d_output = g->wo ? d.heads : g->d_output;
+  lay_out(&d, m, &attention, &l, workspace);
+  attention.d_output = g->wo ? d.heads : attention_address(g->d_output);
   attention.d_query = d.query;
   attention.d_key = d.key;
   attention.d_value = d.value;
   attention.d_appended_key = d.appended_key;
   attention.d_appended_value = d.appended_value;
-  status = attention_backward_validate(&attention);
-  if (status == HL_OK) backward(g, &attention, &l, &d);
-  workspace_free(workspace);
-  return status;
+  backward(g, &attention, &l, &d);
+  hl_tensor_free(workspace);
+  return HL_OK;
 }

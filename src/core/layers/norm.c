@@ -1,4 +1,5 @@
 /* Layer norm; without a mean, RMS norm: the same steps with an origin of 0. */
+#include "base/check.h"
 #include "base/elements.h"
 #include "base/pool.h"
 #include "headlight.h"
@@ -106,7 +107,11 @@ static void parameter_chunk(void *arg, uint32_t chunk, uint32_t worker) {
 
 hl_status hl_norm_forward(float *output, float *mean, float *rstd, const float *x, const float *weight,
                           const float *bias, uint32_t rows, uint32_t width, float eps) {
+  const double count = (double)rows * width;
   if (!(eps >= 0)) return HL_BAD_ARGUMENT;
+  if (!has_floats(output, count) || !has_floats(x, count) || !has_floats(weight, width) ||
+      !may_have_floats(bias, width) || !may_have_floats(mean, rows) || !has_floats(rstd, rows))
+    return HL_BAD_SHAPE;
   job j = {
       .output = output, .mean = mean, .rstd = rstd, .x = x, .weight = weight, .bias = bias, .width = width, .eps = eps};
   if (width) elements_rows(forward_row, &j, rows, width, 8);
@@ -115,6 +120,11 @@ hl_status hl_norm_forward(float *output, float *mean, float *rstd, const float *
 
 hl_status hl_norm_backward(float *dx, float *d_weight, float *d_bias, const float *d_output, const float *x,
                            const float *mean, const float *rstd, const float *weight, uint32_t rows, uint32_t width) {
+  const double count = (double)rows * width;
+  if (!has_floats(dx, count) || !has_floats(d_output, count) || !has_floats(x, count) || !has_floats(weight, width) ||
+      !has_floats(d_weight, width) || !may_have_floats(d_bias, width) || !may_have_floats(mean, rows) ||
+      !has_floats(rstd, rows))
+    return HL_BAD_SHAPE;
   job j = {.dx = dx,
            .d_weight = d_weight,
            .d_bias = d_bias,

@@ -1,5 +1,4 @@
-#include <stdbool.h>
-
+#include "base/check.h"
 #include "base/elements.h"
 #include "headlight.h"
 
@@ -37,8 +36,6 @@ static void adam_operation(void *numbers, float *const to[3], const float *const
   }
 }
 
-static bool finite(double x) { return x - x == 0; }
-
 static double power(double base, uint32_t exponent) {
   double result = 1;
   for (; exponent; exponent /= 2, base *= base) {
@@ -49,7 +46,9 @@ static double power(double base, uint32_t exponent) {
 
 hl_status hl_sgd_step(float *parameter, float *velocity, const float *gradient, uint32_t count, double rate,
                       double momentum, double decay, uint32_t nesterov) {
-  if (!finite(rate + momentum + decay)) return HL_BAD_ARGUMENT;
+  if (!is_finite(rate + momentum + decay) || nesterov > 1) return HL_BAD_ARGUMENT;
+  if (!has_floats(parameter, count) || !has_floats(velocity, count) || !has_floats(gradient, count))
+    return HL_BAD_SHAPE;
   sgd n = {(float)rate, (float)decay, (float)momentum, nesterov};
   elements_share(&(elements){sgd_operation, &n, {parameter, velocity}, {parameter, velocity, gradient}, 0}, count, 4);
   return HL_OK;
@@ -58,8 +57,11 @@ hl_status hl_sgd_step(float *parameter, float *velocity, const float *gradient, 
 hl_status hl_adam_step(float *parameter, float *mean, float *square, const float *gradient, uint32_t count,
                        uint32_t step, double rate, double beta1, double beta2, double eps, double decay,
                        uint32_t decoupled) {
-  if (!finite(rate + eps + decay) || step == 0) return HL_BAD_ARGUMENT;
+  if (!is_finite(rate + eps + decay) || step == 0 || decoupled > 1) return HL_BAD_ARGUMENT;
   if (!(beta1 >= 0 && beta1 < 1 && beta2 >= 0 && beta2 < 1)) return HL_BAD_ARGUMENT;
+  if (!has_floats(parameter, count) || !has_floats(mean, count) || !has_floats(square, count) ||
+      !has_floats(gradient, count))
+    return HL_BAD_SHAPE;
   adam n = {.shrink = decoupled ? (float)(1 - rate * decay) : 1,
             .decay = decoupled ? 0 : (float)decay,
             .beta1 = (float)beta1,
@@ -74,9 +76,12 @@ hl_status hl_adam_step(float *parameter, float *mean, float *square, const float
   return HL_OK;
 }
 
-double hl_square_sum(const float *x, uint32_t count) { return elements_square_sum(x, count, 0); }
+double hl_square_sum(const float *x, uint32_t count) {
+  return has_floats(x, count) ? elements_square_sum(x, count, 0) : __builtin_nan("");
+}
 
 hl_status hl_scale(float *x, uint32_t count, float factor) {
+  if (!has_floats(x, count)) return HL_BAD_SHAPE;
   affine a = {factor, 0};
   elements_share(&(elements){affine_operation, &a, {x}, {x}, 0}, count, 1);
   return HL_OK;

@@ -1,18 +1,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { AT } from '../../../src/js/memory/memory.js';
-import { assertClose, kernels, numbers } from '../../support/kernels.js';
+import { ATTENTION, ATTENTION_BACKWARD, WORDS } from '../../../dist/abi/abi.js';
+import { assertClose, kernels, numbers, struct } from '../../support/kernels.js';
 import { attentionGradients } from '../../support/reference.js';
 
-/** Argument structs by the names of their words; hl_attention's are the beginning of hl_attention_backward's. */
-function args(k, words, floats) {
-  const block = k.block(Math.ceil(k.core.hl_attention_backward_args_size() / 4));
-  k.view(block).fill(0);
-  const [ints, numbers] = [new Uint32Array(k.core.memory.buffer, block.at), k.view(block)];
-  for (const [name, value] of Object.entries(words)) ints.set([].concat(value), AT[name]);
-  for (const [name, value] of Object.entries(floats)) numbers[AT[name]] = value;
-  return block.at;
-}
+/** hl_attention's arguments are the beginning of hl_attention_backward's. */
+const args = (k, words, floats) =>
+  struct(k, { ...ATTENTION, ...ATTENTION_BACKWARD }, WORDS.ATTENTION_BACKWARD, words, floats).at;
 
 test(
   'no gradient is written beyond its ends, rows of other strides are left alone, and appended keys have theirs',

@@ -38,15 +38,7 @@ function multiply(k, form, { x, w, bias, rows, out, inside }) {
   k.core.gemm_int8_pack_weight(packed.at, k.block(w).at, out, inside, form);
   const product = k.block(5);
   new Uint32Array(k.core.memory.buffer, product.at, 5).set([y.at, packed.at, bias ? k.block(bias).at : 0, out, 0]);
-  k.core.linear(
-    product.at,
-    1,
-    1,
-    k.block(x).at,
-    rows,
-    inside,
-    k.block(Number(k.core.linear_workspace(BigInt(rows), inside))).at,
-  );
+  k.core.linear(product.at, 1, 1, k.block(x).at, rows, inside, k.block(k.core.linear_workspace(rows, inside)).at);
   return k.view(y);
 }
 

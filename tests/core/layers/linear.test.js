@@ -58,7 +58,7 @@ test(
       for (const withBias of [false, true]) {
         const [x, w, bias] = [numbers(rows * inside, 2), numbers(out * inside, 3), withBias && numbers(out, 4)];
         const y = k.block(rows * out);
-        const workspace = k.block(Number(k.core.linear_workspace(BigInt(rows), inside)));
+        const workspace = k.block(k.core.linear_workspace(rows, inside));
         k.core.linear(
           words(k, product(k, { y, w, bias, out, inside })),
           1,
@@ -87,15 +87,7 @@ test(
       k,
       outs.flatMap((out, i) => product(k, { y: ys[i], w: weights[i], bias: biases[i], out, inside })),
     );
-    k.core.linear(
-      products,
-      3,
-      0,
-      k.block(x).at,
-      rows,
-      inside,
-      k.block(Number(k.core.linear_workspace(BigInt(rows), inside))).at,
-    );
+    k.core.linear(products, 3, 0, k.block(x).at, rows, inside, k.block(k.core.linear_workspace(rows, inside)).at);
     outs.forEach((out, i) =>
       assertClose(k.view(ys[i]), linear(x, weights[i], biases[i], rows, out, inside), 1e-6, `product ${i}`),
     );
@@ -113,7 +105,7 @@ test(
       const [x, w, bias] = [numbers(70 * inside, 2), numbers(out * inside, 3), numbers(out, 4)];
       const run = (first, rows) => {
         const y = k.block(rows * out);
-        const workspace = k.block(Number(k.core.linear_workspace(BigInt(rows), inside)));
+        const workspace = k.block(k.core.linear_workspace(rows, inside));
         k.core.linear(
           words(k, product(k, { y, w, bias, out, inside })),
           1,

@@ -1,0 +1,107 @@
+#include "attention/validate.h"
+
+#include "base/check.h"
+
+/* Elements from the first to the last of a tensor, its last axis contiguous; none where a size is 0. */
+static double extent(const double *sizes, const uint32_t *strides, size_t axes, double width) {
+  double count = width;
+  for (size_t i = 0; i < axes; i++) {
+    if (sizes[i] == 0) return 0;
+    count += (sizes[i] - 1) * strides[i];
+  }
+  return width == 0 ? 0 : count;
+}
+
+/* (batch, heads, rows, width), by its strides. */
+static bool has_rows(const float *tensor, uint32_t batch, uint32_t heads, uint32_t rows, uint32_t width,
+                     const hl_stride *s) {
+  const double sizes[] = {batch, heads, rows};
+  const uint32_t strides[] = {s->batch, s->head, s->row};
+  return has_floats(tensor, sizes[0] * sizes[1] * sizes[2] * width) && fits_floats(extent(sizes, strides, 3, width));
+}
+
+/* (B,H,T,S) by its strides, where it is given. */
+static bool fits_broadcast(const void *tensor, const hl_attention_args *a, const hl_broadcast *s, double bytes) {
+  const double sizes[] = {a->batch, a->heads, a->queries, a->keys};
+  const uint32_t strides[] = {s->batch, s->head, s->query, s->key};
+  return !tensor || fits_bytes(extent(sizes, strides, 4, 1) * bytes);
+}
+
+static bool fits_pair(const void *tensor, double first, double second, const uint32_t strides[2], double bytes) {
+  const double sizes[] = {first, second};
+  return !tensor || fits_bytes(extent(sizes, strides, 2, 1) * bytes);
+}
+
+static double rows_of(const hl_attention_args *a) { return (double)a->batch * a->heads * a->queries; }
+static double keys_of(const hl_attention_args *a) { return (double)a->keys + a->appended; }
+
+static double weights_floats(const hl_attention_args *a) {
+  double heads = a->weights_mode == HL_WEIGHTS_NONE ? 0 : a->weights_mode == HL_WEIGHTS_MEAN ? 1 : a->heads;
+  return a->batch * heads * a->queries * keys_of(a);
+}
+
+static double scores_floats(const hl_attention_args *a) {
+  return a->scores_step == HL_SCORES_NONE ? 0 : rows_of(a) * keys_of(a);
+}
+
+hl_status attention_validate_sizes(const hl_attention_args *a) {
+  if (a->heads == 0 || a->kv_heads == 0 || a->heads % a->kv_heads != 0 || keys_of(a) > UINT32_MAX) return HL_BAD_SHAPE;
+  if (a->weights_mode > HL_WEIGHTS_MEAN || a->scores_step > HL_SCORES_MASKED || a->causal > 1) return HL_BAD_ARGUMENT;
+  if (a->window_left < -1 || a->window_right < -1) return HL_BAD_ARGUMENT;
+  if (!is_finite(a->scale) || !is_finite(a->softcap) || a->softcap < 0) return HL_BAD_ARGUMENT;
+  if (!(a->fill < __builtin_inff()) || !(a->dropout >= 0 && a->dropout <= 1)) return HL_BAD_ARGUMENT;
+  bool fits = fits_floats(weights_floats(a)) && fits_floats(scores_floats(a)) &&
+              may_have_floats(a->statistics, 2 * rows_of(a)) && may_have_floats(a->offset, a->batch) &&
+              (!a->keep || fits_bytes(rows_of(a) * keys_of(a))) &&
+              fits_broadcast(a->mask, a, &a->mask_stride, sizeof *a->mask) &&
+              fits_broadcast(a->bias, a, &a->bias_stride, sizeof *a->bias) &&
+              fits_pair(a->key_padding, a->batch, a->keys, a->key_padding_stride, sizeof *a->key_padding) &&
+              fits_pair(a->valid_lens, a->batch, a->queries, a->valid_lens_stride, sizeof *a->valid_lens);
+  return fits ? HL_OK : HL_BAD_SHAPE;
+}
+
+bool attention_has_results(const hl_attention_args *a) {
+  return has_floats(a->weights, weights_floats(a)) && has_floats(a->scores, scores_floats(a));
+}
+
+/* The operands of attention, or their gradients, which have the same sizes and strides. */
+static bool has_operands(const hl_attention_args *a, const float *output, const float *query, const float *key,
+                         const float *value) {
+  return has_rows(output, a->batch, a->heads, a->queries, a->value_width, &a->output_stride) &&
+         has_rows(query, a->batch, a->heads, a->queries, a->width, &a->query_stride) &&
+         has_rows(key, a->batch, a->kv_heads, a->keys, a->width, &a->key_stride) &&
+         has_rows(value, a->batch, a->kv_heads, a->keys, a->value_width, &a->value_stride);
+}
+
+hl_status attention_validate(const hl_attention_args *a) {
+  hl_status status = a ? attention_validate_sizes(a) : HL_BAD_SHAPE;
+  if (status != HL_OK) return status;
+  double appended = (double)a->appended * a->kv_heads;
+  bool complete = attention_has_results(a) && has_operands(a, a->output, a->query, a->key, a->value) &&
+                  has_floats(a->appended_key, appended * a->width) &&
+                  has_floats(a->appended_value, appended * a->value_width);
+  return complete ? HL_OK : HL_BAD_SHAPE;
+}
+
+bool cache_fits(const float *present, const float *past, const float *fresh, uint32_t batch, uint32_t kv_heads,
+                uint32_t past_keys, uint32_t keys, uint32_t width, const hl_stride *fresh_stride) {
+  const double heads = (double)batch * kv_heads;
+  return has_floats(present, heads * ((double)past_keys + keys) * width) &&
+         has_floats(past, heads * past_keys * width) && has_rows(fresh, batch, kv_heads, keys, width, fresh_stride);
+}
+
+bool attention_has_gradients(const hl_attention_backward_args *g) {
+  const hl_attention_args *a = &g->attention;
+  if (g->d_weights && a->weights_mode == HL_WEIGHTS_NONE) return false;
+  return !g->d_bias || (a->bias && fits_broadcast(g->d_bias, a, &a->bias_stride, sizeof *g->d_bias));
+}
+
+hl_status attention_backward_validate(const hl_attention_backward_args *g) {
+  hl_status status = attention_validate(g ? &g->attention : NULL);
+  if (status != HL_OK) return status;
+  const hl_attention_args *a = &g->attention;
+  bool complete = attention_has_gradients(g) && has_floats(a->statistics, 2 * rows_of(a)) &&
+                  fits_floats((double)a->batch * a->kv_heads) &&
+                  has_operands(a, g->d_output, g->d_query, g->d_key, g->d_value);
+  return complete ? HL_OK : HL_BAD_SHAPE;
+}

@@ -1,0 +1,26 @@
+/* What every entry checks before it computes anything from its sizes.
+ *
+ * Sizes are multiplied in double precision, where no product wraps. A tensor that passes has at most 2³² bytes, so its
+ * elements can be counted and addressed in 32 bits. */
+#ifndef HL_CHECK_H
+#define HL_CHECK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "headlight.h"
+
+/* So many floats, or integers of 32 bits, can lie in memory; bytes likewise. */
+bool fits_floats(double count);
+bool fits_bytes(double count);
+
+/* The same of a tensor, which is not NULL unless it is empty. */
+bool has_floats(const void *tensor, double count);
+
+/* The same of a tensor that need not be given. */
+bool may_have_floats(const void *tensor, double count);
+
+/* x − x is NaN for NaN and infinity. */
+static inline bool is_finite(double x) { return x - x == 0; }
+
+#endif
