@@ -24,7 +24,8 @@ run_tests() {
   "$node" --expose-gc --test --test-timeout=1800000 "$@"
 }
 
-find_tests() { find "$@" -name node_modules -prune -o -name '*.test.js' -print | sort; }
+# Arguments: folders, then more for find.
+find_tests() { find "$@" -name '*.test.js' -not -path '*/node_modules/*' -print | sort; }
 
 #: build  the core, the module and the page, into dist/ (the default)
 verb_build() {
@@ -36,6 +37,29 @@ verb_build() {
 verb_start() {
   verb_build
   exec "$node" web/host/serve.js "$@"
+}
+
+#: dev  serve the page from its sources and reload it when one changes; --port N
+verb_dev() {
+  setup
+  run_make module
+  exec "$node" web/host/dev.js "$@"
+}
+
+#: check  formatting, lint, types, length of lines; NAME of a check…
+verb_check() {
+  setup
+  need has_c_tools "$C_TOOLS"
+  run_make dist/abi/abi.js
+  "$node" src/build/check.js "$@"
+}
+
+#: format  format everything
+verb_format() {
+  setup
+  need has_c_tools "$C_TOOLS"
+  node_modules/.bin/biome format --write .
+  find src tests -name node_modules -prune -o -name '*.[ch]' -print0 | xargs -0 clang-format-19 -i
 }
 
 #: test  build and run every test
@@ -50,6 +74,36 @@ verb_test() {
   run_tests "$node" "${all[@]}"
   say "tests: Node $(node_modules/node/bin/node --version), relaxed SIMD"
   run_tests node_modules/node/bin/node "${module[@]}"
+}
+
+#: coverage  which lines the tests run
+verb_coverage() {
+  local tests=() counts=$PWD/dist/coverage/counts
+  setup_tests
+  run_make page native counted CLANG="$(sanitizing_clang)"
+  rm -rf dist/coverage
+  mapfile -t tests < <(find_tests tests -not -path 'tests/package/*')
+  NODE_V8_COVERAGE=$counts CHROMIUM_COVERAGE=$counts run_tests "$node" "${tests[@]}" ||
+    say 'coverage: not all tests passed'
+  "$node" src/build/coverage.js "$counts" <(count_native)
+}
+
+# Runs the native tests of the core, and prints what clang counted as JSON.
+count_native() {
+  local flavour bin
+  bin=$(dirname "$(readlink -f "$(command -v clang-19)")")
+  for flavour in simd128 relaxed; do
+    LLVM_PROFILE_FILE=dist/coverage/$flavour.profraw "dist/test/counted.$flavour" >&2
+  done
+  "$bin/llvm-profdata" merge dist/coverage/*.profraw -o dist/coverage/core.profdata
+  "$bin/llvm-cov" export -summary-only -instr-profile dist/coverage/core.profdata \
+    dist/test/counted.simd128 -object dist/test/counted.relaxed
+}
+
+#: reference  the reference of the module, into dist/site/reference
+verb_reference() {
+  setup
+  run_make reference
 }
 
 #: bench  measure it beside other packages; --only NAME, --no-chromium, --tiny
@@ -107,7 +161,7 @@ verb_screenshots() {
 #: package  test, then all that the npm package needs, types included
 verb_package() {
   verb_test
-  run_make module types
+  run_make module types reference
 }
 
 #: clean  remove dist/

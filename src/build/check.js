@@ -114,7 +114,6 @@ const CHECKS = {
   biome: async () => (await bin('biome', 'format', '.')) + (await bin('biome', 'lint', '--error-on-warnings', '.')),
   'clang-format': () => run('clang-format-19', ['--dry-run', '-Werror', ...inC()]),
   types: () => checkTypes('tsconfig.json'),
-  'web types': () => checkTypes('web/tsconfig.json'),
   'clang-tidy': checkC,
 };
 

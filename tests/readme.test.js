@@ -1,0 +1,146 @@
+// What the documents say: every program in them runs as it stands, every file and verb they name exists, and the
+// figures are those of the benchmark and of the built files.
+
+import assert from 'node:assert/strict';
+import { execFile, execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { transform } from 'esbuild';
+import { serve } from '../web/host/serve.js';
+import { launch } from './support/chromium.js';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const read = (path) => readFileSync(join(root, path), 'utf8');
+const DOCUMENTS = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'src/js/guide.md'];
+const documents = DOCUMENTS.map((path) => ({ path, text: read(path) }));
+const readme = documents[0].text;
+
+/** The programs of one language: { name, text }. */
+const programs = (language) =>
+  documents.flatMap(({ path, text }) =>
+    [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, 'gm'))].map(([, program], i) => ({
+      name: `${path}, ${language} ${i + 1}`,
+      text: program,
+    })),
+  );
+
+/** A folder with the package installed and the page beside it. */
+const folder = mkdtempSync(join(tmpdir(), 'headlight-readme-'));
+let browser, server;
+before(async () => {
+  const installed = join(folder, 'node_modules/headlight');
+  mkdirSync(join(installed, 'dist'), { recursive: true });
+  cpSync(join(root, 'package.json'), join(installed, 'package.json'));
+  for (const name of readdirSync(join(root, 'dist')).filter((file) => /\.(js|wasm)$/.test(file)))
+    cpSync(join(root, 'dist', name), join(installed, 'dist', name));
+  cpSync(join(root, 'dist/site'), join(folder, 'headlight'), { recursive: true });
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+  [browser, server] = await Promise.all([
+    launch(),
+    serve({ root: folder, headers: { 'Content-Security-Policy': '' } }),
+  ]);
+});
+after(async () => {
+  await browser?.close();
+  await server?.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** What a program says it prints: the comments behind console.log(…); */
+const printed = (program) => [...program.matchAll(/^\s*console\.log\(.*\); \/\/ (.*)$/gm)].map(([, said]) => said);
+
+test('every program for Node runs, and prints what its comments say', async () => {
+  assert.ok(programs('js').length > 5);
+  for (const { name, text } of programs('js')) {
+    const file = join(folder, 'program.js');
+    writeFileSync(file, text);
+    const { stdout } = await promisify(execFile)(process.execPath, [file], { timeout: 120_000 }).catch((error) =>
+      assert.fail(`${name}: ${error.stderr}`),
+    );
+    assert.deepEqual(stdout.split('\n').slice(0, -1), printed(text), name);
+  }
+});
+
+test('every program for a page runs in Chromium', async () => {
+  assert.equal(programs('html').length, 2);
+  for (const { name, text } of programs('html')) {
+    writeFileSync(join(folder, 'index.html'), `<!doctype html><meta charset="utf-8"><title>test</title><body>${text}`);
+    const page = await browser.newPage();
+    const faults = [];
+    page.on('pageerror', (error) => faults.push(error.message));
+    await page.goto(server.url);
+    await page
+      .waitForFunction(
+        () =>
+          document.body.textContent.startsWith('[[[10],[16.6976') || document.querySelector('#here > div')?.shadowRoot,
+        undefined,
+        { timeout: 120_000 },
+      )
+      .catch((error) => assert.fail(`${name}: ${error.message} ${faults}`));
+    assert.deepEqual(faults, [], name);
+    await page.close();
+  }
+});
+
+test('every command is one that package.json or build.sh knows', () => {
+  const { scripts } = JSON.parse(read('package.json'));
+  const help = execFileSync('./build.sh', ['help'], { cwd: root, encoding: 'utf8' });
+  const verbs = new Set([...help.matchAll(/^ {2}([\w-]+)/gm)].map(([, verb]) => verb));
+  const known = new Set([...Object.keys(scripts), 'install', 'pack', 'ci']);
+  for (const { path, text } of documents) {
+    for (const [, verb] of text.matchAll(/\.\/build\.sh ([\w-]+)/g))
+      assert.ok(verbs.has(verb), `${path}: ./build.sh ${verb}`);
+    for (const [, verb] of text.matchAll(/npm (?:run )?([\w-]+)(?=[\s`])/g))
+      assert.ok(known.has(verb) || !text.includes(`\`npm ${verb}`), `${path}: npm ${verb}`);
+  }
+});
+
+test('every file that is named exists', () => {
+  const named = /`((?:src|web|tests|dist|\.ci|\.github)\/[\w./-]*)`|\]\((?!https?:|#)([^)#]+)\)/g;
+  for (const { path, text } of documents) {
+    for (const [, quoted, linked] of text.matchAll(named)) {
+      const target = quoted ?? join(dirname(path), linked);
+      if (target.startsWith('dist/site/reference')) continue;
+      assert.ok(existsSync(join(root, target)), `${path}: ${target}`);
+    }
+  }
+});
+
+test('the table of speed is that of the benchmark', () => {
+  const runs = Object.fromEntries(
+    read('tests/bench/results.md')
+      .split('\n### ')
+      .slice(1)
+      .map((part) => [part.split('\n')[0], part]),
+  );
+  const cells = (line) => line.split('|').map((cell) => cell.trim());
+  const [head, , ...rows] = readme
+    .slice(readme.indexOf('## Speed'))
+    .match(/^\|.*$/gm)
+    .map(cells);
+  const known = { 'Chromium, 1 thread': Object.keys(runs).find((name) => /^Chrom.* 1 thread$/.test(name)) };
+  assert.equal(rows.length, 4);
+  for (const [, shape, ...figures] of rows) {
+    figures.slice(0, -1).forEach((figure, i) => {
+      const run = runs[known[head[i + 2]] ?? head[i + 2]];
+      const line = run.split('\n').find((text) => text.startsWith(`| ${shape} |  |`));
+      const [, , , time, , , , ratio] = cells(line);
+      assert.equal(figure, `${time}, ${Number(ratio.replaceAll('*', '')).toFixed(1)}×`, `${shape}, ${head[i + 2]}`);
+    });
+  }
+});
+
+test('the sizes that README gives are those of the files', async () => {
+  const said = readme.match(/\((\d+) KB\) and the minified JavaScript \((\d+) KB\) are (\d+) KB together/).slice(1);
+  const wasm = readFileSync(join(root, 'dist/headlight.relaxed-threads.wasm'));
+  const js = Buffer.from((await transform(read('dist/headlight.js'), { minify: true })).code);
+  const [packedWasm, packedJs] = [wasm, js].map((bytes) => gzipSync(bytes, { level: 9 }).length);
+  [wasm.length, js.length, packedWasm + packedJs].forEach((bytes, i) => {
+    assert.ok(Math.abs(said[i] - bytes / 1000) < 1 + 0.03 * said[i], `${said[i]} KB is ${bytes} bytes`);
+  });
+});
