@@ -98,7 +98,8 @@ const PROGRAM = `
   const { load } = await import('./module.js');
   const plain = [(await load()).info, (await load({ simd: 'auto', threads: 2 })).info];
   const refused = await load({ simd: 'relaxed' }).catch((error) => [error.code, error.parameter, error.message]);
-  process.stdout.write(JSON.stringify({ simd: plain.map(({ simd }) => simd), threads: plain[1].threads, refused }), () => process.exit());
+  const said = { simd: plain.map(({ simd }) => simd), threads: plain[1].threads, refused };
+  process.stdout.write(JSON.stringify(said), () => process.exit());
 `;
 
 for (const [name, entry, options, threads] of [
@@ -145,7 +146,8 @@ test('what is missing and cannot be installed is named in one message', () => {
   assert.equal(stdout, '');
   assert.equal(
     stderr,
-    'headlight: please install one two three (on Debian and Ubuntu: sudo apt install one two three), then run this again\n',
+    'headlight: please install one two three ' +
+      '(on Debian and Ubuntu: sudo apt install one two three), then run this again\n',
   );
 });
 

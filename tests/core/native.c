@@ -317,7 +317,8 @@ static float *packed(const float *weight, size_t out, size_t in, int int8) {
   return to;
 }
 
-/* The layer backwards, its own parts being checked above: that it stays inside its arguments and gives what is finite. */
+/* The layer backwards, its own parts being checked above: that it stays inside its arguments and gives what is finite.
+ * */
 static void layer_backward(hl_multihead_args *m, float *const weights[4], int self) {
   const hl_attention_args *a = &m->attention;
   size_t HD = (size_t)a->heads * a->width, GD = (size_t)a->kv_heads * a->width, rows = (size_t)a->batch * a->queries,

@@ -17,6 +17,8 @@ writeFileSync(
   replaced(
     page,
     '</body>',
-    `<script type="text/plain" id="worker">${inside(worker)}</script>\n<script type="module">${inside(script)}</script>\n</body>`,
+    `<script type="text/plain" id="worker">${inside(worker)}</script>
+<script type="module">${inside(script)}</script>
+</body>`,
   ),
 );

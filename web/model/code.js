@@ -17,7 +17,8 @@ function written(options, batch) {
   return Object.entries(optionsOf(options, batch)).map(([name, value]) => {
     if (!value.shape) return `${name}: ${JSON.stringify(value)}`;
     const [T, S] = value.shape;
-    return `${name}: [${Array.from({ length: T }, (_, t) => `\n    [${value.data.subarray(t * S, (t + 1) * S).join(', ')}]`).join(',')},\n  ]`;
+    const rows = Array.from({ length: T }, (_, t) => `\n    [${value.data.subarray(t * S, (t + 1) * S).join(', ')}]`);
+    return `${name}: [${rows.join(',')},\n  ]`;
   });
 }
 

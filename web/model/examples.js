@@ -12,17 +12,26 @@ export const SENTENCE = 'The cat sat on the mat because it was tired , and the d
 
 const PRONOUNS = new Set('i you he she it we they me him her us them this that these those who which'.split(' '));
 const FUNCTION_WORDS = new Set(
-  'a an the and or but because so if as of to in on at by for from with is was are were be been am do did does has had have not no let'.split(
-    ' ',
-  ),
+  (
+    'a an the and or but because so if as of to in on at by for from with ' +
+    'is was are were be been am do did does has had have not no let'
+  ).split(' '),
 );
 
-/** Words with their marks, and every other sign by itself; a CJK character is a word. */
-export function tokenize(text) {
-  const word =
-    /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[\p{L}\p{M}\p{N}_'’]+|\p{Extended_Pictographic}(?:\u200d\p{Extended_Pictographic}|\p{M}|\ufe0f)*|[^\s]/gu;
-  return text.match(word) ?? [];
-}
+/** A CJK character, a word with its marks, a pictograph with what is joined to it, and every other sign by itself. */
+const TOKEN = new RegExp(
+  [
+    /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u,
+    /[\p{L}\p{M}\p{N}_'’]+/u,
+    /\p{Extended_Pictographic}(?:\u200d\p{Extended_Pictographic}|\p{M}|\ufe0f)*/u,
+    /\S/u,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'gu',
+);
+
+export const tokenize = (text) => text.match(TOKEN) ?? [];
 
 /**
  * Inputs and projections by which eight heads each do one thing.

@@ -7,7 +7,8 @@ export const MOST_LINKS = 1500;
  * The weights worth a line.
  * @param {{ weights: Float32Array, T: number, S: number }} head
  * @param {number[] | null} queries all of them where null
- * @param {{ kind: 'mass', share: number } | { kind: 'top', count: number }} rule the fewest weights that make up a share
+ * @param {{ kind: 'mass', share: number } | { kind: 'top', count: number }} rule the fewest weights that make up a
+ * share
  *   of their row, or the largest ones
  * @param {{ queries: { from: number, to: number }, keys: { from: number, to: number } }} [region] what is shown
  * @returns {{ query: number, key: number, weight: number }[]} by query, then by falling weight

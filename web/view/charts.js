@@ -40,7 +40,8 @@ function thin(points, most) {
 
 /**
  * @param {HTMLCanvasElement} canvas
- * @param {{ series: { points: [number, number][], colour: string, width?: number, dashed?: boolean }[], from?: number, to?: number,
+ * @param {{ series: { points: [number, number][], colour: string, width?: number, dashed?: boolean }[], from?: number,
+ * to?: number,
  *   log?: boolean, mark?: number, width: number, height: number, colours: object }} chart
  */
 export function drawCurves(canvas, { series, from = 0, to, log = false, mark, width, height, colours }) {

@@ -22,7 +22,10 @@ export class HeadlightError extends Error {
     this.got = got;
   }
 
-  /** By name, not by identity: the entries of the package are bundled apart, each with its own copy. @param {unknown} value */
+  /**
+   * By name, not by identity: the entries of the package are bundled apart, each with its own copy. @param {unknown}
+   * value
+   */
   static [Symbol.hasInstance](value) {
     return value instanceof Error && value.name === 'HeadlightError';
   }

@@ -1,6 +1,9 @@
 // Floating-point numbers of 8 and 16 bits: a sign, an exponent, a fraction.
 
-/** @typedef {{ exponent: number, fraction: number, finite?: boolean }} FloatFormat bits of each; finite: no infinities, and NaN is all ones */
+/**
+ * @typedef {{ exponent: number, fraction: number, finite?: boolean }} FloatFormat bits of each; finite: no infinities,
+ * and NaN is all ones
+ */
 
 /** @type {Record<'F16' | 'BF16' | 'F8_E4M3' | 'F8_E5M2', FloatFormat>} */
 export const FLOATS = {

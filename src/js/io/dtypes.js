@@ -7,8 +7,14 @@ import { decodeFloats, encodeFloats, FLOATS } from '../check/floats.js';
 /** @import { NumberArray } from '../check/tensorlike.js' */
 /** @import { FloatFormat } from '../check/floats.js' */
 
-/** @typedef {'BOOL' | 'U8' | 'I8' | 'U16' | 'I16' | 'U32' | 'I32' | 'U64' | 'I64' | 'F8_E4M3' | 'F8_E5M2' | 'F16' | 'BF16' | 'F32' | 'F64'} KnownDType */
-/** @typedef {KnownDType | (string & {})} DType a file may hold tensors of other types: these are listed, and refused when their data is read */
+/**
+ * @typedef {'BOOL' | 'U8' | 'I8' | 'U16' | 'I16' | 'U32' | 'I32' | 'U64' | 'I64' | 'F8_E4M3' | 'F8_E5M2' | 'F16' |
+ * 'BF16' | 'F32' | 'F64'} KnownDType
+ */
+/**
+ * @typedef {KnownDType | (string & {})} DType a file may hold tensors of other types: these are listed, and refused
+ * when their data is read
+ */
 /**
  * @typedef {object} StoredTensor
  * @property {DType} dtype
@@ -18,7 +24,10 @@ import { decodeFloats, encodeFloats, FLOATS } from '../check/floats.js';
  */
 /** @typedef {{ data: NumberArray, shape: readonly number[], dtype?: DType }} WritableTensor */
 
-/** @typedef {{ bytes: number, array: any, float?: FloatFormat, range?: [number | bigint, number | bigint], npy?: string }} Kind */
+/**
+ * @typedef {{ bytes: number, array: any, float?: FloatFormat, range?: [number | bigint, number | bigint], npy?: string
+ * }} Kind
+ */
 
 /** range: of integers. npy: the letter and size that NumPy has for it. @type {Record<KnownDType, Kind>} */
 export const KINDS = {

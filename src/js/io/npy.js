@@ -8,7 +8,10 @@ import { identify } from './identify.js';
 /** @import { NumberArray } from '../check/tensorlike.js' */
 /** @import { KnownDType, StoredTensor, WritableTensor } from './dtypes.js' */
 
-/** @typedef {{ descr: string, dtype?: KnownDType, bigEndian: boolean, fortran: boolean, shape: number[], start: number }} NpyHeader descr: the type as NumPy writes it */
+/**
+ * @typedef {{ descr: string, dtype?: KnownDType, bigEndian: boolean, fortran: boolean, shape: number[], start: number
+ * }} NpyHeader descr: the type as NumPy writes it
+ */
 
 const MAGIC = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59];
 /** As long as version 1 can be. */
@@ -105,7 +108,8 @@ function readHeader(caller, bytes) {
   if (length > bytes.length - start)
     throw formatError(
       caller,
-      `the header claims ${length} bytes, expected at most the ${bytes.length - start} that follow: the file is truncated`,
+      `the header claims ${length} bytes, expected at most the ${bytes.length - start} that follow: ` +
+        'the file is truncated',
       { expected: bytes.length - start, got: length },
     );
   if (length > MOST_HEADER)

@@ -1,4 +1,5 @@
-// safetensors: 8 bytes of header length, a JSON header, the data. A header can be read alone, for files that are read in
+// safetensors: 8 bytes of header length, a JSON header, the data. A header can be read alone, for files that are read
+// in
 // ranges. Everything that a file claims is checked before anything is allocated by it.
 
 import { quote } from '../check/quote.js';
@@ -9,7 +10,10 @@ import { parseJson } from './json.js';
 
 /** @import { DType, StoredTensor, WritableTensor } from './dtypes.js' */
 
-/** @typedef {{ dtype: DType, shape: number[], begin: number, end: number }} TensorRange the bytes of the file from begin to end, end not included */
+/**
+ * @typedef {{ dtype: DType, shape: number[], begin: number, end: number }} TensorRange the bytes of the file from begin
+ * to end, end not included
+ */
 /** @typedef {{ tensors: Record<string, TensorRange>, metadata: Record<string, string> }} SafetensorsHeader */
 
 /** The limit of the format's own reader. */
@@ -232,7 +236,8 @@ function checkCover(caller, tensors, start, fileSize) {
 }
 
 /**
- * @param {Record<string, WritableTensor>} tensors a Headlight Tensor fits; dtype follows the array, and may ask for another
+ * @param {Record<string, WritableTensor>} tensors a Headlight Tensor fits; dtype follows the array, and may ask for
+ * another
  * @param {Record<string, string>} [metadata]
  * @returns {Uint8Array}
  */
@@ -266,7 +271,8 @@ export function writeSafetensors(tensors, metadata) {
   if (length > MOST_HEADER || entries.length > MOST_NAMES)
     throw formatError(
       caller,
-      `the header takes ${length} bytes for ${entries.length} tensors, expected at most ${MOST_HEADER} for ${MOST_NAMES}`,
+      `the header takes ${length} bytes for ${entries.length} tensors, ` +
+        `expected at most ${MOST_HEADER} for ${MOST_NAMES}`,
     );
   const file = allocate(caller, 8 + length + at, () => new Uint8Array(8 + length + at));
   new DataView(file.buffer).setBigUint64(0, BigInt(length), true);

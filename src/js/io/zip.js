@@ -1,11 +1,15 @@
 // zip archives, as far as npz needs them: the central directory, stored and deflated files, sizes of 64 bits. What an
-// archive claims of its sizes is checked against its bytes before anything is allocated, and nothing is unpacked beyond it.
+// archive claims of its sizes is checked against its bytes before anything is allocated, and nothing is unpacked beyond
+// it.
 
 import { HeadlightError } from '../check/errors.js';
 import { quote } from '../check/quote.js';
 import { allocate, formatError } from './bytes.js';
 
-/** @typedef {{ name: string, method: number, crc: number, size: number, packed: Uint8Array }} ZipFile size: of what is packed */
+/**
+ * @typedef {{ name: string, method: number, crc: number, size: number, packed: Uint8Array }} ZipFile size: of what is
+ * packed
+ */
 /** @typedef {{ name: string, method: number, crc: number, size: number, packedSize: number, offset: number }} Listed */
 
 const [FILE, LISTED, END, END64, LOCATOR] = [0x04034b50, 0x02014b50, 0x06054b50, 0x06064b50, 0x07064b50];

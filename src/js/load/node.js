@@ -15,7 +15,8 @@ async function read(url) {
   } catch (cause) {
     throw new HeadlightError(
       'LOAD',
-      `load: cannot read ${url.href}: ${/** @type {Error} */ (cause).message}. Pass { wasm: url } if the file lies elsewhere`,
+      `load: cannot read ${url.href}: ${/** @type {Error} */ (cause).message}. ` +
+        'Pass { wasm: url } if the file lies elsewhere',
       {
         parameter: 'wasm',
         cause,
@@ -24,7 +25,10 @@ async function read(url) {
   }
 }
 
-/** What a thread runs: the same module on the same memory, with a stack of its own. As text, so that bundlers need not find it. */
+/**
+ * What a thread runs: the same module on the same memory, with a stack of its own. As text, so that bundlers need not
+ * find it.
+ */
 const THREAD = `
 const { parentPort, workerData: { module, memory, stack, number } } = require('node:worker_threads');
 WebAssembly.instantiate(module, { env: { memory } }).then(({ exports }) => {

@@ -15,7 +15,10 @@ export function clear(list) {
 /** Watches the tensors of one memory. */
 export class Collector {
   #unreachable;
-  /** Small tensors not registered yet: it takes time, and most are disposed of before the collector runs. @type {Tensor[]} */
+  /**
+   * Small tensors not registered yet: it takes time, and most are disposed of before the collector runs. @type
+   * {Tensor[]}
+   */
   #young = [];
   /** Watches an object that is garbage at once: so it tells that the collector has run. */
   #sentinel = new FinalizationRegistry(() => {

@@ -79,7 +79,9 @@ const PROBLEMS = {
       .forward(hl.uniform([1, 1, 512], { seed: 1 }), hl.uniform([1, 64, 512], { seed: 2 })),
 };
 
-/** Output and gradients; the sharing of backward changes with few heads, and with what adds to one and the same bias. */
+/**
+ * Output and gradients; the sharing of backward changes with few heads, and with what adds to one and the same bias.
+ */
 const train =
   (options, inputs, forward = {}) =>
   (hl) => {
@@ -193,7 +195,8 @@ test('a program ends by itself: workers asleep, spinning, disposed of or forgott
   assert.equal(await program(`const hl = await load({ threads: 3 }); ${work} console.log(hl.info.threads);`), '3');
   assert.equal(
     await program(
-      `const hl = await load({ threads: 3 }); await new Promise((r) => setTimeout(r, 100)); ${work} hl.dispose(); console.log('done');`,
+      `const hl = await load({ threads: 3 });
+      await new Promise((r) => setTimeout(r, 100)); ${work} hl.dispose(); console.log('done');`,
     ),
     'done',
   );
@@ -207,7 +210,8 @@ test('a program ends by itself: workers asleep, spinning, disposed of or forgott
 
 test('after dispose() the workers are gone', async () => {
   const count = `(process.report.getReport().workers ?? []).length`;
-  const body = `const hl = await load({ threads: 3 }); const before = ${count}; hl.dispose(); await new Promise((r) => setTimeout(r, 300)); console.log(before, ${count});`;
+  const body = `const hl = await load({ threads: 3 }); const before = ${count}; hl.dispose();
+    await new Promise((r) => setTimeout(r, 300)); console.log(before, ${count});`;
   assert.equal(await program(body), '2 0');
 });
 

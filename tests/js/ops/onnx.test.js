@@ -13,8 +13,7 @@ const TOLERANCE = { float64: 5e-6, float32: 5e-6, float16: 1.5e-3 };
 const STEPS = ['scaled', 'capped', 'masked'];
 
 const DELIBERATE = {
-  x_mask_last_dim_one:
-    'a mask whose last axis is 1 is broadcast over the keys, as every other axis is; the reference operator pads it with −∞',
+  x_mask_last_dim_one: 'a mask whose last axis is 1 is broadcast over the keys; the reference operator pads it with −∞',
 };
 
 function optionsOf({ attributes: a, inputs, outputs }) {

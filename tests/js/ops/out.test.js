@@ -33,7 +33,7 @@ test(
   }),
 );
 
-test('an out that does not fit, is an input, stands twice, or is no tensor is refused before anything is written', () => {
+test('an out of another shape, an input, the same twice, or no tensor is refused before anything is written', () => {
   hl.scope(() => {
     const x = hl.randn([1, 3, 4], { seed: 1 });
     const before = x.copy();

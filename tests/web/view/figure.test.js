@@ -93,7 +93,7 @@ test('shift and a click mark more rows, in lines and in every head; Escape lets 
   await addressHas(/also=%5B\d+%5D/);
 });
 
-test('patches: the patch under the pointer asks, a click holds it, then others are read; arrows walk the picture', async () => {
+test('patches: the patch under the pointer is the query, a click holds it, arrows walk the picture', async () => {
   await open();
   await page.selectOption('#example', 'patches');
   await settle();

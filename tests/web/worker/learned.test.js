@@ -39,7 +39,7 @@ test("the weights shown are the trained model's own, layer after layer", async (
   model.dispose();
 });
 
-test('a head of the first layer looks one back, one of the second is an induction head; it goes on with what repeats', async () => {
+test('a head of the first layer looks one back, one of the second is an induction head', async () => {
   const solved = await solve({});
   const labels = Array.from(labelsOf(tokenize(text)));
   const scores = Array.from({ length: 8 }, (_, h) => headScores(solved.headOf(h), labels));

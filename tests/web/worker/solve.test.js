@@ -31,7 +31,7 @@ const corners = (T, S) => [
   { query: Math.floor(T / 2), key: Math.floor(S / 3) },
 ];
 
-test('every step shown equals float64: projections, scores at each step, weights, values, the joined heads', async () => {
+test('every step shown equals float64, from the projections to the joined heads', async () => {
   for (const patch of SETTINGS) {
     const state = change(initialState, patch);
     const solved = await solve(state);
@@ -120,7 +120,7 @@ test("the output is the layer's own", async () => {
   }
 });
 
-test("a visitor's own weights are those of the layer: the cell's output is what PyTorch's names and biases give", async () => {
+test("a visitor's own weights are those of the layer, by PyTorch's names and with its biases", async () => {
   const layer = hl.multiHeadAttention({ embedDim: 12, numHeads: 3, seed: 5 });
   for (const name of ['bq', 'bk', 'bv', 'bo'])
     layer.parameters[name].data.set(hl.randn([12], { seed: name.charCodeAt(1) }).data);
