@@ -149,7 +149,10 @@ function multiheadBackward(k) {
   return call;
 }
 
-/** The fields that are no pointers, and how many words each has: of those that step over bytes only 0 can be told from a good one. */
+/**
+ * The fields that are no pointers, and how many words each has: of those that step over bytes only 0 can be told from a
+ * good one.
+ */
 const COUNTS = {
   ...{ outputStride: 3, queryStride: 3, keyStride: 3, valueStride: 3, biasStride: 4, validLensStride: 2 },
   ...{ batch: 1, heads: 1, kvHeads: 1, queries: 1, keys: 1, width: 1, valueWidth: 1, appended: 1 },

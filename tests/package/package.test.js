@@ -207,7 +207,7 @@ describe('the package', () => {
     }
   });
 
-  test('the file for browsers has no word of Node', () => {
+  test('the files for browsers use nothing of Node', () => {
     for (const name of ['headlight.js', 'headlight.worker.js', 'headlight.inline.js', 'formats.js']) {
       assert.doesNotMatch(
         readFileSync(file('node_modules/headlight/dist', name), 'utf8'),
@@ -246,7 +246,7 @@ describe('the package', () => {
     assert.match(note, /Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Embedder-Policy: require-corp/);
   });
 
-  test('goes on with one thread where the worker is not to be had', async () => {
+  test('goes on with one thread where the worker is missing', async () => {
     for (const name of ['headlight.js', 'headlight.relaxed.wasm', 'headlight.relaxed-threads.wasm'])
       cpSync(file('node_modules/headlight/dist', name), file('alone', name));
     write('alone/main.js', `import { load } from './headlight.js'; ${THREADED} document.body.dataset.said = text;`);

@@ -129,7 +129,7 @@ test(
 );
 
 test(
-  'a block of nothing is a block',
+  'a block of size 0 is valid',
   kernels(({ core }) => {
     const [a, b] = [core.hl_tensor_alloc(0) >>> 0, core.hl_tensor_alloc(0) >>> 0];
     assert.ok(a !== 0 && b !== 0 && a !== b);

@@ -84,7 +84,7 @@ test(
 );
 
 test(
-  'where four columns or fewer count, they have the same bits, and the others stay as they are',
+  'with four columns or fewer these have the same bits, and the others are not written',
   kernels((k) => {
     const [keys, scores] = [21, numbers(21 * COLS, 5)];
     const run = (columns) => {

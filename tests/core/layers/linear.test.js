@@ -76,7 +76,7 @@ test(
 );
 
 test(
-  'products that share their input are what they are alone',
+  'products that share their input equal separate products',
   kernels((k) => {
     const [rows, inside, outs] = [67, 300, [200, 5, 193]];
     const x = numbers(rows * inside, 2);

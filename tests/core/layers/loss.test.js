@@ -100,7 +100,7 @@ test(
 );
 
 test(
-  'large logits are safe; a certain answer costs nothing, a wrong one what it should',
+  'large logits do not overflow; a certain right answer has a loss of 0',
   kernels((k) => {
     const { loss, losses, dLogits, correct, best } = run(k, [1e4, -1e4, 3e38, 0, 1e4, -Infinity], [0, 1, 0]);
     assert.deepEqual([...losses], [0, Math.fround(3e38), 0]);
@@ -123,7 +123,7 @@ test(
 );
 
 test(
-  'the first of equal logits is the best; a row of NaN has none and spoils no other',
+  'the first of equal logits is the best; a row of NaN has none and affects no other row',
   kernels((k) => {
     const { best, correct, losses } = run(k, [2, 5, 5, NaN, NaN, NaN, -Infinity, -Infinity, 1], [1, 0, 2]);
     assert.deepEqual(best, [1, -1, 2]);

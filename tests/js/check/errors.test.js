@@ -291,7 +291,7 @@ for (const [options, parameter, message] of [
   test(`load refuses ${JSON.stringify(options)}`, () =>
     assert.rejects(load(options), { code: 'ARGUMENT', parameter, message }));
 
-test('a view that has ended because memory grew is told from one of the wrong length', async () => {
+test('a view that memory growth has detached is not mistaken for one of a wrong length', async () => {
   const small = await load();
   const { data } = small.zeros([4, 8]);
   small.zeros([2 ** 20]);

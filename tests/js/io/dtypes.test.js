@@ -168,7 +168,7 @@ test('what is no tensor is not written', () => {
   }
 });
 
-test('what is to be written is looked at once', () => {
+test('data to be written is read once', () => {
   let looks = 0;
   const tensor = {
     get data() {

@@ -44,7 +44,7 @@ test('a file of ours given to another reader is named with the reader it needs',
   await rejects(readNpz(tensors), /this is a safetensors file: use readSafetensors, expected an npz file/);
 });
 
-test('what nobody knows is not named', () => {
+test('a file of an unknown format is not named', () => {
   for (let first = 0; first < 256; first++) {
     const bytes = Uint8Array.of(first, 254, 253, 252, 251, 250, 249, 248, 247, 246, 245);
     assert.throws(

@@ -34,7 +34,7 @@ test('data in big-endian order is read', () => {
   );
 });
 
-test('Fortran order is turned round', () => {
+test('arrays in Fortran order are transposed', () => {
   for (const shape of [[6], [2, 3], [2, 3, 4], [3, 1, 1, 2, 1], [1, 5, 1], [2, 0, 3], [2, 2, 2, 2, 2, 2]]) {
     const count = shape.reduce((a, b) => a * b, 1);
     const strides = shape.map((_, axis) => shape.slice(0, axis).reduce((a, b) => a * b, 1));

@@ -145,7 +145,7 @@ test('thousands of short calls, each shared out, agree', async () => {
   four.dispose();
 });
 
-test('fewer chunks than workers: nobody works outside the workspace', async () => {
+test('with fewer chunks than workers no worker writes outside the workspace', async () => {
   const hl = await load({ threads: 4 });
   const [q, k, v] = [1, 2, 3].map((seed) => hl.randn([1, 2, 90, 64], { seed }));
   const expected = hl.attention(q, k, v).output;
@@ -190,7 +190,7 @@ test('the limit of the memory holds with threads, too', async () => {
   hl.dispose();
 });
 
-test('a program ends by itself: workers asleep, spinning, disposed of or forgotten', async () => {
+test('workers do not keep a program alive: idle, spinning, disposed of or garbage-collected', async () => {
   const work = 'hl.attention(hl.randn([8, 300, 32], {}), hl.randn([8, 300, 32], {}), hl.randn([8, 300, 32], {}));';
   assert.equal(await program(`const hl = await load({ threads: 3 }); ${work} console.log(hl.info.threads);`), '3');
   assert.equal(
@@ -208,14 +208,14 @@ test('a program ends by itself: workers asleep, spinning, disposed of or forgott
   );
 });
 
-test('after dispose() the workers are gone', async () => {
+test('dispose() ends the workers', async () => {
   const count = `(process.report.getReport().workers ?? []).length`;
   const body = `const hl = await load({ threads: 3 }); const before = ${count}; hl.dispose();
     await new Promise((r) => setTimeout(r, 300)); console.log(before, ${count});`;
   assert.equal(await program(body), '2 0');
 });
 
-test('where threads are not to be had there is one, and info says why', async () => {
+test('where threads cannot start there is one, and info says why', async () => {
   const inline = await loadInline({ threads: 4 });
   assert.equal(inline.info.threads, 1);
   assert.match(inline.info.threadsNote, /headlight\/inline runs on one thread/);

@@ -140,7 +140,7 @@ test('100 000 forwards leave the memory as it was', { timeout: 120_000 }, () => 
   });
 });
 
-test('tensors that nobody holds any more are freed by the collector', {
+test('tensors that are no longer referenced are freed by the garbage collector', {
   skip: !globalThis.gc && 'needs --expose-gc',
 }, async () => {
   const before = used();

@@ -113,7 +113,7 @@ test(
 );
 
 test(
-  'judge gives the loss of learn, and leaves no trace',
+  'judge gives the loss of learn and changes nothing',
   everywhere((hl) => {
     const model = build(hl, FORMS[1]);
     assert.deepEqual(model.judge(LABELS, TARGETS), model.learn(LABELS, TARGETS));
@@ -288,7 +288,7 @@ test('of many wrong names a few are listed', () => {
 });
 
 test(
-  'a model that a scope returns stays whole',
+  'a model that a scope returns keeps its tensors',
   everywhere((hl) => {
     const model = hl.scope(() => hl.transformer(SMALL));
     assert.ok(Number.isFinite(model.learn(LABELS, TARGETS).loss));
@@ -313,7 +313,7 @@ test('two thousand steps take no more memory than two', () => {
   model.dispose();
 });
 
-test('an absurd learning rate is seen in the loss, and harms nobody else', () => {
+test('a learning rate that is too high shows in the loss and affects no other model', () => {
   const other = build(hl, FORMS[1]);
   const before = other.judge(LABELS, TARGETS);
   const model = hl.transformer({ ...SMALL, norm: 'none' });
@@ -368,7 +368,7 @@ function inductionScores({ data, shape: [B, H, T] }, { data: labels }) {
   });
 }
 
-test('of a text a model learns more than how often each character comes', () => {
+test('a model of a text does better than the frequencies of its characters', () => {
   const text = 'the quick brown fox jumps over the lazy dog, and the dog, being lazy, lets the fox jump. '.repeat(23);
   const task = textTask(text);
   const counts = [...text].reduce((map, sign) => map.set(sign, (map.get(sign) ?? 0) + 1), new Map());

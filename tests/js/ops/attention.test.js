@@ -104,7 +104,7 @@ test(
 );
 
 test(
-  'the order of keys does not matter, that of queries is that of the output',
+  'permuting the keys changes nothing, permuting the queries permutes the output',
   everywhere((hl) => {
     const [q, k, v] = [array([1, 2, 9, 4], 1), array([1, 2, 10, 4], 2), array([1, 2, 10, 3], 3)];
     const reverse = ({ data, shape: [b, h, n, d] }) => {
@@ -148,7 +148,7 @@ test(
 );
 
 test(
-  'a cache gives what the whole sequence gives, a step at a time',
+  'decoding step by step with a cache equals the whole sequence',
   everywhere((hl) => {
     const [B, H, G, N, D] = [2, 4, 2, 9, 6];
     const [q, k, v] = [array([B, H, N, D], 1), array([B, G, N, D], 2), array([B, G, N, D], 3)];
@@ -177,7 +177,7 @@ test(
 );
 
 test(
-  'a mask may end early where validLens hides the rest, and not otherwise',
+  'a mask may end before the last key only where validLens hides the rest',
   everywhere((hl) => {
     const [q, k, v] = [array([2, 1, 3, 4], 1), array([2, 1, 7, 4], 2), array([2, 1, 7, 4], 3)];
     const bias = array([3, 5], 4);
@@ -290,7 +290,7 @@ test(
 );
 
 test(
-  'sizes of 0 are allowed and give what is left',
+  'sizes of 0 are allowed',
   everywhere((hl) => {
     const run = (B, T, S, Dv, options) =>
       hl.attention(array([B, 2, T, 4]), array([B, 2, S, 4]), array([B, 2, S, Dv]), options);

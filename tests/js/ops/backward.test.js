@@ -160,7 +160,7 @@ test(
 );
 
 test(
-  'training changes no bit of the output, p = 0 none of a gradient; p = 1 leaves none',
+  'training changes no bit of the output; p = 0 changes no gradient, p = 1 makes gradients 0',
   everywhere((hl) => {
     const [x, dOutput] = [array([1, 2, 9, 8]), array([1, 2, 9, 8], 2)];
     const outputs = [true, false].map((train) => [
@@ -176,7 +176,7 @@ test(
 );
 
 test(
-  'nothing of a hidden key reaches a gradient, and what sees no key has none',
+  'a hidden key contributes to no gradient, and a query that sees no key has none',
   everywhere((hl) => {
     for (const poison of [NaN, Infinity, -Infinity]) {
       const [q, k, v, dOutput] = [
@@ -412,7 +412,7 @@ test(
 );
 
 test(
-  'backward goes by what forward was given, whatever has become of it since',
+  'backward uses the inputs as they were at forward, even if they have changed since',
   everywhere((hl) => {
     const [x, mask, bias] = [
       hl.tensor(array([2, 5, 16], 1)),
@@ -447,7 +447,7 @@ test(
   }),
 );
 
-test('what training keeps is freed by backward, by the next forward, with the result and with the layer', () => {
+test('what forward saves for backward is freed by backward, the next forward, and dispose', () => {
   const layer = hl.multiHeadAttention({ embedDim: 16, numHeads: 4 });
   const [x, dOutput] = [array([2, 50, 16], 1), array([2, 50, 16], 2)];
   const forward = (train) => layer.forward(x, { train }).dispose();
@@ -473,7 +473,7 @@ test('what training keeps is freed by backward, by the next forward, with the re
 });
 
 test(
-  'backward in the wrong place, or given the wrong thing, says so',
+  'backward without a forward, or with wrong arguments, is an error',
   everywhere((hl) => {
     const layer = hl.multiHeadAttention({ embedDim: 8, numHeads: 2 });
     const [x, past] = [array([1, 3, 8]), array([1, 2, 3, 4])];

@@ -131,7 +131,7 @@ test(
 );
 
 test(
-  'a layer drops only in training, each time otherwise, the same after the same seed',
+  'a layer drops weights only in training, differently each time, and repeats with the seed',
   everywhere((hl) => {
     const [a, b] = [1, 1].map(() => hl.multiHeadAttention({ embedDim: 32, numHeads: 4, dropout: 0.5, seed: 8 }));
     const x = array([2, 20, 32]);

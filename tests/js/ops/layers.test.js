@@ -49,7 +49,7 @@ test(
   }),
 );
 
-test('a layer keeps its own copy of what backward needs: the input may change or go', () => {
+test('a layer copies what backward needs: the input may change or be disposed of', () => {
   hl.scope(() => {
     for (const example of golden.layers.filter(({ dx }) => dx)) {
       const layer = build(hl, example);
@@ -62,7 +62,7 @@ test('a layer keeps its own copy of what backward needs: the input may change or
   });
 });
 
-test('what is kept is given back by the next forward, by dispose, and at the end of a scope', () => {
+test('what forward saves is freed by the next forward, by dispose, and at the end of a scope', () => {
   const used = () => hl.info.memory.used;
   const start = used();
   const layer = hl.layerNorm({ width: 64 });
@@ -100,7 +100,7 @@ test('an embedding takes one sequence or a batch, labels of any kind, and an off
 });
 
 test(
-  'a block of all of them with attention learns to repeat what stood two places before',
+  'a block of these layers and attention learns to repeat the token two places before',
   everywhere((hl) => {
     const [count, width, context] = [5, 16, 12];
     const attention = hl.multiHeadAttention({ embedDim: width, numHeads: 2, seed: 1 });

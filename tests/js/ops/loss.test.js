@@ -20,7 +20,7 @@ test(
   }),
 );
 
-test('logits may have any number of leading axes; nothing counted costs nothing', () => {
+test('logits may have any number of leading axes; with no counted label the loss is 0', () => {
   hl.scope(() => {
     const { dLogits, counted } = hl.crossEntropy(hl.randn([2, 3, 5], { seed: 1 }), [
       [0, 1, 2],

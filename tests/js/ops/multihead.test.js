@@ -15,7 +15,7 @@ const x = (shape, seed = 1) => ({
   shape,
 });
 
-test('one line stays one line', async () => {
+test('a layer is created and called in one expression', async () => {
   const hl = await load();
   const y = hl
     .multiHeadAttention({ embedDim: 100, numHeads: 5 })

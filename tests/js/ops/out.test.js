@@ -94,7 +94,7 @@ test(
 );
 
 test(
-  'a layer that leaves a scope takes its packed weights along, and frees them with it',
+  'a layer that a scope returns keeps its packed weights, and frees them with dispose',
   everywhere((hl) => {
     const { used } = hl.info.memory;
     const layer = hl.scope(() => hl.multiHeadAttention({ embedDim: 32, numHeads: 4, seed: 1 }));
