@@ -111,7 +111,7 @@ function linesRun(scripts) {
 const LINKS = /(?<![^])(?:\s|\/\/.*|\/\*[^]*?\*\/|import\b[^;]*;)*|^export (?:\*|\{[^}]*\}) from .*;$/gm;
 
 /** Lines of a file on which there is something to run. */
-async function linesOf(path) {
+export async function linesOf(path) {
   const source = readFileSync(join(ROOT, path), 'utf8').replace(LINKS, (text) => text.replace(/[^\n]/g, ' '));
   const { map } = await transform(source, { sourcemap: 'external' });
   return [...new Set(decodeMappings(JSON.parse(map).mappings).map(([, , , line]) => line))].sort((a, b) => a - b);

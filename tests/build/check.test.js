@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { transformSync } from 'esbuild';
+import { findFiles, longLines } from '../../src/build/check.js';
+import { decodeMappings, linesOf, paint } from '../../src/build/coverage.js';
+
+test('lines of more than 120 columns are found, by characters and not by bytes', () => {
+  assert.deepEqual(longLines(['x'.repeat(120), 'x'.repeat(121), '∞'.repeat(120), '∞'.repeat(121)].join('\n')), [2, 4]);
+});
+
+test('the files that are checked are those that people write', () => {
+  const files = findFiles();
+  for (const path of ['build.sh', 'src/core/headlight.h', 'web/host/style.css', 'tests/build/check.test.js'])
+    assert.ok(files.includes(path), path);
+  assert.deepEqual(
+    files.filter((path) => /node_modules|^dist|golden\/|package-lock/.test(path)),
+    [],
+  );
+});
+
+test('a source map leads every token back to where it stands in its source', () => {
+  const source = 'const ä = 3;\n\n  export const second = (x) =>\n    ä + x;\n';
+  const { code, map } = transformSync(source, { sourcemap: 'external', charset: 'utf8' });
+  const [from, to] = [code, source].map((text) => text.split('\n'));
+  const places = decodeMappings(JSON.parse(map).mappings);
+  assert.deepEqual([...new Set(places.map(([, , , line]) => line))], [0, 2, 3]);
+  for (const [row, column, , line, there] of places)
+    assert.equal(from[row][column], to[line][there], `${row}:${column} → ${line}:${there}`);
+});
+
+test('of the counts of a place that which lies furthest in decides', () => {
+  const functions = [
+    { ranges: [{ startOffset: 2, endOffset: 6, count: 0 }] },
+    {
+      ranges: [
+        { startOffset: 0, endOffset: 8, count: 1 },
+        { startOffset: 1, endOffset: 7, count: 0 },
+      ],
+    },
+    { ranges: [{ startOffset: 3, endOffset: 5, count: 2 }] },
+  ];
+  assert.deepEqual([...paint(8, functions)], [1, 0, 0, 1, 1, 0, 0, 1]);
+});
+
+test('lines that can be run are neither comments nor imports', async () => {
+  const text = readFileSync(new URL('../../src/js/io/formats.js', import.meta.url), 'utf8');
+  assert.match(text, /^export \{/m);
+  assert.deepEqual(await linesOf('src/js/io/formats.js'), []);
+});
