@@ -202,8 +202,8 @@ export class Headlight {
    */
   add(a, b) {
     return this.#memory.frame('add', (frame) => {
-      const inputs = [frame.read(a, 'a'), frame.read(b, 'b')];
-      const [x, y] = [frame.take(inputs[0], 'a'), frame.take(inputs[1], 'b')];
+      const [first, second] = [frame.read(a, 'a'), frame.read(b, 'b')];
+      const [x, y] = [frame.take(first, 'a'), frame.take(second, 'b')];
       if (!sameShape(x.shape, y.shape)) throw shapeError('add', 'b', y.shape, formatShape(x.shape));
       const sum = frame.make([...x.shape]);
       this.#memory.call('hl_add', 'add', sum, x.block, y.block, sum.size);

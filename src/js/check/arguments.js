@@ -17,15 +17,14 @@ export function checkOptions(caller, options, known, parameter = 'options') {
   const names = Object.keys(options);
   for (const name of names) if (!known.includes(name)) throw unknownOption(caller, name, known);
   // A Map or a promise has no names of its own, and would be taken for an object without options.
-  if (names.length === 0 && !isPlain(options)) throw argumentError(caller, parameter, options, 'an object');
+  if (names.length === 0 && !isPlain(options) && Object.prototype.toString.call(options) !== '[object Object]')
+    throw argumentError(caller, parameter, options, 'an object');
 }
 
-/** @param {object} value */
+/** Whether it inherits no options. @param {object} value */
 function isPlain(value) {
   const prototype = Object.getPrototypeOf(value);
-  return (
-    prototype === Object.prototype || prototype === null || Object.prototype.toString.call(value) === '[object Object]'
-  );
+  return prototype === Object.prototype || prototype === null;
 }
 
 /**
@@ -50,7 +49,7 @@ export function readOptions(caller, options, known) {
   checkOptions(caller, options, known);
   /** @type {Record<string, unknown>} */
   const read = {};
-  for (const name of known) {
+  for (const name of isPlain(options) ? Object.keys(options) : known) {
     const value = /** @type {Record<string, unknown>} */ (options)[name];
     if (value !== undefined) read[name] = value;
   }
@@ -163,16 +162,18 @@ export function checkNames(caller, got, expected, hint = '') {
  */
 export function readShape(shape, caller, parameter) {
   if (!Array.isArray(shape)) throw argumentError(caller, parameter, shape, 'an array of non-negative integers');
-  const { length } = shape;
-  if (length > MOST_AXES) throw argumentError(caller, parameter, shape, `at most ${MOST_AXES} sizes`);
-  /** @type {number[]} */
-  const sizes = [];
-  for (let i = 0; i < length; i++) sizes.push(shape[i]);
-  if (!sizes.every((n) => Number.isSafeInteger(n) && n >= 0))
-    throw argumentError(caller, parameter, sizes, 'an array of non-negative integers');
+  if (shape.length > MOST_AXES) throw argumentError(caller, parameter, shape, `at most ${MOST_AXES} sizes`);
+  const sizes = [...shape];
+  let others = 1;
+  let empty = false;
+  for (const n of sizes) {
+    if (!Number.isSafeInteger(n) || n < 0)
+      throw argumentError(caller, parameter, shape, 'an array of non-negative integers');
+    if (n === 0) empty = true;
+    else others *= n;
+  }
   // A shape of no elements takes no memory that would limit the other sizes, and yet something may run over them.
-  const others = sizes.includes(0) ? sizes.reduce((product, n) => product * (n || 1), 1) : 0;
-  if (others > MOST_SIZE)
+  if (empty && others > MOST_SIZE)
     throw argumentError(caller, parameter, sizes, `a product of at most ${MOST_SIZE} of the sizes other than 0`);
   return sizes;
 }

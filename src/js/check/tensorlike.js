@@ -69,23 +69,25 @@ export class Source {
     this.#data = data;
     this.#unnamed = unnamed;
     this.shape = shape;
+    /** As many as the shape says. */
+    this.count = elementCount(shape);
   }
 
   /** The numbers. A typed array may have lost them since: while the others were read, its buffer was given away. */
   get data() {
-    const [length, expected] = [lengthOf(this.#data), elementCount(this.shape)];
-    if (length === expected) return this.#data;
+    const length = lengthOf(this.#data);
+    if (length === this.count) return this.#data;
     throw lengthError(this.#caller, this.#parameter, this.#data, length, this.shape);
   }
 
   /** The numbers as float32. */
   floats() {
     const { data } = this;
+    if (data instanceof Float32Array) return data;
     if (this.#unnamed) {
       const expected = "dtype 'F16' or 'BF16' beside it for floats of 16 bits, 'U16' for integers";
       throw argumentError(this.#caller, this.#parameter, data, expected);
     }
-    if (nameOf(data) === 'Float32Array') return new Float32Array(bufferOf(data), offsetOf(data), lengthOf(data));
     if (nameOf(data).startsWith('Big')) return Float32Array.from(data, Number);
     return new Float32Array(/** @type {Float64Array} */ (data));
   }
@@ -109,7 +111,7 @@ export function readTensorLike(value, caller, parameter, asShape) {
   const source = readSource(value, caller, parameter);
   if (asShape === undefined) return source;
   const shape = readShape(asShape, caller, 'shape');
-  if (elementCount(shape) !== elementCount(source.shape))
+  if (elementCount(shape) !== source.count)
     throw shapeError(caller, parameter, source.shape, `${elementCount(shape)} elements for ${formatShape(shape)}`);
   source.shape = shape;
   return source;
@@ -141,6 +143,7 @@ function fromRecord(caller, parameter, record) {
   const data = typeof given === 'function' && typeof record.dataSync === 'function' ? record.dataSync() : given;
   if (sizes === undefined) throw argumentError(caller, parameter, record, FORMS);
   const shape = readShape(sizes, caller, `${parameter}.shape`);
+  if (data instanceof Float32Array) return fromNumbers(caller, parameter, data, shape, undefined);
   if (isNumberArray(data)) {
     const dtype = nameOf(data).startsWith('Float') ? undefined : (record.dtype ?? record.type);
     return fromNumbers(caller, parameter, data, shape, dtype);
@@ -160,6 +163,7 @@ function fromRecord(caller, parameter, record) {
 function fromNumbers(caller, parameter, data, shape, dtype) {
   const length = lengthOf(data);
   if (length !== elementCount(shape)) throw lengthError(caller, parameter, data, length, shape);
+  if (data instanceof Float32Array) return new Source(caller, parameter, data, shape);
   const half = typeof dtype === 'string' && Object.hasOwn(HALF, dtype) ? HALF[dtype] : undefined;
   const short = nameOf(data) === 'Uint16Array';
   if (half && !short) throw argumentError(caller, `${parameter}.data`, data, `a Uint16Array, as its dtype is ${dtype}`);

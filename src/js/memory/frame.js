@@ -2,10 +2,11 @@
 
 import { argumentError, shapeError } from '../check/errors.js';
 import { formatShape, sameShape } from '../check/shape.js';
+import { Source } from '../check/tensorlike.js';
 import { clear } from './collector.js';
 import { pointerOf, Staged, Tensor, viewOf } from './tensor.js';
 
-/** @import { NumberArray, Source, TensorLike } from '../check/tensorlike.js' */
+/** @import { NumberArray, TensorLike } from '../check/tensorlike.js' */
 /** @import { Entry } from '../../../dist/abi/abi.js' */
 /** @import { Memory } from './memory.js' */
 
@@ -129,7 +130,7 @@ export class Frame {
    * @returns {Input}
    */
   read(value, parameter) {
-    return this.#memory.read(value, this.#caller, parameter);
+    return value instanceof Tensor ? value : this.#memory.readSource(value, this.#caller, parameter);
   }
 
   /**
@@ -163,7 +164,7 @@ export class Frame {
       this.#kept?.set(value, copy);
       return { block: copy, shape: value.shape };
     }
-    const source = /** @type {Source} */ (this.#memory.read(value, this.#caller, parameter));
+    const source = value instanceof Source ? value : this.#memory.readSource(value, this.#caller, parameter);
     return { block: this.stage(source.floats()), shape: source.shape };
   }
 

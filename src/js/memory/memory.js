@@ -9,7 +9,6 @@ import { Frame } from './frame.js';
 import { KEY, pointerOf, Tensor, tensorsIn, viewOf } from './tensor.js';
 
 /** @import { TensorLike } from '../check/tensorlike.js' */
-/** @import { Input } from './frame.js' */
 /** @import { CoreExports, Entry, Functions } from '../../../dist/abi/abi.js' */
 /** @import { Staged } from './tensor.js' */
 
@@ -124,14 +123,12 @@ export class Memory {
   }
 
   /**
-   * A tensor as it is, anything else as numbers that stay, also when this memory grows.
-   * @param {TensorLike | Input} value
+   * A tensor-like as numbers that stay, also when this memory grows.
+   * @param {TensorLike} value
    * @param {string} caller
    * @param {string} parameter
-   * @returns {Input}
    */
-  read(value, caller, parameter) {
-    if (value instanceof Tensor) return value;
+  readSource(value, caller, parameter) {
     return readTensorLike(value, caller, parameter).apartFrom(this.#linear.buffer);
   }
 

@@ -45,14 +45,12 @@ export class Layer {
    * @param {(frame: Frame, memory: Memory) => { output: Tensor, keep: Tensor[] }} fn
    */
   run(fn) {
-    const { output, keep } = this.#memory.frame('forward', (frame) => {
-      this.#check('forward', this.parameters, 'parameters');
-      return fn(frame, this.#memory);
-    });
-    this.#forget();
-    this.#kept = keep;
-    this.#outputShape = output.shape;
-    return output;
+    return this.#keep(
+      this.#memory.frame('forward', (frame) => {
+        this.#check('forward', this.parameters, 'parameters');
+        return fn(frame, this.#memory);
+      }),
+    );
   }
 
   /**
@@ -62,8 +60,21 @@ export class Layer {
    * @param {(frame: Frame, memory: Memory, x: Tensor) => { output: Tensor, keep: Tensor[] }} fn which is given a copy
    */
   runWith(x, fn) {
-    const input = this.#memory.read(x, 'forward', 'x');
-    return this.run((frame, memory) => fn(frame, memory, frame.copy(input, 'x')));
+    return this.#keep(
+      this.#memory.frame('forward', (frame) => {
+        const input = frame.read(x, 'x');
+        this.#check('forward', this.parameters, 'parameters');
+        return fn(frame, this.#memory, frame.copy(input, 'x'));
+      }),
+    );
+  }
+
+  /** @param {{ output: Tensor, keep: Tensor[] }} result */
+  #keep({ output, keep }) {
+    this.#forget();
+    this.#kept = keep;
+    this.#outputShape = output.shape;
+    return output;
   }
 
   /**
