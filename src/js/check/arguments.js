@@ -172,8 +172,8 @@ export function readShape(shape, caller, parameter) {
     if (n === 0) empty = true;
     else others *= n;
   }
-  // A shape of no elements takes no memory that would limit the other sizes, and yet something may run over them.
-  if (empty && others > MOST_SIZE)
-    throw argumentError(caller, parameter, sizes, `a product of at most ${MOST_SIZE} of the sizes other than 0`);
+  // A shape of no elements takes no memory that would limit the other sizes.
+  if (empty && (others > Number.MAX_SAFE_INTEGER || sizes.some((n) => n > MOST_SIZE)))
+    throw argumentError(caller, parameter, sizes, `sizes of at most ${MOST_SIZE}, and a product of at most 2^53`);
   return sizes;
 }

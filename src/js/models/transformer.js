@@ -6,7 +6,7 @@
 //     x = x + down(gelu(up(norm(x))))              where there is an mlp
 //   logits = head(norm(x))                         (B,T,V)
 
-import { checkNames, checkOptions, readBoolean, readNumber, readRecord } from '../check/arguments.js';
+import { checkNames, readBoolean, readNumber, readOptions, readRecord, readWord } from '../check/arguments.js';
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
 import { quoteNames } from '../check/quote.js';
 import { formatShape, sameShape } from '../check/shape.js';
@@ -15,6 +15,7 @@ import { parseJson } from '../io/json.js';
 import { readSafetensors, readSafetensorsHeader, writeSafetensors } from '../io/safetensors.js';
 import { DISPOSE } from '../memory/disposable.js';
 import { touch, viewOf } from '../memory/tensor.js';
+import { readNumbers } from '../ops/labels.js';
 import { crossEntropy } from '../ops/loss.js';
 
 /** @import { Headlight } from '../index.js' */
@@ -43,6 +44,20 @@ import { crossEntropy } from '../ops/loss.js';
  * @property {number} [dropout] of attention weights in training; default 0
  * @property {number} [seed] of all initial parameters and of dropout; default 0
  */
+/**
+ * weights: those of every block, (B,H,T,T), and what its attention reads, (B,T,C).
+ * @template {boolean | undefined} [W=boolean | undefined]
+ * @typedef {{ weights?: W }} TransformerForwardOptions
+ */
+/**
+ * @template {boolean | undefined} [W=boolean | undefined]
+ * @typedef {{ logits: Tensor, weights: EachGiven<W>, inputs: EachGiven<W> }} TransformerResult
+ */
+/**
+ * @template {boolean | undefined} W
+ * @typedef {[W] extends [true] ? Tensor[] : [W] extends [false | undefined] ? undefined : Tensor[] | undefined} EachGiven
+ */
+/** @typedef {{ labelSmoothing?: number }} LearnOptions */
 /** @typedef {{ norm1: Norm | null, attention: MultiHeadAttention, norm2: Norm | null, up: Linear | null, gelu: Gelu | null, down: Linear | null }} Block */
 /** @typedef {{ loss: number, correct: number, counted: number }} StepResult */
 
@@ -50,13 +65,13 @@ const OPTIONS = ['layers', 'dModel', 'numHeads', 'vocab', 'context', 'mlp', 'nor
 /** More names than these an error does not list. */
 const MOST_MISSING = 8;
 const SIZE = { integer: true, least: 1, most: 2 ** 20 };
+const NORMS = /** @type {const} */ (['layer', 'rms', 'none']);
 
-/** @param {TransformerOptions} given */
-function resolveOptions(given) {
+/** @param {TransformerOptions} options */
+function resolveOptions(options) {
   const caller = 'transformer';
-  checkOptions(caller, given, OPTIONS);
-  const { norm = 'layer' } = given;
-  if (!['layer', 'rms', 'none'].includes(norm)) throw argumentError(caller, 'norm', norm, "'layer', 'rms' or 'none'");
+  const given = readOptions(caller, options, OPTIONS);
+  const norm = readWord(caller, 'norm', given.norm ?? 'layer', NORMS);
   const dModel = readNumber(caller, 'dModel', given.dModel, SIZE);
   const numHeads = readNumber(caller, 'numHeads', given.numHeads, SIZE);
   if (dModel % numHeads !== 0)
@@ -224,14 +239,17 @@ export class Transformer {
   }
 
   /**
+   * @template {boolean | undefined} [W=undefined]
    * @param {TensorLike} labels (T) or (B,T), integers from 0 to vocab − 1
-   * @param {{ weights?: boolean }} [options] weights: those of every block, (B,H,T,T), and what its attention reads, (B,T,C)
-   * @returns {{ logits: Tensor, weights?: Tensor[], inputs?: Tensor[] }}
+   * @param {TransformerForwardOptions<W>} [options]
+   * @returns {TransformerResult<W>}
    */
   forward(labels, options = {}) {
-    checkOptions('forward', options, ['weights']);
-    const weights = readBoolean('forward', 'weights', options.weights ?? false);
-    return this.#hl.scope(() => this.#forward(labels, { weights, train: false }));
+    const given = readOptions('forward', options, ['weights']);
+    const weights = readBoolean('forward', 'weights', given.weights ?? false);
+    return /** @type {TransformerResult<any>} */ (
+      this.#hl.scope(() => this.#forward(labels, { weights, train: false }))
+    );
   }
 
   /** @param {TensorLike} labels @param {{ weights: boolean, train: boolean }} options */
@@ -272,21 +290,15 @@ export class Transformer {
    * Forward, loss and backward: the gradients add up in `gradients`.
    * @param {TensorLike} labels (B,T)
    * @param {TensorLike} targets (B,T): the label that is to follow each; −100 does not count
-   * @param {{ labelSmoothing?: number }} [options]
+   * @param {LearnOptions} [options]
    * @returns {StepResult} the mean loss, and how many of the counted targets are the likeliest label
    */
   learn(labels, targets, options = {}) {
-    checkOptions('learn', options, ['labelSmoothing']);
+    const given = readOptions('learn', options, ['labelSmoothing']);
+    const follow = readNumbers(targets, 'learn', 'targets');
     return this.#hl.scope(() => {
       const { logits } = this.#forward(labels, { weights: false, train: true });
-      const { loss, correct, counted, dLogits } = crossEntropy(
-        this.#memory,
-        logits,
-        targets,
-        options,
-        'learn',
-        'targets',
-      );
+      const { loss, correct, counted, dLogits } = crossEntropy(this.#memory, logits, follow, given, 'learn', 'targets');
       this.#backward(dLogits);
       return { loss, correct, counted };
     });
@@ -299,11 +311,12 @@ export class Transformer {
    * @returns {StepResult}
    */
   judge(labels, targets) {
+    const follow = readNumbers(targets, 'judge', 'targets');
     return this.#hl.scope(() => {
       const { loss, correct, counted } = crossEntropy(
         this.#memory,
         this.forward(labels).logits,
-        targets,
+        follow,
         {},
         'judge',
         'targets',

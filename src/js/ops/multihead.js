@@ -77,6 +77,7 @@ const VECTORS = /** @type {const} */ ([
 
 export class MultiHeadAttention {
   #memory;
+  #options;
   #training = false;
   /** Forwards with dropout so far: each has a mask of its own. */
   #step = 0;
@@ -96,9 +97,8 @@ export class MultiHeadAttention {
   constructor(memory, given) {
     this.#memory = memory;
     const options = resolveOptions(given);
-    /** The options, with every default filled in. */
-    this.options = options;
-    /** @type {Parameters} */
+    this.#options = options;
+    /** @type {Readonly<Parameters>} */
     this.parameters = memory.frame('multiHeadAttention', (frame) => {
       const next = uniformSource(options.seed);
       /** Xavier uniform. @param {number} out @param {number} inside */
@@ -140,8 +140,15 @@ export class MultiHeadAttention {
       this.#vectors = VECTORS.flatMap(([name, at]) =>
         parameters[name] ? [{ at, name, vector: parameters[name] }] : [],
       );
-      return parameters;
+      return Object.freeze(parameters);
     });
+    // Their sizes are not looked at again.
+    Object.freeze(this);
+  }
+
+  /** The options, with every default filled in. */
+  get options() {
+    return this.#options;
   }
 
   get #int8() {
@@ -165,11 +172,11 @@ export class MultiHeadAttention {
     for (const { name, weight } of this.#packed) weight.checkOwner(this.#memory, 'quantize', `parameters.${name}`);
     if (this.#int8) return this;
     const before = this.options;
-    this.options = Object.freeze({ ...before, weights: /** @type {const} */ ('int8') });
+    this.#options = Object.freeze({ ...before, weights: /** @type {const} */ ('int8') });
     try {
       this.#memory.frame('quantize', (frame) => this.#makePacked(frame));
     } catch (error) {
-      this.options = before;
+      this.#options = before;
       throw error;
     }
     return this;

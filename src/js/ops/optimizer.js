@@ -1,12 +1,12 @@
 // Optimisers as PyTorch defines them: one step over named parameters, or over those of layers.
 
-import { checkOptions, readBoolean, readNumber } from '../check/arguments.js';
+import { readBoolean, readNumber, readOptions, readRecord } from '../check/arguments.js';
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
 import { formatShape, sameShape } from '../check/shape.js';
 import { DISPOSE } from '../memory/disposable.js';
 import { Tensor, touch } from '../memory/tensor.js';
 
-/** @import { Frame } from '../memory/frame.js' */
+/** @import { Frame, Input } from '../memory/frame.js' */
 /** @import { Memory } from '../memory/memory.js' */
 /** @import { Staged } from '../memory/tensor.js' */
 /** @import { TensorLike } from '../check/tensorlike.js' */
@@ -23,13 +23,34 @@ import { Tensor, touch } from '../memory/tensor.js';
 /**
  * @typedef {object} AdamOptions
  * @property {number} [lr] default 1e-3
- * @property {[number, number]} [betas] default [0.9, 0.999]
+ * @property {readonly [number, number]} [betas] default [0.9, 0.999]
  * @property {number} [eps] default 1e-8
  * @property {number} [weightDecay] default 0; of adamW 0.01
  */
-/** steps: so many it has taken part in. @typedef {{ name: string, tensor: Tensor, gradient: (given: Record<string, TensorLike>) => TensorLike | undefined, steps: number, state: Tensor[] }} Entry */
+/** steps: so many it has taken part in. @typedef {{ name: string, tensor: Tensor, gradient: (given: Map<string, unknown>) => unknown, steps: number, state: Tensor[] }} Entry */
 
 const NOT_NEGATIVE = { least: 0 };
+/** @type {readonly [number, number]} */
+const DEFAULT_BETAS = [0.9, 0.999];
+
+/** @param {unknown} record @param {string} key @returns {unknown} */
+const readOwn = (record, key) =>
+  record !== null && typeof record === 'object' && Object.hasOwn(record, key)
+    ? /** @type {Record<string, unknown>} */ (record)[key]
+    : undefined;
+
+/** @param {string} caller @param {unknown} betas @returns {[number, number]} */
+function readBetas(caller, betas) {
+  if (!Array.isArray(betas) || betas.length !== 2) throw argumentError(caller, 'betas', betas, 'two numbers');
+  return [readBeta(caller, 'betas[0]', betas[0]), readBeta(caller, 'betas[1]', betas[1])];
+}
+
+/** @param {string} caller @param {string} parameter @param {unknown} value */
+function readBeta(caller, parameter, value) {
+  const beta = readNumber(caller, parameter, value, NOT_NEGATIVE);
+  if (beta >= 1) throw argumentError(caller, parameter, beta, 'less than 1');
+  return beta;
+}
 
 /**
  * The tensors of an object, or those that layers have as their parameters or gradients.
@@ -87,8 +108,7 @@ class Optimizer {
       tensor,
       state: this.state[i],
       steps: 0,
-      gradient: (given) =>
-        layer ? /** @type {Record<string, Tensor> | undefined} */ (layer.gradients)?.[key] : given[key],
+      gradient: (given) => (layer ? readOwn(layer.gradients, key) : given.get(key)),
     }));
   }
 
@@ -99,15 +119,17 @@ class Optimizer {
    */
   step(gradients) {
     const given = this.#readGradients(gradients);
-    readNumber('step', 'lr', this.lr, NOT_NEGATIVE);
+    const lr = readNumber('step', 'lr', this.lr, NOT_NEGATIVE);
     this.#memory.frame('step', (frame) => {
-      const ready = this.#entries.flatMap((entry) => {
+      const inputs = this.#entries.flatMap((entry) => {
         const gradient = entry.gradient(given);
-        return gradient === undefined ? [] : [{ entry, block: this.#takeGradient(frame, entry, gradient) }];
+        if (gradient === undefined) return [];
+        return [{ entry, input: frame.read(/** @type {TensorLike} */ (gradient), `gradient of ${entry.name}`) }];
       });
+      const ready = inputs.map(({ entry, input }) => ({ entry, block: this.#takeGradient(frame, entry, input) }));
       for (const { entry, block } of ready) {
         entry.steps++;
-        this.update(this.#memory, entry, block);
+        this.update(this.#memory, entry, block, lr);
         touch(entry.tensor);
       }
     });
@@ -117,7 +139,7 @@ class Optimizer {
    * Everything is checked before anything is written.
    * @param {Frame} frame
    * @param {Entry} entry
-   * @param {TensorLike} gradient
+   * @param {Input} gradient
    */
   #takeGradient(frame, { name, tensor, state }, gradient) {
     for (const part of [tensor, ...state]) part.checkOwner(this.#memory, 'step', name);
@@ -127,17 +149,16 @@ class Optimizer {
     return block;
   }
 
-  /** @param {Record<string, TensorLike> | undefined} gradients */
+  /** @param {Record<string, TensorLike> | undefined} gradients @returns {Map<string, unknown>} */
   #readGradients(gradients) {
     if (!this.#named) {
       if (gradients !== undefined)
         throw argumentError('step', 'gradients', gradients, 'none: those of the layers are taken');
-      return {};
+      return new Map();
     }
-    if (gradients === null || typeof gradients !== 'object')
-      throw argumentError('step', 'gradients', gradients, 'an object of gradients, named as the parameters');
+    const given = readRecord('step', 'gradients', gradients, 'an object of gradients, named as the parameters');
     const names = this.#entries.map(({ name }) => name.slice('parameters.'.length));
-    for (const name of Object.keys(gradients)) {
+    for (const name of given.keys()) {
       if (!names.includes(name)) {
         throw new HeadlightError('ARGUMENT', `step: there is no parameter '${name}', expected ${names.join(', ')}`, {
           parameter: name,
@@ -146,7 +167,7 @@ class Optimizer {
         });
       }
     }
-    return gradients;
+    return given;
   }
 
   /**
@@ -155,8 +176,9 @@ class Optimizer {
    * @param {Memory} _memory
    * @param {Entry} _entry
    * @param {Tensor | Staged} _gradient
+   * @param {number} _lr
    */
-  update(_memory, _entry, _gradient) {}
+  update(_memory, _entry, _gradient, _lr) {}
 
   /** Gives back what is remembered; the parameters stay. */
   dispose() {
@@ -169,10 +191,10 @@ class Optimizer {
 }
 
 export class Sgd extends Optimizer {
-  /** @param {Memory} memory @param {Trainable} parameters @param {SgdOptions} given */
-  constructor(memory, parameters, given) {
+  /** @param {Memory} memory @param {Trainable} parameters @param {SgdOptions} options */
+  constructor(memory, parameters, options) {
     const caller = 'sgd';
-    checkOptions(caller, given, ['lr', 'momentum', 'nesterov', 'weightDecay']);
+    const given = readOptions(caller, options, ['lr', 'momentum', 'nesterov', 'weightDecay']);
     const momentum = readNumber(caller, 'momentum', given.momentum ?? 0, NOT_NEGATIVE);
     const nesterov = readBoolean(caller, 'nesterov', given.nesterov ?? false);
     const weightDecay = readNumber(caller, 'weightDecay', given.weightDecay ?? 0, NOT_NEGATIVE);
@@ -182,8 +204,8 @@ export class Sgd extends Optimizer {
     this.options = Object.freeze({ momentum, nesterov, weightDecay });
   }
 
-  /** @protected @param {Memory} memory @param {Entry} entry @param {Tensor | Staged} gradient */
-  update(memory, { tensor, state: [velocity] }, gradient) {
+  /** @protected @param {Memory} memory @param {Entry} entry @param {Tensor | Staged} gradient @param {number} lr */
+  update(memory, { tensor, state: [velocity] }, gradient, lr) {
     const { momentum, nesterov, weightDecay } = this.options;
     memory.call(
       'hl_sgd_step',
@@ -192,7 +214,7 @@ export class Sgd extends Optimizer {
       velocity,
       gradient,
       tensor.size,
-      this.lr,
+      lr,
       momentum,
       weightDecay,
       Number(nesterov),
@@ -203,15 +225,10 @@ export class Sgd extends Optimizer {
 export class Adam extends Optimizer {
   #decoupled;
 
-  /** @param {Memory} memory @param {'adam' | 'adamW'} caller @param {Trainable} parameters @param {AdamOptions} given */
-  constructor(memory, caller, parameters, given) {
-    checkOptions(caller, given, ['lr', 'betas', 'eps', 'weightDecay']);
-    const { betas = [0.9, 0.999] } = given;
-    if (!Array.isArray(betas) || betas.length !== 2) throw argumentError(caller, 'betas', betas, 'two numbers');
-    betas.forEach((beta, i) => {
-      readNumber(caller, `betas[${i}]`, beta, NOT_NEGATIVE);
-      if (beta >= 1) throw argumentError(caller, `betas[${i}]`, beta, 'less than 1');
-    });
+  /** @param {Memory} memory @param {'adam' | 'adamW'} caller @param {Trainable} parameters @param {AdamOptions} options */
+  constructor(memory, caller, parameters, options) {
+    const given = readOptions(caller, options, ['lr', 'betas', 'eps', 'weightDecay']);
+    const betas = given.betas === undefined ? DEFAULT_BETAS : readBetas(caller, given.betas);
     const eps = readNumber(caller, 'eps', given.eps ?? 1e-8, NOT_NEGATIVE);
     const weightDecay = readNumber(
       caller,
@@ -222,11 +239,11 @@ export class Adam extends Optimizer {
     super(memory, caller, parameters, given.lr ?? 1e-3, 2);
     this.#decoupled = caller === 'adamW';
     /** The options but for lr, with every default filled in. */
-    this.options = Object.freeze({ betas: Object.freeze([...betas]), eps, weightDecay });
+    this.options = Object.freeze({ betas: Object.freeze(betas), eps, weightDecay });
   }
 
-  /** @protected @param {Memory} memory @param {Entry} entry @param {Tensor | Staged} gradient */
-  update(memory, { tensor, steps, state: [mean, square] }, gradient) {
+  /** @protected @param {Memory} memory @param {Entry} entry @param {Tensor | Staged} gradient @param {number} lr */
+  update(memory, { tensor, steps, state: [mean, square] }, gradient, lr) {
     const { betas, eps, weightDecay } = this.options;
     const [beta1, beta2] = betas;
     memory.call(
@@ -238,7 +255,7 @@ export class Adam extends Optimizer {
       gradient,
       tensor.size,
       steps,
-      this.lr,
+      lr,
       beta1,
       beta2,
       eps,
