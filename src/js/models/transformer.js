@@ -10,13 +10,13 @@ import { checkNames, readBoolean, readNumber, readOptions, readRecord, readWord 
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
 import { quoteNames } from '../check/quote.js';
 import { formatShape, sameShape } from '../check/shape.js';
-import { readTensorLike } from '../check/tensorlike.js';
 import { parseJson } from '../io/json.js';
 import { readSafetensors, readSafetensorsHeader, writeSafetensors } from '../io/safetensors.js';
 import { DISPOSE } from '../memory/disposable.js';
 import { touch, viewOf } from '../memory/tensor.js';
 import { readNumbers } from '../ops/labels.js';
 import { crossEntropy } from '../ops/loss.js';
+import { readArray } from '../ops/state.js';
 
 /** @import { Headlight } from '../index.js' */
 /** @import { Memory } from '../memory/memory.js' */
@@ -351,10 +351,10 @@ export class Transformer {
     const expected = Object.keys(parameters);
     checkNames(caller, [...record.keys()], expected);
     const sources = expected.map((name) => {
-      const source = readTensorLike(record.get(name), caller, name);
-      if (!sameShape(source.shape, parameters[name].shape))
-        throw shapeError(caller, name, source.shape, formatShape(parameters[name].shape));
-      return source.floats();
+      const { shape, floats } = readArray(caller, name, record.get(name), viewOf(parameters[name]).buffer);
+      if (!sameShape(shape, parameters[name].shape))
+        throw shapeError(caller, name, shape, formatShape(parameters[name].shape));
+      return floats;
     });
     expected.forEach((name, i) => {
       viewOf(parameters[name]).set(sources[i]);
