@@ -15,6 +15,9 @@ export const FLOATS = {
 
 const float = new Float32Array(1);
 const bits = new Uint32Array(float.buffer);
+const double = new Float64Array(1);
+/** The lower half, then the upper one. */
+const words = new Uint32Array(double.buffer);
 
 /** @type {Map<FloatFormat, Uint32Array>} */
 const tables = new Map();
@@ -60,24 +63,34 @@ function widen(code, { exponent: E, fraction: F, finite }) {
  * @param {Uint8Array | Uint16Array} out
  */
 export function encodeFloats(data, format, out) {
+  const { exponent: E, fraction: F, finite } = format;
   const wide = data instanceof Float32Array ? new Uint32Array(data.buffer, data.byteOffset, data.length) : null;
-  for (let i = 0; i < out.length; i++)
-    out[i] = Number.isNaN(data[i]) ? narrowNaN(wide ? wide[i] : 0x7fc00000, format) : narrow(data[i], format);
+  const [signBit, one, least] = [2 ** (E + F), 2 ** F, 2 - 2 ** (E - 1)];
+  const beyond = finite ? signBit - 1 : (2 ** E - 1) * one;
+  for (let i = 0; i < out.length; i++) {
+    const x = data[i];
+    if (Number.isNaN(x)) {
+      out[i] = narrowNaN(wide ? wide[i] : 0x7fc00000, format);
+      continue;
+    }
+    double[0] = x;
+    const sign = words[1] >>> 31 ? signBit : 0;
+    const exponent = Math.max(((words[1] >>> 20) & 0x7ff) - 1023, least);
+    // A fraction that rounds up to the next power of two carries into the exponent, as it should.
+    const code = (exponent - least) * one + roundToEven(Math.abs(x) * powerOfTwo(F - exponent));
+    out[i] = sign + Math.min(code, beyond);
+  }
 }
 
-/** @param {number} x @param {FloatFormat} format */
-function narrow(x, { exponent: E, fraction: F, finite }) {
-  const bias = 2 ** (E - 1) - 1;
-  const sign = x < 0 || Object.is(x, -0) ? 2 ** (E + F) : 0;
-  const size = Math.abs(x);
-  const beyond = finite ? 2 ** (E + F) - 1 : (2 ** E - 1) * 2 ** F;
-  if (size === Infinity) return sign + beyond;
-  const exponent = Math.max(Math.floor(Math.log2(size)), 1 - bias);
-  const steps = roundToEven(size / 2 ** (exponent - F));
-  // A fraction that rounds up to the next power of two carries into the exponent, as it should.
-  const code = exponent === 1 - bias ? steps : (exponent + bias - 1) * 2 ** F + steps;
-  return sign + Math.min(code, beyond);
+/** @param {number} exponent from −1022 to 1023 */
+function powerOfTwo(exponent) {
+  words[0] = 0;
+  words[1] = (exponent + 1023) << 20;
+  return double[0];
 }
+
+/** The sum has no room for a fraction. @param {number} x from 0 to 2 ** 52 */
+const roundToEven = (x) => x + 2 ** 52 - 2 ** 52;
 
 /** With as much of its bits as there is room for. @param {number} wide float32 @param {FloatFormat} format */
 function narrowNaN(wide, { exponent: E, fraction: F, finite }) {
@@ -85,11 +98,4 @@ function narrowNaN(wide, { exponent: E, fraction: F, finite }) {
   const ones = 2 ** F - 1;
   const fraction = (wide >> (23 - F)) & ones;
   return sign + (2 ** E - 1) * 2 ** F + (finite ? ones : fraction || 2 ** (F - 1));
-}
-
-/** @param {number} x */
-function roundToEven(x) {
-  const floor = Math.floor(x);
-  const rest = x - floor;
-  return rest > 0.5 || (rest === 0.5 && floor % 2 === 1) ? floor + 1 : floor;
 }
