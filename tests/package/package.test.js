@@ -194,8 +194,6 @@ describe('the package', () => {
           'es2022',
           '--lib',
           'es2022,dom,esnext.disposable',
-          '--types',
-          '',
           '--module',
           module,
           '--moduleResolution',
@@ -307,13 +305,13 @@ describe('the package', () => {
     checkBoth(await openPage(file('webpack')));
   });
 
-  test('each binary is under 64 KiB, 27 KiB compressed, and imports nothing but a shared memory', async () => {
+  test('each binary is under 68 KiB, 29 KiB compressed, and imports nothing but a shared memory', async () => {
     for (const flavour of ['simd128', 'relaxed', 'simd128-threads', 'relaxed-threads']) {
       const path = file(`node_modules/headlight/dist/headlight.${flavour}.wasm`);
       const bytes = readFileSync(path);
-      assert.ok(bytes.length < 64 * 1024, `${flavour}: ${bytes.length} bytes`);
+      assert.ok(bytes.length < 68 * 1024, `${flavour}: ${bytes.length} bytes`);
       assert.ok(
-        gzipSync(bytes, { level: 9 }).length < 27 * 1024,
+        gzipSync(bytes, { level: 9 }).length < 29 * 1024,
         `${flavour}: ${gzipSync(bytes).length} bytes compressed`,
       );
       const { stdout } = await run(newerNode, [

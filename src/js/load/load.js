@@ -48,7 +48,7 @@ const compiled = new Map();
 
 /**
  * @param {Platform} platform
- * @returns {(options?: LoadOptions) => Promise<Headlight>}
+ * @returns {(options?: import('./load.js').LoadOptions) => Promise<Headlight>} the import stands in the types of the entries
  */
 export function createLoad(platform) {
   return async function load(options = {}) {
