@@ -1,24 +1,27 @@
-// Puts the page into an element: what a visitor does changes the state, the state asks the core, the answer is drawn.
+// Puts the page into an element: what a visitor does changes the session, the session asks the core, the answer is drawn.
 
-import { EXAMPLES, tokenize } from '../model/examples.js';
-import { LEARNED } from '../model/learned.js';
 import { makeScale, makeSignedScale } from '../model/scale.js';
-import { change, initialState, PAGES } from '../model/state.js';
+import { differs, headAbout, headName, startSession, whyNothing } from '../model/session.js';
+import { change, checkPatch, initialState, PAGES } from '../model/state.js';
+import { createStore } from '../model/store.js';
 import { LANGUAGES, languageFor } from '../model/strings.js';
 import { readState, writeState } from '../model/url.js';
 import { createControls } from '../view/controls.js';
 import { createExports } from '../view/exports.js';
 import { createFigure } from '../view/figure.js';
+import { createFiles } from '../view/files.js';
 import { createHeads, sizeFor } from '../view/heads.js';
+import { createProgress } from '../view/progress.js';
 import { createReading } from '../view/reading.js';
-import trainMarkup from '../view/training.html';
+import { createTheme } from '../view/theme.js';
+import trainingMarkup from '../view/training.html';
 import { createTraining } from '../view/training.js';
-import { createAsk } from '../worker/ask.js';
+import { createAsk, startWorker } from '../worker/ask.js';
 import markup from './page.html';
 import style from './style.css';
 
-/** What takes longer says how far it is. */
-const PATIENCE = 100;
+/** What a session has that the worker's answer depends on. */
+const ASKED = ['state', 'pinned', 'compare', 'large'];
 
 /**
  * @typedef {object} MountOptions
@@ -30,213 +33,146 @@ const PATIENCE = 100;
  * @property {(language: string, title: string) => void} [onLanguage] at the start and after every change
  */
 
-/**
- * @param {HTMLElement} element
- * @param {MountOptions} [options]
- */
-export function mount(
-  element,
-  { state: start = {}, language: asked, theme: look, header = false, onState, onLanguage } = {},
-) {
+/** An address is read as far as it makes sense; fields given by a program are to be right. */
+function stateFrom(caller, state, given) {
+  if (typeof given === 'string') return readState(given);
+  checkPatch(caller, given);
+  return change(state, given);
+}
+
+/** The markup in a shadow root of the element. */
+function build(element, { theme, header }) {
   const host = document.createElement('div');
   const root = host.attachShadow({ mode: 'open' });
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(style);
   root.adoptedStyleSheets = [sheet];
   root.innerHTML = markup;
-  root.querySelector('footer').before(document.createRange().createContextualFragment(trainMarkup));
-  const $ = (id) => root.getElementById(id);
+  root.querySelector('footer').before(document.createRange().createContextualFragment(trainingMarkup));
   host.classList.toggle('whole', header);
-  $('head').hidden = !header;
+  root.getElementById('head').hidden = !header;
   if (!header) {
     for (const main of root.querySelectorAll('main')) main.setAttribute('role', 'group');
     root.querySelector('footer').setAttribute('role', 'none');
   }
-  if (look) host.dataset.theme = look;
+  if (theme) host.dataset.theme = theme;
   element.append(host);
+  return { host, root };
+}
 
-  const prefersDark = matchMedia('(prefers-color-scheme: dark)');
+/**
+ * @param {HTMLElement} element
+ * @param {MountOptions} [options]
+ */
+export function mount(
+  element,
+  { state: given = {}, language, theme: chosen, header = false, onState, onLanguage } = {},
+) {
+  const first = stateFrom('mount', initialState, given);
+  const { host, root } = build(element, { theme: chosen, header });
+  const $ = (id) => root.getElementById(id);
+  const store = createStore(
+    startSession(first, language && language in LANGUAGES ? language : languageFor(navigator.languages)),
+  );
   const ending = new AbortController();
+  const { signal } = ending;
+  const theme = createTheme({ $, host, signal, onChange: redraw });
+  const progress = createProgress($);
   let frame = 0;
-  let progressTimer = 0;
-  let asking = 0;
-  let palette = null;
 
-  const page = {
-    $,
-    root,
-    host,
-    signal: ending.signal,
-    state: typeof start === 'string' ? readState(start) : change(initialState, start),
-    language: asked && asked in LANGUAGES ? asked : languageFor(navigator.languages),
-    /** The parts of the newest answer. */
-    shown: {},
-    error: '',
-    fileProblem: null,
-    /** The state that is kept for comparison, and how it is compared: 'none', 'side', 'difference'. */
-    before: null,
-    compare: 'none',
-    painting: false,
-    /** While files are read. */
-    reading: false,
-    /** How wide the large picture may be. */
-    room: 0,
-    trainRoom: 0,
-    /** Pixels that the large picture has. */
-    large: { rows: 512, columns: 512 },
-    get strings() {
-      return LANGUAGES[page.language];
-    },
-    theme: () => host.dataset.theme ?? (prefersDark.matches ? 'dark' : 'light'),
-    /** The colours of the style, for canvases. */
-    colours() {
-      const theme = page.theme();
-      if (palette?.theme === theme) return palette;
-      const get = (name) => {
-        $('probe').style.color = `var(--${name})`;
-        return getComputedStyle($('probe')).color;
-      };
-      palette = {
-        theme,
-        text: get('soft'),
-        ink: get('ink'),
-        query: get('query'),
-        key: get('key'),
-        grid: get('grid'),
-        hatch: get('hatch'),
-        line: get('line'),
-      };
-      return palette;
-    },
-    headName(head) {
-      const {
-        state: { example },
-        strings,
-      } = page;
-      if (EXAMPLES[example].learned)
-        return strings.train.head(Math.floor(head / LEARNED.numHeads), head % LEARNED.numHeads);
-      return EXAMPLES[example].named
-        ? strings.heads[example === 'patches' ? 'patches' : 'words'][head]
-        : strings.head(head);
-    },
-    headAbout: (head) =>
-      EXAMPLES[page.state.example].named
-        ? page.strings.headAbout[page.state.example === 'patches' ? 'patches' : 'words'][head]
-        : '',
-    tokenless: () => EXAMPLES[page.state.example].text && tokenize(page.state.text).length === 0,
-    differs: () => Boolean(page.shown.facts?.differs) && page.compare === 'difference',
-    update(patch) {
-      page.become(change(page.state, patch));
-    },
-    become(next) {
-      const turned = next.page !== page.state.page;
-      page.state = next;
-      if (turned) showPage();
-      onState?.(next);
-      page.look();
-    },
-    /** Asks for what is shown now. */
-    look() {
-      const { state, before, compare } = page;
-      const look = {
-        large: page.large,
-        small: Math.round(sizeFor(state.heads) * (globalThis.devicePixelRatio || 1)),
-        compare: before ? compare : 'none',
-        table: $('table-box').open,
-        statistics: $('statistics-box').open,
-      };
-      ask.look({ state, before: before && compare !== 'none' ? before : null, look });
-      busy();
-      page.redraw();
-    },
-    request: (verb, question, transfer) => {
-      busy();
-      return ask.request(verb, question, transfer);
-    },
-    redraw() {
-      frame ||= requestAnimationFrame(draw);
-      $('frame').setAttribute('aria-busy', 'true');
-    },
-    /** Says how far something is; null: it is done. */
-    progress(text, share) {
-      clearTimeout(progressTimer);
-      $('progress').hidden = text === null;
-      if (text === null) return;
-      $('progress-text').textContent = text;
-      if (share === undefined) $('share-done').removeAttribute('value');
-      else $('share-done').value = share;
-    },
-  };
-
-  function showPage() {
-    if (page.state.page === 'train') train.open();
-    else train.close();
-  }
-
-  function busy() {
-    $('frame').setAttribute('aria-busy', 'true');
-    asking ||= performance.now();
-    clearTimeout(progressTimer);
-    progressTimer = setTimeout(() => ask.busy() && page.progress(page.strings.computing), PATIENCE);
-  }
+  const strings = () => LANGUAGES[store.get().language];
+  const become = (state) => store.set({ state });
+  const update = (patch) => become(change(store.get().state, patch));
 
   const ask = createAsk({
-    onAnswer({ changed, empty, error, cancelled }) {
-      page.error = cancelled ? page.strings.cancelled : (error ?? '');
-      if (empty) page.shown = {};
-      else if (changed) page.shown = { ...page.shown, ...changed };
-      page.redraw();
-    },
-    onProgress({ done, of }) {
-      if (performance.now() - asking > PATIENCE) page.progress(page.strings.computed(done, of), done / of);
-    },
+    onShown: (shown) => store.set({ shown, answered: true, error: null }),
+    onError: (error) => store.set({ error }),
+    onProgress: ({ done, of }) => progress.say(strings().computed(done, of), done / of),
   });
 
-  const [controls, figure, heads, reading] = [
-    createControls(page),
-    createFigure(page),
-    createHeads(page),
-    createReading(page),
-  ];
-  createExports(page);
-  const train = createTraining(page);
-  /** A trained layer with its inputs, looked at as any tensors are. */
-  page.exploreTensors = (source, heads, head) =>
-    controls.takeSources([source], { page: 'explore', heads, head, mask: 'causal' });
+  /** Asks for what is shown now. */
+  function show() {
+    const { state, pinned, compare, large } = store.get();
+    const compared = pinned ? compare : 'none';
+    ask.show({
+      state,
+      pinned: compared === 'none' ? null : pinned,
+      wanted: {
+        large,
+        small: Math.round(sizeFor(state.heads) * (globalThis.devicePixelRatio || 1)),
+        compare: compared,
+        table: $('table-box').open,
+        statistics: $('statistics-box').open,
+      },
+    });
+    waitFor();
+    redraw();
+  }
 
-  /** What stands in the place of the picture; empty where there is one. */
-  function whyNothing() {
-    const { strings, state } = page;
-    const { fileProblem: problem } = page;
-    if (problem)
-      return problem.code ? strings.fileProblems[problem.code](...problem.values) : strings.failed(problem.message);
-    if (EXAMPLES[state.example].file && !state.file) return strings.noFile;
-    if (page.error) return page.error === strings.cancelled ? page.error : strings.failed(page.error);
-    if (page.tokenless()) return strings.empty;
-    return page.shown.picture ? '' : strings.loading;
+  function waitFor() {
+    progress.start(() => ask.busy() && progress.say(strings().computing));
+    $('frame').setAttribute('aria-busy', 'true');
+  }
+
+  function request(verb, question, transfer) {
+    waitFor();
+    return ask.request(verb, question, transfer);
+  }
+
+  function redraw() {
+    frame ||= requestAnimationFrame(draw);
+    $('frame').setAttribute('aria-busy', 'true');
+  }
+
+  const common = { $, root, store, strings, update, redraw };
+  const controls = createControls(common);
+  const figure = createFigure({ ...common, become });
+  const heads = createHeads(common);
+  const reading = createReading(common);
+  const files = createFiles({ ...common, host, request, progress, signal });
+  createExports({ ...common, request });
+  const training = createTraining({
+    ...common,
+    signal,
+    startWorker: () => startWorker('train'),
+    /** A trained layer with its inputs, shown as any tensors are. */
+    explore: (source, heads, head) => files.open([source], { page: 'explore', heads, head, mask: 'causal' }),
+  });
+
+  store.subscribe((now, before) => {
+    if (now.state !== before.state) onState?.(now.state);
+    if (now.state.page !== before.state.page) turnPage();
+    if (now.language !== before.language) speak();
+    if (ASKED.some((name) => now[name] !== before[name])) show();
+    else redraw();
+  });
+
+  function turnPage() {
+    if (store.get().state.page === 'train') training.open();
+    else training.close();
   }
 
   function draw() {
     frame = 0;
-    const { $, shown, state } = page;
-    $('explore').hidden = state.page !== 'explore';
-    $('train').hidden = state.page !== 'train';
-    for (const name of PAGES) $(`to-${name}`).setAttribute('aria-pressed', String(state.page === name));
-    if (state.page === 'train') {
-      page.trainRoom = $('task-about').parentElement.clientWidth;
-      train.draw(page.colours());
+    const session = store.get();
+    const { page } = session.state;
+    $('explore').hidden = page !== 'explore';
+    $('train').hidden = page !== 'train';
+    for (const name of PAGES) $(`to-${name}`).setAttribute('aria-pressed', String(page === name));
+    const scene = { ...session, strings: strings(), theme: theme.name(), colours: theme.colours() };
+    const idle = !ask.busy() && !session.reading;
+    if (idle) progress.end();
+    if (page === 'train') {
+      training.draw(scene);
       $('facts').textContent = '';
-      $('frame').setAttribute('aria-busy', String(ask.busy()));
-      return;
-    }
-    page.room = $('frame').clientWidth;
-    const idle = !ask.busy() && !page.reading;
-    if (idle) {
-      asking = 0;
-      page.progress(null);
-    }
-    controls.draw();
-    const why = whyNothing();
+    } else drawExplore(scene);
+    $('frame').setAttribute('aria-busy', String(!idle || ask.owing()));
+  }
+
+  function drawExplore(scene) {
+    const { state, shown, compare } = scene;
+    controls.draw(scene);
+    const why = whyNothing(scene, scene.strings);
     $('message').textContent = why;
     $('pictures').hidden = why !== '';
     for (const part of root.querySelectorAll(
@@ -246,69 +182,58 @@ export function mount(
     $('steps-box').hidden = why !== '' || !shown.cell;
     heads.clear(why !== '');
     // Until the answer to a change has come, the picture before it stands.
-    if (why === '' && shown.problem.shape[1] > state.head) {
-      const scale = page.differs()
-        ? makeSignedScale(page.theme(), shown.heads.most)
-        : makeScale(
-            page.theme(),
-            Math.max(shown.heads.most, page.compare === 'side' ? (shown.held?.most ?? 0) : 0),
-            state.scale,
-          );
-      const colours = page.colours();
-      figure.draw(scale, colours);
-      heads.draw(scale, colours);
-      reading.draw(colours);
-      const [, H, T, S] = shown.problem.shape;
-      $('facts').textContent = page.strings.facts(shown.facts.info, shown.heads.milliseconds, T, S, H);
-    }
-    $('frame').setAttribute('aria-busy', String(!idle || ask.owing()));
+    if (why !== '' || shown.problem.shape[1] <= state.head) return;
+    const most = Math.max(shown.heads.most, compare === 'side' ? (shown.pinned?.most ?? 0) : 0);
+    const full = {
+      ...scene,
+      room: $('frame').clientWidth,
+      differs: differs(scene),
+      scale: differs(scene) ? makeSignedScale(scene.theme, most) : makeScale(scene.theme, most, state.scale),
+      nameOf: (head) => headName(scene.strings, state, head),
+      about: headAbout(scene.strings, state, state.head),
+    };
+    figure.draw(full);
+    heads.draw(full);
+    reading.draw(full);
+    const [, H, T, S] = shown.problem.shape;
+    $('facts').textContent = scene.strings.facts(shown.facts.info, shown.heads.milliseconds, T, S, H);
   }
 
   function speak() {
-    const { strings } = page;
-    host.lang = page.language === 'zh' ? 'zh-Hans' : page.language;
-    for (const part of root.querySelectorAll('[data-text]')) part.textContent = strings.ui[part.dataset.text];
-    for (const part of root.querySelectorAll('[data-label]'))
-      part.setAttribute('aria-label', strings.ui[part.dataset.label]);
-    $('language').value = page.language;
-    onLanguage?.(page.language, strings.ui.title);
-    page.redraw();
+    const { language } = store.get();
+    const { ui } = strings();
+    host.lang = language === 'zh' ? 'zh-Hans' : language;
+    for (const part of root.querySelectorAll('[data-text]')) part.textContent = ui[part.dataset.text];
+    for (const part of root.querySelectorAll('[data-label]')) part.setAttribute('aria-label', ui[part.dataset.label]);
+    $('language').value = language;
+    onLanguage?.(language, ui.title);
   }
 
-  $('theme').onclick = () => {
-    host.dataset.theme = page.theme() === 'dark' ? 'light' : 'dark';
-    page.redraw();
-  };
-  $('language').onchange = () => {
-    page.language = $('language').value;
-    speak();
-  };
-  $('to-explore').onclick = () => page.update({ page: 'explore' });
-  $('to-train').onclick = () => page.update({ page: 'train' });
-  $('skip').onclick = () => (page.state.page === 'train' ? $('play') : $('large')).focus();
+  $('language').onchange = () => store.set({ language: $('language').value });
+  for (const name of PAGES) $(`to-${name}`).onclick = () => update({ page: name });
+  $('skip').onclick = () => $(store.get().state.page === 'train' ? 'play' : 'large').focus();
   $('cancel').onclick = () => ask.cancel();
-  for (const id of ['table-box', 'statistics-box']) $(id).ontoggle = page.look;
-  prefersDark.addEventListener('change', page.redraw, { signal: ending.signal });
-  const resized = new ResizeObserver(page.redraw);
+  for (const id of ['table-box', 'statistics-box']) $(id).ontoggle = show;
+  const resized = new ResizeObserver(redraw);
   resized.observe(host);
   speak();
-  showPage();
-  page.look();
+  turnPage();
+  show();
 
   return {
     get state() {
-      return page.state;
+      return store.get().state;
     },
     /** @param {object | string} patch fields of the state, or the part of an address after # */
-    update: (patch) => (typeof patch === 'string' ? page.become(readState(patch)) : page.update(patch)),
+    update: (patch) => become(stateFrom('update', store.get().state, patch)),
     /** The state as the part of an address after #. */
-    address: () => writeState(page.state),
-    /** Ends the worker and takes away all that was put into the element. */
+    address: () => writeState(store.get().state),
+    /** Ends the workers and takes away all that was put into the element. */
     destroy() {
       ending.abort();
       resized.disconnect();
       cancelAnimationFrame(frame);
-      clearTimeout(progressTimer);
+      progress.end();
       ask.stop();
       host.remove();
     },

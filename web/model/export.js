@@ -2,6 +2,7 @@
 
 import { writeNpy, writeSafetensors } from '../../src/js/io/formats.js';
 import { formatNumber, formatWeight, shortest } from './scale.js';
+import { largest } from './shrink.js';
 
 /** What a spreadsheet takes for the beginning of a formula, in either width. */
 const FORMULA = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
@@ -49,19 +50,18 @@ const [LETTERS, LABEL] = [20, 13];
 const cut = (text) => ([...text].length > LETTERS ? `${[...text].slice(0, LETTERS - 1).join('')}…` : text);
 
 /** One head as a drawing that stands alone. */
-export function toSvg({ head: { weights, scores, T, S }, queries, keys, scale, title, colours }) {
+export function toSvg({ head: { weights, visible, T, S }, queries, keys, scale, title, colours }) {
   const cell = Math.min(Math.max(Math.floor((1200 - LEFT) / Math.max(S, 1)), 4), 24);
   const [width, height] = [Math.max(LEFT + cell * S + 10, 420), TOP + cell * T + 60];
   const rgb = (value) => `rgb(${scale.colour(value).join(' ')})`;
   const format = scale.domain[0] < 0 ? formatNumber : formatWeight;
-  const largest = Array.from({ length: T }, (_, t) =>
-    scale.perRow ? weights.subarray(t * S, (t + 1) * S).reduce((a, b) => Math.max(a, b), 0) || 1 : 1,
+  const most = Array.from({ length: T }, (_, t) =>
+    scale.perRow ? largest(weights.subarray(t * S, (t + 1) * S)) || 1 : 1,
   );
   const cells = Array.from(weights, (w, i) => {
     const [t, s] = [Math.floor(i / S), i % S];
-    const hidden = scores[i] === -Infinity;
-    const most = largest[t];
-    return `<rect x="${LEFT + s * cell}" y="${TOP + t * cell}" width="${cell}" height="${cell}" fill="${hidden ? 'url(#hidden)' : rgb(w / most)}"><title>${xml(`${queries[t]} → ${keys[s]}: ${format(w)}`)}</title></rect>`;
+    const hidden = visible?.[i] === 0;
+    return `<rect x="${LEFT + s * cell}" y="${TOP + t * cell}" width="${cell}" height="${cell}" fill="${hidden ? 'url(#hidden)' : rgb(w / most[t])}"><title>${xml(`${queries[t]} → ${keys[s]}: ${format(w)}`)}</title></rect>`;
   });
   const label = (text, x, y, more) => `<text x="${x}" y="${y}" ${more}>${xml(text)}</text>`;
   const every = Math.ceil(LABEL / cell);

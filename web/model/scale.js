@@ -30,10 +30,16 @@ function oklabToRgb(L, a, b) {
   );
 }
 
+/** What is NaN or infinite: a colour that no scale has. */
+export const NOT_FINITE_COLOUR = { light: [200, 0, 140], dark: [255, 80, 200] };
+
+const pixelsOf = (colours) => new Uint32Array(Uint8Array.from(colours.flatMap((rgb) => [...rgb, 255])).buffer);
+
 /** Colours, and the same as the four bytes of a pixel each. */
-const withPixels = (colours) => ({
+const withPixels = (colours, theme) => ({
   colours,
-  pixels: new Uint32Array(Uint8Array.from(colours.flatMap((rgb) => [...rgb, 255])).buffer),
+  pixels: pixelsOf(colours),
+  notFinite: { colour: NOT_FINITE_COLOUR[theme], pixel: pixelsOf([NOT_FINITE_COLOUR[theme]])[0] },
 });
 
 /** What is worked out once for each first argument. */
@@ -58,6 +64,7 @@ const table = once((theme) => {
       const from = Math.min(Math.floor(x), lab.length - 2);
       return oklabToRgb(...lab[from].map((value, axis) => value + (lab[from + 1][axis] - value) * (x - from)));
     }),
+    theme,
   );
 });
 
@@ -75,7 +82,7 @@ const CURVES = {
  * @param {'linear' | 'sqrt' | 'log' | 'row'} kind 'row': linear, and whoever draws divides each row by its own largest
  */
 export function makeScale(theme, most, kind = 'linear') {
-  const { colours, pixels } = table(theme);
+  const { colours, pixels, notFinite } = table(theme);
   const perRow = kind === 'row';
   const { to, from } = CURVES[perRow ? 'linear' : kind];
   const domain = [0, perRow || !(most > 0) ? 1 : most];
@@ -90,10 +97,11 @@ export function makeScale(theme, most, kind = 'linear') {
     domain,
     perRow,
     pixels,
+    notFinite,
     /** Which of the 256 colours a weight has. */
     index,
     /** [r, g, b] of a weight */
-    colour: (weight) => colours[index(weight)],
+    colour: (weight) => (Number.isFinite(weight) ? colours[index(weight)] : notFinite.colour),
     /** The weight at a share of the legend's length. */
     valueAt: (share) => from(share) * domain[1],
     ticks: [0, 0.25, 0.5, 0.75, 1].map((share) => ({ share, value: from(share) * domain[1] })),
@@ -127,12 +135,13 @@ const signedTable = once((theme) => {
       const pole = x < 0 ? lab[0] : lab[2];
       return oklabToRgb(...lab[1].map((middle, axis) => middle + (pole[axis] - middle) * Math.abs(x)));
     }),
+    theme,
   );
 });
 
 /** @param {'light' | 'dark'} theme @param {number} most the largest magnitude */
 export function makeSignedScale(theme, most) {
-  const { colours, pixels } = signedTable(theme);
+  const { colours, pixels, notFinite } = signedTable(theme);
   const limit = most > 0 ? most : 1;
   const index = (value) => 127 + Math.round(127 * Math.min(Math.max(value / limit, -1), 1));
   return {
@@ -140,8 +149,9 @@ export function makeSignedScale(theme, most) {
     domain: [-limit, limit],
     perRow: false,
     pixels,
+    notFinite,
     index,
-    colour: (value) => colours[index(value)],
+    colour: (value) => (Number.isFinite(value) ? colours[index(value)] : notFinite.colour),
     valueAt: (share) => (2 * share - 1) * limit,
     ticks: [0, 0.25, 0.5, 0.75, 1].map((share) => ({ share, value: (2 * share - 1) * limit })),
   };
@@ -159,6 +169,7 @@ export const withMinus = (text) => text.replace(/^-/, '−');
 
 /** Any number to four digits that count, without idle zeros. */
 export function formatNumber(x) {
+  if (!Number.isFinite(x)) return withMinus(String(x).replace('Infinity', '∞'));
   const size = Math.abs(x);
   return withMinus(size !== 0 && (size < 1e-6 || size >= 1e6) ? x.toExponential(2) : String(Number(x.toPrecision(4))));
 }

@@ -1,9 +1,15 @@
 // From weights to as many cells as the screen has room for.
 
+/** What a cell holds where its weights are all hidden, and where one of them is NaN or infinite. */
+export const HIDDEN = NaN;
+export const NOT_FINITE = Infinity;
+
+const [MAGNITUDE, EXPONENT, LARGEST] = [0x7fffffff, 0x7f800000, 0x7fffffff];
+
 /**
  * A part of a matrix of weights as rows × columns cells, each the weight of largest magnitude that it covers: the
- * mean would lose a lone strong weight. NaN where every weight is hidden; what is hidden weighs 0.
- * Weights, and differences of weights, lie within ±1.
+ * mean would lose a lone strong weight. HIDDEN where every weight is hidden; what is hidden weighs 0. NOT_FINITE where
+ * a weight is no finite number. All others, and their differences, lie within ±1.
  * @param {{ weights: Float32Array, visible: Float32Array | null, S: number, signed?: boolean }} head 0 in `visible` hides;
  *   only where it is signed a weight may be below 0
  * @param {{ queries: { from: number, to: number }, keys: { from: number, to: number } }} region
@@ -25,25 +31,26 @@ export function shrink({ weights, visible, S, signed = false }, { queries, keys 
     for (let t = row(r); t < row(r + 1); t++) {
       const at = t * S + keys.from;
       if (signed) for (let s = 0; s < N; s++) best[s] = larger(best[s], ranked(bits[at + s]));
-      else for (let s = 0; s < N; s++) best[s] = larger(best[s], bits[at + s]);
+      else for (let s = 0; s < N; s++) best[s] = larger(best[s], bits[at + s] & MAGNITUDE);
     }
     for (let c = 0; c < columns; c++) {
       let most = 0;
       for (let s = edges[c]; s < edges[c + 1]; s++) most = larger(most, best[s]);
       found[r * columns + c] = signed ? (most >>> 1) | (most << 31) : most;
+      if (most >= EXPONENT && (!signed || most === LARGEST)) values[r * columns + c] = NOT_FINITE;
       if (
         visible !== null &&
         most < 2 &&
         allHidden(visible, S, row(r), row(r + 1), keys.from + edges[c], keys.from + edges[c + 1])
       )
-        values[r * columns + c] = NaN;
+        values[r * columns + c] = HIDDEN;
     }
   }
   return { rows, columns, values };
 }
 
 /** The bits of a float within ±1 as a whole number that grows with its magnitude: the sign goes last. */
-const ranked = (bits) => (bits << 1) | (bits >>> 31);
+const ranked = (bits) => ((bits & EXPONENT) === EXPONENT ? LARGEST : (bits << 1) | (bits >>> 31));
 
 /** The larger of two numbers from 0 on, without a branch: which one it is cannot be foretold. */
 function larger(a, b) {
@@ -56,12 +63,12 @@ function allHidden(visible, S, t0, t1, s0, s1) {
   return true;
 }
 
-/** The largest magnitude among weights that may be NaN. */
+/** The largest magnitude among the finite ones. */
 export function largest(values) {
   let most = 0;
   for (const value of values) {
     const size = value < 0 ? -value : value;
-    if (size > most) most = size;
+    if (size > most && size < Infinity) most = size;
   }
   return most;
 }

@@ -1,8 +1,12 @@
 // What the page shows, as plain data, and how it changes. Nothing here knows of the page itself.
 
+import { argumentError } from '../../src/js/check/errors.js';
 import { EXAMPLES, PAINT_STRIDE } from './examples.js';
+import { TASK_NAMES } from './tasks.js';
 
 export const TEMPERATURE = { least: 0.1, most: 10 };
+/** An example takes the next two seeds as well. */
+const MOST_SEED = 2 ** 32 - 3;
 export const MASKS = ['none', 'causal', 'padding', 'window'];
 export const SCALES = ['linear', 'sqrt', 'log', 'row'];
 export const VIEWS = ['cells', 'lines', 'grid'];
@@ -22,7 +26,7 @@ export const PAGES = ['explore', 'train'];
 
 export const initialState = {
   page: 'explore',
-  /** What the Train view teaches. */
+  /** The task of the Train view. */
   task: 'repeat',
   example: 'sentence',
   text: 'She said that she saw the cat , but the cat saw her first .',
@@ -74,11 +78,67 @@ const usualHeads = {
 };
 const usualViews = { patches: 'grid' };
 
+const isIndex = (x) => Number.isSafeInteger(x) && x >= 0;
+const oneOf = (names) => ({ holds: (x) => names.includes(x), expected: `one of ${names.join(', ')}` });
+const INDEX = { holds: isIndex, expected: 'a whole number, 0 or more' };
+const INDICES = { holds: (x) => Array.isArray(x) && x.every(isIndex), expected: 'an array of whole numbers' };
+const YES_OR_NO = { holds: (x) => typeof x === 'boolean', expected: 'true or false' };
+const TEXT = { holds: (x) => typeof x === 'string', expected: 'a text' };
+
+/** What may stand under each name, wherever it comes from: an address, whoever mounts the page, a field of the form. */
+const FIELDS = {
+  page: oneOf(PAGES),
+  task: oneOf(TASK_NAMES),
+  example: oneOf(Object.keys(EXAMPLES)),
+  text: TEXT,
+  heads: { holds: (x) => isIndex(x) && x > 0, expected: 'a whole number, 1 or more' },
+  head: INDEX,
+  mask: oneOf(MASKS),
+  keys: INDEX,
+  temperature: { holds: Number.isFinite, expected: 'a number' },
+  seed: { holds: (x) => isIndex(x) && x <= MOST_SEED, expected: `a whole number from 0 to ${MOST_SEED}` },
+  batch: INDEX,
+  tokens: INDEX,
+  window: INDEX,
+  scaled: YES_OR_NO,
+  softcap: { holds: (x) => x >= 0 && x <= 100, expected: 'a number from 0 to 100' },
+  painted: INDICES,
+  off: INDICES,
+  scale: oneOf(SCALES),
+  view: oneOf(VIEWS),
+  lines: oneOf(Object.keys(LINES)),
+  cell: {
+    holds: (x) => x === null || (typeof x === 'object' && isIndex(x.query) && isIndex(x.key)),
+    expected: 'null or { query, key }, whole numbers',
+  },
+  locked: YES_OR_NO,
+  also: INDICES,
+  file: INDEX,
+  region: INDICES,
+};
+
+/** The part of a patch that may stand in a state; every other field stays as it is. */
+export const validate = (patch) =>
+  Object.fromEntries(
+    Object.entries(patch).filter(([name, value]) => Object.hasOwn(FIELDS, name) && FIELDS[name].holds(value)),
+  );
+
+/** For programs, which are told of a mistake where a visitor's address is read as far as it makes sense. */
+export function checkPatch(caller, patch) {
+  if (typeof patch !== 'object' || patch === null) throw argumentError(caller, 'state', patch, 'an object or a text');
+  for (const [name, value] of Object.entries(patch)) {
+    if (!Object.hasOwn(FIELDS, name))
+      throw argumentError(caller, `state.${name}`, value, `one of the fields ${Object.keys(FIELDS).join(', ')}`);
+    if (!FIELDS[name].holds(value)) throw argumentError(caller, `state.${name}`, value, FIELDS[name].expected);
+  }
+}
+
 /** The numbers of heads that a state may choose from. */
 export const headChoices = (state) => EXAMPLES[state.example].heads(state);
 
-/** A new state with the change made, and with everything that the change makes impossible put right. */
-export function change(state, patch) {
+/** A new state with what is valid of the change made, and with everything that it makes impossible put right. */
+export function change(state, wanted) {
+  const patch = validate(wanted);
   const next = { ...state, ...patch };
   if (patch.example !== undefined && patch.example !== state.example) {
     Object.assign(next, {
@@ -98,11 +158,8 @@ export function change(state, patch) {
   if (!EXAMPLES[next.example].tokens?.includes(next.tokens)) next.tokens = initialState.tokens;
   const heads = headChoices(next);
   if (!heads.includes(next.heads)) next.heads = heads.findLast((n) => n <= next.heads) ?? heads[0];
-  next.head = Math.min(Math.max(next.head, 0), next.heads - 1);
+  next.head = Math.min(next.head, next.heads - 1);
   next.temperature = Math.min(Math.max(next.temperature, TEMPERATURE.least), TEMPERATURE.most);
-  for (const name of ['seed', 'batch', 'keys', 'window'])
-    if (!Number.isSafeInteger(next[name]) || next[name] < 0) next[name] = state[name];
-  if (!(next.softcap >= 0 && next.softcap <= 100)) next.softcap = state.softcap;
   next.off = next.off.filter((head) => head < next.heads);
   if (!next.cell) next.locked = false;
   return next;

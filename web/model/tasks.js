@@ -1,5 +1,7 @@
 // What a small transformer can be taught in a minute: each task makes sequences, and says which token follows.
 
+import { argumentError } from '../../src/js/check/errors.js';
+
 const below = (random, n) => Math.floor(random() * n);
 const LETTERS = [...'abcdefghijklmnopqrstuvwxyz'];
 const DIGITS = [...'0123456789'];
@@ -135,32 +137,51 @@ export const TASKS = {
 
 export const TASK_NAMES = [...Object.keys(TASKS), 'text'];
 
+/** The characters that a text is learned as: any white space is one space. */
+const charactersOf = (text) => [...text.replace(/\s+/g, ' ').trim()];
+
+/** A text has at least so many characters, and this share of it, its end, is held out for validation. */
+export const LEAST_CHARACTERS = 20;
+const HELD_OUT = 0.2;
+const MOST_CONTEXT = 48;
+export const isLongEnough = (text) => charactersOf(text).length >= LEAST_CHARACTERS;
+
 /** The characters of a text as a task: which one follows? */
 export function textTask(text) {
-  const characters = [...text.replace(/\s+/g, ' ')];
+  const characters = charactersOf(text);
+  if (characters.length < LEAST_CHARACTERS)
+    throw argumentError('textTask', 'text', text, `at least ${LEAST_CHARACTERS} characters`);
   const counts = new Map();
   for (const sign of characters) counts.set(sign, (counts.get(sign) ?? 0) + 1);
   // The rarest give way to a stand-in where there are too many.
-  const kept = [...counts]
+  const commonest = [...counts]
     .sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))
     .slice(0, MOST_CHARACTERS - 1)
     .map(([sign]) => sign);
-  const tokens = [...kept.sort(), '\u25a1'];
+  const tokens = [...commonest.sort(), '\u25a1'];
   const label = new Map(tokens.map((sign, i) => [sign, i]));
   const labels = characters.map((sign) => label.get(sign) ?? tokens.length - 1);
-  const context = Math.max(Math.min(48, labels.length - 1), 1);
+  const learned = labels.slice(0, Math.ceil(labels.length * (1 - HELD_OUT)));
+  const heldOut = labels.slice(learned.length);
+  const context = Math.min(MOST_CONTEXT, heldOut.length - 1);
+  const cutFrom = (part) => (random) => {
+    const at = below(random, part.length - context);
+    return { tokens: part.slice(at, at + context), targets: part.slice(at + 1, at + context + 1) };
+  };
   return {
     tokens,
     context,
-    sequence(random) {
-      const at = below(random, Math.max(labels.length - context, 1));
-      return { tokens: labels.slice(at, at + context), targets: labels.slice(at + 1, at + context + 1) };
-    },
+    sequence: cutFrom(learned),
+    heldOut: cutFrom(heldOut),
     model: { layers: 2, dModel: 64, numHeads: 4, mlp: 256 },
     training: { rate: 0.003, batch: 16, steps: 2000 },
     goal: null,
   };
 }
+
+/** Sequences that are never learned from: every task but a text makes new ones without end. */
+export const validationBatchOf = (task, random, count) =>
+  batchOf({ sequence: task.heldOut ?? task.sequence }, random, count);
 
 /** A batch of sequences, as the core takes them. */
 export function batchOf(task, random, count) {
@@ -174,6 +195,31 @@ export function batchOf(task, random, count) {
 }
 
 export const OPTIMIZERS = ['adamW', 'adam', 'sgd'];
+
+/** What one chooses from. */
+export const CHOICES = {
+  task: TASK_NAMES,
+  layers: [1, 2, 3, 4],
+  heads: [1, 2, 4, 8],
+  width: [16, 32, 64, 128],
+  optimizer: OPTIMIZERS,
+  dropout: [0, 0.1, 0.2, 0.4],
+  mlp: [false, true],
+};
+
+/** Throws where settings, as a file has them, are none that the page could have made. */
+export function checkSettings(settings) {
+  if (typeof settings !== 'object' || settings === null) throw argumentError('load', 'settings', settings, 'an object');
+  for (const [name, choices] of Object.entries(CHOICES))
+    if (!choices.includes(settings[name]))
+      throw argumentError('load', `settings.${name}`, settings[name], `one of ${choices.join(', ')}`);
+  if (settings.task === 'text' && !(typeof settings.text === 'string' && isLongEnough(settings.text)))
+    throw argumentError('load', 'settings.text', settings.text, `at least ${LEAST_CHARACTERS} characters`);
+  if (!(Number.isFinite(settings.rate) && settings.rate > 0))
+    throw argumentError('load', 'settings.rate', settings.rate, 'a number above 0');
+  if (!(Number.isSafeInteger(settings.seed) && settings.seed >= 0))
+    throw argumentError('load', 'settings.seed', settings.seed, 'a whole number, 0 or more');
+}
 
 export const taskOf = ({ task, text }) => (task === 'text' ? textTask(text) : TASKS[task]);
 

@@ -63,6 +63,33 @@ function normalize(name, { data, shape }) {
   return { data: Float32Array.from(data, Number), shape: shape.length === 2 ? [1, ...shape] : [...shape] };
 }
 
+/** Shares of 1 are not exactly 1 in half precision. */
+const ROUNDING = 0.02;
+
+/** Whether every row that is not all zeros holds shares of 1. */
+function rowsSumToOne({ data, shape }) {
+  const S = shape.at(-1);
+  let seen = false;
+  for (let at = 0; at < data.length; at += S) {
+    let sum = 0;
+    for (let s = 0; s < S; s++) {
+      const w = Number(data[at + s]);
+      if (!(w >= 0)) return false;
+      sum += w;
+    }
+    if (sum !== 0 && !(Math.abs(sum - 1) < ROUNDING)) return false;
+    seen ||= sum !== 0;
+  }
+  return seen;
+}
+
+/** Attention weights that were computed elsewhere: so they are called, or they are square and many. */
+const isAttention = (name, { data, shape }) =>
+  (/attn|attention/i.test(name) || (shape.length >= 4 && shape.at(-1) === shape.at(-2))) &&
+  shape.length >= 2 &&
+  shape.at(-1) > 1 &&
+  rowsSumToOne({ data, shape });
+
 /** Tokens that a file names, as the page's own export does. */
 function tokensIn(text, count) {
   try {
@@ -94,6 +121,9 @@ export function readTensors(sources) {
     key: find('key'),
     value: find('value'),
   };
+  const attention = all.find((name) => isAttention(name, tensors[name]));
+  if (attention && !names.key && (!names.query || names.query === attention))
+    throw new TensorProblem('attention', attention, `[${tensors[attention].shape.join(',')}]`);
   if (!names.query) throw new TensorProblem('noQuery', Object.keys(tensors).join(', ') || '–');
   const given = Object.fromEntries(
     Object.entries(names)

@@ -1,29 +1,6 @@
 // The state as the part of an address after #, and back. What is as the example starts is left out.
 
-import { EXAMPLES } from './examples.js';
-import { change, initialState, LINES, MASKS, PAGES, SCALES, VIEWS } from './state.js';
-import { TASK_NAMES } from './tasks.js';
-
-const CHOICES = {
-  example: Object.keys(EXAMPLES),
-  mask: MASKS,
-  scale: SCALES,
-  view: VIEWS,
-  lines: Object.keys(LINES),
-  page: PAGES,
-  task: TASK_NAMES,
-};
-
-const isIndex = (x) => Number.isSafeInteger(x) && x >= 0;
-
-/** Whether a value read from an address may stand under this name. */
-function fits(name, value) {
-  if (CHOICES[name]) return CHOICES[name].includes(value);
-  if (name === 'cell')
-    return value === null || (typeof value === 'object' && isIndex(value.query) && isIndex(value.key));
-  if (Array.isArray(initialState[name])) return Array.isArray(value) && value.every(isIndex);
-  return typeof value === typeof initialState[name] && (typeof value !== 'number' || Number.isFinite(value));
-}
+import { change, initialState } from './state.js';
 
 export function writeState(state) {
   const parameters = new URLSearchParams(state.example === initialState.example ? '' : { example: state.example });
@@ -44,8 +21,7 @@ export function readState(text) {
   for (const [name, written] of new URLSearchParams(text)) {
     if (!Object.hasOwn(initialState, name)) continue;
     try {
-      const value = typeof initialState[name] === 'string' ? written : JSON.parse(written);
-      if (fits(name, value)) patch[name] = value;
+      patch[name] = typeof initialState[name] === 'string' ? written : JSON.parse(written);
     } catch {
       // Not JSON: somebody else's.
     }

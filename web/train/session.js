@@ -1,22 +1,27 @@
 // What the worker of the Train view does: trains in short turns, so that it hears what it is told in between.
 
 import { readSafetensors, writeSafetensors } from '../../src/js/io/formats.js';
+import { checkSettings } from '../model/tasks.js';
 import { createTrainer } from './trainer.js';
 
 /** Training goes on for so long at a stretch; pictures of the heads are taken not more often than this. Milliseconds. */
-const [TURN, LOOK_EVERY] = [40, 300];
+const [TURN, INSPECT_EVERY] = [40, 300];
 const VALIDATE_EVERY = 20;
 /** How long a step takes at least, by the speed. */
 const PAUSES = { slow: 400, medium: 60, fast: 0 };
 
-/** @param {() => Promise<object>} load */
-export function teach(load) {
+/**
+ * @param {() => Promise<object>} load
+ * @param {(message: object) => void} post to the page
+ * @returns {(message: object) => Promise<void>} what hears the page
+ */
+export function createSession(load, post) {
   const core = load();
   core.catch(() => {});
   let trainer = null;
   let playing = false;
   let speed = 'fast';
-  let lookedAt = 0;
+  let inspectedAt = 0;
   let timer = 0;
   /** The last thing that the page has asked for: what was said before it is old. */
   let order = 0;
@@ -25,18 +30,18 @@ export function teach(load) {
 
   const broken = ({ loss }) => !Number.isFinite(loss);
 
-  function post(points, more = {}) {
+  function report(points, more = {}) {
     const now = performance.now();
     const perSecond = count > 0 ? (1000 * count) / (now - since) : 0;
     if (now - since > 2000) [since, count] = [now, 0];
-    postMessage({ order, steps: trainer.steps, playing, points, ...(perSecond > 0 && { perSecond }), ...more });
+    post({ order, steps: trainer.steps, playing, points, ...(perSecond > 0 && { perSecond }), ...more });
   }
 
-  function look(points, more) {
-    lookedAt = performance.now();
+  function inspect(points, more) {
+    inspectedAt = performance.now();
     trainer.takeSnapshot();
-    const seen = trainer.look();
-    post(points, { ...more, seen, snapshots: trainer.snapshots });
+    const seen = trainer.inspect();
+    report(points, { ...more, seen, snapshots: trainer.snapshots });
   }
 
   function turn() {
@@ -49,7 +54,7 @@ export function teach(load) {
       if (broken(result)) {
         playing = false;
         trainer.recover();
-        look(points, { broken: true });
+        inspect(points, { broken: true });
         return;
       }
       points.push([trainer.steps, result.loss, result.accuracy]);
@@ -58,8 +63,8 @@ export function teach(load) {
         points.at(-1).push(loss, accuracy);
       }
     } while (PAUSES[speed] === 0 && performance.now() - start < TURN);
-    if (performance.now() - lookedAt > LOOK_EVERY) look(points);
-    else post(points);
+    if (performance.now() - inspectedAt > INSPECT_EVERY) inspect(points);
+    else report(points);
     timer = setTimeout(turn, PAUSES[speed]);
   }
 
@@ -69,19 +74,29 @@ export function teach(load) {
     turn();
   }
 
+  /** A new trainer in the place of the one before, which stays where the new one cannot be made. */
+  async function begin(settings, prepare = () => {}) {
+    const hl = await core;
+    const next = createTrainer(hl, settings);
+    try {
+      prepare(next);
+    } catch (error) {
+      next.dispose();
+      throw error;
+    }
+    playing = false;
+    clearTimeout(timer);
+    trainer?.dispose();
+    trainer = next;
+    count = 0;
+    inspect([], {
+      started: { probe: trainer.probe, tokens: trainer.task.tokens, settings },
+      info: { simd: hl.info.simd, threads: hl.info.threads },
+    });
+  }
+
   const verbs = {
-    async start({ settings }) {
-      playing = false;
-      clearTimeout(timer);
-      const hl = await core;
-      trainer?.dispose();
-      trainer = createTrainer(hl, settings);
-      count = 0;
-      look([], {
-        started: { probe: trainer.probe, tokens: trainer.task.tokens, settings },
-        info: { simd: hl.info.simd, threads: hl.info.threads },
-      });
-    },
+    start: ({ settings }) => begin(settings),
     play() {
       playing = true;
       trainer.resume();
@@ -90,7 +105,7 @@ export function teach(load) {
     pause() {
       playing = false;
       clearTimeout(timer);
-      look([]);
+      inspect([]);
     },
     step() {
       playing = false;
@@ -98,35 +113,38 @@ export function teach(load) {
       const result = trainer.step();
       if (broken(result)) {
         trainer.recover();
-        look([], { broken: true });
-      } else look([[trainer.steps, result.loss, result.accuracy, ...Object.values(trainer.validate())]]);
+        inspect([], { broken: true });
+      } else inspect([[trainer.steps, result.loss, result.accuracy, ...Object.values(trainer.validate())]]);
     },
     set(change) {
       if (change.rate !== undefined) trainer?.setRate(change.rate);
       speed = change.speed ?? speed;
       if (playing && change.speed) go();
-      else if (trainer) post([]);
+      else if (trainer) report([]);
     },
     back({ at }) {
       playing = false;
       clearTimeout(timer);
       trainer.goBack(at);
-      post([], { seen: trainer.look(), snapshots: trainer.snapshots, at });
+      report([], { seen: trainer.inspect(), snapshots: trainer.snapshots, at });
     },
     save() {
-      postMessage({ order, saved: trainer.save() });
+      post({ order, saved: trainer.save() });
     },
     async load({ bytes }) {
       const { tensors, metadata } = readSafetensors(bytes);
       if (!metadata.settings) throw new Error('no settings');
-      await verbs.start({ settings: JSON.parse(metadata.settings) });
-      trainer.load(tensors, Number(metadata.steps ?? 0));
+      const settings = JSON.parse(metadata.settings);
+      checkSettings(settings);
+      const steps = Number(metadata.steps ?? 0);
+      if (!(Number.isSafeInteger(steps) && steps >= 0)) throw new Error(`${metadata.steps} steps`);
+      await begin(settings, (next) => next.load(tensors, steps));
       const { loss, accuracy } = trainer.validate();
-      look([[trainer.steps, loss, accuracy, loss, accuracy]]);
+      inspect([[trainer.steps, loss, accuracy, loss, accuracy]]);
     },
     layer({ at }) {
       const { tensors, tokens } = trainer.layer(at);
-      postMessage({
+      post({
         order,
         layer: {
           bytes: writeSafetensors(tensors, { queries: JSON.stringify(tokens), keys: JSON.stringify(tokens) }),
@@ -136,12 +154,12 @@ export function teach(load) {
     },
   };
 
-  globalThis.onmessage = async ({ data: { verb, order: asked, ...more } }) => {
+  return async function hear({ verb, order: asked, ...more }) {
     order = asked;
     try {
       await verbs[verb](more);
     } catch (error) {
-      postMessage({ order, error: error.message, verb });
+      post({ order, error: error.message, verb });
     }
   };
 }

@@ -1,14 +1,14 @@
-// Teaches a small transformer one task, and looks at it on the way. Knows neither page nor worker.
+// Trains a small transformer on one task, and inspects it on the way. Knows neither page nor worker.
 
 import { uniformSource } from '../../src/js/ops/random.js';
 import { headScores } from '../model/stats.js';
-import { batchOf, taskOf } from '../model/tasks.js';
+import { batchOf, taskOf, validationBatchOf } from '../model/tasks.js';
 
 /** The rate rises over so many steps. */
 const WARM_UP = 50;
 /** The gradients of all parameters together are no longer than this. */
 const MOST_GRADIENT = 1;
-/** So many states are kept to go back to; when there are more, every other one goes. */
+/** At most so many snapshots; when there are more, every other one is dropped. */
 const MOST_SNAPSHOTS = 48;
 const VALIDATION = 64;
 const EXAMPLES_SHOWN = 4;
@@ -27,7 +27,7 @@ export function createTrainer(hl, settings) {
     seed: settings.seed,
   });
   const random = uniformSource(settings.seed);
-  const validation = batchOf(task, uniformSource(settings.seed + 1000), VALIDATION);
+  const validation = validationBatchOf(task, uniformSource(settings.seed + 1000), VALIDATION);
   const T = validation.labels.shape[1];
   const sequence = ({ data }, i) => Array.from(data.subarray(i * T, (i + 1) * T));
   const probe = { labels: sequence(validation.labels, 0), targets: sequence(validation.targets, 0) };
@@ -93,7 +93,7 @@ export function createTrainer(hl, settings) {
       return { loss, accuracy: correct / counted };
     },
     /** Every head on the first of these sequences, and what is written on a few of them. */
-    look() {
+    inspect() {
       return hl.scope(() => {
         const [H, V] = [settings.heads, task.tokens.length];
         const seen = model.forward(
@@ -125,10 +125,14 @@ export function createTrainer(hl, settings) {
       model.loadStateDict(snapshots[i].state);
     },
     resume,
-    /** After a loss that is no number: the last state that was sound, with an optimiser that remembers nothing. */
+    /** After a NaN loss: the last snapshot whose loss is a number, with a new optimiser. The first one always is. */
     recover() {
       newest = null;
       model.loadStateDict(snapshots.at(-1).state);
+      while (snapshots.length > 1 && !Number.isFinite(trainer.validate().loss)) {
+        snapshots.pop();
+        model.loadStateDict(snapshots.at(-1).state);
+      }
       steps = snapshots.at(-1).step;
       optimizer.dispose();
       optimizer = makers[settings.optimizer]();

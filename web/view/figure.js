@@ -2,6 +2,7 @@
 
 import { PAINT_STRIDE } from '../model/examples.js';
 import { formatNumber } from '../model/scale.js';
+import { NOT_FINITE } from '../model/shrink.js';
 import { follow, mark, paint, regionOf, step, zoom } from '../model/state.js';
 import { cellAt, drawHead, drawLegend, layOut } from './heatmap.js';
 import { drawLines, tokenAt } from './lines.js';
@@ -11,8 +12,7 @@ import { drawPatches, patchAt, patchStep } from './patches.js';
 const MOST_HEIGHT = 600;
 const ZOOM = 2;
 
-export function createFigure(page) {
-  const { $ } = page;
+export function createFigure({ $, store, become, update }) {
   const large = $('large');
   /** Where everything lies in what is drawn. */
   let places = null;
@@ -20,31 +20,26 @@ export function createFigure(page) {
   /** While a pointer paints: whether it hides. */
   let brush = null;
 
-  const sizes = () => page.shown.problem?.shape.slice(2) ?? [0, 0];
-  const kind = () => {
-    const {
-      state,
-      shown: { problem, lines },
-    } = page;
-    if (page.compare !== 'none') return 'cells';
+  const sizes = () => store.get().shown.problem?.shape.slice(2) ?? [0, 0];
+  const kindOf = ({ state, shown: { problem, lines }, compare }) => {
+    if (compare !== 'none') return 'cells';
     if (state.view === 'grid' && problem.image && problem.self) return 'grid';
     return state.view === 'lines' && lines ? 'lines' : 'cells';
   };
 
-  function drawCells(scale, colours, room) {
-    const {
-      state,
-      shown: { problem, picture, held },
-    } = page;
-    const side = page.compare === 'side' && held;
+  function drawCells({ state, strings, shown, compare, pinned, scale, colours, room }) {
+    const { problem, picture, pinned: other } = shown;
+    const side = compare === 'side' && other;
     const width = side && room > 560 ? (room - 24) / 2 : room;
     const common = { cell: state.cell, also: state.also, scale, width, height: MOST_HEIGHT, colours };
     places = drawHead(large, picture, { queries: problem.queries, keys: problem.keys, ...common });
     $('before').hidden = !side;
     if (!side) return;
-    drawHead($('held-picture'), held.picture, { queries: held.problem.queries, keys: held.problem.keys, ...common });
-    $('before-name').textContent = page.strings.held(page.strings.settings(page.before));
-    $('held-picture').setAttribute('aria-label', page.strings.held(page.strings.settings(page.before)));
+    const { queries, keys } = other.problem;
+    drawHead($('pinned-picture'), other.picture, { queries, keys, ...common });
+    const name = strings.pinned(strings.settings(pinned));
+    $('before-name').textContent = name;
+    $('pinned-picture').setAttribute('aria-label', name);
   }
 
   function drawScale(scale) {
@@ -61,12 +56,9 @@ export function createFigure(page) {
   }
 
   /** The worker gives as many cells as there are pixels; how many these are is known once tokens are. */
-  function fitPixels() {
-    const {
-      problem: { queries, keys },
-      picture,
-    } = page.shown;
-    const { room } = page;
+  function fitPixels({ shown, room, large: before }) {
+    const { queries, keys } = shown.problem;
+    const { picture } = shown;
     const { cellWidth, cellHeight, T, S } = layOut(
       large.getContext('2d'),
       { queries, keys, region: picture.region },
@@ -80,17 +72,15 @@ export function createFigure(page) {
     };
     const wanted = { rows: Math.min(T, pixels.rows), columns: Math.min(S, pixels.columns) };
     if (wanted.rows === picture.rows && wanted.columns === picture.columns) return;
-    if (String(Object.values(pixels)) === String(Object.values(page.large))) return;
-    page.large = pixels;
-    page.look();
+    if (String(Object.values(pixels)) === String(Object.values(before))) return;
+    store.set({ large: pixels });
   }
 
-  function draw(scale, colours) {
-    const { state, strings, shown } = page;
+  function draw(scene) {
+    const { state, strings, shown, scale, colours, room, nameOf } = scene;
     const { problem } = shown;
-    const { room } = page;
-    const name = page.headName(state.head);
-    const view = kind();
+    const name = nameOf(state.head);
+    const view = kindOf(scene);
     $('before').hidden = true;
     if (view === 'lines') {
       const chosen = [...new Set([...(state.cell ? [state.cell.query] : []), ...state.also])];
@@ -112,21 +102,23 @@ export function createFigure(page) {
         width: room,
         height: MOST_HEIGHT,
         colours,
-        theme: page.theme(),
+        theme: scene.theme,
       });
     } else {
-      drawCells(scale, colours, room);
-      fitPixels();
+      drawCells(scene);
+      fitPixels(scene);
     }
     large.setAttribute('aria-label', strings.picture(name, ...sizes()));
-    $('head-name').textContent = page.differs() ? strings.difference(name) : name;
-    $('head-about').textContent = state.off.includes(state.head) ? strings.headOff : page.headAbout(state.head);
+    $('head-name').textContent = scene.differs ? strings.difference(name) : name;
+    $('head-about').textContent = state.off.includes(state.head) ? strings.headOff : scene.about;
     const { queries, keys } = regionOf(state, ...sizes());
     $('zoom-text').textContent =
       queries.to - queries.from < sizes()[0] || keys.to - keys.from < sizes()[1]
         ? strings.zoomed(queries.from + 1, queries.to, keys.from + 1, keys.to)
         : '';
     drawScale(scale);
+    $('not-finite').hidden = !shown.picture.values.includes(NOT_FINITE);
+    $('not-finite-swatch').style.background = `rgb(${scale.notFinite.colour.join(' ')})`;
   }
 
   // ---- what a visitor does ----
@@ -135,7 +127,7 @@ export function createFigure(page) {
   function pointed(event) {
     const box = large.getBoundingClientRect();
     const [x, y] = [event.clientX - box.left, event.clientY - box.top];
-    const { state } = page;
+    const { state } = store.get();
     const strongest = (query) => ({ query, key: null });
     if ('skip' in places) {
       const token = patchAt(places, x, y);
@@ -150,15 +142,15 @@ export function createFigure(page) {
     return strongest(queries.from + token.index);
   }
 
-  const isPainted = ({ query, key }) => page.state.painted.includes(query * PAINT_STRIDE + key);
+  const isPainted = ({ query, key }) => store.get().state.painted.includes(query * PAINT_STRIDE + key);
   const same = (a, b) => a?.query === b?.query && (a?.key === b?.key || a?.key === null);
-  const ready = () => places !== null && page.shown.picture && !$('pictures').hidden;
+  const ready = () => places !== null && store.get().shown.picture && !$('pictures').hidden;
   /** Where only a query is pointed at, the key that it weighs most is read. */
   const cellFor = (cell) => (cell.key === null ? { query: cell.query, key: strongestKey(cell.query) } : cell);
 
   function strongestKey(query) {
-    const { picture, lines } = page.shown;
-    const link = kind() === 'lines' && lines.filter((one) => one.query === query)[0];
+    const { picture, lines } = store.get().shown;
+    const link = kindOf(store.get()) === 'lines' && lines.filter((one) => one.query === query)[0];
     if (link) return link.key;
     // Patches are few enough that every one has a cell of its own.
     const { rows, columns, values, region } = picture;
@@ -173,23 +165,24 @@ export function createFigure(page) {
   large.onpointermove = (event) => {
     if (!ready()) return;
     const cell = pointed(event);
-    if (!cell || same(cell, page.state.cell)) return;
-    if (brush !== null) page.become(paint({ ...page.state, cell }, cell, brush));
-    else if (!page.state.locked || 'skip' in places) page.update({ cell: cellFor(cell) });
+    const { state } = store.get();
+    if (!cell || same(cell, state.cell)) return;
+    if (brush !== null) become(paint({ ...state, cell }, cell, brush));
+    else if (!state.locked || 'skip' in places) update({ cell: cellFor(cell) });
   };
   large.onpointerdown = (event) => {
     if (!ready() || event.button !== 0) return;
     const cell = pointed(event);
     if (!cell) return;
-    const { state } = page;
-    if (event.shiftKey) return page.become(mark(state, cell.query));
-    if (page.painting && 'cellWidth' in places) {
+    const { state } = store.get();
+    if (event.shiftKey) return become(mark(state, cell.query));
+    if (store.get().painting && 'cellWidth' in places) {
       brush = !isPainted(cell);
       large.setPointerCapture(event.pointerId);
-      return page.become(paint({ ...state, cell }, cell, brush));
+      return become(paint({ ...state, cell }, cell, brush));
     }
     const again = state.locked && (same(cell, state.cell) || 'skip' in places);
-    page.update({ cell: again ? state.cell : cellFor(cell), locked: !again });
+    update({ cell: again ? state.cell : cellFor(cell), locked: !again });
   };
   large.onpointerup = large.onpointercancel = () => (brush = null);
   large.addEventListener(
@@ -197,23 +190,24 @@ export function createFigure(page) {
     (event) => {
       if (!(event.ctrlKey || event.metaKey) || !ready() || !('cellWidth' in places)) return;
       event.preventDefault();
-      page.become(zoom(page.state, event.deltaY < 0 ? 1.25 : 0.8, pointed(event), ...sizes()));
+      become(zoom(store.get().state, event.deltaY < 0 ? 1.25 : 0.8, pointed(event), ...sizes()));
     },
     { passive: false },
   );
 
-  const zoomBy = (factor) => () => ready() && page.become(zoom(page.state, factor, page.state.cell, ...sizes()));
+  const zoomBy = (factor) => () =>
+    ready() && become(zoom(store.get().state, factor, store.get().state.cell, ...sizes()));
   $('zoom-in').onclick = zoomBy(ZOOM);
   $('zoom-out').onclick = zoomBy(1 / ZOOM);
-  $('zoom-all').onclick = () => page.update({ region: [] });
+  $('zoom-all').onclick = () => update({ region: [] });
 
   /** Where an arrow key leads. */
   function walked(key) {
     const {
       state,
       shown: { problem },
-    } = page;
-    if (kind() !== 'grid' || !state.cell) return step(state.cell, key, ...sizes());
+    } = store.get();
+    if (kindOf(store.get()) !== 'grid' || !state.cell) return step(state.cell, key, ...sizes());
     const at = patchStep(problem.image, state.locked ? state.cell.key : state.cell.query, key);
     if (at === null) return null;
     return state.locked ? { query: state.cell.query, key: at } : { query: at, key: strongestKey(at) };
@@ -221,13 +215,13 @@ export function createFigure(page) {
 
   large.onkeydown = (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || !ready()) return;
-    const { state } = page;
+    const { state } = store.get();
     const act = {
-      Escape: () => page.update({ locked: false, also: [] }),
+      Escape: () => update({ locked: false, also: [] }),
       '+': zoomBy(ZOOM),
       '=': zoomBy(ZOOM),
       '-': zoomBy(1 / ZOOM),
-      0: () => page.update({ region: [] }),
+      0: () => update({ region: [] }),
     }[event.key];
     if (act) {
       event.preventDefault();
@@ -235,15 +229,15 @@ export function createFigure(page) {
     }
     if ((event.key === ' ' || event.key === 'Enter') && state.cell) {
       event.preventDefault();
-      if (event.shiftKey) return page.become(mark(state, state.cell.query));
-      return page.painting
-        ? page.become(paint(state, state.cell, !isPainted(state.cell)))
-        : page.update({ locked: !state.locked });
+      if (event.shiftKey) return become(mark(state, state.cell.query));
+      return store.get().painting
+        ? become(paint(state, state.cell, !isPainted(state.cell)))
+        : update({ locked: !state.locked });
     }
     const cell = walked(event.key);
     if (!cell) return;
     event.preventDefault();
-    page.become(follow({ ...state, cell }, cell, ...sizes()));
+    become(follow({ ...state, cell }, cell, ...sizes()));
   };
 
   return { draw };

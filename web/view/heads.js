@@ -7,19 +7,17 @@ import { cellOf, fillTable } from './table.js';
 /** How large a head is drawn, in CSS pixels: smaller where there are many. */
 export const sizeFor = (heads) => (heads <= 16 ? 104 : 60);
 
-export function createHeads(page) {
-  const { $ } = page;
+export function createHeads({ $, root, store, update, redraw }) {
   let order = { key: null, descending: true };
 
   /** One head alone, or all of them again. */
   function solo(head) {
-    const { state } = page;
+    const { state } = store.get();
     const others = Array.from({ length: state.heads }, (_, h) => h).filter((h) => h !== head);
-    page.update({ head, off: String(state.off) === String(others) ? [] : others });
+    update({ head, off: String(state.off) === String(others) ? [] : others });
   }
 
-  function drawGrid(scale, colours) {
-    const { state, shown } = page;
+  function drawGrid({ state, shown, scale, colours, nameOf }) {
     const [, H, T, S] = shown.problem.shape;
     const grid = $('grid');
     while (grid.children.length > H) grid.lastChild.remove();
@@ -29,7 +27,7 @@ export function createHeads(page) {
       button.append(document.createElement('canvas'), document.createElement('span'));
       button.firstChild.setAttribute('aria-hidden', 'true');
       const head = grid.children.length;
-      button.onclick = () => page.update({ head });
+      button.onclick = () => update({ head });
       button.ondblclick = () => solo(head);
       button.onkeydown = (event) => {
         if (event.key !== 'Enter' || !event.shiftKey) return;
@@ -44,7 +42,7 @@ export function createHeads(page) {
     [...grid.children].forEach((button, head) => {
       button.setAttribute('aria-pressed', String(head === state.head));
       button.classList.toggle('off', state.off.includes(head));
-      button.lastChild.textContent = H > 16 ? String(head + 1) : page.headName(head);
+      button.lastChild.textContent = H > 16 ? String(head + 1) : nameOf(head);
       drawThumbnail(
         button.firstChild,
         { rows, columns, values: values[head] },
@@ -53,11 +51,7 @@ export function createHeads(page) {
     });
   }
 
-  function drawStatistics() {
-    const {
-      strings,
-      shown: { statistics },
-    } = page;
+  function drawStatistics({ strings, shown: { statistics }, nameOf }) {
     const heads = STATISTICS.map(({ key }) => {
       const { name, formula } = strings.statistics[key];
       const button = Object.assign(document.createElement('button'), {
@@ -68,13 +62,13 @@ export function createHeads(page) {
       button.setAttribute('aria-description', formula);
       button.onclick = () => {
         order = { key, descending: order.key === key ? !order.descending : true };
-        page.redraw();
+        redraw();
       };
       const cell = cellOf('th', button, 'col');
       if (order.key === key) cell.setAttribute('aria-sort', order.descending ? 'descending' : 'ascending');
       return cell;
     });
-    const focused = [...$('statistics').querySelectorAll('button')].indexOf(page.root.activeElement);
+    const focused = [...$('statistics').querySelectorAll('button')].indexOf(root.activeElement);
     const written = (value) =>
       value === null
         ? Object.assign(cellOf('td', '·'), { title: strings.undefinedStatistic })
@@ -86,7 +80,7 @@ export function createHeads(page) {
       [cellOf('th', strings.statisticsHead, 'col'), ...heads],
       [
         ...sorted.map((head) => [
-          cellOf('th', page.headName(head), 'row'),
+          cellOf('th', nameOf(head), 'row'),
           ...STATISTICS.map(({ key }) => written(statistics[head][key])),
         ]),
         [cellOf('th', strings.meanOfHeads, 'row'), ...STATISTICS.map(({ key }) => written(meanOver(statistics, key)))],
@@ -97,9 +91,9 @@ export function createHeads(page) {
 
   return {
     clear: (empty) => empty && $('grid').replaceChildren(),
-    draw(scale, colours) {
-      drawGrid(scale, colours);
-      if ($('statistics-box').open && page.shown.statistics) drawStatistics();
+    draw(scene) {
+      drawGrid(scene);
+      if ($('statistics-box').open && scene.shown.statistics) drawStatistics(scene);
     },
   };
 }

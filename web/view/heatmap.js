@@ -1,5 +1,7 @@
 // Draws the weights of one head on a canvas, and finds the cell under a point.
 
+import { largest, NOT_FINITE } from '../model/shrink.js';
+
 export const FONT = '13px system-ui, sans-serif';
 const GAP = 8;
 /** Cells are square, but where a side of the whole picture would be shorter than this. */
@@ -91,7 +93,7 @@ export function prepare(canvas, width, height) {
 /** What each canvas shows, coloured: the pointer moves more often than that changes. */
 const coloured = new WeakMap();
 
-/** One pixel a cell; hidden cells (NaN) stay clear. */
+/** One pixel a cell; hidden cells stay clear. */
 function cellsOf(canvas, { rows, columns, values }, scale) {
   let known = coloured.get(canvas);
   if (known?.values === values && known.key === scale.key) return known;
@@ -114,15 +116,14 @@ function paintCells(pixels, { rows, columns, values }, scale) {
     const [from, to] = [r * columns, (r + 1) * columns];
     let unit = 1;
     if (scale.perRow) {
-      let most = 0;
-      for (let i = from; i < to; i++) if (values[i] > most) most = values[i];
-      unit = 1 / (most || 1);
+      unit = 1 / (largest(values.subarray(from, to)) || 1);
     }
     for (let i = from; i < to; i++) {
       const value = values[i];
-      const seen = !Number.isNaN(value);
-      pixels[i] = seen ? scale.pixels[scale.index(value * unit)] : 0;
-      if (!seen) hidden = true;
+      if (Number.isNaN(value)) {
+        pixels[i] = 0;
+        hidden = true;
+      } else pixels[i] = value === NOT_FINITE ? scale.notFinite.pixel : scale.pixels[scale.index(value * unit)];
     }
   }
   return hidden;

@@ -1,5 +1,6 @@
 // One row of weights laid out as a picture: tokens that are patches of an image.
 
+import { largest } from '../model/shrink.js';
 import { prepare } from './heatmap.js';
 
 const LARGEST = 56;
@@ -48,10 +49,10 @@ export function drawPatches(canvas, image, weights, { read, also, scale, width, 
     context.drawImage(picture, 1, 1, cell * columns, cell * rows);
   }
   const at = (token) => [1 + ((token - skip) % columns) * cell, 1 + Math.floor((token - skip) / columns) * cell];
-  const most = weights ? weights.reduce((a, b) => Math.max(a, b), 0) : 0;
+  const most = weights ? largest(weights) : 0;
   for (let i = 0; weights && i < rows * columns; i++) {
     const [x, y] = at(i + skip);
-    if (image.pixels) {
+    if (image.pixels && Number.isFinite(weights[i + skip])) {
       context.globalAlpha = (1 - weights[i + skip] / (most || 1)) * SHADE[theme];
       context.fillStyle = theme === 'dark' ? '#0c0a07' : '#fbfaf7';
     } else

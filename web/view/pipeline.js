@@ -28,7 +28,8 @@ function drawStrip(canvas, numbers, scale, room, part) {
 function drawBars(canvas, numbers, room, { colour, marked = -1, ink }) {
   const cell = Math.min(room / numbers.length, 28);
   const context = prepare(canvas, cell * numbers.length, STRIP.bars);
-  const [top, bottom] = [numbers.reduce((a, b) => Math.max(a, b), 0), numbers.reduce((a, b) => Math.min(a, b), 0)];
+  const finite = numbers.filter(Number.isFinite);
+  const [top, bottom] = [Math.max, Math.min].map((choose) => finite.reduce((a, b) => choose(a, b), 0));
   const unit = (STRIP.bars - 2) / (top - bottom || 1);
   const zero = 1 + top * unit;
   numbers.forEach((x, i) => {

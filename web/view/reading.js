@@ -11,23 +11,31 @@ function tokenElement(text, kind) {
   return span;
 }
 
-export function createReading(page) {
-  const { $ } = page;
+export function createReading({ $, root }) {
   const pipeline = createPipeline($('steps'), { format: formatNumber });
 
-  function drawLine({ query, key }, cell) {
-    const { strings, state } = page;
+  /** What is said of a cell beside its weight. */
+  function moreOf(cell, strings) {
+    if (cell.seen === 0) return strings.reading.blind;
+    if (cell.hidden) return strings.reading.hidden;
+    if (!Number.isFinite(cell.weight)) return strings.reading.notFinite;
+    const score = Number.isFinite(cell.masked) ? withMinus(cell.masked.toFixed(3)) : formatNumber(cell.masked);
+    return strings.reading.more(score, cell.rank, cell.seen, cell.total.toFixed(3));
+  }
+
+  function sentenceOf({ query, key }, cell, strings) {
+    if (cell.hidden) return strings.reading.hiddenSentence(query, key);
+    if (!Number.isFinite(cell.weight)) return strings.reading.notFiniteSentence(query, key);
+    return strings.reading.sentence(query, key, formatWeight(cell.weight), cell.rank, cell.seen);
+  }
+
+  function drawLine({ query, key }, cell, { strings, state }) {
     const weight = document.createElement('strong');
     weight.textContent = formatWeight(cell.weight);
     weight.id = 'weight';
     weight.dataset.value = String(cell.weight);
     const more = document.createElement('small');
-    if (cell.seen === 0) more.textContent = strings.reading.blind;
-    else
-      more.textContent = cell.hidden
-        ? strings.reading.hidden
-        : strings.reading.more(withMinus(cell.masked.toFixed(3)), cell.rank, cell.seen, cell.total.toFixed(3));
-    if (state.locked) more.textContent += ` · ${strings.unlock}`;
+    more.textContent = moreOf(cell, strings) + (state.locked ? ` · ${strings.unlock}` : '');
     $('reading').replaceChildren(
       tokenElement(query, 'q'),
       ` ${strings.reading.arrow} `,
@@ -36,27 +44,18 @@ export function createReading(page) {
       weight,
       more,
     );
-    if (page.root.activeElement !== $('large')) return;
-    $('announce').textContent = cell.hidden
-      ? strings.reading.hiddenSentence(query, key)
-      : strings.reading.sentence(query, key, formatWeight(cell.weight), cell.rank, cell.seen);
+    if (root.activeElement === $('large')) $('announce').textContent = sentenceOf({ query, key }, cell, strings);
   }
 
-  function drawTable() {
-    const {
-      strings,
-      shown: {
-        table: { rows, columns, values, region },
-        problem,
-      },
-      state,
-    } = page;
+  function drawTable({ strings, shown, state, nameOf }) {
+    const { problem } = shown;
+    const { rows, columns, values, region } = shown.table;
     const [first, second] = [region.queries.from, region.keys.from];
     const left =
       problem.queries.length > rows || problem.keys.length > columns ? ` ${strings.tablePart(rows, columns)}` : '';
     fillTable(
       $('table'),
-      strings.table(page.headName(state.head)) + left,
+      strings.table(nameOf(state.head)) + left,
       [cellOf('td', ''), ...problem.keys.slice(second, second + columns).map((key) => cellOf('th', key, 'col'))],
       Array.from({ length: rows }, (_, t) => [
         cellOf('th', problem.queries[first + t], 'row'),
@@ -66,21 +65,21 @@ export function createReading(page) {
   }
 
   return {
-    draw(colours) {
-      const { shown, state, strings } = page;
+    draw(scene) {
+      const { shown, state, strings, theme, colours, room } = scene;
       const { queries, keys } = shown.problem;
       const tokens = state.cell && { query: queries[state.cell.query], key: keys[state.cell.key] };
       if (tokens && shown.cell && tokens.query !== undefined && tokens.key !== undefined) {
-        drawLine(tokens, shown.cell);
+        drawLine(tokens, shown.cell, scene);
         pipeline(
           { ...shown.cell, index: state.cell.key },
-          { strings: strings.pipeline, tokens, theme: page.theme(), colours, width: page.room },
+          { strings: strings.pipeline, tokens, theme, colours, width: room },
         );
       } else {
         $('reading').textContent = strings.reading.none;
         $('announce').textContent = '';
       }
-      if ($('table-box').open && shown.table) drawTable();
+      if ($('table-box').open && shown.table) drawTable(scene);
     },
   };
 }

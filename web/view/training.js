@@ -1,107 +1,69 @@
-// The Train view: a small transformer learns while one looks on.
+// The Train view: a small transformer learns while one watches.
 
 import { formatWeight, makeScale } from '../model/scale.js';
+import { largest } from '../model/shrink.js';
 import { step } from '../model/state.js';
-import { OPTIMIZERS, TASK_NAMES, usualSettings } from '../model/tasks.js';
-import { startWorker } from '../worker/ask.js';
+import { createStore } from '../model/store.js';
+import { CHOICES, isLongEnough, LEAST_CHARACTERS, usualSettings } from '../model/tasks.js';
+import { hear, settingsFor, startTraining } from '../model/training.js';
 import { drawCurves } from './charts.js';
 import { fill } from './controls.js';
 import { download } from './download.js';
 import { cellAt, drawHead, drawThumbnail } from './heatmap.js';
 
-const CHOICES = {
-  layers: [1, 2, 3, 4],
-  heads: [1, 2, 4, 8],
-  width: [16, 32, 64, 128],
-  dropout: [0, 0.1, 0.2, 0.4],
-};
 const SPEEDS = ['slow', 'medium', 'fast'];
 const CURVE_HEIGHT = 150;
 /** The live sentence is renewed not more often than this, in milliseconds. */
 const SAY_EVERY = 5000;
 
-export function createTraining(page) {
-  const { $ } = page;
-  let teacher = null;
-  let settings = usualSettings(page.state.task, page.strings.trainSample);
-  /** What the worker last said, and the curves so far. */
-  let now = null;
-  let curves = null;
-  let [head, playing, message, saidAt] = [{ layer: 0, head: 0 }, false, '', 0];
-  /** How often the worker was told something, and which of these it has answered last. */
-  let [asked, answered] = [0, 0];
+export function createTraining({ $, root, store, strings, update, redraw, signal, startWorker, explore }) {
+  const training = createStore(startTraining(settingsFor(store.get().state.task, '', strings().trainSample)));
+  training.subscribe(redraw);
+  let worker = null;
+  /** Where everything lies in the large picture. */
   let places = null;
-  let cell = null;
   /** Whose answers stand on the page. */
   let written = null;
+  let saidAt = 0;
 
-  const freshCurves = () => ({ loss: [], accuracy: [], validLoss: [], validAccuracy: [], scores: [] });
+  function start() {
+    const started = startWorker();
+    started.worker.onmessage = ({ data }) => receive(data);
+    started.worker.onerror = (event) => receive({ error: event.message ?? 'the worker did not start' });
+    signal.addEventListener('abort', () => started.stop());
+    return started.worker;
+  }
 
   function send(verb, more = {}, transfer = []) {
-    teacher ??= startTeacher();
-    teacher.worker.postMessage({ verb, order: ++asked, ...more }, transfer);
-    page.redraw();
+    worker ??= start();
+    const order = training.get().asked + 1;
+    training.set({ asked: order });
+    worker.postMessage({ verb, order, ...more }, transfer);
   }
 
-  function startTeacher() {
-    const started = startWorker('teach');
-    started.worker.onmessage = ({ data }) => hear(data);
-    started.worker.onerror = (event) => hear({ error: event.message ?? 'the worker did not start' });
-    page.signal.addEventListener('abort', () => started.stop());
-    return started;
-  }
-
-  function hear({ error, verb, saved, layer, points = [], started, order = asked, ...more }) {
-    const { strings } = page;
-    answered = order;
-    if (error) {
-      message = verb === 'load' ? strings.train.badModel : strings.failed(error);
-      return page.redraw();
-    }
-    if (saved) return download(`headlight-${settings.task}.safetensors`, 'application/octet-stream', saved);
-    if (layer) return page.exploreTensors({ name: 'layer.safetensors', bytes: layer.bytes }, layer.heads, head.head);
-    if (started) {
-      settings = started.settings;
-      now = { ...started, info: more.info };
-      curves = freshCurves();
-      head = { layer: settings.layers - 1, head: 0 };
-      [cell, message] = [null, ''];
-      page.update({ task: settings.task });
-    }
-    now = { ...now, at: undefined, ...more };
-    if (more.seen) now.cells = cellsOf(more.seen, now.probe.labels.length, now.settings.heads);
-    if (order === asked) playing = more.playing ?? playing;
-    if (more.broken) {
-      message = strings.train.broken;
-      playing = false;
-    }
-    for (const [step, loss, accuracy, validLoss, validAccuracy] of points) {
-      curves.loss.push([step, loss]);
-      curves.accuracy.push([step, accuracy]);
-      if (validLoss === undefined) continue;
-      curves.validLoss.push([step, validLoss]);
-      curves.validAccuracy.push([step, validAccuracy]);
-    }
-    if (more.seen && more.at === undefined) {
-      const last = curves.scores.at(-1);
-      if (last?.step === more.steps) curves.scores.pop();
-      curves.scores.push({ step: more.steps, scores: more.seen.scores });
-    }
-    page.redraw();
+  function receive({ saved, layer, ...message }) {
+    training.set(hear(training.get(), message));
+    const { settings, head } = training.get();
+    if (saved) download(`headlight-${settings.task}.safetensors`, 'application/octet-stream', saved);
+    if (layer) explore({ name: 'layer.safetensors', bytes: layer.bytes }, layer.heads, head.head);
+    if (message.started) update({ task: settings.task });
   }
 
   function begin(change = {}) {
-    settings = { ...settings, ...change };
-    playing = false;
-    send('start', { settings });
+    const settings = { ...training.get().settings, ...change };
+    const short = settings.task === 'text' && !isLongEnough(settings.text);
+    const { playing } = training.get();
+    training.set({ settings, playing: false, message: short ? 'shortText' : null });
+    if (!short) send('start', { settings });
+    else if (playing) send('pause');
   }
 
   // ---- what a visitor does ----
 
   const number = (id) => Number($(id).value);
   const startsOver = (id, read) => ($(id).onchange = () => begin(read()));
-  $('task').onchange = () => begin(usualSettings($('task').value, $('train-text').value || page.strings.trainSample));
-  startsOver('train-text', () => usualSettings('text', $('train-text').value));
+  startsOver('task', () => settingsFor($('task').value, $('train-text').value, strings().trainSample));
+  startsOver('train-text', () => ({ text: $('train-text').value }));
   startsOver('layers', () => ({ layers: number('layers') }));
   startsOver('train-heads', () => ({ heads: number('train-heads') }));
   startsOver('width', () => ({ width: number('width') }));
@@ -113,24 +75,26 @@ export function createTraining(page) {
   startsOver('train-seed', () => ({ seed: Math.max(Math.floor(number('train-seed')) || 0, 0) }));
   startsOver('mlp', () => ({ mlp: $('mlp').checked }));
   $('rate').oninput = () => {
-    settings = { ...settings, rate: 10 ** number('rate') };
+    const settings = { ...training.get().settings, rate: 10 ** number('rate') };
+    training.set({ settings });
     send('set', { rate: settings.rate });
-    page.redraw();
   };
   $('play').onclick = () => {
-    playing = !playing;
-    message = '';
+    const playing = !training.get().playing;
+    training.set({ playing, message: null });
     send(playing ? 'play' : 'pause');
-    page.redraw();
   };
   $('one-step').onclick = () => {
-    playing = false;
+    training.set({ playing: false });
     send('step');
   };
-  $('train-reset').onclick = () => begin(usualSettings(settings.task, settings.text));
+  $('train-reset').onclick = () => {
+    const { task, text } = training.get().settings;
+    begin(task === 'text' && !isLongEnough(text) ? { text } : usualSettings(task, text));
+  };
   $('speed').onchange = () => send('set', { speed: $('speed').value });
   $('snapshot').oninput = () => {
-    playing = false;
+    training.set({ playing: false });
     send('back', { at: number('snapshot') });
   };
   $('train-save').onclick = () => send('save');
@@ -141,34 +105,40 @@ export function createTraining(page) {
     $('train-load').value = '';
     send('load', { bytes }, [bytes.buffer]);
   };
-  $('explore-head').onclick = () => send('layer', { at: head.layer });
-  page.root.querySelector('#train form').onsubmit = (event) => event.preventDefault();
+  $('explore-head').onclick = () => send('layer', { at: training.get().head.layer });
+  root.querySelector('#train form').onsubmit = (event) => event.preventDefault();
   $('train-large').onpointermove = (event) => {
     if (!places) return;
     const box = $('train-large').getBoundingClientRect();
-    cell = cellAt(places, event.clientX - box.left, event.clientY - box.top) ?? cell;
-    page.redraw();
+    const cell = cellAt(places, event.clientX - box.left, event.clientY - box.top);
+    if (cell) training.set({ cell });
   };
-
   $('train-large').onkeydown = (event) => {
-    if (!now?.seen || event.ctrlKey || event.metaKey || event.altKey) return;
-    const T = now.probe.labels.length;
+    const { begun, report, cell } = training.get();
+    if (!report?.seen || event.ctrlKey || event.metaKey || event.altKey) return;
+    const T = begun.probe.labels.length;
     const walked = step(cell, event.key, T, T);
     if (!walked) return;
     event.preventDefault();
-    cell = walked;
-    page.redraw();
+    training.set({ cell: walked });
   };
 
   // ---- drawing ----
 
-  function drawControls() {
-    const { strings } = page;
+  const textOf = (message, strings) => {
+    if (message === null) return '';
+    return typeof message === 'string'
+      ? strings.train.messages[message](LEAST_CHARACTERS)
+      : strings.failed(message.failed);
+  };
+
+  function drawControls({ strings }) {
+    const { settings, playing, message } = training.get();
     const named = (names, texts) => names.map((name) => [name, texts[name]]);
     const plain = (values) => values.map((value) => [value, value]);
-    fill($('task'), named(TASK_NAMES, strings.train.tasks), settings.task);
+    fill($('task'), named(CHOICES.task, strings.train.tasks), settings.task);
     $('train-text-row').hidden = settings.task !== 'text';
-    if (page.root.activeElement !== $('train-text')) $('train-text').value = settings.text;
+    if (root.activeElement !== $('train-text')) $('train-text').value = settings.text;
     $('rate').value = String(Math.log10(settings.rate));
     $('rate-value').textContent = String(Number(settings.rate.toPrecision(2)));
     fill($('layers'), plain(CHOICES.layers), settings.layers);
@@ -176,24 +146,25 @@ export function createTraining(page) {
     fill($('width'), plain(CHOICES.width), settings.width);
     fill(
       $('optimizer'),
-      plain(OPTIMIZERS).map(([name]) => [name, strings.train.optimizers[name]]),
+      plain(CHOICES.optimizer).map(([name]) => [name, strings.train.optimizers[name]]),
       settings.optimizer,
     );
     fill($('dropout'), plain(CHOICES.dropout), settings.dropout);
-    if (page.root.activeElement !== $('train-seed')) $('train-seed').value = String(settings.seed);
+    if (root.activeElement !== $('train-seed')) $('train-seed').value = String(settings.seed);
     $('mlp').checked = settings.mlp;
     fill($('speed'), named(SPEEDS, strings.train.speeds), $('speed').value || 'fast');
     $('task-name').textContent = strings.train.tasks[settings.task];
     $('task-about').textContent = strings.train.about[settings.task];
     $('play').textContent = playing ? strings.train.pause : strings.train.play;
-    $('train-message').textContent = message;
+    $('train-message').textContent = textOf(message, strings);
   }
 
-  function drawCharts(colours) {
-    const { strings } = page;
+  function drawCharts({ strings, colours, room }) {
+    const { begun, report, head, curves } = training.get();
+    const { layers, heads: each, task } = begun.settings;
     const { loss, accuracy, validLoss, validAccuracy, scores } = curves;
-    const width = Math.max(Math.min(page.trainRoom, 720), 240);
-    const mark = now.at === undefined ? undefined : now.snapshots[now.at];
+    const width = Math.max(Math.min(room, 720), 240);
+    const mark = report.at === undefined ? undefined : report.snapshots[report.at];
     const common = { width, height: CURVE_HEIGHT, colours, mark };
     drawCurves($('loss-curve'), {
       ...common,
@@ -211,11 +182,8 @@ export function createTraining(page) {
         { points: validAccuracy, colour: colours.query, width: 2 },
       ],
     });
-    const kind = now.settings.task === 'previous' ? 'previous' : 'induction';
-    const heads = Array.from({ length: now.settings.layers * now.settings.heads }, (_, i) => [
-      Math.floor(i / now.settings.heads),
-      i % now.settings.heads,
-    ]);
+    const kind = task === 'previous' ? 'previous' : 'induction';
+    const heads = Array.from({ length: layers * each }, (_, i) => [Math.floor(i / each), i % each]);
     const chosen = ([l, h]) => l === head.layer && h === head.head;
     drawCurves($('score-curve'), {
       ...common,
@@ -248,87 +216,76 @@ export function createTraining(page) {
     );
   }
 
-  /** The weights of every head of every layer; what the causal mask hides is NaN, so that it is drawn as hidden. */
-  function cellsOf({ weights }, T, heads) {
-    return weights.map((layer) =>
-      Array.from({ length: heads }, (_, h) => {
-        const values = layer.slice(h * T * T, (h + 1) * T * T);
-        for (let t = 0; t < T; t++) values.fill(NaN, t * T + t + 1, (t + 1) * T);
-        return { rows: T, columns: T, values };
-      }),
-    );
+  /** What a head does, where it clearly does it. */
+  function kindOf({ previous, induction }, strings) {
+    if (Math.max(previous, induction) < 0.4) return '';
+    return strings.train.kinds[previous >= induction ? 'previous' : 'induction'];
   }
 
-  function drawHeads(scale, colours) {
-    const { strings } = page;
-    const T = now.probe.labels.length;
+  function drawGrid({ strings, colours }, scale) {
+    const { begun, report, head } = training.get();
+    const { layers, heads } = begun.settings;
+    const T = begun.probe.labels.length;
     const grid = $('train-grid');
-    const count = now.settings.layers * now.settings.heads;
-    grid.style.gridTemplateColumns = `repeat(${Math.min(now.settings.heads, 2)}, minmax(0, 1fr))`;
-    while (grid.children.length > count) grid.lastChild.remove();
-    while (grid.children.length < count) {
+    grid.style.gridTemplateColumns = `repeat(${Math.min(heads, 2)}, minmax(0, 1fr))`;
+    while (grid.children.length > layers * heads) grid.lastChild.remove();
+    while (grid.children.length < layers * heads) {
       const button = Object.assign(document.createElement('button'), { type: 'button' });
       button.append(document.createElement('canvas'), document.createElement('span'));
       button.firstChild.setAttribute('aria-hidden', 'true');
       const at = grid.children.length;
       button.onclick = () => {
-        head = { layer: Math.floor(at / now.settings.heads), head: at % now.settings.heads };
-        page.redraw();
+        const each = training.get().begun.settings.heads;
+        training.set({ head: { layer: Math.floor(at / each), head: at % each } });
       };
       grid.append(button);
     }
     [...grid.children].forEach((button, i) => {
-      const one = { layer: Math.floor(i / now.settings.heads), head: i % now.settings.heads };
-      button.setAttribute('aria-pressed', String(one.layer === head.layer && one.head === head.head));
-      const { previous, induction } = now.seen.scores[one.layer][one.head];
-      const kind =
-        Math.max(previous, induction) < 0.4
-          ? ''
-          : previous >= induction
-            ? strings.train.kinds.previous
-            : strings.train.kinds.induction;
-      button.lastChild.textContent = `${strings.train.head(one.layer, one.head)}${kind && `: ${kind}`}`;
-      drawThumbnail(button.firstChild, now.cells[one.layer][one.head], {
-        marked: [],
-        T,
-        S: T,
-        scale,
-        size: 104,
-        colours,
-      });
+      const [l, h] = [Math.floor(i / heads), i % heads];
+      button.setAttribute('aria-pressed', String(l === head.layer && h === head.head));
+      const kind = kindOf(report.seen.scores[l][h], strings);
+      button.lastChild.textContent = `${strings.train.head(l, h)}${kind && `: ${kind}`}`;
+      const size = { T, S: T, scale, size: 104, colours };
+      drawThumbnail(button.firstChild, report.cells[l][h], { marked: [], ...size });
     });
-    const names = now.probe.labels.map((label) => now.tokens[label]);
+  }
+
+  function drawLarge({ strings, colours, room }, scale) {
+    const { begun, report, head, cell } = training.get();
+    const T = begun.probe.labels.length;
+    const names = begun.probe.labels.map((label) => begun.tokens[label]);
+    const name = strings.train.head(head.layer, head.head);
     const region = { queries: { from: 0, to: T }, keys: { from: 0, to: T } };
-    const shown = now.cells[head.layer][head.head];
+    const shown = report.cells[head.layer][head.head];
     places = drawHead(
       $('train-large'),
       { ...shown, region },
-      { queries: names, keys: names, cell, also: [], scale, width: page.trainRoom, height: 460, colours },
+      { queries: names, keys: names, cell, also: [], scale, width: room, height: 460, colours },
     );
-    const { previous, induction } = now.seen.scores[head.layer][head.head];
-    $('train-head-name').textContent = strings.train.head(head.layer, head.head);
+    const { previous, induction } = report.seen.scores[head.layer][head.head];
+    $('train-head-name').textContent = name;
     $('train-head-about').textContent = strings.train.scores(formatWeight(previous), formatWeight(induction));
-    $('train-large').setAttribute('aria-label', strings.picture(strings.train.head(head.layer, head.head), T, T));
+    $('train-large').setAttribute('aria-label', strings.picture(name, T, T));
     const inside = cell && cell.query < T && cell.key < T;
     $('train-reading').textContent = inside
       ? `${names[cell.query]} → ${names[cell.key]}: ${formatWeight(shown.values[cell.query * T + cell.key] || 0)}`
       : strings.train.pointAt;
-    if (inside && page.root.activeElement === $('train-large'))
-      $('announce').textContent = $('train-reading').textContent;
+    if (inside && root.activeElement === $('train-large')) $('announce').textContent = $('train-reading').textContent;
   }
 
   /** A few sequences, with what the model writes beneath what was to be written. */
   function drawWritten() {
-    if (written === now.seen) return;
-    written = now.seen;
+    const { begun, report } = training.get();
+    if (written === report.seen) return;
+    written = report.seen;
     const sign = (text, kind) =>
       Object.assign(document.createElement('span'), { textContent: text, className: `sign ${kind}` });
     $('written').replaceChildren(
-      ...now.seen.examples.map(({ labels, targets, written }) => {
+      ...report.seen.examples.map(({ labels, targets, written }) => {
         const lines = [
-          labels.map((label) => sign(now.tokens[label], '')),
+          labels.map((label) => sign(begun.tokens[label], '')),
           targets.map((target, t) =>
-            target < 0 ? sign(' ', '') : sign(now.tokens[written[t]], written[t] === target ? 'right' : 'wrong'),
+            target < 0 ? sign(' ', '') : sign(begun.tokens[written[t]], written[t] === target ? 'right' : 'wrong'),
           ),
         ];
         const block = Object.assign(document.createElement('div'), { className: 'signs' });
@@ -344,47 +301,51 @@ export function createTraining(page) {
     );
   }
 
-  function drawStatus() {
-    const { strings } = page;
-    const { loss, validAccuracy } = curves;
-    const accuracy = validAccuracy.at(-1)?.[1];
+  function drawStatus({ strings }) {
+    const { begun, report, curves, playing, asked, answered } = training.get();
+    const { snapshots } = report;
     const text =
-      now.at === undefined
+      report.at === undefined
         ? strings.train.status(
-            now.steps ?? 0,
-            loss.at(-1)?.[1],
-            accuracy,
-            playing ? now.perSecond : undefined,
-            now.info,
+            report.steps,
+            curves.loss.at(-1)?.[1],
+            curves.validAccuracy.at(-1)?.[1],
+            playing ? report.perSecond : undefined,
+            begun.info,
           )
-        : strings.train.lookedBack(now.snapshots[now.at]);
+        : strings.train.lookedBack(snapshots[report.at]);
     $('train-status').textContent = text;
     $('train-status').setAttribute('aria-busy', String(playing || answered !== asked));
     if (performance.now() - saidAt > SAY_EVERY) {
       $('announce').textContent = text;
       saidAt = performance.now();
     }
-    $('snapshot').max = String(Math.max((now.snapshots?.length ?? 1) - 1, 0));
-    $('snapshot').value = String(now.at ?? (now.snapshots?.length ?? 1) - 1);
-    $('snapshot-value').textContent = strings.train.step(now.snapshots?.[now.at ?? now.snapshots.length - 1] ?? 0);
+    const at = report.at ?? snapshots.length - 1;
+    $('snapshot').max = String(snapshots.length - 1);
+    $('snapshot').value = String(at);
+    $('snapshot-value').textContent = strings.train.step(snapshots[at]);
   }
 
   return {
     /** The first time the view is opened there is something to start. */
     open() {
-      if (!teacher) begin(usualSettings(page.state.task, page.strings.trainSample));
+      if (!worker) begin(settingsFor(store.get().state.task, '', strings().trainSample));
     },
     close() {
-      if (playing) $('play').click();
+      if (training.get().playing) $('play').click();
     },
-    draw(colours) {
-      drawControls();
-      if (!now?.seen) return;
-      const most = now.seen.weights.reduce((a, layer) => layer.reduce((b, w) => Math.max(b, w), a), 0);
-      drawHeads(makeScale(page.theme(), most), colours);
-      drawCharts(colours);
+    draw(scene) {
+      drawControls(scene);
+      const { report } = training.get();
+      if (!report?.seen) return;
+      const most = Math.max(...report.seen.weights.map(largest));
+      const scale = makeScale(scene.theme, most);
+      const full = { ...scene, room: $('task-about').parentElement.clientWidth };
+      drawGrid(full, scale);
+      drawLarge(full, scale);
+      drawCharts(full);
       drawWritten();
-      drawStatus();
+      drawStatus(full);
     },
   };
 }

@@ -1,5 +1,5 @@
-// What the worker does: a question in is a state and what of it is looked at, a message out the parts that have
-// changed since the last answer.
+// What the worker of the Explore view does: a question in is a state, what of it is shown, and which parts of the
+// answer the page holds; a message out is the parts that it does not hold yet.
 
 import { toProgram } from '../model/code.js';
 import { attentionOptions, EXAMPLES } from '../model/examples.js';
@@ -24,40 +24,42 @@ class Cancelled extends Error {}
 
 const ofAll = (T, S) => ({ queries: { from: 0, to: T }, keys: { from: 0, to: S } });
 
-/** One head's weights now, less what they are in what is held. */
-function differenceOf(now, held) {
-  const weights = now.weights.map((w, i) => w - held.weights[i]);
-  const visible = now.visible && held.visible ? now.visible.map((seen, i) => Math.max(seen, held.visible[i])) : null;
+/** One head's weights now, less those of the pinned state. */
+function differenceOf(now, pinned) {
+  const weights = now.weights.map((w, i) => w - pinned.weights[i]);
+  const visible =
+    now.visible && pinned.visible ? now.visible.map((seen, i) => Math.max(seen, pinned.visible[i])) : null;
   return { ...now, weights, visible, signed: true };
 }
 
 /** Every part of an answer by its name: what it depends on, and how it is made; what takes long gives others a turn. */
-function partsOf({ state, look, now, held, turn }) {
+function partsOf({ state, wanted, now, pinned, turn }) {
   const {
     shape: [, H, T, S],
   } = now.problem;
   const head = Math.min(state.head, H - 1);
   const region = regionOf(state, T, S);
-  const differs = look.compare === 'difference' && held && String(held.problem.shape.slice(1)) === String([H, T, S]);
-  const key = [now.key, differs && held.key].join();
+  const differs =
+    wanted.compare === 'difference' && pinned && String(pinned.problem.shape.slice(1)) === String([H, T, S]);
+  const key = [now.key, differs && pinned.key].join();
   const of = (h) => {
     if (!differs) return now.headOf(h);
-    held.compute(h);
+    pinned.compute(h);
     now.compute(h);
-    return differenceOf(now.headOf(h), held.headOf(h));
+    return differenceOf(now.headOf(h), pinned.headOf(h));
   };
   const queries = [...new Set([state.cell?.query, ...state.also])].filter((query) => query < T).sort((a, b) => a - b);
   const parts = {
     problem: [now.problemKey, () => now.problem],
     facts: [`${now.problemKey},${differs}`, () => ({ info: now.info, differs })],
     heads: [
-      `${key},${look.small}`,
+      `${key},${wanted.small}`,
       async () => {
         await now.computeAll(turn);
         const each = [];
         let since = performance.now();
         for (let h = 0; h < H; h++) {
-          each.push(shrink(of(h), ofAll(T, S), { rows: look.small, columns: look.small }));
+          each.push(shrink(of(h), ofAll(T, S), { rows: wanted.small, columns: wanted.small }));
           if (performance.now() - since < TURN) continue;
           await turn(h + 1, H);
           since = performance.now();
@@ -71,8 +73,8 @@ function partsOf({ state, look, now, held, turn }) {
       },
     ],
     picture: [
-      `${key},${head},${JSON.stringify(region)},${JSON.stringify(look.large)}`,
-      () => ({ ...shrink(of(head), region, look.large), region, head }),
+      `${key},${head},${JSON.stringify(region)},${JSON.stringify(wanted.large)}`,
+      () => ({ ...shrink(of(head), region, wanted.large), region, head }),
     ],
     cell: [
       `${now.key},${head},${JSON.stringify(state.cell)},${state.off}`,
@@ -86,7 +88,7 @@ function partsOf({ state, look, now, held, turn }) {
       () => links(now.headOf(head), queries.length > 0 ? queries : null, rule, region),
     ];
   }
-  if (look.table) {
+  if (wanted.table) {
     const cut = ({ from, to }) => ({ from, to: Math.min(to, from + TABLE) });
     const part = { queries: cut(region.queries), keys: cut(region.keys) };
     parts.table = [
@@ -97,17 +99,17 @@ function partsOf({ state, look, now, held, turn }) {
       }),
     ];
   }
-  if (look.statistics) parts.statistics = [now.key, now.statistics];
-  if (held && look.compare === 'side') {
-    const [, heads, rows, columns] = held.problem.shape;
+  if (wanted.statistics) parts.statistics = [now.key, now.statistics];
+  if (pinned && wanted.compare === 'side') {
+    const [, heads, rows, columns] = pinned.problem.shape;
     const other = Math.min(head, heads - 1);
     const shown = regionOf(state, rows, columns);
-    parts.held = [
-      `${held.key},${other},${JSON.stringify(shown)},${JSON.stringify(look.large)}`,
+    parts.pinned = [
+      `${pinned.key},${other},${JSON.stringify(shown)},${JSON.stringify(wanted.large)}`,
       () => {
-        const picture = shrink(held.headOf(other), shown, look.large);
+        const picture = shrink(pinned.headOf(other), shown, wanted.large);
         return {
-          problem: held.problem,
+          problem: pinned.problem,
           picture: { ...picture, region: shown, head: other },
           most: largest(picture.values),
         };
@@ -118,8 +120,8 @@ function partsOf({ state, look, now, held, turn }) {
 }
 
 /** Pictures are given away, not copied. */
-const buffersOf = ({ picture, heads, table, held } = {}) =>
-  [picture, ...(heads?.values ?? []), table, held?.picture].flatMap(
+const buffersOf = ({ picture, heads, table, pinned } = {}) =>
+  [picture, ...(heads?.values ?? []), table, pinned?.picture].flatMap(
     (part) => part?.values?.buffer ?? part?.buffer ?? [],
   );
 
@@ -128,22 +130,14 @@ const FILES = {
   csv: (whole, { batch, head }) => toCsv(whole, { batch, head }),
   npy: (whole) => toNpy(whole),
   safetensors: (whole) => toSafetensors(whole),
-  svg(whole, { batch, head, held, title, kind }) {
-    const headOf = ({ weights, scores, shape: [, H, T, S] }) => {
+  svg(whole, { batch, head, pinned, title, kind }) {
+    const headOf = ({ weights, visible, shape: [, H, T, S] }) => {
       const at = (batch * H + head) * T * S;
-      return { weights: weights.subarray(at, at + T * S), scores: scores.subarray(at, at + T * S), T, S };
+      return { weights: weights.subarray(at, at + T * S), visible, T, S };
     };
     const palette = { text: '#3a352c', paper: '#fbfaf7', hatch: '#9a9384', query: '#1558c0', key: '#b3261e' };
-    let shown = headOf(whole);
-    if (held) {
-      const before = headOf(held);
-      shown = {
-        ...shown,
-        weights: shown.weights.map((w, i) => w - before.weights[i]),
-        scores: shown.scores.map((score, i) => Math.max(score, before.scores[i])),
-      };
-    }
-    const scale = held
+    const shown = pinned ? differenceOf(headOf(whole), headOf(pinned)) : headOf(whole);
+    const scale = pinned
       ? makeSignedScale('light', largest(shown.weights))
       : makeScale('light', largest(whole.weights), kind);
     return toSvg({ head: shown, queries: whole.queries, keys: whole.keys, scale, title, colours: palette });
@@ -154,8 +148,10 @@ const FILES = {
 /**
  * @param {(options: { threads: number }) => Promise<object>} load
  * @param {() => Promise<Uint8Array>} learnedModel
+ * @param {(message: object, transfer?: ArrayBuffer[]) => void} post to the page
+ * @returns {(question: object) => Promise<void>} what hears the page
  */
-export function answer(load, learnedModel) {
+export function createAnswerer(load, learnedModel, post) {
   const core = load({ threads: 1 });
   core.catch(() => {});
   let threaded = null;
@@ -164,70 +160,60 @@ export function answer(load, learnedModel) {
     threaded ??= load({ threads: spareThreads() });
     return threaded;
   };
-  const [now, held] = [createSolver(coreFor, learnedModel), createSolver(coreFor, learnedModel)];
-  /** What was sent last, part by part. */
-  const sent = {};
-  /** A visitor's tensors: the newest, and those that what is held was made from. */
+  const [now, other] = [createSolver(coreFor, learnedModel), createSolver(coreFor, learnedModel)];
+  /** A visitor's tensors: the newest, and those of the pinned state. */
   const files = new Map();
   let cancelled = false;
-  /** When every head was last looked at. */
+  /** When every head was last computed. */
   let allAt = 0;
 
   /** Lets messages in, and says how far it is. */
   const turnFor = (id) => async (done, of) => {
-    postMessage({ id, progress: { done, of } });
+    post({ id, progress: { done, of } });
     await new Promise((resolve) => setTimeout(resolve));
     if (cancelled) throw new Cancelled();
   };
   const givenFor = (state) => (EXAMPLES[state.example].file ? files.get(state.file) : undefined);
-  const solveBoth = async ({ state, before }) => [
+  const solveBoth = async ({ state, pinned }) => [
     await now.solve(state, givenFor(state)),
-    before ? await held.solve({ ...before, head: state.head }, givenFor(before)) : null,
+    pinned ? await other.solve({ ...pinned, head: state.head }, givenFor(pinned)) : null,
   ];
 
   const verbs = {
-    async look({ id, state, before, look, hurry }) {
-      const [solved, other] = await solveBoth({ state, before });
-      if (!solved) return { empty: true };
-      const changed = {};
-      const parts = partsOf({ state, look, now: solved, held: other, turn: turnFor(id) });
-      const keys = {};
-      const stale = Object.keys(parts).filter((name) => sent[name] !== parts[name][0]);
-      const hurried = hurry && sent.heads && !stale.includes('problem') && performance.now() - allAt < EVERY;
+    async show({ id, state, pinned, wanted, have, hurry }) {
+      const [solved, compared] = await solveBoth({ state, pinned });
+      if (!solved) return { parts: {}, keys: {} };
+      const parts = {};
+      const makers = partsOf({ state, wanted, now: solved, pinned: compared, turn: turnFor(id) });
+      const keys = Object.fromEntries(Object.entries(makers).map(([name, [key]]) => [name, key]));
+      const stale = Object.keys(makers).filter((name) => have[name] !== keys[name]);
+      const hurried = hurry && have.heads && !stale.includes('problem') && performance.now() - allAt < EVERY;
       const late = hurried ? stale.filter((name) => OF_ALL_HEADS.includes(name)) : [];
       for (const name of stale) {
-        if (late.includes(name)) continue;
-        const [key, make] = parts[name];
-        changed[name] = await make();
-        keys[name] = key;
+        // What comes late stays as the page has it.
+        if (late.includes(name)) keys[name] = have[name];
+        else parts[name] = await makers[name][1]();
         if (name === 'heads') allAt = performance.now();
       }
-      // Only what arrives counts as sent: an answer may be cancelled half-way.
-      Object.assign(sent, keys);
-      for (const name of Object.keys(sent)) if (!parts[name]) delete sent[name];
-      return { changed, late: late.length > 0 };
+      return { parts, keys, late: late.length > 0 };
     },
-    async make({ state, before, what, more }) {
-      const [solved, other] = await solveBoth({ state, before });
+    async make({ state, pinned, what, more }) {
+      const [solved, compared] = await solveBoth({ state, pinned });
       const options = attentionOptions(state, EXAMPLES[state.example].problem(state, givenFor(state)));
-      return { made: FILES[what](solved.whole(), { ...more, batch: solved.batch, held: other?.whole(), options }) };
+      return {
+        made: FILES[what](solved.whole(), { ...more, batch: solved.batch, pinned: compared?.whole(), options }),
+      };
     },
-    async take({ sources, before }) {
+    async open({ sources, pinned }) {
       const given = readTensors(sources);
       const id = 1 + Math.max(0, ...files.keys());
-      for (const old of files.keys()) if (old !== before?.file) files.delete(old);
+      for (const old of files.keys()) if (old !== pinned?.file) files.delete(old);
       files.set(id, { ...given, id });
-      return {
-        given: {
-          id,
-          heads: given.query.shape.length === 4 ? given.query.shape[1] : null,
-          width: given.query.shape.at(-1),
-        },
-      };
+      return { given: { id, heads: given.query.shape.length === 4 ? given.query.shape[1] : null } };
     },
   };
 
-  globalThis.onmessage = async ({ data: question }) => {
+  return async function hear(question) {
     if (question.verb === 'cancel') {
       cancelled = true;
       return;
@@ -235,13 +221,13 @@ export function answer(load, learnedModel) {
     cancelled = false;
     try {
       await core;
-      const answered = await verbs[question.verb](question);
-      postMessage({ id: question.id, ...answered }, buffersOf(answered.changed));
+      const answer = await verbs[question.verb](question);
+      post({ id: question.id, ...answer }, buffersOf(answer.parts));
     } catch (error) {
-      if (error instanceof Cancelled) postMessage({ id: question.id, cancelled: true });
+      if (error instanceof Cancelled) post({ id: question.id, cancelled: true });
       else if (error instanceof TensorProblem)
-        postMessage({ id: question.id, problem: { code: error.code, values: error.values } });
-      else postMessage({ id: question.id, error: error.message });
+        post({ id: question.id, problem: { code: error.code, values: error.values } });
+      else post({ id: question.id, error: error.message });
     }
   };
 }

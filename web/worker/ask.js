@@ -1,13 +1,13 @@
-// Asks the worker, one question at a time: while it computes, only the newest look waits; files are asked for in turn.
+// Asks the worker, one question at a time: while it computes, only the newest state waits; files are asked for in turn.
 
-/** A look that takes longer than this gives way to a newer one. */
+/** An answer that takes longer than this gives way to a newer question. */
 const PATIENCE = 400;
-/** Looks that follow each other within this are in a hurry: somebody drags. What they leave out is asked for after it. */
+/** States that follow each other within this are in a hurry: somebody drags. What they leave out is asked for after it. */
 const HURRY = 120;
 
 /**
  * The page that is one file carries its worker as text.
- * @param {'answer' | 'teach'} name what it does
+ * @param {'explore' | 'train'} name what it does
  */
 export function startWorker(name) {
   const text = document.getElementById('worker')?.textContent;
@@ -26,16 +26,23 @@ export function startWorker(name) {
   };
 }
 
-/** @param {{ onAnswer: (answer: object) => void, onProgress: (progress: { done: number, of: number }) => void }} listeners */
-export function createAsk({ onAnswer, onProgress }) {
-  const { worker, stop } = startWorker('answer');
+/**
+ * @param {object} listeners
+ * @param {(shown: object) => void} listeners.onShown the parts of an answer, those that did not change included
+ * @param {(error: { message: string } | { cancelled: true }) => void} listeners.onError
+ * @param {(progress: { done: number, of: number }) => void} listeners.onProgress
+ * @param {typeof startWorker} [start]
+ */
+export function createAsk({ onShown, onError, onProgress }, start = startWorker) {
+  const { worker, stop } = start('explore');
   let count = 0;
   let running = null;
-  /** @type {object | null} */
   let waiting = null;
-  let lookedAt = -HURRY;
+  let shownAt = -HURRY;
   let rest = 0;
   const queue = [];
+  /** The parts of the newest answer, and what each depends on: the worker sends what is not among these. */
+  let [shown, have] = [{}, {}];
 
   function next() {
     const question = queue.shift() ?? waiting;
@@ -43,7 +50,7 @@ export function createAsk({ onAnswer, onProgress }) {
     if (question === waiting) waiting = null;
     running = { ...question, id: ++count, since: performance.now() };
     const { done, asked, transfer = [], ...message } = running;
-    worker.postMessage(message, transfer);
+    worker.postMessage(message.verb === 'show' ? { ...message, have } : message, transfer);
   }
   const cancel = () => running && worker.postMessage({ verb: 'cancel' });
 
@@ -56,25 +63,35 @@ export function createAsk({ onAnswer, onProgress }) {
     }
     const { done, asked } = running;
     running = null;
+    if (!done && data.parts) {
+      have = data.keys;
+      shown = Object.fromEntries(Object.keys(have).map((name) => [name, { ...shown, ...data.parts }[name]]));
+    }
     next();
     if (done) return done(data);
-    if (data.late && !waiting && running?.verb !== 'look') rest = setTimeout(look, HURRY, asked);
-    onAnswer(data);
+    if (data.late && !waiting && running?.verb !== 'show') rest = setTimeout(show, HURRY, asked);
+    if (data.parts) onShown(shown);
+    else onError(data.cancelled ? { cancelled: true } : { message: data.error });
   };
-  worker.onerror = (event) => onAnswer({ error: event.message ?? 'the worker did not start' });
+  worker.onerror = (event) => {
+    const message = event.message ?? 'the worker did not start';
+    for (const { done } of [running, ...queue.splice(0)]) done?.({ error: message });
+    running = waiting = null;
+    onError({ message });
+  };
 
-  /** How the state looks; answers of older looks that were not begun are left out. */
-  function look(asked) {
+  /** What the page is to show; older questions of this kind that were not begun are left out. */
+  function show(asked) {
     clearTimeout(rest);
     rest = 0;
     const now = performance.now();
-    waiting = { verb: 'look', hurry: now - lookedAt < HURRY, asked, ...asked };
-    lookedAt = now;
+    waiting = { verb: 'show', hurry: now - shownAt < HURRY, asked, ...asked };
+    shownAt = now;
     if (!running) next();
   }
 
   return {
-    look,
+    show,
     /** Anything else, with its answer. */
     request(verb, question, transfer) {
       return new Promise((done) => {

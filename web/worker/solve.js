@@ -288,11 +288,21 @@ export function createSolver(coreFor, learnedModel) {
         });
       },
       statistics: () => Array.from({ length: H }, (_, h) => headStatistics(headOf(h), queries, self)),
-      /** Every batch entry, for files: the weights and what softmax saw, (B,H,T,S), with what they are made from. */
+      /** For files: weights and scores of every batch entry, (B,H,T,S), what they are made from, and what a mask leaves. */
       whole() {
         return hl.scope(() => {
           const all = hl.attention(q, k, v, { ...attentionOptions(state, posed), weights: true, scores: 'masked' });
-          return { queries, keys, shape, weights: all.weights.copy(), scores: all.scores.copy(), q, k, v };
+          return {
+            queries,
+            keys,
+            shape,
+            weights: all.weights.copy(),
+            scores: all.scores.copy(),
+            visible: tensor?.data.slice() ?? null,
+            q,
+            k,
+            v,
+          };
         });
       },
     };

@@ -2,9 +2,13 @@
 
 import { load } from '../../src/js/load/inline.js';
 import model from '../train/learned.safetensors';
-import { teach } from '../train/session.js';
-import { answer } from './answer.js';
+import { createSession } from '../train/session.js';
+import { createAnswerer } from './answer.js';
 import { spareThreads } from './spare.js';
 
-if (self.name === 'teach') teach(() => load({ threads: spareThreads() }));
-else answer(load, async () => model);
+const post = (message, transfer = []) => postMessage(message, transfer);
+const hear =
+  self.name === 'train'
+    ? createSession(() => load({ threads: spareThreads() }), post)
+    : createAnswerer(load, async () => model, post);
+self.onmessage = ({ data }) => hear(data);

@@ -1,8 +1,8 @@
 // The C core, off the page's thread.
 
 import { load } from '../../src/js/load/browser.js';
-import { teach } from '../train/session.js';
-import { answer } from './answer.js';
+import { createSession } from '../train/session.js';
+import { createAnswerer } from './answer.js';
 import { spareThreads } from './spare.js';
 
 /** The trained model is fetched when it is first looked at. */
@@ -12,5 +12,9 @@ async function learnedModel() {
   return new Uint8Array(await response.arrayBuffer());
 }
 
-if (self.name === 'teach') teach(() => load({ threads: spareThreads() }));
-else answer(load, learnedModel);
+const post = (message, transfer = []) => postMessage(message, transfer);
+const hear =
+  self.name === 'train'
+    ? createSession(() => load({ threads: spareThreads() }), post)
+    : createAnswerer(load, learnedModel, post);
+self.onmessage = ({ data }) => hear(data);

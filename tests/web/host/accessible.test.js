@@ -26,7 +26,7 @@ for (const [colorScheme, language] of [
     ]) {
       await page.selectOption('#example', example);
       await page.selectOption('#mask', 'padding');
-      if (view === 'difference') await page.click('#hold');
+      if (view === 'difference') await page.click('#pin');
       else await page.selectOption('#view', view);
       await settle();
       await walk(1, 1);

@@ -102,7 +102,7 @@ test("patches, long sequences and a file of one's own", async () => {
   await choose('#example', 'long');
   assert.match(await text('#facts'), /12 × 512 × 512/);
   await choose('#example', 'file');
-  assert.match(await text('#message'), /No file yet/);
+  assert.match(await text('#message'), /No file:/);
   const q = { data: Float32Array.from({ length: 60 }, (_, i) => Math.sin(i)), shape: [1, 3, 4, 5] };
   await inPage(
     (bytes) => {

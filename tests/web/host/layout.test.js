@@ -55,3 +55,28 @@ test('the page has as many elements for 4096 tokens as for 128, the table a part
   assertSame(await shownWeight(), await page.evaluate(() => Number(part('#weight').dataset.value)), 'shown');
   assert.deepEqual(faults, []);
 });
+
+for (const width of [360, 1280, 1600, 1900, 2560]) {
+  test(`at ${width} px the skip link is seen only while it has the focus, and leads to the picture`, async () => {
+    await open({ viewport: { width, height: 800 } });
+    const seenAt = () =>
+      page.evaluate(() => {
+        const { x, y, width, height } = part('h1').getBoundingClientRect();
+        return [0.02, 0.5, 0.98].map(
+          (share) =>
+            part('h1')
+              .getRootNode()
+              .elementFromPoint(x + width * share, y + height / 2).id,
+        );
+      });
+    assert.deepEqual(await seenAt(), ['', '', '']);
+    assert.notEqual(await page.evaluate(() => getComputedStyle(part('#skip')).clipPath), 'none');
+    await page.keyboard.press('Tab');
+    assert.equal(await page.evaluate(() => part('#skip').matches(':focus')), true);
+    assert.equal(await page.evaluate(() => getComputedStyle(part('#skip')).clipPath), 'none');
+    const { x, width: wide } = await page.locator('#skip').boundingBox();
+    assert.ok(x >= 0 && wide < 340, `${x}, ${wide}`);
+    await page.keyboard.press('Enter');
+    assert.equal(await page.evaluate(() => part('#large').matches(':focus')), true);
+  });
+}

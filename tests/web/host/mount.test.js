@@ -118,3 +118,28 @@ test('two pages in another page do not meet, and leave nothing behind', async ()
   await until(() => workers() === 0);
   assert.deepEqual(faults, []);
 });
+
+test('a state that cannot be is refused by name, and leaves nothing behind', async () => {
+  await openEmpty();
+  await page.route('**/host.html', (route) =>
+    route.fulfill({ contentType: 'text/html', body: '<!doctype html><title>host</title><div id="a"></div>' }),
+  );
+  await page.goto(`${server.url}host.html`);
+  const said = (state) =>
+    page.evaluate(async (state) => {
+      const { mount } = await import('./mount.js');
+      try {
+        mount(document.querySelector('#a'), { state });
+        return 'mounted';
+      } catch ({ name, parameter, message }) {
+        return [name, parameter, message, document.querySelectorAll('#a *').length];
+      }
+    }, state);
+  const [name, parameter, message, left] = await said({ example: 'nope' });
+  assert.deepEqual([name, parameter, left], ['HeadlightError', 'state.example', 0]);
+  assert.match(message, /^mount: state\.example is 'nope', expected one of sentence, /);
+  assert.equal((await said({ head: 1.5 }))[1], 'state.head');
+  assert.equal(page.workers().length, 0);
+  assert.equal(await said({ example: 'wide', head: 2 }), 'mounted');
+  assert.deepEqual(faults, []);
+});

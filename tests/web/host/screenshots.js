@@ -35,7 +35,7 @@ const VIEWS = {
     hash: 'head=6&cell={"query":7,"key":5}',
     async act(page) {
       await page.click('#more summary');
-      await page.click('#hold');
+      await page.click('#pin');
       await page.locator('#temperature').fill('0.4');
     },
   },
@@ -43,7 +43,7 @@ const VIEWS = {
     hash: 'example=own',
     async act(page) {
       await page.click('#more summary');
-      await page.click('#hold');
+      await page.click('#pin');
       await page.fill('#text', 'nobody knows what the little cat saw');
       await page.selectOption('#view', 'side');
     },

@@ -79,7 +79,9 @@ test('npy and safetensors hold the bits that are shown, and the tokens', () => {
 });
 
 test('the drawing has every cell, hatches what is hidden, and takes no token for markup', () => {
-  const head = { weights: weights.subarray(0, T * S), scores: scores.subarray(0, T * S), T, S };
+  const visible = Float32Array.from({ length: T * S }, (_, i) => Number(i % 7 !== 3));
+  const head = { weights: weights.slice(0, T * S), visible, T, S };
+  head.weights[4] = NaN;
   const svg = toSvg({
     head,
     queries: TOKENS,
@@ -89,7 +91,8 @@ test('the drawing has every cell, hatches what is hidden, and takes no token for
     colours: { text: '#111', paper: '#fff', hatch: '#999', query: '#00f', key: '#f00' },
   });
   assert.equal(svg.match(/<rect [^>]*><title>/g).length, T * S);
-  assert.equal(svg.match(/url\(#hidden\)/g).length, [...head.scores].filter((score) => score === -Infinity).length);
+  assert.equal(svg.match(/url\(#hidden\)/g).length, visible.filter((seen) => seen === 0).length);
+  assert.equal(svg.match(/fill="rgb\(200 0 140\)"><title>a → =SUM\(A1\): NaN</g).length, 1);
   assert.ok(!svg.includes('<script') && !svg.includes('\0') && svg.includes('&lt;script&gt;&amp;&apos;'));
   assert.ok(svg.includes('<title>a &lt;b&gt; &amp; &quot;c&quot;</title>'));
 });
@@ -111,7 +114,7 @@ test('rectangles and later batch entries come out as they are', () => {
   );
   const signed = Float32Array.from({ length: T * S }, (_, i) => i / 10 - 0.4);
   const svg = toSvg({
-    head: { weights: signed, scores: signed, T, S },
+    head: { weights: signed, visible: null, T, S },
     queries,
     keys,
     scale: makeSignedScale('light', 0.5),
@@ -126,7 +129,7 @@ test('long tokens are cut, and crowded labels left out', () => {
   const [T, S] = [1, 300];
   const weights = new Float32Array(S).fill(1 / S);
   const svg = toSvg({
-    head: { weights, scores: weights, T, S },
+    head: { weights, visible: null, T, S },
     queries: ['x'.repeat(50)],
     keys: Array.from({ length: S }, (_, s) => `key${s}`),
     scale: makeScale('light', 1, 'row'),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { largest, shrink } from '../../../web/model/shrink.js';
+import { HIDDEN, largest, NOT_FINITE, shrink } from '../../../web/model/shrink.js';
 import { numbers } from '../../support/kernels.js';
 
 const all = (T, S) => ({ queries: { from: 0, to: T }, keys: { from: 0, to: S } });
@@ -48,6 +48,21 @@ test('with less, every cell is the weight of largest magnitude that it covers, a
     ),
     { seed: 3 },
   );
+});
+
+test('a cell that covers a weight that is NaN or infinite says so, whatever its sign and whatever else it covers', () => {
+  for (const signed of [false, true])
+    for (const bits of [0x7fc00000, 0xffc00000, 0x7f800000, 0xff800000, 0x7f800001]) {
+      const weights = Float32Array.from({ length: 16 }, (_, i) => i / 16);
+      new Uint32Array(weights.buffer)[6] = bits;
+      const visible = new Float32Array(16).fill(1);
+      visible[0] = weights[0] = 0;
+      const { values } = shrink({ weights, visible, S: 4, signed }, all(4, 4), { rows: 2, columns: 2 });
+      assert.deepEqual([...values], [5 / 16, NOT_FINITE, 13 / 16, 15 / 16], `${bits}`);
+      const whole = shrink({ weights, visible, S: 4, signed }, all(4, 4), { rows: 4, columns: 4 }).values;
+      assert.deepEqual([...whole].slice(0, 8), [HIDDEN, 1 / 16, 2 / 16, 3 / 16, 4 / 16, 5 / 16, NOT_FINITE, 7 / 16]);
+      assert.equal(largest(whole), 15 / 16);
+    }
 });
 
 test('a region is cut out; where all of a cell is hidden it is NaN, else the hidden are stepped over', () => {

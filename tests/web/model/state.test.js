@@ -14,6 +14,7 @@ import {
 import { formatWeight, makeScale } from '../../../web/model/scale.js';
 import {
   change,
+  checkPatch,
   follow,
   headChoices,
   initialState,
@@ -223,4 +224,38 @@ test('weights are written with the digits that count', () => {
     '0.0046',
     '1.2e-5',
   ]);
+});
+
+test('what a program gives is checked by the same rules, and it is told what was expected', () => {
+  for (const [patch, parameter, expected] of [
+    [{ example: 'nope' }, 'state.example', /^one of sentence, own, /],
+    [{ head: 1.5 }, 'state.head', /whole number/],
+    [{ heads: 0 }, 'state.heads', /1 or more/],
+    [{ temperature: '1' }, 'state.temperature', /number/],
+    [{ cell: { query: 1 } }, 'state.cell', /query, key/],
+    [{ seed: 2 ** 32 }, 'state.seed', /0 to 4294967293/],
+    [{ colour: 'red' }, 'state.colour', /^one of the fields page, task/],
+    [null, 'state', /object/],
+  ])
+    assert.throws(
+      () => checkPatch('mount', patch),
+      (error) =>
+        error.name === 'HeadlightError' &&
+        error.parameter === parameter &&
+        expected.test(error.expected) &&
+        /^mount: /.test(error.message),
+      parameter,
+    );
+  checkPatch('mount', {});
+  checkPatch('mount', { example: 'wide', seed: 2 ** 32 - 3, cell: null });
+  assert.deepEqual(change(initialState, { head: 1.5, example: 'nope', colour: 'red' }), initialState);
+});
+
+test('the largest seed gives numbers', () => {
+  const { problem } = EXAMPLES.cross;
+  const { layer, query, key } = problem(change(initialState, { example: 'cross', seed: 2 ** 32 - 3 }));
+  hl.scope(() => {
+    assert.ok(hl.multiHeadAttention(layer).parameters.wq.data.every(Number.isFinite));
+    for (const { random, seed } of [query, key]) assert.ok(hl.randn(random, { seed }).data.every(Number.isFinite));
+  });
 });

@@ -83,6 +83,15 @@ test('what does not fit says what was expected', () => {
     problem(() => readTensors(writeNpy(x(5000, 2)))),
     ['large', 5000, 4096],
   );
+  for (const [q, k] of [
+    [x(4097, 2), x(3, 2)],
+    [x(3, 2), x(4097, 2)],
+  ])
+    assert.deepEqual(
+      problem(() => readTensors(writeSafetensors({ q, k }))),
+      ['large', 4097, 4096],
+    );
+  assert.deepEqual(readTensors(writeSafetensors({ q: x(1, 2), k: x(4096, 2) })).key.shape, [1, 4096, 2]);
   assert.deepEqual(
     problem(() => readTensors(writeNpy(x(1, 145, 2, 2)))),
     ['manyHeads', 145, 144],
@@ -93,6 +102,43 @@ test('what does not fit says what was expected', () => {
   );
   assert.equal(problem(() => readTensors(new Uint8Array([1, 2, 3])))[0], 'unreadable');
   assert.equal(problem(() => readTensors(json({}).subarray(0, 1)))[0], 'unreadable');
+});
+
+/** Rows of shares, as softmax gives them; some rows see nothing. */
+function shares(...shape) {
+  const S = shape.at(-1);
+  const { data } = x(...shape);
+  for (let at = 0; at < data.length; at += S) {
+    const row = data.subarray(at, at + S);
+    const sum = row.reduce((total, value) => total + Math.exp(value), 0);
+    row.forEach((value, s) => (row[s] = at % (3 * S) === S ? 0 : Math.exp(value) / sum));
+  }
+  return { data, shape };
+}
+
+test('attention weights from elsewhere are recognised, and not taken for queries', () => {
+  const named = (name, tensor) => () => readSources([{ name: `${name}.npy`, bytes: writeNpy(tensor) }]);
+  assert.deepEqual(problem(named('a', shares(2, 3, 5, 5))), ['attention', 'a', '[2,3,5,5]']);
+  assert.deepEqual(problem(named('x', shares(2, 3, 5, 5))), ['attention', 'x', '[2,3,5,5]']);
+  assert.deepEqual(problem(named('a', shares(1, 2, 3, 5, 5))), ['attention', 'a', '[1,2,3,5,5]']);
+  assert.deepEqual(problem(named('attentions.0', shares(3, 5, 7))), ['attention', 'attentions.0', '[3,5,7]']);
+  assert.deepEqual(problem(named('attn_probs', shares(5, 7))), ['attention', 'attn_probs', '[5,7]']);
+  const half = writeSafetensors({ 'layer.1.attention': { ...shares(2, 3, 5, 5), dtype: 'F16' }, other: x(2, 2) });
+  assert.deepEqual(
+    problem(() => readTensors(half)),
+    ['attention', 'layer.1.attention', '[2,3,5,5]'],
+  );
+});
+
+test('inputs whose rows sum to 1 by chance, or one-hot, are inputs', () => {
+  const oneHot = { data: Float32Array.from({ length: 15 }, (_, i) => Number(i % 6 === 0)), shape: [3, 5] };
+  assert.deepEqual(readTensors(writeNpy(oneHot)).query.shape, [1, 3, 5]);
+  assert.deepEqual(readTensors(writeNpy(shares(2, 5, 5))).query.shape, [2, 5, 5]);
+  const q = shares(1, 2, 5, 5);
+  assert.deepEqual(readTensors(writeSafetensors({ q, k: q })).query.shape, [1, 2, 5, 5]);
+  assert.deepEqual(readTensors(writeNpy(x(1, 2, 5, 5))).query.shape, [1, 2, 5, 5]);
+  const attention = { data: x(4, 4).data, shape: [4, 4] };
+  assert.deepEqual(readSources([{ name: 'attention.npy', bytes: writeNpy(attention) }]).query.shape, [1, 4, 4]);
 });
 
 test('given tensors are attended: packed heads, heads of their own, rectangular, with their tokens', async () => {

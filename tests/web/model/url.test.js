@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import { EXAMPLES } from '../../../web/model/examples.js';
-import { change, initialState, MASKS, SCALES, VIEWS } from '../../../web/model/state.js';
+import { change, checkPatch, initialState, MASKS, SCALES, VIEWS } from '../../../web/model/state.js';
 import { readState, writeState } from '../../../web/model/url.js';
 
 const pick = (names) => fc.constantFrom(...names);
@@ -57,4 +57,29 @@ test('an address that says nonsense is read as far as it makes sense', () => {
     fc.property(fc.string(), (text) => void readState(text)),
     { seed: 7, numRuns: 300 },
   );
+});
+
+test('no number, list or name from an address can stand where it does not belong', () => {
+  const values = [
+    '1.5',
+    '-1',
+    '1e300',
+    'NaN',
+    'null',
+    '"x"',
+    'true',
+    '[]',
+    '[1.5]',
+    '[-1]',
+    '{}',
+    '[null]',
+    '{"query":1.5,"key":0}',
+  ];
+  for (const name of Object.keys(initialState))
+    for (const value of values) {
+      const state = readState(`${name}=${encodeURIComponent(value)}`);
+      checkPatch('test', state);
+      assert.ok(state.head < state.heads && state.head >= 0);
+    }
+  assert.equal(readState('head=1.5').head, initialState.head);
 });

@@ -7,12 +7,28 @@ import { readSafetensors } from 'headlight/formats';
 import { uniformSource } from '../../../src/js/ops/random.js';
 import { headScores } from '../../../web/model/stats.js';
 import { LANGUAGES } from '../../../web/model/strings.js';
-import { batchOf, OPTIMIZERS, TASK_NAMES, TASKS, textTask, usualSettings } from '../../../web/model/tasks.js';
+import {
+  batchOf,
+  isLongEnough,
+  OPTIMIZERS,
+  TASK_NAMES,
+  TASKS,
+  textTask,
+  usualSettings,
+  validationBatchOf,
+} from '../../../web/model/tasks.js';
 import { createTrainer } from '../../../web/train/trainer.js';
 import { logTicks, roundTicks } from '../../../web/view/charts.js';
 
 const hl = await load();
-const small = (task, more = {}) => ({ ...usualSettings(task), layers: 1, heads: 2, width: 16, mlp: false, ...more });
+const small = (task, more = {}, text = '') => ({
+  ...usualSettings(task, text),
+  layers: 1,
+  heads: 2,
+  width: 16,
+  mlp: false,
+  ...more,
+});
 
 test('every task has a name and a sentence in every language', () => {
   for (const { train } of Object.values(LANGUAGES)) {
@@ -63,16 +79,35 @@ test('sequences are what the tasks say, as long as their context, and the same f
   }
 });
 
-test('a text becomes its characters; the rarest give way where there are too many, and any text will do', () => {
-  const task = textTask('to be, or not to be');
-  assert.deepEqual(task.tokens, [' ', ',', 'b', 'e', 'n', 'o', 'r', 't', '\u25a1']);
+test('a text becomes its characters; the rarest give way where there are too many', () => {
+  const task = textTask('to be, or not to be, that is the question');
+  assert.deepEqual(task.tokens, [...' ,abehinoqrstu', '\u25a1']);
   const { tokens, targets } = task.sequence(uniformSource(1));
   assert.deepEqual(tokens.slice(1), targets.slice(0, -1));
   assert.equal(
     textTask(Array.from({ length: 300 }, (_, i) => String.fromCodePoint(0x4e00 + i)).join('')).tokens.length,
     96,
   );
-  for (const text of ['', 'a', 'ab']) assert.equal(typeof textTask(text).context, 'number');
+});
+
+test('validation sequences of a text are cut from its end, of which nothing is learned', () => {
+  const text = Array.from({ length: 90 }, (_, i) => String.fromCodePoint(0x4e00 + i)).join('');
+  const task = textTask(text);
+  const seen = (batch) => new Set([...batch.labels.data, ...batch.targets.data]);
+  const learned = seen(batchOf(task, uniformSource(3), 500));
+  const heldOut = seen(validationBatchOf(task, uniformSource(3), 500));
+  assert.equal(heldOut.size, 18);
+  assert.equal(learned.size, 72);
+  assert.equal(learned.intersection?.(heldOut).size ?? [...learned].filter((label) => heldOut.has(label)).length, 0);
+});
+
+test('a text that is too short is refused, one of twenty characters is learned', () => {
+  for (const text of ['', 'a', 'to be, or not to be', '          a          b          '])
+    assert.throws(() => textTask(text), { code: 'ARGUMENT', parameter: 'text' });
+  assert.equal(isLongEnough('to be, or not to be.'), true);
+  const trainer = createTrainer(hl, { ...small('text', {}, 'to be, or not to be.') });
+  for (const { loss } of [trainer.step(), trainer.validate()]) assert.ok(Number.isFinite(loss));
+  trainer.dispose();
 });
 
 test('scores: a head that looks one back, a head that looks behind what stood before', () => {
@@ -136,22 +171,31 @@ test('one can look back at any snapshot, and training goes on as if one had not'
   for (const trainer of [plain, looked]) trainer.dispose();
 });
 
-test('an absurd learning rate ends in no number; after that the model is sound again', () => {
-  const trainer = createTrainer(hl, small('copy', { optimizer: 'sgd', rate: 0.01 }));
-  for (let i = 0; i < 5; i++) trainer.step();
-  trainer.takeSnapshot();
-  const { loss } = trainer.validate();
-  trainer.setRate(1e30);
-  let last = 0;
-  for (let i = 0; i < 20 && Number.isFinite(last); i++) last = trainer.step().loss;
-  assert.ok(!Number.isFinite(last));
-  trainer.recover();
-  assert.equal(trainer.validate().loss, loss);
-  assert.equal(trainer.steps, 5);
-  trainer.setRate(0.01);
-  assert.ok(Number.isFinite(trainer.step().loss));
-  trainer.dispose();
-});
+for (const optimizer of OPTIMIZERS) {
+  test(`a learning rate that is too high ends in NaN; the last good state is restored, and ${optimizer} starts anew`, () => {
+    const trainer = createTrainer(hl, small('copy', { optimizer, rate: 0.01 }));
+    for (let i = 0; i < 5; i++) trainer.step();
+    trainer.takeSnapshot();
+    const { loss } = trainer.validate();
+    trainer.setRate(1e30);
+    let last = 0;
+    for (let i = 0; i < 20 && Number.isFinite(last); i++) {
+      last = trainer.step().loss;
+      // The loss of a step is from before the optimiser writes: what it wrote may be no good already.
+      trainer.takeSnapshot();
+    }
+    assert.ok(!Number.isFinite(last));
+    trainer.recover();
+    assert.equal(trainer.validate().loss, loss);
+    assert.equal(trainer.steps, 5);
+    assert.deepEqual(trainer.snapshots, [0, 5]);
+    trainer.setRate(0.01);
+    for (let i = 0; i < 10; i++) trainer.step();
+    const after = trainer.validate().loss;
+    assert.ok(Number.isFinite(after) && after < 2 * loss, `${loss} → ${after}`);
+    trainer.dispose();
+  });
+}
 
 test('what is saved is loaded into another, and a layer of it can be explored', () => {
   const trainer = createTrainer(hl, small('repeat'));
@@ -163,7 +207,7 @@ test('what is saved is loaded into another, and a layer of it can be explored', 
   other.load(tensors, Number(metadata.steps));
   assert.deepEqual(other.validate(), trainer.validate());
   assert.equal(other.steps, 3);
-  const { weights } = other.look();
+  const { weights } = other.inspect();
   const { tensors: layer, tokens } = other.layer(0);
   hl.scope(() => {
     const attention = hl.multiHeadAttention({ embedDim: 16, numHeads: 2 });
@@ -181,7 +225,7 @@ test('nothing is lost over many steps, looks and snapshots', () => {
   const work = () => {
     for (let i = 0; i < 100; i++) {
       trainer.step();
-      if (i % 10 === 0) trainer.look();
+      if (i % 10 === 0) trainer.inspect();
       if (i % 25 === 0) trainer.validate();
     }
   };

@@ -16,9 +16,9 @@ test('what is held is compared: differences are signed, and none where nothing h
     });
   await page.click('#grid button:nth-child(7)');
   await page.click('#more summary');
-  await page.click('#hold');
+  await page.click('#pin');
   await settle();
-  assert.match(await textOf('#head-name'), /now minus held/);
+  assert.match(await textOf('#head-name'), /now minus pinned/);
   const same = await colours();
   await page.locator('#temperature').fill('0.4');
   await settle();
@@ -27,7 +27,7 @@ test('what is held is compared: differences are signed, and none where nothing h
   assert.ok(ticks[0] < 0 && ticks[2] === 0 && ticks[4] === -ticks[0], ticks.join());
   await page.selectOption('#example', 'wide');
   await settle();
-  assert.match(await textOf('#held'), /another shape/);
+  assert.match(await textOf('#pinned'), /different shape/);
   assert.deepEqual(faults, []);
 });
 
@@ -37,15 +37,15 @@ test('two texts side by side: what is held stands beside what is now', async () 
   await page.fill('#text', 'the cat saw the dog');
   await settle();
   await page.click('#more summary');
-  await page.click('#hold');
+  await page.click('#pin');
   await page.fill('#text', 'nobody knows what the little cat saw');
   await page.selectOption('#view', 'side');
   await settle();
-  const [held, now] = await Promise.all(['#held-picture', '#large'].map((id) => page.locator(id).boundingBox()));
+  const [held, now] = await Promise.all(['#pinned-picture', '#large'].map((id) => page.locator(id).boundingBox()));
   assert.ok(held.x + held.width <= now.x && Math.abs(held.y - now.y) < 60, JSON.stringify([held, now]));
-  assert.match(await textOf('#before-name'), /Held: Your own sentence/);
+  assert.match(await textOf('#before-name'), /Pinned: Your own sentence/);
   await page.selectOption('#example', 'wide');
   await settle();
-  assert.ok(await page.locator('#held-picture').isVisible());
+  assert.ok(await page.locator('#pinned-picture').isVisible());
   assert.deepEqual(faults, []);
 });

@@ -5,13 +5,13 @@ import test from 'node:test';
 import { writeNpy, writeSafetensors } from 'headlight/formats';
 import { hl } from '../../support/headlight.js';
 import { faults, open, page, setFiles, settle, shownWeight, textOf, walk } from '../../support/page.js';
-import { assertSame } from '../../support/weights.js';
+import { assertSame, expectedWeights } from '../../support/weights.js';
 
 test("a file of one's own: chosen or dropped, attended, and said plainly where it does not fit", async () => {
   await open();
   await page.selectOption('#example', 'file');
   await settle();
-  assert.match(await textOf('#message'), /No file yet/);
+  assert.match(await textOf('#message'), /No file:/);
   const q = { data: Float32Array.from({ length: 2 * 3 * 4 * 5 }, (_, i) => Math.sin(i)), shape: [2, 3, 4, 5] };
   await setFiles('#file', ['q.npy', writeNpy(q)]);
   await settle();
@@ -105,7 +105,7 @@ test('a file that is read slowly says how many bytes it has, and can be stopped;
   await page.click('#cancel');
   await settle();
   assert.equal(await page.locator('#progress').isVisible(), false);
-  assert.match(await textOf('#message'), /No file yet/);
+  assert.match(await textOf('#message'), /No file:/);
   await page.evaluate(() => {
     globalThis.fault = 'it is gone';
   });
@@ -148,5 +148,101 @@ test('what takes long says how far it is, and can be stopped; the page goes on a
   await settle();
   assert.equal(await textOf('#message'), '');
   assert.equal(await page.locator('#progress').isVisible(), false);
+  assert.deepEqual(faults, []);
+});
+
+const q = { data: Float32Array.from({ length: 60 }, (_, i) => Math.sin(i)), shape: [1, 3, 4, 5] };
+
+for (const [name, leave] of [
+  ['own tensors without a file', () => page.selectOption('#example', 'file')],
+  [
+    'an emptied text',
+    async () => {
+      await page.selectOption('#example', 'own');
+      await page.fill('#text', '');
+    },
+  ],
+  [
+    'a file and Reset',
+    async () => {
+      await page.selectOption('#example', 'file');
+      await setFiles('#file', ['q.npy', writeNpy(q)]);
+      await page.waitForFunction(() => part('#grid').children.length === 3);
+      await page.click('#reset');
+    },
+  ],
+  [
+    'a bad file and Reset',
+    async () => {
+      await page.selectOption('#example', 'file');
+      await setFiles('#file', ['q.npy', new Uint8Array(9)]);
+      await page.waitForFunction(() => /cannot be read/.test(part('#message').textContent));
+      await page.click('#reset');
+    },
+  ],
+]) {
+  test(`${name}, and back: the example is whole again`, async () => {
+    await open();
+    await leave();
+    await settle();
+    await page.selectOption('#example', 'sentence');
+    await settle();
+    assert.equal(await textOf('#message'), '');
+    assert.equal(await page.locator('#grid button').count(), 8);
+    await page.click('#grid button:nth-child(1)');
+    await settle();
+    await walk(7, 5);
+    assertSame(await shownWeight(), expectedWeights({})(0, 0, 7, 5), 'the sentence');
+    assert.match(await textOf('#steps'), /q · k = /);
+    await page.selectOption('#example', 'own');
+    await page.fill('#text', 'one two three');
+    await settle();
+    assert.equal(await textOf('#message'), '');
+    assert.deepEqual(faults, []);
+  });
+}
+
+test('NaN and infinity have a look and a word of their own, and are not called hidden', async () => {
+  await open();
+  await page.selectOption('#example', 'file');
+  const data = Float32Array.from({ length: 40 }, (_, i) => Math.sin(i));
+  data[3 * 8 + 2] = NaN;
+  await setFiles('#file', ['x.npy', writeNpy({ data, shape: [5, 8] })]);
+  await page.waitForSelector('#pictures:not([hidden])');
+  await settle();
+  const colourOf = (selector) =>
+    page.evaluate((selector) => {
+      const canvas = part(selector);
+      const at = (share) => [
+        ...canvas.getContext('2d').getImageData(canvas.width * 0.97, canvas.height * share, 1, 1).data,
+      ];
+      return at(0.78).slice(0, 3);
+    }, selector);
+  assert.deepEqual(await colourOf('#large'), [200, 0, 140]);
+  assert.equal(await page.locator('#not-finite').isVisible(), true);
+  assert.match(await textOf('#not-finite'), /NaN/);
+  await page.focus('#large');
+  await walk(3, 1);
+  assert.match(await textOf('#reading'), /NaN: a score in this row is NaN or infinite/);
+  assert.match(await textOf('#announce'), /query “x4” → key “x2”: NaN/);
+  assert.doesNotMatch(await textOf('#steps'), /hidden/);
+  await page.selectOption('#mask', 'causal');
+  await walk(0, 4);
+  assert.match(await textOf('#reading'), /hidden by the mask/);
+  await page.selectOption('#view', 'lines');
+  await settle();
+  await page.selectOption('#example', 'wide');
+  await settle();
+  assert.equal(await page.locator('#not-finite').isVisible(), false);
+  assert.deepEqual(faults, []);
+});
+
+test('attention weights from elsewhere are said to be that, and not drawn as queries', async () => {
+  await open();
+  await page.selectOption('#example', 'file');
+  const weights = { data: new Float32Array(2 * 3 * 5 * 5).fill(0.2), shape: [2, 3, 5, 5] };
+  await setFiles('#file', ['model.npy', writeNpy(weights)]);
+  await page.waitForFunction(() => /holds attention weights: its rows sum to 1/.test(part('#message').textContent));
+  assert.equal(await page.locator('#pictures').isVisible(), false);
   assert.deepEqual(faults, []);
 });

@@ -35,12 +35,12 @@ test('a head that is switched off counts as 0 where the heads are joined', async
   await page.click('#more summary');
   await page.click('#off');
   await settle();
-  assert.match(await textOf('#head-about'), /switched off/);
+  assert.match(await textOf('#head-about'), /turned off/);
   const heads = await page.locator('#steps canvas[aria-label^="output of this head"]').getAttribute('aria-label');
   assert.match(heads, /^output of this head: 0(, 0)+(, …)?$/);
   await page.click('#off');
   await settle();
-  assert.doesNotMatch(await textOf('#head-about'), /switched off/);
+  assert.doesNotMatch(await textOf('#head-about'), /turned off/);
   await page.dblclick('#grid button:nth-child(2)');
   await settle();
   assert.equal(await page.locator('#grid button.off').count(), 7);

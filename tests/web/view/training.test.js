@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import test from 'node:test';
-import { readSafetensors } from 'headlight/formats';
+import { readSafetensors, writeSafetensors } from 'headlight/formats';
 import { TASK_NAMES } from '../../../web/model/tasks.js';
 import {
   addressHas,
@@ -55,7 +55,7 @@ test('opens by its button with a task and a model that knows nothing; a step is 
   await page.selectOption('#task', 'previous');
   await page.waitForFunction(() => part('#train-grid').children.length === 2);
   await page.click('#one-step');
-  await said(/step 1 · loss [\d.]+ · [\d.]+ % right/);
+  await said(/step 1 · loss [\d.]+ · accuracy [\d.]+%/);
   await page.click('#one-step');
   await said(/step 2 /);
   await page.click('#train-reset');
@@ -66,10 +66,10 @@ test('opens by its button with a task and a model that knows nothing; a step is 
 test('plays until it is told to pause, learns, and the head that looks back is found', async () => {
   await open();
   await page.click('#play');
-  await page.waitForFunction(() => /(9\d\.\d|100\.0) % right/.test(part('#train-status').textContent), undefined, {
+  await page.waitForFunction(() => /accuracy (9\d\.\d|100\.0)%/.test(part('#train-status').textContent), undefined, {
     timeout: 600_000,
   });
-  assert.match(await status(), /steps a second, \d threads?/);
+  assert.match(await status(), /steps per second, \d threads?/);
   await page.click('#play');
   await still();
   await assertStands();
@@ -93,7 +93,7 @@ test('looks back through snapshots, and goes on from where it was', async () => 
   await still();
   const [at, known] = [await stepNow(), await page.locator('.sign.right').count()];
   await page.locator('#snapshot').fill('0');
-  await said(/As it was at step 0/);
+  await said(/The model at step 0/);
   await page.waitForFunction((known) => part('#written').querySelectorAll('.right').length < known, known);
   await page.click('#one-step');
   await said(new RegExp(`step ${at + 1} `));
@@ -117,11 +117,11 @@ test('a model is saved, loaded into a fresh page, and goes on', async () => {
   await setFiles('#train-load', ['model.safetensors', bytes]);
   await said(/step 3 /);
   assert.equal(await page.inputValue('#task'), 'previous');
-  assert.match(await status(), new RegExp(before.match(/[\d.]+ % right/)[0]));
+  assert.match(await status(), new RegExp(before.match(/accuracy [\d.]+%/)[0]));
   await page.click('#one-step');
   await said(/step 4 /);
   await setFiles('#train-load', ['other.safetensors', Buffer.from('nothing')]);
-  await page.locator('#train-message', { hasText: 'no model that was saved here' }).waitFor();
+  await page.locator('#train-message', { hasText: 'not a model saved by this page' }).waitFor();
   assert.deepEqual(faults, []);
 });
 
@@ -141,6 +141,57 @@ test("every task starts; a text of one's own too; the address keeps which", asyn
   assert.deepEqual(faults, []);
 });
 
+test('a text that is too short is said to be, throws nothing, and training goes on with a longer one', async () => {
+  await open('page=train&task=text');
+  for (const text of ['', 'a', '   \n  ']) {
+    await page.fill('#train-text', text);
+    await page.locator('#train-text').blur();
+    await page.locator('#train-message', { hasText: 'at least 20 characters' }).waitFor();
+    await still();
+  }
+  await page.click('#train-reset');
+  await page.locator('#train-message', { hasText: 'at least 20 characters' }).waitFor();
+  await page.fill('#train-text', 'ein langer Text, der lang genug ist');
+  await page.locator('#train-text').blur();
+  await said(/step 0 · not/);
+  assert.equal(await textOf('#train-message'), '');
+  await page.click('#one-step');
+  await said(/step 1 /);
+  assert.deepEqual(faults, []);
+});
+
+test('a bad model file leaves the model that is trained as it is', async () => {
+  await open();
+  await makeSmall();
+  await page.click('#one-step');
+  await said(/step 1 /);
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click('#train-save')]);
+  const { tensors, metadata } = readSafetensors(await readFile(await download.path()));
+  const [name, ...others] = Object.keys(tensors);
+  const less = Object.fromEntries(others.map((other) => [other, tensors[other]]));
+  for (const bytes of [
+    writeSafetensors(less, metadata),
+    writeSafetensors({ ...less, [name]: { data: new Float32Array(1), shape: [1] } }, metadata),
+    writeSafetensors(tensors, {
+      ...metadata,
+      settings: JSON.stringify({ ...JSON.parse(metadata.settings), layers: 4 }),
+    }),
+  ]) {
+    await setFiles('#train-load', ['bad.safetensors', bytes]);
+    await page.locator('#train-message', { hasText: 'not a model saved by this page' }).waitFor();
+    await still();
+    await page.click('#play');
+    await page.waitForFunction(() => part('#train-message').textContent === '');
+    await page.click('#play');
+    await still();
+  }
+  const at = await stepNow();
+  await page.click('#one-step');
+  await said(new RegExp(`step ${at + 1} · loss [\\d.]+`));
+  assert.equal(await page.locator('#train-grid button').count(), 2);
+  assert.deepEqual(faults, []);
+});
+
 test('a learning rate that is too high is said plainly, and one goes on with a lower one', async () => {
   await open();
   await makeSmall();
@@ -155,7 +206,7 @@ test('a learning rate that is too high is said plainly, and one goes on with a l
     part('#rate').dispatchEvent(new Event('input'));
   });
   await page.click('#play');
-  await page.locator('#train-message', { hasText: 'no number any more' }).waitFor();
+  await page.locator('#train-message', { hasText: 'The loss became NaN' }).waitFor();
   assert.equal(await page.locator('#play').textContent(), 'Train');
   await page.locator('#rate').fill('-2');
   await page.click('#one-step');

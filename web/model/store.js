@@ -1,0 +1,25 @@
+// A plain object that changes as a whole, and those who are told.
+
+/**
+ * @template {object} T
+ * @param {T} first
+ */
+export function createStore(first) {
+  let current = first;
+  /** @type {Set<(now: T, before: T) => void>} */
+  const listeners = new Set();
+  return {
+    get: () => current,
+    /** @param {Partial<T>} patch */
+    set(patch) {
+      const before = current;
+      current = { ...before, ...patch };
+      for (const listener of listeners) listener(current, before);
+    },
+    /** @param {(now: T, before: T) => void} listener called after every change @returns {() => void} what ends that */
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+}

@@ -1,0 +1,31 @@
+// How far something is that takes longer than one waits for gladly.
+
+/** What takes longer than this, in milliseconds, says how far it is. */
+const PATIENCE = 100;
+
+export function createProgress($) {
+  let timer = 0;
+  let since = 0;
+
+  return {
+    /** Something begins; what still goes on after a while is said then. @param {() => void} [later] */
+    start(later = () => {}) {
+      since ||= performance.now();
+      clearTimeout(timer);
+      timer = setTimeout(later, PATIENCE);
+    },
+    /** @param {string} text @param {number} [share] of 1; unknown where it is left out */
+    say(text, share) {
+      if (performance.now() - since < PATIENCE) return;
+      $('progress').hidden = false;
+      $('progress-text').textContent = text;
+      if (share === undefined) $('share-done').removeAttribute('value');
+      else $('share-done').value = share;
+    },
+    end() {
+      clearTimeout(timer);
+      since = 0;
+      $('progress').hidden = true;
+    },
+  };
+}
