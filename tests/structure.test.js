@@ -1,0 +1,127 @@
+// The rooms of the house: who may import whom, and no circle anywhere. Types in comments do not count.
+
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, normalize, relative } from 'node:path';
+import test from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+const IMPORT = /^\s*(?:import|export)\b(?:[^'";]*?\bfrom)?\s*['"](\.[^'"]+)['"]/gm;
+const INCLUDE = /^\s*#\s*include\s*"([^"]+)"/gm;
+
+const filesIn = (folder, ending) =>
+  readdirSync(join(ROOT, folder), { recursive: true })
+    .map((name) => join(folder, name))
+    .filter((path) => ending.test(path) && statSync(join(ROOT, path)).isFile());
+
+/** Every file with those that it names, as paths from the root. */
+function graphOf(files, pattern, resolve) {
+  return new Map(
+    files.map((file) => {
+      const text = readFileSync(join(ROOT, file), 'utf8').replace(/\/\*[\s\S]*?\*\//g, '');
+      return [file, [...text.matchAll(pattern)].map(([, name]) => resolve(file, name))];
+    }),
+  );
+}
+const modules = (folder) =>
+  graphOf(filesIn(folder, /\.js$/), IMPORT, (file, name) => normalize(join(dirname(file), name)));
+const headers = () =>
+  graphOf(filesIn('src/core', /\.[ch]$/), INCLUDE, (file, name) =>
+    [join(dirname(file), name), join('src/core', name)].map(normalize).find((path) => existsSync(join(ROOT, path))),
+  );
+
+/** The first circle that there is, as a list of files; null where there is none. */
+function circleIn(graph) {
+  const done = new Set();
+  const walk = (file, path) => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
+    if (done.has(file)) return null;
+    for (const next of graph.get(file) ?? []) {
+      const circle = walk(next, [...path, file]);
+      if (circle) return circle;
+    }
+    done.add(file);
+    return null;
+  };
+  for (const file of graph.keys()) {
+    const circle = walk(file, []);
+    if (circle) return circle;
+  }
+  return null;
+}
+
+/** Imports from a room that does not lie below: rooms in the same row know nothing of each other. */
+function upwards(graph, folder, rows) {
+  const rowOf = new Map(rows.flatMap((rooms, row) => rooms.map((room) => [room, row])));
+  const roomOf = (file) => relative(folder, file).split('/')[0];
+  return [...graph].flatMap(([file, others]) =>
+    others
+      .filter((other) => !relative(folder, other).startsWith('..'))
+      .map((other) => [roomOf(file), roomOf(other), other])
+      .filter(([from, to]) => {
+        assert.ok(rowOf.has(from), `${file}: no room ${from}`);
+        return from !== to && !(rowOf.get(to) < rowOf.get(from));
+      })
+      .map(([, , other]) => `${file} → ${other}`),
+  );
+}
+
+test('web: model → train, view → worker → host', () => {
+  const graph = modules('web');
+  assert.ok(graph.size > 30);
+  assert.deepEqual(upwards(graph, 'web', [['model'], ['train', 'view'], ['worker'], ['host']]), []);
+  assert.equal(circleIn(graph), null);
+});
+
+test('web: the model knows no document, no window and no worker', () => {
+  for (const file of filesIn('web/model', /\.js$/)) {
+    const text = readFileSync(join(ROOT, file), 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '');
+    assert.doesNotMatch(text, /\b(document|window|navigator|Worker|postMessage|HTMLElement)\b\s*[.([]/, file);
+  }
+});
+
+test('web: what runs in the worker reaches no view', () => {
+  const graph = modules('web');
+  const reached = new Set();
+  const walk = (file) => {
+    if (reached.has(file)) return;
+    reached.add(file);
+    for (const next of graph.get(file) ?? []) walk(next);
+  };
+  for (const entry of ['web/worker/worker.js', 'web/worker/worker.inline.js']) walk(entry);
+  assert.ok(reached.has('web/train/trainer.js'));
+  assert.deepEqual(
+    [...reached].filter((file) => file.startsWith('web/view/') || file.startsWith('web/host/')),
+    [],
+  );
+});
+
+test('src/js: check → memory, io → ops → models → index → load', () => {
+  const graph = modules('src/js');
+  assert.ok(graph.size > 15);
+  assert.deepEqual(
+    upwards(graph, 'src/js', [['check'], ['memory', 'io'], ['ops'], ['models'], ['index.js'], ['load']]),
+    [],
+  );
+  assert.equal(circleIn(graph), null);
+});
+
+test('src/core: base → kernels → attention → layers, no header includes itself by way of others', () => {
+  const graph = headers();
+  assert.ok(graph.size > 20);
+  for (const [file, others] of graph) assert.ok(!others.includes(undefined), `${file} includes what is not there`);
+  assert.deepEqual(upwards(graph, 'src/core', [['headlight.h'], ['base'], ['kernels'], ['attention'], ['layers']]), []);
+  assert.equal(circleIn(graph), null);
+});
+
+test('a circle and an arrow that turns back are found', () => {
+  const graph = new Map([
+    ['web/model/a.js', ['web/view/b.js']],
+    ['web/view/b.js', ['web/view/c.js']],
+    ['web/view/c.js', ['web/model/a.js']],
+  ]);
+  assert.equal(circleIn(graph).length, 4);
+  assert.deepEqual(upwards(graph, 'web', [['model'], ['view']]), ['web/model/a.js → web/view/b.js']);
+});
