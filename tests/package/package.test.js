@@ -161,7 +161,7 @@ describe('the package', () => {
       'use.ts',
       `import { load, HeadlightError, type Tensor } from 'headlight';
       import { load as inline } from 'headlight/inline';
-      import { readSafetensors } from 'headlight/formats';
+      import { readNpz, readSafetensors, type StoredTensor } from 'headlight/formats';
       const hl = await load({ simd: 'auto', maxMemory: 1e9 });
       const x: Tensor = hl.tensor([[[1, 2], [3, 4]]]);
       const value = { data: new Float64Array(4), shape: [1, 2, 2] };
@@ -174,12 +174,13 @@ describe('the package', () => {
       const dQuery: Tensor = layer.zeroGrad().backward(x, { dWeights: x }).dQuery;
       const dBias: Tensor | undefined = hl.attention(x, x, x, { train: true }).backward(dQuery, { dBias: false }).dBias;
       const gradient: Tensor | undefined = layer.gradients.bq;
+      const stored: StoredTensor | undefined = (await readNpz(new Uint8Array(), { maxSize: 1e9 })).tensors.x;
       const code: HeadlightError['code'] = 'SHAPE';
       // @ts-expect-error: no such option
       hl.attention(x, x, x, { casual: true });
       // @ts-expect-error: no such code
       const wrong: HeadlightError['code'] = 'NONE';
-      export { weights, code, wrong, inline, dBias, gradient };`,
+      export { weights, code, wrong, inline, dBias, gradient, stored };`,
     );
     for (const [module, moduleResolution] of [
       ['esnext', 'bundler'],
