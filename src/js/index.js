@@ -29,6 +29,7 @@ import { version } from '../../package.json';
 /** @import { MultiHeadOptions } from './ops/multihead_options.js' */
 /** @import { AdamOptions, SgdOptions, Trainable } from './ops/optimizer.js' */
 /** @import { CoreExports } from '../../dist/abi/abi.js' */
+/** @import { Threads } from './memory/memory.js' */
 /** @import { Tensor } from './memory/tensor.js' */
 /** @import { TensorLike } from './check/tensorlike.js' */
 /** @import { TransformerOptions } from './models/transformer.js' */
@@ -36,31 +37,25 @@ import { version } from '../../package.json';
 /** @typedef {{ seed?: number, mean?: number, std?: number }} NormalOptions default 0, 0 and 1 */
 /** @typedef {{ seed?: number, low?: number, high?: number }} UniformOptions default 0, 0 and 1 */
 
-/** Sends the workers home of an instance that was forgotten. */
-const unreachable = new FinalizationRegistry((/** @type {() => void} */ stop) => stop());
-
 /** One instance of the core, with a memory of its own. Made by load(). */
 export class Headlight {
   #memory;
   #simd;
-  #pool;
 
   /**
    * @internal
    * @param {CoreExports} core
    * @param {WebAssembly.Memory} linear
-   * @param {{ threads: number, note?: string, stop?: () => void }} pool
+   * @param {Threads} threads
    */
-  constructor(core, linear, pool) {
-    this.#memory = new Memory(core, linear);
-    this.#pool = pool;
-    if (pool.stop) unreachable.register(this, pool.stop, this);
+  constructor(core, linear, threads) {
+    this.#memory = new Memory(core, linear, threads);
     this.#simd = /** @type {'simd128' | 'relaxed'} */ (core.hl_simd() === 1 ? 'relaxed' : 'simd128');
   }
 
   /** What runs here, and the state of its memory in bytes. threadsNote says why there is only one thread. */
   get info() {
-    const { threads, note } = this.#pool;
+    const { count: threads, note } = this.#memory.threads;
     return {
       version,
       simd: this.#simd,
@@ -300,9 +295,6 @@ export class Headlight {
   /** Ends this instance and its threads; its tensors cannot be used any more. */
   dispose() {
     this.#memory.dispose();
-    unreachable.unregister(this);
-    this.#pool.stop?.();
-    this.#pool = { threads: 1 };
   }
 
   [DISPOSE]() {

@@ -40,6 +40,21 @@ const bufferOf = intrinsic('buffer');
 const offsetOf = intrinsic('byteOffset');
 const lengthOf = intrinsic('length');
 
+/**
+ * Whether its memory has gone: that of WebAssembly has grown, or its buffer was sent to a worker. Only then does the
+ * language refuse to iterate over it.
+ * @param {NumberArray} array
+ */
+function isDetached(array) {
+  if (lengthOf(array) > 0) return false;
+  try {
+    typedArray.keys.call(array);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
 /** @param {unknown} value @returns {value is NumberArray} */
 const isNumberArray = (value) => ArrayBuffer.isView(value) && !(value instanceof DataView);
 
@@ -162,7 +177,7 @@ function fromRecord(caller, parameter, record) {
  */
 function fromNumbers(caller, parameter, data, shape, dtype) {
   const length = lengthOf(data);
-  if (length !== elementCount(shape)) throw lengthError(caller, parameter, data, length, shape);
+  if (length !== elementCount(shape) || isDetached(data)) throw lengthError(caller, parameter, data, length, shape);
   if (data instanceof Float32Array) return new Source(caller, parameter, data, shape);
   const half = typeof dtype === 'string' && Object.hasOwn(HALF, dtype) ? HALF[dtype] : undefined;
   const short = nameOf(data) === 'Uint16Array';
@@ -184,8 +199,8 @@ function fromNumbers(caller, parameter, data, shape, dtype) {
 function lengthError(caller, parameter, data, length, shape) {
   const expected = elementCount(shape);
   const ended =
-    isNumberArray(data) && bufferOf(data).byteLength === 0
-      ? '; if it is the data of a tensor, that ended when memory grew: pass the tensor, or take its data anew'
+    isNumberArray(data) && isDetached(data)
+      ? '; its memory is gone: the data of a tensor ends when memory grows, pass the tensor or take its data anew'
       : '';
   return new HeadlightError(
     'SHAPE',
@@ -252,6 +267,7 @@ function fromNested(caller, parameter, list) {
   /** @param {readonly unknown[] | NumberArray} part @param {number} axis */
   const walk = (part, axis) => {
     const length = isNumberArray(part) ? lengthOf(part) : part.length;
+    if (isNumberArray(part) && isDetached(part)) throw irregular(axis, 'has lost its memory', 'an array of numbers');
     unnamed ||= isNumberArray(part) && nameOf(part) === 'Uint16Array';
     if (numbers === null) {
       if (axis === MOST_AXES) throw irregular(0, `is nested more than ${MOST_AXES} deep`, `at most ${MOST_AXES} axes`);

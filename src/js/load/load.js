@@ -73,7 +73,11 @@ export function createLoad(platform) {
         : undefined;
     const note =
       plan.note ?? (plan.threads > 1 && !memory ? 'the binary given as wasm was built without threads' : pool?.note);
-    return new Headlight(core, memory ?? core.memory, { threads: pool?.threads ?? 1, note, stop: pool?.stop });
+    return new Headlight(core, memory ?? core.memory, {
+      count: pool?.threads ?? 1,
+      note,
+      stop: pool?.stop ?? (() => {}),
+    });
   };
 }
 

@@ -1,10 +1,10 @@
 // One call of the core: its arguments, what it borrows, what it makes, and what it keeps for backward.
 
-import { argumentError, shapeError } from '../check/errors.js';
+import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
 import { formatShape, sameShape } from '../check/shape.js';
 import { Source } from '../check/tensorlike.js';
 import { clear } from './collector.js';
-import { pointerOf, Staged, Tensor, viewOf } from './tensor.js';
+import { pointerOf, shapeOf, sizeOf, Staged, Tensor, touch, viewOf } from './tensor.js';
 
 /** @import { NumberArray, TensorLike } from '../check/tensorlike.js' */
 /** @import { Entry } from '../../../dist/abi/abi.js' */
@@ -45,6 +45,12 @@ export class Frame {
   #kept = null;
   /** @type {Readonly<Record<string, unknown>>} */
   #out = NO_OUT;
+  /** What the arguments point to, and where: the pointers themselves are written when the core is called. @type {(Tensor | Staged)[]} */
+  #blocks = [];
+  /** @type {number[]} */
+  #places = [];
+  /** @type {Kept | null} */
+  #resumed = null;
   #memory;
   #caller = '';
   /** The arguments, kept apart from linear memory, which may grow while they are gathered. */
@@ -75,7 +81,9 @@ export class Frame {
    * @param {Tensor | Staged | undefined} block
    */
   point(at, block) {
-    if (block) this.ints[at] = pointerOf(block);
+    if (!block) return;
+    this.#places.push(at);
+    this.#blocks.push(block);
   }
 
   /** From here on what is given is copied, to stay until backward: whatever becomes of the tensors themselves. */
@@ -83,8 +91,19 @@ export class Frame {
     this.#kept = new Map();
   }
 
-  /** Room for what the forward pass leaves to its backward. @param {number} size */
+  /** Room for what the forward pass of a layer leaves to its backward. */
+  saveLayer() {
+    this.#resolve();
+    return this.#keep(this.#memory.savedSize(this.#caller, this.ints));
+  }
+
+  /** Room that stays until backward. @param {number} size */
   save(size) {
+    return this.#keep(size);
+  }
+
+  /** @param {number} size */
+  #keep(size) {
     const tensor = this.#memory.unscoped(this.#memory.empty([size], this.#caller));
     this.#kept?.set(tensor, tensor);
     return tensor;
@@ -92,6 +111,7 @@ export class Frame {
 
   /** Everything kept, for one backward. */
   kept() {
+    this.#resolve();
     const kept = new Kept(this.ints.slice(), [...(this.#kept?.values() ?? [])]);
     this.#kept = null;
     return kept;
@@ -100,11 +120,29 @@ export class Frame {
   /** Begins with the arguments of the forward pass. @param {Kept} kept */
   resume(kept) {
     this.ints.set(kept.ints);
+    this.#resumed = kept;
   }
 
   /** @param {Entry} name */
   run(name) {
+    this.#resolve();
     this.#memory.run(name, this.#caller, this.ints);
+    if (this.#out !== NO_OUT) this.#touchOut();
+  }
+
+  /** A parameter of a layer may be among them: then the layer packs it anew. */
+  #touchOut() {
+    for (const tensor of Object.values(this.#out)) if (tensor instanceof Tensor) touch(tensor);
+  }
+
+  /**
+   * Reading an argument may run code of the caller's, which may dispose what was read before: so pointers are written
+   * when all has been read.
+   */
+  #resolve() {
+    if (this.#resumed?.disposed)
+      throw new HeadlightError('STATE', `${this.#caller}: what the forward pass kept has been freed during the call`);
+    for (let i = 0; i < this.#blocks.length; i++) this.ints[this.#places[i]] = pointerOf(this.#blocks[i]);
   }
 
   /**
@@ -112,12 +150,16 @@ export class Frame {
    * @returns {Tensor | Staged}
    */
   stage(values) {
-    if (this.#kept) {
-      const tensor = this.#memory.keep(values, this.#caller);
-      this.#kept.set(tensor, tensor);
-      return tensor;
-    }
-    const staged = new Staged(this.#memory.stage(values, this.#caller));
+    const source = this.#memory.detached(values);
+    const words = Math.ceil(source.byteLength / 4);
+    const block = this.#kept ? this.#keep(words) : this.#borrow(words);
+    this.#memory.write(pointerOf(block), source);
+    return block;
+  }
+
+  /** @param {number} words */
+  #borrow(words) {
+    const staged = new Staged(this.#memory.alloc(words, this.#caller));
     this.#borrowed.push(staged);
     return staged;
   }
@@ -160,12 +202,20 @@ export class Frame {
     if (value instanceof Tensor) {
       value.checkOwner(this.#memory, this.#caller, parameter);
       this.#inputs.push(value);
-      const copy = this.#kept ? (this.#kept.get(value) ?? this.#memory.keepTensor(value, this.#caller)) : value;
-      this.#kept?.set(value, copy);
-      return { block: copy, shape: value.shape };
+      return { block: this.#kept ? this.#copyOf(value) : value, shape: shapeOf(value) };
     }
     const source = value instanceof Source ? value : this.#memory.readSource(value, this.#caller, parameter);
     return { block: this.stage(source.floats()), shape: source.shape };
+  }
+
+  /** The one copy for backward of a tensor that may be given several times. @param {Tensor} tensor */
+  #copyOf(tensor) {
+    const made = this.#kept?.get(tensor);
+    if (made) return made;
+    const copy = this.#keep(sizeOf(tensor));
+    viewOf(copy).set(viewOf(tensor));
+    this.#kept?.set(tensor, copy);
+    return copy;
   }
 
   /**
@@ -207,7 +257,7 @@ export class Frame {
     const given = this.#out[name];
     if (given !== undefined) this.#checkOut(`out.${name}`, given, shape);
     const tensor = given === undefined ? this.make(shape) : /** @type {Tensor} */ (given);
-    this.ints[at] = pointerOf(tensor);
+    this.point(at, tensor);
     return tensor;
   }
 
@@ -242,7 +292,8 @@ export class Frame {
     if (!(given instanceof Tensor))
       throw argumentError(this.#caller, parameter, given, `a Tensor ${formatShape(shape)}`);
     given.checkOwner(this.#memory, this.#caller, parameter);
-    if (!sameShape(given.shape, shape)) throw shapeError(this.#caller, parameter, given.shape, formatShape(shape));
+    const found = shapeOf(given);
+    if (!sameShape(found, shape)) throw shapeError(this.#caller, parameter, found, formatShape(shape));
     const twice =
       this.#inputs.includes(given) || Object.values(this.#out).filter((tensor) => tensor === given).length > 1;
     if (twice)
@@ -251,9 +302,12 @@ export class Frame {
 
   /** @param {boolean} done */
   close(done) {
-    for (const staged of this.#borrowed) this.#memory.unstage(staged.pointer);
+    for (const staged of this.#borrowed) this.#memory.free(staged.pointer);
     if (!done) for (const tensor of [...this.#made, ...(this.#kept?.values() ?? [])]) tensor.dispose();
     this.#kept = null;
+    this.#resumed = null;
+    clear(this.#blocks);
+    clear(this.#places);
     clear(this.#borrowed);
     clear(this.#made);
     clear(this.#inputs);

@@ -6,7 +6,7 @@ import { elementCount, formatShape } from '../check/shape.js';
 import { readTensorLike } from '../check/tensorlike.js';
 import { Collector } from './collector.js';
 import { Frame } from './frame.js';
-import { KEY, pointerOf, Tensor, tensorsIn, viewOf } from './tensor.js';
+import { KEY, pointerOf, shapeOf, Tensor, tensorsIn, viewOf } from './tensor.js';
 
 /** @import { TensorLike } from '../check/tensorlike.js' */
 /** @import { CoreExports, Entry, Functions } from '../../../dist/abi/abi.js' */
@@ -29,6 +29,10 @@ export function formatBytes(bytes) {
 /** @typedef {Tensor | Staged | undefined} Block where something lies, or nowhere */
 /** @typedef {Functions<Block>} Calls */
 /** @typedef {{ [Name in keyof Calls]: Calls[Name] extends (...args: any) => number ? Name : never }[keyof Calls]} PlainCall */
+/** @typedef {{ count: number, note?: string, stop(): void }} Threads those that run the calls of a memory */
+
+/** Stops the threads of a memory that nobody holds any more: an instance is held by its tensors and layers, too. */
+const unreachable = new FinalizationRegistry((/** @type {Threads} */ threads) => threads.stop());
 
 /** Linear memory of one instance: makes tensors, writes argument structs, calls the core. */
 export class Memory {
@@ -41,23 +45,33 @@ export class Memory {
   #arguments = 0;
   #argumentWords = new Int32Array();
   #disposed = false;
+  /** Where the stack of the core begins: there it is whenever no call runs. */
+  #stack;
+  #threads;
   /** One for a call, another for a call made while its inputs are being read. @type {Frame[]} */
   #frames = [];
   #depth = 0;
   /** @type {Set<Tensor> | null} */
   #scope = null;
-  #collector = new Collector((pointer) => {
-    if (!this.#disposed) this.#core.hl_tensor_free(pointer);
-  });
+  #collector = new Collector((pointer) => this.free(pointer));
 
   /**
    * @param {CoreExports} core
    * @param {WebAssembly.Memory} linear
+   * @param {Threads} threads
    */
-  constructor(core, linear) {
+  constructor(core, linear, threads) {
     this.#core = core;
     this.#linear = linear;
-    this.#arguments = this.#alloc(ARGUMENT_WORDS, 'load');
+    this.#stack = core.__stack_pointer.value;
+    this.#threads = threads;
+    this.#arguments = this.alloc(ARGUMENT_WORDS, 'load');
+    unreachable.register(this, threads, this);
+  }
+
+  /** How many run its calls, and why not more. @returns {{ count: number, note?: string }} */
+  get threads() {
+    return this.#threads;
   }
 
   get usage() {
@@ -76,6 +90,8 @@ export class Memory {
 
   dispose() {
     this.#disposed = true;
+    unreachable.unregister(this);
+    this.#threads.stop();
   }
 
   /**
@@ -83,7 +99,7 @@ export class Memory {
    * @param {string} caller
    * @param {readonly number[]} [shape] of the tensor that it is for
    */
-  #alloc(floats, caller, shape) {
+  alloc(floats, caller, shape) {
     this.check(caller);
     const pointer = this.#core.hl_tensor_alloc(floats) >>> 0;
     if (pointer === 0)
@@ -115,7 +131,7 @@ export class Memory {
    * @returns {Tensor} contents undefined
    */
   empty(shape, caller) {
-    const pointer = this.#alloc(elementCount(shape), caller, shape);
+    const pointer = this.alloc(elementCount(shape), caller, shape);
     const tensor = new Tensor(this, pointer, shape, KEY);
     this.#collector.watch(tensor);
     this.#scope?.add(tensor);
@@ -139,11 +155,11 @@ export class Memory {
    * @param {readonly number[]} [shape]
    */
   tensor(value, caller, parameter, shape) {
-    const given = value instanceof Tensor ? { data: value.copy(), shape: value.shape } : value;
-    const source = readTensorLike(given, caller, parameter, shape);
-    const values = this.#detached(source.floats());
-    const tensor = this.empty(source.shape, caller);
-    viewOf(tensor).set(values);
+    const given = value instanceof Tensor ? { data: viewOf(value).slice(), shape: shapeOf(value) } : value;
+    const values = readTensorLike(given, caller, parameter, shape).apartFrom(this.#linear.buffer);
+    const floats = values.floats();
+    const tensor = this.empty(values.shape, caller);
+    this.write(pointerOf(tensor), floats);
     return tensor;
   }
 
@@ -154,6 +170,11 @@ export class Memory {
   release(tensor, pointer) {
     this.#collector.unwatch(tensor);
     this.#scope?.delete(tensor);
+    this.free(pointer);
+  }
+
+  /** @param {number} pointer */
+  free(pointer) {
     if (!this.#disposed) this.#core.hl_tensor_free(pointer);
   }
 
@@ -162,6 +183,7 @@ export class Memory {
    * @param {number} length
    */
   floats(pointer, length) {
+    this.check('Headlight');
     return new Float32Array(this.#linear.buffer, pointer, length);
   }
 
@@ -229,39 +251,26 @@ export class Memory {
   }
 
   /**
-   * A live view would be lost where making room grows the memory.
+   * Values that stay where they are when memory grows: a live view of it would be detached.
    * @template {Uint8Array | Int32Array | Float32Array} T
    * @param {T} values
    * @returns {T}
    */
-  #detached(values) {
+  detached(values) {
     return values.buffer === this.#linear.buffer ? /** @type {T} */ (values.slice()) : values;
   }
 
   /**
    * Copies into linear memory.
+   * @param {number} pointer
    * @param {Uint8Array | Int32Array | Float32Array} values
-   * @param {string} caller
    */
-  stage(values, caller) {
-    const source = this.#detached(values);
-    const pointer = this.#alloc(Math.ceil(source.byteLength / 4), caller);
-    this.#put(pointer, source);
-    return pointer;
-  }
-
-  /** @param {number} pointer @param {Uint8Array | Int32Array | Float32Array} values */
-  #put(pointer, values) {
+  write(pointer, values) {
     if (values instanceof Float32Array) this.#words(pointer / 4 + values.length).set(values, pointer / 4);
     else
       new Uint8Array(this.#linear.buffer, pointer, values.byteLength).set(
         new Uint8Array(values.buffer, values.byteOffset, values.byteLength),
       );
-  }
-
-  /** @param {number} pointer */
-  unstage(pointer) {
-    this.#core.hl_tensor_free(pointer);
   }
 
   /**
@@ -272,7 +281,7 @@ export class Memory {
   savedSize(caller, words) {
     this.check(caller);
     this.#writeArguments(words);
-    return this.#core.hl_multihead_saved_size(this.#arguments);
+    return this.#enter(caller, () => this.#core.hl_multihead_saved_size(this.#arguments));
   }
 
   /** @param {Int32Array} words */
@@ -288,8 +297,36 @@ export class Memory {
    * @param {Int32Array} words
    */
   run(name, caller, words) {
+    this.check(caller);
     this.#writeArguments(words);
-    this.#settle(this.#core[name](this.#arguments), caller);
+    this.#settle(
+      this.#enter(caller, () => this.#core[name](this.#arguments)),
+      caller,
+    );
+  }
+
+  /**
+   * Every call that computes.
+   * @param {string} caller
+   * @param {() => number} call
+   */
+  #enter(caller, call) {
+    try {
+      return call();
+    } catch (error) {
+      throw this.#recover(error, caller);
+    }
+  }
+
+  /**
+   * After a call that did not return: the stack is put back, where the core left it inside the call.
+   * @param {unknown} error
+   * @param {string} caller
+   */
+  #recover(error, caller) {
+    this.#core.__stack_pointer.value = this.#stack;
+    if (!(error instanceof WebAssembly.RuntimeError)) return error;
+    return new HeadlightError('STATE', `${caller}: the core stopped: ${error.message}`, { cause: error });
   }
 
   /**
@@ -299,8 +336,9 @@ export class Memory {
    * @param {boolean} int8
    */
   makePacked(frame, weight, int8) {
-    const size = int8 ? this.#core.hl_weight_quantized_size : this.#core.hl_weight_packed_size;
-    return this.unscoped(frame.make([size(weight.shape[0], weight.shape[1])]));
+    const [out, inside] = shapeOf(weight);
+    const size = this.ask(int8 ? 'hl_weight_quantized_size' : 'hl_weight_packed_size', 'pack', out, inside);
+    return this.unscoped(frame.make([size]));
   }
 
   /** A tensor that belongs to another object, not to the scope it is made in. @param {Tensor} tensor */
@@ -310,33 +348,14 @@ export class Memory {
   }
 
   /**
-   * Copies into a tensor of no particular shape that stays.
-   * @param {Uint8Array | Int32Array | Float32Array} values
-   * @param {string} caller
-   */
-  keep(values, caller) {
-    const source = this.#detached(values);
-    const tensor = this.unscoped(this.empty([Math.ceil(source.byteLength / 4)], caller));
-    this.#put(pointerOf(tensor), source);
-    return tensor;
-  }
-
-  /** As keep, of what lies in linear memory already. @param {Tensor} tensor @param {string} caller */
-  keepTensor(tensor, caller) {
-    const copy = this.unscoped(this.empty([tensor.size], caller));
-    viewOf(copy).set(viewOf(tensor));
-    return copy;
-  }
-
-  /**
    * @param {string} caller
    * @param {Tensor} packed
    * @param {Tensor} weight
    * @param {boolean} int8
    */
   pack(caller, packed, weight, int8) {
-    const pack = int8 ? this.#core.hl_weight_quantize : this.#core.hl_weight_pack;
-    this.#settle(pack(pointerOf(packed), pointerOf(weight), weight.shape[0], weight.shape[1]), caller);
+    const [out, inside] = shapeOf(weight);
+    this.call(int8 ? 'hl_weight_quantize' : 'hl_weight_pack', caller, packed, weight, out, inside);
   }
 
   /**
@@ -348,25 +367,26 @@ export class Memory {
    * @param {{ batch: number, kvHeads: number, past: number, keys: number, width: number, stride: number[] }} sizes
    */
   append(caller, present, past, fresh, { batch, kvHeads, past: pastKeys, keys, width, stride }) {
-    const [from, before, after] = [pointerOf(present), pointerOf(past), pointerOf(fresh)];
+    const sizes = /** @type {const} */ ([batch, kvHeads, pastKeys, keys, width]);
     const [perBatch, perHead, perRow] = stride;
-    this.#settle(
-      this.#core.hl_cache_append(from, before, after, batch, kvHeads, pastKeys, keys, width, perBatch, perHead, perRow),
-      caller,
-    );
+    this.call('hl_cache_append', caller, present, past, fresh, ...sizes, perBatch, perHead, perRow);
   }
 
   /**
    * Calls the core: a block stands for where it lies, and undefined for nothing.
    * @template {PlainCall} Name
    * @param {Name} name
+   * @param {string} caller
    * @param {Parameters<Calls[Name]>} args
    */
-  ask(name, ...args) {
-    const call = /** @type {(...args: number[]) => number} */ (this.#core[name]);
-    return call(
-      .../** @type {(Block | number)[]} */ (args).map((arg) => (typeof arg === 'object' ? pointerOf(arg) : (arg ?? 0))),
-    );
+  ask(name, caller, ...args) {
+    // In place: a second array would take as long as the call of a small tensor.
+    const numbers = /** @type {any[]} */ (args);
+    for (let i = 0; i < numbers.length; i++) {
+      const arg = /** @type {Block | number} */ (numbers[i]);
+      numbers[i] = typeof arg === 'object' ? pointerOf(arg) : (arg ?? 0);
+    }
+    return this.#enter(caller, () => /** @type {(...args: number[]) => number} */ (this.#core[name])(...numbers));
   }
 
   /**
@@ -377,7 +397,7 @@ export class Memory {
    * @param {Parameters<Calls[Name]>} args
    */
   call(name, caller, ...args) {
-    this.#settle(this.ask(name, ...args), caller);
+    this.#settle(this.ask(name, caller, ...args), caller);
   }
 
   /**

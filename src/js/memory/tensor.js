@@ -1,7 +1,7 @@
-// Tensors: what lies in linear memory and belongs to somebody. Pointers leave this file only through pointerOf, which
-// is for the files beside it.
+// Tensors: arrays in linear memory that belong to somebody. Pointers leave this file only through pointerOf, which is
+// for the files beside it, and which refuses a tensor that has been disposed: so does every access, as all of them ask it.
 
-import { HeadlightError } from '../check/errors.js';
+import { argumentError, HeadlightError } from '../check/errors.js';
 import { elementCount, formatShape, sameShape } from '../check/shape.js';
 import { DISPOSE } from './disposable.js';
 
@@ -10,11 +10,21 @@ import { DISPOSE } from './disposable.js';
 /** A proof that the constructor is called from this folder. */
 export const KEY = Symbol('tensor.js');
 
-/** @type {(owner: Tensor | Staged) => number} */
+/** Where it lies. Throws where it has been disposed. @type {(owner: Tensor | Staged) => number} */
 export let pointerOf;
 
 /** The values, as `data` gives them, but not handed out. @type {(tensor: Tensor) => Float32Array} */
 export let viewOf;
+
+/**
+ * As `shape` and `size`, but what stands on the tensor itself under these names does not count: a size that is not that
+ * of the block would send the core beyond it.
+ * @type {(tensor: Tensor) => readonly number[]}
+ */
+export let shapeOf;
+
+/** @type {(tensor: Tensor) => number} */
+export let sizeOf;
 
 /** Makes something part of a tensor: it is disposed with it, or by its successor. @type {(tensor: Tensor, role: string, part: { dispose(): void } | null) => void} */
 export let own;
@@ -45,6 +55,19 @@ export class Staged {
   }
 }
 
+/** All of them, before the first is touched. @type {(tensors: Record<string, Tensor>, caller: string, what: string) => void} */
+export let checkAlive;
+
+/** @param {Tensor} tensor @param {string} caller @param {string} parameter @returns {never} */
+function refuse({ shape }, caller, parameter) {
+  throw new HeadlightError('DISPOSED', `${caller}: ${parameter} ${formatShape(shape)} has been disposed`, {
+    parameter,
+  });
+}
+
+/** As many empty arrays as toArray makes. Their number is not bounded by memory: [2³¹,0] has no elements. */
+const MOST_EMPTY = 2 ** 20;
+
 /** A float32 array in linear memory, row-major. */
 export class Tensor {
   #memory;
@@ -54,7 +77,8 @@ export class Tensor {
   /** @type {Record<string, { dispose(): void } | null> | null} */
   #parts = null;
   #version = 0;
-  #disposed = false;
+  #shape;
+  #size;
 
   /**
    * @param {Memory} memory
@@ -66,15 +90,33 @@ export class Tensor {
     if (key !== KEY) throw new TypeError('Tensor has no public constructor: use hl.tensor(), hl.zeros() …');
     this.#memory = memory;
     this.#pointer = pointer;
-    /** @type {readonly number[]} */
-    this.shape = frozen(shape);
-    /** @type {number} */
-    this.size = elementCount(shape);
+    this.#shape = frozen(shape);
+    this.#size = elementCount(shape);
+  }
+
+  /** @returns {readonly number[]} */
+  get shape() {
+    return this.#shape;
+  }
+
+  /** Elements. @returns {number} */
+  get size() {
+    return this.#size;
   }
 
   static {
-    pointerOf = (owner) => (owner instanceof Staged ? owner.pointer : owner.#pointer);
-    viewOf = (tensor) => tensor.#memory.floats(tensor.#pointer, tensor.size);
+    pointerOf = (owner) =>
+      owner instanceof Staged ? owner.pointer : owner.#pointer || refuse(owner, 'Headlight', 'tensor');
+    viewOf = (tensor) => tensor.#memory.floats(pointerOf(tensor), tensor.#size);
+    shapeOf = (tensor) => tensor.#shape;
+    sizeOf = (tensor) => tensor.#size;
+    checkAlive = (tensors, caller, what) => {
+      for (const name in tensors) {
+        const tensor = tensors[name];
+        tensor.#memory.check(caller);
+        if (tensor.#pointer === 0) refuse(tensor, caller, `${what}.${name}`);
+      }
+    };
     own = (tensor, role, part) => {
       tensor.#parts ??= {};
       tensor.#parts[role]?.dispose();
@@ -93,7 +135,7 @@ export class Tensor {
   get data() {
     this.checkOwner(this.#memory, 'Tensor.data', 'tensor');
     if (!this.#view || !this.#memory.isLive(this.#view)) {
-      this.#view = this.#memory.floats(this.#pointer, this.size);
+      this.#view = viewOf(this);
       owners.set(this.#view, this);
     }
     return this.#view;
@@ -110,8 +152,14 @@ export class Tensor {
    * @returns {any}
    */
   toArray() {
-    const { shape } = this;
+    const shape = this.#shape;
     const data = this.copy();
+    const lists = elementCount(shape.slice(0, shape.indexOf(0)));
+    if (data.length === 0 && lists > MOST_EMPTY)
+      throw new HeadlightError('SHAPE', `toArray: ${formatShape(shape)} would be ${lists} empty arrays`, {
+        expected: `at most ${MOST_EMPTY}`,
+        got: lists,
+      });
     let at = 0;
     /** @param {number} axis @returns {unknown} */
     const nest = (axis) =>
@@ -121,15 +169,16 @@ export class Tensor {
 
   /** Gives the memory back; a second time does nothing. */
   dispose() {
-    if (this.#disposed) return;
-    this.#disposed = true;
+    const pointer = this.#pointer;
+    if (pointer === 0) return;
+    this.#pointer = 0;
     this.#view = null;
-    this.#memory.release(this, this.#pointer);
+    this.#memory.release(this, pointer);
     for (const part of Object.values(this.#parts ?? {})) part?.dispose();
   }
 
   get disposed() {
-    return this.#disposed;
+    return this.#pointer === 0;
   }
 
   [DISPOSE]() {
@@ -137,7 +186,7 @@ export class Tensor {
   }
 
   toString() {
-    return `Tensor ${formatShape(this.shape)}${this.#disposed ? ' (disposed)' : ''}`;
+    return `Tensor ${formatShape(this.#shape)}${this.disposed ? ' (disposed)' : ''}`;
   }
 
   /**
@@ -147,12 +196,9 @@ export class Tensor {
    * @param {string} parameter
    */
   checkOwner(memory, caller, parameter) {
+    if (!(#memory in this)) throw argumentError(caller, parameter, this, 'a Tensor that Headlight has made');
     this.#memory.check(caller);
-    if (this.#disposed) {
-      throw new HeadlightError('DISPOSED', `${caller}: ${parameter} ${formatShape(this.shape)} has been disposed`, {
-        parameter,
-      });
-    }
+    if (this.#pointer === 0) refuse(this, caller, parameter);
     if (this.#memory !== memory) {
       throw new HeadlightError(
         'ARGUMENT',

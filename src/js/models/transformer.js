@@ -13,7 +13,7 @@ import { formatShape, sameShape } from '../check/shape.js';
 import { parseJson } from '../io/json.js';
 import { readSafetensors, readSafetensorsHeader, writeSafetensors } from '../io/safetensors.js';
 import { DISPOSE } from '../memory/disposable.js';
-import { touch, viewOf } from '../memory/tensor.js';
+import { checkAlive, shapeOf, touch, viewOf } from '../memory/tensor.js';
 import { readNumbers } from '../ops/labels.js';
 import { crossEntropy } from '../ops/loss.js';
 import { readArray } from '../ops/state.js';
@@ -326,16 +326,19 @@ export class Transformer {
   }
 
   zeroGrad() {
+    checkAlive(this.parameters, 'zeroGrad', 'parameters');
     for (const layer of Object.values(this.layers)) layer.zeroGrad();
     return this;
   }
 
   /** @returns {Record<string, StateEntry>} */
   stateDict() {
+    const { parameters } = this;
+    checkAlive(parameters, 'stateDict', 'parameters');
     return Object.fromEntries(
-      Object.entries(this.parameters).map(([name, tensor]) => [
+      Object.entries(parameters).map(([name, tensor]) => [
         name,
-        { data: Float32Array.from(viewOf(tensor)), shape: [...tensor.shape] },
+        { data: Float32Array.from(viewOf(tensor)), shape: [...shapeOf(tensor)] },
       ]),
     );
   }
@@ -348,14 +351,17 @@ export class Transformer {
     const caller = 'loadStateDict';
     const record = readRecord(caller, 'dict', dict, 'an object of named tensors');
     const { parameters } = this;
+    checkAlive(parameters, caller, 'parameters');
+    const { buffer } = viewOf(parameters['head.weight']);
     const expected = Object.keys(parameters);
     checkNames(caller, [...record.keys()], expected);
     const sources = expected.map((name) => {
-      const { shape, floats } = readArray(caller, name, record.get(name), viewOf(parameters[name]).buffer);
-      if (!sameShape(shape, parameters[name].shape))
-        throw shapeError(caller, name, shape, formatShape(parameters[name].shape));
+      const { shape, floats } = readArray(caller, name, record.get(name), buffer);
+      const expected = shapeOf(parameters[name]);
+      if (!sameShape(shape, expected)) throw shapeError(caller, name, shape, formatShape(expected));
       return floats;
     });
+    checkAlive(parameters, caller, 'parameters');
     expected.forEach((name, i) => {
       viewOf(parameters[name]).set(sources[i]);
       touch(parameters[name]);

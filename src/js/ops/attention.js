@@ -3,7 +3,7 @@
 import { checkOptions, readNumber } from '../check/arguments.js';
 import { HeadlightError, shapeError } from '../check/errors.js';
 import { ATTENTION as AT, ATTENTION_BACKWARD } from '../../../dist/abi/abi.js';
-import { own, viewOf } from '../memory/tensor.js';
+import { own, shapeOf, sizeOf, viewOf } from '../memory/tensor.js';
 import { isEmpty, makeBiasGradient, pointToIncoming, readIncoming } from './gradients.js';
 import { refusePast, takePast } from './past.js';
 import { AttentionResult } from './result.js';
@@ -84,7 +84,7 @@ export function attention(memory, query, key, value, options) {
     ints[AT.valueWidth] = v.width;
     if (train) frame.point(AT.statistics, frame.save(2 * batch * q.heads * queries));
     // Where nothing is asked for, the core would run over sizes that hold no numbers.
-    if (output.size || weights?.size || scores?.size) frame.run('hl_attention');
+    if (sizeOf(output) || (weights && sizeOf(weights)) || (scores && sizeOf(scores))) frame.run('hl_attention');
     const tensors = { output, weights, scores, presentKey: present?.key, presentValue: present?.value };
     return train ? trainable(memory, frame, tensors, given) : new AttentionResult(tensors);
   });
@@ -192,8 +192,8 @@ function trainable(memory, frame, tensors, given) {
     dQuery: given.query.shape,
     dKey: given.key.shape,
     dValue: given.value.shape,
-    dOutput: output.shape,
-    dWeights: weights?.shape,
+    dOutput: shapeOf(output),
+    dWeights: weights && shapeOf(weights),
     bias: frame.biasShape,
   };
   const kept = frame.kept();

@@ -2,7 +2,7 @@
 
 import { argumentError } from '../check/errors.js';
 import { readTensorLike } from '../check/tensorlike.js';
-import { Tensor } from '../memory/tensor.js';
+import { shapeOf, Tensor, viewOf } from '../memory/tensor.js';
 
 /** @import { Source, TensorLike } from '../check/tensorlike.js' */
 
@@ -15,7 +15,11 @@ import { Tensor } from '../memory/tensor.js';
  * @param {string} [parameter]
  */
 export const readNumbers = (value, caller, parameter = 'labels') =>
-  readTensorLike(value instanceof Tensor ? { data: value.copy(), shape: value.shape } : value, caller, parameter);
+  readTensorLike(
+    value instanceof Tensor ? { data: viewOf(value).slice(), shape: shapeOf(value) } : value,
+    caller,
+    parameter,
+  );
 
 /**
  * @param {Source} source

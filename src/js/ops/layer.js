@@ -4,7 +4,7 @@
 import { HeadlightError, shapeError } from '../check/errors.js';
 import { formatShape, sameShape } from '../check/shape.js';
 import { DISPOSE } from '../memory/disposable.js';
-import { viewOf } from '../memory/tensor.js';
+import { checkAlive, shapeOf, viewOf } from '../memory/tensor.js';
 
 /** @import { TensorLike } from '../check/tensorlike.js' */
 /** @import { Frame } from '../memory/frame.js' */
@@ -18,6 +18,7 @@ export class Layer {
   /** Gradients of the parameters, under the same names. @type {Record<string, Tensor>} */
   gradients = {};
   #memory;
+  #disposed = false;
   /** What the last forward kept. @type {Tensor[] | null} */
   #kept = null;
   /** @type {readonly number[]} */
@@ -73,7 +74,7 @@ export class Layer {
   #keep({ output, keep }) {
     this.#forget();
     this.#kept = keep;
-    this.#outputShape = output.shape;
+    this.#outputShape = shapeOf(output);
     return output;
   }
 
@@ -108,7 +109,9 @@ export class Layer {
    * @param {string} what
    */
   #check(caller, tensors, what) {
-    for (const [name, tensor] of Object.entries(tensors)) tensor.checkOwner(this.#memory, caller, `${what}.${name}`);
+    // One without parameters, too.
+    if (this.#disposed) throw new HeadlightError('DISPOSED', `${caller}: this layer has been disposed`);
+    checkAlive(tensors, caller, what);
   }
 
   #forget() {
@@ -122,6 +125,7 @@ export class Layer {
   }
 
   dispose() {
+    this.#disposed = true;
     this.#forget();
     for (const tensor of [...Object.values(this.parameters), ...Object.values(this.gradients)]) tensor.dispose();
   }

@@ -4,7 +4,7 @@
 import { checkNames, readRecord } from '../check/arguments.js';
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
 import { elementCount, formatShape, sameShape } from '../check/shape.js';
-import { touch, viewOf } from '../memory/tensor.js';
+import { checkAlive, shapeOf, touch, viewOf } from '../memory/tensor.js';
 import { readArray } from './state.js';
 
 /** @import { MultiHeadAttention, ParameterName } from './multihead.js' */
@@ -41,7 +41,7 @@ const LAYOUTS = ['headlight', 'torch', 'd2l', 'keras', 'keras-layer', 'bert', 'l
 function headlightEntries({ parameters }) {
   return Object.entries(parameters).map(([name, tensor]) => ({
     name,
-    shape: tensor.shape,
+    shape: shapeOf(tensor),
     parts: [/** @type {ParameterName} */ (name)],
   }));
 }
@@ -87,7 +87,7 @@ function projectionEntries({ options, parameters }, { names, weight, transposed,
     const [w, b] = /** @type {ParameterName[]} */ ([`w${letter}`, `b${letter}`]);
     const [matrix, vector] = [parameters[w], parameters[b]];
     if (!matrix) return [];
-    const [out, inside] = matrix.shape;
+    const [out, inside] = shapeOf(matrix);
     const outs = split && letter !== 'o' ? [heads[i], options.headDim] : [out];
     const ins = split && letter === 'o' ? [options.numHeads, options.headDim] : [inside];
     /** @type {Entry[]} */
@@ -146,6 +146,7 @@ function transpose(from, rows, columns) {
  * @returns {Record<string, StateEntry>}
  */
 export function writeState(layer, layout) {
+  checkAlive(layer.parameters, 'stateDict', 'parameters');
   /** @type {Record<string, StateEntry>} */
   const state = {};
   for (const { name, shape, parts, transposed } of requireEntries('stateDict', layer, layout)) {
@@ -154,8 +155,9 @@ export function writeState(layer, layout) {
     for (const part of parts) {
       const tensor = /** @type {NonNullable<typeof layer.parameters[typeof part]>} */ (layer.parameters[part]);
       const values = viewOf(tensor);
-      data.set(transposed ? transpose(values, tensor.shape[0], tensor.shape[1]) : values, at);
-      at += tensor.size;
+      const [rows, columns] = shapeOf(tensor);
+      data.set(transposed ? transpose(values, rows, columns) : values, at);
+      at += values.length;
     }
     state[name] = { data, shape: [...shape] };
   }
@@ -199,20 +201,24 @@ export function readState(layer, dict, layout) {
     entries.map(({ name }) => name),
     hint,
   );
+  checkAlive(layer.parameters, caller, 'parameters');
   const { buffer } = viewOf(layer.parameters.wq);
   const sources = entries.map((entry) => {
     const { shape, floats } = readArray(caller, entry.name, given.get(entry.name), buffer);
     if (!sameShape(shape, entry.shape)) throw shapeError(caller, entry.name, shape, formatShape(entry.shape));
     return { ...entry, data: floats };
   });
+  checkAlive(layer.parameters, caller, 'parameters');
   for (const { parts, transposed, data } of sources) {
     let at = 0;
     for (const part of parts) {
       const tensor = /** @type {NonNullable<typeof layer.parameters[typeof part]>} */ (layer.parameters[part]);
-      const piece = data.subarray(at, at + tensor.size);
-      viewOf(tensor).set(transposed ? transpose(piece, tensor.shape[1], tensor.shape[0]) : piece);
+      const values = viewOf(tensor);
+      const [rows, columns] = shapeOf(tensor);
+      const piece = data.subarray(at, at + values.length);
+      values.set(transposed ? transpose(piece, columns, rows) : piece);
       touch(tensor);
-      at += tensor.size;
+      at += values.length;
     }
   }
 }

@@ -39,6 +39,7 @@ export class Linear extends Layer {
     /** The options, with every default filled in. */
     this.options = Object.freeze({ in: width, out, bias, seed });
     Object.freeze(this);
+    Object.freeze(this);
   }
 
   /** @param {TensorLike} x (…,in) @returns {Tensor} (…,out) */

@@ -5,7 +5,7 @@ import { HeadlightError, shapeError } from '../check/errors.js';
 import { formatShape, sameShape } from '../check/shape.js';
 import { DISPOSE } from '../memory/disposable.js';
 import { ATTENTION, MULTIHEAD, MULTIHEAD_BACKWARD } from '../../../dist/abi/abi.js';
-import { mayChange, own, Tensor, versionOf, viewOf } from '../memory/tensor.js';
+import { checkAlive, mayChange, own, shapeOf, Tensor, versionOf, viewOf } from '../memory/tensor.js';
 import { isEmpty, makeBiasGradient, pointToIncoming, readIncoming } from './gradients.js';
 import { readState, writeState } from './layouts.js';
 import { resolveOptions } from './multihead_options.js';
@@ -152,7 +152,7 @@ export class MultiHeadAttention {
   }
 
   get #int8() {
-    return this.options.weights === 'int8';
+    return this.#options.weights === 'int8';
   }
 
   /** Room for every packed weight, in the place of what there was. @param {Frame} frame */
@@ -171,7 +171,7 @@ export class MultiHeadAttention {
   quantize() {
     for (const { name, weight } of this.#packed) weight.checkOwner(this.#memory, 'quantize', `parameters.${name}`);
     if (this.#int8) return this;
-    const before = this.options;
+    const before = this.#options;
     this.#options = Object.freeze({ ...before, weights: /** @type {const} */ ('int8') });
     try {
       this.#memory.frame('quantize', (frame) => this.#makePacked(frame));
@@ -303,14 +303,14 @@ export class MultiHeadAttention {
       ints[MULTIHEAD.pastKeys] = length;
       ints[MULTIHEAD.zeroAttention] = Number(zeroAttention);
       ints[MULTIHEAD.int8] = Number(this.#int8);
-      if (keep) frame.point(MULTIHEAD.saved, frame.save(this.#memory.savedSize(caller, ints)));
+      if (keep) frame.point(MULTIHEAD.saved, frame.saveLayer());
       frame.run('hl_multihead_forward');
       if (keep) {
         const kept = frame.kept();
         own(this.parameters.wq, 'kept', kept);
         this.#pass = {
           kept,
-          shapes: { dOutput: output.shape, dWeights: weights?.shape, bias: frame.biasShape },
+          shapes: { dOutput: shapeOf(output), dWeights: weights && shapeOf(weights), bias: frame.biasShape },
           inputs: [q.shape, inputs.key && k.shape, inputs.value && v.shape],
         };
       }
@@ -414,12 +414,15 @@ export class MultiHeadAttention {
   /** Of the parameters, by their names: zeros at first, then the sum of every backward since zeroGrad(). */
   get gradients() {
     if (Object.keys(this.#gradients).length === 0) {
+      checkAlive(this.parameters, 'gradients', 'parameters');
       this.#gradients = this.#memory.frame('gradients', (frame) =>
-        Object.fromEntries(
-          Object.entries(this.parameters).map(([name, { shape }]) => [
-            name,
-            this.#memory.unscoped(frame.zeros([...shape])),
-          ]),
+        Object.freeze(
+          Object.fromEntries(
+            Object.entries(this.parameters).map(([name, tensor]) => [
+              name,
+              this.#memory.unscoped(frame.zeros([...shapeOf(tensor)])),
+            ]),
+          ),
         ),
       );
       for (const [name, tensor] of Object.entries(this.parameters))
@@ -429,6 +432,7 @@ export class MultiHeadAttention {
   }
 
   zeroGrad() {
+    checkAlive(this.parameters, 'zeroGrad', 'parameters');
     for (const gradient of Object.values(this.#gradients)) viewOf(gradient).fill(0);
     return this;
   }

@@ -4,7 +4,7 @@ import { readBoolean, readNumber, readOptions, readRecord } from '../check/argum
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
 import { formatShape, sameShape } from '../check/shape.js';
 import { DISPOSE } from '../memory/disposable.js';
-import { Tensor, touch } from '../memory/tensor.js';
+import { shapeOf, sizeOf, Tensor, touch } from '../memory/tensor.js';
 
 /** @import { Frame, Input } from '../memory/frame.js' */
 /** @import { Memory } from '../memory/memory.js' */
@@ -27,7 +27,7 @@ import { Tensor, touch } from '../memory/tensor.js';
  * @property {number} [eps] default 1e-8
  * @property {number} [weightDecay] default 0; of adamW 0.01
  */
-/** steps: so many it has taken part in. @typedef {{ name: string, tensor: Tensor, gradient: (given: Map<string, unknown>) => unknown, steps: number, state: Tensor[] }} Entry */
+/** steps: so many it has taken part in. @typedef {{ name: string, tensor: Tensor, gradient: (given: Map<string, unknown>) => unknown, steps: number, state: readonly Tensor[] }} Entry */
 
 const NOT_NEGATIVE = { least: 0 };
 /** @type {readonly [number, number]} */
@@ -96,11 +96,12 @@ class Optimizer {
     /** The learning rate: may be set between steps. */
     this.lr = readNumber(caller, 'lr', lr, NOT_NEGATIVE);
     const found = tensorsOf(caller, 'parameters', parameters, 'parameters');
-    /** What is remembered of each parameter. @type {Tensor[][]} */
+    /** What is remembered of each parameter. @type {readonly (readonly Tensor[])[]} */
     this.state = memory.frame(caller, (frame) =>
       found.map(({ tensor, name }) => {
         tensor.checkOwner(memory, caller, name);
-        return Array.from({ length: buffers }, () => frame.zeros([...tensor.shape]));
+        const part = () => frame.zeros([...shapeOf(tensor)]);
+        return Object.freeze(Array.from({ length: buffers }, part));
       }),
     );
     this.#entries = found.map(({ name, key, tensor, layer }, i) => ({
@@ -144,8 +145,8 @@ class Optimizer {
   #takeGradient(frame, { name, tensor, state }, gradient) {
     for (const part of [tensor, ...state]) part.checkOwner(this.#memory, 'step', name);
     const { block, shape } = frame.take(gradient, `gradient of ${name}`);
-    if (!sameShape(shape, tensor.shape))
-      throw shapeError('step', `gradient of ${name}`, shape, formatShape(tensor.shape));
+    if (!sameShape(shape, shapeOf(tensor)))
+      throw shapeError('step', `gradient of ${name}`, shape, formatShape(shapeOf(tensor)));
     return block;
   }
 
@@ -213,7 +214,7 @@ export class Sgd extends Optimizer {
       tensor,
       velocity,
       gradient,
-      tensor.size,
+      sizeOf(tensor),
       lr,
       momentum,
       weightDecay,
@@ -253,7 +254,7 @@ export class Adam extends Optimizer {
       mean,
       square,
       gradient,
-      tensor.size,
+      sizeOf(tensor),
       steps,
       lr,
       beta1,
@@ -276,10 +277,15 @@ export function clipGradients(memory, gradients, maxNorm) {
   readNumber(caller, 'maxNorm', maxNorm, NOT_NEGATIVE);
   const found = tensorsOf(caller, 'gradients', gradients, 'gradients');
   for (const { tensor, name } of found) tensor.checkOwner(memory, caller, name);
-  const norm = Math.sqrt(found.reduce((sum, { tensor }) => sum + memory.ask('hl_square_sum', tensor, tensor.size), 0));
+  const norm = Math.sqrt(
+    found.reduce((sum, { tensor }) => sum + memory.ask('hl_square_sum', caller, tensor, sizeOf(tensor)), 0),
+  );
   const factor = maxNorm / (norm + 1e-6);
   if (factor < 1 && Number.isFinite(norm)) {
-    for (const { tensor } of found) memory.call('hl_scale', caller, tensor, tensor.size, factor);
+    for (const { tensor } of found) {
+      memory.call('hl_scale', caller, tensor, sizeOf(tensor), factor);
+      touch(tensor);
+    }
   }
   return norm;
 }

@@ -1,7 +1,7 @@
 // Named arrays, as a state holds them.
 
 import { readTensorLike } from '../check/tensorlike.js';
-import { Tensor } from '../memory/tensor.js';
+import { shapeOf, Tensor, viewOf } from '../memory/tensor.js';
 
 /** @import { TensorLike } from '../check/tensorlike.js' */
 
@@ -15,7 +15,7 @@ import { Tensor } from '../memory/tensor.js';
  * @param {ArrayBufferLike} target where the parameters lie
  */
 export function readArray(caller, name, value, target) {
-  if (value instanceof Tensor) return { shape: value.shape, floats: value.copy() };
+  if (value instanceof Tensor) return { shape: shapeOf(value), floats: viewOf(value).slice() };
   const source = readTensorLike(/** @type {TensorLike} */ (value), caller, name).apartFrom(target);
   return { shape: source.shape, floats: source.floats() };
 }

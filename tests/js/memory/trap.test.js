@@ -1,0 +1,81 @@
+// A call of the core that does not return leaves everything as it was before it.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { load } from 'headlight';
+
+/** An instance whose core is seen: `replace` makes functions of its exports to take the place of some. */
+async function loadSeen(replace, options) {
+  const { instantiate } = WebAssembly;
+  let exports;
+  WebAssembly.instantiate = async (...args) => {
+    const instance = await instantiate.apply(WebAssembly, args);
+    exports = instance.exports;
+    return { exports: { ...exports, ...replace(exports) } };
+  };
+  try {
+    return { hl: await load(options), exports };
+  } finally {
+    WebAssembly.instantiate = instantiate;
+  }
+}
+
+/** Beyond the end of the memory: reading it traps, after the function has taken room on the stack. */
+const NOWHERE = -1024;
+
+for (const simd of ['simd128', 'auto']) {
+  test(`after a thousand traps a good call is right, and no memory is lost, ${simd}`, async () => {
+    let broken = false;
+    const traps = (exports) =>
+      Object.fromEntries(
+        ['hl_attention', 'hl_multihead_forward', 'hl_add', 'hl_multihead_saved_size'].map((name) => [
+          name,
+          (first, ...rest) => exports[name](broken ? NOWHERE : first, ...rest),
+        ]),
+      );
+    const { hl, exports } = await loadSeen(traps, { simd });
+    const layer = hl.multiHeadAttention({ embedDim: 64, numHeads: 4 });
+    const x = hl.uniform([2, 100, 64], { seed: 1 });
+    const heads = { data: x.copy(), shape: [2, 4, 50, 32] };
+    const expected = layer.forward(x).output.copy();
+    const { used } = hl.info.memory;
+    const stack = exports.__stack_pointer.value;
+    broken = true;
+    for (let i = 0; i < 250; i++) {
+      for (const use of [
+        () => hl.attention(heads, heads, heads, { weights: true }),
+        () => layer.forward(x),
+        () => layer.forward(x, { train: true }),
+        () => hl.add(x, x),
+      ]) {
+        assert.throws(use, {
+          name: 'HeadlightError',
+          code: 'STATE',
+          message: /^(attention|forward|add): the core stopped/,
+        });
+        assert.equal(exports.__stack_pointer.value, stack);
+      }
+    }
+    broken = false;
+    assert.equal(hl.info.memory.used, used);
+    assert.deepEqual(layer.forward(x).output.copy(), expected);
+  });
+}
+
+test('calls at the end of the stack of JavaScript leave the stack of the core where it was', async () => {
+  const { hl, exports } = await loadSeen(() => ({}));
+  const layer = hl.multiHeadAttention({ embedDim: 16, numHeads: 2 });
+  const x = hl.uniform([1, 8, 16], { seed: 1 });
+  const out = hl.zeros([1, 8, 16]);
+  const expected = layer.forward(x).output.copy();
+  const stack = exports.__stack_pointer.value;
+  const dive = () => {
+    layer.forward(x, { out });
+    dive();
+  };
+  for (let i = 0; i < 20; i++) {
+    assert.throws(dive, RangeError);
+    assert.equal(exports.__stack_pointer.value, stack);
+  }
+  assert.deepEqual(layer.forward(x).output.copy(), expected);
+});
