@@ -108,3 +108,25 @@ test(
     assert.equal(hl.info.memory.used, used);
   }),
 );
+
+test('a layer multiplies by what a result or a clip has written into its parameters', () => {
+  hl.scope(() => {
+    const layer = hl.multiHeadAttention({ embedDim: 4, numHeads: 1, bias: false });
+    const x = hl.uniform([2, 4], { seed: 1 });
+    const { wo, wv } = layer.parameters;
+    const same = (what) => {
+      const fresh = hl.multiHeadAttention({ embedDim: 4, numHeads: 1, bias: false });
+      fresh.loadStateDict(layer.stateDict());
+      assert.deepEqual(layer.forward(x).output.toArray(), fresh.forward(x).output.toArray(), what);
+    };
+    layer.forward(x);
+    hl.multiHeadAttention({ embedDim: 4, numHeads: 1 }).forward(hl.uniform([4, 4], { seed: 3 }), { out: wo });
+    same('output');
+    hl.multiHeadAttention({ embedDim: 4, numHeads: 1 }).forward(hl.uniform([4, 4], { seed: 3 }), {
+      out: { output: wv },
+    });
+    same('output by name');
+    assert.ok(hl.clipGradients(layer.parameters, 0.1) > 0.1);
+    same('clipGradients');
+  });
+});
