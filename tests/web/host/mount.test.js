@@ -71,7 +71,8 @@ test('two pages in another page do not meet, and leave nothing behind', async ()
   await page.route('**/host.html', (route) =>
     route.fulfill({
       contentType: 'text/html',
-      body: '<!doctype html><title>host</title><style>h2 { color: red }</style><div id="a" style="width:420px"></div><div id="b"></div>',
+      body: `<!doctype html><title>host</title><style>h2 { color: red }</style>
+        <div id="a" style="width:420px"></div><div id="b"></div>`,
     }),
   );
   await page.goto(`${server.url}host.html`);

@@ -50,7 +50,7 @@ test('with less, every cell is the weight of largest magnitude that it covers, a
   );
 });
 
-test('a cell that covers a weight that is NaN or infinite says so, whatever its sign and whatever else it covers', () => {
+test('a cell that covers a weight that is NaN or infinite says so, whatever else it covers', () => {
   for (const signed of [false, true])
     for (const bits of [0x7fc00000, 0xffc00000, 0x7f800000, 0xff800000, 0x7f800001]) {
       const weights = Float32Array.from({ length: 16 }, (_, i) => i / 16);

@@ -51,7 +51,8 @@ test('the first state is an empty address', () => {
 
 test('an address that says nonsense is read as far as it makes sense', () => {
   const nonsense =
-    'example=nothing&temperature=1e999&softcap="x"&cell={"query":-1,"key":0}&painted=[1,"a"]&scaled=0&heads=99&__proto__=1&mask=causal&seed=3&view=3d&%';
+    'example=nothing&temperature=1e999&softcap="x"&cell={"query":-1,"key":0}&painted=[1,"a"]&scaled=0&heads=99&' +
+    '__proto__=1&mask=causal&seed=3&view=3d&%';
   assert.deepEqual(readState(nonsense), change(initialState, { mask: 'causal', seed: 3, heads: 99 }));
   fc.assert(
     fc.property(fc.string(), (text) => void readState(text)),

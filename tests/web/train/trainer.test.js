@@ -172,7 +172,7 @@ test('one can look back at any snapshot, and training goes on as if one had not'
 });
 
 for (const optimizer of OPTIMIZERS) {
-  test(`a learning rate that is too high ends in NaN; the last good state is restored, and ${optimizer} starts anew`, () => {
+  test(`after NaN the last good state is restored, and ${optimizer} starts anew`, () => {
     const trainer = createTrainer(hl, small('copy', { optimizer, rate: 0.01 }));
     for (let i = 0; i < 5; i++) trainer.step();
     trainer.takeSnapshot();

@@ -73,7 +73,7 @@ test("weights of one's own project inputs of one's own, dropped together", async
   assert.deepEqual(faults, []);
 });
 
-test('a file that is read slowly says how many bytes it has, and can be stopped; one that is lost says so', async () => {
+test('reading a file shows how many bytes it has, and can be stopped; a lost file is reported', async () => {
   await open();
   await page.selectOption('#example', 'file');
   await settle();
