@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 // The public API. The entries node.js, browser.js and inline.js give `load` a way to come by the binary.
 
 import { readNumber, readOptions, readShape } from './check/arguments.js';
@@ -34,6 +35,14 @@ import { version } from '../../package.json';
 /** @import { TensorLike } from './check/tensorlike.js' */
 /** @import { TransformerOptions } from './models/transformer.js' */
 
+/**
+ * @typedef {object} Info what runs here
+ * @property {string} version
+ * @property {'simd128' | 'relaxed'} simd
+ * @property {number} threads
+ * @property {string} [threadsNote] why there is only one thread
+ * @property {{ used: number, reserved: number, limit: number }} memory in bytes
+ */
 /** @typedef {{ seed?: number, mean?: number, std?: number }} NormalOptions default 0, 0 and 1 */
 /** @typedef {{ seed?: number, low?: number, high?: number }} UniformOptions default 0, 0 and 1 */
 
@@ -53,7 +62,10 @@ export class Headlight {
     this.#simd = /** @type {'simd128' | 'relaxed'} */ (core.hl_simd() === 1 ? 'relaxed' : 'simd128');
   }
 
-  /** What runs here, and the state of its memory in bytes. threadsNote says why there is only one thread. */
+  /**
+   * What runs here, and the state of its memory in bytes. threadsNote says why there is only one thread.
+   * @returns {Info}
+   */
   get info() {
     const { count: threads, note } = this.#memory.threads;
     return {
@@ -313,3 +325,4 @@ export { Norm } from './ops/norm.js';
 export { Adam, Sgd } from './ops/optimizer.js';
 export { Transformer } from './models/transformer.js';
 export { cosineSchedule, warmupSchedule } from './ops/schedule.js';
+export * from './types.js';

@@ -1,9 +1,8 @@
 // The package as others get it: packed, installed in an empty folder, used from Node, a page and bundlers.
 
 import assert from 'node:assert/strict';
-import { execFile, execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { execFile } from 'node:child_process';
+import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { after, before, describe } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -14,11 +13,11 @@ import { build as vite } from 'vite';
 import webpack from 'webpack';
 import { serve } from '../../web/host/serve.js';
 import { launch } from '../support/chromium.js';
+import { install } from '../support/install.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const newerNode = join(root, 'node_modules/node/bin/node');
 const run = promisify(execFile);
-const npm = (folder, ...args) => execFileSync('npm', [...args, '--loglevel=error'], { cwd: folder, encoding: 'utf8' });
 
 const PROGRAM = `
   const hl = await load();
@@ -46,26 +45,15 @@ const checkBoth = (text) => {
 };
 
 describe('the package', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'headlight-'));
-  const file = (...path) => join(folder, ...path);
-  const write = (name, text) => {
-    mkdirSync(join(file(name), '..'), { recursive: true });
-    writeFileSync(file(name), text);
-  };
-  let names, browser;
+  let folder, file, write, remove, names, browser;
 
   before(async () => {
-    const [{ filename, files }] = JSON.parse(
-      npm(root, 'pack', '--json', '--ignore-scripts', '--pack-destination', folder),
-    );
-    names = files.map(({ path }) => path);
-    write('package.json', '{ "private": true, "type": "module" }');
-    npm(folder, 'install', '--offline', '--no-audit', '--no-fund', `./${filename}`);
+    ({ folder, file, write, remove, names } = install(root));
     browser = await launch();
   });
   after(async () => {
     await browser?.close();
-    rmSync(folder, { recursive: true, force: true });
+    remove?.();
   });
 
   /** Opens a page of the folder under a policy without unsafe-eval, and gives what it says. */
@@ -154,56 +142,6 @@ describe('the package', () => {
       (async () => { ${PROGRAM} console.log(text); })();`,
     );
     check((await run(newerNode, ['use.cjs'], { cwd: folder })).stdout, 'relaxed');
-  });
-
-  test('has types that fit, under bundler and nodenext resolution', async () => {
-    write(
-      'use.ts',
-      `import { load, HeadlightError, type Tensor } from 'headlight';
-      import { load as inline } from 'headlight/inline';
-      import { readNpz, readSafetensors, type StoredTensor } from 'headlight/formats';
-      const hl = await load({ simd: 'auto', maxMemory: 1e9 });
-      const x: Tensor = hl.tensor([[[1, 2], [3, 4]]]);
-      const value = { data: new Float64Array(4), shape: [1, 2, 2] };
-      const dropout = { p: 0.1, seed: 3 };
-      const result = hl.attention(x, x, value, { causal: true, weights: 'mean', window: [1, -1], dropout });
-      const weights: Tensor | undefined = result.weights;
-      const layer = hl.multiHeadAttention({ embedDim: 8, numHeads: 2, kvHeads: 1 });
-      layer.loadStateDict(readSafetensors(new Uint8Array()).tensors, 'torch').train();
-      layer.forward(x, { validLens: [3, 2] }).output.toArray();
-      const dQuery: Tensor = layer.zeroGrad().backward(x, { dWeights: x }).dQuery;
-      const dBias: Tensor | undefined = hl.attention(x, x, x, { train: true }).backward(dQuery, { dBias: false }).dBias;
-      const gradient: Tensor | undefined = layer.gradients.bq;
-      const stored: StoredTensor | undefined = (await readNpz(new Uint8Array(), { maxSize: 1e9 })).tensors.x;
-      const code: HeadlightError['code'] = 'SHAPE';
-      // @ts-expect-error: no such option
-      hl.attention(x, x, x, { casual: true });
-      // @ts-expect-error: no such code
-      const wrong: HeadlightError['code'] = 'NONE';
-      export { weights, code, wrong, inline, dBias, gradient, stored };`,
-    );
-    for (const [module, moduleResolution] of [
-      ['esnext', 'bundler'],
-      ['nodenext', 'nodenext'],
-    ]) {
-      await run(
-        join(root, 'node_modules/.bin/tsc'),
-        [
-          '--noEmit',
-          '--strict',
-          '--target',
-          'es2022',
-          '--lib',
-          'es2022,dom,esnext.disposable',
-          '--module',
-          module,
-          '--moduleResolution',
-          moduleResolution,
-          'use.ts',
-        ],
-        { cwd: folder },
-      ).catch(({ stdout }) => assert.fail(`${moduleResolution}: ${stdout}`));
-    }
   });
 
   test('the files for browsers use nothing of Node', () => {

@@ -3,6 +3,9 @@
 import { fetchBytes } from './fetch.js';
 import { createLoad } from './load.js';
 
+/** @import { Headlight } from '../index.js' */
+/** @import { LoadOptions } from './load.js' */
+
 /** @type {import('./threads.js').StartThread} */
 function startThread(post) {
   const worker = new Worker(new URL('./headlight.worker.js', import.meta.url), { type: 'module' });
@@ -13,6 +16,7 @@ function startThread(post) {
   });
 }
 
+/** @type {(options?: LoadOptions) => Promise<Headlight>} */
 export const load = createLoad({
   binaries: {
     simd128: new URL('./headlight.simd128.wasm', import.meta.url),

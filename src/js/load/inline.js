@@ -5,6 +5,10 @@ import relaxed from 'headlight/headlight.relaxed.wasm';
 import { fetchBytes } from './fetch.js';
 import { createLoad } from './load.js';
 
+/** @import { Headlight } from '../index.js' */
+/** @import { LoadOptions } from './load.js' */
+
+/** @type {(options?: LoadOptions) => Promise<Headlight>} */
 export const load = createLoad({
   binaries: { simd128, relaxed },
   read: fetchBytes,

@@ -7,6 +7,9 @@ import { HeadlightError } from '../check/errors.js';
 import { fetchBytes } from './fetch.js';
 import { createLoad } from './load.js';
 
+/** @import { Headlight } from '../index.js' */
+/** @import { LoadOptions } from './load.js' */
+
 /** @param {URL} url */
 async function read(url) {
   if (url.protocol !== 'file:') return fetchBytes(url);
@@ -49,6 +52,7 @@ function startThread(post) {
   });
 }
 
+/** @type {(options?: LoadOptions) => Promise<Headlight>} */
 export const load = createLoad({
   binaries: {
     simd128: new URL('./headlight.simd128.wasm', import.meta.url),

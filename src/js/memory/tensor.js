@@ -7,6 +7,9 @@ import { DISPOSE } from './disposable.js';
 
 /** @import { Memory } from './memory.js' */
 
+/** @typedef {{ readonly length: number, readonly [index: number]: NestedNumbers, [Symbol.iterator](): IterableIterator<NestedNumbers> }} NestedNumberList */
+/** @typedef {number | NestedNumberList} NestedNumbers a number, or arrays of them to any depth */
+
 /** A proof that the constructor is called from this folder. */
 export const KEY = Symbol('tensor.js');
 
@@ -149,7 +152,7 @@ export class Tensor {
 
   /**
    * The values as nested arrays; of shape [] it is the number itself.
-   * @returns {any}
+   * @returns {NestedNumbers}
    */
   toArray() {
     const shape = this.#shape;
@@ -161,7 +164,7 @@ export class Tensor {
         got: lists,
       });
     let at = 0;
-    /** @param {number} axis @returns {unknown} */
+    /** @param {number} axis @returns {NestedNumbers} */
     const nest = (axis) =>
       axis === shape.length ? data[at++] : Array.from({ length: shape[axis] }, () => nest(axis + 1));
     return nest(0);

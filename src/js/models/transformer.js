@@ -7,7 +7,7 @@
 //   logits = head(norm(x))                         (B,T,V)
 
 import { checkNames, readBoolean, readNumber, readOptions, readRecord, readWord } from '../check/arguments.js';
-import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
+import { HeadlightError, shapeError } from '../check/errors.js';
 import { quoteNames } from '../check/quote.js';
 import { formatShape, sameShape } from '../check/shape.js';
 import { parseJson } from '../io/json.js';

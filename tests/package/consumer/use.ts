@@ -1,0 +1,252 @@
+// A project that uses the package with everything strict that TypeScript has. It is compiled, and never run.
+
+import {
+  type Adam,
+  type AttentionResult,
+  cosineSchedule,
+  type Headlight,
+  HeadlightError,
+  load,
+  type MultiHeadAttention,
+  type Tensor,
+  type Transformer,
+  type AdamOptions,
+  type AttentionGradients,
+  type AttentionOptions,
+  type BackwardOptions,
+  type CosineOptions,
+  type DropoutOptions,
+  type EmbeddingForwardOptions,
+  type EmbeddingOptions,
+  type ErrorCode,
+  type Flavour,
+  type ForwardOptions,
+  type GeluOptions,
+  type Info,
+  type LayerGradients,
+  type Layout,
+  type LearnOptions,
+  type LinearOptions,
+  type LoadOptions,
+  type LossOptions,
+  type LossResult,
+  type MultiHeadGradients,
+  type MultiHeadOptions,
+  type MultiHeadParameters,
+  type NestedArray,
+  type NestedNumbers,
+  type NormalOptions,
+  type NormOptions,
+  type NumberArray,
+  type Out,
+  type ParameterName,
+  type SgdOptions,
+  type ShapedArray,
+  type StateEntry,
+  type StepResult,
+  type TensorLike,
+  type Trainable,
+  type TrainableLayer,
+  type TransformerForwardOptions,
+  type TransformerOptions,
+  type TransformerResult,
+  type UniformOptions,
+  type VisibilityOptions,
+  type WarmupOptions,
+} from 'headlight';
+import { load as loadInline, type Headlight as InlineHeadlight } from 'headlight/inline';
+import { readNpy, readNpz, readSafetensors, type StoredTensor, writeNpy, writeSafetensors } from 'headlight/formats';
+
+type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
+type IsAny<T> = 0 extends 1 & T ? true : false;
+const yes = <_T extends true>(): void => {};
+const no = <_T extends false>(): void => {};
+
+const options: LoadOptions = { simd: 'auto', maxMemory: 1e9, threads: 'auto' };
+export const hl: Headlight = await load(options);
+export const inline: InlineHeadlight = await loadInline();
+export const info: Info = hl.info;
+export const flavour: Flavour = info.simd;
+
+// Shapes and arrays that cannot be written to are taken, and the numbers come back with a type.
+const shape: readonly number[] = [1, 2, 4];
+const fixed = [1, 2, 4] as const;
+export const x: Tensor = hl.zeros(shape);
+hl.randn(fixed, { seed: 1 } satisfies NormalOptions);
+hl.uniform(fixed, { low: 0 } satisfies UniformOptions);
+hl.tensor(new Float32Array(8), fixed);
+hl.tensor([
+  [1, 2],
+  [3, 4],
+] as const);
+hl.tensor([[true, false]]);
+hl.tensor({ data: [1, 2], shape: [2] as const } satisfies ShapedArray);
+const numbers = x.toArray();
+no<IsAny<typeof numbers>>();
+yes<Same<typeof numbers, NestedNumbers>>();
+if (typeof numbers !== 'number') for (const row of numbers) export_(row);
+export const rows = x.toArray() as number[][];
+function export_(_value: NestedNumbers): void {}
+
+// Tensors of other libraries.
+declare const ort: { readonly dims: readonly number[]; readonly type: 'float32'; readonly data: Float32Array };
+declare const anyOrt: {
+  readonly dims: readonly number[];
+  readonly type: string;
+  readonly data: Float32Array | string[];
+};
+declare const tf: { shape: number[]; dtype: 'float32'; dataSync(): Float32Array; data(): Promise<Float32Array> };
+hl.attention(ort, anyOrt, tf);
+hl.attention({ data: new Uint16Array(8), shape: fixed, dtype: 'F16' }, x, x);
+// @ts-expect-error: text is no array
+hl.attention('query', x, x);
+// @ts-expect-error: an object is no array
+hl.attention({}, x, x);
+// @ts-expect-error: nothing is no array
+hl.attention(x, null, x);
+
+// What is asked for is there, without `undefined`; what is not is not.
+const weighed = hl.attention(x, x, x, { weights: true, causal: true });
+yes<Same<typeof weighed.weights, Tensor>>();
+yes<Same<typeof weighed.scores, undefined>>();
+yes<Same<typeof weighed.presentKey, undefined>>();
+const mean = hl.attention(x, x, x, { weights: 'mean', scores: 'capped' });
+yes<Same<typeof mean.weights, Tensor>>();
+yes<Same<typeof mean.scores, Tensor>>();
+const cached = hl.attention(x, x, x, { pastKey: x, pastValue: x });
+yes<Same<typeof cached.presentKey, Tensor>>();
+yes<Same<typeof cached.presentValue, Tensor>>();
+const plain = hl.attention(x, x, x);
+yes<Same<typeof plain.weights, undefined>>();
+const without = hl.attention(x, x, x, { weights: false });
+yes<Same<typeof without.weights, undefined>>();
+declare const perhaps: boolean;
+const unsure = hl.attention(x, x, x, { weights: perhaps });
+yes<Same<typeof unsure.weights, Tensor | undefined>>();
+declare const some: AttentionOptions;
+const any = hl.attention(x, x, x, some);
+yes<Same<typeof any.weights, Tensor | undefined>>();
+export const results: AttentionResult[] = [weighed, mean, cached, plain, unsure, any];
+// @ts-expect-error: no such option
+hl.attention(x, x, x, { casual: true });
+// @ts-expect-error: no such option beside one that there is
+hl.attention(x, x, x, { weights: true, casual: true });
+// @ts-expect-error: no such step
+hl.attention(x, x, x, { scores: 'soft' });
+
+const layer: MultiHeadAttention = hl.multiHeadAttention({
+  embedDim: 8,
+  numHeads: 2,
+  kvHeads: 1,
+} satisfies MultiHeadOptions);
+yes<Same<ReturnType<typeof one>, Tensor>>();
+function one() {
+  return layer.forward(x, { weights: true }).weights;
+}
+const two = layer.forward(x, x, { weights: 'mean', scores: 'raw' });
+yes<Same<typeof two.weights, Tensor>>();
+yes<Same<typeof two.scores, Tensor>>();
+const three = layer.forward(x, x, x, { pastKey: x, pastValue: x });
+yes<Same<typeof three.presentKey, Tensor>>();
+yes<Same<typeof three.weights, undefined>>();
+yes<Same<ReturnType<typeof layer.stateDict>, Record<string, StateEntry>>>();
+layer.forward(x, undefined, x, { validLens: [3, 2] as const, mask: [[true, false]] });
+layer.forward([[1, 2]], { offset: [0] as const });
+// @ts-expect-error: no such option
+layer.forward(x, { heads: 2 });
+// @ts-expect-error: no such option beside one that there is
+layer.forward(x, x, { weights: true, heads: 2 });
+layer.loadStateDict(readSafetensors(new Uint8Array()).tensors, 'torch').train().eval().forward(x).dispose();
+export const parameters: Readonly<MultiHeadParameters> = layer.parameters;
+export const gradients: MultiHeadGradients = layer.gradients;
+export const first: ParameterName = 'wq';
+// @ts-expect-error: parameters stay
+layer.parameters.wq = x;
+
+// Training.
+const trained = hl.attention(x, x, x, { train: true, bias: x });
+const backward = trained.backward(x, { dWeights: x });
+yes<Same<typeof backward.dBias, Tensor>>();
+yes<Same<typeof backward.dKey, Tensor>>();
+const unbiased = hl.attention(x, x, x, { train: true }).backward(x);
+yes<Same<typeof unbiased.dBias, undefined>>();
+const declined = trained.backward(x, { dBias: false });
+yes<Same<typeof declined.dBias, undefined>>();
+export const all: AttentionGradients[] = [backward, unbiased, declined];
+export const layered: LayerGradients = layer.zeroGrad().backward(x);
+const adam: Adam = hl.adamW([layer, hl.linear({ in: 4, out: 4 })], { betas: [0.9, 0.99] as const });
+adam.lr = cosineSchedule({ lr: 1, steps: 10 })(3);
+adam.step();
+hl.sgd({ w: x }).step({ w: [1, 2] });
+hl.clipGradients([layer], 1).toFixed();
+const loss: LossResult = hl.crossEntropy(x, [[0, 1]], { ignore: -1 });
+export const counts: number = loss.correct + loss.counted;
+
+const model: Transformer = hl.transformer({ layers: 1, dModel: 8, numHeads: 2, vocab: 9, context: 8 });
+const seen = model.forward([1, 2, 3], { weights: true });
+yes<Same<typeof seen.weights, Tensor[]>>();
+yes<Same<typeof seen.inputs, Tensor[]>>();
+yes<Same<ReturnType<typeof unseen>['weights'], undefined>>();
+function unseen() {
+  return model.forward([1, 2, 3]);
+}
+export const step: StepResult = model.learn([[1, 2]], [[2, 3]]);
+
+// `using` ends what it names.
+{
+  using instance = await load();
+  using tensor = instance.zeros([1]);
+  using result = instance.attention(tensor, tensor, tensor);
+  using mine = instance.multiHeadAttention({ embedDim: 4, numHeads: 1 });
+  using norm = instance.layerNorm({ width: 4 });
+  using optimizer = instance.adam([mine]);
+  using other = instance.transformer({ layers: 0, dModel: 8, numHeads: 2, vocab: 9, context: 8 });
+  export_(result.output.size + norm.options.width + optimizer.lr + other.options.layers);
+}
+
+// Errors.
+try {
+  hl.zeros([-1]);
+} catch (error) {
+  if (error instanceof HeadlightError) {
+    const code: ErrorCode = error.code;
+    // @ts-expect-error: no such code
+    const wrong: ErrorCode = 'NONE';
+    export_((code + wrong).length);
+  }
+}
+
+// Files.
+const { tensors, metadata } = readSafetensors(writeSafetensors({ w: x }, { format: 'pt' }));
+hl.tensor(readNpy(writeNpy(x)));
+export const stored: StoredTensor | undefined = (await readNpz(new Uint8Array(), { maxSize: 1e9 })).tensors.x;
+export const names: string[] = [...Object.keys(tensors), ...Object.values(metadata)];
+
+// Every type can be written down by a caller.
+export type Named = [
+  AdamOptions,
+  BackwardOptions,
+  CosineOptions,
+  DropoutOptions,
+  EmbeddingForwardOptions,
+  EmbeddingOptions,
+  ForwardOptions,
+  GeluOptions,
+  Layout,
+  LearnOptions,
+  LinearOptions,
+  LossOptions,
+  NestedArray,
+  NormOptions,
+  NumberArray,
+  Out,
+  SgdOptions,
+  TensorLike,
+  Trainable,
+  TrainableLayer,
+  TransformerForwardOptions,
+  TransformerOptions,
+  TransformerResult,
+  VisibilityOptions,
+  WarmupOptions,
+];

@@ -1,0 +1,59 @@
+// The package as TypeScript sees it: packed, installed in an empty folder, used with everything strict.
+
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { cpSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test, { after, before, describe } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { install } from '../support/install.js';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const run = promisify(execFile);
+const bin = (name) => join(root, 'node_modules/.bin', name);
+
+describe('the types of the package', () => {
+  let project;
+  before(() => (project = install(root)));
+  after(() => project?.remove());
+
+  const STRICT = [
+    '--noEmit',
+    '--strict',
+    '--exactOptionalPropertyTypes',
+    '--noUncheckedIndexedAccess',
+    '--noImplicitOverride',
+    '--verbatimModuleSyntax',
+    '--isolatedModules',
+  ];
+  for (const [module, moduleResolution, lib] of [
+    ['node16', 'node16', 'es2022,dom'],
+    ['nodenext', 'nodenext', 'es2022,dom'],
+    ['esnext', 'bundler', 'esnext,dom'],
+  ])
+    test(`fit a strict project under ${moduleResolution} resolution`, async () => {
+      cpSync(join(root, 'tests/package/consumer/use.ts'), project.file('use.ts'));
+      const target = ['--target', 'es2022', '--module', module, '--moduleResolution', moduleResolution];
+      const args = [...STRICT, ...target, '--lib', lib, 'use.ts'];
+      await run(bin('tsc'), args, { cwd: project.folder }).catch(({ stdout }) => assert.fail(stdout));
+    });
+
+  test('are found to be right by publint', async () => {
+    const { stdout } = await run(bin('publint'), ['--strict', project.archive]).catch((error) => error);
+    assert.match(stdout, /All good/, stdout);
+  });
+
+  test('are found to be right by attw, for every entry that has types', async () => {
+    const args = [project.archive, '--profile', 'esm-only', '--no-emoji', '--no-color'];
+    const entries = ['--entrypoints', '.', 'inline', 'formats'];
+    await run(bin('attw'), [...args, ...entries]).catch(({ stdout }) => assert.fail(stdout));
+  });
+
+  test('need no types of others', async () => {
+    writeFileSync(project.file('bare.ts'), "import { load } from 'headlight'; export const hl = await load();");
+    const target = ['--target', 'es2022', '--module', 'nodenext', '--lib', 'es2022,dom'];
+    const args = ['--noEmit', '--strict', ...target, 'bare.ts'];
+    await run(bin('tsc'), args, { cwd: project.folder }).catch(({ stdout }) => assert.fail(stdout));
+  });
+});
