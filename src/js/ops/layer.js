@@ -109,9 +109,9 @@ export class Layer {
    * @param {string} what
    */
   #check(caller, tensors, what) {
-    // One without parameters, too.
-    if (this.#disposed) throw new HeadlightError('DISPOSED', `${caller}: this layer has been disposed`);
     checkAlive(tensors, caller, what);
+    // One without parameters.
+    if (this.#disposed) throw new HeadlightError('DISPOSED', `${caller}: this layer has been disposed`);
   }
 
   #forget() {
