@@ -1,4 +1,4 @@
-// Puts the page into an element: what a visitor does changes the session, the session asks the core, the answer is drawn.
+// Puts the page into an element: what a visitor does changes the session, the worker is asked, the answer is drawn.
 
 import { makeScale, makeSignedScale } from '../model/scale.js';
 import { differs, headAbout, headName, startSession, whyNothing } from '../model/session.js';
@@ -20,12 +20,14 @@ import { createAsk, startWorker } from '../worker/ask.js';
 import markup from './page.html';
 import style from './style.css';
 
+/** @import { State } from '../model/types.js' */
+
 /** What a session has that the worker's answer depends on. */
 const ASKED = ['state', 'pinned', 'compare', 'large'];
 
 /**
  * @typedef {object} MountOptions
- * @property {object | string} [state] what is shown at first: some of the state's fields, or the part of an address after #
+ * @property {Partial<State> | string} [state] what is shown at first: some fields, or the part of an address after #
  * @property {'en' | 'zh'} [language] otherwise the browser's
  * @property {'light' | 'dark'} [theme] otherwise the browser's
  * @property {boolean} [header] title, language and theme above, as the page itself has them; default false

@@ -3,6 +3,9 @@
 import { optionsOf } from './examples.js';
 import { shortest } from './scale.js';
 
+/** @import { Options, Tensor, Whole } from './types.js' */
+
+/** @param {string} name @param {Tensor} tensor @param {number} batch @param {number} head */
 function matrix(name, { data, shape: [, H, N, D] }, batch, head) {
   const from = (batch * H + head) * N * D;
   const rows = Array.from(
@@ -12,10 +15,14 @@ function matrix(name, { data, shape: [, H, N, D] }, batch, head) {
   return `const ${name} = [\n${rows.join('\n')}\n];`;
 }
 
-/** Options of one batch entry, as source text. */
+/**
+ * Options of one batch entry, as source text.
+ * @param {Options} options
+ * @param {number} batch
+ */
 function written(options, batch) {
   return Object.entries(optionsOf(options, batch)).map(([name, value]) => {
-    if (!value.shape) return `${name}: ${JSON.stringify(value)}`;
+    if (typeof value !== 'object' || Array.isArray(value)) return `${name}: ${JSON.stringify(value)}`;
     const [T, S] = value.shape;
     const rows = Array.from({ length: T }, (_, t) => `\n    [${value.data.subarray(t * S, (t + 1) * S).join(', ')}]`);
     return `${name}: [${rows.join(',')},\n  ]`;
@@ -23,8 +30,9 @@ function written(options, batch) {
 }
 
 /**
- * @param whole what a solution has of the whole batch
- * @param options those of attention that gave it
+ * @param {Whole} whole what a solution has of the whole batch
+ * @param {Options} options those of attention that gave it
+ * @param {{ batch: number, head: number, title: string }} shown
  */
 export function toProgram({ queries, keys, q, k, v }, options, { batch, head, title }) {
   return `// ${title.replace(/[\r\n\u2028\u2029]+/g, ' ')}

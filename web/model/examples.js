@@ -2,6 +2,8 @@
 
 import { LEARNED, labelsOf } from './learned.js';
 
+/** @import { Example, Given, Input, Options, Problem, State, Tensor } from './types.js' */
+
 /** So many heads are drawn, and so many weights computed at most. */
 export const MOST_HEADS = 144;
 export const MOST_WEIGHTS = 2 ** 26;
@@ -31,6 +33,7 @@ const TOKEN = new RegExp(
   'gu',
 );
 
+/** @param {string} text @returns {string[]} */
 export const tokenize = (text) => text.match(TOKEN) ?? [];
 
 /**
@@ -39,6 +42,8 @@ export const tokenize = (text) => text.match(TOKEN) ?? [];
  * With n tokens an input row holds four blocks of n, each one-hot or zero: its position; its word; its
  * position if it is a pronoun; its position if it is a word with content. Head h compares queries and keys in
  * two blocks of n: a strength written into Wq[s][t] becomes the score of query t for key s.
+ *
+ * @param {string[]} tokens
  */
 export function constructHeads(tokens) {
   const n = tokens.length;
@@ -56,8 +61,11 @@ export function constructHeads(tokens) {
 
   const [POSITION, WORD, PRONOUN, CONTENT] = [0, n, 2 * n, 3 * n];
   const STRONG = 5;
-  const pronoun = (t) => x[t * width + PRONOUN + t] === 1;
-  /** Each head: what a query at t wants of key s, and which block the key shows. */
+  const pronoun = (/** @type {number} */ t) => x[t * width + PRONOUN + t] === 1;
+  /**
+   * Each head: the blocks that query and key are compared in, and the score of key s for query t.
+   * @type {{ query: number, key: number, score: (t: number, s: number) => number }[][]}
+   */
   const heads = [
     [{ query: POSITION, key: POSITION, score: (t, s) => (s === t - 1 ? STRONG : 0) }],
     [{ query: POSITION, key: POSITION, score: (t, s) => (s === t + 1 ? STRONG : 0) }],
@@ -84,7 +92,11 @@ export function constructHeads(tokens) {
   return { x, wq, wk, width, headDim, count: heads.length };
 }
 
-/** Learned heads read the words of a text; a token sees none that follow. */
+/**
+ * Learned heads read the words of a text; a token sees none that follow.
+ * @param {string} text
+ * @returns {Problem | null}
+ */
 function learned(text) {
   const tokens = tokenize(text).slice(0, TOKEN_LIMIT);
   if (tokens.length === 0) return null;
@@ -98,21 +110,32 @@ function learned(text) {
   };
 }
 
+/** @param {...number} shape */
 const ones = (...shape) => ({ data: new Float32Array(shape.reduce((a, b) => a * b)).fill(1), shape });
+/** @param {string} letter @param {number} count */
 const names = (letter, count) => Array.from({ length: count }, (_, i) => `${letter}${i + 1}`);
 
-/** A layer of random weights over random inputs. */
+/**
+ * A layer of random weights over random inputs.
+ * @param {number} embedDim
+ * @param {number} batch
+ * @param {number} T
+ * @param {number} S
+ * @param {object} [extra]
+ * @returns {(state: State) => Problem}
+ */
 const randomLayer =
   (embedDim, batch, T, S, extra = {}) =>
   (state) => ({
     layer: { embedDim, numHeads: state.heads, seed: state.seed, ...extra },
     query: { random: [batch, T, embedDim], seed: state.seed + 1 },
-    key: S && { random: [batch, S, embedDim], seed: state.seed + 2 },
+    key: S === 0 ? undefined : { random: [batch, S, embedDim], seed: state.seed + 2 },
     queries: names(S ? 'q' : 'x', T),
     keys: names(S ? 'k' : 'x', S || T),
     batch,
   });
 
+/** @param {string} text @returns {((state: State) => Problem) | null} */
 function sentence(text) {
   const tokens = tokenize(text).slice(0, TOKEN_LIMIT);
   if (tokens.length === 0) return null;
@@ -145,8 +168,9 @@ function sentence(text) {
 const PATCHES = { rows: 10, columns: 14 };
 const PATCH = 8;
 
-/** The colour of a point of the picture, both coordinates from 0 to 1. */
+/** The colour of a point of the picture, both coordinates from 0 to 1. @param {number} x @param {number} y */
 function landscape(x, y) {
+  /** @type {(from: number[], to: number[], share: number) => number[]} */
   const mix = (from, to, share) => from.map((c, i) => c + (to[i] - c) * Math.min(Math.max(share, 0), 1));
   const hill = 0.56 - 0.13 * Math.sin(3.1 * x + 0.4) - 0.05 * Math.sin(9 * x);
   if (Math.hypot((x - 0.74) * 1.4, y - 0.24) < 0.12) return [255, 221, 120];
@@ -171,21 +195,28 @@ function paintPatches() {
   return { image: { rows, columns, width, height, pixels }, means };
 }
 
-/** Heads over patches, each a score of every key for every query. An input row is one-hot, so Wq holds the scores. */
+/**
+ * Heads over patches, each a score of every key for every query. An input row is one-hot, so Wq holds the scores.
+ * @param {State} state
+ * @returns {Problem}
+ */
 function patches(state) {
   const { image, means } = paintPatches();
   const { rows, columns } = image;
   const n = rows * columns;
-  const [row, column] = [(t) => Math.floor(t / columns), (t) => t % columns];
+  const row = (/** @type {number} */ t) => Math.floor(t / columns);
+  const column = (/** @type {number} */ t) => t % columns;
   const brightness = means.map(([r, g, b]) => (0.3 * r + 0.59 * g + 0.11 * b) / 255);
-  const scores = [
+  /** @type {((t: number, s: number) => number)[]} */
+  const all = [
     (t, s) => -means[t].reduce((sum, c, i) => sum + (c - means[s][i]) ** 2, 0) / 1500,
     (t, s) => -((row(t) - row(s)) ** 2 + (column(t) - column(s)) ** 2) / 3,
     (t, s) => (row(t) === row(s) ? 5 : 0),
     (t, s) => (column(t) === column(s) ? 5 : 0),
     (t, s) => (row(t) === row(s) && column(t) + column(s) === columns - 1 ? 7 : 0),
     (_t, s) => 14 * brightness[s],
-  ].slice(0, state.heads);
+  ];
+  const scores = all.slice(0, state.heads);
   const [wq, wk] = [new Float32Array(scores.length * n * n), new Float32Array(scores.length * n * n)];
   scores.forEach((score, h) => {
     for (let s = 0; s < n; s++) {
@@ -221,6 +252,9 @@ const LONG_WIDTH = 64;
 /**
  * Heads that compare positions only: position t is turned into cosines and sines of 32 frequencies. Head h looks for
  * the position a few tokens back, so its weights lie along lines; the fewer frequencies it hears, the more of them.
+ *
+ * @param {State} state
+ * @returns {Problem}
  */
 function long({ tokens, heads }) {
   const [query, key] = [new Float32Array(heads * tokens * LONG_WIDTH), new Float32Array(heads * tokens * LONG_WIDTH)];
@@ -250,12 +284,15 @@ function long({ tokens, heads }) {
   };
 }
 
-const upTo = (most) => Array.from({ length: most }, (_, i) => i + 1);
+const upTo = (/** @type {number} */ most) => Array.from({ length: most }, (_, i) => i + 1);
 const LENGTHS = [128, 256, 512, 1024, 2048, 4096];
 
-/** For each example: the numbers of heads to choose from, whether a seed matters, and the problem it poses. */
+/**
+ * For each example: the numbers of heads to choose from, whether a seed matters, and the problem it poses.
+ * @type {Record<string, Example>}
+ */
 export const EXAMPLES = {
-  sentence: { heads: () => upTo(8), named: true, problem: (state) => sentence(SENTENCE)?.(state) },
+  sentence: { heads: () => upTo(8), named: true, problem: (state) => sentence(SENTENCE)?.(state) ?? null },
   own: { heads: () => upTo(8), named: true, text: true, problem: (state) => sentence(state.text)?.(state) ?? null },
   learned: {
     heads: () => [LEARNED.layers * LEARNED.numHeads],
@@ -316,7 +353,10 @@ export const EXAMPLES = {
   },
 };
 
-/** Keys that make a square, after a class token or not, may be patches of a picture: it is drawn as one. */
+/**
+ * Keys that make a square, after a class token or not, may be patches of a picture: it is drawn as one.
+ * @param {number} keys
+ */
 function squareOf(keys) {
   for (const skip of [0, 1]) {
     const side = Math.sqrt(keys - skip);
@@ -325,25 +365,37 @@ function squareOf(keys) {
   return undefined;
 }
 
-/** The layer whose weights a file holds, with the biases and the output projection that it has. */
-function ownLayer(state, { query, key = query, value = key, weights }) {
-  const some = (pattern) => Object.keys(weights).some((name) => pattern.test(name));
-  const width = query.shape.at(-1);
+/**
+ * The layer whose weights a file holds, with the biases and the output projection that it has.
+ * @param {State} state
+ * @param {Tensor} query
+ * @param {Tensor} key
+ * @param {Tensor} value
+ * @param {Record<string, Tensor>} weights
+ */
+function ownLayer(state, query, key, value, weights) {
+  const some = (/** @type {RegExp} */ pattern) => Object.keys(weights).some((name) => pattern.test(name));
   return {
-    embedDim: width,
+    embedDim: query.shape[2],
     numHeads: state.heads,
-    keyDim: key.shape.at(-1),
-    valueDim: value.shape.at(-1),
+    keyDim: key.shape[2],
+    valueDim: value.shape[2],
     bias: some(/bias|^b[qkv]$/i),
     outProjection: some(/^wo$|w_o|out|dense|^w\./i),
   };
 }
 
-/** Tensors (B,N,C) are split into heads, or projected where there are weights; those of (B,H,N,D) have their heads. */
+/**
+ * Tensors (B,N,C) are split into heads, or projected where there are weights; those of (B,H,N,D) have their heads.
+ * @param {State} state
+ * @param {Given} given
+ * @returns {Problem}
+ */
 function ownTensors(state, given) {
   const { query, key, value, weights, queries, keys } = given;
-  const [T, S, width] = [query.shape.at(-2), (key ?? query).shape.at(-2), query.shape.at(-1)];
   const packed = query.shape.length === 3;
+  const [T, width] = query.shape.slice(-2);
+  const [S] = (key ?? query).shape.slice(-2);
   const heads = packed ? state.heads : query.shape[1];
   if (packed && width % heads !== 0) throw new Error(`the width ${width} is not a multiple of ${heads} heads`);
   if (heads * T * S > MOST_WEIGHTS) throw new Error(`${heads} × ${T} × ${S} weights are more than ${MOST_WEIGHTS}`);
@@ -352,7 +404,7 @@ function ownTensors(state, given) {
     query,
     key,
     value,
-    ...(weights && { layer: ownLayer(state, given), weights }),
+    ...(weights && { layer: ownLayer(state, query, key ?? query, value ?? key ?? query, weights), weights }),
     queries: queries ?? names(key ? 'q' : 'x', T),
     keys: keys ?? queries ?? names(key ? 'k' : 'x', S),
     image: squareOf(S),
@@ -360,26 +412,36 @@ function ownTensors(state, given) {
   };
 }
 
-/** The width of a head. */
+/** The width of a head. @param {Problem} problem */
 function headDim({ layer, learned, query, heads = 1 }) {
   if (learned) return LEARNED.dModel / LEARNED.numHeads;
   if (layer) return layer.headDim ?? layer.embedDim / layer.numHeads;
-  const shape = query.random ?? query.shape;
+  const input = /** @type {Input} */ (query);
+  const shape = input.random ?? input.shape;
   return shape.length === 4 ? shape[3] : shape[2] / heads;
 }
 
 /** A cell hidden by hand is one number: query · PAINT_STRIDE + key. */
 export const PAINT_STRIDE = 4096;
 
-/** May query t see key s, as far as the controls say? Undefined where they hide nothing in this way. */
+/**
+ * May query t see key s, as far as the controls say? Undefined where they hide nothing so.
+ * @param {State} state
+ * @param {number} S
+ */
 function visible(state, S) {
   const painted = new Set(state.painted);
   const most = state.mask === 'padding' ? Math.min(state.keys, S) : S;
   if (painted.size === 0 && most === S) return undefined;
-  return (t, s) => s < most && !painted.has(t * PAINT_STRIDE + s);
+  return (/** @type {number} */ t, /** @type {number} */ s) => s < most && !painted.has(t * PAINT_STRIDE + s);
 }
 
-/** The options of attention that the controls stand for. */
+/**
+ * The options of attention that the controls stand for.
+ * @param {State} state
+ * @param {Problem} problem
+ * @returns {Options}
+ */
 export function attentionOptions(state, problem) {
   const [T, S] = [problem.queries.length, problem.keys.length];
   const options = {
@@ -398,7 +460,7 @@ export function attentionOptions(state, problem) {
   return options;
 }
 
-/** The same for one entry of the batch alone. */
+/** The same for one entry of the batch alone. @param {Options} options @param {number} batch */
 export function optionsOf(options, batch) {
   const own = { ...options };
   if (own.validLens) own.validLens = [own.validLens[batch]];

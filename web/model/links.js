@@ -1,17 +1,19 @@
 // The weights of a head that are worth a line between two tokens.
 
+/** @import { Head, Link, LineRule, Region, Span } from './types.js' */
+
 /** Of all queries together no more links than these are drawn, the strongest. */
 export const MOST_LINKS = 1500;
 
 /**
  * The weights worth a line.
- * @param {{ weights: Float32Array, T: number, S: number }} head
+ * @param {Pick<Head, 'weights' | 'T' | 'S'>} head
  * @param {number[] | null} queries all of them where null
- * @param {{ kind: 'mass', share: number } | { kind: 'top', count: number }} rule the fewest weights that make up a
+ * @param {LineRule} rule the fewest weights that make up a
  * share
  *   of their row, or the largest ones
- * @param {{ queries: { from: number, to: number }, keys: { from: number, to: number } }} [region] what is shown
- * @returns {{ query: number, key: number, weight: number }[]} by query, then by falling weight
+ * @param {Region} [region] what is shown
+ * @returns {Link[]} by query, then by falling weight
  */
 export function links(
   { weights, T, S },
@@ -19,7 +21,7 @@ export function links(
   rule,
   region = { queries: { from: 0, to: T }, keys: { from: 0, to: S } },
 ) {
-  const inside = (i, { from, to }) => i >= from && i < to;
+  const inside = (/** @type {number} */ i, /** @type {Span} */ { from, to }) => i >= from && i < to;
   const all = [...(queries ?? Array(T).keys())]
     .filter((query) => inside(query, region.queries))
     .sort((a, b) => a - b)

@@ -1,5 +1,7 @@
 // From a number to a colour. The legend is drawn from the same object as the cells.
 
+/** @import { Rgb, Scale, ScaleKind, Theme } from './types.js' */
+
 /** Straight lines in OKLab between stops of evenly spaced lightness: equal steps look equal, in grey too. */
 const STOPS = {
   light: [
@@ -14,7 +16,8 @@ const STOPS = {
   ],
 };
 
-function oklabToRgb(L, a, b) {
+/** @param {number[]} lab @returns {Rgb} */
+function oklabToRgb([L, a, b]) {
   const [l, m, s] = [
     L + 0.3963377774 * a + 0.2158037573 * b,
     L - 0.1055613458 * a - 0.0638541728 * b,
@@ -33,16 +36,22 @@ function oklabToRgb(L, a, b) {
 /** What is NaN or infinite: a colour that no scale has. */
 export const NOT_FINITE_COLOUR = { light: [200, 0, 140], dark: [255, 80, 200] };
 
+/** @param {Rgb[]} colours */
 const pixelsOf = (colours) => new Uint32Array(Uint8Array.from(colours.flatMap((rgb) => [...rgb, 255])).buffer);
 
-/** Colours, and the same as the four bytes of a pixel each. */
+/** Colours, and the same as the four bytes of a pixel each. @param {Rgb[]} colours @param {Theme} theme */
 const withPixels = (colours, theme) => ({
   colours,
   pixels: pixelsOf(colours),
   notFinite: { colour: NOT_FINITE_COLOUR[theme], pixel: pixelsOf([NOT_FINITE_COLOUR[theme]])[0] },
 });
 
-/** What is worked out once for each first argument. */
+/**
+ * What is worked out once for each argument.
+ * @template T
+ * @param {(theme: Theme) => T} make
+ * @returns {(theme: Theme) => T}
+ */
 function once(make) {
   const made = new Map();
   return (key) => {
@@ -62,7 +71,7 @@ const table = once((theme) => {
     Array.from({ length: 256 }, (_, i) => {
       const x = (i / 255) * (lab.length - 1);
       const from = Math.min(Math.floor(x), lab.length - 2);
-      return oklabToRgb(...lab[from].map((value, axis) => value + (lab[from + 1][axis] - value) * (x - from)));
+      return oklabToRgb(lab[from].map((value, axis) => value + (lab[from + 1][axis] - value) * (x - from)));
     }),
     theme,
   );
@@ -70,6 +79,7 @@ const table = once((theme) => {
 
 /** From a share of the domain to a share of the colours, and back. The logarithm spans four decades. */
 const DECADES = 4;
+/** @type {Record<'linear' | 'sqrt' | 'log', { to: (x: number) => number, from: (y: number) => number }>} */
 const CURVES = {
   linear: { to: (x) => x, from: (y) => y },
   sqrt: { to: Math.sqrt, from: (y) => y * y },
@@ -77,17 +87,19 @@ const CURVES = {
 };
 
 /**
- * @param {'light' | 'dark'} theme
+ * @param {Theme} theme
  * @param {number} most the weight that is brightest
- * @param {'linear' | 'sqrt' | 'log' | 'row'} kind 'row': linear, and whoever draws divides each row by its own largest
+ * @param {ScaleKind} [kind] 'row': linear, and whoever draws divides each row by its own largest
+ * @returns {Scale}
  */
 export function makeScale(theme, most, kind = 'linear') {
   const { colours, pixels, notFinite } = table(theme);
   const perRow = kind === 'row';
-  const { to, from } = CURVES[perRow ? 'linear' : kind];
+  const { to, from } = CURVES[kind === 'row' ? 'linear' : kind];
+  /** @type {[number, number]} */
   const domain = [0, perRow || !(most > 0) ? 1 : most];
   const unit = 1 / domain[1];
-  const index = (weight) => {
+  const index = (/** @type {number} */ weight) => {
     const share = weight * unit;
     return share >= 1 ? 255 : share > 0 ? (255 * to(share) + 0.5) | 0 : 0;
   };
@@ -133,17 +145,17 @@ const signedTable = once((theme) => {
     Array.from({ length: 255 }, (_, i) => {
       const x = (i - 127) / 127;
       const pole = x < 0 ? lab[0] : lab[2];
-      return oklabToRgb(...lab[1].map((middle, axis) => middle + (pole[axis] - middle) * Math.abs(x)));
+      return oklabToRgb(lab[1].map((middle, axis) => middle + (pole[axis] - middle) * Math.abs(x)));
     }),
     theme,
   );
 });
 
-/** @param {'light' | 'dark'} theme @param {number} most the largest magnitude */
+/** @param {Theme} theme @param {number} most the largest magnitude @returns {Scale} */
 export function makeSignedScale(theme, most) {
   const { colours, pixels, notFinite } = signedTable(theme);
   const limit = most > 0 ? most : 1;
-  const index = (value) => 127 + Math.round(127 * Math.min(Math.max(value / limit, -1), 1));
+  const index = (/** @type {number} */ value) => 127 + Math.round(127 * Math.min(Math.max(value / limit, -1), 1));
   return {
     key: `${theme} signed ${limit}`,
     domain: [-limit, limit],
@@ -157,24 +169,24 @@ export function makeSignedScale(theme, most) {
   };
 }
 
-/** Weights to three digits that count. */
+/** Weights to three digits that count. @param {number} weight */
 export function formatWeight(weight) {
   if (weight === 0 || weight === 1) return String(weight);
   if (weight < 0.0001) return weight.toExponential(1);
   return weight.toFixed(weight < 0.01 ? 4 : 3);
 }
 
-/** A number as text, with a real minus. */
+/** A number as text, with a real minus. @param {string} text */
 export const withMinus = (text) => text.replace(/^-/, '−');
 
-/** Any number to four digits that count, without idle zeros. */
+/** Any number to four digits that count, without idle zeros. @param {number} x */
 export function formatNumber(x) {
   if (!Number.isFinite(x)) return withMinus(String(x).replace('Infinity', '∞'));
   const size = Math.abs(x);
   return withMinus(size !== 0 && (size < 1e-6 || size >= 1e6) ? x.toExponential(2) : String(Number(x.toPrecision(4))));
 }
 
-/** The shortest decimal that reads back as the same float32. */
+/** The shortest decimal that reads back as the same float32. @param {number} x */
 export function shortest(x) {
   if (!Number.isFinite(x)) return String(x);
   for (let digits = 1; digits < 9; digits++)

@@ -4,8 +4,9 @@ import { EXAMPLES, tokenize } from './examples.js';
 import { LEARNED } from './learned.js';
 import { change, initialState } from './state.js';
 
-/** @typedef {'none' | 'side' | 'difference'} Compare */
+/** @import { Cell, Compare, FileProblem, Session, State, Strings } from './types.js' */
 
+/** @param {State} state @param {Session['language']} language @returns {Session} */
 export const startSession = (state, language) => ({
   state,
   language,
@@ -23,7 +24,6 @@ export const startSession = (state, language) => ({
   ownHeads: false,
   /** A state to compare with, and how. */
   pinned: null,
-  /** @type {Compare} */
   compare: 'none',
   /** Whether the pointer paints a mask. */
   painting: false,
@@ -33,19 +33,23 @@ export const startSession = (state, language) => ({
 
 // Changes: each gives the fields of a session that it changes.
 
+/** @param {Session} session @returns {Partial<Session>} */
 export const pin = ({ state }) => ({
   pinned: state,
   compare: 'difference',
   state: change(state, { view: 'cells' }),
 });
 
+/** @param {Session} session @param {State['view'] | 'side' | 'difference'} view @returns {Partial<Session>} */
 export const chooseView = ({ state }, view) =>
   view === 'difference' || view === 'side'
     ? { compare: view, state: change(state, { view: 'cells' }) }
     : { compare: 'none', state: change(state, { view }) };
 
+/** @param {Session} session @param {string} example */
 export const chooseExample = ({ state }, example) => ({ fileProblem: null, state: change(state, { example }) });
 
+/** @returns {Partial<Session>} */
 export const reset = () => ({
   state: initialState,
   pinned: null,
@@ -54,7 +58,12 @@ export const reset = () => ({
   fileProblem: null,
 });
 
-/** Files were read: they are what is shown now, or what is wrong with them is. */
+/**
+ * Files were read: they are what is shown now, or what is wrong with them is.
+ * @param {Session} session
+ * @param {{ given?: { id: number, heads: number | null }, problem?: FileProblem, error?: string }} answer
+ * @param {Partial<State>} [more]
+ */
 export const openFile = ({ state }, { given, problem, error }, more = {}) => ({
   reading: false,
   fileProblem: problem ?? (error ? { message: error } : null),
@@ -73,13 +82,17 @@ export const openFile = ({ state }, { given, problem, error }, more = {}) => ({
   }),
 });
 
-/** Whether what is shown is a difference from the pinned state. */
+/** Whether what is shown is a difference from the pinned state. @param {Session} session */
 export const differs = ({ shown, compare }) => Boolean(shown.facts?.differs) && compare === 'difference';
 
-/** What stands in the place of the picture; empty where there is one. */
+/**
+ * What stands in the place of the picture; empty where there is one.
+ * @param {Session} session
+ * @param {Strings} strings
+ */
 export function whyNothing({ state, shown, answered, error, fileProblem }, strings) {
   if (fileProblem)
-    return fileProblem.code
+    return fileProblem.code !== undefined
       ? strings.fileProblems[fileProblem.code](...fileProblem.values)
       : strings.failed(fileProblem.message);
   if (error) return error.cancelled ? strings.cancelled : strings.failed(error.message);
@@ -89,6 +102,7 @@ export function whyNothing({ state, shown, answered, error, fileProblem }, strin
   return answered && example.file ? strings.noFile : strings.loading;
 }
 
+/** @param {Strings} strings @param {State} state @param {number} head */
 export function headName(strings, { example }, head) {
   if (EXAMPLES[example].learned)
     return strings.train.head(Math.floor(head / LEARNED.numHeads), head % LEARNED.numHeads);
@@ -97,5 +111,6 @@ export function headName(strings, { example }, head) {
     : strings.head(head);
 }
 
+/** @param {Strings} strings @param {State} state @param {number} head */
 export const headAbout = (strings, { example }, head) =>
   EXAMPLES[example].named ? strings.headAbout[example === 'patches' ? 'patches' : 'words'][head] : '';

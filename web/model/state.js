@@ -4,6 +4,8 @@ import { argumentError } from '../../src/js/check/errors.js';
 import { EXAMPLES, PAINT_STRIDE } from './examples.js';
 import { TASK_NAMES } from './tasks.js';
 
+/** @import { Cell, LineRule, Region, Span, State } from './types.js' */
+
 export const TEMPERATURE = { least: 0.1, most: 10 };
 /** An example takes the next two seeds as well. */
 const MOST_SEED = 2 ** 32 - 3;
@@ -11,6 +13,7 @@ export const MASKS = ['none', 'causal', 'padding', 'window'];
 export const SCALES = ['linear', 'sqrt', 'log', 'row'];
 export const VIEWS = ['cells', 'lines', 'grid'];
 /** Which keys a line goes to: those that make up a share of the row, or the largest few. */
+/** @type {Record<State['lines'], LineRule>} */
 export const LINES = {
   most: { kind: 'mass', share: 0.9 },
   half: { kind: 'mass', share: 0.5 },
@@ -24,6 +27,7 @@ const MOST_LINED = 64;
 
 export const PAGES = ['explore', 'train'];
 
+/** @type {State} */
 export const initialState = {
   page: 'explore',
   /** The task of the Train view. */
@@ -63,6 +67,7 @@ export const initialState = {
   region: [],
 };
 
+/** @type {Record<string, number>} */
 const usualHeads = {
   sentence: 8,
   own: 8,
@@ -76,16 +81,29 @@ const usualHeads = {
   long: 12,
   file: 1,
 };
+/** @type {Record<string, State['view']>} */
 const usualViews = { patches: 'grid' };
 
-const isIndex = (x) => Number.isSafeInteger(x) && x >= 0;
-const oneOf = (names) => ({ holds: (x) => names.includes(x), expected: `one of ${names.join(', ')}` });
+const isIndex = (/** @type {any} */ x) => Number.isSafeInteger(x) && x >= 0;
+/** @param {readonly unknown[]} names */
+const oneOf = (names) => ({
+  holds: (/** @type {unknown} */ x) => names.includes(x),
+  expected: `one of ${names.join(', ')}`,
+});
+/** @typedef {{ holds: (x: any) => boolean, expected: string }} Field */
+/** @type {Field} */
 const INDEX = { holds: isIndex, expected: 'a whole number, 0 or more' };
+/** @type {Field} */
 const INDICES = { holds: (x) => Array.isArray(x) && x.every(isIndex), expected: 'an array of whole numbers' };
+/** @type {Field} */
 const YES_OR_NO = { holds: (x) => typeof x === 'boolean', expected: 'true or false' };
+/** @type {Field} */
 const TEXT = { holds: (x) => typeof x === 'string', expected: 'a text' };
 
-/** What may stand under each name, wherever it comes from: an address, whoever mounts the page, a field of the form. */
+/**
+ * What may stand under each name, wherever it comes from: an address, whoever mounts the page, a field of the form.
+ * @type {Record<string, Field>}
+ */
 const FIELDS = {
   page: oneOf(PAGES),
   task: oneOf(TASK_NAMES),
@@ -117,13 +135,17 @@ const FIELDS = {
   region: INDICES,
 };
 
-/** The part of a patch that may stand in a state; every other field stays as it is. */
+/** The part of a patch that may stand in a state. @param {object} patch @returns {Partial<State>} */
 export const validate = (patch) =>
   Object.fromEntries(
     Object.entries(patch).filter(([name, value]) => Object.hasOwn(FIELDS, name) && FIELDS[name].holds(value)),
   );
 
-/** For programs, which are told of a mistake where a visitor's address is read as far as it makes sense. */
+/**
+ * For programs, which are told of a mistake where a visitor's address is read as far as it makes sense.
+ * @param {string} caller
+ * @param {unknown} patch
+ */
 export function checkPatch(caller, patch) {
   if (typeof patch !== 'object' || patch === null) throw argumentError(caller, 'state', patch, 'an object or a text');
   for (const [name, value] of Object.entries(patch)) {
@@ -133,10 +155,14 @@ export function checkPatch(caller, patch) {
   }
 }
 
-/** The numbers of heads that a state may choose from. */
+/** The numbers of heads that a state may choose from. @param {State} state */
 export const headChoices = (state) => EXAMPLES[state.example].heads(state);
 
-/** A new state with what is valid of the change made, and with everything that it makes impossible put right. */
+/**
+ * A new state with what is valid of the change made, and with everything that it makes impossible put right.
+ * @param {State} state
+ * @param {object} wanted
+ */
 export function change(state, wanted) {
   const patch = validate(wanted);
   const next = { ...state, ...patch };
@@ -165,9 +191,17 @@ export function change(state, wanted) {
   return next;
 }
 
-/** The cell one step on, within the picture; the first one where none is being read. */
+/**
+ * The cell one step on, within the picture; the first one where none is being read.
+ * @param {Cell | null} cell
+ * @param {string} key of the keyboard
+ * @param {number} T
+ * @param {number} S
+ * @returns {Cell | null}
+ */
 export function step(cell, key, T, S) {
   if (!cell) return { query: 0, key: 0 };
+  /** @type {Record<string, [number, number]>} */
   const moves = {
     ArrowUp: [-1, 0],
     ArrowDown: [1, 0],
@@ -179,26 +213,37 @@ export function step(cell, key, T, S) {
     PageDown: [T, 0],
   };
   if (!moves[key]) return null;
-  const clamp = (n, most) => Math.min(Math.max(n, 0), most - 1);
+  const clamp = (/** @type {number} */ n, /** @type {number} */ most) => Math.min(Math.max(n, 0), most - 1);
   return { query: clamp(cell.query + moves[key][0], T), key: clamp(cell.key + moves[key][1], S) };
 }
 
-/** The state with a cell hidden by hand, or shown again. */
+/**
+ * The state with a cell hidden by hand, or shown again.
+ * @param {State} state
+ * @param {Cell} cell
+ * @param {boolean} hide
+ */
 export function paint(state, { query, key }, hide) {
   const cell = query * PAINT_STRIDE + key;
   const others = state.painted.filter((painted) => painted !== cell);
   return change(state, { painted: hide ? [...others, cell].sort((a, b) => a - b) : others });
 }
 
-/** The state with one more query marked, or with one less. */
+/** The state with one more query marked, or with one less. @param {State} state @param {number} query */
 export function mark(state, query) {
   const others = state.also.filter((marked) => marked !== query);
   return change(state, { also: others.length < state.also.length ? others : [...others, query].sort((a, b) => a - b) });
 }
 
-/** The part of T queries and S keys that a state shows. */
+/**
+ * The part of T queries and S keys that a state shows.
+ * @param {Pick<State, 'region' | 'view'>} state
+ * @param {number} T
+ * @param {number} S
+ * @returns {Region}
+ */
 export function regionOf({ region: [query = 0, key = 0, count = Infinity], view }, T, S) {
-  const part = (from, all) => {
+  const part = (/** @type {number} */ from, /** @type {number} */ all) => {
     const size = Math.min(Math.max(view === 'lines' ? Math.min(count, MOST_LINED) : count, LEAST_REGION), all);
     const first = Math.min(Math.max(from, 0), all - size);
     return { from: first, to: first + size };
@@ -206,21 +251,36 @@ export function regionOf({ region: [query = 0, key = 0, count = Infinity], view 
   return { queries: part(query, T), keys: part(key, S) };
 }
 
-/** The state enlarged by a factor (made smaller below 1) about a cell, as far as that goes. */
+/**
+ * The state enlarged by a factor (made smaller below 1) about a cell, as far as that goes.
+ * @param {State} state
+ * @param {number} factor
+ * @param {Cell | null} cell
+ * @param {number} T
+ * @param {number} S
+ */
 export function zoom(state, factor, cell, T, S) {
   const { queries, keys } = regionOf(state, T, S);
   const before = Math.max(queries.to - queries.from, keys.to - keys.from);
   const count = Math.round(Math.max(before / factor, LEAST_REGION));
   if (count >= Math.max(T, S)) return change(state, { region: [] });
   const about = cell ?? { query: (queries.from + queries.to) / 2, key: (keys.from + keys.to) / 2 };
-  const first = (at, from) => Math.max(Math.round(at - ((at - from) * count) / before), 0);
+  const first = (/** @type {number} */ at, /** @type {number} */ from) =>
+    Math.max(Math.round(at - ((at - from) * count) / before), 0);
   return change(state, { region: [first(about.query, queries.from), first(about.key, keys.from), count] });
 }
 
-/** The state with the region moved so that the cell lies inside. */
+/**
+ * The state with the region moved so that the cell lies inside.
+ * @param {State} state
+ * @param {Cell} cell
+ * @param {number} T
+ * @param {number} S
+ */
 export function follow(state, { query, key }, T, S) {
   const { queries, keys } = regionOf(state, T, S);
-  const moved = (at, { from, to }) => Math.min(Math.max(from, at - (to - from) + 1), at);
+  const moved = (/** @type {number} */ at, /** @type {Span} */ { from, to }) =>
+    Math.min(Math.max(from, at - (to - from) + 1), at);
   const [first, second] = [moved(query, queries), moved(key, keys)];
   if (first === queries.from && second === keys.from) return state;
   return change(state, { region: [first, second, Math.max(queries.to - queries.from, keys.to - keys.from)] });

@@ -1,12 +1,34 @@
 // One cell followed back through the algorithm: its numbers, as the core gave them.
 
-const sumOf = (numbers) => numbers.reduce((a, b) => a + b, 0);
+/** @import { Explained } from './types.js' */
+
+/** @param {number[] | Float32Array} numbers */
+const sumOf = (numbers) => {
+  let sum = 0;
+  for (const x of numbers) sum += x;
+  return sum;
+};
 
 /**
  * Everything between the inputs and one weight, and between that weight and the output.
- * @param {{ q, k, v, raw, scaled, capped, seen, weights, factor, concat, output, projected, head }} parts the vectors of
- *   the query and the key; the scores at each step and the weights of the query's row; `seen` is 0 where hidden
+ * @typedef {object} Parts vectors of query, key and value; scores at each step and weights of the query's row
+ * @property {Float32Array} q
+ * @property {Float32Array} k
+ * @property {Float32Array} v
+ * @property {Float32Array} raw
+ * @property {Float32Array} scaled
+ * @property {Float32Array} capped
+ * @property {Float32Array | null} seen 0 where a mask hides; null: nowhere
+ * @property {Float32Array} weights
+ * @property {number} factor
+ * @property {Float32Array} concat the outputs of all heads
+ * @property {Float32Array} output
+ * @property {boolean} projected
+ * @property {number} head
+ *
+ * @param {Parts} parts
  * @param {number} key which key
+ * @returns {Explained}
  */
 export function explain({ q, k, v, raw, scaled, capped, seen, weights, factor, concat, output, projected, head }, key) {
   const masked = seen ? capped.map((score, s) => (seen[s] === 0 ? -Infinity : score)) : capped;

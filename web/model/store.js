@@ -13,7 +13,7 @@ export function createStore(first) {
     /** @param {Partial<T>} patch */
     set(patch) {
       const before = current;
-      current = { ...before, ...patch };
+      current = Object.assign({}, before, patch);
       for (const listener of listeners) listener(current, before);
     },
     /** @param {(now: T, before: T) => void} listener called after every change @returns {() => void} what ends that */

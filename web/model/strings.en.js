@@ -1,5 +1,8 @@
 // All text on the page, in English.
 
+/** @import { Strings } from './types.js' */
+
+/** @type {Strings} */
 export const strings = {
   examples: {
     sentence: 'A sentence',

@@ -1,5 +1,8 @@
 // 页面上的全部文字：简体中文。
 
+/** @import { Strings } from './types.js' */
+
+/** @type {Strings} */
 export const strings = {
   examples: {
     sentence: '一个句子',

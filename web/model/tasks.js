@@ -2,10 +2,14 @@
 
 import { argumentError } from '../../src/js/check/errors.js';
 
+/** @import { Labels, Random, Sequence, Settings, Task, TaskKind } from './types.js' */
+
+/** @param {Random} random @param {number} n */
 const below = (random, n) => Math.floor(random() * n);
 const LETTERS = [...'abcdefghijklmnopqrstuvwxyz'];
 const DIGITS = [...'0123456789'];
 
+/** @param {Random} random @param {Iterable<number>} values */
 function shuffled(random, values) {
   const list = [...values];
   for (let i = list.length - 1; i > 0; i--) {
@@ -18,7 +22,13 @@ function shuffled(random, values) {
 /** A target that does not count. */
 const NONE = -100;
 
-/** A sequence that is read, a mark, and what is to be written after it: every target from the mark on counts. */
+/**
+ * A sequence that is read, a mark, and what is to be written after it: every target from the mark on counts.
+ * @param {number[]} read
+ * @param {number} mark
+ * @param {number[]} written
+ * @returns {Sequence}
+ */
 function answered(read, mark, written) {
   const tokens = [...read, mark, ...written];
   return { tokens: tokens.slice(0, -1), targets: tokens.slice(1).map((token, t) => (t < read.length ? NONE : token)) };
@@ -30,6 +40,7 @@ export const MOST_CHARACTERS = 96;
 /**
  * `tokens` are the names of the labels; `sequence` gives labels and what is to follow each. `goal` is the accuracy that
  * the settings of `model` and `training` reach within `training.steps`.
+ * @type {Record<string, TaskKind>}
  */
 export const TASKS = {
   repeat: {
@@ -99,13 +110,14 @@ export const TASKS = {
     context: 24,
     /** Openers of three kinds, and a closer that does not say which it closes: that is the question. */
     sequence(random) {
+      /** @type {[number[], number[], number[]]} */
       const [tokens, targets, open] = [[], [], []];
       while (tokens.length < 24) {
         const left = 24 - tokens.length;
         const opens = open.length === 0 || (open.length < 4 && open.length < left && random() < 0.5);
         if (opens) open.push(below(random, 3));
-        tokens.push(opens ? open.at(-1) : 3);
-        targets.push(opens ? NONE : open.pop());
+        tokens.push(opens ? open[open.length - 1] : 3);
+        targets.push(opens ? NONE : /** @type {number} */ (open.pop()));
       }
       return { tokens, targets };
     },
@@ -116,10 +128,11 @@ export const TASKS = {
   recall: {
     tokens: [...LETTERS.slice(0, 8), ...DIGITS],
     context: 32,
-    /** Four of eight letters, each with one digit throughout the sequence, in pairs: where a letter comes again, which digit? */
+    /** Pairs of one of four letters and its digit, the same throughout: where a letter comes again, which digit? */
     sequence(random) {
       const keys = shuffled(random, Array(8).keys()).slice(0, 4);
       const digits = keys.map(() => 8 + below(random, 10));
+      /** @type {[number[], number[], Set<number>]} */
       const [tokens, targets, seen] = [[], [], new Set()];
       while (tokens.length < 32) {
         const i = below(random, 4);
@@ -135,18 +148,18 @@ export const TASKS = {
   },
 };
 
-export const TASK_NAMES = [...Object.keys(TASKS), 'text'];
+export const TASK_NAMES = /** @type {Task[]} */ ([...Object.keys(TASKS), 'text']);
 
 /** The characters that a text is learned as: any white space is one space. */
-const charactersOf = (text) => [...text.replace(/\s+/g, ' ').trim()];
+const charactersOf = (/** @type {string} */ text) => [...text.replace(/\s+/g, ' ').trim()];
 
 /** A text has at least so many characters, and this share of it, its end, is held out for validation. */
 export const LEAST_CHARACTERS = 20;
 const HELD_OUT = 0.2;
 const MOST_CONTEXT = 48;
-export const isLongEnough = (text) => charactersOf(text).length >= LEAST_CHARACTERS;
+export const isLongEnough = (/** @type {string} */ text) => charactersOf(text).length >= LEAST_CHARACTERS;
 
-/** The characters of a text as a task: which one follows? */
+/** The characters of a text as a task: which one follows? @param {string} text @returns {TaskKind} */
 export function textTask(text) {
   const characters = charactersOf(text);
   if (characters.length < LEAST_CHARACTERS)
@@ -164,6 +177,7 @@ export function textTask(text) {
   const learned = labels.slice(0, Math.ceil(labels.length * (1 - HELD_OUT)));
   const heldOut = labels.slice(learned.length);
   const context = Math.min(MOST_CONTEXT, heldOut.length - 1);
+  /** @type {(part: number[]) => TaskKind['sequence']} */
   const cutFrom = (part) => (random) => {
     const at = below(random, part.length - context);
     return { tokens: part.slice(at, at + context), targets: part.slice(at + 1, at + context + 1) };
@@ -179,21 +193,33 @@ export function textTask(text) {
   };
 }
 
-/** Sequences that are never learned from: every task but a text makes new ones without end. */
+/**
+ * Sequences that are never learned from: every task but a text makes new ones without end.
+ * @param {TaskKind} task
+ * @param {Random} random
+ * @param {number} count
+ */
 export const validationBatchOf = (task, random, count) =>
   batchOf({ sequence: task.heldOut ?? task.sequence }, random, count);
 
-/** A batch of sequences, as the core takes them. */
+/**
+ * A batch of sequences, as the core takes them.
+ * @param {Pick<TaskKind, 'sequence'>} task
+ * @param {Random} random
+ * @param {number} count
+ * @returns {{ labels: Labels, targets: Labels }}
+ */
 export function batchOf(task, random, count) {
   const sequences = Array.from({ length: count }, () => task.sequence(random));
   const T = sequences[0].tokens.length;
-  const join = (name) => ({
+  const join = (/** @type {keyof Sequence} */ name) => ({
     data: Int32Array.from(sequences.flatMap((sequence) => sequence[name])),
     shape: [count, T],
   });
   return { labels: join('tokens'), targets: join('targets') };
 }
 
+/** @type {Settings['optimizer'][]} */
 export const OPTIMIZERS = ['adamW', 'adam', 'sgd'];
 
 /** What one chooses from. */
@@ -207,11 +233,11 @@ export const CHOICES = {
   mlp: [false, true],
 };
 
-/** Throws where settings, as a file has them, are none that the page could have made. */
+/** Throws where settings, as a file has them, are none that the page could have made. @param {any} settings */
 export function checkSettings(settings) {
   if (typeof settings !== 'object' || settings === null) throw argumentError('load', 'settings', settings, 'an object');
   for (const [name, choices] of Object.entries(CHOICES))
-    if (!choices.includes(settings[name]))
+    if (!(/** @type {unknown[]} */ (choices).includes(settings[name])))
       throw argumentError('load', `settings.${name}`, settings[name], `one of ${choices.join(', ')}`);
   if (settings.task === 'text' && !(typeof settings.text === 'string' && isLongEnough(settings.text)))
     throw argumentError('load', 'settings.text', settings.text, `at least ${LEAST_CHARACTERS} characters`);
@@ -221,9 +247,10 @@ export function checkSettings(settings) {
     throw argumentError('load', 'settings.seed', settings.seed, 'a whole number, 0 or more');
 }
 
+/** @param {{ task: Task, text: string }} settings */
 export const taskOf = ({ task, text }) => (task === 'text' ? textTask(text) : TASKS[task]);
 
-/** The settings that a task starts with. */
+/** The settings that a task starts with. @param {Task} task @param {string} [text] @returns {Settings} */
 export function usualSettings(task, text = '') {
   const { model, training } = taskOf({ task, text });
   return {

@@ -4,8 +4,12 @@
 import { readNpy, readSafetensors } from '../../src/js/io/formats.js';
 import { MOST_HEADS } from './examples.js';
 
+/** @import { Given, Tensor } from './types.js' */
+
 /** More tokens than this the page does not draw. */
 export const MOST_TOKENS = 4096;
+/** @typedef {{ data: ArrayLike<number | bigint>, shape: readonly number[] }} AnyTensor as a reader gives it */
+
 const NAMES = {
   query: ['query', 'queries', 'q', 'x', 'input', 'hidden_states'],
   key: ['key', 'keys', 'k'],
@@ -15,18 +19,21 @@ const WEIGHT = /(^|[._/])(w[qkvo]|b[qkvo]|weight|bias|kernel|in_proj_(weight|bia
 
 /** What is wrong, as a code and its values: how it is said is a matter of language. */
 export class TensorProblem extends Error {
+  /** @param {string} code @param {...(string | number)} values */
   constructor(code, ...values) {
     super(`${code}: ${values.join(', ')}`);
-    Object.assign(this, { code, values });
+    this.code = code;
+    this.values = values;
   }
 }
 
+/** @param {unknown} nested @returns {number[]} */
 function shapeOf(nested) {
   if (!Array.isArray(nested)) return [];
   return [nested.length, ...shapeOf(nested[0])];
 }
 
-/** Nested arrays, or { data, shape }. */
+/** Nested arrays, or { data, shape }. @param {string} name @param {any} value @returns {AnyTensor} */
 function fromJson(name, value) {
   if (value && !Array.isArray(value) && Array.isArray(value.data) && Array.isArray(value.shape))
     return { data: value.data, shape: value.shape };
@@ -37,7 +44,11 @@ function fromJson(name, value) {
   return { data, shape };
 }
 
-/** Every tensor in a file by its name, and the texts that stand beside them. A file of one array has its own name. */
+/**
+ * Every tensor in a file by its name, and the texts beside them. A file of one array gives it its own name.
+ * @param {{ name: string, bytes: Uint8Array }} file
+ * @returns {{ tensors: Record<string, AnyTensor>, metadata: Record<string, string> }}
+ */
 function readFile({ name, bytes }) {
   const start = String.fromCharCode(...bytes.subarray(0, 6));
   const stem = name.replace(/\.[^.]*$/, '') || 'x';
@@ -52,11 +63,16 @@ function readFile({ name, bytes }) {
     };
   } catch (error) {
     if (error instanceof TensorProblem) throw error;
-    throw new TensorProblem('unreadable', name, error.message);
+    throw new TensorProblem('unreadable', name, error instanceof Error ? error.message : String(error));
   }
 }
 
-/** (T,C), (B,T,C) or (B,H,T,D), as float32 with a batch. */
+/**
+ * (T,C), (B,T,C) or (B,H,T,D), as float32 with a batch.
+ * @param {string} name
+ * @param {AnyTensor} tensor
+ * @returns {Tensor}
+ */
 function normalize(name, { data, shape }) {
   if (shape.length < 2 || shape.length > 4 || shape.includes(0))
     throw new TensorProblem('rank', name, `[${shape.join(',')}]`);
@@ -66,9 +82,9 @@ function normalize(name, { data, shape }) {
 /** Shares of 1 are not exactly 1 in half precision. */
 const ROUNDING = 0.02;
 
-/** Whether every row that is not all zeros holds shares of 1. */
+/** Whether every row that is not all zeros holds shares of 1. @param {AnyTensor} tensor */
 function rowsSumToOne({ data, shape }) {
-  const S = shape.at(-1);
+  const S = shape[shape.length - 1];
   let seen = false;
   for (let at = 0; at < data.length; at += S) {
     let sum = 0;
@@ -83,14 +99,18 @@ function rowsSumToOne({ data, shape }) {
   return seen;
 }
 
-/** Attention weights that were computed elsewhere: so they are called, or they are square and many. */
+/**
+ * Attention weights from elsewhere: they are named so, or square and many.
+ * @param {string} name
+ * @param {AnyTensor} tensor
+ */
 const isAttention = (name, { data, shape }) =>
   (/attn|attention/i.test(name) || (shape.length >= 4 && shape.at(-1) === shape.at(-2))) &&
   shape.length >= 2 &&
-  shape.at(-1) > 1 &&
+  shape[shape.length - 1] > 1 &&
   rowsSumToOne({ data, shape });
 
-/** Tokens that a file names, as the page's own export does. */
+/** Tokens that a file names, as the page's own export does. @param {string} text @param {number} count */
 function tokensIn(text, count) {
   try {
     const tokens = JSON.parse(text);
@@ -102,12 +122,13 @@ function tokensIn(text, count) {
 
 /**
  * @param {{ name: string, bytes: Uint8Array }[]} sources npy, safetensors or JSON files
- * @returns {{ query, key?, value?, weights?, queries?: string[], keys?: string[] }} tensors (B,N,C), or (B,H,N,D);
- *   weights by the names of their library
+ * @returns {Given} tensors (B,N,C), or (B,H,N,D); weights by the names of their library
  */
 export function readTensors(sources) {
   const files = sources.map(readFile);
+  /** @type {Record<string, AnyTensor>} */
   const tensors = Object.assign({}, ...files.map((file) => file.tensors));
+  /** @type {Record<string, string>} */
   const metadata = Object.assign({}, ...files.map((file) => file.metadata));
   const weights = Object.fromEntries(
     Object.entries(tensors)
@@ -115,7 +136,8 @@ export function readTensors(sources) {
       .map(([name, { data, shape }]) => [name, { data: Float32Array.from(data, Number), shape: [...shape] }]),
   );
   const all = Object.keys(tensors).filter((name) => !weights[name]);
-  const find = (kind) => all.find((name) => NAMES[kind].includes(name.split('.').at(-1).toLowerCase()));
+  const find = (/** @type {keyof NAMES} */ kind) =>
+    all.find((name) => NAMES[kind].includes(name.slice(name.lastIndexOf('.') + 1).toLowerCase()));
   const names = {
     query: find('query') ?? (all.length === 1 ? all[0] : undefined),
     key: find('key'),
@@ -125,26 +147,25 @@ export function readTensors(sources) {
   if (attention && !names.key && (!names.query || names.query === attention))
     throw new TensorProblem('attention', attention, `[${tensors[attention].shape.join(',')}]`);
   if (!names.query) throw new TensorProblem('noQuery', Object.keys(tensors).join(', ') || '–');
-  const given = Object.fromEntries(
-    Object.entries(names)
-      .filter(([, name]) => name)
-      .map(([kind, name]) => [kind, normalize(name, tensors[name])]),
-  );
-  const { query, key = query, value = key } = given;
+  const read = (/** @type {string | undefined} */ name) => (name ? normalize(name, tensors[name]) : undefined);
+  const query = normalize(names.query, tensors[names.query]);
+  const given = { query, key: read(names.key), value: read(names.value) };
+  const { key = query, value = key } = given;
   const rank = query.shape.length;
   const projected = Object.keys(weights).length > 0;
   if (projected && rank === 4) throw new TensorProblem('rankForWeights', names.query, `[${query.shape.join(',')}]`);
+  /** @type {(name: string, shape: number[], expected: number[]) => void} */
   const fits = (name, shape, expected) => {
     if (String(shape) !== String(expected))
       throw new TensorProblem('misfit', name, `[${shape.join(',')}]`, `[${expected.join(',')}]`);
   };
   if (rank === 4 && query.shape[1] > MOST_HEADS) throw new TensorProblem('manyHeads', query.shape[1], MOST_HEADS);
   const lead = rank === 4 ? query.shape.slice(0, 2) : query.shape.slice(0, 1);
-  const S = key.shape.at(-2);
+  const widthOf = (/** @type {Tensor} */ { shape }) => shape[shape.length - 1];
+  const [T, S] = [query, key].map(({ shape }) => shape[shape.length - 2]);
   // A layer projects keys and values of any width.
-  fits(names.key ?? names.query, key.shape, [...lead, S, projected ? key.shape.at(-1) : query.shape.at(-1)]);
-  fits(names.value ?? names.key ?? names.query, value.shape, [...lead, S, value.shape.at(-1)]);
-  const T = query.shape.at(-2);
+  fits(names.key ?? names.query, key.shape, [...lead, S, widthOf(projected ? key : query)]);
+  fits(names.value ?? names.key ?? names.query, value.shape, [...lead, S, widthOf(value)]);
   if (Math.max(T, S) > MOST_TOKENS) throw new TensorProblem('large', Math.max(T, S), MOST_TOKENS);
   return {
     ...given,

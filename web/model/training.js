@@ -3,8 +3,12 @@
 import { HIDDEN } from './shrink.js';
 import { isLongEnough, usualSettings } from './tasks.js';
 
+/** @import { Curves, Message, Picture, Report, Seen, Settings, Task, Training } from './types.js' */
+
+/** @returns {Curves} */
 const noCurves = () => ({ loss: [], accuracy: [], validLoss: [], validAccuracy: [], scores: [] });
 
+/** @param {Settings} settings @returns {Training} */
 export const startTraining = (settings) => ({
   settings,
   /** What is trained: { probe, tokens, settings, info }; null before the worker has begun. */
@@ -23,10 +27,21 @@ export const startTraining = (settings) => ({
   answered: 0,
 });
 
-/** The settings of a task; of the text task with the visitor's text, or with a sample where that is too short. */
+/**
+ * The settings of a task; of the text task with the visitor's text, or with a sample where that is too short.
+ * @param {Task} task
+ * @param {string} text
+ * @param {string} sample
+ */
 export const settingsFor = (task, text, sample) => usualSettings(task, isLongEnough(text) ? text : sample);
 
-/** The weights of every head of every layer as pictures: what the causal mask hides is hidden. */
+/**
+ * The weights of every head of every layer as pictures: what the causal mask hides is hidden.
+ * @param {Seen} seen
+ * @param {number} T
+ * @param {number} heads
+ * @returns {Picture[][]}
+ */
 function cellsOf({ weights }, T, heads) {
   return weights.map((layer) =>
     Array.from({ length: heads }, (_, h) => {
@@ -37,33 +52,51 @@ function cellsOf({ weights }, T, heads) {
   );
 }
 
-/** The curves with the newest points: [step, loss, accuracy] and, now and then, the same on validation sequences. */
-function extend(curves, { points = [], seen, at, steps }) {
-  const next = { ...curves };
-  const add = (name, point) => {
-    if (next[name] === curves[name]) next[name] = [...curves[name]];
-    next[name].push(point);
+/** The curves with the newest points. @param {Curves} curves @param {Report} report @returns {Curves} */
+function extend(curves, { points, seen, at, steps }) {
+  /** @param {[number, number][]} curve @param {2 | 1 | 3 | 4} of */
+  const longer = (curve, of) => [
+    ...curve,
+    ...points.flatMap((point) => {
+      const value = point[of];
+      return value === undefined ? [] : [/** @type {[number, number]} */ ([point[0], value])];
+    }),
+  ];
+  const others = curves.scores.filter(({ step }) => step !== steps);
+  return {
+    loss: longer(curves.loss, 1),
+    accuracy: longer(curves.accuracy, 2),
+    validLoss: longer(curves.validLoss, 3),
+    validAccuracy: longer(curves.validAccuracy, 4),
+    scores: seen && at === undefined ? [...others, { step: steps, scores: seen.scores }] : curves.scores,
   };
-  for (const [step, loss, accuracy, validLoss, validAccuracy] of points) {
-    add('loss', [step, loss]);
-    add('accuracy', [step, accuracy]);
-    if (validLoss === undefined) continue;
-    add('validLoss', [step, validLoss]);
-    add('validAccuracy', [step, validAccuracy]);
-  }
-  if (seen && at === undefined)
-    next.scores = [...curves.scores.filter(({ step }) => step !== steps), { step: steps, scores: seen.scores }];
-  return next;
 }
 
-/** A training that has heard what the worker says. */
-export function hear(training, { order = training.asked, error, verb, started, info, ...report }) {
-  const next = { ...training, answered: order };
-  if (error) {
-    next.message = verb === 'load' ? 'badModel' : { failed: error };
-    return next;
+/**
+ * A training that has heard what the worker says.
+ * @param {Training} training
+ * @param {Message} message
+ * @returns {Training}
+ */
+export function hear(training, message) {
+  const { order = training.asked } = message;
+  if ('error' in message) {
+    const { verb, error } = message;
+    return { ...training, answered: order, message: verb === 'load' ? 'badModel' : { failed: error } };
   }
-  if (started) {
+  if (!('steps' in message)) return { ...training, answered: order };
+  return hearReport({ ...training, answered: order }, message, order === training.asked);
+}
+
+/**
+ * @param {Training} training
+ * @param {Report} said
+ * @param {boolean} newest whether it answers what was asked last
+ * @returns {Training}
+ */
+function hearReport(training, { started, info, ...report }, newest) {
+  const next = { ...training };
+  if (started && info) {
     next.settings = started.settings;
     next.begun = { ...started, info };
     next.curves = noCurves();
@@ -72,12 +105,10 @@ export function hear(training, { order = training.asked, error, verb, started, i
     next.message = null;
   }
   next.report = { ...next.report, at: undefined, ...report };
-  if (report.seen) {
-    const { probe, settings } = next.begun;
-    next.report.cells = cellsOf(report.seen, probe.labels.length, settings.heads);
-  }
+  if (report.seen && next.begun)
+    next.report.cells = cellsOf(report.seen, next.begun.probe.labels.length, next.begun.settings.heads);
   // A report that was on its way when the visitor pressed a button is not about that.
-  if (order === training.asked) next.playing = report.playing ?? training.playing;
+  if (newest) next.playing = report.playing ?? training.playing;
   if (report.broken) {
     next.message = 'broken';
     next.playing = false;

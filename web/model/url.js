@@ -2,6 +2,9 @@
 
 import { change, initialState } from './state.js';
 
+/** @import { State } from './types.js' */
+
+/** @param {State} state */
 export function writeState(state) {
   const parameters = new URLSearchParams(state.example === initialState.example ? '' : { example: state.example });
   for (const [name, first] of Object.entries({
@@ -9,19 +12,20 @@ export function writeState(state) {
     page: initialState.page,
     task: initialState.task,
   })) {
-    const [value, plain] = [state[name], typeof first === 'string'];
+    const [value, plain] = [/** @type {any} */ (state)[name], typeof first === 'string'];
     if (JSON.stringify(value) !== JSON.stringify(first)) parameters.set(name, plain ? value : JSON.stringify(value));
   }
   return String(parameters);
 }
 
-/** What cannot be read, or is not possible, stays as at the start. */
+/** What cannot be read, or is not possible, stays as at the start. @param {string} text @returns {State} */
 export function readState(text) {
+  /** @type {Record<string, unknown>} */
   const patch = {};
   for (const [name, written] of new URLSearchParams(text)) {
     if (!Object.hasOwn(initialState, name)) continue;
     try {
-      patch[name] = typeof initialState[name] === 'string' ? written : JSON.parse(written);
+      patch[name] = typeof (/** @type {any} */ (initialState)[name]) === 'string' ? written : JSON.parse(written);
     } catch {
       // Not JSON: somebody else's.
     }

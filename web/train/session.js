@@ -4,16 +4,18 @@ import { readSafetensors, writeSafetensors } from '../../src/js/io/formats.js';
 import { checkSettings } from '../model/tasks.js';
 import { createTrainer } from './trainer.js';
 
-/** Training goes on for so long at a stretch; pictures of the heads are taken not more often than this. Milliseconds. */
+/** @import { Hl, Message, Point, Settings } from '../model/types.js' */
+
+/** How long training runs before messages are read, and how often the heads are inspected at most. Milliseconds. */
 const [TURN, INSPECT_EVERY] = [40, 300];
 const VALIDATE_EVERY = 20;
 /** How long a step takes at least, by the speed. */
 const PAUSES = { slow: 400, medium: 60, fast: 0 };
 
 /**
- * @param {() => Promise<object>} load
- * @param {(message: object) => void} post to the page
- * @returns {(message: object) => Promise<void>} what hears the page
+ * @param {() => Promise<Hl>} load
+ * @param {(message: Message) => void} post to the page
+ * @returns {(message: { verb: string, order: number, [more: string]: any }) => Promise<void>} what hears the page
  */
 export function createSession(load, post) {
   const core = load();

@@ -55,8 +55,7 @@ export function drawPatches(canvas, image, weights, { read, also, scale, width, 
     if (image.pixels && Number.isFinite(weights[i + skip])) {
       context.globalAlpha = (1 - weights[i + skip] / (most || 1)) * SHADE[theme];
       context.fillStyle = theme === 'dark' ? '#0c0a07' : '#fbfaf7';
-    } else
-      context.fillStyle = `rgb(${scale.colour(scale.perRow ? weights[i + skip] / (most || 1) : weights[i + skip]).join(' ')})`;
+    } else context.fillStyle = `rgb(${scale.colour(weights[i + skip] / (scale.perRow ? most || 1 : 1)).join(' ')})`;
     context.fillRect(x, y, cell, cell);
     context.globalAlpha = 1;
   }

@@ -66,7 +66,8 @@ function dotText({ products, raw }, format) {
 /** exp(score − largest) / Σ, with its numbers. */
 function shareText({ hidden, masked, most, exponent, sum, weight }, format) {
   if (hidden) return `0 / ${format(sum)} = 0`;
-  return `exp(${format(masked)} − ${format(most)}) / ${format(sum)} = ${format(exponent)} / ${format(sum)} = ${format(weight)}`;
+  const total = format(sum);
+  return `exp(${format(masked)} − ${format(most)}) / ${total} = ${format(exponent)} / ${total} = ${format(weight)}`;
 }
 
 /**

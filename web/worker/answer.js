@@ -14,7 +14,7 @@ import { spareThreads } from './spare.js';
 
 /** From so many weights on, threads are worth their start. */
 const MANY = 2 ** 20;
-/** While questions come faster than answers, what needs every head is made anew not more often than this: milliseconds. */
+/** While questions come faster than answers, parts that need every head are made at most this often: milliseconds. */
 const EVERY = 120;
 const OF_ALL_HEADS = ['heads', 'statistics'];
 /** A table has no more rows or columns than these. */

@@ -2,7 +2,7 @@
 
 /** An answer that takes longer than this gives way to a newer question. */
 const PATIENCE = 400;
-/** States that follow each other within this are in a hurry: somebody drags. What they leave out is asked for after it. */
+/** States that follow each other within this are in a hurry: somebody drags. What is left out is asked for later. */
 const HURRY = 120;
 
 /**

@@ -2,6 +2,9 @@
 
 import { LEARNED } from '../model/learned.js';
 
+/** @import { Hl, Tensor } from '../model/types.js' */
+
+/** @param {Record<string, any>} dict @param {number} l */
 const partsOf = (dict, l) =>
   Object.fromEntries(
     ['wq', 'wk', 'wv', 'wo', 'bq', 'bk', 'bv', 'bo'].map((name) => [name, dict[`blocks.${l}.attention.${name}`]]),
@@ -9,7 +12,9 @@ const partsOf = (dict, l) =>
 
 /**
  * What the heads of all layers read, layer after layer, and what joins them: both layers add to the same stream.
+ * @param {Hl} hl
  * @param {Uint8Array} bytes the trained model
+ * @param {Int32Array} labels
  * @returns {{ layers: { x: { data: Float32Array, shape: number[] }, wq, wk, wv, bq, bk, bv }[], wo, bo }}
  */
 export function readLearned(hl, bytes, labels) {

@@ -1,7 +1,7 @@
 // What attention makes of a state, computed by the core, stage by stage: what a change does not touch stays.
 //
 //   problem   example, text, seed, heads … → queries, keys and values of every head
-//   weights   + batch entry, temperature, masks … → the weights (T,S) of a head when it is looked at, in the core's memory
+//   weights   + batch entry, temperature, masks … → the weights (T,S) of a head when it is shown, in the core's memory
 //   cell      + head and cell → everything between the inputs and one weight, and on to the output
 
 import { attentionOptions, EXAMPLES, optionsOf } from '../model/examples.js';
@@ -205,7 +205,7 @@ export function createSolver(coreFor, learnedModel) {
       done.add(h);
     }
 
-    /** The weights of one head, as long as the core's memory does not grow: as it may where another head is computed. */
+    /** The weights of one head; valid until the core's memory grows, as it may when another head is computed. */
     function headOf(h) {
       compute(h);
       return { weights: tensors[h].data, visible: tensor?.data ?? null, T, S };
@@ -288,7 +288,7 @@ export function createSolver(coreFor, learnedModel) {
         });
       },
       statistics: () => Array.from({ length: H }, (_, h) => headStatistics(headOf(h), queries, self)),
-      /** For files: weights and scores of every batch entry, (B,H,T,S), what they are made from, and what a mask leaves. */
+      /** For files: weights and scores of the whole batch, (B,H,T,S), what they are made from, and what is visible. */
       whole() {
         return hl.scope(() => {
           const all = hl.attention(q, k, v, { ...attentionOptions(state, posed), weights: true, scores: 'masked' });
