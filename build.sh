@@ -91,7 +91,7 @@ verb_coverage() {
 # Runs the native tests of the core, and prints what clang counted as JSON.
 count_native() {
   local flavour bin
-  bin=$(dirname "$(readlink -f "$(command -v clang-19)")")
+  bin=$(dirname "$(readlink -f "$(command -v "$(sanitizing_clang)")")")
   for flavour in simd128 relaxed; do
     LLVM_PROFILE_FILE=dist/coverage/$flavour.profraw "dist/test/counted.$flavour" >&2
   done

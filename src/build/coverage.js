@@ -75,7 +75,7 @@ function readCounts(folder) {
     for (const { url, functions } of result) {
       if (!url.startsWith(prefix)) continue;
       const path = relative(ROOT, fileURLToPath(url));
-      if (!/^(dist|src|web)\//.test(path) || !existsSync(join(ROOT, path))) continue;
+      if (!/^(dist|src|web)\/.*\.js$/.test(path) || !existsSync(join(ROOT, path))) continue;
       const ran = paint(readFileSync(join(ROOT, path), 'utf8').length, functions);
       const before = scripts.get(path);
       if (before) before.forEach((_, i) => (before[i] |= ran[i]));

@@ -16,7 +16,7 @@ function filesOf(result) {
   return result.flatMap((script) => {
     if (!script.url.startsWith('http://localhost')) return [];
     const path = join(SITE, new URL(script.url).pathname);
-    return existsSync(path) ? [{ ...script, url: pathToFileURL(path).href }] : [];
+    return path.endsWith('.js') && existsSync(path) ? [{ ...script, url: pathToFileURL(path).href }] : [];
   });
 }
 
@@ -70,9 +70,11 @@ async function countPage(page, folder) {
   await session.send('Target.setAutoAttach', { autoAttach: true, waitForDebuggerOnStart: true, flatten: false });
 
   return async () => {
-    const late = new Promise((resolve) => setTimeout(resolve, 5000, { result: [] }));
+    // A page that has crashed and a worker that is ending have nothing to tell.
+    const none = { result: [] };
+    const late = new Promise((resolve) => setTimeout(resolve, 5000, none));
     const all = await Promise.all([
-      session.send('Profiler.takePreciseCoverage'),
+      session.send('Profiler.takePreciseCoverage').catch(() => none),
       ...[...workers].map((worker) => Promise.race([tell(worker, 'Profiler.takePreciseCoverage'), late])),
     ]);
     mkdirSync(folder, { recursive: true });
