@@ -1,6 +1,6 @@
 // One call of the core: its arguments, what it borrows, what it makes, and what it keeps for backward.
 
-import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
+import { argumentError, shapeError } from '../check/errors.js';
 import { formatShape, sameShape } from '../check/shape.js';
 import { Source } from '../check/tensorlike.js';
 import { clear } from './collector.js';
@@ -45,12 +45,6 @@ export class Frame {
   #kept = null;
   /** @type {Readonly<Record<string, unknown>>} */
   #out = NO_OUT;
-  /** What the arguments point to, and where: the pointers themselves are written when the core is called. @type {(Tensor | Staged)[]} */
-  #blocks = [];
-  /** @type {number[]} */
-  #places = [];
-  /** @type {Kept | null} */
-  #resumed = null;
   #memory;
   #caller = '';
   /** The arguments, kept apart from linear memory, which may grow while they are gathered. */
@@ -81,9 +75,7 @@ export class Frame {
    * @param {Tensor | Staged | undefined} block
    */
   point(at, block) {
-    if (!block) return;
-    this.#places.push(at);
-    this.#blocks.push(block);
+    if (block) this.ints[at] = pointerOf(block);
   }
 
   /** From here on what is given is copied, to stay until backward: whatever becomes of the tensors themselves. */
@@ -93,7 +85,6 @@ export class Frame {
 
   /** Room for what the forward pass of a layer leaves to its backward. */
   saveLayer() {
-    this.#resolve();
     return this.#keep(this.#memory.savedSize(this.#caller, this.ints));
   }
 
@@ -111,7 +102,6 @@ export class Frame {
 
   /** Everything kept, for one backward. */
   kept() {
-    this.#resolve();
     const kept = new Kept(this.ints.slice(), [...(this.#kept?.values() ?? [])]);
     this.#kept = null;
     return kept;
@@ -120,12 +110,10 @@ export class Frame {
   /** Begins with the arguments of the forward pass. @param {Kept} kept */
   resume(kept) {
     this.ints.set(kept.ints);
-    this.#resumed = kept;
   }
 
   /** @param {Entry} name */
   run(name) {
-    this.#resolve();
     this.#memory.run(name, this.#caller, this.ints);
     if (this.#out !== NO_OUT) this.#touchOut();
   }
@@ -133,16 +121,6 @@ export class Frame {
   /** A parameter of a layer may be among them: then the layer packs it anew. */
   #touchOut() {
     for (const tensor of Object.values(this.#out)) if (tensor instanceof Tensor) touch(tensor);
-  }
-
-  /**
-   * Reading an argument may run code of the caller's, which may dispose what was read before: so pointers are written
-   * when all has been read.
-   */
-  #resolve() {
-    if (this.#resumed?.disposed)
-      throw new HeadlightError('STATE', `${this.#caller}: what the forward pass kept has been freed during the call`);
-    for (let i = 0; i < this.#blocks.length; i++) this.ints[this.#places[i]] = pointerOf(this.#blocks[i]);
   }
 
   /**
@@ -305,9 +283,6 @@ export class Frame {
     for (const staged of this.#borrowed) this.#memory.free(staged.pointer);
     if (!done) for (const tensor of [...this.#made, ...(this.#kept?.values() ?? [])]) tensor.dispose();
     this.#kept = null;
-    this.#resumed = null;
-    clear(this.#blocks);
-    clear(this.#places);
     clear(this.#borrowed);
     clear(this.#made);
     clear(this.#inputs);

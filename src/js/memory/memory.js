@@ -281,7 +281,7 @@ export class Memory {
   savedSize(caller, words) {
     this.check(caller);
     this.#writeArguments(words);
-    return this.#enter(caller, () => this.#core.hl_multihead_saved_size(this.#arguments));
+    return this.ask('hl_multihead_saved_size', caller, /** @type {any} */ (this.#arguments));
   }
 
   /** @param {Int32Array} words */
@@ -299,23 +299,13 @@ export class Memory {
   run(name, caller, words) {
     this.check(caller);
     this.#writeArguments(words);
-    this.#settle(
-      this.#enter(caller, () => this.#core[name](this.#arguments)),
-      caller,
-    );
-  }
-
-  /**
-   * Every call that computes.
-   * @param {string} caller
-   * @param {() => number} call
-   */
-  #enter(caller, call) {
+    let status;
     try {
-      return call();
+      status = this.#core[name](this.#arguments);
     } catch (error) {
       throw this.#recover(error, caller);
     }
+    this.#settle(status, caller);
   }
 
   /**
@@ -386,7 +376,11 @@ export class Memory {
       const arg = /** @type {Block | number} */ (numbers[i]);
       numbers[i] = typeof arg === 'object' ? pointerOf(arg) : (arg ?? 0);
     }
-    return this.#enter(caller, () => /** @type {(...args: number[]) => number} */ (this.#core[name])(...numbers));
+    try {
+      return /** @type {(...args: number[]) => number} */ (this.#core[name])(...numbers);
+    } catch (error) {
+      throw this.#recover(error, caller);
+    }
   }
 
   /**
