@@ -18,6 +18,10 @@ test('the mass rule takes the fewest largest weights that reach the share', () =
   assert.deepEqual(keysOf(links(head, [0], { kind: 'mass', share: 1 })), [1, 2, 0]);
 });
 
+test('the mass rule ends where the share is reached exactly', () => {
+  assert.deepEqual(keysOf(links(headOf([[0.5, 0.25, 0.25]]), [0], { kind: 'mass', share: 0.5 })), [0]);
+});
+
 test('the top rule takes so many, the lower key first where two are equal', () => {
   const head = headOf([
     [0.25, 0.25, 0.25, 0.25],

@@ -105,6 +105,8 @@ test('a change of example puts everything in range', () => {
     if (example !== 'sentence') assert.equal(state.mask, 'none');
   }
   assert.equal(change(initialState, { heads: 3 }).head, 2);
+  assert.deepEqual(change({ ...initialState, off: [1, 7] }, { heads: 4 }).off, [1]);
+  assert.equal(change({ ...initialState, locked: true }, { cell: null }).locked, false);
   assert.equal(change(initialState, { temperature: 1e9 }).temperature, 10);
   assert.equal(change(initialState, { seed: NaN }).seed, initialState.seed);
 });
@@ -183,6 +185,12 @@ test('what is enlarged lies within the picture, holds its cell, and follows who 
   );
 });
 
+test('who zooms out far enough sees all, and no region stands in the address', () => {
+  const near = zoom(initialState, 4, { query: 50, key: 50 }, 100, 100);
+  assert.equal(near.region.length, 3);
+  assert.deepEqual(zoom(near, 1 / 8, null, 100, 100).region, []);
+});
+
 test('no more than 64 tokens are joined by lines', () => {
   const { queries, keys } = regionOf({ ...initialState, view: 'lines' }, 512, 30);
   assert.deepEqual(
@@ -249,6 +257,7 @@ test('what a program gives is checked by the same rules, and it is told what was
   checkPatch('mount', {});
   checkPatch('mount', { example: 'wide', seed: 2 ** 32 - 3, cell: null });
   assert.deepEqual(change(initialState, { head: 1.5, example: 'nope', colour: 'red' }), initialState);
+  assert.deepEqual(change(initialState, { toString: 1, constructor: 2 }), initialState);
 });
 
 test('the largest seed gives numbers', () => {

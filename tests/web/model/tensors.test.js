@@ -139,6 +139,8 @@ test('inputs whose rows sum to 1 by chance, or one-hot, are inputs', () => {
   assert.deepEqual(readTensors(writeNpy(x(1, 2, 5, 5))).query.shape, [1, 2, 5, 5]);
   const attention = { data: x(4, 4).data, shape: [4, 4] };
   assert.deepEqual(readSources([{ name: 'attention.npy', bytes: writeNpy(attention) }]).query.shape, [1, 4, 4]);
+  const halves = { data: new Float32Array(16).fill(0.5), shape: [4, 4] };
+  assert.deepEqual(readSources([{ name: 'attention.npy', bytes: writeNpy(halves) }]).query.shape, [1, 4, 4]);
 });
 
 test('given tensors are attended: packed heads, heads of their own, rectangular, with their tokens', async () => {

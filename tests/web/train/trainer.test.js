@@ -145,6 +145,19 @@ test('the same seed gives the same losses, and they fall', () => {
   assert.ok(once.at(-1) < 0.7 * once[0], `${once[0]} → ${once.at(-1)}`);
 });
 
+test('the rate rises over the first fifty steps', () => {
+  const settings = { ...small('copy'), optimizer: 'adam', rate: 0.05 };
+  const trainer = createTrainer(hl, settings);
+  const weights = () => readSafetensors(trainer.save()).tensors['head.weight'].data;
+  const before = weights();
+  trainer.step();
+  // The first step of Adam moves every weight by the rate, whatever the gradient.
+  const moved = weights().map((w, i) => Math.abs(w - before[i]));
+  const most = Math.max(...moved);
+  assert.ok(most > 0.0009 && most < 0.0011, `moved by ${most}, expected ${settings.rate / 50}`);
+  trainer.dispose();
+});
+
 test('one can look back at any snapshot, and training goes on as if one had not', () => {
   const plain = createTrainer(hl, small('copy'));
   const looked = createTrainer(hl, small('copy'));
@@ -158,6 +171,7 @@ test('one can look back at any snapshot, and training goes on as if one had not'
   assert.notDeepEqual(looked.validate(), now);
   looked.goBack(1);
   assert.deepEqual(looked.validate(), now);
+  looked.goBack(0);
   looked.goBack(0);
   assert.deepEqual(losses(looked, 10), losses(plain, 10));
   for (let i = 0; i < 120; i++) {
