@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-// The public API. The entries node.js, browser.js and inline.js give `load` a way to come by the binary.
+// The public API. The entries node.js, browser.js and inline.js tell `load` where the binary is.
 
 import { readNumber, readOptions, readShape } from './check/arguments.js';
 import { argumentError, shapeError } from './check/errors.js';
@@ -63,7 +63,8 @@ export class Headlight {
   }
 
   /**
-   * What runs here, and the state of its memory in bytes. threadsNote says why there is only one thread.
+   * The version, the flavour in use, the number of threads, and the memory in bytes. threadsNote says why there is only
+   * one thread.
    * @returns {Info}
    */
   get info() {
@@ -78,6 +79,7 @@ export class Headlight {
   }
 
   /**
+   * A tensor from nested arrays, a typed array with a shape, or another tensor. The data is copied.
    * @param {TensorLike} data
    * @param {readonly number[]} [shape] default: that of the data
    * @returns {Tensor}
@@ -149,6 +151,7 @@ export class Headlight {
   }
 
   /**
+   * Projections, attention and the output projection, with parameters of their own.
    * @param {MultiHeadOptions} options
    * @returns {MultiHeadAttention}
    */
@@ -166,7 +169,7 @@ export class Headlight {
   }
 
   /**
-   * A row of a table for every label, with a learned position added where there is a context.
+   * The row of a table for every label; with `context`, a learned position is added.
    * @param {EmbeddingOptions} options
    * @returns {Embedding}
    */
@@ -202,7 +205,7 @@ export class Headlight {
   }
 
   /**
-   * The sum of two tensors of one shape, as of a residual path.
+   * The sum of two tensors of the same shape, for a residual connection.
    * @param {TensorLike} a
    * @param {TensorLike} b
    * @returns {Tensor}
@@ -230,6 +233,7 @@ export class Headlight {
   }
 
   /**
+   * Stochastic gradient descent, with momentum where it is asked for.
    * @param {Trainable} parameters
    * @param {SgdOptions} [options]
    * @returns {Sgd}
@@ -239,6 +243,7 @@ export class Headlight {
   }
 
   /**
+   * Adam; weight decay is added to the gradient.
    * @param {Trainable} parameters
    * @param {AdamOptions} [options]
    * @returns {Adam}
@@ -248,7 +253,7 @@ export class Headlight {
   }
 
   /**
-   * Adam with weight decay apart from the gradient.
+   * Adam with decoupled weight decay.
    * @param {Trainable} parameters
    * @param {AdamOptions} [options] weightDecay is 0.01 by default
    * @returns {Adam}
@@ -258,7 +263,7 @@ export class Headlight {
   }
 
   /**
-   * A small transformer of the layers above: embedding, blocks of attention and feed-forward, head.
+   * A small transformer: embedding, blocks of attention and feed-forward, output head.
    * @param {TransformerOptions} options
    * @returns {Transformer}
    */
@@ -267,7 +272,7 @@ export class Headlight {
   }
 
   /**
-   * One that `save` has written.
+   * Loads a transformer that `save` has written.
    * @param {Uint8Array | ArrayBuffer} bytes
    * @returns {Transformer}
    */
@@ -283,8 +288,7 @@ export class Headlight {
   }
 
   /**
-   * Scales gradients so that the norm of all of them together is at most maxNorm. Where it is not finite, they stay
-   * as they are.
+   * Scales all gradients so that their common norm is at most maxNorm. If the norm is not finite, they are unchanged.
    * @param {Trainable} gradients an object of named gradients, or layers
    * @param {number} maxNorm
    * @returns {number} the norm before
@@ -294,7 +298,7 @@ export class Headlight {
   }
 
   /**
-   * Frees the tensors made inside, but for those in the result.
+   * Calls a function and frees the tensors made inside it, except those in its result.
    * @template T
    * @param {() => T} fn
    * @returns {T}

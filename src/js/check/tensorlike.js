@@ -7,17 +7,31 @@ import { decodeFloats, FLOATS } from './floats.js';
 import { quote } from './quote.js';
 import { elementCount, formatShape, MOST_AXES, MOST_ELEMENTS } from './shape.js';
 
-/** @typedef {{ readonly length: number, readonly every: Function, readonly [index: number]: NestedArray }} NestedList */
+/**
+ * @typedef {{ readonly length: number, readonly every: Function, readonly [index: number]: NestedArray }} NestedList
+ */
 /** @typedef {number | boolean | bigint | NestedList} NestedArray a number, or arrays of equal length to any depth */
-/** @typedef {Float32Array | Float64Array | Int8Array | Uint8Array | Uint8ClampedArray | Int16Array | Uint16Array | Int32Array | Uint32Array | BigInt64Array | BigUint64Array} NumberArray */
+/**
+ * @typedef {Float32Array | Float64Array | Int8Array | Uint8Array | Uint8ClampedArray | Int16Array | Uint16Array |
+ *   Int32Array | Uint32Array | BigInt64Array | BigUint64Array} NumberArray
+ */
 /**
  * An array and its shape, as a Tensor has them. A Uint16Array needs a dtype that says what it holds: 'F16' and 'BF16',
  * or 'float16' and 'bfloat16', are floats of 16 bits, 'U16' or 'uint16' integers.
- * @typedef {{ readonly data: ArrayLike<number | boolean | bigint>, readonly shape: readonly number[], readonly dtype?: string }} ShapedArray
+ * @typedef {{ readonly data: ArrayLike<number | boolean | bigint>, readonly shape: readonly number[],
+ *   readonly dtype?: string }} ShapedArray
  */
-/** @typedef {{ readonly data: unknown, readonly dims: readonly number[], readonly type?: string }} DimsArray a tensor of onnxruntime or transformers.js */
-/** @typedef {{ readonly shape: readonly number[], dataSync(): ArrayLike<unknown> }} SyncArray a tensor of TensorFlow.js */
-/** @typedef {NestedArray | NumberArray | ShapedArray | DimsArray | SyncArray} TensorLike a Tensor, nested arrays, a typed array, { data, shape }, or a tensor of another library */
+/**
+ * @typedef {{ readonly data: unknown, readonly dims: readonly number[], readonly type?: string }} DimsArray a tensor of
+ *   onnxruntime or transformers.js
+ */
+/**
+ * @typedef {{ readonly shape: readonly number[], dataSync(): ArrayLike<unknown> }} SyncArray a tensor of TensorFlow.js
+ */
+/**
+ * @typedef {NestedArray | NumberArray | ShapedArray | DimsArray | SyncArray} TensorLike a Tensor, nested arrays, a
+ *   typed array, { data, shape }, or a tensor of another library
+ */
 
 const FORMS = 'a Tensor, nested arrays, a typed array, or { data, shape }';
 const HALF = /** @type {Readonly<Record<string, keyof typeof FLOATS>>} */ ({

@@ -48,7 +48,8 @@ const compiled = new Map();
 
 /**
  * @param {Platform} platform
- * @returns {(options?: import('./load.js').LoadOptions) => Promise<Headlight>} the import stands in the types of the entries
+ * @returns {(options?: import('./load.js').LoadOptions) => Promise<Headlight>} the import stands in the types of the
+ *   entries
  */
 export function createLoad(platform) {
   return async function load(options = {}) {
@@ -112,7 +113,7 @@ async function instantiate(module, memory, name) {
 }
 
 /**
- * Offsets and signatures were read from one header when both sides were built: that of the binary must be the same.
+ * Offsets and signatures are read from one header when module and binary are built: refuses a binary of another header.
  * @param {CoreExports} core
  * @param {string} name
  */
@@ -127,7 +128,8 @@ function checkVersion(core, name) {
   const expected = formatVersion(VERSION, FINGERPRINT);
   throw new HeadlightError(
     'LOAD',
-    `load: ${name} is not of this build: it is ${got}, expected ${expected}. Take the module and the .wasm from one package`,
+    `load: ${name} is not of this build: it is ${got}, expected ${expected}. ` +
+      'Take the module and the .wasm from one package',
     { parameter: 'wasm', expected, got },
   );
 }
@@ -201,7 +203,8 @@ async function compile(source, name) {
     const start = JSON.stringify(String.fromCharCode(...bytes.subarray(0, 16)));
     throw new HeadlightError(
       'LOAD',
-      `load: ${name} is not WebAssembly: ${formatBytes(bytes.length)} that begin ${start}. Serve the .wasm file itself beside the module, or pass { wasm: url }`,
+      `load: ${name} is not WebAssembly: ${formatBytes(bytes.length)} that begin ${start}. ` +
+        'Serve the .wasm file itself beside the module, or pass { wasm: url }',
       { parameter: 'wasm', expected: '\\0asm', got: start },
     );
   }
@@ -210,7 +213,8 @@ async function compile(source, name) {
   } catch (cause) {
     throw new HeadlightError(
       'LOAD',
-      `load: ${name} (${formatBytes(bytes.length)}) does not compile: ${message(cause)}. It may be truncated, built for other features, or kept off by a Content-Security-Policy without 'wasm-unsafe-eval'`,
+      `load: ${name} (${formatBytes(bytes.length)}) does not compile: ${message(cause)}. It may be truncated, built ` +
+        "for other features, or blocked by a Content-Security-Policy without 'wasm-unsafe-eval'",
       { parameter: 'wasm', cause },
     );
   }

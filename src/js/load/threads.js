@@ -5,7 +5,10 @@ import { HeadlightError } from '../check/errors.js';
 
 /** @import { CoreExports } from '../../../dist/abi/abi.js' */
 
-/** @typedef {{ module: WebAssembly.Module, memory: WebAssembly.Memory, stack: number, number: number }} Post what a worker is sent */
+/**
+ * @typedef {{ module: WebAssembly.Module, memory: WebAssembly.Memory, stack: number, number: number }} Post what a
+ *   worker is sent
+ */
 /** @typedef {{ stop: () => void }} Thread */
 /** @typedef {(post: Post) => Promise<Thread>} StartThread resolves when the worker is about to look for work */
 
@@ -26,14 +29,16 @@ export function planThreads(asked, start) {
   if (typeof SharedArrayBuffer === 'undefined' || globalThis.crossOriginIsolated === false) {
     return {
       threads: 1,
-      note: 'threads need shared memory: serve the page with Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Embedder-Policy: require-corp',
+      note:
+        'threads need shared memory: serve the page with Cross-Origin-Opener-Policy: same-origin and ' +
+        'Cross-Origin-Embedder-Policy: require-corp',
     };
   }
   return { threads: asked === 'auto' ? Math.min(globalThis.navigator?.hardwareConcurrency ?? 4, MOST_THREADS) : asked };
 }
 
 /**
- * The limit is reserved as addresses only, but not every system has 4 GiB of them to give.
+ * Shared memory reserves addresses for its whole limit, and not every system has 4 GiB of them: halved until it fits.
  * @param {number} limit bytes
  */
 export function sharedMemory(limit) {

@@ -50,7 +50,10 @@ export class Frame {
   /** The arguments, kept apart from linear memory, which may grow while they are gathered. */
   ints;
   floats;
-  /** That of a bias, as given and as the core reads it. @type {{ given: readonly number[], wide: readonly number[] } | undefined} */
+  /**
+   * That of a bias, as given and as the core reads it.
+   * @type {{ given: readonly number[], wide: readonly number[] } | undefined}
+   */
   biasShape;
 
   /**

@@ -28,7 +28,10 @@ export function formatBytes(bytes) {
 
 /** @typedef {Tensor | Staged | undefined} Block where something lies, or nowhere */
 /** @typedef {Functions<Block>} Calls */
-/** @typedef {{ [Name in keyof Calls]: Calls[Name] extends (...args: any) => number ? Name : never }[keyof Calls]} PlainCall */
+/**
+ * @typedef {{ [Name in keyof Calls]: Calls[Name] extends (...args: any) => number ? Name : never }[keyof Calls]}
+ *   PlainCall
+ */
 /** @typedef {{ count: number, note?: string, stop(): void }} Threads those that run the calls of a memory */
 
 /** Stops the threads of a memory that nobody holds any more: an instance is held by its tensors and layers, too. */

@@ -1,5 +1,5 @@
 // Tensors: arrays in linear memory that belong to somebody. Pointers leave this file only through pointerOf, which is
-// for the files beside it, and which refuses a tensor that has been disposed: so does every access, as all of them ask it.
+// for the files beside it, and which refuses a tensor that has been disposed: so does every access, since each asks it.
 
 import { argumentError, HeadlightError } from '../check/errors.js';
 import { elementCount, formatShape, sameShape } from '../check/shape.js';
@@ -7,7 +7,10 @@ import { DISPOSE } from './disposable.js';
 
 /** @import { Memory } from './memory.js' */
 
-/** @typedef {{ readonly length: number, readonly [index: number]: NestedNumbers, [Symbol.iterator](): IterableIterator<NestedNumbers> }} NestedNumberList */
+/**
+ * @typedef {{ readonly length: number, readonly [index: number]: NestedNumbers,
+ *   [Symbol.iterator](): IterableIterator<NestedNumbers> }} NestedNumberList
+ */
 /** @typedef {number | NestedNumberList} NestedNumbers a number, or arrays of them to any depth */
 
 /** A proof that the constructor is called from this folder. */
@@ -29,10 +32,16 @@ export let shapeOf;
 /** @type {(tensor: Tensor) => number} */
 export let sizeOf;
 
-/** Makes something part of a tensor: it is disposed with it, or by its successor. @type {(tensor: Tensor, role: string, part: { dispose(): void } | null) => void} */
+/**
+ * Makes something part of a tensor: it is disposed with it, or by its successor.
+ * @type {(tensor: Tensor, role: string, part: { dispose(): void } | null) => void}
+ */
 export let own;
 
-/** Whether the values may have changed unseen, through a view that was handed out. @type {(tensor: Tensor) => boolean} */
+/**
+ * Whether the values may have changed unseen, through a view that was handed out.
+ * @type {(tensor: Tensor) => boolean}
+ */
 export let mayChange;
 
 /** Says that the values have been changed, by the core or through viewOf. @type {(tensor: Tensor) => void} */
@@ -58,7 +67,10 @@ export class Staged {
   }
 }
 
-/** All of them, before the first is touched. @type {(tensors: Record<string, Tensor>, caller: string, what: string) => void} */
+/**
+ * All of them, before the first is touched.
+ * @type {(tensors: Record<string, Tensor>, caller: string, what: string) => void}
+ */
 export let checkAlive;
 
 /** @param {Tensor} tensor @param {string} caller @param {string} parameter @returns {never} */

@@ -38,9 +38,9 @@ import { readArray } from '../ops/state.js';
  * @property {number} context the longest sequence
  * @property {number} [mlp] width inside the feed-forward part, 0 for none; default 4 · dModel
  * @property {'layer' | 'rms' | 'none'} [norm] default 'layer'
- * @property {boolean} [causal] whether a token sees only itself and what stood before; default true
- * @property {number} [std] deviation of the initial embedding; default 0.5: tokens that are far apart from the start
- *   are what heads learn to find again
+ * @property {boolean} [causal] whether a token sees only itself and the tokens before it; default true
+ * @property {number} [std] standard deviation of the initial embedding; default 0.5, so that the
+ *   embeddings of different tokens start far apart
  * @property {number} [dropout] of attention weights in training; default 0
  * @property {number} [seed] of all initial parameters and of dropout; default 0
  */
@@ -55,14 +55,18 @@ import { readArray } from '../ops/state.js';
  */
 /**
  * @template {boolean | undefined} W
- * @typedef {[W] extends [true] ? Tensor[] : [W] extends [false | undefined] ? undefined : Tensor[] | undefined} EachGiven
+ * @typedef {[W] extends [true] ? Tensor[] : [W] extends [false | undefined] ? undefined : Tensor[] | undefined}
+ *   EachGiven
  */
 /** @typedef {{ labelSmoothing?: number }} LearnOptions */
-/** @typedef {{ norm1: Norm | null, attention: MultiHeadAttention, norm2: Norm | null, up: Linear | null, gelu: Gelu | null, down: Linear | null }} Block */
+/**
+ * @typedef {{ norm1: Norm | null, attention: MultiHeadAttention, norm2: Norm | null, up: Linear | null,
+ *   gelu: Gelu | null, down: Linear | null }} Block
+ */
 /** @typedef {{ loss: number, correct: number, counted: number }} StepResult */
 
 const OPTIONS = ['layers', 'dModel', 'numHeads', 'vocab', 'context', 'mlp', 'norm', 'causal', 'std', 'dropout', 'seed'];
-/** More names than these an error does not list. */
+/** An error lists at most this many names. */
 const MOST_MISSING = 8;
 const SIZE = { integer: true, least: 1, most: 2 ** 20 };
 const NORMS = /** @type {const} */ (['layer', 'rms', 'none']);
@@ -135,8 +139,8 @@ function readSavedOptions({ headlight }) {
 }
 
 /**
- * What save() has written. The options decide how much is built: they are held against the tensors of the file before
- * anything is.
+ * Reads what save() has written. The options decide how much is built: they are compared with the tensors of the file
+ * before anything is built.
  * @param {ArrayBuffer | ArrayBufferView} bytes
  */
 export function readSavedTransformer(bytes) {
@@ -150,7 +154,7 @@ export function readSavedTransformer(bytes) {
     expected.push(name);
     const range = ranges[name];
     if (range && !sameShape(range.shape, shape)) throw shapeError(caller, name, range.shape, formatShape(shape));
-    // A million layers may be claimed: there is no need to list all that is missing.
+    // The file may claim a million layers: only the first missing names are listed.
     if (expected.length > got.length + MOST_MISSING) {
       const missing = expected.filter((other) => !(other in ranges)).slice(0, MOST_MISSING);
       const details = { parameter: missing[0], expected, got };
@@ -183,7 +187,7 @@ export class Transformer {
     const makeNorm = () => (norm === 'none' ? null : norm === 'rms' ? hl.rmsNorm({ width }) : hl.layerNorm({ width }));
     this.#hl = hl;
     this.#memory = memory;
-    // Where one of them does not fit any more, the end of the scope frees those before it.
+    // If one of them does not fit, the end of the scope frees those before it.
     const { embedding, blocks, last, head } = hl.scope(() => ({
       embedding: hl.embedding({ count: vocab, width, context, std, seed: next() }),
       blocks: Array.from({ length: layers }, () => ({
@@ -208,7 +212,10 @@ export class Transformer {
   }
 
   #named() {
-    /** @type {Record<string, { parameters: Record<string, Tensor>, gradients: Record<string, Tensor>, zeroGrad(): unknown, dispose(): void }>} */
+    /**
+     * @type {Record<string, { parameters: Record<string, Tensor>, gradients: Record<string, Tensor>,
+     *   zeroGrad(): unknown, dispose(): void }>}
+     */
     const named = { embedding: this.#embedding };
     this.#blocks.forEach((block, i) => {
       for (const [name, layer] of Object.entries(block))
@@ -305,7 +312,7 @@ export class Transformer {
   }
 
   /**
-   * The loss without a trace.
+   * The loss alone: no gradients, no dropout, nothing saved for backward.
    * @param {TensorLike} labels (B,T)
    * @param {TensorLike} targets (B,T)
    * @returns {StepResult}

@@ -25,7 +25,10 @@ import { pointToVisibility, readVisibility, VISIBILITY_OPTIONS } from './visibil
  * @typedef {VisibilityOptions<W, S, P, B> & { heads?: number, kvHeads?: number }} AttentionOptions
  */
 /** @typedef {{ block: Tensor | Staged, shape: readonly number[] }} Taken */
-/** @typedef {{ batch: number, heads: number, rows: number, width: number, stride: [number, number, number] }} Form how an array divides into heads */
+/**
+ * @typedef {{ batch: number, heads: number, rows: number, width: number, stride: [number, number, number] }} Form how
+ *   an array divides into heads
+ */
 /** @typedef {ForwardShapes & Record<'dQuery' | 'dKey' | 'dValue', readonly number[]>} Shapes */
 
 const ATTENTION_OPTIONS = [...VISIBILITY_OPTIONS, 'heads', 'kvHeads'];

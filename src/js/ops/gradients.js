@@ -21,7 +21,8 @@ import { viewOf } from '../memory/tensor.js';
  * There where there is a bias, and its gradient is not declined.
  * @template {BiasChoice} B
  * @template {boolean | undefined} D
- * @typedef {[D] extends [true | undefined] ? Given<B> : [D] extends [false] ? undefined : Tensor | undefined} BiasGradient
+ * @typedef {[D] extends [true | undefined] ? Given<B> : [D] extends [false] ? undefined : Tensor | undefined}
+ *   BiasGradient
  */
 /**
  * @template {boolean | undefined} [D=boolean | undefined]

@@ -21,12 +21,14 @@ import { pointToVisibility, readVisibility, VISIBILITY_OPTIONS } from './visibil
 /** @import { Layout } from './layouts.js' */
 /** @import { StateEntry } from './state.js' */
 /** @import { MultiHeadOptions } from './multihead_options.js' */
-/** @import { BiasChoice, Dropout, PastChoice, ScoresChoice, Visibility, VisibilityOptions, WeightsChoice } from './visibility.js' */
+/** @import { BiasChoice, PastChoice, ScoresChoice, WeightsChoice } from './visibility.js' */
+/** @import { Dropout, Visibility, VisibilityOptions } from './visibility.js' */
 
 /** @typedef {'wq' | 'wk' | 'wv' | 'wo' | 'bq' | 'bk' | 'bv' | 'bo' | 'biasK' | 'biasV'} ParameterName */
 /**
  * Weights are (out, in).
- * @typedef {{ wq: Tensor, wk: Tensor, wv: Tensor, wo?: Tensor, bq?: Tensor, bk?: Tensor, bv?: Tensor, bo?: Tensor, biasK?: Tensor, biasV?: Tensor }} Parameters
+ * @typedef {{ wq: Tensor, wk: Tensor, wv: Tensor, wo?: Tensor, bq?: Tensor, bk?: Tensor, bv?: Tensor, bo?: Tensor,
+ *   biasK?: Tensor, biasV?: Tensor }} Parameters
  */
 /** @typedef {Partial<Record<ParameterName, Tensor>>} Gradients of the parameters, by their names */
 /**
@@ -81,7 +83,10 @@ export class MultiHeadAttention {
   #training = false;
   /** Forwards with dropout so far: each has a mask of its own. */
   #step = 0;
-  /** The weights in the order in which the core reads them. @type {{ at: number, name: ParameterName, weight: Tensor, packed: Tensor, version: number }[]} */
+  /**
+   * The weights in the order in which the core reads them.
+   * @type {{ at: number, name: ParameterName, weight: Tensor, packed: Tensor, version: number }[]}
+   */
   #packed = [];
   /** @type {{ at: number, name: ParameterName, vector: Tensor }[]} */
   #vectors = [];
@@ -361,7 +366,8 @@ export class MultiHeadAttention {
       if (!pass || pass.kept.disposed)
         throw new HeadlightError(
           'STATE',
-          `${caller}: there is no forward with train: true to go back through; each serves one backward, until the next forward`,
+          `${caller}: there is no forward with train: true to go back through; ` +
+            'each serves one backward, until the next forward',
         );
       frame.resume(pass.kept);
       pointToIncoming(

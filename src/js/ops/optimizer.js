@@ -27,7 +27,11 @@ import { shapeOf, sizeOf, Tensor, touch } from '../memory/tensor.js';
  * @property {number} [eps] default 1e-8
  * @property {number} [weightDecay] default 0; of adamW 0.01
  */
-/** steps: so many it has taken part in. @typedef {{ name: string, tensor: Tensor, gradient: (given: Map<string, unknown>) => unknown, steps: number, state: readonly Tensor[] }} Entry */
+/**
+ * steps: so many it has taken part in.
+ * @typedef {{ name: string, tensor: Tensor, gradient: (given: Map<string, unknown>) => unknown, steps: number,
+ *   state: readonly Tensor[] }} Entry
+ */
 
 const NOT_NEGATIVE = { least: 0 };
 /** @type {readonly [number, number]} */
@@ -226,7 +230,12 @@ export class Sgd extends Optimizer {
 export class Adam extends Optimizer {
   #decoupled;
 
-  /** @param {Memory} memory @param {'adam' | 'adamW'} caller @param {Trainable} parameters @param {AdamOptions} options */
+  /**
+   * @param {Memory} memory
+   * @param {'adam' | 'adamW'} caller
+   * @param {Trainable} parameters
+   * @param {AdamOptions} options
+   */
   constructor(memory, caller, parameters, options) {
     const given = readOptions(caller, options, ['lr', 'betas', 'eps', 'weightDecay']);
     const betas = given.betas === undefined ? DEFAULT_BETAS : readBetas(caller, given.betas);

@@ -42,10 +42,16 @@ import { readPast } from './past.js';
  * @property {Out} [out] tensors that take the results instead of new ones; none of them may be an input
  * @property {boolean} [train] keep what backward needs, for this call; in a layer also: dropout on
  */
-/** @typedef {{ p: number, seed?: number } | { p: number, keep: TensorLike }} DropoutOptions keep: an explicit 0/1 tensor (B,H,T,S) */
+/**
+ * @typedef {{ p: number, seed?: number } | { p: number, keep: TensorLike }} DropoutOptions keep: an explicit 0/1 tensor
+ *   (B,H,T,S)
+ */
 /** @typedef {Tensor | { output?: Tensor, weights?: Tensor, scores?: Tensor }} Out a tensor alone is the output's */
 
-/** @typedef {{ batch: number, heads: number, kvHeads: number, queries: number, keys: number, past: number, appended: number }} Sizes keys counts the past, not what is appended */
+/**
+ * @typedef {{ batch: number, heads: number, kvHeads: number, queries: number, keys: number, past: number,
+ *   appended: number }} Sizes keys counts the past, not what is appended
+ */
 /**
  * The options as they were read.
  * @typedef {object} Visibility
@@ -132,7 +138,11 @@ export function readVisibility(frame, caller, options, training) {
   };
 }
 
-/** 0 is none, and what float32 cannot tell from 0 would be none as well. @param {string} caller @param {unknown} value */
+/**
+ * 0 is none, and what float32 cannot tell from 0 would be none as well.
+ * @param {string} caller
+ * @param {unknown} value
+ */
 function readSoftcap(caller, value) {
   const softcap = readNumber(caller, 'softcap', value, NOT_NEGATIVE);
   if (Math.fround(softcap) === 0 && softcap > 0)
@@ -154,7 +164,12 @@ function readOffset(caller, offset) {
   return readIntegers(caller, 'offset', /** @type {ArrayLike<unknown>} */ (offset), POSITION);
 }
 
-/** @param {Frame} frame @param {string} caller @param {NonNullable<VisibilityOptions['dropout']>} dropout @returns {Dropout} */
+/**
+ * @param {Frame} frame
+ * @param {string} caller
+ * @param {NonNullable<VisibilityOptions['dropout']>} dropout
+ * @returns {Dropout}
+ */
 function readDropout(frame, caller, dropout) {
   checkOptions(caller, dropout, ['p', 'seed', 'keep'], 'dropout');
   const { p, seed = 0, keep } = /** @type {{ p: number, seed?: number, keep?: TensorLike }} */ (dropout);
