@@ -87,6 +87,7 @@ VERB vec bits_splat(uint32_t x) { return wasm_i32x4_splat((int32_t)x); }
 VERB vec bits_load(const uint32_t *p) { return wasm_v128_load(p); }
 VERB vec bits_add(vec a, vec b) { return wasm_i32x4_add(a, b); }
 VERB vec bits_mul(vec a, vec b) { return wasm_i32x4_mul(a, b); }
+VERB vec bits_and(vec a, vec b) { return wasm_v128_and(a, b); }
 VERB vec bits_xor(vec a, vec b) { return wasm_v128_xor(a, b); }
 VERB vec bits_shift_left(vec a, uint32_t n) { return wasm_i32x4_shl(a, n); }
 VERB vec bits_shift_right(vec a, uint32_t n) { return wasm_u32x4_shr(a, n); }
@@ -95,24 +96,43 @@ VERB vec bits_load_splat(const uint32_t *p) { return wasm_v128_load32_splat(p); 
 VERB void bits_store(uint32_t *p, vec x) { wasm_v128_store(p, x); }
 
 /* Whole numbers: lanes of 32 bits, eight words of 16, sixteen bytes. The narrower ones saturate. */
-VERB vec vec_round(vec x) { return wasm_i32x4_trunc_sat_f32x4(wasm_f32x4_nearest(x)); }
+VERB vec vec_nearest(vec x) { return wasm_f32x4_nearest(x); }
+/* The nearest whole number, of |x| < 2²²: in the sum the last digit is 1. */
+VERB vec vec_round(vec x) {
+  const float digits = 0x1.8p23f;
+  return wasm_i32x4_sub(wasm_f32x4_add(x, wasm_f32x4_splat(digits)), wasm_f32x4_splat(digits));
+}
 VERB vec vec_of_bits(vec x) { return wasm_f32x4_convert_i32x4(x); }
 VERB vec words_of(vec a, vec b) { return wasm_i16x8_narrow_i32x4(a, b); }
 VERB vec bytes_of(vec a, vec b) { return wasm_i8x16_narrow_i16x8(a, b); }
-VERB vec words_load_bytes(const int8_t *p) { return wasm_i16x8_load8x8(p); }
-VERB vec bytes_load(const int8_t *p) { return wasm_v128_load(p); }
+VERB vec bytes_load(const uint8_t *p) { return wasm_v128_load(p); }
+VERB void bytes_store(uint8_t *p, vec x) { wasm_v128_store(p, x); }
+VERB vec bytes_add(vec a, vec b) { return wasm_i8x16_add(a, b); }
+VERB vec words_shift_right(vec a, uint32_t n) { return wasm_u16x8_shr(a, n); }
+
+/* The same of words: lanes of the first four, and of the last. */
+VERB vec bits_of_words_first(vec low, vec high) { return wasm_i16x8_shuffle(low, high, 0, 8, 1, 9, 2, 10, 3, 11); }
+VERB vec bits_of_words_last(vec low, vec high) { return wasm_i16x8_shuffle(low, high, 4, 12, 5, 13, 6, 14, 7, 15); }
+
+/* Words of which `low` and `high` are the bytes: of the first eight bytes of both, and of the last. */
+VERB vec words_of_bytes_first(vec low, vec high) {
+  return wasm_i8x16_shuffle(low, high, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+}
+VERB vec words_of_bytes_last(vec low, vec high) {
+  return wasm_i8x16_shuffle(low, high, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+}
 
 /* Lane i: a₂ᵢ·b₂ᵢ + a₂ᵢ₊₁·b₂ᵢ₊₁ of words. */
 VERB vec words_dot(vec a, vec b) { return wasm_i32x4_dot_i16x8(a, b); }
 
-/* Lane i: sum + Σ x·w of its four bytes, w signed, x unsigned. Processors differ in what they make of x beyond
+/* Lane i: sum + Σ x·w of its four bytes, x signed, w unsigned. Processors differ in what they make of w beyond
  * 127; the plain flavour has no instruction for it. */
 VERB vec bytes_dot(vec x, vec w, vec sum) {
 #if defined(__wasm_relaxed_simd__) && defined(__wasm__)
-  return wasm_i32x4_relaxed_dot_i8x16_i7x16_add(w, x, sum);
+  return wasm_i32x4_relaxed_dot_i8x16_i7x16_add(x, w, sum);
 #else
-  vec low = wasm_i32x4_dot_i16x8(wasm_u16x8_extend_low_u8x16(x), wasm_i16x8_extend_low_i8x16(w));
-  vec high = wasm_i32x4_dot_i16x8(wasm_u16x8_extend_high_u8x16(x), wasm_i16x8_extend_high_i8x16(w));
+  vec low = wasm_i32x4_dot_i16x8(wasm_i16x8_extend_low_i8x16(x), wasm_u16x8_extend_low_u8x16(w));
+  vec high = wasm_i32x4_dot_i16x8(wasm_i16x8_extend_high_i8x16(x), wasm_u16x8_extend_high_u8x16(w));
   return bits_add(sum, bits_add(wasm_i32x4_shuffle(low, high, 0, 2, 4, 6), wasm_i32x4_shuffle(low, high, 1, 3, 5, 7)));
 #endif
 }

@@ -1,16 +1,16 @@
-#include "kernels/gemm_int8.h"
+#include "kernels/gemm_int8_layout.h"
 
 /* ---- which form ---------------------------------------------------------------------------------------------- */
 
-/* The relaxed dot product is one instruction where it neither saturates on the way nor loses the eighth bit of x;
+/* The relaxed dot product is one instruction where it neither saturates on the way nor loses the eighth bit of w;
  * elsewhere it is five, and pairs are as fast. What it does shows in what it gives. */
-static bool dots_are(const uint8_t x[16], const int8_t w[16], bool as_unsigned) {
+static bool dots_are(const int8_t x[16], const uint8_t w[16], bool as_unsigned) {
   int32_t got[4];
   bool same = true;
   bits_store((uint32_t *)got, bytes_dot(bits_load((const uint32_t *)x), bits_load((const uint32_t *)w), bits_splat(7)));
   for (int lane = 0; lane < 4; lane++) {
     int32_t sum = 7;
-    for (int i = 4 * lane; i < 4 * lane + 4; i++) sum += w[i] * (as_unsigned ? (int32_t)x[i] : (int32_t)(int8_t)x[i]);
+    for (int i = 4 * lane; i < 4 * lane + 4; i++) sum += x[i] * (as_unsigned ? (int32_t)w[i] : (int32_t)(int8_t)w[i]);
     same = same && got[lane] == sum;
   }
   return same;
@@ -18,13 +18,13 @@ static bool dots_are(const uint8_t x[16], const int8_t w[16], bool as_unsigned) 
 
 int8_form gemm_int8_form(void) {
   /* Not constants: what the compiler makes of them need not be what the processor does. */
-  static volatile uint8_t x[16] = {255, 255, 255, 255, 200, 1, 255, 127, 128, 0, 3, 129, 7, 250, 90, 255};
-  static volatile int8_t w[16] = {127, 127, 127, 127, -127, -1, -127, 5, 127, 9, -100, 127, 1, 2, 3, -127};
-  uint8_t some_x[16];
-  int8_t some_w[16];
+  static volatile uint8_t w[16] = {255, 255, 255, 255, 200, 1, 255, 127, 128, 0, 3, 129, 7, 250, 90, 255};
+  static volatile int8_t x[16] = {127, 127, 127, 127, -127, -1, -127, 5, 127, 9, -100, 127, 1, 2, 3, -127};
+  uint8_t some_w[16];
+  int8_t some_x[16];
   for (int i = 0; i < 16; i++) {
-    some_x[i] = x[i];
     some_w[i] = w[i];
+    some_x[i] = x[i];
   }
   if (!HL_SIMD_RELAXED) return INT8_PAIRS;
   return dots_are(some_x, some_w, true)    ? INT8_UNSIGNED_QUADS
@@ -32,11 +32,7 @@ int8_form gemm_int8_form(void) {
                                            : INT8_PAIRS;
 }
 
-/* Integers in a 32-bit lane, and steps of that many in a row. */
-static size_t group(int8_form form) { return form == INT8_PAIRS ? 2 : 4; }
-static size_t steps(size_t in, int8_form form) { return (in + group(form) - 1) / group(form); }
-
-/* ---- packing ------------------------------------------------------------------------------------------------- */
+/* ---- packing x ----------------------------------------------------------------------------------------------- */
 
 /* The largest magnitude of a row; NaN where one of its numbers is not finite. */
 static float magnitude(const float *row, size_t n) {
@@ -46,7 +42,7 @@ static float magnitude(const float *row, size_t n) {
   for (; i + 4 <= n; i += 4) {
     vec x = vec_load(row + i);
     most = vec_max(most, vec_abs(x));
-    zero_or_nan = vec_fma(x, vec_splat(0), zero_or_nan);
+    zero_or_nan = vec_nan_unless_finite(zero_or_nan, x);
   }
   vec_store(lanes, most);
   vec_store(lanes + 4, zero_or_nan);
@@ -62,163 +58,224 @@ static float magnitude(const float *row, size_t n) {
   return result + finite;
 }
 
-/* Sixteen numbers, of which those from n on are 0, times the factor and rounded, as 16-bit integers. */
-static void round_16(vec words[2], const float *x, size_t n, vec factor) {
-  float some[16] = {0};
-  vec whole[4];
-  if (n < 16) {
+/* The step of numbers up to a magnitude; NaN of NaN. A smaller one would lose its digits, and have no inverse. */
+static float scale_of(float most, float levels) {
+  float scale = most / levels;
+  return scale < 0x1p-126f ? 0x1p-126f : scale;
+}
+
+/* BLOCK numbers times the factor; those from n on are 0. */
+static void scale_block(vec scaled[4], const float *x, size_t n, vec factor) {
+  float some[BLOCK] = {0};
+  if (n < BLOCK) {
     for (size_t i = 0; i < n; i++) some[i] = x[i];
     x = some;
   }
-  for (int i = 0; i < 4; i++) whole[i] = vec_round(vec_mul(vec_load(x + 4 * i), factor));
-  for (int i = 0; i < 2; i++) words[i] = words_of(whole[2 * i], whole[2 * i + 1]);
+  for (int i = 0; i < 4; i++) scaled[i] = vec_mul(vec_load(x + 4 * i), factor);
 }
 
-static int32_t levels(size_t in, int8_form form) {
-  size_t room = (size_t)INT32_MAX / 127 / (in ? in : 1), most = form == INT8_PAIRS ? 32767 : 127;
-  return (int32_t)(room < most ? room : most);
+static void store_lanes(uint32_t *to, size_t width, vec lanes) {
+  uint32_t some[4];
+  bits_store(some, lanes);
+  for (int i = 0; i < 4; i++) to[i * width] = some[i];
 }
 
-static float inverse(float scale) { return scale > 0 ? 1 / scale : 0; }
+static vec rounded_words(const vec x[2]) { return words_of(vec_round(x[0]), vec_round(x[1])); }
 
-size_t gemm_int8_left_row(size_t in) { return steps(in, INT8_PAIRS) + 1; }
+static uint32_t lanes_sum(vec x) {
+  uint32_t lanes[4];
+  bits_store(lanes, x);
+  return lanes[0] + lanes[1] + lanes[2] + lanes[3];
+}
 
-/* A panel is scales[width], then lanes[steps][width]. */
+/* A lane of a group of n inputs, in pairs. Gives the place of the next one. */
+static uint32_t *pack_pairs(uint32_t *to, size_t width, const float *x, size_t n, vec factor) {
+  uint32_t *start = to;
+  vec sum = bits_splat(0);
+  to += width;
+  for (size_t k = 0; k < n; k += BLOCK) {
+    vec scaled[4];
+    scale_block(scaled, x + k, n - k, factor);
+    for (int i = 0; i < 2; i++, to += 4 * width) {
+      vec words = rounded_words(scaled + 2 * i);
+      sum = bits_add(sum, words_dot(words, bits_splat(0x00010001)));
+      store_lanes(to, width, words);
+    }
+  }
+  *start = (uint32_t)-WORD_OFFSET * lanes_sum(sum);
+  return to;
+}
+
+/* The same in quads. */
+static uint32_t *pack_quads(uint32_t *to, size_t width, const float *x, size_t n, vec factor, bool as_unsigned) {
+  const size_t part = (1 + round_up(n, BLOCK) / 4) * width;
+  vec sums[2] = {bits_splat(0), bits_splat(0)};
+  for (size_t k = 0; k < n; k += BLOCK) {
+    vec scaled[4], parts[2][4];
+    scale_block(scaled, x + k, n - k, factor);
+    for (int i = 0; i < 4; i++) {
+      vec whole = vec_nearest(scaled[i]), share = vec_nearest(vec_mul(whole, vec_splat(1.0f / (HIGH + LOW))));
+      vec rest = vec_sub(whole, vec_mul(share, vec_splat(HIGH + LOW)));
+      parts[0][i] = vec_add(share, rest);
+      parts[1][i] = vec_sub(share, rest);
+    }
+    for (int p = 0; p < 2; p++) {
+      vec bytes = bytes_of(rounded_words(parts[p]), rounded_words(parts[p] + 2));
+      sums[p] = bytes_dot(bytes, bits_splat(0x01010101), sums[p]);
+      store_lanes(to + (size_t)p * part + (1 + k / 4) * width, width, bytes);
+    }
+  }
+  for (int p = 0; p < 2; p++) to[(size_t)p * part] = as_unsigned ? (uint32_t)-BYTE_OFFSET * lanes_sum(sums[p]) : 0;
+  return to + 2 * part;
+}
+
+size_t gemm_int8_left_row(size_t in) { return 1 + round_up(in, BLOCK) / 2 + 2 * ((in + GROUP - 1) / GROUP); }
+
 void gemm_int8_pack_left(float *panels, size_t width, const float *x, size_t rows, size_t in, int8_form form) {
-  const vec flip = bits_splat(form == INT8_UNSIGNED_QUADS ? 0x80808080 : 0);
-  const size_t per_16 = 16 / group(form), all = steps(in, form);
+  const float levels = form == INT8_PAIRS ? PAIR_LEVELS : QUAD_LEVELS;
   for (size_t r = 0; r < round_up(rows, width); r++) {
+    const float *row = x + (r < rows ? r * in : 0);
     float *panel = panels + (r - r % width) * gemm_int8_left_row(in) + r % width;
-    uint32_t *to = (uint32_t *)(panel + width), lanes[8];
-    float scale = r < rows ? magnitude(x + r * in, in) / (float)levels(in, form) : 0;
+    const float scale = r < rows ? scale_of(magnitude(row, in), levels) : 0;
+    const vec factor = vec_splat(scale > 0 ? 1 / scale : 0);
+    uint32_t *to = (uint32_t *)(panel + width);
     panel[0] = scale;
-    for (size_t step = 0; step < all; step += per_16) {
-      size_t k = step * group(form);
-      vec words[2] = {bits_splat(0), bits_splat(0)};
-      if (r < rows) round_16(words, x + r * in + k, in - k < 16 ? in - k : 16, vec_splat(inverse(scale)));
-      if (form != INT8_PAIRS) words[0] = bits_xor(bytes_of(words[0], words[1]), flip);
-      bits_store(lanes, words[0]);
-      bits_store(lanes + 4, words[1]);
-      for (size_t i = 0; i < per_16 && step + i < all; i++) to[(step + i) * width] = lanes[i];
+    for (size_t k = 0; k < in; k += GROUP) {
+      size_t n = least(in - k, GROUP);
+      to = form == INT8_PAIRS ? pack_pairs(to, width, row + k, n, factor)
+                              : pack_quads(to, width, row + k, n, factor, form == INT8_UNSIGNED_QUADS);
     }
   }
 }
 
-/* A packed weight: its form; the scale of every column and where its sum starts, −128 · Σ w to undo what is added
- * to an unsigned x; panels[columns / TILE_COLS][steps][TILE_COLS][group] of bytes. */
-typedef struct {
-  float *scales;
-  int32_t *starts;
-  int8_t *panels;
-} weight_parts;
-
-enum { HEADER = 4 };
-
-static weight_parts parts(const float *packed, size_t out) {
-  float *scales = (float *)packed + HEADER, *starts = scales + round_up(out, TILE_COLS);
-  return (weight_parts){scales, (int32_t *)starts, (int8_t *)(starts + round_up(out, TILE_COLS))};
-}
+/* ---- packing weights ----------------------------------------------------------------------------------------- */
 
 uint64_t gemm_int8_packed_weight(uint32_t out, uint32_t in) {
-  uint64_t columns = ((uint64_t)out + TILE_COLS - 1) / TILE_COLS * TILE_COLS;
-  return HEADER + columns * (2 + ((uint64_t)in + 3) / 4);
+  return HEADER + ((uint64_t)out + TILE_COLS - 1) / TILE_COLS * (panel_bytes(in) / 4);
 }
 
 int8_form gemm_int8_form_of(const float *packed_weight) { return (int8_form)packed_weight[0]; }
 
-void gemm_int8_pack_weight(float *packed, const float *weight, uint32_t out, uint32_t in, int8_form form) {
-  weight_parts p = parts(packed, out);
-  size_t all = steps(in, form), lane = group(form);
-  packed[0] = (float)form;
-  for (size_t j = 0; j < round_up(out, TILE_COLS); j++) {
-    const float *row = weight + j * in;
-    int8_t *to = p.panels + (j - j % TILE_COLS) * all * lane + j % TILE_COLS * lane;
-    float scale = j < out ? magnitude(row, in) / 127 : 0;
-    int32_t sum = 0;
-    for (size_t k = 0; k < all * lane; k++) {
-      int8_t q = j < out && k < in && scale > 0 ? (int8_t)__builtin_nearbyintf(row[k] * inverse(scale)) : 0;
-      to[k / lane * TILE_COLS * lane + k % lane] = q;
-      sum += q;
+/* The upper half of the least float of so few digits that is no smaller; of NaN, one. */
+static uint16_t half_above(float scale) {
+  union {
+    float number;
+    uint32_t bits;
+  } x = {scale};
+  return scale == scale ? (uint16_t)((x.bits + 0xffff) >> 16) : 0x7fc0;
+}
+
+static float of_half(uint16_t half) {
+  union {
+    uint32_t bits;
+    float number;
+  } x = {(uint32_t)half << 16};
+  return x.number;
+}
+
+/* Where a weight lies in a block: input k of column j. Vectors of pairs hold two inputs of eight columns, those of
+ * quads four inputs of four columns. */
+static size_t byte_in_block(size_t k, size_t j, int8_form form) {
+  return form == INT8_PAIRS ? k / 2 * VECTOR + 2 * j + k % 2 : (k / 4 * 2 + j / 4) * VECTOR + 4 * (j % 4) + k % 4;
+}
+
+/* Column j of a group of n inputs. In pairs the ninth bit is the highest, in quads the lowest. */
+static void pack_group(uint8_t *packed, size_t j, const float *weight, size_t n, int8_form form) {
+  const uint16_t half = half_above(scale_of(magnitude(weight, n), WEIGHT_LEVELS));
+  const float inverse = half < 0x7f80 ? 1 / of_half(half) : 0;
+  const vec offset = bits_splat(form == INT8_SIGNED_QUADS ? 0 : WORD_OFFSET);
+  const uint32_t byte_from = form == INT8_PAIRS ? 0 : 1, bit_from = form == INT8_PAIRS ? 8 : 0;
+  uint8_t *bits = packed + SCALES, *bytes = bits + (n + BLOCK - 1) / BLOCK * VECTOR;
+  ((uint16_t *)packed)[j] = half;
+  for (size_t k = 0; k < n; k += BLOCK, bits += VECTOR, bytes += BLOCK_BYTES) {
+    uint32_t w[BLOCK];
+    vec scaled[4];
+    scale_block(scaled, weight + k, n - k, vec_splat(inverse));
+    for (int i = 0; i < 4; i++) bits_store(w + 4 * i, bits_add(vec_round(scaled[i]), offset));
+    for (size_t i = 0; i < BLOCK; i++) {
+      const size_t at = byte_in_block(i, j, form);
+      bytes[at] = (uint8_t)(w[i] >> byte_from);
+      bits[at % VECTOR] |= (uint8_t)((w[i] >> bit_from & 1) << at / VECTOR);
     }
-    p.scales[j] = scale;
-    p.starts[j] = form == INT8_UNSIGNED_QUADS ? -128 * sum : 0;
+  }
+}
+
+void gemm_int8_pack_weight(float *packed, const float *weight, uint32_t out, uint32_t in, int8_form form) {
+  const uint64_t size = gemm_int8_packed_weight(out, in);
+  for (uint64_t i = 0; i < size; i++) packed[i] = 0;
+  packed[0] = (float)form;
+  for (size_t j = 0; j < out; j++) {
+    uint8_t *group = panel_of(packed, j, in);
+    for (size_t k = 0; k < in; k += GROUP) {
+      pack_group(group, j % TILE_COLS, weight + j * in + k, least(in - k, GROUP), form);
+      group += panel_bytes(GROUP);
+    }
   }
 }
 
 /* ---- multiplying --------------------------------------------------------------------------------------------- */
 
-typedef struct {
-  const float *scales;
-  const int32_t *starts;
-  const int8_t *bytes;
-} right_panel;
-
-/* As the float kernel: `rows` by 8 of c. */
-VERB void multiply(int rows, bool quads, float *c, size_t stride, const float *base, const float *a, size_t width,
-                   const right_panel *b, size_t steps) {
-  const uint32_t *x = (const uint32_t *)(a + width);
-  const int8_t *w = b->bytes;
-  vec acc[INT8_TILE_ROWS][2];
-  for (int r = 0; r < rows; r++) {
-    acc[r][0] = bits_load((const uint32_t *)b->starts);
-    acc[r][1] = bits_load((const uint32_t *)b->starts + 4);
-  }
-  for (size_t k = steps; k > 0; k--) {
-    vec w0 = quads ? bytes_load(w) : words_load_bytes(w);
-    vec w1 = quads ? bytes_load(w + 16) : words_load_bytes(w + 8);
-    for (int r = 0; r < rows; r++) {
-      vec xr = bits_load_splat(x + r);
-      acc[r][0] = quads ? bytes_dot(xr, w0, acc[r][0]) : bits_add(acc[r][0], words_dot(xr, w0));
-      acc[r][1] = quads ? bytes_dot(xr, w1, acc[r][1]) : bits_add(acc[r][1], words_dot(xr, w1));
-    }
-    x += width;
-    w += quads ? 32 : 16;
-  }
-  for (int r = 0; r < rows; r++) {
-    vec scale = vec_load_splat(a + r);
-    for (int half = 0; half < 2; half++) {
-      vec factor = vec_mul(scale, vec_load(b->scales + 4 * half));
-      vec_store(c + (size_t)r * stride + 4 * half,
-                vec_fma(vec_of_bits(acc[r][half]), factor, vec_load(base + 4 * half)));
-    }
+static void open_scales(int8_weights *w, float unit) {
+  const uint8_t *from = w->packed;
+  float(*scales)[TILE_COLS] = w->scales;
+  for (size_t left = w->blocks; left > 0; left -= least(left, GROUP_BLOCKS), scales++) {
+    const vec halves = bytes_load(from), zero = bits_splat(0);
+    vec_store(*scales, vec_mul(bits_of_words_first(zero, halves), vec_splat(unit)));
+    vec_store(*scales + 4, vec_mul(bits_of_words_last(zero, halves), vec_splat(unit)));
+    from = group_at(from, left).end;
   }
 }
 
-typedef void tile(float *c, size_t stride, const float *base, const float *a, size_t width, const right_panel *b,
-                  size_t steps);
+/* Rows whose sums are held at a time. */
+enum { HELD_ROWS = 60 };
 
-#define TILE(n, form, quads)                                                                                           \
-  KERNEL static void form##_##n(float *c, size_t stride, const float *base, const float *a, size_t width,              \
-                                const right_panel *b, size_t steps) {                                                  \
-    multiply(n, quads, c, stride, base, a, width, b, steps);                                                           \
+/* sums(rows, 8) of rows first.. of x. */
+static void multiply_panel(float *sums, const gemm_left *x, size_t first, size_t rows, const uint8_t *panel,
+                           bool as_quads) {
+  const size_t left_row = gemm_int8_left_row(x->in);
+  const float *left = x->panels + first * left_row + x->width;
+  int8_weights w;
+  for (size_t i = 0; i < rows * TILE_COLS; i += 4) vec_store(sums + i, vec_splat(0));
+  for (size_t k = 0; k < x->in; k += GROUPS * GROUP) {
+    w.packed = panel;
+    w.blocks = (least(x->in - k, GROUPS * GROUP) + BLOCK - 1) / BLOCK;
+    open_scales(&w, as_quads ? 2 : 1);
+    if (!as_quads && x->width >= INT8_OPENED_FROM) int8_open_words(&w);
+    for (size_t r = 0; r < rows; r += x->width) {
+      int8_tile *run = (as_quads ? int8_quads : int8_pairs)[least(rows - r, x->width) - 1];
+      run(sums + r * TILE_COLS, left + r * left_row, x->width, &w);
+    }
+    left += x->width * (w.blocks * (BLOCK / 2) + GROUPS * (as_quads ? 2 : 1));
+    panel += panel_bytes(GROUPS * GROUP);
   }
-#define TILES(form, quads)                                                                                             \
-  TILE(1, form, quads) TILE(2, form, quads) TILE(3, form, quads) TILE(4, form, quads) TILE(5, form, quads)
-TILES(pairs, false)
-TILES(quads, true)
+}
 
-static tile *const pairs[] = {pairs_1, pairs_2, pairs_3, pairs_4, pairs_5};
-static tile *const quads[] = {quads_1, quads_2, quads_3, quads_4, quads_5};
+/* A row of y: scale · sums + bias. */
+static void store_row(float *y, const float *sums, float scale, const float *bias, size_t columns) {
+  float row[TILE_COLS];
+  for (int i = 0; i < TILE_COLS; i += 4)
+    vec_store(row + i, vec_fma(vec_splat(scale), vec_load(sums + i), vec_load(bias + i)));
+  if (columns == TILE_COLS) {
+    for (int i = 0; i < TILE_COLS; i += 4) vec_store(y + i, vec_load(row + i));
+  } else {
+    for (size_t i = 0; i < columns; i++) y[i] = row[i];
+  }
+}
 
 void gemm_int8_range(const gemm_product *p, const gemm_left *x, size_t first, size_t last, size_t from, size_t to) {
-  int8_form form = gemm_int8_form_of(p->weight);
-  weight_parts w = parts(p->weight, p->out);
-  size_t all = steps(x->in, form);
+  const bool as_quads = HL_SIMD_RELAXED && gemm_int8_form_of(p->weight) != INT8_PAIRS;
+  const size_t held = HELD_ROWS / x->width * x->width, left_row = gemm_int8_left_row(x->in);
   for (size_t j = from; j < to; j += TILE_COLS) {
-    const right_panel b = {w.scales + j, w.starts + j, w.panels + j * all * group(form)};
-    size_t columns = to - j < TILE_COLS ? to - j : TILE_COLS;
-    float base[TILE_COLS] = {0}, whole[INT8_TILE_ROWS * TILE_COLS];
-    for (size_t i = 0; p->bias && i < columns; i++) base[i] = p->bias[j + i];
-    for (size_t r = first; r < last; r += x->width) {
-      size_t rows = last - r < x->width ? last - r : x->width;
-      float *c = p->y + r * p->out + j;
-      const float *a = x->panels + r * gemm_int8_left_row(x->in);
-      tile *run = (HL_SIMD_RELAXED && form != INT8_PAIRS ? quads : pairs)[rows - 1];
-      if (columns == TILE_COLS) run(c, p->out, base, a, x->width, &b, all);
-      else {
-        run(whole, TILE_COLS, base, a, x->width, &b, all);
-        for (size_t i = 0; i < rows * columns; i++)
-          c[i / columns * p->out + i % columns] = whole[i / columns * TILE_COLS + i % columns];
+    const size_t columns = least(to - j, TILE_COLS);
+    float bias[TILE_COLS] = {0}, sums[HELD_ROWS * TILE_COLS];
+    for (size_t i = 0; p->bias && i < columns; i++) bias[i] = p->bias[j + i];
+    for (size_t row = first; row < last; row += held) {
+      const size_t rows = least(last - row, held);
+      multiply_panel(sums, x, row, rows, panel_of(p->weight, j, x->in), as_quads);
+      for (size_t r = 0; r < rows; r++) {
+        const size_t lane = r % x->width;
+        const float scale = x->panels[(row + r - lane) * left_row + lane];
+        store_row(p->y + (row + r) * p->out + j, sums + r * TILE_COLS, scale, bias, columns);
       }
     }
   }

@@ -61,7 +61,8 @@ static void multiply(job j, uint32_t count, size_t width, size_t in, float *work
   if (rows == 0) return;
   j.left = (gemm_left){workspace, width, in};
   j.packed = workspace;
-  j.row_chunks = (rows + CHUNK_ROWS - 1) / CHUNK_ROWS;
+  const size_t most = j.int8 ? 2 * CHUNK_ROWS : CHUNK_ROWS;
+  j.row_chunks = (rows + most - 1) / most;
   j.chunk_rows = round_up((rows + j.row_chunks - 1) / j.row_chunks, width);
   j.row_chunks = (rows + j.chunk_rows - 1) / j.chunk_rows;
   for (uint32_t i = 0; i < count; i++) {

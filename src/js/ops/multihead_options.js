@@ -20,7 +20,7 @@ import { HeadlightError } from '../check/errors.js';
  * @property {number} [dropout] of the weights, in training; default 0
  * @property {number} [seed] of the initial weights and of dropout; default 0
  * @property {'float32' | 'int8'} [weights] how the layer multiplies by its weights; default 'float32'. With 'int8'
- *   each output channel of a weight is rounded to 8 bits; the parameters themselves stay as they are
+ *   weights are rounded to nine bits, in groups of 128 inputs; the parameters themselves stay as they are
  */
 
 const LAYER_OPTIONS = [
