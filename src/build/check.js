@@ -114,6 +114,8 @@ const CHECKS = {
   biome: async () => (await bin('biome', 'format', '.')) + (await bin('biome', 'lint', '--error-on-warnings', '.')),
   'clang-format': () => run('clang-format-19', ['--dry-run', '-Werror', ...inC()]),
   types: () => checkTypes('tsconfig.json'),
+  'types of the page': async () =>
+    (await checkTypes('web/tsconfig.json')) + (await checkTypes('web/view/tsconfig.json')),
   'clang-tidy': checkC,
 };
 

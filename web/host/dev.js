@@ -9,7 +9,7 @@ import { readPort } from './serve.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** What the build lays beside the scripts, and where it lies among the sources. */
+/** What the build lays beside the scripts, and where it lies among the sources. @type {[RegExp, string][]} */
 const PLACES = [
   [/^\/$/, '/web/host/index.html'],
   [/^.*\/(headlight\.[\w-]+\.wasm)$/, '/dist/$1'],

@@ -21,11 +21,12 @@ function recall(name) {
   }
 }
 
-let timer = 0;
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let timer;
 document.body.style.margin = '0';
 const page = mount(document.body, {
   state: location.hash.slice(1),
-  language: recall('language') ?? undefined,
+  language: /** @type {'en' | 'zh' | undefined} */ (recall('language') ?? undefined),
   header: true,
   onState() {
     clearTimeout(timer);

@@ -45,6 +45,7 @@ function stateFrom(caller, state, given) {
 /** The markup in a shadow root of the element. */
 function build(element, { theme, header }) {
   const host = document.createElement('div');
+  /** @type {any} */
   const root = host.attachShadow({ mode: 'open' });
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(style);
@@ -72,6 +73,7 @@ export function mount(
 ) {
   const first = stateFrom('mount', initialState, given);
   const { host, root } = build(element, { theme: chosen, header });
+  /** @type {(id: string) => any} */
   const $ = (id) => root.getElementById(id);
   const store = createStore(
     startSession(first, language && language in LANGUAGES ? language : languageFor(navigator.languages)),

@@ -275,6 +275,7 @@ function long({ tokens, heads }) {
   const shape = [1, heads, tokens, LONG_WIDTH];
   const positions = Array.from({ length: tokens }, (_, t) => String(t + 1));
   return {
+    heads,
     query: { data: query, shape },
     key: { data: key, shape },
     self: true,

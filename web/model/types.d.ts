@@ -107,7 +107,7 @@ export interface Patches {
 
 /** Options of attention, as far as the page uses them. */
 export interface Options {
-  scale?: number;
+  scale: number;
   softcap?: number;
   causal?: boolean;
   window?: [number, number];
@@ -127,7 +127,7 @@ export interface Problem {
   /** Labels for the trained transformer, in the place of query, key and value. */
   learned?: Int32Array;
   heads?: number;
-  options?: Options;
+  options?: Partial<Options>;
   queries: string[];
   keys: string[];
   batch: number;

@@ -9,24 +9,30 @@ import { uniformSource } from '../../src/js/ops/random.js';
 import { LEARNED } from '../model/learned.js';
 import { batchOf } from '../model/tasks.js';
 
+/** @import { Random, Sequence } from '../model/types.js' */
+
 const { vocab, context } = LEARNED;
 const [STEPS, BATCH, RATE, WARM_UP] = [1500, 32, 0.003, 50];
 const NONE = -100;
 
 const task = {
-  /** Tokens that start over after so many, now and then with a new one among them. */
+  /**
+   * Tokens that start over after so many, now and then with a new one among them.
+   * @param {Random} random
+   * @returns {Sequence}
+   */
   sequence(random) {
-    const below = (n) => Math.floor(random() * n);
+    const below = (/** @type {number} */ n) => Math.floor(random() * n);
     const fresh = Array.from({ length: vocab }, (_, i) => [random(), i])
       .sort((a, b) => a[0] - b[0])
       .map(([, i]) => i);
     const period = 4 + below(20);
     const around = fresh.splice(0, period);
     const tokens = Array.from({ length: context + 1 }, (_, t) => {
-      if (t >= period && fresh.length > 0 && random() < 0.08) around[t % period] = fresh.pop();
+      if (t >= period && fresh.length > 0 && random() < 0.08) around[t % period] = fresh.pop() ?? 0;
       return around[t % period];
     });
-    const known = (t) => tokens.slice(0, t).includes(tokens[t]);
+    const known = (/** @type {number} */ t) => tokens.slice(0, t).includes(tokens[t]);
     return {
       tokens: tokens.slice(0, context),
       targets: tokens.slice(1).map((token, t) => (known(t) && known(t + 1) ? token : NONE)),

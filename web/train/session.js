@@ -4,7 +4,7 @@ import { readSafetensors, writeSafetensors } from '../../src/js/io/formats.js';
 import { checkSettings } from '../model/tasks.js';
 import { createTrainer } from './trainer.js';
 
-/** @import { Hl, Message, Point, Settings } from '../model/types.js' */
+/** @import { Hl, Message, Point, Report, Settings } from '../model/types.js' */
 
 /** How long training runs before messages are read, and how often the heads are inspected at most. Milliseconds. */
 const [TURN, INSPECT_EVERY] = [40, 300];
@@ -20,50 +20,66 @@ const PAUSES = { slow: 400, medium: 60, fast: 0 };
 export function createSession(load, post) {
   const core = load();
   core.catch(() => {});
+  /** @type {ReturnType<typeof createTrainer> | null} */
   let trainer = null;
   let playing = false;
+  /** @type {keyof PAUSES} */
   let speed = 'fast';
   let inspectedAt = 0;
-  let timer = 0;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
   /** The last thing that the page has asked for: what was said before it is old. */
   let order = 0;
   /** Since when how many steps. */
   let [since, count] = [0, 0];
 
-  const broken = ({ loss }) => !Number.isFinite(loss);
+  const broken = (/** @type {{ loss: number }} */ { loss }) => !Number.isFinite(loss);
 
+  /** What is trained: nothing can be asked of it before there is something. */
+  function current() {
+    if (!trainer) throw new Error('training has not begun');
+    return trainer;
+  }
+
+  /** @param {Point[]} points @param {Partial<Report>} [more] */
   function report(points, more = {}) {
     const now = performance.now();
     const perSecond = count > 0 ? (1000 * count) / (now - since) : 0;
     if (now - since > 2000) [since, count] = [now, 0];
-    post({ order, steps: trainer.steps, playing, points, ...(perSecond > 0 && { perSecond }), ...more });
+    post({ order, steps: current().steps, playing, points, ...(perSecond > 0 && { perSecond }), ...more });
   }
 
+  /** The same with pictures of the heads. @param {Point[]} points @param {Partial<Report>} [more] */
   function inspect(points, more) {
     inspectedAt = performance.now();
-    trainer.takeSnapshot();
-    const seen = trainer.inspect();
-    report(points, { ...more, seen, snapshots: trainer.snapshots });
+    current().takeSnapshot();
+    const seen = current().inspect();
+    report(points, { ...more, seen, snapshots: current().snapshots });
+  }
+
+  /** @param {{ loss: number, accuracy: number }} result @param {boolean} validated @returns {Point} */
+  function pointOf({ loss, accuracy }, validated) {
+    const { steps } = current();
+    if (!validated) return [steps, loss, accuracy];
+    const validation = current().validate();
+    return [steps, loss, accuracy, validation.loss, validation.accuracy];
   }
 
   function turn() {
     if (!playing) return;
     const start = performance.now();
+    /** @type {Point[]} */
     const points = [];
     do {
-      const result = trainer.step();
+      const result = current().step();
       count++;
       if (broken(result)) {
         playing = false;
-        trainer.recover();
+        current().recover();
         inspect(points, { broken: true });
         return;
       }
-      points.push([trainer.steps, result.loss, result.accuracy]);
-      if (trainer.steps % VALIDATE_EVERY === 0) {
-        const { loss, accuracy } = trainer.validate();
-        points.at(-1).push(loss, accuracy);
-      }
+      points.push(pointOf(result, current().steps % VALIDATE_EVERY === 0));
     } while (PAUSES[speed] === 0 && performance.now() - start < TURN);
     if (performance.now() - inspectedAt > INSPECT_EVERY) inspect(points);
     else report(points);
@@ -76,7 +92,11 @@ export function createSession(load, post) {
     turn();
   }
 
-  /** A new trainer in the place of the one before, which stays where the new one cannot be made. */
+  /**
+   * A new trainer in the place of the one before, which stays where the new one cannot be made.
+   * @param {Settings} settings
+   * @param {(next: ReturnType<typeof createTrainer>) => void} [prepare]
+   */
   async function begin(settings, prepare = () => {}) {
     const hl = await core;
     const next = createTrainer(hl, settings);
@@ -92,16 +112,17 @@ export function createSession(load, post) {
     trainer = next;
     count = 0;
     inspect([], {
-      started: { probe: trainer.probe, tokens: trainer.task.tokens, settings },
+      started: { probe: current().probe, tokens: current().task.tokens, settings },
       info: { simd: hl.info.simd, threads: hl.info.threads },
     });
   }
 
+  /** @type {Record<string, (more: any) => void | Promise<void>>} */
   const verbs = {
     start: ({ settings }) => begin(settings),
     play() {
       playing = true;
-      trainer.resume();
+      current().resume();
       go();
     },
     pause() {
@@ -112,11 +133,11 @@ export function createSession(load, post) {
     step() {
       playing = false;
       clearTimeout(timer);
-      const result = trainer.step();
+      const result = current().step();
       if (broken(result)) {
-        trainer.recover();
+        current().recover();
         inspect([], { broken: true });
-      } else inspect([[trainer.steps, result.loss, result.accuracy, ...Object.values(trainer.validate())]]);
+      } else inspect([pointOf(result, true)]);
     },
     set(change) {
       if (change.rate !== undefined) trainer?.setRate(change.rate);
@@ -127,11 +148,11 @@ export function createSession(load, post) {
     back({ at }) {
       playing = false;
       clearTimeout(timer);
-      trainer.goBack(at);
-      report([], { seen: trainer.inspect(), snapshots: trainer.snapshots, at });
+      current().goBack(at);
+      report([], { seen: current().inspect(), snapshots: current().snapshots, at });
     },
     save() {
-      post({ order, saved: trainer.save() });
+      post({ order, saved: current().save() });
     },
     async load({ bytes }) {
       const { tensors, metadata } = readSafetensors(bytes);
@@ -141,16 +162,15 @@ export function createSession(load, post) {
       const steps = Number(metadata.steps ?? 0);
       if (!(Number.isSafeInteger(steps) && steps >= 0)) throw new Error(`${metadata.steps} steps`);
       await begin(settings, (next) => next.load(tensors, steps));
-      const { loss, accuracy } = trainer.validate();
-      inspect([[trainer.steps, loss, accuracy, loss, accuracy]]);
+      inspect([pointOf(current().validate(), true)]);
     },
     layer({ at }) {
-      const { tensors, tokens } = trainer.layer(at);
+      const { tensors, tokens } = current().layer(at);
       post({
         order,
         layer: {
           bytes: writeSafetensors(tensors, { queries: JSON.stringify(tokens), keys: JSON.stringify(tokens) }),
-          heads: trainer.settings.heads,
+          heads: current().settings.heads,
         },
       });
     },
@@ -161,7 +181,7 @@ export function createSession(load, post) {
     try {
       await verbs[verb](more);
     } catch (error) {
-      post({ order, error: error.message, verb });
+      post({ order, error: error instanceof Error ? error.message : String(error), verb });
     }
   };
 }

@@ -4,6 +4,8 @@ import { uniformSource } from '../../src/js/ops/random.js';
 import { headScores } from '../model/stats.js';
 import { batchOf, taskOf, validationBatchOf } from '../model/tasks.js';
 
+/** @import { Hl, Labels, Seen, Settings, Tensor } from '../model/types.js' */
+
 /** The rate rises over so many steps. */
 const WARM_UP = 50;
 /** The gradients of all parameters together are no longer than this. */
@@ -13,6 +15,7 @@ const MOST_SNAPSHOTS = 48;
 const VALIDATION = 64;
 const EXAMPLES_SHOWN = 4;
 
+/** @param {Hl} hl @param {Settings} settings */
 export function createTrainer(hl, settings) {
   const task = taskOf(settings);
   const { batch } = task.training;
@@ -29,7 +32,8 @@ export function createTrainer(hl, settings) {
   const random = uniformSource(settings.seed);
   const validation = validationBatchOf(task, uniformSource(settings.seed + 1000), VALIDATION);
   const T = validation.labels.shape[1];
-  const sequence = ({ data }, i) => Array.from(data.subarray(i * T, (i + 1) * T));
+  const sequence = (/** @type {Labels} */ { data }, /** @type {number} */ i) =>
+    Array.from(data.subarray(i * T, (i + 1) * T));
   const probe = { labels: sequence(validation.labels, 0), targets: sequence(validation.targets, 0) };
   const makers = {
     adamW: () => hl.adamW([model], { lr: settings.rate, weightDecay: task.training.weightDecay ?? 0.01 }),
@@ -39,9 +43,9 @@ export function createTrainer(hl, settings) {
   let optimizer = makers[settings.optimizer]();
   let rate = settings.rate;
   let steps = 0;
-  /** [{ step, state }] in rising order. */
+  /** In rising order. @type {{ step: number, state: Record<string, Tensor> }[]} */
   let snapshots = [];
-  /** While an earlier state is looked at: the newest one. */
+  /** While an earlier state is shown: the newest one. @type {Record<string, Tensor> | null} */
   let newest = null;
 
   const stateOf = () =>
@@ -71,6 +75,7 @@ export function createTrainer(hl, settings) {
     get snapshots() {
       return snapshots.map(({ step }) => step);
     },
+    /** @param {number} value */
     setRate(value) {
       rate = value;
     },
@@ -92,7 +97,7 @@ export function createTrainer(hl, settings) {
       const { loss, correct, counted } = model.judge(validation.labels, validation.targets);
       return { loss, accuracy: correct / counted };
     },
-    /** Every head on the first of these sequences, and what is written on a few of them. */
+    /** Every head on the first of these sequences, and what is written on a few of them. @returns {Seen} */
     inspect() {
       return hl.scope(() => {
         const [H, V] = [settings.heads, task.tokens.length];
@@ -119,7 +124,7 @@ export function createTrainer(hl, settings) {
       });
     },
     takeSnapshot,
-    /** Shows the model as it was at the i-th snapshot; training goes on from where it is. */
+    /** Shows the model as it was at the i-th snapshot; training goes on from where it is. @param {number} i */
     goBack(i) {
       newest ??= stateOf();
       model.loadStateDict(snapshots[i].state);
@@ -128,16 +133,18 @@ export function createTrainer(hl, settings) {
     /** After a NaN loss: the last snapshot whose loss is a number, with a new optimiser. The first one always is. */
     recover() {
       newest = null;
-      model.loadStateDict(snapshots.at(-1).state);
+      const restore = () => model.loadStateDict(snapshots[snapshots.length - 1].state);
+      restore();
       while (snapshots.length > 1 && !Number.isFinite(trainer.validate().loss)) {
         snapshots.pop();
-        model.loadStateDict(snapshots.at(-1).state);
+        restore();
       }
-      steps = snapshots.at(-1).step;
+      steps = snapshots[snapshots.length - 1].step;
       optimizer.dispose();
       optimizer = makers[settings.optimizer]();
     },
     save: () => model.save({ settings: JSON.stringify(settings), steps: String(steps) }),
+    /** @param {Record<string, any>} dict the tensors of a file @param {number} at after how many steps */
     load(dict, at) {
       newest = null;
       model.loadStateDict(dict);
@@ -145,7 +152,7 @@ export function createTrainer(hl, settings) {
       snapshots = [];
       takeSnapshot();
     },
-    /** What the attention of a layer reads on the probe, with its weights, as PyTorch calls them. */
+    /** What the attention of a layer reads on the probe, with its weights. @param {number} l */
     layer(l) {
       return hl.scope(() => {
         const { inputs } = model.forward({ data: Int32Array.from(probe.labels), shape: [1, T] }, { weights: true });

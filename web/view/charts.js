@@ -10,7 +10,7 @@ export function roundTicks(from, to, most) {
   if (!(to > from)) return [from];
   const rough = (to - from) / most;
   const power = 10 ** Math.floor(Math.log10(rough));
-  const unit = [1, 2, 5, 10].find((n) => n * power >= rough) * power;
+  const unit = ([1, 2, 5].find((n) => n * power >= rough) ?? 10) * power;
   const ticks = [];
   for (let tick = Math.ceil(from / unit) * unit; tick <= to + unit * 1e-9; tick += unit)
     ticks.push(Number(tick.toPrecision(12)));

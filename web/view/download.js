@@ -1,8 +1,8 @@
 // Files and texts on their way out of the page.
 
-/** @param {BlobPart} content */
+/** @param {string} name @param {string} type @param {BlobPart | Uint8Array} content */
 export function download(name, type, content) {
-  const url = URL.createObjectURL(new Blob([content], { type }));
+  const url = URL.createObjectURL(new Blob([/** @type {BlobPart} */ (content)], { type }));
   const link = Object.assign(document.createElement('a'), { href: url, download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(url), 1000);

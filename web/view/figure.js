@@ -20,6 +20,7 @@ export function createFigure({ $, store, become, update }) {
   /** While a pointer paints: whether it hides. */
   let brush = null;
 
+  /** @type {() => [T: number, S: number]} */
   const sizes = () => store.get().shown.problem?.shape.slice(2) ?? [0, 0];
   const kindOf = ({ state, shown: { problem, lines }, compare }) => {
     if (compare !== 'none') return 'cells';

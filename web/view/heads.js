@@ -8,6 +8,7 @@ import { cellOf, fillTable } from './table.js';
 export const sizeFor = (heads) => (heads <= 16 ? 104 : 60);
 
 export function createHeads({ $, root, store, update, redraw }) {
+  /** @type {{ key: string | null, descending: boolean }} */
   let order = { key: null, descending: true };
 
   /** One head alone, or all of them again. */
@@ -24,8 +25,9 @@ export function createHeads({ $, root, store, update, redraw }) {
     while (grid.children.length < H) {
       const button = document.createElement('button');
       button.type = 'button';
-      button.append(document.createElement('canvas'), document.createElement('span'));
-      button.firstChild.setAttribute('aria-hidden', 'true');
+      const canvas = document.createElement('canvas');
+      canvas.setAttribute('aria-hidden', 'true');
+      button.append(canvas, document.createElement('span'));
       const head = grid.children.length;
       button.onclick = () => update({ head });
       button.ondblclick = () => solo(head);

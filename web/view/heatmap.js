@@ -99,7 +99,7 @@ function cellsOf(canvas, { rows, columns, values }, scale) {
   if (known?.values === values && known.key === scale.key) return known;
   if (known?.picture.width !== columns || known?.picture.height !== rows) {
     const picture = new OffscreenCanvas(columns, rows);
-    const context = picture.getContext('2d');
+    const context = /** @type {OffscreenCanvasRenderingContext2D} */ (picture.getContext('2d'));
     const image = context.createImageData(columns, rows);
     known = { picture, context, image, pixels: new Uint32Array(image.data.buffer) };
     coloured.set(canvas, known);

@@ -44,7 +44,11 @@ export function drawPatches(canvas, image, weights, { read, also, scale, width, 
   const { cell, rows, columns, skip } = places;
   if (image.pixels) {
     const picture = new OffscreenCanvas(image.width, image.height);
-    picture.getContext('2d').putImageData(new ImageData(image.pixels, image.width, image.height), 0, 0);
+    /** @type {OffscreenCanvasRenderingContext2D} */ (picture.getContext('2d')).putImageData(
+      new ImageData(image.pixels, image.width, image.height),
+      0,
+      0,
+    );
     context.imageSmoothingEnabled = true;
     context.drawImage(picture, 1, 1, cell * columns, cell * rows);
   }

@@ -4,7 +4,8 @@
 const PATIENCE = 100;
 
 export function createProgress($) {
-  let timer = 0;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
   let since = 0;
 
   return {

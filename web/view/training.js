@@ -11,6 +11,11 @@ import { fill } from './controls.js';
 import { download } from './download.js';
 import { cellAt, drawHead, drawThumbnail } from './heatmap.js';
 
+/** @import { Begun, Message, Report, Training } from '../model/types.js' */
+/** @typedef {Report & Required<Pick<Report, 'seen' | 'snapshots'>> & { cells: any[][] }} FullReport */
+/** @typedef {Training & { begun: Begun, report: FullReport }} Drawn */
+
+const BINARY = 'application/octet-stream';
 const SPEEDS = ['slow', 'medium', 'fast'];
 const CURVE_HEIGHT = 150;
 /** The live sentence is renewed not more often than this, in milliseconds. */
@@ -19,6 +24,8 @@ const SAY_EVERY = 5000;
 export function createTraining({ $, root, store, strings, update, redraw, signal, startWorker, explore }) {
   const training = createStore(startTraining(settingsFor(store.get().state.task, '', strings().trainSample)));
   training.subscribe(redraw);
+  /** What is drawn once a report with pictures of the heads has come. */
+  const drawn = () => /** @type {Drawn} */ (training.get());
   let worker = null;
   /** Where everything lies in the large picture. */
   let places = null;
@@ -41,12 +48,14 @@ export function createTraining({ $, root, store, strings, update, redraw, signal
     worker.postMessage({ verb, order, ...more }, transfer);
   }
 
-  function receive({ saved, layer, ...message }) {
+  /** @param {Message} message */
+  function receive(message) {
     training.set(hear(training.get(), message));
     const { settings, head } = training.get();
-    if (saved) download(`headlight-${settings.task}.safetensors`, 'application/octet-stream', saved);
-    if (layer) explore({ name: 'layer.safetensors', bytes: layer.bytes }, layer.heads, head.head);
-    if (message.started) update({ task: settings.task });
+    if ('saved' in message) download(`headlight-${settings.task}.safetensors`, BINARY, message.saved);
+    if ('layer' in message)
+      explore({ name: 'layer.safetensors', bytes: message.layer.bytes }, message.layer.heads, head.head);
+    if ('started' in message) update({ task: settings.task });
   }
 
   function begin(change = {}) {
@@ -115,7 +124,7 @@ export function createTraining({ $, root, store, strings, update, redraw, signal
   };
   $('train-large').onkeydown = (event) => {
     const { begun, report, cell } = training.get();
-    if (!report?.seen || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!begun || !report?.seen || event.ctrlKey || event.metaKey || event.altKey) return;
     const T = begun.probe.labels.length;
     const walked = step(cell, event.key, T, T);
     if (!walked) return;
@@ -125,7 +134,7 @@ export function createTraining({ $, root, store, strings, update, redraw, signal
 
   // ---- drawing ----
 
-  const textOf = (message, strings) => {
+  const textOf = (/** @type {Training['message']} */ message, strings) => {
     if (message === null) return '';
     return typeof message === 'string'
       ? strings.train.messages[message](LEAST_CHARACTERS)
@@ -160,7 +169,7 @@ export function createTraining({ $, root, store, strings, update, redraw, signal
   }
 
   function drawCharts({ strings, colours, room }) {
-    const { begun, report, head, curves } = training.get();
+    const { begun, report, head, curves } = drawn();
     const { layers, heads: each, task } = begun.settings;
     const { loss, accuracy, validLoss, validAccuracy, scores } = curves;
     const width = Math.max(Math.min(room, 720), 240);
@@ -184,13 +193,13 @@ export function createTraining({ $, root, store, strings, update, redraw, signal
     });
     const kind = task === 'previous' ? 'previous' : 'induction';
     const heads = Array.from({ length: layers * each }, (_, i) => [Math.floor(i / each), i % each]);
-    const chosen = ([l, h]) => l === head.layer && h === head.head;
+    const chosen = (/** @type {number[]} */ [l, h]) => l === head.layer && h === head.head;
     drawCurves($('score-curve'), {
       ...common,
       to: 1,
       series: ['previous', 'induction'].flatMap((score) =>
         heads
-          .toSorted((a, b) => chosen(a) - chosen(b))
+          .toSorted((a, b) => Number(chosen(a)) - Number(chosen(b)))
           .map(([l, h]) => ({
             points: scores.map(({ step, scores: all }) => [step, all[l][h][score]]),
             colour: chosen([l, h]) ? (score === 'induction' ? colours.key : colours.query) : colours.line,
@@ -210,10 +219,9 @@ export function createTraining({ $, root, store, strings, update, redraw, signal
       'aria-label',
       `${strings.ui.accuracyCurve}: ${text(last(accuracy))}, ${text(last(validAccuracy))}`,
     );
-    $('score-curve').setAttribute(
-      'aria-label',
-      `${strings.train.scoreCurve}: ${heads.map(([l, h]) => `${strings.train.head(l, h)} ${text(scores.at(-1)?.scores[l][h][kind])}`).join(', ')}`,
-    );
+    const scoreOf = ([l, h]) => text(scores.at(-1)?.scores[l][h][kind]);
+    const said = heads.map(([l, h]) => `${strings.train.head(l, h)} ${scoreOf([l, h])}`);
+    $('score-curve').setAttribute('aria-label', `${strings.train.scoreCurve}: ${said.join(', ')}`);
   }
 
   /** What a head does, where it clearly does it. */
@@ -223,7 +231,7 @@ export function createTraining({ $, root, store, strings, update, redraw, signal
   }
 
   function drawGrid({ strings, colours }, scale) {
-    const { begun, report, head } = training.get();
+    const { begun, report, head } = drawn();
     const { layers, heads } = begun.settings;
     const T = begun.probe.labels.length;
     const grid = $('train-grid');
@@ -231,11 +239,12 @@ export function createTraining({ $, root, store, strings, update, redraw, signal
     while (grid.children.length > layers * heads) grid.lastChild.remove();
     while (grid.children.length < layers * heads) {
       const button = Object.assign(document.createElement('button'), { type: 'button' });
-      button.append(document.createElement('canvas'), document.createElement('span'));
-      button.firstChild.setAttribute('aria-hidden', 'true');
+      const canvas = document.createElement('canvas');
+      canvas.setAttribute('aria-hidden', 'true');
+      button.append(canvas, document.createElement('span'));
       const at = grid.children.length;
       button.onclick = () => {
-        const each = training.get().begun.settings.heads;
+        const each = drawn().begun.settings.heads;
         training.set({ head: { layer: Math.floor(at / each), head: at % each } });
       };
       grid.append(button);
@@ -251,7 +260,7 @@ export function createTraining({ $, root, store, strings, update, redraw, signal
   }
 
   function drawLarge({ strings, colours, room }, scale) {
-    const { begun, report, head, cell } = training.get();
+    const { begun, report, head, cell } = drawn();
     const T = begun.probe.labels.length;
     const names = begun.probe.labels.map((label) => begun.tokens[label]);
     const name = strings.train.head(head.layer, head.head);
@@ -275,7 +284,7 @@ export function createTraining({ $, root, store, strings, update, redraw, signal
 
   /** A few sequences, with what the model writes beneath what was to be written. */
   function drawWritten() {
-    const { begun, report } = training.get();
+    const { begun, report } = drawn();
     if (written === report.seen) return;
     written = report.seen;
     const sign = (text, kind) =>
@@ -302,7 +311,7 @@ export function createTraining({ $, root, store, strings, update, redraw, signal
   }
 
   function drawStatus({ strings }) {
-    const { begun, report, curves, playing, asked, answered } = training.get();
+    const { begun, report, curves, playing, asked, answered } = drawn();
     const { snapshots } = report;
     const text =
       report.at === undefined

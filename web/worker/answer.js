@@ -12,6 +12,9 @@ import { readTensors, TensorProblem } from '../model/tensors.js';
 import { createSolver, TURN } from './solve.js';
 import { spareThreads } from './spare.js';
 
+/** @import { Given, Head, Hl, Info, Options, Region } from '../model/types.js' */
+/** @import { ScaleKind, Shown, Span, State, Wanted, Whole } from '../model/types.js' */
+
 /** From so many weights on, threads are worth their start. */
 const MANY = 2 ** 20;
 /** While questions come faster than answers, parts that need every head are made at most this often: milliseconds. */
@@ -20,35 +23,45 @@ const OF_ALL_HEADS = ['heads', 'statistics'];
 /** A table has no more rows or columns than these. */
 const TABLE = 64;
 
+/** @typedef {NonNullable<Awaited<ReturnType<ReturnType<typeof createSolver>['solve']>>>} Solution */
+/** @typedef {(done: number, of: number) => Promise<void>} Turn */
+
 class Cancelled extends Error {}
 
+/** @param {number} T @param {number} S @returns {Region} */
 const ofAll = (T, S) => ({ queries: { from: 0, to: T }, keys: { from: 0, to: S } });
 
-/** One head's weights now, less those of the pinned state. */
+/** One head's weights now, less those of the pinned state. @param {Head} now @param {Head} pinned @returns {Head} */
 function differenceOf(now, pinned) {
   const weights = now.weights.map((w, i) => w - pinned.weights[i]);
-  const visible =
-    now.visible && pinned.visible ? now.visible.map((seen, i) => Math.max(seen, pinned.visible[i])) : null;
+  const other = pinned.visible;
+  const visible = now.visible && other ? now.visible.map((seen, i) => Math.max(seen, other[i])) : null;
   return { ...now, weights, visible, signed: true };
 }
 
-/** Every part of an answer by its name: what it depends on, and how it is made; what takes long gives others a turn. */
+/**
+ * Every part of an answer by its name: what it depends on, and how it is made; what takes long gives others a turn.
+ * @param {{ state: State, wanted: Wanted, now: Solution, pinned: Solution | null, turn: Turn }} asked
+ */
 function partsOf({ state, wanted, now, pinned, turn }) {
   const {
     shape: [, H, T, S],
   } = now.problem;
   const head = Math.min(state.head, H - 1);
   const region = regionOf(state, T, S);
-  const differs =
-    wanted.compare === 'difference' && pinned && String(pinned.problem.shape.slice(1)) === String([H, T, S]);
-  const key = [now.key, differs && pinned.key].join();
-  const of = (h) => {
-    if (!differs) return now.headOf(h);
-    pinned.compute(h);
+  const comparable = wanted.compare === 'difference' && String(pinned?.problem.shape.slice(1)) === String([H, T, S]);
+  const other = comparable ? pinned : null;
+  const differs = other !== null;
+  const key = [now.key, other?.key].join();
+  const of = (/** @type {number} */ h) => {
+    if (!other) return now.headOf(h);
+    other.compute(h);
     now.compute(h);
-    return differenceOf(now.headOf(h), pinned.headOf(h));
+    return differenceOf(now.headOf(h), other.headOf(h));
   };
-  const queries = [...new Set([state.cell?.query, ...state.also])].filter((query) => query < T).sort((a, b) => a - b);
+  const marked = new Set([...(state.cell ? [state.cell.query] : []), ...state.also]);
+  const queries = [...marked].filter((query) => query < T).sort((a, b) => a - b);
+  /** @type {Record<string, [key: string, make: () => unknown]>} */
   const parts = {
     problem: [now.problemKey, () => now.problem],
     facts: [`${now.problemKey},${differs}`, () => ({ info: now.info, differs })],
@@ -89,7 +102,7 @@ function partsOf({ state, wanted, now, pinned, turn }) {
     ];
   }
   if (wanted.table) {
-    const cut = ({ from, to }) => ({ from, to: Math.min(to, from + TABLE) });
+    const cut = (/** @type {Span} */ { from, to }) => ({ from, to: Math.min(to, from + TABLE) });
     const part = { queries: cut(region.queries), keys: cut(region.keys) };
     parts.table = [
       `${now.key},${head},${JSON.stringify(part)}`,
@@ -102,15 +115,15 @@ function partsOf({ state, wanted, now, pinned, turn }) {
   if (wanted.statistics) parts.statistics = [now.key, now.statistics];
   if (pinned && wanted.compare === 'side') {
     const [, heads, rows, columns] = pinned.problem.shape;
-    const other = Math.min(head, heads - 1);
+    const same = Math.min(head, heads - 1);
     const shown = regionOf(state, rows, columns);
     parts.pinned = [
-      `${pinned.key},${other},${JSON.stringify(shown)},${JSON.stringify(wanted.large)}`,
+      `${pinned.key},${same},${JSON.stringify(shown)},${JSON.stringify(wanted.large)}`,
       () => {
-        const picture = shrink(pinned.headOf(other), shown, wanted.large);
+        const picture = shrink(pinned.headOf(same), shown, wanted.large);
         return {
           problem: pinned.problem,
-          picture: { ...picture, region: shown, head: other },
+          picture: { ...picture, region: shown, head: same },
           most: largest(picture.values),
         };
       },
@@ -119,19 +132,32 @@ function partsOf({ state, wanted, now, pinned, turn }) {
   return parts;
 }
 
-/** Pictures are given away, not copied. */
+/** Pictures are given away, not copied. @param {Shown} [parts] */
 const buffersOf = ({ picture, heads, table, pinned } = {}) =>
-  [picture, ...(heads?.values ?? []), table, pinned?.picture].flatMap(
-    (part) => part?.values?.buffer ?? part?.buffer ?? [],
+  [picture?.values, ...(heads?.values ?? []), table?.values, pinned?.picture.values].flatMap(
+    (values) => /** @type {ArrayBuffer | undefined} */ (values?.buffer) ?? [],
   );
 
-/** Files are made of all that there is, not of what the screen has room for. */
+/**
+ * @typedef {object} More what a file needs besides the weights
+ * @property {number} batch
+ * @property {number} head
+ * @property {string} title
+ * @property {ScaleKind} kind
+ * @property {Options} options
+ * @property {Whole} [pinned]
+ */
+
+/**
+ * Files are made of all that there is, not of what the screen has room for.
+ * @type {Record<string, (whole: Whole, more: More) => string | Uint8Array>}
+ */
 const FILES = {
   csv: (whole, { batch, head }) => toCsv(whole, { batch, head }),
   npy: (whole) => toNpy(whole),
   safetensors: (whole) => toSafetensors(whole),
   svg(whole, { batch, head, pinned, title, kind }) {
-    const headOf = ({ weights, visible, shape: [, H, T, S] }) => {
+    const headOf = (/** @type {Whole} */ { weights, visible, shape: [, H, T, S] }) => {
       const at = (batch * H + head) * T * S;
       return { weights: weights.subarray(at, at + T * S), visible, T, S };
     };
@@ -146,43 +172,47 @@ const FILES = {
 };
 
 /**
- * @param {(options: { threads: number }) => Promise<object>} load
+ * @param {(options: { threads: number }) => Promise<Hl>} load
  * @param {() => Promise<Uint8Array>} learnedModel
  * @param {(message: object, transfer?: ArrayBuffer[]) => void} post to the page
- * @returns {(question: object) => Promise<void>} what hears the page
+ * @returns {(question: { verb: string, id?: number, [more: string]: any }) => Promise<void>} what hears the page
  */
 export function createAnswerer(load, learnedModel, post) {
   const core = load({ threads: 1 });
   core.catch(() => {});
+  /** @type {Promise<Hl> | null} */
   let threaded = null;
-  const coreFor = (weights) => {
+  const coreFor = (/** @type {number} */ weights) => {
     if (weights < MANY || !globalThis.crossOriginIsolated) return core;
     threaded ??= load({ threads: spareThreads() });
     return threaded;
   };
   const [now, other] = [createSolver(coreFor, learnedModel), createSolver(coreFor, learnedModel)];
-  /** A visitor's tensors: the newest, and those of the pinned state. */
+  /** A visitor's tensors: the newest, and those of the pinned state. @type {Map<number, Given>} */
   const files = new Map();
   let cancelled = false;
   /** When every head was last computed. */
   let allAt = 0;
 
-  /** Lets messages in, and says how far it is. */
+  /** Lets messages in, and says how far it is. @type {(id: number) => Turn} */
   const turnFor = (id) => async (done, of) => {
     post({ id, progress: { done, of } });
     await new Promise((resolve) => setTimeout(resolve));
     if (cancelled) throw new Cancelled();
   };
-  const givenFor = (state) => (EXAMPLES[state.example].file ? files.get(state.file) : undefined);
+  const givenFor = (/** @type {State} */ state) => (EXAMPLES[state.example].file ? files.get(state.file) : undefined);
+  /** @param {{ state: State, pinned: State | null }} asked */
   const solveBoth = async ({ state, pinned }) => [
     await now.solve(state, givenFor(state)),
     pinned ? await other.solve({ ...pinned, head: state.head }, givenFor(pinned)) : null,
   ];
 
+  /** @type {Record<string, (question: any) => Promise<{ parts?: Shown, [more: string]: unknown }>>} */
   const verbs = {
     async show({ id, state, pinned, wanted, have, hurry }) {
       const [solved, compared] = await solveBoth({ state, pinned });
       if (!solved) return { parts: {}, keys: {} };
+      /** @type {Record<string, unknown>} */
       const parts = {};
       const makers = partsOf({ state, wanted, now: solved, pinned: compared, turn: turnFor(id) });
       const keys = Object.fromEntries(Object.entries(makers).map(([name, [key]]) => [name, key]));
@@ -199,7 +229,9 @@ export function createAnswerer(load, learnedModel, post) {
     },
     async make({ state, pinned, what, more }) {
       const [solved, compared] = await solveBoth({ state, pinned });
-      const options = attentionOptions(state, EXAMPLES[state.example].problem(state, givenFor(state)));
+      const problem = EXAMPLES[state.example].problem(state, givenFor(state));
+      if (!solved || !problem) throw new Error('there is nothing to make a file of');
+      const options = attentionOptions(state, problem);
       return {
         made: FILES[what](solved.whole(), { ...more, batch: solved.batch, pinned: compared?.whole(), options }),
       };
@@ -227,7 +259,7 @@ export function createAnswerer(load, learnedModel, post) {
       if (error instanceof Cancelled) post({ id: question.id, cancelled: true });
       else if (error instanceof TensorProblem)
         post({ id: question.id, problem: { code: error.code, values: error.values } });
-      else post({ id: question.id, error: error.message });
+      else post({ id: question.id, error: error instanceof Error ? error.message : String(error) });
     }
   };
 }

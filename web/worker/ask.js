@@ -1,5 +1,16 @@
 // Asks the worker, one question at a time: while it computes, only the newest state waits; files are asked for in turn.
 
+/** @import { Shown, State, Wanted } from '../model/types.js' */
+/** @typedef {{ state: State, pinned: State | null, wanted: Wanted }} Asked what the page is to show */
+/**
+ * @typedef {object} Question
+ * @property {'show' | 'make' | 'open'} verb
+ * @property {boolean} [hurry]
+ * @property {Asked} [asked]
+ * @property {ArrayBuffer[]} [transfer]
+ * @property {(answer: any) => void} [done]
+ */
+
 /** An answer that takes longer than this gives way to a newer question. */
 const PATIENCE = 400;
 /** States that follow each other within this are in a hurry: somebody drags. What is left out is asked for later. */
@@ -28,7 +39,7 @@ export function startWorker(name) {
 
 /**
  * @param {object} listeners
- * @param {(shown: object) => void} listeners.onShown the parts of an answer, those that did not change included
+ * @param {(shown: Shown) => void} listeners.onShown the parts of an answer, those that did not change included
  * @param {(error: { message: string } | { cancelled: true }) => void} listeners.onError
  * @param {(progress: { done: number, of: number }) => void} listeners.onProgress
  * @param {typeof startWorker} [start]
@@ -36,13 +47,20 @@ export function startWorker(name) {
 export function createAsk({ onShown, onError, onProgress }, start = startWorker) {
   const { worker, stop } = start('explore');
   let count = 0;
+  /** @type {Question & { id: number, since: number } | null} */
   let running = null;
+  /** @type {Question | null} */
   let waiting = null;
   let shownAt = -HURRY;
-  let rest = 0;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let rest;
+  /** @type {Question[]} */
   const queue = [];
   /** The parts of the newest answer, and what each depends on: the worker sends what is not among these. */
-  let [shown, have] = [{}, {}];
+  /** @type {Shown & Record<string, unknown>} */
+  let shown = {};
+  /** @type {Record<string, string>} */
+  let have = {};
 
   function next() {
     const question = queue.shift() ?? waiting;
@@ -52,10 +70,11 @@ export function createAsk({ onShown, onError, onProgress }, start = startWorker)
     const { done, asked, transfer = [], ...message } = running;
     worker.postMessage(message.verb === 'show' ? { ...message, have } : message, transfer);
   }
+  const isShowing = () => running?.verb === 'show';
   const cancel = () => running && worker.postMessage({ verb: 'cancel' });
 
   worker.onmessage = ({ data }) => {
-    if (data.id !== running?.id) return;
+    if (!running || data.id !== running.id) return;
     if (data.progress) {
       if (waiting && performance.now() - running.since > PATIENCE) cancel();
       onProgress(data.progress);
@@ -69,21 +88,24 @@ export function createAsk({ onShown, onError, onProgress }, start = startWorker)
     }
     next();
     if (done) return done(data);
-    if (data.late && !waiting && running?.verb !== 'show') rest = setTimeout(show, HURRY, asked);
+    if (data.late && asked && !waiting && !isShowing()) rest = setTimeout(() => show(asked), HURRY);
     if (data.parts) onShown(shown);
     else onError(data.cancelled ? { cancelled: true } : { message: data.error });
   };
   worker.onerror = (event) => {
     const message = event.message ?? 'the worker did not start';
-    for (const { done } of [running, ...queue.splice(0)]) done?.({ error: message });
+    for (const question of [running, ...queue.splice(0)]) question?.done?.({ error: message });
     running = waiting = null;
     onError({ message });
   };
 
-  /** What the page is to show; older questions of this kind that were not begun are left out. */
+  /**
+   * What the page is to show; older questions of this kind that were not begun are left out.
+   * @param {Asked} asked
+   */
   function show(asked) {
     clearTimeout(rest);
-    rest = 0;
+    rest = undefined;
     const now = performance.now();
     waiting = { verb: 'show', hurry: now - shownAt < HURRY, asked, ...asked };
     shownAt = now;
@@ -92,7 +114,13 @@ export function createAsk({ onShown, onError, onProgress }, start = startWorker)
 
   return {
     show,
-    /** Anything else, with its answer. */
+    /**
+     * Anything else, with its answer.
+     * @param {'make' | 'open'} verb
+     * @param {object} question
+     * @param {ArrayBuffer[]} [transfer]
+     * @returns {Promise<any>}
+     */
     request(verb, question, transfer) {
       return new Promise((done) => {
         queue.push({ verb, ...question, transfer, done });
@@ -102,7 +130,7 @@ export function createAsk({ onShown, onError, onProgress }, start = startWorker)
     cancel,
     busy: () => running !== null || waiting !== null,
     /** Whether what was left out in a hurry has yet to be asked for. */
-    owing: () => rest !== 0,
+    owing: () => rest !== undefined,
     stop() {
       clearTimeout(rest);
       stop();

@@ -4,7 +4,7 @@ import { LEARNED } from '../model/learned.js';
 
 /** @import { Hl, Tensor } from '../model/types.js' */
 
-/** @param {Record<string, any>} dict @param {number} l */
+/** @param {Record<string, any>} dict @param {number} l @returns {Record<string, Tensor>} */
 const partsOf = (dict, l) =>
   Object.fromEntries(
     ['wq', 'wk', 'wv', 'wo', 'bq', 'bk', 'bv', 'bo'].map((name) => [name, dict[`blocks.${l}.attention.${name}`]]),
@@ -15,13 +15,14 @@ const partsOf = (dict, l) =>
  * @param {Hl} hl
  * @param {Uint8Array} bytes the trained model
  * @param {Int32Array} labels
- * @returns {{ layers: { x: { data: Float32Array, shape: number[] }, wq, wk, wv, bq, bk, bv }[], wo, bo }}
+ * @returns {{ layers: Record<string, Tensor>[], wo: Tensor, bo: Tensor }}
  */
 export function readLearned(hl, bytes, labels) {
   return hl.scope(() => {
     const model = hl.loadTransformer(bytes);
     const { inputs } = model.forward({ data: labels, shape: [1, labels.length] }, { weights: true });
     const dict = model.stateDict();
+    /** @type {Record<string, Tensor>[]} */
     const layers = inputs.map((x, l) => ({ x: { data: x.copy(), shape: [...x.shape] }, ...partsOf(dict, l) }));
     const { dModel } = LEARNED;
     const wo = new Float32Array(dModel * dModel * layers.length);

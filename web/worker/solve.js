@@ -9,14 +9,29 @@ import { headStatistics } from '../model/stats.js';
 import { explain } from '../model/steps.js';
 import { readLearned } from './learned.js';
 
+/** @import { Cell, Explained, Given, Head, Hl, Input } from '../model/types.js' */
+/** @import { Options, Posed, Problem, State, Tensor, Whole } from '../model/types.js' */
+
+/** @typedef {ReturnType<Hl['zeros']>} CoreTensor in the core's memory */
+/** @typedef {{ q: Tensor, k: Tensor, v: Tensor, wo?: Tensor, bo?: Tensor }} Parts heads (B,H,N,D) and projection */
+/** @typedef {Posed & Parts & { key: string, hl: Hl, posed: Problem }} Solving */
+/** @typedef {{ key: string, tensors: CoreTensor[], done: Set<number>, milliseconds: number }} Weights */
+
 /** The core computes on for so long before others have their turn. */
 export const TURN = 30;
 
+/** @param {State} state @param {(keyof State)[]} names */
 const pick = (state, names) => names.map((name) => JSON.stringify(state[name])).join();
+/** @param {State} state @param {Given} [given] */
 const problemKey = (state, given) => `${pick(state, ['example', 'text', 'seed', 'heads', 'tokens'])},${given?.id}`;
-const maskKey = (state) => pick(state, ['batch', 'mask', 'keys', 'window', 'painted']);
+const maskKey = (/** @type {State} */ state) => pick(state, ['batch', 'mask', 'keys', 'window', 'painted']);
 
-/** (B,N,heads·D) as (B,heads,N,D); what has four axes stays. */
+/**
+ * (B,N,heads·D) as (B,heads,N,D); what has four axes stays.
+ * @param {Tensor} tensor
+ * @param {number} heads
+ * @returns {Tensor}
+ */
 function splitHeads({ data, shape }, heads) {
   if (shape.length === 4) return { data, shape };
   const [B, N, C] = shape;
@@ -31,7 +46,14 @@ function splitHeads({ data, shape }, heads) {
   return { data: to, shape: [B, heads, N, D] };
 }
 
-/** x(B,N,C) · weightᵀ + bias, (B,N,out): by the core, as the scores of x before the rows of the weight. */
+/**
+ * x(B,N,C) · weightᵀ + bias, (B,N,out): by the core, as the scores of x before the rows of the weight.
+ * @param {Hl} hl
+ * @param {Tensor} x
+ * @param {{ data: any, shape: readonly number[] }} weight
+ * @param {{ data: any } | null} [bias]
+ * @returns {Tensor}
+ */
 function project(hl, { data, shape: [B, N, C] }, weight, bias) {
   const out = weight.shape[0];
   const { scores } = hl.attention(
@@ -45,9 +67,14 @@ function project(hl, { data, shape: [B, N, C] }, weight, bias) {
   return { data: sums, shape: [B, N, out] };
 }
 
-const copyOf = (tensor) => tensor && { data: tensor.copy(), shape: [...tensor.shape] };
+/** @param {CoreTensor} tensor @returns {Tensor} */
+const copyOf = (tensor) => ({ data: tensor.copy(), shape: [...tensor.shape] });
 
-/** The heads of several layers as those of one: (1,H,N,D) one after the other. */
+/**
+ * The heads of several layers as those of one: (1,H,N,D) one after the other.
+ * @param {Tensor[]} parts
+ * @returns {Tensor}
+ */
 function inOneRow(parts) {
   const data = new Float32Array(parts.reduce((sum, part) => sum + part.data.length, 0));
   let at = 0;
@@ -59,16 +86,22 @@ function inOneRow(parts) {
   return { data, shape: [1, data.length / (N * D), N, D] };
 }
 
-/** Queries, keys and values of every head, (B,H,N,D), and what joins the heads. */
+/**
+ * Queries, keys and values of every head, (B,H,N,D), and what joins the heads.
+ * @param {Hl} hl
+ * @param {Problem} problem
+ * @param {() => Promise<Uint8Array>} learnedModel
+ * @returns {Promise<Parts>}
+ */
 async function poseProblem(hl, problem, learnedModel) {
   if (problem.learned) {
     const { layers, wo, bo } = readLearned(hl, await learnedModel(), problem.learned);
-    const all = (w, b) =>
+    const all = (/** @type {string} */ w, /** @type {string} */ b) =>
       inOneRow(
         layers.map((layer) =>
           splitHeads(
             hl.scope(() => project(hl, layer.x, layer[w], layer[b])),
-            problem.heads / layers.length,
+            (problem.heads ?? layers.length) / layers.length,
           ),
         ),
       );
@@ -76,61 +109,76 @@ async function poseProblem(hl, problem, learnedModel) {
   }
   const heads = problem.layer?.numHeads ?? problem.heads ?? 1;
   return hl.scope(() => {
-    const input = (x) => (x.random ? copyOf(hl.randn(x.random, { seed: x.seed })) : { data: x.data, shape: x.shape });
-    const query = input(problem.query);
+    const input = (/** @type {Input} */ x) =>
+      x.random ? copyOf(hl.randn(x.random, { seed: x.seed })) : { data: x.data, shape: x.shape };
+    const query = input(/** @type {Input} */ (problem.query));
     const key = problem.key ? input(problem.key) : query;
     const value = problem.value ? input(problem.value) : key;
-    const own = (x) => splitHeads(x, heads);
+    const own = (/** @type {Tensor} */ x) => splitHeads(x, heads);
     if (!problem.layer) return { q: own(query), k: own(key), v: own(value) };
     const layer = hl.multiHeadAttention(problem.layer);
     const { weights = {} } = problem;
+    /** @type {Record<string, any>} */
+    const parameters = layer.parameters;
     if (Object.values(weights).every(ArrayBuffer.isView))
-      for (const [name, data] of Object.entries(weights)) layer.parameters[name].data.set(data);
-    else layer.loadStateDict(weights);
+      for (const [name, data] of Object.entries(weights)) parameters[name].data.set(data);
+    else layer.loadStateDict(/** @type {Record<string, Tensor>} */ (weights));
     const { wq, wk, wv, wo, bq, bk, bv, bo } = layer.parameters;
     return {
       q: own(project(hl, query, wq, bq)),
       k: own(project(hl, key, wk, bk)),
       v: own(project(hl, value, wv, bv)),
-      wo: copyOf(wo),
-      bo: copyOf(bo),
+      ...(wo && { wo: copyOf(wo) }),
+      ...(bo && { bo: copyOf(bo) }),
     };
   });
 }
 
-/** Rows `from` to `to` of head h of entry b of (B,H,N,D). */
+/**
+ * Rows `from` to `to` of head h of entry b of (B,H,N,D).
+ * @param {Tensor} tensor
+ * @param {number} b
+ * @param {number} h
+ * @param {number} [from]
+ * @param {number} [to]
+ * @returns {Tensor}
+ */
 function headRows({ data, shape: [, H, N, D] }, b, h, from = 0, to = N) {
   const at = (b * H + h) * N;
   return { data: data.subarray((at + from) * D, (at + to) * D), shape: [1, 1, to - from, D] };
 }
 
-const NOTHING = (S) => ({ data: new Float32Array(0), shape: [1, 1, S, 0] });
+const NOTHING = (/** @type {number} */ S) => ({ data: new Float32Array(0), shape: [1, 1, S, 0] });
 
 /**
- * @param {(weights: number) => object | Promise<object>} coreFor the core that computes so many weights
+ * @param {(weights: number) => Hl | Promise<Hl>} coreFor the core that computes so many weights
  * @param {() => Promise<Uint8Array>} [learnedModel] the bytes of the trained transformer
  */
-export function createSolver(coreFor, learnedModel) {
-  let problem = { key: null };
+export function createSolver(coreFor, learnedModel = () => Promise.reject(new Error('no trained model'))) {
+  /** @type {Solving | null} */
+  let problem = null;
+  /** @type {{ key: string | null, tensor: CoreTensor | null }} */
   let visible = { key: null, tensor: null };
+  /** @type {(key: string, tensors: CoreTensor[]) => Weights} */
   const none = (key, tensors) => ({ key, tensors, done: new Set(), milliseconds: 0 });
-  let weights = none(null, []);
+  let weights = none('', []);
 
   function free() {
     for (const tensor of [...weights.tensors, visible.tensor]) tensor?.dispose();
-    weights = none(null, []);
+    weights = none('', []);
     visible = { key: null, tensor: null };
   }
 
+  /** @param {State} state @param {Given} [given] @returns {Promise<Solving | null>} */
   async function pose(state, given) {
     const key = problemKey(state, given);
-    if (problem.key === key) return problem;
+    if (problem?.key === key) return problem;
     free();
-    problem = { key: null };
+    problem = null;
     const posed = EXAMPLES[state.example].problem(state, given);
     if (!posed) return null;
     const [T, S] = [posed.queries.length, posed.keys.length];
-    const heads = posed.layer?.numHeads ?? posed.heads ?? posed.query.shape?.[1] ?? 1;
+    const heads = posed.layer?.numHeads ?? posed.heads ?? 1;
     const hl = await coreFor(heads * T * S);
     const parts = await poseProblem(hl, posed, learnedModel);
     const [B, H] = parts.q.shape;
@@ -139,19 +187,20 @@ export function createSolver(coreFor, learnedModel) {
     return problem;
   }
 
-  /** 0 where a mask hides: a query of zeros sees every key alike, as far as it sees it. Null where none is hidden. */
-  function see(state, options) {
-    const key = `${problem.key},${maskKey(state)}`;
+  /**
+   * 0 where a mask hides: a query of zeros sees every key alike, as far as it sees it. Null where none is hidden.
+   * @param {State} state
+   * @param {Options} options
+   * @param {Solving} problem
+   */
+  function see(state, options, { key: posed, hl, shape: [, , T, S] }) {
+    const key = `${posed},${maskKey(state)}`;
     if (visible.key === key) return;
     visible.tensor?.dispose();
     visible = { key, tensor: null };
-    const {
-      hl,
-      shape: [, , T, S],
-    } = problem;
     const { mask, keyPadding, validLens, causal, window } = options;
     if (!mask && !keyPadding && !validLens && !causal && !window) return;
-    const zeros = (N) => ({ data: new Float32Array(N), shape: [1, 1, N, 1] });
+    const zeros = (/** @type {number} */ N) => ({ data: new Float32Array(N), shape: [1, 1, N, 1] });
     const hidden = Object.fromEntries(
       Object.entries({ mask, keyPadding, validLens, causal, window }).filter(([, value]) => value !== undefined),
     );
@@ -165,8 +214,8 @@ export function createSolver(coreFor, learnedModel) {
   }
 
   /**
-   * @param {object} state
-   * @param {object} [given] a visitor's own tensors
+   * @param {State} state
+   * @param {Given} [given] a visitor's own tensors
    */
   async function solve(state, given) {
     const posed = await pose(state, given);
@@ -177,7 +226,7 @@ export function createSolver(coreFor, learnedModel) {
     } = posed;
     const b = Math.min(state.batch, B - 1);
     const options = optionsOf(attentionOptions(state, posed.posed), b);
-    see(state, options);
+    see(state, options, posed);
     const key = `${visible.key},${pick(state, ['temperature', 'scaled', 'softcap'])}`;
     if (weights.key !== key) {
       const { tensors } = weights;
@@ -187,12 +236,19 @@ export function createSolver(coreFor, learnedModel) {
     return solution(state, posed, b, options);
   }
 
-  function solution(state, { hl, posed, q, k, v, wo, bo, queries, keys, image, self, shape }, b, options) {
+  /** @param {State} state @param {Solving} posed @param {number} b @param {Options} options */
+  function solution(
+    state,
+    { key: posedKey, hl, posed, q, k, v, wo, bo, queries, keys, image, self, shape },
+    b,
+    options,
+  ) {
     const [, H, T, S] = shape;
     const own = weights;
     const { key, tensors, done } = own;
     const { tensor } = visible;
 
+    /** @param {number} h */
     function compute(h) {
       if (done.has(h)) return;
       const start = performance.now();
@@ -205,17 +261,21 @@ export function createSolver(coreFor, learnedModel) {
       done.add(h);
     }
 
-    /** The weights of one head; valid until the core's memory grows, as it may when another head is computed. */
+    /**
+     * The weights of one head; valid until the core's memory grows, as it may when another head is computed.
+     * @param {number} h
+     * @returns {Head}
+     */
     function headOf(h) {
       compute(h);
       return { weights: tensors[h].data, visible: tensor?.data ?? null, T, S };
     }
 
-    /** Outputs of every head for one query, side by side. */
+    /** Outputs of every head for one query, side by side. @param {number} query */
     function joined(query) {
       const row = new Float32Array(H * v.shape[3]);
       const mask = tensor && {
-        mask: { data: Uint8Array.from(tensor.data.subarray(query * S, (query + 1) * S), Boolean), shape: [1, S] },
+        mask: { data: Uint8Array.from(tensor.data.subarray(query * S, (query + 1) * S), Math.sign), shape: [1, S] },
       };
       for (let h = 0; h < H; h++) {
         if (state.off.includes(h)) continue;
@@ -232,7 +292,7 @@ export function createSolver(coreFor, learnedModel) {
 
     return {
       key,
-      problemKey: problem.key,
+      problemKey: posedKey,
       problem: { queries, keys, self, shape, image },
       /** What the weights took so far. */
       get milliseconds() {
@@ -255,14 +315,20 @@ export function createSolver(coreFor, learnedModel) {
           since = performance.now();
         }
       },
-      /** One cell followed back and on; null where it is outside. */
+      /**
+       * One cell followed back and on; null where it is outside.
+       * @param {number} h
+       * @param {Cell} cell
+       * @returns {Explained | null}
+       */
       cell(h, { query, key: at }) {
         if (query >= T || at >= S) return null;
         compute(h);
         return hl.scope(() => {
           const [one, all] = [headRows(q, b, h, query, query + 1), headRows(k, b, h)];
           const { scale, softcap = 0 } = options;
-          const scores = (step) => hl.attention(one, all, NOTHING(S), { scale, softcap, scores: step }).scores.copy();
+          const scores = (/** @type {'raw' | 'scaled' | 'capped'} */ step) =>
+            hl.attention(one, all, NOTHING(S), { scale, softcap, scores: step }).scores.copy();
           const concat = joined(query);
           const { data: output } = wo
             ? project(hl, { data: concat, shape: [1, 1, concat.length] }, wo, bo)

@@ -6,7 +6,8 @@ import { createSession } from '../train/session.js';
 import { createAnswerer } from './answer.js';
 import { spareThreads } from './spare.js';
 
-const post = (message, transfer = []) => postMessage(message, transfer);
+/** @param {object} message @param {ArrayBuffer[]} [transfer] */
+const post = (message, transfer = []) => self.postMessage(message, { transfer });
 const hear =
   self.name === 'train'
     ? createSession(() => load({ threads: spareThreads() }), post)

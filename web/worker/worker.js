@@ -12,7 +12,8 @@ async function learnedModel() {
   return new Uint8Array(await response.arrayBuffer());
 }
 
-const post = (message, transfer = []) => postMessage(message, transfer);
+/** @param {object} message @param {ArrayBuffer[]} [transfer] */
+const post = (message, transfer = []) => self.postMessage(message, { transfer });
 const hear =
   self.name === 'train'
     ? createSession(() => load({ threads: spareThreads() }), post)

@@ -49,7 +49,7 @@ export function readOptions(caller, options, known) {
   checkOptions(caller, options, known);
   /** @type {Record<string, unknown>} */
   const read = {};
-  for (const name of isPlain(options) ? Object.keys(options) : known) {
+  for (const name of isPlain(options) ? Object.keys(/** @type {object} */ (options)) : known) {
     const value = /** @type {Record<string, unknown>} */ (options)[name];
     if (value !== undefined) read[name] = value;
   }
