@@ -1,7 +1,7 @@
 // The multi-head layer: its parameters, and forward and backward through the core.
 
 import { checkOptions, readBoolean } from '../check/arguments.js';
-import { HeadlightError, shapeError } from '../check/errors.js';
+import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
 import { formatShape, sameShape } from '../check/shape.js';
 import { DISPOSE } from '../memory/disposable.js';
 import { ATTENTION, MULTIHEAD, MULTIHEAD_BACKWARD } from '../../../dist/abi/abi.js';
@@ -230,7 +230,10 @@ export class MultiHeadAttention {
    * @returns {AttentionResult<any, any, any, any>}
    */
   forward(query, key, value, options) {
-    if (options === undefined && isOptions(key)) return this.#forward(query, undefined, undefined, key);
+    if (options === undefined && isOptions(key)) {
+      if (value !== undefined) throw argumentError('forward', 'value', value, 'nothing after the options');
+      return this.#forward(query, undefined, undefined, key);
+    }
     const k = /** @type {TensorLike | undefined} */ (key);
     if (options === undefined && isOptions(value)) return this.#forward(query, k, undefined, value);
     return this.#forward(query, k, /** @type {TensorLike | undefined} */ (value), options ?? {});

@@ -1,0 +1,229 @@
+// Calls of every public function at random, with right arguments and with wrong ones, with getters that call back or
+// dispose, with memory that runs out. Each gives a right answer or a HeadlightError, memory comes back, and two calls
+// that are made again and again give the same bits.
+//
+//   node tests/fuzz/api.js [calls] [seed]
+
+import assert from 'node:assert/strict';
+import { fileURLToPath } from 'node:url';
+import { HeadlightError, load, Tensor } from 'headlight';
+import { makeCall } from './calls.js';
+import { makeSource } from './source.js';
+import { MINE, spoil } from './wrong.js';
+
+const CALLS_OF_AN_EPISODE = 50;
+const CODES = ['SHAPE', 'ARGUMENT', 'OUT_OF_MEMORY', 'DISPOSED', 'STATE', 'FORMAT'];
+const LIMIT = 2 ** 22;
+
+/** What the calls of an episode have made. All of it is disposed of at its end. */
+class World {
+  layers = [];
+  simple = [];
+  models = [];
+  optimizers = [];
+  tensors = [];
+  results = [];
+  /** Layers on which train() was called. */
+  training = new Set();
+  /** What the last forward of a layer gave. */
+  passes = new Map();
+  #kept = [];
+
+  constructor(hl, wrong) {
+    this.hl = hl;
+    this.wrong = wrong;
+  }
+
+  /** Keeps what can be disposed of, however it came about. */
+  keep(result) {
+    if (result instanceof Tensor) this.tensors.push(result);
+    else if (typeof result?.backward === 'function' && result.output) this.results.push(result);
+    if (typeof result?.dispose === 'function') this.#kept.push(result);
+    else if (result !== null && typeof result === 'object' && !ArrayBuffer.isView(result))
+      for (const part of Object.values(result)) if (typeof part === 'object') this.keep(part);
+    return result;
+  }
+
+  /** Keeps a tensor of which a view is about: its numbers are others once it is disposed of. */
+  hold(tensor) {
+    this.#kept.push(tensor);
+    return tensor;
+  }
+
+  dispose() {
+    for (const thing of this.#kept) thing.dispose();
+  }
+}
+
+/** Takes all memory but some: the next allocations fail. */
+function fill(hl, source) {
+  const blocks = [];
+  for (let size = 2 ** 19; size >= 16; size /= 2)
+    try {
+      for (;;) blocks.push(hl.zeros([size]));
+    } catch (error) {
+      if (error.code !== 'OUT_OF_MEMORY') throw error;
+    }
+  for (let i = source.below(6); i > 0; i--) blocks.pop()?.dispose();
+  return () => {
+    for (const block of blocks) block.dispose();
+  };
+}
+
+/** The options with getters that call back, and that dispose of tensors. */
+function withGetters(source, world, args) {
+  const options = args.at(-1);
+  if (options === null || typeof options !== 'object' || Object.getPrototypeOf(options) !== Object.prototype)
+    return args;
+  const live = {};
+  for (const [name, value] of Object.entries(options))
+    Object.defineProperty(live, name, {
+      enumerable: true,
+      get() {
+        const x = { data: [1, 2, 3, 4], shape: [1, 2, 2] };
+        if (source.chance(0.5)) world.hl.attention(x, x, x).dispose();
+        if (source.chance(0.3) && world.layers.length > 0) source.pick(world.layers).options.embedDim.toFixed();
+        if (source.chance(0.3) && world.tensors.length > 0) source.pick(world.tensors).dispose();
+        return value;
+      },
+    });
+  return [...args.slice(0, -1), live];
+}
+
+function describe({ name }, how, error) {
+  return `${name}${how ? `, ${how}` : ''}: ${error?.stack ?? error}`;
+}
+
+/** Two calls whose bits stay as they are. */
+function makeFixed(hl) {
+  const x = hl.randn([2, 3, 5, 4], { seed: 1 });
+  const y = hl.randn([2, 5, 6], { seed: 2 });
+  const layer = hl.multiHeadAttention({ embedDim: 6, numHeads: 2, seed: 3 });
+  const run = () => {
+    const results = [hl.attention(x, x, x, { causal: true, weights: true }), layer.forward(y)];
+    const bits = [results[0].output.copy(), results[0].weights.copy(), results[1].output.copy()];
+    for (const result of results) result.dispose();
+    return bits;
+  };
+  const expected = run();
+  return () => assert.deepEqual(run(), expected, 'a fixed call gave other bits');
+}
+
+function runCall(context, report) {
+  const { source, world } = context;
+  const { hl } = world;
+  const call = makeCall(context);
+  const how = source.pick(['', '', '', 'spoiled', 'spoiled', 'with getters', 'without memory']);
+  let { args } = call;
+  if (how === 'spoiled') args = spoil(source, args, [...world.wrong(), source.pick(world.tensors)]);
+  if (how === 'with getters') args = withGetters(source, world, args);
+  for (const trained of [...world.layers, ...world.models]) void trained.gradients;
+  const free = how === 'without memory' ? fill(hl, source) : undefined;
+  const { used } = hl.info.memory;
+  const start = performance.now();
+  let [failed, error, result] = [false, undefined, undefined];
+  try {
+    result = call.run(...args);
+  } catch (caught) {
+    [failed, error] = [true, caught];
+  }
+  const time = performance.now() - start;
+  if (failed && !call.keeps && hl.info.memory.used > used)
+    assert.fail(describe(call, `${how}, memory was lost`, error));
+  free?.();
+  if (time > report.slowest) [report.slowest, report.slowestCall] = [time, `${call.name} ${how}`];
+  if (failed) {
+    report.refused++;
+    if (error === MINE && how === 'spoiled') return;
+    if (!(error instanceof HeadlightError) || !CODES.includes(error.code)) throw new Error(describe(call, how, error));
+    if (error.message.length > 2000)
+      throw new Error(`a message of ${error.message.length}: ${error.message.slice(0, 200)}`);
+    const allowed = {
+      '': [],
+      spoiled: CODES,
+      'with getters': ['DISPOSED', 'STATE'],
+      'without memory': ['OUT_OF_MEMORY'],
+    }[how];
+    // A view that was given ended when memory was filled.
+    const ended = how === 'without memory' && /memory is gone/.test(error.message);
+    if (!ended && !allowed.includes(error.code) && !call.refusable?.includes(error.code))
+      throw new Error(describe(call, how, error));
+    if (error.code === 'OUT_OF_MEMORY' && how === 'without memory') report.failedAllocations++;
+    return;
+  }
+  world.keep(result);
+  if (how === 'spoiled') {
+    report.acceptedSpoiled++;
+    call.undo?.();
+    return;
+  }
+  if (call.check && source.chance(0.7)) {
+    try {
+      call.check(result);
+    } catch (wrong) {
+      throw new Error(describe(call, `${how}, wrong answer`, wrong), { cause: wrong });
+    }
+    report.checked++;
+  }
+  call.made?.(result);
+}
+
+/** A world of its own, and some calls in it; some of them in scopes. */
+function runEpisode(hl, wrong, seed, calls, report) {
+  const source = makeSource(seed);
+  const { used } = hl.info.memory;
+  const world = new World(hl, wrong);
+  for (let i = 0; i < calls; i++) {
+    try {
+      if (source.chance(0.05)) hl.scope(() => runPassing({ source, world }, report));
+      else runCall({ source, world }, report);
+    } catch (error) {
+      throw new Error(`call ${i} of the episode with seed ${seed}: ${error.message}`, { cause: error });
+    }
+    report.calls++;
+  }
+  world.dispose();
+  const lost = hl.info.memory.used - used;
+  if (lost !== 0) throw new Error(`${lost} bytes were lost in the episode with seed ${seed}`);
+}
+
+/** In a scope: what is made there is gone after it. */
+function runPassing({ source, world }, report) {
+  const passing = new World(world.hl, world.wrong);
+  for (let i = source.below(4); i >= 0; i--) runCall({ source, world: passing }, report);
+}
+
+/**
+ * @param {number} total calls
+ * @param {number} seed
+ */
+export async function fuzzApi(total, seed) {
+  const [hl, other] = await Promise.all([load({ maxMemory: LIMIT }), load({ maxMemory: LIMIT })]);
+  const foreign = other.zeros([2, 3]);
+  const gone = hl.zeros([2, 3]);
+  gone.dispose();
+  const wrong = () => [foreign, gone];
+  const checkFixed = makeFixed(hl);
+  const report = {
+    calls: 0,
+    checked: 0,
+    refused: 0,
+    acceptedSpoiled: 0,
+    failedAllocations: 0,
+    slowest: 0,
+    slowestCall: '',
+  };
+  for (let episode = 0; report.calls < total; episode++) {
+    runEpisode(hl, wrong, seed + episode, Math.min(CALLS_OF_AN_EPISODE, total - report.calls), report);
+    checkFixed();
+  }
+  hl.dispose();
+  other.dispose();
+  return report;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [total = 100_000, seed = 1] = process.argv.slice(2).map(Number);
+  console.log(`${total} calls, seed ${seed}`);
+  console.log(await fuzzApi(total, seed));
+}
