@@ -1,7 +1,7 @@
 // Calls of every public function with right arguments, in every form in which arrays are taken, and what each is to
-// give. A call is { name, run, args } and maybe: `check` and `made`, which are told what came of it; `undo`, where wrong
-// arguments were taken; `refusable`, the codes of errors that right arguments may meet as well; `keeps`, where a call
-// that fails may have left something for the next one.
+// give. A call is { name, run, args } and maybe: `check` and `made`, which are told what came of it; `undo`, where
+// wrong arguments were taken; `refusable`, the codes of errors that right arguments may meet as well; `keeps`, where a
+// call that fails may have left something for the next one.
 
 import assert from 'node:assert/strict';
 import { cosineSchedule, warmupSchedule } from 'headlight';
