@@ -1,8 +1,22 @@
+// Binaries over the network.
+
 import { HeadlightError } from '../check/errors.js';
+
+const ADVICE = 'Serve the .wasm file beside the module, pass { wasm: url }, or import headlight/inline';
+
+/** As in Jest's jsdom environment, which hides that of Node. @param {URL} url */
+function noFetch(url) {
+  const advice =
+    'Import headlight/inline, which needs none; or pass the bytes as { wasm }; or use the node environment of Jest';
+  return new HeadlightError('LOAD', `load: there is no fetch here to read ${url.href} with. ${advice}`, {
+    parameter: 'wasm',
+    expected: 'a global fetch',
+  });
+}
 
 /** @param {URL} url */
 export async function fetchBytes(url) {
-  const advice = 'Serve the .wasm file beside the module, pass { wasm: url }, or import headlight/inline';
+  if (typeof globalThis.fetch !== 'function') throw noFetch(url);
   /** @type {Response} */
   let response;
   try {
@@ -10,7 +24,7 @@ export async function fetchBytes(url) {
   } catch (cause) {
     throw new HeadlightError(
       'LOAD',
-      `load: cannot fetch ${url.href}: ${/** @type {Error} */ (cause).message}. ${advice}`,
+      `load: cannot fetch ${url.href}: ${/** @type {Error} */ (cause).message}. ${ADVICE}`,
       { parameter: 'wasm', cause },
     );
   }
@@ -18,7 +32,7 @@ export async function fetchBytes(url) {
   if (!response.ok || type.startsWith('text/html')) {
     throw new HeadlightError(
       'LOAD',
-      `load: ${url.href} gave status ${response.status} and type ${type}, expected 200 and application/wasm. ${advice}`,
+      `load: ${url.href} gave status ${response.status} and type ${type}, expected 200 and application/wasm. ${ADVICE}`,
       {
         parameter: 'wasm',
         expected: '200 application/wasm',

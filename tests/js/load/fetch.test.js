@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import test from 'node:test';
+import { load } from '../../../dist/headlight.js';
+import { load as inline } from 'headlight/inline';
+
+test('where there is no fetch, as in the jsdom environment of Jest, the error says what to do', async () => {
+  const { fetch } = globalThis;
+  globalThis.fetch = undefined;
+  try {
+    await assert.rejects(load(), {
+      name: 'HeadlightError',
+      code: 'LOAD',
+      parameter: 'wasm',
+      message: /there is no fetch here to read .*\.wasm with\. Import headlight\/inline.*node environment of Jest/,
+    });
+    const wasm = await readFile(new URL('../../../dist/headlight.simd128.wasm', import.meta.url));
+    for (const hl of [await load({ wasm }), await inline()]) {
+      assert.deepEqual(hl.add([1], [2]).toArray(), [3]);
+      hl.dispose();
+    }
+  } finally {
+    globalThis.fetch = fetch;
+  }
+});
