@@ -1,221 +1,208 @@
 #include "kernels/gemm_int8_layout.h"
 
-/* ---- which form ---------------------------------------------------------------------------------------------- */
+/* The next group of a packed panel, of at most so many blocks. */
+typedef struct {
+  const uint8_t *bits, *bytes, *end;
+  size_t blocks;
+} group;
 
-/* The relaxed dot product is one instruction where it neither saturates on the way nor loses the eighth bit of w;
- * elsewhere it is five, and pairs are as fast. What it does shows in what it gives. */
-static bool dots_are(const int8_t x[16], const uint8_t w[16], bool as_unsigned) {
-  int32_t got[4];
-  bool same = true;
-  bits_store((uint32_t *)got, bytes_dot(bits_load((const uint32_t *)x), bits_load((const uint32_t *)w), bits_splat(7)));
-  for (int lane = 0; lane < 4; lane++) {
-    int32_t sum = 7;
-    for (int i = 4 * lane; i < 4 * lane + 4; i++) sum += x[i] * (as_unsigned ? (int32_t)w[i] : (int32_t)(int8_t)w[i]);
-    same = same && got[lane] == sum;
-  }
-  return same;
+VERB group group_at(const uint8_t *packed, size_t blocks) {
+  blocks = least(blocks, GROUP_BLOCKS);
+  const uint8_t *bits = packed + SCALES, *bytes = bits + blocks * VECTOR;
+  return (group){bits, bytes, bytes + blocks * BLOCK_BYTES, blocks};
 }
 
-int8_form gemm_int8_form(void) {
-  /* Not constants: what the compiler makes of them need not be what the processor does. */
-  static volatile uint8_t w[16] = {255, 255, 255, 255, 200, 1, 255, 127, 128, 0, 3, 129, 7, 250, 90, 255};
-  static volatile int8_t x[16] = {127, 127, 127, 127, -127, -1, -127, 5, 127, 9, -100, 127, 1, 2, 3, -127};
-  uint8_t some_w[16];
-  int8_t some_x[16];
-  for (int i = 0; i < 16; i++) {
-    some_w[i] = w[i];
-    some_x[i] = x[i];
-  }
-  if (!HL_SIMD_RELAXED) return INT8_PAIRS;
-  return dots_are(some_x, some_w, true)    ? INT8_UNSIGNED_QUADS
-         : dots_are(some_x, some_w, false) ? INT8_SIGNED_QUADS
-                                           : INT8_PAIRS;
+/* Groups of a panel that are multiplied at a time: opened, they take 8 KB of the first-level cache. */
+enum { GROUPS = 4 };
+
+/* Weights of eight columns, packed, and opened for pairs: as words. */
+typedef struct {
+  const uint8_t *packed;
+  size_t blocks;
+  float scales[GROUPS][TILE_COLS];
+  uint8_t open[GROUPS * GROUP * TILE_COLS * 2];
+} weights;
+
+/* A vector of pairs, whose ninth bits come to the lowest of their bytes one after the other. */
+VERB void pair_words(vec words[2], vec bytes, vec *bits) {
+  const vec ninth = bits_and(*bits, bits_splat(0x01010101));
+  words[0] = words_of_bytes_first(bytes, ninth);
+  words[1] = words_of_bytes_last(bytes, ninth);
+  *bits = words_shift_right(*bits, 1);
 }
 
-/* ---- packing x ----------------------------------------------------------------------------------------------- */
-
-/* The largest magnitude of a row; NaN where one of its numbers is not finite. */
-static float magnitude(const float *row, size_t n) {
-  vec most = vec_splat(0), zero_or_nan = vec_splat(0);
-  float lanes[8], result = 0;
-  size_t i = 0;
-  for (; i + 4 <= n; i += 4) {
-    vec x = vec_load(row + i);
-    most = vec_max(most, vec_abs(x));
-    zero_or_nan = vec_nan_unless_finite(zero_or_nan, x);
-  }
-  vec_store(lanes, most);
-  vec_store(lanes + 4, zero_or_nan);
-  for (int lane = 0; lane < 4; lane++) {
-    if (lanes[lane] > result) result = lanes[lane];
-  }
-  float finite = lanes[4] + lanes[5] + lanes[6] + lanes[7];
-  for (; i < n; i++) {
-    float x = __builtin_fabsf(row[i]);
-    if (x > result) result = x;
-    finite += x * 0;
-  }
-  return result + finite;
+/* d of a vector c. */
+VERB vec quad_bytes(vec bytes, vec *bits) {
+  const vec result = bytes_add(bytes, bits_and(*bits, bits_splat(0x01010101)));
+  *bits = words_shift_right(*bits, 1);
+  return result;
 }
 
-/* The step of numbers up to a magnitude; NaN of NaN. A smaller one would lose its digits, and have no inverse. */
-static float scale_of(float most, float levels) {
-  float scale = most / levels;
-  return scale < 0x1p-126f ? 0x1p-126f : scale;
-}
-
-/* BLOCK numbers times the factor; those from n on are 0. */
-static void scale_block(vec scaled[4], const float *x, size_t n, vec factor) {
-  float some[BLOCK] = {0};
-  if (n < BLOCK) {
-    for (size_t i = 0; i < n; i++) some[i] = x[i];
-    x = some;
-  }
-  for (int i = 0; i < 4; i++) scaled[i] = vec_mul(vec_load(x + 4 * i), factor);
-}
-
-static void store_lanes(uint32_t *to, size_t width, vec lanes) {
-  uint32_t some[4];
-  bits_store(some, lanes);
-  for (int i = 0; i < 4; i++) to[i * width] = some[i];
-}
-
-static vec rounded_words(const vec x[2]) { return words_of(vec_round(x[0]), vec_round(x[1])); }
-
-static uint32_t lanes_sum(vec x) {
-  uint32_t lanes[4];
-  bits_store(lanes, x);
-  return lanes[0] + lanes[1] + lanes[2] + lanes[3];
-}
-
-/* A lane of a group of n inputs, in pairs. Gives the place of the next one. */
-static uint32_t *pack_pairs(uint32_t *to, size_t width, const float *x, size_t n, vec factor) {
-  uint32_t *start = to;
-  vec sum = bits_splat(0);
-  to += width;
-  for (size_t k = 0; k < n; k += BLOCK) {
-    vec scaled[4];
-    scale_block(scaled, x + k, n - k, factor);
-    for (int i = 0; i < 2; i++, to += 4 * width) {
-      vec words = rounded_words(scaled + 2 * i);
-      sum = bits_add(sum, words_dot(words, bits_splat(0x00010001)));
-      store_lanes(to, width, words);
-    }
-  }
-  *start = (uint32_t)-WORD_OFFSET * lanes_sum(sum);
-  return to;
-}
-
-/* The same in quads. */
-static uint32_t *pack_quads(uint32_t *to, size_t width, const float *x, size_t n, vec factor, bool as_unsigned) {
-  const size_t part = (1 + round_up(n, BLOCK) / 4) * width;
-  vec sums[2] = {bits_splat(0), bits_splat(0)};
-  for (size_t k = 0; k < n; k += BLOCK) {
-    vec scaled[4], parts[2][4];
-    scale_block(scaled, x + k, n - k, factor);
-    for (int i = 0; i < 4; i++) {
-      vec whole = vec_nearest(scaled[i]), share = vec_nearest(vec_mul(whole, vec_splat(1.0f / (HIGH + LOW))));
-      vec rest = vec_sub(whole, vec_mul(share, vec_splat(HIGH + LOW)));
-      parts[0][i] = vec_add(share, rest);
-      parts[1][i] = vec_sub(share, rest);
-    }
-    for (int p = 0; p < 2; p++) {
-      vec bytes = bytes_of(rounded_words(parts[p]), rounded_words(parts[p] + 2));
-      sums[p] = bytes_dot(bytes, bits_splat(0x01010101), sums[p]);
-      store_lanes(to + (size_t)p * part + (1 + k / 4) * width, width, bytes);
-    }
-  }
-  for (int p = 0; p < 2; p++) to[(size_t)p * part] = as_unsigned ? (uint32_t)-BYTE_OFFSET * lanes_sum(sums[p]) : 0;
-  return to + 2 * part;
-}
-
-size_t gemm_int8_left_row(size_t in) { return 1 + round_up(in, BLOCK) / 2 + 2 * ((in + GROUP - 1) / GROUP); }
-
-void gemm_int8_pack_left(float *panels, size_t width, const float *x, size_t rows, size_t in, int8_form form) {
-  const float levels = form == INT8_PAIRS ? PAIR_LEVELS : QUAD_LEVELS;
-  for (size_t r = 0; r < round_up(rows, width); r++) {
-    const float *row = x + (r < rows ? r * in : 0);
-    float *panel = panels + (r - r % width) * gemm_int8_left_row(in) + r % width;
-    const float scale = r < rows ? scale_of(magnitude(row, in), levels) : 0;
-    const vec factor = vec_splat(scale > 0 ? 1 / scale : 0);
-    uint32_t *to = (uint32_t *)(panel + width);
-    panel[0] = scale;
-    for (size_t k = 0; k < in; k += GROUP) {
-      size_t n = least(in - k, GROUP);
-      to = form == INT8_PAIRS ? pack_pairs(to, width, row + k, n, factor)
-                              : pack_quads(to, width, row + k, n, factor, form == INT8_UNSIGNED_QUADS);
+/* The words are made once for all tiles: with one tile, of three rows or more, that costs no more than making them in
+ * the loop. */
+KERNEL static void open_words(weights *w) {
+  const uint8_t *from = w->packed;
+  uint8_t *to = w->open;
+  for (size_t left = w->blocks; left > 0; left -= least(left, GROUP_BLOCKS)) {
+    group g = group_at(from, left);
+    from = g.end;
+    for (; g.bytes != g.end; g.bits += VECTOR) {
+      vec bits = bytes_load(g.bits), words[2];
+#pragma clang loop unroll(disable)
+      for (const uint8_t *end = g.bytes + BLOCK_BYTES; g.bytes != end; g.bytes += VECTOR, to += 2 * VECTOR) {
+        pair_words(words, bytes_load(g.bytes), &bits);
+        bytes_store(to, words[0]);
+        bytes_store(to + VECTOR, words[1]);
+      }
     }
   }
 }
 
-/* ---- packing weights ----------------------------------------------------------------------------------------- */
-
-uint64_t gemm_int8_packed_weight(uint32_t out, uint32_t in) {
-  return HEADER + ((uint64_t)out + TILE_COLS - 1) / TILE_COLS * (panel_bytes(in) / 4);
+/* What the kernels are made of: sums of integers, over a group, of `rows` rows and eight columns. */
+VERB void start(int rows, vec acc[][2], const float *starts) {
+  for (int r = 0; r < rows; r++) acc[r][0] = acc[r][1] = vec_load_splat(starts + r);
 }
 
-int8_form gemm_int8_form_of(const float *packed_weight) { return (int8_form)packed_weight[0]; }
-
-/* The upper half of the least float of so few digits that is no smaller; of NaN, one. */
-static uint16_t half_above(float scale) {
-  union {
-    float number;
-    uint32_t bits;
-  } x = {scale};
-  return scale == scale ? (uint16_t)((x.bits + 0xffff) >> 16) : 0x7fc0;
+VERB void add_words(int rows, vec acc[][2], const float *x, const vec words[2]) {
+  for (int r = 0; r < rows; r++) {
+    vec xr = vec_load_splat(x + r);
+    for (int i = 0; i < 2; i++) acc[r][i] = bits_add(acc[r][i], words_dot(xr, words[i]));
+  }
 }
 
-static float of_half(uint16_t half) {
-  union {
-    uint32_t bits;
-    float number;
-  } x = {(uint32_t)half << 16};
-  return x.number;
+VERB void add_bytes(int rows, vec acc[][2], const float *x, const vec bytes[2]) {
+  for (int r = 0; r < rows; r++) {
+    vec xr = vec_load_splat(x + r);
+    for (int i = 0; i < 2; i++) acc[r][i] = bytes_dot(xr, bytes[i], acc[r][i]);
+  }
 }
 
-/* Where a weight lies in a block: input k of column j. Vectors of pairs hold two inputs of eight columns, those of
- * quads four inputs of four columns. */
-static size_t byte_in_block(size_t k, size_t j, int8_form form) {
-  return form == INT8_PAIRS ? k / 2 * VECTOR + 2 * j + k % 2 : (k / 4 * 2 + j / 4) * VECTOR + 4 * (j % 4) + k % 4;
+/* sums(rows, 8) += factor · scales · acc */
+VERB void finish(int rows, float *sums, vec acc[][2], const float *scales, float factor) {
+  const vec s0 = vec_mul(vec_load(scales), vec_splat(factor)), s1 = vec_mul(vec_load(scales + 4), vec_splat(factor));
+  for (int r = 0; r < rows; r++, sums += TILE_COLS) {
+    vec_store(sums, vec_fma(vec_of_bits(acc[r][0]), s0, vec_load(sums)));
+    vec_store(sums + 4, vec_fma(vec_of_bits(acc[r][1]), s1, vec_load(sums + 4)));
+  }
 }
 
-/* Column j of a group of n inputs. In pairs the ninth bit is the highest, in quads the lowest. */
-static void pack_group(uint8_t *packed, size_t j, const float *weight, size_t n, int8_form form) {
-  const uint16_t half = half_above(scale_of(magnitude(weight, n), WEIGHT_LEVELS));
-  const float inverse = half < 0x7f80 ? 1 / of_half(half) : 0;
-  const vec offset = bits_splat(form == INT8_SIGNED_QUADS ? 0 : WORD_OFFSET);
-  const uint32_t byte_from = form == INT8_PAIRS ? 0 : 1, bit_from = form == INT8_PAIRS ? 8 : 0;
-  uint8_t *bits = packed + SCALES, *bytes = bits + (n + BLOCK - 1) / BLOCK * VECTOR;
-  ((uint16_t *)packed)[j] = half;
-  for (size_t k = 0; k < n; k += BLOCK, bits += VECTOR, bytes += BLOCK_BYTES) {
-    uint32_t w[BLOCK];
-    vec scaled[4];
-    scale_block(scaled, weight + k, n - k, vec_splat(inverse));
-    for (int i = 0; i < 4; i++) bits_store(w + 4 * i, bits_add(vec_round(scaled[i]), offset));
-    for (size_t i = 0; i < BLOCK; i++) {
-      const size_t at = byte_in_block(i, j, form);
-      bytes[at] = (uint8_t)(w[i] >> byte_from);
-      bits[at % VECTOR] |= (uint8_t)((w[i] >> bit_from & 1) << at / VECTOR);
+#define KERNEL_ARGUMENTS float *sums, const float *x, size_t width, const weights *w
+
+VERB void pairs_open(int rows, KERNEL_ARGUMENTS) {
+  const uint8_t *words = w->open;
+  const float *scales = w->scales[0];
+  for (size_t left = w->blocks; left > 0; left -= least(left, GROUP_BLOCKS), scales += TILE_COLS) {
+    vec acc[INT8_TILE_ROWS][2];
+    start(rows, acc, x);
+    x += width;
+    for (const uint8_t *end = words + least(left, GROUP_BLOCKS) * (2 * BLOCK_BYTES); words != end; x += width) {
+      const vec some[2] = {bytes_load(words), bytes_load(words + VECTOR)};
+      add_words(rows, acc, x, some);
+      words += 2 * VECTOR;
+    }
+    finish(rows, sums, acc, scales, 1);
+  }
+}
+
+VERB void pairs_packed(int rows, KERNEL_ARGUMENTS) {
+  const uint8_t *from = w->packed;
+  const float *scales = w->scales[0];
+  for (size_t left = w->blocks; left > 0; left -= least(left, GROUP_BLOCKS), scales += TILE_COLS) {
+    vec acc[INT8_TILE_ROWS][2];
+    start(rows, acc, x);
+    x += width;
+    group g = group_at(from, left);
+    from = g.end;
+    for (; g.bytes != g.end; g.bits += VECTOR) {
+      vec bits = bytes_load(g.bits);
+#pragma clang loop unroll_count(2)
+      for (int i = 0; i < BLOCK / 2; i++, x += width, g.bytes += VECTOR) {
+        vec words[2];
+        pair_words(words, bytes_load(g.bytes), &bits);
+        add_words(rows, acc, x, words);
+      }
+    }
+    finish(rows, sums, acc, scales, 1);
+  }
+}
+
+/* Both products at a time, a · c and b · d: each sum depends on the one before it, and two rows have few sums. */
+VERB void quads_both(int rows, KERNEL_ARGUMENTS) {
+  const uint8_t *from = w->packed;
+  const float *scales = w->scales[0];
+  for (size_t left = w->blocks; left > 0; left -= least(left, GROUP_BLOCKS), scales += TILE_COLS) {
+    group g = group_at(from, left);
+    from = g.end;
+    const size_t part = (1 + g.blocks * (BLOCK / 4)) * width;
+    vec ac[INT8_TILE_ROWS][2], bd[INT8_TILE_ROWS][2];
+    start(rows, ac, x);
+    start(rows, bd, x + part);
+    x += width;
+    for (; g.bytes != g.end; g.bits += VECTOR) {
+      vec bits = bytes_load(g.bits);
+      for (int i = 0; i < BLOCK / 4; i++, x += width, g.bytes += 2 * VECTOR) {
+        const vec c[2] = {bytes_load(g.bytes), bytes_load(g.bytes + VECTOR)};
+        vec d[2];
+        for (int j = 0; j < 2; j++) d[j] = quad_bytes(c[j], &bits);
+        add_bytes(rows, ac, x, c);
+        add_bytes(rows, bd, x + part, d);
+      }
+    }
+    x += part;
+    finish(rows, sums, ac, scales, HIGH);
+    finish(rows, sums, bd, scales, LOW);
+  }
+}
+
+/* First one, then the other: sums of both would not fit the registers. The second product is unrolled, which makes it a
+ * quarter faster. */
+VERB void quads_each(int rows, KERNEL_ARGUMENTS) {
+  const uint8_t *from = w->packed;
+  const float *scales = w->scales[0];
+  for (size_t left = w->blocks; left > 0; left -= least(left, GROUP_BLOCKS), scales += TILE_COLS) {
+    group g = group_at(from, left);
+    from = g.end;
+#pragma clang loop unroll(disable)
+    for (int part = 0; part < 2; part++) {
+      vec acc[INT8_TILE_ROWS][2];
+      start(rows, acc, x);
+      x += width;
+      if (part == 0) {
+        for (const uint8_t *at = g.bytes; at != g.end; x += width, at += 2 * VECTOR) {
+          const vec c[2] = {bytes_load(at), bytes_load(at + VECTOR)};
+          add_bytes(rows, acc, x, c);
+        }
+      } else {
+        for (; g.bytes != g.end; g.bits += VECTOR) {
+          vec bits = bytes_load(g.bits);
+#pragma clang loop unroll(full)
+          for (int i = 0; i < BLOCK / 4; i++, x += width, g.bytes += 2 * VECTOR) {
+            vec d[2];
+            for (int j = 0; j < 2; j++) d[j] = quad_bytes(bytes_load(g.bytes + j * VECTOR), &bits);
+            add_bytes(rows, acc, x, d);
+          }
+        }
+      }
+      finish(rows, sums, acc, scales, part == 0 ? HIGH : LOW);
     }
   }
 }
 
-void gemm_int8_pack_weight(float *packed, const float *weight, uint32_t out, uint32_t in, int8_form form) {
-  const uint64_t size = gemm_int8_packed_weight(out, in);
-  for (uint64_t i = 0; i < size; i++) packed[i] = 0;
-  packed[0] = (float)form;
-  for (size_t j = 0; j < out; j++) {
-    uint8_t *group = panel_of(packed, j, in);
-    for (size_t k = 0; k < in; k += GROUP) {
-      pack_group(group, j % TILE_COLS, weight + j * in + k, least(in - k, GROUP), form);
-      group += panel_bytes(GROUP);
-    }
-  }
-}
+typedef void tile(KERNEL_ARGUMENTS);
 
-/* ---- multiplying --------------------------------------------------------------------------------------------- */
+#define TILE(n, form, how)                                                                                             \
+  KERNEL static void form##_##n(KERNEL_ARGUMENTS) { form##_##how(n, sums, x, width, w); }
+#define TILES(form, few, many)                                                                                         \
+  TILE(1, form, few)                                                                                                   \
+  TILE(2, form, few) TILE(3, form, many) TILE(4, form, many)                                                           \
+      TILE(5, form, many) static tile *const form[] = {form##_1, form##_2, form##_3, form##_4, form##_5};
+TILES(pairs, packed, open)
+TILES(quads, both, each)
 
-static void open_scales(int8_weights *w, float unit) {
+/* The rows from which on they are many. */
+enum { OPENED_FROM = 3 };
+
+static void open_scales(weights *w, float unit) {
   const uint8_t *from = w->packed;
   float(*scales)[TILE_COLS] = w->scales;
   for (size_t left = w->blocks; left > 0; left -= least(left, GROUP_BLOCKS), scales++) {
@@ -234,15 +221,15 @@ static void multiply_panel(float *sums, const gemm_left *x, size_t first, size_t
                            bool as_quads) {
   const size_t left_row = gemm_int8_left_row(x->in);
   const float *left = x->panels + first * left_row + x->width;
-  int8_weights w;
+  weights w;
   for (size_t i = 0; i < rows * TILE_COLS; i += 4) vec_store(sums + i, vec_splat(0));
   for (size_t k = 0; k < x->in; k += GROUPS * GROUP) {
     w.packed = panel;
     w.blocks = (least(x->in - k, GROUPS * GROUP) + BLOCK - 1) / BLOCK;
     open_scales(&w, as_quads ? 2 : 1);
-    if (!as_quads && x->width >= INT8_OPENED_FROM) int8_open_words(&w);
+    if (!as_quads && x->width >= OPENED_FROM) open_words(&w);
     for (size_t r = 0; r < rows; r += x->width) {
-      int8_tile *run = (as_quads ? int8_quads : int8_pairs)[least(rows - r, x->width) - 1];
+      tile *run = (as_quads ? quads : pairs)[least(rows - r, x->width) - 1];
       run(sums + r * TILE_COLS, left + r * left_row, x->width, &w);
     }
     left += x->width * (w.blocks * (BLOCK / 2) + GROUPS * (as_quads ? 2 : 1));

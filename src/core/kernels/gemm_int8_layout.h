@@ -1,4 +1,4 @@
-/* Between gemm_int8.c and its kernels, gemm_int8_tile.c: how the packed operands lie. */
+/* Between gemm_int8_pack.c and gemm_int8.c: how the packed operands lie. */
 #ifndef HL_GEMM_INT8_LAYOUT_H
 #define HL_GEMM_INT8_LAYOUT_H
 
@@ -31,35 +31,5 @@ static inline uint8_t *panel_of(const float *packed, size_t column, size_t in) {
 }
 
 static inline size_t least(size_t a, size_t b) { return a < b ? a : b; }
-
-/* The next group of a packed panel, of at most so many blocks. */
-typedef struct {
-  const uint8_t *bits, *bytes, *end;
-  size_t blocks;
-} group;
-
-static inline group group_at(const uint8_t *packed, size_t blocks) {
-  blocks = least(blocks, GROUP_BLOCKS);
-  const uint8_t *bits = packed + SCALES, *bytes = bits + blocks * VECTOR;
-  return (group){bits, bytes, bytes + blocks * BLOCK_BYTES, blocks};
-}
-
-/* Groups of a panel that are multiplied at a time: opened, they take 8 KB of the first-level cache. */
-enum { GROUPS = 4 };
-
-/* Weights of eight columns, packed, and opened for pairs: as words. */
-typedef struct {
-  const uint8_t *packed;
-  size_t blocks;
-  float scales[GROUPS][TILE_COLS];
-  uint8_t open[GROUPS * GROUP * TILE_COLS * 2];
-} int8_weights;
-
-/* sums(rows, 8) += x · w of those groups. The tile of n rows is at n − 1, and the largest is INT8_TILE_ROWS. Tiles of
- * pairs of INT8_OPENED_FROM rows or more take opened weights. */
-typedef void int8_tile(float *sums, const float *x, size_t width, const int8_weights *w);
-extern int8_tile *const int8_pairs[], *const int8_quads[];
-enum { INT8_OPENED_FROM = 3 };
-void int8_open_words(int8_weights *w);
 
 #endif

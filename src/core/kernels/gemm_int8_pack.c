@@ -1,0 +1,214 @@
+#include "kernels/gemm_int8_layout.h"
+
+/* ---- which form ---------------------------------------------------------------------------------------------- */
+
+/* The relaxed dot product is one instruction where it neither saturates on the way nor loses the eighth bit of w;
+ * elsewhere it is five, and pairs are as fast. What it does shows in what it gives. */
+static bool dots_are(const int8_t x[16], const uint8_t w[16], bool as_unsigned) {
+  int32_t got[4];
+  bool same = true;
+  bits_store((uint32_t *)got, bytes_dot(bits_load((const uint32_t *)x), bits_load((const uint32_t *)w), bits_splat(7)));
+  for (int lane = 0; lane < 4; lane++) {
+    int32_t sum = 7;
+    for (int i = 4 * lane; i < 4 * lane + 4; i++) sum += x[i] * (as_unsigned ? (int32_t)w[i] : (int32_t)(int8_t)w[i]);
+    same = same && got[lane] == sum;
+  }
+  return same;
+}
+
+int8_form gemm_int8_form(void) {
+  /* Not constants: what the compiler makes of them need not be what the processor does. */
+  static volatile uint8_t w[16] = {255, 255, 255, 255, 200, 1, 255, 127, 128, 0, 3, 129, 7, 250, 90, 255};
+  static volatile int8_t x[16] = {127, 127, 127, 127, -127, -1, -127, 5, 127, 9, -100, 127, 1, 2, 3, -127};
+  uint8_t some_w[16];
+  int8_t some_x[16];
+  for (int i = 0; i < 16; i++) {
+    some_w[i] = w[i];
+    some_x[i] = x[i];
+  }
+  if (!HL_SIMD_RELAXED) return INT8_PAIRS;
+  return dots_are(some_x, some_w, true)    ? INT8_UNSIGNED_QUADS
+         : dots_are(some_x, some_w, false) ? INT8_SIGNED_QUADS
+                                           : INT8_PAIRS;
+}
+
+/* ---- packing x ----------------------------------------------------------------------------------------------- */
+
+/* The largest magnitude of a row; NaN where one of its numbers is not finite. */
+static float magnitude(const float *row, size_t n) {
+  vec most = vec_splat(0), zero_or_nan = vec_splat(0);
+  float lanes[8], result = 0;
+  size_t i = 0;
+  for (; i + 4 <= n; i += 4) {
+    vec x = vec_load(row + i);
+    most = vec_max(most, vec_abs(x));
+    zero_or_nan = vec_nan_unless_finite(zero_or_nan, x);
+  }
+  vec_store(lanes, most);
+  vec_store(lanes + 4, zero_or_nan);
+  for (int lane = 0; lane < 4; lane++) {
+    if (lanes[lane] > result) result = lanes[lane];
+  }
+  float finite = lanes[4] + lanes[5] + lanes[6] + lanes[7];
+  for (; i < n; i++) {
+    float x = __builtin_fabsf(row[i]);
+    if (x > result) result = x;
+    finite += x * 0;
+  }
+  return result + finite;
+}
+
+/* The step of numbers up to a magnitude; NaN of NaN. A smaller one would lose its digits, and have no inverse. */
+static float scale_of(float most, float levels) {
+  float scale = most / levels;
+  return scale < 0x1p-126f ? 0x1p-126f : scale;
+}
+
+/* BLOCK numbers times the factor; those from n on are 0. */
+static void scale_block(vec scaled[4], const float *x, size_t n, vec factor) {
+  float some[BLOCK] = {0};
+  if (n < BLOCK) {
+    for (size_t i = 0; i < n; i++) some[i] = x[i];
+    x = some;
+  }
+  for (int i = 0; i < 4; i++) scaled[i] = vec_mul(vec_load(x + 4 * i), factor);
+}
+
+static void store_lanes(uint32_t *to, size_t width, vec lanes) {
+  uint32_t some[4];
+  bits_store(some, lanes);
+  for (int i = 0; i < 4; i++) to[i * width] = some[i];
+}
+
+static vec rounded_words(const vec x[2]) { return words_of(vec_round(x[0]), vec_round(x[1])); }
+
+static uint32_t lanes_sum(vec x) {
+  uint32_t lanes[4];
+  bits_store(lanes, x);
+  return lanes[0] + lanes[1] + lanes[2] + lanes[3];
+}
+
+/* A lane of a group of n inputs, in pairs. Gives the place of the next one. */
+static uint32_t *pack_pairs(uint32_t *to, size_t width, const float *x, size_t n, vec factor) {
+  uint32_t *start = to;
+  vec sum = bits_splat(0);
+  to += width;
+  for (size_t k = 0; k < n; k += BLOCK) {
+    vec scaled[4];
+    scale_block(scaled, x + k, n - k, factor);
+    for (int i = 0; i < 2; i++, to += 4 * width) {
+      vec words = rounded_words(scaled + 2 * i);
+      sum = bits_add(sum, words_dot(words, bits_splat(0x00010001)));
+      store_lanes(to, width, words);
+    }
+  }
+  *start = (uint32_t)-WORD_OFFSET * lanes_sum(sum);
+  return to;
+}
+
+/* The same in quads. */
+static uint32_t *pack_quads(uint32_t *to, size_t width, const float *x, size_t n, vec factor, bool as_unsigned) {
+  const size_t part = (1 + round_up(n, BLOCK) / 4) * width;
+  vec sums[2] = {bits_splat(0), bits_splat(0)};
+  for (size_t k = 0; k < n; k += BLOCK) {
+    vec scaled[4], parts[2][4];
+    scale_block(scaled, x + k, n - k, factor);
+    for (int i = 0; i < 4; i++) {
+      vec whole = vec_nearest(scaled[i]), share = vec_nearest(vec_mul(whole, vec_splat(1.0f / (HIGH + LOW))));
+      vec rest = vec_sub(whole, vec_mul(share, vec_splat(HIGH + LOW)));
+      parts[0][i] = vec_add(share, rest);
+      parts[1][i] = vec_sub(share, rest);
+    }
+    for (int p = 0; p < 2; p++) {
+      vec bytes = bytes_of(rounded_words(parts[p]), rounded_words(parts[p] + 2));
+      sums[p] = bytes_dot(bytes, bits_splat(0x01010101), sums[p]);
+      store_lanes(to + (size_t)p * part + (1 + k / 4) * width, width, bytes);
+    }
+  }
+  for (int p = 0; p < 2; p++) to[(size_t)p * part] = as_unsigned ? (uint32_t)-BYTE_OFFSET * lanes_sum(sums[p]) : 0;
+  return to + 2 * part;
+}
+
+size_t gemm_int8_left_row(size_t in) { return 1 + round_up(in, BLOCK) / 2 + 2 * ((in + GROUP - 1) / GROUP); }
+
+void gemm_int8_pack_left(float *panels, size_t width, const float *x, size_t rows, size_t in, int8_form form) {
+  const float levels = form == INT8_PAIRS ? PAIR_LEVELS : QUAD_LEVELS;
+  for (size_t r = 0; r < round_up(rows, width); r++) {
+    const float *row = x + (r < rows ? r * in : 0);
+    float *panel = panels + (r - r % width) * gemm_int8_left_row(in) + r % width;
+    const float scale = r < rows ? scale_of(magnitude(row, in), levels) : 0;
+    const vec factor = vec_splat(scale > 0 ? 1 / scale : 0);
+    uint32_t *to = (uint32_t *)(panel + width);
+    panel[0] = scale;
+    for (size_t k = 0; k < in; k += GROUP) {
+      size_t n = least(in - k, GROUP);
+      to = form == INT8_PAIRS ? pack_pairs(to, width, row + k, n, factor)
+                              : pack_quads(to, width, row + k, n, factor, form == INT8_UNSIGNED_QUADS);
+    }
+  }
+}
+
+/* ---- packing weights ----------------------------------------------------------------------------------------- */
+
+uint64_t gemm_int8_packed_weight(uint32_t out, uint32_t in) {
+  return HEADER + ((uint64_t)out + TILE_COLS - 1) / TILE_COLS * (panel_bytes(in) / 4);
+}
+
+int8_form gemm_int8_form_of(const float *packed_weight) { return (int8_form)packed_weight[0]; }
+
+/* The upper half of the least float of so few digits that is no smaller; of NaN, one. */
+static uint16_t half_above(float scale) {
+  union {
+    float number;
+    uint32_t bits;
+  } x = {scale};
+  return scale == scale ? (uint16_t)((x.bits + 0xffff) >> 16) : 0x7fc0;
+}
+
+static float of_half(uint16_t half) {
+  union {
+    uint32_t bits;
+    float number;
+  } x = {(uint32_t)half << 16};
+  return x.number;
+}
+
+/* Where a weight lies in a block: input k of column j. Vectors of pairs hold two inputs of eight columns, those of
+ * quads four inputs of four columns. */
+static size_t byte_in_block(size_t k, size_t j, int8_form form) {
+  return form == INT8_PAIRS ? k / 2 * VECTOR + 2 * j + k % 2 : (k / 4 * 2 + j / 4) * VECTOR + 4 * (j % 4) + k % 4;
+}
+
+/* Column j of a group of n inputs. In pairs the ninth bit is the highest, in quads the lowest. */
+static void pack_group(uint8_t *packed, size_t j, const float *weight, size_t n, int8_form form) {
+  const uint16_t half = half_above(scale_of(magnitude(weight, n), WEIGHT_LEVELS));
+  const float inverse = half < 0x7f80 ? 1 / of_half(half) : 0;
+  const vec offset = bits_splat(form == INT8_SIGNED_QUADS ? 0 : WORD_OFFSET);
+  const uint32_t byte_from = form == INT8_PAIRS ? 0 : 1, bit_from = form == INT8_PAIRS ? 8 : 0;
+  uint8_t *bits = packed + SCALES, *bytes = bits + (n + BLOCK - 1) / BLOCK * VECTOR;
+  ((uint16_t *)packed)[j] = half;
+  for (size_t k = 0; k < n; k += BLOCK, bits += VECTOR, bytes += BLOCK_BYTES) {
+    uint32_t w[BLOCK];
+    vec scaled[4];
+    scale_block(scaled, weight + k, n - k, vec_splat(inverse));
+    for (int i = 0; i < 4; i++) bits_store(w + 4 * i, bits_add(vec_round(scaled[i]), offset));
+    for (size_t i = 0; i < BLOCK; i++) {
+      const size_t at = byte_in_block(i, j, form);
+      bytes[at] = (uint8_t)(w[i] >> byte_from);
+      bits[at % VECTOR] |= (uint8_t)((w[i] >> bit_from & 1) << at / VECTOR);
+    }
+  }
+}
+
+void gemm_int8_pack_weight(float *packed, const float *weight, uint32_t out, uint32_t in, int8_form form) {
+  const uint64_t size = gemm_int8_packed_weight(out, in);
+  for (uint64_t i = 0; i < size; i++) packed[i] = 0;
+  packed[0] = (float)form;
+  for (size_t j = 0; j < out; j++) {
+    uint8_t *group = panel_of(packed, j, in);
+    for (size_t k = 0; k < in; k += GROUP) {
+      pack_group(group, j % TILE_COLS, weight + j * in + k, least(in - k, GROUP), form);
+      group += panel_bytes(GROUP);
+    }
+  }
+}
