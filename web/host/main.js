@@ -2,14 +2,14 @@
 
 import { mount } from './mount.js';
 
-/** The address follows the state when a visitor rests. */
+/** The address follows the state after this many milliseconds without a change. */
 const ADDRESS_DELAY = 250;
 
 function remember(name, value) {
   try {
     localStorage.setItem(name, value);
   } catch {
-    // A page from disk, or one without storage, forgets.
+    // No storage, as for a page from disk: nothing is stored.
   }
 }
 

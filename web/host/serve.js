@@ -34,7 +34,7 @@ const HEADERS = {
   'Cache-Control': 'no-cache',
 };
 
-/** Names of this machine: a page elsewhere whose name was made to lead here has another, and reads nothing. */
+/** Names of this machine. Other hosts are refused, which stops DNS rebinding. */
 const OWN_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i;
 const MOST_PORT = 65535;
 
@@ -48,7 +48,7 @@ async function findFile(root, url) {
   return (await realpath(file)) === file ? file : null;
 }
 
-/** The open file that a request means, with its name; null where there is none. Whoever asks closes it. */
+/** The open file that a request means, with its name; null where there is none. The caller closes it. */
 async function openFile(root, url) {
   let handle;
   try {
@@ -57,7 +57,7 @@ async function openFile(root, url) {
     handle = await open(path);
     if ((await handle.stat()).isFile()) return { path, handle };
   } catch {
-    // Not there, or not to be read: the same to whoever asks.
+    // Missing or unreadable: both are not found.
   }
   await handle?.close();
   return null;
@@ -88,7 +88,7 @@ export function serve({ root, port = 0, headers = {} }) {
       await file.handle.close();
       return;
     }
-    // Closes the file also where the download is broken off, which is no fault of ours.
+    // pipeline closes the file even if the client aborts the download.
     await pipeline(file.handle.createReadStream(), response).catch(() => {});
   });
   return new Promise((resolve, reject) => {

@@ -251,7 +251,7 @@ const LONG_WIDTH = 64;
 
 /**
  * Heads that compare positions only: position t is turned into cosines and sines of 32 frequencies. Head h looks for
- * the position a few tokens back, so its weights lie along lines; the fewer frequencies it hears, the more of them.
+ * the position a few tokens back, so its weights lie along lines; the fewer frequencies it uses, the more of them.
  *
  * @param {State} state
  * @returns {Problem}

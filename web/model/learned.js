@@ -1,4 +1,4 @@
-// Heads that were learned, not constructed: a small transformer that knows no words, only which of them came before.
+// Heads that were learned, not constructed: the model sees no words, only which tokens are equal.
 // train/pretrain.js trains it.
 
 /** How it was made. */

@@ -89,7 +89,7 @@ const CURVES = {
 /**
  * @param {Theme} theme
  * @param {number} most the weight that is brightest
- * @param {ScaleKind} [kind] 'row': linear, and whoever draws divides each row by its own largest
+ * @param {ScaleKind} [kind] 'row': linear, the caller divides each row by its largest
  * @returns {Scale}
  */
 export function makeScale(theme, most, kind = 'linear') {

@@ -1,4 +1,4 @@
-// All that a page has in mind: the state that its address carries, and what lasts only as long as the page.
+// The state of the whole page: what its address holds, and what lasts only as long as the page.
 
 import { EXAMPLES, tokenize } from './examples.js';
 import { LEARNED } from './learned.js';

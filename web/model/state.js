@@ -142,7 +142,7 @@ export const validate = (patch) =>
   );
 
 /**
- * For programs, which are told of a mistake where a visitor's address is read as far as it makes sense.
+ * The same for programs: an invalid field is an error, where in an address it is ignored.
  * @param {string} caller
  * @param {unknown} patch
  */

@@ -1,4 +1,4 @@
-// A plain object that changes as a whole, and those who are told.
+// A plain object that is replaced on every change, with listeners.
 
 /**
  * @template {object} T

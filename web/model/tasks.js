@@ -166,7 +166,7 @@ export function textTask(text) {
     throw argumentError('textTask', 'text', text, `at least ${LEAST_CHARACTERS} characters`);
   const counts = new Map();
   for (const sign of characters) counts.set(sign, (counts.get(sign) ?? 0) + 1);
-  // The rarest give way to a stand-in where there are too many.
+  // If there are too many, one stand-in replaces the rarest.
   const commonest = [...counts]
     .sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))
     .slice(0, MOST_CHARACTERS - 1)

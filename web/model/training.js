@@ -1,4 +1,4 @@
-// What the Train view has in mind: the settings, the newest report of the worker, and the curves so far.
+// The state of the Train view: the settings, the newest report of the worker, and the curves so far.
 
 import { HIDDEN } from './shrink.js';
 import { isLongEnough, usualSettings } from './tasks.js';
@@ -22,7 +22,7 @@ export const startTraining = (settings) => ({
   playing: false,
   /** 'broken', 'badModel', 'shortText', { failed: message }, or null. */
   message: null,
-  /** How often the worker was told something, and which of these it has answered last. */
+  /** The number of messages sent to the worker, and of the last one that it answered. */
   asked: 0,
   answered: 0,
 });
@@ -73,7 +73,7 @@ function extend(curves, { points, seen, at, steps }) {
 }
 
 /**
- * A training that has heard what the worker says.
+ * The training after a message of the worker.
  * @param {Training} training
  * @param {Message} message
  * @returns {Training}

@@ -27,7 +27,7 @@ export function readState(text) {
     try {
       patch[name] = typeof (/** @type {any} */ (initialState)[name]) === 'string' ? written : JSON.parse(written);
     } catch {
-      // Not JSON: somebody else's.
+      // Not JSON: not written by this page.
     }
   }
   return change(initialState, patch);

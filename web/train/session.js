@@ -1,4 +1,4 @@
-// What the worker of the Train view does: trains in short turns, so that it hears what it is told in between.
+// The worker's part of the Train view: trains in short turns and reads messages in between.
 
 import { readSafetensors, writeSafetensors } from '../../src/js/io/formats.js';
 import { checkSettings } from '../model/tasks.js';
@@ -15,7 +15,7 @@ const PAUSES = { slow: 400, medium: 60, fast: 0 };
 /**
  * @param {() => Promise<Hl>} load
  * @param {(message: Message) => void} post to the page
- * @returns {(message: { verb: string, order: number, [more: string]: any }) => Promise<void>} what hears the page
+ * @returns {(message: { verb: string, order: number, [more: string]: any }) => Promise<void>} called per message
  */
 export function createSession(load, post) {
   const core = load();
@@ -111,7 +111,9 @@ export function createSession(load, post) {
     trainer?.dispose();
     trainer = next;
     count = 0;
-    inspect([], {
+    // What was loaded has been trained: its first point is how good it is.
+    const points = next.steps > 0 ? [pointOf(next.validate(), true)] : [];
+    inspect(points, {
       started: { probe: current().probe, tokens: current().task.tokens, settings },
       info: { simd: hl.info.simd, threads: hl.info.threads },
     });
@@ -162,7 +164,6 @@ export function createSession(load, post) {
       const steps = Number(metadata.steps ?? 0);
       if (!(Number.isSafeInteger(steps) && steps >= 0)) throw new Error(`${metadata.steps} steps`);
       await begin(settings, (next) => next.load(tensors, steps));
-      inspect([pointOf(current().validate(), true)]);
     },
     layer({ at }) {
       const { tensors, tokens } = current().layer(at);

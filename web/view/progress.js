@@ -1,6 +1,6 @@
-// How far something is that takes longer than one waits for gladly.
+// The progress of what takes long.
 
-/** What takes longer than this, in milliseconds, says how far it is. */
+/** Progress is shown for what takes longer than this many milliseconds. */
 const PATIENCE = 100;
 
 export function createProgress($) {
@@ -9,7 +9,7 @@ export function createProgress($) {
   let since = 0;
 
   return {
-    /** Something begins; what still goes on after a while is said then. @param {() => void} [later] */
+    /** Something begins. @param {() => void} [later] called if it has not ended after a while */
     start(later = () => {}) {
       since ||= performance.now();
       clearTimeout(timer);

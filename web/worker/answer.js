@@ -1,5 +1,5 @@
-// What the worker of the Explore view does: a question in is a state, what of it is shown, and which parts of the
-// answer the page holds; a message out is the parts that it does not hold yet.
+// The worker's part of the Explore view. A question is a state, what of it is shown, and which parts of the answer the
+// page has already; the answer is the other parts.
 
 import { toProgram } from '../model/code.js';
 import { attentionOptions, EXAMPLES } from '../model/examples.js';
@@ -175,7 +175,7 @@ const FILES = {
  * @param {(options: { threads: number }) => Promise<Hl>} load
  * @param {() => Promise<Uint8Array>} learnedModel
  * @param {(message: object, transfer?: ArrayBuffer[]) => void} post to the page
- * @returns {(question: { verb: string, id?: number, [more: string]: any }) => Promise<void>} what hears the page
+ * @returns {(question: { verb: string, id?: number, [more: string]: any }) => Promise<void>} called per question
  */
 export function createAnswerer(load, learnedModel, post) {
   const core = load({ threads: 1 });

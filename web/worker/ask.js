@@ -11,9 +11,9 @@
  * @property {(answer: any) => void} [done]
  */
 
-/** An answer that takes longer than this gives way to a newer question. */
+/** An answer that takes longer than this, in milliseconds, is cancelled when a newer question waits. */
 const PATIENCE = 400;
-/** States that follow each other within this are in a hurry: somebody drags. What is left out is asked for later. */
+/** While the visitor drags, states follow each other within this many milliseconds; slow parts are asked for later. */
 const HURRY = 120;
 
 /**
