@@ -62,10 +62,11 @@ verb_format() {
   find src tests -name node_modules -prune -o -name '*.[ch]' -print0 | xargs -0 clang-format-19 -i
 }
 
-#: test  build and run every test
+#: test  check, build and run every test
 verb_test() {
   local all=() module=()
   setup_tests
+  verb_check
   run_make page types native CLANG="$(sanitizing_clang)"
   verb_bench --tiny
   mapfile -t all < <(find_tests tests)

@@ -162,9 +162,9 @@ HL_EXPORT double hl_weight_packed_size(uint32_t out, uint32_t in);
 HL_EXPORT hl_status hl_weight_pack(float *packed, const float *weight, uint32_t out, uint32_t in);
 
 /* The same rounded to nine bits, each output channel in groups of 128 inputs with a scale of their own: 29% of the
- * memory, and faster. The inputs of a product are rounded too, each row by its own scale: to 16 bits, or to 12 where the
- * processor multiplies four bytes at a time. So the packed form, of the same size everywhere, is good for the machine it
- * was made on. A row or channel that is not finite gives NaN. */
+ * memory, and faster. The inputs of a product are rounded too, each row by its own scale: to 16 bits, or to 12 where
+ * the processor multiplies four bytes at a time. So the packed form, of the same size everywhere, is good for the
+ * machine it was made on. A row or channel that is not finite gives NaN. */
 HL_EXPORT double hl_weight_quantized_size(uint32_t out, uint32_t in);
 HL_EXPORT hl_status hl_weight_quantize(float *packed, const float *weight, uint32_t out, uint32_t in);
 

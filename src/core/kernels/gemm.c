@@ -197,7 +197,8 @@ KERNEL static void row_tile(float *c, const float *a, const float *b, size_t pan
 }
 
 double gemm_packed_weight(uint32_t out, uint32_t in) {
-  return (double)(((uint64_t)out + TILE_COLS - 1) / TILE_COLS * TILE_COLS) * in;
+  const uint64_t columns = ((uint64_t)out + TILE_COLS - 1) / TILE_COLS * TILE_COLS;
+  return (double)columns * in;
 }
 
 size_t gemm_left_row(size_t in) { return in; }

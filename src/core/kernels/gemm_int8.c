@@ -233,7 +233,7 @@ static void multiply_panel(float *sums, const gemm_left *x, size_t first, size_t
       run(sums + r * TILE_COLS, left + r * left_row, x->width, &w);
     }
     left += x->width * (w.blocks * (BLOCK / 2) + GROUPS * (as_quads ? 2 : 1));
-    panel += panel_bytes(GROUPS * GROUP);
+    panel += panel_bytes((uint64_t)GROUPS * GROUP);
   }
 }
 

@@ -1,21 +1,21 @@
 /* The matrix product with weights of nine bits.
  *
  * Each row of the weight, one output channel, is cut into groups of 128 inputs. A group is rounded to −254..254 times a
- * scale of its own. Each row of x is rounded to −levels..levels times one scale. Both are done when they are packed. The
- * sums over a group are of integers and exact; those of the groups are added up as floats, in order:
+ * scale of its own. Each row of x is rounded to −levels..levels times one scale. Both are done when they are packed.
+ * The sums over a group are of integers and exact; those of the groups are added up as floats, in order:
  *
  *   y = bias + x_scale · Σ weight_scale · Σ x·w        the outer sum over groups, the inner one over their inputs
  *
- * Errors of the projections add up: that of a whole layer is about twice that of one product. With normal weights, eight
- * bits and one scale a channel make it up to 1.9% of the largest value of the output, nine bits in groups up to 0.8%.
- * x of eight bits alone would make it 1.5%.
+ * Errors of the projections add up: that of a whole layer is about twice that of one product. With normal weights,
+ * eight bits and one scale a channel make it up to 1.9% of the largest value of the output, nine bits in groups up to
+ * 0.8%. x of eight bits alone would make it 1.5%.
  *
  * Integers are multiplied several at a time. Which form is fastest depends on the processor:
  *
  *   pairs   two at a time, as words of 16 bits. x has 32767 levels.
  *   quads   four at a time, as bytes, where the relaxed dot product is one instruction. Two products of bytes stand for
- *           one of more bits: with x = 8a + 7b, a and b nearly equal, and w = c + d, where d is c or c + 1, x·w is nearly
- *           2 · (8·a·c + 7·b·d). x has 1800 levels. */
+ *           one of more bits: with x = 8a + 7b, a and b nearly equal, and w = c + d, where d is c or c + 1, x·w is
+ *           nearly 2 · (8·a·c + 7·b·d). x has 1800 levels. */
 #ifndef HL_GEMM_INT8_H
 #define HL_GEMM_INT8_H
 

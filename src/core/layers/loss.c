@@ -68,7 +68,7 @@ static void row_loss(const void *arg, size_t r) {
   while ((size_t)best < classes && x[best] != most) best++;
   j->best[r] = (size_t)best < classes ? best : -1;
   j->losses[r] = 0;
-  if (label == j->ignore) {
+  if (label == j->ignore || classes == 0) {
     if (d) __builtin_memset(d, 0, classes * sizeof(float));
     return;
   }

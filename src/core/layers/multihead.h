@@ -18,8 +18,8 @@ hl_attention_args multihead_attention(const hl_multihead_args *m);
 /* Sizes, numbers and choices; and, where they must be given, the tensors. */
 hl_status multihead_validate(const hl_multihead_args *m, bool given);
 
-/* Places `shared` in the workspace, the other tensors in `saved`, or after it where nothing is kept. What has no block is
- * only counted. */
+/* Places `shared` in the workspace, the other tensors in `saved`, or after it where nothing is kept. What has no block
+ * is only counted. */
 layer multihead_lay_out(const hl_multihead_args *m, const hl_attention_args *a, bool keep, float *saved,
                         float *workspace);
 

@@ -63,8 +63,9 @@ static void backward(const hl_multihead_backward_args *g, const hl_attention_bac
 }
 
 static hl_status validate(const hl_multihead_backward_args *g) {
+  if (!g) return multihead_validate(NULL, true);
   const hl_multihead_args *m = &g->forward;
-  const hl_status status = multihead_validate(g ? m : NULL, true);
+  const hl_status status = multihead_validate(m, true);
   if (status != HL_OK) return status;
   if (m->int8) return HL_BAD_ARGUMENT;
   const hl_attention_args *a = &m->attention;
