@@ -27,6 +27,7 @@ export const load = createLoad({
   read: fetchBytes,
   resolve: (path) => new URL(path, globalThis.location?.href ?? import.meta.url),
   startThread,
+  cores: globalThis.navigator?.hardwareConcurrency ?? 4,
 });
 
 export * from '../index.js';

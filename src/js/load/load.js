@@ -1,8 +1,8 @@
 // From a binary to a running core: choose a flavour, fetch, compile, instantiate.
 
+import { BUILD, FINGERPRINT, VERSION } from '../../../dist/abi/abi.js';
 import { checkOptions, readNumber } from '../check/arguments.js';
 import { argumentError, HeadlightError } from '../check/errors.js';
-import { BUILD, FINGERPRINT, VERSION } from '../../../dist/abi/abi.js';
 import { Headlight } from '../index.js';
 import { formatBytes } from '../memory/memory.js';
 import { PAGE, planThreads, sharedMemory, startThreads } from './threads.js';
@@ -25,6 +25,7 @@ import { PAGE, planThreads, sharedMemory, startThreads } from './threads.js';
  * @property {(url: URL) => Promise<Uint8Array>} read
  * @property {(path: string) => URL} resolve
  * @property {StartThread} [startThread]
+ * @property {number} [cores] of the machine, for threads: 'auto'
  */
 
 const MOST_MEMORY = 2 ** 32;
@@ -58,7 +59,7 @@ export function createLoad(platform) {
     if (threads !== 'auto' && !(Number.isInteger(threads) && threads >= 1 && threads <= 64))
       throw argumentError('load', 'threads', threads, "'auto' or an integer from 1 to 64");
     readNumber('load', 'maxMemory', maxMemory, { least: 4 * PAGE, most: MOST_MEMORY });
-    const plan = planThreads(threads, platform.startThread);
+    const plan = planThreads(threads, platform.startThread, platform.cores ?? 1);
     const flavour = chooseFlavour(simd);
     const source =
       wasm ??

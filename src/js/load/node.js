@@ -1,6 +1,7 @@
 // Entry for Node: the binary is read from disk, or fetched where its URL says so.
 
 import { readFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { HeadlightError } from '../check/errors.js';
@@ -63,6 +64,8 @@ export const load = createLoad({
   read,
   resolve: (path) => (URL.canParse(path) ? new URL(path) : pathToFileURL(path)),
   startThread,
+  // Node 20 has no navigator to ask.
+  cores: availableParallelism(),
 });
 
 export * from '../index.js';

@@ -21,9 +21,10 @@ const MOST_THREADS = 8;
  * How many threads there will be, and why not more.
  * @param {number | 'auto'} asked
  * @param {StartThread | undefined} start
+ * @param {number} cores those of the machine
  * @returns {{ threads: number, note?: string }}
  */
-export function planThreads(asked, start) {
+export function planThreads(asked, start, cores) {
   if (asked === 1) return { threads: 1 };
   if (!start) return { threads: 1, note: 'headlight/inline runs on one thread; import headlight for more' };
   if (typeof SharedArrayBuffer === 'undefined' || globalThis.crossOriginIsolated === false) {
@@ -34,7 +35,7 @@ export function planThreads(asked, start) {
         'Cross-Origin-Embedder-Policy: require-corp',
     };
   }
-  return { threads: asked === 'auto' ? Math.min(globalThis.navigator?.hardwareConcurrency ?? 4, MOST_THREADS) : asked };
+  return { threads: asked === 'auto' ? Math.min(cores, MOST_THREADS) : asked };
 }
 
 /**
