@@ -324,6 +324,31 @@ test('a getter that gives away the memory of an array read before it is found ou
   assert.equal(used(), before);
 });
 
+test('a value after the options, and a past in training, are refused', () => {
+  const before = used();
+  assert.throws(() => layer.forward(x(3, 8), {}, x(3, 8)), { code: 'ARGUMENT', parameter: 'value' });
+  const past = { pastKey: x(2, 2, 1, 8), pastValue: x(2, 2, 1, 6), train: true };
+  assert.throws(() => attend(past), { code: 'ARGUMENT', parameter: 'pastKey', message: /none with train: true/ });
+  assert.equal(used(), before);
+});
+
+test('a gradient whose getter frees what forward has kept is found out', () => {
+  hl.scope(() => {
+    const linear = hl.linear({ in: 2, out: 2 });
+    const other = hl.linear({ in: 2, out: 2 });
+    linear.forward([[1, 2]]);
+    const dOutput = {
+      shape: [1, 2],
+      get data() {
+        linear.dispose();
+        other.forward([[5, 6]]);
+        return [1, 1];
+      },
+    };
+    assert.throws(() => linear.backward(dOutput), { code: /STATE|DISPOSED/ });
+  });
+});
+
 test('an error in a getter or a proxy passes, and loses no memory', () => {
   const own = new RangeError('mine');
   const throwing = {
