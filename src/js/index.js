@@ -1,23 +1,23 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 // The public API. The entries node.js, browser.js and inline.js tell `load` where the binary is.
 
+import { version } from '../../package.json';
 import { readNumber, readOptions, readShape } from './check/arguments.js';
 import { argumentError, shapeError } from './check/errors.js';
 import { formatShape, sameShape } from './check/shape.js';
-import { attention } from './ops/attention.js';
-import { Gelu } from './ops/activation.js';
-import { Embedding } from './ops/embedding.js';
-import { Linear } from './ops/linear.js';
-import { Norm } from './ops/norm.js';
-import { crossEntropy } from './ops/loss.js';
-import { MultiHeadAttention } from './ops/multihead.js';
-import { Adam, clipGradients, Sgd } from './ops/optimizer.js';
-import { fillNormal, fillUniform, uniformSource } from './ops/random.js';
 import { DISPOSE } from './memory/disposable.js';
 import { Memory } from './memory/memory.js';
 import { viewOf } from './memory/tensor.js';
 import { readSavedTransformer, Transformer } from './models/transformer.js';
-import { version } from '../../package.json';
+import { Gelu } from './ops/activation.js';
+import { attention } from './ops/attention.js';
+import { Embedding } from './ops/embedding.js';
+import { Linear } from './ops/linear.js';
+import { crossEntropy } from './ops/loss.js';
+import { MultiHeadAttention } from './ops/multihead.js';
+import { Norm } from './ops/norm.js';
+import { Adam, clipGradients, Sgd } from './ops/optimizer.js';
+import { fillNormal, fillUniform, uniformSource } from './ops/random.js';
 
 /** @import { AttentionOptions } from './ops/attention.js' */
 /** @import { AttentionResult } from './ops/result.js' */
@@ -320,13 +320,13 @@ export class Headlight {
 
 export { HeadlightError } from './check/errors.js';
 export { Tensor } from './memory/tensor.js';
-export { AttentionResult } from './ops/result.js';
-export { MultiHeadAttention } from './ops/multihead.js';
+export { Transformer } from './models/transformer.js';
 export { Gelu } from './ops/activation.js';
 export { Embedding } from './ops/embedding.js';
 export { Linear } from './ops/linear.js';
+export { MultiHeadAttention } from './ops/multihead.js';
 export { Norm } from './ops/norm.js';
 export { Adam, Sgd } from './ops/optimizer.js';
-export { Transformer } from './models/transformer.js';
+export { AttentionResult } from './ops/result.js';
 export { cosineSchedule, warmupSchedule } from './ops/schedule.js';
 export * from './types.js';

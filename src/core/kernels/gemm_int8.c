@@ -194,7 +194,8 @@ typedef void tile(KERNEL_ARGUMENTS);
   KERNEL static void form##_##n(KERNEL_ARGUMENTS) { form##_##how(n, sums, x, width, w); }
 #define TILES(form, few, many)                                                                                         \
   TILE(1, form, few)                                                                                                   \
-  TILE(2, form, few) TILE(3, form, many) TILE(4, form, many)                                                           \
+  TILE(2, form, few)                                                                                                   \
+  TILE(3, form, many) TILE(4, form, many)                                                                              \
       TILE(5, form, many) static tile *const form[] = {form##_1, form##_2, form##_3, form##_4, form##_5};
 TILES(pairs, packed, open)
 TILES(quads, both, each)

@@ -1,8 +1,8 @@
 // The types of elements that files hold: how each is stored, what it becomes in memory, and back.
 
+import { decodeFloats, encodeFloats, FLOATS } from '../check/floats.js';
 import { quote } from '../check/quote.js';
 import { A_SHAPE, allocate, countElements, formatError, isShape } from './bytes.js';
-import { decodeFloats, encodeFloats, FLOATS } from '../check/floats.js';
 
 /** @import { NumberArray } from '../check/tensorlike.js' */
 /** @import { FloatFormat } from '../check/floats.js' */

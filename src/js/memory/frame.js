@@ -4,7 +4,7 @@ import { argumentError, shapeError } from '../check/errors.js';
 import { formatShape, sameShape } from '../check/shape.js';
 import { Source } from '../check/tensorlike.js';
 import { clear } from './collector.js';
-import { pointerOf, shapeOf, sizeOf, Staged, Tensor, touch, viewOf } from './tensor.js';
+import { pointerOf, Staged, shapeOf, sizeOf, Tensor, touch, viewOf } from './tensor.js';
 
 /** @import { NumberArray, TensorLike } from '../check/tensorlike.js' */
 /** @import { Entry } from '../../../dist/abi/abi.js' */

@@ -1,8 +1,8 @@
 // attention(): from what the caller hands over to the arguments of the core.
 
+import { ATTENTION as AT, ATTENTION_BACKWARD } from '../../../dist/abi/abi.js';
 import { checkOptions, readNumber } from '../check/arguments.js';
 import { HeadlightError, shapeError } from '../check/errors.js';
-import { ATTENTION as AT, ATTENTION_BACKWARD } from '../../../dist/abi/abi.js';
 import { own, shapeOf, sizeOf, viewOf } from '../memory/tensor.js';
 import { isEmpty, makeBiasGradient, pointToIncoming, readIncoming } from './gradients.js';
 import { refusePast, takePast } from './past.js';

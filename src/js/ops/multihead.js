@@ -1,10 +1,10 @@
 // The multi-head layer: its parameters, and forward and backward through the core.
 
+import { ATTENTION, MULTIHEAD, MULTIHEAD_BACKWARD } from '../../../dist/abi/abi.js';
 import { checkOptions, readBoolean } from '../check/arguments.js';
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
 import { formatShape, sameShape } from '../check/shape.js';
 import { DISPOSE } from '../memory/disposable.js';
-import { ATTENTION, MULTIHEAD, MULTIHEAD_BACKWARD } from '../../../dist/abi/abi.js';
 import { checkAlive, mayChange, own, shapeOf, Tensor, versionOf, viewOf } from '../memory/tensor.js';
 import { isEmpty, makeBiasGradient, pointToIncoming, readIncoming } from './gradients.js';
 import { readState, writeState } from './layouts.js';

@@ -1,10 +1,10 @@
 // What a query may see, and what is returned of it: the options that attention() and the layer share. They are read
 // first, and become arguments of the core when the sizes are known.
 
+import { ATTENTION as AT, SCORES, WEIGHTS } from '../../../dist/abi/abi.js';
 import { checkOptions, readBoolean, readNumber, readWord } from '../check/arguments.js';
 import { argumentError, shapeError } from '../check/errors.js';
 import { broadcastStrides, formatShape, sameShape } from '../check/shape.js';
-import { ATTENTION as AT, SCORES, WEIGHTS } from '../../../dist/abi/abi.js';
 import { readPast } from './past.js';
 
 /** @import { Frame, Input } from '../memory/frame.js' */

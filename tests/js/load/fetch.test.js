@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import test from 'node:test';
-import { load } from '../../../dist/headlight.js';
 import { load as inline } from 'headlight/inline';
+import { load } from '../../../dist/headlight.js';
 
 test('where there is no fetch, as in the jsdom environment of Jest, the error says what to do', async () => {
   const { fetch } = globalThis;

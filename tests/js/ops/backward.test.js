@@ -8,7 +8,7 @@ import { load } from 'headlight';
 import { difference, gradientDifference } from '../../support/golden.js';
 import { everywhere, hl } from '../../support/headlight.js';
 import { array, build, choices, sizes, zeroOne } from '../../support/problems.js';
-import { attention as reference, attentionGradients, slope } from '../../support/reference.js';
+import { attentionGradients, attention as reference, slope } from '../../support/reference.js';
 
 const SEED = 2018;
 const TOLERANCE = 5e-6;

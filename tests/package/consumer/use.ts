@@ -2,19 +2,13 @@
 
 import {
   type Adam,
-  type AttentionResult,
-  cosineSchedule,
-  type Headlight,
-  HeadlightError,
-  load,
-  type MultiHeadAttention,
-  type Tensor,
-  type Transformer,
   type AdamOptions,
   type AttentionGradients,
   type AttentionOptions,
+  type AttentionResult,
   type BackwardOptions,
   type CosineOptions,
+  cosineSchedule,
   type DropoutOptions,
   type EmbeddingForwardOptions,
   type EmbeddingOptions,
@@ -22,6 +16,8 @@ import {
   type Flavour,
   type ForwardOptions,
   type GeluOptions,
+  type Headlight,
+  HeadlightError,
   type Info,
   type LayerGradients,
   type Layout,
@@ -30,6 +26,8 @@ import {
   type LoadOptions,
   type LossOptions,
   type LossResult,
+  load,
+  type MultiHeadAttention,
   type MultiHeadGradients,
   type MultiHeadOptions,
   type MultiHeadParameters,
@@ -44,9 +42,11 @@ import {
   type ShapedArray,
   type StateEntry,
   type StepResult,
+  type Tensor,
   type TensorLike,
   type Trainable,
   type TrainableLayer,
+  type Transformer,
   type TransformerForwardOptions,
   type TransformerOptions,
   type TransformerResult,
@@ -54,8 +54,8 @@ import {
   type VisibilityOptions,
   type WarmupOptions,
 } from 'headlight';
-import { load as loadInline, type Headlight as InlineHeadlight } from 'headlight/inline';
 import { readNpy, readNpz, readSafetensors, type StoredTensor, writeNpy, writeSafetensors } from 'headlight/formats';
+import { type Headlight as InlineHeadlight, load as loadInline } from 'headlight/inline';
 
 type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
 type IsAny<T> = 0 extends 1 & T ? true : false;
