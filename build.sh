@@ -50,7 +50,7 @@ verb_dev() {
 verb_check() {
   setup
   need has_c_tools "$C_TOOLS"
-  run_make dist/abi/abi.js
+  run_make types
   "$node" src/build/check.js "$@"
 }
 
