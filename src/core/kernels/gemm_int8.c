@@ -195,8 +195,9 @@ typedef void tile(KERNEL_ARGUMENTS);
 #define TILES(form, few, many)                                                                                         \
   TILE(1, form, few)                                                                                                   \
   TILE(2, form, few)                                                                                                   \
-  TILE(3, form, many) TILE(4, form, many)                                                                              \
-      TILE(5, form, many) static tile *const form[] = {form##_1, form##_2, form##_3, form##_4, form##_5};
+  TILE(3, form, many)                                                                                                  \
+  TILE(4, form, many)                                                                                                  \
+  TILE(5, form, many) static tile *const form[] = {form##_1, form##_2, form##_3, form##_4, form##_5};
 TILES(pairs, packed, open)
 TILES(quads, both, each)
 
