@@ -47,6 +47,10 @@ HL_EXPORT double hl_memory_reserved(void); /* bytes of linear memory taken from 
 HL_EXPORT double hl_memory_limit(void);    /* bytes that reserved may grow to; 4 GiB at the start */
 HL_EXPORT void hl_memory_set_limit(double bytes);
 
+/* After a call that trapped, once __stack_pointer is what it was before: waits for the threads that still work on
+ * it, and frees its workspace. The outputs of that call are undefined. */
+HL_EXPORT void hl_recover(void);
+
 /* ---- scaled dot-product attention ------------------------------------------------------------------- */
 
 /* Step in floats from one batch entry, head or row to the next; the last axis is contiguous. */
@@ -209,11 +213,15 @@ HL_EXPORT hl_status hl_multihead_backward(const hl_multihead_backward_args *args
 
 /* ---- threads: only in the flavours with shared memory ------------------------------------------------ */
 
+/* They import env.memory, which is shared, and host.watch(first, done, work), which a call that waits for its workers
+ * calls every 0.1 ms or so: `first` is 1 when it begins to wait, `done` how many parts of the job are finished, `work`
+ * the multiplications and additions of one. Where it throws, as when a worker has died, the call has trapped. */
+
 /* What a worker runs, on an instance and a stack of its own, numbered from 1; returns after hl_pool_quit. */
 HL_EXPORT void hl_pool_work(uint32_t worker);
 /* Threads that take part from now on, the caller's included: when the workers 1..size−1 run. */
 HL_EXPORT void hl_pool_resize(uint32_t size);
-/* Sends the workers home; calls go on with one thread. */
+/* Ends the workers' hl_pool_work; calls go on with one thread. */
 HL_EXPORT void hl_pool_quit(void);
 
 /* ---- layers beside attention ------------------------------------------------------------------------ */

@@ -273,11 +273,11 @@ hl_attention_args attention_settled(const hl_attention_args *args) {
 hl_status hl_attention(const hl_attention_args *args) {
   hl_status status = attention_validate(args);
   if (status != HL_OK || is_empty(args)) return status;
-  float *workspace = hl_tensor_alloc(attention_workspace(args));
+  float *workspace = workspace_alloc(attention_workspace(args));
   if (!workspace) return HL_OUT_OF_MEMORY;
   hl_attention_args settled = attention_settled(args);
   attention_run(&settled, workspace);
-  hl_tensor_free(workspace);
+  workspace_free();
   return HL_OK;
 }
 

@@ -433,7 +433,7 @@ void attention_backward_run(const hl_attention_backward_args *args, float *works
 hl_status hl_attention_backward(const hl_attention_backward_args *args) {
   hl_status status = attention_backward_validate(args);
   if (status != HL_OK) return status;
-  float *workspace = hl_tensor_alloc(attention_backward_workspace(args));
+  float *workspace = workspace_alloc(attention_backward_workspace(args));
   if (!workspace) return HL_OUT_OF_MEMORY;
   hl_attention_backward_args settled = *args;
   settled.attention = attention_settled(&args->attention);
@@ -442,6 +442,6 @@ hl_status hl_attention_backward(const hl_attention_backward_args *args) {
   settled.d_value = attention_address(args->d_value);
   settled.d_output = attention_address(args->d_output);
   attention_backward_run(&settled, workspace);
-  hl_tensor_free(workspace);
+  workspace_free();
   return HL_OK;
 }

@@ -4,7 +4,7 @@
 
 #include "headlight.h"
 
-#ifndef __wasm_atomics__
+#if !defined(__wasm_atomics__) && !defined(HL_POOL_NATIVE)
 
 uint32_t pool_size(void) { return 1; }
 
@@ -12,6 +12,8 @@ void parallel_for(pool_task *task, void *arg, uint32_t chunks, double work) {
   (void)work;
   for (uint32_t chunk = 0; chunk < chunks; chunk++) task(arg, chunk, 0);
 }
+
+void pool_recover(void) {}
 
 #else
 
@@ -24,6 +26,9 @@ void parallel_for(pool_task *task, void *arg, uint32_t chunks, double work) {
  * results and brings the next inputs: waking them for every call would cost more. Longer spins gain nothing, and take
  * the processor from others. */
 enum { SPIN = 300000 };
+
+/* Rounds of waiting for workers between two calls of pool_watch: some 0.1 ms, beside which the call takes no time. */
+enum { WATCH = 1 << 16 };
 
 /* One word says all that a claim must know at once: the serial number of the job, the chunks it has, and the
  * next to be claimed. A worker that comes late finds none left and touches nothing else. */
@@ -65,7 +70,25 @@ static void publish(pool_task *task, void *arg, uint32_t chunks) {
 
 static void wake_workers(void) {
   ADD(pool.wake, 1);
-  if (LOAD(pool.sleepers)) __builtin_wasm_memory_atomic_notify((int *)&pool.wake, UINT32_MAX);
+  if (LOAD(pool.sleepers)) pool_notify(&pool.wake);
+}
+
+/* Runs chunks until none is left to claim; whether there was one. */
+static bool run_chunks(uint32_t worker) {
+  uint32_t chunk;
+  bool any = false;
+  for (; claim(&chunk); any = true) {
+    pool.task(pool.arg, chunk, worker);
+    ADD(pool.done, 1);
+  }
+  return any;
+}
+
+/* Waits until so many chunks are done. Where a worker has died that is never, and pool_watch does not return. */
+static void join(uint32_t chunks, double work) {
+  uint32_t done;
+  for (uint64_t round = 1; (done = LOAD(pool.done)) < chunks; round++)
+    if (round % WATCH == 0) pool_watch(round == WATCH, done, work);
 }
 
 void parallel_for(pool_task *task, void *arg, uint32_t chunks, double work) {
@@ -75,9 +98,16 @@ void parallel_for(pool_task *task, void *arg, uint32_t chunks, double work) {
   }
   publish(task, arg, chunks);
   if (work >= WAKE_LEAST) wake_workers();
-  uint32_t own = 0, chunk;
-  for (; claim(&chunk); own++) task(arg, chunk, 0);
-  while (LOAD(pool.done) + own < chunks) continue;
+  run_chunks(0);
+  join(chunks, work / chunks);
+}
+
+/* The job keeps its number and has no chunks any more: a claim fails. Of those claimed before, the one of the caller
+ * that did not return is never done. */
+void pool_recover(void) {
+  uint64_t serial = LOAD(pool.ticket) >> 2 * FIELD;
+  uint32_t claimed = __atomic_exchange_n(&pool.ticket, serial << 2 * FIELD, __ATOMIC_SEQ_CST) & FIELD_MASK;
+  if (claimed) join(claimed - 1, 0);
 }
 
 /* A worker that is about to sleep is counted first and looks for work last: whoever publishes in between
@@ -85,20 +115,14 @@ void parallel_for(pool_task *task, void *arg, uint32_t chunks, double work) {
 static void sleep_until_woken(void) {
   ADD(pool.sleepers, 1);
   uint32_t wake = LOAD(pool.wake);
-  if (!has_work(LOAD(pool.ticket)) && !LOAD(pool.quit))
-    __builtin_wasm_memory_atomic_wait32((int *)&pool.wake, (int)wake, -1);
+  if (!has_work(LOAD(pool.ticket)) && !LOAD(pool.quit)) pool_wait(&pool.wake, wake);
   ADD(pool.sleepers, -1);
 }
 
 void hl_pool_work(uint32_t worker) {
   while (!LOAD(pool.quit)) {
-    uint32_t chunk;
     for (uint32_t idle = 0; idle < SPIN; idle++) {
-      while (claim(&chunk)) {
-        pool.task(pool.arg, chunk, worker);
-        ADD(pool.done, 1);
-        idle = 0;
-      }
+      if (run_chunks(worker)) idle = 0;
     }
     sleep_until_woken();
   }

@@ -14,4 +14,22 @@ uint32_t pool_size(void);
  * multiplications and additions, about: too little of it is not worth sharing. */
 void parallel_for(pool_task *task, void *arg, uint32_t chunks, double work);
 
+/* After a parallel_for that did not return: no chunk is begun any more, and those that workers have begun are done. */
+void pool_recover(void);
+
+/* What the pool asks of the system: to sleep while a word has a value, to wake all that sleep on it, and host.watch of
+ * headlight.h. With HL_POOL_NATIVE the program brings them, and calls hl_pool_work on threads of its own. */
+#ifdef HL_POOL_NATIVE
+void pool_wait(uint32_t *word, uint32_t value);
+void pool_notify(uint32_t *word);
+void pool_watch(uint32_t first, uint32_t done, double work);
+#elif defined(__wasm_atomics__)
+static inline void pool_wait(uint32_t *word, uint32_t value) {
+  __builtin_wasm_memory_atomic_wait32((int *)word, (int)value, -1);
+}
+static inline void pool_notify(uint32_t *word) { __builtin_wasm_memory_atomic_notify((int *)word, UINT32_MAX); }
+__attribute__((import_module("host"), import_name("watch"))) void pool_watch(uint32_t first, uint32_t done,
+                                                                             double work);
+#endif
+
 #endif

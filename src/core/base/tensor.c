@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/pool.h"
+
 enum { LINE = 64, FLOATS = 16, HEADER = 16, PAGE = 65536, GROW = 16, SIZES = 8, LISTS = 32 * SIZES };
 static const double MOST = 4294967296.0;
 
@@ -147,12 +149,6 @@ double block_parts(float *block, const part *parts, size_t count) {
   return total;
 }
 
-float *block_alloc(const part *parts, size_t count) {
-  float *block = hl_tensor_alloc(block_parts(NULL, parts, count));
-  if (block) block_parts(block, parts, count);
-  return block;
-}
-
 float *hl_tensor_alloc(double count) {
   if (!(count >= 0 && count * sizeof(float) < MOST)) return NULL;
   uint32_t lines = (uint32_t)(((uint64_t)count * sizeof(float) + HEADER + LINE - 1) / LINE);
@@ -208,6 +204,26 @@ hl_status hl_tensor_free(float *pointer) {
   block_place(line, lines, before);
   list_insert(line);
   return HL_OK;
+}
+
+static float *workspace;
+
+float *workspace_alloc(double floats) { return workspace = hl_tensor_alloc(floats); }
+
+bool workspace_parts(const part *parts, size_t count) {
+  if (!workspace_alloc(block_parts(NULL, parts, count))) return false;
+  block_parts(workspace, parts, count);
+  return true;
+}
+
+void workspace_free(void) {
+  hl_tensor_free(workspace);
+  workspace = NULL;
+}
+
+void hl_recover(void) {
+  pool_recover();
+  workspace_free();
 }
 
 double hl_memory_used(void) { return heap.used; }

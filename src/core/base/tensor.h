@@ -2,6 +2,7 @@
 #ifndef HL_TENSOR_H
 #define HL_TENSOR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "headlight.h"
@@ -17,8 +18,12 @@ typedef struct {
  * floats of all of them. */
 double block_parts(float *block, const part *parts, size_t count);
 
-/* A new block with these parts, or NULL. */
-float *block_alloc(const part *parts, size_t count);
+/* What a call of the core needs while it runs: one block, or NULL where there is no memory. */
+float *workspace_alloc(double floats);
+void workspace_free(void);
+
+/* The same, with these parts: false where there is no memory. */
+bool workspace_parts(const part *parts, size_t count);
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

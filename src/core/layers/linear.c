@@ -92,11 +92,10 @@ hl_status hl_linear_forward(float *y, const float *x, const float *weight, const
   if (rows == 0 || out == 0) return HL_OK;
   float *packed, *workspace;
   const part parts[] = {{&packed, gemm_packed_weight(out, in)}, {&workspace, linear_workspace(rows, in)}};
-  float *block = block_alloc(parts, COUNT(parts));
-  if (!block) return HL_OUT_OF_MEMORY;
+  if (!workspace_parts(parts, COUNT(parts))) return HL_OUT_OF_MEMORY;
   if (in > 0) gemm_pack_rows(packed, TILE_COLS, weight, in, out, in, 1);
   const gemm_product product = {.y = y, .weight = packed, .bias = bias, .out = out};
   linear(&product, 1, false, x, rows, in, workspace);
-  hl_tensor_free(block);
+  workspace_free();
   return HL_OK;
 }

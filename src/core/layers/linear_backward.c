@@ -94,9 +94,9 @@ hl_status hl_linear_backward(float *dx, float *dweight, float *dbias, const floa
   if (dweight && !(fits_floats(weights) && has_floats(x, inputs))) return HL_BAD_SHAPE;
   if (!dx && !dweight) in = 0;
   if (rows == 0 || (out == 0 && in == 0)) return HL_OK;
-  float *workspace = hl_tensor_alloc(linear_backward_workspace(rows, out, in));
+  float *workspace = workspace_alloc(linear_backward_workspace(rows, out, in));
   if (!workspace) return HL_OUT_OF_MEMORY;
   linear_backward(dx, false, dweight, dbias, dy, x, weight, rows, out, in, workspace);
-  hl_tensor_free(workspace);
+  workspace_free();
   return HL_OK;
 }

@@ -150,12 +150,12 @@ hl_status hl_multihead_forward(const hl_multihead_args *m) {
   if (status != HL_OK) return status;
   hl_attention_args a = multihead_attention(m);
   const bool keep = m->saved != NULL;
-  float *workspace = hl_tensor_alloc(multihead_lay_out(m, &a, keep, NULL, NULL).total);
+  float *workspace = workspace_alloc(multihead_lay_out(m, &a, keep, NULL, NULL).total);
   if (!workspace) return HL_OUT_OF_MEMORY;
   const layer l = multihead_lay_out(m, &a, keep, m->saved, workspace);
   multihead_split(&a, m, &l);
   forward(m, &a, &l);
-  hl_tensor_free(workspace);
+  workspace_free();
   return HL_OK;
 }
 

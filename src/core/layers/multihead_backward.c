@@ -91,7 +91,7 @@ hl_status hl_multihead_backward(const hl_multihead_backward_args *g) {
   multihead_split(&attention.attention, m, &l);
   attention.attention.output = l.heads;
   gradients d;
-  float *workspace = hl_tensor_alloc(lay_out(&d, m, &attention, &l, NULL));
+  float *workspace = workspace_alloc(lay_out(&d, m, &attention, &l, NULL));
   if (!workspace) return HL_OUT_OF_MEMORY;
   lay_out(&d, m, &attention, &l, workspace);
   attention.d_output = g->wo ? d.heads : attention_address(g->d_output);
@@ -101,6 +101,6 @@ hl_status hl_multihead_backward(const hl_multihead_backward_args *g) {
   attention.d_appended_key = d.appended_key;
   attention.d_appended_value = d.appended_value;
   backward(g, &attention, &l, &d);
-  hl_tensor_free(workspace);
+  workspace_free();
   return HL_OK;
 }

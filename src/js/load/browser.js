@@ -7,13 +7,57 @@ import { createLoad } from './load.js';
 /** @import { LoadOptions } from './load.js' */
 
 /** @type {import('./threads.js').StartThread} */
-function startThread(post) {
+function startThread(post, failed) {
   const worker = new Worker(new URL('./headlight.worker.js', import.meta.url), { type: 'module' });
-  return new Promise((resolve, reject) => {
-    worker.onmessage = () => resolve({ stop: () => worker.terminate() });
-    worker.onerror = (event) => reject(new Error(event.message ?? 'headlight.worker.js is not beside the module'));
+  const blocked = watchPolicy();
+  let started = false;
+  /** @type {() => void} */
+  let hasEnded;
+  /** @type {Promise<void>} */
+  const ended = new Promise((resolve) => {
+    hasEnded = resolve;
+  });
+  /** @type {Promise<void>} */
+  const ready = new Promise((resolve, reject) => {
+    worker.onmessage = ({ data }) => {
+      if (data === 'ended') return hasEnded();
+      started = true;
+      blocked.stop();
+      resolve();
+    };
+    worker.onerror = async (event) => {
+      if (started) return failed(event.message);
+      hasEnded();
+      reject(new Error(event.message || (await blocked.reason()) || (await whyNoScript())));
+    };
     worker.postMessage(post);
   });
+  return { ready, ended, terminate: () => worker.terminate() };
+}
+
+/** Which directive of the page's Content-Security-Policy is violated from now on: the error of a worker names none. */
+function watchPolicy() {
+  let found = '';
+  const listen = (/** @type {any} */ event) => {
+    found = `the Content-Security-Policy of the page forbids it (${event.effectiveDirective})`;
+  };
+  const stop = () => globalThis.removeEventListener('securitypolicyviolation', listen);
+  globalThis.addEventListener('securitypolicyviolation', listen);
+  const reason = async () => {
+    // The event may come a little after the worker's.
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    stop();
+    return found;
+  };
+  return { stop, reason };
+}
+
+async function whyNoScript() {
+  const url = new URL('./headlight.worker.js', import.meta.url);
+  const answer = await fetch(url).catch((/** @type {Error} */ error) => error.message);
+  const status = typeof answer === 'string' ? answer : `status ${answer.status}`;
+  const served = typeof answer === 'object' && answer.ok;
+  return served ? `the browser refuses ${url.href}` : `headlight.worker.js is not beside the module (${status})`;
 }
 
 /** @type {(options?: LoadOptions) => Promise<Headlight>} */

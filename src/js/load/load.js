@@ -5,10 +5,11 @@ import { checkOptions, readNumber } from '../check/arguments.js';
 import { argumentError, HeadlightError } from '../check/errors.js';
 import { Headlight } from '../index.js';
 import { formatBytes } from '../memory/memory.js';
-import { PAGE, planThreads, sharedMemory, startThreads } from './threads.js';
+import { PAGE, planThreads, sharedMemory, Threads } from './threads.js';
+import { makeWatch } from './watch.js';
 
 /** @import { CoreExports } from '../../../dist/abi/abi.js' */
-/** @import { StartThread } from './threads.js' */
+/** @import { Host } from './threads.js' */
 
 /** @typedef {'simd128' | 'relaxed'} Flavour */
 /**
@@ -20,12 +21,20 @@ import { PAGE, planThreads, sharedMemory, startThreads } from './threads.js';
  * @property {number} [maxMemory] bytes; default and at most 4 GiB
  */
 /**
- * @typedef {object} Platform
+ * @typedef {object} Source
  * @property {Record<Flavour, URL | Uint8Array> & Partial<Record<`${Flavour}-threads`, URL>>} binaries
  * @property {(url: URL) => Promise<Uint8Array>} read
  * @property {(path: string) => URL} resolve
- * @property {StartThread} [startThread]
- * @property {number} [cores] of the machine, for threads: 'auto'
+ */
+/** @typedef {Source & Host} Platform */
+/**
+ * @typedef {object} Opened
+ * @property {unknown} source
+ * @property {WebAssembly.Module} module
+ * @property {WebAssembly.Memory} [memory] that threads share
+ * @property {number} limit bytes
+ * @property {number} threads
+ * @property {string} [note] why there are not more
  */
 
 const MOST_MEMORY = 2 ** 32;
@@ -59,28 +68,39 @@ export function createLoad(platform) {
     if (threads !== 'auto' && !(Number.isInteger(threads) && threads >= 1 && threads <= 64))
       throw argumentError('load', 'threads', threads, "'auto' or an integer from 1 to 64");
     readNumber('load', 'maxMemory', maxMemory, { least: 4 * PAGE, most: MOST_MEMORY });
-    const plan = planThreads(threads, platform.startThread, platform.cores ?? 1);
+    const plan = planThreads(threads, maxMemory, platform);
     const flavour = chooseFlavour(simd);
-    const source =
-      wasm ??
-      platform.binaries[plan.threads > 1 ? /** @type {`${Flavour}-threads`} */ (`${flavour}-threads`) : flavour];
-    const module = await findModule(platform, source);
-    const shared = WebAssembly.Module.imports(module).some(({ kind }) => kind === 'memory');
-    const memory = shared ? sharedMemory(maxMemory) : undefined;
-    const core = await instantiate(module, memory, nameOf(source));
-    core.hl_memory_set_limit(maxMemory);
-    const pool =
-      memory && platform.startThread && plan.threads > 1
-        ? await startThreads(core, module, memory, plan.threads, platform.startThread)
-        : undefined;
-    const note =
-      plan.note ?? (plan.threads > 1 && !memory ? 'the binary given as wasm was built without threads' : pool?.note);
-    return new Headlight(core, memory ?? core.memory, {
-      count: pool?.threads ?? 1,
-      note,
-      stop: pool?.stop ?? (() => {}),
-    });
+    const opened = await open(platform, flavour, wasm, plan);
+    const core = await instantiate(opened.module, opened.memory, nameOf(opened.source));
+    core.hl_memory_set_limit(opened.limit);
+    const pool = new Threads(core, opened.note);
+    if (opened.memory && opened.threads > 1 && platform.startThread)
+      await pool.start(opened.module, opened.memory, opened.threads, platform.startThread);
+    return new Headlight(core, opened.memory ?? core.memory, pool);
   };
+}
+
+/**
+ * The binary, and the memory that it is to share: one without threads where there is none.
+ * @param {Platform} platform
+ * @param {Flavour} flavour
+ * @param {LoadOptions['wasm']} wasm
+ * @param {ReturnType<typeof planThreads>} plan
+ * @returns {Promise<Opened>}
+ */
+async function open(platform, flavour, wasm, { threads, maxMemory, note }) {
+  const source =
+    wasm ?? platform.binaries[threads > 1 ? /** @type {`${Flavour}-threads`} */ (`${flavour}-threads`) : flavour];
+  const module = await findModule(platform, source);
+  if (!WebAssembly.Module.imports(module).some(({ kind }) => kind === 'memory')) {
+    const why = threads > 1 ? 'the binary given as wasm was built without threads' : note;
+    return { source, module, limit: maxMemory, threads: 1, note: why };
+  }
+  const shared = sharedMemory(maxMemory);
+  if ('memory' in shared) return { source, module, ...shared, threads, note };
+  const why = `the engine has no shared memory to give: ${message(shared.failure)}`;
+  if (wasm === undefined) return open(platform, flavour, wasm, { threads: 1, maxMemory, note: why });
+  throw new HeadlightError('OUT_OF_MEMORY', `load: ${why}`, { parameter: 'maxMemory', cause: shared.failure });
 }
 
 /** What an error calls the binary. @param {unknown} source */
@@ -96,8 +116,13 @@ async function instantiate(module, memory, name) {
   /** @type {WebAssembly.Instance} */
   let instance;
   try {
-    instance = await WebAssembly.instantiate(module, memory ? { env: { memory } } : {});
+    instance = await WebAssembly.instantiate(module, memory ? { env: { memory }, host: { watch: makeWatch() } } : {});
   } catch (cause) {
+    if (cause instanceof RangeError)
+      throw new HeadlightError('OUT_OF_MEMORY', `load: the engine has no memory to give: ${cause.message}`, {
+        parameter: 'maxMemory',
+        cause,
+      });
     throw new HeadlightError('LOAD', `load: the binary is not a Headlight core: ${message(cause)}`, {
       parameter: 'wasm',
       cause,

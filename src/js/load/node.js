@@ -1,5 +1,6 @@
 // Entry for Node: the binary is read from disk, or fetched where its URL says so.
 
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { pathToFileURL } from 'node:url';
@@ -34,23 +35,46 @@ async function read(url) {
  * find it.
  */
 const THREAD = `
-const { parentPort, workerData: { module, memory, stack, number } } = require('node:worker_threads');
-WebAssembly.instantiate(module, { env: { memory } }).then(({ exports }) => {
-  exports.__stack_pointer.value = stack;
+const { parentPort, workerData: post } = require('node:worker_threads');
+const imports = { env: { memory: post.memory }, host: { watch() {} } };
+WebAssembly.instantiate(post.module, imports).then(({ exports: core }) => {
+  core.__stack_pointer.value = post.stack;
   parentPort.postMessage('ready');
-  exports.hl_pool_work(number);
+  core.hl_pool_work(post.number);
 });`;
 
 /** A worker that does not keep the process alive. @type {import('./threads.js').StartThread} */
-function startThread(post) {
+function startThread(post, failed) {
   const worker = new Worker(THREAD, { eval: true, workerData: post, name: `headlight ${post.number}`, execArgv: [] });
-  return new Promise((resolve, reject) => {
-    worker.once('error', reject);
+  const ended = new Promise((resolve) => worker.once('exit', resolve));
+  /** @type {Promise<void>} */
+  const ready = new Promise((resolve, reject) => {
     worker.once('message', () => {
       worker.unref();
-      resolve({ stop: () => void worker.terminate() });
+      resolve();
     });
+    worker.on('error', reject);
+    worker.once('exit', (code) => reject(new Error(`it ended with code ${code}`)));
   });
+  ready.then(
+    () => {
+      worker.on('error', failed);
+      worker.once('exit', (code) => failed(`code ${code}`));
+    },
+    () => {},
+  );
+  return { ready, ended, terminate: () => void worker.terminate() };
+}
+
+/** Where the system says how many addresses a process may take (ulimit -v): what is left of them. */
+function addressRoom() {
+  try {
+    const limit = Number(/^Max address space +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]);
+    const taken = Number(/^VmSize:\s+(\d+) kB/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) * 1024;
+    return Number.isNaN(limit - taken) ? Infinity : limit - taken;
+  } catch {
+    return Infinity;
+  }
 }
 
 /** @type {(options?: LoadOptions) => Promise<Headlight>} */
@@ -66,6 +90,7 @@ export const load = createLoad({
   startThread,
   // Node 20 has no navigator to ask.
   cores: availableParallelism(),
+  addressRoom,
 });
 
 export * from '../index.js';

@@ -4,10 +4,12 @@
 /** @import { Post } from './threads.js' */
 
 globalThis.onmessage = async (/** @type {MessageEvent<Post>} */ { data: { module, memory, stack, number } }) => {
-  const instance = await WebAssembly.instantiate(module, { env: { memory } });
+  // Only who calls a function of the core waits for others, and watches them.
+  const instance = await WebAssembly.instantiate(module, { env: { memory }, host: { watch() {} } });
   const core = /** @type {CoreExports} */ (/** @type {unknown} */ (instance.exports));
   core.__stack_pointer.value = stack;
   globalThis.postMessage('ready');
   core.hl_pool_work(number);
+  globalThis.postMessage('ended');
   globalThis.close();
 };

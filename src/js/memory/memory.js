@@ -32,7 +32,13 @@ export function formatBytes(bytes) {
  * @typedef {{ [Name in keyof Calls]: Calls[Name] extends (...args: any) => number ? Name : never }[keyof Calls]}
  *   PlainCall
  */
-/** @typedef {{ count: number, note?: string, stop(): void }} Threads those that run the calls of a memory */
+/**
+ * @typedef {object} Threads those that run the calls of a memory
+ * @property {number} count
+ * @property {string} [note] why there are not more
+ * @property {() => void} stop
+ * @property {(note: string) => void} fail goes on with one
+ */
 
 /** Stops the threads of a memory that nobody holds any more: an instance is held by its tensors and layers, too. */
 const unreachable = new FinalizationRegistry((/** @type {Threads} */ threads) => threads.stop());
@@ -48,6 +54,8 @@ export class Memory {
   #arguments = 0;
   #argumentWords = new Int32Array();
   #disposed = false;
+  /** A call has not returned, and what it left is not cleared away yet. */
+  #damaged = false;
   /** Where the stack of the core begins: there it is whenever no call runs. */
   #stack;
   #threads;
@@ -239,6 +247,7 @@ export class Memory {
    */
   frame(caller, fn) {
     this.check(caller);
+    if (this.#damaged) this.#repair();
     const frame = (this.#frames[this.#depth] ??= new Frame(this, ARGUMENT_WORDS));
     this.#depth++;
     frame.open(caller);
@@ -312,14 +321,40 @@ export class Memory {
   }
 
   /**
-   * After a call that did not return: the stack is put back, where the core left it inside the call.
+   * After a call that did not return.
    * @param {unknown} error
    * @param {string} caller
    */
   #recover(error, caller) {
+    this.#damaged = true;
+    try {
+      this.#repair();
+    } catch {
+      // The stack of JavaScript is used up: the next call does it.
+    }
+    const lost = error instanceof HeadlightError;
+    if (lost) this.#threads.fail(error.message);
+    if (!lost && !(error instanceof WebAssembly.RuntimeError)) return error;
+    const reason = lost
+      ? `${error.message}; this instance goes on with one thread`
+      : `the core stopped: ${error.message}`;
+    return new HeadlightError('STATE', `${caller}: ${reason}. The results of this call are undefined`, {
+      cause: error,
+    });
+  }
+
+  /** Puts back the stack pointer of the core, and frees what the call has left. */
+  #repair() {
     this.#core.__stack_pointer.value = this.#stack;
-    if (!(error instanceof WebAssembly.RuntimeError)) return error;
-    return new HeadlightError('STATE', `${caller}: the core stopped: ${error.message}`, { cause: error });
+    try {
+      this.#core.hl_recover();
+    } catch (error) {
+      // Another worker is lost. The second time there is nobody to wait for.
+      if (!(error instanceof HeadlightError)) throw error;
+      this.#threads.fail(error.message);
+      this.#core.hl_recover();
+    }
+    this.#damaged = false;
   }
 
   /**

@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { availableParallelism } from 'node:os';
 import test from 'node:test';
 import { promisify } from 'node:util';
 import { load } from 'headlight';
@@ -11,13 +10,24 @@ import { flavours } from '../../support/headlight.js';
 
 const run = promisify(execFile);
 const entry = new URL('../../../dist/headlight.node.js', import.meta.url).href;
-/** A program of its own, which must end by itself; what it prints. */
-const program = async (body) =>
-  (
-    await run(process.execPath, ['--input-type=module', '-e', `import { load } from '${entry}'; ${body}`], {
-      timeout: 20_000,
-    })
-  ).stdout.trim();
+/**
+ * A program of its own, which must end by itself; what it prints. `before` runs before the module is loaded, and what
+ * it changes of Node's own modules the module sees.
+ */
+const program = async (body, { before = '', flags = [], shell = '' } = {}) => {
+  const code = `
+    import { syncBuiltinESMExports } from 'node:module';
+    import workers from 'node:worker_threads';
+    ${before}
+    syncBuiltinESMExports();
+    const print = (value) => console.log(JSON.stringify(value));
+    const { load } = await import('${entry}');
+    ${body}`;
+  const args = [...flags, '--input-type=module', '-e', code];
+  const options = { timeout: 300_000 };
+  if (!shell) return (await run(process.execPath, args, options)).stdout.trim();
+  return (await run('bash', ['-c', `${shell}; exec "$@"`, 'bash', process.execPath, ...args], options)).stdout.trim();
+};
 
 const PROBLEMS = {
   'a layer': (hl) =>
@@ -159,10 +169,19 @@ test('with fewer chunks than workers no worker writes outside the workspace', as
   hl.dispose();
 });
 
-test("'auto' takes the cores there are, at most eight; memory is given back as with one thread", async () => {
-  const hl = await load({ threads: 'auto' });
-  assert.equal(hl.info.threads, Math.min(availableParallelism(), 8));
-  assert.equal(hl.info.threadsNote, undefined);
+for (const cores of [1, 3, 64]) {
+  test(`'auto' takes the cores there are, at most eight: of ${cores}`, async () => {
+    const said = await program(`const hl = await load({ threads: 'auto' }); print(hl.info); hl.dispose();`, {
+      before: `import os from 'node:os'; os.availableParallelism = () => ${cores};`,
+    });
+    const { threads, threadsNote } = JSON.parse(said);
+    assert.equal(threads, Math.min(cores, 8));
+    assert.equal(threadsNote, undefined);
+  });
+}
+
+test('memory is given back as with one thread', async () => {
+  const hl = await load({ threads: 3 });
   const { used } = hl.info.memory;
   hl.scope(() => void PROBLEMS['a layer'](hl));
   assert.equal(hl.info.memory.used, used);
@@ -226,4 +245,245 @@ test('where threads cannot start there is one, and info says why', async () => {
   assert.match(JSON.parse(said).threadsNote, /shared memory/);
   for (const threads of [0, 1.5, -1, 65, 'many', NaN])
     await assert.rejects(load({ threads }), { code: 'ARGUMENT', parameter: 'threads' });
+});
+
+/** An instance that was to have threads and has one: how it says so, and that it works and has lost nothing. */
+const AFTER = `
+  const { threads, threadsNote, memory } = hl.info;
+  const right = hl.attention([[[1]]], [[[1], [1]]], [[[2], [4]]]).output.toArray();
+  print({ threads, threadsNote, right, used: memory.used, alone: (await load()).info.memory.used });
+  process.exit();`;
+
+async function oneThread(said, note) {
+  const { threads, threadsNote, right, used, alone } = JSON.parse(await said);
+  assert.equal(threads, 1);
+  assert.match(threadsNote, note);
+  assert.deepEqual(right, [[[3]]]);
+  assert.equal(used, alone, 'the stacks are freed');
+}
+
+test('where the stacks do not fit there is one thread, and no stack lies in another', () =>
+  oneThread(
+    program(`const hl = await load({ threads: 6, maxMemory: 262144 }); ${AFTER}`),
+    /no room for the stacks of 6 threads/,
+  ));
+
+test('a worker that cannot be made, or fails at once, leaves one thread', async () => {
+  const second = (then) => `
+    let made = 0;
+    const Worker = workers.Worker;
+    workers.Worker = class extends Worker {
+      constructor(code, options) {
+        super(++made === 2 ? ${then} : code, options);
+      }
+    };`;
+  const body = `const hl = await load({ threads: 4 }); ${AFTER}`;
+  const refused = second(`(() => { throw new Error('not allowed'); })()`);
+  await oneThread(program(body, { before: refused }), /a worker did not start: not allowed/);
+  await oneThread(program(body, { before: second(`'throw new Error("broken")'`) }), /a worker did not start: broken/);
+  await oneThread(
+    program(body, { before: second(`'process.exit(3)'`) }),
+    /a worker did not start: it ended with code 3/,
+  );
+});
+
+test('when one worker does not start, the others end', async () => {
+  const said = await program(
+    `await load({ threads: 4 });
+     while ((process.report.getReport().workers ?? []).length > 0) await new Promise((r) => setTimeout(r, 20));
+     console.log('none left');`,
+    {
+      before: `
+        let made = 0;
+        const Worker = workers.Worker;
+        workers.Worker = class extends Worker {
+          constructor(code, options) {
+            super(++made === 3 ? 'throw new Error("broken")' : code, options);
+          }
+        };`,
+    },
+  );
+  assert.equal(said, 'none left');
+});
+
+test('a worker that never answers is not waited for for ever', () =>
+  oneThread(
+    program(`const hl = await load({ threads: 3 }); ${AFTER}`, {
+      before: `
+        const Worker = workers.Worker;
+        workers.Worker = class extends Worker {
+          constructor(code, options) {
+            super('setInterval(() => {}, 1000)', options);
+          }
+        };
+        const later = setTimeout;
+        globalThis.setTimeout = (fn, ms, ...args) => later(fn, ms / 20, ...args);`,
+    }).then((said) => JSON.stringify({ ...JSON.parse(said), used: 0, alone: 0 })),
+    /a worker did not start: it did not answer in 20 s/,
+  ));
+
+test(
+  "where Node's permission model allows no workers there is one thread",
+  {
+    skip: Number(process.versions.node.split('.')[0]) < 24 && 'needs Node 24',
+  },
+  () =>
+    oneThread(
+      program(`const hl = await load({ threads: 2 }); ${AFTER}`, { flags: ['--permission', '--allow-fs-read=*'] }),
+      /a worker did not start: .*--allow-worker/,
+    ),
+);
+
+test('where the address space is too small there is one thread, or an error that says so', {
+  skip: process.platform !== 'linux' && 'needs Linux',
+}, async () => {
+  const said = await program(
+    `try {
+       const hl = await load({ threads: 8 });
+       const { threads, threadsNote } = hl.info;
+       print({ threads, threadsNote, size: hl.zeros([10]).size });
+     } catch ({ code, message }) {
+       print({ code, message });
+     }`,
+    { shell: 'ulimit -v 6291456' },
+  );
+  const { threads, threadsNote, size, code, message } = JSON.parse(said);
+  if (code === undefined) {
+    assert.equal(threads, 1);
+    assert.match(threadsNote, /address space.*ulimit -v|no shared memory/);
+    assert.equal(size, 10);
+  } else {
+    // Node 20 reserves 10 GiB of addresses for any memory at all.
+    assert.equal(code, 'OUT_OF_MEMORY');
+    assert.match(message, /the engine has no memory to give/);
+  }
+});
+
+test('where there is less shared memory than was asked for, less is taken, and none is one thread', async () => {
+  const refuse = (most) => `
+    const { Memory } = WebAssembly;
+    WebAssembly.Memory = function (limits) {
+      if (limits.shared && limits.maximum > ${most}) throw new RangeError('too much');
+      return new Memory(limits);
+    };`;
+  const said = await program(
+    `const hl = await load({ threads: 2 });
+     const { threads, memory } = hl.info;
+     let code;
+     try { hl.zeros([2 ** 27]); } catch (error) { code = error.code; }
+     print({ threads, limit: memory.limit, code });
+     hl.dispose();`,
+    { before: refuse(5000) },
+  );
+  assert.deepEqual(JSON.parse(said), { threads: 2, limit: 4096 * 65536, code: 'OUT_OF_MEMORY' });
+  await oneThread(
+    program(`const hl = await load({ threads: 2 }); ${AFTER}`, { before: refuse(0) }),
+    /no shared memory.*too much/,
+  );
+});
+
+/**
+ * Between an instance and its worker stands another, which can end it while the instance computes. The clock runs 200
+ * times as fast: a worker is given up for lost within a fraction of a second.
+ */
+const KILLABLE = `
+  const manager = \`
+    const { Worker, parentPort, workerData } = require('node:worker_threads');
+    const worker = new Worker(workerData.code, { eval: true, execArgv: [], workerData: workerData.post });
+    worker.on('error', () => {});
+    worker.on('message', (message) => parentPort.postMessage(message));
+    parentPort.on('message', (after) => setTimeout(() => worker.terminate(), after));
+  \`;
+  const Worker = workers.Worker;
+  let handle;
+  workers.Worker = class extends Worker {
+    constructor(code, options) {
+      const workerData = { code: globalThis.change?.(code) ?? code, post: options.workerData };
+      super(manager, { eval: true, execArgv: [], workerData });
+      handle = this;
+    }
+  };
+  const clock = performance.now.bind(performance);
+  performance.now = () => 200 * clock();`;
+
+/** Attention that takes a while, with a worker that ends meanwhile; then what became of the instance. */
+const LOSE = `
+  let hl, inputs, used, error;
+  const attend = () => hl.attention(...inputs).output;
+  // Where a worker happens to end between two calls there is no error: then another instance.
+  while (!error) {
+    hl = await load({ threads: 2 });
+    inputs = [1, 2, 3].map((seed) => hl.randn([1, 1, 6000, 64], { seed }));
+    used = hl.info.memory.used;
+    handle.postMessage(30);
+    while (!error && hl.info.threads > 1) {
+      try { attend().dispose(); } catch (thrown) { error = thrown; }
+      await new Promise((r) => setTimeout(r));
+    }
+  }
+  const back = hl.info.memory.used === used;
+  const { threads, threadsNote } = hl.info;
+  const alone = await load();
+  const expected = alone.attention(...inputs.map((x) => ({ data: x.copy(), shape: x.shape }))).output.copy();
+  const right = attend().copy().every((y, i) => y === expected[i]);
+  print({ name: error?.name, code: error?.code, message: error?.message, threads, threadsNote, back, right });
+  process.exit();`;
+
+for (const [how, change] of Object.entries({
+  'is ended': '',
+  traps: `globalThis.change = (code) => code.replace('core.hl_pool_work(post.number)',
+    'setTimeout(() => {}, 1e6); core.__stack_pointer.value = 64; core.hl_pool_work(post.number)');`,
+})) {
+  test(`a call whose worker ${how} meanwhile ends with an error, and the instance goes on alone`, async () => {
+    const said = JSON.parse(await program(LOSE, { before: KILLABLE + change }));
+    assert.equal(said.name, 'HeadlightError', JSON.stringify(said));
+    assert.equal(said.code, 'STATE');
+    assert.match(said.message, /attention: a worker ended during a call; this instance goes on with one thread/);
+    assert.equal(said.threads, 1);
+    assert.match(said.threadsNote, /a worker ended/);
+    assert.ok(said.back, 'memory is given back');
+    assert.ok(said.right, 'the next call is right');
+  });
+}
+
+test('a worker that ends while nothing is computed leaves one thread', async () => {
+  const said = await program(
+    `const hl = await load({ threads: 3 });
+     handles[0].terminate();
+     while (hl.info.threads > 1) await new Promise((r) => setTimeout(r, 10));
+     const x = hl.uniform([1, 300, 64], { seed: 1 });
+     const { output } = hl.multiHeadAttention({ embedDim: 64, numHeads: 4 }).forward(x);
+     print({ note: hl.info.threadsNote, size: output.size });`,
+    {
+      before: `
+        const handles = [];
+        const Worker = workers.Worker;
+        workers.Worker = class extends Worker {
+          constructor(...args) {
+            super(...args);
+            handles.push(this);
+          }
+        };`,
+    },
+  );
+  const { note, size } = JSON.parse(said);
+  assert.match(note, /a worker ended: code 1/);
+  assert.equal(size, 300 * 64);
+});
+
+test('threads live as long as a layer or a tensor of the instance', async () => {
+  const count = `(process.report.getReport().workers ?? []).length`;
+  const said = await program(
+    `const make = async () => (await load({ threads: 2 })).multiHeadAttention({ embedDim: 64, numHeads: 4 });
+     const collect = async () => { for (let i = 0; i < 20; i++) { gc(); await new Promise((r) => setTimeout(r, 5)); } };
+     let layer = await make();
+     await collect();
+     const before = ${count};
+     const size = layer.forward({ data: new Float32Array(300 * 64), shape: [1, 300, 64] }).output.size;
+     layer = undefined;
+     while (${count} > 0) await collect();
+     print({ before, size });`,
+    { flags: ['--expose-gc'] },
+  );
+  assert.deepEqual(JSON.parse(said), { before: 1, size: 300 * 64 });
 });
