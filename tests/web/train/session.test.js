@@ -48,7 +48,8 @@ test('a rate that is too high is said, and the model goes on from its last good 
   for (let i = 0; i < 20 && !said.broken; i++) said = await tell('step');
   assert.equal(said.broken, true);
   await tell('set', { rate: 0.01 });
-  assert.ok(Number.isFinite((await tell('step')).points[0][1]));
+  // The loss of a step is from before the optimizer writes: what it wrote shows in the next.
+  for (let i = 0; i < 3; i++) assert.ok(Number.isFinite((await tell('step')).points[0][1]));
 });
 
 test('a model that is saved is loaded; one that is bad leaves the good one as it is', async () => {
