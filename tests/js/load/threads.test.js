@@ -322,17 +322,34 @@ test('a worker that never answers is not waited for for ever', () =>
     /a worker did not start: it did not answer in 20 s/,
   ));
 
-test(
-  "where Node's permission model allows no workers there is one thread",
-  {
-    skip: Number(process.versions.node.split('.')[0]) < 24 && 'needs Node 24',
-  },
-  () =>
-    oneThread(
-      program(`const hl = await load({ threads: 2 }); ${AFTER}`, { flags: ['--permission', '--allow-fs-read=*'] }),
-      /a worker did not start: .*--allow-worker/,
-    ),
-);
+test("where Node's permission model allows no workers there is one thread", () => {
+  const permission = Number(process.versions.node.split('.')[0]) < 24 ? '--experimental-permission' : '--permission';
+  return oneThread(
+    program(`const hl = await load({ threads: 2 }); ${AFTER}`, { flags: [permission, '--allow-fs-read=*'] }),
+    /a worker did not start: Access to this API has been restricted/,
+  );
+});
+
+test('the text of a worker declares nothing that a module wrapper declares, as those of Bun and Deno', async () => {
+  const said = await program(
+    `const hl = await load({ threads: 2 });
+     new Function('exports', 'require', 'module', '__filename', '__dirname', text);
+     print(hl.info.threads);
+     hl.dispose();`,
+    {
+      before: `
+        let text;
+        const Worker = workers.Worker;
+        workers.Worker = class extends Worker {
+          constructor(code, options) {
+            super(code, options);
+            text = code;
+          }
+        };`,
+    },
+  );
+  assert.equal(said, '2');
+});
 
 test('where the address space is too small there is one thread, or an error that says so', {
   skip: process.platform !== 'linux' && 'needs Linux',

@@ -1,0 +1,82 @@
+// Threads in a page, where its headers or another origin stand in the way.
+
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import test, { after, before } from 'node:test';
+import { launch } from '../../support/chromium.js';
+
+const dist = new URL('../../../dist/', import.meta.url);
+const TYPES = { js: 'text/javascript', wasm: 'application/wasm' };
+const ISOLATED = {
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Embedder-Policy': 'require-corp',
+  'Cross-Origin-Resource-Policy': 'cross-origin',
+  'Access-Control-Allow-Origin': '*',
+};
+/** A page that loads the module from the address after its #, asks for two threads, and says what it got. */
+const PAGE = `<!doctype html><link rel="icon" href="data:,"><script type="module">
+  try {
+    const { load } = await import(location.hash.slice(1));
+    const hl = await load({ threads: 2 });
+    const { threads, threadsNote } = hl.info;
+    const right = hl.attention([[[1]]], [[[1], [1]]], [[[2], [4]]]).output.toArray();
+    document.body.dataset.said = JSON.stringify({ threads, threadsNote, right });
+  } catch (error) {
+    document.body.dataset.said = JSON.stringify(String(error));
+  }
+</script>`;
+
+async function serve() {
+  const server = createServer(async ({ url }, response) => {
+    const { pathname, searchParams } = new URL(url, 'http://localhost');
+    const policy = searchParams.get('policy');
+    const headers = { ...ISOLATED, ...(policy && { 'Content-Security-Policy': policy }) };
+    if (pathname === '/') return response.writeHead(200, { ...headers, 'Content-Type': 'text/html' }).end(PAGE);
+    const bytes = await readFile(new URL(`.${pathname}`, dist)).catch(() => undefined);
+    if (!bytes) return response.writeHead(404, headers).end();
+    response.writeHead(200, { ...headers, 'Content-Type': TYPES[pathname.split('.').pop()] }).end(bytes);
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { origin: `http://127.0.0.1:${server.address().port}`, close: () => server.close() };
+}
+
+let browser, here, elsewhere;
+before(async () => {
+  [browser, here, elsewhere] = await Promise.all([launch(), serve(), serve()]);
+});
+after(async () => {
+  await browser.close();
+  here.close();
+  elsewhere.close();
+});
+
+async function open(from, policy = '') {
+  const page = await browser.newPage();
+  await page.goto(`${here.origin}/?policy=${encodeURIComponent(policy)}#${from.origin}/headlight.js`);
+  const said = await page.waitForFunction(() => document.body?.dataset.said, undefined, { timeout: 300_000 });
+  const result = JSON.parse(await said.jsonValue());
+  await page.close();
+  assert.deepEqual(result.right, [[[3]]], JSON.stringify(result));
+  return result;
+}
+
+test('in an isolated page there are threads', async () => {
+  const { threads, threadsNote } = await open(here);
+  assert.equal(threads, 2);
+  assert.equal(threadsNote, undefined);
+});
+
+test('a module from another origin, whose worker a page may not start, runs on one thread', async () => {
+  const { threads, threadsNote } = await open(elsewhere);
+  assert.equal(threads, 1);
+  assert.match(threadsNote, /a worker did not start: .*cannot be accessed from origin/);
+});
+
+for (const policy of ["worker-src 'none'", "script-src 'unsafe-inline' 'wasm-unsafe-eval' *; worker-src 'none'"]) {
+  test(`where the policy ${policy} forbids workers there is one thread, and the note says so`, async () => {
+    const { threads, threadsNote } = await open(here, policy);
+    assert.equal(threads, 1);
+    assert.match(threadsNote, /a worker did not start: .*Content-Security-Policy.*worker-src/);
+  });
+}
