@@ -15,7 +15,7 @@ VERB group group_at(const uint8_t *packed, size_t blocks) {
 /* Groups of a panel that are multiplied at a time: opened, they take 8 KB of the first-level cache. */
 enum { GROUPS = 4 };
 
-/* Weights of eight columns, packed, and opened for pairs: as words. */
+/* Weights of eight columns, packed and opened: as words for pairs, the bytes of d for quads. */
 typedef struct {
   const uint8_t *packed;
   size_t blocks;
@@ -38,9 +38,9 @@ VERB vec quad_bytes(vec bytes, vec *bits) {
   return result;
 }
 
-/* The words are made once for all tiles: with one tile, of three rows or more, that costs no more than making them in
- * the loop. */
-KERNEL static void open_words(weights *w) {
+/* The words of pairs, or d of quads, are made once for all tiles: with one tile, of three rows or more, that costs no more
+ * than making them in the loop. */
+KERNEL static void open_weights(weights *w, bool as_quads) {
   const uint8_t *from = w->packed;
   uint8_t *to = w->open;
   for (size_t left = w->blocks; left > 0; left -= least(left, GROUP_BLOCKS)) {
@@ -49,10 +49,15 @@ KERNEL static void open_words(weights *w) {
     for (; g.bytes != g.end; g.bits += VECTOR) {
       vec bits = bytes_load(g.bits), words[2];
 #pragma clang loop unroll(disable)
-      for (const uint8_t *end = g.bytes + BLOCK_BYTES; g.bytes != end; g.bytes += VECTOR, to += 2 * VECTOR) {
-        pair_words(words, bytes_load(g.bytes), &bits);
-        bytes_store(to, words[0]);
-        bytes_store(to + VECTOR, words[1]);
+      for (const uint8_t *end = g.bytes + BLOCK_BYTES; g.bytes != end; g.bytes += VECTOR, to += VECTOR) {
+        if (as_quads) {
+          bytes_store(to, quad_bytes(bytes_load(g.bytes), &bits));
+        } else {
+          pair_words(words, bytes_load(g.bytes), &bits);
+          bytes_store(to, words[0]);
+          to += VECTOR;
+          bytes_store(to, words[1]);
+        }
       }
     }
   }
@@ -154,37 +159,30 @@ VERB void quads_both(int rows, KERNEL_ARGUMENTS) {
   }
 }
 
-/* First one, then the other: sums of both would not fit the registers. The second product is unrolled, which makes it a
- * quarter faster. */
-VERB void quads_each(int rows, KERNEL_ARGUMENTS) {
-  const uint8_t *from = w->packed;
+/* First one, then the other: sums of both would not fit the registers. */
+VERB void quads_open(int rows, KERNEL_ARGUMENTS) {
+  const uint8_t *from = w->packed, *opened = w->open;
   const float *scales = w->scales[0];
   for (size_t left = w->blocks; left > 0; left -= least(left, GROUP_BLOCKS), scales += TILE_COLS) {
-    group g = group_at(from, left);
-    from = g.end;
+    const group g = group_at(from, left);
+    const uint8_t *bytes = g.bytes;
+    const size_t size = g.blocks * BLOCK_BYTES;
+    float factor = HIGH;
 #pragma clang loop unroll(disable)
     for (int part = 0; part < 2; part++) {
       vec acc[INT8_TILE_ROWS][2];
       start(rows, acc, x);
       x += width;
-      if (part == 0) {
-        for (const uint8_t *at = g.bytes; at != g.end; x += width, at += 2 * VECTOR) {
-          const vec c[2] = {bytes_load(at), bytes_load(at + VECTOR)};
-          add_bytes(rows, acc, x, c);
-        }
-      } else {
-        for (; g.bytes != g.end; g.bits += VECTOR) {
-          vec bits = bytes_load(g.bits);
-#pragma clang loop unroll(full)
-          for (int i = 0; i < BLOCK / 4; i++, x += width, g.bytes += 2 * VECTOR) {
-            vec d[2];
-            for (int j = 0; j < 2; j++) d[j] = quad_bytes(bytes_load(g.bytes + j * VECTOR), &bits);
-            add_bytes(rows, acc, x, d);
-          }
-        }
+      for (const uint8_t *end = bytes + size; bytes != end; x += width, bytes += 2 * VECTOR) {
+        const vec some[2] = {bytes_load(bytes), bytes_load(bytes + VECTOR)};
+        add_bytes(rows, acc, x, some);
       }
-      finish(rows, sums, acc, scales, part == 0 ? HIGH : LOW);
+      finish(rows, sums, acc, scales, factor);
+      bytes = opened;
+      factor = LOW;
     }
+    opened += size;
+    from = g.end;
   }
 }
 
@@ -199,7 +197,7 @@ typedef void tile(KERNEL_ARGUMENTS);
   TILE(4, form, many)                                                                                                  \
   TILE(5, form, many) static tile *const form[] = {form##_1, form##_2, form##_3, form##_4, form##_5};
 TILES(pairs, packed, open)
-TILES(quads, both, each)
+TILES(quads, both, open)
 
 /* The rows from which on they are many. */
 enum { OPENED_FROM = 3 };
@@ -229,7 +227,7 @@ static void multiply_panel(float *sums, const gemm_left *x, size_t first, size_t
     w.packed = panel;
     w.blocks = (least(x->in - k, GROUPS * GROUP) + BLOCK - 1) / BLOCK;
     open_scales(&w, as_quads ? 2 : 1);
-    if (!as_quads && x->width >= OPENED_FROM) open_words(&w);
+    if (x->width >= OPENED_FROM) open_weights(&w, as_quads);
     for (size_t r = 0; r < rows; r += x->width) {
       tile *run = (as_quads ? quads : pairs)[least(rows - r, x->width) - 1];
       run(sums + r * TILE_COLS, left + r * left_row, x->width, &w);
