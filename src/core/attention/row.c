@@ -1,9 +1,9 @@
-/* A single query: nothing is used twice, so keys and values are read where they lie. Its column of the panels is
- * the first; the three that softmax takes along are zeros. */
-#include "attention/attention.h"
+#include "attention/row.h"
+
+/* Its column of the panels is the first; the three that softmax takes along are zeros. */
 
 /* The dot products of four keys at a time, so that their sums hide each other's latency. */
-KERNEL static void dots(float *scores, const float *query, const float *key, size_t stride, size_t keys, size_t width) {
+KERNEL static void dots(float *to, const float *query, const float *key, size_t stride, size_t keys, size_t width) {
   size_t whole = width / 4 * 4;
   for (size_t s = 0; s < keys; s += 4) {
     size_t count = keys - s < 4 ? keys - s : 4;
@@ -21,12 +21,16 @@ KERNEL static void dots(float *scores, const float *query, const float *key, siz
     vec_store(dot, vec_add(vec_add(sum[0], sum[1]), vec_add(sum[2], sum[3])));
     for (size_t i = 0; i < count; i++) {
       for (size_t d = whole; d < width; d++) dot[i] += query[d] * row[i][d];
-      scores[(s + i) * TILE_COLS] = dot[i];
+      to[(s + i) * TILE_COLS] = dot[i];
     }
   }
 }
 
-void row_scores(const attention_tile *t, span keys) {
+static void pack_query(const attention_tile *t) {
+  gemm_pack_rows(t->query, 1, tile_from(t), 0, 1, t->args->width, tile_scale(t));
+}
+
+static void scores(const attention_tile *t, span keys) {
   const hl_attention_args *args = t->args;
   for (size_t i = 0; i < (size_t)(keys.to - keys.from) * TILE_COLS; i += TILE_COLS)
     vec_store(t->scores + i, vec_splat(0));
@@ -58,22 +62,21 @@ static void weigh_some(float *sum, const float *weights, const float *value, siz
   }
 }
 
-/* Some keys in a row that count: one of weight 0 that is hidden may hold NaN, and is stepped over. */
+/* A key of weight 0 that is hidden may hold NaN, and is stepped over. */
+VERB bool counts(const attention_tile *t, span keys, uint32_t key) {
+  return t->scores[(size_t)(key - keys.from) * TILE_COLS] != 0 || mask_sees(&t->visible, t->first, key);
+}
+
+/* Some keys in a row that count. */
 static span visible_run(const attention_tile *t, span keys, uint32_t from) {
-  const float *weights = t->scores;
+  while (from < keys.to && !counts(t, keys, from)) from++;
   span run = {from, from};
-  while (run.from < keys.to && weights[(size_t)(run.from - keys.from) * TILE_COLS] == 0 &&
-         !mask_sees(t->args, t->batch, t->head, t->first, run.from))
-    run.from++;
-  for (run.to = run.from; run.to < keys.to && run.to - run.from < VALUE_DEPTH; run.to++) {
-    if (weights[(size_t)(run.to - keys.from) * TILE_COLS] == 0 &&
-        !mask_sees(t->args, t->batch, t->head, t->first, run.to))
-      break;
-  }
+  while (run.to < keys.to && run.to - from < VALUE_DEPTH && counts(t, keys, run.to)) run.to++;
   return run;
 }
 
-void row_values(const attention_tile *t, span keys) {
+static void values(const attention_tile *t, span keys, const float (*factor)[TILE_COLS]) {
+  tile_begin_heads(t, 0, factor ? factor[0] : NULL);
   size_t width = t->args->value_width, stride = t->args->value_stride.row;
   for (span run = visible_run(t, keys, keys.from); run.from < keys.to; run = visible_run(t, keys, run.to)) {
     const float *weights = t->scores + (size_t)(run.from - keys.from) * TILE_COLS,
@@ -90,3 +93,7 @@ void row_values(const attention_tile *t, span keys) {
     }
   }
 }
+
+bool row_takes(const hl_attention_args *args) { return args->queries == 1 && args->appended == 0; }
+
+const attention_path row_path = {pack_query, scores, values, tile_output};

@@ -1,33 +1,71 @@
-/* The same result by online softmax: the keys pass by in blocks, and of the scores only one block exists.
- *
- * After each block, heads = Σ e^(score − max) · v and sum = Σ e^(score − max) over the keys so far. A later
+/* After each block, heads = Σ e^(score − max) · v and sum = Σ e^(score − max) over the keys so far. A later
  * block that raises the max multiplies what has been gathered by e^(old max − new max). */
-#include "attention/attention.h"
-#include "kernels/dropout.h"
+#include "attention/stream.h"
+
+#include "base/panel.h"
+
+VERB span block_at(const attention_tile *t, span all, uint32_t from) {
+  const uint32_t rows = (uint32_t)t->score_rows;
+  return (span){from, all.to - from < rows ? all.to : from + rows};
+}
+
+/* The scores of a block as softmax sees them. */
+static void block_scores(const attention_tile *t, span block) {
+  t->path->scores(t, block);
+  tile_softcap(t, block);
+  tile_mask(t, block);
+}
+
+/* One query once more, with the max and 1/sum of its scores known: its weights are divided by their sum before they
+ * meet the values. */
+static void attend_again(const attention_tile *tile, uint32_t query, float max, float inverse) {
+  const float maxima[TILE_COLS] = {max}, inverses[TILE_COLS] = {inverse}, ones[1][TILE_COLS] = {{1}};
+  attention_tile t = *tile;
+  t.first += query;
+  t.queries = 1;
+  t.path->queries(&t);
+  const span all = tile_span(&t);
+  for (uint32_t from = all.from; from < all.to; from += (uint32_t)t.score_rows) {
+    const span block = block_at(&t, all, from);
+    block_scores(&t, block);
+    softmax_again(t.scores, block.to - block.from, t.base, maxima, inverses);
+    tile_dropout(&t, t.scores, 0, block);
+    t.path->values(&t, block, from == all.from ? NULL : ones);
+  }
+  t.path->output(&t, 0, NULL);
+}
+
+/* Near the largest float Σ e^(score − max) · v may be infinite though the weighted mean of the values is not. */
+static void mend_overflow(const attention_tile *t, uint32_t panel, const float max[TILE_COLS],
+                          const float inverse[TILE_COLS]) {
+  for (uint32_t c = 0; c < panel_queries(t, panel); c++) {
+    const float *row = tile_to(t, panel) + c * t->args->output_stride.row;
+    /* The inverse is 0 where no key was seen, and NaN where a score was. */
+    if (inverse[c] > 0 && !panel_rows_finite(row, 0, 1, t->args->value_width))
+      attend_again(t, panel * TILE_COLS + c, max[c], inverse[c]);
+  }
+}
 
 void attend_stream(const attention_tile *t) {
   softmax_state state[TILE_PANELS];
   float factor[TILE_PANELS][TILE_COLS];
-  span all = tile_span(t);
-  for (uint32_t p = 0; p < tile_panels(t); p++) softmax_begin(&state[p]);
-  if (all.from == all.to) tile_values(t, all, NULL);
+  const span all = tile_span(t);
+  const uint32_t panels = tile_panels(t);
+  for (uint32_t p = 0; p < panels; p++) softmax_begin(&state[p]);
+  if (all.from == all.to) t->path->values(t, all, NULL);
   for (uint32_t from = all.from; from < all.to; from += (uint32_t)t->score_rows) {
-    span block = {from, all.to - from < t->score_rows ? all.to : from + (uint32_t)t->score_rows};
-    uint32_t keys = block.to - block.from;
-    tile_scores(t, block);
-    for (uint32_t p = 0; p < tile_panels(t); p++) {
-      float *scores = panel_scores(t, p);
-      uint32_t first = t->first + p * TILE_COLS, queries = panel_queries(t, p);
-      tile_softcap(t, p, keys);
-      mask_panel(scores, t->args, t->batch, t->head, first, queries, from, keys);
-      softmax_block(scores, queries, keys, t->base, &state[p], factor[p]);
-      dropout_panel(scores, t->args, t->batch, t->head, first, queries, from, keys);
+    const span block = block_at(t, all, from);
+    block_scores(t, block);
+    for (uint32_t p = 0; p < panels; p++) {
+      softmax_block(panel_scores(t, p), panel_queries(t, p), block.to - block.from, t->base, &state[p], factor[p]);
+      tile_dropout(t, panel_scores(t, p), p, block);
     }
-    tile_values(t, block, from == all.from ? NULL : factor);
+    t->path->values(t, block, from == all.from ? NULL : factor);
   }
-  for (uint32_t p = 0; p < tile_panels(t); p++) {
+  for (uint32_t p = 0; p < panels; p++) {
     softmax_end(&state[p], factor[p]);
     tile_statistics(t, p, state[p].max, factor[p]);
-    tile_output(t, p, factor[p]);
+    /* This takes the place of panel 0, which has been stored. */
+    if (!t->path->output(t, p, factor[p])) mend_overflow(t, p, state[p].max, factor[p]);
   }
 }

@@ -1,83 +1,76 @@
-#include "attention/attention.h"
+#include "attention/tile.h"
+
 #include "base/exp.h"
 #include "base/panel.h"
+#include "kernels/softcap.h"
+
+void tile_visibility(visibility *v, const hl_attention_args *a, uint32_t batch, uint32_t head) {
+  const hl_broadcast *m = &a->mask_stride, *b = &a->bias_stride;
+  const bool some = a->keys > 0;
+  v->keys = a->keys;
+  v->appended = a->appended;
+  v->fill = a->fill;
+  v->all = !a->bias && !a->mask && !a->key_padding && !a->valid_lens && !a->causal && a->window_left < 0 &&
+           a->window_right < 0;
+  /* The rest is not read then: small heads notice what it takes. */
+  if (v->all) return;
+  v->mask = some && a->mask ? a->mask + (size_t)batch * m->batch + (size_t)head * m->head : NULL;
+  v->bias = some && a->bias ? a->bias + (size_t)batch * b->batch + (size_t)head * b->head : NULL;
+  v->padding = some && a->key_padding ? a->key_padding + (size_t)batch * a->key_padding_stride[0] : NULL;
+  v->lengths = some && a->valid_lens ? a->valid_lens + (size_t)batch * a->valid_lens_stride[0] : NULL;
+  v->mask_query = m->query;
+  v->mask_key = m->key;
+  v->bias_query = b->query;
+  v->bias_key = b->key;
+  v->padding_key = a->key_padding_stride[1];
+  v->lengths_query = a->valid_lens_stride[1];
+  v->offset = a->offset ? a->offset[batch] : 0;
+  v->left = a->window_left;
+  v->right = a->causal ? 0 : a->window_right;
+}
+
+/* Whatever else reads or changes the scores before softmax must find them unscaled by log₂ e. */
+static softmax_base base_of(const hl_attention_args *a) {
+  bool read = a->scores_step != HL_SCORES_NONE || a->softcap != 0 || a->bias || a->fill > -__builtin_inff();
+  return read ? SOFTMAX_OF_E : SOFTMAX_OF_2;
+}
+
+void tile_set_head(attention_tile *t, const hl_attention_args *a, uint32_t batch, uint32_t head) {
+  t->args = a;
+  t->batch = batch;
+  t->head = head;
+  tile_visibility(&t->visible, a, batch, head);
+  t->drop = (dropout){a->dropout, {a->seed[0], a->seed[1]}, a->keep, all_keys(a)};
+  t->base = base_of(a);
+}
 
 span tile_span(const attention_tile *t) {
-  span s = mask_span(t->args, t->batch, t->first, t->queries);
+  span s = mask_span(&t->visible, t->first, t->queries);
   s.from -= s.from % TILE_ROWS;
   return s;
 }
 
-void tile_product(const attention_tile *t, span keys, float *panels, const float *left, const float *right,
-                  size_t width) {
-  const size_t count = tile_panels(t), panel = t->score_rows * TILE_COLS;
-  for (size_t s = keys.from; s < keys.to; s += TILE_ROWS) {
-    float *to = panels + (s - keys.from) * TILE_COLS;
-    for (size_t p = 0; p < count; p++)
-      gemm_lone_tile(to + p * panel, left + s * width, right + p * width * TILE_COLS, width);
-  }
+float tile_scale(const attention_tile *t) {
+  const hl_attention_args *a = t->args;
+  return a->scores_step == HL_SCORES_RAW ? 1 : t->base == SOFTMAX_OF_2 ? a->scale * LOG2_E : a->scale;
 }
 
-void tile_scores(const attention_tile *t, span keys) {
-  if (t->direct) row_scores(t, keys);
-  else if (t->few) few_scores(t, keys);
-  else tile_product(t, keys, t->scores, t->keys, t->query, t->args->width);
-}
-
-void tile_softcap(const attention_tile *t, uint32_t panel, size_t keys) {
+void tile_softcap(const attention_tile *t, span keys) {
   if (t->args->softcap == 0) return;
-  const vec cap = vec_splat(t->args->softcap), inverse = vec_splat(1 / t->args->softcap);
-  float *scores = panel_scores(t, panel);
-  for (size_t i = 0; i < keys * TILE_COLS; i += 4) {
-    vec_store(scores + i, vec_mul(cap, vec_tanh(vec_mul(vec_load(scores + i), inverse))));
-  }
+  for (uint32_t p = 0; p < tile_panels(t); p++)
+    softcap_panel(panel_scores(t, p), keys.to - keys.from, t->args->softcap);
 }
 
-/* 0 · NaN is NaN, so a value that is not finite would leak from a hidden key through the packed product.
- * Here hidden keys of weight 0 are stepped over instead. */
-static void values_one_by_one(const attention_tile *t, uint32_t panel, span keys) {
-  const float *weights = panel_scores(t, panel);
-  float *heads = panel_heads(t, panel);
-  size_t capacity = all_keys(t->args);
-  for (uint32_t c = 0; c < panel_queries(t, panel); c++) {
-    for (uint32_t s = keys.from; s < keys.to; s++) {
-      float w = weights[(s - keys.from) * TILE_COLS + c];
-      if (w == 0 && !mask_sees(t->args, t->batch, t->head, t->first + panel * TILE_COLS + c, s)) continue;
-      for (size_t j = 0; j < t->args->value_width; j++) {
-        size_t row = j % TILE_ROWS, from = j - row;
-        heads[j * TILE_COLS + c] += w * t->values[from * capacity + s * TILE_ROWS + row];
-      }
-    }
-  }
-}
-
-void tile_gather(float *sum, const float *columns, size_t capacity, size_t width, const float *panel, size_t depth) {
-  for (size_t s = 0; s < depth; s += VALUE_DEPTH) {
-    size_t pass = depth - s < VALUE_DEPTH ? depth - s : VALUE_DEPTH;
-    for (size_t j = 0; j < width; j += TILE_ROWS) {
-      float *to = sum + j * TILE_COLS;
-      gemm_tile(width - j < TILE_ROWS ? width - j : TILE_ROWS, to, TILE_COLS, to,
-                columns + j * capacity + s * TILE_ROWS, TILE_ROWS, panel + s * TILE_COLS, pass);
-    }
-  }
-}
-
-void tile_values(const attention_tile *t, span keys, const float (*factor)[TILE_COLS]) {
-  size_t width = t->args->value_width;
-  if (t->few) {
-    few_values(t, keys, factor);
-    return;
-  }
+void tile_mask(const attention_tile *t, span keys) {
+  if (t->visible.all) return;
   for (uint32_t p = 0; p < tile_panels(t); p++) {
-    float *heads = panel_heads(t, p);
-    if (factor) panel_scale(heads, width, factor[p]);
-    else panel_zero(heads, width);
-    if (t->direct) row_values(t, keys);
-    else if (!t->finite) values_one_by_one(t, p, keys);
-    else
-      tile_gather(heads, t->values + (size_t)keys.from * TILE_ROWS, all_keys(t->args), width, panel_scores(t, p),
-                  keys.to - keys.from);
+    mask_panel(panel_scores(t, p), &t->visible, panel_first(t, p), panel_queries(t, p), keys.from, keys.to - keys.from);
   }
+}
+
+void tile_dropout(const attention_tile *t, float *weights, uint32_t panel, span keys) {
+  if (t->drop.probability == 0 && !t->drop.keep) return;
+  dropout_panel(weights, &t->drop, tile_row(t, panel, true), panel_queries(t, panel), keys.from, keys.to - keys.from);
 }
 
 void tile_statistics(const attention_tile *t, uint32_t panel, const float max[TILE_COLS],
@@ -92,13 +85,16 @@ void tile_statistics(const attention_tile *t, uint32_t panel, const float max[TI
   }
 }
 
-void tile_output(const attention_tile *t, uint32_t panel, const float *factor) {
+void tile_begin_heads(const attention_tile *t, uint32_t panel, const float *factor) {
+  float *heads = panel_heads(t, panel);
+  if (factor) panel_scale(heads, t->args->value_width, factor);
+  else panel_zero(heads, t->args->value_width);
+}
+
+bool tile_output(const attention_tile *t, uint32_t panel, const float *factor) {
   const hl_attention_args *args = t->args;
   float *heads = panel_heads(t, panel);
-  if (t->few) {
-    if (factor) few_scale(t, panel, factor);
-    return;
-  }
-  if (factor) panel_scale(heads, args->value_width, factor);
+  const bool finite = factor && panel_scale_finite(heads, args->value_width, factor);
   panel_store(tile_to(t, panel), args->output_stride.row, heads, args->value_width, panel_queries(t, panel));
+  return finite;
 }

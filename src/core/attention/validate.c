@@ -45,7 +45,7 @@ static double scores_floats(const hl_attention_args *a) {
 }
 
 hl_status attention_validate_sizes(const hl_attention_args *a) {
-  if (a->heads == 0 || a->kv_heads == 0 || a->heads % a->kv_heads != 0 || keys_of(a) > UINT32_MAX) return HL_BAD_SHAPE;
+  if (a->heads == 0 || a->kv_heads == 0 || a->heads % a->kv_heads != 0 || !fits_floats(keys_of(a))) return HL_BAD_SHAPE;
   if (a->weights_mode > HL_WEIGHTS_MEAN || a->scores_step > HL_SCORES_MASKED || a->causal > 1) return HL_BAD_ARGUMENT;
   if (a->window_left < -1 || a->window_right < -1) return HL_BAD_ARGUMENT;
   if (!is_finite(a->scale) || !is_finite(a->softcap) || a->softcap < 0) return HL_BAD_ARGUMENT;
@@ -104,4 +104,26 @@ hl_status attention_backward_validate(const hl_attention_backward_args *g) {
                   fits_floats((double)a->batch * a->kv_heads) &&
                   has_operands(a, g->d_output, g->d_query, g->d_key, g->d_value);
   return complete ? HL_OK : HL_BAD_SHAPE;
+}
+
+static const float nothing[1];
+
+float *attention_address(const float *tensor) { return (float *)(tensor ? tensor : nothing); }
+
+hl_attention_args attention_settle(const hl_attention_args *args) {
+  const hl_stride none = {0, 0, 0};
+  hl_attention_args a = *args;
+  a.output = attention_address(a.output);
+  a.query = attention_address(a.query);
+  a.key = attention_address(a.key);
+  a.value = attention_address(a.value);
+  a.appended_key = attention_address(a.appended_key);
+  a.appended_value = attention_address(a.appended_value);
+  a.weights = attention_address(a.weights);
+  a.scores = attention_address(a.scores);
+  if (a.width == 0) a.query_stride = none;
+  if (a.width == 0 || a.keys == 0) a.key_stride = none;
+  if (a.value_width == 0 || a.keys == 0) a.value_stride = none;
+  if (a.value_width == 0) a.output_stride = none;
+  return a;
 }

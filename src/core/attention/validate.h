@@ -20,4 +20,9 @@ hl_status attention_validate_sizes(const hl_attention_args *args);
 bool attention_has_results(const hl_attention_args *args);
 bool attention_has_gradients(const hl_attention_backward_args *args);
 
+/* The arguments with an address, and strides of 0, for tensors without elements, which may have any: so that nothing
+ * else need ask before it computes a pointer. */
+hl_attention_args attention_settle(const hl_attention_args *args);
+float *attention_address(const float *tensor);
+
 #endif

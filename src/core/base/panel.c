@@ -6,11 +6,20 @@ void panel_multiply(float *panel, size_t rows, float factor) {
 }
 
 void panel_scale(float *panel, size_t rows, const float factor[TILE_COLS]) {
-  vec low = vec_load(factor), high = vec_load(factor + 4);
-  for (size_t r = 0; r < rows; r++) {
-    vec_store(panel + r * TILE_COLS, vec_mul(vec_load(panel + r * TILE_COLS), low));
-    vec_store(panel + r * TILE_COLS + 4, vec_mul(vec_load(panel + r * TILE_COLS + 4), high));
+  (void)panel_scale_finite(panel, rows, factor);
+}
+
+bool panel_scale_finite(float *panel, size_t rows, const float factor[TILE_COLS]) {
+  const vec low = vec_load(factor), high = vec_load(factor + 4);
+  vec sum[2] = {vec_splat(0), vec_splat(0)};
+  for (size_t i = 0; i < rows * TILE_COLS; i += TILE_COLS) {
+    const vec x = vec_mul(vec_load(panel + i), low), y = vec_mul(vec_load(panel + i + 4), high);
+    vec_store(panel + i, x);
+    vec_store(panel + i + 4, y);
+    sum[0] = vec_nan_unless_finite(sum[0], x);
+    sum[1] = vec_nan_unless_finite(sum[1], y);
   }
+  return vec_all_zero(vec_add(sum[0], sum[1]));
 }
 
 void panel_zero(float *panel, size_t rows) {
@@ -57,6 +66,21 @@ void panel_take(float *panel, const float *from, size_t stride, size_t rows, siz
   for (size_t c = 0; c < columns; c++) {
     for (size_t r = 0; r < rows; r++) panel[r * TILE_COLS + c] += from[c * stride + r] * factor;
   }
+}
+
+/* Four sums hide each other's latency. */
+bool panel_rows_finite(const float *from, size_t stride, size_t rows, size_t width) {
+  vec sum[4] = {vec_splat(0), vec_splat(0), vec_splat(0), vec_splat(0)};
+  for (size_t r = 0; r < rows; r++) {
+    size_t j = 0;
+    for (; j + 16 <= width; j += 16) {
+#pragma clang loop unroll(full)
+      for (size_t i = 0; i < 4; i++) sum[i] = vec_nan_unless_finite(sum[i], vec_load(from + j + 4 * i));
+    }
+    for (; j < width; j++) sum[0] = vec_nan_unless_finite(sum[0], vec_splat(from[j]));
+    from += stride;
+  }
+  return vec_all_zero(vec_add(vec_add(sum[0], sum[1]), vec_add(sum[2], sum[3])));
 }
 
 void panel_dots(float sum[TILE_COLS], const float *a, const float *b, size_t rows) {

@@ -2,11 +2,16 @@
 #ifndef HL_PANEL_H
 #define HL_PANEL_H
 
+#include <stdbool.h>
+
 #include "base/simd.h"
 
 /* panel = panel · factor, everywhere or column by column. */
 void panel_multiply(float *panel, size_t rows, float factor);
 void panel_scale(float *panel, size_t rows, const float factor[TILE_COLS]);
+
+/* The same; says whether all of the result is finite. */
+bool panel_scale_finite(float *panel, size_t rows, const float factor[TILE_COLS]);
 
 void panel_zero(float *panel, size_t rows);
 
@@ -21,6 +26,9 @@ void panel_add(float *to, size_t stride, const float *panel, size_t rows, size_t
 
 /* And back: panel[row][column] += from[column · stride + row] · factor. */
 void panel_take(float *panel, const float *from, size_t stride, size_t rows, size_t columns, float factor);
+
+/* Whether every number of (rows, width) is finite, the rows `stride` apart. */
+bool panel_rows_finite(const float *from, size_t stride, size_t rows, size_t width);
 
 /* sum += Σ a ∘ b, column by column. */
 void panel_dots(float sum[TILE_COLS], const float *a, const float *b, size_t rows);

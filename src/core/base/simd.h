@@ -62,8 +62,8 @@ VERB vec vec_fma(vec a, vec b, vec c) {
 #endif
 }
 
-/* x · 0 is 0 for every finite x, and NaN for the rest: their sum tells whether there was one. */
-VERB vec vec_nan_unless_finite(vec sum, vec x) { return vec_fma(x, vec_splat(0), sum); }
+/* x · 0 is 0 or −0 for every finite x, and NaN for the rest: their bits together tell whether there was one. */
+VERB vec vec_nan_unless_finite(vec seen, vec x) { return wasm_v128_or(seen, wasm_f32x4_mul(x, vec_splat(0))); }
 
 /* Comparisons give lanes of all ones or all zeros. */
 VERB vec vec_equal(vec a, vec b) { return wasm_f32x4_eq(a, b); }
@@ -78,6 +78,9 @@ VERB int vec_all_zero(vec x) { return !wasm_v128_any_true(wasm_f32x4_ne(x, wasm_
 /* Two lanes of double precision, of the lower or the upper half of four; for sums that must not lose much. */
 VERB vec doubles_low(vec x) { return wasm_f64x2_promote_low_f32x4(x); }
 VERB vec doubles_high(vec x) { return wasm_f64x2_promote_low_f32x4(wasm_i64x2_shuffle(x, x, 1, 1)); }
+VERB vec doubles_narrow(vec low, vec high) {
+  return wasm_i64x2_shuffle(wasm_f32x4_demote_f64x2_zero(low), wasm_f32x4_demote_f64x2_zero(high), 0, 2);
+}
 VERB vec doubles_add(vec a, vec b) { return wasm_f64x2_add(a, b); }
 VERB vec doubles_mul(vec a, vec b) { return wasm_f64x2_mul(a, b); }
 VERB double doubles_sum(vec x) { return wasm_f64x2_extract_lane(x, 0) + wasm_f64x2_extract_lane(x, 1); }
@@ -88,6 +91,8 @@ VERB vec bits_load(const uint32_t *p) { return wasm_v128_load(p); }
 VERB vec bits_add(vec a, vec b) { return wasm_i32x4_add(a, b); }
 VERB vec bits_mul(vec a, vec b) { return wasm_i32x4_mul(a, b); }
 VERB vec bits_and(vec a, vec b) { return wasm_v128_and(a, b); }
+VERB vec bits_or(vec a, vec b) { return wasm_v128_or(a, b); }
+VERB int bits_any(vec a) { return wasm_v128_any_true(a); }
 VERB vec bits_xor(vec a, vec b) { return wasm_v128_xor(a, b); }
 VERB vec bits_shift_left(vec a, uint32_t n) { return wasm_i32x4_shl(a, n); }
 VERB vec bits_shift_right(vec a, uint32_t n) { return wasm_u32x4_shr(a, n); }

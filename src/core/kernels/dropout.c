@@ -16,23 +16,24 @@ VERB vec vec_mix(vec x) {
   return bits_xor(x, bits_shift_right(x, 15));
 }
 
-static void keep_given(float *panel, const hl_attention_args *args, size_t row, uint32_t queries, size_t key,
-                       size_t keys, float scale) {
-  size_t width = (size_t)args->keys + args->appended;
+static void keep_given(float *panel, const dropout *d, size_t row, uint32_t queries, size_t key, size_t keys,
+                       float scale) {
   for (size_t c = 0; c < queries; c++) {
-    const uint8_t *keep = args->keep + (row + c) * width + key;
+    const uint8_t *keep = d->keep + (row + c) * d->keys + key;
+#pragma clang loop vectorize(disable) unroll(disable)
     for (size_t s = 0; s < keys; s++) panel[s * TILE_COLS + c] *= keep[s] ? scale : 0;
   }
 }
 
 /* Two words a row make its stream: one is added to the key's number before mixing, one between two mixes. */
-static void keep_seeded(float *panel, const hl_attention_args *args, size_t row, size_t key, size_t keys, float scale) {
+static void keep_seeded(float *panel, const dropout *d, size_t row, size_t key, size_t keys, float scale) {
   uint32_t start[TILE_COLS], stream[TILE_COLS];
+#pragma clang loop vectorize(disable) unroll(disable)
   for (uint32_t c = 0; c < TILE_COLS; c++) {
-    start[c] = mix(args->seed[0] + mix((uint32_t)row + c));
-    stream[c] = mix(args->seed[1] ^ mix(start[c] + 0x9E3779B9u));
+    start[c] = mix(d->seed[0] + mix((uint32_t)row + c));
+    stream[c] = mix(d->seed[1] ^ mix(start[c] + 0x9E3779B9u));
   }
-  const vec threshold = bits_splat((uint32_t)((double)args->dropout * 4294967296.0));
+  const vec threshold = bits_splat((uint32_t)((double)d->probability * 4294967296.0));
   const vec factor = vec_splat(scale);
   for (size_t c = 0; c < TILE_COLS; c += 4) {
     vec first = bits_load(start + c), second = bits_load(stream + c);
@@ -44,15 +45,12 @@ static void keep_seeded(float *panel, const hl_attention_args *args, size_t row,
   }
 }
 
-void dropout_panel(float *panel, const hl_attention_args *args, uint32_t batch, uint32_t head, uint32_t first,
-                   uint32_t queries, uint32_t key, uint32_t keys) {
-  if (args->dropout == 0 && !args->keep) return;
-  size_t row = ((size_t)batch * args->heads + head) * args->queries + first;
-  if (args->dropout == 1) {
-    for (size_t i = 0; i < (size_t)keys * TILE_COLS; i++) panel[i] = 0;
-  } else if (args->keep) {
-    keep_given(panel, args, row, queries, key, keys, 1 / (1 - args->dropout));
+void dropout_panel(float *panel, const dropout *d, size_t row, uint32_t queries, size_t key, size_t keys) {
+  if (d->probability == 1) {
+    for (size_t i = 0; i < keys * TILE_COLS; i += 4) vec_store(panel + i, vec_splat(0));
+  } else if (d->keep) {
+    keep_given(panel, d, row, queries, key, keys, 1 / (1 - d->probability));
   } else {
-    keep_seeded(panel, args, row, key, keys, 1 / (1 - args->dropout));
+    keep_seeded(panel, d, row, key, keys, 1 / (1 - d->probability));
   }
 }

@@ -22,13 +22,16 @@ VERB void pack_group(float *panel, size_t width, const float *source, size_t str
     vec_transpose(group);
     for (size_t i = 0; i < 4; i++) (lanes == 4 ? vec_store : vec_store_half)(panel + (k + i) * width, group[i]);
   }
+#pragma clang loop vectorize(disable) unroll(disable)
   for (; k < depth; k++) {
+#pragma clang loop vectorize(disable) unroll(disable)
     for (size_t r = 0; r < lanes; r++) panel[k * width + r] = source[r * stride + k] * scale;
   }
 }
 
 /* One row becomes one lane; none, zeros. */
 static void pack_lane(float *panel, size_t width, const float *source, size_t depth, float scale) {
+#pragma clang loop vectorize(disable) unroll(disable)
   for (size_t k = 0; k < depth; k++) panel[k * width] = source ? source[k] * scale : 0;
 }
 
@@ -66,6 +69,7 @@ VERB vec pack_panel(float *panel, const float *source, size_t stride, size_t row
 static vec pack_last_panel(float *panel, const float *source, size_t stride, size_t rows, size_t lanes) {
   vec sum = vec_splat(0);
   for (size_t r = 0; r < rows; r++) {
+#pragma clang loop vectorize(disable) unroll(disable)
     for (size_t lane = 0; lane < TILE_ROWS; lane++) {
       float x = lane < lanes ? source[lane] : 0;
       sum = vec_nan_unless_finite(sum, vec_splat(x));
@@ -97,6 +101,7 @@ void gemm_pack_right(float *panels, const float *source, size_t stride, size_t r
         vec_store(panels, vec_load(from));
         vec_store(panels + 4, vec_load(from + 4));
       } else {
+#pragma clang loop vectorize(disable) unroll(disable)
         for (size_t lane = 0; lane < TILE_COLS; lane++) panels[lane] = lane < columns - column ? from[lane] : 0;
       }
       panels += TILE_COLS;

@@ -2,95 +2,114 @@
 
 #include "base/simd.h"
 
+#define HIDDEN (-__builtin_inff())
+
 static uint32_t clamp(int64_t x, uint32_t most) { return x < 0 ? 0 : x > most ? most : (uint32_t)x; }
 
-static bool has_interval(const hl_attention_args *args) {
-  return args->causal || args->window_left >= 0 || args->window_right >= 0 || args->valid_lens;
-}
+static bool has_interval(const visibility *v) { return v->left >= 0 || v->right >= 0 || v->lengths; }
 
-/* Causal, window and length leave one query an interval of the S keys; appended keys come on top. */
-static span interval(const hl_attention_args *args, uint32_t batch, uint32_t query) {
-  int64_t position = (int64_t)query + (args->offset ? args->offset[batch] : 0);
-  int64_t from = 0, to = args->keys;
-  if (args->causal && to > position + 1) to = position + 1;
-  if (args->window_right >= 0 && to > position + args->window_right + 1) to = position + args->window_right + 1;
-  if (args->window_left >= 0) from = position - args->window_left;
-  if (args->valid_lens) {
-    const uint32_t *stride = args->valid_lens_stride;
-    int32_t length = args->valid_lens[(size_t)batch * stride[0] + (size_t)query * stride[1]];
-    if (to > length) to = length;
-  }
-  span s = {clamp(from, args->keys), clamp(to, args->keys)};
+/* Window and length leave one query an interval of the keys; appended keys come on top. */
+static span interval(const visibility *v, uint32_t query) {
+  int64_t place = query + v->offset, from = 0, to = v->keys;
+  if (v->right >= 0 && to > place + v->right + 1) to = place + v->right + 1;
+  if (v->left >= 0) from = place - v->left;
+  if (v->lengths && to > v->lengths[query * v->lengths_query]) to = v->lengths[query * v->lengths_query];
+  span s = {clamp(from, v->keys), clamp(to, v->keys)};
   if (s.from > s.to) s.from = s.to;
   return s;
 }
 
-span mask_span(const hl_attention_args *args, uint32_t batch, uint32_t first, uint32_t queries) {
-  uint32_t all = args->keys + args->appended;
-  if (args->fill > -__builtin_inff() || !has_interval(args)) return (span){0, all};
-  span hull = {args->keys, 0};
+span mask_span(const visibility *v, uint32_t first, uint32_t queries) {
+  const uint32_t all = v->keys + v->appended;
+  if (v->all || v->fill > HIDDEN || !has_interval(v)) return (span){0, all};
+  span hull = {v->keys, 0};
   for (uint32_t t = first; t < first + queries; t++) {
-    span s = interval(args, batch, t);
+    span s = interval(v, t);
     if (s.from == s.to) continue;
     if (hull.from > s.from) hull.from = s.from;
     if (hull.to < s.to) hull.to = s.to;
   }
-  if (args->appended) hull.to = all;
+  if (v->appended) hull.to = all;
   if (hull.from > hull.to) hull.from = hull.to;
   return hull;
 }
 
-static const uint8_t *mask_row(const hl_attention_args *args, uint32_t batch, uint32_t head, uint32_t query) {
-  const hl_broadcast *s = &args->mask_stride;
-  return args->mask + (size_t)batch * s->batch + (size_t)head * s->head + (size_t)query * s->query;
+static bool bias_hides(const visibility *v, uint32_t query) {
+  const float *bias = v->bias + query * v->bias_query;
+  size_t s = 0;
+  vec hidden = vec_splat(0);
+  for (; v->bias_key == 1 && s + 4 <= v->keys; s += 4)
+    hidden = bits_or(hidden, vec_equal(vec_load(bias + s), vec_splat(HIDDEN)));
+  if (bits_any(hidden)) return true;
+  for (; s < v->keys; s++) {
+    if (bias[s * v->bias_key] == HIDDEN) return true;
+  }
+  return false;
 }
 
-static const uint8_t *padding_row(const hl_attention_args *args, uint32_t batch) {
-  return args->key_padding + (size_t)batch * args->key_padding_stride[0];
+bool mask_hides(const visibility *v, uint32_t queries) {
+  if (v->all) return false;
+  if (v->mask || v->padding || has_interval(v)) return true;
+  for (uint32_t t = 0; v->bias && t < queries; t++) {
+    if (bias_hides(v, t)) return true;
+  }
+  return false;
 }
 
-bool mask_sees(const hl_attention_args *args, uint32_t batch, uint32_t head, uint32_t query, uint32_t key) {
-  if (key >= args->keys) return true;
-  span s = interval(args, batch, query);
-  return key >= s.from && key < s.to &&
-         (!args->mask || mask_row(args, batch, head, query)[(size_t)key * args->mask_stride.key]) &&
-         (!args->key_padding || padding_row(args, batch)[(size_t)key * args->key_padding_stride[1]]);
+bool mask_sees(const visibility *v, uint32_t query, uint32_t key) {
+  if (v->all || key >= v->keys) return true;
+  const span s = interval(v, query);
+  return key >= s.from && key < s.to && (!v->mask || v->mask[query * v->mask_query + key * v->mask_key]) &&
+         (!v->padding || v->padding[key * v->padding_key]) &&
+         (!v->bias || v->bias[query * v->bias_query + key * v->bias_key] != HIDDEN);
 }
 
-static void hide_where_zero(float *column, const uint8_t *sees, size_t stride, size_t keys, float fill) {
+static void hide_where_zero(float *column, const uint8_t *sees, size_t step, size_t keys, float fill) {
   for (size_t s = 0; s < keys; s++) {
-    if (!sees[s * stride]) column[s * TILE_COLS] = fill;
+    if (!sees[s * step]) column[s * TILE_COLS] = fill;
   }
 }
 
-/* One query: its scores are `column`, TILE_COLS apart. Hidden scores are replaced after the bias is added,
- * so that nothing of them remains, NaN neither. */
-static void mask_column(float *column, const hl_attention_args *args, uint32_t batch, uint32_t head, uint32_t query,
-                        uint32_t key, uint32_t keys) {
-  if (args->bias) {
-    const hl_broadcast *b = &args->bias_stride;
-    const float *bias = args->bias + (size_t)batch * b->batch + (size_t)head * b->head + (size_t)query * b->query +
-                        (size_t)key * b->key;
-    for (size_t s = 0; s < keys; s++) column[s * TILE_COLS] += bias[s * b->key];
-  }
-  if (args->mask) {
-    size_t stride = args->mask_stride.key;
-    hide_where_zero(column, mask_row(args, batch, head, query) + key * stride, stride, keys, args->fill);
-  }
-  if (args->key_padding) {
-    size_t stride = args->key_padding_stride[1];
-    hide_where_zero(column, padding_row(args, batch) + key * stride, stride, keys, args->fill);
-  }
-  span seen = interval(args, batch, query);
-  for (uint32_t s = 0; s < keys && key + s < seen.from; s++) column[(size_t)s * TILE_COLS] = args->fill;
-  for (uint32_t s = seen.to > key ? seen.to - key : 0; s < keys; s++) column[(size_t)s * TILE_COLS] = args->fill;
+/* Hidden scores are replaced, so that nothing of them remains, NaN neither. */
+static void hide(float *column, const visibility *v, uint32_t query, uint32_t key, uint32_t keys, float fill) {
+  if (v->mask) hide_where_zero(column, v->mask + query * v->mask_query + key * v->mask_key, v->mask_key, keys, fill);
+  if (v->padding) hide_where_zero(column, v->padding + key * v->padding_key, v->padding_key, keys, fill);
+  const span seen = interval(v, query);
+  for (uint32_t s = 0; s < keys && key + s < seen.from; s++) column[(size_t)s * TILE_COLS] = fill;
+  for (uint32_t s = seen.to > key ? seen.to - key : 0; s < keys; s++) column[(size_t)s * TILE_COLS] = fill;
 }
 
-bool mask_hides(const hl_attention_args *args) { return args->mask || args->key_padding || has_interval(args); }
+/* The bias of one query, added to its scores; or, in reverse, 0 where it hides. */
+static void add_bias(float *column, const float *bias, size_t step, size_t keys) {
+  for (size_t s = 0; s < keys; s++) {
+    const float b = bias[s * step];
+    column[s * TILE_COLS] = b == HIDDEN ? b : column[s * TILE_COLS] + b;
+  }
+}
 
-void mask_panel(float *panel, const hl_attention_args *args, uint32_t batch, uint32_t head, uint32_t first,
-                uint32_t queries, uint32_t key, uint32_t keys) {
-  if (key >= args->keys || !(args->bias || mask_hides(args))) return;
-  if (keys > args->keys - key) keys = args->keys - key;
-  for (uint32_t c = 0; c < queries; c++) mask_column(panel + c, args, batch, head, first + c, key, keys);
+static void hide_by_bias(float *column, const float *bias, size_t step, size_t keys) {
+  for (size_t s = 0; s < keys; s++) {
+    if (bias[s * step] == HIDDEN) column[s * TILE_COLS] = 0;
+  }
+}
+
+typedef void bias_function(float *column, const float *bias, size_t step, size_t keys);
+
+static void each_query(float *panel, const visibility *v, uint32_t first, uint32_t queries, uint32_t key, uint32_t keys,
+                       bias_function *with_bias, float fill) {
+  if (v->all || key >= v->keys) return;
+  if (keys > v->keys - key) keys = v->keys - key;
+  const bool hides = v->mask || v->padding || has_interval(v);
+  for (uint32_t t = first; t < first + queries; t++, panel++) {
+    if (v->bias) with_bias(panel, v->bias + t * v->bias_query + key * v->bias_key, v->bias_key, keys);
+    if (hides) hide(panel, v, t, key, keys, fill);
+  }
+}
+
+void mask_panel(float *panel, const visibility *v, uint32_t first, uint32_t queries, uint32_t key, uint32_t keys) {
+  each_query(panel, v, first, queries, key, keys, add_bias, v->fill);
+}
+
+void mask_backward(float *panel, const visibility *v, uint32_t first, uint32_t queries, uint32_t key, uint32_t keys) {
+  each_query(panel, v, first, queries, key, keys, hide_by_bias, 0);
 }

@@ -1,5 +1,7 @@
 #include "kernels/softmax.h"
 
+#include <stdbool.h>
+
 #include "base/exp.h"
 #include "base/panel.h"
 
@@ -48,9 +50,25 @@ VERB vec exp_half(float *half, size_t keys, vec origin, softmax_base base) {
   return total;
 }
 
+/* Longer columns are summed in parts of so many keys, and the parts in double precision: else the sum of a million would
+ * be off by 1e−4. */
+enum { LONG_KEYS = 4096 };
+
 /* One loop for each base: what differs between them is decided outside. */
-static vec exp_columns(float *half, size_t keys, vec origin, softmax_base base) {
-  return base == SOFTMAX_OF_2 ? exp_half(half, keys, origin, SOFTMAX_OF_2) : exp_half(half, keys, origin, SOFTMAX_OF_E);
+KERNEL static vec exp_columns(float *half, size_t keys, vec origin, softmax_base base) {
+  const bool is_long = keys > LONG_KEYS;
+  vec low = vec_splat(0), high = vec_splat(0);
+  for (;;) {
+    const size_t part = keys < LONG_KEYS ? keys : LONG_KEYS;
+    const vec sum =
+        base == SOFTMAX_OF_2 ? exp_half(half, part, origin, SOFTMAX_OF_2) : exp_half(half, part, origin, SOFTMAX_OF_E);
+    if (!is_long) return sum;
+    low = doubles_add(low, doubles_low(sum));
+    high = doubles_add(high, doubles_high(sum));
+    half += part * TILE_COLS;
+    keys -= part;
+    if (keys == 0) return doubles_narrow(low, high);
+  }
 }
 
 KERNEL void softmax_block(float *panel, size_t columns, size_t keys, softmax_base base, softmax_state *state,
@@ -58,6 +76,7 @@ KERNEL void softmax_block(float *panel, size_t columns, size_t keys, softmax_bas
   vec max[2] = {vec_load(state->max), vec_load(state->max + 4)};
   const exp_vecs constants = exp_load();
   column_max(max, panel, keys);
+#pragma clang loop unroll(disable)
   for (size_t h = 0; h < 2; h++) {
     if (columns <= 4 * h) {
       vec_store(rescale + 4 * h, vec_splat(0));
@@ -90,6 +109,7 @@ void softmax_panel(float *panel, size_t columns, size_t keys, softmax_base base,
 
 void softmax_again(float *panel, size_t keys, softmax_base base, const float max[TILE_COLS],
                    const float inverse[TILE_COLS]) {
+#pragma clang loop unroll(disable)
   for (size_t c = 0; c < TILE_COLS; c += 4) exp_columns(panel + c, keys, origin_of(vec_load(max + c)), base);
   panel_scale(panel, keys, inverse);
 }

@@ -2,6 +2,7 @@
  * again are strides, not copies. */
 #include "layers/multihead.h"
 
+#include "attention/attention.h"
 #include "attention/validate.h"
 #include "base/check.h"
 #include "base/tensor.h"

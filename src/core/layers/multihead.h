@@ -2,7 +2,9 @@
 #ifndef HL_MULTIHEAD_H
 #define HL_MULTIHEAD_H
 
-#include "attention/attention.h"
+#include <stdbool.h>
+
+#include "headlight.h"
 
 /* The layer's sizes, and its intermediate tensors: those that backward needs lie in `saved` where there is one, else
  * in the workspace like all others. */

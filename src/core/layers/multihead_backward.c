@@ -1,5 +1,6 @@
 /* The layer in reverse: project ← split ← attend ← concat ← project. What the forward pass has saved stands in for
  * doing it again. */
+#include "attention/backward.h"
 #include "attention/validate.h"
 #include "base/check.h"
 #include "base/tensor.h"
@@ -9,11 +10,11 @@
 /* Gradients of what the layer computes on its way. */
 typedef struct {
   float *query, *key, *value, *heads, *appended_key, *appended_value, *shared;
-} gradients;
+} flow;
 
 static double most(double a, double b) { return a > b ? a : b; }
 
-static double lay_out(gradients *d, const hl_multihead_args *m, const hl_attention_backward_args *g, const layer *l,
+static double lay_out(flow *d, const hl_multihead_args *m, const hl_attention_backward_args *g, const layer *l,
                       float *workspace) {
   const hl_attention_args *a = &g->attention;
   const double query_rows = (double)a->batch * a->queries, key_rows = (double)a->batch * a->keys,
@@ -39,7 +40,7 @@ static void add_learned(float *to, const float *from, uint32_t width) {
 }
 
 static void backward(const hl_multihead_backward_args *g, const hl_attention_backward_args *attention, const layer *l,
-                     const gradients *d) {
+                     const flow *d) {
   const hl_multihead_args *m = &g->forward;
   const hl_attention_args *a = &attention->attention;
   size_t queries = (size_t)a->batch * a->queries, keys = (size_t)a->batch * a->keys;
@@ -90,7 +91,7 @@ hl_status hl_multihead_backward(const hl_multihead_backward_args *g) {
   const layer l = multihead_lay_out(m, &attention.attention, true, m->saved, NULL);
   multihead_split(&attention.attention, m, &l);
   attention.attention.output = l.heads;
-  gradients d;
+  flow d;
   float *workspace = workspace_alloc(lay_out(&d, m, &attention, &l, NULL));
   if (!workspace) return HL_OUT_OF_MEMORY;
   lay_out(&d, m, &attention, &l, workspace);

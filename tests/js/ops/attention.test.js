@@ -290,6 +290,80 @@ test(
 );
 
 test(
+  'a bias of −∞ hides as a mask does: NaN and infinity in such a key or value reach no output',
+  everywhere((hl) => {
+    for (const T of [1, 5, 30]) {
+      for (const [S, hidden] of [
+        [9, 4],
+        [300, 270],
+      ]) {
+        const [q, k, v] = [array([1, 2, T, 4], 1), array([1, 1, S, 4], 2), array([1, 1, S, 3], 3)];
+        const bias = array([S], 4);
+        bias.data[hidden] = -Infinity;
+        const expected = reference(q, k, v, { bias }).output;
+        for (const bad of [NaN, Infinity, -Infinity]) {
+          for (const x of [k, v]) x.data.fill(bad, hidden * x.shape[3], (hidden + 1) * x.shape[3]);
+          for (const weights of [false, true])
+            assert.ok(close(hl.attention(q, k, v, { bias, weights }).output.data, expected), `${T} × ${S}, ${bad}`);
+        }
+      }
+    }
+  }),
+);
+
+test(
+  'a finite maskFill replaces the score of a hidden key, whose value counts: NaN there reaches the output',
+  everywhere((hl) => {
+    const mask = { data: Uint8Array.of(1, 0, 1), shape: [3] };
+    for (const T of [1, 5, 30]) {
+      const [q, k, v] = [array([1, 1, T, 4], 1), array([1, 1, 3, 4], 2), array([1, 1, 3, 4], 3)];
+      k.data.fill(NaN, 4, 8);
+      assert.ok(hl.attention(q, k, v, { mask, maskFill: -1 }).output.data.every(Number.isFinite));
+      v.data.fill(NaN, 4, 8);
+      assert.ok(hl.attention(q, k, v, { mask, maskFill: -1 }).output.data.every(Number.isNaN));
+    }
+  }),
+);
+
+test(
+  'values as large as a float can be give their weighted mean, on both paths',
+  everywhere((hl) => {
+    const most = 3e38;
+    for (const T of [1, 5, 30]) {
+      for (const S of [3, 70, 600]) {
+        const [q, k] = [array([1, 2, T, 4], 1), array([1, 1, S, 4], 2)];
+        const signs = array([1, 1, S, 3], 3);
+        const v = { data: signs.data.map((x, i) => (i % 3 === 0 || x > -1.5 ? most : -most)), shape: signs.shape };
+        for (const options of [{}, { causal: true, offset: 1 }, { bias: array([T, S], 4) }, { softcap: 2 }]) {
+          const expected = reference(q, k, v, options).output.map((x) => x / most);
+          for (const weights of [false, true]) {
+            const output = hl.attention(q, k, v, { ...options, weights }).output.data.map((x) => x / most);
+            assert.ok(close(output, expected), `${T} × ${S}, weights ${weights}`);
+          }
+        }
+      }
+    }
+  }),
+);
+
+test(
+  'the weights of a million keys sum to 1',
+  everywhere((hl) => {
+    const S = 1e6;
+    for (const T of [1, 3]) {
+      const [q, k, v] = [array([1, 1, T, 1], 1, 0.1), array([1, 1, S, 1], 2), array([1, 1, S, 1], 3)];
+      const { weights, output } = hl.attention(q, k, v, { weights: true });
+      for (let t = 0; t < T; t++) {
+        const sum = weights.data.subarray(t * S, (t + 1) * S).reduce((a, b) => a + b, 0);
+        assert.ok(Math.abs(sum - 1) < 1e-6, `${sum}`);
+      }
+      weights.dispose();
+      output.dispose();
+    }
+  }),
+);
+
+test(
   'sizes of 0 are allowed',
   everywhere((hl) => {
     const run = (B, T, S, Dv, options) =>

@@ -188,13 +188,16 @@ test(
       const visible = zeroOne([20, 15], 5);
       for (let t = 0; t < 20; t++) visible.data[t * 15 + 4] = 0;
       visible.data.fill(0, 3 * 15, 4 * 15);
-      const options = { mask: visible, softcap: 3, bias: array([20, 15], 6), train: true };
+      const bias = array([20, 15], 6);
+      for (let t = 0; t < 20; t++) bias.data[t * 15 + 9] = -Infinity;
+      const options = { mask: visible, softcap: 3, bias, train: true };
       const clean = hl.attention(q, k, v, options).backward(dOutput);
       for (const [x, width] of [
         [k, 8],
         [v, 7],
       ])
-        for (let h = 0; h < 2; h++) x.data.fill(poison, (h * 15 + 4) * width, (h * 15 + 5) * width);
+        for (let h = 0; h < 2; h++)
+          for (const key of [4, 9]) x.data.fill(poison, (h * 15 + key) * width, (h * 15 + key + 1) * width);
       const dirty = hl.attention(q, k, v, options).backward(dOutput);
       for (const [name, gradient] of Object.entries(clean))
         assert.ok(difference(dirty[name].data, gradient.data) < 1e-6, `${name} with ${poison}`);

@@ -1,0 +1,24 @@
+#include "kernels/softcap.h"
+
+#include "base/exp.h"
+
+void softcap_panel(float *panel, size_t keys, float cap) {
+  const vec caps = vec_splat(cap), inverse = vec_splat(1 / cap);
+  for (size_t i = 0; i < keys * TILE_COLS; i += 4)
+    vec_store(panel + i, vec_mul(caps, vec_tanh(vec_mul(vec_load(panel + i), inverse))));
+}
+
+void softcap_slope(float *slope, const float *capped, size_t keys, float cap) {
+  const vec inverse = vec_splat(1 / cap), one = vec_splat(1);
+  for (size_t i = 0; i < keys * TILE_COLS; i += 4) {
+    vec x = vec_mul(vec_load(capped + i), inverse);
+    vec_store(slope + i, vec_sub(one, vec_mul(x, x)));
+  }
+}
+
+void softcap_backward(float *panel, const float *slope, size_t keys) {
+  for (size_t i = 0; i < keys * TILE_COLS; i += 4) {
+    vec x = vec_load(panel + i);
+    vec_store(panel + i, vec_zero_where(vec_equal(x, vec_splat(0)), vec_mul(x, vec_load(slope + i))));
+  }
+}
