@@ -181,7 +181,8 @@ typedef struct hl_multihead_args {
   const float *past_key, *past_value; /* (B,G,P,D) or NULL */
   float *present_key, *present_value; /* (B,G,S,D), given exactly when the past is */
   const float *packed_wq, *packed_wk, *packed_wv, *packed_wo; /* (H·D,query_dim) (G·D,key_dim) (G·D,value_dim)
-                                           (C,H·D); no wo: the heads are the output, (B,T,H·D) */
+                                           (C,H·D); no wo: the heads are the output, (B,T,H·D). NULL only without
+                                           rows */
   const float *bq, *bk, *bv, *bo;                             /* or NULL */
   const float *bias_key, *bias_value;                         /* (G·D) or NULL: one learned key, appended */
   float *saved; /* hl_multihead_saved_size floats that take what backward needs; or NULL, as it must be with a cache */
@@ -206,7 +207,7 @@ typedef struct hl_multihead_backward_args {
   /* Of the parameters, ADDED to what is there; NULL where there is none. */
   float *d_wq, *d_wk, *d_wv, *d_wo, *d_bq, *d_bk, *d_bv, *d_bo, *d_bias_key, *d_bias_value;
   const float *d_output, *d_weights; /* as output and weights; d_weights may be NULL */
-  const float *wq, *wk, *wv, *wo;    /* the weights as they are, not packed */
+  const float *wq, *wk, *wv, *wo;    /* the weights as they are, not packed; only wo may be NULL, where it was */
 } hl_multihead_backward_args;
 
 HL_EXPORT hl_status hl_multihead_backward(const hl_multihead_backward_args *args);

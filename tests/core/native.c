@@ -8,6 +8,7 @@
 #include "headlight.h"
 #include "kernels/gemm_int8.h"
 #include "layers/linear.h"
+#include "reference.h"
 
 static uint32_t state = 20;
 static uint32_t random_below(uint32_t n) {
@@ -16,11 +17,6 @@ static uint32_t random_below(uint32_t n) {
 }
 static int coin(void) { return random_below(2) == 0; }
 
-static void *exactly(size_t bytes) {
-  void *block = malloc(bytes);
-  if (!block && bytes) abort();
-  return block;
-}
 static float *floats(size_t n) {
   float *x = exactly(n * sizeof *x);
   for (size_t i = 0; i < n; i++) x[i] = (float)random_below(2001) / 500.0f - 2.0f;
@@ -37,138 +33,7 @@ static void fail(const char *what, double got, double expected) {
   exit(1);
 }
 static void near(const char *what, double got, double expected) {
-  if (!(fabs(got - expected) <= 2e-5 * (1 + fabs(expected)))) fail(what, got, expected);
-}
-
-/* One row of attention in double: weights over S + E keys, and the slopes of the softcap, 0 where a key is hidden. */
-static void row_weights(double *weights, double *slope, const hl_attention_args *a, uint32_t b, uint32_t h,
-                        uint32_t t) {
-  uint32_t g = h / (a->heads / a->kv_heads), all = a->keys + a->appended;
-  int64_t position = (int64_t)t + (a->offset ? a->offset[b] : 0);
-  double most = -INFINITY, sum = 0;
-  for (uint32_t s = 0; s < all; s++) {
-    const float *q = a->query + b * a->query_stride.batch + h * a->query_stride.head + t * a->query_stride.row;
-    const float *k = s < a->keys ? a->key + b * a->key_stride.batch + g * a->key_stride.head + s * a->key_stride.row
-                                 : a->appended_key + ((s - a->keys) * a->kv_heads + g) * a->width;
-    double score = 0;
-    for (uint32_t d = 0; d < a->width; d++) score += (double)q[d] * k[d];
-    score *= a->scale;
-    slope[s] = 1;
-    if (a->softcap > 0) {
-      slope[s] -= pow(tanh(score / a->softcap), 2);
-      score = a->softcap * tanh(score / a->softcap);
-    }
-    if (s < a->keys) {
-      const hl_broadcast *m = &a->mask_stride, *o = &a->bias_stride;
-      if (a->bias) score += a->bias[b * o->batch + h * o->head + t * o->query + s * o->key];
-      int hidden =
-          (a->causal && s > position) || (a->window_left >= 0 && s < position - a->window_left) ||
-          (a->window_right >= 0 && s > position + a->window_right) ||
-          (a->valid_lens && (int64_t)s >= a->valid_lens[b * a->valid_lens_stride[0] + t * a->valid_lens_stride[1]]) ||
-          (a->mask && !a->mask[b * m->batch + h * m->head + t * m->query + s * m->key]) ||
-          (a->key_padding && !a->key_padding[b * a->key_padding_stride[0] + s * a->key_padding_stride[1]]);
-      if (hidden) score = a->fill, slope[s] = 0;
-    }
-    weights[s] = score;
-    if (score > most) most = score;
-  }
-  for (uint32_t s = 0; s < all; s++) sum += weights[s] = most == -INFINITY ? 0 : exp(weights[s] - most);
-  for (uint32_t s = 0; s < all; s++) weights[s] = sum > 0 ? weights[s] / sum : 0;
-}
-
-static void check(const hl_attention_args *a) {
-  uint32_t all = a->keys + a->appended;
-  double *weights = exactly(all * sizeof *weights), *slope = exactly(all * sizeof *slope);
-  for (uint32_t b = 0; b < a->batch; b++) {
-    for (uint32_t h = 0; h < a->heads; h++) {
-      for (uint32_t t = 0; t < a->queries; t++) {
-        row_weights(weights, slope, a, b, h, t);
-        uint32_t g = h / (a->heads / a->kv_heads);
-        if (a->weights_mode == HL_WEIGHTS_HEADS) {
-          const float *got = a->weights + ((size_t)(b * a->heads + h) * a->queries + t) * all;
-          for (uint32_t s = 0; s < all; s++) near("weight", got[s], weights[s]);
-        }
-        for (uint32_t j = 0; j < a->value_width; j++) {
-          double expected = 0;
-          for (uint32_t s = 0; s < all; s++) {
-            const float *v =
-                s < a->keys ? a->value + b * a->value_stride.batch + g * a->value_stride.head + s * a->value_stride.row
-                            : a->appended_value + ((s - a->keys) * a->kv_heads + g) * a->value_width;
-            expected += weights[s] * v[j];
-          }
-          near("output",
-               a->output[b * a->output_stride.batch + h * a->output_stride.head + t * a->output_stride.row + j],
-               expected);
-        }
-      }
-    }
-  }
-  free(weights), free(slope);
-}
-
-static double *zeros(size_t n) {
-  double *x = exactly(n * sizeof *x);
-  for (size_t i = 0; i < n; i++) x[i] = 0;
-  return x;
-}
-static void all_near(const char *what, const float *got, double *expected, size_t n) {
-  for (size_t i = 0; i < n; i++) near(what, got[i], expected[i]);
-  free(expected);
-}
-
-/* The gradients of a (B,H,T,D) and so on, or packed ones, without dropout. */
-static void check_backward(const hl_attention_backward_args *g) {
-  const hl_attention_args *a = &g->attention;
-  uint32_t all = a->keys + a->appended, group = a->heads / a->kv_heads;
-  size_t queries = (size_t)a->batch * a->heads * a->queries, keys = (size_t)a->batch * a->kv_heads * a->keys,
-         appended = (size_t)a->appended * a->kv_heads;
-  double *dq = zeros(queries * a->width), *dk = zeros(keys * a->width), *dv = zeros(keys * a->value_width),
-         *db = zeros((size_t)a->heads * a->queries * a->keys);
-  double *dak = zeros(appended * a->width), *dav = zeros(appended * a->value_width);
-  double *weights = exactly(all * sizeof *weights), *slope = exactly(all * sizeof *slope),
-         *dw = exactly(all * sizeof *dw);
-  for (uint32_t b = 0; b < a->batch; b++) {
-    for (uint32_t h = 0; h < a->heads; h++) {
-      for (uint32_t t = 0; t < a->queries; t++) {
-        row_weights(weights, slope, a, b, h, t);
-        size_t o = b * a->output_stride.batch + h * a->output_stride.head + t * a->output_stride.row,
-               q = b * a->query_stride.batch + h * a->query_stride.head + t * a->query_stride.row;
-        double delta = 0;
-        for (uint32_t s = 0; s < all; s++) {
-          size_t e = ((size_t)(s - a->keys) * a->kv_heads + h / group) * a->value_width,
-                 v = b * a->value_stride.batch + h / group * a->value_stride.head + s * a->value_stride.row;
-          size_t row = a->weights_mode == HL_WEIGHTS_MEAN ? b : b * a->heads + h;
-          dw[s] = g->d_weights ? g->d_weights[(row * a->queries + t) * all + s] /
-                                     (a->weights_mode == HL_WEIGHTS_MEAN ? a->heads : 1.0)
-                               : 0;
-          for (uint32_t j = 0; j < a->value_width; j++) {
-            dw[s] += (double)g->d_output[o + j] * (s < a->keys ? a->value[v + j] : a->appended_value[e + j]);
-            *(s < a->keys ? &dv[v + j] : &dav[e + j]) += weights[s] * g->d_output[o + j];
-          }
-          delta += weights[s] * dw[s];
-        }
-        for (uint32_t s = 0; s < all; s++) {
-          size_t e = ((size_t)(s - a->keys) * a->kv_heads + h / group) * a->width,
-                 k = b * a->key_stride.batch + h / group * a->key_stride.head + s * a->key_stride.row;
-          double ds = weights[s] * (dw[s] - delta);
-          if (s < a->keys && slope[s] != 0) db[((size_t)h * a->queries + t) * a->keys + s] += ds;
-          ds *= slope[s] * a->scale;
-          for (uint32_t d = 0; d < a->width; d++) {
-            dq[q + d] += ds * (s < a->keys ? a->key[k + d] : a->appended_key[e + d]);
-            *(s < a->keys ? &dk[k + d] : &dak[e + d]) += ds * a->query[q + d];
-          }
-        }
-      }
-    }
-  }
-  all_near("d_query", g->d_query, dq, queries * a->width);
-  all_near("d_key", g->d_key, dk, keys * a->width);
-  all_near("d_value", g->d_value, dv, keys * a->value_width);
-  all_near("d_appended_key", g->d_appended_key, dak, appended * a->width);
-  all_near("d_appended_value", g->d_appended_value, dav, appended * a->value_width);
-  if (g->d_bias) all_near("d_bias", g->d_bias, db, (size_t)a->heads * a->queries * a->keys);
-  else free(db);
-  free(weights), free(slope), free(dw);
+  if (got != expected && !(fabs(got - expected) <= 2e-5 * (1 + fabs(expected)))) fail(what, got, expected);
 }
 
 static void random_backward(const hl_attention_args *a) {
@@ -187,10 +52,11 @@ static void random_backward(const hl_attention_args *a) {
                                   .d_output = d_output,
                                   .d_weights = a->weights_mode && coin() ? d_weights : NULL,
                                   .d_bias = a->bias ? floats(biases) : NULL};
-  if (g.d_bias) memset(g.d_bias, 0, biases * sizeof *g.d_bias);
+  float *before = exactly(biases * sizeof *before);
+  if (g.d_bias) memcpy(before, g.d_bias, biases * sizeof *before);
   if (hl_attention_backward(&g) != HL_OK) fail("status of backward", 1, 0);
-  if (a->dropout == 0) check_backward(&g);
-  float *blocks[] = {d_output,  d_weights,        g.d_query,          g.d_key,
+  if (a->dropout == 0 || a->keep) check_attention_backward(&g, before, near);
+  float *blocks[] = {d_output,  d_weights,        g.d_query,          g.d_key, before,
                      g.d_value, g.d_appended_key, g.d_appended_value, g.d_bias};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) free(blocks[i]);
 }
@@ -254,12 +120,13 @@ static void random_attention(void) {
   a.scores = floats((size_t)B * H * T * all);
   a.statistics = floats((size_t)2 * B * H * T);
   if (hl_attention(&a) != HL_OK) fail("status", 1, 0);
-  check(&a);
+  check_attention(&a, near);
   random_backward(&a);
-  if (coin()) { /* dropout: only that it stays inside its arguments */
+  if (coin()) { /* dropout: by a seed, only that it stays inside its arguments */
     a.dropout = 0.3f;
     if (coin()) a.keep = keep;
     if (hl_attention(&a) != HL_OK) fail("status with dropout", 1, 0);
+    if (a.keep) check_attention(&a, near);
     random_backward(&a);
   }
   void *blocks[] = {a.output,
@@ -280,24 +147,11 @@ static void random_attention(void) {
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) free(blocks[i]);
 }
 
-/* The layer against its own projections done in double, then the core's attention checked above. */
-static double *linear_of(const float *x, const float *w, const float *bias, size_t rows, size_t out, size_t in) {
-  double *y = exactly(rows * out * sizeof *y);
-  for (size_t r = 0; r < rows; r++) {
-    for (size_t j = 0; j < out; j++) {
-      double sum = bias ? bias[j] : 0;
-      for (size_t k = 0; k < in; k++) sum += (double)x[r * in + k] * w[j * in + k];
-      y[r * out + j] = sum;
-    }
-  }
-  return y;
-}
-
 /* Every form of int8 product: off by no more than the rounding of its two operands allows. */
 static void random_int8(void) {
   uint32_t rows = 1 + random_below(12), in = 1 + random_below(40), out = 1 + random_below(20);
   float *x = floats(rows * in), *w = floats(out * in), *bias = floats(out), *y = floats(rows * out);
-  double *expected = linear_of(x, w, bias, rows, out, in);
+  double *expected = linear_reference(x, w, bias, rows, out, in);
   int8_form form = HL_SIMD_RELAXED && coin() ? INT8_UNSIGNED_QUADS : INT8_PAIRS;
   float *to = floats((size_t)gemm_int8_packed_weight(out, in)), *workspace = floats((size_t)linear_workspace(rows, in));
   gemm_int8_pack_weight(to, w, out, in, form);
@@ -423,9 +277,9 @@ static void random_layer(void) {
   if (hl_multihead_forward(&m) != HL_OK) fail("status of the layer", 1, 0);
   if (!past && !int8) layer_backward(&m, (float *[]){wq, wk, wv, wo}, self);
   if (!out && !past && E == 0 && !int8) { /* the heads are the output: attention over the projections gives them */
-    double *q = linear_of(m.query, wq, m.bq, (size_t)B * T, H * D, Cq),
-           *k = linear_of(m.key, wk, m.bk, (size_t)B * S, G * D, Ck);
-    double *v = linear_of(m.value, wv, m.bv, (size_t)B * S, G * D, Cv);
+    double *q = linear_reference(m.query, wq, m.bq, (size_t)B * T, H * D, Cq),
+           *k = linear_reference(m.key, wk, m.bk, (size_t)B * S, G * D, Ck);
+    double *v = linear_reference(m.value, wv, m.bv, (size_t)B * S, G * D, Cv);
     hl_attention_args a = m.attention;
     float *qf = floats((size_t)B * T * H * D), *kf = floats((size_t)B * S * G * D), *vf = floats((size_t)B * S * G * D);
     for (size_t i = 0; i < (size_t)B * T * H * D; i++) qf[i] = (float)q[i];
@@ -433,7 +287,7 @@ static void random_layer(void) {
     a.query = qf, a.key = kf, a.value = vf, a.value_width = D;
     a.query_stride = a.output_stride = (hl_stride){T * H * D, D, H * D};
     a.key_stride = a.value_stride = (hl_stride){S * G * D, D, G * D};
-    if (a.scale < 1) check(&a);
+    if (a.scale < 1) check_attention(&a, near);
     free(q), free(k), free(v), free(qf), free(kf), free(vf);
   }
   void *blocks[] = {query,
@@ -668,9 +522,50 @@ static void empty_layer(void) {
                                     .wq = blocks[3],
                                     .wk = blocks[4],
                                     .wv = blocks[5],
-                                    .wo = m.packed_wo ? blocks[6] : NULL};
+                                    .wo = m.packed_wo ? blocks[6] : NULL,
+                                    .d_bo = blocks[8]};
     expect("its gradients", hl_multihead_backward(&g), HL_OK);
   }
+}
+
+/* What free memory holds must not show: NaN where something is read that was never written. */
+static void litter(void) {
+  enum { LITTER = 1 << 12 };
+  float *block = hl_tensor_alloc(LITTER);
+  for (int i = 0; i < LITTER; i++) block[i] = NAN;
+  hl_tensor_free(block);
+}
+
+static void int8_over_nothing(void) {
+  float weight[4], output[6] = {0}, bias[3] = {1, 2, 3};
+  expect("rounding nothing", hl_weight_quantize(weight, NULL, 3, 0), HL_OK);
+  hl_multihead_args m = {.packed_wq = weight,
+                         .packed_wk = weight,
+                         .packed_wv = weight,
+                         .bq = bias,
+                         .bk = bias,
+                         .bv = bias,
+                         .int8 = 1,
+                         .attention = {.output = output,
+                                       .batch = 1,
+                                       .heads = 1,
+                                       .kv_heads = 1,
+                                       .queries = 2,
+                                       .keys = 2,
+                                       .width = 3,
+                                       .scale = 1,
+                                       .fill = -INFINITY,
+                                       .window_left = -1,
+                                       .window_right = -1}};
+  expect("rounding any number of empty rows", hl_weight_quantize(output, NULL, UINT32_MAX, 0), HL_OK);
+  litter();
+  expect("int8 over nothing", hl_multihead_forward(&m), HL_OK);
+  for (int i = 0; i < 6; i++) near("its bias", output[i], bias[i % 3]);
+  m.packed_wq = m.packed_wk = m.packed_wv = NULL;
+  m.query = m.key = m.value = output;
+  m.query_dim = m.key_dim = m.value_dim = 3;
+  m.attention.width = 0;
+  expect("int8 of heads of width 0", hl_multihead_forward(&m), HL_OK);
 }
 
 int main(void) {
@@ -678,6 +573,7 @@ int main(void) {
   empty_plain_calls();
   empty_attention();
   empty_layer();
+  int8_over_nothing();
   for (int i = 0; i < 400; i++) random_attention();
   for (int i = 0; i < 200; i++) random_layer();
   for (int i = 0; i < 400; i++) random_int8();

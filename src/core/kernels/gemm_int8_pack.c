@@ -204,7 +204,7 @@ void gemm_int8_pack_weight(float *packed, const float *weight, uint32_t out, uin
   const uint64_t size = gemm_int8_packed_weight(out, in);
   for (uint64_t i = 0; i < size; i++) packed[i] = 0;
   packed[0] = (float)form;
-  for (size_t j = 0; j < out; j++) {
+  for (size_t j = 0; in > 0 && j < out; j++) {
     uint8_t *group = panel_of(packed, j, in);
     for (size_t k = 0; k < in; k += GROUP) {
       pack_group(group, j % TILE_COLS, weight + j * in + k, least(in - k, GROUP), form);

@@ -76,6 +76,7 @@ static void multiply(job j, uint32_t count, size_t width, size_t in, float *work
 
 void linear(const gemm_product *products, uint32_t count, bool int8, const float *x, size_t rows, size_t in,
             float *workspace) {
+  int8 = int8 && in > 0 && products->out > 0; /* else x has no scales, or the weight need not be there */
   size_t width = left_width(rows, int8 ? INT8_TILE_ROWS : TILE_ROWS);
   multiply((job){.products = products, .x = x, .rows = rows, .int8 = int8}, count, width, in, workspace);
 }

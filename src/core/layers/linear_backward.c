@@ -83,7 +83,7 @@ void linear_backward(float *dx, bool add, float *dweight, float *dbias, const fl
     product.add = true;
     linear_turned(&product, dy, out, rows, o.left);
   }
-  if (dbias) add_rows(dbias, dy, rows, out);
+  if (dbias && rows > 0) add_rows(dbias, dy, rows, out);
 }
 
 hl_status hl_linear_backward(float *dx, float *dweight, float *dbias, const float *dy, const float *x,

@@ -1,0 +1,27 @@
+/* The formulas of headlight.h as plain loops in double precision, for the native tests. Sizes and strides are small. */
+#ifndef HL_REFERENCE_H
+#define HL_REFERENCE_H
+
+#include <stddef.h>
+
+#include "headlight.h"
+
+/* Called with every number that a call gave. */
+typedef void compare(const char *what, double got, double expected);
+
+/* A block of so many bytes on the heap, no more; of zeros. */
+void *exactly(size_t bytes);
+double *zeros(size_t count);
+
+/* output (B,H,T,Dv), contiguous; then what the call has left in output, weights and scores against the formula.
+ * A dropout mask must be given as `keep`. */
+double *attention_reference(const hl_attention_args *args);
+void check_attention(const hl_attention_args *args, compare *near);
+
+/* The gradients likewise; `before` is what was in d_bias before the call. */
+void check_attention_backward(const hl_attention_backward_args *args, const float *before, compare *near);
+
+/* y(rows, out) = x(rows, in) · weight(out, in)ᵀ + bias(out), or NULL */
+double *linear_reference(const float *x, const float *weight, const float *bias, size_t rows, size_t out, size_t in);
+
+#endif
