@@ -89,16 +89,38 @@ verb_coverage() {
   "$node" src/build/coverage.js "$counts" <(count_native)
 }
 
-# Runs the native tests of the core, and prints what clang counted as JSON.
+# Arguments: what to run, then more for libFuzzer. All choices of a call fit into 96 bytes. What leaks is known without
+# libFuzzer's help: the core says what is in use.
+fuzz_core() {
+  "$@" -max_len=96 -len_control=0 -entropic=0 -detect_leaks=0 -timeout=60 -verbosity=0
+}
+
+#: fuzz  random calls of every export of the core under sanitizers, for a minute; SECONDS
+verb_fuzz() {
+  local flavour
+  setup
+  need has_sanitizers 'clang-19 libclang-rt-19-dev' has_simde libsimde-dev
+  run_make fuzz CLANG="$(sanitizing_clang)"
+  mkdir -p dist/fuzz/corpus
+  for flavour in simd128 relaxed; do
+    say "fuzz: $flavour"
+    fuzz_core "dist/fuzz/core.$flavour" dist/fuzz/corpus -artifact_prefix=dist/fuzz/ -print_final_stats=1 \
+      -max_total_time=$((${1:-60} / 2))
+  done
+}
+
+# Runs the native tests of the core and some random calls, and prints what clang counted as JSON.
 count_native() {
   local flavour bin
   bin=$(dirname "$(readlink -f "$(command -v "$(sanitizing_clang)")")")
   for flavour in simd128 relaxed; do
     LLVM_PROFILE_FILE=dist/coverage/$flavour.profraw "dist/test/counted.$flavour" >&2
+    LLVM_PROFILE_FILE=dist/coverage/fuzz.$flavour.profraw fuzz_core "dist/fuzz/counted.$flavour" -runs=50000 -seed=1 >&2
   done
   "$bin/llvm-profdata" merge dist/coverage/*.profraw -o dist/coverage/core.profdata
   "$bin/llvm-cov" export -summary-only -instr-profile dist/coverage/core.profdata \
-    dist/test/counted.simd128 -object dist/test/counted.relaxed
+    dist/test/counted.simd128 -object dist/test/counted.relaxed -object dist/fuzz/counted.simd128 \
+    -object dist/fuzz/counted.relaxed
 }
 
 #: reference  the reference of the module, into dist/site/reference

@@ -170,7 +170,7 @@ async function main([counts, core]) {
       process.exitCode = 1;
     }
   }
-  if (core) print('src/core, by the native tests', coreRows(core));
+  if (core) print('src/core, by the native tests and random calls', coreRows(core));
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await main(process.argv.slice(2));

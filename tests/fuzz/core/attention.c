@@ -1,0 +1,161 @@
+#include "attention.h"
+
+#include <math.h>
+
+#include "entries.h"
+#include "reference.h"
+
+/* ---- what the layer chooses as well ---------------------------------------------------------------------------- */
+
+static double work_of(const hl_attention_args *a) {
+  return (double)a->batch * a->heads * a->queries * a->keys * (2.0 + a->width + a->value_width);
+}
+
+static void choose_sizes(hl_attention_args *a) {
+  a->batch = some_of(3);
+  a->kv_heads = some_of(2);
+  a->heads = a->kv_heads * (1 + below(3));
+  a->queries = size_of(one_in(8) ? 300 : 30);
+  a->keys = size_of(one_in(8) ? 300 : 30);
+  a->width = size_of(40);
+  a->value_width = size_of(40);
+  a->appended = size_of(2);
+  if (work_of(a) > 5e4 && work_of(a) < 1e9) a->batch = a->heads = a->kv_heads = a->width = a->value_width = 1;
+  if (is_wrong()) a->heads = a->kv_heads == 2 ? a->heads + 1 : 0;
+  must_refuse(a->heads == 0 || a->kv_heads == 0 || a->heads % a->kv_heads != 0);
+}
+
+void choose_attention(hl_attention_args *a) {
+  choose_sizes(a);
+  a->weights_mode = choice(HL_WEIGHTS_MEAN);
+  a->scores_step = one_in(4) ? choice(HL_SCORES_MASKED) : HL_SCORES_NONE;
+  a->causal = choice(1);
+  a->window_left = is_wrong() ? -2 : one_in(4) ? (int32_t)(stray(below(9)) & INT32_MAX) : -1;
+  a->window_right = is_wrong() ? INT32_MIN : one_in(4) ? (int32_t)(stray(below(9)) & INT32_MAX) : -1;
+  a->seed[0] = below(1000);
+  a->scale = finite(number());
+  a->softcap = is_wrong() ? -1 : one_in(4) ? finite(fabsf(number())) : 0;
+  a->fill = is_wrong() ? NAN : one_in(2) ? -INFINITY : fminf(number(), 3e38f);
+  a->dropout = is_wrong() ? 1.5f : one_in(4) ? (float)below(5) / 4 : 0;
+}
+
+static hl_broadcast some_broadcast(const hl_attention_args *a) {
+  const uint32_t T = a->queries, S = a->keys;
+  const hl_broadcast kinds[] = {{0, 0, S, 1}, {a->heads * T * S, T * S, S, 1},         {S, 0, 0, 1}, {0, T * S, S, 1},
+                                {1, 0, 0, 0}, {stray(0), stray(3), stray(5), stray(2)}};
+  return kinds[below(sizeof kinds / sizeof *kinds)];
+}
+
+static double extent(const hl_attention_args *a, const hl_broadcast *s) {
+  if ((double)a->batch * a->heads * a->queries * a->keys == 0) return 0;
+  return (a->batch - 1.0) * s->batch + (a->heads - 1.0) * s->head + (a->queries - 1.0) * s->query +
+         (a->keys - 1.0) * s->key + 1;
+}
+
+double bias_extent(const hl_attention_args *a) { return extent(a, &a->bias_stride); }
+
+static double pair_extent(double first, double second, const uint32_t s[2]) {
+  return first * second == 0 ? 0 : (first - 1) * s[0] + (second - 1) * s[1] + 1;
+}
+
+double weights_count(const hl_attention_args *a, uint32_t appended) {
+  return (double)a->batch * (a->weights_mode == HL_WEIGHTS_MEAN ? 1 : a->heads) * a->queries *
+         ((double)a->keys + appended);
+}
+
+void choose_visibility(hl_attention_args *a, uint32_t appended) {
+  const double scores = (double)a->batch * a->heads * a->queries * ((double)a->keys + appended);
+  const double rows = fmax(a->batch, 1) * fmax(a->heads, 1) * fmax(a->queries, 1);
+  if (rows * fmax((double)a->keys + appended, 1) * (2.0 + a->width + a->value_width) > 1e6) takes_long();
+  a->mask_stride = some_broadcast(a);
+  a->bias_stride = some_broadcast(a);
+  a->key_padding_stride[0] = one_in(2) ? stray(a->keys) : 0;
+  a->key_padding_stride[1] = stray(1);
+  a->valid_lens_stride[0] = stray(one_in(2) ? a->queries : 1);
+  a->valid_lens_stride[1] = stray(one_in(2));
+  a->mask = may_flags(extent(a, &a->mask_stride));
+  a->bias = may_input(bias_extent(a));
+  a->key_padding = may_flags(pair_extent(a->batch, a->keys, a->key_padding_stride));
+  a->valid_lens = may_positions(pair_extent(a->batch, a->queries, a->valid_lens_stride), -2, 40);
+  a->offset = one_in(8) ? may_positions(a->batch, INT32_MIN, INT32_MAX) : may_positions(a->batch, -5, 20);
+  a->keep = one_in(4) ? may_flags(scores) : NULL;
+  a->weights = if_(a->weights_mode != HL_WEIGHTS_NONE, output, weights_count(a, appended));
+  a->scores = if_(a->scores_step != HL_SCORES_NONE, output, scores);
+}
+
+bool can_compare(const hl_attention_args *a) {
+  return is_moderate() && work_of(a) < 3e4 && (a->dropout == 0 || a->dropout == 1 || a->keep);
+}
+
+/* ---- attention by itself --------------------------------------------------------------------------------------- */
+
+/* (B,N,R,W), or packed as (B,R,N·W), with room between the rows now and then. */
+static hl_stride some_strides(uint32_t heads, uint32_t rows, uint32_t width) {
+  const uint32_t room = one_in(4) ? below(4) : 0, row = stray(heads * width + room), narrow = stray(width + room);
+  if (one_in(2)) return (hl_stride){stray(rows * row), width, row};
+  return (hl_stride){stray(heads * rows * narrow), rows * narrow, narrow};
+}
+
+static void choose_operands(hl_attention_args *a, bool statistics) {
+  const uint32_t B = a->batch, H = a->heads, G = a->kv_heads, T = a->queries, S = a->keys;
+  const double appended = (double)a->appended * G;
+  a->query_stride = some_strides(H, T, a->width);
+  a->key_stride = some_strides(G, S, a->width);
+  a->value_stride = some_strides(G, S, a->value_width);
+  a->output_stride = some_strides(H, T, a->value_width);
+  a->query = input_rows(B, H, T, a->width, &a->query_stride);
+  a->key = input_rows(B, G, S, a->width, &a->key_stride);
+  a->value = input_rows(B, G, S, a->value_width, &a->value_stride);
+  a->appended_key = input(appended * a->width);
+  a->appended_value = input(appended * a->value_width);
+  a->output = output_rows(B, H, T, a->value_width, &a->output_stride);
+  a->statistics = if_(statistics, given_output, 2.0 * B * H * T);
+}
+
+static void choose_gradients(hl_attention_backward_args *g) {
+  const hl_attention_args *a = &g->attention;
+  const uint32_t B = a->batch, H = a->heads, G = a->kv_heads, T = a->queries, S = a->keys;
+  const double appended = (double)a->appended * G;
+  if (B > 0 && T > 0 && is_wrong()) g->attention.statistics = NULL;
+  g->d_query = output_rows(B, H, T, a->width, &a->query_stride);
+  g->d_key = output_rows(B, G, S, a->width, &a->key_stride);
+  g->d_value = output_rows(B, G, S, a->value_width, &a->value_stride);
+  if (a->bias) g->d_bias = may_output(bias_extent(a));
+  else if (is_wrong()) g->d_bias = given_output(bias_extent(a));
+  g->d_appended_key = may_output(appended * a->width);
+  g->d_appended_value = may_output(appended * a->value_width);
+  g->d_output = input_rows(B, H, T, a->value_width, &a->output_stride);
+  g->d_weights = a->weights_mode != HL_WEIGHTS_NONE ? may_input(weights_count(a, a->appended)) : NULL;
+}
+
+void fuzz_attention(void) {
+  hl_attention_backward_args g = {0};
+  hl_attention_args *a = &g.attention;
+  const bool backward = one_in(2);
+  choose_attention(a);
+  choose_visibility(a, a->appended);
+  choose_operands(a, backward || one_in(4));
+  const hl_attention_args *forward = is_wrong() ? NULL : a;
+  while (next_round()) returned(hl_attention(forward));
+  if (can_compare(a)) check_attention(a, near);
+  if (!backward || !forward) return;
+  outputs_become_inputs();
+  choose_gradients(&g);
+  while (next_round()) returned(hl_attention_backward(&g));
+  if (can_compare(a)) check_attention_backward(&g, before(g.d_bias), near);
+}
+
+void fuzz_cache(void) {
+  const uint32_t B = some_of(3), G = size_of(3), P = size_of(20), S = size_of(20), D = size_of(20);
+  const hl_stride s = some_strides(G, S, D);
+  float *present = output((double)B * G * ((double)P + S) * D);
+  const float *past = input((double)B * G * P * D), *fresh = input_rows(B, G, S, D, &s);
+  while (next_round()) returned(hl_cache_append(present, past, fresh, B, G, P, S, D, s.batch, s.head, s.row));
+  if (!is_moderate()) return;
+  for (size_t i = 0; i < (size_t)B * G * (P + S) * D; i++) {
+    const size_t d = i % D, row = i / D % (P + S), head = i / D / (P + S);
+    const float *from = row < P ? past + (head * P + row) * D + d
+                                : fresh + head / G * s.batch + head % G * s.head + (row - P) * s.row + d;
+    if (present[i] != *from) fail("the cache");
+  }
+}

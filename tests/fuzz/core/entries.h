@@ -1,0 +1,26 @@
+/* Each makes calls of one or two entries of headlight.h, with arguments of input.h. */
+#ifndef HL_FUZZ_ENTRIES_H
+#define HL_FUZZ_ENTRIES_H
+
+void fuzz_blocks(void);
+void fuzz_limit(void);
+
+void fuzz_attention(void);
+void fuzz_cache(void);
+void fuzz_packing(void);
+void fuzz_multihead(void);
+
+void fuzz_linear_forward(void);
+void fuzz_linear_backward(void);
+void fuzz_embedding_forward(void);
+void fuzz_embedding_backward(void);
+void fuzz_norm_forward(void);
+void fuzz_norm_backward(void);
+void fuzz_gelu(void);
+void fuzz_add(void);
+void fuzz_scale(void);
+void fuzz_loss(void);
+void fuzz_sgd(void);
+void fuzz_adam(void);
+
+#endif

@@ -1,0 +1,310 @@
+#include "input.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TENSORS = 64, MOST_BYTES = 1 << 19, LIMIT = 1 << 25, LITTER = 1 << 15, ROUNDS = 3 };
+
+/* The rows of an output, where there is room between them. */
+typedef struct {
+  uint32_t batch, heads, rows, width;
+  hl_stride stride;
+} row_places;
+
+typedef struct {
+  uint8_t *data, *copies; /* of what was in it before the call, then of what the first call that went well gave */
+  size_t bytes;
+  bool written;
+  row_places places;
+} tensor;
+
+static struct {
+  const uint8_t *at, *end;
+  uint64_t random;
+  bool wild;    /* things may be wrong */
+  bool special; /* tensors hold NaN, infinity and so on */
+  bool scarce;  /* the first round has little memory */
+  bool extreme; /* a size is so large that the call may be refused */
+  bool large;   /* a tensor is not as large as it should be, or there is too much to do */
+  bool refuse;
+  bool done; /* a round went well */
+  int round;
+  double used;
+  float *taken;
+  tensor tensors[TENSORS];
+  size_t count;
+} state;
+
+_Noreturn void fail(const char *what) {
+  fprintf(stderr, "fuzz: %s\n", what);
+  abort();
+}
+
+/* ---- choices --------------------------------------------------------------------------------------------------- */
+
+static uint32_t next_random(void) {
+  state.random = state.random * 6364136223846793005u + 1442695040888963407u;
+  return (uint32_t)(state.random >> 32);
+}
+
+static uint32_t next_byte(void) { return state.at < state.end ? *state.at++ : next_random() & 255; }
+
+uint32_t below(uint32_t n) {
+  const uint32_t byte = next_byte();
+  return (n > 256 ? byte << 8 | next_byte() : byte) % n;
+}
+bool one_in(uint32_t n) { return below(n) == n - 1; }
+
+void input_start(const uint8_t *bytes, size_t count) {
+  memset(&state, 0, sizeof state);
+  state.at = bytes;
+  state.end = bytes + count;
+  state.random = below(65536);
+  state.wild = one_in(4);
+  state.special = one_in(8);
+  state.scarce = one_in(8);
+  hl_memory_set_limit(LIMIT);
+  state.used = hl_memory_used();
+}
+
+void input_end(void) {
+  for (size_t i = 0; i < state.count; i++) free(state.tensors[i].data), free(state.tensors[i].copies);
+  if (hl_memory_used() != state.used) fail("memory is lost");
+}
+
+void must_refuse(bool wrong) { state.refuse = state.refuse || wrong; }
+bool is_wrong(void) {
+  const bool wrong = state.wild && one_in(32);
+  must_refuse(wrong);
+  return wrong;
+}
+
+static uint32_t extreme_size(void) {
+  static const uint32_t sizes[] = {0xFFFFFFFF, 0x80000000, 0x7FFFFFFF, 0x40000001, 0x40000000,
+                                   0xAAAAAAAB, 0xFFFFFFF0, 0x10001,    0x10000,    1000};
+  state.extreme = true;
+  return sizes[below(sizeof sizes / sizeof *sizes)];
+}
+
+uint32_t stray(uint32_t value) { return state.wild && one_in(16) ? extreme_size() : value; }
+
+uint32_t size_of(uint32_t most) {
+  /* Tiles of 4 to 8 and 24, chunks of 64, blocks of 96, 120 and 240, groups of 128, parts of 192. */
+  static const uint32_t edges[] = {12, 13,  15,  16,  17,  23,  24,  25,  48,  49,  63,  64,  65, 95,
+                                   97, 119, 120, 121, 127, 128, 129, 193, 239, 240, 241, 257, 300};
+  uint32_t size = below(10);
+  if (one_in(4)) size = edges[below(sizeof edges / sizeof *edges)];
+  return stray(size < most ? size : most);
+}
+
+uint32_t some_of(uint32_t most) { return state.wild && one_in(8) ? size_of(most) : 1 + below(most); }
+
+uint32_t choice(uint32_t most) {
+  if (is_wrong()) return one_in(2) ? most + 1 : 0xFFFFFFFF;
+  return below(most + 1);
+}
+
+static float special_number(uint32_t i) {
+  static const float numbers[] = {NAN,   INFINITY,  -INFINITY, 3e38f, -3e38f, 1e-45f,
+                                  1e30f, -1.2e-38f, -0.0f,     1e20f, 1e-30f, -1e9f};
+  return numbers[i % (sizeof numbers / sizeof *numbers)];
+}
+
+float number(void) {
+  if (state.wild && one_in(8)) {
+    state.special = true;
+    return special_number(next_byte());
+  }
+  return ((float)next_byte() - 128) / 128;
+}
+
+float finite(float value) {
+  must_refuse(!isfinite(value));
+  return value;
+}
+
+/* ---- tensors --------------------------------------------------------------------------------------------------- */
+
+static bool fits(double bytes) { return bytes <= MOST_BYTES; }
+bool is_allocated(double count) { return fits(count * sizeof(float)); }
+
+void takes_long(void) { state.large = true; }
+
+static tensor *new_tensor(double count, size_t size, bool written) {
+  if (state.count == TENSORS) fail("more tensors than there are places");
+  tensor *t = &state.tensors[state.count++];
+  const double bytes = count * (double)size;
+  must_refuse(bytes > 4294967296.0);
+  if (!fits(bytes)) state.large = true;
+  t->bytes = fits(bytes) ? (size_t)bytes : size;
+  t->data = malloc(t->bytes);
+  t->copies = malloc(2 * t->bytes);
+  t->written = written;
+  return t;
+}
+
+static bool is_missing(double count) { return count == 0 ? one_in(2) : is_wrong(); }
+
+static float *floats(double count, bool written) {
+  const tensor *t = new_tensor(count, sizeof(float), written);
+  float *x = (float *)(void *)t->data;
+  for (size_t i = 0; i < t->bytes / sizeof *x; i++) {
+    const uint32_t r = next_random();
+    x[i] = state.special && r % 16 == 0 ? special_number(r >> 8) : (float)(r >> 16) / 32768 - 1;
+  }
+  return x;
+}
+
+float *given(double count) { return floats(count, false); }
+float *given_output(double count) { return floats(count, true); }
+float *input(double count) { return is_missing(count) ? NULL : floats(count, false); }
+float *output(double count) { return is_missing(count) ? NULL : floats(count, true); }
+float *may_input(double count) { return one_in(2) ? floats(count, false) : NULL; }
+float *may_output(double count) { return one_in(2) ? floats(count, true) : NULL; }
+float *if_(bool given, float *make(double count), double count) { return given ? make(count) : NULL; }
+
+uint8_t *may_flags(double count) {
+  if (one_in(2)) return NULL;
+  const tensor *t = new_tensor(count, 1, false);
+  const uint32_t some = 1 + below(4);
+  for (size_t i = 0; i < t->bytes; i++) t->data[i] = next_random() % some == 0;
+  return t->data;
+}
+
+static int32_t *integers(double count, int32_t from, int32_t to, bool written) {
+  const tensor *t = new_tensor(count, sizeof(int32_t), written);
+  int32_t *x = (int32_t *)(void *)t->data;
+  for (size_t i = 0; i < t->bytes / sizeof *x; i++) x[i] = (int32_t)(from + next_random() % ((int64_t)to - from + 1));
+  return x;
+}
+
+int32_t *labels(double count, uint32_t below) {
+  if (is_missing(count)) return NULL;
+  int32_t *x = integers(count, 0, below > 0 && below < 1000 ? (int32_t)below - 1 : 0, false);
+  if (count > 0 && is_wrong()) x[next_random() % (state.tensors[state.count - 1].bytes / sizeof *x)] = -1;
+  return x;
+}
+int32_t *may_positions(double count, int32_t from, int32_t to) {
+  return one_in(2) ? integers(count, from, to, false) : NULL;
+}
+int32_t *output_labels(double count) { return is_missing(count) ? NULL : integers(count, 0, 9, true); }
+
+double rows_extent(double batch, double heads, double rows, double width, const hl_stride *s) {
+  if (batch * heads * rows * width == 0) return 0;
+  return (batch - 1) * s->batch + (heads - 1) * s->head + (rows - 1) * s->row + width;
+}
+
+float *input_rows(uint32_t batch, uint32_t heads, uint32_t rows, uint32_t width, const hl_stride *s) {
+  must_refuse((double)batch * heads * rows * width > 1073741824.0);
+  return input(rows_extent(batch, heads, rows, width, s));
+}
+
+float *output_rows(uint32_t batch, uint32_t heads, uint32_t rows, uint32_t width, const hl_stride *s) {
+  float *x = input_rows(batch, heads, rows, width, s);
+  if (!x) return NULL;
+  tensor *t = &state.tensors[state.count - 1];
+  t->written = true;
+  if (rows_extent(batch, heads, rows, width, s) > 0) t->places = (row_places){batch, heads, rows, width, *s};
+  return x;
+}
+
+void outputs_become_inputs(void) {
+  for (size_t i = 0; i < state.count; i++) state.tensors[i].written = false;
+  state.round = 0;
+}
+
+/* ---- calls ----------------------------------------------------------------------------------------------------- */
+
+/* What calls find in memory that is free. */
+static void litter(int value) {
+  float *block = hl_tensor_alloc(LITTER / sizeof(float));
+  if (block) memset(block, value, LITTER);
+  hl_tensor_free(block);
+}
+
+/* All memory but some lines is taken: nothing more can be had from the host. */
+static void take_memory(void) {
+  hl_memory_set_limit(hl_memory_reserved());
+  double count = (hl_memory_reserved() - hl_memory_used()) / sizeof(float) - 16 * below(one_in(2) ? 64 : 1024);
+  while (count >= 0 && !(state.taken = hl_tensor_alloc(count))) count -= 16;
+}
+
+static void give_memory(void) {
+  hl_tensor_free(state.taken);
+  state.taken = NULL;
+  hl_memory_set_limit(LIMIT);
+}
+
+bool next_round(void) {
+  if (state.round == ROUNDS || (state.large && !state.refuse)) return false;
+  for (size_t i = 0; i < state.count; i++) {
+    const tensor *t = &state.tensors[i];
+    if (state.round == 0) memcpy(t->copies, t->data, t->bytes);
+    else memcpy(t->data, t->copies, t->bytes);
+  }
+  if (state.round == 0) state.done = false;
+  if (state.round == 0 && !state.scarce) state.round++;
+  litter(state.round % 2 ? 0xFF : 0x41);
+  if (state.round == 0) take_memory();
+  state.round++;
+  return true;
+}
+
+/* What lies between its rows is as it was. */
+static void check_room(const tensor *t) {
+  const row_places *p = &t->places;
+  uint8_t *written = calloc(t->bytes, 1);
+  for (size_t b = 0; b < p->batch; b++) {
+    for (size_t h = 0; h < p->heads; h++) {
+      for (size_t r = 0; r < p->rows; r++) {
+        const size_t at = b * p->stride.batch + h * p->stride.head + r * p->stride.row;
+        memset(written + at * sizeof(float), 1, p->width * sizeof(float));
+      }
+    }
+  }
+  for (size_t i = 0; i < t->bytes; i++) {
+    if (!written[i] && t->data[i] != t->copies[i]) fail("written between the rows");
+  }
+  free(written);
+}
+
+static void check_tensor(const tensor *t, hl_status status) {
+  const bool same = memcmp(t->data, t->copies, t->bytes) == 0;
+  if (!t->written && !same) fail("an input was written");
+  if (status != HL_OK && !same) fail("written though it was refused");
+  if (!t->written || status != HL_OK) return;
+  uint8_t *first = t->copies + t->bytes;
+  if (state.done && memcmp(t->data, first, t->bytes) != 0) fail("the same call gave other bits");
+  memcpy(first, t->data, t->bytes);
+  if (t->places.width > 0) check_room(t);
+}
+
+void returned(hl_status status) {
+  const bool scarce = state.taken != NULL;
+  give_memory();
+  if (status > HL_BAD_ARGUMENT) fail("a status that it cannot have");
+  if (state.refuse && (status == HL_OK || status == HL_OUT_OF_MEMORY)) fail("what is wrong was not refused");
+  if (status == HL_OUT_OF_MEMORY && !scarce && !state.extreme) fail("there was memory enough");
+  if (status != HL_OK && status != HL_OUT_OF_MEMORY && !state.refuse && !state.extreme) fail("refused without reason");
+  for (size_t i = 0; i < state.count; i++) check_tensor(&state.tensors[i], status);
+  if (hl_memory_used() != state.used) fail("workspace is lost");
+  state.done = status == HL_OK;
+}
+
+bool is_moderate(void) { return state.done && !state.special && !state.extreme; }
+
+const float *before(const float *output) {
+  for (size_t i = 0; i < state.count; i++) {
+    const tensor *t = &state.tensors[i];
+    if (output && t->data == (const uint8_t *)output) return (const float *)(const void *)t->copies;
+  }
+  return NULL;
+}
+
+void near(const char *what, double got, double expected) {
+  if (got == expected || fabs(got - expected) <= 1e-3 * (1 + fabs(expected))) return;
+  fprintf(stderr, "%s: %.9g, expected %.9g\n", what, got, expected);
+  fail("a wrong number");
+}

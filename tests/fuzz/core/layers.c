@@ -1,0 +1,252 @@
+#include <math.h>
+#include <stdlib.h>
+
+#include "entries.h"
+#include "input.h"
+#include "reference.h"
+
+/* ---- linear ---------------------------------------------------------------------------------------------------- */
+
+static uint32_t linear_size(void) { return size_of(one_in(8) ? 300 : 30); }
+
+void fuzz_linear_forward(void) {
+  const uint32_t rows = linear_size(), out = linear_size(), in = linear_size();
+  float *y = output((double)rows * out);
+  const float *x = input((double)rows * in), *weight = input((double)out * in), *bias = may_input(out);
+  while (next_round()) returned(hl_linear_forward(y, x, weight, bias, rows, out, in));
+  if (!is_moderate()) return;
+  double *expected = linear_reference(x, weight, bias, rows, out, in);
+  for (size_t i = 0; i < (size_t)rows * out; i++) near("y", y[i], expected[i]);
+  free(expected);
+}
+
+void fuzz_linear_backward(void) {
+  const uint32_t rows = linear_size(), out = linear_size(), in = linear_size();
+  const double inputs = (double)rows * in, weights = (double)out * in;
+  float *dx = may_output(inputs), *dweight = may_output(weights), *dbias = may_output(out);
+  const float *dy = input((double)rows * out), *x = dweight ? input(inputs) : NULL,
+              *weight = dx ? input(weights) : NULL;
+  while (next_round()) returned(hl_linear_backward(dx, dweight, dbias, dy, x, weight, rows, out, in));
+  if (!is_moderate()) return;
+  for (size_t i = 0; dx && i < (size_t)rows * in; i++) {
+    double sum = 0;
+    for (size_t j = 0; j < out; j++) sum += (double)dy[i / in * out + j] * weight[j * in + i % in];
+    near("dx", dx[i], sum);
+  }
+  for (size_t i = 0; dweight && i < (size_t)out * in; i++) {
+    double sum = before(dweight)[i];
+    for (size_t r = 0; r < rows; r++) sum += (double)dy[r * out + i / in] * x[r * in + i % in];
+    near("dweight", dweight[i], sum);
+  }
+  for (size_t j = 0; dbias && j < out; j++) {
+    double sum = before(dbias)[j];
+    for (size_t r = 0; r < rows; r++) sum += dy[r * out + j];
+    near("dbias", dbias[j], sum);
+  }
+}
+
+/* ---- embedding ------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+  uint32_t batch, rows, width, count, first;
+} embedding_sizes;
+
+static embedding_sizes some_embedding(void) {
+  const embedding_sizes s = {some_of(3), size_of(30), size_of(70), some_of(20), size_of(10)};
+  must_refuse(s.count == 0 && s.batch > 0 && s.rows > 0);
+  return s;
+}
+
+void fuzz_embedding_forward(void) {
+  const embedding_sizes s = some_embedding();
+  float *to = output((double)s.batch * s.rows * s.width);
+  const float *table = input((double)s.count * s.width), *position = may_input(((double)s.first + s.rows) * s.width);
+  const int32_t *label = labels((double)s.batch * s.rows, s.count);
+  while (next_round())
+    returned(hl_embedding_forward(to, table, position, label, s.batch, s.rows, s.width, s.count, s.first));
+  if (!is_moderate()) return;
+  for (size_t i = 0; i < (size_t)s.batch * s.rows * s.width; i++) {
+    const size_t row = i / s.width, c = i % s.width;
+    near("embedding", to[i],
+         table[label[row] * s.width + c] + (position ? position[(s.first + row % s.rows) * s.width + c] : 0.0));
+  }
+}
+
+void fuzz_embedding_backward(void) {
+  const embedding_sizes s = some_embedding();
+  float *d_table = output((double)s.count * s.width), *d_position = may_output(((double)s.first + s.rows) * s.width);
+  const float *d_output = input((double)s.batch * s.rows * s.width);
+  const int32_t *label = labels((double)s.batch * s.rows, s.count);
+  while (next_round())
+    returned(hl_embedding_backward(d_table, d_position, d_output, label, s.batch, s.rows, s.width, s.count, s.first));
+  if (!is_moderate()) return;
+  for (size_t i = 0; i < (size_t)s.count * s.width; i++) {
+    double sum = before(d_table)[i];
+    for (size_t r = 0; r < (size_t)s.batch * s.rows; r++) {
+      if ((size_t)label[r] == i / s.width) sum += d_output[r * s.width + i % s.width];
+    }
+    near("d_table", d_table[i], sum);
+  }
+}
+
+/* ---- norm ------------------------------------------------------------------------------------------------------ */
+
+void fuzz_norm_forward(void) {
+  const uint32_t rows = size_of(40), width = size_of(130);
+  const double cells = (double)rows * width;
+  const bool centred = one_in(2);
+  const float eps = is_wrong() ? -1 : (float)below(100) / 100;
+  float *y = output(cells), *mean = if_(centred, given_output, rows), *rstd = output(rows);
+  const float *x = input(cells), *weight = input(width), *bias = may_input(width);
+  while (next_round()) returned(hl_norm_forward(y, mean, rstd, x, weight, bias, rows, width, eps));
+  for (size_t r = 0; is_moderate() && width > 1 && r < rows; r++) {
+    double sum = 0, squares = 0;
+    for (size_t c = 0; c < width; c++) sum += x[r * width + c];
+    const double origin = mean ? sum / width : 0;
+    for (size_t c = 0; c < width; c++) squares += pow(x[r * width + c] - origin, 2);
+    const double scale = 1 / sqrt(squares / width + eps);
+    for (size_t c = 0; c < width; c++) {
+      const size_t i = r * width + c;
+      near("norm", y[i], (x[i] - origin) * scale * weight[c] + (bias ? bias[c] : 0));
+    }
+  }
+}
+
+void fuzz_norm_backward(void) {
+  const uint32_t rows = size_of(40), width = size_of(130);
+  const double cells = (double)rows * width;
+  const bool centred = one_in(2);
+  float *dx = output(cells), *d_weight = output(width), *d_bias = may_output(width);
+  const float *d_output = input(cells), *x = input(cells), *mean = if_(centred, given, rows), *rstd = input(rows),
+              *weight = input(width);
+  while (next_round()) returned(hl_norm_backward(dx, d_weight, d_bias, d_output, x, mean, rstd, weight, rows, width));
+  for (size_t c = 0; is_moderate() && c < width; c++) {
+    double weights = before(d_weight)[c], biases = d_bias ? before(d_bias)[c] : 0;
+    for (size_t r = 0; r < rows; r++) {
+      const double d = d_output[r * width + c];
+      weights += d * (x[r * width + c] - (mean ? mean[r] : 0.0)) * rstd[r];
+      biases += d;
+    }
+    near("d_weight", d_weight[c], weights);
+    if (d_bias) near("d_bias", d_bias[c], biases);
+  }
+}
+
+/* ---- each number by itself ------------------------------------------------------------------------------------- */
+
+static const double PI = 3.14159265358979;
+
+static double gelu(double x, uint32_t form, double *slope) {
+  const double share = 0.5 * (1 + erf(x / sqrt(2))), root = sqrt(2 / PI), t = tanh(root * (x + 0.044715 * x * x * x));
+  *slope = form == HL_GELU_EXACT ? share + x * exp(-x * x / 2) / sqrt(2 * PI)
+                                 : 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * root * (1 + 3 * 0.044715 * x * x);
+  return form == HL_GELU_EXACT ? x * share : 0.5 * x * (1 + t);
+}
+
+void fuzz_gelu(void) {
+  const uint32_t count = size_of(300), form = choice(HL_GELU_TANH);
+  const bool backward = one_in(2);
+  float *to = output(count);
+  const float *x = input(count), *d_output = backward ? input(count) : NULL;
+  while (next_round())
+    returned(backward ? hl_gelu_backward(to, d_output, x, count, form) : hl_gelu_forward(to, x, count, form));
+  for (size_t i = 0; is_moderate() && i < count; i++) {
+    double slope, y = gelu(x[i], form, &slope);
+    near("gelu", to[i], backward ? d_output[i] * slope : y);
+  }
+}
+
+/* Also into one of its parts. */
+void fuzz_add(void) {
+  const uint32_t count = size_of(300);
+  float *to = output(count);
+  const float *a = input(count), *b = one_in(2) ? to : input(count);
+  while (next_round()) returned(hl_add(to, a, b, count));
+  for (size_t i = 0; is_moderate() && i < count; i++)
+    near("sum", to[i], (double)a[i] + (b == to ? before(to)[i] : b[i]));
+}
+
+void fuzz_scale(void) {
+  const uint32_t count = size_of(300);
+  const float factor = number();
+  float *x = output(count);
+  while (next_round()) returned(hl_scale(x, count, factor));
+  double squares = 0;
+  for (size_t i = 0; is_moderate() && i < count; i++) {
+    near("scaled", x[i], (double)before(x)[i] * factor);
+    squares += (double)x[i] * x[i];
+  }
+  if (is_moderate()) near("sum of squares", hl_square_sum(x, count), squares);
+  if (!isnan(hl_square_sum(NULL, 1))) fail("a sum of squares of nothing");
+}
+
+/* ---- loss ------------------------------------------------------------------------------------------------------ */
+
+static double row_loss(const float *x, uint32_t classes, int32_t label, double smoothing) {
+  double most = -INFINITY, sum = 0, mean = 0;
+  for (uint32_t c = 0; c < classes; c++) {
+    if (x[c] > most) most = x[c];
+    mean += (double)x[c] / classes;
+  }
+  for (uint32_t c = 0; c < classes; c++) sum += exp(x[c] - most);
+  return log(sum) + most - (1 - smoothing) * x[label] - smoothing * mean;
+}
+
+void fuzz_loss(void) {
+  const uint32_t rows = size_of(40), classes = some_of(130);
+  const int32_t ignore = one_in(2) ? -100 : (int32_t)below(3);
+  const float smoothing = is_wrong() ? 2 : one_in(2) ? (float)below(5) / 4 : 0;
+  const double cells = (double)rows * classes;
+  float *d_logits = may_output(cells), *losses = output(rows);
+  int32_t *best = output_labels(rows);
+  const float *logits = input(cells);
+  const int32_t *label = labels(rows, classes);
+  const bool nowhere = is_wrong();
+  must_refuse(classes == 0 && rows > 0 && ignore != 0);
+  hl_loss result = {0};
+  while (next_round())
+    returned(hl_cross_entropy(nowhere ? NULL : &result, d_logits, losses, best, logits, label, rows, classes, smoothing,
+                              ignore));
+  double sum = 0;
+  for (size_t r = 0; is_moderate() && classes > 0 && r < rows; r++) {
+    if (best[r] < 0 || best[r] >= (int64_t)classes) fail("the place of the largest logit");
+    near("loss", losses[r], label[r] == ignore ? 0 : row_loss(logits + r * classes, classes, label[r], smoothing));
+    sum += losses[r];
+  }
+  if (is_moderate()) near("mean loss", result.loss, result.counted ? sum / result.counted : 0);
+  if (result.counted > rows || result.correct > result.counted) fail("counts of the loss");
+}
+
+/* ---- optimizers ------------------------------------------------------------------------------------------------ */
+
+void fuzz_sgd(void) {
+  const uint32_t count = size_of(300), nesterov = choice(1);
+  const float rate = finite(number()), momentum = finite(number()), decay = finite(number());
+  float *parameter = output(count), *velocity = output(count);
+  const float *gradient = input(count);
+  while (next_round()) returned(hl_sgd_step(parameter, velocity, gradient, count, rate, momentum, decay, nesterov));
+  for (size_t i = 0; is_moderate() && i < count; i++) {
+    const double g = gradient[i] + (double)decay * before(parameter)[i], v = momentum * before(velocity)[i] + g;
+    near("velocity", velocity[i], v);
+    near("parameter", parameter[i], before(parameter)[i] - rate * (nesterov ? g + momentum * v : v));
+  }
+}
+
+void fuzz_adam(void) {
+  const uint32_t count = size_of(300), step = is_wrong() ? 0 : 1 + below(60000), decoupled = choice(1);
+  const double rate = finite(number()), eps = 1e-3, decay = finite(number()),
+               beta1 = is_wrong() ? 1 : below(100) / 100.0, beta2 = is_wrong() ? NAN : below(100) / 100.0;
+  float *parameter = output(count), *mean = output(count), *square = output(count);
+  const float *gradient = input(count);
+  for (size_t i = 0; square && is_allocated(count) && i < count; i++) square[i] = fabsf(square[i]);
+  while (next_round())
+    returned(hl_adam_step(parameter, mean, square, gradient, count, step, rate, beta1, beta2, eps, decay, decoupled));
+  for (size_t i = 0; is_moderate() && i < count; i++) {
+    const double was = before(parameter)[i], g = gradient[i] + (decoupled ? 0 : decay * was),
+                 m = beta1 * before(mean)[i] + (1 - beta1) * g, s = beta2 * before(square)[i] + (1 - beta2) * g * g,
+                 from = decoupled ? was * (1 - rate * decay) : was;
+    near("mean", mean[i], m);
+    near("parameter", parameter[i],
+         from - rate / (1 - pow(beta1, step)) * m / (sqrt(s / (1 - pow(beta2, step))) + eps));
+  }
+}

@@ -1,0 +1,239 @@
+#include <math.h>
+#include <stdlib.h>
+
+#include "attention.h"
+#include "entries.h"
+#include "reference.h"
+
+/* ---- packed weights -------------------------------------------------------------------------------------------- */
+
+static double packed_size(double out, uint32_t in, bool int8) {
+  if (out > UINT32_MAX) return out * in;
+  return int8 ? hl_weight_quantized_size((uint32_t)out, in) : hl_weight_packed_size((uint32_t)out, in);
+}
+
+static hl_status pack(float *packed, const float *weight, uint32_t out, uint32_t in, bool int8) {
+  return int8 ? hl_weight_quantize(packed, weight, out, in) : hl_weight_pack(packed, weight, out, in);
+}
+
+void fuzz_packing(void) {
+  const uint32_t out = size_of(130), in = size_of(300);
+  const bool int8 = one_in(2);
+  float *packed = output(packed_size(out, in, int8));
+  const float *weight = input((double)out * in);
+  while (next_round()) returned(pack(packed, weight, out, in, int8));
+}
+
+/* A weight (out, in), and the same as the layer takes it. */
+typedef struct {
+  const float *plain, *packed;
+} weight;
+
+/* Without rows, packed may be NULL. */
+static weight some_weight(double out, uint32_t in, bool int8, float *make(double count)) {
+  const double size = packed_size(out, in, int8);
+  weight w = {given(out * in), NULL};
+  float *packed = out == 0 && one_in(2) ? NULL : (out * in == 0 ? given : make)(size);
+  if (packed && out <= UINT32_MAX && is_allocated(out * in) && is_allocated(size) &&
+      pack(packed, w.plain, (uint32_t)out, in, int8) != HL_OK)
+    fail("a weight could not be packed");
+  w.packed = packed;
+  return w;
+}
+
+/* ---- the layer ------------------------------------------------------------------------------------------------- */
+
+/* What stands around the arguments of the call. */
+typedef struct {
+  hl_multihead_args m;
+  weight q, k, v, o;
+  uint32_t appended;
+  bool self, keys_are_values; /* the inputs are one and the same */
+} layer;
+
+/* H·D and G·D */
+static double query_width(const layer *l) { return (double)l->m.attention.heads * l->m.attention.width; }
+static double kv_width(const layer *l) { return (double)l->m.attention.kv_heads * l->m.attention.width; }
+static double output_width(const layer *l) { return l->m.packed_wo ? l->m.output_dim : query_width(l); }
+static double query_rows(const layer *l) { return (double)l->m.attention.batch * l->m.attention.queries; }
+static double fresh_keys(const layer *l) { return (double)l->m.attention.keys - l->m.past_keys; }
+static double key_rows(const layer *l) { return l->m.attention.batch * fmax(fresh_keys(l), 0); }
+
+/* What no row is added to may be of any size, and is not looked at. */
+static float *small(float *make(double count), double count) { return is_allocated(count) ? make(count) : NULL; }
+
+static void choose_layer(layer *l) {
+  hl_multihead_args *m = &l->m;
+  hl_attention_args *a = &m->attention;
+  choose_attention(a);
+  l->self = one_in(2);
+  l->keys_are_values = l->self || one_in(2);
+  if (l->self) a->keys = a->queries;
+  m->query_dim = size_of(one_in(4) ? 140 : 20);
+  m->key_dim = l->self ? m->query_dim : size_of(20);
+  m->value_dim = l->keys_are_values ? m->key_dim : size_of(20);
+  m->output_dim = size_of(20);
+  m->zero_attention = choice(1);
+  m->int8 = choice(1);
+}
+
+static void choose_weights(layer *l) {
+  hl_multihead_args *m = &l->m;
+  const bool int8 = m->int8 == 1, projected = one_in(2);
+  l->q = some_weight(query_width(l), m->query_dim, int8, input);
+  l->k = some_weight(kv_width(l), m->key_dim, int8, input);
+  l->v = some_weight(kv_width(l), m->value_dim, int8, input);
+  if (projected) l->o = some_weight(m->output_dim, (uint32_t)fmin(query_width(l), UINT32_MAX), int8, given);
+  m->packed_wq = l->q.packed;
+  m->packed_wk = l->k.packed;
+  m->packed_wv = l->v.packed;
+  m->packed_wo = l->o.packed;
+  m->bq = small(may_input, query_width(l));
+  m->bk = small(may_input, kv_width(l));
+  m->bv = small(may_input, kv_width(l));
+  m->bo = m->packed_wo ? small(may_input, m->output_dim) : NULL;
+  if (one_in(2)) {
+    m->bias_key = given(kv_width(l));
+    m->bias_value = is_wrong() ? NULL : given(kv_width(l));
+  }
+  l->appended = (m->bias_key != NULL) + m->zero_attention;
+}
+
+static void choose_inputs(layer *l) {
+  hl_multihead_args *m = &l->m;
+  m->query = input(query_rows(l) * m->query_dim);
+  m->key = l->self ? m->query : input(key_rows(l) * m->key_dim);
+  m->value = l->keys_are_values ? m->key : input(key_rows(l) * m->value_dim);
+}
+
+static void choose_cache(layer *l) {
+  hl_multihead_args *m = &l->m;
+  hl_attention_args *a = &m->attention;
+  const double heads = (double)a->batch * kv_width(l);
+  m->past_keys = below(30);
+  a->keys += m->past_keys;
+  if (is_wrong()) m->past_keys = a->keys + 1;
+  m->past_key = input(heads * m->past_keys);
+  m->past_value = input(heads * m->past_keys);
+  m->present_key = given_output(heads * a->keys);
+  m->present_value = is_wrong() ? NULL : given_output(heads * a->keys);
+}
+
+static void choose_results(layer *l, bool saves) {
+  hl_multihead_args *m = &l->m;
+  choose_visibility(&m->attention, l->appended);
+  m->attention.output = output(query_rows(l) * output_width(l));
+  const double saved = hl_multihead_saved_size(m);
+  m->saved = if_(saves, given_output, saved >= 0 ? saved : 1);
+}
+
+/* ---- the same as plain loops ----------------------------------------------------------------------------------- */
+
+/* As floats, and freed. */
+static float *rounded(double *x, size_t count) {
+  float *y = exactly(count * sizeof *y);
+  for (size_t i = 0; i < count; i++) y[i] = (float)x[i];
+  free(x);
+  return y;
+}
+
+static float *projection(const float *x, const weight *w, const float *bias, double rows, double out, uint32_t in) {
+  return rounded(linear_reference(x, w->plain, bias, (size_t)rows, (size_t)out, in), (size_t)(rows * out));
+}
+
+/* The learned key first, then the key of zeros. */
+static float *appended_rows(const layer *l, const float *learned) {
+  const size_t width = (size_t)kv_width(l);
+  float *rows = rounded(zeros(l->appended * width), l->appended * width);
+  for (size_t i = 0; learned && i < width; i++) rows[i] = learned[i];
+  return rows;
+}
+
+static hl_stride packed_heads(uint32_t rows, double row, uint32_t width) {
+  return (hl_stride){rows * (uint32_t)row, width, (uint32_t)row};
+}
+
+/* (B,H,T,D) to (B,T,H·D) */
+static float *joined_heads(const hl_attention_args *a, double *heads) {
+  const size_t H = a->heads, T = a->queries, D = a->width, count = a->batch * H * T * D;
+  float *rows = exactly(count * sizeof *rows);
+  for (size_t i = 0; i < count; i++) {
+    const size_t d = i % D, t = i / D % T, h = i / D / T % H, b = i / D / T / H;
+    rows[((b * T + t) * H + h) * D + d] = (float)heads[i];
+  }
+  free(heads);
+  return rows;
+}
+
+/* Without a cache, and in floats. */
+static void check_layer(const layer *l) {
+  const hl_multihead_args *m = &l->m;
+  hl_attention_args a = m->attention;
+  float *q = projection(m->query, &l->q, m->bq, query_rows(l), query_width(l), m->query_dim),
+        *k = projection(m->key, &l->k, m->bk, key_rows(l), kv_width(l), m->key_dim),
+        *v = projection(m->value, &l->v, m->bv, key_rows(l), kv_width(l), m->value_dim),
+        *learned_key = appended_rows(l, m->bias_key), *learned_value = appended_rows(l, m->bias_value);
+  a.query = q, a.key = k, a.value = v;
+  a.appended_key = learned_key, a.appended_value = learned_value;
+  a.appended = l->appended;
+  a.value_width = a.width;
+  a.query_stride = packed_heads(a.queries, query_width(l), a.width);
+  a.key_stride = a.value_stride = packed_heads(a.keys, kv_width(l), a.width);
+  float *heads = joined_heads(&a, attention_reference(&a));
+  const size_t rows = (size_t)query_rows(l), width = (size_t)output_width(l);
+  double *output =
+      m->packed_wo ? linear_reference(heads, l->o.plain, m->bo, rows, width, (size_t)query_width(l)) : NULL;
+  for (size_t i = 0; i < rows * width; i++) near("output", a.output[i], output ? output[i] : heads[i]);
+  free(q), free(k), free(v), free(learned_key), free(learned_value), free(heads), free(output);
+}
+
+/* ---- calls ----------------------------------------------------------------------------------------------------- */
+
+static void choose_gradients(hl_multihead_backward_args *g, const layer *l) {
+  const hl_multihead_args *m = &l->m;
+  g->forward = *m;
+  g->wq = l->q.plain;
+  g->wk = l->k.plain;
+  g->wv = l->v.plain;
+  g->wo = m->packed_wo ? l->o.plain : NULL;
+  g->d_query = output(query_rows(l) * m->query_dim);
+  g->d_key = l->self ? g->d_query : output(key_rows(l) * m->key_dim);
+  g->d_value = l->keys_are_values ? g->d_key : output(key_rows(l) * m->value_dim);
+  g->d_bias = m->attention.bias ? may_output(bias_extent(&m->attention)) : NULL;
+  g->d_wq = small(may_output, query_width(l) * m->query_dim);
+  g->d_wk = small(may_output, kv_width(l) * m->key_dim);
+  g->d_wv = small(may_output, kv_width(l) * m->value_dim);
+  g->d_bq = small(may_output, query_width(l));
+  g->d_bk = small(may_output, kv_width(l));
+  g->d_bv = small(may_output, kv_width(l));
+  if (g->wo) {
+    g->d_wo = small(may_output, m->output_dim * query_width(l));
+    g->d_bo = small(may_output, m->output_dim);
+  }
+  if (m->bias_key) {
+    g->d_bias_key = small(may_output, kv_width(l));
+    g->d_bias_value = small(may_output, kv_width(l));
+  }
+  g->d_output = input(query_rows(l) * output_width(l));
+  g->d_weights =
+      m->attention.weights_mode != HL_WEIGHTS_NONE ? may_input(weights_count(&m->attention, l->appended)) : NULL;
+}
+
+void fuzz_multihead(void) {
+  layer l = {0};
+  choose_layer(&l);
+  const bool cached = one_in(4), saves = cached ? is_wrong() : one_in(2);
+  if (cached) choose_cache(&l);
+  choose_weights(&l);
+  choose_inputs(&l);
+  choose_results(&l, saves);
+  const hl_multihead_args *forward = is_wrong() ? NULL : &l.m;
+  while (next_round()) returned(hl_multihead_forward(forward));
+  if (can_compare(&l.m.attention) && !cached && !l.m.int8) check_layer(&l);
+  if (!saves || !forward) return;
+  outputs_become_inputs();
+  hl_multihead_backward_args g = {0};
+  choose_gradients(&g, &l);
+  must_refuse(l.m.int8);
+  while (next_round()) returned(hl_multihead_backward(&g));
+}
