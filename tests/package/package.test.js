@@ -244,7 +244,7 @@ describe('the package', () => {
     checkBoth(await openPage(file('webpack')));
   });
 
-  test('each binary is under 68 KiB, 30 KiB compressed, and imports nothing but a shared memory and a watch', async () => {
+  test('each binary is under 68 KiB, 30 KiB compressed, and imports only memory and a watch', async () => {
     for (const flavour of ['simd128', 'relaxed', 'simd128-threads', 'relaxed-threads']) {
       const path = file(`node_modules/headlight/dist/headlight.${flavour}.wasm`);
       const bytes = readFileSync(path);

@@ -50,8 +50,8 @@ VERB vec exp_half(float *half, size_t keys, vec origin, softmax_base base) {
   return total;
 }
 
-/* Longer columns are summed in parts of so many keys, and the parts in double precision: else the sum of a million would
- * be off by 1e−4. */
+/* Longer columns are summed in parts of so many keys, and the parts in double precision: else the sum of a million
+ * would be off by 1e−4. */
 enum { LONG_KEYS = 4096 };
 
 /* One loop for each base: what differs between them is decided outside. */
