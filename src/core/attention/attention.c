@@ -6,8 +6,8 @@
  *   weights·v        →         heads   (B,T,H·D)   weighted values    gemm
  *   heads ─Wo→                 out     (B,T,C)     output             gemm      (multihead.c)
  *
- * The explicit way, here, makes whole rows of scores, of a tile of queries at a time, where the caller asks for scores or
- * weights; else stream.c does with a block of the keys at a time. */
+ * The explicit way, here, makes whole rows of scores, of a tile of queries at a time, where the caller asks for scores
+ * or weights. Else stream.c takes one block of the keys at a time. */
 #include "attention/attention.h"
 
 #include "attention/few.h"

@@ -1,6 +1,7 @@
-/* The gradients of keys and values. The tiles of queries add them up in panels, one set for a key/value head and part of
- * the queries: [⌈keys/8⌉][D][8] of the keys, then [⌈keys/8⌉][Dv][8] of the values, appended keys among them. Parts are
- * joined in their order, then stored; those of appended keys at last summed over the batch. */
+/* The gradients of keys and values. The tiles of queries add them up in panels, one set for a key/value head and part
+ * of the queries: [⌈keys/8⌉][D][8] of the keys, then [⌈keys/8⌉][Dv][8] of the values, appended keys among them. The
+ * sets of the parts are added in their order and stored; the gradients of appended keys are then summed over the
+ * batch. */
 #ifndef HL_GRADIENT_H
 #define HL_GRADIENT_H
 

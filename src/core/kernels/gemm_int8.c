@@ -38,8 +38,8 @@ VERB vec quad_bytes(vec bytes, vec *bits) {
   return result;
 }
 
-/* The words of pairs, or d of quads, are made once for all tiles: with one tile, of three rows or more, that costs no more
- * than making them in the loop. */
+/* The words of pairs, or d of quads, are made once for all tiles: with one tile, of three rows or more, that costs no
+ * more than making them in the loop. */
 KERNEL static void open_weights(weights *w, bool as_quads) {
   const uint8_t *from = w->packed;
   uint8_t *to = w->open;

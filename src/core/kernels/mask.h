@@ -33,8 +33,8 @@ bool mask_hides(const visibility *v, uint32_t queries);
 
 bool mask_sees(const visibility *v, uint32_t query, uint32_t key);
 
-/* Adds the bias and fills what is hidden, in panel[keys][8] whose columns are queries from `first` on and whose rows are
- * keys from `key` on. */
+/* Adds the bias and fills what is hidden, in panel[keys][8] whose columns are queries from `first` on and whose rows
+ * are keys from `key` on. */
 void mask_panel(float *panel, const visibility *v, uint32_t first, uint32_t queries, uint32_t key, uint32_t keys);
 
 /* In reverse: the gradient of a hidden score is 0. */
