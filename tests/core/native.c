@@ -528,6 +528,37 @@ static void empty_layer(void) {
   }
 }
 
+/* Rows so long that their sums are made in parts. */
+static void long_rows(void) {
+  enum { T = 2, S = 9001, D = 3 };
+  const hl_stride rows = {0, 0, D};
+  hl_attention_args a = {.output = floats(T * D),
+                         .weights = floats(T * S),
+                         .query = floats(T * D),
+                         .key = floats(S * D),
+                         .value = floats(S * D),
+                         .output_stride = rows,
+                         .query_stride = rows,
+                         .key_stride = rows,
+                         .value_stride = rows,
+                         .batch = 1,
+                         .heads = 1,
+                         .kv_heads = 1,
+                         .queries = T,
+                         .keys = S,
+                         .width = D,
+                         .value_width = D,
+                         .weights_mode = HL_WEIGHTS_HEADS,
+                         .window_left = -1,
+                         .window_right = -1,
+                         .scale = 1,
+                         .fill = -INFINITY};
+  expect("long rows", hl_attention(&a), HL_OK);
+  check_attention(&a, near);
+  float *blocks[] = {a.output, a.weights, (float *)a.query, (float *)a.key, (float *)a.value};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) free(blocks[i]);
+}
+
 /* What free memory holds must not show: NaN where something is read that was never written. */
 static void litter(void) {
   enum { LITTER = 1 << 12 };
@@ -574,6 +605,7 @@ int main(void) {
   empty_attention();
   empty_layer();
   int8_over_nothing();
+  long_rows();
   for (int i = 0; i < 400; i++) random_attention();
   for (int i = 0; i < 200; i++) random_layer();
   for (int i = 0; i < 400; i++) random_int8();

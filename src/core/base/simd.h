@@ -97,7 +97,6 @@ VERB vec bits_xor(vec a, vec b) { return wasm_v128_xor(a, b); }
 VERB vec bits_shift_left(vec a, uint32_t n) { return wasm_i32x4_shl(a, n); }
 VERB vec bits_shift_right(vec a, uint32_t n) { return wasm_u32x4_shr(a, n); }
 VERB vec bits_less(vec a, vec b) { return wasm_u32x4_lt(a, b); }
-VERB vec bits_load_splat(const uint32_t *p) { return wasm_v128_load32_splat(p); }
 VERB void bits_store(uint32_t *p, vec x) { wasm_v128_store(p, x); }
 
 /* Whole numbers: lanes of 32 bits, eight words of 16, sixteen bytes. The narrower ones saturate. */

@@ -47,6 +47,7 @@ static void check_fixed(void) {
 }
 
 static void fuzz_about(void) {
+  hl_recover();
   if (hl_simd() > 1 || hl_version() > 0xFFFFFF || hl_abi() != hl_abi()) fail("about");
 }
 

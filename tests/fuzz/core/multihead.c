@@ -29,14 +29,18 @@ typedef struct {
   const float *plain, *packed;
 } weight;
 
-/* Without rows, packed may be NULL. */
+/* One that is too large could not have been packed. Without rows, packed may be NULL. */
 static weight some_weight(double out, uint32_t in, bool int8, float *make(double count)) {
   const double size = packed_size(out, in, int8);
   weight w = {given(out * in), NULL};
-  float *packed = out == 0 && one_in(2) ? NULL : (out * in == 0 ? given : make)(size);
-  if (packed && out <= UINT32_MAX && is_allocated(out * in) && is_allocated(size) &&
-      pack(packed, w.plain, (uint32_t)out, in, int8) != HL_OK)
-    fail("a weight could not be packed");
+  if (out > UINT32_MAX || !is_allocated(out * in) || !is_allocated(size)) {
+    takes_long();
+    w.packed = given(1);
+    return w;
+  }
+  if (out == 0 && one_in(2)) return w;
+  float *packed = (out * in == 0 ? given : make)(size);
+  if (packed && pack(packed, w.plain, (uint32_t)out, in, int8) != HL_OK) fail("a weight could not be packed");
   w.packed = packed;
   return w;
 }
@@ -123,8 +127,10 @@ static void choose_results(layer *l, bool saves) {
   hl_multihead_args *m = &l->m;
   choose_visibility(&m->attention, l->appended);
   m->attention.output = output(query_rows(l) * output_width(l));
+  if (!saves) return;
   const double saved = hl_multihead_saved_size(m);
-  m->saved = if_(saves, given_output, saved >= 0 ? saved : 1);
+  if (saved > 0 && !is_allocated(saved)) takes_long();
+  m->saved = given_output(is_allocated(saved) ? saved : 1);
 }
 
 /* ---- the same as plain loops ----------------------------------------------------------------------------------- */
