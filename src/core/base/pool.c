@@ -105,8 +105,7 @@ void parallel_for(pool_task *task, void *arg, uint32_t chunks, double work) {
 /* The job keeps its number and has no chunks any more: a claim fails. Of those claimed before, the one of the caller
  * that did not return is never done. */
 void pool_recover(void) {
-  uint64_t serial = LOAD(pool.ticket) >> 2 * FIELD;
-  uint32_t claimed = __atomic_exchange_n(&pool.ticket, serial << 2 * FIELD, __ATOMIC_SEQ_CST) & FIELD_MASK;
+  uint32_t claimed = __atomic_fetch_and(&pool.ticket, UINT64_MAX << 2 * FIELD, __ATOMIC_SEQ_CST) & FIELD_MASK;
   if (claimed) join(claimed - 1, 0);
 }
 
