@@ -13,6 +13,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 /** What has to be reached, in percent of the lines. */
 const GOALS = { 'src/js': 90, web: 80 };
+const CORE_GOAL = 97;
 
 /**
  * The places that a source map speaks of: [line, column, source, line there, column there], counted from 0.
@@ -146,6 +147,13 @@ function print(title, rows) {
   }
 }
 
+function report(title, rows, goal) {
+  print(title, rows);
+  if (share(sum(rows)) >= goal) return;
+  console.log(`${title}: less than ${goal}%`);
+  process.exitCode = 1;
+}
+
 /** What clang counted in the core. */
 function coreRows(file) {
   const { data } = JSON.parse(readFileSync(file, 'utf8'));
@@ -164,13 +172,9 @@ async function main([counts, core]) {
   for (const [folder, goal] of Object.entries(GOALS)) {
     const files = findFiles(folder).filter((path) => path.endsWith('.js'));
     const rows = await Promise.all(files.map((path) => rowOf(path, run.get(path))));
-    print(folder, rows);
-    if (share(sum(rows)) < goal) {
-      console.log(`${folder}: less than ${goal}%`);
-      process.exitCode = 1;
-    }
+    report(folder, rows, goal);
   }
-  if (core) print('src/core, by the native tests and random calls', coreRows(core));
+  if (core) report('src/core, by the native tests and random calls', coreRows(core), CORE_GOAL);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await main(process.argv.slice(2));
