@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TENSORS = 64, MOST_BYTES = 1 << 19, LIMIT = 1 << 25, LITTER = 1 << 15, ROUNDS = 3 };
+enum { TENSORS = 64, MOST_BYTES = 1 << 17, LIMIT = 1 << 25, LITTER = 1 << 14, ROUNDS = 3 };
 
 /* The rows of an output, where there is room between them. */
 typedef struct {
