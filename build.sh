@@ -92,7 +92,8 @@ verb_coverage() {
 # Arguments: what to run, then more for libFuzzer. All choices of a call fit into 96 bytes. What leaks is known without
 # libFuzzer's help: the core says what is in use. The usual quarantine of freed blocks takes four times the memory.
 fuzz_core() {
-  ASAN_OPTIONS=quarantine_size_mb=16 "$@" -max_len=96 -len_control=0 -entropic=0 -detect_leaks=0 -timeout=60 -verbosity=0
+  ASAN_OPTIONS=quarantine_size_mb=16 \
+    "$@" -max_len=96 -len_control=0 -entropic=0 -detect_leaks=0 -timeout=60 -verbosity=0
 }
 
 #: fuzz  random calls of every export of the core under sanitizers, for a minute; SECONDS
