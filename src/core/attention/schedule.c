@@ -54,7 +54,7 @@ uint32_t schedule_threads(const schedule *s, const hl_attention_args *a) {
 
 typedef struct {
   const schedule *schedule;
-  const hl_attention_args *args;
+  uint32_t queries, groups; /* groups of heads in a batch entry */
   head_task *task;
   const void *arg;
 } run;
@@ -62,17 +62,17 @@ typedef struct {
 static void run_chunk(void *arg, uint32_t chunk, uint32_t thread) {
   const run *r = arg;
   const schedule *s = r->schedule;
-  const uint32_t queries = r->args->queries, part = chunk % s->parts, group = chunk / s->parts,
-                 groups = r->args->kv_heads / s->heads, first = part * s->part_queries;
-  const uint32_t last = queries - first < s->part_queries ? queries : first + s->part_queries;
-  const uint32_t batch = group / groups * s->batches, head = group % groups * s->heads;
+  const uint32_t group = chunk / s->parts, part = chunk - group * s->parts, first = part * s->part_queries;
+  const uint32_t last = r->queries - first < s->part_queries ? r->queries : first + s->part_queries;
+  const uint32_t of_batches = group / r->groups, of_heads = group - of_batches * r->groups;
+  const uint32_t batch = of_batches * s->batches, head = of_heads * s->heads;
   for (uint32_t b = batch; b < batch + s->batches; b++) {
     for (uint32_t h = head; h < head + s->heads; h++) r->task(r->arg, thread, (head_part){b, h, part, first, last});
   }
 }
 
 void schedule_run(const schedule *s, const hl_attention_args *a, head_task *task, const void *arg, double work) {
-  run r = {s, a, task, arg};
+  run r = {s, a->queries, a->kv_heads / s->heads, task, arg};
   parallel_for(run_chunk, &r, chunks_of(s, a), work);
 }
 
