@@ -61,7 +61,7 @@ test('the memory that a binary with threads asks for is what the module gives it
   const pages = BUILD.MEMORY / 65536;
   const open = (initial) => {
     const memory = new WebAssembly.Memory({ initial, maximum: 65536, shared: true });
-    return new WebAssembly.Instance(module, { env: { memory } });
+    return new WebAssembly.Instance(module, { env: { memory }, host: { watch() {} } });
   };
   assert.ok(open(pages).exports.__stack_pointer.value >= BUILD.STACK);
   assert.throws(() => open(pages - 1), WebAssembly.LinkError);
