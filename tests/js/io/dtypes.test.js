@@ -187,3 +187,13 @@ test('data to be written is read once', () => {
   writeNpy(tensor);
   assert.equal(looks, 3);
 });
+
+test('a NaN of which no bit fits stays a NaN, with its sign', () => {
+  const data = new Float32Array(Uint32Array.of(0x7f800001, 0xff800001).buffer);
+  for (const dtype of Object.keys(FLOATS)) {
+    const bytes = stored(write(data, dtype));
+    const size = bytes.length / 2;
+    const signs = [bytes[size - 1] >> 7, bytes[2 * size - 1] >> 7];
+    assert.deepEqual([signs, ...through(data, dtype)], [[0, 1], NaN, NaN], dtype);
+  }
+});
