@@ -112,6 +112,16 @@ test('scope frees what was made inside but for what it returns, at any depth, an
   assert.equal(used(), before);
 });
 
+test('what an inner scope returns is freed by the outer one, unless that returns it too', () => {
+  const before = used();
+  hl.scope(() => void hl.scope(() => hl.zeros([100])));
+  assert.equal(used(), before);
+  const kept = hl.scope(() => hl.scope(() => [hl.zeros([100]), hl.zeros([100])])[1]);
+  assert.ok(used() < before + 800);
+  kept.dispose();
+  assert.equal(used(), before);
+});
+
 test('dispose gives the memory back once; `using` and Symbol.dispose do it too', () => {
   const before = used();
   const tensor = hl.zeros([1000]);
