@@ -11,9 +11,9 @@ import { until } from '../../support/wait.js';
 const settings = { ...usualSettings('previous'), width: 16, heads: 2 };
 
 /** A session, and how it is told something: the last message that it posts in answer. */
-function open() {
+function open(start = load) {
   const posted = [];
-  const hear = createSession(load, (message) => posted.push(message));
+  const hear = createSession(start, (message) => posted.push(message));
   let order = 0;
   const tell = async (verb, more = {}) => {
     await hear({ verb, order: ++order, ...more });
@@ -80,6 +80,20 @@ test('a model that is saved is loaded; one that is bad leaves the good one as it
   const loaded = await tell('load', { bytes: saved });
   assert.deepEqual([loaded.steps, loaded.started.settings, loaded.points[0].length], [3, settings, 5]);
   assert.equal((await tell('step')).steps, 4);
+});
+
+test('whatever is started or loaded takes the place of what was there, and no memory is lost', async () => {
+  const hl = await load();
+  const { tell } = open(async () => hl);
+  const begin = async () => {
+    await tell('start', { settings });
+    const { saved } = await tell('save');
+    await tell('load', { bytes: saved });
+  };
+  await begin();
+  const { used } = hl.info.memory;
+  for (let i = 0; i < 3; i++) await begin();
+  assert.ok(hl.info.memory.used <= used, `${used} → ${hl.info.memory.used}`);
 });
 
 test('a layer is given with its inputs and tokens', async () => {

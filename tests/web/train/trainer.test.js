@@ -221,6 +221,12 @@ test('what is saved is loaded into another, and a layer of it can be explored', 
   other.load(tensors, Number(metadata.steps));
   assert.deepEqual(other.validate(), trainer.validate());
   assert.equal(other.steps, 3);
+  // What is loaded takes the place of an earlier state that is shown, and of the one that training would resume.
+  other.step();
+  other.goBack(0);
+  other.load(tensors, Number(metadata.steps));
+  other.resume();
+  assert.deepEqual(other.validate(), trainer.validate());
   const { weights } = other.inspect();
   const { tensors: layer, tokens } = other.layer(0);
   hl.scope(() => {

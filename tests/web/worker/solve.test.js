@@ -148,6 +148,15 @@ test('what a change does not touch is kept, and nothing is lost', async () => {
   assert.equal(hl.info.memory.used, used);
   assert.equal((await solve(change(first, { head: 2, cell: { query: 0, key: 3 } }), solver)).key, key);
   assert.notEqual((await solve(change(first, { mask: 'causal' }), solver)).key, key);
+  const keys = new Set();
+  const changes = [
+    { mask: 'window' },
+    { mask: 'window', window: 5 },
+    { mask: 'padding' },
+    { mask: 'padding', keys: 3 },
+  ];
+  for (const masked of changes) keys.add((await solve(change(first, masked), solver)).key);
+  assert.equal(keys.size, changes.length);
   solver.free();
   assert.ok(hl.info.memory.used < used);
 });
