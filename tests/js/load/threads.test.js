@@ -287,12 +287,6 @@ test('a worker that cannot be made, or fails at once, leaves one thread', async 
   );
 });
 
-test('the stacks of workers that were never made are given back', async () => {
-  const before = `workers.Worker = class { constructor() { throw new Error('not allowed'); } };`;
-  const used = await program('print((await load({ threads: 4 })).info.memory.used)', { before });
-  assert.ok(Number(used) < 4096, `${used} bytes are in use`);
-});
-
 test('when one worker does not start, the others end', async () => {
   const said = await program(
     `await load({ threads: 4 });
