@@ -25,6 +25,18 @@ test('scalars, empty arrays and 32 axes are read and written', () => {
   assert.deepEqual(readNpy(npy(dict("'|b1'", '()'), [1])), { dtype: 'BOOL', shape: [], data: Uint8Array.of(1) });
 });
 
+test('shapes are written as the tuples of Python: of one number with a comma', () => {
+  for (const [shape, tuple] of [
+    [[], '()'],
+    [[3], '(3,)'],
+    [[3, 1], '(3, 1)'],
+  ]) {
+    const file = writeNpy({ data: Float32Array.from(bytes(shape[0] ?? 1)), shape });
+    const header = new TextDecoder('latin1').decode(file.subarray(10, 128));
+    assert.equal(header.trimEnd(), dict("'<f4'", tuple));
+  }
+});
+
 test('data in big-endian order is read', () => {
   assert.deepEqual(readNpy(npy(dict("'>f4'", '(1,)'), [0x3f, 0x80, 0, 0])).data, Float32Array.of(1));
   assert.deepEqual([...readNpy(npy(dict("'>f2'", '(2,)'), [0x3c, 0, 0x7c, 1])).data], [1, NaN]);

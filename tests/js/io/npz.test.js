@@ -54,6 +54,9 @@ test('a file is unpacked to the size that it claims and no further', async () =>
   await rejects(one({ size: 1032 * packed.length + 1 }), /'a.npy' claims \d+ bytes in \d+/);
   await rejects(one({ size: 2 ** 52, wide: true }), /'a.npy' claims 4503599627370496 bytes in/);
   await rejects(readNpz(zip(files()), { maxSize: 1000 }), /the arrays take \d+ bytes, expected at most maxSize = 1000/);
+  const total = files().reduce((sum, file) => sum + file.bytes.length, 0);
+  await rejects(readNpz(zip(files()), { maxSize: total - 1 }), /expected at most maxSize/);
+  assert.equal(Object.keys((await readNpz(zip(files()), { maxSize: total })).tensors).length, 3);
   await assert.rejects(readNpz(zip(files()), { maxSize: -1 }), { code: 'ARGUMENT', parameter: 'maxSize' });
   await assert.rejects(readNpz(zip(files()), { most: 1 }), { code: 'ARGUMENT', parameter: 'most' });
 });
