@@ -147,6 +147,16 @@ test(
   }),
 );
 
+test('dispose() of a result frees every tensor of it', () => {
+  const { used } = hl.info.memory;
+  const x = array([1, 1, 3, 4], 1);
+  const result = hl.attention(x, x, x, { weights: true, scores: 'raw', pastKey: x, pastValue: x });
+  result.dispose();
+  const tensors = Object.values(result);
+  assert.deepEqual([tensors.length, tensors.every(({ disposed }) => disposed)], [5, true]);
+  assert.equal(hl.info.memory.used, used);
+});
+
 test(
   'decoding step by step with a cache equals the whole sequence',
   everywhere((hl) => {

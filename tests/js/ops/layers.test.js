@@ -164,6 +164,7 @@ test('layers refuse what does not fit, name it, and lose nothing', () => {
     );
     refuses(() => embedding.forward([0.5]), 'ARGUMENT', 'labels[0]', /is 0.5/);
     refuses(() => embedding.forward([0, 1, 2]), 'SHAPE', 'labels', /at most 2 in a row: the context is 2/);
+    refuses(() => embedding.forward([0, 1], { offset: 1 }), 'SHAPE', 'labels', /at most 1 in a row/);
     refuses(() => embedding.forward([[[0]]]), 'SHAPE', 'labels', /expected \(T\) or \(B,T\)/);
     refuses(() => embedding.backward([[1, 2]]), 'STATE', undefined, /there is no forward/);
     refuses(() => norm.forward([[1, 2, 3]]), 'SHAPE', 'x', /x has shape \[1,3\], expected \(…,4\)/);

@@ -170,6 +170,22 @@ test(
   }),
 );
 
+test(
+  'layouts of (in, out) hold matrices that are not square',
+  everywhere((hl) => {
+    const options = { embedDim: 6, numHeads: 4, kvHeads: 2, headDim: 5, queryDim: 3, keyDim: 7, valueDim: 2 };
+    const layer = hl.multiHeadAttention({ ...options, seed: 5 });
+    const weights = layer.stateDict();
+    for (const layout of ['keras', 'keras-layer']) {
+      const other = hl.multiHeadAttention({ ...options, seed: 6 }).loadStateDict(layer.stateDict(layout));
+      assert.deepEqual(other.stateDict(), weights, layout);
+    }
+    const { data, shape } = layer.stateDict('keras')['wk.kernel'];
+    assert.deepEqual(shape, [7, 10]);
+    data.forEach((x, i) => assert.equal(x, weights.wk.data[(i % 10) * 7 + Math.floor(i / 10)]));
+  }),
+);
+
 test('a state that does not fit changes nothing', () => {
   const layer = hl.multiHeadAttention({ embedDim: 4, numHeads: 2, seed: 1 });
   const before = layer.stateDict();
