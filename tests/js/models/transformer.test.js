@@ -124,6 +124,18 @@ test(
   }),
 );
 
+test('models of neighbouring seeds have no initial weights in common', () => {
+  hl.scope(() => {
+    const models = [0, 1, 2].map((seed) => hl.transformer({ ...SMALL, layers: 3, mlp: 6, seed }));
+    const matrices = models.flatMap(({ parameters }) =>
+      Object.values(parameters).filter(({ shape }) => shape.length > 1),
+    );
+    // Uniform numbers differ in their bounds: as shares of these they come from one stream.
+    const firsts = matrices.map(({ data, shape: [out, inside] }) => data[0] * Math.sqrt(out + inside));
+    assert.equal(new Set(firsts.map((x) => x.toPrecision(5))).size, matrices.length);
+  });
+});
+
 test('training takes the same steps, bit for bit, in every run and on any number of threads', async () => {
   for (const {
     info: { simd },
