@@ -24,6 +24,8 @@ test('every token of a layout is found where it stands, and nothing beside it', 
         index: s,
       });
     assert.equal(tokenAt(layout, -5, 10, T, S), null);
+    const below = layout.top + (Math.min(T, S) + 0.5) * layout.row;
+    if (T !== S) assert.equal(tokenAt(layout, T < S ? layout.left - 1 : layout.right + 1, below, T, S), null);
     assert.equal(tokenAt(layout, layout.right, layout.height + 20, T, S), null);
   }
 });
