@@ -12,7 +12,7 @@ void tile_visibility(visibility *v, const hl_attention_args *a, uint32_t batch, 
   v->fill = a->fill;
   v->all = !a->bias && !a->mask && !a->key_padding && !a->valid_lens && !a->causal && a->window_left < 0 &&
            a->window_right < 0;
-  /* The rest is not read then: small heads notice what it takes. */
+  /* The rest is not read then, and setting it shows in the time of a small head. */
   if (v->all) return;
   v->mask = some && a->mask ? a->mask + (size_t)batch * m->batch + (size_t)head * m->head : NULL;
   v->bias = some && a->bias ? a->bias + (size_t)batch * b->batch + (size_t)head * b->head : NULL;

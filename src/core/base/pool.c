@@ -17,14 +17,13 @@ void pool_recover(void) {}
 
 #else
 
-/* Less work than this, in multiplications and additions, is done before another thread has noticed (some 15 µs);
- * and waking one that sleeps takes longer still, so that for less than this it is left asleep. */
+/* A job of fewer multiplications and additions than SHARE_LEAST (some 15 µs) is done before a worker could start on it.
+ * Waking a worker takes longer still: for a job below WAKE_LEAST those that sleep are not woken. */
 #define SHARE_LEAST 5e5
 #define WAKE_LEAST 4e6
 
-/* Rounds of looking for work before a worker goes to sleep: about half a millisecond, in which a caller takes its
- * results and brings the next inputs: waking them for every call would cost more. Longer spins gain nothing, and take
- * the processor from others. */
+/* Rounds of looking for work before a worker sleeps: about half a millisecond, so that workers stay awake between the
+ * calls of a loop. Longer spins gain nothing, and take processor time from others. */
 enum { SPIN = 300000 };
 
 /* Rounds of waiting for workers between two calls of pool_watch: some 0.1 ms, beside which the call takes no time. */
@@ -84,7 +83,7 @@ static bool run_chunks(uint32_t worker) {
   return any;
 }
 
-/* Waits until so many chunks are done. Where a worker has died that is never, and pool_watch does not return. */
+/* Waits until so many chunks are done. Where a worker has died they never are: pool_watch throws then. */
 static void join(uint32_t chunks, double work) {
   uint32_t done;
   for (uint64_t round = 1; (done = LOAD(pool.done)) < chunks; round++)

@@ -1,5 +1,4 @@
-/* Fork and join. The pool knows nothing of mathematics; what runs on it knows nothing of threads but that
- * chunks run in any order and several at once, each worker one at a time. */
+/* Fork and join: the chunks of a task run in any order, several at once, one at a time on each worker. */
 #ifndef HL_POOL_H
 #define HL_POOL_H
 

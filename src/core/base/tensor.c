@@ -168,8 +168,8 @@ float *hl_tensor_alloc(double count) {
   return content(line);
 }
 
-/* The line of a live block, or 0: looks only where a header can be, and believes it only if its
- * neighbours agree. */
+/* The line of a live block, or 0: reads only where a header can be, and checks it against the headers before and
+ * after it. */
 static uint32_t block_of(const float *pointer) {
   uintptr_t address = (uintptr_t)pointer, first = (uintptr_t)heap.base + LINE + HEADER;
   if (!heap.base || address < first || (address - first) % LINE != 0) return 0;

@@ -5,7 +5,7 @@
 
 #include "base/simd.h"
 
-/* What online softmax remembers of the keys seen so far, for the eight queries of a panel. */
+/* The state of online softmax after the keys seen so far, for the eight queries of a panel. */
 typedef struct {
   float max[TILE_COLS];
   float sum[TILE_COLS]; /* Σ e^(score − max), or powers of 2 */

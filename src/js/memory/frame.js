@@ -146,7 +146,7 @@ export class Frame {
   }
 
   /**
-   * Reads what the caller hands over, once: getters and proxies may run the caller's code here, and nowhere else. A
+   * Reads an argument of the caller, once: getters and proxies may run the caller's code here, and nowhere else. A
    * call reads all its arguments before it takes the first.
    * @param {TensorLike} value
    * @param {string} parameter

@@ -1,4 +1,4 @@
-// The linear memory of one instance: allocates, copies in, and calls the core. The only file that knows memory.buffer.
+// The linear memory of one instance: allocates, copies in, and calls the core. The only file that reads memory.buffer.
 
 import { STATUS, WORDS } from '../../../dist/abi/abi.js';
 import { HeadlightError } from '../check/errors.js';

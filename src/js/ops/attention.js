@@ -1,4 +1,4 @@
-// attention(): from what the caller hands over to the arguments of the core.
+// attention(): from the caller's arguments to those of the core.
 
 import { ATTENTION as AT, ATTENTION_BACKWARD } from '../../../dist/abi/abi.js';
 import { checkOptions, readNumber } from '../check/arguments.js';

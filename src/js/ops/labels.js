@@ -9,7 +9,7 @@ import { shapeOf, Tensor, viewOf } from '../memory/tensor.js';
 /** @typedef {{ ints: Int32Array, shape: readonly number[] }} Labels */
 
 /**
- * The numbers that the caller hands over, of which toLabels makes integers.
+ * The numbers that the caller gives, of which toLabels makes integers.
  * @param {TensorLike | Source} value
  * @param {string} caller
  * @param {string} [parameter]

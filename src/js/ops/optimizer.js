@@ -100,7 +100,7 @@ class Optimizer {
     /** The learning rate: may be set between steps. */
     this.lr = readNumber(caller, 'lr', lr, NOT_NEGATIVE);
     const found = tensorsOf(caller, 'parameters', parameters, 'parameters');
-    /** What is remembered of each parameter. @type {readonly (readonly Tensor[])[]} */
+    /** The optimizer's state for each parameter. @type {readonly (readonly Tensor[])[]} */
     this.state = memory.frame(caller, (frame) =>
       found.map(({ tensor, name }) => {
         tensor.checkOwner(memory, caller, name);
@@ -185,7 +185,7 @@ class Optimizer {
    */
   update(_memory, _entry, _gradient, _lr) {}
 
-  /** Gives back what is remembered; the parameters stay. */
+  /** Frees the optimizer's state; the parameters stay. */
   dispose() {
     for (const tensors of this.state) for (const tensor of tensors) tensor.dispose();
   }
