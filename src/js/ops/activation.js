@@ -25,7 +25,6 @@ export class Gelu extends Layer {
     /** The options, with every default filled in. */
     this.options = Object.freeze({ approximate });
     Object.freeze(this);
-    Object.freeze(this);
   }
 
   /** @param {TensorLike} x @returns {Tensor} of the same shape */

@@ -53,7 +53,6 @@ export class Embedding extends Layer {
     /** The options, with every default filled in. */
     this.options = Object.freeze({ count, width, context, std, seed });
     Object.freeze(this);
-    Object.freeze(this);
   }
 
   /**

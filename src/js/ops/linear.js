@@ -39,7 +39,6 @@ export class Linear extends Layer {
     /** The options, with every default filled in. */
     this.options = Object.freeze({ in: width, out, bias, seed });
     Object.freeze(this);
-    Object.freeze(this);
   }
 
   /** @param {TensorLike} x (…,in) @returns {Tensor} (…,out) */

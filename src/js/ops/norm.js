@@ -37,7 +37,6 @@ export class Norm extends Layer {
     /** The options, with every default filled in. */
     this.options = Object.freeze({ width, eps, bias });
     Object.freeze(this);
-    Object.freeze(this);
   }
 
   /** @param {TensorLike} x (…,width) @returns {Tensor} of the same shape */
