@@ -138,6 +138,13 @@ verb_bench() {
   "$node" tests/bench/run.js "$@"
 }
 
+#: bench-against  measure it beside another build, whose dist/ is FOLDER; --only NAME, --rounds N
+verb_bench_against() {
+  setup
+  run_make module
+  "$node" tests/bench/against.js "$@"
+}
+
 #: bench-limits  how near it comes to what the processor can do
 verb_bench_limits() {
   setup
