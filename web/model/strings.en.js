@@ -35,7 +35,7 @@ export const strings = {
       'Ten queries attend to twenty keys of another sequence with eight random heads, width 512. They are not trained, so there is no pattern; lower the temperature and each query picks one key.',
     wide: 'Self-attention over five random tokens, width 128, four heads. Change the seed for other numbers.',
     long: 'Up to 4096 positions and twelve constructed heads that compare only positions: some look a fixed number of tokens back, others use so few frequencies that the pattern repeats. Every weight is computed; where a pixel covers several weights it shows the largest. Zoom in to see them one by one.',
-    file: 'Drop, choose or paste files: npy, safetensors or JSON. A single tensor attends to itself; tensors named q, k and v attend to each other; if the files hold the weights of a layer (PyTorch, d2l, Keras, BERT …) the inputs are projected first. Shapes: (T,C), (B,T,C) or (B,H,T,D). Nothing leaves this page.',
+    file: 'Drop, choose or paste files: npy, npz, safetensors or JSON. A single tensor attends to itself; tensors named q, k and v attend to each other; if the files hold the weights of a layer (PyTorch, d2l, Keras, BERT …) the inputs are projected first. Shapes: (T,C), (B,T,C) or (B,H,T,D). Nothing leaves this page.',
   },
   heads: {
     words: [
@@ -112,7 +112,7 @@ export const strings = {
   noFile: 'No file: choose one, or drop it here.',
   fileProblems: {
     lost: (name, message) => `“${name}” could not be opened: ${message}`,
-    unreadable: (name, message) => `“${name}” cannot be read as npy, safetensors or JSON: ${message}`,
+    unreadable: (name, message) => `“${name}” cannot be read as npy, npz, safetensors or JSON: ${message}`,
     ragged: (name) => `“${name}” is not a regular array of numbers: all rows must have the same length.`,
     rank: (name, shape) => `“${name}” has shape ${shape}, expected (T,C), (B,T,C) or (B,H,T,D).`,
     rankForWeights: (name, shape) =>

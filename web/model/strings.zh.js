@@ -33,7 +33,7 @@ export const strings = {
       '十个查询通过八个随机的头看另一条序列的二十个键，宽 512。它们没有训练过，所以没有规律；把温度调低，每个查询就会只选一个键。',
     wide: '五个随机词元上的自注意力，宽 128，四个头。换一个种子就得到别的数字。',
     long: '最多 4096 个位置，十二个构造出来的头，只比较位置：有的固定往回看若干个词元，有的用的频率太少，图案就会重复。每个权重都算出来了；一个像素覆盖多个权重时，显示其中最大的。放大就能逐个查看。',
-    file: '拖放、选择或粘贴文件：npy、safetensors 或 JSON。只有一个张量时它注意自己；名为 q、k、v 的张量互相注意；有层的权重（PyTorch、d2l、Keras、BERT 等）时先做投影。形状可以是 (T,C)、(B,T,C) 或 (B,H,T,D)。内容不会离开本页。',
+    file: '拖放、选择或粘贴文件：npy、npz、safetensors 或 JSON。只有一个张量时它注意自己；名为 q、k、v 的张量互相注意；有层的权重（PyTorch、d2l、Keras、BERT 等）时先做投影。形状可以是 (T,C)、(B,T,C) 或 (B,H,T,D)。内容不会离开本页。',
   },
   heads: {
     words: ['前一个词元', '后一个词元', '自己', '第一个词元', '相同的词', '代词 → 实词', '附近', '全部'],
@@ -96,7 +96,7 @@ export const strings = {
   noFile: '没有文件：请选择一个，或拖放到这里。',
   fileProblems: {
     lost: (name, message) => `无法打开“${name}”：${message}`,
-    unreadable: (name, message) => `无法按 npy、safetensors 或 JSON 读取“${name}”：${message}`,
+    unreadable: (name, message) => `无法按 npy、npz、safetensors 或 JSON 读取“${name}”：${message}`,
     ragged: (name) => `“${name}”不是规则的数字数组：每一行的长度必须相同。`,
     rank: (name, shape) => `“${name}”的形状是 ${shape}，应为 (T,C)、(B,T,C) 或 (B,H,T,D)。`,
     rankForWeights: (name, shape) => `“${name}”的形状是 ${shape}，应为 (T,C) 或 (B,T,C)：有权重时，头由投影产生。`,

@@ -1,10 +1,12 @@
 // Tensors of a visitor's own: from the bytes of files to queries, keys and values that fit each other, and to the
 // weights of a layer where there are some.
 
-import { readNpy, readSafetensors } from '../../src/js/io/formats.js';
+import { readNpy, readNpz, readSafetensors } from '../../src/js/io/formats.js';
 import { MOST_HEADS } from './examples.js';
 
 /** @import { Given, Tensor } from './types.js' */
+
+/** @typedef {{ name: string, bytes: Uint8Array, tensors?: Record<string, AnyTensor> }} Source tensors: of an archive */
 
 /** More tokens than this the page does not draw. */
 export const MOST_TOKENS = 4096;
@@ -44,12 +46,35 @@ function fromJson(name, value) {
   return { data, shape };
 }
 
+/** @param {string} name @param {unknown} error */
+const unreadable = (name, error) =>
+  new TensorProblem('unreadable', name, error instanceof Error ? error.message : String(error));
+
+/**
+ * Archives are unpacked, which is not done at once; other files stay as they are.
+ * @param {readonly Source[]} sources
+ * @returns {Promise<Source[]>}
+ */
+export function unpackSources(sources) {
+  return Promise.all(
+    sources.map(async (source) => {
+      if (!String.fromCharCode(...source.bytes.subarray(0, 2)).startsWith('PK')) return source;
+      try {
+        return { ...source, tensors: (await readNpz(source.bytes)).tensors };
+      } catch (error) {
+        throw unreadable(source.name, error);
+      }
+    }),
+  );
+}
+
 /**
  * Every tensor in a file by its name, and the texts beside them. A file of one array gives it its own name.
- * @param {{ name: string, bytes: Uint8Array }} file
+ * @param {Source} file
  * @returns {{ tensors: Record<string, AnyTensor>, metadata: Record<string, string> }}
  */
-function readFile({ name, bytes }) {
+function readFile({ name, bytes, tensors }) {
+  if (tensors) return { tensors, metadata: {} };
   const start = String.fromCharCode(...bytes.subarray(0, 6));
   const stem = name.replace(/\.[^.]*$/, '') || 'x';
   try {
@@ -63,7 +88,7 @@ function readFile({ name, bytes }) {
     };
   } catch (error) {
     if (error instanceof TensorProblem) throw error;
-    throw new TensorProblem('unreadable', name, error instanceof Error ? error.message : String(error));
+    throw unreadable(name, error);
   }
 }
 
@@ -121,7 +146,7 @@ function tokensIn(text, count) {
 }
 
 /**
- * @param {{ name: string, bytes: Uint8Array }[]} sources npy, safetensors or JSON files
+ * @param {readonly Source[]} sources npy, safetensors or JSON files, and npz archives that are unpacked
  * @returns {Given} tensors (B,N,C), or (B,H,N,D); weights by the names of their library
  */
 export function readTensors(sources) {

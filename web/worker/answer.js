@@ -8,7 +8,7 @@ import { links } from '../model/links.js';
 import { makeScale, makeSignedScale } from '../model/scale.js';
 import { largest, shrink } from '../model/shrink.js';
 import { LINES, regionOf } from '../model/state.js';
-import { readTensors, TensorProblem } from '../model/tensors.js';
+import { readTensors, TensorProblem, unpackSources } from '../model/tensors.js';
 import { createSolver, TURN } from './solve.js';
 import { spareThreads } from './spare.js';
 
@@ -237,7 +237,7 @@ export function createAnswerer(load, learnedModel, post) {
       };
     },
     async open({ sources, pinned }) {
-      const given = readTensors(sources);
+      const given = readTensors(await unpackSources(sources));
       const id = 1 + Math.max(0, ...files.keys());
       for (const old of files.keys()) if (old !== pinned?.file) files.delete(old);
       files.set(id, { ...given, id });

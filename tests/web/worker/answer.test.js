@@ -7,6 +7,7 @@ import { load } from 'headlight';
 import { writeNpy } from 'headlight/formats';
 import { change, initialState } from '../../../web/model/state.js';
 import { createAnswerer } from '../../../web/worker/answer.js';
+import { zip } from '../../support/files.js';
 
 const bytes = readFileSync(new URL('../../../web/train/learned.safetensors', import.meta.url));
 const WANTED = { large: { rows: 64, columns: 64 }, small: 20, compare: 'none', table: false, statistics: false };
@@ -98,6 +99,20 @@ test('a file stays as long as it is the newest or pinned', async () => {
   assert.equal(names(await show({ example: 'file', file: third.id })).length, 5);
   const { problem } = await ask('open', { sources: [{ name: 'x.json', bytes: new Uint8Array([91]) }], pinned: null });
   assert.equal(problem.code, 'unreadable');
+});
+
+test('an npz archive opens as its arrays, and a zip of other files is refused by name', async () => {
+  const { ask, show } = open();
+  const [{ bytes }] = own();
+  const { given } = await ask('open', { sources: [{ name: 'a.npz', bytes: zip([{ name: 'q.npy', bytes }]) }] });
+  assert.equal(given.heads, 2);
+  const shown = await show({ example: 'file', file: given.id });
+  const alone = await ask('open', { sources: own() });
+  assert.deepEqual(shown.parts.picture, (await show({ example: 'file', file: alone.given.id })).parts.picture);
+  const checkpoint = zip([{ name: 'model/data.pkl', bytes }]);
+  const { problem } = await ask('open', { sources: [{ name: 'model.zip', bytes: checkpoint }] });
+  assert.deepEqual([problem.code, problem.values[0]], ['unreadable', 'model.zip']);
+  assert.match(problem.values[1], /PyTorch checkpoint/);
 });
 
 test('a difference is the weights now less those pinned, in every head; another shape has none', async () => {
