@@ -400,14 +400,15 @@ test('where there is less shared memory than was asked for, less is taken, and n
 });
 
 /**
- * Between an instance and its worker stands another, which can end it while the instance computes. The clock runs 200
- * times as fast: a worker is given up for lost within a fraction of a second.
+ * Between an instance and its worker stands another, which can end it while the instance computes, and ends with it.
+ * The clock runs 200 times as fast: a worker is given up for lost within a fraction of a second.
  */
 const KILLABLE = `
   const manager = \`
     const { Worker, parentPort, workerData } = require('node:worker_threads');
     const worker = new Worker(workerData.code, { eval: true, execArgv: [], workerData: workerData.post });
     worker.on('error', () => {});
+    worker.on('exit', () => process.exit());
     worker.on('message', (message) => parentPort.postMessage(message));
     parentPort.on('message', (after) => setTimeout(() => worker.terminate(), after));
   \`;
