@@ -75,6 +75,8 @@ static void scores(const attention_tile *t, span keys) {
 /* How many of what is left a low tile takes. */
 static size_t rows_of(size_t left) { return left < TILE_ROWS ? left : 4; }
 
+static bool is_narrow(const attention_tile *t) { return t->args->value_width < TILE_COLS; }
+
 /* Narrow values: their columns are the rows of a tile, and the queries its columns. */
 static void narrow_values(const attention_tile *t, uint32_t panel, const float *weights, const float *value,
                           size_t keys, bool add) {
@@ -132,7 +134,7 @@ static bool multiply_output(const attention_tile *t, uint32_t panel, const float
 
 static void values(const attention_tile *t, span keys, const float (*factor)[TILE_COLS]) {
   const hl_attention_args *a = t->args;
-  const bool narrow = a->value_width < TILE_COLS;
+  const bool narrow = is_narrow(t);
   for (uint32_t p = 0; p < tile_panels(t); p++) {
     if (factor && narrow) panel_scale(panel_heads(t, p), a->value_width, factor[p]);
     else if (factor) multiply_output(t, p, factor[p]);
@@ -142,15 +144,14 @@ static void values(const attention_tile *t, span keys, const float (*factor)[TIL
       const float *value = t->values + (size_t)from * a->value_stride.row;
       (narrow ? narrow_values : wide_values)(t, p, weights, value, count, factor || from > keys.from);
     }
-    if (narrow)
-      panel_store(tile_to(t, p), a->output_stride.row, panel_heads(t, p), a->value_width, panel_queries(t, p));
   }
 }
 
 static void no_queries(const attention_tile *t) { (void)t; }
 
-/* The values have gone to the output already. */
+/* Wide values have gone to the output already. */
 static bool output(const attention_tile *t, uint32_t panel, const float *factor) {
+  if (is_narrow(t)) return tile_output(t, panel, factor);
   return factor && multiply_output(t, panel, factor);
 }
 
