@@ -146,6 +146,16 @@ HL_EXPORT hl_status hl_cache_append(float *present, const float *past, const flo
                                     uint32_t kv_heads, uint32_t past_keys, uint32_t keys, uint32_t width,
                                     uint32_t fresh_batch_stride, uint32_t fresh_head_stride, uint32_t fresh_row_stride);
 
+/* A cache of constant size, (B,G,capacity,width): its rows first..first + rows − 1 become fresh (B,G,rows,width, by its
+ * stride), as float32; or with half 1 as float16, rounded to the nearest, to the even one of two, beyond 65504 to
+ * infinity. */
+HL_EXPORT hl_status hl_cache_store(void *cache, const float *fresh, uint32_t batch, uint32_t kv_heads, uint32_t first,
+                                   uint32_t rows, uint32_t capacity, uint32_t width, uint32_t fresh_batch_stride,
+                                   uint32_t fresh_head_stride, uint32_t fresh_row_stride, uint32_t half);
+/* rows_out (B,G,rows,width) = rows 0..rows − 1 of a cache in float16. */
+HL_EXPORT hl_status hl_cache_load(float *rows_out, const void *cache, uint32_t batch, uint32_t kv_heads, uint32_t rows,
+                                  uint32_t capacity, uint32_t width);
+
 /* ---- linear layer ------------------------------------------------------------------------------------ */
 
 /* y(rows, out) = x(rows, in) · weight(out, in)ᵀ + bias(out); the bias may be NULL. */
@@ -171,6 +181,13 @@ HL_EXPORT hl_status hl_weight_pack(float *packed, const float *weight, uint32_t 
  * machine it was made on. A row or channel that is not finite gives NaN. */
 HL_EXPORT double hl_weight_quantized_size(uint32_t out, uint32_t in);
 HL_EXPORT hl_status hl_weight_quantize(float *packed, const float *weight, uint32_t out, uint32_t in);
+
+/* y(rows, out) = x(rows, in) · weightᵀ + bias(out) with a weight as hl_weight_quantize makes it; bias may be NULL. */
+HL_EXPORT hl_status hl_linear_quantized(float *y, const float *x, const float *quantized, const float *bias,
+                                        uint32_t rows, uint32_t out, uint32_t in);
+/* output (count, in): row labels[i] of such a weight as floats. A label that is no row of it is HL_BAD_ARGUMENT. */
+HL_EXPORT hl_status hl_weight_rows(float *output, const float *quantized, const int32_t *labels, uint32_t count,
+                                   uint32_t out, uint32_t in);
 
 typedef struct hl_multihead_args {
   /* output (B,T,C), weights, scores, visibility, sizes and numbers as above; value_width is width.
@@ -251,14 +268,47 @@ HL_EXPORT hl_status hl_norm_backward(float *dx, float *d_weight, float *d_bias, 
                                      const float *mean, const float *rstd, const float *weight, uint32_t rows,
                                      uint32_t width);
 
-typedef enum hl_gelu {
-  HL_GELU_EXACT = 0, /* x · Φ(x), Φ the normal distribution */
-  HL_GELU_TANH = 1,  /* x · ½ (1 + tanh(√(2/π) (x + 0.044715 x³))) */
-} hl_gelu;
+typedef enum hl_activation {
+  HL_ACTIVATION_GELU = 0,       /* x · Φ(x), Φ the normal distribution */
+  HL_ACTIVATION_GELU_TANH = 1,  /* x · ½ (1 + tanh(√(2/π) (x + 0.044715 x³))) */
+  HL_ACTIVATION_QUICK_GELU = 2, /* x · σ(1.702 x), σ(x) = 1 / (1 + e⁻ˣ) */
+  HL_ACTIVATION_RELU = 3,       /* max(x, 0); its slope at 0 is 0 */
+  HL_ACTIVATION_SILU = 4,       /* x · σ(x) */
+  HL_ACTIVATION_TANH = 5,
+} hl_activation;
 
-/* Within 2e−7 · max(1, |x|), the gradient within 3e−7. output may be x; dx may be d_output or x. */
-HL_EXPORT hl_status hl_gelu_forward(float *output, const float *x, uint32_t count, uint32_t form);
-HL_EXPORT hl_status hl_gelu_backward(float *dx, const float *d_output, const float *x, uint32_t count, uint32_t form);
+/* Within 2e−7 · max(1, |x|), the gradient within 3e−7; tanh within 4e−7. output may be x; dx may be d_output or x. */
+HL_EXPORT hl_status hl_activation_forward(float *output, const float *x, uint32_t count, uint32_t kind);
+HL_EXPORT hl_status hl_activation_backward(float *dx, const float *d_output, const float *x, uint32_t count,
+                                           uint32_t kind);
+
+/* output = activation(gate) · up. output may be gate or up; d_gate may be gate, d_up may be up. */
+HL_EXPORT hl_status hl_gated_forward(float *output, const float *gate, const float *up, uint32_t count, uint32_t kind);
+HL_EXPORT hl_status hl_gated_backward(float *d_gate, float *d_up, const float *d_output, const float *gate,
+                                      const float *up, uint32_t count, uint32_t kind);
+
+/* output = cap · tanh(x / cap), cap > 0; it may be x. Backward goes by the output, dx may be d_output or output:
+ * dx = d_output · (1 − (output / cap)²). */
+HL_EXPORT hl_status hl_softcap_forward(float *output, const float *x, uint32_t count, float cap);
+HL_EXPORT hl_status hl_softcap_backward(float *dx, const float *d_output, const float *output, uint32_t count,
+                                        float cap);
+
+/* Rotary positions. x and output are (B,heads,rows,width), both by the same strides; output may be x. The row at
+ * positions (B,rows) of table (count, 2, rotated/2) has its cosines, then its sines; a position that is no row of the
+ * table is HL_BAD_ARGUMENT. Each pair (a, b) of elements becomes (a·cos − b·sin, b·cos + a·sin): element n and
+ * n + rotated/2, or with neighbours 1 elements 2n and 2n + 1. Elements from `rotated`, which is even, on are copied.
+ * With reverse 1 the sine has the other sign: the gradient. */
+HL_EXPORT hl_status hl_rotary(float *output, const float *x, const float *table, const int32_t *positions,
+                              uint32_t batch, uint32_t heads, uint32_t rows, uint32_t width, uint32_t rotated,
+                              uint32_t count, uint32_t neighbours, uint32_t reverse, uint32_t batch_stride,
+                              uint32_t head_stride, uint32_t row_stride);
+
+/* Relative positions in buckets: bias (H,T,S) [h][t][s] = table[bucket[s − t + T − 1]][h], table (buckets,H), bucket
+ * (T + S − 1). A bucket that is no row of the table is HL_BAD_ARGUMENT. Backward: d_table += the sums of d_bias. */
+HL_EXPORT hl_status hl_relative_forward(float *bias, const float *table, const int32_t *bucket, uint32_t buckets,
+                                        uint32_t heads, uint32_t queries, uint32_t keys);
+HL_EXPORT hl_status hl_relative_backward(float *d_table, const float *d_bias, const int32_t *bucket, uint32_t buckets,
+                                         uint32_t heads, uint32_t queries, uint32_t keys);
 
 /* sum = a + b; it may be either of them. */
 HL_EXPORT hl_status hl_add(float *sum, const float *a, const float *b, uint32_t count);

@@ -91,9 +91,9 @@ function reportRatio(peak, what, run, than) {
 function product(k, [M, N, K]) {
   const packed = k.block(N * K);
   k.core.gemm_pack_rows(packed.at, 8, k.block(numbers(N * K)).at, K, N, K, 1);
-  const args = k.block(5);
-  const words = [k.block(M * N).at, packed.at, k.block(N).at, N, 0];
-  new Uint32Array(k.core.memory.buffer, args.at, 5).set(words);
+  const args = k.block(6);
+  const words = [k.block(M * N).at, packed.at, k.block(N).at, N, 0, 0];
+  new Uint32Array(k.core.memory.buffer, args.at, 6).set(words);
   const [x, workspace] = [k.block(numbers(M * K)).at, k.block(k.core.linear_workspace(M, K)).at];
   return () => k.core.linear(args.at, 1, 0, x, M, K, workspace);
 }

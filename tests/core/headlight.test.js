@@ -295,13 +295,51 @@ const PLAIN = {
     [6, 3, 3, 6, 6, 2, 2, 3],
     [2, 3],
   ],
-  hl_gelu_forward: [
+  hl_activation_forward: [
     [9, 9],
     [9, 1],
   ],
-  hl_gelu_backward: [
+  hl_activation_backward: [
     [9, 9, 9],
     [9, 1],
+  ],
+  hl_gated_forward: [
+    [9, 9, 9],
+    [9, 1],
+  ],
+  hl_gated_backward: [
+    [9, 9, 9, 9, 9],
+    [9, 1],
+  ],
+  hl_softcap_forward: [[9, 9], [9], [2]],
+  hl_softcap_backward: [[9, 9, 9], [9], [2]],
+  hl_rotary: [
+    [72, 72, 8, 'labels'],
+    [2, 3, 2, 6, 4, 2, 1, 0, 36, 12, 6],
+  ],
+  hl_relative_forward: [
+    [12, 4, 'labels'],
+    [2, 2, 2, 3],
+  ],
+  hl_relative_backward: [
+    [4, 12, 'labels'],
+    [2, 2, 2, 3],
+  ],
+  hl_linear_quantized: [
+    [6, 8, 100, 3],
+    [2, 3, 4],
+  ],
+  hl_weight_rows: [
+    [16, 100, 'labels'],
+    [4, 3, 4],
+  ],
+  hl_cache_store: [
+    [48, 16],
+    [2, 2, 1, 2, 6, 2, 8, 4, 2, 0],
+  ],
+  hl_cache_load: [
+    [16, 24],
+    [2, 2, 2, 6, 2],
   ],
   hl_add: [[9, 9, 9], [9]],
   hl_cross_entropy: [

@@ -336,12 +336,12 @@ static int32_t *labels_below(size_t n, uint32_t below) {
   return x;
 }
 
-/* Several steps together: what an embedding gives is normalised, goes through gelu and into a loss, and back. */
+/* Several steps together: what an embedding gives is normalised, activated, and goes into a loss; and back. */
 static void random_layers(void) {
   uint32_t B = 1 + random_below(3), T = some_size(), C = 1 + random_below(90), count = 1 + random_below(9),
            first = random_below(3), N = B * T;
   int biased = coin(), centred = coin(), placed = coin();
-  uint32_t form = (uint32_t)coin();
+  uint32_t kind = random_below(HL_ACTIVATION_TANH + 1);
   float *table = floats((size_t)count * C), *position = floats((size_t)(first + T) * C), *weight = floats(C),
         *bias = floats(C);
   float *d_table = floats((size_t)count * C), *d_position = floats((size_t)(first + T) * C), *d_weight = floats(C),
@@ -352,7 +352,7 @@ static void random_layers(void) {
   hl_loss loss;
   hl_status status = hl_embedding_forward(x, table, placed ? position : NULL, labels, B, T, C, count, first);
   status |= hl_norm_forward(normal, centred ? mean : NULL, rstd, x, weight, biased ? bias : NULL, N, C, 1e-5f);
-  status |= hl_gelu_forward(y, normal, N * C, form);
+  status |= hl_activation_forward(y, normal, N * C, kind);
   if (coin()) target[0] = -100;
   status |= hl_cross_entropy(&loss, coin() ? y : NULL, losses, best, y, target, N, C, coin() ? 0.1f : 0, -100);
   double sum = 0, squares = 0;
@@ -360,7 +360,7 @@ static void random_layers(void) {
   for (uint32_t c = 0; c < C; c++) squares += pow(x[c] - (centred ? sum / C : 0), 2);
   if (C > 1) near("rstd", rstd[0] * sqrt(squares / C + 1e-5), 1);
   if (!(loss.loss >= 0) || loss.correct > loss.counted) fail("loss", loss.loss, 0);
-  status |= hl_gelu_backward(y, y, normal, N * C, form);
+  status |= hl_activation_backward(y, y, normal, N * C, kind);
   status |= hl_norm_backward(normal, d_weight, biased ? d_bias : NULL, y, x, centred ? mean : NULL, rstd, weight, N, C);
   status |= hl_embedding_backward(d_table, placed ? d_position : NULL, normal, labels, B, T, C, count, first);
   status |= hl_add(x, x, normal, N * C);
@@ -389,6 +389,110 @@ static void random_step(void) {
   if (hl_scale(g, n, 0.5f) != HL_OK) fail("status of scaling", 1, 0);
   near("scaled", hl_square_sum(g, n), squares / 4);
   free(p), free(m), free(v), free(g);
+}
+
+/* ---- rotary and relative positions, the cache, weights as they lie and in int8 */
+
+static void random_rotary(void) {
+  uint32_t B = 1 + random_below(3), H = 1 + random_below(3), T = some_size(), D = 1 + random_below(40),
+           half = random_below(D / 2 + 1), count = 1 + random_below(9), neighbours = (uint32_t)coin(),
+           reverse = (uint32_t)coin();
+  float *x = floats((size_t)B * H * T * D), *y = floats((size_t)B * H * T * D),
+        *table = floats((size_t)count * 2 * half), *to = coin() ? x : y;
+  float *before = exactly((size_t)B * H * T * D * sizeof *before);
+  memcpy(before, x, (size_t)B * H * T * D * sizeof *before);
+  int32_t *positions = labels_below((size_t)B * T, count);
+  const hl_stride s = coin() ? (hl_stride){H * T * D, T * D, D} : (hl_stride){T * H * D, D, H * D};
+  hl_status status =
+      hl_rotary(to, x, table, positions, B, H, T, D, 2 * half, count, neighbours, reverse, s.batch, s.head, s.row);
+  if (status != HL_OK) fail("status of rotary", status, 0);
+  for (uint32_t i = 0; i < B * H * T; i++) {
+    const uint32_t b = i / T / H, h = i / T % H, t = i % T;
+    const size_t at = b * s.batch + h * s.head + t * s.row;
+    const float *angles = table + (size_t)positions[b * T + t] * 2 * half;
+    for (uint32_t n = 0; n < half; n++) {
+      const uint32_t first = neighbours ? 2 * n : n, second = neighbours ? first + 1 : n + half;
+      const double a = before[at + first], c = before[at + second],
+                   sine = reverse ? -angles[half + n] : angles[half + n];
+      near("turned", to[at + first], a * angles[n] - c * sine);
+      near("turned", to[at + second], c * angles[n] + a * sine);
+    }
+    for (uint32_t n = 2 * half; n < D; n++) near("copied", to[at + n], before[at + n]);
+  }
+  free(x), free(y), free(table), free(before), free(positions);
+}
+
+static void random_relative(void) {
+  uint32_t buckets = 1 + random_below(9), H = 1 + random_below(4), T = some_size(), S = some_size();
+  float *table = floats(buckets * H), *bias = floats((size_t)H * T * S), *d_table = floats(buckets * H);
+  double *sums = zeros(buckets * H);
+  int32_t *bucket = labels_below(T + S - 1, buckets);
+  for (uint32_t i = 0; i < buckets * H; i++) sums[i] = d_table[i];
+  if (hl_relative_forward(bias, table, bucket, buckets, H, T, S) != HL_OK) fail("status of relative", 1, 0);
+  for (uint32_t i = 0; i < H * T * S; i++) {
+    const uint32_t at = (uint32_t)bucket[i % S + T - 1 - i / S % T] * H + i / S / T;
+    if (bias[i] != table[at]) fail("relative bias", bias[i], table[at]);
+    sums[at] += bias[i];
+  }
+  if (hl_relative_backward(d_table, bias, bucket, buckets, H, T, S) != HL_OK) fail("status of its gradient", 1, 0);
+  for (uint32_t i = 0; i < buckets * H; i++) near("d_table", d_table[i], sums[i]);
+  free(table), free(bias), free(d_table), free(sums), free(bucket);
+}
+
+static void random_cache(void) {
+  uint32_t B = 1 + random_below(3), G = 1 + random_below(3), first = random_below(5), rows = random_below(9),
+           capacity = first + rows + random_below(3), D = 1 + random_below(20), half = (uint32_t)coin();
+  size_t cells = (size_t)B * G * capacity * D;
+  float *fresh = floats((size_t)B * G * rows * D), *wide = floats((size_t)B * G * (first + rows) * D);
+  uint8_t *cache = exactly(cells * (half ? 2 : 4));
+  memset(cache, 0, cells * (half ? 2 : 4));
+  hl_status status = hl_cache_store(cache, fresh, B, G, first, rows, capacity, D, G * rows * D, rows * D, D, half);
+  if (half) status |= hl_cache_load(wide, cache, B, G, first + rows, capacity, D);
+  if (status != HL_OK) fail("status of the cache", status, 0);
+  for (size_t i = 0; i < (size_t)B * G * rows * D; i++) {
+    const size_t head = i / D / rows, row = first + i / D % rows;
+    const double got = half ? wide[(head * (first + rows) + row) * D + i % D]
+                            : ((float *)(void *)cache)[(head * capacity + row) * D + i % D];
+    if (fabs(got - fresh[i]) > (half ? fabs(fresh[i]) / 2048 : 0)) fail("cached", got, fresh[i]);
+  }
+  free(fresh), free(wide), free(cache);
+}
+
+static void random_product(void) {
+  uint32_t rows = coin() ? 1 + random_below(5) : some_size(), out = some_size(), in = some_size();
+  float *x = floats((size_t)rows * in), *w = floats((size_t)out * in), *bias = floats(out),
+        *y = floats((size_t)rows * out), *one = floats(in);
+  double *expected = linear_reference(x, w, bias, rows, out, in);
+  if (hl_linear_forward(y, x, w, bias, rows, out, in) != HL_OK) fail("status of linear", 1, 0);
+  for (size_t i = 0; i < (size_t)rows * out; i++) near("y", y[i], expected[i]);
+  float *rounded = packed(w, out, in, 1);
+  int32_t label = (int32_t)random_below(out);
+  if (hl_weight_rows(one, rounded, &label, 1, out, in) != HL_OK ||
+      hl_linear_quantized(y, x, rounded, bias, rows, out, in) != HL_OK)
+    fail("status of int8", 1, 0);
+  for (uint32_t k = 0; k < in; k++) {
+    if (fabs(one[k] - w[(size_t)label * in + k]) > 2.0 / 500) fail("a row of int8", one[k], w[label * in + k]);
+  }
+  for (size_t i = 0; i < (size_t)rows * out; i++) {
+    if (fabs(y[i] - expected[i]) > 2 * 2 * in / 127.0) fail("int8 product", y[i], expected[i]);
+  }
+  free(x), free(w), free(bias), free(y), free(one), free(expected), free(rounded);
+}
+
+static void random_gate(void) {
+  uint32_t n = random_below(coin() ? 20 : 9000), kind = random_below(HL_ACTIVATION_TANH + 1);
+  float *gate = floats(n), *up = floats(n), *value = floats(n), *y = floats(n), *d = floats(n), *capped = floats(n);
+  hl_status status = hl_activation_forward(value, gate, n, kind);
+  status |= hl_gated_forward(y, gate, up, n, kind);
+  for (uint32_t i = 0; i < n; i++) near("gated", y[i], (double)value[i] * up[i]);
+  memcpy(y, up, n * sizeof *y);
+  status |= hl_gated_backward(gate, up, d, gate, up, n, kind);
+  for (uint32_t i = 0; i < n; i++) near("d_up", up[i], (double)value[i] * d[i]);
+  status |= hl_softcap_forward(capped, y, n, 1.5f);
+  for (uint32_t i = 0; i < n; i++) near("capped", capped[i], 1.5 * tanh(y[i] / 1.5));
+  status |= hl_softcap_backward(d, d, capped, n, 1.5f);
+  if (status != HL_OK) fail("status of gates", status, 0);
+  free(gate), free(up), free(value), free(y), free(d), free(capped);
 }
 
 /* ---- nothing at all: sizes of 0, and NULL for what is empty */
@@ -421,9 +525,24 @@ static void empty_plain_calls(void) {
   expect("its gradient", hl_norm_backward(NULL, bias, NULL, NULL, NULL, NULL, NULL, bias, 0, 3), HL_OK);
   expect("a norm of width 0", hl_norm_forward(NULL, NULL, losses, NULL, NULL, NULL, 2, 0, 0), HL_OK);
   expect("its gradient", hl_norm_backward(NULL, NULL, NULL, NULL, NULL, NULL, losses, NULL, 2, 0), HL_OK);
-  expect("gelu", hl_gelu_forward(NULL, NULL, 0, 1), HL_OK);
-  expect("its gradient", hl_gelu_backward(NULL, NULL, NULL, 0, 1), HL_OK);
-  expect("a gradient that is read", hl_gelu_backward(y, NULL, y, 6, 1), HL_BAD_SHAPE);
+  expect("gelu", hl_activation_forward(NULL, NULL, 0, 1), HL_OK);
+  expect("its gradient", hl_activation_backward(NULL, NULL, NULL, 0, 1), HL_OK);
+  expect("a gradient that is read", hl_activation_backward(y, NULL, y, 6, 1), HL_BAD_SHAPE);
+  expect("a gate", hl_gated_forward(NULL, NULL, NULL, 0, 1), HL_OK);
+  expect("its gradients", hl_gated_backward(NULL, NULL, NULL, NULL, NULL, 0, 1), HL_OK);
+  expect("a gate that is read", hl_gated_forward(y, NULL, y, 6, 1), HL_BAD_SHAPE);
+  expect("a softcap", hl_softcap_forward(NULL, NULL, 0, 1), HL_OK);
+  expect("its gradient", hl_softcap_backward(NULL, NULL, NULL, 0, 1), HL_OK);
+  expect("turning no rows", hl_rotary(NULL, NULL, NULL, NULL, 2, 2, 0, 4, 4, 0, 0, 0, 7, 7, 7), HL_OK);
+  expect("turning width 0", hl_rotary(NULL, NULL, NULL, best, 1, 2, 2, 0, 0, 1, 1, 1, 7, 7, 7), HL_OK);
+  expect("turning no heads", hl_rotary(NULL, NULL, zeros, best, 1, 0, 2, 2, 2, 1, 1, 1, 7, 7, 7), HL_OK);
+  expect("relative positions of no queries", hl_relative_forward(NULL, NULL, NULL, 0, 2, 0, 3), HL_OK);
+  expect("and of no keys", hl_relative_backward(NULL, NULL, NULL, 0, 2, 3, 0), HL_OK);
+  expect("and of nothing", hl_relative_backward(NULL, NULL, NULL, 0, 0, 0, 0), HL_OK);
+  expect("and of no heads", hl_relative_forward(NULL, NULL, NULL, 3, 0, 2, 2), HL_OK);
+  expect("an int8 product of no rows", hl_linear_quantized(NULL, NULL, y, NULL, 0, 1, 1), HL_OK);
+  expect("and of no columns", hl_linear_quantized(NULL, bias, NULL, NULL, 1, 0, 3), HL_OK);
+  expect("no rows of a weight", hl_weight_rows(NULL, NULL, NULL, 0, 0, 3), HL_OK);
   expect("a sum", hl_add(NULL, NULL, NULL, 0), HL_OK);
   expect("no classes", hl_cross_entropy(&loss, NULL, losses, best, NULL, labels, 2, 0, 0, -1), HL_OK);
   if (best[0] != -1 || losses[0] != 0) fail("the best of no classes", best[0], -1);
@@ -435,6 +554,11 @@ static void empty_plain_calls(void) {
   expect("a cache", hl_cache_append(NULL, NULL, NULL, 2, 2, 0, 0, 3, 7, 7, 7), HL_OK);
   expect("a cache of width 0", hl_cache_append(NULL, NULL, NULL, 2, 2, 3, 4, 0, 7, 7, 7), HL_OK);
   expect("no past", hl_cache_append(y, NULL, zeros, 1, 1, 0, 2, 3, 6, 6, 3), HL_OK);
+  expect("storing nothing", hl_cache_store(NULL, NULL, 2, 2, 0, 0, 0, 3, 7, 7, 7, 1), HL_OK);
+  expect("storing no rows", hl_cache_store(y, NULL, 1, 1, 2, 0, 2, 3, 7, 7, 7, 0), HL_OK);
+  expect("storing width 0", hl_cache_store(NULL, NULL, 1, 1, 1, 1, 2, 0, 7, 7, 7, 1), HL_OK);
+  expect("loading nothing", hl_cache_load(NULL, NULL, 2, 2, 0, 0, 3), HL_OK);
+  expect("loading no rows", hl_cache_load(NULL, y, 1, 1, 0, 2, 3), HL_OK);
   expect("nothing fresh", hl_cache_append(y, zeros, NULL, 1, 1, 2, 0, 3, 6, 6, 3), HL_OK);
 }
 
@@ -611,6 +735,11 @@ int main(void) {
   for (int i = 0; i < 400; i++) random_int8();
   for (int i = 0; i < 300; i++) random_layers();
   for (int i = 0; i < 200; i++) random_step();
+  for (int i = 0; i < 200; i++) random_rotary();
+  for (int i = 0; i < 100; i++) random_relative();
+  for (int i = 0; i < 200; i++) random_cache();
+  for (int i = 0; i < 100; i++) random_product();
+  for (int i = 0; i < 100; i++) random_gate();
   if (hl_memory_used() != 0) fail("memory in use at the end", hl_memory_used(), 0);
   puts("ok");
   return 0;

@@ -244,13 +244,13 @@ describe('the package', () => {
     checkBoth(await openPage(file('webpack')));
   });
 
-  test('each binary is under 68 KiB, 30 KiB compressed, and imports only memory and a watch', async () => {
+  test('each binary is under 96 KiB, 42 KiB compressed, and imports only memory and a watch', async () => {
     for (const flavour of ['simd128', 'relaxed', 'simd128-threads', 'relaxed-threads']) {
       const path = file(`node_modules/headlight/dist/headlight.${flavour}.wasm`);
       const bytes = readFileSync(path);
-      assert.ok(bytes.length <= 68 * 1024, `${flavour}: ${bytes.length} bytes`);
+      assert.ok(bytes.length <= 96 * 1024, `${flavour}: ${bytes.length} bytes`);
       assert.ok(
-        gzipSync(bytes, { level: 9 }).length < 30 * 1024,
+        gzipSync(bytes, { level: 9 }).length < 42 * 1024,
         `${flavour}: ${gzipSync(bytes).length} bytes compressed`,
       );
       const { stdout } = await run(newerNode, [

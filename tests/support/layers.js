@@ -44,6 +44,31 @@ function normalShare(x) {
 export const gelu = (x, form) =>
   form === 'tanh' ? (x * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3)))) / 2 : x * normalShare(x);
 
+const logistic = (x) => 1 / (1 + Math.exp(-x));
+
+/** By the names of the core. */
+export const activation = {
+  GELU: (x) => gelu(x, 'none'),
+  GELU_TANH: (x) => gelu(x, 'tanh'),
+  QUICK_GELU: (x) => x * logistic(1.702 * x),
+  RELU: (x) => Math.max(x, 0),
+  SILU: (x) => x * logistic(x),
+  TANH: Math.tanh,
+};
+
+/** A row whose pairs are turned by angles. */
+export function rotary(row, angles, { neighbours = false, reverse = false } = {}) {
+  const turned = Array.from(row);
+  const half = angles.length;
+  angles.forEach((angle, n) => {
+    const [i, j] = neighbours ? [2 * n, 2 * n + 1] : [n, n + half];
+    const [cosine, sine] = [Math.cos(angle), Math.sin(reverse ? -angle : angle)];
+    turned[i] = row[i] * cosine - row[j] * sine;
+    turned[j] = row[j] * cosine + row[i] * sine;
+  });
+  return turned;
+}
+
 /** The loss of every row, and their mean over the counted ones. */
 export function crossEntropy(logits, labels, { smoothing = 0, ignore = -100 } = {}) {
   const classes = labels.length ? logits.length / labels.length : 0;

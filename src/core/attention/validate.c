@@ -2,24 +2,6 @@
 
 #include "base/check.h"
 
-/* Elements from the first to the last of a tensor, its last axis contiguous; none where a size is 0. */
-static double extent(const double *sizes, const uint32_t *strides, size_t axes, double width) {
-  double count = width;
-  for (size_t i = 0; i < axes; i++) {
-    if (sizes[i] == 0) return 0;
-    count += (sizes[i] - 1) * strides[i];
-  }
-  return width == 0 ? 0 : count;
-}
-
-/* (batch, heads, rows, width), by its strides. */
-static bool has_rows(const float *tensor, uint32_t batch, uint32_t heads, uint32_t rows, uint32_t width,
-                     const hl_stride *s) {
-  const double sizes[] = {batch, heads, rows};
-  const uint32_t strides[] = {s->batch, s->head, s->row};
-  return has_floats(tensor, sizes[0] * sizes[1] * sizes[2] * width) && fits_floats(extent(sizes, strides, 3, width));
-}
-
 /* (B,H,T,S) by its strides, where it is given. */
 static bool fits_broadcast(const void *tensor, const hl_attention_args *a, const hl_broadcast *s, double bytes) {
   const double sizes[] = {a->batch, a->heads, a->queries, a->keys};

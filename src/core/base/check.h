@@ -20,6 +20,16 @@ bool has_floats(const void *tensor, double count);
 /* The same of a tensor that need not be given. */
 bool may_have_floats(const void *tensor, double count);
 
+/* Elements from the first to the last of a tensor by its strides, its last axis, `width`, contiguous; none where a size
+ * is 0. */
+double extent(const double *sizes, const uint32_t *strides, size_t axes, double width);
+
+/* (batch, heads, rows, width) by its strides: it fits, and is given unless it is empty. */
+bool has_rows(const float *tensor, uint32_t batch, uint32_t heads, uint32_t rows, uint32_t width, const hl_stride *s);
+
+/* Whether each number is from 0 to below `end`. */
+bool all_below(const int32_t *numbers, size_t count, uint32_t end);
+
 /* x − x is NaN for NaN and infinity. */
 static inline bool is_finite(double x) { return x - x == 0; }
 

@@ -126,6 +126,11 @@ VERB vec words_of_bytes_last(vec low, vec high) {
   return wasm_i8x16_shuffle(low, high, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
 }
 
+/* Words without a sign, below 2¹⁶, of two vectors of lanes. */
+VERB vec halves_of(vec a, vec b) { return wasm_u16x8_narrow_i32x4(a, b); }
+VERB vec halves_load(const uint16_t *p) { return wasm_v128_load(p); }
+VERB void halves_store(uint16_t *p, vec x) { wasm_v128_store(p, x); }
+
 /* Lane i: a₂ᵢ·b₂ᵢ + a₂ᵢ₊₁·b₂ᵢ₊₁ of words. */
 VERB vec words_dot(vec a, vec b) { return wasm_i32x4_dot_i16x8(a, b); }
 
@@ -139,6 +144,18 @@ VERB vec bytes_dot(vec x, vec w, vec sum) {
   vec high = wasm_i32x4_dot_i16x8(wasm_i16x8_extend_high_i8x16(x), wasm_u16x8_extend_high_u8x16(w));
   return bits_add(sum, bits_add(wasm_i32x4_shuffle(low, high, 0, 2, 4, 6), wasm_i32x4_shuffle(low, high, 1, 3, 5, 7)));
 #endif
+}
+
+/* Four pairs become their first and their second elements; and back. */
+VERB void vec_unzip(vec *a, vec *b) {
+  const vec first = wasm_i32x4_shuffle(*a, *b, 0, 2, 4, 6);
+  *b = wasm_i32x4_shuffle(*a, *b, 1, 3, 5, 7);
+  *a = first;
+}
+VERB void vec_zip(vec *a, vec *b) {
+  const vec first = wasm_i32x4_shuffle(*a, *b, 0, 4, 1, 5);
+  *b = wasm_i32x4_shuffle(*a, *b, 2, 6, 3, 7);
+  *a = first;
 }
 
 /* Four rows of four become four columns. */

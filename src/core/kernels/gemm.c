@@ -237,7 +237,7 @@ static void multiply_panel(float *y, size_t stride, const gemm_left *x, size_t f
  * made beside it. */
 static void multiply_columns(const gemm_product *p, const gemm_left *x, size_t first, size_t last, size_t j) {
   const size_t columns = p->out - j < TILE_COLS ? p->out - j : TILE_COLS;
-  const float *b = p->weight + j * x->in;
+  const float *b = p->weight + (j - p->first) * x->in;
   float *y = p->y + first * p->out + j;
   if (columns == TILE_COLS && !p->add) {
     multiply_panel(y, p->out, x, first, last, b, p->bias ? p->bias + j : gemm_zeros);
@@ -268,7 +268,7 @@ static void multiply_row(const gemm_product *p, const gemm_left *x, size_t row, 
   for (size_t i = 0; i < ROW_PANELS * TILE_COLS; i += 4)
     vec_store(sums + i, vec_load(p->bias ? p->bias + j + i : gemm_zeros));
   for (size_t k = 0; k < x->in; k += most) {
-    row_tile(pass, x->panels + row * x->in + k, p->weight + j * x->in + k * TILE_COLS, TILE_COLS * x->in,
+    row_tile(pass, x->panels + row * x->in + k, p->weight + (j - p->first) * x->in + k * TILE_COLS, TILE_COLS * x->in,
              x->in - k < most ? x->in - k : most);
 #pragma clang loop unroll(disable)
     for (size_t i = 0; i < ROW_PANELS * TILE_COLS; i += 4)

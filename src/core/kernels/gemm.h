@@ -50,7 +50,8 @@ typedef struct {
   float *y;
   const float *weight, *bias; /* packed; bias may be NULL */
   uint32_t out;
-  bool add; /* to y as it is, in the place of the bias; not with int8 weights */
+  bool add;       /* to y as it is, in the place of the bias; not with int8 weights */
+  uint32_t first; /* the column that the weight begins with; not with int8 weights */
 } gemm_product;
 
 /* x packed: panels[⌈rows/width⌉][in][width]. */

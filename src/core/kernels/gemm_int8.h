@@ -37,6 +37,9 @@ size_t gemm_int8_left_row(size_t in);
 void gemm_int8_pack_weight(float *packed, const float *weight, uint32_t out, uint32_t in, int8_form form);
 int8_form gemm_int8_form_of(const float *packed_weight);
 
+/* to(in) = row `row` of a packed weight. */
+void gemm_int8_unpack_row(float *to, const float *packed_weight, size_t row, size_t in);
+
 /* x becomes panels of rows with their scales; a row that is not finite gets the scale NaN. */
 void gemm_int8_pack_left(float *panels, size_t width, const float *x, size_t rows, size_t in, int8_form form);
 

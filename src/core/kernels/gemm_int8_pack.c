@@ -212,3 +212,22 @@ void gemm_int8_pack_weight(float *packed, const float *weight, uint32_t out, uin
     }
   }
 }
+
+void gemm_int8_unpack_row(float *to, const float *packed, size_t row, size_t in) {
+  const int8_form form = gemm_int8_form_of(packed);
+  const size_t column = row % TILE_COLS;
+  const uint8_t *group = panel_of(packed, row, in);
+  for (size_t k = 0; k < in; group += panel_bytes(GROUP)) {
+    const size_t n = least(in - k, GROUP);
+    const float scale = of_half(((const uint16_t *)group)[column]);
+    const uint8_t *bits = group + SCALES, *bytes = bits + (n + BLOCK - 1) / BLOCK * VECTOR;
+    for (size_t i = 0; i < n; i++, k++) {
+      const size_t block = i / BLOCK, at = byte_in_block(i % BLOCK, column, form);
+      const int32_t byte = bytes[block * BLOCK_BYTES + at], bit = bits[block * VECTOR + at % VECTOR] >> at / VECTOR & 1;
+      const int32_t whole = form == INT8_PAIRS          ? byte + 256 * bit - WORD_OFFSET
+                            : form == INT8_SIGNED_QUADS ? 2 * (int8_t)byte + bit
+                                                        : 2 * byte + bit - WORD_OFFSET;
+      to[k] = (float)whole * scale;
+    }
+  }
+}

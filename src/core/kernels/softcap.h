@@ -1,12 +1,20 @@
-/* Scores that approach a cap: cap · tanh(score / cap), of panels of eight queries. */
+/* Scores that approach a cap: cap · tanh(score / cap). */
 #ifndef HL_SOFTCAP_H
 #define HL_SOFTCAP_H
 
-#include <stddef.h>
+#include "base/simd.h"
 
+/* Of a multiple of four; to may be x. */
+void softcap_floats(float *to, const float *x, size_t count, float cap);
+
+/* 1 − (capped / cap)²: the slope, from a score after the cap. */
+VERB vec softcap_slope_of(vec capped, vec inverse_cap) {
+  const vec x = vec_mul(capped, inverse_cap);
+  return vec_sub(vec_splat(1), vec_mul(x, x));
+}
+
+/* The same of panels of eight queries. */
 void softcap_panel(float *panel, size_t keys, float cap);
-
-/* 1 − (capped / cap)²: the slope, from the scores after the cap. */
 void softcap_slope(float *slope, const float *capped, size_t keys, float cap);
 
 /* panel = panel · slope; 0 stays 0, also where a hidden key has made the slope NaN. */

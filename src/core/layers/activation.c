@@ -1,63 +1,140 @@
-/* x · Φ(x), where Φ rises from 0 to 1 as Φ(−x) = 1 − Φ(x): so Φ is computed for −|x| only, where it is a small
+/* Most are x · Φ(x), where Φ rises from 0 to 1 as Φ(−x) = 1 − Φ(x): so Φ is computed for −|x| only, where it is a small
  * number made from one power and loses nothing by cancellation. */
 #include "base/check.h"
 #include "base/elements.h"
 #include "base/exp.h"
 #include "headlight.h"
+#include "kernels/softcap.h"
 
-/* Φ(−z) = e^(−z²/2) · t · Q(t) with t = 1 / (1 + 0.3 z), Q by minimax for 0 ≤ z ≤ 10.6: 5e−8 relative. */
+/* Of the normal distribution Φ(−z) = e^(−z²/2) · t · Q(t) with t = 1 / (1 + 0.3 z), Q by minimax for 0 ≤ z ≤ 10.6:
+ * 5e−8 relative. */
 static const float tail_q[8] = {0.119605035f,   0.121111257f, 0.09775581f,   0.135497092f,
                                 -0.0665254555f, 0.220086125f, -0.165077968f, 0.0375481283f};
 
 #define INVERSE_ROOT_2PI 0.398942280f
 #define ROOT_2_OVER_PI 0.797884561f
 #define CUBE 0.044715f
+#define QUICK 1.702f
 
-/* From here on 1 − Φ is 0 in either form; larger numbers need not overflow. */
-#define FAR 16
+/* From here on 1 − Φ is 0 in every form; larger numbers need not overflow. */
+#define FAR 60
 
-/* Φ(x), and its derivative. With u = √(2/π) (z + 0.044715 z³), ½ (1 − tanh u) = e^(−2u) / (1 + e^(−2u)). */
-VERB void distribution(vec x, uint32_t form, vec *share, vec *slope) {
+/* Φ(x), and its derivative. But for the normal distribution Φ(−z) = e^(−u) / (1 + e^(−u)): u is z, 1.702 z, or
+ * 2 √(2/π) (z + 0.044715 z³), as ½ (1 − tanh u/2) is the same. */
+VERB void distribution(vec x, uint32_t kind, vec *share, vec *slope) {
   const vec one = vec_splat(1), z = vec_min(vec_abs(x), vec_splat(FAR)), square = vec_mul(z, z);
-  vec inner = vec_fma(square, vec_splat(2 * ROOT_2_OVER_PI * CUBE), vec_splat(2 * ROOT_2_OVER_PI));
-  vec power = form == HL_GELU_EXACT ? vec_mul(square, vec_splat(0.5f)) : vec_mul(inner, z), tail;
+  vec inner = one, rate = one, tail;
+  if (kind == HL_ACTIVATION_QUICK_GELU) inner = rate = vec_splat(QUICK);
+  if (kind == HL_ACTIVATION_GELU_TANH) {
+    inner = vec_fma(square, vec_splat(2 * ROOT_2_OVER_PI * CUBE), vec_splat(2 * ROOT_2_OVER_PI));
+    rate = vec_fma(square, vec_splat(6 * ROOT_2_OVER_PI * CUBE), vec_splat(2 * ROOT_2_OVER_PI));
+  }
+  const bool is_normal = kind == HL_ACTIVATION_GELU;
   const exp_vecs constants = exp_load();
+  vec power = is_normal ? vec_mul(square, vec_splat(0.5f)) : vec_mul(inner, z);
   power = vec_exp2(&constants, vec_mul(power, vec_splat(-LOG2_E)));
-  if (form == HL_GELU_EXACT) {
+  if (is_normal) {
     vec t = vec_div(one, vec_fma(z, vec_splat(0.3f), one)), q = vec_splat(0);
     for (int degree = 7; degree >= 0; degree--) q = vec_fma(q, t, vec_load_splat(tail_q + degree));
     tail = vec_mul(power, vec_mul(q, t));
     *slope = vec_mul(power, vec_splat(INVERSE_ROOT_2PI));
   } else {
     vec inverse = vec_div(one, vec_add(one, power));
-    vec rate = vec_fma(square, vec_splat(6 * ROOT_2_OVER_PI * CUBE), vec_splat(2 * ROOT_2_OVER_PI));
     tail = vec_mul(power, inverse);
     *slope = vec_mul(vec_mul(tail, inverse), rate);
   }
   *share = vec_select(vec_less(x, vec_splat(0)), tail, vec_sub(one, tail));
 }
 
-/* from: x, and the gradient of the result where it is the gradient of x that is asked for. */
-static void gelu_operation(void *numbers, float *const to[3], const float *const from[4], size_t count) {
-  const uint32_t form = *(const uint32_t *)numbers;
-  for (size_t i = 0; i < count; i += 4) {
-    vec x = vec_load(from[0] + i), share, slope;
-    distribution(x, form, &share, &slope);
-    vec_store(to[0] + i, from[1] ? vec_mul(vec_load(from[1] + i), vec_fma(x, slope, share)) : vec_mul(x, share));
+/* y = activation(x), and its derivative. */
+VERB void activate(vec x, uint32_t kind, vec *y, vec *slope) {
+  const vec zero = vec_splat(0), one = vec_splat(1);
+  if (kind == HL_ACTIVATION_RELU) {
+    *y = vec_zero_where(vec_less(x, zero), x);
+    *slope = vec_select(vec_less(zero, x), one, zero);
+  } else if (kind == HL_ACTIVATION_TANH) {
+    *y = vec_tanh(x);
+    *slope = vec_sub(one, vec_mul(*y, *y));
+  } else {
+    vec share, rise;
+    distribution(x, kind, &share, &rise);
+    *y = vec_mul(x, share);
+    *slope = vec_fma(x, rise, share);
   }
 }
 
-static hl_status gelu(float *to, const float *x, const float *d_output, uint32_t count, uint32_t form) {
-  if (form > HL_GELU_TANH) return HL_BAD_ARGUMENT;
-  if (!has_floats(to, count) || !has_floats(x, count)) return HL_BAD_SHAPE;
-  elements_share(&(elements){gelu_operation, &form, .to = {to}, .from = {x, d_output}}, count, 20);
+/* from: x, what activation(x) is multiplied by, the gradient of the result; to: the result, or the gradients of the
+ * first two. The second may be lacking, and where the result is asked for, the third is. */
+static void operation(void *numbers, float *const to[3], const float *const from[4], size_t count) {
+  const uint32_t kind = *(const uint32_t *)numbers;
+  for (size_t i = 0; i < count; i += 4) {
+    vec y, slope, up = from[1] ? vec_load(from[1] + i) : vec_splat(1);
+    activate(vec_load(from[0] + i), kind, &y, &slope);
+    if (!from[2]) {
+      vec_store(to[0] + i, from[1] ? vec_mul(y, up) : y);
+      continue;
+    }
+    const vec d_output = vec_load(from[2] + i);
+    vec_store(to[0] + i, vec_mul(from[1] ? vec_mul(d_output, up) : d_output, slope));
+    if (to[1]) vec_store(to[1] + i, vec_mul(d_output, y));
+  }
+}
+
+static hl_status run(elements e, uint32_t count, uint32_t kind) {
+  if (kind > HL_ACTIVATION_TANH) return HL_BAD_ARGUMENT;
+  e.operation = operation;
+  e.numbers = &kind;
+  elements_share(&e, count, 20);
   return HL_OK;
 }
 
-hl_status hl_gelu_forward(float *output, const float *x, uint32_t count, uint32_t form) {
-  return gelu(output, x, NULL, count, form);
+hl_status hl_activation_forward(float *output, const float *x, uint32_t count, uint32_t kind) {
+  if (!has_floats(output, count) || !has_floats(x, count)) return HL_BAD_SHAPE;
+  return run((elements){.to = {output}, .from = {x}}, count, kind);
 }
 
-hl_status hl_gelu_backward(float *dx, const float *d_output, const float *x, uint32_t count, uint32_t form) {
-  return has_floats(d_output, count) ? gelu(dx, x, d_output, count, form) : HL_BAD_SHAPE;
+hl_status hl_activation_backward(float *dx, const float *d_output, const float *x, uint32_t count, uint32_t kind) {
+  if (!has_floats(dx, count) || !has_floats(d_output, count) || !has_floats(x, count)) return HL_BAD_SHAPE;
+  return run((elements){.to = {dx}, .from = {x, NULL, d_output}}, count, kind);
+}
+
+hl_status hl_gated_forward(float *output, const float *gate, const float *up, uint32_t count, uint32_t kind) {
+  if (!has_floats(output, count) || !has_floats(gate, count) || !has_floats(up, count)) return HL_BAD_SHAPE;
+  return run((elements){.to = {output}, .from = {gate, up}}, count, kind);
+}
+
+hl_status hl_gated_backward(float *d_gate, float *d_up, const float *d_output, const float *gate, const float *up,
+                            uint32_t count, uint32_t kind) {
+  if (!has_floats(d_gate, count) || !has_floats(d_up, count) || !has_floats(d_output, count) ||
+      !has_floats(gate, count) || !has_floats(up, count))
+    return HL_BAD_SHAPE;
+  return run((elements){.to = {d_gate, d_up}, .from = {gate, up, d_output}}, count, kind);
+}
+
+/* ---- softcap ---- */
+
+static void cap_operation(void *numbers, float *const to[3], const float *const from[4], size_t count) {
+  softcap_floats(to[0], from[0], count, *(const float *)numbers);
+}
+
+static void cap_back_operation(void *numbers, float *const to[3], const float *const from[4], size_t count) {
+  const vec inverse = vec_splat(1 / *(const float *)numbers);
+  for (size_t i = 0; i < count; i += 4)
+    vec_store(to[0] + i, vec_mul(vec_load(from[1] + i), softcap_slope_of(vec_load(from[0] + i), inverse)));
+}
+
+static bool is_cap(float cap) { return is_finite(cap) && cap > 0; }
+
+hl_status hl_softcap_forward(float *output, const float *x, uint32_t count, float cap) {
+  if (!is_cap(cap)) return HL_BAD_ARGUMENT;
+  if (!has_floats(output, count) || !has_floats(x, count)) return HL_BAD_SHAPE;
+  elements_share(&(elements){cap_operation, &cap, .to = {output}, .from = {x}}, count, 20);
+  return HL_OK;
+}
+
+hl_status hl_softcap_backward(float *dx, const float *d_output, const float *output, uint32_t count, float cap) {
+  if (!is_cap(cap)) return HL_BAD_ARGUMENT;
+  if (!has_floats(dx, count) || !has_floats(d_output, count) || !has_floats(output, count)) return HL_BAD_SHAPE;
+  elements_share(&(elements){cap_back_operation, &cap, .to = {dx}, .from = {output, d_output}}, count, 4);
+  return HL_OK;
 }

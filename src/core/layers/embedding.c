@@ -19,10 +19,7 @@ static hl_status validate(const float *output, const float *table, const float *
   if (!has_floats(output, row_count * width) || !has_floats(table, (double)count * width) ||
       !may_have_floats(position, ((double)first + rows) * width) || !has_floats(labels, row_count))
     return HL_BAD_SHAPE;
-  for (size_t r = 0; r < (size_t)row_count; r++) {
-    if ((uint32_t)labels[r] >= count) return HL_BAD_ARGUMENT;
-  }
-  return HL_OK;
+  return all_below(labels, (size_t)row_count, count) ? HL_OK : HL_BAD_ARGUMENT;
 }
 
 static size_t position_of(const job *j, size_t r) { return (j->first + r % j->rows) * j->width; }

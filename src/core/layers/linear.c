@@ -4,6 +4,7 @@
 #include "base/pool.h"
 #include "base/tensor.h"
 #include "kernels/gemm_int8.h"
+#include "kernels/gemv.h"
 
 /* A chunk of the result: its rows of x stay in the second-level cache while the right panels pass through the
  * first. A chunk takes a few hundred microseconds at most: small enough to be shared out evenly. */
@@ -13,7 +14,7 @@ typedef struct {
   const gemm_product *products;
   gemm_left left;
   const float *x;
-  float *packed;
+  float *packed, *rooms; /* x; and of each worker some columns of the weight */
   size_t rows, chunk_rows, row_chunks, column_chunks[3];
   bool int8, turned; /* turned: x is (in, rows) */
 } job;
@@ -55,23 +56,33 @@ static void multiply_chunk(void *arg, uint32_t chunk, uint32_t worker) {
                                            least(from + CHUNK_COLUMNS, p->out));
 }
 
+/* As even as they go in whole tiles. */
+static void split_rows(job *j, size_t most) {
+  const size_t chunks = (j->rows + most - 1) / most;
+  j->chunk_rows = round_up((j->rows + chunks - 1) / chunks, j->left.width);
+  j->row_chunks = (j->rows + j->chunk_rows - 1) / j->chunk_rows;
+}
+
+static void pack_rows(job *j, size_t most) {
+  const size_t in = j->left.in;
+  j->left.panels = j->packed;
+  split_rows(j, most);
+  if (in > 0) parallel_for(pack_chunk, j, (uint32_t)j->row_chunks, 8.0 * (double)j->rows * (double)in);
+}
+
 static void multiply(job j, uint32_t count, size_t width, size_t in, float *workspace) {
   const gemm_product *products = j.products;
-  size_t rows = j.rows, chunks = 0, columns = 0;
-  if (rows == 0) return;
-  j.left = (gemm_left){workspace, width, in};
+  size_t chunks = 0, columns = 0;
+  if (j.rows == 0) return;
+  j.left = (gemm_left){NULL, width, in};
   j.packed = workspace;
-  const size_t most = j.int8 ? 2 * CHUNK_ROWS : CHUNK_ROWS;
-  j.row_chunks = (rows + most - 1) / most;
-  j.chunk_rows = round_up((rows + j.row_chunks - 1) / j.row_chunks, width);
-  j.row_chunks = (rows + j.chunk_rows - 1) / j.chunk_rows;
+  pack_rows(&j, j.int8 ? 2 * CHUNK_ROWS : CHUNK_ROWS);
   for (uint32_t i = 0; i < count; i++) {
     j.column_chunks[i] = ((size_t)products[i].out + CHUNK_COLUMNS - 1) / CHUNK_COLUMNS;
     chunks += j.column_chunks[i] * j.row_chunks;
     columns += products[i].out;
   }
-  if (in > 0) parallel_for(pack_chunk, &j, (uint32_t)j.row_chunks, 8.0 * (double)rows * (double)in);
-  parallel_for(multiply_chunk, &j, (uint32_t)chunks, 2.0 * (double)rows * (double)in * (double)columns);
+  parallel_for(multiply_chunk, &j, (uint32_t)chunks, 2.0 * (double)j.rows * (double)in * (double)columns);
 }
 
 void linear(const gemm_product *products, uint32_t count, bool int8, const float *x, size_t rows, size_t in,
@@ -85,18 +96,53 @@ void linear_turned(const gemm_product *product, const float *x, size_t rows, siz
   multiply((job){.products = product, .x = x, .rows = rows, .turned = true}, 1, TILE_ROWS, in, workspace);
 }
 
+/* ---- a weight as it lies, (out, in) ---- */
+
+/* Rows so few meet the weight as it is. For more some columns are packed at a time, and all of x passes by them: so
+ * many rows of it stay in the second-level cache. */
+enum { FEW_ROWS = 4, FEW_COLUMNS = 64, PLAIN_ROWS = 240, PLAIN_COLUMNS = 16 };
+
+static double room_floats(uint32_t in) { return (double)PLAIN_COLUMNS * in; }
+
+static void few_chunk(void *arg, uint32_t chunk, uint32_t worker) {
+  const job *j = arg;
+  const size_t from = (size_t)chunk * FEW_COLUMNS;
+  (void)worker;
+  gemv_range(j->products, j->x, j->rows, j->left.in, from, least(from + FEW_COLUMNS, j->products->out));
+}
+
+static void plain_chunk(void *arg, uint32_t chunk, uint32_t worker) {
+  const job *j = arg;
+  const size_t in = j->left.in, first = chunk % j->row_chunks * j->chunk_rows,
+               from = chunk / j->row_chunks * PLAIN_COLUMNS, to = least(from + PLAIN_COLUMNS, j->products->out);
+  gemm_product product = *j->products;
+  float *room = j->rooms + worker * (size_t)room_floats((uint32_t)in);
+  if (in > 0) gemm_pack_rows(room, TILE_COLS, product.weight + from * in, in, to - from, in, 1);
+  product.weight = room;
+  product.first = (uint32_t)from;
+  gemm_range(&product, &j->left, first, least(first + j->chunk_rows, j->rows), from, to);
+}
+
+static size_t chunks_of(size_t count, size_t chunk) { return (count + chunk - 1) / chunk; }
+
 hl_status hl_linear_forward(float *y, const float *x, const float *weight, const float *bias, uint32_t rows,
                             uint32_t out, uint32_t in) {
   if (!has_floats(y, (double)rows * out) || !has_floats(x, (double)rows * in) ||
       !has_floats(weight, (double)out * in) || !may_have_floats(bias, out))
     return HL_BAD_SHAPE;
   if (rows == 0 || out == 0) return HL_OK;
-  float *packed, *workspace;
-  const part parts[] = {{&packed, gemm_packed_weight(out, in)}, {&workspace, linear_workspace(rows, in)}};
+  const gemm_product product = {.y = y, .weight = weight, .bias = bias, .out = out};
+  const double work = 2.0 * rows * in * out;
+  job j = {.products = &product, .x = x, .rows = rows, .left = {NULL, left_width(rows, TILE_ROWS), in}};
+  if (rows <= FEW_ROWS && in > 0) {
+    parallel_for(few_chunk, &j, (uint32_t)chunks_of(out, FEW_COLUMNS), work);
+    return HL_OK;
+  }
+  const part parts[] = {{&j.packed, linear_workspace(rows, in)}, {&j.rooms, room_floats(in) * pool_size()}};
   if (!workspace_parts(parts, COUNT(parts))) return HL_OUT_OF_MEMORY;
-  if (in > 0) gemm_pack_rows(packed, TILE_COLS, weight, in, out, in, 1);
-  const gemm_product product = {.y = y, .weight = packed, .bias = bias, .out = out};
-  linear(&product, 1, false, x, rows, in, workspace);
+  pack_rows(&j, CHUNK_ROWS);
+  split_rows(&j, PLAIN_ROWS);
+  parallel_for(plain_chunk, &j, (uint32_t)(chunks_of(out, PLAIN_COLUMNS) * j.row_chunks), work);
   workspace_free();
   return HL_OK;
 }

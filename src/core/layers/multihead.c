@@ -81,9 +81,9 @@ layer multihead_lay_out(const hl_multihead_args *m, const hl_attention_args *a, 
 /* Projections of one and the same input share its packing. */
 static void project(const hl_multihead_args *m, const hl_attention_args *a, const layer *l) {
   size_t queries = (size_t)a->batch * a->queries, keys = (size_t)a->batch * l->fresh_keys;
-  const gemm_product products[] = {{l->query, m->packed_wq, m->bq, l->query_width, false},
-                                   {l->key, m->packed_wk, m->bk, l->kv_width, false},
-                                   {l->value, m->packed_wv, m->bv, l->kv_width, false}};
+  const gemm_product products[] = {{l->query, m->packed_wq, m->bq, l->query_width, false, 0},
+                                   {l->key, m->packed_wk, m->bk, l->kv_width, false, 0},
+                                   {l->value, m->packed_wv, m->bv, l->kv_width, false, 0}};
   const float *inputs[] = {m->query, m->key, m->value};
   const size_t rows[] = {queries, keys, keys}, widths[] = {m->query_dim, m->key_dim, m->value_dim};
   for (uint32_t i = 0, next; i < 3; i = next) {
@@ -164,21 +164,4 @@ double hl_multihead_saved_size(const hl_multihead_args *m) {
   if (multihead_validate(m, false) != HL_OK) return __builtin_nan("");
   const hl_attention_args a = multihead_attention(m);
   return multihead_lay_out(m, &a, true, NULL, NULL).kept;
-}
-
-double hl_weight_packed_size(uint32_t out, uint32_t in) { return gemm_packed_weight(out, in); }
-
-hl_status hl_weight_pack(float *packed, const float *weight, uint32_t out, uint32_t in) {
-  if (!has_floats(packed, gemm_packed_weight(out, in)) || !has_floats(weight, (double)out * in)) return HL_BAD_SHAPE;
-  if (out > 0 && in > 0) gemm_pack_rows(packed, TILE_COLS, weight, in, out, in, 1);
-  return HL_OK;
-}
-
-double hl_weight_quantized_size(uint32_t out, uint32_t in) { return (double)gemm_int8_packed_weight(out, in); }
-
-hl_status hl_weight_quantize(float *packed, const float *weight, uint32_t out, uint32_t in) {
-  if (!has_floats(packed, (double)gemm_int8_packed_weight(out, in)) || !has_floats(weight, (double)out * in))
-    return HL_BAD_SHAPE;
-  gemm_int8_pack_weight(packed, weight ? weight : gemm_zeros, out, in, gemm_int8_form());
-  return HL_OK;
 }

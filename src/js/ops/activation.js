@@ -1,6 +1,6 @@
 // What stands between two linear layers.
 
-import { GELU } from '../../../dist/abi/abi.js';
+import { ACTIVATION } from '../../../dist/abi/abi.js';
 import { readOptions, readWord } from '../check/arguments.js';
 import { Layer } from './layer.js';
 
@@ -14,14 +14,14 @@ const FORMS = /** @type {const} */ (['none', 'tanh']);
 
 /** x · Φ(x): no parameters. */
 export class Gelu extends Layer {
-  #form;
+  #kind;
 
   /** @param {Memory} memory @param {GeluOptions} options */
   constructor(memory, options) {
     const given = readOptions('gelu', options, ['approximate']);
     const approximate = readWord('gelu', 'approximate', given.approximate ?? 'none', FORMS);
     super(memory, 'gelu', () => ({}));
-    this.#form = approximate === 'tanh' ? GELU.TANH : GELU.EXACT;
+    this.#kind = approximate === 'tanh' ? ACTIVATION.GELU_TANH : ACTIVATION.GELU;
     /** The options, with every default filled in. */
     this.options = Object.freeze({ approximate });
     Object.freeze(this);
@@ -31,7 +31,7 @@ export class Gelu extends Layer {
   forward(x) {
     return this.runWith(x, (frame, memory, kept) => {
       const output = frame.make([...kept.shape]);
-      memory.call('hl_gelu_forward', 'forward', output, kept, kept.size, this.#form);
+      memory.call('hl_activation_forward', 'forward', output, kept, kept.size, this.#kind);
       return { output, keep: [kept] };
     });
   }
@@ -40,7 +40,7 @@ export class Gelu extends Layer {
   backward(dOutput) {
     return this.reverse(dOutput, (frame, memory, block, [x]) => {
       const dx = frame.make([...x.shape]);
-      memory.call('hl_gelu_backward', 'backward', dx, block, x, x.size, this.#form);
+      memory.call('hl_activation_backward', 'backward', dx, block, x, x.size, this.#kind);
       return dx;
     });
   }

@@ -66,8 +66,8 @@ function multiply(k, form, { x, w, bias, rows, out, inside }) {
   const y = k.block(rows * out);
   const packed = k.block(Number(k.core.gemm_int8_packed_weight(out, inside)));
   k.core.gemm_int8_pack_weight(packed.at, k.block(w).at, out, inside, form);
-  const product = k.block(5);
-  new Uint32Array(k.core.memory.buffer, product.at, 5).set([y.at, packed.at, bias ? k.block(bias).at : 0, out, 0]);
+  const product = k.block(6);
+  new Uint32Array(k.core.memory.buffer, product.at, 6).set([y.at, packed.at, bias ? k.block(bias).at : 0, out, 0, 0]);
   k.core.linear(product.at, 1, 1, k.block(x).at, rows, inside, k.block(k.core.linear_workspace(rows, inside)).at);
   return k.view(y);
 }

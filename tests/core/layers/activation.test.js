@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { kernels, numbers } from '../../support/kernels.js';
-import { differences, gelu } from '../../support/layers.js';
+import { ACTIVATION } from '../../../dist/abi/abi.js';
+import { assertClose, kernels, numbers } from '../../support/kernels.js';
+import { activation, differences } from '../../support/layers.js';
 
-const [OK, BAD_ARGUMENT] = [0, 3];
-const FORMS = ['none', 'tanh'];
+const [OK, BAD_SHAPE, BAD_ARGUMENT] = [0, 2, 3];
+const KINDS = Object.keys(ACTIVATION);
+const LENGTHS = [0, 1, 3, 4, 5, 8191, 8193, 20011];
 
-const run = (k, x, form, dOutput) => {
+const run = (k, x, kind, dOutput) => {
   const [to, from] = [k.block(x.length), k.block(x)];
   const status = dOutput
-    ? k.core.hl_gelu_backward(to.at, k.block(dOutput).at, from.at, x.length, FORMS.indexOf(form))
-    : k.core.hl_gelu_forward(to.at, from.at, x.length, FORMS.indexOf(form));
+    ? k.core.hl_activation_backward(to.at, k.block(dOutput).at, from.at, x.length, ACTIVATION[kind])
+    : k.core.hl_activation_forward(to.at, from.at, x.length, ACTIVATION[kind]);
   assert.equal(status, OK);
   return k.view(to);
 };
@@ -19,50 +21,131 @@ const run = (k, x, form, dOutput) => {
 const worst = (actual, exact, x) =>
   actual.reduce((most, y, i) => Math.max(most, Math.abs(y - exact[i]) / Math.max(1, Math.abs(x[i]))), 0);
 
-for (const form of FORMS) {
+for (const kind of KINDS) {
+  const limit = kind === 'TANH' ? 4e-7 : 2e-7;
   test(
-    `gelu, ${form}, is within 2e-7 of float64 and its gradient within 3e-7, from −20 to 20 and of every length`,
+    `${kind} is within ${limit} of float64 and its gradient within 3e-7, from −20 to 20 and of every length`,
     kernels((k) => {
-      for (const count of [0, 1, 3, 4, 5, 8191, 8193, 20011]) {
-        const x = Float32Array.from({ length: count }, (_, i) => (40 * i) / count - 20 + 1e-3 * Math.sin(i));
+      for (const count of LENGTHS) {
+        const x = Float32Array.from({ length: count }, (_, i) => (40 * i) / count - 20.001 + 1e-3 * Math.sin(i));
         const ones = new Float32Array(count).fill(1);
-        const slope = Array.from(x, (v) => differences(([a]) => gelu(a, form), [v], 1e-5)[0]);
+        const slope = Array.from(x, (v) => differences(([a]) => activation[kind](a), [v], 1e-5)[0]);
         const error = worst(
-          run(k, x, form),
-          Array.from(x, (v) => gelu(v, form)),
+          run(k, x, kind),
+          Array.from(x, (v) => activation[kind](v)),
           x,
         );
-        const slopeError = worst(run(k, x, form, ones), slope, x);
-        assert.ok(error <= 2e-7, `${count}: ${error}`);
-        assert.ok(slopeError <= 3e-7, `${count}: gradient ${slopeError}`);
+        const slopeError = worst(run(k, x, kind, ones), slope, x);
+        assert.ok(error <= limit, `${count}: ${error}`);
+        assert.ok(slopeError <= (kind === 'TANH' ? 8e-7 : 3e-7), `${count}: gradient ${slopeError}`);
         k.close();
       }
     }),
   );
 
   test(
-    `gelu, ${form}: nothing overflows, NaN stays NaN, the gradient is multiplied by what comes in`,
+    `${kind}: nothing overflows, NaN stays NaN, the gradient is multiplied by what comes in`,
     kernels((k) => {
-      assert.deepEqual([...run(k, [3e38, -3e38, 100, -100, 0], form)], [Math.fround(3e38), -0, 100, -0, 0]);
-      assert.deepEqual([...run(k, [3e38, -3e38, 100, -100, 0], form, [2, 2, 2, 2, 2])], [2, 0, 2, 0, 1]);
-      assert.ok(Number.isNaN(run(k, [1, NaN], form)[1]));
+      const far = [3e38, -3e38, 100, -100, 0];
+      const exact = kind === 'TANH' ? [1, -1, 1, -1, 0] : [Math.fround(3e38), -0, 100, -0, 0];
+      const slopes = { TANH: [0, -0, 0, -0, 2], RELU: [2, 0, 2, 0, 0] }[kind] ?? [2, 0, 2, 0, 1];
+      assert.deepEqual(
+        [...run(k, far, kind)].map((y) => y + 0),
+        exact.map((y) => y + 0),
+      );
+      assert.deepEqual(
+        [...run(k, far, kind, [2, 2, 2, 2, 2])].map((y) => y + 0),
+        slopes.map((y) => y + 0),
+      );
+      assert.ok(Number.isNaN(run(k, [1, NaN], kind)[1]));
       const [x, d] = [numbers(7, 1), numbers(7, 2)];
-      const plain = run(k, x, form, new Float32Array(7).fill(1));
-      run(k, x, form, d).forEach((y, i) => assert.equal(y, Math.fround(plain[i] * d[i])));
+      const plain = run(k, x, kind, new Float32Array(7).fill(1));
+      run(k, x, kind, d).forEach((y, i) => assert.equal(y, Math.fround(plain[i] * d[i])));
+    }),
+  );
+
+  test(
+    `${kind}, gated, is the product of the activation and the other half, in place or not, and so are its gradients`,
+    kernels((k) => {
+      for (const count of LENGTHS) {
+        const [gate, up, d] = [numbers(count, 1).map((x) => 4 * x), numbers(count, 2), numbers(count, 3)];
+        const blocks = () => [k.block(count), k.block(gate), k.block(up)];
+        const value = run(k, gate, kind);
+        const slope = run(k, gate, kind, new Float32Array(count).fill(1));
+        const expected = [
+          up.map((u, i) => u * value[i]),
+          d.map((g, i) => Math.fround(g * up[i]) * slope[i]),
+          d.map((g, i) => g * value[i]),
+        ];
+        for (const place of [0, 1, 2]) {
+          const at = blocks().map((block) => block);
+          assert.equal(k.core.hl_gated_forward(at[place].at, at[1].at, at[2].at, count, ACTIVATION[kind]), OK);
+          assert.deepEqual(k.view(at[place]), expected[0]);
+        }
+        for (const place of [false, true]) {
+          const [dGate, x, y] = blocks();
+          const dUp = place ? y : k.block(count);
+          const to = place ? x : dGate;
+          const dOutput = k.block(d);
+          assert.equal(k.core.hl_gated_backward(to.at, dUp.at, dOutput.at, x.at, y.at, count, ACTIVATION[kind]), OK);
+          assert.deepEqual(k.view(to), expected[1]);
+          assert.deepEqual(k.view(dUp), expected[2]);
+        }
+        k.close();
+      }
     }),
   );
 }
 
 test(
-  'gelu may be done in place; a form that there is not is refused',
+  'an activation may be done in place; a kind that there is not is refused',
   kernels((k) => {
     const x = numbers(11, 3);
-    const expected = [...run(k, x, 'none')];
+    const expected = [...run(k, x, 'GELU')];
     const block = k.block(x);
-    assert.equal(k.core.hl_gelu_forward(block.at, block.at, 11, 0), OK);
+    assert.equal(k.core.hl_activation_forward(block.at, block.at, 11, ACTIVATION.GELU), OK);
     assert.deepEqual([...k.view(block)], expected);
-    assert.equal(k.core.hl_gelu_forward(block.at, block.at, 11, 2), BAD_ARGUMENT);
+    const beyond = KINDS.length;
+    assert.equal(k.core.hl_activation_forward(block.at, block.at, 11, beyond), BAD_ARGUMENT);
+    assert.equal(k.core.hl_activation_backward(block.at, block.at, block.at, 11, beyond), BAD_ARGUMENT);
+    assert.equal(k.core.hl_gated_forward(block.at, block.at, block.at, 11, beyond), BAD_ARGUMENT);
+    assert.equal(k.core.hl_gated_backward(block.at, block.at, block.at, block.at, block.at, 11, beyond), BAD_ARGUMENT);
     assert.deepEqual([...k.view(block)], expected);
+  }),
+);
+
+test(
+  'the softcap and its gradient, from its output, equal float64, in place or not, of every length',
+  kernels((k) => {
+    for (const count of LENGTHS) {
+      for (const cap of [0.5, 30]) {
+        const [values, d] = [numbers(count, 1).map((x) => 90 * x), numbers(count, 2)];
+        const [x, output] = [k.block(values), k.block(count)];
+        assert.equal(k.core.hl_softcap_forward(output.at, x.at, count, cap), OK);
+        const exact = Array.from(values, (v) => cap * Math.tanh(v / cap));
+        assertClose(k.view(output), exact, 5e-7);
+        assert.equal(k.core.hl_softcap_forward(x.at, x.at, count, cap), OK);
+        assert.deepEqual(k.view(x), k.view(output));
+        const [dOutput, dx] = [k.block(d), k.block(count)];
+        assert.equal(k.core.hl_softcap_backward(dx.at, dOutput.at, output.at, count, cap), OK);
+        const slopes = exact.map((y, i) => d[i] * (1 - (y / cap) ** 2));
+        assertClose(k.view(dx), slopes, 2e-6);
+        assert.equal(k.core.hl_softcap_backward(dOutput.at, dOutput.at, output.at, count, cap), OK);
+        assert.deepEqual(k.view(dOutput), k.view(dx));
+        k.close();
+      }
+    }
+  }),
+);
+
+test(
+  'a cap that is not finite and above 0 is refused',
+  kernels((k) => {
+    for (const cap of [0, -1, NaN, Infinity]) {
+      assert.equal(k.core.hl_softcap_forward(0, 0, 0, cap), BAD_ARGUMENT);
+      assert.equal(k.core.hl_softcap_backward(0, 0, 0, 0, cap), BAD_ARGUMENT);
+    }
+    assert.equal(k.core.hl_softcap_forward(0, 0, 1, 1), BAD_SHAPE);
   }),
 );
 

@@ -16,11 +16,11 @@ function linear(x, w, bias, rows, out, inside) {
   return y;
 }
 
-/** A gemm_product in linear memory: y, weight, bias, out, add. */
+/** A gemm_product in linear memory: y, weight, bias, out, add, first. */
 function product(k, { y, w, bias, out, inside }) {
   const packed = k.block(up(out, 8) * inside);
   k.core.hl_weight_pack(packed.at, k.block(w).at, out, inside);
-  return [y.at, packed.at, bias ? k.block(bias).at : 0, out, 0];
+  return [y.at, packed.at, bias ? k.block(bias).at : 0, out, 0, 0];
 }
 
 function words(k, values) {
@@ -135,5 +135,69 @@ test(
         );
       }
     }
+  }),
+);
+
+test(
+  'a weight that is not packed gives the float64 product, of few rows and many, at every edge of its chunks',
+  kernels((k) => {
+    const sizes = [
+      [0, 3, 3],
+      [3, 0, 3],
+      [3, 3, 0],
+      [9, 3, 0],
+      ...[1, 2, 3, 4, 5, 6].flatMap((rows) => [
+        [rows, 1, 1],
+        [rows, 4, 3],
+        [rows, 65, 300],
+        [rows, 130, 1031],
+      ]),
+      [13, 31, 29],
+      [59, 17, 255],
+      [239, 16, 33],
+      [241, 33, 9],
+      [500, 9, 200],
+    ];
+    for (const [rows, out, inside] of sizes) {
+      for (const withBias of [false, true]) {
+        const [x, w, bias] = [numbers(rows * inside, 2), numbers(out * inside, 3), withBias && numbers(out, 4)];
+        const y = k.block(rows * out);
+        const given = [k.block(x).at, k.block(w).at, bias ? k.block(bias).at : 0];
+        assert.equal(k.core.hl_linear_forward(y.at, ...given, rows, out, inside), 0);
+        assertClose(k.view(y), linear(x, w, bias, rows, out, inside), 1e-6, `${rows}×${inside}×${out}`);
+        k.close();
+      }
+    }
+  }),
+);
+
+test(
+  'one to four rows have the same bits each by itself and together, and the workspace is no copy of the weight',
+  kernels((k) => {
+    const [out, inside] = [77, 301];
+    const [x, w] = [numbers(4 * inside, 2), numbers(out * inside, 3)];
+    const run = (first, rows) => {
+      const y = k.block(rows * out);
+      const part = k.block(x.subarray(first * inside, (first + rows) * inside));
+      assert.equal(k.core.hl_linear_forward(y.at, part.at, k.block(w).at, 0, rows, out, inside), 0);
+      return k.view(y).slice();
+    };
+    const whole = run(0, 4);
+    for (const [first, rows] of [
+      [0, 1],
+      [1, 1],
+      [3, 1],
+      [0, 2],
+      [1, 3],
+      [2, 2],
+    ])
+      assert.deepEqual(run(first, rows), whole.slice(first * out, (first + rows) * out));
+    k.close();
+    const [wide, y] = [k.block(new Float32Array(2000 * 1000)), k.block(10 * 2000)];
+    const input = k.block(new Float32Array(10 * 1000));
+    const reserved = k.core.hl_memory_reserved();
+    k.core.hl_memory_set_limit(reserved + 1e6);
+    for (const rows of [1, 10]) assert.equal(k.core.hl_linear_forward(y.at, input.at, wide.at, 0, rows, 2000, 1000), 0);
+    k.core.hl_memory_set_limit(2 ** 32);
   }),
 );

@@ -159,3 +159,31 @@ void fuzz_cache(void) {
     if (present[i] != *from) fail("the cache");
   }
 }
+
+/* What a float16 stands for. */
+static double float16(uint16_t half) {
+  const int exponent = half >> 10 & 31, digits = half & 1023;
+  const double size = exponent ? ldexp(1024 + digits, exponent - 25) : ldexp(digits, -24);
+  return half >> 15 ? -size : size;
+}
+
+void fuzz_cache_rows(void) {
+  const uint32_t B = some_of(3), G = size_of(3), first = size_of(10), rows = size_of(10), D = size_of(20),
+                 half = choice(1), end = first + rows, room = below(3);
+  const bool load = half == 1 && one_in(2), small = end > 0 && is_wrong();
+  const uint32_t capacity = small ? end - 1 : end + room;
+  const hl_stride s = some_strides(G, rows, D);
+  const double cells = (double)B * G * capacity * D, floats = half ? ceil(cells / 2) : cells;
+  must_refuse((load ? end : (double)first + rows) > capacity);
+  float *cache = load ? NULL : output(floats), *wide = load ? output((double)B * G * end * D) : NULL;
+  const float *fresh = load ? input(floats) : input_rows(B, G, rows, D, &s);
+  while (next_round())
+    returned(load ? hl_cache_load(wide, fresh, B, G, end, capacity, D)
+                  : hl_cache_store(cache, fresh, B, G, first, rows, capacity, D, s.batch, s.head, s.row, half));
+  if (!is_moderate() || load) return;
+  for (size_t i = 0; i < (size_t)B * G * rows * D; i++) {
+    const size_t d = i % D, row = i / D % rows, head = i / D / rows, at = (head * capacity + first + row) * D + d;
+    const float from = fresh[head / G * s.batch + head % G * s.head + row * s.row + d];
+    near("the cache", half ? float16(((const uint16_t *)(const void *)cache)[at]) : cache[at], from);
+  }
+}

@@ -7,7 +7,9 @@ void fuzz_limit(void);
 
 void fuzz_attention(void);
 void fuzz_cache(void);
+void fuzz_cache_rows(void);
 void fuzz_packing(void);
+void fuzz_quantized(void);
 void fuzz_multihead(void);
 
 void fuzz_linear_forward(void);
@@ -16,7 +18,11 @@ void fuzz_embedding_forward(void);
 void fuzz_embedding_backward(void);
 void fuzz_norm_forward(void);
 void fuzz_norm_backward(void);
-void fuzz_gelu(void);
+void fuzz_activation(void);
+void fuzz_gated(void);
+void fuzz_softcap(void);
+void fuzz_rotary(void);
+void fuzz_relative(void);
 void fuzz_add(void);
 void fuzz_scale(void);
 void fuzz_loss(void);

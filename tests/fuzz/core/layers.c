@@ -136,24 +136,147 @@ void fuzz_norm_backward(void) {
 
 static const double PI = 3.14159265358979;
 
-static double gelu(double x, uint32_t form, double *slope) {
-  const double share = 0.5 * (1 + erf(x / sqrt(2))), root = sqrt(2 / PI), t = tanh(root * (x + 0.044715 * x * x * x));
-  *slope = form == HL_GELU_EXACT ? share + x * exp(-x * x / 2) / sqrt(2 * PI)
-                                 : 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * root * (1 + 3 * 0.044715 * x * x);
-  return form == HL_GELU_EXACT ? x * share : 0.5 * x * (1 + t);
+static double logistic(double x, double *slope) {
+  const double y = 1 / (1 + exp(-x));
+  *slope = y * (1 - y);
+  return y;
 }
 
-void fuzz_gelu(void) {
-  const uint32_t count = size_of(300), form = choice(HL_GELU_TANH);
+/* The share Φ of x · Φ(x), and its slope. */
+static double share_of(double x, uint32_t kind, double *slope) {
+  const double root = sqrt(2 / PI), t = tanh(root * (x + 0.044715 * x * x * x));
+  double share;
+  switch (kind) {
+  case HL_ACTIVATION_GELU:
+    *slope = exp(-x * x / 2) / sqrt(2 * PI);
+    return 0.5 * (1 + erf(x / sqrt(2)));
+  case HL_ACTIVATION_GELU_TANH:
+    *slope = 0.5 * (1 - t * t) * root * (1 + 3 * 0.044715 * x * x);
+    return 0.5 * (1 + t);
+  case HL_ACTIVATION_QUICK_GELU:
+    share = logistic(1.702 * x, slope);
+    *slope *= 1.702;
+    return share;
+  case HL_ACTIVATION_SILU:
+    return logistic(x, slope);
+  default: /* ReLU */
+    *slope = 0;
+    return x > 0;
+  }
+}
+
+static double activation(double x, uint32_t kind, double *slope) {
+  double rise, share = share_of(x, kind, &rise);
+  *slope = share + x * rise;
+  if (kind != HL_ACTIVATION_TANH) return x * share;
+  *slope = 1 - tanh(x) * tanh(x);
+  return tanh(x);
+}
+
+void fuzz_activation(void) {
+  const uint32_t count = size_of(300), kind = choice(HL_ACTIVATION_TANH);
   const bool backward = one_in(2);
   float *to = output(count);
   const float *x = input(count), *d_output = backward ? input(count) : NULL;
   while (next_round())
-    returned(backward ? hl_gelu_backward(to, d_output, x, count, form) : hl_gelu_forward(to, x, count, form));
+    returned(backward ? hl_activation_backward(to, d_output, x, count, kind)
+                      : hl_activation_forward(to, x, count, kind));
   for (size_t i = 0; is_moderate() && i < count; i++) {
-    double slope, y = gelu(x[i], form, &slope);
-    near("gelu", to[i], backward ? d_output[i] * slope : y);
+    double slope, y = activation(x[i], kind, &slope);
+    near("activation", to[i], backward ? d_output[i] * slope : y);
   }
+}
+
+/* Also into its parts. */
+void fuzz_gated(void) {
+  const uint32_t count = size_of(300), kind = choice(HL_ACTIVATION_TANH);
+  const bool backward = one_in(2), in_place = one_in(2);
+  float *first = output(count), *second = backward ? output(count) : NULL;
+  const float *gate = in_place ? first : input(count), *up = in_place && backward ? second : input(count),
+              *d_output = backward ? input(count) : NULL;
+  while (next_round())
+    returned(backward ? hl_gated_backward(first, second, d_output, gate, up, count, kind)
+                      : hl_gated_forward(first, gate, up, count, kind));
+  for (size_t i = 0; is_moderate() && i < count; i++) {
+    const double x = in_place ? before(first)[i] : gate[i], u = up == second ? before(second)[i] : up[i];
+    double slope, y = activation(x, kind, &slope);
+    near("gated", first[i], backward ? d_output[i] * u * slope : y * u);
+    if (backward) near("d_up", second[i], d_output[i] * y);
+  }
+}
+
+static float some_cap(void) {
+  const float cap = finite(number());
+  must_refuse(!(cap > 0));
+  return cap;
+}
+
+void fuzz_softcap(void) {
+  const uint32_t count = size_of(300);
+  const float cap = one_in(8) ? some_cap() : 0.75f;
+  const bool backward = one_in(2), in_place = one_in(2);
+  float *to = output(count);
+  const float *x = in_place ? to : input(count), *d_output = backward ? input(count) : NULL;
+  while (next_round())
+    returned(backward ? hl_softcap_backward(to, d_output, x, count, cap) : hl_softcap_forward(to, x, count, cap));
+  for (size_t i = 0; is_moderate() && cap == 0.75f && i < count; i++) {
+    const double from = in_place ? before(to)[i] : x[i];
+    near("softcap", to[i], backward ? d_output[i] * (1 - pow(from / cap, 2)) : cap * tanh(from / cap));
+  }
+}
+
+/* ---- positions ------------------------------------------------------------------------------------------------- */
+
+void fuzz_rotary(void) {
+  const uint32_t B = some_of(3), H = some_of(4), T = size_of(20), D = size_of(70), count = some_of(20),
+                 neighbours = choice(1), reverse = choice(1), room = below(3);
+  uint32_t rotated = below(D < 70 ? D + 1 : 71) / 2 * 2;
+  if (is_wrong()) rotated = D + 1;
+  must_refuse(count == 0 && B > 0 && T > 0);
+  const hl_stride s = one_in(2) ? (hl_stride){H * T * (D + room), T * (D + room), D + room}
+                                : (hl_stride){T * H * (D + room), D + room, H * (D + room)};
+  float *to = output_rows(B, H, T, D, &s);
+  const bool in_place = one_in(2);
+  const float *x = in_place ? to : input_rows(B, H, T, D, &s), *table = input((double)count * rotated);
+  const int32_t *positions = labels((double)B * T, count);
+  while (next_round())
+    returned(
+        hl_rotary(to, x, table, positions, B, H, T, D, rotated, count, neighbours, reverse, s.batch, s.head, s.row));
+  if (!is_moderate() || D == 0) return;
+  const float *from = in_place ? before(to) : x;
+  for (size_t i = 0; i < (size_t)B * H * T; i++) {
+    const size_t b = i / T / H, h = i / T % H, t = i % T, at = b * s.batch + h * s.head + t * s.row, half = rotated / 2;
+    for (size_t n = 0; n < half; n++) {
+      const float *angles = table + (size_t)positions[b * T + t] * rotated;
+      const size_t first = at + (neighbours ? 2 * n : n), second = neighbours ? first + 1 : first + half;
+      const double sine = reverse ? -angles[half + n] : angles[half + n];
+      near("rotary", to[first], (double)from[first] * angles[n] - from[second] * sine);
+      near("rotary", to[second], (double)from[second] * angles[n] + from[first] * sine);
+    }
+    for (size_t n = rotated; n < D; n++) near("rotary", to[at + n], from[at + n]);
+  }
+}
+
+void fuzz_relative(void) {
+  const uint32_t buckets = some_of(20), H = size_of(5), T = size_of(40), S = size_of(40);
+  const double cells = (double)H * T * S, diagonals = cells > 0 ? (double)T + S - 1 : 0;
+  const bool backward = one_in(2);
+  float *to = output(backward ? (double)buckets * H : cells);
+  const float *from = input(backward ? cells : (double)buckets * H);
+  const int32_t *bucket = labels(diagonals, buckets);
+  must_refuse(buckets == 0 && cells > 0);
+  while (next_round())
+    returned(backward ? hl_relative_backward(to, from, bucket, buckets, H, T, S)
+                      : hl_relative_forward(to, from, bucket, buckets, H, T, S));
+  if (!is_moderate()) return;
+  double *sums = zeros((size_t)buckets * H);
+  for (size_t i = 0; i < (size_t)H * T * S; i++) {
+    const size_t at = (size_t)bucket[i % S + T - 1 - i / S % T] * H + i / S / T;
+    if (backward) sums[at] += from[i];
+    else near("relative bias", to[i], from[at]);
+  }
+  for (size_t i = 0; backward && i < (size_t)buckets * H; i++) near("d_table", to[i], before(to)[i] + sums[i]);
+  free(sums);
 }
 
 /* Also into one of its parts. */

@@ -24,6 +24,32 @@ void fuzz_packing(void) {
   while (next_round()) returned(pack(packed, weight, out, in, int8));
 }
 
+/* The product and the rows of an int8 weight. */
+void fuzz_quantized(void) {
+  const uint32_t rows = size_of(20), out = size_of(70), in = size_of(300);
+  const bool by_rows = one_in(2);
+  const double size = out == 0 ? 0 : packed_size(out, in, true);
+  float *y = output((double)rows * (by_rows ? in : out));
+  const int32_t *label = by_rows ? labels(rows, out) : NULL;
+  const float *x = by_rows ? NULL : input((double)rows * in), *bias = by_rows ? NULL : may_input(out);
+  const float *plain = given((double)out * in);
+  float *packed = input(size);
+  if (packed && size > 0 && is_allocated(size) && is_allocated((double)out * in)) pack(packed, plain, out, in, true);
+  must_refuse(by_rows && out == 0 && rows > 0);
+  while (next_round())
+    returned(by_rows ? hl_weight_rows(y, packed, label, rows, out, in)
+                     : hl_linear_quantized(y, x, packed, bias, rows, out, in));
+  if (!is_moderate()) return;
+  double *expected = by_rows ? NULL : linear_reference(x, plain, bias, rows, out, in);
+  for (size_t i = 0; by_rows && i < (size_t)rows * in; i++) {
+    if (fabs(y[i] - plain[(size_t)label[i / in] * in + i % in]) > 1.0 / 250) fail("a row of int8");
+  }
+  for (size_t i = 0; expected && i < (size_t)rows * out; i++) {
+    if (fabs(y[i] - expected[i]) > 0.02 * (1 + in)) fail("a product of int8");
+  }
+  free(expected);
+}
+
 /* A weight (out, in), and the same as the layer takes it. */
 typedef struct {
   const float *plain, *packed;

@@ -1,0 +1,58 @@
+#include "base/float16.h"
+
+#define SIGN 0x80000000u
+#define INFINITE 0x7F800000u
+
+/* Lanes below 2¹⁶. Of a magnitude whose result is normal, half a unit of the last digit is added to the bits, less one
+ * where that digit is 0; the exponents are 112 apart. Else adding ½ leaves the digits in the lowest bits, rounded. */
+VERB vec narrow(vec x) {
+  const vec sign = bits_and(x, bits_splat(SIGN)), size = bits_xor(x, sign);
+  const vec odd = bits_and(bits_shift_right(size, 13), bits_splat(1));
+  const vec normal = bits_shift_right(bits_add(bits_add(size, odd), bits_splat(0xFFF - (112u << 23))), 13);
+  const vec small = bits_add(vec_add(size, vec_splat(0.5f)), bits_splat(-0x3F000000u));
+  vec result = vec_select(bits_less(size, bits_splat(113u << 23)), small, normal);
+  result = vec_select(bits_less(size, bits_splat(143u << 23)), result, bits_splat(0x7C00));
+  result = vec_select(bits_less(bits_splat(INFINITE), size), bits_splat(0x7E00), result);
+  return bits_or(result, bits_shift_right(sign, 16));
+}
+
+/* The product moves the exponent, of numbers below the normal ones as well. */
+VERB vec widen(vec x) {
+  const vec size = bits_shift_left(bits_and(x, bits_splat(0x7FFF)), 13);
+  const vec number = vec_mul(size, vec_splat(0x1p112f));
+  const vec finite = bits_less(size, bits_splat(0x7C00u << 13));
+  const vec sign = bits_shift_left(bits_and(x, bits_splat(0x8000)), 16);
+  return bits_or(vec_select(finite, number, bits_or(size, bits_splat(INFINITE))), sign);
+}
+
+static void store_eight(uint16_t *to, const float *from) {
+  halves_store(to, halves_of(narrow(vec_load(from)), narrow(vec_load(from + 4))));
+}
+
+static void load_eight(float *to, const uint16_t *from) {
+  const vec x = halves_load(from), zero = bits_splat(0);
+  vec_store(to, widen(bits_of_words_first(x, zero)));
+  vec_store(to + 4, widen(bits_of_words_last(x, zero)));
+}
+
+void float16_store(uint16_t *to, const float *from, size_t count) {
+  float some[8] = {0};
+  uint16_t narrowed[8];
+  size_t i = 0;
+  for (; i + 8 <= count; i += 8) store_eight(to + i, from + i);
+  if (i == count) return;
+  __builtin_memcpy(some, from + i, (count - i) * sizeof(float));
+  store_eight(narrowed, some);
+  __builtin_memcpy(to + i, narrowed, (count - i) * sizeof(uint16_t));
+}
+
+void float16_load(float *to, const uint16_t *from, size_t count) {
+  uint16_t some[8] = {0};
+  float widened[8];
+  size_t i = 0;
+  for (; i + 8 <= count; i += 8) load_eight(to + i, from + i);
+  if (i == count) return;
+  __builtin_memcpy(some, from + i, (count - i) * sizeof(uint16_t));
+  load_eight(widened, some);
+  __builtin_memcpy(to + i, widened, (count - i) * sizeof(float));
+}
