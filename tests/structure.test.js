@@ -98,13 +98,33 @@ test('web: what runs in the worker reaches no view', () => {
   );
 });
 
-test('src/js: check → memory, io → ops → models → index → load', () => {
+test('src/js: check → memory, io → ops, text → models → index → load', () => {
   const graph = modules('src/js');
   assert.ok(graph.size > 15);
   assert.deepEqual(
-    upwards(graph, 'src/js', [['check'], ['memory', 'io'], ['ops'], ['models'], ['types.js'], ['index.js'], ['load']]),
+    upwards(graph, 'src/js', [
+      ['check'],
+      ['memory', 'io'],
+      ['ops', 'text'],
+      ['models'],
+      ['types.js'],
+      ['index.js'],
+      ['load'],
+    ]),
     [],
   );
+  assert.equal(circleIn(graph), null);
+});
+
+test('src/js: text knows no memory, and nothing but models reaches it: it is loaded when a model needs it', () => {
+  const graph = modules('src/js');
+  const room = (file) => relative('src/js', file).split('/')[0];
+  assert.deepEqual(
+    new Set([...graph].flatMap(([file, others]) => (room(file) === 'text' ? others.map(room) : []))),
+    new Set(['check', 'io', 'text']),
+  );
+  for (const [file, others] of graph)
+    if (!['text', 'models'].includes(room(file))) assert.ok(!others.some((other) => room(other) === 'text'), file);
   assert.equal(circleIn(graph), null);
 });
 

@@ -1,0 +1,102 @@
+// A text that has been changed, with the place in the original that each of its units comes from. Units are UTF-16
+// code units, as everywhere in JavaScript.
+
+/** @typedef {[begin: number, end: number, text: string]} Edit what stands from begin to end is replaced by a text */
+
+export class AlignedText {
+  #begins;
+  #ends;
+  #origin;
+
+  /**
+   * @param {string} text
+   * @param {number} [origin] where it begins in the original, of which it is a part as it is
+   * @param {Int32Array | null} [begins] of each unit, where it is not
+   * @param {Int32Array | null} [ends]
+   */
+  constructor(text, origin = 0, begins = null, ends = null) {
+    this.text = text;
+    this.#origin = origin;
+    this.#begins = begins;
+    this.#ends = ends;
+  }
+
+  /** Where in the original a unit begins. What is inserted at the end begins and ends where the text ends. */
+  #begin(/** @type {number} */ at) {
+    if (!this.#begins) return this.#origin + at;
+    return at < this.#begins.length ? this.#begins[at] : this.#end(at);
+  }
+
+  #end(/** @type {number} */ at) {
+    if (!this.#ends) return this.#origin + at;
+    return at > 0 ? this.#ends[at - 1] : this.#origin;
+  }
+
+  /**
+   * The part of the original that some units come from: an empty one for what was inserted.
+   * @param {number} begin
+   * @param {number} end
+   * @returns {[begin: number, end: number]}
+   */
+  range(begin, end) {
+    const from = this.#begin(begin);
+    return [from, begin < end ? Math.max(from, this.#end(end)) : from];
+  }
+
+  /** @param {number} begin @param {number} end */
+  slice(begin, end) {
+    if (begin === 0 && end === this.text.length) return this;
+    const text = this.text.slice(begin, end);
+    return new AlignedText(
+      text,
+      this.#begin(begin),
+      this.#begins?.subarray(begin, end),
+      this.#ends?.subarray(begin, end),
+    );
+  }
+
+  /**
+   * With some parts replaced: each unit of a replacement comes from all that it replaces.
+   * @param {Edit[]} edits in order, not overlapping
+   */
+  edit(edits) {
+    if (edits.length === 0) return this;
+    const size = edits.reduce((sum, [begin, end, text]) => sum + text.length - (end - begin), this.text.length);
+    const [begins, ends] = [new Int32Array(size), new Int32Array(size)];
+    /** @type {string[]} */
+    const parts = [];
+    let [from, to] = [0, 0];
+    const copy = (/** @type {number} */ until) => {
+      parts.push(this.text.slice(from, until));
+      for (; from < until; from++, to++) [begins[to], ends[to]] = [this.#begin(from), this.#end(from + 1)];
+    };
+    for (const [begin, end, text] of edits) {
+      copy(begin);
+      parts.push(text);
+      const range = this.range(begin, end);
+      begins.fill(range[0], to, to + text.length);
+      ends.fill(range[1], to, to + text.length);
+      to += text.length;
+      from = end;
+    }
+    copy(this.text.length);
+    return new AlignedText(parts.join(''), this.#origin, begins, ends);
+  }
+}
+
+/**
+ * The edits that replace every match of a pattern.
+ * @param {string} text
+ * @param {RegExp} pattern with the flag g
+ * @param {(match: string) => string} replace
+ * @returns {Edit[]} without those that change nothing
+ */
+export function replaceEach(text, pattern, replace) {
+  /** @type {Edit[]} */
+  const edits = [];
+  for (const { 0: match, index } of text.matchAll(pattern)) {
+    const replaced = replace(match);
+    if (replaced !== match) edits.push([index, index + match.length, replaced]);
+  }
+  return edits;
+}

@@ -1,0 +1,124 @@
+// The fields of a tokenizer.json, each read with the path that leads to it: whatever is wrong is named by it.
+
+import { quote } from '../check/quote.js';
+import { formatError } from '../io/bytes.js';
+
+const CALLER = 'openTokenizer';
+/** Of JSON that was given as objects, which may hold themselves. */
+const MOST_DEPTH = 32;
+
+/** An object of the file. */
+export class Fields {
+  #values;
+  #depth;
+
+  /** @param {unknown} values @param {string} path @param {number} [depth] */
+  constructor(values, path, depth = 0) {
+    if (depth > MOST_DEPTH) throw formatError(CALLER, `nested deeper than ${MOST_DEPTH} levels`, { parameter: path });
+    if (values === null || typeof values !== 'object' || Array.isArray(values))
+      throw fieldError(path || 'the file', values, 'an object');
+    this.#values = /** @type {Record<string, unknown>} */ (values);
+    this.#depth = depth;
+    this.path = path;
+  }
+
+  /** @param {string} name */
+  pathOf(name) {
+    return this.path ? `${this.path}.${name}` : name;
+  }
+
+  /** null where the field is missing. @param {string} name @returns {unknown} */
+  get(name) {
+    return Object.hasOwn(this.#values, name) ? (this.#values[name] ?? null) : null;
+  }
+
+  /** @param {string} name @param {string} expected @returns {Error} */
+  error(name, expected) {
+    return fieldError(this.pathOf(name), this.get(name), expected);
+  }
+
+  /**
+   * @template T
+   * @param {string} name
+   * @param {string} expected
+   * @param {(value: unknown) => value is T} accepts
+   * @param {T} [fallback] where the field is missing or null
+   * @returns {T}
+   */
+  #read(name, expected, accepts, fallback) {
+    const value = this.get(name);
+    if (value === null && fallback !== undefined) return fallback;
+    if (!accepts(value)) throw this.error(name, expected);
+    return value;
+  }
+
+  /** @param {string} name @param {string} [fallback] */
+  string(name, fallback) {
+    return this.#read(name, 'text', (value) => typeof value === 'string', fallback);
+  }
+
+  /** @param {string} name @param {boolean} [fallback] */
+  boolean(name, fallback) {
+    return this.#read(name, 'true or false', (value) => typeof value === 'boolean', fallback);
+  }
+
+  /** @param {string} name @param {{ most?: number, fallback?: number }} [options] from 0 to most */
+  integer(name, { most = 2 ** 31, fallback } = {}) {
+    /** @type {(value: unknown) => value is number} */
+    const accepts = (value) => Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= most;
+    return this.#read(name, `an integer from 0 to ${most}`, accepts, fallback);
+  }
+
+  /** @template {string} T @param {string} name @param {readonly T[]} words @param {T} [fallback] @returns {T} */
+  word(name, words, fallback) {
+    /** @type {(value: unknown) => value is T} */
+    const accepts = (value) => words.includes(/** @type {T} */ (value));
+    return this.#read(name, words.map((word) => `'${word}'`).join(' or '), accepts, fallback);
+  }
+
+  /** @param {string} name @returns {unknown[]} */
+  list(name) {
+    return this.#read(name, 'a list', Array.isArray);
+  }
+
+  /** @param {string} name */
+  object(name) {
+    return new Fields(this.get(name), this.pathOf(name), this.#depth + 1);
+  }
+
+  /** A list of objects. @param {string} name */
+  objects(name) {
+    return this.list(name).map((value, i) => new Fields(value, `${this.pathOf(name)}[${i}]`, this.#depth + 1));
+  }
+
+  /** An object of names and values, as a vocabulary is. @param {string} name @returns {[string, unknown][]} */
+  entries(name) {
+    return Object.entries(this.object(name).#values);
+  }
+
+  /**
+   * What the field `type` names, of a table of what is known.
+   * @template T
+   * @param {string} kind
+   * @param {Record<string, T>} known
+   * @returns {T}
+   */
+  choose(kind, known) {
+    const type = this.string('type');
+    if (!Object.hasOwn(known, type))
+      throw fieldError(
+        this.pathOf('type'),
+        type,
+        `a ${kind} that is supported: ${Object.keys(known).sort().join(', ')}`,
+      );
+    return known[type];
+  }
+}
+
+/** @param {string} path @param {unknown} got @param {string} expected */
+export const fieldError = (path, got, expected) =>
+  formatError(CALLER, `${path} is ${got === null ? 'missing' : quote(got)}, expected ${expected}`, {
+    parameter: path,
+    expected,
+    got,
+  });

@@ -1,0 +1,110 @@
+// What is done to a text before it is split: each normalizer tells its edits, and the aligned text keeps the places.
+
+import { replaceEach } from './aligned.js';
+import { toByteSigns } from './bytelevel.js';
+import { readPattern } from './pattern.js';
+import { precompiled } from './precompiled.js';
+
+/** @import { AlignedText, Edit } from './aligned.js' */
+/** @import { Fields } from './fields.js' */
+
+/** @typedef {(text: AlignedText) => AlignedText} Normalizer */
+
+/**
+ * What may join the character before it: marks, the vowels and final consonants of Korean, the narrow signs of Korean
+ * and Japanese that are such once they are widened, and vowels that fall apart into a mark and another.
+ */
+const JOINING = [
+  '\\p{M}\u1160-\u11ff\ud7b0-\ud7ff\u3131-\u318e\uff9e\uff9f\uffa0-\uffdc\u0e33\u0eb3',
+  '\u{16d63}\u{16d67}-\u{16d6a}',
+].join('');
+const CHINESE = [
+  '\u4e00-\u9fff\u3400-\u4dbf\uf900-\ufaff\u{20000}-\u{2a6df}\u{2a700}-\u{2b73f}\u{2b740}-\u{2b81f}',
+  '\u{2b920}-\u{2ceaf}\u{2f800}-\u{2fa1f}',
+].join('');
+
+/** @param {(text: string) => Edit[]} edits @returns {Normalizer} */
+const editing = (edits) => (text) => text.edit(edits(text.text));
+/** @param {readonly Normalizer[]} steps @returns {Normalizer} */
+const inTurn = (steps) => (text) => steps.reduce((result, step) => step(result), text);
+/** @param {RegExp} pattern @param {(match: string) => string} replace */
+const replacing = (pattern, replace) => editing((text) => replaceEach(text, pattern, replace));
+
+/** @param {'NFC' | 'NFD' | 'NFKC' | 'NFKD'} form */
+function unicode(form) {
+  const together = new RegExp(`[^][${JOINING}]*`, 'gu');
+  return editing((text) =>
+    text.normalize(form) === text ? [] : replaceEach(text, together, (part) => part.normalize(form)),
+  );
+}
+
+// Character by character: a sigma at the end of a word is like any other.
+const lowercase = () => replacing(/\p{Changes_When_Lowercased}/gu, (sign) => sign.toLowerCase());
+const without = (/** @type {RegExp} */ pattern) => replacing(pattern, () => '');
+
+/** @param {Fields} fields */
+function bert(fields) {
+  const lower = fields.boolean('lowercase', true);
+  /** @type {Normalizer[]} */
+  const steps = [];
+  if (fields.boolean('clean_text', true))
+    steps.push(
+      without(/[\0\ufffd]|(?![\t\n\r])[\p{Cc}\p{Cf}\p{Co}]/gu),
+      replacing(/\p{White_Space}/gu, () => ' '),
+    );
+  if (fields.boolean('handle_chinese_chars', true))
+    steps.push(replacing(new RegExp(`[${CHINESE}]`, 'gu'), (sign) => ` ${sign} `));
+  if (fields.boolean('strip_accents', lower)) steps.push(unicode('NFD'), without(/\p{Mn}/gu));
+  if (lower) steps.push(lowercase());
+  return inTurn(steps);
+}
+
+/** @param {Fields} fields */
+function replace(fields) {
+  const pattern = readPattern(fields, 'pattern');
+  const content = fields.string('content');
+  return pattern ? replacing(pattern, () => content) : inTurn([]);
+}
+
+/** @param {Fields} fields */
+function strip(fields) {
+  const [left, right] = [fields.boolean('strip_left'), fields.boolean('strip_right')];
+  const space = /\p{White_Space}/u;
+  return editing((text) => {
+    let [begin, end] = [0, text.length];
+    while (left && begin < end && space.test(text[begin])) begin++;
+    while (right && begin < end && space.test(text[end - 1])) end--;
+    /** @type {Edit[]} */
+    const edits = [
+      [0, begin, ''],
+      [end, text.length, ''],
+    ];
+    return edits.filter(([from, to]) => from < to);
+  });
+}
+
+/** @param {Fields} fields */
+function prepend(fields) {
+  const added = fields.string('prepend');
+  return editing((text) => (text && added ? [[0, 0, added]] : []));
+}
+
+/** @type {Record<string, (fields: Fields) => Normalizer>} */
+const KINDS = {
+  Sequence: (fields) => inTurn(fields.objects('normalizers').map(readNormalizer)),
+  BertNormalizer: bert,
+  NFC: () => unicode('NFC'),
+  NFD: () => unicode('NFD'),
+  NFKC: () => unicode('NFKC'),
+  NFKD: () => unicode('NFKD'),
+  Lowercase: lowercase,
+  StripAccents: () => without(/\p{M}/gu),
+  Strip: strip,
+  Replace: replace,
+  Prepend: prepend,
+  Precompiled: (fields) => editing(precompiled(fields)),
+  ByteLevel: () => replacing(/[^]/gu, toByteSigns),
+};
+
+/** @param {Fields} fields @returns {Normalizer} */
+export const readNormalizer = (fields) => fields.choose('normalizer', KINDS)(fields);

@@ -1,0 +1,81 @@
+// The replacements of SentencePiece, as its normalizers are stored: a double array over the bytes of what is replaced,
+// and the texts that replace it.
+
+import { decodeUtf8, toUtf8 } from './bytelevel.js';
+
+/** @import { Edit } from './aligned.js' */
+/** @import { Fields } from './fields.js' */
+
+/** More bytes than this are not looked up together. */
+const MOST_BYTES = 5;
+const LEAF = 1 << 8;
+/** The bits of a unit of the array that must be the byte, the highest of them zero. */
+const LABEL = 0x800000ff;
+
+/** @param {Fields} fields */
+function readMap(fields) {
+  const name = 'precompiled_charsmap';
+  const text = fields.string(name);
+  let bytes;
+  try {
+    bytes = Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
+  } catch {
+    throw fields.error(name, 'base64');
+  }
+  const view = new DataView(bytes.buffer);
+  const size = bytes.length < 4 ? -1 : view.getUint32(0, true);
+  if (size < 4 || size % 4 !== 0 || size + 4 > bytes.length) throw fields.error(name, 'an array and texts');
+  const units = Uint32Array.from({ length: size / 4 }, (_, i) => view.getUint32(4 + 4 * i, true));
+  return { units, texts: bytes.subarray(4 + size) };
+}
+
+/**
+ * As the reference does: a text is replaced by what belongs to the shortest beginning of it that is known.
+ * @param {ReturnType<typeof readMap>} map
+ * @param {Uint8Array} bytes
+ */
+function lookUp({ units, texts }, bytes) {
+  const offset = (/** @type {number} */ unit) => (unit >>> 10) << ((unit & 0x200) >>> 6);
+  let node = offset(units[0]);
+  for (const byte of bytes) {
+    if (byte === 0) return null;
+    node ^= byte;
+    const unit = units[node];
+    if (unit === undefined || (unit & LABEL) >>> 0 !== byte) return null;
+    node ^= offset(unit);
+    if (!(unit & LEAF)) continue;
+    const from = units[node] & 0x7fffffff;
+    const end = texts.indexOf(0, from);
+    return decodeUtf8([texts.subarray(from, end < 0 ? texts.length : end)]);
+  }
+  return null;
+}
+
+/** @param {Fields} fields @returns {(text: string) => Edit[]} */
+export function precompiled(fields) {
+  const map = readMap(fields);
+  /** @type {Map<string, string | null>} */
+  const known = new Map();
+  const find = (/** @type {string} */ part) => {
+    let found = known.get(part);
+    if (found === undefined) known.set(part, (found = lookUp(map, toUtf8(part))));
+    return found;
+  };
+  const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+  return (text) => {
+    /** @type {Edit[]} */
+    const edits = [];
+    for (const { segment, index } of graphemes.segment(text)) {
+      const whole = toUtf8(segment).length <= MOST_BYTES ? find(segment) : null;
+      if (whole !== null) edits.push([index, index + segment.length, whole]);
+      else
+        for (let at = 0; at < segment.length; ) {
+          const sign = String.fromCodePoint(Number(segment.codePointAt(at)));
+          const replaced = find(sign);
+          if (replaced !== null) edits.push([index + at, index + at + sign.length, replaced]);
+          at += sign.length;
+        }
+    }
+    return edits.filter(([begin, end, replaced]) => text.slice(begin, end) !== replaced);
+  };
+}

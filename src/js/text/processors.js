@@ -1,0 +1,158 @@
+// What is put around the tokens of a text or of two, such as [CLS] … [SEP] … [SEP].
+
+import { fieldError } from './fields.js';
+import { MOST_ID } from './vocabulary.js';
+
+/** @import { Fields } from './fields.js' */
+
+/**
+ * The tokens of a text. Offsets are [begin, end] in UTF-16 units of the text that a token comes from; [0, 0] for those
+ * that come from none.
+ * @typedef {object} Encoding
+ * @property {number[]} ids
+ * @property {string[]} tokens
+ * @property {[begin: number, end: number][]} offsets
+ * @property {number[]} typeIds
+ */
+/** @typedef {Encoding & { text: string }} Part of what is encoded, with its text */
+/** @typedef {(parts: Part[]) => Part[]} Processor takes a text or two */
+/** @typedef {{ ids: number[], tokens: string[] }} Special */
+/** @typedef {{ part: number, typeId: number } | { special: Special, typeId: number }} Piece of a template */
+
+/** Those of the byte-level alphabet, and those of a token that was added. */
+const SPACES_AROUND = [/^[Ġ\p{White_Space}]+/u, /(?<![Ġ\p{White_Space}])[Ġ\p{White_Space}]+$/u];
+const SPACE = /\p{White_Space}/u;
+
+/** @param {Special} special @param {number} typeId @returns {Part} */
+const specialPart = ({ ids, tokens }, typeId) => ({
+  text: '',
+  ids,
+  tokens,
+  offsets: ids.map(() => [0, 0]),
+  typeIds: ids.map(() => typeId),
+});
+
+/** @param {Part} part @param {number} typeId @returns {Part} */
+const withType = (part, typeId) => ({ ...part, typeIds: part.ids.map(() => typeId) });
+
+/** @param {Piece[][]} templates for one text and for two @returns {Processor} */
+const filling = (templates) => (parts) =>
+  templates[parts.length - 1].map((piece) =>
+    'special' in piece ? specialPart(piece.special, piece.typeId) : withType(parts[piece.part], piece.typeId),
+  );
+
+/** @param {Fields} fields @returns {Map<string, Special>} */
+function readSpecials(fields) {
+  const specials = fields.object('special_tokens');
+  return new Map(
+    fields.entries('special_tokens').map(([name]) => {
+      const special = specials.object(name);
+      const [ids, tokens] = [special.list('ids'), special.list('tokens')];
+      if (!ids.every((id) => Number.isSafeInteger(id) && Number(id) >= 0 && Number(id) <= MOST_ID))
+        throw special.error('ids', `integers from 0 to ${MOST_ID}`);
+      if (tokens.length !== ids.length || !tokens.every((token) => typeof token === 'string'))
+        throw special.error('tokens', `${ids.length} texts`);
+      return [name, /** @type {Special} */ ({ ids, tokens })];
+    }),
+  );
+}
+
+/** @param {Fields} fields @returns {Processor} */
+function template(fields) {
+  const specials = readSpecials(fields);
+  /** @param {string} name @param {readonly string[]} texts @returns {Piece[]} */
+  const read = (name, texts) =>
+    fields.objects(name).map((piece) => {
+      if (piece.get('Sequence') !== null) {
+        const sequence = piece.object('Sequence');
+        return {
+          part: texts.indexOf(sequence.word('id', texts)),
+          typeId: sequence.integer('type_id', { fallback: 0 }),
+        };
+      }
+      const token = piece.object('SpecialToken');
+      const special = specials.get(token.string('id'));
+      if (!special) throw token.error('id', `one of special_tokens`);
+      return { special, typeId: token.integer('type_id', { fallback: 0 }) };
+    });
+  return filling([read('single', ['A']), read('pair', ['A', 'B'])]);
+}
+
+/**
+ * A token with its number, as ["[SEP]", 102].
+ * @param {Fields} fields
+ * @param {string} name
+ * @param {number} typeId
+ * @returns {Piece}
+ */
+function readPair(fields, name, typeId) {
+  const [token, id, ...more] = fields.list(name);
+  if (
+    typeof token !== 'string' ||
+    !Number.isSafeInteger(id) ||
+    Number(id) < 0 ||
+    Number(id) > MOST_ID ||
+    more.length > 0
+  )
+    throw fieldError(fields.pathOf(name), fields.get(name), 'a token and its number');
+  return { special: { ids: [Number(id)], tokens: [token] }, typeId };
+}
+
+/** @param {Fields} fields @returns {Processor} */
+function bert(fields) {
+  const [cls, sep] = [readPair(fields, 'cls', 0), readPair(fields, 'sep', 0)];
+  const first = [cls, { part: 0, typeId: 0 }, sep];
+  return filling([first, [...first, { part: 1, typeId: 1 }, readPair(fields, 'sep', 1)]]);
+}
+
+/** All of type 0, and two separators in the middle. @param {Fields} fields @returns {Processor} */
+function roberta(fields) {
+  const [cls, sep] = [readPair(fields, 'cls', 0), readPair(fields, 'sep', 0)];
+  const first = [cls, { part: 0, typeId: 0 }, sep];
+  const [trim, fill] = [byteLevel(fields), filling([first, [...first, sep, { part: 1, typeId: 0 }, sep]])];
+  return (parts) => fill(trim(parts));
+}
+
+/** Takes the spaces out of the offsets of byte-level tokens. @param {Fields} fields @returns {Processor} */
+function byteLevel(fields) {
+  if (!fields.boolean('trim_offsets', true)) return (parts) => parts;
+  const prefix = fields.boolean('add_prefix_space', true);
+  return (parts) => parts.map((part) => ({ ...part, offsets: part.tokens.map((_, i) => trimmed(part, i, prefix)) }));
+}
+
+/**
+ * @param {Part} part
+ * @param {number} i
+ * @param {boolean} prefix whether a space was put first
+ * @returns {[begin: number, end: number]}
+ */
+function trimmed({ text, tokens, offsets }, i, prefix) {
+  let [begin, end] = offsets[i];
+  let [leading, trailing] = SPACES_AROUND.map((spaces) => [...(spaces.exec(tokens[i])?.[0] ?? '')].length);
+  // A single one at the beginning is the one that was put there.
+  if (leading === 1 && prefix && (i === 0 || begin === 0)) leading = 0;
+  for (; leading > 0 && begin < end && SPACE.test(text[begin]); leading--) begin++;
+  for (; trailing > 0 && begin < end && SPACE.test(text[end - 1]); trailing--) end--;
+  return [begin, end];
+}
+
+/** @param {Fields} fields @returns {Processor} */
+function sequence(fields) {
+  const list = fields.objects('processors');
+  const templates = list.filter((each) => each.get('type') !== 'ByteLevel');
+  if (templates.length > 1) throw fields.error('processors', 'at most one that adds tokens');
+  const steps = list.map(readProcessor);
+  return (parts) => steps.reduce((result, step) => step(result), parts);
+}
+
+/** @type {Record<string, (fields: Fields) => Processor>} */
+const KINDS = {
+  TemplateProcessing: template,
+  BertProcessing: bert,
+  RobertaProcessing: roberta,
+  ByteLevel: byteLevel,
+  Sequence: sequence,
+};
+
+/** @param {Fields} fields @returns {Processor} */
+export const readProcessor = (fields) => fields.choose('post-processor', KINDS)(fields);

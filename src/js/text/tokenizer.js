@@ -1,0 +1,171 @@
+// A tokenizer.json of Hugging Face: text to numbers and back.
+//
+//   text → added tokens cut out → normalizer → pre-tokenizer (words) → model (pieces) → post-processor
+//
+// What the file says of truncation and padding is left to the caller.
+
+import { argumentError } from '../check/errors.js';
+import { formatError, readBytes } from '../io/bytes.js';
+import { parseJson } from '../io/json.js';
+import { readAddedTokens, sectionsOf } from './added.js';
+import { AlignedText } from './aligned.js';
+import { readBpe } from './bpe.js';
+import { readDecoder } from './decoders.js';
+import { Fields } from './fields.js';
+import { readNormalizer } from './normalizers.js';
+import { readProcessor } from './processors.js';
+import { readSplitter } from './splitters.js';
+import { readUnigram } from './unigram.js';
+import { readWordPiece } from './wordpiece.js';
+
+/** @import { Encoding, Part } from './processors.js' */
+/** @import { Model } from './vocabulary.js' */
+
+const CALLER = 'openTokenizer';
+/** @type {Record<string, (fields: Fields) => Model>} */
+const MODELS = { BPE: readBpe, Unigram: readUnigram, WordPiece: readWordPiece };
+
+/** @typedef {{ skipSpecial?: boolean }} DecodeOptions default true: special tokens are left out */
+
+export class Tokenizer {
+  #model;
+  #tokens;
+  #special;
+  #ids;
+  #sections;
+  #split;
+  #process;
+  #decode;
+
+  /** @internal @param {Fields} file */
+  constructor(file) {
+    const { model, added, normalize, split, process, decode } = readFile(file);
+    this.#model = model;
+    /** @type {Map<number, string>} */
+    this.#tokens = new Map();
+    for (const [token, id] of model.ids) this.#tokens.set(id, token);
+    for (const { content, id } of added) this.#tokens.set(id, content);
+    this.#special = new Set(added.filter(({ special }) => special).map(({ id }) => id));
+    this.#ids = new Map(added.map(({ content, id }) => [content, id]));
+    this.#sections = sectionsOf(added, normalize, (content) => normalize(new AlignedText(content)).text);
+    this.#split = split;
+    this.#process = process;
+    this.#decode = decode;
+    let last = -1;
+    for (const id of this.#tokens.keys()) last = Math.max(last, id);
+    /** One more than the largest number of a token. */
+    this.vocabSize = last + 1;
+  }
+
+  /** The number of a token. @param {string} token @returns {number | undefined} */
+  idOf(token) {
+    return this.#ids.get(token) ?? this.#model.ids.get(token);
+  }
+
+  /** The token of a number. @param {number} id @returns {string | undefined} */
+  tokenOf(id) {
+    return this.#tokens.get(id);
+  }
+
+  /**
+   * @param {string} text
+   * @param {string} [pair] a second text, as of a question and its answer
+   * @returns {Encoding}
+   */
+  encode(text, pair) {
+    const parts = [this.#encodePart(text, 'text', 0)];
+    if (pair !== undefined) parts.push(this.#encodePart(pair, 'pair', 1));
+    const all = this.#process(parts);
+    /** @type {<K extends 'ids' | 'tokens' | 'offsets' | 'typeIds'>(name: K) => Encoding[K]} */
+    const joined = (name) => /** @type {any} */ ([]).concat(...all.map((part) => part[name]));
+    return { ids: joined('ids'), tokens: joined('tokens'), offsets: joined('offsets'), typeIds: joined('typeIds') };
+  }
+
+  /** @param {unknown} given @param {string} parameter @param {number} typeId @returns {Part} */
+  #encodePart(given, parameter, typeId) {
+    if (typeof given !== 'string') throw argumentError('encode', parameter, given, 'text');
+    // Halves of characters stand for none.
+    const text = given.replace(/\p{Surrogate}/gu, '\ufffd');
+    /** @type {Part} */
+    const part = { text, ids: [], tokens: [], offsets: [], typeIds: [] };
+    const add = (/** @type {number} */ id, /** @type {string} */ token, /** @type {[number, number]} */ offsets) => {
+      part.ids.push(id);
+      part.tokens.push(token);
+      part.offsets.push(offsets);
+      part.typeIds.push(typeId);
+    };
+    for (const { text: section, token } of this.#sections(new AlignedText(text))) {
+      if (token) add(token.id, section.text, section.range(0, section.text.length));
+      else if (section.text)
+        for (const word of this.#split(section))
+          this.#model.pieces(word.text, (id, begin, end, unknown) => {
+            const piece = unknown ? word.text.slice(begin, end) : this.#tokens.get(id);
+            add(id, /** @type {string} */ (piece), word.range(begin, end));
+          });
+    }
+    return part;
+  }
+
+  /**
+   * Numbers that no token has give nothing: models often have room for more.
+   * @param {ArrayLike<number>} ids
+   * @param {DecodeOptions} [options]
+   * @returns {string}
+   */
+  decode(ids, { skipSpecial = true } = {}) {
+    /** @type {string[]} */
+    const tokens = [];
+    for (const id of Array.from(ids)) {
+      if (!Number.isSafeInteger(id) || id < 0) throw argumentError('decode', 'ids', ids, 'integers of at least 0');
+      const token = this.#tokens.get(id);
+      if (token !== undefined && !(skipSpecial && this.#special.has(id))) tokens.push(token);
+    }
+    return this.#decode(tokens);
+  }
+}
+
+/** @param {Fields} file */
+function readFile(file) {
+  const model = file.object('model');
+  /** @template T @param {string} name @param {(fields: Fields) => T} read @param {T} without */
+  const optional = (name, read, without) => (file.get(name) === null ? without : read(file.object(name)));
+  const decode = optional('decoder', readDecoder, null);
+  return {
+    model: (model.get('type') === null ? modelWithoutType(model) : model.choose('model', MODELS))(model),
+    added: readAddedTokens(file),
+    normalize: optional('normalizer', readNormalizer, (text) => text),
+    split: optional('pre_tokenizer', readSplitter, (word) => [word]),
+    process: optional('post_processor', readProcessor, (parts) => parts),
+    decode: (/** @type {string[]} */ tokens) => (decode ? decode(tokens).join('') : tokens.join(' ')),
+  };
+}
+
+/** Older files do not say it. @param {Fields} model */
+const modelWithoutType = (model) =>
+  model.get('merges') !== null ? readBpe : Array.isArray(model.get('vocab')) ? readUnigram : readWordPiece;
+
+/**
+ * @param {ArrayBuffer | ArrayBufferView | string | object} source the file: its bytes, its text or its JSON
+ * @returns {Tokenizer}
+ */
+export function openTokenizer(source) {
+  const isFile = source instanceof Object && !ArrayBuffer.isView(source) && !isBuffer(source);
+  return new Tokenizer(new Fields(isFile ? source : parse(source), ''));
+}
+
+/** @param {object} source */
+const isBuffer = (source) => /^\[object (Shared)?ArrayBuffer\]$/.test(Object.prototype.toString.call(source));
+
+/** @param {unknown} source */
+function parse(source) {
+  const fail = (/** @type {string} */ reason) => formatError(CALLER, `not the JSON of a tokenizer: ${reason}`);
+  if (typeof source === 'string') return parseJson(source, fail);
+  let text;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(readBytes(CALLER, source));
+  } catch (error) {
+    if (error instanceof TypeError) throw fail('it is not UTF-8');
+    throw error;
+  }
+  return parseJson(text, fail);
+}

@@ -1,0 +1,96 @@
+// Unigram: of all ways to divide a word into pieces, the one whose scores add up to most. Scores are logarithms of
+// probabilities, so the best way to each place is found from the best ways to the places before it (Viterbi).
+
+import { HeadlightError } from '../check/errors.js';
+import { quote } from '../check/quote.js';
+import { fieldError } from './fields.js';
+import { Trie } from './trie.js';
+import { byteFallback } from './vocabulary.js';
+
+/** @import { Fields } from './fields.js' */
+/** @import { Model } from './vocabulary.js' */
+
+/** What a character that is no piece costs beyond the least likely piece. */
+const UNKNOWN_COST = 10;
+
+/** @param {Fields} fields */
+function readPieces(fields) {
+  /** @type {string[]} */
+  const pieces = [];
+  const scores = fields.list('vocab').map((entry, i) => {
+    const [piece, score] = Array.isArray(entry) && entry.length === 2 ? entry : [];
+    if (typeof piece !== 'string' || !Number.isFinite(score))
+      throw fieldError(`${fields.pathOf('vocab')}[${i}]`, entry, 'a piece and its score');
+    pieces.push(piece);
+    return Number(score);
+  });
+  if (pieces.length === 0) throw fields.error('vocab', 'at least one piece');
+  return { pieces, scores };
+}
+
+/** @param {Fields} fields @returns {Model} */
+export function readUnigram(fields) {
+  const { pieces, scores } = readPieces(fields);
+  const ids = new Map(pieces.map((piece, id) => [piece, id]));
+  const unknown = fields.get('unk_id') === null ? -1 : fields.integer('unk_id', { most: pieces.length - 1 });
+  const bytes = fields.boolean('byte_fallback', false) ? byteFallback(ids) : () => null;
+  const unknownScore = scores.reduce((least, score) => Math.min(least, score), Infinity) - UNKNOWN_COST;
+  const trie = new Trie(pieces);
+
+  /** Where the best way to each place comes from, and by which piece. @param {string} word */
+  function bestWays(word) {
+    const score = new Float64Array(word.length + 1).fill(-Infinity);
+    const from = new Int32Array(word.length + 1);
+    const piece = new Int32Array(word.length + 1);
+    score[0] = 0;
+    for (let at = 0; at < word.length; ) {
+      const next = at + (Number(word.codePointAt(at)) > 0xffff ? 2 : 1);
+      const reach = (/** @type {number} */ end, /** @type {number} */ id, /** @type {number} */ cost) => {
+        if (!(score[at] + cost > score[end])) return;
+        score[end] = score[at] + cost;
+        from[end] = at;
+        piece[end] = id;
+      };
+      let single = false;
+      trie.each(word, at, (id, end) => {
+        reach(end, id, scores[id]);
+        single ||= end === next;
+      });
+      if (!single) reach(next, unknown, unknownScore);
+      at = next;
+    }
+    return { from, piece };
+  }
+
+  return {
+    ids,
+    pieces(word, found) {
+      const { from, piece } = bestWays(word);
+      /** @type {[id: number, begin: number, end: number][]} */
+      const way = [];
+      for (let end = word.length; end > 0; ) {
+        const [begin, id] = [from[end], piece[end]];
+        const last = way.at(-1);
+        // Unknown characters side by side are one.
+        if (last && last[0] === unknown && id === unknown) last[1] = begin;
+        else way.push([id, begin, end]);
+        end = begin;
+      }
+      for (const [id, begin, end] of way.reverse()) {
+        const text = word.slice(begin, end);
+        const known = id === unknown ? ids.get(text) : id;
+        const fallback = known === undefined ? bytes(text) : [known];
+        if (!fallback && unknown < 0) throw unknownError(text);
+        if (fallback) for (const piece of fallback) found(piece, begin, end);
+        else found(unknown, begin, end, true);
+      }
+    },
+  };
+}
+
+/** @param {string} text */
+const unknownError = (text) =>
+  new HeadlightError('ARGUMENT', `encode: the vocabulary has no piece for ${quote(text)}`, {
+    parameter: 'text',
+    got: text,
+  });

@@ -1,0 +1,57 @@
+// What all models of a tokenizer share: which piece has which number, and the pieces that stand for single bytes.
+
+import { toUtf8 } from './bytelevel.js';
+import { fieldError } from './fields.js';
+
+/** @import { Fields } from './fields.js' */
+
+/**
+ * @typedef {(word: string, found: (id: number, begin: number, end: number, unknown?: boolean) => void) => void} Pieces
+ * finds the pieces of a word, in order
+ */
+/** @typedef {{ ids: Map<string, number>, pieces: Pieces }} Model */
+
+/** The largest number of a piece: as many as there may be in a file. */
+export const MOST_ID = 2 ** 24;
+
+/** An object of pieces and their numbers. @param {Fields} fields @returns {Map<string, number>} */
+export function readVocabulary(fields) {
+  const path = fields.pathOf('vocab');
+  /** @type {Map<string, number>} */
+  const ids = new Map();
+  for (const [piece, id] of fields.entries('vocab')) {
+    if (!Number.isSafeInteger(id) || Number(id) < 0 || Number(id) > MOST_ID)
+      throw fieldError(`${path}['${piece.slice(0, 40)}']`, id, `an integer from 0 to ${MOST_ID}`);
+    ids.set(piece, Number(id));
+  }
+  return ids;
+}
+
+/**
+ * The number of a piece that a field names; null where the field is missing.
+ * @param {Fields} fields
+ * @param {string} name
+ * @param {Map<string, number>} ids
+ */
+export function readPiece(fields, name, ids) {
+  if (fields.get(name) === null) return null;
+  const id = ids.get(fields.string(name));
+  if (id === undefined) throw fields.error(name, 'a piece of the vocabulary');
+  return id;
+}
+
+/**
+ * The pieces <0x00> to <0xFF> that stand for the bytes of a text.
+ * @param {Map<string, number>} ids
+ * @returns {(text: string) => number[] | null} null where one of them is not in the vocabulary
+ */
+export function byteFallback(ids) {
+  const pieces = Array.from({ length: 256 }, (_, byte) => {
+    const hex = byte.toString(16).toUpperCase().padStart(2, '0');
+    return ids.get(`<0x${hex}>`) ?? -1;
+  });
+  return (text) => {
+    const found = Array.from(toUtf8(text), (byte) => pieces[byte]);
+    return found.includes(-1) ? null : found;
+  };
+}

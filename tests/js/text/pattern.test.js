@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { translate } from '../../../src/js/text/pattern.js';
+
+const pattern = (source) =>
+  new RegExp(
+    translate(source, (reason) => new SyntaxError(reason)),
+    'gv',
+  );
+const found = (source, text) => Array.from(text.matchAll(pattern(source)), ([match]) => match);
+const refuses = (source, message) => assert.throws(() => pattern(source), message);
+
+test('letters, spaces and digits are those of Unicode', () => {
+  assert.deepEqual(found('\\s', 'a\u0085b\ufeff\u3000'), ['\u0085', '\u3000']);
+  assert.deepEqual(found('\\S+', 'a\u0085b\ufeff\u3000'), ['a', 'b\ufeff']);
+  assert.deepEqual(found('\\d+', '12٣x²'), ['12٣']);
+  assert.deepEqual(found('\\w+', 'aé_Ⅻ 👍 今-1'), ['aé_Ⅻ', '今', '1']);
+  assert.deepEqual(found('\\h+', 'xBEEFg'), ['BEEF']);
+  // Alone, Oniguruma takes some numbers for letters.
+  assert.deepEqual([found('\\w+', 'a²½'), found('[\\w]+', 'a²½')], [['a²½'], ['a']]);
+  assert.deepEqual([found('\\p{Punct}', '$!'), found('[[:punct:]]', '$!')], [['!'], ['$', '!']]);
+  assert.deepEqual(found('\\p{Han}+|\\p{^L}', 'a今天1'), ['今天', '1']);
+  assert.deepEqual(found('.', 'a\n👍\r'), ['a', '👍', '\r']);
+});
+
+test('case is ignored where the pattern says so', () => {
+  assert.deepEqual(found("'(?i:[sdmt]|ll|ve|re)", "'s 'S 'Ll 'ſ 'x 've"), ["'s", "'S", "'Ll", "'ſ", "'ve"]);
+  assert.deepEqual(found('a(?i)b|c', 'aB aC ab c'), ['aB', 'aC', 'ab']);
+  assert.deepEqual(found('(?i:[a-f]+)x', 'AbFx aBGx'), ['AbFx']);
+  assert.deepEqual(found('(?i:a(?-i:b))', 'Ab AB'), ['Ab']);
+});
+
+test('classes hold classes', () => {
+  assert.deepEqual(
+    found(' ?[^(\\s|[.,!])]+', 'ab, c|d (e)'),
+    ['ab', ' c', 'd', ' ', 'e'].filter((part) => part !== ' '),
+  );
+  assert.deepEqual(found('[[:alpha:]&&[^a-f]]+', 'abghé1'), ['ghé']);
+  assert.deepEqual(found('[]a-]+', 'x]a-y'), [']a-']);
+  assert.deepEqual(found('[^\\r\\n\\p{L}]', 'a1\n'), ['1']);
+  assert.deepEqual(found('[\\x{1F44D}\\u0041]', 'A👍'), ['A', '👍']);
+});
+
+test('what was taken is not given back, where the pattern says so', () => {
+  assert.deepEqual(found('a++a', 'aaa'), []);
+  assert.deepEqual(found('a?+b|a', 'aab'), ['a', 'ab']);
+  assert.deepEqual(found('(?>a|ab)c', 'abc ac'), ['ac']);
+  assert.deepEqual(found('(?:a{1,2}+)a', 'aaa'), ['aaa']);
+  assert.deepEqual(found('a{,2}b', 'aaab'), ['aab']);
+  assert.deepEqual(found('a{x', 'a{x'), ['a{x']);
+});
+
+test('lines, words and ends are found', () => {
+  assert.deepEqual(found('^\\w|\\w$', 'ab\ncd'), ['a', 'b', 'c', 'd']);
+  assert.deepEqual(found('\\A\\w|\\w\\z', 'ab\ncd'), ['a', 'd']);
+  assert.deepEqual(found('\\b\\w', 'éa b'), ['é', 'b']);
+  assert.deepEqual(found('(?<=a)b(?!c)', 'abab abc'), ['b', 'b']);
+  assert.deepEqual(found('(?<name>a)(b)(?#no)', 'ab'), ['ab']);
+});
+
+test('what has no counterpart is refused by name and place', () => {
+  refuses('(a)\\1', /'\\1' is not supported at character 3/);
+  refuses('(?<=a)\\K', /'\\K' is not supported at character 6/);
+  refuses('(?m:a)', /'\(\?m:' is not supported at character 0/);
+  refuses('\\p{constructor}', /the property 'constructor' is not supported/);
+  refuses('\\p{Elvish}', /the property 'Elvish' is not supported/);
+  refuses('[[:elf:]]', /the class 'elf' is not supported/);
+  refuses('(a', /expected '\)' at character 2/);
+  refuses('a)', /a '\)' too many/);
+  refuses('[a', /expected '\]'/);
+  refuses('*', /nothing to repeat/);
+  refuses('[b-a]', /an empty range/);
+  refuses('\\', /a backslash at the end/);
+  refuses('('.repeat(100), /nested deeper than 50/);
+  refuses('\\x{110000}', /beyond U\+10FFFF/);
+});

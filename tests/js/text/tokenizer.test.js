@@ -1,0 +1,281 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import fc from 'fast-check';
+import { HeadlightError } from '../../../src/js/check/errors.js';
+import { openTokenizer } from '../../../src/js/text/tokenizer.js';
+import { byteLevelFile, readCases, readConfigurations, readTokenizer } from '../../support/tokenizers.js';
+
+const SEED = 15;
+const KINDS = ['bpe', 'unigram', 'wordpiece'];
+/** Text of any characters, halves of none. */
+const anyText = fc.string({ unit: 'binary', maxLength: 60 });
+
+const fails = (file, path, message) =>
+  assert.throws(
+    () => openTokenizer(file),
+    (error) => {
+      assert.ok(error instanceof HeadlightError, String(error));
+      assert.equal(error.code, 'FORMAT');
+      assert.equal(error.parameter, path);
+      assert.match(error.message, message);
+      return true;
+    },
+  );
+
+for (const kind of KINDS)
+  test(`${kind}: numbers, tokens and text are those of the published library`, () => {
+    const tokenizer = openTokenizer(readTokenizer(kind));
+    for (const { text, pair, ids, type_ids, tokens, decoded } of readCases(kind)) {
+      const encoded = tokenizer.encode(text, pair);
+      assert.deepEqual([encoded.ids, encoded.typeIds, encoded.tokens], [ids, type_ids, tokens], text);
+      assert.equal(tokenizer.decode(ids), decoded);
+    }
+  });
+
+for (const { name, file, cases } of readConfigurations())
+  test(`configuration ${name}: numbers, tokens, offsets and text are those of the published library`, () => {
+    const tokenizer = openTokenizer(file);
+    for (const { text, pair, ids, type_ids, tokens, offsets, decoded } of cases) {
+      const encoded = tokenizer.encode(text, pair);
+      assert.deepEqual([encoded.ids, encoded.typeIds, encoded.tokens], [ids, type_ids, tokens], JSON.stringify(text));
+      assert.equal(tokenizer.decode(ids), decoded);
+      // A sign that was put there comes from nowhere, and one that was made of several comes from all of them: the
+      // library gives the one after, and the first or the last of them.
+      for (const [i, [begin, end]] of encoded.offsets.entries())
+        assert.ok(
+          begin === end || (begin <= offsets[i][0] && end >= offsets[i][1]),
+          `${JSON.stringify(text)}, token ${i}: ${[begin, end]}, the library ${offsets[i]}`,
+        );
+    }
+  });
+
+test('a file is taken as bytes, as text and as JSON', () => {
+  const file = readTokenizer('bpe');
+  const text = JSON.stringify(file);
+  const bytes = new TextEncoder().encode(text);
+  const expected = openTokenizer(file).encode('the whale').ids;
+  for (const source of [text, bytes, bytes.buffer, Buffer.from(bytes)])
+    assert.deepEqual(openTokenizer(source).encode('the whale').ids, expected);
+});
+
+test('tokens and numbers are found by each other, added ones too', () => {
+  const tokenizer = openTokenizer(readTokenizer('bpe'));
+  assert.equal(tokenizer.vocabSize, 422);
+  assert.equal(tokenizer.idOf('<|endoftext|>'), 421);
+  assert.equal(tokenizer.tokenOf(421), '<|endoftext|>');
+  assert.equal(tokenizer.tokenOf(tokenizer.idOf('Ġthe')), 'Ġthe');
+  assert.equal(tokenizer.idOf('no such token'), undefined);
+  assert.equal(tokenizer.tokenOf(422), undefined);
+});
+
+test('special tokens are left out of a text on request, and numbers of no token give nothing', () => {
+  const tokenizer = openTokenizer(readTokenizer('bpe'));
+  const { ids } = tokenizer.encode('the<|endoftext|>whale');
+  assert.equal(tokenizer.decode(ids), 'thewhale');
+  assert.equal(tokenizer.decode(ids, { skipSpecial: false }), 'the<|endoftext|>whale');
+  assert.equal(tokenizer.decode([...ids, 5000]), 'thewhale');
+  assert.equal(tokenizer.decode(Int32Array.from(ids)), 'thewhale');
+  assert.throws(() => tokenizer.decode([1.5]), /decode: ids is \[1.5\], expected integers of at least 0/);
+  assert.throws(() => tokenizer.encode(7), /encode: text is 7, expected text/);
+  assert.throws(() => tokenizer.encode('', null), /encode: pair is null, expected text/);
+});
+
+test(`byte-level: what is encoded is decoded again, and the offsets are the text (seed ${SEED})`, () => {
+  const gpt2 = { type: 'ByteLevel', add_prefix_space: false, use_regex: true };
+  for (const pre_tokenizer of [null, gpt2]) {
+    const file = { ...readTokenizer('bpe'), added_tokens: [], post_processor: null };
+    file.pre_tokenizer = pre_tokenizer ?? { ...gpt2, use_regex: false };
+    const tokenizer = openTokenizer(file);
+    fc.assert(
+      fc.property(anyText, (text) => {
+        const { ids, offsets } = tokenizer.encode(text);
+        assert.equal(tokenizer.decode(ids), text);
+        let at = 0;
+        for (const [begin, end] of offsets) {
+          // A character of several bytes may be in several tokens, each of which has all of it.
+          assert.ok(begin <= at && end >= at && end > begin, JSON.stringify({ text, offsets }));
+          at = end;
+        }
+        assert.equal(at, text.length);
+      }),
+      { seed: SEED, numRuns: 1000 },
+    );
+  }
+});
+
+test(`offsets go from left to right, in every configuration (seed ${SEED})`, () => {
+  for (const { name, file } of readConfigurations()) {
+    const tokenizer = openTokenizer({ ...file, post_processor: null });
+    fc.assert(
+      fc.property(anyText, (text) => {
+        let last = 0;
+        for (const [begin, end] of tokenizer.encode(text).offsets) {
+          assert.ok(begin >= last && end >= begin && end <= text.length, `${name}: ${JSON.stringify(text)}`);
+          last = begin;
+        }
+      }),
+      { seed: SEED, numRuns: 60 },
+    );
+  }
+});
+
+test('a half of a character is taken for U+FFFD', () => {
+  const tokenizer = openTokenizer(byteLevelFile([], { pre_tokenizer: { type: 'ByteLevel', add_prefix_space: false } }));
+  const { ids, offsets } = tokenizer.encode('a\ud83db');
+  assert.equal(tokenizer.decode(ids), 'a\ufffdb');
+  assert.deepEqual(offsets, [
+    [0, 1],
+    [1, 2],
+    [1, 2],
+    [1, 2],
+    [2, 3],
+  ]);
+});
+
+test('the spaces of byte-level tokens are taken out of their offsets, and no letter', () => {
+  const file = readTokenizer('bpe');
+  const offsets = (text, options) => {
+    const level = { type: 'ByteLevel', trim_offsets: true, ...options };
+    return openTokenizer({ ...file, pre_tokenizer: level, post_processor: level }).encode(text).offsets;
+  };
+  assert.deepEqual(offsets('the in', { add_prefix_space: false }), [
+    [0, 1],
+    [1, 3],
+    [4, 6],
+  ]);
+  assert.deepEqual(offsets('in<|endoftext|>in', { add_prefix_space: true }), [
+    [0, 2],
+    [2, 15],
+    [15, 17],
+  ]);
+});
+
+test('what is not a tokenizer is refused with the field that is wrong', () => {
+  const file = (change) => {
+    const changed = readTokenizer('bpe');
+    change(changed);
+    return changed;
+  };
+  fails('{', undefined, /not the JSON of a tokenizer: expected a name at character 1/);
+  fails(Uint8Array.of(0x22, 0xff, 0x22), undefined, /not UTF-8/);
+  fails('[]', 'the file', /the file is \[\], expected an object/);
+  fails('{}', 'model', /model is missing, expected an object/);
+  fails(undefined, 'bytes', /bytes is undefined/);
+  fails(
+    file(({ model }) => (model.vocab.the = -1)),
+    "model.vocab['the']",
+    /is -1, expected an integer from 0/,
+  );
+  fails(
+    file(({ model }) => (model.vocab = [])),
+    'model.vocab',
+    /expected an object/,
+  );
+  fails(
+    file(({ model }) => (model.merges[3] = 'one')),
+    'model.merges[3]',
+    /is 'one', expected two pieces/,
+  );
+  fails(
+    file(({ model }) => (model.merges[3] = ['h', 'zzz'])),
+    'model.merges[3]',
+    /expected two pieces of the vocabulary/,
+  );
+  fails(
+    file(({ model }) => (model.unk_token = 'zzz')),
+    'model.unk_token',
+    /expected a piece of the vocabulary/,
+  );
+  fails(
+    file(({ model }) => (model.dropout = 0.1)),
+    'model.dropout',
+    /is 0.1, expected none/,
+  );
+  fails(
+    file(({ added_tokens }) => (added_tokens[0].content = 5)),
+    'added_tokens[0].content',
+    /is 5, expected text/,
+  );
+  fails(
+    file(({ added_tokens }) => (added_tokens[0].content = 'x'.repeat(2000))),
+    'added_tokens[0].content',
+    /at most 1024/,
+  );
+  fails(
+    file(({ pre_tokenizer }) => (pre_tokenizer.use_regex = 1)),
+    'pre_tokenizer.use_regex',
+    /is 1, expected true or false/,
+  );
+  fails(
+    file((all) => (all.post_processor = { type: 'BertProcessing', cls: ['[CLS]', 2], sep: ['[SEP]'] })),
+    'post_processor.sep',
+    /expected a token and its number/,
+  );
+  fails(
+    file((all) => {
+      const special = { SpecialToken: { id: '[X]', type_id: 0 } };
+      all.post_processor = { type: 'TemplateProcessing', single: [special], pair: [], special_tokens: {} };
+    }),
+    'post_processor.single[0].SpecialToken.id',
+    /is '\[X\]', expected one of special_tokens/,
+  );
+});
+
+test('what is not supported is refused by its name', () => {
+  const file = (parts) => ({ ...readTokenizer('bpe'), ...parts });
+  const odd = { type: 'Odd' };
+  fails(file({ model: odd }), 'model.type', /'Odd', expected a model that is supported: BPE, Unigram, WordPiece/);
+  fails(file({ normalizer: odd }), 'normalizer.type', /a normalizer that is supported: BertNormalizer,/);
+  fails(file({ pre_tokenizer: odd }), 'pre_tokenizer.type', /a pre-tokenizer that is supported/);
+  fails(file({ post_processor: odd }), 'post_processor.type', /a post-processor that is supported/);
+  fails(file({ decoder: odd }), 'decoder.type', /a decoder that is supported/);
+  fails(
+    file({ normalizer: { type: 'Sequence', normalizers: [{ type: 'NFC' }, odd] } }),
+    'normalizer.normalizers[1].type',
+    /Odd/,
+  );
+  fails(file({ normalizer: { type: 'constructor' } }), 'normalizer.type', /constructor/);
+  const split = { type: 'Split', pattern: { Regex: '(a)\\1' }, behavior: 'Isolated', invert: false };
+  fails(file({ pre_tokenizer: split }), 'pre_tokenizer.pattern.Regex', /'\\1' is not supported at character 3/);
+});
+
+test('a file that holds itself is refused', () => {
+  const normalizer = { type: 'Sequence', normalizers: [] };
+  normalizer.normalizers.push(normalizer);
+  assert.throws(() => openTokenizer({ ...readTokenizer('bpe'), normalizer }), /nested deeper than 32 levels/);
+});
+
+test(`damaged files are refused with a field, or read (seed ${SEED})`, () => {
+  const junk = fc.constantFrom(null, true, 0, -1, 1.5, 2 ** 40, '', 'x', '[', [], [[]], {}, { type: 'Sequence' });
+  /** All places of a file, but few of each vocabulary. */
+  const placesOf = (value, path = []) =>
+    value === null || typeof value !== 'object'
+      ? [path]
+      : [
+          path,
+          ...Object.keys(value)
+            .slice(0, 8)
+            .flatMap((name) => placesOf(value[name], [...path, name])),
+        ];
+  for (const { file } of readConfigurations()) {
+    const places = placesOf(file).filter((path) => path.length > 0);
+    fc.assert(
+      fc.property(fc.constantFrom(...places), junk, (path, value) => {
+        const damaged = structuredClone(file);
+        const owner = path.slice(0, -1).reduce((node, name) => node[name], damaged);
+        owner[path.at(-1)] = value;
+        try {
+          const { ids, offsets, tokens, typeIds } = openTokenizer(damaged).encode(
+            'Some text, 今天 and\nmore [SEP]',
+            'x',
+          );
+          assert.ok(offsets.length === ids.length && tokens.length === ids.length && typeIds.length === ids.length);
+        } catch (error) {
+          assert.ok(error instanceof HeadlightError, `${path.join('.')} = ${JSON.stringify(value)}: ${error.stack}`);
+          assert.ok(error.message.length < 1000);
+        }
+      }),
+      { seed: SEED, numRuns: 80 },
+    );
+  }
+});
