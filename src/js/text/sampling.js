@@ -1,0 +1,142 @@
+// The choice of the next token from the logits of a model.
+
+import { readNumber, readOptions } from '../check/arguments.js';
+import { argumentError, HeadlightError } from '../check/errors.js';
+
+/**
+ * @typedef {object} SampleOptions
+ * @property {number} [temperature] what the logits are divided by; default 0: the largest is chosen
+ * @property {number} [topK] only so many of the largest may be chosen; default: all
+ * @property {number} [topP] of those, only the largest that together have this share of the probability; default: 1
+ * @property {() => number} [random] uniform in [0, 1); needed where the temperature is not 0
+ */
+/** @typedef {{ id: number, logProb: number }} Sample logProb: of the softmax of the logits as they are */
+
+const OPTIONS = ['temperature', 'topK', 'topP', 'random'];
+
+/** @param {SampleOptions} options */
+function resolveOptions(options) {
+  const given = readOptions('sample', options, OPTIONS);
+  const temperature = readNumber('sample', 'temperature', given.temperature ?? 0, { least: 0 });
+  if (given.random !== undefined ? typeof given.random !== 'function' : temperature > 0)
+    throw argumentError('sample', 'random', given.random, 'a function that gives numbers from 0 to 1');
+  return {
+    temperature,
+    topK: readNumber('sample', 'topK', given.topK ?? 2 ** 31, { integer: true, least: 1 }),
+    topP: readNumber('sample', 'topP', given.topP ?? 1, { least: 0, most: 1 }),
+    random: given.random ?? (() => 0),
+  };
+}
+
+/**
+ * Of tokens with the same logit, the first counts as the larger.
+ * @param {Float32Array} logits of every token; −Infinity for those that must not be chosen
+ * @param {SampleOptions} [options]
+ * @returns {Sample}
+ */
+export function sample(logits, options = {}) {
+  const { temperature, topK, topP, random } = resolveOptions(options);
+  const likeliest = findLikeliest(logits);
+  const most = logits[likeliest];
+  let total = 0;
+  for (let i = 0; i < logits.length; i++) total += Math.exp(logits[i] - most);
+  let id = likeliest;
+  if (temperature > 0) {
+    const weights = new Float64Array(logits);
+    for (let i = 0; i < weights.length; i++) weights[i] = Math.exp((weights[i] - most) / temperature);
+    id =
+      topK < logits.length || topP < 1
+        ? pickOfLikeliest(logits, weights, topK, topP, random())
+        : pick(weights, random());
+  }
+  return { id, logProb: logits[id] - most - Math.log(total) };
+}
+
+/** @param {Float32Array} logits */
+function findLikeliest(logits) {
+  let likeliest = 0;
+  for (let i = 0; i < logits.length; i++) {
+    // A softmax with one of these would be NaN.
+    if (Number.isNaN(logits[i]) || logits[i] === Infinity)
+      throw new HeadlightError('ARGUMENT', `sample: logits[${i}] is ${logits[i]}, expected a finite number`, {
+        parameter: 'logits',
+        got: logits[i],
+      });
+    if (logits[i] > logits[likeliest]) likeliest = i;
+  }
+  if (!(logits[likeliest] > -Infinity)) throw argumentError('sample', 'logits', logits, 'at least one finite number');
+  return likeliest;
+}
+
+/** Where a share of the sum of all weights falls on. @param {ArrayLike<number>} weights @param {number} share */
+function pick(weights, share) {
+  let rest = share * sum(weights);
+  let picked = 0;
+  for (let i = 0; i < weights.length; i++) {
+    if (weights[i] === 0) continue;
+    picked = i;
+    rest -= weights[i];
+    if (rest < 0) break;
+  }
+  return picked;
+}
+
+/** @param {ArrayLike<number>} weights */
+function sum(weights) {
+  let total = 0;
+  for (let i = 0; i < weights.length; i++) total += weights[i];
+  return total;
+}
+
+/**
+ * One of the K likeliest tokens, of those of them that have the share P together.
+ * @param {Float32Array} logits
+ * @param {Float64Array} weights
+ * @param {number} topK
+ * @param {number} topP
+ * @param {number} share
+ */
+function pickOfLikeliest(logits, weights, topK, topP, share) {
+  const next = likeliestFirst(logits);
+  const isLimited = topK < logits.length;
+  const tokens = isLimited ? Array.from({ length: topK }, next) : [];
+  const enough = topP * sum(isLimited ? tokens.map((token) => weights[token]) : weights);
+  const most = Math.min(topK, logits.length);
+  let count = 0;
+  for (let mass = 0; count < most && (count === 0 || mass < enough); count++) {
+    if (count === tokens.length) tokens.push(next());
+    mass += weights[tokens[count]];
+  }
+  const kept = tokens.slice(0, count);
+  const shares = kept.map((token) => weights[token]);
+  return kept[pick(shares, share)];
+}
+
+/**
+ * Gives the tokens one by one, the likeliest first: from a heap, since most are never asked for.
+ * @param {Float32Array} logits
+ */
+function likeliestFirst(logits) {
+  const heap = new Int32Array(logits.length);
+  for (let i = 0; i < heap.length; i++) heap[i] = i;
+  /** @param {number} a @param {number} b */
+  const isBefore = (a, b) => logits[a] > logits[b] || (logits[a] === logits[b] && a < b);
+  let size = heap.length;
+  /** @param {number} at */
+  const sink = (at) => {
+    const token = heap[at];
+    for (let below; (below = 2 * at + 1) < size; at = below) {
+      if (below + 1 < size && isBefore(heap[below + 1], heap[below])) below++;
+      if (!isBefore(heap[below], token)) break;
+      heap[at] = heap[below];
+    }
+    heap[at] = token;
+  };
+  for (let at = (size >> 1) - 1; at >= 0; at--) sink(at);
+  return () => {
+    const first = heap[0];
+    heap[0] = heap[--size];
+    sink(0);
+    return first;
+  };
+}

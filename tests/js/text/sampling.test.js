@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import fc from 'fast-check';
+import { uniformSource } from '../../../src/js/ops/random.js';
+import { sample } from '../../../src/js/text/sampling.js';
+
+const SEED = 77;
+const logits = Float32Array.of(1, 3, -2, 3, 0.5, -Infinity);
+
+function softmax(values, temperature = 1) {
+  const exps = Array.from(values, (value) => Math.exp(value / temperature));
+  const total = exps.reduce((a, b) => a + b);
+  return exps.map((value) => value / total);
+}
+
+/** How often each token is chosen, of so many. */
+function shares(values, options, count = 20000) {
+  const random = uniformSource(SEED);
+  const counts = new Array(values.length).fill(0);
+  for (let i = 0; i < count; i++) counts[sample(values, { ...options, random }).id]++;
+  return counts.map((n) => n / count);
+}
+
+/** As they should be, for a set of tokens that may be chosen. */
+function expected(values, temperature, allowed) {
+  return softmax(
+    Array.from(values, (value, i) => (allowed.includes(i) ? value : -Infinity)),
+    temperature,
+  );
+}
+
+const near = (actual, wanted) =>
+  actual.forEach((share, i) => assert.ok(Math.abs(share - wanted[i]) < 0.015, `${i}: ${actual}`));
+
+test('without a temperature the largest logit is chosen, the first of equals', () => {
+  assert.equal(sample(logits).id, 1);
+  assert.equal(sample(logits, { temperature: 0, topK: 3 }).id, 1);
+});
+
+test('the probability is that of the logits as they are, whatever is chosen', () => {
+  const random = uniformSource(SEED);
+  for (let i = 0; i < 50; i++) {
+    const { id, logProb } = sample(logits, { temperature: 3, topK: 5, random });
+    assert.ok(Math.abs(logProb - Math.log(softmax(logits)[id])) < 1e-6);
+  }
+  const large = Float32Array.of(1e30, 1e30);
+  assert.ok(Math.abs(sample(large).logProb - Math.log(0.5)) < 1e-12);
+});
+
+test(`tokens are chosen as often as they are likely (seed ${SEED})`, () => {
+  near(shares(logits, { temperature: 1 }), softmax(logits));
+  near(shares(logits, { temperature: 2.5 }), softmax(logits, 2.5));
+  near(shares(logits, { temperature: 1.5, topK: 3 }), expected(logits, 1.5, [0, 1, 3]));
+  near(shares(logits, { temperature: 1, topK: 1 }), expected(logits, 1, [1]));
+  // The two largest have 0.77 of the probability, the third 0.87.
+  near(shares(logits, { temperature: 2, topP: 0.3 }), expected(logits, 2, [1]));
+  near(shares(logits, { temperature: 2, topP: 0.7 }), expected(logits, 2, [1, 3]));
+  near(shares(logits, { temperature: 2, topP: 0.8 }), expected(logits, 2, [0, 1, 3]));
+  near(shares(logits, { temperature: 2, topP: 0 }), expected(logits, 2, [1]));
+  // The share is one of those that K leaves: two of three have 0.84.
+  near(shares(logits, { temperature: 2, topK: 3, topP: 0.83 }), expected(logits, 2, [1, 3]));
+});
+
+test(`what is kept is what sorting would keep (seed ${SEED})`, () => {
+  const value = fc.integer({ min: -4, max: 4 });
+  fc.assert(
+    fc.property(
+      fc.array(value, { minLength: 1, maxLength: 40 }),
+      fc.nat(45),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      (values, k, share) => {
+        const all = Float32Array.from(values);
+        const order = values.map((_, i) => i).sort((a, b) => values[b] - values[a] || a - b);
+        const kept = order.slice(0, k + 1);
+        const weights = softmax(kept.map((i) => values[i]));
+        let rest = share;
+        const wanted = kept.find((_, i) => (rest -= weights[i]) < -1e-9) ?? kept.at(-1);
+        const near = Math.abs(rest) < 1e-6;
+        const { id } = sample(all, { temperature: 1, topK: k + 1, random: () => share * (1 - 1e-12) });
+        // In all tokens the order is that of their numbers.
+        if (k + 1 < values.length && !near) assert.equal(id, wanted);
+      },
+    ),
+    { seed: SEED, numRuns: 2000 },
+  );
+});
+
+test('a token that must not be chosen never is, though the last share falls on it', () => {
+  assert.equal(sample(Float32Array.of(0, -Infinity), { temperature: 1, random: () => 1 - 2 ** -24 }).id, 0);
+  assert.equal(sample(Float32Array.of(-Infinity, 0), { temperature: 1, random: () => 0 }).id, 1);
+});
+
+test('the same seed gives the same tokens, in a vocabulary of any size', () => {
+  const random = uniformSource(5);
+  const many = Float32Array.from({ length: 50_000 }, () => 8 * random());
+  const run = () => {
+    const source = uniformSource(9);
+    return Array.from({ length: 5 }, () => sample(many, { temperature: 0.8, topK: 50, topP: 0.9, random: source }).id);
+  };
+  assert.deepEqual(run(), run());
+  const largest = [...many.keys()].sort((a, b) => many[b] - many[a]).slice(0, 50);
+  for (const id of run()) assert.ok(largest.includes(id));
+});
+
+test('wrong options and logits are refused by name', () => {
+  const refuses = (values, options, message) => assert.throws(() => sample(values, options), message);
+  refuses(logits, { temperature: -1 }, /sample: temperature is -1, expected a finite number of at least 0/);
+  refuses(logits, { temperature: 1 }, /sample: random is undefined, expected a function/);
+  refuses(logits, { topK: 0 }, /sample: topK is 0, expected an integer of at least 1/);
+  refuses(logits, { topP: 1.1 }, /sample: topP is 1.1/);
+  refuses(logits, { top_k: 1 }, /unknown option 'top_k'/);
+  refuses(Float32Array.of(1, NaN), {}, /sample: logits\[1\] is NaN, expected a finite number/);
+  refuses(Float32Array.of(Infinity), {}, /logits\[0\] is Infinity/);
+  refuses(Float32Array.of(-Infinity), {}, /expected at least one finite number/);
+  refuses(new Float32Array(0), {}, /expected at least one finite number/);
+});
