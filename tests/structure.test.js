@@ -98,7 +98,7 @@ test('web: what runs in the worker reaches no view', () => {
   );
 });
 
-test('src/js: check → memory, io → ops, text → models → index → load', () => {
+test('src/js: check → memory, io → ops, text → models → analysis, index → load', () => {
   const graph = modules('src/js');
   assert.ok(graph.size > 15);
   assert.deepEqual(
@@ -107,6 +107,7 @@ test('src/js: check → memory, io → ops, text → models → index → load',
       ['memory', 'io'],
       ['ops', 'text'],
       ['models'],
+      ['analysis'],
       ['types.js'],
       ['index.js'],
       ['load'],

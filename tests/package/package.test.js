@@ -83,6 +83,7 @@ describe('the package', () => {
       'LICENSE',
       'README.md',
       'dist/abi/abi.d.ts',
+      'dist/analysis.js',
       'dist/formats.js',
       'dist/headlight.inline.js',
       'dist/headlight.js',
@@ -145,7 +146,7 @@ describe('the package', () => {
   });
 
   test('the files for browsers use nothing of Node', () => {
-    for (const name of ['headlight.js', 'headlight.worker.js', 'headlight.inline.js', 'formats.js']) {
+    for (const name of ['headlight.js', 'headlight.worker.js', 'headlight.inline.js', 'formats.js', 'analysis.js']) {
       assert.doesNotMatch(
         readFileSync(file('node_modules/headlight/dist', name), 'utf8'),
         /node:|require\(|process\./,

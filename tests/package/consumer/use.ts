@@ -54,6 +54,7 @@ import {
   type VisibilityOptions,
   type WarmupOptions,
 } from 'headlight';
+import { composition, type HeadScores, headScores, type Numbers, rollout, valueWeighted } from 'headlight/analysis';
 import { readNpy, readNpz, readSafetensors, type StoredTensor, writeNpy, writeSafetensors } from 'headlight/formats';
 import { type Headlight as InlineHeadlight, load as loadInline } from 'headlight/inline';
 
@@ -221,6 +222,16 @@ const { tensors, metadata } = readSafetensors(writeSafetensors({ w: x }, { forma
 hl.tensor(readNpy(writeNpy(x)));
 export const stored: StoredTensor | undefined = (await readNpz(new Uint8Array(), { maxSize: 1e9 })).tensors.x;
 export const names: string[] = [...Object.keys(tensors), ...Object.values(metadata)];
+
+// Analysis.
+export const shares: { q: number; k: number; v: number } = composition(
+  model,
+  { layer: 0, head: 1 },
+  { layer: 1, head: 0 },
+);
+export const scores: HeadScores = headScores([hl.zeros([1, 2, 4, 4])], { ids: [1, 2, 1, 2] });
+export const flows: Numbers[] = rollout([hl.zeros([2, 4, 4])]);
+export const moved: Numbers = valueWeighted(hl.zeros([1, 2, 4, 4]), hl.zeros([1, 1, 4, 2]));
 
 // Every type can be written down by a caller.
 export type Named = [

@@ -1,0 +1,145 @@
+// What two heads do to each other, from their weights alone.
+
+import { checkOptions, readNumber } from '../check/arguments.js';
+import { argumentError } from '../check/errors.js';
+import { parametersOf } from './arrays.js';
+
+/** @import { Model } from './arrays.js' */
+
+/** @typedef {{ layer: number, head: number }} Head */
+/** A matrix by rows. @typedef {{ data: Float64Array, rows: number, columns: number }} Matrix */
+
+/**
+ * How much of what one head writes another one reads, by its queries, its keys and its values (Elhage et al. 2021, "A
+ * Mathematical Framework for Transformer Circuits"), in Frobenius norms:
+ *
+ *     q = ‖ W_QKᵀ · W_OV ‖ / ‖ W_QK ‖ ‖ W_OV ‖     W_QK = Wqᵀ·Wk of `to`      (C,C)
+ *     k = ‖ W_QK  · W_OV ‖ / ‖ W_QK ‖ ‖ W_OV ‖     W_OV = Wo·Wv of `from`    (C,C)
+ *     v = ‖ W_OV′ · W_OV ‖ / ‖ W_OV′ ‖ ‖ W_OV ‖    W_OV′ = Wo·Wv of `to`
+ *
+ * Each is between 0 and 1. Where a norm comes before attention, its weights are part of Wq, Wk and Wv, and so is taking
+ * away the mean. Rotary positions are left out: W_QK is that of a token and itself.
+ *
+ * @param {Model} model
+ * @param {Head} from
+ * @param {Head} to in a later layer
+ */
+export function composition(model, from, to) {
+  const caller = 'composition';
+  const { layers, numHeads } = model.options;
+  for (const [name, head] of /** @type {const} */ ([
+    ['from', from],
+    ['to', to],
+  ])) {
+    checkOptions(caller, head, ['layer', 'head'], name);
+    readNumber(caller, `${name}.layer`, head.layer, { integer: true, least: 0, most: layers - 1 });
+    readNumber(caller, `${name}.head`, head.head, { integer: true, least: 0, most: numHeads - 1 });
+  }
+  if (from.layer >= to.layer) throw argumentError(caller, 'from.layer', from.layer, `less than to.layer, ${to.layer}`);
+  const [writer, reader] = [readHead(caller, model, from), readHead(caller, model, to)];
+  const written = factored(writer.wo, identity(writer.wv.rows), writer.wv);
+  // Wo·Wv and Wqᵀ·Wk have the rank of a head: no product is wider than a head but the first and the last.
+  const [wqT, wkT] = [transpose(reader.wq), transpose(reader.wk)];
+  const middle = (/** @type {Matrix} */ read) => product(read, writer.wo);
+  const one = identity(reader.wq.rows);
+  const pairs = factored(wqT, one, reader.wk);
+  const moved = factored(reader.wo, identity(reader.wv.rows), reader.wv);
+  const share = (/** @type {number} */ joint, /** @type {number} */ own) =>
+    own === 0 || written === 0 ? 0 : joint / (own * written);
+  return {
+    q: share(factored(wkT, middle(reader.wq), writer.wv), pairs),
+    k: share(factored(wqT, middle(reader.wk), writer.wv), pairs),
+    v: share(factored(reader.wo, middle(reader.wv), writer.wv), moved),
+  };
+}
+
+/** @param {string} caller @param {Model} model @param {Head} head */
+function readHead(caller, model, { layer, head }) {
+  const { numHeads, kvHeads = numHeads, norm, normPlace = 'before' } = model.options;
+  const { vector, matrix } = parametersOf(caller, model);
+  const at = `blocks.${layer}`;
+  const group = Math.floor(head / (numHeads / kvHeads));
+  const scale = normPlace === 'after' ? undefined : vector(`${at}.norm1.weight`);
+  const centred = scale !== undefined && norm !== 'rms';
+  /** @param {string} name @param {number} n @param {number} count @returns {Matrix} (D,C) */
+  const rows = (name, n, count) => {
+    const { data, shape } = matrix(`${at}.attention.${name}`);
+    const [height, columns] = [shape[0] / count, shape[1]];
+    const size = height * columns;
+    return folded(
+      { data: Float64Array.from(data.subarray(n * size, (n + 1) * size)), rows: height, columns },
+      scale,
+      centred,
+    );
+  };
+  const { data, shape } = matrix(`${at}.attention.wo`);
+  const width = shape[1] / numHeads;
+  const wo = new Float64Array(shape[0] * width);
+  for (let c = 0; c < shape[0]; c++)
+    for (let d = 0; d < width; d++) wo[c * width + d] = data[c * shape[1] + head * width + d];
+  return {
+    wq: rows('wq', head, numHeads),
+    wk: rows('wk', group, kvHeads),
+    wv: rows('wv', group, kvHeads),
+    wo: { data: wo, rows: shape[0], columns: width },
+  };
+}
+
+/**
+ * The norm's weights multiplied into a matrix that reads from it, and the mean taken away.
+ * @param {Matrix} matrix
+ * @param {Float32Array | undefined} scale
+ * @param {boolean} centred
+ */
+function folded(matrix, scale, centred) {
+  const { data, rows, columns } = matrix;
+  for (let r = 0; r < rows; r++) {
+    const row = data.subarray(r * columns, (r + 1) * columns);
+    if (scale) for (let c = 0; c < columns; c++) row[c] *= scale[c];
+    const mean = centred ? row.reduce((a, x) => a + x, 0) / columns : 0;
+    for (let c = 0; c < columns; c++) row[c] -= mean;
+  }
+  return matrix;
+}
+
+/** @param {number} n @returns {Matrix} */
+function identity(n) {
+  const data = new Float64Array(n * n);
+  for (let i = 0; i < n; i++) data[i * n + i] = 1;
+  return { data, rows: n, columns: n };
+}
+
+/** @param {Matrix} x @returns {Matrix} */
+function transpose({ data, rows, columns }) {
+  const out = new Float64Array(data.length);
+  for (let i = 0; i < rows; i++) for (let j = 0; j < columns; j++) out[j * rows + i] = data[i * columns + j];
+  return { data: out, rows: columns, columns: rows };
+}
+
+/** @param {Matrix} a @param {Matrix} b @returns {Matrix} */
+function product(a, b) {
+  const out = new Float64Array(a.rows * b.columns);
+  for (let i = 0; i < a.rows; i++)
+    for (let k = 0; k < a.columns; k++) {
+      const x = a.data[i * a.columns + k];
+      for (let j = 0; j < b.columns; j++) out[i * b.columns + j] += x * b.data[k * b.columns + j];
+    }
+  return { data: out, rows: a.rows, columns: b.columns };
+}
+
+/**
+ * ‖ A·B·C ‖ for a tall A and a wide C, without their product: its square is the sum over (AᵀA · B · CCᵀ) ∘ B.
+ * @param {Matrix} a (C,D)
+ * @param {Matrix} b (D,E)
+ * @param {Matrix} c (E,C)
+ */
+function factored(a, b, c) {
+  const left = product(product(transpose(a), a), b);
+  const both = product(left, product(c, transpose(c)));
+  return Math.sqrt(
+    Math.max(
+      both.data.reduce((sum, x, i) => sum + x * b.data[i], 0),
+      0,
+    ),
+  );
+}

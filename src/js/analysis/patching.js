@@ -1,0 +1,135 @@
+// Activation patching: which places carry what tells one input from another.
+
+import { checkOptions } from '../check/arguments.js';
+import { argumentError, shapeError } from '../check/errors.js';
+import { formatShape } from '../check/shape.js';
+import { readCaptured } from './arrays.js';
+
+/** @import { TensorLike } from '../check/tensorlike.js' */
+/** @import { Model, Numbers, Result } from './arrays.js' */
+
+/** @typedef {Result & { logits?: { data: Float32Array, shape: readonly number[] }, dispose(): void }} PatchedResult */
+/**
+ * @typedef {Model & { forward(input: any, options: { capture?: string[], edit?: PatchEdit[] }): PatchedResult }}
+ *   PatchedModel
+ */
+/** @typedef {{ at: string, head?: number, token?: number, set: TensorLike }} PatchEdit */
+/**
+ * What is wanted of a run, as a number: a logit, a difference of logits, a loss.
+ * @typedef {(result: any) => number} Metric
+ */
+/**
+ * @typedef {object} PatchOptions
+ * @property {string} at the value of every block that is put in: 'blocks.*.heads', 'blocks.*.out', 'blocks.*.mlp' …
+ * @property {'head' | 'token'} [each] what is put in at a time; default 'head' where the value has heads
+ * @property {(progress: PatchProgress) => void} [onProgress]
+ * @property {AbortSignal} [signal]
+ */
+/**
+ * value: the metric of the run that has just ended.
+ * @typedef {{ done: number, total: number, layer: number, place: number, value: number }} PatchProgress
+ */
+/**
+ * @typedef {object} PatchResult
+ * @property {number} clean the metric of the clean run
+ * @property {number} corrupted that of the corrupted run
+ * @property {Numbers} values that of the corrupted run with one value of the clean one: (L,H) or (L,T)
+ * @property {Numbers} recovered (value − corrupted) / (clean − corrupted): 0 nothing, 1 all of it
+ */
+
+const HEADS = /^blocks\.\*\.(cross\.)?(query|scores|weights|heads)$/;
+const ROWS = /^blocks\.\*\.(cross\.)?(in|norm1|norm|norm2|attention|mid|hidden|mlp|out)$/;
+
+/**
+ * Runs the corrupted input once for each layer and each head, or each token, with the value of the clean run put there
+ * (Vig et al. 2020, "Investigating Gender Bias in Language Models Using Causal Mediation Analysis"; Meng et al. 2022,
+ * "Locating and Editing Factual Associations in GPT"). Both inputs have the same number of tokens.
+ *
+ * @param {PatchedModel} model
+ * @param {any} clean an input of forward
+ * @param {any} corrupted another
+ * @param {Metric} metric
+ * @param {PatchOptions} options
+ * @returns {Promise<PatchResult>}
+ */
+export async function patch(model, clean, corrupted, metric, options) {
+  const caller = 'patch';
+  checkOptions(caller, options, ['at', 'each', 'onProgress', 'signal']);
+  const { at, onProgress, signal } = options;
+  const hasHeads = typeof at === 'string' && HEADS.test(at);
+  if (!hasHeads && !(typeof at === 'string' && ROWS.test(at)))
+    throw argumentError(caller, 'at', at, "a value of every block: 'blocks.*.heads', 'blocks.*.out' …");
+  const { each = hasHeads ? 'head' : 'token' } = options;
+  if (each !== 'token' && !(each === 'head' && hasHeads))
+    throw argumentError(caller, 'each', each, hasHeads ? "'head' or 'token'" : "'token'");
+  if (typeof metric !== 'function') throw argumentError(caller, 'metric', metric, 'a function of a result');
+  signal?.throwIfAborted();
+
+  const { layers } = model.options;
+  const { from, clean: best } = measureClean(model, clean, metric, at);
+  const worst = measured(model.forward(corrupted, { capture: [at] }), (result) => {
+    const { shape } = captured(result, at, 0);
+    if (layers > 0 && String(shape) !== String(from[0].shape))
+      throw shapeError(caller, 'corrupted', shape, `values like those of clean, ${formatShape(from[0].shape)}`);
+    return metric(result);
+  });
+  const axis = each === 'head' ? 1 : from[0].shape.length - 2;
+  const places = from[0].shape[axis];
+  const values = new Float32Array(layers * places);
+  for (let done = 0; done < values.length; done++) {
+    const [layer, place] = [Math.floor(done / places), done % places];
+    // So that an abort, and whoever shows the progress, has a turn.
+    await new Promise((resolve) => setTimeout(resolve));
+    signal?.throwIfAborted();
+    const edit = { at: at.replace('*', String(layer)), [each]: place, set: from[layer] };
+    const value = measured(model.forward(corrupted, { edit: [edit] }), metric);
+    values[done] = value;
+    onProgress?.({ done: done + 1, total: values.length, layer, place, value });
+  }
+  const shape = [layers, places];
+  const recovered = values.map((value) => (value - worst) / (best - worst));
+  return { clean: best, corrupted: worst, values: { data: values, shape }, recovered: { data: recovered, shape } };
+}
+
+/** @param {PatchedModel} model @param {any} clean @param {Metric} metric @param {string} at */
+function measureClean(model, clean, metric, at) {
+  /** @type {Numbers[]} */
+  let from = [];
+  const best = measured(model.forward(clean, { capture: [at] }), (result) => {
+    from = Array.from({ length: model.options.layers }, (_, l) => captured(result, at, l));
+    return metric(result);
+  });
+  return { from, clean: best };
+}
+
+/** A copy. @param {Result} result @param {string} at @param {number} layer @returns {Numbers} */
+function captured(result, at, layer) {
+  const name = at.replace('*', String(layer));
+  const { floats, shape } = readCaptured('patch', result, name, HEADS.test(at) ? 'BHTD' : 'BTC', [at]);
+  return { data: floats.slice(), shape: [...shape] };
+}
+
+/** @param {PatchedResult} result @param {Metric} metric */
+function measured(result, metric) {
+  try {
+    return metric(result);
+  } finally {
+    result.dispose();
+  }
+}
+
+/**
+ * A metric: the logit of a label at a token, less that of another.
+ * @param {number} label
+ * @param {number} [against]
+ * @param {number} [token] default −1, the last
+ * @returns {Metric}
+ */
+export const logitDifference =
+  (label, against, token = -1) =>
+  ({ logits }) => {
+    const [rows, classes] = logits.shape.slice(-2);
+    const row = (token < 0 ? rows + token : token) * classes;
+    const { data } = logits;
+    return data[row + label] - (against === undefined ? 0 : data[row + against]);
+  };

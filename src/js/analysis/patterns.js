@@ -1,0 +1,238 @@
+// What attention weights say by themselves.
+
+import { checkOptions } from '../check/arguments.js';
+import { shapeError } from '../check/errors.js';
+import { formatShape } from '../check/shape.js';
+import { readArray, readLayers } from './arrays.js';
+
+/** @import { TensorLike } from '../check/tensorlike.js' */
+/** @import { Numbers, Read } from './arrays.js' */
+
+/**
+ * Attention rollout (Abnar & Zuidema 2020, "Quantifying Attention Flow in Transformers"): how much of each input token
+ * has reached each token after every layer, if attention were all that mixes them:
+ *
+ *     Ãₗ = (W̄ₗ + I) / row sums    W̄: the mean over heads, I: the residual connection
+ *     Rₗ = Ãₗ · Rₗ₋₁               R₋₁ = I
+ *
+ * @param {readonly TensorLike[]} weights of every layer, (B,H,T,T) or (H,T,T)
+ * @returns {Numbers[]} R after every layer, (B,T,T); rows sum to 1
+ */
+export function rollout(weights) {
+  const layers = readLayers('rollout', weights);
+  const [batch, , length] = layers[0].shape;
+  layers.forEach(({ shape }, l) => {
+    if (shape[0] !== batch || shape[2] !== length || shape[3] !== length)
+      throw shapeError('rollout', `weights[${l}]`, shape, `(${batch},H,${length},${length})`);
+  });
+  const size = length * length;
+  const steps = layers.map(() => new Float32Array(batch * size));
+  for (let b = 0; b < batch; b++) {
+    /** @type {Float64Array} */
+    let flow = identity(length);
+    layers.forEach(({ floats, shape: [, heads] }, l) => {
+      flow = product(mixture(floats.subarray(b * heads * size, (b + 1) * heads * size), heads, length), flow, length);
+      steps[l].set(flow, b * size);
+    });
+  }
+  return steps.map((data) => ({ data, shape: [batch, length, length] }));
+}
+
+/** @param {number} length */
+function identity(length) {
+  const x = new Float64Array(length * length);
+  for (let t = 0; t < length; t++) x[t * length + t] = 1;
+  return x;
+}
+
+/** (W̄ + I) / row sums. @param {Float32Array} weights (H,T,T) @param {number} heads @param {number} length */
+function mixture(weights, heads, length) {
+  const mixed = identity(length);
+  for (let i = 0; i < weights.length; i++) mixed[i % (length * length)] += weights[i] / heads;
+  for (let t = 0; t < length; t++) {
+    const row = mixed.subarray(t * length, (t + 1) * length);
+    const sum = row.reduce((a, x) => a + x, 0);
+    for (let s = 0; s < length; s++) row[s] /= sum;
+  }
+  return mixed;
+}
+
+/** @param {Float64Array} a (N,N) @param {Float64Array} b (N,N) @param {number} n */
+function product(a, b, n) {
+  const out = new Float64Array(n * n);
+  for (let i = 0; i < n; i++)
+    for (let k = 0; k < n; k++) {
+      const x = a[i * n + k];
+      if (x !== 0) for (let j = 0; j < n; j++) out[i * n + j] += x * b[k * n + j];
+    }
+  return out;
+}
+
+/**
+ * Weights by the size of what they bring (Kobayashi et al. 2020, "Attention is Not Only a Weight"): a large weight on a
+ * value of nearly zero moves nothing.
+ *
+ *     ‖ α(t,s) · v(s) · Woᵀ ‖      with Wo of the head; without it ‖ α(t,s) · v(s) ‖
+ *
+ * @param {TensorLike} weights (B,H,T,S)
+ * @param {TensorLike} value (B,G,S,D), H a multiple of G
+ * @param {TensorLike} [wo] the output projection (C,H·D)
+ * @returns {Numbers} (B,H,T,S)
+ */
+export function valueWeighted(weights, value, wo) {
+  const caller = 'valueWeighted';
+  const alpha = readArray(caller, 'weights', weights, 'BHTS');
+  const v = readArray(caller, 'value', value, 'BGSD');
+  const [batch, heads, queries, keys] = alpha.shape;
+  const [, groups, , width] = v.shape;
+  if (v.shape[0] !== batch || v.shape[2] !== keys || heads % groups !== 0)
+    throw shapeError(caller, 'value', v.shape, `(${batch},G,${keys},D) with ${heads} a multiple of G`);
+  const projection = wo === undefined ? undefined : readArray(caller, 'wo', wo, 'CD');
+  if (projection && projection.shape[1] !== heads * width)
+    throw shapeError(caller, 'wo', projection.shape, `(C,${heads * width})`);
+  const data = new Float32Array(alpha.floats.length);
+  for (let b = 0; b < batch; b++)
+    for (let h = 0; h < heads; h++) {
+      const gram = projection && gramOf(projection, h, width);
+      const start = (b * groups + Math.floor(h / (heads / groups))) * keys * width;
+      const norms = Float64Array.from({ length: keys }, (_, s) =>
+        lengthOf(v.floats.subarray(start + s * width, start + (s + 1) * width), gram),
+      );
+      const first = (b * heads + h) * queries * keys;
+      for (let i = 0; i < queries * keys; i++) data[first + i] = Math.abs(alpha.floats[first + i]) * norms[i % keys];
+    }
+  return { data, shape: [...alpha.shape] };
+}
+
+/** Woᵀ·Wo of one head: ‖ v·Woᵀ ‖² = v · gram · v. @param {Read} wo @param {number} head @param {number} width */
+function gramOf({ floats, shape: [out, inside] }, head, width) {
+  const gram = new Float64Array(width * width);
+  for (let c = 0; c < out; c++) {
+    const row = floats.subarray(c * inside + head * width, c * inside + (head + 1) * width);
+    for (let i = 0; i < width; i++) for (let j = 0; j < width; j++) gram[i * width + j] += row[i] * row[j];
+  }
+  return gram;
+}
+
+/** @param {Float32Array} v @param {Float64Array} [gram] */
+function lengthOf(v, gram) {
+  let sum = 0;
+  for (let i = 0; i < v.length; i++)
+    if (gram) for (let j = 0; j < v.length; j++) sum += v[i] * gram[i * v.length + j] * v[j];
+    else sum += v[i] * v[i];
+  return Math.sqrt(Math.max(sum, 0));
+}
+
+/**
+ * @typedef {object} HeadScoreOptions
+ * @property {TensorLike} [ids] (T) or (B,T): which tokens are equal; without them duplicate and induction are NaN
+ * @property {TensorLike} [keep] (T) or (B,T): 1 = a real token; default all
+ */
+/**
+ * Each (L,H): the mean over queries of one number of their row of weights. NaN where no query counts.
+ * @typedef {object} HeadScores
+ * @property {Numbers} previous the weight on the token before
+ * @property {Numbers} first the weight on token 0
+ * @property {Numbers} duplicate the weight on earlier tokens that are equal to this one
+ * @property {Numbers} induction the weight on tokens that stand after an earlier token equal to this one
+ * @property {Numbers} entropy −Σ w·ln w, in nats
+ * @property {Numbers} distance Σ w·|t − s|, in tokens
+ */
+
+const SCORES = /** @type {const} */ (['previous', 'first', 'duplicate', 'induction', 'entropy', 'distance']);
+
+/**
+ * What each head does, as far as its pattern shows it: Clark et al. 2019 ("What Does BERT Look At?") for the first,
+ * Elhage et al. 2021 ("A Mathematical Framework for Transformer Circuits") and Olsson et al. 2022 ("In-context Learning
+ * and Induction Heads") for duplicate and induction. A query counts for previous and first if a token stands before it,
+ * for duplicate if an equal one does, for induction if one stands after that which is not the query itself or later.
+ *
+ * @param {readonly TensorLike[]} weights of every layer, (B,H,T,S) or (H,T,S), all of the same shape; where S > T the
+ *   queries are the last T tokens
+ * @param {HeadScoreOptions} [options]
+ * @returns {HeadScores}
+ */
+export function headScores(weights, options = {}) {
+  const caller = 'headScores';
+  checkOptions(caller, options, ['ids', 'keep']);
+  const layers = readLayers(caller, weights);
+  const { shape } = layers[0];
+  for (const [l, layer] of layers.entries())
+    if (String(layer.shape) !== String(shape))
+      throw shapeError(caller, `weights[${l}]`, layer.shape, formatShape(shape));
+  const [batch, heads, queries, keys] = shape;
+  if (queries > keys) throw shapeError(caller, 'weights[0]', shape, 'at least as many keys as queries');
+  const ids = readTokens(caller, 'ids', options.ids, batch, keys);
+  const keep = readTokens(caller, 'keep', options.keep, batch, keys);
+  const [sums, counts] = [0, 1].map(() => new Float64Array(SCORES.length * layers.length * heads));
+  layers.forEach(({ floats }, l) => {
+    for (let b = 0; b < batch; b++) {
+      const same =
+        ids && ((/** @type {number} */ t, /** @type {number} */ s) => ids[b * keys + t] === ids[b * keys + s]);
+      for (let h = 0; h < heads; h++)
+        for (let t = 0; t < queries; t++) {
+          const query = t + keys - queries;
+          if (keep && keep[b * keys + query] === 0) continue;
+          const start = ((b * heads + h) * queries + t) * keys;
+          scoreRow(floats.subarray(start, start + keys), query, same).forEach((score, kind) => {
+            if (score === undefined) return;
+            const at = (kind * layers.length + l) * heads + h;
+            sums[at] += score;
+            counts[at]++;
+          });
+        }
+    }
+  });
+  const each = layers.length * heads;
+  return /** @type {HeadScores} */ (
+    Object.fromEntries(
+      SCORES.map((name, kind) => [
+        name,
+        {
+          data: Float32Array.from({ length: each }, (_, i) => sums[kind * each + i] / counts[kind * each + i]),
+          shape: [layers.length, heads],
+        },
+      ]),
+    )
+  );
+}
+
+/**
+ * In the order of SCORES; undefined where the query does not count.
+ * @param {Float32Array} row
+ * @param {number} query
+ * @param {((t: number, s: number) => boolean) | undefined} same
+ */
+function scoreRow(row, query, same) {
+  /** @type {number | undefined} */
+  let duplicate;
+  /** @type {number | undefined} */
+  let induction;
+  let [entropy, distance] = [0, 0];
+  for (let s = 0; s < row.length; s++) {
+    const w = row[s];
+    if (w > 0) entropy -= w * Math.log(w);
+    distance += w * Math.abs(query - s);
+    if (same && s < query) {
+      if (same(query, s)) duplicate = (duplicate ?? 0) + w;
+      if (s > 0 && same(query, s - 1)) induction = (induction ?? 0) + w;
+    }
+  }
+  const before = query > 0;
+  return [before ? row[query - 1] : undefined, before ? row[0] : undefined, duplicate, induction, entropy, distance];
+}
+
+/**
+ * @param {string} caller
+ * @param {string} parameter
+ * @param {TensorLike | undefined} value (S) or (B,S)
+ * @param {number} batch
+ * @param {number} keys
+ */
+function readTokens(caller, parameter, value, batch, keys) {
+  if (value === undefined) return undefined;
+  const { floats, shape } = readArray(caller, parameter, value, 'T', 'BT');
+  if (floats.length !== batch * keys || shape.at(-1) !== keys)
+    throw shapeError(caller, parameter, shape, `(${batch},${keys})`);
+  return floats;
+}
