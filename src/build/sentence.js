@@ -107,8 +107,10 @@ export function sentenceTensors(folder = FOLDER) {
 
 /** The pieces as Hugging Face's tokenizer.json has them. */
 export function sentenceTokenizer(folder = FOLDER) {
-  /** @type {[string, number][]} */
+  /** @type {[string, number | null][]} */
   const pieces = JSON.parse(readFileSync(join(folder, 'vocab.json'), 'utf8'));
+  // The list is sorted by its scores, of which those of pieces with a colon have been lost.
+  const scoreOf = (/** @type {number} */ id) => pieces[id][1] ?? (pieces[id - 1][1] + pieces[id + 1][1]) / 2;
   const metaspace = { type: 'Metaspace', replacement: '▁', prepend_scheme: 'always', split: false };
   return {
     version: '1.0',
@@ -122,7 +124,7 @@ export function sentenceTokenizer(folder = FOLDER) {
     model: {
       type: 'Unigram',
       unk_id: 0,
-      vocab: pieces.map(([piece, score], id) => [piece, id < RESERVED ? NEVER : score]),
+      vocab: pieces.map(([piece], id) => [piece, id < RESERVED ? NEVER : scoreOf(id)]),
       byte_fallback: false,
     },
   };

@@ -17,7 +17,7 @@ export const SENTENCES = [
   'Interest rates rose by half a percent last Tuesday.',
   'The central bank made borrowing more expensive.',
   'She sells sea shells by the sea shore, and the shells she sells are sea shells, I am sure.',
-  'My phone is broken.',
+  'Note: the shop closes at 6 :(',
   'The screen of my telephone has a crack in it.',
   'Rain is expected in the north; the south stays dry.',
   'Will it snow tomorrow?',
