@@ -277,7 +277,6 @@ export function logitLens(model, result, options = {}) {
 function guess(logits, top, followed) {
   const most = logits.reduce((a, x) => Math.max(a, x), -Infinity);
   const sum = logits.reduce((a, x) => a + Math.exp(x - most), 0);
-  const ranked = Array.from(logits, (_, label) => label).sort((a, b) => logits[b] - logits[a]);
   /** @param {number} label @returns {Guess} */
   const of = (label) => ({
     label,
@@ -285,5 +284,18 @@ function guess(logits, top, followed) {
     probability: Math.exp(logits[label] - most) / sum,
     rank: logits.reduce((higher, x) => higher + Number(x > logits[label]), 0),
   });
-  return { top: ranked.slice(0, top).map(of), labels: followed.map(of) };
+  return { top: likeliest(logits, top).map(of), labels: followed.map(of) };
+}
+
+/** @param {Float64Array} logits @param {number} count @returns {number[]} labels */
+function likeliest(logits, count) {
+  /** @type {number[]} */
+  const found = [];
+  while (found.length < Math.min(count, logits.length)) {
+    let best = -1;
+    for (let label = 0; label < logits.length; label++)
+      if (!(logits[label] <= logits[best]) && !found.includes(label)) best = label;
+    found.push(best);
+  }
+  return found;
 }

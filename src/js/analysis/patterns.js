@@ -165,24 +165,23 @@ export function headScores(weights, options = {}) {
   const ids = readTokens(caller, 'ids', options.ids, batch, keys);
   const keep = readTokens(caller, 'keep', options.keep, batch, keys);
   const [sums, counts] = [0, 1].map(() => new Float64Array(SCORES.length * layers.length * heads));
-  layers.forEach(({ floats }, l) => {
-    for (let b = 0; b < batch; b++) {
-      const same =
-        ids && ((/** @type {number} */ t, /** @type {number} */ s) => ids[b * keys + t] === ids[b * keys + s]);
-      for (let h = 0; h < heads; h++)
-        for (let t = 0; t < queries; t++) {
-          const query = t + keys - queries;
-          if (keep && keep[b * keys + query] === 0) continue;
+  for (let b = 0; b < batch; b++)
+    for (let t = 0; t < queries; t++) {
+      const query = t + keys - queries;
+      if (keep && keep[b * keys + query] === 0) continue;
+      const equal = ids && equalsBefore(ids.subarray(b * keys, (b + 1) * keys), query);
+      layers.forEach(({ floats }, l) => {
+        for (let h = 0; h < heads; h++) {
           const start = ((b * heads + h) * queries + t) * keys;
-          scoreRow(floats.subarray(start, start + keys), query, same).forEach((score, kind) => {
+          scoreRow(floats.subarray(start, start + keys), query, equal).forEach((score, kind) => {
             if (score === undefined) return;
             const at = (kind * layers.length + l) * heads + h;
             sums[at] += score;
             counts[at]++;
           });
         }
+      });
     }
-  });
   const each = layers.length * heads;
   return /** @type {HeadScores} */ (
     Object.fromEntries(
@@ -197,29 +196,31 @@ export function headScores(weights, options = {}) {
   );
 }
 
+/** Where the token of a query has stood before. @param {Float32Array} ids @param {number} query */
+function equalsBefore(ids, query) {
+  const places = [];
+  for (let s = 0; s < query; s++) if (ids[s] === ids[query]) places.push(s);
+  return places;
+}
+
 /**
  * In the order of SCORES; undefined where the query does not count.
  * @param {Float32Array} row
  * @param {number} query
- * @param {((t: number, s: number) => boolean) | undefined} same
+ * @param {number[]} [equal] keys before it with the same token
  */
-function scoreRow(row, query, same) {
-  /** @type {number | undefined} */
-  let duplicate;
-  /** @type {number | undefined} */
-  let induction;
+function scoreRow(row, query, equal = []) {
   let [entropy, distance] = [0, 0];
   for (let s = 0; s < row.length; s++) {
     const w = row[s];
     if (w > 0) entropy -= w * Math.log(w);
     distance += w * Math.abs(query - s);
-    if (same && s < query) {
-      if (same(query, s)) duplicate = (duplicate ?? 0) + w;
-      if (s > 0 && same(query, s - 1)) induction = (induction ?? 0) + w;
-    }
   }
-  const before = query > 0;
-  return [before ? row[query - 1] : undefined, before ? row[0] : undefined, duplicate, induction, entropy, distance];
+  const after = equal.filter((s) => s + 1 < query);
+  const total = (/** @type {number[]} */ places, shift = 0) =>
+    places.length === 0 ? undefined : places.reduce((sum, s) => sum + row[s + shift], 0);
+  const [previous, first] = query === 0 ? [] : [row[query - 1], row[0]];
+  return [previous, first, total(equal), total(after, 1), entropy, distance];
 }
 
 /**
