@@ -96,6 +96,9 @@ typedef struct hl_attention_args {
   const int32_t *valid_lens;  /* by valid_lens_stride (batch, query) */
   const int32_t *offset;      /* (B), or NULL for 0 */
   const uint8_t *keep;        /* (B,H,T,S+E), contiguous: 0 drops the weight; used instead of a seed */
+  const float *sinks;  /* (H), or NULL: e^sink joins the sum of every row's softmax, but has no key and no value */
+  const float *slopes; /* (H), or NULL: −slope · |t + offset − s| is added to the score of key s, if it is not
+                                 appended: ALiBi */
 
   hl_stride output_stride, query_stride, key_stride, value_stride;
   hl_broadcast mask_stride, bias_stride;
@@ -115,7 +118,7 @@ typedef struct hl_attention_args {
   float dropout; /* probability in [0, 1] that a weight is dropped; the others are × 1/(1−p) */
 } hl_attention_args;
 
-/* output = softmax(mask(softcap(scale · q·kᵀ) + bias)) · v
+/* output = softmax(mask(softcap(scale · q·kᵀ) + bias)) · v, where the bias is that of distances as well
  *
  * Query head h reads key/value head h / (H/G). Without weights and scores the result is made by online
  * softmax, with workspace linear in S; with them, a tile of score rows is held, 24·(S+E) floats more.
@@ -131,6 +134,7 @@ typedef struct hl_attention_backward_args {
   float *d_query, *d_key, *d_value;         /* by query_stride, key_stride, value_stride */
   float *d_bias;                            /* by bias_stride, sums where it repeats, ADDED to what is there; or NULL */
   float *d_appended_key, *d_appended_value; /* (E, G·D), (E, G·Dv), sums over B; or NULL */
+  float *d_sinks;                           /* (H), sums over B and T, ADDED to what is there; or NULL */
   const float *d_output;                    /* (B,H,T,Dv) by output_stride */
   const float *d_weights; /* of the weights as weights_mode says, after dropout, contiguous; or NULL */
 } hl_attention_backward_args;
@@ -202,7 +206,12 @@ typedef struct hl_multihead_args {
                                            rows */
   const float *bq, *bk, *bv, *bo;                             /* or NULL */
   const float *bias_key, *bias_value;                         /* (G·D) or NULL: one learned key, appended */
+  /* Rotary positions, of projected queries and fresh keys, with a table as hl_rotary takes it; or NULL. The past is
+   * taken as turned already, and the present is turned. */
+  const float *rotary_table;
+  const int32_t *query_positions, *key_positions; /* (B,T), (B,S−P): rows of the table */
   float *saved; /* hl_multihead_saved_size floats that take what backward needs; or NULL, as it must be with a cache */
+  uint32_t rotated, rotary_count, rotary_neighbours; /* as of hl_rotary */
   uint32_t query_dim, key_dim, value_dim, output_dim, past_keys;
   uint32_t zero_attention; /* 1: one key and value of zeros appended */
   uint32_t int8;           /* 1: the weights are as hl_weight_quantize makes them */
@@ -220,7 +229,7 @@ typedef struct hl_multihead_backward_args {
    * weights and the output are not looked at. */
   hl_multihead_args forward;
   float *d_query, *d_key, *d_value; /* as query, key, value; the same block twice takes the sum */
-  float *d_bias;                    /* ADDED to, as hl_attention_backward does; or NULL */
+  float *d_bias, *d_sinks;          /* ADDED to, as hl_attention_backward does; or NULL */
   /* Of the parameters, ADDED to what is there; NULL where there is none. */
   float *d_wq, *d_wk, *d_wv, *d_wo, *d_bq, *d_bk, *d_bv, *d_bo, *d_bias_key, *d_bias_value;
   const float *d_output, *d_weights; /* as output and weights; d_weights may be NULL */

@@ -23,6 +23,8 @@ const VISIBILITY = {
   validLens: B * T,
   offset: B,
   keep: B * H * T * (S + E),
+  sinks: H,
+  slopes: H,
 };
 const FLOATS = { scale: 0.5, fill: -Infinity, dropout: 0.5 };
 
@@ -67,6 +69,7 @@ function attentionBackward(k) {
     dBias: H * T * S,
     dAppendedKey: E * G * D,
     dAppendedValue: E * G * Dv,
+    dSinks: H,
     dOutput: B * H * T * Dv,
     dWeights: B * H * T * (S + E),
   };

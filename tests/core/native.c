@@ -28,6 +28,12 @@ static uint8_t *flags(size_t n) {
   return x;
 }
 
+static int32_t *labels_below(size_t n, uint32_t below) {
+  int32_t *x = exactly(n * sizeof *x);
+  for (size_t i = 0; i < n; i++) x[i] = (int32_t)random_below(below);
+  return x;
+}
+
 static void fail(const char *what, double got, double expected) {
   fprintf(stderr, "%s: %.9g, expected %.9g (seed state %u)\n", what, got, expected, state);
   exit(1);
@@ -52,12 +58,14 @@ static void random_backward(const hl_attention_args *a) {
                                   .d_output = d_output,
                                   .d_weights = a->weights_mode && coin() ? d_weights : NULL,
                                   .d_bias = a->bias ? floats(biases) : NULL};
-  float *before = exactly(biases * sizeof *before);
+  float *before = exactly(biases * sizeof *before), *sinks_before = exactly(a->heads * sizeof *sinks_before);
+  if (a->sinks && coin()) g.d_sinks = floats(a->heads);
+  if (g.d_sinks) memcpy(sinks_before, g.d_sinks, a->heads * sizeof *sinks_before);
   if (g.d_bias) memcpy(before, g.d_bias, biases * sizeof *before);
   if (hl_attention_backward(&g) != HL_OK) fail("status of backward", 1, 0);
-  if (a->dropout == 0 || a->keep) check_attention_backward(&g, before, near);
-  float *blocks[] = {d_output,  d_weights,        g.d_query,          g.d_key, before,
-                     g.d_value, g.d_appended_key, g.d_appended_value, g.d_bias};
+  if (a->dropout == 0 || a->keep) check_attention_backward(&g, before, sinks_before, near);
+  float *blocks[] = {d_output,         d_weights,          g.d_query, g.d_key,   before,      g.d_value,
+                     g.d_appended_key, g.d_appended_value, g.d_bias,  g.d_sinks, sinks_before};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) free(blocks[i]);
 }
 
@@ -102,7 +110,7 @@ static void random_attention(void) {
     a.output_stride = (hl_stride){T * H * Dv, Dv, H * Dv};
   }
   uint8_t *mask = flags((size_t)T * S), *padding = flags((size_t)B * S), *keep = flags((size_t)B * H * T * all);
-  float *bias = floats((size_t)H * T * S);
+  float *bias = floats((size_t)H * T * S), *sinks = floats(H), *slopes = floats(H);
   int32_t *lens = exactly(B * sizeof *lens), *offset = exactly(B * sizeof *offset);
   for (uint32_t b = 0; b < B; b++) {
     lens[b] = (int32_t)random_below(S + 3);
@@ -113,6 +121,9 @@ static void random_attention(void) {
   if (coin()) a.key_padding = padding, a.key_padding_stride[0] = S, a.key_padding_stride[1] = 1;
   if (coin()) a.valid_lens = lens, a.valid_lens_stride[0] = 1;
   if (coin()) a.offset = offset;
+  for (uint32_t h = 0; h < H; h++) slopes[h] /= 16; /* so that scores of far keys are still exact */
+  if (coin()) a.sinks = sinks;
+  if (coin()) a.slopes = slopes;
   uint32_t mode = random_below(4);
   a.weights_mode = mode > 2 ? 0 : mode;
   a.scores_step = random_below(3) == 0 ? 1 + random_below(4) : 0;
@@ -139,6 +150,8 @@ static void random_attention(void) {
                     padding,
                     keep,
                     bias,
+                    sinks,
+                    slopes,
                     lens,
                     offset,
                     a.weights,
@@ -271,6 +284,20 @@ static void random_layer(void) {
                                        .causal = (uint32_t)coin(),
                                        .weights_mode = HL_WEIGHTS_HEADS}};
   m.bias_value = m.bias_key ? floats(G * D) : NULL;
+  uint32_t half = random_below(D / 2 + 1), count = 1 + random_below(9);
+  float *table = floats((size_t)count * 2 * half), *sinks = floats(H);
+  int32_t *query_positions = labels_below((size_t)B * T, count),
+          *key_positions = labels_below((size_t)B * fresh, count);
+  for (size_t i = 0; i < (size_t)count * 2 * half; i++) table[i] /= 2; /* so that scores stay as small as they are */
+  if (coin()) m.attention.sinks = sinks;
+  if (coin()) {
+    m.rotary_table = table;
+    m.query_positions = query_positions;
+    m.key_positions = key_positions;
+    m.rotated = 2 * half;
+    m.rotary_count = count;
+    m.rotary_neighbours = (uint32_t)coin();
+  }
   E = (m.bias_key != NULL) + m.zero_attention;
   m.attention.output = floats((size_t)B * T * (out ? C : H * D));
   m.attention.weights = floats((size_t)B * H * T * (S + E));
@@ -284,6 +311,11 @@ static void random_layer(void) {
     float *qf = floats((size_t)B * T * H * D), *kf = floats((size_t)B * S * G * D), *vf = floats((size_t)B * S * G * D);
     for (size_t i = 0; i < (size_t)B * T * H * D; i++) qf[i] = (float)q[i];
     for (size_t i = 0; i < (size_t)B * S * G * D; i++) kf[i] = (float)k[i], vf[i] = (float)v[i];
+    if (m.rotary_table) {
+      hl_rotary(qf, qf, table, query_positions, B, H, T, D, 2 * half, count, m.rotary_neighbours, 0, T * H * D, D,
+                H * D);
+      hl_rotary(kf, kf, table, key_positions, B, G, S, D, 2 * half, count, m.rotary_neighbours, 0, S * G * D, D, G * D);
+    }
     a.query = qf, a.key = kf, a.value = vf, a.value_width = D;
     a.query_stride = a.output_stride = (hl_stride){T * H * D, D, H * D};
     a.key_stride = a.value_stride = (hl_stride){S * G * D, D, G * D};
@@ -312,6 +344,10 @@ static void random_layer(void) {
                     (void *)m.bias_key,
                     (void *)m.bias_value,
                     m.attention.output,
+                    table,
+                    sinks,
+                    query_positions,
+                    key_positions,
                     m.attention.weights};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) free(blocks[i]);
 }
@@ -329,12 +365,6 @@ static void random_allocations(void) {
 }
 
 /* ---- the layers beside attention, and the optimisers */
-
-static int32_t *labels_below(size_t n, uint32_t below) {
-  int32_t *x = exactly(n * sizeof *x);
-  for (size_t i = 0; i < n; i++) x[i] = (int32_t)random_below(below);
-  return x;
-}
 
 /* Several steps together: what an embedding gives is normalised, activated, and goes into a loss; and back. */
 static void random_layers(void) {

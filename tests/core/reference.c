@@ -25,11 +25,12 @@ typedef struct {
   double *slope;   /* of the softcap, 0 where a key is hidden */
   double *factor;  /* of dropout */
   double *dropped, *d_dropped;
+  double sink; /* its weight */
 } row;
 
 static row row_of(const hl_attention_args *a) {
   const uint32_t all = a->keys + a->appended;
-  return (row){a, 0, 0, 0, all, zeros(all), zeros(all), zeros(all), zeros(all), zeros(all)};
+  return (row){a, 0, 0, 0, all, zeros(all), zeros(all), zeros(all), zeros(all), zeros(all), 0};
 }
 static void row_free(const row *r) {
   free(r->weights), free(r->slope), free(r->factor), free(r->dropped), free(r->d_dropped);
@@ -61,10 +62,12 @@ static size_t broadcast_place(const row *r, uint32_t s, const hl_broadcast *b) {
   return (size_t)r->batch * b->batch + (size_t)r->head * b->head + (size_t)r->query * b->query + (size_t)s * b->key;
 }
 
+static int64_t position_of(const row *r) { return (int64_t)r->query + (r->a->offset ? r->a->offset[r->batch] : 0); }
+
 static int is_hidden(const row *r, uint32_t s) {
   const hl_attention_args *a = r->a;
   const uint32_t *lens = a->valid_lens_stride, *padding = a->key_padding_stride;
-  const int64_t position = (int64_t)r->query + (a->offset ? a->offset[r->batch] : 0);
+  const int64_t position = position_of(r);
   return (a->causal && s > position) || (a->window_left >= 0 && s < position - a->window_left) ||
          (a->window_right >= 0 && s > position + a->window_right) ||
          (a->valid_lens && (int64_t)s >= a->valid_lens[r->batch * lens[0] + r->query * lens[1]]) ||
@@ -88,6 +91,7 @@ static double score_of(const row *r, uint32_t s, double steps[HL_SCORES_MASKED +
   steps[HL_SCORES_CAPPED] = score;
   if (s < a->keys) {
     if (a->bias) score += a->bias[broadcast_place(r, s, &a->bias_stride)];
+    if (a->slopes) score -= a->slopes[r->head] * fabs((double)position_of(r) - s);
     if (is_hidden(r, s)) score = a->fill, r->slope[s] = 0;
   }
   return steps[HL_SCORES_MASKED] = score;
@@ -100,15 +104,19 @@ static double factor_of(const row *r, uint32_t s) {
 }
 
 /* Weights and slopes of the row; with `near`, the scores that were returned as well. */
-static void row_compute(const row *r, compare *near) {
+static void row_compute(row *r, compare *near) {
   const hl_attention_args *a = r->a;
-  double steps[HL_SCORES_MASKED + 1], most = -INFINITY, sum = 0;
+  const double sink = a->sinks ? a->sinks[r->head] : -INFINITY;
+  double steps[HL_SCORES_MASKED + 1], most = sink, sum = 0;
   for (uint32_t s = 0; s < r->all; s++) {
     r->weights[s] = score_of(r, s, steps);
     if (r->weights[s] > most) most = r->weights[s];
     if (near && a->scores_step) near("score", a->scores[row_number(r) * r->all + s], steps[a->scores_step]);
   }
   for (uint32_t s = 0; s < r->all; s++) sum += r->weights[s] = most == -INFINITY ? 0 : exp(r->weights[s] - most);
+  r->sink = most == -INFINITY ? 0 : exp(sink - most);
+  sum += r->sink;
+  if (sum > 0) r->sink /= sum;
   for (uint32_t s = 0; s < r->all; s++) {
     if (sum > 0) r->weights[s] /= sum;
     r->factor[s] = factor_of(r, s);
@@ -182,7 +190,7 @@ void check_attention(const hl_attention_args *a, compare *near) {
 
 /* Gradients, contiguous; d_bias by its strides, as many as there are up to the last. */
 typedef struct {
-  double *query, *key, *value, *appended_key, *appended_value, *bias;
+  double *query, *key, *value, *appended_key, *appended_value, *bias, *sinks;
 } gradients;
 
 static size_t bias_count(const hl_attention_args *a) {
@@ -219,6 +227,7 @@ static void row_backward(const row *r, const hl_attention_backward_args *g, cons
     r->d_dropped[s] = d_dropped_of(r, g, s);
     delta += r->dropped[s] * r->d_dropped[s];
   }
+  if (d->sinks) d->sinks[r->head] -= r->sink * delta;
   for (uint32_t s = 0; s < r->all; s++) {
     double *d_key = gradient_of(r, s, d->key, d->appended_key, a->width);
     double d_score = r->weights[s] * (r->factor[s] * r->d_dropped[s] - delta);
@@ -231,7 +240,8 @@ static void row_backward(const row *r, const hl_attention_backward_args *g, cons
   }
 }
 
-void check_attention_backward(const hl_attention_backward_args *g, const float *before, compare *near) {
+void check_attention_backward(const hl_attention_backward_args *g, const float *before, const float *sinks_before,
+                              compare *near) {
   const hl_attention_args *a = &g->attention;
   const size_t keys = (size_t)a->batch * a->kv_heads * a->keys, appended = (size_t)a->appended * a->kv_heads,
                biases = g->d_bias ? bias_count(a) : 0;
@@ -240,7 +250,9 @@ void check_attention_backward(const hl_attention_backward_args *g, const float *
                        zeros(keys * a->value_width),
                        zeros(appended * a->width),
                        zeros(appended * a->value_width),
-                       g->d_bias ? zeros(biases) : NULL};
+                       g->d_bias ? zeros(biases) : NULL,
+                       g->d_sinks ? zeros(a->heads) : NULL};
+  for (size_t h = 0; g->d_sinks && h < a->heads; h++) d.sinks[h] = sinks_before[h];
   for (size_t i = 0; i < biases; i++) d.bias[i] = before[i];
   row r = row_of(a);
   EACH_ROW(r, a) {
@@ -254,6 +266,7 @@ void check_attention_backward(const hl_attention_backward_args *g, const float *
   near_rows(near, "d_value", g->d_value, &a->value_stride, (uint32_t[]){B, G, S, a->value_width}, d.value);
   near_all(near, "d_appended_key", g->d_appended_key, d.appended_key, appended * a->width);
   near_all(near, "d_appended_value", g->d_appended_value, d.appended_value, appended * a->value_width);
+  near_all(near, "d_sinks", g->d_sinks, d.sinks, a->heads);
   near_all(near, "d_bias", g->d_bias, d.bias, biases);
 }
 

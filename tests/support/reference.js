@@ -31,6 +31,8 @@ export function attention(q, k, v, options = {}) {
     offset = 0,
     keep,
     p = 0,
+    sinks,
+    slopes,
   } = options;
   const make = (...shape) => new Float64Array(shape.reduce((a, b) => a * b, 1));
   const steps = { raw: make(B, H, T, S), scaled: make(B, H, T, S), capped: make(B, H, T, S), masked: make(B, H, T, S) };
@@ -50,6 +52,7 @@ export function attention(q, k, v, options = {}) {
           steps.scaled[row + s] = score *= scale;
           steps.capped[row + s] = score = softcap ? softcap * Math.tanh(score / softcap) : score;
           if (bias) score += at(bias, b, h, t, s);
+          if (slopes) score -= slopes[h] * Math.abs(position - s);
           seen[s] =
             !(causal && s > position) &&
             !(window[0] >= 0 && s < position - window[0]) &&
@@ -60,9 +63,10 @@ export function attention(q, k, v, options = {}) {
           steps.masked[row + s] = seen[s] ? score : maskFill;
         }
         const scores = steps.masked.subarray(row, row + S);
-        const most = scores.reduce((a, x) => Math.max(a, x), -Infinity);
+        const sink = sinks ? sinks[h] : -Infinity;
+        const most = scores.reduce((a, x) => Math.max(a, x), sink);
         const e = Array.from(scores, (x) => (most === -Infinity ? 0 : Math.exp(x - most)));
-        const sum = e.reduce((a, x) => a + x, 0);
+        const sum = e.reduce((a, x) => a + x, most === -Infinity ? 0 : Math.exp(sink - most));
         for (let s = 0; s < S; s++) {
           let w = sum === 0 ? 0 : e[s] / sum;
           softmax[row + s] = w;
@@ -83,10 +87,11 @@ export function attentionGradients(q, k, v, options, dOutput, dWeights) {
   const [B, H, T, D] = q.shape;
   const [, G, S] = k.shape;
   const Dv = v.shape[3];
-  const { scale = 1 / Math.sqrt(D || 1), softcap = 0, bias, keep, p = 0 } = options;
+  const { scale = 1 / Math.sqrt(D || 1), softcap = 0, bias, keep, p = 0, sinks } = options;
   const { softmax, weights, seen, scores } = attention(q, k, v, options);
   const zeros = ({ data }) => new Float64Array(data.length);
   const gradients = { dQuery: zeros(q), dKey: zeros(k), dValue: zeros(v), ...(bias && { dBias: zeros(bias) }) };
+  if (sinks) gradients.dSinks = new Float64Array(H);
   const places = bias && { data: Float64Array.from(bias.data, (_, i) => i), shape: bias.shape };
   for (let b = 0; b < B; b++)
     for (let h = 0; h < H; h++)
@@ -100,6 +105,8 @@ export function attentionGradients(q, k, v, options, dOutput, dWeights) {
           return sum * kept;
         });
         const delta = dSoftmax.reduce((sum, d, s) => sum + d * softmax[query * S + s], 0);
+        const weightOfSink = 1 - softmax.subarray(query * S, (query + 1) * S).reduce((sum, w) => sum + w, 0);
+        if (sinks) gradients.dSinks[h] -= weightOfSink * delta;
         for (let s = 0; s < S; s++) {
           for (let j = 0; j < Dv; j++)
             gradients.dValue[key(s) * Dv + j] += weights[query * S + s] * dOutput.data[query * Dv + j];

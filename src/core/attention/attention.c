@@ -54,7 +54,8 @@ static void scale_scores(const attention_tile *t, span keys) {
 static void softmax_of_panel(const attention_tile *t, uint32_t panel, span keys) {
   softmax_state state;
   float inverse[TILE_COLS];
-  softmax_panel(panel_scores(t, panel), panel_queries(t, panel), keys.to - keys.from, t->base, &state, inverse);
+  softmax_panel(panel_scores(t, panel), panel_queries(t, panel), keys.to - keys.from, t->base, t->sink, &state,
+                inverse);
   tile_statistics(t, panel, state.max, inverse);
 }
 

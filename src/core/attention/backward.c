@@ -36,6 +36,7 @@ typedef struct {
   float *scores, *d_scores, *turned; /* [panel][BLOCK_KEYS][8]; turned: [⌈keys/8⌉][queries][8] */
   float *d_query, *output;           /* [panel][D][8]; one panel, [Dv][8] */
   float *d_key, *d_value;            /* as gradient.h says */
+  float *d_sink;                     /* of this head and part, batch entry by batch entry; or NULL */
   float max[BACK_PANELS][TILE_COLS], inverse[BACK_PANELS][TILE_COLS], delta[BACK_PANELS][TILE_COLS];
 } backward_tile;
 
@@ -89,6 +90,14 @@ static void add_d_weights(const backward_tile *t, uint32_t panel, span block) {
              mean ? 1 / (float)f->args->heads : 1);
 }
 
+/* The sink is a score of weight p whose value is nothing: its gradient is p · (0 − delta). */
+static void add_d_sink(const backward_tile *t, uint32_t panel) {
+  float weight[TILE_COLS], sum = 0;
+  softmax_of_sink(weight, t->forward.sink, t->forward.base, t->max[panel], t->inverse[panel]);
+  for (uint32_t c = 0; c < panel_queries(&t->forward, panel); c++) sum += weight[c] * t->delta[panel][c];
+  *t->d_sink -= sum;
+}
+
 /* Packs the tile, and finds what its rows need: max and 1/sum of their softmax, and delta. */
 static void begin_tile(backward_tile *t, span all) {
   const attention_tile *f = &t->forward;
@@ -121,6 +130,7 @@ static void begin_tile(backward_tile *t, span all) {
       panel_dots(t->delta[p], panel_of(t, t->scores, p), panel_of(t, t->d_scores, p), block.to - block.from);
     }
   }
+  for (uint32_t p = 0; t->d_sink && p < tile_panels(f); p++) add_d_sink(t, p);
 }
 
 static void add_d_bias(const backward_tile *t, uint32_t panel, span block) {
@@ -237,6 +247,7 @@ typedef struct {
   float *threads;            /* workspace of each */
   size_t thread_floats;
   gradients gradients;
+  float *d_sinks; /* [B][H][parts] */
 } run;
 
 /* One key/value head before some queries of each query head of its group. */
@@ -251,6 +262,10 @@ static void head_backward(const void *arg, uint32_t thread, head_part h) {
   pack_head(&t, a, h.batch, h.kv_head);
   for (uint32_t head = h.kv_head * group; head < (h.kv_head + 1) * group; head++) {
     attention_tile *f = &t.forward;
+    if (r->args->d_sinks) {
+      t.d_sink = r->d_sinks + ((size_t)h.batch * a->heads + head) * r->gradients.part_count + h.part;
+      *t.d_sink = 0;
+    }
     tile_set_head(f, &r->args->attention, h.batch, head);
     f->args = a;
     f->path = &packed_path;
@@ -272,7 +287,8 @@ static double lay_out_run(run *r, const hl_attention_backward_args *g, const sch
   const double floats = lay_out(&t, a, NULL);
   const part parts[] = {{&r->threads, floats * schedule_threads(s, a)},
                         {&r->gradients.parts, gradient_parts_floats(a, s->parts)},
-                        {&r->gradients.appended, gradient_appended_floats(a)}};
+                        {&r->gradients.appended, gradient_appended_floats(a)},
+                        {&r->d_sinks, g->d_sinks ? (double)a->batch * a->heads * s->parts : 0}};
   const double total = block_parts(workspace, parts, COUNT(parts));
   if (workspace) r->thread_floats = (size_t)floats;
   return total;
@@ -294,6 +310,13 @@ void attention_backward_run(const hl_attention_backward_args *args, float *works
   schedule_run(&s, a, head_backward, &r, work);
   if (s.parts > 1) schedule_heads(a, gradient_join, &r.gradients, gradient_parts_floats(a, s.parts));
   gradient_sum_appended(&r.gradients);
+  for (size_t h = 0; args->d_sinks && h < a->heads; h++) {
+    float sum = 0;
+    for (size_t b = 0; b < a->batch; b++) {
+      for (size_t part = 0; part < s.parts; part++) sum += r.d_sinks[(b * a->heads + h) * s.parts + part];
+    }
+    args->d_sinks[h] += sum;
+  }
 }
 
 hl_status hl_attention_backward(const hl_attention_backward_args *args) {

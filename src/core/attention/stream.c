@@ -51,7 +51,7 @@ void attend_stream(const attention_tile *t) {
   float factor[TILE_PANELS][TILE_COLS];
   const span all = tile_span(t);
   const uint32_t panels = tile_panels(t);
-  for (uint32_t p = 0; p < panels; p++) softmax_begin(&state[p]);
+  for (uint32_t p = 0; p < panels; p++) softmax_begin(&state[p], t->sink);
   if (all.from == all.to) t->path->values(t, all, NULL);
   for (uint32_t from = all.from; from < all.to; from += (uint32_t)t->score_rows) {
     const span block = block_at(t, all, from);

@@ -11,7 +11,7 @@ void tile_visibility(visibility *v, const hl_attention_args *a, uint32_t batch, 
   v->appended = a->appended;
   v->fill = a->fill;
   v->all = !a->bias && !a->mask && !a->key_padding && !a->valid_lens && !a->causal && a->window_left < 0 &&
-           a->window_right < 0;
+           a->window_right < 0 && !a->slopes;
   /* The rest is not read then, and setting it shows in the time of a small head. */
   if (v->all) return;
   v->mask = some && a->mask ? a->mask + (size_t)batch * m->batch + (size_t)head * m->head : NULL;
@@ -25,13 +25,15 @@ void tile_visibility(visibility *v, const hl_attention_args *a, uint32_t batch, 
   v->padding_key = a->key_padding_stride[1];
   v->lengths_query = a->valid_lens_stride[1];
   v->offset = a->offset ? a->offset[batch] : 0;
+  v->slope = a->slopes ? a->slopes[head] : 0;
   v->left = a->window_left;
   v->right = a->causal ? 0 : a->window_right;
 }
 
 /* Whatever else reads or changes the scores before softmax must find them unscaled by log₂ e. */
 static softmax_base base_of(const hl_attention_args *a) {
-  bool read = a->scores_step != HL_SCORES_NONE || a->softcap != 0 || a->bias || a->fill > -__builtin_inff();
+  bool read =
+      a->scores_step != HL_SCORES_NONE || a->softcap != 0 || a->bias || a->slopes || a->fill > -__builtin_inff();
   return read ? SOFTMAX_OF_E : SOFTMAX_OF_2;
 }
 
@@ -42,6 +44,7 @@ void tile_set_head(attention_tile *t, const hl_attention_args *a, uint32_t batch
   tile_visibility(&t->visible, a, batch, head);
   t->drop = (dropout){a->dropout, {a->seed[0], a->seed[1]}, a->keep, all_keys(a)};
   t->base = base_of(a);
+  t->sink = a->sinks ? a->sinks[head] * (t->base == SOFTMAX_OF_2 ? LOG2_E : 1) : -__builtin_inff();
 }
 
 span tile_span(const attention_tile *t) {

@@ -41,6 +41,7 @@ struct attention_tile {
   const float *values; /* packed columns [⌈Dv/TILE_ROWS⌉][S][TILE_ROWS], or where they were given */
   float *query;        /* packed rows [panel][D][8] */
   softmax_base base;   /* of 2 where the queries carry log₂ e as well */
+  float sink;          /* which does so, too; −∞: none */
   float *scores;       /* [panel][score_rows][8] */
   float *heads;        /* [panel][Dv][8]: Σ weight · value, transposed */
   size_t score_rows;

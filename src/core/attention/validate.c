@@ -32,7 +32,8 @@ hl_status attention_validate_sizes(const hl_attention_args *a) {
   if (a->window_left < -1 || a->window_right < -1) return HL_BAD_ARGUMENT;
   if (!is_finite(a->scale) || !is_finite(a->softcap) || a->softcap < 0) return HL_BAD_ARGUMENT;
   if (!(a->fill < __builtin_inff()) || !(a->dropout >= 0 && a->dropout <= 1)) return HL_BAD_ARGUMENT;
-  bool fits = fits_floats(weights_floats(a)) && fits_floats(scores_floats(a)) &&
+  bool fits = may_have_floats(a->sinks, a->heads) && may_have_floats(a->slopes, a->heads) &&
+              fits_floats(weights_floats(a)) && fits_floats(scores_floats(a)) &&
               may_have_floats(a->statistics, 2 * rows_of(a)) && may_have_floats(a->offset, a->batch) &&
               (!a->keep || fits_bytes(rows_of(a) * keys_of(a))) &&
               fits_broadcast(a->mask, a, &a->mask_stride, sizeof *a->mask) &&
@@ -74,7 +75,7 @@ bool cache_fits(const float *present, const float *past, const float *fresh, uin
 
 bool attention_has_gradients(const hl_attention_backward_args *g) {
   const hl_attention_args *a = &g->attention;
-  if (g->d_weights && a->weights_mode == HL_WEIGHTS_NONE) return false;
+  if ((g->d_weights && a->weights_mode == HL_WEIGHTS_NONE) || (g->d_sinks && !a->sinks)) return false;
   return !g->d_bias || (a->bias && fits_broadcast(g->d_bias, a, &a->bias_stride, sizeof *g->d_bias));
 }
 

@@ -106,7 +106,23 @@ static void each_query(float *panel, const visibility *v, uint32_t first, uint32
   }
 }
 
+/* Of all eight columns. Distances are below 2²⁴, where every number is a float. */
+static void add_distance(float *panel, const visibility *v, uint32_t first, uint32_t key, uint32_t keys) {
+  static const float column[TILE_COLS] = {0, 1, 2, 3, 4, 5, 6, 7};
+  const float from = (float)(first + v->offset - key);
+  const vec slope = vec_splat(-v->slope);
+  for (uint32_t s = 0; s < keys && key + s < v->keys; s++, panel += TILE_COLS) {
+    const vec place = vec_splat(from - (float)s);
+#pragma clang loop unroll(full)
+    for (size_t c = 0; c < TILE_COLS; c += 4) {
+      const vec distance = vec_abs(vec_add(place, vec_load(column + c)));
+      vec_store(panel + c, vec_add(vec_load(panel + c), vec_mul(distance, slope)));
+    }
+  }
+}
+
 void mask_panel(float *panel, const visibility *v, uint32_t first, uint32_t queries, uint32_t key, uint32_t keys) {
+  if (!v->all && v->slope != 0) add_distance(panel, v, first, key, keys);
   each_query(panel, v, first, queries, key, keys, add_bias, v->fill);
 }
 

@@ -17,6 +17,7 @@ typedef struct {
   const int32_t *lengths; /* [query], hides keys from the length on */
   const float *bias;      /* [query][key], added to the score; −∞ hides */
   size_t mask_query, mask_key, padding_key, lengths_query, bias_query, bias_key;
+  float slope;             /* −slope · |place of the query − key| is added to the score */
   int64_t offset;          /* the place of query 0 among the keys */
   int64_t left, right;     /* keys before place − left and after place + right are hidden; −1: no bound */
   uint32_t keys, appended; /* the first `keys` can be hidden, those appended after them cannot */
@@ -33,7 +34,7 @@ bool mask_hides(const visibility *v, uint32_t queries);
 
 bool mask_sees(const visibility *v, uint32_t query, uint32_t key);
 
-/* Adds the bias and fills what is hidden, in panel[keys][8] whose columns are queries from `first` on and whose rows
+/* Adds the biases and fills what is hidden, in panel[keys][8] whose columns are queries from `first` on and whose rows
  * are keys from `key` on. */
 void mask_panel(float *panel, const visibility *v, uint32_t first, uint32_t queries, uint32_t key, uint32_t keys);
 

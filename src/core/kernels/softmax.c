@@ -5,10 +5,10 @@
 #include "base/exp.h"
 #include "base/panel.h"
 
-void softmax_begin(softmax_state *state) {
+void softmax_begin(softmax_state *state, float sink) {
   for (size_t c = 0; c < TILE_COLS; c += 4) {
-    vec_store(state->max + c, vec_splat(-__builtin_inff()));
-    vec_store(state->sum + c, vec_splat(0));
+    vec_store(state->max + c, vec_splat(sink));
+    vec_store(state->sum + c, vec_splat(sink == -__builtin_inff() ? 0 : 1));
   }
 }
 
@@ -99,9 +99,9 @@ void softmax_end(const softmax_state *state, float inverse[TILE_COLS]) {
   }
 }
 
-void softmax_panel(float *panel, size_t columns, size_t keys, softmax_base base, softmax_state *state,
+void softmax_panel(float *panel, size_t columns, size_t keys, softmax_base base, float sink, softmax_state *state,
                    float inverse[TILE_COLS]) {
-  softmax_begin(state);
+  softmax_begin(state, sink);
   softmax_block(panel, columns, keys, base, state, inverse);
   softmax_end(state, inverse);
   panel_scale(panel, keys, inverse);
@@ -112,6 +112,16 @@ void softmax_again(float *panel, size_t keys, softmax_base base, const float max
 #pragma clang loop unroll(disable)
   for (size_t c = 0; c < TILE_COLS; c += 4) exp_columns(panel + c, keys, origin_of(vec_load(max + c)), base);
   panel_scale(panel, keys, inverse);
+}
+
+void softmax_of_sink(float weight[TILE_COLS], float sink, softmax_base base, const float max[TILE_COLS],
+                     const float inverse[TILE_COLS]) {
+#pragma clang loop unroll(disable)
+  for (size_t c = 0; c < TILE_COLS; c += 4) {
+    vec_store(weight + c, vec_splat(sink));
+    exp_columns(weight + c, 1, origin_of(vec_load(max + c)), base);
+    vec_store(weight + c, vec_mul(vec_load(weight + c), vec_load(inverse + c)));
+  }
 }
 
 void softmax_backward(float *panel, const float *weights, size_t keys, const float delta[TILE_COLS]) {

@@ -24,9 +24,16 @@ static bool is_there(const void *tensor, double count, bool given) {
   return given ? has_floats(tensor, count) : fits_floats(count);
 }
 
+static bool rotary_fits(const hl_multihead_args *m, double fresh, bool given) {
+  const hl_attention_args *a = &m->attention;
+  if (!m->rotary_table) return true;
+  return m->rotated % 2 == 0 && m->rotated <= a->width && fits_floats((double)m->rotary_count * m->rotated) &&
+         is_there(m->query_positions, (double)a->batch * a->queries, given) && is_there(m->key_positions, fresh, given);
+}
+
 hl_status multihead_validate(const hl_multihead_args *m, bool given) {
   if (!m || m->past_keys > m->attention.keys || !m->bias_key != !m->bias_value) return HL_BAD_SHAPE;
-  if (m->zero_attention > 1 || m->int8 > 1) return HL_BAD_ARGUMENT;
+  if (m->zero_attention > 1 || m->int8 > 1 || (m->rotary_table && m->rotary_neighbours > 1)) return HL_BAD_ARGUMENT;
   const hl_attention_args a = multihead_attention(m);
   const hl_status status = attention_validate_sizes(&a);
   if (status != HL_OK) return status;
@@ -41,6 +48,7 @@ hl_status multihead_validate(const hl_multihead_args *m, bool given) {
                   is_there(m->packed_wv, kv_width * (m->value_dim + 1.0), given) &&
                   fits_floats(width * (m->packed_wo ? m->output_dim : 0.0)) &&
                   is_there(a.output, rows * output_width, given) && (!given || attention_has_results(&a));
+  complete = complete && rotary_fits(m, fresh, given);
   if (m->past_keys || m->present_key || m->present_value) {
     complete = complete && m->present_key && m->present_value && !m->saved &&
                is_there(m->present_key, cached * a.keys, given) &&
@@ -48,6 +56,14 @@ hl_status multihead_validate(const hl_multihead_args *m, bool given) {
                is_there(m->past_value, cached * m->past_keys, given);
   }
   return complete ? HL_OK : HL_BAD_SHAPE;
+}
+
+hl_status multihead_validate_positions(const hl_multihead_args *m) {
+  const hl_attention_args *a = &m->attention;
+  const size_t rows = (size_t)a->batch * a->queries, fresh = (size_t)a->batch * (a->keys - m->past_keys);
+  const bool known = !m->rotary_table || (all_below(m->query_positions, rows, m->rotary_count) &&
+                                          all_below(m->key_positions, fresh, m->rotary_count));
+  return known ? HL_OK : HL_BAD_ARGUMENT;
 }
 
 /* The products of matrices and attention take turns in `shared`. */
@@ -125,6 +141,21 @@ void multihead_split(hl_attention_args *a, const hl_multihead_args *m, const lay
   a->output = m->packed_wo ? l->heads : attention_address(a->output);
 }
 
+static void turn(float *x, const hl_multihead_args *m, const int32_t *positions, uint32_t heads, uint32_t rows,
+                 bool reverse) {
+  const hl_attention_args *a = &m->attention;
+  const hl_stride s = packed_heads(rows, heads * a->width, a->width);
+  hl_rotary(x, x, m->rotary_table, positions, a->batch, heads, rows, a->width, m->rotated, m->rotary_count,
+            m->rotary_neighbours, reverse, s.batch, s.head, s.row);
+}
+
+void multihead_turn(float *query, float *key, const hl_multihead_args *m, bool reverse) {
+  const hl_attention_args *a = &m->attention;
+  if (!m->rotary_table) return;
+  turn(query, m, m->query_positions, a->heads, a->queries, reverse);
+  turn(key, m, m->key_positions, a->kv_heads, a->keys - m->past_keys, reverse);
+}
+
 static void extend_cache(const hl_multihead_args *m, const hl_attention_args *a, const layer *l) {
   hl_stride s = packed_heads(l->fresh_keys, l->kv_width, a->width);
   hl_cache_append(m->present_key, m->past_key, l->key, a->batch, a->kv_heads, m->past_keys, l->fresh_keys, a->width,
@@ -135,6 +166,7 @@ static void extend_cache(const hl_multihead_args *m, const hl_attention_args *a,
 
 static void forward(const hl_multihead_args *m, const hl_attention_args *a, const layer *l) {
   project(m, a, l);
+  multihead_turn(l->query, l->key, m, false);
   if (m->present_key) extend_cache(m, a, l);
   append(m, l);
   attention_run(a, l->shared);
@@ -148,6 +180,7 @@ static void forward(const hl_multihead_args *m, const hl_attention_args *a, cons
 
 hl_status hl_multihead_forward(const hl_multihead_args *m) {
   hl_status status = multihead_validate(m, true);
+  if (status == HL_OK) status = multihead_validate_positions(m);
   if (status != HL_OK) return status;
   hl_attention_args a = multihead_attention(m);
   const bool keep = m->saved != NULL;

@@ -19,6 +19,8 @@ hl_attention_args multihead_attention(const hl_multihead_args *m);
 
 /* Sizes, numbers and choices; and, where they must be given, the tensors. */
 hl_status multihead_validate(const hl_multihead_args *m, bool given);
+/* Then, when all sizes are known to be right, what is in the tensors. */
+hl_status multihead_validate_positions(const hl_multihead_args *m);
 
 /* Places `shared` in the workspace, the other tensors in `saved`, or after it where nothing is kept. What has no block
  * is only counted. */
@@ -27,5 +29,8 @@ layer multihead_lay_out(const hl_multihead_args *m, const hl_attention_args *a, 
 
 /* Splits the projections into heads, by strides. */
 void multihead_split(hl_attention_args *a, const hl_multihead_args *m, const layer *l);
+
+/* Rotary positions of projected queries and fresh keys, in place; in reverse, of their gradients. */
+void multihead_turn(float *query, float *key, const hl_multihead_args *m, bool reverse);
 
 #endif

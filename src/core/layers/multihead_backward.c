@@ -53,6 +53,7 @@ static void backward(const hl_multihead_backward_args *g, const hl_attention_bac
   attention_backward_run(attention, d->shared);
   add_learned(g->d_bias_key, d->appended_key, l->kv_width);
   add_learned(g->d_bias_value, d->appended_value, l->kv_width);
+  multihead_turn(d->query, d->key, m, true);
   /* query, key, value = inputs · weightᵀ + bias; an input that is two of them has the sum of both gradients */
   bool again = g->d_key == g->d_query;
   linear_backward(g->d_query, false, g->d_wq, g->d_bq, d->query, m->query, g->wq, queries, l->query_width, m->query_dim,
@@ -70,7 +71,8 @@ static hl_status validate(const hl_multihead_backward_args *g) {
   if (status != HL_OK) return status;
   if (m->int8) return HL_BAD_ARGUMENT;
   const hl_attention_args *a = &m->attention;
-  const hl_attention_backward_args attention = {.attention = *a, .d_bias = g->d_bias, .d_weights = g->d_weights};
+  const hl_attention_backward_args attention = {
+      .attention = *a, .d_bias = g->d_bias, .d_sinks = g->d_sinks, .d_weights = g->d_weights};
   const double rows = (double)a->batch * a->queries, keys = (double)a->batch * a->keys;
   const double query = rows * m->query_dim, key = keys * m->key_dim, value = keys * m->value_dim,
                output = rows * (m->packed_wo ? m->output_dim : (double)a->heads * a->width);
@@ -79,7 +81,7 @@ static hl_status validate(const hl_multihead_backward_args *g) {
                   has_floats(g->d_output, output) && attention_has_gradients(&attention) &&
                   (g->d_key != g->d_query || key == query) && (g->d_value != g->d_query || value == query) &&
                   (g->d_value != g->d_key || value == key);
-  return complete ? HL_OK : HL_BAD_SHAPE;
+  return complete ? multihead_validate_positions(m) : HL_BAD_SHAPE;
 }
 
 hl_status hl_multihead_backward(const hl_multihead_backward_args *g) {
@@ -87,7 +89,7 @@ hl_status hl_multihead_backward(const hl_multihead_backward_args *g) {
   if (status != HL_OK) return status;
   const hl_multihead_args *m = &g->forward;
   hl_attention_backward_args attention = {
-      .attention = multihead_attention(m), .d_weights = g->d_weights, .d_bias = g->d_bias};
+      .attention = multihead_attention(m), .d_weights = g->d_weights, .d_bias = g->d_bias, .d_sinks = g->d_sinks};
   const layer l = multihead_lay_out(m, &attention.attention, true, m->saved, NULL);
   multihead_split(&attention.attention, m, &l);
   attention.attention.output = l.heads;

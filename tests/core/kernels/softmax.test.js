@@ -26,7 +26,7 @@ test(
               (x, i) => Math.fround(x * range) + (i % 3 === 1 ? middle : 0),
             );
             const panel = k.block(scores);
-            k.core.softmax_panel(panel.at, COLS, keys, base, k.block(2 * COLS).at, k.block(COLS).at);
+            k.core.softmax_panel(panel.at, COLS, keys, base, -Infinity, k.block(2 * COLS).at, k.block(COLS).at);
             for (let c = 0; c < COLS; c++) {
               const exact = softmax(column(scores, c).map((x) => x * (base === OF_2 ? Math.LN2 : 1)));
               assertClose(
@@ -51,7 +51,7 @@ test(
       const keys = 37;
       const scores = numbers(keys * COLS, 4).map((x, i) => (i % COLS === 3 ? -Infinity : 5 * x));
       const [panel, state, inverse] = [k.block(scores), k.block(2 * COLS), k.block(COLS)];
-      k.core.softmax_panel(panel.at, COLS, keys, base, state.at, inverse.at);
+      k.core.softmax_panel(panel.at, COLS, keys, base, -Infinity, state.at, inverse.at);
       const again = k.block(scores.subarray(10 * COLS, 30 * COLS));
       k.core.softmax_again(again.at, 20, base, state.at, inverse.at);
       assert.deepEqual(k.view(again).slice(), k.view(panel).slice(10 * COLS, 30 * COLS));
@@ -75,7 +75,7 @@ test(
     const scores = numbers(keys * COLS, 4).map((x) => x * 3);
     const run = (values) => {
       const panel = k.block(values);
-      k.core.softmax_panel(panel.at, COLS, keys, OF_2, k.block(2 * COLS).at, k.block(COLS).at);
+      k.core.softmax_panel(panel.at, COLS, keys, OF_2, -Infinity, k.block(2 * COLS).at, k.block(COLS).at);
       return column(k.view(panel), 2);
     };
     const alone = run(scores);
@@ -89,7 +89,7 @@ test(
     const [keys, scores] = [21, numbers(21 * COLS, 5)];
     const run = (columns) => {
       const [panel, state, inverse] = [k.block(scores), k.block(2 * COLS), k.block(COLS)];
-      k.core.softmax_begin(state.at);
+      k.core.softmax_begin(state.at, -Infinity);
       k.core.softmax_block(panel.at, columns, keys, OF_2, state.at, inverse.at);
       return { panel: k.view(panel), rescale: k.view(inverse) };
     };
@@ -117,7 +117,7 @@ test(
     scores[3 * COLS + 6] = NaN;
     for (let s = 0; s < 5; s++) scores[s * COLS + 7] = s === 4 ? NaN : -Infinity;
     const panel = k.block(scores);
-    k.core.softmax_panel(panel.at, COLS, 5, OF_E, k.block(2 * COLS).at, k.block(COLS).at);
+    k.core.softmax_panel(panel.at, COLS, 5, OF_E, -Infinity, k.block(2 * COLS).at, k.block(COLS).at);
     for (let c = 0; c < COLS; c++) {
       const weights = column(k.view(panel), c);
       if (c === 2) assert.deepEqual(weights, [0, 0, 0, 0, 0]);
@@ -146,7 +146,7 @@ test(
       for (const [from, to] of hidden) scores.fill(-Infinity, from * COLS, to * COLS);
       const state = k.block(2 * COLS);
       const factor = k.block(COLS);
-      k.core.softmax_begin(state.at);
+      k.core.softmax_begin(state.at, -Infinity);
       const parts = new Float64Array(keys * COLS);
       for (let s = 0; s < keys; s += 30) {
         const panel = k.block(scores.subarray(s * COLS, (s + 30) * COLS));
@@ -171,7 +171,7 @@ test(
     x.forEach((value, i) => scores.fill(value, i * COLS, (i + 1) * COLS));
     const weights = (values, keys) => {
       const [panel, state, factor] = [k.block(values), k.block(2 * COLS), k.block(COLS)];
-      k.core.softmax_begin(state.at);
+      k.core.softmax_begin(state.at, -Infinity);
       k.core.softmax_block(panel.at, COLS, keys, OF_2, state.at, factor.at);
       return column(k.view(panel), 0);
     };

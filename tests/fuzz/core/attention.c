@@ -77,7 +77,10 @@ void choose_visibility(hl_attention_args *a, uint32_t appended) {
   a->bias = may_input(bias_extent(a));
   a->key_padding = may_flags(pair_extent(a->batch, a->keys, a->key_padding_stride));
   a->valid_lens = may_positions(pair_extent(a->batch, a->queries, a->valid_lens_stride), -2, 40);
-  a->offset = one_in(8) ? may_positions(a->batch, INT32_MIN, INT32_MAX) : may_positions(a->batch, -5, 20);
+  a->sinks = one_in(2) ? may_input(a->heads) : NULL;
+  a->slopes = one_in(4) ? may_input(a->heads) : NULL;
+  /* Distances beyond 2²⁴ are rounded. */
+  a->offset = one_in(8) && !a->slopes ? may_positions(a->batch, INT32_MIN, INT32_MAX) : may_positions(a->batch, -5, 20);
   a->keep = one_in(4) ? may_flags(scores) : NULL;
   a->weights = if_(a->weights_mode != HL_WEIGHTS_NONE, output, weights_count(a, appended));
   a->scores = if_(a->scores_step != HL_SCORES_NONE, output, scores);
@@ -122,6 +125,8 @@ static void choose_gradients(hl_attention_backward_args *g) {
   g->d_value = output_rows(B, G, S, a->value_width, &a->value_stride);
   if (a->bias) g->d_bias = may_output(bias_extent(a));
   else if (is_wrong()) g->d_bias = given_output(bias_extent(a));
+  if (a->sinks) g->d_sinks = may_output(a->heads);
+  else if (is_wrong()) g->d_sinks = given_output(a->heads);
   g->d_appended_key = may_output(appended * a->width);
   g->d_appended_value = may_output(appended * a->value_width);
   g->d_output = input_rows(B, H, T, a->value_width, &a->output_stride);
@@ -142,7 +147,7 @@ void fuzz_attention(void) {
   outputs_become_inputs();
   choose_gradients(&g);
   while (next_round()) returned(hl_attention_backward(&g));
-  if (can_compare(a)) check_attention_backward(&g, before(g.d_bias), near);
+  if (can_compare(a)) check_attention_backward(&g, before(g.d_bias), before(g.d_sinks), near);
 }
 
 void fuzz_cache(void) {

@@ -149,6 +149,19 @@ static void choose_cache(layer *l) {
   m->present_value = is_wrong() ? NULL : given_output(heads * a->keys);
 }
 
+static void choose_rotary(layer *l) {
+  hl_multihead_args *m = &l->m;
+  const hl_attention_args *a = &m->attention;
+  if (!one_in(2)) return;
+  m->rotary_count = some_of(9);
+  m->rotary_neighbours = choice(1);
+  m->rotated = is_wrong() ? a->width + 1 : below(a->width < 70 ? a->width + 1 : 71) / 2 * 2;
+  m->rotary_table = given((double)m->rotary_count * m->rotated);
+  m->query_positions = labels((double)a->batch * a->queries, m->rotary_count);
+  m->key_positions = labels(key_rows(l), m->rotary_count);
+  must_refuse(m->rotary_count == 0 && ((double)a->batch * a->queries > 0 || key_rows(l) > 0));
+}
+
 static void choose_results(layer *l, bool saves) {
   hl_multihead_args *m = &l->m;
   choose_visibility(&m->attention, l->appended);
@@ -197,6 +210,16 @@ static float *joined_heads(const hl_attention_args *a, double *heads) {
   return rows;
 }
 
+/* hl_rotary has an entry of its own. */
+static void turn(float *x, const layer *l, const int32_t *positions, uint32_t heads, uint32_t rows) {
+  const hl_multihead_args *m = &l->m;
+  const hl_attention_args *a = &m->attention;
+  const hl_stride s = packed_heads(rows, (double)heads * a->width, a->width);
+  if (m->rotary_table && hl_rotary(x, x, m->rotary_table, positions, a->batch, heads, rows, a->width, m->rotated,
+                                   m->rotary_count, m->rotary_neighbours, 0, s.batch, s.head, s.row) != HL_OK)
+    fail("what was turned before cannot be turned");
+}
+
 /* Without a cache, and in floats. */
 static void check_layer(const layer *l) {
   const hl_multihead_args *m = &l->m;
@@ -210,6 +233,8 @@ static void check_layer(const layer *l) {
   a.appended = l->appended;
   a.value_width = a.width;
   a.query_stride = packed_heads(a.queries, query_width(l), a.width);
+  turn(q, l, m->query_positions, a.heads, a.queries);
+  turn(k, l, m->key_positions, a.kv_heads, a.keys);
   a.key_stride = a.value_stride = packed_heads(a.keys, kv_width(l), a.width);
   float *heads = joined_heads(&a, attention_reference(&a));
   const size_t rows = (size_t)query_rows(l), width = (size_t)output_width(l);
@@ -232,6 +257,7 @@ static void choose_gradients(hl_multihead_backward_args *g, const layer *l) {
   g->d_key = l->self ? g->d_query : output(key_rows(l) * m->key_dim);
   g->d_value = l->keys_are_values ? g->d_key : output(key_rows(l) * m->value_dim);
   g->d_bias = m->attention.bias ? may_output(bias_extent(&m->attention)) : NULL;
+  g->d_sinks = m->attention.sinks ? may_output(m->attention.heads) : NULL;
   g->d_wq = small(may_output, query_width(l) * m->query_dim);
   g->d_wk = small(may_output, kv_width(l) * m->key_dim);
   g->d_wv = small(may_output, kv_width(l) * m->value_dim);
@@ -258,6 +284,7 @@ void fuzz_multihead(void) {
   if (cached) choose_cache(&l);
   choose_weights(&l);
   choose_inputs(&l);
+  choose_rotary(&l);
   choose_results(&l, saves);
   const hl_multihead_args *forward = is_wrong() ? NULL : &l.m;
   while (next_round()) returned(hl_multihead_forward(forward));
