@@ -18,6 +18,8 @@
 /** @typedef {import('./ops/visibility.js').VisibilityOptions} VisibilityOptions */
 /** @typedef {import('./ops/visibility.js').DropoutOptions} DropoutOptions */
 /** @typedef {import('./ops/visibility.js').Out} Out */
+/** @typedef {import('./ops/rotary.js').RotaryOptions} RotaryOptions */
+/** @typedef {import('./ops/rotary.js').RotaryScaling} RotaryScaling */
 /** @typedef {import('./ops/attention.js').AttentionOptions} AttentionOptions */
 /** @typedef {import('./ops/gradients.js').AttentionGradients} AttentionGradients */
 /** @typedef {import('./ops/gradients.js').BackwardOptions} BackwardOptions */

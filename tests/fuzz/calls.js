@@ -71,6 +71,8 @@ function makeProblem({ source }) {
     offset: source.maybe(0.2, () => (source.chance(0.5) ? source.between(-3, 6) : [1, -2, 3])),
     maskFill: source.maybe(0.1, () => source.pick([-1e9, -3])),
     dropout: source.chance(0.15),
+    sinks: source.chance(0.2),
+    slopes: source.chance(0.2),
   };
   return { sizes, ...build(sizes, choice) };
 }
@@ -80,6 +82,7 @@ function inForms(context, options) {
   const formed = { ...options };
   for (const name of BIT_OPTIONS) if (options[name]) formed[name] = integersInForm(context, options[name], SMALL);
   if (options.bias) formed.bias = inForm(context, options.bias);
+  if (options.sinks) formed.sinks = inForm(context, options.sinks);
   if (options.dropout?.keep)
     formed.dropout = { ...options.dropout, keep: integersInForm(context, options.dropout.keep, SMALL) };
   return formed;

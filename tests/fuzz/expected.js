@@ -55,7 +55,8 @@ const finite = (x) => (x === -Infinity ? -1e30 : x);
 
 export function checkGradients(gradients, [q, k, v], plain, dOutput, dWeights) {
   const expected = attentionGradients(q, k, v, plain, dOutput, dWeights);
-  for (const name of ['dQuery', 'dKey', 'dValue']) assertClose(gradients[name].copy(), expected[name], name, 1e-3);
+  for (const name of ['dQuery', 'dKey', 'dValue', ...(plain.sinks ? ['dSinks'] : [])])
+    assertClose(gradients[name].copy(), expected[name], name, 1e-3);
 }
 
 /** x · weightᵀ + bias over rows of `inside`. */

@@ -48,6 +48,8 @@ export const choices = fc.record({
   ),
   maskFill: fc.constantFrom(undefined, undefined, -1e9, -3),
   dropout: fc.boolean(),
+  sinks: fc.boolean(),
+  slopes: fc.boolean(),
 });
 
 /** The inputs, and the options as attention() takes them and as the reference does. */
@@ -75,10 +77,12 @@ export function build({ B, G, group, T, S, D, Dv, seed }, choice) {
   if (choice.validLens === 'B') options.validLens = Array.from({ length: B }, (_, b) => length(b));
   if (choice.validLens === 'BT')
     options.validLens = Array.from({ length: B }, (_, b) => Array.from({ length: T }, (_, t) => length(b * T + t)));
+  if (choice.sinks) options.sinks = array([H], seed + 15);
+  const slopes = choice.slopes ? Array.from({ length: H }, (_, h) => 2 ** -(h + 1)) : undefined;
   const keep = choice.dropout ? zeroOne([B, H, T, S], seed + 14, 0.75) : undefined;
   return {
     inputs: [array([B, H, T, D], seed + 1), array([B, G, S, D], seed + 2), array([B, G, S, Dv], seed + 3)],
-    options: keep ? { ...options, dropout: { p: 0.25, keep } } : options,
-    plain: keep ? { ...options, keep, p: 0.25 } : options,
+    options: { ...options, ...(keep && { dropout: { p: 0.25, keep } }), ...(slopes && { alibi: slopes }) },
+    plain: { ...options, ...(keep && { keep, p: 0.25 }), ...(slopes && { slopes }) },
   };
 }

@@ -63,7 +63,7 @@ export function attention(q, k, v, options = {}) {
           steps.masked[row + s] = seen[s] ? score : maskFill;
         }
         const scores = steps.masked.subarray(row, row + S);
-        const sink = sinks ? sinks[h] : -Infinity;
+        const sink = sinks ? sinks.data[h] : -Infinity;
         const most = scores.reduce((a, x) => Math.max(a, x), sink);
         const e = Array.from(scores, (x) => (most === -Infinity ? 0 : Math.exp(x - most)));
         const sum = e.reduce((a, x) => a + x, most === -Infinity ? 0 : Math.exp(sink - most));

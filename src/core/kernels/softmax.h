@@ -26,8 +26,8 @@ void softmax_block(float *panel, size_t columns, size_t keys, softmax_base base,
 /* 1/sum, or 0 where no key has been seen. */
 void softmax_end(const softmax_state *state, float inverse[TILE_COLS]);
 
-/* Each of the first columns becomes its softmax: positive, sum 1 but for the weight of the sink. A column that is −∞ throughout becomes zeros. The
- * state is what softmax_block would leave, and `inverse` what softmax_end makes of it. */
+/* Each of the first columns becomes its softmax: positive, sum 1 with the weight of the sink. A column that is −∞
+ * throughout becomes zeros. The state is what softmax_block would leave, and `inverse` what softmax_end makes of it. */
 void softmax_panel(float *panel, size_t columns, size_t keys, softmax_base base, float sink, softmax_state *state,
                    float inverse[TILE_COLS]);
 

@@ -133,9 +133,14 @@ export class Frame {
   stage(values) {
     const source = this.#memory.detached(values);
     const words = Math.ceil(source.byteLength / 4);
-    const block = this.#kept ? this.#keep(words) : this.#borrow(words);
+    const block = this.room(words);
     this.#memory.write(pointerOf(block), source);
     return block;
+  }
+
+  /** Room for what is made on the way; in training it stays until backward. @param {number} words */
+  room(words) {
+    return this.#kept ? this.#keep(words) : this.#borrow(words);
   }
 
   /** @param {number} words */

@@ -4,9 +4,10 @@ import { ATTENTION as AT, ATTENTION_BACKWARD } from '../../../dist/abi/abi.js';
 import { checkOptions, readNumber } from '../check/arguments.js';
 import { HeadlightError, shapeError } from '../check/errors.js';
 import { own, shapeOf, sizeOf, viewOf } from '../memory/tensor.js';
-import { isEmpty, makeBiasGradient, pointToIncoming, readIncoming } from './gradients.js';
+import { isEmpty, makeBiasGradient, makeSinksGradient, pointToIncoming, readIncoming } from './gradients.js';
 import { refusePast, takePast } from './past.js';
 import { AttentionResult } from './result.js';
+import { pointToRotary, turnHeads } from './rotary.js';
 import { pointToVisibility, readVisibility, VISIBILITY_OPTIONS } from './visibility.js';
 
 /** @import { Frame, Kept } from '../memory/frame.js' */
@@ -14,7 +15,9 @@ import { pointToVisibility, readVisibility, VISIBILITY_OPTIONS } from './visibil
 /** @import { Staged, Tensor } from '../memory/tensor.js' */
 /** @import { TensorLike } from '../check/tensorlike.js' */
 /** @import { AttentionGradients, BackwardOptions, ForwardShapes } from './gradients.js' */
-/** @import { BiasChoice, PastChoice, ScoresChoice, VisibilityOptions, WeightsChoice } from './visibility.js' */
+/** @import { Rotary, Turn } from './rotary.js' */
+/** @import { BiasChoice, PastChoice, ScoresChoice, Visibility, VisibilityOptions } from './visibility.js' */
+/** @import { WeightsChoice } from './visibility.js' */
 
 /**
  * heads and kvHeads: of packed 3-D inputs.
@@ -30,6 +33,7 @@ import { pointToVisibility, readVisibility, VISIBILITY_OPTIONS } from './visibil
  *   an array divides into heads
  */
 /** @typedef {ForwardShapes & Record<'dQuery' | 'dKey' | 'dValue', readonly number[]>} Shapes */
+/** @typedef {{ turn: Turn, q: Form, k: Form }} Turned what rotary positions have turned */
 
 const ATTENTION_OPTIONS = [...VISIBILITY_OPTIONS, 'heads', 'kvHeads'];
 const COUNT = { integer: true, least: 1 };
@@ -51,15 +55,12 @@ export function attention(memory, query, key, value, options) {
     const kvHeads = readCount(caller, 'kvHeads', options.kvHeads);
     const inputs = [frame.read(query, 'query'), frame.read(key, 'key'), frame.read(value, 'value')];
     const { train } = visibility;
-    if (train) {
-      refusePast(caller, visibility.past);
-      frame.train();
-    }
-    const given = {
-      query: frame.take(inputs[0], 'query'),
-      key: frame.take(inputs[1], 'key'),
-      value: frame.take(inputs[2], 'value'),
-    };
+    if (train) refusePast(caller, visibility.past);
+    // What is turned is kept as it is then, not as it was given.
+    if (train && !visibility.rotary) frame.train();
+    const turning = { query: frame.take(inputs[0], 'query'), key: frame.take(inputs[1], 'key') };
+    if (train && visibility.rotary) frame.train();
+    const given = { ...turning, value: frame.take(inputs[2], 'value') };
     const { q, k, v, packed } = splitInputs(caller, given, heads, kvHeads);
     const valueSizes = { batch: k.batch, kvHeads: k.heads, width: k.width, valueWidth: v.width };
     const past = takePast(frame, caller, visibility.past, valueSizes);
@@ -68,6 +69,7 @@ export function attention(memory, query, key, value, options) {
     const { batch, rows: queries } = q;
     const sizes = { batch, heads: q.heads, kvHeads: k.heads, queries, keys, past: before, appended: 0 };
     const { weights, scores } = pointToVisibility(frame, caller, visibility, sizes, q.width);
+    const turned = visibility.rotary && turnInputs(memory, frame, caller, visibility, given, { q, k }, before);
     const form = packed ? [batch, queries, q.heads * v.width] : [batch, q.heads, queries, v.width];
     const output = frame.result(AT.output, 'output', form);
     const present = past && {
@@ -89,7 +91,8 @@ export function attention(memory, query, key, value, options) {
     // Where nothing is asked for, the core would run over sizes that hold no numbers.
     if (sizeOf(output) || (weights && sizeOf(weights)) || (scores && sizeOf(scores))) frame.run('hl_attention');
     const tensors = { output, weights, scores, presentKey: present?.key, presentValue: present?.value };
-    return train ? trainable(memory, frame, tensors, given) : new AttentionResult(tensors);
+    if (!train) return new AttentionResult(tensors);
+    return trainable(memory, frame, tensors, given, { sinks: visibility.sinks?.shape, turned });
   });
 }
 
@@ -112,6 +115,32 @@ function extend(memory, frame, past, before, fresh, { batch, heads, rows, width,
   const whole = frame.make([batch, heads, before + rows, width]);
   memory.append('attention', whole, past, fresh, { batch, kvHeads: heads, past: before, keys: rows, width, stride });
   return whole;
+}
+
+/**
+ * Queries and keys as rotary positions turn them, in the place of those given.
+ * @param {Memory} memory
+ * @param {Frame} frame
+ * @param {string} caller
+ * @param {Visibility} visibility
+ * @param {Record<'query' | 'key', Taken>} given
+ * @param {{ q: Form, k: Form }} forms
+ * @param {number} past
+ * @returns {Turned}
+ */
+function turnInputs(memory, frame, caller, { rotary, offset }, given, { q, k }, past) {
+  const sizes = { batch: q.batch, queries: q.rows, fresh: k.rows, past, width: q.width };
+  const turn = pointToRotary(frame, caller, /** @type {Rotary} */ (rotary), sizes, offset);
+  for (const [name, form] of /** @type {const} */ ([
+    ['query', q],
+    ['key', k],
+  ])) {
+    const { block, shape } = given[name];
+    const room = frame.room(form.batch * form.heads * form.rows * form.width);
+    turnHeads(memory, caller, room, block, form, turn, name);
+    given[name] = { block: room, shape };
+  }
+  return { turn, q, k };
 }
 
 /**
@@ -186,8 +215,9 @@ function checkTogether(caller, given, q, k, v) {
  * @param {Frame} frame
  * @param {{ output: Tensor, weights?: Tensor, scores?: Tensor }} tensors
  * @param {Record<'query' | 'key' | 'value', Taken>} given
+ * @param {{ sinks?: readonly number[], turned?: Turned }} more
  */
-function trainable(memory, frame, tensors, given) {
+function trainable(memory, frame, tensors, given, { sinks, turned }) {
   const { output, weights } = tensors;
   frame.point(AT.output, frame.stage(viewOf(output)));
   /** @type {Shapes} */
@@ -198,10 +228,13 @@ function trainable(memory, frame, tensors, given) {
     dOutput: shapeOf(output),
     dWeights: weights && shapeOf(weights),
     bias: frame.biasShape,
+    sinks,
   };
   const kept = frame.kept();
   own(output, 'kept', kept);
-  return new AttentionResult(tensors, (dOutput, options) => backward(memory, output, kept, shapes, dOutput, options));
+  return new AttentionResult(tensors, (dOutput, options) =>
+    backward(memory, output, kept, shapes, turned, dOutput, options),
+  );
 }
 
 /**
@@ -209,11 +242,12 @@ function trainable(memory, frame, tensors, given) {
  * @param {Tensor} output
  * @param {Kept} kept
  * @param {Shapes} shapes
+ * @param {Turned | undefined} turned
  * @param {TensorLike} dOutput
  * @param {BackwardOptions} options
  * @returns {AttentionGradients}
  */
-function backward(memory, output, kept, shapes, dOutput, options) {
+function backward(memory, output, kept, shapes, turned, dOutput, options) {
   return memory.frame('backward', (frame) => {
     const incoming = readIncoming(frame, dOutput, options);
     if (kept.disposed)
@@ -232,8 +266,14 @@ function backward(memory, output, kept, shapes, dOutput, options) {
     };
     const gradients = { dQuery: make('dQuery'), dKey: make('dKey'), dValue: make('dValue') };
     const dBias = makeBiasGradient(frame, ATTENTION_BACKWARD.dBias, shapes.bias, incoming);
+    const dSinks = makeSinksGradient(frame, ATTENTION_BACKWARD.dSinks, shapes);
     if (!empty) frame.run('hl_attention_backward');
-    const result = { ...gradients, ...(dBias && { dBias: dBias() }) };
+    if (turned) {
+      const { turn, q, k } = turned;
+      turnHeads(memory, 'backward', gradients.dQuery, gradients.dQuery, q, turn, 'query', true);
+      turnHeads(memory, 'backward', gradients.dKey, gradients.dKey, k, turn, 'key', true);
+    }
+    const result = { ...gradients, ...(dBias && { dBias: dBias() }), ...(dSinks && { dSinks }) };
     own(output, 'kept', null);
     return /** @type {AttentionGradients} */ (result);
   });

@@ -15,7 +15,8 @@ import { viewOf } from '../memory/tensor.js';
  * Each as the tensor it is of.
  * @template {BiasChoice} [B=BiasChoice]
  * @template {boolean | undefined} [D=boolean | undefined]
- * @typedef {{ dQuery: Tensor, dKey: Tensor, dValue: Tensor, dBias: BiasGradient<B, D> }} AttentionGradients
+ * @typedef {{ dQuery: Tensor, dKey: Tensor, dValue: Tensor, dBias: BiasGradient<B, D>, dSinks?: Tensor }}
+ *   AttentionGradients
  */
 /**
  * There where there is a bias, and its gradient is not declined.
@@ -32,7 +33,10 @@ import { viewOf } from '../memory/tensor.js';
  *   the bias repeats over heads or batch, threads cannot share its work
  */
 /** @typedef {{ dOutput: Input, dWeights: Input | undefined, dBias: boolean }} Incoming what backward was given */
-/** @typedef {{ dOutput: readonly number[], dWeights?: readonly number[], bias?: BiasShape }} ForwardShapes */
+/**
+ * @typedef {{ dOutput: readonly number[], dWeights?: readonly number[], bias?: BiasShape, sinks?: readonly number[] }}
+ *   ForwardShapes
+ */
 /** @typedef {{ given: readonly number[], wide: readonly number[] }} BiasShape as given, and as the core reads it */
 
 const CALLER = 'backward';
@@ -105,4 +109,17 @@ export function makeBiasGradient(frame, at, shape, { dBias }) {
     gradient.dispose();
     return narrow;
   };
+}
+
+/**
+ * The gradient of the sinks, where there are some: what the core adds to.
+ * @param {Frame} frame
+ * @param {number} at
+ * @param {ForwardShapes} shapes
+ */
+export function makeSinksGradient(frame, at, { sinks }) {
+  if (!sinks) return undefined;
+  const gradient = frame.zeros([...sinks]);
+  frame.point(at, gradient);
+  return gradient;
 }

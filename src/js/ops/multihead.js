@@ -6,12 +6,13 @@ import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
 import { formatShape, sameShape } from '../check/shape.js';
 import { DISPOSE } from '../memory/disposable.js';
 import { checkAlive, mayChange, own, shapeOf, Tensor, versionOf, viewOf } from '../memory/tensor.js';
-import { isEmpty, makeBiasGradient, pointToIncoming, readIncoming } from './gradients.js';
+import { isEmpty, makeBiasGradient, makeSinksGradient, pointToIncoming, readIncoming } from './gradients.js';
 import { readState, writeState } from './layouts.js';
 import { resolveOptions } from './multihead_options.js';
 import { refusePast, takePast } from './past.js';
 import { fillUniform, uniformSource } from './random.js';
 import { AttentionResult } from './result.js';
+import { pointToRotary } from './rotary.js';
 import { pointToVisibility, readVisibility, VISIBILITY_OPTIONS } from './visibility.js';
 
 /** @import { Frame, Kept } from '../memory/frame.js' */
@@ -40,7 +41,7 @@ import { pointToVisibility, readVisibility, VISIBILITY_OPTIONS } from './visibil
  */
 /**
  * Each as the input it is of. An input that was another's default has its gradient added into that one.
- * @typedef {{ dQuery: Tensor, dKey?: Tensor, dValue?: Tensor, dBias?: Tensor }} LayerGradients
+ * @typedef {{ dQuery: Tensor, dKey?: Tensor, dValue?: Tensor, dBias?: Tensor, dSinks?: Tensor }} LayerGradients
  */
 /**
  * What backward must know of the forward before it.
@@ -290,6 +291,16 @@ export class MultiHeadAttention {
       const sizes = { batch, heads: numHeads, kvHeads, queries, keys: length + fresh, past: length, appended };
       if (train) visibility.dropout ??= this.#nextDropout();
       const { weights, scores } = pointToVisibility(frame, caller, visibility, sizes, headDim);
+      if (visibility.rotary) {
+        const places = { batch, queries, fresh, past: length, width: headDim };
+        const turn = pointToRotary(frame, caller, visibility.rotary, places, visibility.offset);
+        frame.point(MULTIHEAD.rotaryTable, turn.table);
+        frame.point(MULTIHEAD.queryPositions, turn.query);
+        frame.point(MULTIHEAD.keyPositions, turn.key);
+        frame.ints[MULTIHEAD.rotated] = turn.rotated;
+        frame.ints[MULTIHEAD.rotaryCount] = turn.count;
+        frame.ints[MULTIHEAD.rotaryNeighbours] = turn.neighbours;
+      }
       const outputWidth = this.options.outProjection ? embedDim : numHeads * headDim;
       const output = frame.result(ATTENTION.output, 'output', form(queries, outputWidth));
       const present = past && {
@@ -318,7 +329,12 @@ export class MultiHeadAttention {
         own(this.parameters.wq, 'kept', kept);
         this.#pass = {
           kept,
-          shapes: { dOutput: shapeOf(output), dWeights: weights && shapeOf(weights), bias: frame.biasShape },
+          shapes: {
+            dOutput: shapeOf(output),
+            dWeights: weights && shapeOf(weights),
+            bias: frame.biasShape,
+            sinks: visibility.sinks?.shape,
+          },
           inputs: [q.shape, inputs.key && k.shape, inputs.value && v.shape],
         };
       }
@@ -395,12 +411,14 @@ export class MultiHeadAttention {
         return made;
       });
       const dBias = makeBiasGradient(frame, MULTIHEAD_BACKWARD.dBias, pass.shapes.bias, incoming);
+      const dSinks = makeSinksGradient(frame, MULTIHEAD_BACKWARD.dSinks, pass.shapes);
       if (!empty) frame.run('hl_multihead_backward');
       const result = {
         dQuery: /** @type {Tensor} */ (dQuery),
         ...(dKey && { dKey }),
         ...(dValue && { dValue }),
         ...(dBias && { dBias: dBias() }),
+        ...(dSinks && { dSinks }),
       };
       this.#forget();
       return result;

@@ -6,11 +6,13 @@ import { checkOptions, readBoolean, readNumber, readWord } from '../check/argume
 import { argumentError, shapeError } from '../check/errors.js';
 import { broadcastStrides, formatShape, sameShape } from '../check/shape.js';
 import { readPast } from './past.js';
+import { alibiSlopes, readRotary } from './rotary.js';
 
 /** @import { Frame, Input } from '../memory/frame.js' */
 /** @import { Tensor } from '../memory/tensor.js' */
 /** @import { TensorLike } from '../check/tensorlike.js' */
 /** @import { Past } from './past.js' */
+/** @import { Rotary, RotaryOptions } from './rotary.js' */
 
 /** @typedef {boolean | 'mean' | undefined} WeightsChoice */
 /** @typedef {'raw' | 'scaled' | 'capped' | 'masked' | undefined} ScoresChoice */
@@ -27,6 +29,11 @@ import { readPast } from './past.js';
  * @property {number} [softcap] scores become softcap · tanh(score / softcap), after scaling
  * @property {TensorLike} [mask] true or 1 = may attend, false or 0 = hidden; broadcast from the right against (B,H,T,S)
  * @property {B} [bias] added to the scores; broadcast like mask
+ * @property {RotaryOptions} [rotary] queries and keys are turned before they meet: query t as at position offset + t,
+ *   key s as at s, after the past, which is taken as turned already, as presentKey is
+ * @property {boolean | readonly number[] | Float32Array} [alibi] adds −slope · |i − j| to the score of query i and key
+ *   j, positions as of rotary, but not to that of appended keys; true: with the slopes of its paper, else those (H)
+ * @property {TensorLike} [sinks] (H): e^sink joins the sum of every row's softmax, and has no key and no value
  * @property {TensorLike} [keyPadding] (B,S): 1 = a real key, 0 = padding
  * @property {TensorLike} [validLens] (B) or (B,T): keys 0..len−1 may be attended
  * @property {boolean} [causal] query i sees keys 0..i+offset
@@ -66,6 +73,9 @@ import { readPast } from './past.js';
  * @property {number} step of the scores
  * @property {Input | undefined} mask
  * @property {Input | undefined} bias
+ * @property {Input | undefined} sinks
+ * @property {boolean | Float32Array} alibi
+ * @property {Rotary | undefined} rotary
  * @property {Input | undefined} keyPadding
  * @property {Input | undefined} validLens
  * @property {Past | null} past
@@ -78,6 +88,9 @@ export const VISIBILITY_OPTIONS = [
   'softcap',
   'mask',
   'bias',
+  'rotary',
+  'alibi',
+  'sinks',
   'keyPadding',
   'validLens',
   'causal',
@@ -115,7 +128,7 @@ const POSITION = { integer: true, least: -(2 ** 31), most: MOST_INT };
 export function readVisibility(frame, caller, options, training) {
   const { scale, softcap = 0, causal = false, window, maskFill = -Infinity, offset, dropout } = options;
   const { weights = false, scores, mask, bias, keyPadding, validLens, pastKey, pastValue } = options;
-  const { out, train = training } = options;
+  const { out, train = training, rotary, alibi = false, sinks } = options;
   if (weights !== 'mean' && typeof weights !== 'boolean')
     throw argumentError(caller, 'weights', weights, "true, false or 'mean'");
   frame.give(out);
@@ -131,6 +144,9 @@ export function readVisibility(frame, caller, options, training) {
     step: scores === undefined ? SCORES.NONE : SCORE_STEPS[readWord(caller, 'scores', scores, SCORE_NAMES)],
     mask: mask === undefined ? undefined : frame.read(mask, 'mask'),
     bias: bias === undefined ? undefined : frame.read(bias, 'bias'),
+    rotary: rotary === undefined ? undefined : readRotary(caller, rotary),
+    alibi: typeof alibi === 'boolean' ? alibi : readSlopes(caller, alibi),
+    sinks: sinks === undefined ? undefined : frame.read(sinks, 'sinks'),
     keyPadding: keyPadding === undefined ? undefined : frame.read(keyPadding, 'keyPadding'),
     validLens: validLens === undefined ? undefined : frame.read(validLens, 'validLens'),
     past: readPast(frame, caller, pastKey, pastValue),
@@ -156,11 +172,24 @@ function readWindow(caller, window) {
   return [readNumber(caller, 'window[0]', window[0], DISTANCE), readNumber(caller, 'window[1]', window[1], DISTANCE)];
 }
 
+/** @param {unknown} value */
+const isList = (value) => Array.isArray(value) || (ArrayBuffer.isView(value) && !(value instanceof DataView));
+
+/** @param {string} caller @param {unknown} alibi */
+function readSlopes(caller, alibi) {
+  if (!isList(alibi)) throw argumentError(caller, 'alibi', alibi, 'true, false or a slope for each head');
+  const list = /** @type {ArrayLike<number>} */ (alibi);
+  const { length } = list;
+  /** @type {number[]} */
+  const slopes = [];
+  for (let h = 0; h < length; h++) slopes.push(readNumber(caller, `alibi[${h}]`, list[h]));
+  return Float32Array.from(slopes);
+}
+
 /** @param {string} caller @param {unknown} offset */
 function readOffset(caller, offset) {
   if (typeof offset === 'number') return readNumber(caller, 'offset[0]', offset, POSITION);
-  const list = Array.isArray(offset) || (ArrayBuffer.isView(offset) && !(offset instanceof DataView));
-  if (!list) throw argumentError(caller, 'offset', offset, 'an integer, or one for each batch entry');
+  if (!isList(offset)) throw argumentError(caller, 'offset', offset, 'an integer, or one for each batch entry');
   return readIntegers(caller, 'offset', /** @type {ArrayLike<unknown>} */ (offset), POSITION);
 }
 
@@ -327,6 +356,29 @@ function pointToDropout(frame, caller, { p, seed, keep }, { batch, heads, querie
 }
 
 /**
+ * @param {Frame} frame
+ * @param {string} caller
+ * @param {Input} sinks
+ * @param {Sizes} sizes
+ */
+function pointToSinks(frame, caller, sinks, { heads }) {
+  if (!sameShape(sinks.shape, [heads])) throw shapeError(caller, 'sinks', sinks.shape, `(H) = [${heads}]`);
+  frame.point(AT.sinks, frame.take(sinks, 'sinks').block);
+}
+
+/**
+ * @param {Frame} frame
+ * @param {string} caller
+ * @param {true | Float32Array} alibi
+ * @param {Sizes} sizes
+ */
+function pointToSlopes(frame, caller, alibi, { heads }) {
+  const slopes = alibi === true ? alibiSlopes(heads) : alibi;
+  if (slopes.length !== heads) throw shapeError(caller, 'alibi', [slopes.length], `(H) = [${heads}]`);
+  frame.point(AT.slopes, frame.stage(slopes));
+}
+
+/**
  * Everything that decides what a query sees and what is returned of it, as arguments of the core.
  * @param {Frame} frame
  * @param {string} caller
@@ -338,7 +390,7 @@ function pointToDropout(frame, caller, { p, seed, keep }, { batch, heads, querie
 export function pointToVisibility(frame, caller, visibility, sizes, width) {
   const { batch, heads, queries, keys, past, appended } = sizes;
   const { scale = 1 / Math.sqrt(width || 1), offset = past, weights, step } = visibility;
-  const { mask, bias, keyPadding, validLens, dropout } = visibility;
+  const { mask, bias, keyPadding, validLens, dropout, sinks, alibi } = visibility;
   const { ints, floats } = frame;
   ints[AT.batch] = batch;
   ints[AT.heads] = heads;
@@ -358,6 +410,8 @@ export function pointToVisibility(frame, caller, visibility, sizes, width) {
   const lens = validLens && pointToValidLens(frame, caller, validLens, sizes);
   if (mask) pointToScoreOperand(frame, caller, 'mask', mask, sizes, lens);
   if (bias) pointToScoreOperand(frame, caller, 'bias', bias, sizes, lens);
+  if (sinks) pointToSinks(frame, caller, sinks, sizes);
+  if (alibi) pointToSlopes(frame, caller, alibi, sizes);
   if (keyPadding) pointToKeyPadding(frame, caller, keyPadding, sizes);
   if (offset !== 0) pointToOffset(frame, caller, offset, sizes);
   if (dropout) pointToDropout(frame, caller, dropout, sizes);

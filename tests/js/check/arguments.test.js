@@ -197,6 +197,9 @@ test('every option and every part of an array is read once', () => {
       softcap: 20,
       mask: [true],
       bias: 1,
+      rotary: { theta: 100 },
+      alibi: [1, 0.5, 0.25, 0.125],
+      sinks: [1, 2, 3, 4],
       keyPadding: [[1]],
       validLens: [5, 5],
       causal: true,
@@ -215,7 +218,7 @@ test('every option and every part of an array is read once', () => {
     });
     const parts = counting({ data: q.data, shape: q.shape });
     hl.attention(parts.counted, k, v, counted);
-    assert.deepEqual(Object.values(counts), new Array(19).fill(1));
+    assert.deepEqual(Object.values(counts), new Array(22).fill(1));
     assert.deepEqual(parts.counts, { data: 1, shape: 1 });
     const made = counting({
       embedDim: 8,

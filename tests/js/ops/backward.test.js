@@ -50,9 +50,11 @@ test(`the reference's gradients are its central differences (seed ${SEED})`, () 
       const [B, H, T] = inputs[0].shape;
       const [S, Dv] = [inputs[1].shape[2], inputs[2].shape[3]];
       const [dOutput, dWeights] = [array([B, H, T, Dv], 5), array([B, H, T, S], 6)];
-      const given = plain.bias ? [...inputs, plain.bias] : inputs;
-      const loss = ([q, k, v, bias]) => {
-        const { output, weights } = reference(q, k, v, { ...plain, bias });
+      const more = ['bias', 'sinks'].filter((name) => plain[name]);
+      const given = [...inputs, ...more.map((name) => plain[name])];
+      const loss = ([q, k, v, ...rest]) => {
+        const options = { ...plain, ...Object.fromEntries(more.map((name, i) => [name, rest[i]])) };
+        const { output, weights } = reference(q, k, v, options);
         return sum(output, dOutput.data) + sum(weights, dWeights.data);
       };
       const gradients = attentionGradients(...inputs, plain, dOutput, dWeights);

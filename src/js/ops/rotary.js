@@ -1,0 +1,226 @@
+// Rotary positions: angles by position, and where queries and keys find theirs.
+
+import { checkOptions, readBoolean, readNumber, readWord } from '../check/arguments.js';
+import { argumentError } from '../check/errors.js';
+
+/** @import { Frame } from '../memory/frame.js' */
+/** @import { Memory } from '../memory/memory.js' */
+/** @import { Staged, Tensor } from '../memory/tensor.js' */
+
+/**
+ * @typedef {object} RotaryOptions
+ * @property {number} [theta] pair n of W/2 turns by theta^(−2n/W) for each position; default 10000
+ * @property {number} [width] W: how many elements of a head are turned, from the first on; even, default all
+ * @property {'halves' | 'neighbours'} [pairing] element n goes with n + W/2, or 2n with 2n + 1; default 'halves'
+ * @property {RotaryScaling} [scaling] for more positions than the weights were trained with
+ */
+/**
+ * As in Hugging Face's config.json. linear: all angles / factor. llama3: those that turn slowly, with a smooth passage.
+ * yarn: likewise, and cosines and sines are multiplied by attentionFactor.
+ * @typedef {{ type: 'linear', factor: number }
+ *   | { type: 'llama3', factor: number, lowFreqFactor: number, highFreqFactor: number, originalContext: number }
+ *   | { type: 'yarn', factor: number, originalContext: number, betaFast?: number, betaSlow?: number,
+ *       attentionFactor?: number, truncate?: boolean }} RotaryScaling attentionFactor: default 0.1 · ln(factor) + 1
+ */
+/**
+ * The options as they were read.
+ * @typedef {{ theta: number, width?: number, neighbours: boolean, scaling?: RotaryScaling }} Rotary
+ */
+/**
+ * As the core takes them.
+ * @typedef {{ table: Tensor | Staged, query: Tensor | Staged, key: Tensor | Staged, rotated: number, count: number,
+ *   neighbours: number }} Turn query, key: positions (B,T) and (B,S) as rows of the table
+ */
+
+const SCALINGS = /** @type {const} */ (['linear', 'llama3', 'yarn']);
+/** @type {Record<RotaryScaling['type'], { needed: string[], may: string[] }>} */
+const FIELDS = {
+  linear: { needed: ['factor'], may: [] },
+  llama3: { needed: ['factor', 'lowFreqFactor', 'highFreqFactor', 'originalContext'], may: [] },
+  yarn: { needed: ['factor', 'originalContext'], may: ['betaFast', 'betaSlow', 'attentionFactor', 'truncate'] },
+};
+const POSITIVE = { least: 1e-30 };
+const EVEN = { integer: true, least: 0, most: 2 ** 31 - 2 };
+
+/**
+ * @param {string} caller
+ * @param {unknown} options
+ * @returns {Rotary}
+ */
+export function readRotary(caller, options) {
+  checkOptions(caller, options, ['theta', 'width', 'pairing', 'scaling'], 'rotary');
+  const { theta = 10000, width, pairing = 'halves', scaling } = /** @type {RotaryOptions} */ (options);
+  const words = /** @type {const} */ (['halves', 'neighbours']);
+  if (width !== undefined && readNumber(caller, 'rotary.width', width, EVEN) % 2)
+    throw argumentError(caller, 'rotary.width', width, 'an even number');
+  return {
+    theta: readNumber(caller, 'rotary.theta', theta, POSITIVE),
+    width,
+    neighbours: readWord(caller, 'rotary.pairing', pairing, words) === 'neighbours',
+    scaling: scaling === undefined ? undefined : readScaling(caller, scaling),
+  };
+}
+
+/** @param {string} caller @param {unknown} given @returns {RotaryScaling} */
+function readScaling(caller, given) {
+  const parameter = 'rotary.scaling';
+  const all = ['type', ...FIELDS.llama3.needed, ...FIELDS.yarn.may];
+  checkOptions(caller, given, all, parameter);
+  const { type } = /** @type {{ type: unknown }} */ (given);
+  const word = readWord(caller, `${parameter}.type`, type, SCALINGS);
+  const { needed, may } = FIELDS[word];
+  checkOptions(caller, given, ['type', ...needed, ...may], parameter);
+  /** @type {Record<string, unknown>} */
+  const read = { type: word };
+  for (const name of [...needed, ...may]) {
+    const value = /** @type {Record<string, unknown>} */ (given)[name];
+    if (value === undefined && may.includes(name)) continue;
+    const what = `${parameter}.${name}`;
+    read[name] = name === 'truncate' ? readBoolean(caller, what, value) : readNumber(caller, what, value, POSITIVE);
+  }
+  return /** @type {RotaryScaling} */ (read);
+}
+
+/**
+ * The angle of each pair for one position, and by what cosine and sine are multiplied.
+ * @param {number} theta
+ * @param {number} width
+ * @param {RotaryScaling} [scaling]
+ */
+function frequencies(theta, width, scaling) {
+  const half = width / 2;
+  const plain = Array.from({ length: half }, (_, n) => theta ** ((-2 * n) / width));
+  if (!scaling) return { angles: plain, factor: 1 };
+  const { factor } = scaling;
+  if (scaling.type === 'linear') return { angles: plain.map((angle) => angle / factor), factor: 1 };
+  if (scaling.type === 'llama3') {
+    const { lowFreqFactor: low, highFreqFactor: high, originalContext } = scaling;
+    // How much of each angle stays: by its turns in the original context.
+    const share = (/** @type {number} */ turns) => Math.min(1, Math.max(0, (turns - low) / (high - low)));
+    const angles = plain.map((angle) => {
+      const stays = share((originalContext * angle) / (2 * Math.PI));
+      return ((1 - stays) * angle) / factor + stays * angle;
+    });
+    return { angles, factor: 1 };
+  }
+  const { originalContext, betaFast = 32, betaSlow = 1, truncate = true } = scaling;
+  const { attentionFactor = factor > 1 ? 0.1 * Math.log(factor) + 1 : 1 } = scaling;
+  // The pair that makes so many turns in the original context.
+  const pairOf = (/** @type {number} */ turns) =>
+    (width * Math.log(originalContext / (turns * 2 * Math.PI))) / (2 * Math.log(theta));
+  const [first, last] = [pairOf(betaFast), pairOf(betaSlow)];
+  const from = Math.max(truncate ? Math.floor(first) : first, 0);
+  const to = Math.min(truncate ? Math.ceil(last) : last, width - 1);
+  const angles = plain.map((angle, n) => {
+    const slow = Math.min(1, Math.max(0, (n - from) / (to === from ? 0.001 : to - from)));
+    return (slow * angle) / factor + (1 - slow) * angle;
+  });
+  return { angles, factor: attentionFactor };
+}
+
+/**
+ * (context, 2, width/2): the cosines of positions first, first + 1, …, each followed by the sines. In float64 until the
+ * end.
+ * @param {{ theta?: number, width: number, scaling?: RotaryScaling, context: number, first?: number }} options
+ */
+export function rotaryTable({ theta = 10000, width, scaling, context, first = 0 }) {
+  const { angles, factor } = frequencies(theta, width, scaling);
+  const half = width / 2;
+  const table = new Float32Array(context * width);
+  for (let row = 0; row < context; row++) {
+    for (let n = 0; n < half; n++) {
+      const angle = (first + row) * angles[n];
+      table[row * width + n] = factor * Math.cos(angle);
+      table[row * width + half + n] = factor * Math.sin(angle);
+    }
+  }
+  return table;
+}
+
+/**
+ * The last tables, the latest first: call after call asks for the same.
+ * @type {{ key: string, table: Float32Array }[]}
+ */
+const recent = [];
+const RECENT = 4;
+
+/** @param {Parameters<typeof rotaryTable>[0]} options */
+function recentTable(options) {
+  const key = JSON.stringify(options);
+  const at = recent.findIndex((entry) => entry.key === key);
+  const [entry] = at < 0 ? [{ key, table: rotaryTable(options) }] : recent.splice(at, 1);
+  recent.unshift(entry);
+  recent.length = Math.min(recent.length, RECENT);
+  return entry.table;
+}
+
+/**
+ * Position t of a query is offset + t; key s of the fresh ones stands after the past.
+ * @param {Frame} frame
+ * @param {string} caller
+ * @param {Rotary} rotary
+ * @param {{ batch: number, queries: number, fresh: number, past: number, width: number }} sizes
+ * @param {number | Int32Array} [offset] default past
+ * @returns {Turn}
+ */
+export function pointToRotary(frame, caller, rotary, { batch, queries, fresh, past, width }, offset = past) {
+  const { theta, scaling, neighbours } = rotary;
+  const rotated = rotary.width ?? width;
+  if (rotated > width || rotated % 2)
+    throw argumentError(caller, 'rotary.width', rotated, `an even number of at most ${width}, the width of a head`);
+  const offsets = typeof offset === 'number' ? new Int32Array(batch).fill(offset) : offset;
+  // Runs of positions, and the row of the table that each begins at: that of the keys serves most queries.
+  const runs = [{ first: past, count: fresh, row: 0 }];
+  let rows = fresh;
+  const rowOf = (/** @type {number} */ position) => {
+    const last = position + queries;
+    let run = runs.find(({ first, count }) => first <= position && last <= first + count);
+    if (!run) {
+      runs.push((run = { first: position, count: queries, row: rows }));
+      rows += queries;
+    }
+    return run.row + position - run.first;
+  };
+  const query = new Int32Array(batch * queries);
+  offsets.forEach((position, b) => {
+    if (position < 0) throw argumentError(caller, 'offset', position, 'at least 0 with rotary positions');
+    const row = rowOf(position);
+    for (let t = 0; t < queries; t++) query[b * queries + t] = row + t;
+  });
+  const key = Int32Array.from({ length: batch * fresh }, (_, i) => i % fresh);
+  const table = new Float32Array(rows * rotated);
+  for (const { first, count, row } of runs)
+    table.set(recentTable({ theta, width: rotated, scaling, context: count, first }), row * rotated);
+  const [at, queryAt, keyAt] = [table, query, key].map((values) => frame.stage(values));
+  return { table: at, query: queryAt, key: keyAt, rotated, count: rows, neighbours: Number(neighbours) };
+}
+
+/**
+ * Queries or keys, turned: to and from may be one.
+ * @param {Memory} memory
+ * @param {string} caller
+ * @param {Tensor | Staged} to
+ * @param {Tensor | Staged} from
+ * @param {{ batch: number, heads: number, rows: number, width: number, stride: [number, number, number] }} form
+ * @param {Turn} turn
+ * @param {'query' | 'key'} which
+ * @param {boolean} [reverse]
+ */
+export function turnHeads(memory, caller, to, from, form, turn, which, reverse = false) {
+  const { batch, heads, rows, width, stride } = form;
+  const { table, rotated, count, neighbours } = turn;
+  const sizes = /** @type {const} */ ([batch, heads, rows, width, rotated, count, neighbours, Number(reverse)]);
+  memory.call('hl_rotary', caller, to, from, table, turn[which], ...sizes, ...stride);
+}
+
+/**
+ * The slopes of ALiBi for so many heads, as its paper has them: powers of 2^(−8/H); where H is no power of two, those
+ * of the one below it, then every other one of the next.
+ * @param {number} heads
+ */
+export function alibiSlopes(heads) {
+  const whole = 2 ** Math.floor(Math.log2(heads));
+  return Float32Array.from({ length: heads }, (_, h) =>
+    h < whole ? 2 ** ((-8 * (h + 1)) / whole) : 2 ** ((-4 * (2 * (h - whole) + 1)) / whole),
+  );
+}
