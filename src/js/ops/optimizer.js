@@ -1,15 +1,17 @@
 // Optimisers as PyTorch defines them: one step over named parameters, or over those of layers.
 
-import { readBoolean, readNumber, readOptions, readRecord } from '../check/arguments.js';
+import { checkNames, readBoolean, readNumber, readOptions, readRecord } from '../check/arguments.js';
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
 import { formatShape, sameShape } from '../check/shape.js';
 import { DISPOSE } from '../memory/disposable.js';
-import { shapeOf, sizeOf, Tensor, touch } from '../memory/tensor.js';
+import { shapeOf, sizeOf, Tensor, touch, viewOf } from '../memory/tensor.js';
+import { readArray } from './state.js';
 
 /** @import { Frame, Input } from '../memory/frame.js' */
 /** @import { Memory } from '../memory/memory.js' */
 /** @import { Staged } from '../memory/tensor.js' */
 /** @import { TensorLike } from '../check/tensorlike.js' */
+/** @import { StateEntry } from './state.js' */
 
 /** @typedef {{ parameters: object, gradients: object }} TrainableLayer gradients under the names of the parameters */
 /** @typedef {Record<string, Tensor> | readonly TrainableLayer[]} Trainable named tensors, or layers */
@@ -86,16 +88,18 @@ class Optimizer {
   /** @type {Entry[]} */
   #entries = [];
   #named;
+  #parts;
 
   /**
    * @param {Memory} memory
    * @param {string} caller
    * @param {Trainable} parameters
    * @param {number} lr
-   * @param {number} buffers tensors of state that every parameter needs, each as large as itself
+   * @param {readonly string[]} parts the names of the tensors of state that every parameter needs, each as large as itself
    */
-  constructor(memory, caller, parameters, lr, buffers) {
+  constructor(memory, caller, parameters, lr, parts) {
     this.#memory = memory;
+    this.#parts = parts;
     this.#named = !Array.isArray(parameters);
     /** The learning rate: may be set between steps. */
     this.lr = readNumber(caller, 'lr', lr, NOT_NEGATIVE);
@@ -105,7 +109,7 @@ class Optimizer {
       found.map(({ tensor, name }) => {
         tensor.checkOwner(memory, caller, name);
         const part = () => frame.zeros([...shapeOf(tensor)]);
-        return Object.freeze(Array.from({ length: buffers }, part));
+        return Object.freeze(parts.map(part));
       }),
     );
     this.#entries = found.map(({ name, key, tensor, layer }, i) => ({
@@ -185,6 +189,62 @@ class Optimizer {
    */
   update(_memory, _entry, _gradient, _lr) {}
 
+  /**
+   * What the optimizer has to know to go on: its tensors, and how many steps each parameter has taken part in. The
+   * options and the learning rate are the caller's.
+   * @returns {Record<string, StateEntry>}
+   */
+  stateDict() {
+    /** @type {Record<string, StateEntry>} */
+    const dict = {};
+    for (const { name, tensor, state, steps } of this.#entries) {
+      for (const part of [tensor, ...state]) part.checkOwner(this.#memory, 'stateDict', name);
+      this.#parts.forEach((part, i) => {
+        dict[`${name}.${part}`] = { data: viewOf(state[i]).slice(), shape: [...shapeOf(tensor)] };
+      });
+      dict[`${name}.steps`] = { data: Float32Array.of(steps), shape: [] };
+    }
+    return dict;
+  }
+
+  /**
+   * Checks every name and shape before it writes anything.
+   * @param {Record<string, TensorLike>} dict
+   * @returns {this}
+   */
+  loadStateDict(dict) {
+    const caller = 'loadStateDict';
+    const given = readRecord(caller, 'dict', dict, 'an object of named arrays');
+    const targets = this.#entries.flatMap((entry) => {
+      entry.tensor.checkOwner(this.#memory, caller, entry.name);
+      const parts = this.#parts.map((part, i) => ({ name: `${entry.name}.${part}`, tensor: entry.state[i], entry }));
+      return [...parts, { name: `${entry.name}.steps`, tensor: null, entry }];
+    });
+    checkNames(
+      caller,
+      [...given.keys()],
+      targets.map(({ name }) => name),
+    );
+    const read = targets.map((target) => {
+      target.tensor?.checkOwner(this.#memory, caller, target.name);
+      const { shape, floats } = readArray(
+        caller,
+        target.name,
+        given.get(target.name),
+        viewOf(target.entry.tensor).buffer,
+      );
+      const expected = target.tensor ? shapeOf(target.tensor) : [];
+      if (!sameShape(shape, expected)) throw shapeError(caller, target.name, shape, formatShape(expected));
+      if (!target.tensor) readNumber(caller, target.name, floats[0], { integer: true, least: 0 });
+      return { ...target, floats };
+    });
+    for (const { tensor, entry, floats } of read) {
+      if (tensor) viewOf(tensor).set(floats);
+      else entry.steps = floats[0];
+    }
+    return this;
+  }
+
   /** Frees the optimizer's state; the parameters stay. */
   dispose() {
     for (const tensors of this.state) for (const tensor of tensors) tensor.dispose();
@@ -204,7 +264,7 @@ export class Sgd extends Optimizer {
     const nesterov = readBoolean(caller, 'nesterov', given.nesterov ?? false);
     const weightDecay = readNumber(caller, 'weightDecay', given.weightDecay ?? 0, NOT_NEGATIVE);
     if (nesterov && momentum === 0) throw argumentError(caller, 'momentum', momentum, 'more than 0 for nesterov');
-    super(memory, caller, parameters, given.lr ?? 1e-3, 1);
+    super(memory, caller, parameters, given.lr ?? 1e-3, ['velocity']);
     /** The options but for lr, with every default filled in. */
     this.options = Object.freeze({ momentum, nesterov, weightDecay });
   }
@@ -246,7 +306,7 @@ export class Adam extends Optimizer {
       given.weightDecay ?? (caller === 'adamW' ? 0.01 : 0),
       NOT_NEGATIVE,
     );
-    super(memory, caller, parameters, given.lr ?? 1e-3, 2);
+    super(memory, caller, parameters, given.lr ?? 1e-3, ['mean', 'square']);
     this.#decoupled = caller === 'adamW';
     /** The options but for lr, with every default filled in. */
     this.options = Object.freeze({ betas: Object.freeze(betas), eps, weightDecay });

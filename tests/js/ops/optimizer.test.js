@@ -133,3 +133,62 @@ test('optimisers refuse what does not fit before anything is written', () => {
     refuses(() => optimizer.step({ a: [1, 1] }), 'DISPOSED', 'parameters.a', /disposed/);
   });
 });
+
+test('an optimizer that is given the state of another goes on as that one, bit for bit', () => {
+  hl.scope(() => {
+    const makers = [
+      (tensors) => hl.adamW(tensors, { lr: 0.01 }),
+      (tensors) => hl.adam(tensors, { lr: 0.01, weightDecay: 0.1 }),
+      (tensors) => hl.sgd(tensors, { lr: 0.01, momentum: 0.9 }),
+    ];
+    const gradients = [1, 2, 3].map((seed) => ({
+      a: hl.randn([2, 3], { seed }),
+      b: hl.randn([4], { seed: seed + 9 }),
+    }));
+    for (const make of makers) {
+      const [first, other] = [5, 6].map((seed) => ({ a: hl.randn([2, 3], { seed }), b: hl.randn([4], { seed }) }));
+      const optimizer = make(first);
+      optimizer.step(gradients[0]);
+      // Each parameter has steps of its own.
+      optimizer.step({ a: gradients[1].a });
+      const state = optimizer.stateDict();
+      const next = make({ a: hl.tensor(first.a), b: hl.tensor(first.b) });
+      const same = make(other);
+      assert.equal(same.loadStateDict(state), same);
+      assert.deepEqual(same.stateDict(), state);
+      for (const name of ['a', 'b']) other[name].data.set(first[name].data);
+      optimizer.step(gradients[2]);
+      same.step(gradients[2]);
+      for (const name of ['a', 'b']) assert.deepEqual(other[name].copy(), first[name].copy());
+      assert.deepEqual(same.stateDict(), optimizer.stateDict());
+      assert.notDeepEqual(next.stateDict(), state);
+    }
+  });
+});
+
+test('the state of an optimizer is checked before anything is written', () => {
+  hl.scope(() => {
+    const optimizer = hl.adamW({ a: hl.zeros([1, 2]) });
+    const state = optimizer.stateDict();
+    assert.deepEqual(Object.keys(state), ['parameters.a.mean', 'parameters.a.square', 'parameters.a.steps']);
+    const ones = { data: Float32Array.of(1, 1), shape: [1, 2] };
+    const refusesState = (change, code, parameter, message) =>
+      refuses(
+        () => optimizer.loadStateDict({ ...state, 'parameters.a.mean': ones, ...change }),
+        code,
+        parameter,
+        message,
+      );
+    const steps = 'parameters.a.steps';
+    refusesState({ [steps]: { data: [0.5], shape: [] } }, 'ARGUMENT', steps, /is 0.5, expected an integer/);
+    refusesState({ [steps]: { data: [1, 2], shape: [2] } }, 'SHAPE', steps, /has shape \[2\], expected \[\]/);
+    refusesState({ other: ones }, 'ARGUMENT', 'other', /unexpected other/);
+    const mean = { 'parameters.a.mean': { data: [1], shape: [1, 1] } };
+    refusesState(mean, 'SHAPE', 'parameters.a.mean', /has shape \[1,1\]/);
+    refuses(() => optimizer.loadStateDict({}), 'ARGUMENT', 'parameters.a.mean', /loadStateDict: missing/);
+    refuses(() => optimizer.loadStateDict(5), 'ARGUMENT', 'dict', /dict is 5/);
+    assert.deepEqual(optimizer.stateDict(), state);
+    optimizer.dispose();
+    refuses(() => optimizer.stateDict(), 'DISPOSED', undefined, /disposed/);
+  });
+});
