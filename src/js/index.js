@@ -50,14 +50,17 @@ import { fillNormal, fillUniform, uniformSource } from './ops/random.js';
 export class Headlight {
   #memory;
   #simd;
+  #openPath;
 
   /**
    * @internal
    * @param {CoreExports} core
    * @param {WebAssembly.Memory} linear
    * @param {Threads} threads
+   * @param {import('./models/files.js').OpenPath} [openPath] where there are paths
    */
-  constructor(core, linear, threads) {
+  constructor(core, linear, threads, openPath) {
+    this.#openPath = openPath;
     this.#memory = new Memory(core, linear, threads);
     this.#simd = /** @type {'simd128' | 'relaxed'} */ (core.hl_simd() === 1 ? 'relaxed' : 'simd128');
   }
@@ -268,7 +271,29 @@ export class Headlight {
    * @returns {Transformer}
    */
   transformer(options) {
-    return new Transformer(this, this.#memory, options);
+    return new Transformer(this.#memory, options);
+  }
+
+  /**
+   * Opens a checkpoint in the layout of Hugging Face: config.json, model.safetensors or its parts, tokenizer.json.
+   * @param {import('./models/files.js').ModelFiles} files a folder (a path in Node, a URL, a directory handle), or
+   *   files by name
+   * @param {import('./models/open.js').OpenOptions} [options]
+   * @returns {Promise<Transformer>}
+   */
+  async openModel(files, options = {}) {
+    const { openModel } = await import('./models/open.js');
+    return openModel(this.#memory, files, options, this.#openPath);
+  }
+
+  /**
+   * Opens a tokenizer.json.
+   * @param {string | URL | Blob | ArrayBuffer | ArrayBufferView} file a path in Node, a URL, or its bytes
+   * @returns {Promise<import('./text/tokenizer.js').Tokenizer>}
+   */
+  async openTokenizer(file) {
+    const { openTokenizerFile } = await import('./models/open.js');
+    return openTokenizerFile(file, this.#openPath);
   }
 
   /**
@@ -278,7 +303,7 @@ export class Headlight {
    */
   loadTransformer(bytes) {
     const { options, tensors } = readSavedTransformer(bytes);
-    const model = new Transformer(this, this.#memory, options);
+    const model = new Transformer(this.#memory, options);
     try {
       return model.loadStateDict(tensors);
     } catch (error) {

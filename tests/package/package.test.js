@@ -79,7 +79,7 @@ describe('the package', () => {
     `<!doctype html><meta charset="utf-8"><title>test</title><body><script type="module" src="${script}"></script>`;
 
   test('holds the bundles, every binary, the types, the raw header, and nothing else', () => {
-    assert.deepEqual(names.filter((name) => !name.startsWith('dist/types/')).sort(), [
+    assert.deepEqual(names.filter((name) => !/^dist\/(types|parts)\//.test(name)).sort(), [
       'LICENSE',
       'README.md',
       'dist/abi/abi.d.ts',
@@ -97,6 +97,7 @@ describe('the package', () => {
       'src/core/headlight.h',
     ]);
     assert.ok(names.filter((name) => name.startsWith('dist/types/')).every((name) => name.endsWith('.d.ts')));
+    assert.ok(names.filter((name) => name.startsWith('dist/parts/')).every((name) => /^[\w/]+\.js$/.test(name)));
   });
 
   test('no type refers to a file that is not in it', () => {
@@ -146,13 +147,24 @@ describe('the package', () => {
   });
 
   test('the files for browsers use nothing of Node', () => {
-    for (const name of ['headlight.js', 'headlight.worker.js', 'headlight.inline.js', 'formats.js', 'analysis.js']) {
+    /** The files that a file loads, at once or later. */
+    const reached = (name, found = new Set()) => {
+      if (found.has(name)) return found;
+      found.add(name);
+      const text = readFileSync(file('node_modules/headlight/dist', name), 'utf8');
+      for (const [, path] of text.matchAll(/(?:from |import |import\()"(\.[^"]+\.js)"/g))
+        reached(join(name, '..', path), found);
+      return found;
+    };
+    const entries = ['headlight.js', 'headlight.worker.js', 'headlight.inline.js', 'formats.js', 'analysis.js'];
+    const files = new Set(entries.flatMap((name) => [...reached(name)]));
+    assert.ok(files.size > entries.length + 2, 'the parts are among them');
+    for (const name of files)
       assert.doesNotMatch(
         readFileSync(file('node_modules/headlight/dist', name), 'utf8'),
         /node:|require\(|process\./,
         name,
       );
-    }
   });
 
   test('runs in a page without a bundler, and inline', async () => {
@@ -185,8 +197,8 @@ describe('the package', () => {
   });
 
   test('goes on with one thread where the worker is missing', async () => {
-    for (const name of ['headlight.js', 'headlight.relaxed.wasm', 'headlight.relaxed-threads.wasm'])
-      cpSync(file('node_modules/headlight/dist', name), file('alone', name));
+    for (const name of ['headlight.js', 'parts', 'headlight.relaxed.wasm', 'headlight.relaxed-threads.wasm'])
+      cpSync(file('node_modules/headlight/dist', name), file('alone', name), { recursive: true });
     write('alone/main.js', `import { load } from './headlight.js'; ${THREADED} document.body.dataset.said = text;`);
     write('alone/index.html', page('main.js'));
     const { threads, note, same } = JSON.parse(await openPage(file('alone')));

@@ -15,6 +15,17 @@ const MOST_SNAPSHOTS = 48;
 const VALIDATION = 64;
 const EXAMPLES_SHOWN = 4;
 
+/**
+ * A value of every block.
+ * @template T
+ * @param {{ captured: Record<string, T> }} result
+ * @param {string} name
+ */
+const layersOf = ({ captured }, name) =>
+  Object.keys(captured)
+    .filter((key) => key.endsWith(`.${name}`))
+    .map((key) => captured[key]);
+
 /** @param {Hl} hl @param {Settings} settings */
 export function createTrainer(hl, settings) {
   const task = taskOf(settings);
@@ -103,10 +114,10 @@ export function createTrainer(hl, settings) {
         const [H, V] = [settings.heads, task.tokens.length];
         const seen = model.forward(
           { data: validation.labels.data.subarray(0, EXAMPLES_SHOWN * T), shape: [EXAMPLES_SHOWN, T] },
-          { weights: true },
+          { capture: ['blocks.*.weights'] },
         );
-        const weights = seen.weights.map((tensor) => tensor.data.slice(0, H * T * T));
-        const logits = seen.logits.data;
+        const weights = layersOf(seen, 'weights').map((tensor) => tensor.data.slice(0, H * T * T));
+        const logits = /** @type {NonNullable<typeof seen.logits>} */ (seen.logits).data;
         const examples = Array.from({ length: EXAMPLES_SHOWN }, (_, i) => ({
           labels: sequence(validation.labels, i),
           targets: sequence(validation.targets, i),
@@ -155,7 +166,8 @@ export function createTrainer(hl, settings) {
     /** What the attention of a layer reads on the probe, with its weights. @param {number} l */
     layer(l) {
       return hl.scope(() => {
-        const { inputs } = model.forward({ data: Int32Array.from(probe.labels), shape: [1, T] }, { weights: true });
+        const labels = { data: Int32Array.from(probe.labels), shape: [1, T] };
+        const inputs = layersOf(model.forward(labels, { capture: ['blocks.*.norm1'] }), 'norm1');
         const prefix = `blocks.${l}.attention.`;
         const own = Object.entries(model.stateDict())
           .filter(([name]) => name.startsWith(prefix))

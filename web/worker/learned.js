@@ -20,7 +20,8 @@ const partsOf = (dict, l) =>
 export function readLearned(hl, bytes, labels) {
   return hl.scope(() => {
     const model = hl.loadTransformer(bytes);
-    const { inputs } = model.forward({ data: labels, shape: [1, labels.length] }, { weights: true });
+    const { captured } = model.forward({ data: labels, shape: [1, labels.length] }, { capture: ['blocks.*.norm1'] });
+    const inputs = Array.from({ length: LEARNED.layers }, (_, l) => captured[`blocks.${l}.norm1`]);
     const dict = model.stateDict();
     /** @type {Record<string, Tensor>[]} */
     const layers = inputs.map((x, l) => ({ x: { data: x.copy(), shape: [...x.shape] }, ...partsOf(dict, l) }));

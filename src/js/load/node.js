@@ -91,6 +91,7 @@ export const load = createLoad({
   // Node 20 has no navigator to ask.
   cores: availableParallelism(),
   addressRoom,
+  openPath: async (caller, path) => (await import('./disk.js')).openPath(caller, path),
 });
 
 export * from '../index.js';

@@ -6,7 +6,7 @@ import { elementCount, formatShape } from '../check/shape.js';
 import { readTensorLike } from '../check/tensorlike.js';
 import { Collector } from './collector.js';
 import { Frame } from './frame.js';
-import { KEY, pointerOf, shapeOf, Tensor, tensorsIn, viewOf } from './tensor.js';
+import { KEY, moveOut, pointerOf, shapeOf, Tensor, tensorsIn, viewOf } from './tensor.js';
 
 /** @import { TensorLike } from '../check/tensorlike.js' */
 /** @import { CoreExports, Entry, Functions } from '../../../dist/abi/abi.js' */
@@ -172,6 +172,24 @@ export class Memory {
     const tensor = this.empty(values.shape, caller);
     this.write(pointerOf(tensor), floats);
     return tensor;
+  }
+
+  /** Linear memory, to tell whether an array lies in it. @returns {ArrayBufferLike} */
+  get buffer() {
+    return this.#linear.buffer;
+  }
+
+  /**
+   * The values of a tensor, which ends, as one of another shape.
+   * @param {Tensor} tensor
+   * @param {readonly number[]} shape
+   */
+  reshape(tensor, shape) {
+    const other = new Tensor(this, moveOut(tensor), shape, KEY);
+    this.#collector.unwatch(tensor);
+    this.#collector.watch(other);
+    if (this.#scope?.delete(tensor)) this.#scope.add(other);
+    return other;
   }
 
   /**

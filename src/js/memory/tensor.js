@@ -47,6 +47,9 @@ export let mayChange;
 /** Says that the values have been changed, by the core or through viewOf. @type {(tensor: Tensor) => void} */
 export let touch;
 
+/** Ends a tensor without freeing its values. @type {(tensor: Tensor) => number} */
+export let moveOut;
+
 /** How often that has been said. @type {(tensor: Tensor) => number} */
 export let versionOf;
 
@@ -139,6 +142,12 @@ export class Tensor {
     };
     touch = (tensor) => void tensor.#version++;
     versionOf = (tensor) => tensor.#version;
+    moveOut = (tensor) => {
+      const pointer = pointerOf(tensor);
+      tensor.#pointer = 0;
+      tensor.#view = null;
+      return pointer;
+    };
     // A view that growing memory has detached may have been written to before.
     mayChange = (tensor) => tensor.#view !== null;
   }

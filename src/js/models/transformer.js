@@ -1,128 +1,84 @@
-// A small transformer, before the norm, and read from top to bottom: forward, then the same lines in reverse.
-//
-//   x = embedding(labels)                          (B,T,C)
-//   in every block:
-//     x = x + attention(norm(x))
-//     x = x + down(gelu(up(norm(x))))              where there is an mlp
-//   logits = head(norm(x))                         (B,T,V)
+// A transformer: its parameters, and what is done with them. run.js computes it, from the parts in block.js.
 
-import { checkNames, readBoolean, readNumber, readOptions, readRecord, readWord } from '../check/arguments.js';
-import { HeadlightError, shapeError } from '../check/errors.js';
+import { checkNames, readBoolean, readOptions, readRecord } from '../check/arguments.js';
+import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
 import { quoteNames } from '../check/quote.js';
 import { formatShape, sameShape } from '../check/shape.js';
 import { parseJson } from '../io/json.js';
 import { readSafetensors, readSafetensorsHeader, writeSafetensors } from '../io/safetensors.js';
 import { DISPOSE } from '../memory/disposable.js';
-import { checkAlive, shapeOf, touch, viewOf } from '../memory/tensor.js';
+import { checkAlive, own, shapeOf, touch, viewOf } from '../memory/tensor.js';
 import { readNumbers } from '../ops/labels.js';
 import { crossEntropy } from '../ops/loss.js';
+import { rotaryTable } from '../ops/rotary.js';
 import { readArray } from '../ops/state.js';
+import { Cache } from './cache.js';
+import { readValues } from './edits.js';
+import { Graph } from './graph.js';
+import { noTokenizer, readInput } from './input.js';
+import { resolveOptions } from './options.js';
+import { parameterShapes, startParameters } from './parameters.js';
+import { Run } from './run.js';
 
-/** @import { Headlight } from '../index.js' */
 /** @import { Memory } from '../memory/memory.js' */
 /** @import { Tensor } from '../memory/tensor.js' */
 /** @import { TensorLike } from '../check/tensorlike.js' */
-/** @import { Gelu } from '../ops/activation.js' */
-/** @import { Embedding } from '../ops/embedding.js' */
-/** @import { Linear } from '../ops/linear.js' */
-/** @import { Norm } from '../ops/norm.js' */
-/** @import { MultiHeadAttention } from '../ops/multihead.js' */
 /** @import { StateEntry } from '../ops/state.js' */
+/** @import { CacheOptions } from './cache.js' */
+/** @import { Edit } from './edits.js' */
+/** @import { Weight } from './graph.js' */
+/** @import { ModelInput } from './input.js' */
+/** @import { Resolved, TransformerOptions as Options } from './options.js' */
 
 /**
- * @typedef {object} TransformerOptions
- * @property {number} layers blocks; 0 leaves embedding and head
- * @property {number} dModel width of the model, C
- * @property {number} numHeads of each block's attention
- * @property {number} vocab labels are 0 to vocab − 1
- * @property {number} context the longest sequence
- * @property {number} [mlp] width inside the feed-forward part, 0 for none; default 4 · dModel
- * @property {'layer' | 'rms' | 'none'} [norm] default 'layer'
- * @property {boolean} [causal] whether a token sees only itself and the tokens before it; default true
- * @property {number} [std] standard deviation of the initial embedding; default 0.5, so that the
- *   embeddings of different tokens start far apart
- * @property {number} [dropout] of attention weights in training; default 0
- * @property {number} [seed] of all initial parameters and of dropout; default 0
+ * @typedef {object} ForwardModelOptions
+ * @property {readonly string[]} [capture] names of values to hand out: 'blocks.0.weights', 'blocks.*.out', 'final' …
+ * @property {readonly Edit[]} [edit] what is changed on the way
+ * @property {Cache} [cache] of the tokens before these; it takes these as well
+ * @property {boolean} [last] logits of the last token only
+ * @property {boolean} [train] keep what backward() needs
  */
-/**
- * weights: those of every block, (B,H,T,T), and what its attention reads, (B,T,C).
- * @template {boolean | undefined} [W=boolean | undefined]
- * @typedef {{ weights?: W }} TransformerForwardOptions
- */
-/**
- * @template {boolean | undefined} [W=boolean | undefined]
- * @typedef {{ logits: Tensor, weights: EachGiven<W>, inputs: EachGiven<W> }} TransformerResult
- */
-/**
- * @template {boolean | undefined} W
- * @typedef {[W] extends [true] ? Tensor[] : [W] extends [false | undefined] ? undefined : Tensor[] | undefined}
- *   EachGiven
- */
+/** @typedef {Options} TransformerOptions */
+/** @typedef {ForwardModelOptions} TransformerForwardOptions */
+/** @typedef {ModelResult} TransformerResult */
 /** @typedef {{ labelSmoothing?: number }} LearnOptions */
-/**
- * @typedef {{ norm1: Norm | null, attention: MultiHeadAttention, norm2: Norm | null, up: Linear | null,
- *   gelu: Gelu | null, down: Linear | null }} Block
- */
 /** @typedef {{ loss: number, correct: number, counted: number }} StepResult */
+/**
+ * @typedef {{ encode(text: string, pair?: string): { ids: number[], tokens: string[], offsets: [number, number][],
+ *   typeIds: number[] }, decode(ids: readonly number[]): string }} TokenizerLike
+ */
 
-const OPTIONS = ['layers', 'dModel', 'numHeads', 'vocab', 'context', 'mlp', 'norm', 'causal', 'std', 'dropout', 'seed'];
+const FORWARD = ['capture', 'edit', 'cache', 'last', 'train'];
 /** An error lists at most this many names. */
 const MOST_MISSING = 8;
-const SIZE = { integer: true, least: 1, most: 2 ** 20 };
-const NORMS = /** @type {const} */ (['layer', 'rms', 'none']);
 
-/** @param {TransformerOptions} options */
-function resolveOptions(options) {
-  const caller = 'transformer';
-  const given = readOptions(caller, options, OPTIONS);
-  const norm = readWord(caller, 'norm', given.norm ?? 'layer', NORMS);
-  const dModel = readNumber(caller, 'dModel', given.dModel, SIZE);
-  const numHeads = readNumber(caller, 'numHeads', given.numHeads, SIZE);
-  if (dModel % numHeads !== 0)
-    throw new HeadlightError('SHAPE', `${caller}: dModel ${dModel} is not a multiple of numHeads ${numHeads}`, {
-      parameter: 'numHeads',
-      got: numHeads,
-    });
-  return Object.freeze({
-    layers: readNumber(caller, 'layers', given.layers, { ...SIZE, least: 0 }),
-    dModel,
-    numHeads,
-    vocab: readNumber(caller, 'vocab', given.vocab, SIZE),
-    context: readNumber(caller, 'context', given.context, SIZE),
-    mlp: readNumber(caller, 'mlp', given.mlp ?? 4 * dModel, { ...SIZE, least: 0 }),
-    norm,
-    causal: readBoolean(caller, 'causal', given.causal ?? true),
-    std: readNumber(caller, 'std', given.std ?? 0.5, { least: 0 }),
-    dropout: readNumber(caller, 'dropout', given.dropout ?? 0, { least: 0, most: 1 }),
-    seed: readNumber(caller, 'seed', given.seed ?? 0, { integer: true, least: 0, most: 2 ** 24 }),
-  });
-}
-
-/**
- * The parameters that a transformer of these options has, in the order of its layers.
- * @param {ReturnType<typeof resolveOptions>} options
- * @returns {Generator<[name: string, shape: number[]]>}
- */
-function* parameterShapes({ layers, dModel: C, vocab, context, mlp, norm }) {
-  /** @param {string} name @returns {[string, number[]][]} */
-  const normShapes = (name) =>
-    ['weight', 'bias'].slice(0, { none: 0, rms: 1, layer: 2 }[norm]).map((part) => [`${name}.${part}`, [C]]);
-  yield ['embedding.table', [vocab, C]];
-  yield ['embedding.position', [context, C]];
-  for (let i = 0; i < layers; i++) {
-    const block = `blocks.${i}`;
-    yield* normShapes(`${block}.norm1`);
-    for (const weight of ['wq', 'wk', 'wv', 'wo']) yield [`${block}.attention.${weight}`, [C, C]];
-    for (const bias of ['bq', 'bk', 'bv', 'bo']) yield [`${block}.attention.${bias}`, [C]];
-    if (mlp === 0) continue;
-    yield* normShapes(`${block}.norm2`);
-    yield [`${block}.up.weight`, [mlp, C]];
-    yield [`${block}.up.bias`, [mlp]];
-    yield [`${block}.down.weight`, [C, mlp]];
-    yield [`${block}.down.bias`, [C]];
+/** What forward gives. dispose() frees all of it. */
+export class ModelResult {
+  /**
+   * @param {{ hidden: Tensor, logits?: Tensor, pooled?: Tensor, relationship?: Tensor }} tensors
+   * @param {Record<string, Tensor>} captured
+   */
+  constructor({ hidden, logits, pooled, relationship }, captured) {
+    /** (B,T,V), or (T,V) where the labels were (T); of a pooled head (B,classes). @type {Tensor | undefined} */
+    this.logits = logits;
+    /** (B,T,C), after the final norm. @type {Tensor} */
+    this.hidden = hidden;
+    /** (B,C) @type {Tensor | undefined} */
+    this.pooled = pooled;
+    /** (B,2), of models with such a head. @type {Tensor | undefined} */
+    this.relationship = relationship;
+    /** By name. @type {Record<string, Tensor>} */
+    this.captured = captured;
   }
-  yield* normShapes('norm');
-  yield ['head.weight', [vocab, C]];
+
+  dispose() {
+    const { hidden, logits, pooled, relationship, captured } = this;
+    for (const tensor of [hidden, logits, pooled, relationship, ...Object.values(captured)]) tensor?.dispose();
+  }
+
+  [DISPOSE]() {
+    this.dispose();
+  }
 }
 
 /** Those that save() has written. @param {Record<string, string>} metadata of the file @returns {TransformerOptions} */
@@ -166,188 +122,349 @@ export function readSavedTransformer(bytes) {
 }
 
 export class Transformer {
-  #hl;
   #memory;
-  /** @type {Block[]} */
-  #blocks;
-  /** @type {Embedding} */
-  #embedding;
-  /** @type {Norm | null} */
-  #norm;
-  /** @type {Linear} */
-  #head;
+  /** The options as they were given: those that save() writes. */
+  #given;
+  /** Cosines and sines by the base of the angles. @type {Map<number, Tensor>} */
+  #tables = new Map();
+  /** The last forward with train: true. @type {{ graph: Graph, result: ModelResult } | undefined} */
+  #kept;
+  #step = 0;
+  #disposed = false;
 
-  /** @param {Headlight} hl @param {Memory} memory @param {TransformerOptions} given */
-  constructor(hl, memory, given) {
-    const options = resolveOptions(given);
-    const { layers, dModel: width, numHeads, vocab, context, mlp, norm, std, dropout, seed } = options;
-    // Every layer has a stream of random numbers of its own.
-    let stream = 0;
-    const next = () => seed * 2 ** 10 + stream++;
-    const makeNorm = () => (norm === 'none' ? null : norm === 'rms' ? hl.rmsNorm({ width }) : hl.layerNorm({ width }));
-    this.#hl = hl;
+  /**
+   * @param {Memory} memory
+   * @param {TransformerOptions} given
+   * @param {Map<string, Weight>} [weights] default: as they begin
+   */
+  constructor(memory, given, weights) {
     this.#memory = memory;
-    // If one of them does not fit, the end of the scope frees those before it.
-    const { embedding, blocks, last, head } = hl.scope(() => ({
-      embedding: hl.embedding({ count: vocab, width, context, std, seed: next() }),
-      blocks: Array.from({ length: layers }, () => ({
-        norm1: makeNorm(),
-        attention: hl.multiHeadAttention({ embedDim: width, numHeads, dropout, seed: next() }),
-        norm2: mlp > 0 ? makeNorm() : null,
-        up: mlp > 0 ? hl.linear({ in: width, out: mlp, seed: next() }) : null,
-        gelu: mlp > 0 ? hl.gelu({ approximate: 'tanh' }) : null,
-        down: mlp > 0 ? hl.linear({ in: mlp, out: width, seed: next() }) : null,
-      })),
-      last: makeNorm(),
-      head: hl.linear({ in: width, out: vocab, bias: false, seed: next() }),
-    }));
-    this.#embedding = embedding;
-    this.#blocks = blocks;
-    this.#norm = last;
-    this.#head = head;
-    /** The options, with every default filled in. */
-    this.options = options;
-    /** Every layer by the name that its parameters begin with. */
-    this.layers = this.#named();
-  }
-
-  #named() {
+    /** The options, with every default filled in. @type {Resolved} */
+    this.options = resolveOptions(given);
+    /** The family of checkpoints that it was opened from. @type {string | undefined} */
+    this.family = undefined;
+    /** The config.json that it was opened with. @type {Record<string, any> | undefined} */
+    this.config = undefined;
+    /** @type {TokenizerLike | undefined} */
+    this.tokenizer = undefined;
+    this.#given = JSON.stringify(given);
     /**
-     * @type {Record<string, { parameters: Record<string, Tensor>, gradients: Record<string, Tensor>,
-     *   zeroGrad(): unknown, dispose(): void }>}
+     * The parameters by name. Public, so that a scope which returns the model keeps them.
+     * @internal
+     * @type {Map<string, Weight>}
      */
-    const named = { embedding: this.#embedding };
-    this.#blocks.forEach((block, i) => {
-      for (const [name, layer] of Object.entries(block))
-        if (layer && name !== 'gelu') named[`blocks.${i}.${name}`] = /** @type {any} */ (layer);
-    });
-    if (this.#norm) named.norm = this.#norm;
-    named.head = this.#head;
-    return named;
+    this.weights = weights ?? this.#start();
   }
 
-  /** All parameters: `blocks.0.attention.wq`, `embedding.table` … */
+  #start() {
+    /** @type {Map<string, Weight>} */
+    const weights = new Map();
+    this.#memory.frame('transformer', (frame) => {
+      startParameters(this.options, (name, shape) => {
+        const tensor = frame.make(shape);
+        weights.set(name, { shape: shapeOf(tensor), tensor });
+        return viewOf(tensor);
+      });
+    });
+    return weights;
+  }
+
+  /** All parameters: `blocks.0.attention.wq`, `embedding.table` … Those rounded to int8 are not among them. */
   get parameters() {
-    return this.#collect('parameters');
+    return this.#collect(({ tensor }) => tensor);
   }
 
   /** The gradients of all parameters, under the same names. */
   get gradients() {
-    return this.#collect('gradients');
+    this.#makeGradients('gradients');
+    return this.#collect(({ gradient }) => gradient);
   }
 
-  /** @param {'parameters' | 'gradients'} what @returns {Record<string, Tensor>} */
-  #collect(what) {
-    return Object.fromEntries(
-      Object.entries(this.layers).flatMap(([layer, holder]) =>
-        Object.entries(holder[what]).map(([name, tensor]) => [`${layer}.${name}`, tensor]),
-      ),
+  /** @param {(weight: Weight) => Tensor | undefined} of @returns {Record<string, Tensor>} */
+  #collect(of) {
+    /** @type {Record<string, Tensor>} */
+    const found = {};
+    for (const [name, weight] of this.weights) {
+      const tensor = of(weight);
+      if (tensor) found[name] = tensor;
+    }
+    return found;
+  }
+
+  /** @param {string} caller */
+  #checkAlive(caller) {
+    if (this.#disposed) throw new HeadlightError('DISPOSED', `${caller}: this model has been disposed`);
+    checkAlive(this.parameters, caller, 'parameters');
+  }
+
+  /** @param {string} caller */
+  #makeGradients(caller) {
+    this.#checkAlive(caller);
+    this.#memory.frame(caller, (frame) => {
+      for (const weight of this.weights.values()) {
+        if (!weight.tensor || weight.gradient) continue;
+        weight.gradient = this.#memory.unscoped(frame.zeros([...weight.shape]));
+        own(weight.tensor, 'gradient', weight.gradient);
+      }
+    });
+    checkAlive(
+      this.#collect(({ gradient }) => gradient),
+      caller,
+      'gradients',
     );
+  }
+
+  /** @param {string} caller */
+  #refuseInt8(caller) {
+    if ([...this.weights.values()].some(({ int8 }) => int8))
+      throw new HeadlightError('STATE', `${caller}: a model with int8 weights cannot be trained`);
+  }
+
+  /** @param {NonNullable<Resolved['rotary']>} rotary @param {number} theta @param {number} positions */
+  #tableOf({ width, scaling }, theta, positions) {
+    const before = this.#tables.get(theta);
+    if (before && before.shape[0] >= positions) return before;
+    const context = 2 ** Math.ceil(Math.log2(Math.max(positions, 64)));
+    const table = this.#memory.unscoped(this.#memory.empty([context, 2, width / 2], 'forward'));
+    viewOf(table).set(rotaryTable({ theta, width, scaling, context }));
+    // It ends with the parameters.
+    const [{ tensor, int8 }] = this.weights.values();
+    own(/** @type {Tensor} */ (tensor ?? int8), `rotary ${theta}`, table);
+    this.#tables.set(theta, table);
+    return table;
   }
 
   /**
-   * @template {boolean | undefined} [W=undefined]
-   * @param {TensorLike} labels (T) or (B,T), integers from 0 to vocab − 1
-   * @param {TransformerForwardOptions<W>} [options]
-   * @returns {TransformerResult<W>}
+   * Text as labels.
+   * @param {string} text
+   * @param {string} [pair]
    */
-  forward(labels, options = {}) {
-    const given = readOptions('forward', options, ['weights']);
-    const weights = readBoolean('forward', 'weights', given.weights ?? false);
-    return /** @type {TransformerResult<any>} */ (
-      this.#hl.scope(() => this.#forward(labels, { weights, train: false }))
-    );
+  encode(text, pair) {
+    if (!this.tokenizer) throw noTokenizer('encode');
+    return this.tokenizer.encode(text, pair);
   }
 
-  /** @param {TensorLike} labels @param {{ weights: boolean, train: boolean }} options */
-  #forward(labels, { weights, train }) {
-    const hl = this.#hl;
-    /** @type {Tensor[][]} */
-    const [seen, read] = [[], []];
-    let x = this.#embedding.forward(labels);
-    for (const { norm1, attention, norm2, up, gelu, down } of this.#blocks) {
-      const input = norm1 ? norm1.forward(x) : x;
-      const attended = attention.forward(input, { causal: this.options.causal, weights, train });
-      if (attended.weights) seen.push(attended.weights);
-      if (weights) read.push(input);
-      x = hl.add(x, attended.output);
-      if (up && gelu && down) x = hl.add(x, down.forward(gelu.forward(up.forward(norm2 ? norm2.forward(x) : x))));
+  /** @param {readonly number[]} ids */
+  decode(ids) {
+    if (!this.tokenizer) throw noTokenizer('decode');
+    return this.tokenizer.decode(ids);
+  }
+
+  /**
+   * @param {ModelInput} input labels (T) or (B,T), a text, or { ids, keep, typeIds, positions }, { pixels }, {
+   *   features },
+   *   { encoder, ids }
+   * @param {ForwardModelOptions} [options]
+   * @returns {ModelResult}
+   */
+  forward(input, options = {}) {
+    const caller = 'forward';
+    const given = readOptions(caller, options, FORWARD);
+    const { cache } = given;
+    const train = readBoolean(caller, 'train', given.train ?? false);
+    if (cache !== undefined && !(cache instanceof Cache))
+      throw argumentError(caller, 'cache', cache, 'what model.cache() gives');
+    if (train && (cache || given.edit)) throw argumentError(caller, 'train', train, 'false with a cache or edits');
+    if (train) this.#refuseInt8(caller);
+    if (train) this.#makeGradients(caller);
+    const graph = new Graph(this.#memory, caller, train);
+    const result = this.#run(caller, graph, input, given);
+    if (train) {
+      this.#forget();
+      for (const tensor of [
+        result.hidden,
+        result.logits,
+        result.pooled,
+        result.relationship,
+        ...Object.values(result.captured),
+      ])
+        if (tensor) graph.release(tensor);
+      this.#kept = { graph, result };
     }
-    const logits = this.#head.forward(this.#norm ? this.#norm.forward(x) : x);
-    return weights ? { logits, weights: seen, inputs: read } : { logits };
+    return result;
   }
 
-  /** The lines of forward in reverse. @param {Tensor} dLogits */
-  #backward(dLogits) {
-    const hl = this.#hl;
-    let dx = this.#head.backward(dLogits);
-    if (this.#norm) dx = this.#norm.backward(dx);
-    for (const { norm1, attention, norm2, up, gelu, down } of [...this.#blocks].reverse()) {
-      if (up && gelu && down) {
-        const inside = up.backward(gelu.backward(down.backward(dx)));
-        dx = hl.add(dx, norm2 ? norm2.backward(inside) : inside);
+  /**
+   * @param {string} caller
+   * @param {Graph} graph
+   * @param {ModelInput} given
+   * @param {ForwardModelOptions} options
+   */
+  #run(caller, graph, given, { capture, edit, cache, last = false }) {
+    this.#checkAlive(caller);
+    const { options } = this;
+    const memory = this.#memory;
+    const encode = (/** @type {string} */ text) => this.encode(text);
+    const input = readInput(caller, options, given, encode, cache?.across !== undefined);
+    const values = readValues(caller, options, capture, edit, memory.buffer);
+    /** @type {import('./run.js').Shared} */
+    const shared = {
+      memory,
+      caller,
+      graph,
+      values,
+      step: this.#step,
+      weightOf: (name) => this.weights.get(name),
+      tableOf: (rotary, theta, positions) => this.#tableOf(rotary, theta, positions),
+    };
+    const compute = () => {
+      const encoder = input.encoder && options.encoder && new Run(shared, options.encoder, 'encoder.', input.encoder);
+      const encoded = encoder && { tensor: encoder.hidden(), padding: encoder.padding };
+      const run = new Run(shared, options, '', input, cache, encoded);
+      const hidden = run.hidden();
+      const tensors = { hidden, ...run.head(hidden, readBoolean(caller, 'last', last)) };
+      if (!input.batched) {
+        tensors.hidden = this.#unbatched(graph, values.captured, hidden);
+        if (options.head === 'logits' && tensors.logits)
+          tensors.logits = this.#unbatched(graph, values.captured, tensors.logits);
       }
-      const { dQuery } = attention.backward(dx);
-      dx = hl.add(dx, norm1 ? norm1.backward(dQuery) : dQuery);
-    }
-    this.#embedding.backward(dx);
+      return new ModelResult(tensors, values.captured);
+    };
+    return graph.train ? compute() : memory.scope(compute);
+  }
+
+  /**
+   * Without the axis of a batch of one.
+   * @param {Graph} graph
+   * @param {Record<string, Tensor>} captured
+   * @param {Tensor} x
+   */
+  #unbatched(graph, captured, x) {
+    const shape = shapeOf(x).slice(1);
+    return graph.train || Object.values(captured).includes(x)
+      ? graph.from(shape, viewOf(x))
+      : this.#memory.reshape(x, shape);
+  }
+
+  /**
+   * Room for the keys and values of so many tokens, for forward and generate.
+   * @param {CacheOptions} options
+   */
+  cache(options) {
+    this.#checkAlive('cache');
+    return new Cache(this.#memory, this.options, options);
+  }
+
+  /**
+   * Writes on, token by token.
+   * @param {ModelInput} prompt a text, or labels; with an encoder { encoder, ids? }
+   * @param {import('./generate.js').GenerateOptions} options
+   * @returns {Promise<import('./generate.js').Generated>}
+   */
+  async generate(prompt, options) {
+    const { generate } = await import('./generate.js');
+    return generate(this, prompt, options);
   }
 
   /**
    * Forward, loss and backward: the gradients add up in `gradients`.
-   * @param {TensorLike} labels (B,T)
+   * @param {ModelInput} input labels (B,T), or whatever forward takes
    * @param {TensorLike} targets (B,T): the label that is to follow each; −100 does not count
    * @param {LearnOptions} [options]
    * @returns {StepResult} the mean loss, and how many of the counted targets are the likeliest label
    */
-  learn(labels, targets, options = {}) {
-    const given = readOptions('learn', options, ['labelSmoothing']);
-    const follow = readNumbers(targets, 'learn', 'targets');
-    return this.#hl.scope(() => {
-      const { logits } = this.#forward(labels, { weights: false, train: true });
-      const { loss, correct, counted, dLogits } = crossEntropy(this.#memory, logits, follow, given, 'learn', 'targets');
-      this.#backward(dLogits);
+  learn(input, targets, options = {}) {
+    const caller = 'learn';
+    const given = readOptions(caller, options, ['labelSmoothing']);
+    const follow = readNumbers(targets, caller, 'targets');
+    this.#refuseInt8(caller);
+    this.#makeGradients(caller);
+    this.#step++;
+    const graph = new Graph(this.#memory, caller, true);
+    try {
+      return this.#memory.scope(() => {
+        const logits = this.#logitsOf(caller, this.#run(caller, graph, input, {}));
+        const result = crossEntropy(this.#memory, logits, follow, given, caller, 'targets');
+        graph.backward([[logits, result.dLogits]]);
+        const { loss, correct, counted } = result;
+        return { loss, correct, counted };
+      });
+    } finally {
+      graph.dispose();
+    }
+  }
+
+  /** @param {string} caller @param {ModelResult} result */
+  #logitsOf(caller, { logits }) {
+    if (!logits) throw new HeadlightError('STATE', `${caller}: this model has no logits`);
+    return logits;
+  }
+
+  /**
+   * The loss alone: no gradients, no dropout, nothing saved for backward.
+   * @param {ModelInput} input
+   * @param {TensorLike} targets (B,T)
+   * @returns {StepResult}
+   */
+  judge(input, targets) {
+    const caller = 'judge';
+    const follow = readNumbers(targets, caller, 'targets');
+    return this.#memory.scope(() => {
+      const logits = this.#logitsOf(caller, this.#run(caller, new Graph(this.#memory, caller, false), input, {}));
+      const { loss, correct, counted } = crossEntropy(this.#memory, logits, follow, {}, caller, 'targets');
       return { loss, correct, counted };
     });
   }
 
   /**
-   * The loss alone: no gradients, no dropout, nothing saved for backward.
-   * @param {TensorLike} labels (B,T)
-   * @param {TensorLike} targets (B,T)
-   * @returns {StepResult}
+   * From the gradients of what the last forward with train: true has given to those of the parameters, which add up.
+   * @param {{ dLogits?: TensorLike, dHidden?: TensorLike, dPooled?: TensorLike }} given
    */
-  judge(labels, targets) {
-    const follow = readNumbers(targets, 'judge', 'targets');
-    return this.#hl.scope(() => {
-      const { loss, correct, counted } = crossEntropy(
-        this.#memory,
-        this.forward(labels).logits,
-        follow,
-        {},
-        'judge',
-        'targets',
-      );
-      return { loss, correct, counted };
+  backward(given) {
+    const caller = 'backward';
+    const read = readOptions(caller, given, ['dLogits', 'dHidden', 'dPooled']);
+    const kept = this.#kept;
+    if (!kept) throw new HeadlightError('STATE', `${caller}: there is no forward with train: true before it`);
+    this.#checkAlive(caller);
+    const { graph, result } = kept;
+    const names = /** @type {const} */ ([
+      ['dLogits', 'logits'],
+      ['dHidden', 'hidden'],
+      ['dPooled', 'pooled'],
+    ]);
+    const pairs = names.flatMap(([name, of]) => {
+      const gradient = read[name];
+      if (gradient === undefined) return [];
+      const tensor = result[of];
+      if (!tensor || tensor.disposed) throw argumentError(caller, name, gradient, `none: the result has no ${of}`);
+      const { shape, floats } = readArray(caller, name, gradient, this.#memory.buffer);
+      if (!sameShape(shape, tensor.shape)) throw shapeError(caller, name, shape, formatShape(tensor.shape));
+      return [/** @type {[Tensor, Tensor]} */ ([tensor, graph.from(shape, floats)])];
     });
+    graph.backward(pairs);
+    this.#forget();
+  }
+
+  /** Frees what the last forward has left for backward. */
+  #forget() {
+    this.#kept?.graph.dispose();
+    this.#kept = undefined;
   }
 
   zeroGrad() {
-    checkAlive(this.parameters, 'zeroGrad', 'parameters');
-    for (const layer of Object.values(this.layers)) layer.zeroGrad();
+    this.#checkAlive('zeroGrad');
+    for (const gradient of Object.values(this.#collect(({ gradient }) => gradient))) viewOf(gradient).fill(0);
     return this;
   }
 
-  /** @returns {Record<string, StateEntry>} */
+  /** Copies of all parameters; those rounded to int8 as what they are now. @returns {Record<string, StateEntry>} */
   stateDict() {
-    const { parameters } = this;
-    checkAlive(parameters, 'stateDict', 'parameters');
-    return Object.fromEntries(
-      Object.entries(parameters).map(([name, tensor]) => [
-        name,
-        { data: Float32Array.from(viewOf(tensor)), shape: [...shapeOf(tensor)] },
-      ]),
-    );
+    this.#checkAlive('stateDict');
+    /** @type {Record<string, StateEntry>} */
+    const state = {};
+    for (const [name, { shape, tensor, int8 }] of this.weights)
+      state[name] = { data: tensor ? Float32Array.from(viewOf(tensor)) : this.#widen(int8, shape), shape: [...shape] };
+    return state;
+  }
+
+  /** @param {Tensor | undefined} int8 @param {readonly number[]} shape */
+  #widen(int8, [out, inside]) {
+    return this.#memory.frame('stateDict', (frame) => {
+      const rows = frame.stage(new Float32Array(out * inside));
+      const labels = frame.stage(Int32Array.from({ length: out }, (_, i) => i));
+      this.#memory.call('hl_weight_rows', 'stateDict', rows, int8, labels, out, out, inside);
+      return new Float32Array(frame.words(rows, out * inside).buffer);
+    });
   }
 
   /**
@@ -357,18 +474,19 @@ export class Transformer {
   loadStateDict(dict) {
     const caller = 'loadStateDict';
     const record = readRecord(caller, 'dict', dict, 'an object of named tensors');
+    this.#checkAlive(caller);
+    if ([...this.weights.values()].some(({ int8 }) => int8))
+      throw new HeadlightError('STATE', `${caller}: the weights of this model are int8`);
     const { parameters } = this;
-    checkAlive(parameters, caller, 'parameters');
-    const { buffer } = viewOf(parameters['head.weight']);
     const expected = Object.keys(parameters);
     checkNames(caller, [...record.keys()], expected);
     const sources = expected.map((name) => {
-      const { shape, floats } = readArray(caller, name, record.get(name), buffer);
+      const { shape, floats } = readArray(caller, name, record.get(name), this.#memory.buffer);
       const expected = shapeOf(parameters[name]);
       if (!sameShape(shape, expected)) throw shapeError(caller, name, shape, formatShape(expected));
       return floats;
     });
-    checkAlive(parameters, caller, 'parameters');
+    this.#checkAlive(caller);
     expected.forEach((name, i) => {
       viewOf(parameters[name]).set(sources[i]);
       touch(parameters[name]);
@@ -377,19 +495,56 @@ export class Transformer {
   }
 
   /**
+   * From now on products are with weights of nine bits, in 29% of the memory; the float32 ones are freed. It cannot be
+   * trained any more.
+   */
+  quantize() {
+    this.#checkAlive('quantize');
+    for (const [name, weight] of this.weights)
+      if (weight.tensor && isProduct(name, weight.shape)) this.#quantize(weight);
+    return this;
+  }
+
+  /** @param {Weight} weight */
+  #quantize(weight) {
+    const tensor = /** @type {Tensor} */ (weight.tensor);
+    this.#memory.frame('quantize', (frame) => {
+      const packed = this.#memory.makePacked(frame, tensor, true);
+      this.#memory.pack('quantize', packed, tensor, true);
+      weight.int8 = packed;
+    });
+    this.#tables.clear();
+    tensor.dispose();
+    weight.tensor = undefined;
+    weight.gradient = undefined;
+  }
+
+  /**
    * The parameters as a safetensors file, with the options beside them.
    * @param {Record<string, string>} [metadata] more to keep there
    */
   save(metadata = {}) {
-    return writeSafetensors(this.stateDict(), { ...metadata, headlight: JSON.stringify(this.options) });
+    return writeSafetensors(this.stateDict(), { ...metadata, headlight: this.#given });
   }
 
   dispose() {
-    for (const layer of Object.values(this.layers)) layer.dispose();
-    for (const { gelu } of this.#blocks) gelu?.dispose();
+    this.#disposed = true;
+    this.#forget();
+    for (const { tensor, int8 } of this.weights.values()) {
+      tensor?.dispose();
+      int8?.dispose();
+    }
   }
 
   [DISPOSE]() {
     this.dispose();
   }
 }
+
+/**
+ * Whether a parameter is multiplied by, or looked up in a table that is.
+ * @param {string} name
+ * @param {readonly number[]} shape
+ */
+export const isProduct = (name, shape) =>
+  shape.length === 2 && !/(^|\.)(embedding\.(position|type|class)|buckets\.table)$/.test(name);

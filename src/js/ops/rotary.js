@@ -20,7 +20,9 @@ import { argumentError } from '../check/errors.js';
  * @typedef {{ type: 'linear', factor: number }
  *   | { type: 'llama3', factor: number, lowFreqFactor: number, highFreqFactor: number, originalContext: number }
  *   | { type: 'yarn', factor: number, originalContext: number, betaFast?: number, betaSlow?: number,
- *       attentionFactor?: number, truncate?: boolean }} RotaryScaling attentionFactor: default 0.1 · ln(factor) + 1
+ *       attentionFactor?: number, truncate?: boolean }
+ *   | { type: 'factors', factors: readonly number[], attentionFactor?: number }} RotaryScaling attentionFactor: default
+ *   0.1 · ln(factor) + 1; factors: what the angle of each pair is divided by
  */
 /**
  * The options as they were read.
@@ -32,11 +34,12 @@ import { argumentError } from '../check/errors.js';
  *   neighbours: number }} Turn query, key: positions (B,T) and (B,S) as rows of the table
  */
 
-const SCALINGS = /** @type {const} */ (['linear', 'llama3', 'yarn']);
+const SCALINGS = /** @type {const} */ (['linear', 'llama3', 'yarn', 'factors']);
 /** @type {Record<RotaryScaling['type'], { needed: string[], may: string[] }>} */
 const FIELDS = {
   linear: { needed: ['factor'], may: [] },
   llama3: { needed: ['factor', 'lowFreqFactor', 'highFreqFactor', 'originalContext'], may: [] },
+  factors: { needed: ['factors'], may: ['attentionFactor'] },
   yarn: { needed: ['factor', 'originalContext'], may: ['betaFast', 'betaSlow', 'attentionFactor', 'truncate'] },
 };
 const POSITIVE = { least: 1e-30 };
@@ -62,9 +65,9 @@ export function readRotary(caller, options) {
 }
 
 /** @param {string} caller @param {unknown} given @returns {RotaryScaling} */
-function readScaling(caller, given) {
+export function readScaling(caller, given) {
   const parameter = 'rotary.scaling';
-  const all = ['type', ...FIELDS.llama3.needed, ...FIELDS.yarn.may];
+  const all = ['type', ...FIELDS.llama3.needed, ...FIELDS.yarn.may, ...FIELDS.factors.needed];
   checkOptions(caller, given, all, parameter);
   const { type } = /** @type {{ type: unknown }} */ (given);
   const word = readWord(caller, `${parameter}.type`, type, SCALINGS);
@@ -76,9 +79,17 @@ function readScaling(caller, given) {
     const value = /** @type {Record<string, unknown>} */ (given)[name];
     if (value === undefined && may.includes(name)) continue;
     const what = `${parameter}.${name}`;
-    read[name] = name === 'truncate' ? readBoolean(caller, what, value) : readNumber(caller, what, value, POSITIVE);
+    if (name === 'factors') read[name] = readFactors(caller, what, value);
+    else
+      read[name] = name === 'truncate' ? readBoolean(caller, what, value) : readNumber(caller, what, value, POSITIVE);
   }
   return /** @type {RotaryScaling} */ (read);
+}
+
+/** @param {string} caller @param {string} parameter @param {unknown} value */
+function readFactors(caller, parameter, value) {
+  if (!Array.isArray(value)) throw argumentError(caller, parameter, value, 'a number for each pair');
+  return value.map((x, i) => readNumber(caller, `${parameter}[${i}]`, x, POSITIVE));
 }
 
 /**
@@ -91,6 +102,8 @@ function frequencies(theta, width, scaling) {
   const half = width / 2;
   const plain = Array.from({ length: half }, (_, n) => theta ** ((-2 * n) / width));
   if (!scaling) return { angles: plain, factor: 1 };
+  if (scaling.type === 'factors')
+    return { angles: plain.map((angle, n) => angle / scaling.factors[n]), factor: scaling.attentionFactor ?? 1 };
   const { factor } = scaling;
   if (scaling.type === 'linear') return { angles: plain.map((angle) => angle / factor), factor: 1 };
   if (scaling.type === 'llama3') {

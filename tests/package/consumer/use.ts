@@ -184,13 +184,9 @@ const loss: LossResult = hl.crossEntropy(x, [[0, 1]], { ignore: -1 });
 export const counts: number = loss.correct + loss.counted;
 
 const model: Transformer = hl.transformer({ layers: 1, dModel: 8, numHeads: 2, vocab: 9, context: 8 });
-const seen = model.forward([1, 2, 3], { weights: true });
-yes<Same<typeof seen.weights, Tensor[]>>();
-yes<Same<typeof seen.inputs, Tensor[]>>();
-yes<Same<ReturnType<typeof unseen>['weights'], undefined>>();
-function unseen() {
-  return model.forward([1, 2, 3]);
-}
+const seen = model.forward([1, 2, 3], { capture: ['blocks.*.weights'] });
+yes<Same<typeof seen.captured, Record<string, Tensor>>>();
+yes<Same<typeof seen.logits, Tensor | undefined>>();
 export const step: StepResult = model.learn([[1, 2]], [[2, 3]]);
 
 // `using` ends what it names.

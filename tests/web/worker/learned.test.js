@@ -31,9 +31,9 @@ test("the weights shown are the trained model's own, layer after layer", async (
   const model = hl.loadTransformer(bytes);
   const labels = labelsOf(tokenize(text));
   const T = labels.length;
-  const { weights } = model.forward({ data: labels, shape: [1, T] }, { weights: true });
+  const { captured } = model.forward({ data: labels, shape: [1, T] }, { capture: ['blocks.*.weights'] });
   for (let h = 0; h < 8; h++) {
-    const own = weights[Math.floor(h / 4)].data.subarray((h % 4) * T * T, ((h % 4) + 1) * T * T);
+    const own = captured[`blocks.${Math.floor(h / 4)}.weights`].data.subarray((h % 4) * T * T, ((h % 4) + 1) * T * T);
     assert.ok(difference(solved.headOf(h).weights, own) < 2e-6, `head ${h}`);
   }
   model.dispose();

@@ -1,0 +1,182 @@
+// The block of every transformer, read from top to bottom. x is (B,T,C); in brackets what only some have.
+//
+//   before, both:  x = x + [after1] attention([norm1] x)       after:  x = norm1(x + attention(x))
+//                  x = x + [after2] mlp([norm2] x)                     x = norm2(x + mlp(x))
+//   parallel:      x = x + attention(norm1(x)) + mlp(norm2(x))
+//
+//   attention:  q, k, v = x·Wqᵀ, x·Wkᵀ, x·Wvᵀ → [norm] → [rotary] → softmax(q·kᵀ + bias)·v → ·Woᵀ
+//   mlp:        down(activation(up(x))), or down(activation(gate(x)) · up(x))
+
+import { shapeOf } from '../memory/tensor.js';
+import { changedAttention } from './changed.js';
+import { HEADS, ROWS } from './edits.js';
+
+/** @import { Tensor } from '../memory/tensor.js' */
+/** @import { Stride } from './graph.js' */
+/** @import { Run } from './run.js' */
+
+/**
+ * @param {Run} run
+ * @param {number} i
+ * @param {Tensor} input
+ */
+export function block(run, i, input) {
+  const { normPlace, mlp, cross, sharedNorm } = run.options;
+  const { graph } = run;
+  const at = `blocks.${i}`;
+  let x = run.pass(`${at}.in`, input, ROWS);
+  if (normPlace === 'after') {
+    x = normed(run, `${at}.norm1`, run.pass(`${at}.mid`, graph.add(x, attend(run, i, x)), ROWS));
+    if (cross) x = normed(run, `${at}.cross.norm`, graph.add(x, attendAcross(run, i, x)));
+    if (mlp > 0) x = normed(run, `${at}.norm2`, graph.add(x, feedForward(run, i, x)));
+    return run.pass(`${at}.out`, x, ROWS);
+  }
+  const first = normed(run, `${at}.norm1`, x);
+  const attended = attend(run, i, first);
+  if (normPlace === 'parallel') {
+    const second = sharedNorm ? first : normed(run, `${at}.norm2`, x);
+    const mid = run.pass(`${at}.mid`, graph.add(x, attended), ROWS);
+    return run.pass(`${at}.out`, mlp > 0 ? graph.add(mid, feedForward(run, i, second)) : mid, ROWS);
+  }
+  x = run.pass(`${at}.mid`, graph.add(x, attended), ROWS);
+  if (cross) x = graph.add(x, attendAcross(run, i, normed(run, `${at}.cross.norm`, x)));
+  if (mlp > 0) x = graph.add(x, feedForward(run, i, normed(run, `${at}.norm2`, x)));
+  return run.pass(`${at}.out`, x, ROWS);
+}
+
+/** Where there is such a norm. @param {Run} run @param {string} name @param {Tensor} x */
+function normed(run, name, x) {
+  return run.pass(name, run.norm(name, x), ROWS);
+}
+
+/** @param {Run} run @param {number} i @param {Tensor} x */
+function feedForward(run, i, x) {
+  const { graph, options } = run;
+  const at = `blocks.${i}`;
+  const up = run.linear(`${at}.up`, x);
+  const inside = options.gated
+    ? graph.gated(run.linear(`${at}.gate`, x), up, options.activation)
+    : graph.activation(up, options.activation);
+  const down = run.linear(`${at}.down`, run.pass(`${at}.hidden`, inside, ROWS));
+  return run.pass(`${at}.mlp`, options.normPlace === 'both' ? run.norm(`${at}.after2`, down) : down, ROWS);
+}
+
+/**
+ * Queries, keys and values of one attention, the keys in their place.
+ * @typedef {{ tensor: Tensor, stride: Stride }} Laid
+ */
+
+/** Rows (B,N,heads·width), split into heads by strides. @param {Tensor} tensor @param {number} width @returns {Laid} */
+function byRows(tensor, width) {
+  const [, rows, channels] = shapeOf(tensor);
+  return { tensor, stride: [rows * channels, width, channels] };
+}
+
+/** @param {Run} run @param {number} i @param {Tensor} x */
+function attend(run, i, x) {
+  const { options, cache } = run;
+  const { headDim, numHeads, kvHeads, normPlace, causal } = options;
+  const at = `blocks.${i}`;
+  const [q, k] = /** @type {const} */ (['q', 'k']).map((name) => {
+    const heads = name === 'q' ? numHeads : kvHeads;
+    const projected = run.linear(`${at}.attention.w${name}`, x, `${at}.attention.b${name}`);
+    const scale = run.weight(`${at}.attention.norm${name.toUpperCase()}`);
+    const placed = scale ? run.headNorm(projected, scale) : projected;
+    return run.rotate(placed, heads, i);
+  });
+  const v = run.linear(`${at}.attention.wv`, x, `${at}.attention.bv`);
+  const window = options.window?.[i] ?? null;
+  const side = window === null ? -1 : causal ? window - 1 : Math.floor(window / 2);
+  const stored = cache?.store(i, k, v);
+  const heads = attendHeads(run, `${at}.`, i, {
+    query: q,
+    key: stored ? stored.key : byRows(k, headDim),
+    value: stored ? stored.value : byRows(v, headDim),
+    keys: run.past + run.rows,
+    causal,
+    window: [side, causal ? -1 : side],
+    offset: run.past,
+    padding: run.padding,
+    bias: run.positionBias(),
+    slopes: run.slopes,
+  });
+  const out = run.linear(`${at}.attention.wo`, heads, `${at}.attention.bo`);
+  return run.pass(`${at}.attention`, normPlace === 'both' ? run.norm(`${at}.after1`, out) : out, ROWS);
+}
+
+/** Keys and values from the encoder. @param {Run} run @param {number} i @param {Tensor} x */
+function attendAcross(run, i, x) {
+  const at = `blocks.${i}.cross`;
+  const { headDim } = run.options;
+  const { key, value, padding } = run.across(i, at);
+  const heads = attendHeads(run, `${at}.`, i, {
+    query: run.linear(`${at}.wq`, x, `${at}.bq`),
+    key: byRows(key, headDim),
+    value: byRows(value, headDim),
+    keys: shapeOf(key)[1],
+    causal: false,
+    window: [-1, -1],
+    offset: 0,
+    padding,
+    bias: undefined,
+    slopes: undefined,
+  });
+  return run.pass(`${at}.attention`, run.linear(`${at}.wo`, heads, `${at}.bo`), ROWS);
+}
+
+/**
+ * @typedef {{ query: Tensor, key: Laid, value: Laid, keys: number, causal: boolean,
+ *   window: readonly [number, number], offset: number, padding: Uint8Array | undefined,
+ *   bias: { tensor: Tensor, stride: readonly number[] } | undefined, slopes: Float32Array | undefined }} Attended
+ */
+
+/**
+ * softmax(q·kᵀ)·v: (B,T,H·D). Where values in between are asked for or changed, they are laid out by heads.
+ * @param {Run} run
+ * @param {string} at
+ * @param {number} i
+ * @param {Attended} given
+ */
+function attendHeads(run, at, i, given) {
+  const { options, graph, values } = run;
+  const { numHeads: heads, kvHeads, headDim: width } = options;
+  const { keys } = given;
+  const names = /** @type {const} */ (['query', 'key', 'value']);
+  const sizes = { batch: run.batch, heads, kvHeads, queries: run.rows, keys, width };
+  let { query, key, value } = given;
+  if (names.some((name) => values.wants(at + name))) {
+    query = run.passHeads(`${at}query`, query, heads, run.past);
+    key = byRows(run.passHeads(`${at}key`, run.gather(key, kvHeads, keys), kvHeads, 0), width);
+    value = byRows(run.passHeads(`${at}value`, run.gather(value, kvHeads, keys), kvHeads, 0), width);
+  }
+  // One stride serves keys and values.
+  if (key.stride.some((step, axis) => step !== value.stride[axis])) {
+    key = byRows(run.gather(key, kvHeads, keys), width);
+    value = byRows(run.gather(value, kvHeads, keys), width);
+  }
+  const call = {
+    query,
+    key: key.tensor,
+    value: value.tensor,
+    sizes,
+    keyStride: key.stride,
+    scale: options.scale,
+    softcap: options.softcap,
+    causal: given.causal,
+    window: given.window,
+    offset: given.offset,
+    padding: given.padding,
+    bias: given.bias,
+    slopes: given.slopes,
+    sinks: at.includes('cross') ? undefined : run.weight(`${at}attention.sinks`),
+    dropout: run.dropout(i, at.includes('cross')),
+    weights: values.captures(`${at}weights`),
+    scores: values.captures(`${at}scores`),
+  };
+  if (values.edits(`${at}scores`).length > 0 || values.edits(`${at}weights`).length > 0)
+    return run.passHeads(`${at}heads`, changedAttention(run, at, call), heads, run.past);
+  const { output, weights, scores } = graph.attention(call);
+  if (weights) run.pass(`${at}weights`, weights, HEADS);
+  if (scores) run.pass(`${at}scores`, scores, HEADS);
+  return run.passHeads(`${at}heads`, output, heads, run.past);
+}

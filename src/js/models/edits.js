@@ -1,0 +1,319 @@
+// Values on the way through a transformer, by name: which are handed out, and which are changed.
+
+import { checkOptions, readNumber, readWord } from '../check/arguments.js';
+import { argumentError, shapeError } from '../check/errors.js';
+import { broadcastStrides, formatShape } from '../check/shape.js';
+import { viewOf } from '../memory/tensor.js';
+import { readArray } from '../ops/state.js';
+
+/** @import { TensorLike } from '../check/tensorlike.js' */
+/** @import { Tensor } from '../memory/tensor.js' */
+/** @import { Resolved } from './options.js' */
+
+/**
+ * What is changed, and where: everywhere if head and token are not given. token is a position in the whole sequence.
+ * set comes first, then scale, then add. mask, temperature and window only at 'blocks.L.scores'.
+ * @typedef {object} Edit
+ * @property {string} at the name of a value; * stands for any block
+ * @property {number | readonly number[]} [head]
+ * @property {number | readonly number[]} [token]
+ * @property {'zero' | 'mean' | TensorLike} [set] 'mean' is that over all tokens
+ * @property {number} [scale]
+ * @property {TensorLike} [add]
+ * @property {'none' | TensorLike} [mask] which keys may be attended, (…,T,S), in place of what hides them now
+ * @property {number} [temperature]
+ * @property {readonly [number, number]} [window] keys at most so far to the left and right; −1 = no bound
+ */
+/** @typedef {{ shape: readonly number[], floats: Float32Array }} Numbers */
+/**
+ * @typedef {{ at: RegExp, name: string, head?: readonly number[], token?: readonly number[],
+ *   set?: 'zero' | 'mean' | Numbers, scale?: number, add?: Numbers, mask?: 'none' | Numbers, temperature?: number,
+ *   window?: readonly [number, number] }} ReadEdit
+ */
+/** Which axes are heads and tokens. @typedef {{ head?: number, token?: number }} Axes */
+
+const EDIT = ['at', 'head', 'token', 'set', 'scale', 'add', 'mask', 'temperature', 'window'];
+const OF_BLOCK = [
+  'in',
+  'norm1',
+  'query',
+  'key',
+  'value',
+  'scores',
+  'weights',
+  'heads',
+  'attention',
+  'mid',
+  'norm2',
+  'hidden',
+  'mlp',
+  'out',
+];
+const OF_CROSS = ['norm', 'query', 'key', 'value', 'scores', 'weights', 'heads', 'attention'].map(
+  (name) => `cross.${name}`,
+);
+export const ROWS = { token: 1 };
+export const HEADS = { head: 1, token: 2 };
+/** Of keys and values: those of a head of the group. */
+export const KEYS = { head: 1, token: 2 };
+
+/**
+ * The names that there are.
+ * @param {Resolved} options
+ * @param {string} [prefix]
+ * @returns {string[]}
+ */
+function valueNames(options, prefix = '') {
+  const names = [`${prefix}embed`];
+  // Where there is no block, blocks.* is still a name.
+  for (let i = 0; i < Math.max(options.layers, 1); i++)
+    for (const name of [...OF_BLOCK, ...(options.cross ? OF_CROSS : [])]) names.push(`${prefix}blocks.${i}.${name}`);
+  names.push(`${prefix}final`);
+  if (options.head !== 'none') names.push(`${prefix}logits`);
+  return [...names, ...(options.encoder ? valueNames(options.encoder, 'encoder.') : [])];
+}
+
+const patternOf = (/** @type {string} */ name) =>
+  new RegExp(`^${name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/\\\*/g, '\\d+')}$`);
+
+/** @param {string} caller @param {string} parameter @param {unknown} name @param {string[]} names */
+function readName(caller, parameter, name, names) {
+  const pattern = typeof name === 'string' ? patternOf(name) : undefined;
+  if (!pattern || !names.some((known) => pattern.test(known)))
+    throw argumentError(
+      caller,
+      parameter,
+      name,
+      "the name of a value: 'embed', 'blocks.0.weights', 'blocks.*.out', 'final' …",
+    );
+  return pattern;
+}
+
+/** @param {string} caller @param {string} parameter @param {unknown} value */
+function readPlaces(caller, parameter, value) {
+  if (value === undefined) return undefined;
+  const list = Array.isArray(value) ? value : [value];
+  return list.map((n) => readNumber(caller, parameter, n, { integer: true, least: 0 }));
+}
+
+/**
+ * @param {string} caller
+ * @param {Resolved} options
+ * @param {unknown} capture
+ * @param {unknown} edit
+ * @param {ArrayBufferLike} memory
+ */
+export function readValues(caller, options, capture = [], edit = [], memory) {
+  if (!Array.isArray(capture)) throw argumentError(caller, 'capture', capture, 'a list of names');
+  if (!Array.isArray(edit)) throw argumentError(caller, 'edit', edit, 'a list of edits');
+  if (capture.length === 0 && edit.length === 0) return NOTHING;
+  const names = valueNames(options);
+  const captures = capture.map((name, i) => readName(caller, `capture[${i}]`, name, names));
+  return new Values(
+    caller,
+    captures,
+    edit.map((given, i) => readEdit(caller, `edit[${i}]`, given, names, memory)),
+  );
+}
+
+/**
+ * @param {string} caller
+ * @param {string} parameter
+ * @param {unknown} given
+ * @param {string[]} names
+ * @param {ArrayBufferLike} memory
+ * @returns {ReadEdit}
+ */
+function readEdit(caller, parameter, given, names, memory) {
+  checkOptions(caller, given, EDIT, parameter);
+  const { at, head, token, set, scale, add, mask, temperature, window } = /** @type {Edit} */ (given);
+  const name = (/** @type {string} */ part) => `${parameter}.${part}`;
+  const array = (/** @type {string} */ part, /** @type {unknown} */ value) =>
+    readArray(caller, name(part), value, memory);
+  const edit = {
+    at: readName(caller, name('at'), at, names),
+    name: at,
+    head: readPlaces(caller, name('head'), head),
+    token: readPlaces(caller, name('token'), token),
+    set:
+      typeof set === 'string'
+        ? readWord(caller, name('set'), set, /** @type {const} */ (['zero', 'mean']))
+        : set === undefined
+          ? undefined
+          : array('set', set),
+    scale: scale === undefined ? undefined : readNumber(caller, name('scale'), scale),
+    add: add === undefined ? undefined : array('add', add),
+    mask:
+      mask === undefined
+        ? undefined
+        : typeof mask === 'string'
+          ? readWord(caller, name('mask'), mask, /** @type {const} */ (['none']))
+          : array('mask', mask),
+    temperature:
+      temperature === undefined ? undefined : readNumber(caller, name('temperature'), temperature, { least: 1e-6 }),
+    window: window === undefined ? undefined : readWindow(caller, name('window'), window),
+  };
+  const ofScores = ['mask', 'temperature', 'window'].find(
+    (part) => /** @type {Edit} */ (given)[/** @type {'mask'} */ (part)] !== undefined,
+  );
+  if (ofScores && !at.endsWith('.scores'))
+    throw argumentError(
+      caller,
+      name(ofScores),
+      /** @type {Edit} */ (given)[/** @type {'mask'} */ (ofScores)],
+      "none: only 'blocks.L.scores' has one",
+    );
+  return edit;
+}
+
+/** @param {string} caller @param {string} parameter @param {unknown} window @returns {readonly [number, number]} */
+function readWindow(caller, parameter, window) {
+  if (!Array.isArray(window) || window.length !== 2) throw argumentError(caller, parameter, window, '[left, right]');
+  const [left, right] = window.map((n) => readNumber(caller, parameter, n, { integer: true, least: -1 }));
+  return [left, right];
+}
+
+/** What is asked of the values of one run. */
+export class Values {
+  #caller;
+  #captures;
+  #edits;
+  /** @type {Record<string, Tensor>} */
+  captured = {};
+
+  /** @param {string} caller @param {RegExp[]} captures @param {ReadEdit[]} edits */
+  constructor(caller, captures, edits) {
+    this.#caller = caller;
+    this.#captures = captures;
+    this.#edits = edits;
+  }
+
+  /** @param {string} name */
+  captures(name) {
+    return this.#captures.some((pattern) => pattern.test(name));
+  }
+
+  /** @param {string} name */
+  edits(name) {
+    return this.#edits.filter(({ at }) => at.test(name));
+  }
+
+  /** @param {string} name */
+  wants(name) {
+    return this.captures(name) || this.edits(name).length > 0;
+  }
+
+  /**
+   * A value on its way: as it is to go on.
+   * @param {string} name
+   * @param {Tensor} tensor
+   * @param {Axes} axes
+   * @param {number} start position of the first token
+   * @param {(shape: readonly number[]) => Tensor} make
+   */
+  pass(name, tensor, axes, start, make) {
+    if (this.#captures.length === 0 && this.#edits.length === 0) return tensor;
+    const edits = this.edits(name);
+    let value = tensor;
+    if (edits.length > 0) {
+      value = make(tensor.shape);
+      viewOf(value).set(viewOf(tensor));
+      for (const edit of edits) applyEdit(this.#caller, edit, viewOf(value), value.shape, axes, start);
+    }
+    if (this.captures(name)) this.captured[name] = value;
+    return value;
+  }
+}
+
+const NOTHING = new Values('', [], []);
+
+/**
+ * For each element that an edit is about: its place, and that on every axis.
+ * @param {string} caller
+ * @param {ReadEdit} edit
+ * @param {readonly number[]} shape
+ * @param {Axes} axes
+ * @param {number} start
+ * @param {(at: number, place: readonly number[]) => void} each
+ */
+export function eachPlace(caller, { name, head, token }, shape, axes, start, each) {
+  if (head && axes.head === undefined) throw argumentError(caller, 'edit.head', head, `none: ${name} has no heads`);
+  if (token && axes.token === undefined)
+    throw argumentError(caller, 'edit.token', token, `none: ${name} has no tokens`);
+  const past = head?.find((h) => h >= shape[/** @type {number} */ (axes.head)]);
+  if (past !== undefined)
+    throw argumentError(caller, 'edit.head', past, `less than ${shape[/** @type {number} */ (axes.head)]}`);
+  const strides = shape.map((_, i) => shape.slice(i + 1).reduce((a, b) => a * b, 1));
+  const places = shape.map((n, axis) =>
+    axis === axes.head && head
+      ? head
+      : axis === axes.token && token
+        ? token.map((t) => t - start).filter((t) => t >= 0 && t < n)
+        : Array.from({ length: n }, (_, i) => i),
+  );
+  const place = shape.map(() => 0);
+  const walk = (/** @type {number} */ axis, /** @type {number} */ at) => {
+    if (axis === shape.length) return each(at, place);
+    for (const i of places[axis]) {
+      place[axis] = i;
+      walk(axis + 1, at + i * strides[axis]);
+    }
+  };
+  walk(0, 0);
+}
+
+/**
+ * The number of an operand for every place of a value: it broadcasts from the right.
+ * @param {string} caller
+ * @param {string} parameter
+ * @param {Numbers} numbers
+ * @param {readonly number[]} shape
+ */
+export function operand(caller, parameter, numbers, shape) {
+  const strides = broadcastStrides([...numbers.shape], [...shape]);
+  if (!strides) throw shapeError(caller, parameter, numbers.shape, `a shape that broadcasts to ${formatShape(shape)}`);
+  return (/** @type {readonly number[]} */ place) => {
+    let at = 0;
+    for (let i = 0; i < place.length; i++) at += place[i] * strides[i];
+    return numbers.floats[at];
+  };
+}
+
+/**
+ * @param {string} caller
+ * @param {ReadEdit} edit
+ * @param {Float32Array} data
+ * @param {readonly number[]} shape
+ * @param {Axes} axes
+ * @param {number} start
+ */
+export function applyEdit(caller, edit, data, shape, axes, start) {
+  const { set, scale = 1, add } = edit;
+  const from =
+    set === undefined || set === 'zero'
+      ? () => 0
+      : set === 'mean'
+        ? meanOver(data, shape, axes)
+        : operand(caller, 'edit.set', set, shape);
+  const plus = add === undefined ? () => 0 : operand(caller, 'edit.add', add, shape);
+  eachPlace(caller, edit, shape, axes, start, (at, place) => {
+    data[at] = (set === undefined ? data[at] : from(place)) * scale + plus(place);
+  });
+}
+
+/**
+ * The mean over the batch and the tokens.
+ * @param {Float32Array} data
+ * @param {readonly number[]} shape
+ * @param {Axes} axes
+ */
+function meanOver(data, shape, { token }) {
+  const kept = shape.map((n, axis) => (axis === 0 || axis === token ? 1 : n));
+  const strides = kept.map((n, i) => (n === 1 ? 0 : kept.slice(i + 1).reduce((a, b) => a * b, 1)));
+  const index = (/** @type {readonly number[]} */ place) => place.reduce((at, i, axis) => at + i * strides[axis], 0);
+  const sums = new Float64Array(kept.reduce((a, b) => a * b, 1));
+  const all = { name: '', at: /./ };
+  eachPlace('', all, shape, {}, 0, (at, place) => void (sums[index(place)] += data[at]));
+  const count = data.length / sums.length;
+  return (/** @type {readonly number[]} */ place) => sums[index(place)] / count;
+}

@@ -1,0 +1,957 @@
+// Families of checkpoints, as tables: which options a config.json means, and where each layer lies in the files.
+//
+// In names, L is the number of a block. A name is a layer's, .weight and .bias follow, or a tensor's whole; those that
+// begin with / stand outside the prefix of the base model. q, k, v and o are the four products of attention.
+
+/** @import { RotaryScaling } from '../ops/rotary.js' */
+/** @import { TransformerOptions } from './options.js' */
+
+/** @typedef {Record<string, any>} Config */
+/**
+ * Where a layer lies: `part` of a tensor that holds several, `turned` if it is stored (in, out), `plus` what is added.
+ * @typedef {{ from: string, part?: ['rows' | 'heads' | 'halves', number], turned?: boolean, plus?: number,
+ *   form?: 'convolution' | 'stacked', also?: string }} Place
+ */
+/** @typedef {Record<string, string | Place>} Names */
+/**
+ * @typedef {object} Family
+ * @property {string} name
+ * @property {readonly string[]} types of model, as config.json names them
+ * @property {readonly string[]} prefixes of the base model
+ * @property {(config: Config, has: (name: string) => boolean) => TransformerOptions} options
+ * @property {Names} names
+ */
+
+/** @param {string} from @param {'rows' | 'heads' | 'halves'} kind @returns {Place[]} */
+const parts = (from, kind) => [0, 1, 2].map((i) => ({ from, part: [kind, i] }));
+/** @param {Names} names @param {string} at @returns {Names} of q, k, v, o and what else begins like these */
+const under = (names, at) => Object.fromEntries(Object.entries(names).map(([name, place]) => [`${at}.${name}`, place]));
+
+/** @type {Record<string, TransformerOptions['activation']>} */
+const ACTIVATIONS = {
+  gelu: 'gelu',
+  gelu_python: 'gelu',
+  gelu_new: 'gelu-tanh',
+  gelu_fast: 'gelu-tanh',
+  gelu_pytorch_tanh: 'gelu-tanh',
+  quick_gelu: 'quick-gelu',
+  relu: 'relu',
+  silu: 'silu',
+  swish: 'silu',
+};
+
+/** What a field of config.json says that Headlight does not know. */
+export class UnknownField extends Error {
+  /** @param {string} field @param {unknown} value @param {string} expected */
+  constructor(field, value, expected) {
+    super(`${field} is ${JSON.stringify(value)}, expected ${expected}`);
+    this.field = field;
+  }
+}
+
+/** @param {string} field @param {unknown} value */
+function activation(field, value) {
+  const known = ACTIVATIONS[/** @type {string} */ (value)];
+  if (!known) throw new UnknownField(field, value, `one of ${Object.keys(ACTIVATIONS).join(', ')}`);
+  return known;
+}
+
+/** @param {Config} config @param {string} field @param {unknown[]} allowed of which the first is the default */
+function only(config, field, ...allowed) {
+  if (config[field] !== undefined && config[field] !== null && !allowed.includes(config[field]))
+    throw new UnknownField(field, config[field], allowed.map((value) => JSON.stringify(value)).join(' or '));
+}
+
+/**
+ * The fields of rotary positions, in both of the forms in which configs have them.
+ * @param {Config} config
+ * @param {number} headDim
+ */
+function rotary(config, headDim) {
+  const nested = config.rope_parameters ?? {};
+  const scaling = config.rope_scaling ?? (nested.rope_type && nested.rope_type !== 'default' ? nested : null);
+  const theta = nested.rope_theta ?? config.rope_theta ?? config.rotary_emb_base ?? 10000;
+  const share = nested.partial_rotary_factor ?? config.partial_rotary_factor ?? config.rotary_pct ?? 1;
+  const width = Math.floor(headDim * share);
+  return { theta, width: width - (width % 2), ...(scaling && { scaling: ropeScaling(scaling, config) }) };
+}
+
+/** @param {Config} scaling @param {Config} config @returns {RotaryScaling | undefined} */
+function ropeScaling(scaling, config) {
+  const type = scaling.rope_type ?? scaling.type;
+  const originalContext =
+    scaling.original_max_position_embeddings ??
+    config.original_max_position_embeddings ??
+    config.max_position_embeddings;
+  const { factor } = scaling;
+  if (type === 'default') return undefined;
+  if (type === 'linear') return { type, factor };
+  if (type === 'llama3')
+    return {
+      type,
+      factor,
+      originalContext,
+      lowFreqFactor: scaling.low_freq_factor,
+      highFreqFactor: scaling.high_freq_factor,
+    };
+  if (type === 'yarn') {
+    only(scaling, 'mscale');
+    only(scaling, 'mscale_all_dim');
+    return {
+      type,
+      factor,
+      originalContext,
+      betaFast: scaling.beta_fast ?? 32,
+      betaSlow: scaling.beta_slow ?? 1,
+      ...(scaling.attention_factor != null && { attentionFactor: scaling.attention_factor }),
+      ...(scaling.truncate === false && { truncate: false }),
+    };
+  }
+  if (type === 'longrope' || type === 'su') {
+    // The factors of sequences within the context of training; longer ones have others.
+    const times = factor ?? config.max_position_embeddings / originalContext;
+    const grown = times <= 1 ? 1 : Math.sqrt(1 + Math.log(times) / Math.log(originalContext));
+    return { type: 'factors', factors: scaling.short_factor, attentionFactor: scaling.attention_factor ?? grown };
+  }
+  throw new UnknownField('rope_scaling', scaling, 'linear, llama3, yarn or longrope');
+}
+
+/** @param {Config} c */
+const rmsDecoder = (c) => {
+  const headDim = c.head_dim ?? c.hidden_size / c.num_attention_heads;
+  const turned = rotary(c, headDim);
+  const original = c.rope_scaling?.short_factor ? c.original_max_position_embeddings : undefined;
+  return {
+    layers: c.num_hidden_layers,
+    dModel: c.hidden_size,
+    numHeads: c.num_attention_heads,
+    kvHeads: c.num_key_value_heads ?? c.num_attention_heads,
+    headDim,
+    vocab: c.vocab_size,
+    context: original ?? c.max_position_embeddings,
+    mlp: c.intermediate_size,
+    norm: /** @type {const} */ ('rms'),
+    normEps: c.rms_norm_eps,
+    positions: /** @type {const} */ ('rotary'),
+    rotary: turned,
+    activation: activation('hidden_act', c.hidden_act ?? 'silu'),
+    gated: true,
+    bias: false,
+    tied: c.tie_word_embeddings ?? false,
+  };
+};
+
+/**
+ * Heads of causal models are left out where the file is the base model's.
+ * @param {(name: string) => boolean} has
+ * @param {boolean} tied
+ */
+const headOf = (has, tied) => /** @type {'logits' | 'none'} */ (tied || has('/lm_head.weight') ? 'logits' : 'none');
+
+const LLAMA = {
+  'embedding.table': 'embed_tokens.weight',
+  'blocks.L.norm1': 'layers.L.input_layernorm',
+  'blocks.L.norm2': 'layers.L.post_attention_layernorm',
+  ...under(
+    {
+      q: 'layers.L.self_attn.q_proj',
+      k: 'layers.L.self_attn.k_proj',
+      v: 'layers.L.self_attn.v_proj',
+      o: 'layers.L.self_attn.o_proj',
+    },
+    'blocks.L.attention',
+  ),
+  'blocks.L.gate': 'layers.L.mlp.gate_proj',
+  'blocks.L.up': 'layers.L.mlp.up_proj',
+  'blocks.L.down': 'layers.L.mlp.down_proj',
+  norm: 'norm',
+  head: '/lm_head',
+};
+
+/** @param {Config} c @param {boolean} [on] */
+const slidingWindow = (c, on = true) => (on && c.sliding_window ? c.sliding_window : null);
+
+/** @type {Family} */
+const llama = {
+  name: 'llama',
+  types: ['llama', 'smollm', 'mistral'],
+  prefixes: ['model.', ''],
+  options: (c, has) => ({
+    ...rmsDecoder(c),
+    head: headOf(has, c.tie_word_embeddings ?? false),
+    bias: {
+      query: !!c.attention_bias,
+      key: !!c.attention_bias,
+      value: !!c.attention_bias,
+      out: !!c.attention_bias,
+      mlp: !!c.mlp_bias,
+    },
+    window: slidingWindow(c, c.model_type === 'mistral'),
+  }),
+  names: LLAMA,
+};
+
+/** @param {Config} c */
+const qwenWindow = (c) =>
+  c.use_sliding_window && c.sliding_window
+    ? Array.from({ length: c.num_hidden_layers }, (_, i) => {
+        const local = c.layer_types ? c.layer_types[i] === 'sliding_attention' : i >= (c.max_window_layers ?? 28);
+        return local ? c.sliding_window : null;
+      })
+    : null;
+
+/** @type {Family} */
+const qwen2 = {
+  name: 'qwen2',
+  types: ['qwen2'],
+  prefixes: ['model.', ''],
+  options: (c, has) => ({
+    ...rmsDecoder(c),
+    head: headOf(has, c.tie_word_embeddings ?? false),
+    bias: { query: true, key: true, value: true },
+    window: qwenWindow(c),
+  }),
+  names: LLAMA,
+};
+
+/** @type {Family} */
+const qwen3 = {
+  name: 'qwen3',
+  types: ['qwen3'],
+  prefixes: ['model.', ''],
+  options: (c, has) => {
+    const bias = !!c.attention_bias;
+    return {
+      ...rmsDecoder({ head_dim: 128, ...c }),
+      head: headOf(has, c.tie_word_embeddings ?? false),
+      bias: { query: bias, key: bias, value: bias, out: bias },
+      queryKeyNorm: true,
+      window: qwenWindow(c),
+    };
+  },
+  names: {
+    ...LLAMA,
+    ...under({ normQ: 'layers.L.self_attn.q_norm', normK: 'layers.L.self_attn.k_norm' }, 'blocks.L.attention'),
+  },
+};
+
+/** RMS norms of Gemma multiply by 1 + weight. @param {Names} names @returns {Names} */
+const plusOne = (names) =>
+  Object.fromEntries(
+    Object.entries(names).map(([name, from]) => [name, { from: /** @type {string} */ (from), plus: 1 }]),
+  );
+
+/** @type {Family} */
+const gemma = {
+  name: 'gemma',
+  types: ['gemma', 'gemma2'],
+  prefixes: ['model.', ''],
+  options: (c) => {
+    const second = c.model_type === 'gemma2';
+    const bias = !!c.attention_bias;
+    return {
+      ...rmsDecoder({ ...c, head_dim: c.head_dim ?? 256 }),
+      activation: activation(
+        'hidden_activation',
+        c.hidden_activation ?? (second ? c.hidden_act : undefined) ?? 'gelu_pytorch_tanh',
+      ),
+      bias: { query: bias, key: bias, value: bias, out: bias },
+      embedScale: Math.sqrt(c.hidden_size),
+      tied: c.tie_word_embeddings ?? true,
+      ...(second && {
+        normPlace: /** @type {const} */ ('both'),
+        scale: (c.query_pre_attn_scalar ?? 256) ** -0.5,
+        softcap: c.attn_logit_softcapping ?? 0,
+        logitSoftcap: c.final_logit_softcapping ?? 0,
+        window: Array.from({ length: c.num_hidden_layers }, (_, i) =>
+          (c.layer_types ? c.layer_types[i] === 'sliding_attention' : i % 2 === 0) ? (c.sliding_window ?? 4096) : null,
+        ),
+      }),
+    };
+  },
+  names: {
+    ...LLAMA,
+    ...plusOne({
+      'blocks.L.norm1': 'layers.L.input_layernorm',
+      'blocks.L.after1': 'layers.L.post_attention_layernorm',
+      'blocks.L.norm2': 'layers.L.pre_feedforward_layernorm',
+      'blocks.L.after2': 'layers.L.post_feedforward_layernorm',
+      norm: 'norm',
+    }),
+  },
+};
+
+/** The first Gemma has two norms in a block. @type {Family} */
+const gemma1 = {
+  ...gemma,
+  types: ['gemma'],
+  names: { ...gemma.names, ...plusOne({ 'blocks.L.norm2': 'layers.L.post_attention_layernorm' }) },
+};
+
+const [phiQ, phiK, phiV] = parts('layers.L.self_attn.qkv_proj', 'rows');
+/** @type {Family} */
+const phi3 = {
+  name: 'phi3',
+  types: ['phi3'],
+  prefixes: ['model.', ''],
+  options: (c, has) => ({
+    ...rmsDecoder(c),
+    head: headOf(has, c.tie_word_embeddings ?? false),
+    window: slidingWindow(c),
+  }),
+  names: {
+    ...LLAMA,
+    ...under({ q: phiQ, k: phiK, v: phiV }, 'blocks.L.attention'),
+    'blocks.L.gate': { from: 'layers.L.mlp.gate_up_proj', part: ['halves', 0] },
+    'blocks.L.up': { from: 'layers.L.mlp.gate_up_proj', part: ['halves', 1] },
+  },
+};
+
+const [gptQ, gptK, gptV] = parts('h.L.attn.c_attn', 'rows').map((place) => ({ ...place, turned: true }));
+/** @type {Family} */
+const gpt2 = {
+  name: 'gpt2',
+  types: ['gpt2'],
+  prefixes: ['transformer.', ''],
+  options: (c) => {
+    only(c, 'scale_attn_by_inverse_layer_idx', false);
+    only(c, 'add_cross_attention', false);
+    return {
+      layers: c.n_layer,
+      dModel: c.n_embd,
+      numHeads: c.n_head,
+      vocab: c.vocab_size,
+      context: c.n_positions ?? c.n_ctx,
+      mlp: c.n_inner ?? 4 * c.n_embd,
+      normEps: c.layer_norm_epsilon,
+      activation: activation('activation_function', c.activation_function ?? 'gelu_new'),
+      ...(c.scale_attn_weights === false && { scale: 1 }),
+      tied: c.tie_word_embeddings ?? true,
+    };
+  },
+  names: {
+    'embedding.table': 'wte.weight',
+    'embedding.position': 'wpe.weight',
+    'blocks.L.norm1': 'h.L.ln_1',
+    ...under({ q: gptQ, k: gptK, v: gptV, o: { from: 'h.L.attn.c_proj', turned: true } }, 'blocks.L.attention'),
+    'blocks.L.norm2': 'h.L.ln_2',
+    'blocks.L.up': { from: 'h.L.mlp.c_fc', turned: true },
+    'blocks.L.down': { from: 'h.L.mlp.c_proj', turned: true },
+    norm: 'ln_f',
+    head: '/lm_head',
+  },
+};
+
+/** @type {Family} */
+const opt = {
+  name: 'opt',
+  types: ['opt'],
+  prefixes: ['model.decoder.', 'decoder.'],
+  options: (c) => {
+    only(c, 'layer_norm_elementwise_affine', true);
+    const bias = c.enable_bias ?? true;
+    const before = c.do_layer_norm_before ?? true;
+    return {
+      layers: c.num_hidden_layers,
+      dModel: c.hidden_size,
+      embedDim: c.word_embed_proj_dim ?? c.hidden_size,
+      numHeads: c.num_attention_heads,
+      vocab: c.vocab_size,
+      context: c.max_position_embeddings,
+      positionOffset: 2,
+      mlp: c.ffn_dim,
+      normPlace: before ? 'before' : 'after',
+      finalNorm: before && !c._remove_final_layer_norm,
+      activation: activation('activation_function', c.activation_function ?? 'relu'),
+      bias: { query: bias, key: bias, value: bias, out: bias, mlp: bias },
+      tied: c.tie_word_embeddings ?? true,
+    };
+  },
+  names: {
+    'embedding.table': 'embed_tokens.weight',
+    'embedding.position': 'embed_positions.weight',
+    'embedding.project': 'project_in',
+    'head.project': 'project_out',
+    'blocks.L.norm1': 'layers.L.self_attn_layer_norm',
+    ...under(
+      {
+        q: 'layers.L.self_attn.q_proj',
+        k: 'layers.L.self_attn.k_proj',
+        v: 'layers.L.self_attn.v_proj',
+        o: 'layers.L.self_attn.out_proj',
+      },
+      'blocks.L.attention',
+    ),
+    'blocks.L.norm2': 'layers.L.final_layer_norm',
+    'blocks.L.up': 'layers.L.fc1',
+    'blocks.L.down': 'layers.L.fc2',
+    norm: 'final_layer_norm',
+    head: '/lm_head',
+  },
+};
+
+const [bloomQ, bloomK, bloomV] = parts('h.L.self_attention.query_key_value', 'heads');
+/** @type {Family} */
+const bloom = {
+  name: 'bloom',
+  types: ['bloom'],
+  prefixes: ['transformer.', ''],
+  options: (c) => {
+    only(c, 'apply_residual_connection_post_layernorm', false);
+    const dModel = c.hidden_size ?? c.n_embed;
+    return {
+      layers: c.n_layer ?? c.num_hidden_layers,
+      dModel,
+      numHeads: c.n_head ?? c.num_attention_heads,
+      vocab: c.vocab_size,
+      context: 2 ** 20,
+      mlp: 4 * dModel,
+      normEps: c.layer_norm_epsilon,
+      embedNorm: true,
+      positions: 'alibi',
+      activation: 'gelu-tanh',
+      tied: c.tie_word_embeddings ?? true,
+    };
+  },
+  names: {
+    'embedding.table': 'word_embeddings.weight',
+    'embedding.norm': 'word_embeddings_layernorm',
+    'blocks.L.norm1': 'h.L.input_layernorm',
+    ...under({ q: bloomQ, k: bloomK, v: bloomV, o: 'h.L.self_attention.dense' }, 'blocks.L.attention'),
+    'blocks.L.norm2': 'h.L.post_attention_layernorm',
+    'blocks.L.up': 'h.L.mlp.dense_h_to_4h',
+    'blocks.L.down': 'h.L.mlp.dense_4h_to_h',
+    norm: 'ln_f',
+    head: '/lm_head',
+  },
+};
+
+const [neoxQ, neoxK, neoxV] = parts('layers.L.attention.query_key_value', 'heads');
+/** @type {Family} */
+const neox = {
+  name: 'gpt_neox',
+  types: ['gpt_neox'],
+  prefixes: ['gpt_neox.', ''],
+  options: (c, has) => {
+    const bias = c.attention_bias ?? true;
+    const tied = c.tie_word_embeddings ?? false;
+    return {
+      layers: c.num_hidden_layers,
+      dModel: c.hidden_size,
+      numHeads: c.num_attention_heads,
+      vocab: c.vocab_size,
+      context: c.max_position_embeddings,
+      mlp: c.intermediate_size,
+      normEps: c.layer_norm_eps,
+      normPlace: (c.use_parallel_residual ?? true) ? 'parallel' : 'before',
+      positions: 'rotary',
+      rotary: rotary({ rotary_pct: 0.25, ...c }, c.hidden_size / c.num_attention_heads),
+      activation: activation('hidden_act', c.hidden_act ?? 'gelu'),
+      bias: { query: bias, key: bias, value: bias, out: bias, mlp: true },
+      tied,
+      head: tied || has('/embed_out.weight') ? 'logits' : 'none',
+    };
+  },
+  names: {
+    'embedding.table': 'embed_in.weight',
+    'blocks.L.norm1': 'layers.L.input_layernorm',
+    ...under({ q: neoxQ, k: neoxK, v: neoxV, o: 'layers.L.attention.dense' }, 'blocks.L.attention'),
+    'blocks.L.norm2': 'layers.L.post_attention_layernorm',
+    'blocks.L.up': 'layers.L.mlp.dense_h_to_4h',
+    'blocks.L.down': 'layers.L.mlp.dense_4h_to_h',
+    norm: 'final_layer_norm',
+    head: '/embed_out',
+  },
+};
+
+const BERT_LAYER = {
+  ...under(
+    {
+      q: 'encoder.layer.L.attention.self.query',
+      k: 'encoder.layer.L.attention.self.key',
+      v: 'encoder.layer.L.attention.self.value',
+      o: 'encoder.layer.L.attention.output.dense',
+    },
+    'blocks.L.attention',
+  ),
+  'embedding.table': 'embeddings.word_embeddings.weight',
+  'embedding.position': 'embeddings.position_embeddings.weight',
+  'embedding.type': 'embeddings.token_type_embeddings.weight',
+  'embedding.norm': 'embeddings.LayerNorm',
+  'blocks.L.norm1': 'encoder.layer.L.attention.output.LayerNorm',
+  'blocks.L.up': 'encoder.layer.L.intermediate.dense',
+  'blocks.L.down': 'encoder.layer.L.output.dense',
+  'blocks.L.norm2': 'encoder.layer.L.output.LayerNorm',
+};
+
+/** @param {Config} c */
+function bertOptions(c) {
+  only(c, 'position_embedding_type', 'absolute');
+  only(c, 'is_decoder', false);
+  only(c, 'embedding_size', c.hidden_size);
+  return {
+    layers: c.num_hidden_layers,
+    dModel: c.hidden_size,
+    numHeads: c.num_attention_heads,
+    vocab: c.vocab_size,
+    mlp: c.intermediate_size,
+    causal: false,
+    normEps: c.layer_norm_eps,
+    normPlace: /** @type {const} */ ('after'),
+    embedNorm: true,
+    activation: activation('hidden_act', c.hidden_act ?? 'gelu'),
+    tokenTypes: c.type_vocab_size ?? 2,
+  };
+}
+const BERT_BIAS = { query: true, key: true, value: true, out: true, mlp: true, norm: true };
+
+/** @type {Family} */
+const bert = {
+  name: 'bert',
+  types: ['bert'],
+  prefixes: ['bert.', ''],
+  options: (c, has) => {
+    // Some files hold a part of the head: that is none.
+    const masked = ['transform.dense.weight', 'transform.dense.bias', 'bias'].every((name) =>
+      has(`/cls.predictions.${name}`),
+    );
+    const classifier = has('/classifier.weight');
+    const pooled = has('pooler.dense.weight');
+    return {
+      ...bertOptions(c),
+      context: c.max_position_embeddings,
+      bias: { ...BERT_BIAS, head: masked || classifier },
+      ...(pooled && { pool: 'first', pooler: 'tanh' }),
+      tied: masked,
+      head: masked ? 'logits' : classifier && pooled ? 'pooled' : 'none',
+      ...(classifier && pooled && !masked && { classes: classesOf(c) }),
+      ...(masked && { headTransform: 'norm' }),
+      ...(pooled && has('/cls.seq_relationship.weight') && { relationship: 2 }),
+    };
+  },
+  names: {
+    ...BERT_LAYER,
+    pooler: 'pooler.dense',
+    'head.dense': '/cls.predictions.transform.dense',
+    'head.norm': '/cls.predictions.transform.LayerNorm',
+    'head.bias': '/cls.predictions.bias',
+    head: '/classifier',
+    relationship: '/cls.seq_relationship',
+  },
+};
+
+/** @param {Config} c @returns {number} */
+const classesOf = (c) => c.num_labels ?? (c.id2label ? Object.keys(c.id2label).length : 2);
+
+/** @type {Family} */
+const roberta = {
+  name: 'roberta',
+  types: ['roberta', 'xlm-roberta', 'camembert'],
+  prefixes: ['roberta.', ''],
+  options: (c, has) => {
+    const positionOffset = (c.pad_token_id ?? 1) + 1;
+    const masked = has('/lm_head.dense.weight');
+    const classifier = has('/classifier.out_proj.weight');
+    const pooled = classifier || has('pooler.dense.weight');
+    return {
+      ...bertOptions(c),
+      context: c.max_position_embeddings - positionOffset,
+      positionOffset,
+      bias: { ...BERT_BIAS, head: masked || classifier },
+      ...(pooled && { pool: 'first', pooler: 'tanh' }),
+      tied: masked,
+      head: masked ? 'logits' : classifier ? 'pooled' : 'none',
+      ...(classifier && !masked && { classes: classesOf(c) }),
+      ...(masked && { headTransform: 'norm' }),
+    };
+  },
+  names: {
+    ...BERT_LAYER,
+    pooler: { from: 'pooler.dense', also: '/classifier.dense' },
+    'head.dense': '/lm_head.dense',
+    'head.norm': '/lm_head.layer_norm',
+    'head.bias': { from: '/lm_head.bias', also: '/lm_head.decoder.bias' },
+    head: '/classifier.out_proj',
+  },
+};
+
+/** @type {Family} */
+const distilbert = {
+  name: 'distilbert',
+  types: ['distilbert'],
+  prefixes: ['distilbert.', ''],
+  options: (c, has) => {
+    const masked = has('/vocab_transform.weight');
+    const classifier = has('/pre_classifier.weight');
+    return {
+      layers: c.n_layers,
+      dModel: c.dim,
+      numHeads: c.n_heads,
+      vocab: c.vocab_size,
+      context: c.max_position_embeddings,
+      mlp: c.hidden_dim,
+      causal: false,
+      normEps: 1e-12,
+      normPlace: 'after',
+      embedNorm: true,
+      activation: activation('activation', c.activation ?? 'gelu'),
+      bias: { ...BERT_BIAS, head: masked || classifier },
+      tied: masked,
+      head: masked ? 'logits' : classifier ? 'pooled' : 'none',
+      ...(masked && { headTransform: 'norm' }),
+      ...(classifier && !masked && { pool: 'first', pooler: 'relu', classes: classesOf(c) }),
+    };
+  },
+  names: {
+    'embedding.table': 'embeddings.word_embeddings.weight',
+    'embedding.position': 'embeddings.position_embeddings.weight',
+    'embedding.norm': 'embeddings.LayerNorm',
+    ...under(
+      {
+        q: 'transformer.layer.L.attention.q_lin',
+        k: 'transformer.layer.L.attention.k_lin',
+        v: 'transformer.layer.L.attention.v_lin',
+        o: 'transformer.layer.L.attention.out_lin',
+      },
+      'blocks.L.attention',
+    ),
+    'blocks.L.norm1': 'transformer.layer.L.sa_layer_norm',
+    'blocks.L.up': 'transformer.layer.L.ffn.lin1',
+    'blocks.L.down': 'transformer.layer.L.ffn.lin2',
+    'blocks.L.norm2': 'transformer.layer.L.output_layer_norm',
+    'head.dense': '/vocab_transform',
+    'head.norm': '/vocab_layer_norm',
+    'head.bias': '/vocab_projector.bias',
+    pooler: '/pre_classifier',
+    head: '/classifier',
+  },
+};
+
+const [modernQ, modernK, modernV] = parts('layers.L.attn.Wqkv', 'rows');
+/** @type {Family} */
+const modernbert = {
+  name: 'modernbert',
+  types: ['modernbert'],
+  prefixes: ['model.', ''],
+  options: (c, has) => {
+    const masked = has('/head.dense.weight') && (has('/decoder.bias') || has('/decoder.weight'));
+    const attention = c.attention_bias ?? false;
+    const every = c.global_attn_every_n_layers ?? 3;
+    const ropes = c.rope_parameters ?? {};
+    return {
+      layers: c.num_hidden_layers,
+      dModel: c.hidden_size,
+      numHeads: c.num_attention_heads,
+      vocab: c.vocab_size,
+      context: c.max_position_embeddings,
+      mlp: c.intermediate_size,
+      causal: false,
+      normEps: c.norm_eps ?? 1e-5,
+      firstNorm: false,
+      embedNorm: true,
+      positions: 'rotary',
+      rotary: {
+        theta: ropes.full_attention?.rope_theta ?? c.global_rope_theta ?? 160000,
+        localTheta: ropes.sliding_attention?.rope_theta ?? c.local_rope_theta ?? 10000,
+      },
+      window: Array.from({ length: c.num_hidden_layers }, (_, i) =>
+        (c.layer_types ? c.layer_types[i] === 'full_attention' : i % every === 0) ? null : (c.local_attention ?? 128),
+      ),
+      activation: activation('hidden_activation', c.hidden_activation ?? 'gelu'),
+      gated: true,
+      bias: {
+        query: attention,
+        key: attention,
+        value: attention,
+        out: attention,
+        mlp: c.mlp_bias ?? false,
+        norm: c.norm_bias ?? false,
+        transform: c.classifier_bias ?? false,
+        head: masked && (c.decoder_bias ?? true),
+      },
+      tied: masked,
+      head: masked ? 'logits' : 'none',
+      ...(masked && { headTransform: 'norm' }),
+    };
+  },
+  names: {
+    'embedding.table': 'embeddings.tok_embeddings.weight',
+    'embedding.norm': 'embeddings.norm',
+    'blocks.L.norm1': 'layers.L.attn_norm',
+    ...under({ q: modernQ, k: modernK, v: modernV, o: 'layers.L.attn.Wo' }, 'blocks.L.attention'),
+    'blocks.L.norm2': 'layers.L.mlp_norm',
+    'blocks.L.gate': { from: 'layers.L.mlp.Wi', part: ['halves', 0] },
+    'blocks.L.up': { from: 'layers.L.mlp.Wi', part: ['halves', 1] },
+    'blocks.L.down': 'layers.L.mlp.Wo',
+    norm: 'final_norm',
+    'head.dense': '/head.dense',
+    'head.norm': '/head.norm',
+    'head.bias': '/decoder.bias',
+  },
+};
+
+/** @type {Family} */
+const vit = {
+  name: 'vit',
+  types: ['vit', 'deit'],
+  prefixes: ['vit.', 'deit.', ''],
+  options: (c, has) => {
+    const [height, width] = Array.isArray(c.image_size) ? c.image_size : [c.image_size, c.image_size];
+    const size = c.patch_size;
+    const classTokens = has('embeddings.distillation_token') ? 2 : 1;
+    const classifier = has('/classifier.weight') || has('/cls_classifier.weight');
+    const pooled = !classifier && has('pooler.dense.weight');
+    only(c, 'hidden_act', ...Object.keys(ACTIVATIONS));
+    return {
+      layers: c.num_hidden_layers,
+      dModel: c.hidden_size,
+      numHeads: c.num_attention_heads,
+      context: Math.floor(height / size) * Math.floor(width / size) + classTokens,
+      mlp: c.intermediate_size,
+      causal: false,
+      normEps: c.layer_norm_eps,
+      input: 'patches',
+      patch: { size, image: [height, width], channels: c.num_channels ?? 3, classTokens },
+      activation: activation('hidden_act', c.hidden_act ?? 'gelu'),
+      bias: { ...BERT_BIAS, query: c.qkv_bias ?? true, key: c.qkv_bias ?? true, value: c.qkv_bias ?? true, head: true },
+      head: classifier ? 'pooled' : 'none',
+      ...(classifier && { classes: classesOf(c) }),
+      ...(pooled && { pool: 'first', pooler: 'tanh' }),
+    };
+  },
+  names: {
+    'embedding.patch': 'embeddings.patch_embeddings.projection',
+    'embedding.class': { from: 'embeddings.cls_token', form: 'stacked', also: 'embeddings.distillation_token' },
+    'embedding.position': 'embeddings.position_embeddings',
+    'blocks.L.norm1': 'encoder.layer.L.layernorm_before',
+    ...under(
+      {
+        q: 'encoder.layer.L.attention.attention.query',
+        k: 'encoder.layer.L.attention.attention.key',
+        v: 'encoder.layer.L.attention.attention.value',
+        o: 'encoder.layer.L.attention.output.dense',
+      },
+      'blocks.L.attention',
+    ),
+    'blocks.L.norm2': 'encoder.layer.L.layernorm_after',
+    'blocks.L.up': 'encoder.layer.L.intermediate.dense',
+    'blocks.L.down': 'encoder.layer.L.output.dense',
+    norm: 'layernorm',
+    pooler: 'pooler.dense',
+    head: { from: '/classifier', also: '/cls_classifier' },
+  },
+};
+
+/** @type {Family} */
+const clip = {
+  name: 'clip_text',
+  types: ['clip_text_model', 'clip'],
+  prefixes: ['text_model.', ''],
+  options: (given, has) => {
+    const c = given.text_config ? { ...given.text_config } : given;
+    const projected = has('/text_projection.weight');
+    return {
+      layers: c.num_hidden_layers ?? 12,
+      dModel: c.hidden_size ?? 512,
+      numHeads: c.num_attention_heads ?? 8,
+      vocab: c.vocab_size ?? 49408,
+      context: c.max_position_embeddings ?? 77,
+      mlp: c.intermediate_size ?? 2048,
+      normEps: c.layer_norm_eps ?? 1e-5,
+      activation: activation('hidden_act', c.hidden_act ?? 'quick_gelu'),
+      head: 'none',
+      pool: 'end',
+      // Configs that say 2 mean the label that is the largest.
+      ...(c.eos_token_id !== undefined && c.eos_token_id !== 2 && { endToken: c.eos_token_id }),
+      ...(projected && { pooler: 'linear', poolDim: given.projection_dim ?? c.projection_dim ?? 512 }),
+    };
+  },
+  names: {
+    'embedding.table': 'embeddings.token_embedding.weight',
+    'embedding.position': 'embeddings.position_embedding.weight',
+    'blocks.L.norm1': 'encoder.layers.L.layer_norm1',
+    ...under(
+      {
+        q: 'encoder.layers.L.self_attn.q_proj',
+        k: 'encoder.layers.L.self_attn.k_proj',
+        v: 'encoder.layers.L.self_attn.v_proj',
+        o: 'encoder.layers.L.self_attn.out_proj',
+      },
+      'blocks.L.attention',
+    ),
+    'blocks.L.norm2': 'encoder.layers.L.layer_norm2',
+    'blocks.L.up': 'encoder.layers.L.mlp.fc1',
+    'blocks.L.down': 'encoder.layers.L.mlp.fc2',
+    norm: 'final_layer_norm',
+    pooler: '/text_projection',
+  },
+};
+
+/** @param {string} stack @param {number} last number of the feed-forward in a block @returns {Names} */
+const t5Stack = (stack, last) => ({
+  'buckets.table': `${stack}.block.0.layer.0.SelfAttention.relative_attention_bias.weight`,
+  'blocks.L.norm1': `${stack}.block.L.layer.0.layer_norm`,
+  ...under(
+    Object.fromEntries(['q', 'k', 'v', 'o'].map((p) => [p, `${stack}.block.L.layer.0.SelfAttention.${p}`])),
+    'blocks.L.attention',
+  ),
+  'blocks.L.norm2': `${stack}.block.L.layer.${last}.layer_norm`,
+  'blocks.L.gate': `${stack}.block.L.layer.${last}.DenseReluDense.wi_0`,
+  'blocks.L.up': {
+    from: `${stack}.block.L.layer.${last}.DenseReluDense.wi_1`,
+    also: `${stack}.block.L.layer.${last}.DenseReluDense.wi`,
+  },
+  'blocks.L.down': `${stack}.block.L.layer.${last}.DenseReluDense.wo`,
+  norm: `${stack}.final_layer_norm`,
+});
+
+/** @type {Family} */
+const t5 = {
+  name: 't5',
+  types: ['t5', 'mt5'],
+  prefixes: [''],
+  options: (c, has) => {
+    const feed = c.feed_forward_proj ?? 'relu';
+    const gated = feed.startsWith('gated-');
+    const name = gated ? feed.slice('gated-'.length) : feed;
+    const tied = (c.tie_word_embeddings ?? true) || !has('/lm_head.weight');
+    /** @type {TransformerOptions} */
+    const stack = {
+      layers: c.num_layers,
+      dModel: c.d_model,
+      numHeads: c.num_heads,
+      headDim: c.d_kv,
+      vocab: c.vocab_size,
+      context: 2 ** 20,
+      mlp: c.d_ff,
+      causal: false,
+      norm: 'rms',
+      normEps: c.layer_norm_epsilon,
+      positions: 'buckets',
+      buckets: { count: c.relative_attention_num_buckets ?? 32, distance: c.relative_attention_max_distance ?? 128 },
+      activation: gated && name === 'gelu' ? 'gelu-tanh' : activation('feed_forward_proj', name),
+      gated,
+      bias: false,
+      scale: 1,
+      head: 'none',
+    };
+    if (!has('decoder.block.0.layer.0.SelfAttention.q.weight')) return stack;
+    return {
+      ...stack,
+      layers: c.num_decoder_layers ?? c.num_layers,
+      causal: true,
+      head: 'logits',
+      tied,
+      ...(tied && { logitScale: c.d_model ** -0.5 }),
+      encoder: { ...stack, sharedEmbedding: true },
+    };
+  },
+  names: {
+    'embedding.table': { from: 'shared.weight', also: 'encoder.embed_tokens.weight' },
+    ...t5Stack('decoder', 2),
+    'blocks.L.cross.norm': 'decoder.block.L.layer.1.layer_norm',
+    ...under(
+      Object.fromEntries(['q', 'k', 'v', 'o'].map((p) => [p, `decoder.block.L.layer.1.EncDecAttention.${p}`])),
+      'blocks.L.cross',
+    ),
+    head: '/lm_head',
+    ...under(t5Stack('encoder', 1), 'encoder'),
+  },
+};
+
+/** @param {string} stack @returns {Names} */
+const whisperStack = (stack) => ({
+  'embedding.position': `${stack}.embed_positions.weight`,
+  'blocks.L.norm1': `${stack}.layers.L.self_attn_layer_norm`,
+  ...under(
+    {
+      q: `${stack}.layers.L.self_attn.q_proj`,
+      k: `${stack}.layers.L.self_attn.k_proj`,
+      v: `${stack}.layers.L.self_attn.v_proj`,
+      o: `${stack}.layers.L.self_attn.out_proj`,
+    },
+    'blocks.L.attention',
+  ),
+  'blocks.L.norm2': `${stack}.layers.L.final_layer_norm`,
+  'blocks.L.up': `${stack}.layers.L.fc1`,
+  'blocks.L.down': `${stack}.layers.L.fc2`,
+  norm: `${stack}.layer_norm`,
+});
+
+/** @type {Family} */
+const whisper = {
+  name: 'whisper',
+  types: ['whisper'],
+  prefixes: ['model.', ''],
+  options: (c) => {
+    const shared = {
+      dModel: c.d_model,
+      normEps: 1e-5,
+      activation: activation('activation_function', c.activation_function ?? 'gelu'),
+      bias: { query: true, key: false, value: true, out: true, mlp: true, norm: true },
+    };
+    return {
+      ...shared,
+      layers: c.decoder_layers,
+      numHeads: c.decoder_attention_heads,
+      vocab: c.vocab_size,
+      context: c.max_target_positions,
+      mlp: c.decoder_ffn_dim,
+      ...(c.scale_embedding && { embedScale: Math.sqrt(c.d_model) }),
+      tied: true,
+      encoder: {
+        ...shared,
+        layers: c.encoder_layers,
+        numHeads: c.encoder_attention_heads,
+        context: c.max_source_positions,
+        mlp: c.encoder_ffn_dim,
+        causal: false,
+        input: 'audio',
+        channels: c.num_mel_bins,
+        head: 'none',
+      },
+    };
+  },
+  names: {
+    'embedding.table': 'decoder.embed_tokens.weight',
+    ...whisperStack('decoder'),
+    'blocks.L.cross.norm': 'decoder.layers.L.encoder_attn_layer_norm',
+    ...under(
+      {
+        q: 'decoder.layers.L.encoder_attn.q_proj',
+        k: 'decoder.layers.L.encoder_attn.k_proj',
+        v: 'decoder.layers.L.encoder_attn.v_proj',
+        o: 'decoder.layers.L.encoder_attn.out_proj',
+      },
+      'blocks.L.cross',
+    ),
+    ...under(whisperStack('encoder'), 'encoder'),
+    'encoder.embedding.conv1': { from: 'encoder.conv1', form: 'convolution' },
+    'encoder.embedding.conv2': { from: 'encoder.conv2', form: 'convolution' },
+  },
+};
+
+/** @type {readonly Family[]} */
+export const FAMILIES = [
+  bert,
+  roberta,
+  distilbert,
+  modernbert,
+  gpt2,
+  opt,
+  bloom,
+  neox,
+  llama,
+  qwen2,
+  qwen3,
+  gemma1,
+  { ...gemma, name: 'gemma2', types: ['gemma2'] },
+  phi3,
+  vit,
+  clip,
+  t5,
+  whisper,
+];
+
+/** @param {unknown} type as config.json names it */
+export const familyOf = (type) => FAMILIES.find(({ types }) => types.includes(/** @type {string} */ (type)));

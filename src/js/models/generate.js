@@ -1,0 +1,136 @@
+// Writes on, token by token.
+
+import { readNumber, readOptions } from '../check/arguments.js';
+import { argumentError, HeadlightError } from '../check/errors.js';
+import { shapeOf, viewOf } from '../memory/tensor.js';
+import { uniformSource } from '../ops/random.js';
+import { sample } from '../text/sampling.js';
+import { decodeStream, stopStream } from '../text/stream.js';
+
+/** @import { Cache } from './cache.js' */
+/** @import { Edit } from './edits.js' */
+/** @import { ModelInput, PlainInput } from './input.js' */
+/** @import { Transformer } from './transformer.js' */
+
+/**
+ * @typedef {object} GenerateOptions
+ * @property {number} max tokens at most
+ * @property {number} [temperature] 0, the default, takes the likeliest token
+ * @property {number} [topK] of the likeliest so many
+ * @property {number} [topP] of the likeliest that together have this probability
+ * @property {number} [seed] default 0
+ * @property {readonly (number | string)[]} [stop] tokens or texts that end it; default: the end tokens of the model's
+ *   config
+ * @property {Cache} [cache] what it holds comes before the prompt
+ * @property {readonly Edit[]} [edit] applied to every token
+ * @property {AbortSignal} [signal] the tokens so far are given then
+ * @property {(token: { id: number, text: string, logProb: number }) => void} [onToken] text: what is certain
+ *   with this token: a part of a character, or of a text that ends it, is held back
+ */
+/** @typedef {{ ids: number[], text: string, logProbs: number[], ended: 'max' | 'stop' | 'signal' }} Generated */
+
+const OPTIONS = ['max', 'temperature', 'topK', 'topP', 'seed', 'stop', 'cache', 'edit', 'signal', 'onToken'];
+const CALLER = 'generate';
+/** Milliseconds after which others get their turn. */
+const TURN = 12;
+
+/** @param {unknown} stop @param {Record<string, any> | undefined} config */
+function readStop(stop, config) {
+  const end = config?.eos_token_id ?? config?.text_config?.eos_token_id;
+  const list = stop ?? (end === undefined || end === null ? [] : [end].flat());
+  if (!Array.isArray(list)) throw argumentError(CALLER, 'stop', stop, 'a list of tokens and texts');
+  for (const [i, entry] of list.entries())
+    if (typeof entry !== 'string') readNumber(CALLER, `stop[${i}]`, entry, { integer: true, least: 0 });
+  return {
+    ids: new Set(list.filter((entry) => typeof entry === 'number')),
+    texts: /** @type {string[]} */ (list.filter((entry) => typeof entry === 'string' && entry !== '')),
+  };
+}
+
+/** The labels to begin with, and what goes to an encoder. @param {Transformer} model @param {ModelInput} prompt */
+function readPrompt(model, prompt) {
+  const { options, config } = model;
+  if (options.head !== 'logits') throw new HeadlightError('STATE', `${CALLER}: this model has no logits of tokens`);
+  if (options.encoder) {
+    const { encoder = prompt, ids } = /** @type {{ encoder?: PlainInput, ids?: readonly number[] }} */ (
+      typeof prompt === 'object' && prompt !== null && 'encoder' in prompt ? prompt : { encoder: prompt }
+    );
+    const start = config?.decoder_start_token_id ?? 0;
+    const input = typeof encoder === 'string' ? { ids: [...model.encode(encoder).ids] } : encoder;
+    return { ids: ids ? [...ids] : [start], encoder: /** @type {PlainInput} */ (input) };
+  }
+  /** @type {any} */
+  const labels = typeof prompt === 'string' ? model.encode(prompt).ids : prompt;
+  const given = labels?.ids ?? labels;
+  if (!given || typeof given !== 'object' || typeof given.length !== 'number')
+    throw argumentError(CALLER, 'prompt', prompt, 'a text or a list of labels');
+  const ids = Array.from(/** @type {ArrayLike<unknown>} */ (given), (id, i) =>
+    readNumber(CALLER, `prompt[${i}]`, id, { integer: true, least: 0, most: options.vocab - 1 }),
+  );
+  if (ids.length === 0) throw argumentError(CALLER, 'prompt', prompt, 'at least one token');
+  return { ids, encoder: undefined };
+}
+
+/**
+ * @param {Transformer} model
+ * @param {ModelInput} prompt
+ * @param {GenerateOptions} options
+ * @returns {Promise<Generated>}
+ */
+export async function generate(model, prompt, options) {
+  const given = readOptions(CALLER, options, OPTIONS);
+  const max = readNumber(CALLER, 'max', given.max, { integer: true, least: 0 });
+  const temperature = readNumber(CALLER, 'temperature', given.temperature ?? 0, { least: 0 });
+  const topK =
+    given.topK === undefined ? undefined : readNumber(CALLER, 'topK', given.topK, { integer: true, least: 1 });
+  const topP = given.topP === undefined ? undefined : readNumber(CALLER, 'topP', given.topP, { least: 0, most: 1 });
+  const random = uniformSource(readNumber(CALLER, 'seed', given.seed ?? 0, { integer: true }));
+  const stop = readStop(given.stop, model.config);
+  const { signal, onToken, edit } = given;
+  const { ids: start, encoder } = readPrompt(model, prompt);
+  const room = model.options.context - (given.cache?.length ?? 0) - start.length;
+  const cache =
+    given.cache ?? model.cache({ length: Math.min(start.length + max, Math.max(model.options.context, 1)) });
+  /** @type {Generated} */
+  const result = { ids: [], text: '', logProbs: [], ended: 'max' };
+  const decoded = decodeStream(model.tokenizer ?? { decode: () => '' });
+  const unstopped = stopStream(stop.texts);
+  let next = start;
+  let turn = Date.now();
+  try {
+    while (result.ids.length < Math.min(max, room + 1)) {
+      if (signal?.aborted) {
+        result.ended = 'signal';
+        break;
+      }
+      const input = encoder && cache.length === 0 ? { encoder, ids: next } : { ids: next };
+      const output = model.forward(/** @type {ModelInput} */ (input), { cache, last: true, ...(edit && { edit }) });
+      const logits = /** @type {import('../memory/tensor.js').Tensor} */ (output.logits);
+      const row = viewOf(logits).slice(-(/** @type {number} */ (shapeOf(logits).at(-1))));
+      output.dispose();
+      const { id, logProb } = sample(row, { temperature, topK, topP, random });
+      if (stop.ids.has(id)) {
+        result.ended = 'stop';
+        break;
+      }
+      result.ids.push(id);
+      result.logProbs.push(logProb);
+      next = [id];
+      const { text, stop: found } = unstopped.push(decoded.push(id));
+      result.text += text;
+      onToken?.({ id, text, logProb });
+      if (found !== null) {
+        result.ended = 'stop';
+        return result;
+      }
+      if (Date.now() - turn > TURN) {
+        await new Promise((resolve) => setTimeout(resolve));
+        turn = Date.now();
+      }
+    }
+    result.text += unstopped.push(decoded.end()).text + unstopped.end();
+    return result;
+  } finally {
+    if (!given.cache) cache.dispose();
+  }
+}

@@ -1,0 +1,403 @@
+// Opens a checkpoint: config.json says which model it is, the tables of families.js where its tensors lie.
+// Everything is
+// checked before anything is allocated; then the tensors are read, some megabytes at a time.
+
+import { readNumber, readOptions, readWord } from '../check/arguments.js';
+import { argumentError, HeadlightError } from '../check/errors.js';
+import { quote, quoteNames } from '../check/quote.js';
+import { elementCount, formatShape, sameShape } from '../check/shape.js';
+import { decode, isKnown, KINDS, unknownDType } from '../io/dtypes.js';
+import { parseJson } from '../io/json.js';
+import { readSafetensorsHeader, readSafetensorsHeaderEnd } from '../io/safetensors.js';
+import { viewOf } from '../memory/tensor.js';
+import { FAMILIES, familyOf, UnknownField } from './families.js';
+import { openFolder } from './files.js';
+import { resolveOptions } from './options.js';
+import { parameterShapes } from './parameters.js';
+import { placing, storedShape } from './placing.js';
+import { isProduct, Transformer } from './transformer.js';
+
+/** @import { TensorRange } from '../io/safetensors.js' */
+/** @import { Memory } from '../memory/memory.js' */
+/** @import { Config, Family, Place } from './families.js' */
+/** @import { Folder, ModelFiles, OpenPath } from './files.js' */
+/** @import { Weight } from './graph.js' */
+/** @import { Resolved, TransformerOptions } from './options.js' */
+/** @import { Split } from './placing.js' */
+
+/**
+ * @typedef {object} OpenOptions
+ * @property {'float32' | 'int8'} [weights] default 'float32'; with 'int8' those of products are rounded to nine bits,
+ *   and take 29% of the memory
+ * @property {number} [layers] only the first so many blocks
+ * @property {AbortSignal} [signal]
+ * @property {(progress: { read: number, total: number, name: string }) => void} [onProgress] bytes so far, of all, and
+ *   the tensor they are of
+ */
+/** @typedef {TensorRange & { file: string }} Stored a tensor in one of the files */
+/**
+ * A parameter and where it is.
+ * @typedef {{ name: string, shape: readonly number[], place: Place, stored: Stored[] }} Found
+ */
+
+/** Bytes that are read at a time. */
+const CHUNK = 4 * 2 ** 20;
+const MOST_JSON = 64 * 2 ** 20;
+const CALLER = 'openModel';
+
+/** @param {string} message @param {string} [parameter] @param {object} [more] */
+const fail = (message, parameter, more = {}) =>
+  new HeadlightError('FORMAT', `${CALLER}: ${message}`, { parameter, ...more });
+
+/**
+ * @param {Memory} memory
+ * @param {ModelFiles} files
+ * @param {OpenOptions} options
+ * @param {OpenPath} [openPath]
+ */
+export async function openModel(memory, files, options, openPath) {
+  const given = readOptions(CALLER, options, ['weights', 'layers', 'signal', 'onProgress']);
+  const int8 =
+    readWord(CALLER, 'weights', given.weights ?? 'float32', /** @type {const} */ (['float32', 'int8'])) === 'int8';
+  const { layers, signal, onProgress } = given;
+  if (layers !== undefined) readNumber(CALLER, 'layers', layers, { integer: true, least: 0 });
+  if (onProgress !== undefined && typeof onProgress !== 'function')
+    throw argumentError(CALLER, 'onProgress', onProgress, 'a function');
+  signal?.throwIfAborted();
+  const folder = await openFolder(CALLER, files, openPath, signal);
+  try {
+    const config = await readJson(folder, 'config.json');
+    const tensors = await readHeaders(folder);
+    const { family, prefix } = recognise(config, tensors);
+    const resolved = readConfig(family, prefix, config, tensors, layers);
+    const found = locate(family, prefix, resolved, tensors);
+    const weights = await readWeights(memory, folder, found, resolved, { int8, signal, onProgress });
+    const model = new Transformer(memory, resolved, weights);
+    model.family = family.name;
+    model.config = config;
+    const tokenizer = await folder.size('tokenizer.json');
+    if (tokenizer !== null) {
+      try {
+        const { openTokenizer } = await import('../text/tokenizer.js');
+        model.tokenizer = openTokenizer(await readAll(folder, 'tokenizer.json', tokenizer));
+      } catch (error) {
+        model.dispose();
+        throw error;
+      }
+    }
+    return model;
+  } finally {
+    await folder.close();
+  }
+}
+
+/** @param {Folder} folder @param {string} name @param {number} size */
+async function readAll(folder, name, size) {
+  if (size > MOST_JSON) throw fail(`${name} has ${size} bytes, expected at most ${MOST_JSON}`, name);
+  return folder.read(name, 0, size);
+}
+
+/** @param {Folder} folder @param {string} name @returns {Promise<Config>} */
+async function readJson(folder, name) {
+  const size = await folder.size(name);
+  if (size === null) {
+    const there = folder.names ? `; there are ${quoteNames([...folder.names])}` : '';
+    throw fail(`there is no ${name}${there}`, name);
+  }
+  const text = new TextDecoder().decode(await readAll(folder, name, size));
+  const value = parseJson(text, (reason) => fail(`${name} is not JSON as expected: ${reason}`, name));
+  if (value === null || typeof value !== 'object' || Array.isArray(value))
+    throw fail(`${name} is expected to be a JSON object`, name);
+  return value;
+}
+
+/** The tensors of all files, by name. @param {Folder} folder */
+async function readHeaders(folder) {
+  const index = 'model.safetensors.index.json';
+  const single = folder.names?.filter((name) => name.endsWith('.safetensors')) ?? [];
+  /** @type {string[]} */
+  let files = [];
+  if ((await folder.size('model.safetensors')) !== null) files = ['model.safetensors'];
+  else if ((await folder.size(index)) !== null) {
+    const { weight_map: map } = await readJson(folder, index);
+    if (map === null || typeof map !== 'object') throw fail(`${index} has no weight_map`, index);
+    files = [...new Set(Object.values(map).map(String))].sort();
+  } else if (single.length === 1) files = single;
+  else {
+    const others = folder.names?.filter((name) => /\.(bin|pt|pth|gguf|h5|onnx|msgpack)$/.test(name)) ?? [];
+    const hint = others.length > 0 ? `; ${quoteNames(others)} cannot be read: save the model as safetensors` : '';
+    throw fail(`there is no model.safetensors and no ${index}${hint}`, 'model.safetensors');
+  }
+  /** @type {Map<string, Stored>} */
+  const tensors = new Map();
+  for (const file of files) {
+    const size = await folder.size(file);
+    if (size === null) throw fail(`${file} is missing: ${index} names it`, file);
+    const start = await folder.read(file, 0, Math.min(8 + 1, size));
+    const end = readSafetensorsHeaderEnd(start, size);
+    const { tensors: ranges } = readSafetensorsHeader(await folder.read(file, 0, end), size);
+    for (const [name, range] of Object.entries(ranges)) tensors.set(name, { ...range, file });
+  }
+  return tensors;
+}
+
+/**
+ * The family, and what the names of its tensors begin with here.
+ * @param {Config} config
+ * @param {Map<string, Stored>} tensors
+ */
+function recognise(config, tensors) {
+  const type = config.model_type;
+  const family = familyOf(type);
+  if (!family) {
+    const known = FAMILIES.flatMap(({ types }) => types).join(', ');
+    throw fail(
+      `config.json says model_type ${quote(type)}, which is not one of ${known}; hl.layersIn() finds the attention ` +
+        'layers of other models',
+      'model_type',
+      { got: type, expected: known },
+    );
+  }
+  if (config.quantization_config)
+    throw fail('quantized checkpoints cannot be read: quantization_config', 'quantization_config');
+  const inside = Object.values(family.names)
+    .map((place) => (typeof place === 'string' ? place : place.from))
+    .filter((name) => !name.startsWith('/'));
+  const known = inside.map((name) => name.replace('.L.', '.0.'));
+  const count = (/** @type {string} */ prefix) =>
+    known.filter((name) => tensors.has(prefix + name) || tensors.has(`${prefix}${name}.weight`)).length;
+  const prefix = family.prefixes.reduce((best, other) => (count(other) > count(best) ? other : best));
+  return { family, prefix };
+}
+
+/**
+ * @param {Family} family
+ * @param {string} prefix
+ * @param {Config} config
+ * @param {Map<string, Stored>} tensors
+ * @param {number | undefined} layers
+ */
+function readConfig(family, prefix, config, tensors, layers) {
+  const has = (/** @type {string} */ name) => tensors.has(name.startsWith('/') ? name.slice(1) : prefix + name);
+  try {
+    const options = family.options(config, has);
+    if (layers !== undefined && layers < options.layers) Object.assign(options, firstLayers(options, layers));
+    return resolveOptions(options, CALLER);
+  } catch (error) {
+    if (error instanceof UnknownField) throw fail(`config.json: ${error.message}`, error.field);
+    if (error instanceof HeadlightError)
+      throw fail(`config.json does not describe a ${family.name}: ${error.message}`, error.parameter, { cause: error });
+    throw fail(
+      `config.json does not describe a ${family.name}: ${/** @type {Error} */ (error).message}`,
+      'config.json',
+      { cause: error },
+    );
+  }
+}
+
+/** @param {TransformerOptions} options @param {number} layers */
+const firstLayers = ({ window }, layers) => ({
+  layers,
+  ...(Array.isArray(window) && { window: window.slice(0, layers) }),
+});
+
+const OF_ATTENTION = /^(.*)\.(w|b)([qkvo])$/;
+
+/**
+ * The name of the layer in the table, and of the tensor in it.
+ * @param {string} name of a parameter
+ * @returns {[string, string]}
+ */
+function splitName(name) {
+  const product = OF_ATTENTION.exec(name);
+  if (product) return [`${product[1]}.${product[3]}`, product[2] === 'w' ? 'weight' : 'bias'];
+  if (/\.norm[QK]$/.test(name)) return [name, 'weight'];
+  const at = name.lastIndexOf('.');
+  return [name.slice(0, at), name.slice(at + 1)];
+}
+
+/**
+ * Where each parameter is stored; refuses what is missing or has another shape.
+ * @param {Family} family
+ * @param {string} prefix
+ * @param {Resolved} options
+ * @param {Map<string, Stored>} tensors
+ * @returns {Found[]}
+ */
+function locate(family, prefix, options, tensors) {
+  /** @type {string[]} */
+  const missing = [];
+  const found = [...parameterShapes(options)].map(([name, shape]) => {
+    const [layer, part] = splitName(name);
+    const general = (/** @type {string} */ key) => key.replace(/\.\d+\./, '.L.');
+    const whole = family.names[general(name)];
+    const entry = whole ?? family.names[general(layer)];
+    const number = /blocks\.(\d+)\./.exec(name)?.[1] ?? '0';
+    const place = typeof entry === 'string' ? { from: entry } : entry;
+    const names = [place?.from, place?.also].flatMap((from) =>
+      from ? storedNames(from, whole ? '' : part, prefix, number) : [],
+    );
+    const present = names.filter((other) => tensors.has(other));
+    if (present.length === 0) missing.push(names[0] ?? name);
+    const stored = present
+      .slice(0, place?.form === 'stacked' ? 2 : 1)
+      .map((other) => /** @type {Stored} */ (tensors.get(other)));
+    for (const [i, tensor] of stored.entries())
+      checkStored(present[i], tensor, place ?? { from: '' }, shape, options, name);
+    return { name, shape, place: place ?? { from: '' }, stored };
+  });
+  if (missing.length > 0) {
+    const text = `${quoteNames(missing)} ${missing.length > 1 ? 'are' : 'is'} missing`;
+    const details = { expected: missing, got: [...tensors.keys()] };
+    throw fail(`this is a ${family.name} by its config.json, but ${text}`, missing[0], details);
+  }
+  return found;
+}
+
+/** @param {string} from @param {string} part @param {string} prefix @param {string} number */
+function storedNames(from, part, prefix, number) {
+  const name = (from.startsWith('/') ? from.slice(1) : prefix + from).replace('.L.', `.${number}.`);
+  if (part === '') return [name];
+  // Older files call the weight of a norm gamma and its bias beta.
+  const old = part === 'weight' ? 'gamma' : 'beta';
+  return /norm/i.test(name)
+    ? [`${name}.${part}`, `${name}.${old}`]
+    : [`${name}.${part}`, ...(part === 'weight' ? [name] : [])];
+}
+
+/**
+ * @param {string} name
+ * @param {Stored} stored
+ * @param {Place} place
+ * @param {readonly number[]} shape
+ * @param {Resolved} options
+ * @param {string} parameter
+ */
+function checkStored(name, { shape: got, dtype }, place, shape, options, parameter) {
+  if (!isKnown(dtype)) throw unknownDType(CALLER, name, dtype);
+  const expected = storedShape(place, shape, splitOf(options, parameter));
+  const plain = !place.part && !place.turned && place.form !== 'convolution';
+  const rows = place.form === 'stacked' ? shape[0] : 1;
+  // The axes of a picture's patch, or one of size 1 in front, are as good as none.
+  const same =
+    plain && got.length !== expected.length
+      ? elementCount(got) * rows === elementCount(shape)
+      : sameShape(got, expected);
+  if (!same) throw fail(`${name} is ${formatShape(got)}, expected ${formatShape(expected)}`, name, { got, expected });
+}
+
+/** @param {Resolved} options @param {string} parameter @returns {Split} */
+function splitOf({ encoder, ...decoder }, parameter) {
+  const { headDim, numHeads, kvHeads } = parameter.startsWith('encoder.') && encoder ? encoder : decoder;
+  return { headDim, sizes: [numHeads * headDim, kvHeads * headDim, kvHeads * headDim] };
+}
+
+/**
+ * @param {Memory} memory
+ * @param {Folder} folder
+ * @param {Found[]} found
+ * @param {Resolved} options
+ * @param {{ int8: boolean } & Pick<OpenOptions, 'signal' | 'onProgress'>} how
+ */
+async function readWeights(memory, folder, found, options, { int8, signal, onProgress }) {
+  /** @type {Map<string, Weight>} */
+  const weights = new Map();
+  const total = found.reduce(
+    (sum, { stored }) => sum + stored.reduce((all, { begin, end }) => all + end - begin, 0),
+    0,
+  );
+  let done = 0;
+  const dispose = () => {
+    for (const { tensor, int8: packed } of weights.values()) {
+      tensor?.dispose();
+      packed?.dispose();
+    }
+  };
+  try {
+    for (const { name, shape, place, stored } of found) {
+      const tensor = memory.unscoped(memory.empty([...shape], CALLER));
+      /** @type {Weight} */
+      const weight = { shape: tensor.shape, tensor };
+      weights.set(name, weight);
+      for (const [i, source] of stored.entries()) {
+        await readTensor(folder, source, place, shape, splitOf(options, name), (rows, put) => {
+          signal?.throwIfAborted();
+          memory.check(CALLER);
+          const target = viewOf(tensor);
+          put(place.form === 'stacked' ? target.subarray(i * shape[1]) : target);
+          done += rows;
+          onProgress?.({ read: Math.min(done, total), total, name });
+        });
+      }
+      if (int8 && isProduct(name, shape)) quantize(memory, weight);
+    }
+  } catch (error) {
+    dispose();
+    throw error;
+  }
+  return weights;
+}
+
+/** @param {Memory} memory @param {Weight} weight */
+function quantize(memory, weight) {
+  const tensor = /** @type {import('../memory/tensor.js').Tensor} */ (weight.tensor);
+  memory.frame(CALLER, (frame) => {
+    const packed = memory.makePacked(frame, tensor, true);
+    memory.pack(CALLER, packed, tensor, true);
+    weight.int8 = packed;
+  });
+  tensor.dispose();
+  weight.tensor = undefined;
+}
+
+/**
+ * @param {Folder} folder
+ * @param {Stored} stored
+ * @param {Place} place
+ * @param {readonly number[]} shape
+ * @param {Split} split
+ * @param {(bytes: number, put: (target: Float32Array) => void) => void} each chunk that has been read
+ */
+async function readTensor(folder, { file, begin, end, dtype, shape: got }, place, shape, split, each) {
+  const flat = place.form === 'stacked' ? [1, shape[1]] : shape;
+  const { width, from, to, put } = placing(place, got, flat, split);
+  const kind = /** @type {keyof typeof KINDS} */ (dtype);
+  const rowBytes = width * KINDS[kind].bytes;
+  const rows = Math.max(1, Math.floor(CHUNK / rowBytes));
+  for (let first = from; first < to; first += rows) {
+    const last = Math.min(first + rows, to);
+    const [at, until] = [begin + first * rowBytes, begin + last * rowBytes];
+    const bytes = await folder.read(file, at, until);
+    if (bytes.length !== until - at || until > end)
+      throw fail(`${file} ends before byte ${until}: it is truncated`, file);
+    const decoded = /** @type {ArrayLike<number>} */ (decode(CALLER, bytes, kind));
+    const numbers = decoded instanceof Float32Array ? decoded : Float32Array.from(decoded, Number);
+    each(until - at, (target) => {
+      for (let r = first; r < last; r++) put(target, numbers.subarray((r - first) * width, (r - first + 1) * width), r);
+    });
+  }
+}
+
+/**
+ * @param {string | URL | Blob | ArrayBuffer | ArrayBufferView} file a path in Node, a URL, or its bytes
+ * @param {OpenPath} [openPath]
+ */
+export async function openTokenizerFile(file, openPath) {
+  const caller = 'openTokenizer';
+  const { openTokenizer } = await import('../text/tokenizer.js');
+  if (file instanceof ArrayBuffer || ArrayBuffer.isView(file)) return openTokenizer(file);
+  if (file instanceof Blob) return openTokenizer(new Uint8Array(await file.arrayBuffer()));
+  if (typeof file !== 'string' && !(file instanceof URL))
+    throw argumentError(caller, 'file', file, 'a path, a URL, a Blob or bytes');
+  const text = String(file).replace(/\/$/, '');
+  const at = Math.max(text.lastIndexOf('/'), text.lastIndexOf('\\'));
+  const folder = await openFolder(caller, at < 0 ? '.' : text.slice(0, at + 1), openPath);
+  try {
+    const name = text.slice(at + 1);
+    const size = await folder.size(name);
+    if (size === null) throw new HeadlightError('LOAD', `${caller}: there is no ${text}`, { parameter: 'file' });
+    return openTokenizer(await readAll(folder, name, size));
+  } finally {
+    await folder.close();
+  }
+}

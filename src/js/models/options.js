@@ -1,0 +1,336 @@
+// The options of a transformer: read once, checked, with every default filled in.
+
+import { readBoolean, readNumber, readOptions, readWord } from '../check/arguments.js';
+import { argumentError, HeadlightError } from '../check/errors.js';
+import { readScaling } from '../ops/rotary.js';
+
+/** @import { RotaryScaling } from '../ops/rotary.js' */
+
+/**
+ * @typedef {object} RotaryOptions
+ * @property {number} [theta] default 10000
+ * @property {number} [localTheta] in layers with a window; default theta
+ * @property {number} [width] elements of a head that are turned; default headDim
+ * @property {'halves' | 'neighbours'} [pairing] element n with n + width/2, or 2n with 2n + 1; default 'halves'
+ * @property {RotaryScaling} [scaling]
+ */
+/**
+ * @typedef {object} BiasOptions which products have a bias
+ * @property {boolean} [query]
+ * @property {boolean} [key]
+ * @property {boolean} [value]
+ * @property {boolean} [out] of attention
+ * @property {boolean} [mlp]
+ * @property {boolean} [norm]
+ * @property {boolean} [transform] of headTransform; default true
+ * @property {boolean} [head]
+ */
+/**
+ * @typedef {object} TransformerOptions
+ * @property {number} layers blocks; 0 leaves embedding and head
+ * @property {number} dModel width of the model, C
+ * @property {number} numHeads of each block's attention
+ * @property {number} [vocab] labels are 0 to vocab − 1
+ * @property {number} context the longest sequence
+ * @property {number} [kvHeads] heads of keys and values; default numHeads
+ * @property {number} [headDim] default dModel / numHeads
+ * @property {number} [mlp] width inside the feed-forward part, 0 for none; default 4 · dModel
+ * @property {boolean} [causal] whether a token sees only itself and the tokens before it; default true
+ * @property {'layer' | 'rms' | 'none'} [norm] default 'layer'
+ * @property {number} [normEps] default 1e-5
+ * @property {'before' | 'after' | 'both' | 'parallel'} [normPlace] of attention and feed-forward: before each, after
+ *   each sum, before and after each, or before both, which then run side by side; default 'before'
+ * @property {boolean} [firstNorm] whether the first block begins with a norm; default true
+ * @property {boolean} [sharedNorm] with 'parallel': one norm for both
+ * @property {boolean} [finalNorm] default: unless the norms are after
+ * @property {boolean} [embedNorm] a norm after the embedding; default false
+ * @property {'learned' | 'sinusoidal' | 'rotary' | 'alibi' | 'buckets' | 'none'} [positions] default 'learned'
+ * @property {number} [positionOffset] rows of the learned positions that stand before position 0; default 0
+ * @property {RotaryOptions} [rotary]
+ * @property {{ count?: number, distance?: number }} [buckets] of relative positions; default 32 up to 128
+ * @property {'gelu' | 'gelu-tanh' | 'quick-gelu' | 'relu' | 'silu'} [activation] default 'gelu-tanh'
+ * @property {boolean} [gated] activation(gate) · up; default false
+ * @property {boolean | BiasOptions} [bias] true: of all but the head, which is the default; false: of none but norms
+ * @property {boolean} [tied] the embedding is the head as well; default false
+ * @property {number | null | readonly (number | null)[]} [window] of all layers or by layer: causal, so many keys, the
+ *   token's own included; else at most ⌊window/2⌋ on each side
+ * @property {number} [scale] of scores; default 1/√headDim
+ * @property {number} [embedScale] what embeddings are multiplied by; default 1
+ * @property {number} [logitScale] what enters the head is multiplied by; default 1
+ * @property {number} [softcap] of scores
+ * @property {number} [logitSoftcap]
+ * @property {boolean} [queryKeyNorm] RMS norm of every head's query and key; default false
+ * @property {boolean} [sinks] a learned number for each head that joins its softmax; default false
+ * @property {'tokens' | 'patches' | 'audio'} [input] default 'tokens'
+ * @property {number} [embedDim] width of the embedding, where it is projected to dModel; default dModel
+ * @property {{ size: number, image: number | readonly [number, number], channels?: number, classTokens?: number }}
+ *   [patch]
+ *   of pictures; image is the height and width, channels 3 and classTokens 1 by default
+ * @property {number} [channels] of audio features
+ * @property {number} [tokenTypes] default 0
+ * @property {'logits' | 'pooled' | 'none'} [head] logits of every token, of the whole input, or none; default 'logits'
+ * @property {number} [classes] of a pooled head
+ * @property {'none' | 'norm' | 'plain'} [headTransform] a product, an activation and, with 'norm', a norm before the
+ *   head; default 'none'
+ * @property {'first' | 'end' | 'none'} [pool] which token stands for the input: the first, or that of endToken; default
+ *   'none', with a pooled head 'first'
+ * @property {'tanh' | 'linear' | 'relu' | 'none'} [pooler] product and activation of the pooled token; default 'none'
+ * @property {number} [poolDim] default dModel
+ * @property {number} [endToken]
+ * @property {number} [relationship] classes of a second head on the pooled token; default 0
+ * @property {boolean} [cross] attention to an encoder; default: where there is one
+ * @property {boolean} [sharedEmbedding] of an encoder: it reads the decoder's table
+ * @property {number} [std] standard deviation of the initial embedding; default 0.5, so that the
+ *   embeddings of different tokens start far apart
+ * @property {number} [dropout] of attention weights in training; default 0
+ * @property {number} [seed] of all initial parameters and of dropout; default 0
+ * @property {TransformerOptions} [encoder] then this one is the decoder and attends to it
+ */
+
+const SIZE = { integer: true, least: 1, most: 2 ** 20 };
+const COUNT = { integer: true, least: 0, most: 2 ** 20 };
+const NOT_NEGATIVE = { least: 0 };
+const FLAGS = ['query', 'key', 'value', 'out', 'mlp', 'norm', 'transform', 'head'];
+const OPTIONS = [
+  'layers',
+  'dModel',
+  'numHeads',
+  'vocab',
+  'context',
+  'kvHeads',
+  'headDim',
+  'mlp',
+  'causal',
+  'norm',
+  'normEps',
+  'normPlace',
+  'firstNorm',
+  'sharedNorm',
+  'finalNorm',
+  'embedNorm',
+  'positions',
+  'positionOffset',
+  'rotary',
+  'buckets',
+  'activation',
+  'gated',
+  'bias',
+  'tied',
+  'window',
+  'scale',
+  'embedScale',
+  'logitScale',
+  'softcap',
+  'logitSoftcap',
+  'queryKeyNorm',
+  'sinks',
+  'input',
+  'embedDim',
+  'patch',
+  'channels',
+  'tokenTypes',
+  'head',
+  'classes',
+  'headTransform',
+  'pool',
+  'pooler',
+  'poolDim',
+  'endToken',
+  'relationship',
+  'cross',
+  'sharedEmbedding',
+  'std',
+  'dropout',
+  'seed',
+  'encoder',
+];
+const WORDS = {
+  norm: ['layer', 'rms', 'none'],
+  normPlace: ['before', 'after', 'both', 'parallel'],
+  positions: ['learned', 'sinusoidal', 'rotary', 'alibi', 'buckets', 'none'],
+  activation: ['gelu', 'gelu-tanh', 'quick-gelu', 'relu', 'silu'],
+  input: ['tokens', 'patches', 'audio'],
+  head: ['logits', 'pooled', 'none'],
+  headTransform: ['none', 'norm', 'plain'],
+  pool: ['none', 'first', 'end'],
+  pooler: ['none', 'tanh', 'linear', 'relu'],
+};
+
+/** @typedef {'rotary' | 'buckets' | 'bias' | 'window' | 'patch' | 'endToken' | 'encoder'} Special */
+/**
+ * @typedef {Readonly<Required<Omit<TransformerOptions, Special>> & {
+ *   rotary: Readonly<Required<Omit<RotaryOptions, 'scaling'>> & { scaling: RotaryScaling | undefined }> | undefined,
+ *   buckets: Readonly<{ count: number, distance: number }> | undefined,
+ *   bias: Readonly<Required<BiasOptions>>,
+ *   window: readonly (number | null)[] | null,
+ *   patch: Readonly<{ size: number, image: readonly [number, number], channels: number, classTokens: number }> |
+ *   undefined,
+ *   endToken: number | undefined,
+ *   encoder: Resolved | undefined,
+ * }>} Resolved
+ */
+
+/**
+ * @param {TransformerOptions} options
+ * @param {string} [caller]
+ * @returns {Resolved}
+ */
+export function resolveOptions(options, caller = 'transformer') {
+  const given = readOptions(caller, options, OPTIONS);
+  /** @param {keyof TransformerOptions} name @param {number} [otherwise] */
+  const size = (name, otherwise) => readNumber(caller, name, given[name] ?? otherwise, SIZE);
+  /** @param {keyof TransformerOptions} name @param {number} otherwise */
+  const count = (name, otherwise) => readNumber(caller, name, given[name] ?? otherwise, COUNT);
+  /** @param {keyof TransformerOptions} name @param {boolean} otherwise */
+  const flag = (name, otherwise) => readBoolean(caller, name, given[name] ?? otherwise);
+  /** @param {keyof TransformerOptions} name @param {number} otherwise */
+  const amount = (name, otherwise) => readNumber(caller, name, given[name] ?? otherwise, NOT_NEGATIVE);
+  /** @template {keyof typeof WORDS} K @param {K} name @param {string} [otherwise] */
+  const word = (name, otherwise = WORDS[name][0]) =>
+    /** @type {NonNullable<TransformerOptions[K]>} */ (readWord(caller, name, given[name] ?? otherwise, WORDS[name]));
+
+  const [dModel, numHeads] = [size('dModel'), size('numHeads')];
+  if (given.headDim === undefined && dModel % numHeads !== 0)
+    throw new HeadlightError('SHAPE', `${caller}: dModel ${dModel} is not a multiple of numHeads ${numHeads}`, {
+      parameter: 'numHeads',
+      got: numHeads,
+    });
+  const kvHeads = size('kvHeads', numHeads);
+  if (numHeads % kvHeads !== 0)
+    throw new HeadlightError('SHAPE', `${caller}: numHeads ${numHeads} is not a multiple of kvHeads ${kvHeads}`, {
+      parameter: 'kvHeads',
+      got: kvHeads,
+    });
+  const headDim = size('headDim', dModel / numHeads);
+  const layers = count('layers', Number.NaN);
+  const [input, head, normPlace, positions] = [word('input'), word('head'), word('normPlace'), word('positions')];
+  const encoder = given.encoder === undefined ? undefined : resolveOptions(given.encoder, `${caller}: encoder`);
+  const needsVocab = input === 'tokens' || head === 'logits';
+  return Object.freeze({
+    layers,
+    dModel,
+    numHeads,
+    vocab: needsVocab ? size('vocab') : count('vocab', 0),
+    context: size('context'),
+    kvHeads,
+    headDim,
+    mlp: count('mlp', 4 * dModel),
+    causal: flag('causal', true),
+    norm: word('norm'),
+    normEps: amount('normEps', 1e-5),
+    normPlace,
+    firstNorm: flag('firstNorm', true),
+    sharedNorm: flag('sharedNorm', false),
+    finalNorm: flag('finalNorm', normPlace !== 'after'),
+    embedNorm: flag('embedNorm', false),
+    positions,
+    positionOffset: count('positionOffset', 0),
+    rotary: positions === 'rotary' ? readRotary(caller, given.rotary ?? {}, headDim) : undefined,
+    buckets: positions === 'buckets' ? readBuckets(caller, given.buckets ?? {}) : undefined,
+    activation: word('activation', 'gelu-tanh'),
+    gated: flag('gated', false),
+    bias: readBias(caller, given.bias ?? true),
+    tied: flag('tied', false),
+    window: readWindows(caller, given.window, layers),
+    scale: readNumber(caller, 'scale', given.scale ?? 1 / Math.sqrt(headDim)),
+    embedScale: readNumber(caller, 'embedScale', given.embedScale ?? 1),
+    logitScale: readNumber(caller, 'logitScale', given.logitScale ?? 1),
+    softcap: amount('softcap', 0),
+    logitSoftcap: amount('logitSoftcap', 0),
+    queryKeyNorm: flag('queryKeyNorm', false),
+    sinks: flag('sinks', false),
+    input,
+    embedDim: size('embedDim', dModel),
+    patch: input === 'patches' ? readPatch(caller, given.patch) : undefined,
+    channels: input === 'audio' ? size('channels') : 0,
+    tokenTypes: count('tokenTypes', 0),
+    head,
+    classes: head === 'pooled' ? size('classes') : 0,
+    headTransform: word('headTransform'),
+    pool: word('pool', head === 'pooled' ? 'first' : 'none'),
+    pooler: word('pooler'),
+    poolDim: size('poolDim', dModel),
+    endToken: given.endToken === undefined ? undefined : count('endToken', 0),
+    relationship: count('relationship', 0),
+    cross: flag('cross', encoder !== undefined),
+    sharedEmbedding: flag('sharedEmbedding', false),
+    std: amount('std', 0.5),
+    dropout: readNumber(caller, 'dropout', given.dropout ?? 0, { least: 0, most: 1 }),
+    seed: readNumber(caller, 'seed', given.seed ?? 0, { integer: true, least: 0, most: 2 ** 24 }),
+    encoder,
+  });
+}
+
+/** @param {string} caller @param {RotaryOptions} options @param {number} headDim */
+function readRotary(caller, options, headDim) {
+  const where = `${caller}: rotary`;
+  const given = readOptions(where, options, ['theta', 'localTheta', 'width', 'pairing', 'scaling']);
+  const theta = readNumber(where, 'theta', given.theta ?? 10000, { least: 1 });
+  const width = readNumber(where, 'width', given.width ?? headDim, { integer: true, least: 2, most: headDim });
+  if (width % 2 !== 0) throw argumentError(where, 'width', width, 'an even number');
+  return Object.freeze({
+    theta,
+    localTheta: readNumber(where, 'localTheta', given.localTheta ?? theta, { least: 1 }),
+    width,
+    pairing: readWord(where, 'pairing', given.pairing ?? 'halves', /** @type {const} */ (['halves', 'neighbours'])),
+    scaling: given.scaling === undefined ? undefined : Object.freeze(readScaling(where, given.scaling)),
+  });
+}
+
+/** @param {string} caller @param {NonNullable<TransformerOptions['buckets']>} options */
+function readBuckets(caller, options) {
+  const given = readOptions(`${caller}: buckets`, options, ['count', 'distance']);
+  return Object.freeze({
+    count: readNumber(`${caller}: buckets`, 'count', given.count ?? 32, { integer: true, least: 2, most: 2 ** 16 }),
+    distance: readNumber(`${caller}: buckets`, 'distance', given.distance ?? 128, SIZE),
+  });
+}
+
+/** @param {string} caller @param {boolean | BiasOptions} bias */
+function readBias(caller, bias) {
+  if (typeof bias === 'boolean') {
+    const all = { query: bias, key: bias, value: bias, out: bias, mlp: bias, norm: true, transform: true, head: false };
+    return Object.freeze(all);
+  }
+  const given = readOptions(`${caller}: bias`, bias, FLAGS);
+  const read = Object.fromEntries(
+    FLAGS.map((name) => {
+      const value = /** @type {Record<string, unknown>} */ (given)[name] ?? (name === 'norm' || name === 'transform');
+      return [name, readBoolean(`${caller}: bias`, name, value)];
+    }),
+  );
+  return /** @type {Readonly<Required<BiasOptions>>} */ (Object.freeze(read));
+}
+
+/** @param {string} caller @param {TransformerOptions['window']} window @param {number} layers */
+function readWindows(caller, window, layers) {
+  if (window === undefined || window === null) return null;
+  const list = Array.isArray(window) ? window : Array.from({ length: layers }, () => window);
+  if (list.length !== layers)
+    throw argumentError(caller, 'window', window, `a number, or ${layers}, one for each layer`);
+  return Object.freeze(
+    list.map((width, i) =>
+      width === null ? null : readNumber(caller, `window[${i}]`, width, { ...SIZE, most: 2 ** 31 - 1 }),
+    ),
+  );
+}
+
+/** @param {string} caller @param {TransformerOptions['patch']} patch */
+function readPatch(caller, patch) {
+  const where = `${caller}: patch`;
+  const given = readOptions(where, patch ?? /** @type {any} */ (null), ['size', 'image', 'channels', 'classTokens']);
+  const [height, width] = /** @type {unknown[]} */ (
+    typeof given.image === 'number' ? [given.image, given.image] : (given.image ?? [])
+  );
+  const size = readNumber(where, 'size', given.size, SIZE);
+  const image = /** @type {[number, number]} */ ([
+    readNumber(where, 'image[0]', height, { ...SIZE, least: size }),
+    readNumber(where, 'image[1]', width, { ...SIZE, least: size }),
+  ]);
+  return Object.freeze({
+    size,
+    image: Object.freeze(image),
+    channels: readNumber(where, 'channels', given.channels ?? 3, SIZE),
+    classTokens: readNumber(where, 'classTokens', given.classTokens ?? 1, { integer: true, least: 0, most: 16 }),
+  });
+}

@@ -1,0 +1,179 @@
+// The parameters that a transformer of given options has, layer by layer, and how they begin.
+
+import { fillNormal, fillUniform, uniformSource } from '../ops/random.js';
+
+/** @import { Resolved } from './options.js' */
+
+/** @typedef {'normal' | 'xavier' | 'ones' | 'zeros'} Start */
+/**
+ * random: whether its parameters begin as random numbers, from a stream of their own.
+ * @typedef {{ name: string, random: boolean, parameters: [name: string, shape: number[], start: Start][] }} LayerShape
+ */
+
+/**
+ * @param {string} name
+ * @param {number} out
+ * @param {number} inside
+ * @param {boolean} bias
+ * @returns {LayerShape}
+ */
+const linear = (name, out, inside, bias) => ({
+  name,
+  random: true,
+  parameters: [['weight', [out, inside], 'xavier'], ...(bias ? [/** @type {any} */ (['bias', [out], 'zeros'])] : [])],
+});
+
+/** @param {string} name @param {number} width @param {Resolved} options @returns {LayerShape[]} */
+function norm(name, width, { norm: kind, bias }) {
+  if (kind === 'none') return [];
+  /** @type {LayerShape['parameters']} */
+  const parameters = [['weight', [width], 'ones']];
+  if (kind === 'layer' && bias.norm) parameters.push(['bias', [width], 'zeros']);
+  return [{ name, random: false, parameters }];
+}
+
+/**
+ * @param {string} name
+ * @param {Resolved} options
+ * @param {number} [memory] width of what keys and values are made from
+ */
+function attention(name, options, memory = options.dModel) {
+  const { dModel: C, numHeads, kvHeads, headDim, bias } = options;
+  const [queries, keys] = [numHeads * headDim, kvHeads * headDim];
+  /** @type {LayerShape['parameters']} */
+  const parameters = [
+    ['wq', [queries, C], 'xavier'],
+    ['wk', [keys, memory], 'xavier'],
+    ['wv', [keys, memory], 'xavier'],
+    ['wo', [C, queries], 'xavier'],
+  ];
+  if (bias.query) parameters.push(['bq', [queries], 'zeros']);
+  if (bias.key) parameters.push(['bk', [keys], 'zeros']);
+  if (bias.value) parameters.push(['bv', [keys], 'zeros']);
+  if (bias.out) parameters.push(['bo', [C], 'zeros']);
+  if (options.queryKeyNorm) parameters.push(['normQ', [headDim], 'ones'], ['normK', [headDim], 'ones']);
+  if (options.sinks) parameters.push(['sinks', [numHeads], 'zeros']);
+  return { name, random: true, parameters };
+}
+
+/** @param {Resolved} options @returns {Generator<LayerShape>} */
+function* embedding(options) {
+  const {
+    input,
+    vocab,
+    embedDim: E,
+    dModel: C,
+    context,
+    positions,
+    positionOffset,
+    patch,
+    channels,
+    tokenTypes,
+  } = options;
+  /** @type {LayerShape['parameters']} */
+  const rows = [];
+  if (input === 'tokens' && !options.sharedEmbedding) rows.push(['table', [vocab, E], 'normal']);
+  if (positions === 'learned') rows.push(['position', [context + positionOffset, C], 'normal']);
+  if (tokenTypes > 0) rows.push(['type', [tokenTypes, C], 'normal']);
+  if (patch && patch.classTokens > 0) rows.push(['class', [patch.classTokens, C], 'normal']);
+  yield { name: 'embedding', random: true, parameters: rows };
+  if (input === 'tokens' && E !== C) yield linear('embedding.project', C, E, false);
+  if (patch) yield linear('embedding.patch', C, patch.channels * patch.size ** 2, true);
+  if (input === 'audio') {
+    yield linear('embedding.conv1', C, channels * 3, true);
+    yield linear('embedding.conv2', C, C * 3, true);
+  }
+  if (options.embedNorm) yield* norm('embedding.norm', C, options);
+}
+
+/** @param {Resolved} options @param {number} i @returns {Generator<LayerShape>} */
+function* block(options, i) {
+  const { dModel: C, mlp, gated, bias, normPlace } = options;
+  const at = `blocks.${i}`;
+  if (i > 0 || options.firstNorm) yield* norm(`${at}.norm1`, C, options);
+  yield attention(`${at}.attention`, options);
+  if (normPlace === 'both') yield* norm(`${at}.after1`, C, options);
+  if (options.cross) {
+    yield* norm(`${at}.cross.norm`, C, options);
+    yield attention(`${at}.cross`, options, options.encoder?.dModel);
+  }
+  if (mlp === 0) return;
+  if (!options.sharedNorm) yield* norm(`${at}.norm2`, C, options);
+  if (gated) yield linear(`${at}.gate`, mlp, C, bias.mlp);
+  yield linear(`${at}.up`, mlp, C, bias.mlp);
+  yield linear(`${at}.down`, C, mlp, bias.mlp);
+  if (normPlace === 'both') yield* norm(`${at}.after2`, C, options);
+}
+
+/** @param {Resolved} options @returns {Generator<LayerShape>} */
+function* head(options) {
+  const {
+    head,
+    headTransform,
+    dModel: C,
+    embedDim: E,
+    vocab,
+    tied,
+    bias,
+    pooler,
+    poolDim,
+    classes,
+    relationship,
+  } = options;
+  if (pooler !== 'none') yield linear('pooler', poolDim, C, pooler === 'tanh' || pooler === 'relu');
+  if (head === 'pooled') yield linear('head', classes, pooler === 'none' ? C : poolDim, bias.head);
+  if (relationship > 0) yield linear('relationship', relationship, poolDim, true);
+  if (head !== 'logits') return;
+  const width = tied ? E : C;
+  if (headTransform !== 'none') yield linear('head.dense', width, C, bias.transform);
+  else if (width !== C) yield linear('head.project', width, C, false);
+  if (headTransform === 'norm') yield* norm('head.norm', width, options);
+  if (!tied) yield linear('head', vocab, width, bias.head);
+  else if (bias.head) yield { name: 'head', random: false, parameters: [['bias', [vocab], 'zeros']] };
+}
+
+/**
+ * In the order of the program; an encoder's begin with `encoder.`.
+ * @param {Resolved} options
+ * @returns {Generator<LayerShape>}
+ */
+export function* layerShapes(options) {
+  yield* embedding(options);
+  for (let i = 0; i < options.layers; i++) yield* block(options, i);
+  if (options.positions === 'buckets' && options.buckets)
+    yield {
+      name: 'buckets',
+      random: true,
+      parameters: [['table', [options.buckets.count, options.numHeads], 'normal']],
+    };
+  if (options.finalNorm) yield* norm('norm', options.dModel, options);
+  yield* head(options);
+  if (options.encoder)
+    for (const layer of layerShapes(options.encoder)) yield { ...layer, name: `encoder.${layer.name}` };
+}
+
+/** @param {Resolved} options @returns {Generator<[name: string, shape: number[]]>} */
+export function* parameterShapes(options) {
+  for (const { name, parameters } of layerShapes(options))
+    for (const [part, shape] of parameters) yield [`${name}.${part}`, shape];
+}
+
+/**
+ * Fills the parameters as they begin, in their order: those of a layer from one stream of random numbers.
+ * @param {Resolved} options
+ * @param {(name: string, shape: number[]) => Float32Array} make
+ */
+export function startParameters(options, make) {
+  let stream = 0;
+  for (const layer of layerShapes(options)) {
+    const next = uniformSource(layer.random ? options.seed * 2 ** 10 + stream++ : 0);
+    for (const [part, shape, start] of layer.parameters) {
+      const data = make(`${layer.name}.${part}`, shape);
+      if (start === 'normal') fillNormal(data, next, 0, options.std);
+      else if (start === 'xavier') {
+        const limit = Math.sqrt(6 / (shape[0] + shape[1]));
+        fillUniform(data, next, -limit, limit);
+      } else data.fill(start === 'ones' ? 1 : 0);
+    }
+  }
+}

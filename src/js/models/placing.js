@@ -1,0 +1,84 @@
+// From a tensor as a checkpoint stores it to the parameter that it is: a part of it, turned, laid out anew. It is read
+// row by row, so that no more of it than a few rows is in memory at a time.
+
+/** @import { Place } from './families.js' */
+
+/**
+ * width: numbers in a row of the stored tensor; rows from..to−1 are read; put writes one of them into the parameter.
+ * @typedef {{ width: number, from: number, to: number, put: (target: Float32Array, row: Float32Array, r: number)
+ *   => void }}
+ *   Placing
+ */
+/** @typedef {{ headDim: number, sizes: readonly number[] }} Split sizes: rows of q, k and v */
+
+const product = (/** @type {readonly number[]} */ shape) => shape.reduce((a, b) => a * b, 1);
+
+/**
+ * What the shape of the stored tensor must be.
+ * @param {Place} place
+ * @param {readonly number[]} shape of the parameter
+ * @param {Split} split
+ */
+export function storedShape({ part, turned, form }, shape, { sizes }) {
+  const rows = part ? (part[0] === 'halves' ? 2 * shape[0] : sizes.reduce((a, b) => a + b, 0)) : shape[0];
+  if (form === 'convolution' && shape.length === 2) return [shape[0], shape[1] / 3, 3];
+  if (shape.length === 1) return [rows];
+  return turned ? [shape[1], rows] : [rows, ...shape.slice(1)];
+}
+
+/**
+ * @param {Place} place
+ * @param {readonly number[]} stored its shape there
+ * @param {readonly number[]} shape of the parameter
+ * @param {Split} split
+ * @returns {Placing}
+ */
+export function placing({ part, turned, form, plus = 0 }, stored, shape, { headDim, sizes }) {
+  const out = shape[0];
+  if (form === 'convolution' && shape.length === 2) {
+    const channels = shape[1] / 3;
+    return {
+      width: 3,
+      from: 0,
+      to: out * channels,
+      put: (target, row, r) => {
+        const [o, c] = [Math.floor(r / channels), r % channels];
+        for (let k = 0; k < 3; k++) target[o * 3 * channels + k * channels + c] = row[k];
+      },
+    };
+  }
+  const kind = part?.[0];
+  const index = part?.[1] ?? 0;
+  const first =
+    kind === 'rows' ? sizes.slice(0, index).reduce((a, b) => a + b, 0) : kind === 'halves' ? index * out : 0;
+  if (turned && shape.length === 2) {
+    const inside = shape[1];
+    return {
+      width: stored[1],
+      from: 0,
+      to: inside,
+      put: (target, row, i) => {
+        for (let o = 0; o < out; o++) target[o * inside + i] = row[first + o];
+      },
+    };
+  }
+  const width = shape.length === 1 ? 1 : product(shape) / out;
+  const whole = shape.length === 1 && !part;
+  const [run, count] = whole ? [out, 1] : [width, kind === 'heads' ? product(stored) / width : out];
+  return {
+    width: run,
+    from: first,
+    to: first + count,
+    put: (target, row, r) => {
+      let to = r - first;
+      if (kind === 'heads') {
+        // Of every head the rows of its query, its key and its value.
+        const [head, within] = [Math.floor(r / (3 * headDim)), r % (3 * headDim)];
+        if (Math.floor(within / headDim) !== index) return;
+        to = head * headDim + (within % headDim);
+      }
+      if (plus === 0) target.set(row, to * run);
+      else for (let i = 0; i < run; i++) target[to * run + i] = row[i] + plus;
+    },
+  };
+}
