@@ -366,7 +366,7 @@ test('wrong positions, slopes and sinks are refused, and name what is wrong', ()
   refuses({ rotary: { pairing: 'pairs' } }, 'rotary.pairing', /'halves' or 'neighbours'/);
   refuses({ rotary: { turns: 1 } }, 'turns', /unknown option/);
   refuses({ rotary: true }, 'rotary', /an object/);
-  refuses({ rotary: { scaling: { type: 'ntk' } } }, 'rotary.scaling.type', /'linear', 'llama3' or 'yarn'/);
+  refuses({ rotary: { scaling: { type: 'ntk' } } }, 'rotary.scaling.type', /'linear', 'llama3', 'yarn' or 'factors'/);
   refuses({ rotary: { scaling: { type: 'linear' } } }, 'rotary.scaling.factor', /finite number/);
   refuses({ rotary: { scaling: { type: 'linear', factor: 2, betaFast: 1 } } }, 'betaFast', /unknown option/);
   refuses({ rotary: {}, offset: [0, -1] }, 'offset', /at least 0/);

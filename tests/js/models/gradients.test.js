@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { uniformSource } from '../../../src/js/ops/random.js';
+import { flavours } from '../../support/headlight.js';
+
+const SMALL = { layers: 2, dModel: 8, numHeads: 2, vocab: 7, context: 6, mlp: 10, std: 0.7 };
+const IDS = [
+  [0, 3, 1, 4, 2],
+  [2, 6, 0, 1, 5],
+];
+const TARGETS = [
+  [3, 1, 4, -100, 6],
+  [2, 0, 1, 3, 0],
+];
+const PICTURE = { size: 2, image: [4, 6], channels: 2 };
+
+/** Every option of a transformer, most of them together with others. */
+const FORMS = {
+  'GPT-2': { positions: 'learned', tied: true },
+  Llama: { positions: 'rotary', norm: 'rms', bias: false, activation: 'silu', gated: true, kvHeads: 1 },
+  'Qwen 3': { positions: 'rotary', norm: 'rms', bias: { query: true, key: true, value: true }, queryKeyNorm: true },
+  'Gemma 2': {
+    positions: 'rotary',
+    norm: 'rms',
+    normPlace: 'both',
+    activation: 'gelu-tanh',
+    gated: true,
+    softcap: 3,
+    logitSoftcap: 4,
+    window: [2, null],
+    embedScale: 2,
+    tied: true,
+    bias: false,
+  },
+  'GPT-NeoX': { positions: 'rotary', rotary: { width: 2 }, normPlace: 'parallel', activation: 'gelu' },
+  'one norm for both': { normPlace: 'parallel', sharedNorm: true, positions: 'none' },
+  BLOOM: { positions: 'alibi', embedNorm: true },
+  OPT: { positionOffset: 2, activation: 'relu', embedDim: 6, normPlace: 'after', tied: true },
+  BERT: {
+    causal: false,
+    normPlace: 'after',
+    embedNorm: true,
+    tokenTypes: 2,
+    headTransform: 'norm',
+    tied: true,
+    activation: 'gelu',
+    bias: { query: true, key: true, value: true, out: true, mlp: true, head: true },
+  },
+  ModernBERT: {
+    causal: false,
+    positions: 'rotary',
+    rotary: { localTheta: 100 },
+    window: [null, 3],
+    firstNorm: false,
+    gated: true,
+  },
+  CLIP: { activation: 'quick-gelu' },
+  sinks: { sinks: true, positions: 'rotary', rotary: { pairing: 'neighbours' } },
+  sinusoidal: { positions: 'sinusoidal', norm: 'none', mlp: 0, causal: false },
+  buckets: { positions: 'buckets', buckets: { count: 6, distance: 4 }, norm: 'rms', bias: false, scale: 1 },
+  'encoder and decoder': {
+    positions: 'buckets',
+    buckets: { count: 6, distance: 4 },
+    logitScale: 0.5,
+    tied: true,
+    encoder: { ...SMALL, causal: false, positions: 'buckets', head: 'none', sharedEmbedding: true },
+  },
+  'patches, pooled': {
+    input: 'patches',
+    patch: { ...PICTURE, classTokens: 2 },
+    causal: false,
+    context: 8,
+    head: 'pooled',
+    classes: 3,
+    pooler: 'tanh',
+    poolDim: 5,
+    bias: { query: true, key: true, value: true, out: true, mlp: true, head: true },
+  },
+  'speech and text': {
+    encoder: { ...SMALL, context: 4, input: 'audio', channels: 3, causal: false, head: 'none', activation: 'gelu' },
+    bias: { query: true, key: false, value: true, out: true, mlp: true },
+  },
+};
+
+/** What the form reads, and what it is to give. */
+function taskOf({ encoder, input }) {
+  const random = uniformSource(5);
+  const numbers = (shape) => ({
+    data: Float32Array.from({ length: shape.reduce((a, b) => a * b) }, () => random() - 0.5),
+    shape,
+  });
+  if (input === 'patches')
+    return { given: { pixels: numbers([2, PICTURE.channels, ...PICTURE.image]) }, targets: [1, 2] };
+  const kept = {
+    ids: IDS,
+    keep: [
+      [1, 1, 1, 1, 0],
+      [1, 1, 1, 1, 1],
+    ],
+  };
+  if (encoder?.input === 'audio')
+    return { given: { encoder: { features: numbers([2, 3, 8]) }, ids: IDS }, targets: TARGETS };
+  if (encoder) return { given: { encoder: kept, ids: IDS }, targets: TARGETS };
+  return { given: kept, targets: TARGETS };
+}
+
+for (const [name, form] of Object.entries(FORMS)) {
+  test(`${name}: the gradient of every parameter is that of differences`, () => {
+    for (const hl of flavours) {
+      const before = hl.info.memory.used;
+      const options = { ...SMALL, ...form };
+      const model = hl.transformer(options);
+      const random = uniformSource(3);
+      // Not the zeros and ones that would hide a mistake.
+      for (const { data } of Object.values(model.parameters))
+        data.forEach((x, i) => void (data[i] = x + random() * 0.6 - 0.3));
+      const { given, targets } = taskOf(options);
+      model.learn(given, targets);
+      const norm = (data) => Math.sqrt(data.reduce((sum, x) => sum + x * x, 0));
+      const most = Math.max(...Object.values(model.gradients).map(({ data }) => norm(data)));
+      for (const [parameter, tensor] of Object.entries(model.parameters)) {
+        const gradient = model.gradients[parameter].copy();
+        const length = norm(gradient);
+        // Softmax does not see what all keys have in common: of the key's bias there is only rounding.
+        if (length < 1e-5 * most) {
+          assert.match(parameter, /\.bk$|pooler|type/, `${parameter} has no gradient`);
+          continue;
+        }
+        const start = tensor.copy();
+        const lossAt = (step) => {
+          tensor.data.set(start.map((x, i) => x + (step * gradient[i]) / length));
+          return model.judge(given, targets).loss;
+        };
+        const h = 0.006;
+        const slope = (8 * (lossAt(h) - lossAt(-h)) - (lossAt(2 * h) - lossAt(-2 * h))) / (12 * h);
+        tensor.data.set(start);
+        assert.ok(
+          Math.abs(slope - length) < 2e-4 * most + 3e-3 * length,
+          `${hl.info.simd}: ${parameter}: ${length}, by differences ${slope}, the largest ${most}`,
+        );
+      }
+      model.dispose();
+      assert.equal(hl.info.memory.used, before);
+    }
+  });
+}
