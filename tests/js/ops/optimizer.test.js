@@ -189,6 +189,6 @@ test('the state of an optimizer is checked before anything is written', () => {
     refuses(() => optimizer.loadStateDict(5), 'ARGUMENT', 'dict', /dict is 5/);
     assert.deepEqual(optimizer.stateDict(), state);
     optimizer.dispose();
-    refuses(() => optimizer.stateDict(), 'DISPOSED', undefined, /disposed/);
+    refuses(() => optimizer.stateDict(), 'DISPOSED', 'parameters.a', /disposed/);
   });
 });
