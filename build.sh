@@ -181,6 +181,14 @@ verb_tasks() {
   "$node" tests/bench/tasks.js "$@"
 }
 
+#: pretrain  trains the language model of the page on Moby-Dick; --minutes N, --steps N, --seed N, --vocabulary
+verb_pretrain() {
+  setup
+  run_make module
+  # Relaxed SIMD is faster.
+  exec node_modules/node/bin/node web/train/whale/pretrain.js "$@"
+}
+
 #: screenshots  every view at three widths, light and dark, into dist/screenshots; --readme
 verb_screenshots() {
   verb_build

@@ -14,6 +14,9 @@ function getAlphabet() {
   return alphabet;
 }
 
+/** The 256 characters, by their bytes. */
+export const byteSigns = () => getAlphabet().signs;
+
 /** @param {string} text @returns {Uint8Array} */
 export const toUtf8 = (text) => new TextEncoder().encode(text);
 

@@ -1,0 +1,22 @@
+// The language model that was trained on Moby-Dick: train/whale/pretrain.js makes its file.
+
+import { readSafetensors, writeSafetensors } from '../../src/js/io/formats.js';
+import { roundRows, widenRows } from './rows.js';
+
+/** @import { Hl } from './types.js' */
+
+/**
+ * @param {Uint8Array} bytes what a transformer has saved
+ * @param {Record<string, string>} notes how it was made
+ * @returns {Uint8Array} the same with a byte for a weight
+ */
+export function shrinkWhale(bytes, notes) {
+  const { tensors, metadata } = readSafetensors(bytes);
+  return writeSafetensors(roundRows(/** @type {any} */ (tensors)), { ...metadata, ...notes });
+}
+
+/** @param {Hl} hl @param {Uint8Array} bytes of the file */
+export function openWhale(hl, bytes) {
+  const { tensors, metadata } = readSafetensors(bytes);
+  return hl.loadTransformer(writeSafetensors(widenRows(/** @type {any} */ (tensors)), metadata));
+}

