@@ -95,7 +95,7 @@ class Optimizer {
    * @param {string} caller
    * @param {Trainable} parameters
    * @param {number} lr
-   * @param {readonly string[]} parts the names of the tensors of state that every parameter needs, each as large as itself
+   * @param {readonly string[]} parts names of the tensors of state that every parameter needs, each as large as itself
    */
   constructor(memory, caller, parameters, lr, parts) {
     this.#memory = memory;
