@@ -21,7 +21,7 @@ import { headOf, normOf, statisticsOf } from './head.js';
  * @property {Numbers} heads (L,H), each head through its part of the output projection
  * @property {Numbers} [cross] (L,H), the heads of attention to an encoder
  * @property {Numbers} mlps (L), its biases included
- * @property {number} bias biases of output projections, of norms and of the head
+ * @property {number} bias biases of output projections, of norms and of the head, and whatever edits have put between
  * @property {number} sum
  */
 /**
@@ -40,7 +40,7 @@ import { headOf, normOf, statisticsOf } from './head.js';
  *
  * @param {Model} model
  * @param {Result} result of forward with capture: ['embed', 'blocks.*.heads', 'blocks.*.mlp'], and
- *   'blocks.*.cross.heads' where there is an encoder
+ *   'blocks.*.cross.heads' where there is an encoder; with 'blocks.*.out' too where edits change more than these
  * @param {AttributionOptions} options
  * @returns {Attribution}
  */
@@ -160,14 +160,19 @@ function takeApart(caller, model, result, { token, batch }) {
       stream = joined(stream, headsOf(`${at}.cross.`, `${at}.cross`, 'cross', l));
       after(`${at}.cross.norm`);
     }
-    if (mlp === 0) continue;
-    stream.parts.push({ kind: 'mlps', at: l, x: row(`${at}.mlp`) });
-    after(`${at}.norm2`);
+    if (mlp > 0) {
+      stream.parts.push({ kind: 'mlps', at: l, x: row(`${at}.mlp`) });
+      after(`${at}.norm2`);
+    }
+    if (result.captured[`${at}.out`]) stream = { ...stream, bias: restOf(stream, row(`${at}.out`)) };
   }
   return normed('norm', stream);
 }
 
 /** Parts and what belongs to none of them. @typedef {{ parts: Part[], bias: Float64Array }} Stream */
+
+/** What is not of any part, edits included. @param {Stream} stream @param {Float64Array} whole */
+const restOf = ({ parts }, whole) => parts.reduce((rest, { x }) => rest.map((value, c) => value - x[c]), whole);
 
 /** @param {Stream} a @param {Stream} b @returns {Stream} */
 const joined = (a, b) => ({ parts: [...a.parts, ...b.parts], bias: a.bias.map((x, i) => x + b.bias[i]) });

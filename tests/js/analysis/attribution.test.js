@@ -69,6 +69,17 @@ test('the parts add up to the classes of a head on the first token', () => {
   }
 });
 
+test('what an edit adds to the stream counts among the biases, where outputs are captured', () => {
+  for (const normPlace of ['before', 'after', 'both', 'parallel']) {
+    const model = plainModel({ normPlace });
+    const set = { data: Float32Array.from({ length: 48 }, (_, i) => Math.sin(i)), shape: [2, 4, 6] };
+    const edit = [{ at: 'blocks.0.attention', set }];
+    const result = model.forward(IDS, { capture: [...capturesOf(model), 'blocks.*.out'], edit });
+    for (let label = 0; label < 9; label++)
+      near(total(attribution(model, result, { label, batch: 1 })), result.logits.data[63 + label], label);
+  }
+});
+
 test('without a norm the last heads and feed-forward add what is missing when they are zero', () => {
   for (const [part, options] of [
     ['heads', { norm: 'none', mlp: 0 }],

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { headScores, rollout, valueWeighted } from 'headlight/analysis';
 import { uniformSource } from '../../../src/js/ops/random.js';
-import { attention as reference } from '../../support/reference.js';
 import { difference } from '../../support/golden.js';
 import { hl } from '../../support/headlight.js';
+import { attention as reference } from '../../support/reference.js';
 
 const TOLERANCE = 1e-6;
 const random = uniformSource(7);

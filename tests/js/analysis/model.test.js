@@ -1,0 +1,135 @@
+// The analysis of whole models as Headlight runs them.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import {
+  attribution,
+  composition,
+  headScores,
+  logitDifference,
+  logitLens,
+  patch,
+  rollout,
+  valueWeighted,
+} from 'headlight/analysis';
+import { uniformSource } from '../../../src/js/ops/random.js';
+import { difference } from '../../support/golden.js';
+import { everywhere, hl } from '../../support/headlight.js';
+
+const [B, T, V] = [2, 4, 11];
+const IDS = { data: Int32Array.of(1, 4, 2, 9, 3, 3, 7, 0), shape: [B, T] };
+const SIZES = { layers: 2, dModel: 16, numHeads: 4, vocab: V, context: 8 };
+const LLAMA = { norm: 'rms', positions: 'rotary', gated: true, activation: 'silu', kvHeads: 2, bias: false };
+
+/** A model none of whose parameters is zero or one. */
+function makeModel(hl, options) {
+  const model = hl.transformer({ ...SIZES, ...options });
+  const random = uniformSource(5);
+  for (const { data } of Object.values(model.parameters)) data.forEach((x, i) => (data[i] = x + 0.4 * random() - 0.2));
+  return model;
+}
+const total = ({ embed, heads, mlps, bias }) => [embed, bias, ...heads.data, ...mlps.data].reduce((a, x) => a + x, 0);
+
+for (const options of [
+  {},
+  { norm: 'rms' },
+  { norm: 'none' },
+  { bias: false },
+  { mlp: 0 },
+  { tied: true, logitSoftcap: 5 },
+  { tied: true, embedDim: 8 },
+  { normPlace: 'parallel' },
+  { normPlace: 'parallel', sharedNorm: true, positions: 'alibi' },
+  { normPlace: 'both', norm: 'rms' },
+  { normPlace: 'after', causal: false },
+  LLAMA,
+])
+  test(
+    `parts add up to every logit, and the lens ends with them: ${JSON.stringify(options)}`,
+    everywhere((hl) => {
+      const model = makeModel(hl, options);
+      const capture = ['embed', 'blocks.*.heads', 'blocks.*.out', ...(options.mlp === 0 ? [] : ['blocks.*.mlp'])];
+      const result = model.forward(IDS, { capture });
+      const logit = (batch, token, label) => result.logits.data[(batch * T + token) * V + label];
+      for (let batch = 0; batch < B; batch++)
+        for (let token = 0; token < T; token++) {
+          for (let label = 0; label < V; label++) {
+            const off = total(attribution(model, result, { batch, token, label })) - logit(batch, token, label);
+            assert.ok(Math.abs(off) < 1e-5, `${batch}, ${token}, ${label}: off by ${off}`);
+          }
+          const [{ top }] = logitLens(model, result, { batch, token, top: V }).at(-1).tokens;
+          const seen = top.map(({ label }) => logit(batch, token, label));
+          assert.ok(
+            difference(
+              top.map((guess) => guess.logit),
+              seen,
+            ) < 1e-5,
+          );
+        }
+      model.dispose();
+    }),
+  );
+
+test('the parts of a model with int8 weights add up to what rounding leaves of its logits', () => {
+  const model = makeModel(hl, { dModel: 128 });
+  const heads = [
+    { layer: 0, head: 1 },
+    { layer: 1, head: 2 },
+  ];
+  const before = composition(model, ...heads);
+  model.quantize();
+  const result = model.forward(IDS, { capture: ['embed', 'blocks.*.heads', 'blocks.*.mlp'] });
+  const [actual, expected] = [[], []];
+  for (let label = 0; label < V; label++) {
+    actual.push(total(attribution(model, result, { label })));
+    expected.push(result.logits.data[(T - 1) * V + label]);
+  }
+  assert.ok(difference(actual, expected) < 1e-3);
+  for (const [name, share] of Object.entries(composition(model, ...heads)))
+    assert.ok(Math.abs(share - before[name]) < 1e-3);
+  result.dispose();
+  model.dispose();
+});
+
+test('captured weights and values have scores, a rollout and sizes', () => {
+  const model = makeModel(hl, LLAMA);
+  const ids = { data: Int32Array.of(1, 4, 1, 4, 3, 6, 7, 3), shape: [B, T] };
+  const { captured, ...result } = model.forward(ids, { capture: ['blocks.*.weights', 'blocks.*.value'] });
+  const weights = [0, 1].map((l) => captured[`blocks.${l}.weights`]);
+  const scores = headScores(weights, { ids });
+  for (const { data, shape } of Object.values(scores)) {
+    assert.deepEqual(shape, [2, 4]);
+    assert.ok(data.every((x) => x >= 0));
+  }
+  assert.deepEqual(
+    rollout(weights).map(({ shape }) => shape),
+    [
+      [B, T, T],
+      [B, T, T],
+    ],
+  );
+  const wo = model.parameters['blocks.0.attention.wo'];
+  assert.deepEqual(valueWeighted(weights[0], captured['blocks.0.value'], wo).shape, [B, 4, T, T]);
+  for (const tensor of [...Object.values(captured), result.logits, result.hidden]) tensor.dispose();
+  model.dispose();
+});
+
+test('what is put in before the first block at the token that differs is the clean run', async () => {
+  const model = makeModel(hl, LLAMA);
+  // The first run leaves a table of angles.
+  model.forward(IDS).dispose();
+  const before = hl.info.memory.used;
+  const metric = logitDifference(1, 2);
+  const [clean, corrupted] = [
+    [1, 2, 3, 4],
+    [1, 5, 3, 4],
+  ];
+  const { recovered } = await patch(model, clean, corrupted, metric, { at: 'blocks.*.in' });
+  assert.ok(Math.abs(recovered.data[1] - 1) < 1e-4);
+  assert.ok(Math.abs(recovered.data[0]) < 1e-4);
+  const byHead = await patch(model, clean, corrupted, metric, { at: 'blocks.*.heads' });
+  assert.deepEqual(byHead.values.shape, [2, 4]);
+  assert.ok(byHead.recovered.data.some((share) => Math.abs(share) > 1e-3));
+  assert.equal(hl.info.memory.used, before);
+  model.dispose();
+});
