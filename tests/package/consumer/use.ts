@@ -54,7 +54,21 @@ import {
   type VisibilityOptions,
   type WarmupOptions,
 } from 'headlight';
-import { composition, type HeadScores, headScores, type Numbers, rollout, valueWeighted } from 'headlight/analysis';
+import {
+  type Attribution,
+  attribution,
+  composition,
+  type HeadScores,
+  headScores,
+  type LensLayer,
+  logitDifference,
+  logitLens,
+  type Numbers,
+  type PatchResult,
+  patch,
+  rollout,
+  valueWeighted,
+} from 'headlight/analysis';
 import { readNpy, readNpz, readSafetensors, type StoredTensor, writeNpy, writeSafetensors } from 'headlight/formats';
 import { type Headlight as InlineHeadlight, load as loadInline } from 'headlight/inline';
 
@@ -225,6 +239,11 @@ export const shares: { q: number; k: number; v: number } = composition(
   { layer: 0, head: 1 },
   { layer: 1, head: 0 },
 );
+const run = model.forward([1, 2, 3], { capture: ['embed', 'blocks.*.heads', 'blocks.*.mlp', 'blocks.*.out'] });
+export const parts: Attribution = attribution(model, run, { label: 1 });
+export const lens: LensLayer[] = logitLens(model, run, { token: [0, -1], labels: [2] });
+const metric = logitDifference(1, 2);
+export const patched: PatchResult = await patch(model, [1, 2], [1, 3], metric, { at: 'blocks.*.heads' });
 export const scores: HeadScores = headScores([hl.zeros([1, 2, 4, 4])], { ids: [1, 2, 1, 2] });
 export const flows: Numbers[] = rollout([hl.zeros([2, 4, 4])]);
 export const moved: Numbers = valueWeighted(hl.zeros([1, 2, 4, 4]), hl.zeros([1, 1, 4, 2]));
