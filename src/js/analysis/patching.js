@@ -6,9 +6,9 @@ import { formatShape } from '../check/shape.js';
 import { readCaptured } from './arrays.js';
 
 /** @import { TensorLike } from '../check/tensorlike.js' */
-/** @import { Model, Numbers, Result } from './arrays.js' */
+/** @import { Model, Numbers, Parameter, Result } from './arrays.js' */
 
-/** @typedef {Result & { logits?: { data: Float32Array, shape: readonly number[] }, dispose(): void }} PatchedResult */
+/** @typedef {Result & { logits?: Parameter | undefined, dispose(): void }} PatchedResult */
 /**
  * @typedef {Model & { forward(input: any, options: { capture?: string[], edit?: PatchEdit[] }): PatchedResult }}
  *   PatchedModel
