@@ -15,6 +15,7 @@ import {
 import { uniformSource } from '../../../src/js/ops/random.js';
 import { difference } from '../../support/golden.js';
 import { everywhere, hl } from '../../support/headlight.js';
+import { checkpoints } from '../../support/models.js';
 
 const [B, T, V] = [2, 4, 11];
 const IDS = { data: Int32Array.of(1, 4, 2, 9, 3, 3, 7, 0), shape: [B, T] };
@@ -28,7 +29,8 @@ function makeModel(hl, options) {
   for (const { data } of Object.values(model.parameters)) data.forEach((x, i) => (data[i] = x + 0.4 * random() - 0.2));
   return model;
 }
-const total = ({ embed, heads, mlps, bias }) => [embed, bias, ...heads.data, ...mlps.data].reduce((a, x) => a + x, 0);
+const total = ({ embed, heads, cross, mlps, bias }) =>
+  [embed, bias, ...heads.data, ...(cross?.data ?? []), ...mlps.data].reduce((a, x) => a + x, 0);
 
 for (const options of [
   {},
@@ -133,3 +135,32 @@ test('what is put in before the first block at the token that differs is the cle
   assert.equal(hl.info.memory.used, before);
   model.dispose();
 });
+
+for (const { folder, name, cases } of checkpoints)
+  test(`${name}: parts add up to the logits that its own library computes`, async () => {
+    const model = await hl.openModel(folder);
+    const { cross, headTransform, head } = model.options;
+    const capture = ['embed', 'blocks.*.heads', 'blocks.*.mlp', ...(cross ? ['blocks.*.cross.heads'] : [])];
+    for (const { input, outputs, name: of } of cases.filter(({ kind }) => kind === 'forward')) {
+      const { captured, ...rest } = model.forward(input, { capture });
+      const run = { captured };
+      if (headTransform !== 'none') {
+        assert.throws(() => attribution(model, run, { label: 0 }), { code: 'ARGUMENT', parameter: 'model' });
+      } else {
+        const { data, shape } = outputs.logits;
+        const [count, classes] = [shape.length === 2 ? 1 : shape[1], shape.at(-1)];
+        const scale = data.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
+        for (let row = 0; row < data.length / classes; row++) {
+          if (input.keep?.data[row] === 0) continue;
+          for (let label = 0; label < classes; label++) {
+            const place = head === 'pooled' ? {} : { token: row % count };
+            const parts = attribution(model, run, { label, batch: Math.floor(row / count), ...place });
+            const off = total(parts) - data[row * classes + label];
+            assert.ok(Math.abs(off) < 1e-4 * scale, `${of}, row ${row}, label ${label}: off by ${off} of ${scale}`);
+          }
+        }
+      }
+      for (const tensor of [...Object.values(captured), ...Object.values(rest)]) tensor?.dispose?.();
+    }
+    model.dispose();
+  });
