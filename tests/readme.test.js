@@ -38,6 +38,7 @@ before(async () => {
   cpSync(join(root, 'package.json'), join(installed, 'package.json'));
   for (const name of readdirSync(join(root, 'dist')).filter((file) => /\.(js|wasm)$/.test(file)))
     cpSync(join(root, 'dist', name), join(installed, 'dist', name));
+  cpSync(join(root, 'dist/parts'), join(installed, 'dist/parts'), { recursive: true });
   cpSync(join(root, 'dist/site'), join(folder, 'headlight'), { recursive: true });
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   [browser, server] = await Promise.all([

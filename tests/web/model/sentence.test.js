@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { readSafetensors } from 'headlight/formats';
 import { FOLDER, sentenceFile, sentenceTokenizer } from '../../../src/build/sentence.js';
-import { openTokenizer } from '../../../src/js/text/tokenizer.js';
 import { CONTEXT, sentenceEncoder } from '../../../web/model/sentence.js';
 import { difference } from '../../support/golden.js';
 import { openGraphModel } from '../../support/graph_model.js';
@@ -97,8 +96,8 @@ test('the pieces are those that the makers of the model print for an example', (
   assert.deepEqual(encode('Hello, how are you?'), [341, 4125, 8, 140, 31, 19, 54]);
 });
 
-test('the tokenizer in the file splits the sentences as the plainest search does, and puts them together again', () => {
-  const tokenizer = openTokenizer(new TextEncoder().encode(file.metadata.tokenizer));
+test('the tokenizer in the file splits the sentences as the plainest search does, and puts them together again', async () => {
+  const tokenizer = await hl.openTokenizer(new TextEncoder().encode(file.metadata.tokenizer));
   SENTENCES.forEach((sentence, i) => assert.deepEqual(tokenizer.encode(sentence).ids, IDS[i], sentence));
   assert.equal(tokenizer.decode(tokenizer.encode('Hello, how are you?').ids), 'Hello, how are you?');
 });
