@@ -3,20 +3,14 @@
 
 import { version } from '../../package.json';
 import { readNumber, readOptions, readShape } from './check/arguments.js';
-import { argumentError, shapeError } from './check/errors.js';
+import { argumentError, HeadlightError, shapeError } from './check/errors.js';
 import { formatShape, sameShape } from './check/shape.js';
 import { DISPOSE } from './memory/disposable.js';
 import { Memory } from './memory/memory.js';
 import { viewOf } from './memory/tensor.js';
-import { readSavedTransformer, Transformer } from './models/transformer.js';
-import { Gelu } from './ops/activation.js';
 import { attention } from './ops/attention.js';
-import { Embedding } from './ops/embedding.js';
-import { Linear } from './ops/linear.js';
-import { crossEntropy } from './ops/loss.js';
+import { layersIn } from './ops/foreign.js';
 import { MultiHeadAttention } from './ops/multihead.js';
-import { Norm } from './ops/norm.js';
-import { Adam, clipGradients, Sgd } from './ops/optimizer.js';
 import { fillNormal, fillUniform, uniformSource } from './ops/random.js';
 
 /** @import { AttentionOptions } from './ops/attention.js' */
@@ -33,7 +27,13 @@ import { fillNormal, fillUniform, uniformSource } from './ops/random.js';
 /** @import { Threads } from './memory/memory.js' */
 /** @import { Tensor } from './memory/tensor.js' */
 /** @import { TensorLike } from './check/tensorlike.js' */
-/** @import { TransformerOptions } from './models/transformer.js' */
+/** @import { Gelu } from './ops/activation.js' */
+/** @import { Embedding } from './ops/embedding.js' */
+/** @import { FoundLayer } from './ops/foreign.js' */
+/** @import { Linear } from './ops/linear.js' */
+/** @import { Norm } from './ops/norm.js' */
+/** @import { Adam, Sgd } from './ops/optimizer.js' */
+/** @import { Transformer, TransformerOptions } from './models/transformer.js' */
 
 /**
  * @typedef {object} Info what runs here
@@ -50,6 +50,7 @@ import { fillNormal, fillUniform, uniformSource } from './ops/random.js';
 export class Headlight {
   #memory;
   #simd;
+  #parts;
   #openPath;
 
   /**
@@ -57,9 +58,11 @@ export class Headlight {
    * @param {CoreExports} core
    * @param {WebAssembly.Memory} linear
    * @param {Threads} threads
+   * @param {typeof import('./models/parts.js') | Error} parts or why they could not be loaded
    * @param {import('./models/files.js').OpenPath} [openPath] where there are paths
    */
-  constructor(core, linear, threads, openPath) {
+  constructor(core, linear, threads, parts, openPath) {
+    this.#parts = parts;
     this.#openPath = openPath;
     this.#memory = new Memory(core, linear, threads);
     this.#simd = /** @type {'simd128' | 'relaxed'} */ (core.hl_simd() === 1 ? 'relaxed' : 'simd128');
@@ -168,7 +171,7 @@ export class Headlight {
    * @returns {Linear}
    */
   linear(options) {
-    return new Linear(this.#memory, options);
+    return new (this.#part('linear').Linear)(this.#memory, options);
   }
 
   /**
@@ -177,7 +180,7 @@ export class Headlight {
    * @returns {Embedding}
    */
   embedding(options) {
-    return new Embedding(this.#memory, options);
+    return new (this.#part('embedding').Embedding)(this.#memory, options);
   }
 
   /**
@@ -186,7 +189,7 @@ export class Headlight {
    * @returns {Norm}
    */
   layerNorm(options) {
-    return new Norm(this.#memory, 'layerNorm', options);
+    return new (this.#part('layerNorm').Norm)(this.#memory, 'layerNorm', options);
   }
 
   /**
@@ -195,7 +198,7 @@ export class Headlight {
    * @returns {Norm}
    */
   rmsNorm(options) {
-    return new Norm(this.#memory, 'rmsNorm', options);
+    return new (this.#part('rmsNorm').Norm)(this.#memory, 'rmsNorm', options);
   }
 
   /**
@@ -204,7 +207,7 @@ export class Headlight {
    * @returns {Gelu}
    */
   gelu(options = {}) {
-    return new Gelu(this.#memory, options);
+    return new (this.#part('gelu').Gelu)(this.#memory, options);
   }
 
   /**
@@ -232,7 +235,7 @@ export class Headlight {
    * @returns {LossResult}
    */
   crossEntropy(logits, labels, options = {}) {
-    return crossEntropy(this.#memory, logits, labels, options);
+    return this.#part('crossEntropy').crossEntropy(this.#memory, logits, labels, options);
   }
 
   /**
@@ -242,7 +245,7 @@ export class Headlight {
    * @returns {Sgd}
    */
   sgd(parameters, options = {}) {
-    return new Sgd(this.#memory, parameters, options);
+    return new (this.#part('sgd').Sgd)(this.#memory, parameters, options);
   }
 
   /**
@@ -252,7 +255,7 @@ export class Headlight {
    * @returns {Adam}
    */
   adam(parameters, options = {}) {
-    return new Adam(this.#memory, 'adam', parameters, options);
+    return new (this.#part('adam').Adam)(this.#memory, 'adam', parameters, options);
   }
 
   /**
@@ -262,7 +265,7 @@ export class Headlight {
    * @returns {Adam}
    */
   adamW(parameters, options = {}) {
-    return new Adam(this.#memory, 'adamW', parameters, options);
+    return new (this.#part('adamW').Adam)(this.#memory, 'adamW', parameters, options);
   }
 
   /**
@@ -271,6 +274,7 @@ export class Headlight {
    * @returns {Transformer}
    */
   transformer(options) {
+    const { Transformer } = this.#part('transformer');
     return new Transformer(this.#memory, options);
   }
 
@@ -297,11 +301,24 @@ export class Headlight {
   }
 
   /**
+   * The attention layers among the tensors of a checkpoint, found by their names: each can be opened alone, by
+   * multiHeadAttention and loadStateDict with its prefix.
+   * @param {Record<string, { shape: readonly number[] }>} dict tensors by name, or what readSafetensorsHeader
+   *   gives of them
+   * @param {Record<string, any>} [config] a config.json, which says how many heads there are
+   * @returns {FoundLayer[]}
+   */
+  layersIn(dict, config) {
+    return layersIn(dict, config);
+  }
+
+  /**
    * Loads a transformer that `save` has written.
    * @param {Uint8Array | ArrayBuffer} bytes
    * @returns {Transformer}
    */
   loadTransformer(bytes) {
+    const { readSavedTransformer, Transformer } = this.#part('loadTransformer');
     const { options, tensors } = readSavedTransformer(bytes);
     const model = new Transformer(this.#memory, options);
     try {
@@ -312,6 +329,14 @@ export class Headlight {
     }
   }
 
+  /** @param {string} caller */
+  #part(caller) {
+    const parts = this.#parts;
+    if (!(parts instanceof Error)) return parts;
+    const text = `${caller}: the part of the module with layers and models was not loaded: ${parts.message}`;
+    throw new HeadlightError('LOAD', text, { cause: parts });
+  }
+
   /**
    * Scales all gradients so that their common norm is at most maxNorm. If the norm is not finite, they are unchanged.
    * @param {Trainable} gradients an object of named gradients, or layers
@@ -319,7 +344,7 @@ export class Headlight {
    * @returns {number} the norm before
    */
   clipGradients(gradients, maxNorm) {
-    return clipGradients(this.#memory, gradients, maxNorm);
+    return this.#part('clipGradients').clipGradients(this.#memory, gradients, maxNorm);
   }
 
   /**
@@ -345,13 +370,7 @@ export class Headlight {
 
 export { HeadlightError } from './check/errors.js';
 export { Tensor } from './memory/tensor.js';
-export { Transformer } from './models/transformer.js';
-export { Gelu } from './ops/activation.js';
-export { Embedding } from './ops/embedding.js';
-export { Linear } from './ops/linear.js';
 export { MultiHeadAttention } from './ops/multihead.js';
-export { Norm } from './ops/norm.js';
-export { Adam, Sgd } from './ops/optimizer.js';
 export { AttentionResult } from './ops/result.js';
 export { cosineSchedule, warmupSchedule } from './ops/schedule.js';
 export * from './types.js';

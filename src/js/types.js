@@ -33,7 +33,13 @@
 /** @typedef {import('./ops/layouts.js').Layout} Layout */
 /** @typedef {import('./ops/state.js').StateEntry} StateEntry */
 
+/** @typedef {import('./ops/activation.js').Gelu} Gelu */
 /** @typedef {import('./ops/activation.js').GeluOptions} GeluOptions */
+/** @typedef {import('./ops/embedding.js').Embedding} Embedding */
+/** @typedef {import('./ops/linear.js').Linear} Linear */
+/** @typedef {import('./ops/norm.js').Norm} Norm */
+/** @typedef {import('./ops/optimizer.js').Adam} Adam */
+/** @typedef {import('./ops/optimizer.js').Sgd} Sgd */
 /** @typedef {import('./ops/embedding.js').EmbeddingForwardOptions} EmbeddingForwardOptions */
 /** @typedef {import('./ops/embedding.js').EmbeddingOptions} EmbeddingOptions */
 /** @typedef {import('./ops/linear.js').LinearOptions} LinearOptions */
@@ -50,6 +56,7 @@
 
 /** @typedef {import('./models/transformer.js').LearnOptions} LearnOptions */
 /** @typedef {import('./models/transformer.js').StepResult} StepResult */
+/** @typedef {import('./models/transformer.js').Transformer} Transformer */
 /** @typedef {import('./models/transformer.js').TransformerForwardOptions} TransformerForwardOptions */
 /** @typedef {import('./models/transformer.js').TransformerOptions} TransformerOptions */
 /** @typedef {import('./models/transformer.js').TransformerResult} TransformerResult */

@@ -71,13 +71,15 @@ export function createLoad(platform) {
     readNumber('load', 'maxMemory', maxMemory, { least: 4 * PAGE, most: MOST_MEMORY });
     const plan = planThreads(threads, maxMemory, platform);
     const flavour = chooseFlavour(simd);
+    // In a file of its own, which comes together with the binary.
+    const parts = import('../models/parts.js').catch((/** @type {Error} */ cause) => cause);
     const opened = await open(platform, flavour, wasm, plan);
     const core = await instantiate(opened.module, opened.memory, nameOf(opened.source));
     core.hl_memory_set_limit(opened.limit);
     const pool = new Threads(core, opened.note);
     if (opened.memory && opened.threads > 1 && platform.startThread)
       await pool.start(opened.module, opened.memory, opened.threads, platform.startThread);
-    return new Headlight(core, opened.memory ?? core.memory, pool, platform.openPath);
+    return new Headlight(core, opened.memory ?? core.memory, pool, await parts, platform.openPath);
   };
 }
 

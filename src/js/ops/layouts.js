@@ -5,6 +5,7 @@ import { checkNames, readRecord } from '../check/arguments.js';
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
 import { elementCount, formatShape, sameShape } from '../check/shape.js';
 import { checkAlive, shapeOf, touch, viewOf } from '../memory/tensor.js';
+import { findLayer, fusedRow, nameOf } from './foreign.js';
 import { readArray } from './state.js';
 
 /** @import { MultiHeadAttention, ParameterName } from './multihead.js' */
@@ -178,20 +179,74 @@ function findLayout(layer, names) {
     const score = shared === entries.length && shared === names.length ? Infinity : shared;
     if (score > best.score) best = { layout, score };
   }
-  return best.layout;
+  return best;
+}
+
+/**
+ * The tensors of a layer under the names of a checkpoint, as they would be called here. Others beside them do not
+ * count.
+ * @param {MultiHeadAttention} layer
+ * @param {Map<string, unknown>} given
+ * @param {string} [prefix]
+ * @returns {Record<string, TensorLike> | undefined} undefined where the names are of no checkpoint
+ */
+function ofCheckpoint({ options, parameters }, given, prefix) {
+  const caller = 'loadStateDict';
+  const found = findLayer(caller, [...given.keys()], prefix);
+  if (!found) return undefined;
+  const { form } = found;
+  const { numHeads, kvHeads, headDim } = options;
+  const sizes = [numHeads * headDim, kvHeads * headDim, kvHeads * headDim];
+  const { buffer } = viewOf(parameters.wq);
+  /** @type {Record<string, TensorLike>} */
+  const dict = {};
+  for (const [i, letter] of ['q', 'k', 'v', 'o'].entries()) {
+    const own = /** @type {string | undefined} */ (form[/** @type {'q'} */ (letter)]);
+    const stored = own ?? /** @type {string} */ (form.all);
+    for (const part of /** @type {const} */ (['weight', 'bias'])) {
+      const name = found.prefix + nameOf(stored, part);
+      const value = given.get(name);
+      if (value === undefined) continue;
+      const { shape, floats } = readArray(caller, name, value, buffer);
+      const turned = part === 'weight' && form.turned;
+      const [rows, width] = turned ? [shape[1], shape[0]] : [shape[0], shape.length > 1 ? shape[1] : 1];
+      const data = turned ? transpose(floats, shape[0], shape[1]) : floats;
+      const whole = own !== undefined;
+      if (!whole && rows !== sizes.reduce((a, b) => a + b, 0))
+        throw shapeError(caller, name, shape, `${sizes.join(' + ')} rows of q, k and v`);
+      const count = whole ? rows : sizes[i];
+      const at = whole ? (/** @type {number} */ row) => row : fusedRow(form.fused ?? 'rows', i, { headDim, sizes });
+      const rowsOf = new Float32Array(count * width);
+      for (let row = 0; row < count; row++)
+        rowsOf.set(data.subarray(at(row) * width, (at(row) + 1) * width), row * width);
+      dict[`${part === 'weight' ? 'w' : 'b'}${letter}`] = {
+        data: rowsOf,
+        shape: part === 'weight' ? [count, width] : [count],
+      };
+    }
+  }
+  return dict;
 }
 
 /**
  * Checks every name and shape before it writes anything.
  * @param {MultiHeadAttention} layer
  * @param {Record<string, TensorLike>} dict
- * @param {Layout} [layout]
+ * @param {Layout | { prefix?: string }} [layout] how the names are; or the prefix of one layer of a checkpoint
  */
 export function readState(layer, dict, layout) {
   const caller = 'loadStateDict';
-  const given = readRecord(caller, 'dict', dict, 'an object of named tensors');
+  const record = readRecord(caller, 'dict', dict, 'an object of named tensors');
+  checkAlive(layer.parameters, caller, 'parameters');
+  const prefix = typeof layout === 'object' && layout !== null ? layout.prefix : undefined;
+  const own = findLayout(layer, [...record.keys()]);
+  const isOwn = typeof layout === 'string' || (prefix === undefined && own.score === Infinity);
+  const renamed = isOwn ? undefined : ofCheckpoint(layer, record, prefix);
+  if (prefix !== undefined && !renamed)
+    throw argumentError(caller, 'layout.prefix', prefix, 'what the names of an attention layer begin with');
+  const given = renamed ? new Map(Object.entries(renamed)) : record;
   const names = [...given.keys()];
-  const chosen = layout ?? findLayout(layer, names);
+  const chosen = renamed ? 'headlight' : typeof layout === 'string' ? layout : own.layout;
   const entries = requireEntries(caller, layer, chosen);
   const described = entries.map(({ name, shape }) => `${name} ${formatShape(shape)}`).join(', ');
   const hint = `; the '${chosen}' layout of this layer is ${described}`;

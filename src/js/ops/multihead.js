@@ -495,7 +495,8 @@ export class MultiHeadAttention {
 
   /**
    * @param {Record<string, TensorLike>} dict as stateDict gives it, or the tensors of a safetensors file
-   * @param {Layout} [layout] found from the names where not given
+   * @param {Layout | { prefix?: string }} [layout] found from the names where not given; of the tensors of a whole
+   *   checkpoint, the prefix of one layer, as hl.layersIn gives it
    */
   loadStateDict(dict, layout) {
     readState(this, dict, layout);

@@ -1,0 +1,148 @@
+// Attention layers among the tensors of a checkpoint, found by the names that other libraries give them.
+
+import { HeadlightError } from '../check/errors.js';
+import { quoteNames } from '../check/quote.js';
+
+/** @typedef {'rows' | 'heads'} Fused rows: q, k and v one after the other; heads: those of each head together */
+/**
+ * What follows the prefix: of each product, or of the one that is all three.
+ * @typedef {{ family: string, q?: string, k?: string, v?: string, all?: string, o: string, turned?: boolean,
+ *   fused?: Fused, within?: RegExp }} Form turned: weights are (in, out)
+ */
+/**
+ * @typedef {object} FoundLayer
+ * @property {string} prefix what the names of its tensors begin with
+ * @property {string} family whose names they are
+ * @property {number} layer the number in the prefix; 0 where there is none
+ * @property {number} embedDim
+ * @property {number} numHeads by the config, else by what is usual: see `certain`
+ * @property {number} kvHeads
+ * @property {number} headDim
+ * @property {boolean} certain whether the number of heads is known, or assumed from a headDim of 64
+ */
+
+/** @type {readonly Form[]} */
+const FORMS = [
+  { family: 'bert', q: 'self.query', k: 'self.key', v: 'self.value', o: 'output.dense' },
+  { family: 'vit', q: 'attention.query', k: 'attention.key', v: 'attention.value', o: 'output.dense' },
+  { family: 'distilbert', q: 'q_lin', k: 'k_lin', v: 'v_lin', o: 'out_lin' },
+  { family: 'llama', q: 'q_proj', k: 'k_proj', v: 'v_proj', o: 'o_proj' },
+  { family: 'opt', q: 'q_proj', k: 'k_proj', v: 'v_proj', o: 'out_proj' },
+  { family: 't5', q: 'q', k: 'k', v: 'v', o: 'o', within: /Attention\.$/ },
+  { family: 'gpt2', all: 'c_attn', o: 'c_proj', turned: true, fused: 'rows' },
+  { family: 'phi3', all: 'qkv_proj', o: 'o_proj', fused: 'rows' },
+  { family: 'modernbert', all: 'Wqkv', o: 'Wo', fused: 'rows' },
+  { family: 'timm', all: 'qkv', o: 'proj', fused: 'rows' },
+  { family: 'gpt_neox', all: 'query_key_value', o: 'dense', fused: 'heads' },
+  { family: 'torch', all: 'in_proj_', o: 'out_proj', fused: 'rows' },
+];
+
+/** @param {string} layer @param {'weight' | 'bias'} part */
+const nameOf = (layer, part) => (layer.endsWith('_') ? layer + part : `${layer}.${part}`);
+
+/** The layers of a form, by their prefixes. @param {ReadonlySet<string>} names @param {Form} form */
+function prefixesOf(names, { q, all, o, within }) {
+  const first = nameOf(/** @type {string} */ (q ?? all), 'weight');
+  const last = nameOf(o, 'weight');
+  return [...names].flatMap((name) => {
+    if (!name.endsWith(first)) return [];
+    const prefix = name.slice(0, -first.length);
+    const begins = prefix === '' || prefix.endsWith('.');
+    return begins && (!within || within.test(prefix)) && names.has(prefix + last) ? [prefix] : [];
+  });
+}
+
+/** @param {readonly string[]} names */
+export function findForms(names) {
+  const set = new Set(names);
+  return FORMS.flatMap((form) => prefixesOf(set, form).map((prefix) => ({ form, prefix })));
+}
+
+/** @param {unknown} value @returns {readonly number[]} */
+const shapeOf = (value) => /** @type {{ shape: readonly number[] }} */ (value).shape;
+
+/** @param {Record<string, any> | undefined} config */
+function headsOf(config) {
+  const c = config?.text_config ?? config;
+  return { heads: c?.num_attention_heads ?? c?.n_head ?? c?.n_heads ?? c?.num_heads, headDim: c?.head_dim ?? c?.d_kv };
+}
+
+/**
+ * The attention layers of a checkpoint, found by their names alone: of a family that openModel does not know, one can
+ * still be opened by multiHeadAttention and loadStateDict.
+ * @param {Record<string, { shape: readonly number[] }>} dict tensors by name, or what readSafetensorsHeader gives
+ *   of them
+ * @param {Record<string, any>} [config] a config.json, which says how many heads there are
+ * @returns {FoundLayer[]}
+ */
+export function layersIn(dict, config) {
+  if (dict === null || typeof dict !== 'object')
+    throw new HeadlightError('ARGUMENT', 'layersIn: dict is expected to be an object of named tensors', {
+      parameter: 'dict',
+      got: dict,
+    });
+  const given = headsOf(config);
+  return findForms(Object.keys(dict))
+    .map(({ form, prefix }) => {
+      const { q, k, all, o, turned } = form;
+      const at = (/** @type {string} */ layer) => {
+        const [a = 0, b = 0] = shapeOf(dict[prefix + nameOf(layer, 'weight')]);
+        return turned ? [b, a] : [a, b];
+      };
+      const [outO, inO] = at(o);
+      const rows =
+        q && k ? { q: at(q)[0], kv: at(k)[0] } : { q: inO, kv: (at(/** @type {string} */ (all))[0] - inO) / 2 };
+      const norm = dict[`${prefix}q_norm.weight`];
+      const turns = dict[`${prefix}rotary_emb.inv_freq`];
+      const known =
+        given.headDim ??
+        (given.heads && rows.q / given.heads) ??
+        (norm ? shapeOf(norm)[0] : turns && 2 * shapeOf(turns)[0]);
+      const headDim = known ?? (rows.q % 64 === 0 && rows.kv % 64 === 0 ? 64 : rows.kv);
+      return {
+        prefix,
+        family: form.family,
+        layer: Number(/(\d+)\.(?!.*\d)/.exec(prefix)?.[1] ?? 0),
+        embedDim: outO,
+        numHeads: rows.q / headDim,
+        kvHeads: rows.kv / headDim,
+        headDim,
+        certain: known !== undefined,
+      };
+    })
+    .sort((a, b) => a.layer - b.layer || (a.prefix < b.prefix ? -1 : 1));
+}
+
+/**
+ * The form in which a layer lies in a dictionary; undefined where none of its names is known.
+ * @param {string} caller
+ * @param {readonly string[]} names
+ * @param {string} [prefix] where there are several
+ */
+export function findLayer(caller, names, prefix) {
+  const found = findForms(names).filter((layer) => prefix === undefined || layer.prefix === prefix);
+  if (found.length > 1) {
+    const prefixes = found.map((layer) => layer.prefix);
+    throw new HeadlightError(
+      'ARGUMENT',
+      `${caller}: there are ${found.length} attention layers: say which, { prefix: ${quoteNames(prefixes)} }`,
+      { parameter: 'layout', expected: prefixes },
+    );
+  }
+  return found[0];
+}
+
+/**
+ * Rows of a fused weight that are those of q, k or v.
+ * @param {Fused} fused
+ * @param {number} index 0, 1 or 2
+ * @param {{ headDim: number, sizes: readonly number[] }} layer sizes: rows of q, k and v
+ * @returns {(row: number) => number} where a row of the part lies
+ */
+export function fusedRow(fused, index, { headDim, sizes }) {
+  const first = sizes.slice(0, index).reduce((a, b) => a + b, 0);
+  if (fused === 'rows') return (row) => first + row;
+  return (row) => Math.floor(row / headDim) * 3 * headDim + index * headDim + (row % headDim);
+}
+
+export { nameOf };
