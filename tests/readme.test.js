@@ -12,6 +12,7 @@ import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { transform } from 'esbuild';
 import { serve } from '../web/host/serve.js';
+import { makeCheckpoint } from './support/checkpoint.js';
 import { launch } from './support/chromium.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -40,6 +41,7 @@ before(async () => {
     cpSync(join(root, 'dist', name), join(installed, 'dist', name));
   cpSync(join(root, 'dist/parts'), join(installed, 'dist/parts'), { recursive: true });
   cpSync(join(root, 'dist/site'), join(folder, 'headlight'), { recursive: true });
+  for (const model of ['gpt2', 'bert', 'vit']) makeCheckpoint(join(folder, model), model);
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   [browser, server] = await Promise.all([
     launch(),
@@ -60,10 +62,15 @@ test('every program for Node runs, and prints what its comments say', async () =
   for (const { name, text } of programs('js')) {
     const file = join(folder, 'program.js');
     writeFileSync(file, text);
-    const { stdout } = await promisify(execFile)(process.execPath, [file], { timeout: 120_000 }).catch((error) =>
-      assert.fail(`${name}: ${error.stderr}`),
+    const { stdout } = await promisify(execFile)(process.execPath, [file], { timeout: 120_000, cwd: folder }).catch(
+      (error) => assert.fail(`${name}: ${error.stderr}`),
     );
-    assert.deepEqual(stdout.split('\n').slice(0, -1), printed(text), name);
+    const lines = stdout.split('\n').slice(0, -1);
+    // What a real model would say cannot be expected of the one that the tests make.
+    const expected = printed(text).map((said, i) =>
+      said.startsWith('such as: ') && lines[i] !== undefined ? lines[i] : said,
+    );
+    assert.deepEqual(lines, expected, name);
   }
 });
 

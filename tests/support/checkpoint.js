@@ -1,0 +1,125 @@
+// Writes tiny checkpoints with random weights and real tokenizers, in the layout of Hugging Face.
+
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { writeSafetensors } from 'headlight/formats';
+import { fillNormal, uniformSource } from '../../src/js/ops/random.js';
+import { GOLDEN } from './golden.js';
+
+const [C, LAYERS] = [32, 2];
+const linear = (name, out, inside) => ({ [`${name}.weight`]: [out, inside], [`${name}.bias`]: [out] });
+const norm = (name) => ({ [`${name}.weight`]: [C], [`${name}.bias`]: [C] });
+const blocks = (make) => Object.assign({}, ...Array.from({ length: LAYERS }, (_, i) => make(i)));
+
+/** Of each: config.json, the shapes of the tensors, and whose tokenizer it has. */
+const MODELS = {
+  gpt2: {
+    config: { model_type: 'gpt2', n_layer: LAYERS, n_embd: C, n_head: 4, n_positions: 64, vocab_size: 422 },
+    tokenizer: 'bpe',
+    shapes: {
+      'wte.weight': [422, C],
+      'wpe.weight': [64, C],
+      ...blocks((i) => ({
+        ...norm(`h.${i}.ln_1`),
+        [`h.${i}.attn.c_attn.weight`]: [C, 3 * C],
+        [`h.${i}.attn.c_attn.bias`]: [3 * C],
+        [`h.${i}.attn.c_proj.weight`]: [C, C],
+        [`h.${i}.attn.c_proj.bias`]: [C],
+        ...norm(`h.${i}.ln_2`),
+        [`h.${i}.mlp.c_fc.weight`]: [C, 4 * C],
+        [`h.${i}.mlp.c_fc.bias`]: [4 * C],
+        [`h.${i}.mlp.c_proj.weight`]: [4 * C, C],
+        [`h.${i}.mlp.c_proj.bias`]: [C],
+      })),
+      ...norm('ln_f'),
+    },
+  },
+  bert: {
+    config: {
+      model_type: 'bert',
+      num_hidden_layers: LAYERS,
+      hidden_size: C,
+      num_attention_heads: 4,
+      intermediate_size: 64,
+      max_position_embeddings: 64,
+      type_vocab_size: 2,
+      vocab_size: 283,
+      layer_norm_eps: 1e-12,
+    },
+    tokenizer: 'wordpiece',
+    shapes: {
+      'bert.embeddings.word_embeddings.weight': [283, C],
+      'bert.embeddings.position_embeddings.weight': [64, C],
+      'bert.embeddings.token_type_embeddings.weight': [2, C],
+      ...norm('bert.embeddings.LayerNorm'),
+      ...blocks((i) => {
+        const at = `bert.encoder.layer.${i}`;
+        return {
+          ...linear(`${at}.attention.self.query`, C, C),
+          ...linear(`${at}.attention.self.key`, C, C),
+          ...linear(`${at}.attention.self.value`, C, C),
+          ...linear(`${at}.attention.output.dense`, C, C),
+          ...norm(`${at}.attention.output.LayerNorm`),
+          ...linear(`${at}.intermediate.dense`, 64, C),
+          ...linear(`${at}.output.dense`, C, 64),
+          ...norm(`${at}.output.LayerNorm`),
+        };
+      }),
+      ...linear('cls.predictions.transform.dense', C, C),
+      ...norm('cls.predictions.transform.LayerNorm'),
+      'cls.predictions.bias': [283],
+    },
+  },
+  vit: {
+    config: {
+      model_type: 'vit',
+      num_hidden_layers: LAYERS,
+      hidden_size: C,
+      num_attention_heads: 4,
+      intermediate_size: 64,
+      image_size: 32,
+      patch_size: 8,
+      num_channels: 3,
+      layer_norm_eps: 1e-12,
+      id2label: { 0: 'cat', 1: 'dog', 2: 'whale' },
+    },
+    shapes: {
+      'vit.embeddings.cls_token': [1, 1, C],
+      'vit.embeddings.position_embeddings': [1, 17, C],
+      'vit.embeddings.patch_embeddings.projection.weight': [C, 3, 8, 8],
+      'vit.embeddings.patch_embeddings.projection.bias': [C],
+      ...blocks((i) => {
+        const at = `vit.encoder.layer.${i}`;
+        return {
+          ...norm(`${at}.layernorm_before`),
+          ...linear(`${at}.attention.attention.query`, C, C),
+          ...linear(`${at}.attention.attention.key`, C, C),
+          ...linear(`${at}.attention.attention.value`, C, C),
+          ...linear(`${at}.attention.output.dense`, C, C),
+          ...norm(`${at}.layernorm_after`),
+          ...linear(`${at}.intermediate.dense`, 64, C),
+          ...linear(`${at}.output.dense`, C, 64),
+        };
+      }),
+      ...norm('vit.layernorm'),
+      ...linear('classifier', 3, C),
+    },
+  },
+};
+
+/** @param {string} folder @param {keyof typeof MODELS} name */
+export function makeCheckpoint(folder, name) {
+  const { config, shapes, tokenizer } = MODELS[name];
+  const next = uniformSource(7);
+  const tensors = Object.fromEntries(
+    Object.entries(shapes).map(([name, shape]) => {
+      const data = new Float32Array(shape.reduce((a, b) => a * b));
+      fillNormal(data, next, /(norm|ln_)\w*\.weight$/i.test(name) ? 1 : 0, 0.2);
+      return [name, { data, shape }];
+    }),
+  );
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'config.json'), JSON.stringify(config));
+  writeFileSync(join(folder, 'model.safetensors'), writeSafetensors(tensors));
+  if (tokenizer) copyFileSync(join(GOLDEN, 'tokenizers', tokenizer, 'tokenizer.json'), join(folder, 'tokenizer.json'));
+}
