@@ -96,6 +96,8 @@ typedef struct hl_attention_args {
   const int32_t *valid_lens;  /* by valid_lens_stride (batch, query) */
   const int32_t *offset;      /* (B), or NULL for 0 */
   const uint8_t *keep;        /* (B,H,T,S+E), contiguous: 0 drops the weight; used instead of a seed */
+  /* (H,D), or NULL: then scores are not scale · q·k, but scale · Σ additive · tanh(q + k) */
+  const float *additive;
   const float *sinks;  /* (H), or NULL: e^sink joins the sum of every row's softmax, but has no key and no value */
   const float *slopes; /* (H), or NULL: −slope · |t + offset − s| is added to the score of key s, if it is not
                                  appended: ALiBi */
@@ -134,6 +136,7 @@ typedef struct hl_attention_backward_args {
   float *d_query, *d_key, *d_value;         /* by query_stride, key_stride, value_stride */
   float *d_bias;                            /* by bias_stride, sums where it repeats, ADDED to what is there; or NULL */
   float *d_appended_key, *d_appended_value; /* (E, G·D), (E, G·Dv), sums over B; or NULL */
+  float *d_additive;                        /* (H,D), sums over B, T and S, ADDED to what is there; or NULL */
   float *d_sinks;                           /* (H), sums over B and T, ADDED to what is there; or NULL */
   const float *d_output;                    /* (B,H,T,Dv) by output_stride */
   const float *d_weights; /* of the weights as weights_mode says, after dropout, contiguous; or NULL */
@@ -195,7 +198,7 @@ HL_EXPORT hl_status hl_weight_rows(float *output, const float *quantized, const 
 
 typedef struct hl_multihead_args {
   /* output (B,T,C), weights, scores, visibility, sizes and numbers as above; value_width is width.
-   * keys counts past_keys as well. query, key, value, appended, all strides but the masks': set here. */
+   * keys counts past_keys as well. query, key, value, appended, additive, all strides but the masks': set here. */
   hl_attention_args attention;
 
   const float *query, *key, *value;   /* (B,T,query_dim) (B,S−P,key_dim) (B,S−P,value_dim), contiguous */
@@ -336,6 +339,11 @@ typedef struct hl_loss {
 HL_EXPORT hl_status hl_cross_entropy(hl_loss *result, float *d_logits, float *losses, int32_t *best,
                                      const float *logits, const int32_t *labels, uint32_t rows, uint32_t classes,
                                      float smoothing, int32_t ignore);
+
+/* loss = Σ (prediction − target)² / count, d_prediction = 2 (prediction − target) / count, which may be NULL, or
+ * prediction. Of no numbers the loss is 0. */
+HL_EXPORT hl_status hl_mean_squared_error(float *loss, float *d_prediction, const float *prediction,
+                                          const float *target, uint32_t count);
 
 /* ---- optimisers -------------------------------------------------------------------------------------- */
 

@@ -55,6 +55,7 @@ function attention(k, places = ATTENTION, size = WORDS.ATTENTION, more = {}) {
     appendedKey: E * G * D,
     appendedValue: E * G * Dv,
     ...VISIBILITY,
+    additive: H * D,
     ...more,
   });
   const words = { ...SIZES, ...STRIDES, width: D, valueWidth: Dv, appended: E, weightsMode: 1, scoresStep: 2 };
@@ -70,6 +71,7 @@ function attentionBackward(k) {
     dAppendedKey: E * G * D,
     dAppendedValue: E * G * Dv,
     dSinks: H,
+    dAdditive: H * D,
     dOutput: B * H * T * Dv,
     dWeights: B * H * T * (S + E),
   };
@@ -350,6 +352,7 @@ const PLAIN = {
     [4, 3],
     [0.1, -100],
   ],
+  hl_mean_squared_error: [[1, 9, 9, 9], [9]],
   hl_sgd_step: [[9, 9, 9], [9], [0.1, 0.9, 0, 1]],
   hl_adam_step: [
     [9, 9, 9, 9],

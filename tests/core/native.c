@@ -60,12 +60,18 @@ static void random_backward(const hl_attention_args *a) {
                                   .d_bias = a->bias ? floats(biases) : NULL};
   float *before = exactly(biases * sizeof *before), *sinks_before = exactly(a->heads * sizeof *sinks_before);
   if (a->sinks && coin()) g.d_sinks = floats(a->heads);
+  size_t additive = (size_t)a->heads * a->width;
+  float *additive_before = exactly(additive * sizeof *additive_before);
+  if (a->additive && coin()) g.d_additive = floats(additive);
+  if (g.d_additive) memcpy(additive_before, g.d_additive, additive * sizeof *additive_before);
   if (g.d_sinks) memcpy(sinks_before, g.d_sinks, a->heads * sizeof *sinks_before);
   if (g.d_bias) memcpy(before, g.d_bias, biases * sizeof *before);
   if (hl_attention_backward(&g) != HL_OK) fail("status of backward", 1, 0);
-  if (a->dropout == 0 || a->keep) check_attention_backward(&g, before, sinks_before, near);
-  float *blocks[] = {d_output,         d_weights,          g.d_query, g.d_key,   before,      g.d_value,
-                     g.d_appended_key, g.d_appended_value, g.d_bias,  g.d_sinks, sinks_before};
+  if (a->dropout == 0 || a->keep)
+    check_attention_backward(&g, &(sums_before){before, sinks_before, additive_before}, near);
+  float *blocks[] = {d_output,     d_weights,        g.d_query,          g.d_key,  before,
+                     g.d_value,    g.d_appended_key, g.d_appended_value, g.d_bias, g.d_sinks,
+                     sinks_before, g.d_additive,     additive_before};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) free(blocks[i]);
 }
 
@@ -110,7 +116,7 @@ static void random_attention(void) {
     a.output_stride = (hl_stride){T * H * Dv, Dv, H * Dv};
   }
   uint8_t *mask = flags((size_t)T * S), *padding = flags((size_t)B * S), *keep = flags((size_t)B * H * T * all);
-  float *bias = floats((size_t)H * T * S), *sinks = floats(H), *slopes = floats(H);
+  float *bias = floats((size_t)H * T * S), *sinks = floats(H), *slopes = floats(H), *additive = floats(H * D);
   int32_t *lens = exactly(B * sizeof *lens), *offset = exactly(B * sizeof *offset);
   for (uint32_t b = 0; b < B; b++) {
     lens[b] = (int32_t)random_below(S + 3);
@@ -122,6 +128,7 @@ static void random_attention(void) {
   if (coin()) a.valid_lens = lens, a.valid_lens_stride[0] = 1;
   if (coin()) a.offset = offset;
   for (uint32_t h = 0; h < H; h++) slopes[h] /= 16; /* so that scores of far keys are still exact */
+  if (random_below(4) == 0) a.additive = additive;
   if (coin()) a.sinks = sinks;
   if (coin()) a.slopes = slopes;
   uint32_t mode = random_below(4);
@@ -152,6 +159,7 @@ static void random_attention(void) {
                     bias,
                     sinks,
                     slopes,
+                    additive,
                     lens,
                     offset,
                     a.weights,
@@ -515,6 +523,12 @@ static void random_gate(void) {
   hl_status status = hl_activation_forward(value, gate, n, kind);
   status |= hl_gated_forward(y, gate, up, n, kind);
   for (uint32_t i = 0; i < n; i++) near("gated", y[i], (double)value[i] * up[i]);
+  double squares = 0;
+  float error;
+  for (uint32_t i = 0; i < n; i++) squares += pow((double)y[i] - up[i], 2);
+  status |= hl_mean_squared_error(&error, d, y, up, n);
+  if (n) near("mean squared error", error, squares / n);
+  for (uint32_t i = 0; i < n; i++) near("its gradient", d[i], 2 * ((double)y[i] - up[i]) / n);
   memcpy(y, up, n * sizeof *y);
   status |= hl_gated_backward(gate, up, d, gate, up, n, kind);
   for (uint32_t i = 0; i < n; i++) near("d_up", up[i], (double)value[i] * d[i]);
@@ -576,6 +590,9 @@ static void empty_plain_calls(void) {
   expect("a sum", hl_add(NULL, NULL, NULL, 0), HL_OK);
   expect("no classes", hl_cross_entropy(&loss, NULL, losses, best, NULL, labels, 2, 0, 0, -1), HL_OK);
   if (best[0] != -1 || losses[0] != 0) fail("the best of no classes", best[0], -1);
+  expect("no errors", hl_mean_squared_error(losses, NULL, NULL, NULL, 0), HL_OK);
+  if (losses[0] != 0) fail("the error of nothing", losses[0], 0);
+  expect("errors of what is not there", hl_mean_squared_error(losses, NULL, y, NULL, 6), HL_BAD_SHAPE);
   expect("no rows", hl_cross_entropy(&loss, NULL, NULL, NULL, NULL, NULL, 0, 3, 0, -1), HL_OK);
   expect("a step", hl_sgd_step(NULL, NULL, NULL, 0, 0.1, 0, 0, 0), HL_OK);
   expect("a step", hl_adam_step(NULL, NULL, NULL, NULL, 0, 1, 0.1, 0.9, 0.9, 0, 0, 0), HL_OK);

@@ -75,12 +75,17 @@ static int is_hidden(const row *r, uint32_t s) {
          (a->key_padding && !a->key_padding[r->batch * padding[0] + s * padding[1]]);
 }
 
+static const float *additive_of(const row *r) { return r->a->additive + (size_t)r->head * r->a->width; }
+
 /* The score of a key after each step, and the slope of the softcap. */
 static double score_of(const row *r, uint32_t s, double steps[HL_SCORES_MASKED + 1]) {
   const hl_attention_args *a = r->a;
   const float *q = shifted(a->query, place(r, &a->query_stride)), *k = key_of(r, s);
   double score = 0;
-  for (uint32_t d = 0; d < a->width; d++) score += (double)q[d] * k[d];
+  for (uint32_t d = 0; d < a->width; d++) {
+    if (a->additive) score += additive_of(r)[d] * tanh((double)q[d] + k[d]);
+    else score += (double)q[d] * k[d];
+  }
   steps[HL_SCORES_RAW] = score;
   steps[HL_SCORES_SCALED] = score *= a->scale;
   r->slope[s] = 1;
@@ -190,7 +195,7 @@ void check_attention(const hl_attention_args *a, compare *near) {
 
 /* Gradients, contiguous; d_bias by its strides, as many as there are up to the last. */
 typedef struct {
-  double *query, *key, *value, *appended_key, *appended_value, *bias, *sinks;
+  double *query, *key, *value, *appended_key, *appended_value, *bias, *sinks, *additive;
 } gradients;
 
 static size_t bias_count(const hl_attention_args *a) {
@@ -234,14 +239,19 @@ static void row_backward(const row *r, const hl_attention_backward_args *g, cons
     if (s < a->keys && d->bias && !is_hidden(r, s)) d->bias[broadcast_place(r, s, &a->bias_stride)] += d_score;
     d_score *= r->slope[s] * a->scale;
     for (uint32_t i = 0; i < a->width; i++) {
-      d->query[row_number(r) * a->width + i] += d_score * key_of(r, s)[i];
-      d_key[i] += d_score * q[i];
+      double of_query = key_of(r, s)[i], of_key = q[i];
+      if (a->additive) {
+        const double y = tanh((double)q[i] + key_of(r, s)[i]);
+        of_query = of_key = additive_of(r)[i] * (1 - y * y);
+        if (d->additive) d->additive[r->head * a->width + i] += d_score * y;
+      }
+      d->query[row_number(r) * a->width + i] += d_score * of_query;
+      d_key[i] += d_score * of_key;
     }
   }
 }
 
-void check_attention_backward(const hl_attention_backward_args *g, const float *before, const float *sinks_before,
-                              compare *near) {
+void check_attention_backward(const hl_attention_backward_args *g, const sums_before *before, compare *near) {
   const hl_attention_args *a = &g->attention;
   const size_t keys = (size_t)a->batch * a->kv_heads * a->keys, appended = (size_t)a->appended * a->kv_heads,
                biases = g->d_bias ? bias_count(a) : 0;
@@ -251,9 +261,11 @@ void check_attention_backward(const hl_attention_backward_args *g, const float *
                        zeros(appended * a->width),
                        zeros(appended * a->value_width),
                        g->d_bias ? zeros(biases) : NULL,
-                       g->d_sinks ? zeros(a->heads) : NULL};
-  for (size_t h = 0; g->d_sinks && h < a->heads; h++) d.sinks[h] = sinks_before[h];
-  for (size_t i = 0; i < biases; i++) d.bias[i] = before[i];
+                       g->d_sinks ? zeros(a->heads) : NULL,
+                       g->d_additive ? zeros((size_t)a->heads * a->width) : NULL};
+  for (size_t i = 0; i < biases; i++) d.bias[i] = before->bias[i];
+  for (size_t h = 0; g->d_sinks && h < a->heads; h++) d.sinks[h] = before->sinks[h];
+  for (size_t i = 0; g->d_additive && i < (size_t)a->heads * a->width; i++) d.additive[i] = before->additive[i];
   row r = row_of(a);
   EACH_ROW(r, a) {
     row_compute(&r, NULL);
@@ -267,6 +279,7 @@ void check_attention_backward(const hl_attention_backward_args *g, const float *
   near_all(near, "d_appended_key", g->d_appended_key, d.appended_key, appended * a->width);
   near_all(near, "d_appended_value", g->d_appended_value, d.appended_value, appended * a->value_width);
   near_all(near, "d_sinks", g->d_sinks, d.sinks, a->heads);
+  near_all(near, "d_additive", g->d_additive, d.additive, (size_t)a->heads * a->width);
   near_all(near, "d_bias", g->d_bias, d.bias, biases);
 }
 

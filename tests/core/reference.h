@@ -18,9 +18,11 @@ double *zeros(size_t count);
 double *attention_reference(const hl_attention_args *args);
 void check_attention(const hl_attention_args *args, compare *near);
 
-/* The gradients likewise; `before` and `sinks_before` are what was in d_bias and d_sinks before the call. */
-void check_attention_backward(const hl_attention_backward_args *args, const float *before, const float *sinks_before,
-                              compare *near);
+/* The gradients likewise; `before`: what was in those that are added to. */
+typedef struct {
+  const float *bias, *sinks, *additive;
+} sums_before;
+void check_attention_backward(const hl_attention_backward_args *args, const sums_before *before, compare *near);
 
 /* y(rows, out) = x(rows, in) · weight(out, in)ᵀ + bias(out), or NULL */
 double *linear_reference(const float *x, const float *weight, const float *bias, size_t rows, size_t out, size_t in);

@@ -6,10 +6,13 @@
  *   weights·v        →         heads   (B,T,H·D)   weighted values    gemm
  *   heads ─Wo→                 out     (B,T,C)     output             gemm      (multihead.c)
  *
+ * additive.c has scores of another kind.
+ *
  * The explicit way, here, makes whole rows of scores, of a tile of queries at a time, where the caller asks for scores
  * or weights. Else stream.c takes one block of the keys at a time. */
 #include "attention/attention.h"
 
+#include "attention/additive.h"
 #include "attention/few.h"
 #include "attention/packed.h"
 #include "attention/row.h"
@@ -128,6 +131,10 @@ static void choose_path(attention_tile *t, const run *r, size_t room, uint32_t k
     t->path = packed_pack(a, t->batch, kv_head, keys, values);
     t->keys = keys;
     t->values = values;
+    if (a->additive) {
+      t->own = additive_path(t->path);
+      t->path = &t->own;
+    }
   }
 }
 

@@ -15,6 +15,7 @@
  * the queries each square of eight is turned, to panel[query][8 keys]. So one kernel makes all five. */
 #include "attention/backward.h"
 
+#include "attention/additive.h"
 #include "attention/gradient.h"
 #include "attention/packed.h"
 #include "attention/schedule.h"
@@ -36,6 +37,7 @@ typedef struct {
   float *scores, *d_scores, *turned; /* [panel][BLOCK_KEYS][8]; turned: [⌈keys/8⌉][queries][8] */
   float *d_query, *output;           /* [panel][D][8]; one panel, [Dv][8] */
   float *d_key, *d_value;            /* as gradient.h says */
+  float *d_additive;                 /* (D), likewise */
   float *d_sink;                     /* of this head and part, batch entry by batch entry; or NULL */
   float max[BACK_PANELS][TILE_COLS], inverse[BACK_PANELS][TILE_COLS], delta[BACK_PANELS][TILE_COLS];
 } backward_tile;
@@ -187,7 +189,13 @@ static void block_backward(const backward_tile *t, span block) {
     if (a->softcap > 0) softcap_backward(d_scores, panel_of(t, t->turned, p), keys);
   }
   gather_keys(t, t->d_value, t->d_output_columns, a->value_width, t->scores, block);
-  /* scores = scale · q · kᵀ, the scale at the end */
+  /* scores = scale · q · kᵀ, the scale at the end; or additive */
+  if (a->additive) {
+    for (uint32_t p = 0; p < tile_panels(f); p++)
+      additive_backward(t->d_query + p * a->width * TILE_COLS, t->d_key, t->d_additive, panel_of(t, t->d_scores, p), f,
+                        p, block);
+    return;
+  }
   gather_keys(t, t->d_key, t->query_columns, a->width, t->d_scores, block);
   for (uint32_t p = 0; p < tile_panels(f); p++) {
     packed_gather(t->d_query + p * a->width * TILE_COLS, t->key_columns + (size_t)block.from * TILE_ROWS, all_keys(a),
@@ -247,7 +255,7 @@ typedef struct {
   float *threads;            /* workspace of each */
   size_t thread_floats;
   gradients gradients;
-  float *d_sinks; /* [B][H][parts] */
+  float *d_sinks, *d_additive; /* [B][H][parts], [B][H][parts][D] */
 } run;
 
 /* One key/value head before some queries of each query head of its group. */
@@ -262,13 +270,19 @@ static void head_backward(const void *arg, uint32_t thread, head_part h) {
   pack_head(&t, a, h.batch, h.kv_head);
   for (uint32_t head = h.kv_head * group; head < (h.kv_head + 1) * group; head++) {
     attention_tile *f = &t.forward;
+    const size_t place = ((size_t)h.batch * a->heads + head) * r->gradients.part_count + h.part;
     if (r->args->d_sinks) {
-      t.d_sink = r->d_sinks + ((size_t)h.batch * a->heads + head) * r->gradients.part_count + h.part;
+      t.d_sink = r->d_sinks + place;
       *t.d_sink = 0;
+    }
+    if (a->additive) {
+      t.d_additive = r->d_additive + place * a->width;
+      for (size_t i = 0; i < a->width; i++) t.d_additive[i] = 0;
     }
     tile_set_head(f, &r->args->attention, h.batch, head);
     f->args = a;
-    f->path = &packed_path;
+    f->own = a->additive ? additive_path(&packed_path) : packed_path;
+    f->path = &f->own;
     f->keys = t.keys;
     f->query = t.query;
     f->scores = t.scores;
@@ -284,11 +298,12 @@ static void head_backward(const void *arg, uint32_t thread, head_part h) {
 static double lay_out_run(run *r, const hl_attention_backward_args *g, const schedule *s, float *workspace) {
   const hl_attention_args *a = &g->attention;
   backward_tile t;
-  const double floats = lay_out(&t, a, NULL);
+  const double floats = lay_out(&t, a, NULL), rows = (double)a->batch * a->heads * s->parts;
   const part parts[] = {{&r->threads, floats * schedule_threads(s, a)},
                         {&r->gradients.parts, gradient_parts_floats(a, s->parts)},
                         {&r->gradients.appended, gradient_appended_floats(a)},
-                        {&r->d_sinks, g->d_sinks ? (double)a->batch * a->heads * s->parts : 0}};
+                        {&r->d_sinks, g->d_sinks ? rows : 0},
+                        {&r->d_additive, a->additive ? rows * a->width : 0}};
   const double total = block_parts(workspace, parts, COUNT(parts));
   if (workspace) r->thread_floats = (size_t)floats;
   return total;
@@ -298,6 +313,19 @@ double attention_backward_workspace(const hl_attention_backward_args *args) {
   run r;
   const schedule s = schedule_backward(args, BACK_QUERIES);
   return lay_out_run(&r, args, &s, NULL);
+}
+
+/* to(H,width) += factor · the parts (B,H,parts,width), in their order. */
+static void sum_parts(float *to, const float *from, const hl_attention_args *a, size_t parts, size_t width,
+                      float factor) {
+  for (size_t i = 0; i < a->heads * width; i++) {
+    const size_t head = i / width * parts * width + i % width;
+    float sum = 0;
+    for (size_t b = 0; b < a->batch; b++) {
+      for (size_t part = 0; part < parts; part++) sum += from[b * a->heads * parts * width + head + part * width];
+    }
+    to[i] += sum * factor;
+  }
 }
 
 void attention_backward_run(const hl_attention_backward_args *args, float *workspace) {
@@ -310,13 +338,8 @@ void attention_backward_run(const hl_attention_backward_args *args, float *works
   schedule_run(&s, a, head_backward, &r, work);
   if (s.parts > 1) schedule_heads(a, gradient_join, &r.gradients, gradient_parts_floats(a, s.parts));
   gradient_sum_appended(&r.gradients);
-  for (size_t h = 0; args->d_sinks && h < a->heads; h++) {
-    float sum = 0;
-    for (size_t b = 0; b < a->batch; b++) {
-      for (size_t part = 0; part < s.parts; part++) sum += r.d_sinks[(b * a->heads + h) * s.parts + part];
-    }
-    args->d_sinks[h] += sum;
-  }
+  if (args->d_sinks) sum_parts(args->d_sinks, r.d_sinks, a, s.parts, 1, 1);
+  if (args->d_additive) sum_parts(args->d_additive, r.d_additive, a, s.parts, a->width, a->scale);
 }
 
 hl_status hl_attention_backward(const hl_attention_backward_args *args) {

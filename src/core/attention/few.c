@@ -20,7 +20,7 @@ static bool any_hides(const attention_tile *t) {
 bool few_take(const attention_tile *t, const float *value) {
   const hl_attention_args *a = t->args;
   if (a->queries > TILE_QUERIES || (a->queries > FEW_QUERIES && a->keys > FEW_KEYS)) return false;
-  if (a->appended > 0 || a->value_stride.row < a->value_width) return false;
+  if (a->appended > 0 || a->additive || a->value_stride.row < a->value_width) return false;
   return !any_hides(t) || panel_rows_finite(value, a->value_stride.row, a->keys, a->value_width);
 }
 

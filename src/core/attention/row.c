@@ -94,6 +94,6 @@ static void values(const attention_tile *t, span keys, const float (*factor)[TIL
   }
 }
 
-bool row_takes(const hl_attention_args *args) { return args->queries == 1 && args->appended == 0; }
+bool row_takes(const hl_attention_args *args) { return args->queries == 1 && args->appended == 0 && !args->additive; }
 
 const attention_path row_path = {pack_query, scores, values, tile_output};

@@ -34,6 +34,7 @@ typedef struct attention_path {
 struct attention_tile {
   const hl_attention_args *args;
   const attention_path *path;
+  attention_path own;                   /* where the path is put together for this tile */
   uint32_t batch, head, first, queries; /* queries first..first+queries−1 of this head */
   visibility visible;
   dropout drop;

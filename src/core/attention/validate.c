@@ -60,7 +60,8 @@ hl_status attention_validate(const hl_attention_args *a) {
   hl_status status = a ? attention_validate_sizes(a) : HL_BAD_SHAPE;
   if (status != HL_OK) return status;
   double appended = (double)a->appended * a->kv_heads;
-  bool complete = attention_has_results(a) && has_operands(a, a->output, a->query, a->key, a->value) &&
+  bool complete = attention_has_results(a) && may_have_floats(a->additive, (double)a->heads * a->width) &&
+                  has_operands(a, a->output, a->query, a->key, a->value) &&
                   has_floats(a->appended_key, appended * a->width) &&
                   has_floats(a->appended_value, appended * a->value_width);
   return complete ? HL_OK : HL_BAD_SHAPE;
@@ -75,7 +76,9 @@ bool cache_fits(const float *present, const float *past, const float *fresh, uin
 
 bool attention_has_gradients(const hl_attention_backward_args *g) {
   const hl_attention_args *a = &g->attention;
-  if ((g->d_weights && a->weights_mode == HL_WEIGHTS_NONE) || (g->d_sinks && !a->sinks)) return false;
+  if ((g->d_weights && a->weights_mode == HL_WEIGHTS_NONE) || (g->d_sinks && !a->sinks) ||
+      (g->d_additive && !a->additive))
+    return false;
   return !g->d_bias || (a->bias && fits_broadcast(g->d_bias, a, &a->bias_stride, sizeof *g->d_bias));
 }
 

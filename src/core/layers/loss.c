@@ -86,6 +86,36 @@ static void row_loss(const void *arg, size_t r) {
   d[label] -= (float)(share * (1 - smoothing));
 }
 
+/* from: prediction and target; numbers: the factor of the gradient. */
+static void error_operation(void *numbers, float *const to[3], const float *const from[4], size_t count) {
+  const vec factor = vec_splat(*(const float *)numbers);
+  for (size_t i = 0; i < count; i += 4)
+    vec_store(to[0] + i, vec_mul(vec_sub(vec_load(from[0] + i), vec_load(from[1] + i)), factor));
+}
+
+static void square_operation(void *numbers, float *const to[3], const float *const from[4], size_t count) {
+  vec *sum = numbers;
+  (void)to;
+  for (size_t i = 0; i < count; i += 4) {
+    const vec off = vec_sub(vec_load(from[0] + i), vec_load(from[1] + i)), low = doubles_low(off),
+              high = doubles_high(off);
+    *sum = doubles_add(*sum, doubles_add(doubles_mul(low, low), doubles_mul(high, high)));
+  }
+}
+
+hl_status hl_mean_squared_error(float *loss, float *d_prediction, const float *prediction, const float *target,
+                                uint32_t count) {
+  if (!loss || !has_floats(prediction, count) || !has_floats(target, count) || !may_have_floats(d_prediction, count))
+    return HL_BAD_SHAPE;
+  vec sum = vec_splat(0);
+  float factor = (float)(2.0 / (count ? count : 1));
+  elements_run(&(elements){square_operation, &sum, .from = {prediction, target}}, 0, count);
+  *loss = count ? (float)(doubles_sum(sum) / count) : 0;
+  if (d_prediction)
+    elements_share(&(elements){error_operation, &factor, .to = {d_prediction}, .from = {prediction, target}}, count, 2);
+  return HL_OK;
+}
+
 hl_status hl_cross_entropy(hl_loss *result, float *d_logits, float *losses, int32_t *best, const float *logits,
                            const int32_t *labels, uint32_t rows, uint32_t classes, float smoothing, int32_t ignore) {
   job j = {d_logits, losses, best, logits, labels, rows, classes, 0, smoothing, ignore};

@@ -16,6 +16,7 @@ hl_attention_args multihead_attention(const hl_multihead_args *m) {
   a.value_width = a.width;
   a.appended = (m->bias_key != NULL) + m->zero_attention;
   a.statistics = NULL;
+  a.additive = NULL;
   return a;
 }
 

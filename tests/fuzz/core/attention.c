@@ -77,6 +77,7 @@ void choose_visibility(hl_attention_args *a, uint32_t appended) {
   a->bias = may_input(bias_extent(a));
   a->key_padding = may_flags(pair_extent(a->batch, a->keys, a->key_padding_stride));
   a->valid_lens = may_positions(pair_extent(a->batch, a->queries, a->valid_lens_stride), -2, 40);
+  a->additive = one_in(4) ? may_input((double)a->heads * a->width) : NULL;
   a->sinks = one_in(2) ? may_input(a->heads) : NULL;
   a->slopes = one_in(4) ? may_input(a->heads) : NULL;
   /* Distances beyond 2²⁴ are rounded. */
@@ -127,6 +128,8 @@ static void choose_gradients(hl_attention_backward_args *g) {
   else if (is_wrong()) g->d_bias = given_output(bias_extent(a));
   if (a->sinks) g->d_sinks = may_output(a->heads);
   else if (is_wrong()) g->d_sinks = given_output(a->heads);
+  if (a->additive) g->d_additive = may_output((double)a->heads * a->width);
+  else if (is_wrong()) g->d_additive = given_output((double)a->heads * a->width);
   g->d_appended_key = may_output(appended * a->width);
   g->d_appended_value = may_output(appended * a->value_width);
   g->d_output = input_rows(B, H, T, a->value_width, &a->output_stride);
@@ -147,7 +150,10 @@ void fuzz_attention(void) {
   outputs_become_inputs();
   choose_gradients(&g);
   while (next_round()) returned(hl_attention_backward(&g));
-  if (can_compare(a)) check_attention_backward(&g, before(g.d_bias), before(g.d_sinks), near);
+  if (can_compare(a)) {
+    const sums_before sums = {before(g.d_bias), before(g.d_sinks), before(g.d_additive)};
+    check_attention_backward(&g, &sums, near);
+  }
 }
 
 void fuzz_cache(void) {

@@ -26,6 +26,7 @@ void fuzz_relative(void);
 void fuzz_add(void);
 void fuzz_scale(void);
 void fuzz_loss(void);
+void fuzz_squared_error(void);
 void fuzz_sgd(void);
 void fuzz_adam(void);
 

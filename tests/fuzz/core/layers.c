@@ -340,6 +340,21 @@ void fuzz_loss(void) {
   if (result.counted > rows || result.correct > result.counted) fail("counts of the loss");
 }
 
+void fuzz_squared_error(void) {
+  const uint32_t count = size_of(300);
+  const bool nowhere = is_wrong();
+  float loss = 0, *d = may_output(count);
+  const float *x = d && one_in(2) ? d : input(count), *target = input(count);
+  while (next_round()) returned(hl_mean_squared_error(nowhere ? NULL : &loss, d, x, target, count));
+  double sum = 0;
+  for (size_t i = 0; is_moderate() && i < count; i++) {
+    const double off = (x == d ? before(d)[i] : x[i]) - target[i];
+    sum += off * off;
+    if (d) near("the gradient of an error", d[i], 2 * off / count);
+  }
+  if (is_moderate()) near("mean squared error", loss, count ? sum / count : 0);
+}
+
 /* ---- optimizers ------------------------------------------------------------------------------------------------ */
 
 void fuzz_sgd(void) {

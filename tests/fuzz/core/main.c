@@ -79,6 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
                                           fuzz_add,
                                           fuzz_scale,
                                           fuzz_loss,
+                                          fuzz_squared_error,
                                           fuzz_sgd,
                                           fuzz_adam,
                                           fuzz_about};

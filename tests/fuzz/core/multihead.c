@@ -165,6 +165,7 @@ static void choose_rotary(layer *l) {
 static void choose_results(layer *l, bool saves) {
   hl_multihead_args *m = &l->m;
   choose_visibility(&m->attention, l->appended);
+  m->attention.additive = NULL; /* as the layer sets it */
   m->attention.output = output(query_rows(l) * output_width(l));
   if (!saves) return;
   const double saved = hl_multihead_saved_size(m);

@@ -1,0 +1,102 @@
+#include "attention/additive.h"
+
+#include "base/exp.h"
+
+static const float *weight_of(const attention_tile *t) { return t->args->additive + (size_t)t->head * t->args->width; }
+
+/* Where packed keys have element 0 of a key; the next one is TILE_ROWS further. */
+static const float *packed_key(const attention_tile *t, size_t s) {
+  return t->keys + (s - s % TILE_ROWS) * t->args->width + s % TILE_ROWS;
+}
+
+/* The scale is that of the sums, not of the queries. */
+static void pack_queries(const attention_tile *t) {
+  gemm_pack_rows(t->query, TILE_COLS, tile_from(t), t->args->query_stride.row, t->queries, t->args->width, 1);
+}
+
+KERNEL static void score_row(float *to, const float *query, const float *key, const float *weight, size_t width,
+                             float scale) {
+  const exp_vecs constants = exp_load();
+  vec low = vec_splat(0), high = vec_splat(0);
+  for (size_t h = 0; h < width; h++) {
+    const vec k = vec_load_splat(key + h * TILE_ROWS), w = vec_load_splat(weight + h);
+    low = vec_fma(vec_tanh_by(&constants, vec_add(vec_load(query + h * TILE_COLS), k)), w, low);
+    high = vec_fma(vec_tanh_by(&constants, vec_add(vec_load(query + h * TILE_COLS + 4), k)), w, high);
+  }
+  vec_store(to, vec_mul(low, vec_splat(scale)));
+  vec_store(to + 4, vec_mul(high, vec_splat(scale)));
+}
+
+static void scores(const attention_tile *t, span keys) {
+  const size_t width = t->args->width;
+  for (uint32_t p = 0; p < tile_panels(t); p++) {
+    for (size_t s = keys.from; s < keys.to; s++) {
+      score_row(panel_scores(t, p) + (s - keys.from) * TILE_COLS, t->query + p * width * TILE_COLS, packed_key(t, s),
+                weight_of(t), width, tile_scale(t));
+    }
+  }
+}
+
+attention_path additive_path(const attention_path *packed) {
+  return (attention_path){pack_queries, scores, packed->values, packed->output};
+}
+
+/* ---- backward ---- */
+
+/* Sums of one element of D, over the queries of a panel and four keys. */
+typedef struct {
+  vec d_query[2], d_additive;
+} sums;
+
+/* A score without a gradient, as that of a hidden key, gives none, though its key may be NaN. */
+VERB vec differentiate(const exp_vecs *constants, vec sum, vec d_score, vec weight, vec *d_additive) {
+  const vec none = vec_equal(d_score, vec_splat(0)), y = vec_tanh_by(constants, sum);
+  const vec slope = vec_sub(vec_splat(1), vec_mul(y, y));
+  *d_additive = vec_add(*d_additive, vec_zero_where(none, vec_mul(d_score, y)));
+  return vec_zero_where(none, vec_mul(vec_mul(d_score, weight), slope));
+}
+
+/* The gradients of four keys, each summed over the queries. */
+KERNEL static void four_keys(sums *s, float *d_key, const float *query, const float *const key[4],
+                             const float *d_scores, float additive) {
+  const exp_vecs constants = exp_load();
+  const vec weight = vec_splat(additive), q[2] = {vec_load(query), vec_load(query + 4)};
+  vec of_key[4];
+  for (int i = 0; i < 4; i++, d_scores += TILE_COLS) {
+    of_key[i] = vec_splat(0);
+    if (!key[i]) continue;
+    const vec k = vec_load_splat(key[i]);
+#pragma clang loop unroll(full)
+    for (int c = 0; c < 2; c++) {
+      const vec d = differentiate(&constants, vec_add(q[c], k), vec_load(d_scores + 4 * c), weight, &s->d_additive);
+      s->d_query[c] = vec_add(s->d_query[c], d);
+      of_key[i] = vec_add(of_key[i], d);
+    }
+  }
+  vec_transpose(of_key);
+  vec_store(d_key, vec_add(vec_load(d_key), vec_add(vec_add(of_key[0], of_key[1]), vec_add(of_key[2], of_key[3]))));
+}
+
+void additive_backward(float *d_query, float *d_key, float *d_additive, float *d_scores, const attention_tile *t,
+                       uint32_t panel, span keys) {
+  const size_t width = t->args->width;
+  for (size_t s = 0; s < keys.to - keys.from; s++) {
+    for (uint32_t c = panel_queries(t, panel); c < TILE_COLS; c++) d_scores[s * TILE_COLS + c] = 0;
+  }
+  const float *query = t->query + panel * width * TILE_COLS, *weight = weight_of(t);
+  for (size_t h = 0; h < width; h++, query += TILE_COLS, d_query += TILE_COLS) {
+    sums s = {{vec_load(d_query), vec_load(d_query + 4)}, vec_splat(0)};
+    for (size_t first = keys.from; first < keys.to; first += 4) {
+      const float *key[4];
+      for (size_t i = 0; i < 4; i++) key[i] = first + i < keys.to ? packed_key(t, first + i) + h * TILE_ROWS : NULL;
+      const size_t lane = first % TILE_COLS;
+      four_keys(&s, d_key + (first - lane) * width + h * TILE_COLS + lane, query, key,
+                d_scores + (first - keys.from) * TILE_COLS, weight[h]);
+    }
+    float lanes[4];
+    vec_store(d_query, s.d_query[0]);
+    vec_store(d_query + 4, s.d_query[1]);
+    vec_store(lanes, s.d_additive);
+    d_additive[h] += (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
+  }
+}
