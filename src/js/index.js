@@ -16,7 +16,8 @@ import { fillNormal, fillUniform, uniformSource } from './ops/random.js';
 /** @import { AttentionOptions } from './ops/attention.js' */
 /** @import { AttentionResult } from './ops/result.js' */
 /** @import { BiasChoice, PastChoice, ScoresChoice, WeightsChoice } from './ops/visibility.js' */
-/** @import { GeluOptions } from './ops/activation.js' */
+/** @import { Activation, ActivationOptions, GatedActivation, Gelu, GeluOptions } from './ops/activation.js' */
+/** @import { AdditiveAttention, AdditiveOptions } from './ops/additive.js' */
 /** @import { EmbeddingOptions } from './ops/embedding.js' */
 /** @import { LinearOptions } from './ops/linear.js' */
 /** @import { NormOptions } from './ops/norm.js' */
@@ -27,7 +28,6 @@ import { fillNormal, fillUniform, uniformSource } from './ops/random.js';
 /** @import { Threads } from './memory/memory.js' */
 /** @import { Tensor } from './memory/tensor.js' */
 /** @import { TensorLike } from './check/tensorlike.js' */
-/** @import { Gelu } from './ops/activation.js' */
 /** @import { Embedding } from './ops/embedding.js' */
 /** @import { FoundLayer } from './ops/foreign.js' */
 /** @import { Linear } from './ops/linear.js' */
@@ -166,6 +166,15 @@ export class Headlight {
   }
 
   /**
+   * Attention whose scores are w · tanh(Wq q + Wk k), with parameters of its own.
+   * @param {AdditiveOptions} options
+   * @returns {AdditiveAttention}
+   */
+  additiveAttention(options) {
+    return new (this.#part('additiveAttention').AdditiveAttention)(this.#memory, options);
+  }
+
+  /**
    * x · weightᵀ + bias, over the last axis.
    * @param {LinearOptions} options
    * @returns {Linear}
@@ -199,6 +208,16 @@ export class Headlight {
    */
   rmsNorm(options) {
     return new (this.#part('rmsNorm').Norm)(this.#memory, 'rmsNorm', options);
+  }
+
+  /**
+   * A function of each number; gated, of two arrays: activation(gate) · up.
+   * @template {boolean | undefined} [G=undefined]
+   * @param {ActivationOptions<G>} options
+   * @returns {G extends true ? GatedActivation : Activation}
+   */
+  activation(options) {
+    return /** @type {any} */ (this.#part('activation').makeActivation(this.#memory, options));
   }
 
   /**
@@ -236,6 +255,16 @@ export class Headlight {
    */
   crossEntropy(logits, labels, options = {}) {
     return this.#part('crossEntropy').crossEntropy(this.#memory, logits, labels, options);
+  }
+
+  /**
+   * The mean of (prediction − target)², and its gradient.
+   * @param {TensorLike} prediction
+   * @param {TensorLike} target of the same shape
+   * @returns {{ loss: number, dPrediction: Tensor }}
+   */
+  meanSquaredError(prediction, target) {
+    return this.#part('meanSquaredError').meanSquaredError(this.#memory, prediction, target);
   }
 
   /**

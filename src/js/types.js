@@ -33,13 +33,21 @@
 /** @typedef {import('./ops/layouts.js').Layout} Layout */
 /** @typedef {import('./ops/state.js').StateEntry} StateEntry */
 
+/** @typedef {import('./ops/activation.js').Activation} Activation */
+/** @typedef {import('./ops/activation.js').GatedActivation} GatedActivation */
 /** @typedef {import('./ops/activation.js').Gelu} Gelu */
+/** @typedef {import('./ops/additive.js').AdditiveAttention} AdditiveAttention */
 /** @typedef {import('./ops/activation.js').GeluOptions} GeluOptions */
 /** @typedef {import('./ops/embedding.js').Embedding} Embedding */
 /** @typedef {import('./ops/linear.js').Linear} Linear */
 /** @typedef {import('./ops/norm.js').Norm} Norm */
 /** @typedef {import('./ops/optimizer.js').Adam} Adam */
 /** @typedef {import('./ops/optimizer.js').Sgd} Sgd */
+/** @typedef {import('./ops/activation.js').ActivationKind} ActivationKind */
+/** @typedef {import('./ops/activation.js').ActivationOptions} ActivationOptions */
+/** @typedef {import('./ops/additive.js').AdditiveForwardOptions} AdditiveForwardOptions */
+/** @typedef {import('./ops/additive.js').AdditiveOptions} AdditiveOptions */
+/** @typedef {import('./ops/layer.js').LayerOptions} LayerOptions */
 /** @typedef {import('./ops/embedding.js').EmbeddingForwardOptions} EmbeddingForwardOptions */
 /** @typedef {import('./ops/embedding.js').EmbeddingOptions} EmbeddingOptions */
 /** @typedef {import('./ops/linear.js').LinearOptions} LinearOptions */

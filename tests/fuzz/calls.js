@@ -44,6 +44,13 @@ function integersInForm({ source }, { data, shape }, arrays) {
   return source.pick(forms)();
 }
 
+const ACTIVATIONS = [
+  ['gelu', 'GELU'],
+  ['quick-gelu', 'QUICK_GELU'],
+  ['relu', 'RELU'],
+  ['silu', 'SILU'],
+  ['tanh', 'TANH'],
+];
 const SMALL = [Uint8Array, Int8Array, Int32Array, Uint16Array, Float64Array];
 const BIT_OPTIONS = ['mask', 'keyPadding'];
 
@@ -370,6 +377,37 @@ function plainLayer(context) {
             y.copy(),
             Array.from(x.data, (value) => layers.gelu(value, approximate)),
             'gelu',
+          ),
+      };
+    },
+    () => {
+      const [kind, name] = source.pick(ACTIVATIONS);
+      const layer = world.keep(hl.activation({ kind, gated: true }));
+      const up = array(x.shape, source.seed() % 1000);
+      return {
+        name: 'gated.forward',
+        run: (...args) => layer.forward(...args),
+        args: [inForm(context, x), inForm(context, up), { train: source.chance(0.5) }],
+        check: (y) =>
+          assertClose(
+            y.copy(),
+            Array.from(x.data, (value, i) => layers.activation[name](value) * up.data[i]),
+            'gated',
+          ),
+      };
+    },
+    () => {
+      const target = array(x.shape, source.seed() % 1000);
+      const errors = Array.from(x.data, (value, i) => value - target.data[i]);
+      return {
+        name: 'meanSquaredError',
+        run: (...args) => hl.meanSquaredError(...args),
+        args: [inForm(context, x), inForm(context, target)],
+        check: ({ dPrediction }) =>
+          assertClose(
+            dPrediction.copy(),
+            errors.map((e) => (2 * e) / errors.length),
+            'mean squared error',
           ),
       };
     },

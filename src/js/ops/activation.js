@@ -1,38 +1,54 @@
 // What stands between two linear layers.
 
 import { ACTIVATION } from '../../../dist/abi/abi.js';
-import { readOptions, readWord } from '../check/arguments.js';
+import { readBoolean, readOptions, readWord } from '../check/arguments.js';
+import { shapeError } from '../check/errors.js';
+import { formatShape, sameShape } from '../check/shape.js';
 import { Layer } from './layer.js';
 
 /** @import { TensorLike } from '../check/tensorlike.js' */
 /** @import { Memory } from '../memory/memory.js' */
 /** @import { Tensor } from '../memory/tensor.js' */
+/** @import { LayerOptions } from './layer.js' */
 
 /** @typedef {{ approximate?: 'none' | 'tanh' }} GeluOptions */
+/** @typedef {'gelu' | 'gelu-tanh' | 'quick-gelu' | 'relu' | 'silu' | 'tanh'} ActivationKind */
+/**
+ * @template {boolean | undefined} [G=boolean | undefined]
+ * @typedef {object} ActivationOptions
+ * @property {ActivationKind} kind
+ * @property {G} [gated] true: of two inputs, activation(gate) · up, as of SwiGLU and GeGLU; default false
+ */
 
 const FORMS = /** @type {const} */ (['none', 'tanh']);
+const KINDS = {
+  gelu: ACTIVATION.GELU,
+  'gelu-tanh': ACTIVATION.GELU_TANH,
+  'quick-gelu': ACTIVATION.QUICK_GELU,
+  relu: ACTIVATION.RELU,
+  silu: ACTIVATION.SILU,
+  tanh: ACTIVATION.TANH,
+};
+const KIND_NAMES = /** @type {ActivationKind[]} */ (Object.keys(KINDS));
 
-/** x · Φ(x): no parameters. */
-export class Gelu extends Layer {
+/** A function of each number: no parameters. */
+export class Activation extends Layer {
   #kind;
 
-  /** @param {Memory} memory @param {GeluOptions} options */
-  constructor(memory, options) {
-    const given = readOptions('gelu', options, ['approximate']);
-    const approximate = readWord('gelu', 'approximate', given.approximate ?? 'none', FORMS);
-    super(memory, 'gelu', () => ({}));
-    this.#kind = approximate === 'tanh' ? ACTIVATION.GELU_TANH : ACTIVATION.GELU;
-    /** The options, with every default filled in. */
-    this.options = Object.freeze({ approximate });
-    Object.freeze(this);
+  /** @param {Memory} memory @param {ActivationOptions} options @param {string} [caller] */
+  constructor(memory, { kind }, caller = 'activation') {
+    super(memory, caller, () => ({}));
+    this.#kind = KINDS[kind];
+    /** @type {Readonly<Record<string, unknown>>} */
+    this.options = Object.freeze({ kind, gated: false });
   }
 
-  /** @param {TensorLike} x @returns {Tensor} of the same shape */
-  forward(x) {
-    return this.runWith(x, (frame, memory, kept) => {
-      const output = frame.make([...kept.shape]);
-      memory.call('hl_activation_forward', 'forward', output, kept, kept.size, this.#kind);
-      return { output, keep: [kept] };
+  /** @param {TensorLike} x @param {LayerOptions} [options] @returns {Tensor} of the same shape */
+  forward(x, options = {}) {
+    return this.run({ x }, options, (frame, memory, { x: { block, shape, size } }) => {
+      const output = frame.make([...shape]);
+      memory.call('hl_activation_forward', 'forward', output, block, size, this.#kind);
+      return { output, keep: [block] };
     });
   }
 
@@ -43,5 +59,69 @@ export class Gelu extends Layer {
       memory.call('hl_activation_backward', 'backward', dx, block, x, x.size, this.#kind);
       return dx;
     });
+  }
+}
+
+/** activation(gate) · up: no parameters. */
+export class GatedActivation extends Layer {
+  #kind;
+
+  /** @param {Memory} memory @param {ActivationOptions} options */
+  constructor(memory, { kind }) {
+    super(memory, 'activation', () => ({}));
+    this.#kind = KINDS[kind];
+    this.options = Object.freeze({ kind, gated: true });
+    Object.freeze(this);
+  }
+
+  /**
+   * @param {TensorLike} gate
+   * @param {TensorLike} up of the same shape
+   * @param {LayerOptions} [options]
+   * @returns {Tensor} likewise
+   */
+  forward(gate, up, options = {}) {
+    return this.run({ gate, up }, options, (frame, memory, { gate: { block, shape, size }, up: other }) => {
+      if (!sameShape(other.shape, shape)) throw shapeError('forward', 'up', other.shape, formatShape(shape));
+      const output = frame.make([...shape]);
+      memory.call('hl_gated_forward', 'forward', output, block, other.block, size, this.#kind);
+      return { output, keep: [block, other.block] };
+    });
+  }
+
+  /** @param {TensorLike} dOutput @returns {{ dGate: Tensor, dUp: Tensor }} */
+  backward(dOutput) {
+    return this.reverse(dOutput, (frame, memory, block, [gate, up]) => {
+      const [dGate, dUp] = [frame.make([...gate.shape]), frame.make([...up.shape])];
+      memory.call('hl_gated_backward', 'backward', dGate, dUp, block, gate, up, gate.size, this.#kind);
+      return { dGate, dUp };
+    });
+  }
+}
+
+/**
+ * @param {Memory} memory
+ * @param {ActivationOptions} options
+ * @returns {Activation | GatedActivation}
+ */
+export function makeActivation(memory, options) {
+  const caller = 'activation';
+  const given = readOptions(caller, options, ['kind', 'gated']);
+  const kind = readWord(caller, 'kind', given.kind, KIND_NAMES);
+  return readBoolean(caller, 'gated', given.gated ?? false)
+    ? new GatedActivation(memory, { kind })
+    : /** @type {Activation} */ (Object.freeze(new Activation(memory, { kind })));
+}
+
+/** x · Φ(x): no parameters. */
+export class Gelu extends Activation {
+  /** @param {Memory} memory @param {GeluOptions} options */
+  constructor(memory, options) {
+    const given = readOptions('gelu', options, ['approximate']);
+    const approximate = readWord('gelu', 'approximate', given.approximate ?? 'none', FORMS);
+    super(memory, { kind: approximate === 'tanh' ? 'gelu-tanh' : 'gelu' }, 'gelu');
+    /** The options, with every default filled in. */
+    this.options = Object.freeze({ approximate });
+    Object.freeze(this);
   }
 }

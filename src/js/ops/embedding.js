@@ -10,6 +10,7 @@ import { fillNormal, uniformSource } from './random.js';
 /** @import { TensorLike } from '../check/tensorlike.js' */
 /** @import { Memory } from '../memory/memory.js' */
 /** @import { Tensor } from '../memory/tensor.js' */
+/** @import { LayerOptions } from './layer.js' */
 
 /**
  * @typedef {object} EmbeddingOptions
@@ -20,7 +21,7 @@ import { fillNormal, uniformSource } from './random.js';
  * @property {number} [seed] of the initial rows; default 0
  */
 
-/** @typedef {{ offset?: number }} EmbeddingForwardOptions offset: position of the first label, default 0 */
+/** @typedef {LayerOptions & { offset?: number }} EmbeddingForwardOptions offset: of the first label, default 0 */
 
 const POSITION = { integer: true, least: 0, most: 2 ** 31 - 1 };
 const SIZE = { integer: true, least: 1, most: 2 ** 31 - 1 };
@@ -61,7 +62,7 @@ export class Embedding extends Layer {
    * @returns {Tensor} (T,width) or (B,T,width)
    */
   forward(labels, options = {}) {
-    const given = readOptions('forward', options, ['offset']);
+    const given = readOptions('forward', options, ['offset', 'train']);
     const { count, width, context } = this.options;
     const offset = readNumber('forward', 'offset', given.offset ?? 0, POSITION);
     const { ints, shape } = toLabels(readNumbers(labels, 'forward'), 'forward', count);
@@ -71,7 +72,7 @@ export class Embedding extends Layer {
       throw shapeError('forward', 'labels', shape, `at most ${context - offset} in a row: the context is ${context}`);
     const sizes = /** @type {const} */ ([batch, rows, width, count, offset]);
     const { table, position } = this.parameters;
-    const output = this.run((frame, memory) => {
+    const output = this.run({}, { train: given.train }, (frame, memory) => {
       const output = frame.make([...shape, width]);
       memory.call('hl_embedding_forward', 'forward', output, table, position, frame.stage(ints), ...sizes);
       return { output, keep: [] };

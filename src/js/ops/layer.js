@@ -1,15 +1,22 @@
 // What the layers beside attention have in common. forward keeps what backward needs until the next forward, dispose(),
-// or the end of the scope it ran in.
+// or the end of the scope it ran in; with train: false, or after eval(), it keeps and copies nothing.
 
+import { readBoolean, readOptions } from '../check/arguments.js';
 import { HeadlightError, shapeError } from '../check/errors.js';
-import { formatShape, sameShape } from '../check/shape.js';
+import { elementCount, formatShape, sameShape } from '../check/shape.js';
 import { DISPOSE } from '../memory/disposable.js';
 import { checkAlive, shapeOf, viewOf } from '../memory/tensor.js';
+import { readParameters, writeParameters } from './state.js';
 
 /** @import { TensorLike } from '../check/tensorlike.js' */
 /** @import { Frame } from '../memory/frame.js' */
 /** @import { Memory } from '../memory/memory.js' */
 /** @import { Staged, Tensor } from '../memory/tensor.js' */
+/** @import { StateEntry } from './state.js' */
+
+/** @typedef {{ train?: boolean }} LayerOptions train: false keeps nothing for backward; default that of train() */
+/** @typedef {{ block: Tensor | Staged, shape: readonly number[], size: number }} LayerInput */
+/** @typedef {{ output: Tensor, keep: (Tensor | Staged)[] }} LayerResult */
 
 /** Parameters, and gradients that add up until zeroGrad(). */
 export class Layer {
@@ -19,6 +26,7 @@ export class Layer {
   gradients = {};
   #memory;
   #disposed = false;
+  #training = true;
   /** What the last forward kept. @type {Tensor[] | null} */
   #kept = null;
   /** @type {readonly number[]} */
@@ -41,39 +49,28 @@ export class Layer {
   }
 
   /**
-   * What `fn` keeps takes the place of what was kept, should it succeed.
+   * What `fn` keeps takes the place of what was kept, should it succeed. Inputs are read before anything else; where
+   * there will be a backward, `fn` is given copies of them.
    * @protected
-   * @param {(frame: Frame, memory: Memory) => { output: Tensor, keep: Tensor[] }} fn
+   * @param {Record<string, TensorLike>} inputs
+   * @param {LayerOptions} options
+   * @param {(frame: Frame, memory: Memory, inputs: Record<string, LayerInput>, keeps: boolean) => LayerResult} fn
    */
-  run(fn) {
-    return this.#keep(
-      this.#memory.frame('forward', (frame) => {
-        this.#check('forward', this.parameters, 'parameters');
-        return fn(frame, this.#memory);
-      }),
-    );
-  }
-
-  /**
-   * As run, of an array that is read before anything else.
-   * @protected
-   * @param {TensorLike} x
-   * @param {(frame: Frame, memory: Memory, x: Tensor) => { output: Tensor, keep: Tensor[] }} fn which is given a copy
-   */
-  runWith(x, fn) {
-    return this.#keep(
-      this.#memory.frame('forward', (frame) => {
-        const input = frame.read(x, 'x');
-        this.#check('forward', this.parameters, 'parameters');
-        return fn(frame, this.#memory, frame.copy(input, 'x'));
-      }),
-    );
-  }
-
-  /** @param {{ output: Tensor, keep: Tensor[] }} result */
-  #keep({ output, keep }) {
+  run(inputs, options, fn) {
+    const { train = this.#training } = readOptions('forward', options, ['train']);
+    const keeps = readBoolean('forward', 'train', train);
+    const { output, keep } = this.#memory.frame('forward', (frame) => {
+      const read = Object.entries(inputs).map(([name, value]) => ({ name, input: frame.read(value, name) }));
+      this.#check('forward', this.parameters, 'parameters');
+      const taken = read.map(({ name, input }) => {
+        const copy = keeps ? frame.copy(input, name) : undefined;
+        const { block, shape } = copy ? { block: copy, shape: shapeOf(copy) } : frame.take(input, name);
+        return [name, { block, shape, size: elementCount(shape) }];
+      });
+      return fn(frame, this.#memory, Object.fromEntries(taken), keeps);
+    });
     this.#forget();
-    this.#kept = keep;
+    this.#kept = keeps ? /** @type {Tensor[]} */ (keep) : null;
     this.#outputShape = shapeOf(output);
     return output;
   }
@@ -91,7 +88,7 @@ export class Layer {
       if (!kept || kept.some((tensor) => tensor.disposed)) {
         throw new HeadlightError(
           'STATE',
-          'backward: there is no forward before it, or the scope that it ran in has ended',
+          'backward: there is no forward in training before it, or the scope that it ran in has ended',
         );
       }
       this.#check('backward', this.parameters, 'parameters');
@@ -119,9 +116,36 @@ export class Layer {
     this.#kept = null;
   }
 
+  /**
+   * Whether forward keeps what backward needs, where its options do not say: true at first.
+   * @param {boolean} [on]
+   */
+  train(on = true) {
+    this.#training = readBoolean('train', 'on', on);
+    return this;
+  }
+
+  eval() {
+    return this.train(false);
+  }
+
   zeroGrad() {
     this.#check('zeroGrad', this.gradients, 'gradients');
     for (const gradient of Object.values(this.gradients)) viewOf(gradient).fill(0);
+  }
+
+  /** Copies of the parameters, under their names. @returns {Record<string, StateEntry>} */
+  stateDict() {
+    return writeParameters(this.parameters);
+  }
+
+  /**
+   * Checks every name and shape before it writes anything.
+   * @param {Record<string, TensorLike>} dict under the names of the parameters, or those of PyTorch
+   */
+  loadStateDict(dict) {
+    readParameters(this.parameters, dict);
+    return this;
   }
 
   dispose() {

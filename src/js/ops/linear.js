@@ -9,6 +9,7 @@ import { fillUniform, uniformSource } from './random.js';
 /** @import { TensorLike } from '../check/tensorlike.js' */
 /** @import { Memory } from '../memory/memory.js' */
 /** @import { Tensor } from '../memory/tensor.js' */
+/** @import { LayerOptions } from './layer.js' */
 
 /**
  * @typedef {object} LinearOptions
@@ -41,15 +42,15 @@ export class Linear extends Layer {
     Object.freeze(this);
   }
 
-  /** @param {TensorLike} x (…,in) @returns {Tensor} (…,out) */
-  forward(x) {
+  /** @param {TensorLike} x (…,in) @param {LayerOptions} [options] @returns {Tensor} (…,out) */
+  forward(x, options = {}) {
     const { in: width, out } = this.options;
     const { weight, bias } = this.parameters;
-    return this.runWith(x, (frame, memory, kept) => {
-      if (kept.shape.at(-1) !== width) throw shapeError('forward', 'x', kept.shape, `(…,${width})`);
-      const output = frame.make([...kept.shape.slice(0, -1), out]);
-      memory.call('hl_linear_forward', 'forward', output, kept, weight, bias, kept.size / width, out, width);
-      return { output, keep: [kept] };
+    return this.run({ x }, options, (frame, memory, { x: { block, shape, size } }) => {
+      if (shape.at(-1) !== width) throw shapeError('forward', 'x', shape, `(…,${width})`);
+      const output = frame.make([...shape.slice(0, -1), out]);
+      memory.call('hl_linear_forward', 'forward', output, block, weight, bias, size / width, out, width);
+      return { output, keep: [block] };
     });
   }
 

@@ -1,4 +1,4 @@
-// Cross-entropy: how far softmax(logits) is from the labels, and the gradient of that.
+// Losses and their gradients: cross-entropy, how far softmax(logits) is from the labels; and the mean of squares.
 
 import { LOSS, WORDS } from '../../../dist/abi/abi.js';
 import { readNumber, readOptions } from '../check/arguments.js';
@@ -71,5 +71,24 @@ export function crossEntropy(memory, logits, labels, options, caller = 'crossEnt
       correct: words[LOSS.correct],
       counted: words[LOSS.counted],
     };
+  });
+}
+
+/**
+ * @param {Memory} memory
+ * @param {TensorLike} prediction
+ * @param {TensorLike} target
+ * @returns {{ loss: number, dPrediction: Tensor }}
+ */
+export function meanSquaredError(memory, prediction, target) {
+  const caller = 'meanSquaredError';
+  return memory.frame(caller, (frame) => {
+    const inputs = [frame.read(prediction, 'prediction'), frame.read(target, 'target')];
+    const [x, y] = [frame.take(inputs[0], 'prediction'), frame.take(inputs[1], 'target')];
+    if (!sameShape(y.shape, x.shape)) throw shapeError(caller, 'target', y.shape, formatShape(x.shape));
+    const dPrediction = frame.make([...x.shape]);
+    const result = frame.stage(new Float32Array(1));
+    memory.call('hl_mean_squared_error', caller, result, dPrediction, x.block, y.block, dPrediction.size);
+    return { loss: new Float32Array(frame.words(result, 1).buffer)[0], dPrediction };
   });
 }

@@ -8,6 +8,7 @@ import { Layer } from './layer.js';
 /** @import { TensorLike } from '../check/tensorlike.js' */
 /** @import { Memory } from '../memory/memory.js' */
 /** @import { Tensor } from '../memory/tensor.js' */
+/** @import { LayerOptions } from './layer.js' */
 
 /**
  * @typedef {object} NormOptions
@@ -39,18 +40,17 @@ export class Norm extends Layer {
     Object.freeze(this);
   }
 
-  /** @param {TensorLike} x (…,width) @returns {Tensor} of the same shape */
-  forward(x) {
+  /** @param {TensorLike} x (…,width) @param {LayerOptions} [options] @returns {Tensor} of the same shape */
+  forward(x, options = {}) {
     const { width, eps } = this.options;
     const { weight, bias } = this.parameters;
-    return this.runWith(x, (frame, memory, kept) => {
-      if (kept.shape.at(-1) !== width) throw shapeError('forward', 'x', kept.shape, `(…,${width})`);
-      const rows = kept.size / width;
-      const statistics = this.#centred ? [frame.make([rows]), frame.make([rows])] : [frame.make([rows])];
-      const output = frame.make([...kept.shape]);
-      const [rstd, mean] = statistics;
-      memory.call('hl_norm_forward', 'forward', output, mean, rstd, kept, weight, bias, rows, width, eps);
-      return { output, keep: [kept, ...statistics] };
+    return this.run({ x }, options, (frame, memory, { x: { block, shape, size } }, keeps) => {
+      if (shape.at(-1) !== width) throw shapeError('forward', 'x', shape, `(…,${width})`);
+      const rows = size / width;
+      const output = frame.make([...shape]);
+      const [rstd, ...mean] = (this.#centred ? [0, 1] : [0]).map(() => (keeps ? frame.make([rows]) : frame.room(rows)));
+      memory.call('hl_norm_forward', 'forward', output, mean[0], rstd, block, weight, bias, rows, width, eps);
+      return { output, keep: [block, rstd, ...mean] };
     });
   }
 

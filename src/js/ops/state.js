@@ -1,7 +1,10 @@
 // Named arrays, as a state holds them.
 
+import { checkNames, readRecord } from '../check/arguments.js';
+import { shapeError } from '../check/errors.js';
+import { formatShape, sameShape } from '../check/shape.js';
 import { readTensorLike } from '../check/tensorlike.js';
-import { shapeOf, Tensor, viewOf } from '../memory/tensor.js';
+import { checkAlive, shapeOf, Tensor, touch, viewOf } from '../memory/tensor.js';
 
 /** @import { TensorLike } from '../check/tensorlike.js' */
 
@@ -18,4 +21,50 @@ export function readArray(caller, name, value, target) {
   if (value instanceof Tensor) return { shape: shapeOf(value), floats: viewOf(value).slice() };
   const source = readTensorLike(/** @type {TensorLike} */ (value), caller, name).apartFrom(target);
   return { shape: source.shape, floats: source.floats() };
+}
+
+/** What other libraries call a parameter: an embedding's table, and those of additive attention. */
+const ALIASES = { weight: 'table', 'W_q.weight': 'wq', 'W_k.weight': 'wk', 'w_v.weight': 'w' };
+
+/** @param {Readonly<Record<string, Tensor>>} parameters @returns {Record<string, StateEntry>} copies */
+export function writeParameters(parameters) {
+  checkAlive(parameters, 'stateDict', 'parameters');
+  return Object.fromEntries(
+    Object.entries(parameters).map(([name, tensor]) => [
+      name,
+      { data: Float32Array.from(viewOf(tensor)), shape: [...shapeOf(tensor)] },
+    ]),
+  );
+}
+
+/**
+ * Checks every name and shape before it writes anything.
+ * @param {Readonly<Record<string, Tensor>>} parameters
+ * @param {Record<string, TensorLike>} dict
+ */
+export function readParameters(parameters, dict) {
+  const caller = 'loadStateDict';
+  const expected = Object.entries(parameters);
+  /** @type {Map<string, unknown>} */
+  const given = new Map();
+  for (const [name, value] of readRecord(caller, 'dict', dict, 'an object of named tensors')) {
+    const alias = Object.hasOwn(ALIASES, name) ? ALIASES[/** @type {keyof typeof ALIASES} */ (name)] : name;
+    given.set(!Object.hasOwn(parameters, name) && Object.hasOwn(parameters, alias) ? alias : name, value);
+  }
+  checkNames(
+    caller,
+    [...given.keys()],
+    expected.map(([name]) => name),
+  );
+  checkAlive(parameters, caller, 'parameters');
+  const sources = expected.map(([name, tensor]) => {
+    const { shape, floats } = readArray(caller, name, given.get(name), viewOf(tensor).buffer);
+    if (!sameShape(shape, shapeOf(tensor))) throw shapeError(caller, name, shape, formatShape(shapeOf(tensor)));
+    return floats;
+  });
+  checkAlive(parameters, caller, 'parameters');
+  expected.forEach(([, tensor], i) => {
+    viewOf(tensor).set(sources[i]);
+    touch(tensor);
+  });
 }

@@ -19,6 +19,8 @@ test('whatever has dispose() can be declared with `using`', async () => {
     hl.embedding({ count: 4, width: 8 }),
     hl.layerNorm({ width: 8 }),
     hl.gelu(),
+    hl.activation({ kind: 'silu', gated: true }),
+    hl.additiveAttention({ queryDim: 8, keyDim: 8, hidden: 4 }),
     model,
     layer,
     x,

@@ -48,6 +48,9 @@ test('the options, parameters and gradients of a layer cannot be assigned', () =
     hl.layerNorm({ width: 8 }),
     hl.embedding({ count: 8, width: 8 }),
     hl.gelu(),
+    hl.activation({ kind: 'silu' }),
+    hl.activation({ kind: 'silu', gated: true }),
+    hl.additiveAttention({ queryDim: 8, keyDim: 8, hidden: 4 }),
   ];
   const small = hl.zeros([1]);
   for (const layer of layers) {

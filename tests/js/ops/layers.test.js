@@ -4,6 +4,8 @@ import test from 'node:test';
 import { HeadlightError, load } from 'headlight';
 import { difference } from '../../support/golden.js';
 import { everywhere, flavours, hl } from '../../support/headlight.js';
+import { activation } from '../../support/layers.js';
+import { array } from '../../support/problems.js';
 
 const golden = JSON.parse(readFileSync(new URL('../../golden/layers.json', import.meta.url), 'utf8'));
 /** A layer with the parameters of a case. */
@@ -75,7 +77,7 @@ test('what forward saves is freed by the next forward, by dispose, and at the en
     () => layer.backward(new Float32Array(6400)),
     'STATE',
     undefined,
-    /no forward before it, or the scope that it ran in has ended/,
+    /no forward in training before it, or the scope that it ran in has ended/,
   );
   assert.ok(used() > made, 'the zeros of the first call are still there');
   layer.dispose();
@@ -219,3 +221,139 @@ for (const {
     for (const hl of instances) hl.dispose();
   });
 }
+
+const KINDS = {
+  gelu: 'GELU',
+  'gelu-tanh': 'GELU_TANH',
+  'quick-gelu': 'QUICK_GELU',
+  relu: 'RELU',
+  silu: 'SILU',
+  tanh: 'TANH',
+};
+
+test(
+  'activations of every kind, gated or not, equal float64, and their gradients its differences',
+  everywhere((hl) => {
+    const [x, up, dOutput] = [array([3, 7], 1, 3), array([3, 7], 2), array([3, 7], 3)];
+    for (const [kind, name] of Object.entries(KINDS)) {
+      const fn = activation[name];
+      const slope = (at) => (fn(at + 1e-5) - fn(at - 1e-5)) / 2e-5;
+      const layer = hl.activation({ kind });
+      assert.deepEqual(layer.options, { kind, gated: false });
+      assert.ok(difference(layer.forward(x).data, x.data.map(fn)) < 1e-6, kind);
+      const dx = dOutput.data.map((d, i) => d * slope(x.data[i]));
+      assert.ok(difference(layer.backward(dOutput).data, dx) < 1e-6, `${kind} backward`);
+      const gated = hl.activation({ kind, gated: true });
+      assert.ok(
+        difference(
+          gated.forward(x, up).data,
+          x.data.map((value, i) => fn(value) * up.data[i]),
+        ) < 1e-6,
+        `${kind} gated`,
+      );
+      const { dGate, dUp } = gated.backward(dOutput);
+      assert.ok(
+        difference(
+          dGate.data,
+          dx.map((d, i) => d * up.data[i]),
+        ) < 1e-6,
+      );
+      assert.ok(
+        difference(
+          dUp.data,
+          dOutput.data.map((d, i) => d * fn(x.data[i])),
+        ) < 1e-6,
+      );
+    }
+    refuses(() => hl.activation({ kind: 'sigmoid' }), 'ARGUMENT', 'kind', /'gelu', .* or 'tanh'/);
+    refuses(() => hl.activation({}), 'ARGUMENT', 'kind', /'gelu'/);
+    refuses(() => hl.activation({ kind: 'relu', gated: 1 }), 'ARGUMENT', 'gated', /true or false/);
+    const gated = hl.activation({ kind: 'silu', gated: true });
+    refuses(() => gated.forward([1, 2], [1]), 'SHAPE', 'up', /\[1\], expected \[2\]/);
+  }),
+);
+
+test(
+  'a forward without training has the same bits, copies and keeps nothing, and has no backward',
+  everywhere((hl) => {
+    const x = hl.tensor(array([50, 64], 1));
+    const layers = [
+      [hl.linear({ in: 64, out: 8 }), [x]],
+      [hl.layerNorm({ width: 64 }), [x]],
+      [hl.rmsNorm({ width: 64 }), [x]],
+      [hl.gelu(), [x]],
+      [hl.activation({ kind: 'silu' }), [x]],
+      [hl.activation({ kind: 'silu', gated: true }), [x, x]],
+      [hl.embedding({ count: 9, width: 64 }), [[1, 2, 3]]],
+    ];
+    for (const [layer, inputs] of layers) {
+      const expected = layer.forward(...inputs).copy();
+      const run = (...options) => {
+        const before = hl.info.memory.used;
+        const output = layer.forward(...inputs, ...options);
+        const more = hl.info.memory.used - before;
+        assert.deepEqual(output.copy(), expected);
+        assert.ok(more <= output.size * 4 + 128, `${more} bytes for ${output.size} numbers`);
+        assert.throws(() => layer.backward(new Float32Array(1)), { code: 'STATE', message: /no forward in training/ });
+        output.dispose();
+      };
+      run({ train: false });
+      layer.eval();
+      run();
+      layer.forward(...inputs, { train: true });
+      layer.backward({
+        data: new Float32Array(expected.length),
+        shape: layer.forward(...inputs, { train: true }).shape,
+      });
+      assert.equal(layer.train(), layer);
+      layer.backward({ data: new Float32Array(expected.length), shape: layer.forward(...inputs).shape });
+      refuses(() => layer.forward(...inputs, { train: 1 }), 'ARGUMENT', 'train', /true or false/);
+      refuses(() => layer.forward(...inputs, { keep: true }), 'ARGUMENT', 'keep', /unknown option/);
+      refuses(() => layer.train('yes'), 'ARGUMENT', 'on', /true or false/);
+    }
+  }),
+);
+
+test(
+  'the state of a layer is loaded under its names or those of PyTorch, or not at all',
+  everywhere((hl) => {
+    const linear = hl.linear({ in: 3, out: 2, seed: 1 });
+    const state = linear.stateDict();
+    assert.deepEqual(Object.keys(state), ['weight', 'bias']);
+    const other = hl.linear({ in: 3, out: 2, seed: 2 });
+    assert.equal(other.loadStateDict(state), other);
+    assert.deepEqual(other.stateDict(), state);
+    const table = array([4, 3], 5);
+    assert.deepEqual(
+      hl.embedding({ count: 4, width: 3 }).loadStateDict({ weight: table }).parameters.table.copy(),
+      table.data,
+    );
+    refuses(() => other.loadStateDict({ weight: array([2, 3]) }), 'ARGUMENT', 'bias', /missing bias/);
+    refuses(() => other.loadStateDict({ weight: array([3, 2]), bias: [0, 0] }), 'SHAPE', 'weight', /\[2,3\]/);
+    refuses(() => other.loadStateDict({ ...state, gain: [1] }), 'ARGUMENT', 'gain', /unexpected gain/);
+    assert.deepEqual(other.stateDict(), state);
+    assert.deepEqual(hl.gelu().stateDict(), {});
+  }),
+);
+
+test(
+  'the mean squared error and its gradient, of any shape',
+  everywhere((hl) => {
+    for (const shape of [[7], [3, 5], [1, 1], []]) {
+      const [x, y] = [array(shape, 1), array(shape, 2)];
+      const { loss, dPrediction } = hl.meanSquaredError(x, y);
+      const off = Array.from(x.data, (value, i) => value - y.data[i]);
+      const expected = off.reduce((total, e) => total + e * e, 0) / off.length;
+      assert.ok(Math.abs(loss - expected) < 1e-6 * expected, `${loss}`);
+      assert.deepEqual(dPrediction.shape, shape);
+      assert.ok(
+        difference(
+          dPrediction.data,
+          off.map((e) => (2 * e) / off.length),
+        ) < 1e-6,
+      );
+    }
+    assert.equal(hl.meanSquaredError([], []).loss, 0);
+    refuses(() => hl.meanSquaredError([1, 2], [1]), 'SHAPE', 'target', /\[1\], expected \[2\]/);
+  }),
+);

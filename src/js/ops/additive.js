@@ -1,0 +1,298 @@
+// Additive attention: scores w · tanh(Wq q + Wk k) in the place of the dot product.
+
+import { ATTENTION as AT, ATTENTION_BACKWARD } from '../../../dist/abi/abi.js';
+import { checkOptions, readBoolean, readNumber, readOptions } from '../check/arguments.js';
+import { HeadlightError, shapeError } from '../check/errors.js';
+import { formatShape, sameShape } from '../check/shape.js';
+import { DISPOSE } from '../memory/disposable.js';
+import { checkAlive, own, shapeOf, viewOf } from '../memory/tensor.js';
+import { isEmpty, makeBiasGradient, makeSinksGradient, pointToIncoming, readIncoming } from './gradients.js';
+import { refusePast } from './past.js';
+import { fillUniform, uniformSource } from './random.js';
+import { AttentionResult } from './result.js';
+import { readParameters, writeParameters } from './state.js';
+import { pointToVisibility, readVisibility, VISIBILITY_OPTIONS } from './visibility.js';
+
+/** @import { Frame, Kept } from '../memory/frame.js' */
+/** @import { Memory } from '../memory/memory.js' */
+/** @import { Staged, Tensor } from '../memory/tensor.js' */
+/** @import { TensorLike } from '../check/tensorlike.js' */
+/** @import { BackwardOptions, ForwardShapes } from './gradients.js' */
+/** @import { LayerGradients } from './multihead.js' */
+/** @import { StateEntry } from './state.js' */
+/** @import { BiasChoice, ScoresChoice, VisibilityOptions, WeightsChoice } from './visibility.js' */
+
+/**
+ * @typedef {object} AdditiveOptions
+ * @property {number} queryDim width of the queries
+ * @property {number} keyDim width of the keys
+ * @property {number} hidden width in which they meet
+ * @property {number} [seed] of the initial weights, Xavier uniform; default 0
+ */
+/**
+ * @template {WeightsChoice} [W=WeightsChoice]
+ * @template {ScoresChoice} [S=ScoresChoice]
+ * @template {BiasChoice} [B=BiasChoice]
+ * @typedef {Omit<VisibilityOptions<W, S, undefined, B>, 'scale' | 'pastKey' | 'pastValue' | 'rotary'>}
+ *   AdditiveForwardOptions
+ */
+/**
+ * What backward must know of the forward before it: inputs has the shapes of those that were given.
+ * @typedef {{ kept: Kept, shapes: ForwardShapes, blocks: (Tensor | Staged)[], rows: [number, number],
+ *   inputs: [readonly number[], readonly number[] | undefined, readonly number[] | undefined, readonly number[]] }} Pass
+ */
+
+const CALLER = 'additiveAttention';
+const SIZE = { integer: true, least: 1, most: 2 ** 31 - 1 };
+const OPTIONS = VISIBILITY_OPTIONS.filter((name) => !['scale', 'pastKey', 'pastValue', 'rotary'].includes(name));
+
+/** One head: { wq (hidden,queryDim), wk (hidden,keyDim), w (hidden) }. Values are not projected. */
+export class AdditiveAttention {
+  #memory;
+  #training = false;
+  /** The last forward in training, until its backward. @type {Pass | null} */
+  #pass = null;
+
+  /** @param {Memory} memory @param {AdditiveOptions} options */
+  constructor(memory, options) {
+    const given = readOptions(CALLER, options, ['queryDim', 'keyDim', 'hidden', 'seed']);
+    const size = (/** @type {'queryDim' | 'keyDim' | 'hidden'} */ name) => readNumber(CALLER, name, given[name], SIZE);
+    const [queryDim, keyDim, hidden] = [size('queryDim'), size('keyDim'), size('hidden')];
+    const seed = readNumber(CALLER, 'seed', given.seed ?? 0, { integer: true });
+    this.#memory = memory;
+    /** The options, with every default filled in. */
+    this.options = Object.freeze({ queryDim, keyDim, hidden, seed });
+    const { parameters, gradients } = memory.frame(CALLER, (frame) => {
+      const next = uniformSource(seed);
+      /** @param {number[]} shape @param {number} inside */
+      const weight = (shape, inside) => {
+        const tensor = frame.make(shape);
+        const limit = Math.sqrt(6 / (shape[0] + inside));
+        fillUniform(viewOf(tensor), next, -limit, limit);
+        return tensor;
+      };
+      const made = {
+        wq: weight([hidden, queryDim], queryDim),
+        wk: weight([hidden, keyDim], keyDim),
+        w: weight([hidden], 1),
+      };
+      const zeros = {
+        wq: frame.zeros([hidden, queryDim]),
+        wk: frame.zeros([hidden, keyDim]),
+        w: frame.zeros([hidden]),
+      };
+      return { parameters: made, gradients: zeros };
+    });
+    this.parameters = Object.freeze(parameters);
+    /** Of the parameters, by their names; they add up until zeroGrad(). */
+    this.gradients = Object.freeze(gradients);
+    Object.freeze(this);
+  }
+
+  /**
+   * Inputs are (B,T,queryDim), (B,S,keyDim) and (B,S,Dv), or all of them without B. The value is the key, and the key
+   * the query where not given. Masks, weights and scores have one head.
+   * @template {WeightsChoice} [W=undefined]
+   * @template {ScoresChoice} [S=undefined]
+   * @template {BiasChoice} [B=undefined]
+   * @param {TensorLike} query
+   * @param {TensorLike} [key]
+   * @param {TensorLike} [value]
+   * @param {AdditiveForwardOptions<W, S, B>} [options]
+   * @returns {AttentionResult<W, S, undefined, B>}
+   */
+  forward(query, key, value, options = {}) {
+    const caller = 'forward';
+    return this.#memory.frame(caller, (frame) => {
+      checkOptions(caller, options, OPTIONS);
+      const visibility = readVisibility(frame, caller, options, this.#training);
+      const read = [query, key, value].map((input, i) =>
+        input === undefined && i > 0 ? undefined : frame.read(/** @type {TensorLike} */ (input), NAMES[i]),
+      );
+      const { train } = visibility;
+      refusePast(caller, visibility.past);
+      this.#forget();
+      checkAlive(this.parameters, caller, 'parameters');
+      if (train) frame.train();
+      const q = frame.take(/** @type {NonNullable<typeof read[0]>} */ (read[0]), 'query');
+      const k = read[1] ? frame.take(read[1], 'key') : q;
+      const v = read[2] ? frame.take(read[2], 'value') : k;
+      const { batch, queries, keys, width } = this.#sizes(caller, [q.shape, k.shape, v.shape]);
+      const { hidden, queryDim, keyDim } = this.options;
+      const { wq, wk, w } = this.parameters;
+      const [hq, hk] = [frame.room(batch * queries * hidden), frame.room(batch * keys * hidden)];
+      this.#memory.call('hl_linear_forward', caller, hq, q.block, wq, undefined, batch * queries, hidden, queryDim);
+      this.#memory.call('hl_linear_forward', caller, hk, k.block, wk, undefined, batch * keys, hidden, keyDim);
+      const sizes = { batch, heads: 1, kvHeads: 1, queries, keys, past: 0, appended: 0 };
+      const { weights, scores } = pointToVisibility(frame, caller, { ...visibility, scale: 1 }, sizes, hidden);
+      const output = frame.result(AT.output, 'output', [...q.shape.slice(0, -1), width]);
+      const { ints } = frame;
+      ints.set([queries * width, 0, width], AT.outputStride);
+      ints.set([queries * hidden, 0, hidden], AT.queryStride);
+      ints.set([keys * hidden, 0, hidden], AT.keyStride);
+      ints.set([keys * width, 0, width], AT.valueStride);
+      ints[AT.valueWidth] = width;
+      frame.point(AT.query, hq);
+      frame.point(AT.key, hk);
+      frame.point(AT.value, v.block);
+      frame.point(AT.additive, w);
+      if (train) frame.point(AT.statistics, frame.save(2 * batch * queries));
+      frame.run('hl_attention');
+      if (train) {
+        frame.point(AT.output, frame.stage(viewOf(output)));
+        const kept = frame.kept();
+        own(wq, 'kept', kept);
+        this.#pass = {
+          kept,
+          blocks: [q.block, k.block],
+          rows: [batch * queries, batch * keys],
+          inputs: [q.shape, read[1] && k.shape, read[2] && v.shape, v.shape],
+          shapes: {
+            dOutput: shapeOf(output),
+            dWeights: weights && shapeOf(weights),
+            bias: frame.biasShape,
+            sinks: visibility.sinks?.shape,
+          },
+        };
+      }
+      return /** @type {any} */ (new AttentionResult({ output, weights, scores }));
+    });
+  }
+
+  /** @param {string} caller @param {(readonly number[])[]} shapes */
+  #sizes(caller, shapes) {
+    const { queryDim, keyDim } = this.options;
+    const [q, k, v] = shapes;
+    const rank = q.length;
+    if ((rank !== 2 && rank !== 3) || q[rank - 1] !== queryDim)
+      throw shapeError(caller, 'query', q, `(B,T,${queryDim}) or (T,${queryDim})`);
+    const [batch, keys] = [rank === 3 ? q[0] : 1, k[rank - 2] ?? 0];
+    const rows = rank === 3 ? [batch, keys] : [keys];
+    if (!sameShape(k, [...rows, keyDim])) throw shapeError(caller, 'key', k, formatShape([...rows, keyDim]));
+    const width = v[rank - 1] ?? 0;
+    if (!sameShape(v, [...rows, width])) throw shapeError(caller, 'value', v, `${formatShape(rows).slice(0, -1)},Dv]`);
+    return { batch, queries: q[rank - 2], keys, width };
+  }
+
+  /** Frees what the last forward has left for backward. */
+  #forget() {
+    this.#pass?.kept.dispose();
+    this.#pass = null;
+  }
+
+  /**
+   * From the gradient of the output, and of the returned weights, to those of the inputs of the last forward with
+   * train: true, which must not have been followed by a change of the parameters. An input that was another's default
+   * has its gradient added into that one.
+   * @param {TensorLike} dOutput
+   * @param {BackwardOptions} [options]
+   * @returns {LayerGradients}
+   */
+  backward(dOutput, options = {}) {
+    const caller = 'backward';
+    return this.#memory.frame(caller, (frame) => {
+      const incoming = readIncoming(frame, dOutput, options);
+      const pass = this.#pass;
+      if (!pass || pass.kept.disposed)
+        throw new HeadlightError('STATE', `${caller}: there is no forward with train: true to go back through`);
+      checkAlive(this.parameters, caller, 'parameters');
+      checkAlive(this.gradients, caller, 'gradients');
+      frame.resume(pass.kept);
+      const at = { output: ATTENTION_BACKWARD.dOutput, weights: ATTENTION_BACKWARD.dWeights };
+      pointToIncoming(frame, at, incoming, pass.shapes);
+      const { queryDim, keyDim, hidden } = this.options;
+      const [queryShape, keyShape, valueShape, wholeValue] = pass.inputs;
+      const [hq, hk] = pass.rows.map((rows) => frame.room(rows * hidden));
+      const make = (/** @type {readonly number[]} */ shape) =>
+        isEmpty(incoming) ? frame.zeros([...shape]) : frame.make([...shape]);
+      const dQuery = make(queryShape);
+      const dKey = make(keyShape ?? queryShape);
+      const dValue = make(wholeValue);
+      frame.point(ATTENTION_BACKWARD.dQuery, hq);
+      frame.point(ATTENTION_BACKWARD.dKey, hk);
+      frame.point(ATTENTION_BACKWARD.dValue, dValue);
+      frame.point(ATTENTION_BACKWARD.dAdditive, this.gradients.w);
+      const dBias = makeBiasGradient(frame, ATTENTION_BACKWARD.dBias, pass.shapes.bias, incoming);
+      const dSinks = makeSinksGradient(frame, ATTENTION_BACKWARD.dSinks, pass.shapes);
+      if (!isEmpty(incoming)) {
+        frame.run('hl_attention_backward');
+        this.#project(dQuery, hq, 'wq', pass.blocks[0], pass.rows[0], queryDim);
+        this.#project(dKey, hk, 'wk', pass.blocks[1], pass.rows[1], keyDim);
+      }
+      const into = keyShape ? dKey : dQuery;
+      if (!valueShape) this.#addInto(into, dValue);
+      if (!keyShape) this.#addInto(dQuery, dKey);
+      const result = {
+        dQuery,
+        ...(keyShape && { dKey }),
+        ...(valueShape && { dValue }),
+        ...(dBias && { dBias: dBias() }),
+        ...(dSinks && { dSinks }),
+      };
+      this.#forget();
+      return result;
+    });
+  }
+
+  /**
+   * The gradients of a projection.
+   * @param {Tensor} dx
+   * @param {Tensor | Staged} dy
+   * @param {'wq' | 'wk'} name
+   * @param {Tensor | Staged} x
+   * @param {number} rows
+   * @param {number} width
+   */
+  #project(dx, dy, name, x, rows, width) {
+    const { hidden } = this.options;
+    const [weight, gradient] = [this.parameters[name], this.gradients[name]];
+    this.#memory.call('hl_linear_backward', 'backward', dx, gradient, undefined, dy, x, weight, rows, hidden, width);
+  }
+
+  /** @param {Tensor} sum @param {Tensor} part which is freed */
+  #addInto(sum, part) {
+    this.#memory.call('hl_add', 'backward', sum, sum, part, sum.size);
+    part.dispose();
+  }
+
+  zeroGrad() {
+    checkAlive(this.gradients, 'zeroGrad', 'gradients');
+    for (const gradient of Object.values(this.gradients)) viewOf(gradient).fill(0);
+    return this;
+  }
+
+  /** Whether forward keeps what backward needs, where its options do not say. @param {boolean} [on] */
+  train(on = true) {
+    this.#training = readBoolean('train', 'on', on);
+    return this;
+  }
+
+  eval() {
+    return this.train(false);
+  }
+
+  /** Copies of the parameters. @returns {Record<string, StateEntry>} */
+  stateDict() {
+    return writeParameters(this.parameters);
+  }
+
+  /**
+   * Checks every name and shape before it writes anything.
+   * @param {Record<string, TensorLike>} dict under the names of the parameters, or W_q.weight, W_k.weight and w_v.weight
+   */
+  loadStateDict(dict) {
+    readParameters(this.parameters, dict);
+    return this;
+  }
+
+  dispose() {
+    this.#forget();
+    for (const tensor of [...Object.values(this.parameters), ...Object.values(this.gradients)]) tensor.dispose();
+  }
+
+  [DISPOSE]() {
+    this.dispose();
+  }
+}
+
+const NAMES = ['query', 'key', 'value'];
