@@ -69,6 +69,7 @@ verb_test() {
   verb_check
   run_make page types native CLANG="$(sanitizing_clang)"
   verb_bench --tiny
+  verb_bench_models --tiny
   mapfile -t all < <(find_tests tests)
   mapfile -t module < <(find_tests tests/core tests/js)
   say "tests: Node $("$node" --version), plain SIMD"
@@ -165,6 +166,14 @@ verb_bench_training() {
   setup_bench
   run_make module dist/bench/gradients.js
   "$node" tests/bench/training.js "$@"
+}
+
+#: bench-models  measure whole models beside onnxruntime-web; --only NAME, --type T, --threads N, --rounds N, --write
+verb_bench_models() {
+  setup
+  setup_bench
+  run_make module peak
+  "$node" tests/bench/models.js "$@"
 }
 
 #: bench-page  how quickly the page answers, in Chromium

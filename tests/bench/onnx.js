@@ -1,8 +1,9 @@
-// Writes an ONNX model: just enough of its protocol-buffer form for a multi-head layer.
+// Writes an ONNX model: just enough of its protocol-buffer form for a multi-head layer, and its parts, of which
+// decoder.js makes whole models.
 
 const text = new TextEncoder();
 
-function concat(parts) {
+export function concat(parts) {
   const bytes = new Uint8Array(parts.reduce((n, p) => n + p.length, 0));
   let at = 0;
   for (const part of parts) {
@@ -22,17 +23,17 @@ function varint(value) {
   return Uint8Array.from(bytes);
 }
 
-const int = (field, value) => concat([varint(field << 3), varint(value)]);
+export const int = (field, value) => concat([varint(field << 3), varint(value)]);
 const float = (field, value) => concat([varint((field << 3) | 5), new Uint8Array(Float32Array.of(value).buffer)]);
-const block = (field, ...parts) => {
+export const block = (field, ...parts) => {
   const bytes = concat(parts);
   return concat([varint((field << 3) | 2), varint(bytes.length), bytes]);
 };
-const string = (field, value) => block(field, text.encode(value));
+export const string = (field, value) => block(field, text.encode(value));
 
-const FLOAT = 1;
-const INT8 = 3;
-const INT64 = 7;
+export const FLOAT = 1;
+export const INT8 = 3;
+export const INT64 = 7;
 
 function attribute(name, value) {
   if (Array.isArray(value)) return block(5, string(1, name), ...value.map((v) => int(8, v)), int(20, 7));
@@ -41,7 +42,7 @@ function attribute(name, value) {
     : block(5, string(1, name), float(2, value), int(20, 1));
 }
 
-function node(type, inputs, outputs, attributes = {}, domain = '') {
+export function node(type, inputs, outputs, attributes = {}, domain = '') {
   return block(
     1,
     ...inputs.map((x) => string(1, x)),

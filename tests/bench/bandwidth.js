@@ -1,0 +1,61 @@
+// How fast this machine reads memory with so many threads: each reads a block of its own, at the same time.
+
+import { readFileSync } from 'node:fs';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+
+/** Bytes that a thread reads at a time: far more than the caches hold. And how often it does, at least. */
+const [BLOCK, PASSES] = [2 ** 28, 4];
+const PAGE = 65536;
+
+function openReader(binary) {
+  const { memory, sum } = new WebAssembly.Instance(new WebAssembly.Module(binary)).exports;
+  const at = memory.grow(BLOCK / PAGE) * PAGE;
+  new Uint8Array(memory.buffer, at, BLOCK).fill(1);
+  for (let i = 0; i < 2000; i++) sum(at, 1024);
+  return () => sum(at, BLOCK / 4);
+}
+
+/** Threads that wait until they are asked. measure() resolves to bytes a second, together; close() ends them. */
+export function openBandwidth(threads) {
+  const name = ['relaxed', 'simd128'].find((simd) => WebAssembly.validate(read(simd)));
+  const shared = new Int32Array(new SharedArrayBuffer(4));
+  const workers = Array.from(
+    { length: threads },
+    () => new Worker(new URL(import.meta.url), { workerData: { binary: read(name), shared, threads } }),
+  );
+  const answer = (worker) => new Promise((resolve) => worker.once('message', resolve));
+  const ready = Promise.all(workers.map(answer));
+  return {
+    async measure() {
+      await ready;
+      shared[0] = 0;
+      const answers = workers.map(answer);
+      for (const worker of workers) worker.postMessage('read');
+      return (await Promise.all(answers)).reduce((sum, rate) => sum + rate, 0);
+    },
+    close: () => Promise.all(workers.map((worker) => worker.terminate())),
+  };
+}
+
+const read = (simd) => readFileSync(new URL(`../../dist/bench/peak.${simd}.wasm`, import.meta.url));
+
+if (!isMainThread && workerData?.binary) {
+  const { binary, shared, threads } = workerData;
+  const pass = openReader(binary);
+  // Nobody stops before all have read enough: the figure is of all at once.
+  parentPort.on('message', () => {
+    Atomics.add(shared, 0, 1);
+    while (Atomics.load(shared, 0) < threads);
+    const start = performance.now();
+    let passes = 0;
+    for (let done = false; !done || Atomics.load(shared, 0) < 2 * threads; passes++) {
+      pass();
+      if (passes + 1 === PASSES) {
+        Atomics.add(shared, 0, 1);
+        done = true;
+      }
+    }
+    parentPort.postMessage((1000 * passes * BLOCK) / (performance.now() - start));
+  });
+  parentPort.postMessage('ready');
+}
