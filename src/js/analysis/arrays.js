@@ -35,6 +35,7 @@ import { readTensorLike } from '../check/tensorlike.js';
  * @property {string} [headTransform]
  * @property {string} [pool]
  * @property {string} [pooler]
+ * @property {boolean} [taught]
  * @property {number} [logitScale]
  * @property {number} [logitSoftcap]
  */

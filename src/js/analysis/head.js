@@ -46,11 +46,12 @@ export function statisticsOf({ options: { norm, normEps = 1e-5 } }, x) {
  * @param {Model} model
  */
 export function headOf(caller, model) {
-  const { head = 'logits', headTransform = 'none', tied, pooler = 'none', logitScale = 1 } = model.options;
+  const { head = 'logits', headTransform = 'none', tied, pooler = 'none', taught, logitScale = 1 } = model.options;
   if (head === 'none') throw refuse(caller, 'this model has no head, and so no logits');
   if (headTransform !== 'none') throw refuse(caller, "an activation in this model's head keeps logits from being sums");
   if (head === 'pooled' && pooler !== 'none' && pooler !== 'linear')
     throw refuse(caller, "an activation in this model's pooler keeps logits from being sums");
+  if (taught) throw refuse(caller, "the logits of this model's two heads are of two tokens");
   const { vector, matrix } = parametersOf(caller, model);
   const table = matrix(head === 'logits' && tied ? 'embedding.table' : 'head.weight');
   const [classes, width] = table.shape;

@@ -10,7 +10,7 @@
 /**
  * Where a layer lies: `part` of a tensor that holds several, `turned` if it is stored (in, out), `plus` what is added.
  * @typedef {{ from: string, part?: ['rows' | 'heads' | 'halves', number], turned?: boolean, plus?: number,
- *   form?: 'convolution' | 'stacked', also?: string }} Place
+ *   form?: 'convolution' | 'stacked', also?: string | readonly string[] }} Place
  */
 /** @typedef {Record<string, string | Place>} Names */
 /**
@@ -20,6 +20,7 @@
  * @property {readonly string[]} prefixes of the base model
  * @property {(config: Config, has: (name: string) => boolean) => TransformerOptions} options
  * @property {Names} names
+ * @property {{ without: string, family: Family }} [alone] the family of files without that tensor
  */
 
 /** @param {string} from @param {'rows' | 'heads' | 'halves'} kind @returns {Place[]} */
@@ -69,11 +70,16 @@ function only(config, field, ...allowed) {
  */
 function rotary(config, headDim) {
   const nested = config.rope_parameters ?? {};
-  const scaling = config.rope_scaling ?? (nested.rope_type && nested.rope_type !== 'default' ? nested : null);
+  const scaling = scalingOf(config);
   const theta = nested.rope_theta ?? config.rope_theta ?? config.rotary_emb_base ?? 10000;
   const share = nested.partial_rotary_factor ?? config.partial_rotary_factor ?? config.rotary_pct ?? 1;
   const width = Math.floor(headDim * share);
   return { theta, width: width - (width % 2), ...(scaling && { scaling: ropeScaling(scaling, config) }) };
+}
+
+/** @param {Config} config @returns {Config | null} */
+function scalingOf({ rope_scaling: own, rope_parameters: nested }) {
+  return own ?? (nested?.rope_type && nested.rope_type !== 'default' ? nested : null);
 }
 
 /** @param {Config} scaling @param {Config} config @returns {RotaryScaling | undefined} */
@@ -84,7 +90,8 @@ function ropeScaling(scaling, config) {
     config.original_max_position_embeddings ??
     config.max_position_embeddings;
   const { factor } = scaling;
-  if (type === 'default') return undefined;
+  // The dynamic one is for sequences beyond the context, which are refused.
+  if (type === 'default' || type === 'dynamic') return undefined;
   if (type === 'linear') return { type, factor };
   if (type === 'llama3')
     return {
@@ -109,18 +116,23 @@ function ropeScaling(scaling, config) {
   }
   if (type === 'longrope' || type === 'su') {
     // The factors of sequences within the context of training; longer ones have others.
-    const times = factor ?? config.max_position_embeddings / originalContext;
+    const ratio = config.max_position_embeddings / originalContext;
+    const times = config.original_max_position_embeddings ? ratio : (factor ?? ratio);
     const grown = times <= 1 ? 1 : Math.sqrt(1 + Math.log(times) / Math.log(originalContext));
     return { type: 'factors', factors: scaling.short_factor, attentionFactor: scaling.attention_factor ?? grown };
   }
-  throw new UnknownField('rope_scaling', scaling, 'linear, llama3, yarn or longrope');
+  throw new UnknownField('rope_scaling', scaling, 'linear, dynamic, llama3, yarn or longrope');
 }
 
 /** @param {Config} c */
 const rmsDecoder = (c) => {
   const headDim = c.head_dim ?? c.hidden_size / c.num_attention_heads;
   const turned = rotary(c, headDim);
-  const original = c.rope_scaling?.short_factor ? c.original_max_position_embeddings : undefined;
+  const scaling = scalingOf(c);
+  // Longer sequences have other factors.
+  const original = scaling?.short_factor
+    ? (scaling.original_max_position_embeddings ?? c.original_max_position_embeddings)
+    : undefined;
   return {
     layers: c.num_hidden_layers,
     dModel: c.hidden_size,
@@ -534,7 +546,7 @@ const bert = {
     pooler: 'pooler.dense',
     'head.dense': '/cls.predictions.transform.dense',
     'head.norm': '/cls.predictions.transform.LayerNorm',
-    'head.bias': '/cls.predictions.bias',
+    'head.bias': { from: '/cls.predictions.bias', also: '/classifier.bias' },
     head: '/classifier',
     relationship: '/cls.seq_relationship',
   },
@@ -557,6 +569,7 @@ const roberta = {
       ...bertOptions(c),
       context: c.max_position_embeddings - positionOffset,
       positionOffset,
+      padToken: positionOffset - 1,
       bias: { ...BERT_BIAS, head: masked || classifier },
       ...(pooled && { pool: 'first', pooler: 'tanh' }),
       tied: masked,
@@ -570,7 +583,7 @@ const roberta = {
     pooler: { from: 'pooler.dense', also: '/classifier.dense' },
     'head.dense': '/lm_head.dense',
     'head.norm': '/lm_head.layer_norm',
-    'head.bias': { from: '/lm_head.bias', also: '/lm_head.decoder.bias' },
+    'head.bias': { from: '/lm_head.bias', also: ['/lm_head.decoder.bias', '/classifier.out_proj.bias'] },
     head: '/classifier.out_proj',
   },
 };
@@ -621,7 +634,7 @@ const distilbert = {
     'blocks.L.norm2': 'transformer.layer.L.output_layer_norm',
     'head.dense': '/vocab_transform',
     'head.norm': '/vocab_layer_norm',
-    'head.bias': '/vocab_projector.bias',
+    'head.bias': { from: '/vocab_projector.bias', also: '/classifier.bias' },
     pooler: '/pre_classifier',
     head: '/classifier',
   },
@@ -638,6 +651,7 @@ const modernbert = {
     const attention = c.attention_bias ?? false;
     const every = c.global_attn_every_n_layers ?? 3;
     const ropes = c.rope_parameters ?? {};
+    const theta = ropes.full_attention?.rope_theta ?? c.global_rope_theta ?? 160000;
     return {
       layers: c.num_hidden_layers,
       dModel: c.hidden_size,
@@ -651,8 +665,9 @@ const modernbert = {
       embedNorm: true,
       positions: 'rotary',
       rotary: {
-        theta: ropes.full_attention?.rope_theta ?? c.global_rope_theta ?? 160000,
-        localTheta: ropes.sliding_attention?.rope_theta ?? c.local_rope_theta ?? 10000,
+        theta,
+        localTheta:
+          ropes.sliding_attention?.rope_theta ?? (c.local_rope_theta === null ? theta : c.local_rope_theta) ?? 10000,
       },
       window: Array.from({ length: c.num_hidden_layers }, (_, i) =>
         (c.layer_types ? c.layer_types[i] === 'full_attention' : i % every === 0) ? null : (c.local_attention ?? 128),
@@ -699,9 +714,10 @@ const vit = {
     const [height, width] = Array.isArray(c.image_size) ? c.image_size : [c.image_size, c.image_size];
     const size = c.patch_size;
     const classTokens = has('embeddings.distillation_token') ? 2 : 1;
-    const classifier = has('/classifier.weight') || has('/cls_classifier.weight');
+    const taught = has('/distillation_classifier.weight');
+    const classifier = taught || has('/classifier.weight');
     const pooled = !classifier && has('pooler.dense.weight');
-    only(c, 'hidden_act', ...Object.keys(ACTIVATIONS));
+    only(c, 'pooler_act', 'tanh');
     return {
       layers: c.num_hidden_layers,
       dModel: c.hidden_size,
@@ -715,8 +731,8 @@ const vit = {
       activation: activation('hidden_act', c.hidden_act ?? 'gelu'),
       bias: { ...BERT_BIAS, query: c.qkv_bias ?? true, key: c.qkv_bias ?? true, value: c.qkv_bias ?? true, head: true },
       head: classifier ? 'pooled' : 'none',
-      ...(classifier && { classes: classesOf(c) }),
-      ...(pooled && { pool: 'first', pooler: 'tanh' }),
+      ...(classifier && { classes: classesOf(c), taught }),
+      ...(pooled && { pool: 'first', pooler: 'tanh', poolDim: c.pooler_output_size ?? c.hidden_size }),
     };
   },
   names: {
@@ -739,6 +755,7 @@ const vit = {
     norm: 'layernorm',
     pooler: 'pooler.dense',
     head: { from: '/classifier', also: '/cls_classifier' },
+    taught: '/distillation_classifier',
   },
 };
 
@@ -835,7 +852,7 @@ const t5 = {
       scale: 1,
       head: 'none',
     };
-    if (!has('decoder.block.0.layer.0.SelfAttention.q.weight')) return stack;
+    if (!has('decoder.final_layer_norm.weight')) return stack;
     return {
       ...stack,
       layers: c.num_decoder_layers ?? c.num_layers,
@@ -857,6 +874,12 @@ const t5 = {
     head: '/lm_head',
     ...under(t5Stack('encoder', 1), 'encoder'),
   },
+};
+
+/** @type {Family} */
+const t5Encoder = {
+  ...t5,
+  names: { 'embedding.table': /** @type {Place} */ (t5.names['embedding.table']), ...t5Stack('encoder', 1) },
 };
 
 /** @param {string} stack @returns {Names} */
@@ -897,7 +920,6 @@ const whisper = {
       vocab: c.vocab_size,
       context: c.max_target_positions,
       mlp: c.decoder_ffn_dim,
-      ...(c.scale_embedding && { embedScale: Math.sqrt(c.d_model) }),
       tied: true,
       encoder: {
         ...shared,
@@ -949,7 +971,7 @@ export const FAMILIES = [
   phi3,
   vit,
   clip,
-  t5,
+  { ...t5, alone: { without: 'decoder.final_layer_norm.weight', family: t5Encoder } },
   whisper,
 ];
 

@@ -148,8 +148,8 @@ async function readHeaders(folder) {
  */
 function recognise(config, tensors) {
   const type = config.model_type;
-  const family = familyOf(type);
-  if (!family) {
+  const named = familyOf(type);
+  if (!named) {
     const known = FAMILIES.flatMap(({ types }) => types).join(', ');
     throw fail(
       `config.json says model_type ${quote(type)}, which is not one of ${known}; hl.layersIn() finds the attention ` +
@@ -160,6 +160,7 @@ function recognise(config, tensors) {
   }
   if (config.quantization_config)
     throw fail('quantized checkpoints cannot be read: quantization_config', 'quantization_config');
+  const family = named.alone && !tensors.has(named.alone.without) ? named.alone.family : named;
   const inside = Object.values(family.names)
     .map((place) => (typeof place === 'string' ? place : place.from))
     .filter((name) => !name.startsWith('/'));
@@ -230,13 +231,13 @@ function locate(family, prefix, options, tensors) {
   const found = [...parameterShapes(options)].map(([name, shape]) => {
     const [layer, part] = splitName(name);
     const general = (/** @type {string} */ key) => key.replace(/\.\d+\./, '.L.');
-    const whole = family.names[general(name)];
+    const whole = layer === name ? undefined : family.names[general(name)];
     const entry = whole ?? family.names[general(layer)];
     const number = /blocks\.(\d+)\./.exec(name)?.[1] ?? '0';
     const place = typeof entry === 'string' ? { from: entry } : entry;
-    const names = [place?.from, place?.also].flatMap((from) =>
-      from ? storedNames(from, whole ? '' : part, prefix, number) : [],
-    );
+    const names = [place?.from, place?.also]
+      .flat()
+      .flatMap((from) => (from ? storedNames(from, whole ? '' : part, prefix, number) : []));
     const present = names.filter((other) => tensors.has(other));
     if (present.length === 0) missing.push(names[0] ?? name);
     const stored = present

@@ -46,6 +46,7 @@ import { readScaling } from '../ops/rotary.js';
  * @property {boolean} [embedNorm] a norm after the embedding; default false
  * @property {'learned' | 'sinusoidal' | 'rotary' | 'alibi' | 'buckets' | 'none'} [positions] default 'learned'
  * @property {number} [positionOffset] rows of the learned positions that stand before position 0; default 0
+ * @property {number} [padToken] learned positions count the other tokens; this one has the row before position 0
  * @property {RotaryOptions} [rotary]
  * @property {{ count?: number, distance?: number }} [buckets] of relative positions; default 32 up to 128
  * @property {'gelu' | 'gelu-tanh' | 'quick-gelu' | 'relu' | 'silu'} [activation] default 'gelu-tanh'
@@ -70,6 +71,8 @@ import { readScaling } from '../ops/rotary.js';
  * @property {number} [tokenTypes] default 0
  * @property {'logits' | 'pooled' | 'none'} [head] logits of every token, of the whole input, or none; default 'logits'
  * @property {number} [classes] of a pooled head
+ * @property {boolean} [taught] with a pooled head: a second one on the second token; the logits are the mean of both.
+ *   Default false
  * @property {'none' | 'norm' | 'plain'} [headTransform] a product, an activation and, with 'norm', a norm before the
  *   head; default 'none'
  * @property {'first' | 'end' | 'none'} [pool] which token stands for the input: the first, or that of endToken; default
@@ -110,6 +113,7 @@ const OPTIONS = [
   'embedNorm',
   'positions',
   'positionOffset',
+  'padToken',
   'rotary',
   'buckets',
   'activation',
@@ -131,6 +135,7 @@ const OPTIONS = [
   'tokenTypes',
   'head',
   'classes',
+  'taught',
   'headTransform',
   'pool',
   'pooler',
@@ -156,7 +161,7 @@ const WORDS = {
   pooler: ['none', 'tanh', 'linear', 'relu'],
 };
 
-/** @typedef {'rotary' | 'buckets' | 'bias' | 'window' | 'patch' | 'endToken' | 'encoder'} Special */
+/** @typedef {'rotary' | 'buckets' | 'bias' | 'window' | 'patch' | 'padToken' | 'endToken' | 'encoder'} Special */
 /**
  * @typedef {Readonly<Required<Omit<TransformerOptions, Special>> & {
  *   rotary: Readonly<Required<Omit<RotaryOptions, 'scaling'>> & { scaling: RotaryScaling | undefined }> | undefined,
@@ -165,6 +170,7 @@ const WORDS = {
  *   window: readonly (number | null)[] | null,
  *   patch: Readonly<{ size: number, image: readonly [number, number], channels: number, classTokens: number }> |
  *   undefined,
+ *   padToken: number | undefined,
  *   endToken: number | undefined,
  *   encoder: Resolved | undefined,
  * }>} Resolved
@@ -225,6 +231,7 @@ export function resolveOptions(options, caller = 'transformer') {
     embedNorm: flag('embedNorm', false),
     positions,
     positionOffset: count('positionOffset', 0),
+    padToken: given.padToken === undefined ? undefined : count('padToken', 0),
     rotary: positions === 'rotary' ? readRotary(caller, given.rotary ?? {}, headDim) : undefined,
     buckets: positions === 'buckets' ? readBuckets(caller, given.buckets ?? {}) : undefined,
     activation: word('activation', 'gelu-tanh'),
@@ -246,6 +253,7 @@ export function resolveOptions(options, caller = 'transformer') {
     tokenTypes: count('tokenTypes', 0),
     head,
     classes: head === 'pooled' ? size('classes') : 0,
+    taught: flag('taught', false) && head === 'pooled',
     headTransform: word('headTransform'),
     pool: word('pool', head === 'pooled' ? 'first' : 'none'),
     pooler: word('pooler'),

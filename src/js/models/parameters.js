@@ -118,10 +118,12 @@ function* head(options) {
     pooler,
     poolDim,
     classes,
+    taught,
     relationship,
   } = options;
   if (pooler !== 'none') yield linear('pooler', poolDim, C, pooler === 'tanh' || pooler === 'relu');
   if (head === 'pooled') yield linear('head', classes, pooler === 'none' ? C : poolDim, bias.head);
+  if (taught) yield linear('taught', classes, C, bias.head);
   if (relationship > 0) yield linear('relationship', relationship, poolDim, true);
   if (head !== 'logits') return;
   const width = tied ? E : C;

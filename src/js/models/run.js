@@ -82,6 +82,9 @@ export class Run {
    */
   #countPositions() {
     const { batch, rows, past, options } = this;
+    const { padToken } = options;
+    const { labels } = this.input;
+    if (padToken !== undefined && labels && !this.cache) return countOthers(labels, rows, padToken);
     const padding = options.causal || options.positionOffset > 0 ? this.padding : undefined;
     const positions = new Int32Array(batch * rows);
     for (let b = 0; b < batch; b++) {
@@ -337,8 +340,11 @@ export class Run {
     const pooled = this.#pool(hidden);
     const relationship = options.relationship > 0 && pooled ? this.linear('relationship', pooled) : undefined;
     if (options.head === 'none') return { pooled };
-    if (options.head === 'pooled')
-      return { pooled, logits: this.pass('logits', this.linear('head', /** @type {Tensor} */ (pooled)), {}) };
+    if (options.head === 'pooled') {
+      const own = this.linear('head', /** @type {Tensor} */ (pooled));
+      const logits = options.taught ? graph.scale(graph.add(own, this.#taught(hidden)), 1 / 2) : own;
+      return { pooled, logits: this.pass('logits', logits, {}) };
+    }
     let x = last ? graph.slice(hidden, this.rows - 1, 1) : hidden;
     const { headTransform, tied, activation } = options;
     if (headTransform !== 'none') x = graph.activation(this.linear('head.dense', x), activation);
@@ -350,6 +356,11 @@ export class Run {
     return { logits: this.pass('logits', logits, ROWS), pooled, relationship };
   }
 
+  /** The second head, on the second token. @param {Tensor} hidden */
+  #taught(hidden) {
+    return this.linear('taught', this.graph.pick(hidden, new Array(this.batch).fill(1)));
+  }
+
   /** @param {Tensor} hidden */
   #pool(hidden) {
     const { pool, pooler, endToken } = this.options;
@@ -358,8 +369,7 @@ export class Run {
     const which = Array.from({ length: this.batch }, (_, b) => {
       if (pool === 'first' || !labels) return 0;
       const row = labels.subarray(b * this.rows, (b + 1) * this.rows);
-      const end = endToken === undefined ? -1 : row.indexOf(endToken);
-      return end >= 0 ? end : row.indexOf(Math.max(...row));
+      return endToken === undefined ? row.indexOf(Math.max(...row)) : Math.max(row.indexOf(endToken), 0);
     });
     const x = this.graph.pick(hidden, which);
     if (pooler === 'none') return x;
@@ -420,6 +430,20 @@ export function bucketOf(distance, count, most, both) {
   if (n < exact) return first + n;
   const far = exact + Math.floor((Math.log(n / exact) / Math.log(most / exact)) * (half - exact));
   return first + Math.min(far, half - 1);
+}
+
+/**
+ * Positions of the tokens that are not padToken, which has −1.
+ * @param {Int32Array} labels
+ * @param {number} rows
+ * @param {number} padToken
+ */
+function countOthers(labels, rows, padToken) {
+  let seen = 0;
+  return labels.map((label, i) => {
+    if (i % rows === 0) seen = 0;
+    return label === padToken ? -1 : seen++;
+  });
 }
 
 /** Pairs of a sine and a cosine (Vaswani et al. 2017). @param {Int32Array} positions @param {number} width */

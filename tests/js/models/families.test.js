@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { families } from '../../support/families.js';
+import { flavours } from '../../support/headlight.js';
+
+/** In shares of the largest value. */
+const LIMIT = 1e-5;
+
+/** Whether the value at a flat index is of a real token. */
+function isJudged({ keep, across }, name, shape) {
+  if (!keep || (across && !name.startsWith('encoder.'))) return () => true;
+  const weights = name.endsWith('weights');
+  const rows = weights ? shape[2] : shape.length === 3 ? shape[1] : 1;
+  if (rows === 1) return () => true;
+  const width = shape.at(-1);
+  const perEntry = shape.slice(1).reduce((a, b) => a * b, 1);
+  return (i) => keep[Math.floor(i / perEntry)][Math.floor(i / width) % rows] === 1;
+}
+
+function off(got, expected, judged) {
+  assert.equal(got.length, expected.length);
+  let [most, difference] = [0, 0];
+  for (let i = 0; i < expected.length; i++) {
+    if (!judged(i)) continue;
+    most = Math.max(most, Math.abs(expected[i]));
+    const d = Math.abs(got[i] - expected[i]);
+    if (!(d <= difference)) difference = d;
+  }
+  assert.ok(most > 0);
+  return difference / most;
+}
+
+/** The first three tokens of the first sequence together, the others one by one. */
+function cached(model, { encoder, ids }) {
+  const [, length] = ids.shape;
+  const ofFirst = (input) =>
+    Object.fromEntries(
+      Object.entries(input).map(([name, { data, shape }]) => [
+        name,
+        { data: data.slice(0, data.length / shape[0]), shape: [1, ...shape.slice(1)] },
+      ]),
+    );
+  const part = (from, to) => ({ data: ids.data.slice(from, to), shape: [1, to - from] });
+  const whole = model.forward({ ...(encoder && { encoder: ofFirst(encoder) }), ids: part(0, length) });
+  const expected = whole.logits.copy();
+  whole.dispose();
+  const cache = model.cache({ length });
+  const rows = [];
+  for (const [from, to] of [[0, 3], ...Array.from({ length: length - 3 }, (_, i) => [3 + i, 4 + i])]) {
+    const first = encoder && from === 0;
+    const result = model.forward({ ...(first && { encoder: ofFirst(encoder) }), ids: part(from, to) }, { cache });
+    rows.push(...result.logits.data);
+    result.dispose();
+  }
+  cache.dispose();
+  return off(rows, expected, () => true);
+}
+
+for (const family of families) {
+  test(`${family.name}: every value is that of the architecture in float64`, async () => {
+    for (const instance of flavours) {
+      const model = await instance.openModel(family.files);
+      const names = Object.keys(family.expected).filter((name) => !['logits', 'pooled'].includes(name));
+      const result = model.forward(family.input, { capture: names });
+      const values = { ...result.captured, logits: result.logits, pooled: result.pooled };
+      for (const [name, expected] of Object.entries(family.expected)) {
+        assert.ok(values[name], `there is no ${name}`);
+        const difference = off(values[name].data, expected, isJudged(family, name, values[name].shape));
+        assert.ok(difference <= LIMIT, `${name} is off by ${difference}`);
+      }
+      assert.ok(result.hidden.data.every(Number.isFinite), 'rows of padding are finite');
+      result.dispose();
+      if (family.causal) {
+        const difference = cached(model, family.input);
+        assert.ok(difference <= LIMIT, `with a cache off by ${difference}`);
+      }
+      model.dispose();
+    }
+  });
+}

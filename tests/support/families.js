@@ -1,0 +1,1321 @@
+// Tiny random checkpoints of the families for which there are no given vectors, named and laid out as Hugging Face's
+// modules save them, and what they must give: each architecture once more, in float64, read from the tensors' names.
+
+import { uniformSource } from '../../src/js/ops/random.js';
+import { safetensors } from './files.js';
+import {
+  ACTIVATIONS,
+  add,
+  angles,
+  attend,
+  columns,
+  concat,
+  convolve,
+  linear,
+  multiply,
+  norm,
+  rotate,
+  times,
+} from './float64.js';
+
+const [C, H, D, MLP, V, L, T] = [16, 4, 4, 24, 23, 2, 7];
+const PLACES = 12;
+const BATCH = 2;
+
+// Shapes of tensors by name. Scales of norms lie around 1, where the model adds nothing to them.
+const lin = (name, out, inside, bias = true) => ({
+  [`${name}.weight`]: { shape: [out, inside] },
+  ...(bias && { [`${name}.bias`]: { shape: [out] } }),
+});
+const scale = (name, width = C, around = 1) => ({ [`${name}.weight`]: { shape: [width], around } });
+const layerNorm = (name, width = C) => ({ ...scale(name, width), [`${name}.bias`]: { shape: [width] } });
+const table = (name, rows, width = C) => ({ [`${name}.weight`]: { shape: [rows, width], spread: 1 } });
+const blocks = (make, count = L) => Object.assign({}, ...Array.from({ length: count }, (_, i) => make(i)));
+
+/** Float32 tensors by name, from a seed. */
+function fill(shapes, seed) {
+  const next = uniformSource(seed);
+  const between = (low, high) => low + (high - low) * next();
+  return Object.fromEntries(
+    Object.entries(shapes).map(([name, { shape, around = 0, spread = 0.4 }]) => {
+      const size = shape.reduce((a, b) => a * b, 1);
+      return [name, { shape, data: Float32Array.from({ length: size }, () => around + between(-spread, spread)) }];
+    }),
+  );
+}
+
+/** model.safetensors of float32 tensors; integers are what buffers of older files hold. */
+function bytesOf(tensors) {
+  const header = {};
+  let at = 0;
+  const parts = Object.entries(tensors).map(([name, { shape, data }]) => {
+    const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+    const dtype = data instanceof BigInt64Array ? 'I64' : 'F32';
+    header[name] = { dtype, shape, data_offsets: [at, at + bytes.length] };
+    at += bytes.length;
+    return bytes;
+  });
+  const all = new Uint8Array(at);
+  at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return safetensors(header, all);
+}
+
+/** One sequence through a model: its tensors by name, and the values on the way. */
+class Pass {
+  constructor(tensors, config, { ids, keep, typeIds, numbers }) {
+    Object.assign(this, { tensors, config, ids, typeIds, numbers });
+    this.keep = keep ?? ids?.map(() => 1);
+    this.values = {};
+  }
+
+  get(name) {
+    if (!this.tensors[name]) throw new Error(`the checkpoint has no ${name}`);
+    return this.tensors[name];
+  }
+
+  rows(name, which) {
+    const { data, shape } = this.get(name);
+    return concat(...Array.from(which, (i) => data.subarray(i * shape[1], (i + 1) * shape[1])));
+  }
+
+  linear(name, x) {
+    return linear(x, this.get(`${name}.weight`), this.tensors[`${name}.bias`]);
+  }
+
+  layerNorm(name, x, eps = this.config.layer_norm_eps ?? 1e-5) {
+    return norm(x, this.get(`${name}.weight`).data, this.tensors[`${name}.bias`]?.data, { eps, mean: true });
+  }
+
+  rmsNorm(name, x, eps = this.config.rms_norm_eps, plus = 0) {
+    const { data } = this.get(`${name}.weight`);
+    return norm(
+      x,
+      Float64Array.from(data, (w) => w + plus),
+      undefined,
+      { eps, mean: false },
+    );
+  }
+
+  /** What stands in the way of a key: padding, what comes later, what is too far. */
+  sees({ causal = true, left = Infinity, right = Infinity } = {}) {
+    return (t, s) => this.keep[s] === 1 && !(causal && s > t) && t - s <= left && s - t <= right;
+  }
+
+  /** Blocks, with what enters and leaves each. block(x, i, record) */
+  stack(x, block, { prefix = '', count = L } = {}) {
+    for (let i = 0; i < count; i++) {
+      this.values[`${prefix}blocks.${i}.in`] = x;
+      x = block(x, i, (name, value) => {
+        this.values[`${prefix}blocks.${i}.${name}`] = value;
+      });
+      this.values[`${prefix}blocks.${i}.out`] = x;
+    }
+    return x;
+  }
+}
+
+const HEADS = { heads: H, width: D };
+const pairs = (width) => angles(10000, width);
+
+// ---- encoders of text
+
+const bertShapes = (at, { pooler = false, types = 2, places = PLACES } = {}) => ({
+  ...table(`${at}embeddings.word_embeddings`, V),
+  ...table(`${at}embeddings.position_embeddings`, places),
+  ...table(`${at}embeddings.token_type_embeddings`, types),
+  ...layerNorm(`${at}embeddings.LayerNorm`),
+  ...blocks((i) => {
+    const b = `${at}encoder.layer.${i}`;
+    return {
+      ...lin(`${b}.attention.self.query`, C, C),
+      ...lin(`${b}.attention.self.key`, C, C),
+      ...lin(`${b}.attention.self.value`, C, C),
+      ...lin(`${b}.attention.output.dense`, C, C),
+      ...layerNorm(`${b}.attention.output.LayerNorm`),
+      ...lin(`${b}.intermediate.dense`, MLP, C),
+      ...lin(`${b}.output.dense`, C, MLP),
+      ...layerNorm(`${b}.output.LayerNorm`),
+    };
+  }),
+  ...(pooler && lin(`${at}pooler.dense`, C, C)),
+});
+
+/** positions: of every token, as rows of the table. */
+function bert(p, at, positions, activation = ACTIVATIONS.gelu) {
+  let x = add(p.rows(`${at}embeddings.word_embeddings.weight`, p.ids), [
+    ...p.rows(`${at}embeddings.position_embeddings.weight`, positions),
+  ]);
+  x = add(x, p.rows(`${at}embeddings.token_type_embeddings.weight`, p.typeIds ?? p.ids.map(() => 0)));
+  x = p.values.embed = p.layerNorm(`${at}embeddings.LayerNorm`, x);
+  return p.stack(x, (x, i, record) => {
+    const b = `${at}encoder.layer.${i}`;
+    const [q, k, v] = ['query', 'key', 'value'].map((name) => p.linear(`${b}.attention.self.${name}`, x));
+    const { heads, weights } = attend(q, k, v, { ...HEADS, see: p.sees({ causal: false }) });
+    record('weights', weights);
+    const mid = p.layerNorm(`${b}.attention.output.LayerNorm`, add(x, p.linear(`${b}.attention.output.dense`, heads)));
+    const inside = p.linear(`${b}.intermediate.dense`, mid).map(activation);
+    return p.layerNorm(`${b}.output.LayerNorm`, add(mid, p.linear(`${b}.output.dense`, inside)));
+  });
+}
+
+const BERT = {
+  model_type: 'bert',
+  vocab_size: V,
+  hidden_size: C,
+  num_hidden_layers: L,
+  num_attention_heads: H,
+  intermediate_size: MLP,
+  hidden_act: 'gelu',
+  max_position_embeddings: PLACES,
+  type_vocab_size: 2,
+  layer_norm_eps: 1e-12,
+  pad_token_id: 0,
+  position_embedding_type: 'absolute',
+  tie_word_embeddings: true,
+};
+const counted = (ids) => ids.map((_, i) => i);
+const first = (x) => x.subarray(0, C);
+
+const ROBERTA = {
+  ...BERT,
+  model_type: 'roberta',
+  type_vocab_size: 1,
+  layer_norm_eps: 1e-5,
+  pad_token_id: 1,
+  bos_token_id: 0,
+  eos_token_id: 2,
+  max_position_embeddings: PLACES + 2,
+};
+/** Tokens that are not padding are numbered from 2 on; padding has 1. */
+const robertaPositions = (ids) => {
+  let seen = 1;
+  return ids.map((id) => (id === 1 ? 1 : ++seen));
+};
+
+const distilShapes = {
+  ...table('distilbert.embeddings.word_embeddings', V),
+  ...table('distilbert.embeddings.position_embeddings', PLACES),
+  ...layerNorm('distilbert.embeddings.LayerNorm'),
+  ...blocks((i) => {
+    const b = `distilbert.transformer.layer.${i}`;
+    return {
+      ...lin(`${b}.attention.q_lin`, C, C),
+      ...lin(`${b}.attention.k_lin`, C, C),
+      ...lin(`${b}.attention.v_lin`, C, C),
+      ...lin(`${b}.attention.out_lin`, C, C),
+      ...layerNorm(`${b}.sa_layer_norm`),
+      ...lin(`${b}.ffn.lin1`, MLP, C),
+      ...lin(`${b}.ffn.lin2`, C, MLP),
+      ...layerNorm(`${b}.output_layer_norm`),
+    };
+  }),
+};
+const DISTIL = {
+  model_type: 'distilbert',
+  activation: 'gelu',
+  dim: C,
+  hidden_dim: MLP,
+  n_heads: H,
+  n_layers: L,
+  vocab_size: V,
+  max_position_embeddings: PLACES,
+  sinusoidal_pos_embds: false,
+  pad_token_id: 0,
+  tie_weights_: true,
+};
+function distil(p) {
+  let x = add(
+    p.rows('distilbert.embeddings.word_embeddings.weight', p.ids),
+    p.rows('distilbert.embeddings.position_embeddings.weight', counted(p.ids)),
+  );
+  x = p.values.embed = p.layerNorm('distilbert.embeddings.LayerNorm', x, 1e-12);
+  return p.stack(x, (x, i, record) => {
+    const b = `distilbert.transformer.layer.${i}`;
+    const [q, k, v] = ['q', 'k', 'v'].map((name) => p.linear(`${b}.attention.${name}_lin`, x));
+    const { heads, weights } = attend(q, k, v, { ...HEADS, see: p.sees({ causal: false }) });
+    record('weights', weights);
+    const mid = p.layerNorm(`${b}.sa_layer_norm`, add(x, p.linear(`${b}.attention.out_lin`, heads)), 1e-12);
+    const inside = p.linear(`${b}.ffn.lin1`, mid).map(ACTIVATIONS.gelu);
+    return p.layerNorm(`${b}.output_layer_norm`, add(mid, p.linear(`${b}.ffn.lin2`, inside)), 1e-12);
+  });
+}
+
+const modernShapes = (bias, layers) => ({
+  ...table('model.embeddings.tok_embeddings', V),
+  ...scale('model.embeddings.norm'),
+  ...blocks(
+    (i) => ({
+      ...(i > 0 && scale(`model.layers.${i}.attn_norm`)),
+      ...lin(`model.layers.${i}.attn.Wqkv`, 3 * C, C, bias),
+      ...lin(`model.layers.${i}.attn.Wo`, C, C, bias),
+      ...scale(`model.layers.${i}.mlp_norm`),
+      ...lin(`model.layers.${i}.mlp.Wi`, 2 * MLP, C, bias),
+      ...lin(`model.layers.${i}.mlp.Wo`, C, MLP, bias),
+    }),
+    layers,
+  ),
+  ...scale('model.final_norm'),
+  ...lin('head.dense', C, C, bias),
+  ...scale('head.norm'),
+  'decoder.bias': { shape: [V] },
+});
+const MODERN = {
+  model_type: 'modernbert',
+  vocab_size: V,
+  hidden_size: C,
+  intermediate_size: MLP,
+  num_hidden_layers: 4,
+  num_attention_heads: H,
+  hidden_activation: 'gelu',
+  classifier_activation: 'gelu',
+  max_position_embeddings: PLACES,
+  norm_eps: 1e-5,
+  norm_bias: false,
+  attention_bias: false,
+  mlp_bias: false,
+  decoder_bias: true,
+  classifier_bias: false,
+  classifier_pooling: 'cls',
+  global_rope_theta: 160000,
+  local_rope_theta: 10000,
+  global_attn_every_n_layers: 3,
+  local_attention: 4,
+  pad_token_id: 0,
+};
+function modern(p, { local, theta = 160000, localTheta = 10000 }) {
+  const eps = 1e-5;
+  let x = p.rows('model.embeddings.tok_embeddings.weight', p.ids);
+  x = p.values.embed = p.layerNorm('model.embeddings.norm', x, eps);
+  x = p.stack(
+    x,
+    (x, i, record) => {
+      const b = `model.layers.${i}`;
+      const qkv = p.linear(`${b}.attn.Wqkv`, i > 0 ? p.layerNorm(`${b}.attn_norm`, x, eps) : x);
+      const turns = angles(local(i) ? localTheta : theta, D);
+      const [q, k] = [0, 1].map((n) => rotate(columns(qkv, 3 * C, n * C, (n + 1) * C), { ...HEADS, turns }));
+      const side = local(i) ? 2 : Infinity;
+      const see = p.sees({ causal: false, left: side, right: side });
+      const { heads, weights } = attend(q, k, columns(qkv, 3 * C, 2 * C, 3 * C), { ...HEADS, see });
+      record('weights', weights);
+      x = add(x, p.linear(`${b}.attn.Wo`, heads));
+      const wide = p.linear(`${b}.mlp.Wi`, p.layerNorm(`${b}.mlp_norm`, x, eps));
+      const gate = columns(wide, 2 * MLP, 0, MLP).map(ACTIVATIONS.gelu);
+      return add(x, p.linear(`${b}.mlp.Wo`, multiply(gate, columns(wide, 2 * MLP, MLP, 2 * MLP))));
+    },
+    { count: 4 },
+  );
+  x = p.values.final = p.layerNorm('model.final_norm', x, eps);
+  const head = p.layerNorm('head.norm', p.linear('head.dense', x).map(ACTIVATIONS.gelu), eps);
+  p.values.logits = linear(head, p.get('model.embeddings.tok_embeddings.weight'), p.get('decoder.bias'));
+}
+
+// ---- decoders before Llama
+
+const optShapes = (at, { wide = C, after = false } = {}) => ({
+  ...table(`${at}embed_tokens`, V, wide),
+  ...table(`${at}embed_positions`, PLACES + 2),
+  ...(wide !== C && { ...lin(`${at}project_in`, C, wide, false), ...lin(`${at}project_out`, wide, C, false) }),
+  ...(!after && layerNorm(`${at}final_layer_norm`)),
+  ...blocks((i) => {
+    const b = `${at}layers.${i}`;
+    return {
+      ...['k', 'v', 'q'].reduce((all, name) => ({ ...all, ...lin(`${b}.self_attn.${name}_proj`, C, C) }), {}),
+      ...lin(`${b}.self_attn.out_proj`, C, C),
+      ...layerNorm(`${b}.self_attn_layer_norm`),
+      ...lin(`${b}.fc1`, MLP, C),
+      ...lin(`${b}.fc2`, C, MLP),
+      ...layerNorm(`${b}.final_layer_norm`),
+    };
+  }),
+});
+const OPT = {
+  model_type: 'opt',
+  vocab_size: V,
+  hidden_size: C,
+  word_embed_proj_dim: C,
+  num_hidden_layers: L,
+  num_attention_heads: H,
+  ffn_dim: MLP,
+  max_position_embeddings: PLACES,
+  do_layer_norm_before: true,
+  _remove_final_layer_norm: false,
+  activation_function: 'relu',
+  enable_bias: true,
+  layer_norm_elementwise_affine: true,
+  pad_token_id: 1,
+};
+function opt(p, at, { wide = C, after = false } = {}) {
+  let seen = 0;
+  const places = p.keep.map((keep) => {
+    seen += keep;
+    return keep ? seen + 1 : 1;
+  });
+  const table = p.get(`${at}embed_tokens.weight`);
+  const tokens = p.rows(`${at}embed_tokens.weight`, p.ids);
+  const inside = wide === C ? tokens : p.linear(`${at}project_in`, tokens);
+  let x = (p.values.embed = add(inside, p.rows(`${at}embed_positions.weight`, places)));
+  x = p.stack(x, (x, i, record) => {
+    const b = `${at}layers.${i}`;
+    const normed = (name, x, yes) => (yes ? p.layerNorm(`${b}.${name}`, x) : x);
+    const read = normed('self_attn_layer_norm', x, !after);
+    const [q, k, v] = ['q', 'k', 'v'].map((name) => p.linear(`${b}.self_attn.${name}_proj`, read));
+    const { heads, weights } = attend(q, k, v, { ...HEADS, see: p.sees() });
+    record('weights', weights);
+    x = normed('self_attn_layer_norm', add(x, p.linear(`${b}.self_attn.out_proj`, heads)), after);
+    const up = p.linear(`${b}.fc1`, normed('final_layer_norm', x, !after)).map(ACTIVATIONS.relu);
+    return normed('final_layer_norm', add(x, p.linear(`${b}.fc2`, up)), after);
+  });
+  if (!after) x = p.layerNorm(`${at}final_layer_norm`, x);
+  p.values.final = x;
+  p.values.logits = linear(wide === C ? x : p.linear(`${at}project_out`, x), table);
+}
+
+const bloomShapes = {
+  ...table('transformer.word_embeddings', V, 24),
+  ...layerNorm('transformer.word_embeddings_layernorm', 24),
+  ...blocks((i) => {
+    const b = `transformer.h.${i}`;
+    return {
+      ...layerNorm(`${b}.input_layernorm`, 24),
+      ...lin(`${b}.self_attention.query_key_value`, 72, 24),
+      ...lin(`${b}.self_attention.dense`, 24, 24),
+      ...layerNorm(`${b}.post_attention_layernorm`, 24),
+      ...lin(`${b}.mlp.dense_h_to_4h`, 96, 24),
+      ...lin(`${b}.mlp.dense_4h_to_h`, 24, 96),
+    };
+  }),
+  ...layerNorm('transformer.ln_f', 24),
+};
+const BLOOM = {
+  model_type: 'bloom',
+  vocab_size: V,
+  hidden_size: 24,
+  n_layer: L,
+  n_head: 6,
+  layer_norm_epsilon: 1e-5,
+  apply_residual_connection_post_layernorm: false,
+  slow_but_exact: false,
+  tie_word_embeddings: true,
+};
+/** Of every head its query, key and value stand together. */
+const split = (qkv, heads, width, which) =>
+  Float64Array.from({ length: qkv.length / 3 }, (_, i) => {
+    const [row, h, d] = [Math.floor(i / (heads * width)), Math.floor(i / width) % heads, i % width];
+    return qkv[((row * heads + h) * 3 + which) * width + d];
+  });
+function bloom(p) {
+  // Six heads: the slopes of four, then every other one of eight.
+  const slopes = [0.25, 0.0625, 0.015625, 0.00390625, 0.5, 0.125];
+  const sizes = { heads: 6, width: 4 };
+  let place = -1;
+  const places = p.keep.map((keep) => (keep ? ++place : 0));
+  let x = p.rows('transformer.word_embeddings.weight', p.ids);
+  x = p.values.embed = p.layerNorm('transformer.word_embeddings_layernorm', x);
+  x = p.stack(x, (x, i, record) => {
+    const b = `transformer.h.${i}`;
+    const qkv = p.linear(`${b}.self_attention.query_key_value`, p.layerNorm(`${b}.input_layernorm`, x));
+    const [q, k, v] = [0, 1, 2].map((n) => split(qkv, 6, 4, n));
+    const bias = (h, _, s) => slopes[h] * places[s];
+    const { heads, weights } = attend(q, k, v, { ...sizes, see: p.sees(), bias });
+    record('weights', weights);
+    x = add(x, p.linear(`${b}.self_attention.dense`, heads));
+    const up = p.linear(`${b}.mlp.dense_h_to_4h`, p.layerNorm(`${b}.post_attention_layernorm`, x));
+    return add(x, p.linear(`${b}.mlp.dense_4h_to_h`, up.map(ACTIVATIONS.tanhGelu)));
+  });
+  x = p.values.final = p.layerNorm('transformer.ln_f', x);
+  p.values.logits = linear(x, p.get('transformer.word_embeddings.weight'));
+}
+
+const neoxShapes = {
+  ...table('gpt_neox.embed_in', V),
+  ...blocks((i) => {
+    const b = `gpt_neox.layers.${i}`;
+    return {
+      ...layerNorm(`${b}.input_layernorm`),
+      ...layerNorm(`${b}.post_attention_layernorm`),
+      ...lin(`${b}.attention.query_key_value`, 3 * C, C),
+      ...lin(`${b}.attention.dense`, C, C),
+      ...lin(`${b}.mlp.dense_h_to_4h`, MLP, C),
+      ...lin(`${b}.mlp.dense_4h_to_h`, C, MLP),
+    };
+  }),
+  ...layerNorm('gpt_neox.final_layer_norm'),
+  ...lin('embed_out', V, C, false),
+};
+const NEOX = {
+  model_type: 'gpt_neox',
+  vocab_size: V,
+  hidden_size: C,
+  num_hidden_layers: L,
+  num_attention_heads: 2,
+  intermediate_size: MLP,
+  hidden_act: 'gelu',
+  rotary_pct: 0.25,
+  rotary_emb_base: 10000,
+  max_position_embeddings: PLACES,
+  layer_norm_eps: 1e-5,
+  use_parallel_residual: true,
+  attention_bias: true,
+  tie_word_embeddings: false,
+};
+function neox(p, { parallel = true, turned = 2, theta = 10000 } = {}) {
+  const sizes = { heads: 2, width: 8 };
+  let x = (p.values.embed = p.rows('gpt_neox.embed_in.weight', p.ids));
+  x = p.stack(x, (x, i, record) => {
+    const b = `gpt_neox.layers.${i}`;
+    const qkv = p.linear(`${b}.attention.query_key_value`, p.layerNorm(`${b}.input_layernorm`, x));
+    const [q, k, v] = [0, 1, 2].map((n) => split(qkv, 2, 8, n));
+    const turn = (part) => rotate(part, { ...sizes, turns: angles(theta, turned) });
+    const { heads, weights } = attend(turn(q), turn(k), v, { ...sizes, see: p.sees() });
+    record('weights', weights);
+    const mid = add(x, p.linear(`${b}.attention.dense`, heads));
+    const read = p.layerNorm(`${b}.post_attention_layernorm`, parallel ? x : mid);
+    const inside = p.linear(`${b}.mlp.dense_h_to_4h`, read).map(ACTIVATIONS.gelu);
+    return add(mid, p.linear(`${b}.mlp.dense_4h_to_h`, inside));
+  });
+  x = p.values.final = p.layerNorm('gpt_neox.final_layer_norm', x);
+  p.values.logits = p.linear('embed_out', x);
+}
+
+// ---- Llama and its relatives
+
+const KV = 2;
+const llamaShapes = (
+  at,
+  { width = D, bias = false, fused = false, keyNorm = false, around = 1, tied = false } = {},
+) => ({
+  ...table(`${at}embed_tokens`, V),
+  ...blocks((i) => {
+    const b = `${at}layers.${i}`;
+    const attention = fused
+      ? lin(`${b}.self_attn.qkv_proj`, (H + 2 * KV) * width, C, false)
+      : {
+          ...lin(`${b}.self_attn.q_proj`, H * width, C, bias),
+          ...lin(`${b}.self_attn.k_proj`, KV * width, C, bias),
+          ...lin(`${b}.self_attn.v_proj`, KV * width, C, bias),
+        };
+    const feed = fused
+      ? lin(`${b}.mlp.gate_up_proj`, 2 * MLP, C, false)
+      : { ...lin(`${b}.mlp.gate_proj`, MLP, C, false), ...lin(`${b}.mlp.up_proj`, MLP, C, false) };
+    return {
+      ...attention,
+      ...(keyNorm && { ...scale(`${b}.self_attn.q_norm`, width), ...scale(`${b}.self_attn.k_norm`, width) }),
+      ...lin(`${b}.self_attn.o_proj`, C, H * width, false),
+      ...feed,
+      ...lin(`${b}.mlp.down_proj`, C, MLP, false),
+      ...scale(`${b}.input_layernorm`, C, around),
+      ...scale(`${b}.post_attention_layernorm`, C, around),
+    };
+  }),
+  ...scale(`${at}norm`, C, around),
+  ...(!tied && lin('lm_head', V, C, false)),
+});
+const LLAMA = {
+  model_type: 'llama',
+  vocab_size: V,
+  hidden_size: C,
+  intermediate_size: MLP,
+  num_hidden_layers: L,
+  num_attention_heads: H,
+  num_key_value_heads: KV,
+  hidden_act: 'silu',
+  max_position_embeddings: PLACES,
+  rms_norm_eps: 1e-6,
+  rope_theta: 10000,
+  rope_scaling: null,
+  attention_bias: false,
+  mlp_bias: false,
+  tie_word_embeddings: false,
+};
+
+function llama(p, how = {}) {
+  const {
+    at = 'model.',
+    width = D,
+    fused,
+    keyNorm,
+    plus = 0,
+    embedScale = 1,
+    window = () => Infinity,
+    tied,
+    how: _,
+  } = how;
+  const { activation = ACTIVATIONS.silu, turns = pairs(width), factor = 1 } = how;
+  const rms = (name, x) => p.rmsNorm(name, x, 1e-6, plus);
+  const eachHead = (name, x) => p.rmsNorm(name, x, 1e-6);
+  let x = (p.values.embed = times(p.rows(`${at}embed_tokens.weight`, p.ids), embedScale));
+  x = p.stack(x, (x, i, record) => {
+    const b = `${at}layers.${i}`;
+    const read = rms(`${b}.input_layernorm`, x);
+    const all = (H + 2 * KV) * width;
+    const qkv = fused && p.linear(`${b}.self_attn.qkv_proj`, read);
+    let [q, k, v] = fused
+      ? [
+          columns(qkv, all, 0, H * width),
+          columns(qkv, all, H * width, (H + KV) * width),
+          columns(qkv, all, (H + KV) * width, all),
+        ]
+      : ['q', 'k', 'v'].map((name) => p.linear(`${b}.self_attn.${name}_proj`, read));
+    if (keyNorm) [q, k] = [eachHead(`${b}.self_attn.q_norm`, q), eachHead(`${b}.self_attn.k_norm`, k)];
+    q = rotate(q, { heads: H, width, turns, factor });
+    k = rotate(k, { heads: KV, width, turns, factor });
+    const see = p.sees({ left: window(i) - 1 });
+    const { heads, weights } = attend(q, k, v, { heads: H, kvHeads: KV, width, see });
+    record('weights', weights);
+    x = add(x, p.linear(`${b}.self_attn.o_proj`, heads));
+    const second = rms(`${b}.post_attention_layernorm`, x);
+    const wide = fused && p.linear(`${b}.mlp.gate_up_proj`, second);
+    const [gate, up] = fused
+      ? [columns(wide, 2 * MLP, 0, MLP), columns(wide, 2 * MLP, MLP, 2 * MLP)]
+      : [p.linear(`${b}.mlp.gate_proj`, second), p.linear(`${b}.mlp.up_proj`, second)];
+    return add(x, p.linear(`${b}.mlp.down_proj`, multiply(gate.map(activation), up)));
+  });
+  x = p.values.final = rms(`${at}norm`, x);
+  p.values.logits = tied ? linear(x, p.get(`${at}embed_tokens.weight`)) : p.linear('lm_head', x);
+}
+
+/** YaRN (Peng et al. 2023) with the corrections between 32 turns and 1 of the context of training. */
+function yarn(width, theta, factor, context) {
+  const pairOf = (turns) => (width * Math.log(context / (turns * 2 * Math.PI))) / (2 * Math.log(theta));
+  const low = Math.max(Math.floor(pairOf(32)), 0);
+  const high = Math.min(Math.ceil(pairOf(1)), width - 1);
+  return angles(theta, width).map((angle, n) => {
+    const ramp = Math.min(1, Math.max(0, (n - low) / (high - low || 0.001)));
+    return (angle / factor) * ramp + angle * (1 - ramp);
+  });
+}
+
+const PHI = {
+  ...LLAMA,
+  model_type: 'phi3',
+  sliding_window: 5,
+  max_position_embeddings: 4 * PLACES,
+  original_max_position_embeddings: PLACES,
+  partial_rotary_factor: 1,
+  rope_scaling: { type: 'longrope', short_factor: [1.1, 1.7], long_factor: [3, 9] },
+};
+const phiTurns = pairs(D).map((angle, n) => angle / [1.1, 1.7][n]);
+const phiFactor = Math.sqrt(1 + Math.log(4) / Math.log(PLACES));
+
+// ---- pictures, captions, sound, text to text
+
+const SIDE = 8;
+const PATCH = 4;
+const vitShapes = (at, extra) => ({
+  [`${at}embeddings.cls_token`]: { shape: [1, 1, C] },
+  [`${at}embeddings.distillation_token`]: { shape: [1, 1, C] },
+  [`${at}embeddings.position_embeddings`]: { shape: [1, 6, C] },
+  [`${at}embeddings.patch_embeddings.projection.weight`]: { shape: [C, 3, PATCH, PATCH], spread: 0.2 },
+  [`${at}embeddings.patch_embeddings.projection.bias`]: { shape: [C] },
+  ...blocks((i) => {
+    const b = `${at}encoder.layer.${i}`;
+    return {
+      ...lin(`${b}.attention.attention.query`, C, C),
+      ...lin(`${b}.attention.attention.key`, C, C),
+      ...lin(`${b}.attention.attention.value`, C, C),
+      ...lin(`${b}.attention.output.dense`, C, C),
+      ...lin(`${b}.intermediate.dense`, MLP, C),
+      ...lin(`${b}.output.dense`, C, MLP),
+      ...layerNorm(`${b}.layernorm_before`),
+      ...layerNorm(`${b}.layernorm_after`),
+    };
+  }),
+  ...layerNorm(`${at}layernorm`),
+  ...extra,
+});
+const DEIT = {
+  model_type: 'deit',
+  hidden_size: C,
+  num_hidden_layers: L,
+  num_attention_heads: H,
+  intermediate_size: MLP,
+  hidden_act: 'gelu',
+  layer_norm_eps: 1e-12,
+  image_size: SIDE,
+  patch_size: PATCH,
+  num_channels: 3,
+  qkv_bias: true,
+  id2label: { 0: 'a', 1: 'b', 2: 'c' },
+};
+function deit(p, at) {
+  const { data, shape } = p.get(`${at}embeddings.patch_embeddings.projection.weight`);
+  const flat = { data, shape: [shape[0], shape[1] * shape[2] * shape[3]] };
+  const patches = [];
+  for (let y = 0; y < SIDE; y += PATCH)
+    for (let x = 0; x < SIDE; x += PATCH)
+      for (let c = 0; c < 3; c++)
+        for (let i = 0; i < PATCH; i++)
+          for (let j = 0; j < PATCH; j++) patches.push(p.numbers[(c * SIDE + y + i) * SIDE + x + j]);
+  const made = linear(patches, flat, p.get(`${at}embeddings.patch_embeddings.projection.bias`));
+  const start = ['cls_token', 'distillation_token'].map((name) => p.get(`${at}embeddings.${name}`).data);
+  let x = add(concat(...start, made), p.get(`${at}embeddings.position_embeddings`).data);
+  p.values.embed = x;
+  x = p.stack(x, (x, i, record) => {
+    const b = `${at}encoder.layer.${i}`;
+    const read = p.layerNorm(`${b}.layernorm_before`, x);
+    const [q, k, v] = ['query', 'key', 'value'].map((name) => p.linear(`${b}.attention.attention.${name}`, read));
+    const { heads, weights } = attend(q, k, v, { ...HEADS, see: () => true });
+    record('weights', weights);
+    x = add(x, p.linear(`${b}.attention.output.dense`, heads));
+    const inside = p.linear(`${b}.intermediate.dense`, p.layerNorm(`${b}.layernorm_after`, x));
+    return add(x, p.linear(`${b}.output.dense`, inside.map(ACTIVATIONS.gelu)));
+  });
+  p.values.final = p.layerNorm(`${at}layernorm`, x);
+}
+
+const clipShapes = (extra) => ({
+  ...table('text_model.embeddings.token_embedding', V),
+  ...table('text_model.embeddings.position_embedding', PLACES),
+  ...blocks((i) => {
+    const b = `text_model.encoder.layers.${i}`;
+    return {
+      ...['k', 'v', 'q', 'out'].reduce((all, name) => ({ ...all, ...lin(`${b}.self_attn.${name}_proj`, C, C) }), {}),
+      ...layerNorm(`${b}.layer_norm1`),
+      ...lin(`${b}.mlp.fc1`, MLP, C),
+      ...lin(`${b}.mlp.fc2`, C, MLP),
+      ...layerNorm(`${b}.layer_norm2`),
+    };
+  }),
+  ...layerNorm('text_model.final_layer_norm'),
+  ...extra,
+});
+const CLIP = {
+  model_type: 'clip_text_model',
+  vocab_size: V,
+  hidden_size: C,
+  intermediate_size: MLP,
+  num_hidden_layers: L,
+  num_attention_heads: H,
+  max_position_embeddings: PLACES,
+  hidden_act: 'quick_gelu',
+  layer_norm_eps: 1e-5,
+  projection_dim: 5,
+  bos_token_id: 0,
+  eos_token_id: 9,
+};
+/** end: the place of the token that stands for the text. */
+function clip(p, end) {
+  let x = add(
+    p.rows('text_model.embeddings.token_embedding.weight', p.ids),
+    p.rows('text_model.embeddings.position_embedding.weight', counted(p.ids)),
+  );
+  p.values.embed = x;
+  x = p.stack(x, (x, i, record) => {
+    const b = `text_model.encoder.layers.${i}`;
+    const read = p.layerNorm(`${b}.layer_norm1`, x);
+    const [q, k, v] = ['q', 'k', 'v'].map((name) => p.linear(`${b}.self_attn.${name}_proj`, read));
+    const { heads, weights } = attend(q, k, v, { ...HEADS, see: p.sees() });
+    record('weights', weights);
+    x = add(x, p.linear(`${b}.self_attn.out_proj`, heads));
+    const inside = p.linear(`${b}.mlp.fc1`, p.layerNorm(`${b}.layer_norm2`, x)).map(ACTIVATIONS.quickGelu);
+    return add(x, p.linear(`${b}.mlp.fc2`, inside));
+  });
+  x = p.values.final = p.layerNorm('text_model.final_layer_norm', x);
+  p.values.pooled = x.subarray(end * C, (end + 1) * C);
+  if (p.tensors['text_projection.weight']) p.values.pooled = p.linear('text_projection', p.values.pooled);
+}
+
+const [MEL, FRAMES] = [5, 6];
+const whisperAttention = (name) => ({
+  ...lin(`${name}.q_proj`, C, C),
+  ...lin(`${name}.k_proj`, C, C, false),
+  ...lin(`${name}.v_proj`, C, C),
+  ...lin(`${name}.out_proj`, C, C),
+});
+const whisperFeed = (b) => ({
+  ...lin(`${b}.fc1`, MLP, C),
+  ...lin(`${b}.fc2`, C, MLP),
+  ...layerNorm(`${b}.self_attn_layer_norm`),
+  ...layerNorm(`${b}.final_layer_norm`),
+});
+const whisperShapes = {
+  'model.encoder.conv1.weight': { shape: [C, MEL, 3] },
+  'model.encoder.conv1.bias': { shape: [C] },
+  'model.encoder.conv2.weight': { shape: [C, C, 3] },
+  'model.encoder.conv2.bias': { shape: [C] },
+  ...table('model.encoder.embed_positions', FRAMES),
+  ...layerNorm('model.encoder.layer_norm'),
+  ...table('model.decoder.embed_tokens', V),
+  ...table('model.decoder.embed_positions', PLACES),
+  ...layerNorm('model.decoder.layer_norm'),
+  ...blocks((i) => ({
+    ...whisperAttention(`model.encoder.layers.${i}.self_attn`),
+    ...whisperFeed(`model.encoder.layers.${i}`),
+    ...whisperAttention(`model.decoder.layers.${i}.self_attn`),
+    ...whisperAttention(`model.decoder.layers.${i}.encoder_attn`),
+    ...layerNorm(`model.decoder.layers.${i}.encoder_attn_layer_norm`),
+    ...whisperFeed(`model.decoder.layers.${i}`),
+  })),
+};
+const WHISPER = {
+  model_type: 'whisper',
+  vocab_size: V,
+  num_mel_bins: MEL,
+  d_model: C,
+  encoder_layers: L,
+  encoder_attention_heads: H,
+  encoder_ffn_dim: MLP,
+  decoder_layers: L,
+  decoder_attention_heads: H,
+  decoder_ffn_dim: MLP,
+  activation_function: 'gelu',
+  max_source_positions: FRAMES,
+  max_target_positions: PLACES,
+  // It is saved, but Hugging Face's modules multiply by nothing.
+  scale_embedding: true,
+  tie_word_embeddings: true,
+};
+function whisper(p) {
+  const across = (name, x, from, see) => {
+    const [q, k, v] = [
+      p.linear(`${name}.q_proj`, x),
+      p.linear(`${name}.k_proj`, from),
+      p.linear(`${name}.v_proj`, from),
+    ];
+    const { heads, weights } = attend(q, k, v, { ...HEADS, see });
+    return { weights, out: p.linear(`${name}.out_proj`, heads) };
+  };
+  const feed = (b, x) => {
+    const inside = p.linear(`${b}.fc1`, p.layerNorm(`${b}.final_layer_norm`, x)).map(ACTIVATIONS.gelu);
+    return add(x, p.linear(`${b}.fc2`, inside));
+  };
+  // (mel, 2N) to (2N, mel)
+  const frames = Float64Array.from({ length: 2 * FRAMES * MEL }, (_, i) => {
+    return p.numbers[(i % MEL) * 2 * FRAMES + Math.floor(i / MEL)];
+  });
+  const get = (name) => p.get(`model.encoder.${name}`);
+  let x = convolve(frames, get('conv1.weight'), get('conv1.bias'), 1).map(ACTIVATIONS.gelu);
+  x = convolve(x, get('conv2.weight'), get('conv2.bias'), 2).map(ACTIVATIONS.gelu);
+  x = add(x, get('embed_positions.weight').data);
+  const encode = (x, i, record) => {
+    const b = `model.encoder.layers.${i}`;
+    const read = p.layerNorm(`${b}.self_attn_layer_norm`, x);
+    const { out, weights } = across(`${b}.self_attn`, read, read, () => true);
+    record('weights', weights);
+    return feed(b, add(x, out));
+  };
+  const memory = p.layerNorm('model.encoder.layer_norm', p.stack(x, encode, { prefix: 'encoder.' }));
+  p.values['encoder.final'] = memory;
+  const tokens = p.rows('model.decoder.embed_tokens.weight', p.ids);
+  x = p.values.embed = add(tokens, p.rows('model.decoder.embed_positions.weight', counted(p.ids)));
+  x = p.stack(x, (x, i, record) => {
+    const b = `model.decoder.layers.${i}`;
+    const read = p.layerNorm(`${b}.self_attn_layer_norm`, x);
+    const own = across(`${b}.self_attn`, read, read, p.sees());
+    record('weights', own.weights);
+    x = add(x, own.out);
+    const { out, weights } = across(
+      `${b}.encoder_attn`,
+      p.layerNorm(`${b}.encoder_attn_layer_norm`, x),
+      memory,
+      () => true,
+    );
+    record('cross.weights', weights);
+    return feed(b, add(x, out));
+  });
+  x = p.values.final = p.layerNorm('model.decoder.layer_norm', x);
+  p.values.logits = linear(x, p.get('model.decoder.embed_tokens.weight'));
+}
+
+const [BUCKETS, FAR] = [8, 20];
+const t5Stack = (stack, last) => ({
+  [`${stack}.block.0.layer.0.SelfAttention.relative_attention_bias.weight`]: { shape: [BUCKETS, H], spread: 1 },
+  ...blocks((i) => {
+    const b = `${stack}.block.${i}.layer`;
+    const attention = (name) =>
+      ['q', 'k', 'v'].reduce((all, letter) => ({ ...all, ...lin(`${name}.${letter}`, H * 3, C, false) }), {
+        ...lin(`${name}.o`, C, H * 3, false),
+      });
+    return {
+      ...attention(`${b}.0.SelfAttention`),
+      ...scale(`${b}.0.layer_norm`),
+      ...(last === 2 && { ...attention(`${b}.1.EncDecAttention`), ...scale(`${b}.1.layer_norm`) }),
+      ...lin(`${b}.${last}.DenseReluDense.wi`, MLP, C, false),
+      ...lin(`${b}.${last}.DenseReluDense.wo`, C, MLP, false),
+      ...scale(`${b}.${last}.layer_norm`),
+    };
+  }),
+  ...scale(`${stack}.final_layer_norm`),
+});
+const T5 = {
+  model_type: 't5',
+  vocab_size: V,
+  d_model: C,
+  d_kv: 3,
+  d_ff: MLP,
+  num_layers: L,
+  num_decoder_layers: L,
+  num_heads: H,
+  relative_attention_num_buckets: BUCKETS,
+  relative_attention_max_distance: FAR,
+  layer_norm_epsilon: 1e-6,
+  feed_forward_proj: 'relu',
+  is_encoder_decoder: true,
+  tie_word_embeddings: true,
+};
+/** Half of the buckets for either side where both are seen; half of these for one distance each. */
+function bucket(distance, both) {
+  const count = both ? BUCKETS / 2 : BUCKETS;
+  const n = both ? Math.abs(distance) : Math.max(0, -distance);
+  const exact = count / 2;
+  const far = exact + Math.floor((Math.log(n / exact) / Math.log(FAR / exact)) * (count - exact));
+  return (both && distance > 0 ? count : 0) + (n < exact ? n : Math.min(far, count - 1));
+}
+function t5Run(p, stack, ids, { prefix = '', memory, last }) {
+  const sizes = { heads: H, width: 3, scale: 1 };
+  const see = memory ? (t, s) => s <= t : p.sees({ causal: false });
+  const { data } = p.get(`${stack}.block.0.layer.0.SelfAttention.relative_attention_bias.weight`);
+  const bias = (h, t, s) => data[bucket(s - t, !memory) * H + h];
+  const across = (name, x, from, more) => {
+    const [q, k, v] = [p.linear(`${name}.q`, x), p.linear(`${name}.k`, from), p.linear(`${name}.v`, from)];
+    const { heads, weights } = attend(q, k, v, { ...sizes, ...more });
+    return { weights, out: p.linear(`${name}.o`, heads) };
+  };
+  let x = (p.values[`${prefix}embed`] = p.rows('shared.weight', ids));
+  x = p.stack(
+    x,
+    (x, i, record) => {
+      const b = `${stack}.block.${i}.layer`;
+      const read = p.rmsNorm(`${b}.0.layer_norm`, x, 1e-6);
+      const own = across(`${b}.0.SelfAttention`, read, read, { see, bias });
+      record('weights', own.weights);
+      x = add(x, own.out);
+      if (memory) {
+        const second = p.rmsNorm(`${b}.1.layer_norm`, x, 1e-6);
+        const other = across(`${b}.1.EncDecAttention`, second, memory, { see: (_, s) => p.keep[s] === 1 });
+        record('cross.weights', other.weights);
+        x = add(x, other.out);
+      }
+      const inside = p.linear(`${b}.${last}.DenseReluDense.wi`, p.rmsNorm(`${b}.${last}.layer_norm`, x, 1e-6));
+      return add(x, p.linear(`${b}.${last}.DenseReluDense.wo`, inside.map(ACTIVATIONS.relu)));
+    },
+    { prefix },
+  );
+  x = p.rmsNorm(`${stack}.final_layer_norm`, x, 1e-6);
+  p.values[`${prefix}final`] = x;
+  return x;
+}
+
+// ---- the list
+
+/** Where padding stands: after the text, before it, or nowhere. */
+const PADDING = { right: [1, 1, 1, 1, 1, 0, 0], left: [0, 0, 1, 1, 1, 1, 1] };
+
+/**
+ * @typedef {object} Case
+ * @property {string} name
+ * @property {object} config
+ * @property {object} shapes of the tensors by name
+ * @property {(p: Pass) => void} run fills p.values
+ * @property {'right' | 'left'} [padding]
+ * @property {'right'} [unmasked] padding that no mask speaks of
+ * @property {boolean} [causal] then it is run with a cache as well
+ * @property {'pixels' | 'features'} [input]
+ */
+const roberta = (p) => bert(p, 'roberta.', robertaPositions(p.ids));
+const llamaCase = (name, config, how, shapes) => ({
+  name,
+  config: { ...LLAMA, ...config },
+  shapes: llamaShapes('model.', { ...how, ...shapes }),
+  run: (p) => llama(p, how),
+  padding: 'left',
+  causal: true,
+});
+
+/** @type {Case[]} */
+const CASES = [
+  {
+    name: 'MiniLM',
+    config: BERT,
+    shapes: bertShapes('', { pooler: true }),
+    extra: {
+      'embeddings.position_ids': {
+        shape: [1, PLACES],
+        data: BigInt64Array.from({ length: PLACES }, (_, i) => BigInt(i)),
+      },
+    },
+    padding: 'right',
+    types: true,
+    run: (p) => {
+      p.values.final = bert(p, '', counted(p.ids));
+      p.values.pooled = p.linear('pooler.dense', first(p.values.final)).map(Math.tanh);
+    },
+  },
+  {
+    name: 'BERT for classes',
+    config: { ...BERT, hidden_act: 'relu', id2label: { 0: 'a', 1: 'b', 2: 'c' } },
+    shapes: { ...bertShapes('bert.', { pooler: true }), ...lin('classifier', 3, C) },
+    padding: 'right',
+    run: (p) => {
+      p.values.final = bert(p, 'bert.', counted(p.ids), ACTIVATIONS.relu);
+      p.values.pooled = p.linear('bert.pooler.dense', first(p.values.final)).map(Math.tanh);
+      p.values.logits = p.linear('classifier', p.values.pooled);
+    },
+  },
+  {
+    name: 'RoBERTa',
+    config: ROBERTA,
+    shapes: {
+      ...bertShapes('roberta.', { types: 1, places: PLACES + 2 }),
+      ...lin('lm_head.dense', C, C),
+      ...layerNorm('lm_head.layer_norm'),
+      'lm_head.bias': { shape: [V] },
+    },
+    padding: 'right',
+    pad: 1,
+    run: (p) => {
+      p.values.final = roberta(p);
+      const head = p.layerNorm('lm_head.layer_norm', p.linear('lm_head.dense', p.values.final).map(ACTIVATIONS.gelu));
+      p.values.logits = linear(head, p.get('roberta.embeddings.word_embeddings.weight'), p.get('lm_head.bias'));
+    },
+  },
+  {
+    name: 'RoBERTa for classes',
+    config: { ...ROBERTA, id2label: { 0: 'a', 1: 'b', 2: 'c' } },
+    shapes: {
+      ...bertShapes('roberta.', { types: 1, places: PLACES + 2 }),
+      ...lin('classifier.dense', C, C),
+      ...lin('classifier.out_proj', 3, C),
+    },
+    // Its positions are counted from the padding among the labels, masked or not.
+    unmasked: 'right',
+    pad: 1,
+    run: (p) => {
+      p.values.final = roberta(p);
+      p.values.logits = p.linear(
+        'classifier.out_proj',
+        p.linear('classifier.dense', first(p.values.final)).map(Math.tanh),
+      );
+    },
+  },
+  {
+    name: 'DistilBERT',
+    config: DISTIL,
+    shapes: {
+      ...distilShapes,
+      ...lin('vocab_transform', C, C),
+      ...layerNorm('vocab_layer_norm'),
+      'vocab_projector.bias': { shape: [V] },
+    },
+    padding: 'right',
+    run: (p) => {
+      p.values.final = distil(p);
+      const head = p.linear('vocab_transform', p.values.final).map(ACTIVATIONS.gelu);
+      p.values.logits = linear(
+        p.layerNorm('vocab_layer_norm', head, 1e-12),
+        p.get('distilbert.embeddings.word_embeddings.weight'),
+        p.get('vocab_projector.bias'),
+      );
+    },
+  },
+  {
+    name: 'DistilBERT for classes',
+    config: DISTIL,
+    shapes: { ...distilShapes, ...lin('pre_classifier', C, C), ...lin('classifier', 2, C) },
+    padding: 'right',
+    run: (p) => {
+      p.values.final = distil(p);
+      p.values.pooled = p.linear('pre_classifier', first(p.values.final)).map(ACTIVATIONS.relu);
+      p.values.logits = p.linear('classifier', p.values.pooled);
+    },
+  },
+  {
+    name: 'ModernBERT',
+    config: MODERN,
+    shapes: modernShapes(false, 4),
+    padding: 'right',
+    run: (p) => modern(p, { local: (i) => i % 3 !== 0 }),
+  },
+  {
+    name: 'ModernBERT with biases, types of layers and rope_parameters',
+    config: {
+      ...MODERN,
+      attention_bias: true,
+      mlp_bias: true,
+      classifier_bias: true,
+      global_rope_theta: undefined,
+      local_rope_theta: undefined,
+      global_attn_every_n_layers: undefined,
+      layer_types: ['full_attention', 'full_attention', 'sliding_attention', 'full_attention'],
+      rope_parameters: {
+        full_attention: { rope_type: 'default', rope_theta: 500 },
+        sliding_attention: { rope_type: 'default', rope_theta: 70 },
+      },
+    },
+    shapes: modernShapes(true, 4),
+    run: (p) => modern(p, { local: (i) => i === 2, theta: 500, localTheta: 70 }),
+  },
+  {
+    name: 'ModernBERT with one theta',
+    config: { ...MODERN, local_rope_theta: null },
+    shapes: modernShapes(false, 4),
+    run: (p) => modern(p, { local: (i) => i % 3 !== 0, localTheta: 160000 }),
+  },
+  {
+    name: 'OPT',
+    config: OPT,
+    shapes: optShapes('model.decoder.'),
+    padding: 'left',
+    causal: true,
+    run: (p) => opt(p, 'model.decoder.'),
+  },
+  {
+    name: 'OPT with a narrow embedding and norms after',
+    config: { ...OPT, do_layer_norm_before: false, word_embed_proj_dim: 6 },
+    shapes: optShapes('decoder.', { wide: 6, after: true }),
+    padding: 'left',
+    causal: true,
+    run: (p) => opt(p, 'decoder.', { wide: 6, after: true }),
+  },
+  { name: 'BLOOM', config: BLOOM, shapes: bloomShapes, padding: 'left', causal: true, run: bloom },
+  { name: 'GPT-NeoX', config: NEOX, shapes: neoxShapes, padding: 'left', causal: true, run: (p) => neox(p) },
+  {
+    name: 'GPT-NeoX, one after the other',
+    config: {
+      ...NEOX,
+      use_parallel_residual: false,
+      rotary_pct: undefined,
+      rotary_emb_base: undefined,
+      rope_parameters: { rope_type: 'default', rope_theta: 300, partial_rotary_factor: 0.5 },
+    },
+    shapes: neoxShapes,
+    causal: true,
+    run: (p) => neox(p, { parallel: false, turned: 4, theta: 300 }),
+  },
+  llamaCase('Mistral', { model_type: 'mistral', sliding_window: 3, head_dim: 6 }, { width: 6, window: () => 3 }),
+  llamaCase('SmolLM', { tie_word_embeddings: true, rope_theta: 100 }, { tied: true, turns: angles(100, D) }),
+  llamaCase(
+    'Llama, linear',
+    { rope_scaling: { type: 'linear', factor: 4 } },
+    { turns: pairs(D).map((angle) => angle / 4) },
+  ),
+  llamaCase(
+    'Llama, dynamic',
+    { rope_parameters: { rope_type: 'dynamic', factor: 4, rope_theta: 10000 }, rope_theta: undefined },
+    {},
+  ),
+  llamaCase(
+    'Llama, yarn',
+    {
+      rope_theta: 50,
+      head_dim: 8,
+      max_position_embeddings: 4 * PLACES,
+      rope_scaling: { rope_type: 'yarn', factor: 4, original_max_position_embeddings: PLACES },
+    },
+    { width: 8, turns: yarn(8, 50, 4, PLACES), factor: 0.1 * Math.log(4) + 1 },
+  ),
+  llamaCase(
+    'Llama, yarn as rope_parameters',
+    {
+      rope_theta: undefined,
+      head_dim: 8,
+      max_position_embeddings: 2 * 300,
+      rope_parameters: {
+        rope_type: 'yarn',
+        rope_theta: 50,
+        factor: 2,
+        attention_factor: 1.3,
+        original_max_position_embeddings: 300,
+      },
+    },
+    { width: 8, turns: yarn(8, 50, 2, 300), factor: 1.3 },
+  ),
+  llamaCase(
+    'Qwen2, types of layers',
+    {
+      model_type: 'qwen2',
+      use_sliding_window: true,
+      sliding_window: 2,
+      max_window_layers: 1,
+      layer_types: ['full_attention', 'sliding_attention'],
+    },
+    { window: (i) => (i === 1 ? 2 : Infinity) },
+    { bias: true },
+  ),
+  llamaCase(
+    'Qwen3',
+    { model_type: 'qwen3', head_dim: 6, use_sliding_window: false, sliding_window: null, max_window_layers: 2 },
+    { width: 6, keyNorm: true },
+  ),
+  llamaCase(
+    'Gemma',
+    { model_type: 'gemma', head_dim: 6, hidden_act: 'gelu', hidden_activation: null, tie_word_embeddings: undefined },
+    { width: 6, plus: 1, embedScale: 4, activation: ACTIVATIONS.tanhGelu, tied: true },
+    { around: 0 },
+  ),
+  llamaCase('Phi-3', PHI, { fused: true, window: () => 5, turns: phiTurns, factor: phiFactor }),
+  llamaCase(
+    'Phi-3 with rope_parameters, part of a head turned',
+    {
+      ...PHI,
+      head_dim: 8,
+      partial_rotary_factor: undefined,
+      sliding_window: null,
+      original_max_position_embeddings: undefined,
+      rope_scaling: undefined,
+      rope_theta: undefined,
+      rope_parameters: {
+        rope_type: 'longrope',
+        rope_theta: 10000,
+        partial_rotary_factor: 0.5,
+        short_factor: [1.1, 1.7],
+        long_factor: [3, 9],
+        original_max_position_embeddings: PLACES,
+      },
+    },
+    { fused: true, width: 8, turns: phiTurns, factor: phiFactor },
+  ),
+  {
+    name: 'DeiT for classes',
+    config: DEIT,
+    shapes: vitShapes('deit.', lin('classifier', 3, C)),
+    input: 'pixels',
+    run: (p) => {
+      deit(p, 'deit.');
+      p.values.logits = p.linear('classifier', first(p.values.final));
+    },
+  },
+  {
+    name: 'DeiT with its teacher',
+    config: DEIT,
+    shapes: vitShapes('deit.', { ...lin('cls_classifier', 3, C), ...lin('distillation_classifier', 3, C) }),
+    input: 'pixels',
+    run: (p) => {
+      deit(p, 'deit.');
+      const [own, taught] = [first(p.values.final), p.values.final.subarray(C, 2 * C)];
+      const sum = add(p.linear('cls_classifier', own), p.linear('distillation_classifier', taught));
+      p.values.logits = times(sum, 1 / 2);
+    },
+  },
+  {
+    name: 'DeiT',
+    config: DEIT,
+    shapes: vitShapes('', lin('pooler.dense', C, C)),
+    input: 'pixels',
+    run: (p) => {
+      deit(p, '');
+      p.values.pooled = p.linear('pooler.dense', first(p.values.final)).map(Math.tanh);
+    },
+  },
+  {
+    name: 'CLIP text',
+    config: CLIP,
+    shapes: clipShapes({}),
+    end: 9,
+    padding: 'right',
+    run: (p) => clip(p, p.ids.indexOf(9)),
+  },
+  {
+    name: 'CLIP text with a projection, the end by its size',
+    config: { ...CLIP, eos_token_id: 2 },
+    shapes: clipShapes(lin('text_projection', 5, C, false)),
+    end: V - 1,
+    run: (p) => clip(p, p.ids.indexOf(V - 1)),
+  },
+  {
+    name: 'CLIP, both towers in the file',
+    config: { model_type: 'clip', projection_dim: 5, text_config: { ...CLIP, projection_dim: 512 } },
+    shapes: clipShapes({
+      ...lin('text_projection', 5, C, false),
+      ...lin('visual_projection', 5, C, false),
+      logit_scale: { shape: [] },
+      'vision_model.embeddings.class_embedding': { shape: [C] },
+    }),
+    end: 9,
+    run: (p) => clip(p, p.ids.indexOf(9)),
+  },
+  { name: 'Whisper', config: WHISPER, shapes: whisperShapes, input: 'features', causal: true, run: whisper },
+  {
+    name: 'T5, relu and a tied head',
+    config: T5,
+    shapes: { ...table('shared', V), ...t5Stack('encoder', 1), ...t5Stack('decoder', 2) },
+    padding: 'right',
+    across: true,
+    causal: true,
+    run: (p) => {
+      const memory = t5Run(p, 'encoder', p.ids, { prefix: 'encoder.', last: 1 });
+      const x = t5Run(p, 'decoder', p.config.decoded, { memory, last: 2 });
+      p.values.logits = linear(times(x, C ** -0.5), p.get('shared.weight'));
+    },
+  },
+  {
+    name: "T5's encoder alone",
+    config: { ...T5, is_encoder_decoder: false },
+    shapes: { ...table('shared', V), ...t5Stack('encoder', 1) },
+    padding: 'right',
+    run: (p) => t5Run(p, 'encoder', p.ids, { last: 1 }),
+  },
+];
+
+const DECODED = [3, 8, 1, 4, 11];
+
+/** Labels of two sequences: padding is `pad`, and each has the end token where there is one. */
+function makeIds({ padding, unmasked, pad = 0, end }, seed) {
+  const next = uniformSource(seed);
+  return Array.from({ length: BATCH }, (_, b) => {
+    const kept = b === 1 ? PADDING[padding ?? unmasked] : undefined;
+    const keep = (padding && kept) || new Array(T).fill(1);
+    const ids = keep.map((_, i) => ((kept?.[i] ?? 1) ? 3 + Math.floor((V - 5) * next()) : pad));
+    if (end !== undefined) ids.forEach((id, i) => (ids[i] = i === 4 - b ? end : id === end ? 3 : id));
+    return { ids, keep };
+  });
+}
+
+const NUMBERS = { pixels: [3, SIDE, SIDE], features: [MEL, 2 * FRAMES] };
+const flat = (rows) => Int32Array.from(rows.flat());
+
+/**
+ * A family: its files, what forward takes, and what every value must be.
+ * @returns {{ name, files, input, expected: { [name]: Float64Array }, keep: number[][], causal, rows: number }}
+ */
+export const families = CASES.map((c, number) => {
+  const seed = 1000 + number * 10;
+  const tensors = fill(c.shapes, seed);
+  const text = makeIds(c, seed + 1);
+  const next = uniformSource(seed + 2);
+  const shape = NUMBERS[c.input];
+  const size = shape?.reduce((a, b) => a * b, 1);
+  const numbers = text.map(() => Float32Array.from({ length: size ?? 0 }, () => 2 * next() - 1));
+  const types = c.types ? text.map(({ ids }) => ids.map((_, i) => Number(i > 3))) : undefined;
+  const passes = text.map(({ ids, keep }, b) => {
+    const config = { ...c.config, decoded: DECODED.map((id) => id + b) };
+    const p = new Pass(tensors, config, { ids, keep, typeIds: types?.[b], numbers: numbers[b] });
+    c.run(p);
+    return p;
+  });
+  const expected = Object.fromEntries(
+    Object.keys(passes[0].values).map((name) => [name, concat(...passes.map(({ values }) => values[name]))]),
+  );
+  const labels = { data: flat(text.map(({ ids }) => ids)), shape: [BATCH, T] };
+  const keep = c.padding && { data: flat(text.map(({ keep }) => keep)), shape: [BATCH, T] };
+  const arrays = shape && { data: concat(...numbers), shape: [BATCH, ...shape] };
+  const plain = {
+    ids: labels,
+    ...(keep && { keep }),
+    ...(types && { typeIds: { data: flat(types), shape: [BATCH, T] } }),
+  };
+  const decoded = { data: flat([DECODED, DECODED.map((id) => id + 1)]), shape: [BATCH, DECODED.length] };
+  return {
+    name: c.name,
+    causal: c.causal,
+    files: {
+      'config.json': new TextEncoder().encode(JSON.stringify(c.config)),
+      'model.safetensors': bytesOf({ ...c.extra, ...tensors }),
+    },
+    input:
+      c.input === 'pixels'
+        ? { pixels: arrays }
+        : c.input === 'features'
+          ? { encoder: { features: arrays }, ids: labels }
+          : c.across
+            ? { encoder: plain, ids: decoded }
+            : plain,
+    expected,
+    keep: c.padding ? text.map(({ keep }) => keep) : undefined,
+    across: c.across,
+  };
+});
