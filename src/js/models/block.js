@@ -34,7 +34,7 @@ export function block(run, i, input) {
   const first = normed(run, `${at}.norm1`, x);
   const attended = attend(run, i, first);
   if (normPlace === 'parallel') {
-    const second = sharedNorm ? first : normed(run, `${at}.norm2`, x);
+    const second = sharedNorm ? run.pass(`${at}.norm2`, first, ROWS) : normed(run, `${at}.norm2`, x);
     const mid = run.pass(`${at}.mid`, graph.add(x, attended), ROWS);
     return run.pass(`${at}.out`, mlp > 0 ? graph.add(mid, feedForward(run, i, second)) : mid, ROWS);
   }

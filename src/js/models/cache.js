@@ -1,7 +1,7 @@
 // Keys and values of the tokens so far, appended in place: (B,G,capacity,D) for each block.
 
 import { readNumber, readOptions, readWord } from '../check/arguments.js';
-import { HeadlightError, shapeError } from '../check/errors.js';
+import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
 import { DISPOSE } from '../memory/disposable.js';
 import { shapeOf, viewOf } from '../memory/tensor.js';
 
@@ -58,6 +58,11 @@ export class Cache {
 
   get capacity() {
     return this.#given.length;
+  }
+
+  /** @internal @param {Resolved} options of a model */
+  isOf(options) {
+    return this.#options === options;
   }
 
   get #half() {
@@ -175,7 +180,7 @@ export class Cache {
 
   /** @internal Keys and values of what the encoder has made: the same for all tokens. */
   get across() {
-    return this.#across;
+    return this.#length > 0 ? this.#across : undefined;
   }
 
   /**
@@ -185,6 +190,8 @@ export class Cache {
    * @param {Uint8Array} [padding]
    */
   setAcross(layer, pair, padding) {
+    // What a call has left that failed.
+    if (layer === 0) this.#freeAcross();
     this.#across ??= { pairs: [], padding };
     this.#across.pairs[layer] = pair;
     this.#memory.unscoped(pair.key);
@@ -219,4 +226,10 @@ export class Cache {
   [DISPOSE]() {
     this.dispose();
   }
+}
+
+/** @param {string} caller @param {Resolved} options of the model @param {unknown} cache @returns {asserts cache is Cache} */
+export function checkCache(caller, options, cache) {
+  if (!(cache instanceof Cache && cache.isOf(options)))
+    throw argumentError(caller, 'cache', cache, 'what cache() of this model gives');
 }

@@ -12,12 +12,13 @@ import { readArray } from '../ops/state.js';
 
 /**
  * What is changed, and where: everywhere if head and token are not given. token is a position in the whole sequence.
- * set comes first, then scale, then add. mask, temperature and window only at 'blocks.L.scores'.
+ * set comes first, then scale, then add. mask, temperature and window, which come before them, only at
+ * 'blocks.L.scores'. The score of a hidden key is −Infinity, and stays so but for a mask, a window, 'zero' or a tensor.
  * @typedef {object} Edit
  * @property {string} at the name of a value; * stands for any block
  * @property {number | readonly number[]} [head]
  * @property {number | readonly number[]} [token]
- * @property {'zero' | 'mean' | TensorLike} [set] 'mean' is that over all tokens
+ * @property {'zero' | 'mean' | TensorLike} [set] 'mean' is that over all tokens of this call
  * @property {number} [scale]
  * @property {TensorLike} [add]
  * @property {'none' | TensorLike} [mask] which keys may be attended, (…,T,S), in place of what hides them now
@@ -26,7 +27,7 @@ import { readArray } from '../ops/state.js';
  */
 /** @typedef {{ shape: readonly number[], floats: Float32Array }} Numbers */
 /**
- * @typedef {{ at: RegExp, name: string, head?: readonly number[], token?: readonly number[],
+ * @typedef {{ at: RegExp, parameter: string, head?: readonly number[], token?: readonly number[],
  *   set?: 'zero' | 'mean' | Numbers, scale?: number, add?: Numbers, mask?: 'none' | Numbers, temperature?: number,
  *   window?: readonly [number, number] }} ReadEdit
  */
@@ -54,46 +55,54 @@ const OF_CROSS = ['norm', 'query', 'key', 'value', 'scores', 'weights', 'heads',
 );
 export const ROWS = { token: 1 };
 export const HEADS = { head: 1, token: 2 };
-/** Of keys and values: those of a head of the group. */
-export const KEYS = { head: 1, token: 2 };
 
 /**
- * The names that there are.
+ * The names that there are, and of how many heads each is.
  * @param {Resolved} options
  * @param {string} [prefix]
- * @returns {string[]}
+ * @returns {[name: string, heads: number | undefined][]}
  */
 function valueNames(options, prefix = '') {
-  const names = [`${prefix}embed`];
+  const { layers, cross, head, encoder, numHeads, kvHeads } = options;
+  const ofBlock = [...OF_BLOCK, ...(cross ? OF_CROSS : [])];
+  const names = ['embed', 'final', ...(head === 'none' ? [] : ['logits'])];
   // Where there is no block, blocks.* is still a name.
-  for (let i = 0; i < Math.max(options.layers, 1); i++)
-    for (const name of [...OF_BLOCK, ...(options.cross ? OF_CROSS : [])]) names.push(`${prefix}blocks.${i}.${name}`);
-  names.push(`${prefix}final`);
-  if (options.head !== 'none') names.push(`${prefix}logits`);
-  return [...names, ...(options.encoder ? valueNames(options.encoder, 'encoder.') : [])];
+  for (let i = 0; i < Math.max(layers, 1); i++) names.push(...ofBlock.map((name) => `blocks.${i}.${name}`));
+  const headsOf = (/** @type {string} */ name) =>
+    /\.(query|scores|weights|heads)$/.test(name) ? numHeads : /\.(key|value)$/.test(name) ? kvHeads : undefined;
+  return [
+    ...names.map((name) => /** @type {[string, number | undefined]} */ ([prefix + name, headsOf(name)])),
+    ...(encoder ? valueNames(encoder, 'encoder.') : []),
+  ];
 }
 
 const patternOf = (/** @type {string} */ name) =>
   new RegExp(`^${name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/\\\*/g, '\\d+')}$`);
 
-/** @param {string} caller @param {string} parameter @param {unknown} name @param {string[]} names */
+/**
+ * @param {string} caller
+ * @param {string} parameter
+ * @param {unknown} name
+ * @param {ReturnType<typeof valueNames>} names
+ */
 function readName(caller, parameter, name, names) {
   const pattern = typeof name === 'string' ? patternOf(name) : undefined;
-  if (!pattern || !names.some((known) => pattern.test(known)))
+  const found = pattern && names.find(([known]) => pattern.test(known));
+  if (!found)
     throw argumentError(
       caller,
       parameter,
       name,
       "the name of a value: 'embed', 'blocks.0.weights', 'blocks.*.out', 'final' …",
     );
-  return pattern;
+  return { pattern, heads: found[1] };
 }
 
 /** @param {string} caller @param {string} parameter @param {unknown} value */
 function readPlaces(caller, parameter, value) {
   if (value === undefined) return undefined;
   const list = Array.isArray(value) ? value : [value];
-  return list.map((n) => readNumber(caller, parameter, n, { integer: true, least: 0 }));
+  return [...new Set(list.map((n) => readNumber(caller, parameter, n, { integer: true, least: 0 })))];
 }
 
 /**
@@ -106,12 +115,10 @@ function readPlaces(caller, parameter, value) {
 export function readValues(caller, options, capture = [], edit = [], memory) {
   if (!Array.isArray(capture)) throw argumentError(caller, 'capture', capture, 'a list of names');
   if (!Array.isArray(edit)) throw argumentError(caller, 'edit', edit, 'a list of edits');
-  if (capture.length === 0 && edit.length === 0) return NOTHING;
-  const names = valueNames(options);
-  const captures = capture.map((name, i) => readName(caller, `capture[${i}]`, name, names));
+  const names = capture.length + edit.length > 0 ? valueNames(options) : [];
   return new Values(
     caller,
-    captures,
+    capture.map((name, i) => readName(caller, `capture[${i}]`, name, names).pattern),
     edit.map((given, i) => readEdit(caller, `edit[${i}]`, given, names, memory)),
   );
 }
@@ -120,7 +127,7 @@ export function readValues(caller, options, capture = [], edit = [], memory) {
  * @param {string} caller
  * @param {string} parameter
  * @param {unknown} given
- * @param {string[]} names
+ * @param {ReturnType<typeof valueNames>} names
  * @param {ArrayBufferLike} memory
  * @returns {ReadEdit}
  */
@@ -130,9 +137,10 @@ function readEdit(caller, parameter, given, names, memory) {
   const name = (/** @type {string} */ part) => `${parameter}.${part}`;
   const array = (/** @type {string} */ part, /** @type {unknown} */ value) =>
     readArray(caller, name(part), value, memory);
+  const { pattern, heads } = readName(caller, name('at'), at, names);
   const edit = {
-    at: readName(caller, name('at'), at, names),
-    name: at,
+    at: pattern,
+    parameter,
     head: readPlaces(caller, name('head'), head),
     token: readPlaces(caller, name('token'), token),
     set:
@@ -153,6 +161,9 @@ function readEdit(caller, parameter, given, names, memory) {
       temperature === undefined ? undefined : readNumber(caller, name('temperature'), temperature, { least: 1e-6 }),
     window: window === undefined ? undefined : readWindow(caller, name('window'), window),
   };
+  if (edit.head && heads === undefined) throw argumentError(caller, name('head'), head, `none: ${at} has no heads`);
+  const beyond = edit.head?.find((h) => h >= Number(heads));
+  if (beyond !== undefined) throw argumentError(caller, name('head'), beyond, `less than ${heads}`);
   const ofScores = ['mask', 'temperature', 'window'].find(
     (part) => /** @type {Edit} */ (given)[/** @type {'mask'} */ (part)] !== undefined,
   );
@@ -225,24 +236,15 @@ export class Values {
   }
 }
 
-const NOTHING = new Values('', [], []);
-
 /**
  * For each element that an edit is about: its place, and that on every axis.
- * @param {string} caller
- * @param {ReadEdit} edit
+ * @param {Pick<ReadEdit, 'head' | 'token'>} edit
  * @param {readonly number[]} shape
  * @param {Axes} axes
  * @param {number} start
  * @param {(at: number, place: readonly number[]) => void} each
  */
-export function eachPlace(caller, { name, head, token }, shape, axes, start, each) {
-  if (head && axes.head === undefined) throw argumentError(caller, 'edit.head', head, `none: ${name} has no heads`);
-  if (token && axes.token === undefined)
-    throw argumentError(caller, 'edit.token', token, `none: ${name} has no tokens`);
-  const past = head?.find((h) => h >= shape[/** @type {number} */ (axes.head)]);
-  if (past !== undefined)
-    throw argumentError(caller, 'edit.head', past, `less than ${shape[/** @type {number} */ (axes.head)]}`);
+export function eachPlace({ head, token }, shape, axes, start, each) {
   const strides = shape.map((_, i) => shape.slice(i + 1).reduce((a, b) => a * b, 1));
   const places = shape.map((n, axis) =>
     axis === axes.head && head
@@ -288,21 +290,26 @@ export function operand(caller, parameter, numbers, shape) {
  * @param {number} start
  */
 export function applyEdit(caller, edit, data, shape, axes, start) {
-  const { set, scale = 1, add } = edit;
-  const from =
-    set === undefined || set === 'zero'
-      ? () => 0
-      : set === 'mean'
-        ? meanOver(data, shape, axes)
-        : operand(caller, 'edit.set', set, shape);
-  const plus = add === undefined ? () => 0 : operand(caller, 'edit.add', add, shape);
-  eachPlace(caller, edit, shape, axes, start, (at, place) => {
-    data[at] = (set === undefined ? data[at] : from(place)) * scale + plus(place);
+  const { set, scale = 1, add, token, parameter } = edit;
+  if (token && axes.token === undefined)
+    throw argumentError(caller, `${parameter}.token`, token, 'none: this value has no tokens');
+  // In later calls with a cache an operand need not fit where no token is chosen.
+  if (token && !token.some((t) => t >= start && t < start + shape[/** @type {number} */ (axes.token)])) return;
+  const number = (/** @type {string} */ part, /** @type {Numbers} */ numbers) =>
+    operand(caller, `${parameter}.${part}`, numbers, shape);
+  const mean = set === 'mean' ? meanOver(data, shape, axes) : undefined;
+  const from = set === undefined || typeof set === 'string' ? () => 0 : number('set', set);
+  const plus = add === undefined ? () => 0 : number('add', add);
+  eachPlace(edit, shape, axes, start, (at, place) => {
+    const stays = set === undefined || (mean && data[at] === -Infinity);
+    const next = stays ? data[at] : (mean ?? from)(place);
+    // −∞ · 0 would be NaN: a hidden key stays hidden.
+    data[at] = next === -Infinity ? next : next * scale + plus(place);
   });
 }
 
 /**
- * The mean over the batch and the tokens.
+ * The mean over the batch and the tokens, without scores of hidden keys.
  * @param {Float32Array} data
  * @param {readonly number[]} shape
  * @param {Axes} axes
@@ -311,9 +318,12 @@ function meanOver(data, shape, { token }) {
   const kept = shape.map((n, axis) => (axis === 0 || axis === token ? 1 : n));
   const strides = kept.map((n, i) => (n === 1 ? 0 : kept.slice(i + 1).reduce((a, b) => a * b, 1)));
   const index = (/** @type {readonly number[]} */ place) => place.reduce((at, i, axis) => at + i * strides[axis], 0);
-  const sums = new Float64Array(kept.reduce((a, b) => a * b, 1));
-  const all = { name: '', at: /./ };
-  eachPlace('', all, shape, {}, 0, (at, place) => void (sums[index(place)] += data[at]));
-  const count = data.length / sums.length;
-  return (/** @type {readonly number[]} */ place) => sums[index(place)] / count;
+  const size = kept.reduce((a, b) => a * b, 1);
+  const [sums, counts] = [new Float64Array(size), new Float64Array(size)];
+  eachPlace({}, shape, {}, 0, (at, place) => {
+    if (data[at] === -Infinity) return;
+    sums[index(place)] += data[at];
+    counts[index(place)]++;
+  });
+  return (/** @type {readonly number[]} */ place) => sums[index(place)] / counts[index(place)];
 }

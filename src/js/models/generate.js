@@ -1,15 +1,18 @@
 // Writes on, token by token.
 
 import { readNumber, readOptions } from '../check/arguments.js';
-import { argumentError, HeadlightError } from '../check/errors.js';
+import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
 import { shapeOf, viewOf } from '../memory/tensor.js';
+import { readNumbers, toLabels } from '../ops/labels.js';
 import { uniformSource } from '../ops/random.js';
 import { sample } from '../text/sampling.js';
 import { decodeStream, stopStream } from '../text/stream.js';
+import { checkCache } from './cache.js';
 
 /** @import { Cache } from './cache.js' */
 /** @import { Edit } from './edits.js' */
 /** @import { ModelInput, PlainInput } from './input.js' */
+/** @import { Resolved } from './options.js' */
 /** @import { Transformer } from './transformer.js' */
 
 /**
@@ -52,23 +55,36 @@ function readPrompt(model, prompt) {
   const { options, config } = model;
   if (options.head !== 'logits') throw new HeadlightError('STATE', `${CALLER}: this model has no logits of tokens`);
   if (options.encoder) {
-    const { encoder = prompt, ids } = /** @type {{ encoder?: PlainInput, ids?: readonly number[] }} */ (
+    const { encoder = prompt, ids } = /** @type {{ encoder?: PlainInput, ids?: unknown }} */ (
       typeof prompt === 'object' && prompt !== null && 'encoder' in prompt ? prompt : { encoder: prompt }
     );
-    const start = config?.decoder_start_token_id ?? 0;
     const input = typeof encoder === 'string' ? { ids: [...model.encode(encoder).ids] } : encoder;
-    return { ids: ids ? [...ids] : [start], encoder: /** @type {PlainInput} */ (input) };
+    const start = ids === undefined ? [config?.decoder_start_token_id ?? 0] : readLabels('prompt.ids', ids, options);
+    return { ids: start, encoder: /** @type {PlainInput} */ (input) };
   }
   /** @type {any} */
-  const labels = typeof prompt === 'string' ? model.encode(prompt).ids : prompt;
-  const given = labels?.ids ?? labels;
-  if (!given || typeof given !== 'object' || typeof given.length !== 'number')
-    throw argumentError(CALLER, 'prompt', prompt, 'a text or a list of labels');
-  const ids = Array.from(/** @type {ArrayLike<unknown>} */ (given), (id, i) =>
-    readNumber(CALLER, `prompt[${i}]`, id, { integer: true, least: 0, most: options.vocab - 1 }),
-  );
-  if (ids.length === 0) throw argumentError(CALLER, 'prompt', prompt, 'at least one token');
-  return { ids, encoder: undefined };
+  const given = typeof prompt === 'string' ? model.encode(prompt).ids : prompt;
+  return { ids: readLabels('prompt', isNamed(given) ? readNamed(given) : given, options), encoder: undefined };
+}
+
+/** @param {any} given */
+const isNamed = (given) => typeof given === 'object' && given !== null && Object.hasOwn(given, 'ids');
+
+/** @param {any} given */
+const readNamed = (given) => readOptions(`${CALLER}: prompt`, given, ['ids']).ids;
+
+/**
+ * One sequence: (T) or (1,T).
+ * @param {string} parameter
+ * @param {any} given
+ * @param {Resolved} options
+ */
+function readLabels(parameter, given, { vocab }) {
+  const { ints, shape } = toLabels(readNumbers(given, CALLER, parameter), CALLER, vocab, undefined, parameter);
+  if (shape.length !== 1 && !(shape.length === 2 && shape[0] === 1))
+    throw shapeError(CALLER, parameter, shape, 'one sequence, (T): call forward for a batch');
+  if (ints.length === 0) throw argumentError(CALLER, parameter, given, 'at least one token');
+  return [...ints];
 }
 
 /**
@@ -87,8 +103,14 @@ export async function generate(model, prompt, options) {
   const random = uniformSource(readNumber(CALLER, 'seed', given.seed ?? 0, { integer: true }));
   const stop = readStop(given.stop, model.config);
   const { signal, onToken, edit } = given;
+  if (given.cache !== undefined) checkCache(CALLER, model.options, given.cache);
   const { ids: start, encoder } = readPrompt(model, prompt);
-  const room = model.options.context - (given.cache?.length ?? 0) - start.length;
+  const places = Math.min(model.options.context, given.cache?.capacity ?? model.options.context);
+  const room = places - (given.cache?.length ?? 0) - start.length;
+  if (room < 0)
+    throw shapeError(CALLER, 'prompt', [start.length], `at most ${start.length + room} tokens: there is no more room`);
+  // The last token need not enter the model.
+  const most = Math.min(max, room + 1);
   const cache =
     given.cache ?? model.cache({ length: Math.min(start.length + max, Math.max(model.options.context, 1)) });
   /** @type {Generated} */
@@ -98,7 +120,7 @@ export async function generate(model, prompt, options) {
   let next = start;
   let turn = Date.now();
   try {
-    while (result.ids.length < Math.min(max, room + 1)) {
+    while (result.ids.length < most) {
       if (signal?.aborted) {
         result.ended = 'signal';
         break;

@@ -20,7 +20,8 @@ import { sizeOf, viewOf } from '../memory/tensor.js';
  * @property {Tensor} query
  * @property {Tensor} key
  * @property {Tensor} value
- * @property {{ batch: number, heads: number, kvHeads: number, queries: number, keys: number, width: number }} sizes
+ * @property {{ batch: number, heads: number, kvHeads: number, queries: number, keys: number, width: number,
+ *   valueWidth?: number }} sizes valueWidth: default width
  * @property {Stride} keyStride
  * @property {number} scale
  * @property {number} softcap
@@ -427,8 +428,8 @@ export class Graph {
    * @returns {{ output: Tensor, weights?: Tensor, scores?: Tensor }}
    */
   attention(call) {
-    const { batch, heads, queries, keys, width } = call.sizes;
-    const output = this.make([batch, queries, heads * width]);
+    const { batch, heads, queries, keys, width, valueWidth = width } = call.sizes;
+    const output = this.make([batch, queries, heads * valueWidth]);
     const square = [batch, heads, queries, keys];
     const weights = call.weights ? this.make(square) : undefined;
     const scores = call.scores ? this.make(square) : undefined;
@@ -470,7 +471,7 @@ export class Graph {
 
 /** @param {Frame} frame @param {AttentionCall} call @param {AttentionPoints} points */
 function pointAttention(frame, call, { output, weights, scores, statistics }) {
-  const { batch, heads, kvHeads, queries, keys, width } = call.sizes;
+  const { batch, heads, kvHeads, queries, keys, width, valueWidth = width } = call.sizes;
   const { ints, floats } = frame;
   /** @type {[at: number, block: Tensor | Staged | undefined][]} */
   const blocks = [
@@ -488,14 +489,14 @@ function pointAttention(frame, call, { output, weights, scores, statistics }) {
     [AT.offset, call.offset === 0 ? undefined : frame.stage(new Int32Array(batch).fill(call.offset))],
   ];
   for (const [at, block] of blocks) frame.point(at, block);
-  const rows = [queries * heads * width, width, heads * width];
-  ints.set(rows, AT.outputStride);
-  ints.set(rows, AT.queryStride);
+  const rowsOf = (/** @type {number} */ each) => [queries * heads * each, each, heads * each];
+  ints.set(rowsOf(valueWidth), AT.outputStride);
+  ints.set(rowsOf(width), AT.queryStride);
   ints.set(call.keyStride, AT.keyStride);
   ints.set(call.keyStride, AT.valueStride);
   if (call.bias) ints.set(call.bias.stride, AT.biasStride);
   ints.set([keys, 1], AT.keyPaddingStride);
-  ints.set([batch, heads, kvHeads, queries, keys, width, width], AT.batch);
+  ints.set([batch, heads, kvHeads, queries, keys, width, valueWidth], AT.batch);
   ints[AT.weightsMode] = weights ? WEIGHTS.HEADS : WEIGHTS.NONE;
   ints[AT.scoresStep] = scores ? SCORES.MASKED : SCORES.NONE;
   ints[AT.causal] = Number(call.causal);

@@ -130,9 +130,9 @@ export class Run {
     return this.graph.norm(x, weight, undefined, false, this.options.normEps);
   }
 
-  /** @param {string} name @param {Tensor} tensor @param {Axes} axes */
-  pass(name, tensor, axes) {
-    return this.values.pass(name, tensor, axes, this.past, (shape) => this.graph.make(shape));
+  /** @param {string} name @param {Tensor} tensor @param {Axes} axes @param {number} [start] */
+  pass(name, tensor, axes, start = this.past) {
+    return this.values.pass(name, tensor, axes, start, (shape) => this.graph.make(shape));
   }
 
   /**
@@ -353,7 +353,7 @@ export class Run {
     const weight = tied ? this.#needed('embedding.table') : this.#needed('head.weight');
     let logits = graph.linear(x, weight, this.weight('head.bias'));
     if (options.logitSoftcap > 0) logits = graph.softcap(logits, options.logitSoftcap);
-    return { logits: this.pass('logits', logits, ROWS), pooled, relationship };
+    return { logits: this.pass('logits', logits, ROWS, this.past + this.rows - x.shape[1]), pooled, relationship };
   }
 
   /** The second head, on the second token. @param {Tensor} hidden */

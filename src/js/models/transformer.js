@@ -12,7 +12,7 @@ import { readNumbers } from '../ops/labels.js';
 import { crossEntropy } from '../ops/loss.js';
 import { rotaryTable } from '../ops/rotary.js';
 import { readArray } from '../ops/state.js';
-import { Cache } from './cache.js';
+import { Cache, checkCache } from './cache.js';
 import { readValues } from './edits.js';
 import { Graph } from './graph.js';
 import { noTokenizer, readInput } from './input.js';
@@ -118,7 +118,7 @@ export function readSavedTransformer(bytes) {
     }
   }
   checkNames(caller, got, expected);
-  return { options, tensors: readSafetensors(bytes).tensors };
+  return { options, step: Number(metadata['headlight.step'] ?? 0), tensors: readSafetensors(bytes).tensors };
 }
 
 export class Transformer {
@@ -129,16 +129,19 @@ export class Transformer {
   #tables = new Map();
   /** The last forward with train: true. @type {{ graph: Graph, result: ModelResult } | undefined} */
   #kept;
-  #step = 0;
+  /** How often it has learned: the dropout of a step depends on it. */
+  #step;
   #disposed = false;
 
   /**
    * @param {Memory} memory
    * @param {TransformerOptions} given
    * @param {Map<string, Weight>} [weights] default: as they begin
+   * @param {number} [step] default 0: it has not learned yet
    */
-  constructor(memory, given, weights) {
+  constructor(memory, given, weights, step = 0) {
     this.#memory = memory;
+    this.#step = step;
     /** The options, with every default filled in. @type {Resolved} */
     this.options = resolveOptions(given);
     /** The family of checkpoints that it was opened from. @type {string | undefined} */
@@ -262,8 +265,7 @@ export class Transformer {
     const given = readOptions(caller, options, FORWARD);
     const { cache } = given;
     const train = readBoolean(caller, 'train', given.train ?? false);
-    if (cache !== undefined && !(cache instanceof Cache))
-      throw argumentError(caller, 'cache', cache, 'what model.cache() gives');
+    if (cache !== undefined) checkCache(caller, this.options, cache);
     if (train && (cache || given.edit)) throw argumentError(caller, 'train', train, 'false with a cache or edits');
     if (train) this.#refuseInt8(caller);
     if (train) this.#makeGradients(caller);
@@ -520,11 +522,12 @@ export class Transformer {
   }
 
   /**
-   * The parameters as a safetensors file, with the options beside them.
+   * The parameters as a safetensors file, with the options and the steps that were taken beside them.
    * @param {Record<string, string>} [metadata] more to keep there
    */
   save(metadata = {}) {
-    return writeSafetensors(this.stateDict(), { ...metadata, headlight: this.#given });
+    const step = this.#step > 0 && { 'headlight.step': String(this.#step) };
+    return writeSafetensors(this.stateDict(), { ...metadata, headlight: this.#given, ...step });
   }
 
   dispose() {
