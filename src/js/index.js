@@ -348,8 +348,8 @@ export class Headlight {
    */
   loadTransformer(bytes) {
     const { readSavedTransformer, Transformer } = this.#part('loadTransformer');
-    const { options, tensors } = readSavedTransformer(bytes);
-    const model = new Transformer(this.#memory, options);
+    const { options, step, tensors } = readSavedTransformer(bytes);
+    const model = new Transformer(this.#memory, options, undefined, step);
     try {
       return model.loadStateDict(tensors);
     } catch (error) {
