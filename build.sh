@@ -176,6 +176,13 @@ verb_bench_models() {
   "$node" tests/bench/models.js "$@"
 }
 
+#: bench-open  open a checkpoint of 1 GB as int8: time, and memory on the way; --megabytes N, --keep
+verb_bench_open() {
+  setup
+  run_make module
+  "$node" tests/bench/large.js "$@"
+}
+
 #: bench-page  how quickly the page answers, in Chromium
 verb_bench_page() {
   verb_build

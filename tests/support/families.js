@@ -30,7 +30,8 @@ const lin = (name, out, inside, bias = true) => ({
 const scale = (name, width = C, around = 1) => ({ [`${name}.weight`]: { shape: [width], around } });
 const layerNorm = (name, width = C) => ({ ...scale(name, width), [`${name}.bias`]: { shape: [width] } });
 const table = (name, rows, width = C) => ({ [`${name}.weight`]: { shape: [rows, width], spread: 1 } });
-const blocks = (make, count = L) => Object.assign({}, ...Array.from({ length: count }, (_, i) => make(i)));
+const each = (names, make) => Object.assign({}, ...names.map(make));
+const blocks = (make, count = L) => each([...Array(count).keys()], make);
 
 /** Float32 tensors by name, from a seed. */
 function fill(shapes, seed) {
@@ -323,7 +324,7 @@ const optShapes = (at, { wide = C, after = false } = {}) => ({
   ...blocks((i) => {
     const b = `${at}layers.${i}`;
     return {
-      ...['k', 'v', 'q'].reduce((all, name) => ({ ...all, ...lin(`${b}.self_attn.${name}_proj`, C, C) }), {}),
+      ...each(['k', 'v', 'q'], (name) => lin(`${b}.self_attn.${name}_proj`, C, C)),
       ...lin(`${b}.self_attn.out_proj`, C, C),
       ...layerNorm(`${b}.self_attn_layer_norm`),
       ...lin(`${b}.fc1`, MLP, C),
@@ -533,17 +534,7 @@ const LLAMA = {
 };
 
 function llama(p, how = {}) {
-  const {
-    at = 'model.',
-    width = D,
-    fused,
-    keyNorm,
-    plus = 0,
-    embedScale = 1,
-    window = () => Infinity,
-    tied,
-    how: _,
-  } = how;
+  const { at = 'model.', width = D, fused, keyNorm, plus = 0, embedScale = 1, window = () => Infinity, tied } = how;
   const { activation = ACTIVATIONS.silu, turns = pairs(width), factor = 1 } = how;
   const rms = (name, x) => p.rmsNorm(name, x, 1e-6, plus);
   const eachHead = (name, x) => p.rmsNorm(name, x, 1e-6);
@@ -673,7 +664,7 @@ const clipShapes = (extra) => ({
   ...blocks((i) => {
     const b = `text_model.encoder.layers.${i}`;
     return {
-      ...['k', 'v', 'q', 'out'].reduce((all, name) => ({ ...all, ...lin(`${b}.self_attn.${name}_proj`, C, C) }), {}),
+      ...each(['k', 'v', 'q', 'out'], (name) => lin(`${b}.self_attn.${name}_proj`, C, C)),
       ...layerNorm(`${b}.layer_norm1`),
       ...lin(`${b}.mlp.fc1`, MLP, C),
       ...lin(`${b}.mlp.fc2`, C, MLP),
@@ -826,10 +817,10 @@ const t5Stack = (stack, last) => ({
   [`${stack}.block.0.layer.0.SelfAttention.relative_attention_bias.weight`]: { shape: [BUCKETS, H], spread: 1 },
   ...blocks((i) => {
     const b = `${stack}.block.${i}.layer`;
-    const attention = (name) =>
-      ['q', 'k', 'v'].reduce((all, letter) => ({ ...all, ...lin(`${name}.${letter}`, H * 3, C, false) }), {
-        ...lin(`${name}.o`, C, H * 3, false),
-      });
+    const attention = (name) => ({
+      ...each(['q', 'k', 'v'], (letter) => lin(`${name}.${letter}`, H * 3, C, false)),
+      ...lin(`${name}.o`, C, H * 3, false),
+    });
     return {
       ...attention(`${b}.0.SelfAttention`),
       ...scale(`${b}.0.layer_norm`),

@@ -6,7 +6,7 @@ import { readNumber, readOptions, readWord } from '../check/arguments.js';
 import { argumentError, HeadlightError } from '../check/errors.js';
 import { quote, quoteNames } from '../check/quote.js';
 import { elementCount, formatShape, sameShape } from '../check/shape.js';
-import { decode, isKnown, KINDS, unknownDType } from '../io/dtypes.js';
+import { decode, decodeInto, isKnown, KINDS, unknownDType } from '../io/dtypes.js';
 import { parseJson } from '../io/json.js';
 import { readSafetensorsHeader, readSafetensorsHeaderEnd } from '../io/safetensors.js';
 import { viewOf } from '../memory/tensor.js';
@@ -43,6 +43,7 @@ import { isProduct, Transformer } from './transformer.js';
 /** Bytes that are read at a time. */
 const CHUNK = 4 * 2 ** 20;
 const MOST_JSON = 64 * 2 ** 20;
+const FLOATS = new Set(['F64', 'F32', 'F16', 'BF16', 'F8_E4M3', 'F8_E5M2']);
 const CALLER = 'openModel';
 
 /** @param {string} message @param {string} [parameter] @param {object} [more] */
@@ -276,6 +277,8 @@ function storedNames(from, part, prefix, number) {
  */
 function checkStored(name, { shape: got, dtype }, place, shape, options, parameter) {
   if (!isKnown(dtype)) throw unknownDType(CALLER, name, dtype);
+  if (!FLOATS.has(dtype))
+    throw fail(`${name} is of ${dtype}, expected one of ${[...FLOATS].join(', ')}`, name, { got: dtype });
   const expected = storedShape(place, shape, splitOf(options, parameter));
   const plain = !place.part && !place.turned && place.form !== 'convolution';
   const rows = place.form === 'stacked' ? shape[0] : 1;
@@ -361,7 +364,7 @@ function quantize(memory, weight) {
  */
 async function readTensor(folder, { file, begin, end, dtype, shape: got }, place, shape, split, each) {
   const flat = place.form === 'stacked' ? [1, shape[1]] : shape;
-  const { width, from, to, put } = placing(place, got, flat, split);
+  const { width, from, to, straight, put } = placing(place, got, flat, split);
   const kind = /** @type {keyof typeof KINDS} */ (dtype);
   const rowBytes = width * KINDS[kind].bytes;
   const rows = Math.max(1, Math.floor(CHUNK / rowBytes));
@@ -371,9 +374,10 @@ async function readTensor(folder, { file, begin, end, dtype, shape: got }, place
     const bytes = await folder.read(file, at, until);
     if (bytes.length !== until - at || until > end)
       throw fail(`${file} ends before byte ${until}: it is truncated`, file);
-    const decoded = /** @type {ArrayLike<number>} */ (decode(CALLER, bytes, kind));
-    const numbers = decoded instanceof Float32Array ? decoded : Float32Array.from(decoded, Number);
     each(until - at, (target) => {
+      const start = (first - from) * width;
+      if (straight) return decodeInto(CALLER, target.subarray(start, start + (last - first) * width), bytes, kind);
+      const numbers = /** @type {Float32Array} */ (decode(CALLER, bytes, kind));
       for (let r = first; r < last; r++) put(target, numbers.subarray((r - first) * width, (r - first + 1) * width), r);
     });
   }

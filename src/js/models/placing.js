@@ -5,7 +5,8 @@
 
 /**
  * width: numbers in a row of the stored tensor; rows from..to−1 are read; put writes one of them into the parameter.
- * @typedef {{ width: number, from: number, to: number, put: (target: Float32Array, row: Float32Array, r: number)
+ * straight: they lie there as they are, one after the other.
+ * @typedef {{ width: number, from: number, to: number, straight?: boolean, put: (target: Float32Array, row: Float32Array, r: number)
  *   => void }}
  *   Placing
  */
@@ -69,6 +70,7 @@ export function placing({ part, turned, form, plus = 0 }, stored, shape, { headD
     width: run,
     from: first,
     to: first + count,
+    straight: kind !== 'heads' && plus === 0,
     put: (target, row, r) => {
       let to = r - first;
       if (kind === 'heads') {

@@ -1,0 +1,134 @@
+// Opens a checkpoint of 1 GB in bfloat16 as int8: how long it takes beside reading the file, and how much memory.
+// It is written here, with random weights in the shape of a Llama. --megabytes N, --keep
+
+import { mkdir, open, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { load } from '../../dist/headlight.node.js';
+import { uniformSource } from '../../src/js/ops/random.js';
+
+const { values: given } = parseArgs({
+  options: { megabytes: { type: 'string', default: '1000' }, keep: { type: 'boolean', default: false } },
+});
+const FOLDER = join(import.meta.dirname, '../../dist/bench/large');
+const FILE = join(FOLDER, 'model.safetensors');
+const CHUNK = 4 * 2 ** 20;
+const MB = 2 ** 20;
+
+const [C, MLP, VOCAB] = [1536, 4096, 32000];
+const PER_LAYER = 2 * (4 * C * C + 3 * C * MLP);
+const layers = Math.max(1, Math.round((Number(given.megabytes) * 1e6 - 4 * C * VOCAB) / PER_LAYER));
+const config = {
+  model_type: 'llama',
+  hidden_size: C,
+  intermediate_size: MLP,
+  num_hidden_layers: layers,
+  num_attention_heads: 24,
+  num_key_value_heads: 24,
+  vocab_size: VOCAB,
+  max_position_embeddings: 2048,
+  rms_norm_eps: 1e-5,
+  hidden_act: 'silu',
+  tie_word_embeddings: false,
+};
+
+function shapes() {
+  const all = { 'model.embed_tokens.weight': [VOCAB, C], 'model.norm.weight': [C], 'lm_head.weight': [VOCAB, C] };
+  for (let i = 0; i < layers; i++) {
+    const at = `model.layers.${i}`;
+    for (const letter of 'qkvo') all[`${at}.self_attn.${letter}_proj.weight`] = [C, C];
+    for (const name of ['gate', 'up']) all[`${at}.mlp.${name}_proj.weight`] = [MLP, C];
+    all[`${at}.mlp.down_proj.weight`] = [C, MLP];
+    for (const name of ['input', 'post_attention']) all[`${at}.${name}_layernorm.weight`] = [C];
+  }
+  return all;
+}
+
+/** The same random megabytes again and again: what is in them takes no part in the time. */
+async function write() {
+  await mkdir(FOLDER, { recursive: true });
+  await writeFile(join(FOLDER, 'config.json'), JSON.stringify(config));
+  const header = {};
+  let size = 0;
+  for (const [name, shape] of Object.entries(shapes())) {
+    const bytes = 2 * shape.reduce((a, b) => a * b, 1);
+    header[name] = { dtype: 'BF16', shape, data_offsets: [size, size + bytes] };
+    size += bytes;
+  }
+  const next = uniformSource(1);
+  const floats = Float32Array.from({ length: CHUNK / 2 }, () => 0.05 * (2 * next() - 1));
+  const bits = new Uint32Array(floats.buffer);
+  const part = new Uint8Array(Uint16Array.from(bits, (word) => word >>> 16).buffer);
+  const text = Buffer.from(JSON.stringify(header));
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(text.length));
+  const file = await open(FILE, 'w');
+  await file.write(Buffer.concat([length, text]));
+  for (let at = 0; at < size; at += CHUNK) await file.write(part, 0, Math.min(CHUNK, size - at));
+  await file.close();
+  return size + 8 + text.length;
+}
+
+/** Seconds of reading the file in the same pieces. */
+async function timeReading() {
+  const file = await open(FILE);
+  const start = performance.now();
+  for (let at = 0; ; at += CHUNK) {
+    const { bytesRead } = await file.read(new Uint8Array(CHUNK), 0, CHUNK, at);
+    if (bytesRead === 0) break;
+  }
+  await file.close();
+  return (performance.now() - start) / 1000;
+}
+
+/** What fn takes: seconds, and the largest heap and arrays outside wasm. */
+async function watch(hl, fn) {
+  const most = { heap: 0, arrays: 0, both: 0 };
+  const look = () => {
+    const { heapUsed, arrayBuffers } = process.memoryUsage();
+    // The memory of wasm counts among the arrays where an engine says so; here it does not.
+    most.heap = Math.max(most.heap, heapUsed);
+    most.arrays = Math.max(most.arrays, arrayBuffers);
+    most.both = Math.max(most.both, heapUsed + arrayBuffers);
+  };
+  const start = performance.now();
+  const result = await fn(look);
+  return { result, seconds: (performance.now() - start) / 1000, most, used: hl.info.memory.used };
+}
+
+const say = (name, value) => process.stdout.write(`${name.padEnd(44)}${value}\n`);
+const megabytes = (bytes) => `${(bytes / MB).toFixed(0)} MB`;
+
+const size = await write();
+say('checkpoint', `${megabytes(size)}, ${layers} layers`);
+await timeReading();
+const reading = await timeReading();
+say('reading the file', `${reading.toFixed(2)} s`);
+
+const hl = await load();
+const before = hl.info.memory.used;
+const opened = await watch(hl, (look) => hl.openModel(FOLDER, { weights: 'int8', onProgress: look }));
+say('opening it as int8', `${opened.seconds.toFixed(2)} s, ${(opened.seconds / reading).toFixed(1)} × the reading`);
+say('largest heap of JavaScript', megabytes(opened.most.heap));
+say('largest arrays outside wasm', megabytes(opened.most.arrays));
+say('largest sum of both', `${megabytes(opened.most.both)}, expected below 150 MB`);
+say('memory of wasm in use', megabytes(opened.used));
+opened.result.dispose();
+
+const stop = new AbortController();
+const cancelled = await watch(hl, (look) =>
+  hl
+    .openModel(FOLDER, {
+      weights: 'int8',
+      signal: stop.signal,
+      onProgress: ({ read, total }) => {
+        look();
+        if (read > total / 2) stop.abort();
+      },
+    })
+    .catch((error) => error),
+);
+say('cancelled at half', `${cancelled.result?.name} after ${cancelled.seconds.toFixed(2)} s`);
+say('memory of wasm in use, beyond that before', `${cancelled.used - before} bytes`);
+hl.dispose();
+if (!given.keep) await rm(FOLDER, { recursive: true });
