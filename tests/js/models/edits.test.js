@@ -1,0 +1,545 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { HeadlightError } from 'headlight';
+import { uniformSource } from '../../../src/js/ops/random.js';
+import { difference } from '../../support/golden.js';
+import { everywhere, hl } from '../../support/headlight.js';
+
+const SMALL = { layers: 2, dModel: 16, numHeads: 4, vocab: 9, context: 12, mlp: 10, seed: 2 };
+const LLAMA = { positions: 'rotary', norm: 'rms', gated: true, activation: 'silu', kvHeads: 2 };
+const ENCODER = { ...SMALL, causal: false, positions: 'buckets', head: 'none' };
+const FORMS = {
+  before: {},
+  'before, grouped heads': LLAMA,
+  after: { normPlace: 'after', causal: false, embedNorm: true },
+  both: { ...LLAMA, normPlace: 'both', softcap: 3, window: [2, null] },
+  parallel: { normPlace: 'parallel', positions: 'alibi' },
+  'parallel, one norm': { normPlace: 'parallel', sharedNorm: true, sinks: true },
+  'encoder and decoder': { positions: 'buckets', encoder: ENCODER },
+};
+const IDS = [
+  [0, 3, 1, 4, 2],
+  [2, 6, 0, 1, 5],
+];
+const [B, T] = [2, 5];
+const OF_BLOCK = 'in norm1 query key value scores weights heads attention mid norm2 hidden mlp out'.split(' ');
+const OF_CROSS = 'query key value scores weights heads attention'.split(' ').map((name) => `cross.${name}`);
+
+/** A model whose biases and norms are not the zeros and ones that would hide a mistake. */
+function build(hl, form) {
+  const model = hl.transformer({ ...SMALL, ...form });
+  const random = uniformSource(12);
+  for (const { data } of Object.values(model.parameters))
+    data.forEach((x, i) => void (data[i] = x + 0.6 * random() - 0.3));
+  return model;
+}
+const inputOf = ({ options }, ids = IDS) =>
+  options.encoder ? { encoder: { ids: ids.map((row) => [...row, 7]) }, ids } : ids;
+const namesOf = ({ options }) => {
+  const block = options.cross ? [...OF_BLOCK, ...OF_CROSS] : OF_BLOCK;
+  const encoder = options.encoder ? ['embed', 'final', ...OF_BLOCK.map((name) => `blocks.*.${name}`)] : [];
+  return [
+    'embed',
+    ...block.map((name) => `blocks.*.${name}`),
+    'final',
+    'logits',
+    ...encoder.map((n) => `encoder.${n}`),
+  ];
+};
+const copyOf = ({ data, shape }) => ({ data: data.slice(), shape: [...shape] });
+/** Copies of the captured values and of the logits. */
+function look(model, input, options = {}) {
+  const result = model.forward(input, options);
+  const captured = Object.fromEntries(Object.entries(result.captured).map(([name, x]) => [name, copyOf(x)]));
+  const logits = copyOf(result.logits);
+  result.dispose();
+  return { ...captured, logits };
+}
+const logitsOf = (model, input, edit, options) => look(model, input, { edit, ...options }).logits.data;
+/** (B,H,T,D) to (B,T,H·D). */
+function joined({ data, shape: [batch, heads, rows, width] }) {
+  const all = new Float64Array(data.length);
+  for (let i = 0; i < data.length; i++) {
+    const [d, t, h, b] = [
+      i % width,
+      Math.floor(i / width) % rows,
+      Math.floor(i / width / rows) % heads,
+      Math.floor(i / width / rows / heads),
+    ];
+    all[((b * rows + t) * heads + h) * width + d] = data[i];
+  }
+  assert.equal(data.length, batch * heads * rows * width);
+  return all;
+}
+function linear(x, { data, shape: [out, inside] }, bias) {
+  return Float64Array.from({ length: (x.length / inside) * out }, (_, i) => {
+    let sum = bias?.data[i % out] ?? 0;
+    for (let c = 0; c < inside; c++) sum += x[Math.floor(i / out) * inside + c] * data[(i % out) * inside + c];
+    return sum;
+  });
+}
+const plus = (a, b) => Float64Array.from(a, (x, i) => x + b[i]);
+function softmax(scores, keys) {
+  const out = Float64Array.from(scores);
+  for (let row = 0; row < out.length; row += keys) {
+    const part = out.subarray(row, row + keys);
+    const most = Math.max(...part);
+    part.forEach((x, i) => void (part[i] = most === -Infinity ? 0 : Math.exp(x - most)));
+    const sum = part.reduce((a, b) => a + b, 0) || 1;
+    part.forEach((x, i) => void (part[i] = x / sum));
+  }
+  return out;
+}
+/** weights (B,H,T,S) · value (B,G,S,D) */
+function mix(weights, value) {
+  const [, heads, rows, keys] = weights.shape;
+  const [, groups, , width] = value.shape;
+  return Float64Array.from({ length: (weights.data.length / keys) * width }, (_, i) => {
+    const [d, row] = [i % width, Math.floor(i / width)];
+    const [h, b] = [Math.floor(row / rows) % heads, Math.floor(row / rows / heads)];
+    const group = Math.floor(h / (heads / groups));
+    let sum = 0;
+    for (let s = 0; s < keys; s++)
+      sum += weights.data[row * keys + s] * value.data[((b * groups + group) * keys + s) * width + d];
+    return sum;
+  });
+}
+const near = (actual, expected, what, limit = 2e-6) => {
+  const off = difference(actual, expected);
+  assert.ok(off < limit, `${what} is off by ${off}`);
+};
+const refuses = (fn, parameter, message) =>
+  assert.throws(fn, (error) => {
+    assert.ok(error instanceof HeadlightError, error.stack);
+    assert.equal(error.parameter, parameter, error.message);
+    assert.match(error.message, message);
+    return true;
+  });
+
+for (const [form, options] of Object.entries(FORMS)) {
+  test(
+    `${form}: every value can be captured, has its shape, and follows from the others`,
+    everywhere((hl) => {
+      const model = build(hl, options);
+      const { numHeads: H, kvHeads: G, headDim: D, dModel: C, mlp, layers, softcap, sinks, normPlace } = model.options;
+      const input = inputOf(model);
+      const plain = look(model, input);
+      const got = look(model, input, { capture: namesOf(model) });
+      // Where weights or scores are handed out, the core sums in another order.
+      near(got.logits.data, plain.logits.data, 'logits', 1e-6);
+      const others = namesOf(model).filter((name) => !/scores|weights/.test(name));
+      assert.deepEqual(look(model, input, { capture: others }).logits, plain.logits);
+      for (const stack of options.encoder ? ['', 'encoder.'] : [''])
+        for (let i = 0; i < layers; i++) {
+          const S = stack ? T + 1 : T;
+          const at = (name) => got[`${stack}blocks.${i}.${name}`];
+          const p = (name) => model.parameters[`${stack}blocks.${i}.${name}`];
+          for (const name of OF_BLOCK) {
+            const [square, rows] = [
+              [B, H, S, S],
+              [B, S, name === 'hidden' ? mlp : C],
+            ];
+            const byHead = { query: [B, H, S, D], heads: [B, H, S, D], key: [B, G, S, D], value: [B, G, S, D] };
+            const shape = { ...byHead, scores: square, weights: square }[name] ?? rows;
+            assert.deepEqual(at(name)?.shape, shape, stack + name);
+          }
+          if (!sinks) near(softmax(at('scores').data, S), at('weights').data, 'weights');
+          near(mix(at('weights'), at('value')), at('heads').data, 'heads');
+          if (normPlace !== 'both') {
+            near(linear(joined(at('heads')), p('attention.wo'), p('attention.bo')), at('attention').data, 'attention');
+            near(linear(at('hidden').data, p('down.weight'), p('down.bias')), at('mlp').data, 'mlp');
+          }
+          near(plus(at('in').data, at('attention').data), at('mid').data, 'mid');
+          if (normPlace !== 'after' && !model.options.cross)
+            near(plus(at('mid').data, at('mlp').data), at('out').data, 'out');
+          if (i + 1 < layers) assert.deepEqual(at('out').data, got[`${stack}blocks.${i + 1}.in`].data);
+          // Scores are those of the queries and keys as they are captured.
+          if (model.options.positions === 'learned' || model.options.positions === 'rotary')
+            at('scores').data.forEach((score, n) => {
+              if (score === -Infinity) return;
+              const [s, t, h, b] = [n % S, Math.floor(n / S) % S, Math.floor(n / S / S) % H, Math.floor(n / S / S / H)];
+              let sum = 0;
+              for (let d = 0; d < D; d++)
+                sum +=
+                  at('query').data[((b * H + h) * S + t) * D + d] *
+                  at('key').data[((b * G + Math.floor((h * G) / H)) * S + s) * D + d];
+              const scaled = sum / Math.sqrt(D);
+              const expected = softcap > 0 ? softcap * Math.tanh(scaled / softcap) : scaled;
+              assert.ok(Math.abs(expected - score) < 1e-5, `${expected}, ${score}`);
+            });
+          if (!model.options.cross || stack) continue;
+          assert.deepEqual(at('cross.weights').shape, [B, H, T, T + 1]);
+          assert.deepEqual(at('cross.key').shape, [B, G, T + 1, D]);
+          near(mix(at('cross.weights'), at('cross.value')), at('cross.heads').data, 'cross.heads');
+          near(softmax(at('cross.scores').data, T + 1), at('cross.weights').data, 'cross.weights');
+          near(
+            linear(joined(at('cross.heads')), p('cross.wo'), p('cross.bo')),
+            at('cross.attention').data,
+            'cross.attention',
+          );
+          near(plus(plus(at('mid').data, at('cross.attention').data), at('mlp').data), at('out').data, 'out');
+        }
+      model.dispose();
+    }),
+  );
+
+  test(
+    `${form}: each value put in its own place changes no bit of any value`,
+    everywhere((hl) => {
+      const model = build(hl, options);
+      const input = inputOf(model);
+      const capture = namesOf(model);
+      const clean = look(model, input, { capture });
+      for (const [at, set] of Object.entries(clean)) {
+        const again = look(model, input, { capture, edit: [{ at, set }] });
+        // Scores and weights that are changed go on in other calls of the core, whose sums may round otherwise.
+        const exact = !/scores|weights/.test(at);
+        for (const [name, { data }] of Object.entries(clean))
+          if (exact) assert.deepEqual(again[name].data, data, `${at}: ${name}`);
+          else near(again[name].data, data, `${at}: ${name}`, 1e-6);
+      }
+      model.dispose();
+    }),
+  );
+
+  test(
+    `${form}: with a cache the values are those of the whole, where keys count the past`,
+    everywhere((hl) => {
+      const model = build(hl, options);
+      const { numHeads: H, kvHeads: G, headDim: D } = model.options;
+      if (!model.options.causal) return model.dispose();
+      const capture = namesOf(model).filter((name) => !name.startsWith('encoder'));
+      const whole = look(model, inputOf(model), { capture });
+      const cache = model.cache({ length: 8, batch: B });
+      const first = IDS.map((row) => row.slice(0, 3));
+      model.forward(options.encoder ? { ...inputOf(model), ids: first } : first, { cache }).dispose();
+      const rest = look(model, options.encoder ? { ids: IDS.map((row) => row.slice(3)) } : IDS.map((r) => r.slice(3)), {
+        capture,
+        cache,
+      });
+      assert.deepEqual(rest['blocks.1.weights'].shape, [B, H, 2, T]);
+      assert.deepEqual(rest['blocks.1.key'].shape, [B, G, T, D]);
+      for (const [name, { data, shape }] of Object.entries(rest)) {
+        const full = whole[name];
+        const axis = shape.findIndex((n, i) => n !== full.shape[i]);
+        const inner = shape.slice(axis + 1).reduce((a, b) => a * b, 1);
+        const expected =
+          axis < 0
+            ? full.data
+            : full.data.filter((_, i) => Math.floor(i / inner) % full.shape[axis] >= full.shape[axis] - shape[axis]);
+        near(data, expected, name, 1e-5);
+      }
+      cache.dispose();
+      model.dispose();
+    }),
+  );
+}
+
+test(
+  'switching off all heads and all feed-forwards leaves the logits of the embedding',
+  everywhere((hl) => {
+    for (const form of [{}, LLAMA, { normPlace: 'both', norm: 'rms' }, { normPlace: 'parallel', tied: true }]) {
+      const model = build(hl, { ...form, bias: false });
+      const bare = build(hl, { ...form, bias: false, layers: 0 });
+      const names = Object.keys(bare.parameters);
+      bare.loadStateDict(Object.fromEntries(names.map((name) => [name, model.parameters[name]])));
+      const off = ['heads', 'mlp'].map((name) => ({ at: `blocks.*.${name}`, set: 'zero' }));
+      assert.deepEqual(logitsOf(model, IDS, off), logitsOf(bare, IDS));
+      model.dispose();
+      bare.dispose();
+    }
+  }),
+);
+
+test(
+  'set, scale and add change the chosen heads, tokens and blocks, in this order, and nothing else',
+  everywhere((hl) => {
+    const model = build(hl, LLAMA);
+    const [H, D] = [4, 4];
+    const clean = look(model, IDS, { capture: ['blocks.*.heads'] });
+    const random = uniformSource(8);
+    const numbers = Float32Array.from({ length: B * H * T * D }, random);
+    const full = { data: numbers, shape: [B, H, T, D] };
+    const mean = Array.from({ length: H * D }, (_, i) => {
+      const [h, d] = [Math.floor(i / D), i % D];
+      let sum = 0;
+      for (let b = 0; b < B; b++)
+        for (let t = 0; t < T; t++) sum += clean['blocks.1.heads'].data[((b * H + h) * T + t) * D + d];
+      return sum / (B * T);
+    });
+    const cases = [
+      [{ set: 'zero' }, () => 0],
+      [{ set: 'mean' }, (_, _i, h, d) => mean[h * D + d]],
+      [{ set: full }, (_, i) => numbers[i]],
+      [{ set: [1, 2, 3, 4] }, (_, _i, _h, d) => d + 1],
+      [{ set: [[[[5]]]] }, () => 5],
+      [{ scale: -2 }, (x) => -2 * x],
+      [{ add: [3, 0, -1, 2] }, (x, _i, _h, d) => x + [3, 0, -1, 2][d]],
+      [{ set: full, scale: 2, add: [1] }, (_, i) => numbers[i] * 2 + 1],
+    ];
+    for (const [change, expected] of cases)
+      for (const where of [{}, { head: 1 }, { head: [0, 3, 3], token: 2 }, { token: [1, 4, 99] }]) {
+        const edit = [{ at: 'blocks.1.heads', ...where, ...change }];
+        const got = look(model, IDS, { capture: ['blocks.*.heads'], edit });
+        assert.deepEqual(got['blocks.0.heads'], clean['blocks.0.heads']);
+        const data = clean['blocks.1.heads'].data.map((x, i) => {
+          const [d, t, h] = [i % D, Math.floor(i / D) % T, Math.floor(i / D / T) % H];
+          const chosen = [where.head ?? h].flat().includes(h) && [where.token ?? t].flat().includes(t);
+          return chosen ? expected(x, i, h, d) : x;
+        });
+        near(got['blocks.1.heads'].data, data, JSON.stringify(edit), 1e-6);
+        assert.notDeepEqual(got.logits.data, clean.logits.data);
+        // As data.
+        const { data: plain, shape } = full;
+        const nested = Array.from({ length: shape[0] }, (_, b) =>
+          Array.from({ length: H }, (_, h) =>
+            Array.from({ length: T }, (_, t) => [...plain.subarray(((b * H + h) * T + t) * D).subarray(0, D)]),
+          ),
+        );
+        const asData = edit.map((e) => (e.set === full ? { ...e, set: nested } : e));
+        assert.deepEqual(logitsOf(model, IDS, JSON.parse(JSON.stringify(asData))), got.logits.data);
+      }
+    const every = look(model, IDS, {
+      capture: ['blocks.*.heads'],
+      edit: [{ at: 'blocks.*.heads', head: 2, scale: 0 }],
+    });
+    for (const block of [0, 1])
+      assert.ok(every[`blocks.${block}.heads`].data.every((x, i) => Math.floor(i / D / T) % H !== 2 || x === 0));
+    model.dispose();
+  }),
+);
+
+test(
+  'edits of one value come one after the other',
+  everywhere((hl) => {
+    const model = build(hl, {});
+    const at = 'blocks.0.mlp';
+    const { logits } = look(model, IDS, {
+      edit: [
+        { at, set: 'zero', add: [2] },
+        { at, scale: 3 },
+      ],
+    });
+    assert.deepEqual(logits.data, logitsOf(model, IDS, [{ at, set: [6] }]));
+    assert.deepEqual(
+      logitsOf(model, IDS, [
+        { at, scale: 3 },
+        { at, set: [6] },
+      ]),
+      logits.data,
+    );
+    const scores = 'blocks.1.scores';
+    near(
+      logitsOf(model, IDS, [
+        { at: scores, temperature: 2 },
+        { at: scores, mask: 'none' },
+      ]),
+      logitsOf(model, IDS, [
+        { at: scores, mask: 'none' },
+        { at: scores, scale: 0.5 },
+      ]),
+      'a mask after a temperature',
+      1e-6,
+    );
+    model.dispose();
+  }),
+);
+
+/** The weights of block 1 as plain code makes them from its queries and keys. */
+function plainWeights(model, clean, change) {
+  const { numHeads: H, kvHeads: G, headDim: D } = model.options;
+  const [q, k] = ['query', 'key'].map((name) => clean[`blocks.1.${name}`].data);
+  const scores = Float64Array.from({ length: B * H * T * T }, (_, i) => {
+    const [s, t, h, b] = [i % T, Math.floor(i / T) % T, Math.floor(i / T / T) % H, Math.floor(i / T / T / H)];
+    let sum = 0;
+    for (let d = 0; d < D; d++)
+      sum += q[((b * H + h) * T + t) * D + d] * k[((b * G + Math.floor((h * G) / H)) * T + s) * D + d];
+    return change(sum / Math.sqrt(D), { s, t, h, b, shown: s <= t });
+  });
+  return softmax(scores, T);
+}
+
+test(
+  'a mask, a temperature and a window at the scores give the weights of plain code, for chosen heads and tokens',
+  everywhere((hl) => {
+    const model = build(hl, LLAMA);
+    const at = 'blocks.1.scores';
+    const capture = ['blocks.1.query', 'blocks.1.key', 'blocks.1.weights', 'blocks.1.value', 'blocks.1.heads'];
+    const clean = look(model, IDS, { capture });
+    const causal = (x, { shown }) => (shown ? x : -Infinity);
+    const painted = Array.from({ length: T }, (_, t) => Array.from({ length: T }, (_, s) => Number((t + s) % 3 !== 1)));
+    const cases = [
+      [[{ at, mask: 'none' }], (x) => x],
+      [[{ at, mask: painted }], (x, { s, t }) => (painted[t][s] ? x : -Infinity)],
+      [[{ at, mask: painted.map((row) => row.map(Boolean)) }], (x, { s, t }) => (painted[t][s] ? x : -Infinity)],
+      [[{ at, mask: [1, 0, 1, 0, 0] }], (x, { s }) => (s === 0 || s === 2 ? x : -Infinity)],
+      [[{ at, mask: [[0]] }], () => -Infinity],
+      [[{ at, temperature: 0.5 }], (x, p) => causal(x * 2, p)],
+      [[{ at, window: [1, -1] }], (x, p) => (p.t - p.s <= 1 ? causal(x, p) : -Infinity)],
+      [[{ at, window: [0, 2], mask: 'none' }], (x, { s, t }) => (s >= t && s - t <= 2 ? x : -Infinity)],
+      [
+        [{ at, head: 2, token: 3, mask: 'none', temperature: 2 }],
+        (x, p) => (p.h === 2 && p.t === 3 ? x / 2 : causal(x, p)),
+      ],
+      [
+        [
+          { at, mask: painted },
+          { at, head: [0, 1], window: [1, 1] },
+        ],
+        (x, { s, t, h }) => (painted[t][s] && (h > 1 || Math.abs(s - t) <= 1) ? x : -Infinity),
+      ],
+      [
+        [
+          { at, window: [0, 0] },
+          { at, head: 1, mask: 'none' },
+        ],
+        (x, { s, t, h }) => (h === 1 || s === t ? x : -Infinity),
+      ],
+      [[{ at, scale: 0 }], (_, p) => causal(0, p)],
+      [[{ at, scale: -1, add: [0, 0, 3, 0, 0] }], (x, p) => causal(-x + (p.s === 2 ? 3 : 0), p)],
+      [[{ at, set: 'zero' }], () => 0],
+    ];
+    for (const [edit, change] of cases) {
+      const what = JSON.stringify(edit);
+      const got = look(model, IDS, { capture, edit });
+      const weights = { data: plainWeights(model, clean, change), shape: [B, 4, T, T] };
+      near(got['blocks.1.weights'].data, weights.data, what, 1e-6);
+      near(got['blocks.1.heads'].data, mix(weights, clean['blocks.1.value']), what, 2e-6);
+      assert.deepEqual(look(model, IDS, { capture, edit: JSON.parse(what) }), got);
+    }
+    const means = look(model, IDS, { capture, edit: [{ at, set: 'mean' }] })['blocks.1.weights'].data;
+    assert.ok(
+      means.every((w, i) => (i % T <= Math.floor(i / T) % T ? w > 0 : w === 0)),
+      'hidden keys stay hidden',
+    );
+    model.dispose();
+  }),
+);
+
+test(
+  'a mask shows padding, a window does not',
+  everywhere((hl) => {
+    const model = build(hl, { causal: false, positions: 'none' });
+    const keep = [
+      [1, 1, 1, 0, 0],
+      [1, 1, 1, 1, 1],
+    ];
+    const weights = (edit) =>
+      look(model, { ids: IDS, keep }, { capture: ['blocks.0.weights'], edit })['blocks.0.weights'].data;
+    const padded = (data) => data.filter((_, i) => i < data.length / 2 && i % T > 2);
+    const at = 'blocks.0.scores';
+    assert.ok(padded(weights([{ at, window: [-1, -1] }])).every((w) => w === 0));
+    assert.ok(padded(weights([{ at, mask: 'none' }])).every((w) => w > 0));
+    model.dispose();
+  }),
+);
+
+test(
+  'weights that are set need not add up to one',
+  everywhere((hl) => {
+    const model = build(hl, LLAMA);
+    const capture = ['blocks.0.heads', 'blocks.0.value'];
+    const got = look(model, IDS, { capture, edit: [{ at: 'blocks.0.weights', set: [1, 2, 0, 0, -1] }] });
+    const weights = { data: Float32Array.from({ length: B * 4 * T * T }, (_, i) => [1, 2, 0, 0, -1][i % T]) };
+    near(got['blocks.0.heads'].data, mix({ ...weights, shape: [B, 4, T, T] }, got['blocks.0.value']), 'heads');
+    model.dispose();
+  }),
+);
+
+test(
+  'with a cache a token of an edit is one of the whole sequence',
+  everywhere((hl) => {
+    const model = build(hl, LLAMA);
+    const set = look(model, IDS, { capture: ['blocks.0.mlp'] })['blocks.0.mlp'];
+    const edits = [
+      [{ at: 'blocks.0.mlp', token: 3, add: [4] }],
+      [{ at: 'blocks.1.heads', head: 2, token: [1, 4], scale: 3 }],
+      [{ at: 'blocks.0.scores', token: 4, temperature: 3 }],
+      [{ at: 'blocks.1.key', token: 1, set: 'zero' }],
+      [{ at: 'logits', token: 4, add: [5] }],
+      [{ at: 'blocks.1.scores', window: [1, 0] }],
+    ];
+    for (const edit of edits) {
+      const whole = logitsOf(model, IDS, edit).filter((_, i) => Math.floor(i / 9) % T === T - 1);
+      const cache = model.cache({ length: T, batch: B });
+      const parts = [0, 2, 4].map((from, i) =>
+        logitsOf(
+          model,
+          IDS.map((row) => row.slice(from, [2, 4, 5][i])),
+          edit,
+          { cache },
+        ),
+      );
+      near(parts[2], whole, JSON.stringify(edit), 1e-5);
+      near(logitsOf(model, IDS, edit, { last: true }), whole, JSON.stringify(edit), 1e-6);
+      cache.dispose();
+    }
+    // A tensor of the prompt is of no concern to the tokens after it.
+    const cache = model.cache({ length: 8, batch: B });
+    const edit = [{ at: 'blocks.0.mlp', token: [0, 1], set: { ...set, data: set.data.map((x) => 2 * x) } }];
+    logitsOf(model, IDS, edit, { cache });
+    const next = IDS.map(() => [3]);
+    near(
+      logitsOf(model, next, edit, { cache }),
+      logitsOf(
+        model,
+        IDS.map((row) => [...row, 3]),
+        [{ at: 'blocks.0.mlp', token: [0, 1], scale: 2 }],
+      ).filter((_, i) => Math.floor(i / 9) % 6 === 5),
+      'a tensor',
+      1e-5,
+    );
+    cache.dispose();
+    model.dispose();
+  }),
+);
+
+test('captured values leave the logits as they are, however long the sequence', () => {
+  hl.scope(() => {
+    for (const form of [{}, { ...LLAMA, window: 40 }]) {
+      const model = build(hl, { ...form, dModel: 32, context: 700 });
+      const ids = Array.from({ length: 600 }, (_, i) => (i * 7 + (i >> 3)) % 9);
+      const plain = look(model, ids);
+      for (const name of ['blocks.*.weights', 'blocks.*.scores', 'blocks.*.query', 'blocks.*.heads', 'blocks.*.out'])
+        near(look(model, ids, { capture: [name] }).logits.data, plain.logits.data, name, 5e-6);
+      model.dispose();
+    }
+  });
+});
+
+test('what is asked wrongly is refused by name, and nothing is lost', () => {
+  const model = build(hl, LLAMA);
+  model.forward(IDS).dispose();
+  const { used } = hl.info.memory;
+  const edit =
+    (...edits) =>
+    () =>
+      model.forward(IDS, { edit: edits });
+  const at = 'blocks.0.heads';
+  refuses(() => model.forward(IDS, { capture: 'embed' }), 'capture', /a list of names/);
+  refuses(() => model.forward(IDS, { capture: ['embed', 'blocks.2.out'] }), 'capture[1]', /blocks\.2\.out/);
+  refuses(() => model.forward(IDS, { capture: ['encoder.embed'] }), 'capture[0]', /the name of a value/);
+  refuses(() => model.forward(IDS, { capture: ['blocks.0.cross.heads'] }), 'capture[0]', /the name of a value/);
+  refuses(edit({ at: 'blocks.0.head' }), 'edit[0].at', /blocks\.0\.head/);
+  refuses(edit({ at }, { at: 7 }), 'edit[1].at', /the name of a value/);
+  refuses(edit({ at, value: 1 }), 'value', /unknown option 'value'/);
+  refuses(edit({ at, head: 4, set: 'zero' }), 'edit[0].head', /head is 4, expected less than 4/);
+  refuses(edit({ at: 'blocks.1.key', head: [0, 2], set: 'zero' }), 'edit[0].head', /head is 2, expected less than 2/);
+  refuses(edit({ at: 'blocks.0.mlp', head: 0, set: 'zero' }), 'edit[0].head', /none: blocks\.0\.mlp has no heads/);
+  refuses(edit({ at, head: -1 }), 'edit[0].head', /at least 0/);
+  refuses(edit({ at, token: 0.5 }), 'edit[0].token', /integer/);
+  refuses(edit({ at, set: 'one' }), 'edit[0].set', /'zero' or 'mean'/);
+  refuses(edit({ at, set: [1, 2] }), 'edit[0].set', /has shape \[2\], expected a shape that broadcasts to/);
+  refuses(edit({ at }, { at, add: [[[[1, 2]]]] }), 'edit[1].add', /broadcasts/);
+  refuses(edit({ at, scale: '2' }), 'edit[0].scale', /scale/);
+  refuses(edit({ at, mask: 'none' }), 'edit[0].mask', /only 'blocks\.L\.scores'/);
+  refuses(edit({ at: 'blocks.0.weights', temperature: 2 }), 'edit[0].temperature', /only 'blocks\.L\.scores'/);
+  refuses(edit({ at: 'blocks.0.scores', temperature: 0 }), 'edit[0].temperature', /at least/);
+  refuses(edit({ at: 'blocks.0.scores', window: [1] }), 'edit[0].window', /\[left, right\]/);
+  refuses(edit({ at: 'blocks.0.scores', window: [1, -2] }), 'edit[0].window', /at least -1/);
+  refuses(edit({ at: 'blocks.0.scores', mask: [[1, 1]] }), 'edit[0].mask', /broadcasts/);
+  refuses(edit({ at: 'blocks.0.scores', mask: 'all' }), 'edit[0].mask', /'none'/);
+  refuses(() => model.forward(IDS, { train: true, edit: [] }), 'train', /false with a cache or edits/);
+  assert.equal(hl.info.memory.used, used);
+  model.dispose();
+});
