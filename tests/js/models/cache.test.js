@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { HeadlightError } from 'headlight';
+import { difference } from '../../support/golden.js';
+import { everywhere, hl } from '../../support/headlight.js';
+
+const SMALL = { layers: 2, dModel: 16, numHeads: 4, kvHeads: 2, vocab: 11, context: 16, seed: 4, positions: 'rotary' };
+const ENCODER = { ...SMALL, causal: false, head: 'none' };
+const IDS = [3, 1, 4, 1, 5, 9, 2, 6];
+const logitsOf = (model, input, options) => {
+  const result = model.forward(input, options);
+  const data = result.logits.copy();
+  result.dispose();
+  return data;
+};
+const near = (actual, expected, limit = 1e-5) => {
+  const off = difference(actual, expected);
+  assert.ok(off < limit, `off by ${off}`);
+};
+const lastRows = (data, count) => data.subarray(data.length - count * SMALL.vocab);
+const refuses = (fn, code, message) =>
+  assert.throws(fn, (error) => {
+    assert.ok(error instanceof HeadlightError, error.stack);
+    assert.equal(error.code, code, error.message);
+    assert.match(error.message, message);
+    return true;
+  });
+
+test(
+  'a cache that is rewound goes on as a fresh run does, in float32 and float16',
+  everywhere((hl) => {
+    const model = hl.transformer(SMALL);
+    for (const [type, limit] of Object.entries({ float32: 1e-5, float16: 2e-3 })) {
+      const cache = model.cache({ length: 12, type });
+      logitsOf(model, IDS, { cache });
+      cache.rewind(3);
+      assert.equal(cache.length, 3);
+      near(logitsOf(model, [7, 8], { cache }), lastRows(logitsOf(model, [3, 1, 4, 7, 8]), 2), limit);
+      cache.rewind(0);
+      near(logitsOf(model, [2, 2], { cache }), logitsOf(model, [2, 2]), limit);
+      cache.dispose();
+    }
+    model.dispose();
+  }),
+);
+
+test(
+  'a clone shares the prefix, and both go on alone',
+  everywhere((hl) => {
+    const model = hl.transformer(SMALL);
+    const cache = model.cache({ length: 12 });
+    logitsOf(model, IDS, { cache });
+    const other = cache.clone();
+    assert.deepEqual([other.length, other.capacity], [8, 12]);
+    near(logitsOf(model, [7, 8], { cache }), lastRows(logitsOf(model, [...IDS, 7, 8]), 2));
+    near(logitsOf(model, [10], { cache: other }), lastRows(logitsOf(model, [...IDS, 10]), 1));
+    cache.dispose();
+    near(logitsOf(model, [0], { cache: other }), lastRows(logitsOf(model, [...IDS, 10, 0]), 1));
+    other.dispose();
+    model.dispose();
+  }),
+);
+
+test(
+  'sequences of a batch with padding on the left are, token by token, those of each alone',
+  everywhere((hl) => {
+    for (const positions of ['rotary', 'learned', 'alibi']) {
+      const model = hl.transformer({ ...SMALL, positions });
+      const rows = [[3, 1, 4, 1], [5, 9], [2]];
+      const ids = rows.map((row) => [...new Array(4 - row.length).fill(0), ...row]);
+      const keep = rows.map((row) => [...new Array(4 - row.length).fill(0), ...row.map(() => 1)]);
+      const cache = model.cache({ length: 8, batch: 3 });
+      for (const next of [null, 6, 10]) {
+        const given = next === null ? { ids, keep } : { ids: rows.map(() => [next]) };
+        if (next !== null) for (const row of rows) row.push(next);
+        const last = logitsOf(model, given, { cache, last: true });
+        rows.forEach((row, b) => {
+          near(last.subarray(b * 11, (b + 1) * 11), lastRows(logitsOf(model, row), 1));
+        });
+      }
+      cache.dispose();
+      model.dispose();
+    }
+  }),
+);
+
+test(
+  'what an encoder has made is kept, also where a call before has failed',
+  everywhere((hl) => {
+    const model = hl.transformer({ ...SMALL, encoder: ENCODER });
+    const encoder = [1, 2, 3, 4];
+    const whole = logitsOf(model, { encoder, ids: IDS });
+    const cache = model.cache({ length: 12 });
+    const edit = [{ at: 'blocks.0.mlp', set: [1, 2, 3] }];
+    refuses(() => model.forward({ encoder: [9, 9], ids: IDS }, { cache, edit }), 'SHAPE', /edit\[0\]\.set/);
+    near(logitsOf(model, { encoder, ids: IDS.slice(0, 6) }, { cache }), whole.subarray(0, 66));
+    const other = cache.clone();
+    near(logitsOf(model, IDS.slice(6), { cache }), lastRows(whole, 2));
+    near(logitsOf(model, IDS.slice(6), { cache: other }), lastRows(whole, 2));
+    cache.rewind(0);
+    refuses(() => model.forward(IDS, { cache }), 'ARGUMENT', /this model has an encoder/);
+    for (const made of [cache, other, model]) made.dispose();
+  }),
+);
+
+test('what does not fit a cache is refused, and nothing is lost', () => {
+  const [model, twin] = [hl.transformer(SMALL), hl.transformer(SMALL)];
+  model.forward(IDS).dispose();
+  const { used } = hl.info.memory;
+  refuses(() => model.cache({ length: 17 }), 'ARGUMENT', /at most 16|to 16/);
+  refuses(() => model.cache({ length: 4, type: 'int8' }), 'ARGUMENT', /'float32' or 'float16'/);
+  const cache = model.cache({ length: 4 });
+  refuses(() => model.forward(IDS, { cache }), 'SHAPE', /at most 4 more tokens: the cache holds 4/);
+  refuses(() => model.forward([[1], [2]], { cache }), 'SHAPE', /a batch of 1/);
+  refuses(() => twin.forward([1], { cache }), 'ARGUMENT', /cache\(\) of this model/);
+  refuses(() => model.forward([1], { cache: {} }), 'ARGUMENT', /cache\(\) of this model/);
+  refuses(() => cache.rewind(1), 'ARGUMENT', /length/);
+  assert.equal(cache.length, 0);
+  logitsOf(model, [1, 2, 3, 4], { cache });
+  refuses(() => model.forward([1], { cache }), 'SHAPE', /at most 0 more tokens/);
+  cache.dispose();
+  cache.dispose();
+  refuses(() => model.forward([1], { cache }), 'DISPOSED', /the cache has been disposed/);
+  assert.equal(hl.info.memory.used, used);
+  model.dispose();
+  twin.dispose();
+});

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { hl } from '../../support/headlight.js';
+
+const SMALL = { layers: 2, dModel: 16, numHeads: 4, vocab: 11, context: 16, seed: 4, std: 2 };
+const tokenizer = {
+  encode: (text) => ({ ids: [...text].map(Number) }),
+  decode: (ids) => ids.map((i) => 'abcdefghijk'[i]).join(''),
+};
+const build = (options) => Object.assign(hl.transformer({ ...SMALL, ...options }), { tokenizer });
+const PROMPT = [3, 1, 4];
+const NEVER = { stop: [] };
+
+/** The likeliest token after each, by forward alone. */
+function greedy(model, prompt, count, given = (ids) => ids, options = {}) {
+  const ids = [...prompt];
+  for (let i = 0; i < count; i++) {
+    const { logits } = model.forward(given(ids), options);
+    const row = logits.copy().slice(-SMALL.vocab);
+    logits.dispose();
+    ids.push(row.indexOf(Math.max(...row)));
+  }
+  return ids.slice(prompt.length);
+}
+
+test('generate takes the likeliest tokens of forward, with an edit and with a cache that holds a prefix too', async () => {
+  const model = build({});
+  const expected = greedy(model, PROMPT, 6);
+  const result = await model.generate(PROMPT, { max: 6, ...NEVER });
+  assert.deepEqual(result.ids, expected);
+  assert.equal(result.text, tokenizer.decode(expected));
+  assert.ok(result.logProbs.every((p) => p <= 0 && Number.isFinite(p)));
+
+  const cache = model.cache({ length: 12 });
+  model.forward(PROMPT.slice(0, 2), { cache }).dispose();
+  const { used } = hl.info.memory;
+  assert.deepEqual((await model.generate(PROMPT.slice(2), { max: 6, cache })).ids, expected);
+  assert.equal(cache.length, 8);
+  assert.equal(hl.info.memory.used, used);
+  cache.dispose();
+
+  const edit = [
+    { at: 'blocks.*.heads', head: [0, 2], set: 'zero' },
+    { at: 'blocks.1.mlp', token: 4, scale: -3 },
+  ];
+  assert.deepEqual((await model.generate(PROMPT, { max: 6, edit })).ids, greedy(model, PROMPT, 6, undefined, { edit }));
+  model.dispose();
+});
+
+test('a seed gives the same tokens again, another gives others', async () => {
+  const model = build({});
+  const draw = (seed) => model.generate(PROMPT, { max: 12, temperature: 3, topK: 9, topP: 0.99, seed, ...NEVER });
+  const first = await draw(5);
+  assert.deepEqual(await draw(5), first);
+  assert.notDeepEqual((await draw(6)).ids, first.ids);
+  assert.deepEqual((await model.generate(PROMPT, { max: 5, temperature: 2, topK: 1 })).ids, greedy(model, PROMPT, 5));
+  model.dispose();
+});
+
+test('tokens and texts end it, a signal gives what there is, and the texts add up', async () => {
+  const model = build({});
+  const ids = greedy(model, PROMPT, 8);
+  const text = tokenizer.decode(ids);
+  const stop = text.slice(3, 5);
+  const pieces = [];
+  const stopped = await model.generate(PROMPT, { max: 8, stop: [stop], onToken: (token) => pieces.push(token.text) });
+  assert.equal(stopped.text, text.slice(0, text.indexOf(stop)));
+  assert.equal(pieces.join(''), stopped.text);
+  assert.equal(stopped.ended, 'stop');
+  const byToken = await model.generate(PROMPT, { max: 8, stop: [ids[2]] });
+  assert.deepEqual(byToken.ids, ids.slice(0, ids.indexOf(ids[2])));
+
+  const control = new AbortController();
+  const onToken = ({ id }) => id === ids[1] && control.abort();
+  const cut = await model.generate(PROMPT, { max: 8, signal: control.signal, onToken });
+  assert.equal(cut.ended, 'signal');
+  assert.deepEqual(cut.ids, ids.slice(0, ids.indexOf(ids[1]) + 1));
+  assert.deepEqual((await model.generate(PROMPT, { max: 8, signal: control.signal })).ids, []);
+  model.dispose();
+});
+
+test('a decoder goes on from what its encoder has made', async () => {
+  const model = build({ encoder: { ...SMALL, causal: false, head: 'none' } });
+  const encoder = [1, 2, 3, 4, 5];
+  const { ids } = await model.generate({ encoder, ids: PROMPT }, { max: 5, ...NEVER });
+  assert.deepEqual(
+    ids,
+    greedy(model, PROMPT, 5, (given) => ({ encoder, ids: given })),
+  );
+  model.dispose();
+});
+
+test('it ends where the context or the cache ends, and refuses what cannot begin', async () => {
+  const model = build({});
+  assert.equal((await model.generate(PROMPT, { max: 99 })).ids.length, 14);
+  const { used } = hl.info.memory;
+  const cache = model.cache({ length: 5 });
+  assert.equal((await model.generate(PROMPT, { max: 99, cache })).ids.length, 3);
+  cache.dispose();
+  const refused = (prompt, options, code, message) =>
+    assert.rejects(model.generate(prompt, { max: 3, ...options }), (error) => {
+      assert.equal(error.code, code, error.stack);
+      assert.match(error.message, message);
+      return true;
+    });
+  await refused(new Array(17).fill(1), {}, 'SHAPE', /at most 16 tokens/);
+  await refused([PROMPT, PROMPT], {}, 'SHAPE', /one sequence, \(T\): call forward for a batch/);
+  await refused([], {}, 'ARGUMENT', /at least one token/);
+  await refused([11], {}, 'ARGUMENT', /prompt\[0\] is 11/);
+  await refused({ ids: PROMPT, keep: [0, 1, 1] }, {}, 'ARGUMENT', /unknown option 'keep'/);
+  await refused(PROMPT, { cache: {} }, 'ARGUMENT', /cache\(\) of this model/);
+  await refused(PROMPT, { max: -1 }, 'ARGUMENT', /max/);
+  await refused(PROMPT, { stop: 'a' }, 'ARGUMENT', /a list of tokens and texts/);
+  assert.equal(hl.info.memory.used, used);
+  model.dispose();
+});
