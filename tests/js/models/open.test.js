@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { basename, join } from 'node:path';
+import test from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { HeadlightError } from 'headlight';
+import { readSafetensors, writeSafetensors } from 'headlight/formats';
+import { GOLDEN } from '../../support/golden.js';
+import { hl } from '../../support/headlight.js';
+
+const FOLDER = join(GOLDEN, 'models', 'llama-a');
+const SHARDS = join(GOLDEN, 'models', 'qwen2-a');
+const IDS = [5, 17, 80, 3];
+
+const read = (folder) =>
+  Object.fromEntries(
+    readdirSync(folder)
+      .filter((name) => !name.startsWith('expected'))
+      .map((name) => [name, new Uint8Array(readFileSync(join(folder, name)))]),
+  );
+const files = read(FOLDER);
+const json = (value) => new TextEncoder().encode(JSON.stringify(value));
+const config = JSON.parse(new TextDecoder().decode(files['config.json']));
+const withConfig = (changes) => ({ ...files, 'config.json': json({ ...config, ...changes }) });
+
+async function logitsOf(source, options) {
+  const model = await hl.openModel(source, options);
+  const result = model.forward(IDS);
+  const logits = result.logits.copy();
+  result.dispose();
+  model.dispose();
+  return logits;
+}
+
+const expected = await logitsOf(FOLDER);
+
+/** Serves a folder; counts the bytes that it sends. */
+async function serve(folder, ranges) {
+  const seen = { bytes: 0, missing: 0 };
+  const server = createServer((request, response) => {
+    const name = basename(request.url);
+    if (request.url.startsWith('/nowhere') || !readdirSync(folder).includes(name)) {
+      seen.missing++;
+      response.writeHead(404).end();
+      return;
+    }
+    const all = readFileSync(join(folder, name));
+    const [, from, to] = /bytes=(\d+)-(\d+)/.exec((ranges && request.headers.range) || '') ?? [];
+    const part = from === undefined ? all : all.subarray(Number(from), Number(to) + 1);
+    response.writeHead(from === undefined ? 200 : 206, { 'content-length': part.length });
+    if (request.method === 'HEAD') return response.end();
+    seen.bytes += part.length;
+    response.end(part);
+  });
+  await new Promise((done) => server.listen(0, '127.0.0.1', done));
+  const close = () => {
+    server.closeAllConnections();
+    server.close();
+  };
+  return { url: `http://127.0.0.1:${server.address().port}/`, seen, close };
+}
+
+/** Refused in words that match, with everything given back. */
+async function refuses(source, pattern, options) {
+  const before = hl.info.memory.used;
+  await assert.rejects(hl.openModel(source, options), (error) => {
+    assert.ok(error instanceof HeadlightError, error.stack);
+    assert.match(error.message, pattern);
+    return true;
+  });
+  assert.equal(hl.info.memory.used, before);
+}
+
+test('a folder is a path, a file URL, files by name, a list of files or a handle of a directory', async () => {
+  const list = Object.entries(files).map(([name, bytes]) => new File([bytes], name));
+  const handle = {
+    name: 'folder',
+    getFileHandle() {},
+    async *values() {
+      for (const file of list) yield { kind: 'file', name: file.name, getFile: async () => file };
+    },
+  };
+  const buffers = Object.fromEntries(Object.entries(files).map(([name, bytes]) => [name, bytes.slice().buffer]));
+  const blobs = Object.fromEntries(Object.entries(files).map(([name, bytes]) => [`model/${name}`, new Blob([bytes])]));
+  for (const source of [pathToFileURL(FOLDER), pathToFileURL(FOLDER).href, files, buffers, blobs, list, handle])
+    assert.deepEqual(await logitsOf(source), expected);
+});
+
+test('a URL is read in ranges, only those that are needed, and whole where the server knows no ranges', async (t) => {
+  const size = files['model.safetensors'].length;
+  const ranged = await serve(FOLDER, true);
+  t.after(ranged.close);
+  assert.deepEqual(await logitsOf(ranged.url), expected);
+  const all = ranged.seen.bytes;
+  ranged.seen.bytes = 0;
+  await logitsOf(ranged.url, { layers: 1 });
+  assert.ok(ranged.seen.bytes < 0.8 * all, `${ranged.seen.bytes} of ${all}`);
+  const whole = await serve(FOLDER, false);
+  t.after(whole.close);
+  assert.deepEqual(await logitsOf(whole.url), expected);
+  assert.ok(whole.seen.bytes < size + 3 * 2 ** 12, 'the file is sent once');
+  assert.ok(whole.seen.missing > 0, 'there is no tokenizer');
+  await refuses(`${whole.url}nowhere/`, /there is no config\.json/);
+});
+
+test('shards are found by their index, and one that is missing is named', async () => {
+  const shards = read(SHARDS);
+  assert.deepEqual(await logitsOf(shards), await logitsOf(SHARDS));
+  const { 'model-00002-of-00003.safetensors': _, ...rest } = shards;
+  await refuses(rest, /model-00002-of-00003\.safetensors is missing/);
+  await refuses({ ...shards, 'model.safetensors.index.json': json({}) }, /weight_map/);
+});
+
+test('half precision and eight bits are widened, int8 is close', async () => {
+  const { tensors } = readSafetensors(files['model.safetensors']);
+  for (const [dtype, limit] of [
+    ['F16', 2e-3],
+    ['BF16', 2e-2],
+    ['F8_E4M3', 0.3],
+  ]) {
+    const given = Object.fromEntries(Object.entries(tensors).map(([name, tensor]) => [name, { ...tensor, dtype }]));
+    const bytes = writeSafetensors(given);
+    assert.ok(bytes.length < files['model.safetensors'].length * 0.6);
+    const rounded = Object.fromEntries(
+      Object.entries(readSafetensors(bytes).tensors).map(([name, tensor]) => [name, { ...tensor, dtype: 'F32' }]),
+    );
+    const got = await logitsOf({ ...files, 'model.safetensors': bytes });
+    const same = await logitsOf({ ...files, 'model.safetensors': writeSafetensors(rounded) });
+    assert.deepEqual(got, same);
+    assert.ok(away(got) < limit, `${dtype} is off by ${away(got)}`);
+  }
+  const int8 = away(await logitsOf(FOLDER, { weights: 'int8' }));
+  assert.ok(int8 > 0 && int8 < 0.03, `int8 is off by ${int8}`);
+});
+
+function away(got) {
+  const most = expected.reduce((a, b) => Math.max(a, Math.abs(b)), 0);
+  return got.reduce((a, b, i) => Math.max(a, Math.abs(b - expected[i])), 0) / most;
+}
+
+test('progress goes up to all bytes', async () => {
+  const steps = [];
+  await logitsOf(FOLDER, { onProgress: (step) => steps.push(step) });
+  assert.ok(steps.every(({ read, total }, i) => read > (steps[i - 1]?.read ?? 0) && read <= total));
+  assert.equal(steps.at(-1).read, steps.at(-1).total);
+});
+
+test('a signal stops opening with its reason, and gives everything back', async () => {
+  for (const weights of ['float32', 'int8']) {
+    const before = hl.info.memory.used;
+    const stop = new AbortController();
+    const reason = new Error('enough');
+    const onProgress = ({ read, total }) => read > total / 2 && stop.abort(reason);
+    await assert.rejects(hl.openModel(FOLDER, { weights, signal: stop.signal, onProgress }), (e) => e === reason);
+    assert.equal(hl.info.memory.used, before);
+    await assert.rejects(hl.openModel(FOLDER, { signal: stop.signal }), (e) => e === reason);
+  }
+});
+
+test('what cannot be opened is refused, and why', async () => {
+  const { 'config.json': _, ...noConfig } = files;
+  await refuses(noConfig, /there is no config\.json.*model\.safetensors/);
+  const only = { 'config.json': files['config.json'] };
+  await refuses(only, /there is no model\.safetensors/);
+  await refuses({ ...only, 'pytorch_model.bin': json({}) }, /pytorch_model\.bin.*cannot be read.*safetensors/);
+  await refuses(withConfig({ model_type: 'mamba' }), /'mamba'.*llama.*hl\.layersIn/);
+  await refuses(withConfig({ quantization_config: { bits: 4 } }), /quantization_config/);
+  await refuses(withConfig({ hidden_act: 'mish' }), /hidden_act is "mish"/);
+  await refuses(withConfig({ rope_scaling: { rope_type: 'spiral' } }), /rope_scaling.*spiral/);
+  await refuses(withConfig({ hidden_size: 128 }), /expected/);
+  await refuses(withConfig({ num_hidden_layers: 3 }), /model\.layers\.2.*missing/);
+  await refuses(files, /layers/, { layers: -1 });
+  await refuses(files, /weights/, { weights: 'int4' });
+  const bytes = files['model.safetensors'];
+  await refuses({ ...files, 'model.safetensors': bytes.subarray(0, bytes.length - 100) }, /data_offsets|truncated/);
+  const { tensors } = readSafetensors(bytes);
+  const integers = { data: new BigInt64Array(64), shape: [64], dtype: 'I64' };
+  const wrong = writeSafetensors({ ...tensors, 'model.norm.weight': integers });
+  await refuses({ ...files, 'model.safetensors': wrong }, /model\.norm\.weight is of I64/);
+  const bert = read(join(GOLDEN, 'models', 'bert-a'));
+  const relative = JSON.parse(new TextDecoder().decode(bert['config.json']));
+  relative.position_embedding_type = 'relative_key';
+  await refuses({ ...bert, 'config.json': json(relative) }, /position_embedding_type is "relative_key"/);
+});
+
+test('a tokenizer in the folder reads and writes text; without one, text is refused', async () => {
+  const plain = await hl.openModel(FOLDER);
+  for (const call of [() => plain.encode('a'), () => plain.decode([1]), () => plain.forward('a')])
+    assert.throws(call, (error) => error.code === 'STATE' && /tokenizer/.test(error.message));
+  await assert.rejects(plain.generate('a', { max: 1 }), (error) => error.code === 'STATE');
+  plain.dispose();
+  const { tensors } = readSafetensors(files['model.safetensors']);
+  const vocab = 600;
+  for (const name of ['model.embed_tokens.weight', 'lm_head.weight']) {
+    const { data } = tensors[name];
+    const wide = Float32Array.from({ length: vocab * 64 }, (_, i) => data[i % data.length]);
+    tensors[name] = { data: wide, shape: [vocab, 64] };
+  }
+  const model = await hl.openModel({
+    ...withConfig({ vocab_size: vocab }),
+    'model.safetensors': writeSafetensors(tensors),
+    'tokenizer.json': new Uint8Array(readFileSync(join(GOLDEN, 'tokenizers', 'bpe', 'tokenizer.json'))),
+  });
+  const { ids } = model.encode('the whale');
+  assert.equal(model.decode(ids), 'the whale');
+  const [text, labels] = [model.forward('the whale'), model.forward(ids)];
+  assert.deepEqual(text.logits.copy(), labels.logits.copy());
+  const { text: more, ids: made } = await model.generate('the whale', { max: 3, stop: [] });
+  assert.equal(made.length, 3);
+  assert.equal(typeof more, 'string');
+  for (const thing of [text, labels, model]) thing.dispose();
+});
