@@ -23,7 +23,7 @@ function greedy(model, prompt, count, given = (ids) => ids, options = {}) {
   return ids.slice(prompt.length);
 }
 
-test('generate takes the likeliest tokens of forward, with an edit and with a cache that holds a prefix too', async () => {
+test('generate takes the likeliest tokens of forward, with an edit and after a prefix too', async () => {
   const model = build({});
   const expected = greedy(model, PROMPT, 6);
   const result = await model.generate(PROMPT, { max: 6, ...NEVER });
