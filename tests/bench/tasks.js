@@ -13,7 +13,7 @@ const [EVERY, SEQUENCES] = [25, 64];
 function train(hl, task, seed) {
   const { rate: lr, batch, steps } = task.training;
   const model = hl.transformer({ ...task.model, vocab: task.tokens.length, context: task.context, seed });
-  const layers = Object.values(model.layers);
+  const layers = [model];
   const optimizer = hl.adamW(layers, { lr });
   const schedule = warmupSchedule({ lr, warmup: WARM_UP });
   const [lessons, exam] = [uniformSource(seed), uniformSource(-seed)];

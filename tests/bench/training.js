@@ -23,7 +23,7 @@ const TOLERANCE = 1e-3;
 async function headlight(threads) {
   const hl = await load({ threads });
   const model = hl.transformer({ ...TASKS.repeat.model, vocab: V, context: T, seed: 1 });
-  const trained = Object.values(model.layers);
+  const trained = [model];
   const optimizer = hl.adam(trained, { lr: RATE, betas: BETAS, eps: EPS });
   const parameters = model.stateDict();
   const step = ({ labels, targets }) => {

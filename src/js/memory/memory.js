@@ -6,7 +6,7 @@ import { elementCount, formatShape } from '../check/shape.js';
 import { readTensorLike } from '../check/tensorlike.js';
 import { Collector } from './collector.js';
 import { Frame } from './frame.js';
-import { KEY, moveOut, pointerOf, shapeOf, Tensor, tensorsIn, viewOf } from './tensor.js';
+import { isWatched, KEY, moveOut, pointerOf, setWatched, shapeOf, Tensor, tensorsIn, viewOf } from './tensor.js';
 
 /** @import { TensorLike } from '../check/tensorlike.js' */
 /** @import { CoreExports, Entry, Functions } from '../../../dist/abi/abi.js' */
@@ -144,9 +144,29 @@ export class Memory {
   empty(shape, caller) {
     const pointer = this.alloc(elementCount(shape), caller, shape);
     const tensor = new Tensor(this, pointer, shape, KEY);
-    this.#collector.watch(tensor);
+    this.watch(tensor);
     this.#scope?.add(tensor);
     return tensor;
+  }
+
+  /**
+   * A tensor for the current scope alone, which must be one: it is disposed of at its end, or watched from then on. To
+   * register it with the collector would take longer than many a call.
+   * @param {readonly number[]} shape
+   * @param {string} caller
+   * @returns {Tensor} contents undefined
+   */
+  temporary(shape, caller) {
+    const tensor = new Tensor(this, this.alloc(elementCount(shape), caller, shape), shape, KEY);
+    this.#scope?.add(tensor);
+    return tensor;
+  }
+
+  /** Frees it should it be garbage-collected. @param {Tensor} tensor */
+  watch(tensor) {
+    if (isWatched(tensor)) return;
+    setWatched(tensor);
+    this.#collector.watch(tensor);
   }
 
   /**
@@ -186,8 +206,8 @@ export class Memory {
    */
   reshape(tensor, shape) {
     const other = new Tensor(this, moveOut(tensor), shape, KEY);
-    this.#collector.unwatch(tensor);
-    this.#collector.watch(other);
+    if (isWatched(tensor)) this.#collector.unwatch(tensor);
+    this.watch(other);
     if (this.#scope?.delete(tensor)) this.#scope.add(other);
     return other;
   }
@@ -197,7 +217,7 @@ export class Memory {
    * @param {number} pointer
    */
   release(tensor, pointer) {
-    this.#collector.unwatch(tensor);
+    if (isWatched(tensor)) this.#collector.unwatch(tensor);
     this.#scope?.delete(tensor);
     this.free(pointer);
   }

@@ -47,6 +47,12 @@ export let mayChange;
 /** Says that the values have been changed, by the core or through viewOf. @type {(tensor: Tensor) => void} */
 export let touch;
 
+/** Whether the collector watches it: what is always disposed of need not be. @type {(tensor: Tensor) => boolean} */
+export let isWatched;
+
+/** @type {(tensor: Tensor) => void} */
+export let setWatched;
+
 /** Ends a tensor without freeing its values. @type {(tensor: Tensor) => number} */
 export let moveOut;
 
@@ -95,6 +101,7 @@ export class Tensor {
   /** @type {Record<string, { dispose(): void } | null> | null} */
   #parts = null;
   #version = 0;
+  #watched = false;
   #shape;
   #size;
 
@@ -142,6 +149,8 @@ export class Tensor {
     };
     touch = (tensor) => void tensor.#version++;
     versionOf = (tensor) => tensor.#version;
+    isWatched = (tensor) => tensor.#watched;
+    setWatched = (tensor) => void (tensor.#watched = true);
     moveOut = (tensor) => {
       const pointer = pointerOf(tensor);
       tensor.#pointer = 0;

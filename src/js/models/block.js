@@ -144,7 +144,7 @@ function attendHeads(run, at, i, given) {
   const names = /** @type {const} */ (['query', 'key', 'value']);
   const sizes = { batch: run.batch, heads, kvHeads, queries: run.rows, keys, width };
   let { query, key, value } = given;
-  if (names.some((name) => values.wants(at + name))) {
+  if (!values.idle && names.some((name) => values.wants(at + name))) {
     query = run.passHeads(`${at}query`, query, heads, run.past);
     key = byRows(run.passHeads(`${at}key`, run.gather(key, kvHeads, keys), kvHeads, 0), width);
     value = byRows(run.passHeads(`${at}value`, run.gather(value, kvHeads, keys), kvHeads, 0), width);
@@ -170,9 +170,10 @@ function attendHeads(run, at, i, given) {
     slopes: given.slopes,
     sinks: at.includes('cross') ? undefined : run.weight(`${at}attention.sinks`),
     dropout: run.dropout(i, at.includes('cross')),
-    weights: values.captures(`${at}weights`),
-    scores: values.captures(`${at}scores`),
+    weights: !values.idle && values.captures(`${at}weights`),
+    scores: !values.idle && values.captures(`${at}scores`),
   };
+  if (values.idle) return graph.attention(call).output;
   if (values.edits(`${at}scores`).length > 0 || values.edits(`${at}weights`).length > 0)
     return run.passHeads(`${at}heads`, changedAttention(run, at, call), heads, run.past);
   const { output, weights, scores } = graph.attention(call);

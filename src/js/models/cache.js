@@ -194,8 +194,7 @@ export class Cache {
     if (layer === 0) this.#freeAcross();
     this.#across ??= { pairs: [], padding };
     this.#across.pairs[layer] = pair;
-    this.#memory.unscoped(pair.key);
-    this.#memory.unscoped(pair.value);
+    for (const tensor of [pair.key, pair.value]) this.#memory.watch(this.#memory.unscoped(tensor));
   }
 
   /** @internal @param {number} rows */

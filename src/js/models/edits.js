@@ -197,6 +197,8 @@ export class Values {
     this.#caller = caller;
     this.#captures = captures;
     this.#edits = edits;
+    /** Nothing is asked of any value. */
+    this.idle = captures.length === 0 && edits.length === 0;
   }
 
   /** @param {string} name */
@@ -223,7 +225,6 @@ export class Values {
    * @param {(shape: readonly number[]) => Tensor} make
    */
   pass(name, tensor, axes, start, make) {
-    if (this.#captures.length === 0 && this.#edits.length === 0) return tensor;
     const edits = this.edits(name);
     let value = tensor;
     if (edits.length > 0) {

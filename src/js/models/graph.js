@@ -77,8 +77,9 @@ export class Graph {
 
   /** In training it stays until dispose(), else until the end of its scope. @param {readonly number[]} shape */
   make(shape) {
-    const tensor = this.#memory.empty([...shape], this.#caller);
-    if (this.#train) this.#made.push(this.#memory.unscoped(tensor));
+    if (!this.#train) return this.#memory.temporary(shape, this.#caller);
+    const tensor = this.#memory.unscoped(this.#memory.empty([...shape], this.#caller));
+    this.#made.push(tensor);
     return tensor;
   }
 

@@ -132,6 +132,7 @@ export class Run {
 
   /** @param {string} name @param {Tensor} tensor @param {Axes} axes @param {number} [start] */
   pass(name, tensor, axes, start = this.past) {
+    if (this.values.idle) return tensor;
     return this.values.pass(name, tensor, axes, start, (shape) => this.graph.make(shape));
   }
 
@@ -143,7 +144,7 @@ export class Run {
    * @param {number} start
    */
   passHeads(name, tensor, heads, start) {
-    if (!this.values.wants(name)) return tensor;
+    if (this.values.idle || !this.values.wants(name)) return tensor;
     const [batch, rows, channels] = shapeOf(tensor);
     const width = channels / heads;
     const split = this.graph.make([batch, heads, rows, width]);
@@ -406,6 +407,7 @@ function prefixed(values, prefix) {
   return /** @type {Values} */ (
     /** @type {unknown} */ ({
       captured: values.captured,
+      idle: values.idle,
       captures: (/** @type {string} */ name) => values.captures(prefix + name),
       edits: (/** @type {string} */ name) => values.edits(prefix + name),
       wants: (/** @type {string} */ name) => values.wants(prefix + name),

@@ -71,9 +71,14 @@ export class ModelResult {
     this.captured = captured;
   }
 
-  dispose() {
+  /** All of them. @returns {Tensor[]} */
+  get tensors() {
     const { hidden, logits, pooled, relationship, captured } = this;
-    for (const tensor of [hidden, logits, pooled, relationship, ...Object.values(captured)]) tensor?.dispose();
+    return [hidden, logits, pooled, relationship, ...Object.values(captured)].flatMap((tensor) => tensor ?? []);
+  }
+
+  dispose() {
+    for (const tensor of this.tensors) tensor.dispose();
   }
 
   [DISPOSE]() {
@@ -273,14 +278,7 @@ export class Transformer {
     const result = this.#run(caller, graph, input, given);
     if (train) {
       this.#forget();
-      for (const tensor of [
-        result.hidden,
-        result.logits,
-        result.pooled,
-        result.relationship,
-        ...Object.values(result.captured),
-      ])
-        if (tensor) graph.release(tensor);
+      for (const tensor of result.tensors) graph.release(tensor);
       this.#kept = { graph, result };
     }
     return result;
@@ -293,7 +291,8 @@ export class Transformer {
    * @param {ForwardModelOptions} options
    */
   #run(caller, graph, given, { capture, edit, cache, last = false }) {
-    this.#checkAlive(caller);
+    this.#memory.check(caller);
+    if (this.#disposed) throw new HeadlightError('DISPOSED', `${caller}: this model has been disposed`);
     const { options } = this;
     const memory = this.#memory;
     const encode = (/** @type {string} */ text) => this.encode(text);
@@ -322,7 +321,9 @@ export class Transformer {
       }
       return new ModelResult(tensors, values.captured);
     };
-    return graph.train ? compute() : memory.scope(compute);
+    const result = graph.train ? compute() : memory.scope(compute);
+    for (const tensor of result.tensors) memory.watch(tensor);
+    return result;
   }
 
   /**

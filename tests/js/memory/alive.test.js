@@ -68,18 +68,20 @@ test('a disposed model is not saved, and takes no state', () => {
   unharmed();
 });
 
-test('a model of which one layer is gone is written to nowhere', () => {
+test('a model of which one parameter is gone is written to nowhere', () => {
   const model = hl.transformer({ layers: 1, dModel: 8, numHeads: 2, vocab: 5, context: 4 });
   const state = model.stateDict();
-  const { embedding, head } = model.layers;
-  for (const gradient of Object.values(embedding.gradients)) gradient.data.fill(3);
-  const before = embedding.parameters.table.copy();
+  const { 'embedding.table': table, 'head.weight': head } = model.parameters;
+  const gradient = model.gradients['embedding.table'];
+  gradient.data.fill(3);
+  const before = table.copy();
   for (const entry of Object.values(state)) entry.data.fill(9);
   head.dispose();
   assert.throws(() => model.loadStateDict(state), DISPOSED);
   assert.throws(() => model.zeroGrad(), DISPOSED);
-  assert.deepEqual(embedding.parameters.table.copy(), before);
-  assert.ok(Object.values(embedding.gradients).every(({ data }) => data.every((x) => x === 3)));
+  assert.throws(() => model.forward([1, 2]), DISPOSED);
+  assert.deepEqual(table.copy(), before);
+  assert.ok(gradient.data.every((x) => x === 3));
   model.dispose();
 });
 
