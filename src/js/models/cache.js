@@ -227,7 +227,12 @@ export class Cache {
   }
 }
 
-/** @param {string} caller @param {Resolved} options of the model @param {unknown} cache @returns {asserts cache is Cache} */
+/**
+ * @param {string} caller
+ * @param {Resolved} options of the model
+ * @param {unknown} cache
+ * @returns {asserts cache is Cache}
+ */
 export function checkCache(caller, options, cache) {
   if (!(cache instanceof Cache && cache.isOf(options)))
     throw argumentError(caller, 'cache', cache, 'what cache() of this model gives');

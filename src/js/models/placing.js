@@ -6,7 +6,8 @@
 /**
  * width: numbers in a row of the stored tensor; rows from..to−1 are read; put writes one of them into the parameter.
  * straight: they lie there as they are, one after the other.
- * @typedef {{ width: number, from: number, to: number, straight?: boolean, put: (target: Float32Array, row: Float32Array, r: number)
+ * @typedef {{ width: number, from: number, to: number, straight?: boolean,
+ *   put: (target: Float32Array, row: Float32Array, r: number)
  *   => void }}
  *   Placing
  */

@@ -39,7 +39,8 @@ import { pointToVisibility, readVisibility, VISIBILITY_OPTIONS } from './visibil
 /**
  * What backward must know of the forward before it: inputs has the shapes of those that were given.
  * @typedef {{ kept: Kept, shapes: ForwardShapes, blocks: (Tensor | Staged)[], rows: [number, number],
- *   inputs: [readonly number[], readonly number[] | undefined, readonly number[] | undefined, readonly number[]] }} Pass
+ *   inputs: [readonly number[], readonly number[] | undefined, readonly number[] | undefined, readonly number[]] }}
+ *   Pass
  */
 
 const CALLER = 'additiveAttention';
@@ -278,7 +279,8 @@ export class AdditiveAttention {
 
   /**
    * Checks every name and shape before it writes anything.
-   * @param {Record<string, TensorLike>} dict under the names of the parameters, or W_q.weight, W_k.weight and w_v.weight
+   * @param {Record<string, TensorLike>} dict under the names of the parameters, or W_q.weight, W_k.weight and
+   *   w_v.weight
    */
   loadStateDict(dict) {
     readParameters(this.parameters, dict);

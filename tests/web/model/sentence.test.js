@@ -96,7 +96,7 @@ test('the pieces are those that the makers of the model print for an example', (
   assert.deepEqual(encode('Hello, how are you?'), [341, 4125, 8, 140, 31, 19, 54]);
 });
 
-test('the tokenizer in the file splits sentences as the plainest search does, and puts them together again', async () => {
+test('the tokenizer in the file splits sentences as the plainest search does, and joins them', async () => {
   const tokenizer = await hl.openTokenizer(new TextEncoder().encode(file.metadata.tokenizer));
   SENTENCES.forEach((sentence, i) => assert.deepEqual(tokenizer.encode(sentence).ids, IDS[i], sentence));
   assert.equal(tokenizer.decode(tokenizer.encode('Hello, how are you?').ids), 'Hello, how are you?');
