@@ -10,7 +10,7 @@ import { load } from 'headlight';
 import { openTokenizer } from '../../../src/js/text/tokenizer.js';
 import { openWhale, shrinkWhale } from '../../model/whale.js';
 import { readWhale } from './text.js';
-import { judge, train } from './train.js';
+import { judge, readSaved, train } from './train.js';
 import { trigram } from './trigram.js';
 import { learnMerges, makeTokenizer, START } from './vocabulary.js';
 
@@ -33,6 +33,17 @@ const SETTINGS = {
   seed: 1,
 };
 
+/**
+ * What each stage changes. From the text alone heads that look at the token before come out, in layer 3, but heads that
+ * look at what came after a token the last time (induction) hardly begin to. Then passages are said again and again
+ * until these are there, and then the text is learned again, with enough of such passages that they stay.
+ */
+const STAGES = [
+  {},
+  { steps: 250, batch: 8, rate: 0.002, warmUp: 20, repeats: 0.6, average: 0.95 },
+  { steps: 500, rate: 0.0015, warmUp: 10, repeats: 0.3, average: 0.98 },
+];
+
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: 'Infinity' },
@@ -42,7 +53,8 @@ const { values } = parseArgs({
     vocabulary: { type: 'boolean' },
   },
 });
-const settings = { ...SETTINGS, steps: Number(values.steps), seed: Number(values.seed) };
+const first = { ...SETTINGS, steps: Number(values.steps), seed: Number(values.seed) };
+const stages = STAGES.map((stage) => ({ ...first, ...stage }));
 const folder = fileURLToPath(new URL('../../../dist/whale', import.meta.url));
 const beside = (/** @type {string} */ name) => fileURLToPath(new URL(name, import.meta.url));
 const say = (/** @type {string} */ text) => console.log(text);
@@ -71,16 +83,28 @@ const hl = /** @type {any} */ (await load({ threads }));
 const texts = { train: Int32Array.from(trainTokens.flat()), heldOut: Int32Array.from(heldOutTokens.flat()), start };
 const stopsAt = performance.now() + 60_000 * Number(values.minutes);
 const isEnough = () => performance.now() > stopsAt;
-const { model, step, seconds } = train(hl, texts, settings, { folder, isEnough, say });
+let at = Math.max(
+  0,
+  stages.findIndex((settings) => readSaved(folder, settings)),
+);
+say(`stage ${at + 1} of ${stages.length}`);
+let trained = train(hl, texts, stages[at], { folder, isEnough, say });
+while (trained.step === stages[at].steps && at + 1 < stages.length) {
+  at++;
+  trained.model.dispose();
+  say(`stage ${at + 1} of ${stages.length}`);
+  trained = train(hl, texts, stages[at], { folder, isEnough, say }, trained.after);
+}
+const { model, step, after } = trained;
 const whole = judge(model, texts.heldOut, { window: WINDOW, start });
-report(`transformer after ${step} steps`, whole);
-const minutes = (seconds / 60).toFixed(0);
-const notes = { seed: String(settings.seed), steps: String(step), minutes, heldOutLoss: whole.loss.toFixed(4) };
-const shrunk = shrinkWhale(model.save(), { ...notes, training: JSON.stringify(settings) });
+report(`transformer after step ${step} of stage ${at + 1}`, whole);
+const minutes = (after.seconds / 60).toFixed(0);
+const notes = { minutes, heldOutLoss: whole.loss.toFixed(4), training: JSON.stringify(stages) };
+const shrunk = shrinkWhale(model.save(), notes);
 report('with a byte for a weight', judge(openWhale(hl, shrunk), texts.heldOut, { window: WINDOW, start }));
-if (step === settings.steps) {
+if (at + 1 === stages.length && step === stages[at].steps) {
   writeFileSync(beside('whale.safetensors'), shrunk);
   say(`written: web/train/whale/whale.safetensors, ${shrunk.length} bytes, ${minutes} minutes`);
-} else say(`stopped after step ${step} of ${settings.steps}: run it again to go on`);
+} else say('stopped: run it again to go on');
 hl.dispose();
 process.exit();

@@ -32,7 +32,12 @@ import { windows } from './windows.js';
  * @property {(text: string) => void} say
  */
 /** @typedef {Record<string, { data: Float32Array, shape: number[] }>} State */
+/**
+ * What a training goes on from, where nothing of its own was kept; seconds: how long it has taken so far.
+ * @typedef {{ model: State, optimizer: State, seconds: number }} Before
+ */
 
+const STATE = 'state.safetensors';
 const MOST_GRADIENT = 1;
 const BETAS = /** @type {const} */ ([0.9, 0.98]);
 const JUDGE_EVERY = 100;
@@ -112,8 +117,9 @@ function save(file, parts, metadata) {
   renameSync(`${file}.part`, file);
 }
 
-/** @param {string} file @param {Settings} settings */
-function readSaved(file, settings) {
+/** What was kept in a folder by a training with these settings. @param {string} folder @param {Settings} settings */
+export function readSaved(folder, settings) {
+  const file = join(folder, STATE);
   if (!existsSync(file)) return null;
   const { tensors, metadata } = readSafetensors(readFileSync(file));
   if (metadata.settings !== JSON.stringify(settings)) return null;
@@ -139,18 +145,20 @@ function readSaved(file, settings) {
  * @param {Texts} texts
  * @param {Settings} settings
  * @param {Surroundings} surroundings
- * @returns {{ model: any, step: number, seconds: number }} the model with the mean of its weights, how far it came and
- *   how long that took in all
+ * @param {Before | null} [before]
+ * @returns {{ model: any, after: Before, step: number }} the model with the mean of its weights, what another training
+ *   can go on from, and how far it came
  */
-export function train(hl, texts, settings, { folder, isEnough, say }) {
+export function train(hl, texts, settings, { folder, isEnough, say }, before = null) {
   const { steps, batch, window, rate, warmUp, weightDecay, average: keep, seed } = settings;
-  const file = join(folder, 'state.safetensors');
-  const saved = readSaved(file, settings);
+  const file = join(folder, STATE);
+  const saved = readSaved(folder, settings);
   const model = /** @type {any} */ (hl.transformer(/** @type {any} */ ({ ...settings.model, seed })));
   const optimizer = hl.adamW([model], { lr: rate, betas: BETAS, weightDecay });
-  if (saved) {
-    model.loadStateDict(saved.model);
-    optimizer.loadStateDict(saved.optimizer);
+  const begin = saved ?? before;
+  if (begin) {
+    model.loadStateDict(begin.model);
+    optimizer.loadStateDict(begin.optimizer);
   }
   const average = new Average(model, keep, saved?.average ?? null);
   const rateAt = cosineSchedule({ lr: rate, steps, warmup: warmUp, floor: rate / 20 });
@@ -160,7 +168,7 @@ export function train(hl, texts, settings, { folder, isEnough, say }) {
   let step = saved?.step ?? 0;
   const [begun, first] = [performance.now(), step];
   let savedAt = begun;
-  const passed = () => (saved?.seconds ?? 0) + (performance.now() - begun) / 1000;
+  const passed = () => (begin?.seconds ?? 0) + (performance.now() - begun) / 1000;
   let [sum, since] = [0, 0];
   const store = () =>
     save(
@@ -201,5 +209,7 @@ export function train(hl, texts, settings, { folder, isEnough, say }) {
   }
   store();
   model.loadStateDict(average.state);
-  return { model, step, seconds: passed() };
+  const after = { model: average.state, optimizer: optimizer.stateDict(), seconds: passed() };
+  optimizer.dispose();
+  return { model, after, step };
 }

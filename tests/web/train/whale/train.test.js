@@ -104,6 +104,12 @@ test(`training learns, stops, and goes on where it stopped (seed ${SEED})`, asyn
   assert.deepEqual(second.model.stateDict(), whole.model.stateDict());
   assert.deepEqual(run(folder).model.stateDict(), whole.model.stateDict());
   assert.deepEqual(said, ['goes on after step 25', 'goes on after step 60']);
+  // Another training goes on from what came out.
+  const before = { ...whole.after, seconds: 100 };
+  const other = { ...settings, steps: 10, rate: 0.001 };
+  const next = train(hl, texts, other, { folder: folderFor(t), isEnough: () => false, say() {} }, before);
+  assert.ok(judge(next.model, texts.heldOut, { window: 16, start: START }).loss < loss + 0.05);
+  assert.ok(next.after.seconds > 100);
   // Nothing is taken over from other settings.
   assert.equal(run(folder, undefined, { ...settings, steps: 10 }).step, 10);
   hl.dispose();
