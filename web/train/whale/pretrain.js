@@ -34,9 +34,9 @@ const SETTINGS = {
 };
 
 /**
- * What each stage changes. From the text alone heads that look at the token before come out, in layer 3, but heads that
- * look at what came after a token the last time (induction) hardly begin to. Then passages are said again and again
- * until these are there, and then the text is learned again, with enough of such passages that they stay.
+ * What each stage changes. From the text alone heads come out that look at the token before, in layer 3, but hardly one
+ * that looks at what came after a token the last time (induction). So passages are said again and again until there is
+ * one, and then the text is learned again, with as many of them as it takes to stay.
  */
 const STAGES = [
   {},
