@@ -353,9 +353,9 @@ async function checkModel(hl, bytes) {
   const { used } = hl.info.memory;
   const model = await answer(() => hl.loadTransformer(bytes));
   if (model) {
-    const { logits } = model.forward([0]);
-    assert.deepEqual(logits.shape, [1, model.options.vocab]);
-    logits.dispose();
+    const result = model.forward([0]);
+    assert.deepEqual(result.logits.shape, [1, model.options.vocab]);
+    result.dispose();
     model.dispose();
   }
   assert.equal(hl.info.memory.used, used, 'memory was lost');
