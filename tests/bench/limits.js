@@ -21,9 +21,13 @@ const time = (run, times) => {
   return (performance.now() - start) / times;
 };
 
-function openPeak(simd) {
+function peakProgram(simd) {
   const binary = readFileSync(new URL(`../../dist/bench/peak.${simd}.wasm`, import.meta.url));
-  const { peak } = new WebAssembly.Instance(new WebAssembly.Module(binary)).exports;
+  return new WebAssembly.Instance(new WebAssembly.Module(binary)).exports;
+}
+
+function openPeak(simd) {
+  const { peak } = peakProgram(simd);
   const [steps, perStep] = [3e4, 12 * 4 * 2];
   for (let i = 0; i < 2000; i++) peak(1000, 0.999, 0.001);
   return () => (steps * perStep) / time(() => peak(steps, 0.999, 0.001), 1) / 1e6;
@@ -98,6 +102,42 @@ function product(k, [M, N, K]) {
   return () => k.core.linear(args.at, 1, 0, x, M, K, workspace);
 }
 
+/** Of memory that no cache holds, in pieces so small that a turn is over before the machine gives time to others. */
+const [COLD, PIECE] = [2 ** 28, 6e6];
+
+/** One row times a weight: how fast the weight is read, beside memory that is only read. */
+function reportRow(k, K) {
+  const N = Math.floor(PIECE / (4 * K) / 64) * 64;
+  const { memory, sum } = peakProgram(k.flavour);
+  const start = memory.buffer.byteLength;
+  memory.grow(COLD / 65536);
+  new Float32Array(memory.buffer, start).fill(1);
+  const alloc = (count) => k.core.hl_tensor_alloc(count) >>> 0;
+  const [x, y] = [alloc(K), alloc(N)];
+  new Float32Array(k.core.memory.buffer, x, K).set(numbers(K));
+  const weights = Array.from({ length: Math.floor(COLD / (4 * N * K)) }, () => alloc(N * K));
+  for (const at of weights) new Float32Array(k.core.memory.buffer, at, N * K).fill(0.5);
+  const words = k.core.hl_weight_quantized_size(N, K);
+  const rounded = Array.from({ length: Math.min(100, Math.floor(COLD / (4 * words))) }, () => alloc(words));
+  for (const at of rounded) k.core.hl_weight_quantize(at, weights[0], N, K);
+  let turn = 0;
+  const runs = [
+    () => sum(start + (turn % weights.length) * 4 * N * K, Math.floor((N * K) / 32) * 32),
+    () => k.core.hl_linear_forward(y, x, weights[turn % weights.length], 0, 1, N, K),
+    () => k.core.hl_linear_quantized(y, x, rounded[turn % rounded.length], 0, 1, N, K),
+  ];
+  const times = runs.map(() => []);
+  for (turn = 0; turn < 800; turn++) runs.forEach((run, i) => times[i].push(time(run, 1)));
+  const [read, plain, int8] = times.map((list) => list.slice(200).sort((a, b) => a - b)[60]);
+  const rate = (words, ms) => (4 * words) / ms / 1e6;
+  console.log(
+    `  product 1×${N}×${K}, from memory: reading ${rate(N * K, read).toFixed(1)} GB/s, float32`,
+    `${rate(N * K, plain).toFixed(1)} (${(read / plain).toFixed(2)} of it), int8 ${rate(words, int8).toFixed(1)},`,
+    `${(plain / int8).toFixed(2)} times as fast as float32`,
+  );
+  for (const at of [x, y, ...weights, ...rounded]) k.core.hl_tensor_free(at);
+}
+
 const heads = (hl, H, T, options = {}) => {
   const [q, k, v] = [1, 2, 3].map((seed) => hl.randn([1, H, T, 64], { seed }));
   return () => hl.attention(q, k, v, options).dispose();
@@ -114,6 +154,7 @@ async function measure() {
     const simd = k.flavour;
     const [peak, hl, four] = [openPeak(simd), await load({ simd }), await load({ simd, threads: 4 })];
     console.log(`Node ${process.versions.node.split('.')[0]}, ${simd}`);
+    for (const width of [768, 3072]) reportRow(k, width);
     const [M, N, K] = [512, 768, 768];
     reportShare(peak, `product ${M}×${N}×${K}`, 2 * M * N * K, product(k, [M, N, K]));
     reportShare(peak, 'layer BERT-base 512', 8 * M * N * K + 4 * M * M * K, layer(hl, 1, M, K, 12));

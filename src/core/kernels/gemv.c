@@ -1,73 +1,77 @@
 #include "kernels/gemv.h"
 
-/* Two sums for each of four rows of the weight hide each other's latency; for two rows of x, of two rows of the weight.
- * More rows of the weight at a time would lie in the same set of the first-level cache where `in` is a power of 2. */
-enum { COLUMNS = 4 };
+/* The rows of the weight are one stream: so it is read at 0.85 to 0.95 of what memory gives; two rows at a time would
+ * be two streams, at half of that. Up to three rows of x meet it in registers. For more the weight is met again, so
+ * many of its rows at a time that they are still in the cache. */
+enum { ABREAST = 3, LANES = 4, GROUP = 16 };
 
-/* sums[r][c] = x[r] · w[c], of rows · columns = 4. */
-VERB void dots(int rows, float sums[4], const float *const x[], const float *const w[], size_t depth) {
-  const int columns = 4 / rows;
-  vec acc[4], more[4];
-  float last[4] = {0};
-  for (int i = 0; i < 4; i++) acc[i] = more[i] = vec_splat(0);
-  size_t k = 0;
-  for (; k + 8 <= depth; k += 8) {
-    for (int i = 0; i < 4; i++) {
-      acc[i] = vec_fma(vec_load(x[i / columns] + k), vec_load(w[i % columns] + k), acc[i]);
-      more[i] = vec_fma(vec_load(x[i / columns] + k + 4), vec_load(w[i % columns] + k + 4), more[i]);
+/* sums[column][row][lane] of some rows of the weight: the lanes of each product, yet to be added. Each is made in
+ * `parts` sums that do not wait for each other. */
+VERB void multiply(int rows, int parts, float *sums, const float *x, const float *weight, size_t columns, size_t in) {
+  const size_t step = (size_t)parts * LANES;
+  for (; columns > 0; columns--, sums += rows * LANES) {
+    vec acc[ABREAST][4];
+    const float *from[ABREAST], *steps = weight + in / step * step, *whole = weight + in / LANES * LANES,
+                                *end = weight + in;
+    for (int r = 0; r < rows; r++) {
+      from[r] = x + r * in;
+      for (int i = 0; i < parts; i++) acc[r][i] = vec_splat(0);
     }
-  }
-  if (k + 4 <= depth) {
-    for (int i = 0; i < 4; i++) acc[i] = vec_fma(vec_load(x[i / columns] + k), vec_load(w[i % columns] + k), acc[i]);
-    k += 4;
-  }
+    for (; weight != steps; weight += step) {
+      for (int i = 0; i < parts; i++) {
+        const vec w = vec_load(weight + i * LANES);
+        for (int r = 0; r < rows; r++) acc[r][i] = vec_fma(vec_load(from[r] + i * LANES), w, acc[r][i]);
+      }
+      for (int r = 0; r < rows; r++) from[r] += step;
+    }
+    for (; weight != whole; weight += LANES) {
+      for (int r = 0; r < rows; r++, from[r - 1] += LANES)
+        acc[r][0] = vec_fma(vec_load(from[r]), vec_load(weight), acc[r][0]);
+    }
+    for (int r = 0; r < rows; r++) {
+      for (int i = 1; i < parts; i++) acc[r][0] = vec_add(acc[r][0], acc[r][i]);
+      vec_store(sums + r * LANES, acc[r][0]);
+    }
 #pragma clang loop vectorize(disable) unroll(disable)
-  for (; k < depth; k++) {
-    for (int i = 0; i < 4; i++) last[i] += x[i / columns][k] * w[i % columns][k];
-  }
-  for (int i = 0; i < 4; i++) acc[i] = vec_add(acc[i], more[i]);
-  vec_transpose(acc);
-  vec_store(sums, vec_add(vec_add(vec_add(acc[0], acc[1]), vec_add(acc[2], acc[3])), vec_load(last)));
-}
-
-KERNEL static void one_row(float sums[4], const float *const x[1], const float *const w[4], size_t depth) {
-  dots(1, sums, x, w, depth);
-}
-
-KERNEL static void two_rows(float sums[4], const float *const x[2], const float *const w[2], size_t depth) {
-  dots(2, sums, x, w, depth);
-}
-
-/* sums[r][c] of up to two rows of x and four of the weight. */
-static void multiply_block(float sums[2][COLUMNS], const float *x, size_t rows, const float *const w[COLUMNS],
-                           size_t in) {
-  const float *const both[2] = {x, x + (rows > 1 ? in : 0)};
-  if (rows == 1) {
-    one_row(sums[0], both, w, in);
-    return;
-  }
-  for (size_t c = 0; c < COLUMNS; c += 2) {
-    float square[4];
-    two_rows(square, both, w + c, in);
-    for (size_t r = 0; r < 2; r++) {
-      sums[r][c] = square[2 * r];
-      sums[r][c + 1] = square[2 * r + 1];
+    for (; weight != end; weight++) {
+      for (int r = 0; r < rows; r++) sums[r * LANES] += *from[r]++ * *weight;
     }
   }
+}
+
+typedef void kernel(float *sums, const float *x, const float *weight, size_t columns, size_t in);
+
+/* A row alone takes a line of the cache at a time. More parts of several rows would not fit the registers. */
+#define ROWS(n, parts)                                                                                                 \
+  KERNEL static void rows_##n(float *sums, const float *x, const float *weight, size_t columns, size_t in) {           \
+    multiply(n, parts, sums, x, weight, columns, in);                                                                  \
+  }
+ROWS(1, 4)
+ROWS(2, 2)
+ROWS(3, 2)
+static kernel *const kernels[] = {rows_1, rows_2, rows_3};
+
+/* Four columns of a row of y; or fewer, of which the last stands in the place of those that are lacking. */
+static void store_columns(float *y, const float *sums, size_t stride, size_t columns, const float *bias) {
+  vec lanes[4];
+  float row[4];
+  for (size_t c = 0; c < 4; c++) lanes[c] = vec_load(sums + (c < columns ? c : columns - 1) * stride);
+  vec_transpose(lanes);
+  vec_store(row, vec_add(vec_add(lanes[0], lanes[1]), vec_add(lanes[2], lanes[3])));
+  for (size_t c = 0; c < 4 && c < columns; c++) y[c] = row[c] + (bias ? bias[c] : 0);
 }
 
 void gemv_range(const gemm_product *p, const float *x, size_t rows, size_t in, size_t from, size_t to) {
-  for (size_t j = from; j < to; j += COLUMNS) {
-    const size_t columns = to - j < COLUMNS ? to - j : COLUMNS;
-    const float *w[COLUMNS];
-    for (size_t c = 0; c < COLUMNS; c++) w[c] = p->weight + (j + (c < columns ? c : 0)) * in;
+  for (size_t j = from; j < to; j += GROUP) {
+    const size_t columns = to - j < GROUP ? to - j : GROUP;
     for (size_t r = 0, some; r < rows; r += some) {
-      float sums[2][COLUMNS];
-      some = rows - r < 2 ? 1 : 2;
-      multiply_block(sums, x + r * in, some, w, in);
+      float sums[GROUP * ABREAST * LANES];
+      some = rows - r == ABREAST + 1 ? 2 : rows - r < ABREAST ? rows - r : ABREAST; /* none is left alone */
+      kernels[some - 1](sums, x + r * in, p->weight + j * in, columns, in);
       for (size_t i = 0; i < some; i++) {
-        for (size_t c = 0; c < columns; c++)
-          p->y[(r + i) * p->out + j + c] = sums[i][c] + (p->bias ? p->bias[j + c] : 0);
+        for (size_t c = 0; c < columns; c += 4)
+          store_columns(p->y + (r + i) * p->out + j + c, sums + (c * some + i) * LANES, some * LANES, columns - c,
+                        p->bias ? p->bias + j + c : NULL);
       }
     }
   }

@@ -1,12 +1,12 @@
-/* Few rows of x times a weight as it lies, (out, in) by rows. Each number of the weight is used once for every row, so
- * that what counts is how fast memory is read: a few rows of the weight at a time, each in its order. */
+/* Few rows of x times a weight as it lies, (out, in) by rows. Each number of the weight is used once for a row of x, so
+ * that what counts is how fast memory is read. */
 #ifndef HL_GEMV_H
 #define HL_GEMV_H
 
 #include "kernels/gemm.h"
 
 /* Columns from..to−1 of y(rows, out) = x(rows, in) · weightᵀ + bias; the product's weight is not packed, and nothing is
- * added to. A row has the same bits whatever the other rows are. */
+ * added to. A row has the same bits wherever it stands among others; by itself it is added up in another order. */
 void gemv_range(const gemm_product *p, const float *x, size_t rows, size_t in, size_t from, size_t to);
 
 #endif

@@ -100,7 +100,7 @@ void linear_turned(const gemm_product *product, const float *x, size_t rows, siz
 
 /* Rows so few meet the weight as it is. For more some columns are packed at a time, and all of x passes by them: so
  * many rows of it stay in the second-level cache. */
-enum { FEW_ROWS = 4, FEW_COLUMNS = 64, PLAIN_ROWS = 240, PLAIN_COLUMNS = 16 };
+enum { FEW_ROWS = 6, FEW_COLUMNS = 64, PLAIN_ROWS = 240, PLAIN_COLUMNS = 16 };
 
 static double room_floats(uint32_t in) { return (double)PLAIN_COLUMNS * in; }
 

@@ -83,6 +83,23 @@ test(
 );
 
 test(
+  'a row has the same bits by itself and among others, with int8 weights',
+  kernels((k) => {
+    const [rows, out, inside] = [7, 203, 437];
+    const [x, packed] = [numbers(rows * inside, 1), quantized(k, numbers(out * inside, 3), out, inside)];
+    const run = (first, count) => {
+      const y = k.block(count * out);
+      const part = k.block(x.subarray(first * inside, (first + count) * inside));
+      assert.equal(k.core.hl_linear_quantized(y.at, part.at, packed.at, 0, count, out, inside), OK);
+      return k.view(y).slice();
+    };
+    const whole = run(0, rows);
+    for (let row = 0; row < rows; row++)
+      assert.deepEqual(run(row, 1), whole.slice(row * out, (row + 1) * out), `row ${row}`);
+  }),
+);
+
+test(
   'a label that is no row of an int8 weight is refused before anything is written',
   kernels((k) => {
     const packed = quantized(k, numbers(12), 3, 4);
