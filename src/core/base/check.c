@@ -1,10 +1,5 @@
 #include "base/check.h"
 
-bool fits_bytes(double count) { return count <= 4294967296.0; }
-bool fits_floats(double count) { return fits_bytes(count * sizeof(float)); }
-bool has_floats(const void *tensor, double count) { return fits_floats(count) && (tensor || count == 0); }
-bool may_have_floats(const void *tensor, double count) { return !tensor || fits_floats(count); }
-
 double extent(const double *sizes, const uint32_t *strides, size_t axes, double width) {
   double count = width;
   for (size_t i = 0; i < axes; i++) {

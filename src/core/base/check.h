@@ -11,14 +11,14 @@
 #include "headlight.h"
 
 /* So many floats, or integers of 32 bits, can lie in memory; bytes likewise. */
-bool fits_floats(double count);
-bool fits_bytes(double count);
+static inline bool fits_bytes(double count) { return count <= 4294967296.0; }
+static inline bool fits_floats(double count) { return fits_bytes(count * sizeof(float)); }
 
 /* The same of a tensor, which is not NULL unless it is empty. */
-bool has_floats(const void *tensor, double count);
+static inline bool has_floats(const void *tensor, double count) { return fits_floats(count) && (tensor || count == 0); }
 
 /* The same of a tensor that need not be given. */
-bool may_have_floats(const void *tensor, double count);
+static inline bool may_have_floats(const void *tensor, double count) { return !tensor || fits_floats(count); }
 
 /* Elements from the first to the last of a tensor by its strides, its last axis, `width`, contiguous; none where a size
  * is 0. */

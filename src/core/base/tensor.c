@@ -140,11 +140,13 @@ static uint32_t heap_extend(uint32_t lines) {
   return first;
 }
 
+double block_floats(double floats) { return __builtin_ceil(floats / FLOATS) * FLOATS; }
+
 double block_parts(float *block, const part *parts, size_t count) {
   double total = 0;
   for (size_t i = 0; i < count; i++) {
     if (block) *parts[i].at = block + (size_t)total;
-    total += __builtin_ceil(parts[i].floats / FLOATS) * FLOATS;
+    total += block_floats(parts[i].floats);
   }
   return total;
 }

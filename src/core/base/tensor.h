@@ -14,7 +14,10 @@ typedef struct {
   double floats;
 } part;
 
-/* Places the parts one after the other, each on a boundary of 64 bytes; without a block it only counts. Returns the
+/* What so many floats take in a block, whose parts lie on boundaries of 64 bytes. */
+double block_floats(double floats);
+
+/* Places the parts one after the other; without a block it only counts. Returns the
  * floats of all of them. */
 double block_parts(float *block, const part *parts, size_t count);
 

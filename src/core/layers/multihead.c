@@ -68,31 +68,48 @@ hl_status multihead_validate_positions(const hl_multihead_args *m) {
 }
 
 /* The products of matrices and attention take turns in `shared`. */
-layer multihead_lay_out(const hl_multihead_args *m, const hl_attention_args *a, bool keep, float *saved,
-                        float *workspace) {
+layer multihead_count(const hl_multihead_args *m, const hl_attention_args *a, bool keep) {
   layer l = {.query_width = a->heads * a->width,
              .kv_width = a->kv_heads * a->width,
              .fresh_keys = a->keys - m->past_keys,
-             .appended_keys = a->appended};
+             .appended_keys = a->appended,
+             .keep = keep};
   const double query_rows = (double)a->batch * a->queries, key_rows = (double)a->batch * l.fresh_keys;
-  const double queries = query_rows * l.query_width, keys = key_rows * l.kv_width,
-               appended = (double)l.appended_keys * l.kv_width;
   double floats = most(attention_workspace(a), linear_workspace(query_rows, m->query_dim));
   floats = most(floats, linear_workspace(key_rows, m->key_dim));
   floats = most(floats, linear_workspace(key_rows, m->value_dim));
   if (m->packed_wo) floats = most(floats, linear_workspace(query_rows, l.query_width));
-  const part shared[] = {{&l.shared, floats}};
-  const part tensors[] = {{&l.query, queries},
-                          {&l.key, keys},
-                          {&l.value, keys},
-                          {&l.heads, keep || m->packed_wo ? queries : 0},
-                          {&l.appended_key, appended},
-                          {&l.appended_value, appended},
-                          {&l.statistics, keep ? 2 * query_rows * a->heads : 0}};
-  l.total = block_parts(workspace, shared, COUNT(shared));
-  if (!keep && workspace) saved = workspace + (size_t)l.total;
-  *(keep ? &l.kept : &l.total) += block_parts(saved, tensors, COUNT(tensors));
+  const double queries = query_rows * l.query_width;
+  l.floats = (layer_floats){.shared = block_floats(floats),
+                            .queries = block_floats(queries),
+                            .keys = block_floats(key_rows * l.kv_width),
+                            .heads = keep || m->packed_wo ? block_floats(queries) : 0,
+                            .appended = block_floats((double)l.appended_keys * l.kv_width),
+                            .statistics = keep ? block_floats(2 * query_rows * a->heads) : 0};
+  const layer_floats *f = &l.floats;
+  const double tensors = f->queries + 2 * f->keys + f->heads + 2 * f->appended + f->statistics;
+  l.kept = keep ? tensors : 0;
+  l.total = keep ? f->shared : f->shared + tensors;
   return l;
+}
+
+static float *take(float **block, double floats) {
+  float *taken = *block;
+  *block += (size_t)floats;
+  return taken;
+}
+
+void multihead_place(layer *l, float *saved, float *workspace) {
+  const layer_floats *f = &l->floats;
+  if (workspace) l->shared = take(&workspace, f->shared);
+  float *block = l->keep ? saved : workspace;
+  l->query = take(&block, f->queries);
+  l->key = take(&block, f->keys);
+  l->value = take(&block, f->keys);
+  l->heads = take(&block, f->heads);
+  l->appended_key = take(&block, f->appended);
+  l->appended_value = take(&block, f->appended);
+  l->statistics = take(&block, f->statistics);
 }
 
 /* Projections of one and the same input share its packing. */
@@ -184,10 +201,10 @@ hl_status hl_multihead_forward(const hl_multihead_args *m) {
   if (status == HL_OK) status = multihead_validate_positions(m);
   if (status != HL_OK) return status;
   hl_attention_args a = multihead_attention(m);
-  const bool keep = m->saved != NULL;
-  float *workspace = workspace_alloc(multihead_lay_out(m, &a, keep, NULL, NULL).total);
+  layer l = multihead_count(m, &a, m->saved != NULL);
+  float *workspace = workspace_alloc(l.total);
   if (!workspace) return HL_OUT_OF_MEMORY;
-  const layer l = multihead_lay_out(m, &a, keep, m->saved, workspace);
+  multihead_place(&l, m->saved, workspace);
   multihead_split(&a, m, &l);
   forward(m, &a, &l);
   workspace_free();
@@ -197,5 +214,5 @@ hl_status hl_multihead_forward(const hl_multihead_args *m) {
 double hl_multihead_saved_size(const hl_multihead_args *m) {
   if (multihead_validate(m, false) != HL_OK) return __builtin_nan("");
   const hl_attention_args a = multihead_attention(m);
-  return multihead_lay_out(m, &a, true, NULL, NULL).kept;
+  return multihead_count(m, &a, true).kept;
 }

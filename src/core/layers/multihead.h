@@ -6,11 +6,18 @@
 
 #include "headlight.h"
 
-/* The layer's sizes, and its intermediate tensors: those that backward needs lie in `saved` where there is one, else
+/* Floats of the layer's intermediate tensors. */
+typedef struct {
+  double shared, queries, keys, heads, appended, statistics;
+} layer_floats;
+
+/* The layer's sizes, and its intermediate tensors: those that backward needs lie in `saved` where they are kept, else
  * in the workspace like all others. */
 typedef struct {
   uint32_t query_width, kv_width, fresh_keys, appended_keys; /* H·D, G·D, S−P, E */
-  double kept, total;                                        /* floats of `saved` and of the workspace */
+  bool keep;
+  layer_floats floats;
+  double kept, total; /* floats of `saved` and of the workspace */
   float *query, *key, *value, *heads, *appended_key, *appended_value, *statistics, *shared;
 } layer;
 
@@ -22,10 +29,10 @@ hl_status multihead_validate(const hl_multihead_args *m, bool given);
 /* Then, when all sizes are known to be right, what is in the tensors. */
 hl_status multihead_validate_positions(const hl_multihead_args *m);
 
-/* Places `shared` in the workspace, the other tensors in `saved`, or after it where nothing is kept. What has no block
- * is only counted. */
-layer multihead_lay_out(const hl_multihead_args *m, const hl_attention_args *a, bool keep, float *saved,
-                        float *workspace);
+/* All sizes; then, once there is room, all places: `shared` in the workspace, where there is one, the other tensors in
+ * `saved`, or after it where nothing is kept. */
+layer multihead_count(const hl_multihead_args *m, const hl_attention_args *a, bool keep);
+void multihead_place(layer *l, float *saved, float *workspace);
 
 /* Splits the projections into heads, by strides. */
 void multihead_split(hl_attention_args *a, const hl_multihead_args *m, const layer *l);

@@ -90,7 +90,8 @@ hl_status hl_multihead_backward(const hl_multihead_backward_args *g) {
   const hl_multihead_args *m = &g->forward;
   hl_attention_backward_args attention = {
       .attention = multihead_attention(m), .d_weights = g->d_weights, .d_bias = g->d_bias, .d_sinks = g->d_sinks};
-  const layer l = multihead_lay_out(m, &attention.attention, true, m->saved, NULL);
+  layer l = multihead_count(m, &attention.attention, true);
+  multihead_place(&l, m->saved, NULL);
   multihead_split(&attention.attention, m, &l);
   attention.attention.output = l.heads;
   flow d;
