@@ -26,7 +26,7 @@ function graphOf(files, pattern, resolve) {
   );
 }
 const modules = (folder) =>
-  graphOf(filesIn(folder, /\.js$/), IMPORT, (file, name) => normalize(join(dirname(file), name)));
+  graphOf(filesIn(folder, /\.jsx?$/), IMPORT, (file, name) => normalize(join(dirname(file), name)));
 const headers = () =>
   graphOf(filesIn('src/core', /\.[ch]$/), INCLUDE, (file, name) =>
     [join(dirname(file), name), join('src/core', name)].map(normalize).find((path) => existsSync(join(ROOT, path))),
@@ -71,12 +71,16 @@ function upwards(graph, folder, rows) {
 test('web: model → train, view → worker → host', () => {
   const graph = modules('web');
   assert.ok(graph.size > 30);
-  assert.deepEqual(upwards(graph, 'web', [['model'], ['train', 'view'], ['worker'], ['host']]), []);
+  const rooms = [['model'], ['train', 'view'], ['worker'], ['host']];
+  assert.deepEqual(upwards(graph, 'web', [...rooms, ['instrument']]), []);
+  const instrument = modules('web/instrument');
+  assert.ok(instrument.size > 20);
+  assert.deepEqual(upwards(instrument, 'web/instrument', rooms), []);
   assert.equal(circleIn(graph), null);
 });
 
 test('web: the model knows no document, no window and no worker', () => {
-  for (const file of filesIn('web/model', /\.js$/)) {
+  for (const file of ['web/model', 'web/instrument/model'].flatMap((folder) => filesIn(folder, /\.js$/))) {
     const text = readFileSync(join(ROOT, file), 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '');
     assert.doesNotMatch(text, /\b(document|window|navigator|Worker|postMessage|HTMLElement)\b\s*[.([]/, file);
   }
@@ -90,10 +94,11 @@ test('web: what runs in the worker reaches no view', () => {
     reached.add(file);
     for (const next of graph.get(file) ?? []) walk(next);
   };
-  for (const entry of ['web/worker/worker.js', 'web/worker/worker.inline.js']) walk(entry);
+  const entries = ['worker/worker.js', 'worker/worker.inline.js', 'instrument/worker/instrument.worker.js'];
+  for (const entry of entries) walk(join('web', entry));
   assert.ok(reached.has('web/train/trainer.js'));
   assert.deepEqual(
-    [...reached].filter((file) => file.startsWith('web/view/') || file.startsWith('web/host/')),
+    [...reached].filter((file) => /^web\/(instrument\/)?(view|host)\//.test(file)),
     [],
   );
 });

@@ -13,11 +13,11 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const WIDTH = 120;
 /** What clang-tidy is told of the core: it is read as it is built for WebAssembly, with everything switched on. */
 const TARGET = '--target=wasm32 -msimd128 -mrelaxed-simd -mbulk-memory -matomics -std=c17 -Isrc/core'.split(' ');
-const TEXT = new Set(['.js', '.ts', '.c', '.h', '.css', '.html', '.json', '.yml', '.sh', '']);
+const TEXT = new Set(['.js', '.jsx', '.ts', '.c', '.h', '.css', '.html', '.json', '.yml', '.sh', '']);
 /** Written by programs, or installed. */
 const FOREIGN = new Set(['node_modules', 'dist', 'golden', 'package-lock.json', 'results.json', '.git', 'LICENSE']);
 /** Texts of the page: one a line, however long, as translators need them. */
-const TEXTS = /^web\/model\/strings\..*\.js$/;
+const TEXTS = /^web\/(instrument\/)?model\/strings\..*\.js$/;
 
 /** Files that people write, relative to the root. */
 export function findFiles(folder = '') {
@@ -115,7 +115,9 @@ const CHECKS = {
   'clang-format': () => run('clang-format-19', ['--dry-run', '-Werror', ...inC()]),
   types: () => checkTypes('tsconfig.json'),
   'types of the page': async () =>
-    (await checkTypes('web/tsconfig.json')) + (await checkTypes('web/view/tsconfig.json')),
+    (await checkTypes('web/tsconfig.json')) +
+    (await checkTypes('web/view/tsconfig.json')) +
+    (await checkTypes('web/instrument/tsconfig.json')),
   'clang-tidy': checkC,
 };
 

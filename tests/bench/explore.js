@@ -101,7 +101,7 @@ async function drag() {
 }
 
 try {
-  await page.goto(server.url);
+  await page.goto(`${server.url}layers.html`);
   await settled();
   await choose('#example', 'long');
   for (let i = 0; i < 3; i++) await hover(40);
@@ -177,7 +177,7 @@ try {
   );
 
   await page.goto('about:blank');
-  await page.goto(`${server.url}#page=train`);
+  await page.goto(`${server.url}layers.html#page=train`);
   await page.waitForFunction(() => part('#train-grid')?.children.length === 8);
   const learned = await page.evaluate(async () => {
     part('#play').click();

@@ -49,7 +49,7 @@ export async function openEmpty(options = {}) {
 /** Headlight at an address, when its first picture is drawn. */
 export async function open(options = {}, hash = '') {
   await openEmpty(options);
-  await page.goto(server.url + hash);
+  await page.goto(`${server.url}layers.html${hash}`);
   await page.waitForSelector('#pictures:not([hidden])');
   await settle();
 }

@@ -11,7 +11,9 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 /** What the build lays beside the scripts, and where it lies among the sources. @type {[RegExp, string][]} */
 const PLACES = [
-  [/^\/$/, '/web/host/index.html'],
+  [/^\/$/, '/web/instrument/host/index.html'],
+  [/^.*\/whale\.safetensors$/, '/web/train/whale/whale.safetensors'],
+  [/^.*\/whale\.tokenizer\.json$/, '/web/train/whale/tokenizer.json'],
   [/^.*\/(headlight\.[\w-]+\.wasm)$/, '/dist/$1'],
   [/^.*\/headlight\.worker\.js$/, '/src/js/load/worker.js'],
   [/^.*\/learned\.safetensors$/, '/web/train/learned.safetensors'],
@@ -23,7 +25,7 @@ const sources = {
   enforce: 'pre',
   /** HTML and CSS that a script imports are text, as for the build. */
   async resolveId(source, importer) {
-    if (!importer?.endsWith('.js') || !/\.(css|html)$/.test(source)) return null;
+    if (!/\.jsx?$/.test(importer ?? '') || !/\.(css|html)$/.test(source)) return null;
     const found = await this.resolve(source, importer, { skipSelf: true });
     return found && `${found.id}?raw`;
   },
@@ -32,6 +34,8 @@ const sources = {
       const path = (request.url ?? '').replace(/\?.*/, '');
       const place = PLACES.find(([pattern]) => pattern.test(path));
       if (path === '/') return response.writeHead(302, { Location: PLACES[0][1] }).end();
+      if (/^(\/web\/instrument\/host)?\/layers\.html$/.test(path))
+        return response.writeHead(302, { Location: '/web/host/index.html' }).end();
       if (place) request.url = path.replace(...place);
       next();
     });
@@ -57,6 +61,7 @@ export async function develop({ root = ROOT, port = 8080 } = {}) {
     appType: 'mpa',
     logLevel: 'warn',
     plugins: [sources],
+    oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
     optimizeDeps: { noDiscovery: true },
     server: {
       host: '127.0.0.1',

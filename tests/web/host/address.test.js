@@ -51,7 +51,7 @@ for (const hash of ['#example=file', '#example=file&file=1&heads=3']) {
     assert.equal(await textOf('#message'), '');
     assert.equal(await page.locator('#grid button').count(), 8);
     await openEmpty();
-    await page.goto(server.url + hash);
+    await page.goto(`${server.url}layers.html${hash}`);
     await page.waitForFunction(() => /No file/.test(part('#message')?.textContent));
     await settle();
     assert.deepEqual(faults, []);

@@ -12,13 +12,22 @@ import { develop } from '../../../web/host/dev.js';
 import { launch } from '../../support/chromium.js';
 
 const project = fileURLToPath(new URL('../../../', import.meta.url));
+/** What the page imports from elsewhere. */
+const PACKAGES = ['node_modules/preact', 'node_modules/@preact'];
 let browser, root, server;
 
 before(async () => {
   root = await mkdtemp(join(tmpdir(), 'headlight-dev-'));
   await mkdir(join(root, 'dist'));
   const built = (await readdir(join(project, 'dist'))).filter((name) => name.endsWith('.wasm') || name === 'abi');
-  for (const name of ['web', 'src', 'package.json', ...built.map((file) => join('dist', file))])
+  for (const name of [
+    'web',
+    'src',
+    'package.json',
+    'tsconfig.json',
+    ...built.map((file) => join('dist', file)),
+    ...PACKAGES,
+  ])
     await cp(join(project, name), join(root, name), { recursive: true });
   browser = await launch();
   server = await develop({ root, port: 0 });
@@ -34,6 +43,8 @@ test('the page is served from its sources, with threads, and reloads when one of
   const faults = [];
   page.on('pageerror', (error) => faults.push(error.message));
   await page.goto(server.url, { timeout: 120_000 });
+  await page.waitForSelector('.prediction .tick', { state: 'attached', timeout: 120_000 });
+  await page.goto(`${server.url}layers.html`, { timeout: 120_000 });
   await page.waitForSelector('#pictures:not([hidden])', { timeout: 120_000 });
   assert.equal(await page.evaluate(() => globalThis.crossOriginIsolated), true);
   assert.deepEqual(faults, []);

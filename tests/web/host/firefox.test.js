@@ -16,7 +16,7 @@ before(async () => {
   browser = await launchFirefox();
   page = await browser.newPage();
   await page.setViewport({ width: 1280, height: 900 });
-  await page.goto(server.url);
+  await page.goto(`${server.url}layers.html`);
   await until(() => inPage(() => part('#pictures')?.hidden === false));
 });
 after(async () => {

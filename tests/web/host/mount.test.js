@@ -32,7 +32,7 @@ test('a binary that cannot be loaded is said plainly', async () => {
   await page.route('**/*.wasm', (route) =>
     route.fulfill({ status: 404, contentType: 'text/html', body: '<!doctype html>' }),
   );
-  await page.goto(server.url);
+  await page.goto(`${server.url}layers.html`);
   await page.locator('#message', { hasText: 'could not compute' }).waitFor();
   const message = await textOf('#message');
   assert.match(message, /headlight\.(relaxed|simd128)\.wasm gave status 404 and type text\/html/);
@@ -57,11 +57,11 @@ test('the site works below a path, and is light', async () => {
   await cp(site, join(folder, 'a', 'b'), { recursive: true });
   const below = await serve({ root: folder });
   await openEmpty();
-  await page.goto(`${below.url}a/b/index.html`);
+  await page.goto(`${below.url}a/b/layers.html`);
   await page.waitForSelector('#weight');
   await below.close();
   await rm(folder, { recursive: true });
-  const first = ['index.html', 'main.js', 'mount.js', 'worker.js', 'headlight.relaxed.wasm'];
+  const first = ['layers.html', 'main.js', 'mount.js', 'worker.js', 'headlight.relaxed.wasm'];
   const bytes = await Promise.all(first.map(async (name) => gzipSync(await readFile(join(site, name))).length));
   assert.ok(bytes.reduce((a, b) => a + b) < 200_000, `${bytes} bytes`);
 });

@@ -17,7 +17,7 @@ async function open(hash, options) {
   await page.addInitScript(
     () => (globalThis.part = (selector) => document.querySelector('body > div').shadowRoot.querySelector(selector)),
   );
-  await page.goto(`${server.url}#${hash}`);
+  await page.goto(`${server.url}layers.html#${hash}`);
   await page.waitForFunction(() => globalThis.part('#frame')?.getAttribute('aria-busy') === 'false');
   return page;
 }

@@ -19,7 +19,7 @@ import {
 
 async function open(hash = 'page=train&task=previous', options = {}) {
   await openEmpty(options);
-  await page.goto(`${server.url}#${hash}`);
+  await page.goto(`${server.url}layers.html#${hash}`);
   if (hash) await page.waitForFunction(() => part('#train-grid')?.children.length > 0);
 }
 const status = () => textOf('#train-status');

@@ -5,26 +5,10 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { load } from 'headlight';
 import { headScores } from 'headlight/analysis';
-import { uniformSource } from '../../../src/js/ops/random.js';
 import { openWhale } from '../../model/whale.js';
+import { LENGTH, PASSAGES, saidTwice } from './twice.js';
 
-const PASSAGES = 16;
-const LENGTH = 48;
-
-/**
- * Tokens at random, said twice: nothing but the first time tells what comes the second time.
- * @param {number} vocab
- * @param {number} seed
- */
-export function saidTwice(vocab, seed) {
-  const random = uniformSource(seed);
-  const data = new Int32Array(PASSAGES * 2 * LENGTH);
-  for (let b = 0; b < PASSAGES; b++) {
-    const passage = Int32Array.from({ length: LENGTH }, () => Math.floor(random() * vocab));
-    for (const time of [0, 1]) data.set(passage, (2 * b + time) * LENGTH);
-  }
-  return { data, shape: [PASSAGES, 2 * LENGTH] };
-}
+export { saidTwice };
 
 /** How the tokens are predicted when they are said for the second time: the mean loss in nats. */
 function secondLoss(/** @type {any} */ logits, /** @type {{ data: Int32Array }} */ ids) {

@@ -1,0 +1,63 @@
+// Puts the instrument into an element, in a shadow root of its own.
+
+import { render } from 'preact';
+import { customProperties } from '../model/palette.js';
+import { App } from '../view/app.jsx';
+import { SessionContext } from '../view/context.js';
+import style from '../view/style.css';
+import { createSession } from './session.js';
+
+/** @import { State } from '../model/state.js' */
+
+/**
+ * @typedef {object} MountOptions
+ * @property {Partial<State> | string} [state] some fields, or the part of an address after #
+ * @property {'en' | 'zh'} [language] otherwise the browser's
+ * @property {'light' | 'dark'} [theme] otherwise the browser's
+ * @property {(state: State) => void} [onState] after every change
+ * @property {(language: string, title: string) => void} [onLanguage]
+ * @property {(name: 'language' | 'theme', value: string) => void} [onChoice] what a page may remember
+ */
+
+const sheetOf = (text) => {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(text);
+  return sheet;
+};
+const colours = `:host([data-theme='light']) { ${customProperties('light')} color-scheme: light }
+:host([data-theme='dark']) { ${customProperties('dark')} color-scheme: dark }`;
+
+/** @param {HTMLElement} element @param {MountOptions} [options] */
+export function mount(element, options = {}) {
+  const host = document.createElement('div');
+  const root = host.attachShadow({ mode: 'open' });
+  root.adoptedStyleSheets = [sheetOf(colours), sheetOf(style)];
+  const session = createSession(options);
+  const dress = session.theme.subscribe((theme) => {
+    host.dataset.theme = theme;
+    if (element === document.body) document.documentElement.style.colorScheme = theme;
+  });
+  const speak = session.language.subscribe((language) => (host.lang = language === 'zh' ? 'zh-Hans' : language));
+  element.append(host);
+  render(
+    <SessionContext.Provider value={session}>
+      <App host={host} />
+    </SessionContext.Provider>,
+    root,
+  );
+  return {
+    session,
+    get state() {
+      return session.state.value;
+    },
+    update: (patch) => (typeof patch === 'string' ? session.open(patch) : session.update(patch)),
+    address: session.address,
+    destroy() {
+      render(null, root);
+      dress();
+      speak();
+      session.stop();
+      host.remove();
+    },
+  };
+}

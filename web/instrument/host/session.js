@@ -1,0 +1,171 @@
+// What the page knows, as signals: the state with its history, the parts of the answer that have come, what the pointer
+// is on. It asks the worker whenever the state has changed what is asked.
+
+import { batch, computed, effect, signal } from '@preact/signals';
+import { record, redo, replace, settle, startHistory, undo } from '../model/history.js';
+import { change, initialState, readAddress, writeAddress } from '../model/state.js';
+import { LANGUAGES, languageFor } from '../model/strings.js';
+import { createAsk } from '../worker/ask.js';
+
+/** @import { State } from '../model/state.js' */
+
+/** Fields of the state that the answer does not depend on. */
+const UNASKED = new Set(['cell', 'view', 'panel', 'scope']);
+const asked = (state) => JSON.stringify(Object.entries(state).filter(([name]) => !UNASKED.has(name)));
+/** Tokens that are written at once. */
+const WRITTEN = 24;
+
+/** The key that a row of the head shown gives most to. */
+function strongest({ weights, about, T, layer, head }, t) {
+  const row = weights.subarray(((layer * about.heads + head) * T + t) * T).subarray(0, T);
+  return row.reduce((best, weight, s) => (weight > row[best] ? s : best), 0);
+}
+
+/** @param {import('./mount.jsx').MountOptions} options */
+export function createSession({ state: given = '', language, theme, onState, onLanguage, onChoice }) {
+  const first =
+    typeof given === 'string' ? readAddress(given) : change(initialState, /** @type {Partial<State>} */ (given));
+  const history = signal(startHistory(first));
+  const state = computed(() => history.value.now);
+  const languageName = signal(language && language in LANGUAGES ? language : languageFor(navigator.languages));
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  const themeName = signal(theme ?? (dark.matches ? 'dark' : 'light'));
+  /** What the model is; the last run, its other case; names of heads; what is being read or has failed. */
+  const about = signal(/** @type {any} */ (null));
+  const run = signal(/** @type {any} */ (null));
+  const other = signal(/** @type {any} */ (null));
+  const trades = signal(/** @type {any} */ (null));
+  const progress = signal(/** @type {number | null} */ (null));
+  const failure = signal(/** @type {string | null} */ (null));
+  const busy = signal(false);
+  const writing = signal(false);
+  /** The cell under the pointer, or touched by the keyboard in the sentence. */
+  const hover = signal(/** @type {{ t: number, s: number } | null} */ (null));
+  const spoken = signal('');
+  /** What is read: the cell under the pointer, the one held, or where the last token looks most. */
+  const cell = computed(() => {
+    const T = run.value?.T ?? 0;
+    if (T === 0) return null;
+    const { t, s } = hover.value ?? state.value.cell ?? { t: T - 1, s: -1 };
+    const row = Math.min(t, T - 1);
+    return { t: row, s: s < 0 ? strongest(run.value, row) : Math.min(s, T - 1) };
+  });
+
+  let before = '';
+  let seed = 0;
+  /** The text that the model goes on with. */
+  let base = '';
+
+  const parts = {
+    progress: ({ read, total }) => (progress.value = total ? Math.min(read / total, 1) : null),
+    source: (part) => {
+      progress.value = null;
+      if (JSON.stringify(part.about) !== JSON.stringify(about.value)) about.value = part.about;
+    },
+    run: (part) => {
+      run.value = { ...part, about: about.peek() };
+      other.value = null;
+      failure.value = null;
+    },
+    other: (part) => (other.value = part),
+    trades: (part) => {
+      if (JSON.stringify(part.trades) !== JSON.stringify(trades.value)) trades.value = part.trades;
+    },
+    written: ({ text }) => update({ text: base + text }, 'write'),
+  };
+  const ask = createAsk({
+    onPart: (part) => batch(() => parts[part.part](part)),
+    onDone: (verb) => {
+      if (verb === 'show') busy.value = false;
+      else if (verb === 'write') {
+        writing.value = false;
+        rest();
+      }
+    },
+    onError: ({ verb, message }) =>
+      batch(() => {
+        failure.value = message;
+        if (verb === 'show') busy.value = false;
+        else writing.value = false;
+      }),
+  });
+
+  function show() {
+    busy.value = true;
+    ask.ask({ verb: 'show', state: state.peek() });
+  }
+  function become(next) {
+    history.value = next;
+    onState?.(next.now);
+    const now = asked(next.now);
+    if (now === before) return;
+    before = now;
+    show();
+  }
+  /** Changes the state; changes with the same gesture are undone at once. */
+  const update = (patch, gesture) => become(record(history.peek(), change(state.peek(), patch), gesture ?? null));
+  const rest = () => (history.value = settle(history.peek()));
+
+  before = asked(first);
+  show();
+  const language$ = effect(() => onLanguage?.(languageName.value, LANGUAGES[languageName.value].title));
+
+  return {
+    state,
+    about,
+    run,
+    other,
+    trades,
+    progress,
+    failure,
+    busy,
+    writing,
+    hover,
+    cell,
+    spoken,
+    language: languageName,
+    theme: themeName,
+    words: computed(() => LANGUAGES[languageName.value]),
+    canUndo: computed(() => history.value.past.length > 0),
+    update,
+    rest,
+    /** What is no step to undo: the cell that is looked at. */
+    look: (patch) => become(replace(history.peek(), change(state.peek(), patch))),
+    undo() {
+      become(undo(history.peek()));
+      spoken.value = LANGUAGES[languageName.value].undone;
+    },
+    redo() {
+      become(redo(history.peek()));
+      spoken.value = LANGUAGES[languageName.value].redone;
+    },
+    say: (text) => (spoken.value = text),
+    write() {
+      base = state.peek().text;
+      writing.value = true;
+      rest();
+      ask.ask({ verb: 'write', state: state.peek(), max: WRITTEN, seed: ++seed });
+    },
+    stopWriting: () => ask.cancel('write'),
+    retry() {
+      failure.value = null;
+      ask.restart();
+      show();
+    },
+    setLanguage(name) {
+      languageName.value = name;
+      onChoice?.('language', name);
+    },
+    setTheme(name) {
+      themeName.value = name;
+      onChoice?.('theme', name);
+    },
+    open: (address) => become(record(history.peek(), readAddress(address))),
+    address: () => writeAddress(state.peek()),
+    stop() {
+      language$();
+      ask.stop();
+    },
+  };
+}
+/** @typedef {ReturnType<typeof createSession>} Session */

@@ -1,0 +1,46 @@
+// What was, so that it can be undone and done again. Changes of one gesture (a drag, a word being typed) are one step.
+
+/** @import { State } from './state.js' */
+
+/** @typedef {{ past: State[], now: State, future: State[], gesture: string | null }} History */
+
+const MOST = 200;
+
+/** @param {State} now @returns {History} */
+export const startHistory = (now) => ({ past: [], now, future: [], gesture: null });
+
+/**
+ * @param {History} history
+ * @param {State} next
+ * @param {string | null} [gesture] changes that follow each other with the same name are one step
+ * @returns {History}
+ */
+export function record(history, next, gesture = null) {
+  if (next === history.now) return history;
+  const goesOn = gesture !== null && gesture === history.gesture;
+  const past = goesOn ? history.past : [...history.past, history.now].slice(-MOST);
+  return { past, now: next, future: [], gesture };
+}
+
+/**
+ * What is no step of its own: the cell that is looked at.
+ * @param {History} history @param {State} next @returns {History}
+ */
+export const replace = (history, next) => ({ ...history, now: next });
+
+/** The gesture is over: what comes next is a step of its own. @param {History} history @returns {History} */
+export const settle = (history) => (history.gesture === null ? history : { ...history, gesture: null });
+
+/** @param {History} history @returns {History} */
+export function undo({ past, now, future, ...rest }) {
+  const before = past.at(-1);
+  return before
+    ? { past: past.slice(0, -1), now: before, future: [now, ...future], gesture: null }
+    : { past, now, future, ...rest };
+}
+
+/** @param {History} history @returns {History} */
+export function redo({ past, now, future, ...rest }) {
+  const [next, ...later] = future;
+  return next ? { past: [...past, now], now: next, future: later, gesture: null } : { past, now, future, ...rest };
+}

@@ -1,0 +1,81 @@
+// From widths and heights to sizes, all in CSS pixels. Cells are whole pixels, so that their edges fall on pixels.
+
+/** @typedef {'wide' | 'desk' | 'tablet' | 'phone'} Kind */
+/** @typedef {{ kind: Kind, margin: number, gap: number, model: number, reading: number }} Screen */
+
+const between = (/** @type {number} */ least, /** @type {number} */ x, /** @type {number} */ most) =>
+  Math.round(Math.min(Math.max(x, least), most));
+
+/** The columns for a width of the page. @param {number} width @returns {Screen} */
+export function screenOf(width) {
+  if (width >= 1700)
+    return {
+      kind: 'wide',
+      margin: 48,
+      gap: 52,
+      model: between(446, 0.232 * width, 620),
+      reading: between(392, 0.204 * width, 540),
+    };
+  if (width >= 900)
+    return {
+      kind: 'desk',
+      margin: 32,
+      gap: width >= 1200 ? 28 : 20,
+      model: between(208, 0.236 * width, 340),
+      reading: between(216, 0.2056 * width, 296),
+    };
+  if (width >= 560) return { kind: 'tablet', margin: 24, gap: 24, model: 214, reading: 0 };
+  return { kind: 'phone', margin: 16, gap: 16, model: 0, reading: 0 };
+}
+
+/** From this cell on figures stand in it; below the other only the touched row and key are labelled. */
+export const FIGURES = 30;
+export const LABELS = 9;
+/** Above so many tokens cells touch. */
+export const TOUCHING = 40;
+
+/** The letters of a token beside a cell. @param {number} cell @param {number} most */
+export const labelSize = (cell, most) => (cell < LABELS ? 12 : Math.min(Math.max(0.62 * cell, 11.5), most));
+
+/**
+ * The large picture in the room that there is.
+ * @param {object} room
+ * @param {number} room.width
+ * @param {number} room.height
+ * @param {number} room.tokens
+ * @param {number} room.most letters of a token at most
+ * @param {(size: number) => number} room.widest the widest label in letters of a size
+ * @param {boolean} room.full the upper half is in use: title and labels stand above it
+ */
+export function pictureOf({ width, height, tokens, most, widest, full }) {
+  const n = Math.max(tokens, 1);
+  let cell = Math.min(width, height) / n;
+  let left = 0;
+  let top = 0;
+  // The labels need room, and their size depends on the cell: two rounds settle it.
+  for (let round = 0; round < 3; round++) {
+    const size = labelSize(cell, most);
+    const label = Math.min(widest(size), 120);
+    left = Math.ceil(cell < LABELS ? 12 : label + 10);
+    top = full ? Math.ceil(40 + Math.max(label * 0.75, 18)) : Math.ceil(size * 1.45);
+    cell = Math.min(width - left, height - top) / n;
+  }
+  const whole = cell >= 1 ? Math.floor(cell) : cell;
+  const side = Math.max(whole * n, 1);
+  return { cell: whole, left, top, side, gap: n > TOUCHING || whole < 5 ? 0 : 1, size: labelSize(whole, most) };
+}
+
+/**
+ * Thumbnails in rows of layers. A thumbnail is a whole multiple of the tokens where there are few.
+ * @param {{ width: number, height: number, tokens: number, layers: number, heads: number, names: boolean }} room
+ */
+export function thumbnailsOf({ width, height, tokens, layers, heads, names }) {
+  const across = width / heads;
+  const down = height / layers;
+  const words = names ? 34 : 0;
+  const named = names && down - words >= 24;
+  const most = Math.max(Math.min(across - 8, down - (named ? words : 8), 96), 8);
+  const n = Math.max(tokens, 1);
+  const size = n <= 24 && most >= n ? n * Math.floor(most / n) : Math.floor(most);
+  return { size, across, down, named };
+}

@@ -1,0 +1,37 @@
+// The colours of the page, the only place where they stand: the style sheet and the canvases are made from this.
+
+/** @typedef {'light' | 'dark'} Theme */
+
+/** ink…hairline are text and lines; query, key, value and data are what attention is made of; chosen is never text. */
+export const PALETTE = {
+  light: {
+    bg: '#ffffff',
+    ink: '#1a181e',
+    ink2: '#5a5662',
+    ink3: '#716c79',
+    query: '#1f5bc8',
+    key: '#c0242d',
+    value: '#1a7440',
+    data: '#7a2f86',
+    chosen: '#d97706',
+    hairline: '#dcd8e0',
+  },
+  dark: {
+    bg: '#100f13',
+    ink: '#eeebf2',
+    ink2: '#b3aebb',
+    ink3: '#928c9b',
+    query: '#82b1ff',
+    key: '#ff8f88',
+    value: '#6fcf92',
+    data: '#d98be0',
+    chosen: '#f6a63a',
+    hairline: '#35323b',
+  },
+};
+
+/** The same as custom properties of CSS. @param {Theme} theme */
+export const customProperties = (theme) =>
+  Object.entries(PALETTE[theme])
+    .map(([name, colour]) => `--${name}: ${colour};`)
+    .join(' ');

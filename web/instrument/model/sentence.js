@@ -1,0 +1,39 @@
+// A text as the model reads it: its tokens, each with the letters that it stands for.
+
+/**
+ * @typedef {object} Piece
+ * @property {number} id
+ * @property {number} start of its letters in the text, the space before them included
+ * @property {number} end
+ * @property {string} space white space that comes first, as it stands in the text
+ * @property {string} text the rest
+ * @property {string} name how it is called where no other word stands beside it: never empty
+ */
+
+/** @type {Record<string, string>} */
+const SIGNS = { '\n': '↵', '\t': '⇥', ' ': '␣' };
+/** @param {string} text */
+export const nameOf = (text) => text.trim() || text.replace(/[\n\t ]/g, (sign) => SIGNS[sign]) || '·';
+
+/**
+ * A character may be several tokens: its letters belong to the first of them.
+ * @param {string} text
+ * @param {{ ids: number[], offsets: [number, number][] }} encoding
+ * @returns {Piece[]}
+ */
+export function piecesOf(text, { ids, offsets }) {
+  let end = 0;
+  return ids.map((id, i) => {
+    const start = Math.max(offsets[i][0], end);
+    end = Math.max(offsets[i][1], start);
+    const whole = text.slice(start, end);
+    const space = /^\s*/.exec(whole)?.[0] ?? '';
+    return { id, start, end, space, text: whole.slice(space.length), name: nameOf(whole) };
+  });
+}
+
+/** What stands behind the last token: white space that no token has. @param {string} text @param {Piece[]} pieces */
+export const restOf = (text, pieces) => text.slice(pieces.at(-1)?.end ?? 0);
+
+/** How a token is written behind a text. @param {string} token */
+export const shown = (token) => token.replaceAll('\n', '↵');

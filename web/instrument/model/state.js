@@ -1,0 +1,184 @@
+// What is shown, as one plain object that fits into the address, and what one may change in it. Layers, heads and
+// tokens are counted from 0 here and from 1 wherever a visitor reads them, the address included.
+//
+// A place says where something is changed: 'all', a layer '3', or one head '3.1'.
+
+/** @typedef {{ t: number, s: number }} Cell the token that asks, the token that answers */
+/**
+ * What decides the numbers: with these a model can be run again.
+ * @typedef {object} Run
+ * @property {string} text
+ * @property {Record<string, number>} temperature by place
+ * @property {Record<string, string>} mask by place: 'none', or the number of keys of a window
+ * @property {Record<string, number>} scale by place: what a head writes is multiplied by it, 0 is off
+ * @property {Record<string, number>} patch by place: 1 where what a head writes is that of the pinned run
+ */
+/**
+ * @typedef {Run & {
+ *   model: string, layer: number, head: number, cell: Cell | null, token: number | null,
+ *   view: string, panel: string, scope: 'all' | 'layer' | 'head', pinned: Run | null,
+ * }} State
+ * token: the guess that is followed, null for the likeliest. view: of the large picture. panel: what the reading column
+ * shows. scope: where the what-if line changes temperature and mask.
+ */
+
+/**
+ * Ahab's words, said once and begun again: the model guesses the next word at 86%, and at 1% without the head that is
+ * shown first.
+ */
+export const OPENING = 'To the last I grapple with thee, Moby Dick. To the last';
+export const SCOPES = /** @type {const} */ (['all', 'layer', 'head']);
+const RUN = /** @type {const} */ (['text', 'temperature', 'mask', 'scale', 'patch']);
+const MOST_TEXT = 100_000;
+
+/** @type {State} */
+export const initialState = {
+  model: 'whale',
+  text: OPENING,
+  layer: 4,
+  head: 2,
+  cell: null,
+  token: null,
+  view: 'heatmap',
+  panel: 'reading',
+  scope: 'all',
+  temperature: {},
+  mask: {},
+  scale: {},
+  patch: {},
+  pinned: null,
+};
+
+const isCount = (/** @type {unknown} */ x) => Number.isSafeInteger(x) && Number(x) >= 0;
+const isWord = (/** @type {unknown} */ x) => typeof x === 'string' && /^[\w-]{1,40}$/.test(x);
+/** @param {(value: any) => boolean} each */
+const byPlace = (each) => (/** @type {unknown} */ map) =>
+  typeof map === 'object' &&
+  map !== null &&
+  Object.entries(map).every(([place, value]) => /^(all|\d+(\.\d+)?)$/.test(place) && each(value));
+const isNumber = (/** @type {number} */ least, /** @type {number} */ most) => (/** @type {unknown} */ x) =>
+  typeof x === 'number' && x >= least && x <= most;
+
+/** @type {Record<string, (value: any) => boolean>} */
+const OF_RUN = {
+  text: (x) => typeof x === 'string' && x.length <= MOST_TEXT,
+  temperature: byPlace(isNumber(0.01, 100)),
+  mask: byPlace((x) => x === 'causal' || x === 'none' || /^\d+$/.test(x)),
+  scale: byPlace(isNumber(-10, 10)),
+  patch: byPlace((x) => x === 1 || x === 0),
+};
+/** @type {Record<string, (value: any) => boolean>} */
+const FIELDS = {
+  ...OF_RUN,
+  model: isWord,
+  layer: isCount,
+  head: isCount,
+  cell: (x) => x === null || (isCount(x?.t) && isCount(x?.s)),
+  token: (x) => x === null || isCount(x),
+  view: isWord,
+  panel: isWord,
+  scope: (x) => SCOPES.includes(x),
+  pinned: (x) => x === null || RUN.every((name) => OF_RUN[name](x?.[name])),
+};
+
+/**
+ * The state after a change. What cannot be is refused by name.
+ * @param {State} state
+ * @param {Partial<State>} patch
+ * @returns {State}
+ */
+export function change(state, patch) {
+  for (const [name, value] of Object.entries(patch))
+    if (!FIELDS[name]?.(value)) throw new RangeError(`state: ${name} cannot be ${JSON.stringify(value)}`);
+  // Another text has other tokens: what pointed at one of them points at nothing.
+  const moved = patch.text !== undefined && patch.text !== state.text ? { cell: null, token: null } : {};
+  return { ...state, ...moved, ...patch };
+}
+
+/** @param {Run} state @returns {Run} */
+export const runOf = ({ text, temperature, mask, scale, patch }) => ({ text, temperature, mask, scale, patch });
+
+/** @param {Record<string, unknown>} map */
+const isEmpty = (map) => Object.keys(map).length === 0;
+/** Whether anything is changed in the model. @param {Run} run */
+export const isChanged = ({ temperature, mask, scale, patch }) => ![temperature, mask, scale, patch].every(isEmpty);
+/** Nothing is changed in the model. */
+export const UNCHANGED = { temperature: {}, mask: {}, scale: {}, patch: {} };
+
+const shifted = (/** @type {string} */ place, /** @type {number} */ by) =>
+  place === 'all'
+    ? place
+    : place
+        .split('.')
+        .map((n) => Number(n) + by)
+        .join('.');
+const writeMap = (/** @type {Record<string, unknown>} */ map) =>
+  Object.entries(map)
+    .map(([place, value]) => `${shifted(place, 1)}:${value}`)
+    .join(',');
+const readMap = (/** @type {string} */ text, /** @type {(value: string) => unknown} */ read) =>
+  Object.fromEntries(
+    text
+      .split(',')
+      .filter(Boolean)
+      .map((entry) => entry.split(':'))
+      .map(([place, value]) => [shifted(place, -1), read(value)]),
+  );
+
+/** How fields are written and read. @type {any} */
+const text = [String, String];
+const count = [(/** @type {number} */ n) => String(n + 1), (/** @type {string} */ n) => Number(n) - 1];
+const numbers = [writeMap, (/** @type {string} */ map) => readMap(map, Number)];
+const words = [writeMap, (/** @type {string} */ map) => readMap(map, String)];
+/** @type {Record<string, any>} */
+const WRITTEN = {
+  model: text,
+  text,
+  layer: count,
+  head: count,
+  cell: [
+    (/** @type {Cell} */ { t, s }) => `${t + 1}.${s + 1}`,
+    (/** @type {string} */ place) => {
+      const [t, s] = place.split('.').map((n) => Number(n) - 1);
+      return { t, s };
+    },
+  ],
+  token: [String, Number],
+  view: text,
+  panel: text,
+  scope: text,
+  temperature: numbers,
+  mask: words,
+  scale: numbers,
+  patch: numbers,
+  pinned: [(/** @type {Run} */ run) => writeFields(run), (/** @type {string} */ run) => readRun(run)],
+};
+
+/** @param {any} state @returns {string} */
+function writeFields(state) {
+  const fields = new URLSearchParams();
+  for (const [name, [write]] of Object.entries(WRITTEN)) {
+    const value = state[name];
+    if (value === undefined || value === null) continue;
+    if (JSON.stringify(value) !== JSON.stringify(/** @type {any} */ (initialState)[name]))
+      fields.set(name, write(value));
+  }
+  return fields.toString();
+}
+
+/** @param {string} address @returns {Run} */
+const readRun = (address) => runOf(readAddress(address));
+
+/** The part of an address after #: what is not as at the beginning. @param {State} state */
+export const writeAddress = (state) => writeFields(state);
+
+/** An address is read as far as it makes sense. @param {string} address @returns {State} */
+export function readAddress(address) {
+  let state = initialState;
+  for (const [name, value] of new URLSearchParams(address)) {
+    if (!Object.hasOwn(WRITTEN, name)) continue;
+    const read = WRITTEN[name][1](value);
+    if (FIELDS[name](read)) state = { ...state, [name]: read };
+  }
+  return state;
+}

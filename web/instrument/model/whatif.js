@@ -1,0 +1,102 @@
+// What is changed in a model, as forward's list of edits; and the other case that a guess is compared with.
+
+import { isChanged, runOf, UNCHANGED } from './state.js';
+
+/** @import { Run, State } from './state.js' */
+/** @typedef {{ layers: number, heads: number }} Size of a model */
+
+/** What holds at a head: the most particular place says it. */
+export function effective(
+  /** @type {Record<string, any>} */ map,
+  /** @type {number} */ layer,
+  /** @type {number} */ head,
+  /** @type {any} */ otherwise,
+) {
+  return map[`${layer}.${head}`] ?? map[`${layer}`] ?? map.all ?? otherwise;
+}
+
+/** @param {string} scope @param {number} layer @param {number} head */
+export const placeIn = (scope, layer, head) =>
+  scope === 'all' ? 'all' : scope === 'layer' ? `${layer}` : `${layer}.${head}`;
+
+/**
+ * A map with another value at a place. More particular places within it are as it is from now on; what is as ever
+ * is left out.
+ * @template T
+ * @param {Record<string, T>} map
+ * @param {string} place
+ * @param {T} value
+ * @param {T} ever
+ * @returns {Record<string, T>}
+ */
+export function withPlace(map, place, value, ever) {
+  const inside = (/** @type {string} */ other) => place === 'all' || other === place || other.startsWith(`${place}.`);
+  const rest = Object.fromEntries(Object.entries(map).filter(([other]) => !inside(other)));
+  return value === ever && Object.keys(rest).length === 0 ? {} : { ...rest, [place]: value };
+}
+
+/**
+ * Heads of a layer for which the same holds.
+ * @param {Record<string, any>} map
+ * @param {number} layer
+ * @param {number} heads
+ * @param {any} ever
+ * @returns {[value: any, heads: number[]][]}
+ */
+function groups(map, layer, heads, ever) {
+  const found = new Map();
+  for (let head = 0; head < heads; head++) {
+    const value = effective(map, layer, head, ever);
+    if (value !== ever) found.set(value, [...(found.get(value) ?? []), head]);
+  }
+  return [...found];
+}
+
+/** @param {string} mask @returns {object} */
+const maskEdit = (mask) => (mask === 'none' ? { mask: 'none' } : { window: [Number(mask), 0] });
+
+/**
+ * The edits of a run, but for what is patched: that needs the values of another run.
+ * @param {Run} run
+ * @param {Size} size
+ */
+export function editsOf({ temperature, mask, scale }, { layers, heads }) {
+  const edits = [];
+  for (let layer = 0; layer < layers; layer++) {
+    const scores = `blocks.${layer}.scores`;
+    for (const [value, head] of groups(mask, layer, heads, 'causal'))
+      edits.push({ at: scores, head, ...maskEdit(value) });
+    for (const [value, head] of groups(temperature, layer, heads, 1))
+      edits.push({ at: scores, head, temperature: value });
+    for (const [value, head] of groups(scale, layer, heads, 1))
+      edits.push({ at: `blocks.${layer}.heads`, head, ...(value === 0 ? { set: 'zero' } : { scale: value }) });
+  }
+  return edits;
+}
+
+/** The heads whose values come from the pinned run. @param {Run} run @param {Size} size */
+export function patchedHeads({ patch }, { layers, heads }) {
+  return Array.from({ length: layers }, (_, layer) => groups(patch, layer, heads, 0).flatMap(([, list]) => list));
+}
+
+/** @param {Run} run @param {number} layer @param {number} head */
+export const isOff = ({ scale }, layer, head) => effective(scale, layer, head, 1) === 0;
+
+/**
+ * What the guess is compared with: the pinned run; where the head is not whole, the head on; where something else is
+ * changed, nothing changed; else this head off.
+ * @param {State} state
+ * @returns {{ kind: 'pinned' | 'with' | 'before' | 'without', run: Run }}
+ */
+export function otherCase(state) {
+  const { pinned, layer, head } = state;
+  const run = runOf(state);
+  const alone = (/** @type {number} */ value) => ({
+    ...run,
+    scale: withPlace(state.scale, `${layer}.${head}`, value, 1),
+  });
+  if (pinned) return { kind: 'pinned', run: pinned };
+  if (effective(state.scale, layer, head, 1) !== 1) return { kind: 'with', run: alone(1) };
+  if (isChanged(run)) return { kind: 'before', run: { ...run, ...UNCHANGED } };
+  return { kind: 'without', run: alone(0) };
+}

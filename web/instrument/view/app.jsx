@@ -1,0 +1,166 @@
+// The screen: the same parts in an order that depends on the width.
+
+import { useEffect, useRef } from 'preact/hooks';
+import { screenOf } from '../model/layout.js';
+import { useSession, useSize } from './context.js';
+import { Header } from './header.jsx';
+import { Legend } from './legend.jsx';
+import { Model } from './model.jsx';
+import { panelNamed } from './panels.js';
+import { usePicture } from './picture.jsx';
+import { Prediction } from './prediction.jsx';
+import { Sentence } from './sentence.jsx';
+import { Sheet } from './sheet.jsx';
+import { viewNamed } from './views.js';
+import { WhatIf } from './whatif.jsx';
+
+/** What stands under the picture, and the guesses above the model. */
+const LEGEND = 66;
+const PREDICTION = { wide: 220, desk: 184, tablet: 0, phone: 0 };
+/** Letters of tokens at most, as the style sheet's --m. */
+const MOST = { wide: 17, desk: 15, tablet: 15, phone: 14 };
+
+export function App({ host }) {
+  const session = useSession();
+  const words = session.words.value;
+  const { width } = useSize(host);
+  const screen = screenOf(width || 1);
+  useKeys(host);
+  const style = {
+    '--margin': `${screen.margin}px`,
+    '--gap': `${screen.gap}px`,
+    '--model': `${screen.model}px`,
+    '--reading': `${screen.reading}px`,
+  };
+  const failure = session.failure.value;
+  return (
+    <div class={`page ${screen.kind}`} style={style} data-busy={session.busy.value}>
+      <button type="button" class="skip" onClick={() => host.shadowRoot.querySelector('#picture')?.focus()}>
+        {words.skip}
+      </button>
+      <Header />
+      <Sentence />
+      {failure !== null && (
+        <p class="failure" role="alert">
+          {words.failed(failure)}{' '}
+          <button type="button" class="word strong" onClick={session.retry}>
+            {words.again}
+          </button>
+        </p>
+      )}
+      {width > 0 && (screen.reading > 0 ? <Columns screen={screen} /> : <Stacked screen={screen} width={width} />)}
+      <WhatIf kind={screen.kind} />
+      <div class="spoken" role="status" aria-live="polite">
+        {session.spoken.value}
+      </div>
+    </div>
+  );
+}
+
+/** From 900 px on: three columns that fill the window. */
+function Columns({ screen }) {
+  const session = useSession();
+  const area = useRef(null);
+  const { width, height } = useSize(area);
+  const room = {
+    width: Math.max(width - screen.model - screen.reading - 2 * screen.gap, 0),
+    height: Math.max(height - LEGEND, 0),
+    most: MOST[screen.kind],
+  };
+  const picture = usePicture(room);
+  const { Component: View } = viewNamed(session.state.value.view);
+  const { Component: Panel } = panelNamed(session.state.value.panel);
+  return (
+    <main class="instrument" ref={area}>
+      <div class="left">
+        <Prediction />
+        <Model width={screen.model} height={Math.max(room.height - PREDICTION[screen.kind], 0)} />
+      </div>
+      <div class="middle">
+        <View {...room} compact={height < 560} />
+        <Legend width={room.width} left={picture?.x ?? 0} />
+      </div>
+      <div class="right">
+        <Panel compact={height < 620} />
+      </div>
+    </main>
+  );
+}
+
+/** Below 900 px: one under the other. */
+function Stacked({ screen, width }) {
+  const session = useSession();
+  const { Component: View } = viewNamed(session.state.value.view);
+  const { Component: Panel } = panelNamed(session.state.value.panel);
+  const phone = screen.kind === 'phone';
+  const inside = width - 2 * screen.margin;
+  const wide = phone ? inside : inside - screen.model - screen.gap;
+  const across = { width: wide, height: wide, most: MOST[screen.kind] };
+  const tall = usePicture(across);
+  const height = tall ? tall.top + tall.side : wide - 40;
+  const legend = <Legend width={wide} left={tall?.x ?? 0} />;
+  const picture = <View {...across} height={height} compact={phone} />;
+  const heads = session.about.value?.heads ?? 4;
+  const layers = session.about.value?.layers ?? 5;
+  if (phone)
+    return (
+      <main class="instrument">
+        {picture}
+        {legend}
+        <div class="halves">
+          <Model width={Math.min(22 + 39 * heads, 0.56 * inside)} height={44 * layers} names={false} />
+          <Prediction short />
+        </div>
+        <Sheet />
+      </main>
+    );
+  return (
+    <main class="instrument">
+      <Model width={screen.model} height={height} />
+      <div class="middle">
+        {picture}
+        {legend}
+      </div>
+      <Prediction />
+      <Panel compact />
+    </main>
+  );
+}
+
+/** Keys that work wherever one is, but while one writes. */
+function useKeys(host) {
+  const session = useSession();
+  useEffect(() => {
+    const onKey = (event) => {
+      const target = event.composedPath()[0];
+      const elsewhere = document.activeElement !== document.body && document.activeElement !== host;
+      if (event.defaultPrevented || elsewhere) return;
+      if (event.ctrlKey || event.metaKey) {
+        if (event.key.toLowerCase() !== 'z' && event.key.toLowerCase() !== 'y') return;
+        event.preventDefault();
+        if (event.shiftKey || event.key.toLowerCase() === 'y') session.redo();
+        else session.undo();
+        return;
+      }
+      if (event.key === 'Escape') {
+        session.stopWriting();
+        session.hover.value = null;
+        if (session.state.value.cell) session.look({ cell: null });
+        return;
+      }
+      if (/^(TEXTAREA|INPUT)$/.test(target.tagName) && target.type !== 'range') return;
+      const about = session.about.value;
+      const step = { '[': -1, ']': 1, '{': -about?.heads, '}': about?.heads }[event.key];
+      if (!about || !step) return;
+      event.preventDefault();
+      const { layer, head } = session.state.value;
+      const count = about.layers * about.heads;
+      const next = (layer * about.heads + head + step + count) % count;
+      const [l, h] = [Math.floor(next / about.heads), next % about.heads];
+      session.update({ layer: l, head: h }, 'head');
+      session.say(session.words.value.headName(l, h));
+    };
+    window.addEventListener('keydown', onKey);
+    return () => window.removeEventListener('keydown', onKey);
+  }, []);
+}

@@ -1,0 +1,82 @@
+// What every part of the view shares. Where to add what:
+//
+//   a view of the large picture (flow)     views.js: name, component
+//   what stands in the reading column      panels.js: name, component (story and training stand there too)
+//   a model of the menu                    header.jsx, MODELS
+//   a question to the worker               worker/answer.js, VERBS; its parts come in host/session.js
+//   a text                                 model/strings.en.js and strings.zh.js
+//
+// A component takes what it shows from the session (signals of host/session.js) and changes nothing but by
+// session.update (a step that can be undone), session.look (none) and session.hover.
+
+import { createContext } from 'preact';
+import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+
+/** @import { Session } from '../host/session.js' */
+
+export const SessionContext = createContext(/** @type {any} */ (null));
+/** @returns {Session} */
+export const useSession = () => useContext(SessionContext);
+
+/** The size of an element, taken anew when it changes. */
+export function useSize(ref) {
+  const [size, setSize] = useState({ width: 0, height: 0 });
+  useLayoutEffect(() => {
+    const element = ref.current ?? ref;
+    const take = () => {
+      const { clientWidth: width, clientHeight: height } = element;
+      setSize((old) => (old.width === width && old.height === height ? old : { width, height }));
+    };
+    take();
+    const observer = new ResizeObserver(take);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return size;
+}
+
+/** Closes what is open over the page: Escape, or a press elsewhere. */
+export function useClosing(open, close) {
+  const ref = useRef(/** @type {any} */ (null));
+  useEffect(() => {
+    if (!open) return;
+    const key = (event) => {
+      if (event.key !== 'Escape') return;
+      event.stopPropagation();
+      close(true);
+    };
+    const press = (event) => {
+      if (!event.composedPath().includes(ref.current)) close(false);
+    };
+    document.addEventListener('keydown', key, true);
+    document.addEventListener('pointerdown', press, true);
+    return () => {
+      document.removeEventListener('keydown', key, true);
+      document.removeEventListener('pointerdown', press, true);
+    };
+  }, [open]);
+  return ref;
+}
+
+/** A style whose plain numbers are pixels. */
+export const px = (style) =>
+  Object.fromEntries(
+    Object.entries(style).map(([name, value]) => [name, typeof value === 'number' ? `${value}px` : value]),
+  );
+
+export const reducedMotion = () => matchMedia('(prefers-reduced-motion: reduce)').matches;
+/** 0.79 */
+export const weightText = (weight) => (Number.isFinite(weight) ? weight.toFixed(2) : String(weight));
+/** .79, and 1.0 */
+export const cellText = (weight) =>
+  !Number.isFinite(weight) ? '' : weight >= 0.995 ? '1.0' : weight.toFixed(2).replace(/^0/, '');
+/** +1.92, with a minus of its own width. */
+export const signed = (x, digits = 2) => `${x < 0 ? '−' : '+'}${Math.abs(x).toFixed(digits)}`;
+export const plain = (x, digits = 2) => `${x < 0 ? '−' : ''}${Math.abs(x).toFixed(digits)}`;
+
+/** The weights (T,T) of one head of a run. */
+export function weightsOf({ weights, about, T }, layer, head) {
+  const size = T * T;
+  const at = (layer * about.heads + head) * size;
+  return weights.subarray(at, at + size);
+}

@@ -1,0 +1,40 @@
+// The head's name, what it does and its scores, in the empty corner of the picture.
+
+import { told } from '../model/trades.js';
+import { effective } from '../model/whatif.js';
+import { px, useSession, weightText } from './context.js';
+
+export function Corner({ picture: { run, full, y, x, side }, compact }) {
+  const session = useSession();
+  const words = session.words.value;
+  const state = session.state.value;
+  const { layer, head } = run;
+  const scale = effective(state.scale, layer, head, 1);
+  const trade = session.trades.value?.[layer]?.[head];
+  const scores = told(run.scores?.[layer]?.[head] ?? {});
+  const name = words.headName(layer, head);
+  // The room above the stairs: half of the side, and what is free above the matrix.
+  const top = full ? 0 : Math.max(y - 60, 0);
+  return (
+    <div
+      class={`corner ${full ? 'above' : ''}`}
+      style={px({ top, maxWidth: full ? undefined : Math.max(0.42 * side, 150), right: `calc(100% - ${x + side}px)` })}
+    >
+      <h2>
+        {name}
+        {scale === 0 ? ` ${words.isOff}` : scale !== 1 ? ` ${words.isPart(scale)}` : ''}
+      </h2>
+      <p>{scale === 0 ? words.offMeans : trade ? words.does[trade] : words.doesNot}</p>
+      {!compact && !full && scale !== 0 && (
+        <dl title={words.scoresTitle}>
+          {scores.map(([kind, score]) => (
+            <div key={kind}>
+              <dt>{words.trades[kind]}</dt>
+              <dd>{weightText(score)}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,41 @@
+// The picture as a file: numbers, a drawing, pixels.
+
+import { fileName, toCsv } from '../../model/export.js';
+import { download, pngOf } from '../../view/download.js';
+import { figureOf } from '../model/figure.js';
+import { weightsOf } from './context.js';
+
+/** Pixels of a file for each of the drawing's. */
+const SHARP = 2;
+
+/** @param {string} kind @param {any} session */
+export async function exportAs(kind, session) {
+  const run = session.run.value;
+  if (!run?.T) return;
+  const words = session.words.value;
+  const title = words.headName(run.layer, run.head);
+  const names = run.pieces.map(({ name }) => name);
+  const weights = weightsOf(run, run.layer, run.head);
+  const name = (extension) => fileName(['headlight', session.state.value.model, title], extension);
+  if (kind === 'csv') {
+    const whole = { queries: names, keys: names, weights, shape: [1, 1, run.T, run.T] };
+    return download(name('csv'), 'text/csv', toCsv(/** @type {any} */ (whole), { batch: 0, head: 0 }));
+  }
+  const figure = figureOf({
+    weights,
+    names,
+    title,
+    about: session.state.value.text,
+    theme: session.theme.value,
+  });
+  if (kind === 'svg') return download(name('svg'), 'image/svg+xml', figure.svg);
+  const canvas = Object.assign(document.createElement('canvas'), {
+    width: figure.width * SHARP,
+    height: figure.height * SHARP,
+  });
+  const image = new Image();
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(figure.svg)}`;
+  await image.decode();
+  canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height);
+  download(name('png'), 'image/png', await pngOf(canvas));
+}

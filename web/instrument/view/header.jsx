@@ -1,0 +1,110 @@
+// The name, the model, and what belongs to the page as a whole.
+
+import { useState } from 'preact/hooks';
+import { useClosing, useSession } from './context.js';
+import { Menu } from './menu.jsx';
+
+/** Models of the menu: the name in state.model, its texts in the strings. */
+const MODELS = [{ name: 'whale', label: (words) => words.whale, about: (words, about) => words.whaleAbout(about) }];
+const WHALE = { layers: 5, heads: 4 };
+
+export function Header() {
+  const session = useSession();
+  const words = session.words.value;
+  const { model } = session.state.value;
+  const about = session.about.value;
+  const share = session.progress.value;
+  const chosen = MODELS.find(({ name }) => name === model) ?? MODELS[0];
+  const next = session.language.value === 'en' ? 'zh' : 'en';
+  return (
+    <header class="header">
+      <h1>Headlight</h1>
+      <Menu
+        className="model-menu"
+        name={`${words.models}: ${chosen.label(words)}`}
+        label={chosen.label(words)}
+        items={[
+          ...MODELS.map(({ name, label, about: tell }) => ({
+            key: name,
+            label: label(words),
+            about: tell(words, about ?? WHALE),
+            chosen: name === model,
+            act: () => session.update({ model: name }),
+          })),
+          { key: 'layers', label: words.layers, about: words.layersAbout, href: 'layers.html' },
+        ]}
+      />
+      {share !== null && (
+        <span class="progress" role="progressbar" aria-label={words.whale} aria-valuenow={Math.round(100 * share)}>
+          {words.loading(share)}
+        </span>
+      )}
+      <nav aria-label="Headlight">
+        <button
+          type="button"
+          class="word"
+          lang={next === 'zh' ? 'zh-Hans' : 'en'}
+          onClick={() => session.setLanguage(next)}
+        >
+          {words.other}
+        </button>
+        <button
+          type="button"
+          class="word sign"
+          aria-label={words.theme}
+          onClick={() => session.setTheme(session.theme.value === 'dark' ? 'light' : 'dark')}
+        >
+          <svg viewBox="0 0 16 16" aria-hidden="true">
+            <circle cx="8" cy="8" r="6.6" />
+            <path d="M8 1.4a6.6 6.6 0 0 1 0 13.200z" />
+          </svg>
+        </button>
+        <Help />
+      </nav>
+    </header>
+  );
+}
+
+function Help() {
+  const words = useSession().words.value;
+  const [open, setOpen] = useState(false);
+  const ref = useClosing(open, (focus) => {
+    setOpen(false);
+    if (focus) ref.current.querySelector('button').focus();
+  });
+  return (
+    <span class="menu" ref={ref}>
+      <button
+        type="button"
+        class="word sign serif"
+        aria-label={words.help}
+        aria-expanded={open}
+        onClick={() => setOpen(!open)}
+      >
+        ?
+      </button>
+      {open && (
+        <div class="list right help" role="dialog" aria-label={words.help}>
+          <h2>{words.keys}</h2>
+          <dl>
+            {words.keyList.map(([keys, what]) => (
+              <div key={keys}>
+                <dt>{keys}</dt>
+                <dd>{what}</dd>
+              </div>
+            ))}
+          </dl>
+          <h2>{words.terms}</h2>
+          <dl>
+            {words.termList.map(([term, what]) => (
+              <div key={term}>
+                <dt>{term}</dt>
+                <dd>{what}</dd>
+              </div>
+            ))}
+          </dl>
+        </div>
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,63 @@
+// The ramp with its marks on the left, the views on the right: always at this place.
+
+import { placeOf, RAMP, weightAt } from '../model/ramp.js';
+import { useEffect, useRef } from 'preact/hooks';
+import { sized } from './paint.js';
+import { px, useSession } from './context.js';
+import { VIEWS, viewNamed } from './views.js';
+
+const MARKS = [0, 0.1, 0.25, 0.5, 1];
+const HEIGHT = 10;
+
+export function Legend({ width, left }) {
+  const session = useSession();
+  const words = session.words.value;
+  const theme = session.theme.value;
+  const bar = useRef(/** @type {any} */ (null));
+  const wide = width < 420 ? Math.round(Math.min(0.3 * width, 100)) : Math.min(210, Math.round(0.32 * width));
+  useEffect(() => {
+    const context = sized(bar.current, wide, HEIGHT);
+    for (let x = 0; x < wide; x++) {
+      context.fillStyle = RAMP[theme].css(weightAt(x / (wide - 1)));
+      context.fillRect(x, 0, 1, HEIGHT);
+    }
+  }, [wide, theme]);
+  const shown = viewNamed(session.state.value.view).name;
+  return (
+    <div class="legend" style={px({ paddingLeft: left })}>
+      <div class="ramp" style={px({ width: wide })} role="img" aria-label={words.legend}>
+        <canvas ref={bar} />
+        {MARKS.filter((mark) => wide > 150 || mark !== 0.25).map((mark) => (
+          <span key={mark} style={px({ left: `${100 * placeOf(mark)}%` })}>
+            {mark}
+          </span>
+        ))}
+      </div>
+      <span class="sample">
+        <svg viewBox="0 0 10 10" aria-hidden="true">
+          <path d="M1 9L9 1" />
+        </svg>
+        {words.masked}
+      </span>
+      <span class="sample">
+        <svg viewBox="0 0 10 10" aria-hidden="true">
+          <path d="M.5.5h9v9h-9zM.5.5l9 9M9.500.5l-9 9" />
+        </svg>
+        {words.nan}
+      </span>
+      <span class="choice" role="group" aria-label={words.viewsOf}>
+        {VIEWS.map(({ name }) => (
+          <button
+            key={name}
+            type="button"
+            class="word"
+            aria-pressed={name === shown}
+            onClick={() => session.update({ view: name })}
+          >
+            {words.views[name]}
+          </button>
+        ))}
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,88 @@
+// A word that opens a list: no select box. Arrow keys walk it, Escape closes it.
+
+import { useEffect, useId, useState } from 'preact/hooks';
+import { useClosing } from './context.js';
+
+/**
+ * @param {object} given
+ * @param {any} given.label what the word says
+ * @param {string} [given.name] what it is, for those who do not see where it stands
+ * @param {string} [given.className]
+ * @param {boolean} [given.up] opens upwards
+ * @param {boolean} [given.disabled]
+ * @param {boolean} [given.right] its right edges meet
+ * @param {{ key: string, label: any, about?: any, chosen?: boolean, href?: string, act?: () => void }[]} given.items
+ */
+export function Menu({ label, name, items, className = '', up = false, right = false, disabled = false }) {
+  const [open, setOpen] = useState(false);
+  const id = useId();
+  const ref = useClosing(open, (focus) => {
+    setOpen(false);
+    if (focus) ref.current.querySelector('button').focus();
+  });
+  useEffect(() => {
+    if (open)
+      (ref.current.querySelector('[aria-checked=true]') ?? ref.current.querySelector('[role^=menuitem]'))?.focus();
+  }, [open]);
+  const walk = (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (!open) return setOpen(true);
+    const list = [...ref.current.querySelectorAll('[role^=menuitem]')];
+    const at = list.indexOf(event.target);
+    list[(at + step + list.length) % list.length].focus();
+  };
+  return (
+    <span class={`menu ${className}`} ref={ref} onKeyDown={walk}>
+      <button
+        type="button"
+        class="word opens"
+        aria-haspopup="menu"
+        aria-expanded={open}
+        aria-controls={open ? id : undefined}
+        aria-label={name}
+        disabled={disabled}
+        onClick={() => setOpen(!open)}
+      >
+        <span class="under">
+          {label}
+          <svg class="chevron" viewBox="0 0 10 6" aria-hidden="true">
+            <path d="M1 1l4 4 4-4" />
+          </svg>
+        </span>
+      </button>
+      {open && (
+        <span class={`list ${up ? 'up' : ''} ${right ? 'right' : ''}`} role="menu" id={id} aria-label={name}>
+          {items.map(({ key, label: text, about, chosen, href, act }) => {
+            const inside = (
+              <>
+                <span class="what">{text}</span>
+                {about && <span class="about">{about}</span>}
+              </>
+            );
+            return href ? (
+              <a key={key} role="menuitem" href={href}>
+                {inside}
+              </a>
+            ) : (
+              <button
+                key={key}
+                type="button"
+                {...(chosen === undefined ? { role: 'menuitem' } : { role: 'menuitemradio', 'aria-checked': chosen })}
+                onClick={() => {
+                  setOpen(false);
+                  ref.current.querySelector('button').focus();
+                  act?.();
+                }}
+              >
+                {inside}
+              </button>
+            );
+          })}
+        </span>
+      )}
+    </span>
+  );
+}

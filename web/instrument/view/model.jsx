@@ -1,0 +1,138 @@
+// The model as what it is: tokens below, a row of heads for each layer, the guess on top. The line on the left is the
+// stream: as wide as the guess would be likely if the model ended there.
+
+import { useEffect, useRef } from 'preact/hooks';
+import { PALETTE } from '../model/palette.js';
+import { RAMP } from '../model/ramp.js';
+import { shown } from '../model/sentence.js';
+import { isOff } from '../model/whatif.js';
+import { thumbnailsOf } from '../model/layout.js';
+import { px, useSession, weightsOf } from './context.js';
+import { paintWeights } from './paint.js';
+
+/** The room of the stream on the left. */
+const STREAM = 22;
+const WIDEST = 7;
+
+export function Model({ width, height, names = true }) {
+  const session = useSession();
+  const words = session.words.value;
+  const state = session.state.value;
+  const run = session.run.value;
+  const about = session.about.value;
+  if (!about) return <section class="model" style={px({ height })} />;
+  const { layers, heads } = about;
+  const ends = names ? 22 : 0;
+  const room = { width: width - STREAM, height: height - 2 * ends, tokens: run?.T ?? 17, layers, heads, names };
+  const { size, across, down, named } = thumbnailsOf(room);
+  const rowTop = (layer) => ends + (layers - 1 - layer) * down;
+  const inside = named ? 17 : Math.max((down - size) / 2, 0);
+  const middle = (layer) => rowTop(layer) + inside + size / 2;
+  const walk = (event) => {
+    const step = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [1, 0], ArrowDown: [-1, 0] }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const layer = Math.min(Math.max(state.layer + step[0], 0), layers - 1);
+    const head = Math.min(Math.max(state.head + step[1], 0), heads - 1);
+    session.update({ layer, head }, 'head');
+    event.currentTarget.querySelector(`[data-head='${layer}.${head}']`)?.focus();
+  };
+  return (
+    <section class="model" style={px({ height, width })} aria-label={words.models}>
+      <Stream lens={run?.lens} layers={layers} height={height} middle={middle} ends={ends} label={words.stream} />
+      {names && (
+        <p class="end out" style={px({ left: STREAM })}>
+          {words.out} <i>{run?.top ? shown(run.top[0].text).trim() : ''}</i>
+        </p>
+      )}
+      <div role="radiogroup" aria-label={words.models} onKeyDown={walk}>
+        {Array.from({ length: layers }, (_, layer) => (
+          <div key={layer}>
+            {named && (
+              <span class="layer-name" style={px({ left: STREAM, top: rowTop(layer) })}>
+                {words.layer(layer)}
+              </span>
+            )}
+            {Array.from({ length: heads }, (_, head) => (
+              <Thumbnail
+                key={head}
+                layer={layer}
+                head={head}
+                size={size}
+                left={STREAM + head * across}
+                top={rowTop(layer) + inside}
+                across={across}
+                down={down}
+                named={named}
+              />
+            ))}
+          </div>
+        ))}
+      </div>
+      {names && <p class="end in">{words.tokensIn}</p>}
+    </section>
+  );
+}
+
+function Thumbnail({ layer, head, size, left, top, across, down, named }) {
+  const session = useSession();
+  const words = session.words.value;
+  const state = session.state.value;
+  const run = session.run.value;
+  const theme = session.theme.value;
+  const trade = session.trades.value?.[layer]?.[head];
+  const chosen = state.layer === layer && state.head === head;
+  const off = isOff(state, layer, head);
+  const canvas = useRef(/** @type {any} */ (null));
+  useEffect(() => {
+    if (run?.T) paintWeights(canvas.current, weightsOf(run, layer, head), run.T, size, RAMP[theme], PALETTE[theme]);
+  }, [run?.weights, theme, size]);
+  const name = words.headName(layer, head);
+  return (
+    <button
+      type="button"
+      role="radio"
+      class={`thumbnail ${off ? 'off' : ''}`}
+      data-head={`${layer}.${head}`}
+      aria-checked={chosen}
+      tabIndex={chosen ? 0 : -1}
+      aria-label={[name, trade && words.trades[trade], off && words.isOff].filter(Boolean).join(', ')}
+      title={name}
+      style={px({ left, top, width: Math.max(across - 2, size), height: Math.max(down - (named ? 17 : 2), size) })}
+      onClick={() => session.update({ layer, head })}
+    >
+      <span class="frame" style={px({ width: size, height: size })}>
+        <canvas ref={canvas} />
+        {off && (
+          <svg class="slash" viewBox="0 0 10 10" aria-hidden="true">
+            <path d="M0 10L10 0" />
+          </svg>
+        )}
+      </span>
+      {named && trade && (
+        <span class={`trade ${chosen ? 'chosen' : ''}`} style={px({ width: size })}>
+          {words.trades[trade]}
+        </span>
+      )}
+    </button>
+  );
+}
+
+/** From the tokens up: a piece for every layer, and a mark where it writes. */
+function Stream({ lens, layers, height, middle, ends, label }) {
+  const wide = (i) => 1.5 + (WIDEST - 1.5) * (lens?.[i] ?? 0);
+  const bottom = height - ends;
+  const joints = [bottom, ...Array.from({ length: layers }, (_, layer) => middle(layer)), 2];
+  return (
+    <svg class="stream" width={STREAM} height={height} role="img" aria-label={label}>
+      <title>{label}</title>
+      {joints.slice(1).map((y, i) => (
+        <rect key={i} x={8 - wide(i) / 2} y={y} width={wide(i)} height={Math.max(joints[i] - y, 0)} />
+      ))}
+      {joints.slice(1, -1).map((y, i) => (
+        <path key={i} d={`M8 ${Math.round(y) + 0.5}h8`} />
+      ))}
+    </svg>
+  );
+}

@@ -1,0 +1,254 @@
+// The large picture: rows ask, columns answer. The key labels stand where their columns begin, along the stairs of a
+// causal picture, and the empty corner holds the head's name. A view is given its room: width and height.
+
+import { useEffect, useRef } from 'preact/hooks';
+import { FIGURES, LABELS, pictureOf } from '../model/layout.js';
+import { PALETTE } from '../model/palette.js';
+import { RAMP } from '../model/ramp.js';
+import { isOff } from '../model/whatif.js';
+import { cellText, px, reducedMotion, useSession, weightsOf, weightText } from './context.js';
+import { Corner } from './corner.jsx';
+import { isAhead, paintCells, sized } from './paint.js';
+
+const FADE = 200;
+const SERIF = '"Iowan Old Style", Palatino, "Source Serif", Charter, "Noto Serif", Georgia, "Songti SC", serif';
+
+/** @type {any} */
+let ruler;
+/** How wide a text is in serif letters of a size. */
+function measure(text, size) {
+  ruler ??= document.createElement('canvas').getContext('2d');
+  ruler.font = `${size}px ${SERIF}`;
+  return ruler.measureText(text).width;
+}
+
+/** Whether a head looks ahead: then the upper half is in use. */
+const looksAhead = (weights, T) => {
+  for (let t = 0; t < T; t++) for (let s = t + 1; s < T; s++) if (weights[t * T + s] > 0) return true;
+  return false;
+};
+
+/** The picture of the head shown, in the room that there is. */
+export function usePicture({ width, height, most }) {
+  const session = useSession();
+  const run = session.run.value;
+  if (!run?.T || width <= 0 || height <= 0) return null;
+  const weights = weightsOf(run, run.layer, run.head);
+  const full = !run.about.causal || looksAhead(weights, run.T);
+  const names = run.pieces.map(({ name }) => name);
+  const widest = (size) => names.reduce((found, name) => Math.max(found, measure(name, size)), 0);
+  const grid = pictureOf({ width, height, tokens: run.T, most, widest, full });
+  return { ...grid, run, weights, full, names, T: run.T, x: grid.left, y: height - grid.side };
+}
+
+export function Picture({ width, height, most, compact = false }) {
+  const session = useSession();
+  const words = session.words.value;
+  const picture = usePicture({ width, height, most });
+  const base = useRef(/** @type {any} */ (null));
+  const held = useRef(false);
+  const theme = session.theme.value;
+  const state = session.state.value;
+  const off = isOff(state, state.layer, state.head);
+  useFade(base, picture, theme);
+  if (!picture) return <div class="picture" style={px({ height })} />;
+  const { run, weights, names, T, x, y, cell, side, full } = picture;
+
+  const cellAt = (event) => {
+    const box = base.current.getBoundingClientRect();
+    const [s, t] = [event.clientX - box.left, event.clientY - box.top].map((at) => Math.floor(at / cell));
+    return t >= 0 && s >= 0 && t < T && s < T && !isAhead(weights[t * T + s], t, s) ? { t, s } : null;
+  };
+  const point = (event) => {
+    if (event.pointerType === 'touch' && !held.current) return;
+    const found = cellAt(event);
+    const { hover } = session;
+    if (found?.t !== hover.value?.t || found?.s !== hover.value?.s) hover.value = found;
+  };
+  const press = (event) => {
+    const found = cellAt(event);
+    if (!found) return;
+    const { cell: now } = state;
+    if (event.pointerType === 'touch') held.current = true;
+    session.look({ cell: now && now.t === found.t && now.s === found.s ? null : found });
+  };
+  const walk = (event) => {
+    const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
+    const now = session.cell.value;
+    if (!now) return;
+    let next = null;
+    if (step) next = { t: now.t + step[0], s: now.s + step[1] };
+    else if (event.key === 'Home') next = { t: now.t, s: 0 };
+    else if (event.key === 'End') next = { t: now.t, s: full ? T - 1 : now.t };
+    else if (event.key === 'PageUp') next = { t: 0, s: 0 };
+    else if (event.key === 'PageDown') next = { t: T - 1, s: now.s };
+    else if (event.key === 'Enter' || event.key === ' ') {
+      event.preventDefault();
+      return session.look({ cell: state.cell ? null : now });
+    }
+    if (!next) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const t = Math.min(Math.max(next.t, 0), T - 1);
+    const s = Math.min(Math.max(next.s, 0), full ? T - 1 : t);
+    session.hover.value = null;
+    session.look({ cell: { t, s } });
+    session.say(words.cell(names[t], names[s], weightText(weights[t * T + s])));
+  };
+  const labels = cell >= LABELS;
+  return (
+    <div class={`picture ${off ? 'off' : ''}`} style={px({ height })}>
+      <div
+        class="matrix"
+        id="picture"
+        tabIndex={0}
+        role="application"
+        aria-roledescription={words.views.heatmap}
+        aria-label={words.picture(words.headInText(run.layer, run.head))}
+        style={px({ left: x, top: y, width: side, height: side })}
+        onPointerMove={point}
+        onPointerLeave={() => (session.hover.value = null)}
+        onPointerDown={press}
+        onPointerUp={() => (held.current = false)}
+        onKeyDown={walk}
+      >
+        <canvas ref={base} aria-hidden="true" />
+      </div>
+      {labels && <Labels picture={picture} />}
+      <Cross picture={picture} labels={labels} />
+      <Corner picture={picture} compact={compact} />
+    </div>
+  );
+}
+
+/** Cells go over into the next ones by their values, not their colours. */
+function useFade(ref, picture, theme) {
+  const before = useRef(/** @type {any} */ (null));
+  useEffect(() => {
+    if (!picture) return;
+    const { weights, T, cell, gap, side, run } = picture;
+    const from = before.current;
+    before.current = { weights: new Float32Array(weights), T };
+    const paint = (values) => {
+      const context = sized(ref.current, side, side);
+      paintCells(context, values, T, { cell, gap }, RAMP[theme], PALETTE[theme]);
+      slashes(context, run, T, cell, PALETTE[theme].ink2);
+    };
+    const same = from?.T === T && from.weights.length === weights.length;
+    if (!same || reducedMotion() || T > 128) return paint(weights);
+    const start = performance.now();
+    let frame = requestAnimationFrame(function step(now) {
+      const share = Math.min(Math.max((now - start) / FADE, 0), 1);
+      const eased = 1 - (1 - share) ** 2;
+      paint(share === 1 ? weights : weights.map((w, i) => from.weights[i] + eased * (w - from.weights[i])));
+      if (share < 1) frame = requestAnimationFrame(step);
+    });
+    return () => cancelAnimationFrame(frame);
+  }, [picture?.run.weights, picture?.run.layer, picture?.run.head, picture?.cell, picture?.side, theme]);
+}
+
+/** What is masked though it does not come later. */
+function slashes(context, run, T, cell, colour) {
+  const scores = run.values?.scores;
+  if (!scores || cell < 5) return;
+  context.strokeStyle = colour;
+  context.lineWidth = 1;
+  context.beginPath();
+  for (let t = 0; t < T; t++)
+    for (let s = 0; s <= t; s++)
+      if (scores[t * T + s] === Number.NEGATIVE_INFINITY) {
+        context.moveTo((s + 0.35) * cell, (t + 0.65) * cell);
+        context.lineTo((s + 0.65) * cell, (t + 0.35) * cell);
+      }
+  context.stroke();
+}
+
+/** Rows on the left; columns along the stairs, or above where the corner is full. */
+function Labels({ picture: { names, x, y, cell, size, full } }) {
+  const session = useSession();
+  const row = (t) => () => (session.hover.value = { t, s: -1 });
+  const column = (s) => () => (session.hover.value = { t: Math.max(session.cell.value?.t ?? 0, full ? 0 : s), s });
+  const leave = () => (session.hover.value = null);
+  return (
+    <div class="labels" style={px({ fontSize: size })} aria-hidden="true">
+      {names.map((name, t) => (
+        <span
+          key={`r${t}`}
+          class="row-label"
+          style={px({ width: x - 9, top: y + t * cell, height: cell, lineHeight: `${cell}px` })}
+          onPointerEnter={row(t)}
+          onPointerLeave={leave}
+          onClick={() => session.look({ cell: { t, s: session.cell.value?.s ?? 0 } })}
+        >
+          {name}
+        </span>
+      ))}
+      {names.map((name, s) => (
+        <span
+          key={`c${s}`}
+          class={`key-label ${full ? 'slanted' : ''}`}
+          style={px({ left: x + s * cell + (full ? cell / 2 : 2), top: y + (full ? 0 : s * cell) - size * 1.32 - 1 })}
+          onPointerEnter={column(s)}
+          onPointerLeave={leave}
+        >
+          {name}
+        </span>
+      ))}
+    </div>
+  );
+}
+
+/** Blue from the row's label, red from the key's; they meet at a framed cell. Figures stand in that row alone. */
+function Cross({ picture, labels }) {
+  const session = useSession();
+  const at = session.cell.value;
+  const { weights, names, T, x, y, cell, gap, size, full } = picture;
+  if (!at || at.t >= T || at.s >= T) return null;
+  const { t, s } = at;
+  const ramp = RAMP[session.theme.value];
+  const [left, top] = [x + s * cell, y + t * cell];
+  const stairs = y + (full ? 0 : s * cell);
+  const ahead = isAhead(weights[t * T + s], t, s);
+  const side = Math.max(cell - gap, 1);
+  return (
+    <div class="cross" aria-hidden="true">
+      {!ahead && <span class="red" style={px({ left: left - 1, top: stairs, height: Math.max(top - stairs, 0) })} />}
+      <span class="blue" style={px({ left: x - 4, top: top - 1, width: Math.max((ahead ? 0 : left) - x + 4, 4) })} />
+      {cell >= FIGURES &&
+        names.map((_, k) => {
+          const weight = weights[t * T + k];
+          return isAhead(weight, t, k) ? null : (
+            <span
+              key={k}
+              class={`figure ${k === s ? 'here' : ''} ${ramp.isLight(weight) ? 'dark' : 'pale'}`}
+              style={px({ left: x + k * cell, top, width: side, lineHeight: `${side}px` })}
+            >
+              {cellText(weight)}
+            </span>
+          );
+        })}
+      {!ahead && (
+        <span class="cell-frame" style={px({ left: left - 2, top: top - 2, width: side + 4, height: side + 4 })} />
+      )}
+      <span
+        class="row-label asks"
+        style={px({
+          fontSize: size,
+          width: labels ? x - 9 : undefined,
+          right: labels ? undefined : `calc(100% - ${x - 6}px)`,
+          top: top + (labels ? 0 : cell / 2 - 9),
+          height: labels ? cell : 18,
+          lineHeight: `${labels ? cell : 18}px`,
+        })}
+      >
+        {names[t]}
+      </span>
+      <span
+        class={`key-label answers ${full ? 'slanted' : ''}`}
+        style={px({ fontSize: size, left: left + (full ? cell / 2 : 2), top: stairs - size * 1.32 - 1 })}
+      >
+        {names[s]}
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,80 @@
+// What comes next: a bar for now, a tick for the other case, a thin line for the way between them.
+
+import { shown } from '../model/sentence.js';
+import { px, useSession } from './context.js';
+
+export function Prediction({ short = false }) {
+  const session = useSession();
+  const words = session.words.value;
+  const run = session.run.value;
+  const other = session.other.value;
+  const { layer, head } = session.state.value;
+  const top = run?.top ?? [];
+  const most = Math.max(...top.map(({ now }, i) => Math.max(now, other?.top[i] ?? 0)), 0.01);
+  const at = (p) => `${(100 * p) / most}%`;
+  const last = run?.pieces?.slice(-2) ?? [];
+  return (
+    <section class="prediction" aria-label={words.next}>
+      <h2>
+        <b>{words.next}</b>
+        {!short && last.length > 0 && (
+          <>
+            {' '}
+            {words.after}{' '}
+            <i>
+              {last
+                .map(({ space, text }) => space + text)
+                .join('')
+                .trim()}
+            </i>
+          </>
+        )}
+      </h2>
+      <ul>
+        {top.map(({ id, text, now }, i) => {
+          const then = other?.top[i];
+          return (
+            <li key={i}>
+              <button
+                type="button"
+                aria-pressed={id === run.chosen.id}
+                aria-label={words.follow(
+                  shown(text),
+                  words.percent(now),
+                  then === undefined ? '' : words.percent(then),
+                )}
+                onClick={() => session.update({ token: id === run.top[0].id ? null : id })}
+              >
+                <span class="token">{shown(text).trim() || '␣'}</span>
+                <span class="track">
+                  <span class="bar" style={px({ width: at(now) })} />
+                  {then !== undefined && (
+                    <>
+                      <span
+                        class="way"
+                        style={px({ left: at(Math.min(now, then)), width: at(Math.abs(now - then)) })}
+                      />
+                      <span class="tick" style={px({ left: at(then) })} />
+                    </>
+                  )}
+                </span>
+                <b>{words.percent(now)}</b>
+                {!short && <span class="then">{then === undefined ? '' : `→ ${words.percent(then)}`}</span>}
+              </button>
+            </li>
+          );
+        })}
+      </ul>
+      <p class="other">
+        {other && (
+          <>
+            <span class="mark" />
+            {other.kind === 'without'
+              ? words.other_without(words.headInText(layer, head))
+              : words[/** @type {'other_with'} */ (`other_${other.kind}`)]}
+          </>
+        )}
+      </p>
+    </section>
+  );
+}

@@ -1,0 +1,189 @@
+// How the number under the pointer comes about: six strips on one grid of columns, so that a product stands under its
+// two factors. Every number is the core's: the strips only lay them out.
+
+import { RAMP } from '../model/ramp.js';
+import { shown } from '../model/sentence.js';
+import { effective } from '../model/whatif.js';
+import { isAhead } from './paint.js';
+import { plain, px, signed, useSession, weightsOf, weightText } from './context.js';
+
+/** All that is said about a cell. */
+export function readingOf(run, { t, s }) {
+  const { values, T } = run;
+  const { width, query, key, value, scores, mixture, directions, labels } = values;
+  const row = (x, i, size = width) => x.subarray(i * size, (i + 1) * size);
+  const q = row(query, t);
+  const k = row(key, s);
+  const v = row(value, s);
+  const product = Float32Array.from(q, (x, i) => x * k[i]);
+  const weights = row(weightsOf(run, run.layer, run.head), t, T);
+  const score = scores[t * T + s];
+  const weight = weights[s];
+  const direction = directions && row(directions, t);
+  const adds = direction && weight * v.reduce((sum, x, i) => sum + x * direction[i], 0);
+  return {
+    q,
+    k,
+    v,
+    product,
+    sum: product.reduce((a, x) => a + x, 0),
+    score,
+    weights,
+    weight,
+    total: row(scores, t, T).reduce((sum, x) => sum + Math.exp(x), 0),
+    scaled: v.map((x) => weight * x),
+    mixture: row(mixture, t),
+    adds,
+    label: labels[t],
+    others: Array.from(weights, (w, i) => ({ w, i }))
+      .filter(({ w, i }) => i !== s && w >= 0.005)
+      .sort((a, b) => b.w - a.w),
+  };
+}
+
+export function Reading({ compact = false, title = true }) {
+  const session = useSession();
+  const words = session.words.value;
+  const run = session.run.value;
+  const cell = session.cell.value;
+  if (!cell || !run?.values) return <section class="reading" />;
+  const { t, s } = cell;
+  const [query, key] = [run.pieces[t].name, run.pieces[s].name];
+  const r = readingOf(run, cell);
+  const ahead = isAhead(r.weight, t, s);
+  const temperature = effective(session.state.value.temperature, run.layer, run.head, 1);
+  const asks = <i class="query">{query}</i>;
+  const answers = <i class="key">{key}</i>;
+  return (
+    <section class={`reading ${compact ? 'compact' : ''}`} aria-label={words.how}>
+      {title && <Title run={run} cell={cell} />}
+      {ahead ? (
+        <p class="how">{words.cannot[1]}</p>
+      ) : (
+        <>
+          <p class="how">{words.how}</p>
+          <Strip name={words.query} kind="query" values={r.q}>
+            {words.asks[0]} {asks} {words.asks[1].replace('|n|', String(run.values.width))}
+          </Strip>
+          <Strip name={words.key} kind="key" values={r.k}>
+            {words.answers[0]} {answers} {words.answers[1]}
+          </Strip>
+          <Strip name={words.product} kind="data" values={r.product}>
+            {words.added} <b>{plain(r.sum)}</b>
+            <br />
+            {temperature === 1
+              ? words.divided(run.values.width)
+              : words.dividedToo(run.values.width, temperature.toFixed(2))}{' '}
+            <b data-name="score">{plain(r.score)}</b>
+          </Strip>
+          <Strip name={words.softmax} kind="softmax" values={r.weights} mark={s} tall>
+            {words.whole}
+            <br />
+            <i>e</i>
+            <sup>{plain(r.score)}</sup> ÷ {amount(r.total)} = <b>{weightText(r.weight)}</b>
+          </Strip>
+          <Strip name={words.value} kind="value" values={r.v}>
+            {weightText(r.weight)} {words.gives[0]} {answers} {words.gives[1]}
+          </Strip>
+          <Strip name={words.mixture} kind="value" values={r.mixture}>
+            <Others words={words} run={run} others={r.others} />
+            <br />
+            {words.writes} {asks}
+          </Strip>
+          {Number.isFinite(r.adds) && (
+            <p class="adds">
+              <span>
+                {words.adds} <i>{shown(r.label.text).trim()}</i>
+              </span>
+              <b data-name="adds">{signed(r.adds)}</b>
+            </p>
+          )}
+        </>
+      )}
+    </section>
+  );
+}
+
+/** me looks at Ish: 0.79 */
+export function Title({ run, cell: { t, s } }) {
+  const words = useSession().words.value;
+  const weight = weightsOf(run, run.layer, run.head)[t * run.T + s];
+  const ahead = isAhead(weight, t, s);
+  return (
+    <h2 class="title">
+      <span class="query">{run.pieces[t].name}</span> {ahead ? words.cannot[0] : words.looksAt}{' '}
+      <span class="key">{run.pieces[s].name}</span>
+      {!ahead && (
+        <>
+          : <span data-name="weight">{weightText(weight)}</span>
+        </>
+      )}
+    </h2>
+  );
+}
+
+function Others({ words, run, others }) {
+  const [first, second, ...rest] = others;
+  if (!first) return words.mixed(0);
+  return (
+    <>
+      {words.with} {weightText(first.w)} {words.of} <i>{run.pieces[first.i].name}</i>
+      {second && (
+        <>
+          , {weightText(second.w)} {words.of} <i>{run.pieces[second.i].name}</i>
+        </>
+      )}
+      {rest.length > 0 ? ', …' : ''}:
+    </>
+  );
+}
+
+const amount = (x) => (x >= 1e5 || x < 0.01 ? x.toExponential(2).replace('e+', 'e') : plain(x, x < 100 ? 2 : 1));
+
+/** Numbers as bars; weights, which are never below 0, stand on a line. */
+function Strip({ name, kind, values, mark = -1, tall = false, children }) {
+  return (
+    <div class={`strip ${kind} ${tall ? 'tall' : ''}`}>
+      <span class="name">{name}</span>
+      <Bars kind={kind} values={values} mark={mark} />
+      <p>{children}</p>
+    </div>
+  );
+}
+
+const WIDE = 200;
+const HIGH = 40;
+
+function Bars({ kind, values, mark }) {
+  const theme = useSession().theme.value;
+  const n = values.length;
+  const up = kind === 'softmax';
+  let most = up ? 1 : 1e-9;
+  for (const x of values) if (Math.abs(x) > most) most = Math.abs(x);
+  const [pitch, zero] = [WIDE / n, up ? HIGH : HIGH / 2];
+  const room = Math.min(pitch * 0.12, 1.2);
+  const path = (list) =>
+    list
+      .map(([x, i]) => {
+        const tall = (x / most) * zero;
+        const high = Math.abs(tall) < 0.6 ? Math.sign(tall) * 0.6 || 0.6 : tall;
+        const [left, wide] = [i * pitch + room / 2, pitch - room].map((x) => x.toFixed(2));
+        return `M${left} ${zero}h${wide}v${(-high).toFixed(2)}h-${wide}z`;
+      })
+      .join('');
+  const all = Array.from(values, (x, i) => [x, i]);
+  return (
+    <svg class="bars" viewBox={`0 0 ${WIDE} ${HIGH}`} preserveAspectRatio="none" aria-hidden="true">
+      {up && <path class="line" d={`M0 ${HIGH - 0.5}H${WIDE}`} />}
+      {up ? (
+        all
+          .filter(([x]) => x >= 0.004)
+          .map(([x, i]) => (
+            <path key={i} d={path([[x, i]])} style={px({ fill: RAMP[theme].css(i === mark ? Math.max(x, 0.3) : x) })} />
+          ))
+      ) : (
+        <path d={path(all)} />
+      )}
+    </svg>
+  );
+}

@@ -1,0 +1,140 @@
+// The text is the title: one writes into it, and the bar under a word is the weight that the asking token gives it. The
+// field that is written into lies, transparent, over the words; both wrap alike because their letters stand alike.
+
+import { useEffect, useRef } from 'preact/hooks';
+import { RAMP } from '../model/ramp.js';
+import { restOf, shown } from '../model/sentence.js';
+import { isOff } from '../model/whatif.js';
+import { useSession, weightsOf } from './context.js';
+
+/** How the words of the text fit the tokens of the last answer, which may be of the text before. */
+function fitting(text, run) {
+  const pieces = [];
+  for (const piece of run?.pieces ?? []) {
+    if (text.slice(piece.start, piece.end) !== piece.space + piece.text) break;
+    pieces.push(piece);
+  }
+  return pieces;
+}
+
+export function Sentence() {
+  const session = useSession();
+  const words = session.words.value;
+  const { text, layer, head } = session.state.value;
+  const run = session.run.value;
+  const cell = session.cell.value;
+  const writing = session.writing.value;
+  const line = useRef(/** @type {any} */ (null));
+  const field = useRef(/** @type {any} */ (null));
+  const pieces = fitting(text, run);
+  const row =
+    cell && run.T > 0 ? weightsOf(run, run.layer, run.head).subarray(cell.t * run.T, (cell.t + 1) * run.T) : [];
+  const ramp = RAMP[session.theme.value];
+  const off = isOff(session.state.value, layer, head);
+  const guess = run?.top && run.pieces.length === pieces.length && !writing ? shown(run.top[0].text) : '';
+
+  // A program that changes the text must not move the caret of who writes.
+  useEffect(() => {
+    if (field.current.value !== text) field.current.value = text;
+  }, [text]);
+
+  const tokenAt = ({ clientX: x, clientY: y }) => {
+    for (const span of line.current.querySelectorAll('[data-t]'))
+      for (const box of span.getClientRects())
+        if (x >= box.left && x <= box.right && y >= box.top - 4 && y <= box.bottom + 12) return Number(span.dataset.t);
+    return -1;
+  };
+  const point = (event) => {
+    if (event.pointerType === 'touch') return;
+    const t = tokenAt(event);
+    session.hover.value = t < 0 ? null : { t, s: -1 };
+  };
+  const press = (event) => {
+    const t = tokenAt(event);
+    if (t >= 0) session.look({ cell: null });
+    if (t >= 0 && event.pointerType === 'touch') session.hover.value = { t, s: -1 };
+  };
+  const keyDown = (event) => {
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      session.write();
+    } else if (event.key === 'Escape') field.current.blur();
+  };
+  return (
+    <section class="sentence">
+      <div class={`words ${off ? 'off' : ''}`} lang="en">
+        <div class="line" ref={line} aria-hidden="true">
+          {pieces.map((piece, t) => (
+            <span key={t}>
+              {piece.space}
+              <span
+                data-t={t}
+                class={`piece ${t === cell?.t ? 'asks' : t === cell?.s ? 'answers' : ''}`}
+                style={{ '--bar': bar(ramp, row[t], t, cell) }}
+              >
+                {piece.text || (piece.space ? '' : '\u200b')}
+              </span>
+            </span>
+          ))}
+          {pieces.length ? restOf(text, pieces) : text}
+          {guess && (
+            <span class="guess">
+              {pieces.length > 0 && !/^\s/.test(guess) && !/\s$/.test(text) ? '\u2009' : ''}
+              {guess}
+            </span>
+          )}
+        </div>
+        <textarea
+          ref={field}
+          aria-label={words.sentence}
+          spellcheck={false}
+          autocapitalize="off"
+          autocomplete="off"
+          rows={1}
+          onInput={(event) => {
+            const { value } = event.currentTarget;
+            session.update({ text: value }, 'text');
+            if (/\s$/.test(value)) session.rest();
+          }}
+          onBlur={session.rest}
+          onKeyDown={keyDown}
+          onPointerMove={point}
+          onPointerLeave={() => (session.hover.value = null)}
+          onPointerDown={press}
+        />
+      </div>
+      <button
+        type="button"
+        class="word write"
+        disabled={!run?.T}
+        onClick={() => (writing ? session.stopWriting() : session.write())}
+      >
+        {writing ? words.stop : words.write}
+      </button>
+      <p class="note">
+        {off ? (
+          <>
+            {words.noteOff[0]}
+            <br />
+            {words.noteOff[1]}
+          </>
+        ) : (
+          cell && (
+            <>
+              {words.note[0]}
+              <br />
+              <b class="query">{run.pieces[cell.t].name}</b> {words.note[1]}
+            </>
+          )
+        )}
+        {run?.cut && <span class="cut">{words.cut(run.T)}</span>}
+      </p>
+    </section>
+  );
+}
+
+/** Tokens that come later have no bar: they cannot be looked at. */
+function bar(ramp, weight, t, cell) {
+  if (weight === undefined || !cell || (t > cell.t && !(weight > 0))) return 'transparent';
+  return ramp.css(weight);
+}

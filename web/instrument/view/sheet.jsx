@@ -1,0 +1,31 @@
+// On a phone reading is a sheet: its first line stands over the what-if line, and opens it.
+
+import { useState } from 'preact/hooks';
+import { useClosing, useSession } from './context.js';
+import { panelNamed } from './panels.js';
+import { Title } from './reading.jsx';
+
+export function Sheet() {
+  const session = useSession();
+  const words = session.words.value;
+  const run = session.run.value;
+  const cell = session.cell.value;
+  const [open, setOpen] = useState(false);
+  const ref = useClosing(open, (focus) => focus && setOpen(false));
+  const { Component: Panel } = panelNamed(session.state.value.panel);
+  if (!cell || !run?.values) return null;
+  return (
+    <section class={`sheet ${open ? 'open' : ''}`} ref={ref} aria-label={words.how}>
+      <button type="button" class="sheet-line" aria-expanded={open} onClick={() => setOpen(!open)}>
+        <Title run={run} cell={cell} />
+        <span class="how-short">
+          {open ? words.close : words.howShort}
+          <svg class={`chevron ${open ? '' : 'turned'}`} viewBox="0 0 10 6" aria-hidden="true">
+            <path d="M1 1l4 4 4-4" />
+          </svg>
+        </span>
+      </button>
+      {open && <Panel compact title={false} />}
+    </section>
+  );
+}

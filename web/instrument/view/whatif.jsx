@@ -1,0 +1,208 @@
+// What if: one line of changes to the model, and what one takes along.
+
+import { useState } from 'preact/hooks';
+import { UNCHANGED, isChanged, runOf } from '../model/state.js';
+import { effective, placeIn, withPlace } from '../model/whatif.js';
+import { useSession } from './context.js';
+import { exportAs } from './export.js';
+import { Menu } from './menu.jsx';
+import { Slider } from './slider.jsx';
+
+/** The slider's ends are a tenth and ten, its middle 1: equal steps are equal factors. */
+const SPAN = 1;
+const toKnob = (temperature) => Math.log10(temperature);
+const toTemperature = (knob) => (Math.abs(knob) < 0.03 ? 1 : Number((10 ** knob).toFixed(2)));
+const WINDOWS = ['0', '1', '3', '7'];
+const SCALES = /** @type {const} */ ([
+  ['on', 1],
+  ['half', 0.5],
+  ['off', 0],
+]);
+
+export function WhatIf({ kind }) {
+  const session = useSession();
+  const words = session.words.value;
+  const state = session.state.value;
+  const { layer, head, scope } = state;
+  const place = placeIn(scope, layer, head);
+  const temperature = effective(state.temperature, layer, head, 1);
+  const mask = effective(state.mask, layer, head, 'causal');
+  const scale = effective(state.scale, layer, head, 1);
+  const patched = effective(state.patch, layer, head, 0) === 1;
+  const maskName = (name) => words.masks[name] ?? words.masks.window(Number(name));
+  const phone = kind === 'phone';
+
+  const setTemperature = (knob) =>
+    session.update(
+      { temperature: withPlace(state.temperature, place, toTemperature(knob), 1) },
+      `temperature ${place}`,
+    );
+  const slider = (
+    <Slider
+      label={words.temperature}
+      least={-SPAN}
+      most={SPAN}
+      step={0.01}
+      value={toKnob(temperature)}
+      text={temperature.toFixed(2)}
+      onInput={setTemperature}
+      onSettle={session.rest}
+    />
+  );
+  const masks = (
+    <span class="group">
+      <span class="label">{words.mask}</span>
+      <Menu
+        up
+        name={`${words.mask}: ${maskName(mask)}`}
+        label={maskName(mask)}
+        items={['causal', 'none', ...WINDOWS].map((name) => ({
+          key: name,
+          label: maskName(name),
+          about: words.masksAbout[name] ?? words.masksAbout.window(Number(name)),
+          chosen: name === mask,
+          act: () => session.update({ mask: withPlace(state.mask, place, name, 'causal') }),
+        }))}
+      />
+      <span class="label">{words.in}</span>
+      <Menu
+        up
+        name={`${words.scopeOf}: ${words.scopes[scope]}`}
+        label={words.scopes[scope]}
+        items={Object.entries(words.scopes).map(([name, label]) => ({
+          key: name,
+          label,
+          chosen: name === scope,
+          act: () => session.update({ scope: /** @type {any} */ (name) }),
+        }))}
+      />
+    </span>
+  );
+  const scales = (
+    <span class="choice" role="group" aria-label={words.thisHead}>
+      {!phone && <span class="label">{words.thisHead}</span>}
+      {SCALES.filter(([name]) => !phone || name !== 'half').map(([name, value]) => (
+        <button
+          key={name}
+          type="button"
+          class="word"
+          aria-pressed={scale === value}
+          onClick={() => session.update({ scale: withPlace(state.scale, `${layer}.${head}`, value, 1) })}
+        >
+          {words[name]}
+        </button>
+      ))}
+    </span>
+  );
+  const patches = (
+    <span class="group">
+      <span class="label">{words.patch}</span>
+      <Menu
+        up
+        disabled={!state.pinned}
+        name={`${words.patch}: ${!state.pinned ? words.nothingPinned : patched ? words.patched : words.notPatched}`}
+        label={!state.pinned ? words.nothingPinned : patched ? words.patched : words.notPatched}
+        items={[
+          { key: 'no', label: words.notPatched, chosen: !patched, value: 0 },
+          { key: 'yes', label: words.patched, about: words.patchAbout, chosen: patched, value: 1 },
+        ].map(({ value, ...item }) => ({
+          ...item,
+          act: () => session.update({ patch: withPlace(state.patch, `${layer}.${head}`, value, 0) }),
+        }))}
+      />
+    </span>
+  );
+  if (phone)
+    return (
+      <section class="whatif" aria-label={words.whatIf}>
+        {slider}
+        {scales}
+        <More>
+          {masks}
+          {patches}
+          <Actions />
+        </More>
+      </section>
+    );
+  return (
+    <section class="whatif" aria-label={words.whatIf}>
+      <span class="lead">{words.whatIf}</span>
+      {slider}
+      {masks}
+      {scales}
+      {patches}
+      {isChanged(runOf(state)) && (
+        <button type="button" class="word" onClick={() => session.update(UNCHANGED)}>
+          {words.reset}
+        </button>
+      )}
+      <Actions />
+    </section>
+  );
+}
+
+function Actions() {
+  const session = useSession();
+  const words = session.words.value;
+  const state = session.state.value;
+  const [copied, setCopied] = useState(/** @type {string | null} */ (null));
+  const copy = async () => {
+    const url = `${location.href.split('#')[0]}#${session.address()}`;
+    const done = await navigator.clipboard?.writeText(url).then(
+      () => true,
+      () => false,
+    );
+    const text = done ? words.copied : words.notCopied;
+    setCopied(text);
+    session.say(text);
+    setTimeout(() => setCopied(null), 2000);
+  };
+  return (
+    <span class="actions">
+      <button
+        type="button"
+        class="word strong"
+        title={words.pinAbout}
+        aria-pressed={state.pinned !== null}
+        onClick={() => session.update(state.pinned ? { pinned: null, patch: {} } : { pinned: runOf(state) })}
+      >
+        {state.pinned ? words.unpin : words.pin}
+      </button>
+      <button type="button" class="word strong" onClick={copy}>
+        {copied ?? words.link}
+      </button>
+      <Menu
+        up
+        right
+        className="strong"
+        label={words.export}
+        name={words.export}
+        items={Object.entries(words.exports).map(([kind, label]) => ({
+          key: kind,
+          label,
+          act: () => exportAs(kind, session),
+        }))}
+      />
+    </span>
+  );
+}
+
+/** What is seldom used on a phone. */
+function More({ children }) {
+  const words = useSession().words.value;
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <button
+        type="button"
+        class="word dots"
+        aria-label={words.more}
+        aria-expanded={open}
+        onClick={() => setOpen(!open)}
+      >
+        ⋯
+      </button>
+      {open && <div class="more">{children}</div>}
+    </>
+  );
+}

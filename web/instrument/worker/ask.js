@@ -1,0 +1,59 @@
+// The one place where the page asks the worker. What is asked last counts: of questions with the same verb, parts of
+// older ones are not handed on.
+
+/** @typedef {{ verb: string } & Record<string, any>} Question */
+
+const startWorker = () => new Worker(new URL('./instrument.worker.js', import.meta.url), { type: 'module' });
+
+/**
+ * @param {object} listeners
+ * @param {(part: any) => void} listeners.onPart every part of an answer that still counts: { verb, part, … }
+ * @param {(verb: string) => void} listeners.onDone
+ * @param {(error: { verb: string, message: string }) => void} listeners.onError
+ * @param {() => Worker} [start]
+ */
+export function createAsk({ onPart, onDone, onError }, start = startWorker) {
+  let worker = start();
+  let count = 0;
+  /** The newest question of each verb. @type {Map<string, number>} */
+  const open = new Map();
+
+  function listen() {
+    worker.onmessage = ({ data }) => {
+      if (open.get(data.verb) !== data.id) return;
+      if (data.part) return onPart(data);
+      open.delete(data.verb);
+      if (data.error !== undefined) onError({ verb: data.verb, message: data.error });
+      else onDone(data.verb);
+    };
+    worker.onerror = (event) => {
+      const verbs = [...open.keys()];
+      open.clear();
+      for (const verb of verbs) onError({ verb, message: event.message || 'the worker did not start' });
+    };
+  }
+  listen();
+
+  return {
+    /** @param {Question} question @param {ArrayBuffer[]} [transfer] */
+    ask(question, transfer = []) {
+      open.set(question.verb, ++count);
+      worker.postMessage({ ...question, id: count }, transfer);
+    },
+    /** @param {string} verb */
+    cancel(verb) {
+      if (!open.delete(verb)) return;
+      worker.postMessage({ verb: 'cancel', of: verb, id: ++count });
+      onDone(verb);
+    },
+    isBusy: (/** @type {string} */ verb) => open.has(verb),
+    /** After a worker that has died. */
+    restart() {
+      worker.terminate();
+      worker = start();
+      open.clear();
+      listen();
+    },
+    stop: () => worker.terminate(),
+  };
+}
