@@ -2,25 +2,30 @@
 
 /* Its column of the panels is the first; the three that softmax takes along are zeros. */
 
-/* The dot products of four keys at a time, so that their sums hide each other's latency. */
+/* The dot products of four keys, one after the other: so the keys are read as one stream. Each is made in two sums that
+ * do not wait for each other. */
 KERNEL static void dots(float *to, const float *query, const float *key, size_t stride, size_t keys, size_t width) {
-  size_t whole = width / 4 * 4;
-  for (size_t s = 0; s < keys; s += 4) {
-    size_t count = keys - s < 4 ? keys - s : 4;
-    const float *row[4];
+  const size_t steps = width / 8 * 8, whole = width / 4 * 4;
+  for (size_t s = 0; s < keys; s += 4, key += 4 * stride) {
+    const size_t count = keys - s < 4 ? keys - s : 4;
+    vec sum[4];
+    float dot[4];
 #pragma clang loop unroll(full)
-    for (size_t i = 0; i < 4; i++) row[i] = key + (s + (i < count ? i : 0)) * stride;
-    vec sum[4] = {vec_splat(0), vec_splat(0), vec_splat(0), vec_splat(0)};
-    for (size_t d = 0; d < whole; d += 4) {
-      vec q = vec_load(query + d);
-#pragma clang loop unroll(full)
-      for (size_t i = 0; i < 4; i++) sum[i] = vec_fma(q, vec_load(row[i] + d), sum[i]);
+    for (size_t i = 0; i < 4; i++) {
+      const float *row = key + (i < count ? i : 0) * stride;
+      vec part[2] = {vec_splat(0), vec_splat(0)};
+      size_t d = 0;
+      for (; d < steps; d += 8) {
+        part[0] = vec_fma(vec_load(query + d), vec_load(row + d), part[0]);
+        part[1] = vec_fma(vec_load(query + d + 4), vec_load(row + d + 4), part[1]);
+      }
+      if (d < whole) part[0] = vec_fma(vec_load(query + d), vec_load(row + d), part[0]);
+      sum[i] = vec_add(part[0], part[1]);
     }
     vec_transpose(sum);
-    float dot[4];
     vec_store(dot, vec_add(vec_add(sum[0], sum[1]), vec_add(sum[2], sum[3])));
     for (size_t i = 0; i < count; i++) {
-      for (size_t d = whole; d < width; d++) dot[i] += query[d] * row[i][d];
+      for (size_t d = whole; d < width; d++) dot[i] += query[d] * key[i * stride + d];
       to[(s + i) * TILE_COLS] = dot[i];
     }
   }
