@@ -1,5 +1,5 @@
-// A small static server for the page: the right types, cross-origin isolation, and a policy under which only
-// WebAssembly may be compiled. As a program: serves dist/site and opens the browser.
+// A small static server for the page: the right types, compressed, not sent twice, cross-origin isolation, and a policy
+// under which only WebAssembly may be compiled. As a program: serves dist/site and opens the browser.
 
 import { spawn } from 'node:child_process';
 import { open, realpath } from 'node:fs/promises';
@@ -8,6 +8,7 @@ import { extname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { createGzip } from 'node:zlib';
 
 const TYPES = {
   '.html': 'text/html; charset=utf-8',
@@ -19,6 +20,8 @@ const TYPES = {
   '.wasm': 'application/wasm',
   '.safetensors': 'application/octet-stream',
 };
+/** What gets much smaller: weights do not. */
+const COMPRESSED = new Set(['.html', '.js', '.mjs', '.css', '.json', '.svg', '.wasm']);
 const HEADERS = {
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Embedder-Policy': 'require-corp',
@@ -38,6 +41,9 @@ const HEADERS = {
 const OWN_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i;
 const MOST_PORT = 65535;
 
+/** The words of a header, without what is said of each after a semicolon. @param {string} [header] */
+const parseList = (header = '') => header.split(',').map((word) => word.split(';')[0].trim());
+
 /** The path of the file that a request means, or null: nothing outside the root, no dot-file, no link. */
 async function findFile(root, url) {
   const path = decodeURIComponent(new URL(url, 'http://localhost').pathname);
@@ -48,14 +54,15 @@ async function findFile(root, url) {
   return (await realpath(file)) === file ? file : null;
 }
 
-/** The open file that a request means, with its name; null where there is none. The caller closes it. */
+/** The open file that a request means, with what is known of it; null where there is none. The caller closes it. */
 async function openFile(root, url) {
   let handle;
   try {
     const path = await findFile(root, url);
     if (!path) return null;
     handle = await open(path);
-    if ((await handle.stat()).isFile()) return { path, handle };
+    const stat = await handle.stat();
+    if (stat.isFile()) return { path, handle, size: stat.size, tag: `"${stat.size}-${stat.mtimeMs}"` };
   } catch {
     // Missing or unreadable: both are not found.
   }
@@ -78,18 +85,27 @@ export function serve({ root, port = 0, headers = {} }) {
       return refuse(response, 405, 'only GET and HEAD', { Allow: 'GET, HEAD' });
     const file = await openFile(root, request.url ?? '/');
     if (!file) return refuse(response, 404, 'not found');
-    response.writeHead(200, {
+    const extension = extname(file.path);
+    const asked = parseList(request.headers['accept-encoding']);
+    const compress = COMPRESSED.has(extension) && asked.includes('gzip');
+    // Compressed or not, it is the same file: the tag is a weak one.
+    const known = parseList(request.headers['if-none-match']).includes(`W/${file.tag}`);
+    response.writeHead(known ? 304 : 200, {
       ...HEADERS,
-      'Content-Type': TYPES[extname(file.path)] ?? 'application/octet-stream',
+      ETag: `W/${file.tag}`,
+      Vary: 'Accept-Encoding',
+      'Content-Type': TYPES[extension] ?? 'application/octet-stream',
+      ...(compress ? { 'Content-Encoding': 'gzip' } : !known && { 'Content-Length': file.size }),
       ...headers,
     });
-    if (request.method === 'HEAD') {
+    if (known || request.method === 'HEAD') {
       response.end();
       await file.handle.close();
       return;
     }
     // pipeline closes the file even if the client aborts the download.
-    await pipeline(file.handle.createReadStream(), response).catch(() => {});
+    const stages = [file.handle.createReadStream(), ...(compress ? [createGzip()] : []), response];
+    await pipeline(stages).catch(() => {});
   });
   return new Promise((resolve, reject) => {
     server.on('error', (error) => {

@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import test, { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { gunzipSync } from 'node:zlib';
 import { serve } from '../../../web/host/serve.js';
 import { until } from '../../support/wait.js';
 
@@ -58,6 +59,49 @@ test('serves files with their types, isolated, and nothing outside the root', as
     for (const path of ['/nothing', '/../package.json', '/%2e%2e/package.json', '/..%2fpackage.json', '/%00', '/%'])
       assert.equal((await get(url, path)).statusCode, 404, path);
     assert.equal((await get(url, '/', { method: 'POST' })).statusCode, 405);
+  } finally {
+    await close();
+  }
+});
+
+const bodyOf = (response, chunks = []) => response.on('data', (chunk) => chunks.push(chunk)) && chunks;
+
+test('text is compressed for those who can read it; its length is said otherwise', async () => {
+  const text = 'export const word = 1;\n'.repeat(200);
+  writeFileSync(join(root, 'long.js'), text);
+  const { url, close } = await serve({ root });
+  const read = async (headers) => {
+    let chunks = [];
+    const { headers: answer } = await get(url, '/long.js', { headers, read: (r) => void (chunks = bodyOf(r)) });
+    return { answer, body: Buffer.concat(chunks) };
+  };
+  try {
+    const zipped = await read({ 'accept-encoding': 'br, gzip;q=0.8' });
+    assert.equal(zipped.answer['content-encoding'], 'gzip');
+    assert.equal(zipped.answer.vary, 'Accept-Encoding');
+    assert.equal(gunzipSync(zipped.body).toString(), text);
+    const plain = await read({});
+    assert.equal(plain.answer['content-encoding'], undefined);
+    assert.equal(Number(plain.answer['content-length']), text.length);
+    assert.equal(plain.body.toString(), text);
+    const weights = await get(url, '/large.bin', { method: 'HEAD', headers: { 'accept-encoding': 'gzip' } });
+    assert.equal(weights.headers['content-encoding'], undefined);
+    assert.equal(Number(weights.headers['content-length']), 2 ** 26);
+  } finally {
+    await close();
+  }
+});
+
+test('what a browser has is not sent again until it changes', async () => {
+  const { url, close } = await serve({ root });
+  try {
+    const { etag } = (await get(url, '/main.js')).headers;
+    const again = (tag) => get(url, '/main.js', { headers: { 'if-none-match': tag } });
+    assert.equal((await again(`"other", ${etag}`)).statusCode, 304);
+    writeFileSync(join(root, 'main.js'), 'export {}; // changed');
+    const changed = await again(etag);
+    assert.equal(changed.statusCode, 200);
+    assert.notEqual(changed.headers.etag, etag);
   } finally {
     await close();
   }
