@@ -189,6 +189,21 @@ HL_EXPORT hl_status hl_weight_pack(float *packed, const float *weight, uint32_t 
 HL_EXPORT double hl_weight_quantized_size(uint32_t out, uint32_t in);
 HL_EXPORT hl_status hl_weight_quantize(float *packed, const float *weight, uint32_t out, uint32_t in);
 
+/* The types in which files hold numbers. */
+typedef enum hl_stored {
+  HL_STORED_F32 = 0,
+  HL_STORED_F16 = 1,
+  HL_STORED_BF16 = 2,
+} hl_stored;
+
+/* to(count) = numbers as a file holds them. */
+HL_EXPORT hl_status hl_stored_load(float *to, const void *from, uint32_t stored, uint32_t count);
+/* Rows first..first + count − 1 of a weight, so that it need not be in memory as a whole: packed as hl_weight_quantize
+ * does. first is a multiple of 8, and count as well unless these are the last rows. The packed weight is good once all
+ * its rows have been given; without any, once those from 0 have. */
+HL_EXPORT hl_status hl_weight_quantize_rows(float *packed, const void *rows, uint32_t stored, uint32_t first,
+                                            uint32_t count, uint32_t out, uint32_t in);
+
 /* y(rows, out) = x(rows, in) · weightᵀ + bias(out) with a weight as hl_weight_quantize makes it; bias may be NULL. */
 HL_EXPORT hl_status hl_linear_quantized(float *y, const float *x, const float *quantized, const float *bias,
                                         uint32_t rows, uint32_t out, uint32_t in);

@@ -287,6 +287,14 @@ const PLAIN = {
     [100, 12],
     [3, 4],
   ],
+  hl_weight_quantize_rows: [
+    [100, 32],
+    [2, 0, 8, 9, 8],
+  ],
+  hl_stored_load: [
+    [9, 9],
+    [0, 9],
+  ],
   hl_embedding_forward: [
     [12, 12, 12, 'labels'],
     [2, 2, 3, 4, 1],

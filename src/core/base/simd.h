@@ -109,6 +109,8 @@ VERB vec vec_round(vec x) {
 VERB vec vec_of_bits(vec x) { return wasm_f32x4_convert_i32x4(x); }
 VERB vec words_of(vec a, vec b) { return wasm_i16x8_narrow_i32x4(a, b); }
 VERB vec bytes_of(vec a, vec b) { return wasm_i8x16_narrow_i16x8(a, b); }
+/* Without a sign. */
+VERB vec bytes_of_words(vec a, vec b) { return wasm_u8x16_narrow_i16x8(a, b); }
 VERB vec bytes_load(const uint8_t *p) { return wasm_v128_load(p); }
 VERB void bytes_store(uint8_t *p, vec x) { wasm_v128_store(p, x); }
 VERB vec bytes_add(vec a, vec b) { return wasm_i8x16_add(a, b); }

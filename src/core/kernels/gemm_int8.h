@@ -19,6 +19,7 @@
 #ifndef HL_GEMM_INT8_H
 #define HL_GEMM_INT8_H
 
+#include "base/stored.h"
 #include "kernels/gemm.h"
 
 /* The relaxed dot product takes the weights as signed or as unsigned numbers. */
@@ -35,6 +36,12 @@ uint64_t gemm_int8_packed_weight(uint32_t out, uint32_t in);
 size_t gemm_int8_left_row(size_t in);
 
 void gemm_int8_pack_weight(float *packed, const float *weight, uint32_t out, uint32_t in, int8_form form);
+
+/* The same in parts: what every packed weight begins with; and the panel of `count` rows, at most eight, the first of
+ * which is `first` of the weight, a multiple of eight. */
+void gemm_int8_pack_start(float *packed, int8_form form);
+void gemm_int8_pack_panel(float *packed, size_t first, const void *rows, hl_stored stored, size_t count, size_t in,
+                          int8_form form);
 int8_form gemm_int8_form_of(const float *packed_weight);
 
 /* to(in) = row `row` of a packed weight. */

@@ -179,38 +179,88 @@ static size_t byte_in_block(size_t k, size_t j, int8_form form) {
   return form == INT8_PAIRS ? k / 2 * VECTOR + 2 * j + k % 2 : (k / 4 * 2 + j / 4) * VECTOR + 4 * (j % 4) + k % 4;
 }
 
-/* Column j of a group of n inputs. In pairs the ninth bit is the highest, in quads the lowest. */
-static void pack_group(uint8_t *packed, size_t j, const float *weight, size_t n, int8_form form) {
-  const uint16_t half = half_above(scale_of(magnitude(weight, n), WEIGHT_LEVELS));
-  const float inverse = half < 0x7f80 ? 1 / of_half(half) : 0;
-  const vec offset = bits_splat(form == INT8_SIGNED_QUADS ? 0 : WORD_OFFSET);
-  const uint32_t byte_from = form == INT8_PAIRS ? 0 : 1, bit_from = form == INT8_PAIRS ? 8 : 0;
-  uint8_t *bits = packed + SCALES, *bytes = bits + (n + BLOCK - 1) / BLOCK * VECTOR;
-  ((uint16_t *)packed)[j] = half;
-  for (size_t k = 0; k < n; k += BLOCK, bits += VECTOR, bytes += BLOCK_BYTES) {
-    uint32_t w[BLOCK];
-    vec scaled[4];
-    scale_block(scaled, weight + k, n - k, vec_splat(inverse));
-    for (int i = 0; i < 4; i++) bits_store(w + 4 * i, bits_add(vec_round(scaled[i]), offset));
-    for (size_t i = 0; i < BLOCK; i++) {
-      const size_t at = byte_in_block(i, j, form);
-      bytes[at] = (uint8_t)(w[i] >> byte_from);
-      bits[at % VECTOR] |= (uint8_t)((w[i] >> bit_from & 1) << at / VECTOR);
-    }
+/* From the bytes of eight columns, sixteen inputs of each, to the vectors of a block. */
+VERB void turn_block(vec block[TILE_COLS], const vec columns[TILE_COLS], bool pairs) {
+  vec first[4], last[4];
+  for (int i = 0; i < 4; i++) {
+    first[i] = pairs ? bits_of_words_first(columns[2 * i], columns[2 * i + 1]) : columns[i];
+    last[i] = pairs ? bits_of_words_last(columns[2 * i], columns[2 * i + 1]) : columns[4 + i];
+  }
+  vec_transpose(first);
+  vec_transpose(last);
+  for (int i = 0; i < 4; i++) {
+    block[pairs ? i : 2 * i] = first[i];
+    block[pairs ? 4 + i : 2 * i + 1] = last[i];
   }
 }
 
-void gemm_int8_pack_weight(float *packed, const float *weight, uint32_t out, uint32_t in, int8_form form) {
-  const uint64_t size = gemm_int8_packed_weight(out, in);
-  for (uint64_t i = 0; i < size; i++) packed[i] = 0;
-  packed[0] = (float)form;
-  for (size_t j = 0; in > 0 && j < out; j++) {
-    uint8_t *group = panel_of(packed, j, in);
-    for (size_t k = 0; k < in; k += GROUP) {
-      pack_group(group, j % TILE_COLS, weight + j * in + k, least(in - k, GROUP), form);
-      group += panel_bytes(GROUP);
-    }
+/* In pairs the ninth bit is the highest, in quads the lowest. */
+VERB void pack_block(uint8_t *bits, uint8_t *bytes, const float *columns, const vec inverse[TILE_COLS], vec offset,
+                     bool pairs) {
+  const uint32_t byte_from = pairs ? 0 : 1, bit_from = pairs ? 8 : 0;
+  const vec byte = bits_splat(0x00ff00ff), one = bits_splat(0x00010001);
+  vec low[TILE_COLS], ninth[TILE_COLS], turned[TILE_COLS], all = bits_splat(0);
+  for (int j = 0; j < TILE_COLS; j++) {
+    vec words[2], w[4];
+    for (int i = 0; i < 4; i++)
+      w[i] = bits_add(vec_round(vec_mul(vec_load(columns + j * GROUP + 4 * i), inverse[j])), offset);
+    for (int i = 0; i < 2; i++) words[i] = words_of(w[2 * i], w[2 * i + 1]);
+    low[j] = bytes_of_words(bits_and(words_shift_right(words[0], byte_from), byte),
+                            bits_and(words_shift_right(words[1], byte_from), byte));
+    ninth[j] = bytes_of_words(bits_and(words_shift_right(words[0], bit_from), one),
+                              bits_and(words_shift_right(words[1], bit_from), one));
   }
+  turn_block(turned, low, pairs);
+  for (int i = 0; i < TILE_COLS; i++) bytes_store(bytes + i * VECTOR, turned[i]);
+  turn_block(turned, ninth, pairs);
+  for (uint32_t i = 0; i < TILE_COLS; i++) all = bits_or(all, bits_shift_left(turned[i], i));
+  bytes_store(bits, all);
+}
+
+VERB void pack_blocks(uint8_t *packed, const float *columns, const vec inverse[TILE_COLS], size_t n, vec offset,
+                      bool pairs) {
+  uint8_t *bits = packed + SCALES, *bytes = bits + (n + BLOCK - 1) / BLOCK * VECTOR;
+  for (size_t k = 0; k < n; k += BLOCK, bits += VECTOR, bytes += BLOCK_BYTES)
+    pack_block(bits, bytes, columns + k, inverse, offset, pairs);
+}
+
+/* A group of n inputs of eight columns; columns[][GROUP] are 0 from n to the end of its block. */
+static void pack_group(uint8_t *packed, const float *columns, size_t n, int8_form form) {
+  vec inverse[TILE_COLS];
+  for (size_t j = 0; j < TILE_COLS; j++) {
+    const uint16_t half = half_above(scale_of(magnitude(columns + j * GROUP, n), WEIGHT_LEVELS));
+    ((uint16_t *)packed)[j] = half;
+    inverse[j] = vec_splat(half < 0x7f80 ? 1 / of_half(half) : 0);
+  }
+  if (form == INT8_PAIRS) pack_blocks(packed, columns, inverse, n, bits_splat(WORD_OFFSET), true);
+  else pack_blocks(packed, columns, inverse, n, bits_splat(form == INT8_SIGNED_QUADS ? 0 : WORD_OFFSET), false);
+}
+
+void gemm_int8_pack_panel(float *packed, size_t first, const void *rows, hl_stored stored, size_t count, size_t in,
+                          int8_form form) {
+  float columns[TILE_COLS * GROUP];
+  uint8_t *group = panel_of(packed, first, in);
+  const size_t size = stored_bytes(stored);
+  for (size_t k = 0; k < in; k += GROUP) {
+    const size_t n = least(in - k, GROUP);
+    for (size_t j = 0; j < TILE_COLS; j++) {
+      float *column = columns + j * GROUP;
+      if (j < count) stored_load(column, (const uint8_t *)rows + (j * in + k) * size, stored, n);
+      for (size_t i = j < count ? n : 0; i < round_up(n, BLOCK); i++) column[i] = 0;
+    }
+    pack_group(group, columns, n, form);
+    group += panel_bytes(GROUP);
+  }
+}
+
+void gemm_int8_pack_start(float *packed, int8_form form) {
+  for (int i = 0; i < HEADER; i++) packed[i] = i == 0 ? (float)form : 0;
+}
+
+void gemm_int8_pack_weight(float *packed, const float *weight, uint32_t out, uint32_t in, int8_form form) {
+  gemm_int8_pack_start(packed, form);
+  for (size_t j = 0; in > 0 && j < out; j += TILE_COLS)
+    gemm_int8_pack_panel(packed, j, weight + j * in, HL_STORED_F32, least(out - j, TILE_COLS), in, form);
 }
 
 void gemm_int8_unpack_row(float *to, const float *packed, size_t row, size_t in) {

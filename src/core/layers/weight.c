@@ -15,11 +15,37 @@ hl_status hl_weight_pack(float *packed, const float *weight, uint32_t out, uint3
 
 double hl_weight_quantized_size(uint32_t out, uint32_t in) { return (double)gemm_int8_packed_weight(out, in); }
 
-hl_status hl_weight_quantize(float *packed, const float *weight, uint32_t out, uint32_t in) {
-  if (!has_floats(packed, (double)gemm_int8_packed_weight(out, in)) || !has_floats(weight, (double)out * in))
+typedef struct {
+  float *packed;
+  const uint8_t *rows;
+  hl_stored stored;
+  uint32_t first, count, in;
+  int8_form form;
+} rounding;
+
+static void round_panel(const void *arg, size_t panel) {
+  const rounding *r = arg;
+  const size_t row = panel * TILE_COLS, left = r->count - row;
+  gemm_int8_pack_panel(r->packed, r->first + row, r->rows + row * r->in * stored_bytes(r->stored), r->stored,
+                       left < TILE_COLS ? left : TILE_COLS, r->in, r->form);
+}
+
+hl_status hl_weight_quantize_rows(float *packed, const void *rows, uint32_t stored, uint32_t first, uint32_t count,
+                                  uint32_t out, uint32_t in) {
+  if (stored > HL_STORED_BF16) return HL_BAD_ARGUMENT;
+  if (first % TILE_COLS != 0 || first > out || count > out - first || (count % TILE_COLS != 0 && count != out - first))
     return HL_BAD_SHAPE;
-  gemm_int8_pack_weight(packed, weight ? weight : gemm_zeros, out, in, gemm_int8_form());
+  if (!has_floats(packed, (double)gemm_int8_packed_weight(out, in)) ||
+      !has_floats(rows, (double)count * in * (double)stored_bytes(stored) / sizeof(float)))
+    return HL_BAD_SHAPE;
+  const rounding r = {packed, rows, stored, first, count, in, gemm_int8_form()};
+  if (first == 0) gemm_int8_pack_start(packed, r.form);
+  if (in > 0) elements_rows(round_panel, &r, ((size_t)count + TILE_COLS - 1) / TILE_COLS, (size_t)TILE_COLS * in, 1);
   return HL_OK;
+}
+
+hl_status hl_weight_quantize(float *packed, const float *weight, uint32_t out, uint32_t in) {
+  return hl_weight_quantize_rows(packed, weight, HL_STORED_F32, 0, out, out, in);
 }
 
 static bool has_quantized(const float *weight, uint32_t out, uint32_t in) {

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { decodeFloats, encodeFloats, FLOATS } from '../../../src/js/check/floats.js';
 import { assertClose, kernels, numbers } from '../../support/kernels.js';
 
-const [OK, BAD_ARGUMENT] = [0, 3];
+const [OK, BAD_SHAPE, BAD_ARGUMENT] = [0, 2, 3];
+const [F32, F16, BF16] = [0, 1, 2];
 
 function quantized(k, w, out, inside) {
   const packed = k.block(k.core.hl_weight_quantized_size(out, inside));
@@ -107,5 +109,104 @@ test(
     for (const wrong of [-1, 3, 2 ** 31 - 1])
       assert.equal(k.core.hl_weight_rows(output.at, packed.at, integers(k, [0, wrong]).at, 2, 3, 4), BAD_ARGUMENT);
     assert.deepEqual(k.view(output), new Float32Array(8));
+  }),
+);
+
+/** Numbers as a file holds them: the bytes, and what they stand for. */
+function store(values, type) {
+  if (type === F32) return [new Uint8Array(Float32Array.from(values).buffer), Float32Array.from(values)];
+  const format = type === F16 ? FLOATS.F16 : FLOATS.BF16;
+  const raw = new Uint16Array(values.length);
+  encodeFloats(values, format, raw);
+  return [new Uint8Array(raw.buffer), decodeFloats(raw, format)];
+}
+
+function bytesBlock(k, bytes) {
+  const block = k.block(Math.ceil(bytes.length / 4));
+  new Uint8Array(k.core.memory.buffer, block.at, bytes.length).set(bytes);
+  return block;
+}
+
+const bitsOf = (floats) => new Uint32Array(floats.slice().buffer);
+
+test(
+  'numbers as files hold them become the same bits as in JavaScript, of every code and any count',
+  kernels((k) => {
+    for (const [type, format] of [
+      [F16, FLOATS.F16],
+      [BF16, FLOATS.BF16],
+    ]) {
+      const all = Uint16Array.from({ length: 2 ** 16 }, (_, i) => i);
+      const to = k.block(all.length);
+      const from = bytesBlock(k, new Uint8Array(all.buffer));
+      assert.equal(k.core.hl_stored_load(to.at, from.at, type, all.length), OK);
+      assert.deepEqual(bitsOf(k.view(to)), bitsOf(decodeFloats(all, format)));
+      k.close();
+    }
+    for (const type of [F32, F16, BF16])
+      for (const count of [0, 1, 3, 7, 8, 9, 15, 16, 17, 31]) {
+        const [bytes, expected] = store(numbers(count, 4), type);
+        const to = k.block(count);
+        assert.equal(k.core.hl_stored_load(to.at, bytesBlock(k, bytes).at, type, count), OK);
+        assert.deepEqual(bitsOf(k.view(to)), bitsOf(expected), `${count} of type ${type}`);
+        k.close();
+      }
+    assert.equal(k.core.hl_stored_load(k.block(1).at, k.block(1).at, 3, 1), BAD_ARGUMENT);
+  }),
+);
+
+test(
+  'a weight that is rounded some rows at a time, of any type, has the bits of one rounded as a whole',
+  kernels((k) => {
+    for (const [out, inside] of [...SIZES, [8, 0], [64, 40]])
+      for (const type of [F32, F16, BF16]) {
+        const values = numbers(out * inside, 3);
+        // A group that is not finite, and one of zeros.
+        if (inside > 100) values[2 * inside + 1] = Infinity;
+        if (inside > 128) values.fill(0, inside, inside + 128);
+        const [bytes, floats] = store(values, type);
+        const whole = quantized(k, floats, out, inside);
+        for (const step of [8, 16, 1000]) {
+          const packed = k.block(k.core.hl_weight_quantized_size(out, inside));
+          const rowBytes = out === 0 ? 0 : bytes.length / out;
+          for (let first = 0; first < out; first += step) {
+            const count = Math.min(step, out - first);
+            const rows = bytesBlock(k, bytes.subarray(first * rowBytes, (first + count) * rowBytes));
+            const status = k.core.hl_weight_quantize_rows(packed.at, rows.at, type, first, count, out, inside);
+            assert.equal(status, OK);
+          }
+          const what = `${out}×${inside} of type ${type}, ${step} rows at a time`;
+          assert.deepEqual(bitsOf(k.view(packed)), bitsOf(k.view(whole)), what);
+        }
+        k.close();
+      }
+  }),
+);
+
+test(
+  'rows that begin within a panel, or go beyond the weight, are refused before anything is written',
+  kernels((k) => {
+    const [out, inside] = [20, 4];
+    const packed = k.block(k.core.hl_weight_quantized_size(out, inside));
+    const before = k.view(packed).slice();
+    const rows = k.block(out * inside);
+    for (const [first, count] of [
+      [1, 8],
+      [0, 7],
+      [8, 9],
+      [16, 5],
+      [16, 8],
+      [24, 0],
+      [2 ** 32 - 8, 8],
+      [8, 2 ** 32 - 8],
+    ])
+      assert.equal(
+        k.core.hl_weight_quantize_rows(packed.at, rows.at, F32, first, count, out, inside),
+        BAD_SHAPE,
+        `${first}, ${count}`,
+      );
+    assert.equal(k.core.hl_weight_quantize_rows(packed.at, rows.at, 3, 0, 8, out, inside), BAD_ARGUMENT);
+    assert.deepEqual(k.view(packed), before);
+    assert.equal(k.core.hl_weight_quantize_rows(packed.at, rows.at, F32, 16, 4, out, inside), OK);
   }),
 );

@@ -9,6 +9,8 @@ void fuzz_attention(void);
 void fuzz_cache(void);
 void fuzz_cache_rows(void);
 void fuzz_packing(void);
+void fuzz_packing_rows(void);
+void fuzz_stored_load(void);
 void fuzz_quantized(void);
 void fuzz_multihead(void);
 

@@ -62,6 +62,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
                                           fuzz_cache,
                                           fuzz_cache_rows,
                                           fuzz_packing,
+                                          fuzz_packing_rows,
+                                          fuzz_stored_load,
                                           fuzz_quantized,
                                           fuzz_blocks,
                                           fuzz_limit,

@@ -1,5 +1,6 @@
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "attention.h"
 #include "entries.h"
@@ -22,6 +23,32 @@ void fuzz_packing(void) {
   float *packed = output(packed_size(out, in, int8));
   const float *weight = input((double)out * in);
   while (next_round()) returned(pack(packed, weight, out, in, int8));
+}
+
+/* Floats that so many numbers take as a file holds them. */
+static double stored_floats(double count, uint32_t stored) { return ceil(count * (stored == HL_STORED_F32 ? 1 : 0.5)); }
+
+void fuzz_packing_rows(void) {
+  const uint32_t out = size_of(130), in = size_of(300), stored = choice(HL_STORED_BF16);
+  const uint32_t first = stray(below(out / 8 + 1) * 8), left = first > out ? 0 : out - first;
+  const uint32_t count = stray(one_in(3) ? left : below(left / 8 + 1) * 8);
+  must_refuse(first % 8 != 0 || first > out || count > left || (count % 8 != 0 && count != left));
+  float *packed = output(packed_size(out, in, true));
+  const float *rows = input(stored_floats((double)count * in, stored));
+  while (next_round()) returned(hl_weight_quantize_rows(packed, rows, stored, first, count, out, in));
+}
+
+void fuzz_stored_load(void) {
+  const uint32_t count = size_of(300), stored = choice(HL_STORED_BF16);
+  float *to = output(count);
+  const float *from = input(stored_floats(count, stored));
+  while (next_round()) returned(hl_stored_load(to, from, stored, count));
+  if (!is_moderate()) return;
+  for (uint32_t i = 0; stored == HL_STORED_F32 && i < count; i++) near("a number of a file", to[i], from[i]);
+  for (uint32_t i = 0; stored == HL_STORED_BF16 && i < count; i++) {
+    const uint32_t bits = (uint32_t)((const uint16_t *)from)[i] << 16;
+    if (memcmp(to + i, &bits, sizeof bits) != 0) fail("a bfloat16 of a file");
+  }
 }
 
 /* The product and the rows of an int8 weight. */
