@@ -176,7 +176,7 @@ verb_bench_models() {
   "$node" tests/bench/models.js "$@"
 }
 
-#: bench-open  open a checkpoint of 1 GB as int8: time, and memory on the way; --megabytes N, --keep
+#: bench-open  open a checkpoint of 1 GB: time, and memory on the way; --megabytes N, --type BF16 | F32, --keep
 verb_bench_open() {
   setup
   run_make module

@@ -1,6 +1,8 @@
-// Opens a checkpoint of 1 GB in bfloat16 as int8: how long it takes beside reading the file, and how much memory.
-// It is written here, with random weights in the shape of a Llama. --megabytes N, --keep
+// Opens a checkpoint of 1 GB as int8 and as float32: how long it takes beside reading the file and beside the first use
+// of the memory, and how much memory. It is written here, with random weights in the shape of a Llama.
+// --megabytes N, --type BF16 | F32, --keep
 
+import { spawnSync } from 'node:child_process';
 import { mkdir, open, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -8,16 +10,21 @@ import { load } from '../../dist/headlight.node.js';
 import { uniformSource } from '../../src/js/ops/random.js';
 
 const { values: given } = parseArgs({
-  options: { megabytes: { type: 'string', default: '1000' }, keep: { type: 'boolean', default: false } },
+  options: {
+    megabytes: { type: 'string', default: '1000' },
+    type: { type: 'string', default: 'BF16' },
+    keep: { type: 'boolean', default: false },
+  },
 });
 const FOLDER = join(import.meta.dirname, '../../dist/bench/large');
 const FILE = join(FOLDER, 'model.safetensors');
-const CHUNK = 4 * 2 ** 20;
+const CHUNK = 2 ** 20;
 const MB = 2 ** 20;
+const BYTES = given.type === 'F32' ? 4 : 2;
 
 const [C, MLP, VOCAB] = [1536, 4096, 32000];
-const PER_LAYER = 2 * (4 * C * C + 3 * C * MLP);
-const layers = Math.max(1, Math.round((Number(given.megabytes) * 1e6 - 4 * C * VOCAB) / PER_LAYER));
+const PER_LAYER = BYTES * (4 * C * C + 3 * C * MLP);
+const layers = Math.max(1, Math.round((Number(given.megabytes) * 1e6 - 2 * BYTES * C * VOCAB) / PER_LAYER));
 const config = {
   model_type: 'llama',
   hidden_size: C,
@@ -51,14 +58,14 @@ async function write() {
   const header = {};
   let size = 0;
   for (const [name, shape] of Object.entries(shapes())) {
-    const bytes = 2 * shape.reduce((a, b) => a * b, 1);
-    header[name] = { dtype: 'BF16', shape, data_offsets: [size, size + bytes] };
+    const bytes = BYTES * shape.reduce((a, b) => a * b, 1);
+    header[name] = { dtype: given.type, shape, data_offsets: [size, size + bytes] };
     size += bytes;
   }
   const next = uniformSource(1);
-  const floats = Float32Array.from({ length: CHUNK / 2 }, () => 0.05 * (2 * next() - 1));
+  const floats = Float32Array.from({ length: CHUNK / BYTES }, () => 0.05 * (2 * next() - 1));
   const bits = new Uint32Array(floats.buffer);
-  const part = new Uint8Array(Uint16Array.from(bits, (word) => word >>> 16).buffer);
+  const part = new Uint8Array(BYTES === 4 ? floats.buffer : Uint16Array.from(bits, (word) => word >>> 16).buffer);
   const text = Buffer.from(JSON.stringify(header));
   const length = Buffer.alloc(8);
   length.writeBigUInt64LE(BigInt(text.length));
@@ -69,16 +76,28 @@ async function write() {
   return size + 8 + text.length;
 }
 
-/** Seconds of reading the file in the same pieces. */
+const seconds = (start) => (performance.now() - start) / 1000;
+
+/** Seconds of reading the file in the same pieces, into the same room. */
 async function timeReading() {
   const file = await open(FILE);
+  const room = new Uint8Array(CHUNK);
   const start = performance.now();
-  for (let at = 0; ; at += CHUNK) {
-    const { bytesRead } = await file.read(new Uint8Array(CHUNK), 0, CHUNK, at);
-    if (bytesRead === 0) break;
-  }
+  for (let at = 0; (await file.read(room, 0, CHUNK, at)).bytesRead > 0; at += CHUNK);
   await file.close();
-  return (performance.now() - start) / 1000;
+  return seconds(start);
+}
+
+/** Makes the system forget what it has read of the file. */
+const forget = () => spawnSync('dd', [`if=${FILE}`, 'iflag=nocache', 'count=0']);
+
+/** Seconds that the system takes to give so much memory when it is first written to. */
+function timeTouching(bytes) {
+  const memory = new WebAssembly.Memory({ initial: Math.ceil(bytes / 65536) });
+  const all = new Uint8Array(memory.buffer);
+  const start = performance.now();
+  for (let at = 0; at < bytes; at += 4096) all[at] = 1;
+  return seconds(start);
 }
 
 /** What fn takes: seconds, and the largest heap and arrays outside wasm. */
@@ -93,46 +112,58 @@ async function watch(hl, fn) {
   };
   const start = performance.now();
   const result = await fn(look);
-  return { result, seconds: (performance.now() - start) / 1000, most, used: hl.info.memory.used };
+  return { result, seconds: seconds(start), most, used: hl.info.memory.used };
 }
 
 const say = (name, value) => process.stdout.write(`${name.padEnd(44)}${value}\n`);
 const megabytes = (bytes) => `${(bytes / MB).toFixed(0)} MB`;
 
 const size = await write();
-say('checkpoint', `${megabytes(size)}, ${layers} layers`);
-await timeReading();
+say('checkpoint', `${megabytes(size)} of ${given.type}, ${layers} layers`);
+forget();
+say('reading the file, which is not in memory', `${(await timeReading()).toFixed(2)} s`);
 const reading = await timeReading();
-say('reading the file', `${reading.toFixed(2)} s`);
+say('reading the file again', `${reading.toFixed(2)} s`);
 
-const hl = await load();
-const before = hl.info.memory.used;
-const opened = await watch(hl, (look) => hl.openModel(FOLDER, { weights: 'int8', onProgress: look }));
-say('opening it as int8', `${opened.seconds.toFixed(2)} s, ${(opened.seconds / reading).toFixed(1)} × the reading`);
-say('largest heap of JavaScript', megabytes(opened.most.heap));
-say('largest arrays outside wasm', megabytes(opened.most.arrays));
-say('largest sum of both', `${megabytes(opened.most.both)}, expected below 150 MB`);
-say('memory of wasm in use', megabytes(opened.used));
-opened.result.dispose();
-// The memory of wasm has grown: what is left is reading, widening and rounding.
-const again = await watch(hl, (look) => hl.openModel(FOLDER, { weights: 'int8', onProgress: look }));
-say('opening it again', `${again.seconds.toFixed(2)} s, ${(again.seconds / reading).toFixed(1)} × the reading`);
-again.result.dispose();
+for (const weights of ['int8', 'float32']) {
+  const hl = await load();
+  const before = hl.info.memory.used;
+  const opening = (look, more = {}) => hl.openModel(FOLDER, { weights, onProgress: look, ...more });
+  forget();
+  const cold = await watch(hl, opening);
+  const touching = timeTouching(cold.used);
+  say(`\nopening it as ${weights}, not in memory`, `${cold.seconds.toFixed(2)} s`);
+  say('memory of wasm in use', megabytes(cold.used));
+  say('first use of so much memory', `${touching.toFixed(2)} s`);
+  cold.result.dispose();
+  // The memory of wasm has grown: what is left is reading, decoding and rounding.
+  const again = await watch(hl, opening);
+  say('opening it again', `${again.seconds.toFixed(2)} s, ${(again.seconds / reading).toFixed(2)} × the reading`);
+  again.result.dispose();
+  const fresh = await load();
+  const warm = await watch(fresh, (look) => fresh.openModel(FOLDER, { weights, onProgress: look }));
+  const beyond = warm.seconds - touching;
+  say(
+    'opening it in new memory',
+    `${warm.seconds.toFixed(2)} s, ${(beyond / reading).toFixed(2)} × the reading beyond the first use`,
+  );
+  const both = Math.max(...[cold, again, warm].map(({ most }) => most.both));
+  say('largest heap and arrays outside wasm', `${megabytes(both)}, expected below 150 MB`);
+  warm.result.dispose();
+  fresh.dispose();
 
-const stop = new AbortController();
-const cancelled = await watch(hl, (look) =>
-  hl
-    .openModel(FOLDER, {
-      weights: 'int8',
-      signal: stop.signal,
-      onProgress: ({ read, total }) => {
+  const stop = new AbortController();
+  const cancelled = await watch(hl, (look) =>
+    opening(
+      ({ read, total }) => {
         look();
         if (read > total / 2) stop.abort();
       },
-    })
-    .catch((error) => error),
-);
-say('cancelled at half', `${cancelled.result?.name} after ${cancelled.seconds.toFixed(2)} s`);
-say('memory of wasm in use, beyond that before', `${cancelled.used - before} bytes`);
-hl.dispose();
+      { signal: stop.signal },
+    ).catch((error) => error),
+  );
+  say('cancelled at half', `${cancelled.result?.name} after ${cancelled.seconds.toFixed(2)} s`);
+  say('memory of wasm in use, beyond that before', `${cancelled.used - before} bytes`);
+  hl.dispose();
+}
 if (!given.keep) await rm(FOLDER, { recursive: true });

@@ -85,22 +85,6 @@ export function decode(caller, bytes, dtype, bigEndian = false) {
   return float ? allocate(caller, 4 * raw.length, () => decodeFloats(raw, float)) : raw;
 }
 
-/**
- * The same as float32, where they belong: bfloat16 and float32 without a copy in between.
- * @param {string} caller
- * @param {Float32Array} target
- * @param {Uint8Array} bytes
- * @param {KnownDType} dtype
- */
-export function decodeInto(caller, target, bytes, dtype) {
-  if (dtype === 'F32') new Uint8Array(target.buffer, target.byteOffset, bytes.length).set(bytes);
-  else if (dtype === 'BF16' && bytes.byteOffset % 2 === 0) {
-    const words = new Uint16Array(bytes.buffer, bytes.byteOffset, target.length);
-    const bits = new Uint32Array(target.buffer, target.byteOffset, target.length);
-    for (let i = 0; i < bits.length; i++) bits[i] = words[i] << 16;
-  } else target.set(/** @type {Float32Array} */ (decode(caller, bytes, dtype)));
-}
-
 /** @param {Uint8Array} bytes @param {number} size of an element */
 function reverseEach(bytes, size) {
   for (let start = 0; start < bytes.length; start += size) {

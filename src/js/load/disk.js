@@ -32,8 +32,8 @@ export async function openPath(caller, place) {
   return {
     names,
     size: async (name) => (names.includes(name) ? (await (await handleOf(name)).stat()).size : null),
-    read: async (name, begin, end) => {
-      const bytes = new Uint8Array(end - begin);
+    read: async (name, begin, end, room) => {
+      const bytes = room ?? new Uint8Array(end - begin);
       const { bytesRead } = await (await handleOf(name)).read(bytes, 0, bytes.length, begin);
       return bytes.subarray(0, bytesRead);
     },

@@ -8,11 +8,11 @@ import { argumentError, HeadlightError } from '../check/errors.js';
  *   | FileSystemDirectoryHandle} ModelFiles a folder: a path in Node, or a URL; or files by name
  */
 /**
- * size is null where there is no such file.
+ * size is null where there is no such file. room, as long as what is read, may be where it is put.
  * @typedef {object} Folder
  * @property {readonly string[] | null} names null where they cannot be listed
  * @property {(name: string) => Promise<number | null>} size
- * @property {(name: string, begin: number, end: number) => Promise<Uint8Array>} read
+ * @property {(name: string, begin: number, end: number, room?: Uint8Array) => Promise<Uint8Array>} read
  * @property {() => Promise<void>} close
  */
 /** @typedef {(caller: string, path: string) => Promise<Folder>} OpenPath */

@@ -1,29 +1,27 @@
 // Opens a checkpoint: config.json says which model it is, the tables of families.js where its tensors lie.
-// Everything is
-// checked before anything is allocated; then the tensors are read, some megabytes at a time.
+// Everything is checked before anything is allocated; then the tensors are read.
 
 import { readNumber, readOptions, readWord } from '../check/arguments.js';
 import { argumentError, HeadlightError } from '../check/errors.js';
 import { quote, quoteNames } from '../check/quote.js';
 import { elementCount, formatShape, sameShape } from '../check/shape.js';
-import { decode, decodeInto, isKnown, KINDS, unknownDType } from '../io/dtypes.js';
+import { isKnown, unknownDType } from '../io/dtypes.js';
 import { parseJson } from '../io/json.js';
 import { readSafetensorsHeader, readSafetensorsHeaderEnd } from '../io/safetensors.js';
-import { viewOf } from '../memory/tensor.js';
 import { FAMILIES, familyOf, UnknownField } from './families.js';
 import { openFolder } from './files.js';
 import { resolveOptions } from './options.js';
 import { parameterShapes } from './parameters.js';
-import { placing, storedShape } from './placing.js';
-import { isProduct, Transformer } from './transformer.js';
+import { storedShape } from './placing.js';
+import { readWeights } from './reading.js';
+import { Transformer } from './transformer.js';
 
-/** @import { TensorRange } from '../io/safetensors.js' */
 /** @import { Memory } from '../memory/memory.js' */
 /** @import { Config, Family, Place } from './families.js' */
 /** @import { Folder, ModelFiles, OpenPath } from './files.js' */
-/** @import { Weight } from './graph.js' */
 /** @import { Resolved, TransformerOptions } from './options.js' */
 /** @import { Split } from './placing.js' */
+/** @import { Found, Stored } from './reading.js' */
 
 /**
  * @typedef {object} OpenOptions
@@ -34,14 +32,7 @@ import { isProduct, Transformer } from './transformer.js';
  * @property {(progress: { read: number, total: number, name: string }) => void} [onProgress] bytes so far, of all, and
  *   the tensor they are of
  */
-/** @typedef {TensorRange & { file: string }} Stored a tensor in one of the files */
-/**
- * A parameter and where it is.
- * @typedef {{ name: string, shape: readonly number[], place: Place, stored: Stored[] }} Found
- */
 
-/** Bytes that are read at a time. */
-const CHUNK = 4 * 2 ** 20;
 const MOST_JSON = 64 * 2 ** 20;
 const FLOATS = new Set(['F64', 'F32', 'F16', 'BF16', 'F8_E4M3', 'F8_E5M2']);
 const CALLER = 'openModel';
@@ -72,7 +63,7 @@ export async function openModel(memory, files, options, openPath) {
     const { family, prefix } = recognise(config, tensors);
     const resolved = readConfig(family, prefix, config, tensors, layers);
     const found = locate(family, prefix, resolved, tensors);
-    const weights = await readWeights(memory, folder, found, resolved, { int8, signal, onProgress });
+    const weights = await readWeights(memory, folder, found, { int8, signal, onProgress });
     const model = new Transformer(memory, resolved, weights);
     model.family = family.name;
     model.config = config;
@@ -246,7 +237,7 @@ function locate(family, prefix, options, tensors) {
       .map((other) => /** @type {Stored} */ (tensors.get(other)));
     for (const [i, tensor] of stored.entries())
       checkStored(present[i], tensor, place ?? { from: '' }, shape, options, name);
-    return { name, shape, place: place ?? { from: '' }, stored };
+    return { name, shape, place: place ?? { from: '' }, stored, split: splitOf(options, name) };
   });
   if (missing.length > 0) {
     const text = `${quoteNames(missing)} ${missing.length > 1 ? 'are' : 'is'} missing`;
@@ -294,93 +285,6 @@ function checkStored(name, { shape: got, dtype }, place, shape, options, paramet
 function splitOf({ encoder, ...decoder }, parameter) {
   const { headDim, numHeads, kvHeads } = parameter.startsWith('encoder.') && encoder ? encoder : decoder;
   return { headDim, sizes: [numHeads * headDim, kvHeads * headDim, kvHeads * headDim] };
-}
-
-/**
- * @param {Memory} memory
- * @param {Folder} folder
- * @param {Found[]} found
- * @param {Resolved} options
- * @param {{ int8: boolean } & Pick<OpenOptions, 'signal' | 'onProgress'>} how
- */
-async function readWeights(memory, folder, found, options, { int8, signal, onProgress }) {
-  /** @type {Map<string, Weight>} */
-  const weights = new Map();
-  const total = found.reduce(
-    (sum, { stored }) => sum + stored.reduce((all, { begin, end }) => all + end - begin, 0),
-    0,
-  );
-  let done = 0;
-  const dispose = () => {
-    for (const { tensor, int8: packed } of weights.values()) {
-      tensor?.dispose();
-      packed?.dispose();
-    }
-  };
-  try {
-    for (const { name, shape, place, stored } of found) {
-      const tensor = memory.unscoped(memory.empty([...shape], CALLER));
-      /** @type {Weight} */
-      const weight = { shape: tensor.shape, tensor };
-      weights.set(name, weight);
-      for (const [i, source] of stored.entries()) {
-        await readTensor(folder, source, place, shape, splitOf(options, name), (rows, put) => {
-          signal?.throwIfAborted();
-          memory.check(CALLER);
-          const target = viewOf(tensor);
-          put(place.form === 'stacked' ? target.subarray(i * shape[1]) : target);
-          done += rows;
-          onProgress?.({ read: Math.min(done, total), total, name });
-        });
-      }
-      if (int8 && isProduct(name, shape)) quantize(memory, weight);
-    }
-  } catch (error) {
-    dispose();
-    throw error;
-  }
-  return weights;
-}
-
-/** @param {Memory} memory @param {Weight} weight */
-function quantize(memory, weight) {
-  const tensor = /** @type {import('../memory/tensor.js').Tensor} */ (weight.tensor);
-  memory.frame(CALLER, (frame) => {
-    const packed = memory.makePacked(frame, tensor, true);
-    memory.pack(CALLER, packed, tensor, true);
-    weight.int8 = packed;
-  });
-  tensor.dispose();
-  weight.tensor = undefined;
-}
-
-/**
- * @param {Folder} folder
- * @param {Stored} stored
- * @param {Place} place
- * @param {readonly number[]} shape
- * @param {Split} split
- * @param {(bytes: number, put: (target: Float32Array) => void) => void} each chunk that has been read
- */
-async function readTensor(folder, { file, begin, end, dtype, shape: got }, place, shape, split, each) {
-  const flat = place.form === 'stacked' ? [1, shape[1]] : shape;
-  const { width, from, to, straight, put } = placing(place, got, flat, split);
-  const kind = /** @type {keyof typeof KINDS} */ (dtype);
-  const rowBytes = width * KINDS[kind].bytes;
-  const rows = Math.max(1, Math.floor(CHUNK / rowBytes));
-  for (let first = from; first < to; first += rows) {
-    const last = Math.min(first + rows, to);
-    const [at, until] = [begin + first * rowBytes, begin + last * rowBytes];
-    const bytes = await folder.read(file, at, until);
-    if (bytes.length !== until - at || until > end)
-      throw fail(`${file} ends before byte ${until}: it is truncated`, file);
-    each(until - at, (target) => {
-      const start = (first - from) * width;
-      if (straight) return decodeInto(CALLER, target.subarray(start, start + (last - first) * width), bytes, kind);
-      const numbers = /** @type {Float32Array} */ (decode(CALLER, bytes, kind));
-      for (let r = first; r < last; r++) put(target, numbers.subarray((r - first) * width, (r - first + 1) * width), r);
-    });
-  }
 }
 
 /**

@@ -4,16 +4,26 @@
 /** @import { Place } from './families.js' */
 
 /**
- * width: numbers in a row of the stored tensor; rows from..to−1 are read; put writes one of them into the parameter.
- * straight: they lie there as they are, one after the other.
+ * width: numbers in a row of the stored tensor; rows from..to−1 are read; put writes some of them, first..last−1, into
+ * the parameter. straight: they lie there as they are, one after the other.
  * @typedef {{ width: number, from: number, to: number, straight?: boolean,
- *   put: (target: Float32Array, row: Float32Array, r: number)
- *   => void }}
- *   Placing
+ *   put: (target: Float32Array, rows: Float32Array, first: number, last: number) => void }} Placing
  */
 /** @typedef {{ headDim: number, sizes: readonly number[] }} Split sizes: rows of q, k and v */
 
 const product = (/** @type {readonly number[]} */ shape) => shape.reduce((a, b) => a * b, 1);
+
+/** Floats of a line of the processor's cache: a line that is written to is filled before the next one. */
+const LINE = 16;
+
+/**
+ * @param {number} width
+ * @param {(target: Float32Array, row: Float32Array, r: number) => void} put
+ * @returns {Placing['put']}
+ */
+const eachRow = (width, put) => (target, rows, first, last) => {
+  for (let r = first; r < last; r++) put(target, rows.subarray((r - first) * width, (r - first + 1) * width), r);
+};
 
 /**
  * What the shape of the stored tensor must be.
@@ -43,10 +53,10 @@ export function placing({ part, turned, form, plus = 0 }, stored, shape, { headD
       width: 3,
       from: 0,
       to: out * channels,
-      put: (target, row, r) => {
+      put: eachRow(3, (target, row, r) => {
         const [o, c] = [Math.floor(r / channels), r % channels];
         for (let k = 0; k < 3; k++) target[o * 3 * channels + k * channels + c] = row[k];
-      },
+      }),
     };
   }
   const kind = part?.[0];
@@ -54,13 +64,17 @@ export function placing({ part, turned, form, plus = 0 }, stored, shape, { headD
   const first =
     kind === 'rows' ? sizes.slice(0, index).reduce((a, b) => a + b, 0) : kind === 'halves' ? index * out : 0;
   if (turned && shape.length === 2) {
-    const inside = shape[1];
+    const [width, inside] = [stored[1], shape[1]];
     return {
-      width: stored[1],
+      width,
       from: 0,
       to: inside,
-      put: (target, row, i) => {
-        for (let o = 0; o < out; o++) target[o * inside + i] = row[first + o];
+      put: (target, rows, begin, end) => {
+        for (let some = begin; some < end; some += LINE) {
+          const until = Math.min(some + LINE, end);
+          for (let o = 0; o < out; o++)
+            for (let i = some; i < until; i++) target[o * inside + i] = rows[(i - begin) * width + first + o];
+        }
       },
     };
   }
@@ -72,7 +86,7 @@ export function placing({ part, turned, form, plus = 0 }, stored, shape, { headD
     from: first,
     to: first + count,
     straight: kind !== 'heads' && plus === 0,
-    put: (target, row, r) => {
+    put: eachRow(run, (target, row, r) => {
       let to = r - first;
       if (kind === 'heads') {
         // Of every head the rows of its query, its key and its value.
@@ -82,6 +96,6 @@ export function placing({ part, turned, form, plus = 0 }, stored, shape, { headD
       }
       if (plus === 0) target.set(row, to * run);
       else for (let i = 0; i < run; i++) target[to * run + i] = row[i] + plus;
-    },
+    }),
   };
 }

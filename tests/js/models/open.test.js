@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { basename, join } from 'node:path';
 import test from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { HeadlightError } from 'headlight';
+import { HeadlightError, load } from 'headlight';
 import { readSafetensors, writeSafetensors } from 'headlight/formats';
 import { GOLDEN } from '../../support/golden.js';
 import { hl } from '../../support/headlight.js';
@@ -138,6 +138,71 @@ function away(got) {
   const most = expected.reduce((a, b) => Math.max(a, Math.abs(b)), 0);
   return got.reduce((a, b, i) => Math.max(a, Math.abs(b - expected[i])), 0) / most;
 }
+
+test('int8 weights, rounded as they are read, have the bits of those that are rounded afterwards', async () => {
+  for (const name of ['llama-a', 'gpt2-a', 'bert-a', 'vit-a', 't5-a']) {
+    const checkpoint = read(join(GOLDEN, 'models', name));
+    const { tensors } = readSafetensors(
+      checkpoint['model.safetensors'] ??
+        new Uint8Array(readFileSync(join(GOLDEN, 'models', name, 'model.safetensors'))),
+    );
+    for (const dtype of ['F32', 'F16', 'BF16', 'F8_E4M3', 'F64']) {
+      const given = Object.fromEntries(Object.entries(tensors).map(([key, tensor]) => [key, { ...tensor, dtype }]));
+      const source = { ...checkpoint, 'model.safetensors': writeSafetensors(given) };
+      const direct = await hl.openModel(source, { weights: 'int8' });
+      const after = (await hl.openModel(source)).quantize();
+      const [got, same] = [direct.stateDict(), after.stateDict()];
+      for (const [key, { data }] of Object.entries(same)) assert.deepEqual(got[key].data, data, `${dtype}: ${key}`);
+      assert.equal(direct.weights.size, after.weights.size);
+      for (const [key, { int8, tensor }] of direct.weights) {
+        assert.equal(Boolean(int8), Boolean(after.weights.get(key).int8), key);
+        assert.equal(Boolean(tensor), !int8, key);
+      }
+      direct.dispose();
+      after.dispose();
+    }
+  }
+});
+
+test('rows that several parameters are parts of are read once', async (t) => {
+  const folder = join(GOLDEN, 'models', 'gpt2-a');
+  const server = await serve(folder, true);
+  t.after(server.close);
+  (await hl.openModel(server.url)).dispose();
+  const size = readFileSync(join(folder, 'model.safetensors')).length;
+  const config = readFileSync(join(folder, 'config.json')).length;
+  // The header is asked for in two steps.
+  assert.ok(server.seen.bytes <= size + config + 9, `${server.seen.bytes} of ${size}`);
+});
+
+test('a model that does not fit is refused before its tensors are read', async (t) => {
+  const small = await load({ maxMemory: 2 ** 18 });
+  t.after(() => small.dispose());
+  const server = await serve(FOLDER, true);
+  t.after(server.close);
+  const { used } = small.info.memory;
+  await assert.rejects(small.openModel(server.url), (error) => error.code === 'OUT_OF_MEMORY');
+  assert.equal(small.info.memory.used, used);
+  assert.ok(server.seen.bytes < 2 ** 15, `${server.seen.bytes} bytes were read`);
+});
+
+test('what fails while more is being read gives everything back, and is not unhandled', async () => {
+  const checkpoint = {
+    'config.json': files['config.json'],
+    'model.safetensors': new Blob([files['model.safetensors']]),
+  };
+  const blob = checkpoint['model.safetensors'];
+  for (const fails of [3, 4, 9]) {
+    let calls = 0;
+    const slice = (begin, end) => {
+      const part = Blob.prototype.slice.call(blob, begin, end);
+      if (++calls >= fails) part.arrayBuffer = () => Promise.reject(new Error('the disk is gone'));
+      return part;
+    };
+    Object.defineProperty(blob, 'slice', { value: slice, configurable: true });
+    for (const weights of ['float32', 'int8']) await refuses(checkpoint, /the disk is gone/, { weights });
+  }
+});
 
 test('progress goes up to all bytes', async () => {
   const steps = [];

@@ -1,0 +1,91 @@
+// Numbers as files hold them, decoded or rounded by the core on their way into linear memory.
+
+import { STORED } from '../../../dist/abi/abi.js';
+import { HeadlightError } from '../check/errors.js';
+import { pointerOf, Staged } from './tensor.js';
+
+/** @import { Memory } from './memory.js' */
+/** @import { Tensor } from './tensor.js' */
+
+/** @typedef {keyof typeof STORED} StoredType */
+
+/** Whether the core reads numbers of this type. @type {(type: string) => type is StoredType} */
+export const isStored = (type) => Object.hasOwn(STORED, type);
+
+const BYTES = { F32: 4, F16: 2, BF16: 2 };
+
+/**
+ * Into a tensor, from its element `at` on.
+ * @param {Memory} memory
+ * @param {string} caller
+ * @param {Tensor} tensor
+ * @param {number} at
+ * @param {Uint8Array} bytes
+ * @param {StoredType} type
+ */
+export function loadStored(memory, caller, tensor, at, bytes, type) {
+  const count = bytes.length / BYTES[type];
+  const to = new Staged(pointerOf(tensor) + 4 * at);
+  if (type === 'F32') return memory.write(to.pointer, bytes);
+  memory.frame(caller, (frame) => {
+    memory.call('hl_stored_load', caller, to, frame.stage(bytes), STORED[type], count);
+  });
+}
+
+/**
+ * @param {Memory} memory
+ * @param {string} caller
+ * @param {Uint8Array} bytes
+ * @param {StoredType} type
+ * @param {(numbers: Float32Array) => void} fn is not to allocate
+ */
+export function withStored(memory, caller, bytes, type, fn) {
+  const count = bytes.length / BYTES[type];
+  memory.frame(caller, (frame) => {
+    const numbers = frame.room(count);
+    memory.call('hl_stored_load', caller, numbers, frame.stage(bytes), STORED[type], count);
+    fn(memory.floats(pointerOf(numbers), count));
+  });
+}
+
+/**
+ * Floats that a weight (out, in) takes as int8.
+ * @param {Memory} memory
+ * @param {string} caller
+ * @param {readonly number[]} shape
+ */
+export const quantizedSize = (memory, caller, [out, inside]) =>
+  memory.ask('hl_weight_quantized_size', caller, out, inside);
+
+/**
+ * Takes memory from the host at once for what is made afterwards: every growth takes a millisecond or two. Where it is
+ * too much, whatever does not fit says so.
+ * @param {Memory} memory
+ * @param {string} caller
+ * @param {number} floats
+ */
+export function reserve(memory, caller, floats) {
+  try {
+    memory.free(memory.alloc(floats, caller));
+  } catch (error) {
+    if (!(error instanceof HeadlightError) || error.code !== 'OUT_OF_MEMORY') throw error;
+  }
+}
+
+/**
+ * Rows of a weight, from `first` on, into their places in its packed form.
+ * @param {Memory} memory
+ * @param {string} caller
+ * @param {Tensor} packed
+ * @param {readonly number[]} shape (out, in)
+ * @param {number} first a multiple of eight
+ * @param {Uint8Array} bytes a multiple of eight rows, or up to the last one
+ * @param {StoredType} type
+ */
+export function quantizeStored(memory, caller, packed, [out, inside], first, bytes, type) {
+  const rows = bytes.length / BYTES[type] / inside;
+  memory.frame(caller, (frame) => {
+    const from = frame.stage(bytes);
+    memory.call('hl_weight_quantize_rows', caller, packed, from, STORED[type], first, rows, out, inside);
+  });
+}

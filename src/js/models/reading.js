@@ -1,0 +1,229 @@
+// Reads the parameters of a checkpoint, some megabytes at a time: the next ones while the last are put in their place.
+// Rows of a product that is to be int8 are rounded as they come.
+
+import { HeadlightError } from '../check/errors.js';
+import { elementCount } from '../check/shape.js';
+import { decode, KINDS } from '../io/dtypes.js';
+import { isStored, loadStored, quantizedSize, quantizeStored, reserve, withStored } from '../memory/stored.js';
+import { viewOf } from '../memory/tensor.js';
+import { placing } from './placing.js';
+import { isProduct } from './transformer.js';
+
+/** @import { KnownDType } from '../io/dtypes.js' */
+/** @import { TensorRange } from '../io/safetensors.js' */
+/** @import { Memory } from '../memory/memory.js' */
+/** @import { Tensor } from '../memory/tensor.js' */
+/** @import { Place } from './families.js' */
+/** @import { Folder } from './files.js' */
+/** @import { Weight } from './graph.js' */
+/** @import { Placing, Split } from './placing.js' */
+
+/** @typedef {TensorRange & { file: string }} Stored a tensor in one of the files */
+/**
+ * A parameter and where it is: stacked, in several tensors.
+ * @typedef {{ name: string, shape: readonly number[], place: Place, stored: Stored[], split: Split }} Found
+ */
+/** @typedef {(bytes: Uint8Array, first: number, last: number) => void} Take rows of a stored tensor */
+/**
+ * Rows that are read at once, by as many parameters as need them.
+ * @typedef {{ stored: Stored, begin: number, end: number, first: number, last: number, name: string, takes: Take[] }}
+ *   Piece
+ */
+
+/** Bytes that are read at a time: of smaller ones more is lost between them, larger ones leave the cache. */
+const CHUNK = 2 ** 20;
+/** Pieces that are read while one is put in its place. */
+const AHEAD = 2;
+/** Rows of a panel of int8 weights. */
+const PANEL = 8;
+/** Floats that may lie between two blocks of memory. */
+const BETWEEN = 32;
+const CALLER = 'openModel';
+
+/** @param {string} file @param {number} end */
+const truncated = (file, end) =>
+  new HeadlightError('FORMAT', `${CALLER}: ${file} ends before byte ${end}: it is truncated`, { parameter: file });
+
+/**
+ * All that it makes is made before the first byte is read: what does not fit is refused at once.
+ * @param {Memory} memory
+ * @param {Folder} folder
+ * @param {Found[]} found
+ * @param {{ int8: boolean, signal?: AbortSignal,
+ *   onProgress?: (progress: { read: number, total: number, name: string }) => void }} how
+ * @returns {Promise<Map<string, Weight>>}
+ */
+export async function readWeights(memory, folder, found, { int8, signal, onProgress }) {
+  /** @type {Map<string, Weight>} */
+  const weights = new Map();
+  const sizes = found.map(({ name, shape }) => sizeOf(memory, shape, int8 && isProduct(name, shape)));
+  try {
+    reserve(
+      memory,
+      CALLER,
+      sizes.reduce((sum, size) => sum + size + BETWEEN, 0),
+    );
+    const pieces = piecesOf(found.flatMap((entry) => takersOf(memory, entry, int8, weights)));
+    const total = pieces.reduce((sum, { begin, end }) => sum + end - begin, 0);
+    let read = 0;
+    for await (const [{ takes, first, last, name }, bytes] of readAhead(folder, pieces)) {
+      signal?.throwIfAborted();
+      memory.check(CALLER);
+      for (const take of takes) take(bytes, first, last);
+      read += bytes.length;
+      onProgress?.({ read, total, name });
+    }
+  } catch (error) {
+    for (const { tensor, int8: packed } of weights.values()) {
+      tensor?.dispose();
+      packed?.dispose();
+    }
+    throw error;
+  }
+  return weights;
+}
+
+/** Floats of a parameter. @param {Memory} memory @param {readonly number[]} shape @param {boolean} round to int8 */
+const sizeOf = (memory, shape, round) => (round ? quantizedSize(memory, CALLER, shape) : elementCount(shape));
+
+/** @typedef {{ name: string, stored: Stored, placing: Placing, take: Take }} Taker */
+
+/**
+ * What puts the rows of a parameter's tensors in their place.
+ * @param {Memory} memory
+ * @param {Found} found
+ * @param {boolean} int8
+ * @param {Map<string, Weight>} weights takes the parameter
+ * @returns {Taker[]}
+ */
+function takersOf(memory, { name, shape, place, stored, split }, int8, weights) {
+  const stacked = place.form === 'stacked';
+  const placings = stored.map((source) => placing(place, source.shape, stacked ? [1, shape[1]] : shape, split));
+  /** @type {Weight} */
+  const weight = { shape: Object.freeze([...shape]) };
+  weights.set(name, weight);
+  const round = int8 && isProduct(name, shape);
+  if (round) weight.int8 = memory.unscoped(memory.empty([sizeOf(memory, shape, true)], CALLER));
+  const byRows = round && !stacked && placings[0].straight && elementCount(shape) > 0;
+  // What is turned or split is rounded once all of it is there.
+  const whole = () => (weight.tensor ??= memory.unscoped(memory.empty([...shape], CALLER)));
+  if (!round) whole();
+  let left = placings.reduce((sum, { from, to }) => sum + to - from, 0);
+  const finish = () => {
+    if (left === 0 && round && !byRows) roundWhole(memory, weight, whole());
+  };
+  finish();
+  return stored.map((source, i) => ({
+    name,
+    stored: source,
+    placing: placings[i],
+    take(given, first, last) {
+      const [bytes, type] = readable(given, source.dtype);
+      const row = first - placings[i].from;
+      if (byRows) quantizeStored(memory, CALLER, /** @type {Tensor} */ (weight.int8), shape, row, bytes, type);
+      else write(memory, whole(), stacked ? i * shape[1] : 0, placings[i], bytes, type, first, last);
+      left -= last - first;
+      finish();
+    },
+  }));
+}
+
+/** The bytes as the core reads them. @param {Uint8Array} bytes @param {string} dtype */
+function readable(bytes, dtype) {
+  if (isStored(dtype)) return /** @type {const} */ ([bytes, dtype]);
+  const numbers = decode(CALLER, bytes, /** @type {KnownDType} */ (dtype));
+  return /** @type {const} */ ([new Uint8Array(Float32Array.from(/** @type {any} */ (numbers)).buffer), 'F32']);
+}
+
+/**
+ * @param {Memory} memory
+ * @param {Tensor} tensor
+ * @param {number} offset
+ * @param {Placing} placing
+ * @param {Uint8Array} bytes
+ * @param {import('../memory/stored.js').StoredType} type
+ * @param {number} first
+ * @param {number} last
+ */
+function write(memory, tensor, offset, { straight, from, width, put }, bytes, type, first, last) {
+  if (straight) return loadStored(memory, CALLER, tensor, offset + (first - from) * width, bytes, type);
+  withStored(memory, CALLER, bytes, type, (rows) => put(viewOf(tensor).subarray(offset), rows, first, last));
+}
+
+/** @param {Memory} memory @param {Weight} weight @param {Tensor} tensor */
+function roundWhole(memory, weight, tensor) {
+  memory.pack(CALLER, /** @type {Tensor} */ (weight.int8), tensor, true);
+  tensor.dispose();
+  weight.tensor = undefined;
+}
+
+/**
+ * What is to be read, in order. Where several parameters are parts of the same rows, these are read once.
+ * @param {Taker[]} takers
+ * @returns {Piece[]}
+ */
+function piecesOf(takers) {
+  /** @type {Map<string, Taker[]>} */
+  const groups = new Map();
+  for (const taker of takers) {
+    const { stored, placing } = taker;
+    const key = [stored.file, stored.begin, placing.from, placing.to, placing.width].join('/');
+    const group = groups.get(key);
+    if (group) group.push(taker);
+    else groups.set(key, [taker]);
+  }
+  return [...groups.values()].flatMap(cut);
+}
+
+/** @param {Taker[]} takers of the same rows @returns {Piece[]} */
+function cut(takers) {
+  const [{ stored, placing, name }] = takers;
+  const rowBytes = placing.width * KINDS[/** @type {KnownDType} */ (stored.dtype)].bytes;
+  const rows = Math.max(1, Math.floor(CHUNK / rowBytes / PANEL)) * PANEL;
+  const takes = takers.map(({ take }) => take);
+  /** @type {Piece[]} */
+  const pieces = [];
+  for (let first = placing.from; first < placing.to; first += rows) {
+    const last = Math.min(first + rows, placing.to);
+    const [begin, end] = [first, last].map((row) => stored.begin + row * rowBytes);
+    pieces.push({ stored, begin, end, first, last, name, takes });
+  }
+  return pieces;
+}
+
+/**
+ * @param {Folder} folder
+ * @param {Piece[]} pieces
+ * @returns {AsyncGenerator<[Piece, Uint8Array]>} bytes that stay until the next are asked for
+ */
+async function* readAhead(folder, pieces) {
+  const most = pieces.reduce((size, { begin, end }) => Math.max(size, end - begin), 0);
+  const rooms = Array.from({ length: Math.min(AHEAD + 1, pieces.length) }, () => new Uint8Array(most));
+  /** @type {{ piece: Piece, bytes: Promise<Uint8Array> }[]} */
+  const started = [];
+  let next = 0;
+  const start = () => {
+    if (next === pieces.length) return;
+    const piece = pieces[next];
+    const { stored, begin, end } = piece;
+    const bytes = folder.read(stored.file, begin, end, rooms[next % rooms.length].subarray(0, end - begin));
+    // Whoever waits for it is told; nobody may.
+    bytes.catch(() => {});
+    started.push({ piece, bytes });
+    next++;
+  };
+  try {
+    for (let i = 0; i < AHEAD; i++) start();
+    for (let entry = started.shift(); entry; entry = started.shift()) {
+      const { piece, bytes } = entry;
+      const got = await bytes;
+      if (got.length !== piece.end - piece.begin || piece.end > piece.stored.end)
+        throw truncated(piece.stored.file, piece.end);
+      start();
+      yield [piece, got];
+    }
+  } finally {
+    // The files are closed after it, and the rooms are theirs until then.
+    await Promise.allSettled(started.map(({ bytes }) => bytes));
+  }
+}
