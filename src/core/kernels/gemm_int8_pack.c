@@ -179,27 +179,24 @@ static size_t byte_in_block(size_t k, size_t j, int8_form form) {
   return form == INT8_PAIRS ? k / 2 * VECTOR + 2 * j + k % 2 : (k / 4 * 2 + j / 4) * VECTOR + 4 * (j % 4) + k % 4;
 }
 
-/* From the bytes of eight columns, sixteen inputs of each, to the vectors of a block. */
-VERB void turn_block(vec block[TILE_COLS], const vec columns[TILE_COLS], bool pairs) {
-  vec first[4], last[4];
+/* From the bytes of eight columns, sixteen inputs of each, to the vectors of a block: of pairs those of the first eight
+ * inputs and of the last, of quads those of the first four columns and of the last. */
+static void turn_block(vec first[4], vec last[4], const vec columns[TILE_COLS], bool pairs) {
   for (int i = 0; i < 4; i++) {
     first[i] = pairs ? bits_of_words_first(columns[2 * i], columns[2 * i + 1]) : columns[i];
     last[i] = pairs ? bits_of_words_last(columns[2 * i], columns[2 * i + 1]) : columns[4 + i];
   }
   vec_transpose(first);
   vec_transpose(last);
-  for (int i = 0; i < 4; i++) {
-    block[pairs ? i : 2 * i] = first[i];
-    block[pairs ? 4 + i : 2 * i + 1] = last[i];
-  }
 }
 
 /* In pairs the ninth bit is the highest, in quads the lowest. */
-VERB void pack_block(uint8_t *bits, uint8_t *bytes, const float *columns, const vec inverse[TILE_COLS], vec offset,
-                     bool pairs) {
+static void pack_block(uint8_t *bits, uint8_t *bytes, const float *columns, const vec inverse[TILE_COLS], vec offset,
+                       bool pairs) {
   const uint32_t byte_from = pairs ? 0 : 1, bit_from = pairs ? 8 : 0;
+  const uint32_t after_first = pairs ? 1 : 2, last_from = pairs ? 4 : 1;
   const vec byte = bits_splat(0x00ff00ff), one = bits_splat(0x00010001);
-  vec low[TILE_COLS], ninth[TILE_COLS], turned[TILE_COLS], all = bits_splat(0);
+  vec low[TILE_COLS], ninth[TILE_COLS], first[4], last[4], all = bits_splat(0);
   for (int j = 0; j < TILE_COLS; j++) {
     vec words[2], w[4];
     for (int i = 0; i < 4; i++)
@@ -210,30 +207,32 @@ VERB void pack_block(uint8_t *bits, uint8_t *bytes, const float *columns, const 
     ninth[j] = bytes_of_words(bits_and(words_shift_right(words[0], bit_from), one),
                               bits_and(words_shift_right(words[1], bit_from), one));
   }
-  turn_block(turned, low, pairs);
-  for (int i = 0; i < TILE_COLS; i++) bytes_store(bytes + i * VECTOR, turned[i]);
-  turn_block(turned, ninth, pairs);
-  for (uint32_t i = 0; i < TILE_COLS; i++) all = bits_or(all, bits_shift_left(turned[i], i));
+  turn_block(first, last, low, pairs);
+  for (uint32_t i = 0; i < 4; i++) {
+    bytes_store(bytes + i * after_first * VECTOR, first[i]);
+    bytes_store(bytes + (last_from + i * after_first) * VECTOR, last[i]);
+  }
+  turn_block(first, last, ninth, pairs);
+  for (uint32_t i = 0; i < 4; i++) {
+    all = bits_or(all, bits_shift_left(first[i], i * after_first));
+    all = bits_or(all, bits_shift_left(last[i], last_from + i * after_first));
+  }
   bytes_store(bits, all);
-}
-
-VERB void pack_blocks(uint8_t *packed, const float *columns, const vec inverse[TILE_COLS], size_t n, vec offset,
-                      bool pairs) {
-  uint8_t *bits = packed + SCALES, *bytes = bits + (n + BLOCK - 1) / BLOCK * VECTOR;
-  for (size_t k = 0; k < n; k += BLOCK, bits += VECTOR, bytes += BLOCK_BYTES)
-    pack_block(bits, bytes, columns + k, inverse, offset, pairs);
 }
 
 /* A group of n inputs of eight columns; columns[][GROUP] are 0 from n to the end of its block. */
 static void pack_group(uint8_t *packed, const float *columns, size_t n, int8_form form) {
+  const bool pairs = form == INT8_PAIRS;
+  const vec offset = bits_splat(form == INT8_SIGNED_QUADS ? 0 : WORD_OFFSET);
+  uint8_t *bits = packed + SCALES, *bytes = bits + (n + BLOCK - 1) / BLOCK * VECTOR;
   vec inverse[TILE_COLS];
   for (size_t j = 0; j < TILE_COLS; j++) {
     const uint16_t half = half_above(scale_of(magnitude(columns + j * GROUP, n), WEIGHT_LEVELS));
     ((uint16_t *)packed)[j] = half;
     inverse[j] = vec_splat(half < 0x7f80 ? 1 / of_half(half) : 0);
   }
-  if (form == INT8_PAIRS) pack_blocks(packed, columns, inverse, n, bits_splat(WORD_OFFSET), true);
-  else pack_blocks(packed, columns, inverse, n, bits_splat(form == INT8_SIGNED_QUADS ? 0 : WORD_OFFSET), false);
+  for (size_t k = 0; k < n; k += BLOCK, bits += VECTOR, bytes += BLOCK_BYTES)
+    pack_block(bits, bytes, columns + k, inverse, offset, pairs);
 }
 
 void gemm_int8_pack_panel(float *packed, size_t first, const void *rows, hl_stored stored, size_t count, size_t in,
