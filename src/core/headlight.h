@@ -69,12 +69,14 @@ typedef enum hl_scores {
   HL_SCORES_SCALED = 2, /* × scale */
   HL_SCORES_CAPPED = 3, /* softcap · tanh(score / softcap) */
   HL_SCORES_MASKED = 4, /* + bias, hidden keys replaced by fill: what softmax sees */
+  HL_SCORES_GIVEN = 5,  /* hl_attention alone: what softmax sees is read from scores */
 } hl_scores;
 
 typedef enum hl_weights {
   HL_WEIGHTS_NONE = 0,
   HL_WEIGHTS_HEADS = 1, /* (B,H,T,S+E) */
   HL_WEIGHTS_MEAN = 2,  /* (B,T,S+E), the mean over heads */
+  HL_WEIGHTS_GIVEN = 3, /* hl_attention alone, without scores and statistics: (B,H,T,S+E) is read from weights */
 } hl_weights;
 
 typedef struct hl_attention_args {
@@ -125,7 +127,9 @@ typedef struct hl_attention_args {
  * Query head h reads key/value head h / (H/G). Without weights and scores the result is made by online
  * softmax, with workspace linear in S; with them, a tile of score rows is held, 24·(S+E) floats more.
  * A row that sees no key has weights 0 and output 0; with a finite fill it is uniform. NaN and infinity in
- * a hidden key or value reach no output. B, T, S, D, Dv or E of 0 is allowed. */
+ * a hidden key or value reach no output. B, T, S, D, Dv or E of 0 is allowed.
+ * Whichever of weights and scores are asked for, the bits are the same, but for scores before they are scaled; and so
+ * are they where scores or weights are given as they were returned. */
 HL_EXPORT hl_status hl_attention(const hl_attention_args *args);
 
 /* In reverse: from the gradient of the output, and of the weights where they were returned, to those of the inputs. */

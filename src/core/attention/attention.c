@@ -62,9 +62,8 @@ static void softmax_of_panel(const attention_tile *t, uint32_t panel, span keys)
   tile_statistics(t, panel, state.max, inverse);
 }
 
-static void attend_explicit(const attention_tile *t) {
-  const span keys = t->args->scores_step ? (span){0, all_keys(t->args)} : tile_span(t);
-  /* q·kᵀ·scale → scores, at every step the caller's where it has asked for them */
+/* q·kᵀ·scale → scores, at every step the caller's where it has asked for them. */
+static void make_scores(const attention_tile *t, span keys) {
   t->path->scores(t, keys);
   store_scores(t, HL_SCORES_RAW);
   scale_scores(t, keys);
@@ -73,11 +72,48 @@ static void attend_explicit(const attention_tile *t) {
   store_scores(t, HL_SCORES_CAPPED);
   tile_mask(t, keys);
   store_scores(t, HL_SCORES_MASKED);
-  for (uint32_t p = 0; p < tile_panels(t); p++) {
-    /* softmax(scores) → weights */
-    softmax_of_panel(t, p, keys);
-    tile_dropout(t, panel_scores(t, p), p, keys);
-    store_weights(t, p, keys);
+}
+
+/* What the caller gives, scores or weights, becomes the panels; gives the keys that are not `nothing` to every query,
+ * and those of the span, from a multiple of TILE_ROWS on. */
+static span read_given(const attention_tile *t, const float *given, float nothing, span keys) {
+  const size_t width = all_keys(t->args);
+  const float *rows = given + tile_row(t, 0, true) * width;
+  for (size_t c = 0; c < t->queries; c++, rows += width) {
+    for (uint32_t s = 0; s < keys.from; s++) {
+      if (rows[s] != nothing) keys.from = s - s % TILE_ROWS;
+    }
+    for (uint32_t s = (uint32_t)width; s > keys.to; s--) {
+      if (rows[s - 1] != nothing) keys.to = s;
+    }
+  }
+  rows = given + tile_row(t, 0, true) * width + keys.from;
+  for (uint32_t p = 0; p < tile_panels(t); p++, rows += TILE_COLS * width)
+    gemm_pack_rows(panel_scores(t, p), TILE_COLS, rows, width, panel_queries(t, p), keys.to - keys.from, 1);
+  return keys;
+}
+
+/* Whatever is asked for or given, the same keys take part in each step: the bits are the same. */
+static void attend_explicit(const attention_tile *whole) {
+  const hl_attention_args *a = whole->args;
+  attention_tile tile = *whole, *t = &tile;
+  span keys = tile_span(t);
+  if (a->weights_mode == HL_WEIGHTS_GIVEN) {
+    keys = read_given(t, a->weights, 0, keys);
+  } else {
+    if (a->scores_step == HL_SCORES_GIVEN) {
+      keys = read_given(t, a->scores, -__builtin_inff(), keys);
+    } else {
+      const span all = a->scores_step ? (span){0, all_keys(a)} : keys;
+      make_scores(t, all);
+      t->scores += (size_t)(keys.from - all.from) * TILE_COLS;
+    }
+    for (uint32_t p = 0; p < tile_panels(t); p++) {
+      /* softmax(scores) → weights */
+      softmax_of_panel(t, p, keys);
+      tile_dropout(t, panel_scores(t, p), p, keys);
+      store_weights(t, p, keys);
+    }
   }
   /* weights·v → heads */
   t->path->values(t, keys, NULL);

@@ -30,10 +30,11 @@ void tile_visibility(visibility *v, const hl_attention_args *a, uint32_t batch, 
   v->right = a->causal ? 0 : a->window_right;
 }
 
-/* Whatever else reads or changes the scores before softmax must find them unscaled by log₂ e. */
+/* Whatever else reads or changes the scores before softmax must find them unscaled by log₂ e; and where they are not
+ * read, the weights that are returned are to have the same bits. */
 static softmax_base base_of(const hl_attention_args *a) {
-  bool read =
-      a->scores_step != HL_SCORES_NONE || a->softcap != 0 || a->bias || a->slopes || a->fill > -__builtin_inff();
+  bool read = a->weights_mode != HL_WEIGHTS_NONE || a->scores_step != HL_SCORES_NONE || a->softcap != 0 || a->bias ||
+              a->slopes || a->fill > -__builtin_inff();
   return read ? SOFTMAX_OF_E : SOFTMAX_OF_2;
 }
 

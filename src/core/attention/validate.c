@@ -28,7 +28,9 @@ static double scores_floats(const hl_attention_args *a) {
 
 hl_status attention_validate_sizes(const hl_attention_args *a) {
   if (a->heads == 0 || a->kv_heads == 0 || a->heads % a->kv_heads != 0 || !fits_floats(keys_of(a))) return HL_BAD_SHAPE;
-  if (a->weights_mode > HL_WEIGHTS_MEAN || a->scores_step > HL_SCORES_MASKED || a->causal > 1) return HL_BAD_ARGUMENT;
+  if (a->weights_mode > HL_WEIGHTS_GIVEN || a->scores_step > HL_SCORES_GIVEN || a->causal > 1) return HL_BAD_ARGUMENT;
+  if (a->weights_mode == HL_WEIGHTS_GIVEN && (a->scores_step != HL_SCORES_NONE || a->statistics))
+    return HL_BAD_ARGUMENT;
   if (a->window_left < -1 || a->window_right < -1) return HL_BAD_ARGUMENT;
   if (!is_finite(a->scale) || !is_finite(a->softcap) || a->softcap < 0) return HL_BAD_ARGUMENT;
   if (!(a->fill < __builtin_inff()) || !(a->dropout >= 0 && a->dropout <= 1)) return HL_BAD_ARGUMENT;
@@ -54,6 +56,10 @@ static bool has_operands(const hl_attention_args *a, const float *output, const 
          has_rows(query, a->batch, a->heads, a->queries, a->width, &a->query_stride) &&
          has_rows(key, a->batch, a->kv_heads, a->keys, a->width, &a->key_stride) &&
          has_rows(value, a->batch, a->kv_heads, a->keys, a->value_width, &a->value_stride);
+}
+
+bool attention_is_given(const hl_attention_args *a) {
+  return a->weights_mode == HL_WEIGHTS_GIVEN || a->scores_step == HL_SCORES_GIVEN;
 }
 
 hl_status attention_validate(const hl_attention_args *a) {
@@ -86,6 +92,7 @@ hl_status attention_backward_validate(const hl_attention_backward_args *g) {
   hl_status status = attention_validate(g ? &g->attention : NULL);
   if (status != HL_OK) return status;
   const hl_attention_args *a = &g->attention;
+  if (attention_is_given(a)) return HL_BAD_ARGUMENT;
   bool complete = attention_has_gradients(g) && has_floats(a->statistics, 2 * rows_of(a)) &&
                   fits_floats((double)a->batch * a->kv_heads) &&
                   has_operands(a, g->d_output, g->d_query, g->d_key, g->d_value);

@@ -17,6 +17,9 @@ bool cache_fits(const float *present, const float *past, const float *fresh, uin
 /* For the layer, which has query, key, value and output of its own: the rest of the arguments. Sizes, numbers and
  * choices, for which no tensor need be given; then what is as large as the weights. */
 hl_status attention_validate_sizes(const hl_attention_args *args);
+
+/* Scores or weights are given, which only hl_attention reads. */
+bool attention_is_given(const hl_attention_args *args);
 bool attention_has_results(const hl_attention_args *args);
 bool attention_has_gradients(const hl_attention_backward_args *args);
 

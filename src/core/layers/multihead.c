@@ -38,6 +38,7 @@ hl_status multihead_validate(const hl_multihead_args *m, bool given) {
   const hl_attention_args a = multihead_attention(m);
   const hl_status status = attention_validate_sizes(&a);
   if (status != HL_OK) return status;
+  if (attention_is_given(&a)) return HL_BAD_ARGUMENT;
   const double rows = (double)a.batch * a.queries, fresh = (double)a.batch * (a.keys - m->past_keys);
   const double width = (double)a.heads * a.width, kv_width = (double)a.kv_heads * a.width,
                output_width = m->packed_wo ? m->output_dim : width, cached = a.batch * kv_width;

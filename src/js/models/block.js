@@ -8,8 +8,8 @@
 //   mlp:        down(activation(up(x))), or down(activation(gate(x)) · up(x))
 
 import { shapeOf } from '../memory/tensor.js';
-import { changedAttention } from './changed.js';
-import { HEADS, ROWS } from './edits.js';
+import { ROWS } from './edits.js';
+import { watchedAttention } from './watched.js';
 
 /** @import { Tensor } from '../memory/tensor.js' */
 /** @import { Stride } from './graph.js' */
@@ -170,14 +170,9 @@ function attendHeads(run, at, i, given) {
     slopes: given.slopes,
     sinks: at.includes('cross') ? undefined : run.weight(`${at}attention.sinks`),
     dropout: run.dropout(i, at.includes('cross')),
-    weights: !values.idle && values.captures(`${at}weights`),
-    scores: !values.idle && values.captures(`${at}scores`),
+    weights: false,
+    scores: false,
   };
   if (values.idle) return graph.attention(call).output;
-  if (values.edits(`${at}scores`).length > 0 || values.edits(`${at}weights`).length > 0)
-    return run.passHeads(`${at}heads`, changedAttention(run, at, call), heads, run.past);
-  const { output, weights, scores } = graph.attention(call);
-  if (weights) run.pass(`${at}weights`, weights, HEADS);
-  if (scores) run.pass(`${at}scores`, scores, HEADS);
-  return run.passHeads(`${at}heads`, output, heads, run.past);
+  return run.passHeads(`${at}heads`, watchedAttention(run, at, call), heads, run.past);
 }

@@ -21,7 +21,9 @@ import { readArray } from '../ops/state.js';
  * @property {'zero' | 'mean' | TensorLike} [set] 'mean' is that over all tokens of this call
  * @property {number} [scale]
  * @property {TensorLike} [add]
- * @property {'none' | TensorLike} [mask] which keys may be attended, (…,T,S), in place of what hides them now
+ * @property {'none' | TensorLike} [mask] which keys may be attended, (…,T,S), in place of what hides them now. With a
+ *   cache, where it does not fit the tokens of a call, its rows and columns are the first tokens of the whole sequence,
+ *   and what lies beyond them is as without it
  * @property {number} [temperature]
  * @property {readonly [number, number]} [window] keys at most so far to the left and right; −1 = no bound
  */
@@ -300,12 +302,12 @@ export function applyEdit(caller, edit, data, shape, axes, start) {
     operand(caller, `${parameter}.${part}`, numbers, shape);
   const mean = set === 'mean' ? meanOver(data, shape, axes) : undefined;
   const from = set === undefined || typeof set === 'string' ? () => 0 : number('set', set);
-  const plus = add === undefined ? () => 0 : number('add', add);
+  const plus = add === undefined ? undefined : number('add', add);
   eachPlace(edit, shape, axes, start, (at, place) => {
     const stays = set === undefined || (mean && data[at] === -Infinity);
     const next = stays ? data[at] : (mean ?? from)(place);
-    // −∞ · 0 would be NaN: a hidden key stays hidden.
-    data[at] = next === -Infinity ? next : next * scale + plus(place);
+    // −∞ · 0 would be NaN: a hidden key stays hidden. Nothing is added to −0.
+    data[at] = next === -Infinity ? next : plus ? next * scale + plus(place) : next * scale;
   });
 }
 

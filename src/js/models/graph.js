@@ -20,8 +20,7 @@ import { sizeOf, viewOf } from '../memory/tensor.js';
  * @property {Tensor} query
  * @property {Tensor} key
  * @property {Tensor} value
- * @property {{ batch: number, heads: number, kvHeads: number, queries: number, keys: number, width: number,
- *   valueWidth?: number }} sizes valueWidth: default width
+ * @property {{ batch: number, heads: number, kvHeads: number, queries: number, keys: number, width: number }} sizes
  * @property {Stride} keyStride
  * @property {number} scale
  * @property {number} softcap
@@ -35,6 +34,8 @@ import { sizeOf, viewOf } from '../memory/tensor.js';
  * @property {{ p: number, seed: readonly [number, number] }} [dropout]
  * @property {boolean} weights whether they are returned
  * @property {boolean} scores the same, at the last step before softmax
+ * @property {Tensor} [givenScores] what softmax is to see: what comes before it is not looked at
+ * @property {Tensor} [givenWeights] instead of those that softmax would make, nor are scores
  */
 
 export const ACTIVATIONS = {
@@ -429,11 +430,11 @@ export class Graph {
    * @returns {{ output: Tensor, weights?: Tensor, scores?: Tensor }}
    */
   attention(call) {
-    const { batch, heads, queries, keys, width, valueWidth = width } = call.sizes;
-    const output = this.make([batch, queries, heads * valueWidth]);
+    const { batch, heads, queries, keys, width } = call.sizes;
+    const output = this.make([batch, queries, heads * width]);
     const square = [batch, heads, queries, keys];
-    const weights = call.weights ? this.make(square) : undefined;
-    const scores = call.scores ? this.make(square) : undefined;
+    const weights = call.givenWeights ?? (call.weights ? this.make(square) : undefined);
+    const scores = call.givenScores ?? (call.scores ? this.make(square) : undefined);
     const statistics = this.#train ? this.make([2 * batch * heads * queries]) : undefined;
     const points = { output, weights, scores, statistics };
     if (sizeOf(output) > 0 || weights || scores)
@@ -472,7 +473,7 @@ export class Graph {
 
 /** @param {Frame} frame @param {AttentionCall} call @param {AttentionPoints} points */
 function pointAttention(frame, call, { output, weights, scores, statistics }) {
-  const { batch, heads, kvHeads, queries, keys, width, valueWidth = width } = call.sizes;
+  const { batch, heads, kvHeads, queries, keys, width } = call.sizes;
   const { ints, floats } = frame;
   /** @type {[at: number, block: Tensor | Staged | undefined][]} */
   const blocks = [
@@ -490,16 +491,16 @@ function pointAttention(frame, call, { output, weights, scores, statistics }) {
     [AT.offset, call.offset === 0 ? undefined : frame.stage(new Int32Array(batch).fill(call.offset))],
   ];
   for (const [at, block] of blocks) frame.point(at, block);
-  const rowsOf = (/** @type {number} */ each) => [queries * heads * each, each, heads * each];
-  ints.set(rowsOf(valueWidth), AT.outputStride);
-  ints.set(rowsOf(width), AT.queryStride);
+  const rows = [queries * heads * width, width, heads * width];
+  ints.set(rows, AT.outputStride);
+  ints.set(rows, AT.queryStride);
   ints.set(call.keyStride, AT.keyStride);
   ints.set(call.keyStride, AT.valueStride);
   if (call.bias) ints.set(call.bias.stride, AT.biasStride);
   ints.set([keys, 1], AT.keyPaddingStride);
-  ints.set([batch, heads, kvHeads, queries, keys, width, valueWidth], AT.batch);
-  ints[AT.weightsMode] = weights ? WEIGHTS.HEADS : WEIGHTS.NONE;
-  ints[AT.scoresStep] = scores ? SCORES.MASKED : SCORES.NONE;
+  ints.set([batch, heads, kvHeads, queries, keys, width, width], AT.batch);
+  ints[AT.weightsMode] = call.givenWeights ? WEIGHTS.GIVEN : weights ? WEIGHTS.HEADS : WEIGHTS.NONE;
+  ints[AT.scoresStep] = call.givenScores ? SCORES.GIVEN : scores ? SCORES.MASKED : SCORES.NONE;
   ints[AT.causal] = Number(call.causal);
   ints.set(call.window, AT.windowLeft);
   floats[AT.scale] = call.scale;

@@ -25,10 +25,22 @@ static void choose_sizes(hl_attention_args *a) {
   must_refuse(a->heads == 0 || a->kv_heads == 0 || a->heads % a->kv_heads != 0);
 }
 
-void choose_attention(hl_attention_args *a) {
+/* A wrong one is not the next, which hl_attention takes as what is given. */
+static uint32_t asked(uint32_t most) {
+  const uint32_t chosen = choice(most);
+  return chosen == most + 1 ? chosen + 1 : chosen;
+}
+
+static bool is_given(const hl_attention_args *a) {
+  return a->weights_mode == HL_WEIGHTS_GIVEN || a->scores_step == HL_SCORES_GIVEN;
+}
+
+void choose_attention(hl_attention_args *a, bool alone) {
   choose_sizes(a);
-  a->weights_mode = choice(HL_WEIGHTS_MEAN);
-  a->scores_step = one_in(4) ? choice(HL_SCORES_MASKED) : HL_SCORES_NONE;
+  const bool weights = alone && one_in(12), scores = alone && !weights && one_in(12);
+  a->weights_mode = weights ? HL_WEIGHTS_GIVEN : asked(HL_WEIGHTS_MEAN);
+  a->scores_step = scores ? HL_SCORES_GIVEN : !weights && one_in(4) ? asked(HL_SCORES_MASKED) : HL_SCORES_NONE;
+  if (weights && is_wrong()) a->scores_step = HL_SCORES_GIVEN;
   a->causal = choice(1);
   a->window_left = is_wrong() ? -2 : one_in(4) ? (int32_t)(stray(below(9)) & INT32_MAX) : -1;
   a->window_right = is_wrong() ? INT32_MIN : one_in(4) ? (int32_t)(stray(below(9)) & INT32_MAX) : -1;
@@ -83,8 +95,10 @@ void choose_visibility(hl_attention_args *a, uint32_t appended) {
   /* Distances beyond 2²⁴ are rounded. */
   a->offset = one_in(8) && !a->slopes ? may_positions(a->batch, INT32_MIN, INT32_MAX) : may_positions(a->batch, -5, 20);
   a->keep = one_in(4) ? may_flags(scores) : NULL;
-  a->weights = if_(a->weights_mode != HL_WEIGHTS_NONE, output, weights_count(a, appended));
-  a->scores = if_(a->scores_step != HL_SCORES_NONE, output, scores);
+  float *(*const weights_of)(double) = a->weights_mode == HL_WEIGHTS_GIVEN ? input : output;
+  float *(*const scores_of)(double) = a->scores_step == HL_SCORES_GIVEN ? input : output;
+  a->weights = if_(a->weights_mode != HL_WEIGHTS_NONE, weights_of, weights_count(a, appended));
+  a->scores = if_(a->scores_step != HL_SCORES_NONE, scores_of, scores);
 }
 
 bool can_compare(const hl_attention_args *a) {
@@ -139,12 +153,13 @@ static void choose_gradients(hl_attention_backward_args *g) {
 void fuzz_attention(void) {
   hl_attention_backward_args g = {0};
   hl_attention_args *a = &g.attention;
-  const bool backward = one_in(2);
-  choose_attention(a);
+  choose_attention(a, true);
+  const bool given = is_given(a), backward = !given && one_in(2);
   choose_visibility(a, a->appended);
-  choose_operands(a, backward || one_in(4));
+  choose_operands(a, backward || (a->weights_mode != HL_WEIGHTS_GIVEN && one_in(4)));
   const hl_attention_args *forward = is_wrong() ? NULL : a;
   while (next_round()) returned(hl_attention(forward));
+  if (given) return;
   if (can_compare(a)) check_attention(a, near);
   if (!backward || !forward) return;
   outputs_become_inputs();

@@ -4,8 +4,8 @@
 
 #include "input.h"
 
-/* Sizes, choices and numbers. */
-void choose_attention(hl_attention_args *args);
+/* Sizes, choices and numbers; alone, scores or weights may be given. */
+void choose_attention(hl_attention_args *args, bool alone);
 /* What hides keys; then weights and scores, with so many appended keys. */
 void choose_visibility(hl_attention_args *args, uint32_t appended);
 

@@ -122,7 +122,7 @@ static float *small(float *make(double count), double count) { return is_allocat
 static void choose_layer(layer *l) {
   hl_multihead_args *m = &l->m;
   hl_attention_args *a = &m->attention;
-  choose_attention(a);
+  choose_attention(a, false);
   l->self = one_in(2);
   l->keys_are_values = l->self || one_in(2);
   if (l->self) a->keys = a->queries;

@@ -1,9 +1,12 @@
-// Attention whose scores or weights are changed on the way: the scores come first, and the rest in calls of their own.
+// Attention whose scores or weights are handed out or changed on the way. What is changed goes back into the same call
+// of the core: put in its own place, it changes no bit.
 
+import { broadcastStrides } from '../check/shape.js';
 import { viewOf } from '../memory/tensor.js';
 import { applyEdit, eachPlace, HEADS, operand } from './edits.js';
 
 /** @import { Tensor } from '../memory/tensor.js' */
+/** @import { Numbers } from './edits.js' */
 /** @import { AttentionCall } from './graph.js' */
 /** @import { Run } from './run.js' */
 
@@ -13,15 +16,18 @@ import { applyEdit, eachPlace, HEADS, operand } from './edits.js';
  * @param {AttentionCall} call
  * @returns {Tensor} (B,T,H·D)
  */
-export function changedAttention(run, at, call) {
-  const { values } = run;
-  const scores = changedScores(run, at, call);
-  if (values.captures(`${at}scores`)) values.captured[`${run.prefix + at}scores`] = scores;
+export function watchedAttention(run, at, call) {
+  const { graph, values } = run;
   const changed = values.edits(`${at}weights`).length > 0;
-  const { output, weights } = attentionOf(run, { ...call, weights: call.weights || changed }, scores);
+  const givenScores = values.edits(`${at}scores`).length > 0 ? changedScores(run, at, call) : undefined;
+  const asked = { ...call, weights: changed || values.captures(`${at}weights`) };
+  const { output, weights, scores } = graph.attention(
+    givenScores ? { ...asked, givenScores } : { ...asked, scores: values.captures(`${at}scores`) },
+  );
+  if (scores && values.captures(`${at}scores`)) values.captured[`${run.prefix + at}scores`] = scores;
   if (!weights) return output;
-  const passed = run.pass(`${at}weights`, weights, HEADS);
-  return changed ? weigh(run, call, passed) : output;
+  const givenWeights = run.pass(`${at}weights`, weights, HEADS);
+  return changed ? graph.attention({ ...call, givenWeights }).output : output;
 }
 
 /** @param {Run} run @param {string} at @param {AttentionCall} call */
@@ -29,7 +35,7 @@ function changedScores(run, at, call) {
   const { graph, values, past, caller } = run;
   const edits = values.edits(`${at}scores`);
   const scoresOf = (/** @type {AttentionCall} */ how) =>
-    /** @type {Tensor} */ (graph.attention({ ...how, weights: false, scores: true }).scores);
+    /** @type {Tensor} */ (graph.attention({ ...how, scores: true }).scores);
   const scores = scoresOf(call);
   const { shape } = scores;
   const show = edits.some(({ mask, window }) => mask || window) ? showing(run, call, scores, scoresOf) : undefined;
@@ -52,7 +58,7 @@ function changedScores(run, at, call) {
  * @param {Tensor} scores
  * @param {(call: AttentionCall) => Tensor} scoresOf
  */
-function showing({ caller, past }, call, scores, scoresOf) {
+function showing({ caller, past, cache }, call, scores, scoresOf) {
   const { causal, padding, offset } = call;
   const { keys } = call.sizes;
   const all = scoresOf({ ...call, causal: false, window: [-1, -1], padding: undefined });
@@ -64,12 +70,15 @@ function showing({ caller, past }, call, scores, scoresOf) {
   const place = (/** @type {import('./edits.js').ReadEdit} */ edit) => {
     const { mask, window, parameter } = edit;
     if (!mask && !window) return;
-    const visible = mask && mask !== 'none' ? operand(caller, `${parameter}.mask`, mask, scores.shape) : () => 1;
+    const painted = mask && mask !== 'none' ? mask : undefined;
+    const visible = painted ? visibleIn(caller, `${parameter}.mask`, painted, scores.shape, cache && past) : () => 1;
     const [left, right] = window ?? [-1, -1];
     eachPlace(edit, scores.shape, HEADS, past, (i, at) => {
       const distance = at[3] - (at[2] + offset);
       const inside = (left < 0 || -distance <= left) && (right < 0 || distance <= right);
-      if (mask) shown[i] = Number(visible(at) !== 0);
+      const seen = mask ? visible(at) : undefined;
+      if (seen === undefined && !window) return;
+      if (seen !== undefined) shown[i] = Number(seen !== 0);
       viewOf(scores)[i] = inside && shown[i] ? viewOf(all)[i] : -Infinity;
     });
   };
@@ -77,46 +86,23 @@ function showing({ caller, past }, call, scores, scoresOf) {
 }
 
 /**
- * softmax(scores) · v. Heads of no width have scores of 0, to which those that are given are added.
- * @param {Run} run
- * @param {AttentionCall} call
- * @param {Tensor} scores
+ * What a mask says of a place, undefined where it says nothing: with a cache it may be of the whole sequence, whose
+ * rows and columns end somewhere.
+ * @param {string} caller
+ * @param {string} parameter
+ * @param {Numbers} mask
+ * @param {readonly number[]} shape of the scores
+ * @param {number | undefined} past with a cache
+ * @returns {(place: readonly number[]) => number | undefined}
  */
-function attentionOf({ graph }, call, scores) {
-  const { batch, heads, queries, keys, width } = call.sizes;
-  const empty = graph.make([batch, queries, 0]);
-  return graph.attention({
-    ...call,
-    query: empty,
-    key: empty,
-    sizes: { ...call.sizes, width: 0, valueWidth: width },
-    scale: 1,
-    softcap: 0,
-    causal: false,
-    window: [-1, -1],
-    offset: 0,
-    padding: undefined,
-    slopes: undefined,
-    bias: { tensor: scores, stride: [heads * queries * keys, queries * keys, keys, 1] },
-    scores: false,
-  });
-}
-
-/** weights · v, whatever the weights are. @param {Run} run @param {AttentionCall} call @param {Tensor} weights */
-function weigh({ graph }, call, weights) {
-  const { batch, heads, kvHeads, queries, keys, width } = call.sizes;
-  const output = graph.make([batch, queries, heads * width]);
-  const [w, v, y] = [viewOf(weights), viewOf(call.value), viewOf(output).fill(0)];
-  const [perBatch, perHead, perRow] = call.keyStride;
-  for (let b = 0; b < batch; b++)
-    for (let h = 0; h < heads; h++)
-      for (let t = 0; t < queries; t++) {
-        const [row, to] = [((b * heads + h) * queries + t) * keys, (b * queries + t) * heads * width + h * width];
-        const from = b * perBatch + Math.floor(h / (heads / kvHeads)) * perHead;
-        for (let s = 0; s < keys; s++) {
-          const share = w[row + s];
-          if (share !== 0) for (let d = 0; d < width; d++) y[to + d] += share * v[from + s * perRow + d];
-        }
-      }
-  return output;
+function visibleIn(caller, parameter, mask, shape, past) {
+  if (past === undefined || broadcastStrides([...mask.shape], [...shape]))
+    return operand(caller, parameter, mask, shape);
+  // Of its last two axes those of length 1 are repeated, and others are places in the sequence.
+  const [rows, columns] = [mask.shape.at(-2) ?? 1, mask.shape.at(-1) ?? 1];
+  const at = operand(caller, parameter, mask, [shape[0], shape[1], rows, columns]);
+  return ([batch, head, query, key]) => {
+    const [row, column] = [rows === 1 ? 0 : past + query, columns === 1 ? 0 : key];
+    return row < rows && column < columns ? at([batch, head, row, column]) : undefined;
+  };
 }

@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { ATTENTION, ATTENTION_BACKWARD, SCORES, STATUS, WEIGHTS, WORDS } from '../../../dist/abi/abi.js';
+import { assertClose, kernels, numbers, struct } from '../../support/kernels.js';
+
+/** B, H, G, T, S, D, Dv: a row, few queries, and keys that are packed. */
+const SIZES = [
+  [1, 2, 1, 1, 150, 8, 40],
+  [2, 4, 2, 1, 7, 5, 3],
+  [1, 2, 2, 3, 31, 4, 9],
+  [1, 2, 1, 8, 8, 8, 5],
+  [2, 2, 1, 25, 70, 6, 11],
+  [1, 1, 1, 40, 300, 16, 16],
+];
+
+/** What hides keys, or changes their scores. */
+const FORMS = [
+  {},
+  { causal: 1 },
+  { windowLeft: 3, windowRight: 2 },
+  { causal: 1, windowLeft: 9, sinks: true },
+  { padding: true, softcap: 2 },
+  { nonfinite: true, causal: 1 },
+];
+
+function problem(k, [B, H, G, T, S, D, Dv], { sinks, padding, nonfinite, softcap = 0, ...words }) {
+  const value = numbers(B * S * G * Dv, 3);
+  // A value of the last key, which the first queries do not see.
+  if (nonfinite && S > T) value[(S - 1) * G * Dv] = NaN;
+  const pads = k.block(Math.ceil((B * S) / 4));
+  new Uint8Array(k.core.memory.buffer, pads.at, B * S).set(
+    Uint8Array.from({ length: B * S }, (_, i) => Number(i % 5 > 1)),
+  );
+  const common = {
+    query: k.block(numbers(B * T * H * D, 1)).at,
+    key: k.block(numbers(B * S * G * D, 2)).at,
+    value: k.block(value).at,
+    sinks: sinks ? k.block(numbers(H, 4)).at : 0,
+    keyPadding: padding ? pads.at : 0,
+    keyPaddingStride: [S, 1],
+    queryStride: [T * H * D, D, H * D],
+    keyStride: [S * G * D, D, G * D],
+    valueStride: [S * G * Dv, Dv, G * Dv],
+    outputStride: [T * H * Dv, Dv, H * Dv],
+    batch: B,
+    heads: H,
+    kvHeads: G,
+    queries: T,
+    keys: S,
+    width: D,
+    valueWidth: Dv,
+    windowLeft: -1,
+    windowRight: -1,
+    ...words,
+  };
+  const run = (more, place = ATTENTION, entry = 'hl_attention', size = WORDS.ATTENTION) => {
+    const output = k.block(B * T * H * Dv);
+    const at = struct(
+      k,
+      place,
+      size,
+      { ...common, output: output.at, ...more },
+      { scale: 0.6, softcap, fill: -Infinity },
+    );
+    return { status: k.core[entry](at.at), output };
+  };
+  return { value, run };
+}
+
+const bits = (k, block) => new Uint32Array(k.view(block).slice().buffer);
+
+test(
+  'scores and weights that are given as they were returned give the same bits, whichever are asked for',
+  kernels((k) => {
+    for (const sizes of SIZES)
+      for (const form of FORMS) {
+        const [B, H, , T, S] = sizes;
+        const { run } = problem(k, sizes, form);
+        const [weights, scores, again, others] = Array.from({ length: 4 }, () => k.block(B * H * T * S));
+        const what = `${sizes}, ${JSON.stringify(form)}`;
+        const both = { weightsMode: WEIGHTS.HEADS, scoresStep: SCORES.MASKED };
+        const first = run({ weights: weights.at, scores: scores.at, ...both });
+        assert.equal(first.status, STATUS.OK);
+        const ways = [
+          { weights: again.at, weightsMode: WEIGHTS.HEADS },
+          { scores: others.at, scoresStep: SCORES.MASKED },
+          { scores: others.at, scoresStep: SCORES.CAPPED },
+          { weights: again.at, weightsMode: WEIGHTS.HEADS, scores: scores.at, scoresStep: SCORES.GIVEN },
+          { scores: scores.at, scoresStep: SCORES.GIVEN },
+          { weights: weights.at, weightsMode: WEIGHTS.GIVEN },
+        ];
+        const [given, kept] = [scores, weights].map((block) => bits(k, block));
+        for (const way of ways) {
+          const { status, output } = run(way);
+          assert.equal(status, STATUS.OK);
+          assert.deepEqual(bits(k, output), bits(k, first.output), `${what}, ${JSON.stringify(way)}`);
+          if (way.weightsMode) assert.deepEqual(bits(k, again), bits(k, weights), what);
+        }
+        assert.deepEqual(bits(k, scores), given);
+        assert.deepEqual(bits(k, weights), kept);
+        k.close();
+      }
+  }),
+);
+
+test(
+  'weights of any kind are multiplied by the values, those of hidden keys as well',
+  kernels((k) => {
+    for (const sizes of SIZES)
+      for (const form of [{}, { causal: 1 }, { windowLeft: 0, windowRight: 0 }]) {
+        const [B, H, G, T, S, , Dv] = sizes;
+        const { value, run } = problem(k, sizes, form);
+        const weights = numbers(B * H * T * S, 7);
+        const { output } = run({ weights: k.block(weights).at, weightsMode: WEIGHTS.GIVEN });
+        const expected = Float64Array.from({ length: B * T * H * Dv }, (_, i) => {
+          const [d, h] = [i % Dv, Math.floor(i / Dv) % H];
+          const [t, b] = [Math.floor(i / Dv / H) % T, Math.floor(i / Dv / H / T)];
+          let sum = 0;
+          for (let s = 0; s < S; s++)
+            sum += weights[((b * H + h) * T + t) * S + s] * value[((b * S + s) * G + Math.floor((h * G) / H)) * Dv + d];
+          return sum;
+        });
+        assertClose(k.view(output), expected, 2e-6, `${sizes}, ${JSON.stringify(form)}`);
+        k.close();
+      }
+  }),
+);
+
+test(
+  'scores of any kind go through softmax, those of hidden keys as well',
+  kernels((k) => {
+    for (const sizes of SIZES) {
+      const [B, H, , T, S] = sizes;
+      const { run } = problem(k, sizes, { causal: 1 });
+      const scores = numbers(B * H * T * S, 7);
+      scores.forEach((_, i) => void (i % 3 === 1 && (scores[i] = -Infinity)));
+      const weights = k.block(B * H * T * S);
+      run({ scores: k.block(scores).at, scoresStep: SCORES.GIVEN, weights: weights.at, weightsMode: WEIGHTS.HEADS });
+      const got = k.view(weights);
+      for (let row = 0; row < got.length; row += S) {
+        const part = Float64Array.from(scores.subarray(row, row + S), Math.exp);
+        const sum = part.reduce((a, b) => a + b, 0);
+        assertClose(
+          got.subarray(row, row + S),
+          part.map((x) => x / sum),
+          1e-6,
+          `${sizes}`,
+        );
+      }
+      k.close();
+    }
+  }),
+);
+
+test(
+  'what is given is refused with more that is to be made, and in reverse',
+  kernels((k) => {
+    const sizes = [1, 1, 1, 3, 4, 2, 2];
+    const { run } = problem(k, sizes, {});
+    const given = { weights: k.block(12).at, weightsMode: WEIGHTS.GIVEN };
+    const [scores, statistics] = [k.block(12).at, k.block(6).at];
+    for (const more of [
+      { scores, scoresStep: SCORES.MASKED },
+      { scores, scoresStep: SCORES.GIVEN },
+      { statistics },
+      { weightsMode: WEIGHTS.GIVEN + 1 },
+    ])
+      assert.equal(run({ ...given, ...more }).status, STATUS.BAD_ARGUMENT);
+    assert.equal(run({ scores, scoresStep: SCORES.GIVEN + 1 }).status, STATUS.BAD_ARGUMENT);
+    assert.equal(run({ ...given, weights: 0 }).status, STATUS.BAD_SHAPE);
+    const places = { ...ATTENTION, ...ATTENTION_BACKWARD };
+    const gradients = {
+      dQuery: k.block(6).at,
+      dKey: k.block(8).at,
+      dValue: k.block(8).at,
+      dOutput: k.block(6).at,
+      statistics,
+    };
+    const reverse = (more) =>
+      run({ ...gradients, ...more }, places, 'hl_attention_backward', WORDS.ATTENTION_BACKWARD).status;
+    assert.equal(reverse({}), STATUS.OK);
+    assert.equal(reverse({ ...given, statistics }), STATUS.BAD_ARGUMENT);
+    assert.equal(reverse({ scores, scoresStep: SCORES.GIVEN }), STATUS.BAD_ARGUMENT);
+  }),
+);
