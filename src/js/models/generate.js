@@ -28,7 +28,8 @@ import { checkCache } from './cache.js';
  * @property {readonly Edit[]} [edit] applied to every token
  * @property {AbortSignal} [signal] the tokens so far are given then
  * @property {(token: { id: number, text: string, logProb: number }) => void} [onToken] text: what is certain
- *   with this token: a part of a character, or of a text that ends it, is held back
+ *   with this token: a part of a character, or of a text that ends it, is held back, and the token itself until the
+ *   next one or the end. The texts add up to that of the result
  */
 /** @typedef {{ ids: number[], text: string, logProbs: number[], ended: 'max' | 'stop' | 'signal' }} Generated */
 
@@ -117,6 +118,13 @@ export async function generate(model, prompt, options) {
   const result = { ids: [], text: '', logProbs: [], ended: 'max' };
   const decoded = decodeStream(model.tokenizer ?? { decode: () => '' });
   const unstopped = stopStream(stop.texts);
+  /** Of the last token some text is held back. @type {{ id: number, text: string, logProb: number } | undefined} */
+  let late;
+  /** @param {string} [rest] */
+  const giveLate = (rest = '') => {
+    if (late) onToken?.({ ...late, text: late.text + rest });
+    late = undefined;
+  };
   let next = start;
   let turn = Date.now();
   try {
@@ -135,12 +143,14 @@ export async function generate(model, prompt, options) {
         result.ended = 'stop';
         break;
       }
+      giveLate();
       result.ids.push(id);
       result.logProbs.push(logProb);
       next = [id];
       const { text, stop: found } = unstopped.push(decoded.push(id));
       result.text += text;
-      onToken?.({ id, text, logProb });
+      late = { id, text, logProb };
+      if (found !== null || !(decoded.holds || unstopped.holds)) giveLate();
       if (found !== null) {
         result.ended = 'stop';
         return result;
@@ -150,7 +160,9 @@ export async function generate(model, prompt, options) {
         turn = Date.now();
       }
     }
-    result.text += unstopped.push(decoded.end()).text + unstopped.end();
+    const rest = unstopped.push(decoded.end()).text + unstopped.end();
+    result.text += rest;
+    giveLate(rest);
     return result;
   } finally {
     if (!given.cache) cache.dispose();

@@ -10,7 +10,7 @@ const BROKEN = '\ufffd';
 /**
  * The texts that are given add up to that of all tokens.
  * @param {Decodes} tokenizer
- * @returns {{ push(id: number): string, end(): string }} end gives what was held back
+ * @returns {{ push(id: number): string, end(): string, readonly holds: boolean }} end gives what was held back
  */
 export function decodeStream(tokenizer) {
   // Tokens that were given already: what stands before a token may decide about its space.
@@ -32,13 +32,16 @@ export function decodeStream(tokenizer) {
       return given.endsWith(BROKEN) ? '' : give(given);
     },
     end: () => give(text()),
+    get holds() {
+      return held.length > 0 && text() !== '';
+    },
   };
 }
 
 /**
  * @param {readonly string[]} stops
- * @returns {{ push(text: string): { text: string, stop: string | null }, end(): string }} text as far as no stop
- *   sequence begins in it; stop: the one that has been found. end gives what was held back
+ * @returns {{ push(text: string): { text: string, stop: string | null }, end(): string, readonly holds: boolean }}
+ *   text as far as no stop sequence begins in it; stop: the one that has been found. end gives what was held back
  */
 export function stopStream(stops) {
   if (!Array.isArray(stops) || stops.some((stop) => typeof stop !== 'string' || stop === ''))
@@ -83,5 +86,8 @@ export function stopStream(stops) {
       return { text: give(held.length - countOpen()), stop: null };
     },
     end: () => give(held.length),
+    get holds() {
+      return held !== '';
+    },
   };
 }

@@ -79,6 +79,77 @@ test('tokens and texts end it, a signal gives what there is, and the texts add u
   model.dispose();
 });
 
+test('what is held back at the end comes with the last token, however it ends', async () => {
+  const model = build({});
+  const ids = greedy(model, PROMPT, 8);
+  const text = tokenizer.decode(ids);
+  // Letters of three bytes each, of which a token is one, and a text that never comes whole.
+  const bytes = {
+    ...tokenizer,
+    decode: (list) => new TextDecoder().decode(Uint8Array.from(list, (_, i) => [0xe2, 0x82, 0xac][i % 3])),
+  };
+  const beginning = `${text.slice(3, 4)}\n`;
+  const cases = [
+    [tokenizer, { max: 4, stop: [beginning] }],
+    [tokenizer, { max: 8, stop: [beginning, ids[4]] }],
+    [bytes, { max: 4 }],
+    [bytes, { max: 5 }],
+    [bytes, { max: 6 }],
+    [bytes, { max: 8, stop: [ids[4]] }],
+  ];
+  for (const [own, options] of cases) {
+    model.tokenizer = own;
+    const seen = [];
+    const result = await model.generate(PROMPT, { ...NEVER, ...options, onToken: (token) => seen.push(token) });
+    assert.equal(result.text, own.decode(result.ids));
+    assert.equal(seen.map((token) => token.text).join(''), result.text);
+    assert.deepEqual(
+      seen.map(({ id }) => id),
+      result.ids,
+    );
+    assert.deepEqual(
+      seen.map(({ logProb }) => logProb),
+      result.logProbs,
+    );
+  }
+  const control = new AbortController();
+  const seen = [];
+  const onToken = (token) => seen.push(token) === 2 && control.abort();
+  const { signal } = control;
+  const cut = await model.generate(PROMPT, { max: 8, ...NEVER, signal, onToken });
+  assert.equal(cut.ended, 'signal');
+  assert.equal(seen.map((token) => token.text).join(''), cut.text);
+  model.dispose();
+});
+
+test('a painted mask of the prompt leaves the tokens after it as they are', async () => {
+  const model = build({});
+  const edit = [
+    {
+      at: 'blocks.*.scores',
+      mask: [
+        [1, 0, 0],
+        [0, 1, 0],
+        [1, 0, 1],
+      ],
+    },
+  ];
+  const { ids, logProbs } = await model.generate(PROMPT, { max: 5, edit, ...NEVER });
+  // The same as one mask of all tokens.
+  const whole = (length) =>
+    Array.from({ length }, (_, t) =>
+      Array.from({ length }, (_, s) => (t < 3 && s < 3 ? edit[0].mask[t][s] : Number(s <= t))),
+    );
+  const expected = [...PROMPT];
+  for (let i = 0; i < 5; i++) {
+    const mask = whole(expected.length);
+    expected.push(...greedy(model, expected, 1, undefined, { edit: [{ ...edit[0], mask }] }));
+  }
+  assert.deepEqual(ids, expected.slice(PROMPT.length));
+  assert.notDeepEqual(logProbs, (await model.generate(PROMPT, { max: 5, ...NEVER })).logProbs);
+  model.dispose();
+});
+
 test('a decoder goes on from what its encoder has made', async () => {
   const model = build({ encoder: { ...SMALL, causal: false, head: 'none' } });
   const encoder = [1, 2, 3, 4, 5];
