@@ -16,8 +16,9 @@ const asked = (state) => JSON.stringify(Object.entries(state).filter(([name]) =>
 const WRITTEN = 24;
 
 /** The key that a row of the head shown gives most to. */
-function strongest({ weights, about, T, layer, head }, t) {
-  const row = weights.subarray(((layer * about.heads + head) * T + t) * T).subarray(0, T);
+function strongest({ weights, large, about, T, S, layer, head }, t) {
+  const first = large ? 0 : (layer * about.heads + head) * T;
+  const row = weights.subarray((first + t) * S).subarray(0, S);
   return row.reduce((best, weight, s) => (weight > row[best] ? s : best), 0);
 }
 
@@ -44,11 +45,11 @@ export function createSession({ state: given = '', language, theme, onState, onL
   const spoken = signal('');
   /** What is read: the cell under the pointer, the one held, or where the last token looks most. */
   const cell = computed(() => {
-    const T = run.value?.T ?? 0;
+    const { T, S } = run.value ?? { T: 0, S: 0 };
     if (T === 0) return null;
     const { t, s } = hover.value ?? state.value.cell ?? { t: T - 1, s: -1 };
     const row = Math.min(t, T - 1);
-    return { t: row, s: s < 0 ? strongest(run.value, row) : Math.min(s, T - 1) };
+    return { t: row, s: s < 0 ? strongest(run.value, row) : Math.min(s, S - 1) };
   });
 
   let before = '';
@@ -63,7 +64,8 @@ export function createSession({ state: given = '', language, theme, onState, onL
       if (JSON.stringify(part.about) !== JSON.stringify(about.value)) about.value = part.about;
     },
     run: (part) => {
-      run.value = { ...part, about: about.peek() };
+      // Where keys are other tokens than queries, they are named; else they are the same.
+      run.value = { ...part, S: part.S ?? part.T, keys: part.keys ?? part.pieces, about: about.peek() };
       other.value = null;
       failure.value = null;
     },

@@ -17,35 +17,39 @@ const MOST_TEXT = 90;
 
 /**
  * @param {object} drawn
- * @param {Float32Array} drawn.weights (T,T)
- * @param {string[]} drawn.names
+ * @param {Float32Array} drawn.weights (T,S)
+ * @param {string[]} drawn.names of the tokens that ask
+ * @param {string[]} [drawn.keys] of those that answer, where they are others
  * @param {string} drawn.title
  * @param {string} drawn.about the text, under the title
  * @param {'light' | 'dark'} drawn.theme
  */
-export function figureOf({ weights, names, title, about, theme }) {
-  const T = names.length;
+export function figureOf({ weights, names, keys = names, title, about, theme }) {
+  const [T, S] = [names.length, keys.length];
   const [colours, ramp] = [PALETTE[theme], RAMP[theme]];
-  const cell = Math.max(Math.floor(SIDE / T), 1);
+  const cell = Math.max(Math.floor(SIDE / Math.max(T, S)), 1);
   const size = Math.min(Math.max(0.6 * cell, 8), 15);
-  const longest = Math.min(Math.max(...names.map((name) => [...name].length)), 16);
+  const longest = Math.min(
+    [...names, ...keys].reduce((most, name) => Math.max(most, [...name].length), 0),
+    16,
+  );
   const labels = cell >= 9;
   const left = MARGIN + (labels ? Math.ceil(0.56 * size * longest) + 12 : 0);
-  const full = names.some((_, t) => names.some((__, s) => s > t && weights[t * T + s] > 0));
+  const full = T !== S || names.some((_, t) => keys.some((__, s) => s > t && weights[t * S + s] > 0));
   const top = 84 + (full ? Math.ceil(0.5 * size * longest) : 0) + 20;
-  const side = cell * T;
-  const [width, height] = [left + side + MARGIN + 60, top + side + 70];
-  const seen = (/** @type {number} */ t, /** @type {number} */ s) => s <= t || weights[t * T + s] > 0;
+  const [side, wide] = [cell * T, cell * S];
+  const [width, height] = [left + wide + MARGIN + 60, top + side + 70];
+  const seen = (/** @type {number} */ t, /** @type {number} */ s) => full || s <= t || weights[t * S + s] > 0;
 
   /** @type {string[]} */
   const cells = [];
   for (let t = 0; t < T; t++)
-    for (let s = 0; s < T; s++) {
+    for (let s = 0; s < S; s++) {
       if (!seen(t, s)) continue;
-      const fill = Number.isNaN(weights[t * T + s]) ? colours.ink : ramp.css(weights[t * T + s]);
+      const fill = Number.isNaN(weights[t * S + s]) ? colours.ink : ramp.css(weights[t * S + s]);
       let end = s + 1;
-      if (T > 64) while (end < T && seen(t, end) && ramp.css(weights[t * T + end]) === fill) end++;
-      const gap = T > 40 ? 0 : 1;
+      if (S > 64) while (end < S && seen(t, end) && ramp.css(weights[t * S + end]) === fill) end++;
+      const gap = Math.max(T, S) > 40 ? 0 : 1;
       cells.push(
         `<rect x="${left + s * cell}" y="${top + t * cell}" width="${(end - s) * cell - gap}" ` +
           `height="${cell - gap}" fill="${fill}"/>`,
@@ -66,7 +70,7 @@ export function figureOf({ weights, names, title, about, theme }) {
       )
     : [];
   const columns = labels
-    ? names.map((name, s) => {
+    ? keys.map((name, s) => {
         const [x, y] = [left + s * cell + (full ? cell / 2 : 2), top + (full ? 0 : s * cell) - 5];
         return text(cut(name), x, y, `${style}${full ? ` transform="rotate(-45 ${x} ${y})"` : ''}`);
       })

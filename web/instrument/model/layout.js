@@ -42,14 +42,15 @@ export const labelSize = (cell, most) => (cell < LABELS ? 12 : Math.min(Math.max
  * @param {object} room
  * @param {number} room.width
  * @param {number} room.height
- * @param {number} room.tokens
+ * @param {number} room.tokens that ask
+ * @param {number} [room.keys] tokens that answer, where they are others
  * @param {number} room.most letters of a token at most
  * @param {(size: number) => number} room.widest the widest label in letters of a size
  * @param {boolean} room.full the upper half is in use: title and labels stand above it
  */
-export function pictureOf({ width, height, tokens, most, widest, full }) {
-  const n = Math.max(tokens, 1);
-  let cell = Math.min(width, height) / n;
+export function pictureOf({ width, height, tokens, keys = tokens, most, widest, full }) {
+  const [n, m] = [Math.max(tokens, 1), Math.max(keys, 1)];
+  let cell = Math.min(width / m, height / n);
   let left = 0;
   let top = 0;
   // The labels need room, and their size depends on the cell: two rounds settle it.
@@ -58,11 +59,12 @@ export function pictureOf({ width, height, tokens, most, widest, full }) {
     const label = Math.min(widest(size), 120);
     left = Math.ceil(cell < LABELS ? 12 : label + 10);
     top = full ? Math.ceil(40 + Math.max(label * 0.75, 18)) : Math.ceil(size * 1.45);
-    cell = Math.min(width - left, height - top) / n;
+    cell = Math.min((width - left) / m, (height - top) / n);
   }
   const whole = cell >= 1 ? Math.floor(cell) : cell;
-  const side = Math.max(whole * n, 1);
-  return { cell: whole, left, top, side, gap: n > TOUCHING || whole < 5 ? 0 : 1, size: labelSize(whole, most) };
+  const [side, wide] = [Math.max(whole * n, 1), Math.max(whole * m, 1)];
+  const gap = Math.max(n, m) > TOUCHING || whole < 5 ? 0 : 1;
+  return { cell: whole, left, top, side, wide, gap, size: labelSize(whole, most) };
 }
 
 /**

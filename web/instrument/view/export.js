@@ -15,15 +15,17 @@ export async function exportAs(kind, session) {
   const words = session.words.value;
   const title = words.headName(run.layer, run.head);
   const names = run.pieces.map(({ name }) => name);
+  const keys = run.keys.map(({ name }) => name);
   const weights = weightsOf(run, run.layer, run.head);
   const name = (extension) => fileName(['headlight', session.state.value.model, title], extension);
   if (kind === 'csv') {
-    const whole = { queries: names, keys: names, weights, shape: [1, 1, run.T, run.T] };
+    const whole = { queries: names, keys, weights, shape: [1, 1, run.T, run.S] };
     return download(name('csv'), 'text/csv', toCsv(/** @type {any} */ (whole), { batch: 0, head: 0 }));
   }
   const figure = figureOf({
     weights,
     names,
+    keys,
     title,
     about: session.state.value.text,
     theme: session.theme.value,

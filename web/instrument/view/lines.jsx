@@ -14,10 +14,10 @@ export function Lines({ width, height, most, compact = false }) {
   const picture = usePicture({ width, height, most });
   const at = session.cell.value;
   if (!picture || !at) return <div class="picture" style={px({ height })} />;
-  const { run, weights, names, T } = picture;
+  const { run, weights, names, keys, T, S } = picture;
   const ramp = RAMP[session.theme.value];
   const top = Math.min(90, 0.15 * height);
-  const pitch = (height - top) / T;
+  const pitch = (height - top) / Math.max(T, S);
   const size = Math.min(Math.max(0.62 * pitch, 8), most);
   const [from, to] = [Math.min(90, 0.24 * width), width - Math.min(90, 0.24 * width)];
   const middle = (i) => top + (i + 0.5) * pitch;
@@ -26,7 +26,7 @@ export function Lines({ width, height, most, compact = false }) {
     return `M${from} ${middle(s)}C${from + bend} ${middle(s)} ${to - bend} ${middle(t)} ${to} ${middle(t)}`;
   };
   const all = [];
-  for (let t = 0; t < T; t++) for (let s = 0; s < T; s++) if (weights[t * T + s] >= LEAST) all.push([t, s]);
+  for (let t = 0; t < T; t++) for (let s = 0; s < S; s++) if (weights[t * S + s] >= LEAST) all.push([t, s]);
   const others = all.filter(([t]) => t !== at.t);
   const mine = all.filter(([t]) => t === at.t);
   return (
@@ -39,41 +39,43 @@ export function Lines({ width, height, most, compact = false }) {
         aria-label={words.picture(words.headInText(run.layer, run.head))}
         style={px({ fontSize: size })}
       >
-        <title>{words.cell(names[at.t], names[at.s], weightText(weights[at.t * T + at.s]))}</title>
+        <title>{words.cell(names[at.t], keys[at.s], weightText(weights[at.t * S + at.s]))}</title>
         <g class="rest">
           {others.map(([t, s]) => (
-            <path key={`${t}.${s}`} d={line(t, s)} stroke={ramp.css(weights[t * T + s])} stroke-width={1} />
+            <path key={`${t}.${s}`} d={line(t, s)} stroke={ramp.css(weights[t * S + s])} stroke-width={1} />
           ))}
         </g>
         {mine.map(([t, s]) => (
           <path
             key={`${t}.${s}`}
             d={line(t, s)}
-            stroke={ramp.css(weights[t * T + s])}
-            stroke-width={1 + 6 * weights[t * T + s]}
+            stroke={ramp.css(weights[t * S + s])}
+            stroke-width={1 + 6 * weights[t * S + s]}
           />
         ))}
+        {keys.map((name, i) => (
+          <text
+            key={`k${i}`}
+            class={i === at.s ? 'answers' : ''}
+            x={from - 8}
+            y={middle(i)}
+            text-anchor="end"
+            onPointerEnter={() => (session.hover.value = { t: Math.max(at.t, i), s: i })}
+          >
+            {name}
+          </text>
+        ))}
         {names.map((name, i) => (
-          <g key={i}>
-            <text
-              class={i === at.s ? 'answers' : ''}
-              x={from - 8}
-              y={middle(i)}
-              text-anchor="end"
-              onPointerEnter={() => (session.hover.value = { t: Math.max(at.t, i), s: i })}
-            >
-              {name}
-            </text>
-            <text
-              class={i === at.t ? 'asks' : ''}
-              x={to + 8}
-              y={middle(i)}
-              onPointerEnter={() => (session.hover.value = { t: i, s: -1 })}
-              onClick={() => session.look({ cell: { t: i, s: at.s } })}
-            >
-              {name}
-            </text>
-          </g>
+          <text
+            key={`q${i}`}
+            class={i === at.t ? 'asks' : ''}
+            x={to + 8}
+            y={middle(i)}
+            onPointerEnter={() => (session.hover.value = { t: i, s: -1 })}
+            onClick={() => session.look({ cell: { t: i, s: at.s } })}
+          >
+            {name}
+          </text>
         ))}
       </svg>
       <Corner picture={{ ...picture, full: true, y: 0, x: width - picture.side }} compact={compact} />

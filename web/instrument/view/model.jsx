@@ -23,7 +23,14 @@ export function Model({ width, height, names = true }) {
   if (!about) return <section class="model" style={px({ height })} />;
   const { layers, heads } = about;
   const ends = names ? 22 : 0;
-  const room = { width: width - STREAM, height: height - 2 * ends, tokens: run?.T ?? 17, layers, heads, names };
+  const room = {
+    width: width - STREAM,
+    height: height - 2 * ends,
+    tokens: run ? Math.max(run.T, run.S) : 17,
+    layers,
+    heads,
+    names,
+  };
   const { size, across, down, named } = thumbnailsOf(room);
   const rowTop = (layer) => ends + (layers - 1 - layer) * down;
   const inside = named ? 17 : Math.max((down - size) / 2, 0);
@@ -86,7 +93,10 @@ function Thumbnail({ layer, head, size, left, top, across, down, named }) {
   const off = isOff(state, layer, head);
   const canvas = useRef(/** @type {any} */ (null));
   useEffect(() => {
-    if (run?.T) paintWeights(canvas.current, weightsOf(run, layer, head), run.T, size, RAMP[theme], PALETTE[theme]);
+    if (!run?.T) return;
+    const weights = weightsOf(run, layer, head);
+    if (weights)
+      paintWeights(canvas.current, weights, run.T, run.S, size, !run.about.causal, RAMP[theme], PALETTE[theme]);
   }, [run?.weights, theme, size]);
   const name = words.headName(layer, head);
   return (

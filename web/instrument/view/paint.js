@@ -14,35 +14,53 @@ export function sized(canvas, width, height) {
 }
 
 /** Keys that a query cannot look at: after it, and without weight. */
-export const isAhead = (weight, t, s) => s > t && !(weight > 0) && !Number.isNaN(weight);
+export const isAhead = (weight, t, s, full = false) => !full && s > t && !(weight > 0) && !Number.isNaN(weight);
 
 /**
- * A thumbnail: a pixel for a cell, enlarged to whole pixels where there are few, the largest of several where there are
- * many (a mean would lose a stripe).
+ * A pixel for a cell, enlarged to whole pixels where there are few, the largest of several where there are many: a mean
+ * would lose a stripe.
+ * @param {any} canvas
+ * @param {Float32Array} weights (T,S)
+ * @param {number} T
+ * @param {number} S
+ * @param {{ wide: number, side: number, full?: boolean }} room in CSS pixels
+ * @param {any} ramp
+ * @param {any} palette
  */
-export function paintWeights(canvas, weights, T, size, ramp, palette) {
-  const context = sized(canvas, size, size);
-  const dots = Math.min(T, Math.max(Math.round(size * (globalThis.devicePixelRatio || 1)), 1));
-  const image = new ImageData(dots, dots);
+export function paintPooled(canvas, weights, T, S, { wide, side, full }, ramp, palette) {
+  const context = sized(canvas, wide, side);
+  const ratio = globalThis.devicePixelRatio || 1;
+  const across = Math.min(S, Math.max(Math.round(wide * ratio), 1));
+  const down = Math.min(T, Math.max(Math.round(side * ratio), 1));
+  const image = new ImageData(across, down);
   const pixels = new Uint32Array(image.data.buffer);
-  const cell = T / dots;
-  for (let y = 0; y < dots; y++)
-    for (let x = 0; x < dots; x++) {
+  const from = (i, count, dots) => Math.floor((i * count) / dots);
+  for (let y = 0; y < down; y++) {
+    const [top, bottom] = [from(y, T, down), Math.max(from(y + 1, T, down), from(y, T, down) + 1)];
+    for (let x = 0; x < across; x++) {
+      const [left, right] = [from(x, S, across), Math.max(from(x + 1, S, across), from(x, S, across) + 1)];
       let most = Number.NEGATIVE_INFINITY;
-      let seen = false;
-      for (let t = Math.floor(y * cell); t < Math.max(Math.floor((y + 1) * cell), Math.floor(y * cell) + 1); t++)
-        for (let s = Math.floor(x * cell); s < Math.max(Math.floor((x + 1) * cell), Math.floor(x * cell) + 1); s++) {
-          const weight = weights[t * T + s];
-          if (isAhead(weight, t, s)) continue;
-          seen = true;
-          if (!(weight <= most)) most = weight;
+      for (let t = top; t < bottom; t++)
+        for (let s = left; s < right; s++) {
+          const weight = weights[t * S + s];
+          // NaN is more than any weight: it must be seen.
+          if (!(weight <= most) && !isAhead(weight, t, s, full)) most = weight;
         }
-      if (seen) pixels[y * dots + x] = Number.isNaN(most) ? inkPixel(palette) : ramp.pixel(most);
+      if (most !== Number.NEGATIVE_INFINITY)
+        pixels[y * across + x] = Number.isNaN(most) ? inkPixel(palette) : ramp.pixel(most);
     }
-  const small = Object.assign(document.createElement('canvas'), { width: dots, height: dots });
+  }
+  const small = Object.assign(document.createElement('canvas'), { width: across, height: down });
   small.getContext('2d')?.putImageData(image, 0, 0);
   context.imageSmoothingEnabled = false;
-  context.drawImage(small, 0, 0, size, size);
+  context.drawImage(small, 0, 0, wide, side);
+}
+
+/** A thumbnail: as large as it can be in a square of a size. */
+export function paintWeights(canvas, weights, T, S, size, full, ramp, palette) {
+  const share = size / Math.max(T, S, 1);
+  const room = { wide: Math.max(Math.round(share * S), 1), side: Math.max(Math.round(share * T), 1), full };
+  paintPooled(canvas, weights, T, S, room, ramp, palette);
 }
 
 const inkPixel = ({ ink }) => {
@@ -53,17 +71,18 @@ const inkPixel = ({ ink }) => {
 /**
  * The large picture: cells with a line of canvas between them, NaN as a framed cross.
  * @param {any} context
- * @param {Float32Array} weights (T,T)
+ * @param {Float32Array} weights (T,S)
  * @param {number} T
- * @param {{ cell: number, gap: number }} grid
+ * @param {number} S
+ * @param {{ cell: number, gap: number, full?: boolean }} grid full: nothing is hidden for coming later
  * @param {any} ramp
  * @param {any} palette
  */
-export function paintCells(context, weights, T, { cell, gap }, ramp, palette) {
+export function paintCells(context, weights, T, S, { cell, gap, full }, ramp, palette) {
   for (let t = 0; t < T; t++)
-    for (let s = 0; s < T; s++) {
-      const weight = weights[t * T + s];
-      if (isAhead(weight, t, s)) continue;
+    for (let s = 0; s < S; s++) {
+      const weight = weights[t * S + s];
+      if (isAhead(weight, t, s, full)) continue;
       const [x, y, side] = [s * cell, t * cell, Math.max(cell - gap, 0.5)];
       if (Number.isNaN(weight)) cross(context, x, y, side, palette.ink);
       else {

@@ -8,9 +8,11 @@ import { RAMP } from '../model/ramp.js';
 import { isOff } from '../model/whatif.js';
 import { cellText, px, reducedMotion, useSession, weightsOf, weightText } from './context.js';
 import { Corner } from './corner.jsx';
-import { isAhead, paintCells, sized } from './paint.js';
+import { isAhead, paintCells, paintPooled, sized } from './paint.js';
 
 const FADE = 200;
+/** Cells below this many pixels are pooled. */
+const DENSE = 4;
 const SERIF = '"Iowan Old Style", Palatino, "Source Serif", Charter, "Noto Serif", Georgia, "Songti SC", serif';
 
 /** @type {any} */
@@ -23,8 +25,8 @@ function measure(text, size) {
 }
 
 /** Whether a head looks ahead: then the upper half is in use. */
-const looksAhead = (weights, T) => {
-  for (let t = 0; t < T; t++) for (let s = t + 1; s < T; s++) if (weights[t * T + s] > 0) return true;
+const looksAhead = (weights, T, S) => {
+  for (let t = 0; t < T; t++) for (let s = t + 1; s < S; s++) if (weights[t * S + s] > 0) return true;
   return false;
 };
 
@@ -34,11 +36,16 @@ export function usePicture({ width, height, most }) {
   const run = session.run.value;
   if (!run?.T || width <= 0 || height <= 0) return null;
   const weights = weightsOf(run, run.layer, run.head);
-  const full = !run.about.causal || looksAhead(weights, run.T);
+  const full = !run.about.causal || looksAhead(weights, run.T, run.S);
+  const { T, S } = run;
   const names = run.pieces.map(({ name }) => name);
-  const widest = (size) => names.reduce((found, name) => Math.max(found, measure(name, size)), 0);
-  const grid = pictureOf({ width, height, tokens: run.T, most, widest, full });
-  return { ...grid, run, weights, full, names, T: run.T, x: grid.left, y: height - grid.side };
+  const keys = run.keys.map(({ name }) => name);
+  // Labels that are not drawn need no room.
+  const many = Math.min(width / S, height / T) < LABELS;
+  const longest = (size) => [...names, ...keys].reduce((found, name) => Math.max(found, measure(name, size)), 0);
+  const widest = many ? () => 100 : longest;
+  const grid = pictureOf({ width, height, tokens: T, keys: S, most, widest, full });
+  return { ...grid, run, weights, full, names, keys, T, S, x: grid.left, y: height - grid.side };
 }
 
 export function Picture({ width, height, most, compact = false }) {
@@ -52,12 +59,12 @@ export function Picture({ width, height, most, compact = false }) {
   const off = isOff(state, state.layer, state.head);
   useFade(base, picture, theme);
   if (!picture) return <div class="picture" style={px({ height })} />;
-  const { run, weights, names, T, x, y, cell, side, full } = picture;
+  const { run, weights, names, keys, T, S, x, y, cell, side, wide, full } = picture;
 
   const cellAt = (event) => {
     const box = base.current.getBoundingClientRect();
     const [s, t] = [event.clientX - box.left, event.clientY - box.top].map((at) => Math.floor(at / cell));
-    return t >= 0 && s >= 0 && t < T && s < T && !isAhead(weights[t * T + s], t, s) ? { t, s } : null;
+    return t >= 0 && s >= 0 && t < T && s < S && !isAhead(weights[t * S + s], t, s, full) ? { t, s } : null;
   };
   const point = (event) => {
     if (event.pointerType === 'touch' && !held.current) return;
@@ -79,7 +86,7 @@ export function Picture({ width, height, most, compact = false }) {
     let next = null;
     if (step) next = { t: now.t + step[0], s: now.s + step[1] };
     else if (event.key === 'Home') next = { t: now.t, s: 0 };
-    else if (event.key === 'End') next = { t: now.t, s: full ? T - 1 : now.t };
+    else if (event.key === 'End') next = { t: now.t, s: full ? S - 1 : now.t };
     else if (event.key === 'PageUp') next = { t: 0, s: 0 };
     else if (event.key === 'PageDown') next = { t: T - 1, s: now.s };
     else if (event.key === 'Enter' || event.key === ' ') {
@@ -90,10 +97,10 @@ export function Picture({ width, height, most, compact = false }) {
     event.preventDefault();
     event.stopPropagation();
     const t = Math.min(Math.max(next.t, 0), T - 1);
-    const s = Math.min(Math.max(next.s, 0), full ? T - 1 : t);
+    const s = Math.min(Math.max(next.s, 0), full ? S - 1 : t);
     session.hover.value = null;
     session.look({ cell: { t, s } });
-    session.say(words.cell(names[t], names[s], weightText(weights[t * T + s])));
+    session.say(words.cell(names[t], keys[s], weightText(weights[t * S + s])));
   };
   const labels = cell >= LABELS;
   return (
@@ -105,7 +112,7 @@ export function Picture({ width, height, most, compact = false }) {
         role="application"
         aria-roledescription={words.views.heatmap}
         aria-label={words.picture(words.headInText(run.layer, run.head))}
-        style={px({ left: x, top: y, width: side, height: side })}
+        style={px({ left: x, top: y, width: wide, height: side })}
         onPointerMove={point}
         onPointerLeave={() => (session.hover.value = null)}
         onPointerDown={press}
@@ -126,15 +133,17 @@ function useFade(ref, picture, theme) {
   const before = useRef(/** @type {any} */ (null));
   useEffect(() => {
     if (!picture) return;
-    const { weights, T, cell, gap, side, run } = picture;
+    const { weights, T, S, cell, gap, side, wide, run, full } = picture;
     const from = before.current;
-    before.current = { weights: new Float32Array(weights), T };
+    before.current = cell < DENSE ? null : { weights: new Float32Array(weights), T, S };
     const paint = (values) => {
-      const context = sized(ref.current, side, side);
-      paintCells(context, values, T, { cell, gap }, RAMP[theme], PALETTE[theme]);
+      const context = sized(ref.current, wide, side);
+      paintCells(context, values, T, S, { cell, gap, full }, RAMP[theme], PALETTE[theme]);
       slashes(context, run, T, cell, PALETTE[theme].ink2);
     };
-    const same = from?.T === T && from.weights.length === weights.length;
+    // Small cells are pooled to pixels.
+    if (cell < DENSE) return paintPooled(ref.current, weights, T, S, { wide, side, full }, RAMP[theme], PALETTE[theme]);
+    const same = from?.T === T && from.S === S;
     if (!same || reducedMotion() || T > 128) return paint(weights);
     const start = performance.now();
     let frame = requestAnimationFrame(function step(now) {
@@ -150,7 +159,7 @@ function useFade(ref, picture, theme) {
 /** What is masked though it does not come later. */
 function slashes(context, run, T, cell, colour) {
   const scores = run.values?.scores;
-  if (!scores || cell < 5) return;
+  if (!scores || cell < 5 || run.S !== T) return;
   context.strokeStyle = colour;
   context.lineWidth = 1;
   context.beginPath();
@@ -164,7 +173,7 @@ function slashes(context, run, T, cell, colour) {
 }
 
 /** Rows on the left; columns along the stairs, or above where the corner is full. */
-function Labels({ picture: { names, x, y, cell, size, full } }) {
+function Labels({ picture: { names, keys, x, y, cell, size, full } }) {
   const session = useSession();
   const row = (t) => () => (session.hover.value = { t, s: -1 });
   const column = (s) => () => (session.hover.value = { t: Math.max(session.cell.value?.t ?? 0, full ? 0 : s), s });
@@ -183,7 +192,7 @@ function Labels({ picture: { names, x, y, cell, size, full } }) {
           {name}
         </span>
       ))}
-      {names.map((name, s) => (
+      {keys.map((name, s) => (
         <span
           key={`c${s}`}
           class={`key-label ${full ? 'slanted' : ''}`}
@@ -202,22 +211,22 @@ function Labels({ picture: { names, x, y, cell, size, full } }) {
 function Cross({ picture, labels }) {
   const session = useSession();
   const at = session.cell.value;
-  const { weights, names, T, x, y, cell, gap, size, full } = picture;
-  if (!at || at.t >= T || at.s >= T) return null;
+  const { weights, names, keys, T, S, x, y, cell, gap, size, full } = picture;
+  if (!at || at.t >= T || at.s >= S) return null;
   const { t, s } = at;
   const ramp = RAMP[session.theme.value];
   const [left, top] = [x + s * cell, y + t * cell];
   const stairs = y + (full ? 0 : s * cell);
-  const ahead = isAhead(weights[t * T + s], t, s);
+  const ahead = isAhead(weights[t * S + s], t, s, full);
   const side = Math.max(cell - gap, 1);
   return (
     <div class="cross" aria-hidden="true">
       {!ahead && <span class="red" style={px({ left: left - 1, top: stairs, height: Math.max(top - stairs, 0) })} />}
       <span class="blue" style={px({ left: x - 4, top: top - 1, width: Math.max((ahead ? 0 : left) - x + 4, 4) })} />
       {cell >= FIGURES &&
-        names.map((_, k) => {
-          const weight = weights[t * T + k];
-          return isAhead(weight, t, k) ? null : (
+        keys.map((_, k) => {
+          const weight = weights[t * S + k];
+          return isAhead(weight, t, k, full) ? null : (
             <span
               key={k}
               class={`figure ${k === s ? 'here' : ''} ${ramp.isLight(weight) ? 'dark' : 'pale'}`}
@@ -247,7 +256,7 @@ function Cross({ picture, labels }) {
         class={`key-label answers ${full ? 'slanted' : ''}`}
         style={px({ fontSize: size, left: left + (full ? cell / 2 : 2), top: stairs - size * 1.32 - 1 })}
       >
-        {names[s]}
+        {keys[s]}
       </span>
     </div>
   );

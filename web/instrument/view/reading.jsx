@@ -9,15 +9,15 @@ import { plain, px, signed, useSession, weightsOf, weightText } from './context.
 
 /** All that is said about a cell. */
 export function readingOf(run, { t, s }) {
-  const { values, T } = run;
+  const { values, S } = run;
   const { width, query, key, value, scores, mixture, directions, labels } = values;
   const row = (x, i, size = width) => x.subarray(i * size, (i + 1) * size);
   const q = row(query, t);
   const k = row(key, s);
   const v = row(value, s);
   const product = Float32Array.from(q, (x, i) => x * k[i]);
-  const weights = row(weightsOf(run, run.layer, run.head), t, T);
-  const score = scores[t * T + s];
+  const weights = row(weightsOf(run, run.layer, run.head), t, S);
+  const score = scores[t * S + s];
   const weight = weights[s];
   const direction = directions && row(directions, t);
   const adds = direction && weight * v.reduce((sum, x, i) => sum + x * direction[i], 0);
@@ -30,7 +30,7 @@ export function readingOf(run, { t, s }) {
     score,
     weights,
     weight,
-    total: row(scores, t, T).reduce((sum, x) => sum + Math.exp(x), 0),
+    total: row(scores, t, S).reduce((sum, x) => sum + Math.exp(x), 0),
     scaled: v.map((x) => weight * x),
     mixture: row(mixture, t),
     adds,
@@ -48,9 +48,9 @@ export function Reading({ compact = false, title = true }) {
   const cell = session.cell.value;
   if (!cell || !run?.values) return <section class="reading" />;
   const { t, s } = cell;
-  const [query, key] = [run.pieces[t].name, run.pieces[s].name];
+  const [query, key] = [run.pieces[t].name, run.keys[s].name];
   const r = readingOf(run, cell);
-  const ahead = isAhead(r.weight, t, s);
+  const ahead = isAhead(r.weight, t, s, !run.about.causal);
   const temperature = effective(session.state.value.temperature, run.layer, run.head, 1);
   const asks = <i class="query">{query}</i>;
   const answers = <i class="key">{key}</i>;
@@ -107,12 +107,12 @@ export function Reading({ compact = false, title = true }) {
 /** me looks at Ish: 0.79 */
 export function Title({ run, cell: { t, s } }) {
   const words = useSession().words.value;
-  const weight = weightsOf(run, run.layer, run.head)[t * run.T + s];
-  const ahead = isAhead(weight, t, s);
+  const weight = weightsOf(run, run.layer, run.head)[t * run.S + s];
+  const ahead = isAhead(weight, t, s, !run.about.causal);
   return (
     <h2 class="title">
       <span class="query">{run.pieces[t].name}</span> {ahead ? words.cannot[0] : words.looksAt}{' '}
-      <span class="key">{run.pieces[s].name}</span>
+      <span class="key">{run.keys[s].name}</span>
       {!ahead && (
         <>
           : <span data-name="weight">{weightText(weight)}</span>
@@ -127,10 +127,10 @@ function Others({ words, run, others }) {
   if (!first) return words.mixed(0);
   return (
     <>
-      {words.with} {weightText(first.w)} {words.of} <i>{run.pieces[first.i].name}</i>
+      {words.with} {weightText(first.w)} {words.of} <i>{run.keys[first.i].name}</i>
       {second && (
         <>
-          , {weightText(second.w)} {words.of} <i>{run.pieces[second.i].name}</i>
+          , {weightText(second.w)} {words.of} <i>{run.keys[second.i].name}</i>
         </>
       )}
       {rest.length > 0 ? ', …' : ''}:

@@ -28,7 +28,7 @@ export function Sentence() {
   const field = useRef(/** @type {any} */ (null));
   const pieces = fitting(text, run);
   const row =
-    cell && run.T > 0 ? weightsOf(run, run.layer, run.head).subarray(cell.t * run.T, (cell.t + 1) * run.T) : [];
+    cell && run.T > 0 ? weightsOf(run, run.layer, run.head).subarray(cell.t * run.S, (cell.t + 1) * run.S) : [];
   const ramp = RAMP[session.theme.value];
   const off = isOff(session.state.value, layer, head);
   const guess = run?.top && run.pieces.length === pieces.length && !writing ? shown(run.top[0].text) : '';
