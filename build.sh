@@ -187,6 +187,7 @@ verb_bench_open() {
 verb_bench_page() {
   verb_build
   need has_chromium chromium
+  "$node" tests/bench/instrument.js
   "$node" tests/bench/explore.js
 }
 
