@@ -10,7 +10,7 @@ import { createAsk } from '../worker/ask.js';
 /** @import { State } from '../model/state.js' */
 
 /** Fields of the state that the answer does not depend on. */
-const UNASKED = new Set(['cell', 'view', 'panel', 'scope']);
+const UNASKED = new Set(['cell', 'view', 'panel', 'step', 'scope']);
 const asked = (state) => JSON.stringify(Object.entries(state).filter(([name]) => !UNASKED.has(name)));
 /** Tokens that are written at once. */
 const WRITTEN = 24;
@@ -36,6 +36,13 @@ export function createSession({ state: given = '', language, theme, onState, onL
   const run = signal(/** @type {any} */ (null));
   const other = signal(/** @type {any} */ (null));
   const trades = signal(/** @type {any} */ (null));
+  /** What the tokens that stand in the text were given: see the worker's verb `real`. */
+  const real = signal(/** @type {any} */ (null));
+  /** What has been seen of the story. */
+  const log = signal(/** @type {import('../model/story.js').Log} */ ({}));
+  /** Whether a step of the story has followed another; whether query and key have fallen on their product. */
+  const storyMoved = signal(false);
+  const storyFell = signal(false);
   const progress = signal(/** @type {number | null} */ (null));
   const failure = signal(/** @type {string | null} */ (null));
   const busy = signal(false);
@@ -73,6 +80,7 @@ export function createSession({ state: given = '', language, theme, onState, onL
     trades: (part) => {
       if (JSON.stringify(part.trades) !== JSON.stringify(trades.value)) trades.value = part.trades;
     },
+    real: (part) => (real.value = part),
     written: ({ text }) => update({ text: base + text }, 'write'),
   };
   const ask = createAsk({
@@ -88,7 +96,7 @@ export function createSession({ state: given = '', language, theme, onState, onL
       batch(() => {
         failure.value = message;
         if (verb === 'show') busy.value = false;
-        else writing.value = false;
+        else if (verb === 'write') writing.value = false;
       }),
   });
 
@@ -118,6 +126,10 @@ export function createSession({ state: given = '', language, theme, onState, onL
     run,
     other,
     trades,
+    real,
+    log,
+    storyMoved,
+    storyFell,
     progress,
     failure,
     busy,
@@ -148,6 +160,7 @@ export function createSession({ state: given = '', language, theme, onState, onL
       rest();
       ask.ask({ verb: 'write', state: state.peek(), max: WRITTEN, seed: ++seed });
     },
+    askReal: () => ask.ask({ verb: 'real', state: state.peek() }),
     stopWriting: () => ask.cancel('write'),
     retry() {
       failure.value = null;

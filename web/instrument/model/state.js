@@ -16,10 +16,10 @@
 /**
  * @typedef {Run & {
  *   model: string, layer: number, head: number, cell: Cell | null, token: number | null,
- *   view: string, panel: string, scope: 'all' | 'layer' | 'head', pinned: Run | null,
+ *   view: string, panel: string, step: number, scope: 'all' | 'layer' | 'head', pinned: Run | null,
  * }} State
  * token: the guess that is followed, null for the likeliest. view: of the large picture. panel: what the reading column
- * shows. scope: where the what-if line changes temperature and mask.
+ * shows. step: of the story. scope: where the what-if line changes temperature and mask.
  */
 
 /**
@@ -41,6 +41,7 @@ export const initialState = {
   token: null,
   view: 'heatmap',
   panel: 'reading',
+  step: 0,
   scope: 'all',
   temperature: {},
   mask: {},
@@ -77,6 +78,7 @@ const FIELDS = {
   token: (x) => x === null || isCount(x),
   view: isWord,
   panel: isWord,
+  step: (x) => isCount(x) && x < 9,
   scope: (x) => SCOPES.includes(x),
   pinned: (x) => x === null || RUN.every((name) => OF_RUN[name](x?.[name])),
 };
@@ -146,6 +148,7 @@ const WRITTEN = {
   token: [String, Number],
   view: text,
   panel: text,
+  step: count,
   scope: text,
   temperature: numbers,
   mask: words,

@@ -1,5 +1,7 @@
 // English.
 
+import { story } from './story.en.js';
+
 const percent = (/** @type {number} */ p) => (p > 0 && p < 0.005 ? '<1%' : `${Math.round(100 * p)}%`);
 
 export const strings = {
@@ -151,6 +153,8 @@ export const strings = {
   exports: { png: 'Picture, PNG', svg: 'Drawing, SVG', csv: 'Numbers, CSV' },
   undone: 'undone',
   redone: 'done again',
+
+  story,
 
   failed: (/** @type {string} */ message) => `This did not work: ${message}`,
   again: 'Try again',

@@ -1,5 +1,7 @@
 // 中文。
 
+import { story } from './story.zh.js';
+
 /** @import { Strings } from './strings.js' */
 
 const percent = (/** @type {number} */ p) => (p > 0 && p < 0.005 ? '<1%' : `${Math.round(100 * p)}%`);
@@ -144,6 +146,8 @@ export const strings = {
   exports: { png: '图片 PNG', svg: '矢量图 SVG', csv: '数据 CSV' },
   undone: '已撤销',
   redone: '已重做',
+
+  story,
 
   failed: (message) => `没有成功：${message}`,
   again: '再试一次',

@@ -2,11 +2,12 @@
 
 import { useEffect, useRef } from 'preact/hooks';
 import { screenOf } from '../model/layout.js';
+import { STEPS } from '../model/story.js';
 import { useSession, useSize } from './context.js';
 import { Header } from './header.jsx';
 import { Legend } from './legend.jsx';
 import { Model } from './model.jsx';
-import { panelNamed } from './panels.js';
+import { panelNamed, TRAINS } from './panels.js';
 import { usePicture } from './picture.jsx';
 import { Prediction } from './prediction.jsx';
 import { Sentence } from './sentence.jsx';
@@ -34,7 +35,12 @@ export function App({ host }) {
   };
   const failure = session.failure.value;
   return (
-    <div class={`page ${screen.kind}`} style={style} data-busy={session.busy.value}>
+    <div
+      class={`page ${screen.kind}`}
+      style={style}
+      data-busy={session.busy.value}
+      data-shows={session.state.value.panel === 'story' ? STEPS[session.state.value.step].shows.join(' ') : undefined}
+    >
       <button type="button" class="skip" onClick={() => host.shadowRoot.querySelector('#picture')?.focus()}>
         {words.skip}
       </button>
@@ -81,7 +87,7 @@ function Columns({ screen }) {
         <Legend width={room.width} left={picture?.x ?? 0} />
       </div>
       <div class="right">
-        <Panel compact={height < 620} />
+        <Panel compact={height < 620} trains={TRAINS} />
       </div>
     </main>
   );
@@ -102,16 +108,24 @@ function Stacked({ screen, width }) {
   const picture = <View {...across} height={height} compact={phone} />;
   const heads = session.about.value?.heads ?? 4;
   const layers = session.about.value?.layers ?? 5;
+  // A step of the story has room for a larger model, and for what stands under its heads.
+  const { panel, step } = session.state.value;
+  const story = panel === 'story';
+  const alone = story && !STEPS[step].shows.includes('prediction');
+  const model = {
+    width: alone ? inside : Math.min(22 + 39 * heads, 0.56 * inside),
+    height: (story ? 56 : 44) * layers,
+  };
   if (phone)
     return (
       <main class="instrument">
         {picture}
         {legend}
         <div class="halves">
-          <Model width={Math.min(22 + 39 * heads, 0.56 * inside)} height={44 * layers} names={false} />
+          <Model {...model} names={false} />
           <Prediction short />
         </div>
-        <Sheet />
+        {story ? <Panel phone trains={TRAINS} /> : <Sheet />}
       </main>
     );
   return (
@@ -122,7 +136,7 @@ function Stacked({ screen, width }) {
         {legend}
       </div>
       <Prediction />
-      <Panel compact />
+      <Panel compact trains={TRAINS} />
     </main>
   );
 }

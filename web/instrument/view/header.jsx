@@ -1,8 +1,10 @@
 // The name, the model, and what belongs to the page as a whole.
 
 import { useState } from 'preact/hooks';
+import { STEPS } from '../model/story.js';
 import { useClosing, useSession } from './context.js';
 import { Menu } from './menu.jsx';
+import { goTo } from './story.jsx';
 
 /** Models of the menu: the name in state.model, its texts in the strings. */
 const MODELS = [{ name: 'whale', label: (words) => words.whale, about: (words, about) => words.whaleAbout(about) }];
@@ -40,6 +42,7 @@ export function Header() {
         </span>
       )}
       <nav aria-label="Headlight">
+        <StoryWord />
         <button
           type="button"
           class="word"
@@ -62,6 +65,26 @@ export function Header() {
         <Help />
       </nav>
     </header>
+  );
+}
+
+/** Opens the story and closes it; where it is open it says how far one has come. */
+function StoryWord() {
+  const session = useSession();
+  const words = session.words.value.story;
+  const { panel, step } = session.state.value;
+  const open = panel === 'story';
+  return (
+    <button
+      type="button"
+      class={`word story-word ${open ? 'strong' : ''}`}
+      aria-label={open ? words.leave : words.open}
+      aria-expanded={open}
+      onClick={() => (open ? session.update({ panel: 'reading' }) : goTo(session, step))}
+    >
+      {open ? <b>{words.name}</b> : words.name}
+      {open && ` ${step + 1}/${STEPS.length}`}
+    </button>
   );
 }
 

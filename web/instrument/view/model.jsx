@@ -2,12 +2,13 @@
 // stream: as wide as the guess would be likely if the model ended there.
 
 import { useEffect, useRef } from 'preact/hooks';
+import { thumbnailsOf } from '../model/layout.js';
 import { PALETTE } from '../model/palette.js';
 import { RAMP } from '../model/ramp.js';
 import { shown } from '../model/sentence.js';
+import { costsOf, isTold } from '../model/story.js';
 import { isOff } from '../model/whatif.js';
-import { thumbnailsOf } from '../model/layout.js';
-import { px, useSession, weightsOf } from './context.js';
+import { px, signed, useSession, weightsOf } from './context.js';
 import { paintWeights } from './paint.js';
 
 /** The room of the stream on the left. */
@@ -88,8 +89,9 @@ function Thumbnail({ layer, head, size, left, top, across, down, named }) {
   const state = session.state.value;
   const run = session.run.value;
   const theme = session.theme.value;
-  const trade = session.trades.value?.[layer]?.[head];
+  const trade = useTrade(layer, head);
   const chosen = state.layer === layer && state.head === head;
+  const cost = useCosts()?.[`${layer}.${head}`];
   const off = isOff(state, layer, head);
   const canvas = useRef(/** @type {any} */ (null));
   useEffect(() => {
@@ -107,7 +109,14 @@ function Thumbnail({ layer, head, size, left, top, across, down, named }) {
       data-head={`${layer}.${head}`}
       aria-checked={chosen}
       tabIndex={chosen ? 0 : -1}
-      aria-label={[name, trade && words.trades[trade], off && words.isOff].filter(Boolean).join(', ')}
+      aria-label={[
+        name,
+        trade && words.trades[trade],
+        off && words.isOff,
+        cost !== undefined && words.story.points(cost),
+      ]
+        .filter(Boolean)
+        .join(', ')}
       title={name}
       style={px({ left, top, width: Math.max(across - 2, size), height: Math.max(down - (named ? 17 : 2), size) })}
       onClick={() => session.update({ layer, head })}
@@ -120,14 +129,28 @@ function Thumbnail({ layer, head, size, left, top, across, down, named }) {
           </svg>
         )}
       </span>
-      {named && trade && (
+      {(cost !== undefined || (named && trade)) && (
         <span class={`trade ${chosen ? 'chosen' : ''}`} style={px({ width: size })}>
-          {words.trades[trade]}
+          {cost === undefined ? words.trades[trade] : <span title={words.story.cost}>{points(cost)}</span>}
         </span>
       )}
     </button>
   );
 }
+
+/** In the story heads are named once they are found, and what each costs stands under it. */
+function useTrade(layer, head) {
+  const session = useSession();
+  const { panel, step } = session.state.value;
+  const trade = session.trades.value?.[layer]?.[head];
+  return panel === 'story' && !isTold(step, session.log.value, trade) ? null : trade;
+}
+function useCosts() {
+  const session = useSession();
+  const { panel, step } = session.state.value;
+  return panel === 'story' ? costsOf(step, session.log.value) : null;
+}
+const points = (cost) => (cost === 0 ? '0' : signed(cost, 0));
 
 /** From the tokens up: a piece for every layer, and a mark where it writes. */
 function Stream({ lens, layers, height, middle, ends, label }) {

@@ -1,6 +1,12 @@
 // What stands in the reading column, by the name in state.panel.
 
 import { Reading } from './reading.jsx';
+import { Story } from './story.jsx';
 
-export const PANELS = [{ name: 'reading', Component: Reading }];
+export const PANELS = [
+  { name: 'reading', Component: Reading },
+  { name: 'story', Component: Story },
+];
+/** Whether one can train on this screen. */
+export const TRAINS = PANELS.some(({ name }) => name === 'train');
 export const panelNamed = (name) => PANELS.find((panel) => panel.name === name) ?? PANELS[0];

@@ -4,8 +4,8 @@
 import { RAMP } from '../model/ramp.js';
 import { shown } from '../model/sentence.js';
 import { effective } from '../model/whatif.js';
-import { isAhead } from './paint.js';
 import { plain, px, signed, useSession, weightsOf, weightText } from './context.js';
+import { isAhead } from './paint.js';
 
 /** All that is said about a cell. */
 export function readingOf(run, { t, s }) {
@@ -141,7 +141,7 @@ function Others({ words, run, others }) {
 const amount = (x) => (x >= 1e5 || x < 0.01 ? x.toExponential(2).replace('e+', 'e') : plain(x, x < 100 ? 2 : 1));
 
 /** Numbers as bars; weights, which are never below 0, stand on a line. */
-function Strip({ name, kind, values, mark = -1, tall = false, children }) {
+export function Strip({ name, kind, values, mark = -1, tall = false, children }) {
   return (
     <div class={`strip ${kind} ${tall ? 'tall' : ''}`}>
       <span class="name">{name}</span>
@@ -154,7 +154,7 @@ function Strip({ name, kind, values, mark = -1, tall = false, children }) {
 const WIDE = 200;
 const HIGH = 40;
 
-function Bars({ kind, values, mark }) {
+export function Bars({ kind, values, mark }) {
   const theme = useSession().theme.value;
   const n = values.length;
   const up = kind === 'softmax';

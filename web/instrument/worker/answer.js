@@ -4,7 +4,7 @@
 
 import { saidTwice } from '../../train/whale/twice.js';
 import { piecesOf } from '../model/sentence.js';
-import { runOf } from '../model/state.js';
+import { runOf, UNCHANGED } from '../model/state.js';
 import { tradeOf } from '../model/trades.js';
 import { otherCase } from '../model/whatif.js';
 import {
@@ -161,6 +161,23 @@ export function createAnswerer({ load, fetchBeside, post }) {
       say('other', { kind, top: top.map((id) => other[id]), likeliest: name(likeliest(other, 1)[0]) });
       if (await stale()) return;
       say('trades', { trades: tradesOf(loaded, source) });
+    },
+
+    /**
+     * How likely each token of the text was before it was read: now, and with nothing changed.
+     * @param {Asked} asked
+     */
+    async real({ question, say }) {
+      const state = /** @type {State} */ (question.state);
+      const source = await sourceOf(state.model, say);
+      const loaded = await hl();
+      const { ids } = encode(source, state.text);
+      const given = (/** @type {Run} */ run) => {
+        const values = valuesOf(loaded, source, run, state.layer, state.pinned);
+        return Float64Array.from(ids.slice(1), (id, t) => probabilities(rowOf(values, t))[id]);
+      };
+      if (ids.length < 2) return say('real', { state, now: [], ever: [] });
+      say('real', { state, now: given(runOf(state)), ever: given({ ...runOf(state), ...UNCHANGED }) });
     },
 
     /** Goes on with the text, token by token. @param {Asked} asked */
