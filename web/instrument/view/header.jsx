@@ -78,7 +78,7 @@ function StoryWord() {
     <button
       type="button"
       class={`word story-word ${open ? 'strong' : ''}`}
-      aria-label={open ? words.leave : words.open}
+      title={open ? words.leave : words.open}
       aria-expanded={open}
       onClick={() => (open ? session.update({ panel: 'reading' }) : goTo(session, step))}
     >
