@@ -85,6 +85,12 @@ function readArray(caller, bytes, { dtype, bigEndian, fortran, shape, start }) {
 }
 
 /**
+ * What a file holds and where its data begins, from its first bytes.
+ * @param {Uint8Array} bytes
+ */
+export const readNpyHeader = (bytes) => readHeader('readNpyHeader', bytes);
+
+/**
  * @param {string} caller
  * @param {Uint8Array} bytes
  * @returns {NpyHeader}

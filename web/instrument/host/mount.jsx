@@ -4,6 +4,7 @@ import { render } from 'preact';
 import { customProperties } from '../model/palette.js';
 import { App } from '../view/app.jsx';
 import { SessionContext } from '../view/context.js';
+import opening from '../view/open.css';
 import style from '../view/style.css';
 import { createSession } from './session.js';
 
@@ -31,7 +32,7 @@ const colours = `:host([data-theme='light']) { ${customProperties('light')} colo
 export function mount(element, options = {}) {
   const host = document.createElement('div');
   const root = host.attachShadow({ mode: 'open' });
-  root.adoptedStyleSheets = [sheetOf(colours), sheetOf(style)];
+  root.adoptedStyleSheets = [sheetOf(colours), sheetOf(style), sheetOf(opening)];
   const session = createSession(options);
   const dress = session.theme.subscribe((theme) => {
     host.dataset.theme = theme;

@@ -6,6 +6,7 @@ import { record, redo, replace, settle, startHistory, undo } from '../model/hist
 import { change, initialState, readAddress, writeAddress } from '../model/state.js';
 import { LANGUAGES, languageFor } from '../model/strings.js';
 import { createAsk } from '../worker/ask.js';
+import { createOpening } from './opening.js';
 
 /** @import { State } from '../model/state.js' */
 
@@ -50,11 +51,19 @@ export function createSession({ state: given = '', language, theme, onState, onL
   /** The cell under the pointer, or touched by the keyboard in the sentence. */
   const hover = signal(/** @type {{ t: number, s: number } | null} */ (null));
   const spoken = signal('');
+  /** Small pictures of the heads of a large run, by 'layer.head'. */
+  const pooled = signal(/** @type {Record<string, { data: Float32Array, rows: number, columns: number }>} */ ({}));
+  const opening = createOpening({
+    ask: () => ask,
+    update: (patch, gesture) => update(patch, gesture),
+    state: () => state.peek(),
+    show: () => show(),
+  });
   /** What is read: the cell under the pointer, the one held, or where the last token looks most. */
   const cell = computed(() => {
     const { T, S } = run.value ?? { T: 0, S: 0 };
     if (T === 0) return null;
-    const { t, s } = hover.value ?? state.value.cell ?? { t: T - 1, s: -1 };
+    const { t, s } = hover.value ?? state.value.cell ?? { t: run.value.place ?? T - 1, s: -1 };
     const row = Math.min(t, T - 1);
     return { t: row, s: s < 0 ? strongest(run.value, row) : Math.min(s, S - 1) };
   });
@@ -75,13 +84,17 @@ export function createSession({ state: given = '', language, theme, onState, onL
       run.value = { ...part, S: part.S ?? part.T, keys: part.keys ?? part.pieces, about: about.peek() };
       other.value = null;
       failure.value = null;
+      if (!part.large) pooled.value = {};
     },
+    pooled: ({ layer, head, data, rows, columns }) =>
+      (pooled.value = { ...pooled.value, [`${layer}.${head}`]: { data, rows, columns } }),
     other: (part) => (other.value = part),
     trades: (part) => {
       if (JSON.stringify(part.trades) !== JSON.stringify(trades.value)) trades.value = part.trades;
     },
     real: (part) => (real.value = part),
     written: ({ text }) => update({ text: base + text }, 'write'),
+    ...opening.parts,
   };
   const ask = createAsk({
     onPart: (part) => batch(() => parts[part.part](part)),
@@ -92,11 +105,18 @@ export function createSession({ state: given = '', language, theme, onState, onL
         rest();
       }
     },
-    onError: ({ verb, message }) =>
+    onError: (error) =>
       batch(() => {
-        failure.value = message;
+        const { verb, message, code } = error;
         if (verb === 'show') busy.value = false;
-        else if (verb === 'write') writing.value = false;
+        if (verb === 'write') writing.value = false;
+        if (code === 'gone') {
+          // Opened models end with the page: their files are the visitor's.
+          opening.failed(error);
+          return opening.choose('whale');
+        }
+        if (verb === 'open' || verb === 'picture') return opening.failed(error);
+        failure.value = LANGUAGES[languageName.value].problems[code]?.(...error.values) ?? message;
       }),
   });
 
@@ -136,6 +156,8 @@ export function createSession({ state: given = '', language, theme, onState, onL
     writing,
     hover,
     cell,
+    pooled,
+    opening,
     spoken,
     language: languageName,
     theme: themeName,
@@ -165,6 +187,7 @@ export function createSession({ state: given = '', language, theme, onState, onL
     retry() {
       failure.value = null;
       ask.restart();
+      opening.forget();
       show();
     },
     setLanguage(name) {

@@ -24,7 +24,9 @@ export const nameOf = (text) => text.trim() || text.replace(/[\n\t ]/g, (sign) =
 export function piecesOf(text, { ids, offsets }) {
   let end = 0;
   return ids.map((id, i) => {
-    const start = Math.max(offsets[i][0], end);
+    // White space before a token belongs to it, also where a tokenizer leaves it out.
+    const start =
+      /^\s*$/.test(text.slice(end, offsets[i][0])) && offsets[i][1] > end ? end : Math.max(offsets[i][0], end);
     end = Math.max(offsets[i][1], start);
     const whole = text.slice(start, end);
     const space = /^\s*/.exec(whole)?.[0] ?? '';

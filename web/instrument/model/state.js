@@ -8,6 +8,7 @@
  * What decides the numbers: with these a model can be run again.
  * @typedef {object} Run
  * @property {string} text
+ * @property {string} [second] what follows in a model with an encoder
  * @property {Record<string, number>} temperature by place
  * @property {Record<string, string>} mask by place: 'none', or the number of keys of a window
  * @property {Record<string, number>} scale by place: what a head writes is multiplied by it, 0 is off
@@ -16,7 +17,7 @@
 /**
  * @typedef {Run & {
  *   model: string, layer: number, head: number, cell: Cell | null, token: number | null,
- *   view: string, panel: string, step: number, scope: 'all' | 'layer' | 'head', pinned: Run | null,
+ *   part: string, view: string, panel: string, step: number, scope: 'all' | 'layer' | 'head', pinned: Run | null,
  * }} State
  * token: the guess that is followed, null for the likeliest. view: of the large picture. panel: what the reading column
  * shows. step: of the story. scope: where the what-if line changes temperature and mask.
@@ -28,8 +29,8 @@
  */
 export const OPENING = 'To the last I grapple with thee, Moby Dick. To the last';
 export const SCOPES = /** @type {const} */ (['all', 'layer', 'head']);
-const RUN = /** @type {const} */ (['text', 'temperature', 'mask', 'scale', 'patch']);
-const MOST_TEXT = 100_000;
+const RUN = /** @type {const} */ (['text', 'second', 'temperature', 'mask', 'scale', 'patch']);
+export const MOST_TEXT = 100_000;
 
 /** @type {State} */
 export const initialState = {
@@ -37,6 +38,8 @@ export const initialState = {
   text: OPENING,
   layer: 4,
   head: 2,
+  second: '',
+  part: 'decoder',
   cell: null,
   token: null,
   view: 'heatmap',
@@ -63,6 +66,7 @@ const isNumber = (/** @type {number} */ least, /** @type {number} */ most) => (/
 /** @type {Record<string, (value: any) => boolean>} */
 const OF_RUN = {
   text: (x) => typeof x === 'string' && x.length <= MOST_TEXT,
+  second: (x) => x === undefined || (typeof x === 'string' && x.length <= MOST_TEXT),
   temperature: byPlace(isNumber(0.01, 100)),
   mask: byPlace((x) => x === 'causal' || x === 'none' || /^\d+$/.test(x)),
   scale: byPlace(isNumber(-10, 10)),
@@ -74,6 +78,7 @@ const FIELDS = {
   model: isWord,
   layer: isCount,
   head: isCount,
+  part: (x) => ['encoder', 'decoder', 'cross'].includes(x),
   cell: (x) => x === null || (isCount(x?.t) && isCount(x?.s)),
   token: (x) => x === null || isCount(x),
   view: isWord,
@@ -98,7 +103,14 @@ export function change(state, patch) {
 }
 
 /** @param {Run} state @returns {Run} */
-export const runOf = ({ text, temperature, mask, scale, patch }) => ({ text, temperature, mask, scale, patch });
+export const runOf = ({ text, second = '', temperature, mask, scale, patch }) => ({
+  text,
+  second,
+  temperature,
+  mask,
+  scale,
+  patch,
+});
 
 /** @param {Record<string, unknown>} map */
 const isEmpty = (map) => Object.keys(map).length === 0;
@@ -136,6 +148,8 @@ const words = [writeMap, (/** @type {string} */ map) => readMap(map, String)];
 const WRITTEN = {
   model: text,
   text,
+  second: text,
+  part: text,
   layer: count,
   head: count,
   cell: [

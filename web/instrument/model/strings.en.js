@@ -18,6 +18,137 @@ export const strings = {
   layers: 'Single layers, and training',
   layersAbout: 'The page of before: sentences, patches, files with q, k and v, a model that learns.',
   loading: (/** @type {number} */ share) => `reading ${Math.round(100 * share)}%`,
+  bytes: (/** @type {number} */ n) =>
+    n < 1e4
+      ? `${n} bytes`
+      : n < 1e6
+        ? `${Math.round(n / 1e3)} KB`
+        : n < 1e9
+          ? `${(n / 1e6).toFixed(1)} MB`
+          : `${(n / 1e9).toFixed(2)} GB`,
+  open: {
+    open: 'Open…',
+    title: 'Open a model, or attention weights',
+    files: 'Files…',
+    folder: 'A folder…',
+    drop: 'Or drop them anywhere on this page, or paste. Nothing leaves this machine.',
+    kinds: [
+      ['A model', 'A folder as Hugging Face has it: config.json, safetensors in one file or several, tokenizer.json.'],
+      [
+        'Attention weights',
+        'npy, npz, safetensors or JSON of (layers, heads, tokens, tokens), (heads, tokens, tokens) or (tokens, tokens); with a JSON list of the tokens beside it, if there is one.',
+      ],
+    ],
+    paste: 'Paste weights or a list of tokens here, as JSON',
+    pasted: 'pasted',
+    show: 'Show it',
+    dropHere: 'Drop a model, or attention weights',
+    reading: 'Reading',
+    progress: (/** @type {string} */ read, /** @type {string} */ total) => `${read} of ${total} read`,
+    cancel: 'Cancel',
+    recognised: 'What was recognised',
+    forget: 'Close this model and free its memory',
+    yours: 'Yours',
+    isWeights:
+      'Attention weights, computed elsewhere: their rows sum to 1. There is no model behind them, so nothing is predicted and nothing can be changed.',
+    weightsOf: (/** @type {any} */ { name, layers, heads, wholeT, wholeS, causal }, /** @type {boolean} */ named) =>
+      `${named ? `${name}: ` : ''}${layers} ${layers === 1 ? 'layer' : 'layers'} × ${heads} ${heads === 1 ? 'head' : 'heads'}, ` +
+      `${wholeT === wholeS ? `${wholeT} tokens` : `${wholeT} tokens that ask, ${wholeS} that answer`}${causal ? ', no token looks ahead' : ''}.`,
+    cutTo: (/** @type {number} */ all, /** @type {number} */ shown) => `Of ${all} tokens the first ${shown} are shown.`,
+    weightsNan: 'Some weights are NaN: they are shown as crosses.',
+    noTokens: 'No tokens were given: they are numbered. Drop or paste a JSON list of them to name them.',
+    unused: (/** @type {string} */ names) => `Not used: ${names}.`,
+    isModel: (
+      /** @type {string} */ family,
+      /** @type {number} */ layers,
+      /** @type {number} */ heads,
+      /** @type {number} */ width,
+    ) => `${family}: ${layers} layers × ${heads} heads of ${width}.`,
+    size: (/** @type {number} */ parameters, /** @type {string} */ bytes, /** @type {string} */ weights) =>
+      `${parameters < 1e6 ? parameters.toLocaleString('en') : `${(parameters / 1e6).toFixed(1)} million`} parameters, ${bytes}; ` +
+      (weights === 'int8'
+        ? 'kept as int8, because it is large: numbers differ a little from float32.'
+        : 'kept as float32.'),
+    does: {
+      next: 'It says which token comes next.',
+      masked: 'It says what it would put at a covered place.',
+      classes: 'It says what it sees in a picture.',
+      nothing: 'It has no head that predicts: its attention is shown.',
+    },
+    missing: {
+      tokenizer: 'tokenizer.json is missing: type token numbers in place of words.',
+      head: 'The file has no head for predictions.',
+      mask: 'Its tokenizer has no token for a covered word.',
+      preprocessor: 'preprocessor_config.json is missing: mean and spread of the colours are taken as 0.5.',
+    },
+    modelNan: (/** @type {number} */ n, /** @type {string} */ name) =>
+      `${n} ${n === 1 ? 'tensor holds' : 'tensors hold'} NaN (${name}): what comes of them is shown as crosses. Save the model again from a run that did not diverge.`,
+    weightsTitle: (/** @type {string} */ title) => title,
+    nothingToAsk: 'These weights were computed elsewhere: without the model nothing can be changed in them.',
+    pairNothing: 'What if is not there yet for a model with an encoder.',
+    onlyRow: 'The file holds weights only: queries, keys and values are not in it.',
+    row: 'the row',
+    rowAbout: 'where else it looks; all of it adds up to',
+    picture: (/** @type {number} */ rows, /** @type {number} */ columns) => `A picture in ${rows} × ${columns} patches`,
+    another: 'Your own picture…',
+    cover: (/** @type {string} */ word) => `cover ${word}`,
+    coverFirst: 'Cover a word, and the model says what it would put there.',
+    covered: 'What it would put at',
+    sees: 'What it sees',
+    second: 'what it has written so far',
+    parts: { encoder: 'Encoder', decoder: 'Decoder', cross: 'Decoder to encoder' },
+    partOf: 'Which attention',
+    edit: 'change the text',
+    done: 'done',
+  },
+  problems: {
+    gone: () => 'The model that was open here ended with the page: files are not kept. Open it again.',
+    noFiles: () => 'There was no file in it. Choose the files of a model, or a folder that holds them.',
+    manyFiles: (/** @type {number} */ n, /** @type {number} */ most) =>
+      `${n} files at once, at most ${most} are looked at. Choose the folder of one model.`,
+    manyUnknown: (/** @type {number} */ n, /** @type {string} */ names) =>
+      `None of these ${n} files is a model or holds attention weights (${names} …). Choose config.json with its safetensors, or npy, npz, safetensors or JSON with weights.`,
+    unknownFile: (/** @type {string} */ name) =>
+      `${name} is neither safetensors, npy, npz nor JSON. Other formats (bin, pt, gguf, onnx, h5) cannot be read: save the model with save_pretrained(…, safe_serialization=True).`,
+    unreadable: (/** @type {string} */ name, /** @type {string} */ why) => `${name} cannot be read: ${why}`,
+    truncated: (/** @type {string} */ name) => `${name} ends too early: it is truncated. Copy it again.`,
+    notJson: (/** @type {string} */ name, /** @type {string} */ why) => `${name} is not JSON: ${why}`,
+    ragged: (/** @type {string} */ name) =>
+      `The lists in ${name} are not equally long, or hold something else than numbers: they are no array.`,
+    dtype: (/** @type {string} */ name, /** @type {string} */ type) =>
+      `${name} holds ${type}, which is not decoded. Save it as float32.`,
+    tooLarge: (/** @type {string} */ name, /** @type {number} */ size) =>
+      `${name} has ${(size / 2 ** 30).toFixed(1)} GB and cannot be read in parts. Save it as npy or safetensors: of these only what is shown is read.`,
+    noConfig: (/** @type {string} */ name, /** @type {number} */ n) =>
+      `${name} holds ${n} attention layers, but config.json is missing: it says which model this is. Choose it together with the weights, or the whole folder.`,
+    noWeights: (/** @type {string} */ names) =>
+      `config.json came without weights (${names}). Choose the .safetensors files together with it, or the whole folder.`,
+    noAttention: (/** @type {string} */ name, /** @type {string} */ shape, /** @type {number} */ n) =>
+      `${name} (${shape})${n > 1 ? ` and ${n - 1} more` : ''}: no attention weights. They have two axes of tokens at the end and rows that sum to 1: save them after the softmax.`,
+    tokensAlone: () => 'These are tokens alone. Drop them together with the weights, or while weights are shown.',
+    manyHeads: (/** @type {string} */ name, /** @type {number} */ layers, /** @type {number} */ heads) =>
+      `${name} has ${layers} × ${heads} heads, at most 4096 are shown. Save some of the layers.`,
+    nothing: (/** @type {string} */ name) => `${name} is empty.`,
+    unknownLayers: (
+      /** @type {string} */ type,
+      /** @type {number} */ n,
+      /** @type {number} */ heads,
+      /** @type {number} */ width,
+    ) =>
+      `A model of the kind ${type} is not known, but ${n} attention layers are in it (${heads} heads, ${width} wide). Each can be opened by itself:`,
+    unknownFamily: (/** @type {string} */ type) =>
+      `A model of the kind ${type} is not known, and no attention layers are in its file. Save its attention weights as npy and open those.`,
+    checkpoint: (/** @type {string} */ why) => `This model cannot be opened: ${why}`,
+    memory: () => 'There is not enough memory for this model. Close other models, or open a smaller one.',
+    sound: (/** @type {string} */ family) =>
+      `${family} reads sound, which cannot be given here. Save its attention weights as npy and open those.`,
+    noPicture: (/** @type {string} */ name) =>
+      `${name} is no picture that this browser can read. PNG and JPEG can be read everywhere.`,
+    noToken: (/** @type {number} */ id, /** @type {number} */ most) =>
+      `There is no token ${id}: this model knows numbers from 0 to ${most}.`,
+    long: (/** @type {number} */ n, /** @type {number} */ most) =>
+      `The text had ${n.toLocaleString('en')} letters: the first ${most.toLocaleString('en')} are here. Undo brings back what was.`,
+  },
   theme: 'Light or dark',
   toOther: 'Chinese',
   help: 'Help',
@@ -126,6 +257,7 @@ export const strings = {
   masksAbout: {
     causal: 'A token sees itself and what comes before.',
     none: 'A token sees what comes after as well. The model never learned this.',
+    own: 'Every token sees every token, as the model learned it.',
     window: (/** @type {number} */ n) => `A token sees itself and ${n} before it.`,
   },
   in: 'in',

@@ -20,6 +20,111 @@ export const strings = {
   layers: '单层与训练',
   layersAbout: '原来的页面：句子、图块、含 q、k、v 的文件，以及会学习的模型。',
   loading: (share) => `已读取 ${Math.round(100 * share)}%`,
+  bytes: (n) =>
+    n < 1e4
+      ? `${n} 字节`
+      : n < 1e6
+        ? `${Math.round(n / 1e3)} KB`
+        : n < 1e9
+          ? `${(n / 1e6).toFixed(1)} MB`
+          : `${(n / 1e9).toFixed(2)} GB`,
+  open: {
+    open: '打开…',
+    title: '打开模型或注意力权重',
+    files: '文件…',
+    folder: '文件夹…',
+    drop: '也可以拖放到页面任意处，或粘贴。一切都留在本机。',
+    kinds: [
+      ['模型', 'Hugging Face 格式的文件夹：config.json、一个或多个 safetensors、tokenizer.json。'],
+      [
+        '注意力权重',
+        'npy、npz、safetensors 或 JSON，形状为（层，头，词元，词元）、（头，词元，词元）或（词元，词元）；可附词元的 JSON 列表。',
+      ],
+    ],
+    paste: '在此粘贴 JSON：权重或词元列表',
+    pasted: '粘贴的内容',
+    show: '显示',
+    dropHere: '放下模型或注意力权重',
+    reading: '正在读取',
+    progress: (read, total) => `已读取 ${read}，共 ${total}`,
+    cancel: '取消',
+    recognised: '识别结果',
+    forget: '关闭此模型并释放内存',
+    yours: '您的',
+    isWeights: '别处算出的注意力权重：每行之和为 1。背后没有模型，因此没有预测，也不能改动。',
+    weightsOf: ({ name, layers, heads, wholeT, wholeS, causal }, named) =>
+      `${named ? `${name}：` : ''}${layers} 层 × ${heads} 个头，${wholeT === wholeS ? `${wholeT} 个词元` : `${wholeT} 个提问，${wholeS} 个回答`}${causal ? '，不看后面' : ''}。`,
+    cutTo: (all, shown) => `共 ${all} 个词元，显示前 ${shown} 个。`,
+    weightsNan: '部分权重为 NaN：以叉号显示。',
+    noTokens: '没有给出词元：用编号代替。拖放或粘贴词元的 JSON 列表即可命名。',
+    unused: (names) => `未使用：${names}。`,
+    isModel: (family, layers, heads, width) => `${family}：${layers} 层 × ${heads} 个头，每头宽 ${width}。`,
+    size: (parameters, bytes, weights) =>
+      `${parameters < 1e6 ? parameters : `${(parameters / 1e6).toFixed(1)} 百万`} 个参数，${bytes}；${weights === 'int8' ? '较大，因此存为 int8：数值与 float32 略有差别。' : '存为 float32。'}`,
+    does: {
+      next: '它给出下一个词元。',
+      masked: '它给出被遮盖处应填的词。',
+      classes: '它说出图中所见。',
+      nothing: '它没有预测头：只显示注意力。',
+    },
+    missing: {
+      tokenizer: '缺少 tokenizer.json：请输入词元编号代替文字。',
+      head: '文件中没有用于预测的头。',
+      mask: '其分词器没有表示遮盖的词元。',
+      preprocessor: '缺少 preprocessor_config.json：颜色的均值与幅度按 0.5 处理。',
+    },
+    modelNan: (n, name) => `${n} 个张量含 NaN（${name}）：其结果以叉号显示。请从未发散的训练重新保存模型。`,
+    weightsTitle: (title) => title,
+    nothingToAsk: '这些权重在别处算出：没有模型就不能改动。',
+    pairNothing: '带编码器的模型暂不支持“如果”。',
+    onlyRow: '文件只有权重：其中没有查询、键和值。',
+    row: '整行',
+    rowAbout: '它还看哪里；总和为',
+    picture: (rows, columns) => `${rows} × ${columns} 个图块的图片`,
+    another: '您自己的图片…',
+    cover: (word) => `遮盖 ${word}`,
+    coverFirst: '遮盖一个词，模型会说出应填什么。',
+    covered: '它会填入',
+    sees: '它看到',
+    second: '目前写出的内容',
+    parts: { encoder: '编码器', decoder: '解码器', cross: '解码器看编码器' },
+    partOf: '哪种注意力',
+    edit: '修改文本',
+    done: '完成',
+  },
+  problems: {
+    gone: () => '先前打开的模型已随页面关闭：文件不会保留。请重新打开。',
+    noFiles: () => '其中没有文件。请选择模型的文件或所在文件夹。',
+    manyFiles: (n, most) => `一次给了 ${n} 个文件，最多查看 ${most} 个。请选择单个模型的文件夹。`,
+    manyUnknown: (n, names) =>
+      `这 ${n} 个文件都不是模型，也不含注意力权重（${names} …）。请选择 config.json 与 safetensors，或含权重的 npy、npz、safetensors、JSON。`,
+    unknownFile: (name) =>
+      `${name} 不是 safetensors、npy、npz 或 JSON。其他格式（bin、pt、gguf、onnx、h5）不能读取：请用 save_pretrained(…, safe_serialization=True) 保存。`,
+    unreadable: (name, why) => `无法读取 ${name}：${why}`,
+    truncated: (name) => `${name} 不完整。请重新复制。`,
+    notJson: (name, why) => `${name} 不是 JSON：${why}`,
+    ragged: (name) => `${name} 中的列表长度不一，或含有非数字：不是数组。`,
+    dtype: (name, type) => `${name} 的类型 ${type} 不能解码。请存为 float32。`,
+    tooLarge: (name, size) =>
+      `${name} 有 ${(size / 2 ** 30).toFixed(1)} GB，且不能分段读取。请存为 npy 或 safetensors：只读取所显示的部分。`,
+    noConfig: (name, n) =>
+      `${name} 含 ${n} 个注意力层，但缺少说明模型种类的 config.json。请与权重一起选择，或选择整个文件夹。`,
+    noWeights: (names) => `有 config.json 但没有权重（${names}）。请一起选择 .safetensors 文件，或选择整个文件夹。`,
+    noAttention: (name, shape, n) =>
+      `${name}（${shape}）${n > 1 ? `等 ${n} 个数组` : ''}：不是注意力权重。权重的最后两维是词元，每行之和为 1：请保存 softmax 之后的值。`,
+    tokensAlone: () => '只有词元。请与权重一起拖放，或在显示权重时拖放。',
+    manyHeads: (name, layers, heads) => `${name} 有 ${layers} × ${heads} 个头，最多显示 4096 个。请只保存部分层。`,
+    nothing: (name) => `${name} 为空。`,
+    unknownLayers: (type, n, heads, width) =>
+      `不认识 ${type} 类模型，但其中有 ${n} 个注意力层（${heads} 个头，宽 ${width}）。每层可单独打开：`,
+    unknownFamily: (type) => `不认识 ${type} 类模型，文件中也没有注意力层。请将其注意力权重存为 npy 再打开。`,
+    checkpoint: (why) => `无法打开此模型：${why}`,
+    memory: () => '内存不足。请关闭其他模型，或打开较小的模型。',
+    sound: (family) => `${family} 读取声音，这里无法给出。请将其注意力权重存为 npy 再打开。`,
+    noPicture: (name) => `${name} 不是浏览器能读取的图片。PNG 和 JPEG 均可读取。`,
+    noToken: (id, most) => `没有词元 ${id}：此模型的编号为 0 到 ${most}。`,
+    long: (n, most) => `文本有 ${n} 个字母：保留了前 ${most} 个。撤销可恢复原文。`,
+  },
   theme: '浅色或深色',
   toOther: '英文',
   help: '帮助',
@@ -119,6 +224,7 @@ export const strings = {
   masksAbout: {
     causal: '词元看自己和前面的词元。',
     none: '词元也看后面的词元。模型从未学过这样。',
+    own: '每个词元都看得到所有词元，模型正是这样学的。',
     window: (n) => `词元看自己和前面 ${n} 个。`,
   },
   in: '用于',

@@ -3,7 +3,7 @@
 import { isChanged, runOf, UNCHANGED } from './state.js';
 
 /** @import { Run, State } from './state.js' */
-/** @typedef {{ layers: number, heads: number }} Size of a model */
+/** @typedef {{ layers: number, heads: number, causal?: boolean }} Size of a model */
 
 /** What holds at a head: the most particular place says it. */
 export function effective(
@@ -52,20 +52,21 @@ function groups(map, layer, heads, ever) {
   return [...found];
 }
 
-/** @param {string} mask @returns {object} */
-const maskEdit = (mask) => (mask === 'none' ? { mask: 'none' } : { window: [Number(mask), 0] });
+/** @param {string} mask @param {boolean} causal @returns {object} */
+const maskEdit = (mask, causal) =>
+  mask === 'none' ? { mask: 'none' } : { window: [Number(mask), causal ? 0 : Number(mask)] };
 
 /**
  * The edits of a run, but for what is patched: that needs the values of another run.
  * @param {Run} run
  * @param {Size} size
  */
-export function editsOf({ temperature, mask, scale }, { layers, heads }) {
+export function editsOf({ temperature, mask, scale }, { layers, heads, causal = true }) {
   const edits = [];
   for (let layer = 0; layer < layers; layer++) {
     const scores = `blocks.${layer}.scores`;
     for (const [value, head] of groups(mask, layer, heads, 'causal'))
-      edits.push({ at: scores, head, ...maskEdit(value) });
+      edits.push({ at: scores, head, ...maskEdit(value, causal) });
     for (const [value, head] of groups(temperature, layer, heads, 1))
       edits.push({ at: scores, head, temperature: value });
     for (const [value, head] of groups(scale, layer, heads, 1))

@@ -7,6 +7,7 @@ import { useSession, useSize } from './context.js';
 import { Header } from './header.jsx';
 import { Legend } from './legend.jsx';
 import { Model } from './model.jsx';
+import { useDrop } from './open.jsx';
 import { panelNamed, TRAINS } from './panels.js';
 import { usePicture } from './picture.jsx';
 import { Prediction } from './prediction.jsx';
@@ -27,6 +28,7 @@ export function App({ host }) {
   const { width } = useSize(host);
   const screen = screenOf(width || 1);
   useKeys(host);
+  const over = useDrop(host);
   const style = {
     '--margin': `${screen.margin}px`,
     '--gap': `${screen.gap}px`,
@@ -56,6 +58,7 @@ export function App({ host }) {
       )}
       {width > 0 && (screen.reading > 0 ? <Columns screen={screen} /> : <Stacked screen={screen} width={width} />)}
       <WhatIf kind={screen.kind} />
+      {over && <div class="dropping">{words.open.dropHere}</div>}
       <div class="spoken" role="status" aria-live="polite">
         {session.spoken.value}
       </div>

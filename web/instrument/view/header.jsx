@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import { STEPS } from '../model/story.js';
 import { useClosing, useSession } from './context.js';
 import { Menu } from './menu.jsx';
+import { Open } from './open.jsx';
 import { goTo } from './story.jsx';
 
 /** Models of the menu: the name in state.model, its texts in the strings. */
@@ -16,7 +17,14 @@ export function Header() {
   const { model } = session.state.value;
   const about = session.about.value;
   const share = session.progress.value;
-  const chosen = MODELS.find(({ name }) => name === model) ?? MODELS[0];
+  const { opened } = session.opening;
+  const own = opened.value.map(({ about: { name, title, family, layers, heads } }) => ({
+    name,
+    label: () => title,
+    about: () => `${family ?? words.open.yours}, ${layers} × ${heads}`,
+  }));
+  const models = [...MODELS, ...own];
+  const chosen = models.find(({ name }) => name === model) ?? MODELS[0];
   const next = session.language.value === 'en' ? 'zh' : 'en';
   return (
     <header class="header">
@@ -26,16 +34,17 @@ export function Header() {
         name={`${words.models}: ${chosen.label(words)}`}
         label={chosen.label(words)}
         items={[
-          ...MODELS.map(({ name, label, about: tell }) => ({
+          ...models.map(({ name, label, about: tell }) => ({
             key: name,
             label: label(words),
-            about: tell(words, about ?? WHALE),
+            about: tell(words, about?.name === 'whale' ? about : WHALE),
             chosen: name === model,
-            act: () => session.update({ model: name }),
+            act: () => name !== model && session.opening.choose(name),
           })),
           { key: 'layers', label: words.layers, about: words.layersAbout, href: 'layers.html' },
         ]}
       />
+      <Open />
       {share !== null && (
         <span class="progress" role="progressbar" aria-label={words.whale} aria-valuenow={Math.round(100 * share)}>
           {words.loading(share)}

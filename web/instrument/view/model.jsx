@@ -96,10 +96,14 @@ function Thumbnail({ layer, head, size, left, top, across, down, named }) {
   const canvas = useRef(/** @type {any} */ (null));
   useEffect(() => {
     if (!run?.T) return;
+    const small = session.pooled.value[`${layer}.${head}`];
     const weights = weightsOf(run, layer, head);
+    const full = !run.about.causal;
+    if (!weights && small)
+      paintWeights(canvas.current, small.data, small.rows, small.columns, size, full, RAMP[theme], PALETTE[theme]);
     if (weights)
       paintWeights(canvas.current, weights, run.T, run.S, size, !run.about.causal, RAMP[theme], PALETTE[theme]);
-  }, [run?.weights, theme, size]);
+  }, [run?.weights, run?.large && session.pooled.value[`${layer}.${head}`], theme, size]);
   const name = words.headName(layer, head);
   return (
     <button

@@ -44,7 +44,7 @@ export function paintPooled(canvas, weights, T, S, { wide, side, full }, ramp, p
         for (let s = left; s < right; s++) {
           const weight = weights[t * S + s];
           // NaN is more than any weight: it must be seen.
-          if (!(weight <= most) && !isAhead(weight, t, s, full)) most = weight;
+          if (!(weight <= most) && !Number.isNaN(most) && !isAhead(weight, t, s, full)) most = weight;
         }
       if (most !== Number.NEGATIVE_INFINITY)
         pixels[y * across + x] = Number.isNaN(most) ? inkPixel(palette) : ramp.pixel(most);

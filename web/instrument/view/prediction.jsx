@@ -2,6 +2,7 @@
 
 import { shown } from '../model/sentence.js';
 import { px, useSession } from './context.js';
+import { Recognised } from './open.jsx';
 
 export function Prediction({ short = false }) {
   const session = useSession();
@@ -13,11 +14,27 @@ export function Prediction({ short = false }) {
   const most = Math.max(...top.map(({ now }, i) => Math.max(now, other?.top[i] ?? 0)), 0.01);
   const at = (p) => `${(100 * p) / most}%`;
   const last = run?.pieces?.slice(-2) ?? [];
+  const about = run?.about;
+  const found = session.opening.opened.value.find(({ about }) => about.name === session.state.value.model);
+  if (found && !about?.predicts)
+    return (
+      <section class="prediction about" aria-label={words.open.recognised}>
+        <Recognised found={found} />
+      </section>
+    );
+  if (about?.guess === 'masked' && top.length === 0)
+    return (
+      <section class="prediction about" aria-label={words.next}>
+        <p>{words.open.coverFirst}</p>
+      </section>
+    );
+  const title = { masked: words.open.covered, classes: words.open.sees }[about?.guess] ?? words.next;
   return (
-    <section class="prediction" aria-label={words.next}>
+    <section class="prediction" aria-label={title}>
       <h2>
-        <b>{words.next}</b>
-        {!short && last.length > 0 && (
+        <b>{title}</b>
+        {about?.mask && <i> {about.mask}</i>}
+        {!short && about?.guess === 'next' && last.length > 0 && (
           <>
             {' '}
             {words.after}{' '}

@@ -4,6 +4,7 @@
 import { RAMP } from '../model/ramp.js';
 import { shown } from '../model/sentence.js';
 import { effective } from '../model/whatif.js';
+import { RowReading } from './given.jsx';
 import { plain, px, signed, useSession, weightsOf, weightText } from './context.js';
 import { isAhead } from './paint.js';
 
@@ -46,6 +47,7 @@ export function Reading({ compact = false, title = true }) {
   const words = session.words.value;
   const run = session.run.value;
   const cell = session.cell.value;
+  if (cell && run?.T && !run.values) return <RowReading title={title} />;
   if (!cell || !run?.values) return <section class="reading" />;
   const { t, s } = cell;
   const [query, key] = [run.pieces[t].name, run.keys[s].name];
@@ -90,7 +92,7 @@ export function Reading({ compact = false, title = true }) {
             <br />
             {words.writes} {asks}
           </Strip>
-          {Number.isFinite(r.adds) && (
+          {Number.isFinite(r.adds) && r.label.id >= 0 && (
             <p class="adds">
               <span>
                 {words.adds} <i>{shown(r.label.text).trim()}</i>

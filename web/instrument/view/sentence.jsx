@@ -6,11 +6,13 @@ import { RAMP } from '../model/ramp.js';
 import { restOf, shown } from '../model/sentence.js';
 import { isOff } from '../model/whatif.js';
 import { useSession, weightsOf } from './context.js';
+import { Row } from './row.jsx';
+import { Beside, Cover } from './given.jsx';
 
 /** How the words of the text fit the tokens of the last answer, which may be of the text before. */
 function fitting(text, run) {
   const pieces = [];
-  for (const piece of run?.pieces ?? []) {
+  for (const piece of run?.keys ?? []) {
     if (text.slice(piece.start, piece.end) !== piece.space + piece.text) break;
     pieces.push(piece);
   }
@@ -18,6 +20,17 @@ function fitting(text, run) {
 }
 
 export function Sentence() {
+  const reads = useSession().run.value?.about.reads ?? 'text';
+  if (reads === 'nothing' || reads === 'picture')
+    return (
+      <Row>
+        <Beside />
+      </Row>
+    );
+  return <Field />;
+}
+
+function Field() {
   const session = useSession();
   const words = session.words.value;
   const { text, layer, head } = session.state.value;
@@ -31,7 +44,8 @@ export function Sentence() {
     cell && run.T > 0 ? weightsOf(run, run.layer, run.head).subarray(cell.t * run.S, (cell.t + 1) * run.S) : [];
   const ramp = RAMP[session.theme.value];
   const off = isOff(session.state.value, layer, head);
-  const guess = run?.top && run.pieces.length === pieces.length && !writing ? shown(run.top[0].text) : '';
+  const next = run?.about.guess === 'next' && run.about.reads !== 'pair';
+  const guess = next && run?.top && run.pieces.length === pieces.length && !writing ? shown(run.top[0].text) : '';
 
   // A program that changes the text must not move the caret of who writes.
   useEffect(() => {
@@ -93,7 +107,7 @@ export function Sentence() {
           rows={1}
           onInput={(event) => {
             const { value } = event.currentTarget;
-            session.update({ text: value }, 'text');
+            session.opening.write(value, 'text');
             if (/\s$/.test(value)) session.rest();
           }}
           onBlur={session.rest}
@@ -103,14 +117,18 @@ export function Sentence() {
           onPointerDown={press}
         />
       </div>
-      <button
-        type="button"
-        class="word write"
-        disabled={!run?.T}
-        onClick={() => (writing ? session.stopWriting() : session.write())}
-      >
-        {writing ? words.stop : words.write}
-      </button>
+      <Beside />
+      <Cover />
+      {(!run || run.about.writes) && (
+        <button
+          type="button"
+          class="word write"
+          disabled={!run?.T}
+          onClick={() => (writing ? session.stopWriting() : session.write())}
+        >
+          {writing ? words.stop : words.write}
+        </button>
+      )}
       <p class="note">
         {off ? (
           <>

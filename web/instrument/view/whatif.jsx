@@ -28,9 +28,19 @@ export function WhatIf({ kind }) {
   const temperature = effective(state.temperature, layer, head, 1);
   const mask = effective(state.mask, layer, head, 'causal');
   const scale = effective(state.scale, layer, head, 1);
+  const about = session.about.value;
   const patched = effective(state.patch, layer, head, 0) === 1;
-  const maskName = (name) => words.masks[name] ?? words.masks.window(Number(name));
+  // A model that looks ahead by itself has no other mask by default.
+  const own = about && !about.causal;
+  const maskName = (name) => words.masks[own && name === 'causal' ? 'none' : name] ?? words.masks.window(Number(name));
   const phone = kind === 'phone';
+  if (about && !about.edits)
+    return (
+      <section class="whatif" aria-label={words.whatIf}>
+        <span class="told">{about.kind === 'weights' ? words.open.nothingToAsk : words.open.pairNothing}</span>
+        <Actions />
+      </section>
+    );
 
   const setTemperature = (knob) =>
     session.update(
@@ -56,10 +66,10 @@ export function WhatIf({ kind }) {
         up
         name={`${words.mask}: ${maskName(mask)}`}
         label={maskName(mask)}
-        items={['causal', 'none', ...WINDOWS].map((name) => ({
+        items={['causal', ...(own ? [] : ['none']), ...WINDOWS].map((name) => ({
           key: name,
           label: maskName(name),
-          about: words.masksAbout[name] ?? words.masksAbout.window(Number(name)),
+          about: words.masksAbout[own && name === 'causal' ? 'own' : name] ?? words.masksAbout.window(Number(name)),
           chosen: name === mask,
           act: () => session.update({ mask: withPlace(state.mask, place, name, 'causal') }),
         }))}

@@ -3,10 +3,13 @@
 // Another file adds a verb by adding it to VERBS.
 
 import { saidTwice } from '../../train/whale/twice.js';
-import { piecesOf } from '../model/sentence.js';
 import { runOf, UNCHANGED } from '../model/state.js';
 import { tradeOf } from '../model/trades.js';
 import { otherCase } from '../model/whatif.js';
+import { readRun } from './input.js';
+import { openFiles } from './opened.js';
+import { drawnPicture, pixelsOf } from './pixels.js';
+import { Problem } from './problem.js';
 import {
   addedTo,
   allEdits,
@@ -18,8 +21,10 @@ import {
   probabilities,
   rowOf,
   scoresOf,
+  stackAt,
   weightsOf,
 } from './run.js';
+import { showWeights } from './show.js';
 import { openSource } from './sources.js';
 import { writeOn } from './write.js';
 
@@ -31,6 +36,7 @@ import { writeOn } from './write.js';
  * @typedef {object} Asked
  * @property {any} question
  * @property {(part: string, fields: object, transfer?: ArrayBuffer[]) => void} say
+ * @property {() => boolean} isStale whether a newer question has come
  * @property {() => Promise<boolean>} stale lets newer messages in, and says whether this question still counts
  */
 
@@ -74,29 +80,37 @@ export function createAnswerer({ load, fetchBeside, post }) {
     }
   }
 
-  /** @param {Source} source @param {string} text */
-  function encode({ tokenizer, about }, text) {
-    const encoding = tokenizer.encode(text);
-    const cut = encoding.ids.length > about.context;
-    const ids = encoding.ids.slice(0, about.context);
-    return { pieces: piecesOf(text, { ids, offsets: encoding.offsets }), ids, cut };
-  }
-
-  /** @param {any} core @param {Source} source @param {Run} run @param {number} layer @param {Run | null} pinned */
-  function valuesOf(core, source, run, layer, pinned) {
+  /**
+   * @param {any} core
+   * @param {Source} source
+   * @param {Run} run
+   * @param {number} layer
+   * @param {Run | null} pinned
+   * @param {string} [part]
+   */
+  function valuesOf(core, source, run, layer, pinned, part = 'decoder') {
     const patched = Object.keys(run.patch).length > 0 ? pinned : null;
-    const key = JSON.stringify([source.about.name, layer, runOf(run), patched]);
+    const key = JSON.stringify([source.about.name, source.version, part, layer, runOf(run), patched]);
     const known = runs.get(key);
     if (known) runs.delete(key);
-    const { ids } = encode(source, run.text);
+    const { ids, input } = readRun(source, run, part);
     const edits = () =>
-      allEdits(source, patched ? run : { ...run, patch: {} }, ids.length, () =>
-        valuesOf(core, source, { .../** @type {Run} */ (patched), patch: {} }, layer, null),
-      );
-    const values = known ?? forward(core, source, ids, edits(), capturesFor(layer));
+      source.about.edits
+        ? allEdits(source, patched ? run : { ...run, patch: {} }, ids.length, () =>
+            valuesOf(core, source, { .../** @type {Run} */ (patched), patch: {} }, layer, null),
+          )
+        : [];
+    const values = known ?? forward(core, source, input, edits(), capturesFor(source, part, layer));
     runs.set(key, values);
     for (const old of [...runs.keys()].slice(0, -KEPT)) runs.delete(old);
     return values;
+  }
+
+  /** What a number of a source's output is called. @param {Source} source @returns {(id: any) => string} */
+  function nameIn({ about, model, tokenizer }) {
+    const labels = model.config?.id2label;
+    if (about.guess === 'classes') return (id) => String(labels?.[id] ?? id).split(',')[0];
+    return (id) => (id === null || id < 0 ? '' : tokenizer.decode([id], { skipSpecial: false }));
   }
 
   /** Names of heads, found once for a model. @param {any} core @param {Source} source */
@@ -124,43 +138,99 @@ export function createAnswerer({ load, fetchBeside, post }) {
       const source = await sourceOf(state.model, say);
       const loaded = await hl();
       const { about } = source;
-      say('source', { about });
-      const [layer, head] = [Math.min(state.layer, about.layers - 1), Math.min(state.head, about.heads - 1)];
-      const { pieces, ids, cut } = encode(source, state.text);
-      const shared = { pieces, cut, T: ids.length, layer, head };
+      if (source.attentions) return showWeights(source, state, { say, stale });
+      const part = about.parts.includes(state.part) ? state.part : 'decoder';
+      const { layers, numHeads: heads } = part === 'encoder' ? source.model.options.encoder : source.model.options;
+      say('source', { about: { ...about, layers, heads, causal: part === 'decoder' && about.causal } });
+      const [layer, head] = [Math.min(state.layer, layers - 1), Math.min(state.head, heads - 1)];
+      const { pieces, keys, ids, cut, place } = readRun(source, state, part);
+      const shared = { pieces, keys, cut, place, T: ids.length, S: keys?.length, layer, head };
       if (ids.length === 0) return say('run', { ...shared, weights: new Float32Array(0) });
       if (await stale()) return;
-      const now = valuesOf(loaded, source, runOf(state), layer, state.pinned);
-      const weights = weightsOf(source, now);
-      const name = (/** @type {number} */ id) => source.tokenizer.decode([id], { skipSpecial: false });
-      const likely = probabilities(rowOf(now));
-      const top = likeliest(likely, TOP);
-      const chosen = state.token !== null && state.token < likely.length ? state.token : top[0];
-      if (!top.includes(chosen)) top[TOP - 1] = chosen;
-      const values = headValues(source, now, layer, head, chosen);
+      const now = valuesOf(loaded, source, runOf(state), layer, state.pinned, part);
+      const all = Array.from({ length: layers }, (_, l) => now.captured[`${stackAt(part, l)}weights`]);
+      const weights = weightsOf(all);
+      const name = nameIn(source);
+      const likely = place === null || !now.logits ? null : probabilities(rowOf(now, place));
+      const top = likely ? likeliest(likely, TOP) : [];
+      const chosen = likely ? (state.token !== null && state.token < likely.length ? state.token : top[0]) : null;
+      if (chosen !== null && !top.includes(chosen)) top[TOP - 1] = chosen;
+      const values = headValues(source, now, layer, head, chosen, part);
+      const scores = keys || part === 'encoder' ? null : scoresOf(all, { data: ids, shape: [ids.length] });
       say(
         'run',
         {
           ...shared,
           weights,
           values: { ...values, labels: values.labels.map((id) => ({ id, text: name(id) })) },
-          chosen: { id: chosen, text: name(chosen) },
-          top: top.map((id) => ({ id, text: name(id), now: likely[id] })),
-          lens: lensOf(source, now, chosen),
-          added: addedTo(source, now, chosen),
-          scores: scoresOf(
-            Array.from({ length: about.layers }, (_, l) => now.captured[`blocks.${l}.weights`]),
-            { data: ids, shape: [ids.length] },
-          ),
+          ...(likely && { chosen: { id: chosen, text: name(chosen) } }),
+          ...(likely && { top: top.map((id) => ({ id, text: name(id), now: likely[id] })) }),
+          lens: source.exact && chosen !== null ? lensOf(source, now, chosen) : null,
+          added: source.exact && chosen !== null ? addedTo(source, now, chosen) : null,
+          scores,
         },
         [weights.buffer],
       );
       if (await stale()) return;
-      const { kind, run } = otherCase({ ...state, layer, head });
-      const other = probabilities(rowOf(valuesOf(loaded, source, run, layer, state.pinned)));
-      say('other', { kind, top: top.map((id) => other[id]), likeliest: name(likeliest(other, 1)[0]) });
-      if (await stale()) return;
-      say('trades', { trades: tradesOf(loaded, source) });
+      if (likely && about.edits) {
+        const { kind, run } = otherCase({ ...state, layer, head });
+        const then = valuesOf(loaded, source, run, layer, state.pinned, part);
+        const at = readRun(source, run, part).place;
+        const other = at === null ? null : probabilities(rowOf(then, at));
+        if (other) say('other', { kind, top: top.map((id) => other[id]), likeliest: name(likeliest(other, 1)[0]) });
+        if (await stale()) return;
+      }
+      // Of a model of the visitor's the names of heads come from this text: a run of its own would cost as much again.
+      const trades = about.name === 'whale' ? tradesOf(loaded, source) : scores?.map((row) => row.map(tradeOf));
+      say('trades', { trades: about.reads === 'picture' ? null : (trades ?? null) });
+    },
+
+    /** A visitor's own files become a source. @param {Asked} asked */
+    async open({ question, say, isStale }) {
+      const stop = new AbortController();
+      const loaded = await hl();
+      const { source, told } = await openFiles(loaded, question.name, question.files, {
+        title: question.title,
+        signal: stop.signal,
+        onProgress(read, total) {
+          if (isStale()) stop.abort();
+          else say('opening', { read, total });
+        },
+      });
+      if (isStale()) return source.model?.dispose();
+      sources.set(question.name, Promise.resolve(source));
+      say('opened', { about: source.about, told });
+    },
+
+    /** Texts that name the tokens of weights. @param {Asked} asked */
+    async name({ question, say }) {
+      const source = await sourceOf(question.name, say);
+      source.tokens = { ...source.tokens, ...question.tokens };
+      source.version = (source.version ?? 0) + 1;
+      say('named', {});
+    },
+
+    /** Another picture for a model that reads patches; none is the one that is drawn. @param {Asked} asked */
+    async picture({ question, say }) {
+      const source = await sourceOf(question.name, say);
+      const { patch } = source.model.options;
+      let picture = drawnPicture(patch.image);
+      if (question.file)
+        try {
+          picture = await createImageBitmap(question.file);
+        } catch {
+          throw new Problem('noPicture', question.file.name ?? '');
+        }
+      source.pixels = pixelsOf(picture, patch, source.look);
+      source.version = (source.version ?? 0) + 1;
+      say('pictured', {});
+    },
+
+    /** Frees what an opened model holds. @param {Asked} asked */
+    async close({ question }) {
+      const source = await sources.get(question.name);
+      sources.delete(question.name);
+      source?.model?.dispose();
     },
 
     /**
@@ -171,7 +241,7 @@ export function createAnswerer({ load, fetchBeside, post }) {
       const state = /** @type {State} */ (question.state);
       const source = await sourceOf(state.model, say);
       const loaded = await hl();
-      const { ids } = encode(source, state.text);
+      const { ids } = readRun(source, state);
       const given = (/** @type {Run} */ run) => {
         const values = valuesOf(loaded, source, run, state.layer, state.pinned);
         return Float64Array.from(ids.slice(1), (id, t) => probabilities(rowOf(values, t))[id]);
@@ -185,7 +255,7 @@ export function createAnswerer({ load, fetchBeside, post }) {
       const state = /** @type {State} */ (question.state);
       const source = await sourceOf(state.model, say);
       const loaded = await hl();
-      const { ids } = encode(source, state.text);
+      const { ids } = readRun(source, state);
       const pinned = () =>
         valuesOf(loaded, source, { .../** @type {Run} */ (state.pinned), patch: {} }, state.layer, null);
       const edit = () =>
@@ -214,10 +284,11 @@ export function createAnswerer({ load, fetchBeside, post }) {
     try {
       // Of several questions that wait only the newest is begun.
       if (verb !== 'write' && (await stale())) return post({ id, verb, done: true, dropped: true });
-      await /** @type {any} */ (VERBS)[verb]({ question, say, stale });
+      await /** @type {any} */ (VERBS)[verb]({ question, say, stale, isStale });
       post({ id, verb, done: true, dropped: isStale() });
     } catch (error) {
-      post({ id, verb, error: /** @type {Error} */ (error).message });
+      const { message, code, values } = /** @type {any} */ (error);
+      post({ id, verb, error: message, code, values });
     }
   };
 }

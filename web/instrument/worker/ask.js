@@ -9,7 +9,7 @@ const startWorker = () => new Worker(new URL('./instrument.worker.js', import.me
  * @param {object} listeners
  * @param {(part: any) => void} listeners.onPart every part of an answer that still counts: { verb, part, … }
  * @param {(verb: string) => void} listeners.onDone
- * @param {(error: { verb: string, message: string }) => void} listeners.onError
+ * @param {(error: { verb: string, message: string, code?: string, values?: any[] }) => void} listeners.onError
  * @param {() => Worker} [start]
  */
 export function createAsk({ onPart, onDone, onError }, start = startWorker) {
@@ -23,7 +23,8 @@ export function createAsk({ onPart, onDone, onError }, start = startWorker) {
       if (open.get(data.verb) !== data.id) return;
       if (data.part) return onPart(data);
       open.delete(data.verb);
-      if (data.error !== undefined) onError({ verb: data.verb, message: data.error });
+      if (data.error !== undefined)
+        onError({ verb: data.verb, message: data.error, code: data.code, values: data.values });
       else onDone(data.verb);
     };
     worker.onerror = (event) => {

@@ -8,7 +8,7 @@ import { editsOf, patchedHeads } from '../model/whatif.js';
 /** @import { Run } from '../model/state.js' */
 /** @import { Source } from './sources.js' */
 /** @typedef {{ data: Float32Array, shape: readonly number[] }} Numbers */
-/** @typedef {{ captured: Record<string, Numbers>, logits: Numbers }} Values */
+/** @typedef {{ captured: Record<string, Numbers>, logits: Numbers | null }} Values */
 
 /** @param {any} tensor @returns {Numbers} */
 const copied = (tensor) => ({ data: tensor.copy(), shape: [...tensor.shape] });
@@ -16,19 +16,16 @@ const copied = (tensor) => ({ data: tensor.copy(), shape: [...tensor.shape] });
 /**
  * @param {any} hl
  * @param {Source} source
- * @param {ArrayLike<number>} ids
+ * @param {any} input
  * @param {object[]} edit
  * @param {string[]} capture
  * @returns {Values}
  */
-export function forward(hl, { model }, ids, edit, capture) {
+export function forward(hl, { model }, input, edit, capture) {
   return hl.scope(() => {
-    const { logits, captured } = model.forward(
-      { ids: { data: Int32Array.from(ids), shape: [1, ids.length] } },
-      { edit, capture },
-    );
+    const { logits, captured } = model.forward(input, { edit, capture });
     return {
-      logits: copied(logits),
+      logits: logits ? copied(logits) : null,
       captured: Object.fromEntries(Object.entries(captured).map(([name, tensor]) => [name, copied(tensor)])),
     };
   });
@@ -59,14 +56,20 @@ export function allEdits({ about }, run, T, pinned) {
   return edits;
 }
 
-/** What the whole page needs of a run, and what the reading of a head in this layer does. @param {number} layer */
-export const capturesFor = (layer) => [
-  'embed',
-  'blocks.*.weights',
-  'blocks.*.heads',
-  'blocks.*.mlp',
-  'blocks.*.out',
-  ...['query', 'key', 'value', 'scores'].map((name) => `blocks.${layer}.${name}`),
+/** Where the values of a layer are found: an encoder–decoder has three stacks of heads. */
+const STACKS = { encoder: 'encoder.blocks.L.', decoder: 'blocks.L.', cross: 'blocks.L.cross.' };
+/** @param {string} part @param {number | string} layer */
+export const stackAt = (part, layer) =>
+  /** @type {Record<string, string>} */ (STACKS)[part].replace('L', String(layer));
+
+/**
+ * What the whole page needs of a run, and what the reading of a head in this layer does.
+ * @param {Source} source @param {string} part @param {number} layer
+ */
+export const capturesFor = ({ about }, part, layer) => [
+  ...(about.parts.length > 0 ? [] : ['embed', 'blocks.*.heads', 'blocks.*.mlp', 'blocks.*.out']),
+  `${stackAt(part, '*')}weights`,
+  ...['query', 'key', 'value', 'scores', 'heads'].map((name) => `${stackAt(part, layer)}${name}`),
 ];
 
 /** softmax of one row, in float64. @param {Float32Array} row */
@@ -77,21 +80,30 @@ export function probabilities(row) {
   return powers.map((x) => x / sum);
 }
 
-/** @param {Values} values @param {number} [t] default: the last */
-export function rowOf({ logits: { data, shape } }, t = shape[1] - 1) {
-  return data.subarray(t * shape[2], (t + 1) * shape[2]);
+/** The logits of a token; those of a whole input have no axis of tokens. @param {Values} values @param {number} t */
+export function rowOf({ logits }, t) {
+  const { data, shape } = /** @type {Numbers} */ (logits);
+  const size = shape[shape.length - 1];
+  return shape.length === 2 ? data.subarray(0, size) : data.subarray(t * size, (t + 1) * size);
 }
 
 /** The likeliest labels. @param {ArrayLike<number>} values @param {number} count */
 export function likeliest(values, count) {
-  return Array.from(values, (_, id) => id)
-    .sort((a, b) => values[b] - values[a] || a - b)
-    .slice(0, count);
+  /** @type {number[]} */
+  const found = [];
+  for (let id = 0; id < values.length; id++) {
+    if (found.length === count && !(values[id] > values[found[count - 1]])) continue;
+    let at = found.length;
+    while (at > 0 && values[id] > values[found[at - 1]]) at--;
+    found.splice(at, 0, id);
+    found.length = Math.min(found.length, count);
+  }
+  return found;
 }
 
-/** The weights of every head, (L,H,T,S) in one block. @param {Source} source @param {Values} values */
-export function weightsOf({ about: { layers } }, { captured }) {
-  const parts = Array.from({ length: layers }, (_, l) => captured[`blocks.${l}.weights`].data);
+/** The weights of every head, (L,H,T,S) in one block. @param {Numbers[]} layers */
+export function weightsOf(layers) {
+  const parts = layers.map(({ data }) => data);
   const all = new Float32Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
   for (const part of parts) {
@@ -157,19 +169,24 @@ export function addedTo({ model }, values, label) {
  * @param {Values} values
  * @param {number} layer
  * @param {number} head
- * @param {number | null} chosen the label that is followed behind the last token
+ * @param {number | null} chosen the label that is followed
+ * @param {string} [part] of an encoder–decoder
  */
-export function headValues(source, values, layer, head, chosen) {
+export function headValues(source, values, layer, head, chosen, part = 'decoder') {
   const { captured } = values;
   const take = (/** @type {string} */ name, shared = false) => {
-    const { data, shape } = captured[`blocks.${layer}.${name}`];
+    const { data, shape } = captured[`${stackAt(part, layer)}${name}`];
     const size = shape[2] * shape[3];
     // Several query heads may read one head of keys and values.
     const h = shared ? Math.floor(head / (source.about.heads / shape[1])) : head;
     return data.slice(h * size, (h + 1) * size);
   };
-  const T = values.logits.shape[1];
-  const labels = Array.from({ length: T }, (_, t) => (t === T - 1 && chosen !== null ? chosen : topLabel(values, t)));
+  const T = captured[`${stackAt(part, layer)}scores`].shape[2];
+  // The likeliest label of every token costs a look at all logits: of many, only the one that is followed.
+  const all = source.exact && T * (values.logits?.shape[2] ?? Number.POSITIVE_INFINITY) <= MOST_LOGITS;
+  const labels = Array.from({ length: T }, (_, t) =>
+    t === T - 1 && chosen !== null ? chosen : all ? topLabel(values, t) : -1,
+  );
   return {
     layer,
     head,
@@ -180,9 +197,10 @@ export function headValues(source, values, layer, head, chosen) {
     scores: take('scores'),
     mixture: take('heads'),
     labels,
-    directions: directionsOf(source, values, layer, head, labels),
+    directions: source.exact ? directionsOf(source, values, layer, head, labels) : null,
   };
 }
+const MOST_LOGITS = 2 ** 23;
 
 /** @param {Values} values @param {number} t */
 const topLabel = (values, t) => rowOf(values, t).reduce((best, x, i, row) => (x > row[best] ? i : best), 0);
@@ -207,6 +225,7 @@ function directionsOf({ model, about: { layers, width } }, { captured }, layer, 
   const { data, shape } = wo;
   const found = new Float32Array(labels.length * width);
   labels.forEach((label, t) => {
+    if (label < 0) return found.fill(Number.NaN, t * width, (t + 1) * width);
     const { row } = out.direction(label);
     const x = Float64Array.from(last.data.subarray(t * C, (t + 1) * C));
     const { rstd } = norm ? statisticsOf(model, x) : { rstd: 1 };

@@ -1,0 +1,132 @@
+// What stands beside the text of an opened model, and the reading of weights alone.
+
+import { RAMP } from '../model/ramp.js';
+import { px, useSession, weightsOf, weightText } from './context.js';
+import { Title } from './reading.jsx';
+
+/** Keys of a row that are told. */
+const TOLD = 8;
+
+/** Which attention of an encoder–decoder; the second text; another picture. */
+export function Beside() {
+  const session = useSession();
+  const words = session.words.value;
+  const about = session.about.value;
+  const state = session.state.value;
+  if (!about) return null;
+  return (
+    <>
+      {about.reads === 'pair' && (
+        <input
+          class="second"
+          aria-label={words.open.second}
+          placeholder={words.open.second}
+          value={state.second}
+          onInput={(event) => session.update({ second: event.currentTarget.value, cell: null }, 'second')}
+          onKeyDown={(event) => event.stopPropagation()}
+        />
+      )}
+      {about.parts?.length > 1 && (
+        <span class="choice parts" role="group" aria-label={words.open.partOf}>
+          {about.parts.map((part) => (
+            <button
+              key={part}
+              type="button"
+              class="word"
+              aria-pressed={state.part === part}
+              onClick={() => session.update({ part, cell: null })}
+            >
+              {words.open.parts[part]}
+            </button>
+          ))}
+        </span>
+      )}
+      {about.reads === 'picture' && (
+        <label class="word strong file">
+          {words.open.another}
+          <input
+            type="file"
+            accept="image/*"
+            data-name="picture"
+            onChange={(event) => {
+              const [file] = event.currentTarget.files;
+              if (file) session.opening.open([{ path: file.name, file }]);
+              event.currentTarget.value = '';
+            }}
+          />
+        </label>
+      )}
+    </>
+  );
+}
+
+/** Covers the word that asks, or the one under the pointer. */
+export function Cover() {
+  const session = useSession();
+  const words = session.words.value;
+  const run = session.run.value;
+  const cell = session.cell.value;
+  const mask = run?.about.mask;
+  const piece = cell && run?.pieces[cell.t];
+  if (!mask || !piece || piece.end <= piece.start || piece.name === mask) return null;
+  const cover = () => {
+    const { text } = session.state.value;
+    session.update({ text: `${text.slice(0, piece.start)}${piece.space}${mask}${text.slice(piece.end)}` });
+  };
+  return (
+    <button type="button" class="word write cover" onClick={cover}>
+      {words.open.cover(piece.name)}
+    </button>
+  );
+}
+
+/** Without queries, keys and values: the row, the largest weights first. */
+export function RowReading({ title = true }) {
+  const session = useSession();
+  const words = session.words.value;
+  const run = session.run.value;
+  const cell = session.cell.value;
+  const row = weightsOf(run, run.layer, run.head).subarray(cell.t * run.S, (cell.t + 1) * run.S);
+  const ramp = RAMP[session.theme.value];
+  const first = largest(row, TOLD);
+  const list = first.includes(cell.s) ? first : [...first.slice(0, -1), cell.s];
+  const sum = row.reduce((a, w) => a + w, 0);
+  const most = Math.max(...list.map((s) => row[s]), 0.01);
+  return (
+    <section class="reading" aria-label={words.how}>
+      {title && <Title run={run} cell={cell} />}
+      <p class="how">{words.open.onlyRow}</p>
+      <ul class="keys-list">
+        {list.map((s) => (
+          <li key={s} class={s === cell.s ? 'here' : ''}>
+            <span class="token">{run.keys[s].name}</span>
+            <span
+              class="amount"
+              style={px({ width: `${(100 * row[s]) / most}%`, background: ramp.css(Math.max(row[s], 0.3)) })}
+            />
+            <b>{weightText(row[s])}</b>
+          </li>
+        ))}
+      </ul>
+      <p class="adds">
+        <span>
+          {words.open.rowAbout} {run.S > list.length ? '…' : ''}
+        </span>
+        <b data-name="sum">{weightText(sum)}</b>
+      </p>
+    </section>
+  );
+}
+
+/** Places of the largest weights. */
+function largest(row, count) {
+  const found = [];
+  for (let s = 0; s < row.length; s++) {
+    if (found.length === count && !(row[s] > row[found[count - 1]])) continue;
+    let at = found.length;
+    while (at > 0 && row[s] > row[found[at - 1]]) at--;
+    found.splice(at, 0, s);
+    found.length = Math.min(found.length, count);
+  }
+  return found;
+}

@@ -1,0 +1,79 @@
+// The tokens of what is not written here: of weights from elsewhere, of a picture. Each wears the weight that the asking
+// token gives it. Of many, those round the asking one, and the whole row as a strip.
+
+import { useEffect, useRef } from 'preact/hooks';
+import { RAMP } from '../model/ramp.js';
+import { sized } from './paint.js';
+import { useSession, useSize, weightsOf } from './context.js';
+
+/** Tokens on each side of the asking one, where there are more than fit. */
+const NEAR = 12;
+const MOST = 40;
+
+export function Row({ children }) {
+  const session = useSession();
+  const run = session.run.value;
+  const cell = session.cell.value;
+  if (!run?.T || !cell) return <section class="sentence" />;
+  const { keys, S } = run;
+  const weights = weightsOf(run, run.layer, run.head).subarray(cell.t * S, (cell.t + 1) * S);
+  const ramp = RAMP[session.theme.value];
+  const same = run.keys === run.pieces;
+  const middle = same ? cell.t : cell.s;
+  const [from, to] = S <= MOST ? [0, S] : [Math.max(middle - NEAR, 0), Math.min(middle + NEAR + 1, S)];
+  const ask = (s) => () => same && (session.hover.value = { t: s, s: -1 });
+  return (
+    <section class="sentence given">
+      <div class="row-words" onPointerLeave={() => (session.hover.value = null)}>
+        <p>
+          {from > 0 && '… '}
+          {keys.slice(from, to).map(({ name }, i) => {
+            const s = from + i;
+            return (
+              <span key={s}>
+                <span
+                  class={`piece ${same && s === cell.t ? 'asks' : s === cell.s ? 'answers' : ''}`}
+                  style={{ '--bar': s > cell.t && run.about.causal ? 'transparent' : ramp.css(weights[s]) }}
+                  onPointerEnter={ask(s)}
+                >
+                  {name}
+                </span>{' '}
+              </span>
+            );
+          })}
+          {to < S && '…'}
+        </p>
+        {S > MOST && <Strip weights={weights} ramp={ramp} />}
+      </div>
+      {children}
+      <p class="note">
+        {session.words.value.note[0]}
+        <br />
+        <b class="query">{run.pieces[cell.t].name}</b> {session.words.value.note[1]}
+      </p>
+    </section>
+  );
+}
+
+/** A whole row: the largest weight of every pixel. */
+export function Strip({ weights, ramp }) {
+  const canvas = useRef(/** @type {any} */ (null));
+  const box = useRef(/** @type {any} */ (null));
+  const { width } = useSize(box);
+  useEffect(() => {
+    if (width < 1) return;
+    const context = sized(canvas.current, width, 5);
+    for (let x = 0; x < width; x++) {
+      const [from, to] = [x, x + 1].map((at) => Math.floor((at * weights.length) / width));
+      let most = weights[from];
+      for (let s = from; s < Math.max(to, from + 1); s++) most = Math.max(most, weights[s]);
+      context.fillStyle = ramp.css(most);
+      context.fillRect(x, 0, 1, 5);
+    }
+  }, [weights, width, ramp]);
+  return (
+    <div class="row-strip" ref={box}>
+      <canvas ref={canvas} aria-hidden="true" />
+    </div>
+  );
+}
