@@ -156,7 +156,7 @@ test('weights from elsewhere are shown as they are, with the tokens beside them'
   assert.equal(run[0].values, undefined);
 });
 
-test('weights of (H,T,S), (T,S) and of a file for each layer are recognised; queries are not taken for them', async () => {
+test('weights of (H,T,S), of (T,S) and of files by layer are recognised; queries are not taken for them', async () => {
   const worker = createWorker();
   const about = async (...files) => (await worker.open(files)).opened[0].about;
   const npy = (name, shape) => file(name, writeNpy(attentions(shape, false)));

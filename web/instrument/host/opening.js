@@ -55,7 +55,8 @@ export function createOpening({ ask, update, state, show }) {
       opened.value = [...opened.value, { about, told }];
       reading.value = null;
       problem.value = null;
-      panel.value = 'told';
+      // Of weights it stands where a model has its guesses.
+      panel.value = about.kind === 'weights' ? null : 'told';
       choose(about.name);
     },
     named: show,
@@ -104,7 +105,10 @@ export function createOpening({ ask, update, state, show }) {
       reading.value = { title: called, read: 0, total: chosen.reduce((sum, { file }) => sum + file.size, 0) };
       ask().ask({ verb: 'open', name: `opened-${++count}`, title: called, files: chosen });
     },
-    /** A text that is longer than the page can hold is cut, and that is said. @param {string} text @param {string} gesture */
+    /**
+     * A text that is longer than the page can hold is cut, and that is said.
+     * @param {string} text @param {string} gesture
+     */
     write(text, gesture) {
       if (text.length > MOST_TEXT) {
         problem.value = { code: 'long', values: [text.length, MOST_TEXT] };

@@ -49,7 +49,7 @@ export function Model({ width, height, names = true }) {
   return (
     <section class="model" style={px({ height, width })} aria-label={words.models}>
       <Stream lens={run?.lens} layers={layers} height={height} middle={middle} ends={ends} label={words.stream} />
-      {names && (
+      {names && about.predicts && (
         <p class="end out" style={px({ left: STREAM })}>
           {words.out} <i>{run?.top ? shown(run.top[0].text).trim() : ''}</i>
         </p>

@@ -20,6 +20,9 @@ export function Prediction({ short = false }) {
     return (
       <section class="prediction about" aria-label={words.open.recognised}>
         <Recognised found={found} />
+        <button type="button" class="word" onClick={() => session.opening.close(found.about.name)}>
+          {words.open.forget}
+        </button>
       </section>
     );
   if (about?.guess === 'masked' && top.length === 0)

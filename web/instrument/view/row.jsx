@@ -1,5 +1,5 @@
-// The tokens of what is not written here: of weights from elsewhere, of a picture. Each wears the weight that the asking
-// token gives it. Of many, those round the asking one, and the whole row as a strip.
+// The tokens of what is not written here: of weights from elsewhere, of a picture. Each wears the weight that the
+// asking token gives it. Of many, those round the asking one, and the whole row as a strip.
 
 import { useEffect, useRef } from 'preact/hooks';
 import { RAMP } from '../model/ramp.js';
