@@ -20,6 +20,8 @@ class World {
   layers = [];
   simple = [];
   models = [];
+  /** Caches of the models, and what is in them. */
+  caches = [];
   optimizers = [];
   tensors = [];
   results = [];
@@ -109,7 +111,8 @@ function makeFixed(hl) {
   return () => assert.deepEqual(run(), expected, 'a fixed call gave other bits');
 }
 
-function runCall(context, report) {
+/** A call with its arguments as they are made: right, spoiled, with getters, or with no memory left. */
+function prepare(context) {
   const { source, world } = context;
   const { hl } = world;
   const call = makeCall(context);
@@ -119,38 +122,19 @@ function runCall(context, report) {
   if (how === 'with getters') args = withGetters(source, world, args);
   for (const trained of [...world.layers, ...world.models]) void trained.gradients;
   const free = how === 'without memory' ? fill(hl, source) : undefined;
-  const { used } = hl.info.memory;
-  const start = performance.now();
-  let [failed, error, result] = [false, undefined, undefined];
-  try {
-    result = call.run(...args);
-  } catch (caught) {
-    [failed, error] = [true, caught];
-  }
+  return { context, call, how, args, free, used: hl.info.memory.used, start: performance.now() };
+}
+
+/** Judges what came of a call: a result, or an error. */
+function settle({ context, call, how, free, used, start }, report, { error, result, failed }) {
+  const { source, world } = context;
+  const { hl } = world;
   const time = performance.now() - start;
   if (failed && !call.keeps && hl.info.memory.used > used)
     assert.fail(describe(call, `${how}, memory was lost`, error));
   free?.();
   if (time > report.slowest) [report.slowest, report.slowestCall] = [time, `${call.name} ${how}`];
-  if (failed) {
-    report.refused++;
-    if (error === MINE && how === 'spoiled') return;
-    if (!(error instanceof HeadlightError) || !CODES.includes(error.code)) throw new Error(describe(call, how, error));
-    if (error.message.length > 2000)
-      throw new Error(`a message of ${error.message.length}: ${error.message.slice(0, 200)}`);
-    const allowed = {
-      '': [],
-      spoiled: CODES,
-      'with getters': ['DISPOSED', 'STATE'],
-      'without memory': ['OUT_OF_MEMORY'],
-    }[how];
-    // A view that was given ended when memory was filled.
-    const ended = how === 'without memory' && /memory is gone/.test(error.message);
-    if (!ended && !allowed.includes(error.code) && !call.refusable?.includes(error.code))
-      throw new Error(describe(call, how, error));
-    if (error.code === 'OUT_OF_MEMORY' && how === 'without memory') report.failedAllocations++;
-    return;
-  }
+  if (failed) return judgeError({ call, how }, report, error);
   world.keep(result);
   if (how === 'spoiled') {
     report.acceptedSpoiled++;
@@ -168,15 +152,52 @@ function runCall(context, report) {
   call.made?.(result);
 }
 
+function judgeError({ call, how }, report, error) {
+  report.refused++;
+  if (error === MINE && how === 'spoiled') return;
+  if (!(error instanceof HeadlightError) || !CODES.includes(error.code)) throw new Error(describe(call, how, error));
+  if (error.message.length > 2000)
+    throw new Error(`a message of ${error.message.length}: ${error.message.slice(0, 200)}`);
+  const allowed = {
+    '': [],
+    spoiled: CODES,
+    'with getters': ['DISPOSED', 'STATE'],
+    'without memory': ['OUT_OF_MEMORY'],
+  }[how];
+  // A view that was given ended when memory was filled.
+  const ended = how === 'without memory' && /memory is gone/.test(error.message);
+  if (!ended && !allowed.includes(error.code) && !call.refusable?.includes(error.code))
+    throw new Error(describe(call, how, error));
+  if (error.code === 'OUT_OF_MEMORY' && how === 'without memory') report.failedAllocations++;
+}
+
+function runCall(context, report) {
+  const prepared = prepare(context);
+  const { call, args } = prepared;
+  /** What it gives later, some wrong calls of it give at once. */
+  const later = (result) =>
+    result.then(
+      (value) => settle(prepared, report, { result: value, failed: false }),
+      (error) => settle(prepared, report, { error, failed: true }),
+    );
+  let result;
+  try {
+    result = call.run(...args);
+  } catch (error) {
+    return settle(prepared, report, { error, failed: true });
+  }
+  return call.later ? later(result) : settle(prepared, report, { result, failed: false });
+}
+
 /** A world of its own, and some calls in it; some of them in scopes. */
-function runEpisode(hl, wrong, seed, calls, report) {
+async function runEpisode(hl, wrong, seed, calls, report) {
   const source = makeSource(seed);
   const { used } = hl.info.memory;
   const world = new World(hl, wrong);
   for (let i = 0; i < calls; i++) {
     try {
       if (source.chance(0.05)) hl.scope(() => runPassing({ source, world }, report));
-      else runCall({ source, world }, report);
+      else await runCall({ source, world }, report);
     } catch (error) {
       throw new Error(`call ${i} of the episode with seed ${seed}: ${error.message}`, { cause: error });
     }
@@ -190,7 +211,9 @@ function runEpisode(hl, wrong, seed, calls, report) {
 /** In a scope: what is made there is gone after it. */
 function runPassing({ source, world }, report) {
   const passing = new World(world.hl, world.wrong);
-  for (let i = source.below(4); i >= 0; i--) runCall({ source, world: passing }, report);
+  for (let i = source.below(4); i >= 0; i--) runCall({ source, world: passing, still: true }, report);
+  // Caches belong to no scope.
+  passing.dispose();
 }
 
 /**
@@ -214,7 +237,7 @@ export async function fuzzApi(total, seed) {
     slowestCall: '',
   };
   for (let episode = 0; report.calls < total; episode++) {
-    runEpisode(hl, wrong, seed + episode, Math.min(CALLS_OF_AN_EPISODE, total - report.calls), report);
+    await runEpisode(hl, wrong, seed + episode, Math.min(CALLS_OF_AN_EPISODE, total - report.calls), report);
     checkFixed();
   }
   hl.dispose();

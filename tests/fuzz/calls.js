@@ -8,41 +8,8 @@ import { cosineSchedule, warmupSchedule } from 'headlight';
 import * as layers from '../support/layers.js';
 import { array, build } from '../support/problems.js';
 import { assertClose, checkAttention, checkGradients, checkLayer, joinRows, linear } from './expected.js';
-
-const count = (shape) => shape.reduce((a, b) => a * b, 1);
-const copyOf = ({ data, shape }) => ({ data: Float32Array.from(data), shape: [...shape] });
-
-function nest({ data, shape }) {
-  let at = 0;
-  const walk = (axis) =>
-    axis === shape.length ? data[at++] : Array.from({ length: shape[axis] }, () => walk(axis + 1));
-  return walk(0);
-}
-
-/** The same numbers as one of the forms that are taken. Without elements, nested arrays cannot tell every shape. */
-export function inForm({ source, world }, { data, shape }) {
-  const forms = [
-    () => ({ data, shape }),
-    () => ({ data, shape: Object.freeze([...shape]) }),
-    () => world.keep(world.hl.tensor({ data, shape })),
-    () => world.keep(world.hl.tensor({ data, shape })),
-    () => ({ data: Array.from(data), shape }),
-    () => ({ data: Float64Array.from(data), shape }),
-    () => ({ data: Float32Array.from(data), dims: shape, type: 'float32' }),
-    () => ({ shape, dtype: 'float32', data: () => Promise.resolve(data), dataSync: () => data }),
-    () => ({ data: world.hold(world.hl.tensor({ data, shape })).data, shape }),
-  ];
-  if (count(shape) > 0) forms.push(() => nest({ data, shape }));
-  return source.pick(forms)();
-}
-
-/** Of what is 0 or 1, or small integers. */
-function integersInForm({ source }, { data, shape }, arrays) {
-  const forms = [() => ({ data, shape }), () => ({ data: source.pick(arrays).from(data), shape })];
-  forms.push(() => ({ data: BigInt64Array.from(data, BigInt), dims: shape, type: 'int64' }));
-  if (count(shape) > 0) forms.push(() => nest({ data: Array.from(data), shape }));
-  return source.pick(forms)();
-}
+import { copyOf, count, inForm, integersInForm, nest, SMALL } from './forms.js';
+import { transformer } from './models.js';
 
 const ACTIVATIONS = [
   ['gelu', 'GELU'],
@@ -51,7 +18,6 @@ const ACTIVATIONS = [
   ['silu', 'SILU'],
   ['tanh', 'TANH'],
 ];
-const SMALL = [Uint8Array, Int8Array, Int32Array, Uint16Array, Float64Array];
 const BIT_OPTIONS = ['mask', 'keyPadding'];
 
 /** Sizes, inputs and options as attention() and as the reference take them. */
@@ -604,63 +570,6 @@ function optimize(context) {
   };
 }
 
-function transformer(context) {
-  const { source, world } = context;
-  const { hl } = world;
-  const labels = () => ({ data: Int32Array.from({ length: 6 }, () => source.below(5)), shape: [2, 3] });
-  if (world.models.length === 0)
-    return {
-      name: 'transformer',
-      run: (...args) => hl.transformer(...args),
-      args: [
-        {
-          layers: source.below(3),
-          dModel: 4,
-          numHeads: 2,
-          vocab: 5,
-          context: 3,
-          mlp: 3,
-          norm: source.pick(['layer', 'rms', 'none']),
-        },
-      ],
-      made: (model) => world.models.push(model),
-    };
-  const model = source.pick(world.models);
-  const given = () => integersInForm(context, labels(), SMALL);
-  return source.pick([
-    () => ({
-      name: 'model.forward',
-      run: (...args) => model.forward(...args),
-      args: [given(), { capture: source.chance(0.5) ? ['blocks.*.weights', 'final'] : [] }],
-      check({ logits }) {
-        assert.deepEqual([...logits.shape], [2, 3, model.options.vocab]);
-        assert.ok(logits.copy().every(Number.isFinite));
-      },
-    }),
-    () => ({
-      name: 'model.learn',
-      keeps: true,
-      run: (...args) => model.learn(...args),
-      args: [given(), given(), { labelSmoothing: 0.1 }],
-      check: ({ loss }) => assert.ok(loss > 0),
-    }),
-    () => ({
-      name: 'model.judge',
-      run: (...args) => model.judge(...args),
-      args: [given(), given()],
-      check: ({ loss }) => assert.ok(loss > 0),
-    }),
-    () => ({ name: 'model.zeroGrad', run: () => model.zeroGrad(), args: [] }),
-    () => ({ name: 'model.loadStateDict', run: (...args) => model.loadStateDict(...args), args: [model.stateDict()] }),
-    () => ({
-      name: 'loadTransformer',
-      run: (...args) => hl.loadTransformer(...args),
-      args: [model.save({ more: 'text' })],
-      check: (copy) => assert.deepEqual(copy.options, model.options),
-    }),
-  ])();
-}
-
 const KINDS = [
   [30, attention],
   [8, attentionBackward],
@@ -673,7 +582,7 @@ const KINDS = [
   [12, plainLayer],
   [14, arithmetic],
   [6, optimize],
-  [5, transformer],
+  [16, transformer],
 ];
 const ALL = KINDS.flatMap(([share, kind]) => new Array(share).fill(kind));
 const NEEDS_LAYER = new Set([forward, backward, state, useLayer]);

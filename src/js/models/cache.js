@@ -82,26 +82,36 @@ export class Cache {
   /** Another with the same tokens, to go on from them in two ways. */
   clone() {
     const other = new Cache(this.#memory, this.#options, this.#given);
+    try {
+      this.#copyTo(other);
+    } catch (error) {
+      other.dispose();
+      throw error;
+    }
+    return other;
+  }
+
+  /** @param {Cache} other */
+  #copyTo(other) {
     this.#blocks.forEach(({ key, value }, i) => {
       viewOf(other.#blocks[i].key).set(viewOf(key));
       viewOf(other.#blocks[i].value).set(viewOf(value));
     });
     if (this.#across) {
       const { pairs, padding } = this.#across;
-      other.#across = {
+      other.#across = this.#memory.frame('cache', (frame) => ({
         padding,
-        pairs: pairs.map(({ key, value }) => ({ key: other.#copy(key), value: other.#copy(value) })),
-      };
+        pairs: pairs.map(({ key, value }) => ({ key: this.#copy(frame, key), value: this.#copy(frame, value) })),
+      }));
     }
     other.#keep.set(this.#keep);
     other.#padded = this.#padded;
     other.#length = this.#length;
-    return other;
   }
 
-  /** @param {Tensor} tensor */
-  #copy(tensor) {
-    const copy = this.#memory.unscoped(this.#memory.empty([...shapeOf(tensor)], 'cache'));
+  /** @param {import('../memory/frame.js').Frame} frame @param {Tensor} tensor */
+  #copy(frame, tensor) {
+    const copy = this.#memory.unscoped(frame.make([...shapeOf(tensor)]));
     viewOf(copy).set(viewOf(tensor));
     return copy;
   }
@@ -181,6 +191,12 @@ export class Cache {
   /** @internal Keys and values of what the encoder has made: the same for all tokens. */
   get across() {
     return this.#length > 0 ? this.#across : undefined;
+  }
+
+  /** @internal Whether what the encoder has made is in it, or nothing of that is needed. */
+  get encoded() {
+    const needed = this.#options.cross && this.#blocks.length > 0;
+    return this.#length > 0 && (this.#across !== undefined || !needed);
   }
 
   /**

@@ -104,6 +104,8 @@ export async function generate(model, prompt, options) {
   const random = uniformSource(readNumber(CALLER, 'seed', given.seed ?? 0, { integer: true }));
   const stop = readStop(given.stop, model.config);
   const { signal, onToken, edit } = given;
+  if (onToken !== undefined && typeof onToken !== 'function')
+    throw argumentError(CALLER, 'onToken', onToken, 'a function');
   if (given.cache !== undefined) checkCache(CALLER, model.options, given.cache);
   const { ids: start, encoder } = readPrompt(model, prompt);
   const places = Math.min(model.options.context, given.cache?.capacity ?? model.options.context);

@@ -211,6 +211,9 @@ export function resolveOptions(options, caller = 'transformer') {
   const layers = count('layers', Number.NaN);
   const [input, head, normPlace, positions] = [word('input'), word('head'), word('normPlace'), word('positions')];
   const encoder = given.encoder === undefined ? undefined : resolveOptions(given.encoder, `${caller}: encoder`);
+  const cross = flag('cross', encoder !== undefined);
+  if (cross && normPlace === 'parallel')
+    throw argumentError(caller, 'normPlace', normPlace, "'before', 'after' or 'both' with attention to an encoder");
   const needsVocab = input === 'tokens' || head === 'logits';
   return Object.freeze({
     layers,
@@ -260,7 +263,7 @@ export function resolveOptions(options, caller = 'transformer') {
     poolDim: size('poolDim', dModel),
     endToken: given.endToken === undefined ? undefined : count('endToken', 0),
     relationship: count('relationship', 0),
-    cross: flag('cross', encoder !== undefined),
+    cross,
     sharedEmbedding: flag('sharedEmbedding', false),
     std: amount('std', 0.5),
     dropout: readNumber(caller, 'dropout', given.dropout ?? 0, { least: 0, most: 1 }),

@@ -314,7 +314,6 @@ export class Run {
     for (let i = 0; i < this.options.layers; i++) {
       x = this.#freeing(() => block(this, i, x), x);
     }
-    this.cache?.advance(this.rows);
     return this.pass('final', this.norm('norm', x), ROWS);
   }
 

@@ -275,7 +275,14 @@ export class Transformer {
     if (train) this.#refuseInt8(caller);
     if (train) this.#makeGradients(caller);
     const graph = new Graph(this.#memory, caller, train);
-    const result = this.#run(caller, graph, input, given);
+    /** @type {ModelResult} */
+    let result;
+    try {
+      result = this.#run(caller, graph, input, given);
+    } catch (error) {
+      graph.dispose();
+      throw error;
+    }
     if (train) {
       this.#forget();
       for (const tensor of result.tensors) graph.release(tensor);
@@ -291,12 +298,13 @@ export class Transformer {
    * @param {ForwardModelOptions} options
    */
   #run(caller, graph, given, { capture, edit, cache, last = false }) {
+    readBoolean(caller, 'last', last);
     this.#memory.check(caller);
     if (this.#disposed) throw new HeadlightError('DISPOSED', `${caller}: this model has been disposed`);
     const { options } = this;
     const memory = this.#memory;
     const encode = (/** @type {string} */ text) => this.encode(text);
-    const input = readInput(caller, options, given, encode, cache?.across !== undefined);
+    const input = readInput(caller, options, given, encode, cache?.encoded);
     const values = readValues(caller, options, capture, edit, memory.buffer);
     /** @type {import('./run.js').Shared} */
     const shared = {
@@ -313,12 +321,14 @@ export class Transformer {
       const encoded = encoder && { tensor: encoder.hidden(), padding: encoder.padding };
       const run = new Run(shared, options, '', input, cache, encoded);
       const hidden = run.hidden();
-      const tensors = { hidden, ...run.head(hidden, readBoolean(caller, 'last', last)) };
+      const tensors = { hidden, ...run.head(hidden, last) };
       if (!input.batched) {
         tensors.hidden = this.#unbatched(graph, values.captured, hidden);
         if (options.head === 'logits' && tensors.logits)
           tensors.logits = this.#unbatched(graph, values.captured, tensors.logits);
       }
+      // Nothing fails from here on: a call that has failed leaves no tokens.
+      cache?.advance(run.rows);
       return new ModelResult(tensors, values.captured);
     };
     const result = graph.train ? compute() : memory.scope(compute);
@@ -503,6 +513,7 @@ export class Transformer {
    */
   quantize() {
     this.#checkAlive('quantize');
+    this.#forget();
     for (const [name, weight] of this.weights)
       if (weight.tensor && isProduct(name, weight.shape)) this.#quantize(weight);
     return this;

@@ -231,7 +231,7 @@ void fuzz_rotary(void) {
   const uint32_t B = some_of(3), H = some_of(4), T = size_of(20), D = size_of(70), count = some_of(20),
                  neighbours = choice(1), reverse = choice(1), room = below(3);
   uint32_t rotated = below(D < 70 ? D + 1 : 71) / 2 * 2;
-  if (is_wrong()) rotated = D + 1;
+  if (is_wrong()) rotated = D < UINT32_MAX ? D + 1 : 1;
   must_refuse(count == 0 && B > 0 && T > 0);
   const hl_stride s = one_in(2) ? (hl_stride){H * T * (D + room), T * (D + room), D + room}
                                 : (hl_stride){T * H * (D + room), D + room, H * (D + room)};

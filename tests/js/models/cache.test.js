@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { HeadlightError } from 'headlight';
+import { HeadlightError, load } from 'headlight';
 import { difference } from '../../support/golden.js';
 import { everywhere, hl } from '../../support/headlight.js';
 
@@ -124,4 +124,69 @@ test('what does not fit a cache is refused, and nothing is lost', () => {
   assert.equal(hl.info.memory.used, used);
   model.dispose();
   twin.dispose();
+});
+
+test('a call that fails leaves no tokens in its cache, however late it fails', () => {
+  const model = hl.transformer(SMALL);
+  const cache = model.cache({ length: 4 });
+  for (const more of [
+    { edit: [{ at: 'final', add: [1, 2] }] },
+    { edit: [{ at: 'logits', set: [1, 2] }] },
+    { last: 1 },
+  ]) {
+    assert.throws(() => model.forward([1, 2], { cache, ...more }), HeadlightError);
+    assert.equal(cache.length, 0, JSON.stringify(more));
+  }
+  near(logitsOf(model, [1, 2], { cache }), logitsOf(model, [1, 2]));
+  cache.dispose();
+  model.dispose();
+});
+
+test('what finds no memory gives back what it has taken: a copy of a cache, a forward in training', async () => {
+  const small = await load({ maxMemory: 2 ** 20 });
+  const model = small.transformer({ ...SMALL, encoder: ENCODER });
+  const input = { encoder: [1, 2, 3, 4], ids: [1, 2] };
+  const cache = model.cache({ length: 12 });
+  model.forward(input, { cache }).dispose();
+  void model.gradients;
+  const calls = [() => cache.clone(), () => model.forward(input, { train: true })];
+  for (const call of calls) {
+    let failures = 0;
+    const blocks = [];
+    // With ever less memory left.
+    for (let size = 2 ** 16; size >= 16; size /= 2)
+      try {
+        for (;;) blocks.push(small.zeros([size]));
+      } catch (error) {
+        assert.equal(error.code, 'OUT_OF_MEMORY');
+      }
+    while (blocks.length > 0) {
+      const { used } = small.info.memory;
+      try {
+        call();
+        break;
+      } catch (error) {
+        assert.equal(error.code, 'OUT_OF_MEMORY', error.stack);
+        assert.equal(small.info.memory.used, used);
+        failures++;
+      }
+      blocks.pop().dispose();
+    }
+    assert.ok(failures > 2, `${failures}`);
+    for (const block of blocks) block.dispose();
+  }
+  small.dispose();
+});
+
+test('without attention to its encoder, or without blocks, a decoder goes on from its own tokens', async () => {
+  for (const more of [{ cross: false }, { layers: 0 }]) {
+    const model = hl.transformer({ ...SMALL, ...more, encoder: ENCODER });
+    const cache = model.cache({ length: 12 });
+    const whole = logitsOf(model, { encoder: [1, 2], ids: IDS });
+    near(logitsOf(model, { encoder: [1, 2], ids: IDS.slice(0, 6) }, { cache }), whole.subarray(0, 66));
+    near(logitsOf(model, IDS.slice(6), { cache }), lastRows(whole, 2));
+    assert.equal((await model.generate({ encoder: [1, 2], ids: [3] }, { max: 3 })).ids.length, 3);
+    cache.dispose();
+    model.dispose();
+  }
 });

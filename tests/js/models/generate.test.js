@@ -181,6 +181,7 @@ test('it ends where the context or the cache ends, and refuses what cannot begin
   await refused({ ids: PROMPT, keep: [0, 1, 1] }, {}, 'ARGUMENT', /unknown option 'keep'/);
   await refused(PROMPT, { cache: {} }, 'ARGUMENT', /cache\(\) of this model/);
   await refused(PROMPT, { max: -1 }, 'ARGUMENT', /max/);
+  await refused(PROMPT, { onToken: 'print' }, 'ARGUMENT', /onToken is 'print', expected a function/);
   await refused(PROMPT, { stop: 'a' }, 'ARGUMENT', /a list of tokens and texts/);
   assert.equal(hl.info.memory.used, used);
   model.dispose();

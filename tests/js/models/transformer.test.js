@@ -194,6 +194,14 @@ test('what does not fit is refused by name, and nothing is lost', async () => {
   refuses(make({ std: -1 }), 'ARGUMENT', 'std', /std is -1/);
   refuses(make({ dropout: 2 }), 'ARGUMENT', 'dropout', /at most 1/);
   refuses(make({ heads: 2 }), 'ARGUMENT', 'heads', /unknown option 'heads'/);
+  const encoder = { ...SMALL, causal: false, head: 'none' };
+  refuses(make({ encoder, normPlace: 'parallel' }), 'ARGUMENT', 'normPlace', /attention to an encoder/);
+  const rounded = hl.transformer(SMALL);
+  const kept = rounded.forward(LABELS, { train: true });
+  rounded.quantize();
+  refuses(() => rounded.backward({ dLogits: kept.logits }), 'STATE', undefined, /no forward with train: true/);
+  kept.dispose();
+  rounded.dispose();
 
   const model = hl.transformer(SMALL);
   const file = model.save();
