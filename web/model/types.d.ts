@@ -271,6 +271,8 @@ export interface TaskKind {
   sequence(random: Random): Sequence;
   /** Sequences that are never learned from, where those of `sequence` could be. */
   heldOut?(random: Random): Sequence;
+  /** Whether a sequence is a good one to be shown. */
+  suits?(labels: number[]): boolean;
   model: { layers: number; dModel: number; numHeads: number; mlp: number };
   training: { rate: number; batch: number; steps: number; weightDecay?: number };
   goal: number | null;

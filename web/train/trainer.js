@@ -4,7 +4,7 @@ import { uniformSource } from '../../src/js/ops/random.js';
 import { headScores } from '../model/stats.js';
 import { batchOf, taskOf, validationBatchOf } from '../model/tasks.js';
 
-/** @import { Hl, Labels, Seen, Settings, Tensor } from '../model/types.js' */
+/** @import { Hl, Labels, Seen, Settings, TaskKind, Tensor } from '../model/types.js' */
 
 /** The rate rises over so many steps. */
 const WARM_UP = 50;
@@ -26,9 +26,8 @@ const layersOf = ({ captured }, name) =>
     .filter((key) => key.endsWith(`.${name}`))
     .map((key) => captured[key]);
 
-/** @param {Hl} hl @param {Settings} settings */
-export function createTrainer(hl, settings) {
-  const task = taskOf(settings);
+/** @param {Hl} hl @param {Settings} settings @param {TaskKind} [task] the task that they name */
+export function createTrainer(hl, settings, task = taskOf(settings)) {
   const { batch } = task.training;
   const model = hl.transformer({
     layers: settings.layers,
@@ -45,7 +44,9 @@ export function createTrainer(hl, settings) {
   const T = validation.labels.shape[1];
   const sequence = (/** @type {Labels} */ { data }, /** @type {number} */ i) =>
     Array.from(data.subarray(i * T, (i + 1) * T));
-  const probe = { labels: sequence(validation.labels, 0), targets: sequence(validation.targets, 0) };
+  const suits = (/** @type {number} */ i) => task.suits?.(sequence(validation.labels, i)) ?? true;
+  const shown = Math.max(Array.from({ length: VALIDATION }, (_, i) => i).findIndex(suits), 0);
+  const probe = { labels: sequence(validation.labels, shown), targets: sequence(validation.targets, shown) };
   const makers = {
     adamW: () => hl.adamW([model], { lr: settings.rate, weightDecay: task.training.weightDecay ?? 0.01 }),
     adam: () => hl.adam([model], { lr: settings.rate }),
@@ -79,6 +80,7 @@ export function createTrainer(hl, settings) {
   const trainer = {
     task,
     settings,
+    model,
     probe,
     get steps() {
       return steps;

@@ -6,6 +6,7 @@ import { App } from '../view/app.jsx';
 import { SessionContext } from '../view/context.js';
 import opening from '../view/open.css';
 import style from '../view/style.css';
+import trainStyle from '../view/train.css';
 import { createSession } from './session.js';
 
 /** @import { State } from '../model/state.js' */
@@ -32,7 +33,7 @@ const colours = `:host([data-theme='light']) { ${customProperties('light')} colo
 export function mount(element, options = {}) {
   const host = document.createElement('div');
   const root = host.attachShadow({ mode: 'open' });
-  root.adoptedStyleSheets = [sheetOf(colours), sheetOf(style), sheetOf(opening)];
+  root.adoptedStyleSheets = [colours, style, opening, trainStyle].map(sheetOf);
   const session = createSession(options);
   const dress = session.theme.subscribe((theme) => {
     host.dataset.theme = theme;

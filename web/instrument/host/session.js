@@ -2,11 +2,14 @@
 // is on. It asks the worker whenever the state has changed what is asked.
 
 import { batch, computed, effect, signal } from '@preact/signals';
+import { download } from '../../view/download.js';
 import { record, redo, replace, settle, startHistory, undo } from '../model/history.js';
+import { isOpen } from '../model/lessons.js';
 import { change, initialState, readAddress, writeAddress } from '../model/state.js';
 import { LANGUAGES, languageFor } from '../model/strings.js';
 import { createAsk } from '../worker/ask.js';
 import { createOpening } from './opening.js';
+import { createTraining } from './training.js';
 
 /** @import { State } from '../model/state.js' */
 
@@ -73,13 +76,23 @@ export function createSession({ state: given = '', language, theme, onState, onL
   /** The text that the model goes on with. */
   let base = '';
 
+  const training = createTraining({
+    state,
+    update: (patch, gesture) => update(patch, gesture),
+    sample: () => LANGUAGES[languageName.peek()].train.sample,
+    onSaved: (name, bytes) => download(`${name}.safetensors`, 'application/octet-stream', bytes),
+  });
+
   const parts = {
+    ...training.parts,
     progress: ({ read, total }) => (progress.value = total ? Math.min(read / total, 1) : null),
     source: (part) => {
       progress.value = null;
       if (JSON.stringify(part.about) !== JSON.stringify(about.value)) about.value = part.about;
     },
     run: (part) => {
+      // What was on its way when training was opened or left.
+      if (isOpen(state.peek()) !== (part.verb === 'train')) return;
       // Where keys are other tokens than queries, they are named; else they are the same.
       run.value = { ...part, S: part.S ?? part.T, keys: part.keys ?? part.pieces, about: about.peek() };
       other.value = null;
@@ -125,8 +138,13 @@ export function createSession({ state: given = '', language, theme, onState, onL
     ask.ask({ verb: 'show', state: state.peek() });
   }
   function become(next) {
+    const was = state.peek();
     history.value = next;
     onState?.(next.now);
+    if (training.follow(was, next.now)) {
+      before = '';
+      return;
+    }
     const now = asked(next.now);
     if (now === before) return;
     before = now;
@@ -136,12 +154,16 @@ export function createSession({ state: given = '', language, theme, onState, onL
   const update = (patch, gesture) => become(record(history.peek(), change(state.peek(), patch), gesture ?? null));
   const rest = () => (history.value = settle(history.peek()));
 
-  before = asked(first);
-  show();
+  training.connect({ ask, about: () => about.peek()?.trained });
+  if (!training.follow(null, first)) {
+    before = asked(first);
+    show();
+  }
   const language$ = effect(() => onLanguage?.(languageName.value, LANGUAGES[languageName.value].title));
 
   return {
     state,
+    training,
     about,
     run,
     other,
@@ -188,7 +210,7 @@ export function createSession({ state: given = '', language, theme, onState, onL
       failure.value = null;
       ask.restart();
       opening.forget();
-      show();
+      if (!training.follow(null, state.peek())) show();
     },
     setLanguage(name) {
       languageName.value = name;

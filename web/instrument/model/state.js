@@ -3,6 +3,9 @@
 //
 // A place says where something is changed: 'all', a layer '3', or one head '3.1'.
 
+import { isTraining, readTraining, usualTraining, writeTraining } from './lessons.js';
+
+/** @import { Training } from './lessons.js' */
 /** @typedef {{ t: number, s: number }} Cell the token that asks, the token that answers */
 /**
  * What decides the numbers: with these a model can be run again.
@@ -18,7 +21,9 @@
  * @typedef {Run & {
  *   model: string, layer: number, head: number, cell: Cell | null, token: number | null,
  *   part: string, view: string, panel: string, step: number, scope: 'all' | 'layer' | 'head', pinned: Run | null,
+ *   training: Training, lesson: string,
  * }} State
+ * training: what the model `trained` is taught; lesson: the text that it learns where that is the task.
  * token: the guess that is followed, null for the likeliest. view: of the large picture. panel: what the reading column
  * shows. step: of the story. scope: where the what-if line changes temperature and mask.
  */
@@ -31,6 +36,8 @@ export const OPENING = 'To the last I grapple with thee, Moby Dick. To the last'
 export const SCOPES = /** @type {const} */ (['all', 'layer', 'head']);
 const RUN = /** @type {const} */ (['text', 'second', 'temperature', 'mask', 'scale', 'patch']);
 export const MOST_TEXT = 100_000;
+/** A longer lesson does not fit into an address. */
+const MOST_WRITTEN = 2000;
 
 /** @type {State} */
 export const initialState = {
@@ -51,6 +58,8 @@ export const initialState = {
   scale: {},
   patch: {},
   pinned: null,
+  training: usualTraining('repeat'),
+  lesson: '',
 };
 
 const isCount = (/** @type {unknown} */ x) => Number.isSafeInteger(x) && Number(x) >= 0;
@@ -86,7 +95,16 @@ const FIELDS = {
   step: (x) => isCount(x) && x < 9,
   scope: (x) => SCOPES.includes(x),
   pinned: (x) => x === null || RUN.every((name) => OF_RUN[name](x?.[name])),
+  training: isTraining,
+  lesson: (x) => typeof x === 'string' && x.length <= MOST_TEXT,
 };
+
+/** A head that the model in training has: otherwise the first of its last layer. @param {State} state */
+function withinTraining(state) {
+  const { model, training, layer, head } = state;
+  if (model !== 'trained' || (layer < training.layers && head < training.heads)) return state;
+  return { ...state, layer: training.layers - 1, head: 0 };
+}
 
 /**
  * The state after a change. What cannot be is refused by name.
@@ -99,7 +117,11 @@ export function change(state, patch) {
     if (!FIELDS[name]?.(value)) throw new RangeError(`state: ${name} cannot be ${JSON.stringify(value)}`);
   // Another text has other tokens: what pointed at one of them points at nothing.
   const moved = patch.text !== undefined && patch.text !== state.text ? { cell: null, token: null } : {};
-  return { ...state, ...moved, ...patch };
+  // One trains one model alone; and nothing that was changed in one model is changed in another.
+  const model = patch.panel === 'train' ? 'trained' : (patch.model ?? state.model);
+  const panel = patch.panel ?? (state.panel === 'train' && model !== 'trained' ? 'reading' : state.panel);
+  const other = model === state.model ? {} : { cell: null, token: null, pinned: null, ...UNCHANGED };
+  return withinTraining({ ...state, ...moved, ...other, ...patch, model, panel });
 }
 
 /** @param {Run} state @returns {Run} */
@@ -169,6 +191,8 @@ const WRITTEN = {
   scale: numbers,
   patch: numbers,
   pinned: [(/** @type {Run} */ run) => writeFields(run), (/** @type {string} */ run) => readRun(run)],
+  training: [writeTraining, readTraining],
+  lesson: [(/** @type {string} */ lesson) => (lesson.length > MOST_WRITTEN ? '' : lesson), String],
 };
 
 /** @param {any} state @returns {string} */
@@ -197,5 +221,5 @@ export function readAddress(address) {
     const read = WRITTEN[name][1](value);
     if (FIELDS[name](read)) state = { ...state, [name]: read };
   }
-  return state;
+  return withinTraining(state.panel === 'train' ? { ...state, model: 'trained' } : state);
 }

@@ -4,6 +4,18 @@ import { story } from './story.en.js';
 
 const percent = (/** @type {number} */ p) => (p > 0 && p < 0.005 ? '<1%' : `${Math.round(100 * p)}%`);
 
+/** @type {Record<string, string>} */
+const names = {
+  repeat: 'Repeat',
+  previous: 'Previous',
+  copy: 'Copy',
+  reverse: 'Reverse',
+  sort: 'Sort',
+  brackets: 'Brackets',
+  recall: 'Recall',
+  text: 'Your own text',
+};
+
 export const strings = {
   language: 'English',
   other: '中文',
@@ -200,6 +212,7 @@ export const strings = {
   isPart: (/** @type {number} */ x) => `at ${x}`,
   offMeans: 'It writes nothing now; all heads above it read a stream without its answer.',
   trades: {
+    partner: 'its partner',
     induction: 'induction',
     previous: 'previous',
     duplicate: 'same token',
@@ -207,6 +220,7 @@ export const strings = {
     first: 'first token',
   },
   does: {
+    partner: 'looks at the place where the answer stands.',
     induction: 'finds where the same words stood before, and looks at what came next.',
     previous: 'looks at the token just before.',
     duplicate: 'looks at earlier tokens like this one.',
@@ -290,4 +304,93 @@ export const strings = {
 
   failed: (/** @type {string} */ message) => `This did not work: ${message}`,
   again: 'Try again',
+
+  train: {
+    train: 'Train',
+    task: 'Task',
+    another: 'another task',
+    tasks: names,
+    about: {
+      repeat: 'To go on, find where the same letter stood before, and look at what came after.',
+      previous: 'Name the letter just before. One head that looks one step back is enough.',
+      copy: 'Twelve letters, a bar, and the same letters again.',
+      reverse: 'Twelve letters, a bar, and the same letters backwards.',
+      sort: 'Eight digits, a bar, and the digits in order.',
+      brackets: 'A dot closes the last open bracket. Which kind was it? Find its partner.',
+      recall: 'Letters and their digits. When a letter comes again, which digit had it?',
+      text: 'The next sign of a text that you choose. Nothing leaves this page.',
+    },
+    probe: {
+      repeat: 'Some letters, then again and again.',
+      previous: 'After each letter: which came before it?',
+      copy: 'After the bar: what comes next?',
+      reverse: 'After the bar: what comes next?',
+      sort: 'After the bar: what comes next?',
+      brackets: 'At each dot: which bracket does it close?',
+      recall: 'At each letter seen before: which digit?',
+      text: 'After each sign: which comes next?',
+    },
+    unseen: 'A sequence it has never seen',
+    never: 'A sequence it has never seen.',
+    underlined: 'Underlined',
+    guessed: ': guessed right.',
+    ownText: 'The text to learn',
+    learn: 'Learn this',
+    short: (/** @type {number} */ least) => `At least ${least} signs.`,
+    heldOut: 'Its last fifth is held out, to test on.',
+    sample:
+      'Call me Ishmael. Some years ago, never mind how long precisely, having little or no money in my purse, and nothing particular to interest me on shore, I thought I would sail about a little and see the watery part of the world. It is a way I have of driving off the spleen and regulating the circulation. Whenever I find myself growing grim about the mouth; whenever it is a damp, drizzly November in my soul; whenever I find myself involuntarily pausing before coffin warehouses, and bringing up the rear of every funeral I meet; then, I account it high time to get to sea as soon as I can. This is my substitute for pistol and ball. With a philosophical flourish Cato throws himself upon his sword; I quietly take to the ship. There is nothing surprising in this. If they but knew it, almost all men in their degree, some time or other, cherish very nearly the same feelings towards the ocean with me.',
+    progress: 'How well it does',
+    untrained: 'Not trained yet',
+    percent: (/** @type {number} */ x) => `${(100 * x).toFixed(1)} %`,
+    right: (/** @type {number} */ x) => `${(100 * x).toFixed(1)} % right`,
+    onUnseen: 'on sequences it never learned from',
+    onUnseenShort: 'on unseen sequences',
+    loss: 'Loss',
+    lossShort: 'loss',
+    lossAbout: 'How surprised the model is by the right answer: 0 is not at all',
+    rightUnseen: 'Right, unseen',
+    rightAbout: 'How many of its guesses are right on sequences that it never learned from',
+    headsDo: 'What the heads do',
+    headsAbout: 'The mean weight on the token that a head of this kind looks for. Layer·head',
+    older: 'thin: the run before',
+    film: 'What this head looked at, step by step',
+    step: (/** @type {number} */ step) => `step ${step}`,
+    stepOf: (/** @type {number} */ step, /** @type {number} */ end) => `step ${step} of ${end}`,
+    formed: (/** @type {number} */ step, /** @type {string | undefined} */ kind) =>
+      `${step}: ${kind === 'induction' ? 'the stripes form' : kind === 'previous' ? 'it looks one back' : 'it finds the place'}`,
+    controls: 'Training',
+    play: 'Train',
+    pause: 'Pause',
+    speed: 'Speed',
+    perSecond: (/** @type {number | null} */ x) => (x === null ? 'as fast as it can' : `${x} steps a second`),
+    perSecondShown: (/** @type {number | null} */ x, /** @type {boolean} */ short) =>
+      x === null ? (short ? 'full speed' : 'as fast as it can') : short ? `${x} steps / s` : `${x} steps a second`,
+    oneStep: 'One step',
+    again: 'Start over',
+    rate: 'learning rate',
+    layers: (/** @type {number} */ n) => (n === 1 ? '1 layer' : `${n} layers`),
+    of: 'of',
+    heads: (/** @type {number} */ n) => (n === 1 ? '1 head' : `${n} heads`),
+    comma: ',',
+    wide: (/** @type {number} */ n) => `${n} wide`,
+    tryIt: 'Try your own letters',
+    tryShort: 'Try it',
+    save: 'Save',
+    file: 'Save as a file',
+    fileAbout: 'safetensors, with its settings',
+    open: 'Open a saved file…',
+    openAbout: 'A model that was trained and saved here',
+    remove: 'Delete it here',
+    keptAbout: (/** @type {number} */ steps) => `This browser keeps it as it was at step ${steps}.`,
+    inTraining: (/** @type {string} */ task) => `${names[task]}, in training`,
+    trained: (/** @type {string} */ task, /** @type {number} */ steps) => `${names[task]}, ${steps} steps`,
+    keptHere: (/** @type {any} */ { layers, heads, width }) =>
+      `Trained here: ${layers} × ${heads} heads, ${width} wide. This browser keeps it.`,
+    astray: (/** @type {any} */ { step, nan, back, rate }) =>
+      `At step ${step} ${nan ? 'the loss was no longer a number' : 'the loss had grown far above its beginning'}: at a learning rate of ${rate} the steps were too large. The model is back at step ${back}. Choose a lower learning rate and train on.`,
+    full: 'There is no room left in this browser to keep the model: a reload would lose it. Save it as a file, or delete one that is kept.',
+    notKept: (/** @type {string} */ why) =>
+      `This browser does not keep the model (${why}): a reload would lose it. Save it as a file.`,
+  },
 };

@@ -3,6 +3,7 @@
 
 /** In the order in which they are tried; the score that a head must reach. @type {[name: string, least: number][]} */
 export const TRADES = [
+  ['partner', 0.3],
   ['induction', 0.3],
   ['previous', 0.45],
   ['duplicate', 0.35],

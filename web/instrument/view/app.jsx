@@ -2,6 +2,7 @@
 
 import { useEffect, useRef } from 'preact/hooks';
 import { screenOf } from '../model/layout.js';
+import { isOpen } from '../model/lessons.js';
 import { STEPS } from '../model/story.js';
 import { useSession, useSize } from './context.js';
 import { Header } from './header.jsx';
@@ -13,6 +14,7 @@ import { usePicture } from './picture.jsx';
 import { Prediction } from './prediction.jsx';
 import { Sentence } from './sentence.jsx';
 import { Sheet } from './sheet.jsx';
+import { Film, Lesson, Probe, ShortCharts, TrainBar, TrainNote } from './train.jsx';
 import { viewNamed } from './views.js';
 import { WhatIf } from './whatif.jsx';
 
@@ -36,9 +38,10 @@ export function App({ host }) {
     '--reading': `${screen.reading}px`,
   };
   const failure = session.failure.value;
+  const training = isOpen(session.state.value);
   return (
     <div
-      class={`page ${screen.kind}`}
+      class={`page ${screen.kind} ${training ? 'training' : ''}`}
       style={style}
       data-busy={session.busy.value}
       data-shows={session.state.value.panel === 'story' ? STEPS[session.state.value.step].shows.join(' ') : undefined}
@@ -47,7 +50,8 @@ export function App({ host }) {
         {words.skip}
       </button>
       <Header />
-      <Sentence />
+      {training ? <Probe /> : <Sentence />}
+      {training && <TrainNote />}
       {failure !== null && (
         <p class="failure" role="alert">
           {words.failed(failure)}{' '}
@@ -57,7 +61,8 @@ export function App({ host }) {
         </p>
       )}
       {width > 0 && (screen.reading > 0 ? <Columns screen={screen} /> : <Stacked screen={screen} width={width} />)}
-      <WhatIf kind={screen.kind} />
+      {training && <Film kind={screen.kind} />}
+      {training ? <TrainBar kind={screen.kind} /> : <WhatIf kind={screen.kind} />}
       {over && <div class="dropping">{words.open.dropHere}</div>}
       <div class="spoken" role="status" aria-live="polite">
         {session.spoken.value}
@@ -70,7 +75,10 @@ export function App({ host }) {
 function Columns({ screen }) {
   const session = useSession();
   const area = useRef(null);
+  const above = useRef(null);
   const { width, height } = useSize(area);
+  const taken = useSize(above);
+  const training = isOpen(session.state.value);
   const room = {
     width: Math.max(width - screen.model - screen.reading - 2 * screen.gap, 0),
     height: Math.max(height - LEGEND, 0),
@@ -82,8 +90,11 @@ function Columns({ screen }) {
   return (
     <main class="instrument" ref={area}>
       <div class="left">
-        <Prediction />
-        <Model width={screen.model} height={Math.max(room.height - PREDICTION[screen.kind], 0)} />
+        <div ref={above}>{training ? <Lesson compact={height < 480} /> : <Prediction />}</div>
+        <Model
+          width={screen.model}
+          height={Math.max(room.height - (training ? taken.height + 8 : PREDICTION[screen.kind]), 0)}
+        />
       </div>
       <div class="middle">
         <View {...room} compact={height < 560} />
@@ -102,6 +113,8 @@ function Stacked({ screen, width }) {
   const { Component: View } = viewNamed(session.state.value.view);
   const { Component: Panel } = panelNamed(session.state.value.panel);
   const phone = screen.kind === 'phone';
+  const above = useRef(null);
+  const taken = useSize(above);
   const inside = width - 2 * screen.margin;
   const wide = phone ? inside : inside - screen.model - screen.gap;
   const across = { width: wide, height: wide, most: MOST[screen.kind] };
@@ -119,27 +132,44 @@ function Stacked({ screen, width }) {
     width: alone ? inside : Math.min(22 + 39 * heads, 0.56 * inside),
     height: (story ? 56 : 44) * layers,
   };
+  const training = isOpen(session.state.value);
   if (phone)
     return (
       <main class="instrument">
+        {training && <Lesson compact />}
         {picture}
         {legend}
         <div class="halves">
           <Model {...model} names={false} />
-          <Prediction short />
+          {training ? <ShortCharts /> : <Prediction short />}
         </div>
-        {story ? <Panel phone trains={TRAINS} /> : <Sheet />}
+        {story ? <Panel phone trains={TRAINS} /> : !training && <Sheet />}
       </main>
     );
   return (
     <main class="instrument">
-      <Model width={screen.model} height={height} />
+      {training ? (
+        <div>
+          <div ref={above}>
+            <Lesson compact />
+          </div>
+          <Model width={screen.model} height={Math.max(height - taken.height, 0)} />
+        </div>
+      ) : (
+        <Model width={screen.model} height={height} />
+      )}
       <div class="middle">
         {picture}
         {legend}
       </div>
-      <Prediction />
-      <Panel compact trains={TRAINS} />
+      {!training && <Prediction />}
+      {training ? (
+        <div class="train-right">
+          <Panel />
+        </div>
+      ) : (
+        <Panel compact trains={TRAINS} />
+      )}
     </main>
   );
 }

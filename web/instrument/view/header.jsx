@@ -1,6 +1,7 @@
 // The name, the model, and what belongs to the page as a whole.
 
 import { useState } from 'preact/hooks';
+import { isOpen, TRAINED } from '../model/lessons.js';
 import { STEPS } from '../model/story.js';
 import { useClosing, useSession } from './context.js';
 import { Menu } from './menu.jsx';
@@ -10,6 +11,17 @@ import { goTo } from './story.jsx';
 /** Models of the menu: the name in state.model, its texts in the strings. */
 const MODELS = [{ name: 'whale', label: (words) => words.whale, about: (words, about) => words.whaleAbout(about) }];
 const WHALE = { layers: 5, heads: 4 };
+/** Models trained here that the menu offers. */
+const MOST_KEPT = 6;
+
+/** Repeat, in training; afterwards how many steps it has learned for. */
+function trainedLabel(session) {
+  const words = session.words.value.train;
+  const { training } = session;
+  const { task } = session.state.value.training;
+  const steps = training.progress.value?.steps ?? session.about.value?.trained?.steps ?? 0;
+  return isOpen(session.state.value) ? words.inTraining(task) : words.trained(task, steps);
+}
 
 export function Header() {
   const session = useSession();
@@ -25,14 +37,16 @@ export function Header() {
   }));
   const models = [...MODELS, ...own];
   const chosen = models.find(({ name }) => name === model) ?? MODELS[0];
+  const label = model === TRAINED ? trainedLabel(session) : chosen.label(words);
+  const kept = session.training.shelf.value.slice(0, MOST_KEPT);
   const next = session.language.value === 'en' ? 'zh' : 'en';
   return (
     <header class="header">
       <h1>Headlight</h1>
       <Menu
         className="model-menu"
-        name={`${words.models}: ${chosen.label(words)}`}
-        label={chosen.label(words)}
+        name={`${words.models}: ${label}`}
+        label={label}
         items={[
           ...models.map(({ name, label, about: tell }) => ({
             key: name,
@@ -40,6 +54,13 @@ export function Header() {
             about: tell(words, about?.name === 'whale' ? about : WHALE),
             chosen: name === model,
             act: () => name !== model && session.opening.choose(name),
+          })),
+          ...kept.map((one) => ({
+            key: one.key,
+            label: words.train.trained(one.settings.task, one.steps),
+            about: words.train.keptHere(one.settings),
+            chosen: model === TRAINED && one.key === session.training.progress.value?.key,
+            act: () => session.training.open(one),
           })),
           { key: 'layers', label: words.layers, about: words.layersAbout, href: 'layers.html' },
         ]}
@@ -52,6 +73,11 @@ export function Header() {
       )}
       <nav aria-label="Headlight">
         <StoryWord />
+        {!isOpen(session.state.value) && (
+          <button type="button" class="word" onClick={() => session.training.enter()}>
+            {words.train.train}
+          </button>
+        )}
         <button
           type="button"
           class="word"

@@ -2,10 +2,12 @@
 
 import { Reading } from './reading.jsx';
 import { Story } from './story.jsx';
+import { Charts } from './train.jsx';
 
 export const PANELS = [
   { name: 'reading', Component: Reading },
   { name: 'story', Component: Story },
+  { name: 'train', Component: Charts },
 ];
 /** Whether one can train on this screen. */
 export const TRAINS = PANELS.some(({ name }) => name === 'train');

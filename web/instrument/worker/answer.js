@@ -3,29 +3,20 @@
 // Another file adds a verb by adding it to VERBS.
 
 import { saidTwice } from '../../train/whale/twice.js';
-import { runOf, UNCHANGED } from '../model/state.js';
+import { TRAINED } from '../model/lessons.js';
+import { initialState, runOf, UNCHANGED } from '../model/state.js';
 import { tradeOf } from '../model/trades.js';
 import { otherCase } from '../model/whatif.js';
+import { describe } from './describe.js';
 import { readRun } from './input.js';
 import { openFiles } from './opened.js';
 import { drawnPicture, pixelsOf } from './pixels.js';
 import { Problem } from './problem.js';
-import {
-  addedTo,
-  allEdits,
-  capturesFor,
-  forward,
-  headValues,
-  lensOf,
-  likeliest,
-  probabilities,
-  rowOf,
-  scoresOf,
-  stackAt,
-  weightsOf,
-} from './run.js';
+import { allEdits, capturesFor, forward, likeliest, probabilities, rowOf, scoresOf } from './run.js';
+import { createShelf } from './shelf.js';
 import { showWeights } from './show.js';
 import { openSource } from './sources.js';
+import { createTraining } from './training.js';
 import { writeOn } from './write.js';
 
 /** @import { Run, State } from '../model/state.js' */
@@ -40,17 +31,19 @@ import { writeOn } from './write.js';
  * @property {() => Promise<boolean>} stale lets newer messages in, and says whether this question still counts
  */
 
+/** Verbs of which no question is passed over. */
+const EVERY = new Set(['write', 'steer', 'train']);
 /** Runs that are kept: the one shown, the other case, the pinned one, and those before them. */
 const KEPT = 8;
-const TOP = 5;
 
 /**
  * @param {object} given
  * @param {(options?: any) => Promise<any>} given.load
  * @param {Fetch} given.fetchBeside
  * @param {(message: object, transfer?: ArrayBuffer[]) => void} given.post
+ * @param {import('./shelf.js').Shelf} [given.shelf] where models that are trained here are kept
  */
-export function createAnswerer({ load, fetchBeside, post }) {
+export function createAnswerer({ load, fetchBeside, post, shelf = createShelf() }) {
   /** @type {Promise<any> | undefined} */
   let core;
   /** @type {Map<string, Promise<Source>>} */
@@ -63,9 +56,12 @@ export function createAnswerer({ load, fetchBeside, post }) {
   const newest = new Map();
 
   const hl = () => (core ??= load());
+  const training = createTraining({ hl, shelf });
 
-  /** @param {string} name @param {Asked['say']} say */
-  async function sourceOf(name, say) {
+  /** @param {State} state @param {Asked['say']} say */
+  async function sourceOf(state, say) {
+    const { model: name } = state;
+    if (name === TRAINED) return training.source(state);
     if (!sources.has(name))
       sources.set(
         name,
@@ -115,10 +111,13 @@ export function createAnswerer({ load, fetchBeside, post }) {
 
   /** Names of heads, found once for a model. @param {any} core @param {Source} source */
   function tradesOf(core, source) {
-    const { name, layers } = source.about;
+    const { layers } = source.about;
+    const name = `${source.about.name} ${source.version ?? ''}`;
     const known = trades.get(name);
     if (known) return known;
-    const ids = saidTwice(source.model.options.vocab, 1, 4);
+    const ids = source.exemplar
+      ? { data: Int32Array.from(source.exemplar), shape: [1, source.exemplar.length] }
+      : saidTwice(source.model.options.vocab, 1, 4);
     const weights = core.scope(() => {
       const { captured } = source.model.forward({ ids }, { capture: ['blocks.*.weights'] });
       return Array.from({ length: layers }, (_, l) => {
@@ -132,10 +131,12 @@ export function createAnswerer({ load, fetchBeside, post }) {
   }
 
   const VERBS = {
+    ...training.verbs,
+
     /** All that the screen shows. @param {Asked} asked */
     async show({ question, say, stale }) {
       const state = /** @type {State} */ (question.state);
-      const source = await sourceOf(state.model, say);
+      const source = await sourceOf(state, say);
       const loaded = await hl();
       const { about } = source;
       if (source.attentions) return showWeights(source, state, { say, stale });
@@ -148,29 +149,19 @@ export function createAnswerer({ load, fetchBeside, post }) {
       if (ids.length === 0) return say('run', { ...shared, weights: new Float32Array(0) });
       if (await stale()) return;
       const now = valuesOf(loaded, source, runOf(state), layer, state.pinned, part);
-      const all = Array.from({ length: layers }, (_, l) => now.captured[`${stackAt(part, l)}weights`]);
-      const weights = weightsOf(all);
-      const name = nameIn(source);
-      const likely = place === null || !now.logits ? null : probabilities(rowOf(now, place));
-      const top = likely ? likeliest(likely, TOP) : [];
-      const chosen = likely ? (state.token !== null && state.token < likely.length ? state.token : top[0]) : null;
-      if (chosen !== null && !top.includes(chosen)) top[TOP - 1] = chosen;
-      const values = headValues(source, now, layer, head, chosen, part);
-      const scores = keys || part === 'encoder' ? null : scoresOf(all, { data: ids, shape: [ids.length] });
-      say(
-        'run',
-        {
-          ...shared,
-          weights,
-          values: { ...values, labels: values.labels.map((id) => ({ id, text: name(id) })) },
-          ...(likely && { chosen: { id: chosen, text: name(chosen) } }),
-          ...(likely && { top: top.map((id) => ({ id, text: name(id), now: likely[id] })) }),
-          lens: source.exact && chosen !== null ? lensOf(source, now, chosen) : null,
-          added: source.exact && chosen !== null ? addedTo(source, now, chosen) : null,
-          scores,
-        },
-        [weights.buffer],
-      );
+      const { fields, likely, top, name } = describe(source, now, {
+        ids,
+        layer,
+        head,
+        token: state.token,
+        place,
+        part,
+        layers,
+        other: Boolean(keys),
+        name: nameIn(source),
+      });
+      const { scores } = fields;
+      say('run', { ...shared, ...fields }, [fields.weights.buffer]);
       if (await stale()) return;
       if (likely && about.edits) {
         const { kind, run } = otherCase({ ...state, layer, head });
@@ -181,7 +172,8 @@ export function createAnswerer({ load, fetchBeside, post }) {
         if (await stale()) return;
       }
       // Of a model of the visitor's the names of heads come from this text: a run of its own would cost as much again.
-      const trades = about.name === 'whale' ? tradesOf(loaded, source) : scores?.map((row) => row.map(tradeOf));
+      const trades =
+        about.name === 'whale' || source.exemplar ? tradesOf(loaded, source) : scores?.map((row) => row.map(tradeOf));
       say('trades', { trades: about.reads === 'picture' ? null : (trades ?? null) });
     },
 
@@ -204,7 +196,7 @@ export function createAnswerer({ load, fetchBeside, post }) {
 
     /** Texts that name the tokens of weights. @param {Asked} asked */
     async name({ question, say }) {
-      const source = await sourceOf(question.name, say);
+      const source = await sourceOf({ ...initialState, model: question.name }, say);
       source.tokens = { ...source.tokens, ...question.tokens };
       source.version = (source.version ?? 0) + 1;
       say('named', {});
@@ -212,7 +204,7 @@ export function createAnswerer({ load, fetchBeside, post }) {
 
     /** Another picture for a model that reads patches; none is the one that is drawn. @param {Asked} asked */
     async picture({ question, say }) {
-      const source = await sourceOf(question.name, say);
+      const source = await sourceOf({ ...initialState, model: question.name }, say);
       const { patch } = source.model.options;
       let picture = drawnPicture(patch.image);
       if (question.file)
@@ -239,7 +231,7 @@ export function createAnswerer({ load, fetchBeside, post }) {
      */
     async real({ question, say }) {
       const state = /** @type {State} */ (question.state);
-      const source = await sourceOf(state.model, say);
+      const source = await sourceOf(state, say);
       const loaded = await hl();
       const { ids } = readRun(source, state);
       const given = (/** @type {Run} */ run) => {
@@ -253,7 +245,7 @@ export function createAnswerer({ load, fetchBeside, post }) {
     /** Goes on with the text, token by token. @param {Asked} asked */
     async write({ question, say, stale }) {
       const state = /** @type {State} */ (question.state);
-      const source = await sourceOf(state.model, say);
+      const source = await sourceOf(state, say);
       const loaded = await hl();
       const { ids } = readRun(source, state);
       const pinned = () =>
@@ -283,7 +275,7 @@ export function createAnswerer({ load, fetchBeside, post }) {
     ) => post({ id, verb, part, ...fields }, transfer);
     try {
       // Of several questions that wait only the newest is begun.
-      if (verb !== 'write' && (await stale())) return post({ id, verb, done: true, dropped: true });
+      if (!EVERY.has(verb) && (await stale())) return post({ id, verb, done: true, dropped: true });
       await /** @type {any} */ (VERBS)[verb]({ question, say, stale, isStale });
       post({ id, verb, done: true, dropped: isStale() });
     } catch (error) {

@@ -25,6 +25,7 @@ import { openWhale } from '../../model/whale.js';
  * @property {string | null} mask the token that stands for a covered word
  * @property {string[]} parts of an encoder–decoder
  * @property {number} bytes of its file
+ * @property {object} [trained] for a model that is trained here: { settings, tokens, probe, steps }
  */
 /**
  * @typedef {object} Source
@@ -33,7 +34,9 @@ import { openWhale } from '../../model/whale.js';
  * @property {any} [tokenizer]
  * @property {boolean} [exact] its logits are sums of parts, found without unpacking a large model
  * @property {{ data: Float32Array, shape: number[] }} [pixels]
- * @property {number} [version] of what it reads beside the text
+ * @property {number} [version] of what it reads beside the text, and of its weights while it is trained
+ * @property {number[]} [exemplar] the tokens by which its heads are named, where passages at random say nothing
+ * @property {import('../../model/types.js').Task} [task] what it was taught
  * @property {Attentions[]} [attentions] of a source without a model
  * @property {Record<string, string[]>} [tokens] given with them
  * @property {Map<string, any>} [small] pictures of heads that have been read

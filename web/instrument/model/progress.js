@@ -1,0 +1,137 @@
+// How training goes, as numbers that charts draw.
+
+/** @typedef {[step: number, value: number]} Mark */
+/**
+ * @typedef {object} Curves
+ * @property {Mark[]} loss
+ * @property {Mark[]} right the share right on sequences that are never learned from
+ * @property {Record<string, Mark[]>} scores by 'score layer.head'
+ */
+
+/** More points than this say nothing more on a chart. */
+const MOST = 600;
+
+/** @returns {Curves} */
+export const noCurves = () => ({ loss: [], right: [], scores: {} });
+
+/** Every other point but the last, where there are too many. @param {Mark[]} marks */
+const thinned = (marks) =>
+  marks.length > MOST ? marks.filter((_, i) => i % 2 === 0 || i === marks.length - 1) : marks;
+
+/** @param {Mark[]} marks @param {Mark[]} more what stands at or behind the first of these is replaced */
+function joined(marks, more) {
+  if (more.length === 0) return marks;
+  const from = more[0][0];
+  const kept = marks.length > 0 && marks[marks.length - 1][0] >= from ? marks.filter(([step]) => step < from) : marks;
+  return thinned([...kept, ...more]);
+}
+
+/**
+ * @param {Curves} curves
+ * @param {{ points?: [step: number, loss: number, right?: number][], step?: number, scores?: Record<string, number> }} more
+ * @returns {Curves}
+ */
+export function extended(curves, { points = [], step = 0, scores = {} }) {
+  const loss = points.filter((point) => Number.isFinite(point[1])).map(([at, x]) => /** @type {Mark} */ ([at, x]));
+  const right = points.flatMap(([at, , x]) => (x === undefined ? [] : [/** @type {Mark} */ ([at, x])]));
+  const all = { ...curves.scores };
+  for (const [name, x] of Object.entries(scores))
+    if (Number.isFinite(x)) all[name] = joined(all[name] ?? [], [[step, x]]);
+  return { loss: joined(curves.loss, loss), right: joined(curves.right, right), scores: all };
+}
+
+/** A quieter line: the mean of what came before, the newest most. @param {Mark[]} marks @returns {Mark[]} */
+export function smoothed(marks) {
+  let mean = marks[0]?.[1] ?? 0;
+  let weight = 0;
+  return marks.map(([step, x]) => {
+    weight = 0.86 * weight + 1;
+    mean += (x - mean) / weight;
+    return [step, mean];
+  });
+}
+
+/** The value at a step: of the last mark that is not behind it. @param {Mark[]} marks @param {number} step */
+export function valueAt(marks, step) {
+  let found = marks[0]?.[1];
+  for (const [at, x] of marks) {
+    if (at > step) break;
+    found = x;
+  }
+  return found;
+}
+
+/** From here on a score says that a head does this. */
+const FORMED = 0.3;
+
+/**
+ * The heads that chart 3 shows: those that do what is watched, the best first, and the best of all where none does yet.
+ * @param {Curves} curves
+ * @param {string[]} watch
+ * @returns {{ name: string, score: string, layer: number, head: number, marks: Mark[] }[]}
+ */
+export function watched({ scores }, watch) {
+  const all = Object.entries(scores)
+    .map(([name, marks]) => {
+      const [score, place] = name.split(' ');
+      const [layer, head] = place.split('.').map(Number);
+      return { name, score, layer, head, marks, last: marks[marks.length - 1][1] };
+    })
+    .filter(({ score }) => watch.includes(score));
+  return watch.flatMap((kind) => {
+    const best = all.filter(({ score }) => score === kind).sort((a, b) => b.last - a.last);
+    const formed = best.filter(({ last }) => last >= FORMED).slice(0, 2);
+    return formed.length > 0 ? formed : best.slice(0, 1);
+  });
+}
+
+/** When the first head of the last kind watched passed the half way. @param {Curves} curves @param {string[]} watch */
+export function formedAt(curves, watch) {
+  const kind = watch[watch.length - 1];
+  const steps = Object.entries(curves.scores)
+    .filter(([name]) => name.startsWith(`${kind} `))
+    .flatMap(([, marks]) => marks.find(([, x]) => x >= 0.5)?.[0] ?? []);
+  return steps.length > 0 ? Math.min(...steps) : null;
+}
+
+/**
+ * Which frame of a film stands in each of so many places between 0 and the end; null where none has been taken.
+ * @param {{ step: number }[]} film in rising order
+ * @param {number} end
+ * @param {number} places
+ * @param {number} steps how far training has come
+ * @returns {(number | null)[]}
+ */
+export function framesOf(film, end, places, steps) {
+  return Array.from({ length: places }, (_, i) => {
+    const at = (i * end) / Math.max(places - 1, 1);
+    if (at > steps || film.length === 0) return null;
+    return nearest(film, at);
+  });
+}
+
+/** The frame that is nearest to a step. @param {{ step: number }[]} film @param {number} step */
+export function nearest(film, step) {
+  let best = 0;
+  film.forEach((frame, i) => {
+    if (Math.abs(frame.step - step) < Math.abs(film[best].step - step)) best = i;
+  });
+  return best;
+}
+
+/**
+ * Labels at line ends, moved apart so that none covers another.
+ * @param {number[]} wanted heights
+ * @param {number} apart
+ * @param {number} most the lowest place
+ */
+export function parted(wanted, apart, most) {
+  const order = wanted.map((y, i) => ({ y, i })).sort((a, b) => a.y - b.y);
+  order.forEach((one, k) => {
+    if (k > 0) one.y = Math.max(one.y, order[k - 1].y + apart);
+  });
+  for (let k = order.length - 1, room = most; k >= 0; k--, room -= apart) order[k].y = Math.min(order[k].y, room);
+  const found = new Array(wanted.length);
+  for (const { y, i } of order) found[i] = y;
+  return found;
+}
