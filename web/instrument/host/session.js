@@ -95,8 +95,8 @@ export function createSession({ state: given = '', language, theme, onState, onL
       if (isOpen(state.peek()) !== (part.verb === 'train')) return;
       // Where keys are other tokens than queries, they are named; else they are the same.
       run.value = { ...part, S: part.S ?? part.T, keys: part.keys ?? part.pieces, about: about.peek() };
-      other.value = null;
       failure.value = null;
+      other.value = null;
       if (!part.large) pooled.value = {};
     },
     pooled: ({ layer, head, data, rows, columns }) =>

@@ -1,7 +1,11 @@
 // From widths and heights to sizes, all in CSS pixels. Cells are whole pixels, so that their edges fall on pixels.
 
 /** @typedef {'wide' | 'desk' | 'tablet' | 'phone'} Kind */
-/** @typedef {{ kind: Kind, margin: number, gap: number, model: number, reading: number }} Screen */
+/**
+ * narrow: a desk where words must be few; huge: letters grow once more.
+ * @typedef {{ kind: Kind, size?: 'narrow' | 'huge', margin: number, gap: number, model: number,
+ *   reading: number }} Screen
+ */
 
 const between = (/** @type {number} */ least, /** @type {number} */ x, /** @type {number} */ most) =>
   Math.round(Math.min(Math.max(x, least), most));
@@ -11,6 +15,7 @@ export function screenOf(width) {
   if (width >= 1700)
     return {
       kind: 'wide',
+      ...(width >= 2200 && { size: /** @type {const} */ ('huge') }),
       margin: 48,
       gap: 52,
       model: between(446, 0.232 * width, 620),
@@ -19,10 +24,11 @@ export function screenOf(width) {
   if (width >= 900)
     return {
       kind: 'desk',
+      ...(width < 1200 && { size: /** @type {const} */ ('narrow') }),
       margin: 32,
       gap: width >= 1200 ? 28 : 20,
-      model: between(208, 0.236 * width, 340),
-      reading: between(216, 0.2056 * width, 296),
+      model: width < 1200 ? 214 : between(283, 0.236 * width, 340),
+      reading: between(228, 0.2056 * width, 296),
     };
   if (width >= 560) return { kind: 'tablet', margin: 24, gap: 24, model: 214, reading: 0 };
   return { kind: 'phone', margin: 16, gap: 16, model: 0, reading: 0 };
@@ -67,6 +73,10 @@ export function pictureOf({ width, height, tokens, keys = tokens, most, widest, 
   return { cell: whole, left, top, side, wide, gap, size: labelSize(whole, most) };
 }
 
+/** Words around a thumbnail: the layer's name above it and a trade below, a trade alone, none. */
+const WORDS = { both: 34, trade: 18, none: 8 };
+const LEAST = 32;
+
 /**
  * Thumbnails in rows of layers. A thumbnail is a whole multiple of the tokens where there are few.
  * @param {{ width: number, height: number, tokens: number, layers: number, heads: number, names: boolean }} room
@@ -74,10 +84,12 @@ export function pictureOf({ width, height, tokens, keys = tokens, most, widest, 
 export function thumbnailsOf({ width, height, tokens, layers, heads, names }) {
   const across = width / heads;
   const down = height / layers;
-  const words = names ? 34 : 0;
-  const named = names && down - words >= 24;
-  const most = Math.max(Math.min(across - 8, down - (named ? words : 8), 96), 8);
   const n = Math.max(tokens, 1);
-  const size = n <= 24 && most >= n ? n * Math.floor(most / n) : Math.floor(most);
-  return { size, across, down, named };
+  const sizeWith = (/** @type {number} */ words) => {
+    const most = Math.max(Math.min(across - 5, down - words, 150), 8);
+    return n <= 24 && most >= n ? n * Math.floor(most / n) : Math.floor(most);
+  };
+  const fits = (/** @type {'both' | 'trade'} */ words) => names && sizeWith(WORDS[words]) >= LEAST;
+  const words = fits('both') ? 'both' : fits('trade') ? 'trade' : 'none';
+  return { size: sizeWith(WORDS[words]), across, down, words };
 }

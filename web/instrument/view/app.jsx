@@ -20,9 +20,9 @@ import { WhatIf } from './whatif.jsx';
 
 /** What stands under the picture, and the guesses above the model. */
 const LEGEND = 66;
-const PREDICTION = { wide: 220, desk: 184, tablet: 0, phone: 0 };
+const PREDICTION = { wide: 220, desk: 184, huge: 250, narrow: 184 };
 /** Letters of tokens at most, as the style sheet's --m. */
-const MOST = { wide: 17, desk: 15, tablet: 15, phone: 14 };
+const MOST = { wide: 17, desk: 15, tablet: 15, phone: 14, huge: 20, narrow: 15 };
 
 export function App({ host }) {
   const session = useSession();
@@ -41,7 +41,7 @@ export function App({ host }) {
   const training = isOpen(session.state.value);
   return (
     <div
-      class={`page ${screen.kind} ${training ? 'training' : ''}`}
+      class={`page ${screen.kind} ${screen.size ?? ''} ${training ? 'training' : ''}`}
       style={style}
       data-busy={session.busy.value}
       data-shows={session.state.value.panel === 'story' ? STEPS[session.state.value.step].shows.join(' ') : undefined}
@@ -62,7 +62,7 @@ export function App({ host }) {
       )}
       {width > 0 && (screen.reading > 0 ? <Columns screen={screen} /> : <Stacked screen={screen} width={width} />)}
       {training && <Film kind={screen.kind} />}
-      {training ? <TrainBar kind={screen.kind} /> : <WhatIf kind={screen.kind} />}
+      {training ? <TrainBar kind={screen.kind} /> : <WhatIf kind={screen.size === 'narrow' ? 'narrow' : screen.kind} />}
       {over && <div class="dropping">{words.open.dropHere}</div>}
       <div class="spoken" role="status" aria-live="polite">
         {session.spoken.value}
@@ -82,7 +82,7 @@ function Columns({ screen }) {
   const room = {
     width: Math.max(width - screen.model - screen.reading - 2 * screen.gap, 0),
     height: Math.max(height - LEGEND, 0),
-    most: MOST[screen.kind],
+    most: MOST[screen.size ?? screen.kind],
   };
   const picture = usePicture(room);
   const { Component: View } = viewNamed(session.state.value.view);
@@ -93,7 +93,7 @@ function Columns({ screen }) {
         <div ref={above}>{training ? <Lesson compact={height < 480} /> : <Prediction />}</div>
         <Model
           width={screen.model}
-          height={Math.max(room.height - (training ? taken.height + 8 : PREDICTION[screen.kind]), 0)}
+          height={Math.max(room.height - (training ? taken.height + 8 : PREDICTION[screen.size ?? screen.kind]), 0)}
         />
       </div>
       <div class="middle">

@@ -73,11 +73,3 @@ export const cellText = (weight) =>
 /** +1.92, with a minus of its own width. */
 export const signed = (x, digits = 2) => `${x < 0 ? '−' : '+'}${Math.abs(x).toFixed(digits)}`;
 export const plain = (x, digits = 2) => `${x < 0 ? '−' : ''}${Math.abs(x).toFixed(digits)}`;
-
-/** The weights (T,S) of one head of a run; of a large one only the head shown is here, null for the others. */
-export function weightsOf({ weights, large, about, T, S, layer: shown, head: first }, layer, head) {
-  if (large) return layer === shown && head === first ? weights : null;
-  const size = T * S;
-  const at = (layer * about.heads + head) * size;
-  return weights.subarray(at, at + size);
-}

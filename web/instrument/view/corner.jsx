@@ -18,7 +18,12 @@ export function Corner({ picture: { run, full, y, x, side }, compact }) {
   return (
     <div
       class={`corner ${full ? 'above' : ''}`}
-      style={px({ top, maxWidth: full ? undefined : Math.max(0.42 * side, 150), right: `calc(100% - ${x + side}px)` })}
+      style={px({
+        left: full ? x : undefined,
+        top,
+        width: full ? undefined : 0.66 * side,
+        right: `calc(100% - ${x + side}px)`,
+      })}
     >
       <h2>
         {name}

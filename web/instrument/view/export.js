@@ -3,7 +3,7 @@
 import { fileName, toCsv } from '../../model/export.js';
 import { download, pngOf } from '../../view/download.js';
 import { figureOf } from '../model/figure.js';
-import { weightsOf } from './context.js';
+import { weightsOf } from '../model/reading.js';
 
 /** Pixels of a file for each of the drawing's. */
 const SHARP = 2;

@@ -1,8 +1,9 @@
 // What stands beside the text of an opened model, and the reading of weights alone.
 
 import { RAMP } from '../model/ramp.js';
-import { px, useSession, weightsOf, weightText } from './context.js';
-import { Title } from './reading.jsx';
+import { weightsOf } from '../model/reading.js';
+import { px, useSession, weightText } from './context.js';
+import { Title } from './title.jsx';
 
 /** Keys of a row that are told. */
 const TOLD = 8;

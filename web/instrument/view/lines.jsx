@@ -28,7 +28,7 @@ export function Lines({ width, height, most, compact = false }) {
   const all = [];
   for (let t = 0; t < T; t++) for (let s = 0; s < S; s++) if (weights[t * S + s] >= LEAST) all.push([t, s]);
   const others = all.filter(([t]) => t !== at.t);
-  const mine = all.filter(([t]) => t === at.t);
+  const mine = all.filter(([t]) => t === at.t).sort(([, a], [, b]) => weights[at.t * T + a] - weights[at.t * T + b]);
   return (
     <div class="picture" style={px({ height })}>
       <svg

@@ -8,7 +8,8 @@ import { RAMP } from '../model/ramp.js';
 import { shown } from '../model/sentence.js';
 import { costsOf, isTold } from '../model/story.js';
 import { isOff } from '../model/whatif.js';
-import { px, signed, useSession, weightsOf } from './context.js';
+import { weightsOf } from '../model/reading.js';
+import { px, signed, useSession } from './context.js';
 import { paintWeights } from './paint.js';
 
 /** The room of the stream on the left. */
@@ -32,9 +33,10 @@ export function Model({ width, height, names = true }) {
     heads,
     names,
   };
-  const { size, across, down, named } = thumbnailsOf(room);
+  const { size, across, down, words: around } = thumbnailsOf(room);
+  const named = around !== 'none';
   const rowTop = (layer) => ends + (layers - 1 - layer) * down;
-  const inside = named ? 17 : Math.max((down - size) / 2, 0);
+  const inside = around === 'both' ? 17 : around === 'trade' ? 2 : Math.max((down - size) / 2, 0);
   const middle = (layer) => rowTop(layer) + inside + size / 2;
   const walk = (event) => {
     const step = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [1, 0], ArrowDown: [-1, 0] }[event.key];
@@ -57,7 +59,7 @@ export function Model({ width, height, names = true }) {
       <div role="radiogroup" aria-label={words.models} onKeyDown={walk}>
         {Array.from({ length: layers }, (_, layer) => (
           <div key={layer}>
-            {named && (
+            {around === 'both' && (
               <span class="layer-name" style={px({ left: STREAM, top: rowTop(layer) })}>
                 {words.layer(layer)}
               </span>

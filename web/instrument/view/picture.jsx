@@ -6,7 +6,8 @@ import { FIGURES, LABELS, pictureOf } from '../model/layout.js';
 import { PALETTE } from '../model/palette.js';
 import { RAMP } from '../model/ramp.js';
 import { isOff } from '../model/whatif.js';
-import { cellText, px, reducedMotion, useSession, weightsOf, weightText } from './context.js';
+import { weightsOf } from '../model/reading.js';
+import { cellText, px, reducedMotion, useSession, weightText } from './context.js';
 import { Corner } from './corner.jsx';
 import { isAhead, paintCells, paintPooled, sized } from './paint.js';
 

@@ -58,25 +58,16 @@ export function Prediction({ short = false }) {
               <button
                 type="button"
                 aria-pressed={id === run.chosen.id}
-                aria-label={words.follow(
-                  shown(text),
-                  words.percent(now),
-                  then === undefined ? '' : words.percent(then),
-                )}
+                title={words.follow(shown(text), words.percent(now), then === undefined ? '' : words.percent(then))}
                 onClick={() => session.update({ token: id === run.top[0].id ? null : id })}
               >
                 <span class="token">{shown(text).trim() || '␣'}</span>
                 <span class="track">
-                  <span class="bar" style={px({ width: at(now) })} />
                   {then !== undefined && (
-                    <>
-                      <span
-                        class="way"
-                        style={px({ left: at(Math.min(now, then)), width: at(Math.abs(now - then)) })}
-                      />
-                      <span class="tick" style={px({ left: at(then) })} />
-                    </>
+                    <span class="way" style={px({ left: at(Math.min(now, then)), width: at(Math.abs(now - then)) })} />
                   )}
+                  <span class="bar" style={px({ width: at(now) })} />
+                  {then !== undefined && <span class="tick" style={px({ left: at(then) })} />}
                 </span>
                 <b>{words.percent(now)}</b>
                 {!short && <span class="then">{then === undefined ? '' : `→ ${words.percent(then)}`}</span>}

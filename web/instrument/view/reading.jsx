@@ -2,45 +2,13 @@
 // two factors. Every number is the core's: the strips only lay them out.
 
 import { RAMP } from '../model/ramp.js';
+import { readingOf } from '../model/reading.js';
 import { shown } from '../model/sentence.js';
 import { effective } from '../model/whatif.js';
+import { plain, px, signed, useSession, weightText } from './context.js';
 import { RowReading } from './given.jsx';
-import { plain, px, signed, useSession, weightsOf, weightText } from './context.js';
 import { isAhead } from './paint.js';
-
-/** All that is said about a cell. */
-export function readingOf(run, { t, s }) {
-  const { values, S } = run;
-  const { width, query, key, value, scores, mixture, directions, labels } = values;
-  const row = (x, i, size = width) => x.subarray(i * size, (i + 1) * size);
-  const q = row(query, t);
-  const k = row(key, s);
-  const v = row(value, s);
-  const product = Float32Array.from(q, (x, i) => x * k[i]);
-  const weights = row(weightsOf(run, run.layer, run.head), t, S);
-  const score = scores[t * S + s];
-  const weight = weights[s];
-  const direction = directions && row(directions, t);
-  const adds = direction && weight * v.reduce((sum, x, i) => sum + x * direction[i], 0);
-  return {
-    q,
-    k,
-    v,
-    product,
-    sum: product.reduce((a, x) => a + x, 0),
-    score,
-    weights,
-    weight,
-    total: row(scores, t, S).reduce((sum, x) => sum + Math.exp(x), 0),
-    scaled: v.map((x) => weight * x),
-    mixture: row(mixture, t),
-    adds,
-    label: labels[t],
-    others: Array.from(weights, (w, i) => ({ w, i }))
-      .filter(({ w, i }) => i !== s && w >= 0.005)
-      .sort((a, b) => b.w - a.w),
-  };
-}
+import { Title } from './title.jsx';
 
 export function Reading({ compact = false, title = true }) {
   const session = useSession();
@@ -106,24 +74,6 @@ export function Reading({ compact = false, title = true }) {
   );
 }
 
-/** me looks at Ish: 0.79 */
-export function Title({ run, cell: { t, s } }) {
-  const words = useSession().words.value;
-  const weight = weightsOf(run, run.layer, run.head)[t * run.S + s];
-  const ahead = isAhead(weight, t, s, !run.about.causal);
-  return (
-    <h2 class="title">
-      <span class="query">{run.pieces[t].name}</span> {ahead ? words.cannot[0] : words.looksAt}{' '}
-      <span class="key">{run.keys[s].name}</span>
-      {!ahead && (
-        <>
-          : <span data-name="weight">{weightText(weight)}</span>
-        </>
-      )}
-    </h2>
-  );
-}
-
 function Others({ words, run, others }) {
   const [first, second, ...rest] = others;
   if (!first) return words.mixed(0);
@@ -167,6 +117,7 @@ export function Bars({ kind, values, mark }) {
   const path = (list) =>
     list
       .map(([x, i]) => {
+        if (x === 0) return '';
         const tall = (x / most) * zero;
         const high = Math.abs(tall) < 0.6 ? Math.sign(tall) * 0.6 || 0.6 : tall;
         const [left, wide] = [i * pitch + room / 2, pitch - room].map((x) => x.toFixed(2));

@@ -4,7 +4,8 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { RAMP } from '../model/ramp.js';
 import { sized } from './paint.js';
-import { useSession, useSize, weightsOf } from './context.js';
+import { weightsOf } from '../model/reading.js';
+import { useSession, useSize } from './context.js';
 
 /** Tokens on each side of the asking one, where there are more than fit. */
 const NEAR = 12;

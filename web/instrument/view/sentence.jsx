@@ -5,9 +5,10 @@ import { useEffect, useRef } from 'preact/hooks';
 import { RAMP } from '../model/ramp.js';
 import { restOf, shown } from '../model/sentence.js';
 import { isOff } from '../model/whatif.js';
-import { useSession, weightsOf } from './context.js';
-import { Row } from './row.jsx';
+import { weightsOf } from '../model/reading.js';
+import { useSession } from './context.js';
 import { Beside, Cover } from './given.jsx';
+import { Row } from './row.jsx';
 
 /** How the words of the text fit the tokens of the last answer, which may be of the text before. */
 function fitting(text, run) {
@@ -52,6 +53,14 @@ function Field() {
     if (field.current.value !== text) field.current.value = text;
   }, [text]);
 
+  // The asking word of a long text is in sight, but never moves under the pointer or the caret of who writes.
+  useEffect(() => {
+    const span = line.current.querySelector('.asks');
+    const box = line.current.parentElement;
+    if (!span || session.hover.peek() || box.contains(box.getRootNode().activeElement)) return;
+    box.scrollTop = span.offsetTop - (box.clientHeight - span.offsetHeight) / 2;
+  }, [cell?.t, run?.T]);
+
   const tokenAt = ({ clientX: x, clientY: y }) => {
     for (const span of line.current.querySelectorAll('[data-t]'))
       for (const box of span.getClientRects())
@@ -75,7 +84,7 @@ function Field() {
     } else if (event.key === 'Escape') field.current.blur();
   };
   return (
-    <section class="sentence">
+    <section class="sentence" aria-label={words.sentence}>
       <div class={`words ${off ? 'off' : ''}`} lang="en">
         <div class="line" ref={line} aria-hidden="true">
           {pieces.map((piece, t) => (

@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks';
 import { useClosing, useSession } from './context.js';
 import { panelNamed } from './panels.js';
-import { Title } from './reading.jsx';
+import { Title } from './title.jsx';
 
 export function Sheet() {
   const session = useSession();
@@ -15,7 +15,7 @@ export function Sheet() {
   const { Component: Panel } = panelNamed(session.state.value.panel);
   if (!cell || !run?.values) return null;
   return (
-    <section class={`sheet ${open ? 'open' : ''}`} ref={ref} aria-label={words.how}>
+    <div class={`sheet ${open ? 'open' : ''}`} ref={ref}>
       <button type="button" class="sheet-line" aria-expanded={open} onClick={() => setOpen(!open)}>
         <Title run={run} cell={cell} />
         <span class="how-short">
@@ -26,6 +26,6 @@ export function Sheet() {
         </span>
       </button>
       {open && <Panel compact title={false} />}
-    </section>
+    </div>
   );
 }

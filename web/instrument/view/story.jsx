@@ -6,7 +6,8 @@ import { shown } from '../model/sentence.js';
 import { runOf } from '../model/state.js';
 import { beginning, kept, observe, opened, STEPS, tasksDone, wordAt } from '../model/story.js';
 import { plain, reducedMotion, signed, useSession, weightText } from './context.js';
-import { Bars, readingOf, Strip } from './reading.jsx';
+import { readingOf } from '../model/reading.js';
+import { Bars, Strip } from './reading.jsx';
 
 /** A pointer that passes points at nothing. */
 const REST = 350;

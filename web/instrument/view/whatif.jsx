@@ -34,11 +34,13 @@ export function WhatIf({ kind }) {
   const own = about && !about.causal;
   const maskName = (name) => words.masks[own && name === 'causal' ? 'none' : name] ?? words.masks.window(Number(name));
   const phone = kind === 'phone';
+  /** Where there is little room, what is seldom used stands in the menu. */
+  const small = kind === 'narrow' || kind === 'tablet';
   if (about && !about.edits)
     return (
       <section class="whatif" aria-label={words.whatIf}>
         <span class="told">{about.kind === 'weights' ? words.open.nothingToAsk : words.open.pairNothing}</span>
-        <Actions />
+        <Actions small={small} />
       </section>
     );
 
@@ -130,28 +132,28 @@ export function WhatIf({ kind }) {
         <More>
           {masks}
           {patches}
-          <Actions />
+          <Actions small />
         </More>
       </section>
     );
   return (
     <section class="whatif" aria-label={words.whatIf}>
-      <span class="lead">{words.whatIf}</span>
+      {!small && <span class="lead">{words.whatIf}</span>}
       {slider}
       {masks}
       {scales}
-      {patches}
-      {isChanged(runOf(state)) && (
+      {(!small || state.pinned) && patches}
+      {!small && isChanged(runOf(state)) && (
         <button type="button" class="word" onClick={() => session.update(UNCHANGED)}>
           {words.reset}
         </button>
       )}
-      <Actions />
+      <Actions small={small} />
     </section>
   );
 }
 
-function Actions() {
+function Actions({ small = false }) {
   const session = useSession();
   const words = session.words.value;
   const state = session.state.value;
@@ -178,20 +180,30 @@ function Actions() {
       >
         {state.pinned ? words.unpin : words.pin}
       </button>
-      <button type="button" class="word strong" onClick={copy}>
-        {copied ?? words.link}
-      </button>
+      {!small && (
+        <button type="button" class="word strong" onClick={copy}>
+          {copied ?? words.link}
+        </button>
+      )}
       <Menu
         up
         right
         className="strong"
-        label={words.export}
+        label={copied && small ? copied : words.export}
         name={words.export}
-        items={Object.entries(words.exports).map(([kind, label]) => ({
-          key: kind,
-          label,
-          act: () => exportAs(kind, session),
-        }))}
+        items={[
+          ...Object.entries(words.exports).map(([kind, label]) => ({
+            key: kind,
+            label,
+            act: () => exportAs(kind, session),
+          })),
+          ...(small
+            ? [
+                { key: 'link', label: words.link, act: copy },
+                { key: 'reset', label: words.reset, act: () => session.update(UNCHANGED) },
+              ]
+            : []),
+        ]}
       />
     </span>
   );

@@ -6,7 +6,7 @@ import { saidTwice } from '../../train/whale/twice.js';
 import { TRAINED } from '../model/lessons.js';
 import { initialState, runOf, UNCHANGED } from '../model/state.js';
 import { tradeOf } from '../model/trades.js';
-import { otherCase } from '../model/whatif.js';
+import { effective, otherCase } from '../model/whatif.js';
 import { describe } from './describe.js';
 import { readRun } from './input.js';
 import { openFiles } from './opened.js';
@@ -149,11 +149,18 @@ export function createAnswerer({ load, fetchBeside, post, shelf = createShelf() 
       if (ids.length === 0) return say('run', { ...shared, weights: new Float32Array(0) });
       if (await stale()) return;
       const now = valuesOf(loaded, source, runOf(state), layer, state.pinned, part);
+      const { kind, run } = otherCase({ ...state, layer, head });
+      const otherRow = () => {
+        const at = readRun(source, run, part).place;
+        return at === null ? null : probabilities(rowOf(valuesOf(loaded, source, run, layer, state.pinned, part), at));
+      };
+      // What was guessed before a change is followed, and stays in the list however unlikely it is now.
+      const before = place !== null && about.edits && (kind === 'with' || kind === 'before') ? otherRow() : null;
       const { fields, likely, top, name } = describe(source, now, {
         ids,
         layer,
         head,
-        token: state.token,
+        token: state.token ?? (before && likeliest(before, 1)[0]),
         place,
         part,
         layers,
@@ -161,13 +168,14 @@ export function createAnswerer({ load, fetchBeside, post, shelf = createShelf() 
         name: nameIn(source),
       });
       const { scores } = fields;
+      Object.assign(fields.values, {
+        scale: effective(state.scale, layer, head, 1),
+        patched: state.pinned !== null && effective(state.patch, layer, head, 0) === 1,
+      });
       say('run', { ...shared, ...fields }, [fields.weights.buffer]);
       if (await stale()) return;
       if (likely && about.edits) {
-        const { kind, run } = otherCase({ ...state, layer, head });
-        const then = valuesOf(loaded, source, run, layer, state.pinned, part);
-        const at = readRun(source, run, part).place;
-        const other = at === null ? null : probabilities(rowOf(then, at));
+        const other = before ?? otherRow();
         if (other) say('other', { kind, top: top.map((id) => other[id]), likeliest: name(likeliest(other, 1)[0]) });
         if (await stale()) return;
       }

@@ -1,0 +1,22 @@
+// What is read, in one line: me looks at Ish: 0.79
+
+import { weightsOf } from '../model/reading.js';
+import { useSession, weightText } from './context.js';
+import { isAhead } from './paint.js';
+
+export function Title({ run, cell: { t, s } }) {
+  const words = useSession().words.value;
+  const weight = weightsOf(run, run.layer, run.head)[t * run.S + s];
+  const ahead = isAhead(weight, t, s, !run.about.causal);
+  return (
+    <h2 class="title">
+      <span class="query">{run.pieces[t].name}</span> {ahead ? words.cannot[0] : words.looksAt}{' '}
+      <span class="key">{run.keys[s].name}</span>
+      {!ahead && (
+        <>
+          : <span data-name="weight">{weightText(weight)}</span>
+        </>
+      )}
+    </h2>
+  );
+}
