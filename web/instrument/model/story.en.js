@@ -11,8 +11,6 @@ export const story = {
   back: 'Back',
   next: 'Next',
   end: 'Go on by yourself',
-  task: 'To do',
-  done: 'done',
   free: 'Everything on the page works while you read.',
   tokens: 'The text in tokens, each with its number',
   points: (/** @type {number} */ points) => `${points} ${Math.abs(points) === 1 ? 'point' : 'points'}`,
@@ -73,7 +71,7 @@ export const story = {
           'weights. The mixture goes on through the model and moves the guess.',
       ],
       tasks: ['Under *Next token*, choose another guess and see what this head adds to it.'],
-      seen: ['To *{one}* this head adds {addsOne}, to *{other}* {addsOther}. So it speaks for *{winner}*.'],
+      seen: ['To *{one}* this head adds {addsOne}, to *{other}* {addsOther}. So it favours *{winner}*.'],
     },
     ahead: {
       title: 'Not ahead',
@@ -84,8 +82,8 @@ export const story = {
       tasks: ['Lift the mask: in the line at the bottom, change it from *causal* to *none*.'],
       tasksOnPhone: ['Lift the mask: press ⋯ at the bottom, and change it from *causal* to *none*.'],
       seen: [
-        'Now it cheats. Behind *{token}*, token {place}, it gave *{next}* {from}; now it sees it and gives it **{to}**. ' +
-          'Over the whole text the right token gets {meanTo} instead of {meanFrom}.',
+        'Now it cheats. After *{token}*, token {place}, it gave *{next}* {from}. Now it sees it there, and gives it ' +
+          '**{to}**. Over the whole text the right token gets {meanTo} instead of {meanFrom}.',
       ],
     },
     many: {
@@ -99,9 +97,9 @@ export const story = {
         'Find the head in which the last token looks at what **came after the same words** before.',
       ],
       seen: [
-        'Layer {layer}, head {head}: on average {score} goes to the token before.',
-        'Layer {layer}, head {head}: on average {score} goes to what came next the last time. It is called an ' +
-          '*induction* head.',
+        'You found one: layer {layer}, head {head}. On average it gives {score} to the token before.',
+        'You found it: layer {layer}, head {head} gives {score} to what came next the last time. It is an ' +
+          '**induction head**.',
       ],
     },
     matter: {
@@ -116,12 +114,13 @@ export const story = {
           'stands what it cost, in points.',
       ],
       seen: [
-        'Without layer {layer}, head {head}, *{text}* fell from {from} to **{to}**. So this head is a reason.',
-        'Layer {layer}, head {head} costs {points}. This guess does not need it. This is how one knows.',
+        'You switched layer {layer}, head {head} off: *{text}* fell from {from} to **{to}**. So this head is why.',
+        'Layer {layer}, head {head} costs {points}: this guess does not need it. Switching off is how one knows.',
       ],
-      too: 'Layer {layer}, head {head} costs {points}, too: the two work together.',
+      too: 'Layer {layer}, head {head} costs {points}: the guess needs that one as well.',
     },
     train: {
+      short: 'train one',
       title: 'Where do they come from?',
       text: [
         'Nobody built these heads. A new model starts with random numbers and looks everywhere at once. It learns ' +

@@ -39,7 +39,6 @@ export function Header() {
   const chosen = models.find(({ name }) => name === model) ?? MODELS[0];
   const label = model === TRAINED ? trainedLabel(session) : chosen.label(words);
   const kept = session.training.shelf.value.slice(0, MOST_KEPT);
-  const next = session.language.value === 'en' ? 'zh' : 'en';
   return (
     <header class="header">
       <h1>Headlight</h1>
@@ -78,14 +77,7 @@ export function Header() {
             {words.train.train}
           </button>
         )}
-        <button
-          type="button"
-          class="word"
-          lang={next === 'zh' ? 'zh-Hans' : 'en'}
-          onClick={() => session.setLanguage(next)}
-        >
-          {words.other}
-        </button>
+        <OtherLanguage />
         <button
           type="button"
           class="word sign"
@@ -100,6 +92,22 @@ export function Header() {
         <Help />
       </nav>
     </header>
+  );
+}
+
+/** On a phone the header has no room for it: it stands in the help there. */
+function OtherLanguage() {
+  const session = useSession();
+  const next = session.language.value === 'en' ? 'zh' : 'en';
+  return (
+    <button
+      type="button"
+      class="word language"
+      lang={next === 'zh' ? 'zh-Hans' : 'en'}
+      onClick={() => session.setLanguage(next)}
+    >
+      {session.words.value.other}
+    </button>
   );
 }
 
@@ -118,7 +126,7 @@ function StoryWord() {
       onClick={() => (open ? session.update({ panel: 'reading' }) : goTo(session, step))}
     >
       {open ? <b>{words.name}</b> : words.name}
-      {open && ` ${step + 1}/${STEPS.length}`}
+      {open && <span class="of"> {`${step + 1}/${STEPS.length}`}</span>}
     </button>
   );
 }
@@ -143,6 +151,7 @@ function Help() {
       </button>
       {open && (
         <div class="list right help" role="dialog" aria-label={words.help}>
+          <OtherLanguage />
           <h2>{words.keys}</h2>
           <dl>
             {words.keyList.map(([keys, what]) => (

@@ -26,8 +26,7 @@ export function Story({ compact = false, phone = false, trains = false }) {
   const tasks = (phone && texts.tasksOnPhone) || texts.tasks;
   const seen = seenTexts(words, name, log[name]);
   const done = tasksDone(step, log);
-  // What is to be done next stands after what was done.
-  const upTo = done.indexOf(false) < 0 ? tasks.length : done.indexOf(false) + 1;
+  const task = tasks[done.indexOf(false)];
   useWatch();
   useSpeech(step, seen);
   useEffect(() => {
@@ -49,34 +48,24 @@ export function Story({ compact = false, phone = false, trains = false }) {
       {name === 'tokens' && <Tokens />}
       {name === 'why' && <Why />}
       {name === 'fetched' && <Fetched />}
-      {tasks.slice(0, upTo).map((task, i) => (
-        <div key={task} class="task">
-          {(!done[i] || tasks.length > 1 || !seen[i]) && (
-            <p class={`do ${done[i] ? 'done' : ''}`}>
-              <Rich of={task} />
-              {done[i] && <Check label={words.story.done} />}
-            </p>
-          )}
-          {!done[i] && name === 'train' && <TrainLink text={texts.act} here={trains} />}
-          {done[i] &&
-            seen[i]?.map((one) => (
-              <p key={one.of} class="seen">
-                <Rich {...one} />
-              </p>
-            ))}
-        </div>
+      {seen.flat().map((one) => (
+        <p key={one.of} class="seen">
+          <Rich {...one} />
+        </p>
       ))}
+      {task && (
+        <div class="do">
+          <p>
+            <Rich of={task} />
+          </p>
+          {name === 'train' && <TrainLink text={texts.act} here={trains} />}
+        </div>
+      )}
       <Steps />
       <p class="free">{words.story.free}</p>
     </section>
   );
 }
-
-const Check = ({ label }) => (
-  <svg class="check" viewBox="0 0 12 10" role="img" aria-label={label}>
-    <path d="M1 5l3.500 4L11 1" />
-  </svg>
-);
 
 /** Leads on to training: on this screen, or in a window beside it. */
 function TrainLink({ text, here }) {
@@ -106,6 +95,7 @@ function Steps() {
   const { step } = session.state.value;
   const log = session.log.value;
   const isDone = tasksDone(step, log).every((one) => one);
+  const next = words.steps[STEPS[Math.min(step + 1, LAST)].name];
   return (
     <nav class="steps" aria-label={words.dots}>
       <ol>
@@ -136,7 +126,7 @@ function Steps() {
         class={`word ${isDone ? 'strong' : ''}`}
         onClick={() => (step < LAST ? goTo(session, step + 1) : session.update({ panel: 'reading' }))}
       >
-        {step < LAST ? `${words.next}: ${words.steps[STEPS[step + 1].name].title}` : words.end}
+        {step < LAST ? `${words.next}: ${next.short ?? next.title}` : words.end}
       </button>
     </nav>
   );

@@ -33,7 +33,11 @@ async function start(viewport, { colorScheme = 'light', language = 'en', touch =
 
 /** What a visitor does, with a pointer. */
 const POINTER = {
-  press: (selector) => page.locator(selector).click(),
+  // The what-if line may lie over what stands low on a phone: one scrolls, then presses.
+  async press(selector) {
+    await page.locator(selector).evaluate((element) => element.scrollIntoView({ block: 'center' }));
+    await page.locator(selector).click();
+  },
   async write(text) {
     await page.locator('textarea').click();
     await page.keyboard.press('End');
@@ -54,7 +58,7 @@ const POINTER = {
     await page.locator('.whatif [role=menuitemradio]').nth(1).click();
     if (phone) await page.locator('.dots').click();
   },
-  head: (layer, head) => page.locator(`[data-head='${layer}.${head}']`).click(),
+  head: (layer, head) => POINTER.press(`[data-head='${layer}.${head}']`),
 };
 
 /** Tab until the focus is where it should be. */
