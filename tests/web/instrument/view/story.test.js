@@ -104,6 +104,7 @@ const KEYBOARD = {
   async unmask(phone) {
     if (phone) await KEYBOARD.press('.dots');
     await KEYBOARD.press('.whatif .menu > button');
+    await page.waitForFunction(() => part('.whatif [aria-checked=true]:focus'));
     await keys('ArrowDown', 'Enter');
   },
   async head(layer, head) {
