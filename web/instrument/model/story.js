@@ -35,6 +35,7 @@ const MOSTLY = 0.5;
 /** @type {Partial<State>} */
 const BEGIN = {
   model: 'whale',
+  part: 'decoder',
   text: OPENING,
   layer: 4,
   head: 2,

@@ -9,7 +9,7 @@ import { Header } from './header.jsx';
 import { Legend } from './legend.jsx';
 import { Model } from './model.jsx';
 import { useDrop } from './open.jsx';
-import { panelNamed, TRAINS } from './panels.js';
+import { panelNamed } from './panels.js';
 import { usePicture } from './picture.jsx';
 import { Prediction } from './prediction.jsx';
 import { Sentence } from './sentence.jsx';
@@ -49,7 +49,7 @@ export function App({ host }) {
       <button type="button" class="skip" onClick={() => host.shadowRoot.querySelector('#picture')?.focus()}>
         {words.skip}
       </button>
-      <Header />
+      <Header phone={screen.kind === 'phone'} />
       {training ? <Probe /> : <Sentence />}
       {training && <TrainNote />}
       {failure !== null && (
@@ -101,7 +101,7 @@ function Columns({ screen }) {
         <Legend width={room.width} left={picture?.x ?? 0} />
       </div>
       <div class="right">
-        <Panel compact={height < 620} trains={TRAINS} />
+        <Panel compact={height < 620} />
       </div>
     </main>
   );
@@ -143,7 +143,7 @@ function Stacked({ screen, width }) {
           <Model {...model} names={false} />
           {training ? <ShortCharts /> : <Prediction short />}
         </div>
-        {story ? <Panel phone trains={TRAINS} /> : !training && <Sheet />}
+        {story ? <Panel phone /> : !training && <Sheet />}
       </main>
     );
   return (
@@ -168,7 +168,7 @@ function Stacked({ screen, width }) {
           <Panel />
         </div>
       ) : (
-        <Panel compact trains={TRAINS} />
+        <Panel compact />
       )}
     </main>
   );

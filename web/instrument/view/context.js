@@ -18,11 +18,12 @@ export const SessionContext = createContext(/** @type {any} */ (null));
 /** @returns {Session} */
 export const useSession = () => useContext(SessionContext);
 
-/** The size of an element, taken anew when it changes. */
+/** The size of an element, taken anew when it changes; nothing while it is not there. */
 export function useSize(ref) {
   const [size, setSize] = useState({ width: 0, height: 0 });
   useLayoutEffect(() => {
-    const element = ref.current ?? ref;
+    const element = ref instanceof Element ? ref : ref.current;
+    if (!element) return;
     const take = () => {
       const { clientWidth: width, clientHeight: height } = element;
       setSize((old) => (old.width === width && old.height === height ? old : { width, height }));
@@ -31,7 +32,7 @@ export function useSize(ref) {
     const observer = new ResizeObserver(take);
     observer.observe(element);
     return () => observer.disconnect();
-  }, []);
+  }, [ref.current]);
   return size;
 }
 

@@ -23,7 +23,7 @@ function trainedLabel(session) {
   return isOpen(session.state.value) ? words.inTraining(task) : words.trained(task, steps);
 }
 
-export function Header() {
+export function Header({ phone }) {
   const session = useSession();
   const words = session.words.value;
   const { model } = session.state.value;
@@ -38,7 +38,13 @@ export function Header() {
   const models = [...MODELS, ...own];
   const chosen = models.find(({ name }) => name === model) ?? MODELS[0];
   const label = model === TRAINED ? trainedLabel(session) : chosen.label(words);
+  const reads = session.state.value.panel === 'story';
   const kept = session.training.shelf.value.slice(0, MOST_KEPT);
+  // On a phone the header has no room for their words.
+  const rooms = [
+    { key: 'story', label: reads ? words.story.leave : words.story.open, act: () => turnStory(session) },
+    { key: 'train', label: words.train.train, act: () => session.training.enter() },
+  ];
   return (
     <header class="header">
       <h1>Headlight</h1>
@@ -61,6 +67,7 @@ export function Header() {
             chosen: model === TRAINED && one.key === session.training.progress.value?.key,
             act: () => session.training.open(one),
           })),
+          ...(phone ? rooms : []),
           { key: 'layers', label: words.layers, about: words.layersAbout, href: 'layers.html' },
         ]}
       />
@@ -71,8 +78,8 @@ export function Header() {
         </span>
       )}
       <nav aria-label="Headlight">
-        <StoryWord />
-        {!isOpen(session.state.value) && (
+        {!phone && <StoryWord />}
+        {!phone && !isOpen(session.state.value) && (
           <button type="button" class="word" onClick={() => session.training.enter()}>
             {words.train.train}
           </button>
@@ -111,6 +118,12 @@ function OtherLanguage() {
   );
 }
 
+function turnStory(session) {
+  const { panel, step } = session.state.peek();
+  if (panel === 'story') session.update({ panel: 'reading' });
+  else goTo(session, step);
+}
+
 /** Opens the story and closes it; where it is open it says how far one has come. */
 function StoryWord() {
   const session = useSession();
@@ -123,7 +136,7 @@ function StoryWord() {
       class={`word story-word ${open ? 'strong' : ''}`}
       title={open ? words.leave : words.open}
       aria-expanded={open}
-      onClick={() => (open ? session.update({ panel: 'reading' }) : goTo(session, step))}
+      onClick={() => turnStory(session)}
     >
       {open ? <b>{words.name}</b> : words.name}
       {open && <span class="of"> {`${step + 1}/${STEPS.length}`}</span>}

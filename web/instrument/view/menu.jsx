@@ -69,6 +69,7 @@ export function Menu({ label, name, items, className = '', up = false, right = f
             ) : (
               <button
                 key={key}
+                data-key={key}
                 type="button"
                 {...(chosen === undefined ? { role: 'menuitem' } : { role: 'menuitemradio', 'aria-checked': chosen })}
                 onClick={() => {

@@ -9,6 +9,4 @@ export const PANELS = [
   { name: 'story', Component: Story },
   { name: 'train', Component: Charts },
 ];
-/** Whether one can train on this screen. */
-export const TRAINS = PANELS.some(({ name }) => name === 'train');
 export const panelNamed = (name) => PANELS.find((panel) => panel.name === name) ?? PANELS[0];

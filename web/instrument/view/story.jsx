@@ -15,7 +15,7 @@ const REST = 350;
 const SPEAK = 700;
 const LAST = STEPS.length - 1;
 
-export function Story({ compact = false, phone = false, trains = false }) {
+export function Story({ compact = false, phone = false }) {
   const session = useSession();
   const words = session.words.value;
   const { step } = session.state.value;
@@ -58,7 +58,7 @@ export function Story({ compact = false, phone = false, trains = false }) {
           <p>
             <Rich of={task} />
           </p>
-          {name === 'train' && <TrainLink text={texts.act} here={trains} />}
+          {name === 'train' && <TrainLink text={texts.act} />}
         </div>
       )}
       <Steps />
@@ -67,13 +67,12 @@ export function Story({ compact = false, phone = false, trains = false }) {
   );
 }
 
-/** Leads on to training: on this screen, or in a window beside it. */
-function TrainLink({ text, here }) {
+/** Leads on to training. */
+function TrainLink({ text }) {
   const session = useSession();
   const go = () => {
     session.log.value = opened(session.log.peek());
-    if (here) session.update({ panel: 'train' });
-    else window.open('layers.html#page=train', '_blank', 'noopener');
+    session.training.enter();
   };
   return (
     <button type="button" class="act" onClick={go}>
@@ -144,7 +143,7 @@ function useWatch() {
   const cell = useRested(session.cell.value, state.cell !== null);
   const fits = real && JSON.stringify(runOf(real.state)) === JSON.stringify(runOf(state));
   useEffect(() => {
-    if (busy || !run?.T) return;
+    if (busy || !run?.T || state.model !== 'whale') return;
     const log = session.log.peek();
     const next = observe(log, step, state, { run, cell, trades, real: fits ? real : null });
     if (next !== log) session.log.value = next;

@@ -58,6 +58,10 @@ const POINTER = {
     await page.locator('.whatif [role=menuitemradio]').nth(1).click();
     if (phone) await page.locator('.dots').click();
   },
+  async choose(key) {
+    await page.locator('.model-menu > button').click();
+    await page.locator(`.model-menu [data-key=${key}]`).click();
+  },
   head: (layer, head) => POINTER.press(`[data-head='${layer}.${head}']`),
 };
 
@@ -107,6 +111,15 @@ const KEYBOARD = {
     await page.waitForFunction(() => part('.whatif [aria-checked=true]:focus'));
     await keys('ArrowDown', 'Enter');
   },
+  async choose(key) {
+    await KEYBOARD.press('.model-menu > button');
+    await page.waitForFunction(() => part('.model-menu [aria-checked=true]:focus'));
+    for (let i = 0; i < 20; i++) {
+      if (await page.evaluate((name) => part(`.model-menu [data-key=${name}]:focus`) !== null, key)) break;
+      await keys('ArrowDown');
+    }
+    await keys('Enter');
+  },
   async head(layer, head) {
     await tabTo('.thumbnail[aria-checked=true]');
     const [l, h] = await page.evaluate(() => part('.thumbnail[aria-checked=true]').dataset.head.split('.').map(Number));
@@ -128,7 +141,8 @@ async function follow(hand, phone, look) {
     await begun(step + 1);
   };
   const off = '.whatif .choice button:last-of-type';
-  await hand.press('.story-word');
+  if (phone) await hand.choose('story');
+  else await hand.press('.story-word');
   await begun(1);
 
   await hand.write(' whale');
@@ -187,9 +201,12 @@ async function follow(hand, phone, look) {
   assert.equal(await page.locator('.thumbnail.off').count(), 1, 'one head at a time');
   await next(8);
 
-  const opens = page.context().waitForEvent('page');
   await hand.press('.act');
-  await (await opens).close();
+  await page.waitForFunction(() => !part('.story'));
+  await page.waitForFunction(() => /panel=train/.test(location.hash));
+  if (phone) await hand.choose('story');
+  else await hand.press('.story-word');
+  await stepIs(9);
   await seen();
   await look(9, true);
   await hand.press('.steps > button:last-of-type');
