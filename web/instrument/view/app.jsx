@@ -113,8 +113,6 @@ function Stacked({ screen, width }) {
   const { Component: View } = viewNamed(session.state.value.view);
   const { Component: Panel } = panelNamed(session.state.value.panel);
   const phone = screen.kind === 'phone';
-  const above = useRef(null);
-  const taken = useSize(above);
   const inside = width - 2 * screen.margin;
   const wide = phone ? inside : inside - screen.model - screen.gap;
   const across = { width: wide, height: wide, most: MOST[screen.kind] };
@@ -148,16 +146,7 @@ function Stacked({ screen, width }) {
     );
   return (
     <main class="instrument">
-      {training ? (
-        <div>
-          <div ref={above}>
-            <Lesson compact />
-          </div>
-          <Model width={screen.model} height={Math.max(height - taken.height, 0)} />
-        </div>
-      ) : (
-        <Model width={screen.model} height={height} />
-      )}
+      {training ? <Taught width={screen.model} height={height} /> : <Model width={screen.model} height={height} />}
       <div class="middle">
         {picture}
         {legend}
@@ -171,6 +160,20 @@ function Stacked({ screen, width }) {
         <Panel compact />
       )}
     </main>
+  );
+}
+
+/** What is taught stands over the model; both have the picture's height. */
+function Taught({ width, height }) {
+  const above = useRef(null);
+  const taken = useSize(above);
+  return (
+    <div>
+      <div ref={above}>
+        <Lesson compact />
+      </div>
+      <Model width={width} height={Math.max(height - taken.height, 0)} />
+    </div>
   );
 }
 
