@@ -6,8 +6,8 @@ import test, { after, before } from 'node:test';
 import { load } from 'headlight';
 import { attribution, headScores, logitLens } from 'headlight/analysis';
 import { openTokenizer } from '../../../../src/js/text/tokenizer.js';
-import { change, initialState, runOf } from '../../../../web/instrument/model/state.js';
 import { readingOf } from '../../../../web/instrument/model/reading.js';
+import { change, initialState, runOf } from '../../../../web/instrument/model/state.js';
 import { createAnswerer } from '../../../../web/instrument/worker/answer.js';
 import { openWhale } from '../../../../web/model/whale.js';
 
