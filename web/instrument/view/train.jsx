@@ -225,8 +225,8 @@ export function Film({ kind }) {
   };
   const knob = (100 * step) / end;
   return (
-    <section class="film" ref={area} aria-label={words.train.film}>
-      <div class="frames" style={px({ height: size })} aria-hidden="true">
+    <section class="film" aria-label={words.train.film}>
+      <div class="frames" ref={area} style={px({ height: size })} aria-hidden="true">
         {width > 0 &&
           shown.map((i, place) => (
             <Frame key={place} frame={i === null ? null : frames[i]} left={place * across} size={size} />
@@ -319,7 +319,10 @@ export function TrainBar({ kind }) {
       up
       className="strong speed"
       name={`${words.speed}: ${words.perSecond(training.speed.value)}`}
-      label={words.perSecondShown(training.speed.value, phone)}
+      label={words
+        .perSecondShown(training.speed.value, phone)
+        .split(/(\d+)/)
+        .map((part) => (/\d/.test(part) ? <b key="number">{part}</b> : part))}
       items={SPEEDS.map((value) => ({
         key: String(value),
         label: words.perSecond(value),
