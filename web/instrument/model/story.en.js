@@ -9,7 +9,7 @@ export const story = {
   open: 'Open the story',
   leave: 'Leave the story',
   back: 'Back',
-  next: 'Next',
+  next: (/** @type {string} */ title) => `Next: ${title}`,
   end: 'Go on by yourself',
   free: 'Everything on the page works while you read.',
   tokens: 'The text in tokens, each with its number',

@@ -9,7 +9,7 @@ export const story = {
   open: '打开故事',
   leave: '离开故事',
   back: '上一步',
-  next: '下一步',
+  next: (title) => `下一步：${title}`,
   end: '自己继续探索',
   free: '阅读时，页面上的一切照常可用。',
   tokens: '这段文本的词元及其编号',

@@ -2,11 +2,11 @@
 // instrument when a step begins and watches what the visitor does; everything else on the page goes on working.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { readingOf } from '../model/reading.js';
 import { shown } from '../model/sentence.js';
 import { runOf } from '../model/state.js';
 import { beginning, kept, observe, opened, STEPS, tasksDone, wordAt } from '../model/story.js';
 import { plain, reducedMotion, signed, useSession, weightText } from './context.js';
-import { readingOf } from '../model/reading.js';
 import { Bars, Strip } from './reading.jsx';
 
 /** A pointer that passes points at nothing. */
@@ -35,7 +35,11 @@ export function Story({ compact = false, phone = false }) {
   }, [step]);
   const dense = compact || name === 'why' || name === 'fetched';
   return (
-    <section class={`story ${dense ? 'dense' : ''}`} aria-labelledby="story-title" data-step={step + 1}>
+    <section
+      class={`story ${dense ? 'dense' : ''} ${compact ? 'short' : ''}`}
+      aria-labelledby="story-title"
+      data-step={step + 1}
+    >
       <p class="story-of">{words.story.of(step + 1, STEPS.length)}</p>
       <h2 id="story-title" tabIndex={-1} ref={title}>
         {texts.title}
@@ -125,7 +129,7 @@ function Steps() {
         class={`word ${isDone ? 'strong' : ''}`}
         onClick={() => (step < LAST ? goTo(session, step + 1) : session.update({ panel: 'reading' }))}
       >
-        {step < LAST ? `${words.next}: ${next.short ?? next.title}` : words.end}
+        {step < LAST ? words.next(next.short ?? next.title) : words.end}
       </button>
     </nav>
   );
