@@ -134,7 +134,6 @@ function Stacked({ screen, width }) {
   if (phone)
     return (
       <main class="instrument">
-        {training && <Lesson compact />}
         {picture}
         {legend}
         <div class="halves">

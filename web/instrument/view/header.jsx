@@ -15,11 +15,12 @@ const WHALE = { layers: 5, heads: 4 };
 const MOST_KEPT = 6;
 
 /** Repeat, in training; afterwards how many steps it has learned for. */
-function trainedLabel(session) {
+function trainedLabel(session, phone) {
   const words = session.words.value.train;
   const { training } = session;
   const { task } = session.state.value.training;
   const steps = training.progress.value?.steps ?? session.about.value?.trained?.steps ?? 0;
+  if (phone) return words.tasks[task];
   return isOpen(session.state.value) ? words.inTraining(task) : words.trained(task, steps);
 }
 
@@ -37,7 +38,7 @@ export function Header({ phone }) {
   }));
   const models = [...MODELS, ...own];
   const chosen = models.find(({ name }) => name === model) ?? MODELS[0];
-  const label = model === TRAINED ? trainedLabel(session) : chosen.label(words);
+  const label = model === TRAINED ? trainedLabel(session, phone) : chosen.label(words);
   const reads = session.state.value.panel === 'story';
   const kept = session.training.shelf.value.slice(0, MOST_KEPT);
   // On a phone the header has no room for their words.

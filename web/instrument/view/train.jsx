@@ -318,7 +318,7 @@ export function TrainBar({ kind }) {
     <Menu
       up
       className="strong speed"
-      name={`${words.speed}: ${words.perSecond(training.speed.value)}`}
+      name={`${words.speed}: ${words.perSecondShown(training.speed.value, phone)}`}
       label={words
         .perSecondShown(training.speed.value, phone)
         .split(/(\d+)/)
@@ -369,6 +369,7 @@ export function TrainBar({ kind }) {
       {speeds}
       {phone ? (
         <TrainMore>
+          <Lesson compact />
           <p>
             {one} {again} {keep}
           </p>
