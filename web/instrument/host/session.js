@@ -5,7 +5,7 @@ import { batch, computed, effect, signal } from '@preact/signals';
 import { download } from '../../view/download.js';
 import { record, redo, replace, settle, startHistory, undo } from '../model/history.js';
 import { isOpen } from '../model/lessons.js';
-import { change, initialState, readAddress, writeAddress } from '../model/state.js';
+import { change, initialState, readAddress, runOf, writeAddress } from '../model/state.js';
 import { LANGUAGES, languageFor } from '../model/strings.js';
 import { createAsk } from '../worker/ask.js';
 import { createOpening } from './opening.js';
@@ -14,8 +14,10 @@ import { createTraining } from './training.js';
 /** @import { State } from '../model/state.js' */
 
 /** Fields of the state that the answer does not depend on. */
-const UNASKED = new Set(['cell', 'view', 'panel', 'step', 'scope']);
+const UNASKED = new Set(['cell', 'view', 'panel', 'step', 'hide', 'scope']);
 const asked = (state) => JSON.stringify(Object.entries(state).filter(([name]) => !UNASKED.has(name)));
+/** What the guess depends on. */
+const numbersOf = (state) => JSON.stringify([state.model, state.token, state.pinned, runOf(state)]);
 /** Tokens that are written at once. */
 const WRITTEN = 24;
 
@@ -47,6 +49,12 @@ export function createSession({ state: given = '', language, theme, onState, onL
   /** Whether a step of the story has followed another; whether query and key have fallen on their product. */
   const storyMoved = signal(false);
   const storyFell = signal(false);
+  /** Lines between heads, { layer, head, feeds }; what is lost without each head, { token, before, tried, total }. */
+  const feeds = signal(/** @type {any} */ (null));
+  const tried = signal(/** @type {any} */ (null));
+  const trying = signal(false);
+  /** The ribbon or line of flow that is read. */
+  const picked = signal(/** @type {any} */ (null));
   const progress = signal(/** @type {number | null} */ (null));
   const failure = signal(/** @type {string | null} */ (null));
   const busy = signal(false);
@@ -106,6 +114,8 @@ export function createSession({ state: given = '', language, theme, onState, onL
       if (JSON.stringify(part.trades) !== JSON.stringify(trades.value)) trades.value = part.trades;
     },
     real: (part) => (real.value = part),
+    feeds: (part) => (feeds.value = part),
+    heads: (part) => (tried.value = part),
     written: ({ text }) => update({ text: base + text }, 'write'),
     ...opening.parts,
   };
@@ -113,6 +123,7 @@ export function createSession({ state: given = '', language, theme, onState, onL
     onPart: (part) => batch(() => parts[part.part](part)),
     onDone: (verb) => {
       if (verb === 'show') busy.value = false;
+      else if (verb === 'heads') trying.value = false;
       else if (verb === 'write') {
         writing.value = false;
         rest();
@@ -123,6 +134,7 @@ export function createSession({ state: given = '', language, theme, onState, onL
         const { verb, message, code } = error;
         if (verb === 'show') busy.value = false;
         if (verb === 'write') writing.value = false;
+        if (verb === 'heads') trying.value = false;
         if (code === 'gone') {
           // Opened models end with the page: their files are the visitor's.
           opening.failed(error);
@@ -137,10 +149,27 @@ export function createSession({ state: given = '', language, theme, onState, onL
     busy.value = true;
     ask.ask({ verb: 'show', state: state.peek() });
   }
+  /** Lines between heads are asked for where they are shown. */
+  let fed = '';
+  function feed() {
+    const { view, model, layer, head } = state.peek();
+    const now = JSON.stringify([model, layer, head]);
+    if (view !== 'flow' || now === fed || isOpen(state.peek())) return;
+    fed = now;
+    ask.ask({ verb: 'feeds', state: state.peek() });
+  }
+  /** What was found by trying every head holds as long as nothing else is asked. */
+  function forget() {
+    ask.cancel('heads');
+    tried.value = null;
+  }
   function become(next) {
     const was = state.peek();
     history.value = next;
     onState?.(next.now);
+    if (next.now.layer !== was.layer || next.now.head !== was.head) picked.value = null;
+    if (numbersOf(next.now) !== numbersOf(was)) forget();
+    feed();
     if (training.follow(was, next.now)) {
       before = '';
       return;
@@ -158,6 +187,7 @@ export function createSession({ state: given = '', language, theme, onState, onL
   if (!training.follow(null, first)) {
     before = asked(first);
     show();
+    feed();
   }
   const language$ = effect(() => onLanguage?.(languageName.value, LANGUAGES[languageName.value].title));
 
@@ -169,6 +199,10 @@ export function createSession({ state: given = '', language, theme, onState, onL
     other,
     trades,
     real,
+    feeds,
+    tried,
+    trying,
+    picked,
     log,
     storyMoved,
     storyFell,
@@ -206,6 +240,13 @@ export function createSession({ state: given = '', language, theme, onState, onL
     },
     askReal: () => ask.ask({ verb: 'real', state: state.peek() }),
     stopWriting: () => ask.cancel('write'),
+    /** What the guess loses without each head in turn. */
+    tryHeads() {
+      trying.value = true;
+      tried.value = null;
+      ask.ask({ verb: 'heads', state: state.peek() });
+    },
+    stopTrying: () => ask.cancel('heads'),
     retry() {
       failure.value = null;
       ask.restart();

@@ -20,12 +20,13 @@ import { isTraining, readTraining, usualTraining, writeTraining } from './lesson
 /**
  * @typedef {Run & {
  *   model: string, layer: number, head: number, cell: Cell | null, token: number | null,
- *   part: string, view: string, panel: string, step: number, scope: 'all' | 'layer' | 'head', pinned: Run | null,
+ *   part: string, view: string, panel: string, step: number, hide: number, scope: 'all' | 'layer' | 'head', pinned: Run | null,
  *   training: Training, lesson: string,
  * }} State
  * training: what the model `trained` is taught; lesson: the text that it learns where that is the task.
  * token: the guess that is followed, null for the likeliest. view: of the large picture. panel: what the reading column
- * shows. step: of the story. scope: where the what-if line changes temperature and mask.
+ * shows. step: of the story. hide: what is smaller flow does not draw. scope: where the what-if line changes
+ * temperature and mask.
  */
 
 /**
@@ -52,6 +53,7 @@ export const initialState = {
   view: 'heatmap',
   panel: 'reading',
   step: 0,
+  hide: 0.12,
   scope: 'all',
   temperature: {},
   mask: {},
@@ -93,6 +95,7 @@ const FIELDS = {
   view: isWord,
   panel: isWord,
   step: (x) => isCount(x) && x < 9,
+  hide: isNumber(0, 100),
   scope: (x) => SCOPES.includes(x),
   pinned: (x) => x === null || RUN.every((name) => OF_RUN[name](x?.[name])),
   training: isTraining,
@@ -185,6 +188,7 @@ const WRITTEN = {
   view: text,
   panel: text,
   step: count,
+  hide: [String, Number],
   scope: text,
   temperature: numbers,
   mask: words,

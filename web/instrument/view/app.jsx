@@ -9,7 +9,7 @@ import { Header } from './header.jsx';
 import { Legend } from './legend.jsx';
 import { Model } from './model.jsx';
 import { useDrop } from './open.jsx';
-import { panelNamed } from './panels.js';
+import { panelFor } from './panels.js';
 import { usePicture } from './picture.jsx';
 import { Prediction } from './prediction.jsx';
 import { Sentence } from './sentence.jsx';
@@ -39,6 +39,7 @@ export function App({ host }) {
   };
   const failure = session.failure.value;
   const training = isOpen(session.state.value);
+  const grows = isGrown(session.state.value);
   return (
     <div
       class={`page ${screen.kind} ${screen.size ?? ''} ${training ? 'training' : ''}`}
@@ -60,7 +61,12 @@ export function App({ host }) {
           </button>
         </p>
       )}
-      {width > 0 && (screen.reading > 0 ? <Columns screen={screen} /> : <Stacked screen={screen} width={width} />)}
+      {width > 0 &&
+        (screen.reading > 0 ? (
+          <Columns key={grows} screen={screen} />
+        ) : (
+          <Stacked key={grows} screen={screen} width={width} />
+        ))}
       {training && <Film kind={screen.kind} />}
       {training ? <TrainBar kind={screen.kind} /> : <WhatIf kind={screen.size === 'narrow' ? 'narrow' : screen.kind} />}
       {over && <div class="dropping">{words.open.dropHere}</div>}
@@ -70,6 +76,9 @@ export function App({ host }) {
     </div>
   );
 }
+
+/** Whether the view takes the model's place as well: not while one trains, when that is looked at. */
+const isGrown = (state) => Boolean(viewNamed(state.view).grows) && !isOpen(state);
 
 /** From 900 px on: three columns that fill the window. */
 function Columns({ screen }) {
@@ -86,19 +95,23 @@ function Columns({ screen }) {
   };
   const picture = usePicture(room);
   const { Component: View } = viewNamed(session.state.value.view);
-  const { Component: Panel } = panelNamed(session.state.value.panel);
+  const grows = isGrown(session.state.value);
+  const Panel = panelFor(session.state.value);
+  if (grows) room.width += screen.model + screen.gap;
   return (
-    <main class="instrument" ref={area}>
-      <div class="left">
-        <div ref={above}>{training ? <Lesson compact={height < 480} /> : <Prediction />}</div>
-        <Model
-          width={screen.model}
-          height={Math.max(room.height - (training ? taken.height + 8 : PREDICTION[screen.size ?? screen.kind]), 0)}
-        />
-      </div>
+    <main class={`instrument ${grows ? 'grown' : ''}`} ref={area}>
+      {!grows && (
+        <div class="left">
+          <div ref={above}>{training ? <Lesson compact={height < 480} /> : <Prediction />}</div>
+          <Model
+            width={screen.model}
+            height={Math.max(room.height - (training ? taken.height + 8 : PREDICTION[screen.size ?? screen.kind]), 0)}
+          />
+        </div>
+      )}
       <div class="middle">
         <View {...room} compact={height < 560} />
-        <Legend width={room.width} left={picture?.x ?? 0} />
+        <Legend width={room.width} left={grows ? 0 : (picture?.x ?? 0)} />
       </div>
       <div class="right">
         <Panel compact={height < 620} />
@@ -110,15 +123,17 @@ function Columns({ screen }) {
 /** Below 900 px: one under the other. */
 function Stacked({ screen, width }) {
   const session = useSession();
+  const training = isOpen(session.state.value);
   const { Component: View } = viewNamed(session.state.value.view);
-  const { Component: Panel } = panelNamed(session.state.value.panel);
+  const grows = isGrown(session.state.value);
+  const Panel = panelFor(session.state.value);
   const phone = screen.kind === 'phone';
   const inside = width - 2 * screen.margin;
-  const wide = phone ? inside : inside - screen.model - screen.gap;
+  const wide = phone || grows ? inside : inside - screen.model - screen.gap;
   const across = { width: wide, height: wide, most: MOST[screen.kind] };
   const tall = usePicture(across);
-  const height = tall ? tall.top + tall.side : wide - 40;
-  const legend = <Legend width={wide} left={tall?.x ?? 0} />;
+  const height = grows ? Math.min(Math.max(1.25 * wide, 420), 620) : tall ? tall.top + tall.side : wide - 40;
+  const legend = <Legend width={wide} left={grows ? 0 : (tall?.x ?? 0)} />;
   const picture = <View {...across} height={height} compact={phone} />;
   const heads = session.about.value?.heads ?? 4;
   const layers = session.about.value?.layers ?? 5;
@@ -130,22 +145,25 @@ function Stacked({ screen, width }) {
     width: alone ? inside : Math.min(22 + 39 * heads, 0.56 * inside),
     height: (story ? 56 : 44) * layers,
   };
-  const training = isOpen(session.state.value);
   if (phone)
     return (
       <main class="instrument">
         {picture}
         {legend}
         <div class="halves">
-          <Model {...model} names={false} />
+          {!grows && <Model {...model} names={false} />}
           {training ? <ShortCharts /> : <Prediction short />}
         </div>
         {story ? <Panel phone /> : !training && <Sheet />}
       </main>
     );
   return (
-    <main class="instrument">
-      {training ? <Taught width={screen.model} height={height} /> : <Model width={screen.model} height={height} />}
+    <main class={`instrument ${grows ? 'grown' : ''}`}>
+      {grows ? null : training ? (
+        <Taught width={screen.model} height={height} />
+      ) : (
+        <Model width={screen.model} height={height} />
+      )}
       <div class="middle">
         {picture}
         {legend}

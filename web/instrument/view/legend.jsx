@@ -12,9 +12,33 @@ const HEIGHT = 10;
 export function Legend({ width, left }) {
   const session = useSession();
   const words = session.words.value;
+  const wide = width < 420 ? Math.round(Math.min(0.3 * width, 100)) : Math.min(210, Math.round(0.32 * width));
+  const { name: shown, Marks } = viewNamed(session.state.value.view);
+  return (
+    <div class="legend" style={px({ paddingLeft: left })}>
+      {Marks ? <Marks /> : <Ramp wide={wide} />}
+      <span class="choice" role="group" aria-label={words.viewsOf}>
+        {VIEWS.map(({ name }) => (
+          <button
+            key={name}
+            type="button"
+            class="word"
+            aria-pressed={name === shown}
+            onClick={() => session.update({ view: name })}
+          >
+            {words.views[name]}
+          </button>
+        ))}
+      </span>
+    </div>
+  );
+}
+
+function Ramp({ wide }) {
+  const session = useSession();
+  const words = session.words.value;
   const theme = session.theme.value;
   const bar = useRef(/** @type {any} */ (null));
-  const wide = width < 420 ? Math.round(Math.min(0.3 * width, 100)) : Math.min(210, Math.round(0.32 * width));
   useEffect(() => {
     const context = sized(bar.current, wide, HEIGHT);
     for (let x = 0; x < wide; x++) {
@@ -22,9 +46,8 @@ export function Legend({ width, left }) {
       context.fillRect(x, 0, 1, HEIGHT);
     }
   }, [wide, theme]);
-  const shown = viewNamed(session.state.value.view).name;
   return (
-    <div class="legend" style={px({ paddingLeft: left })}>
+    <>
       <div class="ramp" style={px({ width: wide })} role="img" aria-label={words.legend}>
         <canvas ref={bar} />
         {MARKS.filter((mark) => wide > 150 || mark !== 0.25).map((mark) => (
@@ -45,19 +68,6 @@ export function Legend({ width, left }) {
         </svg>
         {words.nan}
       </span>
-      <span class="choice" role="group" aria-label={words.viewsOf}>
-        {VIEWS.map(({ name }) => (
-          <button
-            key={name}
-            type="button"
-            class="word"
-            aria-pressed={name === shown}
-            onClick={() => session.update({ view: name })}
-          >
-            {words.views[name]}
-          </button>
-        ))}
-      </span>
-    </div>
+    </>
   );
 }

@@ -19,7 +19,6 @@ const WIDEST = 7;
 export function Model({ width, height, names = true }) {
   const session = useSession();
   const words = session.words.value;
-  const state = session.state.value;
   const run = session.run.value;
   const about = session.about.value;
   if (!about) return <section class="model" style={px({ height })} />;
@@ -38,16 +37,7 @@ export function Model({ width, height, names = true }) {
   const rowTop = (layer) => ends + (layers - 1 - layer) * down;
   const inside = around === 'both' ? 17 : around === 'trade' ? 2 : Math.max((down - size) / 2, 0);
   const middle = (layer) => rowTop(layer) + inside + size / 2;
-  const walk = (event) => {
-    const step = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [1, 0], ArrowDown: [-1, 0] }[event.key];
-    if (!step) return;
-    event.preventDefault();
-    event.stopPropagation();
-    const layer = Math.min(Math.max(state.layer + step[0], 0), layers - 1);
-    const head = Math.min(Math.max(state.head + step[1], 0), heads - 1);
-    session.update({ layer, head }, 'head');
-    event.currentTarget.querySelector(`[data-head='${layer}.${head}']`)?.focus();
-  };
+  const walk = (event) => walkHeads(event, session);
   return (
     <section class="model" style={px({ height, width })} aria-label={words.models}>
       <Stream lens={run?.lens} layers={layers} height={height} middle={middle} ends={ends} label={words.stream} />
@@ -85,7 +75,23 @@ export function Model({ width, height, names = true }) {
   );
 }
 
-function Thumbnail({ layer, head, size, left, top, across, down, named }) {
+/** Arrow keys choose the head beside, above and below. */
+export function walkHeads(event, session) {
+  const step = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [1, 0], ArrowDown: [-1, 0] }[event.key];
+  if (!step) return;
+  event.preventDefault();
+  event.stopPropagation();
+  const state = session.state.value;
+  const { layers, heads } = session.about.value;
+  const group = event.currentTarget;
+  const layer = Math.min(Math.max(state.layer + step[0], 0), layers - 1);
+  const head = Math.min(Math.max(state.head + step[1], 0), heads - 1);
+  session.update({ layer, head }, 'head');
+  // A head that is folded stands in the drawing once it is chosen.
+  requestAnimationFrame(() => group.querySelector(`[data-head='${layer}.${head}']`)?.focus());
+}
+
+export function Thumbnail({ layer, head, size, left, top, across, down, named }) {
   const session = useSession();
   const words = session.words.value;
   const state = session.state.value;

@@ -3,10 +3,15 @@
 import { Reading } from './reading.jsx';
 import { Story } from './story.jsx';
 import { Charts } from './train.jsx';
+import { viewNamed } from './views.js';
 
 export const PANELS = [
   { name: 'reading', Component: Reading },
   { name: 'story', Component: Story },
   { name: 'train', Component: Charts },
 ];
-export const panelNamed = (name) => PANELS.find((panel) => panel.name === name) ?? PANELS[0];
+/** Instead of the reading of a cell a view may have its own. */
+export function panelFor({ panel, view }) {
+  const found = PANELS.find(({ name }) => name === panel) ?? PANELS[0];
+  return (found === PANELS[0] && viewNamed(view).Reading) || found.Component;
+}

@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { useClosing, useSession } from './context.js';
-import { panelNamed } from './panels.js';
+import { panelFor } from './panels.js';
 import { Title } from './title.jsx';
 
 export function Sheet() {
@@ -12,7 +12,7 @@ export function Sheet() {
   const cell = session.cell.value;
   const [open, setOpen] = useState(false);
   const ref = useClosing(open, (focus) => focus && setOpen(false));
-  const { Component: Panel } = panelNamed(session.state.value.panel);
+  const Panel = panelFor(session.state.value);
   if (!cell || !run?.values) return null;
   return (
     <div class={`sheet ${open ? 'open' : ''}`} ref={ref}>

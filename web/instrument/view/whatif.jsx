@@ -124,6 +124,19 @@ export function WhatIf({ kind }) {
       />
     </span>
   );
+  const flow = state.view === 'flow';
+  const hide = (
+    <Slider
+      label={words.flow.hide}
+      least={0}
+      most={0.5}
+      step={0.01}
+      value={state.hide}
+      text={state.hide.toFixed(2)}
+      onInput={(value) => session.update({ hide: value }, 'hide')}
+      onSettle={session.rest}
+    />
+  );
   if (phone)
     return (
       <section class="whatif" aria-label={words.whatIf}>
@@ -131,6 +144,7 @@ export function WhatIf({ kind }) {
         {scales}
         <More>
           {masks}
+          {flow && hide}
           {patches}
           <Actions small />
         </More>
@@ -142,7 +156,7 @@ export function WhatIf({ kind }) {
       {slider}
       {masks}
       {scales}
-      {(!small || state.pinned) && patches}
+      {flow ? hide : (!small || state.pinned) && patches}
       {!small && isChanged(runOf(state)) && (
         <button type="button" class="word" onClick={() => session.update(UNCHANGED)}>
           {words.reset}

@@ -6,8 +6,9 @@ import { saidTwice } from '../../train/whale/twice.js';
 import { TRAINED } from '../model/lessons.js';
 import { initialState, runOf, UNCHANGED } from '../model/state.js';
 import { tradeOf } from '../model/trades.js';
-import { effective, otherCase } from '../model/whatif.js';
+import { effective, otherCase, withPlace } from '../model/whatif.js';
 import { describe } from './describe.js';
+import { feedsOf } from './feeds.js';
 import { readRun } from './input.js';
 import { openFiles } from './opened.js';
 import { drawnPicture, pixelsOf } from './pixels.js';
@@ -248,6 +249,44 @@ export function createAnswerer({ load, fetchBeside, post, shelf = createShelf() 
       };
       if (ids.length < 2) return say('real', { state, now: [], ever: [] });
       say('real', { state, now: given(runOf(state)), ever: given({ ...runOf(state), ...UNCHANGED }) });
+    },
+
+    /** Which heads feed the queries, keys and values of a head, and whose it feeds. @param {Asked} asked */
+    async feeds({ question: { state }, say, stale }) {
+      const source = await sourceOf(state, say);
+      const { layers, heads } = source.about;
+      const [layer, head] = [Math.min(state.layer, layers - 1), Math.min(state.head, heads - 1)];
+      if (!source.exact) return;
+      for await (const feeds of feedsOf(source, { layer, head })) {
+        if (await stale()) return;
+        say('feeds', { layer, head, feeds });
+      }
+    },
+
+    /** What the chosen token loses without each head in turn. @param {Asked} asked */
+    async heads({ question, say, stale }) {
+      const state = /** @type {State} */ (question.state);
+      const source = await sourceOf(state, say);
+      const loaded = await hl();
+      const { ids, input, place } = readRun(source, state);
+      if (ids.length === 0 || place === null) return;
+      const before = probabilities(rowOf(valuesOf(loaded, source, runOf(state), state.layer, state.pinned), place));
+      const token = state.token ?? likeliest(before, 1)[0];
+      const { layers, heads } = source.about;
+      const about = { token, text: nameIn(source)(token), before: before[token], total: layers * heads };
+      say('heads', { ...about, tried: [] });
+      const tried = [];
+      const pinned = () =>
+        valuesOf(loaded, source, { .../** @type {Run} */ (state.pinned), patch: {} }, state.layer, null);
+      for (let layer = layers - 1; layer >= 0; layer--)
+        for (let head = 0; head < heads; head++) {
+          if (await stale()) return;
+          const run = { ...runOf(state), scale: withPlace(state.scale, `${layer}.${head}`, 0, 1) };
+          const edits = allEdits(source, state.pinned ? run : { ...run, patch: {} }, ids.length, pinned);
+          const likely = probabilities(rowOf(forward(loaded, source, input, edits, []), place));
+          tried.push({ layer, head, probability: likely[token] });
+          say('heads', { ...about, tried });
+        }
     },
 
     /** Goes on with the text, token by token. @param {Asked} asked */

@@ -32,6 +32,7 @@ export function describe(source, values, { ids, layers, layer, head, token, plac
   if (chosen !== null && !top.includes(chosen)) top[TOP - 1] = chosen;
   const ofHead = headValues(source, values, layer, head, chosen, part);
   const exact = source.exact && chosen !== null;
+  const lens = exact ? lensOf(source, values, chosen) : null;
   return {
     likely,
     top,
@@ -41,7 +42,8 @@ export function describe(source, values, { ids, layers, layer, head, token, plac
       values: { ...ofHead, labels: ofHead.labels.map((id) => ({ id, text: name(id) })) },
       ...(likely && { chosen: { id: chosen, text: name(chosen) } }),
       ...(likely && { top: top.map((id) => ({ id, text: name(id), now: likely[id] })) }),
-      lens: exact ? lensOf(source, values, chosen) : null,
+      lens: lens?.lens ?? null,
+      early: lens?.likeliest.map(({ id, probability }) => ({ id, text: name(id), probability })) ?? null,
       added: exact ? addedTo(source, values, chosen) : null,
       scores: other || part === 'encoder' ? null : allScores(source, all, ids),
     },

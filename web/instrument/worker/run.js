@@ -147,11 +147,16 @@ function onDiagonal(
 }
 
 /**
- * How likely a label would be if the model ended after the embedding, and after each layer.
+ * If the model ended after the embedding, and after each layer: how likely a label would be, and the likeliest one.
  * @param {Source} source @param {Values} values @param {number} label
  */
-export const lensOf = ({ model }, values, label) =>
-  logitLens(model, values, { labels: [label], top: 0 }).map(({ tokens }) => tokens[0].labels[0].probability);
+export function lensOf({ model }, values, label) {
+  const layers = logitLens(model, values, { labels: [label], top: 1 }).map(({ tokens }) => tokens[0]);
+  return {
+    lens: layers.map(({ labels }) => labels[0].probability),
+    likeliest: layers.map(({ top }) => ({ id: top[0].label, probability: top[0].probability })),
+  };
+}
 
 /**
  * What every part of the model adds to the logit of a label.

@@ -16,6 +16,7 @@ import { openWhale } from '../../model/whale.js';
  * @property {number} heads
  * @property {number} width of a head
  * @property {number} context tokens at most
+ * @property {boolean} [mlps] it has feed-forward parts
  * @property {boolean} causal
  * @property {boolean} predicts it has a next token, or a guess
  * @property {'next' | 'masked' | 'classes' | null} guess of what
@@ -102,7 +103,7 @@ function isExact(model) {
  */
 export function transformerSource(name, { model, tokenizer, bytes, title }) {
   const { options } = model;
-  const { layers, numHeads: heads, headDim, dModel, context, causal, head, encoder, input } = options;
+  const { layers, numHeads: heads, headDim, dModel, context, causal, head, encoder, input, mlp = 1 } = options;
   const reads = encoder ? 'pair' : input === 'patches' ? 'picture' : tokenizer ? 'text' : 'numbers';
   const guess =
     head === 'none' ? null : head === 'pooled' ? 'classes' : causal ? 'next' : maskOf(tokenizer) ? 'masked' : null;
@@ -116,6 +117,7 @@ export function transformerSource(name, { model, tokenizer, bytes, title }) {
       heads,
       width: headDim ?? dModel / heads,
       context: Math.min(context, 4096),
+      mlps: mlp > 0,
       causal,
       predicts: guess !== null,
       guess,
