@@ -3,6 +3,7 @@
 
 import { computed, signal } from '@preact/signals';
 import {
+  firstHead,
   isOpen,
   keyOf,
   LESSONS,
@@ -116,7 +117,7 @@ export function createTraining({ state, update, sample, onSaved }) {
       const now = state.peek();
       const training = patch.task ? usualTraining(patch.task) : { ...now.training, ...patch };
       const lesson = training.task === 'text' && now.lesson === '' ? { lesson: sample() } : {};
-      update({ training, layer: training.layers - 1, head: 0, cell: null, ...lesson });
+      update({ training, ...firstHead(training), cell: null, ...lesson });
     },
     learn: (lesson) => update({ lesson, training: { ...state.peek().training, task: 'text' }, cell: null }),
     setRate: (rate) => update({ training: { ...state.peek().training, rate } }, 'rate'),
@@ -129,8 +130,7 @@ export function createTraining({ state, update, sample, onSaved }) {
         panel,
         training: trainingOf(kept),
         ...(kept.task === 'text' && { lesson: kept.text }),
-        layer: kept.layers - 1,
-        head: 0,
+        ...firstHead(kept),
       }),
     /** The header's word. */
     enter() {
@@ -138,7 +138,7 @@ export function createTraining({ state, update, sample, onSaved }) {
       update({
         panel: 'train',
         model: TRAINED,
-        ...(model === TRAINED ? {} : { layer: training.layers - 1, head: 0 }),
+        ...(model === TRAINED ? {} : firstHead(training)),
       });
     },
     /** One writes into it. */

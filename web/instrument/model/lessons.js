@@ -21,6 +21,7 @@ import { CHOICES, isLongEnough, LEAST_CHARACTERS, TASK_NAMES, TASKS, taskOf } fr
  * @property {number} steps training pauses after so many
  * @property {string[]} watch the scores that chart 3 shows: what the task is about
  * @property {(labels: number[], t: number) => number[]} [partners] where the answer to a token stands
+ * @property {number} [head] of the last layer: the one that is shown first, because it learns the trade best
  * @property {TaskKind} [task] where it is not that of tasks.js
  */
 
@@ -91,7 +92,7 @@ function digitOf(labels, t) {
 
 /** @type {Record<Task, Lesson>} */
 export const LESSONS = {
-  repeat: { batch: 16, rate: 0.003, steps: 400, watch: ['previous', 'induction'], task: REPEAT },
+  repeat: { batch: 16, rate: 0.003, steps: 400, watch: ['previous', 'induction'], head: 2, task: REPEAT },
   previous: { batch: 16, rate: 0.003, steps: 200, watch: ['previous'] },
   copy: { batch: 32, rate: 0.003, steps: 600, watch: ['partner'], partners: inRead((step) => step) },
   reverse: {
@@ -140,6 +141,12 @@ export function usualTraining(task) {
   const { layers, dModel, numHeads } = task === 'text' ? TASKS.repeat.model : TASKS[task].model;
   return { task, layers, heads: numHeads, width: dModel, rate: LESSONS[task].rate, seed: 1 };
 }
+
+/** The head that is shown first. @param {{ task: Task, layers: number, heads: number }} training */
+export const firstHead = ({ task, layers, heads }) => ({
+  layer: layers - 1,
+  head: Math.min(LESSONS[task].head ?? 0, heads - 1),
+});
 
 /** What one chooses from. */
 export const LAYERS = [1, 2, 3];

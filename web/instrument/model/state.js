@@ -3,7 +3,7 @@
 //
 // A place says where something is changed: 'all', a layer '3', or one head '3.1'.
 
-import { isTraining, readTraining, usualTraining, writeTraining } from './lessons.js';
+import { firstHead, isTraining, readTraining, usualTraining, writeTraining } from './lessons.js';
 
 /** @import { Training } from './lessons.js' */
 /** @typedef {{ t: number, s: number }} Cell the token that asks, the token that answers */
@@ -102,11 +102,11 @@ const FIELDS = {
   lesson: (x) => typeof x === 'string' && x.length <= MOST_TEXT,
 };
 
-/** A head that the model in training has: otherwise the first of its last layer. @param {State} state */
+/** A head that the model in training has: otherwise the one that is shown first. @param {State} state */
 function withinTraining(state) {
   const { model, training, layer, head } = state;
   if (model !== 'trained' || (layer < training.layers && head < training.heads)) return state;
-  return { ...state, layer: training.layers - 1, head: 0 };
+  return { ...state, ...firstHead(training) };
 }
 
 /**

@@ -56,7 +56,7 @@ test('settings that cannot be are refused, in the address they are passed over',
 
 test('training shows a head that the model has; another model closes training', () => {
   const state = change(initialState, { panel: 'train' });
-  assert.deepEqual([state.layer, state.head], [1, 0]);
+  assert.deepEqual([state.layer, state.head], [1, 2]);
   assert.equal(change(state, { model: 'whale' }).panel, 'reading');
 });
 
