@@ -141,7 +141,8 @@ export function createSession({ state: given = '', language, theme, onState, onL
           return opening.choose('whale');
         }
         if (verb === 'open' || verb === 'picture') return opening.failed(error);
-        failure.value = LANGUAGES[languageName.value].problems[code]?.(...error.values) ?? message;
+        failure.value =
+          LANGUAGES[languageName.value].problems[code]?.(.../** @type {any[]} */ (error.values)) ?? message;
       }),
   });
 

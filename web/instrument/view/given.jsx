@@ -50,7 +50,7 @@ export function Beside() {
             accept="image/*"
             data-name="picture"
             onChange={(event) => {
-              const [file] = event.currentTarget.files;
+              const [file] = event.currentTarget.files ?? [];
               if (file) session.opening.open([{ path: file.name, file }]);
               event.currentTarget.value = '';
             }}
@@ -86,7 +86,7 @@ export function RowReading({ title = true }) {
   const session = useSession();
   const words = session.words.value;
   const run = session.run.value;
-  const cell = session.cell.value;
+  const cell = /** @type {{ t: number, s: number }} */ (session.cell.value);
   const row = weightsOf(run, run.layer, run.head).subarray(cell.t * run.S, (cell.t + 1) * run.S);
   const ramp = RAMP[session.theme.value];
   const first = largest(row, TOLD);
@@ -105,14 +105,12 @@ export function RowReading({ title = true }) {
               class="amount"
               style={px({ width: `${(100 * row[s]) / most}%`, background: ramp.css(Math.max(row[s], 0.3)) })}
             />
-            <b>{weightText(row[s])}</b>
+            <b>{row[s] < 0.01 ? row[s].toFixed(4) : weightText(row[s])}</b>
           </li>
         ))}
       </ul>
       <p class="adds">
-        <span>
-          {words.open.rowAbout} {run.S > list.length ? '…' : ''}
-        </span>
+        <span>{words.open.rowAbout}</span>
         <b data-name="sum">{weightText(sum)}</b>
       </p>
     </section>

@@ -69,6 +69,12 @@ export function Header({ phone }) {
             act: () => session.training.open(one),
           })),
           ...(phone ? rooms : []),
+          {
+            key: 'open',
+            label: words.open.open,
+            about: words.open.title,
+            act: () => (session.opening.panel.value = 'choose'),
+          },
           { key: 'layers', label: words.layers, about: words.layersAbout, href: 'layers.html' },
         ]}
       />

@@ -1,7 +1,7 @@
 // The model as what it is: tokens below, a row of heads for each layer, the guess on top. The line on the left is the
 // stream: as wide as the guess would be likely if the model ended there.
 
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { thumbnailsOf } from '../model/layout.js';
 import { PALETTE } from '../model/palette.js';
 import { RAMP } from '../model/ramp.js';
@@ -10,17 +10,21 @@ import { costsOf, isTold } from '../model/story.js';
 import { isOff } from '../model/whatif.js';
 import { weightsOf } from '../model/reading.js';
 import { px, signed, useSession } from './context.js';
+import { HeadsLens } from './lens.jsx';
 import { paintWeights } from './paint.js';
 
 /** The room of the stream on the left. */
 const STREAM = 22;
 const WIDEST = 7;
+/** Thumbnails smaller than this are tiles. */
+const TILE = 20;
 
 export function Model({ width, height, names = true }) {
   const session = useSession();
   const words = session.words.value;
   const run = session.run.value;
   const about = session.about.value;
+  const [under, setUnder] = useState(/** @type {any} */ (null));
   if (!about) return <section class="model" style={px({ height })} />;
   const { layers, heads } = about;
   const ends = names ? 22 : 0;
@@ -37,6 +41,14 @@ export function Model({ width, height, names = true }) {
   const rowTop = (layer) => ends + (layers - 1 - layer) * down;
   const inside = around === 'both' ? 17 : around === 'trade' ? 2 : Math.max((down - size) / 2, 0);
   const middle = (layer) => rowTop(layer) + inside + size / 2;
+  // Thumbnails that are too small to be read are seen through a lens.
+  const tiles = size < TILE;
+  const over = (event) => {
+    const place = tiles && event.target.closest?.('[data-head]')?.dataset.head;
+    if (!place) return setUnder(null);
+    const [layer, head] = place.split('.').map(Number);
+    setUnder({ layer, head, x: STREAM + (head + 0.5) * across, y: rowTop(layer) + down / 2 });
+  };
   const walk = (event) => walkHeads(event, session);
   return (
     <section class="model" style={px({ height, width })} aria-label={words.models}>
@@ -46,7 +58,15 @@ export function Model({ width, height, names = true }) {
           {words.out} <i>{run?.top ? shown(run.top[0].text).trim() : ''}</i>
         </p>
       )}
-      <div role="radiogroup" aria-label={words.models} onKeyDown={walk}>
+      <div
+        role="radiogroup"
+        aria-label={words.models}
+        onKeyDown={walk}
+        onPointerOver={over}
+        onPointerLeave={() => setUnder(null)}
+        onFocusIn={over}
+        onFocusOut={() => setUnder(null)}
+      >
         {Array.from({ length: layers }, (_, layer) => (
           <div key={layer}>
             {around === 'both' && (
@@ -70,6 +90,7 @@ export function Model({ width, height, names = true }) {
           </div>
         ))}
       </div>
+      {under && tiles && <HeadsLens at={under} width={width} />}
       {names && <p class="end in">{words.tokensIn}</p>}
     </section>
   );

@@ -63,7 +63,7 @@ export function useDrop(host) {
         const all = folders ? (await Promise.all(items.filter(Boolean).map((entry) => filesIn(entry)))).flat() : plain;
         session.opening.open(all);
       } catch (error) {
-        session.opening.failed({ message: error.message });
+        session.opening.failed({ message: String(error) });
       }
     };
     const paste = (event) => {
@@ -216,9 +216,12 @@ function Choose() {
   );
 }
 
-/** What is wrong, in words. */
-export function tell(words, { code, values, message }) {
-  return words.problems[code]?.(...values) ?? words.failed(message ?? code);
+/**
+ * What is wrong, in words.
+ * @param {any} words @param {{ code: string, values: any[], message?: string }} problem
+ */
+export function tell(words, { code, values, message = code }) {
+  return words.problems[code]?.(...values) ?? words.failed(message);
 }
 
 /** What was recognised: quiet, beside the header, until it is put away. */

@@ -9,6 +9,7 @@ import { isOff } from '../model/whatif.js';
 import { weightsOf } from '../model/reading.js';
 import { cellText, px, reducedMotion, useSession, weightText } from './context.js';
 import { Corner } from './corner.jsx';
+import { Lens } from './lens.jsx';
 import { isAhead, paintCells, paintPooled, sized } from './paint.js';
 
 const FADE = 200;
@@ -125,6 +126,7 @@ export function Picture({ width, height, most, compact = false }) {
       {labels && <Labels picture={picture} />}
       <Cross picture={picture} labels={labels} />
       <Corner picture={picture} compact={compact} />
+      {cell < LABELS && !full && !compact && <Lens picture={picture} />}
     </div>
   );
 }

@@ -6,6 +6,7 @@ import { RAMP } from '../model/ramp.js';
 import { sized } from './paint.js';
 import { weightsOf } from '../model/reading.js';
 import { useSession, useSize } from './context.js';
+import { Patches } from './patches.jsx';
 
 /** Tokens on each side of the asking one, where there are more than fit. */
 const NEAR = 12;
@@ -22,6 +23,13 @@ export function Row({ children }) {
   const same = run.keys === run.pieces;
   const middle = same ? cell.t : cell.s;
   const [from, to] = S <= MOST ? [0, S] : [Math.max(middle - NEAR, 0), Math.min(middle + NEAR + 1, S)];
+  if (run.image)
+    return (
+      <section class="sentence given">
+        <Patches />
+        {children}
+      </section>
+    );
   const ask = (s) => () => same && (session.hover.value = { t: s, s: -1 });
   return (
     <section class="sentence given">

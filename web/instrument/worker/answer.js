@@ -146,7 +146,8 @@ export function createAnswerer({ load, fetchBeside, post, shelf = createShelf() 
       say('source', { about: { ...about, layers, heads, causal: part === 'decoder' && about.causal } });
       const [layer, head] = [Math.min(state.layer, layers - 1), Math.min(state.head, heads - 1)];
       const { pieces, keys, ids, cut, place } = readRun(source, state, part);
-      const shared = { pieces, keys, cut, place, T: ids.length, S: keys?.length, layer, head };
+      const seen = about.reads === 'picture' && { image: source.pixels?.image, patch: source.model.options.patch };
+      const shared = { ...seen, pieces, keys, cut, place, T: ids.length, S: keys?.length, layer, head };
       if (ids.length === 0) return say('run', { ...shared, weights: new Float32Array(0) });
       if (await stale()) return;
       const now = valuesOf(loaded, source, runOf(state), layer, state.pinned, part);

@@ -7,6 +7,7 @@ import { Problem } from './problem.js';
  * The weights of some layers, all of the same shape.
  * @typedef {object} Attentions
  * @property {string} name
+ * @property {string} part of an encoder–decoder, as far as the name says it
  * @property {number} layers
  * @property {number} heads
  * @property {number} T
@@ -16,6 +17,11 @@ import { Problem } from './problem.js';
  * @property {boolean} causal
  * @property {number} nan how many of the numbers that were looked at are NaN
  * @property {(layer: number, head: number) => Promise<Float32Array>} read (T,S)
+ */
+
+/**
+ * @typedef {{ tensor: Stored, layers: number, heads: number, T: number, S: number, nan: number, causal: boolean,
+ *   seen: number }} Fitting
  */
 
 /** Shares of 1 are not exactly 1 in half precision. */
@@ -77,6 +83,7 @@ const natural = new Intl.Collator('en', { numeric: true });
  * @returns {Promise<{ attentions: Attentions[], others: Stored[] }>} by part, as an encoder–decoder has three
  */
 export async function findAttentions(tensors) {
+  /** @type {Fitting[]} */
   const fitting = [];
   const others = [];
   for (const tensor of tensors) {
@@ -85,11 +92,11 @@ export async function findAttentions(tensors) {
     // One number a row is no picture; two axes are a matrix like any other, unless it says what it is.
     const possible = axes && axes.S > 1 && !/(^|[._])(bias|weight|kernel)$/.test(tensor.name);
     const found = possible ? await look(tensor, axes) : null;
-    if (found && (found.seen > 0 || named)) fitting.push({ tensor, ...axes, ...found });
+    if (axes && found && (found.seen > 0 || named)) fitting.push({ tensor, ...axes, ...found });
     else others.push(tensor);
   }
   const partOf = (/** @type {string} */ name) => /cross|encoder|decoder/i.exec(name)?.[0].toLowerCase() ?? '';
-  /** @type {Map<string, typeof fitting>} */
+  /** @type {Map<string, Fitting[]>} */
   const groups = new Map();
   for (const one of fitting) {
     const kind = `${partOf(one.tensor.name)} ${one.heads} ${one.T} ${one.S}`;

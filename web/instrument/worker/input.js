@@ -58,7 +58,8 @@ export function readRun(source, run, part) {
   const { about, model } = source;
   if (about.reads === 'picture') {
     const pieces = patchesOf(model.options);
-    return { pieces, ids: pieces.map((_, i) => i), cut: false, input: { pixels: source.pixels }, place: 0 };
+    const { data, shape } = /** @type {import('./sources.js').Pixels} */ (source.pixels);
+    return { pieces, ids: pieces.map((_, i) => i), cut: false, input: { pixels: { data, shape } }, place: 0 };
   }
   if (about.reads === 'pair') return readPair(source, run, part);
   const { ids, pieces, cut, typeIds } = encoded(source, run.text);

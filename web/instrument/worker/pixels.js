@@ -51,6 +51,7 @@ export function drawnPicture([height, width]) {
  * @param {ImageBitmap} picture
  * @param {{ image: [number, number], channels: number }} patch
  * @param {Record<string, any>} look preprocessor_config.json
+ * @returns {import('./sources.js').Pixels}
  */
 export function pixelsOf(picture, { image: [height, width], channels }, look = {}) {
   const canvas = new OffscreenCanvas(width, height);
@@ -67,5 +68,5 @@ export function pixelsOf(picture, { image: [height, width], channels }, look = {
   const pixels = new Float32Array(channels * size);
   for (let c = 0; c < channels; c++)
     for (let i = 0; i < size; i++) pixels[c * size + i] = (data[4 * i + Math.min(c, 2)] / 255 - mean[c]) / std[c];
-  return { data: pixels, shape: [1, channels, height, width] };
+  return { data: pixels, shape: [1, channels, height, width], image: { data, width, height } };
 }

@@ -6,6 +6,10 @@ import { openWhale } from '../../model/whale.js';
 
 /** @typedef {import('./attentions.js').Attentions} Attentions */
 /**
+ * @typedef {{ data: Float32Array, shape: number[], image: { data: Uint8ClampedArray, width: number, height: number } }}
+ *   Pixels as the model reads them, and as they are seen
+ */
+/**
  * What the page knows of a source.
  * @typedef {object} About
  * @property {string} name of state.model
@@ -34,7 +38,7 @@ import { openWhale } from '../../model/whale.js';
  * @property {any} [model]
  * @property {any} [tokenizer]
  * @property {boolean} [exact] its logits are sums of parts, found without unpacking a large model
- * @property {{ data: Float32Array, shape: number[] }} [pixels]
+ * @property {Pixels} [pixels]
  * @property {number} [version] of what it reads beside the text, and of its weights while it is trained
  * @property {number[]} [exemplar] the tokens by which its heads are named, where passages at random say nothing
  * @property {import('../../model/types.js').Task} [task] what it was taught
