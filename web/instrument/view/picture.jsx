@@ -105,6 +105,7 @@ export function Picture({ width, height, most, compact = false }) {
     session.say(words.cell(names[t], keys[s], weightText(weights[t * S + s])));
   };
   const labels = cell >= LABELS;
+  const dense = !labels && !full;
   return (
     <div class={`picture ${off ? 'off' : ''}`} style={px({ height })}>
       <div
@@ -125,8 +126,8 @@ export function Picture({ width, height, most, compact = false }) {
       </div>
       {labels && <Labels picture={picture} />}
       <Cross picture={picture} labels={labels} />
-      <Corner picture={picture} compact={compact} />
-      {cell < LABELS && !full && !compact && <Lens picture={picture} />}
+      <Corner picture={picture} compact={compact || dense} />
+      {dense && !compact && <Lens picture={picture} />}
     </div>
   );
 }
