@@ -25,14 +25,14 @@ export function Row({ children }) {
   const [from, to] = S <= MOST ? [0, S] : [Math.max(middle - NEAR, 0), Math.min(middle + NEAR + 1, S)];
   if (run.image)
     return (
-      <section class="sentence given">
+      <section class="sentence given" aria-label={session.words.value.tokensIn}>
         <Patches />
         {children}
       </section>
     );
   const ask = (s) => () => same && (session.hover.value = { t: s, s: -1 });
   return (
-    <section class="sentence given">
+    <section class="sentence given" aria-label={session.words.value.tokensIn}>
       <div class="row-words" onPointerLeave={() => (session.hover.value = null)}>
         <p>
           {from > 0 && '… '}

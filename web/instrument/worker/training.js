@@ -16,6 +16,7 @@ import {
   USUAL_SPEED,
 } from '../model/lessons.js';
 import { extended, noCurves } from '../model/progress.js';
+import { UNCHANGED } from '../model/state.js';
 import { tradeOf } from '../model/trades.js';
 import { describe } from './describe.js';
 import { readRun } from './input.js';
@@ -105,7 +106,7 @@ export function createTraining({ hl, shelf, later = setTimeout }) {
     const layer = Math.min(look.layer, from.about.layers - 1);
     const head = Math.min(look.head, from.about.heads - 1);
     const text = textOf(task.tokens, labels);
-    const { pieces, input } = readRun(from, { text, second: '' });
+    const { pieces, input } = readRun(from, { text, second: '', ...UNCHANGED });
     const values = forward(core, from, input, [], capturesFor(from, 'decoder', layer));
     const name = (/** @type {number} */ id) => task.tokens[id] ?? '';
     const { fields } = describe(from, values, {
@@ -119,11 +120,12 @@ export function createTraining({ hl, shelf, later = setTimeout }) {
       other: false,
       name,
     });
-    const guesses = guessesOf(values.logits, targets);
+    const guesses = guessesOf(/** @type {import('./run.js').Numbers} */ (values.logits), targets);
     const film = fields.weights.slice();
     const { about } = from;
     say('source', { about });
-    say('trades', { trades: fields.scores.map((row) => row.map(tradeOf)) });
+    const told = fields.scores ?? [];
+    say('trades', { trades: told.map((row) => row.map(tradeOf)) });
     say(
       'run',
       {
@@ -138,7 +140,7 @@ export function createTraining({ hl, shelf, later = setTimeout }) {
       [fields.weights.buffer],
     );
     const scores = Object.fromEntries(
-      fields.scores.flatMap((row, l) =>
+      told.flatMap((row, l) =>
         row.flatMap((one, h) =>
           LESSONS[settings.task].watch.map((kind) => [`${kind} ${l}.${h}`, /** @type {any} */ (one)[kind]]),
         ),
