@@ -49,7 +49,7 @@ const rowShown = async (first, count) => {
 };
 const asCell = (weight) => (weight >= 0.995 ? '1.0' : weight.toFixed(2).replace(/^0/, ''));
 
-test("a tiny BERT is opened by the keyboard, its layer 2, head 1 is read, and its numbers are the module's", async () => {
+test("a tiny BERT is opened, its layer 2, head 1 is read, and its numbers are the module's", async () => {
   await start();
   const files = modelFiles('bert');
   await page.locator('.open > .word').focus();
