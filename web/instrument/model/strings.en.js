@@ -265,6 +265,14 @@ export const strings = {
   cannot: ['cannot look at', 'It comes later.'],
 
   lensAbout: (/** @type {number} */ l) => `What would come next if the model ended with layer ${l + 1}`,
+  tried: {
+    begin: 'Try every head',
+    stop: (/** @type {number} */ done, /** @type {number} */ total) => `${done} of ${total}, stop`,
+    title: 'Without each head',
+    about: (/** @type {string} */ token, /** @type {string} */ percent) =>
+      `${token} has ${percent}. What it has when one head is off, and the difference in points.`,
+    none: 'Each head is switched off in turn.',
+  },
   flow: {
     title: 'Where the guess comes from',
     rises: ['Everything is read for the last token,', '. What adds to', 'flows into it, as wide as it counts.'],

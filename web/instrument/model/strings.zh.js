@@ -238,6 +238,13 @@ export const strings = {
   cannot: ['看不到', '它在后面。'],
 
   lensAbout: (l) => `假如模型到第 ${l + 1} 层为止，下一个词元会是什么`,
+  tried: {
+    begin: '逐头试关',
+    stop: (done, total) => `${done} / ${total}，停止`,
+    title: '去掉每个头',
+    about: (token, percent) => `${token} 的概率是 ${percent}。关掉一个头后的概率，以及相差的百分点。`,
+    none: '依次关掉每个头。',
+  },
   flow: {
     title: '猜测从何而来',
     rises: ['一切都为最后一个词元', '而算。给', '加分的，流入其中，加多少就有多宽。'],

@@ -6,6 +6,7 @@ import { readingOf, weightsOf } from '../model/reading.js';
 import { shown as shownToken } from '../model/sentence.js';
 import { plain, px, signed, useSession, weightText } from './context.js';
 import { pick, sameFeed } from './flow.jsx';
+import { TryHeads } from './tried.jsx';
 
 const COLOURS = /** @type {const} */ ({ q: 'query', k: 'key', v: 'value' });
 
@@ -47,6 +48,7 @@ export function Adds({ compact = false, title = true }) {
           <dd data-name="logit">{plain(run.added.sum)}</dd>
         </div>
       </dl>
+      <TryHeads />
     </section>
   );
 }

@@ -306,8 +306,6 @@ function Amount({ part, flow }) {
 
 /** The tokens: all, or those that the chosen head looks at where there is no room for all. */
 function Feet({ flow }) {
-  const session = useSession();
-  const { layer, head } = session.state.value;
   const { run, height } = flow;
   const row = weightsOf(run, run.layer, run.head).subarray((run.T - 1) * run.T, run.T * run.T);
   return (

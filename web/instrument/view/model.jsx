@@ -12,6 +12,7 @@ import { weightsOf } from '../model/reading.js';
 import { px, signed, useSession } from './context.js';
 import { HeadsLens } from './lens.jsx';
 import { paintWeights } from './paint.js';
+import { pointsOf, TryHeads } from './tried.jsx';
 
 /** The room of the stream on the left. */
 const STREAM = 22;
@@ -92,6 +93,7 @@ export function Model({ width, height, names = true }) {
       </div>
       {under && tiles && <HeadsLens at={under} width={width} />}
       {names && <p class="end in">{words.tokensIn}</p>}
+      {names && <TryHeads />}
     </section>
   );
 }
@@ -181,7 +183,7 @@ function useTrade(layer, head) {
 function useCosts() {
   const session = useSession();
   const { panel, step } = session.state.value;
-  return panel === 'story' ? costsOf(step, session.log.value) : null;
+  return panel === 'story' ? costsOf(step, session.log.value) : pointsOf(session.tried.value);
 }
 const points = (cost) => (cost === 0 ? '0' : signed(cost, 0));
 

@@ -3,12 +3,14 @@
 import { Reading } from './reading.jsx';
 import { Story } from './story.jsx';
 import { Charts } from './train.jsx';
+import { Tried } from './tried.jsx';
 import { viewNamed } from './views.js';
 
 export const PANELS = [
   { name: 'reading', Component: Reading },
   { name: 'story', Component: Story },
   { name: 'train', Component: Charts },
+  { name: 'tried', Component: Tried },
 ];
 /** Instead of the reading of a cell a view may have its own. */
 export function panelFor({ panel, view }) {
