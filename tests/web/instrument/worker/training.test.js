@@ -209,3 +209,13 @@ test('a saved file is opened again with its steps', async () => {
   assert.equal(opened.began.settings.task, 'repeat');
   assert.equal(opened.began.settings.width, 16);
 });
+
+test('two pages train at once, each its own model, and both are kept', async () => {
+  const shelf = shelfInMemory();
+  const pages = [begin(SMALL, shelf), begin({ ...SMALL, seed: 2 }, shelf)];
+  for (const { ask } of pages) ask({ verb: 'train', go: true });
+  await Promise.all(pages.map(({ until }) => until(trained(10))));
+  await Promise.all(pages.map(({ ask }) => ask({ verb: 'steer', act: 'pause' })));
+  for (const { until } of pages) await until((message) => message.part === 'shelf');
+  assert.deepEqual([...shelf.kept.keys()].sort(), ['repeat-1-2-16-1', 'repeat-1-2-16-2']);
+});
