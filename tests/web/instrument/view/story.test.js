@@ -113,7 +113,7 @@ const KEYBOARD = {
   },
   async choose(key) {
     await KEYBOARD.press('.model-menu > button');
-    await page.waitForFunction(() => part('.model-menu [aria-checked=true]:focus'));
+    await page.waitForFunction(() => part('.model-menu [role^=menuitem]:focus'));
     for (let i = 0; i < 20; i++) {
       if (await page.evaluate((name) => part(`.model-menu [data-key=${name}]:focus`) !== null, key)) break;
       await keys('ArrowDown');
