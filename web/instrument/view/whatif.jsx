@@ -4,7 +4,6 @@ import { useState } from 'preact/hooks';
 import { UNCHANGED, isChanged, runOf } from '../model/state.js';
 import { effective, placeIn, withPlace } from '../model/whatif.js';
 import { useSession } from './context.js';
-import { exportAs } from './export.js';
 import { Menu } from './menu.jsx';
 import { Slider } from './slider.jsx';
 
@@ -209,7 +208,7 @@ function Actions({ small = false }) {
           ...Object.entries(words.exports).map(([kind, label]) => ({
             key: kind,
             label,
-            act: () => exportAs(kind, session),
+            act: () => import('./export.js').then(({ exportAs }) => exportAs(kind, session)),
           })),
           ...(small
             ? [
