@@ -80,7 +80,9 @@ export function createOpening({ ask, update, state, show }) {
     const first = found ? { layer: 0, head: 0 } : { layer: initialState.layer, head: initialState.head };
     const part = found?.about.parts[0] ?? 'decoder';
     const text = found?.about.reads === 'nothing' || found?.about.reads === 'picture' ? {} : (texts.get(name) ?? fresh);
-    update({ model: name, ...text, ...first, part, cell: null, token: null, ...UNCHANGED, pinned: null });
+    // A view that cannot show the model would be empty.
+    const view = found && !found.about.sums ? { view: 'heatmap' } : {};
+    update({ model: name, ...view, ...text, ...first, part, cell: null, token: null, ...UNCHANGED, pinned: null });
   }
 
   return {

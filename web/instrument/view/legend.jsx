@@ -9,6 +9,16 @@ import { VIEWS, viewNamed } from './views.js';
 const MARKS = [0, 0.1, 0.25, 0.5, 1];
 const HEIGHT = 10;
 
+/** Lines of more cells than this cannot be told apart. */
+const MOST_LINES = 90_000;
+
+/** Whether a view can show a run. */
+function canShow(name, run) {
+  if (!run) return true;
+  if (name === 'flow') return run.about.sums;
+  return name !== 'lines' || run.T * run.S <= MOST_LINES;
+}
+
 export function Legend({ width, left }) {
   const session = useSession();
   const words = session.words.value;
@@ -18,7 +28,7 @@ export function Legend({ width, left }) {
     <div class="legend" style={px({ paddingLeft: left })}>
       {Marks ? <Marks /> : <Ramp wide={wide} />}
       <span class="choice" role="group" aria-label={words.viewsOf}>
-        {VIEWS.map(({ name }) => (
+        {VIEWS.filter(({ name }) => canShow(name, session.run.value)).map(({ name }) => (
           <button
             key={name}
             type="button"

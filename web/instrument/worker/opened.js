@@ -111,6 +111,7 @@ function aboutWeights(name, title, shown, parts, all) {
     reads: /** @type {const} */ ('nothing'),
     writes: false,
     edits: false,
+    sums: false,
     mask: null,
     parts,
     bytes: all.reduce((sum, { layers, heads, wholeT, wholeS }) => sum + 4 * layers * heads * wholeT * wholeS, 0),

@@ -27,6 +27,7 @@ import { openWhale } from '../../model/whale.js';
  * @property {'text' | 'numbers' | 'picture' | 'pair' | 'nothing'} reads
  * @property {boolean} writes it goes on with a text
  * @property {boolean} edits what if can be asked
+ * @property {boolean} sums its logits are sums of parts, which flow shows
  * @property {string | null} mask the token that stands for a covered word
  * @property {string[]} parts of an encoder–decoder
  * @property {number} bytes of its file
@@ -111,6 +112,7 @@ export function transformerSource(name, { model, tokenizer, bytes, title }) {
   const reads = encoder ? 'pair' : input === 'patches' ? 'picture' : tokenizer ? 'text' : 'numbers';
   const guess =
     head === 'none' ? null : head === 'pooled' ? 'classes' : causal ? 'next' : maskOf(tokenizer) ? 'masked' : null;
+  const exact = guess === 'next' && isExact(model);
   return {
     about: {
       name,
@@ -128,13 +130,14 @@ export function transformerSource(name, { model, tokenizer, bytes, title }) {
       reads,
       writes: guess === 'next' && !encoder,
       edits: !encoder,
+      sums: exact,
       mask: guess === 'masked' ? maskOf(tokenizer) : null,
       parts: encoder ? ['encoder', 'decoder', 'cross'] : [],
       bytes,
     },
     model,
     tokenizer: tokenizer ?? NUMBERS,
-    exact: guess === 'next' && isExact(model),
+    exact,
     version: 0,
   };
 }
