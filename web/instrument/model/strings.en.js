@@ -278,6 +278,7 @@ export const strings = {
     rises: ['Everything is read for the last token,', '. What adds to', 'flows into it, as wide as it counts.'],
     about: (/** @type {number} */ layers, /** @type {number} */ heads) =>
       `${layers} layers of ${heads} heads. The list beside this drawing has the same numbers.`,
+    cannot: 'What this source puts out is not a sum of what its parts add.',
     nothing: 'Nothing adds more than the threshold.',
     follow: (/** @type {string} */ token) => `What adds to ${token}?`,
     mlp: (/** @type {number} */ l) => `Feed-forward ${l + 1}`,

@@ -249,6 +249,7 @@ export const strings = {
     title: '猜测从何而来',
     rises: ['一切都为最后一个词元', '而算。给', '加分的，流入其中，加多少就有多宽。'],
     about: (layers, heads) => `${layers} 层，每层 ${heads} 个头。图旁的列表有同样的数。`,
+    cannot: '它的输出不是各部分之和，不能拆开。',
     nothing: '没有哪一部分超过阈值。',
     follow: (token) => `什么给 ${token} 加分？`,
     mlp: (l) => `第 ${l + 1} 层前馈`,

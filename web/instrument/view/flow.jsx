@@ -55,7 +55,12 @@ export function Flow({ width, height, compact = false }) {
   const state = session.state.value;
   const narrow = width < 620;
   const flow = useFlow({ width, height, compact: narrow });
-  if (!flow) return <div class="flow" style={px({ height })} />;
+  if (!flow)
+    return (
+      <div class="flow" style={px({ height })}>
+        {session.run.value && <p class="nothing">{words.flow.cannot}</p>}
+      </div>
+    );
   const { run, parts, size, rows, target } = flow;
   const { heads, layers } = run.about;
   const walk = (event) => walkHeads(event, session);
