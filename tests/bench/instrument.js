@@ -1,4 +1,5 @@
-// How quickly the instrument answers, in Chromium: prints a table. Times are from the event in the page to the change of
+// How quickly the instrument answers, in Chromium: prints a table. Times are from the event in the page to the
+// change of
 // the page that answers it.
 
 import { fileURLToPath } from 'node:url';

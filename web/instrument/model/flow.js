@@ -5,7 +5,10 @@
 // widest ribbon, which goes straight up; ribbons from lower layers keep further out in the lane. Above the rows those
 // from further out pass over those from further in. Lines from head to head use the other side of the columns.
 
-/** layer, head: −1 for none. @typedef {{ kind: 'head' | 'mlp' | 'embed' | 'rest', layer: number, head: number }} Part */
+/**
+ * layer, head: −1 for none.
+ * @typedef {{ kind: 'head' | 'mlp' | 'embed' | 'rest', layer: number, head: number }} Part
+ */
 /** @typedef {{ x: number, y: number, width: number, height: number }} Box */
 /** @typedef {Part & Box & { value: number, heads: number[], slot: number, shown: boolean }} Node */
 /** @typedef {Part & { value: number, width: number, d: string, boxes: Box[], foot: number }} Ribbon */

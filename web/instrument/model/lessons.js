@@ -218,7 +218,8 @@ export { isLongEnough, LEAST_CHARACTERS, TASK_NAMES };
 export const textOf = (tokens, labels) => Array.from(labels, (label) => tokens[label]).join('');
 
 /**
- * The tokens of a task as a tokenizer: one sign each. What it does not know is passed over and belongs to the next sign.
+ * The tokens of a task as a tokenizer: one sign each. What it does not know is passed over and belongs to the next
+ * sign.
  * @param {string[]} tokens
  */
 export function signTokenizer(tokens) {

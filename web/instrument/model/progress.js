@@ -28,7 +28,8 @@ function joined(marks, more) {
 
 /**
  * @param {Curves} curves
- * @param {{ points?: [step: number, loss: number, right?: number][], step?: number, scores?: Record<string, number> }} more
+ * @param {{ points?: [step: number, loss: number, right?: number][], step?: number, scores?: Record<string,
+ *   number> }} more
  * @returns {Curves}
  */
 export function extended(curves, { points = [], step = 0, scores = {} }) {

@@ -20,7 +20,8 @@ import { firstHead, isTraining, readTraining, usualTraining, writeTraining } fro
 /**
  * @typedef {Run & {
  *   model: string, layer: number, head: number, cell: Cell | null, token: number | null,
- *   part: string, view: string, panel: string, step: number, hide: number, scope: 'all' | 'layer' | 'head', pinned: Run | null,
+ *   part: string, view: string, panel: string, step: number, hide: number, scope: 'all' | 'layer' | 'head', pinned:
+ *   Run | null,
  *   training: Training, lesson: string,
  * }} State
  * training: what the model `trained` is taught; lesson: the text that it learns where that is the task.

@@ -21,7 +21,8 @@ export const story = {
     next: {
       title: 'What comes next?',
       text: [
-        'A small language model has read one book, *Moby-Dick*. It does one thing: it reads a text and says how likely ' +
+        'A small language model has read one book, *Moby-Dick*. It does one thing: it reads a text ' +
+          'and says how likely ' +
           'everything it knows is to come next.',
       ],
       tasks: ['Write a few words of your own at the top, and see what it guesses.'],
@@ -55,7 +56,8 @@ export const story = {
     why: {
       title: 'Why there?',
       text: [
-        'A token asks with its **query**, and another answers with its **key**. Multiplied number by number and added ' +
+        'A token asks with its **query**, and another answers with its **key**. Multiplied number ' +
+          'by number and added ' +
           'up, they give a **score**. **Softmax** makes weights of the scores of a row.',
       ],
       tasks: ['Turn the temperature at the bottom up to 2 or more. The scores are divided by it.'],

@@ -65,7 +65,8 @@ export const story = {
       tasks: ['去掉遮罩：在下方一行里，把“因果”改为“无”。'],
       tasksOnPhone: ['去掉遮罩：按下方的 ⋯，把“因果”改为“无”。'],
       seen: [
-        '现在它作弊了。在第 {place} 个词元 *{token}* 之后，它原来给 *{next}* 的概率是 {from}；现在看得见答案，就给了 **{to}**。就整段文本而言，正确词元的平均概率从 {meanFrom} 变为 {meanTo}。',
+        '现在它作弊了。在第 {place} 个词元 *{token}* 之后，它原来给 *{next}* 的概率是 {from}；现在看得见答案，就给了 ' +
+          '**{to}**。就整段文本而言，正确词元的平均概率从 {meanFrom} 变为 {meanTo}。',
       ],
     },
     many: {

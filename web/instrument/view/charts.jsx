@@ -83,6 +83,7 @@ export function HeadsChart({ curves, watch, step, end }) {
   const main = watch[watch.length - 1];
   const nameOf = (line) => `${words.trades[line.score]} ${line.layer + 1}·${line.head + 1}`;
   const spoken = lines.map((line, i) => `${nameOf(line)}: ${ends[i].toFixed(2)}`).join(', ');
+  const isChosen = (line) => line.layer === layer && line.head === head;
   return (
     <figure class="chart" title={words.train.headsAbout}>
       <figcaption>{words.train.headsDo}</figcaption>
@@ -93,7 +94,7 @@ export function HeadsChart({ curves, watch, step, end }) {
             {lines.map((line) => (
               <path
                 key={line.name}
-                class={`line ${line.score === main ? 'main' : 'first'} ${line.layer === layer && line.head === head ? 'chosen' : ''}`}
+                class={`line ${line.score === main ? 'main' : 'first'} ${isChosen(line) ? 'chosen' : ''}`}
                 d={lineOf(until(line.marks, step), x, y)}
               />
             ))}

@@ -1,9 +1,9 @@
 // The ramp with its marks on the left, the views on the right: always at this place.
 
-import { placeOf, RAMP, weightAt } from '../model/ramp.js';
 import { useEffect, useRef } from 'preact/hooks';
-import { sized } from './paint.js';
+import { placeOf, RAMP, weightAt } from '../model/ramp.js';
 import { px, useSession } from './context.js';
+import { sized } from './paint.js';
 import { VIEWS, viewNamed } from './views.js';
 
 const MARKS = [0, 0.1, 0.25, 0.5, 1];

@@ -2,9 +2,9 @@
 
 import { useEffect, useRef } from 'preact/hooks';
 import { RAMP } from '../model/ramp.js';
-import { sized } from './paint.js';
 import { weightsOf } from '../model/reading.js';
 import { px, useSession } from './context.js';
+import { sized } from './paint.js';
 
 const HIGH = 92;
 

@@ -3,9 +3,9 @@
 
 import { useEffect, useRef } from 'preact/hooks';
 import { RAMP } from '../model/ramp.js';
-import { sized } from './paint.js';
 import { weightsOf } from '../model/reading.js';
 import { useSession, useSize } from './context.js';
+import { sized } from './paint.js';
 import { Patches } from './patches.jsx';
 
 /** Tokens on each side of the asking one, where there are more than fit. */

@@ -3,9 +3,9 @@
 
 import { useEffect, useRef } from 'preact/hooks';
 import { RAMP } from '../model/ramp.js';
+import { weightsOf } from '../model/reading.js';
 import { restOf, shown } from '../model/sentence.js';
 import { isOff } from '../model/whatif.js';
-import { weightsOf } from '../model/reading.js';
 import { useSession } from './context.js';
 import { Beside, Cover } from './given.jsx';
 import { Row } from './row.jsx';

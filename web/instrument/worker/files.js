@@ -2,8 +2,8 @@
 // so that a head of a file of gigabytes costs no more than that head.
 
 import { decode, isKnown, KINDS } from '../../../src/js/io/dtypes.js';
-import { readNpz } from '../../../src/js/io/npz.js';
 import { readNpy, readNpyHeader } from '../../../src/js/io/npy.js';
+import { readNpz } from '../../../src/js/io/npz.js';
 import { readSafetensorsHeader, readSafetensorsHeaderEnd } from '../../../src/js/io/safetensors.js';
 import { Problem } from './problem.js';
 

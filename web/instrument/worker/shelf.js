@@ -43,7 +43,12 @@ export function createShelf(factory = globalThis.indexedDB) {
     }
     return opened;
   }
-  /** @template T @param {IDBTransactionMode} mode @param {(store: IDBObjectStore) => IDBRequest<T>} act @returns {Promise<T>} */
+  /**
+   * @template T
+   * @param {IDBTransactionMode} mode
+   * @param {(store: IDBObjectStore) => IDBRequest<T>} act
+   * @returns {Promise<T>}
+   */
   async function within(mode, act) {
     const transaction = (await database()).transaction(STORE, mode);
     const done = new Promise((resolve, reject) => {

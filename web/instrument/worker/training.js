@@ -69,7 +69,10 @@ export function createTraining({ hl, shelf, later = setTimeout }) {
   let counted = { since: 0, steps: 0 };
   /** @type {any} */
   let timer;
-  /** To the page: nothing is said before it asks. @type {(part: string, fields: object, transfer?: ArrayBuffer[]) => void} */
+  /**
+   * To the page: nothing is said before it asks.
+   * @type {(part: string, fields: object, transfer?: ArrayBuffer[]) => void}
+   */
   let say = () => {};
   let ended = () => {};
   /** One thing after another. @type {Promise<any>} */
