@@ -5,13 +5,13 @@ import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { load } from 'headlight';
 import { attribution, composition } from 'headlight/analysis';
+import { uniformSource } from '../../../src/js/ops/random.js';
+import { openTokenizer } from '../../../src/js/text/tokenizer.js';
 import { allParts, partsAdding } from '../../../web/instrument/model/adds.js';
 import { attendedBy, feetOf, flowOf, headsShown } from '../../../web/instrument/model/flow.js';
 import { initialState } from '../../../web/instrument/model/state.js';
 import { createAnswerer } from '../../../web/instrument/worker/answer.js';
-import { openTokenizer } from '../../../src/js/text/tokenizer.js';
 import { openWhale } from '../../../web/model/whale.js';
-import { uniformSource } from '../../../src/js/ops/random.js';
 
 const file = (name) => readFileSync(new URL(`../../../web/train/whale/${name}`, import.meta.url));
 

@@ -142,7 +142,7 @@ test('the keyboard walks cells, heads and layers, and each is said', async () =>
 
 test('one writes into the sentence, and the model writes on until it is stopped', async () => {
   await open();
-  const field = page.getByLabel('The text. Write here');
+  const field = page.getByRole('textbox', { name: 'The text. Write here' });
   await field.fill('The White Whale! cried Ahab; hast thou seen the White');
   await settle();
   await page.waitForFunction(() => part('.guess')?.textContent === ' Whale');

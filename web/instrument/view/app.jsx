@@ -6,6 +6,7 @@ import { isOpen } from '../model/lessons.js';
 import { STEPS } from '../model/story.js';
 import { useSession, useSize } from './context.js';
 import { Header } from './header.jsx';
+import { later } from './later.jsx';
 import { Legend } from './legend.jsx';
 import { Model } from './model.jsx';
 import { useDrop } from './open.jsx';
@@ -14,9 +15,12 @@ import { usePicture } from './picture.jsx';
 import { Prediction } from './prediction.jsx';
 import { Sentence } from './sentence.jsx';
 import { Sheet } from './sheet.jsx';
-import { Film, Lesson, Probe, ShortCharts, TrainBar, TrainNote } from './train.jsx';
 import { viewNamed } from './views.js';
 import { WhatIf } from './whatif.jsx';
+
+const ofTraining = (name) => later(() => import('./train.jsx'), name);
+const [Film, Lesson, Probe, ShortCharts] = ['Film', 'Lesson', 'Probe', 'ShortCharts'].map(ofTraining);
+const [TrainBar, TrainNote] = ['TrainBar', 'TrainNote'].map(ofTraining);
 
 /** What stands under the picture, and the guesses above the model. */
 const LEGEND = 66;

@@ -11,6 +11,7 @@
 
 import { createContext } from 'preact';
 import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { beginning } from '../model/story.js';
 
 /** @import { Session } from '../host/session.js' */
 
@@ -74,3 +75,10 @@ export const cellText = (weight) =>
 /** +1.92, with a minus of its own width. */
 export const signed = (x, digits = 2) => `${x < 0 ? '−' : '+'}${Math.abs(x).toFixed(digits)}`;
 export const plain = (x, digits = 2) => `${x < 0 ? '−' : ''}${Math.abs(x).toFixed(digits)}`;
+
+/** Goes to a step: the instrument moves, as one change that can be undone. */
+export function goTo(session, step) {
+  session.storyMoved.value = true;
+  session.hover.value = null;
+  session.update(beginning(step));
+}

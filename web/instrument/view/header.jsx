@@ -3,10 +3,9 @@
 import { useState } from 'preact/hooks';
 import { isOpen, TRAINED } from '../model/lessons.js';
 import { STEPS } from '../model/story.js';
-import { useClosing, useSession } from './context.js';
+import { goTo, useClosing, useSession } from './context.js';
 import { Menu } from './menu.jsx';
 import { Open } from './open.jsx';
-import { goTo } from './story.jsx';
 
 /** Models of the menu: the name in state.model, its texts in the strings. */
 const MODELS = [{ name: 'whale', label: (words) => words.whale, about: (words, about) => words.whaleAbout(about) }];

@@ -10,9 +10,11 @@ import { shown } from '../model/sentence.js';
 import { costsOf, isTold } from '../model/story.js';
 import { isOff } from '../model/whatif.js';
 import { px, signed, useSession } from './context.js';
-import { HeadsLens } from './lens.jsx';
+import { later } from './later.jsx';
 import { paintWeights } from './paint.js';
 import { pointsOf, TryHeads } from './tried.jsx';
+
+const HeadsLens = later(() => import('./lens.jsx'), 'HeadsLens');
 
 /** The room of the stream on the left. */
 const STREAM = 22;

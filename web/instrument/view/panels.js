@@ -1,10 +1,12 @@
 // What stands in the reading column, by the name in state.panel.
 
+import { later } from './later.jsx';
 import { Reading } from './reading.jsx';
-import { Story } from './story.jsx';
-import { Charts } from './train.jsx';
 import { Tried } from './tried.jsx';
 import { viewNamed } from './views.js';
+
+const Story = later(() => import('./story.jsx'), 'Story');
+const Charts = later(() => import('./train.jsx'), 'Charts');
 
 export const PANELS = [
   { name: 'reading', Component: Reading },

@@ -9,8 +9,10 @@ import { weightsOf } from '../model/reading.js';
 import { isOff } from '../model/whatif.js';
 import { cellText, px, reducedMotion, useSession, weightText } from './context.js';
 import { Corner } from './corner.jsx';
-import { Lens } from './lens.jsx';
+import { later } from './later.jsx';
 import { isAhead, paintCells, paintPooled, sized } from './paint.js';
+
+const Lens = later(() => import('./lens.jsx'), 'Lens');
 
 const FADE = 200;
 /** Cells below this many pixels are pooled. */

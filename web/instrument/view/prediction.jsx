@@ -2,7 +2,9 @@
 
 import { shown } from '../model/sentence.js';
 import { px, useSession } from './context.js';
-import { Recognised } from './open.jsx';
+import { later } from './later.jsx';
+
+const Recognised = later(() => import('./choose.jsx'), 'Recognised');
 
 export function Prediction({ short = false }) {
   const session = useSession();

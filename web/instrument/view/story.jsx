@@ -5,8 +5,10 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { readingOf } from '../model/reading.js';
 import { shown } from '../model/sentence.js';
 import { runOf } from '../model/state.js';
-import { beginning, kept, observe, opened, STEPS, tasksDone, wordAt } from '../model/story.js';
-import { plain, reducedMotion, signed, useSession, weightText } from './context.js';
+import { steps as inEnglish } from '../model/steps.en.js';
+import { steps as inChinese } from '../model/steps.zh.js';
+import { kept, observe, opened, STEPS, tasksDone, wordAt } from '../model/story.js';
+import { goTo, plain, reducedMotion, signed, useSession, weightText } from './context.js';
 import { Bars, Strip } from './reading.jsx';
 
 /** A pointer that passes points at nothing. */
@@ -14,6 +16,8 @@ const REST = 350;
 /** What is seen is spoken when the hand rests. */
 const SPEAK = 700;
 const LAST = STEPS.length - 1;
+/** @type {Record<string, Record<string, any>>} */
+const STORIES = { en: inEnglish, zh: inChinese };
 
 export function Story({ compact = false, phone = false }) {
   const session = useSession();
@@ -22,9 +26,9 @@ export function Story({ compact = false, phone = false }) {
   const log = session.log.value;
   const title = useRef(/** @type {any} */ (null));
   const { name } = STEPS[step];
-  const texts = words.story.steps[name];
+  const texts = STORIES[session.language.value][name];
   const tasks = (phone && texts.tasksOnPhone) || texts.tasks;
-  const seen = seenTexts(words, name, log[name]);
+  const seen = seenTexts(words, texts, name, log[name]);
   const done = tasksDone(step, log);
   const task = tasks[done.indexOf(false)];
   useWatch();
@@ -85,26 +89,20 @@ function TrainLink({ text }) {
   );
 }
 
-/** Goes to a step: the instrument moves, as one change that can be undone. */
-export function goTo(session, step) {
-  session.storyMoved.value = true;
-  session.hover.value = null;
-  session.update(beginning(step));
-}
-
 function Steps() {
   const session = useSession();
   const words = session.words.value.story;
+  const texts = STORIES[session.language.value];
   const { step } = session.state.value;
   const log = session.log.value;
   const isDone = tasksDone(step, log).every((one) => one);
-  const next = words.steps[STEPS[Math.min(step + 1, LAST)].name];
+  const next = texts[STEPS[Math.min(step + 1, LAST)].name];
   return (
     <nav class="steps" aria-label={words.dots}>
       <ol>
         {STEPS.map(({ name }, i) => {
           const ready = tasksDone(i, log).every((one) => one);
-          const label = words.dot(i + 1, words.steps[name].title, ready);
+          const label = words.dot(i + 1, texts[name].title, ready);
           return (
             <li key={name}>
               <button
@@ -187,9 +185,8 @@ function useSpeech(step, seen) {
 }
 
 /** What was seen, for each task: texts with what is filled in. */
-function seenTexts(words, name, seen) {
+function seenTexts(words, { seen: texts, too, first }, name, seen) {
   const { percent, story } = words;
-  const { seen: texts, too, first } = story.steps[name];
   if (!seen) return [];
   const token = (text) => shown(text).trim() || '␣';
   const score = (x) => plain(x);

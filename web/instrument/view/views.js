@@ -1,10 +1,12 @@
 // The views of the large picture. Each is given the room that it has; see picture.jsx for what it is to do. A view
 // may take the model's place as well (grows), say what its colours mean (Marks), and stand beside a reading of its own.
 
-import { Adds } from './adds.jsx';
-import { Flow, FlowMarks } from './flow.jsx';
-import { Lines } from './lines.jsx';
+import { later } from './later.jsx';
 import { Picture } from './picture.jsx';
+
+const [Flow, FlowMarks] = ['Flow', 'FlowMarks'].map((name) => later(() => import('./flow.jsx'), name));
+const Lines = later(() => import('./lines.jsx'), 'Lines');
+const Adds = later(() => import('./adds.jsx'), 'Adds');
 
 /** @typedef {import('preact').ComponentType<any>} Component */
 /**

@@ -10,8 +10,6 @@ import { effective, otherCase, withPlace } from '../model/whatif.js';
 import { describe } from './describe.js';
 import { feedsOf } from './feeds.js';
 import { readRun } from './input.js';
-import { openFiles } from './opened.js';
-import { drawnPicture, pixelsOf } from './pixels.js';
 import { Problem } from './problem.js';
 import { allEdits, capturesFor, forward, likeliest, probabilities, rowOf, scoresOf } from './run.js';
 import { createShelf } from './shelf.js';
@@ -191,6 +189,8 @@ export function createAnswerer({ load, fetchBeside, post, shelf = createShelf() 
     async open({ question, say, isStale }) {
       const stop = new AbortController();
       const loaded = await hl();
+      // Most visitors open nothing of their own.
+      const { openFiles } = await import('./opened.js');
       const { source, told } = await openFiles(loaded, question.name, question.files, {
         title: question.title,
         signal: stop.signal,
@@ -216,6 +216,7 @@ export function createAnswerer({ load, fetchBeside, post, shelf = createShelf() 
     async picture({ question, say }) {
       const source = await sourceOf({ ...initialState, model: question.name }, say);
       const { patch } = source.model.options;
+      const { drawnPicture, pixelsOf } = await import('./pixels.js');
       let picture = drawnPicture(patch.image);
       if (question.file)
         try {

@@ -4,13 +4,16 @@
 import { load } from '../../../src/js/load/browser.js';
 import { createAnswerer } from './answer.js';
 
+/** Bundlers rewrite a URL that is made in one expression. */
+const HERE = import.meta.url;
+
 /**
  * A file that lies beside this script, with its progress.
  * @param {string} name
  * @param {(read: number, total: number) => void} onProgress
  */
 async function fetchBeside(name, onProgress) {
-  const response = await fetch(new URL(`./${name}`, import.meta.url));
+  const response = await fetch(new URL(name, HERE));
   if (!response.ok || !response.body) throw new Error(`${name}: status ${response.status}`);
   const total = Number(response.headers.get('Content-Length')) || 0;
   const chunks = [];
