@@ -134,10 +134,17 @@ function animate(pngs, milliseconds) {
   ]);
 }
 
+/** The instrument with its model. */
+async function takeInstrument() {
+  const still = await browser.newPage({ viewport: { width: 1440, height: 900 }, colorScheme: 'light' });
+  await still.goto(server.url);
+  await still.getByText('induction', { exact: true }).first().waitFor();
+  await still.screenshot({ path: folder('../../../web/pictures/picture.png') });
+  await still.close();
+}
+
 async function takeForReadme() {
-  const page = await open('', { viewport: { width: 1360, height: 1040 }, colorScheme: 'light' });
-  await page.screenshot({ path: folder('../../../web/pictures/picture.png') });
-  await page.close();
+  await takeInstrument();
   const patches = await open('example=patches', {
     viewport: { width: 1240, height: 1100 },
     colorScheme: 'dark',
