@@ -11,6 +11,8 @@ export function Corner({ picture: { run, full, y, x, side }, compact }) {
   const { layer, head } = run;
   const scale = effective(state.scale, layer, head, 1);
   const trade = session.trades.value?.[layer]?.[head];
+  // The names of heads come after the picture.
+  const known = session.trades.value !== null;
   const scores = told(run.scores?.[layer]?.[head] ?? {});
   const name = words.headName(layer, head);
   // The room above the stairs: half of the side, and what is free above the matrix.
@@ -29,7 +31,7 @@ export function Corner({ picture: { run, full, y, x, side }, compact }) {
         {name}
         {scale === 0 ? ` ${words.isOff}` : scale !== 1 ? ` ${words.isPart(scale)}` : ''}
       </h2>
-      <p>{scale === 0 ? words.offMeans : trade ? words.does[trade] : words.doesNot}</p>
+      <p>{scale === 0 ? words.offMeans : trade ? words.does[trade] : known && words.doesNot}</p>
       {!compact && !full && scale !== 0 && (
         <dl title={words.scoresTitle}>
           {scores.map(([kind, score]) => (
