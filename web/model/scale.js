@@ -17,7 +17,7 @@ const STOPS = {
 };
 
 /** @param {number[]} lab @returns {Rgb} */
-function oklabToRgb([L, a, b]) {
+export function oklabToRgb([L, a, b]) {
   const [l, m, s] = [
     L + 0.3963377774 * a + 0.2158037573 * b,
     L - 0.1055613458 * a - 0.0638541728 * b,

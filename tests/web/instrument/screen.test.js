@@ -253,6 +253,21 @@ test('360 px: nothing scrolls sideways, a touch reads a cell, the sheet says how
   await page.waitForFunction(() => part('.corner h2').textContent.startsWith('Layer 1, head 1'));
 });
 
+test('360 px: what the dots open is closed by Escape, which gives the focus back, and by a press', async () => {
+  await open({ viewport: { width: 360, height: 740 }, hasTouch: true });
+  const dots = page.locator('.dots');
+  const isOpen = (wanted) => page.waitForFunction((wanted) => (part('.more') !== null) === wanted, wanted);
+  await dots.tap();
+  await isOpen(true);
+  await press('Escape');
+  await isOpen(false);
+  assert.ok(await dots.evaluate((element) => element.getRootNode().activeElement === element));
+  await dots.tap();
+  await isOpen(true);
+  await page.touchscreen.tap(180, 200);
+  await isOpen(false);
+});
+
 test('nothing moves by itself while it loads', async () => {
   await openEmpty({ viewport: { width: 1440, height: 900 } });
   await page.addInitScript(() => {

@@ -1,25 +1,10 @@
 // The page itself: fills the window, keeps what is shown in the address, remembers language and theme.
 
+import { recall, remember } from '../../host/storage.js';
 import { mount } from './mount.jsx';
 
 /** The address follows the state after this many milliseconds without a change. */
 const ADDRESS_DELAY = 250;
-
-function remember(name, value) {
-  try {
-    localStorage.setItem(name, value);
-  } catch {
-    // No storage, as for a page from disk: nothing is stored.
-  }
-}
-
-function recall(name) {
-  try {
-    return localStorage.getItem(name) ?? undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let timer;

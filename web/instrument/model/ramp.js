@@ -1,6 +1,8 @@
 // From a weight to a colour: straight lines in OKLCH between five stops, at t = w^0.68, so that small weights can be
 // told apart. Lightness only falls (or only rises), so the order holds in grey and for every kind of colour blindness.
 
+import { oklabToRgb } from '../../model/scale.js';
+
 /** @import { Theme } from './palette.js' */
 /** @typedef {[red: number, green: number, blue: number]} Rgb of 0…255 */
 
@@ -27,24 +29,8 @@ const STOPS = {
 const INK_ABOVE = 0.62;
 
 /** @param {number[]} lch lightness, chroma and hue of OKLCH @returns {Rgb} */
-export function toRgb([L, C, h]) {
-  const [a, b] = [C * Math.cos((h * Math.PI) / 180), C * Math.sin((h * Math.PI) / 180)];
-  const [l, m, s] = [
-    L + 0.3963377774 * a + 0.2158037573 * b,
-    L - 0.1055613458 * a - 0.0638541728 * b,
-    L - 0.0894841775 * a - 1.291485548 * b,
-  ].map((x) => x ** 3);
-  const linear = [
-    4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s,
-    -1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s,
-    -0.0041960863 * l - 0.7034186147 * m + 1.707614701 * s,
-  ];
-  return /** @type {Rgb} */ (
-    linear.map((x) =>
-      Math.round(255 * Math.min(Math.max(x <= 0.0031308 ? 12.92 * x : 1.055 * x ** (1 / 2.4) - 0.055, 0), 1)),
-    )
-  );
-}
+export const toRgb = ([L, C, h]) =>
+  /** @type {Rgb} */ (oklabToRgb([L, C * Math.cos((h * Math.PI) / 180), C * Math.sin((h * Math.PI) / 180)]));
 
 /** @param {number[][]} stops @param {number} t */
 function between(stops, t) {

@@ -66,18 +66,19 @@ function Ramp({ wide }) {
           </span>
         ))}
       </div>
-      <span class="sample">
-        <svg viewBox="0 0 10 10" aria-hidden="true">
-          <path d="M1 9L9 1" />
-        </svg>
-        {words.masked}
-      </span>
-      <span class="sample">
-        <svg viewBox="0 0 10 10" aria-hidden="true">
-          <path d="M.5.5h9v9h-9zM.5.5l9 9M9.500.5l-9 9" />
-        </svg>
-        {words.nan}
-      </span>
+      <Sample drawn="M1 9L9 1" text={words.masked} />
+      <Sample drawn="M.5.5h9v9h-9zM.5.5l9 9M9.500.5l-9 9" text={words.nan} />
     </>
+  );
+}
+
+function Sample({ drawn, text }) {
+  return (
+    <span class="sample">
+      <svg viewBox="0 0 10 10" aria-hidden="true">
+        <path d={drawn} />
+      </svg>
+      {text}
+    </span>
   );
 }

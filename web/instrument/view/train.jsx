@@ -19,6 +19,7 @@ import { RAMP } from '../model/ramp.js';
 import { Chart, HeadsChart } from './charts.jsx';
 import { px, useSession, useSize } from './context.js';
 import { Menu } from './menu.jsx';
+import { More } from './more.jsx';
 import { paintWeights } from './paint.js';
 import { Slider } from './slider.jsx';
 
@@ -368,14 +369,14 @@ export function TrainBar({ kind }) {
       {play}
       {speeds}
       {phone ? (
-        <TrainMore>
+        <More>
           <Lesson compact />
           <p>
             {one} {again} {keep}
           </p>
           {slider}
           {sizes}
-        </TrainMore>
+        </More>
       ) : (
         <>
           {one}
@@ -383,9 +384,9 @@ export function TrainBar({ kind }) {
           {slider}
           {!narrow && sizes}
           {narrow && (
-            <TrainMore>
+            <More>
               {sizes} {keep}
-            </TrainMore>
+            </More>
           )}
         </>
       )}
@@ -460,25 +461,6 @@ function Keep() {
           currentTarget.value = '';
         }}
       />
-    </>
-  );
-}
-
-function TrainMore({ children }) {
-  const words = useSession().words.value;
-  const [open, setOpen] = useState(false);
-  return (
-    <>
-      <button
-        type="button"
-        class="word dots"
-        aria-label={words.more}
-        aria-expanded={open}
-        onClick={() => setOpen(!open)}
-      >
-        ⋯
-      </button>
-      {open && <div class="more">{children}</div>}
     </>
   );
 }

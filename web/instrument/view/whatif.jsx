@@ -5,6 +5,7 @@ import { isChanged, runOf, UNCHANGED } from '../model/state.js';
 import { effective, placeIn, withPlace } from '../model/whatif.js';
 import { useSession } from './context.js';
 import { Menu } from './menu.jsx';
+import { More } from './more.jsx';
 import { Slider } from './slider.jsx';
 
 /** The slider's ends are a tenth and ten, its middle 1: equal steps are equal factors. */
@@ -219,25 +220,5 @@ function Actions({ small = false }) {
         ]}
       />
     </span>
-  );
-}
-
-/** What is seldom used on a phone. */
-function More({ children }) {
-  const words = useSession().words.value;
-  const [open, setOpen] = useState(false);
-  return (
-    <>
-      <button
-        type="button"
-        class="word dots"
-        aria-label={words.more}
-        aria-expanded={open}
-        onClick={() => setOpen(!open)}
-      >
-        ⋯
-      </button>
-      {open && <div class="more">{children}</div>}
-    </>
   );
 }
