@@ -59,6 +59,8 @@ export function createSession({ state: given = '', language, theme, onState, onL
   const failure = signal(/** @type {string | null} */ (null));
   const busy = signal(false);
   const writing = signal(false);
+  /** What the pointer does in the picture: reads, or paints a mask. */
+  const brush = signal(/** @type {'hide' | 'show' | null} */ (null));
   /** The cell under the pointer, or touched by the keyboard in the sentence. */
   const hover = signal(/** @type {{ t: number, s: number } | null} */ (null));
   const spoken = signal('');
@@ -211,6 +213,7 @@ export function createSession({ state: given = '', language, theme, onState, onL
     failure,
     busy,
     writing,
+    brush,
     hover,
     cell,
     pooled,

@@ -4,6 +4,7 @@
 // A place says where something is changed: 'all', a layer '3', or one head '3.1'.
 
 import { firstHead, isTraining, readTraining, usualTraining, writeTraining } from './lessons.js';
+import { isLinked, isPainted, readPainted, writePainted } from './painted.js';
 
 /** @import { Training } from './lessons.js' */
 /** @typedef {{ t: number, s: number }} Cell the token that asks, the token that answers */
@@ -14,6 +15,7 @@ import { firstHead, isTraining, readTraining, usualTraining, writeTraining } fro
  * @property {string} [second] what follows in a model with an encoder
  * @property {Record<string, number>} temperature by place
  * @property {Record<string, string>} mask by place: 'none', or the number of keys of a window
+ * @property {Record<string, string>} painted by place: what is hidden by hand, see painted.js
  * @property {Record<string, number>} scale by place: what a head writes is multiplied by it, 0 is off
  * @property {Record<string, number>} patch by place: 1 where what a head writes is that of the pinned run
  */
@@ -36,7 +38,7 @@ import { firstHead, isTraining, readTraining, usualTraining, writeTraining } fro
  */
 export const OPENING = 'To the last I grapple with thee, Moby Dick. To the last';
 export const SCOPES = /** @type {const} */ (['all', 'layer', 'head']);
-const RUN = /** @type {const} */ (['text', 'second', 'temperature', 'mask', 'scale', 'patch']);
+const RUN = /** @type {const} */ (['text', 'second', 'temperature', 'mask', 'painted', 'scale', 'patch']);
 export const MOST_TEXT = 100_000;
 /** A longer lesson does not fit into an address. */
 const MOST_WRITTEN = 2000;
@@ -58,6 +60,7 @@ export const initialState = {
   scope: 'all',
   temperature: {},
   mask: {},
+  painted: {},
   scale: {},
   patch: {},
   pinned: null,
@@ -81,6 +84,7 @@ const OF_RUN = {
   second: (x) => x === undefined || (typeof x === 'string' && x.length <= MOST_TEXT),
   temperature: byPlace(isNumber(0.01, 100)),
   mask: byPlace((x) => x === 'causal' || x === 'none' || /^\d+$/.test(x)),
+  painted: (x) => x === undefined || byPlace(isPainted)(x),
   scale: byPlace(isNumber(-10, 10)),
   patch: byPlace((x) => x === 1 || x === 0),
 };
@@ -129,11 +133,12 @@ export function change(state, patch) {
 }
 
 /** @param {Run} state @returns {Run} */
-export const runOf = ({ text, second = '', temperature, mask, scale, patch }) => ({
+export const runOf = ({ text, second = '', temperature, mask, painted = {}, scale, patch }) => ({
   text,
   second,
   temperature,
   mask,
+  painted,
   scale,
   patch,
 });
@@ -141,9 +146,10 @@ export const runOf = ({ text, second = '', temperature, mask, scale, patch }) =>
 /** @param {Record<string, unknown>} map */
 const isEmpty = (map) => Object.keys(map).length === 0;
 /** Whether anything is changed in the model. @param {Run} run */
-export const isChanged = ({ temperature, mask, scale, patch }) => ![temperature, mask, scale, patch].every(isEmpty);
+export const isChanged = ({ temperature, mask, painted = {}, scale, patch }) =>
+  ![temperature, mask, painted, scale, patch].every(isEmpty);
 /** Nothing is changed in the model. */
-export const UNCHANGED = { temperature: {}, mask: {}, scale: {}, patch: {} };
+export const UNCHANGED = { temperature: {}, mask: {}, painted: {}, scale: {}, patch: {} };
 
 const shifted = (/** @type {string} */ place, /** @type {number} */ by) =>
   place === 'all'
@@ -164,6 +170,9 @@ const readMap = (/** @type {string} */ text, /** @type {(value: string) => unkno
       .map((entry) => entry.split(':'))
       .map(([place, value]) => [shifted(place, -1), read(value)]),
   );
+
+const mapped = (/** @type {Record<string, string>} */ map, /** @type {(value: string) => string} */ change) =>
+  Object.fromEntries(Object.entries(map).map(([place, value]) => [place, change(value)]));
 
 /** How fields are written and read. @type {any} */
 const text = [String, String];
@@ -193,6 +202,11 @@ const WRITTEN = {
   scope: text,
   temperature: numbers,
   mask: words,
+  // A longer one does not fit into an address.
+  painted: [
+    (/** @type {Record<string, string>} */ map) => (isLinked(map) ? writeMap(mapped(map, writePainted)) : ''),
+    (/** @type {string} */ map) => readMap(map, readPainted),
+  ],
   scale: numbers,
   patch: numbers,
   pinned: [(/** @type {Run} */ run) => writeFields(run), (/** @type {string} */ run) => readRun(run)],

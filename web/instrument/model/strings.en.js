@@ -262,7 +262,7 @@ export const strings = {
   of: 'of',
   writes: 'what this head writes for',
   adds: 'adds to the next token,',
-  cannot: ['cannot look at', 'It comes later.'],
+  cannot: ['cannot look at', 'It comes later.', 'It is hidden.', 'All keys are hidden: nothing is read.'],
 
   lensAbout: (/** @type {number} */ l) => `What would come next if the model ended with layer ${l + 1}`,
   tried: {
@@ -323,12 +323,19 @@ export const strings = {
   whatIf: 'What if',
   temperature: 'temperature',
   mask: 'mask',
-  masks: { causal: 'causal', none: 'none', window: (/** @type {number} */ n) => `last ${n + 1}` },
+  masks: {
+    causal: 'causal',
+    none: 'none',
+    window: (/** @type {number} */ n) => `last ${n + 1}`,
+    brush: 'by hand…',
+    painted: (/** @type {string} */ mask) => `${mask}, painted`,
+  },
   masksAbout: {
     causal: 'A token sees itself and what comes before.',
     none: 'A token sees what comes after as well. The model never learned this.',
     own: 'Every token sees every token, as the model learned it.',
     window: (/** @type {number} */ n) => `A token sees itself and ${n} before it.`,
+    brush: 'Hide cells with a brush.',
   },
   in: 'in',
   scopes: { all: 'all heads', layer: 'this layer', head: 'this head' },

@@ -235,7 +235,7 @@ export const strings = {
   of: '×',
   writes: '这个头写给',
   adds: '给下一个词元加上，',
-  cannot: ['看不到', '它在后面。'],
+  cannot: ['看不到', '它在后面。', '它被遮住了。', '所有键都被遮住：什么也没读。'],
 
   lensAbout: (l) => `假如模型到第 ${l + 1} 层为止，下一个词元会是什么`,
   tried: {
@@ -292,12 +292,19 @@ export const strings = {
   whatIf: '假如',
   temperature: '温度',
   mask: '遮罩',
-  masks: { causal: '因果', none: '无', window: (n) => `最近 ${n + 1} 个` },
+  masks: {
+    causal: '因果',
+    none: '无',
+    window: (n) => `最近 ${n + 1} 个`,
+    brush: '手绘…',
+    painted: (mask) => `${mask}，有手绘`,
+  },
   masksAbout: {
     causal: '词元看自己和前面的词元。',
     none: '词元也看后面的词元。模型从未学过这样。',
     own: '每个词元都看得到所有词元，模型正是这样学的。',
     window: (n) => `词元看自己和前面 ${n} 个。`,
+    brush: '用画笔遮住格子。',
   },
   in: '用于',
   scopes: { all: '所有头', layer: '这一层', head: '这个头' },

@@ -1,9 +1,10 @@
 // What is changed in a model, as forward's list of edits; and the other case that a guess is compared with.
 
+import { visible } from './painted.js';
 import { isChanged, runOf, UNCHANGED } from './state.js';
 
 /** @import { Run, State } from './state.js' */
-/** @typedef {{ layers: number, heads: number, causal?: boolean }} Size of a model */
+/** @typedef {{ layers: number, heads: number, causal?: boolean, tokens?: number }} Size of a model and its text */
 
 /** What holds at a head: the most particular place says it. */
 export function effective(
@@ -57,16 +58,36 @@ const maskEdit = (mask, causal) =>
   mask === 'none' ? { mask: 'none' } : { window: [Number(mask), causal ? 0 : Number(mask)] };
 
 /**
+ * What is painted by hand, as masks of the heads that share one: what a mask says by name, without the hidden cells.
+ * @param {Run} run
+ * @param {number} layer
+ * @param {Size} size
+ */
+function paintedEdits({ painted = {}, mask }, layer, { heads, causal = true, tokens = 0 }) {
+  return groups(painted, layer, heads, '').flatMap(([text, list]) => {
+    const masks = list.map((head) => effective(mask, layer, head, 'causal'));
+    return [...new Set(masks)].map((name) => ({
+      at: `blocks.${layer}.scores`,
+      head: list.filter((_, i) => masks[i] === name),
+      mask: visible(text, name, tokens, causal),
+    }));
+  });
+}
+
+/**
  * The edits of a run, but for what is patched: that needs the values of another run.
  * @param {Run} run
  * @param {Size} size
  */
-export function editsOf({ temperature, mask, scale }, { layers, heads, causal = true }) {
+export function editsOf(run, { layers, heads, causal = true, tokens = 0 }) {
+  const { temperature, mask, scale } = run;
+  /** @type {object[]} */
   const edits = [];
   for (let layer = 0; layer < layers; layer++) {
     const scores = `blocks.${layer}.scores`;
     for (const [value, head] of groups(mask, layer, heads, 'causal'))
       edits.push({ at: scores, head, ...maskEdit(value, causal) });
+    edits.push(...paintedEdits(run, layer, { layers, heads, causal, tokens }));
     for (const [value, head] of groups(temperature, layer, heads, 1))
       edits.push({ at: scores, head, temperature: value });
     for (const [value, head] of groups(scale, layer, heads, 1))

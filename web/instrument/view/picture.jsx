@@ -3,16 +3,19 @@
 
 import { useEffect, useRef } from 'preact/hooks';
 import { FIGURES, LABELS, pictureOf } from '../model/layout.js';
+import { eachRun } from '../model/painted.js';
 import { PALETTE } from '../model/palette.js';
 import { RAMP } from '../model/ramp.js';
 import { weightsOf } from '../model/reading.js';
-import { isOff } from '../model/whatif.js';
+import { effective, isOff } from '../model/whatif.js';
 import { cellText, px, reducedMotion, useSession, weightText } from './context.js';
 import { Corner } from './corner.jsx';
 import { later } from './later.jsx';
 import { isAhead, paintCells, paintPooled, sized } from './paint.js';
 
 const Lens = later(() => import('./lens.jsx'), 'Lens');
+const loadBrush = () => import('./brush.jsx');
+const Brush = later(loadBrush, 'Brush');
 
 const FADE = 200;
 /** Cells below this many pixels are pooled. */
@@ -61,7 +64,7 @@ export function Picture({ width, height, most, compact = false }) {
   const theme = session.theme.value;
   const state = session.state.value;
   const off = isOff(state, state.layer, state.head);
-  useFade(base, picture, theme);
+  useFade(base, picture, theme, effective(state.painted, state.layer, state.head, ''));
   if (!picture) return <div class="picture" style={px({ height })} />;
   const { run, weights, names, keys, T, S, x, y, cell, side, wide, full } = picture;
 
@@ -95,6 +98,7 @@ export function Picture({ width, height, most, compact = false }) {
     else if (event.key === 'PageDown') next = { t: T - 1, s: now.s };
     else if (event.key === 'Enter' || event.key === ' ') {
       event.preventDefault();
+      if (event.key === ' ' && session.brush.value) return void loadBrush().then(({ toggle }) => toggle(session, now));
       return session.look({ cell: state.cell ? null : now });
     }
     if (!next) return;
@@ -128,6 +132,7 @@ export function Picture({ width, height, most, compact = false }) {
       </div>
       {labels && <Labels picture={picture} />}
       <Cross picture={picture} labels={labels} />
+      {session.brush.value && <Brush picture={picture} />}
       <Corner picture={picture} compact={compact || dense} />
       {dense && !compact && <Lens picture={picture} />}
     </div>
@@ -135,20 +140,23 @@ export function Picture({ width, height, most, compact = false }) {
 }
 
 /** Cells go over into the next ones by their values, not their colours. */
-function useFade(ref, picture, theme) {
+function useFade(ref, picture, theme, painted) {
   const before = useRef(/** @type {any} */ (null));
   useEffect(() => {
     if (!picture) return;
-    const { weights, T, S, cell, gap, side, wide, run, full } = picture;
+    const { weights, T, S, cell, gap, side, wide, full } = picture;
     const from = before.current;
     before.current = cell < DENSE ? null : { weights: new Float32Array(weights), T, S };
     const paint = (values) => {
       const context = sized(ref.current, wide, side);
       paintCells(context, values, T, S, { cell, gap, full }, RAMP[theme], PALETTE[theme]);
-      slashes(context, run, T, cell, PALETTE[theme].ink2);
+      slashes(context, picture, PALETTE[theme].ink2);
     };
     // Small cells are pooled to pixels.
-    if (cell < DENSE) return paintPooled(ref.current, weights, T, S, { wide, side, full }, RAMP[theme], PALETTE[theme]);
+    if (cell < DENSE) {
+      paintPooled(ref.current, weights, T, S, { wide, side, full }, RAMP[theme], PALETTE[theme]);
+      return bare(ref.current.getContext('2d'), painted, cell);
+    }
     const same = from?.T === T && from.S === S;
     if (!same || reducedMotion() || T > 128) return paint(weights);
     const start = performance.now();
@@ -162,20 +170,27 @@ function useFade(ref, picture, theme) {
   }, [picture?.run.weights, picture?.run.layer, picture?.run.head, picture?.cell, picture?.side, theme]);
 }
 
-/** What is masked though it does not come later. */
-function slashes(context, run, T, cell, colour) {
+/** What is masked though it does not come later: bare canvas with a slash. */
+function slashes(context, { run, T, S, cell, full }, colour) {
   const scores = run.values?.scores;
-  if (!scores || cell < 5 || run.S !== T) return;
+  if (!scores || cell < 5) return;
   context.strokeStyle = colour;
   context.lineWidth = 1;
   context.beginPath();
   for (let t = 0; t < T; t++)
-    for (let s = 0; s <= t; s++)
-      if (scores[t * T + s] === Number.NEGATIVE_INFINITY) {
+    for (let s = 0; s < (full ? S : t + 1); s++)
+      if (scores[t * S + s] === Number.NEGATIVE_INFINITY) {
+        context.clearRect(s * cell, t * cell, cell, cell);
         context.moveTo((s + 0.35) * cell, (t + 0.65) * cell);
         context.lineTo((s + 0.65) * cell, (t + 0.35) * cell);
       }
   context.stroke();
+}
+
+/** Among cells that are too small for a slash, what is painted by hand is bare canvas. */
+function bare(context, painted, cell) {
+  if (painted)
+    eachRun(painted, (t, from, to) => context.clearRect(from * cell, t * cell, (to - from + 1) * cell, cell));
 }
 
 /** Rows on the left; columns along the stairs, or above where the corner is full. */
@@ -217,7 +232,7 @@ function Labels({ picture: { names, keys, x, y, cell, size, full } }) {
 function Cross({ picture, labels }) {
   const session = useSession();
   const at = session.cell.value;
-  const { weights, names, keys, T, S, x, y, cell, gap, size, full } = picture;
+  const { run, weights, names, keys, T, S, x, y, cell, gap, size, full } = picture;
   if (!at || at.t >= T || at.s >= S) return null;
   const { t, s } = at;
   const ramp = RAMP[session.theme.value];
@@ -232,7 +247,8 @@ function Cross({ picture, labels }) {
       {cell >= FIGURES &&
         keys.map((_, k) => {
           const weight = weights[t * S + k];
-          return isAhead(weight, t, k, full) ? null : (
+          const hidden = run.values?.scores[t * S + k] === Number.NEGATIVE_INFINITY;
+          return hidden || isAhead(weight, t, k, full) ? null : (
             <span
               key={k}
               class={`figure ${k === s ? 'here' : ''} ${ramp.isLight(weight) ? 'dark' : 'pale'}`}

@@ -29,6 +29,8 @@ export function Reading({ compact = false, title = true }) {
       {title && <Title run={run} cell={cell} />}
       {ahead ? (
         <p class="how">{words.cannot[1]}</p>
+      ) : r.score === Number.NEGATIVE_INFINITY ? (
+        <p class="how">{words.cannot[r.total === 0 ? 3 : 2]}</p>
       ) : (
         <>
           <p class="how">{words.how}</p>

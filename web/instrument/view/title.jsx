@@ -7,7 +7,8 @@ import { isAhead } from './paint.js';
 export function Title({ run, cell: { t, s } }) {
   const words = useSession().words.value;
   const weight = weightsOf(run, run.layer, run.head)[t * run.S + s];
-  const ahead = isAhead(weight, t, s, !run.about.causal);
+  const hidden = run.values?.scores[t * run.S + s] === Number.NEGATIVE_INFINITY;
+  const ahead = hidden || isAhead(weight, t, s, !run.about.causal);
   return (
     <h2 class="title">
       <span class="query">{run.pieces[t].name}</span> {ahead ? words.cannot[0] : words.looksAt}{' '}

@@ -4,9 +4,12 @@ import { useState } from 'preact/hooks';
 import { isChanged, runOf, UNCHANGED } from '../model/state.js';
 import { effective, placeIn, withPlace } from '../model/whatif.js';
 import { useSession } from './context.js';
+import { later } from './later.jsx';
 import { Menu } from './menu.jsx';
 import { More } from './more.jsx';
 import { Slider } from './slider.jsx';
+
+const BrushLine = later(() => import('./brush.jsx'), 'BrushLine');
 
 /** The slider's ends are a tenth and ten, its middle 1: equal steps are equal factors. */
 const SPAN = 1;
@@ -32,6 +35,8 @@ export function WhatIf({ kind }) {
   const patched = effective(state.patch, layer, head, 0) === 1;
   // A model that looks ahead by itself has no other mask by default.
   const own = about && !about.causal;
+  if (session.brush.value) return <BrushLine kind={kind} />;
+  const painted = Boolean(effective(state.painted, layer, head, ''));
   const maskName = (name) => words.masks[own && name === 'causal' ? 'none' : name] ?? words.masks.window(Number(name));
   const phone = kind === 'phone';
   /** Where there is little room, what is seldom used stands in the menu. */
@@ -67,14 +72,25 @@ export function WhatIf({ kind }) {
       <Menu
         up
         name={`${words.mask}: ${maskName(mask)}`}
-        label={maskName(mask)}
-        items={['causal', ...(own ? [] : ['none']), ...WINDOWS].map((name) => ({
-          key: name,
-          label: maskName(name),
-          about: words.masksAbout[own && name === 'causal' ? 'own' : name] ?? words.masksAbout.window(Number(name)),
-          chosen: name === mask,
-          act: () => session.update({ mask: withPlace(state.mask, place, name, 'causal') }),
-        }))}
+        label={painted ? words.masks.painted(maskName(mask)) : maskName(mask)}
+        items={[
+          ...['causal', ...(own ? [] : ['none']), ...WINDOWS].map((name) => ({
+            key: name,
+            label: maskName(name),
+            about: words.masksAbout[own && name === 'causal' ? 'own' : name] ?? words.masksAbout.window(Number(name)),
+            chosen: name === mask,
+            act: () => session.update({ mask: withPlace(state.mask, place, name, 'causal') }),
+          })),
+          {
+            key: 'brush',
+            label: words.masks.brush,
+            about: words.masksAbout.brush,
+            act() {
+              if (state.view !== 'heatmap') session.update({ view: 'heatmap' });
+              session.brush.value = 'hide';
+            },
+          },
+        ]}
       />
       <span class="label">{words.in}</span>
       <Menu

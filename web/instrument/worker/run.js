@@ -41,7 +41,7 @@ export function forward(hl, { model }, input, edit, capture) {
  * @returns {object[]}
  */
 export function allEdits({ about }, run, T, pinned) {
-  const edits = /** @type {object[]} */ (editsOf(run, about));
+  const edits = editsOf(run, { ...about, tokens: T });
   patchedHeads(run, about).forEach((heads, layer) => {
     if (heads.length === 0) return;
     const at = `blocks.${layer}.heads`;

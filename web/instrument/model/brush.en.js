@@ -1,0 +1,20 @@
+// What painting a mask says, in English.
+
+export const brush = {
+  lead: 'Mask by hand',
+  hide: 'hide',
+  show: 'show',
+  hideAbout: 'Paint over cells: these keys cannot be seen.',
+  showAbout: 'Paint over hidden cells: they are seen again.',
+  tools: 'Brush',
+  in: 'in',
+  clear: 'Clear',
+  done: 'Done',
+  how: 'Paint in the picture. Arrow keys and space do it too.',
+  onPhone: 'Paint in the picture with a finger.',
+  unlinked: 'Too much is painted for a link: it is not in the address.',
+  count: (/** @type {number} */ n) =>
+    n === 0 ? 'nothing is hidden' : n === 1 ? '1 cell is hidden' : `${n} cells are hidden`,
+  hidden: (/** @type {string} */ query, /** @type {string} */ key) => `${query} no longer sees ${key}`,
+  shown: (/** @type {string} */ query, /** @type {string} */ key) => `${query} sees ${key} again`,
+};

@@ -1,0 +1,51 @@
+// Cells that are hidden by hand, as a text that is short and stays as it is when the sentence grows: rows with their
+// keys, '16.4.6-9_17.3' hides of row 16 the keys 4 and 6 to 9, and of row 17 the key 3.
+
+/** What a page can hold; a link holds less. */
+export const MOST_PAINTED = 200_000;
+const MOST_LINKED = 1500;
+
+/** @param {unknown} text */
+export const isPainted = (text) =>
+  typeof text === 'string' &&
+  text.length <= MOST_PAINTED &&
+  /^$|^\d{1,4}(\.\d{1,4}(-\d{1,4})?)+(_\d{1,4}(\.\d{1,4}(-\d{1,4})?)+)*$/.test(text);
+
+/** Every run of hidden cells. @param {string} text @param {(t: number, from: number, to: number) => void} each */
+export function eachRun(text, each) {
+  for (const row of text.split('_')) {
+    const [t, ...runs] = row.split('.');
+    for (const run of runs) {
+      const [from, to = from] = run.split('-').map(Number);
+      each(Number(t), from, to);
+    }
+  }
+}
+
+/**
+ * 1 where a key may be seen: as the mask says, without what is painted.
+ * @param {string} text
+ * @param {string} mask 'causal', 'none', or the number of keys of a window
+ * @param {number} tokens
+ * @param {boolean} causal
+ */
+export function visible(text, mask, tokens, causal) {
+  const data = new Float32Array(tokens * tokens);
+  const back = /^\d/.test(mask) ? Number(mask) : tokens;
+  const ahead = mask === 'none' || (!causal && mask === 'causal') ? tokens : causal ? 0 : back;
+  const to = (/** @type {number} */ t) => t * tokens;
+  for (let t = 0; t < tokens; t++) data.fill(1, to(t) + Math.max(t - back, 0), to(t) + Math.min(t + ahead + 1, tokens));
+  eachRun(text, (t, from, last) => {
+    if (t < tokens && from < tokens) data.fill(0, to(t) + from, to(t) + Math.min(last + 1, tokens));
+  });
+  return { data, shape: [tokens, tokens] };
+}
+
+const shifted = (/** @type {string} */ text, /** @type {number} */ by) =>
+  text.replace(/\d+/g, (digits) => String(Number(digits) + by));
+/** Whether a link holds what is painted. @param {Record<string, string>} map */
+export const isLinked = (map) => Object.values(map).join().length <= MOST_LINKED;
+/** As an address has it, counted from 1. @param {string} text */
+export const writePainted = (text) => shifted(text, 1);
+/** @param {string} text */
+export const readPainted = (text) => (isPainted(text) ? shifted(text, -1) : 'x');
