@@ -14,8 +14,9 @@ import { createTraining } from './training.js';
 /** @import { State } from '../model/state.js' */
 
 /** Fields of the state that the answer does not depend on. */
-const UNASKED = new Set(['cell', 'view', 'panel', 'step', 'hide', 'scope']);
-const asked = (state) => JSON.stringify(Object.entries(state).filter(([name]) => !UNASKED.has(name)));
+const UNASKED = new Set(['cell', 'view', 'versus', 'panel', 'step', 'hide', 'scope']);
+const asked = (state) =>
+  JSON.stringify([state.view === 'compare', Object.entries(state).filter(([name]) => !UNASKED.has(name))]);
 /** What the guess depends on. */
 const numbersOf = (state) => JSON.stringify([state.model, state.token, state.pinned, runOf(state)]);
 /** Tokens that are written at once. */
@@ -42,6 +43,9 @@ export function createSession({ state: given = '', language, theme, onState, onL
   const run = signal(/** @type {any} */ (null));
   const other = signal(/** @type {any} */ (null));
   const trades = signal(/** @type {any} */ (null));
+  /** The head shown, in the pinned run; and a cell that is in that run alone, { t, s } of its tokens. */
+  const versus = signal(/** @type {any} */ (null));
+  const beside = signal(/** @type {any} */ (null));
   /** What the tokens that stand in the text were given: see the worker's verb `real`. */
   const real = signal(/** @type {any} */ (null));
   /** What has been seen of the story. */
@@ -112,6 +116,7 @@ export function createSession({ state: given = '', language, theme, onState, onL
     pooled: ({ layer, head, data, rows, columns }) =>
       (pooled.value = { ...pooled.value, [`${layer}.${head}`]: { data, rows, columns } }),
     other: (part) => (other.value = part),
+    versus: (part) => (versus.value = part),
     trades: (part) => {
       if (JSON.stringify(part.trades) !== JSON.stringify(trades.value)) trades.value = part.trades;
     },
@@ -200,6 +205,8 @@ export function createSession({ state: given = '', language, theme, onState, onL
     about,
     run,
     other,
+    versus,
+    beside,
     trades,
     real,
     feeds,

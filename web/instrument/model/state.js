@@ -22,12 +22,12 @@ import { isLinked, isPainted, readPainted, writePainted } from './painted.js';
 /**
  * @typedef {Run & {
  *   model: string, layer: number, head: number, cell: Cell | null, token: number | null,
- *   part: string, view: string, panel: string, step: number, hide: number, scope: 'all' | 'layer' | 'head', pinned:
+ *   part: string, view: string, versus: 'beside' | 'difference', panel: string, step: number, hide: number, scope: 'all' | 'layer' | 'head', pinned:
  *   Run | null,
  *   training: Training, lesson: string,
  * }} State
  * training: what the model `trained` is taught; lesson: the text that it learns where that is the task.
- * token: the guess that is followed, null for the likeliest. view: of the large picture. panel: what the reading column
+ * token: the guess that is followed, null for the likeliest. view: of the large picture; versus: how it compares. panel: what the reading column
  * shows. step: of the story. hide: what is smaller flow does not draw. scope: where the what-if line changes
  * temperature and mask.
  */
@@ -54,6 +54,7 @@ export const initialState = {
   cell: null,
   token: null,
   view: 'heatmap',
+  versus: 'beside',
   panel: 'reading',
   step: 0,
   hide: 0.12,
@@ -98,6 +99,7 @@ const FIELDS = {
   cell: (x) => x === null || (isCount(x?.t) && isCount(x?.s)),
   token: (x) => x === null || isCount(x),
   view: isWord,
+  versus: (x) => x === 'beside' || x === 'difference',
   panel: isWord,
   step: (x) => isCount(x) && x < 9,
   hide: isNumber(0, 100),
@@ -196,6 +198,7 @@ const WRITTEN = {
   ],
   token: [String, Number],
   view: text,
+  versus: text,
   panel: text,
   step: count,
   hide: [String, Number],

@@ -237,7 +237,14 @@ export const strings = {
     `${query} cannot see ${key}: it comes later, or is masked`,
   masked: 'masked',
   nan: 'NaN',
-  views: { heatmap: 'Heatmap', lines: 'Lines', flow: 'Flow' },
+  views: { heatmap: 'Heatmap', lines: 'Lines', flow: 'Flow', compare: 'Compare' },
+  compare: {
+    no: 'not shown',
+    beside: 'Side by side',
+    besideAbout: 'This run and the pinned one.',
+    difference: 'Difference',
+    differenceAbout: 'This run less the pinned one.',
+  },
   viewsOf: 'View',
   legend: 'Weight, from 0 to 1',
 

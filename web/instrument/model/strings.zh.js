@@ -210,7 +210,14 @@ export const strings = {
   hidden: (query, key) => `${query} 看不到 ${key}：它在后面，或被遮住`,
   masked: '被遮住',
   nan: 'NaN',
-  views: { heatmap: '热图', lines: '连线', flow: '流向' },
+  views: { heatmap: '热图', lines: '连线', flow: '流向', compare: '比较' },
+  compare: {
+    no: '未显示',
+    beside: '并列',
+    besideAbout: '这次运行和固定的运行。',
+    difference: '差',
+    differenceAbout: '这次运行减去固定的运行。',
+  },
   viewsOf: '视图',
   legend: '权重，从 0 到 1',
 

@@ -138,7 +138,7 @@ function Stacked({ screen, width }) {
   const tall = usePicture(across);
   const height = grows ? Math.min(Math.max(1.25 * wide, 420), 620) : tall ? tall.top + tall.side : wide - 40;
   const legend = <Legend width={wide} left={grows ? 0 : (tall?.x ?? 0)} />;
-  const picture = <View {...across} height={height} compact={phone} />;
+  const picture = <View {...across} height={height} compact={phone} free />;
   const heads = session.about.value?.heads ?? 4;
   const layers = session.about.value?.layers ?? 5;
   // A step of the story has room for a larger model, and for what stands under its heads.

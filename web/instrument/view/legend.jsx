@@ -1,8 +1,10 @@
 // The ramp with its marks on the left, the views on the right: always at this place.
 
 import { useEffect, useRef } from 'preact/hooks';
+import { isOpen } from '../model/lessons.js';
 import { placeOf, RAMP, weightAt } from '../model/ramp.js';
 import { px, useSession } from './context.js';
+import { Menu } from './menu.jsx';
 import { sized } from './paint.js';
 import { VIEWS, viewNamed } from './views.js';
 
@@ -16,6 +18,7 @@ const MOST_LINES = 90_000;
 function canShow(name, run) {
   if (!run) return true;
   if (name === 'flow') return run.about.sums;
+  if (name === 'compare') return run.about.kind === 'transformer';
   return name !== 'lines' || run.T * run.S <= MOST_LINES;
 }
 
@@ -23,28 +26,52 @@ export function Legend({ width, left }) {
   const session = useSession();
   const words = session.words.value;
   const wide = width < 420 ? Math.round(Math.min(0.3 * width, 100)) : Math.min(210, Math.round(0.32 * width));
-  const { name: shown, Marks } = viewNamed(session.state.value.view);
+  const state = session.state.value;
+  const { name: shown, Marks } = viewNamed(state.view);
+  const training = isOpen(state);
   return (
     <div class="legend" style={px({ paddingLeft: left })}>
-      {Marks ? <Marks /> : <Ramp wide={wide} />}
+      {Marks ? <Marks wide={wide} /> : <Ramp wide={wide} width={width} />}
       <span class="choice" role="group" aria-label={words.viewsOf}>
-        {VIEWS.filter(({ name }) => canShow(name, session.run.value)).map(({ name }) => (
-          <button
-            key={name}
-            type="button"
-            class="word"
-            aria-pressed={name === shown}
-            onClick={() => session.update({ view: name })}
-          >
-            {words.views[name]}
-          </button>
-        ))}
+        {VIEWS.filter(({ name, ways }) => canShow(name, session.run.value) && !(ways && training)).map(
+          ({ name, ways }) =>
+            ways ? (
+              <Menu
+                key={name}
+                up
+                right
+                className={name === shown ? 'pressed' : ''}
+                label={name === shown && width >= 420 ? words.compare[state.versus] : words.views[name]}
+                name={`${words.views[name]}: ${name === shown ? words.compare[state.versus] : words.compare.no}`}
+                items={ways.map((way) => ({
+                  key: way,
+                  label: words.compare[way],
+                  about: words.compare[`${way}About`],
+                  chosen: name === shown && way === state.versus,
+                  act: () => session.update({ view: name, versus: way }),
+                }))}
+              />
+            ) : (
+              <button
+                key={name}
+                type="button"
+                class="word"
+                aria-pressed={name === shown}
+                onClick={() => session.update({ view: name })}
+              >
+                {words.views[name]}
+              </button>
+            ),
+        )}
       </span>
     </div>
   );
 }
 
-function Ramp({ wide }) {
+/** Signs are explained where there is room. */
+const ROOM = { masked: 470, nan: 540 };
+
+export function Ramp({ wide, width = 0 }) {
   const session = useSession();
   const words = session.words.value;
   const theme = session.theme.value;
@@ -66,8 +93,8 @@ function Ramp({ wide }) {
           </span>
         ))}
       </div>
-      <Sample drawn="M1 9L9 1" text={words.masked} />
-      <Sample drawn="M.5.5h9v9h-9zM.5.5l9 9M9.500.5l-9 9" text={words.nan} />
+      {width >= ROOM.masked && <Sample drawn="M1 9L9 1" text={words.masked} />}
+      {width >= ROOM.nan && <Sample drawn="M.5.5h9v9h-9zM.5.5l9 9M9.500.5l-9 9" text={words.nan} />}
     </>
   );
 }

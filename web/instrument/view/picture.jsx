@@ -19,20 +19,20 @@ const Brush = later(loadBrush, 'Brush');
 
 const FADE = 200;
 /** Cells below this many pixels are pooled. */
-const DENSE = 4;
+export const DENSE = 4;
 const SERIF = '"Iowan Old Style", Palatino, "Source Serif", Charter, "Noto Serif", Georgia, "Songti SC", serif';
 
 /** @type {any} */
 let ruler;
 /** How wide a text is in serif letters of a size. */
-function measure(text, size) {
+export function measure(text, size) {
   ruler ??= document.createElement('canvas').getContext('2d');
   ruler.font = `${size}px ${SERIF}`;
   return ruler.measureText(text).width;
 }
 
 /** Whether a head looks ahead: then the upper half is in use. */
-const looksAhead = (weights, T, S) => {
+export const looksAhead = (weights, T, S) => {
   for (let t = 0; t < T; t++) for (let s = t + 1; s < S; s++) if (weights[t * S + s] > 0) return true;
   return false;
 };

@@ -1,5 +1,6 @@
 // The views of the large picture. Each is given the room that it has; see picture.jsx for what it is to do. A view
-// may take the model's place as well (grows), say what its colours mean (Marks), and stand beside a reading of its own.
+// may take the model's place as well (grows), be of several kinds (ways, chosen by state.versus), say what its colours
+// mean (Marks), and stand beside a reading of its own.
 
 import { later } from './later.jsx';
 import { Picture } from './picture.jsx';
@@ -7,15 +8,25 @@ import { Picture } from './picture.jsx';
 const [Flow, FlowMarks] = ['Flow', 'FlowMarks'].map((name) => later(() => import('./flow.jsx'), name));
 const Lines = later(() => import('./lines.jsx'), 'Lines');
 const Adds = later(() => import('./adds.jsx'), 'Adds');
+const [Compare, CompareMarks, CompareReading] = ['Compare', 'CompareMarks', 'CompareReading'].map((name) =>
+  later(() => import('./compare.jsx'), name),
+);
 
 /** @typedef {import('preact').ComponentType<any>} Component */
 /**
- * @type {{ name: 'heatmap' | 'lines' | 'flow', Component: Component, grows?: boolean, Marks?: Component,
- *   Reading?: Component }[]}
+ * @type {{ name: 'heatmap' | 'lines' | 'flow' | 'compare', Component: Component, grows?: boolean, Marks?: Component,
+ *   Reading?: Component, ways?: ('beside' | 'difference')[] }[]}
  */
 export const VIEWS = [
   { name: 'heatmap', Component: Picture },
   { name: 'lines', Component: Lines },
   { name: 'flow', Component: Flow, grows: true, Marks: FlowMarks, Reading: Adds },
+  {
+    name: 'compare',
+    Component: Compare,
+    ways: ['beside', 'difference'],
+    Marks: CompareMarks,
+    Reading: CompareReading,
+  },
 ];
 export const viewNamed = (name) => VIEWS.find((view) => view.name === name) ?? VIEWS[0];

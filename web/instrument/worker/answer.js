@@ -155,12 +155,15 @@ export function createAnswerer({ load, fetchBeside, post, shelf = createShelf() 
         return at === null ? null : probabilities(rowOf(valuesOf(loaded, source, run, layer, state.pinned, part), at));
       };
       // What was guessed before a change is followed, and stays in the list however unlikely it is now.
-      const before = place !== null && about.edits && (kind === 'with' || kind === 'before') ? otherRow() : null;
+      const known = place !== null && (kind === 'pinned' || (about.edits && kind !== 'without'));
+      const before = known ? otherRow() : null;
+      const first = before && likeliest(before, 1)[0];
       const { fields, likely, top, name } = describe(source, now, {
         ids,
         layer,
         head,
-        token: state.token ?? (before && likeliest(before, 1)[0]),
+        token: state.token ?? (kind === 'pinned' ? null : first),
+        also: first ?? undefined,
         place,
         part,
         layers,
@@ -174,9 +177,17 @@ export function createAnswerer({ load, fetchBeside, post, shelf = createShelf() 
       });
       say('run', { ...shared, ...fields }, [fields.weights.buffer]);
       if (await stale()) return;
-      if (likely && about.edits) {
+      if (likely && (about.edits || kind === 'pinned')) {
         const other = before ?? otherRow();
         if (other) say('other', { kind, top: top.map((id) => other[id]), likeliest: name(likeliest(other, 1)[0]) });
+        if (await stale()) return;
+      }
+      if (state.pinned && state.view === 'compare') {
+        const values = valuesOf(loaded, source, state.pinned, layer, state.pinned, part);
+        const read = readRun(source, state.pinned, part);
+        const { pinnedRun } = await import('./pinned.js');
+        const asked = { layer, head, layers, part, token: fields.chosen?.id ?? null, name: nameIn(source) };
+        say('versus', pinnedRun(source, values, read, asked));
         if (await stale()) return;
       }
       // Of a model of the visitor's the names of heads come from this text: a run of its own would cost as much again.

@@ -18,18 +18,20 @@ const TOP = 5;
  * @param {number} asked.layer
  * @param {number} asked.head
  * @param {number | null} asked.token the guess that is followed
+ * @param {number} [asked.also] a guess that is listed too
  * @param {number | null} asked.place the token whose guess it is
  * @param {string} asked.part of an encoder–decoder
  * @param {boolean} asked.other keys are other tokens than queries
  * @param {(id: any) => string} asked.name
  */
-export function describe(source, values, { ids, layers, layer, head, token, place, part, other, name }) {
+export function describe(source, values, { ids, layers, layer, head, token, also, place, part, other, name }) {
   const all = Array.from({ length: layers }, (_, l) => values.captured[`${stackAt(part, l)}weights`]);
   const weights = weightsOf(all);
   const likely = place === null || !values.logits ? null : probabilities(rowOf(values, place));
   const top = likely ? likeliest(likely, TOP) : [];
   const chosen = likely ? (token !== null && token < likely.length ? token : top[0]) : null;
   if (chosen !== null && !top.includes(chosen)) top[TOP - 1] = chosen;
+  if (also !== undefined && likely && !top.includes(also)) top[TOP - (top[TOP - 1] === chosen ? 2 : 1)] = also;
   const ofHead = headValues(source, values, layer, head, chosen, part);
   const exact = source.exact && chosen !== null;
   const lens = exact ? lensOf(source, values, chosen) : null;
