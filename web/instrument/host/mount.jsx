@@ -6,7 +6,6 @@ import { App } from '../view/app.jsx';
 import { SessionContext } from '../view/context.js';
 import opening from '../view/open.css';
 import style from '../view/style.css';
-import trainStyle from '../view/train.css';
 import { createSession } from './session.js';
 
 /** @import { State } from '../model/state.js' */
@@ -33,8 +32,15 @@ const colours = `:host([data-theme='light']) { ${customProperties('light')} colo
 export function mount(element, options = {}) {
   const host = document.createElement('div');
   const root = host.attachShadow({ mode: 'open' });
-  root.adoptedStyleSheets = [colours, style, opening, trainStyle].map(sheetOf);
-  const session = createSession(options);
+  root.adoptedStyleSheets = [colours, style, opening].map(sheetOf);
+  const worn = new Set();
+  /** Parts that are loaded later bring their styles. @param {string} text */
+  const wear = (text) => {
+    if (worn.has(text)) return;
+    worn.add(text);
+    root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheetOf(text)];
+  };
+  const session = { ...createSession(options), wear };
   const dress = session.theme.subscribe((theme) => {
     host.dataset.theme = theme;
     if (element === document.body) document.documentElement.style.colorScheme = theme;

@@ -280,4 +280,4 @@ export function createSession({ state: given = '', language, theme, onState, onL
     },
   };
 }
-/** @typedef {ReturnType<typeof createSession>} Session */
+/** @typedef {ReturnType<typeof createSession> & { wear: (text: string) => void }} Session */

@@ -1,7 +1,7 @@
 // This run and the pinned one: two pictures of the head with their rows at one height, or one picture of what differs.
 // Where the texts differ, model/compare.js says which tokens are pairs.
 
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { texts as inEnglish } from '../model/compare.en.js';
 import { align, rowDifferences, SIGNED } from '../model/compare.js';
 import { texts as inChinese } from '../model/compare.zh.js';
@@ -12,12 +12,14 @@ import { placeOf, RAMP, weightAt } from '../model/ramp.js';
 import { readingOf, weightsOf } from '../model/reading.js';
 import { shown } from '../model/sentence.js';
 import { runOf } from '../model/state.js';
-import styles from './compare.css';
 import { cellText, plain, px, signed, useSession, weightText } from './context.js';
 import { Ramp } from './legend.jsx';
-import { isAhead, paintPlaced, sized } from './paint.js';
+import { isAhead, sized } from './paint.js';
 import { looksAhead, measure, Picture } from './picture.jsx';
+import { paintPlaced } from './placed.js';
 import { Reading } from './reading.jsx';
+
+export { default as styles } from './compare.css';
 
 const TEXTS = { en: inEnglish, zh: inChinese };
 const useTexts = () => TEXTS[useSession().language.value];
@@ -30,19 +32,6 @@ const HEADING = 130;
 /** Keys of a row that are listed. */
 const LISTED = 8;
 const COMPACT = 5;
-
-/** The style of this part comes with it. */
-function useStyle(ref) {
-  useLayoutEffect(() => {
-    const root = ref.current.getRootNode();
-    const known = root.adoptedStyleSheets.some(({ title }) => title === 'compare');
-    if (known || root.headlightCompare) return;
-    const sheet = new CSSStyleSheet();
-    sheet.replaceSync(styles);
-    root.headlightCompare = true;
-    root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet];
-  }, []);
-}
 
 /** Both runs and how their tokens fit; `old` is null where nothing is pinned or read yet. */
 function useBoth() {
@@ -106,12 +95,10 @@ function usePointing() {
 export function Compare({ width, height, most, compact = false, free = false }) {
   const session = useSession();
   const both = useBoth();
-  const here = useRef(/** @type {any} */ (null));
   const state = session.state.value;
   if (isOpen(state)) return <Picture width={width} height={height} most={most} compact={compact} />;
   return (
-    <div class="compare" ref={here} data-way={state.versus}>
-      <Styled of={here} />
+    <div class="compare" data-way={state.versus}>
       {!both || width <= 0 || height <= 0 ? (
         <div style={px({ height })} />
       ) : both.old && state.versus === 'difference' ? (
@@ -121,11 +108,6 @@ export function Compare({ width, height, most, compact = false, free = false }) 
       )}
     </div>
   );
-}
-
-function Styled({ of }) {
-  useStyle(of);
-  return null;
 }
 
 /** The widest of some words in letters of a size. */

@@ -9,6 +9,8 @@ import { shown as shownToken } from '../model/sentence.js';
 import { px, signed, useSession } from './context.js';
 import { Thumbnail, walkHeads } from './model.jsx';
 
+export { default as styles } from './flow.css';
+
 /** What stands above the ribbons and below the rows, and where layers are named. */
 const TOP = 54;
 const FEET = 48;

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { useSession } from './context.js';
 
 /**
- * A component of a module. Until it is there its place is empty.
+ * A component of a module, whose `styles` are put on with it. Until it is there its place is empty.
  * @param {() => Promise<any>} load
  * @param {string} name
  * @returns {import('preact').ComponentType<any>}
@@ -19,6 +19,7 @@ export function later(load, name) {
       if (Loaded) return;
       load().then(
         (module) => {
+          if (module.styles) session.wear(module.styles);
           Loaded = module[name];
           again(true);
         },

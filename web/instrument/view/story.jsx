@@ -11,6 +11,8 @@ import { kept, observe, opened, STEPS, tasksDone, wordAt } from '../model/story.
 import { goTo, plain, reducedMotion, signed, useSession, weightText } from './context.js';
 import { Bars, Strip } from './reading.jsx';
 
+export { default as styles } from './story.css';
+
 /** A pointer that passes points at nothing. */
 const REST = 350;
 /** What is seen is spoken when the hand rests. */

@@ -23,6 +23,8 @@ import { More } from './more.jsx';
 import { paintWeights } from './paint.js';
 import { Slider } from './slider.jsx';
 
+export { default as styles } from './train.css';
+
 /** The sequence: a bar says whether the next letter was guessed. */
 export function Probe() {
   const session = useSession();

@@ -43,6 +43,7 @@ test('with nothing pinned it says what to do; the view is chosen and the run pin
   await open('');
   await page.locator('.legend .menu button').focus();
   await page.keyboard.press('Enter');
+  await page.waitForFunction(() => part('.legend').getRootNode().activeElement?.dataset.key === 'beside');
   await page.keyboard.press('Enter');
   await page.waitForFunction(() => part('.nothing-pinned')?.textContent.includes('Pin this run'));
   await assertAccessible();
