@@ -15,7 +15,6 @@ import { allEdits, capturesFor, forward, likeliest, probabilities, rowOf, scores
 import { createShelf } from './shelf.js';
 import { showWeights } from './show.js';
 import { openSource } from './sources.js';
-import { createTraining } from './training.js';
 import { writeOn } from './write.js';
 
 /** @import { Run, State } from '../model/state.js' */
@@ -55,12 +54,15 @@ export function createAnswerer({ load, fetchBeside, post, shelf = createShelf() 
   const newest = new Map();
 
   const hl = () => (core ??= load());
-  const training = createTraining({ hl, shelf });
+  /** Most visitors come to look: what trains is loaded when it is asked for. @type {Promise<any> | undefined} */
+  let trainer;
+  const training = () =>
+    (trainer ??= import('./training.js').then(({ createTraining }) => createTraining({ hl, shelf })));
 
   /** @param {State} state @param {Asked['say']} say */
   async function sourceOf(state, say) {
     const { model: name } = state;
-    if (name === TRAINED) return training.source(state);
+    if (name === TRAINED) return (await training()).source(state);
     if (!sources.has(name))
       sources.set(
         name,
@@ -130,7 +132,10 @@ export function createAnswerer({ load, fetchBeside, post, shelf = createShelf() 
   }
 
   const VERBS = {
-    ...training.verbs,
+    /** @param {Asked} asked */
+    train: async (asked) => (await training()).verbs.train(asked),
+    /** @param {Asked} asked */
+    steer: async (asked) => (await training()).verbs.steer(asked),
 
     /** All that the screen shows. @param {Asked} asked */
     async show({ question, say, stale }) {
