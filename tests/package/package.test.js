@@ -79,7 +79,7 @@ describe('the package', () => {
     `<!doctype html><meta charset="utf-8"><title>test</title><body><script type="module" src="${script}"></script>`;
 
   test('holds the bundles, every binary, the types, the raw header, and nothing else', () => {
-    assert.deepEqual(names.filter((name) => !/^dist\/(types|parts)\//.test(name)).sort(), [
+    assert.deepEqual(names.filter((name) => !/^dist\/(types|parts|view)\//.test(name)).sort(), [
       'LICENSE',
       'README.md',
       'dist/abi/abi.d.ts',
@@ -93,11 +93,16 @@ describe('the package', () => {
       'dist/headlight.simd128-threads.wasm',
       'dist/headlight.simd128.wasm',
       'dist/headlight.worker.js',
+      'dist/view.js',
+      'dist/view.worker.js',
+      'dist/whale.safetensors',
+      'dist/whale.tokenizer.json',
       'package.json',
       'src/core/headlight.h',
     ]);
     assert.ok(names.filter((name) => name.startsWith('dist/types/')).every((name) => name.endsWith('.d.ts')));
-    assert.ok(names.filter((name) => name.startsWith('dist/parts/')).every((name) => /^[\w/]+\.js$/.test(name)));
+    for (const folder of ['dist/parts/', 'dist/view/'])
+      assert.ok(names.filter((name) => name.startsWith(folder)).every((name) => /^[\w/]+\.js$/.test(name)));
   });
 
   test('no type refers to a file that is not in it', () => {

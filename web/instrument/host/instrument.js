@@ -1,6 +1,7 @@
 // The page itself: fills the window, keeps what is shown in the address, remembers language and theme.
 
 import { recall, remember } from '../../host/storage.js';
+import { startWorker } from '../worker/start.js';
 import { mount } from './mount.jsx';
 
 /** The address follows the state after this many milliseconds without a change. */
@@ -10,6 +11,7 @@ const ADDRESS_DELAY = 250;
 let timer;
 document.body.style.margin = '0';
 const page = mount(document.body, {
+  start: startWorker,
   state: location.hash.slice(1),
   language: /** @type {any} */ (recall('language')),
   theme: /** @type {any} */ (recall('theme')),

@@ -18,6 +18,10 @@ import { createSession } from './session.js';
  * @property {(state: State) => void} [onState] after every change
  * @property {(language: string, title: string) => void} [onLanguage]
  * @property {(name: 'language' | 'theme', value: string) => void} [onChoice] what a page may remember
+ * @property {() => import('../worker/ask.js').Answering} start the worker, or what stands for it
+ * @property {import('../model/given.js').Given | null} [given] what is shown at first, as the model GIVEN
+ * @property {boolean} [embedded] it stands in another page
+ * @property {boolean} [whale] false where there is no file of it
  */
 
 const sheetOf = (text) => {
@@ -28,17 +32,25 @@ const sheetOf = (text) => {
 const colours = `:host([data-theme='light']) { ${customProperties('light')} color-scheme: light }
 :host([data-theme='dark']) { ${customProperties('dark')} color-scheme: dark }`;
 
-/** @param {HTMLElement} element @param {MountOptions} [options] */
-export function mount(element, options = {}) {
+/**
+ * @param {HTMLElement} element
+ * @param {MountOptions} options
+ * @param {import('preact').ComponentType<any>} [Root]
+ * @param {string[]} [styles] more style sheets, which come last
+ */
+export function mount(element, options, Root = App, styles = []) {
   const host = document.createElement('div');
   const root = host.attachShadow({ mode: 'open' });
-  root.adoptedStyleSheets = [colours, style, opening].map(sheetOf);
+  const last = styles.map(sheetOf);
+  let sheets = [colours, style, opening].map(sheetOf);
+  root.adoptedStyleSheets = [...sheets, ...last];
   const worn = new Set();
   /** Parts that are loaded later bring their styles. @param {string} text */
   const wear = (text) => {
     if (worn.has(text)) return;
     worn.add(text);
-    root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheetOf(text)];
+    sheets = [...sheets, sheetOf(text)];
+    root.adoptedStyleSheets = [...sheets, ...last];
   };
   const session = { ...createSession(options), wear };
   const dress = session.theme.subscribe((theme) => {
@@ -49,12 +61,13 @@ export function mount(element, options = {}) {
   element.append(host);
   render(
     <SessionContext.Provider value={session}>
-      <App host={host} />
+      <Root host={host} />
     </SessionContext.Provider>,
     root,
   );
   return {
     session,
+    host,
     get state() {
       return session.state.value;
     },

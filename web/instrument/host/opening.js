@@ -86,6 +86,14 @@ export function createOpening({ ask, update, state, show }) {
   }
 
   return {
+    /**
+     * What was handed over is a model like others.
+     * @param {any} about @param {any} told @param {boolean} written its text is chosen
+     */
+    adopt(about, told, written) {
+      opened.value = [...opened.value.filter(({ about: { name } }) => name !== about.name), { about, told }];
+      if (!written && state().model === about.name && about.kind === 'transformer') update(textFor(about));
+    },
     opened,
     reading,
     problem,

@@ -5,7 +5,7 @@ import { batch, computed, effect, signal } from '@preact/signals';
 import { download } from '../../view/download.js';
 import { record, redo, replace, settle, startHistory, undo } from '../model/history.js';
 import { isOpen } from '../model/lessons.js';
-import { change, initialState, readAddress, runOf, writeAddress } from '../model/state.js';
+import { change, GIVEN, initialState, readAddress, runOf, writeAddress } from '../model/state.js';
 import { LANGUAGES, languageFor } from '../model/strings.js';
 import { createAsk } from '../worker/ask.js';
 import { createOpening } from './opening.js';
@@ -30,9 +30,11 @@ function strongest({ weights, large, about, T, S, layer, head }, t) {
 }
 
 /** @param {import('./mount.jsx').MountOptions} options */
-export function createSession({ state: given = '', language, theme, onState, onLanguage, onChoice }) {
+export function createSession({ state: began = '', language, theme, onState, onLanguage, onChoice, ...page }) {
   const first =
-    typeof given === 'string' ? readAddress(given) : change(initialState, /** @type {Partial<State>} */ (given));
+    typeof began === 'string' ? readAddress(began) : change(initialState, /** @type {Partial<State>} */ (began));
+  /** What was handed over to be shown. */
+  let { given = null } = page;
   const history = signal(startHistory(first));
   const state = computed(() => history.value.now);
   const languageName = signal(language && language in LANGUAGES ? language : languageFor(navigator.languages));
@@ -124,9 +126,10 @@ export function createSession({ state: given = '', language, theme, onState, onL
     feeds: (part) => (feeds.value = part),
     heads: (part) => (tried.value = part),
     written: ({ text }) => update({ text: base + text }, 'write'),
+    given: ({ about, told }) => opening.adopt(about, told, first.text !== initialState.text),
     ...opening.parts,
   };
-  const ask = createAsk({
+  const listeners = {
     onPart: (part) => batch(() => parts[part.part](part)),
     onDone: (verb) => {
       if (verb === 'show') busy.value = false;
@@ -151,7 +154,9 @@ export function createSession({ state: given = '', language, theme, onState, onL
         failure.value =
           LANGUAGES[languageName.value].problems[code]?.(.../** @type {any[]} */ (error.values)) ?? message;
       }),
-  });
+  };
+  const ask = createAsk(listeners, page.start);
+  const give = () => given && ask.ask({ verb: 'give', name: GIVEN, given });
 
   function show() {
     busy.value = true;
@@ -191,6 +196,7 @@ export function createSession({ state: given = '', language, theme, onState, onL
   const update = (patch, gesture) => become(record(history.peek(), change(state.peek(), patch), gesture ?? null));
   const rest = () => (history.value = settle(history.peek()));
 
+  give();
   training.connect({ ask, about: () => about.peek()?.trained });
   if (!training.follow(null, first)) {
     before = asked(first);
@@ -200,6 +206,14 @@ export function createSession({ state: given = '', language, theme, onState, onL
   const language$ = effect(() => onLanguage?.(languageName.value, LANGUAGES[languageName.value].title));
 
   return {
+    /** Whether it stands in another page; whether the whale can be opened. */
+    embedded: page.embedded === true,
+    whale: page.whale !== false,
+    give(next) {
+      given = next;
+      give();
+      show();
+    },
     state,
     training,
     about,
@@ -262,6 +276,7 @@ export function createSession({ state: given = '', language, theme, onState, onL
       failure.value = null;
       ask.restart();
       opening.forget();
+      give();
       if (!training.follow(null, state.peek())) show();
     },
     setLanguage(name) {

@@ -16,11 +16,11 @@ export function weightsOf({ weights, large, about, T, S, layer: shown, head: fir
 /** All that is said about a cell. @param {Shown} run @param {{ t: number, s: number }} cell */
 export function readingOf(run, { t, s }) {
   const { values, S } = run;
-  const { width, query, key, value, scores, mixture, directions, labels } = values;
+  const { width, valueWidth = width, query, key, value, scores, mixture, directions, labels } = values;
   const row = (x, i, size = width) => x.subarray(i * size, (i + 1) * size);
   const q = row(query, t);
   const k = row(key, s);
-  const v = row(value, s);
+  const v = row(value, s, valueWidth);
   const product = Float32Array.from(q, (x, i) => x * k[i]);
   const weights = row(weightsOf(run, run.layer, run.head), t, S);
   const score = scores[t * S + s];
@@ -39,7 +39,7 @@ export function readingOf(run, { t, s }) {
     weight,
     total: row(scores, t, S).reduce((sum, x) => sum + Math.exp(x), 0),
     scaled: v.map((x) => weight * x),
-    mixture: row(mixture, t),
+    mixture: row(mixture, t, valueWidth),
     adds,
     label: labels[t],
     others: Array.from(weights, (w, i) => ({ w, i }))

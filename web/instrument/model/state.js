@@ -37,6 +37,8 @@ import { isLinked, isPainted, readPainted, writePainted } from './painted.js';
  * shown first.
  */
 export const OPENING = 'To the last I grapple with thee, Moby Dick. To the last';
+/** The model that a program has handed over. */
+export const GIVEN = 'given';
 export const SCOPES = /** @type {const} */ (['all', 'layer', 'head']);
 const RUN = /** @type {const} */ (['text', 'second', 'temperature', 'mask', 'painted', 'scale', 'patch']);
 export const MOST_TEXT = 100_000;

@@ -28,7 +28,8 @@ const PREDICTION = { wide: 220, desk: 184, huge: 250, narrow: 184 };
 /** Letters of tokens at most, as the style sheet's --m. */
 const MOST = { wide: 17, desk: 15, tablet: 15, phone: 14, huge: 20, narrow: 15 };
 
-export function App({ host }) {
+/** height: of the page in pixels, where it does not fill a window. */
+export function App({ host, height = 0, controls = true }) {
   const session = useSession();
   const words = session.words.value;
   const { width } = useSize(host);
@@ -40,6 +41,9 @@ export function App({ host }) {
     '--gap': `${screen.gap}px`,
     '--model': `${screen.model}px`,
     '--reading': `${screen.reading}px`,
+    // A hundredth of the width, which is not the window's in another page.
+    '--vw': `${(width || 1) / 100}px`,
+    ...(height > 0 && { '--height': `${height}px` }),
   };
   const failure = session.failure.value;
   const training = isOpen(session.state.value);
@@ -54,8 +58,8 @@ export function App({ host }) {
       <button type="button" class="skip" onClick={() => host.shadowRoot.querySelector('#picture')?.focus()}>
         {words.skip}
       </button>
-      <Header phone={screen.kind === 'phone'} />
-      {training ? <Probe /> : <Sentence />}
+      {controls && <Header phone={screen.kind === 'phone'} />}
+      {training ? <Probe /> : controls && <Sentence />}
       {training && <TrainNote />}
       {failure !== null && (
         <p class="failure" role="alert">
@@ -72,7 +76,11 @@ export function App({ host }) {
           <Stacked key={grows} screen={screen} width={width} />
         ))}
       {training && <Film kind={screen.kind} />}
-      {training ? <TrainBar kind={screen.kind} /> : <WhatIf kind={screen.size === 'narrow' ? 'narrow' : screen.kind} />}
+      {training ? (
+        <TrainBar kind={screen.kind} />
+      ) : (
+        controls && <WhatIf kind={screen.size === 'narrow' ? 'narrow' : screen.kind} />
+      )}
       {over && <div class="dropping">{words.open.dropHere}</div>}
       <div class="spoken" role="status" aria-live="polite">
         {session.spoken.value}
@@ -81,12 +89,16 @@ export function App({ host }) {
   );
 }
 
+/** Another page has a main part of its own. */
+const mainOf = ({ embedded }) => (embedded ? 'section' : 'main');
+
 /** Whether the view takes the model's place as well: not while one trains, when that is looked at. */
 const isGrown = (state) => Boolean(viewNamed(state.view).grows) && !isOpen(state);
 
 /** From 900 px on: three columns that fill the window. */
 function Columns({ screen }) {
   const session = useSession();
+  const Main = mainOf(session);
   const area = useRef(null);
   const above = useRef(null);
   const { width, height } = useSize(area);
@@ -103,7 +115,7 @@ function Columns({ screen }) {
   const Panel = panelFor(session.state.value);
   if (grows) room.width += screen.model + screen.gap;
   return (
-    <main class={`instrument ${grows ? 'grown' : ''}`} ref={area}>
+    <Main class={`instrument ${grows ? 'grown' : ''}`} ref={area}>
       {!grows && (
         <div class="left">
           <div ref={above}>{training ? <Lesson compact={height < 480} /> : <Prediction />}</div>
@@ -120,13 +132,14 @@ function Columns({ screen }) {
       <div class="right">
         <Panel compact={height < 620} />
       </div>
-    </main>
+    </Main>
   );
 }
 
 /** Below 900 px: one under the other. */
 function Stacked({ screen, width }) {
   const session = useSession();
+  const Main = mainOf(session);
   const training = isOpen(session.state.value);
   const { Component: View } = viewNamed(session.state.value.view);
   const grows = isGrown(session.state.value);
@@ -151,7 +164,7 @@ function Stacked({ screen, width }) {
   };
   if (phone)
     return (
-      <main class="instrument">
+      <Main class="instrument">
         {picture}
         {legend}
         <div class="halves">
@@ -159,10 +172,10 @@ function Stacked({ screen, width }) {
           {training ? <ShortCharts /> : <Prediction short />}
         </div>
         {story ? <Panel phone /> : !training && <Sheet />}
-      </main>
+      </Main>
     );
   return (
-    <main class={`instrument ${grows ? 'grown' : ''}`}>
+    <Main class={`instrument ${grows ? 'grown' : ''}`}>
       {grows ? null : training ? (
         <Taught width={screen.model} height={height} />
       ) : (
@@ -180,7 +193,7 @@ function Stacked({ screen, width }) {
       ) : (
         <Panel compact />
       )}
-    </main>
+    </Main>
   );
 }
 
@@ -204,7 +217,9 @@ function useKeys(host) {
   useEffect(() => {
     const onKey = (event) => {
       const target = event.composedPath()[0];
-      const elsewhere = document.activeElement !== document.body && document.activeElement !== host;
+      // In another page the keys are its own until one is in the instrument.
+      const { activeElement } = document;
+      const elsewhere = activeElement !== host && (session.embedded || activeElement !== document.body);
       if (event.defaultPrevented || elsewhere) return;
       if (event.ctrlKey || event.metaKey) {
         if (event.key.toLowerCase() !== 'z' && event.key.toLowerCase() !== 'y') return;

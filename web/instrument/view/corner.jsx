@@ -14,7 +14,8 @@ export function Corner({ picture: { run, full, y, x, side }, compact }) {
   // The names of heads come after the picture.
   const known = session.trades.value !== null;
   const scores = told(run.scores?.[layer]?.[head] ?? {});
-  const name = words.headName(layer, head);
+  const { about } = run;
+  const name = about.layers * about.heads === 1 ? about.title : words.headName(layer, head);
   // The room above the stairs: half of the side, and what is free above the matrix.
   const top = full ? 0 : Math.max(y - 60, 0);
   return (

@@ -102,7 +102,7 @@ export function RowReading({ title = true }) {
           <li key={s} class={s === cell.s ? 'here' : ''}>
             <span class="token">{run.keys[s].name}</span>
             <span
-              class="amount"
+              class="share"
               style={px({ width: `${(100 * row[s]) / most}%`, background: ramp.css(Math.max(row[s], 0.3)) })}
             />
             <b>{row[s] < 0.01 ? row[s].toFixed(4) : weightText(row[s])}</b>

@@ -32,17 +32,19 @@ export function Header({ phone }) {
   const { opened } = session.opening;
   const own = opened.value.map(({ about: { name, title, family, layers, heads } }) => ({
     name,
-    label: () => title,
+    label: (words) => title || words.open.kinds[1][0],
     about: () => `${family ?? words.open.yours}, ${layers} × ${heads}`,
   }));
-  const models = [...MODELS, ...own];
-  const chosen = models.find(({ name }) => name === model) ?? MODELS[0];
+  const models = [...(session.whale ? MODELS : []), ...own];
+  const chosen = models.find(({ name }) => name === model) ?? models[0] ?? MODELS[0];
   const label = model === TRAINED ? trainedLabel(session, phone) : chosen.label(words);
   const reads = session.state.value.panel === 'story';
   const kept = session.training.shelf.value.slice(0, MOST_KEPT);
   // On a phone the header has no room for their words.
   const rooms = [
-    { key: 'story', label: reads ? words.story.leave : words.story.open, act: () => turnStory(session) },
+    ...(session.whale
+      ? [{ key: 'story', label: reads ? words.story.leave : words.story.open, act: () => turnStory(session) }]
+      : []),
     { key: 'train', label: words.train.train, act: () => session.training.enter() },
   ];
   return (
@@ -84,7 +86,7 @@ export function Header({ phone }) {
         </span>
       )}
       <nav aria-label="Headlight">
-        {!phone && <StoryWord />}
+        {!phone && session.whale && <StoryWord />}
         {!phone && !isOpen(session.state.value) && (
           <button type="button" class="word" onClick={() => session.training.enter()}>
             {words.train.train}

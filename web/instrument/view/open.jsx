@@ -52,16 +52,18 @@ export function useDrop(host) {
       event.preventDefault();
       event.returnValue = '';
     };
-    window.addEventListener('dragover', dragOver);
-    window.addEventListener('dragleave', leave);
-    window.addEventListener('drop', drop);
-    window.addEventListener('paste', paste);
-    window.addEventListener('beforeunload', leaving);
+    // In another page what happens outside belongs to it.
+    const area = session.embedded ? host : window;
+    area.addEventListener('dragover', dragOver);
+    area.addEventListener('dragleave', leave);
+    area.addEventListener('drop', drop);
+    area.addEventListener('paste', paste);
+    if (!session.embedded) window.addEventListener('beforeunload', leaving);
     return () => {
-      window.removeEventListener('dragover', dragOver);
-      window.removeEventListener('dragleave', leave);
-      window.removeEventListener('drop', drop);
-      window.removeEventListener('paste', paste);
+      area.removeEventListener('dragover', dragOver);
+      area.removeEventListener('dragleave', leave);
+      area.removeEventListener('drop', drop);
+      area.removeEventListener('paste', paste);
       window.removeEventListener('beforeunload', leaving);
     };
   }, [host]);

@@ -1,6 +1,7 @@
 // What comes next: a bar for now, a tick for the other case, a thin line for the way between them.
 
 import { shown } from '../model/sentence.js';
+import { GIVEN } from '../model/state.js';
 import { px, useSession } from './context.js';
 import { later } from './later.jsx';
 
@@ -18,13 +19,15 @@ export function Prediction({ short = false }) {
   const last = run?.pieces?.slice(-2) ?? [];
   const about = run?.about;
   const found = session.opening.opened.value.find(({ about }) => about.name === session.state.value.model);
-  if (found && !about?.predicts)
+  if (found?.told && !about?.predicts)
     return (
       <section class="prediction about" aria-label={words.open.recognised}>
         <Recognised found={found} />
-        <button type="button" class="word" onClick={() => session.opening.close(found.about.name)}>
-          {words.open.forget}
-        </button>
+        {found.about.name !== GIVEN && (
+          <button type="button" class="word" onClick={() => session.opening.close(found.about.name)}>
+            {words.open.forget}
+          </button>
+        )}
       </section>
     );
   if (about?.guess === 'masked' && top.length === 0)

@@ -13,7 +13,6 @@ import { readRun } from './input.js';
 import { Problem } from './problem.js';
 import { allEdits, capturesFor, forward, likeliest, probabilities, rowOf, scoresOf } from './run.js';
 import { createShelf } from './shelf.js';
-import { showWeights } from './show.js';
 import { openSource } from './sources.js';
 import { writeOn } from './write.js';
 
@@ -30,7 +29,7 @@ import { writeOn } from './write.js';
  */
 
 /** Verbs of which no question is passed over. */
-const EVERY = new Set(['write', 'steer', 'train']);
+const EVERY = new Set(['write', 'steer', 'train', 'give']);
 /** Runs that are kept: the one shown, the other case, the pinned one, and those before them. */
 const KEPT = 8;
 
@@ -143,7 +142,10 @@ export function createAnswerer({ load, fetchBeside, post, shelf = createShelf() 
       const source = await sourceOf(state, say);
       const loaded = await hl();
       const { about } = source;
-      if (source.attentions) return showWeights(source, state, { say, stale });
+      if (source.attentions) {
+        const { showWeights } = await import('./show.js');
+        return showWeights(source, state, { say, stale });
+      }
       const part = about.parts.includes(state.part) ? state.part : 'decoder';
       const { layers, numHeads: heads } = part === 'encoder' ? source.model.options.encoder : source.model.options;
       say('source', { about: { ...about, layers, heads, causal: part === 'decoder' && about.causal } });
@@ -243,6 +245,23 @@ export function createAnswerer({ load, fetchBeside, post, shelf = createShelf() 
       source.pixels = pixelsOf(picture, patch, source.look);
       source.version = (source.version ?? 0) + 1;
       say('pictured', {});
+    },
+
+    /** What the page that holds this one hands over. @param {Asked} asked */
+    async give({ question, say }) {
+      const { name, given } = question;
+      const made = hl().then(async (loaded) => {
+        const { openGiven } = await import('./given.js');
+        return openGiven(loaded, name, given, (read, total) => say('progress', { read, total }));
+      });
+      const before = sources.get(name);
+      sources.set(
+        name,
+        made.then(({ source }) => source),
+      );
+      before?.then(({ model }) => model?.dispose()).catch(() => {});
+      const { source, told } = await made;
+      say('given', { about: source.about, told });
     },
 
     /** Frees what an opened model holds. @param {Asked} asked */

@@ -3,16 +3,19 @@
 
 /** @typedef {{ verb: string } & Record<string, any>} Question */
 
-const startWorker = () => new Worker(new URL('./instrument.worker.js', import.meta.url), { type: 'module' });
+/**
+ * As much of a worker as is used here.
+ * @typedef {Pick<Worker, 'onmessage' | 'onerror' | 'postMessage' | 'terminate'>} Answering
+ */
 
 /**
  * @param {object} listeners
  * @param {(part: any) => void} listeners.onPart every part of an answer that still counts: { verb, part, … }
  * @param {(verb: string) => void} listeners.onDone
  * @param {(error: { verb: string, message: string, code?: string, values?: any[] }) => void} listeners.onError
- * @param {() => Worker} [start]
+ * @param {() => Answering} start
  */
-export function createAsk({ onPart, onDone, onError }, start = startWorker) {
+export function createAsk({ onPart, onDone, onError }, start) {
   let worker = start();
   let count = 0;
   /** The newest question of each verb. @type {Map<string, number>} */

@@ -155,3 +155,29 @@ export function checkSize({ name, T, S, layers, heads }) {
   if (layers * heads > 4096) throw new Problem('manyHeads', name, layers, heads);
   if (T < 1 || S < 1) throw new Problem('nothing', name);
 }
+
+/**
+ * What the page knows of weights.
+ * @param {string} name @param {string} title @param {any} shown @param {string[]} parts @param {any[]} all
+ */
+export function aboutWeights(name, title, shown, parts, all) {
+  return {
+    name,
+    title,
+    kind: /** @type {const} */ ('weights'),
+    layers: shown.layers,
+    heads: shown.heads,
+    width: 0,
+    context: MOST_TOKENS,
+    causal: shown.causal,
+    predicts: false,
+    guess: null,
+    reads: /** @type {const} */ ('nothing'),
+    writes: false,
+    edits: false,
+    sums: false,
+    mask: null,
+    parts,
+    bytes: all.reduce((sum, { layers, heads, wholeT, wholeS }) => sum + 4 * layers * heads * wholeT * wholeS, 0),
+  };
+}

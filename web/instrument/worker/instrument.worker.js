@@ -3,32 +3,14 @@
 
 import { load } from '../../../src/js/load/browser.js';
 import { createAnswerer } from './answer.js';
+import { fetchFile } from './beside.js';
 
 /** Bundlers rewrite a URL that is made in one expression. */
 const HERE = import.meta.url;
 
-/**
- * A file that lies beside this script, with its progress.
- * @param {string} name
- * @param {(read: number, total: number) => void} onProgress
- */
-async function fetchBeside(name, onProgress) {
-  const response = await fetch(new URL(name, HERE));
-  if (!response.ok || !response.body) throw new Error(`${name}: status ${response.status}`);
-  const total = Number(response.headers.get('Content-Length')) || 0;
-  const chunks = [];
-  let read = 0;
-  for await (const chunk of /** @type {any} */ (response.body)) {
-    chunks.push(chunk);
-    read += chunk.length;
-    onProgress(read, total);
-  }
-  return new Uint8Array(await new Blob(chunks).arrayBuffer());
-}
-
 const answer = createAnswerer({
   load,
-  fetchBeside,
+  fetchBeside: (name, onProgress) => fetchFile(new URL(name, HERE), onProgress),
   post: (message, transfer = []) => self.postMessage(message, { transfer }),
 });
 self.onmessage = ({ data }) => answer(data);

@@ -2,7 +2,7 @@
 // elsewhere. What cannot become one says why, and what to do.
 
 import { layersIn } from '../../../src/js/ops/foreign.js';
-import { checkSize, findAttentions } from './attentions.js';
+import { aboutWeights, checkSize, findAttentions } from './attentions.js';
 import { baseOf, findIn } from './files.js';
 import { drawnPicture, pixelsOf } from './pixels.js';
 import { Problem } from './problem.js';
@@ -15,7 +15,6 @@ import { transformerSource } from './sources.js';
 const FLOATS = 400 * 2 ** 20;
 /** Parameters that are looked through for NaN. */
 const LOOKED = 64e6;
-const MOST_TOKENS = 4096;
 
 /**
  * @param {any} hl
@@ -95,27 +94,30 @@ function openWeights(name, title, parts, found, others) {
   };
 }
 
-/** @param {string} name @param {string} title @param {any} shown @param {string[]} parts @param {any[]} all */
-function aboutWeights(name, title, shown, parts, all) {
-  return {
-    name,
-    title,
-    kind: /** @type {const} */ ('weights'),
-    layers: shown.layers,
-    heads: shown.heads,
-    width: 0,
-    context: MOST_TOKENS,
-    causal: shown.causal,
-    predicts: false,
-    guess: null,
-    reads: /** @type {const} */ ('nothing'),
-    writes: false,
-    edits: false,
-    sums: false,
-    mask: null,
-    parts,
-    bytes: all.reduce((sum, { layers, heads, wholeT, wholeS }) => sum + 4 * layers * heads * wholeT * wholeS, 0),
-  };
+/**
+ * A model in a folder of a server.
+ * @param {any} hl
+ * @param {string} name
+ * @param {string} url
+ * @param {{ title?: string, onProgress: (read: number, total: number) => void }} how
+ * @returns {Promise<Source>}
+ */
+export async function openFolder(hl, name, url, { title, onProgress }) {
+  let bytes = 0;
+  const model = await hl.openModel(url, {
+    onProgress({ read, total }) {
+      bytes = total;
+      onProgress(read, total);
+    },
+  });
+  const called = url.replace(/\/+$/, '').split('/').pop();
+  const source = transformerSource(name, { model, tokenizer: model.tokenizer, bytes, title: title ?? called });
+  if (source.about.reads === 'picture') {
+    const look = await fetch(new URL('preprocessor_config.json', url.endsWith('/') ? url : `${url}/`));
+    source.look = look.ok ? await look.json() : {};
+    source.pixels = pixelsOf(drawnPicture(model.options.patch.image), model.options.patch, source.look);
+  }
+  return source;
 }
 
 /** @param {any} hl @param {string} name @param {Given[]} files @param {any} how */

@@ -53,7 +53,19 @@ export async function showWeights(source, state, { say, stale }) {
   const { wholeT, wholeS } = attentions[at];
   const cut = wholeT > T || wholeS > S;
   const large = layers * heads * T * S > MOST;
-  const shared = { pieces, keys, cut, T, S, layer, head, large, named: names.queries !== null };
+  const values = source.values?.(layer, head);
+  const shared = {
+    pieces,
+    keys,
+    cut,
+    T,
+    S,
+    layer,
+    head,
+    large,
+    named: names.queries !== null,
+    ...(values && { values }),
+  };
   const list = Array.from({ length: layers * heads }, (_, i) => [Math.floor(i / heads), i % heads]);
   if (!large) {
     const weights = new Float32Array(layers * heads * T * S);

@@ -1,0 +1,95 @@
+// The instrument, or one of its parts, in another page: as wide as the element that it stands in, as high as that
+// element where it has a height of its own.
+
+import { App } from './app.jsx';
+import { useSession, useSize } from './context.js';
+import { Model } from './model.jsx';
+import { usePicture } from './picture.jsx';
+import { Title } from './title.jsx';
+import { viewNamed } from './views.js';
+
+/** @typedef {{ view: string, controls: boolean, T: number, S: number }} Shape what is shown, of how many tokens */
+
+/** Cells of a picture that stands alone, and its thumbnails, are not larger than this. */
+const [CELL, THUMBNAIL] = [44, 96];
+/** Room around a thumbnail for the names of layers and heads. */
+const WORDS = 52;
+const between = (least, x, most) => Math.round(Math.min(Math.max(x, least), most));
+
+/** @param {import('@preact/signals').Signal<Shape>} shape @param {boolean} fills the element has a height of its own */
+export function embedded(shape, fills) {
+  return function Embedded({ host }) {
+    const { width, height } = useSize(host);
+    const { view, controls, T, S } = shape.value;
+    if (width === 0) return null;
+    if (view === 'instrument' || view === 'story') {
+      const tall = fills ? height : between(600, 0.62 * width, 920);
+      return <App host={host} height={tall} controls={controls} />;
+    }
+    return <Part view={view} width={width} height={fills ? height : 0} tokens={[T || 8, S || T || 8]} />;
+  };
+}
+
+const kindOf = (width) => (width < 560 ? 'phone' : width < 900 ? 'tablet' : 'desk');
+const LETTERS = { phone: 14, tablet: 15, desk: 15 };
+
+/** One part alone, with what is read of it under it. */
+function Part({ view, width, height, tokens }) {
+  const session = useSession();
+  const words = session.words.value;
+  const failure = session.failure.value;
+  const kind = kindOf(width);
+  return (
+    <div class={`page part ${kind}`} data-busy={session.busy.value}>
+      {failure !== null ? (
+        <p class="failure" role="alert">
+          {words.failed(failure)}{' '}
+          <button type="button" class="word strong" onClick={session.retry}>
+            {words.again}
+          </button>
+        </p>
+      ) : view === 'heads' ? (
+        <Heads width={width} height={height} />
+      ) : (
+        <One view={view} width={width} height={height} most={LETTERS[kind]} tokens={tokens} />
+      )}
+      <div class="spoken" role="status" aria-live="polite">
+        {session.spoken.value}
+      </div>
+    </div>
+  );
+}
+
+/** The line under a picture. */
+const LINE = 34;
+
+function One({ view, width, height, most, tokens }) {
+  const session = useSession();
+  const run = session.run.value;
+  const cell = session.cell.value;
+  const { Component: View, Marks } = viewNamed(view === 'head' ? 'heatmap' : view);
+  const matrix = view === 'head';
+  const [T, S] = run ? [run.T, run.S] : tokens;
+  const room = { width, height: height ? Math.max(height - LINE, 40) : heightFor(T, S), most };
+  const picture = usePicture(room);
+  // Where only the width is given the cells decide: a few tokens need no large picture.
+  if (!height && matrix && picture) room.height = picture.top + T * Math.min(picture.cell, CELL);
+  if (!height && !matrix) room.height = between(240, 0.62 * width, 620);
+  return (
+    <>
+      <View {...room} compact={width < 420} />
+      {Marks && <Marks />}
+      <div class="line">{run?.T > 0 && cell && matrix && <Title run={run} cell={cell} />}</div>
+    </>
+  );
+}
+/** Enough for cells as large as may be, and what stands above them. */
+const heightFor = (T, S) => CELL * Math.max(T, S) + 160;
+
+function Heads({ width, height }) {
+  const about = useSession().about.value;
+  const { layers, heads } = about ?? { layers: 1, heads: 1 };
+  const size = Math.min(Math.floor((width - 22) / heads) - 5, THUMBNAIL);
+  const wide = Math.min(width, 22 + heads * (THUMBNAIL + 14));
+  return <Model width={wide} height={height || layers * (Math.max(size, 8) + WORDS) + 44} />;
+}

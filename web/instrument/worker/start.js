@@ -1,0 +1,3 @@
+// The worker of the page, beside its script.
+
+export const startWorker = () => new Worker(new URL('./instrument.worker.js', import.meta.url), { type: 'module' });
