@@ -94,7 +94,10 @@ test('web: what runs in the worker reaches no view', () => {
     reached.add(file);
     for (const next of graph.get(file) ?? []) walk(next);
   };
-  const entries = ['worker/worker.js', 'worker/worker.inline.js', 'instrument/worker/instrument.worker.js'];
+  const entries = [
+    'worker/worker.js',
+    ...['instrument', 'view', 'onefile'].map((name) => `instrument/worker/${name}.worker.js`),
+  ];
   for (const entry of entries) walk(join('web', entry));
   assert.ok(reached.has('web/train/trainer.js'));
   assert.deepEqual(

@@ -1,4 +1,4 @@
-// The page opens wherever it stands: served, below a path, as one file, inside another page.
+// The page opens wherever it stands: served, below a path, inside another page.
 
 import assert from 'node:assert/strict';
 import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -7,9 +7,8 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { serve } from '../../../web/host/serve.js';
-import { faults, open, openEmpty, page, server, shownWeight, site, textOf } from '../../support/page.js';
+import { faults, open, openEmpty, page, server, site, textOf } from '../../support/page.js';
 import { until } from '../../support/wait.js';
-import { assertSame, expectedWeights } from '../../support/weights.js';
 
 test('opens on a sentence with eight heads, and with nothing amiss', async () => {
   await open();
@@ -36,20 +35,6 @@ test('a binary that cannot be loaded is said plainly', async () => {
   await page.locator('#message', { hasText: 'could not compute' }).waitFor();
   const message = await textOf('#message');
   assert.match(message, /headlight\.(relaxed|simd128)\.wasm gave status 404 and type text\/html/);
-});
-
-test('the page that is one file works from a disk, with no network', async () => {
-  await openEmpty({ offline: true });
-  const asked = [];
-  page.on('request', (request) => asked.push(request.url().split(':')[0]));
-  await page.goto(`${new URL('../../../dist/headlight.html', import.meta.url)}#cell={"query":7,"key":4}`);
-  await page.waitForSelector('#weight');
-  assertSame(await shownWeight(), expectedWeights({})(0, 5, 7, 4), 'from a file');
-  assert.deepEqual(
-    asked.filter((scheme) => !['file', 'blob', 'data'].includes(scheme)),
-    [],
-  );
-  assert.deepEqual(faults, []);
 });
 
 test('the site works below a path, and is light', async () => {

@@ -1,0 +1,74 @@
+// Makes the page that is one file and works from a disk: scripts, binaries and the whale, each a block of the document,
+// deflated, as base64. Arguments: the file to write, then the binaries.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { deflateSync } from 'node:zlib';
+import { build } from 'esbuild';
+
+const ROOT = new URL('../../', import.meta.url);
+const path = (/** @type {string} */ name) => fileURLToPath(new URL(name, ROOT));
+
+/** Instead of the worker beside the script, the one in the document. @type {import('esbuild').Plugin} */
+const inDocument = {
+  name: 'worker-in-document',
+  setup({ onResolve }) {
+    onResolve({ filter: /\/worker\/start\.js$/ }, () => ({ path: path('web/instrument/host/start.onefile.js') }));
+  },
+};
+
+/** A script with everything that it imports, at once or later. @param {string} entry @returns {Promise<Uint8Array>} */
+async function bundle(entry) {
+  const { outputFiles } = await build({
+    entryPoints: [path(entry)],
+    bundle: true,
+    format: 'iife',
+    target: 'es2022',
+    minify: true,
+    charset: 'utf8',
+    write: false,
+    loader: { '.css': 'text', '.html': 'text' },
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    plugins: [inDocument],
+    logLevel: 'warning',
+    logOverride: { 'empty-import-meta': 'silent' },
+  });
+  return outputFiles[0].contents;
+}
+
+/** @param {string} id @param {Uint8Array} bytes */
+const block = (id, bytes) =>
+  `<script type="text/plain" id="${id}">${deflateSync(bytes, { level: 9 }).toString('base64')}</script>\n`;
+
+/** Runs the script that is folded up in the document. It is a script of its own, so that nothing need be evaluated. */
+const BEGIN = `<script>
+(async () => {
+  const letters = atob(document.getElementById('page').textContent);
+  const bytes = Uint8Array.from(letters, (letter) => letter.charCodeAt(0));
+  const text = new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate'))).text();
+  document.body.append(Object.assign(document.createElement('script'), { textContent: await text }));
+})().catch((error) => document.body.append('Headlight needs a newer browser: ' + error.message));
+</script>
+`;
+
+const [out, ...binaries] = process.argv.slice(2);
+const html = readFileSync(path('web/instrument/host/index.html'), 'utf8');
+const LINK = '<script type="module" src="instrument.js"></script>\n';
+if (!html.includes(LINK)) throw new Error(`no ${LINK} in index.html`);
+const [page, worker] = await Promise.all(
+  ['web/instrument/host/onefile.js', 'web/instrument/worker/onefile.worker.js'].map(bundle),
+);
+const blocks = [
+  block('page', page),
+  block('worker', worker),
+  ...binaries.map((file) => block(basename(file).split('.')[1], readFileSync(file))),
+  block('whale.tokenizer.json', readFileSync(path('web/train/whale/tokenizer.json'))),
+  block('whale.safetensors', readFileSync(path('web/train/whale/whale.safetensors'))),
+  BEGIN,
+];
+writeFileSync(
+  out,
+  html.replace(LINK, '').replace('</body>', () => `${blocks.join('')}</body>`),
+);

@@ -1,0 +1,13 @@
+// What the page that is one file holds: see src/build/onefile.js. Each part is a block of the document, deflated, as
+// base64. A part that is not there was left out.
+
+/** @param {string} name */
+export const isFolded = (name) => document.getElementById(name) !== null;
+
+/** @param {string} name @returns {Promise<Uint8Array>} */
+export async function unfold(name) {
+  const text = document.getElementById(name)?.textContent ?? '';
+  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const whole = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate'));
+  return new Uint8Array(await new Response(whole).arrayBuffer());
+}
