@@ -15,7 +15,8 @@ import { createSession } from './session.js';
  * @property {Partial<State> | string} [state] some fields, or the part of an address after #
  * @property {'en' | 'zh'} [language] otherwise the browser's
  * @property {'light' | 'dark'} [theme] otherwise the browser's
- * @property {(state: State) => void} [onState] after every change
+ * @property {(state: State, instead: boolean) => void} [onState] after every change; whether it stands in the place of
+ *   what could not be shown
  * @property {(language: string, title: string) => void} [onLanguage]
  * @property {(name: 'language' | 'theme', value: string) => void} [onChoice] what a page may remember
  * @property {() => import('../worker/ask.js').Answering} start the worker, or what stands for it

@@ -88,6 +88,8 @@ export function createSession({ state: began = '', language, theme, onState, onL
   });
 
   let before = '';
+  /** What is shown takes the place of what cannot be. */
+  let instead = false;
   let seed = 0;
   /** The text that the model goes on with. */
   let base = '';
@@ -148,7 +150,10 @@ export function createSession({ state: began = '', language, theme, onState, onL
         if (code === 'gone') {
           // Opened models end with the page: their files are the visitor's.
           opening.failed(error);
-          return opening.choose('whale');
+          instead = true;
+          opening.choose('whale');
+          instead = false;
+          return;
         }
         if (verb === 'open' || verb === 'picture') return opening.failed(error);
         failure.value =
@@ -179,7 +184,7 @@ export function createSession({ state: began = '', language, theme, onState, onL
   function become(next) {
     const was = state.peek();
     history.value = next;
-    onState?.(next.now);
+    onState?.(next.now, instead);
     if (next.now.layer !== was.layer || next.now.head !== was.head) picked.value = null;
     if (numbersOf(next.now) !== numbersOf(was)) forget();
     feed();
@@ -243,6 +248,8 @@ export function createSession({ state: began = '', language, theme, onState, onL
     language: languageName,
     theme: themeName,
     words: computed(() => LANGUAGES[languageName.value]),
+    /** Whether leaving the page would lose something: files are the visitor's, and a browser may not keep a model. */
+    loses: computed(() => opening.opened.value.length > 0 || training.unkept.value),
     canUndo: computed(() => history.value.past.length > 0),
     update,
     rest,

@@ -38,6 +38,8 @@ export function createTraining({ state, update, sample, onSaved }) {
   const film = signal(/** @type {{ step: number, weights: Float32Array }[]} */ ([]));
   const shelf = signal(/** @type {any[]} */ ([]));
   const problem = signal(/** @type {string | null} */ (null));
+  /** Steps of the model that was saved as a file. */
+  const saved = signal(-1);
   /** Where it has gone astray: { step, nan, back, rate }. */
   const astray = signal(/** @type {any} */ (null));
   const speed = signal(/** @type {number | null} */ (USUAL_SPEED));
@@ -169,6 +171,8 @@ export function createTraining({ state, update, sample, onSaved }) {
     astray,
     speed,
     replaying,
+    /** The browser could not keep it, and neither was it saved as a file. */
+    unkept: computed(() => problem.value !== null && progress.value?.steps > 0 && saved.value !== progress.value.steps),
     watch: computed(() => LESSONS[progress.value?.settings.task ?? state.value.training.task].watch),
     ...actions,
     /** Once the worker is there. @param {any} given */
@@ -229,6 +233,7 @@ export function createTraining({ state, update, sample, onSaved }) {
         problem.value = said ?? null;
       },
       saved({ bytes, settings: of }) {
+        saved.value = progress.peek()?.steps ?? 0;
         onSaved(`headlight-${of.task}`, bytes);
       },
     },

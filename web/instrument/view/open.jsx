@@ -7,7 +7,7 @@ import { filesIn, openText, withPath } from './taken.js';
 
 const [Choose, Told] = ['Choose', 'Told'].map((name) => later(() => import('./choose.jsx'), name));
 
-/** Files may be dropped anywhere, and pasted where one does not write. */
+/** Files may be dropped anywhere, and pasted where one does not write. Who would lose something by leaving is asked. */
 export function useDrop(host) {
   const session = useSession();
   const [over, setOver] = useState(false);
@@ -47,26 +47,29 @@ export function useDrop(host) {
       event.preventDefault();
       openText(session, text);
     };
-    const leaving = (event) => {
-      if (session.opening.opened.value.length === 0) return;
-      event.preventDefault();
-      event.returnValue = '';
-    };
     // In another page what happens outside belongs to it.
     const area = session.embedded ? host : window;
     area.addEventListener('dragover', dragOver);
     area.addEventListener('dragleave', leave);
     area.addEventListener('drop', drop);
     area.addEventListener('paste', paste);
-    if (!session.embedded) window.addEventListener('beforeunload', leaving);
     return () => {
       area.removeEventListener('dragover', dragOver);
       area.removeEventListener('dragleave', leave);
       area.removeEventListener('drop', drop);
       area.removeEventListener('paste', paste);
-      window.removeEventListener('beforeunload', leaving);
     };
   }, [host]);
+  const loses = session.loses.value;
+  useEffect(() => {
+    if (!loses || session.embedded) return;
+    const leaving = (event) => {
+      event.preventDefault();
+      event.returnValue = '';
+    };
+    window.addEventListener('beforeunload', leaving);
+    return () => window.removeEventListener('beforeunload', leaving);
+  }, [loses]);
   return over;
 }
 
