@@ -118,10 +118,11 @@ test('a model in training that the browser cannot keep is asked about', async ()
       throw new DOMException('full', 'QuotaExceededError'); };`;
     await route.fulfill({ response, body: /worker|begin/.test(route.request().url()) ? full + body : body });
   });
-  await page.goto(`${server.url}#panel=train`);
-  await page.waitForFunction(() => part('.page')?.classList.contains('training'));
-  await page.getByRole('button', { name: 'One step' }).click();
-  await shows('.train-right, .right', 'no room left');
+  await page.goto(server.url);
+  await settled();
+  await word('Train').click();
+  await word('Pause').click();
+  await shows('.page', 'no room left');
   const asked = await page.evaluate(() => {
     const event = new Event('beforeunload', { cancelable: true });
     window.dispatchEvent(event);
