@@ -122,8 +122,12 @@ export function sentenceEncoder(hl, tensors) {
     return hl.tensor(out, [ids.length, WIDTH]);
   }
 
-  /** @param {number[][]} given the tokens of each sentence, at least one in all @returns {SentenceResult} */
-  function forward(given) {
+  /**
+   * @param {number[][]} given the tokens of each sentence, at least one in all
+   * @param {(layer: any, x: HlTensor) => HlTensor} [attend] what stands in the place of the layers' own attention
+   * @returns {SentenceResult}
+   */
+  function forward(given, attend) {
     const ids = given.map((sentence) => sentence.slice(0, CONTEXT));
     const length = Math.max(...ids.map((sentence) => sentence.length));
     const keyPadding = {
@@ -134,8 +138,10 @@ export function sentenceEncoder(hl, tensors) {
     const seen = [];
     let x = embed(ids, length);
     for (const { shortcut, norm1, attention, norm2, up, down } of blocks) {
-      const { output, weights } = attention.forward(norm1.forward(x), { keyPadding, weights: true });
-      seen.push(weights);
+      const normed = norm1.forward(x);
+      const own = attend ? null : attention.forward(normed, { keyPadding, weights: true });
+      if (own) seen.push(own.weights);
+      const output = own ? own.output : /** @type {any} */ (attend)(attention, normed);
       x = hl.add(shortcut ? shortcut.forward(x) : x, output);
       const inside = up.forward(norm2.forward(x));
       inside.data.forEach((value, i, data) => (data[i] = Math.max(value, 0)));
@@ -153,8 +159,12 @@ export function sentenceEncoder(hl, tensors) {
   }
 
   return {
-    /** @param {number[][]} ids the tokens of each sentence @returns {SentenceResult} */
-    forward: (ids) => hl.scope(() => forward(ids)),
+    /**
+     * @param {number[][]} ids the tokens of each sentence
+     * @param {(layer: any, x: HlTensor) => HlTensor} [attend]
+     * @returns {SentenceResult}
+     */
+    forward: (ids, attend) => hl.scope(() => forward(ids, attend)),
 
     dispose() {
       for (const block of blocks) for (const layer of Object.values(block)) layer?.dispose();

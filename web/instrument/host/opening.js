@@ -5,6 +5,18 @@ import { initialState, MOST_TEXT, UNCHANGED } from '../model/state.js';
 
 /** More files than this at once are no model: a folder of everything was dropped. */
 const MOST_FILES = 400;
+/** What models of the menu are shown with first. */
+const FIRST = {
+  whale: { text: initialState.text, layer: initialState.layer, head: initialState.head },
+  constructed: {
+    text: 'The cat sat on the mat because it was tired, and the dog let it sleep.',
+    layer: 0,
+    head: 5,
+    cell: { t: 7, s: 5 },
+  },
+  patches: { text: '', layer: 0, head: 0, cell: { t: 38, s: 24 } },
+  sentence: { text: 'How do whales sleep?', second: 'When does a whale rest?', layer: 1, head: 0 },
+};
 const OPENING = {
   next: 'Once upon a time there was a whale. Once upon a time there was',
   numbers: '1 2 3 4 5 6 7 8 1 2 3 4',
@@ -56,7 +68,7 @@ export function createOpening({ ask, update, state, show }) {
       reading.value = null;
       problem.value = null;
       // Of weights it stands where a model has its guesses.
-      panel.value = about.kind === 'weights' ? null : 'told';
+      panel.value = about.kind === 'transformer' ? 'told' : null;
       choose(about.name);
     },
     named: show,
@@ -65,6 +77,7 @@ export function createOpening({ ask, update, state, show }) {
 
   /** The text that a model is shown with first. @param {any} about */
   function textFor(about) {
+    if (about.kind === 'layer') return {};
     if (about.reads === 'numbers') return { text: OPENING.numbers };
     if (about.reads === 'pair') return { text: 'translate English to German: The whale is white.', second: '' };
     if (about.mask) return { text: `To the last I grapple with thee, Moby ${about.mask}.` };
@@ -76,13 +89,14 @@ export function createOpening({ ask, update, state, show }) {
     const now = state();
     texts.set(now.model, { text: now.text, second: now.second });
     const found = opened.value.find(({ about }) => about.name === name);
-    const fresh = found ? textFor(found.about) : { text: initialState.text };
-    const first = found ? { layer: 0, head: 0 } : { layer: initialState.layer, head: initialState.head };
+    const { text: own, second = '', ...place } = FIRST[/** @type {'whale'} */ (name)] ?? FIRST.whale;
+    const fresh = found ? textFor(found.about) : { text: own, second };
+    const first = found ? { layer: 0, head: 0 } : place;
     const part = found?.about.parts[0] ?? 'decoder';
     const text = found?.about.reads === 'nothing' || found?.about.reads === 'picture' ? {} : (texts.get(name) ?? fresh);
     // A view that cannot show the model would be empty.
-    const view = found && !found.about.sums ? { view: 'heatmap' } : {};
-    update({ model: name, ...view, ...text, ...first, part, cell: null, token: null, ...UNCHANGED, pinned: null });
+    const view = (found ? found.about.sums : name === 'whale') ? {} : { view: 'heatmap' };
+    update({ model: name, ...view, ...text, part, cell: null, token: null, ...first, ...UNCHANGED, pinned: null });
   }
 
   return {
@@ -107,9 +121,14 @@ export function createOpening({ ask, update, state, show }) {
       if (files.length > MOST_FILES) return (problem.value = { code: 'manyFiles', values: [files.length, MOST_FILES] });
       problem.value = null;
       const picture = files.length === 1 && files[0].file.type.startsWith('image/');
-      const now = opened.value.find(({ about }) => about.name === state().model)?.about;
-      if (picture && now?.reads === 'picture')
-        return ask().ask({ verb: 'picture', name: now.name, file: files[0].file });
+      if (picture) {
+        const now = opened.value.find(({ about }) => about.name === state().model)?.about;
+        // Where no model reads pictures, heads made by hand do.
+        const name = now?.reads === 'picture' ? now.name : 'patches';
+        if (name === 'patches' && state().model !== name) choose(name);
+        panel.value = null;
+        return ask().ask({ verb: 'picture', name, file: files[0].file });
+      }
       const chosen = ofOneFolder(files);
       const called = title ?? titleOf(chosen);
       reading.value = { title: called, read: 0, total: chosen.reduce((sum, { file }) => sum + file.size, 0) };
@@ -128,6 +147,8 @@ export function createOpening({ ask, update, state, show }) {
     },
     /** Texts for the tokens of the weights that are shown. @param {string[]} tokens */
     name: (tokens) => ask().ask({ verb: 'name', name: state().model, tokens: { tokens } }),
+    /** Into how many heads queries and keys are split. @param {number} heads */
+    split: (heads) => ask().ask({ verb: 'split', name: state().model, heads }),
     cancel() {
       reading.value = null;
       ask().cancel('open');

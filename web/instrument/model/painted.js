@@ -25,15 +25,16 @@ export function eachRun(text, each) {
 /**
  * 1 where a key may be seen: as the mask says, without what is painted.
  * @param {string} text
- * @param {string} mask 'causal', 'none', or the number of keys of a window
+ * @param {string} mask 'causal' (as ever), 'none', 'past', or the number of keys of a window
  * @param {number} tokens
  * @param {boolean} causal
+ * @param {number} [keys]
  */
-export function visible(text, mask, tokens, causal) {
-  const data = new Float32Array(tokens * tokens);
-  const back = /^\d/.test(mask) ? Number(mask) : tokens;
-  const ahead = mask === 'none' || (!causal && mask === 'causal') ? tokens : causal ? 0 : back;
-  const to = (/** @type {number} */ t) => t * tokens;
+export function visible(text, mask, tokens, causal, keys = tokens) {
+  const data = new Float32Array(tokens * keys);
+  const back = /^\d/.test(mask) ? Number(mask) : keys;
+  const ahead = mask === 'none' || (!causal && mask === 'causal') ? keys : causal || mask === 'past' ? 0 : back;
+  const to = (/** @type {number} */ t) => t * keys;
   for (let t = 0; t < tokens; t++) data.fill(1, to(t) + Math.max(t - back, 0), to(t) + Math.min(t + ahead + 1, tokens));
   eachRun(text, (t, from, last) => {
     if (t < tokens && from < tokens) data.fill(0, to(t) + from, to(t) + Math.min(last + 1, tokens));

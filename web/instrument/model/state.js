@@ -14,7 +14,8 @@ import { isLinked, isPainted, readPainted, writePainted } from './painted.js';
  * @property {string} text
  * @property {string} [second] what follows in a model with an encoder
  * @property {Record<string, number>} temperature by place
- * @property {Record<string, string>} mask by place: 'none', or the number of keys of a window
+ * @property {Record<string, string>} mask by place: 'none', 'past' where a model sees ahead by itself, or the number of
+ *   keys of a window
  * @property {Record<string, string>} painted by place: what is hidden by hand, see painted.js
  * @property {Record<string, number>} scale by place: what a head writes is multiplied by it, 0 is off
  * @property {Record<string, number>} patch by place: 1 where what a head writes is that of the pinned run
@@ -86,7 +87,7 @@ const OF_RUN = {
   text: (x) => typeof x === 'string' && x.length <= MOST_TEXT,
   second: (x) => x === undefined || (typeof x === 'string' && x.length <= MOST_TEXT),
   temperature: byPlace(isNumber(0.01, 100)),
-  mask: byPlace((x) => x === 'causal' || x === 'none' || /^\d+$/.test(x)),
+  mask: byPlace((x) => ['causal', 'none', 'past'].includes(x) || /^\d+$/.test(x)),
   painted: (x) => x === undefined || byPlace(isPainted)(x),
   scale: byPlace(isNumber(-10, 10)),
   patch: byPlace((x) => x === 1 || x === 0),

@@ -27,6 +27,11 @@ export const strings = {
   whale: 'The whale',
   whaleAbout: (/** @type {any} */ about) =>
     `A small language model that has read Moby-Dick: ${about.layers} layers of ${about.heads} heads.`,
+  others: {
+    sentence: ['Sentence encoder', 'Universal Sentence Encoder: 2 layers of 4 heads. 7 MB, read when it is chosen.'],
+    constructed: ['Heads made by hand', 'Eight heads that each do one thing, for teaching.'],
+    patches: ['Patches of a picture', 'Six heads made by hand that look at a picture, yours too.'],
+  },
   layers: 'Single layers, and training',
   layersAbout: 'The page of before: sentences, patches, files with q, k and v, a model that learns.',
   loading: (/** @type {number} */ share) => `reading ${Math.round(100 * share)}%`,
@@ -141,6 +146,13 @@ export const strings = {
     manyHeads: (/** @type {string} */ name, /** @type {number} */ layers, /** @type {number} */ heads) =>
       `${name} has ${layers} × ${heads} heads, at most 4096 are shown. Save some of the layers.`,
     nothing: (/** @type {string} */ name) => `${name} is empty.`,
+    layerShape: (/** @type {string} */ name, /** @type {string} */ shape) =>
+      `${name} (${shape}) is no query of a layer: with weights it has two axes, tokens and width; without, also heads in front.`,
+    layerMisfit: (/** @type {string} */ name, /** @type {string} */ shape, /** @type {string} */ expected) =>
+      `${name} is ${shape}; beside the query it would have to be ${expected}.`,
+    layerLarge: (/** @type {number} */ n, /** @type {number} */ most) =>
+      `${n} tokens, at most ${most} are drawn. Save fewer of them.`,
+    layerWeights: (/** @type {string} */ why) => `The weights do not fit their input: ${why}`,
     unknownLayers: (
       /** @type {string} */ type,
       /** @type {number} */ n,

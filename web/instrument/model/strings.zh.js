@@ -29,6 +29,11 @@ export const strings = {
   models: '模型',
   whale: '白鲸',
   whaleAbout: (about) => `读过《白鲸》的小型语言模型：${about.layers} 层，每层 ${about.heads} 个头。`,
+  others: {
+    sentence: ['句子编码器', 'Universal Sentence Encoder：2 层，每层 4 个头。7 MB，选中时读取。'],
+    constructed: ['手工做的头', '八个头，每个只做一件事，用来教学。'],
+    patches: ['图片的小块', '六个手工做的头看一张图片，也可以看您自己的。'],
+  },
   layers: '单层与训练',
   layersAbout: '原来的页面：句子、图块、含 q、k、v 的文件，以及会学习的模型。',
   loading: (share) => `已读取 ${Math.round(100 * share)}%`,
@@ -127,6 +132,11 @@ export const strings = {
     tokensAlone: () => '只有词元。请与权重一起拖放，或在显示权重时拖放。',
     manyHeads: (name, layers, heads) => `${name} 有 ${layers} × ${heads} 个头，最多显示 4096 个。请只保存部分层。`,
     nothing: (name) => `${name} 为空。`,
+    layerShape: (name, shape) =>
+      `${name}（${shape}）不能作查询：有权重时是两个轴，词元和宽度；没有权重时前面还可以有头。`,
+    layerMisfit: (name, shape, expected) => `${name} 是 ${shape}；与查询相配应当是 ${expected}。`,
+    layerLarge: (n, most) => `${n} 个词元，最多画 ${most} 个。请少存一些。`,
+    layerWeights: (why) => `权重与输入不相配：${why}`,
     unknownLayers: (type, n, heads, width) =>
       `不认识 ${type} 类模型，但其中有 ${n} 个注意力层（${heads} 个头，宽 ${width}）。每层可单独打开：`,
     unknownFamily: (type) => `不认识 ${type} 类模型，文件中也没有注意力层。请将其注意力权重存为 npy 再打开。`,

@@ -55,7 +55,9 @@ function groups(map, layer, heads, ever) {
 
 /** @param {string} mask @param {boolean} causal @returns {object} */
 const maskEdit = (mask, causal) =>
-  mask === 'none' ? { mask: 'none' } : { window: [Number(mask), causal ? 0 : Number(mask)] };
+  mask === 'none'
+    ? { mask: 'none' }
+    : { window: mask === 'past' ? [-1, 0] : [Number(mask), causal ? 0 : Number(mask)] };
 
 /**
  * What is painted by hand, as masks of the heads that share one: what a mask says by name, without the hidden cells.

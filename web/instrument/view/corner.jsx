@@ -32,7 +32,13 @@ export function Corner({ picture: { run, full, y, x, side }, compact }) {
         {name}
         {scale === 0 ? ` ${words.isOff}` : scale !== 1 ? ` ${words.isPart(scale)}` : ''}
       </h2>
-      <p>{scale === 0 ? words.offMeans : trade ? words.does[trade] : known && words.doesNot}</p>
+      <p>
+        {scale === 0
+          ? words.offMeans
+          : trade
+            ? (words.does[trade] ?? session.about.value.terms?.[session.language.value][trade][1])
+            : known && words.doesNot}
+      </p>
       {!compact && !full && scale !== 0 && (
         <dl title={words.scoresTitle}>
           {scores.map(([kind, score]) => (

@@ -8,7 +8,14 @@ import { Menu } from './menu.jsx';
 import { Open } from './open.jsx';
 
 /** Models of the menu: the name in state.model, its texts in the strings. */
-const MODELS = [{ name: 'whale', label: (words) => words.whale, about: (words, about) => words.whaleAbout(about) }];
+const MODELS = [
+  { name: 'whale', label: (words) => words.whale, about: (words, about) => words.whaleAbout(about) },
+  ...['sentence', 'constructed', 'patches'].map((name) => ({
+    name,
+    label: (words) => words.others[name][0],
+    about: (words) => words.others[name][1],
+  })),
+];
 const WHALE = { layers: 5, heads: 4 };
 /** Models trained here that the menu offers. */
 const MOST_KEPT = 6;
@@ -81,9 +88,14 @@ export function Header({ phone }) {
       />
       <Open />
       {share !== null && (
-        <span class="progress" role="progressbar" aria-label={words.whale} aria-valuenow={Math.round(100 * share)}>
+        <span class="progress" role="progressbar" aria-label={label} aria-valuenow={Math.round(100 * share)}>
           {words.loading(share)}
         </span>
+      )}
+      {share !== null && model === 'sentence' && (
+        <button type="button" class="word strong cancel" onClick={() => session.opening.close(model)}>
+          {words.open.cancel}
+        </button>
       )}
       <nav aria-label="Headlight">
         {!phone && session.whale && <StoryWord />}

@@ -31,26 +31,29 @@ export function Model({ width, height, names = true }) {
   if (!about) return <section class="model" style={px({ height })} />;
   const { layers, heads } = about;
   const ends = names ? 22 : 0;
+  // The heads of a single layer stand in several rows, the first on top.
+  const columns = layers > 1 ? heads : Math.min(heads, Math.max(4, Math.ceil(Math.sqrt(heads))));
+  const rows = Math.ceil(heads / columns);
   const room = {
     width: width - STREAM,
     height: height - 2 * ends,
     tokens: run ? Math.max(run.T, run.S) : 17,
-    layers,
-    heads,
+    layers: layers * rows,
+    heads: columns,
     names,
   };
   const { size, across, down, words: around } = thumbnailsOf(room);
   const named = around !== 'none';
-  const rowTop = (layer) => ends + (layers - 1 - layer) * down;
+  const rowTop = (layer, head = 0) => ends + (layers - 1 - layer + Math.floor(head / columns)) * down;
   const inside = around === 'both' ? 17 : around === 'trade' ? 2 : Math.max((down - size) / 2, 0);
-  const middle = (layer) => rowTop(layer) + inside + size / 2;
+  const middle = (layer) => rowTop(layer) + ((rows - 1) * down) / 2 + inside + size / 2;
   // Thumbnails that are too small to be read are seen through a lens.
   const tiles = size < TILE;
   const over = (event) => {
     const place = tiles && event.target.closest?.('[data-head]')?.dataset.head;
     if (!place) return setUnder(null);
     const [layer, head] = place.split('.').map(Number);
-    setUnder({ layer, head, x: STREAM + (head + 0.5) * across, y: rowTop(layer) + down / 2 });
+    setUnder({ layer, head, x: STREAM + ((head % columns) + 0.5) * across, y: rowTop(layer, head) + down / 2 });
   };
   const walk = (event) => walkHeads(event, session);
   return (
@@ -83,8 +86,8 @@ export function Model({ width, height, names = true }) {
                 layer={layer}
                 head={head}
                 size={size}
-                left={STREAM + head * across}
-                top={rowTop(layer) + inside}
+                left={STREAM + (head % columns) * across}
+                top={rowTop(layer, head) + inside}
                 across={across}
                 down={down}
                 named={named}
@@ -148,7 +151,7 @@ export function Thumbnail({ layer, head, size, left, top, across, down, named })
       tabIndex={chosen ? 0 : -1}
       aria-label={[
         name,
-        trade && words.trades[trade],
+        trade && tradeName(session, trade),
         off && words.isOff,
         cost !== undefined && words.story.points(cost),
       ]
@@ -168,12 +171,16 @@ export function Thumbnail({ layer, head, size, left, top, across, down, named })
       </span>
       {(cost !== undefined || (named && trade)) && (
         <span class={`trade ${chosen ? 'chosen' : ''}`} style={px({ width: size })}>
-          {cost === undefined ? words.trades[trade] : <span title={words.story.cost}>{points(cost)}</span>}
+          {cost === undefined ? tradeName(session, trade) : <span title={words.story.cost}>{points(cost)}</span>}
         </span>
       )}
     </button>
   );
 }
+
+/** Sources whose heads have names of their own bring them along. */
+const tradeName = (session, trade) =>
+  session.words.value.trades[trade] ?? session.about.value?.terms?.[session.language.value][trade][0];
 
 /** In the story heads are named once they are found, and what each costs stands under it. */
 function useTrade(layer, head) {

@@ -5,6 +5,7 @@ import { GIVEN } from '../model/state.js';
 import { px, useSession } from './context.js';
 import { later } from './later.jsx';
 
+const AboutHeads = later(() => import('./heads.jsx'), 'AboutHeads');
 const Recognised = later(() => import('./choose.jsx'), 'Recognised');
 
 export function Prediction({ short = false }) {
@@ -18,6 +19,7 @@ export function Prediction({ short = false }) {
   const at = (p) => `${(100 * p) / most}%`;
   const last = run?.pieces?.slice(-2) ?? [];
   const about = run?.about;
+  if (about?.kind === 'layer') return <AboutHeads />;
   const found = session.opening.opened.value.find(({ about }) => about.name === session.state.value.model);
   if (found?.told && !about?.predicts)
     return (

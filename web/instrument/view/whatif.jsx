@@ -37,7 +37,8 @@ export function WhatIf({ kind }) {
   const own = about && !about.causal;
   if (session.brush.value) return <BrushLine kind={kind} />;
   const painted = Boolean(effective(state.painted, layer, head, ''));
-  const maskName = (name) => words.masks[own && name === 'causal' ? 'none' : name] ?? words.masks.window(Number(name));
+  const maskName = (name) =>
+    words.masks[own ? { causal: 'none', past: 'causal' }[name] : name] ?? words.masks.window(Number(name));
   const phone = kind === 'phone';
   /** Where there is little room, what is seldom used stands in the menu. */
   const small = kind === 'narrow' || kind === 'tablet';
@@ -74,10 +75,12 @@ export function WhatIf({ kind }) {
         name={`${words.mask}: ${maskName(mask)}`}
         label={painted ? words.masks.painted(maskName(mask)) : maskName(mask)}
         items={[
-          ...['causal', ...(own ? [] : ['none']), ...WINDOWS].map((name) => ({
+          ...['causal', own ? 'past' : 'none', ...WINDOWS].map((name) => ({
             key: name,
             label: maskName(name),
-            about: words.masksAbout[own && name === 'causal' ? 'own' : name] ?? words.masksAbout.window(Number(name)),
+            about:
+              words.masksAbout[own ? { causal: 'own', past: 'causal' }[name] : name] ??
+              words.masksAbout.window(Number(name)),
             chosen: name === mask,
             act: () => session.update({ mask: withPlace(state.mask, place, name, 'causal') }),
           })),
@@ -172,7 +175,7 @@ export function WhatIf({ kind }) {
       {slider}
       {masks}
       {scales}
-      {flow ? hide : (!small || state.pinned) && patches}
+      {flow ? hide : (!small || state.pinned) && about?.kind !== 'layer' && patches}
       {!small && isChanged(runOf(state)) && (
         <button type="button" class="word" onClick={() => session.update(UNCHANGED)}>
           {words.reset}

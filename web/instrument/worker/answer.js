@@ -45,6 +45,8 @@ export function createAnswerer({ load, fetchBeside, post, shelf = createShelf() 
   let core;
   /** @type {Map<string, Promise<Source>>} */
   const sources = new Map();
+  /** What ends their reading. @type {Map<string, AbortController>} */
+  const stops = new Map();
   /** @type {Map<string, Values>} */
   const runs = new Map();
   /** @type {Map<string, (string | null)[][]>} */
@@ -62,11 +64,17 @@ export function createAnswerer({ load, fetchBeside, post, shelf = createShelf() 
   async function sourceOf(state, say) {
     const { model: name } = state;
     if (name === TRAINED) return (await training()).source(state);
-    if (!sources.has(name))
+    if (!sources.has(name)) {
+      const stop = new AbortController();
+      stops.set(name, stop);
+      const fetch = (/** @type {string} */ file, /** @type {any} */ onProgress) =>
+        fetchBeside(file, onProgress, stop.signal);
+      const core = await hl();
       sources.set(
         name,
-        openSource(await hl(), fetchBeside, name, (read, total) => say('progress', { read, total })),
+        openSource(core, fetch, name, (read, total) => say('progress', { read, total })),
       );
+    }
     try {
       return /** @type {Source} */ (await sources.get(name));
     } catch (error) {
@@ -146,6 +154,7 @@ export function createAnswerer({ load, fetchBeside, post, shelf = createShelf() 
         const { showWeights } = await import('./show.js');
         return showWeights(source, state, { say, stale });
       }
+      if (source.pose) return (await import('./heads.js')).showHeads(loaded, source, state, { say, stale });
       const part = about.parts.includes(state.part) ? state.part : 'decoder';
       const { layers, numHeads: heads } = part === 'encoder' ? source.model.options.encoder : source.model.options;
       say('source', { about: { ...about, layers, heads, causal: part === 'decoder' && about.causal } });
@@ -222,6 +231,13 @@ export function createAnswerer({ load, fetchBeside, post, shelf = createShelf() 
       say('opened', { about: source.about, told });
     },
 
+    /** Into how many heads the queries of a file are split. @param {Asked} asked */
+    async split({ question, say }) {
+      const source = await sourceOf({ ...initialState, model: question.name }, say);
+      source.split?.(question.heads);
+      say('named', {});
+    },
+
     /** Texts that name the tokens of weights. @param {Asked} asked */
     async name({ question, say }) {
       const source = await sourceOf({ ...initialState, model: question.name }, say);
@@ -233,7 +249,7 @@ export function createAnswerer({ load, fetchBeside, post, shelf = createShelf() 
     /** Another picture for a model that reads patches; none is the one that is drawn. @param {Asked} asked */
     async picture({ question, say }) {
       const source = await sourceOf({ ...initialState, model: question.name }, say);
-      const { patch } = source.model.options;
+      const patch = source.patch ?? source.model.options.patch;
       const { drawnPicture, pixelsOf } = await import('./pixels.js');
       let picture = drawnPicture(patch.image);
       if (question.file)
@@ -264,9 +280,10 @@ export function createAnswerer({ load, fetchBeside, post, shelf = createShelf() 
       say('given', { about: source.about, told });
     },
 
-    /** Frees what an opened model holds. @param {Asked} asked */
+    /** Frees what an opened model holds, or ends its reading. @param {Asked} asked */
     async close({ question }) {
-      const source = await sources.get(question.name);
+      stops.get(question.name)?.abort();
+      const source = await sources.get(question.name)?.catch(() => undefined);
       sources.delete(question.name);
       source?.model?.dispose();
     },

@@ -3,9 +3,10 @@
 /**
  * @param {URL} url
  * @param {(read: number, total: number) => void} onProgress
+ * @param {AbortSignal} [signal]
  */
-export async function fetchFile(url, onProgress) {
-  const response = await fetch(url);
+export async function fetchFile(url, onProgress, signal) {
+  const response = await fetch(url, { signal });
   const name = url.pathname.split('/').pop();
   if (!response.ok || !response.body) throw new Error(`${name}: status ${response.status}`);
   const total = Number(response.headers.get('Content-Length')) || 0;

@@ -10,7 +10,7 @@ const HERE = import.meta.url;
 
 const answer = createAnswerer({
   load,
-  fetchBeside: (name, onProgress) => fetchFile(new URL(name, HERE), onProgress),
+  fetchBeside: (name, onProgress, signal) => fetchFile(new URL(name, HERE), onProgress, signal),
   post: (message, transfer = []) => self.postMessage(message, { transfer }),
 });
 self.onmessage = ({ data }) => answer(data);

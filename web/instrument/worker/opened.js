@@ -32,6 +32,8 @@ export async function openFiles(hl, name, files, { title, signal, onProgress }) 
   const found = await findIn(files);
   signal.throwIfAborted();
   const { attentions, others } = await findAttentions(found.tensors);
+  const { isLayer, openLayer } = await import('./layer.js');
+  if (isLayer(found.tensors, others)) return openLayer(hl, name, title, found);
   if (attentions.length > 0) return openWeights(name, title, attentions, found, others);
   const layers = layersIn(Object.fromEntries(others.map(({ name, shape }) => [name, { shape }])));
   if (layers.length > 0) throw new Problem('noConfig', weights[0] ? baseOf(weights[0].path) : title, layers.length);

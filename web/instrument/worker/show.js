@@ -10,7 +10,7 @@ import { scoresOf } from './run.js';
 /** @import { Source } from './sources.js' */
 
 /** Numbers that are handed over at once. */
-const MOST = 6e6;
+export const MOST = 6e6;
 /** The side of a pooled picture. */
 export const POOLED = 96;
 
@@ -89,7 +89,7 @@ export async function showWeights(source, state, { say, stale }) {
 }
 
 /** Equal tokens have equal names. */
-function scoresHere(
+export function scoresHere(
   /** @type {Float32Array} */ weights,
   /** @type {{ layers: number, heads: number, T: number }} */ { layers, heads, T },
   /** @type {string[] | null} */ names,

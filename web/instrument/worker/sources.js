@@ -31,6 +31,8 @@ import { openWhale } from '../../model/whale.js';
  * @property {string | null} mask the token that stands for a covered word
  * @property {string[]} parts of an encoder–decoder
  * @property {number} bytes of its file
+ * @property {Record<string, Record<string, [string, string]>>} [terms] by language, what its heads are called and do
+ * @property {number[]} [choices] numbers of heads that its queries can be split into
  * @property {object} [trained] for a model that is trained here: { settings, tokens, probe, steps }
  */
 /**
@@ -48,8 +50,14 @@ import { openWhale } from '../../model/whale.js';
  * @property {Record<string, string[]>} [tokens] given with them
  * @property {Map<string, any>} [small] pictures of heads that have been read
  * @property {Record<string, any>} [look] preprocessor_config.json
+ * @property {(hl: any, run: import('../model/state.js').Run) => any} [pose] of heads without a model: see heads.js
+ * @property {(heads: number) => void} [split] queries and keys into so many heads
+ * @property {{ image: [number, number], size: number, channels: number }} [patch] of a picture without a model
  */
-/** @typedef {(name: string, onProgress: (read: number, total: number) => void) => Promise<Uint8Array>} Fetch */
+/**
+ * @typedef {(name: string, onProgress: (read: number, total: number) => void, signal?: AbortSignal) =>
+ *   Promise<Uint8Array>} Fetch
+ */
 
 /** An attribution unpacks the int8 weights of a model: up to so many. */
 const UNPACKED = 20e6;
@@ -62,7 +70,18 @@ const MAKERS = {
       fetch('whale.tokenizer.json', () => {}),
       fetch('whale.safetensors', onProgress),
     ]);
-    return { model: openWhale(hl, bytes), tokenizer: openTokenizer(tokens), bytes: bytes.length };
+    const model = openWhale(hl, bytes);
+    return transformerSource('whale', { model, tokenizer: openTokenizer(tokens), bytes: bytes.length });
+  },
+  // What few visitors choose is loaded when they do.
+  constructed: async () => (await import('./constructed.js')).constructed(),
+  patches: async () => (await import('./constructed.js')).patches(),
+  /** @param {any} hl @param {Fetch} fetch @param {(read: number, total: number) => void} onProgress */
+  async sentence(hl, fetch, onProgress) {
+    // Until its first bytes come, there is nothing of it.
+    onProgress(0, 1);
+    const { FILE, sentenceSource } = await import('./encoder.js');
+    return sentenceSource(hl, await fetch(FILE, onProgress));
   },
 };
 
@@ -153,5 +172,5 @@ export function transformerSource(name, { model, tokenizer, bytes, title }) {
 export async function openSource(hl, fetch, name, onProgress) {
   const make = /** @type {any} */ (MAKERS)[name];
   if (!make) throw Object.assign(new Error(`there is no model named ${name}`), { code: 'gone', values: [] });
-  return transformerSource(name, await make(hl, fetch, onProgress));
+  return make(hl, fetch, onProgress);
 }

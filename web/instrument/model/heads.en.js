@@ -1,0 +1,23 @@
+// What stands beside heads without a language model around them, in English.
+
+export const heads = {
+  about: 'About these heads',
+  constructed: [
+    'No model has learned these: each head’s weights were written by hand, so that it does one thing.',
+    'The numbers of a query and a key stand for places in the sentence: where they meet, the head looks.',
+  ],
+  patches: [
+    'A picture in 10 × 14 patches, and six heads whose weights were written by hand.',
+    'Touch a patch: the squares beside it show where it looks. Drop a picture of your own anywhere.',
+  ],
+  likeness: 'How alike two sentences are',
+  likenessAbout: 'The angle between their vectors, as a cosine: 1 is the same meaning, 0 has nothing to do with it.',
+  second: 'Another sentence',
+  layer: (/** @type {number} */ T, /** @type {number} */ S, /** @type {number} */ width) =>
+    `${T === S ? `${T} tokens` : `${T} queries, ${S} keys`}, ${width} wide.`,
+  given: 'Queries, keys and values from your file: their attention is computed here.',
+  projected: 'A layer’s weights from your file, and what goes into it: its attention is computed here.',
+  batch: (/** @type {number} */ n) => `Of ${n} in the batch the first is shown.`,
+  split: 'heads',
+  noTokens: 'No tokens were given: they are numbered. Paste a JSON list of them to name them.',
+};
