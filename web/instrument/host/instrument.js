@@ -45,6 +45,8 @@ const page = mount(document.body, {
       return write('pushState', state);
     }
     step = next;
+    // At once: going Back again is not to find what could not be shown.
+    if (instead) return write('replaceState', state);
     waiting = state;
     clearTimeout(timer);
     timer = setTimeout(() => write('replaceState', state), ADDRESS_DELAY);

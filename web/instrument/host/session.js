@@ -4,7 +4,7 @@
 import { batch, computed, effect, signal } from '@preact/signals';
 import { download } from '../../view/download.js';
 import { record, redo, replace, settle, startHistory, undo } from '../model/history.js';
-import { isOpen } from '../model/lessons.js';
+import { isOpen, TRAINED } from '../model/lessons.js';
 import { change, GIVEN, initialState, readAddress, runOf, writeAddress } from '../model/state.js';
 import { LANGUAGES, languageFor } from '../model/strings.js';
 import { createAsk } from '../worker/ask.js';
@@ -63,6 +63,8 @@ export function createSession({ state: began = '', language, theme, onState, onL
   const picked = signal(/** @type {any} */ (null));
   const progress = signal(/** @type {number | null} */ (null));
   const failure = signal(/** @type {string | null} */ (null));
+  /** The worker has ended and another was begun: { lost, training }. */
+  const ended = signal(/** @type {{ lost: string[], training: boolean } | null} */ (null));
   const busy = signal(false);
   const writing = signal(false);
   /** What the pointer does in the picture: reads, or paints a mask. */
@@ -91,6 +93,8 @@ export function createSession({ state: began = '', language, theme, onState, onL
   /** What is shown takes the place of what cannot be. */
   let instead = false;
   let seed = 0;
+  /** The worker has answered since it was begun. */
+  let answered = false;
   /** The text that the model goes on with. */
   let base = '';
 
@@ -134,6 +138,7 @@ export function createSession({ state: began = '', language, theme, onState, onL
   const listeners = {
     onPart: (part) => batch(() => parts[part.part](part)),
     onDone: (verb) => {
+      answered = true;
       if (verb === 'show') busy.value = false;
       else if (verb === 'heads') trying.value = false;
       else if (verb === 'write') {
@@ -159,6 +164,19 @@ export function createSession({ state: began = '', language, theme, onState, onL
         failure.value =
           LANGUAGES[languageName.value].problems[code]?.(.../** @type {any[]} */ (error.values)) ?? message;
       }),
+    onEnd: () =>
+      batch(() => {
+        busy.value = false;
+        writing.value = false;
+        trying.value = false;
+        progress.value = null;
+        const lost = opening.opened.peek().map(({ about }) => about.title);
+        // What ends one worker after the other is not asked of a third one.
+        if (!answered) return (failure.value = LANGUAGES[languageName.peek()].endedAgain);
+        answered = false;
+        ended.value = { lost, training: state.peek().model === TRAINED };
+        again();
+      }),
   };
   const ask = createAsk(listeners, page.start);
   const give = () => given && ask.ask({ verb: 'give', name: GIVEN, given });
@@ -175,6 +193,14 @@ export function createSession({ state: began = '', language, theme, onState, onL
     if (view !== 'flow' || now === fed || isOpen(state.peek())) return;
     fed = now;
     ask.ask({ verb: 'feeds', state: state.peek() });
+  }
+  /** A new worker in the place of the one that failed. */
+  function again() {
+    failure.value = null;
+    ask.restart();
+    opening.forget();
+    give();
+    if (!training.follow(null, state.peek())) show();
   }
   /** What was found by trying every head holds as long as nothing else is asked. */
   function forget() {
@@ -237,6 +263,7 @@ export function createSession({ state: began = '', language, theme, onState, onL
     storyFell,
     progress,
     failure,
+    ended,
     busy,
     writing,
     brush,
@@ -279,13 +306,7 @@ export function createSession({ state: began = '', language, theme, onState, onL
       ask.ask({ verb: 'heads', state: state.peek() });
     },
     stopTrying: () => ask.cancel('heads'),
-    retry() {
-      failure.value = null;
-      ask.restart();
-      opening.forget();
-      give();
-      if (!training.follow(null, state.peek())) show();
-    },
+    retry: again,
     setLanguage(name) {
       languageName.value = name;
       onChoice?.('language', name);

@@ -69,6 +69,7 @@ export function App({ host, height = 0, controls = true }) {
           </button>
         </p>
       )}
+      {session.ended.value && <Ended />}
       {width > 0 &&
         (screen.reading > 0 ? (
           <Columns key={grows} screen={screen} />
@@ -91,6 +92,21 @@ export function App({ host, height = 0, controls = true }) {
 
 /** Another page has a main part of its own. */
 const mainOf = ({ embedded }) => (embedded ? 'section' : 'main');
+
+/** The worker has ended: what was done about it, and what is lost. */
+function Ended() {
+  const session = useSession();
+  const words = session.words.value;
+  const { lost, training } = /** @type {any} */ (session.ended.value);
+  return (
+    <p class="failure" role="alert">
+      {words.ended} {lost.length > 0 && words.lost(lost.join(', '))} {training && words.endedTraining}{' '}
+      <button type="button" class="word strong" onClick={() => (session.ended.value = null)}>
+        {words.close}
+      </button>
+    </p>
+  );
+}
 
 /** Whether the view takes the model's place as well: not while one trains, when that is looked at. */
 const isGrown = (state) => Boolean(viewNamed(state.view).grows) && !isOpen(state);

@@ -133,7 +133,7 @@ export function Picture({ width, height, most, compact = false }) {
       {labels && <Labels picture={picture} />}
       <Cross picture={picture} labels={labels} />
       {session.brush.value && <Brush picture={picture} />}
-      <Corner picture={picture} compact={compact || dense} />
+      <Corner picture={picture} compact={compact || dense} line={dense} />
       {dense && !compact && <Lens picture={picture} />}
     </div>
   );

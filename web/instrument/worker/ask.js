@@ -1,6 +1,8 @@
 // The one place where the page asks the worker. What is asked last counts: of questions with the same verb, parts of
 // older ones are not handed on.
 
+import { watch } from './alive.js';
+
 /** @typedef {{ verb: string } & Record<string, any>} Question */
 
 /**
@@ -13,16 +15,21 @@
  * @param {(part: any) => void} listeners.onPart every part of an answer that still counts: { verb, part, … }
  * @param {(verb: string) => void} listeners.onDone
  * @param {(error: { verb: string, message: string, code?: string, values?: any[] }) => void} listeners.onError
+ * @param {() => void} [listeners.onEnd] the worker has died: nothing is open in it any more
  * @param {() => Answering} start
  */
-export function createAsk({ onPart, onDone, onError }, start) {
+export function createAsk({ onPart, onDone, onError, onEnd }, start) {
   let worker = start();
   let count = 0;
+  let stopped = false;
   /** The newest question of each verb. @type {Map<string, number>} */
   const open = new Map();
 
   function listen() {
+    const mine = worker;
+    const held = watch(mine, () => mine === worker && !stopped && onEnd?.());
     worker.onmessage = ({ data }) => {
+      if (data.verb === 'alive') return held();
       if (open.get(data.verb) !== data.id) return;
       if (data.part) return onPart(data);
       open.delete(data.verb);
@@ -58,6 +65,9 @@ export function createAsk({ onPart, onDone, onError }, start) {
       open.clear();
       listen();
     },
-    stop: () => worker.terminate(),
+    stop() {
+      stopped = true;
+      worker.terminate();
+    },
   };
 }

@@ -2,6 +2,7 @@
 // question is a verb (answer.js); the page asks through ask.js and nowhere else.
 
 import { load } from '../../../src/js/load/browser.js';
+import { hold } from './alive.js';
 import { createAnswerer } from './answer.js';
 import { fetchFile } from './beside.js';
 
@@ -13,4 +14,4 @@ const answer = createAnswerer({
   fetchBeside: (name, onProgress, signal) => fetchFile(new URL(name, HERE), onProgress, signal),
   post: (message, transfer = []) => self.postMessage(message, { transfer }),
 });
-self.onmessage = ({ data }) => answer(data);
+self.onmessage = ({ data }) => (data.verb === 'alive' ? hold(data.lock) : answer(data));
