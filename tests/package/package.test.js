@@ -85,6 +85,7 @@ describe('the package', () => {
       'dist/abi/abi.d.ts',
       'dist/analysis.js',
       'dist/formats.js',
+      'dist/headlight.html',
       'dist/headlight.inline.js',
       'dist/headlight.js',
       'dist/headlight.node.js',
@@ -97,6 +98,7 @@ describe('the package', () => {
       'dist/view.worker.js',
       'dist/whale.safetensors',
       'dist/whale.tokenizer.json',
+      'headlight.py',
       'package.json',
       'src/core/headlight.h',
     ]);

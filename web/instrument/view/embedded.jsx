@@ -10,10 +10,14 @@ import { viewNamed } from './views.js';
 
 /** @typedef {{ view: string, controls: boolean, T: number, S: number }} Shape what is shown, of how many tokens */
 
+/** Room of the model's stream, and between thumbnails. */
+const [STREAM, GAP] = [22, 5];
 /** Cells of a picture that stands alone, and its thumbnails, are not larger than this. */
-const [CELL, THUMBNAIL] = [44, 96];
+const [CELL, THUMBNAIL] = [48, 96];
 /** Room around a thumbnail for the names of layers and heads. */
-const WORDS = 52;
+const WORDS = 56;
+/** A smaller picture has no room for its name in the corner. */
+const CORNER = 300;
 const between = (least, x, most) => Math.round(Math.min(Math.max(x, least), most));
 
 /** @param {import('@preact/signals').Signal<Shape>} shape @param {boolean} fills the element has a height of its own */
@@ -73,11 +77,16 @@ function One({ view, width, height, most, tokens }) {
   const room = { width, height: height ? Math.max(height - LINE, 40) : heightFor(T, S), most };
   const picture = usePicture(room);
   // Where only the width is given the cells decide: a few tokens need no large picture.
-  if (!height && matrix && picture) room.height = picture.top + T * Math.min(picture.cell, CELL);
+  const cells = picture ? Math.min(picture.cell, height ? picture.cell : CELL) : 0;
+  if (!height && matrix && picture) room.height = picture.top + T * cells;
+  const small = matrix && cells * S < CORNER;
   if (!height && !matrix) room.height = between(240, 0.62 * width, 620);
   return (
     <>
-      <View {...room} compact={width < 420} />
+      {small && run && <Name run={run} />}
+      <div class={small && picture?.full ? 'raised' : ''}>
+        <View {...room} compact={width < 420} {...(matrix && { bare: small })} />
+      </div>
       {Marks && <Marks />}
       <div class="line">{run?.T > 0 && cell && matrix && <Title run={run} cell={cell} />}</div>
     </>
@@ -86,10 +95,19 @@ function One({ view, width, height, most, tokens }) {
 /** Enough for cells as large as may be, and what stands above them. */
 const heightFor = (T, S) => CELL * Math.max(T, S) + 160;
 
+function Name({ run: { about, layer, head } }) {
+  const words = useSession().words.value;
+  const name = about.layers * about.heads === 1 ? about.title : words.headName(layer, head);
+  return name ? <h2 class="name">{name}</h2> : null;
+}
+
 function Heads({ width, height }) {
-  const about = useSession().about.value;
-  const { layers, heads } = about ?? { layers: 1, heads: 1 };
-  const size = Math.min(Math.floor((width - 22) / heads) - 5, THUMBNAIL);
-  const wide = Math.min(width, 22 + heads * (THUMBNAIL + 14));
+  const session = useSession();
+  const { layers, heads } = session.about.value ?? { layers: 1, heads: 1 };
+  const tokens = Math.max(session.run.value?.T ?? 1, session.run.value?.S ?? 1);
+  const room = Math.min(Math.floor((width - STREAM) / heads) - GAP, THUMBNAIL);
+  // Whole multiples of the tokens, as the thumbnails are.
+  const size = tokens <= 24 && room >= tokens ? tokens * Math.floor(room / tokens) : room;
+  const wide = Math.min(width, STREAM + heads * (size + Math.min(GAP + 4, GAP + tokens - 1)));
   return <Model width={wide} height={height || layers * (Math.max(size, 8) + WORDS) + 44} />;
 }

@@ -55,7 +55,8 @@ export function usePicture({ width, height, most }) {
   return { ...grid, run, weights, full, names, keys, T, S, x: grid.left, y: height - grid.side };
 }
 
-export function Picture({ width, height, most, compact = false }) {
+/** bare: its name stands elsewhere. */
+export function Picture({ width, height, most, compact = false, bare = false }) {
   const session = useSession();
   const words = session.words.value;
   const picture = usePicture({ width, height, most });
@@ -133,7 +134,7 @@ export function Picture({ width, height, most, compact = false }) {
       {labels && <Labels picture={picture} />}
       <Cross picture={picture} labels={labels} />
       {session.brush.value && <Brush picture={picture} />}
-      <Corner picture={picture} compact={compact || dense} line={dense} />
+      {!bare && <Corner picture={picture} compact={compact || dense} line={dense} />}
       {dense && !compact && <Lens picture={picture} />}
     </div>
   );

@@ -45,7 +45,9 @@ export function WhatIf({ kind }) {
   if (about && !about.edits)
     return (
       <section class="whatif" aria-label={words.whatIf}>
-        <span class="told">{about.kind === 'weights' ? words.open.nothingToAsk : words.open.pairNothing}</span>
+        <span class="told">
+          {{ weights: words.open.nothingToAsk, transformer: words.open.pairNothing }[about.kind]}
+        </span>
         <Actions small={small} />
       </section>
     );
@@ -213,7 +215,7 @@ function Actions({ small = false }) {
       >
         {state.pinned ? words.unpin : words.pin}
       </button>
-      {!small && (
+      {!small && !session.embedded && (
         <button type="button" class="word strong" onClick={copy}>
           {copied ?? words.link}
         </button>
@@ -232,7 +234,8 @@ function Actions({ small = false }) {
           })),
           ...(small
             ? [
-                { key: 'link', label: words.link, act: copy },
+                // Of another page's address the instrument knows nothing.
+                ...(session.embedded ? [] : [{ key: 'link', label: words.link, act: copy }]),
                 { key: 'reset', label: words.reset, act: () => session.update(UNCHANGED) },
               ]
             : []),

@@ -98,7 +98,10 @@ export async function openGiven(hl, name, given, onProgress) {
     const source = weightsSource(name, given);
     return { source, told: toldOf(source, given) };
   }
-  if (given.kind === 'qkv') return { source: layerSource(hl, name, given), told: null };
+  if (given.kind === 'qkv') {
+    const source = layerSource(hl, name, given);
+    return { source, told: { ...toldOf(source, given), kind: 'layer' } };
+  }
   const { openFiles, openFolder } = await import('./opened.js');
   const { title } = given;
   if (given.kind === 'folder')
