@@ -2,7 +2,7 @@
 // figures are those of the benchmark and of the built files.
 
 import assert from 'node:assert/strict';
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -40,7 +40,9 @@ before(async () => {
   for (const name of readdirSync(join(root, 'dist')).filter((file) => /\.(js|wasm)$/.test(file)))
     cpSync(join(root, 'dist', name), join(installed, 'dist', name));
   cpSync(join(root, 'dist/parts'), join(installed, 'dist/parts'), { recursive: true });
-  cpSync(join(root, 'dist/site'), join(folder, 'headlight'), { recursive: true });
+  cpSync(join(root, 'dist/view'), join(installed, 'dist/view'), { recursive: true });
+  for (const name of ['whale.safetensors', 'whale.tokenizer.json', 'headlight.html'])
+    cpSync(join(root, 'dist', name), join(installed, 'dist', name));
   for (const model of ['gpt2', 'bert', 'vit']) makeCheckpoint(join(folder, model), model);
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   [browser, server] = await Promise.all([
@@ -75,7 +77,7 @@ test('every program for Node runs, and prints what its comments say', async () =
 });
 
 test('every program for a page runs in Chromium', async () => {
-  assert.equal(programs('html').length, 2);
+  assert.equal(programs('html').length, 3);
   for (const { name, text } of programs('html')) {
     writeFileSync(join(folder, 'index.html'), `<!doctype html><meta charset="utf-8"><title>test</title><body>${text}`);
     const page = await browser.newPage();
@@ -85,13 +87,23 @@ test('every program for a page runs in Chromium', async () => {
     await page
       .waitForFunction(
         () =>
-          document.body.textContent.startsWith('[[[10],[16.6976') || document.querySelector('#here > div')?.shadowRoot,
+          document.body.textContent.startsWith('[[[10],[16.6976') ||
+          document.querySelector('#here > div')?.shadowRoot.querySelector('.matrix'),
         undefined,
         { timeout: 120_000 },
       )
       .catch((error) => assert.fail(`${name}: ${error.message} ${faults}`));
     assert.deepEqual(faults, [], name);
     await page.close();
+  }
+});
+
+const python = ['python3', '/usr/bin/python3'].find((name) => spawnSync(name, ['--version']).status === 0);
+test('every program for Python runs', { skip: python ? false : 'no Python here' }, () => {
+  assert.equal(programs('python').length, 1);
+  for (const { text } of programs('python')) {
+    execFileSync(python, ['-c', text], { cwd: folder, env: { ...process.env, PYTHONPATH: root } });
+    assert.match(readFileSync(join(folder, 'heads.html'), 'utf8'), /id="given"/);
   }
 });
 

@@ -163,7 +163,8 @@ describe('the package', () => {
         reached(join(name, '..', path), found);
       return found;
     };
-    const entries = ['headlight.js', 'headlight.worker.js', 'headlight.inline.js', 'formats.js', 'analysis.js'];
+    const named = ['headlight', 'headlight.worker', 'headlight.inline', 'formats', 'analysis', 'view', 'view.worker'];
+    const entries = named.map((name) => `${name}.js`);
     const files = new Set(entries.flatMap((name) => [...reached(name)]));
     assert.ok(files.size > entries.length + 2, 'the parts are among them');
     for (const name of files)
@@ -262,6 +263,49 @@ describe('the package', () => {
     assert.ok(readdirSync(file('webpack')).some((name) => name.endsWith('.wasm')));
     write('webpack/index.html', page('main.js'));
     checkBoth(await openPage(file('webpack')));
+  });
+
+  /** A heatmap of weights, which needs no worker, and all heads of the whale, which need one. */
+  const VIEWS = `
+    const element = () => document.body.appendChild(document.createElement('div'));
+    const attentions = [[1, 0, 0], [0.2, 0.8, 0], [0.1, 0.6, 0.3]];
+    const [head, heads] = [{ attentions, view: 'head' }, { view: 'heads' }].map((options) => mount(element(), options));
+    await Promise.all([head.ready, heads.ready]);
+    const roots = [...document.body.children].map(({ firstChild }) => firstChild?.shadowRoot).filter(Boolean);
+    const [figures, thumbnails] = ['.figure', '.thumbnail'].map((name, i) => roots[i].querySelectorAll(name));
+    document.body.dataset.said = JSON.stringify([figures.length, thumbnails.length]);
+  `;
+  const shown = '[3,20]';
+
+  test('the view runs in a page without a bundler', async () => {
+    write('view.js', `import { mount } from './node_modules/headlight/dist/view.js'; ${VIEWS}`);
+    write('index.html', page('view.js'));
+    assert.equal(await openPage(folder), shown);
+  });
+
+  test('the view runs bundled by Vite and by webpack, which take its worker along', async () => {
+    write('view/main.js', `import { mount } from 'headlight/view'; ${VIEWS}`);
+    write('view/index.html', page('./main.js'));
+    await vite({
+      root: file('view'),
+      base: './',
+      logLevel: 'error',
+      configFile: false,
+      build: { outDir: file('view-vite'), emptyOutDir: true, target: 'es2022' },
+    });
+    assert.equal(await openPage(file('view-vite')), shown);
+    const stats = await promisify(webpack)({
+      mode: 'production',
+      context: folder,
+      entry: './view/main.js',
+      target: 'web',
+      devtool: false,
+      output: { path: file('view-webpack'), publicPath: 'auto', module: true, filename: 'main.js' },
+      experiments: { outputModule: true },
+    });
+    assert.deepEqual(stats.toJson({ errors: true, warnings: true }).errors, []);
+    write('view-webpack/index.html', page('main.js'));
+    assert.equal(await openPage(file('view-webpack')), shown);
   });
 
   test('each binary is under 96 KiB, 42 KiB compressed, and imports only memory and a watch', async () => {

@@ -1,5 +1,7 @@
 // The entry headlight/analysis: what a transformer's values and weights say.
 
+/** @module headlight/analysis */
+
 export { attribution, logitLens } from './attribution.js';
 export { composition } from './circuits.js';
 export { logitDifference, patch } from './patching.js';

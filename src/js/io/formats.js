@@ -1,5 +1,7 @@
 // The entry headlight/formats: files of arrays, read and written.
 
+/** @module headlight/formats */
+
 export { readNpy, writeNpy } from './npy.js';
 export { readNpz } from './npz.js';
 export {

@@ -1,5 +1,7 @@
 // Entry for Node: the binary is read from disk, or fetched where its URL says so.
 
+/** @module headlight */
+
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';

@@ -71,6 +71,7 @@ import {
 } from 'headlight/analysis';
 import { readNpy, readNpz, readSafetensors, type StoredTensor, writeNpy, writeSafetensors } from 'headlight/formats';
 import { type Headlight as InlineHeadlight, load as loadInline } from 'headlight/inline';
+import { mount, type View, type ViewOptions, type ViewState } from 'headlight/view';
 
 type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
 type IsAny<T> = 0 extends 1 & T ? true : false;
@@ -276,3 +277,22 @@ export type Named = [
   VisibilityOptions,
   WarmupOptions,
 ];
+
+// The view takes tensors of any kind, and what it gives back is typed.
+export async function look(element: HTMLElement): Promise<string> {
+  const options: ViewOptions = { attentions: [x, ort, tf], tokens: ['a', 'b'], view: 'heads', layer: 1 };
+  const view: View = mount(element, options);
+  await view.ready;
+  view.update({
+    attentions: [
+      [1, 0],
+      [0.5, 0.5],
+    ],
+    cell: { t: 1, s: 0 },
+  });
+  mount(element, { q: x, k: x, v: { data: new Float32Array(4), dims: [2, 2] }, causal: true });
+  mount(element, { model: new URL('https://example.org/gpt2/'), onState: ({ layer }: ViewState) => layer.toFixed() });
+  // @ts-expect-error: there is no such view
+  mount(element, { view: 'matrix' });
+  return view.address();
+}

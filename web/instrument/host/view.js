@@ -1,5 +1,7 @@
 // The entry `headlight/view` of the package.
 
+/** @module headlight/view */
+
 import { argumentError, HeadlightError } from '../../../src/js/check/errors.js';
 import { startWorker } from '../worker/start.view.js';
 import { createView } from './embed.js';
