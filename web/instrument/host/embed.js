@@ -142,11 +142,11 @@ function stateIn(caller, state) {
  * @param {string} caller
  * @param {HTMLElement} element
  * @param {ViewOptions} options
- * @param {{ start: () => any, whale?: boolean, onTheme?: (theme: string) => void }} own start: the worker; whale: false
- *   where there is no file of it
+ * @param {{ start: () => any, models: readonly string[], onTheme?: (theme: string) => void }} own start: the worker; models:
+ *   of the menu, those whose files are there
  * @returns {View}
  */
-export function createView(caller, element, options, { start, whale, onTheme }) {
+export function createView(caller, element, options, { start, models, onTheme }) {
   checkOptions(caller, options, OPTIONS);
   const { onState } = options;
   if (onState !== undefined && typeof onState !== 'function')
@@ -173,7 +173,7 @@ export function createView(caller, element, options, { start, whale, onTheme }) 
         state: { ...first, ...state, ...(given && { model: GIVEN }), ...fields },
         given,
         embedded: true,
-        whale,
+        models,
         theme: options.theme,
         language: options.language,
         onState: /** @type {any} */ (onState),

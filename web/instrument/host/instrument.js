@@ -3,7 +3,7 @@
 
 import { recall, remember } from '../../host/storage.js';
 import { writeAddress } from '../model/state.js';
-import { startWorker } from '../worker/start.js';
+import { models, startWorker } from '../worker/start.js';
 import { mount } from './mount.jsx';
 
 /** @import { State } from '../model/state.js' */
@@ -34,6 +34,7 @@ function write(/** @type {'pushState' | 'replaceState'} */ way, /** @type {State
 document.body.style.margin = '0';
 const page = mount(document.body, {
   start: startWorker,
+  models,
   state: location.hash.slice(1),
   language: /** @type {any} */ (recall('language')),
   theme: /** @type {any} */ (recall('theme')),

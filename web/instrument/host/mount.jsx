@@ -22,7 +22,7 @@ import { createSession } from './session.js';
  * @property {() => import('../worker/ask.js').Answering} start the worker, or what stands for it
  * @property {import('../model/given.js').Given | null} [given] what is shown at first, as the model GIVEN
  * @property {boolean} [embedded] it stands in another page
- * @property {boolean} [whale] false where there is no file of it
+ * @property {readonly string[]} [models] of the menu, those whose files are there
  */
 
 const sheetOf = (text) => {

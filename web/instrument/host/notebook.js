@@ -3,8 +3,8 @@
 
 import { readSafetensors } from '../../../src/js/io/formats.js';
 import { createView } from './embed.js';
-import { isFolded, unfold } from './folded.js';
-import { startWorker } from './start.onefile.js';
+import { unfold } from './folded.js';
+import { models, startWorker } from './start.onefile.js';
 
 /** Views that fill the window; the others are as high as what they show. */
 const WHOLE = ['instrument', 'story', 'lines', 'flow'];
@@ -20,9 +20,8 @@ export async function show() {
   if (whole) element.style.height = '100vh';
   document.body.append(element);
   const given = { ...(attentions ? { attentions } : qkv), ...(tokens && { tokens }), ...(keys && { keys }) };
-  const whale = isFolded('whale.safetensors');
   try {
-    createView('show', element, { ...given, ...options }, { start: startWorker, whale, onTheme: paper });
+    createView('show', element, { ...given, ...options }, { start: startWorker, models, onTheme: paper });
   } catch (error) {
     element.textContent = /** @type {Error} */ (error).message;
   }

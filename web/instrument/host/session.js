@@ -237,9 +237,9 @@ export function createSession({ state: began = '', language, theme, onState, onL
   const language$ = effect(() => onLanguage?.(languageName.value, LANGUAGES[languageName.value].title));
 
   return {
-    /** Whether it stands in another page; whether the whale can be opened. */
+    /** Whether it stands in another page; which models of the menu are there. */
     embedded: page.embedded === true,
-    whale: page.whale !== false,
+    models: page.models ?? [],
     give(next) {
       given = next;
       give();

@@ -7,6 +7,9 @@ import { isFolded, unfold } from './folded.js';
 const BINARIES = ['simd128', 'relaxed'];
 const FILES = ['whale.safetensors', 'whale.tokenizer.json'];
 
+/** Models of the menu whose files are in the document. */
+export const models = [...(isFolded('whale.safetensors') ? ['whale'] : []), 'constructed', 'patches'];
+
 /** @returns {Answering} questions wait until it is unfolded */
 export function startWorker() {
   /** @type {Worker | null} */

@@ -3,7 +3,7 @@
 /** @module headlight/view */
 
 import { argumentError, HeadlightError } from '../../../src/js/check/errors.js';
-import { startWorker } from '../worker/start.view.js';
+import { models, startWorker } from '../worker/start.view.js';
 import { createView } from './embed.js';
 
 /** @typedef {import('./embed.js').View} View */
@@ -37,7 +37,7 @@ export function mount(element, options = {}) {
   messages.get(element)?.remove();
   messages.delete(element);
   try {
-    return createView('mount', element, options, { start: startWorker });
+    return createView('mount', element, options, { start: startWorker, models });
   } catch (error) {
     say(element, error instanceof Error ? error.message : String(error));
     throw error;

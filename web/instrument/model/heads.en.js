@@ -15,7 +15,7 @@ export const heads = {
   second: 'Another sentence',
   layer: (/** @type {number} */ T, /** @type {number} */ S, /** @type {number} */ width) =>
     `${T === S ? `${T} tokens` : `${T} queries, ${S} keys`}, ${width} wide.`,
-  given: 'Queries, keys and values from your file: their attention is computed here.',
+  given: 'Queries, keys and values as they were given: their attention is computed here.',
   projected: 'A layer’s weights from your file, and what goes into it: its attention is computed here.',
   batch: (/** @type {number} */ n) => `Of ${n} in the batch the first is shown.`,
   split: 'heads',

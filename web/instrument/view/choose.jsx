@@ -129,9 +129,9 @@ export function Told() {
 export function Recognised({ found: { about, told } }) {
   const words = useSession().words.value;
   const lines =
-    told.kind !== 'transformer'
+    told.kind === 'weights'
       ? [
-          ...(told.kind === 'weights' ? [words.open.isWeights] : []),
+          words.open.isWeights,
           ...told.parts.map((part) => words.open.weightsOf(part, told.parts.length > 1)),
           ...told.parts.filter(({ wholeT, T }) => wholeT > T).map(({ wholeT, T }) => words.open.cutTo(wholeT, T)),
           ...told.parts.filter(({ nan }) => nan > 0).map(() => words.open.weightsNan),

@@ -20,6 +20,9 @@ const WHALE = { layers: 5, heads: 4 };
 /** Models trained here that the menu offers. */
 const MOST_KEPT = 6;
 
+/** The story is about the whale. */
+const hasStory = ({ models }) => models.includes('whale');
+
 /** Repeat, in training; afterwards how many steps it has learned for. */
 function trainedLabel(session, phone) {
   const words = session.words.value.train;
@@ -42,14 +45,14 @@ export function Header({ phone }) {
     label: (words) => title || words.open.kinds[1][0],
     about: () => `${family ?? words.open.yours}, ${layers} × ${heads}`,
   }));
-  const models = [...(session.whale ? MODELS : []), ...own];
+  const models = [...MODELS.filter(({ name }) => session.models.includes(name)), ...own];
   const chosen = models.find(({ name }) => name === model) ?? models[0] ?? MODELS[0];
   const label = model === TRAINED ? trainedLabel(session, phone) : chosen.label(words);
   const reads = session.state.value.panel === 'story';
   const kept = session.training.shelf.value.slice(0, MOST_KEPT);
   // On a phone the header has no room for their words.
   const rooms = [
-    ...(session.whale
+    ...(hasStory(session)
       ? [{ key: 'story', label: reads ? words.story.leave : words.story.open, act: () => turnStory(session) }]
       : []),
     { key: 'train', label: words.train.train, act: () => session.training.enter() },
@@ -83,7 +86,9 @@ export function Header({ phone }) {
             about: words.open.title,
             act: () => (session.opening.panel.value = 'choose'),
           },
-          { key: 'layers', label: words.layers, about: words.layersAbout, href: 'layers.html' },
+          ...(session.embedded
+            ? []
+            : [{ key: 'layers', label: words.layers, about: words.layersAbout, href: 'layers.html' }]),
         ]}
       />
       <Open />
@@ -98,7 +103,7 @@ export function Header({ phone }) {
         </button>
       )}
       <nav aria-label="Headlight">
-        {!phone && session.whale && <StoryWord />}
+        {!phone && hasStory(session) && <StoryWord />}
         {!phone && !isOpen(session.state.value) && (
           <button type="button" class="word" onClick={() => session.training.enter()}>
             {words.train.train}

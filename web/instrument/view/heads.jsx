@@ -3,6 +3,7 @@
 
 import { heads as inEnglish } from '../model/heads.en.js';
 import { heads as inChinese } from '../model/heads.zh.js';
+import { GIVEN } from '../model/state.js';
 import { plain, px, useSession } from './context.js';
 import { Menu } from './menu.jsx';
 
@@ -48,9 +49,11 @@ export function AboutHeads() {
             />
           </>
         )}
-        <button type="button" class="word" onClick={() => session.opening.close(about.name)}>
-          {words.open.forget}
-        </button>
+        {about.name !== GIVEN && (
+          <button type="button" class="word" onClick={() => session.opening.close(about.name)}>
+            {words.open.forget}
+          </button>
+        )}
       </p>
     </section>
   );

@@ -21,7 +21,7 @@ export function Prediction({ short = false }) {
   const about = run?.about;
   if (about?.kind === 'layer') return <AboutHeads />;
   const found = session.opening.opened.value.find(({ about }) => about.name === session.state.value.model);
-  if (found?.told && !about?.predicts)
+  if (found?.told && about && !about.predicts)
     return (
       <section class="prediction about" aria-label={words.open.recognised}>
         <Recognised found={found} />

@@ -1,6 +1,7 @@
 // Sources of what a program has handed over: see model/given.js.
 
-import { aboutWeights } from './attentions.js';
+import { aboutWeights, tokensFor } from './attentions.js';
+import { pieceOf } from './input.js';
 
 /** @import { Given, GivenQkv, GivenWeights, Numbers } from '../model/given.js' */
 /** @import { Source } from './sources.js' */
@@ -33,48 +34,40 @@ export function weightsSource(name, given) {
   };
 }
 
+/** Heads may share keys and values: each is given its own. @param {Numbers} all @param {number} H @returns {Numbers} */
+function forEach({ data, shape: [G, S, D] }, H) {
+  if (G === H) return { data, shape: [G, S, D] };
+  const own = new Float32Array(H * S * D);
+  for (let h = 0; h < H; h++) {
+    const shared = Math.floor(h / (H / G));
+    own.set(data.subarray(shared * S * D, (shared + 1) * S * D), h * S * D);
+  }
+  return { data: own, shape: [H, S, D] };
+}
+
 /**
- * Weights of queries and keys, by the core.
- * @param {any} hl
+ * Heads of queries, keys and values: see heads.js.
  * @param {string} name
  * @param {GivenQkv & Given} given
- * @returns {Source}
  */
-function layerSource(hl, name, given) {
-  const { query, key, value, causal } = given;
+async function layerSource(name, given) {
+  const { aboutHeads } = await import('./heads.js');
+  const { query, key, value, causal, title } = given;
   const [H, T, D] = query.shape;
-  const [G, S] = key.shape;
-  const batched = (/** @type {Numbers} */ { data, shape }) => ({ data, shape: [1, ...shape] });
-  const made = hl.scope(() => {
-    const options = { causal, weights: true, scores: 'masked' };
-    const { output, weights, scores } = hl.attention(batched(query), batched(key), batched(value), options);
-    return { output: output.copy(), weights: weights.copy(), scores: scores.copy() };
-  });
-  const layer = { data: made.weights, shape: [H, T, S] };
-  const source = weightsSource(name, { ...given, kind: 'weights', layers: [layer], causal });
-  const width = value.shape[2];
-  const ofHead = (/** @type {Float32Array} */ data, /** @type {number} */ head, /** @type {number} */ size) =>
-    data.subarray(head * size, (head + 1) * size);
-  return {
-    ...source,
-    about: { ...source.about, kind: 'layer', width: D },
-    values: (_, head) => {
-      const shared = Math.floor(head / (H / G));
-      return {
-        layer: 0,
-        head,
-        width: D,
-        valueWidth: width,
-        query: ofHead(query.data, head, T * D),
-        key: ofHead(key.data, shared, S * D),
-        value: ofHead(value.data, shared, S * width),
-        scores: ofHead(made.scores, head, T * S),
-        mixture: ofHead(made.output, head, T * width),
-        labels: Array.from({ length: T }, () => ({ id: -1, text: '' })),
-        directions: null,
-      };
+  const S = key.shape[1];
+  const source = /** @type {any} */ ({
+    about: aboutHeads(name, { title, heads: H, context: Math.max(T, S), reads: 'nothing', causal }),
+    tokens: namesIn(given),
+    pose() {
+      const names = tokensFor(source.tokens, T, S);
+      const pieces = Array.from({ length: T }, (_, t) => pieceOf(names.queries?.[t] ?? String(t + 1)));
+      const layers = [{ q: query, k: forEach(key, H), v: forEach(value, H) }];
+      if (T === S && !given.keys) return { pieces, layers };
+      return { pieces, layers, keys: Array.from({ length: S }, (_, s) => pieceOf(names.keys?.[s] ?? String(s + 1))) };
     },
-  };
+  });
+  const told = { kind: 'layer', T, S, width: D, projected: false, batch: 1, named: given.tokens !== undefined };
+  return { source, told };
 }
 
 /** What is said of weights. @param {Source} source @param {Given} given */
@@ -98,10 +91,7 @@ export async function openGiven(hl, name, given, onProgress) {
     const source = weightsSource(name, given);
     return { source, told: toldOf(source, given) };
   }
-  if (given.kind === 'qkv') {
-    const source = layerSource(hl, name, given);
-    return { source, told: { ...toldOf(source, given), kind: 'layer' } };
-  }
+  if (given.kind === 'qkv') return layerSource(name, given);
   const { openFiles, openFolder } = await import('./opened.js');
   const { title } = given;
   if (given.kind === 'folder')

@@ -35,18 +35,19 @@ function ofHead({ data, shape: [, N, D] }, h) {
  * @param {Run} run
  * @param {number} layer
  * @param {number} head
+ * @param {boolean} [causal] by itself
  */
-export function attend(hl, { q, k, v }, run, layer, head) {
+export function attend(hl, { q, k, v }, run, layer, head, causal = false) {
   const [, T, D] = q.shape;
   const S = k.shape[1];
   const at = (/** @type {Record<string, any>} */ map, /** @type {any} */ ever) => effective(map, layer, head, ever);
   const [name, painted] = [at(run.mask, 'causal'), at(run.painted, '')];
-  const hides = name !== 'causal' || painted !== '';
+  const hides = causal || name !== 'causal' || painted !== '';
   const scale = at(run.scale, 1);
   return hl.scope(() => {
     const { output, weights, scores } = hl.attention(ofHead(q, head), ofHead(k, head), ofHead(v, head), {
       scale: 1 / (Math.sqrt(D) * at(run.temperature, 1)),
-      ...(hides && { mask: visible(painted, name, T, false, S) }),
+      ...(hides && { mask: visible(painted, name, T, causal, S) }),
       weights: true,
       scores: 'masked',
     });
@@ -74,7 +75,9 @@ export async function showHeads(hl, source, state, { say, stale }) {
   const shared = { ...seen, pieces, keys, cut, likeness, T, S, layer, head };
   if (T === 0) return say('run', { ...shared, weights: new Float32Array(0) });
   if (await stale()) return;
-  const shown = attend(hl, layers[layer], run, layer, head);
+  const attended = (/** @type {number} */ l, /** @type {number} */ h) =>
+    attend(hl, layers[l], run, l, h, source.about.causal);
+  const shown = attended(layer, head);
   const values = valuesOf(layers[layer], shown, head, effective(run.scale, layer, head, 1));
   const size = T * S;
   if (layers.length * heads * size > MOST) {
@@ -83,14 +86,14 @@ export async function showHeads(hl, source, state, { say, stale }) {
     for (let l = 0; l < layers.length; l++)
       for (let h = 0; h < heads; h++) {
         if (await stale()) return;
-        say('pooled', { layer: l, head: h, ...pooled(attend(hl, layers[l], run, l, h).weights, T, S, POOLED) });
+        say('pooled', { layer: l, head: h, ...pooled(attended(l, h).weights, T, S, POOLED) });
       }
     return;
   }
   const weights = new Float32Array(layers.length * heads * size);
   for (let l = 0; l < layers.length; l++)
     for (let h = 0; h < heads; h++) {
-      const one = l === layer && h === head ? shown : attend(hl, layers[l], run, l, h);
+      const one = l === layer && h === head ? shown : attended(l, h);
       weights.set(one.weights, (l * heads + h) * size);
     }
   if (await stale()) return;

@@ -53,7 +53,6 @@ export async function showWeights(source, state, { say, stale }) {
   const { wholeT, wholeS } = attentions[at];
   const cut = wholeT > T || wholeS > S;
   const large = layers * heads * T * S > MOST;
-  const values = source.values?.(layer, head);
   const shared = {
     pieces,
     keys,
@@ -64,7 +63,6 @@ export async function showWeights(source, state, { say, stale }) {
     head,
     large,
     named: names.queries !== null,
-    ...(values && { values }),
   };
   const list = Array.from({ length: layers * heads }, (_, i) => [Math.floor(i / heads), i % heads]);
   if (!large) {

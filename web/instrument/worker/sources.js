@@ -46,7 +46,6 @@ import { openWhale } from '../../model/whale.js';
  * @property {number[]} [exemplar] the tokens by which its heads are named, where passages at random say nothing
  * @property {import('../../model/types.js').Task} [task] what it was taught
  * @property {Attentions[]} [attentions] of a source without a model
- * @property {(layer: number, head: number) => any} [values] of a head, where weights come from queries and keys
  * @property {Record<string, string[]>} [tokens] given with them
  * @property {Map<string, any>} [small] pictures of heads that have been read
  * @property {Record<string, any>} [look] preprocessor_config.json

@@ -1,5 +1,8 @@
 // The worker of the package's view. Bundlers find it by this very expression.
 
+/** Models of the menu whose files are in the package. */
+export const models = ['whale', 'constructed', 'patches'];
+
 /** An address that no bundler rewrites: there is nothing to rewrite where scripts come from elsewhere. */
 const HERE = import.meta.url;
 
