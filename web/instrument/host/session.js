@@ -59,6 +59,8 @@ export function createSession({ state: began = '', language, theme, onState, onL
   const feeds = signal(/** @type {any} */ (null));
   const tried = signal(/** @type {any} */ (null));
   const trying = signal(false);
+  /** By what heads stand in their rows: their place, what trying them did, their distance from uniform, a score. */
+  const sort = signal('place');
   /** The ribbon or line of flow that is read. */
   const picked = signal(/** @type {any} */ (null));
   const progress = signal(/** @type {number | null} */ (null));
@@ -257,6 +259,7 @@ export function createSession({ state: began = '', language, theme, onState, onL
     feeds,
     tried,
     trying,
+    sort,
     picked,
     log,
     storyMoved,

@@ -223,6 +223,8 @@ export const strings = {
   isOff: 'is off',
   isPart: (/** @type {number} */ x) => `at ${x}`,
   offMeans: 'It writes nothing now; all heads above it read a stream without its answer.',
+  sort: 'Order of heads',
+  sorts: { place: 'by place', effect: 'by effect', uniform: 'by sharpness' },
   trades: {
     partner: 'its partner',
     induction: 'induction',

@@ -196,6 +196,8 @@ export const strings = {
   isOff: '已关闭',
   isPart: (x) => `乘以 ${x}`,
   offMeans: '它现在什么也不写；上面各层的头读到的是没有它的数据流。',
+  sort: '头的次序',
+  sorts: { place: '按位置', effect: '按影响', uniform: '按集中程度' },
   trades: {
     partner: '配对',
     induction: '归纳',

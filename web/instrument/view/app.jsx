@@ -1,10 +1,10 @@
 // The screen: the same parts in an order that depends on the width.
 
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { screenOf } from '../model/layout.js';
 import { isOpen } from '../model/lessons.js';
 import { STEPS } from '../model/story.js';
-import { useSession, useSize } from './context.js';
+import { reducedMotion, useSession, useSize } from './context.js';
 import { Header } from './header.jsx';
 import { later } from './later.jsx';
 import { Legend } from './legend.jsx';
@@ -129,6 +129,8 @@ function Columns({ screen }) {
   const { Component: View } = viewNamed(session.state.value.view);
   const grows = isGrown(session.state.value);
   const Panel = panelFor(session.state.value);
+  const alone = session.state.value.view === 'heatmap' && picture;
+  const beyond = alone ? Math.max(room.width - picture.x - picture.wide, 0) : 0;
   if (grows) room.width += screen.model + screen.gap;
   return (
     <Main class={`instrument ${grows ? 'grown' : ''}`} ref={area}>
@@ -143,12 +145,48 @@ function Columns({ screen }) {
       )}
       <div class="middle">
         <View {...room} compact={height < 560} />
-        <Legend width={room.width} left={grows ? 0 : (picture?.x ?? 0)} />
+        <Legend width={room.width} left={grows ? 0 : (picture?.x ?? 0)} right={beyond} />
       </div>
       <div class="right">
         <Panel compact={height < 620} />
       </div>
+      {!grows && <Beam />}
     </Main>
+  );
+}
+
+/** A head that is chosen opens into the large picture, for a moment. */
+function Beam() {
+  const session = useSession();
+  const { layer, head } = session.state.value;
+  const drawing = useRef(/** @type {any} */ (null));
+  const [path, setPath] = useState('');
+  const first = useRef(true);
+  useEffect(() => {
+    if (first.current || reducedMotion()) {
+      first.current = false;
+      return;
+    }
+    const root = drawing.current.getRootNode();
+    const [from, to, area] = [
+      root.querySelector('.thumbnail[aria-checked=true] .frame'),
+      root.querySelector('.picture .matrix'),
+      drawing.current.parentElement,
+    ].map((element) => element?.getBoundingClientRect());
+    if (!from || !to) return;
+    const at = (x, y) => `${x - area.left} ${y - area.top}`;
+    const corners = [
+      at(from.right, from.top),
+      at(to.left, to.top),
+      at(to.left, to.bottom),
+      at(from.right, from.bottom),
+    ];
+    setPath(`M${corners.join('L')}z`);
+  }, [layer, head]);
+  return (
+    <svg ref={drawing} key={path} class="beam" aria-hidden="true">
+      <path d={path} />
+    </svg>
   );
 }
 

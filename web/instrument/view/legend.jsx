@@ -22,7 +22,11 @@ function canShow(name, run) {
   return name !== 'lines' || run.T * run.S <= MOST_LINES;
 }
 
-export function Legend({ width, left }) {
+/** What stands in the line at least: where the picture is narrower, its words go on beyond it. */
+const LEAST = 560;
+
+/** `left` and `right`: where the picture ends within the width. */
+export function Legend({ width, left, right = 0 }) {
   const session = useSession();
   const words = session.words.value;
   const wide = width < 420 ? Math.round(Math.min(0.3 * width, 100)) : Math.min(210, Math.round(0.32 * width));
@@ -30,7 +34,7 @@ export function Legend({ width, left }) {
   const { name: shown, Marks } = viewNamed(state.view);
   const training = isOpen(state);
   return (
-    <div class="legend" style={px({ paddingLeft: left })}>
+    <div class="legend" style={px({ paddingLeft: left, paddingRight: width - left - right < LEAST ? 0 : right })}>
       {Marks ? <Marks wide={wide} /> : <Ramp wide={wide} width={width} />}
       <span class="choice" role="group" aria-label={words.viewsOf}>
         {VIEWS.filter(({ name, ways }) => canShow(name, session.run.value) && !(ways && training)).map(

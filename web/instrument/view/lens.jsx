@@ -53,7 +53,7 @@ export function HeadsLens({ at, width }) {
   const { layers, heads } = session.about.value;
   const [rows, columns] = [Math.min(HEADS, layers), Math.min(HEADS, heads)];
   const first = (middle, count, shown) => Math.min(Math.max(middle - Math.floor(shown / 2), 0), count - shown);
-  const [layer, head] = [first(at.layer, layers, rows), first(at.head, heads, columns)];
+  const [layer, head] = [first(at.layer, layers, rows), first(at.place ?? at.head, heads, columns)];
   const [wide, high] = [columns, rows].map((n) => n * (HEAD + GAP) + GAP);
   useEffect(() => {
     if (!run?.T) return;
@@ -61,7 +61,8 @@ export function HeadsLens({ at, width }) {
     const small = document.createElement('canvas');
     for (let i = 0; i < rows; i++)
       for (let j = 0; j < columns; j++) {
-        const [l, h] = [layer + i, head + j];
+        const l = layer + i;
+        const h = at.order?.[l][head + j] ?? head + j;
         const own = weightsOf(run, l, h);
         const pooled = session.pooled.value[`${l}.${h}`];
         const { data, rows: T, columns: S } = own ? { data: own, rows: run.T, columns: run.S } : (pooled ?? {});
@@ -75,7 +76,7 @@ export function HeadsLens({ at, width }) {
         context.lineWidth = 2;
         context.strokeRect(x - 2, y - 2, HEAD + 4, HEAD + 4);
       }
-  }, [run?.weights, layer, head, at.layer, at.head, theme]);
+  }, [run?.weights, layer, head, at.layer, at.head, at.order, theme]);
   const left = at.x > width / 2 ? at.x - wide - 18 : at.x + 18;
   return (
     <canvas

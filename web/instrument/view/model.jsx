@@ -1,8 +1,9 @@
 // The model as what it is: tokens below, a row of heads for each layer, the guess on top. The line on the left is the
 // stream: as wide as the guess would be likely if the model ended there.
 
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { thumbnailsOf } from '../model/layout.js';
+import { isOpen } from '../model/lessons.js';
 import { PALETTE } from '../model/palette.js';
 import { RAMP } from '../model/ramp.js';
 import { weightsOf } from '../model/reading.js';
@@ -11,6 +12,7 @@ import { costsOf, isTold } from '../model/story.js';
 import { isOff } from '../model/whatif.js';
 import { px, signed, useSession } from './context.js';
 import { later } from './later.jsx';
+import { Menu } from './menu.jsx';
 import { paintWeights } from './paint.js';
 import { pointsOf, TryHeads } from './tried.jsx';
 
@@ -28,6 +30,7 @@ export function Model({ width, height, names = true }) {
   const run = session.run.value;
   const about = session.about.value;
   const [under, setUnder] = useState(/** @type {any} */ (null));
+  const order = useOrder();
   if (!about) return <section class="model" style={px({ height })} />;
   const { layers, heads } = about;
   const ends = names ? 22 : 0;
@@ -49,13 +52,16 @@ export function Model({ width, height, names = true }) {
   const middle = (layer) => rowTop(layer) + ((rows - 1) * down) / 2 + inside + size / 2;
   // Thumbnails that are too small to be read are seen through a lens.
   const tiles = size < TILE;
+  const placeOf = (layer, head) => order?.[layer].indexOf(head) ?? head;
   const over = (event) => {
-    const place = tiles && event.target.closest?.('[data-head]')?.dataset.head;
-    if (!place) return setUnder(null);
-    const [layer, head] = place.split('.').map(Number);
-    setUnder({ layer, head, x: STREAM + ((head % columns) + 0.5) * across, y: rowTop(layer, head) + down / 2 });
+    const name = tiles && event.target.closest?.('[data-head]')?.dataset.head;
+    if (!name) return setUnder(null);
+    const [layer, head] = name.split('.').map(Number);
+    const place = placeOf(layer, head);
+    const [x, y] = [STREAM + ((place % columns) + 0.5) * across, rowTop(layer, place) + down / 2];
+    setUnder({ layer, head, place, order, x, y });
   };
-  const walk = (event) => walkHeads(event, session);
+  const walk = (event) => walkHeads(event, session, order);
   return (
     <section class="model" style={px({ height, width })} aria-label={words.models}>
       <Stream lens={run?.lens} layers={layers} height={height} middle={middle} ends={ends} label={words.stream} />
@@ -86,8 +92,8 @@ export function Model({ width, height, names = true }) {
                 layer={layer}
                 head={head}
                 size={size}
-                left={STREAM + (head % columns) * across}
-                top={rowTop(layer, head) + inside}
+                left={STREAM + (placeOf(layer, head) % columns) * across}
+                top={rowTop(layer, placeOf(layer, head)) + inside}
                 across={across}
                 down={down}
                 named={named}
@@ -99,12 +105,59 @@ export function Model({ width, height, names = true }) {
       {under && tiles && <HeadsLens at={under} width={width} />}
       {names && <p class="end in">{words.tokensIn}</p>}
       {names && <TryHeads />}
+      {names && <Sort />}
     </section>
   );
 }
 
+/** Heads by their place, for every layer; null for their own order. While one trains their scores move. */
+function useOrder() {
+  const session = useSession();
+  const { sort, run, tried, state } = session;
+  const [orderOf, setOrderOf] = useState(/** @type {any} */ (null));
+  const by = isOpen(state.value) ? 'place' : sort.value;
+  useEffect(() => {
+    if (by !== 'place' && !orderOf) import('../model/sort.js').then((module) => setOrderOf(() => module.orderOf));
+  }, [by]);
+  const done = tried.value?.tried.length === tried.value?.total;
+  return useMemo(
+    () => (by === 'place' || !orderOf || !run.value?.T ? null : orderOf(by, run.value, tried.value)),
+    [by, orderOf, run.value, done && tried.value],
+  );
+}
+
+/** By what heads stand in their rows. */
+function Sort() {
+  const session = useSession();
+  const words = session.words.value;
+  const run = session.run.value;
+  const { heads = 1, edits, predicts } = session.about.value ?? {};
+  if (heads < 2 || !run?.T || isOpen(session.state.value) || session.state.value.panel === 'story') return null;
+  const scores = Object.keys(words.trades).filter((name) => Number.isFinite(run.scores?.[0]?.[0]?.[name]));
+  const ways = ['place', ...(edits && predicts ? ['effect'] : []), ...(run.large ? [] : ['uniform'])];
+  const nameOf = (by) => words.sorts[by] ?? words.trades[by];
+  return (
+    <span class="sort">
+      <Menu
+        right
+        name={`${words.sort}: ${nameOf(session.sort.value)}`}
+        label={nameOf(session.sort.value)}
+        items={[...ways, ...scores].map((by) => ({
+          key: by,
+          label: nameOf(by),
+          chosen: by === session.sort.value,
+          act() {
+            session.sort.value = by;
+            if (by === 'effect' && !session.tried.value) session.tryHeads();
+          },
+        }))}
+      />
+    </span>
+  );
+}
+
 /** Arrow keys choose the head beside, above and below. */
-export function walkHeads(event, session) {
+export function walkHeads(event, session, order = /** @type {number[][] | null} */ (null)) {
   const step = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [1, 0], ArrowDown: [-1, 0] }[event.key];
   if (!step) return;
   event.preventDefault();
@@ -113,7 +166,9 @@ export function walkHeads(event, session) {
   const { layers, heads } = session.about.value;
   const group = event.currentTarget;
   const layer = Math.min(Math.max(state.layer + step[0], 0), layers - 1);
-  const head = Math.min(Math.max(state.head + step[1], 0), heads - 1);
+  const place = (order?.[state.layer].indexOf(state.head) ?? state.head) + step[1];
+  const within = Math.min(Math.max(place, 0), heads - 1);
+  const head = order?.[layer][within] ?? within;
   session.update({ layer, head }, 'head');
   // A head that is folded stands in the drawing once it is chosen.
   requestAnimationFrame(() => group.querySelector(`[data-head='${layer}.${head}']`)?.focus());
