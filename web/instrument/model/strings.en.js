@@ -387,11 +387,7 @@ export const strings = {
   story,
 
   failed: (/** @type {string} */ message) => `This did not work: ${message}`,
-  ended:
-    'What computes here was ended by the browser, perhaps for want of memory, and has begun anew. What you set is as it was.',
   endedAgain: 'what computes here is ended by the browser again and again. Take a shorter text or a smaller model.',
-  endedTraining: 'The model in training is as this browser last kept it.',
-  lost: (/** @type {string} */ names) => `Lost is what was open: ${names}. Open it again.`,
   again: 'Try again',
 
   train: {

@@ -354,10 +354,7 @@ export const strings = {
   story,
 
   failed: (message) => `没有成功：${message}`,
-  ended: '负责计算的部分被浏览器终止，可能是内存不足；现已重新开始。您的设置都还在。',
   endedAgain: '负责计算的部分一再被浏览器终止。请用短一些的文本或小一些的模型。',
-  endedTraining: '训练中的模型恢复到浏览器最后保存的样子。',
-  lost: (names) => `打开过的模型已丢失：${names}。请重新打开。`,
   again: '再试一次',
 
   train: {

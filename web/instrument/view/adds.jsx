@@ -8,6 +8,8 @@ import { plain, px, signed, useSession, weightText } from './context.js';
 import { pick, sameFeed } from './flow.jsx';
 import { TryHeads } from './tried.jsx';
 
+export { default as styles } from './adds.css';
+
 const COLOURS = /** @type {const} */ ({ q: 'query', k: 'key', v: 'value' });
 
 export function Adds({ compact = false, title = true }) {

@@ -20,6 +20,7 @@ import { WhatIf } from './whatif.jsx';
 
 const ofTraining = (name) => later(() => import('./train.jsx'), name);
 const [Film, Lesson, Probe, ShortCharts] = ['Film', 'Lesson', 'Probe', 'ShortCharts'].map(ofTraining);
+const Ended = later(() => import('./ended.jsx'), 'Ended');
 const [TrainBar, TrainNote] = ['TrainBar', 'TrainNote'].map(ofTraining);
 
 /** What stands under the picture, and the guesses above the model. */
@@ -93,21 +94,6 @@ export function App({ host, height = 0, controls = true }) {
 /** Another page has a main part of its own. */
 const mainOf = ({ embedded }) => (embedded ? 'section' : 'main');
 
-/** The worker has ended: what was done about it, and what is lost. */
-function Ended() {
-  const session = useSession();
-  const words = session.words.value;
-  const { lost, training } = /** @type {any} */ (session.ended.value);
-  return (
-    <p class="failure" role="alert">
-      {words.ended} {lost.length > 0 && words.lost(lost.join(', '))} {training && words.endedTraining}{' '}
-      <button type="button" class="word strong" onClick={() => (session.ended.value = null)}>
-        {words.close}
-      </button>
-    </p>
-  );
-}
-
 /** Whether the view takes the model's place as well: not while one trains, when that is looked at. */
 const isGrown = (state) => Boolean(viewNamed(state.view).grows) && !isOpen(state);
 
@@ -171,7 +157,7 @@ function Beam() {
     const [from, to, area] = [
       root.querySelector('.thumbnail[aria-checked=true] .frame'),
       root.querySelector('.picture .matrix'),
-      drawing.current.parentElement,
+      drawing.current,
     ].map((element) => element?.getBoundingClientRect());
     if (!from || !to) return;
     const at = (x, y) => `${x - area.left} ${y - area.top}`;

@@ -4,6 +4,8 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { useSession } from './context.js';
 import { openText, withPath } from './taken.js';
 
+export { default as styles } from './choose.css';
+
 export function Choose() {
   const session = useSession();
   const words = session.words.value;

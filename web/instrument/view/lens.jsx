@@ -7,6 +7,8 @@ import { weightsOf } from '../model/reading.js';
 import { px, useSession } from './context.js';
 import { paintCells, paintWeights, sized } from './paint.js';
 
+export { default as styles } from './lens.css';
+
 /** Cells of a lens, on each side. */
 const CELLS = 40;
 /** Heads of a lens, on each side, and the side of one. */

@@ -1,0 +1,8 @@
+// 负责计算的部分被终止时的文字。
+
+/** @type {typeof import('./ended.en.js').texts} */
+export const texts = {
+  ended: '负责计算的部分被浏览器终止，可能是内存不足；现已重新开始。您的设置都还在。',
+  training: '训练中的模型恢复到浏览器最后保存的样子。',
+  lost: (names) => `打开过的模型已丢失：${names}。请重新打开。`,
+};
