@@ -142,8 +142,10 @@ function stateIn(caller, state) {
  * @param {string} caller
  * @param {HTMLElement} element
  * @param {ViewOptions} options
- * @param {{ start: () => any, models: readonly string[], onTheme?: (theme: string) => void }} own start: the worker; models:
- *   of the menu, those whose files are there
+ * @param {object} own
+ * @param {() => any} own.start the worker
+ * @param {readonly string[]} own.models of the menu, those whose files are there
+ * @param {(theme: string) => void} [own.onTheme]
  * @returns {View}
  */
 export function createView(caller, element, options, { start, models, onTheme }) {

@@ -35,11 +35,12 @@ export function visible(text, mask, tokens, causal, keys = tokens) {
   const back = /^\d/.test(mask) ? Number(mask) : keys;
   const ahead = mask === 'none' || (!causal && mask === 'causal') ? keys : causal || mask === 'past' ? 0 : back;
   const to = (/** @type {number} */ t) => t * keys;
-  for (let t = 0; t < tokens; t++) data.fill(1, to(t) + Math.max(t - back, 0), to(t) + Math.min(t + ahead + 1, tokens));
+  for (let t = 0; t < tokens; t++)
+    data.fill(1, to(t) + Math.min(Math.max(t - back, 0), keys), to(t) + Math.min(t + ahead + 1, keys));
   eachRun(text, (t, from, last) => {
-    if (t < tokens && from < tokens) data.fill(0, to(t) + from, to(t) + Math.min(last + 1, tokens));
+    if (t < tokens && from < keys) data.fill(0, to(t) + from, to(t) + Math.min(last + 1, keys));
   });
-  return { data, shape: [tokens, tokens] };
+  return { data, shape: [tokens, keys] };
 }
 
 const shifted = (/** @type {string} */ text, /** @type {number} */ by) =>

@@ -28,10 +28,12 @@ export function Corner({ picture: { run, full, y, x, side }, compact, line = fal
         right: `calc(100% - ${x + side}px)`,
       })}
     >
-      <h2>
-        {name}
-        {scale === 0 ? ` ${words.isOff}` : scale !== 1 ? ` ${words.isPart(scale)}` : ''}
-      </h2>
+      {name && (
+        <h2>
+          {name}
+          {scale === 0 ? ` ${words.isOff}` : scale !== 1 ? ` ${words.isPart(scale)}` : ''}
+        </h2>
+      )}
       <p>
         {scale === 0
           ? words.offMeans

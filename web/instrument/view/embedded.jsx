@@ -87,7 +87,11 @@ function One({ view, width, height, most, tokens }) {
       <div class={small && picture?.full ? 'raised' : ''}>
         <View {...room} compact={width < 420} {...(matrix && { bare: small })} />
       </div>
-      {Marks && <Marks />}
+      {Marks && (
+        <div class="legend">
+          <Marks />
+        </div>
+      )}
       <div class="line">{run?.T > 0 && cell && matrix && <Title run={run} cell={cell} />}</div>
     </>
   );

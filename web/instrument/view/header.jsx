@@ -102,7 +102,8 @@ export function Header({ phone }) {
           {words.open.cancel}
         </button>
       )}
-      <nav aria-label="Headlight">
+      {/* Of several in one page none is a landmark. */}
+      <nav {...(session.embedded ? { role: 'none' } : { 'aria-label': 'Headlight' })}>
         {!phone && hasStory(session) && <StoryWord />}
         {!phone && !isOpen(session.state.value) && (
           <button type="button" class="word" onClick={() => session.training.enter()}>

@@ -146,6 +146,67 @@ test('the whale opens by itself, two of them do not meet, and nothing is left be
   assert.deepEqual(faults, []);
 });
 
+test('story, lines and flow, and a phone’s width in the dark and in Chinese, without findings of axe', async () => {
+  await open('<div id="a"></div><div id="b"></div><div id="c"></div><div id="d" data-style="width:360px"></div>', {
+    a: { view: 'story' },
+    b: { view: 'lines', attentions: ROWS, tokens: TOKENS },
+    c: { view: 'flow', controls: false },
+    d: { theme: 'dark', language: 'zh' },
+  });
+  await page.locator('#a .story').waitFor();
+  await page.locator('#b svg path').first().waitFor({ state: 'attached' });
+  await page.locator('#c .flow').waitFor();
+  await page.locator('#d .prediction .tick').first().waitFor();
+  assert.equal(await page.evaluate(() => scrollX), 0);
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+  await assertAccessible();
+  assert.deepEqual(faults, []);
+});
+
+test('what is shown is changed afterwards: other weights, another part, theme and language', async () => {
+  await open('<div id="a"></div>', { a: { attentions: ROWS, tokens: TOKENS, view: 'head' } });
+  await page.evaluate(() =>
+    views.a.update({
+      attentions: [
+        [
+          [1, 0],
+          [0.5, 0.5],
+        ],
+        [
+          [0, 1],
+          [1, 0],
+        ],
+      ],
+      tokens: ['x', 'y'],
+      head: 1,
+    }),
+  );
+  await page.locator('#a .name', { hasText: 'Layer 1, head 2' }).waitFor();
+  near(await numbers('#a .figure'), [1, 0]);
+  await page.evaluate(() => views.a.update({ cell: { t: 0, s: 1 } }));
+  assert.equal(await page.locator('#a .title').textContent(), 'x looks at y: 1.00');
+  await page.evaluate(() => views.a.update({ view: 'heads', theme: 'dark', language: 'zh' }));
+  await page.locator('#a .thumbnail').nth(1).waitFor();
+  assert.deepEqual(
+    await page.evaluate(() => {
+      const { lang, dataset } = document.querySelector('#a > div');
+      return [lang, dataset.theme];
+    }),
+    ['zh-Hans', 'dark'],
+  );
+  await page.evaluate(() => views.a.update({ model: 'whale', view: 'instrument' }));
+  await page.locator('#a .thumbnail').nth(19).waitFor();
+  const said = await page.evaluate(() => {
+    try {
+      views.a.update({ attentions: [[2]] });
+    } catch ({ parameter, message }) {
+      return [parameter, message];
+    }
+  });
+  assert.deepEqual([said[0], /^update: /.test(said[1])], ['attentions', true]);
+  assert.deepEqual(faults, []);
+});
+
 test('a folder in the layout of Hugging Face, by its address', async () => {
   await open('<div id="a"></div>', { a: { model: './gpt2', view: 'heads' } });
   const { layers, heads } = await page.evaluate(() => ({ layers: 2, heads: document.querySelectorAll('#a').length }));

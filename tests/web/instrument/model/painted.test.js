@@ -69,3 +69,16 @@ test('the address keeps what is painted, counted from 1, while it is short', () 
   assert.deepEqual(readAddress('painted=all:x'), initialState);
   assert.throws(() => change(initialState, { painted: { all: '3' } }), /painted cannot be/);
 });
+
+test('a mask over keys that are other tokens has as many columns as there are keys', () => {
+  const rows = (text, mask, tokens, causal, keys) => {
+    const { data, shape } = visible(text, mask, tokens, causal, keys);
+    assert.deepEqual(shape, [tokens, keys]);
+    return Array.from({ length: tokens }, (_, t) => data.subarray(t * keys, (t + 1) * keys).join(''));
+  };
+  assert.deepEqual(rows('', 'causal', 2, false, 4), ['1111', '1111']);
+  assert.deepEqual(rows('', 'causal', 2, true, 4), ['1000', '1100']);
+  assert.deepEqual(rows('', '1', 2, false, 4), ['1100', '1110']);
+  assert.deepEqual(rows('', '0', 4, true, 2), ['10', '01', '00', '00']);
+  assert.deepEqual(rows('1.2-9', 'none', 2, false, 4), ['1111', '1100']);
+});
