@@ -33,7 +33,7 @@ import { fillNormal, fillUniform, uniformSource } from './ops/random.js';
 /** @import { Linear } from './ops/linear.js' */
 /** @import { Norm } from './ops/norm.js' */
 /** @import { Adam, Sgd } from './ops/optimizer.js' */
-/** @import { Transformer, TransformerOptions } from './models/transformer.js' */
+/** @import { SavedTransformer, Transformer, TransformerOptions } from './models/transformer.js' */
 
 /**
  * @typedef {object} Info what runs here
@@ -343,19 +343,11 @@ export class Headlight {
 
   /**
    * Loads a transformer that `save` has written.
-   * @param {Uint8Array | ArrayBuffer} bytes
+   * @param {Uint8Array | ArrayBuffer | SavedTransformer} saved the file, or what `readSafetensors` gives of it
    * @returns {Transformer}
    */
-  loadTransformer(bytes) {
-    const { readSavedTransformer, Transformer } = this.#part('loadTransformer');
-    const { options, step, tensors } = readSavedTransformer(bytes);
-    const model = new Transformer(this.#memory, options, undefined, step);
-    try {
-      return model.loadStateDict(tensors);
-    } catch (error) {
-      model.dispose();
-      throw error;
-    }
+  loadTransformer(saved) {
+    return this.#part('loadTransformer').loadTransformer(this.#memory, saved);
   }
 
   /** @param {string} caller */

@@ -1,6 +1,5 @@
-// How quickly the instrument answers, in Chromium: prints a table. Times are from the event in the page to the
-// change of
-// the page that answers it.
+// How quickly the instrument answers, in Chromium: prints a table. Times are from the event in the page to the change
+// of the page that answers it.
 
 import { fileURLToPath } from 'node:url';
 import { serve } from '../../web/host/serve.js';
@@ -22,8 +21,9 @@ function watch() {
   const find = (selector) => document.querySelector('body > div')?.shadowRoot?.querySelector(selector);
   globalThis.part = find;
   const look = () => {
-    if (find('#picture')) globalThis.firstPicture = performance.now();
-    else requestAnimationFrame(look);
+    if (!find('#picture')) return requestAnimationFrame(look);
+    globalThis.firstPicture = performance.now();
+    console.log('the first picture');
   };
   requestAnimationFrame(look);
   globalThis.answerOf = (selector, act) =>
@@ -48,8 +48,10 @@ async function open(hash = '') {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   const page = await context.newPage();
   await page.addInitScript(watch);
+  // To wait in the page would take time of it.
+  const seen = page.waitForEvent('console', (message) => message.text() === 'the first picture');
   await page.goto(`${server.url}${hash}`);
-  await page.waitForFunction(() => globalThis.firstPicture);
+  await seen;
   return page;
 }
 

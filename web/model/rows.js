@@ -36,8 +36,12 @@ export function widenRows(tensors) {
   for (const [name, { data, shape }] of Object.entries(tensors)) {
     if (name.endsWith(SCALE) && name.slice(0, -SCALE.length) in tensors) continue;
     const scales = tensors[name + SCALE]?.data;
-    const floats = Float32Array.from(data);
-    if (scales) for (let i = 0; i < floats.length; i++) floats[i] *= scales[Math.floor(i / shape[1])];
+    const floats = new Float32Array(data);
+    const width = shape[1];
+    for (let row = 0; row < (scales?.length ?? 0); row++) {
+      const scale = scales[row];
+      for (let i = row * width; i < (row + 1) * width; i++) floats[i] *= scale;
+    }
     wide[name] = { data: floats, shape: [...shape] };
   }
   return wide;

@@ -18,5 +18,5 @@ export function shrinkWhale(bytes, notes) {
 /** @param {Hl} hl @param {Uint8Array} bytes of the file */
 export function openWhale(hl, bytes) {
   const { tensors, metadata } = readSafetensors(bytes);
-  return hl.loadTransformer(writeSafetensors(widenRows(/** @type {any} */ (tensors)), metadata));
+  return hl.loadTransformer({ tensors: widenRows(/** @type {any} */ (tensors)), metadata });
 }

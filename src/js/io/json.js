@@ -1,6 +1,8 @@
 // JSON from files of others. Unlike JSON.parse: bounded in depth and in the items of one list or object, a name given
 // twice is an error, and names like __proto__ are names.
 
+/** A string that says what it means. */
+const PLAIN = /"[^"\\\u0000-\u001f]*"/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const WORDS = /** @type {const} */ ([
   ['true', true],
@@ -43,24 +45,23 @@ export function parseJson(text, fail, { mostDepth = 16, mostItems = 2 ** 20 } = 
       if (depth === mostDepth) throw stop(`nested deeper than ${mostDepth} levels`);
       return text[at] === '{' ? object(depth + 1) : array(depth + 1);
     }
+    NUMBER.lastIndex = at;
+    if (NUMBER.test(text)) return Number(text.slice(at, (at = NUMBER.lastIndex)));
     for (const [word, meaning] of WORDS) {
       if (!text.startsWith(word, at)) continue;
       at += word.length;
       return meaning;
     }
-    return number();
-  }
-
-  function number() {
-    NUMBER.lastIndex = at;
-    const match = NUMBER.exec(text);
-    if (!match) throw stop(at < text.length ? 'expected a value' : 'the text ends');
-    at = NUMBER.lastIndex;
-    return Number(match[0]);
+    throw stop(at < text.length ? 'expected a value' : 'the text ends');
   }
 
   function string() {
     const start = at;
+    PLAIN.lastIndex = start;
+    if (PLAIN.test(text)) {
+      at = PLAIN.lastIndex;
+      return text.slice(start + 1, at - 1);
+    }
     let end = start;
     do {
       end = text.indexOf('"', end + 1);

@@ -161,16 +161,16 @@ export function* parameterShapes(options) {
 }
 
 /**
- * Fills the parameters as they begin, in their order: those of a layer from one stream of random numbers.
+ * Fills the parameters as they begin: those of a layer from one stream of random numbers.
  * @param {Resolved} options
- * @param {(name: string, shape: number[]) => Float32Array} make
+ * @param {(name: string) => Float32Array} of
  */
-export function startParameters(options, make) {
+export function startParameters(options, of) {
   let stream = 0;
   for (const layer of layerShapes(options)) {
     const next = uniformSource(layer.random ? options.seed * 2 ** 10 + stream++ : 0);
     for (const [part, shape, start] of layer.parameters) {
-      const data = make(`${layer.name}.${part}`, shape);
+      const data = of(`${layer.name}.${part}`);
       if (start === 'normal') fillNormal(data, next, 0, options.std);
       else if (start === 'xavier') {
         const limit = Math.sqrt(6 / (shape[0] + shape[1]));

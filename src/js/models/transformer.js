@@ -99,14 +99,20 @@ function readSavedOptions({ headlight }) {
   );
 }
 
+/** @typedef {{ tensors: Record<string, TensorLike & StateEntry>, metadata: Record<string, string> }} SavedTransformer */
+
+/** @param {unknown} saved @returns {saved is SavedTransformer} */
+const isRead = (saved) => typeof saved === 'object' && saved !== null && 'tensors' in saved && 'metadata' in saved;
+
 /**
  * Reads what save() has written. The options decide how much is built: they are compared with the tensors of the file
  * before anything is built.
- * @param {ArrayBuffer | ArrayBufferView} bytes
+ * @param {Memory} memory
+ * @param {ArrayBuffer | ArrayBufferView | SavedTransformer} saved
  */
-export function readSavedTransformer(bytes) {
+export function loadTransformer(memory, saved) {
   const caller = 'loadTransformer';
-  const { tensors: ranges, metadata } = readSafetensorsHeader(bytes);
+  const { tensors: ranges, metadata } = isRead(saved) ? saved : readSafetensorsHeader(saved);
   const options = resolveOptions(readSavedOptions(metadata));
   const got = Object.keys(ranges);
   /** @type {string[]} */
@@ -123,7 +129,34 @@ export function readSavedTransformer(bytes) {
     }
   }
   checkNames(caller, got, expected);
-  return { options, step: Number(metadata['headlight.step'] ?? 0), tensors: readSafetensors(bytes).tensors };
+  const step = Number(metadata['headlight.step'] ?? 0);
+  const tensors = isRead(saved) ? ranges : readSafetensors(saved).tensors;
+  // What a transformer begins with would be overwritten.
+  const model = new Transformer(memory, options, makeWeights(memory, options), step);
+  try {
+    return model.loadStateDict(/** @type {Record<string, StateEntry>} */ (tensors));
+  } catch (error) {
+    model.dispose();
+    throw error;
+  }
+}
+
+/**
+ * Parameters without values.
+ * @param {Memory} memory
+ * @param {Resolved} options
+ * @returns {Map<string, Weight>}
+ */
+function makeWeights(memory, options) {
+  /** @type {Map<string, Weight>} */
+  const weights = new Map();
+  memory.frame('transformer', (frame) => {
+    for (const [name, shape] of parameterShapes(options)) {
+      const tensor = frame.make(shape);
+      weights.set(name, { shape: shapeOf(tensor), tensor });
+    }
+  });
+  return weights;
 }
 
 export class Transformer {
@@ -165,15 +198,8 @@ export class Transformer {
   }
 
   #start() {
-    /** @type {Map<string, Weight>} */
-    const weights = new Map();
-    this.#memory.frame('transformer', (frame) => {
-      startParameters(this.options, (name, shape) => {
-        const tensor = frame.make(shape);
-        weights.set(name, { shape: shapeOf(tensor), tensor });
-        return viewOf(tensor);
-      });
-    });
+    const weights = makeWeights(this.#memory, this.options);
+    startParameters(this.options, (name) => viewOf(/** @type {Tensor} */ (weights.get(name)?.tensor)));
     return weights;
   }
 

@@ -1,9 +1,11 @@
-// The page itself: fills the window, keeps what is shown in the address, remembers language and theme. A step of what is
-// looked at (model, view, panel, step of the story) is one to go Back to; everything else takes the place of what was.
+// The page itself: fills the window, keeps what is shown in the address, remembers language and theme. A step of what
+// is looked at (model, view, panel, step of the story) is one to go Back to; everything else takes the place of what
+// was.
 
 import { recall, remember } from '../../host/storage.js';
 import { writeAddress } from '../model/state.js';
-import { models, startWorker } from '../worker/start.js';
+import { models } from '../worker/start.js';
+import { start } from './begin.js';
 import { mount } from './mount.jsx';
 
 /** @import { State } from '../model/state.js' */
@@ -33,7 +35,6 @@ function write(/** @type {'pushState' | 'replaceState'} */ way, /** @type {State
 
 document.body.style.margin = '0';
 const page = mount(document.body, {
-  start: startWorker,
   models,
   state: location.hash.slice(1),
   language: /** @type {any} */ (recall('language')),
@@ -57,6 +58,7 @@ const page = mount(document.body, {
     document.title = title;
   },
   onChoice: remember,
+  start,
 });
 step = stepOf(page.state);
 addEventListener('popstate', ({ state }) => {

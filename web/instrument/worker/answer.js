@@ -69,10 +69,9 @@ export function createAnswerer({ load, fetchBeside, post, shelf = createShelf() 
       stops.set(name, stop);
       const fetch = (/** @type {string} */ file, /** @type {any} */ onProgress) =>
         fetchBeside(file, onProgress, stop.signal);
-      const core = await hl();
       sources.set(
         name,
-        openSource(core, fetch, name, (read, total) => say('progress', { read, total })),
+        openSource(hl(), fetch, name, (read, total) => say('progress', { read, total })),
       );
     }
     try {

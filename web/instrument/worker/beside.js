@@ -17,5 +17,11 @@ export async function fetchFile(url, onProgress, signal) {
     read += chunk.length;
     onProgress(read, total);
   }
-  return new Uint8Array(await new Blob(chunks).arrayBuffer());
+  const bytes = new Uint8Array(read);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
 }

@@ -63,24 +63,24 @@ const UNPACKED = 20e6;
 
 /** How each is made, by the name of state.model. */
 const MAKERS = {
-  /** @param {any} hl @param {Fetch} fetch @param {(read: number, total: number) => void} onProgress */
+  /** @param {Promise<any>} hl @param {Fetch} fetch @param {(read: number, total: number) => void} onProgress */
   async whale(hl, fetch, onProgress) {
-    const [tokens, bytes] = await Promise.all([
-      fetch('whale.tokenizer.json', () => {}),
+    const [tokenizer, bytes, core] = await Promise.all([
+      fetch('whale.tokenizer.json', () => {}).then(openTokenizer),
       fetch('whale.safetensors', onProgress),
+      hl,
     ]);
-    const model = openWhale(hl, bytes);
-    return transformerSource('whale', { model, tokenizer: openTokenizer(tokens), bytes: bytes.length });
+    return transformerSource('whale', { model: openWhale(core, bytes), tokenizer, bytes: bytes.length });
   },
   // What few visitors choose is loaded when they do.
   constructed: async () => (await import('./constructed.js')).constructed(),
   patches: async () => (await import('./constructed.js')).patches(),
-  /** @param {any} hl @param {Fetch} fetch @param {(read: number, total: number) => void} onProgress */
+  /** @param {Promise<any>} hl @param {Fetch} fetch @param {(read: number, total: number) => void} onProgress */
   async sentence(hl, fetch, onProgress) {
     // Until its first bytes come, there is nothing of it.
     onProgress(0, 1);
     const { FILE, sentenceSource } = await import('./encoder.js');
-    return sentenceSource(hl, await fetch(FILE, onProgress));
+    return sentenceSource(await hl, await fetch(FILE, onProgress));
   },
 };
 
@@ -162,7 +162,7 @@ export function transformerSource(name, { model, tokenizer, bytes, title }) {
 }
 
 /**
- * @param {any} hl
+ * @param {Promise<any>} hl
  * @param {Fetch} fetch
  * @param {string} name
  * @param {(read: number, total: number) => void} onProgress
