@@ -99,7 +99,9 @@ function readSavedOptions({ headlight }) {
   );
 }
 
-/** @typedef {{ tensors: Record<string, TensorLike & StateEntry>, metadata: Record<string, string> }} SavedTransformer */
+/**
+ * @typedef {{ tensors: Record<string, TensorLike & StateEntry>, metadata: Record<string, string> }} SavedTransformer
+ */
 
 /** @param {unknown} saved @returns {saved is SavedTransformer} */
 const isRead = (saved) => typeof saved === 'object' && saved !== null && 'tensors' in saved && 'metadata' in saved;
@@ -113,6 +115,8 @@ const isRead = (saved) => typeof saved === 'object' && saved !== null && 'tensor
 export function loadTransformer(memory, saved) {
   const caller = 'loadTransformer';
   const { tensors: ranges, metadata } = isRead(saved) ? saved : readSafetensorsHeader(saved);
+  readRecord(caller, 'tensors', ranges, 'an object of named tensors');
+  readRecord(caller, 'metadata', metadata, 'an object of named texts');
   const options = resolveOptions(readSavedOptions(metadata));
   const got = Object.keys(ranges);
   /** @type {string[]} */
@@ -120,7 +124,8 @@ export function loadTransformer(memory, saved) {
   for (const [name, shape] of parameterShapes(options)) {
     expected.push(name);
     const range = ranges[name];
-    if (range && !sameShape(range.shape, shape)) throw shapeError(caller, name, range.shape, formatShape(shape));
+    if (Array.isArray(range?.shape) && !sameShape(range.shape, shape))
+      throw shapeError(caller, name, range.shape, formatShape(shape));
     // The file may claim a million layers: only the first missing names are listed.
     if (expected.length > got.length + MOST_MISSING) {
       const missing = expected.filter((other) => !(other in ranges)).slice(0, MOST_MISSING);

@@ -174,9 +174,11 @@ test(
       const again = hl.loadTransformer(file);
       assert.deepEqual(again.options, model.options);
       assert.deepEqual(again.forward(LABELS).logits.copy(), model.forward(LABELS).logits.copy());
+      const read = hl.loadTransformer(readSafetensors(file));
+      assert.deepEqual(read.forward(LABELS).logits.copy(), model.forward(LABELS).logits.copy());
       const other = hl.transformer({ ...options, seed: 4 }).loadStateDict(model.stateDict());
       assert.deepEqual(other.forward(LABELS).logits.copy(), model.forward(LABELS).logits.copy());
-      for (const made of [model, again, other]) made.dispose();
+      for (const made of [model, again, read, other]) made.dispose();
     }
   }),
 );
@@ -245,6 +247,13 @@ test('what does not fit is refused by name, and nothing is lost', async () => {
     'head.weight',
     /has shape \[6,5\], expected \[5,6\]/,
   );
+  const read = readSafetensors(file);
+  const name = 'embedding.table';
+  const reads = (changed) => () => hl.loadTransformer({ ...read, ...changed });
+  refuses(reads({ tensors: null }), 'ARGUMENT', 'tensors', /tensors is null/);
+  refuses(reads({ metadata: null }), 'ARGUMENT', 'metadata', /metadata is null/);
+  refuses(reads({ tensors: { ...read.tensors, [name]: null } }), 'ARGUMENT', name, /null/);
+  refuses(reads({ tensors: { ...read.tensors, [name]: [1] } }), 'SHAPE', name, /\[1\]/);
   refuses(() => hl.loadTransformer(file.slice(0, 99)), 'FORMAT', undefined, /readSafetensorsHeader: .* truncated/);
   refuses(() => model.loadStateDict(null), 'ARGUMENT', 'dict', /dict is null/);
   assert.equal(hl.info.memory.used, made);
