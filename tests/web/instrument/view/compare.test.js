@@ -147,7 +147,7 @@ test('360 px: one below the other, as wide as the screen, and nothing scrolls si
   await assertAccessible();
 });
 
-test('while one trains there is nothing to compare with, and a model without a run of its own has no such view', async () => {
+test('while one trains there is no view that compares, nor in a model without a run of its own', async () => {
   await open('view=compare&panel=train');
   await page.waitForFunction(() => part('.picture .matrix') !== null);
   assert.equal(await page.locator('.legend .menu').count(), 0);
