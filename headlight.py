@@ -33,8 +33,9 @@ WHALE = ("whale.safetensors", "whale.tokenizer.json")
 class _Numbers:
     """Numbers in row-major order: bytes, little end first, with a shape and the name of their type."""
 
-    def __init__(self, data, shape, dtype):
+    def __init__(self, data, shape, dtype, wrong=None):
         self.data = data
+        self.wrong = wrong  # the first that is no weight
         self.shape = tuple(int(n) for n in shape)
         self.dtype = dtype
         self.size = 2 if dtype == "F16" else 4
@@ -46,8 +47,11 @@ class _Numbers:
             length *= n
         return _Numbers(self.data[index * length : (index + 1) * length], shape, self.dtype)
 
-    def values(self):
-        return struct.unpack("<%d%s" % (len(self.data) // self.size, "e" if self.size == 2 else "f"), self.data)
+    def as_single(self):
+        """The bytes as float32."""
+        if self.dtype == "F32":
+            return self.data
+        return b"".join(struct.pack("<f", x) for (x,) in struct.iter_unpack("<e", self.data))
 
 
 def _numbers(name, value):
@@ -73,14 +77,16 @@ def _numbers(name, value):
                 raise TypeError("%s holds %s, expected numbers" % (name, found.dtype))
             half = found.dtype == numpy.float16
             found = numpy.ascontiguousarray(found, dtype="<f2" if half else "<f4")
-            return _Numbers(found.tobytes(), found.shape, "F16" if half else "F32")
+            wrong = found[(found < 0) | (found > MOST)]
+            return _Numbers(found.tobytes(), found.shape, "F16" if half else "F32", wrong[0] if wrong.size else None)
     elif hasattr(value, "tolist"):
         value = value.tolist()
     flat = array.array("f")
     shape = _walk(name, value, flat)
+    wrong = next((x for x in flat if x < 0 or x > MOST), None)
     if sys.byteorder == "big":
         flat.byteswap()
-    return _Numbers(flat.tobytes(), shape, "F32")
+    return _Numbers(flat.tobytes(), shape, "F32", wrong)
 
 
 def _walk(name, value, flat):
@@ -125,27 +131,23 @@ def _weights(attentions, batch):
         _numbers(name, None)
     listed = isinstance(attentions, (list, tuple))
     if listed and any(item is None or hasattr(item, "shape") for item in attentions):
-        named = [("%s[%d]" % (name, i), layer) for i, layer in enumerate(attentions)]
-        layers = [part for at, layer in named for part in _layers(at, _numbers(at, layer), batch, True)]
+        given = [_numbers("%s[%d]" % (name, i), layer) for i, layer in enumerate(attentions)]
+        layers = [part for i, one in enumerate(given) for part in _layers("%s[%d]" % (name, i), one, batch, True)]
     else:
-        layers = _layers(name, _numbers(name, attentions), batch, False)
+        given = [_numbers(name, attentions)]
+        layers = _layers(name, given[0], batch, False)
+    for numbers in given:
+        if numbers.wrong is not None:
+            raise ValueError(
+                "%s holds %g, expected weights: numbers from 0 to 1, of which rows sum to 1" % (name, numbers.wrong)
+            )
     first = layers[0]
     for i, layer in enumerate(layers):
         if layer.shape != first.shape:
             raise ValueError("%s[%d] has shape %s, expected %s" % (name, i, layer.shape, first.shape))
-        for x in layer.values():
-            if x < 0 or x > MOST:
-                raise ValueError("%s holds %g, expected weights: numbers from 0 to 1, of which rows sum to 1" % (name, x))
     dtype = "F16" if all(layer.dtype == "F16" for layer in layers) else "F32"
-    data = b"".join(_single(layer, dtype) for layer in layers)
+    data = b"".join(layer.data if dtype == "F16" else layer.as_single() for layer in layers)
     return _Numbers(data, (len(layers),) + first.shape, dtype)
-
-
-def _single(numbers, dtype):
-    if numbers.dtype == dtype:
-        return numbers.data
-    values = numbers.values()
-    return struct.pack("<%df" % len(values), *values)
 
 
 def _texts(name, texts, count):

@@ -16,6 +16,8 @@ const [STREAM, GAP] = [22, 5];
 const [CELL, THUMBNAIL] = [48, 96];
 /** Room around a thumbnail for the names of layers and heads. */
 const WORDS = 56;
+/** Smaller ones have no names. */
+const NAMED = 32;
 /** A smaller picture has no room for its name in the corner. */
 const CORNER = 300;
 const between = (least, x, most) => Math.round(Math.min(Math.max(x, least), most));
@@ -113,5 +115,6 @@ function Heads({ width, height }) {
   // Whole multiples of the tokens, as the thumbnails are.
   const size = tokens <= 24 && room >= tokens ? tokens * Math.floor(room / tokens) : room;
   const wide = Math.min(width, STREAM + heads * (size + Math.min(GAP + 4, GAP + tokens - 1)));
-  return <Model width={wide} height={height || layers * (Math.max(size, 8) + WORDS) + 44} />;
+  const words = size < NAMED ? 8 : WORDS;
+  return <Model width={wide} height={height || layers * (Math.max(size, 8) + words) + 44} />;
 }
