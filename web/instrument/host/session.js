@@ -2,11 +2,11 @@
 // is on. It asks the worker whenever the state has changed what is asked.
 
 import { batch, computed, effect, signal } from '@preact/signals';
-import { download } from '../../view/download.js';
 import { record, redo, replace, settle, startHistory, undo } from '../model/history.js';
 import { isOpen, TRAINED } from '../model/lessons.js';
 import { change, GIVEN, initialState, readAddress, runOf, writeAddress } from '../model/state.js';
 import { LANGUAGES, languageFor } from '../model/strings.js';
+import { download } from '../view/download.js';
 import { createAsk } from '../worker/ask.js';
 import { createOpening } from './opening.js';
 import { createTraining } from './training.js';

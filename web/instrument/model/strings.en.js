@@ -380,7 +380,17 @@ export const strings = {
   export: 'Export',
   more: 'More',
   close: 'Close',
-  exports: { png: 'Picture, PNG', svg: 'Drawing, SVG', csv: 'Numbers, CSV' },
+  exports: {
+    png: 'Picture, PNG',
+    svg: 'Drawing, SVG',
+    csv: 'Numbers, CSV',
+    npy: 'All heads, npy',
+    safetensors: 'All heads, safetensors',
+    json: 'All heads, JSON',
+    mjs: 'Program in JavaScript',
+    py: 'Program for PyTorch',
+    table: 'All heads in a table',
+  },
   undone: 'undone',
   redone: 'done again',
 

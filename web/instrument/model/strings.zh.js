@@ -347,7 +347,17 @@ export const strings = {
   export: '导出',
   more: '更多',
   close: '关闭',
-  exports: { png: '图片 PNG', svg: '矢量图 SVG', csv: '数据 CSV' },
+  exports: {
+    png: '图片 PNG',
+    svg: '矢量图 SVG',
+    csv: '数据 CSV',
+    npy: '所有的头 npy',
+    safetensors: '所有的头 safetensors',
+    json: '所有的头 JSON',
+    mjs: 'JavaScript 程序',
+    py: 'PyTorch 程序',
+    table: '所有头的表',
+  },
   undone: '已撤销',
   redone: '已重做',
 

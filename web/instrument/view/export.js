@@ -1,12 +1,27 @@
 // The picture as a file: numbers, a drawing, pixels.
 
 import { fileName, toCsv } from '../../model/export.js';
-import { download, pngOf } from '../../view/download.js';
+import { allOf, toJson, toNpy, toSafetensors } from '../model/arrays.js';
 import { figureOf } from '../model/figure.js';
+import { inJavaScript, inPython } from '../model/program.js';
 import { weightsOf } from '../model/reading.js';
+import { effective } from '../model/whatif.js';
+import { download, pngOf } from './download.js';
 
 /** Pixels of a file for each of the drawing's. */
 const SHARP = 2;
+
+const BYTES = 'application/octet-stream';
+/** All heads as one array, with their tokens. */
+const ARRAYS = {
+  json: { type: 'application/json', write: toJson },
+  npy: { type: BYTES, write: toNpy },
+  safetensors: { type: BYTES, write: toSafetensors },
+};
+const PROGRAMS = {
+  mjs: { type: 'text/javascript', write: inJavaScript },
+  py: { type: 'text/x-python', write: inPython },
+};
 
 /** @param {string} kind @param {any} session */
 export async function exportAs(kind, session) {
@@ -18,6 +33,16 @@ export async function exportAs(kind, session) {
   const keys = run.keys.map(({ name }) => name);
   const weights = weightsOf(run, run.layer, run.head);
   const name = (extension) => fileName(['headlight', session.state.value.model, title], extension);
+  if (kind === 'table') return session.update({ panel: 'table' });
+  if (kind in ARRAYS) {
+    const { type, write } = ARRAYS[/** @type {'npy'} */ (kind)];
+    return download(fileName(['headlight', session.state.value.model], kind), type, write(allOf(run, names, keys)));
+  }
+  if (kind in PROGRAMS) {
+    const { type, write } = PROGRAMS[/** @type {'py'} */ (kind)];
+    const temperature = effective(session.state.value.temperature, run.layer, run.head, 1);
+    return download(name(kind), type, write(run, { title, queries: names, keys, temperature }));
+  }
   if (kind === 'csv') {
     const whole = { queries: names, keys, weights, shape: [1, 1, run.T, run.S] };
     return download(name('csv'), 'text/csv', toCsv(/** @type {any} */ (whole), { batch: 0, head: 0 }));

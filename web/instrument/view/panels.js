@@ -7,12 +7,14 @@ import { viewNamed } from './views.js';
 
 const Story = later(() => import('./story.jsx'), 'Story');
 const Charts = later(() => import('./train.jsx'), 'Charts');
+const HeadTable = later(() => import('./table.jsx'), 'HeadTable');
 
 export const PANELS = [
   { name: 'reading', Component: Reading },
   { name: 'story', Component: Story },
   { name: 'train', Component: Charts },
   { name: 'tried', Component: Tried },
+  { name: 'table', Component: HeadTable },
 ];
 /** Instead of the reading of a cell a view may have its own. */
 export function panelFor({ panel, view }) {

@@ -227,11 +227,14 @@ function Actions({ small = false }) {
         label={copied && small ? copied : words.export}
         name={words.export}
         items={[
-          ...Object.entries(words.exports).map(([kind, label]) => ({
-            key: kind,
-            label,
-            act: () => import('./export.js').then(({ exportAs }) => exportAs(kind, session)),
-          })),
+          ...Object.entries(words.exports)
+            // Of weights alone there is nothing to compute them from.
+            .filter(([kind]) => session.run.value?.values || !/^(mjs|py)$/.test(kind))
+            .map(([kind, label]) => ({
+              key: kind,
+              label,
+              act: () => import('./export.js').then(({ exportAs }) => exportAs(kind, session)),
+            })),
           ...(small
             ? [
                 // Of another page's address the instrument knows nothing.

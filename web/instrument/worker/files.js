@@ -75,17 +75,19 @@ const inRanges = (name, { path, file }, { shape, dtype, start, bigEndian = false
   },
 });
 
+/** JSON has no NaN: writers put null in its place. @param {unknown[]} data */
+const withNaN = (data) => /** @type {number[]} */ (data.map((x) => (x === null ? Number.NaN : x)));
+
 /** Nested arrays of numbers, or { data, shape }. @param {string} name @param {string} path @param {any} value */
 function fromJson(name, path, value) {
   if (value && !Array.isArray(value) && Array.isArray(value.data) && Array.isArray(value.shape)) {
     if (countOf(value.shape) !== value.data.length) throw new Problem('ragged', path);
-    return stored(name, path, value.shape, 'JSON', value.data);
+    return stored(name, path, value.shape, 'JSON', withNaN(value.data));
   }
   /** @type {number[]} */
   const shape = [];
   for (let at = value; Array.isArray(at); at = at[0]) shape.push(at.length);
-  // JSON has no NaN: writers put null in its place.
-  const data = value.flat(Infinity).map((/** @type {unknown} */ x) => (x === null ? Number.NaN : x));
+  const data = withNaN(value.flat(Infinity));
   if (data.length !== countOf(shape) || !data.every((/** @type {unknown} */ x) => typeof x === 'number'))
     throw new Problem('ragged', path);
   return stored(name, path, shape, 'JSON', data);

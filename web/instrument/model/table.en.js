@@ -1,0 +1,18 @@
+// The table of all heads, in English.
+
+export const table = {
+  title: 'All heads',
+  about: 'Means over the tokens of this text. Choose a column to sort by it, a row to see its head.',
+  head: 'head',
+  columns: {
+    entropy: 'entropy, bits',
+    distance: 'distance',
+    induction: 'induction',
+    previous: 'previous',
+    duplicate: 'same token',
+    itself: 'itself',
+    first: 'first token',
+  },
+  save: 'Save as CSV',
+  large: 'Of so long a text only the head shown has been read.',
+};

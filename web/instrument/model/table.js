@@ -1,0 +1,17 @@
+// What each head does, as a row of numbers.
+
+/** The mean entropy of rows in bits, and the mean distance of what is looked at. @param {Float32Array} weights (T,S) */
+export function spreadOf(weights, /** @type {number} */ T, /** @type {number} */ S) {
+  let [entropy, distance, rows] = [0, 0, 0];
+  for (let t = 0; t < T; t++) {
+    const row = weights.subarray(t * S, (t + 1) * S);
+    if (!row.some((w) => w > 0)) continue;
+    rows++;
+    for (let s = 0; s < S; s++) {
+      const w = row[s];
+      if (w > 0) entropy -= w * Math.log2(w);
+      distance += w * Math.abs(t - s);
+    }
+  }
+  return { entropy: entropy / rows, distance: distance / rows };
+}
