@@ -188,7 +188,6 @@ verb_bench_page() {
   verb_build
   need has_chromium chromium
   "$node" tests/bench/instrument.js
-  "$node" tests/bench/explore.js
 }
 
 #: tasks  trains every task of the page from three seeds; NAME…
@@ -206,7 +205,7 @@ verb_pretrain() {
   exec node_modules/node/bin/node web/train/whale/pretrain.js "$@"
 }
 
-#: screenshots  every view at three widths, light and dark, into dist/screenshots; --readme
+#: screenshots  every view at six widths, light and dark, into dist/screenshots; --readme
 verb_screenshots() {
   verb_build
   # Letters of the languages that the page speaks.

@@ -1,9 +1,5 @@
 // What a script of the page may import besides scripts, as the build makes it.
 
-declare module '*.html' {
-  const text: string;
-  export default text;
-}
 declare module '*.css' {
   const text: string;
   export default text;

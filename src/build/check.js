@@ -115,9 +115,7 @@ const CHECKS = {
   'clang-format': () => run('clang-format-19', ['--dry-run', '-Werror', ...inC()]),
   types: () => checkTypes('tsconfig.json'),
   'types of the page': async () =>
-    (await checkTypes('web/tsconfig.json')) +
-    (await checkTypes('web/view/tsconfig.json')) +
-    (await checkTypes('web/instrument/tsconfig.json')),
+    (await checkTypes('web/tsconfig.json')) + (await checkTypes('web/instrument/tsconfig.json')),
   'clang-tidy': checkC,
 };
 

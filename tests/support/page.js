@@ -46,47 +46,6 @@ export async function openEmpty(options = {}) {
   return page;
 }
 
-/** Headlight at an address, when its first picture is drawn. */
-export async function open(options = {}, hash = '') {
-  await openEmpty(options);
-  await page.goto(`${server.url}layers.html${hash}`);
-  await page.waitForSelector('#pictures:not([hidden])');
-  await settle();
-}
-
-/** Until nothing is computed or drawn any more. */
-export const settle = () => page.waitForFunction(() => part('#frame')?.getAttribute('aria-busy') === 'false');
-
-/** Walks to a cell of the large picture. */
-export async function walk(t, s) {
-  await page.evaluate(
-    ([t, s]) => {
-      for (const key of ['Home', 'PageUp', ...Array(t).fill('ArrowDown'), ...Array(s).fill('ArrowRight')])
-        part('#large').dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
-    },
-    [t, s],
-  );
-  await settle();
-}
-
-/** A point of an element, as shares of its width and height. */
-export async function pointOf(selector = '#large', x = 0.5, y = 0.5) {
-  const box = await page.locator(selector).boundingBox();
-  return [box.x + box.width * x, box.y + box.height * y];
-}
-
-export const shownWeight = async () => Number(await page.locator('#weight').getAttribute('data-value'));
-export const textOf = (selector) => page.locator(selector).textContent();
-export const tokensRead = () => page.locator('#reading .token').allTextContents();
-/** The address follows the state after a while. */
-export const addressHas = (pattern) =>
-  page.waitForFunction((source) => new RegExp(source).test(location.hash), pattern.source);
-export const setFiles = (selector, ...files) =>
-  page.setInputFiles(
-    selector,
-    files.map(([name, bytes]) => ({ name, mimeType: 'application/octet-stream', buffer: Buffer.from(bytes) })),
-  );
-
 /** What axe finds to mend on the page as it is. */
 export async function assertAccessible() {
   await page.evaluate(`(() => { const module = undefined, define = undefined; ${axe} })()`);

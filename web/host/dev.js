@@ -16,16 +16,16 @@ const PLACES = [
   [/^.*\/whale\.tokenizer\.json$/, '/web/train/whale/tokenizer.json'],
   [/^.*\/(headlight\.[\w-]+\.wasm)$/, '/dist/$1'],
   [/^.*\/headlight\.worker\.js$/, '/src/js/load/worker.js'],
-  [/^.*\/learned\.safetensors$/, '/web/train/learned.safetensors'],
+  [/^.*\/sentence\.safetensors$/, '/dist/site/sentence.safetensors'],
 ];
 
 /** @type {import('vite').Plugin} */
 const sources = {
   name: 'headlight-sources',
   enforce: 'pre',
-  /** HTML and CSS that a script imports are text, as for the build. */
+  /** CSS that a script imports is text, as for the build. */
   async resolveId(source, importer) {
-    if (!/\.jsx?$/.test(importer ?? '') || !/\.(css|html)$/.test(source)) return null;
+    if (!/\.jsx?$/.test(importer ?? '') || !/\.css$/.test(source)) return null;
     const found = await this.resolve(source, importer, { skipSelf: true });
     return found && `${found.id}?raw`;
   },
@@ -34,8 +34,6 @@ const sources = {
       const path = (request.url ?? '').replace(/\?.*/, '');
       const place = PLACES.find(([pattern]) => pattern.test(path));
       if (path === '/') return response.writeHead(302, { Location: PLACES[0][1] }).end();
-      if (/^(\/web\/instrument\/host)?\/layers\.html$/.test(path))
-        return response.writeHead(302, { Location: '/web/host/index.html' }).end();
       if (place) request.url = path.replace(...place);
       next();
     });

@@ -44,12 +44,10 @@ test('the page is served from its sources, with threads, and reloads when one of
   page.on('pageerror', (error) => faults.push(error.message));
   await page.goto(server.url, { timeout: 120_000 });
   await page.waitForSelector('.prediction .tick', { state: 'attached', timeout: 120_000 });
-  await page.goto(`${server.url}layers.html`, { timeout: 120_000 });
-  await page.waitForSelector('#pictures:not([hidden])', { timeout: 120_000 });
   assert.equal(await page.evaluate(() => globalThis.crossOriginIsolated), true);
   assert.deepEqual(faults, []);
-  await appendFile(join(root, 'web/host/page.html'), '<p id="added">added</p>\n');
-  await page.waitForSelector('#added', { state: 'attached', timeout: 120_000 });
+  await appendFile(join(root, 'web/instrument/host/instrument.js'), 'globalThis.added = true;\n');
+  await page.waitForFunction(() => globalThis.added, { timeout: 120_000 });
 });
 
 test('the program ends when it is asked to', async () => {

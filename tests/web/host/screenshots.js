@@ -1,4 +1,4 @@
-// Pictures of the page, to be looked at: every view at three widths in both themes, into dist/screenshots.
+// Pictures of the page, to be looked at: every view at six widths in both themes, into dist/screenshots.
 //   --readme   the two that the README shows, into web/pictures/
 
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,63 +11,32 @@ const folder = (name) => fileURLToPath(new URL(name, import.meta.url));
 const server = await serve({ root: folder('../../../dist/site') });
 const browser = await launch();
 
-/** A page at an address, and how it is used: `part` finds what lies in its shadow root. */
+/** A page at an address: `part` finds what lies in its shadow root. */
 async function open(hash, options) {
   const page = await browser.newPage(options);
   await page.addInitScript(
-    () => (globalThis.part = (selector) => document.querySelector('body > div').shadowRoot.querySelector(selector)),
+    () => (globalThis.part = (selector) => document.querySelector('body > div')?.shadowRoot.querySelector(selector)),
   );
-  await page.goto(`${server.url}layers.html#${hash}`);
-  await page.waitForFunction(() => globalThis.part('#frame')?.getAttribute('aria-busy') === 'false');
+  await page.goto(`${server.url}#${hash}`);
+  await settle(page);
   return page;
 }
-const settle = (page) => page.waitForFunction(() => part('#frame').getAttribute('aria-busy') === 'false');
+const settle = (page) => page.waitForFunction(() => part('.page')?.dataset.busy === 'false' && part('.thumbnail'));
 
 const VIEWS = {
   start: { hash: '' },
-  steps: { hash: 'mask=causal&locked=true' },
-  lines: { hash: 'view=lines&also=[15]' },
-  patches: { hash: 'example=patches&cell={"query":95,"key":92}&head=4' },
-  long: { hash: 'example=long&cell={"query":300,"key":236}&head=6&scale=row' },
-  cross: { hash: 'example=cross&cell={"query":4,"key":7}&temperature=0.2' },
-  padded: { hash: 'example=padded&batch=1&cell={"query":1,"key":1}' },
-  difference: {
-    hash: 'head=6&cell={"query":7,"key":5}',
-    async act(page) {
-      await page.click('#more summary');
-      await page.click('#pin');
-      await page.locator('#temperature').fill('0.4');
-    },
-  },
-  side: {
-    hash: 'example=own',
-    async act(page) {
-      await page.click('#more summary');
-      await page.click('#pin');
-      await page.fill('#text', 'nobody knows what the little cat saw');
-      await page.selectOption('#view', 'side');
-    },
-  },
-  numbers: {
-    hash: '',
-    async act(page) {
-      await page.click('#statistics-box summary');
-      await page.click('#table-box summary');
-      await page.click('#share summary');
-    },
-  },
-  learned: { hash: 'example=learned&head=6&cell={"query":10,"key":7}' },
-  train: {
-    hash: 'page=train',
-    async act(page) {
-      await page.click('#play');
-      await page.waitForTimeout(7000);
-      await page.click('#play');
-      await page.waitForFunction(() => part('#train-status').getAttribute('aria-busy') === 'false');
-    },
-  },
-  file: { hash: 'example=file' },
-  chinese: { hash: '', act: (page) => page.selectOption('#language', 'zh') },
+  off: { hash: 'scale=5.3%3A0' },
+  painted: { hash: 'painted=all%3A17.1-4' },
+  lines: { hash: 'view=lines' },
+  flow: { hash: 'view=flow' },
+  story: { hash: 'panel=story&step=4' },
+  train: { hash: 'model=trained&panel=train' },
+  table: { hash: 'panel=table' },
+  constructed: { hash: 'model=constructed&text=The+cat+sat+on+the+mat+because+it+was+tired.&layer=1&head=6&cell=8.6' },
+  patches: { hash: 'model=patches&text=&layer=1&head=5&cell=39.25' },
+  sentence: { hash: 'model=sentence&text=How+do+whales+sleep%3F&second=When+does+a+whale+rest%3F&layer=2&head=1' },
+  open: { hash: '', act: (page) => page.locator('.menu.open button').first().click() },
+  chinese: { hash: '', locale: 'zh-CN' },
 };
 
 async function takeAll() {
@@ -75,12 +44,14 @@ async function takeAll() {
   rmSync(target, { recursive: true, force: true });
   mkdirSync(target, { recursive: true });
   for (const colorScheme of ['light', 'dark']) {
-    for (const width of [1440, 1024, 360]) {
-      for (const [name, { hash, act }] of Object.entries(VIEWS)) {
-        const page = await open(hash, { viewport: { width, height: width === 360 ? 740 : 900 }, colorScheme });
+    for (const width of [2560, 1920, 1440, 1024, 768, 360]) {
+      for (const [name, { hash, act, locale = 'en-GB' }] of Object.entries(VIEWS)) {
+        const height = { 2560: 1440, 1920: 1080, 360: 740 }[width] ?? 900;
+        const page = await open(hash, { viewport: { width, height }, colorScheme, locale });
         await act?.(page);
         await settle(page);
-        await page.waitForTimeout(100);
+        // Cells fade over into each other.
+        await page.waitForTimeout(400);
         await page.screenshot({ path: `${target}/${name}-${width}-${colorScheme}.png`, fullPage: true });
         await page.close();
       }
@@ -145,32 +116,29 @@ async function takeInstrument() {
 
 async function takeForReadme() {
   await takeInstrument();
-  const patches = await open('example=patches', {
-    viewport: { width: 1240, height: 1100 },
+  const patches = await open('model=patches&text=&layer=1&head=1', {
+    viewport: { width: 1440, height: 900 },
     colorScheme: 'dark',
     deviceScaleFactor: 0.7,
   });
   const frames = [];
-  const take = async (x, y) => {
-    const box = await patches.locator('#large').boundingBox();
-    await patches.mouse.move(box.x + box.width * x, box.y + box.height * y);
-    await settle(patches);
-    const above = await patches.locator('#explore .caption').boundingBox();
-    frames.push(
-      await patches.screenshot({
-        clip: { x: box.x - 8, y: above.y, width: box.width + 16, height: box.y + box.height - above.y + 8 },
-      }),
-    );
-  };
   for (const [head, ...points] of [
     [1, [0.74, 0.24], [0.2, 0.45], [0.5, 0.9]],
     [2, [0.5, 0.9], [0.2, 0.35]],
     [5, [0.2, 0.35], [0.3, 0.6]],
     [6, [0.3, 0.6]],
   ]) {
-    await patches.click(`#grid button:nth-child(${head})`);
+    await patches
+      .locator('.thumbnail')
+      .nth(head - 1)
+      .click();
     await settle(patches);
-    for (const point of points) await take(...point);
+    const box = await patches.locator('.patches canvas').boundingBox();
+    for (const [x, y] of points) {
+      await patches.mouse.move(box.x + (box.width / 2) * x, box.y + box.height * y);
+      await patches.waitForTimeout(300);
+      frames.push(await patches.screenshot());
+    }
   }
   writeFileSync(
     folder('../../../web/pictures/patches.png'),

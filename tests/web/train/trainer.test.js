@@ -1,4 +1,4 @@
-// What the Train view teaches, without a page.
+// What is trained on the page, without it.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -6,19 +6,16 @@ import { load } from 'headlight';
 import { readSafetensors } from 'headlight/formats';
 import { uniformSource } from '../../../src/js/ops/random.js';
 import { headScores } from '../../../web/model/stats.js';
-import { LANGUAGES } from '../../../web/model/strings.js';
 import {
   batchOf,
   isLongEnough,
   OPTIMIZERS,
-  TASK_NAMES,
   TASKS,
   textTask,
   usualSettings,
   validationBatchOf,
 } from '../../../web/model/tasks.js';
 import { createTrainer } from '../../../web/train/trainer.js';
-import { logTicks, roundTicks } from '../../../web/view/charts.js';
 
 const hl = await load();
 const small = (task, more = {}, text = '') => ({
@@ -28,14 +25,6 @@ const small = (task, more = {}, text = '') => ({
   width: 16,
   mlp: false,
   ...more,
-});
-
-test('every task has a name and a sentence in every language', () => {
-  for (const { train } of Object.values(LANGUAGES)) {
-    assert.deepEqual(Object.keys(train.tasks), TASK_NAMES);
-    assert.deepEqual(Object.keys(train.about), TASK_NAMES);
-    assert.deepEqual(Object.keys(train.optimizers), OPTIMIZERS);
-  }
 });
 
 test('sequences are what the tasks say, as long as their context, and the same for the same seed', () => {
@@ -254,11 +243,4 @@ test('nothing is lost over many steps, looks and snapshots', () => {
   for (let i = 0; i < 4; i++) work();
   assert.equal(hl.info.memory.used, used);
   trainer.dispose();
-});
-
-test('ticks are round numbers that lie between the ends', () => {
-  assert.deepEqual(roundTicks(0, 300, 3), [0, 100, 200, 300]);
-  assert.deepEqual(roundTicks(0, 1, 4), [0, 0.5, 1]);
-  assert.deepEqual(logTicks(0.01, 3), [0.01, 0.1, 1]);
-  assert.deepEqual(logTicks(1.5, 6), [2, 5]);
 });

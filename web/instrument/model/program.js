@@ -52,15 +52,20 @@ const line = (text) => text.replace(/[\r\n\u2028\u2029]+/g, ' ');
 export function inJavaScript(run, { title, queries, keys, temperature }) {
   const { scale, query, key, value, visible, added } = partsOf(run, temperature);
   const matrix = (/** @type {string} */ name, /** @type {any} */ m) => `const ${name} = [\n${rows(m, '  ')}\n];\n`;
+  const given = [
+    matrix('query', query),
+    matrix('key', key),
+    matrix('value', value),
+    visible ? `// 1 where a key may be seen.\n${matrix('mask', visible)}` : '',
+    added ? `// What the model adds to the scores.\n${matrix('bias', added)}` : '',
+  ].join('');
   return `// ${line(title)}
 // queries: ${line(JSON.stringify(queries))}
 // keys: ${line(JSON.stringify(keys))}
 import { load } from 'headlight';
 
 const hl = await load();
-${matrix('query', query)}${matrix('key', key)}${matrix('value', value)}${
-  visible ? `// 1 where a key may be seen.\n${matrix('mask', visible)}` : ''
-}${added ? `// What the model adds to the scores.\n${matrix('bias', added)}` : ''}const { output, weights } = hl.attention([query], [key], [value], {
+${given}const { output, weights } = hl.attention([query], [key], [value], {
   scale: ${scale},${visible ? '\n  mask,' : ''}${added ? '\n  bias,' : ''}
   weights: true,
 });
@@ -77,14 +82,19 @@ export function inPython(run, { title, queries, keys, temperature }) {
   const { scale, query, key, value, visible, added } = partsOf(run, temperature);
   const matrix = (/** @type {string} */ name, /** @type {any} */ m) =>
     `${name} = torch.tensor([\n${rows(m, '    ')}\n], dtype=torch.float32)\n`;
+  const given = [
+    matrix('query', query),
+    matrix('key', key),
+    matrix('value', value),
+    visible ? `# 1 where a key may be seen.\n${matrix('mask', visible)}` : '',
+    added ? `# What the model adds to the scores.\n${matrix('bias', added)}` : '',
+  ].join('');
   return `# ${line(title)}
 # queries: ${line(JSON.stringify(queries))}
 # keys: ${line(JSON.stringify(keys))}
 import torch
 
-${matrix('query', query)}${matrix('key', key)}${matrix('value', value)}${
-  visible ? `# 1 where a key may be seen.\n${matrix('mask', visible)}` : ''
-}${added ? `# What the model adds to the scores.\n${matrix('bias', added)}` : ''}scores = query @ key.T * ${scale}${added ? ' + bias' : ''}
+${given}scores = query @ key.T * ${scale}${added ? ' + bias' : ''}
 ${visible ? 'scores = scores.masked_fill(mask == 0, float("-inf"))\n' : ''}weights = scores.softmax(-1).nan_to_num(0)
 output = weights @ value
 print(weights)

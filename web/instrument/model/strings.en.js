@@ -32,8 +32,6 @@ export const strings = {
     constructed: ['Heads made by hand', 'Eight heads that each do one thing, for teaching.'],
     patches: ['Patches of a picture', 'Six heads made by hand that look at a picture, yours too.'],
   },
-  layers: 'Single layers, and training',
-  layersAbout: 'The page of before: sentences, patches, files with q, k and v, a model that learns.',
   loading: (/** @type {number} */ share) => `reading ${Math.round(100 * share)}%`,
   bytes: (/** @type {number} */ n) =>
     n < 1e4
@@ -54,6 +52,10 @@ export const strings = {
       [
         'Attention weights',
         'npy, npz, safetensors or JSON of (layers, heads, tokens, tokens), (heads, tokens, tokens) or (tokens, tokens); with a JSON list of the tokens beside it, if there is one.',
+      ],
+      [
+        'Queries, keys and values',
+        'safetensors, npz, npy or JSON with query, key and value; or a layer’s weights with what goes into it (hidden_states).',
       ],
     ],
     paste: 'Paste weights or a list of tokens here, as JSON',
@@ -159,7 +161,7 @@ export const strings = {
       /** @type {number} */ heads,
       /** @type {number} */ width,
     ) =>
-      `A model of the kind ${type} is not known, but ${n} attention layers are in it (${heads} heads, ${width} wide). Each can be opened by itself:`,
+      `A model of the kind ${type} is not known, but ${n} attention layers are in it (${heads} heads, ${width} wide). Open one layer’s weights with its input (hidden_states), or save the attention weights as npy.`,
     unknownFamily: (/** @type {string} */ type) =>
       `A model of the kind ${type} is not known, and no attention layers are in its file. Save its attention weights as npy and open those.`,
     checkpoint: (/** @type {string} */ why) => `This model cannot be opened: ${why}`,

@@ -34,8 +34,6 @@ export const strings = {
     constructed: ['手工做的头', '八个头，每个只做一件事，用来教学。'],
     patches: ['图片的小块', '六个手工做的头看一张图片，也可以看您自己的。'],
   },
-  layers: '单层与训练',
-  layersAbout: '原来的页面：句子、图块、含 q、k、v 的文件，以及会学习的模型。',
   loading: (share) => `已读取 ${Math.round(100 * share)}%`,
   bytes: (n) =>
     n < 1e4
@@ -56,6 +54,10 @@ export const strings = {
       [
         '注意力权重',
         'npy、npz、safetensors 或 JSON，形状为（层，头，词元，词元）、（头，词元，词元）或（词元，词元）；可附词元的 JSON 列表。',
+      ],
+      [
+        '查询、键和值',
+        '含 query、key 和 value 的 safetensors、npz、npy 或 JSON；或一层的权重和它的输入（hidden_states）。',
       ],
     ],
     paste: '在此粘贴 JSON：权重或词元列表',
@@ -138,7 +140,7 @@ export const strings = {
     layerLarge: (n, most) => `${n} 个词元，最多画 ${most} 个。请少存一些。`,
     layerWeights: (why) => `权重与输入不相配：${why}`,
     unknownLayers: (type, n, heads, width) =>
-      `不认识 ${type} 类模型，但其中有 ${n} 个注意力层（${heads} 个头，宽 ${width}）。每层可单独打开：`,
+      `不认识 ${type} 类模型，但其中有 ${n} 个注意力层（${heads} 个头，宽 ${width}）。请打开某一层的权重和它的输入（hidden_states），或将注意力权重存为 npy。`,
     unknownFamily: (type) => `不认识 ${type} 类模型，文件中也没有注意力层。请将其注意力权重存为 npy 再打开。`,
     checkpoint: (why) => `无法打开此模型：${why}`,
     memory: () => '内存不足。请关闭其他模型，或打开较小的模型。',

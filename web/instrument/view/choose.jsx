@@ -49,11 +49,6 @@ export function Choose() {
       {problem ? (
         <div class="problem" role="alert">
           <p>{tell(words, problem)}</p>
-          {problem.code === 'unknownLayers' && (
-            <p>
-              <a href="layers.html">{words.layers}</a>
-            </p>
-          )}
         </div>
       ) : (
         <h2>{words.open.title}</h2>

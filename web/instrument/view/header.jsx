@@ -86,9 +86,6 @@ export function Header({ phone }) {
             about: words.open.title,
             act: () => (session.opening.panel.value = 'choose'),
           },
-          ...(session.embedded
-            ? []
-            : [{ key: 'layers', label: words.layers, about: words.layersAbout, href: 'layers.html' }]),
         ]}
       />
       <Open />

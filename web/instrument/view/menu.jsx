@@ -11,7 +11,7 @@ import { useClosing } from './context.js';
  * @param {boolean} [given.up] opens upwards
  * @param {boolean} [given.disabled]
  * @param {boolean} [given.right] its right edges meet
- * @param {{ key: string, label: any, about?: any, chosen?: boolean, href?: string, act?: () => void }[]} given.items
+ * @param {{ key: string, label: any, about?: any, chosen?: boolean, act?: () => void }[]} given.items
  */
 export function Menu({ label, name, items, className = '', up = false, right = false, disabled = false }) {
   const [open, setOpen] = useState(false);
@@ -55,33 +55,22 @@ export function Menu({ label, name, items, className = '', up = false, right = f
       </button>
       {open && (
         <span class={`list ${up ? 'up' : ''} ${right ? 'right' : ''}`} role="menu" id={id} aria-label={name}>
-          {items.map(({ key, label: text, about, chosen, href, act }) => {
-            const inside = (
-              <>
-                <span class="what">{text}</span>
-                {about && <span class="about">{about}</span>}
-              </>
-            );
-            return href ? (
-              <a key={key} role="menuitem" href={href}>
-                {inside}
-              </a>
-            ) : (
-              <button
-                key={key}
-                data-key={key}
-                type="button"
-                {...(chosen === undefined ? { role: 'menuitem' } : { role: 'menuitemradio', 'aria-checked': chosen })}
-                onClick={() => {
-                  setOpen(false);
-                  ref.current.querySelector('button').focus();
-                  act?.();
-                }}
-              >
-                {inside}
-              </button>
-            );
-          })}
+          {items.map(({ key, label: text, about, chosen, act }) => (
+            <button
+              key={key}
+              data-key={key}
+              type="button"
+              {...(chosen === undefined ? { role: 'menuitem' } : { role: 'menuitemradio', 'aria-checked': chosen })}
+              onClick={() => {
+                setOpen(false);
+                ref.current.querySelector('button').focus();
+                act?.();
+              }}
+            >
+              <span class="what">{text}</span>
+              {about && <span class="about">{about}</span>}
+            </button>
+          ))}
         </span>
       )}
     </span>

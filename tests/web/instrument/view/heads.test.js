@@ -77,7 +77,7 @@ test('a model that is being read is given up by a word beside it', async () => {
 test('a picture that is dropped is looked at by heads made by hand', async () => {
   await open();
   await page.getByRole('button', { name: 'Open…' }).click();
-  const png = await readFile(new URL('../../../../web/pictures/patches.png', import.meta.url));
+  const png = await readFile(new URL('../../../../web/pictures/picture.png', import.meta.url));
   await page.setInputFiles('[data-name=files]', { name: 'own.png', mimeType: 'image/png', buffer: png });
   await shows('.patches canvas');
   await idle();

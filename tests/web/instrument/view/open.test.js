@@ -187,14 +187,14 @@ test('leaving the page asks where an opened model would be lost, and does not wh
   });
   // A browser asks only after a visitor has done something.
   await page.locator('#picture').click();
-  await page.goto(`${server.url}layers.html`);
+  await page.goto(`${server.url}whale.tokenizer.json`);
   assert.deepEqual(asked, []);
   await page.goto(server.url);
   await settled();
   await choose(weightFiles());
   await opened('attentions.npy');
   await page.locator('#picture').click();
-  await page.goto(`${server.url}layers.html`).catch(() => {});
+  await page.goto(`${server.url}whale.tokenizer.json`).catch(() => {});
   assert.deepEqual(asked, ['beforeunload']);
   assert.equal(await page.locator('.model-menu .under').textContent(), 'attentions.npy');
 });
