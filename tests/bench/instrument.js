@@ -1,13 +1,23 @@
 // How quickly the instrument answers, in Chromium: prints a table. Times are from the event in the page to the change
 // of the page that answers it.
 
+import { rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { load } from '../../dist/headlight.node.js';
+import { writeNpy } from '../../src/js/io/formats.js';
 import { serve } from '../../web/host/serve.js';
+import { settingsOf, usualTraining } from '../../web/instrument/model/lessons.js';
+import { createTrainer } from '../../web/train/trainer.js';
 import { launch } from '../support/chromium.js';
 import { median } from './measure.js';
 
 const ROUNDS = 5;
 const MOVES = 120;
+const LENGTHS = [64, 512, 4096];
+/** Milliseconds. */
+const TRAINED = 6000;
 /** 64 tokens of the opening's kind. */
 const WORDS =
   'To the last I grapple with thee, Moby Dick. To the last I grapple with thee, said the old man to the sea';
@@ -55,6 +65,90 @@ async function open(hash = '') {
   return page;
 }
 
+/** With attention weights of so many tokens, of two heads. */
+async function openWeights(tokens) {
+  const page = await open();
+  const data = new Float32Array(2 * tokens * tokens);
+  for (let row = 0; row < 2 * tokens; row++) {
+    const keys = (row % tokens) + 1;
+    for (let s = 0; s < keys; s++) data[row * tokens + s] = 1 / keys;
+  }
+  const path = join(tmpdir(), `weights-${tokens}.npy`);
+  await writeFile(path, writeNpy({ data, shape: [2, tokens, tokens] }));
+  await page.evaluate(() => part('.open > .word').click());
+  await page.locator('input[data-name=files]').setInputFiles(path);
+  await page.waitForFunction(
+    () => /weights/.test(part('.model-menu').textContent) && part('.page').dataset.busy === 'false' && part('#picture'),
+    null,
+    { timeout: 120_000 },
+  );
+  await rm(path);
+  return page;
+}
+
+async function reportHover(page, what) {
+  const box = await page.locator('#picture').boundingBox();
+  const hovered = [];
+  for (let i = 0; i < MOVES; i++) {
+    const [down, along] = [0.3 + (0.65 * i) / MOVES, ((i * 37) % MOVES) / MOVES];
+    const at = { x: box.x + box.width * down * along * 0.95, y: box.y + box.height * down };
+    const time = await page.evaluate(({ x, y }) => {
+      const move = () =>
+        part('#picture').dispatchEvent(
+          new PointerEvent('pointermove', { clientX: x, clientY: y, pointerType: 'mouse', bubbles: true }),
+        );
+      const waited = new Promise((resolve) => setTimeout(() => resolve(null), 200));
+      return Promise.race([answerOf('.reading', move), waited]);
+    }, at);
+    if (time !== null) hovered.push(time);
+  }
+  report(
+    `hover to reading, ${what}`,
+    `median ${ms(share(hovered, 0.5))}, p95 ${ms(share(hovered, 0.95))}, ${hovered.length} of ${MOVES} answered`,
+  );
+}
+
+/** Steps a second and frames a second on the page, beside the same steps without a page. */
+async function reportTraining() {
+  const page = await open('#panel=train');
+  await page.waitForFunction(() => part('.speed button'));
+  await page.locator('.speed button').click();
+  await page.getByRole('menuitemradio', { name: 'as fast as it can' }).click();
+  await page.locator('.play').click();
+  const stepsAt = () => Number(part('.time input').value);
+  await page.waitForFunction(() => Number(part('.time input').value) >= 50);
+  const [from, began] = [await page.evaluate(stepsAt), performance.now()];
+  const frames = await page.evaluate(
+    (milliseconds) =>
+      new Promise((resolve) => {
+        const times = [];
+        const start = performance.now();
+        const frame = (now) => {
+          times.push(now);
+          if (now - start < milliseconds) requestAnimationFrame(frame);
+          else resolve(times);
+        };
+        requestAnimationFrame(frame);
+      }),
+    TRAINED,
+  );
+  const perSecond = (1000 * ((await page.evaluate(stepsAt)) - from)) / (performance.now() - began);
+  await page.context().close();
+  const gaps = frames.slice(1).map((time, i) => time - frames[i]);
+  report('training, frames', `${(1000 / median(gaps)).toFixed(0)} a second, longest gap ${ms(Math.max(...gaps))}`);
+  const hl = await load();
+  const trainer = createTrainer(hl, settingsOf(usualTraining('repeat'), ''));
+  for (let i = 0; i < 50; i++) trainer.step();
+  const start = performance.now();
+  let steps = 0;
+  for (; performance.now() - start < TRAINED; steps++) trainer.step();
+  const alone = (1000 * steps) / (performance.now() - start);
+  report(
+    'training, steps',
+    `${perSecond.toFixed(0)} a second; ${alone.toFixed(0)} without a page (Node ${process.versions.node}, ${hl.info.simd})`,
+  );
+}
+
 try {
   const first = [];
   let bytes = { page: 0, models: 0 };
@@ -72,24 +166,14 @@ try {
   report('first picture, cold', `median ${ms(median(first))}, least ${ms(Math.min(...first))}`);
   report('what the page loads, compressed', `${(bytes.page / 1000).toFixed(0)} kB`);
 
+  for (const tokens of LENGTHS) {
+    const page = await openWeights(tokens);
+    await reportHover(page, `${tokens} tokens`);
+    await page.context().close();
+  }
   const page = await open(`#text=${encodeURIComponent(WORDS)}`);
   await page.waitForFunction(() => part('.page').dataset.busy === 'false');
-  const box = await page.locator('#picture').boundingBox();
-  const hovered = [];
-  for (let i = 0; i < MOVES; i++) {
-    const [down, along] = [0.3 + (0.65 * i) / MOVES, ((i * 37) % MOVES) / MOVES];
-    const at = { x: box.x + box.width * down * along * 0.95, y: box.y + box.height * down };
-    const time = await page.evaluate(({ x, y }) => {
-      const move = () =>
-        part('#picture').dispatchEvent(
-          new PointerEvent('pointermove', { clientX: x, clientY: y, pointerType: 'mouse', bubbles: true }),
-        );
-      const waited = new Promise((resolve) => setTimeout(() => resolve(null), 200));
-      return Promise.race([answerOf('.reading', move), waited]);
-    }, at);
-    if (time !== null) hovered.push(time);
-  }
-  report('hover to reading', `median ${ms(share(hovered, 0.5))}, p95 ${ms(share(hovered, 0.95))}`);
+  await reportHover(page, 'the whale');
 
   const switched = [];
   for (let round = 0; round < 2 * ROUNDS; round++) {
@@ -109,6 +193,8 @@ try {
     'a head switched off to the new prediction',
     `median ${ms(share(switched, 0.5))}, p95 ${ms(share(switched, 0.95))}`,
   );
+  await page.context().close();
+  await reportTraining();
 } finally {
   await browser.close();
   await server.close();
