@@ -14,7 +14,9 @@ const path = (/** @type {string} */ name) => fileURLToPath(new URL(name, ROOT));
 const inDocument = {
   name: 'worker-in-document',
   setup({ onResolve }) {
-    onResolve({ filter: /\/worker\/start\.js$/ }, () => ({ path: path('web/instrument/host/start.onefile.js') }));
+    onResolve({ filter: /\/(worker\/start|begin)\.js$/ }, () => ({
+      path: path('web/instrument/host/start.onefile.js'),
+    }));
   },
 };
 
@@ -55,8 +57,8 @@ const BEGIN = `<script>
 
 const [out, ...binaries] = process.argv.slice(2);
 const html = readFileSync(path('web/instrument/host/index.html'), 'utf8');
-const LINK = '<script type="module" src="instrument.js"></script>\n';
-if (!html.includes(LINK)) throw new Error(`no ${LINK} in index.html`);
+/** Scripts that lie beside the page. */
+const LINKS = /<script type="module" src="[^"]+"[^>]*><\/script>\n/g;
 const [page, worker] = await Promise.all(
   ['web/instrument/host/onefile.js', 'web/instrument/worker/onefile.worker.js'].map(bundle),
 );
@@ -70,5 +72,5 @@ const blocks = [
 ];
 writeFileSync(
   out,
-  html.replace(LINK, '').replace('</body>', () => `${blocks.join('')}</body>`),
+  html.replace(LINKS, '').replace('</body>', () => `${blocks.join('')}</body>`),
 );

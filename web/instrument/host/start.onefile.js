@@ -49,3 +49,6 @@ export function startWorker() {
   begin().catch((error) => all.onerror?.call(/** @type {any} */ (null), /** @type {any} */ (error)));
   return all;
 }
+
+/** Nothing is to be read that could be begun earlier. */
+export const start = startWorker;
