@@ -21,6 +21,7 @@ import { WhatIf } from './whatif.jsx';
 const ofTraining = (name) => later(() => import('./train.jsx'), name);
 const [Film, Lesson, Probe, ShortCharts] = ['Film', 'Lesson', 'Probe', 'ShortCharts'].map(ofTraining);
 const Ended = later(() => import('./ended.jsx'), 'Ended');
+const Media = later(() => import('./media.jsx'), 'Media');
 const [TrainBar, TrainNote] = ['TrainBar', 'TrainNote'].map(ofTraining);
 
 /** What stands under the picture, and the guesses above the model. */
@@ -36,6 +37,7 @@ export function App({ host, height = 0, controls = true }) {
   const { width } = useSize(host);
   const screen = screenOf(width || 1);
   useKeys(host);
+  const used = useUsed();
   const over = useDrop(host);
   const style = {
     '--margin': `${screen.margin}px`,
@@ -77,6 +79,7 @@ export function App({ host, height = 0, controls = true }) {
         ) : (
           <Stacked key={grows} screen={screen} width={width} />
         ))}
+      {used && <Media />}
       {training && <Film kind={screen.kind} />}
       {training ? (
         <TrainBar kind={screen.kind} />
@@ -249,6 +252,16 @@ function Taught({ width, height }) {
       <Model width={width} height={Math.max(height - taken.height, 0)} />
     </div>
   );
+}
+
+/** Whether anything has been touched, or the colours are the visitor's own. */
+function useUsed() {
+  const [used, setUsed] = useState(matchMedia('(forced-colors: active)').matches);
+  useEffect(() => {
+    const use = () => setUsed(true);
+    for (const kind of ['pointermove', 'keydown']) addEventListener(kind, use, { once: true });
+  }, []);
+  return used;
 }
 
 /** Keys that work wherever one is, but while one writes. */

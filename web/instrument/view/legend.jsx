@@ -29,13 +29,14 @@ const LEAST = 560;
 export function Legend({ width, left, right = 0 }) {
   const session = useSession();
   const words = session.words.value;
+  const room = width - left;
   const wide = width < 420 ? Math.round(Math.min(0.3 * width, 100)) : Math.min(210, Math.round(0.32 * width));
   const state = session.state.value;
   const { name: shown, Marks } = viewNamed(state.view);
   const training = isOpen(state);
   return (
     <div class="legend" style={px({ paddingLeft: left, paddingRight: width - left - right < LEAST ? 0 : right })}>
-      {Marks ? <Marks wide={wide} /> : <Ramp wide={wide} width={width} />}
+      {Marks ? <Marks wide={wide} /> : <Ramp wide={wide} width={room} />}
       <span class="choice" role="group" aria-label={words.viewsOf}>
         {VIEWS.filter(({ name, ways }) => canShow(name, session.run.value) && !(ways && training)).map(
           ({ name, ways }) =>
@@ -73,7 +74,7 @@ export function Legend({ width, left, right = 0 }) {
 }
 
 /** Signs are explained where there is room. */
-const ROOM = { masked: 470, nan: 540 };
+const ROOM = { masked: 490, nan: 555 };
 
 export function Ramp({ wide, width = 0 }) {
   const session = useSession();

@@ -1,0 +1,6 @@
+// What stands under the picture on paper, in English.
+
+export const texts = {
+  caption: (/** @type {string} */ head, /** @type {string} */ model) =>
+    `${head} of ${model}. Rows ask, columns answer: the darker a cell, the more its row looks at its column.`,
+};

@@ -1,0 +1,6 @@
+// 打印时图下的文字。
+
+/** @type {typeof import('./media.en.js').texts} */
+export const texts = {
+  caption: (head, model) => `${model}，${head}。行提问，列回答：格子越深，这一行看这一列越多。`,
+};
