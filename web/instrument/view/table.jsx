@@ -55,7 +55,15 @@ export function HeadTable() {
         {own.title}
       </h2>
       <p class="how">{run.large ? own.large : own.about}</p>
-      <div class="scrolls" tabIndex={0} role="region" aria-label={own.title}>
+      <p class="ways">
+        <button type="button" class="word strong" onClick={save}>
+          {own.save}
+        </button>
+        <button type="button" class="word" onClick={close}>
+          {words.close}
+        </button>
+      </p>
+      <div class="scrolls" tabIndex={0} role="group" aria-label={own.title}>
         <table>
           <thead>
             <tr>
@@ -79,7 +87,7 @@ export function HeadTable() {
                 <th scope="row">
                   <button
                     type="button"
-                    aria-label={words.headName(one.layer, one.head)}
+                    title={words.headName(one.layer, one.head)}
                     aria-pressed={one.layer === state.layer && one.head === state.head}
                     onClick={() => session.update({ layer: one.layer, head: one.head }, 'head')}
                   >
@@ -94,14 +102,6 @@ export function HeadTable() {
           </tbody>
         </table>
       </div>
-      <p class="ways">
-        <button type="button" class="word strong" onClick={save}>
-          {own.save}
-        </button>
-        <button type="button" class="word" onClick={close}>
-          {words.close}
-        </button>
-      </p>
     </section>
   );
 }

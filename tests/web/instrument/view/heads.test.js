@@ -115,6 +115,28 @@ test('queries, keys and values of a file are split into as many heads as one lik
   await assertAccessible();
 });
 
+test('all heads in a table: sorted by a column, a head is chosen, it is saved, Escape closes it', async () => {
+  await open();
+  await page.getByRole('button', { name: 'Export' }).click();
+  await page.getByRole('menuitem', { name: 'All heads in a table' }).click();
+  await shows('.heads-table tbody');
+  assert.equal(await page.locator('.heads-table tbody tr').count(), 20);
+  await page.locator('.heads-table thead button', { hasText: 'induction' }).click();
+  assert.equal(await text('.heads-table tbody th'), '5.3');
+  await page.locator('.heads-table tbody button').nth(1).click();
+  await page.waitForFunction(() => !part('.corner h2').textContent.startsWith('Layer 5, head 3'));
+  const save = page.getByRole('button', { name: 'Save as CSV' });
+  const [file] = await Promise.all([page.waitForEvent('download'), save.click()]);
+  const csv = String(await readFile(await file.path())).split('\r\n');
+  assert.match(csv[0], /^layer,head,entropy,distance,induction/);
+  assert.match(csv[1], /^5,3,/);
+  await assertAccessible();
+  await page.locator('.heads-table .title').focus();
+  await page.keyboard.press('Escape');
+  await shows('.reading .strip');
+  assert.deepEqual(faults, []);
+});
+
 for (const name of ['constructed', 'patches'])
   test(`360 px: ${name} fits, and nothing scrolls sideways`, async () => {
     await open({ viewport: { width: 360, height: 740 }, hasTouch: true, locale: 'zh-CN' });
