@@ -143,10 +143,8 @@ async function reportTraining() {
   let steps = 0;
   for (; performance.now() - start < TRAINED; steps++) trainer.step();
   const alone = (1000 * steps) / (performance.now() - start);
-  report(
-    'training, steps',
-    `${perSecond.toFixed(0)} a second; ${alone.toFixed(0)} without a page (Node ${process.versions.node}, ${hl.info.simd})`,
-  );
+  const where = `Node ${process.versions.node}, ${hl.info.simd}`;
+  report('training, steps', `${perSecond.toFixed(0)} a second; ${alone.toFixed(0)} without a page (${where})`);
 }
 
 try {

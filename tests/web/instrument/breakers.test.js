@@ -63,7 +63,7 @@ test('attention weights of 2 GB are looked at in parts: zeros are no attention, 
   await shows('.model-menu .under', 'The whale');
 });
 
-test('a file of 2 GB that nobody knows, and a model of 2 GB without its config, are refused with what to do', async () => {
+test('a file of 2 GB that nobody knows, and a model of 2 GB without a config, are refused with help', async () => {
   await open();
   await choose(sparse('pytorch_model.bin', 'PK', GIGABYTES));
   await shows('.problem', 'pytorch_model.bin has 2.0 GB and cannot be read in parts');

@@ -52,7 +52,7 @@ test('Back and Forward go through views, panels and steps of the story', async (
   assert.deepEqual(faults, []);
 });
 
-test('what is changed within a step takes the place of what was: Back does not go through letters and heads', async () => {
+test('what is changed within a step takes the place of what was: Back passes over letters and heads', async () => {
   await open();
   const before = await entries();
   await page.locator('textarea').fill('Call me Ishmael. Call me');
@@ -131,7 +131,7 @@ test('a model in training that the browser cannot keep is asked about', async ()
   assert.equal(asked, true);
 });
 
-test('files are dropped on training and pasted anywhere; JSON is pasted outside of a text, inside it is text', async () => {
+test('files are dropped on training and pasted anywhere; JSON is pasted outside of a text, in it as text', async () => {
   await open('#panel=train');
   await give('drop', '.film, .right', weights);
   await shows('.model-menu .under', 'attentions.npy');

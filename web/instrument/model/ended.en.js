@@ -2,7 +2,8 @@
 
 export const texts = {
   ended:
-    'What computes here was ended by the browser, perhaps for want of memory, and has begun anew. What you set is as it was.',
+    'What computes here was ended by the browser, perhaps for want of memory, and has begun anew. ' +
+    'What you set is as it was.',
   training: 'The model in training is as this browser last kept it.',
   lost: (/** @type {string} */ names) => `Lost is what was open: ${names}. Open it again.`,
 };

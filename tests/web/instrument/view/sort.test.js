@@ -9,7 +9,7 @@ import { writeNpy } from 'headlight/formats';
 import { fromUniform, orderOf } from '../../../../web/instrument/model/sort.js';
 import { assertAccessible, faults, openEmpty, page, server } from '../../../support/page.js';
 
-test('what looks at everything alike is 0, what looks at one token is 1, and what cannot be seen does not count', () => {
+test('what looks at everything alike is 0, what looks at one token is 1; what cannot be seen does not count', () => {
   const alike = Float32Array.of(1, 0, 0, 0.5, 0.5, 0, 1 / 3, 1 / 3, 1 / 3);
   assert.ok(Math.abs(fromUniform(alike, 3, 3)) < 1e-6);
   assert.equal(fromUniform(Float32Array.of(1, 0, 0, 1, 0, 0, 0, 0, 1), 3, 3), 1);
