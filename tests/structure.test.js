@@ -73,16 +73,12 @@ function upwards(graph, folder, rows) {
 test('web: model → train, view → worker → host', () => {
   const graph = modules('web');
   assert.ok(graph.size > 30);
-  const rooms = [['model'], ['train', 'view'], ['worker'], ['host']];
-  assert.deepEqual(upwards(graph, 'web', [...rooms, ['instrument']]), []);
-  const instrument = modules('web/instrument');
-  assert.ok(instrument.size > 20);
-  assert.deepEqual(upwards(instrument, 'web/instrument', rooms), []);
+  assert.deepEqual(upwards(graph, 'web', [['model'], ['train', 'view'], ['worker'], ['host']]), []);
   assert.equal(circleIn(graph), null);
 });
 
 test('web: the model knows no document, no window and no worker', () => {
-  for (const file of ['web/model', 'web/instrument/model'].flatMap((folder) => filesIn(folder, /\.js$/))) {
+  for (const file of filesIn('web/model', /\.js$/)) {
     const text = readFileSync(join(ROOT, file), 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '');
     assert.doesNotMatch(text, /\b(document|window|navigator|Worker|postMessage|HTMLElement)\b\s*[.([]/, file);
   }
@@ -96,10 +92,10 @@ test('web: what runs in the worker reaches no view', () => {
     reached.add(file);
     for (const next of [...(graph.get(file) ?? []), ...(later.get(file) ?? [])]) walk(next);
   };
-  for (const name of ['instrument', 'view', 'onefile']) walk(`web/instrument/worker/${name}.worker.js`);
+  for (const name of ['instrument', 'view', 'onefile']) walk(`web/worker/${name}.worker.js`);
   assert.ok(reached.has('web/train/trainer.js'));
   assert.deepEqual(
-    [...reached].filter((file) => /^web\/(instrument\/)?(view|host)\//.test(file)),
+    [...reached].filter((file) => /^web\/(view|host)\//.test(file)),
     [],
   );
 });

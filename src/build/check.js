@@ -17,7 +17,7 @@ const TEXT = new Set(['.js', '.jsx', '.ts', '.c', '.h', '.css', '.html', '.json'
 /** Written by programs, or installed. */
 const FOREIGN = new Set(['node_modules', 'dist', 'golden', 'package-lock.json', 'results.json', '.git', 'LICENSE']);
 /** Texts of the page: one a line, however long, as translators need them. */
-const TEXTS = /^web\/(instrument\/)?model\/strings\..*\.js$/;
+const TEXTS = /^web\/model\/strings\..*\.js$/;
 
 /** Files that people write, relative to the root. */
 export function findFiles(folder = '') {
@@ -114,8 +114,7 @@ const CHECKS = {
   biome: async () => (await bin('biome', 'format', '.')) + (await bin('biome', 'lint', '--error-on-warnings', '.')),
   'clang-format': () => run('clang-format-19', ['--dry-run', '-Werror', ...inC()]),
   types: () => checkTypes('tsconfig.json'),
-  'types of the page': async () =>
-    (await checkTypes('web/tsconfig.json')) + (await checkTypes('web/instrument/tsconfig.json')),
+  'types of the page': () => checkTypes('web/tsconfig.json'),
   'clang-tidy': checkC,
 };
 

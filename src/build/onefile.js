@@ -15,7 +15,7 @@ const inDocument = {
   name: 'worker-in-document',
   setup({ onResolve }) {
     onResolve({ filter: /\/(worker\/start|begin)\.js$/ }, () => ({
-      path: path('web/instrument/host/start.onefile.js'),
+      path: path('web/host/start.onefile.js'),
     }));
   },
 };
@@ -56,12 +56,10 @@ const BEGIN = `<script>
 `;
 
 const [out, ...binaries] = process.argv.slice(2);
-const html = readFileSync(path('web/instrument/host/index.html'), 'utf8');
+const html = readFileSync(path('web/host/index.html'), 'utf8');
 /** Scripts that lie beside the page. */
 const LINKS = /<script type="module" src="[^"]+"[^>]*><\/script>\n/g;
-const [page, worker] = await Promise.all(
-  ['web/instrument/host/onefile.js', 'web/instrument/worker/onefile.worker.js'].map(bundle),
-);
+const [page, worker] = await Promise.all(['web/host/onefile.js', 'web/worker/onefile.worker.js'].map(bundle));
 const blocks = [
   block('page', page),
   block('worker', worker),

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { load } from '../../dist/headlight.node.js';
 import { writeNpy } from '../../src/js/io/formats.js';
 import { serve } from '../../web/host/serve.js';
-import { settingsOf, usualTraining } from '../../web/instrument/model/lessons.js';
+import { settingsOf, usualTraining } from '../../web/model/lessons.js';
 import { createTrainer } from '../../web/train/trainer.js';
 import { launch } from '../support/chromium.js';
 import { median } from './measure.js';

@@ -11,7 +11,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 /** What the build lays beside the scripts, and where it lies among the sources. @type {[RegExp, string][]} */
 const PLACES = [
-  [/^\/$/, '/web/instrument/host/index.html'],
+  [/^\/$/, '/web/host/index.html'],
   [/^.*\/whale\.safetensors$/, '/web/train/whale/whale.safetensors'],
   [/^.*\/whale\.tokenizer\.json$/, '/web/train/whale/tokenizer.json'],
   [/^.*\/(headlight\.[\w-]+\.wasm)$/, '/dist/$1'],

@@ -46,7 +46,7 @@ test('the page is served from its sources, with threads, and reloads when one of
   await page.waitForSelector('.prediction .tick', { state: 'attached', timeout: 120_000 });
   assert.equal(await page.evaluate(() => globalThis.crossOriginIsolated), true);
   assert.deepEqual(faults, []);
-  await appendFile(join(root, 'web/instrument/host/instrument.js'), 'globalThis.added = true;\n');
+  await appendFile(join(root, 'web/host/instrument.js'), 'globalThis.added = true;\n');
   await page.waitForFunction(() => globalThis.added, { timeout: 120_000 });
 });
 

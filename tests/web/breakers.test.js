@@ -1,0 +1,178 @@
+// What could stop the page: files of gigabytes, texts that are too long, two pages at once, a worker that dies. Each is
+// said, and one goes on.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, openSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { after } from 'node:test';
+import { writeNpy } from 'headlight/formats';
+import { faults, openEmpty, page, server } from '../support/page.js';
+import { attentions } from '../support/weights_file.js';
+
+const GIGABYTES = 2 * 2 ** 30;
+const folder = mkdtempSync(join(tmpdir(), 'headlight-'));
+after(() => rm(folder, { recursive: true }));
+
+const settled = () => page.waitForFunction(() => part('.page')?.dataset.busy === 'false');
+async function open(hash = '') {
+  await openEmpty({ viewport: { width: 1440, height: 900 }, locale: 'en-GB' });
+  await page.goto(`${server.url}${hash}`);
+  await settled();
+}
+const shows = (selector, text) =>
+  page.waitForFunction(([selector, text]) => part(selector)?.textContent.includes(text), [selector, text]);
+const word = (name) => page.getByRole('button', { name, exact: true });
+async function choose(...files) {
+  await page.evaluate(() => part('.open > .word').click());
+  await page.locator('input[data-name=files]').setInputFiles(files);
+}
+
+/** A file of a size that takes no room: what is behind its beginning is empty. */
+function sparse(name, start, size) {
+  const path = join(folder, name);
+  const file = openSync(path, 'w');
+  writeSync(file, start);
+  truncateSync(path, size);
+  return path;
+}
+function safetensors(name, tensors) {
+  let at = 0;
+  const header = {};
+  for (const [tensor, shape] of Object.entries(tensors)) {
+    const bytes = 4 * shape.reduce((a, b) => a * b, 1);
+    header[tensor] = { dtype: 'F32', shape, data_offsets: [at, at + bytes] };
+    at += bytes;
+  }
+  const json = Buffer.from(JSON.stringify(header));
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(json.length));
+  return sparse(name, Buffer.concat([length, json]), 8 + json.length + at);
+}
+
+test('attention weights of 2 GB are looked at in parts: zeros are no attention, and that is said', async () => {
+  await open();
+  await choose(safetensors('attentions.safetensors', { attentions: [2, 16, 4096, 4096] }));
+  await page.waitForFunction(
+    () => part('.problem')?.textContent || part('.model-menu .under').textContent.includes('attentions'),
+  );
+  const said = await page.evaluate(() => part('.problem')?.textContent ?? '');
+  // After a look at a few rows.
+  assert.match(said, /attentions \(2 × 16 × 4096 × 4096\).*no attention weights/);
+  await shows('.model-menu .under', 'The whale');
+});
+
+test('a file of 2 GB that nobody knows, and a model of 2 GB without a config, are refused with help', async () => {
+  await open();
+  await choose(sparse('pytorch_model.bin', 'PK', GIGABYTES));
+  await shows('.problem', 'pytorch_model.bin has 2.0 GB and cannot be read in parts');
+  await page.keyboard.press('Escape');
+  await choose(sparse('model.gguf', 'GGUF', GIGABYTES));
+  await shows('.problem', 'save the model with save_pretrained');
+  await page.keyboard.press('Escape');
+  const layer = (l) => ({
+    [`h.${l}.attn.c_attn.weight`]: [4096, 12_288],
+    [`h.${l}.attn.c_attn.bias`]: [12_288],
+    [`h.${l}.attn.c_proj.weight`]: [4096, 4096],
+    [`h.${l}.attn.c_proj.bias`]: [4096],
+  });
+  await choose(safetensors('model.safetensors', Object.assign({}, ...Array.from({ length: 8 }, (_, l) => layer(l)))));
+  await shows('.problem', 'config.json is missing');
+  assert.deepEqual(faults, []);
+});
+
+test('ten thousand tokens are pasted: as many as the model reads are, and that is said', async () => {
+  await open();
+  await page.locator('textarea').fill('Call me Ishmael. '.repeat(2500));
+  await settled();
+  await shows('.cut', 'Only the first 256 tokens are read.');
+  assert.equal((await page.locator('textarea').inputValue()).length, 42_500);
+  await page.waitForFunction(() => part('.prediction li b') !== null);
+  await page.locator("[data-head='0.1']").click();
+  await settled();
+  await shows('.corner h2', 'Layer 1, head 2');
+  await page.keyboard.press('Control+z');
+  await page.keyboard.press('Control+z');
+  await page.waitForFunction(() => part('.cut') === null);
+  assert.deepEqual(faults, []);
+});
+
+test('two pages train at once: both models are kept, each where it was', async () => {
+  await open();
+  // Pages of one visitor: they share what the browser keeps.
+  const visitor = await page.context().browser().newContext({ locale: 'en-GB' });
+  await visitor.addInitScript(() => {
+    globalThis.part = (selector) => document.querySelector('body > div')?.shadowRoot.querySelector(selector);
+  });
+  const [first, second] = [await visitor.newPage(), await visitor.newPage()];
+  await first.goto(`${server.url}#panel=train`);
+  await second.goto(`${server.url}#panel=train&training=previous.1.2.16.4.1`);
+  const both = [first, second];
+  for (const one of both) {
+    await one.locator('.play').click();
+    await one.waitForFunction(() => part('.play path:not(.full)') !== null);
+  }
+  for (const one of both) {
+    await one.getByRole('button', { name: 'One step' }).click();
+    await one.waitForFunction(() => part('.play path.full') !== null);
+  }
+  for (const one of both) {
+    await one.reload();
+    await one.locator('.model-menu .word').click();
+    await one.waitForFunction(() => {
+      const kept = part('.model-menu [role=menu]')?.textContent ?? '';
+      return /Repeat, [1-9]\d* steps/.test(kept) && /Previous, [1-9]\d* steps/.test(kept);
+    });
+  }
+  await visitor.close();
+});
+
+test('a worker that dies is replaced: what was set stays, what was open is said to be lost', async () => {
+  await open('#scale=5.3%3A0&text=Call+me+Ishmael.+Call+me');
+  const path = join(folder, 'attentions.npy');
+  writeFileSync(path, writeNpy(attentions([3, 2, 5, 5], true)));
+  await choose(path);
+  await shows('.model-menu .under', 'attentions.npy');
+  await page.locator('.model-menu .word').click();
+  await page.getByRole('menuitemradio', { name: /^The whale/ }).click();
+  await settled();
+  await page.locator('textarea').fill('Call me Ishmael. Call me');
+  await word('off').click();
+  await settled();
+  const guess = await page.textContent('.prediction li b');
+  await page.workers()[0].evaluate(() => self.close());
+  await shows('.failure', 'Lost is what was open: attentions.npy');
+  await settled();
+  assert.equal(await page.locator('textarea').inputValue(), 'Call me Ishmael. Call me');
+  await word('half').click();
+  await settled();
+  await shows('.corner h2', '0.5');
+  await word('off').click();
+  await settled();
+  await page.waitForFunction((guess) => part('.prediction li b').textContent === guess, guess);
+  await word('Close').first().click();
+  await page.waitForFunction(() => part('.failure') === null);
+  // The model that is shown itself.
+  await choose(path);
+  await shows('.model-menu .under', 'attentions.npy');
+  await page.workers()[0].evaluate(() => self.close());
+  await shows('.failure', 'attentions.npy');
+  await shows('.model-menu .under', 'The whale');
+  assert.deepEqual(faults, []);
+});
+
+test('a worker that dies again before it has answered is not begun once more by itself', async () => {
+  await open();
+  await page.evaluate(() => {
+    const post = Worker.prototype.postMessage;
+    // The next ones are ended by what they are asked.
+    Worker.prototype.postMessage = function (message, ...rest) {
+      if (message.verb !== 'show') return post.call(this, message, ...rest);
+      this.addEventListener('message', () => setTimeout(() => this.terminate()));
+    };
+  });
+  await page.workers()[0].evaluate(() => self.close());
+  await shows('.failure', 'again and again');
+  await word('Try again').waitFor();
+});

@@ -1,0 +1,113 @@
+// The main things a visitor does with the instrument, once more in Firefox.
+
+import assert from 'node:assert/strict';
+import test, { after, before } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { serve } from '../../web/host/serve.js';
+import { launchFirefox } from '../support/firefox.js';
+import { until } from '../support/wait.js';
+
+let server, browser, page;
+before(async () => {
+  server = await serve({ root: fileURLToPath(new URL('../../dist/site', import.meta.url)) });
+  browser = await launchFirefox();
+  page = await browser.newPage();
+  await page.setViewport({ width: 1440, height: 900 });
+  await page.goto(server.url);
+  await until(() => inPage(() => part('.page')?.dataset.busy === 'false' && part('.adds') !== null));
+});
+after(async () => {
+  await browser?.close();
+  await server?.close();
+});
+
+const inPage = (fn, ...args) =>
+  page.evaluate(`((...args) => {
+  const part = (selector) => document.querySelector('body > div')?.shadowRoot.querySelector(selector);
+  return (${fn})(...args);
+})(...${JSON.stringify(args)})`);
+const shows = (selector, text) =>
+  until(() => inPage((selector, text) => part(selector)?.textContent.includes(text) === true, selector, text));
+const click = (selector) => inPage((selector) => part(selector).click(), selector);
+const press = (selector, name) =>
+  inPage(
+    (selector, name) => {
+      const all = [...part(selector).querySelectorAll('button')];
+      all.find(({ textContent }) => textContent.trim() === name).click();
+    },
+    selector,
+    name,
+  );
+
+test('the whale opens with its guess, and a cell is read by pointer and keyboard', async () => {
+  assert.match(await inPage(() => part('.guess').textContent), /I/);
+  const [x, y] = await inPage(() => {
+    const { left, top, width, height } = part('.matrix').getBoundingClientRect();
+    return [left + (10.5 * width) / 17, top + (11.5 * height) / 17];
+  });
+  await page.mouse.move(x, y);
+  await shows('.title .key', ',');
+  await inPage(() => part('#picture').focus());
+  await page.keyboard.press('Home');
+  await until(() => inPage(() => part('.spoken').textContent.startsWith('Attention from ')));
+});
+
+test('a head is switched off and on again, and the guess falls and comes back', async () => {
+  const before = await inPage(() => part('.prediction li b').textContent);
+  await press('.whatif', 'off');
+  await shows('.corner h2', 'is off');
+  await until(() => inPage((before) => part('.prediction li b').textContent !== before, before));
+  await inPage(() => part('#picture').focus());
+  await page.keyboard.down('Control');
+  await page.keyboard.press('z');
+  await page.keyboard.up('Control');
+  await until(() => inPage((before) => part('.prediction li b').textContent === before, before));
+});
+
+test('a mask is painted, and the address keeps it', async () => {
+  await click('.whatif .menu button');
+  await until(() => inPage(() => part('[data-key=brush]') !== null));
+  await click('[data-key=brush]');
+  await until(() => inPage(() => part('canvas.brush') !== null));
+  const box = await inPage(() => {
+    const { left, top, width, height } = part('.matrix').getBoundingClientRect();
+    return { left, top, width, height };
+  });
+  const at = (t, s) => [box.left + ((s + 0.5) * box.width) / 17, box.top + ((t + 0.5) * box.height) / 17];
+  await page.mouse.move(...at(16, 0));
+  await page.mouse.down();
+  await page.mouse.move(...at(16, 5));
+  await page.mouse.up();
+  await until(() => inPage(() => location.hash.includes('painted=all%3A17.1-6')));
+  await inPage(() => [...part('.brushing').querySelectorAll('button')].at(-1).click());
+});
+
+test('the model writes on, and two runs stand side by side', async () => {
+  await press('.whatif', 'Pin');
+  const length = await inPage(() => part('textarea').value.length);
+  await press('.sentence', 'write on');
+  await until(() => inPage((length) => part('textarea').value.length > length, length));
+  await inPage(() => [...part('.sentence').querySelectorAll('button')].find((b) => b.textContent === 'stop')?.click());
+  await inPage(() => part('.legend .menu button').click());
+  await inPage(() => part('.legend [data-key=beside]').click());
+  await until(() => inPage(() => part('.compare')?.querySelectorAll('.matrix').length === 2));
+  await press('.legend', 'Heatmap');
+});
+
+test('it trains for a moment, and Back leads to what was', async () => {
+  await press('.header', 'Train');
+  await until(() => inPage(() => part('.play path:not(.full)') !== null));
+  await inPage(() => part('.play').click());
+  await inPage(() => history.back());
+  await until(() => inPage(() => part('.page').classList.contains('training') === false));
+});
+
+test('heads made by hand, and Chinese without a reload', async () => {
+  await click('.model-menu button');
+  await until(() => inPage(() => part('[data-key=constructed]') !== null));
+  await click('[data-key=constructed]');
+  await until(() => inPage(() => part('.model')?.querySelectorAll('.trade').length === 8));
+  await inPage(() => part('.header .language').click());
+  await shows('.header .language', 'English');
+  assert.equal(await inPage(() => document.documentElement.lang), 'zh-Hans');
+});

@@ -1,0 +1,62 @@
+// The page that is one file, opened from a disk with no network.
+
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import test from 'node:test';
+import { writeNpy } from 'headlight/formats';
+import { faults, openEmpty, page } from '../../support/page.js';
+
+const FILE = new URL('../../../dist/headlight.html', import.meta.url);
+
+let asked = [];
+async function open(hash = '') {
+  await openEmpty({ offline: true, locale: 'en-GB', viewport: { width: 1440, height: 900 } });
+  asked = [];
+  page.on('request', (request) => asked.push(request.url().split(':')[0]));
+  await page.goto(`${FILE}${hash}`);
+  await page.locator('.matrix').waitFor();
+}
+const assertAlone = () => {
+  assert.deepEqual(
+    asked.filter((scheme) => !['file', 'blob', 'data'].includes(scheme)),
+    [],
+  );
+  assert.deepEqual(faults, []);
+};
+const first = () => page.locator('.prediction li').first();
+
+test('the whale guesses, a head is switched off, and the text goes on', async () => {
+  await open();
+  await page.locator('.prediction .tick').first().waitFor();
+  assert.match(await first().textContent(), /^I\s*86%/);
+  await page.getByRole('button', { name: 'off', exact: true }).click();
+  await page.waitForFunction(() => !/86%/.test(part('.prediction li').textContent));
+  await page.getByRole('button', { name: 'write on' }).click();
+  await page.waitForFunction(() => part('.sentence textarea').value.length > 60);
+  await page.waitForFunction(() => /scale=5\.3/.test(location.hash));
+  assertAlone();
+});
+
+test('files are opened, and a model is trained', async () => {
+  await open();
+  const weights = Float32Array.from({ length: 2 * 4 * 4 }, (_, i) => (i % 4 === 0 ? 0.7 : 0.1));
+  await page.getByRole('button', { name: 'Open…' }).click();
+  await page
+    .locator('input[type=file]')
+    .first()
+    .setInputFiles([
+      { name: 'attentions.npy', mimeType: '', buffer: Buffer.from(writeNpy({ data: weights, shape: [2, 4, 4] })) },
+      { name: 'tokens.json', mimeType: '', buffer: Buffer.from('["a","b","c","d"]') },
+    ]);
+  await page.waitForFunction(() => part('[data-name=weight]')?.textContent === '0.70');
+  await page.getByRole('button', { name: 'Train', exact: true }).click();
+  await page.waitForFunction(() => Number(part('.time input')?.value) >= 2);
+  assertAlone();
+});
+
+test('its size is what README says', async () => {
+  const readme = await readFile(new URL('../../../README.md', import.meta.url), 'utf8');
+  const said = Number(/`dist\/headlight\.html`[^.]*\((\d\.\d) MB\)/.exec(readme)?.[1]);
+  const { length } = await readFile(FILE);
+  assert.ok(Math.abs(length / 1e6 - said) < 0.1, `README says ${said} MB, the file has ${length} bytes`);
+});

@@ -1,0 +1,114 @@
+// Colours, sizes, words: what the screen is made of before anything is drawn.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { figureOf } from '../../../web/model/figure.js';
+import { labelSize, pictureOf, screenOf, thumbnailsOf } from '../../../web/model/layout.js';
+import { PALETTE } from '../../../web/model/palette.js';
+import { placeOf, RAMP, toRgb, weightAt } from '../../../web/model/ramp.js';
+import { nameOf, piecesOf, restOf } from '../../../web/model/sentence.js';
+import { LANGUAGES, languageFor } from '../../../web/model/strings.js';
+import { told, tradeOf } from '../../../web/model/trades.js';
+
+/** WCAG's relative luminance. */
+const luminance = (rgb) => {
+  const [r, g, b] = rgb.map((x) => (x / 255 <= 0.04045 ? x / 255 / 12.92 : ((x / 255 + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+};
+const contrast = (a, b) => {
+  const [high, low] = [luminance(a), luminance(b)].sort((x, y) => y - x);
+  return (high + 0.05) / (low + 0.05);
+};
+const rgbOf = (hex) => [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
+
+test('text has a contrast of 4.5 with the canvas, figures in cells nearly so', () => {
+  for (const palette of Object.values(PALETTE))
+    for (const name of ['ink', 'ink2', 'ink3', 'query', 'key', 'value', 'data'])
+      assert.ok(contrast(rgbOf(palette[name]), rgbOf(palette.bg)) >= 4.5, name);
+  for (const ramp of Object.values(RAMP))
+    ramp.colours.forEach((colour, i) => {
+      const figure = ramp.isLight(weightAt(i / 255)) ? [26, 24, 30] : [255, 255, 255];
+      assert.ok(contrast(colour, figure) > 3, `${i}: ${contrast(colour, figure)}`);
+    });
+});
+
+test('the ramp is monotone in lightness, and its ends are those of the style', () => {
+  const light = RAMP.light.colours.map(luminance);
+  const dark = RAMP.dark.colours.map(luminance);
+  for (let i = 1; i < 256; i++) assert.ok(light[i] <= light[i - 1] + 1e-3 && dark[i] >= dark[i - 1] - 1e-3);
+  assert.equal(RAMP.light.css(0), `rgb(${toRgb([0.958, 0.012, 318]).join(' ')})`);
+  for (const w of [0, 0.01, 0.3, 1]) assert.ok(Math.abs(weightAt(placeOf(w)) - w) < 1e-12);
+});
+
+test('cells are whole pixels and the picture fits its room, labels included', () => {
+  for (const tokens of [1, 2, 17, 40, 64, 200, 1000])
+    for (const full of [false, true]) {
+      const widest = (size) => 5 * size;
+      const { cell, left, top, side } = pictureOf({ width: 684, height: 640, tokens, most: 15, widest, full });
+      assert.ok(cell < 1 || Number.isInteger(cell));
+      assert.ok(left + side <= 684 && top + side <= 640 + 1, `${tokens}: ${left} ${top} ${side}`);
+    }
+  assert.equal(labelSize(39, 15), 15);
+});
+
+test('thumbnails of few tokens are whole multiples of them, and stay in their room', () => {
+  const room = { width: 318, height: 440, tokens: 17, layers: 5, heads: 4, names: true };
+  const { size, words } = thumbnailsOf(room);
+  assert.ok(words === 'both' && size % 17 === 0 && size >= 34);
+  assert.equal(thumbnailsOf({ ...room, height: 300 }).words, 'trade');
+  assert.ok(thumbnailsOf({ ...room, layers: 32, heads: 32 }).size >= 8);
+  assert.equal(screenOf(1440).model, 340);
+  assert.equal(screenOf(1440).reading, 296);
+});
+
+test('pieces of one word touch, a character of several tokens belongs to the first, no name is empty', () => {
+  const text = 'Call Ishmael\n鲸';
+  const offsets = [
+    [0, 4],
+    [4, 8],
+    [8, 12],
+    [12, 13],
+    [13, 14],
+    [13, 14],
+  ];
+  const pieces = piecesOf(text, { ids: [1, 2, 3, 4, 5, 6], offsets });
+  assert.deepEqual(
+    pieces.map(({ space, text: letters }) => space + letters),
+    ['Call', ' Ish', 'mael', '\n', '鲸', ''],
+  );
+  assert.deepEqual([pieces[3].name, pieces[5].name, nameOf(' ')], ['↵', '·', '␣']);
+  assert.equal(restOf(`${text}  `, pieces), '  ');
+});
+
+test('a head is named by the first score that is high enough', () => {
+  assert.equal(tradeOf({ induction: 0.57, previous: 0.04 }), 'induction');
+  assert.equal(tradeOf({ induction: Number.NaN, previous: 0.98 }), 'previous');
+  assert.equal(tradeOf({ first: 0.2 }), null);
+  assert.deepEqual(told({ first: 0.1, previous: 0.9, induction: Number.NaN }), [
+    ['previous', 0.9],
+    ['first', 0.1],
+  ]);
+});
+
+test('both languages have every text', () => {
+  const keysOf = (texts, at = '') =>
+    Object.entries(texts).flatMap(([key, text]) =>
+      text && typeof text === 'object' && !Array.isArray(text)
+        ? keysOf(text, `${at}${key}.`)
+        : [`${at}${key}: ${typeof text}${Array.isArray(text) ? text.length : ''}`],
+    );
+  assert.deepEqual(keysOf(LANGUAGES.zh), keysOf(LANGUAGES.en));
+  assert.deepEqual([languageFor(['fr', 'zh-CN']), languageFor([])], ['zh', 'en']);
+});
+
+test('a drawing stands alone: title, every label, a cell for every weight that may be', () => {
+  const names = ['a', '<b>', 'c'];
+  const weights = Float32Array.from([1, 0, 0, 0.5, 0.5, 0, 0.1, 0.2, 0.7]);
+  const { svg } = figureOf({ weights, names, title: 'Layer 1, head 1', about: 'a & b', theme: 'light' });
+  assert.match(svg, /^<svg [^>]*viewBox/);
+  assert.ok(svg.includes('&lt;b&gt;') && svg.includes('a &amp; b') && !svg.includes('<b>'));
+  assert.equal(svg.match(new RegExp(`fill="${RAMP.light.css(1).replace(/[()]/g, '\\$&')}"`, 'g')).length, 2);
+  const big = new Float32Array(100 * 100);
+  const many = figureOf({ weights: big, names: Array(100).fill('x'), title: 't', about: '', theme: 'dark' });
+  assert.ok(many.svg.length < 100_000, `${many.svg.length} characters`);
+});

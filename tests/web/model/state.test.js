@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { record, redo, replace, settle, startHistory, undo } from '../../../web/model/history.js';
+import { change, initialState, readAddress, runOf, writeAddress } from '../../../web/model/state.js';
+
+test('the address holds what is not as at the beginning, and is read back', () => {
+  assert.equal(writeAddress(initialState), '');
+  const state = change(initialState, {
+    text: 'Thar she blows! & "so" = #1 鲸',
+    layer: 3,
+    head: 0,
+    cell: { t: 4, s: 2 },
+    token: 314,
+    view: 'lines',
+    scope: 'head',
+    temperature: { all: 0.5, 4.2: 2 },
+    mask: { 3: '4', 4.1: 'none' },
+    scale: { 4.2: 0 },
+    patch: { 0.1: 1 },
+    pinned: runOf({ ...initialState, text: 'other' }),
+  });
+  assert.deepEqual(readAddress(writeAddress({ ...state, cell: { t: 4, s: 2 } })), state);
+  assert.match(writeAddress(state), /layer=4&head=1&cell=5\.3/);
+});
+
+test('an address is read as far as it makes sense', () => {
+  const state = readAddress('head=0&layer=x&temperature=all:-3&view=%3Cb%3E&cell=a.b&nothing=1&text=so');
+  assert.deepEqual(state, { ...initialState, text: 'so' });
+  assert.deepEqual(readAddress('scale=9.9.9:0'), initialState);
+});
+
+test('a change that cannot be is refused by name', () => {
+  for (const patch of [
+    { layer: -1 },
+    { scale: { x: 1 } },
+    { temperature: { all: 0 } },
+    { mask: { all: 'b' } },
+    { a: 1 },
+  ])
+    assert.throws(() => change(initialState, patch), new RegExp(`state: ${Object.keys(patch)[0]} cannot be`));
+});
+
+test('another text lets go of cell and token, the same text does not', () => {
+  const state = change(initialState, { cell: { t: 1, s: 0 }, token: 5 });
+  assert.deepEqual(change(state, { text: state.text }), state);
+  const { cell, token } = change(state, { text: 'so' });
+  assert.deepEqual([cell, token], [null, null]);
+});
+
+test('what is done is undone and done again; a gesture is one step, a look none', () => {
+  const at = (head) => ({ ...initialState, head });
+  let history = startHistory(at(0));
+  history = record(history, at(1));
+  for (const head of [2, 3, 4]) history = record(history, at(head), 'drag');
+  history = record(settle(history), at(5), 'drag');
+  history = replace(history, at(6));
+  const seen = [];
+  for (let i = 0; i < 4; i++) {
+    history = undo(history);
+    seen.push(history.now.head);
+  }
+  assert.deepEqual(seen, [4, 1, 0, 0]);
+  for (let i = 0; i < 4; i++) history = redo(history);
+  assert.equal(history.now.head, 6);
+  assert.equal(redo(record(undo(history), at(9))).now.head, 9);
+});

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { initialState } from '../../../web/model/state.js';
+import { editsOf, effective, otherCase, patchedHeads, placeIn, withPlace } from '../../../web/model/whatif.js';
+
+const SIZE = { layers: 2, heads: 3 };
+const run = (patch) => ({ ...initialState, ...patch });
+
+test('the most particular place says what holds at a head', () => {
+  const map = { all: 1, 1: 2, 1.2: 3 };
+  assert.deepEqual(
+    [effective(map, 0, 0, 9), effective(map, 1, 0, 9), effective(map, 1, 2, 9), effective({}, 1, 2, 9)],
+    [1, 2, 3, 9],
+  );
+});
+
+test('a place that is set takes those inside it along', () => {
+  const map = { 0: 5, 1.2: 3, 1.1: 4 };
+  assert.deepEqual(withPlace(map, placeIn('layer', 1, 2), 2, 1), { 0: 5, 1: 2 });
+  assert.deepEqual(withPlace(map, placeIn('all', 1, 2), 1, 1), {});
+  assert.deepEqual(withPlace({ all: 2 }, placeIn('head', 1, 2), 1, 1), { all: 2, 1.2: 1 });
+});
+
+test('a run becomes the edits of forward: heads with the same change go together', () => {
+  assert.deepEqual(editsOf(run({}), SIZE), []);
+  assert.deepEqual(
+    editsOf(
+      run({ temperature: { all: 0.5, '1.0': 2 }, mask: { 0: 'none', 1.1: '3' }, scale: { 1.2: 0, 0: 0.5 } }),
+      SIZE,
+    ),
+    [
+      { at: 'blocks.0.scores', head: [0, 1, 2], mask: 'none' },
+      { at: 'blocks.0.scores', head: [0, 1, 2], temperature: 0.5 },
+      { at: 'blocks.0.heads', head: [0, 1, 2], scale: 0.5 },
+      { at: 'blocks.1.scores', head: [1], window: [3, 0] },
+      { at: 'blocks.1.scores', head: [0], temperature: 2 },
+      { at: 'blocks.1.scores', head: [1, 2], temperature: 0.5 },
+      { at: 'blocks.1.heads', head: [2], set: 'zero' },
+    ],
+  );
+  assert.deepEqual(patchedHeads(run({ patch: { 1.1: 1, '0.0': 0 } }), SIZE), [[], [1]]);
+});
+
+test('the other case: this head off, or on, or nothing changed, or what is pinned', () => {
+  const other = (patch) => otherCase(run({ layer: 1, head: 2, ...patch }));
+  assert.deepEqual([other({}).kind, other({}).run.scale], ['without', { 1.2: 0 }]);
+  assert.deepEqual([other({ scale: { 1.2: 0 } }).kind, other({ scale: { 1.2: 0 } }).run.scale], ['with', {}]);
+  const warm = other({ temperature: { all: 2 } });
+  assert.deepEqual([warm.kind, warm.run.temperature], ['before', {}]);
+  assert.equal(other({ pinned: run({ text: 'so' }), scale: { 1.2: 0 } }).run.text, 'so');
+});

@@ -1,0 +1,324 @@
+// The screen in Chromium: what it shows, what one does with it, how it fits.
+
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test, { before } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { load } from 'headlight';
+import { openTokenizer } from '../../src/js/text/tokenizer.js';
+import { OPENING } from '../../web/model/state.js';
+import { openWhale } from '../../web/model/whale.js';
+import { assertAccessible, faults, openEmpty, page, server, site } from '../support/page.js';
+
+const whaleFile = (name) => readFile(new URL(`../../../web/train/whale/${name}`, import.meta.url));
+let hl, whale, tokenizer;
+before(async () => {
+  hl = await load();
+  whale = openWhale(hl, await whaleFile('whale.safetensors'));
+  tokenizer = openTokenizer(await whaleFile('tokenizer.json'));
+});
+
+/** Until the answer to what was done last is shown. */
+const settle = () =>
+  page.waitForFunction(() => part('.page')?.dataset.busy === 'false' && part('.prediction .tick') !== null);
+
+async function open(options = {}, hash = '') {
+  await openEmpty({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', ...options });
+  await page.goto(`${server.url}${hash}`);
+  await settle();
+}
+
+/** Weights of a head and the last row's probabilities, by the module. */
+function run(text, edit = []) {
+  return hl.scope(() => {
+    const { ids } = tokenizer.encode(text);
+    const input = { ids: { data: Int32Array.from(ids), shape: [1, ids.length] } };
+    const { logits, captured } = whale.forward(input, { edit, capture: ['blocks.*.weights'] });
+    const row = Array.from(logits.data).slice(-logits.shape[2]);
+    const most = row.reduce((a, x) => Math.max(a, x), -Infinity);
+    const sum = row.reduce((a, x) => a + Math.exp(x - most), 0);
+    const T = ids.length;
+    const weights = Array.from({ length: 5 }, (_, l) => captured[`blocks.${l}.weights`].copy());
+    return {
+      T,
+      likely: row.map((x) => Math.exp(x - most) / sum),
+      weight: (layer, head, t, s) => weights[layer][(head * T + t) * T + s],
+    };
+  });
+}
+const percent = (p) => (p < 0.005 ? '<1%' : `${Math.round(100 * p)}%`);
+const guesses = () =>
+  page
+    .locator('.prediction li')
+    .evaluateAll((rows) =>
+      rows.map((row) => ({ now: row.querySelector('b').textContent, other: row.querySelector('.then')?.textContent })),
+    );
+const text = (selector) => page.locator(selector).first().textContent();
+const press = async (...keys) => {
+  for (const key of keys) await page.keyboard.press(key);
+};
+
+test('opens by itself with the whale, its picture and its guess, and nothing amiss', async () => {
+  await open();
+  assert.equal(await page.locator('.thumbnail').count(), 20);
+  assert.match(await text('.corner h2'), /^Layer 5, head 3/);
+  assert.equal(await page.locator('.guess').textContent(), ' I');
+  assert.deepEqual(faults, []);
+});
+
+test("numbers on the screen are the module's: guesses with and without, weights of the row that asks", async () => {
+  await open();
+  const { likely, weight, T } = run(OPENING);
+  const without = run(OPENING, [{ at: 'blocks.4.heads', head: 2, set: 'zero' }]).likely;
+  const [best] = likely.map((_, id) => id).sort((a, b) => likely[b] - likely[a]);
+  assert.deepEqual((await guesses())[0], { now: percent(likely[best]), other: `→ ${percent(without[best])}` });
+  const figures = await page.locator('.figure').allTextContents();
+  assert.equal(figures.length, T);
+  figures.forEach((figure, s) => {
+    const shown = Number(figure);
+    assert.ok(Math.abs(shown - weight(4, 2, T - 1, s)) <= 0.00501, `${s}: ${figure}`);
+  });
+  assert.equal(await text('.reading [data-name=weight]'), weight(4, 2, T - 1, 4).toFixed(2));
+});
+
+test('the head is switched off: the guess falls as with the same edit; Ctrl+Z brings it back', async () => {
+  await open();
+  const before = await guesses();
+  await page.getByRole('button', { name: 'off', exact: true }).click();
+  await settle();
+  await page.waitForFunction(() => part('.corner h2').textContent.includes('is off'));
+  const { likely } = run(OPENING, [{ at: 'blocks.4.heads', head: 2, set: 'zero' }]);
+  const best = Math.max(...likely);
+  assert.equal((await guesses())[0].now, percent(best));
+  assert.equal((await guesses()).at(-1).other, `→ ${before[0].now}`, 'what was guessed is still in the list');
+  assert.equal(await text('.adds b'), '+0.00');
+  await press('Control+z');
+  await page.waitForFunction(() => !part('.corner h2').textContent.includes('is off'));
+  await settle();
+  assert.deepEqual(await guesses(), before);
+  await press('Control+Shift+z');
+  await page.waitForFunction(() => part('.corner h2').textContent.includes('is off'));
+});
+
+test('hovering a word asks; hovering a cell reads it; a click holds it', async () => {
+  await open();
+  const { weight } = run(OPENING);
+  const word = await page.locator('[data-t="8"]').boundingBox();
+  await page.mouse.move(word.x + 5, word.y + 10);
+  await page.waitForFunction(() => part('.title .query').textContent === 'with');
+  const box = await page.locator('.matrix').boundingBox();
+  const at = async (t, s) =>
+    page.mouse.move(box.x + ((s + 0.5) * box.width) / 17, box.y + ((t + 0.5) * box.height) / 17);
+  await at(11, 10);
+  await page.waitForFunction(() => part('.title .key').textContent === ',');
+  assert.equal(await text('.reading [data-name=weight]'), weight(4, 2, 11, 10).toFixed(2));
+  await page.mouse.down();
+  await page.mouse.up();
+  await page.mouse.move(5, 5);
+  assert.equal(await text('.title .key'), ',');
+  await press('Escape');
+  await page.waitForFunction(() => part('.title .query').textContent === 'last');
+});
+
+test('the keyboard walks cells, heads and layers, and each is said', async () => {
+  await open();
+  const { weight } = run(OPENING);
+  await page.locator('#picture').focus();
+  await press('ArrowUp', 'Home', 'ArrowRight');
+  const said = () => text('.spoken');
+  assert.equal(await said(), `Attention from the to o: ${weight(4, 2, 15, 1).toFixed(2)}`);
+  await press(']');
+  await page.waitForFunction(() => part('.corner h2').textContent.startsWith('Layer 5, head 4'));
+  await press('[', '{');
+  await page.waitForFunction(() => part('.corner h2').textContent.startsWith('Layer 4, head 3'));
+  assert.equal(await said(), 'Layer 4, head 3');
+  await settle();
+  assert.ok(Math.abs(Number(await text('.reading [data-name=weight]')) - weight(3, 2, 15, 1)) <= 0.00501);
+  await page.locator('.thumbnail[aria-checked=true]').focus();
+  await press('ArrowUp', 'ArrowLeft');
+  await page.waitForFunction(() => part('.corner h2').textContent.startsWith('Layer 5, head 2'));
+});
+
+test('one writes into the sentence, and the model writes on until it is stopped', async () => {
+  await open();
+  const field = page.getByRole('textbox', { name: 'The text. Write here' });
+  await field.fill('The White Whale! cried Ahab; hast thou seen the White');
+  await settle();
+  await page.waitForFunction(() => part('.guess')?.textContent === ' Whale');
+  await page.getByRole('button', { name: 'write on' }).click();
+  await page.waitForFunction(() => part('textarea').value.length > 55);
+  // At once: where it has ended meanwhile, the same button would begin again.
+  await page.evaluate(() => {
+    const buttons = [...part('.sentence').querySelectorAll('button')];
+    buttons.find(({ textContent }) => textContent === 'stop')?.click();
+  });
+  await page.getByRole('button', { name: 'write on' }).waitFor();
+  await settle();
+  const longer = await field.inputValue();
+  assert.ok(longer.startsWith('The White Whale! cried Ahab; hast thou seen the White'));
+  await press('Escape', 'Control+z');
+  await page.waitForFunction((before) => part('textarea').value.length < before, longer.length);
+  assert.equal(await field.inputValue(), 'The White Whale! cried Ahab; hast thou seen the White');
+});
+
+test('temperature, mask, pin and patch change the run as forward does', async () => {
+  await open();
+  const slider = page.getByRole('slider');
+  await slider.focus();
+  await press('End');
+  await settle();
+  await page.waitForFunction(() => part('.slider b').textContent === '10.00');
+  const hot = run(OPENING, [{ at: 'blocks.*.scores', temperature: 10 }]).likely;
+  assert.equal((await guesses())[0].now, percent(Math.max(...hot)));
+  await page.getByRole('button', { name: 'Change nothing' }).click();
+  await page.getByRole('button', { name: 'Pin', exact: true }).click();
+  await page.getByRole('button', { name: 'mask: causal' }).click();
+  await page.getByRole('menuitemradio', { name: /^none/ }).click();
+  await page.waitForFunction(() => part('.corner.above') !== null);
+  await settle();
+  const { weight } = run(OPENING, [{ at: 'blocks.*.scores', mask: 'none' }]);
+  const figures = await page.locator('.figure').allTextContents();
+  assert.ok(Math.abs(Number(figures[4]) - weight(4, 2, 16, 4)) <= 0.00501);
+  assert.match(await text('.other'), /in the pinned run/);
+});
+
+test('the address keeps what is shown, and brings it back', async () => {
+  await open({}, '#layer=4&head=4&scale=5.3%3A0&cell=6.3&text=Call+me+Ishmael.+Call+me');
+  assert.match(await text('.corner h2'), /^Layer 4, head 4/);
+  assert.equal(await text('.title .query'), 'ma');
+  await page.getByRole('radio', { name: /^Layer 5, head 3/ }).click();
+  await page.waitForFunction(() => /layer/.test(location.hash) === false && /scale/.test(location.hash));
+});
+
+for (const [language, locale] of [
+  ['en', 'en-GB'],
+  ['zh', 'zh-CN'],
+])
+  for (const colorScheme of ['light', 'dark'])
+    test(`axe finds nothing: ${language}, ${colorScheme}`, async () => {
+      await open({ locale, colorScheme });
+      await assertAccessible();
+      await page.locator('.header .menu button').last().click();
+      await assertAccessible();
+      await press('Escape');
+      await page.locator('.whatif .menu button').first().click();
+      await assertAccessible();
+      await press('Escape');
+      await open({ locale, colorScheme, viewport: { width: 360, height: 740 } }, '#scale=5.3%3A0');
+      await page.locator('.sheet-line').click();
+      await assertAccessible();
+    });
+
+for (const [width, height] of [
+  [1440, 900],
+  [1024, 768],
+  [1920, 1080],
+  [2560, 1440],
+  [900, 700],
+])
+  test(`${width} × ${height}: nothing scrolls, and every part is whole in sight`, async () => {
+    await open({ viewport: { width, height } });
+    const found = await page.evaluate(() => {
+      const { scrollWidth, scrollHeight } = document.documentElement;
+      const boxes = ['.picture .matrix', '.legend', '.prediction', '.model', '.reading .adds', '.whatif', '.actions'];
+      return {
+        scroll: [scrollWidth - innerWidth, scrollHeight - innerHeight],
+        beyond: boxes.filter((name) => {
+          const { left, right, top, bottom } = part(name).getBoundingClientRect();
+          return left < 0 || top < 0 || right > innerWidth + 0.5 || bottom > innerHeight + 0.5;
+        }),
+        under: part('.reading .adds').getBoundingClientRect().bottom - part('.whatif').getBoundingClientRect().top,
+      };
+    });
+    assert.deepEqual([found.scroll, found.beyond], [[0, 0], []]);
+    assert.ok(found.under <= 0, `the reading column ends ${found.under} px below the what-if line`);
+  });
+
+test('360 px: nothing scrolls sideways, a touch reads a cell, the sheet says how', async () => {
+  await open({ viewport: { width: 360, height: 740 }, hasTouch: true });
+  const sideways = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  assert.equal(await sideways(), 0);
+  const box = await page.locator('.matrix').boundingBox();
+  const cell = box.width / 17;
+  await page.touchscreen.tap(box.x + 2.5 * cell, box.y + 6.5 * cell);
+  await page.waitForFunction(() => part('.sheet .query').textContent === 'ap');
+  await page.locator('.sheet-line').tap();
+  assert.equal(await page.locator('.sheet .strip').count(), 6);
+  assert.equal(await sideways(), 0);
+  await press('Escape');
+  await page.waitForFunction(() => part('.sheet .strip') === null);
+  await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
+  await page.locator('.thumbnail').first().tap();
+  await page.waitForFunction(() => part('.corner h2').textContent.startsWith('Layer 1, head 1'));
+});
+
+test('360 px: what the dots open is closed by Escape, which gives the focus back, and by a press', async () => {
+  await open({ viewport: { width: 360, height: 740 }, hasTouch: true });
+  const dots = page.locator('.dots');
+  const isOpen = (wanted) => page.waitForFunction((wanted) => (part('.more') !== null) === wanted, wanted);
+  await dots.tap();
+  await isOpen(true);
+  await press('Escape');
+  await isOpen(false);
+  assert.ok(await dots.evaluate((element) => element.getRootNode().activeElement === element));
+  await dots.tap();
+  await isOpen(true);
+  await page.touchscreen.tap(180, 200);
+  await isOpen(false);
+});
+
+test('nothing moves by itself while it loads', async () => {
+  await openEmpty({ viewport: { width: 1440, height: 900 } });
+  await page.addInitScript(() => {
+    globalThis.moved = 0;
+    new PerformanceObserver((list) => {
+      for (const { value } of list.getEntries()) globalThis.moved += value;
+    }).observe({ type: 'layout-shift', buffered: true });
+  });
+  await page.goto(server.url);
+  await settle();
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  const moved = await page.evaluate(() => globalThis.moved);
+  assert.ok(moved <= 0.05, `${moved}`);
+});
+
+test('what a visitor loads is at most 200 kB compressed, without models', async () => {
+  await openEmpty({ viewport: { width: 1440, height: 900 } });
+  const names = new Set(['index.html']);
+  page.on('response', (response) => names.add(new URL(response.url()).pathname.slice(1) || 'index.html'));
+  await page.goto(server.url);
+  await settle();
+  const code = [...names].filter((name) => !name.startsWith('whale.'));
+  assert.ok(code.some((name) => name.endsWith('.wasm')) && code.includes('instrument.worker.js'), `${code}`);
+  const bytes = await Promise.all(code.map(async (name) => gzipSync(await readFile(join(site, name))).length));
+  const sum = bytes.reduce((a, b) => a + b);
+  assert.ok(sum <= 200_000, `${sum}: ${code.map((name, i) => `${name} ${bytes[i]}`)}`);
+});
+
+test('files hold what is shown', async () => {
+  await open();
+  const take = async (name) => {
+    await page.getByRole('button', { name: 'Export' }).click();
+    const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name }).click()]);
+    return readFile(await file.path());
+  };
+  const csv = String(await take(/CSV/))
+    .trim()
+    .split('\r\n');
+  assert.equal(csv.length, 18);
+  const { weight } = run(OPENING);
+  assert.ok(Math.abs(Number(csv.at(-1).split(',').at(5)) - weight(4, 2, 16, 4)) < 1e-6);
+  assert.match(String(await take(/SVG/)), /Layer 5, head 3/);
+  assert.deepEqual([...(await take(/PNG/)).subarray(1, 4)], [...Buffer.from('PNG')]);
+});
+
+test('a model that cannot be read is said, and one may try again', async () => {
+  await openEmpty({ viewport: { width: 1440, height: 900 } });
+  await page.route('**/whale.safetensors', (route) => route.fulfill({ status: 500, body: 'no' }));
+  await page.goto(server.url);
+  await page.waitForFunction(() => part('.failure')?.textContent.includes('whale.safetensors'));
+  await page.unroute('**/whale.safetensors');
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await settle();
+});

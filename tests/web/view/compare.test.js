@@ -1,0 +1,155 @@
+// Two runs beside each other, in Chromium: with nothing pinned, the same text changed, texts of different length.
+
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import test, { before } from 'node:test';
+import { load } from 'headlight';
+import { openTokenizer } from '../../../src/js/text/tokenizer.js';
+import { OPENING } from '../../../web/model/state.js';
+import { openWhale } from '../../../web/model/whale.js';
+import { assertAccessible, assertNoSidewaysScroll, faults, openEmpty, page, server } from '../../support/page.js';
+
+const LONGER = 'To the last we all grapple with thee, Moby Dick. To the last';
+const PINNED = `pinned=${encodeURIComponent(new URLSearchParams({ text: OPENING }))}`;
+
+let hl, whale, tokenizer;
+before(async () => {
+  const file = (name) => readFile(new URL(`../../../../web/train/whale/${name}`, import.meta.url));
+  hl = await load();
+  whale = openWhale(hl, await file('whale.safetensors'));
+  tokenizer = openTokenizer(await file('tokenizer.json'));
+});
+
+/** Weights of layer 5, head 3: (t,s) to a number. */
+function weightsOf(text, edit = []) {
+  const { ids } = tokenizer.encode(text);
+  const T = ids.length;
+  const data = hl.scope(() => {
+    const input = { ids: { data: Int32Array.from(ids), shape: [1, T] } };
+    return whale.forward(input, { edit, capture: ['blocks.4.weights'] }).captured['blocks.4.weights'].copy();
+  });
+  return { T, at: (t, s) => data[(2 * T + t) * T + s] };
+}
+
+async function open(hash, options = {}) {
+  await openEmpty({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', ...options });
+  await page.goto(`${server.url}#${hash}`);
+  await page.waitForFunction(() => part('.page')?.dataset.busy === 'false');
+}
+const cells = (row) => page.locator(`.comparing tr[data-name=${row}] td`).allTextContents();
+const signed = (d) => (Math.abs(d) < 0.005 ? '0.00' : `${d < 0 ? '−' : '+'}${Math.abs(d).toFixed(2)}`);
+
+test('with nothing pinned it says what to do; the view is chosen and the run pinned by keyboard', async () => {
+  await open('');
+  await page.locator('.legend .menu button').focus();
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => part('.legend').getRootNode().activeElement?.dataset.key === 'beside');
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => part('.nothing-pinned')?.textContent.includes('Pin this run'));
+  await assertAccessible();
+  await page.locator('.nothing-pinned button').focus();
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => part('.compare')?.querySelectorAll('.matrix canvas').length === 2);
+  assert.match(await page.textContent('.comparing .how'), /are the same so far/);
+  assert.deepEqual(faults, []);
+});
+
+test('a head is switched off below: side by side reads both, and the difference is theirs', async () => {
+  const edit = [{ at: 'blocks.3.heads', head: 1, set: 'zero' }];
+  const [now, old] = [weightsOf(OPENING, edit), weightsOf(OPENING)];
+  for (const versus of ['beside', 'difference']) {
+    await open(`view=compare&versus=${versus}&scale=4.2%3A0&pinned=head%3D3&cell=17.5`);
+    await page.waitForFunction(() => part('.comparing') !== null);
+    const [a, b] = [now.at(16, 4), old.at(16, 4)];
+    assert.deepEqual(await cells('weight'), [a.toFixed(2), b.toFixed(2), signed(a - b)]);
+  }
+  const figures = await page.locator('.figure').allTextContents();
+  assert.equal(figures.length, 17);
+  const d = now.at(16, 4) - old.at(16, 4);
+  assert.ok(Math.abs(Number(figures[4].replace('−', '-')) - d) <= 0.00501, `${figures[4]}, ${d}`);
+  await page.locator('.prediction .tick').first().waitFor();
+  assert.match(await page.textContent('.other'), /in the pinned run/);
+});
+
+test('texts of different length: rows stand at one height, a pointer on either reads both', async () => {
+  await open(`view=compare&text=${encodeURIComponent(LONGER)}&${PINNED}`);
+  await page.waitForFunction(() => part('.comparing') !== null);
+  const [now, old] = [weightsOf(LONGER), weightsOf(OPENING)];
+  assert.equal(now.T, old.T + 1);
+  const boxes = await page.locator('.compare .matrix').evaluateAll((all) =>
+    all.map((one) => {
+      const { left, top, width, height } = one.getBoundingClientRect();
+      return { left, top, cell: width / 18, height };
+    }),
+  );
+  assert.equal(boxes[0].top, boxes[1].top);
+  assert.equal(boxes[0].height, boxes[1].height);
+  // Row 10 of both is the word with the same name; column 3 too.
+  const hover = async ({ left, top, cell }, r, c) => page.mouse.move(left + (c + 0.5) * cell, top + (r + 0.5) * cell);
+  const expected = [now.at(10, 3), old.at(9, 3)];
+  for (const box of boxes) {
+    await hover(box, 10, 3);
+    await page.waitForFunction(() => part('.comparing .query').textContent === 'thee');
+    assert.deepEqual(
+      (await cells('weight')).slice(0, 2),
+      expected.map((w) => w.toFixed(2)),
+    );
+  }
+  // What stands in the pinned text alone is read there.
+  await hover(boxes[1], 17, 4);
+  await page.waitForFunction(() => part('.comparing .key').textContent === 'I');
+  assert.deepEqual(await cells('weight'), ['–', old.at(16, 4).toFixed(2), '']);
+  // The guess of both is in the list.
+  const guesses = await page.locator('.prediction .token').allTextContents();
+  assert.ok(guesses.includes('I') && guesses.includes('we'), `${guesses}`);
+  await assertAccessible();
+});
+
+test('the keyboard walks either picture, and both weights are said', async () => {
+  await open(`view=compare&text=${encodeURIComponent(LONGER)}&${PINNED}`, { colorScheme: 'dark' });
+  await page.waitForFunction(() => part('.compare')?.querySelectorAll('.matrix').length === 2);
+  const [now, old] = [weightsOf(LONGER), weightsOf(OPENING)];
+  const said = (text) => page.waitForFunction((text) => part('.spoken').textContent === text, text);
+  await page.locator('.compare .matrix').first().focus();
+  for (const key of ['Home', 'ArrowUp']) await page.keyboard.press(key);
+  await said(`Attention from the to T: ${now.at(16, 0).toFixed(2)} now, ${old.at(15, 0).toFixed(2)} pinned`);
+  await page.locator('.compare .matrix').last().focus();
+  for (let i = 0; i < 4; i++) await page.keyboard.press('ArrowRight');
+  await said(`Attention from the to I: not in it now, ${old.at(15, 4).toFixed(2)} pinned`);
+  await assertAccessible();
+});
+
+test('a difference of texts: pairs alone are subtracted, a dot stands for the rest', async () => {
+  await open(`view=compare&versus=difference&text=${encodeURIComponent(LONGER)}&${PINNED}&cell=11.4`, {
+    locale: 'zh-CN',
+  });
+  await page.waitForFunction(() => part('.comparing') !== null);
+  const d = weightsOf(LONGER).at(10, 3) - weightsOf(OPENING).at(9, 3);
+  assert.equal((await cells('weight'))[2], signed(d));
+  assert.equal(await page.locator('.row-label.faint').count(), 1);
+  assert.equal(await page.locator('.ramp span').count(), 5);
+  await assertAccessible();
+});
+
+test('360 px: one below the other, as wide as the screen, and nothing scrolls sideways', async () => {
+  const options = { viewport: { width: 360, height: 740 }, hasTouch: true };
+  await open(`view=compare&text=${encodeURIComponent(LONGER)}&${PINNED}`, options);
+  await page.waitForFunction(() => part('.compare')?.querySelectorAll('.matrix').length === 2);
+  await assertNoSidewaysScroll('360 px');
+  const [first, second] = await page.locator('.compare .matrix').all();
+  const [a, b] = [await first.boundingBox(), await second.boundingBox()];
+  assert.equal(a.x, b.x);
+  assert.ok(b.y >= a.y + a.height);
+  await page.touchscreen.tap(a.x + 3.5 * (a.width / 18), a.y + 10.5 * (a.height / 18));
+  await page.waitForFunction(() => part('.sheet .query').textContent === 'thee');
+  await page.locator('.sheet-line').tap();
+  await page.waitForFunction(() => part('.sheet .comparing') !== null);
+  await assertAccessible();
+});
+
+test('while one trains there is no view that compares, nor in a model without a run of its own', async () => {
+  await open('view=compare&panel=train');
+  await page.waitForFunction(() => part('.picture .matrix') !== null);
+  assert.equal(await page.locator('.legend .menu').count(), 0);
+  assert.deepEqual(faults, []);
+});

@@ -1,0 +1,34 @@
+// Flow and trying every head, in Chromium: numbers on the screen, the keyboard, axe.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { assertAccessible, faults, openEmpty, page, server } from '../../support/page.js';
+
+async function start(hash, colorScheme = 'light') {
+  await openEmpty({ viewport: { width: 1440, height: 900 }, colorScheme, locale: 'en-GB' });
+  await page.goto(`${server.url}#${hash}`);
+  await page.waitForFunction(() => part('.page')?.dataset.busy === 'false');
+}
+
+test('flow shows what adds, the keyboard chooses another head, and axe finds nothing', async () => {
+  for (const scheme of ['light', 'dark']) {
+    await start('view=flow', scheme);
+    await page.waitForFunction(() => part('.feed.key .line') !== null);
+    assert.equal(await page.evaluate(() => part('[data-name=logit]').textContent), '9.97');
+    await page.focus('[data-head="4.2"]');
+    await page.keyboard.press('ArrowDown');
+    await page.waitForFunction(() => part('.adding .title')?.textContent === 'Layer 4, head 3');
+    await assertAccessible();
+  }
+  assert.deepEqual(faults, []);
+});
+
+test('every head is tried, and the one that counts stands first', async () => {
+  await start('');
+  await page.focus('.model .try');
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => part('.tried li button')?.textContent.startsWith('Layer 5, head 3'));
+  await page.waitForFunction(() => part('.model .try').textContent === 'Try every head');
+  assert.match(await page.textContent('[data-head="4.2"] .trade'), /−8\d/);
+  await assertAccessible();
+});

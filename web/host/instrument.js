@@ -1,0 +1,74 @@
+// The page itself: fills the window, keeps what is shown in the address, remembers language and theme. A step of what
+// is looked at (model, view, panel, step of the story) is one to go Back to; everything else takes the place of what
+// was.
+
+import { writeAddress } from '../model/state.js';
+import { models } from '../worker/start.js';
+import { start } from './begin.js';
+import { mount } from './mount.jsx';
+import { recall, remember } from './storage.js';
+
+/** @import { State } from '../model/state.js' */
+
+/** The address follows the state after this many milliseconds without a change. */
+const ADDRESS_DELAY = 250;
+
+/** @param {State} state */
+const stepOf = ({ model, view, versus, panel, step }) =>
+  JSON.stringify([model, view, view === 'compare' && versus, panel, panel === 'story' && step]);
+
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let timer;
+/** What the address is to say, and the step that it belongs to. @type {State | null} */
+let waiting = null;
+let step = '';
+/** Back or Forward is being followed. */
+let returning = false;
+
+function write(/** @type {'pushState' | 'replaceState'} */ way, /** @type {State} */ state) {
+  clearTimeout(timer);
+  waiting = null;
+  const address = writeAddress(state);
+  // A text that does not fit into the address is kept beside it.
+  history[way](state, '', address ? `#${address}` : location.pathname + location.search);
+}
+
+document.body.style.margin = '0';
+const page = mount(document.body, {
+  models,
+  state: location.hash.slice(1),
+  language: /** @type {any} */ (recall('language')),
+  theme: /** @type {any} */ (recall('theme')),
+  onState(state, instead) {
+    const next = stepOf(state);
+    if (next !== step && !returning && !instead) {
+      if (waiting) write('replaceState', waiting);
+      step = next;
+      return write('pushState', state);
+    }
+    step = next;
+    // At once: going Back again is not to find what could not be shown.
+    if (instead) return write('replaceState', state);
+    waiting = state;
+    clearTimeout(timer);
+    timer = setTimeout(() => write('replaceState', state), ADDRESS_DELAY);
+  },
+  onLanguage(language, title) {
+    document.documentElement.lang = language === 'zh' ? 'zh-Hans' : language;
+    document.title = title;
+  },
+  onChoice: remember,
+  start,
+});
+step = stepOf(page.state);
+addEventListener('popstate', ({ state }) => {
+  returning = true;
+  try {
+    page.update(state ?? location.hash.slice(1));
+  } catch {
+    // Kept by another version of this page.
+    page.update(location.hash.slice(1));
+  } finally {
+    returning = false;
+  }
+});

@@ -1,0 +1,66 @@
+// From a weight to a colour: straight lines in OKLCH between five stops, at t = w^0.68, so that small weights can be
+// told apart. Lightness only falls (or only rises), so the order holds in grey and for every kind of colour blindness.
+
+import { oklabToRgb } from './scale.js';
+
+/** @import { Theme } from './palette.js' */
+/** @typedef {[red: number, green: number, blue: number]} Rgb of 0…255 */
+
+const POWER = 0.68;
+const STEPS = 256;
+/** L, C, h at t = 0, ¼, ½, ¾, 1. @type {Record<Theme, number[][]>} */
+const STOPS = {
+  light: [
+    [0.958, 0.012, 318],
+    [0.865, 0.055, 320],
+    [0.67, 0.155, 328],
+    [0.45, 0.165, 316],
+    [0.25, 0.105, 300],
+  ],
+  dark: [
+    [0.235, 0.014, 300],
+    [0.36, 0.095, 304],
+    [0.53, 0.165, 316],
+    [0.74, 0.14, 328],
+    [0.96, 0.035, 335],
+  ],
+};
+/** Above this lightness figures in a cell are ink, below white. */
+const INK_ABOVE = 0.62;
+
+/** @param {number[]} lch lightness, chroma and hue of OKLCH @returns {Rgb} */
+export const toRgb = ([L, C, h]) =>
+  /** @type {Rgb} */ (oklabToRgb([L, C * Math.cos((h * Math.PI) / 180), C * Math.sin((h * Math.PI) / 180)]));
+
+/** @param {number[][]} stops @param {number} t */
+function between(stops, t) {
+  const x = t * (stops.length - 1);
+  const i = Math.min(Math.floor(x), stops.length - 2);
+  return stops[i].map((from, part) => from + (x - i) * (stops[i + 1][part] - from));
+}
+
+/** Where a weight stands on the ramp, 0…1. @param {number} weight */
+export const placeOf = (weight) => Math.min(Math.max(weight, 0), 1) ** POWER;
+/** The weight that stands there. @param {number} place */
+export const weightAt = (place) => place ** (1 / POWER);
+
+/** @param {Theme} theme */
+function makeRamp(theme) {
+  const lch = Array.from({ length: STEPS }, (_, i) => between(STOPS[theme], i / (STEPS - 1)));
+  const colours = lch.map(toRgb);
+  const pixels = new Uint32Array(Uint8Array.from(colours.flatMap((rgb) => [...rgb, 255])).buffer);
+  const index = (/** @type {number} */ weight) => Math.round(placeOf(weight) * (STEPS - 1));
+  return {
+    colours,
+    /** The four bytes of a pixel. @param {number} weight */
+    pixel: (weight) => pixels[index(weight)],
+    /** @param {number} weight */
+    css: (weight) => `rgb(${colours[index(weight)].join(' ')})`,
+    /** Whether figures on it are dark. @param {number} weight */
+    isLight: (weight) => lch[index(weight)][0] > INK_ABOVE,
+  };
+}
+
+/** @typedef {ReturnType<typeof makeRamp>} Ramp */
+/** @type {Record<Theme, Ramp>} */
+export const RAMP = { light: makeRamp('light'), dark: makeRamp('dark') };
