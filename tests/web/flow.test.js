@@ -13,7 +13,7 @@ import { initialState } from '../../web/model/state.js';
 import { openWhale } from '../../web/model/whale.js';
 import { createAnswerer } from '../../web/worker/answer.js';
 
-const file = (name) => readFileSync(new URL(`../../../web/train/whale/${name}`, import.meta.url));
+const file = (name) => readFileSync(new URL(`../../web/train/whale/${name}`, import.meta.url));
 
 /** A model's parts at random, some of them large. */
 function problem({ layers, heads, seed, width = 1048, height = 660, mlps = true, hide = 0.12 }) {

@@ -11,7 +11,7 @@ import { OPENING } from '../../web/model/state.js';
 import { openWhale } from '../../web/model/whale.js';
 import { assertAccessible, faults, openEmpty, page, server, site } from '../support/page.js';
 
-const whaleFile = (name) => readFile(new URL(`../../../web/train/whale/${name}`, import.meta.url));
+const whaleFile = (name) => readFile(new URL(`../../web/train/whale/${name}`, import.meta.url));
 let hl, whale, tokenizer;
 before(async () => {
   hl = await load();

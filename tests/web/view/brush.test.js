@@ -10,7 +10,7 @@ import { openWhale } from '../../../web/model/whale.js';
 import { assertAccessible, faults, openEmpty, page, server } from '../../support/page.js';
 
 const TOKENS = 17;
-const whaleFile = (name) => readFile(new URL(`../../../../web/train/whale/${name}`, import.meta.url));
+const whaleFile = (name) => readFile(new URL(`../../../web/train/whale/${name}`, import.meta.url));
 let hl, whale, tokenizer;
 before(async () => {
   hl = await load();

@@ -14,7 +14,7 @@ const PINNED = `pinned=${encodeURIComponent(new URLSearchParams({ text: OPENING 
 
 let hl, whale, tokenizer;
 before(async () => {
-  const file = (name) => readFile(new URL(`../../../../web/train/whale/${name}`, import.meta.url));
+  const file = (name) => readFile(new URL(`../../../web/train/whale/${name}`, import.meta.url));
   hl = await load();
   whale = openWhale(hl, await file('whale.safetensors'));
   tokenizer = openTokenizer(await file('tokenizer.json'));
