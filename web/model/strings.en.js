@@ -237,7 +237,7 @@ export const strings = {
   },
   does: {
     partner: 'looks at the place where the answer stands.',
-    induction: 'finds where the same words stood before, and looks at what came next.',
+    induction: 'finds where the same text stood before, and looks at what came next.',
     previous: 'looks at the token just before.',
     duplicate: 'looks at earlier tokens like this one.',
     itself: 'each token looks at itself.',

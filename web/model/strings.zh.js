@@ -210,7 +210,7 @@ export const strings = {
   },
   does: {
     partner: '看答案所在的位置。',
-    induction: '找出相同的词以前出现的地方，看其后是什么。',
+    induction: '找出相同的文字以前出现的地方，看其后是什么。',
     previous: '看紧靠前面的词元。',
     duplicate: '看前面与自己相同的词元。',
     itself: '每个词元看自己。',

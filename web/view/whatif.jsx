@@ -206,15 +206,17 @@ function Actions({ small = false }) {
   };
   return (
     <span class="actions">
-      <button
-        type="button"
-        class="word strong"
-        title={words.pinAbout}
-        aria-pressed={state.pinned !== null}
-        onClick={() => session.update(state.pinned ? { pinned: null, patch: {} } : { pinned: runOf(state) })}
-      >
-        {state.pinned ? words.unpin : words.pin}
-      </button>
+      {session.about.value?.kind !== 'weights' && (
+        <button
+          type="button"
+          class="word strong"
+          title={words.pinAbout}
+          aria-pressed={state.pinned !== null}
+          onClick={() => session.update(state.pinned ? { pinned: null, patch: {} } : { pinned: runOf(state) })}
+        >
+          {state.pinned ? words.unpin : words.pin}
+        </button>
+      )}
       {!small && !session.embedded && (
         <button type="button" class="word strong" onClick={copy}>
           {copied ?? words.link}
