@@ -10,7 +10,7 @@
 // session.update (a step that can be undone), session.look (none) and session.hover.
 
 import { createContext } from 'preact';
-import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { beginning } from '../model/story.js';
 
 /** @import { Session } from '../host/session.js' */
@@ -40,7 +40,8 @@ export function useSize(ref) {
 /** Closes what is open over the page: Escape, or a press elsewhere. */
 export function useClosing(open, close) {
   const ref = useRef(/** @type {any} */ (null));
-  useEffect(() => {
+  // Before the next key can be pressed: an effect after painting may come too late.
+  useLayoutEffect(() => {
     if (!open) return;
     const key = (event) => {
       if (event.key !== 'Escape') return;

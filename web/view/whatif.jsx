@@ -145,6 +145,8 @@ export function WhatIf({ kind }) {
       />
     </span>
   );
+  /** Beside what takes all changes back there is no room for what nothing can be taken from. */
+  const patching = state.pinned || !(small || (kind === 'desk' && isChanged(runOf(state))));
   const flow = state.view === 'flow';
   const hide = (
     <Slider
@@ -177,7 +179,7 @@ export function WhatIf({ kind }) {
       {slider}
       {masks}
       {scales}
-      {flow ? hide : (!small || state.pinned) && about?.kind !== 'layer' && patches}
+      {flow ? hide : patching && about?.kind !== 'layer' && patches}
       {!small && isChanged(runOf(state)) && (
         <button type="button" class="word" onClick={() => session.update(UNCHANGED)}>
           {words.reset}

@@ -1,5 +1,5 @@
 // Pictures of the page, to be looked at: every view at six widths in both themes, into dist/screenshots.
-//   --readme   the two that the README shows, into web/pictures/
+//   --readme   those that README and guide show, into web/pictures/
 
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -114,12 +114,63 @@ async function takeInstrument() {
   await still.close();
 }
 
+/** What there is to do, in a minute: [act, milliseconds that its picture stands]. */
+async function takeFilm() {
+  const page = await open('', {
+    viewport: { width: 1280, height: 800 },
+    colorScheme: 'light',
+    locale: 'en-GB',
+    deviceScaleFactor: 0.6,
+  });
+  await page.getByText('induction', { exact: true }).first().waitFor();
+  const cell = async (t, s) => {
+    const { x, y, width, height } = await page.locator('.matrix').boundingBox();
+    await page.mouse.move(x + ((s + 0.5) * width) / 17, y + ((t + 0.5) * height) / 17);
+  };
+  const word = (name) => page.getByRole('button', { name, exact: true }).first().click();
+  const head = (name) => page.locator(`[data-head='${name}']`).first().click();
+  const away = () => page.mouse.move(5, 795);
+  const training = [12, 60, 120, 200, 300].map(
+    (step) => () => page.waitForFunction((step) => Number(part('.time input')?.value) >= step, step),
+  );
+  const acts = [
+    [away, 2000],
+    [() => cell(14, 11), 1200],
+    [() => cell(15, 3), 1200],
+    [() => away().then(() => head('3.1')), 1400],
+    [() => head('4.2'), 900],
+    [() => word('off'), 2000],
+    [() => word('on'), 900],
+    [() => word('Flow'), 2000],
+    [() => word('Lines'), 1400],
+    [
+      () =>
+        word('Heatmap')
+          .then(() => word('write on'))
+          .then(() => page.waitForTimeout(1500)),
+      1600,
+    ],
+    [() => word('Train'), 700],
+    ...training.map((wait) => [wait, 800]),
+  ];
+  const frames = [];
+  for (const [act] of acts) {
+    await act();
+    await page.waitForTimeout(500);
+    frames.push(await page.screenshot());
+  }
+  const times = acts.map(([, milliseconds]) => milliseconds);
+  writeFileSync(folder('../../../web/pictures/film.png'), animate(frames, times));
+  await page.close();
+}
+
 async function takeForReadme() {
   await takeInstrument();
+  await takeFilm();
   const patches = await open('model=patches&text=&layer=1&head=1', {
     viewport: { width: 1440, height: 900 },
     colorScheme: 'dark',
-    deviceScaleFactor: 0.7,
+    deviceScaleFactor: 0.5,
   });
   const frames = [];
   for (const [head, ...points] of [
