@@ -73,23 +73,6 @@ test('weights from elsewhere are opened with their tokens, and a cell is read', 
   await says('.spoken', 'there to here: 0.25');
 });
 
-test('a run is pinned, another sentence is written, and a head is patched from one into the other', async () => {
-  await open();
-  await reach(/^Pin$/);
-  await press('Enter');
-  await reach(/^The text/);
-  await press('End');
-  await page.keyboard.type(' of');
-  await says('.title', 'of');
-  await settle();
-  const before = await text('.prediction li b');
-  await reach(/^patch from/);
-  await press('Enter', 'ArrowDown', 'Enter');
-  await page.waitForFunction(() => location.hash.includes('patch=5.3'));
-  await settle();
-  await page.waitForFunction((before) => part('.prediction li b').textContent !== before, before);
-});
-
 test('two prompts stand beside each other', async () => {
   await open();
   await reach(/^Pin$/);

@@ -1,6 +1,6 @@
 // A word that opens a list: no select box. Arrow keys walk it, Escape closes it.
 
-import { useEffect, useId, useState } from 'preact/hooks';
+import { useId, useLayoutEffect, useState } from 'preact/hooks';
 import { useClosing } from './context.js';
 
 /**
@@ -20,7 +20,8 @@ export function Menu({ label, name, items, className = '', up = false, right = f
     setOpen(false);
     if (focus) ref.current.querySelector('button').focus();
   });
-  useEffect(() => {
+  // At once: the next key is for the list.
+  useLayoutEffect(() => {
     if (open)
       (ref.current.querySelector('[aria-checked=true]') ?? ref.current.querySelector('[role^=menuitem]'))?.focus();
   }, [open]);
