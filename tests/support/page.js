@@ -46,6 +46,17 @@ export async function openEmpty(options = {}) {
   return page;
 }
 
+/** Until the answer to what was done last is shown. */
+export const settle = () =>
+  page.waitForFunction(() => part('.page')?.dataset.busy === 'false' && part('.prediction .tick') !== null);
+
+/** The page with the whale, at an address. */
+export async function openPage(options = {}, hash = '') {
+  await openEmpty({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', ...options });
+  await page.goto(`${server.url}${hash}`);
+  await settle();
+}
+
 /** What axe finds to mend on the page as it is. */
 export async function assertAccessible() {
   await page.evaluate(`(() => { const module = undefined, define = undefined; ${axe} })()`);

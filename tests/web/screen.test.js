@@ -3,31 +3,13 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import test, { before } from 'node:test';
+import test from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { load } from 'headlight';
-import { openTokenizer } from '../../src/js/text/tokenizer.js';
 import { OPENING } from '../../web/model/state.js';
-import { openWhale } from '../../web/model/whale.js';
-import { assertAccessible, faults, openEmpty, page, server, site } from '../support/page.js';
+import { assertAccessible, faults, openEmpty, openPage, page, server, settle, site } from '../support/page.js';
+import { loadWhale } from '../support/whale.js';
 
-const whaleFile = (name) => readFile(new URL(`../../web/train/whale/${name}`, import.meta.url));
-let hl, whale, tokenizer;
-before(async () => {
-  hl = await load();
-  whale = openWhale(hl, await whaleFile('whale.safetensors'));
-  tokenizer = openTokenizer(await whaleFile('tokenizer.json'));
-});
-
-/** Until the answer to what was done last is shown. */
-const settle = () =>
-  page.waitForFunction(() => part('.page')?.dataset.busy === 'false' && part('.prediction .tick') !== null);
-
-async function open(options = {}, hash = '') {
-  await openEmpty({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', ...options });
-  await page.goto(`${server.url}${hash}`);
-  await settle();
-}
+const { hl, whale, tokenizer } = await loadWhale();
 
 /** Weights of a head and the last row's probabilities, by the module. */
 function run(text, edit = []) {
@@ -60,7 +42,7 @@ const press = async (...keys) => {
 };
 
 test('opens by itself with the whale, its picture and its guess, and nothing amiss', async () => {
-  await open();
+  await openPage();
   assert.equal(await page.locator('.thumbnail').count(), 20);
   assert.match(await text('.corner h2'), /^Layer 5, head 3/);
   assert.equal(await page.locator('.guess').textContent(), ' I');
@@ -68,7 +50,7 @@ test('opens by itself with the whale, its picture and its guess, and nothing ami
 });
 
 test("numbers on the screen are the module's: guesses with and without, weights of the row that asks", async () => {
-  await open();
+  await openPage();
   const { likely, weight, T } = run(OPENING);
   const without = run(OPENING, [{ at: 'blocks.4.heads', head: 2, set: 'zero' }]).likely;
   const [best] = likely.map((_, id) => id).sort((a, b) => likely[b] - likely[a]);
@@ -83,7 +65,7 @@ test("numbers on the screen are the module's: guesses with and without, weights 
 });
 
 test('the head is switched off: the guess falls as with the same edit; Ctrl+Z brings it back', async () => {
-  await open();
+  await openPage();
   const before = await guesses();
   await page.getByRole('button', { name: 'off', exact: true }).click();
   await settle();
@@ -102,7 +84,7 @@ test('the head is switched off: the guess falls as with the same edit; Ctrl+Z br
 });
 
 test('hovering a word asks; hovering a cell reads it; a click holds it', async () => {
-  await open();
+  await openPage();
   const { weight } = run(OPENING);
   const word = await page.locator('[data-t="8"]').boundingBox();
   await page.mouse.move(word.x + 5, word.y + 10);
@@ -122,7 +104,7 @@ test('hovering a word asks; hovering a cell reads it; a click holds it', async (
 });
 
 test('the keyboard walks cells, heads and layers, and each is said', async () => {
-  await open();
+  await openPage();
   const { weight } = run(OPENING);
   await page.locator('#picture').focus();
   await press('ArrowUp', 'Home', 'ArrowRight');
@@ -141,7 +123,7 @@ test('the keyboard walks cells, heads and layers, and each is said', async () =>
 });
 
 test('one writes into the sentence, and the model writes on until it is stopped', async () => {
-  await open();
+  await openPage();
   const field = page.getByRole('textbox', { name: 'The text. Write here' });
   await field.fill('The White Whale! cried Ahab; hast thou seen the White');
   await settle();
@@ -163,7 +145,7 @@ test('one writes into the sentence, and the model writes on until it is stopped'
 });
 
 test('temperature, mask, pin and patch change the run as forward does', async () => {
-  await open();
+  await openPage();
   const slider = page.getByRole('slider');
   await slider.focus();
   await press('End');
@@ -184,7 +166,7 @@ test('temperature, mask, pin and patch change the run as forward does', async ()
 });
 
 test('the address keeps what is shown, and brings it back', async () => {
-  await open({}, '#layer=4&head=4&scale=5.3%3A0&cell=6.3&text=Call+me+Ishmael.+Call+me');
+  await openPage({}, '#layer=4&head=4&scale=5.3%3A0&cell=6.3&text=Call+me+Ishmael.+Call+me');
   assert.match(await text('.corner h2'), /^Layer 4, head 4/);
   assert.equal(await text('.title .query'), 'ma');
   await page.getByRole('radio', { name: /^Layer 5, head 3/ }).click();
@@ -197,7 +179,7 @@ for (const [language, locale] of [
 ])
   for (const colorScheme of ['light', 'dark'])
     test(`axe finds nothing: ${language}, ${colorScheme}`, async () => {
-      await open({ locale, colorScheme });
+      await openPage({ locale, colorScheme });
       await assertAccessible();
       await page.locator('.header .menu button').last().click();
       await assertAccessible();
@@ -205,7 +187,7 @@ for (const [language, locale] of [
       await page.locator('.whatif .menu button').first().click();
       await assertAccessible();
       await press('Escape');
-      await open({ locale, colorScheme, viewport: { width: 360, height: 740 } }, '#scale=5.3%3A0');
+      await openPage({ locale, colorScheme, viewport: { width: 360, height: 740 } }, '#scale=5.3%3A0');
       await page.locator('.sheet-line').click();
       await assertAccessible();
     });
@@ -218,7 +200,7 @@ for (const [width, height] of [
   [900, 700],
 ])
   test(`${width} × ${height}: nothing scrolls, and every part is whole in sight`, async () => {
-    await open({ viewport: { width, height } });
+    await openPage({ viewport: { width, height } });
     const found = await page.evaluate(() => {
       const { scrollWidth, scrollHeight } = document.documentElement;
       const boxes = ['.picture .matrix', '.legend', '.prediction', '.model', '.reading .adds', '.whatif', '.actions'];
@@ -236,7 +218,7 @@ for (const [width, height] of [
   });
 
 test('360 px: nothing scrolls sideways, a touch reads a cell, the sheet says how', async () => {
-  await open({ viewport: { width: 360, height: 740 }, hasTouch: true });
+  await openPage({ viewport: { width: 360, height: 740 }, hasTouch: true });
   const sideways = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   assert.equal(await sideways(), 0);
   const box = await page.locator('.matrix').boundingBox();
@@ -254,7 +236,7 @@ test('360 px: nothing scrolls sideways, a touch reads a cell, the sheet says how
 });
 
 test('360 px: what the dots open is closed by Escape, which gives the focus back, and by a press', async () => {
-  await open({ viewport: { width: 360, height: 740 }, hasTouch: true });
+  await openPage({ viewport: { width: 360, height: 740 }, hasTouch: true });
   const dots = page.locator('.dots');
   const isOpen = (wanted) => page.waitForFunction((wanted) => (part('.more') !== null) === wanted, wanted);
   await dots.tap();
@@ -297,7 +279,7 @@ test('what a visitor loads is at most 200 kB compressed, without models', async 
 });
 
 test('files hold what is shown', async () => {
-  await open();
+  await openPage();
   const take = async (name) => {
     await page.getByRole('button', { name: 'Export' }).click();
     const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name }).click()]);

@@ -1,30 +1,14 @@
 // A mask painted by hand, in Chromium: by pointer, by keyboard, by touch.
 
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
-import test, { before } from 'node:test';
-import { load } from 'headlight';
-import { openTokenizer } from '../../../src/js/text/tokenizer.js';
+import test from 'node:test';
 import { OPENING } from '../../../web/model/state.js';
-import { openWhale } from '../../../web/model/whale.js';
-import { assertAccessible, faults, openEmpty, page, server } from '../../support/page.js';
+import { assertAccessible, faults, openPage, page, settle } from '../../support/page.js';
+import { loadWhale } from '../../support/whale.js';
 
 const TOKENS = 17;
-const whaleFile = (name) => readFile(new URL(`../../../web/train/whale/${name}`, import.meta.url));
-let hl, whale, tokenizer;
-before(async () => {
-  hl = await load();
-  whale = openWhale(hl, await whaleFile('whale.safetensors'));
-  tokenizer = openTokenizer(await whaleFile('tokenizer.json'));
-});
+const { hl, whale, tokenizer } = await loadWhale();
 
-const settle = () =>
-  page.waitForFunction(() => part('.page')?.dataset.busy === 'false' && part('.prediction .tick') !== null);
-async function open(options = {}, hash = '') {
-  await openEmpty({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', ...options });
-  await page.goto(`${server.url}${hash}`);
-  await settle();
-}
 async function takeBrush() {
   await page.locator('.whatif .menu button').first().click();
   await page.locator('[data-key=brush]').click();
@@ -56,7 +40,7 @@ function best(cells, heads) {
 }
 
 test('a fast stroke leaves no hole, is one step to undo, and the guess is that of the same mask', async () => {
-  await open();
+  await openPage();
   await takeBrush();
   await page.mouse.move(...(await at(16, 0)));
   await page.mouse.down();
@@ -84,7 +68,7 @@ test('a fast stroke leaves no hole, is one step to undo, and the guess is that o
 });
 
 test('for one head alone; the eraser shows cells again; a row without keys is said, and is not NaN', async () => {
-  await open({}, '#scope=head');
+  await openPage({}, '#scope=head');
   await takeBrush();
   await page.mouse.move(...(await at(3, 0)));
   await page.mouse.down();
@@ -104,7 +88,7 @@ test('for one head alone; the eraser shows cells again; a row without keys is sa
 });
 
 test('by keyboard: space hides the cell and shows it, Escape lays the brush down', async () => {
-  await open();
+  await openPage();
   await takeBrush();
   await page.waitForFunction(() => part('.page').getRootNode().activeElement?.id === 'picture');
   for (const key of ['ArrowUp', 'Home', 'ArrowRight', 'Space']) await page.keyboard.press(key);
@@ -120,7 +104,7 @@ test('by keyboard: space hides the cell and shows it, Escape lays the brush down
 });
 
 test('a finger paints only while the brush is on', async () => {
-  await open({ viewport: { width: 360, height: 740 }, hasTouch: true });
+  await openPage({ viewport: { width: 360, height: 740 }, hasTouch: true });
   await page.touchscreen.tap(...(await at(9, 4)));
   await page.waitForFunction(() => part('.sheet .key')?.textContent === 'I');
   assert.equal(await page.evaluate(() => location.hash.includes('painted')), false);
@@ -132,7 +116,7 @@ test('a finger paints only while the brush is on', async () => {
 });
 
 test('a painted mask stays when the text goes on, and what is too long for a link is said', async () => {
-  await open({}, '#painted=all%3A17.1-9');
+  await openPage({}, '#painted=all%3A17.1-9');
   const field = page.getByRole('textbox', { name: 'The text. Write here' });
   await field.fill(`${OPENING} I`);
   await settle();
@@ -149,7 +133,7 @@ for (const [locale, colorScheme] of [
   ['zh-CN', 'dark'],
 ])
   test(`axe finds nothing while one paints: ${locale}, ${colorScheme}`, async () => {
-    await open({ locale, colorScheme }, '#painted=all%3A17.1-9');
+    await openPage({ locale, colorScheme }, '#painted=all%3A17.1-9');
     await takeBrush();
     await assertAccessible();
   });

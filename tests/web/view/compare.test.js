@@ -1,24 +1,15 @@
 // Two runs beside each other, in Chromium: with nothing pinned, the same text changed, texts of different length.
 
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
-import test, { before } from 'node:test';
-import { load } from 'headlight';
-import { openTokenizer } from '../../../src/js/text/tokenizer.js';
+import test from 'node:test';
 import { OPENING } from '../../../web/model/state.js';
-import { openWhale } from '../../../web/model/whale.js';
 import { assertAccessible, assertNoSidewaysScroll, faults, openEmpty, page, server } from '../../support/page.js';
+import { loadWhale } from '../../support/whale.js';
 
 const LONGER = 'To the last we all grapple with thee, Moby Dick. To the last';
 const PINNED = `pinned=${encodeURIComponent(new URLSearchParams({ text: OPENING }))}`;
 
-let hl, whale, tokenizer;
-before(async () => {
-  const file = (name) => readFile(new URL(`../../../web/train/whale/${name}`, import.meta.url));
-  hl = await load();
-  whale = openWhale(hl, await file('whale.safetensors'));
-  tokenizer = openTokenizer(await file('tokenizer.json'));
-});
+const { hl, whale, tokenizer } = await loadWhale();
 
 /** Weights of layer 5, head 3: (t,s) to a number. */
 function weightsOf(text, edit = []) {
