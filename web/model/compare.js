@@ -2,6 +2,7 @@
 // and in between where there are as many of them. And the colours of a difference.
 
 import { placeOf, toRgb } from './ramp.js';
+import { isAhead, looksAhead, weightsOf } from './reading.js';
 
 /** @import { Theme } from './palette.js' */
 /**
@@ -42,6 +43,85 @@ export function align(now, old) {
     oldOf,
     nowOf: other(old.length, now.length),
     places,
+  };
+}
+
+/**
+ * A run as it is compared.
+ * @typedef {{ run: any, T: number, S: number, names: string[], keys: string[], weights: Float32Array }} Side
+ */
+/**
+ * Two runs of a head, and how their tokens fit.
+ * @typedef {{ now: Side, old: Side | null, full: boolean, rows: Aligned, columns: Aligned }} Both
+ */
+/** @param {any} run @returns {Side} */
+const sideOf = (run) => ({
+  run,
+  T: run.T,
+  S: run.S,
+  names: run.pieces.map((/** @type {any} */ { name }) => name),
+  keys: run.keys.map((/** @type {any} */ { name }) => name),
+  weights: weightsOf(run, run.layer, run.head),
+});
+
+/** @param {any} run the one shown @param {any} pinned the other, null where there is none @returns {Both} */
+export function bothOf(run, pinned) {
+  const fits = pinned?.T > 0 && pinned.layer === run.layer && pinned.head === run.head;
+  const now = sideOf(run);
+  const old = fits ? sideOf({ ...pinned, large: true, about: run.about }) : null;
+  const ahead = (/** @type {Side} */ { weights, T, S }) => looksAhead(weights, T, S);
+  const full = !run.about.causal || ahead(now) || (old !== null && ahead(old));
+  const other = old ?? now;
+  return { now, old, full, rows: align(now.names, other.names), columns: align(now.keys, other.keys) };
+}
+
+/**
+ * The weight in a cell of one run, undefined where there is none.
+ * @param {Side} side @param {boolean} full @param {{ t: number, s: number }} cell
+ */
+export function weightIn({ weights, S }, full, { t, s }) {
+  if (t < 0 || s < 0) return undefined;
+  const weight = weights[t * S + s];
+  return isAhead(weight, t, s, full) ? undefined : weight;
+}
+
+/**
+ * What differs, on a grid that has every token of both once.
+ * @param {Both & { old: Side }} both
+ */
+export function differenceOf({ now, old, full, rows, columns }) {
+  const called = (
+    /** @type {string[]} */ side,
+    /** @type {string[]} */ other,
+    /** @type {Aligned['places']} */ places,
+  ) =>
+    places.map(({ now: i, old: j }) => {
+      if (i < 0) return other[j];
+      return j < 0 || side[i] === other[j] ? side[i] : `${side[i]} ⁄ ${other[j]}`;
+    });
+  /** The cell in the tokens of both. @param {number} t @param {number} s */
+  const cellOf = (t, s) => ({
+    now: { t: rows.places[t].now, s: columns.places[s].now },
+    old: { t: rows.places[t].old, s: columns.places[s].old },
+  });
+  const weights = (/** @type {number} */ t, /** @type {number} */ s) => {
+    const cell = cellOf(t, s);
+    return [weightIn(now, full, cell.now), weightIn(old, full, cell.old)];
+  };
+  /** What one of them cannot look at has no weight there: that is a difference, where the other can. */
+  const value = (/** @type {number} */ t, /** @type {number} */ s) => {
+    const cell = cellOf(t, s);
+    const [a, b] = weights(t, s);
+    const pair = [cell.now, cell.old].every((at) => at.t >= 0 && at.s >= 0);
+    return pair && (a !== undefined || b !== undefined) ? (a ?? 0) - (b ?? 0) : undefined;
+  };
+  return {
+    names: called(now.names, old.names, rows.places),
+    keys: called(now.keys, old.keys, columns.places),
+    cellOf,
+    value,
+    /** Whether one run alone has a weight there. @param {number} t @param {number} s */
+    alone: (t, s) => value(t, s) === undefined && weights(t, s).some((weight) => weight !== undefined),
   };
 }
 
@@ -88,7 +168,8 @@ export const SIGNED = { light: makeSigned('light'), dark: makeSigned('dark') };
 /**
  * The keys of a row, those whose weights differ most first.
  * @param {Aligned['places']} places of the keys
- * @param {(s: number) => number} now the weight of a key of this run @param {(s: number) => number} old
+ * @param {(s: number) => number | null} now the weight of a key of this run
+ * @param {(s: number) => number | null} old
  * @param {number} most
  */
 export function rowDifferences(places, now, old, most) {

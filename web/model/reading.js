@@ -13,6 +13,15 @@ export function weightsOf({ weights, large, about, T, S, layer: shown, head: fir
   return weights.subarray(at, at + size);
 }
 
+/** Keys that a query cannot look at: after it, and without weight. */
+export const isAhead = (weight, t, s, full = false) => !full && s > t && !(weight > 0) && !Number.isNaN(weight);
+
+/** Whether a head looks ahead: then the upper half is in use. */
+export const looksAhead = (weights, T, S) => {
+  for (let t = 0; t < T; t++) for (let s = t + 1; s < S; s++) if (weights[t * S + s] > 0) return true;
+  return false;
+};
+
 /** All that is said about a cell. @param {Shown} run @param {{ t: number, s: number }} cell */
 export function readingOf(run, { t, s }) {
   const { values, S } = run;

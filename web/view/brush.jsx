@@ -8,8 +8,8 @@ import { PALETTE } from '../model/palette.js';
 import { line, paintAt } from '../model/stroke.js';
 import { effective, placeIn, withPlace } from '../model/whatif.js';
 import { px, useSession } from './context.js';
-import { Menu } from './menu.jsx';
 import { sized } from './paint.js';
+import { Scopes } from './scopes.jsx';
 
 const wordsOf = (session) => (session.language.value === 'zh' ? inChinese : inEnglish);
 /** Where cells are smaller, the brush covers several: it is so many pixels wide. */
@@ -151,7 +151,6 @@ function countOf(text) {
 /** The line of the brush: what it does, where, and the way back. */
 export function BrushLine({ kind }) {
   const session = useSession();
-  const words = session.words.value;
   const own = wordsOf(session);
   const state = session.state.value;
   const { painted, scope, layer, head } = state;
@@ -192,17 +191,7 @@ export function BrushLine({ kind }) {
       </span>
       <span class="group">
         <span class="label">{own.in}</span>
-        <Menu
-          up
-          name={`${own.lead}: ${words.scopes[scope]}`}
-          label={words.scopes[scope]}
-          items={Object.entries(words.scopes).map(([name, label]) => ({
-            key: name,
-            label,
-            chosen: name === scope,
-            act: () => session.update({ scope: /** @type {any} */ (name) }),
-          }))}
-        />
+        <Scopes name={own.lead} />
       </span>
       {kind !== 'phone' && <span class="brush-note">{isLinked(painted) ? `${own.how} ` : `${own.unlinked} `}</span>}
       {kind !== 'phone' && kind !== 'tablet' && <span class="brush-note">{own.count(count)}</span>}

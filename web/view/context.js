@@ -61,6 +61,16 @@ export function useClosing(open, close) {
   return ref;
 }
 
+/** What a button opens, until Escape, or a press elsewhere: after Escape the button has the next key. */
+export function useOpening() {
+  const [open, setOpen] = useState(false);
+  const ref = useClosing(open, (focus) => {
+    setOpen(false);
+    if (focus) ref.current.querySelector('button').focus();
+  });
+  return { open, setOpen, ref };
+}
+
 /** A style whose plain numbers are pixels. */
 export const px = (style) =>
   Object.fromEntries(

@@ -1,10 +1,10 @@
 // The name, the model, and what belongs to the page as a whole.
 
-import { useState } from 'preact/hooks';
 import { isOpen, TRAINED } from '../model/lessons.js';
 import { STEPS } from '../model/story.js';
-import { goTo, useClosing, useSession } from './context.js';
+import { goTo, useSession } from './context.js';
 import { Menu } from './menu.jsx';
+import { Opens } from './more.jsx';
 import { Open } from './open.jsx';
 
 /** Models of the menu: the name in state.model, its texts in the strings. */
@@ -169,45 +169,29 @@ function StoryWord() {
 
 function Help() {
   const words = useSession().words.value;
-  const [open, setOpen] = useState(false);
-  const ref = useClosing(open, (focus) => {
-    setOpen(false);
-    if (focus) ref.current.querySelector('button').focus();
-  });
   return (
-    <span class="menu" ref={ref}>
-      <button
-        type="button"
-        class="word sign serif"
-        aria-label={words.help}
-        aria-expanded={open}
-        onClick={() => setOpen(!open)}
-      >
-        ?
-      </button>
-      {open && (
-        <div class="list right help" role="dialog" aria-label={words.help}>
-          <OtherLanguage />
-          <h2>{words.keys}</h2>
-          <dl>
-            {words.keyList.map(([keys, what]) => (
-              <div key={keys}>
-                <dt>{keys}</dt>
-                <dd>{what}</dd>
-              </div>
-            ))}
-          </dl>
-          <h2>{words.terms}</h2>
-          <dl>
-            {words.termList.map(([term, what]) => (
-              <div key={term}>
-                <dt>{term}</dt>
-                <dd>{what}</dd>
-              </div>
-            ))}
-          </dl>
-        </div>
-      )}
-    </span>
+    <Opens around="menu" sign="?" name={words.help} look="sign serif">
+      <div class="list right help" role="dialog" aria-label={words.help}>
+        <OtherLanguage />
+        <h2>{words.keys}</h2>
+        <dl>
+          {words.keyList.map(([keys, what]) => (
+            <div key={keys}>
+              <dt>{keys}</dt>
+              <dd>{what}</dd>
+            </div>
+          ))}
+        </dl>
+        <h2>{words.terms}</h2>
+        <dl>
+          {words.termList.map(([term, what]) => (
+            <div key={term}>
+              <dt>{term}</dt>
+              <dd>{what}</dd>
+            </div>
+          ))}
+        </dl>
+      </div>
+    </Opens>
   );
 }

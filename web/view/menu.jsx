@@ -1,7 +1,7 @@
 // A word that opens a list: no select box. Arrow keys walk it, Escape closes it.
 
-import { useId, useLayoutEffect, useState } from 'preact/hooks';
-import { useClosing } from './context.js';
+import { useId, useLayoutEffect } from 'preact/hooks';
+import { useOpening } from './context.js';
 
 /**
  * @param {object} given
@@ -14,12 +14,8 @@ import { useClosing } from './context.js';
  * @param {{ key: string, label: any, about?: any, chosen?: boolean, act?: () => void }[]} given.items
  */
 export function Menu({ label, name, items, className = '', up = false, right = false, disabled = false }) {
-  const [open, setOpen] = useState(false);
+  const { open, setOpen, ref } = useOpening();
   const id = useId();
-  const ref = useClosing(open, (focus) => {
-    setOpen(false);
-    if (focus) ref.current.querySelector('button').focus();
-  });
   // At once: the next key is for the list.
   useLayoutEffect(() => {
     if (open)

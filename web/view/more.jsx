@@ -1,27 +1,31 @@
-// What is seldom used on a phone: three dots, and what they open until Escape or a press elsewhere.
+// A sign, and what it opens until Escape or a press elsewhere. On a phone three dots hold what is seldom used.
 
-import { useState } from 'preact/hooks';
-import { useClosing, useSession } from './context.js';
+import { useOpening, useSession } from './context.js';
 
-export function More({ children }) {
-  const words = useSession().words.value;
-  const [open, setOpen] = useState(false);
-  const ref = useClosing(open, (focus) => {
-    setOpen(false);
-    if (focus) ref.current.querySelector('button').focus();
-  });
+/** @param {{ around: string, sign: string, name: string, look: string, children: any }} given */
+export function Opens({ around, sign, name, look, children }) {
+  const { open, setOpen, ref } = useOpening();
   return (
-    <span class="seldom" ref={ref}>
+    <span class={around} ref={ref}>
       <button
         type="button"
-        class="word dots"
-        aria-label={words.more}
+        class={`word ${look}`}
+        aria-label={name}
         aria-expanded={open}
         onClick={() => setOpen(!open)}
       >
-        ⋯
+        {sign}
       </button>
-      {open && <div class="more">{children}</div>}
+      {open && children}
     </span>
+  );
+}
+
+export function More({ children }) {
+  const words = useSession().words.value;
+  return (
+    <Opens around="seldom" sign="⋯" name={words.more} look="dots">
+      <div class="more">{children}</div>
+    </Opens>
   );
 }

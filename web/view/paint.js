@@ -1,5 +1,7 @@
 // Weights on a canvas.
 
+import { isAhead } from '../model/reading.js';
+
 /** A canvas of a size in CSS pixels, sharp on its screen. */
 export function sized(canvas, width, height) {
   const ratio = Math.min(globalThis.devicePixelRatio || 1, 3);
@@ -12,9 +14,6 @@ export function sized(canvas, width, height) {
   context.clearRect(0, 0, width, height);
   return context;
 }
-
-/** Keys that a query cannot look at: after it, and without weight. */
-export const isAhead = (weight, t, s, full = false) => !full && s > t && !(weight > 0) && !Number.isNaN(weight);
 
 /**
  * A pixel for a cell, enlarged to whole pixels where there are few, the largest of several where there are many: a mean

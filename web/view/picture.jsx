@@ -6,12 +6,12 @@ import { FIGURES, LABELS, pictureOf } from '../model/layout.js';
 import { eachRun } from '../model/painted.js';
 import { PALETTE } from '../model/palette.js';
 import { RAMP } from '../model/ramp.js';
-import { weightsOf } from '../model/reading.js';
+import { isAhead, looksAhead, weightsOf } from '../model/reading.js';
 import { effective, isOff } from '../model/whatif.js';
 import { cellText, px, reducedMotion, useSession, weightText } from './context.js';
 import { Corner } from './corner.jsx';
 import { later } from './later.jsx';
-import { isAhead, paintCells, paintPooled, sized } from './paint.js';
+import { paintCells, paintPooled, sized } from './paint.js';
 
 const Lens = later(() => import('./lens.jsx'), 'Lens');
 const loadBrush = () => import('./brush.jsx');
@@ -30,12 +30,6 @@ export function measure(text, size) {
   ruler.font = `${size}px ${SERIF}`;
   return ruler.measureText(text).width;
 }
-
-/** Whether a head looks ahead: then the upper half is in use. */
-export const looksAhead = (weights, T, S) => {
-  for (let t = 0; t < T; t++) for (let s = t + 1; s < S; s++) if (weights[t * S + s] > 0) return true;
-  return false;
-};
 
 /** The picture of the head shown, in the room that there is. */
 export function usePicture({ width, height, most }) {
@@ -132,7 +126,7 @@ export function Picture({ width, height, most, compact = false, bare = false }) 
         <canvas ref={base} aria-hidden="true" />
       </div>
       {labels && <Labels picture={picture} />}
-      <Cross picture={picture} labels={labels} />
+      <Cross picture={picture} />
       {session.brush.value && <Brush picture={picture} />}
       {!bare && <Corner picture={picture} compact={compact || dense} line={dense} />}
       {dense && !compact && <Lens picture={picture} />}
@@ -230,10 +224,10 @@ function Labels({ picture: { names, keys, x, y, cell, size, full } }) {
 }
 
 /** Blue from the row's label, red from the key's; they meet at a framed cell. Figures stand in that row alone. */
-function Cross({ picture, labels }) {
+function Cross({ picture }) {
   const session = useSession();
   const at = session.cell.value;
-  const { run, weights, names, keys, T, S, x, y, cell, gap, size, full } = picture;
+  const { run, weights, names, keys, T, S, x, y, cell, gap, full } = picture;
   if (!at || at.t >= T || at.s >= S) return null;
   const { t, s } = at;
   const ramp = RAMP[session.theme.value];
@@ -262,25 +256,38 @@ function Cross({ picture, labels }) {
       {!ahead && (
         <span class="cell-frame" style={px({ left: left - 2, top: top - 2, width: side + 4, height: side + 4 })} />
       )}
-      <span
-        class="row-label asks"
-        style={px({
-          fontSize: size,
-          width: labels ? x - 9 : undefined,
-          right: labels ? undefined : `calc(100% - ${x - 6}px)`,
-          top: top + (labels ? 0 : cell / 2 - 9),
-          height: labels ? cell : 18,
-          lineHeight: `${labels ? cell : 18}px`,
-        })}
-      >
-        {names[t]}
-      </span>
+      <Names row={names[t]} column={keys[s]} grid={picture} at={{ left, top, stairs }} />
+    </div>
+  );
+}
+
+/** What the row and the key that are read are called, where they stand; a row may be named beside another picture. */
+export function Names({ row, column, grid: { x, cell, size, full }, at: { left, top, stairs } }) {
+  const labels = cell >= LABELS;
+  const high = labels ? cell : 18;
+  return (
+    <>
+      {row !== null && (
+        <span
+          class="row-label asks"
+          style={px({
+            fontSize: size,
+            left: 'auto',
+            right: `calc(100% - ${x - (labels ? 9 : 6)}px)`,
+            top: top + (labels ? 0 : cell / 2 - 9),
+            height: high,
+            lineHeight: `${high}px`,
+          })}
+        >
+          {row}
+        </span>
+      )}
       <span
         class={`key-label answers ${full ? 'slanted' : ''}`}
         style={px({ fontSize: size, left: left + (full ? cell / 2 : 2), top: stairs - size * 1.32 - 1 })}
       >
-        {keys[s]}
+        {column}
       </span>
-    </div>
+    </>
   );
 }

@@ -2,12 +2,11 @@
 // two factors. Every number is the core's: the strips only lay them out.
 
 import { RAMP } from '../model/ramp.js';
-import { readingOf } from '../model/reading.js';
+import { isAhead, readingOf } from '../model/reading.js';
 import { shown } from '../model/sentence.js';
 import { effective } from '../model/whatif.js';
 import { plain, px, signed, useSession, weightText } from './context.js';
 import { RowReading } from './given.jsx';
-import { isAhead } from './paint.js';
 import { Title } from './title.jsx';
 
 export function Reading({ compact = false, title = true }) {

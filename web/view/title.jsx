@@ -1,8 +1,7 @@
 // What is read, in one line: me looks at Ish: 0.79
 
-import { weightsOf } from '../model/reading.js';
+import { isAhead, weightsOf } from '../model/reading.js';
 import { useSession, weightText } from './context.js';
-import { isAhead } from './paint.js';
 
 export function Title({ run, cell: { t, s } }) {
   const words = useSession().words.value;

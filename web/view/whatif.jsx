@@ -7,6 +7,7 @@ import { useSession } from './context.js';
 import { later } from './later.jsx';
 import { Menu } from './menu.jsx';
 import { More } from './more.jsx';
+import { Scopes } from './scopes.jsx';
 import { Slider } from './slider.jsx';
 
 const BrushLine = later(() => import('./brush.jsx'), 'BrushLine');
@@ -98,17 +99,7 @@ export function WhatIf({ kind }) {
         ]}
       />
       <span class="label">{words.in}</span>
-      <Menu
-        up
-        name={`${words.scopeOf}: ${words.scopes[scope]}`}
-        label={words.scopes[scope]}
-        items={Object.entries(words.scopes).map(([name, label]) => ({
-          key: name,
-          label,
-          chosen: name === scope,
-          act: () => session.update({ scope: /** @type {any} */ (name) }),
-        }))}
-      />
+      <Scopes name={words.scopeOf} />
     </span>
   );
   const scales = (

@@ -1,0 +1,128 @@
+// Two runs beside each other: their rows stand at one height.
+
+import { weightIn } from '../model/compare.js';
+import { shown } from '../model/sentence.js';
+import { runOf } from '../model/state.js';
+import { px, useSession } from './context.js';
+import { BETWEEN, Matrix, planOf } from './matrix.jsx';
+import { useTexts } from './prompts.js';
+
+/** What a heading above a picture needs. */
+const HEADING = 130;
+
+export function Beside({ both, at, room }) {
+  const session = useSession();
+  const words = session.words.value;
+  const texts = useTexts();
+  const { now, old, full, rows, columns } = both;
+  const plan = planOf(room, { rows, columns, now, old, full, count: 2 });
+  const { down, left, right, top, side, wide } = plan;
+  const tall = down ? 2 * (top + side) + BETWEEN : top + side;
+  const height = room.free ? tall : room.height;
+  // What stands in one row stands on the base line; below each other they fill the room.
+  const first = height - tall + top;
+  const second = down ? { x: left, y: first + side + BETWEEN + top } : { x: left + wide + right, y: first };
+  const head = words.headInText(now.run.layer, now.run.head);
+  const over = height - tall > HEADING;
+  const shared = { ...plan, rows, columns, full };
+  const value = (of) => (t, s) => weightIn(of, full, { t, s });
+  return (
+    <div class="picture" style={px({ height })}>
+      <Matrix
+        {...shared}
+        {...now}
+        x={left}
+        y={first}
+        label={texts.nowIn(head)}
+        at={at?.now}
+        value={value(now)}
+        placeRow={rows.rowNow}
+        placeColumn={columns.rowNow}
+        bothOf={({ t, s }) => ({ now: { t, s }, old: { t: rows.oldOf(t), s: columns.oldOf(s) } })}
+        both={both}
+      />
+      <Heading
+        of={now}
+        text={session.state.value.text}
+        title={texts.now}
+        plan={plan}
+        x={left}
+        y={first}
+        full={full}
+        over={over}
+      />
+      {old ? (
+        <>
+          <Matrix
+            {...shared}
+            {...old}
+            {...second}
+            label={texts.oldIn(head)}
+            at={at?.old}
+            value={value(old)}
+            placeRow={rows.rowOld}
+            placeColumn={columns.rowOld}
+            hideRows={!down && !plan.own}
+            bothOf={({ t, s }) => ({ now: { t: rows.nowOf(t), s: columns.nowOf(s) }, old: { t, s } })}
+            both={both}
+          />
+          <Heading
+            of={old}
+            text={session.state.value.pinned?.text ?? ''}
+            title={texts.old}
+            plan={plan}
+            {...second}
+            full={full}
+            over={over}
+          />
+        </>
+      ) : (
+        <Nothing style={px({ left: second.x, top: second.y, width: wide, height: side })} />
+      )}
+    </div>
+  );
+}
+
+/** What to do where nothing is pinned. */
+function Nothing({ style }) {
+  const session = useSession();
+  const texts = useTexts();
+  const state = session.state.value;
+  if (state.pinned) return <p class="nothing-pinned" style={style} />;
+  return (
+    <div class="nothing-pinned" style={style}>
+      <h2>{texts.nothing}</h2>
+      {texts.how.map((line) => (
+        <p key={line}>{line}</p>
+      ))}
+      <button type="button" class="word strong" onClick={() => session.update({ pinned: runOf(session.state.peek()) })}>
+        <span class="under">{texts.pin}</span>
+      </button>
+    </div>
+  );
+}
+
+/** Which run it is, its text, and what it guesses: in the empty corner, or above. */
+function Heading({ of, text, title, plan, x, y, full, over }) {
+  const words = useSession().words.value;
+  const texts = useTexts();
+  const { side, wide, top } = plan;
+  const guess = of.run.top?.[0];
+  const room = over
+    ? { left: x, width: wide, bottom: `calc(100% - ${y - top - 10}px)` }
+    : full
+      ? { left: x, width: wide, top: y - top }
+      : { left: x + 0.44 * wide, width: 0.56 * wide, top: y - 4 };
+  const kind = over ? 'over' : full ? 'over short' : 0.5 * side < 120 ? 'small' : '';
+  return (
+    <div class={`heading ${kind}`} style={px(room)}>
+      <h2>{title}</h2>
+      {text && <p lang="en">{text}</p>}
+      {guess && (
+        <p class="guesses">
+          {texts.guesses} <i>{shown(guess.text).trim() || '␣'}</i> <b>{words.percent(guess.now)}</b>
+        </p>
+      )}
+    </div>
+  );
+}
