@@ -295,6 +295,26 @@ test('files hold what is shown', async () => {
   assert.deepEqual([...(await take(/PNG/)).subarray(1, 4)], [...Buffer.from('PNG')]);
 });
 
+test('the first picture and its guesses stand before the worker has answered', async () => {
+  await openEmpty({ viewport: { width: 1440, height: 900 }, locale: 'en-GB' });
+  let goOn;
+  await page.route('**/whale.safetensors', (route) => (goOn = () => route.continue()));
+  await page.goto(server.url);
+  await page.waitForFunction(() => part('#picture') && part('.prediction .tick'));
+  assert.equal(await page.evaluate(() => part('.page').dataset.busy), 'true');
+  assert.match(await text('.corner'), /Layer 5, head 3.*looks at what came next/s);
+  const before = await guesses();
+  const { likely } = run(OPENING);
+  assert.equal(before[0].now, percent(Math.max(...likely)));
+  // What is asked meanwhile is answered when the model is there.
+  await page.getByRole('button', { name: 'off', exact: true }).click();
+  await page.waitForFunction(() => part('.corner h2').textContent.includes('is off'));
+  goOn();
+  await settle();
+  assert.notEqual((await guesses())[0].now, before[0].now);
+  assert.deepEqual(faults, []);
+});
+
 test('a model that cannot be read is said, and one may try again', async () => {
   await openEmpty({ viewport: { width: 1440, height: 900 } });
   await page.route('**/whale.safetensors', (route) => route.fulfill({ status: 500, body: 'no' }));

@@ -1,4 +1,4 @@
-// Run before the page is read: the worker reads the core meanwhile.
+// Run before the page is read: the worker reads the core meanwhile, and what most pages show first is fetched.
 
 import { startWorker } from '../worker/start.js';
 
@@ -6,6 +6,15 @@ import { startWorker } from '../worker/start.js';
 let begun = startWorker();
 // Nobody listens yet: the one that is started in its place fails where it is heard.
 begun.addEventListener('error', () => (begun = null), { once: true });
+
+/** The answer that the page begins with, if it begins as most do: see model/first.js. */
+export const first =
+  location.hash.length > 1
+    ? undefined
+    : fetch(new URL('whale.first.json', import.meta.url)).then(
+        (response) => (response.ok ? response.text() : ''),
+        () => '',
+      );
 
 /** The worker that has begun; when it has been taken, another. */
 export function start() {

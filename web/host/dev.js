@@ -13,6 +13,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const PLACES = [
   [/^\/$/, '/web/host/index.html'],
   [/^.*\/whale\.safetensors$/, '/web/train/whale/whale.safetensors'],
+  [/^.*\/whale\.first\.json$/, '/dist/site/whale.first.json'],
   [/^.*\/whale\.tokenizer\.json$/, '/web/train/whale/tokenizer.json'],
   [/^.*\/(headlight\.[\w-]+\.wasm)$/, '/dist/$1'],
   [/^.*\/headlight\.worker\.js$/, '/src/js/load/worker.js'],

@@ -4,7 +4,7 @@
 
 import { writeAddress } from '../model/state.js';
 import { models } from '../worker/start.js';
-import { start } from './begin.js';
+import { first, start } from './begin.js';
 import { mount } from './mount.jsx';
 import { recall, remember } from './storage.js';
 
@@ -59,6 +59,7 @@ const page = mount(document.body, {
   },
   onChoice: remember,
   start,
+  first,
 });
 step = stepOf(page.state);
 addEventListener('popstate', ({ state }) => {

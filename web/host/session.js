@@ -2,6 +2,7 @@
 // is on. It asks the worker whenever the state has changed what is asked.
 
 import { batch, computed, effect, signal } from '@preact/signals';
+import { unfoldAnswer } from '../model/first.js';
 import { record, redo, replace, settle, startHistory, undo } from '../model/history.js';
 import { isOpen, TRAINED } from '../model/lessons.js';
 import { change, GIVEN, initialState, readAddress, runOf, writeAddress } from '../model/state.js';
@@ -229,12 +230,21 @@ export function createSession({ state: began = '', language, theme, onState, onL
   const update = (patch, gesture) => become(record(history.peek(), change(state.peek(), patch), gesture ?? null));
   const rest = () => (history.value = settle(history.peek()));
 
+  /** What stands in a file is shown until the worker's first answer. @param {string} answer */
+  function showFirst(answer) {
+    if (!answer || run.peek() || asked(state.peek()) !== asked(initialState)) return;
+    batch(() => {
+      for (const part of unfoldAnswer(answer)) if (part.part !== 'source' || !about.peek()) parts[part.part](part);
+    });
+  }
+
   give();
   training.connect({ ask, about: () => about.peek()?.trained });
   if (!training.follow(null, first)) {
     before = asked(first);
     show();
     feed();
+    page.first?.then(showFirst);
   }
   const language$ = effect(() => onLanguage?.(languageName.value, LANGUAGES[languageName.value].title));
 

@@ -52,3 +52,4 @@ export function startWorker() {
 
 /** Nothing is to be read that could be begun earlier. */
 export const start = startWorker;
+export const first = undefined;

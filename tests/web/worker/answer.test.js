@@ -6,6 +6,7 @@ import test, { after, before } from 'node:test';
 import { load } from 'headlight';
 import { attribution, headScores, logitLens } from 'headlight/analysis';
 import { openTokenizer } from '../../../src/js/text/tokenizer.js';
+import { unfoldAnswer } from '../../../web/model/first.js';
 import { readingOf } from '../../../web/model/reading.js';
 import { change, initialState, runOf } from '../../../web/model/state.js';
 import { openWhale } from '../../../web/model/whale.js';
@@ -206,4 +207,24 @@ test('of questions that wait only the newest is answered', async () => {
     said.filter(({ part }) => part === 'run').map(({ id }) => id),
     [count],
   );
+});
+
+test('what the page shows before the model has been read is what the worker answers', async () => {
+  const file = new URL('../../../dist/site/whale.first.json', import.meta.url);
+  const first = Object.fromEntries(unfoldAnswer(readFileSync(file, 'utf8')).map((part) => [part.part, part]));
+  const now = await ask('show');
+  assert.deepEqual(Object.keys(first), ['source', 'run', 'other', 'trades']);
+  let numbers = 0;
+  const assertSame = (a, b, at) => {
+    if (typeof b === 'number') {
+      numbers++;
+      // What is masked has no score.
+      return a === b || near(a, b, 1e-5 * Math.max(1, Math.abs(b)));
+    }
+    if (typeof b !== 'object' || b === null) return assert.equal(a, b, at);
+    assert.equal(a.constructor, b.constructor, at);
+    for (const name of Object.keys(b)) if (b[name] !== undefined) assertSame(a[name], b[name], `${at}.${name}`);
+  };
+  for (const [name, { id, ...part }] of Object.entries(now)) if (name in first) assertSame(first[name], part, name);
+  assert.ok(numbers > 9000, `${numbers}`);
 });

@@ -1,0 +1,25 @@
+// Writes what the worker answers to the question that the page begins with: see web/model/first.js.
+// As a program: node src/build/first.js FILE; it reads the module and the model beside that file.
+
+import { readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { load } from '../../dist/headlight.node.js';
+import { foldAnswer } from '../../web/model/first.js';
+import { initialState } from '../../web/model/state.js';
+import { createAnswerer } from '../../web/worker/answer.js';
+
+/** Parts that are shown, not those that tell of the way there. */
+const SHOWN = ['source', 'run', 'other', 'trades'];
+
+const file = process.argv[2];
+const parts = [];
+const answer = createAnswerer({
+  load,
+  fetchBeside: (name) => readFile(join(dirname(file), name)),
+  post({ error, ...part }) {
+    if (error !== undefined) throw new Error(error);
+    if (SHOWN.includes(part.part)) parts.push(part);
+  },
+});
+await answer({ id: 0, verb: 'show', state: initialState });
+await writeFile(file, foldAnswer(parts));

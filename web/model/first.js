@@ -1,0 +1,19 @@
+// The answer to the question that the page begins with, as a file: the first picture stands before the model has been
+// read. The worker's own answer takes its place.
+
+/** @typedef {{ part: string } & Record<string, any>} Part of an answer */
+
+/** @param {Float32Array} numbers */
+const letters = ({ buffer, byteOffset, byteLength }) =>
+  btoa(Array.from(new Uint8Array(buffer, byteOffset, byteLength), (byte) => String.fromCharCode(byte)).join(''));
+
+/** @param {string} text */
+const numbers = (text) => new Float32Array(Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer);
+
+/** @param {Part[]} parts */
+export const foldAnswer = (parts) =>
+  JSON.stringify(parts, (_, value) => (value instanceof Float32Array ? { float32: letters(value) } : value));
+
+/** @param {string} text @returns {Part[]} */
+export const unfoldAnswer = (text) =>
+  JSON.parse(text, (_, value) => (typeof value?.float32 === 'string' ? numbers(value.float32) : value));
