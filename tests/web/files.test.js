@@ -175,6 +175,31 @@ test('weights of (H,T,S), of (T,S) and of files by layer are recognised; queries
   await refused(worker, [file('q.npy', writeNpy(queries))], 'noAttention');
 });
 
+test('of a batch any entry is shown: (L,B,H,T,S), and files by layer, each (B,H,T,S)', async () => {
+  const [L, B, H, T] = [2, 3, 2, 4];
+  const given = attentions([L, B, H, T, T], true);
+  const size = H * T * T;
+  const of = (l, b) => given.data.subarray((l * B + b) * size, (l * B + b + 1) * size);
+  const whole = [file('all.npy', writeNpy(given))];
+  const apart = [0, 1].map((l) => {
+    const data = given.data.slice(l * B * size, (l + 1) * B * size);
+    return file(`layer_${l}.npy`, writeNpy({ data, shape: [B, H, T, T] }));
+  });
+  for (const files of [whole, apart]) {
+    const worker = createWorker();
+    const { about, told } = (await worker.open(files)).opened[0];
+    assert.deepEqual([about.layers, about.batch, about.heads, told.parts[0].batch], [L, B, H, B]);
+    for (const [asked, b] of [
+      [0, 0],
+      [2, 2],
+      [9, 2],
+    ]) {
+      const { run } = await worker.show({ entry: asked, layer: 1 });
+      assert.deepEqual(run[0].weights, Float32Array.of(...of(0, b), ...of(1, b)));
+    }
+  }
+});
+
 test('a large file is read head by head, the head asked for first', async () => {
   const given = attentions([1, 2, 2048, 2048], true);
   const worker = createWorker();

@@ -17,7 +17,7 @@ export const heads = {
     `${T === S ? `${T} tokens` : `${T} queries, ${S} keys`}, ${width} wide.`,
   given: 'Queries, keys and values as they were given: their attention is computed here.',
   projected: 'A layer’s weights from your file, and what goes into it: its attention is computed here.',
-  batch: (/** @type {number} */ n) => `Of ${n} in the batch the first is shown.`,
+  batch: (/** @type {number} */ n) => `A batch of ${n}: choose which entry is shown above the picture.`,
   split: 'heads',
   noTokens: 'No tokens were given: they are numbered. Paste a JSON list of them to name them.',
 };

@@ -17,7 +17,7 @@ export const heads = {
     `${T === S ? `${T} 个词元` : `${T} 个查询，${S} 个键`}，宽 ${width}。`,
   given: '给出的查询、键和值：注意力在这里计算。',
   projected: '一层的权重和它的输入来自您的文件：注意力在这里计算。',
-  batch: (/** @type {number} */ n) => `批中有 ${n} 个，显示第一个。`,
+  batch: (/** @type {number} */ n) => `一批 ${n} 个：在图上方选择显示哪一个。`,
   split: '头数',
   noTokens: '没有给出词元：用编号代替。粘贴一个 JSON 列表来命名。',
 };

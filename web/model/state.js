@@ -22,12 +22,12 @@ import { isLinked, isPainted, readPainted, writePainted } from './painted.js';
  */
 /**
  * @typedef {Run & {
- *   model: string, layer: number, head: number, cell: Cell | null, token: number | null,
+ *   model: string, entry: number, layer: number, head: number, cell: Cell | null, token: number | null,
  *   part: string, view: string, versus: 'beside' | 'difference', panel: string, step: number, hide: number,
  *   scope: 'all' | 'layer' | 'head', pinned: Run | null, training: Training, lesson: string,
  * }} State
  * training: what the model `trained` is taught; lesson: the text that it learns where that is the task.
- * token: the guess that is followed, null for the likeliest. view: of the large picture; versus: how it compares.
+ * entry: of a batch. token: the guess that is followed, null for the likeliest. view: of the large picture; versus: how it compares.
  * panel: what the reading column shows. step: of the story. hide: what is smaller flow does not draw. scope: where the
  * what-if line changes temperature and mask.
  */
@@ -48,6 +48,7 @@ const MOST_WRITTEN = 2000;
 /** @type {State} */
 export const initialState = {
   model: 'whale',
+  entry: 0,
   text: OPENING,
   layer: 4,
   head: 2,
@@ -95,6 +96,7 @@ const OF_RUN = {
 const FIELDS = {
   ...OF_RUN,
   model: isWord,
+  entry: isCount,
   layer: isCount,
   head: isCount,
   part: (x) => ['encoder', 'decoder', 'cross'].includes(x),
@@ -132,7 +134,7 @@ export function change(state, patch) {
   // One trains one model alone; and nothing that was changed in one model is changed in another.
   const model = patch.panel === 'train' ? 'trained' : (patch.model ?? state.model);
   const panel = patch.panel ?? (state.panel === 'train' && model !== 'trained' ? 'reading' : state.panel);
-  const other = model === state.model ? {} : { cell: null, token: null, pinned: null, ...UNCHANGED };
+  const other = model === state.model ? {} : { entry: 0, cell: null, token: null, pinned: null, ...UNCHANGED };
   return withinTraining({ ...state, ...moved, ...other, ...patch, model, panel });
 }
 
@@ -189,6 +191,7 @@ const WRITTEN = {
   text,
   second: text,
   part: text,
+  entry: count,
   layer: count,
   head: count,
   cell: [

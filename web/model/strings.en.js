@@ -74,6 +74,13 @@ export const strings = {
       `${named ? `${name}: ` : ''}${layers} ${layers === 1 ? 'layer' : 'layers'} × ${heads} ${heads === 1 ? 'head' : 'heads'}, ` +
       `${wholeT === wholeS ? `${wholeT} tokens` : `${wholeT} tokens that ask, ${wholeS} that answer`}${causal ? ', no token looks ahead' : ''}.`,
     cutTo: (/** @type {number} */ all, /** @type {number} */ shown) => `Of ${all} tokens the first ${shown} are shown.`,
+    batchOf: (/** @type {number} */ n) =>
+      `Layers, a batch of ${n}, heads: which entry of the batch is shown is chosen above the picture.`,
+    entry: 'Entry',
+    ofBatch: (/** @type {number} */ n) => `of ${n}`,
+    entryIs: (/** @type {number} */ at, /** @type {number} */ n) => `Entry ${at} of ${n} in the batch`,
+    entryBefore: 'The entry before',
+    entryAfter: 'The next entry',
     weightsNan: 'Some weights are NaN: they are shown as crosses.',
     noTokens: 'No tokens were given: they are numbered. Drop or paste a JSON list of them to name them.',
     unused: (/** @type {string} */ names) => `Not used: ${names}.`,

@@ -74,6 +74,12 @@ export const strings = {
     weightsOf: ({ name, layers, heads, wholeT, wholeS, causal }, named) =>
       `${named ? `${name}：` : ''}${layers} 层 × ${heads} 个头，${wholeT === wholeS ? `${wholeT} 个词元` : `${wholeT} 个提问，${wholeS} 个回答`}${causal ? '，不看后面' : ''}。`,
     cutTo: (all, shown) => `共 ${all} 个词元，显示前 ${shown} 个。`,
+    batchOf: (n) => `依次为层、一批 ${n} 个、头：在图上方选择显示批中的哪一个。`,
+    entry: '第几个',
+    ofBatch: (n) => `共 ${n} 个`,
+    entryIs: (at, n) => `批中 ${n} 个里的第 ${at} 个`,
+    entryBefore: '上一个',
+    entryAfter: '下一个',
     weightsNan: '部分权重为 NaN：以叉号显示。',
     noTokens: '没有给出词元：用编号代替。拖放或粘贴词元的 JSON 列表即可命名。',
     unused: (names) => `未使用：${names}。`,

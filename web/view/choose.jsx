@@ -131,6 +131,7 @@ export function Recognised({ found: { about, told } }) {
           words.open.isWeights,
           ...told.parts.map((part) => words.open.weightsOf(part, told.parts.length > 1)),
           ...told.parts.filter(({ wholeT, T }) => wholeT > T).map(({ wholeT, T }) => words.open.cutTo(wholeT, T)),
+          ...told.parts.filter(({ batch }) => batch > 1).map(({ batch }) => words.open.batchOf(batch)),
           ...told.parts.filter(({ nan }) => nan > 0).map(() => words.open.weightsNan),
           ...(told.named ? [] : [words.open.noTokens]),
           ...(told.unused.length > 0 ? [words.open.unused(told.unused.join(', '))] : []),

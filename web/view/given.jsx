@@ -42,6 +42,7 @@ export function Beside() {
           ))}
         </span>
       )}
+      {about.batch > 1 && <Entry count={about.batch} />}
       {about.reads === 'picture' && (
         <label class="word strong file">
           {words.open.another}
@@ -58,6 +59,52 @@ export function Beside() {
         </label>
       )}
     </>
+  );
+}
+
+/** Which entry of a batch. */
+function Entry({ count }) {
+  const session = useSession();
+  const words = session.words.value.open;
+  const entry = Math.min(session.state.value.entry, count - 1);
+  const choose = (next) => {
+    if (!(next >= 0 && next < count) || next === entry) return;
+    session.update({ entry: next, cell: null }, 'entry');
+    session.say(words.entryIs(next + 1, count));
+  };
+  const step = (by, name, sign) => (
+    <button
+      type="button"
+      class="word sign"
+      aria-label={name}
+      disabled={entry + by < 0 || entry + by >= count}
+      onClick={() => choose(entry + by)}
+    >
+      {sign}
+    </button>
+  );
+  return (
+    <span class="choice entry" role="group" aria-label={words.entryIs(entry + 1, count)}>
+      {step(-1, words.entryBefore, '‹')}
+      <label>
+        {words.entry}{' '}
+        <input
+          type="number"
+          min={1}
+          max={count}
+          value={entry + 1}
+          style={{ width: `${String(count).length + 1}ch` }}
+          onChange={(event) => {
+            choose(Math.min(Math.max(Math.round(event.currentTarget.valueAsNumber) || 1, 1), count) - 1);
+            event.currentTarget.value = String(Math.min(session.state.peek().entry, count - 1) + 1);
+          }}
+          onBlur={session.rest}
+          onKeyDown={(event) => event.stopPropagation()}
+        />{' '}
+        {words.ofBatch(count)}
+      </label>
+      {step(1, words.entryAfter, '›')}
+    </span>
   );
 }
 

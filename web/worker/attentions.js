@@ -9,6 +9,7 @@ import { Problem } from './problem.js';
  * @property {string} name
  * @property {string} part of an encoder–decoder, as far as the name says it
  * @property {number} layers
+ * @property {number} batch entries of each layer
  * @property {number} heads
  * @property {number} T
  * @property {number} S
@@ -16,11 +17,11 @@ import { Problem } from './problem.js';
  * @property {number} wholeS
  * @property {boolean} causal
  * @property {number} nan how many of the numbers that were looked at are NaN
- * @property {(layer: number, head: number) => Promise<Float32Array>} read (T,S)
+ * @property {(layer: number, head: number, entry?: number) => Promise<Float32Array>} read (T,S)
  */
 
 /**
- * @typedef {{ tensor: Stored, layers: number, heads: number, T: number, S: number, nan: number, causal: boolean,
+ * @typedef {{ tensor: Stored, layers: number, batch: number, heads: number, T: number, S: number, nan: number, causal: boolean,
  *   seen: number }} Fitting
  */
 
@@ -36,21 +37,21 @@ function axesOf(shape) {
   if (shape.length < 2 || shape.includes(0)) return null;
   const [T, S] = shape.slice(-2);
   const lead = shape.slice(0, -2);
-  const many = lead.filter((n) => n > 1);
-  if (many.length > 2) return null;
   const heads = lead.at(-1) ?? 1;
-  const layers = lead.slice(0, -1).reduce((a, b) => a * b, 1);
-  // (L,1,H,T,S) and (1,H,T,S) have one batch; (L,H,1,T,S) is nothing that we know.
-  return { layers, heads, T, S };
+  const many = lead.slice(0, -1).filter((n) => n > 1);
+  if (many.length > 2) return null;
+  // (L,B,H,T,S), as models stack them; of four axes the first is the layer. (L,H,1,T,S) is nothing that we know.
+  const [layers = 1, batch = 1] = many;
+  return { layers, batch, heads, T, S };
 }
 
 /**
  * Rows of heads here and there: shares of 1, and never below 0.
  * @param {Stored} tensor
- * @param {{ layers: number, heads: number, T: number, S: number }} axes
+ * @param {{ layers: number, batch: number, heads: number, T: number, S: number }} axes
  */
-async function look({ read }, { layers, heads, T, S }) {
-  const count = layers * heads;
+async function look({ read }, { layers, batch, heads, T, S }) {
+  const count = layers * batch * heads;
   const step = Math.max(Math.floor(count / HEADS), 1);
   let [nan, seen, causal] = [0, 0, T === S && T > 1];
   for (let head = 0; head < count; head += step) {
@@ -73,6 +74,15 @@ async function look({ read }, { layers, heads, T, S }) {
     }
   }
   return seen > 0 || nan > 0 ? { nan, causal: causal && seen > 0, seen } : null;
+}
+
+/** Files by layer, each (B,H,T,S): their names differ by a number alone. @param {Fitting[]} group */
+function byLayer(group) {
+  const names = new Set(group.map(({ tensor: { name } }) => name.replace(/\d+/, '')));
+  const [{ layers }] = group;
+  const batches =
+    group.length > 1 && names.size === 1 && group.every((one) => one.layers === layers && one.batch === 1);
+  return batches ? group.map((one) => ({ ...one, layers: 1, batch: layers })) : group;
 }
 
 const natural = new Intl.Collator('en', { numeric: true });
@@ -99,20 +109,21 @@ export async function findAttentions(tensors) {
   /** @type {Map<string, Fitting[]>} */
   const groups = new Map();
   for (const one of fitting) {
-    const kind = `${partOf(one.tensor.name)} ${one.heads} ${one.T} ${one.S}`;
+    const kind = `${partOf(one.tensor.name)} ${one.heads} ${one.T} ${one.S} ${one.batch}`;
     groups.set(kind, [...(groups.get(kind) ?? []), one]);
   }
-  const attentions = [...groups.values()].map((group) => {
+  const attentions = [...groups.values()].map(byLayer).map((group) => {
     group.sort((a, b) => natural.compare(a.tensor.name, b.tensor.name));
-    const [{ heads, T: wholeT, S: wholeS, tensor }] = group;
+    const [{ heads, batch, T: wholeT, S: wholeS, tensor }] = group;
     const [T, S] = [wholeT, wholeS].map((n) => Math.min(n, MOST_TOKENS));
     const starts = group.flatMap((one) =>
-      Array.from({ length: one.layers }, (_, l) => ({ read: one.tensor.read, first: l * heads * wholeT * wholeS })),
+      Array.from({ length: one.layers }, (_, l) => ({ read: one.tensor.read, first: l * batch * heads })),
     );
     return {
       name: group.length === 1 ? tensor.name : partOf(tensor.name) || tensor.name.replace(/[\d.]+$/, ''),
       part: partOf(tensor.name),
       layers: starts.length,
+      batch,
       heads,
       T,
       S,
@@ -120,9 +131,9 @@ export async function findAttentions(tensors) {
       wholeS,
       causal: group.every(({ causal }) => causal),
       nan: group.reduce((sum, { nan }) => sum + nan, 0),
-      async read(/** @type {number} */ layer, /** @type {number} */ head) {
+      async read(/** @type {number} */ layer, /** @type {number} */ head, entry = 0) {
         const { read, first } = starts[layer];
-        const at = first + head * wholeT * wholeS;
+        const at = (first + entry * heads + head) * wholeT * wholeS;
         if (T === wholeT && S === wholeS) return read(at, T * S);
         const rows = await read(at, T * wholeS);
         const cut = new Float32Array(T * S);
@@ -167,6 +178,7 @@ export function aboutWeights(name, title, shown, parts, all) {
     kind: /** @type {const} */ ('weights'),
     layers: shown.layers,
     heads: shown.heads,
+    batch: shown.batch ?? 1,
     width: 0,
     context: MOST_TOKENS,
     causal: shown.causal,
@@ -178,6 +190,9 @@ export function aboutWeights(name, title, shown, parts, all) {
     sums: false,
     mask: null,
     parts,
-    bytes: all.reduce((sum, { layers, heads, wholeT, wholeS }) => sum + 4 * layers * heads * wholeT * wholeS, 0),
+    bytes: all.reduce(
+      (sum, { layers, batch = 1, heads, wholeT, wholeS }) => sum + 4 * layers * batch * heads * wholeT * wholeS,
+      0,
+    ),
   };
 }

@@ -17,6 +17,7 @@ export function weightsSource(name, given) {
     name: title,
     part: '',
     layers: layers.length,
+    batch: 1,
     heads: H,
     T,
     S,

@@ -65,7 +65,7 @@ export function attend(hl, { q, k, v }, run, layer, head, causal = false) {
  */
 export async function showHeads(hl, source, state, { say, stale }) {
   const run = runOf(state);
-  const posed = /** @type {Posed} */ (await /** @type {any} */ (source).pose(hl, run));
+  const posed = /** @type {Posed} */ (await /** @type {any} */ (source).pose(hl, run, state.entry));
   const { pieces, keys, layers, cut = false, seen, likeness } = posed;
   const heads = layers[0]?.q.shape[0] ?? source.about.heads;
   const about = { ...source.about, layers: layers.length || source.about.layers, heads };

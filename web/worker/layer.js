@@ -43,16 +43,22 @@ export function isLayer(tensors, others) {
   return query !== undefined && tensors.every((tensor) => own.includes(tensor) || others.includes(tensor));
 }
 
-/** (T,C), (1,T,C) or (H,T,D) with four axes; of a batch the first. @param {Stored} tensor */
-async function read({ name, shape, read }) {
+/**
+ * Of (T,C), (B,T,C) or (B,H,T,D) one entry at a time.
+ * @param {Stored} tensor
+ */
+function entriesOf({ name, shape, read }) {
   if (shape.length < 2 || shape.length > 4 || shape.includes(0))
     throw new Problem('layerShape', name, shape.join(' × '));
   const own = shape.length === 4 ? shape.slice(1) : shape.slice(-2);
-  const data = await read(
-    0,
-    own.reduce((a, b) => a * b, 1),
-  );
-  return { data, shape: own, batch: shape.length > 2 ? shape[0] : 1 };
+  const size = own.reduce((a, b) => a * b, 1);
+  const batch = shape.length > 2 ? shape[0] : 1;
+  return {
+    shape: own,
+    batch,
+    /** What is the same for all entries has one. @param {number} entry */
+    read: async (entry) => ({ data: await read(Math.min(entry, batch - 1) * size, size), shape: own }),
+  };
 }
 
 /** Numbers of heads that divide a width. @param {number} width */
@@ -71,9 +77,9 @@ const usual = (choices, width) =>
  */
 export async function openLayer(hl, name, title, found) {
   const given = named(found.tensors);
-  const query = await read(/** @type {Stored} */ (given.query));
-  const key = given.key ? await read(given.key) : query;
-  const value = given.value ? await read(given.value) : key;
+  const query = entriesOf(/** @type {Stored} */ (given.query));
+  const key = given.key ? entriesOf(given.key) : query;
+  const value = given.value ? entriesOf(given.value) : key;
   /** @type {Record<string, { data: Float32Array, shape: number[] }>} */
   const weights = {};
   for (const { name, shape, read } of found.tensors.filter(({ name }) => WEIGHT.test(name)))
@@ -96,46 +102,48 @@ export async function openLayer(hl, name, title, found) {
   const lead = split ? query.shape.slice(0, 1) : [];
   fits(nameOf('key'), key.shape, [...lead, S, projected ? (key.shape.at(-1) ?? 0) : width]);
   fits(nameOf('value'), value.shape, [...lead, S, value.shape.at(-1) ?? 0]);
+  const { batch } = query;
+  for (const [kind, one] of /** @type {[keyof NAMES, typeof query][]} */ ([
+    ['key', key],
+    ['value', value],
+  ]))
+    if (one.batch !== batch && one.batch !== 1) fits(nameOf(kind), [one.batch, ...one.shape], [batch, ...one.shape]);
   if (Math.max(T, S) > MOST_TOKENS) throw new Problem('layerLarge', Math.max(T, S), MOST_TOKENS);
   if (split && query.shape[0] > MOST_HEADS) throw new Problem('manyHeads', nameOf('query'), 1, query.shape[0]);
   const widthV = value.shape.at(-1) ?? 0;
   const choices = split ? [] : divisors(width).filter((n) => projected || widthV % n === 0);
   let heads = split ? query.shape[0] : usual(choices, width);
-  const two = ({ data, shape }) => ({ data, shape: shape.slice(-2) });
 
-  /** Queries, keys and values of every head. */
-  function parts() {
-    if (split) return { q: query, k: key, v: value };
+  /** Queries, keys and values of every head. @param {number} entry */
+  async function parts(entry) {
+    const [q, k, v] = await Promise.all([query, key, value].map(({ read }) => read(entry)));
+    if (split) return { q, k, v };
     const own = (/** @type {Numbers} */ x) => splitHeads(x, heads);
-    if (!projected) return { q: own(two(query)), k: own(two(key)), v: own(two(value)) };
+    if (!projected) return { q: own(q), k: own(k), v: own(v) };
     const { wq, wk, wv, bq, bk, bv } = parametersOf(hl, weights, { heads, width, key, value });
-    return {
-      q: own(project(hl, two(query), wq, bq)),
-      k: own(project(hl, two(key), wk, bk)),
-      v: own(project(hl, two(value), wv, bv)),
-    };
+    return { q: own(project(hl, q, wq, bq)), k: own(project(hl, k, wk, bk)), v: own(project(hl, v, wv, bv)) };
   }
-  /** @type {any} */
-  let made = parts();
+  /** Of the entry that is shown. */
+  let made = { entry: 0, heads, parts: await parts(0) };
   const source = /** @type {any} */ ({
-    about: aboutHeads(name, { title, heads, context: MOST_TOKENS, reads: 'nothing', choices }),
+    about: aboutHeads(name, { title, heads, context: MOST_TOKENS, reads: 'nothing', choices, batch }),
     tokens: found.tokens,
     version: 0,
     split(/** @type {number} */ count) {
       heads = count;
-      made = parts();
       source.about = { ...source.about, heads };
     },
-    pose() {
+    async pose(/** @type {any} */ _hl, /** @type {any} */ _run, asked = 0) {
+      const entry = Math.min(asked, batch - 1);
+      if (made.entry !== entry || made.heads !== heads) made = { entry, heads, parts: await parts(entry) };
       const names = tokensFor(source.tokens, T, S);
       const pieces = Array.from({ length: T }, (_, t) => pieceOf(names.queries?.[t] ?? String(t + 1)));
-      if (!given.key) return { pieces, layers: [made] };
+      if (!given.key) return { pieces, layers: [made.parts] };
       const keys = Array.from({ length: S }, (_, s) => pieceOf(names.keys?.[s] ?? String(s + 1)));
-      return { pieces, keys, layers: [made] };
+      return { pieces, keys, layers: [made.parts] };
     },
   });
-  const { batch } = query;
-  const told = { kind: 'layer', T, S, width, projected, split, batch: split || query.shape.length === 2 ? batch : 1 };
+  const told = { kind: 'layer', T, S, width, projected, split, batch };
   return { source, told: { ...told, named: Object.keys(found.tokens).length > 0 } };
 }
 
@@ -143,7 +151,7 @@ export async function openLayer(hl, name, title, found) {
  * The weights of a layer under our names, whatever library named them.
  * @param {any} hl
  * @param {Record<string, { data: Float32Array, shape: number[] }>} weights
- * @param {{ heads: number, width: number, key: Numbers, value: Numbers }} layer
+ * @param {{ heads: number, width: number, key: { shape: readonly number[] }, value: { shape: readonly number[] } }} layer
  */
 function parametersOf(hl, weights, { heads, width, key, value }) {
   const some = (/** @type {RegExp} */ pattern) => Object.keys(weights).some((name) => pattern.test(name));

@@ -78,9 +78,10 @@ function openWeights(name, title, parts, found, others) {
     }),
     told: {
       kind: 'weights',
-      parts: attentions.map(({ name, layers, heads, T, S, wholeT, wholeS, nan, causal }) => ({
+      parts: attentions.map(({ name, layers, batch, heads, T, S, wholeT, wholeS, nan, causal }) => ({
         name,
         layers,
+        batch,
         heads,
         T,
         S,

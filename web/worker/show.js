@@ -44,8 +44,9 @@ export function pooled(weights, T, S, size) {
 export async function showWeights(source, state, { say, stale }) {
   const { about, attentions = [], tokens = {} } = source;
   const at = Math.max(about.parts.indexOf(state.part), 0);
-  const { layers, heads, T, S, causal, read } = attentions[at];
-  say('source', { about: { ...about, layers, heads, causal } });
+  const { layers, batch, heads, T, S, causal, read } = attentions[at];
+  say('source', { about: { ...about, layers, heads, batch, causal } });
+  const entry = Math.min(state.entry, batch - 1);
   const [layer, head] = [Math.min(state.layer, layers - 1), Math.min(state.head, heads - 1)];
   const names = tokensFor(tokens, T, S);
   const pieces = Array.from({ length: T }, (_, t) => pieceOf(names.queries?.[t] ?? String(t + 1)));
@@ -67,21 +68,21 @@ export async function showWeights(source, state, { say, stale }) {
   const list = Array.from({ length: layers * heads }, (_, i) => [Math.floor(i / heads), i % heads]);
   if (!large) {
     const weights = new Float32Array(layers * heads * T * S);
-    for (const [l, h] of list) weights.set(await read(l, h), (l * heads + h) * T * S);
+    for (const [l, h] of list) weights.set(await read(l, h, entry), (l * heads + h) * T * S);
     if (await stale()) return;
     const scores = T === S ? scoresHere(weights, { layers, heads, T }, names.queries) : null;
     say('run', { ...shared, weights, scores }, [weights.buffer]);
     return say('trades', { trades: scores?.map((row) => row.map(tradeOf)) ?? null });
   }
-  const shown = await read(layer, head);
+  const shown = await read(layer, head, entry);
   if (await stale()) return;
   say('run', { ...shared, weights: shown, scores: null }, [/** @type {ArrayBuffer} */ (shown.buffer)]);
   say('trades', { trades: null });
   source.small ??= new Map();
   for (const [l, h] of list) {
     if (await stale()) return;
-    const key = `${at}.${l}.${h}`;
-    if (!source.small.has(key)) source.small.set(key, pooled(await read(l, h), T, S, POOLED));
+    const key = `${at}.${entry}.${l}.${h}`;
+    if (!source.small.has(key)) source.small.set(key, pooled(await read(l, h, entry), T, S, POOLED));
     say('pooled', { layer: l, head: h, ...source.small.get(key) });
   }
 }

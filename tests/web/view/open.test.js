@@ -134,6 +134,43 @@ test('tokens pasted as JSON name those of the weights, and weights are pasted as
   await page.waitForFunction(() => part('.row-words')?.textContent.includes('there'));
 });
 
+test('of a batch one entry is chosen: by a word, by keyboard, by the address; it is said', async () => {
+  await start();
+  const given = attentions([2, 12, 2, 5, 5], true);
+  await choose(weightFiles(given));
+  await opened('attentions.npy');
+  const last = (entry) => {
+    const at = (entry * 2 + 1) * 25 - 5;
+    return Array.from(given.data.subarray(at, at + 5), asCell);
+  };
+  const shows = async (entry) => {
+    await page.waitForFunction(
+      ([figures]) => {
+        const shown = [...part('.page').querySelectorAll('.figure')].map(({ textContent }) => textContent);
+        return JSON.stringify(shown) === JSON.stringify(figures);
+      },
+      [last(entry)],
+    );
+  };
+  await shows(0);
+  assert.match(await page.locator('.recognised').textContent(), /a batch of 12/);
+  await page.getByRole('button', { name: 'The next entry' }).click();
+  await shows(1);
+  assert.equal(await page.locator('.spoken').textContent(), 'Entry 2 of 12 in the batch');
+  const field = page.getByRole('spinbutton', { name: /^Entry/ });
+  await field.fill('40');
+  await field.press('Enter');
+  await shows(11);
+  assert.equal(await field.inputValue(), '12');
+  await page.waitForFunction(() => /entry=12/.test(location.hash));
+  await assertAccessible();
+  await page.evaluate(() => (location.hash = location.hash.replace('entry=12', 'entry=5')));
+  await shows(4);
+  await page.setViewportSize({ width: 360, height: 740 });
+  await settled();
+  await assertNoSidewaysScroll('360 px');
+});
+
 test('weights that are not square have their title above, and both kinds of tokens', async () => {
   await start();
   await choose(weightFiles(attentions([2, 2, 3, 6], false), null));

@@ -233,6 +233,26 @@ test("a layer's weights with its input: PyTorch's names; heads that are split al
   assert.deepEqual([heads.opened.about.heads, heads.opened.about.choices.length], [2, 0]);
 });
 
+test('of a batch of queries, keys and values any entry is shown, however its heads are split', async () => {
+  const [N, T, C] = [3, 4, 6];
+  const [q, k] = [numbers(N * T * C, 1), numbers(N * T * C, 2)];
+  const tensors = { query: { data: q, shape: [N, T, C] }, key: { data: k, shape: [N, T, C] } };
+  const files = [fileOf('many.safetensors', writeSafetensors(tensors))];
+  const { opened } = await ask('open', {}, { name: 'many', title: 'm', files });
+  assert.deepEqual([opened.about.batch, opened.told.batch], [N, N]);
+  const entry = (data, n) => ({ data: data.slice(n * T * C, (n + 1) * T * C), shape: [1, T, C] });
+  const expected = (n, heads) =>
+    hl.attention(entry(q, n), entry(k, n), entry(k, n), { heads, weights: true }).weights.copy();
+  const shown = async (n) => (await ask('show', { model: 'many', entry: n, layer: 0, head: 0 })).run.weights;
+  near(await shown(2), expected(2, 1));
+  await ask('split', {}, { name: 'many', heads: 2 });
+  near(await shown(2), expected(2, 2));
+  near(await shown(0), expected(0, 2));
+  const wrong = { ...tensors, key: { data: k.slice(0, 2 * T * C), shape: [2, T, C] } };
+  const misfit = [fileOf('wrong.safetensors', writeSafetensors(wrong))];
+  await assert.rejects(ask('open', {}, { name: 'wrong', title: 'w', files: misfit }), { code: 'layerMisfit' });
+});
+
 test('queries whose rows sum to 1 are still queries; attention weights beside them are attention', async () => {
   const even = new Float32Array(16).fill(0.25);
   const shape = [4, 4];
