@@ -213,7 +213,7 @@ export function createTraining({ state, update, sample, onSaved }) {
           if (pending && old.loss.length > WORTH) before.value = old;
           pending = false;
           curves.value = began.curves;
-          film.value = [];
+          film.value = began.frames;
           if (loading) {
             loading = false;
             asked = keyOf(began.settings);

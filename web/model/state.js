@@ -27,9 +27,9 @@ import { isLinked, isPainted, readPainted, writePainted } from './painted.js';
  *   scope: 'all' | 'layer' | 'head', pinned: Run | null, training: Training, lesson: string,
  * }} State
  * training: what the model `trained` is taught; lesson: the text that it learns where that is the task.
- * entry: of a batch. token: the guess that is followed, null for the likeliest. view: of the large picture; versus: how it compares.
- * panel: what the reading column shows. step: of the story. hide: what is smaller flow does not draw. scope: where the
- * what-if line changes temperature and mask.
+ * entry: of a batch. token: the guess that is followed, null for the likeliest. view: of the large picture; versus: how
+ * it compares. panel: what the reading column shows. step: of the story. hide: what is smaller flow does not draw.
+ * scope: where the what-if line changes temperature and mask.
  */
 
 /**

@@ -16,6 +16,13 @@ const VALIDATION = 64;
 const EXAMPLES_SHOWN = 4;
 
 /**
+ * @typedef {object} Going
+ * @property {Record<string, any>} optimizer
+ * @property {number} drawn
+ * @property {{ step: number, state: Record<string, Tensor> }[]} snapshots
+ */
+
+/**
  * A value of every block.
  * @template T
  * @param {{ captured: Record<string, T> }} result
@@ -26,20 +33,33 @@ const layersOf = ({ captured }, name) =>
     .filter((key) => key.endsWith(`.${name}`))
     .map((key) => captured[key]);
 
-/** @param {Hl} hl @param {Settings} settings @param {TaskKind} [task] the task that they name */
-export function createTrainer(hl, settings, task = taskOf(settings)) {
+/**
+ * @param {Hl} hl
+ * @param {Settings} settings
+ * @param {TaskKind} [task] the task that they name
+ * @param {Uint8Array} [saved] the model that goes on: it knows how often it has learned
+ */
+export function createTrainer(hl, settings, task = taskOf(settings), saved) {
   const { batch } = task.training;
-  const model = hl.transformer({
-    layers: settings.layers,
-    dModel: settings.width,
-    numHeads: settings.heads,
-    mlp: settings.mlp ? task.model.mlp || 2 * settings.width : 0,
-    vocab: task.tokens.length,
-    context: task.context,
-    dropout: settings.dropout,
-    seed: settings.seed,
-  });
-  const random = uniformSource(settings.seed);
+  const fresh = () =>
+    hl.transformer({
+      layers: settings.layers,
+      dModel: settings.width,
+      numHeads: settings.heads,
+      mlp: settings.mlp ? task.model.mlp || 2 * settings.width : 0,
+      vocab: task.tokens.length,
+      context: task.context,
+      dropout: settings.dropout,
+      seed: settings.seed,
+    });
+  const model = saved ? hl.loadTransformer(saved) : fresh();
+  const next = uniformSource(settings.seed);
+  /** Numbers drawn for sequences: so many are passed over by who goes on from what was kept. */
+  let drawn = 0;
+  const random = () => {
+    drawn++;
+    return next();
+  };
   const validation = validationBatchOf(task, uniformSource(settings.seed + 1000), VALIDATION);
   const T = validation.labels.shape[1];
   const sequence = (/** @type {Labels} */ { data }, /** @type {number} */ i) =>
@@ -157,12 +177,20 @@ export function createTrainer(hl, settings, task = taskOf(settings)) {
       optimizer = makers[settings.optimizer]();
     },
     save: () => model.save({ settings: JSON.stringify(settings), steps: String(steps) }),
-    /** @param {Record<string, any>} dict the tensors of a file @param {number} at after how many steps */
-    load(dict, at) {
+    /** Beside the model, what it takes to go on as if nothing had come between. @returns {Going} */
+    going: () => ({ optimizer: optimizer.stateDict(), drawn, snapshots: [...snapshots] }),
+    /**
+     * @param {Record<string, any>} dict the tensors of a file
+     * @param {number} at after how many steps
+     * @param {Going} [going] without it the optimiser knows nothing of the steps before
+     */
+    load(dict, at, going) {
       newest = null;
       model.loadStateDict(dict);
+      if (going) optimizer.loadStateDict(going.optimizer);
+      while (going && drawn < going.drawn) random();
       steps = at;
-      snapshots = [];
+      snapshots = [...(going?.snapshots ?? [])];
       takeSnapshot();
     },
     /** What the attention of a layer reads on the probe, with its weights. @param {number} l */

@@ -21,8 +21,8 @@ import { Problem } from './problem.js';
  */
 
 /**
- * @typedef {{ tensor: Stored, layers: number, batch: number, heads: number, T: number, S: number, nan: number, causal: boolean,
- *   seen: number }} Fitting
+ * @typedef {{ tensor: Stored, layers: number, batch: number, heads: number, T: number, S: number, nan: number,
+ *   causal: boolean, seen: number }} Fitting
  */
 
 /** Shares of 1 are not exactly 1 in half precision. */

@@ -151,7 +151,7 @@ export async function openLayer(hl, name, title, found) {
  * The weights of a layer under our names, whatever library named them.
  * @param {any} hl
  * @param {Record<string, { data: Float32Array, shape: number[] }>} weights
- * @param {{ heads: number, width: number, key: { shape: readonly number[] }, value: { shape: readonly number[] } }} layer
+ * @param {{ heads: number, width: number, key: Pick<Numbers, 'shape'>, value: Pick<Numbers, 'shape'> }} layer
  */
 function parametersOf(hl, weights, { heads, width, key, value }) {
   const some = (/** @type {RegExp} */ pattern) => Object.keys(weights).some((name) => pattern.test(name));

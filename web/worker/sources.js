@@ -50,7 +50,8 @@ import { openWhale } from '../model/whale.js';
  * @property {Record<string, string[]>} [tokens] given with them
  * @property {Map<string, any>} [small] pictures of heads that have been read
  * @property {Record<string, any>} [look] preprocessor_config.json
- * @property {(hl: any, run: import('../model/state.js').Run, entry: number) => any} [pose] of heads without a model: see heads.js
+ * @property {(hl: any, run: import('../model/state.js').Run, entry: number) => any} [pose] of heads without a model:
+ *   see heads.js
  * @property {(heads: number) => void} [split] queries and keys into so many heads
  * @property {{ image: [number, number], size: number, channels: number }} [patch] of a picture without a model
  */

@@ -20,7 +20,7 @@ import { tradeOf } from '../model/trades.js';
 import { createTrainer } from '../train/trainer.js';
 import { describe } from './describe.js';
 import { readRun } from './input.js';
-import { capturesFor, forward } from './run.js';
+import { capturesFor, forward, weightsOf } from './run.js';
 import { transformerSource } from './sources.js';
 
 /** @import { Settings } from '../model/types.js' */
@@ -31,6 +31,8 @@ import { transformerSource } from './sources.js';
 const [TURN, SHOWN_EVERY, REPORTED_EVERY] = [30, 260, 90];
 /** It is kept now and then, and whenever it pauses. Milliseconds. */
 const KEPT_EVERY = 10_000;
+/** Bytes of a film that are kept: of a longer one every other frame. */
+const MOST_KEPT = 8e6;
 /** Frames of a film before it is trained for longer. */
 const FRAMES = 40;
 /** The share right on unseen sequences is taken after so many steps. */
@@ -98,6 +100,21 @@ export function createTraining({ hl, shelf, later = setTimeout }) {
       // What heads are named by: they were never taught anything else.
       exemplar: probe.labels,
     };
+  }
+
+  /** The film so far, out of the snapshots. */
+  function framesOf() {
+    const from = source();
+    const { probe, task, snapshots, goBack, resume } = current();
+    const { input } = readRun(from, { text: textOf(task.tokens, probe.labels), second: '', ...UNCHANGED });
+    const frames = snapshots.map((step, i) => {
+      goBack(i);
+      const { captured } = forward(core, from, input, [], ['blocks.*.weights']);
+      const layers = Array.from({ length: from.about.layers }, (_, l) => captured[`blocks.${l}.weights`]);
+      return { step, weights: weightsOf(layers) };
+    });
+    resume();
+    return frames;
   }
 
   /** What the screen shows of the model as it is. */
@@ -265,12 +282,25 @@ export function createTraining({ hl, shelf, later = setTimeout }) {
       end,
       at: Date.now(),
       bytes: trainer.save(),
-      curves,
+      // What has not been reported yet belongs to them.
+      curves: extended(curves, /** @type {any} */ ({ points, step: trainer.steps })),
+      going: going(),
     };
     return shelf.put(kept).then(
       () => listShelf(),
       (error) => say('shelf', { problem: error.name === 'QuotaExceededError' ? 'full' : error.message }),
     );
+  }
+
+  /** What it takes to go on, with as much of the film as is kept. */
+  function going() {
+    const { snapshots: all, ...rest } = current().going();
+    const size = (/** @type {any} */ { state }) =>
+      Object.values(state).reduce((sum, /** @type {any} */ { data }) => sum + data.byteLength, 0);
+    let snapshots = all;
+    while (snapshots.length > 1 && snapshots.length * size(snapshots[0]) > MOST_KEPT)
+      snapshots = snapshots.filter((_, i) => i % 2 === 0);
+    return { ...rest, snapshots };
   }
 
   async function listShelf() {
@@ -280,9 +310,9 @@ export function createTraining({ hl, shelf, later = setTimeout }) {
 
   /** A new trainer in the place of the one before. @param {Settings} settings @param {Kept | undefined} kept */
   function become(settings, kept) {
-    const next = createTrainer(core, settings, taughtTask(settings));
+    const next = createTrainer(core, settings, taughtTask(settings), kept?.going && kept.bytes);
     try {
-      if (kept) next.load(readSafetensors(kept.bytes).tensors, kept.steps);
+      if (kept) next.load(readSafetensors(kept.bytes).tensors, kept.steps, kept.going);
     } catch (error) {
       next.dispose();
       throw error;
@@ -324,10 +354,13 @@ export function createTraining({ hl, shelf, later = setTimeout }) {
         say = tell;
         look = { layer: state.layer, head: state.head };
         speed = question.speed;
+        // What is looked back at is left.
+        if (at !== null) current().resume();
+        at = null;
         if (!bytes) rate = state.training.rate;
         current().setRate(rate);
         if (current().steps === 0) points = [[0, current().validate().loss, judged()]];
-        shot({ began: { curves, settings: current().settings, steps: current().steps } });
+        shot({ began: { curves, settings: current().settings, steps: current().steps, frames: framesOf() } });
         listShelf();
         if (go && current().steps < end) play();
       });

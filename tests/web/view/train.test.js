@@ -57,6 +57,36 @@ test('one step, back in the film, play from there, start over', async () => {
   assert.deepEqual(faults, []);
 });
 
+test('after a reload training goes on as if it had never ended: its film, its steps, its losses', async () => {
+  const train = async (from, to) => {
+    for (let step = from + 1; step <= to; step++) {
+      await page.getByRole('button', { name: 'One step' }).click();
+      await steps(step);
+    }
+  };
+  const figures = () => page.locator('.charts .title').first().textContent();
+  await open();
+  await train(0, 12);
+  // What pauses is kept.
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByRole('menuitem', { name: /^Delete it here/ }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.reload();
+  await drawn();
+  await steps(12);
+  // What was before the reload is looked back at.
+  await page.locator('.time input').focus();
+  await page.keyboard.press('ArrowLeft');
+  await page.waitForFunction(() => Number(part('.time input').value) === 10);
+  await train(12, 16);
+  const gone = await figures();
+  // A new profile, in which nothing is kept.
+  await open();
+  await train(0, 16);
+  assert.equal(await figures(), gone);
+  assert.deepEqual(faults, []);
+});
+
 test('what is trained survives a reload, one writes into it, and it can be deleted', async () => {
   await open();
   await page.getByRole('button', { name: 'One step' }).click();

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { load } from 'headlight';
+import { readSafetensors } from 'headlight/formats';
 import { uniformSource } from '../../../src/js/ops/random.js';
 import { settingsOf, taughtTask, usualTraining } from '../../../web/model/lessons.js';
 import { initialState } from '../../../web/model/state.js';
@@ -53,7 +54,7 @@ function shelfInMemory() {
   const kept = new Map();
   return {
     kept,
-    put: async (one) => void kept.set(one.key, one),
+    put: async (one) => void kept.set(one.key, structuredClone(one)),
     get: async (key) => kept.get(key),
     remove: async (key) => void kept.delete(key),
     list: async () => [...kept.values()],
@@ -96,7 +97,6 @@ test('the worker trains as a transformer with the same seed and steps does', asy
   }
   const other = hl.transformer({ ...model.options, seed: 2 });
   const [kept] = shelf.kept.values();
-  const { readSafetensors } = await import('headlight/formats');
   other.loadStateDict(readSafetensors(kept.bytes).tensors);
   for (const [name, { data }] of Object.entries(model.stateDict()))
     assert.deepEqual(other.stateDict()[name].data, data, name);
@@ -153,6 +153,33 @@ test('what is trained is kept: another worker goes on with it, until it is delet
   const third = begin(SMALL, first.shelf);
   third.ask({ verb: 'train' });
   assert.equal((await third.until(begun)).progress.steps, 0);
+});
+
+test('another worker goes on as if nothing had come between: weights, moments, sequences and film', async () => {
+  const shelf = shelfInMemory();
+  const kept = (steps) => (message) => message.part === 'shelf' && message.list?.[0]?.steps === steps;
+  const train = async (worker, from, to) => {
+    worker.ask({ verb: 'train' });
+    const { began } = await worker.until(begun);
+    for (let step = from; step < to; step++) await worker.ask({ verb: 'steer', act: 'step' });
+    await worker.until(kept(to));
+    return began;
+  };
+  await train(begin(SMALL, shelf), 0, 12);
+  const { frames } = await train(begin(SMALL, shelf), 12, 24);
+  assert.deepEqual(
+    frames.map(({ step }) => step),
+    [0, 10, 12],
+  );
+  const [one] = shelf.kept.values();
+  const whole = shelfInMemory();
+  await train(begin(SMALL, whole), 0, 24);
+  const [other] = whole.kept.values();
+  const [mine, theirs] = [one, other].map(({ bytes }) => readSafetensors(bytes));
+  assert.deepEqual(mine.tensors, theirs.tensors);
+  assert.equal(mine.metadata['headlight.step'], '24', 'dropout depends on it');
+  assert.deepEqual(one.going.optimizer, other.going.optimizer);
+  assert.deepEqual(one.curves, other.curves);
 });
 
 test('a full shelf is told, and training goes on', async () => {
