@@ -400,6 +400,7 @@ export const strings = {
     py: 'Program for PyTorch',
     table: 'All heads in a table',
   },
+  sharp: (/** @type {number} */ n) => `The picture with ${n} × ${n} pixels for one`,
   undone: 'undone',
   redone: 'done again',
 

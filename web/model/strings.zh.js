@@ -366,6 +366,7 @@ export const strings = {
     py: 'PyTorch 程序',
     table: '所有头的表',
   },
+  sharp: (n) => `图片，每点 ${n} × ${n} 像素`,
   undone: '已撤销',
   redone: '已重做',
 

@@ -2,14 +2,21 @@
 
 import { allOf, toJson, toNpy, toSafetensors } from '../model/arrays.js';
 import { fileName, toCsv } from '../model/export.js';
-import { figureOf } from '../model/figure.js';
+import { comparisonOf, figureOf } from '../model/figure.js';
+import { isOpen } from '../model/lessons.js';
 import { inJavaScript, inPython } from '../model/program.js';
 import { weightsOf } from '../model/reading.js';
+import { shown } from '../model/sentence.js';
 import { effective } from '../model/whatif.js';
 import { download, pngOf } from './download.js';
+import { bothIn, textsIn } from './prompts.js';
 
 /** Pixels of a file for each of the drawing's. */
 const SHARP = 2;
+/** What is dense has no more pixels than this a side. */
+const MOST_PIXELS = 1280;
+/** NaN among dense cells: grey on either canvas. */
+const INK = 0xff808080;
 
 const BYTES = 'application/octet-stream';
 /** All heads as one array, with their tokens. */
@@ -23,8 +30,8 @@ const PROGRAMS = {
   py: { type: 'text/x-python', write: inPython },
 };
 
-/** @param {string} kind @param {any} session */
-export async function exportAs(kind, session) {
+/** @param {string} kind @param {any} session @param {number} [sharp] of a PNG */
+export async function exportAs(kind, session, sharp = SHARP) {
   const run = session.run.value;
   if (!run?.T) return;
   const words = session.words.value;
@@ -47,22 +54,62 @@ export async function exportAs(kind, session) {
     const whole = { queries: names, keys, weights, shape: [1, 1, run.T, run.S] };
     return download(name('csv'), 'text/csv', toCsv(/** @type {any} */ (whole), { batch: 0, head: 0 }));
   }
-  const figure = figureOf({
-    weights,
-    names,
-    keys,
-    title,
-    about: session.state.value.text,
-    theme: session.theme.value,
-  });
+  const figure = figureSeen(session, { title, weights, names, keys });
   if (kind === 'svg') return download(name('svg'), 'image/svg+xml', figure.svg);
   const canvas = Object.assign(document.createElement('canvas'), {
-    width: figure.width * SHARP,
-    height: figure.height * SHARP,
+    width: figure.width * sharp,
+    height: figure.height * sharp,
   });
   const image = new Image();
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(figure.svg)}`;
   await image.decode();
   canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height);
   download(name('png'), 'image/png', await pngOf(canvas));
+}
+
+/** The picture as it is seen: one head, two runs beside each other, or their difference. */
+function figureSeen(session, { title, weights, names, keys }) {
+  const { text, view, versus, pinned } = session.state.value;
+  const words = session.words.value;
+  const theme = session.theme.value;
+  const both = view === 'compare' && !isOpen(session.state.value) ? bothIn(session) : null;
+  const shared = { title, theme, raster: rasterOf };
+  if (!both?.old) return figureOf({ ...shared, weights, names, keys, about: text });
+  const texts = textsIn(session);
+  const sides = [
+    { of: both.now, called: texts.now, read: text },
+    { of: both.old, called: texts.old, read: pinned.text },
+  ].map(({ of, called, read }) => {
+    const guess = of.run.top?.[0];
+    const told = guess ? `${texts.guesses} “${shown(guess.text).trim() || '␣'}” ${words.percent(guess.now)}` : '';
+    return { title: told ? `${called}: ${told}` : called, about: read };
+  });
+  const about = versus === 'difference' ? `${texts.difference}: ${text}` : '';
+  return comparisonOf({ ...shared, both: { ...both, old: both.old }, way: versus, sides, about });
+}
+
+/**
+ * A pixel for each cell, the greatest of several where they are more than the picture has.
+ * @type {import('../model/figure.js').Raster}
+ */
+function rasterOf({ names, keys, value, rows, columns }, colours) {
+  const [T, S, n, m] = [names.length, keys.length, rows?.n ?? names.length, columns?.n ?? keys.length];
+  const [down, across] = [n, m].map((count) => Math.min(count, MOST_PIXELS));
+  const image = new ImageData(across, down);
+  const pixels = new Uint32Array(image.data.buffer);
+  const most = new Float32Array(across * down);
+  for (let t = 0; t < T; t++) {
+    const y = Math.floor(((rows?.at(t) ?? t) * down) / n);
+    for (let s = 0; s < S; s++) {
+      const weight = value(t, s);
+      if (weight === undefined) continue;
+      const at = y * across + Math.floor(((columns?.at(s) ?? s) * across) / m);
+      if (pixels[at] !== 0 && Math.abs(weight) <= Math.abs(most[at])) continue;
+      most[at] = weight;
+      pixels[at] = Number.isNaN(weight) ? INK : colours.pixel(weight);
+    }
+  }
+  const canvas = Object.assign(document.createElement('canvas'), { width: across, height: down });
+  canvas.getContext('2d')?.putImageData(image, 0, 0);
+  return canvas.toDataURL();
 }

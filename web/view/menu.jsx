@@ -4,6 +4,11 @@ import { useId, useLayoutEffect } from 'preact/hooks';
 import { useOpening } from './context.js';
 
 /**
+ * more: what stands beside it in its line, with a name for those who do not see where.
+ * @typedef {{ key: string, label: any, name?: string, about?: any, chosen?: boolean, act?: () => void,
+ *   more?: Item[] }} Item
+ */
+/**
  * @param {object} given
  * @param {any} given.label what the word says
  * @param {string} [given.name] what it is, for those who do not see where it stands
@@ -11,7 +16,7 @@ import { useOpening } from './context.js';
  * @param {boolean} [given.up] opens upwards
  * @param {boolean} [given.disabled]
  * @param {boolean} [given.right] its right edges meet
- * @param {{ key: string, label: any, about?: any, chosen?: boolean, act?: () => void }[]} given.items
+ * @param {Item[]} given.items
  */
 export function Menu({ label, name, items, className = '', up = false, right = false, disabled = false }) {
   const { open, setOpen, ref } = useOpening();
@@ -31,6 +36,24 @@ export function Menu({ label, name, items, className = '', up = false, right = f
     const at = list.indexOf(event.target);
     list[(at + step + list.length) % list.length].focus();
   };
+  /** @param {Item} item */
+  const one = ({ key, label: text, name: spoken, about, chosen, act }) => (
+    <button
+      key={key}
+      data-key={key}
+      type="button"
+      aria-label={spoken}
+      {...(chosen === undefined ? { role: 'menuitem' } : { role: 'menuitemradio', 'aria-checked': chosen })}
+      onClick={() => {
+        setOpen(false);
+        ref.current.querySelector('button').focus();
+        act?.();
+      }}
+    >
+      <span class="what">{text}</span>
+      {about && <span class="about">{about}</span>}
+    </button>
+  );
   return (
     <span class={`menu ${className}`} ref={ref} onKeyDown={walk}>
       <button
@@ -52,22 +75,15 @@ export function Menu({ label, name, items, className = '', up = false, right = f
       </button>
       {open && (
         <span class={`list ${up ? 'up' : ''} ${right ? 'right' : ''}`} role="menu" id={id} aria-label={name}>
-          {items.map(({ key, label: text, about, chosen, act }) => (
-            <button
-              key={key}
-              data-key={key}
-              type="button"
-              {...(chosen === undefined ? { role: 'menuitem' } : { role: 'menuitemradio', 'aria-checked': chosen })}
-              onClick={() => {
-                setOpen(false);
-                ref.current.querySelector('button').focus();
-                act?.();
-              }}
-            >
-              <span class="what">{text}</span>
-              {about && <span class="about">{about}</span>}
-            </button>
-          ))}
+          {items.map(({ more, ...item }) =>
+            more ? (
+              <span key={item.key} role="none" class="beside">
+                {[item, ...more].map(one)}
+              </span>
+            ) : (
+              one(item)
+            ),
+          )}
         </span>
       )}
     </span>

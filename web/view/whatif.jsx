@@ -23,6 +23,9 @@ const SCALES = /** @type {const} */ ([
   ['off', 0],
 ]);
 
+/** Pixels of a picture that is saved, for each of the drawing's, beside two. */
+const SHARPER = [1, 3, 4];
+
 export function WhatIf({ kind }) {
   const session = useSession();
   const words = session.words.value;
@@ -197,6 +200,7 @@ function Actions({ small = false }) {
     session.say(text);
     setTimeout(() => setCopied(null), 2000);
   };
+  const save = (kind, sharp) => import('./export.js').then(({ exportAs }) => exportAs(kind, session, sharp));
   return (
     <span class="actions">
       {session.about.value?.kind !== 'weights' && (
@@ -228,7 +232,15 @@ function Actions({ small = false }) {
             .map(([kind, label]) => ({
               key: kind,
               label,
-              act: () => import('./export.js').then(({ exportAs }) => exportAs(kind, session)),
+              act: () => save(kind),
+              ...(kind === 'png' && {
+                more: SHARPER.map((sharp) => ({
+                  key: `png${sharp}`,
+                  label: `${sharp}×`,
+                  name: words.sharp(sharp),
+                  act: () => save(kind, sharp),
+                })),
+              }),
             })),
           ...(small
             ? [

@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { figureOf } from '../../../web/model/figure.js';
+import { bothOf, SIGNED } from '../../../web/model/compare.js';
+import { comparisonOf, figureOf } from '../../../web/model/figure.js';
 import { labelSize, pictureOf, screenOf, thumbnailsOf } from '../../../web/model/layout.js';
 import { PALETTE } from '../../../web/model/palette.js';
 import { placeOf, RAMP, toRgb, weightAt } from '../../../web/model/ramp.js';
@@ -111,4 +112,39 @@ test('a drawing stands alone: title, every label, a cell for every weight that m
   const big = new Float32Array(100 * 100);
   const many = figureOf({ weights: big, names: Array(100).fill('x'), title: 't', about: '', theme: 'dark' });
   assert.ok(many.svg.length < 100_000, `${many.svg.length} characters`);
+});
+
+test('two runs are drawn beside each other, or as what differs; many cells are a picture in the drawing', () => {
+  const pieces = (names) => names.map((name) => ({ name }));
+  const run = (names, weights) => ({
+    T: names.length,
+    S: names.length,
+    pieces: pieces(names),
+    keys: pieces(names),
+    layer: 0,
+    head: 0,
+    about: { causal: true, heads: 1 },
+    weights: Float32Array.from(weights),
+  });
+  const both = bothOf(run(['a', 'b'], [1, 0, 0.5, 0.5]), run(['a', 'c', 'b'], [1, 0, 0, 0, 1, 0, 0.25, 0, 0.75]));
+  const sides = ['Now', 'Pinned'].map((title) => ({ title, about: '' }));
+  const drawn = { both, sides, title: 'Layer 1, head 1', about: '', theme: 'light' };
+  const filled = (svg, fill) => svg.split(`fill="${fill}"`).length - 1;
+  const { svg } = comparisonOf({ ...drawn, way: 'beside' });
+  assert.match(svg, />Now<.*>Pinned</s);
+  assert.ok(filled(svg, RAMP.light.css(0.25)) > 0);
+  const difference = comparisonOf({ ...drawn, way: 'difference' }).svg;
+  for (const d of [0.25, -0.25]) assert.ok(filled(difference, SIGNED.light.css(d)) > 0, `${d}`);
+  assert.ok(difference.includes('>+1<') && !difference.includes('Pinned'));
+  const weights = new Float32Array(300 * 300);
+  const large = figureOf({
+    weights,
+    names: Array(300).fill('x'),
+    title: 't',
+    about: '',
+    theme: 'dark',
+    raster: () => 'R',
+  });
+  assert.match(large.svg, /<image [^>]*href="R"/);
+  assert.ok(large.svg.length < 20_000);
 });

@@ -1,6 +1,7 @@
 // Two runs beside each other, in Chromium: with nothing pinned, the same text changed, texts of different length.
 
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import test from 'node:test';
 import { OPENING } from '../../../web/model/state.js';
 import { assertAccessible, assertNoSidewaysScroll, faults, openEmpty, page, server } from '../../support/page.js';
@@ -120,6 +121,30 @@ test('a difference of texts: pairs alone are subtracted, a dot stands for the re
   assert.equal(await page.locator('.row-label.faint').count(), 1);
   assert.equal(await page.locator('.ramp span').count(), 5);
   await assertAccessible();
+});
+
+test('what is saved is what is seen: both pictures with their titles, or the difference with its legend', async () => {
+  const save = async (name) => {
+    await page.getByRole('button', { name: 'Export' }).click();
+    const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name }).click()]);
+    return readFile(await file.path());
+  };
+  await open(`${PINNED}&view=compare&scale=5.3%3A0`);
+  await page.waitForFunction(() => part('.compare')?.querySelectorAll('.matrix').length === 2);
+  const beside = String(await save(/SVG/));
+  assert.match(beside, />Now: guesses “,” 13%<.*>Pinned: guesses “I” 86%</s);
+  const count = (svg) => svg.match(/<rect /g).length;
+  const cells = (17 * 18) / 2;
+  assert.ok(count(beside) >= 2 * cells, `${count(beside)} rectangles`);
+  const png = await save('The picture with 3 × 3 pixels for one');
+  const [, width] = /width="(\d+)"/.exec(beside);
+  assert.equal(png.readUInt32BE(16), 3 * Number(width));
+  await open(`${PINNED}&view=compare&versus=difference&scale=5.3%3A0`);
+  await page.waitForFunction(() => part('.compare')?.querySelectorAll('.matrix').length === 1);
+  const difference = String(await save(/SVG/));
+  assert.match(difference, /Now less pinned.*>−1<.*>\+1</s);
+  assert.ok(count(difference) < 2 * cells);
+  assert.deepEqual(faults, []);
 });
 
 test('360 px: one below the other, as wide as the screen, and nothing scrolls sideways', async () => {
