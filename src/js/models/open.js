@@ -10,6 +10,7 @@ import { parseJson } from '../io/json.js';
 import { readSafetensorsHeader, readSafetensorsHeaderEnd } from '../io/safetensors.js';
 import { FAMILIES, familyOf, UnknownField } from './families.js';
 import { openFolder } from './files.js';
+import { placeOf, splitOf } from './naming.js';
 import { resolveOptions } from './options.js';
 import { parameterShapes } from './parameters.js';
 import { storedShape } from './placing.js';
@@ -20,7 +21,6 @@ import { Transformer } from './transformer.js';
 /** @import { Config, Family, Place } from './families.js' */
 /** @import { Folder, ModelFiles, OpenPath } from './files.js' */
 /** @import { Resolved, TransformerOptions } from './options.js' */
-/** @import { Split } from './placing.js' */
 /** @import { Found, Stored } from './reading.js' */
 
 /**
@@ -67,11 +67,13 @@ export async function openModel(memory, files, options, openPath) {
     const model = new Transformer(memory, resolved, weights);
     model.family = family.name;
     model.config = config;
+    model.storedNames = new Map(found.map(({ name, names }) => [name, names[0]]));
     const tokenizer = await folder.size('tokenizer.json');
     if (tokenizer !== null) {
       try {
         const { openTokenizer } = await import('../text/tokenizer.js');
-        model.tokenizer = openTokenizer(await readAll(folder, 'tokenizer.json', tokenizer));
+        model.tokenizerFile = await readAll(folder, 'tokenizer.json', tokenizer);
+        model.tokenizer = openTokenizer(model.tokenizerFile);
       } catch (error) {
         model.dispose();
         throw error;
@@ -194,42 +196,19 @@ const firstLayers = ({ window }, layers) => ({
   ...(Array.isArray(window) && { window: window.slice(0, layers) }),
 });
 
-const OF_ATTENTION = /^(.*)\.(w|b)([qkvo])$/;
-
-/**
- * The name of the layer in the table, and of the tensor in it.
- * @param {string} name of a parameter
- * @returns {[string, string]}
- */
-function splitName(name) {
-  const product = OF_ATTENTION.exec(name);
-  if (product) return [`${product[1]}.${product[3]}`, product[2] === 'w' ? 'weight' : 'bias'];
-  if (/\.norm[QK]$/.test(name)) return [name, 'weight'];
-  const at = name.lastIndexOf('.');
-  return [name.slice(0, at), name.slice(at + 1)];
-}
-
 /**
  * Where each parameter is stored; refuses what is missing or has another shape.
  * @param {Family} family
  * @param {string} prefix
  * @param {Resolved} options
  * @param {Map<string, Stored>} tensors
- * @returns {Found[]}
+ * @returns {(Found & { names: string[] })[]}
  */
 function locate(family, prefix, options, tensors) {
   /** @type {string[]} */
   const missing = [];
   const found = [...parameterShapes(options)].map(([name, shape]) => {
-    const [layer, part] = splitName(name);
-    const general = (/** @type {string} */ key) => key.replace(/\.\d+\./, '.L.');
-    const whole = layer === name ? undefined : family.names[general(name)];
-    const entry = whole ?? family.names[general(layer)];
-    const number = /blocks\.(\d+)\./.exec(name)?.[1] ?? '0';
-    const place = typeof entry === 'string' ? { from: entry } : entry;
-    const names = [place?.from, place?.also]
-      .flat()
-      .flatMap((from) => (from ? storedNames(from, whole ? '' : part, prefix, number) : []));
+    const { place, names } = placeOf(family, prefix, name);
     const present = names.filter((other) => tensors.has(other));
     if (present.length === 0) missing.push(names[0] ?? name);
     const stored = present
@@ -237,7 +216,7 @@ function locate(family, prefix, options, tensors) {
       .map((other) => /** @type {Stored} */ (tensors.get(other)));
     for (const [i, tensor] of stored.entries())
       checkStored(present[i], tensor, place ?? { from: '' }, shape, options, name);
-    return { name, shape, place: place ?? { from: '' }, stored, split: splitOf(options, name) };
+    return { name, names: present, shape, place: place ?? { from: '' }, stored, split: splitOf(options, name) };
   });
   if (missing.length > 0) {
     const text = `${quoteNames(missing)} ${missing.length > 1 ? 'are' : 'is'} missing`;
@@ -245,17 +224,6 @@ function locate(family, prefix, options, tensors) {
     throw fail(`this is a ${family.name} by its config.json, but ${text}`, missing[0], details);
   }
   return found;
-}
-
-/** @param {string} from @param {string} part @param {string} prefix @param {string} number */
-function storedNames(from, part, prefix, number) {
-  const name = (from.startsWith('/') ? from.slice(1) : prefix + from).replace('.L.', `.${number}.`);
-  if (part === '') return [name];
-  // Older files call the weight of a norm gamma and its bias beta.
-  const old = part === 'weight' ? 'gamma' : 'beta';
-  return /norm/i.test(name)
-    ? [`${name}.${part}`, `${name}.${old}`]
-    : [`${name}.${part}`, ...(part === 'weight' ? [name] : [])];
 }
 
 /**
@@ -279,12 +247,6 @@ function checkStored(name, { shape: got, dtype }, place, shape, options, paramet
       ? elementCount(got) * rows === elementCount(shape)
       : sameShape(got, expected);
   if (!same) throw fail(`${name} is ${formatShape(got)}, expected ${formatShape(expected)}`, name, { got, expected });
-}
-
-/** @param {Resolved} options @param {string} parameter @returns {Split} */
-function splitOf({ encoder, ...decoder }, parameter) {
-  const { headDim, numHeads, kvHeads } = parameter.startsWith('encoder.') && encoder ? encoder : decoder;
-  return { headDim, sizes: [numHeads * headDim, kvHeads * headDim, kvHeads * headDim] };
 }
 
 /**

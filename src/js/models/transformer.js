@@ -191,8 +191,12 @@ export class Transformer {
     this.family = undefined;
     /** The config.json that it was opened with. @type {Record<string, any> | undefined} */
     this.config = undefined;
+    /** What each parameter's tensor was called there. @internal @type {Map<string, string> | undefined} */
+    this.storedNames = undefined;
     /** @type {TokenizerLike | undefined} */
     this.tokenizer = undefined;
+    /** What it was read from. @internal @type {Uint8Array | undefined} */
+    this.tokenizerFile = undefined;
     this.#given = JSON.stringify(given);
     /**
      * The parameters by name. Public, so that a scope which returns the model keeps them.
@@ -571,6 +575,19 @@ export class Transformer {
   save(metadata = {}) {
     const step = this.#step > 0 && { 'headlight.step': String(this.#step) };
     return writeSafetensors(this.stateDict(), { ...metadata, headlight: this.#given, ...step });
+  }
+
+  /**
+   * The files of a checkpoint in the layout of Hugging Face, by name: config.json, model.safetensors and, where there
+   * is a tokenizer, tokenizer.json. openModel takes them as they are. The family is the one that the model was opened
+   * from, or the one whose options are these.
+   * @param {import('./folder.js').SaveFolderOptions} [options]
+   * @returns {Promise<Record<string, Uint8Array>>}
+   */
+  async saveFolder(options) {
+    this.#checkAlive('saveFolder');
+    const { saveFolder } = await import('./folder.js');
+    return saveFolder(this, options);
   }
 
   dispose() {

@@ -1,0 +1,249 @@
+// A model as the files of a checkpoint in the layout of Hugging Face: config.json, model.safetensors and
+// tokenizer.json. The tables of families.js are read backwards. What is written is read again first: a family fits if
+// its config.json means the same options.
+
+import { readOptions } from '../check/arguments.js';
+import { HeadlightError } from '../check/errors.js';
+import { quote } from '../check/quote.js';
+import { elementCount } from '../check/shape.js';
+import { writeSafetensors } from '../io/safetensors.js';
+import { familyOf } from './families.js';
+import { placeOf, splitOf } from './naming.js';
+import { resolveOptions } from './options.js';
+import { parameterShapes } from './parameters.js';
+import { placing, storedShape } from './placing.js';
+
+/** @import { StateEntry } from '../ops/state.js' */
+/** @import { Config, Family, Place } from './families.js' */
+/** @import { Resolved } from './options.js' */
+/** @import { Split } from './placing.js' */
+/** @import { Transformer } from './transformer.js' */
+
+/**
+ * @typedef {object} SaveFolderOptions
+ * @property {string | Uint8Array} [tokenizer] tokenizer.json; default: the one that the model was opened with
+ */
+
+const CALLER = 'saveFolder';
+/** Nothing that a config.json says of a model that runs. */
+const UNSAID = new Set(['std', 'seed', 'dropout']);
+/** @type {Record<string, string>} */
+const ACTIVATIONS = {
+  gelu: 'gelu',
+  'gelu-tanh': 'gelu_new',
+  'quick-gelu': 'quick_gelu',
+  relu: 'relu',
+  silu: 'silu',
+};
+
+/** @param {Resolved} o @returns {Config} */
+const gpt2 = (o) => ({
+  architectures: ['GPT2LMHeadModel'],
+  n_layer: o.layers,
+  n_embd: o.dModel,
+  n_head: o.numHeads,
+  n_positions: o.context,
+  n_inner: o.mlp,
+  layer_norm_epsilon: o.normEps,
+  activation_function: ACTIVATIONS[o.activation],
+  scale_attn_weights: o.scale !== 1,
+  attn_pdrop: o.dropout,
+  embd_pdrop: 0,
+  resid_pdrop: 0,
+});
+
+/** @param {NonNullable<Resolved['rotary']>['scaling']} scaling @returns {Config | null} */
+function ropeScaling(scaling) {
+  if (!scaling) return null;
+  const given = /** @type {Config} */ (scaling);
+  return {
+    rope_type: given.type,
+    factor: given.factor,
+    original_max_position_embeddings: given.originalContext,
+    low_freq_factor: given.lowFreqFactor,
+    high_freq_factor: given.highFreqFactor,
+    beta_fast: given.betaFast,
+    beta_slow: given.betaSlow,
+    attention_factor: given.attentionFactor,
+    truncate: given.truncate,
+  };
+}
+
+/** @param {Resolved} o @returns {Config} */
+const rmsDecoder = (o) => ({
+  num_hidden_layers: o.layers,
+  hidden_size: o.dModel,
+  num_attention_heads: o.numHeads,
+  num_key_value_heads: o.kvHeads,
+  head_dim: o.headDim,
+  max_position_embeddings: o.context,
+  intermediate_size: o.mlp,
+  rms_norm_eps: o.normEps,
+  rope_theta: o.rotary?.theta,
+  rope_scaling: ropeScaling(o.rotary?.scaling),
+  hidden_act: ACTIVATIONS[o.activation],
+  attention_dropout: o.dropout,
+});
+
+/** @param {Resolved} o the same window in every layer */
+const windowOf = ({ window }) => window?.[0] ?? null;
+
+/**
+ * What config.json says of a model that was made here, by model_type.
+ * @type {Record<string, (o: Resolved) => Config>}
+ */
+const CONFIGS = {
+  gpt2,
+  llama: (o) => ({
+    architectures: ['LlamaForCausalLM'],
+    ...rmsDecoder(o),
+    attention_bias: o.bias.query,
+    mlp_bias: o.bias.mlp,
+  }),
+  mistral: (o) => ({ architectures: ['MistralForCausalLM'], ...rmsDecoder(o), sliding_window: windowOf(o) }),
+  qwen2: (o) => ({ architectures: ['Qwen2ForCausalLM'], ...rmsDecoder(o), ...windowOfQwen(o) }),
+  qwen3: (o) => ({
+    architectures: ['Qwen3ForCausalLM'],
+    ...rmsDecoder(o),
+    attention_bias: o.bias.query,
+    ...windowOfQwen(o),
+  }),
+};
+
+/** @param {Resolved} o */
+const windowOfQwen = ({ window }) => ({
+  use_sliding_window: window !== null,
+  sliding_window: window?.find((width) => width !== null) ?? null,
+  ...(window && { layer_types: window.map((width) => (width === null ? 'full_attention' : 'sliding_attention')) }),
+});
+
+/** All that a config.json says in every family. @param {Resolved} o */
+const shared = ({ vocab, tied }) => ({
+  vocab_size: vocab,
+  tie_word_embeddings: tied,
+  bos_token_id: null,
+  eos_token_id: null,
+  torch_dtype: 'float32',
+});
+
+/**
+ * A config.json, and the name of each parameter's tensor beside it.
+ * @typedef {{ config: Config, names: Map<string, string> }} Form
+ */
+
+/** @param {Config} config @param {Resolved} options @returns {Form} */
+function formOf(config, options) {
+  const { family, prefix } = familyIn(config);
+  const parameters = [...parameterShapes(options)].map(([name]) => name);
+  return { config, names: new Map(parameters.map((name) => [name, placeOf(family, prefix, name).names[0]])) };
+}
+
+/** @param {Config} config */
+function familyIn({ model_type: type }) {
+  const family = /** @type {Family} */ (familyOf(type));
+  return { family, prefix: family.prefixes[0] };
+}
+
+/**
+ * The options that are not what a config.json means.
+ * @param {Form} form
+ * @param {Resolved} options
+ * @returns {string[]}
+ */
+function differences({ config, names }, options) {
+  const { family } = familyIn(config);
+  const written = new Set(names.values());
+  const has = (/** @type {string} */ name) =>
+    name.startsWith('/') ? written.has(name.slice(1)) : family.prefixes.some((prefix) => written.has(prefix + name));
+  /** @type {Resolved} */
+  let meant;
+  try {
+    meant = resolveOptions(family.options(config, has), CALLER);
+  } catch (error) {
+    return [/** @type {any} */ (error).field ?? /** @type {any} */ (error).parameter ?? 'options'];
+  }
+  return Object.keys(options).filter((name) => {
+    const [a, b] = [meant, options].map((all) => JSON.stringify(/** @type {any} */ (all)[name]));
+    return !UNSAID.has(name) && a !== b;
+  });
+}
+
+/** The one that fits. @param {Transformer} model @returns {Form} */
+function chooseForm({ config: opened, storedNames: names, options }) {
+  if (options.input !== 'tokens') throw refused('input', options.input, 'only models that read tokens are written');
+  if (options.encoder) throw refused('encoder', options.encoder, 'models with an encoder are not written');
+  if (opened && names) {
+    const form = { config: { ...opened, torch_dtype: 'float32' }, names };
+    if (differences(form, options).length === 0) return form;
+  }
+  const made = Object.entries(CONFIGS).map(([type, of]) => {
+    const form = formOf({ model_type: type, ...of(options), ...shared(options) }, options);
+    return { form, off: differences(form, options) };
+  });
+  const { form, off } = made.reduce((a, b) => (b.off.length < a.off.length ? b : a));
+  if (off.length === 0) return form;
+  const says = off.map((name) => `${name} ${quote(/** @type {any} */ (options)[name])}`).join(', ');
+  const families = Object.keys(CONFIGS);
+  const reason = `no family of ${families.join(', ')} has such a model: ${form.config.model_type} has no ${says}`;
+  throw refused(off[0], /** @type {any} */ (options)[off[0]], reason, families);
+}
+
+/** @param {string} parameter @param {unknown} got @param {string} reason @param {string[]} [expected] */
+const refused = (parameter, got, reason, expected) =>
+  new HeadlightError('ARGUMENT', `${CALLER}: ${reason}; save() keeps every model`, { parameter, got, expected });
+
+/**
+ * Writes a parameter into the tensor that holds it, perhaps beside others.
+ * @param {Float32Array} target
+ * @param {Place} place
+ * @param {readonly number[]} stored shape of the tensor
+ * @param {StateEntry} parameter
+ * @param {Split} split
+ */
+function put(target, place, stored, { data, shape }, split) {
+  const { width, from, to, straight, put } = placing({ ...place, plus: 0 }, stored, shape, split);
+  const plus = place.plus ?? 0;
+  if (straight && plus === 0) return target.set(/** @type {Float32Array} */ (data), from * width);
+  // Where each number of the parameter would be read from.
+  const places = new Float64Array(data.length);
+  const rows = Float64Array.from({ length: (to - from) * width }, (_, i) => from * width + i);
+  put(/** @type {any} */ (places), /** @type {any} */ (rows), from, to);
+  places.forEach((at, i) => void (target[at] = Number(data[i]) - plus));
+}
+
+/** The tensors by their names. @param {Transformer} model @param {Form} form */
+function tensorsOf(model, { config, names }) {
+  const { family, prefix } = familyIn(config);
+  const state = model.stateDict();
+  /** @type {Record<string, { data: Float32Array, shape: number[] }>} */
+  const tensors = {};
+  for (const [parameter, shape] of parameterShapes(model.options)) {
+    const { place = { from: '' } } = placeOf(family, prefix, parameter);
+    const split = splitOf(model.options, parameter);
+    const stored = storedShape(place, shape, split);
+    const name = /** @type {string} */ (names.get(parameter));
+    tensors[name] ??= { data: new Float32Array(elementCount(stored)), shape: stored };
+    put(tensors[name].data, place, stored, { data: state[parameter].data, shape }, split);
+  }
+  return tensors;
+}
+
+/**
+ * @param {Transformer} model
+ * @param {SaveFolderOptions} [options]
+ * @returns {Record<string, Uint8Array>} the files by name
+ */
+export function saveFolder(model, options = {}) {
+  const given = readOptions(CALLER, options, ['tokenizer']);
+  const { tokenizer = model.tokenizerFile } = given;
+  const form = chooseForm(model);
+  const utf8 = new TextEncoder();
+  return {
+    'config.json': utf8.encode(`${JSON.stringify(form.config, null, 2)}\n`),
+    // Readers of Hugging Face ask for the format.
+    'model.safetensors': writeSafetensors(tensorsOf(model, form), { format: 'pt' }),
+    ...(tokenizer !== undefined && {
+      'tokenizer.json': typeof tokenizer === 'string' ? utf8.encode(tokenizer) : tokenizer,
+    }),
+  };
+}
