@@ -4,7 +4,7 @@
 import { effect, signal } from '@preact/signals';
 import { checkOptions, readBoolean, readNumber, readWord } from '../../src/js/check/arguments.js';
 import { argumentError, HeadlightError } from '../../src/js/check/errors.js';
-import { readModel, readQkv, readTexts, readWeights } from '../model/given.js';
+import { isByPart, lengthsOf, PARTS, readModel, readParts, readQkv, readTexts, readWeights } from '../model/given.js';
 import { GIVEN, readAddress } from '../model/state.js';
 import style from '../view/embedded.css';
 import { embedded } from '../view/embedded.jsx';
@@ -12,6 +12,8 @@ import { mount as mountPage } from './mount.jsx';
 import { routed } from './routed.js';
 
 /** @import { TensorLike } from '../../src/js/check/tensorlike.js' */
+/** @typedef {TensorLike | readonly TensorLike[]} Weights */
+/** @typedef {'encoder' | 'decoder' | 'cross'} Part of an encoder–decoder */
 /**
  * What is shown. Layers, heads and tokens are counted from 0, as everywhere in the module; the page says "layer 1" to
  * the first.
@@ -19,19 +21,22 @@ import { routed } from './routed.js';
  * @property {string | URL | Readonly<Record<string, Blob | ArrayBuffer | ArrayBufferView>> | ArrayLike<File>} [model]
  *   'whale', the small language model of the package (the default); the URL of a folder in Hugging Face's layout; or
  *   the files of one
- * @property {TensorLike | readonly TensorLike[]} [attentions] attention weights that were computed elsewhere: (T,S),
- *   (H,T,S), (L,H,T,S), (L,B,H,T,S), or a list of layers, each (T,S), (H,T,S) or (B,H,T,S)
+ * @property {Weights | Readonly<Partial<Record<Part, Weights>>>} [attentions] attention weights that were computed
+ *   elsewhere: (T,S), (H,T,S), (L,H,T,S), (L,B,H,T,S), or a list of layers, each (T,S), (H,T,S) or (B,H,T,S); those
+ *   of an encoder–decoder by part: { encoder, decoder, cross }, of which some may be missing
  * @property {number} [batch] which text, where attentions hold several
  * @property {TensorLike} [q] queries (H,T,D): weights are computed from them
  * @property {TensorLike} [k] keys (H,S,D)
  * @property {TensorLike} [v] values (H,S,D)
  * @property {boolean} [causal] with q, k and v: a token does not look ahead; default false
  * @property {string} [text] what a model reads
- * @property {readonly string[]} [tokens] names of the tokens of attentions, or of q
+ * @property {readonly string[] | { source?: readonly string[], target?: readonly string[] }} [tokens] names of the
+ *   tokens of attentions, or of q; of an encoder–decoder what is read and what is written
  * @property {readonly string[]} [keys] names of the tokens that are looked at, where they are others
  * @property {string} [title] what is shown is called
  * @property {'instrument' | 'head' | 'heads' | 'lines' | 'flow' | 'story'} [view] all of it (the default); one heatmap;
  *   all heads; lines between tokens; what adds to the next token; the story in nine steps
+ * @property {Part} [part] which attention of an encoder–decoder is shown; the first that is given
  * @property {number} [layer] from 0
  * @property {number} [head] from 0
  * @property {{ t: number, s: number } | null} [cell] the weight that is read: the token that asks, and the one that it
@@ -52,6 +57,7 @@ import { routed } from './routed.js';
  * @property {{ t: number, s: number } | null} cell
  * @property {number | null} token the guess that is followed, null for the likeliest
  * @property {string} view
+ * @property {Part} part
  * @property {Record<string, number>} temperature by place: 'all', a layer '3', a head '3.1'
  * @property {Record<string, string>} mask by place
  * @property {Record<string, number>} scale by place: 0 is a head that is off
@@ -67,7 +73,7 @@ import { routed } from './routed.js';
 
 const VIEWS = /** @type {const} */ (['instrument', 'head', 'heads', 'lines', 'flow', 'story']);
 const DATA = ['model', 'attentions', 'batch', 'q', 'k', 'v', 'causal', 'tokens', 'keys', 'title'];
-const SHOWN = ['text', 'layer', 'head', 'cell', 'view', 'controls', 'theme', 'language'];
+const SHOWN = ['text', 'part', 'layer', 'head', 'cell', 'view', 'controls', 'theme', 'language'];
 const OPTIONS = [...DATA, ...SHOWN, 'state', 'onState'];
 
 /**
@@ -92,6 +98,7 @@ function givenIn(caller, options) {
   if (model !== undefined) return { ...readModel(caller, model, document.baseURI), title };
   if (q !== undefined && k === undefined) throw argumentError(caller, 'k', k, 'keys, as there is q');
   if (q !== undefined && v === undefined) throw argumentError(caller, 'v', v, 'values, as there is q');
+  if (isByPart(attentions)) return { ...partsIn(caller, options), title };
   const read = q === undefined ? readWeights(caller, attentions, { batch }) : readQkv(caller, { q, k, v, causal });
   const [T, S] = read.kind === 'qkv' ? [read.query.shape[1], read.key.shape[1]] : read.layers[0].shape.slice(1);
   const tokens = readTexts(caller, 'tokens', options.tokens, T);
@@ -100,14 +107,48 @@ function givenIn(caller, options) {
 }
 
 /**
+ * Attentions by part, and the texts that they look at.
+ * @param {string} caller
+ * @param {ViewOptions} options
+ */
+function partsIn(caller, { attentions, tokens = {}, keys, batch }) {
+  const given = readParts(caller, /** @type {any} */ (attentions), { batch });
+  if (keys !== undefined) throw argumentError(caller, 'keys', keys, 'tokens: { source, target }, as there are parts');
+  if (typeof tokens !== 'object' || tokens === null || Array.isArray(tokens))
+    throw argumentError(caller, 'tokens', tokens, '{ source, target }: texts that are read and written');
+  checkOptions(caller, tokens, ['source', 'target'], 'tokens');
+  const of = /** @type {Record<string, unknown>} */ (tokens);
+  const lengths = /** @type {Record<string, number | undefined>} */ (lengthsOf(given));
+  const texts = ['source', 'target'].map((name) => {
+    const count = lengths[name];
+    return [name, count === undefined ? undefined : readTexts(caller, `tokens.${name}`, of[name], count)];
+  });
+  return { ...given, ...Object.fromEntries(texts) };
+}
+
+/** The weights of which something is shown first. @param {any} given @param {string} [part] */
+const layersShown = (given, part) =>
+  (given?.parts?.find((/** @type {any} */ one) => one.part === part) ?? given?.parts?.[0] ?? given)?.layers;
+
+/**
  * The fields of the state that the options name, checked.
  * @param {string} caller
  * @param {Partial<ViewOptions>} options
  * @param {import('../model/given.js').Given | null} given
  */
 function shownIn(caller, options, given) {
-  const { text, layer, head, cell, view, controls, theme, language } = options;
-  const [layers, heads] = given?.kind === 'weights' ? [given.layers.length, given.layers[0].shape[0]] : [];
+  const { text, part, layer, head, cell, view, controls, theme, language } = options;
+  if (part !== undefined) readWord(caller, 'part', part, PARTS);
+  const parts = given && 'parts' in given ? given.parts.map((one) => one.part) : null;
+  if (part !== undefined && given && given.kind !== 'folder' && given.kind !== 'files' && !parts?.includes(part))
+    throw argumentError(
+      caller,
+      'part',
+      part,
+      parts ? `one of those that are given: ${parts.join(', ')}` : 'attentions by part',
+    );
+  const shown = given?.kind === 'weights' ? layersShown(given, part) : undefined;
+  const [layers, heads] = shown ? [shown.length, shown[0].shape[0]] : [];
   const count = (/** @type {string} */ name, /** @type {unknown} */ value, /** @type {number | undefined} */ all) =>
     readNumber(caller, name, value, { least: 0, most: all === undefined ? undefined : all - 1, integer: true });
   if (view !== undefined) readWord(caller, 'view', view, VIEWS);
@@ -122,6 +163,7 @@ function shownIn(caller, options, given) {
     throw argumentError(caller, 'cell', cell, '{ t, s }: the token that asks, and the one that is looked at');
   return {
     ...(text !== undefined && { text }),
+    ...(part !== undefined ? { part } : parts && { part: parts[0] }),
     ...(layer !== undefined && { layer: count('layer', layer, layers) }),
     ...(head !== undefined && { head: count('head', head, heads) }),
     ...(cell !== undefined && { cell: cell && { t: cell.t, s: cell.s } }),
@@ -158,7 +200,7 @@ export function createView(caller, element, options, { start, models, onTheme })
   const before = stateIn(caller, options.state);
   const first = before === '' && given ? { layer: 0, head: 0 } : {};
   const { view = 'instrument', controls = true } = options;
-  const shape = signal({ view, controls, ...sizeOf(given) });
+  const shape = signal({ view, controls, ...sizeOf(given, options.part) });
   const state = typeof before === 'string' && before !== '' ? readAddress(before) : before || {};
   // Until its root is filled the host is as high as the element is by itself.
   const probe = document.createElement('div');
@@ -219,7 +261,7 @@ export function createView(caller, element, options, { start, models, onTheme })
       shape.value = {
         view: change.view ?? shape.peek().view,
         controls: change.controls ?? shape.peek().controls,
-        ...(isNew ? sizeOf(next) : { T: shape.peek().T, S: shape.peek().S }),
+        ...(isNew ? sizeOf(next, change.part) : { T: shape.peek().T, S: shape.peek().S }),
       };
       if (change.state !== undefined) page.update(/** @type {any} */ (stateIn('update', change.state)));
       if (next) {
@@ -235,8 +277,9 @@ export function createView(caller, element, options, { start, models, onTheme })
   };
 }
 
-/** How many tokens the picture will have, where that is known. @param {any} given */
-const sizeOf = (given) => {
-  if (given?.kind === 'weights') return { T: given.layers[0].shape[1], S: given.layers[0].shape[2] };
+/** How many tokens the picture will have, where that is known. @param {any} given @param {string} [part] */
+const sizeOf = (given, part) => {
+  const layers = given?.kind === 'weights' && layersShown(given, part);
+  if (layers) return { T: layers[0].shape[1], S: layers[0].shape[2] };
   return given?.kind === 'qkv' ? { T: given.query.shape[1], S: given.key.shape[1] } : { T: 0, S: 0 };
 };

@@ -5,11 +5,15 @@ import { argumentError, HeadlightError, shapeError } from '../../src/js/check/er
 import { readTensorLike } from '../../src/js/check/tensorlike.js';
 
 /** @typedef {{ data: Float32Array, shape: number[] }} Numbers */
-/** @typedef {{ kind: 'weights', layers: Numbers[], causal: boolean }} GivenWeights each layer (H,T,S) */
+/** @typedef {{ layers: Numbers[], causal: boolean }} Layers each (H,T,S) */
+/** @typedef {{ kind: 'weights' } & Layers} GivenWeights */
+/** @typedef {'encoder' | 'decoder' | 'cross'} Part of an encoder–decoder */
+/** @typedef {{ kind: 'weights', parts: (Layers & { part: Part })[] } & Layers} GivenParts the first one is in layers */
 /** @typedef {{ kind: 'qkv', query: Numbers, key: Numbers, value: Numbers, causal: boolean }} GivenQkv */
 /** @typedef {{ kind: 'folder', url: string } | { kind: 'files', files: { path: string, file: Blob }[] }} GivenModel */
 /**
- * @typedef {(GivenWeights | GivenQkv | GivenModel) & { title?: string, tokens?: string[], keys?: string[] }} Given
+ * @typedef {(GivenWeights | GivenParts | GivenQkv | GivenModel) & {
+ *   title?: string, tokens?: string[], keys?: string[], source?: string[], target?: string[] }} Given
  */
 
 /** Weights are shares of 1; those of half precision are a little more. */
@@ -56,6 +60,55 @@ export function readWeights(caller, value, { batch, parameter = 'attentions' } =
   });
   for (const { data } of layers) checkShares(caller, parameter, data);
   return { kind: 'weights', layers, causal: layers.every(isCausal) };
+}
+
+export const PARTS = /** @type {const} */ (['encoder', 'decoder', 'cross']);
+
+/** Whether weights are given by part. @param {unknown} value @returns {value is Partial<Record<Part, unknown>>} */
+export const isByPart = (value) =>
+  value !== null && typeof value === 'object' && PARTS.some((part) => Object.hasOwn(value, part));
+
+/**
+ * The attentions of an encoder–decoder: those of the encoder, of the decoder, and of the decoder to the encoder.
+ * @param {string} caller
+ * @param {Partial<Record<Part, unknown>>} value
+ * @param {{ batch?: number }} [how]
+ * @returns {GivenParts}
+ */
+export function readParts(caller, value, { batch } = {}) {
+  for (const name of Object.keys(value))
+    if (!PARTS.includes(/** @type {Part} */ (name)))
+      throw argumentError(
+        caller,
+        `attentions.${name}`,
+        value[/** @type {Part} */ (name)],
+        'encoder, decoder and cross alone',
+      );
+  const parts = PARTS.filter((part) => value[part] !== undefined).map((part) => ({
+    ...readWeights(caller, value[part], { batch, parameter: `attentions.${part}` }),
+    part,
+    // Each token of the decoder may look at the whole source.
+    ...(part === 'cross' && { causal: false }),
+  }));
+  if (parts.length === 0) throw argumentError(caller, 'attentions', value, 'encoder, decoder or cross');
+  const { source, target } = lengthsOf({ parts });
+  for (const { part, layers } of parts) {
+    const { shape } = layers[0];
+    const [T, S] = [part === 'encoder' ? source : target, part === 'decoder' ? target : source];
+    if (shape[1] !== T || shape[2] !== S)
+      throw shapeError(caller, `attentions.${part}`, shape, `(H, ${T}, ${S}), as the parts before`);
+  }
+  const [{ layers, causal }] = parts;
+  return { kind: 'weights', parts, layers, causal };
+}
+
+/** How many tokens are read and written. @param {Pick<GivenParts, 'parts'>} given */
+export function lengthsOf({ parts }) {
+  const shapeOf = (/** @type {Part} */ name) => parts.find(({ part }) => part === name)?.layers[0].shape;
+  return {
+    source: shapeOf('encoder')?.[1] ?? shapeOf('cross')?.[2],
+    target: shapeOf('decoder')?.[1] ?? shapeOf('cross')?.[1],
+  };
 }
 
 /**

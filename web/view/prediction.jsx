@@ -23,7 +23,8 @@ export function Prediction({ short = false }) {
   const found = session.opening.opened.value.find(({ about }) => about.name === session.state.value.model);
   if (found?.told && about && !about.predicts)
     return (
-      <section class="prediction about" aria-label={words.open.recognised}>
+      // Longer than its place it is scrolled, by keyboard too.
+      <section class="prediction about" role="group" aria-label={words.open.recognised} tabIndex={0}>
         <Recognised found={found} />
         {found.about.name !== GIVEN && (
           <button type="button" class="word" onClick={() => session.opening.close(found.about.name)}>

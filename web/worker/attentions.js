@@ -150,8 +150,13 @@ export async function findAttentions(tensors) {
  * @param {Record<string, string[]>} lists
  * @param {number} T
  * @param {number} S
+ * @param {string} [part] of an encoder–decoder
  */
-export function tokensFor(lists, T, S) {
+export function tokensFor(lists, T, S, part = '') {
+  const { source, target } = lists;
+  const [own, looked] = [part === 'encoder' ? source : target, part === 'decoder' ? target : source];
+  if (part && (own?.length === T || looked?.length === S))
+    return { queries: own?.length === T ? own : null, keys: looked?.length === S ? looked : null };
   const all = Object.entries(lists);
   const find = (/** @type {RegExp} */ name, /** @type {number} */ count) =>
     all.find(([key, list]) => name.test(key) && list.length >= count)?.[1] ??

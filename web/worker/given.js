@@ -3,19 +3,23 @@
 import { aboutWeights, tokensFor } from './attentions.js';
 import { pieceOf } from './input.js';
 
-/** @import { Given, GivenQkv, GivenWeights, Numbers } from '../model/given.js' */
+/** @import { Given, GivenParts, GivenQkv, GivenWeights, Numbers } from '../model/given.js' */
 /** @import { Source } from './sources.js' */
 
 /** @param {Given} given @returns {Record<string, string[]>} */
-const namesIn = ({ tokens, keys }) => ({ ...(tokens && { queries: tokens }), ...(keys && { keys }) });
+const namesIn = ({ tokens, keys, source, target }) => ({
+  ...(tokens && { queries: tokens }),
+  ...(keys && { keys }),
+  ...(source && { source }),
+  ...(target && { target }),
+});
 
-/** @param {string} name @param {GivenWeights & Given} given @returns {Source} */
-export function weightsSource(name, given) {
-  const { layers, causal, title = '' } = given;
+/** @param {string} name @param {import('../model/given.js').Layers & { part?: string }} given */
+function attentionsOf(name, { layers, causal, part = '' }) {
   const [H, T, S] = layers[0].shape;
-  const attentions = {
-    name: title,
-    part: '',
+  return {
+    name,
+    part,
     layers: layers.length,
     batch: 1,
     heads: H,
@@ -28,9 +32,17 @@ export function weightsSource(name, given) {
     read: async (/** @type {number} */ layer, /** @type {number} */ head) =>
       layers[layer].data.slice(head * T * S, (head + 1) * T * S),
   };
+}
+
+/** @param {string} name @param {(GivenWeights | GivenParts) & Given} given @returns {Source} */
+export function weightsSource(name, given) {
+  const { title = '' } = given;
+  const parts = 'parts' in given ? given.parts : [];
+  const attentions = parts.length > 0 ? parts.map((one) => attentionsOf(one.part, one)) : [attentionsOf(title, given)];
+  const names = parts.map(({ part }) => part);
   return {
-    about: aboutWeights(name, title, attentions, [], [attentions]),
-    attentions: [attentions],
+    about: aboutWeights(name, title, attentions[0], names, attentions),
+    attentions,
     tokens: namesIn(given),
   };
 }
@@ -72,10 +84,10 @@ async function layerSource(name, given) {
 }
 
 /** What is said of weights. @param {Source} source @param {Given} given */
-export const toldOf = ({ attentions = [] }, { tokens }) => ({
+export const toldOf = ({ attentions = [] }, { tokens, source, target }) => ({
   kind: 'weights',
   parts: attentions.map((part) => ({ ...part, read: undefined })),
-  named: tokens !== undefined,
+  named: (tokens ?? source ?? target) !== undefined,
   unused: [],
   problems: [],
 });

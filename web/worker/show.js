@@ -48,7 +48,7 @@ export async function showWeights(source, state, { say, stale }) {
   say('source', { about: { ...about, layers, heads, batch, causal } });
   const entry = Math.min(state.entry, batch - 1);
   const [layer, head] = [Math.min(state.layer, layers - 1), Math.min(state.head, heads - 1)];
-  const names = tokensFor(tokens, T, S);
+  const names = tokensFor(tokens, T, S, about.parts[at]);
   const pieces = Array.from({ length: T }, (_, t) => pieceOf(names.queries?.[t] ?? String(t + 1)));
   const keys = Array.from({ length: S }, (_, s) => pieceOf(names.keys?.[s] ?? String(s + 1)));
   const { wholeT, wholeS } = attentions[at];

@@ -112,6 +112,46 @@ test('all heads as a matrix; choosing one is told to the page, which may lead an
   assert.deepEqual(faults, []);
 });
 
+test('the three attentions of an encoder–decoder, each with its own tokens', async () => {
+  const even = (...shape) => {
+    const data = new Float32Array(shape.reduce((a, b) => a * b)).fill(1 / shape.at(-1));
+    return { data: [...data], shape };
+  };
+  const attentions = { encoder: even(1, 2, 2, 2), decoder: even(1, 2, 3, 3), cross: even(1, 2, 3, 2) };
+  const tokens = { source: ['la', 'baleine'], target: TOKENS };
+  await open('<div id="a"></div><div id="b"></div>', {
+    a: { attentions, tokens },
+    b: { attentions, tokens, view: 'head', part: 'cross', head: 1 },
+  });
+  const rows = (id) => page.locator(`#${id} .row-label:not(.asks)`).allTextContents();
+  const keys = (id) => page.locator(`#${id} .key-label:not(.answers)`).allTextContents();
+  assert.deepEqual([await rows('a'), await keys('a')], [tokens.source, tokens.source]);
+  assert.deepEqual([await rows('b'), await keys('b')], [tokens.target, tokens.source]);
+  near(await numbers('#b .figure'), [0.5, 0.5]);
+  await page.locator('#a').getByRole('button', { name: 'Decoder', exact: true }).click();
+  await page.locator('#a .row-label', { hasText: 'white' }).first().waitFor();
+  assert.deepEqual([await rows('a'), await keys('a')], [tokens.target, tokens.target]);
+  await page.evaluate(() => views.b.update({ part: 'encoder' }));
+  await page.waitForFunction(() => views.b.state.part === 'encoder');
+  await page.locator('#b .row-label', { hasText: 'baleine' }).first().waitFor();
+  assert.equal(workers(), 0);
+  await assertAccessible();
+  const said = (options) =>
+    page.evaluate((options) => {
+      try {
+        views.a.update(options);
+      } catch ({ parameter }) {
+        return parameter;
+      }
+    }, options);
+  assert.equal(await said({ attentions: { ...attentions, cross: even(1, 2, 3, 4) } }), 'attentions.cross');
+  assert.equal(await said({ attentions: { encoder: attentions.encoder, middle: even(1, 1) } }), 'attentions.middle');
+  assert.equal(await said({ attentions, tokens: TOKENS }), 'tokens');
+  assert.equal(await said({ attentions, tokens: { source: ['a'] } }), 'tokens.source');
+  assert.equal(await said({ attentions: { encoder: attentions.encoder }, part: 'cross' }), 'part');
+  assert.deepEqual(faults, []);
+});
+
 test('queries, keys and values: weights are those of the core, and read step by step', async () => {
   const numbersOf = (count, by) => Float32Array.from({ length: count }, (_, i) => Math.sin(by * (i + 1)));
   const [q, k, v] = [1.3, 2.1, 0.7].map((by) => ({ data: [...numbersOf(24, by)], shape: [2, 3, 4] }));
