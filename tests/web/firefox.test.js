@@ -1,9 +1,14 @@
 // The main things a visitor does with the instrument, once more in Firefox.
 
 import assert from 'node:assert/strict';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import test, { after, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { serve } from '../../web/host/serve.js';
+import { makeCheckpoint } from '../support/checkpoint.js';
+import { openLesson } from '../support/course.js';
 import { launchFirefox } from '../support/firefox.js';
 import { until } from '../support/wait.js';
 
@@ -102,6 +107,21 @@ test('it trains for a moment, and Back leads to what was', async () => {
   await until(() => inPage(() => part('.page').classList.contains('training') === false));
 });
 
+test('the files of a tiny BERT are opened, and its layer 2, head 1 is read', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'headlight-'));
+  makeCheckpoint(folder, 'bert');
+  await click('.open > .word');
+  await until(() => inPage(() => part('input[data-name=files]') !== null));
+  const field = await page.$('>>> input[data-name=files]');
+  await field.uploadFile(...(await readdir(folder)).map((name) => join(folder, name)));
+  await shows('.told', 'bert: 2 layers × 4 heads');
+  await press('.told', 'Close');
+  await click('[data-head="1.0"]');
+  await shows('.corner h2', 'Layer 2, head 1');
+  await until(() => inPage(() => /looks at .+: \d\.\d\d/.test(part('.title').textContent)));
+  await rm(folder, { recursive: true });
+});
+
 test('heads made by hand, and Chinese without a reload', async () => {
   await click('.model-menu button');
   await until(() => inPage(() => part('[data-key=constructed]') !== null));
@@ -110,4 +130,21 @@ test('heads made by hand, and Chinese without a reload', async () => {
   await inPage(() => part('.header .language').click());
   await shows('.header .language', 'English');
   assert.equal(await inPage(() => document.documentElement.lang), 'zh-Hans');
+});
+
+test('one heatmap in a page of one’s own is read by pointer and keyboard', async () => {
+  const lesson = await openLesson();
+  const course = await browser.newPage();
+  await course.goto(lesson.url);
+  const at = (selector) => course.$(`>>> ${selector}`);
+  const title = async () => (await at('.title'))?.evaluate(({ textContent }) => textContent);
+  await until(async () => (await title()) === 'whale looks at white: 0.50');
+  const { x, y, width, height } = await (await at('#picture')).boundingBox();
+  await course.mouse.move(x + width / 6, y + height / 2);
+  await until(async () => (await title()) === 'white looks at The: 0.25');
+  await (await at('#picture')).focus();
+  await course.keyboard.press('PageUp');
+  await until(async () => (await title()) === 'The looks at The: 1.00');
+  await course.close();
+  await lesson.close();
 });

@@ -5,6 +5,7 @@ import { screenOf } from '../model/layout.js';
 import { isOpen } from '../model/lessons.js';
 import { STEPS } from '../model/story.js';
 import { reducedMotion, useSession, useSize } from './context.js';
+import { useKeptFocus } from './focus.js';
 import { Header } from './header.jsx';
 import { later } from './later.jsx';
 import { Legend } from './legend.jsx';
@@ -37,6 +38,7 @@ export function App({ host, height = 0, controls = true }) {
   const { width } = useSize(host);
   const screen = screenOf(width || 1);
   useKeys(host);
+  useKeptFocus(host);
   const used = useUsed();
   const over = useDrop(host);
   const style = {

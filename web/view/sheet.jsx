@@ -13,7 +13,7 @@ export function Sheet() {
   const [open, setOpen] = useState(false);
   const ref = useClosing(open, (focus) => focus && setOpen(false));
   const Panel = panelFor(session.state.value);
-  if (!cell || !run?.values) return null;
+  if (!cell || !run?.T) return null;
   return (
     <div class={`sheet ${open ? 'open' : ''}`} ref={ref}>
       <button type="button" class="sheet-line" aria-expanded={open} onClick={() => setOpen(!open)}>

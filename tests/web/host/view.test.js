@@ -1,18 +1,16 @@
 // `headlight/view` in pages of others, in Chromium.
 
 import assert from 'node:assert/strict';
-import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { after, before } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { load } from 'headlight';
 import { serve } from '../../../web/host/serve.js';
 import { makeCheckpoint } from '../../support/checkpoint.js';
+import { makeCourse } from '../../support/course.js';
 import { assertAccessible, faults, openEmpty, page } from '../../support/page.js';
 import { until } from '../../support/wait.js';
 
-const dist = fileURLToPath(new URL('../../../dist', import.meta.url));
 /** Nothing inline, nothing evaluated, no blobs: as strict as a page can be that runs WebAssembly. */
 const POLICY = {
   'Content-Security-Policy':
@@ -20,13 +18,8 @@ const POLICY = {
 };
 let folder, server;
 before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'headlight-view-'));
-  await cp(join(dist, 'view'), join(folder, 'dist/view'), { recursive: true });
-  for (const name of await readdir(dist))
-    if (/^view.*\.js$|\.wasm$|^whale|^headlight\.worker\.js$/.test(name))
-      await cp(join(dist, name), join(folder, 'dist', name));
+  folder = await makeCourse();
   makeCheckpoint(join(folder, 'gpt2'), 'gpt2');
-  await writeFile(join(folder, 'favicon.ico'), '');
   server = await serve({ root: folder, headers: POLICY });
 });
 after(async () => {

@@ -1,0 +1,46 @@
+// A page of somebody else that has `headlight/view` in it: a folder with what the package gives, and a server.
+
+import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { serve } from '../../web/host/serve.js';
+
+const dist = fileURLToPath(new URL('../../dist', import.meta.url));
+
+/** A folder with the files of the package that `headlight/view` needs, in dist/. */
+export async function makeCourse() {
+  const folder = await mkdtemp(join(tmpdir(), 'headlight-view-'));
+  await cp(join(dist, 'view'), join(folder, 'dist/view'), { recursive: true });
+  for (const name of await readdir(dist))
+    if (/^view.*\.js$|\.wasm$|^whale|^headlight\.worker\.js$/.test(name))
+      await cp(join(dist, name), join(folder, 'dist', name));
+  await writeFile(join(folder, 'favicon.ico'), '');
+  return folder;
+}
+
+/** All that a teacher writes. */
+const LESSON = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Lesson</title>
+<script type="importmap">{ "imports": { "headlight/view": "./dist/view.js" } }</script>
+<main><h1>One head</h1><div id="head"></div></main>
+<script type="module">
+import { mount } from 'headlight/view';
+const attentions = [[1, 0, 0], [0.25, 0.75, 0], [0.125, 0.5, 0.375]];
+mount(document.querySelector('#head'), { attentions, tokens: ['The', 'white', 'whale'], view: 'head' });
+</script>`;
+
+/** The lesson, served. */
+export async function openLesson() {
+  const folder = await makeCourse();
+  await writeFile(join(folder, 'index.html'), LESSON);
+  const server = await serve({ root: folder, headers: { 'Content-Security-Policy': '' } });
+  return {
+    url: server.url,
+    async close() {
+      await server.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+}

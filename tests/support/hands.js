@@ -1,0 +1,230 @@
+// Three hands that do the same on the page: with the mouse on a screen, with the keyboard alone, with a finger on a
+// phone. What they take hold of is a selector, or a pattern of the name by which a control is announced.
+
+import assert from 'node:assert/strict';
+import { page } from './page.js';
+
+/** @import { Locator } from 'playwright-core' */
+/** @typedef {string | RegExp} Control */
+
+/** More than this can be reached by Tab, or stands in a list, in no state. */
+const MOST = 200;
+export const SCREEN = { viewport: { width: 1440, height: 900 } };
+export const PHONE = { viewport: { width: 360, height: 740 } };
+const TOUCHED = { ...PHONE, hasTouch: true, isMobile: true };
+/** A finger needs a target of this size; in a line of others it is narrower than high. */
+const FINGER = { wide: 36, high: 43 };
+
+const keys = async (/** @type {string[]} */ ...list) => {
+  for (const key of list) await page.keyboard.press(key);
+};
+const times = (/** @type {number} */ n, /** @type {string} */ key) => Array(Math.max(n, 0)).fill(key);
+
+/** @param {Control} control @returns {Locator} */
+function find(control) {
+  if (typeof control === 'string') return page.locator(control).filter({ visible: true }).first();
+  const roles = /** @type {const} */ (['button', 'menuitem', 'menuitemradio', 'radio', 'slider', 'textbox']);
+  return roles
+    .map((role) => page.getByRole(role, { name: control }))
+    .reduce((all, one) => all.or(one), page.locator('input').and(page.getByLabel(control)))
+    .filter({ visible: true })
+    .first();
+}
+
+const isPhone = () => /** @type {any} */ (page.viewportSize()).width < 560;
+
+/** What stands elsewhere on a phone: behind the three dots, or in the menu of the models. */
+const common = (/** @type {any} */ hand) => ({
+  /** What is seldom used is on a phone behind three dots. */
+  async unfold() {
+    if (isPhone() && (await page.locator('.more').count()) === 0) await hand.press('.dots');
+  },
+  async fold() {
+    if (isPhone() && (await page.locator('.more').count()) > 0) await hand.press('.dots');
+  },
+  /** Story, training and files: words of the header, on a phone in the menu of the models. */
+  async enter(/** @type {'story' | 'train' | 'open'} */ room) {
+    const word = { story: '.story-word', train: '.header nav > .word:not(.story-word)', open: '.open > .word' }[room];
+    if (isPhone()) await hand.pick('.model-menu > button', `.model-menu [data-key=${room}]`);
+    else await hand.press(word);
+  },
+});
+
+/** Where the middle of a cell is, in the picture. */
+async function cellAt(/** @type {number} */ t, /** @type {number} */ s) {
+  const picture = page.locator('#picture');
+  await picture.scrollIntoViewIfNeeded();
+  const { width, height } = /** @type {any} */ (await picture.boundingBox());
+  const rows = await page.locator('.labels .row-label').count();
+  const columns = await page.locator('.labels .key-label').count();
+  assert.ok(rows > 0 && columns > 0, 'rows and columns have names');
+  return { x: ((s + 0.5) * width) / columns, y: ((t + 0.5) * height) / rows };
+}
+
+/** With something that points. */
+function pointing({ name, screen, tap, point, drag }) {
+  const hand = {
+    name,
+    screen,
+    async press(/** @type {Control} */ control) {
+      await tap(find(control));
+    },
+    /** A list is opened, and one thing in it is chosen. */
+    async pick(/** @type {Control} */ menu, /** @type {Control} */ item) {
+      await hand.press(menu);
+      await hand.press(item);
+    },
+    /** One of several that the arrow keys walk. */
+    among: (/** @type {string} */ list, /** @type {number} */ i) => tap(page.locator(list).nth(i)),
+    head: (/** @type {number} */ layer, /** @type {number} */ head) => hand.press(`[data-head='${layer}.${head}']`),
+    /** At the end of the text. */
+    async write(/** @type {string} */ text) {
+      const field = page.locator('.sentence textarea');
+      const { width, height } = /** @type {any} */ (await field.boundingBox());
+      await tap(field, { position: { x: width - 3, y: height - 3 } });
+      await page.keyboard.insertText(text);
+    },
+    async read(/** @type {number} */ t, /** @type {number} */ s) {
+      await point(page.locator('#picture'), { position: await cellAt(t, s) });
+    },
+    /** The cells of a row, from one to another. */
+    async paint(/** @type {number} */ t, /** @type {number} */ from, /** @type {number} */ to) {
+      const [a, b] = [await cellAt(t, from), await cellAt(t, to)];
+      const { x, y } = /** @type {any} */ (await page.locator('#picture').boundingBox());
+      await drag([x + a.x, y + a.y], [x + b.x, y + b.y]);
+    },
+    /** As far as it goes. */
+    async slide(/** @type {string} */ slider) {
+      const { width, height } = /** @type {any} */ (await page.locator(slider).boundingBox());
+      await tap(page.locator(slider), { position: { x: width - 8, y: height / 2 } });
+    },
+  };
+  return { ...hand, ...common(hand) };
+}
+
+export const mouse = pointing({
+  name: 'mouse',
+  screen: SCREEN,
+  tap: (target, options) => target.click(options),
+  point: (target, options) => target.hover(options),
+  async drag(from, to) {
+    await page.mouse.move(...from);
+    await page.mouse.down();
+    await page.mouse.move(...to);
+    await page.mouse.up();
+  },
+});
+
+/** @param {Locator} target @param {any} [options] */
+async function tap(target, options) {
+  // What lies low may lie under the sheet: one scrolls, then taps.
+  await target.evaluate((element) => element.scrollIntoView({ block: 'center' }));
+  if (!options) await assertRoomy(target);
+  await target.tap(options);
+}
+
+/** As much of what a finger may touch belongs to the target. @param {Locator} target */
+async function assertRoomy(target) {
+  const { what, wide, high } = await target.evaluate((element) => {
+    const root = /** @type {ShadowRoot} */ (element.getRootNode());
+    const owner = element.closest('label') ?? element;
+    const { left, top, width, height } = owner.getBoundingClientRect();
+    const [x, y] = [left + width / 2, top + height / 2];
+    const owns = (/** @type {number} */ x, /** @type {number} */ y) => owner.contains(root.elementFromPoint(x, y));
+    const reach = (/** @type {number} */ dx, /** @type {number} */ dy) => {
+      let far = 0;
+      while (far < 60 && owns(x + (far + 0.5) * dx, y + (far + 0.5) * dy)) far++;
+      return far;
+    };
+    return {
+      what: `${element.getAttribute('aria-label') ?? element.textContent} ${element.className}`,
+      wide: reach(-1, 0) + reach(1, 0),
+      high: reach(0, -1) + reach(0, 1),
+    };
+  });
+  assert.ok(wide >= FINGER.wide && high >= FINGER.high, `${what}: ${wide} × ${high} px are not enough for a finger`);
+}
+
+export const touch = pointing({
+  name: 'touch',
+  screen: TOUCHED,
+  tap,
+  point: tap,
+  async drag(from, to) {
+    const session = await page.context().newCDPSession(page);
+    const say = (/** @type {any} */ type, /** @type {number[][]} */ ...points) =>
+      session.send('Input.dispatchTouchEvent', { type, touchPoints: points.map(([x, y]) => ({ x, y })) });
+    await say('touchStart', from);
+    await say('touchMove', [(from[0] + to[0]) / 2, (from[1] + to[1]) / 2]);
+    await say('touchMove', to);
+    await say('touchEnd');
+    await session.detach();
+  },
+});
+
+/** @param {Locator} target */
+const hasFocus = async (target) => (await target.and(page.locator(':focus')).count()) > 0;
+
+/** Tab until it has the focus. @param {Control} control */
+async function reach(control) {
+  const target = find(control);
+  await target.waitFor();
+  for (let tabs = 0; tabs < MOST; tabs++) {
+    if (await hasFocus(target)) return;
+    await keys('Tab');
+  }
+  assert.fail(`the keyboard does not reach ${control}`);
+}
+
+const KEYBOARD = {
+  name: 'keyboard',
+  screen: SCREEN,
+  async press(/** @type {Control} */ control) {
+    await reach(control);
+    await keys('Enter');
+    // Who cannot see where the focus is must not lose it.
+    await page.waitForFunction(() => document.activeElement !== document.body);
+  },
+  async pick(/** @type {Control} */ menu, /** @type {Control} */ item) {
+    await KEYBOARD.press(menu);
+    const target = find(item);
+    for (let i = 0; i < MOST && !(await hasFocus(target)); i++) await keys('ArrowDown');
+    assert.ok(await hasFocus(target), `${item} is in the list of ${menu}`);
+    await keys('Enter');
+    await page.waitForFunction(() => document.activeElement !== document.body);
+  },
+  async among(/** @type {string} */ list, /** @type {number} */ i) {
+    await reach(`${list}[tabindex="0"]`);
+    const at = await page.locator(list).evaluateAll((all) => {
+      const { activeElement } = /** @type {ShadowRoot} */ (all[0].getRootNode());
+      return all.indexOf(/** @type {any} */ (activeElement));
+    });
+    await keys(...times(i - at, 'ArrowRight'), ...times(at - i, 'ArrowLeft'));
+  },
+  async head(/** @type {number} */ layer, /** @type {number} */ head) {
+    const chosen = page.locator('.thumbnail[aria-checked=true]');
+    await reach('.thumbnail[aria-checked=true]');
+    const [l, h] = /** @type {string} */ (await chosen.getAttribute('data-head')).split('.').map(Number);
+    await keys(...times(layer - l, 'ArrowUp'), ...times(l - layer, 'ArrowDown'));
+    await keys(...times(head - h, 'ArrowRight'), ...times(h - head, 'ArrowLeft'));
+  },
+  async write(/** @type {string} */ text) {
+    await reach('.sentence textarea');
+    await keys('End');
+    await page.keyboard.type(text);
+  },
+  async read(/** @type {number} */ t, /** @type {number} */ s) {
+    await reach('#picture');
+    await keys('PageUp', ...times(t, 'ArrowDown'), ...times(s, 'ArrowRight'));
+  },
+  async paint(/** @type {number} */ t, /** @type {number} */ from, /** @type {number} */ to) {
+    await KEYBOARD.read(t, from);
+    await keys('Space');
+    for (let s = from; s < to; s++) await keys('ArrowRight', 'Space');
+  },
+  async slide(/** @type {string} */ slider) {
+    await reach(slider);
+    await keys('End');
+  },
+};
+export const keyboard = { ...KEYBOARD, ...common(KEYBOARD) };

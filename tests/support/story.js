@@ -1,0 +1,119 @@
+// The story from its first step to its last, by any hand. Its numbers are those that stand on the page.
+
+import assert from 'node:assert/strict';
+import { assertAccessible, assertNoSidewaysScroll, page } from './page.js';
+
+export const settled = () => page.waitForFunction(() => part('.page')?.dataset.busy === 'false');
+export const stepIs = (step) => page.waitForFunction((n) => part('.story')?.dataset.step === String(n), step);
+const textOf = async (selector) => (await page.locator(selector).allTextContents()).join(' ');
+/** Until so many tasks of the step have their text of what was seen, and it says so. */
+const seen = async (tasks = 1, wanted = /./) => {
+  await page.waitForFunction(
+    ([n, source]) => {
+      const all = [...part('.story').querySelectorAll('.seen')].map(({ textContent }) => textContent);
+      return all.length >= n && new RegExp(source).test(all.join(' '));
+    },
+    /** @type {const} */ ([tasks, wanted.source]),
+  );
+  await settled();
+};
+const percentOf = async (token) =>
+  page.evaluate(
+    (name) =>
+      [...part('.prediction').querySelectorAll('li')]
+        .find((li) => li.querySelector('.token').textContent === name)
+        ?.querySelector('b').textContent,
+    token,
+  );
+
+/** Every step is looked at when it has begun and when it is done. */
+export async function follow(hand) {
+  const begun = async (step) => {
+    await stepIs(step);
+    await settled();
+    await looksRight(step, false);
+  };
+  const next = async (step) => {
+    await looksRight(step, true);
+    await hand.press('.steps > button:last-of-type');
+    await begun(step + 1);
+  };
+  const off = '.whatif .choice button:last-of-type';
+  await hand.enter('story');
+  await begun(1);
+
+  await hand.write(' whale');
+  await seen();
+  assert.ok((await textOf('.seen')).includes(await textOf('.prediction li:first-child .token')));
+  await next(1);
+
+  await hand.among('.tokens button', 7);
+  await seen(1, /grapple.*3.*gr · ap · ple.*\d+ · \d+ · \d+/);
+  await next(2);
+
+  await hand.read(11, 0);
+  await seen(1, /Moby.* 0\.\d\d.*1\.00/);
+  await next(3);
+
+  const before = await textOf('[data-name=story-weight]');
+  await hand.slide('.whatif input');
+  await seen();
+  const after = await textOf('[data-name=story-weight]');
+  assert.ok((await textOf('.seen')).includes(before) && (await textOf('.seen')).includes(after));
+  assert.ok(Number(after) < Number(before) / 2);
+  await next(4);
+
+  const first = await textOf('[data-name=head-adds]');
+  await hand.press('.prediction li:nth-child(2) button');
+  await seen();
+  const second = await textOf('[data-name=head-adds]');
+  assert.notEqual(first, second);
+  assert.ok((await textOf('.seen')).includes(first) && (await textOf('.seen')).includes(second));
+  await next(5);
+
+  await hand.unfold();
+  await hand.pick('.whatif .menu > button', '.whatif [data-key=none]');
+  await hand.fold();
+  await seen(1, /last.*86%/);
+  await next(6);
+
+  assert.equal((await textOf('.trade')).match(/induction|previous|归纳|前一个/), null, 'no name before it is found');
+  await hand.head(3, 3);
+  await seen(1);
+  await hand.head(4, 2);
+  await seen(2);
+  await next(7);
+
+  const whole = await percentOf('I');
+  await hand.press(off);
+  await seen(1);
+  const fallen = await percentOf('I');
+  assert.ok((await textOf('.seen')).includes(whole) && (await textOf('.seen')).includes(fallen));
+  assert.equal(await textOf("[data-head='4.2'] .trade"), '−85');
+  await hand.head(1, 2);
+  await hand.press(off);
+  await seen(2);
+  assert.equal(await textOf("[data-head='1.2'] .trade"), '0');
+  assert.equal(await page.locator('.thumbnail.off').count(), 1, 'one head at a time');
+  await next(8);
+
+  await hand.press('.act');
+  await page.waitForFunction(() => !part('.story'));
+  await page.waitForFunction(() => /panel=train/.test(location.hash));
+  await hand.enter('story');
+  await stepIs(9);
+  await seen();
+  await looksRight(9, true);
+  await hand.press('.steps > button:last-of-type');
+  await page.waitForFunction(() => !part('.story'));
+}
+
+/** axe finds nothing, and what leads on is in sight. */
+async function looksRight(step, isDone) {
+  if (isDone || step === 1) await assertAccessible();
+  await assertNoSidewaysScroll(`step ${step}`);
+  const [bottom, height] = await page.evaluate(() =>
+    ['.steps', '.right'].map((selector) => part(selector)?.getBoundingClientRect().bottom),
+  );
+  if (height) assert.ok(bottom <= height + 1, `step ${step}: Next stands at ${bottom} of ${height}`);
+}

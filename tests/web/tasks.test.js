@@ -1,0 +1,221 @@
+// What a visitor comes for:
+//
+//    1. Open the whale and find its induction head.
+//    2. Switch it off and read how far the guess falls.
+//    3. Load the folder of a tiny BERT and read layer 2, head 1.
+//    4. Load attentions.npy with its tokens.
+//    5. Patch one run into another.
+//    6. Paint a mask.
+//    7. Train Repeat and see its heads.
+//    8. Write into what was trained.
+//    9. Compare two prompts.
+//   10. Export a figure.
+//   11. Embed one heatmap in a page of one's own.
+//   12. Follow the story to its end.
+//
+// Each is written once and done by three hands: with the mouse on a screen, by keyboard alone, by touch at 360 px.
+
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { after, before } from 'node:test';
+import { writeNpy } from '../../src/js/io/formats.js';
+import { makeCheckpoint } from '../support/checkpoint.js';
+import { openLesson } from '../support/course.js';
+import { keyboard, mouse, touch } from '../support/hands.js';
+import { faults, openEmpty, page, server } from '../support/page.js';
+import { follow } from '../support/story.js';
+
+let folder, lesson;
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'headlight-tasks-'));
+  makeCheckpoint(join(folder, 'tiny-bert'), 'bert');
+  await writeFile(join(folder, 'attentions.npy'), writeNpy({ data: Float32Array.of(1, 0, 0.25, 0.75), shape: [2, 2] }));
+  await writeFile(join(folder, 'tokens.json'), '["here", "there"]');
+  lesson = await openLesson();
+});
+after(async () => {
+  await lesson?.close();
+  await rm(folder, { recursive: true });
+});
+
+const settle = () => page.waitForFunction(() => part('.page')?.dataset.busy === 'false' && part('#picture'));
+/** Until something says so. @param {string} selector @param {string | RegExp} text */
+const says = (selector, text) =>
+  page.locator(selector).filter({ hasText: text }).first().waitFor({ state: 'attached' });
+const guess = () => page.evaluate(() => part('.prediction li b').textContent);
+const guessIsNot = (before) => page.waitForFunction((is) => part('.prediction li b').textContent !== is, before);
+const address = (pattern) =>
+  page.waitForFunction((is) => new RegExp(is).test(decodeURIComponent(location.hash)), pattern);
+
+async function open(hand, address = server.url) {
+  await openEmpty({ ...hand.screen, locale: 'en-GB' });
+  // From the beginning: asked for at the press, it may be heard of after it.
+  page.on('filechooser', () => {});
+  await page.goto(address);
+}
+
+/** Pins what there is, and writes on. */
+async function pinAndWrite(hand, text) {
+  await hand.unfold();
+  await hand.press(/^Pin$/);
+  await hand.fold();
+  await hand.write(text);
+  await says('.title', text.trim());
+  await settle();
+}
+
+async function give(hand, control, files) {
+  await hand.enter('open');
+  const chooser = page.waitForEvent('filechooser');
+  await hand.press(control);
+  await (await chooser).setFiles(files);
+}
+
+async function train(hand) {
+  await open(hand);
+  await settle();
+  await hand.enter('train');
+  await page.waitForFunction(() => Number(part('.time input')?.value) > 10);
+}
+
+/** What each hand does, in the order of the list above. */
+const TASKS = {
+  async 'the whale is opened, and its induction head found'(hand) {
+    await open(hand);
+    await settle();
+    await hand.head(0, 0);
+    await says('.corner h2', 'Layer 1, head 1');
+    await hand.head(4, 2);
+    await says('.corner h2', 'Layer 5, head 3');
+    await says('.corner', 'looks at what came next');
+    await hand.read(16, 4);
+    await says('.title', /last looks at I: 0\.\d\d/);
+  },
+
+  async 'it is switched off, and the guess falls; on again, it is as before'(hand) {
+    await open(hand);
+    await settle();
+    const before = await guess();
+    await hand.press(/^off$/);
+    await says('.corner h2', 'is off');
+    await guessIsNot(before);
+    assert.ok(Number.parseInt(await guess(), 10) < Number.parseInt(before, 10) / 2);
+    await hand.press(/^on$/);
+    await page.waitForFunction((is) => part('.prediction li b').textContent === is, before);
+  },
+
+  async 'the folder of a tiny BERT is loaded, and its layer 2, head 1 is read'(hand) {
+    await open(hand);
+    await settle();
+    await give(hand, /^A folder…/, join(folder, 'tiny-bert'));
+    await says('.told', 'bert: 2 layers × 4 heads');
+    await hand.press(/^Close$/);
+    await hand.head(1, 0);
+    await says('.corner h2', 'Layer 2, head 1');
+    await hand.read(1, 2);
+    await says('.title', /looks at .+: 0\.\d\d/);
+  },
+
+  async 'attentions.npy is loaded with its tokens, and a cell is read'(hand) {
+    await open(hand);
+    await settle();
+    await give(
+      hand,
+      /^Files…/,
+      ['attentions.npy', 'tokens.json'].map((name) => join(folder, name)),
+    );
+    await says('.row-words', 'there');
+    await settle();
+    await hand.read(1, 0);
+    await says('.title', 'there looks at here: 0.25');
+  },
+
+  async 'a run is pinned, another written, and a head patched from one into the other'(hand) {
+    await open(hand);
+    await settle();
+    await pinAndWrite(hand, ' of');
+    const before = await guess();
+    await hand.unfold();
+    await hand.pick(/^patch from/, /^the pinned run/);
+    await address('patch=5.3');
+    await guessIsNot(before);
+  },
+
+  async 'a mask is painted'(hand) {
+    await open(hand);
+    await settle();
+    const before = await guess();
+    await hand.unfold();
+    await hand.pick(/^mask/, /^by hand/);
+    await page.waitForFunction(() => part('canvas.brush') && part('.brushing'));
+    await hand.paint(16, 0, 4);
+    await address('painted=all:17.1-5');
+    await guessIsNot(before);
+    await hand.press(/^Done$/);
+    await page.waitForFunction(() => part('canvas.brush') === null && part('.slider'));
+  },
+
+  async 'Repeat is trained, and its heads are seen'(hand) {
+    await train(hand);
+    await hand.pick(/^Speed/, /^as fast as it can/);
+    await page.waitForFunction(() => Number(part('.time input').value) > 60);
+    await hand.head(1, 0);
+    await page.waitForFunction(() => part('.thumbnail[aria-checked=true]').dataset.head === '1.0');
+    await says('.letter', /./);
+    await says('.charts .title', '%');
+  },
+
+  async 'one writes into what was trained'(hand) {
+    await train(hand);
+    await hand.press(/^Pause$/);
+    await page.waitForFunction(() => part('.play path:not(.full)') === null);
+    await hand.press(/^Try/);
+    await page.waitForFunction(() => part('.sentence textarea') && part('.page').dataset.busy === 'false');
+    const before = await page.locator('.sentence textarea').inputValue();
+    await hand.write('a');
+    await page.waitForFunction((before) => part('.sentence textarea').value === `${before}a`, before);
+    await settle();
+    await page.locator('.prediction li').first().waitFor();
+  },
+
+  async 'two prompts are compared'(hand) {
+    await open(hand);
+    await settle();
+    await pinAndWrite(hand, ' time');
+    await hand.pick(/^Compare/, /^Side by side/);
+    await page.waitForFunction(() => part('.compare')?.querySelectorAll('.matrix canvas').length === 2);
+  },
+
+  async 'the picture is saved as a drawing'(hand) {
+    await open(hand);
+    await settle();
+    const saved = page.waitForEvent('download');
+    await hand.unfold();
+    await hand.pick(/^Export$/, /SVG/);
+    const file = await saved;
+    assert.match(file.suggestedFilename(), /\.svg$/);
+    assert.match(await readFile(await file.path(), 'utf8'), /^<svg[\s\S]*Layer 5, head 3/);
+  },
+
+  async 'one heatmap in a page of one’s own is read'(hand) {
+    await open(hand, lesson.url);
+    await says('.title', 'whale looks at white: 0.50');
+    await hand.read(1, 0);
+    await says('.title', 'white looks at The: 0.25');
+  },
+
+  async 'the story is followed to its end'(hand) {
+    await open(hand);
+    await settle();
+    await follow(hand);
+  },
+};
+
+for (const hand of [mouse, keyboard, touch])
+  for (const [task, done] of Object.entries(TASKS))
+    test(`${hand.name}: ${task}`, async () => {
+      await done(hand);
+      assert.deepEqual(faults, []);
+    });
