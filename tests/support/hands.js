@@ -13,7 +13,7 @@ export const SCREEN = { viewport: { width: 1440, height: 900 } };
 export const PHONE = { viewport: { width: 360, height: 740 } };
 const TOUCHED = { ...PHONE, hasTouch: true, isMobile: true };
 /** A finger needs a target of this size; in a line of others it is narrower than high. */
-const FINGER = { wide: 36, high: 43 };
+const FINGER = { wide: 32, high: 43 };
 
 const keys = async (/** @type {string[]} */ ...list) => {
   for (const key of list) await page.keyboard.press(key);
@@ -117,10 +117,14 @@ export const mouse = pointing({
 
 /** @param {Locator} target @param {any} [options] */
 async function tap(target, options) {
-  // What lies low may lie under the sheet: one scrolls, then taps.
-  await target.evaluate((element) => element.scrollIntoView({ block: 'center' }));
   if (!options) await assertRoomy(target);
   await target.tap(options);
+  // For what is wider than the screen a phone makes the whole page smaller.
+  assert.equal(
+    await page.evaluate(() => document.documentElement.scrollWidth),
+    PHONE.viewport.width,
+    'width of the page',
+  );
 }
 
 /** As much of what a finger may touch belongs to the target. @param {Locator} target */
@@ -128,8 +132,13 @@ async function assertRoomy(target) {
   const { what, wide, high } = await target.evaluate((element) => {
     const root = /** @type {ShadowRoot} */ (element.getRootNode());
     const owner = element.closest('label') ?? element;
-    const { left, top, width, height } = owner.getBoundingClientRect();
-    const [x, y] = [left + width / 2, top + height / 2];
+    const middle = () => {
+      const { left, top, width, height } = owner.getBoundingClientRect();
+      return /** @type {const} */ ([left + width / 2, top + height / 2]);
+    };
+    // What lies low may lie under the sheet: one scrolls, then taps.
+    if (!owner.contains(root.elementFromPoint(...middle()))) element.scrollIntoView({ block: 'center' });
+    const [x, y] = middle();
     const owns = (/** @type {number} */ x, /** @type {number} */ y) => owner.contains(root.elementFromPoint(x, y));
     const reach = (/** @type {number} */ dx, /** @type {number} */ dy) => {
       let far = 0;
