@@ -129,17 +129,19 @@ async function tap(target, options) {
 
 /** As much of what a finger may touch belongs to the target. @param {Locator} target */
 async function assertRoomy(target) {
-  const { what, wide, high } = await target.evaluate((element) => {
+  const { what, wide, high } = await target.evaluate((element, high) => {
     const root = /** @type {ShadowRoot} */ (element.getRootNode());
     const owner = element.closest('label') ?? element;
     const middle = () => {
       const { left, top, width, height } = owner.getBoundingClientRect();
       return /** @type {const} */ ([left + width / 2, top + height / 2]);
     };
-    // What lies low may lie under the sheet: one scrolls, then taps.
-    if (!owner.contains(root.elementFromPoint(...middle()))) element.scrollIntoView({ block: 'center' });
-    const [x, y] = middle();
     const owns = (/** @type {number} */ x, /** @type {number} */ y) => owner.contains(root.elementFromPoint(x, y));
+    const [left, at] = middle();
+    // What lies low may lie under the sheet, or half of it: one scrolls, then taps.
+    if (![-high / 2 + 1, 0, high / 2 - 1].every((dy) => owns(left, at + dy)))
+      element.scrollIntoView({ block: 'center' });
+    const [x, y] = middle();
     const reach = (/** @type {number} */ dx, /** @type {number} */ dy) => {
       let far = 0;
       while (far < 60 && owns(x + (far + 0.5) * dx, y + (far + 0.5) * dy)) far++;
@@ -150,7 +152,7 @@ async function assertRoomy(target) {
       wide: reach(-1, 0) + reach(1, 0),
       high: reach(0, -1) + reach(0, 1),
     };
-  });
+  }, FINGER.high);
   assert.ok(wide >= FINGER.wide && high >= FINGER.high, `${what}: ${wide} × ${high} px are not enough for a finger`);
 }
 

@@ -1,5 +1,5 @@
-// What has the focus may go away with what it has done: a word that is there no longer, a panel that is closed. Who does
-// not see the page would then begin at its top. So the focus goes to what stands nearest to where it was.
+// What has the focus may go away with what it has done: a word that is there no longer, a panel that is closed. Who
+// does not see the page would then begin at its top. So the focus goes to what stands nearest to where it was.
 
 import { useEffect } from 'preact/hooks';
 

@@ -1,5 +1,5 @@
-// The story in Chromium: followed to its end, left, opened by its address. In English it is followed by every hand among
-// the tasks.
+// The story in Chromium: followed to its end, left, opened by its address. In English every hand follows it among the
+// tasks.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
