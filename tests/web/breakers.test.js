@@ -82,6 +82,46 @@ test('a file of 2 GB that nobody knows, and a model of 2 GB without a config, ar
   assert.deepEqual(faults, []);
 });
 
+test('a model of 2 GB is read with progress while one goes on; cancelled, the next one opens', async () => {
+  const C = 2048;
+  const config = { model_type: 'gpt2', n_layer: 10, n_embd: C, n_head: 16, n_positions: 64, vocab_size: 1000 };
+  const norm = (name) => ({ [`${name}.weight`]: [C], [`${name}.bias`]: [C] });
+  const matrix = (name, from, to) => ({ [`${name}.weight`]: [from, to], [`${name}.bias`]: [to] });
+  const block = (l) => ({
+    ...norm(`h.${l}.ln_1`),
+    ...matrix(`h.${l}.attn.c_attn`, C, 3 * C),
+    ...matrix(`h.${l}.attn.c_proj`, C, C),
+    ...norm(`h.${l}.ln_2`),
+    ...matrix(`h.${l}.mlp.c_fc`, C, 4 * C),
+    ...matrix(`h.${l}.mlp.c_proj`, 4 * C, C),
+  });
+  const blocks = Array.from({ length: config.n_layer }, (_, l) => block(l));
+  const tensors = { 'wte.weight': [1000, C], 'wpe.weight': [64, C], ...Object.assign({}, ...blocks), ...norm('ln_f') };
+  const weights = safetensors('model.safetensors', tensors);
+  const about = join(folder, 'config.json');
+  writeFileSync(about, JSON.stringify(config));
+  await open();
+  for (let round = 0; round < 2; round++) {
+    await choose(about, weights);
+    await page.waitForFunction(() => Number(part('.gauge')?.getAttribute('aria-valuenow')) >= 2);
+    assert.match(await page.locator('.open [role=status]').textContent(), /of 2\.0\d GB/);
+    // Questions are answered in between.
+    await page.evaluate((head) => part(`[data-head='${head}']`).click(), `0.${round}`);
+    await settled();
+    await shows('.corner h2', `Layer 1, head ${round + 1}`);
+    const share = await page.evaluate(() => Number(part('.gauge')?.getAttribute('aria-valuenow')));
+    assert.ok(share < 100, 'it is still being read');
+    await word('Cancel').click();
+    await page.waitForFunction(() => part('.gauge') === null);
+    await page.keyboard.press('Escape');
+  }
+  const path = join(folder, 'attentions.npy');
+  writeFileSync(path, writeNpy(attentions([3, 2, 5, 5], true)));
+  await choose(path);
+  await shows('.model-menu .under', 'attentions.npy');
+  assert.deepEqual(faults, []);
+});
+
 test('ten thousand tokens are pasted: as many as the model reads are, and that is said', async () => {
   await open();
   await page.locator('textarea').fill('Call me Ishmael. '.repeat(2500));

@@ -122,6 +122,28 @@ test('the keyboard walks cells, heads and layers, and each is said', async () =>
   await page.waitForFunction(() => part('.corner h2').textContent.startsWith('Layer 5, head 2'));
 });
 
+test('a head that is chosen opens into the large picture like a beam, unless one wants no motion', async () => {
+  const beam = () => page.evaluate(() => part('.beam path').getAttribute('d') ?? '');
+  await openPage();
+  assert.equal(await beam(), '', 'nothing has been chosen');
+  await page.locator("[data-head='2.1']").click();
+  await page.waitForFunction(() => part('.beam path').getAttribute('d'));
+  const [x, y] = (await beam()).match(/[\d.]+/g).map(Number);
+  const [left, top] = await page.evaluate(() => {
+    const area = part('.beam').getBoundingClientRect();
+    const frame = part("[data-head='2.1'] .frame").getBoundingClientRect();
+    return [frame.right - area.left, frame.top - area.top];
+  });
+  assert.ok(Math.abs(x - left) < 2 && Math.abs(y - top) < 2, `${x}, ${y} is not ${left}, ${top}`);
+  // It leaves the picture to the pointer, and fades.
+  await page.waitForFunction(() => getComputedStyle(part('.beam')).opacity === '0');
+  assert.equal(await page.evaluate(() => getComputedStyle(part('.beam')).pointerEvents), 'none');
+  await openPage({ reducedMotion: 'reduce' });
+  await page.locator("[data-head='2.1']").click();
+  await page.waitForFunction(() => part('.corner h2').textContent.startsWith('Layer 3, head 2'));
+  assert.equal(await beam(), '');
+});
+
 test('one writes into the sentence, and the model writes on until it is stopped', async () => {
   await openPage();
   const field = page.getByRole('textbox', { name: 'The text. Write here' });
