@@ -176,3 +176,18 @@ test('a reload keeps theme and language', async () => {
   assert.equal(await theme(), chosen);
   assert.equal(chosen, 'dark');
 });
+
+test("the system's colours are followed, until others are chosen here", async () => {
+  await open();
+  const theme = (name) =>
+    page.waitForFunction((name) => document.querySelector('body > div').dataset.theme === name, name);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await theme('dark');
+  await page.emulateMedia({ colorScheme: 'light' });
+  await theme('light');
+  await page.locator('.header .sign').first().click();
+  await theme('dark');
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.emulateMedia({ colorScheme: 'light' });
+  await theme('dark');
+});

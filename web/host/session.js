@@ -41,6 +41,12 @@ export function createSession({ state: began = '', language, theme, onState, onL
   const languageName = signal(language && language in LANGUAGES ? language : languageFor(navigator.languages));
   const dark = matchMedia('(prefers-color-scheme: dark)');
   const themeName = signal(theme ?? (dark.matches ? 'dark' : 'light'));
+  // The system's colours are followed until others are chosen here.
+  let ownTheme = theme !== undefined && theme !== null;
+  const followSystem = () => {
+    if (!ownTheme) themeName.value = dark.matches ? 'dark' : 'light';
+  };
+  dark.addEventListener('change', followSystem);
   /** What the model is; the last run, its other case; names of heads; what is being read or has failed. */
   const about = signal(/** @type {any} */ (null));
   const run = signal(/** @type {any} */ (null));
@@ -325,6 +331,7 @@ export function createSession({ state: began = '', language, theme, onState, onL
       onChoice?.('language', name);
     },
     setTheme(name) {
+      ownTheme = true;
       themeName.value = name;
       onChoice?.('theme', name);
     },
@@ -332,6 +339,7 @@ export function createSession({ state: began = '', language, theme, onState, onL
     address: () => writeAddress(state.peek()),
     stop() {
       language$();
+      dark.removeEventListener('change', followSystem);
       ask.stop();
     },
   };

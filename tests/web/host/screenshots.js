@@ -1,14 +1,22 @@
-// Pictures of the page, to be looked at: every view at six widths in both themes, into dist/screenshots.
+// Pictures of the page, to be looked at: every state at six widths in both themes, into dist/screenshots.
+//   --only=flow,story4 --widths=1440,360 --themes=dark --to=FOLDER --from=SITE   some of them
 //   --readme   those that README and guide show, into web/pictures/
 
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { crc32 } from 'node:zlib';
 import { serve } from '../../../web/host/serve.js';
 import { launch } from '../../support/chromium.js';
+import { STATES, settle } from './states.js';
 
 const folder = (name) => fileURLToPath(new URL(name, import.meta.url));
-const server = await serve({ root: folder('../../../dist/site') });
+/** The words behind --NAME=, as far as they are given. */
+const chosen = (name, all) => {
+  const given = process.argv.find((word) => word.startsWith(`--${name}=`));
+  return given ? given.slice(name.length + 3).split(',') : all;
+};
+
+const server = await serve({ root: chosen('from', [folder('../../../dist/site')])[0] });
 const browser = await launch();
 
 /** A page at an address: `part` finds what lies in its shadow root. */
@@ -21,43 +29,45 @@ async function open(hash, options) {
   await settle(page);
   return page;
 }
-const settle = (page) => page.waitForFunction(() => part('.page')?.dataset.busy === 'false' && part('.thumbnail'));
+const SIZES = { 2560: 1440, 1920: 1080, 1440: 900, 1024: 768, 768: 1024, 360: 740 };
 
-const VIEWS = {
-  start: { hash: '' },
-  off: { hash: 'scale=5.3%3A0' },
-  painted: { hash: 'painted=all%3A17.1-4' },
-  lines: { hash: 'view=lines' },
-  flow: { hash: 'view=flow' },
-  story: { hash: 'panel=story&step=4' },
-  train: { hash: 'model=trained&panel=train' },
-  table: { hash: 'panel=table' },
-  constructed: { hash: 'model=constructed&text=The+cat+sat+on+the+mat+because+it+was+tired.&layer=1&head=6&cell=8.6' },
-  patches: { hash: 'model=patches&text=&layer=1&head=5&cell=39.25' },
-  sentence: { hash: 'model=sentence&text=How+do+whales+sleep%3F&second=When+does+a+whale+rest%3F&layer=2&head=1' },
-  open: { hash: '', act: (page) => page.locator('.menu.open button').first().click() },
-  chinese: { hash: '', locale: 'zh-CN' },
-};
+/** One state at all sizes and in both themes. What is open closes when the width changes: that is done anew. */
+async function takeState(name, target) {
+  const { hash = '', act, locale = 'en-GB', fresh = false } = STATES[name];
+  const widths = chosen('widths', Object.keys(SIZES)).map(Number);
+  const themes = chosen('themes', ['light', 'dark']);
+  const options = (width) => ({ viewport: { width, height: SIZES[width] }, locale, colorScheme: themes[0] });
+  const begin = async (width) => {
+    const page = await open(hash, options(width));
+    page.setDefaultTimeout(60_000);
+    await act?.(page);
+    return page;
+  };
+  let page = fresh ? null : await begin(1440);
+  for (const width of widths) {
+    if (fresh) page = await begin(width);
+    await page.setViewportSize({ width, height: SIZES[width] });
+    for (const colorScheme of themes) {
+      await page.emulateMedia({ colorScheme });
+      await settle(page);
+      // Cells fade over into each other.
+      await page.waitForTimeout(500);
+      await page.screenshot({ path: `${target}/${name}-${width}-${colorScheme}.png` });
+      const longer = await page.evaluate(() => document.documentElement.scrollHeight > innerHeight + 1);
+      if (longer)
+        await page.screenshot({ path: `${target}/${name}-${width}-${colorScheme}.whole.png`, fullPage: true });
+    }
+    if (fresh) await page.close();
+  }
+  if (!fresh) await page.close();
+}
 
 async function takeAll() {
-  const target = folder('../../../dist/screenshots');
-  rmSync(target, { recursive: true, force: true });
+  const [target] = chosen('to', [folder('../../../dist/screenshots')]);
   mkdirSync(target, { recursive: true });
-  for (const colorScheme of ['light', 'dark']) {
-    for (const width of [2560, 1920, 1440, 1024, 768, 360]) {
-      for (const [name, { hash, act, locale = 'en-GB' }] of Object.entries(VIEWS)) {
-        const height = { 2560: 1440, 1920: 1080, 360: 740 }[width] ?? 900;
-        const page = await open(hash, { viewport: { width, height }, colorScheme, locale });
-        await act?.(page);
-        await settle(page);
-        // Cells fade over into each other.
-        await page.waitForTimeout(400);
-        await page.screenshot({ path: `${target}/${name}-${width}-${colorScheme}.png`, fullPage: true });
-        await page.close();
-      }
-    }
-  }
-  console.log(`pictures are in dist/screenshots`);
+  for (const name of chosen('only', Object.keys(STATES)))
+    await takeState(name, target).catch((error) => console.error(`${name}: ${error.message}`));
+  console.log(`pictures are in ${target}`);
 }
 
 /** PNGs of one size as an animation: each frame's data behind a number and how long it stands. */
