@@ -8,7 +8,7 @@ export const heads = {
   ],
   patches: [
     'A picture in 10 × 14 patches, and six heads whose weights were written by hand.',
-    'Touch a patch: the squares beside it show where it looks. Drop a picture of your own anywhere.',
+    'Point at a patch: the squares show where it looks. 3·11 is row 3, column 11. Drop your own picture anywhere.',
   ],
   likeness: 'How alike two sentences are',
   likenessAbout: 'The angle between their vectors, as a cosine: 1 is the same meaning, 0 has nothing to do with it.',

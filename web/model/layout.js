@@ -64,7 +64,7 @@ export function pictureOf({ width, height, tokens, keys = tokens, most, widest, 
     const size = labelSize(cell, most);
     const label = Math.min(widest(size), 120);
     left = Math.ceil(cell < LABELS ? 12 : label + 10);
-    top = full ? Math.ceil(40 + Math.max(label * 0.75, 18)) : Math.ceil(size * 1.45);
+    top = full ? Math.ceil(44 + Math.max(label * 0.75, 18)) : Math.ceil(size * 1.45);
     cell = Math.min((width - left) / m, (height - top) / n);
   }
   const whole = cell >= 1 ? Math.floor(cell) : cell;
@@ -73,23 +73,77 @@ export function pictureOf({ width, height, tokens, keys = tokens, most, widest, 
   return { cell: whole, left, top, side, wide, gap, size: labelSize(whole, most) };
 }
 
-/** Words around a thumbnail: the layer's name above it and a trade below, a trade alone, none. */
-const WORDS = { both: 34, trade: 18, none: 8 };
+/** A line above each of the two, and the space between them; a title above both; the least room of one beside them. */
+const PATCHES = { line: 28, between: 6, across: 16, title: 40, beside: 234 };
+
+/** Rows and columns of patches, and tokens that stand before them. @param {any} run */
+export function gridOf({ patch, S }) {
+  const [rows, columns] = patch.image.map((/** @type {number} */ side) => Math.floor(side / patch.size));
+  return { rows, columns, before: S - rows * columns };
+}
+
+/**
+ * A picture in patches and the same patches with their weights, as large as they can be: one above the other with the
+ * title beside them or above, or side by side where that is much larger.
+ * @param {{ width: number, height: number, rows: number, columns: number }} room
+ */
+export function patchesOf({ width, height, rows, columns }) {
+  const { line, between, across, title, beside } = PATCHES;
+  const ways = [
+    { titled: false, split: false, wide: width - beside, high: (height - 2 * line - between) / 2 },
+    { titled: true, split: false, wide: width, high: (height - 2 * line - between - title) / 2 },
+    { titled: true, split: true, wide: (width - across) / 2, high: height - line - title },
+  ].map((way) => ({ ...way, size: Math.max(Math.floor(Math.min(way.wide / columns, way.high / rows)), 1) }));
+  const { titled, split, size } = ways.reduce((best, way) => (0.85 * way.size > best.size ? way : best));
+  const panes = split ? line + rows * size : 2 * (line + rows * size) + between;
+  return { size, titled, split, side: width - size * columns - 24, height: panes + (titled ? title : 0) };
+}
+
+/** Words around a thumbnail, in letters of 12 px: the layer's name above it and a trade below, a trade alone, none. */
+const WORDS = { both: 34, trade: 18, none: 5 };
 const LEAST = 32;
 
 /**
- * Thumbnails in rows of layers. A thumbnail is a whole multiple of the tokens where there are few.
- * @param {{ width: number, height: number, tokens: number, layers: number, heads: number, names: boolean }} room
+ * A whole multiple of the tokens where they are few, unless that gives a third of the room away.
+ * @param {number} most
+ * @param {number} tokens
  */
-export function thumbnailsOf({ width, height, tokens, layers, heads, names }) {
+export function thumbnailSize(most, tokens) {
+  const n = Math.max(tokens, 1);
+  const whole = n * Math.floor(most / n);
+  return n <= 24 && 1.5 * whole > most ? whole : Math.floor(most);
+}
+
+/**
+ * Thumbnails in rows of layers. A thumbnail is a whole multiple of the tokens where there are few.
+ * @param {{ width: number, height: number, tokens: number, layers: number, heads: number, names: boolean,
+ *   letter?: number }} room
+ */
+export function thumbnailsOf({ width, height, tokens, layers, heads, names, letter = 12 }) {
   const across = width / heads;
   const down = height / layers;
-  const n = Math.max(tokens, 1);
   const sizeWith = (/** @type {number} */ words) => {
-    const most = Math.max(Math.min(across - 5, down - words, 150), 8);
-    return n <= 24 && most >= n ? n * Math.floor(most / n) : Math.floor(most);
+    return thumbnailSize(Math.max(Math.min(across - 5, down - (words * letter) / 12, 150), 8), tokens);
   };
   const fits = (/** @type {'both' | 'trade'} */ words) => names && sizeWith(WORDS[words]) >= LEAST;
   const words = fits('both') ? 'both' : fits('trade') ? 'trade' : 'none';
   return { size: sizeWith(WORDS[words]), across, down, words };
+}
+
+/**
+ * The rows of a model: one for each layer. The heads of a single layer stand in as many rows as make them largest, the
+ * first on top.
+ * @param {{ width: number, height: number, tokens: number, layers: number, heads: number, names: boolean,
+ *   letter?: number }} room
+ */
+export function rowsOf(room) {
+  const { layers, heads } = room;
+  const inColumns = (/** @type {number} */ columns) => {
+    const rows = Math.ceil(heads / columns);
+    return { columns, rows, ...thumbnailsOf({ ...room, layers: layers * rows, heads: columns }) };
+  };
+  if (layers > 1) return inColumns(heads);
+  return Array.from({ length: heads }, (_, i) => inColumns(heads - i)).reduce((best, next) =>
+    next.size > best.size ? next : best,
+  );
 }

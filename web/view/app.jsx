@@ -1,7 +1,7 @@
 // The screen: the same parts in an order that depends on the width.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { screenOf } from '../model/layout.js';
+import { gridOf, patchesOf, screenOf } from '../model/layout.js';
 import { isOpen } from '../model/lessons.js';
 import { STEPS } from '../model/story.js';
 import { reducedMotion, useSession, useSize } from './context.js';
@@ -12,11 +12,11 @@ import { Legend } from './legend.jsx';
 import { Model } from './model.jsx';
 import { useDrop } from './open.jsx';
 import { panelFor } from './panels.js';
-import { usePicture } from './picture.jsx';
+import { Picture, usePicture } from './picture.jsx';
 import { Prediction } from './prediction.jsx';
 import { Sentence } from './sentence.jsx';
 import { Sheet } from './sheet.jsx';
-import { viewNamed } from './views.js';
+import { viewNamed, viewOf } from './views.js';
 import { WhatIf } from './whatif.jsx';
 
 const ofTraining = (name) => later(() => import('./train.jsx'), name);
@@ -28,8 +28,13 @@ const [TrainBar, TrainNote] = ['TrainBar', 'TrainNote'].map(ofTraining);
 /** What stands under the picture, and the guesses above the model. */
 const LEGEND = 66;
 const PREDICTION = { wide: 220, desk: 184, huge: 250, narrow: 184 };
+/** Above and below a picture in patches on a phone: header, text; the line of the sheet, what if. */
+const AROUND_PATCHES = 54 + 44 + 52 + 58;
 /** Letters of tokens at most, as the style sheet's --m. */
 const MOST = { wide: 17, desk: 15, tablet: 15, phone: 14, huge: 20, narrow: 15 };
+
+/** Letters of what one uses, as the style sheet's --s. */
+const LETTER = { wide: 13.5, desk: 12, huge: 15.5, narrow: 12 };
 
 /** height: of the page in pixels, where it does not fill a window. */
 export function App({ host, height = 0, controls = true }) {
@@ -64,7 +69,7 @@ export function App({ host, height = 0, controls = true }) {
         {words.skip}
       </button>
       {controls && <Header phone={screen.kind === 'phone'} />}
-      {training ? <Probe /> : controls && <Sentence />}
+      {training ? <Probe /> : controls && <Sentence phone={screen.kind === 'phone'} />}
       {training && <TrainNote />}
       {failure !== null && (
         <p class="failure" role="alert">
@@ -84,9 +89,9 @@ export function App({ host, height = 0, controls = true }) {
       {used && <Media />}
       {training && <Film kind={screen.kind} />}
       {training ? (
-        <TrainBar kind={screen.kind} />
+        <TrainBar kind={screen.size === 'narrow' ? 'tablet' : screen.kind} />
       ) : (
-        controls && <WhatIf kind={screen.size === 'narrow' ? 'narrow' : screen.kind} />
+        controls && <WhatIf kind={screen.size === 'narrow' ? (width < 1000 ? 'tight' : 'narrow') : screen.kind} />
       )}
       {over && <div class="dropping">{words.open.dropHere}</div>}
       <div class="spoken" role="status" aria-live="polite">
@@ -117,10 +122,10 @@ function Columns({ screen }) {
     most: MOST[screen.size ?? screen.kind],
   };
   const picture = usePicture(room);
-  const { Component: View } = viewNamed(session.state.value.view);
+  const { Component: View } = viewOf(session.state.value.view, session.run.value);
   const grows = isGrown(session.state.value);
   const Panel = panelFor(session.state.value);
-  const alone = session.state.value.view === 'heatmap' && picture;
+  const alone = View === Picture && picture;
   const beyond = alone ? Math.max(room.width - picture.x - picture.wide, 0) : 0;
   if (grows) room.width += screen.model + screen.gap;
   return (
@@ -131,12 +136,13 @@ function Columns({ screen }) {
           <Model
             width={screen.model}
             height={Math.max(room.height - (training ? taken.height + 8 : PREDICTION[screen.size ?? screen.kind]), 0)}
+            letter={LETTER[screen.size ?? screen.kind]}
           />
         </div>
       )}
       <div class="middle">
         <View {...room} compact={height < 560} />
-        <Legend width={room.width} left={grows ? 0 : (picture?.x ?? 0)} right={beyond} />
+        <Legend width={room.width} left={alone ? picture.x : 0} right={beyond} />
       </div>
       <div class="right">
         <Panel compact={height < 620} />
@@ -186,7 +192,7 @@ function Stacked({ screen, width }) {
   const session = useSession();
   const Main = mainOf(session);
   const training = isOpen(session.state.value);
-  const { Component: View } = viewNamed(session.state.value.view);
+  const { Component: View } = viewOf(session.state.value.view, session.run.value);
   const grows = isGrown(session.state.value);
   const Panel = panelFor(session.state.value);
   const phone = screen.kind === 'phone';
@@ -194,22 +200,33 @@ function Stacked({ screen, width }) {
   const wide = phone || grows ? inside : inside - screen.model - screen.gap;
   const across = { width: wide, height: wide, most: MOST[screen.kind] };
   const tall = usePicture(across);
-  const height = grows ? Math.min(Math.max(1.25 * wide, 420), 620) : tall ? tall.top + tall.side : wide - 40;
-  const legend = <Legend width={wide} left={grows ? 0 : (tall?.x ?? 0)} />;
+  const run = session.run.value;
+  const inPatches = run?.image && session.state.value.view === 'heatmap';
+  let height = tall ? tall.top + tall.side : wide - 40;
+  if (grows) height = Math.min(Math.max(1.25 * wide, 420), 620);
+  if (inPatches) {
+    // Both parts are in sight at once.
+    const most = Math.max(innerHeight - AROUND_PATCHES - (phone ? 0 : LEGEND), 380);
+    height = patchesOf({ width: wide, height: most, ...gridOf(run) }).height;
+  }
+  const legend = <Legend width={wide} left={grows || inPatches ? 0 : (tall?.x ?? 0)} />;
   const picture = <View {...across} height={height} compact={phone} free />;
   const heads = session.about.value?.heads ?? 4;
   const layers = session.about.value?.layers ?? 5;
+  // The heads of a single layer stand in two rows.
+  const rows = layers === 1 && heads > 4 ? 2 : layers;
   // A step of the story has room for a larger model, and for what stands under its heads.
   const { panel, step } = session.state.value;
   const story = panel === 'story';
   const alone = story && !STEPS[step].shows.includes('prediction');
   const model = {
     width: alone ? inside : Math.min(22 + 39 * heads, 0.56 * inside),
-    height: (story ? 56 : 44) * layers,
+    // What is lost without a head stands under it.
+    height: (story || session.tried.value ? 56 : 39) * rows,
   };
   if (phone)
     return (
-      <Main class="instrument">
+      <Main class={`instrument ${grows ? 'grown' : ''}`}>
         {picture}
         {legend}
         <div class="halves">

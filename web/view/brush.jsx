@@ -10,6 +10,7 @@ import { effective, placeIn, withPlace } from '../model/whatif.js';
 import { px, useSession } from './context.js';
 import { sized } from './paint.js';
 import { Scopes } from './scopes.jsx';
+import { matrixOf } from './views.js';
 
 const wordsOf = (session) => (session.language.value === 'zh' ? inChinese : inEnglish);
 /** Where cells are smaller, the brush covers several: it is so many pixels wide. */
@@ -170,7 +171,7 @@ export function BrushLine({ kind }) {
     };
   }, []);
   useEffect(() => {
-    if (state.view !== 'heatmap') done();
+    if (state.view !== matrixOf(session.run.value)) done();
   }, [state.view]);
   return (
     <section class="whatif brushing" aria-label={own.lead}>

@@ -2,7 +2,7 @@
 // stream: as wide as the guess would be likely if the model ended there.
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { thumbnailsOf } from '../model/layout.js';
+import { rowsOf } from '../model/layout.js';
 import { isOpen } from '../model/lessons.js';
 import { PALETTE } from '../model/palette.js';
 import { RAMP } from '../model/ramp.js';
@@ -24,7 +24,7 @@ const WIDEST = 7;
 /** Thumbnails smaller than this are tiles. */
 const TILE = 20;
 
-export function Model({ width, height, names = true }) {
+export function Model({ width, height, names = true, letter = 12 }) {
   const session = useSession();
   const words = session.words.value;
   const run = session.run.value;
@@ -35,20 +35,19 @@ export function Model({ width, height, names = true }) {
   const { layers, heads } = about;
   const ends = names ? 22 : 0;
   // The heads of a single layer stand in several rows, the first on top.
-  const columns = layers > 1 ? heads : Math.min(heads, Math.max(4, Math.ceil(Math.sqrt(heads))));
-  const rows = Math.ceil(heads / columns);
-  const room = {
+  const { columns, rows, ...sizes } = rowsOf({
     width: width - STREAM,
     height: height - 2 * ends,
     tokens: run ? Math.max(run.T, run.S) : 17,
-    layers: layers * rows,
-    heads: columns,
+    layers,
+    heads,
     names,
-  };
-  const { size, across, down, words: around } = thumbnailsOf(room);
+    letter,
+  });
+  const { size, across, down, words: around } = sizes;
   const named = around !== 'none';
   const rowTop = (layer, head = 0) => ends + (layers - 1 - layer + Math.floor(head / columns)) * down;
-  const inside = around === 'both' ? 17 : around === 'trade' ? 2 : Math.max((down - size) / 2, 0);
+  const inside = around === 'both' ? letter + 4 : around === 'trade' ? 2 : Math.max((down - size) / 2, 0);
   const middle = (layer) => rowTop(layer) + ((rows - 1) * down) / 2 + inside + size / 2;
   // Thumbnails that are too small to be read are seen through a lens.
   const tiles = size < TILE;

@@ -2,11 +2,14 @@
 // asking token gives it. Of many, those round the asking one, and the whole row as a strip.
 
 import { useEffect, useRef } from 'preact/hooks';
+import { gridOf } from '../model/layout.js';
 import { RAMP } from '../model/ramp.js';
 import { weightsOf } from '../model/reading.js';
 import { useSession, useSize } from './context.js';
+import { later } from './later.jsx';
 import { sized } from './paint.js';
-import { Patches } from './patches.jsx';
+
+const Patches = later(() => import('./patches.jsx'), 'Patches');
 
 /** Tokens on each side of the asking one, where there are more than fit. */
 const NEAR = 12;
@@ -23,13 +26,16 @@ export function Row({ children }) {
   const same = run.keys === run.pieces;
   const middle = same ? cell.t : cell.s;
   const [from, to] = S <= MOST ? [0, S] : [Math.max(middle - NEAR, 0), Math.min(middle + NEAR + 1, S)];
-  if (run.image)
+  if (run.image) {
+    const { rows, columns } = gridOf(run);
     return (
       <section class="sentence given" aria-label={session.words.value.tokensIn}>
-        <Patches />
+        {session.state.value.view !== 'heatmap' && <Patches />}
+        <h2 class="title-line">{session.words.value.open.picture(rows, columns)}</h2>
         {children}
       </section>
     );
+  }
   const ask = (s) => () => same && (session.hover.value = { t: s, s: -1 });
   return (
     <section class="sentence given" aria-label={session.words.value.tokensIn}>

@@ -8,17 +8,20 @@ import { Picture } from './picture.jsx';
 const [Flow, FlowMarks] = ['Flow', 'FlowMarks'].map((name) => later(() => import('./flow.jsx'), name));
 const Lines = later(() => import('./lines.jsx'), 'Lines');
 const Adds = later(() => import('./adds.jsx'), 'Adds');
+const PatchPicture = later(() => import('./patches.jsx'), 'PatchPicture');
 const [Compare, CompareMarks, CompareReading] = ['Compare', 'CompareMarks', 'CompareReading'].map((name) =>
   later(() => import('./compare.jsx'), name),
 );
 
 /** @typedef {import('preact').ComponentType<any>} Component */
 /**
- * @type {{ name: 'heatmap' | 'lines' | 'flow' | 'compare', Component: Component, grows?: boolean, Marks?: Component,
+ * @type {{ name: 'heatmap' | 'matrix' | 'lines' | 'flow' | 'compare', Component: Component, grows?: boolean,
+ *   Marks?: Component,
  *   Reading?: Component, ways?: ('beside' | 'difference')[] }[]}
  */
 export const VIEWS = [
   { name: 'heatmap', Component: Picture },
+  { name: 'matrix', Component: Picture },
   { name: 'lines', Component: Lines },
   { name: 'flow', Component: Flow, grows: true, Marks: FlowMarks, Reading: Adds },
   {
@@ -30,3 +33,13 @@ export const VIEWS = [
   },
 ];
 export const viewNamed = (name) => VIEWS.find((view) => view.name === name) ?? VIEWS[0];
+
+/** What a picture's patches look at is drawn as that picture; their matrix is a view of its own. */
+const OF_PATCHES = { ...VIEWS[0], Component: PatchPicture };
+/** The view of a run. */
+export function viewOf(name, run) {
+  if (run?.image) return name === 'heatmap' ? OF_PATCHES : viewNamed(name);
+  return viewNamed(name === 'matrix' ? 'heatmap' : name);
+}
+/** The view in which one paints a mask. */
+export const matrixOf = (run) => (run?.image ? 'matrix' : 'heatmap');

@@ -159,7 +159,10 @@ export function createAnswerer({ load, fetchBeside, post, shelf = createShelf() 
       say('source', { about: { ...about, layers, heads, causal: part === 'decoder' && about.causal } });
       const [layer, head] = [Math.min(state.layer, layers - 1), Math.min(state.head, heads - 1)];
       const { pieces, keys, ids, cut, place } = readRun(source, state, part);
-      const seen = about.reads === 'picture' && { image: source.pixels?.image, patch: source.model.options.patch };
+      const seen = about.reads === 'picture' && {
+        image: source.pixels?.fine ?? source.pixels?.image,
+        patch: source.model.options.patch,
+      };
       const shared = { ...seen, pieces, keys, cut, place, T: ids.length, S: keys?.length, layer, head };
       if (ids.length === 0) return say('run', { ...shared, weights: new Float32Array(0) });
       if (await stale()) return;
@@ -249,15 +252,14 @@ export function createAnswerer({ load, fetchBeside, post, shelf = createShelf() 
     async picture({ question, say }) {
       const source = await sourceOf({ ...initialState, model: question.name }, say);
       const patch = source.patch ?? source.model.options.patch;
-      const { drawnPicture, pixelsOf } = await import('./pixels.js');
-      let picture = drawnPicture(patch.image);
+      const { drawnPixels, pixelsOf } = await import('./pixels.js');
       if (question.file)
         try {
-          picture = await createImageBitmap(question.file);
+          source.pixels = pixelsOf(await createImageBitmap(question.file), patch, source.look);
         } catch {
           throw new Problem('noPicture', question.file.name ?? '');
         }
-      source.pixels = pixelsOf(picture, patch, source.look);
+      else source.pixels = drawnPixels(patch, source.look);
       source.version = (source.version ?? 0) + 1;
       say('pictured', {});
     },

@@ -4,7 +4,7 @@
 import { piecesOf } from '../model/sentence.js';
 import { aboutHeads, project, splitHeads } from './heads.js';
 import { pieceOf } from './input.js';
-import { drawnPicture, pixelsOf } from './pixels.js';
+import { drawnPixels } from './pixels.js';
 
 /** @import { Run } from '../model/state.js' */
 /** @import { Pixels, Source } from './sources.js' */
@@ -203,7 +203,7 @@ export function patches(pixels) {
   const source = /** @type {any} */ ({
     about: aboutHeads('patches', { heads: PATCH_HEADS.length, context, reads: 'picture', terms: TERMS }),
     patch: PATCH,
-    pixels: pixels ?? pixelsOf(drawnPicture(PATCH.image), PATCH),
+    pixels: pixels ?? drawnPixels(PATCH),
     version: 0,
     pose() {
       const { image } = source.pixels;
@@ -211,7 +211,7 @@ export function patches(pixels) {
         pieces: NAMES.map(pieceOf),
         layers: [patchHeads(coloursOf(image))],
         trades: [PATCH_HEADS],
-        seen: { image, patch: PATCH },
+        seen: { image: source.pixels.fine ?? image, patch: PATCH },
       };
     },
   });

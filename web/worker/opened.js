@@ -4,7 +4,7 @@
 import { layersIn } from '../../src/js/ops/foreign.js';
 import { aboutWeights, checkSize, findAttentions } from './attentions.js';
 import { baseOf, findIn } from './files.js';
-import { drawnPicture, pixelsOf } from './pixels.js';
+import { drawnPixels } from './pixels.js';
 import { Problem } from './problem.js';
 import { transformerSource } from './sources.js';
 
@@ -118,7 +118,7 @@ export async function openFolder(hl, name, url, { title, onProgress }) {
   if (source.about.reads === 'picture') {
     const look = await fetch(new URL('preprocessor_config.json', url.endsWith('/') ? url : `${url}/`));
     source.look = look.ok ? await look.json() : {};
-    source.pixels = pixelsOf(drawnPicture(model.options.patch.image), model.options.patch, source.look);
+    source.pixels = drawnPixels(model.options.patch, source.look);
   }
   return source;
 }
@@ -159,7 +159,7 @@ async function openCheckpoint(hl, name, files, { title, signal, onProgress }) {
   if (source.about.reads === 'picture') {
     const given = byName['preprocessor_config.json'];
     source.look = given ? JSON.parse(await given.text()) : {};
-    source.pixels = pixelsOf(drawnPicture(model.options.patch.image), model.options.patch, source.look);
+    source.pixels = drawnPixels(model.options.patch, source.look);
     if (!given) missing.push('preprocessor');
   }
   return {

@@ -3,8 +3,8 @@
 
 const MEAN = [0.5, 0.5, 0.5];
 
-/** A sea, a sun and a whale, where the visitor has given no picture. @param {[number, number]} image */
-export function drawnPicture([height, width]) {
+/** A sea, a sun and a whale. @param {[number, number]} image */
+function drawnPicture([height, width]) {
   const canvas = new OffscreenCanvas(width, height);
   const context = /** @type {OffscreenCanvasRenderingContext2D} */ (canvas.getContext('2d'));
   const x = (/** @type {number} */ share) => share * width;
@@ -47,13 +47,11 @@ export function drawnPicture([height, width]) {
   return canvas.transferToImageBitmap();
 }
 
-/**
- * @param {ImageBitmap} picture
- * @param {{ image: [number, number], channels: number }} patch
- * @param {Record<string, any>} look preprocessor_config.json
- * @returns {import('./sources.js').Pixels}
- */
-export function pixelsOf(picture, { image: [height, width], channels }, look = {}) {
+/** Pixels that a visitor sees on the longer side, where the model reads fewer. */
+const FINE = 640;
+
+/** The middle of a picture in a size. @param {ImageBitmap} picture @param {number[]} size */
+function imageOf(picture, [height, width]) {
   const canvas = new OffscreenCanvas(width, height);
   const context = /** @type {OffscreenCanvasRenderingContext2D} */ (
     canvas.getContext('2d', { willReadFrequently: true })
@@ -62,11 +60,35 @@ export function pixelsOf(picture, { image: [height, width], channels }, look = {
   const [w, h] = [picture.width * scale, picture.height * scale];
   context.imageSmoothingQuality = 'high';
   context.drawImage(picture, (width - w) / 2, (height - h) / 2, w, h);
-  const { data } = context.getImageData(0, 0, width, height);
+  return { data: context.getImageData(0, 0, width, height).data, width, height };
+}
+
+const finer = (/** @type {[number, number]} */ size) =>
+  /** @type {[number, number]} */ (size.map((side) => side * Math.max(Math.floor(FINE / Math.max(...size)), 1)));
+
+/**
+ * @param {ImageBitmap} picture
+ * @param {{ image: [number, number], channels: number }} patch
+ * @param {Record<string, any>} look preprocessor_config.json
+ * @returns {import('./sources.js').Pixels}
+ */
+export function pixelsOf(picture, { image: [height, width], channels }, look = {}) {
+  const image = imageOf(picture, [height, width]);
   const [mean, std] = [look.image_mean ?? MEAN, look.image_std ?? MEAN];
   const size = width * height;
   const pixels = new Float32Array(channels * size);
   for (let c = 0; c < channels; c++)
-    for (let i = 0; i < size; i++) pixels[c * size + i] = (data[4 * i + Math.min(c, 2)] / 255 - mean[c]) / std[c];
-  return { data: pixels, shape: [1, channels, height, width], image: { data, width, height } };
+    for (let i = 0; i < size; i++) pixels[c * size + i] = (image.data[4 * i + Math.min(c, 2)] / 255 - mean[c]) / std[c];
+  const fine = imageOf(picture, finer([height, width]));
+  return { data: pixels, shape: [1, channels, height, width], image, fine };
+}
+
+/**
+ * Where the visitor has given no picture.
+ * @param {{ image: [number, number], channels: number }} patch
+ * @param {Record<string, any>} [look]
+ */
+export function drawnPixels(patch, look) {
+  const size = finer(patch.image);
+  return { ...pixelsOf(drawnPicture(patch.image), patch, look), fine: imageOf(drawnPicture(size), size) };
 }

@@ -6,7 +6,8 @@ import { openWhale } from '../model/whale.js';
 
 /** @typedef {import('./attentions.js').Attentions} Attentions */
 /**
- * @typedef {{ data: Float32Array, shape: number[], image: { data: Uint8ClampedArray, width: number, height: number } }}
+ * @typedef {{ data: Uint8ClampedArray, width: number, height: number }} Image fine: as one sees it, not the model
+ * @typedef {{ data: Float32Array, shape: number[], image: Image, fine?: Image }}
  *   Pixels as the model reads them, and as they are seen
  */
 /**
