@@ -6,16 +6,19 @@ import { placeOf, RAMP, weightAt } from '../model/ramp.js';
 import { px, useSession } from './context.js';
 import { Menu } from './menu.jsx';
 import { sized } from './paint.js';
-import { VIEWS, viewNamed } from './views.js';
+import { VIEWS, viewOf } from './views.js';
 
 const MARKS = [0, 0.1, 0.25, 0.5, 1];
 const HEIGHT = 10;
+/** How wide the ramp is where these have room. @type {Record<number, number>} */
+const SPACE = { 0.1: 90, 0.25: 150 };
 
 /** Lines of more cells than this cannot be told apart. */
 const MOST_LINES = 90_000;
 
 /** Whether a view can show a run. */
 function canShow(name, run) {
+  if (name === 'matrix') return Boolean(run?.image);
   if (!run) return true;
   if (name === 'flow') return run.about.sums;
   if (name === 'compare') return run.about.kind === 'transformer';
@@ -30,9 +33,9 @@ export function Legend({ width, left, right = 0 }) {
   const session = useSession();
   const words = session.words.value;
   const room = width - left;
-  const wide = width < 420 ? Math.round(Math.min(0.3 * width, 100)) : Math.min(210, Math.round(0.32 * width));
+  const wide = width < 420 ? Math.round(Math.min(0.22 * width, 80)) : Math.min(210, Math.round(0.32 * width));
   const state = session.state.value;
-  const { name: shown, Marks } = viewNamed(state.view);
+  const { name: shown, Marks } = viewOf(state.view, session.run.value);
   const training = isOpen(state);
   return (
     <div class="legend" style={px({ paddingLeft: left, paddingRight: width - left - right < LEAST ? 0 : right })}>
@@ -64,7 +67,7 @@ export function Legend({ width, left, right = 0 }) {
                 aria-pressed={name === shown}
                 onClick={() => session.update({ view: name })}
               >
-                {words.views[name]}
+                {words.views[name === 'heatmap' && session.run.value?.image ? 'patches' : name]}
               </button>
             ),
         )}
@@ -92,7 +95,7 @@ export function Ramp({ wide, width = 0 }) {
     <>
       <div class="ramp" style={px({ width: wide })} role="img" aria-label={words.legend}>
         <canvas ref={bar} />
-        {MARKS.filter((mark) => wide > 150 || mark !== 0.25).map((mark) => (
+        {MARKS.filter((mark) => wide > (SPACE[mark] ?? 0)).map((mark) => (
           <span key={mark} style={px({ left: `${100 * placeOf(mark)}%` })}>
             {mark}
           </span>

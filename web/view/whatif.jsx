@@ -9,6 +9,7 @@ import { Menu } from './menu.jsx';
 import { More } from './more.jsx';
 import { Scopes } from './scopes.jsx';
 import { Slider } from './slider.jsx';
+import { matrixOf } from './views.js';
 
 const BrushLine = later(() => import('./brush.jsx'), 'BrushLine');
 
@@ -45,7 +46,8 @@ export function WhatIf({ kind }) {
     words.masks[own ? { causal: 'none', past: 'causal' }[name] : name] ?? words.masks.window(Number(name));
   const phone = kind === 'phone';
   /** Where there is little room, what is seldom used stands in the menu. */
-  const small = kind === 'narrow' || kind === 'tablet';
+  const tight = kind === 'tight' || kind === 'tablet';
+  const small = kind === 'narrow' || tight;
   if (about && !about.edits)
     return (
       <section class="whatif" aria-label={words.whatIf}>
@@ -95,7 +97,8 @@ export function WhatIf({ kind }) {
             label: words.masks.brush,
             about: words.masksAbout.brush,
             act() {
-              if (state.view !== 'heatmap') session.update({ view: 'heatmap' });
+              const matrix = matrixOf(session.run.value);
+              if (state.view !== matrix) session.update({ view: matrix });
               session.brush.value = 'hide';
             },
           },
@@ -162,6 +165,19 @@ export function WhatIf({ kind }) {
         <More>
           {masks}
           {flow && hide}
+          {patches}
+          <Actions small />
+        </More>
+      </section>
+    );
+  if (tight && (flow || state.pinned))
+    return (
+      <section class="whatif" aria-label={words.whatIf}>
+        {flow ? hide : slider}
+        {masks}
+        {scales}
+        <More>
+          {flow && slider}
           {patches}
           <Actions small />
         </More>
