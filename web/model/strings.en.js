@@ -212,7 +212,7 @@ export const strings = {
   write: 'write on',
   stop: 'stop',
   cut: (/** @type {number} */ n) => `Only the first ${n} tokens are read.`,
-  empty: 'Write a few words above.',
+  empty: 'Write a few words here',
 
   next: 'Next token',
   after: 'after',
@@ -250,7 +250,7 @@ export const strings = {
     itself: 'each token looks at itself.',
     first: 'rests on the first token.',
   },
-  doesNot: 'has no trade that its pattern tells.',
+  doesNot: 'follows no simple rule.',
   scoresTitle: 'Scores on this text: the mean weight on tokens of that kind',
 
   picture: (/** @type {string} */ head) => `What looks at what in ${head}. Arrow keys walk the cells`,
@@ -260,7 +260,7 @@ export const strings = {
     `${query} cannot see ${key}: it comes later, or is masked`,
   masked: 'masked',
   nan: 'NaN',
-  views: { heatmap: 'Heatmap', lines: 'Lines', flow: 'Flow', compare: 'Compare' },
+  views: { heatmap: 'Heatmap', patches: 'Picture', matrix: 'Matrix', lines: 'Lines', flow: 'Flow', compare: 'Compare' },
   compare: {
     no: 'not shown',
     beside: 'Side by side',
@@ -313,7 +313,7 @@ export const strings = {
     follow: (/** @type {string} */ token) => `What adds to ${token}?`,
     mlp: (/** @type {number} */ l) => `Feed-forward ${l + 1}`,
     mlpShort: 'feed-forward',
-    mlpTiny: 'ff',
+    mlpTiny: 'feed',
     rest: (/** @type {number} */ n, /** @type {number} */ l) =>
       l < 0 ? `${n} other heads` : `${n} other heads of layer ${l + 1}`,
     embed: 'The token itself',

@@ -185,7 +185,7 @@ export const strings = {
   write: '续写',
   stop: '停止',
   cut: (n) => `只读取前 ${n} 个词元。`,
-  empty: '请在上面写几个词。',
+  empty: '在这里写几个词',
 
   next: '下一个词元',
   after: '接在其后：',
@@ -230,7 +230,7 @@ export const strings = {
   hidden: (query, key) => `${query} 看不到 ${key}：它在后面，或被遮住`,
   masked: '被遮住',
   nan: 'NaN',
-  views: { heatmap: '热图', lines: '连线', flow: '流向', compare: '比较' },
+  views: { heatmap: '热图', patches: '图片', matrix: '矩阵', lines: '连线', flow: '流向', compare: '比较' },
   compare: {
     no: '未显示',
     beside: '并列',

@@ -4,7 +4,7 @@ import { told } from '../model/trades.js';
 import { effective } from '../model/whatif.js';
 import { px, useSession, weightText } from './context.js';
 
-export function Corner({ picture: { run, full, y, x, side }, compact, line = false }) {
+export function Corner({ picture: { run, full, y, x, side }, compact }) {
   const session = useSession();
   const words = session.words.value;
   const state = session.state.value;
@@ -20,7 +20,7 @@ export function Corner({ picture: { run, full, y, x, side }, compact, line = fal
   const top = full ? 0 : Math.max(y - 60, 0);
   return (
     <div
-      class={`corner ${full ? 'above' : line ? 'line' : ''}`}
+      class={`corner ${full ? 'above' : ''}`}
       style={px({
         left: full ? x : undefined,
         top,

@@ -128,7 +128,7 @@ export function Picture({ width, height, most, compact = false, bare = false }) 
       {labels && <Labels picture={picture} />}
       <Cross picture={picture} />
       {session.brush.value && <Brush picture={picture} />}
-      {!bare && <Corner picture={picture} compact={compact || dense} line={dense} />}
+      {!bare && <Corner picture={picture} compact={compact || dense} />}
       {dense && !compact && <Lens picture={picture} />}
     </div>
   );

@@ -4,6 +4,7 @@ import { shown } from '../model/sentence.js';
 import { GIVEN } from '../model/state.js';
 import { px, useSession } from './context.js';
 import { later } from './later.jsx';
+import { WriteOn } from './write.jsx';
 
 const AboutHeads = later(() => import('./heads.jsx'), 'AboutHeads');
 const Recognised = later(() => import('./choose.jsx'), 'Recognised');
@@ -58,6 +59,7 @@ export function Prediction({ short = false }) {
           </>
         )}
       </h2>
+      {short && <WriteOn />}
       <ul>
         {top.map(({ id, text, now }, i) => {
           const then = other?.top[i];

@@ -9,6 +9,7 @@ import { isOff } from '../model/whatif.js';
 import { useSession } from './context.js';
 import { Beside, Cover } from './given.jsx';
 import { Row } from './row.jsx';
+import { WriteOn } from './write.jsx';
 
 /** How the words of the text fit the tokens of the last answer, which may be of the text before. */
 function fitting(text, run) {
@@ -20,7 +21,7 @@ function fitting(text, run) {
   return pieces;
 }
 
-export function Sentence() {
+export function Sentence({ phone = false }) {
   const reads = useSession().run.value?.about.reads ?? 'text';
   if (reads === 'nothing' || reads === 'picture')
     return (
@@ -28,10 +29,10 @@ export function Sentence() {
         <Beside />
       </Row>
     );
-  return <Field />;
+  return <Field phone={phone} />;
 }
 
-function Field() {
+function Field({ phone }) {
   const session = useSession();
   const words = session.words.value;
   const { text, layer, head } = session.state.value;
@@ -85,31 +86,11 @@ function Field() {
   };
   return (
     <section class="sentence" aria-label={words.sentence}>
-      <div class={`words ${off ? 'off' : ''}`} lang="en">
-        <div class="line" ref={line} aria-hidden="true">
-          {pieces.map((piece, t) => (
-            <span key={t}>
-              {piece.space}
-              <span
-                data-t={t}
-                class={`piece ${t === cell?.t ? 'asks' : t === cell?.s ? 'answers' : ''}`}
-                style={{ '--bar': bar(ramp, row[t], t, cell) }}
-              >
-                {piece.text || (piece.space ? '' : '\u200b')}
-              </span>
-            </span>
-          ))}
-          {pieces.length ? restOf(text, pieces) : text}
-          {guess && (
-            <span class="guess">
-              {pieces.length > 0 && !/^\s/.test(guess) && !/\s$/.test(text) ? '\u2009' : ''}
-              {guess}
-            </span>
-          )}
-        </div>
+      <div class={`words ${off ? 'off' : ''} ${text ? '' : 'empty'}`} lang="en">
         <textarea
           ref={field}
           aria-label={words.sentence}
+          placeholder={words.empty}
           spellcheck={false}
           autocapitalize="off"
           autocomplete="off"
@@ -125,19 +106,34 @@ function Field() {
           onPointerLeave={() => (session.hover.value = null)}
           onPointerDown={press}
         />
+        <div class="line" ref={line}>
+          <span aria-hidden="true">
+            {pieces.map((piece, t) => (
+              <span key={t}>
+                {piece.space}
+                <span
+                  data-t={t}
+                  class={`piece ${t === cell?.t ? 'asks' : t === cell?.s ? 'answers' : ''}`}
+                  style={{ '--bar': bar(ramp, row[t], t, cell) }}
+                >
+                  {piece.text || (piece.space ? '' : '\u200b')}
+                </span>
+              </span>
+            ))}
+            {pieces.length ? restOf(text, pieces) : text}
+            {guess && (
+              <span class="guess">
+                {pieces.length > 0 && !/^\s/.test(guess) && !/\s$/.test(text) ? '\u2009' : ''}
+                {guess}
+              </span>
+            )}
+          </span>
+          {/* On a phone it stands beside the guesses. */}
+          {!phone && text !== '' && <WriteOn />}
+        </div>
       </div>
       <Beside />
       <Cover />
-      {(!run || run.about.writes) && (
-        <button
-          type="button"
-          class="word write"
-          disabled={!run?.T}
-          onClick={() => (writing ? session.stopWriting() : session.write())}
-        >
-          {writing ? words.stop : words.write}
-        </button>
-      )}
       <p class="note">
         {off ? (
           <>
