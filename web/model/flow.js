@@ -5,6 +5,8 @@
 // widest ribbon, which goes straight up; ribbons from lower layers keep further out in the lane. Above the rows those
 // from further out pass over those from further in. Lines from head to head use the other side of the columns.
 
+import { thumbnailSize } from './layout.js';
+
 /**
  * layer, head: −1 for none.
  * @typedef {{ kind: 'head' | 'mlp' | 'embed' | 'rest', layer: number, head: number }} Part
@@ -93,10 +95,9 @@ export function flowOf({ width, height, top, side, feet, layers, heads, tokens, 
   const least = Math.min(Math.max((0.3 * tall) / layers, 3), 31);
   const sizeFor = (/** @type {number} */ forRows) => {
     const most = Math.max(Math.min(forRows / layers - least, (pitch < 90 ? 0.5 : 0.62) * pitch, 96), 2);
-    const n = Math.max(tokens, 1);
-    return n <= 24 && most >= n ? n * Math.floor(most / n) : Math.floor(most);
+    return thumbnailSize(most, tokens);
   };
-  const mlpWidth = Math.min(0.5 * pitch, 84);
+  const mlpWidth = Math.min(0.64 * pitch, 84);
   const halfOf = (/** @type {number} */ slot, /** @type {number} */ size) => (slot < slots ? size : mlpWidth) / 2;
   // How wide ribbons may be depends on how wide thumbnails are, and that on the height of the ribbons: the thumbnails
   // are measured for the widest ribbons that there could be, then the ribbons are fitted between them.

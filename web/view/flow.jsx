@@ -282,6 +282,7 @@ function Piece({ part, narrow }) {
       data-part={nameOf(part)}
       aria-pressed={on}
       aria-label={`${label}, ${signed(part.value)}`}
+      title={label}
       style={px({ left: part.x, top: part.y, width: part.width, height: part.height })}
       onClick={() => (session.picked.value = on ? null : { kind: part.kind, layer: part.layer })}
     >
@@ -299,7 +300,7 @@ function Amount({ part, flow }) {
   const right = toRight(part);
   const middle = part.x + part.width / 2;
   const beside = right ? { right: flow.width - (middle - half - 3) } : { left: middle + half + 3 };
-  if (pitch < 60) return null;
+  if (pitch < 60 && Math.abs(part.value) < 1) return null;
   return (
     <span
       class={`amount ${part.value > 0.5 ? 'much' : ''}`}

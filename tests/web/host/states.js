@@ -93,7 +93,7 @@ export const settle = (page) =>
 async function choose(page, files) {
   await page.evaluate(() => part('.open > .word').click());
   await page.locator('input[data-name=files]').setInputFiles(files);
-  await page.waitForFunction(() => part('.told, .problem'));
+  await page.waitForFunction(() => part('.told .word, .problem'));
 }
 /** Files opened, and what is said of them put away. */
 const opens =
@@ -126,7 +126,9 @@ export const STATES = {
   flowread: { hash: 'view=flow', act: (page) => page.locator('.adding li button').first().click() },
   lines: { hash: 'view=lines' },
   tried: {
-    act: each(word('Try every head'), (page) => page.waitForFunction(() => part('.tried ol')?.children.length === 20)),
+    act: each(word('Try every head'), (page) =>
+      page.waitForFunction(() => /^Try/.test(part('.tried .try')?.textContent)),
+    ),
   },
   table: { hash: 'panel=table' },
   story1: { hash: 'panel=story' },
@@ -189,7 +191,8 @@ export const STATES = {
   one: { hash: 'text=Call' },
   paragraph: {
     hash: `text=${encodeURIComponent(
-      'Call me Ishmael. Some years ago, never mind how long precisely, having little or no money in my purse, and nothing particular to interest me on shore, I thought I would sail about a little and see the watery part of the world. Call me',
+      'Call me Ishmael. Some years ago, never mind how long precisely, having little or no money in my purse, and ' +
+        'nothing particular to interest me on shore, I thought I would sail about a little. Call me',
     )}`,
   },
   gone: { hash: 'model=opened-3' },

@@ -1,0 +1,130 @@
+// How the page fits its screens, in Chromium: what has a name stands apart, nothing is cut, pictures are large.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { assertAccessible, faults, openEmpty, page, server } from '../support/page.js';
+
+const HEIGHTS = { 2560: 1440, 1920: 1080, 1440: 900, 1024: 768, 900: 700, 768: 1024, 360: 740 };
+async function open(hash, width, options = {}) {
+  await openEmpty({ viewport: { width, height: HEIGHTS[width] }, locale: 'en-GB', ...options });
+  await page.goto(`${server.url}#${hash}`);
+  await page.waitForFunction(() => part('.page')?.dataset.busy === 'false' && part('.thumbnail'));
+}
+
+/** Of the texts and controls within an element: those that the page cuts off at its sides or that it scrolls to. */
+const cutOff = (within) =>
+  page.evaluate((within) => {
+    const beyond = [...part(within).querySelectorAll('.word, .sample, .slider, b')].filter((element) => {
+      const { left, right, width } = element.getBoundingClientRect();
+      return width > 0 && (left < 0 || right > innerWidth);
+    });
+    return beyond.map((element) => element.textContent);
+  }, within);
+/** Pairs of visible elements that lie over each other, by their texts. */
+const overlaps = (selector) =>
+  page.evaluate((selector) => {
+    const boxes = [...part('.page').querySelectorAll(selector)]
+      .map((element) => {
+        const range = document.createRange();
+        range.selectNodeContents(element);
+        return { text: element.textContent, box: range.getBoundingClientRect() };
+      })
+      .filter(({ text, box }) => text.trim() && box.width > 0);
+    return boxes.flatMap((a, i) =>
+      boxes
+        .slice(i + 1)
+        .filter(
+          (b) =>
+            Math.min(a.box.right, b.box.right) - Math.max(a.box.left, b.box.left) > 1 &&
+            Math.min(a.box.bottom, b.box.bottom) - Math.max(a.box.top, b.box.top) > 1,
+        )
+        .map((b) => `${a.text} | ${b.text}`),
+    );
+  }, selector);
+
+const PINNED = `pinned=${encodeURIComponent('text=To the last')}`;
+for (const [hash, name] of [
+  ['view=flow', 'flow'],
+  [`view=compare&${PINNED}`, 'two runs'],
+])
+  for (const width of [900, 768, 360])
+    test(`${width} px, ${name}: no word of the what-if line and of the legend is beyond the screen`, async () => {
+      await open(hash, width);
+      await page.waitForFunction(() => part('.flow-drawing, .comparing, .compare'));
+      assert.deepEqual([await cutOff('.whatif'), await cutOff('.legend')], [[], []]);
+      await page.locator('.dots').click();
+      await page.getByRole('button', { name: 'Export' }).waitFor();
+      assert.deepEqual(await cutOff('.more'), []);
+      await assertAccessible();
+    });
+
+for (const [width, least] of Object.entries({ 2560: 600, 1440: 400, 1024: 290, 768: 400, 360: 270 }))
+  test(`${width} px: a picture in patches is ${least} px wide, and its weights are in sight below it`, async () => {
+    await open('model=patches&text=', Number(width));
+    await page.waitForFunction(() => part('.pane canvas'));
+    const [photo, weights] = await page.evaluate(() =>
+      [...part('.patches-panes').querySelectorAll('.pane')].map((pane) => {
+        const { width, bottom } = pane.getBoundingClientRect();
+        return { width, bottom };
+      }),
+    );
+    assert.ok(photo.width >= least && weights.width === photo.width, `${photo.width} px`);
+    const end = await page.evaluate(() => part('.sheet, .whatif').getBoundingClientRect().top);
+    assert.ok(weights.bottom <= end, `the weights end at ${weights.bottom}, the line begins at ${end}`);
+  });
+
+test('a patch is asked by pointer and by keyboard; its weights are read in the squares', async () => {
+  await open('model=patches&text=&layer=1&head=5', 1440);
+  await page.waitForFunction(() => part('.pane canvas'));
+  const box = await page.locator('.pane').first().boundingBox();
+  const side = box.width / 14;
+  await page.mouse.move(box.x + 10.5 * side, box.y + 2.5 * side);
+  await page.waitForFunction(() => part('.reading .title').textContent.startsWith('3·11 looks at 3·4'));
+  await page.mouse.down();
+  await page.mouse.up();
+  const second = await page.locator('.pane').last().boundingBox();
+  await page.mouse.move(second.x + 0.5 * side, second.y + 0.5 * side);
+  await page.waitForFunction(() => part('.reading .title').textContent.startsWith('3·11 looks at 1·1'));
+  await page.mouse.move(5, 5);
+  await page.locator('.pane').first().focus();
+  await page.keyboard.press('ArrowDown');
+  await page.waitForFunction(() => part('.spoken').textContent.startsWith('Attention from 4·11 to 4·4'));
+  await page.getByRole('button', { name: 'Matrix' }).click();
+  await page.waitForFunction(() => part('.picture .matrix') && part('.patches.small'));
+  await assertAccessible();
+  await page.getByRole('button', { name: 'Picture', exact: true }).click();
+  await page.waitForFunction(() => part('.patches.large'));
+  await assertAccessible();
+  assert.deepEqual(faults, []);
+});
+
+for (const width of [1440, 1024, 768])
+  test(`${width} px: names in the model lie apart, and so does what is lost without each head`, async () => {
+    await open('', width);
+    await page.getByText('induction', { exact: true }).first().waitFor();
+    assert.deepEqual(await overlaps('.layer-name, .trade, .end, .model .try, .sort .word'), []);
+    await page.getByRole('button', { name: 'Try every head' }).click();
+    await page.waitForFunction(() => part('.tried .try')?.textContent === 'Try every head');
+    assert.deepEqual(await overlaps('.layer-name, .trade, .end, .model .try, .sort .word'), []);
+  });
+
+test('1024 px: what adds in the flow ends above the what-if line, and names keep clear of their numbers', async () => {
+  await open('view=flow', 1024);
+  await page.waitForFunction(() => part('.adding .total') && part('.neighbours'));
+  assert.deepEqual(await overlaps('.adding li button > span, .adding li button > b'), []);
+  const under = await page.evaluate(
+    () => part('.adding .total').getBoundingClientRect().bottom - part('.whatif').getBoundingClientRect().top,
+  );
+  assert.ok(under <= 0, `${under} px below`);
+});
+
+test('360 px: four layers of heads, and the guesses, are in sight with the picture', async () => {
+  await open('', 360, { hasTouch: true });
+  const found = await page.evaluate(() => {
+    const end = part('.sheet').getBoundingClientRect().top;
+    const whole = (selector) =>
+      [...part('.page').querySelectorAll(selector)].filter((one) => one.getBoundingClientRect().bottom <= end).length;
+    return { heads: whole('.thumbnail .frame'), guesses: whole('.prediction li') };
+  });
+  assert.ok(found.heads >= 16 && found.guesses >= 4, JSON.stringify(found));
+});
