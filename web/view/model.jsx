@@ -224,7 +224,7 @@ export function Thumbnail({ layer, head, size, left, top, across, down, named })
         )}
       </span>
       {(cost !== undefined || (named && trade)) && (
-        <span class={`trade ${chosen ? 'chosen' : ''}`} style={px({ width: size })}>
+        <span class={`trade ${chosen ? 'chosen' : ''}`} style={px({ width: size, top: size })}>
           {cost === undefined ? tradeName(session, trade) : <span title={words.story.cost}>{points(cost)}</span>}
         </span>
       )}
