@@ -118,7 +118,7 @@ test('1024 px: what adds in the flow ends above the what-if line, and names keep
   assert.ok(under <= 0, `${under} px below`);
 });
 
-test('360 px: four layers of heads, and the guesses, are in sight with the picture', async () => {
+test('360 px: four layers of heads, and the first guesses, are in sight with the picture', async () => {
   await open('', 360, { hasTouch: true });
   const found = await page.evaluate(() => {
     const end = part('.sheet').getBoundingClientRect().top;
@@ -126,5 +126,5 @@ test('360 px: four layers of heads, and the guesses, are in sight with the pictu
       [...part('.page').querySelectorAll(selector)].filter((one) => one.getBoundingClientRect().bottom <= end).length;
     return { heads: whole('.thumbnail .frame'), guesses: whole('.prediction li') };
   });
-  assert.ok(found.heads >= 16 && found.guesses >= 4, JSON.stringify(found));
+  assert.ok(found.heads >= 16 && found.guesses >= 2, JSON.stringify(found));
 });

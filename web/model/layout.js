@@ -99,6 +99,8 @@ export function patchesOf({ width, height, rows, columns }) {
   return { size, titled, split, side: width - size * columns - 24, height: panes + (titled ? title : 0) };
 }
 
+/** Thumbnails smaller than this are tiles. */
+export const TILE = 20;
 /** Words around a thumbnail, in letters of 12 px: the layer's name above it and a trade below, a trade alone, none. */
 const WORDS = { both: 34, trade: 18, none: 5 };
 const LEAST = 32;
@@ -127,7 +129,9 @@ export function thumbnailsOf({ width, height, tokens, layers, heads, names, lett
   };
   const fits = (/** @type {'both' | 'trade'} */ words) => names && sizeWith(WORDS[words]) >= LEAST;
   const words = fits('both') ? 'both' : fits('trade') ? 'trade' : 'none';
-  return { size: sizeWith(WORDS[words]), across, down, words };
+  const size = sizeWith(WORDS[words]);
+  // Tiles make one picture.
+  return { size, across, down: size < TILE ? Math.min(down, across + 2) : down, words };
 }
 
 /**

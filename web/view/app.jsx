@@ -222,7 +222,7 @@ function Stacked({ screen, width }) {
   const model = {
     width: alone ? inside : Math.min(22 + 39 * heads, 0.56 * inside),
     // What is lost without a head stands under it.
-    height: (story || session.tried.value ? 56 : 39) * rows,
+    height: (heads > 8 ? 9 : story || session.tried.value ? 56 : 39) * rows,
   };
   if (phone)
     return (

@@ -2,7 +2,7 @@
 // stream: as wide as the guess would be likely if the model ended there.
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { rowsOf } from '../model/layout.js';
+import { rowsOf, TILE } from '../model/layout.js';
 import { isOpen } from '../model/lessons.js';
 import { PALETTE } from '../model/palette.js';
 import { RAMP } from '../model/ramp.js';
@@ -21,8 +21,6 @@ const HeadsLens = later(() => import('./lens.jsx'), 'HeadsLens');
 /** The room of the stream on the left. */
 const STREAM = 22;
 const WIDEST = 7;
-/** Thumbnails smaller than this are tiles. */
-const TILE = 20;
 
 export function Model({ width, height, names = true, letter = 12 }) {
   const session = useSession();
@@ -46,8 +44,10 @@ export function Model({ width, height, names = true, letter = 12 }) {
   });
   const { size, across, down, words: around } = sizes;
   const named = around !== 'none';
-  const rowTop = (layer, head = 0) => ends + (layers - 1 - layer + Math.floor(head / columns)) * down;
-  const inside = around === 'both' ? letter + 4 : around === 'trade' ? 2 : Math.max((down - size) / 2, 0);
+  // The base of the model stands at the base of the picture.
+  const free = Math.max(height - 2 * ends - layers * rows * down, 0);
+  const rowTop = (layer, head = 0) => ends + free + (layers - 1 - layer + Math.floor(head / columns)) * down;
+  const inside = around === 'both' ? letter + 6 : around === 'trade' ? 2 : Math.max((down - size) / 2, 0);
   const middle = (layer) => rowTop(layer) + ((rows - 1) * down) / 2 + inside + size / 2;
   // Thumbnails that are too small to be read are seen through a lens.
   const tiles = size < TILE;

@@ -18,6 +18,8 @@ const loadBrush = () => import('./brush.jsx');
 const Brush = later(loadBrush, 'Brush');
 
 const FADE = 200;
+/** What a name may take of the page's margin. */
+const EDGE = 12;
 /** Cells below this many pixels are pooled. */
 export const DENSE = 4;
 const SERIF = '"Iowan Old Style", Palatino, "Source Serif", Charter, "Noto Serif", Georgia, "Songti SC", serif';
@@ -273,7 +275,8 @@ export function Names({ row, column, grid: { x, cell, size, full }, at: { left, 
           style={px({
             fontSize: size,
             left: 'auto',
-            right: `calc(100% - ${x - (labels ? 9 : 6)}px)`,
+            // Beside small cells there may be less room than a name takes.
+            right: `calc(100% - ${labels ? x - 9 : Math.max(x - 6, 1.15 * measure(row, size) - EDGE)}px)`,
             top: top + (labels ? 0 : cell / 2 - 9),
             height: high,
             lineHeight: `${high}px`,

@@ -88,19 +88,20 @@ function long() {
 }
 
 export const settle = (page) =>
-  page.waitForFunction(() => part('.page')?.dataset.busy === 'false' && part('.piece, .thumbnail, .matrix'));
+  page.waitForFunction(() => part('.page')?.dataset.busy === 'false' && part('.thumbnail'));
 
 async function choose(page, files) {
   await page.evaluate(() => part('.open > .word').click());
   await page.locator('input[data-name=files]').setInputFiles(files);
-  await page.waitForFunction(() => part('.told .word, .problem'));
+  await page.waitForFunction(() => part('.problem') || part('.model-menu .under').textContent.trim() !== 'The whale');
 }
 /** Files opened, and what is said of them put away. */
 const opens =
   (files, then = () => {}) =>
   async (page) => {
     await choose(page, files());
-    await page.locator('.told .word').first().click();
+    // Of a model it is said what was recognised.
+    await page.evaluate(() => part('.told .word')?.click());
     await settle(page);
     await then(page);
     await settle(page);
@@ -196,7 +197,7 @@ export const STATES = {
     )}`,
   },
   gone: { hash: 'model=opened-3' },
-  training: { hash: 'panel=train', act: steps(60) },
+  training: { hash: 'panel=train', act: each(play, steps(40)) },
   trained: {
     hash: 'panel=train&training=repeat.1.2.16.1.0.003',
     act: each(

@@ -243,7 +243,7 @@ test('on a phone a model is opened from the menu, and nothing scrolls sideways',
   await page.locator('input[data-name=files]').setInputFiles(modelFiles('vit'));
   await opened('vit');
   await away();
-  await page.locator('.patches canvas').waitFor();
+  await page.locator('.patches canvas').first().waitFor();
   await page.locator('.prediction li', { hasText: 'whale' }).waitFor();
   await assertNoSidewaysScroll('vit at 360 px');
   await assertAccessible();
