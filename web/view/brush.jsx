@@ -1,6 +1,6 @@
 // A mask painted by hand: what lies over the large picture while the brush is on, and its line in the place of what if.
 
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { brush as inEnglish } from '../model/brush.en.js';
 import { brush as inChinese } from '../model/brush.zh.js';
 import { eachRun, isLinked, isPainted } from '../model/painted.js';
@@ -124,7 +124,7 @@ export function Brush({ picture: { x, y, cell, side, wide, T, S, full } }) {
   };
   useEffect(() => draw(null), [painted, cell, side, session.theme.value]);
   // By keyboard one goes on in the picture.
-  useEffect(() => canvas.current.getRootNode().querySelector('#picture')?.focus({ preventScroll: true }), []);
+  useLayoutEffect(() => canvas.current.getRootNode().querySelector('#picture')?.focus({ preventScroll: true }), []);
   return (
     <canvas
       ref={canvas}
@@ -158,7 +158,7 @@ export function BrushLine({ kind }) {
   const place = placeIn(scope, layer, head);
   const count = countOf(paintedHere(state));
   const done = () => (session.brush.value = null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const key = (event) => {
       if (event.key !== 'Escape' || event.composedPath()[0].closest?.('.menu')) return;
       event.stopPropagation();

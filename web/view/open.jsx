@@ -1,6 +1,6 @@
 // Models to put in: the word in the header, and what is dropped or pasted.
 
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { useClosing, useSession } from './context.js';
 import { later } from './later.jsx';
 import { filesIn, openText, withPath } from './taken.js';
@@ -61,7 +61,7 @@ export function useDrop(host) {
     };
   }, [host]);
   const loses = session.loses.value;
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!loses || session.embedded) return;
     const leaving = (event) => {
       event.preventDefault();

@@ -1,7 +1,7 @@
 // The story, in the reading column: a title, a sentence or two, what to do, and what was then seen. It moves the
 // instrument when a step begins and watches what the visitor does; everything else on the page goes on working.
 
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { readingOf } from '../model/reading.js';
 import { shown } from '../model/sentence.js';
 import { runOf } from '../model/state.js';
@@ -35,7 +35,7 @@ export function Story({ compact = false, phone = false }) {
   const task = tasks[done.indexOf(false)];
   useWatch();
   useSpeech(step, seen);
-  useEffect(() => {
+  useLayoutEffect(() => {
     // Where one step leads to another the title is read; where the story is opened by an address it is not.
     if (session.storyMoved.value) title.current.focus();
   }, [step]);

@@ -1,6 +1,6 @@
 // The scores of all heads as a table, in the reading column: sorted by a column, and taken along as CSV.
 
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { fileName } from '../model/export.js';
 import { weightsOf } from '../model/reading.js';
 import { table as inEnglish } from '../model/table.en.js';
@@ -33,7 +33,7 @@ export function HeadTable() {
   const [by, setBy] = useState('');
   const title = useRef(/** @type {any} */ (null));
   const close = () => session.update({ panel: 'reading' });
-  useEffect(() => title.current?.focus(), []);
+  useLayoutEffect(() => title.current?.focus(), []);
   if (!run?.T) return <section class="reading" />;
   const heads = headsOf(run);
   const columns = Object.keys(own.columns).filter((name) => heads.some((one) => Number.isFinite(one[name])));
