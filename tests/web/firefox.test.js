@@ -44,6 +44,24 @@ const press = (selector, name) =>
     name,
   );
 
+/** Where a part is, once it stays there. */
+async function standing(selector) {
+  const boxOf = () =>
+    inPage((selector) => {
+      const { left, top, width, height } = part(selector).getBoundingClientRect();
+      return new Promise((resolve) =>
+        requestAnimationFrame(() => requestAnimationFrame(() => resolve({ left, top, width, height }))),
+      );
+    }, selector);
+  let box = await boxOf();
+  await until(async () => {
+    const before = JSON.stringify(box);
+    box = await boxOf();
+    return before === JSON.stringify(box) && inPage(() => part('.page').dataset.busy === 'false');
+  });
+  return box;
+}
+
 test('the whale opens with its guess, and a cell is read by pointer and keyboard', async () => {
   assert.match(await inPage(() => part('.guess').textContent), /I/);
   const [x, y] = await inPage(() => {
@@ -74,10 +92,7 @@ test('a mask is painted, and the address keeps it', async () => {
   await until(() => inPage(() => part('[data-key=brush]') !== null));
   await click('[data-key=brush]');
   await until(() => inPage(() => part('canvas.brush') !== null));
-  const box = await inPage(() => {
-    const { left, top, width, height } = part('.matrix').getBoundingClientRect();
-    return { left, top, width, height };
-  });
+  const box = await standing('.matrix');
   const at = (t, s) => [box.left + ((s + 0.5) * box.width) / 17, box.top + ((t + 0.5) * box.height) / 17];
   await page.mouse.move(...at(16, 0));
   await page.mouse.down();
