@@ -191,3 +191,47 @@ test("the system's colours are followed, until others are chosen here", async ()
   await page.emulateMedia({ colorScheme: 'light' });
   await theme('dark');
 });
+
+test('who writes while the model writes on is not written over, and neither is who undoes', async () => {
+  await open();
+  const begin = () =>
+    page.evaluate(() => {
+      [...part('.sentence').querySelectorAll('button')].find(({ textContent }) => textContent === 'write on').click();
+    });
+  await begin();
+  await page.evaluate(() => {
+    const field = part('textarea');
+    field.value = 'Call me';
+    field.dispatchEvent(new InputEvent('input', { bubbles: true }));
+  });
+  await word('write on').waitFor();
+  await settled();
+  assert.equal(await page.locator('textarea').inputValue(), 'Call me');
+  await begin();
+  await page.waitForFunction(() => part('textarea').value.length > 7);
+  await page.keyboard.press('Control+z');
+  await word('write on').waitFor();
+  await settled();
+  assert.equal(await page.locator('textarea').inputValue(), 'Call me');
+  assert.deepEqual(faults, []);
+});
+
+test('without a text there is nothing to try; a picture that is left between two frames is left in peace', async () => {
+  await open();
+  await page.locator('textarea').fill('');
+  await settled();
+  assert.ok(await word('Try every head').isDisabled());
+  await page.locator('textarea').fill('To the last');
+  await settled();
+  assert.ok(await word('Try every head').isEnabled());
+  // Another head fades in, and in its frames the view is changed.
+  for (let round = 0; round < 4; round++) {
+    await page.locator(`[data-head='${round}.1']`).click();
+    await settled();
+    for (const name of ['Lines', 'Heatmap']) await word(name).click();
+    await page.evaluate(() => (location.hash += '&text='));
+    await page.evaluate(() => history.back());
+  }
+  await settled();
+  assert.deepEqual(faults, []);
+});

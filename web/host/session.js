@@ -104,8 +104,8 @@ export function createSession({ state: began = '', language, theme, onState, onL
   let seed = 0;
   /** The worker has answered since it was begun. */
   let answered = false;
-  /** The text that the model goes on with. */
-  let base = '';
+  /** The text that the model goes on with, what it has written, and which model it is. */
+  let [base, written, writer] = ['', '', ''];
 
   const training = createTraining({
     state,
@@ -140,7 +140,13 @@ export function createSession({ state: began = '', language, theme, onState, onL
     real: (part) => (real.value = part),
     feeds: (part) => (feeds.value = part),
     heads: (part) => (tried.value = part),
-    written: ({ text }) => update({ text: base + text }, 'write'),
+    written: ({ text }) => {
+      // Who writes, undoes or takes another model meanwhile is not written over.
+      const { model, text: now } = state.peek();
+      if (model !== writer || now !== base + written) return ask.cancel('write');
+      written = text;
+      update({ text: base + text }, 'write');
+    },
     given: ({ about, told }) => opening.adopt(about, told, first.text !== initialState.text),
     ...opening.parts,
   };
@@ -311,7 +317,7 @@ export function createSession({ state: began = '', language, theme, onState, onL
     },
     say: (text) => (spoken.value = text),
     write() {
-      base = state.peek().text;
+      [base, written, writer] = [state.peek().text, '', state.peek().model];
       writing.value = true;
       rest();
       ask.ask({ verb: 'write', state: state.peek(), max: WRITTEN, seed: ++seed });

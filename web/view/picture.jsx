@@ -145,6 +145,8 @@ function useFade(ref, picture, theme, painted) {
     const from = before.current;
     before.current = cell < DENSE ? null : { weights: new Float32Array(weights), T, S };
     const paint = (values) => {
+      // The picture may have been left between two frames.
+      if (!ref.current) return;
       const context = sized(ref.current, wide, side);
       paintCells(context, values, T, S, { cell, gap, full }, RAMP[theme], PALETTE[theme]);
       slashes(context, picture, PALETTE[theme].ink2);

@@ -24,7 +24,13 @@ export function TryHeads({ panel = true }) {
     if (panel) session.update({ panel: 'tried' });
   };
   return (
-    <button type="button" class="word try" onClick={trying.value ? session.stopTrying : begin}>
+    <button
+      type="button"
+      class="word try"
+      // Without a text there is no guess to lose.
+      disabled={!session.run.value?.T}
+      onClick={trying.value ? session.stopTrying : begin}
+    >
       {trying.value ? words.tried.stop(tried.value?.tried.length ?? 0, tried.value?.total ?? 0) : words.tried.begin}
     </button>
   );

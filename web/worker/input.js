@@ -64,7 +64,8 @@ export function readRun(source, run, part) {
   if (about.reads === 'pair') return readPair(source, run, part);
   const { ids, pieces, cut, typeIds } = encoded(source, run.text);
   const masked = about.mask === null ? -1 : ids.indexOf(source.tokenizer.idOf(about.mask));
-  const place = about.guess === 'next' ? ids.length - 1 : masked >= 0 ? masked : null;
+  const asks = about.guess === 'next' ? ids.length - 1 : masked;
+  const place = asks >= 0 ? asks : null;
   const types = model.options.tokenTypes > 0 && typeIds && { typeIds: labels(typeIds) };
   return { pieces, ids, cut, input: { ids: labels(ids), ...types }, place };
 }

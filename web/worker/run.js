@@ -47,6 +47,8 @@ export function allEdits({ about }, run, T, pinned) {
     const at = `blocks.${layer}.heads`;
     const { data, shape } = pinned().captured[at];
     const [, , tokens, width] = shape;
+    // Of a run without a text there is nothing to take.
+    if (tokens === 0) return;
     for (const head of heads) {
       const from = data.subarray(head * tokens * width, (head + 1) * tokens * width);
       if (tokens === T) edits.unshift({ at, head, set: { data: from, shape: [tokens, width] } });

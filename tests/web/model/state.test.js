@@ -40,6 +40,12 @@ test('a change that cannot be is refused by name', () => {
     assert.throws(() => change(initialState, patch), new RegExp(`state: ${Object.keys(patch)[0]} cannot be`));
 });
 
+test('what was found by trying the heads of a model is left with it', () => {
+  const tried = change(initialState, { panel: 'tried' });
+  assert.equal(change(tried, { model: 'opened-1' }).panel, 'reading');
+  assert.equal(change(tried, { head: 1 }).panel, 'tried');
+});
+
 test('another text lets go of cell and token, the same text does not', () => {
   const state = change(initialState, { cell: { t: 1, s: 0 }, token: 5 });
   assert.deepEqual(change(state, { text: state.text }), state);

@@ -167,6 +167,13 @@ test('a head is patched from the pinned run: every token of as many, else the la
   for (const { id, now } of patched.top) near(now, then[id]);
 });
 
+test('from a pinned run without a text nothing is patched', async () => {
+  const pinned = runOf({ ...initialState, text: '' });
+  const { run } = await ask('show', { pinned, patch: { 4.2: 1 } });
+  const all = guesses(initialState.text);
+  for (const { id, now } of run.top) near(now, all[id]);
+});
+
 test('no text and a text that is too long are answered', async () => {
   const { run } = await ask('show', { text: '' });
   assert.deepEqual([run.T, run.top], [0, undefined]);
