@@ -1,6 +1,6 @@
 // Pictures of the page, to be looked at: every state at six widths in both themes, into dist/screenshots.
 //   --only=flow,story4 --widths=1440,360 --themes=dark --to=FOLDER --from=SITE   some of them
-//   --readme   those that README and guide show, into web/pictures/
+//   --readme, --readme=picture,patches   those that README and guide show, into web/pictures/
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -117,8 +117,7 @@ function animate(pngs, milliseconds) {
 
 /** The instrument with its model. */
 async function takeInstrument() {
-  const still = await browser.newPage({ viewport: { width: 1440, height: 900 }, colorScheme: 'light' });
-  await still.goto(server.url);
+  const still = await open('', { viewport: { width: 1440, height: 900 }, colorScheme: 'light', locale: 'en-GB' });
   await still.getByText('induction', { exact: true }).first().waitFor();
   await still.screenshot({ path: folder('../../../web/pictures/picture.png') });
   await still.close();
@@ -174,10 +173,9 @@ async function takeFilm() {
   await page.close();
 }
 
-async function takeForReadme() {
-  await takeInstrument();
-  await takeFilm();
-  const patches = await open('model=patches&text=&layer=1&head=1', {
+/** A picture in patches: [head, points at which one asks]. */
+async function takePatches() {
+  const page = await open('model=patches&text=&layer=1&head=1', {
     viewport: { width: 1440, height: 900 },
     colorScheme: 'dark',
     deviceScaleFactor: 0.5,
@@ -189,30 +187,31 @@ async function takeForReadme() {
     [5, [0.2, 0.35], [0.3, 0.6]],
     [6, [0.3, 0.6]],
   ]) {
-    await patches
+    await page
       .locator('.thumbnail')
       .nth(head - 1)
       .click();
-    await settle(patches);
-    const box = await patches.locator('.patches canvas').boundingBox();
+    await settle(page);
+    const box = await page.locator('.pane').first().boundingBox();
     for (const [x, y] of points) {
-      await patches.mouse.move(box.x + (box.width / 2) * x, box.y + box.height * y);
-      await patches.waitForTimeout(300);
-      frames.push(await patches.screenshot());
+      await page.mouse.move(box.x + box.width * x, box.y + box.height * y);
+      await page.waitForTimeout(300);
+      frames.push(await page.screenshot());
     }
   }
-  writeFileSync(
-    folder('../../../web/pictures/patches.png'),
-    animate(
-      frames,
-      frames.map(() => 1100),
-    ),
-  );
+  const times = frames.map(() => 1100);
+  writeFileSync(folder('../../../web/pictures/patches.png'), animate(frames, times));
+  await page.close();
+}
+
+async function takeForReadme() {
+  const pictures = { picture: takeInstrument, film: takeFilm, patches: takePatches };
+  for (const name of chosen('readme', Object.keys(pictures))) await pictures[name]();
   console.log('written: web/pictures/');
 }
 
 try {
-  await (process.argv.includes('--readme') ? takeForReadme() : takeAll());
+  await (process.argv.some((word) => word.startsWith('--readme')) ? takeForReadme() : takeAll());
 } finally {
   await browser.close();
   await server.close();

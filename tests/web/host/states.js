@@ -144,7 +144,7 @@ export const STATES = {
   brush: {
     act: each(
       (page) => page.locator('.whatif .menu button').first().click(),
-      (page) => page.getByRole('menuitemradio', { name: /by hand/i }).click(),
+      (page) => page.locator('[data-key=brush]').click(),
     ),
     fresh: true,
   },
