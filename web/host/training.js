@@ -61,7 +61,7 @@ export function createTraining({ state, update, sample, onSaved }) {
     const now = state.peek();
     asked = keyOf(settings(now));
     pending = true;
-    ask.ask({ verb: 'train', state: now, speed: speed.peek(), afresh, go });
+    ask.ask({ verb: 'train', state: now, speed: speed.peek(), afresh, go, paced: true });
   }
 
   function stopFilm() {
@@ -154,7 +154,7 @@ export function createTraining({ state, update, sample, onSaved }) {
       stopFilm();
       pending = true;
       loading = true;
-      ask.ask({ verb: 'train', state: state.peek(), speed: speed.peek(), bytes });
+      ask.ask({ verb: 'train', state: state.peek(), speed: speed.peek(), bytes, paced: true });
     },
   };
   let loading = false;
@@ -207,6 +207,7 @@ export function createTraining({ state, update, sample, onSaved }) {
     },
     parts: {
       trained(part) {
+        ask.ask({ verb: 'seen' });
         const { progress: now, points, scores, frame, began, kept, astray: lost } = part;
         if (began) {
           const old = curves.peek();

@@ -29,7 +29,7 @@ import { writeOn } from './write.js';
  */
 
 /** Verbs of which no question is passed over. */
-const EVERY = new Set(['write', 'steer', 'train', 'give']);
+const EVERY = new Set(['write', 'steer', 'seen', 'train', 'give']);
 /** Runs that are kept: the one shown, the other case, the pinned one, and those before them. */
 const KEPT = 8;
 
@@ -142,6 +142,7 @@ export function createAnswerer({ load, fetchBeside, post, shelf = createShelf() 
     train: async (asked) => (await training()).verbs.train(asked),
     /** @param {Asked} asked */
     steer: async (asked) => (await training()).verbs.steer(asked),
+    seen: async () => (await training()).verbs.seen(),
 
     /** All that the screen shows. @param {Asked} asked */
     async show({ question, say, stale }) {

@@ -29,6 +29,8 @@ import { transformerSource } from './sources.js';
 
 /** How long training runs before messages are read, how often it is shown and its numbers are told. Milliseconds. */
 const [TURN, SHOWN_EVERY, REPORTED_EVERY] = [30, 260, 90];
+/** Where so many reports are on their way to the page, training waits: a slow page is not flooded. */
+const MOST_UNSEEN = 2;
 /** It is kept now and then, and whenever it pauses. Milliseconds. */
 const KEPT_EVERY = 10_000;
 /** Bytes of a film that are kept: of a longer one every other frame. */
@@ -181,6 +183,9 @@ export function createTraining({ hl, shelf, later = setTimeout }) {
   /** What has come since the last report. @type {any[]} */
   let points = [];
   let reportedAt = 0;
+  /** Reports that have not been seen yet, where whoever asks says when one is. */
+  let unseen = 0;
+  let paced = false;
 
   /** @param {object} [more] */
   function report(more = {}) {
@@ -192,6 +197,7 @@ export function createTraining({ hl, shelf, later = setTimeout }) {
     curves = extended(curves, { points, step: steps, .../** @type {any} */ (more) });
     say('trained', { progress: { steps, end, at, playing, key, settings, perSecond }, points, ...more });
     points = [];
+    unseen++;
   }
 
   const snapshotEvery = () => Math.max(Math.round(end / FRAMES), 1);
@@ -236,6 +242,7 @@ export function createTraining({ hl, shelf, later = setTimeout }) {
   function turn() {
     if (!playing) return;
     const start = performance.now();
+    if (paced && unseen > MOST_UNSEEN) return void (timer = later(turn, TURN));
     do {
       if (performance.now() < due) break;
       due = speed === null ? 0 : Math.max(due + 1000 / speed, performance.now() - 100);
@@ -354,6 +361,8 @@ export function createTraining({ hl, shelf, later = setTimeout }) {
         say = tell;
         look = { layer: state.layer, head: state.head };
         speed = question.speed;
+        paced = question.paced === true;
+        unseen = 0;
         // What is looked back at is left.
         if (at !== null) current().resume();
         at = null;
@@ -365,6 +374,10 @@ export function createTraining({ hl, shelf, later = setTimeout }) {
         if (go && current().steps < end) play();
       });
       await new Promise((resolve) => (ended = () => resolve(undefined)));
+    },
+
+    async seen() {
+      unseen = Math.max(unseen - 1, 0);
     },
 
     /** @param {any} asked */

@@ -246,3 +246,20 @@ test('two pages train at once, each its own model, and both are kept', async () 
   for (const { until } of pages) await until((message) => message.part === 'shelf');
   assert.deepEqual([...shelf.kept.keys()].sort(), ['repeat-1-2-16-1', 'repeat-1-2-16-2']);
 });
+
+test('where reports are not seen training waits, and goes on when they are', async () => {
+  const { ask, said, until } = begin();
+  const reports = () => said.filter(({ part }) => part === 'trained');
+  const stepsNow = async () => {
+    await ask({ verb: 'steer', act: 'look', layer: 0, head: 0 });
+    return reports().at(-1).progress.steps;
+  };
+  ask({ verb: 'train', go: true, paced: true });
+  await until(() => reports().length > 2);
+  const before = await stepsNow();
+  await new Promise((resolve) => setTimeout(resolve, 150));
+  assert.equal(await stepsNow(), before);
+  for (const _ of reports()) await ask({ verb: 'seen' });
+  await until(({ part, progress }) => part === 'trained' && progress.steps > before);
+  await ask({ verb: 'steer', act: 'pause' });
+});
