@@ -128,6 +128,8 @@ export const strings = {
     done: 'done',
   },
   problems: {
+    noWorker: () =>
+      'the worker did not start. Its file must lie beside the page’s script, and a Content-Security-Policy must allow it: worker-src ‘self’, from another origin worker-src blob:',
     gone: () => 'The model that was open here ended with the page: files are not kept. Open it again.',
     noFiles: () => 'There was no file in it. Choose the files of a model, or a folder that holds them.',
     manyFiles: (/** @type {number} */ n, /** @type {number} */ most) =>

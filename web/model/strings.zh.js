@@ -118,6 +118,8 @@ export const strings = {
     done: '完成',
   },
   problems: {
+    noWorker: () =>
+      'worker 没有启动。它的文件必须在页面脚本旁边，内容安全策略也必须允许：worker-src ‘self’，来自别的源时 worker-src blob:',
     gone: () => '先前打开的模型已随页面关闭：文件不会保留。请重新打开。',
     noFiles: () => '其中没有文件。请选择模型的文件或所在文件夹。',
     manyFiles: (n, most) => `一次给了 ${n} 个文件，最多查看 ${most} 个。请选择单个模型的文件夹。`,

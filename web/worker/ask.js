@@ -40,7 +40,9 @@ export function createAsk({ onPart, onDone, onError, onEnd }, start) {
     worker.onerror = (event) => {
       const verbs = [...open.keys()];
       open.clear();
-      for (const verb of verbs) onError({ verb, message: event.message || 'the worker did not start' });
+      // A worker that is not let begin says nothing of why.
+      const said = event.message ? {} : { code: 'noWorker', values: [] };
+      for (const verb of verbs) onError({ verb, message: event.message || 'the worker did not start', ...said });
     };
   }
   listen();

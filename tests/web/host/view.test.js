@@ -344,3 +344,20 @@ test('from another origin: the worker is begun by a script of the page’s own',
   await home.close();
   assert.deepEqual(faults, []);
 });
+
+test('where a policy forbids the worker it is said what to allow', async () => {
+  const policy = "script-src 'self' 'wasm-unsafe-eval'; worker-src 'none'";
+  const home = await serve({ root: folder, headers: { 'Content-Security-Policy': policy } });
+  await openEmpty();
+  await writeFile(join(folder, 'index.html'), '<!doctype html><title>lesson</title><div id="a"></div>');
+  await page.goto(home.url);
+  const said = await page.evaluate(async () => {
+    const { mount } = await import('./dist/view.js');
+    const one = { data: [1, 0, 0, 1], shape: [2, 2] };
+    const how = { q: one, k: one, v: one, view: 'head', language: 'en' };
+    return mount(document.querySelector('#a'), how).ready.catch(({ message }) => message);
+  });
+  assert.match(said, /the worker did not start.*Content-Security-Policy must allow it/);
+  await page.locator('#a .failure', { hasText: 'worker-src blob:' }).waitFor();
+  await home.close();
+});
