@@ -69,7 +69,7 @@ export function App({ host, height = 0, controls = true }) {
         {words.skip}
       </button>
       {controls && <Header phone={screen.kind === 'phone'} />}
-      {training ? <Probe /> : controls && <Sentence phone={screen.kind === 'phone'} />}
+      {training ? <Probe /> : controls && <Sentence small={screen.reading === 0} />}
       {training && <TrainNote />}
       {failure !== null && (
         <p class="failure" role="alert">
@@ -231,7 +231,7 @@ function Stacked({ screen, width }) {
         {legend}
         <div class="halves">
           {!grows && <Model {...model} names={false} />}
-          {training ? <ShortCharts /> : <Prediction short />}
+          {training ? <ShortCharts /> : <Prediction short writes />}
         </div>
         {story ? <Panel phone /> : !training && <Sheet />}
       </Main>
@@ -247,7 +247,7 @@ function Stacked({ screen, width }) {
         {picture}
         {legend}
       </div>
-      {!training && <Prediction />}
+      {!training && <Prediction writes />}
       {training ? (
         <div class="train-right">
           <Panel />

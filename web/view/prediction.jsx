@@ -9,7 +9,7 @@ import { WriteOn } from './write.jsx';
 const AboutHeads = later(() => import('./heads.jsx'), 'AboutHeads');
 const Recognised = later(() => import('./choose.jsx'), 'Recognised');
 
-export function Prediction({ short = false }) {
+export function Prediction({ short = false, writes = false }) {
   const session = useSession();
   const words = session.words.value;
   const run = session.run.value;
@@ -59,7 +59,7 @@ export function Prediction({ short = false }) {
           </>
         )}
       </h2>
-      {short && <WriteOn />}
+      {writes && <WriteOn />}
       <ul>
         {top.map(({ id, text, now }, i) => {
           const then = other?.top[i];

@@ -21,7 +21,7 @@ function fitting(text, run) {
   return pieces;
 }
 
-export function Sentence({ phone = false }) {
+export function Sentence({ small = false }) {
   const reads = useSession().run.value?.about.reads ?? 'text';
   if (reads === 'nothing' || reads === 'picture')
     return (
@@ -29,10 +29,10 @@ export function Sentence({ phone = false }) {
         <Beside />
       </Row>
     );
-  return <Field phone={phone} />;
+  return <Field small={small} />;
 }
 
-function Field({ phone }) {
+function Field({ small }) {
   const session = useSession();
   const words = session.words.value;
   const { text, layer, head } = session.state.value;
@@ -128,12 +128,12 @@ function Field({ phone }) {
               </span>
             )}
           </span>
-          {/* On a phone it stands beside the guesses. */}
-          {!phone && text !== '' && <WriteOn />}
         </div>
       </div>
       <Beside />
       <Cover />
+      {/* On small screens it stands beside the guesses. */}
+      {!small && text !== '' && <WriteOn />}
       <p class="note">
         {off ? (
           <>
