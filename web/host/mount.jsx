@@ -4,8 +4,7 @@ import { render } from 'preact';
 import { customProperties } from '../model/palette.js';
 import { App } from '../view/app.jsx';
 import { SessionContext } from '../view/context.js';
-import opening from '../view/open.css';
-import style from '../view/style.css';
+import { styles as parts } from '../view/styles.js';
 import { createSession } from './session.js';
 
 /** @import { State } from '../model/state.js' */
@@ -44,7 +43,7 @@ export function mount(element, options, Root = App, styles = []) {
   const host = document.createElement('div');
   const root = host.attachShadow({ mode: 'open' });
   const last = styles.map(sheetOf);
-  let sheets = [colours, style, opening].map(sheetOf);
+  let sheets = [colours, ...parts].map(sheetOf);
   root.adoptedStyleSheets = [...sheets, ...last];
   const worn = new Set();
   /** Parts that are loaded later bring their styles. @param {string} text */
