@@ -78,6 +78,7 @@ export function createOpening({ ask, update, state, show }) {
   /** The text that a model is shown with first. @param {any} about */
   function textFor(about) {
     if (about.kind === 'layer') return {};
+    if (about.reads === 'pair' && !about.words) return { text: OPENING.numbers, second: '' };
     if (about.reads === 'numbers') return { text: OPENING.numbers };
     if (about.reads === 'pair') return { text: 'translate English to German: The whale is white.', second: '' };
     if (about.mask) return { text: `To the last I grapple with thee, Moby ${about.mask}.` };

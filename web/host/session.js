@@ -119,6 +119,8 @@ export function createSession({ state: began = '', language, theme, onState, onL
     progress: ({ read, total }) => (progress.value = total ? Math.min(read / total, 1) : null),
     source: (part) => {
       progress.value = null;
+      // Another model's heads have other names, or none.
+      if (part.about.name !== about.value?.name) trades.value = null;
       if (JSON.stringify(part.about) !== JSON.stringify(about.value)) about.value = part.about;
     },
     run: (part) => {

@@ -27,6 +27,7 @@ import { openWhale } from '../model/whale.js';
  * @property {boolean} predicts it has a next token, or a guess
  * @property {'next' | 'masked' | 'classes' | null} guess of what
  * @property {'text' | 'numbers' | 'picture' | 'pair' | 'nothing'} reads
+ * @property {boolean} [words] its tokens are of a text
  * @property {boolean} writes it goes on with a text
  * @property {boolean} edits what if can be asked
  * @property {boolean} sums its logits are sums of parts, which flow shows
@@ -150,6 +151,7 @@ export function transformerSource(name, { model, tokenizer, bytes, title }) {
       predicts: guess !== null,
       guess,
       reads,
+      words: Boolean(tokenizer),
       writes: guess === 'next' && !encoder,
       edits: !encoder,
       sums: exact,

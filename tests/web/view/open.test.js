@@ -8,6 +8,7 @@ import test from 'node:test';
 import { load } from 'headlight';
 import { writeNpy } from 'headlight/formats';
 import { makeCheckpoint } from '../../support/checkpoint.js';
+import { families } from '../../support/families.js';
 import { assertAccessible, assertNoSidewaysScroll, faults, openEmpty, page, server } from '../../support/page.js';
 import { attentions } from '../../support/weights_file.js';
 
@@ -180,6 +181,21 @@ test('weights that are not square have their title above, and both kinds of toke
   assert.equal(await page.locator('.labels .key-label').count(), 6);
   assert.equal(await page.locator('.labels .row-label').count(), 3);
   await page.locator('.corner.above').waitFor();
+});
+
+test('an encoder–decoder without tokenizer.json is shown with numbers, and no head keeps a name of the whale', async () => {
+  await start();
+  const { files } = families.find(({ name }) => name === 'T5, relu and a tied head');
+  await choose(
+    folderOf((folder) => {
+      for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
+    }),
+  );
+  await opened('t5');
+  await settled();
+  assert.match(await page.locator('textarea').first().inputValue(), /^[\d ]+$/);
+  assert.ok(await page.evaluate(() => part('.picture canvas').width > 0));
+  assert.doesNotMatch(await page.locator('.model').textContent(), /itself|previous|induction/);
 });
 
 test('files that are nothing say so, keep what is shown, and Escape puts the words away', async () => {
