@@ -128,3 +128,27 @@ test('360 px: four layers of heads, and the first guesses, are in sight with the
   });
   assert.ok(found.heads >= 16 && found.guesses >= 2, JSON.stringify(found));
 });
+
+test('what heads are called at the end of their lines is not cut at any width', async () => {
+  await openEmpty({ viewport: { width: 1440, height: 900 }, locale: 'en-GB' });
+  await page.goto(`${server.url}#panel=train&training=repeat.1.2.16.1.0.003`);
+  await page.locator('.speed button').click();
+  await page.getByRole('menuitemradio', { name: 'as fast as it can' }).click();
+  // To the last step: names stand right of what is now.
+  const ended = () => page.waitForFunction(() => part('.time input').value === part('.time input').max);
+  await page.locator('.play').click();
+  await ended();
+  for (const width of [2560, 1920, 1440, 1024]) {
+    await page.setViewportSize({ width, height: HEIGHTS[width] });
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    const beyond = await page.evaluate(() =>
+      [...part('.charts').querySelectorAll('.at-end')].flatMap((name) => {
+        const range = document.createRange();
+        range.selectNodeContents(name);
+        const more = range.getBoundingClientRect().right - name.closest('.plot').getBoundingClientRect().right;
+        return more > 0 ? [`${name.textContent}: ${more}`] : [];
+      }),
+    );
+    assert.deepEqual(beyond, [], `${width} px`);
+  }
+});

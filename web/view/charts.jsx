@@ -4,17 +4,19 @@ import { useRef } from 'preact/hooks';
 import { parted, smoothed, valueAt, watched } from '../model/progress.js';
 import { px, useSession, useSize } from './context.js';
 
-/** The room for values at line ends; for the names of heads. */
+/** The room for values at line ends; for the names of heads, whose letters grow with the screen. */
 const [LOSS, NAMES] = [72, 92];
+const WIDE = 0.31;
 
 /** @param {[number, number][]} marks @param {(step: number) => number} x @param {(value: number) => number} y */
 const lineOf = (marks, x, y) =>
   marks.map(([step, value], i) => `${i ? 'L' : 'M'}${x(step).toFixed(1)} ${y(value).toFixed(1)}`).join('');
 const until = (marks, step) => marks.filter(([at]) => at <= step);
 
-function useFrame(ends) {
+function useFrame(least) {
   const area = useRef(null);
   const { width, height } = useSize(area);
+  const ends = least === NAMES ? Math.max(least, WIDE * width) : least;
   return { area, width: Math.max(width - ends, 10), whole: width, height };
 }
 
