@@ -166,6 +166,31 @@ test('one writes into the sentence, and the model writes on until it is stopped'
   assert.equal(await field.inputValue(), 'The White Whale! cried Ahab; hast thou seen the White');
 });
 
+test('letters that come faster than the page is drawn are all kept', async () => {
+  await openPage();
+  await page.evaluate(
+    () =>
+      new Promise((done) => {
+        const field = part('.sentence textarea');
+        const letters = [...' of whales'];
+        const type = () => {
+          field.value += letters.shift();
+          field.dispatchEvent(new InputEvent('input', { bubbles: true }));
+        };
+        // The next one comes as soon as the one before is drawn.
+        const drawn = new MutationObserver(() => {
+          if (letters.length > 0) return type();
+          drawn.disconnect();
+          done();
+        });
+        drawn.observe(part('.sentence .line'), { subtree: true, childList: true, characterData: true });
+        type();
+      }),
+  );
+  await settle();
+  assert.equal(await page.locator('.sentence textarea').inputValue(), `${OPENING} of whales`);
+});
+
 test('temperature, mask, pin and patch change the run as forward does', async () => {
   await openPage();
   const slider = page.getByRole('slider');

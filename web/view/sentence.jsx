@@ -1,7 +1,7 @@
 // The text is the title: one writes into it, and the bar under a word is the weight that the asking token gives it. The
 // field that is written into lies, transparent, over the words; both wrap alike because their letters stand alike.
 
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { RAMP } from '../model/ramp.js';
 import { weightsOf } from '../model/reading.js';
 import { restOf, shown } from '../model/sentence.js';
@@ -49,8 +49,8 @@ function Field({ small }) {
   const next = run?.about.guess === 'next' && run.about.reads !== 'pair';
   const guess = next && run?.top && run.pieces.length === pieces.length && !writing ? shown(run.top[0].text) : '';
 
-  // A program that changes the text must not move the caret of who writes.
-  useEffect(() => {
+  // A program that changes the text must not move the caret of who writes, nor take away what is typed since.
+  useLayoutEffect(() => {
     if (field.current.value !== text) field.current.value = text;
   }, [text]);
 
