@@ -16,7 +16,7 @@ import { Picture, usePicture } from './picture.jsx';
 import { Prediction } from './prediction.jsx';
 import { Sentence } from './sentence.jsx';
 import { Sheet } from './sheet.jsx';
-import { viewNamed, viewOf } from './views.js';
+import { viewOf } from './views.js';
 import { WhatIf } from './whatif.jsx';
 
 const ofTraining = (name) => later(() => import('./train.jsx'), name);
@@ -57,7 +57,7 @@ export function App({ host, height = 0, controls = true }) {
   };
   const failure = session.failure.value;
   const training = isOpen(session.state.value);
-  const grows = isGrown(session.state.value);
+  const grows = isGrown(session.state.value, session.run.value);
   return (
     <div
       class={`page ${screen.kind} ${screen.size ?? ''} ${training ? 'training' : ''}`}
@@ -105,7 +105,7 @@ export function App({ host, height = 0, controls = true }) {
 const mainOf = ({ embedded }) => (embedded ? 'section' : 'main');
 
 /** Whether the view takes the model's place as well: not while one trains, when that is looked at. */
-const isGrown = (state) => Boolean(viewNamed(state.view).grows) && !isOpen(state);
+const isGrown = (state, run) => Boolean(viewOf(state.view, run).grows) && !isOpen(state);
 
 /** From 900 px on: three columns that fill the window. */
 function Columns({ screen }) {
@@ -123,8 +123,8 @@ function Columns({ screen }) {
   };
   const picture = usePicture(room);
   const { Component: View } = viewOf(session.state.value.view, session.run.value);
-  const grows = isGrown(session.state.value);
-  const Panel = panelFor(session.state.value);
+  const grows = isGrown(session.state.value, session.run.value);
+  const Panel = panelFor(session.state.value, session.run.value);
   const alone = View === Picture && picture;
   const beyond = alone ? Math.max(room.width - picture.x - picture.wide, 0) : 0;
   if (grows) room.width += screen.model + screen.gap;
@@ -193,8 +193,8 @@ function Stacked({ screen, width }) {
   const Main = mainOf(session);
   const training = isOpen(session.state.value);
   const { Component: View } = viewOf(session.state.value.view, session.run.value);
-  const grows = isGrown(session.state.value);
-  const Panel = panelFor(session.state.value);
+  const grows = isGrown(session.state.value, session.run.value);
+  const Panel = panelFor(session.state.value, session.run.value);
   const phone = screen.kind === 'phone';
   const inside = width - 2 * screen.margin;
   const wide = phone || grows ? inside : inside - screen.model - screen.gap;

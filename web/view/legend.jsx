@@ -6,24 +6,12 @@ import { placeOf, RAMP, weightAt } from '../model/ramp.js';
 import { px, useSession } from './context.js';
 import { Menu } from './menu.jsx';
 import { sized } from './paint.js';
-import { VIEWS, viewOf } from './views.js';
+import { canShow, VIEWS, viewOf } from './views.js';
 
 const MARKS = [0, 0.1, 0.25, 0.5, 1];
 const HEIGHT = 10;
 /** How wide the ramp is where these have room. @type {Record<number, number>} */
 const SPACE = { 0.1: 90, 0.25: 150 };
-
-/** Lines of more cells than this cannot be told apart. */
-const MOST_LINES = 90_000;
-
-/** Whether a view can show a run. */
-function canShow(name, run) {
-  if (name === 'matrix') return Boolean(run?.image);
-  if (!run) return true;
-  if (name === 'flow') return run.about.sums;
-  if (name === 'compare') return run.about.kind === 'transformer';
-  return name !== 'lines' || run.T * run.S <= MOST_LINES;
-}
 
 /** What stands in the line at least: where the picture is narrower, its words go on beyond it. */
 const LEAST = 560;

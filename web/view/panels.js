@@ -3,7 +3,7 @@
 import { later } from './later.jsx';
 import { Reading } from './reading.jsx';
 import { Tried } from './tried.jsx';
-import { viewNamed } from './views.js';
+import { viewOf } from './views.js';
 
 const Story = later(() => import('./story.jsx'), 'Story');
 const Charts = later(() => import('./train.jsx'), 'Charts');
@@ -17,7 +17,7 @@ export const PANELS = [
   { name: 'table', Component: HeadTable },
 ];
 /** Instead of the reading of a cell a view may have its own. */
-export function panelFor({ panel, view }) {
+export function panelFor({ panel, view }, run) {
   const found = PANELS.find(({ name }) => name === panel) ?? PANELS[0];
-  return (found === PANELS[0] && viewNamed(view).Reading) || found.Component;
+  return (found === PANELS[0] && viewOf(view, run).Reading) || found.Component;
 }

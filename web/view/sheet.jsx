@@ -12,7 +12,7 @@ export function Sheet() {
   const cell = session.cell.value;
   const [open, setOpen] = useState(false);
   const ref = useClosing(open, (focus) => focus && setOpen(false));
-  const Panel = panelFor(session.state.value);
+  const Panel = panelFor(session.state.value, session.run.value);
   if (!cell || !run?.T) return null;
   return (
     <div class={`sheet ${open ? 'open' : ''}`} ref={ref}>

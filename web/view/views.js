@@ -36,10 +36,22 @@ export const viewNamed = (name) => VIEWS.find((view) => view.name === name) ?? V
 
 /** What a picture's patches look at is drawn as that picture; their matrix is a view of its own. */
 const OF_PATCHES = { ...VIEWS[0], Component: PatchPicture };
-/** The view of a run. */
+/** Lines of more cells than this cannot be told apart. */
+const MOST_LINES = 90_000;
+
+/** Whether a view can show a run. */
+export function canShow(name, run) {
+  if (name === 'matrix') return Boolean(run?.image);
+  if (!run) return true;
+  if (name === 'flow') return run.about.sums;
+  if (name === 'compare') return run.about.kind === 'transformer';
+  return name !== 'lines' || run.T * run.S <= MOST_LINES;
+}
+
+/** The view of a run: an address may name one that cannot show it. */
 export function viewOf(name, run) {
-  if (run?.image) return name === 'heatmap' ? OF_PATCHES : viewNamed(name);
-  return viewNamed(name === 'matrix' ? 'heatmap' : name);
+  const shown = canShow(name, run) ? name : 'heatmap';
+  return run?.image && shown === 'heatmap' ? OF_PATCHES : viewNamed(shown);
 }
 /** The view in which one paints a mask. */
 export const matrixOf = (run) => (run?.image ? 'matrix' : 'heatmap');

@@ -137,6 +137,15 @@ test('all heads in a table: sorted by a column, a head is chosen, it is saved, E
   assert.deepEqual(faults, []);
 });
 
+for (const view of ['compare', 'flow'])
+  test(`an address that asks for a view which heads made by hand do not have shows the heatmap: ${view}`, async () => {
+    await open({}, `#model=constructed&view=${view}`);
+    assert.ok(await page.evaluate(() => part('.picture canvas') !== null));
+    assert.equal(await text('.legend [aria-pressed=true], .legend [aria-current]'), 'Heatmap');
+    assert.match(await text('.reading .title'), /looks at/);
+    assert.deepEqual(faults, []);
+  });
+
 for (const name of ['constructed', 'patches'])
   test(`360 px: ${name} fits, and nothing scrolls sideways`, async () => {
     await open({ viewport: { width: 360, height: 740 }, hasTouch: true, locale: 'zh-CN' });

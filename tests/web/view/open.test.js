@@ -183,7 +183,7 @@ test('weights that are not square have their title above, and both kinds of toke
   await page.locator('.corner.above').waitFor();
 });
 
-test('an encoder–decoder without tokenizer.json is shown with numbers, and no head keeps a name of the whale', async () => {
+test('an encoder–decoder without tokenizer.json begins with numbers; no head is named as in the whale', async () => {
   await start();
   const { files } = families.find(({ name }) => name === 'T5, relu and a tied head');
   await choose(
