@@ -152,3 +152,12 @@ test('what heads are called at the end of their lines is not cut at any width', 
     assert.deepEqual(beyond, [], `${width} px`);
   }
 });
+
+test('360 px: the story: what goes on with the text does not lie over it', async () => {
+  await open('panel=story', 360);
+  const [field, word] = await page.evaluate(() =>
+    ['.sentence textarea', '.write'].map((name) => part(name).getBoundingClientRect().toJSON()),
+  );
+  assert.ok(word.top >= field.bottom, `${word.top} is above ${field.bottom}`);
+  assert.ok(word.height >= 36);
+});

@@ -168,6 +168,8 @@ test('of a batch one entry is chosen: by a word, by keyboard, by the address; it
   await page.evaluate(() => (location.hash = location.hash.replace('entry=12', 'entry=5')));
   await shows(4);
   await page.setViewportSize({ width: 360, height: 740 });
+  await page.waitForFunction(() => part('.page.phone'));
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
   await settled();
   await assertNoSidewaysScroll('360 px');
 });
