@@ -362,6 +362,15 @@ test('the first picture and its guesses stand before the worker has answered', a
   assert.deepEqual(faults, []);
 });
 
+test('a first picture that cannot be read is as good as none', async () => {
+  await openEmpty({ viewport: { width: 1440, height: 900 }, locale: 'en-GB' });
+  await page.route('**/whale.first.json', (route) => route.fulfill({ status: 200, body: '<!doctype html>' }));
+  await page.goto(server.url);
+  await settle();
+  assert.match(await text('.corner'), /Layer 5, head 3/);
+  assert.deepEqual(faults, []);
+});
+
 test('a model that cannot be read is said, and one may try again', async () => {
   await openEmpty({ viewport: { width: 1440, height: 900 } });
   await page.route('**/whale.safetensors', (route) => route.fulfill({ status: 500, body: 'no' }));

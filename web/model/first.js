@@ -14,6 +14,11 @@ const numbers = (text) => new Float32Array(Uint8Array.from(atob(text), (letter) 
 export const foldAnswer = (parts) =>
   JSON.stringify(parts, (_, value) => (value instanceof Float32Array ? { float32: letters(value) } : value));
 
-/** @param {string} text @returns {Part[]} */
-export const unfoldAnswer = (text) =>
-  JSON.parse(text, (_, value) => (typeof value?.float32 === 'string' ? numbers(value.float32) : value));
+/** @param {string} text @returns {Part[]} none where it is no such file: the worker answers anyway */
+export function unfoldAnswer(text) {
+  try {
+    return JSON.parse(text, (_, value) => (typeof value?.float32 === 'string' ? numbers(value.float32) : value));
+  } catch {
+    return [];
+  }
+}

@@ -3,7 +3,7 @@
 // its config.json means the same options.
 
 import { readOptions } from '../check/arguments.js';
-import { HeadlightError } from '../check/errors.js';
+import { argumentError, HeadlightError } from '../check/errors.js';
 import { quote } from '../check/quote.js';
 import { elementCount } from '../check/shape.js';
 import { writeSafetensors } from '../io/safetensors.js';
@@ -236,14 +236,15 @@ function tensorsOf(model, { config, names }) {
 export function saveFolder(model, options = {}) {
   const given = readOptions(CALLER, options, ['tokenizer']);
   const { tokenizer = model.tokenizerFile } = given;
-  const form = chooseForm(model);
   const utf8 = new TextEncoder();
+  const text = typeof tokenizer === 'string' ? utf8.encode(tokenizer) : tokenizer;
+  if (text !== undefined && !(text instanceof Uint8Array))
+    throw argumentError(CALLER, 'tokenizer', text, 'the text of a tokenizer.json, or its bytes');
+  const form = chooseForm(model);
   return {
     'config.json': utf8.encode(`${JSON.stringify(form.config, null, 2)}\n`),
     // Readers of Hugging Face ask for the format.
     'model.safetensors': writeSafetensors(tensorsOf(model, form), { format: 'pt' }),
-    ...(tokenizer !== undefined && {
-      'tokenizer.json': typeof tokenizer === 'string' ? utf8.encode(tokenizer) : tokenizer,
-    }),
+    ...(text && { 'tokenizer.json': text.slice() }),
   };
 }

@@ -158,6 +158,8 @@ test('what no family has is refused by its name', async () => {
     model.dispose();
   }
   const model = build({});
+  for (const tokenizer of [null, 1, {}])
+    await refuses(model.saveFolder({ tokenizer }), 'ARGUMENT', 'tokenizer', /saveFolder/);
   await refuses(model.saveFolder({ token: 1 }), 'ARGUMENT', 'token', /saveFolder/);
   model.dispose();
   await refuses(model.saveFolder(), 'DISPOSED', undefined, /saveFolder/);

@@ -18,6 +18,15 @@ async function open(hash = SMALL, options = {}) {
   await drawn();
 }
 
+/** What pauses is kept; then the page begins anew. */
+async function keptAndReloaded() {
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByRole('menuitem', { name: /^Delete it here/ }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.reload();
+  await drawn();
+}
+
 test('the header opens training, which runs by itself and moves all its numbers', async () => {
   await openEmpty({ viewport: { width: 1440, height: 900 } });
   await page.goto(server.url);
@@ -67,12 +76,7 @@ test('after a reload training goes on as if it had never ended: its film, its st
   const figures = () => page.locator('.charts .title').first().textContent();
   await open();
   await train(0, 12);
-  // What pauses is kept.
-  await page.getByRole('button', { name: 'Save', exact: true }).click();
-  await page.getByRole('menuitem', { name: /^Delete it here/ }).waitFor();
-  await page.keyboard.press('Escape');
-  await page.reload();
-  await drawn();
+  await keptAndReloaded();
   await steps(12);
   // What was before the reload is looked back at.
   await page.locator('.time input').focus();
@@ -91,11 +95,7 @@ test('what is trained survives a reload, one writes into it, and it can be delet
   await open();
   await page.getByRole('button', { name: 'One step' }).click();
   await steps(1);
-  await page.getByRole('button', { name: 'Save', exact: true }).click();
-  await page.getByRole('menuitem', { name: /^Delete it here/ }).waitFor();
-  await page.keyboard.press('Escape');
-  await page.reload();
-  await drawn();
+  await keptAndReloaded();
   await steps(1);
   await page.getByRole('button', { name: 'Try your own letters' }).click();
   await page.waitForFunction(() => part('.piece') && part('.prediction li'));
