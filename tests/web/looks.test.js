@@ -161,3 +161,19 @@ test('360 px: the story: what goes on with the text does not lie over it', async
   assert.ok(word.top >= field.bottom, `${word.top} is above ${field.bottom}`);
   assert.ok(word.height >= 36);
 });
+
+test('360 px: while the page opens and trains, it is in no frame wider than the screen', async () => {
+  await openEmpty({ viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true, locale: 'en-GB' });
+  await page.addInitScript(() => {
+    globalThis.widest = 0;
+    const look = () => {
+      globalThis.widest = Math.max(globalThis.widest, document.documentElement?.scrollWidth ?? 0);
+      requestAnimationFrame(look);
+    };
+    look();
+  });
+  await page.goto(`${server.url}#panel=train`);
+  await page.locator('.play').tap();
+  await page.waitForFunction(() => part('.thumbnail') && part('.frames')?.querySelectorAll('canvas').length >= 4);
+  assert.equal(await page.evaluate(() => globalThis.widest), 360);
+});
