@@ -100,7 +100,7 @@ test('web: what runs in the worker reaches no view', () => {
   );
 });
 
-test('src/js: check → memory, io → ops, text → models → analysis, index → load', () => {
+test('src/js: check → memory, io → ops, text → models → analysis, onnx; index → load', () => {
   const graph = modules('src/js');
   assert.ok(graph.size > 15);
   assert.deepEqual(
@@ -109,7 +109,7 @@ test('src/js: check → memory, io → ops, text → models → analysis, index 
       ['memory', 'io'],
       ['ops', 'text'],
       ['models'],
-      ['analysis'],
+      ['analysis', 'onnx'],
       ['types.js'],
       ['index.js'],
       ['load'],

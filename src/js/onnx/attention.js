@@ -1,0 +1,278 @@
+// Attention as ONNX operators: what a query may see, rotary positions, and scores, softmax, mixture. Each has two
+// forms: primitive operators, for any runtime, and from opset 23 on those made for it, where they mean the same.
+
+import { rotaryTable } from '../ops/rotary.js';
+
+/** @import { RotaryScaling } from '../ops/rotary.js' */
+/** @import { OnnxGraph } from './graph.js' */
+
+/**
+ * Names of values, and of int64 vectors of one for sizes.
+ * @typedef {object} Sight
+ * @property {string} queries T
+ * @property {string} keys S, with the past and without what is appended
+ * @property {string} [offset] position of query 0 among the keys, for all or (B); default 0
+ * @property {boolean} [offsetByBatch] whether it is (B)
+ * @property {boolean} [causal]
+ * @property {readonly [number, number]} [window] to the left and right; −1 = no bound
+ * @property {string} [mask] bool, broadcast against (B,H,T,S): true = may attend
+ * @property {string} [keyPadding] bool (B,S)
+ * @property {string} [validLens] int64 (B), or (B,T)
+ * @property {boolean} [lensByQuery] whether they are (B,T)
+ * @property {string} [bias] float, broadcast against (B,H,T,S): added to the scores
+ * @property {Float32Array} [slopes] (H) of ALiBi
+ * @property {Distances} [distances] a bias by distance, without offsets by batch: relative positions
+ * @property {number} [appended] so many keys after the others, seen by every query
+ */
+/** @typedef {{ table: string, reach: number }} Distances table (2·reach + 1, H): row 0 is of the keys up to t − reach */
+/**
+ * What becomes of the scores.
+ * @typedef {object} Visible
+ * @property {string} [bias] float, broadcast against (B,H,T,S)
+ * @property {string} [visible] bool, broadcast against (B,H,T,S)
+ * @property {boolean} [mayBeEmpty] whether a query may see no key at all
+ * @property {boolean} [onlyCausal] whether nothing is hidden but keys after the query, from the first on
+ */
+/**
+ * @typedef {object} Attending
+ * @property {string} query (B,H,T,D)
+ * @property {string} key (B,G,S,D)
+ * @property {string} value (B,G,S,Dv)
+ * @property {number} heads
+ * @property {number} [kvHeads] default heads
+ * @property {number} [scale] default 1/√D
+ * @property {number} [softcap]
+ * @property {string} [sinks] (H)
+ * @property {number} [fill] instead of the score of a hidden key; default −Infinity: then its weight is 0
+ * @property {boolean} [weights] whether they are asked for
+ */
+
+/** What float32 has lowest: with −Infinity a row that sees no key would be NaN on the way. */
+const LOWEST = -3.4028234663852886e38;
+
+/**
+ * @param {OnnxGraph} graph
+ * @param {Sight} sight
+ * @returns {Visible}
+ */
+export function visibility(graph, sight) {
+  const { causal = false, window: [left, right] = [-1, -1], appended = 0 } = sight;
+  const { mask, keyPadding, validLens, slopes, distances } = sight;
+  const needsDistance = causal || left >= 0 || right >= 0 || slopes || distances;
+  const distance = needsDistance ? distanceOf(graph, sight) : '';
+  const row = (/** @type {string} */ x) => graph.op('Unsqueeze', [x, graph.ints(1, 2)]);
+  const hiding = [
+    causal && graph.op('LessOrEqual', [distance, graph.int(0)]),
+    left >= 0 && graph.op('GreaterOrEqual', [distance, graph.int(-left)]),
+    right >= 0 && graph.op('LessOrEqual', [distance, graph.int(right)]),
+    validLens && graph.op('Less', [graph.range(sight.keys), lensOf(graph, validLens, sight.lensByQuery)]),
+    keyPadding && row(keyPadding),
+    mask,
+  ].filter((name) => typeof name === 'string');
+  const adding = [
+    sight.bias,
+    slopes && slopesBias(graph, distance, slopes),
+    distances && distanceBias(graph, distance, distances),
+  ].filter((name) => name !== undefined);
+  const visible = hiding.length ? hiding.reduce((a, b) => graph.op('And', [a, b])) : undefined;
+  const bias = adding.length ? adding.reduce((a, b) => graph.op('Add', [a, b])) : undefined;
+  return {
+    visible: visible && appendColumns(graph, visible, sight.keys, appended, graph.bool(true)),
+    bias: bias && appendColumns(graph, bias, sight.keys, appended, graph.float(0)),
+    mayBeEmpty: appended === 0 && (hiding.length > Number(causal) || sight.offset !== undefined),
+    onlyCausal: causal && hiding.length === 1 && appended === 0 && sight.offset === undefined,
+  };
+}
+
+/** Position of a key less that of a query: (T,S), or (B,1,T,S). @param {OnnxGraph} graph @param {Sight} sight */
+function distanceOf(graph, { queries, keys, offset, offsetByBatch }) {
+  let query = graph.op('Unsqueeze', [graph.range(queries), graph.ints(1)]);
+  if (offset) query = graph.op('Add', [query, offsetByBatch ? graph.reshape(offset, -1, 1, 1, 1) : offset]);
+  return graph.op('Sub', [graph.range(keys), query]);
+}
+
+/** @param {OnnxGraph} graph @param {string} lens @param {boolean} [byQuery] */
+const lensOf = (graph, lens, byQuery) =>
+  graph.op('Unsqueeze', [lens, byQuery ? graph.ints(1, 3) : graph.ints(1, 2, 3)]);
+
+/** −slope · |distance|. @param {OnnxGraph} graph @param {string} distance @param {Float32Array} slopes */
+function slopesBias(graph, distance, slopes) {
+  const far = graph.cast(graph.op('Abs', [distance]), 'float');
+  const factor = graph.constant(
+    slopes.map((slope) => -slope),
+    [slopes.length, 1, 1],
+  );
+  return graph.op('Mul', [far, factor]);
+}
+
+/** (1,H,T,S). @param {OnnxGraph} graph @param {string} distance (T,S) @param {Distances} distances */
+function distanceBias(graph, distance, { table, reach }) {
+  const near = graph.op('Clip', [distance, graph.int(-reach), graph.int(reach)]);
+  const rows = graph.op('Gather', [table, graph.op('Add', [near, graph.int(reach)])]);
+  return graph.op('Unsqueeze', [graph.op('Transpose', [rows], { perm: [2, 0, 1] }), graph.ints(0)]);
+}
+
+/**
+ * A mask that goes on, with one value, for the keys that are appended.
+ * @param {OnnxGraph} graph
+ * @param {string} mask
+ * @param {string} keys
+ * @param {number} count
+ * @param {string} value
+ */
+function appendColumns(graph, mask, keys, count, value) {
+  if (count === 0) return mask;
+  // Of all keys first, where it repeats over them.
+  const wide = graph.op('Expand', [mask, graph.op('Concat', [graph.ints(1, 1, 1), keys], { axis: 0 })]);
+  const shape = graph.op('Shape', [wide]);
+  const others = graph.op('Slice', [shape, graph.ints(0), graph.ints(-1)]);
+  const more = graph.op('Expand', [value, graph.op('Concat', [others, graph.ints(count)], { axis: 0 })]);
+  return graph.op('Concat', [wide, more], { axis: -1 });
+}
+
+/**
+ * softmax(mask(softcap(scale · q·kᵀ) + bias)) · v.
+ * @param {OnnxGraph} graph
+ * @param {Attending & Visible} what
+ * @returns {{ output: string, weights?: string }} (B,H,T,Dv), (B,H,T,S)
+ */
+export function attend(graph, what) {
+  const { sinks, fill = -Infinity, softcap = 0, visible, bias } = what;
+  // Attention caps the scores after its mask is added.
+  const hasOperator = graph.opset >= 23 && !sinks && fill === -Infinity && !(softcap && (visible || bias));
+  return hasOperator ? attendByOperator(graph, what) : attendByPrimitives(graph, what);
+}
+
+/** @param {OnnxGraph} graph @param {Attending & Visible} what */
+function attendByOperator(graph, what) {
+  const { query, key, value, scale, softcap, visible, bias, onlyCausal } = what;
+  const hidden = graph.float(LOWEST);
+  const mask =
+    onlyCausal && !bias ? '' : visible && bias ? graph.op('Where', [visible, bias, hidden]) : (visible ?? bias ?? '');
+  const attributes = {
+    scale,
+    softcap: softcap || undefined,
+    is_causal: onlyCausal && !bias ? 1 : undefined,
+    qk_matmul_output_mode: what.weights ? 3 : undefined,
+  };
+  const inputs = [query, key, value, ...(mask ? [mask] : [])];
+  const [output, , , weights] = graph.ops('Attention', inputs, attributes, what.weights ? 4 : 1);
+  if (!visible || !what.mayBeEmpty) return { output, weights: what.weights ? weights : undefined };
+  const any = graph.cast(graph.reduce('ReduceMax', graph.cast(visible, 'int32'), [-1]), 'bool');
+  return {
+    output: graph.op('Where', [any, output, graph.float(0)]),
+    weights: what.weights ? graph.op('Where', [visible, weights, graph.float(0)]) : undefined,
+  };
+}
+
+/** @param {OnnxGraph} graph @param {Attending & Visible} what */
+function attendByPrimitives(graph, what) {
+  const { query, key, value, heads, kvHeads = heads, softcap, visible, bias, sinks, fill = -Infinity } = what;
+  const grouped = kvHeads !== heads;
+  // All queries of a group as rows of one product.
+  const rows = (/** @type {string} */ x) => (grouped ? graph.op('Reshape', [x, groupRows(graph, x, kvHeads)]) : x);
+  const split = (/** @type {string} */ x) => (grouped ? graph.reshape(x, 0, heads, -1, graph.size(x, 3)) : x);
+  const turned = graph.op('Transpose', [key], { perm: [0, 1, 3, 2] });
+  let scores = split(graph.op('MatMul', [rows(query), turned]));
+  scores = graph.op('Mul', [scores, what.scale === undefined ? scaleOf(graph, query) : graph.float(what.scale)]);
+  if (softcap) {
+    const cap = graph.float(softcap);
+    scores = graph.op('Mul', [graph.op('Tanh', [graph.op('Div', [scores, cap])]), cap]);
+  }
+  if (bias) scores = graph.op('Add', [scores, bias]);
+  const replaced = Number.isFinite(fill);
+  if (visible) scores = graph.op('Where', [visible, scores, graph.float(replaced ? fill : LOWEST)]);
+  let weights = sinks ? softmaxWithSinks(graph, scores, sinks, heads) : graph.op('Softmax', [scores], { axis: -1 });
+  if (visible && !replaced && (what.mayBeEmpty ?? true))
+    weights = graph.op('Where', [visible, weights, graph.float(0)]);
+  const output = split(graph.op('MatMul', [rows(weights), value]));
+  return { output, weights };
+}
+
+/** Sizes (B,G,−1,last) of x (B,H,T,last). @param {OnnxGraph} graph @param {string} x @param {number} kvHeads */
+const groupRows = (graph, x, kvHeads) =>
+  graph.op('Concat', [graph.ints(0, kvHeads, -1), graph.size(x, 3)], { axis: 0 });
+
+/** 1/√D. @param {OnnxGraph} graph @param {string} query */
+function scaleOf(graph, query) {
+  const width = graph.cast(graph.size(query, 3), 'float');
+  return graph.op('Reciprocal', [graph.op('Sqrt', [width])]);
+}
+
+/**
+ * The sink of a head joins the sum, and is taken away again.
+ * @param {OnnxGraph} graph
+ * @param {string} scores
+ * @param {string} sinks
+ * @param {number} heads
+ */
+function softmaxWithSinks(graph, scores, sinks, heads) {
+  const others = graph.op('Slice', [graph.op('Shape', [scores]), graph.ints(0), graph.ints(3)]);
+  const shape = graph.op('Concat', [others, graph.ints(1)], { axis: 0 });
+  const column = graph.op('Expand', [graph.reshape(sinks, 1, heads, 1, 1), shape]);
+  const all = graph.op('Softmax', [graph.op('Concat', [scores, column], { axis: -1 })], { axis: -1 });
+  return graph.op('Slice', [all, graph.ints(0), graph.ints(-1), graph.ints(-1)]);
+}
+
+/**
+ * Cosines and sines (context, width/2) as the core has them.
+ * @typedef {{ cos: string, sin: string, rotated: number, neighbours: boolean }} RotaryTables
+ */
+/**
+ * @param {OnnxGraph} graph
+ * @param {string} name what the tables are called
+ * @param {{ theta?: number, rotated: number, neighbours?: boolean, scaling?: RotaryScaling, context: number }} options
+ * @returns {RotaryTables}
+ */
+export function rotaryTables(graph, name, { theta, rotated, neighbours = false, scaling, context }) {
+  const table = rotaryTable({ theta, width: rotated, scaling, context });
+  const half = rotated / 2;
+  const part = (/** @type {number} */ first) =>
+    Float32Array.from({ length: context * half }, (_, i) => table[Math.floor(i / half) * rotated + first + (i % half)]);
+  return {
+    cos: graph.weight(`${name}.cos`, part(0), [context, half]),
+    sin: graph.weight(`${name}.sin`, part(half), [context, half]),
+    rotated,
+    neighbours,
+  };
+}
+
+/**
+ * Queries or keys (B,H,T,D), turned by their positions: int64 (T), or (B,T).
+ * @param {OnnxGraph} graph
+ * @param {string} x
+ * @param {string} positions
+ * @param {number} width D
+ * @param {RotaryTables} tables
+ */
+export function rotate(graph, x, positions, width, { cos, sin, rotated, neighbours }) {
+  if (rotated === 0) return x;
+  if (graph.opset >= 23) {
+    const shape = graph.op('Concat', [graph.size(x, 0), graph.size(x, 2)], { axis: 0 });
+    const attributes = { interleaved: Number(neighbours), rotary_embedding_dim: rotated === width ? 0 : rotated };
+    return graph.op('RotaryEmbedding', [x, cos, sin, graph.op('Expand', [positions, shape])], attributes);
+  }
+  const half = rotated / 2;
+  /** @param {number} from @param {number} to @param {number} [step] */
+  const slice = (from, to, step = 1) =>
+    graph.op('Slice', [x, graph.ints(from), graph.ints(to), graph.ints(-1), graph.ints(step)]);
+  // (1,T,W/2) or (B,1,T,W/2).
+  const [c, s] = [cos, sin].map((table) =>
+    graph.op('Unsqueeze', [graph.op('Gather', [table, positions]), graph.ints(-3)]),
+  );
+  const [a, b] = neighbours ? [slice(0, rotated, 2), slice(1, rotated, 2)] : [slice(0, half), slice(half, rotated)];
+  const mul = (/** @type {string} */ p, /** @type {string} */ q) => graph.op('Mul', [p, q]);
+  const first = graph.op('Sub', [mul(a, c), mul(b, s)]);
+  const second = graph.op('Add', [mul(b, c), mul(a, s)]);
+  const rest = rotated < width ? [slice(rotated, width)] : [];
+  if (!neighbours) return graph.op('Concat', [first, second, ...rest], { axis: -1 });
+  const pairs = [first, second].map((part) => graph.op('Unsqueeze', [part, graph.ints(-1)]));
+  const joined = graph.op('Concat', pairs, { axis: -1 });
+  const shape = graph.op(
+    'Concat',
+    [graph.op('Slice', [graph.op('Shape', [x]), graph.ints(0), graph.ints(3)]), graph.ints(rotated)],
+    { axis: 0 },
+  );
+  const turned = graph.op('Reshape', [joined, shape]);
+  return rest.length ? graph.op('Concat', [turned, ...rest], { axis: -1 }) : turned;
+}

@@ -1,0 +1,279 @@
+// An ONNX model as it is written down: inputs, operators, weights, outputs. Values are known by their names.
+
+import { VERSION } from '../../../dist/abi/abi.js';
+import { HeadlightError } from '../check/errors.js';
+import { block, bytes, float, integer, join, message, string } from './proto.js';
+
+/** @import { Piece } from './proto.js' */
+
+/** @typedef {'float' | 'uint8' | 'int8' | 'int16' | 'int32' | 'int64' | 'bool'} ElementType */
+/** @typedef {number | string} Dim a size, or the name of one that is known when the model runs */
+/** @typedef {Float32Array | Int8Array | Int16Array | Int32Array | BigInt64Array | Uint8Array} Elements */
+/** @typedef {Record<string, number | string | readonly number[] | undefined>} Attributes */
+/** @typedef {Record<string, Uint8Array>} OnnxFiles by their names: model.onnx and, with external, model.onnx.data */
+/** @typedef {{ name: string, type: number, shape: readonly number[], get: () => Elements, inside: boolean }} Initial */
+
+// Numbers of fields and types in onnx.proto.
+const MODEL = { version: 1, producer: 2, producerVersion: 3, graph: 7, operators: 8 };
+const GRAPH = { node: 1, name: 2, initializer: 5, input: 11, output: 12 };
+const NODE = { input: 1, output: 2, name: 3, type: 4, attribute: 5 };
+const ATTRIBUTE = { name: 1, float: 2, integer: 3, string: 4, integers: 8, type: 20 };
+const ATTRIBUTE_TYPE = { float: 1, integer: 2, string: 3, integers: 7 };
+const TENSOR = { size: 1, type: 2, name: 8, raw: 9, external: 13, location: 14 };
+const OUTSIDE = 1;
+/** @type {Record<ElementType, number>} */
+const TYPES = { float: 1, uint8: 2, int8: 3, int16: 5, int32: 6, int64: 7, bool: 9 };
+/** @type {Record<string, ElementType>} */
+const TYPE_OF = {
+  Float32Array: 'float',
+  Uint8Array: 'bool',
+  Int8Array: 'int8',
+  Int16Array: 'int16',
+  Int32Array: 'int32',
+  BigInt64Array: 'int64',
+};
+/** The version of the file's form that came with a set of operators. @type {Record<number, number>} */
+const FORM = { 17: 8, 23: 10 };
+/** Attributes that are floats also where their value is an integer. */
+const FLOATS = new Set(['alpha', 'beta', 'epsilon', 'scale', 'softcap']);
+export const DATA_FILE = 'model.onnx.data';
+/** Where tensors begin in the file beside the model; smaller ones stay within the model. */
+const ALIGN = 64;
+const SMALL = 1024;
+/** What a protocol buffer may hold. */
+const LARGEST = 2 ** 31 - 1;
+
+export class OnnxGraph {
+  #names = 0;
+  /** @type {Piece[]} */
+  #nodes = [];
+  /** @type {Piece[]} */
+  #ends = [];
+  /** @type {Map<string, Initial>} */
+  #initials = new Map();
+  /** Constants by type, shape and value. @type {Map<string, string>} */
+  #constants = new Map();
+
+  /** @param {{ opset?: number, external?: boolean }} [options] */
+  constructor({ opset = 17, external = false } = {}) {
+    this.opset = opset;
+    this.external = external;
+  }
+
+  /** @param {string} name @param {ElementType} type @param {readonly Dim[]} dims */
+  input(name, type, dims) {
+    this.#ends.push(valueInfo(GRAPH.input, name, type, dims));
+    return name;
+  }
+
+  /** @param {string} name @param {string} value @param {ElementType} type @param {readonly Dim[]} dims */
+  output(name, value, type, dims) {
+    this.#node('Identity', [value], {}, [name]);
+    this.#ends.push(valueInfo(GRAPH.output, name, type, dims));
+    return name;
+  }
+
+  /**
+   * The name of its output. An input that is left out is ''.
+   * @param {string} type
+   * @param {readonly string[]} inputs
+   * @param {Attributes} [attributes]
+   */
+  op(type, inputs, attributes = {}) {
+    return this.ops(type, inputs, attributes, 1)[0];
+  }
+
+  /**
+   * The names of its outputs.
+   * @param {string} type
+   * @param {readonly string[]} inputs
+   * @param {Attributes} attributes
+   * @param {number} outputs
+   */
+  ops(type, inputs, attributes, outputs) {
+    const made = Array.from({ length: outputs }, () => `${type}_${this.#names++}`);
+    this.#node(type, inputs, attributes, made);
+    return made;
+  }
+
+  /**
+   * @param {string} type
+   * @param {readonly string[]} inputs
+   * @param {Attributes} attributes
+   * @param {readonly string[]} outputs
+   */
+  #node(type, inputs, attributes, outputs) {
+    const parts = [
+      ...inputs.map((name) => string(NODE.input, name)),
+      ...outputs.map((name) => string(NODE.output, name)),
+      string(NODE.name, outputs[0]),
+      string(NODE.type, type),
+      ...Object.entries(attributes).flatMap(([name, value]) => (value === undefined ? [] : [attribute(name, value)])),
+    ];
+    this.#nodes.push(block(GRAPH.node, ...parts));
+  }
+
+  /** ReduceMax, ReduceMean, …, whose axes have become an input. @param {string} type @param {string} x */
+  reduce(type, x, /** @type {number[]} */ axes, keepdims = 1) {
+    if (this.opset >= 18 || type === 'ReduceSum') return this.op(type, [x, this.ints(...axes)], { keepdims });
+    return this.op(type, [x], { axes, keepdims });
+  }
+
+  /** @param {string} x @param {ElementType} type */
+  cast(x, type) {
+    return this.op('Cast', [x], { to: TYPES[type] });
+  }
+
+  /** The size of an axis. @param {string} x @param {number} axis @returns a vector of one int64 */
+  size(x, axis) {
+    return this.op('Gather', [this.op('Shape', [x]), this.ints(axis)]);
+  }
+
+  /** x with the sizes: numbers (0 = as it is, −1 = what is left) and vectors of int64. @param {string} x */
+  reshape(x, /** @type {readonly Dim[]} */ ...sizes) {
+    if (sizes.every((size) => typeof size === 'number'))
+      return this.op('Reshape', [x, this.ints(.../** @type {number[]} */ (sizes))]);
+    const parts = sizes.map((size) => (typeof size === 'number' ? this.ints(size) : size));
+    return this.op('Reshape', [x, this.op('Concat', parts, { axis: 0 })]);
+  }
+
+  /** 0, 1, … to the size before last. @param {string} size a vector of one int64 */
+  range(size) {
+    return this.op('Range', [this.int(0), this.op('Squeeze', [size, this.ints(0)]), this.int(1)]);
+  }
+
+  /** A vector of int64. @param {number[]} values */
+  ints(...values) {
+    return this.constant(BigInt64Array.from(values, BigInt), [values.length]);
+  }
+
+  /** @param {number} value */
+  int(value) {
+    return this.constant(BigInt64Array.of(BigInt(value)), []);
+  }
+
+  /** @param {number} value */
+  float(value) {
+    return this.constant(Float32Array.of(value), []);
+  }
+
+  /** @param {boolean} value */
+  bool(value) {
+    return this.constant(Uint8Array.of(Number(value)), []);
+  }
+
+  /** A small tensor that belongs to the program: the same again is the same. Uint8Array is of booleans. */
+  constant(/** @type {Elements} */ data, /** @type {readonly number[]} */ shape) {
+    const key = [data.constructor.name, shape.join('×'), bytesOf(data)].join(' ');
+    const name = this.#constants.get(key) ?? `constant_${this.#constants.size}`;
+    this.#constants.set(key, name);
+    return this.#initial(name, typeOf(data), shape, () => data, true);
+  }
+
+  /**
+   * A parameter, under its name: the same name again is the same tensor.
+   * @param {string} name
+   * @param {Elements | (() => Float32Array)} data or what gives it when the file is written
+   * @param {readonly number[]} shape
+   */
+  weight(name, data, shape) {
+    const lazy = typeof data === 'function';
+    const inside = !this.external || product(shape) * (lazy ? 4 : data.BYTES_PER_ELEMENT) < SMALL;
+    return this.#initial(name, lazy ? 'float' : typeOf(data), shape, lazy ? data : () => data, inside);
+  }
+
+  /**
+   * @param {string} name
+   * @param {ElementType} type
+   * @param {readonly number[]} shape
+   * @param {() => Elements} get
+   * @param {boolean} inside
+   */
+  #initial(name, type, shape, get, inside) {
+    if (!this.#initials.has(name)) this.#initials.set(name, { name, type: TYPES[type], shape, get, inside });
+    return name;
+  }
+
+  /**
+   * @param {string} title of the graph
+   * @returns {OnnxFiles}
+   */
+  finish(title) {
+    /** @type {{ offset: number, data: Uint8Array }[]} */
+    const beside = [];
+    let size = 0;
+    const initials = [...this.#initials.values()].map(({ name, type, shape, get, inside }) => {
+      const data = bytesOf(get());
+      const head = [
+        ...shape.map((n) => integer(TENSOR.size, n)),
+        integer(TENSOR.type, type),
+        string(TENSOR.name, name),
+      ];
+      if (inside) return block(GRAPH.initializer, ...head, bytes(TENSOR.raw, data));
+      const offset = Math.ceil(size / ALIGN) * ALIGN;
+      size = offset + data.length;
+      beside.push({ offset, data });
+      const entries = Object.entries({ location: DATA_FILE, offset, length: data.length });
+      return block(
+        GRAPH.initializer,
+        ...head,
+        ...entries.map(([key, value]) => block(TENSOR.external, string(1, key), string(2, String(value)))),
+        integer(TENSOR.location, OUTSIDE),
+      );
+    });
+    const graph = block(MODEL.graph, ...this.#nodes, string(GRAPH.name, title), ...initials, ...this.#ends);
+    const model = message(
+      integer(MODEL.version, FORM[this.opset] ?? FORM[23]),
+      string(MODEL.producer, 'headlight'),
+      string(MODEL.producerVersion, VERSION),
+      graph,
+      block(MODEL.operators, string(1, ''), integer(2, this.opset)),
+    );
+    if (model.size > LARGEST) {
+      const expected = 'at most 2 GB in one file; with external: true parameters stand beside it';
+      throw new HeadlightError('ARGUMENT', `toOnnx: the model takes ${model.size} bytes, expected ${expected}`, {
+        parameter: 'external',
+        expected,
+        got: model.size,
+      });
+    }
+    const files = { 'model.onnx': join(model) };
+    if (!this.external) return files;
+    const data = new Uint8Array(size);
+    for (const part of beside) data.set(part.data, part.offset);
+    return { ...files, [DATA_FILE]: data };
+  }
+}
+
+/** @param {readonly number[]} shape */
+const product = (shape) => shape.reduce((a, b) => a * b, 1);
+
+/** @param {Elements} data @returns {Uint8Array} */
+const bytesOf = ({ buffer, byteOffset, byteLength }) => new Uint8Array(buffer, byteOffset, byteLength);
+
+/** @param {Elements} data */
+const typeOf = (data) => TYPE_OF[data.constructor.name];
+
+/** @param {string} name @param {NonNullable<Attributes[string]>} value */
+function attribute(name, value) {
+  const [kind, ...parts] =
+    typeof value === 'string'
+      ? [ATTRIBUTE_TYPE.string, string(ATTRIBUTE.string, value)]
+      : typeof value !== 'number'
+        ? [ATTRIBUTE_TYPE.integers, ...value.map((x) => integer(ATTRIBUTE.integers, x))]
+        : FLOATS.has(name)
+          ? [ATTRIBUTE_TYPE.float, float(ATTRIBUTE.float, value)]
+          : [ATTRIBUTE_TYPE.integer, integer(ATTRIBUTE.integer, value)];
+  return block(
+    NODE.attribute,
+    string(ATTRIBUTE.name, name),
+    .../** @type {Piece[]} */ (parts),
+    integer(ATTRIBUTE.type, /** @type {number} */ (kind)),
+  );
+}
+
+/** @param {number} field @param {string} name @param {ElementType} type @param {readonly Dim[]} dims */
+function valueInfo(field, name, type, dims) {
+  const sizes = dims.map((dim) => block(1, typeof dim === 'number' ? integer(1, dim) : string(2, dim)));
+  return block(field, string(1, name), block(2, block(1, integer(1, TYPES[type]), block(2, ...sizes))));
+}
