@@ -213,10 +213,16 @@ verb_screenshots() {
   "$node" tests/web/host/screenshots.js "$@"
 }
 
-#: package  test, then all that the npm package needs, types included
+#: package  all that the npm package needs, types included
 verb_package() {
-  verb_test
-  run_make module types reference
+  setup
+  run_make page types
+}
+
+#: reproduce  build the package twice from clean copies, and compare every byte
+verb_reproduce() {
+  setup
+  "$node" src/build/reproduce.js
 }
 
 #: clean  remove dist/

@@ -14,7 +14,8 @@ const SHOWN = ['source', 'run', 'other', 'trades'];
 const file = process.argv[2];
 const parts = [];
 const answer = createAnswerer({
-  load,
+  // The same bits whatever Node and whatever processor builds it.
+  load: () => load({ simd: 'simd128' }),
   fetchBeside: (name) => readFile(join(dirname(file), name)),
   post({ error, ...part }) {
     if (error !== undefined) throw new Error(error);

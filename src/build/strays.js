@@ -1,0 +1,26 @@
+// Removes the parts of a bundle that nothing loads: esbuild writes one for every import() that it meets, also in code
+// that it leaves out. As a program: node src/build/strays.js FOLDER ENTRY…; the parts lie in FOLDER.
+
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+const [folder, ...entries] = process.argv.slice(2);
+const parts = new Set(readdirSync(folder).filter((name) => name.endsWith('.js')));
+const loaded = new Set();
+
+/** @param {string} path */
+function follow(path) {
+  const text = readFileSync(path, 'utf8');
+  for (const [, name] of text.matchAll(/["'](?:[\w./-]*\/)?([\w-]+\.js)["']/g)) {
+    if (!parts.has(name) || loaded.has(name)) continue;
+    loaded.add(name);
+    follow(join(folder, name));
+  }
+}
+
+entries.forEach(follow);
+for (const name of parts) {
+  if (loaded.has(name)) continue;
+  rmSync(join(folder, name));
+  rmSync(join(folder, `${name}.map`), { force: true });
+}
