@@ -111,7 +111,7 @@ test('every command is one that package.json or build.sh knows', () => {
   const { scripts } = JSON.parse(read('package.json'));
   const help = execFileSync('./build.sh', ['help'], { cwd: root, encoding: 'utf8' });
   const verbs = new Set([...help.matchAll(/^ {2}([\w-]+)/gm)].map(([, verb]) => verb));
-  const known = new Set([...Object.keys(scripts), 'install', 'pack', 'ci']);
+  const known = new Set([...Object.keys(scripts), 'install', 'pack', 'publish', 'ci']);
   for (const { path, text } of documents) {
     for (const [, verb] of text.matchAll(/\.\/build\.sh ([\w-]+)/g))
       assert.ok(verbs.has(verb), `${path}: ./build.sh ${verb}`);
