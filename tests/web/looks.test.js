@@ -2,7 +2,10 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { writeNpy } from 'headlight/formats';
+import { OPENING } from '../../web/model/state.js';
 import { assertAccessible, faults, openEmpty, page, server } from '../support/page.js';
+import { attentions } from '../support/weights_file.js';
 
 const HEIGHTS = { 2560: 1440, 1920: 1080, 1440: 900, 1024: 768, 900: 700, 768: 1024, 360: 740 };
 async function open(hash, width, options = {}) {
@@ -42,6 +45,7 @@ const overlaps = (selector) =>
     );
   }, selector);
 
+const PINNED_OPENING = `pinned=${encodeURIComponent(new URLSearchParams({ text: OPENING }))}`;
 const PINNED = `pinned=${encodeURIComponent('text=To the last')}`;
 for (const [hash, name] of [
   ['view=flow', 'flow'],
@@ -176,4 +180,98 @@ test('360 px: while the page opens and trains, it is in no frame wider than the 
   await page.locator('.play').tap();
   await page.waitForFunction(() => part('.thumbnail') && part('.frames')?.querySelectorAll('canvas').length >= 4);
   assert.equal(await page.evaluate(() => globalThis.widest), 360);
+});
+
+for (const [width, least] of Object.entries({ 2560: 700, 1920: 520, 1440: 400, 1024: 270 }))
+  test(`${width} px: two runs side by side are ${least} px wide each, and what is read stands above them`, async () => {
+    await open(`view=compare&scale=5.3%3A0&${PINNED_OPENING}`, Number(width));
+    await page.waitForFunction(() => part('.comparing .row-table') && part('.compare .labels'));
+    const found = await page.evaluate(() => {
+      const box = (element) => element.getBoundingClientRect().toJSON();
+      const page = part('.page');
+      const column = part('.right');
+      return {
+        pictures: [...page.querySelectorAll('.compare .matrix')].map(box),
+        headings: [...page.querySelectorAll('.compare .heading')].map(box),
+        reading: Math.max(...[...page.querySelectorAll('.comparing tr')].map((row) => box(row).bottom)),
+        cut: column.scrollHeight - column.clientHeight,
+        end: box(part('.whatif')).top,
+      };
+    });
+    const [now, old] = found.pictures;
+    assert.ok(now.width >= least && old.width === now.width && old.top === now.top, `${now.width} px`);
+    assert.ok(old.left >= now.right && old.right <= width && now.bottom < found.end);
+    for (const heading of found.headings) assert.ok(heading.top >= found.reading, `${heading.top}, ${found.reading}`);
+    assert.ok(found.cut <= 0, `${found.cut} px of the reading are cut off`);
+    await assertAccessible();
+  });
+
+test('with nothing pinned the picture is as large as alone, and what to do stands in its empty half', async () => {
+  const width = () => page.evaluate(() => part('.picture .matrix').getBoundingClientRect().width);
+  await open('', 1440);
+  const alone = await width();
+  await page.goto(`${server.url}#view=compare`);
+  await page.waitForFunction(() => part('.nothing-pinned button'));
+  assert.equal(await width(), alone);
+  const { left, bottom, stairs } = await page.evaluate(() => {
+    const { left, bottom } = part('.nothing-pinned').getBoundingClientRect();
+    // The last label whose line is as high as the text.
+    const labels = [...part('.labels').querySelectorAll('.key-label')].map((one) => one.getBoundingClientRect());
+    return { left, bottom, stairs: Math.max(...labels.filter(({ top }) => top < bottom).map(({ right }) => right)) };
+  });
+  assert.ok(left > 0 && bottom > 0);
+  const texts = await page.evaluate(() =>
+    [...part('.nothing-pinned').children].map((line) => {
+      const range = document.createRange();
+      range.selectNodeContents(line);
+      return range.getBoundingClientRect().left;
+    }),
+  );
+  assert.ok(Math.min(...texts) > stairs, `${Math.min(...texts)} px, labels up to ${stairs}`);
+  await assertAccessible();
+});
+
+test('two runs whose weights are the same: the difference says so', async () => {
+  await open(`view=compare&versus=difference&scale=5.3%3A0&${PINNED_OPENING}`, 1440);
+  await page.getByText('No weight of this head differs.').waitFor();
+  await open(`view=compare&versus=difference&scale=4.2%3A0&${PINNED_OPENING}`, 1440);
+  await page.waitForFunction(() => part('.comparing .row-table'));
+  assert.equal(await page.getByText('No weight of this head differs.').count(), 0);
+});
+
+test('360 px: what a head of a picture does is not cut off, and no room is empty above it', async () => {
+  await open('model=patches&text=&layer=1&head=5', 360);
+  await page.waitForFunction(() => part('.patches-title p')?.textContent);
+  const { gap, cut } = await page.evaluate(() => {
+    const title = part('.patches-title');
+    const text = title.querySelector('p');
+    const above = part('.sentence .word').getBoundingClientRect().bottom;
+    return {
+      gap: title.querySelector('h2').getBoundingClientRect().top - above,
+      cut: text.scrollWidth - text.clientWidth,
+    };
+  });
+  assert.ok(cut <= 0 && gap <= 16, JSON.stringify({ gap, cut }));
+});
+
+test('360 px, 32 × 32 heads: tiles have the whole width, and no room is empty above them', async () => {
+  await open('', 1440);
+  await page.evaluate(() => part('.open > .word').click());
+  const npy = writeNpy(attentions([32, 32, 6, 6], true));
+  await page
+    .locator('input[data-name=files]')
+    .setInputFiles({ name: 'many.npy', mimeType: '', buffer: Buffer.from(npy) });
+  await page.waitForFunction(() => part('.page').querySelectorAll('.thumbnail').length === 1024);
+  await page.setViewportSize({ width: 360, height: HEIGHTS[360] });
+  await page.waitForFunction(() => part('.page.phone .thumbnail'));
+  const { side, gap, right } = await page.evaluate(() => {
+    const boxes = [...part('.page').querySelectorAll('.thumbnail .frame')].map((one) => one.getBoundingClientRect());
+    const tops = boxes.map(({ top }) => top);
+    return {
+      side: boxes[0].width,
+      right: Math.max(...boxes.map(({ right }) => right)),
+      gap: Math.min(...tops) - part('.legend').getBoundingClientRect().bottom,
+    };
+  });
+  assert.ok(side >= 8 && right > 320 && gap <= 16, JSON.stringify({ side, gap, right }));
 });

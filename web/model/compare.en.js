@@ -9,6 +9,7 @@ export const texts = {
   same: 'Both runs are the same so far: change the model below, or write another sentence at the top.',
   guesses: 'guesses',
   difference: 'Now less pinned',
+  equal: 'No weight of this head differs.',
   noPairs: 'The texts begin and end differently: there are no pairs to subtract. Look at them side by side.',
   signed: 'Difference of two weights, from −1 to 1',
   alone: 'A dot: the pair of tokens stands in one of the texts alone.',

@@ -104,6 +104,8 @@ export const TILE = 20;
 /** Words around a thumbnail, in letters of 12 px: the layer's name above it and a trade below, a trade alone, none. */
 const WORDS = { both: 34, trade: 18, none: 5 };
 const LEAST = 32;
+/** A thumbnail that would be smaller is a tile. */
+const SMALLEST = 8;
 
 /**
  * A whole multiple of the tokens where they are few, unless that gives a third of the room away.
@@ -125,7 +127,9 @@ export function thumbnailsOf({ width, height, tokens, layers, heads, names, lett
   const across = width / heads;
   const down = height / layers;
   const sizeWith = (/** @type {number} */ words) => {
-    return thumbnailSize(Math.max(Math.min(across - 5, down - (words * letter) / 12, 150), 8), tokens);
+    const most = Math.min(across - 5, down - (words * letter) / 12, 150);
+    // Tiles are pooled: they need be no multiple, and one pixel between them is enough.
+    return most < SMALLEST ? Math.max(Math.floor(Math.min(across, down)) - 1, 8) : thumbnailSize(most, tokens);
   };
   const fits = (/** @type {'both' | 'trade'} */ words) => names && sizeWith(WORDS[words]) >= LEAST;
   const words = fits('both') ? 'both' : fits('trade') ? 'trade' : 'none';

@@ -9,7 +9,7 @@ import { useKeptFocus } from './focus.js';
 import { Header } from './header.jsx';
 import { later } from './later.jsx';
 import { Legend } from './legend.jsx';
-import { Model } from './model.jsx';
+import { Model, STREAM } from './model.jsx';
 import { useDrop } from './open.jsx';
 import { panelFor } from './panels.js';
 import { Picture, usePicture } from './picture.jsx';
@@ -32,6 +32,12 @@ const PREDICTION = { wide: 220, desk: 184, huge: 250, narrow: 184 };
 const AROUND_PATCHES = 54 + 44 + 52 + 58;
 /** Letters of tokens at most, as the style sheet's --m. */
 const MOST = { wide: 17, desk: 15, tablet: 15, phone: 14, huge: 20, narrow: 15 };
+
+/** As high as the columns are at least where a reading stands above its pictures. */
+const SPREAD = 560;
+
+/** Heads of a layer that fit beside the guesses on a phone. */
+const MOST_NAMED = 8;
 
 /** Letters of what one uses, as the style sheet's --s. */
 const LETTER = { wide: 13.5, desk: 12, huge: 15.5, narrow: 12 };
@@ -114,7 +120,9 @@ function Columns({ screen }) {
   const area = useRef(null);
   const above = useRef(null);
   const { width, height } = useSize(area);
+  const column = useRef(null);
   const taken = useSize(above);
+  const strip = useSize(column);
   const training = isOpen(session.state.value);
   const room = {
     width: Math.max(width - screen.model - screen.reading - 2 * screen.gap, 0),
@@ -124,18 +132,27 @@ function Columns({ screen }) {
   const picture = usePicture(room);
   const { Component: View } = viewOf(session.state.value.view, session.run.value);
   const grows = isGrown(session.state.value, session.run.value);
+  const spread =
+    height >= SPREAD && !training && viewOf(session.state.value.view, session.run.value).spreads?.(session.state.value);
   const Panel = panelFor(session.state.value, session.run.value);
   const alone = View === Picture && picture;
   const beyond = alone ? Math.max(room.width - picture.x - picture.wide, 0) : 0;
   if (grows) room.width += screen.model + screen.gap;
+  if (spread) {
+    room.width += screen.reading + screen.gap;
+    room.height = Math.max(room.height - strip.height, 0);
+  }
   return (
-    <Main class={`instrument ${grows ? 'grown' : ''}`} ref={area}>
+    <Main class={`instrument ${grows ? 'grown' : ''} ${spread ? 'spread' : ''}`} ref={area}>
       {!grows && (
         <div class="left">
           <div ref={above}>{training ? <Lesson compact={height < 480} /> : <Prediction />}</div>
           <Model
             width={screen.model}
-            height={Math.max(room.height - (training ? taken.height + 8 : PREDICTION[screen.size ?? screen.kind]), 0)}
+            height={Math.max(
+              height - LEGEND - (training ? taken.height + 8 : PREDICTION[screen.size ?? screen.kind]),
+              0,
+            )}
             letter={LETTER[screen.size ?? screen.kind]}
           />
         </div>
@@ -144,8 +161,8 @@ function Columns({ screen }) {
         <View {...room} compact={height < 560} />
         <Legend width={room.width} left={alone ? picture.x : 0} right={beyond} />
       </div>
-      <div class="right">
-        <Panel compact={height < 620} />
+      <div class="right" ref={column}>
+        <Panel compact={height < 620} spread={spread} />
       </div>
       {!grows && <Beam />}
     </Main>
@@ -219,17 +236,19 @@ function Stacked({ screen, width }) {
   const { panel, step } = session.state.value;
   const story = panel === 'story';
   const alone = story && !STEPS[step].shows.includes('prediction');
+  // Many heads are tiles: they have the whole width, and what else there is stands below.
+  const tiles = heads > MOST_NAMED;
   const model = {
-    width: alone ? inside : Math.min(22 + 39 * heads, 0.56 * inside),
+    width: alone || tiles ? inside : Math.min(STREAM + 39 * heads, 0.56 * inside),
     // What is lost without a head stands under it.
-    height: (heads > 8 ? 9 : story || session.tried.value ? 56 : 39) * rows,
+    height: tiles ? Math.ceil(((inside - STREAM) / heads + 2) * rows) : (story || session.tried.value ? 56 : 39) * rows,
   };
   if (phone)
     return (
       <Main class={`instrument ${grows ? 'grown' : ''}`}>
         {picture}
         {legend}
-        <div class="halves">
+        <div class={`halves ${tiles ? 'tiled' : ''}`}>
           {!grows && <Model {...model} names={false} />}
           {training ? <ShortCharts /> : <Prediction short writes />}
         </div>

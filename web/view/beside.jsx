@@ -15,13 +15,17 @@ export function Beside({ both, at, room }) {
   const words = session.words.value;
   const texts = useTexts();
   const { now, old, full, rows, columns } = both;
-  const plan = planOf(room, { rows, columns, now, old, full, count: 2 });
-  const { down, left, right, top, side, wide } = plan;
+  // With nothing pinned one picture has all the room, and what to do stands in its empty half.
+  const alone = !session.state.value.pinned && !full && !room.free;
+  const plan = planOf(room, { rows, columns, now, old, full, count: alone ? 1 : 2 });
+  const { down, left, right, top, out, side, wide } = plan;
   const tall = down ? 2 * (top + side) + BETWEEN : top + side;
   const height = room.free ? tall : room.height;
   // What stands in one row stands on the base line; below each other they fill the room.
   const first = height - tall + top;
-  const second = down ? { x: left, y: first + side + BETWEEN + top } : { x: left + wide + right, y: first };
+  const second = down
+    ? { x: left, y: first + side + BETWEEN + top }
+    : { x: Math.max(left + wide + right, Math.floor(room.width - wide - out)), y: first };
   const head = words.headInText(now.run.layer, now.run.head);
   const over = height - tall > HEADING;
   const shared = { ...plan, rows, columns, full };
@@ -41,17 +45,21 @@ export function Beside({ both, at, room }) {
         bothOf={({ t, s }) => ({ now: { t, s }, old: { t: rows.oldOf(t), s: columns.oldOf(s) } })}
         both={both}
       />
-      <Heading
-        of={now}
-        text={session.state.value.text}
-        title={texts.now}
-        plan={plan}
-        x={left}
-        y={first}
-        full={full}
-        over={over}
-      />
-      {old ? (
+      {!alone && (
+        <Heading
+          of={now}
+          text={session.state.value.text}
+          title={texts.now}
+          plan={plan}
+          x={left}
+          y={first}
+          full={full}
+          over={over}
+        />
+      )}
+      {alone ? (
+        <Nothing style={px({ left: left + 0.42 * wide, top: Math.max(first - top, 0), width: 0.58 * wide })} corner />
+      ) : old ? (
         <>
           <Matrix
             {...shared}
@@ -84,13 +92,13 @@ export function Beside({ both, at, room }) {
 }
 
 /** What to do where nothing is pinned. */
-function Nothing({ style }) {
+function Nothing({ style, corner = false }) {
   const session = useSession();
   const texts = useTexts();
   const state = session.state.value;
   if (state.pinned) return <p class="nothing-pinned" style={style} />;
   return (
-    <div class="nothing-pinned" style={style}>
+    <div class={`nothing-pinned ${corner ? 'in-corner' : ''}`} style={style}>
       <h2>{texts.nothing}</h2>
       {texts.how.map((line) => (
         <p key={line}>{line}</p>

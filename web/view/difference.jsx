@@ -11,12 +11,13 @@ import { sized } from './paint.js';
 import { useTexts } from './prompts.js';
 
 const MARKS = [-1, -0.25, 0, 0.25, 1];
+const SEEN = 0.005;
 
 export function Difference({ both, at, room }) {
   const session = useSession();
   const words = session.words.value;
   const texts = useTexts();
-  const { now, full, rows, columns } = both;
+  const { now, old, full, rows, columns } = both;
   const { names, keys, cellOf, value, alone } = differenceOf(both);
   const [T, S] = [names.length, keys.length];
   const axes = { rows: { n: T }, columns: { n: S } };
@@ -67,11 +68,16 @@ export function Difference({ both, at, room }) {
       >
         <h2>{head}</h2>
         <p>{pairs ? texts.difference : texts.noPairs}</p>
+        {pairs && !room.compact && isSame(now, old) && <p class="small-note">{texts.equal}</p>}
         {!full && !room.compact && uneven && pairs && <p class="small-note">{texts.alone}</p>}
       </div>
     </div>
   );
 }
+
+/** Whether no weight of the head differs so much that it could be seen. */
+const isSame = (now, old) =>
+  now.weights.length === old.weights.length && now.weights.every((w, i) => Math.abs(w - old.weights[i]) < SEEN);
 
 /** What the colours of a difference mean. */
 export function CompareMarks({ wide }) {

@@ -11,6 +11,8 @@ import { Reading } from './reading.jsx';
 /** Keys of a row that are listed. */
 const LISTED = 8;
 const COMPACT = 5;
+/** Of a row above the pictures: as many as there is room for. */
+const FEW = 4;
 
 /** +0.52, and 0.00 without a sign. */
 const by = (d) => (Math.abs(d) < 0.005 ? '0.00' : signed(d));
@@ -24,12 +26,14 @@ function Columns() {
 }
 
 /** The cell and its row, in both runs and what differs. */
-export function CompareReading({ compact = false, title = true }) {
+export function CompareReading({ compact = false, title = true, spread = false }) {
   const session = useSession();
   const both = bothIn(session);
   const at = useCell(both);
   const words = session.words.value;
   const texts = useTexts();
+  // Until the other run is read.
+  if (spread && (!both?.old || !at)) return null;
   if (!both?.old || !at) return <Reading compact={compact} title={title} />;
   const { now, old, columns } = both;
   const mine = at.now.t >= 0 && at.now.s >= 0;
@@ -46,42 +50,44 @@ export function CompareReading({ compact = false, title = true }) {
     columns.places,
     (s) => (rowNow < 0 ? null : now.weights[rowNow * now.S + s]),
     (s) => (rowOld < 0 ? null : old.weights[rowOld * old.S + s]),
-    compact ? COMPACT : LISTED,
+    spread ? FEW : compact ? COMPACT : LISTED,
   );
   const same = JSON.stringify(session.state.value.pinned) === JSON.stringify(runOf(session.state.value));
   return (
     <section class="reading comparing" aria-label={texts.table}>
-      {title && (
-        <h2 class="title">
-          <span class="query">{of.names[cell.t]}</span> {words.looksAt} <span class="key">{of.keys[cell.s]}</span>
-        </h2>
-      )}
-      <table>
-        <thead>
-          <tr>
-            <td />
-            <Columns />
-          </tr>
-        </thead>
-        <tbody>
-          {lines.map(([name, label, write]) => {
-            const [a, b] = readings.map((r) => r?.[name]);
-            const known = [a, b].every(Number.isFinite);
-            return (
-              <tr key={name} data-name={name}>
-                <th scope="row">{label}</th>
-                <td>{readings[0] ? write(a) : '–'}</td>
-                <td>{readings[1] ? write(b) : '–'}</td>
-                <td>{known ? by(a - b) : ''}</td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
+      <div>
+        {title && (
+          <h2 class="title">
+            <span class="query">{of.names[cell.t]}</span> {words.looksAt} <span class="key">{of.keys[cell.s]}</span>
+          </h2>
+        )}
+        <table>
+          <thead>
+            <tr>
+              <td />
+              <Columns />
+            </tr>
+          </thead>
+          <tbody>
+            {lines.map(([name, label, write]) => {
+              const [a, b] = readings.map((r) => r?.[name]);
+              const known = [a, b].every(Number.isFinite);
+              return (
+                <tr key={name} data-name={name}>
+                  <th scope="row">{label}</th>
+                  <td>{readings[0] ? write(a) : '–'}</td>
+                  <td>{readings[1] ? write(b) : '–'}</td>
+                  <td>{known ? by(a - b) : ''}</td>
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      </div>
       {same ? (
         <p class="how">{texts.same}</p>
       ) : (
-        <>
+        <div>
           <h3>{texts.row(rowNow >= 0 ? now.names[rowNow] : old.names[rowOld])}</h3>
           <p class="how">{texts.rowAbout}</p>
           <table class="row-table">
@@ -105,7 +111,7 @@ export function CompareReading({ compact = false, title = true }) {
               ))}
             </tbody>
           </table>
-        </>
+        </div>
       )}
     </section>
   );

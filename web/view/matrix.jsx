@@ -27,15 +27,15 @@ export function planOf({ width, height, most, free }, { rows, columns, now, old,
   const plan = (down) => {
     const [across, high] = down ? [1, count] : [count, 1];
     let cell = Math.min(width / across / columns.n, free ? Infinity : height / high / rows.n);
-    let [left, right, top] = [0, 0, 0];
+    let [left, right, top, out] = [0, 0, 0, 0];
     for (let round = 0; round < 3; round++) {
       const size = labelSize(cell, most);
       const many = cell < LABELS;
       const label = (side) => (many || !side ? 0 : Math.min(longest(side.names, size), 110));
       left = Math.ceil(many ? 12 : label(now) + 10);
       // The last words of the stairs stand out on the right.
-      const out = many ? 0 : Math.min(longest(now.keys.slice(-2), size), 70) - cell;
-      right = Math.ceil(BETWEEN + Math.max(full ? 0 : out, 0) + (own && !many ? label(old) + 10 : 0));
+      out = many || full ? 0 : Math.max(Math.min(longest(now.keys.slice(-2), size), 70) - cell, 0);
+      right = Math.ceil(BETWEEN + out + (own && !many ? label(old) + 10 : 0));
       top = full ? Math.ceil(44 + (many ? 0 : Math.max(label(now) * 0.75, 18))) : Math.ceil(size * 1.45);
       const wide = (width - left - (across - 1) * right) / across / columns.n;
       cell = free ? Math.min(wide, 39) : Math.min(wide, (height - high * top - (high - 1) * BETWEEN) / high / rows.n);
@@ -43,7 +43,7 @@ export function planOf({ width, height, most, free }, { rows, columns, now, old,
     const whole = cell >= 1 ? Math.floor(cell) : Math.max(cell, 0.01);
     const gap = Math.max(rows.n, columns.n) > 40 || whole < 5 ? 0 : 1;
     const [side, wide] = [Math.max(whole * rows.n, 1), Math.max(whole * columns.n, 1)];
-    return { down, cell: whole, gap, left, right, top, side, wide, size: labelSize(whole, most), own };
+    return { down, cell: whole, gap, left, right, top, out, side, wide, size: labelSize(whole, most), own };
   };
   const [one, other] = [plan(false), plan(true)];
   return count > 1 && (free || (one.cell < SMALL && other.cell > one.cell)) ? other : one;

@@ -19,7 +19,7 @@ import { pointsOf, TryHeads } from './tried.jsx';
 const HeadsLens = later(() => import('./lens.jsx'), 'HeadsLens');
 
 /** The room of the stream on the left. */
-const STREAM = 22;
+export const STREAM = 22;
 const WIDEST = 7;
 
 export function Model({ width, height, names = true, letter = 12 }) {

@@ -1,6 +1,7 @@
 // The views of the large picture. Each is given the room that it has; see picture.jsx for what it is to do. A view
-// may take the model's place as well (grows), be of several kinds (ways, chosen by state.versus), say what its colours
-// mean (Marks), and stand beside a reading of its own.
+// may take the model's place as well (grows), have its reading above it and the room of both columns (spreads), be of
+// several kinds (ways, chosen by state.versus), say what its colours mean (Marks), and stand beside a reading of its
+// own.
 
 import { later } from './later.jsx';
 import { Picture } from './picture.jsx';
@@ -13,11 +14,12 @@ const [Compare, CompareMarks, CompareReading] = ['Compare', 'CompareMarks', 'Com
   later(() => import('./compare.jsx'), name),
 );
 
+/** @import { State } from '../model/state.js' */
 /** @typedef {import('preact').ComponentType<any>} Component */
 /**
  * @type {{ name: 'heatmap' | 'matrix' | 'lines' | 'flow' | 'compare', Component: Component, grows?: boolean,
- *   Marks?: Component,
- *   Reading?: Component, ways?: ('beside' | 'difference')[] }[]}
+ *   spreads?: (state: State) => boolean,
+ *   Marks?: Component, Reading?: Component, ways?: ('beside' | 'difference')[] }[]}
  */
 export const VIEWS = [
   { name: 'heatmap', Component: Picture },
@@ -27,6 +29,8 @@ export const VIEWS = [
   {
     name: 'compare',
     Component: Compare,
+    // Two pictures in half of a column each would be small.
+    spreads: ({ versus, pinned, panel }) => versus === 'beside' && pinned !== null && panel === 'reading',
     ways: ['beside', 'difference'],
     Marks: CompareMarks,
     Reading: CompareReading,

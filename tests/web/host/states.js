@@ -143,6 +143,8 @@ export const STATES = {
   painted: { hash: 'painted=all%3A17.1-4' },
   brush: {
     act: each(
+      // On small screens it is among what is seldom used.
+      (page) => page.evaluate(() => part('.dots')?.click()),
       (page) => page.locator('.whatif .menu button').first().click(),
       (page) => page.locator('[data-key=brush]').click(),
     ),
