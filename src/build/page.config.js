@@ -3,7 +3,7 @@
 
 const common = {
   platform: 'browser',
-  moduleTypes: { '.css': 'text' },
+  moduleTypes: { '.css': 'text', '.py': 'text' },
   transform: { target: 'es2022' },
   preserveEntrySignatures: 'allow-extension',
   checks: { ineffectiveDynamicImport: false },

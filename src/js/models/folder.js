@@ -1,17 +1,20 @@
 // A model as the files of a checkpoint in the layout of Hugging Face: config.json, model.safetensors and
 // tokenizer.json. The tables of families.js are read backwards. What is written is read again first: a family fits if
-// its config.json means the same options.
+// its config.json means the same options. Beside them lie train.py, which goes on training it in PyTorch, and the
+// state of the optimizer that it goes on with.
 
 import { readOptions } from '../check/arguments.js';
 import { argumentError, HeadlightError } from '../check/errors.js';
 import { quote } from '../check/quote.js';
 import { elementCount } from '../check/shape.js';
 import { writeSafetensors } from '../io/safetensors.js';
+import { Adam, Sgd } from '../ops/optimizer.js';
 import { familyOf } from './families.js';
 import { placeOf, splitOf } from './naming.js';
 import { resolveOptions } from './options.js';
 import { parameterShapes } from './parameters.js';
 import { placing, storedShape } from './placing.js';
+import trainProgram from './train.py';
 
 /** @import { StateEntry } from '../ops/state.js' */
 /** @import { Config, Family, Place } from './families.js' */
@@ -22,6 +25,7 @@ import { placing, storedShape } from './placing.js';
 /**
  * @typedef {object} SaveFolderOptions
  * @property {string | Uint8Array} [tokenizer] tokenizer.json; default: the one that the model was opened with
+ * @property {Adam | Sgd} [optimizer] of this model: its state is written too, so that train.py goes on as it would have
  */
 
 const CALLER = 'saveFolder';
@@ -211,10 +215,15 @@ function put(target, place, stored, { data, shape }, split) {
   places.forEach((at, i) => void (target[at] = Number(data[i]) - plus));
 }
 
-/** The tensors by their names. @param {Transformer} model @param {Form} form */
-function tensorsOf(model, { config, names }) {
+/**
+ * A number for every number of the parameters, as tensors by their names.
+ * @param {Transformer} model
+ * @param {Form} form
+ * @param {(parameter: string) => StateEntry['data']} dataOf
+ * @param {boolean} [asStored] whether weights are stored less what they are multiplied with besides
+ */
+function tensorsOf(model, { config, names }, dataOf, asStored = false) {
   const { family, prefix } = familyIn(config);
-  const state = model.stateDict();
   /** @type {Record<string, { data: Float32Array, shape: number[] }>} */
   const tensors = {};
   for (const [parameter, shape] of parameterShapes(model.options)) {
@@ -223,9 +232,44 @@ function tensorsOf(model, { config, names }) {
     const stored = storedShape(place, shape, split);
     const name = /** @type {string} */ (names.get(parameter));
     tensors[name] ??= { data: new Float32Array(elementCount(stored)), shape: stored };
-    put(tensors[name].data, place, stored, { data: state[parameter].data, shape }, split);
+    put(
+      tensors[name].data,
+      asStored ? place : { ...place, plus: 0 },
+      stored,
+      { data: dataOf(parameter), shape },
+      split,
+    );
   }
   return tensors;
+}
+
+/**
+ * The state of an optimizer, under the names of the tensors that it is of; its options as metadata.
+ * @param {Transformer} model
+ * @param {Form} form
+ * @param {Adam | Sgd} optimizer
+ */
+function stateFile(model, form, optimizer) {
+  const known = optimizer.known(CALLER);
+  const all = [...model.weights].map(([name, { tensor }]) => {
+    const state = tensor && known.get(tensor);
+    if (!state) throw argumentError(CALLER, 'optimizer', name, 'an optimizer of this model');
+    return /** @type {const} */ ([name, state]);
+  });
+  const of = new Map(all);
+  const [[first, { steps, parts }]] = all;
+  const other = all.find(([, state]) => state.steps !== steps);
+  if (other) {
+    const got = `${steps} of ${first}, ${other[1].steps} of ${other[0]}`;
+    throw argumentError(CALLER, 'optimizer', got, 'as many steps of every parameter');
+  }
+  const tensors = parts.flatMap(([part], i) => {
+    const laid = tensorsOf(model, form, (name) => /** @type {any} */ (of.get(name)).parts[i][1]);
+    return Object.entries(laid).map(([name, tensor]) => [`${name}.${part}`, tensor]);
+  });
+  const { name, lr, options } = optimizer;
+  const headlight = JSON.stringify({ optimizer: name, lr, ...options, dropout: model.options.dropout, steps });
+  return writeSafetensors(Object.fromEntries(tensors), { headlight });
 }
 
 /**
@@ -234,17 +278,30 @@ function tensorsOf(model, { config, names }) {
  * @returns {Record<string, Uint8Array>} the files by name
  */
 export function saveFolder(model, options = {}) {
-  const given = readOptions(CALLER, options, ['tokenizer']);
-  const { tokenizer = model.tokenizerFile } = given;
+  const given = readOptions(CALLER, options, ['tokenizer', 'optimizer']);
+  const { tokenizer = model.tokenizerFile, optimizer } = given;
   const utf8 = new TextEncoder();
   const text = typeof tokenizer === 'string' ? utf8.encode(tokenizer) : tokenizer;
   if (text !== undefined && !(text instanceof Uint8Array))
     throw argumentError(CALLER, 'tokenizer', text, 'the text of a tokenizer.json, or its bytes');
+  if (optimizer !== undefined && !(optimizer instanceof Adam || optimizer instanceof Sgd))
+    throw argumentError(CALLER, 'optimizer', optimizer, 'what hl.adamW, hl.adam or hl.sgd has made');
   const form = chooseForm(model);
+  const trainable = form.config.model_type in CONFIGS;
+  if (optimizer && !trainable) {
+    const types = Object.keys(CONFIGS).join(', ');
+    throw argumentError(CALLER, 'optimizer', form.config.model_type, `none: train.py knows ${types}`);
+  }
+  const state = model.stateDict();
   return {
     'config.json': utf8.encode(`${JSON.stringify(form.config, null, 2)}\n`),
     // Readers of Hugging Face ask for the format.
-    'model.safetensors': writeSafetensors(tensorsOf(model, form), { format: 'pt' }),
+    'model.safetensors': writeSafetensors(
+      tensorsOf(model, form, (name) => state[name].data, true),
+      { format: 'pt' },
+    ),
     ...(text && { 'tokenizer.json': text.slice() }),
+    ...(trainable && { 'train.py': utf8.encode(trainProgram) }),
+    ...(optimizer && { 'optimizer.safetensors': stateFile(model, form, optimizer) }),
   };
 }

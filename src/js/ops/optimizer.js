@@ -101,6 +101,8 @@ class Optimizer {
     this.#memory = memory;
     this.#parts = parts;
     this.#named = !Array.isArray(parameters);
+    /** 'sgd', 'adam' or 'adamW'. */
+    this.name = caller;
     /** The learning rate: may be set between steps. */
     this.lr = readNumber(caller, 'lr', lr, NOT_NEGATIVE);
     const found = tensorsOf(caller, 'parameters', parameters, 'parameters');
@@ -188,6 +190,21 @@ class Optimizer {
    * @param {number} _lr
    */
   update(_memory, _entry, _gradient, _lr) {}
+
+  /**
+   * What it knows of each parameter.
+   * @internal
+   * @param {string} caller
+   * @returns {Map<Tensor, { steps: number, parts: [name: string, data: Float32Array][] }>}
+   */
+  known(caller) {
+    const known = this.#entries.map(({ name, tensor, state, steps }) => {
+      for (const part of state) part.checkOwner(this.#memory, caller, name);
+      const parts = this.#parts.map((part, i) => [part, viewOf(state[i])]);
+      return /** @type {[Tensor, any]} */ ([tensor, { steps, parts }]);
+    });
+    return new Map(known);
+  }
 
   /**
    * What the optimizer has to know to go on: its tensors, and how many steps each parameter has taken part in. The

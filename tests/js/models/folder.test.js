@@ -54,7 +54,7 @@ for (const [type, options] of MADE)
   test(`a model becomes ${type} and is opened again with the same bits: ${JSON.stringify(options)}`, async () => {
     const model = build(options);
     const files = await model.saveFolder();
-    assert.deepEqual(Object.keys(files), ['config.json', 'model.safetensors']);
+    assert.deepEqual(Object.keys(files), ['config.json', 'model.safetensors', 'train.py']);
     assert.equal(configIn(files).model_type, type);
     const opened = await hl.openModel(files);
     assert.equal(opened.family, type === 'mistral' ? 'llama' : type);
@@ -144,6 +144,40 @@ test('the tokenizer is the one that is given, or the one that the model was open
   assert.deepEqual((await opened.saveFolder())['tokenizer.json'], files['tokenizer.json']);
   assert.equal('tokenizer.json' in (await model.saveFolder()), false);
   for (const one of [model, opened]) one.dispose();
+});
+
+test('the program for PyTorch lies beside the families that it knows, with the state of the optimizer', async () => {
+  const model = build({});
+  const optimizer = hl.sgd([model], { lr: 0.5, momentum: 0.9 });
+  model.zeroGrad().learn([[1, 2, 3]], [[2, 3, 4]]);
+  optimizer.step();
+  const files = await model.saveFolder({ optimizer });
+  assert.match(new TextDecoder().decode(files['train.py']), /^#!.*python3\n"""/);
+  const { tensors, metadata } = readSafetensors(files['optimizer.safetensors']);
+  assert.deepEqual(JSON.parse(metadata.headlight), {
+    ...{ optimizer: 'sgd', lr: 0.5, momentum: 0.9, nesterov: false, weightDecay: 0, dropout: 0, steps: 1 },
+  });
+  const weights = readSafetensors(files['model.safetensors']).tensors;
+  assert.deepEqual(
+    Object.entries(tensors).map(([name, { shape }]) => [name, shape]),
+    Object.entries(weights).map(([name, { shape }]) => [`${name}.velocity`, shape]),
+  );
+  // The first velocity is the gradient; keys come after the queries, turned.
+  const { data } = tensors['transformer.h.0.attn.c_attn.weight.velocity'];
+  assert.equal(data[12], model.gradients['blocks.0.attention.wk'].data[0]);
+  assert.equal(data[36 + 12], model.gradients['blocks.0.attention.wk'].data[1]);
+
+  const others = build({});
+  const another = hl.adam([others]);
+  await refuses(model.saveFolder({ optimizer: another }), 'ARGUMENT', 'optimizer', /an optimizer of this model/);
+  await refuses(model.saveFolder({ optimizer: {} }), 'ARGUMENT', 'optimizer', /hl\.adamW/);
+  const bert = await hl.openModel(CHECKPOINTS.find(({ name }) => name === 'bert-a').files);
+  assert.equal('train.py' in (await bert.saveFolder()), false);
+  const ofBert = hl.adam([bert]);
+  await refuses(bert.saveFolder({ optimizer: ofBert }), 'ARGUMENT', 'optimizer', /train\.py knows gpt2, llama/);
+  optimizer.dispose();
+  await refuses(model.saveFolder({ optimizer }), 'DISPOSED', 'layers[0].parameters.embedding.table', /saveFolder/);
+  for (const one of [model, others, another, bert, ofBert]) one.dispose();
 });
 
 test('what no family has is refused by its name', async () => {
