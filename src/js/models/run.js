@@ -448,7 +448,7 @@ function countOthers(labels, rows, padToken) {
 }
 
 /** Pairs of a sine and a cosine (Vaswani et al. 2017). @param {Int32Array} positions @param {number} width */
-function sinusoids(positions, width) {
+export function sinusoids(positions, width) {
   const data = new Float32Array(positions.length * width);
   positions.forEach((p, row) => {
     for (let i = 0; i < width; i++) {

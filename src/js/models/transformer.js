@@ -590,6 +590,18 @@ export class Transformer {
     return saveFolder(this, options);
   }
 
+  /**
+   * The model in ONNX, as files by name: model.onnx, and what stands beside it. Run by onnxruntime or others, it gives
+   * what forward gives.
+   * @param {import('../onnx/model.js').OnnxModelOptions} [options]
+   * @returns {Promise<Record<string, Uint8Array>>}
+   */
+  async toOnnx(options) {
+    this.#checkAlive('toOnnx');
+    const { writeModel } = await import('../onnx/model.js');
+    return writeModel(this, options);
+  }
+
   dispose() {
     this.#disposed = true;
     this.#forget();

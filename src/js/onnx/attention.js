@@ -24,7 +24,7 @@ import { rotaryTable } from '../ops/rotary.js';
  * @property {Distances} [distances] a bias by distance, without offsets by batch: relative positions
  * @property {number} [appended] so many keys after the others, seen by every query
  */
-/** @typedef {{ table: string, reach: number }} Distances table (2·reach + 1, H): row 0 is of the keys up to t − reach */
+/** @typedef {{ table: string, reach: number }} Distances table (2·reach + 1, H): row n is of key t + n − reach */
 /**
  * What becomes of the scores.
  * @typedef {object} Visible
@@ -74,14 +74,29 @@ export function visibility(graph, sight) {
     slopes && slopesBias(graph, distance, slopes),
     distances && distanceBias(graph, distance, distances),
   ].filter((name) => name !== undefined);
-  const visible = hiding.length ? hiding.reduce((a, b) => graph.op('And', [a, b])) : undefined;
-  const bias = adding.length ? adding.reduce((a, b) => graph.op('Add', [a, b])) : undefined;
+  const known = { visible: causal || left >= 0 || right >= 0, bias: slopes || distances };
+  const visible = hiding.length ? square(graph, sight, hiding, 'And', Boolean(known.visible)) : undefined;
+  const bias = adding.length ? square(graph, sight, adding, 'Add', Boolean(known.bias)) : undefined;
   return {
-    visible: visible && appendColumns(graph, visible, sight.keys, appended, graph.bool(true)),
-    bias: bias && appendColumns(graph, bias, sight.keys, appended, graph.float(0)),
+    visible: visible && appendColumns(graph, visible, sight.keys, appended, () => graph.bool(true)),
+    bias: bias && appendColumns(graph, bias, sight.keys, appended, () => graph.float(0)),
     mayBeEmpty: appended === 0 && (hiding.length > Number(causal) || sight.offset !== undefined),
     onlyCausal: causal && hiding.length === 1 && appended === 0 && sight.offset === undefined,
   };
+}
+
+/**
+ * All of them in one: (…,T,S), as Attention wants it, which does not repeat over queries.
+ * @param {OnnxGraph} graph
+ * @param {Sight} sight
+ * @param {readonly string[]} masks
+ * @param {'And' | 'Add'} type
+ * @param {boolean} isSquare whether one of them is
+ */
+function square(graph, { queries, keys }, masks, type, isSquare) {
+  const all = masks.reduce((a, b) => graph.op(type, [a, b]));
+  if (graph.opset < 23 || isSquare) return all;
+  return graph.op('Expand', [all, graph.op('Concat', [graph.ints(1, 1), queries, keys], { axis: 0 })]);
 }
 
 /** Position of a key less that of a query: (T,S), or (B,1,T,S). @param {OnnxGraph} graph @param {Sight} sight */
@@ -118,7 +133,7 @@ function distanceBias(graph, distance, { table, reach }) {
  * @param {string} mask
  * @param {string} keys
  * @param {number} count
- * @param {string} value
+ * @param {() => string} value
  */
 function appendColumns(graph, mask, keys, count, value) {
   if (count === 0) return mask;
@@ -126,7 +141,7 @@ function appendColumns(graph, mask, keys, count, value) {
   const wide = graph.op('Expand', [mask, graph.op('Concat', [graph.ints(1, 1, 1), keys], { axis: 0 })]);
   const shape = graph.op('Shape', [wide]);
   const others = graph.op('Slice', [shape, graph.ints(0), graph.ints(-1)]);
-  const more = graph.op('Expand', [value, graph.op('Concat', [others, graph.ints(count)], { axis: 0 })]);
+  const more = graph.op('Expand', [value(), graph.op('Concat', [others, graph.ints(count)], { axis: 0 })]);
   return graph.op('Concat', [wide, more], { axis: -1 });
 }
 
@@ -138,31 +153,27 @@ function appendColumns(graph, mask, keys, count, value) {
  */
 export function attend(graph, what) {
   const { sinks, fill = -Infinity, softcap = 0, visible, bias } = what;
-  // Attention caps the scores after its mask is added.
-  const hasOperator = graph.opset >= 23 && !sinks && fill === -Infinity && !(softcap && (visible || bias));
+  // Attention caps the scores after its mask is added, and its weights have a shape that onnxruntime gets wrong.
+  const plain = !sinks && fill === -Infinity && !what.weights && !(softcap && (visible || bias));
+  const hasOperator = graph.opset >= 23 && plain;
   return hasOperator ? attendByOperator(graph, what) : attendByPrimitives(graph, what);
 }
 
 /** @param {OnnxGraph} graph @param {Attending & Visible} what */
 function attendByOperator(graph, what) {
   const { query, key, value, scale, softcap, visible, bias, onlyCausal } = what;
-  const hidden = graph.float(LOWEST);
+  const onlyOneMask = visible ?? bias ?? '';
   const mask =
-    onlyCausal && !bias ? '' : visible && bias ? graph.op('Where', [visible, bias, hidden]) : (visible ?? bias ?? '');
+    onlyCausal && !bias ? '' : visible && bias ? graph.op('Where', [visible, bias, graph.float(LOWEST)]) : onlyOneMask;
   const attributes = {
     scale,
     softcap: softcap || undefined,
     is_causal: onlyCausal && !bias ? 1 : undefined,
-    qk_matmul_output_mode: what.weights ? 3 : undefined,
   };
-  const inputs = [query, key, value, ...(mask ? [mask] : [])];
-  const [output, , , weights] = graph.ops('Attention', inputs, attributes, what.weights ? 4 : 1);
-  if (!visible || !what.mayBeEmpty) return { output, weights: what.weights ? weights : undefined };
+  const output = graph.op('Attention', [query, key, value, ...(mask ? [mask] : [])], attributes);
+  if (!visible || !what.mayBeEmpty) return { output };
   const any = graph.cast(graph.reduce('ReduceMax', graph.cast(visible, 'int32'), [-1]), 'bool');
-  return {
-    output: graph.op('Where', [any, output, graph.float(0)]),
-    weights: what.weights ? graph.op('Where', [visible, weights, graph.float(0)]) : undefined,
-  };
+  return { output: graph.op('Where', [any, output, graph.float(0)]) };
 }
 
 /** @param {OnnxGraph} graph @param {Attending & Visible} what */

@@ -36,7 +36,6 @@ const TYPE_OF = {
 const FORM = { 17: 8, 23: 10 };
 /** Attributes that are floats also where their value is an integer. */
 const FLOATS = new Set(['alpha', 'beta', 'epsilon', 'scale', 'softcap']);
-export const DATA_FILE = 'model.onnx.data';
 /** Where tensors begin in the file beside the model; smaller ones stay within the model. */
 const ALIGN = 64;
 const SMALL = 1024;
@@ -51,12 +50,15 @@ export class OnnxGraph {
   #ends = [];
   /** @type {Map<string, Initial>} */
   #initials = new Map();
+  /** What some operator reads. @type {Set<string>} */
+  #read = new Set();
   /** Constants by type, shape and value. @type {Map<string, string>} */
   #constants = new Map();
 
-  /** @param {{ opset?: number, external?: boolean }} [options] */
-  constructor({ opset = 17, external = false } = {}) {
+  /** @param {{ opset?: number, external?: boolean, file?: string }} [options] file: its name without .onnx */
+  constructor({ opset = 17, external = false, file = 'model' } = {}) {
     this.opset = opset;
+    this.file = file;
     this.external = external;
   }
 
@@ -103,6 +105,7 @@ export class OnnxGraph {
    * @param {readonly string[]} outputs
    */
   #node(type, inputs, attributes, outputs) {
+    for (const name of inputs) this.#read.add(name);
     const parts = [
       ...inputs.map((name) => string(NODE.input, name)),
       ...outputs.map((name) => string(NODE.output, name)),
@@ -201,8 +204,10 @@ export class OnnxGraph {
   finish(title) {
     /** @type {{ offset: number, data: Uint8Array }[]} */
     const beside = [];
+    const dataFile = `${this.file}.onnx.data`;
     let size = 0;
-    const initials = [...this.#initials.values()].map(({ name, type, shape, get, inside }) => {
+    const needed = [...this.#initials.values()].filter(({ name }) => this.#read.has(name));
+    const initials = needed.map(({ name, type, shape, get, inside }) => {
       const data = bytesOf(get());
       const head = [
         ...shape.map((n) => integer(TENSOR.size, n)),
@@ -213,7 +218,7 @@ export class OnnxGraph {
       const offset = Math.ceil(size / ALIGN) * ALIGN;
       size = offset + data.length;
       beside.push({ offset, data });
-      const entries = Object.entries({ location: DATA_FILE, offset, length: data.length });
+      const entries = Object.entries({ location: dataFile, offset, length: data.length });
       return block(
         GRAPH.initializer,
         ...head,
@@ -237,11 +242,11 @@ export class OnnxGraph {
         got: model.size,
       });
     }
-    const files = { 'model.onnx': join(model) };
+    const files = { [`${this.file}.onnx`]: join(model) };
     if (!this.external) return files;
     const data = new Uint8Array(size);
     for (const part of beside) data.set(part.data, part.offset);
-    return { ...files, [DATA_FILE]: data };
+    return { ...files, [dataFile]: data };
   }
 }
 

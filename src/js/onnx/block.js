@@ -1,0 +1,126 @@
+// The block of a transformer as a graph: the same lines as those of models/block.js, which computes it.
+
+import { attend } from './attention.js';
+import { activate, joinHeads, rmsNorm, splitHeads } from './operators.js';
+
+/** @import { Visible } from './attention.js' */
+/** @import { Dim } from './graph.js' */
+/** @import { Value } from './operators.js' */
+/** @import { Parameters } from './parameters.js' */
+/** @import { Across, Stack } from './stack.js' */
+
+/** @param {Stack} stack @param {number} i @param {Value} input */
+export function block(stack, i, input) {
+  const { normPlace, mlp, cross, sharedNorm } = stack.options;
+  const at = `blocks.${i}`;
+  const add = (/** @type {Value} */ a, /** @type {Value} */ b) => stack.graph.op('Add', [a, b]);
+  const normed = (/** @type {string} */ name, /** @type {Value} */ x) => stack.passRows(name, stack.norm(name, x));
+  let x = stack.passRows(`${at}.in`, input);
+  if (normPlace === 'after') {
+    x = normed(`${at}.norm1`, stack.passRows(`${at}.mid`, add(x, attendSelf(stack, i, x))));
+    if (cross) x = normed(`${at}.cross.norm`, add(x, attendAcross(stack, i, x)));
+    if (mlp > 0) x = normed(`${at}.norm2`, add(x, feedForward(stack, i, x)));
+    return stack.passRows(`${at}.out`, x);
+  }
+  const first = normed(`${at}.norm1`, x);
+  const attended = attendSelf(stack, i, first);
+  if (normPlace === 'parallel') {
+    const second = sharedNorm ? stack.passRows(`${at}.norm2`, first) : normed(`${at}.norm2`, x);
+    const mid = stack.passRows(`${at}.mid`, add(x, attended));
+    return stack.passRows(`${at}.out`, mlp > 0 ? add(mid, feedForward(stack, i, second)) : mid);
+  }
+  x = stack.passRows(`${at}.mid`, add(x, attended));
+  if (cross) x = add(x, attendAcross(stack, i, normed(`${at}.cross.norm`, x)));
+  if (mlp > 0) x = add(x, feedForward(stack, i, normed(`${at}.norm2`, x)));
+  return stack.passRows(`${at}.out`, x);
+}
+
+/** @param {Stack} stack @param {number} i @param {Value} x */
+function feedForward(stack, i, x) {
+  const { graph, options } = stack;
+  const at = `blocks.${i}`;
+  const up = stack.linear(`${at}.up`, x);
+  const inside = options.gated
+    ? graph.op('Mul', [activate(graph, stack.linear(`${at}.gate`, x), options.activation), up])
+    : activate(graph, up, options.activation);
+  const down = stack.linear(`${at}.down`, stack.passRows(`${at}.hidden`, inside, options.mlp));
+  return stack.passRows(`${at}.mlp`, options.normPlace === 'both' ? stack.norm(`${at}.after2`, down) : down);
+}
+
+/**
+ * A product of the rows, by heads: (B,heads,N,D).
+ * @param {Parameters} parameters
+ * @param {string} at
+ * @param {'q' | 'k' | 'v'} name
+ * @param {Value} x
+ */
+function project(parameters, at, name, x) {
+  const { numHeads, kvHeads, headDim } = parameters.options;
+  const product = parameters.linear(`${at}.w${name}`, x, `${at}.b${name}`);
+  return splitHeads(parameters.graph, product, name === 'q' ? numHeads : kvHeads, headDim);
+}
+
+/**
+ * Keys and values of what the encoder gives.
+ * @param {Parameters} parameters
+ * @param {number} i
+ * @param {Value} encoded
+ */
+export const pairAcross = (parameters, i, encoded) => ({
+  key: project(parameters, `blocks.${i}.cross`, 'k', encoded),
+  value: project(parameters, `blocks.${i}.cross`, 'v', encoded),
+});
+
+/** @param {Stack} stack @param {number} i @param {Value} x */
+function attendSelf(stack, i, x) {
+  const { graph, options, inputs } = stack;
+  const at = `blocks.${i}`;
+  const [query, key] = /** @type {const} */ (['q', 'k']).map((name) => {
+    const projected = project(stack, `${at}.attention`, name, x);
+    const scale = stack.weight(`${at}.attention.norm${name.toUpperCase()}`);
+    return stack.rotate(scale ? rmsNorm(graph, projected, scale, options.normEps) : projected, i);
+  });
+  const fresh = { key, value: project(stack, `${at}.attention`, 'v', x) };
+  const past = inputs.past?.[i];
+  const after = (/** @type {'key' | 'value'} */ name) =>
+    past ? graph.op('Concat', [past[name], fresh[name]], { axis: 2 }) : fresh[name];
+  const pair = { key: after('key'), value: after('value') };
+  stack.present.push(pair);
+  const seen = { ...stack.visible(i), sinks: stack.weight(`${at}.attention.sinks`) };
+  const heads = attendHeads(stack, `${at}.`, { query, ...pair }, seen, stack.allKeys);
+  const out = stack.linear(`${at}.attention.wo`, heads, `${at}.attention.bo`);
+  return stack.passRows(`${at}.attention`, options.normPlace === 'both' ? stack.norm(`${at}.after1`, out) : out);
+}
+
+/** Keys and values from the encoder. @param {Stack} stack @param {number} i @param {Value} x */
+function attendAcross(stack, i, x) {
+  const at = `blocks.${i}.cross`;
+  const across = /** @type {Across} */ (stack.across);
+  const query = project(stack, at, 'q', x);
+  const heads = attendHeads(stack, `${at}.`, { query, ...across.pairs[i] }, stack.visibleAcross(across), across.length);
+  return stack.passRows(`${at}.attention`, stack.linear(`${at}.wo`, heads, `${at}.bo`));
+}
+
+/**
+ * softmax(q·kᵀ + bias)·v: (B,T,H·D).
+ * @param {Stack} stack
+ * @param {string} at
+ * @param {Record<'query' | 'key' | 'value', Value>} given by heads
+ * @param {Visible & { sinks?: Value }} seen
+ * @param {Dim} keys S, as the axis of an output is called
+ */
+function attendHeads(stack, at, given, seen, keys) {
+  const { graph, length } = stack;
+  const { numHeads, kvHeads, headDim, scale, softcap } = stack.options;
+  for (const [name, heads, rows] of /** @type {const} */ ([
+    ['query', numHeads, length],
+    ['key', kvHeads, keys],
+    ['value', kvHeads, keys],
+  ]))
+    stack.pass(at + name, given[name], ['batch', heads, rows, headDim]);
+  const asked = stack.captures(`${at}weights`);
+  const how = { heads: numHeads, kvHeads, scale, softcap, weights: asked };
+  const { output, weights } = attend(graph, { ...given, ...seen, ...how });
+  if (asked) stack.pass(`${at}weights`, /** @type {Value} */ (weights), ['batch', numHeads, length, keys]);
+  return joinHeads(graph, stack.pass(`${at}heads`, output, ['batch', numHeads, length, headDim]), numHeads, headDim);
+}

@@ -1,0 +1,70 @@
+// What enters the first block, (B,T,C), of tokens, pictures or sounds.
+
+import { sinusoids } from '../models/run.js';
+import { activate, times } from './operators.js';
+
+/** @import { Resolved } from '../models/options.js' */
+/** @import { Value } from './operators.js' */
+/** @import { Stack } from './stack.js' */
+
+/** @param {Stack} stack @returns {Value} */
+export function embed(stack) {
+  const { graph, options, inputs } = stack;
+  const { positions, positionOffset, patch, tokenTypes, context, dModel } = options;
+  const add = (/** @type {Value} */ a, /** @type {Value} */ b) => graph.op('Add', [a, b]);
+  const rows = (/** @type {Value} */ table, /** @type {Value} */ which) =>
+    graph.op('Gather', [table, which], { axis: 0 });
+  let x = inputs.ids ? embedTokens(stack) : patch ? embedPatches(stack) : embedSound(stack);
+  if (positions === 'learned') {
+    const places = patch ? graph.range(stack.rows) : stack.positions;
+    const shifted = positionOffset > 0 ? add(places, graph.int(positionOffset)) : places;
+    x = add(x, rows(stack.needed('embedding.position'), shifted));
+  }
+  if (positions === 'sinusoidal') {
+    const places = Int32Array.from({ length: context }, (_, i) => i);
+    const table = graph.weight(`${stack.prefix}embedding.sinusoids`, sinusoids(places, dModel), [context, dModel]);
+    x = add(x, rows(table, stack.positions));
+  }
+  if (tokenTypes > 0) x = add(x, rows(stack.needed('embedding.type'), inputs.typeIds ?? graph.ints(0)));
+  return stack.passRows('embed', stack.norm('embedding.norm', x));
+}
+
+/** @param {Stack} stack */
+function embedTokens(stack) {
+  const { graph, options, inputs } = stack;
+  const table = options.sharedEmbedding ? stack.sharedTable : stack.needed('embedding.table');
+  const x = graph.op('Gather', [table, /** @type {Value} */ (inputs.ids)], { axis: 0 });
+  const wide = options.embedDim === options.dModel ? x : stack.linear('embedding.project', x);
+  return times(graph, wide, options.embedScale);
+}
+
+/** A convolution whose stride is its size, and the tokens before the patches. @param {Stack} stack */
+function embedPatches(stack) {
+  const { graph, options, inputs } = stack;
+  const { size, channels, classTokens } = /** @type {NonNullable<Resolved['patch']>} */ (options.patch);
+  const kernel = graph.reshape(stack.needed('embedding.patch.weight'), options.dModel, channels, size, size);
+  const given = [/** @type {Value} */ (inputs.pixels), kernel, stack.needed('embedding.patch.bias')];
+  const grid = graph.op('Conv', given, { kernel_shape: [size, size], strides: [size, size] });
+  const flat = graph.reshape(grid, 0, options.dModel, -1);
+  const x = graph.op('Transpose', [flat], { perm: [0, 2, 1] });
+  const first = stack.weight('embedding.class');
+  if (!first) return x;
+  const form = graph.op('Concat', [stack.batch, graph.ints(classTokens, options.dModel)], { axis: 0 });
+  return graph.op('Concat', [graph.op('Expand', [first, form]), x], { axis: 1 });
+}
+
+/** Two convolutions of three frames, the second of which takes every other one. @param {Stack} stack */
+function embedSound(stack) {
+  const { graph, options, inputs } = stack;
+  /** @param {string} name @param {Value} x @param {number} channels @param {number} stride */
+  const convolve = (name, x, channels, stride) => {
+    // Rows of the weight are three frames of all channels.
+    const frames = graph.reshape(stack.needed(`${name}.weight`), options.dModel, 3, channels);
+    const kernel = graph.op('Transpose', [frames], { perm: [0, 2, 1] });
+    const how = { kernel_shape: [3], pads: [1, 1], strides: [stride] };
+    return activate(graph, graph.op('Conv', [x, kernel, stack.needed(`${name}.bias`)], how), 'gelu');
+  };
+  const first = convolve('embedding.conv1', /** @type {Value} */ (inputs.features), options.channels, 1);
+  const second = convolve('embedding.conv2', first, options.dModel, 2);
+  return graph.op('Transpose', [second], { perm: [0, 2, 1] });
+}

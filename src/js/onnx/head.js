@@ -1,0 +1,58 @@
+// What a transformer gives of its last rows: logits, a pooled row, and heads on that.
+
+import { activate, softcap, times } from './operators.js';
+
+/** @import { Value } from './operators.js' */
+/** @import { Stack } from './stack.js' */
+
+/** @typedef {{ logits?: Value, pooled?: Value, relationship?: Value }} Results */
+
+/**
+ * @param {Stack} stack
+ * @param {Value} hidden (B,T,C)
+ * @param {boolean} last only of the last token
+ * @returns {Results}
+ */
+export function head(stack, hidden, last) {
+  const { graph, options } = stack;
+  const pooled = pool(stack, hidden);
+  const relationship = options.relationship > 0 && pooled ? stack.linear('relationship', pooled) : undefined;
+  if (options.head === 'none') return { pooled };
+  if (options.head === 'pooled') {
+    const own = stack.linear('head', /** @type {Value} */ (pooled));
+    if (!options.taught) return { pooled, logits: own };
+    const taught = stack.linear('taught', rowOf(stack, hidden, graph.int(1)));
+    return { pooled, logits: times(graph, graph.op('Add', [own, taught]), 1 / 2) };
+  }
+  const { headTransform, tied, activation, logitSoftcap } = options;
+  let x = last ? graph.op('Slice', [hidden, graph.ints(-1), graph.ints(2 ** 31 - 1), graph.ints(1)]) : hidden;
+  if (headTransform !== 'none') x = activate(graph, stack.linear('head.dense', x), activation);
+  else if (stack.weight('head.project.weight')) x = stack.linear('head.project', x);
+  x = times(graph, stack.norm('head.norm', x), options.logitScale);
+  const logits = stack.linear(tied ? 'embedding.table' : 'head.weight', x, 'head.bias');
+  return { pooled, relationship, logits: logitSoftcap > 0 ? softcap(graph, logits, logitSoftcap) : logits };
+}
+
+/** (B,C) @param {Stack} stack @param {Value} hidden @param {Value} which a scalar */
+const rowOf = ({ graph }, hidden, which) => graph.op('Gather', [hidden, which], { axis: 1 });
+
+/** @param {Stack} stack @param {Value} hidden */
+function pool(stack, hidden) {
+  const { graph } = stack;
+  const { pool: where, pooler } = stack.options;
+  if (where === 'none') return undefined;
+  const x =
+    where === 'end' && stack.inputs.ids
+      ? graph.op('GatherND', [hidden, endOf(stack)], { batch_dims: 1 })
+      : rowOf(stack, hidden, graph.int(0));
+  if (pooler === 'none') return x;
+  const y = stack.linear('pooler', x);
+  return pooler === 'linear' ? y : activate(graph, y, pooler);
+}
+
+/** Where the end token first stands, or without one the largest label: (B,1). @param {Stack} stack */
+function endOf({ graph, inputs, options: { endToken } }) {
+  const ids = /** @type {Value} */ (inputs.ids);
+  const found = endToken === undefined ? ids : graph.op('Equal', [ids, graph.int(endToken)]);
+  return graph.op('ArgMax', [graph.cast(found, 'int32')], { axis: 1, keepdims: 1 });
+}

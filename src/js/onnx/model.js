@@ -1,0 +1,238 @@
+// A transformer as ONNX: what goes into its graph and what comes out. stack.js, embedding.js, block.js and head.js
+// write what is between.
+
+import { readBoolean, readNumber, readOptions } from '../check/arguments.js';
+import { argumentError } from '../check/errors.js';
+import { viewOf } from '../memory/tensor.js';
+import { readValues } from '../models/edits.js';
+import { block, pairAcross } from './block.js';
+import { embed } from './embedding.js';
+import { OnnxGraph } from './graph.js';
+import { head } from './head.js';
+import { Parameters } from './parameters.js';
+import { lengthOf, Stack } from './stack.js';
+
+/** @import { Resolved } from '../models/options.js' */
+/** @import { Transformer } from '../models/transformer.js' */
+/** @import { Dim, OnnxFiles } from './graph.js' */
+/** @import { Value } from './operators.js' */
+/** @import { Shared } from './parameters.js' */
+/** @import { Inputs, Pair } from './stack.js' */
+
+/**
+ * @typedef {object} OnnxModelOptions
+ * @property {17 | 23} [opset] default 17: operators that every runtime has
+ * @property {boolean} [external] parameters in a file beside the model; default false
+ * @property {boolean} [cache] keys and values of the past as inputs, and those of past and present as outputs; default
+ *   false
+ * @property {boolean | readonly number[]} [weights] of all attention as outputs, or of these blocks; default false
+ * @property {readonly string[]} [capture] values on the way as outputs, under the names that forward has for them
+ * @property {boolean} [last] logits of the last token only; default false
+ * @property {boolean} [keep] an input (B,S) that says which tokens are real; default false: all are
+ * @property {boolean} [typeIds] an input (B,T); default false: all are of type 0
+ * @property {boolean} [positions] an input (B,T); default false: they are counted
+ */
+/**
+ * The options as they were read.
+ * @typedef {{ opset: number, external: boolean, cache: boolean, last: boolean, keep: boolean, typeIds: boolean,
+ *   positions: boolean }} Given
+ */
+/** @typedef {(file: string, write: (shared: Shared) => void) => OnnxFiles} Write one file, with its parameters */
+
+const CALLER = 'toOnnx';
+const FLAGS = /** @type {const} */ (['external', 'cache', 'last', 'keep', 'typeIds', 'positions']);
+const OPTIONS = ['opset', 'weights', 'capture', ...FLAGS];
+const OPSETS = [17, 23];
+
+/**
+ * The files by name: model.onnx; of a model with an encoder and a cache encoder.onnx and decoder.onnx.
+ * @param {Transformer} model
+ * @param {OnnxModelOptions} [options]
+ * @returns {OnnxFiles}
+ */
+export function writeModel(model, options = {}) {
+  const read = readOptions(CALLER, options, OPTIONS);
+  const given = readGiven(model.options, read);
+  const values = readValues(CALLER, model.options, captured(model.options, read), undefined, new ArrayBuffer(0));
+  /** @type {Write} */
+  const write = (file, fill) => {
+    const graph = new OnnxGraph({ ...given, file });
+    fill({ graph, weightOf: weightsOf(model, graph), captures: (name) => values.captures(name) });
+    return graph.finish(model.family ?? 'transformer');
+  };
+  return model.options.encoder && given.cache
+    ? writeApart(model.options, model.options.encoder, given, write)
+    : write('model', (shared) => writeWhole(shared, model.options, given));
+}
+
+/** @param {Resolved} options @param {OnnxModelOptions} read @returns {Given} */
+function readGiven(options, read) {
+  const { opset = 17 } = read;
+  if (!OPSETS.includes(opset)) throw argumentError(CALLER, 'opset', opset, OPSETS.join(' or '));
+  const flags = Object.fromEntries(FLAGS.map((name) => [name, readBoolean(CALLER, name, read[name] ?? false)]));
+  const given = /** @type {Given} */ ({ opset, ...flags });
+  const stacks = options.encoder ? [options, options.encoder] : [options];
+  /** @param {keyof Given} name @param {boolean} fits @param {string} reason */
+  const check = (name, fits, reason) => {
+    if (given[name] && !fits) throw argumentError(CALLER, name, true, `false: ${reason}`);
+  };
+  const readsTokens = stacks.some(({ input }) => input === 'tokens');
+  check('cache', options.input === 'tokens' && options.layers > 0, 'this model has no tokens whose keys are kept');
+  check('last', options.head === 'logits', 'this model has no logits of every token');
+  check('keep', readsTokens, 'this model reads no tokens');
+  check('typeIds', stacks.some(hasTypes), 'this model has no token types');
+  check('positions', stacks.some(countsPositions), 'this model counts no positions of tokens');
+  if (options.cross && !options.encoder)
+    throw argumentError(CALLER, 'encoder', undefined, 'one: this model attends to an encoder');
+  return given;
+}
+
+/** @param {Resolved} options */
+const hasTypes = ({ input, tokenTypes }) => input === 'tokens' && tokenTypes > 0;
+/** @param {Resolved} options */
+const countsPositions = ({ input, positions }) =>
+  input === 'tokens' && ['learned', 'sinusoidal', 'rotary'].includes(positions);
+
+/** The names of values that are outputs. @param {Resolved} options @param {OnnxModelOptions} read */
+function captured({ layers, cross, encoder }, { weights = false, capture = [] }) {
+  if (!Array.isArray(capture)) throw argumentError(CALLER, 'capture', capture, 'a list of names');
+  capture.forEach((name, i) => {
+    if (/\.scores$/.test(name))
+      throw argumentError(CALLER, `capture[${i}]`, name, 'other values: the graph has no scores apart from weights');
+  });
+  if (typeof weights !== 'boolean' && !Array.isArray(weights))
+    throw argumentError(CALLER, 'weights', weights, 'true, false or a list of blocks');
+  const most = layers - 1;
+  const blocks = Array.isArray(weights)
+    ? weights.map((i) => readNumber(CALLER, 'weights', i, { integer: true, least: 0, most }))
+    : weights
+      ? ['*']
+      : [];
+  const names = blocks.flatMap((i) => [`blocks.${i}.weights`, ...(cross ? [`blocks.${i}.cross.weights`] : [])]);
+  return [...capture, ...names, ...(weights === true && encoder ? ['encoder.blocks.*.weights'] : [])];
+}
+
+/** @param {Transformer} model @param {OnnxGraph} graph @returns {Shared['weightOf']} */
+function weightsOf(model, graph) {
+  return (name) => {
+    const weight = model.weights.get(name);
+    const { shape, tensor } = weight ?? {};
+    return shape && tensor && graph.weight(name, () => viewOf(tensor), shape);
+  };
+}
+
+/** All in one graph. @param {Shared} shared @param {Resolved} options @param {Given} given */
+function writeWhole(shared, options, given) {
+  let across;
+  if (options.encoder) {
+    const stack = new Stack(
+      shared,
+      options.encoder,
+      'encoder.',
+      makeInputs(shared, options.encoder, 'encoder.', given),
+    );
+    const encoded = writeBlocks(stack);
+    const parameters = new Parameters(shared, options, '');
+    const pairs = Array.from({ length: options.layers }, (_, i) => pairAcross(parameters, i, encoded));
+    across = { pairs, keep: stack.inputs.keep, length: stack.length };
+  }
+  const past = given.cache ? makePast(shared, options) : undefined;
+  writeStack(new Stack(shared, options, '', { ...makeInputs(shared, options, '', given), past }, across), given);
+}
+
+/**
+ * The encoder gives keys and values of what it has made, once for all tokens; the decoder takes them.
+ * @param {Resolved} options
+ * @param {Resolved} encoder
+ * @param {Given} given
+ * @param {Write} write
+ */
+function writeApart(options, encoder, given, write) {
+  const { kvHeads, headDim, layers } = options;
+  const length = lengthOf(encoder, 'encoder.');
+  const blocks = Array.from({ length: layers }, (_, i) => i);
+  /** @type {Dim[]} */
+  const dims = ['batch', kvHeads, length, headDim];
+  const first = write('encoder', (shared) => {
+    const { graph } = shared;
+    const encoded = writeBlocks(new Stack(shared, encoder, 'encoder.', makeInputs(shared, encoder, 'encoder.', given)));
+    const parameters = new Parameters(shared, options, '');
+    graph.output('encoder.hidden', encoded, 'float', ['batch', length, encoder.dModel]);
+    for (const i of blocks) {
+      const { key, value } = pairAcross(parameters, i, encoded);
+      graph.output(`crossKey.${i}`, key, 'float', dims);
+      graph.output(`crossValue.${i}`, value, 'float', dims);
+    }
+  });
+  const second = write('decoder', (shared) => {
+    const { graph } = shared;
+    const padded = given.keep && encoder.input === 'tokens';
+    const inputs = makeInputs(shared, options, '', given);
+    const keep = padded ? graph.input('encoder.keep', 'bool', ['batch', length]) : undefined;
+    const pairs = blocks.map((i) => ({
+      key: graph.input(`crossKey.${i}`, 'float', dims),
+      value: graph.input(`crossValue.${i}`, 'float', dims),
+    }));
+    const past = makePast(shared, options);
+    writeStack(new Stack(shared, options, '', { ...inputs, past }, { pairs, keep, length }), given);
+  });
+  return { ...first, ...second };
+}
+
+/**
+ * @param {Shared} shared
+ * @param {Resolved} options
+ * @param {string} prefix
+ * @param {Given} given
+ * @returns {Inputs}
+ */
+function makeInputs({ graph }, options, prefix, given) {
+  const { input, patch, channels, context } = options;
+  /** @param {string} name @param {import('./graph.js').ElementType} type @param {Dim[]} sizes */
+  const make = (name, type, ...sizes) => graph.input(prefix + name, type, ['batch', ...sizes]);
+  if (patch) return { pixels: make('pixels', 'float', patch.channels, ...patch.image) };
+  if (input === 'audio') return { features: make('features', 'float', channels, 2 * context) };
+  const length = `${prefix}length`;
+  return {
+    ids: make('ids', 'int64', length),
+    keep: given.keep ? make('keep', 'bool', given.cache && prefix === '' ? 'keys' : length) : undefined,
+    typeIds: given.typeIds && hasTypes(options) ? make('typeIds', 'int64', length) : undefined,
+    positions: given.positions && countsPositions(options) ? make('positions', 'int64', length) : undefined,
+  };
+}
+
+/** @param {Shared} shared @param {Resolved} options @returns {Pair[]} */
+function makePast({ graph }, { layers, kvHeads, headDim }) {
+  const dims = ['batch', kvHeads, 'past', headDim];
+  return Array.from({ length: layers }, (_, i) => ({
+    key: graph.input(`pastKey.${i}`, 'float', dims),
+    value: graph.input(`pastValue.${i}`, 'float', dims),
+  }));
+}
+
+/** From the input to the final norm. @param {Stack} stack */
+function writeBlocks(stack) {
+  let x = embed(stack);
+  for (let i = 0; i < stack.options.layers; i++) x = block(stack, i, x);
+  return stack.passRows('final', stack.norm('norm', x));
+}
+
+/** With what it gives. @param {Stack} stack @param {Given} given */
+function writeStack(stack, given) {
+  const { graph, options, length } = stack;
+  const { head: kind, vocab, classes, pooler, poolDim, dModel, kvHeads, headDim, relationship } = options;
+  const hidden = writeBlocks(stack);
+  const results = head(stack, hidden, given.last);
+  /** @param {string} name @param {Value | undefined} value @param {Dim[]} dims */
+  const give = (name, value, ...dims) => value && graph.output(name, value, 'float', ['batch', ...dims]);
+  if (kind === 'none') give('hidden', hidden, length, dModel);
+  if (kind === 'logits') give('logits', results.logits, given.last ? 1 : length, vocab);
+  if (kind === 'pooled') give('logits', results.logits, classes);
+  give('pooled', results.pooled, pooler === 'none' ? dModel : poolDim);
+  give('relationship', results.relationship, relationship);
+  if (!given.cache) return;
+  stack.present.forEach(({ key, value }, i) => {
+    give(`presentKey.${i}`, key, kvHeads, 'keys', headDim);
+    give(`presentValue.${i}`, value, kvHeads, 'keys', headDim);
+  });
+}

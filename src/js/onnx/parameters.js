@@ -1,0 +1,67 @@
+// The parameters of one stack of a transformer, and the layers that are made of them.
+
+import { layerNorm, linear, rmsNorm } from './operators.js';
+
+/** @import { Resolved } from '../models/options.js' */
+/** @import { OnnxGraph } from './graph.js' */
+/** @import { Value } from './operators.js' */
+
+/**
+ * What the stacks of a graph have in common.
+ * @typedef {object} Shared
+ * @property {OnnxGraph} graph
+ * @property {(name: string) => Value | undefined} weightOf a parameter by its name in the state dict
+ * @property {(name: string) => boolean} captures whether a value on the way is an output
+ */
+
+export class Parameters {
+  #shared;
+
+  /** @param {Shared} shared @param {Resolved} options @param {string} prefix of their names */
+  constructor(shared, options, prefix) {
+    this.#shared = shared;
+    this.graph = shared.graph;
+    this.options = options;
+    this.prefix = prefix;
+  }
+
+  /** @param {string} name @returns {Value | undefined} */
+  weight(name) {
+    return this.#shared.weightOf(this.prefix + name);
+  }
+
+  /** @param {string} name @returns {Value} */
+  needed(name) {
+    return /** @type {Value} */ (this.weight(name));
+  }
+
+  /** The table that a decoder has, and an encoder may share. @returns {Value} */
+  get sharedTable() {
+    return /** @type {Value} */ (this.#shared.weightOf('embedding.table'));
+  }
+
+  /**
+   * @param {string} name of a layer, or of a weight that has a bias elsewhere
+   * @param {Value} x
+   * @param {string} [bias]
+   */
+  linear(name, x, bias) {
+    const weight = this.weight(`${name}.weight`) ?? this.needed(name);
+    return linear(this.graph, x, weight, this.weight(bias ?? `${name}.bias`));
+  }
+
+  /** x itself where there is no such norm. @param {string} name @param {Value} x */
+  norm(name, x) {
+    const weight = this.weight(`${name}.weight`);
+    const { norm, normEps } = this.options;
+    if (!weight) return x;
+    return norm === 'layer'
+      ? layerNorm(this.graph, x, weight, this.weight(`${name}.bias`), normEps)
+      : rmsNorm(this.graph, x, weight, normEps);
+  }
+
+  /** @param {string} name */
+  captures(name) {
+    return this.#shared.captures(this.prefix + name);
+  }
+}

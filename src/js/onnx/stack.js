@@ -1,0 +1,178 @@
+// One stack of a transformer while its graph is written: what embedding, blocks and head share. A model with an encoder
+// has two.
+
+import { bucketOf } from '../models/run.js';
+import { alibiSlopes } from '../ops/rotary.js';
+import { rotaryTables, rotate, visibility } from './attention.js';
+import { Parameters } from './parameters.js';
+
+/** @import { Resolved } from '../models/options.js' */
+/** @import { RotaryTables, Visible } from './attention.js' */
+/** @import { Dim, OnnxGraph } from './graph.js' */
+/** @import { Value } from './operators.js' */
+/** @import { Shared } from './parameters.js' */
+
+/**
+ * The inputs of a stack that the graph has.
+ * @typedef {object} Inputs
+ * @property {Value} [ids] (B,T)
+ * @property {Value} [pixels] (B,channels,height,width)
+ * @property {Value} [features] (B,channels,2·context)
+ * @property {Value} [keep] (B,S)
+ * @property {Value} [typeIds] (B,T)
+ * @property {Value} [positions] (B,T)
+ * @property {Pair[]} [past] (B,G,P,D), of every block
+ */
+/** Keys and values of a block (B,G,S,D). @typedef {{ key: Value, value: Value }} Pair */
+/**
+ * What a decoder attends to, for every block. length: their S, as an axis is called.
+ * @typedef {{ pairs: Pair[], keep: Value | undefined, length: Dim }} Across
+ */
+
+/** T as the axes of inputs and outputs are called. @param {Resolved} options @param {string} prefix @returns {Dim} */
+export function lengthOf({ input, patch, context }, prefix) {
+  if (input === 'tokens') return `${prefix}length`;
+  return patch ? patch.image.reduce((n, side) => n * Math.floor(side / patch.size), 1) + patch.classTokens : context;
+}
+
+export class Stack extends Parameters {
+  /** By the window of a block. @type {Map<number, Visible>} */
+  #visible = new Map();
+  /** @type {Visible | undefined} */
+  #across;
+  /** Cosines and sines by the base of the angles. @type {Map<number, RotaryTables>} */
+  #tables = new Map();
+  #places;
+  /** @type {Value | undefined} */
+  #positions;
+
+  /**
+   * @param {Shared} shared
+   * @param {Resolved} options
+   * @param {string} prefix of its parameters and values
+   * @param {Inputs} inputs
+   * @param {Across} [across]
+   */
+  constructor(shared, options, prefix, inputs, across) {
+    super(shared, options, prefix);
+    this.inputs = inputs;
+    this.across = across;
+    const { graph } = shared;
+    const { context } = options;
+    const given = /** @type {Value} */ (inputs.ids ?? inputs.pixels ?? inputs.features);
+    /** T and S as the axes of outputs are called. */
+    this.length = lengthOf(options, prefix);
+    this.allKeys = inputs.past ? `${prefix}keys` : this.length;
+    this.#places = typeof this.length === 'number' ? Math.max(this.length, context) : context;
+    // Sizes are vectors of one.
+    this.batch = graph.size(given, 0);
+    /** T */
+    this.rows = typeof this.length === 'number' ? graph.ints(this.length) : graph.size(given, 1);
+    /** The tokens before these. */
+    this.past = inputs.past && graph.size(inputs.past[0].key, 2);
+    /** S */
+    this.keys = this.past ? graph.op('Add', [this.past, this.rows]) : this.rows;
+    /** The keys and values of every block, with those of the past. @type {Pair[]} */
+    this.present = [];
+  }
+
+  /**
+   * A value on the way: an output where it is asked for.
+   * @param {string} name
+   * @param {Value} x
+   * @param {readonly Dim[]} dims
+   */
+  pass(name, x, dims) {
+    if (this.captures(name)) this.graph.output(this.prefix + name, x, 'float', dims);
+    return x;
+  }
+
+  /** The same of rows. @param {string} name @param {Value} x @param {number} [width] default: that of the model */
+  passRows(name, x, width = this.options.dModel) {
+    return this.pass(name, x, ['batch', this.length, width]);
+  }
+
+  /** Of each token: (1,T) or (B,T). @returns {Value} */
+  get positions() {
+    return (this.#positions ??= this.inputs.positions ?? this.#countPositions());
+  }
+
+  /**
+   * That of a token is the number of real tokens before it; where all see all and nothing is said of padding, its
+   * place.
+   */
+  #countPositions() {
+    const { graph, inputs, past, options } = this;
+    const { padToken, causal, positionOffset } = options;
+    if (padToken !== undefined && inputs.ids && !past) {
+      const real = graph.op('Not', [graph.op('Equal', [inputs.ids, graph.int(padToken)])]);
+      return graph.op('Where', [real, countBefore(graph, real), graph.int(-1)]);
+    }
+    if (inputs.keep && (causal || positionOffset > 0)) {
+      const seen = countBefore(graph, inputs.keep);
+      return past ? graph.op('Slice', [seen, past, this.keys, graph.ints(1)]) : seen;
+    }
+    const places = graph.op('Unsqueeze', [graph.range(this.rows), graph.ints(0)]);
+    return past ? graph.op('Add', [places, past]) : places;
+  }
+
+  /** What the queries of a block see of its keys. @param {number} layer @returns {Visible} */
+  visible(layer) {
+    const { causal, positions, numHeads, window } = this.options;
+    const width = window?.[layer] ?? null;
+    const side = width === null ? -1 : causal ? width - 1 : Math.floor(width / 2);
+    const before = this.#visible.get(side);
+    if (before) return before;
+    const { rows: queries, keys, past: offset } = this;
+    const made = {
+      ...visibility(this.graph, {
+        queries,
+        keys,
+        offset,
+        causal,
+        window: [side, causal ? -1 : side],
+        keyPadding: this.inputs.keep,
+        slopes: positions === 'alibi' ? alibiSlopes(numHeads) : undefined,
+        distances: this.#distances(),
+      }),
+      // Every token sees itself.
+      mayBeEmpty: this.inputs.keep !== undefined,
+    };
+    this.#visible.set(side, made);
+    return made;
+  }
+
+  /** What its queries see of the encoder's keys: all real ones. @param {Across} across @returns {Visible} */
+  visibleAcross({ pairs, keep }) {
+    this.#across ??= {
+      ...visibility(this.graph, { queries: this.rows, keys: this.graph.size(pairs[0].key, 2), keyPadding: keep }),
+      mayBeEmpty: keep !== undefined,
+    };
+    return this.#across;
+  }
+
+  /** The bias of relative positions, which grows no further than the last bucket. */
+  #distances() {
+    const { positions, buckets, causal } = this.options;
+    if (positions !== 'buckets' || !buckets) return undefined;
+    const { count, distance: reach } = buckets;
+    const which = Array.from({ length: 2 * reach + 1 }, (_, i) => bucketOf(i - reach, count, reach, !causal));
+    const table = this.graph.op('Gather', [this.needed('buckets.table'), this.graph.ints(...which)], { axis: 0 });
+    return { table, reach };
+  }
+
+  /** Queries or keys (B,heads,T,D), turned by their positions. @param {Value} x @param {number} layer */
+  rotate(x, layer) {
+    const { rotary, window, headDim } = this.options;
+    if (!rotary) return x;
+    const { width: rotated, pairing, scaling, theta, localTheta } = rotary;
+    const turned = window !== null && window[layer] !== null ? localTheta : theta;
+    const how = { theta: turned, rotated, neighbours: pairing === 'neighbours', scaling, context: this.#places };
+    let tables = this.#tables.get(turned);
+    if (!tables) this.#tables.set(turned, (tables = rotaryTables(this.graph, `${this.prefix}rotary.${turned}`, how)));
+    return rotate(this.graph, x, this.positions, headDim, tables);
+  }
+}
+
+/** The real tokens before each. @param {OnnxGraph} graph @param {Value} real (B,T) */
+const countBefore = (graph, real) => graph.op('CumSum', [graph.cast(real, 'int64'), graph.int(1)], { exclusive: 1 });

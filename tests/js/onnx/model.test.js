@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { hl } from '../../support/headlight.js';
+import { compareCached, compareModel, familyCases, feedsOf, off, randomModel } from '../../support/onnxmodels.js';
+import { openOnnx } from '../../support/onnxruntime.js';
+
+/** In shares of the largest value. */
+const LIMIT = 2e-5;
+const RANDOM = 30;
+
+/** The largest difference of a model in both sets of operators, and with a cache where it may have one. */
+async function check(model, input) {
+  for (const opset of [17, 23]) {
+    const { difference, at } = await compareModel(model, input, { opset });
+    assert.ok(difference <= LIMIT, `opset ${opset}: ${at} is off by ${difference}`);
+  }
+  if (!model.options.causal || model.options.head !== 'logits') return;
+  const { difference } = await compareCached(model, input, Math.min(3, input.ids.shape[1]));
+  assert.ok(difference <= LIMIT, `with a cache off by ${difference}`);
+}
+
+for (const { name, open, input } of familyCases) {
+  test(`${name}: onnxruntime gives what forward gives, weights and values on the way too`, async () => {
+    const model = await open(hl);
+    await check(model, input);
+    model.dispose();
+  });
+}
+
+test('so it is for models of random options', async () => {
+  for (let seed = 1; seed <= RANDOM; seed++) {
+    const { options, input } = randomModel(seed);
+    const model = hl.transformer(options);
+    await check(model, input).catch((error) => {
+      throw new Error(`seed ${seed}: ${JSON.stringify(options)}`, { cause: error });
+    });
+    model.dispose();
+  }
+});
+
+const SMALL = { layers: 2, dModel: 16, numHeads: 2, vocab: 11, context: 12, seed: 3 };
+const ids = (batch, length) => ({
+  data: Int32Array.from({ length: batch * length }, (_, i) => (i * 7 + 3) % 11),
+  shape: [batch, length],
+});
+const valuesOf = (tensor) => ({ data: tensor.copy(), shape: tensor.shape });
+
+test('one file runs any batch and any length', async () => {
+  const model = hl.transformer(SMALL);
+  const files = await model.toOnnx();
+  assert.deepEqual(Object.keys(files), ['model.onnx']);
+  const session = await openOnnx(files);
+  assert.deepEqual([session.inputs, session.outputs], [['ids'], ['logits']]);
+  for (const [batch, length] of [
+    [1, 1],
+    [3, 5],
+    [2, 12],
+  ]) {
+    const { logits } = await session.run({ ids: ids(batch, length) });
+    assert.ok(off(logits, valuesOf(model.forward(ids(batch, length)).logits)) <= LIMIT);
+  }
+  await session.close();
+});
+
+test('parameters stand beside the model, aligned, under their names', async () => {
+  const model = hl.transformer(SMALL);
+  const files = await model.toOnnx({ external: true });
+  assert.deepEqual(Object.keys(files), ['model.onnx', 'model.onnx.data']);
+  const weight = model.parameters['blocks.1.up.weight'].copy();
+  const beside = new Float32Array(files['model.onnx.data'].slice().buffer);
+  assert.ok(files['model.onnx'].length < files['model.onnx.data'].length);
+  const at = beside.findIndex((_, i) => i % 16 === 0 && weight.every((x, j) => beside[i + j] === x));
+  assert.notEqual(at, -1, 'it is found at a multiple of 64 bytes');
+  const session = await openOnnx(files);
+  const { logits } = await session.run({ ids: ids(2, 4) });
+  assert.ok(off(logits, valuesOf(model.forward(ids(2, 4)).logits)) <= LIMIT);
+  await session.close();
+});
+
+test('with an encoder and a cache there are two files, each with its own parameters', async () => {
+  const encoder = { layers: 1, dModel: 12, numHeads: 2, vocab: 7, context: 9, causal: false, head: 'none' };
+  const model = hl.transformer({ ...SMALL, encoder });
+  const files = await model.toOnnx({ cache: true, external: true, opset: 23 });
+  assert.deepEqual(Object.keys(files).sort(), [
+    'decoder.onnx',
+    'decoder.onnx.data',
+    'encoder.onnx',
+    'encoder.onnx.data',
+  ]);
+  const input = { encoder: { ids: { data: [1, 2, 3], shape: [1, 3] } }, ids: ids(1, 5) };
+  const { difference } = await compareCached(model, input, 2, { external: true });
+  assert.ok(difference <= LIMIT);
+});
+
+test('of last: true there are logits of the last token alone', async () => {
+  const model = hl.transformer(SMALL);
+  const session = await openOnnx(await model.toOnnx({ last: true }));
+  const { logits } = await session.run({ ids: ids(2, 6) });
+  assert.deepEqual([...logits.shape], [2, 1, 11]);
+  assert.ok(off(logits, valuesOf(model.forward(ids(2, 6), { last: true }).logits)) <= LIMIT);
+  await session.close();
+});
+
+test('weights are those of all blocks, or of some', async () => {
+  const model = hl.transformer(SMALL);
+  for (const [weights, expected] of [
+    [true, ['blocks.0.weights', 'blocks.1.weights', 'logits']],
+    [[1], ['blocks.1.weights', 'logits']],
+    [false, ['logits']],
+  ]) {
+    const session = await openOnnx(await model.toOnnx({ weights }));
+    assert.deepEqual(session.outputs, expected);
+    await session.close();
+  }
+});
+
+test('rows of padding that see nothing give 0, not NaN', async () => {
+  const model = hl.transformer({ ...SMALL, positions: 'rotary' });
+  const input = { ids: ids(1, 4), keep: { data: [0, 0, 1, 1], shape: [1, 4] } };
+  for (const opset of [17, 23]) {
+    const session = await openOnnx(
+      await model.toOnnx({ weights: true, keep: true, opset, capture: ['blocks.0.heads'] }),
+    );
+    const got = await session.run(feedsOf(input));
+    assert.ok(got['blocks.0.weights'].data.slice(0, 8).every((x) => x === 0));
+    assert.ok(got['blocks.0.heads'].data.slice(0, 16).every((x) => x === 0));
+    assert.ok(got.logits.data.every(Number.isFinite));
+    await session.close();
+  }
+});
+
+test('what has no form is refused by name', async () => {
+  const model = hl.transformer(SMALL);
+  const refused = (options, pattern, of = model) =>
+    assert.rejects(of.toOnnx(options), (error) => error.name === 'HeadlightError' && pattern.test(error.message));
+  await refused({ opset: 22 }, /opset is 22, expected 17 or 23/);
+  await refused({ weight: true }, /unknown option 'weight'/);
+  await refused({ weights: [2] }, /weights is 2/);
+  await refused({ weights: 'all' }, /weights is 'all'/);
+  await refused({ capture: ['blocks.0.nothing'] }, /capture\[0\]/);
+  await refused({ capture: ['blocks.*.scores'] }, /capture\[0\].*no scores/);
+  await refused({ capture: 'embed' }, /capture/);
+  await refused({ external: 1 }, /external is 1/);
+  await refused({ typeIds: true }, /no token types/);
+  await refused({ positions: true }, /positions/, hl.transformer({ ...SMALL, positions: 'alibi' }));
+  await refused({ last: true }, /last/, hl.transformer({ ...SMALL, head: 'none' }));
+  await refused({ cache: true }, /cache/, hl.transformer({ ...SMALL, layers: 0 }));
+  await refused({}, /encoder/, hl.transformer({ ...SMALL, cross: true }));
+  const gone = hl.transformer(SMALL);
+  gone.dispose();
+  await assert.rejects(gone.toOnnx(), { code: 'DISPOSED' });
+});

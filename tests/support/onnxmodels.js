@@ -1,0 +1,272 @@
+// Whole models as ONNX beside Headlight's own: every family of checkpoints, and transformers of random options.
+
+import { uniformSource } from '../../src/js/ops/random.js';
+import { families } from './families.js';
+import { checkpoints } from './models.js';
+import { openOnnx } from './onnxruntime.js';
+
+const CAPTURE = ['embed', 'blocks.*.in', 'blocks.*.mlp', 'blocks.*.out', 'blocks.*.heads', 'final'];
+const ACROSS = ['encoder.final', 'encoder.blocks.*.out', 'blocks.*.cross.heads'];
+const WEIGHTS = ['blocks.*.weights'];
+const WEIGHTS_ACROSS = ['blocks.*.cross.weights', 'encoder.blocks.*.weights'];
+
+/** Checkpoints of every family: { name, open(hl), input }. */
+export const familyCases = [
+  ...families.map(({ name, files, input }) => ({ name, input, open: (hl) => hl.openModel(files) })),
+  ...checkpoints.flatMap(({ name, folder, cases }) =>
+    cases
+      .filter(({ kind }) => kind === 'forward')
+      .map((c) => ({ name: `${name}, ${c.name}`, input: c.input, open: (hl) => hl.openModel(folder) })),
+  ),
+];
+
+/** The inputs of the graph, of what forward takes. */
+export function feedsOf(input, prefix = '') {
+  return Object.assign(
+    {},
+    ...Object.entries(input).map(([name, value]) =>
+      name === 'encoder' ? feedsOf(value, 'encoder.') : { [prefix + name]: value },
+    ),
+  );
+}
+
+/** The optional inputs that an input has. */
+export function inputsOf(input) {
+  const has = (name) => name in input || name in (input.encoder ?? {});
+  return { keep: has('keep'), typeIds: has('typeIds'), positions: has('positions') };
+}
+
+/** Whoever says which tokens are real says it of all stacks. */
+export function complete(input) {
+  const { keep } = inputsOf(input);
+  const filled = (part) => ({
+    ...part,
+    ...(keep && part.ids && !part.keep && { keep: { data: part.ids.data.map(() => 1), shape: part.ids.shape } }),
+  });
+  return { ...filled(input), ...(input.encoder && { encoder: filled(input.encoder) }) };
+}
+
+/** The largest difference, in shares of the largest value. */
+export function off(got, expected) {
+  if (`${got.shape}` !== `${expected.shape}`) return Infinity;
+  let [most, difference] = [1e-30, 0];
+  for (let i = 0; i < expected.data.length; i++) {
+    most = Math.max(most, Math.abs(expected.data[i]));
+    const d = Math.abs(got.data[i] - expected.data[i]);
+    if (!(d <= difference)) difference = d;
+  }
+  return difference / most;
+}
+
+/**
+ * The largest difference between the outputs of the graph and what forward gives, and where it is.
+ * @returns {Promise<{ difference: number, at: string, files: Record<string, Uint8Array> }>}
+ */
+export async function compareModel(model, given, options = {}, runtime = undefined) {
+  const input = complete(given);
+  const capture = [...CAPTURE, ...(model.options.encoder ? ACROSS : [])];
+  const weights = [...WEIGHTS, ...(model.options.encoder ? WEIGHTS_ACROSS : [])];
+  const files = await model.toOnnx({ weights: true, capture, ...inputsOf(input), ...options });
+  const session = await openOnnx(files, 'model.onnx', runtime);
+  const got = await session.run(feedsOf(input));
+  await session.close();
+  const result = model.forward(input, { capture: [...capture, ...weights], last: options.last ?? false });
+  const { logits, pooled, relationship, hidden, captured } = result;
+  const expected = { ...captured, logits, pooled, relationship, ...(!logits && { hidden }) };
+  let worst = { difference: 0, at: '' };
+  for (const [name, tensor] of Object.entries(expected)) {
+    if (!tensor) continue;
+    const difference = got[name] ? off(got[name], { data: tensor.copy(), shape: tensor.shape }) : NaN;
+    if (!(difference <= worst.difference)) worst = { difference, at: name };
+  }
+  result.dispose();
+  return { ...worst, files };
+}
+
+/** The same of a model with a cache: the first tokens together, the others one by one. */
+export async function compareCached(model, given, first, options = {}, runtime = undefined) {
+  const input = complete(given);
+  const { encoder, ids, keep, typeIds } = input;
+  const { layers, kvHeads, headDim } = model.options;
+  const files = await model.toOnnx({ cache: true, ...inputsOf(input), positions: false, ...options });
+  const [batch, length] = ids.shape;
+  const part = ({ data, shape: [rows, all] }, from, to) => ({
+    data: Array.from(
+      { length: rows * (to - from) },
+      (_, i) => data[Math.floor(i / (to - from)) * all + from + (i % (to - from))],
+    ),
+    shape: [rows, to - from],
+  });
+  const fixed = {};
+  if (encoder) {
+    const session = await openOnnx(files, 'encoder.onnx', runtime);
+    const { 'encoder.hidden': _, ...pairs } = await session.run(feedsOf({ encoder }));
+    Object.assign(fixed, pairs, encoder.keep && { 'encoder.keep': encoder.keep });
+    await session.close();
+  }
+  const session = await openOnnx(files, encoder ? 'decoder.onnx' : 'model.onnx', runtime);
+  const numbers = Array.from({ length: layers }, (_, i) => i);
+  let past = Object.fromEntries(
+    numbers.flatMap((i) =>
+      ['pastKey', 'pastValue'].map((name) => [`${name}.${i}`, { data: [], shape: [batch, kvHeads, 0, headDim] }]),
+    ),
+  );
+  const rows = [];
+  for (let from = 0; from < length; ) {
+    const to = from === 0 ? first : from + 1;
+    const got = await session.run({
+      ids: part(ids, from, to),
+      ...(typeIds && { typeIds: part(typeIds, from, to) }),
+      ...(keep && { keep: part(keep, 0, to) }),
+      ...past,
+      ...fixed,
+    });
+    rows.push(got.logits);
+    past = Object.fromEntries(
+      numbers.flatMap((i) => [
+        [`pastKey.${i}`, got[`presentKey.${i}`]],
+        [`pastValue.${i}`, got[`presentValue.${i}`]],
+      ]),
+    );
+    from = to;
+  }
+  await session.close();
+  const vocab = rows[0].shape[2];
+  const data = new Float32Array(batch * length * vocab);
+  for (let at = 0, i = 0; i < rows.length; at += rows[i++].shape[1]) {
+    const [, count] = rows[i].shape;
+    for (let b = 0; b < batch; b++)
+      data.set(rows[i].data.slice(b * count * vocab, (b + 1) * count * vocab), (b * length + at) * vocab);
+  }
+  const result = model.forward(input);
+  const difference = off(
+    { data, shape: [batch, length, vocab] },
+    { data: result.logits.copy(), shape: result.logits.shape },
+  );
+  result.dispose();
+  return { difference, files };
+}
+
+/** Options of a transformer, and what it is given, from a seed. */
+export function randomModel(seed) {
+  const next = uniformSource(seed);
+  const pick = (...choices) => choices[Math.floor(next() * choices.length)];
+  const yes = (share = 0.5) => next() < share;
+  const [numHeads, headDim] = [pick(1, 2, 4), pick(4, 6, 8)];
+  const [vocab, context, layers] = [17, 16, pick(1, 2, 3)];
+  const core = (kind) => ({
+    layers,
+    numHeads,
+    headDim,
+    dModel: pick(8, 12, 16),
+    kvHeads: pick(1, numHeads),
+    mlp: pick(0, 12, 20),
+    norm: pick('layer', 'rms', 'none'),
+    normPlace: kind === 'decoder' ? pick('before', 'after', 'both') : pick('before', 'after', 'both', 'parallel'),
+    sharedNorm: yes(0.3),
+    firstNorm: yes(0.8),
+    embedNorm: yes(0.3),
+    positions: pick('learned', 'sinusoidal', 'rotary', 'alibi', 'buckets', 'none'),
+    rotary: {
+      theta: pick(100, 10000),
+      localTheta: pick(50, 10000),
+      width: pick(2, 4, headDim - (headDim % 2)),
+      pairing: pick('halves', 'neighbours'),
+      ...(yes(0.3) && { scaling: { type: 'linear', factor: 2 } }),
+    },
+    buckets: { count: pick(4, 8), distance: pick(6, 20) },
+    activation: pick('gelu', 'gelu-tanh', 'quick-gelu', 'relu', 'silu'),
+    gated: yes(),
+    bias: yes() ? yes() : { query: yes(), key: yes(), value: yes(), out: yes(), mlp: yes(), norm: yes(), head: yes() },
+    window: pick(
+      null,
+      null,
+      3,
+      Array.from({ length: layers }, () => pick(null, 2, 5)),
+    ),
+    softcap: pick(0, 0, 2),
+    queryKeyNorm: yes(0.3),
+    sinks: yes(0.3),
+    scale: pick(undefined, 0.3),
+    std: 1,
+    context,
+    seed,
+  });
+  const withLayout = ({ positions, rotary, buckets, ...others }) => ({
+    ...others,
+    positions,
+    ...(positions === 'rotary' && { rotary }),
+    ...(positions === 'buckets' && { buckets }),
+  });
+  const batch = pick(1, 2, 3);
+  const tokens = (length) => ({
+    data: Int32Array.from({ length: batch * length }, () => next() * vocab),
+    shape: [batch, length],
+  });
+  const padding = (length) => ({
+    data: Int32Array.from({ length: batch * length }, () => Number(yes(0.7))),
+    shape: [batch, length],
+  });
+  const makeTokens = (options) => {
+    const length = pick(1, 4, 9);
+    return {
+      ids: tokens(length),
+      ...(yes() && { keep: padding(length) }),
+      ...(options.tokenTypes > 0 &&
+        yes() && { typeIds: { ...tokens(length), data: tokens(length).data.map((x) => x % 2) } }),
+    };
+  };
+  const floats = (...shape) => ({
+    data: Float32Array.from({ length: shape.reduce((a, b) => a * b, 1) }, () => 2 * next() - 1),
+    shape,
+  });
+  const kind = pick('decoder only', 'decoder only', 'both ways', 'patches', 'decoder', 'audio');
+  const ofTokens = { vocab, embedDim: yes(0.3) ? 10 : undefined, embedScale: pick(1, 3), tokenTypes: pick(0, 0, 2) };
+  const ofLogits = {
+    tied: yes(),
+    logitSoftcap: pick(0, 0, 3),
+    logitScale: pick(1, 0.5),
+    headTransform: pick('none', 'none', 'norm', 'plain'),
+  };
+  const ofPool = {
+    pooler: pick('none', 'tanh', 'linear', 'relu'),
+    poolDim: 6,
+    head: 'pooled',
+    classes: 5,
+    taught: false,
+  };
+  const clean = (options) => Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+  if (kind === 'patches') {
+    const patch = { size: 4, image: [8, 13], channels: pick(1, 3), classTokens: pick(0, 1, 2) };
+    const options = { ...withLayout(core(kind)), causal: false, input: 'patches', patch, ...ofPool, taught: yes(0.4) };
+    return { kind, options: clean(options), input: { pixels: floats(batch, patch.channels, 8, 13) } };
+  }
+  if (kind === 'both ways') {
+    const options = { ...withLayout(core(kind)), ...ofTokens, causal: false };
+    const end = pick(undefined, 3);
+    const pooled = { ...ofPool, pool: pick('first', 'end'), endToken: end };
+    const both = { ...ofLogits, head: 'logits', pool: 'first', pooler: 'tanh', poolDim: 6, relationship: 2 };
+    return {
+      kind,
+      options: clean({ ...options, ...pick(pooled, both, { head: 'none' }) }),
+      input: makeTokens(options),
+    };
+  }
+  const options = { ...withLayout(core(kind)), ...ofTokens, ...ofLogits, causal: true };
+  if (kind === 'decoder only') return { kind, options: clean(options), input: makeTokens(options) };
+  const audio = { input: 'audio', channels: 3, head: 'none', context: 10 };
+  const read = { ...ofTokens, tokenTypes: 0, head: 'none' };
+  const encoder = clean({
+    ...withLayout(core(kind)),
+    causal: false,
+    ...(kind === 'audio' ? audio : read),
+    cross: false,
+  });
+  const { normPlace } = core('decoder');
+  const heard = kind === 'audio' ? { features: floats(batch, 3, 20) } : makeTokens(encoder);
+  return {
+    kind,
+    options: clean({ ...options, normPlace, encoder }),
+    input: { ...makeTokens(options), encoder: heard },
+  };
+}
