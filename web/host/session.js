@@ -111,7 +111,7 @@ export function createSession({ state: began = '', language, theme, onState, onL
     state,
     update: (patch, gesture) => update(patch, gesture),
     sample: () => LANGUAGES[languageName.peek()].train.sample,
-    onSaved: (name, bytes) => download(`${name}.safetensors`, 'application/octet-stream', bytes),
+    onSaved: (name, bytes) => download(name, 'application/octet-stream', bytes),
   });
 
   const parts = {

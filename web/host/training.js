@@ -124,6 +124,7 @@ export function createTraining({ state, update, sample, onSaved }) {
     learn: (lesson) => update({ lesson, training: { ...state.peek().training, task: 'text' }, cell: null }),
     setRate: (rate) => update({ training: { ...state.peek().training, rate } }, 'rate'),
     save: () => steer('save'),
+    saveFolder: () => steer('folder'),
     remove: (key) => steer('remove', { key }),
     /** A model that is kept. */
     open: ({ settings: kept }, panel = 'train') =>
@@ -233,9 +234,10 @@ export function createTraining({ state, update, sample, onSaved }) {
         if (list) shelf.value = list;
         problem.value = said ?? null;
       },
-      saved({ bytes, settings: of }) {
-        saved.value = progress.peek()?.steps ?? 0;
-        onSaved(`headlight-${of.task}`, bytes);
+      saved({ bytes, settings: of, ending = 'safetensors' }) {
+        // What is taken to PyTorch is not opened here again.
+        if (ending !== 'zip') saved.value = progress.peek()?.steps ?? 0;
+        onSaved(`headlight-${of.task}.${ending}`, bytes);
       },
     },
   };

@@ -486,6 +486,8 @@ export const strings = {
     save: 'Save',
     file: 'Save as a file',
     fileAbout: 'safetensors, with its settings',
+    folder: 'Take it to PyTorch',
+    folderAbout: 'zip: the model as Hugging Face has it, tokens, and train.py, which goes on',
     open: 'Open a saved file…',
     openAbout: 'A model that was trained and saved here',
     remove: 'Delete it here',

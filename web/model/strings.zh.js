@@ -451,6 +451,8 @@ export const strings = {
     save: '保存',
     file: '存为文件',
     fileAbout: 'safetensors，含设置',
+    folder: '带到 PyTorch',
+    folderAbout: 'zip：Hugging Face 布局的模型、词元和可继续训练的 train.py',
     open: '打开存下的文件…',
     openAbout: '在这里训练并保存的模型',
     remove: '从这里删除',

@@ -1,5 +1,6 @@
 // Trains a small transformer on one task, and inspects it on the way. Knows neither page nor worker.
 
+import { writeSafetensors } from '../../src/js/io/safetensors.js';
 import { uniformSource } from '../../src/js/ops/random.js';
 import { headScores } from '../model/stats.js';
 import { batchOf, taskOf, validationBatchOf } from '../model/tasks.js';
@@ -14,6 +15,8 @@ const MOST_GRADIENT = 1;
 const MOST_SNAPSHOTS = 48;
 const VALIDATION = 64;
 const EXAMPLES_SHOWN = 4;
+/** Of so many steps a folder has the sequences. */
+const BATCHES_AHEAD = 100;
 
 /**
  * @typedef {object} Going
@@ -32,6 +35,18 @@ const layersOf = ({ captured }, name) =>
   Object.keys(captured)
     .filter((key) => key.endsWith(`.${name}`))
     .map((key) => captured[key]);
+
+/** A tokenizer.json whose tokens are characters. @param {readonly string[]} tokens */
+const characterTokenizer = (tokens) =>
+  JSON.stringify({
+    version: '1.0',
+    added_tokens: [],
+    normalizer: null,
+    pre_tokenizer: null,
+    post_processor: null,
+    decoder: { type: 'Fuse' },
+    model: { type: 'BPE', vocab: Object.fromEntries(tokens.map((token, i) => [token, i])), merges: [] },
+  });
 
 /**
  * @param {Hl} hl
@@ -175,6 +190,21 @@ export function createTrainer(hl, settings, task = taskOf(settings), saved) {
       steps = snapshots[snapshots.length - 1].step;
       optimizer.dispose();
       optimizer = makers[settings.optimizer]();
+    },
+    /**
+     * The folder that PyTorch goes on with: the model, the state of its optimizer, and what it would be given next.
+     * @returns {Promise<Record<string, Uint8Array>>}
+     */
+    async folder() {
+      resume();
+      const ahead = uniformSource(settings.seed);
+      for (let i = 0; i < drawn; i++) ahead();
+      const { labels, targets } = batchOf(task, ahead, batch * BATCHES_AHEAD);
+      const small = (/** @type {Labels} */ { data, shape }) => ({ data: Int8Array.from(data), shape });
+      return {
+        ...(await model.saveFolder({ tokenizer: characterTokenizer(task.tokens), optimizer })),
+        'tokens.safetensors': writeSafetensors({ tokens: small(labels), targets: small(targets) }),
+      };
     },
     save: () => model.save({ settings: JSON.stringify(settings), steps: String(steps) }),
     /** Beside the model, what it takes to go on as if nothing had come between. @returns {Going} */

@@ -437,6 +437,7 @@ function Keep() {
         name={words.save}
         items={[
           { key: 'file', label: words.file, about: words.fileAbout, act: training.save },
+          { key: 'folder', label: words.folder, about: words.folderAbout, act: training.saveFolder },
           { key: 'open', label: words.open, about: words.openAbout, act: () => input.current.click() },
           ...(kept
             ? [

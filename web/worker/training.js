@@ -3,6 +3,7 @@
 // until the next one; `steer` changes how it goes. Afterwards it is a source like any other.
 
 import { readSafetensors } from '../../src/js/io/formats.js';
+import { writeZip } from '../../src/js/io/zip.js';
 import {
   keyOf,
   LESSONS,
@@ -431,6 +432,10 @@ export function createTraining({ hl, shelf, later = setTimeout }) {
             turn();
           }
         } else if (act === 'save') answer('saved', { bytes: current().save(), settings: current().settings });
+        else if (act === 'folder') {
+          const [bytes, { settings }] = [writeZip(await current().folder()), current()];
+          answer('saved', { bytes, settings, ending: 'zip' });
+        }
       }),
   };
 

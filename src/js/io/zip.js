@@ -1,6 +1,6 @@
-// zip archives, as far as npz needs them: the central directory, stored and deflated files, sizes of 64 bits. What an
-// archive claims of its sizes is checked against its bytes before anything is allocated, and nothing is unpacked beyond
-// it.
+// zip archives. Written: files as they are. Read, as far as npz needs them: the central directory, stored and deflated
+// files, sizes of 64 bits. What an archive claims of its sizes is checked against its bytes before anything is
+// allocated, and nothing is unpacked beyond it.
 
 import { HeadlightError } from '../check/errors.js';
 import { quote } from '../check/quote.js';
@@ -205,6 +205,82 @@ async function feed(writer, packed) {
     await writer.write(packed.slice(at, at + PIECE));
   }
   await writer.close();
+}
+
+/** 1 January 1980: the same files are the same archive. */
+const DATE = 0x21;
+const UTF8 = 0x800;
+
+/**
+ * An archive of files as they are.
+ * @param {Record<string, Uint8Array>} files by name
+ */
+export function writeZip(files) {
+  /** Numbers of so many bytes each. @param {[bytes: 2 | 4, value: number][]} fields */
+  const record = (fields) => {
+    const view = new DataView(new ArrayBuffer(fields.reduce((sum, [bytes]) => sum + bytes, 0)));
+    let at = 0;
+    for (const [bytes, value] of fields) {
+      if (bytes === 2) view.setUint16(at, value, true);
+      else view.setUint32(at, value, true);
+      at += bytes;
+    }
+    return new Uint8Array(view.buffer);
+  };
+  /** @type {Uint8Array[]} */
+  const data = [];
+  /** @type {Uint8Array[]} */
+  const directory = [];
+  const sizeOf = (/** @type {Uint8Array[]} */ parts) => parts.reduce((sum, { length }) => sum + length, 0);
+  for (const [name, bytes] of Object.entries(files)) {
+    const path = new TextEncoder().encode(name);
+    const size = bytes.length;
+    // Version 2.0, flags, stored, time, date, checksum, sizes, lengths of the name and of nothing.
+    /** @type {[2 | 4, number][]} */
+    const common = [
+      [2, 20],
+      [2, UTF8],
+      [2, STORED],
+      [2, 0],
+      [2, DATE],
+      [4, checksum(bytes)],
+      [4, size],
+      [4, size],
+    ];
+    const lengths = /** @type {[2 | 4, number][]} */ ([
+      [2, path.length],
+      [2, 0],
+    ]);
+    // No comment, the first disk, no attributes; where the file begins.
+    const rest = /** @type {[2 | 4, number][]} */ ([
+      [2, 0],
+      [2, 0],
+      [2, 0],
+      [4, 0],
+      [4, sizeOf(data)],
+    ]);
+    directory.push(record([[4, LISTED], [2, 20], ...common, ...lengths, ...rest]), path);
+    data.push(record([[4, FILE], ...common, ...lengths]), path, bytes);
+  }
+  const [count, begin] = [Object.keys(files).length, sizeOf(data)];
+  const end = record([
+    [4, END],
+    [2, 0],
+    [2, 0],
+    [2, count],
+    [2, count],
+    [4, sizeOf(directory)],
+    [4, begin],
+    [2, 0],
+  ]);
+  const all = [...data, ...directory, end];
+  const archive = new Uint8Array(sizeOf(all));
+  let at = 0;
+  for (const part of all) {
+    archive.set(part, at);
+    at += part.length;
+  }
+  return archive;
 }
 
 /** What CRC-32 adds for a byte. */

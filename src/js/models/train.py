@@ -140,8 +140,9 @@ class GPT2(Decoder):
             q, k, v = self.product(self.norm(x, f"h.{i}.ln_1"), f"h.{i}.attn.c_attn").chunk(3, -1)
             q, k, v = (y.reshape(B, T, heads, width) for y in (q, k, v))
             x = x + self.product(self.attend(q, k, v, scale), f"h.{i}.attn.c_proj")
-            inside = act(self.product(self.norm(x, f"h.{i}.ln_2"), f"h.{i}.mlp.c_fc"))
-            x = x + self.product(inside, f"h.{i}.mlp.c_proj")
+            if self.get(f"h.{i}.mlp.c_fc.weight") is not None:
+                inside = act(self.product(self.norm(x, f"h.{i}.ln_2"), f"h.{i}.mlp.c_fc"))
+                x = x + self.product(inside, f"h.{i}.mlp.c_proj")
         return F.linear(self.norm(x, "ln_f"), self.head(self.get("wte.weight")))
 
 

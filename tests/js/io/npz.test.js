@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { deflateRawSync } from 'node:zlib';
 import { readNpz, writeNpy } from 'headlight/formats';
+import { readZip, writeZip } from '../../../src/js/io/zip.js';
 import { npy, rejects, safetensors, zip } from '../../support/files.js';
 import { numbers } from '../../support/kernels.js';
 
@@ -30,6 +31,17 @@ for (const [what, archive] of [
     assert.deepEqual({ ...tensors }, { a, b, large });
   });
 }
+
+test('an archive that is written is read, and is the same each time', async () => {
+  const given = Object.fromEntries(files().map(({ name, bytes }) => [name, bytes]));
+  const archive = writeZip(given);
+  const { tensors } = await readNpz(archive);
+  assert.deepEqual({ ...tensors }, { a, b, large });
+  assert.deepEqual(writeZip(given), archive);
+  const [{ name }] = readZip('test', writeZip({ '猫.txt': Uint8Array.of(1) }));
+  assert.equal(name, '猫.txt');
+  assert.deepEqual(readZip('test', writeZip({})), []);
+});
 
 test('names are those of np.savez, whatever they are', async () => {
   const names = ['__proto__', 'constructor', 'blocks.0/wq', '猫', '', 'a.npy'];

@@ -25,6 +25,7 @@ const adamW = (model) => hl.adamW([model], { lr: 0.01, betas: [0.8, 0.95], eps: 
 const CASES = [
   ['gpt2', SMALL, adamW],
   ['gpt2', { ...SMALL, tied: true, mlp: 20, scale: 1, activation: 'relu' }, (m) => hl.adam([m], { lr: 0.003 })],
+  ['gpt2', { ...SMALL, mlp: 0, layers: 1 }, adamW],
   ['llama', { ...RMS, numHeads: 6, kvHeads: 2, tied: true, bias: { ...BIASED, out: true, mlp: true } }, adamW],
   ['llama', { ...RMS, headDim: 8, rotary: { theta: 5e3, scaling: LLAMA3 } }, (m) => hl.sgd([m], { lr: 0.1 })],
   ['llama', { ...RMS, rotary: { scaling: { type: 'linear', factor: 2 } }, activation: 'quick-gelu' }, adamW],

@@ -27,6 +27,28 @@ const small = (task, more = {}, text = '') => ({
   ...more,
 });
 
+test('what is taken to PyTorch has the model, its optimizer, and the sequences that would come next', async () => {
+  for (const optimizer of OPTIMIZERS) {
+    const trainer = createTrainer(hl, small('copy', { optimizer, mlp: optimizer === 'adam' }));
+    for (let i = 0; i < 3; i++) trainer.step();
+    const files = await trainer.folder();
+    const opened = await hl.openModel(files);
+    assert.deepEqual(opened.stateDict(), trainer.model.stateDict());
+    const { ids } = opened.encode('ab|c');
+    assert.deepEqual(ids, [0, 1, 26, 2]);
+    assert.equal(opened.decode(ids), 'ab|c');
+    assert.equal(readSafetensors(files['optimizer.safetensors']).metadata.headlight.includes(`"${optimizer}"`), true);
+    const { tokens, targets } = readSafetensors(files['tokens.safetensors']).tensors;
+    const [batch, T] = [TASKS.copy.training.batch, TASKS.copy.context];
+    assert.deepEqual(tokens.shape, [100 * batch, T]);
+    const head = ({ data }) => ({ data: Int32Array.from(data.subarray(0, batch * T)), shape: [batch, T] });
+    const { loss } = opened.judge(head(tokens), head(targets));
+    assert.equal(trainer.step().loss, loss);
+    opened.dispose();
+    trainer.dispose();
+  }
+});
+
 test('sequences are what the tasks say, as long as their context, and the same for the same seed', () => {
   for (const [name, task] of Object.entries(TASKS)) {
     const [once, again] = [5, 5].map((seed) => batchOf(task, uniformSource(seed), 40));

@@ -1,7 +1,9 @@
 // Training on the page: it runs, it is looked back at, it survives a reload, and it can be deleted.
 
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import test from 'node:test';
+import { readZip } from '../../../src/js/io/zip.js';
 import { assertAccessible, assertNoSidewaysScroll, faults, openEmpty, page, server } from '../../support/page.js';
 
 /** A model so small that a hundred steps take a moment. */
@@ -111,6 +113,22 @@ test('what is trained survives a reload, one writes into it, and it can be delet
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByRole('menuitem', { name: /^Open a saved file/ }).waitFor();
   await page.waitForFunction(() => !part('[role=menu]')?.textContent.includes('Delete'));
+  assert.deepEqual(faults, []);
+});
+
+test('what was trained is taken to PyTorch as an archive of a folder', async () => {
+  await open();
+  await page.getByRole('button', { name: 'One step' }).click();
+  await steps(1);
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByRole('menuitem', { name: /^Take it to PyTorch/ }).click();
+  const file = await download;
+  assert.equal(file.suggestedFilename(), 'headlight-repeat.zip');
+  assert.deepEqual(
+    readZip('test', await readFile(await file.path())).map(({ name }) => name),
+    ['config.json', 'model.safetensors', 'tokenizer.json', 'train.py', 'optimizer.safetensors', 'tokens.safetensors'],
+  );
   assert.deepEqual(faults, []);
 });
 
