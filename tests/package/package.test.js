@@ -96,6 +96,7 @@ describe('the package', () => {
       'dist/headlight.worker.js',
       'dist/licences.txt',
       'dist/sbom.cdx.json',
+      'dist/onnx.js',
       'dist/view.js',
       'dist/view.worker.js',
       'dist/whale.safetensors',
@@ -165,7 +166,16 @@ describe('the package', () => {
         reached(join(name, '..', path), found);
       return found;
     };
-    const named = ['headlight', 'headlight.worker', 'headlight.inline', 'formats', 'analysis', 'view', 'view.worker'];
+    const named = [
+      'headlight',
+      'headlight.worker',
+      'headlight.inline',
+      'formats',
+      'analysis',
+      'onnx',
+      'view',
+      'view.worker',
+    ];
     const entries = named.map((name) => `${name}.js`);
     const files = new Set(entries.flatMap((name) => [...reached(name)]));
     assert.ok(files.size > entries.length + 2, 'the parts are among them');

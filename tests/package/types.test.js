@@ -46,7 +46,7 @@ describe('the types of the package', () => {
 
   test('are found to be right by attw, for every entry that has types', async () => {
     const args = [project.archive, '--profile', 'esm-only', '--no-emoji', '--no-color'];
-    const entries = ['--entrypoints', '.', 'inline', 'formats', 'analysis'];
+    const entries = ['--entrypoints', '.', 'inline', 'formats', 'analysis', 'onnx'];
     await run(bin('attw'), [...args, ...entries]).catch(({ stdout }) => assert.fail(stdout));
   });
 

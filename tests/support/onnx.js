@@ -50,3 +50,8 @@ export function difference(got, expected) {
   }
   return most / (largest || 1);
 }
+
+/** How far outputs may be apart. */
+export const TOLERANCE = 2e-5;
+/** Where weights are int8 Headlight rounds the inputs of products as well: to 16 bits, or with relaxed SIMD to 12. */
+export const int8Tolerance = (hl) => (hl.info.simd === 'relaxed' ? 5e-3 : 2e-4);

@@ -21,6 +21,7 @@ import { pointToVisibility, readVisibility, VISIBILITY_OPTIONS } from './visibil
 /** @import { BackwardOptions, ForwardShapes } from './gradients.js' */
 /** @import { Layout } from './layouts.js' */
 /** @import { StateEntry } from './state.js' */
+/** @import { LayerOnnxOptions } from '../onnx/layer.js' */
 /** @import { MultiHeadOptions } from './multihead_options.js' */
 /** @import { BiasChoice, PastChoice, ScoresChoice, WeightsChoice } from './visibility.js' */
 /** @import { Dropout, Visibility, VisibilityOptions } from './visibility.js' */
@@ -501,6 +502,15 @@ export class MultiHeadAttention {
   loadStateDict(dict, layout) {
     readState(this, dict, layout);
     return this;
+  }
+
+  /**
+   * The layer as an ONNX model: its files by name, as toOnnx of headlight/onnx gives them.
+   * @param {LayerOnnxOptions} [options]
+   */
+  async toOnnx(options) {
+    const { toOnnx } = await import('../onnx/onnx.js');
+    return toOnnx(this, options);
   }
 
   dispose() {

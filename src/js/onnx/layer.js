@@ -1,0 +1,243 @@
+// A multi-head layer, or attention alone, as an ONNX model.
+
+import { readBoolean, readNumber } from '../check/arguments.js';
+import { argumentError } from '../check/errors.js';
+import { attend, rotaryTables, rotate, visibility } from './attention.js';
+import { OnnxGraph } from './graph.js';
+import { CALLER, FILE_OPTIONS, readFileOptions, readKnown, readSight, SIGHT_OPTIONS } from './options.js';
+import { linear, tensor } from './weight.js';
+
+/** @import { MultiHeadAttention } from '../ops/multihead.js' */
+/** @import { OnnxFiles } from './graph.js' */
+/** @import { FileOptions, Sighted, SightOptions } from './options.js' */
+/** @import { Parameter } from './weight.js' */
+
+/**
+ * self: one input for query, key and value; default true where they are of one width.
+ * @typedef {FileOptions & SightOptions & { self?: boolean }} LayerOnnxOptions
+ */
+/**
+ * hl.attention, with true in the place of tensors. Inputs are query (B,H,T,D), key (B,G,S,D) and value (B,G,S,Dv);
+ * packed: (B,T,H·D) and so on.
+ * @typedef {FileOptions & SightOptions & { numHeads: number, kvHeads?: number, headDim?: number, packed?: boolean }}
+ *   AttentionOnnxOptions
+ */
+/** @typedef {{ query: string, key: string, value: string }} Heads (B,H,T,D), (B,G,S,D), (B,G,S,Dv) */
+/**
+ * @typedef {object} Form
+ * @property {number} heads
+ * @property {number} kvHeads
+ * @property {number} [width] D
+ * @property {string} keys what the number of fresh keys is called
+ * @property {boolean} cache
+ * @property {Parameter[]} [appended] the key and the value that are learned
+ * @property {boolean} [zero] whether a key and a value of zeros are appended
+ */
+
+const SIZE = { integer: true, least: 1, most: 2 ** 31 - 1 };
+
+/**
+ * @param {MultiHeadAttention} layer
+ * @param {LayerOnnxOptions} given
+ * @returns {OnnxFiles}
+ */
+export function layerToOnnx(layer, given) {
+  const options = readKnown(given, [...FILE_OPTIONS, ...SIGHT_OPTIONS, 'self']);
+  const { numHeads: heads, kvHeads, headDim: width, biasKV, zeroAttention, weights } = layer.options;
+  const { queryDim, keyDim, valueDim, embedDim, outProjection } = layer.options;
+  const file = readFileOptions(options);
+  const sighted = readSight(options, heads);
+  const alike = keyDim === queryDim && valueDim === queryDim;
+  const self = readBoolean(CALLER, 'self', options.self ?? alike);
+  if (self && !alike) throw argumentError(CALLER, 'self', self, 'false, as the inputs differ in width');
+  const graph = new OnnxGraph(file);
+  const keys = self ? 'length' : 'keys';
+  const query = graph.input('query', 'float', ['batch', 'length', queryDim]);
+  const key = self ? query : graph.input('key', 'float', ['batch', keys, keyDim]);
+  const value = self ? query : graph.input('value', 'float', ['batch', keys, valueDim]);
+
+  /** @param {string} name @returns {Parameter | undefined} */
+  const parameter = (name) => {
+    const found = /** @type {Record<string, import('../memory/tensor.js').Tensor | undefined>} */ (layer.parameters)[
+      name
+    ];
+    const int8 = weights === 'int8' && found?.shape.length === 2;
+    return found && { name, shape: found.shape, data: () => found.copy(), int8 };
+  };
+  const project = (/** @type {string} */ x, /** @type {string} */ letter) =>
+    linear(graph, x, /** @type {Parameter} */ (parameter(`w${letter}`)), parameter(`b${letter}`));
+  const split = (/** @type {string} */ x, /** @type {number} */ count) => splitHeads(graph, x, count, width);
+  const parts = {
+    query: split(project(query, 'q'), heads),
+    key: split(project(key, 'k'), kvHeads),
+    value: split(project(value, 'v'), kvHeads),
+  };
+  const appended = biasKV ? ['biasK', 'biasV'].map((name) => /** @type {Parameter} */ (parameter(name))) : undefined;
+  const form = { heads, kvHeads, width, keys, cache: file.cache, appended, zero: zeroAttention };
+  const { output, finish } = attendOnce(graph, parts, form, sighted);
+  const joined = joinHeads(graph, output, heads * width);
+  const outputWidth = outProjection ? embedDim : heads * width;
+  graph.output('output', outProjection ? project(joined, 'o') : joined, 'float', ['batch', 'length', outputWidth]);
+  finish();
+  return graph.finish('multiHeadAttention');
+}
+
+/**
+ * @param {AttentionOnnxOptions} given
+ * @returns {OnnxFiles}
+ */
+export function attentionToOnnx(given) {
+  const own = ['numHeads', 'kvHeads', 'headDim', 'packed'];
+  const options = readKnown(given, [...own, ...FILE_OPTIONS, ...SIGHT_OPTIONS]);
+  const heads = readNumber(CALLER, 'numHeads', options.numHeads, SIZE);
+  const kvHeads = readNumber(CALLER, 'kvHeads', options.kvHeads ?? heads, SIZE);
+  if (heads % kvHeads) throw argumentError(CALLER, 'kvHeads', kvHeads, `a number that divides numHeads = ${heads}`);
+  const width = options.headDim === undefined ? undefined : readNumber(CALLER, 'headDim', options.headDim, SIZE);
+  const packed = readBoolean(CALLER, 'packed', options.packed ?? false);
+  const file = readFileOptions(options);
+  const sighted = readSight(options, heads);
+  if (sighted.rotary && !width) throw argumentError(CALLER, 'headDim', width, 'the width of a head, for rotary');
+  const graph = new OnnxGraph(file);
+  /** @param {string} name @param {number} count @param {string} rows @param {import('./graph.js').Dim} size */
+  const input = (name, count, rows, size) => {
+    if (!packed) return graph.input(name, 'float', ['batch', count, rows, size]);
+    const channels = typeof size === 'number' ? size * count : `${name}Channels`;
+    return splitHeads(graph, graph.input(name, 'float', ['batch', rows, channels]), count);
+  };
+  const parts = {
+    query: input('query', heads, 'length', width ?? 'width'),
+    key: input('key', kvHeads, 'keys', width ?? 'width'),
+    value: input('value', kvHeads, 'keys', 'valueWidth'),
+  };
+  const form = { heads, kvHeads, width, keys: 'keys', cache: file.cache };
+  const { output, finish } = attendOnce(graph, parts, form, sighted);
+  if (packed) graph.output('output', joinHeads(graph, output, -1), 'float', ['batch', 'length', 'channels']);
+  else graph.output('output', output, 'float', ['batch', heads, 'length', 'valueWidth']);
+  finish();
+  return graph.finish('attention');
+}
+
+/** (B,T,H·D) as (B,H,T,D). @param {OnnxGraph} graph @param {string} x @param {number} heads */
+function splitHeads(graph, x, heads, width = -1) {
+  return graph.op('Transpose', [graph.reshape(x, 0, 0, heads, width)], { perm: [0, 2, 1, 3] });
+}
+
+/** (B,H,T,D) as (B,T,H·D). @param {OnnxGraph} graph @param {string} x @param {number} channels H·D, or −1 */
+function joinHeads(graph, x, channels) {
+  return graph.reshape(graph.op('Transpose', [x], { perm: [0, 2, 1, 3] }), 0, 0, channels);
+}
+
+/**
+ * From heads to heads, with whatever inputs the options ask for.
+ * @param {OnnxGraph} graph
+ * @param {Heads} parts
+ * @param {Form} form
+ * @param {Sighted} sighted
+ * @returns {{ output: string, finish: () => void }} finish declares the other outputs
+ */
+function attendOnce(graph, parts, form, sighted) {
+  const { heads, kvHeads, cache, width } = form;
+  let { query, key, value } = parts;
+  const [queries, fresh] = [graph.size(query, 2), graph.size(key, 2)];
+  const pastKey = cache ? graph.input('pastKey', 'float', ['batch', kvHeads, 'past', width ?? 'width']) : '';
+  const pastValue = cache ? graph.input('pastValue', 'float', ['batch', kvHeads, 'past', width ?? 'valueWidth']) : '';
+  const past = cache ? graph.size(pastKey, 2) : undefined;
+  const offset = offsetOf(graph, sighted, past);
+  if (sighted.rotary) {
+    const at = (/** @type {string} */ size, /** @type {string | undefined} */ first) =>
+      first ? graph.op('Add', [graph.range(size), first]) : graph.range(size);
+    const rotated = rotatedOf(/** @type {number} */ (width), sighted.rotary.width);
+    const tables = rotaryTables(graph, 'rotary', { ...sighted.rotary, rotated, context: sighted.context });
+    const first = sighted.offset === true ? graph.reshape(/** @type {string} */ (offset), -1, 1) : offset;
+    query = rotate(graph, query, at(queries, first), /** @type {number} */ (width), tables);
+    key = rotate(graph, key, at(fresh, past), /** @type {number} */ (width), tables);
+  }
+  if (cache) {
+    key = graph.op('Concat', [pastKey, key], { axis: 2 });
+    value = graph.op('Concat', [pastValue, value], { axis: 2 });
+  }
+  const present = { key, value };
+  const keys = graph.size(key, 2);
+  const { appended: learned, zero } = form;
+  const appended = Number(learned !== undefined) + Number(zero === true);
+  if (appended) {
+    const [biasK, biasV] = learned ?? [];
+    key = graph.op('Concat', [key, ...appendedRows(graph, key, form, biasK)], { axis: 2 });
+    value = graph.op('Concat', [value, ...appendedRows(graph, value, form, biasV)], { axis: 2 });
+  }
+  const floatMask = sighted.mask === 'float' ? maskInput(graph, 'mask', 'float') : undefined;
+  const bias = sighted.bias ? maskInput(graph, 'bias', 'float') : undefined;
+  const visible = visibility(graph, {
+    queries,
+    keys,
+    offset,
+    offsetByBatch: sighted.offset === true,
+    causal: sighted.causal,
+    window: sighted.window,
+    mask: sighted.mask === 'boolean' ? maskInput(graph, 'mask', 'bool') : undefined,
+    bias: floatMask && bias ? graph.op('Add', [floatMask, bias]) : (floatMask ?? bias),
+    keyPadding: sighted.keyPadding
+      ? graph.input('keyPadding', 'bool', ['batch', cache ? 'present' : form.keys])
+      : undefined,
+    validLens: sighted.validLens
+      ? graph.input('validLens', 'int64', ['batch', ...(sighted.validLens === 'queries' ? ['length'] : [])])
+      : undefined,
+    lensByQuery: sighted.validLens === 'queries',
+    slopes: sighted.slopes,
+    appended,
+  });
+  const sinks = sighted.sinks ? graph.input('sinks', 'float', [heads]) : undefined;
+  const { scale = width && 1 / Math.sqrt(width), softcap, fill } = sighted;
+  const what = { query, key, value, heads, kvHeads, scale, softcap, fill, sinks, weights: sighted.weights !== false };
+  const { output, weights } = attend(graph, { ...what, ...visible });
+  const finish = () => {
+    const attended = appended ? 'attended' : cache ? 'present' : form.keys;
+    if (sighted.weights === true)
+      graph.output('weights', /** @type {string} */ (weights), 'float', ['batch', heads, 'length', attended]);
+    if (sighted.weights === 'mean') {
+      const mean = graph.reduce('ReduceMean', /** @type {string} */ (weights), [1], 0);
+      graph.output('weights', mean, 'float', ['batch', 'length', attended]);
+    }
+    if (!cache) return;
+    graph.output('presentKey', present.key, 'float', ['batch', kvHeads, 'present', width ?? 'width']);
+    graph.output('presentValue', present.value, 'float', ['batch', kvHeads, 'present', width ?? 'valueWidth']);
+  };
+  return { output, finish };
+}
+
+/** @param {OnnxGraph} graph @param {Sighted} sighted @param {string | undefined} past */
+function offsetOf(graph, { offset }, past) {
+  if (offset === true) return graph.input('offset', 'int64', ['batch']);
+  if (offset === undefined) return past;
+  return offset === 0 ? undefined : graph.ints(offset);
+}
+
+/** @param {number} width @param {number} [rotated] */
+function rotatedOf(width, rotated = width) {
+  if (rotated <= width && rotated % 2 === 0) return rotated;
+  const expected = `an even number of at most ${width}, the width of a head`;
+  throw argumentError(CALLER, 'rotary.width', rotated, expected);
+}
+
+/** @param {OnnxGraph} graph @param {string} name @param {'bool' | 'float'} type */
+const maskInput = (graph, name, type) =>
+  graph.input(
+    name,
+    type,
+    ['Batch', 'Heads', 'Queries', 'Keys'].map((axis) => `${name}${axis}`),
+  );
+
+/**
+ * What is appended to keys, or to values: (B,G,1,D) each.
+ * @param {OnnxGraph} graph
+ * @param {string} keys
+ * @param {Form} form
+ * @param {Parameter | undefined} learned
+ */
+function appendedRows(graph, keys, { kvHeads, width, zero }, learned) {
+  const shape = graph.op('Concat', [graph.size(keys, 0), graph.ints(kvHeads, 1), graph.size(keys, 3)], { axis: 0 });
+  const rows = [];
+  if (learned) rows.push(graph.reshape(tensor(graph, learned), 1, kvHeads, 1, /** @type {number} */ (width)));
+  if (zero) rows.push(graph.float(0));
+  return rows.map((row) => graph.op('Expand', [row, shape]));
+}

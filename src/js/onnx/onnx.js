@@ -1,0 +1,41 @@
+// The entry headlight/onnx: layers and models as ONNX files.
+
+/** @module headlight/onnx */
+
+import { argumentError } from '../check/errors.js';
+import { attentionToOnnx, layerToOnnx } from './layer.js';
+import { CALLER } from './options.js';
+
+/** @import { MultiHeadAttention } from '../ops/multihead.js' */
+
+/** @typedef {import('./graph.js').OnnxFiles} OnnxFiles */
+/** @typedef {import('./layer.js').AttentionOnnxOptions} AttentionOnnxOptions */
+/** @typedef {import('./layer.js').LayerOnnxOptions} LayerOnnxOptions */
+/** @typedef {import('./options.js').FileOptions} FileOptions */
+/** @typedef {import('./options.js').SightOptions} SightOptions */
+
+/**
+ * The files of an ONNX model, by name: model.onnx and, with external, model.onnx.data. Batch and length are open.
+ * @overload
+ * @param {MultiHeadAttention} what
+ * @param {LayerOnnxOptions} [options]
+ * @returns {OnnxFiles}
+ */
+/**
+ * @overload
+ * @param {AttentionOnnxOptions} what attention alone: its options, with true in the place of tensors
+ * @param {FileOptions} [options]
+ * @returns {OnnxFiles}
+ */
+/**
+ * @param {any} what
+ * @param {any} options
+ * @returns {OnnxFiles}
+ */
+export function toOnnx(what, options = {}) {
+  // By what they have, not by identity: the entries of the package are bundled apart.
+  if (what?.parameters?.wq && typeof what.options?.numHeads === 'number') return layerToOnnx(what, options);
+  if (what && typeof what.numHeads === 'number' && typeof what.forward !== 'function')
+    return attentionToOnnx({ ...what, ...options });
+  throw argumentError(CALLER, 'what', what, 'a layer of hl.multiHeadAttention, a model, or the options of attention');
+}

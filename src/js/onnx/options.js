@@ -1,0 +1,131 @@
+// The options of toOnnx, each read once.
+
+import { readBoolean, readNumber, readOptions } from '../check/arguments.js';
+import { argumentError, HeadlightError } from '../check/errors.js';
+import { alibiSlopes, readRotary } from '../ops/rotary.js';
+
+/** @import { Rotary, RotaryOptions } from '../ops/rotary.js' */
+
+/**
+ * @typedef {object} FileOptions
+ * @property {17 | 23} [opset] the operators: 17 has primitive ones, for any runtime; 23 also Attention, RotaryEmbedding
+ *   and RMSNormalization; default 17
+ * @property {boolean} [external] parameters in a file of their own, model.onnx.data; default false
+ * @property {boolean} [cache] keys and values of what came before as inputs pastKey and pastValue, and with those of
+ *   this run as outputs presentKey and presentValue; default false
+ */
+/**
+ * What decides the operators. Where hl.attention takes a tensor, true makes it an input of the model.
+ * @typedef {object} SightOptions
+ * @property {boolean | 'mean'} [weights] whether the attention weights are an output, (B,H,T,S), or (B,T,S) for 'mean'
+ * @property {boolean} [causal]
+ * @property {readonly [number, number]} [window]
+ * @property {boolean | 'boolean' | 'float'} [mask] the input mask, of four axes that broadcast to (B,H,T,S): booleans,
+ *   where true = may attend, or floats that are added to the scores
+ * @property {boolean} [bias] the input bias, floats (B,H,T,S): added to the scores, also where mask is one of booleans
+ * @property {boolean} [keyPadding] the input keyPadding, booleans (B,S): true = a real key
+ * @property {boolean | 'queries'} [validLens] the input validLens, int64 (B), or (B,T) for 'queries'
+ * @property {number | true} [offset] position of query 0 among the keys; true: the input offset, int64 (B)
+ * @property {number} [scale]
+ * @property {number} [softcap]
+ * @property {number} [maskFill]
+ * @property {RotaryOptions} [rotary]
+ * @property {number} [context] positions that the tables of rotary have; default 2048
+ * @property {boolean | readonly number[] | Float32Array} [alibi]
+ * @property {boolean} [sinks] the input sinks, floats (H)
+ */
+/** @typedef {ReturnType<typeof readSight>} Sighted */
+
+export const CALLER = 'toOnnx';
+export const FILE_OPTIONS = ['opset', 'external', 'cache'];
+export const SIGHT_OPTIONS = [
+  ...['weights', 'causal', 'window', 'mask', 'bias', 'keyPadding', 'validLens', 'offset', 'scale', 'softcap'],
+  ...['maskFill', 'rotary', 'context', 'alibi', 'sinks'],
+];
+/** What attention does that a model has no form of, and why. @type {Record<string, string>} */
+const WITHOUT = {
+  dropout: 'dropout is for training, which the model does not do: leave it out',
+  train: 'training has no form in ONNX: leave it out',
+  scores: 'scores have no output of their own: with weights: true there are the weights',
+  out: 'a model makes its results itself: leave it out',
+  pastKey: 'with cache: true pastKey and pastValue are inputs',
+  pastValue: 'with cache: true pastKey and pastValue are inputs',
+};
+const DISTANCE = { integer: true, least: -1, most: 2 ** 31 - 1 };
+const POSITION = { integer: true, least: -(2 ** 31), most: 2 ** 31 - 1 };
+
+/**
+ * A copy of the options, none of which is unknown.
+ * @template {object} T
+ * @param {T} options
+ * @param {readonly string[]} known
+ * @returns {T}
+ */
+export function readKnown(options, known) {
+  if (options !== null && typeof options === 'object') {
+    for (const name of Object.keys(options)) {
+      const expected = known.includes(name) ? undefined : WITHOUT[name];
+      if (!expected) continue;
+      throw new HeadlightError('ARGUMENT', `${CALLER}: option '${name}' has no form in ONNX: ${expected}`, {
+        parameter: name,
+        expected,
+        got: /** @type {Record<string, unknown>} */ (options)[name],
+      });
+    }
+  }
+  return readOptions(CALLER, options, known);
+}
+
+/** @param {FileOptions} options */
+export function readFileOptions({ opset = 17, external = false, cache = false }) {
+  if (opset !== 17 && opset !== 23) throw argumentError(CALLER, 'opset', opset, '17 or 23');
+  return {
+    opset,
+    external: readBoolean(CALLER, 'external', external),
+    cache: readBoolean(CALLER, 'cache', cache),
+  };
+}
+
+/**
+ * @param {SightOptions} options
+ * @param {number} heads
+ */
+export function readSight(options, heads) {
+  const { weights = false, causal = false, window = [-1, -1], mask = false, bias = false, validLens = false } = options;
+  const { keyPadding = false, sinks = false, offset, scale, softcap = 0, maskFill = -Infinity } = options;
+  const { rotary, alibi = false, context = 2048 } = options;
+  if (!Array.isArray(window) || window.length !== 2) throw argumentError(CALLER, 'window', window, '[left, right]');
+  const input = (/** @type {string} */ name, /** @type {unknown} */ value) => {
+    const expected = 'true: the tensor is an input of the model';
+    if (typeof value === 'object') throw argumentError(CALLER, name, value, expected);
+    return readBoolean(CALLER, name, value);
+  };
+  const isMask = mask === 'boolean' || mask === 'float';
+  return {
+    weights: weights === 'mean' ? weights : readBoolean(CALLER, 'weights', weights),
+    causal: readBoolean(CALLER, 'causal', causal),
+    window: /** @type {[number, number]} */ (window.map((n, i) => readNumber(CALLER, `window[${i}]`, n, DISTANCE))),
+    mask: isMask ? mask : input('mask', mask) ? /** @type {const} */ ('boolean') : undefined,
+    bias: input('bias', bias),
+    keyPadding: input('keyPadding', keyPadding),
+    validLens: validLens === 'queries' ? validLens : input('validLens', validLens),
+    sinks: input('sinks', sinks),
+    offset: offset === undefined || offset === true ? offset : readNumber(CALLER, 'offset', offset, POSITION),
+    scale: scale === undefined ? undefined : readNumber(CALLER, 'scale', scale),
+    softcap: readNumber(CALLER, 'softcap', softcap, { least: 0 }),
+    fill: maskFill === -Infinity ? maskFill : readNumber(CALLER, 'maskFill', maskFill),
+    rotary: rotary === undefined ? undefined : readRotary(CALLER, rotary),
+    slopes: readSlopes(alibi, heads),
+    context: readNumber(CALLER, 'context', context, { integer: true, least: 1, most: 2 ** 24 }),
+  };
+}
+
+/** @param {SightOptions['alibi']} alibi @param {number} heads */
+function readSlopes(alibi, heads) {
+  if (alibi === false) return undefined;
+  if (alibi === true) return alibiSlopes(heads);
+  const expected = `true, false or ${heads} slopes`;
+  if (!alibi || typeof alibi !== 'object' || alibi.length !== heads)
+    throw argumentError(CALLER, 'alibi', alibi, expected);
+  return Float32Array.from(alibi, (slope, h) => readNumber(CALLER, `alibi[${h}]`, slope));
+}

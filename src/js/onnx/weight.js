@@ -1,0 +1,121 @@
+// Parameters in an ONNX model: products with a weight, as float32 or as integers with scales.
+
+/** @import { OnnxGraph } from './graph.js' */
+
+/**
+ * @typedef {object} Parameter
+ * @property {string} name
+ * @property {readonly number[]} shape
+ * @property {() => Float32Array} data called when it is needed
+ * @property {boolean} [int8] whether the layer multiplies by it rounded to nine bits
+ */
+
+/** As the core rounds them: steps from 0 to the largest weight, and inputs that have a scale in common. */
+const LEVELS = 254;
+const GROUP = 128;
+const LEAST_SCALE = 2 ** -126;
+
+/**
+ * x · weightᵀ + bias.
+ * @param {OnnxGraph} graph
+ * @param {string} x (…,in)
+ * @param {Parameter} weight (out,in)
+ * @param {Parameter} [bias] (out)
+ */
+export function linear(graph, x, weight, bias) {
+  const product = graph.op('MatMul', [x, graph.op('Transpose', [tensor(graph, weight)], { perm: [1, 0] })]);
+  return bias ? graph.op('Add', [product, tensor(graph, bias)]) : product;
+}
+
+/** The tensor of a parameter. @param {OnnxGraph} graph @param {Parameter} parameter */
+export function tensor(graph, parameter) {
+  const { name, shape, data, int8 } = parameter;
+  return int8 ? dequantized(graph, parameter) : graph.weight(name, data, shape);
+}
+
+/**
+ * The integers times their scales. Opset 21 knows 16 bits and scales of groups; before it the integers are two terms of
+ * eight bits, 2·high + low, and every group is a row.
+ * @param {OnnxGraph} graph
+ * @param {Parameter} weight
+ */
+function dequantized(graph, { name, data, shape: [out, inside] }) {
+  const groups = Math.ceil(inside / GROUP);
+  const { integers, scales } = quantize(data(), out, inside);
+  if (graph.opset >= 21) {
+    const whole = graph.weight(name, integers, [out, inside]);
+    const steps = graph.weight(`${name}.scale`, scales, [out, groups]);
+    return graph.op('DequantizeLinear', [whole, steps], { axis: 1, block_size: GROUP });
+  }
+  const rows = out * groups;
+  /** @param {string} end @param {(x: number) => number} part @param {number} step */
+  const term = (end, part, step) => {
+    const padded = new Int8Array(rows * GROUP);
+    for (let o = 0; o < out; o++)
+      for (let i = 0; i < inside; i++) padded[o * groups * GROUP + i] = part(integers[o * inside + i]);
+    const whole = graph.weight(name + end, padded, [rows, GROUP]);
+    const steps = graph.weight(
+      `${name + end}.scale`,
+      scales.map((scale) => scale * step),
+      [rows],
+    );
+    return graph.op('DequantizeLinear', [whole, steps], { axis: 0 });
+  };
+  const high = term('.high', (x) => Math.trunc(x / 2), 2);
+  const low = term('.low', (x) => x % 2, 1);
+  const wide = graph.reshape(graph.op('Add', [high, low]), out, groups * GROUP);
+  if (groups * GROUP === inside) return wide;
+  return graph.op('Slice', [wide, graph.ints(0), graph.ints(inside), graph.ints(1)]);
+}
+
+/**
+ * Integers of nine bits, and a scale for every 128 inputs of an output channel, as the core makes them. Of weights that
+ * are such products already, the same integers again.
+ * @param {Float32Array} weights
+ * @param {number} out
+ * @param {number} inside
+ */
+export function quantize(weights, out, inside) {
+  const groups = Math.ceil(inside / GROUP);
+  const integers = new Int16Array(out * inside);
+  const scales = new Float32Array(out * groups);
+  for (let o = 0; o < out; o++) {
+    for (let g = 0; g < groups; g++) {
+      const from = o * inside + g * GROUP;
+      const group = weights.subarray(from, Math.min(from + GROUP, (o + 1) * inside));
+      const most = group.reduce((largest, x) => Math.max(largest, Math.abs(x)), 0);
+      const scale = scaleOf(group, most);
+      scales[o * groups + g] = scale;
+      const inverse = Math.fround(1 / scale);
+      for (let i = 0; i < group.length; i++) integers[from + i] = nearest(Math.fround(group[i] * inverse));
+    }
+  }
+  return { integers, scales };
+}
+
+/** @param {Float32Array} group @param {number} most its largest magnitude */
+function scaleOf(group, most) {
+  const usual = shortAbove(Math.max(Math.fround(most / LEVELS), LEAST_SCALE));
+  // A scale is rounded up, so the largest integer of a group may be less than the highest.
+  for (let level = LEVELS; level > LEVELS - 4 && most > 0; level--) {
+    const scale = most / level;
+    if (shortAbove(scale) === scale && group.every((x) => Number.isInteger(x / scale))) return scale;
+  }
+  return usual;
+}
+
+/** Whole numbers of float32 have no bits for less. */
+const WHOLE = 1.5 * 2 ** 23;
+/** Halves go to the even one, as in the core. @param {number} x below 2²² */
+const nearest = (x) => Math.fround(x + WHOLE) - WHOLE;
+
+const float = new Float32Array(1);
+const bits = new Uint32Array(float.buffer);
+
+/** The upper half of a float32, rounded up. @param {number} x not negative */
+function shortAbove(x) {
+  float[0] = x;
+  if (float[0] < x) bits[0]++;
+  bits[0] = (bits[0] + 0xffff) & 0xffff0000;
+  return float[0];
+}

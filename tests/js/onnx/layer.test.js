@@ -1,0 +1,120 @@
+// Layers and attention as ONNX files, run by onnxruntime-web.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { HeadlightError, load } from 'headlight';
+import { toOnnx } from 'headlight/onnx';
+import { difference, int8Tolerance, runOnnx, TOLERANCE } from '../../support/onnx.js';
+import { chooseLayer, compareLayer } from '../../support/onnx_layers.js';
+
+const hl = await load();
+const tensor = (shape, seed = 1) => ({ data: hl.randn(shape, { seed }).copy(), shape });
+
+for (const opset of [17, 23]) {
+  test(`opset ${opset}: sixty random layers and attentions give what Headlight gives`, async () => {
+    for (let seed = 1; seed <= 60; seed++) {
+      const choice = chooseLayer(seed);
+      const { differences } = await compareLayer(hl, choice, opset);
+      const allowed = choice.layer.weights === 'int8' ? int8Tolerance(hl) : TOLERANCE;
+      for (const [name, off] of Object.entries(differences))
+        assert.ok(off <= allowed, `${name} is off by ${off}: ${JSON.stringify(choice)}`);
+    }
+  });
+
+  test(`opset ${opset}: batch and length are open`, async () => {
+    const layer = hl.multiHeadAttention({ embedDim: 8, numHeads: 2 });
+    const files = await layer.toOnnx({ causal: true, opset });
+    for (const shape of [
+      [1, 1, 8],
+      [3, 17, 8],
+    ]) {
+      const query = tensor(shape);
+      const { output } = await runOnnx(files, { query });
+      assert.ok(difference(output.data, layer.forward(query, { causal: true }).output.data) <= TOLERANCE);
+    }
+  });
+
+  test(`opset ${opset}: token by token, what is present becomes the past`, async () => {
+    const options = { causal: true, rotary: {}, opset, cache: true };
+    const layer = hl.multiHeadAttention({ embedDim: 16, numHeads: 4, kvHeads: 2 });
+    const whole = tensor([1, 5, 16]);
+    const expected = layer.forward(whole, { causal: true, rotary: {} }).output.copy();
+    const files = await layer.toOnnx(options);
+    let [pastKey, pastValue] = [tensor([1, 2, 0, 4]), tensor([1, 2, 0, 4])];
+    for (let t = 0; t < 5; t++) {
+      const query = { data: whole.data.slice(16 * t, 16 * t + 16), shape: [1, 1, 16] };
+      const results = await runOnnx(files, { query, pastKey, pastValue });
+      [pastKey, pastValue] = [results.presentKey, results.presentValue];
+      assert.ok(difference(results.output.data, expected.slice(16 * t, 16 * t + 16)) <= TOLERANCE);
+    }
+    assert.deepEqual(pastKey.shape, [1, 2, 5, 4]);
+  });
+
+  test(`opset ${opset}: int8 over groups of 128 inputs, the last of them short`, async () => {
+    const layer = hl.multiHeadAttention({ embedDim: 300, numHeads: 3, weights: 'int8' });
+    const query = tensor([2, 6, 300]);
+    const expected = layer.forward(query).output.copy();
+    const { output } = await runOnnx(await layer.toOnnx({ opset }), { query });
+    assert.ok(difference(output.data, expected) <= int8Tolerance(hl));
+  });
+}
+
+test('a query that sees nothing has weights and heads of zeros, no NaN', async () => {
+  for (const opset of [17, 23]) {
+    const files = toOnnx({ numHeads: 2, headDim: 4, mask: true, weights: true }, { opset });
+    const [query, key, value] = [1, 2, 3].map((seed) => tensor([1, 2, 3, 4], seed));
+    const mask = { data: Uint8Array.of(0, 0, 0, 1, 0, 1, 0, 0, 0), shape: [1, 1, 3, 3] };
+    const { output, weights } = await runOnnx(files, { query, key, value, mask });
+    assert.deepEqual([...weights.data.slice(0, 3)], [0, 0, 0]);
+    assert.deepEqual([...output.data.slice(0, 4)], [0, 0, 0, 0]);
+    assert.ok(output.data.slice(4, 8).every((x) => x !== 0 && Number.isFinite(x)));
+  }
+});
+
+test('parameters stand under their names: within the model, or from multiples of 64 bytes on beside it', async () => {
+  const layer = hl.multiHeadAttention({ embedDim: 32, numHeads: 2 });
+  const { 'model.onnx': whole } = await layer.toOnnx();
+  const { 'model.onnx': model, 'model.onnx.data': data } = await layer.toOnnx({ external: true });
+  const text = new TextDecoder('latin1').decode(model);
+  for (const name of ['wq', 'wk', 'wv', 'wo', 'bq']) assert.ok(text.includes(name), name);
+  assert.ok(whole.length > 4 * 4096 && model.length < 4096);
+  assert.deepEqual(
+    [...text.matchAll(/offset\x12.(\d+)/g)].map(([, offset]) => Number(offset) % 64),
+    [0, 0, 0, 0],
+  );
+  const bytes = new Uint8Array(layer.parameters.wk.copy().buffer);
+  assert.ok(Buffer.from(data).includes(Buffer.from(bytes)));
+});
+
+test('what is asked for a second time has the same bytes', async () => {
+  const layer = hl.multiHeadAttention({ embedDim: 8, numHeads: 2 });
+  const [first, second] = [await layer.toOnnx({ causal: true }), await layer.toOnnx({ causal: true })];
+  assert.deepEqual(first, second);
+});
+
+test('what has no form is refused by its name', async () => {
+  const layer = hl.multiHeadAttention({ embedDim: 8, numHeads: 2 });
+  const refused = (make, parameter, words) =>
+    assert.rejects(
+      async () => make(),
+      (error) => {
+        assert.ok(error instanceof HeadlightError, String(error));
+        assert.equal(error.parameter, parameter);
+        assert.match(error.message, words);
+        return true;
+      },
+    );
+  await refused(() => layer.toOnnx({ opset: 22 }), 'opset', /22, expected 17 or 23/);
+  await refused(() => layer.toOnnx({ dropout: { p: 0.1 } }), 'dropout', /no form in ONNX.*training/);
+  await refused(() => layer.toOnnx({ pastKey: true }), 'pastKey', /cache: true/);
+  await refused(() => layer.toOnnx({ colour: 1 }), 'colour', /unknown option/);
+  await refused(() => layer.toOnnx({ mask: tensor([4, 4]) }), 'mask', /an input of the model/);
+  await refused(() => layer.toOnnx({ alibi: [1] }), 'alibi', /2 slopes/);
+  await refused(() => layer.toOnnx({ rotary: { width: 6 } }), 'rotary.width', /at most 4/);
+  await refused(() => layer.toOnnx({ window: 3 }), 'window', /left, right/);
+  await refused(() => toOnnx({ numHeads: 2, rotary: {} }), 'headDim', /width of a head/);
+  await refused(() => toOnnx({ numHeads: 4, kvHeads: 3 }), 'kvHeads', /divides/);
+  await refused(() => toOnnx(3), 'what', /expected a layer/);
+  const apart = hl.multiHeadAttention({ embedDim: 8, numHeads: 2, keyDim: 3 });
+  await refused(() => apart.toOnnx({ self: true }), 'self', /differ in width/);
+});

@@ -1,0 +1,34 @@
+// Weights in ONNX are rounded as the core rounds them.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { load } from 'headlight';
+import { quantize } from '../../../src/js/onnx/weight.js';
+
+const hl = await load();
+
+/** The products of integers and scales. */
+function dequantize({ integers, scales }, inside) {
+  const groups = Math.ceil(inside / 128);
+  return Float32Array.from(integers, (x, i) => x * scales[Math.floor(i / inside) * groups + ((i % inside) >> 7)]);
+}
+
+test('integers and scales are those of an int8 model, from its weights and from what it has made of them', () => {
+  const model = hl.transformer({ layers: 1, dModel: 300, numHeads: 2, vocab: 10, context: 8, mlp: 140, seed: 3 });
+  const before = model.stateDict();
+  model.quantize();
+  const after = model.stateDict();
+  const names = Object.keys(before).filter((name) => before[name].data.some((x, i) => x !== after[name].data[i]));
+  assert.ok(names.length >= 6);
+  for (const name of names) {
+    const [out, inside] = before[name].shape;
+    const made = quantize(before[name].data, out, inside);
+    assert.deepEqual(dequantize(made, inside), after[name].data, name);
+    assert.deepEqual(dequantize(quantize(after[name].data, out, inside), inside), after[name].data, name);
+  }
+});
+
+test('a group of zeros has integers of 0', () => {
+  const { integers, scales } = quantize(new Float32Array(130), 1, 130);
+  assert.ok(integers.every((x) => x === 0) && scales.every((scale) => scale > 0));
+});
