@@ -1,41 +1,18 @@
-// Runs ONNX files in onnxruntime-web, and compares.
+// Runs ONNX files once, and compares.
 
-import * as web from 'onnxruntime-web';
-
-web.env.wasm.numThreads = 1;
-web.env.logLevel = 'error';
-
-/** @param {string | undefined} type of an ort tensor */
-const ARRAYS = { float32: Float32Array, int64: BigInt64Array, bool: Uint8Array, int32: Int32Array };
-
-/** { data, shape } as a tensor of onnxruntime; booleans are bytes. */
-const tensorOf = (ort, { data, shape }) =>
-  new ort.Tensor(
-    Object.keys(ARRAYS).find((type) => data instanceof ARRAYS[type]),
-    data,
-    shape,
-  );
+import { openOnnx } from './onnxruntime.js';
 
 /**
  * The outputs of a model by name, as { data, shape }.
  * @param {Record<string, Uint8Array>} files as toOnnx gives them
- * @param {Record<string, { data: Float32Array | BigInt64Array | Uint8Array, shape: readonly number[] }>} inputs
+ * @param {Record<string, { data: ArrayLike<number | bigint>, shape: readonly number[] }>} inputs
  */
-export async function runOnnx(files, inputs, ort = web) {
-  const data = files['model.onnx.data'];
-  const session = await ort.InferenceSession.create(files['model.onnx'], {
-    executionProviders: [ort === web ? 'wasm' : 'cpu'],
-    intraOpNumThreads: 1,
-    interOpNumThreads: 1,
-    logSeverityLevel: 3,
-    ...(data && { externalData: [{ path: 'model.onnx.data', data }] }),
-  });
+export async function runOnnx(files, inputs, runtime) {
+  const session = await openOnnx(files, 'model.onnx', runtime);
   try {
-    const feeds = Object.fromEntries(Object.entries(inputs).map(([name, input]) => [name, tensorOf(ort, input)]));
-    const results = await session.run(feeds);
-    return Object.fromEntries(Object.entries(results).map(([name, { data, dims }]) => [name, { data, shape: dims }]));
+    return await session.run(inputs);
   } finally {
-    await session.release();
+    await session.close();
   }
 }
 

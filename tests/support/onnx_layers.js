@@ -162,7 +162,7 @@ function addWide(a, b, shape) {
  * The largest differences, relative to the largest value, by output.
  * @returns {Promise<{ files: object, differences: Record<string, number> }>}
  */
-export async function compareLayer(hl, choice, opset, ort) {
+export async function compareLayer(hl, choice, opset, runtime) {
   const { layer: options, alone, packed, self, sight, tensors, sizes, file } = choice;
   const inputs = makeInputs(choice);
   const given = optionsOf(choice, inputs);
@@ -185,7 +185,7 @@ export async function compareLayer(hl, choice, opset, ort) {
     expected = self ? layer.forward(query, given) : layer.forward(query, key, value, given);
     files = await layer.toOnnx({ ...form, self });
   }
-  const results = await runOnnx(files, inputs, ort);
+  const results = await runOnnx(files, inputs, runtime);
   const differences = {};
   for (const name of Object.keys(results)) {
     const same = String(results[name].shape) === String(expected[name].shape);

@@ -4,13 +4,16 @@
 
 import { argumentError } from '../check/errors.js';
 import { attentionToOnnx, layerToOnnx } from './layer.js';
+import { writeModel } from './model.js';
 import { CALLER } from './options.js';
 
+/** @import { Transformer } from '../models/transformer.js' */
 /** @import { MultiHeadAttention } from '../ops/multihead.js' */
 
 /** @typedef {import('./graph.js').OnnxFiles} OnnxFiles */
 /** @typedef {import('./layer.js').AttentionOnnxOptions} AttentionOnnxOptions */
 /** @typedef {import('./layer.js').LayerOnnxOptions} LayerOnnxOptions */
+/** @typedef {import('./model.js').OnnxModelOptions} OnnxModelOptions */
 /** @typedef {import('./options.js').FileOptions} FileOptions */
 /** @typedef {import('./options.js').SightOptions} SightOptions */
 
@@ -19,6 +22,12 @@ import { CALLER } from './options.js';
  * @overload
  * @param {MultiHeadAttention} what
  * @param {LayerOnnxOptions} [options]
+ * @returns {OnnxFiles}
+ */
+/**
+ * @overload
+ * @param {Transformer} what
+ * @param {OnnxModelOptions} [options]
  * @returns {OnnxFiles}
  */
 /**
@@ -35,6 +44,7 @@ import { CALLER } from './options.js';
 export function toOnnx(what, options = {}) {
   // By what they have, not by identity: the entries of the package are bundled apart.
   if (what?.parameters?.wq && typeof what.options?.numHeads === 'number') return layerToOnnx(what, options);
+  if (typeof what?.generate === 'function') return writeModel(what, options);
   if (what && typeof what.numHeads === 'number' && typeof what.forward !== 'function')
     return attentionToOnnx({ ...what, ...options });
   throw argumentError(CALLER, 'what', what, 'a layer of hl.multiHeadAttention, a model, or the options of attention');

@@ -509,8 +509,8 @@ export class MultiHeadAttention {
    * @param {LayerOnnxOptions} [options]
    */
   async toOnnx(options) {
-    const { toOnnx } = await import('../onnx/onnx.js');
-    return toOnnx(this, options);
+    const { layerToOnnx } = await import('../onnx/layer.js');
+    return layerToOnnx(this, options ?? {});
   }
 
   dispose() {

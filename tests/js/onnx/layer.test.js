@@ -86,6 +86,13 @@ test('parameters stand under their names: within the model, or from multiples of
   assert.ok(Buffer.from(data).includes(Buffer.from(bytes)));
 });
 
+test('the entry gives what the methods give', async () => {
+  const layer = hl.multiHeadAttention({ embedDim: 8, numHeads: 2 });
+  const model = hl.transformer({ layers: 1, dModel: 8, numHeads: 2, vocab: 5, context: 4 });
+  for (const what of [layer, model]) assert.deepEqual(toOnnx(what), await what.toOnnx());
+  assert.deepEqual(toOnnx(model, { opset: 23 }), await model.toOnnx({ opset: 23 }));
+});
+
 test('what is asked for a second time has the same bytes', async () => {
   const layer = hl.multiHeadAttention({ embedDim: 8, numHeads: 2 });
   const [first, second] = [await layer.toOnnx({ causal: true }), await layer.toOnnx({ causal: true })];
