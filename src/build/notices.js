@@ -55,7 +55,7 @@ async function findBundled() {
     write: false,
     metafile: true,
     external: ['node:*'],
-    loader: { '.css': 'text', '.html': 'text' },
+    loader: { '.css': 'text', '.html': 'text', '.py': 'text' },
     jsx: 'automatic',
     jsxImportSource: 'preact',
     logLevel: 'error',
