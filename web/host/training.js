@@ -125,6 +125,7 @@ export function createTraining({ state, update, sample, onSaved }) {
     setRate: (rate) => update({ training: { ...state.peek().training, rate } }, 'rate'),
     save: () => steer('save'),
     saveFolder: () => steer('folder'),
+    saveOnnx: () => steer('onnx'),
     remove: (key) => steer('remove', { key }),
     /** A model that is kept. */
     open: ({ settings: kept }, panel = 'train') =>
@@ -235,8 +236,8 @@ export function createTraining({ state, update, sample, onSaved }) {
         problem.value = said ?? null;
       },
       saved({ bytes, settings: of, ending = 'safetensors' }) {
-        // What is taken to PyTorch is not opened here again.
-        if (ending !== 'zip') saved.value = progress.peek()?.steps ?? 0;
+        // What is taken elsewhere is not opened here again.
+        if (ending === 'safetensors') saved.value = progress.peek()?.steps ?? 0;
         onSaved(`headlight-${of.task}.${ending}`, bytes);
       },
     },

@@ -488,6 +488,8 @@ export const strings = {
     fileAbout: 'safetensors, with its settings',
     folder: 'Take it to PyTorch',
     folderAbout: 'zip: the model as Hugging Face has it, tokens, and train.py, which goes on',
+    onnx: 'Save as ONNX',
+    onnxAbout: 'for onnxruntime: logits, and the weights of every head',
     open: 'Open a saved file…',
     openAbout: 'A model that was trained and saved here',
     remove: 'Delete it here',

@@ -453,6 +453,8 @@ export const strings = {
     fileAbout: 'safetensors，含设置',
     folder: '带到 PyTorch',
     folderAbout: 'zip：Hugging Face 布局的模型、词元和可继续训练的 train.py',
+    onnx: '存为 ONNX',
+    onnxAbout: '供 onnxruntime 使用：logits 与每个注意力头的权重',
     open: '打开存下的文件…',
     openAbout: '在这里训练并保存的模型',
     remove: '从这里删除',

@@ -206,6 +206,11 @@ export function createTrainer(hl, settings, task = taskOf(settings), saved) {
         'tokens.safetensors': writeSafetensors({ tokens: small(labels), targets: small(targets) }),
       };
     },
+    /** For onnxruntime: the logits, and the weights of every head. */
+    async onnx() {
+      resume();
+      return (await model.toOnnx({ weights: true }))['model.onnx'];
+    },
     save: () => model.save({ settings: JSON.stringify(settings), steps: String(steps) }),
     /** Beside the model, what it takes to go on as if nothing had come between. @returns {Going} */
     going: () => ({ optimizer: optimizer.stateDict(), drawn, snapshots: [...snapshots] }),

@@ -438,6 +438,7 @@ function Keep() {
         items={[
           { key: 'file', label: words.file, about: words.fileAbout, act: training.save },
           { key: 'folder', label: words.folder, about: words.folderAbout, act: training.saveFolder },
+          { key: 'onnx', label: words.onnx, about: words.onnxAbout, act: training.saveOnnx },
           { key: 'open', label: words.open, about: words.openAbout, act: () => input.current.click() },
           ...(kept
             ? [

@@ -435,6 +435,9 @@ export function createTraining({ hl, shelf, later = setTimeout }) {
         else if (act === 'folder') {
           const [bytes, { settings }] = [writeZip(await current().folder()), current()];
           answer('saved', { bytes, settings, ending: 'zip' });
+        } else if (act === 'onnx') {
+          const [bytes, { settings }] = [await current().onnx(), current()];
+          answer('saved', { bytes, settings, ending: 'onnx' });
         }
       }),
   };

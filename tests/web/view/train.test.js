@@ -116,7 +116,7 @@ test('what is trained survives a reload, one writes into it, and it can be delet
   assert.deepEqual(faults, []);
 });
 
-test('what was trained is taken to PyTorch as an archive of a folder', async () => {
+test('what was trained is taken to PyTorch as an archive of a folder, and to onnxruntime as a model', async () => {
   await open();
   await page.getByRole('button', { name: 'One step' }).click();
   await steps(1);
@@ -129,6 +129,12 @@ test('what was trained is taken to PyTorch as an archive of a folder', async () 
     readZip('test', await readFile(await file.path())).map(({ name }) => name),
     ['config.json', 'model.safetensors', 'tokenizer.json', 'train.py', 'optimizer.safetensors', 'tokens.safetensors'],
   );
+  const onnx = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByRole('menuitem', { name: /^Save as ONNX/ }).click();
+  const model = await onnx;
+  assert.equal(model.suggestedFilename(), 'headlight-repeat.onnx');
+  assert.match(await readFile(await model.path(), 'latin1'), /blocks\.0\.weights/);
   assert.deepEqual(faults, []);
 });
 
