@@ -275,3 +275,21 @@ test('360 px, 32 × 32 heads: tiles have the whole width, and no room is empty a
   });
   assert.ok(side >= 8 && right > 320 && gap <= 16, JSON.stringify({ side, gap, right }));
 });
+
+test('360 px: what a menu says of its entries is not cut', async () => {
+  await openEmpty({ viewport: { width: 360, height: 740 }, locale: 'en-GB' });
+  await page.goto(`${server.url}#panel=train&training=repeat.1.2.16.1.0.003`);
+  await page.locator('.dots').click();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByRole('menuitem', { name: /^Save as ONNX/ }).waitFor();
+  const cut = await page.evaluate(() => {
+    const { left, right } = part('[role=menu]').getBoundingClientRect();
+    return [...part('[role=menu]').querySelectorAll('.about')].flatMap((about) => {
+      const range = document.createRange();
+      range.selectNodeContents(about);
+      const text = range.getBoundingClientRect();
+      return text.left < left || text.right > right ? [about.textContent] : [];
+    });
+  });
+  assert.deepEqual(cut, []);
+});
