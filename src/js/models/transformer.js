@@ -497,16 +497,18 @@ export class Transformer {
 
   /** Copies of all parameters; those rounded to int8 as what they are now. @returns {Record<string, StateEntry>} */
   stateDict() {
-    this.#checkAlive('stateDict');
     /** @type {Record<string, StateEntry>} */
     const state = {};
-    for (const [name, { shape, tensor, int8 }] of this.weights)
-      state[name] = { data: tensor ? Float32Array.from(viewOf(tensor)) : this.#widen(int8, shape), shape: [...shape] };
+    for (const [name, { shape }] of this.weights) state[name] = { data: this.valuesOf(name), shape: [...shape] };
     return state;
   }
 
-  /** @param {Tensor | undefined} int8 @param {readonly number[]} shape */
-  #widen(int8, [out, inside]) {
+  /** A copy of a parameter; of one rounded to int8 as what it is now. @internal @param {string} name */
+  valuesOf(name) {
+    this.#checkAlive('stateDict');
+    const { shape, tensor, int8 } = /** @type {Weight} */ (this.weights.get(name));
+    if (tensor) return Float32Array.from(viewOf(tensor));
+    const [out, inside] = shape;
     return this.#memory.frame('stateDict', (frame) => {
       const rows = frame.stage(new Float32Array(out * inside));
       const labels = frame.stage(Int32Array.from({ length: out }, (_, i) => i));
@@ -597,7 +599,6 @@ export class Transformer {
    * @returns {Promise<Record<string, Uint8Array>>}
    */
   async toOnnx(options) {
-    this.#checkAlive('toOnnx');
     const { writeModel } = await import('../onnx/model.js');
     return writeModel(this, options);
   }

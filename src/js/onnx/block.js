@@ -122,5 +122,5 @@ function attendHeads(stack, at, given, seen, keys) {
   const how = { heads: numHeads, kvHeads, scale, softcap, weights: asked };
   const { output, weights } = attend(graph, { ...given, ...seen, ...how });
   if (asked) stack.pass(`${at}weights`, /** @type {Value} */ (weights), ['batch', numHeads, length, keys]);
-  return joinHeads(graph, stack.pass(`${at}heads`, output, ['batch', numHeads, length, headDim]), numHeads, headDim);
+  return joinHeads(graph, stack.pass(`${at}heads`, output, ['batch', numHeads, length, headDim]), numHeads * headDim);
 }

@@ -4,8 +4,9 @@ import { readBoolean, readNumber } from '../check/arguments.js';
 import { argumentError } from '../check/errors.js';
 import { attend, rotaryTables, rotate, visibility } from './attention.js';
 import { OnnxGraph } from './graph.js';
+import { joinHeads, linear, splitHeads } from './operators.js';
 import { CALLER, FILE_OPTIONS, readFileOptions, readKnown, readSight, SIGHT_OPTIONS } from './options.js';
-import { linear, tensor } from './weight.js';
+import { tensor } from './weight.js';
 
 /** @import { MultiHeadAttention } from '../ops/multihead.js' */
 /** @import { OnnxFiles } from './graph.js' */
@@ -64,8 +65,10 @@ export function layerToOnnx(layer, given) {
     const int8 = weights === 'int8' && found?.shape.length === 2;
     return found && { name, shape: found.shape, data: () => found.copy(), int8 };
   };
-  const project = (/** @type {string} */ x, /** @type {string} */ letter) =>
-    linear(graph, x, /** @type {Parameter} */ (parameter(`w${letter}`)), parameter(`b${letter}`));
+  const project = (/** @type {string} */ x, /** @type {string} */ letter) => {
+    const [weight, bias] = [parameter(`w${letter}`), parameter(`b${letter}`)];
+    return linear(graph, x, tensor(graph, /** @type {Parameter} */ (weight)), bias && tensor(graph, bias));
+  };
   const split = (/** @type {string} */ x, /** @type {number} */ count) => splitHeads(graph, x, count, width);
   const parts = {
     query: split(project(query, 'q'), heads),
@@ -102,7 +105,7 @@ export function attentionToOnnx(given) {
   const input = (name, count, rows, size) => {
     if (!packed) return graph.input(name, 'float', ['batch', count, rows, size]);
     const channels = typeof size === 'number' ? size * count : `${name}Channels`;
-    return splitHeads(graph, graph.input(name, 'float', ['batch', rows, channels]), count);
+    return splitHeads(graph, graph.input(name, 'float', ['batch', rows, channels]), count, -1);
   };
   const parts = {
     query: input('query', heads, 'length', width ?? 'width'),
@@ -115,16 +118,6 @@ export function attentionToOnnx(given) {
   else graph.output('output', output, 'float', ['batch', heads, 'length', 'valueWidth']);
   finish();
   return graph.finish('attention');
-}
-
-/** (B,T,H·D) as (B,H,T,D). @param {OnnxGraph} graph @param {string} x @param {number} heads */
-function splitHeads(graph, x, heads, width = -1) {
-  return graph.op('Transpose', [graph.reshape(x, 0, 0, heads, width)], { perm: [0, 2, 1, 3] });
-}
-
-/** (B,H,T,D) as (B,T,H·D). @param {OnnxGraph} graph @param {string} x @param {number} channels H·D, or −1 */
-function joinHeads(graph, x, channels) {
-  return graph.reshape(graph.op('Transpose', [x], { perm: [0, 2, 1, 3] }), 0, 0, channels);
 }
 
 /**

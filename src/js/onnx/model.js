@@ -1,30 +1,29 @@
 // A transformer as ONNX: what goes into its graph and what comes out. stack.js, embedding.js, block.js and head.js
 // write what is between.
 
-import { readBoolean, readNumber, readOptions } from '../check/arguments.js';
+import { readBoolean, readNumber } from '../check/arguments.js';
 import { argumentError } from '../check/errors.js';
-import { viewOf } from '../memory/tensor.js';
 import { readValues } from '../models/edits.js';
 import { block, pairAcross } from './block.js';
 import { embed } from './embedding.js';
 import { OnnxGraph } from './graph.js';
 import { head } from './head.js';
+import { CALLER, FILE_OPTIONS, readFileOptions, readKnown } from './options.js';
 import { Parameters } from './parameters.js';
 import { lengthOf, Stack } from './stack.js';
+import { tensor } from './weight.js';
 
 /** @import { Resolved } from '../models/options.js' */
 /** @import { Transformer } from '../models/transformer.js' */
 /** @import { Dim, OnnxFiles } from './graph.js' */
 /** @import { Value } from './operators.js' */
+/** @import { FileOptions } from './options.js' */
 /** @import { Shared } from './parameters.js' */
 /** @import { Inputs, Pair } from './stack.js' */
 
+/** @typedef {FileOptions & ModelChoices} OnnxModelOptions */
 /**
- * @typedef {object} OnnxModelOptions
- * @property {17 | 23} [opset] default 17: operators that every runtime has
- * @property {boolean} [external] parameters in a file beside the model; default false
- * @property {boolean} [cache] keys and values of the past as inputs, and those of past and present as outputs; default
- *   false
+ * @typedef {object} ModelChoices
  * @property {boolean | readonly number[]} [weights] of all attention as outputs, or of these blocks; default false
  * @property {readonly string[]} [capture] values on the way as outputs, under the names that forward has for them
  * @property {boolean} [last] logits of the last token only; default false
@@ -39,10 +38,8 @@ import { lengthOf, Stack } from './stack.js';
  */
 /** @typedef {(file: string, write: (shared: Shared) => void) => OnnxFiles} Write one file, with its parameters */
 
-const CALLER = 'toOnnx';
-const FLAGS = /** @type {const} */ (['external', 'cache', 'last', 'keep', 'typeIds', 'positions']);
-const OPTIONS = ['opset', 'weights', 'capture', ...FLAGS];
-const OPSETS = [17, 23];
+const FLAGS = /** @type {const} */ (['last', 'keep', 'typeIds', 'positions']);
+const OPTIONS = [...FILE_OPTIONS, 'weights', 'capture', ...FLAGS];
 
 /**
  * The files by name: model.onnx; of a model with an encoder and a cache encoder.onnx and decoder.onnx.
@@ -51,7 +48,7 @@ const OPSETS = [17, 23];
  * @returns {OnnxFiles}
  */
 export function writeModel(model, options = {}) {
-  const read = readOptions(CALLER, options, OPTIONS);
+  const read = readKnown(options, OPTIONS);
   const given = readGiven(model.options, read);
   const values = readValues(CALLER, model.options, captured(model.options, read), undefined, new ArrayBuffer(0));
   /** @type {Write} */
@@ -67,10 +64,8 @@ export function writeModel(model, options = {}) {
 
 /** @param {Resolved} options @param {OnnxModelOptions} read @returns {Given} */
 function readGiven(options, read) {
-  const { opset = 17 } = read;
-  if (!OPSETS.includes(opset)) throw argumentError(CALLER, 'opset', opset, OPSETS.join(' or '));
   const flags = Object.fromEntries(FLAGS.map((name) => [name, readBoolean(CALLER, name, read[name] ?? false)]));
-  const given = /** @type {Given} */ ({ opset, ...flags });
+  const given = /** @type {Given} */ ({ ...readFileOptions(read), ...flags });
   const stacks = options.encoder ? [options, options.encoder] : [options];
   /** @param {keyof Given} name @param {boolean} fits @param {string} reason */
   const check = (name, fits, reason) => {
@@ -114,10 +109,18 @@ function captured({ layers, cross, encoder }, { weights = false, capture = [] })
 
 /** @param {Transformer} model @param {OnnxGraph} graph @returns {Shared['weightOf']} */
 function weightsOf(model, graph) {
+  /** @type {Map<string, Value>} */
+  const made = new Map();
   return (name) => {
     const weight = model.weights.get(name);
-    const { shape, tensor } = weight ?? {};
-    return shape && tensor && graph.weight(name, () => viewOf(tensor), shape);
+    if (!weight) return undefined;
+    let value = made.get(name);
+    if (!value) {
+      const { shape, int8 } = weight;
+      value = tensor(graph, { name, shape, data: () => model.valuesOf(name), int8: int8 !== undefined });
+      made.set(name, value);
+    }
+    return value;
   };
 }
 

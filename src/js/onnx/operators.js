@@ -86,7 +86,7 @@ export const activate = (graph, x, name) => ACTIVATIONS[name](graph, x);
  * @param {OnnxGraph} graph
  * @param {Value} x
  * @param {number} heads
- * @param {number} width
+ * @param {number} width D, or −1 for what is left
  */
 export function splitHeads(graph, x, heads, width) {
   return graph.op('Transpose', [graph.reshape(x, 0, 0, heads, width)], { perm: [0, 2, 1, 3] });
@@ -96,9 +96,8 @@ export function splitHeads(graph, x, heads, width) {
  * (B,heads,N,D) becomes (B,N,heads·D).
  * @param {OnnxGraph} graph
  * @param {Value} x
- * @param {number} heads
- * @param {number} width
+ * @param {number} channels heads·D, or −1 for what is left
  */
-export function joinHeads(graph, x, heads, width) {
-  return graph.reshape(graph.op('Transpose', [x], { perm: [0, 2, 1, 3] }), 0, 0, heads * width);
+export function joinHeads(graph, x, channels) {
+  return graph.reshape(graph.op('Transpose', [x], { perm: [0, 2, 1, 3] }), 0, 0, channels);
 }

@@ -15,18 +15,6 @@ const LEVELS = 254;
 const GROUP = 128;
 const LEAST_SCALE = 2 ** -126;
 
-/**
- * x · weightᵀ + bias.
- * @param {OnnxGraph} graph
- * @param {string} x (…,in)
- * @param {Parameter} weight (out,in)
- * @param {Parameter} [bias] (out)
- */
-export function linear(graph, x, weight, bias) {
-  const product = graph.op('MatMul', [x, graph.op('Transpose', [tensor(graph, weight)], { perm: [1, 0] })]);
-  return bias ? graph.op('Add', [product, tensor(graph, bias)]) : product;
-}
-
 /** The tensor of a parameter. @param {OnnxGraph} graph @param {Parameter} parameter */
 export function tensor(graph, parameter) {
   const { name, shape, data, int8 } = parameter;

@@ -1,22 +1,21 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { hl } from '../../support/headlight.js';
-import { compareCached, compareModel, familyCases, feedsOf, off, randomModel } from '../../support/onnxmodels.js';
+import { int8Tolerance, TOLERANCE } from '../../support/onnx.js';
+import { compareCached, compareModel, familyCases, feedsOf, off, randomModel } from '../../support/onnx_models.js';
 import { openOnnx } from '../../support/onnxruntime.js';
 
-/** In shares of the largest value. */
-const LIMIT = 2e-5;
 const RANDOM = 30;
 
 /** The largest difference of a model in both sets of operators, and with a cache where it may have one. */
 async function check(model, input) {
   for (const opset of [17, 23]) {
     const { difference, at } = await compareModel(model, input, { opset });
-    assert.ok(difference <= LIMIT, `opset ${opset}: ${at} is off by ${difference}`);
+    assert.ok(difference <= TOLERANCE, `opset ${opset}: ${at} is off by ${difference}`);
   }
   if (!model.options.causal || model.options.head !== 'logits') return;
   const { difference } = await compareCached(model, input, Math.min(3, input.ids.shape[1]));
-  assert.ok(difference <= LIMIT, `with a cache off by ${difference}`);
+  assert.ok(difference <= TOLERANCE, `with a cache off by ${difference}`);
 }
 
 for (const { name, open, input } of familyCases) {
@@ -57,7 +56,7 @@ test('one file runs any batch and any length', async () => {
     [2, 12],
   ]) {
     const { logits } = await session.run({ ids: ids(batch, length) });
-    assert.ok(off(logits, valuesOf(model.forward(ids(batch, length)).logits)) <= LIMIT);
+    assert.ok(off(logits, valuesOf(model.forward(ids(batch, length)).logits)) <= TOLERANCE);
   }
   await session.close();
 });
@@ -73,7 +72,7 @@ test('parameters stand beside the model, aligned, under their names', async () =
   assert.notEqual(at, -1, 'it is found at a multiple of 64 bytes');
   const session = await openOnnx(files);
   const { logits } = await session.run({ ids: ids(2, 4) });
-  assert.ok(off(logits, valuesOf(model.forward(ids(2, 4)).logits)) <= LIMIT);
+  assert.ok(off(logits, valuesOf(model.forward(ids(2, 4)).logits)) <= TOLERANCE);
   await session.close();
 });
 
@@ -89,7 +88,7 @@ test('with an encoder and a cache there are two files, each with its own paramet
   ]);
   const input = { encoder: { ids: { data: [1, 2, 3], shape: [1, 3] } }, ids: ids(1, 5) };
   const { difference } = await compareCached(model, input, 2, { external: true });
-  assert.ok(difference <= LIMIT);
+  assert.ok(difference <= TOLERANCE);
 });
 
 test('of last: true there are logits of the last token alone', async () => {
@@ -97,7 +96,7 @@ test('of last: true there are logits of the last token alone', async () => {
   const session = await openOnnx(await model.toOnnx({ last: true }));
   const { logits } = await session.run({ ids: ids(2, 6) });
   assert.deepEqual([...logits.shape], [2, 1, 11]);
-  assert.ok(off(logits, valuesOf(model.forward(ids(2, 6), { last: true }).logits)) <= LIMIT);
+  assert.ok(off(logits, valuesOf(model.forward(ids(2, 6), { last: true }).logits)) <= TOLERANCE);
   await session.close();
 });
 
@@ -149,4 +148,22 @@ test('what has no form is refused by name', async () => {
   const gone = hl.transformer(SMALL);
   gone.dispose();
   await assert.rejects(gone.toOnnx(), { code: 'DISPOSED' });
+});
+
+test('weights of int8 are the same integers with the same scales', async () => {
+  // The second model computes with what the first has rounded, and rounds no inputs.
+  const options = { ...SMALL, dModel: 36, mlp: 150, embedDim: 20, tied: true };
+  const model = hl.transformer(options).quantize();
+  const same = hl.transformer(options).loadStateDict(model.stateDict());
+  const { logits } = same.forward(ids(2, 6));
+  for (const opset of [17, 23]) {
+    for (const external of [false, true]) {
+      const files = await model.toOnnx({ opset, external });
+      const session = await openOnnx(files);
+      const got = await session.run({ ids: ids(2, 6) });
+      assert.ok(off(got.logits, valuesOf(logits)) <= TOLERANCE, `opset ${opset}`);
+      assert.ok(off(got.logits, valuesOf(model.forward(ids(2, 6)).logits)) <= int8Tolerance(hl));
+      await session.close();
+    }
+  }
 });

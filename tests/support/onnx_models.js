@@ -3,6 +3,7 @@
 import { uniformSource } from '../../src/js/ops/random.js';
 import { families } from './families.js';
 import { checkpoints } from './models.js';
+import { difference } from './onnx.js';
 import { openOnnx } from './onnxruntime.js';
 
 const CAPTURE = ['embed', 'blocks.*.in', 'blocks.*.mlp', 'blocks.*.out', 'blocks.*.heads', 'final'];
@@ -47,16 +48,8 @@ export function complete(input) {
 }
 
 /** The largest difference, in shares of the largest value. */
-export function off(got, expected) {
-  if (`${got.shape}` !== `${expected.shape}`) return Infinity;
-  let [most, difference] = [1e-30, 0];
-  for (let i = 0; i < expected.data.length; i++) {
-    most = Math.max(most, Math.abs(expected.data[i]));
-    const d = Math.abs(got.data[i] - expected.data[i]);
-    if (!(d <= difference)) difference = d;
-  }
-  return difference / most;
-}
+export const off = (got, expected) =>
+  `${got.shape}` === `${expected.shape}` ? difference(got.data, expected.data) : Infinity;
 
 /**
  * The largest difference between the outputs of the graph and what forward gives, and where it is.
@@ -76,8 +69,8 @@ export async function compareModel(model, given, options = {}, runtime = undefin
   let worst = { difference: 0, at: '' };
   for (const [name, tensor] of Object.entries(expected)) {
     if (!tensor) continue;
-    const difference = got[name] ? off(got[name], { data: tensor.copy(), shape: tensor.shape }) : NaN;
-    if (!(difference <= worst.difference)) worst = { difference, at: name };
+    const d = got[name] ? off(got[name], { data: tensor.copy(), shape: tensor.shape }) : Infinity;
+    if (d > worst.difference) worst = { difference: d, at: name };
   }
   result.dispose();
   return { ...worst, files };
@@ -139,12 +132,9 @@ export async function compareCached(model, given, first, options = {}, runtime =
       data.set(rows[i].data.slice(b * count * vocab, (b + 1) * count * vocab), (b * length + at) * vocab);
   }
   const result = model.forward(input);
-  const difference = off(
-    { data, shape: [batch, length, vocab] },
-    { data: result.logits.copy(), shape: result.logits.shape },
-  );
+  const d = off({ data, shape: [batch, length, vocab] }, { data: result.logits.copy(), shape: result.logits.shape });
   result.dispose();
-  return { difference, files };
+  return { difference: d, files };
 }
 
 /** Options of a transformer, and what it is given, from a seed. */
