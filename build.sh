@@ -213,6 +213,13 @@ verb_screenshots() {
   "$node" tests/web/host/screenshots.js "$@"
 }
 
+#: adopt  install the packed package in every runtime, bundler and framework of README's table; NAME… --write
+verb_adopt() {
+  verb_package
+  need has_chromium chromium
+  "$node" tests/adopt/run.js "$@"
+}
+
 #: package  all that the npm package needs, types included
 verb_package() {
   setup

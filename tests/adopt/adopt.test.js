@@ -1,0 +1,72 @@
+// The table of adoption: README has it, and the rows that need nothing installed are run here. ./build.sh adopt runs
+// all of them; tests/package runs esbuild, Vite's build, webpack, require and TypeScript.
+
+import assert from 'node:assert/strict';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { after, before } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { launch } from '../support/chromium.js';
+import { install } from '../support/install.js';
+import { Place, writeProgram } from './place.js';
+import { makeTable, rows } from './rows.js';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const modules = join(root, 'node_modules');
+const folder = mkdtempSync(join(tmpdir(), 'headlight-adopt-'));
+let installed, browser;
+before(async () => {
+  installed = install(root);
+  browser = await launch();
+});
+after(async () => {
+  await browser?.close();
+  installed?.remove();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** The folder of a row: what it needs is linked from the tests' own packages. */
+function prepareQuick(name) {
+  const place = join(folder, name);
+  mkdirSync(join(place, 'node_modules/.bin'), { recursive: true });
+  writeProgram(name, place);
+  const { dependencies = {} } = JSON.parse(readFileSync(join(place, 'package.json'), 'utf8'));
+  for (const [dependency, version] of Object.entries(dependencies)) {
+    const found = JSON.parse(readFileSync(join(modules, dependency, 'package.json'), 'utf8'));
+    assert.equal(found.version, version, `${name} pins another version of ${dependency} than the tests have`);
+    symlinkSync(join(modules, dependency), join(place, 'node_modules', dependency));
+    symlinkSync(join(modules, '.bin', dependency), join(place, 'node_modules/.bin', dependency));
+  }
+  // No link: neither the server nor Vite serves what lies elsewhere.
+  cpSync(installed.file('node_modules/headlight'), join(place, 'node_modules/headlight'), { recursive: true });
+  return new Place(place, async () => browser);
+}
+
+for (const row of rows.filter(({ quick }) => quick))
+  test(`works: ${row.title}, ${row.what}`, async () => row.run(prepareQuick(row.name)));
+
+test('the table in README is the one that the script prints when every row works', () => {
+  assert.ok(readFileSync(join(root, 'README.md'), 'utf8').includes(`\n\n${makeTable(rows)}\n\n`));
+});
+
+test('every folder of a row is in the table, and says what a "no" means', () => {
+  assert.deepEqual(readdirSync(join(root, 'tests/adopt/rows')).sort(), rows.map(({ name }) => name).sort());
+  for (const { name, threads, view, note } of rows) {
+    if (threads === 'no' || view === 'no') assert.notEqual(note, '', name);
+    for (const [, path] of note.matchAll(/\]\((.*?)\)/g)) assert.ok(existsSync(join(root, path)), `${name}: ${path}`);
+  }
+});
+
+test('versions are pinned, and those of titles', () => {
+  for (const { name, title } of rows) {
+    const { dependencies = {} } = JSON.parse(readFileSync(join(root, `tests/adopt/rows/${name}/package.json`), 'utf8'));
+    for (const version of Object.values(dependencies)) assert.match(version, /^\d+\.\d+\.\d+$/, name);
+    const said = title.match(/ (\d+(\.\d+)?)$/)?.[1];
+    if (said)
+      assert.ok(
+        Object.values(dependencies).some((version) => version.startsWith(`${said}.`)),
+        title,
+      );
+  }
+});

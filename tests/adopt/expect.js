@@ -1,0 +1,36 @@
+// What the programs of the rows must have said.
+
+import assert from 'node:assert/strict';
+
+const COMPUTED = { shape: [1, 200, 128], rows: true, formats: true, same: true };
+/** Figures of the heatmap, and heads of the whale. */
+export const BOTH = [3, 20];
+/** The heatmap alone. */
+export const HEATMAP = [3];
+
+/**
+ * @param {any} said
+ * @param {{ threads?: number, view?: number[], note?: RegExp }} [expected]
+ */
+export function expectComputed({ threads, note, view, ...said }, expected = {}) {
+  assert.deepEqual(said, COMPUTED);
+  assert.equal(threads, expected.threads ?? 2, note);
+  assert.match(note, expected.note ?? /^$/);
+  assert.deepEqual(view, expected.view);
+}
+
+/** The last line that a program printed. @param {string} stdout */
+export const lastLine = (stdout) => JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
+
+/** A row for one version of Node. @param {number} version */
+export const nodeRow = (version) => ({
+  title: `Node ${version}`,
+  what: '`import`',
+  threads: 'yes',
+  view: '—',
+  note: '',
+  async run(/** @type {import('./place.js').Place} */ place) {
+    assert.match(await place.run(place.bin('node'), ['--version']), new RegExp(`^v${version}\\.`));
+    expectComputed(lastLine(await place.run(place.bin('node'), ['print.js'])));
+  },
+});

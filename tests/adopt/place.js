@@ -1,0 +1,189 @@
+// The folder in which a row is run: its program, what it installs, and the packed package beside; and what a row does
+// there.
+
+import { execFile, spawn } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { serve } from '../../web/host/serve.js';
+
+const HERE = fileURLToPath(new URL('.', import.meta.url));
+/** Milliseconds in which a program must end, on a loaded machine. */
+const LIMIT = 600_000;
+/** What the programs of all rows share. */
+const SHARED = join(HERE, 'shared');
+const RECIPES = fileURLToPath(new URL('../../src/js/recipes/', import.meta.url));
+/** Runs a program to its end. Where it fails, the error holds what it said last. */
+async function execute(command, args, { cwd, env = {} }) {
+  const options = { cwd, env: { ...process.env, CI: '1', ...env }, timeout: LIMIT, maxBuffer: 2 ** 26 };
+  try {
+    return (await promisify(execFile)(command, args, options)).stdout;
+  } catch (error) {
+    const said = `${error.stdout ?? ''}${error.stderr ?? ''}`.trim().split('\n').slice(-30).join('\n');
+    throw new Error(`${basename(command)} ${args.join(' ')}: ${said || error.message}`);
+  }
+}
+
+/** A port that nobody listens at. @returns {Promise<number>} */
+const freePort = () =>
+  new Promise((resolve, reject) => {
+    const server = createServer();
+    server.on('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+      server.close(() => resolve(port));
+    });
+  });
+
+/** @typedef {{ file: string, language: string, to: string }} Recipe a component that stands in a recipe */
+
+/** @param {string} name @param {string} place @param {Recipe} [recipe] */
+export function writeProgram(name, place, recipe) {
+  cpSync(SHARED, place, { recursive: true });
+  cpSync(join(HERE, 'rows', name), place, { recursive: true, filter: (path) => !path.endsWith('row.js') });
+  if (!recipe) return;
+  const text = readFileSync(join(RECIPES, recipe.file), 'utf8');
+  const [, program] = text.match(new RegExp(`^\`\`\`${recipe.language}\\n([^]*?)^\`\`\`$`, 'm')) ?? [];
+  writeFileSync(join(place, recipe.to), program ?? '');
+}
+
+/**
+ * Puts the program of a row into its folder and installs what it needs, unless that is there.
+ * @param {{ name: string, recipe?: Recipe, folder: string, archive: string }} options folder: that of all rows, which
+ *   is kept
+ */
+export async function prepare({ name, recipe, folder, archive }) {
+  const place = join(folder, name);
+  mkdirSync(place, { recursive: true });
+  const kept = ['node_modules', 'package-lock.json', '.installed'];
+  for (const entry of readdirSync(place).filter((entry) => !kept.includes(entry)))
+    rmSync(join(place, entry), { recursive: true });
+  writeProgram(name, place, recipe);
+  const manifest = JSON.parse(readFileSync(join(place, 'package.json'), 'utf8'));
+  manifest.dependencies = { ...manifest.dependencies, headlight: `file:${archive}` };
+  const stamp = JSON.stringify(manifest, null, 2);
+  writeFileSync(join(place, 'package.json'), stamp);
+  const installed = join(place, '.installed');
+  if (existsSync(installed) && readFileSync(installed, 'utf8') === stamp) return place;
+  const quiet = ['--no-audit', '--no-fund', '--loglevel=error', '--prefer-offline'];
+  await execute('npm', ['install', ...quiet], { cwd: place });
+  writeFileSync(installed, stamp);
+  return place;
+}
+
+/** What a row can do in its folder. */
+export class Place {
+  #browser;
+
+  /** @param {string} folder @param {() => Promise<import('playwright-core').Browser>} browser */
+  constructor(folder, browser) {
+    this.folder = folder;
+    this.#browser = browser;
+  }
+
+  /** @param {...string} names */
+  file(...names) {
+    return join(this.folder, ...names);
+  }
+
+  /** @param {string} name @param {string} text */
+  write(name, text) {
+    mkdirSync(join(this.file(name), '..'), { recursive: true });
+    writeFileSync(this.file(name), text);
+  }
+
+  /** A program that is installed here. @param {string} name */
+  bin(name) {
+    return this.file('node_modules/.bin', name);
+  }
+
+  /** @param {string} command @param {string[]} args @param {Record<string, string>} [env] */
+  run(command, args, env) {
+    return execute(command, args, { cwd: this.folder, env });
+  }
+
+  /** Copies what a bundler leaves behind beside its bundle. @param {string} to */
+  copyBinaries(to) {
+    const from = this.file('node_modules/headlight/dist');
+    for (const name of readdirSync(from).filter((name) => /\.wasm$|worker\.js$|^whale\./.test(name)))
+      cpSync(join(from, name), this.file(to, name));
+  }
+
+  /**
+   * Serves a folder, opens a page of it, and gives what that page says.
+   * @param {string} folder
+   * @param {{ path?: string, headers?: Record<string, string> }} [options]
+   */
+  async openFolder(folder, { path = '', headers = {} } = {}) {
+    const server = await serve({ root: this.file(folder), headers: { 'Content-Security-Policy': '', ...headers } });
+    try {
+      return await this.open(server.url + path);
+    } finally {
+      await server.close();
+    }
+  }
+
+  /** Opens a page and gives what it says. @param {string} url */
+  async open(url) {
+    const context = await (await this.#browser()).newContext();
+    const page = await context.newPage();
+    /** @type {string[]} */
+    const faults = [];
+    page.on('pageerror', (error) => faults.push(error.message));
+    page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
+    page.on('requestfailed', (request) => faults.push(`${request.url()}: ${request.failure()?.errorText}`));
+    try {
+      await page.goto(url, { timeout: LIMIT });
+      // A server for development may load the page again once it has found out what the page imports.
+      await page
+        .waitForFunction(() => document.body?.dataset.said, undefined, { timeout: 120_000 })
+        .catch((error) => {
+          throw new Error(`${error.message.split('\n')[0]} ${faults.join('; ')}`);
+        });
+      return JSON.parse(await page.evaluate(() => /** @type {string} */ (document.body.dataset.said)));
+    } finally {
+      await context.close();
+    }
+  }
+
+  /**
+   * Runs a server of a tool while a page of it is open, and gives what the page says.
+   * @param {string} command
+   * @param {(port: number) => string[]} argsOf
+   * @param {string} [path]
+   */
+  async openServed(command, argsOf, path = '') {
+    const port = await freePort();
+    const options = { cwd: this.folder, env: { ...process.env, CI: '1', PORT: String(port) }, detached: true };
+    const child = spawn(command, argsOf(port), { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+    let said = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += text));
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    const url = `http://localhost:${port}/${path}`;
+    try {
+      await untilServed(url, child, () => said);
+      return await this.open(url);
+    } finally {
+      // The server with those that it has started itself.
+      if (child.exitCode === null && child.pid) process.kill(-child.pid, 'SIGTERM');
+      await ended;
+    }
+  }
+}
+
+/** Waits until a server answers. */
+async function untilServed(url, child, said) {
+  for (const end = Date.now() + LIMIT; Date.now() < end; ) {
+    if (child.exitCode !== null) throw new Error(`the server ended: ${said().slice(-1000)}`);
+    if (
+      await fetch(url)
+        .then(({ ok }) => ok)
+        .catch(() => false)
+    )
+      return;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  throw new Error(`nothing at ${url}: ${said().slice(-1000)}`);
+}

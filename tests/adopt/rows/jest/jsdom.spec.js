@@ -1,0 +1,14 @@
+import { TextDecoder, TextEncoder } from 'node:util';
+import { readNpy, writeNpy } from 'headlight/formats';
+import { load } from 'headlight/inline';
+import { computed } from './computed.js';
+
+// jsdom has none of them.
+Object.assign(globalThis, { TextDecoder, TextEncoder });
+
+test('computes', async () => {
+  expect(document.body.textContent).toBe('');
+  const { threads, note, ...said } = await computed({ load, readNpy, writeNpy });
+  expect(said).toEqual({ shape: [1, 200, 128], rows: true, formats: true, same: true });
+  expect([threads, note]).toEqual([1, expect.stringContaining('headlight/inline')]);
+});

@@ -1,0 +1,5 @@
+import { Said } from './Said.jsx';
+
+export default function Page() {
+  return <Said />;
+}

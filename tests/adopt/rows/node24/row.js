@@ -1,0 +1,3 @@
+import { nodeRow } from '../../expect.js';
+
+export default nodeRow(24);

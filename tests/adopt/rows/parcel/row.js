@@ -1,0 +1,15 @@
+import { BOTH, expectComputed } from '../../expect.js';
+
+export default {
+  title: 'Parcel 2',
+  what: 'build',
+  threads: 'yes',
+  view: 'yes',
+  note:
+    '`"@parcel/resolver-default": { "packageExports": true }` in package.json; ' +
+    '`.parcelrc` for the whale: [both](tests/adopt/rows/parcel)',
+  async run(place) {
+    await place.run(place.bin('parcel'), ['build', 'index.html', '--dist-dir', 'built', '--no-source-maps']);
+    expectComputed(await place.openFolder('built'), { view: BOTH });
+  },
+};

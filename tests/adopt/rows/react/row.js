@@ -1,0 +1,14 @@
+import { expectComputed, HEATMAP } from '../../expect.js';
+
+export default {
+  title: 'React 19',
+  what: 'a component, Vite, build',
+  threads: 'yes',
+  view: 'yes',
+  note: 'the component of [recipes/components.md](src/js/recipes/components.md)',
+  recipe: { file: 'components.md', language: 'jsx', to: 'Heads.jsx' },
+  async run(place) {
+    await place.run(place.bin('vite'), ['build']);
+    expectComputed(await place.openFolder('dist'), { view: HEATMAP });
+  },
+};

@@ -1,0 +1,21 @@
+// A page: computes, and shows a heatmap, which needs no worker, and all heads of the whale, which need one.
+
+import { mount } from 'headlight/view';
+import { compute } from './compute.js';
+
+async function show() {
+  const element = () => document.body.appendChild(document.createElement('div'));
+  const attentions = [
+    [1, 0, 0],
+    [0.2, 0.8, 0],
+    [0.1, 0.6, 0.3],
+  ];
+  const views = [{ attentions, view: 'head' }, { view: 'heads' }].map((options) => mount(element(), options));
+  await Promise.all(views.map((view) => view.ready));
+  const roots = [...document.querySelectorAll('body > div > div')].map(({ shadowRoot }) => shadowRoot).filter(Boolean);
+  return roots.map((root, i) => root.querySelectorAll(i === 0 ? '.figure' : '.thumbnail').length);
+}
+
+const view = show();
+const said = await compute();
+document.body.dataset.said = JSON.stringify({ ...said, view: await view });

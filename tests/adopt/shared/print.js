@@ -1,0 +1,3 @@
+import { compute } from './compute.js';
+
+console.log(JSON.stringify(await compute()));
