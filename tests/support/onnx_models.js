@@ -58,7 +58,8 @@ export const off = (got, expected) =>
 export async function compareModel(model, given, options = {}, runtime = undefined) {
   const input = complete(given);
   const capture = [...CAPTURE, ...(model.options.encoder ? ACROSS : [])];
-  const weights = [...WEIGHTS, ...(model.options.encoder ? WEIGHTS_ACROSS : [])];
+  const all = [...WEIGHTS, ...(model.options.encoder ? WEIGHTS_ACROSS : [])];
+  const weights = options.weights === false ? [] : all;
   const files = await model.toOnnx({ weights: true, capture, ...inputsOf(input), ...options });
   const session = await openOnnx(files, 'model.onnx', runtime);
   const got = await session.run(feedsOf(input));
