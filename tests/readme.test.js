@@ -3,7 +3,17 @@
 
 import assert from 'node:assert/strict';
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -43,6 +53,8 @@ before(async () => {
   cpSync(join(root, 'dist/view'), join(installed, 'dist/view'), { recursive: true });
   for (const name of ['whale.safetensors', 'whale.tokenizer.json', 'headlight.html'])
     cpSync(join(root, 'dist', name), join(installed, 'dist', name));
+  for (const name of ['onnxruntime-web', 'onnxruntime-common'])
+    symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name));
   for (const model of ['gpt2', 'bert', 'vit']) makeCheckpoint(join(folder, model), model);
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   [browser, server] = await Promise.all([
