@@ -183,6 +183,15 @@ verb_bench_open() {
   "$node" tests/bench/large.js "$@"
 }
 
+#: onnx  layers and models as ONNX, run by onnxruntime-node and onnxruntime-web; --layers N, --models N, --only TEXT
+verb_onnx() {
+  setup
+  setup_bench
+  if can_install; then need has_onnx python3-onnx; fi
+  run_make module
+  "$node" tests/onnx/run.js "$@"
+}
+
 #: bench-page  how quickly the page answers, in Chromium
 verb_bench_page() {
   verb_build

@@ -15,6 +15,7 @@ has_sanitizers() { [[ -n $(sanitizing_clang) ]]; }
 has_simde() { [[ -e /usr/include/simde/wasm/simd128.h ]]; }
 C_TOOLS='clang-format-19 clang-tidy-19'
 has_c_tools() { have clang-format-19 && have clang-tidy-19; }
+has_onnx() { /usr/bin/python3 -c 'import onnx' 2>/dev/null; }
 has_chinese() { [[ -n $(fc-list :lang=zh 2>/dev/null) ]]; }
 
 can_install() { [[ $EUID -eq 0 ]] && have apt-get; }

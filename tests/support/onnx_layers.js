@@ -71,7 +71,7 @@ export function chooseLayer(seed) {
   const cache = maybe();
   const sizes = { batch: count(1, 3), queries: count(1, 6), fresh: count(1, 7), past: cache ? count(0, 4) : 0 };
   if (self) sizes.fresh = sizes.queries;
-  const file = { cache, weights: pick(true, true, 'mean'), ...(maybe() && { external: true }) };
+  const file = { cache, weights: pick(true, 'mean', false), ...(maybe() && { external: true }) };
   const packed = alone && maybe(0.5);
   return { seed, layer, alone, packed, self, sight, tensors, sizes, file };
 }

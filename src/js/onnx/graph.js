@@ -243,7 +243,8 @@ export class OnnxGraph {
       });
     }
     const files = { [`${this.file}.onnx`]: join(model) };
-    if (!this.external) return files;
+    // onnxruntime-node refuses an empty file.
+    if (size === 0) return files;
     const data = new Uint8Array(size);
     for (const part of beside) data.set(part.data, part.offset);
     return { ...files, [dataFile]: data };

@@ -86,6 +86,11 @@ test('parameters stand under their names: within the model, or from multiples of
   assert.ok(Buffer.from(data).includes(Buffer.from(bytes)));
 });
 
+test('where every parameter is small there is no file beside the model', async () => {
+  const layer = hl.multiHeadAttention({ embedDim: 4, numHeads: 2 });
+  assert.deepEqual(await layer.toOnnx({ external: true }), await layer.toOnnx());
+});
+
 test('the entry gives what the methods give', async () => {
   const layer = hl.multiHeadAttention({ embedDim: 8, numHeads: 2 });
   const model = hl.transformer({ layers: 1, dModel: 8, numHeads: 2, vocab: 5, context: 4 });
