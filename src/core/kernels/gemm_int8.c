@@ -82,6 +82,11 @@ VERB void add_bytes(int rows, vec acc[][2], const float *x, const vec bytes[2]) 
   }
 }
 
+VERB void step_bytes(int rows, vec acc[][2], const float *x, const uint8_t *bytes) {
+  const vec some[2] = {bytes_load(bytes), bytes_load(bytes + VECTOR)};
+  add_bytes(rows, acc, x, some);
+}
+
 /* sums(rows, 8) += factor · scales · acc */
 VERB void finish(int rows, float *sums, vec acc[][2], const float *scales, float factor) {
   const vec s0 = vec_mul(vec_load(scales), vec_splat(factor)), s1 = vec_mul(vec_load(scales + 4), vec_splat(factor));
@@ -159,7 +164,8 @@ VERB void quads_both(int rows, KERNEL_ARGUMENTS) {
   }
 }
 
-/* First one, then the other: sums of both would not fit the registers. */
+/* First one, then the other: sums of both would not fit the registers. The first step stands before the loop: sums that
+ * enter a loop as copies of one another are kept in memory by V8. */
 VERB void quads_open(int rows, KERNEL_ARGUMENTS) {
   const uint8_t *from = w->packed, *opened = w->open;
   const float *scales = w->scales[0];
@@ -173,10 +179,12 @@ VERB void quads_open(int rows, KERNEL_ARGUMENTS) {
       vec acc[INT8_TILE_ROWS][2];
       start(rows, acc, x);
       x += width;
-      for (const uint8_t *end = bytes + size; bytes != end; x += width, bytes += 2 * VECTOR) {
-        const vec some[2] = {bytes_load(bytes), bytes_load(bytes + VECTOR)};
-        add_bytes(rows, acc, x, some);
-      }
+      const uint8_t *end = bytes + size;
+      step_bytes(rows, acc, x, bytes);
+      for (x += width, bytes += 2 * VECTOR; bytes != end; x += width, bytes += 2 * VECTOR)
+        step_bytes(rows, acc, x, bytes);
+      /* Otherwise the sums would be taken into registers before the loop, which has none left. */
+      __asm__ volatile("" ::: "memory");
       finish(rows, sums, acc, scales, factor);
       bytes = opened;
       factor = LOW;
