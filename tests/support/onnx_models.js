@@ -183,9 +183,13 @@ export function randomModel(seed) {
     context,
     seed,
   });
-  const withLayout = ({ positions, rotary, buckets, ...others }) => ({
+  const withLayout = ({ positions, rotary, buckets, ...others }, causal) => ({
     ...others,
     positions,
+    causal,
+    // With a cache nothing is looked for that stands for padding.
+    ...(positions === 'learned' &&
+      pick({}, { positionOffset: 2 }, { positionOffset: 2, padToken: causal ? undefined : 1 })),
     ...(positions === 'rotary' && { rotary }),
     ...(positions === 'buckets' && { buckets }),
   });
@@ -229,11 +233,11 @@ export function randomModel(seed) {
   const clean = (options) => Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
   if (kind === 'patches') {
     const patch = { size: 4, image: [8, 13], channels: pick(1, 3), classTokens: pick(0, 1, 2) };
-    const options = { ...withLayout(core(kind)), causal: false, input: 'patches', patch, ...ofPool, taught: yes(0.4) };
+    const options = { ...withLayout(core(kind), false), input: 'patches', patch, ...ofPool, taught: yes(0.4) };
     return { kind, options: clean(options), input: { pixels: floats(batch, patch.channels, 8, 13) } };
   }
   if (kind === 'both ways') {
-    const options = { ...withLayout(core(kind)), ...ofTokens, causal: false };
+    const options = { ...withLayout(core(kind), false), ...ofTokens };
     const end = pick(undefined, 3);
     const pooled = { ...ofPool, pool: pick('first', 'end'), endToken: end };
     const both = { ...ofLogits, head: 'logits', pool: 'first', pooler: 'tanh', poolDim: 6, relationship: 2 };
@@ -243,13 +247,12 @@ export function randomModel(seed) {
       input: makeTokens(options),
     };
   }
-  const options = { ...withLayout(core(kind)), ...ofTokens, ...ofLogits, causal: true };
+  const options = { ...withLayout(core(kind), true), ...ofTokens, ...ofLogits };
   if (kind === 'decoder only') return { kind, options: clean(options), input: makeTokens(options) };
   const audio = { input: 'audio', channels: 3, head: 'none', context: 10 };
   const read = { ...ofTokens, tokenTypes: 0, head: 'none' };
   const encoder = clean({
-    ...withLayout(core(kind)),
-    causal: false,
+    ...withLayout(core(kind), false),
     ...(kind === 'audio' ? audio : read),
     cross: false,
   });

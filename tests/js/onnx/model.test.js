@@ -116,6 +116,21 @@ test('weights are those of all blocks, or of some', async () => {
   }
 });
 
+test('positions are counted as forward counts them', async () => {
+  const input = { ids: ids(2, 6), keep: { data: [0, 1, 0, 1, 1, 1, 1, 1, 1, 0, 0, 1], shape: [2, 6] } };
+  for (const options of [
+    { causal: true },
+    { causal: true, positionOffset: 2 },
+    { causal: false },
+    { causal: false, positionOffset: 2 },
+    { causal: false, positionOffset: 2, padToken: 3 },
+  ]) {
+    const model = hl.transformer({ ...SMALL, ...options });
+    const { difference, at } = await compareModel(model, input);
+    assert.ok(difference <= TOLERANCE, `${JSON.stringify(options)}: ${at} is off by ${difference}`);
+  }
+});
+
 test('rows of padding that see nothing give 0, not NaN', async () => {
   const model = hl.transformer({ ...SMALL, positions: 'rotary' });
   const input = { ids: ids(1, 4), keep: { data: [0, 0, 1, 1], shape: [1, 4] } };
