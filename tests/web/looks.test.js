@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { writeNpy } from 'headlight/formats';
 import { OPENING } from '../../web/model/state.js';
+import { families } from '../support/families.js';
 import { assertAccessible, faults, openEmpty, page, server } from '../support/page.js';
 import { attentions } from '../support/weights_file.js';
 
@@ -293,3 +294,54 @@ test('360 px: what a menu says of its entries is not cut', async () => {
   });
   assert.deepEqual(cut, []);
 });
+
+for (const width of [1440, 768, 360])
+  test(`${width} px: with no text it says what to do, and a press begins with a sentence`, async () => {
+    await openEmpty({ viewport: { width, height: HEIGHTS[width] }, locale: 'en-GB' });
+    await page.goto(`${server.url}#text=`);
+    await page.getByText('Nothing to read yet').waitFor();
+    await assertAccessible();
+    await page.getByRole('button', { name: 'Begin with a sentence' }).click();
+    await page.waitForFunction(() => part('.picture .matrix'));
+    assert.equal(await page.inputValue('.sentence textarea'), OPENING);
+    assert.deepEqual(faults, []);
+  });
+
+test('an encoder–decoder without a tokenizer: without numbers it asks for some, in any of its attentions', async () => {
+  await open('', 1440);
+  await page.evaluate(() => part('.open > .word').click());
+  const { files } = families.find(({ name }) => name.startsWith('T5'));
+  await page
+    .locator('input[data-name=files]')
+    .setInputFiles(
+      Object.entries(files).map(([name, content]) => ({ name, mimeType: '', buffer: Buffer.from(content) })),
+    );
+  await page.locator('.told .word').first().click();
+  for (const attention of ['Encoder', 'Decoder to encoder']) {
+    await page.getByRole('button', { name: attention, exact: true }).click();
+    await page.locator('.sentence textarea').fill('some words');
+    await page.getByText('it reads token numbers').waitFor();
+    await page.getByRole('button', { name: 'Begin with some numbers' }).click();
+    await page.waitForFunction(() => part('.picture .matrix'));
+  }
+  await assertAccessible();
+  assert.deepEqual(faults, []);
+});
+
+for (const width of [1440, 768, 360])
+  for (const text of ['C', 'Call', 'Call me'])
+    test(`${width} px, “${text}”: few tokens are no large blocks, and the head’s name stands above them`, async () => {
+      await open(`text=${encodeURIComponent(text)}`, width);
+      await page.waitForFunction(() => part('.corner p')?.textContent && part('.picture .matrix canvas').style.width);
+      const found = await page.evaluate(() => {
+        const box = part('.picture .matrix').getBoundingClientRect();
+        const texts = [...part('.corner').children].map((line) => {
+          const range = document.createRange();
+          range.selectNodeContents(line);
+          return range.getBoundingClientRect().bottom;
+        });
+        const tokens = part('.picture').querySelectorAll('.labels .row-label').length;
+        return { cell: box.width / tokens, top: box.top, texts: Math.max(...texts) };
+      });
+      assert.ok(found.cell <= 120 && found.texts <= found.top, JSON.stringify(found));
+    });

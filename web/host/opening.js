@@ -100,7 +100,16 @@ export function createOpening({ ask, update, state, show }) {
     update({ model: name, ...view, ...text, part, cell: null, token: null, ...first, ...UNCHANGED, pinned: null });
   }
 
+  /** The text that the model shown begins with, where it has one. */
+  function begins() {
+    const found = opened.value.find(({ about }) => about.name === state().model);
+    const own = found ? textFor(found.about) : FIRST[/** @type {'whale'} */ (state().model)];
+    return own?.text ? { text: own.text, second: own.second ?? '' } : null;
+  }
+
   return {
+    begins,
+    begin: () => update(/** @type {object} */ (begins())),
     /**
      * What was handed over is a model like others.
      * @param {any} about @param {any} told @param {boolean} written its text is chosen

@@ -92,7 +92,7 @@ export function createSession({ state: began = '', language, theme, onState, onL
   /** What is read: the cell under the pointer, the one held, or where the last token looks most. */
   const cell = computed(() => {
     const { T, S } = run.value ?? { T: 0, S: 0 };
-    if (T === 0) return null;
+    if (T === 0 || S === 0) return null;
     const { t, s } = hover.value ?? state.value.cell ?? { t: run.value.place ?? T - 1, s: -1 };
     const row = Math.min(t, T - 1);
     return { t: row, s: s < 0 ? strongest(run.value, row) : Math.min(s, S - 1) };

@@ -43,6 +43,16 @@ export const TOUCHING = 40;
 /** The letters of a token beside a cell. @param {number} cell @param {number} most */
 export const labelSize = (cell, most) => (cell < LABELS ? 12 : Math.min(Math.max(0.62 * cell, 11.5), most));
 
+/** A cell is not larger than this: one token would fill the screen. On a phone, than this share of the width. */
+export const LARGEST = 120;
+const LARGEST_SHARE = 0.3;
+/** Beside so few tokens the empty corner has no room for the head's name: it stands above. */
+const FEW = 5;
+/** The head's name above the picture; with what it does below that, where there is room. */
+const NAME = { line: 44, lines: 84 };
+/** Narrower is a phone. */
+const NARROW = 420;
+
 /**
  * The large picture in the room that there is.
  * @param {object} room
@@ -53,10 +63,13 @@ export const labelSize = (cell, most) => (cell < LABELS ? 12 : Math.min(Math.max
  * @param {number} room.most letters of a token at most
  * @param {(size: number) => number} room.widest the widest label in letters of a size
  * @param {boolean} room.full the upper half is in use: title and labels stand above it
+ * @param {boolean} [room.bare] it has no name
  */
-export function pictureOf({ width, height, tokens, keys = tokens, most, widest, full }) {
+export function pictureOf({ width, height, tokens, keys = tokens, most, widest, full, bare = false }) {
   const [n, m] = [Math.max(tokens, 1), Math.max(keys, 1)];
-  let cell = Math.min(width / m, height / n);
+  const above = full || (n <= FEW && !bare);
+  const largest = Math.min(LARGEST, LARGEST_SHARE * width);
+  let cell = Math.min(width / m, height / n, largest);
   let left = 0;
   let top = 0;
   // The labels need room, and their size depends on the cell: two rounds settle it.
@@ -64,13 +77,14 @@ export function pictureOf({ width, height, tokens, keys = tokens, most, widest, 
     const size = labelSize(cell, most);
     const label = Math.min(widest(size), 120);
     left = Math.ceil(cell < LABELS ? 12 : label + 10);
-    top = full ? Math.ceil(44 + Math.max(label * 0.75, 18)) : Math.ceil(size * 1.45);
-    cell = Math.min((width - left) / m, (height - top) / n);
+    const name = above && !full && width >= NARROW ? NAME.lines : NAME.line;
+    top = Math.ceil((above ? name : 0) + (full ? Math.max(label * 0.75, 18) : size * 1.45));
+    cell = Math.min((width - left) / m, (height - top) / n, largest);
   }
   const whole = cell >= 1 ? Math.floor(cell) : cell;
   const [side, wide] = [Math.max(whole * n, 1), Math.max(whole * m, 1)];
   const gap = Math.max(n, m) > TOUCHING || whole < 5 ? 0 : 1;
-  return { cell: whole, left, top, side, wide, gap, size: labelSize(whole, most) };
+  return { cell: whole, left, top, side, wide, gap, above, size: labelSize(whole, most) };
 }
 
 /** A line above each of the two, and the space between them; a title above both; the least room of one beside them. */

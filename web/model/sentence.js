@@ -39,3 +39,6 @@ export const restOf = (text, pieces) => text.slice(pieces.at(-1)?.end ?? 0);
 
 /** How a token is written behind a text. @param {string} token */
 export const shown = (token) => token.replaceAll('\n', '↵');
+
+/** Whether a model reads numbers in place of words: it came without its tokenizer. @param {any} about */
+export const readsNumbers = ({ reads, words }) => reads === 'numbers' || (reads === 'pair' && !words);

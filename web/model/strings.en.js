@@ -215,6 +215,16 @@ export const strings = {
   stop: 'stop',
   cut: (/** @type {number} */ n) => `Only the first ${n} tokens are read.`,
   empty: 'Write a few words here',
+  emptyNumbers: 'Type numbers: 5 12 7',
+  nothing: {
+    title: 'Nothing to read yet',
+    text: 'Write a few words at the top. They become tokens, and here stands where each token looks.',
+    numbers:
+      'This model came without its tokenizer.json: it reads token numbers. Type some at the top, with spaces between ' +
+      'them, such as 5 12 7.',
+    begin: 'Begin with a sentence',
+    beginNumbers: 'Begin with some numbers',
+  },
 
   next: 'Next token',
   after: 'after',

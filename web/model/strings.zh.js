@@ -188,6 +188,14 @@ export const strings = {
   stop: '停止',
   cut: (n) => `只读取前 ${n} 个词元。`,
   empty: '在这里写几个词',
+  emptyNumbers: '输入编号：5 12 7',
+  nothing: {
+    title: '还没有可读的内容',
+    text: '在上方写几个词。它们会变成词元，这里显示每个词元看向哪里。',
+    numbers: '打开这个模型时没有 tokenizer.json，它读的是词元编号。请在上方输入几个编号，用空格隔开，例如 5 12 7。',
+    begin: '用一个句子开始',
+    beginNumbers: '用几个编号开始',
+  },
 
   next: '下一个词元',
   after: '接在其后：',

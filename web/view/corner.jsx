@@ -4,7 +4,11 @@ import { told } from '../model/trades.js';
 import { effective } from '../model/whatif.js';
 import { px, useSession, weightText } from './context.js';
 
-export function Corner({ picture: { run, full, y, x, side }, compact }) {
+/** A name above a narrow picture reaches beyond it, as far as there is room. */
+const ABOVE = 460;
+
+/** top: the room above the cells, where the name stands above; room: from the first column to the page's next. */
+export function Corner({ picture: { run, above, full, y, x, side, wide = side, top: taken = 0, room = 0 }, compact }) {
   const session = useSession();
   const words = session.words.value;
   const state = session.state.value;
@@ -17,15 +21,16 @@ export function Corner({ picture: { run, full, y, x, side }, compact }) {
   const { about } = run;
   const name = about.layers * about.heads === 1 ? about.title : words.headName(layer, head);
   // The room above the stairs: half of the side, and what is free above the matrix.
-  const top = full ? 0 : Math.max(y - 60, 0);
+  const top = Math.max(y - (above ? taken : 60), 0);
+  const across = above ? Math.max(wide, Math.min(room, ABOVE)) : side;
   return (
     <div
-      class={`corner ${full ? 'above' : ''}`}
+      class={`corner ${above ? 'above' : ''} ${above && !full ? 'few' : ''}`}
       style={px({
-        left: full ? x : undefined,
+        left: above ? x : undefined,
         top,
-        width: full ? undefined : 0.66 * side,
-        right: `calc(100% - ${x + side}px)`,
+        width: above ? undefined : 0.66 * side,
+        right: `calc(100% - ${x + across}px)`,
       })}
     >
       {name && (
@@ -41,7 +46,7 @@ export function Corner({ picture: { run, full, y, x, side }, compact }) {
             ? (words.does[trade] ?? session.about.value.terms?.[session.language.value][trade][1])
             : known && words.doesNot}
       </p>
-      {!compact && !full && scale !== 0 && (
+      {!compact && !above && scale !== 0 && (
         <dl title={words.scoresTitle}>
           {scores.map(([kind, score]) => (
             <div key={kind}>

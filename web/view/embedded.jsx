@@ -77,7 +77,7 @@ function One({ view, width, height, most, tokens }) {
   const matrix = view === 'head';
   const [T, S] = run ? [run.T, run.S] : tokens;
   const room = { width, height: height ? Math.max(height - LINE, 40) : heightFor(T, S), most };
-  const picture = usePicture(room);
+  const picture = usePicture({ ...room, bare: matrix });
   // Where only the width is given the cells decide: a few tokens need no large picture.
   const cells = picture ? Math.min(picture.cell, height ? picture.cell : CELL) : 0;
   if (!height && matrix && picture) room.height = picture.top + T * cells;

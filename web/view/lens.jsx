@@ -58,7 +58,7 @@ export function HeadsLens({ at, width }) {
   const [layer, head] = [first(at.layer, layers, rows), first(at.place ?? at.head, heads, columns)];
   const [wide, high] = [columns, rows].map((n) => n * (HEAD + GAP) + GAP);
   useEffect(() => {
-    if (!run?.T) return;
+    if (!run?.T || !run.S) return;
     const context = sized(canvas.current, wide, high);
     const small = document.createElement('canvas');
     for (let i = 0; i < rows; i++)

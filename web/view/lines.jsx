@@ -3,7 +3,7 @@
 import { RAMP } from '../model/ramp.js';
 import { px, useSession, weightText } from './context.js';
 import { Corner } from './corner.jsx';
-import { usePicture } from './picture.jsx';
+import { measure, usePicture } from './picture.jsx';
 
 /** Lines thinner than this share say nothing. */
 const LEAST = 0.02;
@@ -19,7 +19,9 @@ export function Lines({ width, height, most, compact = false }) {
   const top = Math.min(90, 0.15 * height);
   const pitch = (height - top) / Math.max(T, S);
   const size = Math.min(Math.max(0.62 * pitch, 8), most);
-  const [from, to] = [Math.min(90, 0.24 * width), width - Math.min(90, 0.24 * width)];
+  const widest = (all) => all.reduce((found, name) => Math.max(found, measure(name, size)), 0);
+  const margin = (all) => Math.min(Math.ceil(1.1 * widest(all)) + 10, 0.24 * width);
+  const [from, to] = [margin(keys), width - margin(names)];
   const middle = (i) => top + (i + 0.5) * pitch;
   const line = (t, s) => {
     const bend = (to - from) / 2;
@@ -28,7 +30,7 @@ export function Lines({ width, height, most, compact = false }) {
   const all = [];
   for (let t = 0; t < T; t++) for (let s = 0; s < S; s++) if (weights[t * S + s] >= LEAST) all.push([t, s]);
   const others = all.filter(([t]) => t !== at.t);
-  const mine = all.filter(([t]) => t === at.t).sort(([, a], [, b]) => weights[at.t * T + a] - weights[at.t * T + b]);
+  const mine = all.filter(([t]) => t === at.t).sort(([, a], [, b]) => weights[at.t * S + a] - weights[at.t * S + b]);
   return (
     <div class="picture" style={px({ height })}>
       <svg
@@ -78,7 +80,7 @@ export function Lines({ width, height, most, compact = false }) {
           </text>
         ))}
       </svg>
-      <Corner picture={{ ...picture, full: true, y: 0, x: width - picture.side }} compact={compact} />
+      <Corner picture={{ ...picture, above: true, full: true, x: 0, y: 0, wide: width }} compact={compact} />
     </div>
   );
 }

@@ -3,7 +3,7 @@
 
 import { useEffect, useRef } from 'preact/hooks';
 import { SIGNED, weightIn } from '../model/compare.js';
-import { FIGURES, LABELS, labelSize } from '../model/layout.js';
+import { FIGURES, LABELS, LARGEST, labelSize } from '../model/layout.js';
 import { PALETTE } from '../model/palette.js';
 import { RAMP } from '../model/ramp.js';
 import { cellText, px, signed, useSession, weightText } from './context.js';
@@ -26,7 +26,7 @@ export function planOf({ width, height, most, free }, { rows, columns, now, old,
   const own = old && (now.names.length !== old.names.length || now.names.some((name, t) => name !== old.names[t]));
   const plan = (down) => {
     const [across, high] = down ? [1, count] : [count, 1];
-    let cell = Math.min(width / across / columns.n, free ? Infinity : height / high / rows.n);
+    let cell = Math.min(width / across / columns.n, free ? Infinity : height / high / rows.n, LARGEST);
     let [left, right, top, out] = [0, 0, 0, 0];
     for (let round = 0; round < 3; round++) {
       const size = labelSize(cell, most);
@@ -38,7 +38,9 @@ export function planOf({ width, height, most, free }, { rows, columns, now, old,
       right = Math.ceil(BETWEEN + out + (own && !many ? label(old) + 10 : 0));
       top = full ? Math.ceil(44 + (many ? 0 : Math.max(label(now) * 0.75, 18))) : Math.ceil(size * 1.45);
       const wide = (width - left - (across - 1) * right) / across / columns.n;
-      cell = free ? Math.min(wide, 39) : Math.min(wide, (height - high * top - (high - 1) * BETWEEN) / high / rows.n);
+      cell = free
+        ? Math.min(wide, 39)
+        : Math.min(wide, (height - high * top - (high - 1) * BETWEEN) / high / rows.n, LARGEST);
     }
     const whole = cell >= 1 ? Math.floor(cell) : Math.max(cell, 0.01);
     const gap = Math.max(rows.n, columns.n) > 40 || whole < 5 ? 0 : 1;

@@ -15,6 +15,7 @@ import { later } from './later.jsx';
 import { Menu } from './menu.jsx';
 import { paintWeights } from './paint.js';
 import { pointsOf, TryHeads } from './tried.jsx';
+import { isEmpty } from './views.js';
 
 const HeadsLens = later(() => import('./lens.jsx'), 'HeadsLens');
 
@@ -62,7 +63,7 @@ export function Model({ width, height, names = true, letter = 12 }) {
   };
   const walk = (event) => walkHeads(event, session, order);
   return (
-    <section class="model" style={px({ height, width })} aria-label={words.models}>
+    <section class={`model ${isEmpty(run) ? 'blank' : ''}`} style={px({ height, width })} aria-label={words.models}>
       <Stream lens={run?.lens} layers={layers} height={height} middle={middle} ends={ends} label={words.stream} />
       {names && about.predicts && (
         <p class="end out" style={px({ left: STREAM })}>
@@ -185,7 +186,7 @@ export function Thumbnail({ layer, head, size, left, top, across, down, named })
   const off = isOff(state, layer, head);
   const canvas = useRef(/** @type {any} */ (null));
   useEffect(() => {
-    if (!run?.T) return;
+    if (!run || isEmpty(run)) return;
     const small = session.pooled.value[`${layer}.${head}`];
     const weights = weightsOf(run, layer, head);
     const full = !run.about.causal;

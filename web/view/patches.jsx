@@ -39,7 +39,10 @@ export function PatchPicture({ width, height, compact = false }) {
   return (
     <div class={`patches large ${off ? 'off' : ''}`} style={px({ height })}>
       <div class={titled ? 'patches-title' : 'patches-beside'} style={px({ width: titled ? undefined : side })}>
-        <Corner picture={{ run, full: titled, x: 0, y: 0, side: titled ? width : side }} compact={compact} />
+        <Corner
+          picture={{ run, above: titled, full: true, x: 0, y: 0, side: titled ? width : side }}
+          compact={compact}
+        />
       </div>
       <div class={`patches-panes ${split ? 'split' : ''}`}>
         <div style={px({ width: size * grid.columns })}>

@@ -34,10 +34,10 @@ export function measure(text, size) {
 }
 
 /** The picture of the head shown, in the room that there is. */
-export function usePicture({ width, height, most }) {
+export function usePicture({ width, height, most, bare = false }) {
   const session = useSession();
   const run = session.run.value;
-  if (!run?.T || width <= 0 || height <= 0) return null;
+  if (!run?.T || !run.S || width <= 0 || height <= 0) return null;
   const weights = weightsOf(run, run.layer, run.head);
   const full = !run.about.causal || looksAhead(weights, run.T, run.S);
   const { T, S } = run;
@@ -47,15 +47,16 @@ export function usePicture({ width, height, most }) {
   const many = Math.min(width / S, height / T) < LABELS;
   const longest = (size) => [...names, ...keys].reduce((found, name) => Math.max(found, measure(name, size)), 0);
   const widest = many ? () => 100 : longest;
-  const grid = pictureOf({ width, height, tokens: T, keys: S, most, widest, full });
-  return { ...grid, run, weights, full, names, keys, T, S, x: grid.left, y: height - grid.side };
+  const grid = pictureOf({ width, height, tokens: T, keys: S, most, widest, full, bare });
+  const room = width - grid.left;
+  return { ...grid, run, weights, full, names, keys, T, S, x: grid.left, y: height - grid.side, room };
 }
 
 /** bare: its name stands elsewhere. */
 export function Picture({ width, height, most, compact = false, bare = false }) {
   const session = useSession();
   const words = session.words.value;
-  const picture = usePicture({ width, height, most });
+  const picture = usePicture({ width, height, most, bare });
   const base = useRef(/** @type {any} */ (null));
   const held = useRef(false);
   const theme = session.theme.value;

@@ -4,7 +4,7 @@
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { RAMP } from '../model/ramp.js';
 import { weightsOf } from '../model/reading.js';
-import { restOf, shown } from '../model/sentence.js';
+import { readsNumbers, restOf, shown } from '../model/sentence.js';
 import { isOff } from '../model/whatif.js';
 import { useSession } from './context.js';
 import { Beside, Cover } from './given.jsx';
@@ -90,7 +90,7 @@ function Field({ small }) {
         <textarea
           ref={field}
           aria-label={words.sentence}
-          placeholder={words.empty}
+          placeholder={run && readsNumbers(run.about) ? words.emptyNumbers : words.empty}
           spellcheck={false}
           autocapitalize="off"
           autocomplete="off"

@@ -7,6 +7,7 @@ import { later } from './later.jsx';
 import { Picture } from './picture.jsx';
 
 const [Flow, FlowMarks] = ['Flow', 'FlowMarks'].map((name) => later(() => import('./flow.jsx'), name));
+const Empty = later(() => import('./empty.jsx'), 'Empty');
 const Lines = later(() => import('./lines.jsx'), 'Lines');
 const Adds = later(() => import('./adds.jsx'), 'Adds');
 const PatchPicture = later(() => import('./patches.jsx'), 'PatchPicture');
@@ -52,8 +53,12 @@ export function canShow(name, run) {
   return name !== 'lines' || run.T * run.S <= MOST_LINES;
 }
 
+/** No token asks, or there is none to look at. */
+export const isEmpty = (run) => Boolean(run) && !(run.T > 0 && run.S > 0);
+
 /** The view of a run: an address may name one that cannot show it. */
 export function viewOf(name, run) {
+  if (isEmpty(run)) return { name: viewNamed(name).name, Component: Empty };
   const shown = canShow(name, run) ? name : 'heatmap';
   return run?.image && shown === 'heatmap' ? OF_PATCHES : viewNamed(shown);
 }
