@@ -345,3 +345,77 @@ for (const width of [1440, 768, 360])
       });
       assert.ok(found.cell <= 120 && found.texts <= found.top, JSON.stringify(found));
     });
+
+for (const [width, locale, colorScheme] of /** @type {const} */ ([
+  [1440, 'en-GB', 'light'],
+  [1440, 'zh-CN', 'dark'],
+  [360, 'en-GB', 'dark'],
+  [360, 'zh-CN', 'light'],
+]))
+  test(`${width} px, ${locale}, ${colorScheme}: what can be exported, in any size, is in sight`, async () => {
+    await open('', width, { locale, colorScheme });
+    await page.evaluate(() => part('.dots')?.click());
+    await page.locator('.actions .menu button').first().click();
+    const rows = page.locator('.actions .list .beside [role=menuitem]');
+    await rows.first().waitFor();
+    await assertAccessible();
+    const boxes = await rows.evaluateAll((all) =>
+      all.map((one) => {
+        const { left, right, height, width } = one.getBoundingClientRect();
+        return { name: one.getAttribute('aria-label') ?? one.textContent, left, right, height, width };
+      }),
+    );
+    assert.ok(boxes.length >= 4);
+    for (const { name, left, right, height, width: wide } of boxes)
+      assert.ok(
+        name && left >= 0 && right <= width && height >= 44 && wide >= 44,
+        JSON.stringify({ name, left, right, height }),
+      );
+  });
+
+test('768 px: all six strips of a reading, and what it adds, are in sight', async () => {
+  await open('', 768);
+  await page.waitForFunction(() => part('.adds b') && part('.strip .bars'));
+  const [end, line] = await page.evaluate(() =>
+    ['.adds', '.whatif']
+      .map((name) => part(name).getBoundingClientRect())
+      .map(({ top, bottom }, i) => (i ? top : bottom)),
+  );
+  assert.ok(end <= line, `it ends at ${end}, the line begins at ${line}`);
+});
+
+for (const [name, hash] of Object.entries({
+  explore: '',
+  flow: 'view=flow',
+  compare: `view=compare&${PINNED_OPENING}`,
+  patches: 'model=patches&text=',
+  'before training': 'panel=train&training=brackets.2.4.32.1.0.003',
+}))
+  test(`360 px, ${name}: controls are 44 px in the header and below, and none lies over another`, async () => {
+    await openEmpty({ viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true, locale: 'en-GB' });
+    await page.goto(`${server.url}#${hash}`);
+    await page.waitForFunction(() => part('.page')?.dataset.busy === 'false' && part('.thumbnail'));
+    await page.waitForFunction(() => part('.legend') && part('.picture, .flow-drawing, .patches'));
+    const { small, over } = await page.evaluate(() => {
+      const box = (one) => one.getBoundingClientRect();
+      const called = (one) => one.getAttribute('aria-label') ?? one.textContent;
+      const all = (where) => [...part('.page').querySelectorAll(where)].filter((one) => box(one).width > 1);
+      const small = all('.header button, .legend button, .whatif .word, .trainbar .word')
+        .filter((one) => box(one).width < 44 || box(one).height < 44)
+        .map((one) => `${called(one)} ${box(one).width} × ${box(one).height}`);
+      // What is fixed lies over what is scrolled.
+      const flowing = all('.instrument button').filter((one) => !one.closest('.sheet'));
+      const over = flowing.flatMap((a, i) =>
+        flowing
+          .slice(i + 1)
+          .filter((b) => {
+            const [x, y] = [box(a), box(b)];
+            const wide = Math.min(x.right, y.right) - Math.max(x.left, y.left);
+            return wide > 1 && Math.min(x.bottom, y.bottom) - Math.max(x.top, y.top) > 1;
+          })
+          .map((b) => `${called(a)} | ${called(b)}`),
+      );
+      return { small, over };
+    });
+    assert.deepEqual([small, over], [[], []]);
+  });

@@ -33,7 +33,7 @@ const PROGRAMS = {
 /** @param {string} kind @param {any} session @param {number} [sharp] of a PNG */
 export async function exportAs(kind, session, sharp = SHARP) {
   const run = session.run.value;
-  if (!run?.T) return;
+  if (!run?.T || !run.S) return;
   const words = session.words.value;
   const title = words.headName(run.layer, run.head);
   const names = run.pieces.map(({ name }) => name);

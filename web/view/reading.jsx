@@ -41,7 +41,7 @@ export function Reading({ compact = false, title = true }) {
           </Strip>
           <Strip name={words.product} kind="data" values={r.product}>
             {words.added} <b>{plain(r.sum)}</b>
-            <br />
+            <Break>; </Break>
             {temperature === 1
               ? words.divided(run.values.width)
               : words.dividedToo(run.values.width, temperature.toFixed(2))}{' '}
@@ -49,7 +49,7 @@ export function Reading({ compact = false, title = true }) {
           </Strip>
           <Strip name={words.softmax} kind="softmax" values={r.weights} mark={s} tall>
             {words.whole}
-            <br />
+            <Break>: </Break>
             <i>e</i>
             <sup>{plain(r.score)}</sup> ÷ {amount(r.total)} = <b>{weightText(r.weight)}</b>
           </Strip>
@@ -58,7 +58,7 @@ export function Reading({ compact = false, title = true }) {
           </Strip>
           <Strip name={words.mixture} kind="value" values={r.mixture}>
             <Others words={words} run={run} others={r.others} />
-            <br />
+            <Break> </Break>
             {words.writes} {asks}
           </Strip>
           {Number.isFinite(r.adds) && r.label.id >= 0 && (
@@ -74,6 +74,9 @@ export function Reading({ compact = false, title = true }) {
     </section>
   );
 }
+
+/** A line ends, or goes on with a sign where it is long enough. */
+const Break = ({ children }) => <span class="break">{children}</span>;
 
 function Others({ words, run, others }) {
   const [first, second, ...rest] = others;
