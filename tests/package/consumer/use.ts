@@ -71,6 +71,7 @@ import {
 } from 'headlight/analysis';
 import { readNpy, readNpz, readSafetensors, type StoredTensor, writeNpy, writeSafetensors } from 'headlight/formats';
 import { type Headlight as InlineHeadlight, load as loadInline } from 'headlight/inline';
+import { type OnnxFiles, toOnnx } from 'headlight/onnx';
 import { mount, type View, type ViewOptions, type ViewState } from 'headlight/view';
 
 type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
@@ -298,4 +299,18 @@ export async function look(element: HTMLElement): Promise<string> {
   // @ts-expect-error: there is no such view
   mount(element, { view: 'matrix' });
   return view.address();
+}
+
+// ONNX, of layers, models and options.
+export async function leave(): Promise<OnnxFiles[]> {
+  const layer = hl.multiHeadAttention({ embedDim: 8, numHeads: 2 });
+  const model = hl.transformer({ layers: 1, dModel: 8, numHeads: 2, vocab: 5, context: 4 });
+  const alone = toOnnx({ numHeads: 2, headDim: 4, causal: true, mask: 'float', sinks: true }, { opset: 23 });
+  // @ts-expect-error: there are two sets of operators
+  const wrong = () => toOnnx(layer, { opset: 22 });
+  // @ts-expect-error: a tensor is no part of the file
+  const given = () => layer.toOnnx({ mask: x });
+  void [wrong, given];
+  const own = await layer.toOnnx({ causal: true, weights: 'mean', cache: true });
+  return [alone, own, toOnnx(model, { last: true, weights: [0] }), await model.toOnnx({ cache: true })];
 }
