@@ -28,7 +28,11 @@ import { launch } from './support/chromium.js';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const read = (path) => readFileSync(join(root, path), 'utf8');
 const DOCUMENTS = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'src/js/guide.md'];
-const documents = DOCUMENTS.map((path) => ({ path, text: read(path) }));
+/** Their programs are run by recipes.test.js. */
+const RECIPES = readdirSync(join(root, 'src/js/recipes')).map((name) => `src/js/recipes/${name}`);
+const open = (path) => ({ path, text: read(path) });
+const documents = DOCUMENTS.map(open);
+const everything = [...documents, ...RECIPES.map(open)];
 const readme = documents[0].text;
 
 /** The programs of one language: { name, text }. */
@@ -124,7 +128,7 @@ test('every command is one that package.json or build.sh knows', () => {
   const help = execFileSync('./build.sh', ['help'], { cwd: root, encoding: 'utf8' });
   const verbs = new Set([...help.matchAll(/^ {2}([\w-]+)/gm)].map(([, verb]) => verb));
   const known = new Set([...Object.keys(scripts), 'install', 'pack', 'publish', 'ci']);
-  for (const { path, text } of documents) {
+  for (const { path, text } of everything) {
     for (const [, verb] of text.matchAll(/\.\/build\.sh ([\w-]+)/g))
       assert.ok(verbs.has(verb), `${path}: ./build.sh ${verb}`);
     for (const [, verb] of text.matchAll(/npm (?:run )?([\w-]+)(?=[\s`])/g))
@@ -134,7 +138,7 @@ test('every command is one that package.json or build.sh knows', () => {
 
 test('every file that is named exists', () => {
   const named = /`((?:src|web|tests|dist|\.ci|\.github)\/[\w./-]*)`|\]\((?!https?:|#)([^)#]+)\)/g;
-  for (const { path, text } of documents) {
+  for (const { path, text } of everything) {
     for (const [, quoted, linked] of text.matchAll(named)) {
       const target = quoted ?? join(dirname(path), linked);
       // Made by verbs of their own.

@@ -1,0 +1,242 @@
+// Every program of the recipes runs as it stands and says what its comments say. Packages that are not there are stood
+// in for by small ones that give outputs of the same shape and form.
+
+import assert from 'node:assert/strict';
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { build } from 'esbuild';
+import { serve } from '../web/host/serve.js';
+import { makeCheckpoint } from './support/checkpoint.js';
+import { launch } from './support/chromium.js';
+import { install } from './support/install.js';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const RECIPES = join(root, 'src/js/recipes');
+const names = readdirSync(RECIPES).filter((name) => name !== 'README.md');
+const textOf = (name) => readFileSync(join(RECIPES, name), 'utf8');
+/** The programs of a recipe in one language. */
+const programs = (name, language) =>
+  [...textOf(name).matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, 'gm'))].map(([, program]) => program);
+/** A program that begins with the name of a file is that file, for another program or a page. */
+const fileOf = (program) => program.match(/^\/\/ ([\w-]+\.js)\n/)?.[1];
+const printed = (program) => [...program.matchAll(/^\s*console\.log\(.*\); \/\/ (.*)$/gm)].map(([, said]) => said);
+
+/** What stands in for packages of others: only shapes and forms are theirs. */
+const STAND_INS = {
+  '@huggingface/transformers': `
+    class Tensor {
+      constructor(type, data, dims) { Object.assign(this, { type, data, dims }); }
+    }
+    const row = (t) => Array.from({ length: 6 }, (_, s) => (s <= t ? 1 / (t + 1) : 0));
+    const data = () => Float32Array.from(Array.from({ length: 4 }, () => [0, 1, 2, 3, 4, 5].map(row)).flat(2));
+    const attentions = [1, 2].map(() => new Tensor('float32', data(), [1, 4, 6, 6]));
+    const ids = new Tensor('int64', new BigInt64Array(6), [1, 6]);
+    export const AutoTokenizer = { from_pretrained: async () => async () => ({ input_ids: ids }) };
+    export const AutoModel = { from_pretrained: async () => async () => ({ attentions }) };`,
+  'onnxruntime-web': `
+    import { load } from 'headlight';
+    export class Tensor {
+      constructor(type, data, dims) {
+        this.type = type;
+        this.cpuData = data;
+        this.dims = dims;
+      }
+      get data() { return this.cpuData; }
+      get location() { return 'cpu'; }
+    }
+    const hl = await load();
+    const own = (tensor) => new Tensor('float32', tensor.copy(), tensor.shape);
+    async function run() {
+      const [q, k, v] = [5, 6, 7].map((seed) => own(hl.randn([1, 2, 6, 8], { seed })));
+      return { q, k, v, y: own(hl.attention(q, k, v, { causal: true }).output) };
+    }
+    export const InferenceSession = { create: async () => ({ run }) };`,
+  // TensorFlow.js itself: the package of the sentence encoder has it inside.
+  '@tensorflow/tfjs': `
+    import { createRequire } from 'node:module';
+    const tf = createRequire(import.meta.url)('@energetic-ai/core');
+    export const { ready, randomNormal, div, matMul, softmax, tensor } = tf;`,
+};
+
+const folder = mkdtempSync(join(tmpdir(), 'headlight-recipes-'));
+let installed, browser, server;
+before(async () => {
+  installed = install(root);
+  const write = (path, text) => {
+    mkdirSync(join(folder, dirname(path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  };
+  write('package.json', '{ "type": "module" }');
+  for (const [name, text] of Object.entries(STAND_INS)) {
+    write(`node_modules/${name}/package.json`, '{ "type": "module", "main": "index.js" }');
+    write(`node_modules/${name}/index.js`, text);
+  }
+  execFileSync('cp', ['-r', installed.file('node_modules/headlight'), join(folder, 'node_modules')]);
+  mkdirSync(join(folder, 'node_modules/@energetic-ai'));
+  symlinkSync(join(root, 'node_modules/@energetic-ai/core'), join(folder, 'node_modules/@energetic-ai/core'));
+  makeCheckpoint(join(folder, 'gpt2'), 'gpt2');
+  for (const program of names.flatMap((name) => programs(name, 'js'))) {
+    const file = fileOf(program);
+    if (file) write(file, program);
+  }
+  [browser, server] = await Promise.all([
+    launch(),
+    serve({ root: folder, headers: { 'Content-Security-Policy': '' } }),
+  ]);
+});
+after(async () => {
+  await browser?.close();
+  await server?.close();
+  installed?.remove();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+for (const name of names.filter((name) => programs(name, 'js').some((program) => !fileOf(program))))
+  test(`${name}: every program for Node runs, and prints what its comments say`, async () => {
+    for (const program of programs(name, 'js').filter((program) => !fileOf(program))) {
+      const file = join(folder, 'program.js');
+      writeFileSync(file, program);
+      const { stdout } = await promisify(execFile)(process.execPath, [file], { timeout: 300_000, cwd: folder }).catch(
+        (error) => assert.fail(`${name}: ${error.stderr}`),
+      );
+      assert.deepEqual(stdout.split('\n').slice(0, -1), printed(program), program);
+    }
+  });
+
+/** Opens the page of a recipe, and hands it over. */
+async function withPage(name, use, url = server.url) {
+  const [html] = programs(name, 'html');
+  writeFileSync(join(folder, 'index.html'), `<!doctype html><meta charset="utf-8"><title>test</title><body>${html}`);
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  page.setDefaultTimeout(120_000);
+  const faults = [];
+  page.on('pageerror', (error) => faults.push(error.message));
+  try {
+    await page.goto(url);
+    await use(page).catch((error) => assert.fail(`${name}: ${error.message} ${faults}`));
+    assert.deepEqual(faults, []);
+  } finally {
+    await context.close();
+  }
+}
+/** Waits for something in the shadow root of a view. */
+const inView = (page, id, selector) =>
+  page.waitForFunction(
+    ([id, selector]) => document.querySelector(`#${id} > div`)?.shadowRoot?.querySelector(selector),
+    [id, selector],
+  );
+
+test('course.md: the overview leads the picture below', () =>
+  withPage('course.md', async (page) => {
+    await inView(page, 'overview', '.thumbnail');
+    for (const id of ['head', 'ours']) await inView(page, id, '.matrix');
+    await page.waitForFunction(() =>
+      /2.*3/.test(document.querySelector('#head > div').shadowRoot.textContent.replace(/\s+/g, ' ')),
+    );
+  }));
+
+test('long-jobs.md: a worker that trains says how far it is, and ends when it is told to', () =>
+  withPage('long-jobs.md', async (page) => {
+    await page.waitForFunction(() => document.querySelector('progress').value > 0);
+    await page.click('#cancel');
+    await page.waitForFunction(() => /^cancelled after \d+ steps: a model of \d+ bytes$/.test(said.textContent));
+  }));
+
+test('headers.md: the service worker isolates a page whose host sends no headers', async () => {
+  const bare = await serve({
+    root: folder,
+    headers: {
+      'Content-Security-Policy': '',
+      'Cross-Origin-Opener-Policy': 'unsafe-none',
+      'Cross-Origin-Embedder-Policy': 'unsafe-none',
+    },
+  });
+  try {
+    const done = (page) => page.waitForFunction(() => document.body.textContent === '2 threads');
+    await withPage('headers.md', done, bare.url);
+  } finally {
+    await bare.close();
+  }
+});
+
+test('headers.md: every host is told both headers', () => {
+  const WANTED = { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp' };
+  /** What each language of configuration says, as name and value. */
+  const said = {
+    nginx: (text) => text.matchAll(/^ *add_header (\S+) (\S+) always;$/gm),
+    apache: (text) => text.matchAll(/^Header always set (\S+) "(.*)"$/gm),
+    caddy: (text) => text.matchAll(/^ *header (\S+) (\S+)$/gm),
+    headers: (text) => (text.startsWith('/*\n') ? text.matchAll(/^ {2}(\S+): (\S+)$/gm) : []),
+    json: (text) =>
+      JSON.parse(text).headers.flatMap((entry) => entry.headers.map(({ key, value }) => [key, key, value])),
+  };
+  for (const [language, parse] of Object.entries(said)) {
+    const [text] = programs('headers.md', language);
+    assert.deepEqual(Object.fromEntries([...parse(text)].map(([, name, value]) => [name, value])), WANTED, language);
+  }
+});
+
+const python = ['python3', '/usr/bin/python3'].find((name) => spawnSync(name, ['--version']).status === 0);
+test('notebook.md: every cell runs', { skip: python ? false : 'no Python here' }, () => {
+  const env = { ...process.env, PYTHONPATH: installed.file('node_modules/headlight') };
+  for (const program of programs('notebook.md', 'python')) execFileSync(python, ['-c', program], { cwd: folder, env });
+  const html = (name) => readFileSync(join(folder, name), 'utf8');
+  assert.match(html('head.html'), /A causal head/);
+  assert.match(html('whale.html'), /id="whale\.safetensors"/);
+});
+
+test('components.md: the React component shows what it is given, through preact/compat', async () => {
+  const [component] = programs('components.md', 'jsx');
+  writeFileSync(join(folder, 'Heads.jsx'), component);
+  writeFileSync(
+    join(folder, 'component.jsx'),
+    `import { createRoot } from 'react-dom/client';
+    import { Heads } from './Heads.jsx';
+    const attentions = [[[1, 0], [0.5, 0.5]], [[1, 0], [0.9, 0.1]]];
+    const root = createRoot(document.body.appendChild(document.createElement('main')));
+    const show = (more) => root.render(<Heads attentions={attentions} tokens={['a', 'b']} view="head" {...more} />);
+    show({ head: 0 });
+    globalThis.show = show;
+    globalThis.leave = () => root.unmount();`,
+  );
+  await build({
+    entryPoints: [join(folder, 'component.jsx')],
+    bundle: true,
+    format: 'esm',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    alias: { react: 'preact/compat', 'react-dom/client': 'preact/compat/client' },
+    nodePaths: [join(root, 'node_modules')],
+    outfile: join(folder, 'component.js'),
+    logLevel: 'error',
+  });
+  writeFileSync(
+    join(folder, 'index.html'),
+    '<!doctype html><title>test</title><body><script type="module" src="component.js"></script>',
+  );
+  const page = await browser.newPage();
+  page.setDefaultTimeout(120_000);
+  await page.goto(server.url);
+  const shadow = (test) =>
+    page.waitForFunction((body) => {
+      const root = document.querySelector('main > div > div')?.shadowRoot;
+      return new Function('root', `return ${body}`)(root);
+    }, test);
+  await shadow("root?.querySelector('.matrix')");
+  await page.evaluate(() => globalThis.show({ head: 1 }));
+  await shadow("root.textContent.includes('0.9')");
+  await page.evaluate(() => globalThis.leave());
+  await page.waitForFunction(() => document.querySelector('main').childElementCount === 0);
+  await page.close();
+});
+
+test('every recipe is in the list', () => {
+  const list = textOf('README.md');
+  for (const name of names) assert.ok(list.includes(`(${name})`), name);
+});
