@@ -19,6 +19,7 @@ const ENTRIES = [
   'src/js/load/worker.js',
   'src/js/io/formats.js',
   'src/js/analysis/analysis.js',
+  'src/js/onnx/onnx.js',
   'web/host/view.js',
   'web/worker/view.worker.js',
   'web/host/onefile.js',

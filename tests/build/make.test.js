@@ -103,13 +103,13 @@ const PROGRAM = `
 `;
 
 for (const [name, entry, options, threads] of [
-  ['the module', 'src/js/load/node.js', { platform: 'node' }, 2],
+  ['the module', 'src/js/load/node.js', { platform: 'node', loader: { '.py': 'text' } }, 2],
   [
     'the inline module',
     'src/js/load/inline.js',
     {
       target: 'es2022',
-      loader: { '.wasm': 'binary' },
+      loader: { '.wasm': 'binary', '.py': 'text' },
       alias: { 'headlight/headlight.relaxed.wasm': './src/js/load/none.js' },
     },
     1,

@@ -114,6 +114,14 @@ describe('the package', () => {
   });
 });
 
+test('every file that the package exports is asked what is bundled in it', () => {
+  const entries = readFileSync(join(root, 'src/build/notices.js'), 'utf8').match(/ENTRIES = \[([^\]]*)\]/)[1];
+  for (const { types } of Object.values(manifest.exports).filter(({ types }) => types)) {
+    const name = types.match(/\/([\w-]+)\.d\.ts$/)[1];
+    assert.ok(name === 'inline' || entries.includes(`/${name}.js'`), types);
+  }
+});
+
 test('the version is that of the newest entry with a date in the changelog', () => {
   const [, version, date] = read('CHANGELOG.md').match(/^## (\d+\.\d+\.\d+), (\d{4}-\d\d-\d\d)$/m);
   assert.equal(version, manifest.version);
