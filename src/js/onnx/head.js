@@ -15,14 +15,15 @@ import { activate, softcap, times } from './operators.js';
  */
 export function head(stack, hidden, last) {
   const { graph, options } = stack;
-  const pooled = pool(stack, hidden);
-  const relationship = options.relationship > 0 && pooled ? stack.linear('relationship', pooled) : undefined;
+  const row = pool(stack, hidden);
+  const pooled = row && flat(stack, row);
+  const relationship = options.relationship > 0 && row ? flat(stack, stack.linear('relationship', row)) : undefined;
   if (options.head === 'none') return { pooled };
   if (options.head === 'pooled') {
-    const own = stack.linear('head', /** @type {Value} */ (pooled));
-    if (!options.taught) return { pooled, logits: own };
-    const taught = stack.linear('taught', rowOf(stack, hidden, graph.int(1)));
-    return { pooled, logits: times(graph, graph.op('Add', [own, taught]), 1 / 2) };
+    const own = stack.linear('head', /** @type {Value} */ (row));
+    if (!options.taught) return { pooled, logits: flat(stack, own) };
+    const taught = stack.linear('taught', rowOf(stack, hidden, 1));
+    return { pooled, logits: flat(stack, times(graph, graph.op('Add', [own, taught]), 1 / 2)) };
   }
   const { headTransform, tied, activation, logitSoftcap } = options;
   let x = last ? graph.op('Slice', [hidden, graph.ints(-1), graph.ints(2 ** 31 - 1), graph.ints(1)]) : hidden;
@@ -33,18 +34,24 @@ export function head(stack, hidden, last) {
   return { pooled, relationship, logits: logitSoftcap > 0 ? softcap(graph, logits, logitSoftcap) : logits };
 }
 
-/** (B,C) @param {Stack} stack @param {Value} hidden @param {Value} which a scalar */
-const rowOf = ({ graph }, hidden, which) => graph.op('Gather', [hidden, which], { axis: 1 });
+// Of products with weights of int8 and one row for each entry of the batch, (B,C), onnxruntime makes a graph that it
+// refuses: rows stay (B,1,C) until the end.
 
-/** @param {Stack} stack @param {Value} hidden */
+/** (B,1,C) @param {Stack} stack @param {Value} hidden @param {number} which */
+const rowOf = ({ graph }, hidden, which) => graph.op('Gather', [hidden, graph.ints(which)], { axis: 1 });
+
+/** (B,C) @param {Stack} stack @param {Value} row */
+const flat = ({ graph }, row) => graph.op('Squeeze', [row, graph.ints(1)]);
+
+/** (B,1,C) @param {Stack} stack @param {Value} hidden */
 function pool(stack, hidden) {
   const { graph } = stack;
   const { pool: where, pooler } = stack.options;
   if (where === 'none') return undefined;
   const x =
     where === 'end' && stack.inputs.ids
-      ? graph.op('GatherND', [hidden, endOf(stack)], { batch_dims: 1 })
-      : rowOf(stack, hidden, graph.int(0));
+      ? graph.op('Unsqueeze', [graph.op('GatherND', [hidden, endOf(stack)], { batch_dims: 1 }), graph.ints(1)])
+      : rowOf(stack, hidden, 0);
   if (pooler === 'none') return x;
   const y = stack.linear('pooler', x);
   return pooler === 'linear' ? y : activate(graph, y, pooler);

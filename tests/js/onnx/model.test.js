@@ -170,18 +170,27 @@ test('what has no form is refused by name', async () => {
 
 test('weights of int8 are the same integers with the same scales', async () => {
   // The second model computes with what the first has rounded, and rounds no inputs.
-  const options = { ...SMALL, dModel: 36, mlp: 150, embedDim: 20, tied: true };
-  const model = hl.transformer(options).quantize();
-  const same = hl.transformer(options).loadStateDict(model.stateDict());
-  const { logits } = same.forward(ids(2, 6));
-  for (const opset of [17, 23]) {
-    for (const external of [false, true]) {
-      const files = await model.toOnnx({ opset, external });
-      const session = await openOnnx(files);
-      const got = await session.run({ ids: ids(2, 6) });
-      assert.ok(off(got.logits, valuesOf(logits)) <= TOLERANCE, `opset ${opset}`);
-      assert.ok(off(got.logits, valuesOf(model.forward(ids(2, 6)).logits)) <= int8Tolerance(hl));
-      await session.close();
+  const bias = { query: true, key: true, value: true, out: true, mlp: true, head: true };
+  const pooled = { causal: false, head: 'pooled', classes: 5, pooler: 'tanh', bias };
+  const patches = { input: 'patches', patch: { size: 4, image: [8, 8] }, ...pooled, taught: true };
+  const pixels = { data: Float32Array.from({ length: 384 }, (_, i) => (i % 11) / 11), shape: [2, 3, 8, 8] };
+  for (const [own, input] of [
+    [{ mlp: 150, embedDim: 20, tied: true }, { ids: ids(2, 6) }],
+    [pooled, { ids: ids(2, 6) }],
+    [{ ...pooled, pool: 'end' }, { ids: ids(2, 6) }],
+    [patches, { pixels }],
+  ]) {
+    const options = { ...SMALL, dModel: 36, ...own };
+    const model = hl.transformer(options).quantize();
+    const { logits } = hl.transformer(options).loadStateDict(model.stateDict()).forward(input);
+    for (const opset of [17, 23]) {
+      for (const external of [false, true]) {
+        const session = await openOnnx(await model.toOnnx({ opset, external }));
+        const got = await session.run(input);
+        assert.ok(off(got.logits, valuesOf(logits)) <= TOLERANCE, `opset ${opset}`);
+        assert.ok(off(got.logits, valuesOf(model.forward(input).logits)) <= int8Tolerance(hl));
+        await session.close();
+      }
     }
   }
 });
