@@ -59,6 +59,46 @@ for (const opset of [17, 23]) {
   });
 }
 
+/** Options, and whether Attention of opset 23 means the same. */
+const BY_OPERATOR = [
+  [{}, true],
+  [{ causal: true }, true],
+  [{ causal: true, offset: 2 }, true],
+  [{ causal: true, offset: -1 }, true],
+  [{ causal: true, zero: true }, true],
+  [{ causal: true, window: [1, -1] }, true],
+  [{ causal: true, alibi: true }, true],
+  [{ keyPadding: true }, true],
+  [{ causal: true, keyPadding: true }, true],
+  [{ bias: true }, true],
+  [{ keyPadding: true, bias: true }, true],
+  [{ softcap: 0.5 }, true],
+  [{ softcap: 0.5, causal: true }, false],
+  [{ softcap: 0.5, bias: true }, false],
+  [{ maskFill: -1, causal: true }, false],
+  [{ sinks: true }, false],
+  [{ weights: true }, false],
+];
+
+test('opset 23 has Attention as one operator wherever that means the same', async () => {
+  const query = tensor([3, 4, 8]);
+  const inputs = {
+    keyPadding: { data: Uint8Array.of(1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 0, 1), shape: [3, 4] },
+    bias: tensor([1, 2, 1, 4], 2),
+    sinks: tensor([2], 3),
+  };
+  for (const [{ zero = false, ...options }, one] of BY_OPERATOR) {
+    const layer = hl.multiHeadAttention({ embedDim: 8, numHeads: 2, zeroAttention: zero });
+    const own = Object.fromEntries(Object.entries(inputs).filter(([name]) => name in options));
+    const files = await layer.toOnnx({ ...options, opset: 23 });
+    const { output } = await runOnnx(files, { query, ...own });
+    const said = JSON.stringify(options);
+    assert.equal(new TextDecoder('latin1').decode(files['model.onnx']).includes('\tAttention'), one, said);
+    const off = difference(output.data, layer.forward(query, { ...options, ...own }).output.data);
+    assert.ok(off <= TOLERANCE, `${said} is off by ${off}`);
+  }
+});
+
 test('a query that sees nothing has weights and heads of zeros, no NaN', async () => {
   for (const opset of [17, 23]) {
     const files = toOnnx({ numHeads: 2, headDim: 4, mask: true, weights: true }, { opset });
