@@ -56,7 +56,7 @@ async function findBundled() {
     write: false,
     metafile: true,
     external: ['node:*'],
-    loader: { '.css': 'text', '.html': 'text', '.py': 'text' },
+    loader: { '.css': 'text', '.html': 'text' },
     jsx: 'automatic',
     jsxImportSource: 'preact',
     logLevel: 'error',

@@ -30,7 +30,7 @@ async function bundle(entry) {
     minify: true,
     charset: 'utf8',
     write: false,
-    loader: { '.css': 'text', '.html': 'text', '.py': 'text' },
+    loader: { '.css': 'text', '.html': 'text' },
     jsx: 'automatic',
     jsxImportSource: 'preact',
     plugins: [inDocument],

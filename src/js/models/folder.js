@@ -14,7 +14,7 @@ import { placeOf, splitOf } from './naming.js';
 import { resolveOptions } from './options.js';
 import { parameterShapes } from './parameters.js';
 import { placing, storedShape } from './placing.js';
-import trainProgram from './train.py';
+import trainProgram from './train.py' with { type: 'text' };
 
 /** @import { StateEntry } from '../ops/state.js' */
 /** @import { Config, Family, Place } from './families.js' */
