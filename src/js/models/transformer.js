@@ -497,22 +497,29 @@ export class Transformer {
 
   /** Copies of all parameters; those rounded to int8 as what they are now. @returns {Record<string, StateEntry>} */
   stateDict() {
+    const caller = 'stateDict';
     /** @type {Record<string, StateEntry>} */
     const state = {};
-    for (const [name, { shape }] of this.weights) state[name] = { data: this.valuesOf(name), shape: [...shape] };
+    for (const [name, { shape }] of this.weights)
+      state[name] = { data: this.valuesOf(name, caller), shape: [...shape] };
     return state;
   }
 
-  /** A copy of a parameter; of one rounded to int8 as what it is now. @internal @param {string} name */
-  valuesOf(name) {
-    this.#checkAlive('stateDict');
+  /**
+   * A copy of a parameter; of one rounded to int8 as what it is now.
+   * @internal
+   * @param {string} name
+   * @param {string} caller
+   */
+  valuesOf(name, caller) {
+    this.#checkAlive(caller);
     const { shape, tensor, int8 } = /** @type {Weight} */ (this.weights.get(name));
     if (tensor) return Float32Array.from(viewOf(tensor));
     const [out, inside] = shape;
-    return this.#memory.frame('stateDict', (frame) => {
+    return this.#memory.frame(caller, (frame) => {
       const rows = frame.stage(new Float32Array(out * inside));
       const labels = frame.stage(Int32Array.from({ length: out }, (_, i) => i));
-      this.#memory.call('hl_weight_rows', 'stateDict', rows, int8, labels, out, out, inside);
+      this.#memory.call('hl_weight_rows', caller, rows, int8, labels, out, out, inside);
       return new Float32Array(frame.words(rows, out * inside).buffer);
     });
   }

@@ -117,7 +117,7 @@ function weightsOf(model, graph) {
     let value = made.get(name);
     if (!value) {
       const { shape, int8 } = weight;
-      value = tensor(graph, { name, shape, data: () => model.valuesOf(name), int8: int8 !== undefined });
+      value = tensor(graph, { name, shape, data: () => model.valuesOf(name, CALLER), int8: int8 !== undefined });
       made.set(name, value);
     }
     return value;

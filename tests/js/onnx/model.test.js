@@ -131,6 +131,17 @@ test('positions are counted as forward counts them', async () => {
   }
 });
 
+test('positions that are given take the place of those', async () => {
+  const input = { ids: ids(2, 4), positions: { data: [3, 0, 7, 7, 1, 2, 11, 0], shape: [2, 4] } };
+  for (const positions of ['learned', 'sinusoidal', 'rotary']) {
+    const model = hl.transformer({ ...SMALL, positions });
+    for (const opset of [17, 23]) {
+      const { difference, at } = await compareModel(model, input, { opset });
+      assert.ok(difference <= TOLERANCE, `${positions}, opset ${opset}: ${at} is off by ${difference}`);
+    }
+  }
+});
+
 test('rows of padding that see nothing give 0, not NaN', async () => {
   const model = hl.transformer({ ...SMALL, positions: 'rotary' });
   const input = { ids: ids(1, 4), keep: { data: [0, 0, 1, 1], shape: [1, 4] } };
@@ -165,7 +176,7 @@ test('what has no form is refused by name', async () => {
   await refused({}, /encoder/, hl.transformer({ ...SMALL, cross: true }));
   const gone = hl.transformer(SMALL);
   gone.dispose();
-  await assert.rejects(gone.toOnnx(), { code: 'DISPOSED' });
+  await assert.rejects(gone.toOnnx(), { code: 'DISPOSED', message: /^toOnnx: / });
 });
 
 test('weights of int8 are the same integers with the same scales', async () => {
