@@ -419,3 +419,53 @@ for (const [name, hash] of Object.entries({
     });
     assert.deepEqual([small, over], [[], []]);
   });
+
+for (const press of ['click', 'Enter'])
+  test(`a view that takes the model’s place is chosen by ${press}: its word keeps the focus`, async () => {
+    await open('', 1440);
+    const [flow, lines] = ['Flow', 'Lines'].map((name) => page.getByRole('button', { name, exact: true }));
+    const choose = (word) => (press === 'click' ? word.click() : word.press(press));
+    const focused = () => page.evaluate(() => part('.page').getRootNode().activeElement?.textContent);
+    await choose(flow);
+    await page.waitForFunction(() => part('.flow-drawing'));
+    assert.equal(await focused(), 'Flow');
+    await choose(lines);
+    await page.waitForFunction(() => part('svg.lines'));
+    assert.equal(await focused(), 'Lines');
+  });
+
+test('what is trained on stands in one line beside its note, at every width of a desk', async () => {
+  await open('panel=train&training=repeat.2.4.64.1.0.003', 1440);
+  await page.waitForFunction(() => part('.letters .letter'));
+  for (const [width, height] of [
+    [1920, 1080],
+    [1440, 900],
+    [1280, 800],
+    [1024, 768],
+  ]) {
+    await page.setViewportSize({ width, height });
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    const lines = await page.evaluate(
+      () => new Set([...part('.letters').children].map((letter) => letter.getBoundingClientRect().top)).size,
+    );
+    assert.equal(lines, 1, `${width} px`);
+  }
+});
+
+test('two runs side by side: no label lies over a head, nor over a cell of the other picture', async () => {
+  const longer = encodeURIComponent('To the last we all grapple with thee, Moby Dick. To the last');
+  await open(`view=compare&text=${longer}&${PINNED_OPENING}`, 1440);
+  await page.waitForFunction(() => part('.comparing .row-table'));
+  const covered = await page.evaluate(() => {
+    const root = part('.page').getRootNode();
+    const over = (element, at) => {
+      const { left, right, top, height } = element.getBoundingClientRect();
+      const found = root.elementFromPoint(left + at * (right - left), top + 0.9 * height);
+      return element.contains(found) ? [] : [found?.textContent];
+    };
+    const heads = [...part('.model').querySelectorAll('.thumbnail .frame')].map((frame) => frame.closest('button'));
+    const pictures = [...part('.compare').querySelectorAll('.matrix')];
+    return [...heads.flatMap((head) => over(head, 0.9)), ...pictures.flatMap((one) => over(one, 0.97))];
+  });
+  assert.deepEqual(covered, []);
+});

@@ -4,7 +4,7 @@
 import { useEffect } from 'preact/hooks';
 
 /** A field is left out: on a phone it would bring up the keyboard. */
-const TAKES = 'button:not(:disabled), input:not([type=file]), [tabindex="0"]';
+const TAKES = 'button:not(:disabled, .skip), input:not([type=file]), [tabindex="0"]';
 
 /** @param {Element} element */
 function ancestorsOf(element) {
@@ -16,6 +16,10 @@ function ancestorsOf(element) {
 /** The place of an ancestor that has gone: what is there now by its name. @param {ShadowRoot} root */
 const instead = (root, { tagName, classList }) =>
   tagName === 'SECTION' && classList.length > 0 ? root.querySelector(`section.${classList[0]}`) : null;
+
+/** What has the same words: it stands in the place of one that was drawn anew. @param {Element[]} all @param {Element} one */
+const twinOf = (all, { tagName, textContent }) =>
+  textContent ? all.find((other) => other.tagName === tagName && other.textContent === textContent) : undefined;
 
 /** Does not let the focus of the page in an element's shadow root be lost. @param {HTMLElement} host */
 export function useKeptFocus(host) {
@@ -32,7 +36,8 @@ export function useKeptFocus(host) {
       if (!last || root.activeElement || (last.isConnected && !last.disabled)) return;
       for (const one of around) {
         const place = one.isConnected ? one : instead(root, one);
-        const heir = [...(place?.querySelectorAll(TAKES) ?? [])].find((element) => element.checkVisibility());
+        const all = [...(place?.querySelectorAll(TAKES) ?? [])].filter((element) => element.checkVisibility());
+        const heir = twinOf(all, last) ?? all[0];
         if (!heir) continue;
         return /** @type {HTMLElement} */ (heir).focus({ preventScroll: true });
       }

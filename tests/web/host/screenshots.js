@@ -139,18 +139,29 @@ async function takeFilm() {
   const word = (name) => page.getByRole('button', { name, exact: true }).first().click();
   const head = (name) => page.locator(`[data-head='${name}']`).first().click();
   const away = () => page.mouse.move(5, 795);
+  const beside = async () => {
+    await page.locator('.legend .menu button').click();
+    await page.locator('[data-key=beside]').click();
+    await away();
+    await page.waitForFunction(() => part('.comparing .row-table'));
+  };
+  const unchanged = async () => {
+    for (const name of ['on', 'Unpin']) await word(name);
+    await head('4.2');
+    await word('Flow');
+    await away();
+  };
   const training = [12, 60, 120, 200, 300].map(
     (step) => () => page.waitForFunction((step) => Number(part('.time input')?.value) >= step, step),
   );
   const acts = [
     [away, 2000],
-    [() => cell(14, 11), 1200],
     [() => cell(15, 3), 1200],
-    [() => away().then(() => head('3.1')), 1400],
-    [() => head('4.2'), 900],
-    [() => word('off'), 2000],
-    [() => word('on'), 900],
-    [() => word('Flow'), 2000],
+    [() => cell(11, 11), 1200],
+    [() => away().then(() => head('3.3')), 1400],
+    [() => word('Pin').then(() => word('off')), 2000],
+    [() => head('4.2').then(beside), 2600],
+    [() => head('3.3').then(unchanged), 2000],
     [() => word('Lines'), 1400],
     [
       () =>
