@@ -468,4 +468,28 @@ test('two runs side by side: no label lies over a head, nor over a cell of the o
     return [...heads.flatMap((head) => over(head, 0.9)), ...pictures.flatMap((one) => over(one, 0.97))];
   });
   assert.deepEqual(covered, []);
+  // The key that is read is written in bold letters, the last one too.
+  await page.setViewportSize({ width: 1280, height: 800 });
+  const box = await page.locator('.compare .matrix').last().boundingBox();
+  await page.mouse.move(box.x + box.width - 4, box.y + box.height - 4);
+  await page.waitForFunction(() => part('.comparing .key').textContent === 'last');
+  const beyond = await page.evaluate(() => {
+    const right = part('.instrument').getBoundingClientRect().right;
+    return [...part('.compare').querySelectorAll('.answers')].map((one) => one.getBoundingClientRect().right - right);
+  });
+  assert.ok(beyond.length === 2 && Math.max(...beyond) <= 0, `${beyond}`);
 });
+
+for (const [name, hash] of Object.entries({
+  lines: 'view=lines',
+  'heads made by hand': 'model=constructed&text=The+cat+sat+on+the+mat+because+it+was+tired.&layer=1&head=6',
+}))
+  test(`768 px, ${name}: what a head does is not written over the text above`, async () => {
+    await open(hash, 768);
+    await page.waitForFunction(() => part('.corner.above p')?.textContent);
+    const [top, text] = await page.evaluate(() => [
+      part('.corner.above p').getBoundingClientRect().top,
+      part('.sentence').getBoundingClientRect().bottom,
+    ]);
+    assert.ok(top >= text - 8, `${top} is above ${text}`);
+  });

@@ -9,6 +9,8 @@ import { useTexts } from './prompts.js';
 
 /** What a heading above a picture needs. */
 const HEADING = 130;
+/** What a word takes more in bold letters, and stands off its cell. */
+const BOLDER = 10;
 
 export function Beside({ both, at, room }) {
   const session = useSession();
@@ -25,7 +27,7 @@ export function Beside({ both, at, room }) {
   const first = height - tall + top;
   const second = down
     ? { x: left, y: first + side + BETWEEN + top }
-    : { x: Math.max(left + wide + right, Math.floor(room.width - wide - out)), y: first };
+    : { x: Math.max(left + wide + right, Math.floor(room.width - wide - (out > 0 ? out + BOLDER : 0))), y: first };
   const head = words.headInText(now.run.layer, now.run.head);
   const over = height - tall > HEADING;
   const shared = { ...plan, rows, columns, full };

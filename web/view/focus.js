@@ -17,7 +17,10 @@ function ancestorsOf(element) {
 const instead = (root, { tagName, classList }) =>
   tagName === 'SECTION' && classList.length > 0 ? root.querySelector(`section.${classList[0]}`) : null;
 
-/** What has the same words: it stands in the place of one that was drawn anew. @param {Element[]} all @param {Element} one */
+/**
+ * What has the same words: it stands in the place of one that was drawn anew.
+ * @param {Element[]} all @param {Element} one
+ */
 const twinOf = (all, { tagName, textContent }) =>
   textContent ? all.find((other) => other.tagName === tagName && other.textContent === textContent) : undefined;
 
