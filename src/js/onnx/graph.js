@@ -15,7 +15,7 @@ import { block, bytes, float, integer, join, message, string } from './proto.js'
 
 // Numbers of fields and types in onnx.proto.
 const MODEL = { version: 1, producer: 2, producerVersion: 3, graph: 7, operators: 8 };
-const GRAPH = { node: 1, name: 2, initializer: 5, input: 11, output: 12 };
+const GRAPH = { operator: 1, name: 2, initializer: 5, input: 11, output: 12 };
 const NODE = { input: 1, output: 2, name: 3, type: 4, attribute: 5 };
 const ATTRIBUTE = { name: 1, float: 2, integer: 3, string: 4, integers: 8, type: 20 };
 const ATTRIBUTE_TYPE = { float: 1, integer: 2, string: 3, integers: 7 };
@@ -113,7 +113,7 @@ export class OnnxGraph {
       string(NODE.type, type),
       ...Object.entries(attributes).flatMap(([name, value]) => (value === undefined ? [] : [attribute(name, value)])),
     ];
-    this.#nodes.push(block(GRAPH.node, ...parts));
+    this.#nodes.push(block(GRAPH.operator, ...parts));
   }
 
   /** ReduceMax, ReduceMean, …, whose axes have become an input. @param {string} type @param {string} x */
