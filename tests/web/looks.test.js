@@ -493,3 +493,14 @@ for (const [name, hash] of Object.entries({
     ]);
     assert.ok(top >= text - 8, `${top} is above ${text}`);
   });
+
+for (const width of [1440, 1024])
+  test(`${width} px: the table of all heads has all its columns in sight`, async () => {
+    await open('panel=table', width);
+    await page.waitForFunction(() => part('.heads-table td'));
+    const [content, room] = await page.evaluate(() => {
+      const { scrollWidth, clientWidth } = part('.heads-table .scrolls');
+      return [scrollWidth, clientWidth];
+    });
+    assert.ok(content <= room, `${content} px in ${room} px`);
+  });
