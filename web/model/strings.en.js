@@ -119,7 +119,7 @@ export const strings = {
     another: 'Your own picture…',
     cover: (/** @type {string} */ word) => `cover ${word}`,
     coverFirst: 'Cover a word, and the model says what it would put there.',
-    covered: 'What it would put at',
+    covered: 'In place of',
     sees: 'What it sees',
     second: 'what it has written so far',
     parts: { encoder: 'Encoder', decoder: 'Decoder', cross: 'Decoder to encoder' },
