@@ -272,6 +272,8 @@ def state_of(model, optimizer, kind):
 
 def read_rows(path, length):
     tensors, _ = read_safetensors(path)
+    if "tokens" not in tensors:
+        raise SystemExit(f"{path} has no tensor called tokens, but {', '.join(tensors) or 'none'}")
     tokens, targets = tensors["tokens"].long(), tensors.get("targets")
     if tokens.dim() == 1:
         count = (len(tokens) - 1) // length

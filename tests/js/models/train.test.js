@@ -165,5 +165,8 @@ test('one long text is cut into rows, and what cannot be is said', { skip }, asy
   const [{ loss: found }] = await train(folder, [], ...asked(folder, 1), '--length', `${LENGTH}`);
   assertNear([found], [loss]);
   await assert.rejects(train(folder, [], ...asked(folder), '--length', '30'), /25 tokens are not one row of 30/);
+  const other = { labels: { data: tokens, shape: [25] } };
+  await writeFile(join(folder, 'tokens.safetensors'), writeSafetensors(other));
+  await assert.rejects(train(folder, [], ...asked(folder)), /no tensor called tokens, but labels/);
   model.dispose();
 });
