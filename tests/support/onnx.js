@@ -1,5 +1,6 @@
 // Runs ONNX files once, and compares.
 
+import { quantize } from '../../src/js/onnx/weight.js';
 import { openOnnx } from './onnxruntime.js';
 
 /**
@@ -27,6 +28,15 @@ export function difference(got, expected) {
   }
   return most / (largest || 1);
 }
+
+/** The products of integers of nine bits and their scales. */
+export function dequantize({ integers, scales }, inside) {
+  const groups = Math.ceil(inside / 128);
+  return Float32Array.from(integers, (x, i) => x * scales[Math.floor(i / inside) * groups + ((i % inside) >> 7)]);
+}
+
+/** A weight (out,in) as int8 layers have it. */
+export const rounded = (data, [out, inside]) => dequantize(quantize(data, out, inside), inside);
 
 /** How far outputs may be apart. */
 export const TOLERANCE = 2e-5;

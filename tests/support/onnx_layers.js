@@ -1,7 +1,7 @@
 // Random layers and attentions, as Headlight computes them and as ONNX.
 
 import { toOnnx } from 'headlight/onnx';
-import { difference, runOnnx } from './onnx.js';
+import { difference, rounded, runOnnx } from './onnx.js';
 
 /** Numbers from 0 to 1 (mulberry32). */
 function source(seed) {
@@ -158,9 +158,24 @@ function addWide(a, b, shape) {
   return { data, shape };
 }
 
+/** A layer in float32 of the numbers that an int8 layer has made of its weights. */
+function sameInFloat32(hl, layer) {
+  const state = Object.fromEntries(
+    Object.entries(layer.parameters).map(([name, parameter]) => {
+      const { shape } = parameter;
+      return [name, { data: shape.length === 2 ? rounded(parameter.copy(), shape) : parameter.copy(), shape }];
+    }),
+  );
+  const same = hl.multiHeadAttention({ ...layer.options, weights: 'float32' });
+  for (const [name, { data }] of Object.entries(state)) same.parameters[name].data.set(data);
+  return same;
+}
+
 /**
- * The largest differences, relative to the largest value, by output.
- * @returns {Promise<{ files: object, differences: Record<string, number> }>}
+ * The largest differences, relative to the largest value, by output. A file holds the rounded weights of an int8 layer
+ * and rounds no inputs: so it is compared with the layer in float32 that has these weights, and `own` is how far it is
+ * from the int8 layer itself.
+ * @returns {Promise<{ files: object, differences: Record<string, number>, own?: Record<string, number> }>}
  */
 export async function compareLayer(hl, choice, opset, runtime) {
   const { layer: options, alone, packed, self, sight, tensors, sizes, file } = choice;
@@ -173,6 +188,7 @@ export async function compareLayer(hl, choice, opset, runtime) {
   const { query, key, value } = inputs;
   const form = { ...sight, ...tensors, ...file, opset, context: 32 };
   let expected;
+  let own;
   let files;
   if (alone) {
     const { numHeads, kvHeads, headDim } = options;
@@ -182,14 +198,18 @@ export async function compareLayer(hl, choice, opset, runtime) {
     const layer = hl.multiHeadAttention(options);
     for (const name of ['bq', 'bk', 'bv', 'bo'])
       layer.parameters[name]?.data.set(hl.randn([layer.parameters[name].size], { seed: choice.seed, std: 0.1 }).data);
-    expected = self ? layer.forward(query, given) : layer.forward(query, key, value, given);
+    const run = (some) => (self ? some.forward(query, given) : some.forward(query, key, value, given));
+    expected = run(layer);
+    if (options.weights === 'int8') [own, expected] = [expected, run(sameInFloat32(hl, layer))];
     files = await layer.toOnnx({ ...form, self });
   }
   const results = await runOnnx(files, inputs, runtime);
-  const differences = {};
-  for (const name of Object.keys(results)) {
-    const same = String(results[name].shape) === String(expected[name].shape);
-    differences[name] = same ? difference(results[name].data, expected[name].data) : Infinity;
-  }
-  return { files, differences };
+  const from = (wanted) =>
+    Object.fromEntries(
+      Object.entries(results).map(([name, { data, shape }]) => {
+        const same = String(shape) === String(wanted[name].shape);
+        return [name, same ? difference(data, wanted[name].data) : Infinity];
+      }),
+    );
+  return { files, differences: from(expected), ...(own && { own: from(own) }) };
 }
