@@ -21,10 +21,10 @@ export const WEB = { ort: web, provider: 'wasm' };
  *   Promise<Record<string, { data, shape }>>, close: () => Promise<void> }>}
  */
 export async function openOnnx(files, file = 'model.onnx', { ort, provider } = WEB) {
-  const beside = files[`${file}.data`];
+  const beside = [`${file}.data`, `${file}_data`].find((name) => files[name]);
   const session = await ort.InferenceSession.create(files[file], {
     executionProviders: [provider],
-    ...(beside && { externalData: [{ path: `${file}.data`, data: beside }] }),
+    ...(beside && { externalData: [{ path: beside, data: files[beside] }] }),
   });
   const types = Object.fromEntries(session.inputMetadata.map(({ name, type }) => [name, type]));
   return {

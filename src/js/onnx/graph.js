@@ -44,6 +44,7 @@ const LARGEST = 2 ** 31 - 1;
 
 export class OnnxGraph {
   #names = 0;
+  #nameOf;
   /** @type {Piece[]} */
   #nodes = [];
   /** @type {Piece[]} */
@@ -55,24 +56,35 @@ export class OnnxGraph {
   /** Constants by type, shape and value. @type {Map<string, string>} */
   #constants = new Map();
 
-  /** @param {{ opset?: number, external?: boolean, file?: string }} [options] file: its name without .onnx */
-  constructor({ opset = 17, external = false, file = 'model' } = {}) {
+  /**
+   * @param {{ opset?: number, external?: boolean, file?: string, nameOf?: (name: string) => string }} [options] file:
+   *   its name without .onnx; nameOf: what inputs, outputs, their axes and the file beside are called
+   */
+  constructor({ opset = 17, external = false, file = 'model', nameOf = (name) => name } = {}) {
     this.opset = opset;
     this.file = file;
     this.external = external;
+    this.#nameOf = nameOf;
   }
 
   /** @param {string} name @param {ElementType} type @param {readonly Dim[]} dims */
   input(name, type, dims) {
-    this.#ends.push(valueInfo(GRAPH.input, name, type, dims));
-    return name;
+    return this.#end(GRAPH.input, name, type, dims);
   }
 
   /** @param {string} name @param {string} value @param {ElementType} type @param {readonly Dim[]} dims */
   output(name, value, type, dims) {
-    this.#node('Identity', [value], {}, [name]);
-    this.#ends.push(valueInfo(GRAPH.output, name, type, dims));
-    return name;
+    const called = this.#end(GRAPH.output, name, type, dims);
+    this.#node('Identity', [value], {}, [called]);
+    return called;
+  }
+
+  /** @param {number} field @param {string} name @param {ElementType} type @param {readonly Dim[]} dims */
+  #end(field, name, type, dims) {
+    const called = this.#nameOf(name);
+    const axes = dims.map((dim) => (typeof dim === 'string' ? this.#nameOf(dim) : dim));
+    this.#ends.push(valueInfo(field, called, type, axes));
+    return called;
   }
 
   /**
@@ -204,7 +216,7 @@ export class OnnxGraph {
   finish(title) {
     /** @type {{ offset: number, data: Uint8Array }[]} */
     const beside = [];
-    const dataFile = `${this.file}.onnx.data`;
+    const dataFile = this.#nameOf(`${this.file}.onnx.data`);
     let size = 0;
     const needed = [...this.#initials.values()].filter(({ name }) => this.#read.has(name));
     const initials = needed.map(({ name, type, shape, get, inside }) => {

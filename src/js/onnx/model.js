@@ -1,13 +1,14 @@
 // A transformer as ONNX: what goes into its graph and what comes out. stack.js, embedding.js, block.js and head.js
 // write what is between.
 
-import { readBoolean, readNumber } from '../check/arguments.js';
+import { readBoolean, readNumber, readWord } from '../check/arguments.js';
 import { argumentError } from '../check/errors.js';
 import { readValues } from '../models/edits.js';
 import { block, pairAcross } from './block.js';
 import { embed } from './embedding.js';
 import { OnnxGraph } from './graph.js';
 import { head } from './head.js';
+import { huggingFaceName } from './names.js';
 import { CALLER, FILE_OPTIONS, readFileOptions, readKnown } from './options.js';
 import { Parameters } from './parameters.js';
 import { lengthOf, Stack } from './stack.js';
@@ -30,16 +31,19 @@ import { tensor } from './weight.js';
  * @property {boolean} [keep] an input (B,S) that says which tokens are real; default false: all are
  * @property {boolean} [typeIds] an input (B,T); default false: all are of type 0
  * @property {boolean} [positions] an input (B,T); default false: they are counted
+ * @property {'headlight' | 'hugging-face'} [names] of inputs and outputs; default 'headlight': those that forward has.
+ *   'hugging-face': those that transformers.js knows; keep, which is int64 then, and typeIds are true where the model
+ *   may have them
  */
 /**
  * The options as they were read.
  * @typedef {{ opset: number, external: boolean, cache: boolean, last: boolean, keep: boolean, typeIds: boolean,
- *   positions: boolean }} Given
+ *   positions: boolean, theirs: boolean }} Given
  */
 /** @typedef {(file: string, write: (shared: Shared) => void) => OnnxFiles} Write one file, with its parameters */
 
 const FLAGS = /** @type {const} */ (['last', 'keep', 'typeIds', 'positions']);
-const OPTIONS = [...FILE_OPTIONS, 'weights', 'capture', ...FLAGS];
+const OPTIONS = [...FILE_OPTIONS, 'weights', 'capture', 'names', ...FLAGS];
 
 /**
  * The files by name: model.onnx; of a model with an encoder and a cache encoder.onnx and decoder.onnx.
@@ -53,7 +57,7 @@ export function writeModel(model, options = {}) {
   const values = readValues(CALLER, model.options, captured(model.options, read), undefined, new ArrayBuffer(0));
   /** @type {Write} */
   const write = (file, fill) => {
-    const graph = new OnnxGraph({ ...given, file });
+    const graph = new OnnxGraph({ ...given, file, nameOf: given.theirs ? huggingFaceName : undefined });
     fill({ graph, weightOf: weightsOf(model, graph), captures: (name) => values.captures(name) });
     return graph.finish(model.family ?? 'transformer');
   };
@@ -64,9 +68,17 @@ export function writeModel(model, options = {}) {
 
 /** @param {Resolved} options @param {OnnxModelOptions} read @returns {Given} */
 function readGiven(options, read) {
-  const flags = Object.fromEntries(FLAGS.map((name) => [name, readBoolean(CALLER, name, read[name] ?? false)]));
-  const given = /** @type {Given} */ ({ ...readFileOptions(read), ...flags });
   const stacks = options.encoder ? [options, options.encoder] : [options];
+  const names = readWord(CALLER, 'names', read.names ?? 'headlight', ['headlight', 'hugging-face']);
+  const theirs = names === 'hugging-face';
+  if (theirs && options.encoder)
+    throw argumentError(CALLER, 'names', names, "'headlight', as this model has an encoder");
+  /** @type {OnnxModelOptions} */
+  const usual = { keep: theirs && options.input === 'tokens', typeIds: theirs && hasTypes(options) };
+  const flags = Object.fromEntries(
+    FLAGS.map((name) => [name, readBoolean(CALLER, name, read[name] ?? usual[name] ?? false)]),
+  );
+  const given = /** @type {Given} */ ({ ...readFileOptions(read), ...flags, theirs });
   /** @param {keyof Given} name @param {boolean} fits @param {string} reason */
   const check = (name, fits, reason) => {
     if (given[name] && !fits) throw argumentError(CALLER, name, true, `false: ${reason}`);
@@ -196,9 +208,13 @@ function makeInputs({ graph }, options, prefix, given) {
   if (patch) return { pixels: make('pixels', 'float', patch.channels, ...patch.image) };
   if (input === 'audio') return { features: make('features', 'float', channels, 2 * context) };
   const length = `${prefix}length`;
+  const makeKeep = () => {
+    const keys = given.cache && prefix === '' ? 'keys' : length;
+    return given.theirs ? graph.cast(make('keep', 'int64', keys), 'bool') : make('keep', 'bool', keys);
+  };
   return {
     ids: make('ids', 'int64', length),
-    keep: given.keep ? make('keep', 'bool', given.cache && prefix === '' ? 'keys' : length) : undefined,
+    keep: given.keep ? makeKeep() : undefined,
     typeIds: given.typeIds && hasTypes(options) ? make('typeIds', 'int64', length) : undefined,
     positions: given.positions && countsPositions(options) ? make('positions', 'int64', length) : undefined,
   };

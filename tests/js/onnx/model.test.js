@@ -142,6 +142,42 @@ test('positions that are given take the place of those', async () => {
   }
 });
 
+test('under the names of Hugging Face a model gives the same', async () => {
+  const padded = { data: [1, 1, 1, 1, 0, 1, 1, 1], shape: [2, 4] };
+  const given = { ids: ids(2, 4), keep: padded, typeIds: { data: [0, 1, 1, 0, 1, 0, 0, 1], shape: [2, 4] } };
+  const model = hl.transformer({ ...SMALL, causal: false, tokenTypes: 2, pooler: 'tanh', poolDim: 6, pool: 'first' });
+  const session = await openOnnx(await model.toOnnx({ names: 'hugging-face', weights: true, capture: ['embed'] }));
+  assert.deepEqual(session.inputs, ['input_ids', 'attention_mask', 'token_type_ids']);
+  assert.deepEqual(session.outputs, ['embed', 'attentions.0', 'attentions.1', 'logits', 'pooler_output']);
+  const got = await session.run({
+    input_ids: given.ids,
+    attention_mask: given.keep,
+    token_type_ids: given.typeIds,
+  });
+  const { logits, pooled, captured } = model.forward(given, { capture: ['blocks.*.weights'] });
+  assert.ok(off(got.logits, valuesOf(logits)) <= TOLERANCE);
+  assert.ok(off(got.pooler_output, valuesOf(pooled)) <= TOLERANCE);
+  assert.ok(off(got['attentions.1'], valuesOf(captured['blocks.1.weights'])) <= TOLERANCE);
+  await session.close();
+});
+
+test('under these names a decoder has its cache, and parameters beside', async () => {
+  const model = hl.transformer(SMALL);
+  const files = await model.toOnnx({ names: 'hugging-face', cache: true, external: true });
+  assert.deepEqual(Object.keys(files), ['model.onnx', 'model.onnx_data']);
+  assert.ok(Buffer.from(files['model.onnx']).includes('batch_size'), 'transformers.js looks for this axis');
+  const session = await openOnnx(files);
+  const pair = (name, i) => [`${name}.${i}.key`, `${name}.${i}.value`];
+  const past = [...pair('past_key_values', 0), ...pair('past_key_values', 1)];
+  assert.deepEqual(session.inputs, [...past, 'input_ids', 'attention_mask']);
+  assert.deepEqual(session.outputs, ['logits', ...pair('present', 0), ...pair('present', 1)]);
+  const none = { data: [], shape: [1, 2, 0, 8] };
+  const feeds = { input_ids: ids(1, 4), attention_mask: { data: [1, 1, 1, 1], shape: [1, 4] } };
+  const { logits } = await session.run({ ...feeds, ...Object.fromEntries(past.map((name) => [name, none])) });
+  assert.ok(off(logits, valuesOf(model.forward(ids(1, 4)).logits)) <= TOLERANCE);
+  await session.close();
+});
+
 test('rows of padding that see nothing give 0, not NaN', async () => {
   const model = hl.transformer({ ...SMALL, positions: 'rotary' });
   const input = { ids: ids(1, 4), keep: { data: [0, 0, 1, 1], shape: [1, 4] } };
@@ -174,6 +210,9 @@ test('what has no form is refused by name', async () => {
   await refused({ last: true }, /last/, hl.transformer({ ...SMALL, head: 'none' }));
   await refused({ cache: true }, /cache/, hl.transformer({ ...SMALL, layers: 0 }));
   await refused({}, /encoder/, hl.transformer({ ...SMALL, cross: true }));
+  await refused({ names: 'huggingface' }, /names is 'huggingface', expected 'headlight' or 'hugging-face'/);
+  const encoder = { layers: 1, dModel: 12, numHeads: 2, vocab: 7, context: 9, causal: false, head: 'none' };
+  await refused({ names: 'hugging-face' }, /names.*an encoder/, hl.transformer({ ...SMALL, encoder }));
   const gone = hl.transformer(SMALL);
   gone.dispose();
   await assert.rejects(gone.toOnnx(), { code: 'DISPOSED', message: /^toOnnx: / });
