@@ -1,5 +1,5 @@
-// Every program of the recipes runs as it stands and says what its comments say. Packages that are not there are stood
-// in for by small ones that give outputs of the same shape and form.
+// Every program of the recipes runs as it stands and says what its comments say. transformers.js is large: a small
+// package that runs the same files by onnxruntime-web stands in for it.
 
 import assert from 'node:assert/strict';
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
@@ -26,36 +26,30 @@ const programs = (name, language) =>
 const fileOf = (program) => program.match(/^\/\/ ([\w-]+\.js)\n/)?.[1];
 const printed = (program) => [...program.matchAll(/^\s*console\.log\(.*\); \/\/ (.*)$/gm)].map(([, said]) => said);
 
-/** What stands in for packages of others: only shapes and forms are theirs. */
+/** What stands in for packages of others. */
 const STAND_INS = {
+  // With the files, names and tensors of transformers.js, which ./build.sh adopt runs itself.
   '@huggingface/transformers': `
-    class Tensor {
-      constructor(type, data, dims) { Object.assign(this, { type, data, dims }); }
-    }
-    const row = (t) => Array.from({ length: 6 }, (_, s) => (s <= t ? 1 / (t + 1) : 0));
-    const data = () => Float32Array.from(Array.from({ length: 4 }, () => [0, 1, 2, 3, 4, 5].map(row)).flat(2));
-    const attentions = [1, 2].map(() => new Tensor('float32', data(), [1, 4, 6, 6]));
-    const ids = new Tensor('int64', new BigInt64Array(6), [1, 6]);
-    export const AutoTokenizer = { from_pretrained: async () => async () => ({ input_ids: ids }) };
-    export const AutoModel = { from_pretrained: async () => async () => ({ attentions }) };`,
-  'onnxruntime-web': `
+    import { readFileSync } from 'node:fs';
     import { load } from 'headlight';
-    export class Tensor {
-      constructor(type, data, dims) {
-        this.type = type;
-        this.cpuData = data;
-        this.dims = dims;
-      }
-      get data() { return this.cpuData; }
-      get location() { return 'cpu'; }
-    }
-    const hl = await load();
-    const own = (tensor) => new Tensor('float32', tensor.copy(), tensor.shape);
-    async function run() {
-      const [q, k, v] = [5, 6, 7].map((seed) => own(hl.randn([1, 2, 6, 8], { seed })));
-      return { q, k, v, y: own(hl.attention(q, k, v, { causal: true }).output) };
-    }
-    export const InferenceSession = { create: async () => ({ run }) };`,
+    import { InferenceSession, Tensor } from 'onnxruntime-web';
+    export const env = {};
+    const read = (...path) => readFileSync([env.localModelPath, ...path].join('/'));
+    const row = (numbers) => new Tensor('int64', BigInt64Array.from(numbers, BigInt), [1, numbers.length]);
+    const tokenize = (tokenizer) => async (text) => {
+      const { ids } = tokenizer.encode(text);
+      const rows = { input_ids: ids, attention_mask: ids.map(() => 1), token_type_ids: ids.map(() => 0) };
+      return Object.fromEntries(Object.entries(rows).map(([name, numbers]) => [name, row(numbers)]));
+    };
+    export const AutoTokenizer = {
+      from_pretrained: async (name) => tokenize(await (await load()).openTokenizer(read(name, 'tokenizer.json'))),
+    };
+    export const AutoModel = {
+      async from_pretrained(name) {
+        const session = await InferenceSession.create(read(name, 'onnx/model.onnx'));
+        return (inputs) => session.run(inputs);
+      },
+    };`,
   // TensorFlow.js itself: the package of the sentence encoder has it inside.
   '@tensorflow/tfjs': `
     import { createRequire } from 'node:module';
@@ -78,8 +72,9 @@ before(async () => {
   }
   execFileSync('cp', ['-r', installed.file('node_modules/headlight'), join(folder, 'node_modules')]);
   mkdirSync(join(folder, 'node_modules/@energetic-ai'));
-  symlinkSync(join(root, 'node_modules/@energetic-ai/core'), join(folder, 'node_modules/@energetic-ai/core'));
-  makeCheckpoint(join(folder, 'gpt2'), 'gpt2');
+  for (const name of ['@energetic-ai/core', 'onnxruntime-web', 'onnxruntime-common'])
+    symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name));
+  for (const model of ['gpt2', 'bert']) makeCheckpoint(join(folder, model), model);
   for (const program of names.flatMap((name) => programs(name, 'js'))) {
     const file = fileOf(program);
     if (file) write(file, program);
