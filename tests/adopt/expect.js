@@ -22,15 +22,16 @@ export function expectComputed({ threads, note, view, ...said }, expected = {}) 
 /** The last line that a program printed. @param {string} stdout */
 export const lastLine = (stdout) => JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
 
-/** A row for one version of Node. @param {number} version */
-export const nodeRow = (version) => ({
+/** A row for one version of Node. @param {number} version @param {string} [note] */
+export const nodeRow = (version, note = '') => ({
   title: `Node ${version}`,
-  what: '`import`',
+  what: '`import`, `require`',
   threads: 'yes',
   view: '—',
-  note: '',
+  note,
   async run(/** @type {import('./place.js').Place} */ place) {
     assert.match(await place.run(place.bin('node'), ['--version']), new RegExp(`^v${version}\\.`));
-    expectComputed(lastLine(await place.run(place.bin('node'), ['print.js'])));
+    for (const program of ['print.js', 'use.cjs'])
+      expectComputed(lastLine(await place.run(place.bin('node'), [program])));
   },
 });

@@ -153,10 +153,12 @@ export class Place {
    * @param {string} command
    * @param {(port: number) => string[]} argsOf
    * @param {string} [path]
+   * @param {Record<string, string>} [more] of its environment
    */
-  async openServed(command, argsOf, path = '') {
+  async openServed(command, argsOf, path = '', more = {}) {
     const port = await freePort();
-    const options = { cwd: this.folder, env: { ...process.env, CI: '1', PORT: String(port) }, detached: true };
+    const env = { ...process.env, CI: '1', PORT: String(port), ...more };
+    const options = { cwd: this.folder, env, detached: true };
     const child = spawn(command, argsOf(port), { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
     let said = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += text));

@@ -5,7 +5,6 @@ const NAMES = [
   'node20',
   'node22',
   'node24',
-  'require',
   'bun',
   'deno',
   'static',
@@ -25,6 +24,7 @@ const NAMES = [
   'vue',
   'vitest',
   'jest',
+  'transformers',
   'typescript',
 ];
 

@@ -1,3 +1,3 @@
 import { nodeRow } from '../../expect.js';
 
-export default nodeRow(22);
+export default nodeRow(22, '`require` from 22.12 on; before, `await import(…)`');

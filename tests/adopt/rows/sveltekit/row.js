@@ -2,14 +2,17 @@ import { expectComputed, HEATMAP } from '../../expect.js';
 
 export default {
   title: 'SvelteKit 3',
-  what: 'a component, prerendered, build',
+  what: 'a component, dev, prerendered build',
   threads: 'yes',
   view: 'yes',
-  note: '',
+  note: 'threads in dev: `server.headers` of Vite and a [hook](tests/adopt/rows/sveltekit/src/hooks.server.js)',
   recipe: { file: 'components.md', language: 'svelte', to: 'src/routes/Heads.svelte' },
   async run(place) {
     // It needs a newer Node than Headlight does.
-    await place.run(place.bin('node'), ['node_modules/vite/bin/vite.js', 'build']);
+    const [node, vite] = [place.bin('node'), 'node_modules/vite/bin/vite.js'];
+    const said = await place.openServed(node, (port) => [vite, '--port', `${port}`, '--host', 'localhost']);
+    expectComputed(said, { view: HEATMAP });
+    await place.run(node, [vite, 'build']);
     expectComputed(await place.openFolder('build'), { view: HEATMAP });
   },
 };

@@ -1,0 +1,10 @@
+// For threads in dev: SvelteKit sends the page itself, Vite the scripts of its workers.
+
+import { headers } from '../headers.js';
+
+/** @type {import('@sveltejs/kit').Handle} */
+export async function handle({ event, resolve }) {
+  const response = await resolve(event);
+  for (const [name, value] of Object.entries(headers)) response.headers.set(name, value);
+  return response;
+}
