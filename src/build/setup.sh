@@ -16,6 +16,7 @@ has_simde() { [[ -e /usr/include/simde/wasm/simd128.h ]]; }
 C_TOOLS='clang-format-19 clang-tidy-19'
 has_c_tools() { have clang-format-19 && have clang-tidy-19; }
 has_onnx() { /usr/bin/python3 -c 'import onnx' 2>/dev/null; }
+has_torch() { /usr/bin/python3 -c 'import importlib.util as u; raise SystemExit(not u.find_spec("torch"))' 2>/dev/null; }
 has_chinese() { [[ -n $(fc-list :lang=zh 2>/dev/null) ]]; }
 
 can_install() { [[ $EUID -eq 0 ]] && have apt-get; }
@@ -125,6 +126,8 @@ setup_tests() {
   setup
   need has_chromium chromium has_firefox firefox-esr has_sanitizers 'clang-19 libclang-rt-19-dev' \
     has_simde libsimde-dev has_relaxed 'clang-19 lld-19 llvm-19'
+  # Without it the tests that train in PyTorch are skipped: whoever cannot install it need not have it.
+  if can_install; then need has_torch python3-torch; fi
   find_toolchain
 }
 
