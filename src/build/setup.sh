@@ -16,7 +16,7 @@ has_simde() { [[ -e /usr/include/simde/wasm/simd128.h ]]; }
 C_TOOLS='clang-format-19 clang-tidy-19'
 has_c_tools() { have clang-format-19 && have clang-tidy-19; }
 has_onnx() { /usr/bin/python3 -c 'import onnx' 2>/dev/null; }
-has_torch() { /usr/bin/python3 -c 'import importlib.util as u; raise SystemExit(not u.find_spec("torch"))' 2>/dev/null; }
+has_torch() { /usr/bin/python3 -c 'import importlib.util as u; exit(not u.find_spec("torch"))' 2>/dev/null; }
 has_chinese() { [[ -n $(fc-list :lang=zh 2>/dev/null) ]]; }
 
 can_install() { [[ $EUID -eq 0 ]] && have apt-get; }
