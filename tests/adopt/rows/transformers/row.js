@@ -5,9 +5,9 @@ import { lastLine } from '../../expect.js';
 
 export default {
   title: 'transformers.js 4',
-  what: 'files of `toOnnx` in Node',
+  what: 'files of `toOnnx`, Node and a page',
   threads: '—',
-  view: '—',
+  view: 'yes',
   note: "`names: 'hugging-face'`: [recipes/elsewhere.md](src/js/recipes/elsewhere.md)",
   recipe: { file: 'elsewhere.md', language: 'js', to: 'attend.js' },
   async run(place) {
@@ -23,5 +23,6 @@ export default {
     assert.deepEqual(files, ['model.onnx', 'model.onnx_data']);
     assert.deepEqual(theirs, ours);
     assert.ok(off < 1e-4, `${off}`);
+    assert.deepEqual(await place.openFolder('.', { path: 'shown.html' }), { heads: 8, tokens: 11 });
   },
 };
