@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import test from 'node:test';
+import { inflateSync } from 'node:zlib';
 import { writeNpy } from 'headlight/formats';
 import { faults, openEmpty, page } from '../../support/page.js';
 
@@ -59,4 +60,14 @@ test('its size is what README says', async () => {
   const said = Number(/`dist\/headlight\.html`[^.]*\((\d\.\d) MB\)/.exec(readme)?.[1]);
   const { length } = await readFile(FILE);
   assert.ok(Math.abs(length / 1e6 - said) < 0.1, `README says ${said} MB, the file has ${length} bytes`);
+});
+
+test('each script says once that it is strict: said module by module, its bytes would differ from build to build', async () => {
+  const html = await readFile(FILE, 'utf8');
+  for (const id of ['page', 'worker']) {
+    const [, folded] = new RegExp(`<script type="text/plain" id="${id}">([^<]*)`).exec(html) ?? [];
+    const script = inflateSync(Buffer.from(folded, 'base64')).toString();
+    assert.ok(script.startsWith('"use strict";\n'), id);
+    assert.equal(script.split('"use strict"').length, 2, id);
+  }
 });
