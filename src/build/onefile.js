@@ -33,8 +33,8 @@ async function bundle(entry) {
     loader: { '.css': 'text', '.html': 'text' },
     jsx: 'automatic',
     jsxImportSource: 'preact',
-    // The settings of tsconfig.json do not reach a file that a plugin has found, and which way leads to it first differs
-    // from run to run.
+    // The settings of tsconfig.json do not reach a file that a plugin has found, and which way leads to it first
+    // differs from run to run.
     tsconfigRaw: {},
     banner: { js: '"use strict";' },
     plugins: [inDocument],
