@@ -86,7 +86,7 @@ test('leaving is asked about while a model is open that would be lost, and not o
   assert.equal(await asked(), true);
   await page.goForward();
   await shows('.model-menu .under', 'attentions.npy');
-  await word('Close this model and free its memory').click();
+  await word('Remove it from memory').click();
   await shows('.model-menu .under', 'The whale');
   assert.equal(await asked(), false);
 });
@@ -95,7 +95,7 @@ test('Back to a model that is closed says so and shows the whale: one is not cau
   await open();
   await give('drop', '.picture', weights);
   await shows('.model-menu .under', 'attentions.npy');
-  await word('Close this model and free its memory').click();
+  await word('Remove it from memory').click();
   await shows('.model-menu .under', 'The whale');
   await settled();
   await page.goBack();

@@ -504,3 +504,34 @@ for (const width of [1440, 1024])
     });
     assert.ok(content <= room, `${content} px in ${room} px`);
   });
+
+/** Where the text of an element stands, without the room beside it. */
+const textBoxes = (selector) =>
+  page.evaluate((selector) => {
+    return [...part('.page').querySelectorAll(selector)].map((element) => {
+      const range = document.createRange();
+      range.selectNodeContents(element);
+      return { text: element.textContent, ...range.getBoundingClientRect().toJSON() };
+    });
+  }, selector);
+
+const SLEEP = 'model=sentence&text=How+do+whales+sleep%3F&layer=2&head=1';
+/** Weights from elsewhere, as a file. */
+async function openWeights(shape, causal = true) {
+  await page.evaluate(() => part('.open > .word').click());
+  await page
+    .locator('input[data-name=files]')
+    .setInputFiles({ name: 'weights.npy', mimeType: '', buffer: Buffer.from(writeNpy(attentions(shape, causal))) });
+  await page.waitForFunction(() => part('.model-menu .under')?.textContent.trim() === 'weights.npy');
+  await page.waitForFunction(
+    () => part('.page').dataset.busy === 'false' && part('.reading .keys-list') && part('.recognised li'),
+  );
+}
+
+test('weights from elsewhere: a small weight has two digits, and what is closed is called no model', async () => {
+  await open('', 1440);
+  await openWeights([1, 2, 60, 60]);
+  const figures = await page.locator('.keys-list b').allTextContents();
+  for (const figure of figures) assert.match(figure, /^(<0\.01|[01]\.\d\d)$/);
+  assert.doesNotMatch(await page.locator('.prediction.about button').textContent(), /model/);
+});

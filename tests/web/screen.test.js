@@ -74,7 +74,7 @@ test('the head is switched off: the guess falls as with the same edit; Ctrl+Z br
   const best = Math.max(...likely);
   assert.equal((await guesses())[0].now, percent(best));
   assert.equal((await guesses()).at(-1).other, `→ ${before[0].now}`, 'what was guessed is still in the list');
-  assert.equal(await text('.adds b'), '+0.00');
+  assert.equal(await text('.adds b'), '0.00');
   await press('Control+z');
   await page.waitForFunction(() => !part('.corner h2').textContent.includes('is off'));
   await settle();

@@ -165,8 +165,12 @@ function makeSigned(theme) {
 /** @type {Record<Theme, ReturnType<typeof makeSigned>>} */
 export const SIGNED = { light: makeSigned('light'), dark: makeSigned('dark') };
 
+/** @typedef {{ a: number | null, b: number | null, by: number | null }} Pair */
+const seen = (/** @type {Pair} */ { a, b, by }) => Math.round(100 * Math.abs(by ?? a ?? b ?? 0));
+const largest = (/** @type {Pair} */ { a, b }) => Math.max(a ?? 0, b ?? 0);
+
 /**
- * The keys of a row, those whose weights differ most first.
+ * The keys of a row, those whose weights differ most first; where no difference can be seen, the largest weights.
  * @param {Aligned['places']} places of the keys
  * @param {(s: number) => number | null} now the weight of a key of this run
  * @param {(s: number) => number | null} old
@@ -178,7 +182,7 @@ export function rowDifferences(places, now, old, most) {
       const [a, b] = [place.now < 0 ? null : now(place.now), place.old < 0 ? null : old(place.old)];
       return { ...place, a, b, by: a !== null && b !== null ? a - b : null };
     })
-    .filter(({ a, b }) => Math.max(a ?? 0, b ?? 0) >= 0.005)
-    .sort((x, y) => Math.abs(y.by ?? y.a ?? y.b ?? 0) - Math.abs(x.by ?? x.a ?? x.b ?? 0))
+    .filter((pair) => largest(pair) >= 0.005)
+    .sort((x, y) => seen(y) - seen(x) || largest(y) - largest(x))
     .slice(0, most);
 }

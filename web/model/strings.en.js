@@ -66,7 +66,7 @@ export const strings = {
     progress: (/** @type {string} */ read, /** @type {string} */ total) => `${read} of ${total} read`,
     cancel: 'Cancel',
     recognised: 'What was recognised',
-    forget: 'Close this model and free its memory',
+    forget: 'Remove it from memory',
     yours: 'Yours',
     isWeights:
       'Attention weights, computed elsewhere: their rows sum to 1. There is no model behind them, so nothing is predicted and nothing can be changed.',
@@ -114,7 +114,7 @@ export const strings = {
     pairNothing: 'What if is not there yet for a model with an encoder.',
     onlyRow: 'The file holds weights only: queries, keys and values are not in it.',
     row: 'the row',
-    rowAbout: 'where else it looks; all of it adds up to',
+    rowAbout: 'the whole row adds up to',
     picture: (/** @type {number} */ rows, /** @type {number} */ columns) => `A picture in ${rows} × ${columns} patches`,
     another: 'Your own picture…',
     cover: (/** @type {string} */ word) => `cover ${word}`,

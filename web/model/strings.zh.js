@@ -68,7 +68,7 @@ export const strings = {
     progress: (read, total) => `已读取 ${read}，共 ${total}`,
     cancel: '取消',
     recognised: '识别结果',
-    forget: '关闭此模型并释放内存',
+    forget: '从内存中移除',
     yours: '您的',
     isWeights: '别处算出的注意力权重：每行之和为 1。背后没有模型，因此没有预测，也不能改动。',
     weightsOf: ({ name, layers, heads, wholeT, wholeS, causal }, named) =>
@@ -104,7 +104,7 @@ export const strings = {
     pairNothing: '带编码器的模型暂不支持“如果”。',
     onlyRow: '文件只有权重：其中没有查询、键和值。',
     row: '整行',
-    rowAbout: '它还看哪里；总和为',
+    rowAbout: '整行之和为',
     picture: (rows, columns) => `${rows} × ${columns} 个图块的图片`,
     another: '您自己的图片…',
     cover: (word) => `遮盖 ${word}`,

@@ -83,8 +83,11 @@ export const weightText = (weight) => (Number.isFinite(weight) ? weight.toFixed(
 /** .79, and 1.0 */
 export const cellText = (weight) =>
   !Number.isFinite(weight) ? '' : weight >= 0.995 ? '1.0' : weight.toFixed(2).replace(/^0/, '');
-/** +1.92, with a minus of its own width. */
-export const signed = (x, digits = 2) => `${x < 0 ? '−' : '+'}${Math.abs(x).toFixed(digits)}`;
+/** +1.92, with a minus of its own width; what is written as 0 has no sign. */
+export const signed = (x, digits = 2) => {
+  const figure = Math.abs(x).toFixed(digits);
+  return Number(figure) === 0 ? figure : `${x < 0 ? '−' : '+'}${figure}`;
+};
 export const plain = (x, digits = 2) => `${x < 0 ? '−' : ''}${Math.abs(x).toFixed(digits)}`;
 
 /** Goes to a step: the instrument moves, as one change that can be undone. */

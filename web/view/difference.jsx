@@ -102,7 +102,7 @@ export function CompareMarks({ wide }) {
       <canvas ref={bar} />
       {MARKS.filter((mark) => wide > 150 || mark % 1 === 0).map((mark) => (
         <span key={mark} style={px({ left: `${50 + 50 * Math.sign(mark) * placeOf(Math.abs(mark))}%` })}>
-          {mark === 0 ? '0' : signed(mark, mark % 1 === 0 ? 0 : 2)}
+          {signed(mark, mark % 1 === 0 ? 0 : 2)}
         </span>
       ))}
     </div>

@@ -14,9 +14,6 @@ const COMPACT = 5;
 /** Of a row above the pictures: as many as there is room for. */
 const FEW = 4;
 
-/** +0.52, and 0.00 without a sign. */
-const by = (d) => (Math.abs(d) < 0.005 ? '0.00' : signed(d));
-
 function Columns() {
   return useTexts().columns.map((name) => (
     <th key={name} scope="col">
@@ -77,7 +74,7 @@ export function CompareReading({ compact = false, title = true, spread = false }
                   <th scope="row">{label}</th>
                   <td>{readings[0] ? write(a) : '–'}</td>
                   <td>{readings[1] ? write(b) : '–'}</td>
-                  <td>{known ? by(a - b) : ''}</td>
+                  <td>{known ? signed(a - b) : ''}</td>
                 </tr>
               );
             })}
@@ -106,7 +103,7 @@ export function CompareReading({ compact = false, title = true, spread = false }
                   </th>
                   <td>{a === null ? '–' : weightText(a)}</td>
                   <td>{b === null ? '–' : weightText(b)}</td>
-                  <td>{d === null ? '' : by(d)}</td>
+                  <td>{d === null ? '' : signed(d)}</td>
                 </tr>
               ))}
             </tbody>

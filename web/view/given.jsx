@@ -152,7 +152,7 @@ export function RowReading({ title = true }) {
               class="share"
               style={px({ width: `${(100 * row[s]) / most}%`, background: ramp.css(Math.max(row[s], 0.3)) })}
             />
-            <b>{row[s] < 0.01 ? row[s].toFixed(4) : weightText(row[s])}</b>
+            <b>{row[s] > 0 && row[s] < 0.005 ? '<0.01' : weightText(row[s])}</b>
           </li>
         ))}
       </ul>

@@ -60,7 +60,7 @@ export function Tried() {
               >
                 <span>{words.headName(layer, head)}</span>
                 <span>{words.percent(probability)}</span>
-                <b>{points === 0 ? '0' : signed(points, 0)}</b>
+                <b>{signed(points, 0)}</b>
               </button>
             </li>
           );

@@ -69,6 +69,20 @@ test('a row lists what differs most first, and what one text alone has', () => {
   );
 });
 
+test('of a row whose differences cannot be seen the largest weights come first', () => {
+  const { places } = align([...'abc'], [...'abc']);
+  const list = rowDifferences(
+    places,
+    (s) => [0.02, 0.9, 0.05][s],
+    (s) => [0.021, 0.9001, 0.0505][s],
+    9,
+  );
+  assert.deepEqual(
+    list.map(({ now }) => now),
+    [1, 2, 0],
+  );
+});
+
 test('differences are as light on both sides, and lighter or darker the larger they are', () => {
   const luminance = (css) => {
     const [r, g, b] = css
