@@ -516,6 +516,19 @@ const textBoxes = (selector) =>
   }, selector);
 
 const SLEEP = 'model=sentence&text=How+do+whales+sleep%3F&layer=2&head=1';
+for (const width of [2560, 1440, 1024])
+  for (const [name, hash] of Object.entries({
+    'heads made by hand': 'model=constructed&text=The+cat+sat+because+it+was+tired.&layer=1&head=6',
+    'a sentence encoder': SLEEP,
+  }))
+    test(`${width} px, ${name}: labels of keys end below the head’s name and what it does`, async () => {
+      await open(hash, width);
+      await page.waitForFunction(() => part('.corner p')?.textContent && part('.key-label'));
+      const ends = (await textBoxes('.corner > *')).map(({ bottom }) => bottom);
+      const begins = (await textBoxes('.key-label')).map(({ top }) => top);
+      assert.ok(Math.max(...ends) <= Math.min(...begins), `${Math.max(...ends)}, ${Math.min(...begins)}`);
+    });
+
 /** Weights from elsewhere, as a file. */
 async function openWeights(shape, causal = true) {
   await page.evaluate(() => part('.open > .word').click());
@@ -528,6 +541,17 @@ async function openWeights(shape, causal = true) {
   );
 }
 
+test('labels above a full picture stand level in the middle of their columns, where they fit', async () => {
+  await open('', 1440);
+  await openWeights([2, 2, 12, 12], false);
+  const labels = (await textBoxes('.labels .key-label')).map(({ left, right }) => (left + right) / 2);
+  const { left, width } = await page.evaluate(() => part('.picture .matrix').getBoundingClientRect().toJSON());
+  assert.equal(labels.length, 12);
+  labels.forEach((middle, i) => assert.ok(Math.abs(middle - left - ((i + 0.5) * width) / 12) < 2, `${i}: ${middle}`));
+  const high = (await textBoxes('.labels .key-label')).map(({ height }) => height);
+  assert.ok(Math.max(...high) < 26, `${high}`);
+});
+
 test('weights from elsewhere: a small weight has two digits, and what is closed is called no model', async () => {
   await open('', 1440);
   await openWeights([1, 2, 60, 60]);
@@ -535,3 +559,15 @@ test('weights from elsewhere: a small weight has two digits, and what is closed 
   for (const figure of figures) assert.match(figure, /^(<0\.01|[01]\.\d\d)$/);
   assert.doesNotMatch(await page.locator('.prediction.about button').textContent(), /model/);
 });
+
+for (const width of [2560, 1920, 1440, 1024, 768])
+  for (const [name, hash] of Object.entries({
+    'heads made by hand': 'model=constructed&text=The+cat+sat+on+the+mat+because+it+was+tired.&layer=1&head=6',
+    'two tokens': 'text=Call',
+  }))
+    test(`${width} px, ${name}: what a head does is told whole`, async () => {
+      await open(hash, width);
+      await page.waitForFunction(() => part('.corner p')?.textContent);
+      const cut = await page.evaluate(() => part('.corner p').scrollHeight - part('.corner p').clientHeight);
+      assert.ok(cut <= 1, `${cut} px`);
+    });

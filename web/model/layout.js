@@ -43,15 +43,28 @@ export const TOUCHING = 40;
 /** The letters of a token beside a cell. @param {number} cell @param {number} most */
 export const labelSize = (cell, most) => (cell < LABELS ? 12 : Math.min(Math.max(0.62 * cell, 11.5), most));
 
+/** Above a full picture a label stands level where every one is as narrow as a cell with this much less. */
+const BESIDE = 6;
+/**
+ * How labels stand above a full picture: level or at 45°, and what they rise above it.
+ * @param {number} label the width of the widest
+ * @param {number} size
+ * @param {number} cell
+ */
+export function labelsAbove(label, size, cell) {
+  const level = label <= cell - BESIDE;
+  return { level, rise: level ? size * 1.45 : Math.max(0.71 * (label + 1.32 * size), 18) };
+}
+
 /** A cell is not larger than this: one token would fill the screen. On a phone, than this share of the width. */
 export const LARGEST = 120;
 const LARGEST_SHARE = 0.3;
 /** Beside so few tokens the empty corner has no room for the head's name: it stands above. */
 const FEW = 5;
-/** The head's name above the picture; with what it does below that, where there is room. */
-const NAME = { line: 44, lines: 84 };
-/** Narrower is a phone. */
-const NARROW = 420;
+/** The head's name above the picture; in letters, with what it does below that. */
+const NAME = { line: 44, lines: 5.5 };
+/** Narrower is a phone; wider has room for both in one line. */
+const [NARROW, WIDE] = [420, 560];
 
 /**
  * The large picture in the room that there is.
@@ -69,22 +82,26 @@ export function pictureOf({ width, height, tokens, keys = tokens, most, widest, 
   const [n, m] = [Math.max(tokens, 1), Math.max(keys, 1)];
   const above = full || (n <= FEW && !bare);
   const largest = Math.min(LARGEST, LARGEST_SHARE * width);
+  const stacked = above && (!full || width < WIDE);
   let cell = Math.min(width / m, height / n, largest);
   let left = 0;
   let top = 0;
+  let level = false;
   // The labels need room, and their size depends on the cell: two rounds settle it.
   for (let round = 0; round < 3; round++) {
     const size = labelSize(cell, most);
     const label = Math.min(widest(size), 120);
     left = Math.ceil(cell < LABELS ? 12 : label + 10);
-    const name = above && !full && width >= NARROW ? NAME.lines : NAME.line;
-    top = Math.ceil((above ? name : 0) + (full ? Math.max(label * 0.75, 18) : size * 1.45));
+    const name = stacked && width >= NARROW ? NAME.lines * most : NAME.line;
+    const labels = labelsAbove(label, size, cell);
+    level = full && labels.level;
+    top = Math.ceil((above ? name : 0) + (full ? labels.rise : size * 1.45));
     cell = Math.min((width - left) / m, (height - top) / n, largest);
   }
   const whole = cell >= 1 ? Math.floor(cell) : cell;
   const [side, wide] = [Math.max(whole * n, 1), Math.max(whole * m, 1)];
   const gap = Math.max(n, m) > TOUCHING || whole < 5 ? 0 : 1;
-  return { cell: whole, left, top, side, wide, gap, above, size: labelSize(whole, most) };
+  return { cell: whole, left, top, side, wide, gap, above, stacked, level, size: labelSize(whole, most) };
 }
 
 /** A line above each of the two, and the space between them; a title above both; the least room of one beside them. */

@@ -215,7 +215,8 @@ function Stacked({ screen, width }) {
   const phone = screen.kind === 'phone';
   const inside = width - 2 * screen.margin;
   const wide = phone || grows ? inside : inside - screen.model - screen.gap;
-  const across = { width: wide, height: wide, most: MOST[screen.kind] };
+  // On a phone the picture is as wide as the screen, whatever stands above it.
+  const across = { width: wide, height: phone ? 1.25 * wide : wide, most: MOST[screen.kind] };
   const tall = usePicture(across);
   const run = session.run.value;
   const inPatches = run?.image && session.state.value.view === 'heatmap';

@@ -8,7 +8,8 @@ import { px, useSession, weightText } from './context.js';
 const ABOVE = 460;
 
 /** top: the room above the cells, where the name stands above; room: from the first column to the page's next. */
-export function Corner({ picture: { run, above, full, y, x, side, wide = side, top: taken = 0, room = 0 }, compact }) {
+export function Corner({ picture, compact }) {
+  const { run, above, stacked = false, y, x, side, wide = side, top: taken = 0, room = 0 } = picture;
   const session = useSession();
   const words = session.words.value;
   const state = session.state.value;
@@ -25,7 +26,7 @@ export function Corner({ picture: { run, above, full, y, x, side, wide = side, t
   const across = above ? Math.max(wide, Math.min(room, ABOVE)) : side;
   return (
     <div
-      class={`corner ${above ? 'above' : ''} ${above && !full ? 'few' : ''}`}
+      class={`corner ${above ? 'above' : ''} ${stacked ? 'few' : ''}`}
       style={px({
         left: above ? x : undefined,
         top,

@@ -80,7 +80,10 @@ export function Lines({ width, height, most, compact = false }) {
           </text>
         ))}
       </svg>
-      <Corner picture={{ ...picture, above: true, full: true, x: 0, y: 0, wide: width }} compact={compact} />
+      <Corner
+        picture={{ ...picture, above: true, stacked: false, full: true, x: 0, y: 0, wide: width }}
+        compact={compact}
+      />
     </div>
   );
 }

@@ -3,11 +3,11 @@
 
 import { useEffect, useRef } from 'preact/hooks';
 import { SIGNED, weightIn } from '../model/compare.js';
-import { FIGURES, LABELS, LARGEST, labelSize } from '../model/layout.js';
+import { FIGURES, LABELS, LARGEST, labelSize, labelsAbove } from '../model/layout.js';
 import { PALETTE } from '../model/palette.js';
 import { RAMP } from '../model/ramp.js';
 import { cellText, px, signed, useSession, weightText } from './context.js';
-import { measure, Names } from './picture.jsx';
+import { keyLabel, measure, Names } from './picture.jsx';
 import { paintPlaced } from './placed.js';
 import { usePointing, useTexts } from './prompts.js';
 
@@ -28,6 +28,7 @@ export function planOf({ width, height, most, free }, { rows, columns, now, old,
     const [across, high] = down ? [1, count] : [count, 1];
     let cell = Math.min(width / across / columns.n, free ? Infinity : height / high / rows.n, LARGEST);
     let [left, right, top, out] = [0, 0, 0, 0];
+    let level = false;
     for (let round = 0; round < 3; round++) {
       const size = labelSize(cell, most);
       const many = cell < LABELS;
@@ -36,7 +37,9 @@ export function planOf({ width, height, most, free }, { rows, columns, now, old,
       // The last words of the stairs stand out on the right.
       out = many || full ? 0 : Math.max(Math.min(longest(now.keys.slice(-2), size), 70) - cell, 0);
       right = Math.ceil(BETWEEN + out + (own && !many ? label(old) + 10 : 0));
-      top = full ? Math.ceil(44 + (many ? 0 : Math.max(label(now) * 0.75, 18))) : Math.ceil(size * 1.45);
+      const labels = labelsAbove(label(now), size, cell);
+      level = full && labels.level;
+      top = Math.ceil(full ? 44 + (many ? 0 : labels.rise) : size * 1.45);
       const wide = (width - left - (across - 1) * right) / across / columns.n;
       cell = free
         ? Math.min(wide, 39)
@@ -45,7 +48,7 @@ export function planOf({ width, height, most, free }, { rows, columns, now, old,
     const whole = cell >= 1 ? Math.floor(cell) : Math.max(cell, 0.01);
     const gap = Math.max(rows.n, columns.n) > 40 || whole < 5 ? 0 : 1;
     const [side, wide] = [Math.max(whole * rows.n, 1), Math.max(whole * columns.n, 1)];
-    return { down, cell: whole, gap, left, right, top, out, side, wide, size: labelSize(whole, most), own };
+    return { down, cell: whole, gap, left, right, top, out, side, wide, level, size: labelSize(whole, most), own };
   };
   const [one, other] = [plan(false), plan(true)];
   return count > 1 && (free || (one.cell < SMALL && other.cell > one.cell)) ? other : one;
@@ -130,14 +133,7 @@ export function Matrix(given) {
           {keys.map((name, s) => {
             const stairs = full ? 0 : (placeRow(Math.min(s, T - 1)) ?? 0) * cell;
             return (
-              <span
-                key={`c${s}`}
-                class={`key-label ${full ? 'slanted' : ''}`}
-                style={px({
-                  left: x + placeColumn(s) * cell + (full ? cell / 2 : 2),
-                  top: y + stairs - size * 1.32 - 1,
-                })}
-              >
+              <span key={`c${s}`} {...keyLabel(given, x + placeColumn(s) * cell, y + stairs)}>
                 {name}
               </span>
             );
@@ -150,8 +146,9 @@ export function Matrix(given) {
 }
 
 /** Blue from the row's label, red from the key's, and the cell where they meet. */
-function Touched({ at: { t, s }, x, y, cell, gap, size, names, keys, full, hideRows, ...given }) {
-  const { placeRow, placeColumn, value, signs, colours } = given;
+function Touched(given) {
+  const { at, x, y, cell, gap, names, keys, full, hideRows, placeRow, placeColumn, value, signs, colours } = given;
+  const { t, s } = at;
   const [left, top] = [x + placeColumn(s) * cell, y + placeRow(t) * cell];
   const stairs = y + (full ? 0 : placeRow(Math.min(s, names.length - 1)) * cell);
   const box = Math.max(cell - gap, 1);
@@ -174,12 +171,7 @@ function Touched({ at: { t, s }, x, y, cell, gap, size, names, keys, full, hideR
           );
         })}
       <span class="cell-frame" style={px({ left: left - 2, top: top - 2, width: box + 4, height: box + 4 })} />
-      <Names
-        row={hideRows && labels ? null : names[t]}
-        column={keys[s]}
-        grid={{ x, cell, size, full }}
-        at={{ left, top, stairs }}
-      />
+      <Names row={hideRows && labels ? null : names[t]} column={keys[s]} grid={given} at={{ left, top, stairs }} />
     </div>
   );
 }

@@ -193,8 +193,18 @@ function bare(context, painted, cell) {
     eachRun(painted, (t, from, to) => context.clearRect(from * cell, t * cell, (to - from + 1) * cell, cell));
 }
 
+/**
+ * How the label of a key stands whose column begins at a place: along the stairs, or above a full picture in the middle
+ * of its cell, slanted where it would be too long.
+ */
+export const keyLabel = ({ cell, size, full, level }, left, top) => ({
+  class: `key-label ${level ? 'level' : full ? 'slanted' : ''}`,
+  style: px({ left: left + (full ? cell / 2 : 2), top: top - size * 1.32 - 1 }),
+});
+
 /** Rows on the left; columns along the stairs, or above where the corner is full. */
-function Labels({ picture: { names, keys, x, y, cell, size, full } }) {
+function Labels({ picture }) {
+  const { names, keys, x, y, cell, size, full } = picture;
   const session = useSession();
   const row = (t) => () => (session.hover.value = { t, s: -1 });
   const column = (s) => () => (session.hover.value = { t: Math.max(session.cell.value?.t ?? 0, full ? 0 : s), s });
@@ -216,8 +226,7 @@ function Labels({ picture: { names, keys, x, y, cell, size, full } }) {
       {keys.map((name, s) => (
         <span
           key={`c${s}`}
-          class={`key-label ${full ? 'slanted' : ''}`}
-          style={px({ left: x + s * cell + (full ? cell / 2 : 2), top: y + (full ? 0 : s * cell) - size * 1.32 - 1 })}
+          {...keyLabel(picture, x + s * cell, y + (full ? 0 : s * cell))}
           onPointerEnter={column(s)}
           onPointerLeave={leave}
         >
@@ -267,7 +276,9 @@ function Cross({ picture }) {
 }
 
 /** What the row and the key that are read are called, where they stand; a row may be named beside another picture. */
-export function Names({ row, column, grid: { x, cell, size, full }, at: { left, top, stairs } }) {
+export function Names({ row, column, grid, at: { left, top, stairs } }) {
+  const { x, cell, size } = grid;
+  const label = keyLabel(grid, left, stairs);
   const labels = cell >= LABELS;
   const high = labels ? cell : 18;
   return (
@@ -288,10 +299,7 @@ export function Names({ row, column, grid: { x, cell, size, full }, at: { left, 
           {row}
         </span>
       )}
-      <span
-        class={`key-label answers ${full ? 'slanted' : ''}`}
-        style={px({ fontSize: size, left: left + (full ? cell / 2 : 2), top: stairs - size * 1.32 - 1 })}
-      >
+      <span class={`${label.class} answers`} style={{ ...label.style, fontSize: `${size}px` }}>
         {column}
       </span>
     </>
