@@ -560,6 +560,25 @@ test('weights from elsewhere: a small weight has two digits, and what is closed 
   assert.doesNotMatch(await page.locator('.prediction.about button').textContent(), /model/);
 });
 
+test('the words of the views stay where they are, whichever is chosen', async () => {
+  await open('', 1920);
+  const places = [];
+  for (const name of ['Heatmap', 'Lines', 'Flow']) {
+    await page.getByRole('button', { name, exact: true }).click();
+    await page.waitForFunction((name) => part('.legend [aria-pressed=true]')?.textContent === name, name);
+    await page.waitForFunction(() => part('.picture .matrix, svg.lines, .flow-drawing'));
+    places.push(await page.evaluate(() => part('.legend .choice').getBoundingClientRect().right));
+  }
+  await page.goto(`${server.url}#view=compare`);
+  await page.waitForFunction(() => part('.nothing-pinned button'));
+  places.push(await page.evaluate(() => part('.legend .choice').getBoundingClientRect().right));
+  assert.ok(Math.max(...places) - Math.min(...places) <= 2, `${places}`);
+  const [ramp, picture] = await page.evaluate(() =>
+    ['.ramp', '.compare .matrix'].map((name) => part(name).getBoundingClientRect().left),
+  );
+  assert.ok(Math.abs(ramp - picture) <= 1, `${ramp}, ${picture}`);
+});
+
 for (const width of [2560, 1920, 1440, 1024, 768])
   for (const [name, hash] of Object.entries({
     'heads made by hand': 'model=constructed&text=The+cat+sat+on+the+mat+because+it+was+tired.&layer=1&head=6',

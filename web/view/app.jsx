@@ -12,7 +12,7 @@ import { Legend } from './legend.jsx';
 import { Model, STREAM } from './model.jsx';
 import { useDrop } from './open.jsx';
 import { panelFor } from './panels.js';
-import { Picture, usePicture } from './picture.jsx';
+import { usePicture } from './picture.jsx';
 import { Prediction } from './prediction.jsx';
 import { Sentence } from './sentence.jsx';
 import { Sheet } from './sheet.jsx';
@@ -130,13 +130,14 @@ function Columns({ screen }) {
     most: MOST[screen.size ?? screen.kind],
   };
   const picture = usePicture(room);
-  const { Component: View } = viewOf(session.state.value.view, session.run.value);
+  const { Component: View, spreads, single } = viewOf(session.state.value.view, session.run.value);
   const grows = isGrown(session.state.value, session.run.value);
-  const spread =
-    height >= SPREAD && !training && viewOf(session.state.value.view, session.run.value).spreads?.(session.state.value);
+  const spread = height >= SPREAD && !training && spreads?.(session.state.value);
   const Panel = panelFor(session.state.value, session.run.value);
-  const alone = View === Picture && picture;
-  const beyond = alone ? Math.max(room.width - picture.x - picture.wide, 0) : 0;
+  const guesses = !training && session.about.value?.predicts;
+  const alone = picture && single?.(session.state.value);
+  // The words of the views stand at one place, whichever is chosen.
+  const beyond = alone || (picture && grows) ? Math.max(room.width - picture.x - picture.wide, 0) : 0;
   if (grows) room.width += screen.model + screen.gap;
   if (spread) {
     room.width += screen.reading + screen.gap;

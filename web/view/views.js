@@ -1,7 +1,7 @@
 // The views of the large picture. Each is given the room that it has; see picture.jsx for what it is to do. A view
 // may take the model's place as well (grows), have its reading above it and the room of both columns (spreads), be of
-// several kinds (ways, chosen by state.versus), say what its colours mean (Marks), and stand beside a reading of its
-// own.
+// several kinds (ways, chosen by state.versus), have one picture with the heatmap's sides (single), say what its
+// colours mean (Marks), and stand beside a reading of its own.
 
 import { later } from './later.jsx';
 import { Picture } from './picture.jsx';
@@ -19,19 +19,20 @@ const [Compare, CompareMarks, CompareReading] = ['Compare', 'CompareMarks', 'Com
 /** @typedef {import('preact').ComponentType<any>} Component */
 /**
  * @type {{ name: 'heatmap' | 'matrix' | 'lines' | 'flow' | 'compare', Component: Component, grows?: boolean,
- *   spreads?: (state: State) => boolean,
+ *   spreads?: (state: State) => boolean, single?: (state: State) => boolean,
  *   Marks?: Component, Reading?: Component, ways?: ('beside' | 'difference')[] }[]}
  */
 export const VIEWS = [
-  { name: 'heatmap', Component: Picture },
-  { name: 'matrix', Component: Picture },
-  { name: 'lines', Component: Lines },
+  { name: 'heatmap', Component: Picture, single: () => true },
+  { name: 'matrix', Component: Picture, single: () => true },
+  { name: 'lines', Component: Lines, single: () => true },
   { name: 'flow', Component: Flow, grows: true, Marks: FlowMarks, Reading: Adds },
   {
     name: 'compare',
     Component: Compare,
     // Two pictures in half of a column each would be small.
     spreads: ({ versus, pinned, panel }) => versus === 'beside' && pinned !== null && panel === 'reading',
+    single: ({ versus, pinned }) => versus === 'difference' || pinned === null,
     ways: ['beside', 'difference'],
     Marks: CompareMarks,
     Reading: CompareReading,
@@ -40,7 +41,7 @@ export const VIEWS = [
 export const viewNamed = (name) => VIEWS.find((view) => view.name === name) ?? VIEWS[0];
 
 /** What a picture's patches look at is drawn as that picture; their matrix is a view of its own. */
-const OF_PATCHES = { ...VIEWS[0], Component: PatchPicture };
+const OF_PATCHES = { ...VIEWS[0], Component: PatchPicture, single: undefined };
 /** Lines of more cells than this cannot be told apart. */
 const MOST_LINES = 90_000;
 
