@@ -560,6 +560,51 @@ test('weights from elsewhere: a small weight has two digits, and what is closed 
   assert.doesNotMatch(await page.locator('.prediction.about button').textContent(), /model/);
 });
 
+for (const width of [2560, 1920, 1440])
+  for (const [layers, heads] of [
+    [1, 1],
+    [1, 2],
+    [2, 2],
+    [1, 4],
+    [2, 4],
+  ])
+    test(`${width} px, ${layers} × ${heads} heads: they are large, near each other and at the base`, async () => {
+      await open(`panel=train&training=repeat.${layers}.${heads}.32.1.0.003`, width);
+      await page.waitForFunction(() => part('.lesson .tasks') && part('.picture .matrix'));
+      const { frames, column, base, end } = await page.evaluate(() => {
+        const box = (element) => element.getBoundingClientRect().toJSON();
+        return {
+          frames: [...part('.model').querySelectorAll('.frame')].map(box),
+          column: box(part('.model')).width,
+          base: box(part('.picture .matrix')).bottom,
+          end: box(part('.end.in')).bottom,
+        };
+      });
+      const side = frames[0].width;
+      const across = Math.min(heads, layers * heads === 4 ? 2 : heads);
+      const room = (column - 22) / across;
+      const letter = width >= 2200 ? 15.5 : width >= 1700 ? 13.5 : 12;
+      assert.ok(side >= Math.min(0.85 * room, 0.9 * 16 * letter), `${side} px of ${room}`);
+      const tops = [...new Set(frames.map(({ top }) => top))].sort((a, b) => a - b);
+      tops.slice(1).forEach((top, i) => assert.ok(top - tops[i] <= 2 * side, `rows at ${tops}, ${side} px high`));
+      assert.ok(Math.abs(end - base) < 24, `tokens in: ${end}, picture: ${base}`);
+      // The frame of the chosen one, 5 px around, touches no other.
+      const lefts = frames.filter(({ top }) => top === frames[0].top).map(({ left }) => left);
+      lefts.slice(1).forEach((left, i) => assert.ok(left - lefts[i] - side > 5, `${lefts}, ${side} px wide`));
+    });
+
+for (const [width, hash] of [
+  [1440, 'model=constructed'],
+  [1920, 'model=patches&text='],
+])
+  test(`${width} px, ${hash}: the model begins below the text about it, without a gap`, async () => {
+    await open(hash, width);
+    await page.waitForFunction(() => part('.prediction.about p') && part('.layer-name'));
+    const [text] = (await textBoxes('.prediction.about')).map(({ bottom }) => bottom);
+    const [sort] = (await textBoxes('.sort .under')).map(({ top }) => top);
+    assert.ok(sort >= text - 4 && sort < text + 90, `${text}, ${sort}`);
+  });
+
 test('the words of the views stay where they are, whichever is chosen', async () => {
   await open('', 1920);
   const places = [];
@@ -579,6 +624,34 @@ test('the words of the views stay where they are, whichever is chosen', async ()
   assert.ok(Math.abs(ramp - picture) <= 1, `${ramp}, ${picture}`);
 });
 
+test('with no text no heading stands alone', async () => {
+  await openEmpty({ viewport: { width: 1440, height: 900 }, locale: 'en-GB' });
+  await page.goto(`${server.url}#text=`);
+  await page.getByText('Nothing to read yet').waitFor();
+  assert.ok(!(await page.locator('.prediction h2').isVisible()));
+  assert.equal(await page.locator('.end.out').count(), 0);
+});
+
+for (const [name, hash] of Object.entries({
+  'heads made by hand': 'model=constructed&layer=1&head=6',
+  'before training': 'panel=train&training=brackets.2.4.32.1.0.003',
+}))
+  for (const width of [1440, 1024])
+    test(`${width} px, ${name}: names of heads lie apart and in their column`, async () => {
+      await open(hash, width);
+      await page.waitForFunction(() => part('.trade'));
+      for (let head = 0; head < 8; head++) {
+        await page.evaluate((head) => part('.model').querySelectorAll('.thumbnail')[head].click(), head);
+        await page.waitForFunction(
+          (head) => part('.model').querySelectorAll('.thumbnail')[head].getAttribute('aria-checked') === 'true',
+          head,
+        );
+        assert.deepEqual(await overlaps('.layer-name, .trade'), []);
+        const edge = await page.evaluate(() => part('.middle').getBoundingClientRect().left);
+        for (const { text, right } of await textBoxes('.trade')) assert.ok(right < edge, `${text} ends at ${right}`);
+      }
+    });
+
 for (const width of [2560, 1920, 1440, 1024, 768])
   for (const [name, hash] of Object.entries({
     'heads made by hand': 'model=constructed&text=The+cat+sat+on+the+mat+because+it+was+tired.&layer=1&head=6',
@@ -590,3 +663,12 @@ for (const width of [2560, 1920, 1440, 1024, 768])
       const cut = await page.evaluate(() => part('.corner p').scrollHeight - part('.corner p').clientHeight);
       assert.ok(cut <= 1, `${cut} px`);
     });
+
+test('1024 px: what is said of weights from elsewhere is in sight whole', async () => {
+  await open('', 1024);
+  await openWeights([4, 4, 12, 12]);
+  const cut = await page.evaluate(
+    () => part('.prediction.about').scrollHeight - part('.prediction.about').clientHeight,
+  );
+  assert.ok(cut <= 1, `${cut} px`);
+});

@@ -7,7 +7,7 @@ export const heads = {
     'The numbers of a query and a key stand for places in the sentence: where they meet, the head looks.',
   ],
   patches: [
-    'A picture in 10 × 14 patches, and six heads whose weights were written by hand.',
+    'Six heads whose weights were written by hand.',
     'Point at a patch: the squares show where it looks. 3·11 is row 3, column 11. Drop your own picture anywhere.',
   ],
   likeness: 'How alike two sentences are',

@@ -135,6 +135,10 @@ export const TILE = 20;
 /** Words around a thumbnail, in letters of 12 px: the layer's name above it and a trade below, a trade alone, none. */
 const WORDS = { both: 34, trade: 18, none: 5 };
 const LEAST = 32;
+/** Beside a thumbnail, as a share of its room: the frame of a chosen one touches none. */
+const BESIDE_IT = 0.09;
+/** Rows stand no further apart than this share of a thumbnail, and no thumbnail is larger, in letters. */
+const [APART, LARGE] = [0.5, 16];
 /** A thumbnail that would be smaller is a tile. */
 const SMALLEST = 8;
 
@@ -158,31 +162,60 @@ export function thumbnailsOf({ width, height, tokens, layers, heads, names, lett
   const across = width / heads;
   const down = height / layers;
   const sizeWith = (/** @type {number} */ words) => {
-    const most = Math.min(across - 5, down - (words * letter) / 12, 150);
+    const beside = Math.min(Math.max(BESIDE_IT * across, 5), 9);
+    const most = Math.min(across - beside, down - (words * letter) / 12, LARGE * letter);
     // Tiles are pooled: they need be no multiple, and one pixel between them is enough.
     return most < SMALLEST ? Math.max(Math.floor(Math.min(across, down)) - 1, 8) : thumbnailSize(most, tokens);
   };
   const fits = (/** @type {'both' | 'trade'} */ words) => names && sizeWith(WORDS[words]) >= LEAST;
   const words = fits('both') ? 'both' : fits('trade') ? 'trade' : 'none';
   const size = sizeWith(WORDS[words]);
+  const high = size + (WORDS[words] * letter) / 12;
   // Tiles make one picture.
-  return { size, across, down: size < TILE ? Math.min(down, across + 2) : down, words };
+  const most = size < TILE ? across + 2 : names ? high + APART * size : down;
+  const pitch = Math.min(down, most);
+  // What only stands between two rows is not needed below the last.
+  return { size, across, down: pitch, spare: names && size >= TILE ? Math.max(pitch - high, 0) : 0, words };
 }
+
+/**
+ * Which names have room under the thumbnails of a row: the chosen one's first, then from the left.
+ * @param {number[]} widths 0 where there is no name
+ * @param {number} across from one thumbnail to the next
+ * @param {number} chosen its place, or -1
+ */
+export function namesWithRoom(widths, across, chosen) {
+  /** @type {number[]} */
+  const kept = [];
+  const places = widths.map((_, i) => i).sort((a, b) => Number(b === chosen) - Number(a === chosen));
+  for (const i of places)
+    if (widths[i] > 0 && kept.every((j) => Math.abs(i - j) * across >= (widths[i] + widths[j]) / 2)) kept.push(i);
+  return widths.map((_, i) => kept.includes(i));
+}
+
+/** What a name takes, in letters of a size, with what stands it off the next. @param {string} name */
+export const nameWidth = (name, letter = 12) =>
+  [...name].reduce((sum, sign) => sum + (sign > '\u2e80' ? 1 : 0.6), 0) * letter + (name ? 6 : 0);
+
+/** Another row of a single layer's heads is for thumbnails that are larger by this. */
+const LARGER = 1.15;
 
 /**
  * The rows of a model: one for each layer. The heads of a single layer stand in as many rows as make them largest, the
  * first on top.
  * @param {{ width: number, height: number, tokens: number, layers: number, heads: number, names: boolean,
- *   letter?: number }} room
+ *   letter?: number, name?: number }} room name: what the widest name under a thumbnail takes
  */
 export function rowsOf(room) {
-  const { layers, heads } = room;
+  const { layers, heads, name = 0 } = room;
   const inColumns = (/** @type {number} */ columns) => {
     const rows = Math.ceil(heads / columns);
     return { columns, rows, ...thumbnailsOf({ ...room, layers: layers * rows, heads: columns }) };
   };
   if (layers > 1) return inColumns(heads);
-  return Array.from({ length: heads }, (_, i) => inColumns(heads - i)).reduce((best, next) =>
-    next.size > best.size ? next : best,
+  // As many beside each other as have room for their names.
+  const most = Math.min(Math.max(Math.floor(room.width / name), 1), heads);
+  return Array.from({ length: most }, (_, i) => inColumns(most - i)).reduce((best, next) =>
+    next.size > LARGER * best.size ? next : best,
   );
 }

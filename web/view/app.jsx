@@ -25,9 +25,9 @@ const Ended = later(() => import('./ended.jsx'), 'Ended');
 const Media = later(() => import('./media.jsx'), 'Media');
 const [TrainBar, TrainNote] = ['TrainBar', 'TrainNote'].map(ofTraining);
 
-/** What stands under the picture, and the guesses above the model. */
+/** What stands under the picture, and between the model and a text above it. */
 const LEGEND = 66;
-const PREDICTION = { wide: 220, desk: 184, huge: 250, narrow: 184 };
+const BELOW_TEXT = 8;
 /** Above and below a picture in patches on a phone: header, text; the line of the sheet, what if. */
 const AROUND_PATCHES = 54 + 44 + 52 + 58;
 /** Letters of tokens at most, as the style sheet's --m. */
@@ -124,10 +124,11 @@ function Columns({ screen }) {
   const taken = useSize(above);
   const strip = useSize(column);
   const training = isOpen(session.state.value);
+  const kind = screen.size ?? screen.kind;
   const room = {
     width: Math.max(width - screen.model - screen.reading - 2 * screen.gap, 0),
     height: Math.max(height - LEGEND, 0),
-    most: MOST[screen.size ?? screen.kind],
+    most: MOST[kind],
   };
   const picture = usePicture(room);
   const { Component: View, spreads, single } = viewOf(session.state.value.view, session.run.value);
@@ -150,11 +151,8 @@ function Columns({ screen }) {
           <div ref={above}>{training ? <Lesson compact={height < 480} /> : <Prediction />}</div>
           <Model
             width={screen.model}
-            height={Math.max(
-              height - LEGEND - (training ? taken.height + 8 : PREDICTION[screen.size ?? screen.kind]),
-              0,
-            )}
-            letter={LETTER[screen.size ?? screen.kind]}
+            height={Math.max(height - LEGEND - taken.height - (guesses ? 0 : BELOW_TEXT), 0)}
+            letter={LETTER[kind]}
           />
         </div>
       )}

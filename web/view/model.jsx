@@ -2,7 +2,7 @@
 // stream: as wide as the guess would be likely if the model ended there.
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { rowsOf, TILE } from '../model/layout.js';
+import { namesWithRoom, nameWidth, rowsOf, TILE } from '../model/layout.js';
 import { isOpen } from '../model/lessons.js';
 import { PALETTE } from '../model/palette.js';
 import { RAMP } from '../model/ramp.js';
@@ -33,6 +33,7 @@ export function Model({ width, height, names = true, letter = 12 }) {
   if (!about) return <section class="model" style={px({ height })} />;
   const { layers, heads } = about;
   const ends = names ? 22 : 0;
+  const terms = Object.values(about.terms?.[session.language.value] ?? {});
   // The heads of a single layer stand in several rows, the first on top.
   const { columns, rows, ...sizes } = rowsOf({
     width: width - STREAM,
@@ -42,17 +43,19 @@ export function Model({ width, height, names = true, letter = 12 }) {
     heads,
     names,
     letter,
+    name: Math.max(0, ...terms.map(([name]) => nameWidth(name, letter))),
   });
-  const { size, across, down, words: around } = sizes;
+  const { size, across, down, spare, words: around } = sizes;
   const named = around !== 'none';
-  // The base of the model stands at the base of the picture.
-  const free = Math.max(height - 2 * ends - layers * rows * down, 0);
-  const rowTop = (layer, head = 0) => ends + free + (layers - 1 - layer + Math.floor(head / columns)) * down;
+  // The base of the model stands at the base of the picture: what it does not need is free above it.
+  const high = Math.min(2 * ends + layers * rows * down - spare, height);
+  const rowTop = (layer, head = 0) => ends + (layers - 1 - layer + Math.floor(head / columns)) * down;
   const inside = around === 'both' ? letter + 6 : around === 'trade' ? 2 : Math.max((down - size) / 2, 0);
   const middle = (layer) => rowTop(layer) + ((rows - 1) * down) / 2 + inside + size / 2;
   // Thumbnails that are too small to be read are seen through a lens.
   const tiles = size < TILE;
   const placeOf = (layer, head) => order?.[layer].indexOf(head) ?? head;
+  const told = named ? namesTold(session, order, { columns, across, letter }) : null;
   const over = (event) => {
     const name = tiles && event.target.closest?.('[data-head]')?.dataset.head;
     if (!name) return setUnder(null);
@@ -63,9 +66,13 @@ export function Model({ width, height, names = true, letter = 12 }) {
   };
   const walk = (event) => walkHeads(event, session, order);
   return (
-    <section class={`model ${isEmpty(run) ? 'blank' : ''}`} style={px({ height, width })} aria-label={words.models}>
-      <Stream lens={run?.lens} layers={layers} height={height} middle={middle} ends={ends} label={words.stream} />
-      {names && about.predicts && (
+    <section
+      class={`model ${isEmpty(run) ? 'blank' : ''}`}
+      style={px({ height: high, width, marginTop: height - high })}
+      aria-label={words.models}
+    >
+      <Stream lens={run?.lens} layers={layers} height={high} middle={middle} ends={ends} label={words.stream} />
+      {names && about.predicts && !isEmpty(run) && (
         <p class="end out" style={px({ left: STREAM })}>
           {words.out} <i>{run?.top ? shown(run.top[0].text).trim() : ''}</i>
         </p>
@@ -95,8 +102,9 @@ export function Model({ width, height, names = true, letter = 12 }) {
                 left={STREAM + (placeOf(layer, head) % columns) * across}
                 top={rowTop(layer, placeOf(layer, head)) + inside}
                 across={across}
-                down={down}
+                down={layer > 0 ? down : down - spare}
                 named={named}
+                tells={told?.[layer][placeOf(layer, head)]}
               />
             ))}
           </div>
@@ -174,13 +182,14 @@ export function walkHeads(event, session, order = /** @type {number[][] | null} 
   requestAnimationFrame(() => group.querySelector(`[data-head='${layer}.${head}']`)?.focus());
 }
 
-export function Thumbnail({ layer, head, size, left, top, across, down, named }) {
+/** tells: what the head does stands under it, where it is known. */
+export function Thumbnail({ layer, head, size, left, top, across, down, named, tells = named }) {
   const session = useSession();
   const words = session.words.value;
   const state = session.state.value;
   const run = session.run.value;
   const theme = session.theme.value;
-  const trade = useTrade(layer, head);
+  const trade = shownTrade(session, layer, head);
   const chosen = state.layer === layer && state.head === head;
   const cost = useCosts()?.[`${layer}.${head}`];
   const off = isOff(state, layer, head);
@@ -224,9 +233,9 @@ export function Thumbnail({ layer, head, size, left, top, across, down, named })
           </svg>
         )}
       </span>
-      {(cost !== undefined || (named && trade)) && (
+      {(cost !== undefined || (named && tells && trade)) && (
         <span class={`trade ${chosen ? 'chosen' : ''}`} style={px({ width: size, top: size })}>
-          {cost === undefined ? tradeName(session, trade) : <span title={words.story.cost}>{points(cost)}</span>}
+          {cost === undefined ? tradeName(session, trade) : <span title={words.story.cost}>{signed(cost, 0)}</span>}
         </span>
       )}
     </button>
@@ -237,9 +246,25 @@ export function Thumbnail({ layer, head, size, left, top, across, down, named })
 const tradeName = (session, trade) =>
   session.words.value.trades[trade] ?? session.about.value?.terms?.[session.language.value][trade][0];
 
+/** Whether a head's name stands under it, by layer and place: names that would lie over each other are left out. */
+function namesTold(session, order, { columns, across, letter }) {
+  const { layers, heads } = session.about.value;
+  const state = session.state.value;
+  return Array.from({ length: layers }, (_, layer) => {
+    const headAt = (place) => order?.[layer][place] ?? place;
+    const places = Array.from({ length: heads }, (_, place) => place);
+    const widths = places.map((place) => {
+      const trade = shownTrade(session, layer, headAt(place));
+      return nameWidth(trade ? tradeName(session, trade) : '', letter);
+    });
+    const chosen = layer === state.layer ? places.findIndex((place) => headAt(place) === state.head) : -1;
+    const firsts = places.filter((place) => place % columns === 0);
+    return firsts.flatMap((i) => namesWithRoom(widths.slice(i, i + columns), across, chosen - i));
+  });
+}
+
 /** In the story heads are named once they are found, and what each costs stands under it. */
-function useTrade(layer, head) {
-  const session = useSession();
+function shownTrade(session, layer, head) {
   const { panel, step } = session.state.value;
   const trade = session.trades.value?.[layer]?.[head];
   return panel === 'story' && !isTold(step, session.log.value, trade) ? null : trade;
@@ -249,7 +274,6 @@ function useCosts() {
   const { panel, step } = session.state.value;
   return panel === 'story' ? costsOf(step, session.log.value) : pointsOf(session.tried.value);
 }
-const points = (cost) => (cost === 0 ? '0' : signed(cost, 0));
 
 /** From the tokens up: a piece for every layer, and a mark where it writes. */
 function Stream({ lens, layers, height, middle, ends, label }) {

@@ -4,6 +4,7 @@ import { shown } from '../model/sentence.js';
 import { GIVEN } from '../model/state.js';
 import { px, useSession } from './context.js';
 import { later } from './later.jsx';
+import { isEmpty } from './views.js';
 import { WriteOn } from './write.jsx';
 
 const AboutHeads = later(() => import('./heads.jsx'), 'AboutHeads');
@@ -43,7 +44,7 @@ export function Prediction({ short = false, writes = false }) {
   const title = { masked: words.open.covered, classes: words.open.sees }[about?.guess] ?? words.next;
   return (
     <section class="prediction" aria-label={title}>
-      <h2>
+      <h2 hidden={isEmpty(run)}>
         <b>{title}</b>
         {about?.mask && <i> {about.mask}</i>}
         {!short && about?.guess === 'next' && last.length > 0 && (

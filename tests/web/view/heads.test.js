@@ -82,7 +82,8 @@ test('a picture that is dropped is looked at by heads made by hand', async () =>
   await shows('.patches canvas');
   await idle();
   assert.equal(await text('.model .trade'), 'colour');
-  assert.match(await text('.prediction.about'), /10 × 14 patches/);
+  assert.match(await text('.title-line'), /10 × 14 patches/);
+  assert.match(await text('.prediction.about'), /Six heads/);
   assert.deepEqual(faults, []);
   await assertAccessible();
 });
