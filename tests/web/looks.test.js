@@ -560,6 +560,33 @@ test('weights from elsewhere: a small weight has two digits, and what is closed 
   assert.doesNotMatch(await page.locator('.prediction.about button').textContent(), /model/);
 });
 
+for (const press of ['the address', 'Export'])
+  test(`360 px: the table of all heads is opened by ${press}, and closed`, async () => {
+    await open(press === 'Export' ? '' : 'panel=table', 360, { isMobile: true, hasTouch: true });
+    if (press === 'Export') {
+      await page.locator('.dots').tap();
+      await page.getByRole('button', { name: 'Export' }).tap();
+      await page.getByRole('menuitem', { name: 'All heads in a table' }).tap();
+    }
+    await page.locator('.sheet.open .heads-table td').first().waitFor();
+    const top = await page.evaluate(() => part('.heads-table .title').getBoundingClientRect().top);
+    assert.ok(top >= 0 && top < HEIGHTS[360], `${top}`);
+    await assertAccessible();
+    await page.locator('.heads-table').getByRole('button', { name: 'Close' }).tap();
+    await page.waitForFunction(() => !part('.sheet.open'));
+    await page.locator('.sheet-line').tap();
+    await page.locator('.sheet.open .strip').first().waitFor();
+    assert.deepEqual(faults, []);
+  });
+
+test('360 px: a guess is a target of 44 px', async () => {
+  await open('', 360, { isMobile: true, hasTouch: true });
+  const heights = await page.evaluate(() =>
+    [...part('.prediction').querySelectorAll('li button')].map((one) => one.getBoundingClientRect().height),
+  );
+  assert.ok(heights.length === 5 && Math.min(...heights) >= 44, `${heights}`);
+});
+
 for (const width of [2560, 1920, 1440])
   for (const [layers, heads] of [
     [1, 1],
