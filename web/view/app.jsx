@@ -173,7 +173,7 @@ function Beam() {
   const session = useSession();
   const { layer, head } = session.state.value;
   const drawing = useRef(/** @type {any} */ (null));
-  const [path, setPath] = useState('');
+  const [path, setPath] = useState({ light: '', edges: '' });
   const first = useRef(true);
   useEffect(() => {
     if (first.current || reducedMotion()) {
@@ -188,17 +188,18 @@ function Beam() {
     ].map((element) => element?.getBoundingClientRect());
     if (!from || !to) return;
     const at = (x, y) => `${x - area.left} ${y - area.top}`;
-    const corners = [
-      at(from.right, from.top),
-      at(to.left, to.top),
-      at(to.left, to.bottom),
-      at(from.right, from.bottom),
-    ];
-    setPath(`M${corners.join('L')}z`);
+    const upper = `M${at(from.right, from.top)}L${at(to.left, to.top)}`;
+    const lower = `${at(to.left, to.bottom)}L${at(from.right, from.bottom)}`;
+    setPath({ light: `${upper}L${lower}z`, edges: `${upper}M${lower}` });
   }, [layer, head]);
   return (
-    <svg ref={drawing} key={path} class="beam" aria-hidden="true">
-      <path d={path} />
+    <svg ref={drawing} key={path.light} class="beam" aria-hidden="true">
+      <linearGradient id="light">
+        <stop />
+        <stop offset="1" stop-opacity="0.2" />
+      </linearGradient>
+      <path d={path.light} fill="url(#light)" />
+      <path d={path.edges} class="edges" />
     </svg>
   );
 }
