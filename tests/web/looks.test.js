@@ -632,6 +632,17 @@ for (const [width, hash] of [
     assert.ok(sort >= text - 4 && sort < text + 90, `${text}, ${sort}`);
   });
 
+test('tokens within a sentence are quoted', async () => {
+  await open(`view=compare&versus=difference&scale=5.3%3A0&${PINNED_OPENING}`, 1440);
+  await page.waitForFunction(() => part('.comparing .row-table'));
+  assert.equal(await page.locator('.comparing h3 .query').textContent(), 'last');
+  assert.equal(await page.locator('.comparing [data-name=adds] th i').count(), 1);
+  await open('', 1440);
+  await page.getByRole('button', { name: 'Try every head' }).click();
+  await page.waitForFunction(() => part('.tried li'));
+  assert.equal(await page.locator('.tried .how i').textContent(), 'I');
+});
+
 test('the words of the views stay where they are, whichever is chosen', async () => {
   await open('', 1920);
   const places = [];

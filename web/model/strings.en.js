@@ -311,8 +311,8 @@ export const strings = {
     begin: 'Try every head',
     stop: (/** @type {number} */ done, /** @type {number} */ total) => `${done} of ${total}, stop`,
     title: 'Without each head',
-    about: (/** @type {string} */ token, /** @type {string} */ percent) =>
-      `${token} has ${percent}. What it has when one head is off, and the difference in points.`,
+    about: (/** @type {string} */ percent) =>
+      `has ${percent}. What it has when one head is off, and the difference in points.`,
     none: 'Each head is switched off in turn.',
   },
   flow: {

@@ -279,7 +279,7 @@ export const strings = {
     begin: '逐头试关',
     stop: (done, total) => `${done} / ${total}，停止`,
     title: '去掉每个头',
-    about: (token, percent) => `${token} 的概率是 ${percent}。关掉一个头后的概率，以及相差的百分点。`,
+    about: (percent) => `的概率是 ${percent}。关掉一个头后的概率，以及相差的百分点。`,
     none: '依次关掉每个头。',
   },
   flow: {

@@ -37,10 +37,15 @@ export function CompareReading({ compact = false, title = true, spread = false }
   const [of, cell] = mine ? [now, at.now] : [old, at.old];
   const read = ({ run }, { t, s }) => (t < 0 || s < 0 ? null : readingOf(run, { t, s }));
   const readings = [read(now, at.now), read(old, at.old)];
-  const lines = /** @type {[string, string, (x: number) => string][]} */ ([
+  const adds = (
+    <>
+      {texts.adds[0]} <i>{shown(now.run.chosen?.text ?? '').trim() || '␣'}</i> {texts.adds[1]}
+    </>
+  );
+  const lines = /** @type {[string, any, (x: number) => string][]} */ ([
     ['weight', texts.weight, weightText],
     ['score', texts.score, plain],
-    ['adds', texts.adds(shown(now.run.chosen?.text ?? '').trim()), signed],
+    ['adds', adds, signed],
   ]).filter(([name]) => readings.some((r) => Number.isFinite(r?.[name]) || name === 'weight'));
   const [rowNow, rowOld] = [at.now.t, at.old.t];
   const list = rowDifferences(
@@ -85,7 +90,10 @@ export function CompareReading({ compact = false, title = true, spread = false }
         <p class="how">{texts.same}</p>
       ) : (
         <div>
-          <h3>{texts.row(rowNow >= 0 ? now.names[rowNow] : old.names[rowOld])}</h3>
+          <h3>
+            {texts.row[0]} <span class="query">{rowNow >= 0 ? now.names[rowNow] : old.names[rowOld]}</span>{' '}
+            {texts.row[1]}
+          </h3>
           <p class="how">{texts.rowAbout}</p>
           <table class="row-table">
             <thead>

@@ -46,7 +46,13 @@ export function Tried() {
     <section class="adding tried" aria-label={words.tried.title}>
       <h2 class="title">{words.tried.title}</h2>
       <p class="how">
-        {found ? words.tried.about(shown(found.text).trim(), words.percent(found.before)) : words.tried.none}
+        {found ? (
+          <>
+            <i>{shown(found.text).trim() || '␣'}</i> {words.tried.about(words.percent(found.before))}
+          </>
+        ) : (
+          words.tried.none
+        )}
       </p>
       <ol>
         {list.slice(0, 16).map(({ layer, head, probability }) => {
