@@ -632,6 +632,19 @@ for (const [width, hash] of [
     assert.ok(sort >= text - 4 && sort < text + 90, `${text}, ${sort}`);
   });
 
+test('a head that is off: the reading says that it writes nothing, and 0.00 has no sign', async () => {
+  await open('scale=5.3%3A0', 1440);
+  await page.waitForFunction(() => part('.reading .adds'));
+  const mixture = page.locator('.strip').last();
+  assert.match(await mixture.textContent(), /off.*nothing/);
+  assert.equal(await page.locator('.reading .adds b').textContent(), '0.00');
+  // Where every number is 0 a line says where they stand.
+  assert.ok(await mixture.locator('.bars .line').count());
+  await open(`patch=5.3%3A1&${PINNED}`, 1440);
+  await page.waitForFunction(() => part('.reading .strip'));
+  assert.match(await page.locator('.strip').last().textContent(), /from the pinned run/);
+});
+
 test('tokens within a sentence are quoted', async () => {
   await open(`view=compare&versus=difference&scale=5.3%3A0&${PINNED_OPENING}`, 1440);
   await page.waitForFunction(() => part('.comparing .row-table'));

@@ -305,6 +305,8 @@ export const strings = {
   writes: 'what this head writes for',
   adds: 'adds to the next token,',
   cannot: ['cannot look at', 'It comes later.', 'It is hidden.', 'All keys are hidden: nothing is read.'],
+  writesNot: 'this head is off: it writes nothing for',
+  writesOther: 'from the pinned run, what this head writes for',
 
   lensAbout: (/** @type {number} */ l) => `What would come next if the model ended with layer ${l + 1}`,
   tried: {

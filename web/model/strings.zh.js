@@ -273,6 +273,8 @@ export const strings = {
   writes: '这个头写给',
   adds: '给下一个词元加上，',
   cannot: ['看不到', '它在后面。', '它被遮住了。', '所有键都被遮住：什么也没读。'],
+  writesNot: '这个头已关闭，没有写给',
+  writesOther: '取自固定的运行，这个头写给',
 
   lensAbout: (l) => `假如模型到第 ${l + 1} 层为止，下一个词元会是什么`,
   tried: {

@@ -57,9 +57,18 @@ export function Reading({ compact = false, title = true }) {
             {weightText(r.weight)} {words.gives[0]} {answers} {words.gives[1]}
           </Strip>
           <Strip name={words.mixture} kind="value" values={r.mixture}>
-            <Others words={words} run={run} others={r.others} />
-            <Break> </Break>
-            {words.writes} {asks}
+            {run.values.patched ? (
+              words.writesOther
+            ) : run.values.scale === 0 ? (
+              words.writesNot
+            ) : (
+              <>
+                <Others words={words} run={run} others={r.others} />
+                <Break> </Break>
+                {words.writes}
+              </>
+            )}{' '}
+            {asks}
           </Strip>
           {Number.isFinite(r.adds) && r.label.id >= 0 && (
             <p class="adds">
@@ -131,7 +140,7 @@ export function Bars({ kind, values, mark }) {
   const all = Array.from(values, (x, i) => [x, i]);
   return (
     <svg class="bars" viewBox={`0 0 ${WIDE} ${HIGH}`} preserveAspectRatio="none" aria-hidden="true">
-      {up && <path class="line" d={`M0 ${HIGH - 0.5}H${WIDE}`} />}
+      <path class="line" d={`M0 ${up ? HIGH - 0.5 : zero}H${WIDE}`} />
       {up ? (
         all
           .filter(([x]) => x >= 0.004)
