@@ -675,6 +675,21 @@ test('the words of the views stay where they are, whichever is chosen', async ()
   assert.ok(Math.abs(ramp - picture) <= 1, `${ramp}, ${picture}`);
 });
 
+test('training: no space before a per cent sign or a comma; the keys of the help are not broken', async () => {
+  await open('panel=train&training=repeat.1.2.16.1.0.003', 1920);
+  await page.waitForFunction(() => /%/.test(part('.charts .title')?.textContent));
+  assert.match(await page.locator('.charts .title').textContent(), /^\d+\.\d% right$/);
+  const comma = await page.evaluate(() => {
+    const [before, comma] = ['.trainbar .menu:has(+ .comma)', '.comma'].map((one) => part(one).getBoundingClientRect());
+    return comma.left - before.right;
+  });
+  assert.ok(comma <= 2, `${comma} px`);
+  await page.locator('.header .menu button').last().click();
+  const keys = await textBoxes('.help dt');
+  assert.ok(keys.find(({ text }) => /Shift/.test(text)).height < 45);
+  for (const { text } of keys.filter(({ text }) => /Ctrl/.test(text))) assert.doesNotMatch(text, /Ctrl Z|Shift Z/);
+});
+
 test('with no text no heading stands alone', async () => {
   await openEmpty({ viewport: { width: 1440, height: 900 }, locale: 'en-GB' });
   await page.goto(`${server.url}#text=`);

@@ -339,7 +339,7 @@ export function TrainBar({ kind }) {
       <Size name={words.layers} choices={LAYERS} value={layers} field="layers" />
       {words.of}
       <Size name={words.heads} choices={HEADS} value={heads} field="heads" />
-      {words.comma}
+      <span class="comma">{words.comma}</span>
       <Size name={words.wide} choices={WIDTHS} value={width} field="width" />
     </span>
   );
