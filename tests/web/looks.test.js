@@ -675,6 +675,27 @@ test('the words of the views stay where they are, whichever is chosen', async ()
   assert.ok(Math.abs(ramp - picture) <= 1, `${ramp}, ${picture}`);
 });
 
+for (const width of [1920, 1024])
+  test(`${width} px: the title of a line breaks between its two heads`, async () => {
+    await open('view=flow', width);
+    await page.locator('.neighbours button').first().click();
+    await page.waitForFunction(() => part('.made .title')?.textContent.includes('→'));
+    const lines = await page.evaluate(() => {
+      const nodes = [];
+      const walker = document.createTreeWalker(part('.made .title'), NodeFilter.SHOW_TEXT);
+      while (walker.nextNode()) nodes.push(walker.currentNode);
+      return nodes.map((node) => {
+        const range = document.createRange();
+        range.selectNodeContents(node);
+        return range.getClientRects().length;
+      });
+    });
+    assert.ok(
+      lines.every((n) => n <= 1),
+      `${lines}`,
+    );
+  });
+
 test('training: no space before a per cent sign or a comma; the keys of the help are not broken', async () => {
   await open('panel=train&training=repeat.1.2.16.1.0.003', 1920);
   await page.waitForFunction(() => /%/.test(part('.charts .title')?.textContent));
@@ -737,4 +758,14 @@ test('1024 px: what is said of weights from elsewhere is in sight whole', async 
     () => part('.prediction.about').scrollHeight - part('.prediction.about').clientHeight,
   );
   assert.ok(cut <= 1, `${cut} px`);
+});
+
+test('1024 px: in the flow every head can be tried', async () => {
+  await open('view=flow', 1024);
+  await page.waitForFunction(() => part('.adding .try') && part('.neighbours'));
+  await page.locator('.adding .total').hover();
+  await page.mouse.wheel(0, 400);
+  await page.waitForFunction(
+    () => part('.adding .try').getBoundingClientRect().bottom <= part('.whatif').getBoundingClientRect().top + 1,
+  );
 });

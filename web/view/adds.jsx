@@ -189,7 +189,8 @@ function OfLine({ feed }) {
   return (
     <div class="made">
       <h2 class="title">
-        {words.headName(feed.from.layer, feed.from.head)} → {words.flow.shortHead(feed.to.layer, feed.to.head)}
+        <span class="kept">{words.headName(feed.from.layer, feed.from.head)} →</span>{' '}
+        <span class="kept">{words.flow.shortHead(feed.to.layer, feed.to.head)}</span>
       </h2>
       <p class="how">{words.flow.lineAbout(name(feed.from), words[COLOURS[feed.kind]], name(feed.to))}</p>
       <table>
