@@ -632,6 +632,28 @@ for (const [width, hash] of [
     assert.ok(sort >= text - 4 && sort < text + 90, `${text}, ${sort}`);
   });
 
+for (const width of [1440, 360])
+  test(`${width} px: each step of the story has a whole dot`, async () => {
+    await open('panel=story', width);
+    const dot = page.locator('.steps li button').first();
+    await dot.waitFor();
+    const [left, column] = await page.evaluate(() => {
+      const button = part('.steps li button');
+      const { left, width } = button.getBoundingClientRect();
+      const dot = Number.parseFloat(getComputedStyle(button, '::before').width);
+      return [left + (width - dot) / 2, part('.story').getBoundingClientRect().left];
+    });
+    assert.ok(left >= column, `${left}, the column begins at ${column}`);
+  });
+
+for (const width of [2560, 1920, 1440, 1024])
+  test(`${width} px: score and weight of the story’s strips stand in one line each`, async () => {
+    await open('panel=story&step=4', width);
+    await page.waitForFunction(() => part('.strips [data-name=score]'));
+    const heights = (await textBoxes('.strips .strip > p')).map(({ height }) => height);
+    assert.ok(Math.max(...heights) < 2 * Math.min(...heights), `${heights}`);
+  });
+
 test('a head that is off: the reading says that it writes nothing, and 0.00 has no sign', async () => {
   await open('scale=5.3%3A0', 1440);
   await page.waitForFunction(() => part('.reading .adds'));
