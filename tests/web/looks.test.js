@@ -733,6 +733,27 @@ test('training: no space before a per cent sign or a comma; the keys of the help
   for (const { text } of keys.filter(({ text }) => /Ctrl/.test(text))) assert.doesNotMatch(text, /Ctrl Z|Shift Z/);
 });
 
+test('4096 tokens: the frame in the lens is whole', async () => {
+  await open('', 1440);
+  await openWeights([1, 1, 1024, 1024]);
+  await page.locator('canvas.lens').waitFor();
+  await page.locator('#picture').focus();
+  // The first key of the last token: its cell lies in a corner of the lens.
+  for (const key of ['PageDown', 'Home']) await page.keyboard.press(key);
+  await page.waitForFunction(() => part('.reading .title .key')?.textContent === '1');
+  const dark = await page.evaluate(() => {
+    const canvas = part('canvas.lens');
+    const { data, width, height } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+    const isDark = (x, y) => [0, 1, 2].every((i) => data[4 * (y * width + x) + i] < 90);
+    const found = Array.from({ length: width * height }, (_, i) => [i % width, Math.floor(i / width)]);
+    const [xs, ys] = [0, 1].map((i) => found.filter(([x, y]) => isDark(x, y)).map((at) => at[i]));
+    const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+    const [x, y] = [Math.round((left + right) / 2), Math.round((top + bottom) / 2)];
+    return [isDark(left, y), isDark(right, y), isDark(x, top), isDark(x, bottom), isDark(x, y)];
+  });
+  assert.deepEqual(dark, [true, true, true, true, false]);
+});
+
 test('with no text no heading stands alone', async () => {
   await openEmpty({ viewport: { width: 1440, height: 900 }, locale: 'en-GB' });
   await page.goto(`${server.url}#text=`);

@@ -40,7 +40,9 @@ export function Lens({ picture }) {
     part.forEach((w, i) => w < 0 && context.fillRect((i % n) * size, Math.floor(i / n) * size, size, size));
     context.strokeStyle = PALETTE[theme].ink;
     context.lineWidth = 1.5;
-    context.strokeRect((cell.s - s) * size - 0.5, (cell.t - t) * size - 0.5, size + 1, size + 1);
+    // The frame of a cell at the edge stands within.
+    const [left, up] = [cell.s - s, cell.t - t].map((i) => Math.min(Math.max(i * size - 0.5, 1), (n - 1) * size - 2));
+    context.strokeRect(left, up, size + 1, size + 1);
   }, [weights, cell?.t, cell?.s, theme, size]);
   if (!cell || size < 2 || full) return null;
   return <canvas class="lens" ref={canvas} aria-hidden="true" style={px({ left: x + wide - n * size, top })} />;

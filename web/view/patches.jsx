@@ -124,7 +124,10 @@ function Pane({ grid: { rows, columns, before }, size, photo = false, small = fa
       for (const [colour, thick] of strokes) {
         context.strokeStyle = colours.getPropertyValue(colour);
         context.lineWidth = thick;
-        context.strokeRect(x + inset, y + inset, size - 2 * inset, size - 2 * inset);
+        // At the edge it stands within.
+        const [left, top] = [x, y].map((at) => Math.max(at + inset, 1.5));
+        const [right, bottom] = [Math.min(x + size - inset, wide - 1.5), Math.min(y + size - inset, high - 1.5)];
+        context.strokeRect(left, top, right - left, bottom - top);
       }
     };
     mark(cell.s, '--key', 0);
