@@ -762,6 +762,20 @@ test('with no text no heading stands alone', async () => {
   assert.equal(await page.locator('.end.out').count(), 0);
 });
 
+test('the word that asks stays in sight when the page’s width changes', async () => {
+  const text =
+    'Call me Ishmael. Some years ago, never mind how long precisely, having little or no money in my purse, and ' +
+    'nothing particular to interest me on shore, I thought I would sail about a little. Call me';
+  await open(`text=${encodeURIComponent(text)}`, 1024);
+  for (const width of [1920, 1440, 1024]) {
+    await page.setViewportSize({ width, height: HEIGHTS[width] });
+    await page.waitForFunction(() => {
+      const [word, box] = ['.line .asks', '.words'].map((name) => part(name)?.getBoundingClientRect());
+      return word.top >= box.top && word.bottom <= box.bottom + 4;
+    });
+  }
+});
+
 for (const [name, hash] of Object.entries({
   'heads made by hand': 'model=constructed&layer=1&head=6',
   'before training': 'panel=train&training=brackets.2.4.32.1.0.003',

@@ -6,7 +6,7 @@ import { RAMP } from '../model/ramp.js';
 import { weightsOf } from '../model/reading.js';
 import { readsNumbers, restOf, shown } from '../model/sentence.js';
 import { isOff } from '../model/whatif.js';
-import { useSession } from './context.js';
+import { useSession, useSize } from './context.js';
 import { Beside, Cover } from './given.jsx';
 import { Row } from './row.jsx';
 import { WriteOn } from './write.jsx';
@@ -41,6 +41,7 @@ function Field({ small }) {
   const writing = session.writing.value;
   const line = useRef(/** @type {any} */ (null));
   const field = useRef(/** @type {any} */ (null));
+  const { width } = useSize(line);
   const pieces = fitting(text, run);
   const row =
     cell && run.T > 0 ? weightsOf(run, run.layer, run.head).subarray(cell.t * run.S, (cell.t + 1) * run.S) : [];
@@ -60,7 +61,7 @@ function Field({ small }) {
     const box = line.current.parentElement;
     if (!span || session.hover.peek() || box.contains(box.getRootNode().activeElement)) return;
     box.scrollTop = span.offsetTop - (box.clientHeight - span.offsetHeight) / 2;
-  }, [cell?.t, run?.T]);
+  }, [cell?.t, run?.T, width]);
 
   const tokenAt = ({ clientX: x, clientY: y }) => {
     for (const span of line.current.querySelectorAll('[data-t]'))
