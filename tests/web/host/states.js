@@ -100,7 +100,8 @@ const opens =
   (files, then = () => {}) =>
   async (page) => {
     await choose(page, files());
-    // Of a model it is said what was recognised.
+    // Of a model it is said what was recognised; weights say it beside them.
+    await page.waitForFunction(() => part('.told .word, .prediction.about .word'));
     await page.evaluate(() => part('.told .word')?.click());
     await settle(page);
     await then(page);
@@ -131,7 +132,6 @@ export const STATES = {
       page.waitForFunction(() => /^Try/.test(part('.tried .try')?.textContent)),
     ),
   },
-  table: { hash: 'panel=table' },
   beam: {
     // A head that is chosen opens into the picture: held a third of the way.
     act: (page) =>
@@ -146,6 +146,7 @@ export const STATES = {
       }),
     fresh: true,
   },
+  table: { hash: 'panel=table' },
   story1: { hash: 'panel=story' },
   story4: { hash: 'panel=story&step=4' },
   story8: { hash: 'panel=story&step=8' },
