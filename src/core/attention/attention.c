@@ -175,21 +175,21 @@ static void choose_path(attention_tile *t, const run *r, size_t room, uint32_t k
 }
 
 /* One key/value head before some queries of each query head of its group. */
-static void attend_head(const void *arg, uint32_t thread, head_part h) {
+static void attend_head(const void *arg, uint32_t thread, const head_part *h) {
   const run *r = arg;
   const hl_attention_args *a = r->args;
   const size_t room = thread * r->thread_floats;
-  const uint32_t group = a->heads / a->kv_heads, first = h.kv_head * group;
+  const uint32_t group = a->heads / a->kv_heads, first = h->kv_head * group;
   attention_tile t;
   t.query = r->first.query + room;
   t.scores = r->first.scores + room;
   t.heads = r->first.heads + room;
   t.score_rows = r->score_rows;
   for (uint32_t head = first; head < first + group; head++) {
-    tile_set_head(&t, a, h.batch, head);
-    if (head == first) choose_path(&t, r, room, h.kv_head);
-    for (t.first = h.first; t.first < h.last; t.first += TILE_QUERIES) {
-      t.queries = h.last - t.first < TILE_QUERIES ? h.last - t.first : TILE_QUERIES;
+    tile_set_head(&t, a, h->batch, head);
+    if (head == first) choose_path(&t, r, room, h->kv_head);
+    for (t.first = h->first; t.first < h->last; t.first += TILE_QUERIES) {
+      t.queries = h->last - t.first < TILE_QUERIES ? h->last - t.first : TILE_QUERIES;
       t.path->queries(&t);
       if (is_explicit(a)) attend_explicit(&t);
       else attend_stream(&t);

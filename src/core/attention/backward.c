@@ -259,7 +259,7 @@ typedef struct {
 } run;
 
 /* One key/value head before some queries of each query head of its group. */
-static void head_backward(const void *arg, uint32_t thread, head_part h) {
+static void head_backward(const void *arg, uint32_t thread, const head_part *h) {
   const run *r = arg;
   const hl_attention_args *a = &r->forward;
   const uint32_t group = a->heads / a->kv_heads;
@@ -267,10 +267,10 @@ static void head_backward(const void *arg, uint32_t thread, head_part h) {
   lay_out(&t, a, r->threads + thread * r->thread_floats);
   t.d_key = gradient_begin(&r->gradients, t.d_key, h);
   t.d_value = gradient_value(a, t.d_key);
-  pack_head(&t, a, h.batch, h.kv_head);
-  for (uint32_t head = h.kv_head * group; head < (h.kv_head + 1) * group; head++) {
+  pack_head(&t, a, h->batch, h->kv_head);
+  for (uint32_t head = h->kv_head * group; head < (h->kv_head + 1) * group; head++) {
     attention_tile *f = &t.forward;
-    const size_t place = ((size_t)h.batch * a->heads + head) * r->gradients.part_count + h.part;
+    const size_t place = ((size_t)h->batch * a->heads + head) * r->gradients.part_count + h->part;
     if (r->args->d_sinks) {
       t.d_sink = r->d_sinks + place;
       *t.d_sink = 0;
@@ -279,7 +279,7 @@ static void head_backward(const void *arg, uint32_t thread, head_part h) {
       t.d_additive = r->d_additive + place * a->width;
       for (size_t i = 0; i < a->width; i++) t.d_additive[i] = 0;
     }
-    tile_set_head(f, &r->args->attention, h.batch, head);
+    tile_set_head(f, &r->args->attention, h->batch, head);
     f->args = a;
     f->own = a->additive ? additive_path(&packed_path) : packed_path;
     f->path = &f->own;
@@ -287,8 +287,8 @@ static void head_backward(const void *arg, uint32_t thread, head_part h) {
     f->query = t.query;
     f->scores = t.scores;
     f->score_rows = BLOCK_KEYS;
-    for (f->first = h.first; f->first < h.last; f->first += BACK_QUERIES) {
-      f->queries = h.last - f->first < BACK_QUERIES ? h.last - f->first : BACK_QUERIES;
+    for (f->first = h->first; f->first < h->last; f->first += BACK_QUERIES) {
+      f->queries = h->last - f->first < BACK_QUERIES ? h->last - f->first : BACK_QUERIES;
       tile_backward(&t);
     }
   }

@@ -17,13 +17,13 @@ double gradient_appended_floats(const hl_attention_args *a) {
 
 float *gradient_value(const hl_attention_args *a, float *panels) { return panels + key_rows(a) * a->width; }
 
-static float *part_of(const gradients *g, head_part h) {
+static float *part_of(const gradients *g, const head_part *h) {
   const hl_attention_args *a = &g->args->attention;
-  const size_t head = (size_t)h.batch * a->kv_heads + h.kv_head;
-  return g->parts + (head * g->part_count + h.part) * (size_t)gradient_floats(a);
+  const size_t head = (size_t)h->batch * a->kv_heads + h->kv_head;
+  return g->parts + (head * g->part_count + h->part) * (size_t)gradient_floats(a);
 }
 
-float *gradient_begin(const gradients *g, float *own, head_part h) {
+float *gradient_begin(const gradients *g, float *own, const head_part *h) {
   float *panels = g->part_count > 1 ? part_of(g, h) : own;
   panel_zero(panels, (size_t)gradient_floats(&g->args->attention) / TILE_COLS);
   return panels;
@@ -47,24 +47,24 @@ static size_t appended_row(const hl_attention_args *a) {
   return (size_t)a->kv_heads * ((size_t)a->width + a->value_width);
 }
 
-static void store(const gradients *g, float *d_key, head_part h) {
+static void store(const gradients *g, float *d_key, const head_part *h) {
   const hl_attention_args *a = &g->args->attention;
   const size_t keys_row = (size_t)a->kv_heads * a->width, row = appended_row(a);
   const float *d_value = gradient_value(a, d_key);
-  float *appended = g->appended + (size_t)h.batch * a->appended * row;
+  float *appended = g->appended + (size_t)h->batch * a->appended * row;
   panel_multiply(d_key, key_rows(a) / TILE_COLS * a->width, a->scale);
-  store_keys(head_of(g->args->d_key, &a->key_stride, h.batch, h.kv_head), a->key_stride.row, d_key, a, a->width);
-  store_keys(head_of(g->args->d_value, &a->value_stride, h.batch, h.kv_head), a->value_stride.row, d_value, a,
+  store_keys(head_of(g->args->d_key, &a->key_stride, h->batch, h->kv_head), a->key_stride.row, d_key, a, a->width);
+  store_keys(head_of(g->args->d_value, &a->value_stride, h->batch, h->kv_head), a->value_stride.row, d_value, a,
              a->value_width);
-  store_appended(appended + (size_t)h.kv_head * a->width, row, d_key, a, a->width);
-  store_appended(appended + keys_row + (size_t)h.kv_head * a->value_width, row, d_value, a, a->value_width);
+  store_appended(appended + (size_t)h->kv_head * a->width, row, d_key, a, a->width);
+  store_appended(appended + keys_row + (size_t)h->kv_head * a->value_width, row, d_value, a, a->value_width);
 }
 
-void gradient_end(const gradients *g, float *panels, head_part h) {
+void gradient_end(const gradients *g, float *panels, const head_part *h) {
   if (g->part_count == 1) store(g, panels, h);
 }
 
-void gradient_join(const void *arg, uint32_t thread, head_part h) {
+void gradient_join(const void *arg, uint32_t thread, const head_part *h) {
   const gradients *g = arg;
   const size_t floats = (size_t)gradient_floats(&g->args->attention);
   float *sum = part_of(g, h);

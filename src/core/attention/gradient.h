@@ -23,11 +23,11 @@ double gradient_appended_floats(const hl_attention_args *args);
 float *gradient_value(const hl_attention_args *args, float *panels);
 
 /* The set of a head and part, zeros: `own`, a place of the thread's, where there is one part only. */
-float *gradient_begin(const gradients *g, float *own, head_part h);
+float *gradient_begin(const gradients *g, float *own, const head_part *h);
 /* Stores it, where there is one part only. */
-void gradient_end(const gradients *g, float *panels, head_part h);
+void gradient_end(const gradients *g, float *panels, const head_part *h);
 /* Else this does, a head_task of `gradients`. */
-void gradient_join(const void *gradients, uint32_t thread, head_part h);
+void gradient_join(const void *gradients, uint32_t thread, const head_part *h);
 
 void gradient_sum_appended(const gradients *g);
 

@@ -67,7 +67,7 @@ static void run_chunk(void *arg, uint32_t chunk, uint32_t thread) {
   const uint32_t of_batches = group / r->groups, of_heads = group - of_batches * r->groups;
   const uint32_t batch = of_batches * s->batches, head = of_heads * s->heads;
   for (uint32_t b = batch; b < batch + s->batches; b++) {
-    for (uint32_t h = head; h < head + s->heads; h++) r->task(r->arg, thread, (head_part){b, h, part, first, last});
+    for (uint32_t h = head; h < head + s->heads; h++) r->task(r->arg, thread, &(head_part){b, h, part, first, last});
   }
 }
 

@@ -22,7 +22,7 @@ typedef struct {
   uint32_t batch, kv_head, part, first, last;
 } head_part;
 
-typedef void head_task(const void *arg, uint32_t thread, head_part h);
+typedef void head_task(const void *arg, uint32_t thread, const head_part *h);
 
 /* task(arg, thread, h) for every key/value head and part of the queries. `work` as of parallel_for. */
 void schedule_run(const schedule *s, const hl_attention_args *args, head_task *task, const void *arg, double work);

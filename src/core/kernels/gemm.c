@@ -243,9 +243,9 @@ static void multiply_columns(const gemm_product *p, const gemm_left *x, size_t f
     multiply_panel(y, p->out, x, first, last, b, p->bias ? p->bias + j : gemm_zeros);
     return;
   }
-  float beside[HELD_ROWS * TILE_COLS], bias[TILE_COLS] = {0};
+  float beside[HELD_ROWS * TILE_COLS], bias[TILE_COLS];
 #pragma clang loop vectorize(disable) unroll(disable)
-  for (size_t i = 0; p->bias && i < columns; i++) bias[i] = p->bias[j + i];
+  for (size_t i = 0; i < TILE_COLS; i++) bias[i] = p->bias && i < columns ? p->bias[j + i] : 0;
   for (size_t row = first, rows; row < last; row += rows) {
     rows = last - row < HELD_ROWS ? last - row : HELD_ROWS;
     multiply_panel(beside, TILE_COLS, x, row, row + rows, b, bias);

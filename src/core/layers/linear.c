@@ -70,30 +70,30 @@ static void pack_rows(job *j, size_t most) {
   if (in > 0) parallel_for(pack_chunk, j, (uint32_t)j->row_chunks, 8.0 * (double)j->rows * (double)in);
 }
 
-static void multiply(job j, uint32_t count, size_t width, size_t in, float *workspace) {
-  const gemm_product *products = j.products;
+static void multiply(job *j, uint32_t count, size_t width, size_t in, float *workspace) {
+  const gemm_product *products = j->products;
   size_t chunks = 0, columns = 0;
-  if (j.rows == 0) return;
-  j.left = (gemm_left){NULL, width, in};
-  j.packed = workspace;
-  pack_rows(&j, j.int8 ? 2 * CHUNK_ROWS : CHUNK_ROWS);
+  if (j->rows == 0) return;
+  j->left = (gemm_left){NULL, width, in};
+  j->packed = workspace;
+  pack_rows(j, j->int8 ? 2 * CHUNK_ROWS : CHUNK_ROWS);
   for (uint32_t i = 0; i < count; i++) {
-    j.column_chunks[i] = ((size_t)products[i].out + CHUNK_COLUMNS - 1) / CHUNK_COLUMNS;
-    chunks += j.column_chunks[i] * j.row_chunks;
+    j->column_chunks[i] = ((size_t)products[i].out + CHUNK_COLUMNS - 1) / CHUNK_COLUMNS;
+    chunks += j->column_chunks[i] * j->row_chunks;
     columns += products[i].out;
   }
-  parallel_for(multiply_chunk, &j, (uint32_t)chunks, 2.0 * (double)j.rows * (double)in * (double)columns);
+  parallel_for(multiply_chunk, j, (uint32_t)chunks, 2.0 * (double)j->rows * (double)in * (double)columns);
 }
 
 void linear(const gemm_product *products, uint32_t count, bool int8, const float *x, size_t rows, size_t in,
             float *workspace) {
   int8 = int8 && in > 0 && products->out > 0; /* else x has no scales, or the weight need not be there */
   size_t width = left_width(rows, int8 ? INT8_TILE_ROWS : TILE_ROWS);
-  multiply((job){.products = products, .x = x, .rows = rows, .int8 = int8}, count, width, in, workspace);
+  multiply(&(job){.products = products, .x = x, .rows = rows, .int8 = int8}, count, width, in, workspace);
 }
 
 void linear_turned(const gemm_product *product, const float *x, size_t rows, size_t in, float *workspace) {
-  multiply((job){.products = product, .x = x, .rows = rows, .turned = true}, 1, TILE_ROWS, in, workspace);
+  multiply(&(job){.products = product, .x = x, .rows = rows, .turned = true}, 1, TILE_ROWS, in, workspace);
 }
 
 /* ---- a weight as it lies, (out, in) ---- */

@@ -11,13 +11,13 @@
 
 static double most(double a, double b) { return a > b ? a : b; }
 
-hl_attention_args multihead_attention(const hl_multihead_args *m) {
-  hl_attention_args a = m->attention;
-  a.value_width = a.width;
-  a.appended = (m->bias_key != NULL) + m->zero_attention;
-  a.statistics = NULL;
-  a.additive = NULL;
-  return a;
+/* The arguments of attention, with the sizes that the layer sets. */
+static void set_sizes(hl_attention_args *a, const hl_multihead_args *m) {
+  *a = m->attention;
+  a->value_width = a->width;
+  a->appended = (m->bias_key != NULL) + m->zero_attention;
+  a->statistics = NULL;
+  a->additive = NULL;
 }
 
 /* A tensor that fits, and is given where `given` says that it must be. */
@@ -32,28 +32,28 @@ static bool rotary_fits(const hl_multihead_args *m, double fresh, bool given) {
          is_there(m->query_positions, (double)a->batch * a->queries, given) && is_there(m->key_positions, fresh, given);
 }
 
-hl_status multihead_validate(const hl_multihead_args *m, bool given) {
+hl_status multihead_validate(const hl_multihead_args *m, hl_attention_args *a, bool given) {
   if (!m || m->past_keys > m->attention.keys || !m->bias_key != !m->bias_value) return HL_BAD_SHAPE;
   if (m->zero_attention > 1 || m->int8 > 1 || (m->rotary_table && m->rotary_neighbours > 1)) return HL_BAD_ARGUMENT;
-  const hl_attention_args a = multihead_attention(m);
-  const hl_status status = attention_validate_sizes(&a);
+  set_sizes(a, m);
+  const hl_status status = attention_validate_sizes(a);
   if (status != HL_OK) return status;
-  if (attention_is_given(&a)) return HL_BAD_ARGUMENT;
-  const double rows = (double)a.batch * a.queries, fresh = (double)a.batch * (a.keys - m->past_keys);
-  const double width = (double)a.heads * a.width, kv_width = (double)a.kv_heads * a.width,
-               output_width = m->packed_wo ? m->output_dim : width, cached = a.batch * kv_width;
-  bool complete = fits_floats(2 * rows * a.heads) && fits_floats(rows * width) && fits_floats(fresh) &&
+  if (attention_is_given(a)) return HL_BAD_ARGUMENT;
+  const double rows = (double)a->batch * a->queries, fresh = (double)a->batch * (a->keys - m->past_keys);
+  const double width = (double)a->heads * a->width, kv_width = (double)a->kv_heads * a->width,
+               output_width = m->packed_wo ? m->output_dim : width, cached = a->batch * kv_width;
+  bool complete = fits_floats(2 * rows * a->heads) && fits_floats(rows * width) && fits_floats(fresh) &&
                   fits_floats(fresh * kv_width) && is_there(m->query, rows * m->query_dim, given) &&
                   is_there(m->key, fresh * m->key_dim, given) && is_there(m->value, fresh * m->value_dim, given) &&
                   is_there(m->packed_wq, width * (m->query_dim + 1.0), given) &&
                   is_there(m->packed_wk, kv_width * (m->key_dim + 1.0), given) &&
                   is_there(m->packed_wv, kv_width * (m->value_dim + 1.0), given) &&
                   fits_floats(width * (m->packed_wo ? m->output_dim : 0.0)) &&
-                  is_there(a.output, rows * output_width, given) && (!given || attention_has_results(&a));
+                  is_there(a->output, rows * output_width, given) && (!given || attention_has_results(a));
   complete = complete && rotary_fits(m, fresh, given);
   if (m->past_keys || m->present_key || m->present_value) {
     complete = complete && m->present_key && m->present_value && !m->saved &&
-               is_there(m->present_key, cached * a.keys, given) &&
+               is_there(m->present_key, cached * a->keys, given) &&
                is_there(m->past_key, cached * m->past_keys, given) &&
                is_there(m->past_value, cached * m->past_keys, given);
   }
@@ -69,29 +69,28 @@ hl_status multihead_validate_positions(const hl_multihead_args *m) {
 }
 
 /* The products of matrices and attention take turns in `shared`. */
-layer multihead_count(const hl_multihead_args *m, const hl_attention_args *a, bool keep) {
-  layer l = {.query_width = a->heads * a->width,
-             .kv_width = a->kv_heads * a->width,
-             .fresh_keys = a->keys - m->past_keys,
-             .appended_keys = a->appended,
-             .keep = keep};
-  const double query_rows = (double)a->batch * a->queries, key_rows = (double)a->batch * l.fresh_keys;
+void multihead_count(layer *l, const hl_multihead_args *m, const hl_attention_args *a, bool keep) {
+  l->query_width = a->heads * a->width;
+  l->kv_width = a->kv_heads * a->width;
+  l->fresh_keys = a->keys - m->past_keys;
+  l->appended_keys = a->appended;
+  l->keep = keep;
+  const double query_rows = (double)a->batch * a->queries, key_rows = (double)a->batch * l->fresh_keys;
   double floats = most(attention_workspace(a), linear_workspace(query_rows, m->query_dim));
   floats = most(floats, linear_workspace(key_rows, m->key_dim));
   floats = most(floats, linear_workspace(key_rows, m->value_dim));
-  if (m->packed_wo) floats = most(floats, linear_workspace(query_rows, l.query_width));
-  const double queries = query_rows * l.query_width;
-  l.floats = (layer_floats){.shared = block_floats(floats),
-                            .queries = block_floats(queries),
-                            .keys = block_floats(key_rows * l.kv_width),
-                            .heads = keep || m->packed_wo ? block_floats(queries) : 0,
-                            .appended = block_floats((double)l.appended_keys * l.kv_width),
-                            .statistics = keep ? block_floats(2 * query_rows * a->heads) : 0};
-  const layer_floats *f = &l.floats;
+  if (m->packed_wo) floats = most(floats, linear_workspace(query_rows, l->query_width));
+  const double queries = query_rows * l->query_width;
+  layer_floats *f = &l->floats;
+  f->shared = block_floats(floats);
+  f->queries = block_floats(queries);
+  f->keys = block_floats(key_rows * l->kv_width);
+  f->heads = keep || m->packed_wo ? block_floats(queries) : 0;
+  f->appended = block_floats((double)l->appended_keys * l->kv_width);
+  f->statistics = keep ? block_floats(2 * query_rows * a->heads) : 0;
   const double tensors = f->queries + 2 * f->keys + f->heads + 2 * f->appended + f->statistics;
-  l.kept = keep ? tensors : 0;
-  l.total = keep ? f->shared : f->shared + tensors;
-  return l;
+  l->kept = keep ? tensors : 0;
+  l->total = keep ? f->shared : f->shared + tensors;
 }
 
 static float *take(float **block, double floats) {
@@ -198,11 +197,12 @@ static void forward(const hl_multihead_args *m, const hl_attention_args *a, cons
 }
 
 hl_status hl_multihead_forward(const hl_multihead_args *m) {
-  hl_status status = multihead_validate(m, true);
+  hl_attention_args a;
+  hl_status status = multihead_validate(m, &a, true);
   if (status == HL_OK) status = multihead_validate_positions(m);
   if (status != HL_OK) return status;
-  hl_attention_args a = multihead_attention(m);
-  layer l = multihead_count(m, &a, m->saved != NULL);
+  layer l;
+  multihead_count(&l, m, &a, m->saved != NULL);
   float *workspace = workspace_alloc(l.total);
   if (!workspace) return HL_OUT_OF_MEMORY;
   multihead_place(&l, m->saved, workspace);
@@ -213,7 +213,9 @@ hl_status hl_multihead_forward(const hl_multihead_args *m) {
 }
 
 double hl_multihead_saved_size(const hl_multihead_args *m) {
-  if (multihead_validate(m, false) != HL_OK) return __builtin_nan("");
-  const hl_attention_args a = multihead_attention(m);
-  return multihead_count(m, &a, true).kept;
+  hl_attention_args a;
+  layer l;
+  if (multihead_validate(m, &a, false) != HL_OK) return __builtin_nan("");
+  multihead_count(&l, m, &a, true);
+  return l.kept;
 }

@@ -21,17 +21,15 @@ typedef struct {
   float *query, *key, *value, *heads, *appended_key, *appended_value, *statistics, *shared;
 } layer;
 
-/* The arguments of attention, with the sizes that the layer sets. */
-hl_attention_args multihead_attention(const hl_multihead_args *m);
-
-/* Sizes, numbers and choices; and, where they must be given, the tensors. */
-hl_status multihead_validate(const hl_multihead_args *m, bool given);
+/* Sizes, numbers and choices; and, where they must be given, the tensors. Gives the arguments of attention, with the
+ * sizes that the layer sets. */
+hl_status multihead_validate(const hl_multihead_args *m, hl_attention_args *a, bool given);
 /* Then, when all sizes are known to be right, what is in the tensors. */
 hl_status multihead_validate_positions(const hl_multihead_args *m);
 
 /* All sizes; then, once there is room, all places: `shared` in the workspace, where there is one, the other tensors in
  * `saved`, or after it where nothing is kept. */
-layer multihead_count(const hl_multihead_args *m, const hl_attention_args *a, bool keep);
+void multihead_count(layer *l, const hl_multihead_args *m, const hl_attention_args *a, bool keep);
 void multihead_place(layer *l, float *saved, float *workspace);
 
 /* Splits the projections into heads, by strides. */

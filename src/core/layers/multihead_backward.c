@@ -64,33 +64,32 @@ static void backward(const hl_multihead_backward_args *g, const hl_attention_bac
                   d->shared);
 }
 
-static hl_status validate(const hl_multihead_backward_args *g) {
-  if (!g) return multihead_validate(NULL, true);
+static hl_status validate(const hl_multihead_backward_args *g, hl_attention_backward_args *attention) {
+  if (!g) return HL_BAD_SHAPE;
   const hl_multihead_args *m = &g->forward;
-  const hl_status status = multihead_validate(m, true);
+  *attention = (hl_attention_backward_args){.d_weights = g->d_weights, .d_bias = g->d_bias, .d_sinks = g->d_sinks};
+  const hl_status status = multihead_validate(m, &attention->attention, true);
   if (status != HL_OK) return status;
   if (m->int8) return HL_BAD_ARGUMENT;
-  const hl_attention_args *a = &m->attention;
-  const hl_attention_backward_args attention = {
-      .attention = *a, .d_bias = g->d_bias, .d_sinks = g->d_sinks, .d_weights = g->d_weights};
+  const hl_attention_args *a = &attention->attention;
   const double rows = (double)a->batch * a->queries, keys = (double)a->batch * a->keys;
   const double query = rows * m->query_dim, key = keys * m->key_dim, value = keys * m->value_dim,
                output = rows * (m->packed_wo ? m->output_dim : (double)a->heads * a->width);
   bool complete = m->saved && !m->present_key && g->wq && g->wk && g->wv && !g->wo == !m->packed_wo &&
                   has_floats(g->d_query, query) && has_floats(g->d_key, key) && has_floats(g->d_value, value) &&
-                  has_floats(g->d_output, output) && attention_has_gradients(&attention) &&
+                  has_floats(g->d_output, output) && attention_has_gradients(attention) &&
                   (g->d_key != g->d_query || key == query) && (g->d_value != g->d_query || value == query) &&
                   (g->d_value != g->d_key || value == key);
   return complete ? multihead_validate_positions(m) : HL_BAD_SHAPE;
 }
 
 hl_status hl_multihead_backward(const hl_multihead_backward_args *g) {
-  const hl_status status = validate(g);
+  hl_attention_backward_args attention;
+  const hl_status status = validate(g, &attention);
   if (status != HL_OK) return status;
   const hl_multihead_args *m = &g->forward;
-  hl_attention_backward_args attention = {
-      .attention = multihead_attention(m), .d_weights = g->d_weights, .d_bias = g->d_bias, .d_sinks = g->d_sinks};
-  layer l = multihead_count(m, &attention.attention, true);
+  layer l;
+  multihead_count(&l, m, &attention.attention, true);
   multihead_place(&l, m->saved, NULL);
   multihead_split(&attention.attention, m, &l);
   attention.attention.output = l.heads;
