@@ -15,13 +15,16 @@ static schedule in_parts(uint32_t batches, uint32_t heads, uint64_t queries, uin
   return (schedule){batches, heads, (uint32_t)divide_up(queries, part), (uint32_t)part};
 }
 
-/* The mean of the weights is added up over the heads in their order, so there a chunk holds them all. Otherwise it is
- * one head; the queries are parted where the heads alone would leave threads idle. */
+/* One thread takes everything as one chunk. The mean of the weights is added up over the heads in their order, so there
+ * a chunk holds them all. Otherwise it is one head; the queries are parted where the heads alone would leave threads
+ * idle. */
 schedule schedule_forward(const hl_attention_args *a, uint32_t tile) {
+  const uint64_t threads = pool_size();
+  if (threads == 1 && a->batch > 0) return (schedule){a->batch, a->kv_heads, 1, a->queries};
   const uint32_t heads = a->weights_mode == HL_WEIGHTS_MEAN ? a->kv_heads : 1;
-  const uint64_t groups = (uint64_t)a->batch * (a->kv_heads / heads), threads = pool_size();
+  const uint64_t groups = (uint64_t)a->batch * (a->kv_heads / heads);
   uint64_t parts = 1;
-  if (threads > 1 && groups < THREAD_CHUNKS * threads && groups > 0) {
+  if (groups < THREAD_CHUNKS * threads && groups > 0) {
     const uint64_t most = divide_up(a->queries, PART_TILES * (uint64_t)tile);
     parts = divide_up(THREAD_CHUNKS * threads, groups);
     if (parts > most) parts = most;
