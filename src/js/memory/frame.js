@@ -131,10 +131,13 @@ export class Frame {
    * @returns {Tensor | Staged}
    */
   stage(values) {
-    const source = this.#memory.detached(values);
-    const words = Math.ceil(source.byteLength / 4);
-    const block = this.room(words);
-    this.#memory.write(pointerOf(block), source);
+    return this.#copyIn(this.#memory.detached(values));
+  }
+
+  /** @param {Uint8Array | Int32Array | Float32Array} values that do not lie in linear memory */
+  #copyIn(values) {
+    const block = this.room(Math.ceil(values.byteLength / 4));
+    this.#memory.write(pointerOf(block), values);
     return block;
   }
 
@@ -191,7 +194,7 @@ export class Frame {
       return { block: this.#kept ? this.#copyOf(value) : value, shape: shapeOf(value) };
     }
     const source = value instanceof Source ? value : this.#memory.readSource(value, this.#caller, parameter);
-    return { block: this.stage(source.floats()), shape: source.shape };
+    return { block: this.#copyIn(source.floats()), shape: source.shape };
   }
 
   /** The one copy for backward of a tensor that may be given several times. @param {Tensor} tensor */

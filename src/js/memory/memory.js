@@ -242,6 +242,17 @@ export class Memory {
     return this.#heap;
   }
 
+  /**
+   * A copy, without a view of its own on the way: that takes longer than to copy a small tensor.
+   * @param {number} pointer
+   * @param {number} length
+   */
+  copyOf(pointer, length) {
+    this.check('Headlight');
+    const from = pointer / 4;
+    return this.#words(from + length).slice(from, from + length);
+  }
+
   /** Growing the memory detaches every view of it, but where it is shared. @param {Float32Array} view */
   isLive(view) {
     return view.length > 0 && view.buffer.byteLength > 0;

@@ -177,7 +177,7 @@ export class Tensor {
   /** A copy of the values that stays. */
   copy() {
     this.checkOwner(this.#memory, 'Tensor.copy', 'tensor');
-    return new Float32Array(viewOf(this));
+    return this.#memory.copyOf(pointerOf(this), this.#size);
   }
 
   /**

@@ -3,7 +3,7 @@
 import { ATTENTION, MULTIHEAD, MULTIHEAD_BACKWARD } from '../../../dist/abi/abi.js';
 import { checkOptions, readBoolean } from '../check/arguments.js';
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
-import { formatShape, sameShape } from '../check/shape.js';
+import { formatShape } from '../check/shape.js';
 import { DISPOSE } from '../memory/disposable.js';
 import { checkAlive, mayChange, own, shapeOf, Tensor, versionOf, viewOf } from '../memory/tensor.js';
 import { isEmpty, makeBiasGradient, makeSinksGradient, pointToIncoming, readIncoming } from './gradients.js';
@@ -87,10 +87,10 @@ export class MultiHeadAttention {
   #step = 0;
   /**
    * The weights in the order in which the core reads them.
-   * @type {{ at: number, name: ParameterName, weight: Tensor, packed: Tensor, version: number }[]}
+   * @type {{ at: number, name: string, weight: Tensor, packed: Tensor, version: number }[]}
    */
   #packed = [];
-  /** @type {{ at: number, name: ParameterName, vector: Tensor }[]} */
+  /** @type {{ at: number, name: string, vector: Tensor }[]} */
   #vectors = [];
   /** The last forward in training, until its backward. @type {Pass | null} */
   #pass = null;
@@ -141,11 +141,12 @@ export class MultiHeadAttention {
       };
       for (const name of WEIGHTS) {
         const weight = parameters[name];
-        if (weight) this.#packed.push({ at: PACKED[name], name, weight, packed: weight, version: -1 });
+        const parameter = `parameters.${name}`;
+        if (weight) this.#packed.push({ at: PACKED[name], name: parameter, weight, packed: weight, version: -1 });
       }
       this.#makePacked(frame);
       this.#vectors = VECTORS.flatMap(([name, at]) =>
-        parameters[name] ? [{ at, name, vector: parameters[name] }] : [],
+        parameters[name] ? [{ at, name: `parameters.${name}`, vector: parameters[name] }] : [],
       );
       return Object.freeze(parameters);
     });
@@ -176,7 +177,7 @@ export class MultiHeadAttention {
    * exact. The parameters stay as they are, and so does what stateDict gives.
    */
   quantize() {
-    for (const { name, weight } of this.#packed) weight.checkOwner(this.#memory, 'quantize', `parameters.${name}`);
+    for (const { name, weight } of this.#packed) weight.checkOwner(this.#memory, 'quantize', name);
     if (this.#int8) return this;
     const before = this.#options;
     this.#options = Object.freeze({ ...before, weights: /** @type {const} */ ('int8') });
@@ -276,13 +277,15 @@ export class MultiHeadAttention {
       const fresh = k.shape.length < 2 ? 0 : k.shape[k.shape.length - 2];
       /** @param {number} rows @param {number} width */
       const form = (rows, width) => (batched ? [batch, rows, width] : [rows, width]);
-      /** @param {string} name @param {readonly number[]} shape @param {number[]} expected */
-      const check = (name, shape, expected) => {
-        if (!sameShape(shape, expected)) throw shapeError(caller, name, shape, formatShape(expected));
+      /** @param {string} name @param {readonly number[]} shape @param {number} rows @param {number} width */
+      const check = (name, shape, rows, width) => {
+        const fits = shape.length === rank && shape[rank - 1] === width && shape[rank - 2] === rows;
+        if (!fits || (batched && shape[0] !== batch))
+          throw shapeError(caller, name, shape, formatShape(form(rows, width)));
       };
-      check('query', q.shape, form(queries, queryDim));
-      check(inputs.key === undefined ? 'key (the query)' : 'key', k.shape, form(fresh, keyDim));
-      check(inputs.value === undefined ? 'value (the key)' : 'value', v.shape, form(fresh, valueDim));
+      check('query', q.shape, queries, queryDim);
+      check(inputs.key === undefined ? 'key (the query)' : 'key', k.shape, fresh, keyDim);
+      check(inputs.value === undefined ? 'value (the key)' : 'value', v.shape, fresh, valueDim);
       this.#pointToParameters(frame, caller);
 
       const pastSizes = { batch, kvHeads, width: headDim, valueWidth: headDim };
@@ -352,13 +355,13 @@ export class MultiHeadAttention {
   #pointToParameters(frame, caller) {
     for (const entry of this.#packed) {
       const { at, name, weight, packed, version } = entry;
-      weight.checkOwner(this.#memory, caller, `parameters.${name}`);
+      weight.checkOwner(this.#memory, caller, name);
       if (version !== versionOf(weight) || mayChange(weight)) this.#memory.pack(caller, packed, weight, this.#int8);
       entry.version = versionOf(weight);
       frame.point(at, packed);
     }
     for (const { at, name, vector } of this.#vectors) {
-      vector.checkOwner(this.#memory, caller, `parameters.${name}`);
+      vector.checkOwner(this.#memory, caller, name);
       frame.point(at, vector);
     }
   }

@@ -43,8 +43,10 @@ test('data is a live view, also after the memory has grown; copy stays', () => {
     const before = tensor.data;
     before[0] = 5;
     assert.equal(tensor.data[0], 5);
-    hl.zeros([hl.info.memory.reserved / 4]);
+    const large = hl.zeros([hl.info.memory.reserved / 4]);
     assert.equal(before.length, 0);
+    assert.deepEqual([...tensor.copy()], [5, 2, 3]);
+    assert.deepEqual(large.copy(), new Float32Array(large.size));
     assert.deepEqual([...tensor.data], [5, 2, 3]);
     assert.deepEqual([...copy], [1, 2, 3]);
     const grown = hl.tensor(tensor.data.subarray(1));

@@ -25,6 +25,38 @@ test('a layer is created and called in one expression', async () => {
 });
 
 test(
+  'a call gives the same bits whatever calls of other shapes and options come before it, failed ones among them',
+  everywhere((hl) => {
+    const make = () => hl.multiHeadAttention({ embedDim: 12, numHeads: 3, dropout: 0.3, seed: 2 });
+    const calls = [
+      [x([3, 5, 12]), {}],
+      [x([2, 7, 12]), {}],
+      [x([2, 7, 12]), { causal: true, weights: true }],
+      [x([5, 12]), { weights: 'mean' }],
+      [x([3, 5, 12]), { maskFill: -1, validLens: [5, 1, 0], scores: 'masked' }],
+      [x([2, 30, 12]), { train: true, dropout: { p: 0.3, seed: 1 } }],
+      [x([1, 0, 12]), {}],
+    ];
+    const values = ({ output, weights, scores }) => [output, weights, scores].map((tensor) => tensor?.copy());
+    const expected = calls.map(([query, options]) => hl.scope(() => values(make().forward(query, options))));
+    const layer = make();
+    for (let i = 0; i < 3 * calls.length; i++) {
+      const [query, options] = calls[(i * 3) % calls.length];
+      for (const wrong of [
+        [3, 5, 11],
+        [2, 5, 12],
+        [4, 12],
+        [3, 1, 5, 12],
+      ])
+        assert.throws(() => layer.forward(x([3, 5, 12]), x(wrong), x([3, 5, 12]), options), { code: 'SHAPE' });
+      assert.throws(() => layer.forward(query, { ...options, scale: NaN }), { code: 'ARGUMENT' });
+      hl.scope(() => assert.deepEqual(values(layer.forward(query, options)), expected[(i * 3) % calls.length]));
+    }
+    layer.dispose();
+  }),
+);
+
+test(
   'grouped heads, other widths and biases equal projections and attention in float64',
   everywhere((hl) => {
     const [B, T, S, H, G, D, C] = [2, 5, 7, 6, 2, 3, 10];
