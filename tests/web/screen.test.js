@@ -380,3 +380,16 @@ test('a model that cannot be read is said, and one may try again', async () => {
   await page.getByRole('button', { name: 'Try again' }).click();
   await settle();
 });
+
+test('that a model cannot be read stays said when the first picture comes later', async () => {
+  await openEmpty({ viewport: { width: 1440, height: 900 } });
+  let goOn;
+  const failed = new Promise((resolve) => (goOn = resolve));
+  await page.route('**/whale.first.json', (route) => failed.then(() => route.continue()));
+  await page.route('**/whale.safetensors', (route) => route.fulfill({ status: 500, body: 'no' }));
+  await page.goto(server.url);
+  await page.waitForFunction(() => part('.failure'));
+  goOn();
+  await page.waitForFunction(() => part('#picture') && part('.prediction .tick'));
+  assert.match(await text('.failure'), /whale\.safetensors/);
+});

@@ -244,12 +244,14 @@ export function createSession({ state: began = '', language, theme, onState, onL
   const update = (patch, gesture) => become(record(history.peek(), change(state.peek(), patch), gesture ?? null));
   const rest = () => (history.value = settle(history.peek()));
 
-  /** What stands in a file is shown until the worker's first answer. @param {string} file */
+  /** What stands in a file is shown until the worker's first answer, or beside its failure. @param {string} file */
   function showFirst(file) {
     if (run.peek() || asked(state.peek()) !== asked(initialState)) return;
     const answer = unfoldAnswer(file);
+    const failed = failure.peek();
     batch(() => {
       for (const part of answer) if (part.part !== 'source' || !about.peek()) parts[part.part](part);
+      failure.value = failed;
     });
   }
 
