@@ -6,6 +6,8 @@
 #include <string.h>
 
 enum { TENSORS = 64, MOST_BYTES = 1 << 17, LIMIT = 1 << 25, LITTER = 1 << 14, ROUNDS = 3 };
+/* What more does not fit into the memory of wasm. */
+static const double MOST_ADDRESSED = 4294967296.0;
 
 /* The rows of an output, where there is room between them. */
 typedef struct {
@@ -28,6 +30,7 @@ static struct {
   bool scarce;  /* the first round has little memory */
   bool extreme; /* a size is so large that the call may be refused */
   bool large;   /* a tensor is not as large as it should be, or there is too much to do */
+  bool unread;  /* numbers that a call looks at before it may refuse are not all there */
   bool refuse;
   bool done; /* a round went well */
   int round;
@@ -136,7 +139,7 @@ static tensor *new_tensor(double count, size_t size, bool written) {
   if (state.count == TENSORS) fail("more tensors than there are places");
   tensor *t = &state.tensors[state.count++];
   const double bytes = count * (double)size;
-  must_refuse(bytes > 4294967296.0);
+  must_refuse(bytes > MOST_ADDRESSED);
   if (!fits(bytes)) state.large = true;
   t->bytes = fits(bytes) ? (size_t)bytes : size;
   t->data = malloc(t->bytes);
@@ -182,6 +185,7 @@ static int32_t *integers(double count, int32_t from, int32_t to, bool written) {
 
 int32_t *labels(double count, uint32_t below) {
   if (is_missing(count)) return NULL;
+  if (!is_allocated(count) && count * sizeof(int32_t) <= MOST_ADDRESSED) state.unread = true;
   int32_t *x = integers(count, 0, below > 0 && below < 1000 ? (int32_t)below - 1 : 0, false);
   if (count > 0 && is_wrong()) x[next_random() % (state.tensors[state.count - 1].bytes / sizeof *x)] = -1;
   return x;
@@ -238,7 +242,7 @@ static void give_memory(void) {
 }
 
 bool next_round(void) {
-  if (state.round == ROUNDS || (state.large && !state.refuse)) return false;
+  if (state.round == ROUNDS || state.unread || (state.large && !state.refuse)) return false;
   for (size_t i = 0; i < state.count; i++) {
     const tensor *t = &state.tensors[i];
     if (state.round == 0) memcpy(t->copies, t->data, t->bytes);
