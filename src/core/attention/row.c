@@ -43,28 +43,30 @@ static void scores(const attention_tile *t, span keys) {
        keys.to - keys.from, args->width);
 }
 
-/* Columns of the values that stay in registers while the keys pass by. */
-enum { ROW_COLUMNS = 32 };
+/* Columns that are summed up at a time, and keys that add to a sum before it is stored. The rows of the values are read
+ * whole, one after the other: in narrower columns, or with more rows side by side, memory gives a third less. */
+enum { COLUMNS = 128, KEYS = 2 };
 
-KERNEL static void weigh(float *sum, const float *weights, const float *value, size_t stride, size_t keys) {
-  vec acc[ROW_COLUMNS / 4];
-#pragma clang loop unroll(full)
-  for (int i = 0; i < ROW_COLUMNS / 4; i++) acc[i] = vec_load(sum + 4 * i);
-  for (size_t s = 0; s < keys; s++) {
-    vec w = vec_load_splat(weights + s * TILE_COLS);
-#pragma clang loop unroll(full)
-    for (int i = 0; i < ROW_COLUMNS / 4; i++) acc[i] = vec_fma(w, vec_load(value + 4 * i), acc[i]);
-    value += stride;
+/* sum(columns) += Σ weight · value, of so many keys. */
+VERB void add_rows(size_t keys, float *sum, const float *weights, const float *value, size_t stride, size_t columns) {
+  vec w[KEYS];
+  size_t j = 0;
+  for (size_t k = 0; k < keys; k++) w[k] = vec_load_splat(weights + k * TILE_COLS);
+  for (; j + 4 <= columns; j += 4) {
+    vec acc = vec_load(sum + j);
+    for (size_t k = 0; k < keys; k++) acc = vec_fma(w[k], vec_load(value + k * stride + j), acc);
+    vec_store(sum + j, acc);
   }
-#pragma clang loop unroll(full)
-  for (int i = 0; i < ROW_COLUMNS / 4; i++) vec_store(sum + 4 * i, acc[i]);
+  for (; j < columns; j++) {
+    for (size_t k = 0; k < keys; k++) sum[j] += weights[k * TILE_COLS] * value[k * stride + j];
+  }
 }
 
-static void weigh_some(float *sum, const float *weights, const float *value, size_t stride, size_t keys,
-                       size_t columns) {
-  for (size_t s = 0; s < keys; s++) {
-    for (size_t j = 0; j < columns; j++) sum[j] += weights[s * TILE_COLS] * value[s * stride + j];
-  }
+KERNEL static void weigh(float *sum, const float *weights, const float *value, size_t stride, size_t keys,
+                         size_t columns) {
+  for (; keys >= KEYS; keys -= KEYS, weights += KEYS * TILE_COLS, value += KEYS * stride)
+    add_rows(KEYS, sum, weights, value, stride, columns);
+  if (keys) add_rows(1, sum, weights, value, stride, columns);
 }
 
 /* A key of weight 0 that is hidden may hold NaN, and is stepped over. */
@@ -88,12 +90,9 @@ static void values(const attention_tile *t, span keys, const float (*factor)[TIL
                 *value = t->values + run.from * stride;
     size_t count = run.to - run.from;
     for (size_t j = 0, columns; j < width; j += columns) {
-      float sum[ROW_COLUMNS] = {0};
-      columns = width - j >= ROW_COLUMNS ? ROW_COLUMNS : width - j >= TILE_COLS ? TILE_COLS : width - j;
-      if (columns == ROW_COLUMNS) weigh(sum, weights, value + j, stride, count);
-      else if (columns == TILE_COLS)
-        gemm_low_tile(1, sum, TILE_COLS, gemm_zeros, weights, TILE_COLS, value + j, stride, count);
-      else weigh_some(sum, weights, value + j, stride, count, columns);
+      float sum[COLUMNS] = {0};
+      columns = width - j < COLUMNS ? width - j : COLUMNS;
+      weigh(sum, weights, value + j, stride, count, columns);
       for (size_t i = 0; i < columns; i++) t->heads[(j + i) * TILE_COLS] += sum[i];
     }
   }
