@@ -68,12 +68,16 @@ typedef struct {
 
 static void sum_operation(void *numbers, float *const to[3], const float *const from[4], size_t count) {
   sums *s = numbers;
+  /* In registers: as far as the compiler knows, x could be the sums. */
+  vec sum = s->sum, squares = s->squares;
   (void)to;
   for (size_t i = 0; i < count; i += 4) {
     vec off = vec_sub(vec_load(from[0] + i), s->origin), low = doubles_low(off), high = doubles_high(off);
-    s->sum = doubles_add(s->sum, doubles_add(low, high));
-    s->squares = doubles_add(s->squares, doubles_add(doubles_mul(low, low), doubles_mul(high, high)));
+    sum = doubles_add(sum, doubles_add(low, high));
+    squares = doubles_add(squares, doubles_add(doubles_mul(low, low), doubles_mul(high, high)));
   }
+  s->sum = sum;
+  s->squares = squares;
 }
 
 static sums sums_of(const float *x, size_t count, float origin) {

@@ -114,6 +114,9 @@ VERB vec bytes_of_words(vec a, vec b) { return wasm_u8x16_narrow_i16x8(a, b); }
 VERB vec bytes_load(const uint8_t *p) { return wasm_v128_load(p); }
 VERB void bytes_store(uint8_t *p, vec x) { wasm_v128_store(p, x); }
 VERB vec bytes_add(vec a, vec b) { return wasm_i8x16_add(a, b); }
+VERB vec words_add(vec a, vec b) { return wasm_i16x8_add(a, b); }
+VERB vec words_sub(vec a, vec b) { return wasm_i16x8_sub(a, b); }
+VERB vec words_mul(vec a, vec b) { return wasm_i16x8_mul(a, b); }
 VERB vec words_shift_right(vec a, uint32_t n) { return wasm_u16x8_shr(a, n); }
 
 /* The same of words: lanes of the first four, and of the last. */

@@ -65,22 +65,24 @@ static float scale_of(float most, float levels) {
 }
 
 /* BLOCK numbers times the factor; those from n on are 0. */
-static void scale_block(vec scaled[4], const float *x, size_t n, vec factor) {
-  float some[BLOCK] = {0};
+VERB void scale_block(vec scaled[4], const float *x, size_t n, vec factor) {
+  float some[BLOCK];
   if (n < BLOCK) {
-    for (size_t i = 0; i < n; i++) some[i] = x[i];
+    for (size_t i = 0; i < BLOCK; i++) some[i] = i < n ? x[i] : 0;
     x = some;
   }
+#pragma clang loop unroll(full)
   for (int i = 0; i < 4; i++) scaled[i] = vec_mul(vec_load(x + 4 * i), factor);
 }
 
-static void store_lanes(uint32_t *to, size_t width, vec lanes) {
+VERB void store_lanes(uint32_t *to, size_t width, vec lanes) {
   uint32_t some[4];
   bits_store(some, lanes);
+#pragma clang loop unroll(full)
   for (int i = 0; i < 4; i++) to[i * width] = some[i];
 }
 
-static vec rounded_words(const vec x[2]) { return words_of(vec_round(x[0]), vec_round(x[1])); }
+VERB vec rounded_words(const vec x[2]) { return words_of(vec_round(x[0]), vec_round(x[1])); }
 
 static uint32_t lanes_sum(vec x) {
   uint32_t lanes[4];
@@ -96,6 +98,7 @@ static uint32_t *pack_pairs(uint32_t *to, size_t width, const float *x, size_t n
   for (size_t k = 0; k < n; k += BLOCK) {
     vec scaled[4];
     scale_block(scaled, x + k, n - k, factor);
+#pragma clang loop unroll(full)
     for (int i = 0; i < 2; i++, to += 4 * width) {
       vec words = rounded_words(scaled + 2 * i);
       sum = bits_add(sum, words_dot(words, bits_splat(0x00010001)));
@@ -109,18 +112,26 @@ static uint32_t *pack_pairs(uint32_t *to, size_t width, const float *x, size_t n
 /* The same in quads. */
 static uint32_t *pack_quads(uint32_t *to, size_t width, const float *x, size_t n, vec factor, bool as_unsigned) {
   const size_t part = (1 + round_up(n, BLOCK) / 4) * width;
+  const vec fifteenth = vec_splat(1.0f / (HIGH + LOW)), fifteen = bits_splat((HIGH + LOW) * 0x00010001);
   vec sums[2] = {bits_splat(0), bits_splat(0)};
   for (size_t k = 0; k < n; k += BLOCK) {
-    vec scaled[4], parts[2][4];
+    vec scaled[4], shares[4], parts[2][2];
     scale_block(scaled, x + k, n - k, factor);
+#pragma clang loop unroll(full)
     for (int i = 0; i < 4; i++) {
-      vec whole = vec_nearest(scaled[i]), share = vec_nearest(vec_mul(whole, vec_splat(1.0f / (HIGH + LOW))));
-      vec rest = vec_sub(whole, vec_mul(share, vec_splat(HIGH + LOW)));
-      parts[0][i] = vec_add(share, rest);
-      parts[1][i] = vec_sub(share, rest);
+      scaled[i] = vec_nearest(scaled[i]);
+      shares[i] = vec_mul(scaled[i], fifteenth);
     }
+#pragma clang loop unroll(full)
+    for (int i = 0; i < 2; i++) {
+      const vec whole = rounded_words(scaled + 2 * i), most = rounded_words(shares + 2 * i);
+      const vec rest = words_sub(whole, words_mul(most, fifteen));
+      parts[0][i] = words_add(most, rest);
+      parts[1][i] = words_sub(most, rest);
+    }
+#pragma clang loop unroll(full)
     for (int p = 0; p < 2; p++) {
-      vec bytes = bytes_of(rounded_words(parts[p]), rounded_words(parts[p] + 2));
+      vec bytes = bytes_of(parts[p][0], parts[p][1]);
       sums[p] = bytes_dot(bytes, bits_splat(0x01010101), sums[p]);
       store_lanes(to + (size_t)p * part + (1 + k / 4) * width, width, bytes);
     }
