@@ -72,6 +72,8 @@ async function write() {
   const file = await open(FILE, 'w');
   await file.write(Buffer.concat([length, text]));
   for (let at = 0; at < size; at += CHUNK) await file.write(part, 0, Math.min(CHUNK, size - at));
+  // What is not on the disk yet cannot be forgotten.
+  await file.sync();
   await file.close();
   return size + 8 + text.length;
 }
