@@ -15,6 +15,34 @@ async function open(hash, width, options = {}) {
   await page.waitForFunction(() => part('.page')?.dataset.busy === 'false' && part('.thumbnail'));
 }
 
+/** Letters of other widths, as other systems have them: shares of those here. */
+const LETTERS = [1, 0.86];
+async function openInLetters(share, width, hash, options = {}) {
+  await openEmpty({ viewport: { width, height: HEIGHTS[width] }, locale: 'en-GB', ...options });
+  await page.addInitScript((share) => {
+    const local = (names) => names.map((name) => `local("${name}")`).join(', ');
+    const faces = {
+      'Iowan Old Style': ['DejaVu Serif', 'Liberation Serif', 'Noto Serif', 'Times New Roman'],
+      'Other Sans': ['DejaVu Sans', 'Liberation Sans', 'Noto Sans', 'Arial'],
+    };
+    globalThis.lettersAreThere = Promise.all(
+      Object.entries(faces).map(([name, from]) => {
+        // Narrow ones stand in higher lines.
+        const high = share < 1 && { ascentOverride: '124%', descentOverride: '34%' };
+        const face = new FontFace(name, local(from), { sizeAdjust: `${100 * share}%`, ...high });
+        document.fonts.add(face);
+        return face.load();
+      }),
+    );
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync('body > div { --sans: "Other Sans" !important }');
+    document.adoptedStyleSheets = [sheet];
+  }, share);
+  await page.goto(`${server.url}#${hash}`);
+  await page.evaluate(() => globalThis.lettersAreThere);
+  await page.waitForFunction(() => part('.page')?.dataset.busy === 'false' && part('.thumbnail'));
+}
+
 /** Of the texts and controls within an element: those that the page cuts off at its sides or that it scrolls to. */
 const cutOff = (within) =>
   page.evaluate((within) => {
@@ -123,16 +151,17 @@ test('1024 px: what adds in the flow ends above the what-if line, and names keep
   assert.ok(under <= 0, `${under} px below`);
 });
 
-test('360 px: four layers of heads, and the first guesses, are in sight with the picture', async () => {
-  await open('', 360, { hasTouch: true });
-  const found = await page.evaluate(() => {
-    const end = part('.sheet').getBoundingClientRect().top;
-    const whole = (selector) =>
-      [...part('.page').querySelectorAll(selector)].filter((one) => one.getBoundingClientRect().bottom <= end).length;
-    return { heads: whole('.thumbnail .frame'), guesses: whole('.prediction li') };
+for (const share of LETTERS)
+  test(`360 px, letters of ${share}: four layers of heads and the first guesses are in sight`, async () => {
+    await openInLetters(share, 360, '', { hasTouch: true });
+    const found = await page.evaluate(() => {
+      const end = part('.sheet').getBoundingClientRect().top;
+      const whole = (selector) =>
+        [...part('.page').querySelectorAll(selector)].filter((one) => one.getBoundingClientRect().bottom <= end).length;
+      return { heads: whole('.thumbnail .frame'), guesses: whole('.prediction li') };
+    });
+    assert.ok(found.heads >= 16 && found.guesses >= 2, JSON.stringify(found));
   });
-  assert.ok(found.heads >= 16 && found.guesses >= 2, JSON.stringify(found));
-});
 
 test('what heads are called at the end of their lines is not cut at any width', async () => {
   await openEmpty({ viewport: { width: 1440, height: 900 }, locale: 'en-GB' });
@@ -452,33 +481,34 @@ test('what is trained on stands in one line beside its note, at every width of a
   }
 });
 
-test('two runs side by side: no label lies over a head, nor over a cell of the other picture', async () => {
-  const longer = encodeURIComponent('To the last we all grapple with thee, Moby Dick. To the last');
-  await open(`view=compare&text=${longer}&${PINNED_OPENING}`, 1440);
-  await page.waitForFunction(() => part('.comparing .row-table'));
-  const covered = await page.evaluate(() => {
-    const root = part('.page').getRootNode();
-    const over = (element, at) => {
-      const { left, right, top, height } = element.getBoundingClientRect();
-      const found = root.elementFromPoint(left + at * (right - left), top + 0.9 * height);
-      return element.contains(found) ? [] : [found?.textContent];
-    };
-    const heads = [...part('.model').querySelectorAll('.thumbnail .frame')].map((frame) => frame.closest('button'));
-    const pictures = [...part('.compare').querySelectorAll('.matrix')];
-    return [...heads.flatMap((head) => over(head, 0.9)), ...pictures.flatMap((one) => over(one, 0.97))];
+for (const share of LETTERS)
+  test(`two runs, letters of ${share}: no label lies over a head, nor over a cell of the other picture`, async () => {
+    const longer = encodeURIComponent('To the last we all grapple with thee, Moby Dick. To the last');
+    await openInLetters(share, 1440, `view=compare&text=${longer}&${PINNED_OPENING}`);
+    await page.waitForFunction(() => part('.comparing .row-table'));
+    const covered = await page.evaluate(() => {
+      const root = part('.page').getRootNode();
+      const over = (element, at) => {
+        const { left, right, top, height } = element.getBoundingClientRect();
+        const found = root.elementFromPoint(left + at * (right - left), top + 0.9 * height);
+        return element.contains(found) ? [] : [found?.textContent];
+      };
+      const heads = [...part('.model').querySelectorAll('.thumbnail .frame')].map((frame) => frame.closest('button'));
+      const pictures = [...part('.compare').querySelectorAll('.matrix')];
+      return [...heads.flatMap((head) => over(head, 0.9)), ...pictures.flatMap((one) => over(one, 0.97))];
+    });
+    assert.deepEqual(covered, []);
+    // The key that is read is written in bold letters, the last one too.
+    await page.setViewportSize({ width: 1280, height: 800 });
+    const box = await page.locator('.compare .matrix').last().boundingBox();
+    await page.mouse.move(box.x + box.width - 4, box.y + box.height - 4);
+    await page.waitForFunction(() => part('.comparing .key').textContent === 'last');
+    const beyond = await page.evaluate(() => {
+      const right = part('.instrument').getBoundingClientRect().right;
+      return [...part('.compare').querySelectorAll('.answers')].map((one) => one.getBoundingClientRect().right - right);
+    });
+    assert.ok(beyond.length === 2 && Math.max(...beyond) <= 0, `${beyond}`);
   });
-  assert.deepEqual(covered, []);
-  // The key that is read is written in bold letters, the last one too.
-  await page.setViewportSize({ width: 1280, height: 800 });
-  const box = await page.locator('.compare .matrix').last().boundingBox();
-  await page.mouse.move(box.x + box.width - 4, box.y + box.height - 4);
-  await page.waitForFunction(() => part('.comparing .key').textContent === 'last');
-  const beyond = await page.evaluate(() => {
-    const right = part('.instrument').getBoundingClientRect().right;
-    return [...part('.compare').querySelectorAll('.answers')].map((one) => one.getBoundingClientRect().right - right);
-  });
-  assert.ok(beyond.length === 2 && Math.max(...beyond) <= 0, `${beyond}`);
-});
 
 for (const [name, hash] of Object.entries({
   lines: 'view=lines',
@@ -494,9 +524,9 @@ for (const [name, hash] of Object.entries({
     assert.ok(top >= text - 8, `${top} is above ${text}`);
   });
 
-for (const width of [1440, 1024])
-  test(`${width} px: the table of all heads has all its columns in sight`, async () => {
-    await open('panel=table', width);
+for (const [width, share] of [1440, 1024].flatMap((width) => LETTERS.map((share) => [width, share])))
+  test(`${width} px, letters of ${share}: the table of all heads has all its columns in sight`, async () => {
+    await openInLetters(share, width, 'panel=table');
     await page.waitForFunction(() => part('.heads-table td'));
     const [content, room] = await page.evaluate(() => {
       const { scrollWidth, clientWidth } = part('.heads-table .scrolls');

@@ -76,12 +76,23 @@ const [NARROW, WIDE] = [420, 560];
  * @param {number} room.most letters of a token at most
  * @param {(size: number) => number} room.widest the widest label in letters of a size
  * @param {boolean} room.full the upper half is in use: title and labels stand above it
+ * @param {number} [room.tallest] the square of cells is no higher
  * @param {boolean} [room.bare] it has no name
  */
-export function pictureOf({ width, height, tokens, keys = tokens, most, widest, full, bare = false }) {
+export function pictureOf({
+  width,
+  height,
+  tokens,
+  keys = tokens,
+  most,
+  widest,
+  full,
+  tallest = height,
+  bare = false,
+}) {
   const [n, m] = [Math.max(tokens, 1), Math.max(keys, 1)];
   const above = full || (n <= FEW && !bare);
-  const largest = Math.min(LARGEST, LARGEST_SHARE * width);
+  const largest = Math.min(LARGEST, LARGEST_SHARE * width, tallest / n);
   const stacked = above && (!full || width < WIDE);
   let cell = Math.min(width / m, height / n, largest);
   let left = 0;

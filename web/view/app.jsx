@@ -36,6 +36,8 @@ const MOST = { wide: 17, desk: 15, tablet: 15, phone: 14, huge: 20, narrow: 15 }
 /** As high as the columns are at least where a reading stands above its pictures. */
 const SPREAD = 560;
 
+/** Of the window's height: the square on a phone. */
+const TALLEST = 0.38;
 /** Heads of a layer that fit beside the guesses on a phone. */
 const MOST_NAMED = 8;
 
@@ -215,9 +217,9 @@ function Stacked({ screen, width }) {
   const phone = screen.kind === 'phone';
   const inside = width - 2 * screen.margin;
   const wide = phone || grows ? inside : inside - screen.model - screen.gap;
-  // On a phone the picture is as wide as the screen, whatever stands above it.
+  // On a phone the picture is as wide as the screen, whatever stands above it, unless it would hide the model below.
   const across = { width: wide, height: phone ? 1.25 * wide : wide, most: MOST[screen.kind] };
-  const tall = usePicture(across);
+  const tall = usePicture({ ...across, tallest: phone ? Math.max(TALLEST * innerHeight, 200) : Infinity });
   const run = session.run.value;
   const inPatches = run?.image && session.state.value.view === 'heatmap';
   let height = tall ? tall.top + tall.side : wide - 40;

@@ -7,7 +7,7 @@ import { FIGURES, LABELS, LARGEST, labelSize, labelsAbove } from '../model/layou
 import { PALETTE } from '../model/palette.js';
 import { RAMP } from '../model/ramp.js';
 import { cellText, px, signed, useSession, weightText } from './context.js';
-import { keyLabel, measure, Names } from './picture.jsx';
+import { BOLD, keyLabel, measure, Names } from './picture.jsx';
 import { paintPlaced } from './placed.js';
 import { usePointing, useTexts } from './prompts.js';
 
@@ -35,7 +35,7 @@ export function planOf({ width, height, most, free }, { rows, columns, now, old,
       const label = (side) => (many || !side ? 0 : Math.min(longest(side.names, size), 110));
       left = Math.ceil(many ? 12 : label(now) + 10);
       // The last words of the stairs stand out on the right.
-      out = many || full ? 0 : Math.max(Math.min(longest(now.keys.slice(-2), size), 70) - cell, 0);
+      out = many || full ? 0 : Math.max(Math.min(BOLD * longest(now.keys.slice(-2), size), 70) - cell, 0);
       right = Math.ceil(BETWEEN + out + (own && !many ? label(old) + 10 : 0));
       const labels = labelsAbove(label(now), size, cell);
       level = full && labels.level;

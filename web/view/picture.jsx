@@ -24,6 +24,9 @@ const EDGE = 12;
 export const DENSE = 4;
 const SERIF = '"Iowan Old Style", Palatino, "Source Serif", Charter, "Noto Serif", Georgia, "Songti SC", serif';
 
+/** The name that is touched is written in bold letters, at most so much wider. */
+export const BOLD = 1.15;
+
 /** @type {any} */
 let ruler;
 /** How wide a text is in serif letters of a size. */
@@ -34,7 +37,7 @@ export function measure(text, size) {
 }
 
 /** The picture of the head shown, in the room that there is. */
-export function usePicture({ width, height, most, bare = false }) {
+export function usePicture({ width, height, most, tallest = Infinity, bare = false }) {
   const session = useSession();
   const run = session.run.value;
   if (!run?.T || !run.S || width <= 0 || height <= 0) return null;
@@ -47,7 +50,7 @@ export function usePicture({ width, height, most, bare = false }) {
   const many = Math.min(width / S, height / T) < LABELS;
   const longest = (size) => [...names, ...keys].reduce((found, name) => Math.max(found, measure(name, size)), 0);
   const widest = many ? () => 100 : longest;
-  const grid = pictureOf({ width, height, tokens: T, keys: S, most, widest, full, bare });
+  const grid = pictureOf({ width, height, tokens: T, keys: S, most, widest, full, tallest, bare });
   const room = width - grid.left;
   return { ...grid, run, weights, full, names, keys, T, S, x: grid.left, y: height - grid.side, room };
 }
@@ -290,7 +293,7 @@ export function Names({ row, column, grid, at: { left, top, stairs } }) {
             fontSize: size,
             left: 'auto',
             // Beside small cells there may be less room than a name takes.
-            right: `calc(100% - ${labels ? x - 9 : Math.max(x - 6, 1.15 * measure(row, size) - EDGE)}px)`,
+            right: `calc(100% - ${labels ? x - 9 : Math.max(x - 6, BOLD * measure(row, size) - EDGE)}px)`,
             top: top + (labels ? 0 : cell / 2 - 9),
             height: high,
             lineHeight: `${high}px`,
