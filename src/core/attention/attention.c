@@ -203,13 +203,17 @@ double attention_workspace(const hl_attention_args *args) {
   return lay_out(&r, args, NULL) * schedule_threads(&s, args);
 }
 
+/* Fewer queries take as long as so many: they wait for the keys and values. */
+enum { AS_LONG_AS = 4 };
+
 void attention_run(const hl_attention_args *args, float *workspace) {
   if (args->queries == 0) return;
   const schedule s = schedule_forward(args, TILE_QUERIES);
   run r = {.args = args, .score_rows = score_rows(args)};
   r.thread_floats = (size_t)lay_out(&r.first, args, workspace);
-  const double widths = (double)args->width + args->value_width;
-  schedule_run(&s, args, attend_head, &r, 2.0 * args->batch * args->heads * args->queries * all_keys(args) * widths);
+  const double widths = (double)args->width + args->value_width,
+               queries = args->queries < AS_LONG_AS ? AS_LONG_AS : args->queries;
+  schedule_run(&s, args, attend_head, &r, 2.0 * args->batch * args->heads * queries * all_keys(args) * widths);
 }
 
 /* Nothing to write: then any of the sizes may be too large to be counted with. */

@@ -10,7 +10,7 @@ typedef void pool_task(void *arg, uint32_t chunk, uint32_t worker);
 uint32_t pool_size(void);
 
 /* task(arg, chunk, worker) for every chunk; returns when all are done. `work` is the whole's number of
- * multiplications and additions, about: too little of it is not worth sharing. */
+ * multiplications and additions, about, or of those that would take as long: too little of it is not worth sharing. */
 void parallel_for(pool_task *task, void *arg, uint32_t chunks, double work);
 
 /* After a parallel_for that did not return: no chunk is begun any more, and those that workers have begun are done. */

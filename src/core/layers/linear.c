@@ -98,9 +98,9 @@ void linear_turned(const gemm_product *product, const float *x, size_t rows, siz
 
 /* ---- a weight as it lies, (out, in) ---- */
 
-/* Rows so few meet the weight as it is. For more some columns are packed at a time, and all of x passes by them: so
- * many rows of it stay in the second-level cache. */
-enum { FEW_ROWS = 6, FEW_COLUMNS = 64, PLAIN_ROWS = 240, PLAIN_COLUMNS = 16 };
+/* Rows so few meet the weight as it is, and fewer than three take as long as three: they wait for it. For more some
+ * columns are packed at a time, and all of x passes by them: so many rows of it stay in the second-level cache. */
+enum { FEW_ROWS = 6, AS_LONG_AS = 3, FEW_COLUMNS = 64, PLAIN_ROWS = 240, PLAIN_COLUMNS = 16 };
 
 static double room_floats(uint32_t in) { return (double)PLAIN_COLUMNS * in; }
 
@@ -132,7 +132,7 @@ hl_status hl_linear_forward(float *y, const float *x, const float *weight, const
     return HL_BAD_SHAPE;
   if (rows == 0 || out == 0) return HL_OK;
   const gemm_product product = {.y = y, .weight = weight, .bias = bias, .out = out};
-  const double work = 2.0 * rows * in * out;
+  const double work = 2.0 * (rows < AS_LONG_AS ? AS_LONG_AS : rows) * in * out;
   job j = {.products = &product, .x = x, .rows = rows, .left = {NULL, left_width(rows, TILE_ROWS), in}};
   if (rows <= FEW_ROWS && in > 0) {
     parallel_for(few_chunk, &j, (uint32_t)chunks_of(out, FEW_COLUMNS), work);
