@@ -250,6 +250,13 @@ verb_help() {
   sed -n 's/^#: \([^ ]*\)  /  \1\t/p' build.sh | expand -t 20
 }
 
+# Before anything is built.
+for word in "$@"; do
+  if [[ $word == --help || $word == -h ]]; then
+    verb_help
+    exit
+  fi
+done
 verb=verb_${1:-build}
 verb=${verb//-/_}
 if ! declare -F "$verb" >/dev/null; then

@@ -165,6 +165,10 @@ test('the help lists every verb, and an unknown verb gives the help and an error
     [...stdout.matchAll(/^ {2}(\S+) {2,}\S/gm)].map(([, verb]) => verb),
     verbs,
   );
+  for (const asked of [['--help'], ['start', '--help'], ['help', '-h']]) {
+    const told = run('./build.sh', ...asked);
+    assert.deepEqual([told.status, told.stderr, told.stdout], [0, '', stdout]);
+  }
   const unknown = run('./build.sh', 'biuld');
   assert.deepEqual([unknown.status, unknown.stderr, unknown.stdout], [1, stdout, '']);
 });
