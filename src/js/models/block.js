@@ -15,6 +15,26 @@ import { watchedAttention } from './watched.js';
 /** @import { Stride } from './graph.js' */
 /** @import { Run } from './run.js' */
 
+/** @type {((name: string) => string)[]} */
+const names = [];
+/**
+ * The name of what is in block i. Each is made once: to look up one that is put together anew, it has to be read letter
+ * by letter, which takes a tenth of the time of a small model's token.
+ * @param {number} i
+ */
+function inBlock(i) {
+  if (!names[i]) {
+    /** @type {Map<string, string>} */
+    const made = new Map();
+    names[i] = (name) => {
+      const found = made.get(name) ?? `blocks.${i}.${name}`;
+      made.set(name, found);
+      return found;
+    };
+  }
+  return names[i];
+}
+
 /**
  * @param {Run} run
  * @param {number} i
@@ -23,25 +43,25 @@ import { watchedAttention } from './watched.js';
 export function block(run, i, input) {
   const { normPlace, mlp, cross, sharedNorm } = run.options;
   const { graph } = run;
-  const at = `blocks.${i}`;
-  let x = run.pass(`${at}.in`, input, ROWS);
+  const at = inBlock(i);
+  let x = run.pass(at('in'), input, ROWS);
   if (normPlace === 'after') {
-    x = normed(run, `${at}.norm1`, run.pass(`${at}.mid`, graph.add(x, attend(run, i, x)), ROWS));
-    if (cross) x = normed(run, `${at}.cross.norm`, graph.add(x, attendAcross(run, i, x)));
-    if (mlp > 0) x = normed(run, `${at}.norm2`, graph.add(x, feedForward(run, i, x)));
-    return run.pass(`${at}.out`, x, ROWS);
+    x = normed(run, at('norm1'), run.pass(at('mid'), graph.add(x, attend(run, i, x)), ROWS));
+    if (cross) x = normed(run, at('cross.norm'), graph.add(x, attendAcross(run, i, x)));
+    if (mlp > 0) x = normed(run, at('norm2'), graph.add(x, feedForward(run, i, x)));
+    return run.pass(at('out'), x, ROWS);
   }
-  const first = normed(run, `${at}.norm1`, x);
+  const first = normed(run, at('norm1'), x);
   const attended = attend(run, i, first);
   if (normPlace === 'parallel') {
-    const second = sharedNorm ? run.pass(`${at}.norm2`, first, ROWS) : normed(run, `${at}.norm2`, x);
-    const mid = run.pass(`${at}.mid`, graph.add(x, attended), ROWS);
-    return run.pass(`${at}.out`, mlp > 0 ? graph.add(mid, feedForward(run, i, second)) : mid, ROWS);
+    const second = sharedNorm ? run.pass(at('norm2'), first, ROWS) : normed(run, at('norm2'), x);
+    const mid = run.pass(at('mid'), graph.add(x, attended), ROWS);
+    return run.pass(at('out'), mlp > 0 ? graph.add(mid, feedForward(run, i, second)) : mid, ROWS);
   }
-  x = run.pass(`${at}.mid`, graph.add(x, attended), ROWS);
-  if (cross) x = graph.add(x, attendAcross(run, i, normed(run, `${at}.cross.norm`, x)));
-  if (mlp > 0) x = graph.add(x, feedForward(run, i, normed(run, `${at}.norm2`, x)));
-  return run.pass(`${at}.out`, x, ROWS);
+  x = run.pass(at('mid'), graph.add(x, attended), ROWS);
+  if (cross) x = graph.add(x, attendAcross(run, i, normed(run, at('cross.norm'), x)));
+  if (mlp > 0) x = graph.add(x, feedForward(run, i, normed(run, at('norm2'), x)));
+  return run.pass(at('out'), x, ROWS);
 }
 
 /** Where there is such a norm. @param {Run} run @param {string} name @param {Tensor} x */
@@ -52,13 +72,13 @@ function normed(run, name, x) {
 /** @param {Run} run @param {number} i @param {Tensor} x */
 function feedForward(run, i, x) {
   const { graph, options } = run;
-  const at = `blocks.${i}`;
-  const up = run.linear(`${at}.up`, x);
+  const at = inBlock(i);
+  const up = run.linear(at('up'), x);
   const inside = options.gated
-    ? graph.gated(run.linear(`${at}.gate`, x), up, options.activation)
+    ? graph.gated(run.linear(at('gate'), x), up, options.activation)
     : graph.activation(up, options.activation);
-  const down = run.linear(`${at}.down`, run.pass(`${at}.hidden`, inside, ROWS));
-  return run.pass(`${at}.mlp`, options.normPlace === 'both' ? run.norm(`${at}.after2`, down) : down, ROWS);
+  const down = run.linear(at('down'), run.pass(at('hidden'), inside, ROWS));
+  return run.pass(at('mlp'), options.normPlace === 'both' ? run.norm(at('after2'), down) : down, ROWS);
 }
 
 /**
@@ -76,19 +96,18 @@ function byRows(tensor, width) {
 function attend(run, i, x) {
   const { options, cache } = run;
   const { headDim, numHeads, kvHeads, normPlace, causal } = options;
-  const at = `blocks.${i}`;
-  const [q, k] = /** @type {const} */ (['q', 'k']).map((name) => {
-    const heads = name === 'q' ? numHeads : kvHeads;
-    const projected = run.linear(`${at}.attention.w${name}`, x, `${at}.attention.b${name}`);
-    const scale = run.weight(`${at}.attention.norm${name.toUpperCase()}`);
-    const placed = scale ? run.headNorm(projected, scale) : projected;
-    return run.rotate(placed, heads, i);
-  });
-  const v = run.linear(`${at}.attention.wv`, x, `${at}.attention.bv`);
+  const at = inBlock(i);
+  const placed = (/** @type {Tensor} */ projected, /** @type {string} */ norm, /** @type {number} */ heads) => {
+    const scale = run.weight(norm);
+    return run.rotate(scale ? run.headNorm(projected, scale) : projected, heads, i);
+  };
+  const q = placed(run.linear(at('attention.wq'), x, at('attention.bq')), at('attention.normQ'), numHeads);
+  const k = placed(run.linear(at('attention.wk'), x, at('attention.bk')), at('attention.normK'), kvHeads);
+  const v = run.linear(at('attention.wv'), x, at('attention.bv'));
   const window = options.window?.[i] ?? null;
   const side = window === null ? -1 : causal ? window - 1 : Math.floor(window / 2);
   const stored = cache?.store(i, k, v);
-  const heads = attendHeads(run, `${at}.`, i, {
+  const heads = attendHeads(run, at(''), i, {
     query: q,
     key: stored ? stored.key : byRows(k, headDim),
     value: stored ? stored.value : byRows(v, headDim),
@@ -100,17 +119,17 @@ function attend(run, i, x) {
     bias: run.positionBias(),
     slopes: run.slopes,
   });
-  const out = run.linear(`${at}.attention.wo`, heads, `${at}.attention.bo`);
-  return run.pass(`${at}.attention`, normPlace === 'both' ? run.norm(`${at}.after1`, out) : out, ROWS);
+  const out = run.linear(at('attention.wo'), heads, at('attention.bo'));
+  return run.pass(at('attention'), normPlace === 'both' ? run.norm(at('after1'), out) : out, ROWS);
 }
 
 /** Keys and values from the encoder. @param {Run} run @param {number} i @param {Tensor} x */
 function attendAcross(run, i, x) {
-  const at = `blocks.${i}.cross`;
+  const at = inBlock(i);
   const { headDim } = run.options;
-  const { key, value, padding } = run.across(i, at);
-  const heads = attendHeads(run, `${at}.`, i, {
-    query: run.linear(`${at}.wq`, x, `${at}.bq`),
+  const { key, value, padding } = run.across(i, at('cross'));
+  const heads = attendHeads(run, at('cross.'), i, {
+    query: run.linear(at('cross.wq'), x, at('cross.bq')),
     key: byRows(key, headDim),
     value: byRows(value, headDim),
     keys: shapeOf(key)[1],
@@ -121,7 +140,7 @@ function attendAcross(run, i, x) {
     bias: undefined,
     slopes: undefined,
   });
-  return run.pass(`${at}.attention`, run.linear(`${at}.wo`, heads, `${at}.bo`), ROWS);
+  return run.pass(at('cross.attention'), run.linear(at('cross.wo'), heads, at('cross.bo')), ROWS);
 }
 
 /**
@@ -141,6 +160,7 @@ function attendHeads(run, at, i, given) {
   const { options, graph, values } = run;
   const { numHeads: heads, kvHeads, headDim: width } = options;
   const { keys } = given;
+  const cross = at.includes('cross');
   const names = /** @type {const} */ (['query', 'key', 'value']);
   const sizes = { batch: run.batch, heads, kvHeads, queries: run.rows, keys, width };
   let { query, key, value } = given;
@@ -168,8 +188,8 @@ function attendHeads(run, at, i, given) {
     padding: given.padding,
     bias: given.bias,
     slopes: given.slopes,
-    sinks: at.includes('cross') ? undefined : run.weight(`${at}attention.sinks`),
-    dropout: run.dropout(i, at.includes('cross')),
+    sinks: cross ? undefined : run.weight(inBlock(i)('attention.sinks')),
+    dropout: run.dropout(i, cross),
     weights: false,
     scores: false,
   };

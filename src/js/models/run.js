@@ -22,6 +22,7 @@ import { ROWS } from './edits.js';
  * @property {string} caller
  * @property {Graph} graph
  * @property {(name: string) => Weight | undefined} weightOf
+ * @property {Map<string, { weight?: Weight, bias?: Weight }>} layers that have been asked for
  * @property {(rotary: NonNullable<Resolved['rotary']>, theta: number, positions: number) => Tensor} tableOf
  * @property {Values} values
  * @property {number} step of training: which dropout mask
@@ -113,16 +114,28 @@ export class Run {
    * @param {string} [bias]
    */
   linear(name, x, bias) {
-    return bias
-      ? this.graph.linear(x, this.#needed(name), this.weight(bias))
-      : this.graph.linear(x, this.weight(`${name}.weight`) ?? this.#needed(name), this.weight(`${name}.bias`));
+    const layer = this.#layer(name, bias);
+    return this.graph.linear(x, /** @type {Weight} */ (layer.weight), layer.bias);
+  }
+
+  /** Weight and bias of a layer, put together once. @param {string} name @param {string} [bias] */
+  #layer(name, bias) {
+    const { layers } = this.#shared;
+    const full = this.prefix + name;
+    let found = layers.get(full);
+    if (!found) {
+      const weight = this.weight(`${name}.weight`) ?? this.weight(name);
+      found = { weight, bias: this.weight(bias ?? `${name}.bias`) };
+      layers.set(full, found);
+    }
+    return found;
   }
 
   /** x itself where there is no such norm. @param {string} name @param {Tensor} x */
   norm(name, x) {
-    const weight = this.weight(`${name}.weight`);
+    const { weight, bias } = this.#layer(name);
     const { norm, normEps } = this.options;
-    return weight ? this.graph.norm(x, weight, this.weight(`${name}.bias`), norm === 'layer', normEps) : x;
+    return weight ? this.graph.norm(x, weight, bias, norm === 'layer', normEps) : x;
   }
 
   /** RMS norm of every head. @param {Tensor} x (B,T,heads·D) @param {Weight} weight (D) */

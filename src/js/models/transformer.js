@@ -175,6 +175,8 @@ export class Transformer {
   /** How often it has learned: the dropout of a step depends on it. */
   #step;
   #disposed = false;
+  /** Those whose names have been looked up. @type {import('./run.js').Shared['layers']} */
+  #layers = new Map();
 
   /**
    * @param {Memory} memory
@@ -349,6 +351,7 @@ export class Transformer {
       values,
       step: this.#step,
       weightOf: (name) => this.weights.get(name),
+      layers: this.#layers,
       tableOf: (rotary, theta, positions) => this.#tableOf(rotary, theta, positions),
     };
     const compute = () => {
