@@ -87,7 +87,7 @@ export function pictureOf({
   most,
   widest,
   full,
-  tallest = height,
+  tallest = Infinity,
   bare = false,
 }) {
   const [n, m] = [Math.max(tokens, 1), Math.max(keys, 1)];

@@ -15,24 +15,20 @@ import { watchedAttention } from './watched.js';
 /** @import { Stride } from './graph.js' */
 /** @import { Run } from './run.js' */
 
-/** @type {((name: string) => string)[]} */
-const names = [];
+/** Of each block: full names by those within it. @type {Map<string, string>[]} */
+const fullNames = [];
 /**
- * The name of what is in block i. Each is made once: to look up one that is put together anew, it has to be read letter
- * by letter, which takes a tenth of the time of a small model's token.
+ * Gives the full name of what is in block i. Each is made once: to look up one that is put together anew, it has to be
+ * read letter by letter, which takes a tenth of the time of a small model's token.
  * @param {number} i
  */
 function inBlock(i) {
-  if (!names[i]) {
-    /** @type {Map<string, string>} */
-    const made = new Map();
-    names[i] = (name) => {
-      const found = made.get(name) ?? `blocks.${i}.${name}`;
-      made.set(name, found);
-      return found;
-    };
-  }
-  return names[i];
+  const made = (fullNames[i] ??= new Map());
+  return (/** @type {string} */ name) => {
+    const found = made.get(name) ?? `blocks.${i}.${name}`;
+    made.set(name, found);
+    return found;
+  };
 }
 
 /**

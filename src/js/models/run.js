@@ -22,7 +22,7 @@ import { ROWS } from './edits.js';
  * @property {string} caller
  * @property {Graph} graph
  * @property {(name: string) => Weight | undefined} weightOf
- * @property {Map<string, { weight?: Weight, bias?: Weight }>} layers that have been asked for
+ * @property {Map<string, { weight?: Weight, bias?: Weight }>} layers that have been looked up
  * @property {(rotary: NonNullable<Resolved['rotary']>, theta: number, positions: number) => Tensor} tableOf
  * @property {Values} values
  * @property {number} step of training: which dropout mask
@@ -118,7 +118,7 @@ export class Run {
     return this.graph.linear(x, /** @type {Weight} */ (layer.weight), layer.bias);
   }
 
-  /** Weight and bias of a layer, put together once. @param {string} name @param {string} [bias] */
+  /** Weight and bias of a layer, looked up once. @param {string} name @param {string} [bias] */
   #layer(name, bias) {
     const { layers } = this.#shared;
     const full = this.prefix + name;
