@@ -177,6 +177,15 @@ test('a reload keeps theme and language', async () => {
   assert.equal(chosen, 'dark');
 });
 
+test('the way to Chinese is drawn, as not every machine has letters for its name', async () => {
+  await open();
+  const button = page.locator('.header .language').first();
+  assert.equal(await button.textContent(), '');
+  assert.equal(await button.getAttribute('aria-label'), '中文');
+  const { width, height } = await button.locator('svg').boundingBox();
+  assert.ok(width >= 20 && height >= 10, `${width} × ${height}`);
+});
+
 test("the system's colours are followed, until others are chosen here", async () => {
   await open();
   const theme = (name) =>
