@@ -697,6 +697,16 @@ test('a head that is off: the reading says that it writes nothing, and 0.00 has 
   assert.match(await page.locator('.strip').last().textContent(), /from the pinned run/);
 });
 
+test('a head that is off: who misses it are the heads above, or in the last layer what comes out', async () => {
+  for (const [head, missing] of [
+    ['layer=4&head=2&scale=4.2%3A0', 'all heads above it'],
+    ['layer=5&head=3&scale=5.3%3A0', 'what comes out'],
+  ]) {
+    await open(head, 1440);
+    await page.waitForFunction((missing) => part('.corner p')?.textContent.includes(missing), missing);
+  }
+});
+
 test('tokens within a sentence are quoted', async () => {
   await open(`view=compare&versus=difference&scale=5.3%3A0&${PINNED_OPENING}`, 1440);
   await page.waitForFunction(() => part('.comparing .row-table'));

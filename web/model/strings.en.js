@@ -245,7 +245,8 @@ export const strings = {
   headInText: (/** @type {number} */ l, /** @type {number} */ h) => `layer ${l + 1}, head ${h + 1}`,
   isOff: 'is off',
   isPart: (/** @type {number} */ x) => `at ${x}`,
-  offMeans: 'It writes nothing now; all heads above it read a stream without its answer.',
+  offMeans: (/** @type {boolean} */ last) =>
+    `It writes nothing now; ${last ? 'what comes out is made without it' : 'all heads above it read a stream without its answer'}.`,
   sort: 'Order of heads',
   sorts: { place: 'by place', effect: 'by effect', uniform: 'by sharpness' },
   trades: {

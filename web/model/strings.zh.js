@@ -215,7 +215,8 @@ export const strings = {
   headInText: (l, h) => `第 ${l + 1} 层第 ${h + 1} 个头`,
   isOff: '已关闭',
   isPart: (x) => `乘以 ${x}`,
-  offMeans: '它现在什么也不写；上面各层的头读到的是没有它的数据流。',
+  offMeans: (last) =>
+    `它现在什么也不写；${last ? '输出是在没有它的情况下算出的' : '上面各层的头读到的是没有它的数据流'}。`,
   sort: '头的次序',
   sorts: { place: '按位置', effect: '按影响', uniform: '按集中程度' },
   trades: {

@@ -42,7 +42,7 @@ export function Corner({ picture, compact }) {
       )}
       <p>
         {scale === 0
-          ? words.offMeans
+          ? words.offMeans(layer === about.layers - 1)
           : trade
             ? (words.does[trade] ?? session.about.value.terms?.[session.language.value][trade][1])
             : known && words.doesNot}
