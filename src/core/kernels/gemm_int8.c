@@ -259,79 +259,79 @@ static void store_row(float *y, const float *sums, float scale, const float *bia
 
 /* ---- a single row ---- */
 
-/* Of a group: its scales times a unit, which differs from form to form. */
-VERB void scales_of(vec scales[2], const uint8_t *packed, float unit) {
+/* total += factor · scales · acc, of the eight columns whose group is at `packed`. */
+VERB void gather(vec total[2], const uint8_t *packed, const vec acc[2], float factor) {
   const vec halves = bytes_load(packed), zero = bits_splat(0);
-  scales[0] = vec_mul(bits_of_words_first(zero, halves), vec_splat(unit));
-  scales[1] = vec_mul(bits_of_words_last(zero, halves), vec_splat(unit));
+  const vec scales[2] = {bits_of_words_first(zero, halves), bits_of_words_last(zero, halves)};
+  for (int i = 0; i < 2; i++) total[i] = vec_fma(vec_of_bits(acc[i]), vec_mul(scales[i], vec_splat(factor)), total[i]);
 }
 
-VERB void gather(vec sums[2], const vec acc[2], const vec scales[2], float factor) {
-  for (int i = 0; i < 2; i++) sums[i] = vec_fma(vec_of_bits(acc[i]), vec_mul(scales[i], vec_splat(factor)), sums[i]);
-}
-
-/* The panel of the next eight columns begins where one ends: so the weight is one stream, in one loop. Each sum is made
- * in two halves, so that no dot product waits for the one before it; they are of integers, and the sums of groups are
+/* So many panels, and as many that begin `apart` bytes further on, whose sums lie `away` from the others. Panels lie
+ * one after the other: so the weight is read as two streams, which memory gives faster than one. The sums of groups are
  * added in the order of the tiles above, so the bits are the same. */
-KERNEL static void quads_row(float *sums, const float *x, const uint8_t *from, size_t panels, size_t in) {
+#define ROW_ARGUMENTS                                                                                                  \
+  float *sums, size_t away, const float *x, const uint8_t *from, size_t apart, size_t panels, size_t in
+
+KERNEL static void quads_row(ROW_ARGUMENTS) {
   for (; panels > 0; panels--, sums += TILE_COLS) {
     const float *left = x;
-    vec total[2] = {vec_splat(0), vec_splat(0)};
+    vec total[4] = {vec_splat(0), vec_splat(0), vec_splat(0), vec_splat(0)};
     for (size_t blocks = (in + BLOCK - 1) / BLOCK; blocks > 0; blocks -= least(blocks, GROUP_BLOCKS)) {
       const group g = group_at(from, blocks);
       const size_t part = 1 + g.blocks * (BLOCK / 4);
-      const uint8_t *bits_from = g.bits;
-      vec scales[2], ac[4] = {vec_load_splat(left), vec_load_splat(left), bits_splat(0), bits_splat(0)};
-      vec bd[4] = {vec_load_splat(left + part), vec_load_splat(left + part), bits_splat(0), bits_splat(0)};
-      scales_of(scales, from, 2);
-      left++;
-      for (const uint8_t *bytes = g.bytes; bytes != g.end; bytes += BLOCK_BYTES, bits_from += VECTOR, left += 4) {
-        vec bits = bytes_load(bits_from);
-        for (int i = 0; i < 8; i++) {
-          const vec c = bytes_load(bytes + i * VECTOR);
-          ac[i % 4] = bytes_dot(vec_load_splat(left + i / 2), c, ac[i % 4]);
-          bd[i % 4] = bytes_dot(vec_load_splat(left + part + i / 2), quad_bytes(c, &bits), bd[i % 4]);
-        }
-      }
-      left += part;
-      from = g.end;
-      for (int i = 0; i < 2; i++) ac[i] = bits_add(ac[i], ac[i + 2]), bd[i] = bits_add(bd[i], bd[i + 2]);
-      gather(total, ac, scales, HIGH);
-      gather(total, bd, scales, LOW);
-    }
-    vec_store(sums, total[0]);
-    vec_store(sums + 4, total[1]);
-  }
-}
-
-KERNEL static void pairs_row(float *sums, const float *x, const uint8_t *from, size_t panels, size_t in) {
-  for (; panels > 0; panels--, sums += TILE_COLS) {
-    const float *left = x;
-    vec total[2] = {vec_splat(0), vec_splat(0)};
-    for (size_t blocks = (in + BLOCK - 1) / BLOCK; blocks > 0; blocks -= least(blocks, GROUP_BLOCKS)) {
-      const group g = group_at(from, blocks);
       const uint8_t *bits_from = g.bits, *bytes = g.bytes;
-      vec scales[2], acc[4] = {vec_load_splat(left), vec_load_splat(left), bits_splat(0), bits_splat(0)};
-      scales_of(scales, from, 1);
+      vec ac[4], bd[4];
+      for (int i = 0; i < 4; i++) ac[i] = vec_load_splat(left), bd[i] = vec_load_splat(left + part);
       left++;
       for (; bytes != g.end; bits_from += VECTOR) {
-        vec bits = bytes_load(bits_from);
-#pragma clang loop unroll(disable)
-        for (const uint8_t *end = bytes + BLOCK_BYTES; bytes != end; bytes += 2 * VECTOR, left += 2) {
-          for (int i = 0; i < 2; i++) {
-            const vec xi = vec_load_splat(left + i);
-            vec words[2];
-            pair_words(words, bytes_load(bytes + i * VECTOR), &bits);
-            for (int j = 0; j < 2; j++) acc[2 * i + j] = bits_add(acc[2 * i + j], words_dot(xi, words[j]));
+        vec bits[2] = {bytes_load(bits_from), bytes_load(bits_from + apart)};
+#pragma clang loop unroll(full)
+        for (const uint8_t *end = bytes + BLOCK_BYTES; bytes != end; bytes += 2 * VECTOR, left++) {
+          const vec a = vec_load_splat(left), b = vec_load_splat(left + part);
+          for (int i = 0; i < 4; i++) {
+            const vec c = bytes_load(bytes + i / 2 * apart + i % 2 * VECTOR);
+            ac[i] = bytes_dot(a, c, ac[i]);
+            bd[i] = bytes_dot(b, quad_bytes(c, &bits[i / 2]), bd[i]);
           }
         }
       }
+      left += part;
+      for (int i = 0; i < 4; i += 2) {
+        gather(total + i, from + i / 2 * apart, ac + i, 2 * HIGH);
+        gather(total + i, from + i / 2 * apart, bd + i, 2 * LOW);
+      }
       from = g.end;
-      for (int i = 0; i < 2; i++) acc[i] = bits_add(acc[i], acc[i + 2]);
-      gather(total, acc, scales, 1);
     }
-    vec_store(sums, total[0]);
-    vec_store(sums + 4, total[1]);
+    for (int i = 0; i < 4; i++) vec_store(sums + i / 2 * away + i % 2 * 4, total[i]);
+  }
+}
+
+KERNEL static void pairs_row(ROW_ARGUMENTS) {
+  for (; panels > 0; panels--, sums += TILE_COLS) {
+    const float *left = x;
+    vec total[4] = {vec_splat(0), vec_splat(0), vec_splat(0), vec_splat(0)};
+    for (size_t blocks = (in + BLOCK - 1) / BLOCK; blocks > 0; blocks -= least(blocks, GROUP_BLOCKS)) {
+      const group g = group_at(from, blocks);
+      const uint8_t *bits_from = g.bits, *bytes = g.bytes;
+      vec acc[4];
+      for (int i = 0; i < 4; i++) acc[i] = vec_load_splat(left);
+      left++;
+      for (; bytes != g.end; bits_from += VECTOR) {
+        vec bits[2] = {bytes_load(bits_from), bytes_load(bits_from + apart)};
+#pragma clang loop unroll_count(2)
+        for (const uint8_t *end = bytes + BLOCK_BYTES; bytes != end; bytes += VECTOR, left++) {
+          const vec xi = vec_load_splat(left);
+          for (int p = 0; p < 2; p++) {
+            vec words[2];
+            pair_words(words, bytes_load(bytes + p * apart), &bits[p]);
+            for (int j = 0; j < 2; j++) acc[2 * p + j] = bits_add(acc[2 * p + j], words_dot(xi, words[j]));
+          }
+        }
+      }
+      for (int i = 0; i < 4; i += 2) gather(total + i, from + i / 2 * apart, acc + i, 1);
+      from = g.end;
+    }
+    for (int i = 0; i < 4; i++) vec_store(sums + i / 2 * away + i % 2 * 4, total[i]);
   }
 }
 
@@ -342,7 +342,9 @@ static void row_range(const gemm_product *p, const gemm_left *x, size_t row, siz
   for (size_t j = from; j < to; j += ROW_PANELS * TILE_COLS) {
     float sums[ROW_PANELS * TILE_COLS];
     const size_t columns = least(to - j, ROW_PANELS * TILE_COLS), panels = (columns + TILE_COLS - 1) / TILE_COLS;
-    (as_quads ? quads_row : pairs_row)(sums, left + 1, panel_of(p->weight, j, x->in), panels, x->in);
+    const size_t half = (panels + 1) / 2, other = panels - half; /* of an odd number the one in the middle is in both */
+    (as_quads ? quads_row : pairs_row)(sums, other * TILE_COLS, left + 1, panel_of(p->weight, j, x->in),
+                                       other * (size_t)panel_bytes(x->in), half, x->in);
     for (size_t c = 0; c < columns; c += TILE_COLS) {
       const size_t some = least(columns - c, TILE_COLS);
       float bias[TILE_COLS] = {0};

@@ -1,50 +1,61 @@
 #include "kernels/gemv.h"
 
-/* The rows of the weight are one stream: so it is read at 0.85 to 0.95 of what memory gives; two rows at a time would
- * be two streams, at half of that. Up to three rows of x meet it in registers. For more the weight is met again, so
- * many of its rows at a time that they are still in the cache. */
+/* Two rows of the weight are read at a time, one from each half of a group: memory gives two streams faster than one,
+ * if they are pages apart. Up to three rows of x meet them in registers. For more the weight is met again, so many of
+ * its rows at a time that they are still in the cache. */
 enum { ABREAST = 3, LANES = 4, GROUP = 16 };
 
-/* sums[column][row][lane] of some rows of the weight: the lanes of each product, yet to be added. Each is made in
- * `parts` sums that do not wait for each other. */
-VERB void multiply(int rows, int parts, float *sums, const float *x, const float *weight, size_t columns, size_t in) {
-  const size_t step = (size_t)parts * LANES;
+/* sums[column][row][lane] of so many rows of the weight, and of as many that begin `apart` rows further on: the lanes
+ * of each product, yet to be added. Each is made in `parts` sums that do not wait for each other. */
+VERB void multiply(int rows, int parts, float *sums, const float *x, const float *weight, size_t columns, size_t apart,
+                   size_t in) {
+  const size_t step = (size_t)parts * LANES, other = apart * in, away = apart * (size_t)rows * LANES;
   for (; columns > 0; columns--, sums += rows * LANES) {
-    vec acc[ABREAST][4];
+    vec acc[ABREAST][2][4];
     const float *from[ABREAST], *steps = weight + in / step * step, *whole = weight + in / LANES * LANES,
                                 *end = weight + in;
     for (int r = 0; r < rows; r++) {
       from[r] = x + r * in;
-      for (int i = 0; i < parts; i++) acc[r][i] = vec_splat(0);
+      for (int i = 0; i < 2 * parts; i++) acc[r][i % 2][i / 2] = vec_splat(0);
     }
     for (; weight != steps; weight += step) {
       for (int i = 0; i < parts; i++) {
-        const vec w = vec_load(weight + i * LANES);
-        for (int r = 0; r < rows; r++) acc[r][i] = vec_fma(vec_load(from[r] + i * LANES), w, acc[r][i]);
+        const vec w[2] = {vec_load(weight + i * LANES), vec_load(weight + other + i * LANES)};
+        for (int r = 0; r < rows; r++) {
+          const vec xi = vec_load(from[r] + i * LANES);
+          for (int s = 0; s < 2; s++) acc[r][s][i] = vec_fma(xi, w[s], acc[r][s][i]);
+        }
       }
       for (int r = 0; r < rows; r++) from[r] += step;
     }
     for (; weight != whole; weight += LANES) {
-      for (int r = 0; r < rows; r++, from[r - 1] += LANES)
-        acc[r][0] = vec_fma(vec_load(from[r]), vec_load(weight), acc[r][0]);
+      for (int r = 0; r < rows; r++, from[r - 1] += LANES) {
+        for (int s = 0; s < 2; s++)
+          acc[r][s][0] = vec_fma(vec_load(from[r]), vec_load(weight + s * other), acc[r][s][0]);
+      }
     }
     for (int r = 0; r < rows; r++) {
-      for (int i = 1; i < parts; i++) acc[r][0] = vec_add(acc[r][0], acc[r][i]);
-      vec_store(sums + r * LANES, acc[r][0]);
+      for (int s = 0; s < 2; s++) {
+        for (int i = 1; i < parts; i++) acc[r][s][0] = vec_add(acc[r][s][0], acc[r][s][i]);
+        vec_store(sums + s * away + r * LANES, acc[r][s][0]);
+      }
     }
 #pragma clang loop vectorize(disable) unroll(disable)
     for (; weight != end; weight++) {
-      for (int r = 0; r < rows; r++) sums[r * LANES] += *from[r]++ * *weight;
+      for (int r = 0; r < rows; r++, from[r - 1]++) {
+        for (size_t s = 0; s <= (apart > 0); s++) sums[s * away + r * LANES] += *from[r] * weight[s * other];
+      }
     }
   }
 }
 
-typedef void kernel(float *sums, const float *x, const float *weight, size_t columns, size_t in);
+typedef void kernel(float *sums, const float *x, const float *weight, size_t columns, size_t apart, size_t in);
 
-/* A row alone takes a line of the cache at a time. More parts of several rows would not fit the registers. */
+/* More parts of several rows would not fit the registers. */
 #define ROWS(n, parts)                                                                                                 \
-  KERNEL static void rows_##n(float *sums, const float *x, const float *weight, size_t columns, size_t in) {           \
-    multiply(n, parts, sums, x, weight, columns, in);                                                                  \
+  KERNEL static void rows_##n(float *sums, const float *x, const float *weight, size_t columns, size_t apart,          \
+                              size_t in) {                                                                             \
+    multiply(n, parts, sums, x, weight, columns, apart, in);                                                           \
   }
 ROWS(1, 4)
 ROWS(2, 2)
@@ -67,7 +78,8 @@ void gemv_range(const gemm_product *p, const float *x, size_t rows, size_t in, s
     for (size_t r = 0, some; r < rows; r += some) {
       float sums[GROUP * ABREAST * LANES];
       some = rows - r == ABREAST + 1 ? 2 : rows - r < ABREAST ? rows - r : ABREAST; /* none is left alone */
-      kernels[some - 1](sums, x + r * in, p->weight + j * in, columns, in);
+      const size_t half = (columns + 1) / 2; /* of an odd number the row in the middle is in both */
+      kernels[some - 1](sums, x + r * in, p->weight + j * in, half, columns - half, in);
       for (size_t i = 0; i < some; i++) {
         for (size_t c = 0; c < columns; c += 4)
           store_columns(p->y + (r + i) * p->out + j + c, sums + (c * some + i) * LANES, some * LANES, columns - c,
