@@ -8,11 +8,18 @@ const [BLOCK, PASSES] = [2 ** 28, 4];
 const PAGE = 65536;
 
 function openReader(binary) {
-  const { memory, sum } = new WebAssembly.Instance(new WebAssembly.Module(binary)).exports;
+  const { memory, sum, sum_of_halves } = new WebAssembly.Instance(new WebAssembly.Module(binary)).exports;
   const at = memory.grow(BLOCK / PAGE) * PAGE;
   new Uint8Array(memory.buffer, at, BLOCK).fill(1);
-  for (let i = 0; i < 2000; i++) sum(at, 1024);
-  return () => sum(at, BLOCK / 4);
+  const [best] = [sum, sum_of_halves]
+    .map((read) => {
+      for (let i = 0; i < 2000; i++) read(at, 1024);
+      const start = performance.now();
+      for (let i = 0; i < PASSES; i++) read(at, BLOCK / 4);
+      return { read, time: performance.now() - start };
+    })
+    .sort((a, b) => a.time - b.time);
+  return () => best.read(at, BLOCK / 4);
 }
 
 /** Threads that wait until they are asked. measure() resolves to bytes a second, together; close() ends them. */
