@@ -124,6 +124,31 @@ function ropeScaling(scaling, config) {
   throw new UnknownField('rope_scaling', scaling, 'linear, dynamic, llama3, yarn or longrope');
 }
 
+/**
+ * What Hugging Face takes where a config.json says nothing; null says something.
+ * @type {Record<string, Config>}
+ */
+const UNSAID = {
+  llama: { max_position_embeddings: 2048 },
+  mistral: { max_position_embeddings: 2 ** 17, sliding_window: 4096 },
+  qwen2: { max_position_embeddings: 2 ** 15, sliding_window: 4096 },
+  qwen3: { max_position_embeddings: 2 ** 15, sliding_window: 4096, head_dim: 128 },
+  gemma: { max_position_embeddings: 8192, head_dim: 256 },
+  gemma2: {
+    max_position_embeddings: 8192,
+    head_dim: 256,
+    sliding_window: 4096,
+    attn_logit_softcapping: 50,
+    final_logit_softcapping: 30,
+    query_pre_attn_scalar: 256,
+  },
+  phi3: { max_position_embeddings: 4096, rms_norm_eps: 1e-5 },
+  gpt_neox: { max_position_embeddings: 2048 },
+};
+
+/** With what a config.json leaves out. @param {Family['options']} options @returns {Family['options']} */
+const decoder = (options) => (c, has) => options({ ...UNSAID[c.model_type], ...c }, has);
+
 /** @param {Config} c */
 const rmsDecoder = (c) => {
   const headDim = c.head_dim ?? c.hidden_size / c.num_attention_heads;
@@ -143,7 +168,7 @@ const rmsDecoder = (c) => {
     context: original ?? c.max_position_embeddings,
     mlp: c.intermediate_size,
     norm: /** @type {const} */ ('rms'),
-    normEps: c.rms_norm_eps,
+    normEps: c.rms_norm_eps ?? 1e-6,
     positions: /** @type {const} */ ('rotary'),
     rotary: turned,
     activation: activation('hidden_act', c.hidden_act ?? 'silu'),
@@ -188,7 +213,7 @@ const llama = {
   name: 'llama',
   types: ['llama', 'smollm', 'mistral'],
   prefixes: ['model.', ''],
-  options: (c, has) => ({
+  options: decoder((c, has) => ({
     ...rmsDecoder(c),
     head: headOf(has, c.tie_word_embeddings ?? false),
     bias: {
@@ -199,7 +224,7 @@ const llama = {
       mlp: !!c.mlp_bias,
     },
     window: slidingWindow(c, c.model_type === 'mistral'),
-  }),
+  })),
   names: LLAMA,
 };
 
@@ -217,12 +242,12 @@ const qwen2 = {
   name: 'qwen2',
   types: ['qwen2'],
   prefixes: ['model.', ''],
-  options: (c, has) => ({
+  options: decoder((c, has) => ({
     ...rmsDecoder(c),
     head: headOf(has, c.tie_word_embeddings ?? false),
     bias: { query: true, key: true, value: true },
     window: qwenWindow(c),
-  }),
+  })),
   names: LLAMA,
 };
 
@@ -231,16 +256,16 @@ const qwen3 = {
   name: 'qwen3',
   types: ['qwen3'],
   prefixes: ['model.', ''],
-  options: (c, has) => {
+  options: decoder((c, has) => {
     const bias = !!c.attention_bias;
     return {
-      ...rmsDecoder({ head_dim: 128, ...c }),
+      ...rmsDecoder(c),
       head: headOf(has, c.tie_word_embeddings ?? false),
       bias: { query: bias, key: bias, value: bias, out: bias },
       queryKeyNorm: true,
       window: qwenWindow(c),
     };
-  },
+  }),
   names: {
     ...LLAMA,
     ...under({ normQ: 'layers.L.self_attn.q_norm', normK: 'layers.L.self_attn.k_norm' }, 'blocks.L.attention'),
@@ -258,11 +283,11 @@ const gemma = {
   name: 'gemma',
   types: ['gemma', 'gemma2'],
   prefixes: ['model.', ''],
-  options: (c) => {
+  options: decoder((c) => {
     const second = c.model_type === 'gemma2';
     const bias = !!c.attention_bias;
     return {
-      ...rmsDecoder({ ...c, head_dim: c.head_dim ?? 256 }),
+      ...rmsDecoder(c),
       activation: activation(
         'hidden_activation',
         c.hidden_activation ?? (second ? c.hidden_act : undefined) ?? 'gelu_pytorch_tanh',
@@ -272,15 +297,15 @@ const gemma = {
       tied: c.tie_word_embeddings ?? true,
       ...(second && {
         normPlace: /** @type {const} */ ('both'),
-        scale: (c.query_pre_attn_scalar ?? 256) ** -0.5,
+        scale: c.query_pre_attn_scalar ** -0.5,
         softcap: c.attn_logit_softcapping ?? 0,
         logitSoftcap: c.final_logit_softcapping ?? 0,
         window: Array.from({ length: c.num_hidden_layers }, (_, i) =>
-          (c.layer_types ? c.layer_types[i] === 'sliding_attention' : i % 2 === 0) ? (c.sliding_window ?? 4096) : null,
+          (c.layer_types ? c.layer_types[i] === 'sliding_attention' : i % 2 === 0) ? c.sliding_window : null,
         ),
       }),
     };
-  },
+  }),
   names: {
     ...LLAMA,
     ...plusOne({
@@ -306,11 +331,13 @@ const phi3 = {
   name: 'phi3',
   types: ['phi3'],
   prefixes: ['model.', ''],
-  options: (c, has) => ({
-    ...rmsDecoder(c),
+  options: decoder((c, has) => ({
+    ...rmsDecoder(
+      scalingOf(c)?.original_max_position_embeddings ? c : { original_max_position_embeddings: 4096, ...c },
+    ),
     head: headOf(has, c.tie_word_embeddings ?? false),
     window: slidingWindow(c),
-  }),
+  })),
   names: {
     ...LLAMA,
     ...under({ q: phiQ, k: phiK, v: phiV }, 'blocks.L.attention'),
@@ -444,7 +471,7 @@ const neox = {
   name: 'gpt_neox',
   types: ['gpt_neox'],
   prefixes: ['gpt_neox.', ''],
-  options: (c, has) => {
+  options: decoder((c, has) => {
     const bias = c.attention_bias ?? true;
     const tied = c.tie_word_embeddings ?? false;
     return {
@@ -463,7 +490,7 @@ const neox = {
       tied,
       head: tied || has('/embed_out.weight') ? 'logits' : 'none',
     };
-  },
+  }),
   names: {
     'embedding.table': 'embed_in.weight',
     'blocks.L.norm1': 'layers.L.input_layernorm',

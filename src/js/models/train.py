@@ -123,7 +123,7 @@ class GPT2(Decoder):
 
     def norm(self, x, name):
         weight, bias = self.get(f"{name}.weight"), self.get(f"{name}.bias")
-        return F.layer_norm(x, weight.shape, weight, bias, self.config["layer_norm_epsilon"])
+        return F.layer_norm(x, weight.shape, weight, bias, self.config.get("layer_norm_epsilon", 1e-5))
 
     def product(self, x, name):
         """GPT-2 keeps its weights as (in, out)."""
@@ -153,11 +153,11 @@ class Llama(Decoder):
 
     def norm(self, x, name):
         square = x.square().mean(-1, keepdim=True)
-        return x * torch.rsqrt(square + self.config["rms_norm_eps"]) * self.get(f"{name}.weight")
+        return x * torch.rsqrt(square + self.config.get("rms_norm_eps", 1e-6)) * self.get(f"{name}.weight")
 
     def window(self, layer):
         c = self.config
-        width = c.get("sliding_window")
+        width = c.get("sliding_window", 4096)
         if c["model_type"] == "mistral":
             return width
         if not (c["model_type"].startswith("qwen") and c.get("use_sliding_window") and width):

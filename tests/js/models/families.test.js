@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import test from 'node:test';
 import { families } from '../../support/families.js';
-import { flavours } from '../../support/headlight.js';
+import { GOLDEN } from '../../support/golden.js';
+import { flavours, hl } from '../../support/headlight.js';
 
 /** In shares of the largest value. */
 const LIMIT = 1e-5;
@@ -78,3 +81,53 @@ for (const family of families) {
     }
   });
 }
+
+const GEMMA2 = join(GOLDEN, 'models', 'gemma2-a');
+const filesOf = (name) =>
+  name === 'Gemma 2'
+    ? Object.fromEntries(['config.json', 'model.safetensors'].map((file) => [file, readFileSync(join(GEMMA2, file))]))
+    : families.find((family) => family.name === name).files;
+
+/** With other fields in config.json; those that are undefined are left out. */
+function withFields(files, fields) {
+  const config = JSON.parse(new TextDecoder().decode(files['config.json']));
+  return { ...files, 'config.json': new TextEncoder().encode(JSON.stringify({ ...config, ...fields })) };
+}
+
+async function optionsWith(name, fields) {
+  const model = await hl.openModel(withFields(filesOf(name), fields));
+  const { options } = model;
+  model.dispose();
+  return options;
+}
+
+test('a field that is left out is what Hugging Face takes, and null is not left out', async () => {
+  const cases = [
+    ['SmolLM', { rms_norm_eps: 1e-6, max_position_embeddings: 2048 }],
+    ['Mistral', { rms_norm_eps: 1e-6, max_position_embeddings: 2 ** 17, sliding_window: 4096 }],
+    ['Qwen2, types of layers', { rms_norm_eps: 1e-6, max_position_embeddings: 2 ** 15, sliding_window: 4096 }],
+    ['Qwen3', { rms_norm_eps: 1e-6, max_position_embeddings: 2 ** 15 }],
+    ['Gemma', { rms_norm_eps: 1e-6, max_position_embeddings: 8192 }],
+    [
+      'Gemma 2',
+      { rms_norm_eps: 1e-6, max_position_embeddings: 8192, sliding_window: 4096, query_pre_attn_scalar: 256 },
+    ],
+    ['Gemma 2', { attn_logit_softcapping: 50, final_logit_softcapping: 30 }],
+    ['Phi-3', { rms_norm_eps: 1e-5, original_max_position_embeddings: 4096, sliding_window: null }],
+    ['GPT-NeoX', { layer_norm_eps: 1e-5, max_position_embeddings: 2048 }],
+  ];
+  for (const [name, fields] of cases)
+    for (const [field, value] of Object.entries(fields)) {
+      const [left, said] = [
+        await optionsWith(name, { [field]: undefined }),
+        await optionsWith(name, { [field]: value }),
+      ];
+      assert.deepEqual(left, said, `${name}: ${field}`);
+    }
+  assert.equal((await optionsWith('Mistral', { sliding_window: null })).window, null);
+  const { softcap, logitSoftcap } = await optionsWith('Gemma 2', {
+    attn_logit_softcapping: null,
+    final_logit_softcapping: null,
+  });
+  assert.deepEqual([softcap, logitSoftcap], [0, 0]);
+});
