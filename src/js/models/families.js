@@ -286,12 +286,11 @@ const gemma = {
   options: decoder((c) => {
     const second = c.model_type === 'gemma2';
     const bias = !!c.attention_bias;
+    // The first files said gelu where the approximation is meant; the second Gemma does not read it.
+    const hiddenAct = second || c.hidden_act === 'gelu' ? undefined : c.hidden_act;
     return {
       ...rmsDecoder(c),
-      activation: activation(
-        'hidden_activation',
-        c.hidden_activation ?? (second ? c.hidden_act : undefined) ?? 'gelu_pytorch_tanh',
-      ),
+      activation: activation('hidden_activation', c.hidden_activation ?? hiddenAct ?? 'gelu_pytorch_tanh'),
       bias: { query: bias, key: bias, value: bias, out: bias },
       embedScale: Math.sqrt(c.hidden_size),
       tied: c.tie_word_embeddings ?? true,

@@ -131,3 +131,16 @@ test('a field that is left out is what Hugging Face takes, and null is not left 
   });
   assert.deepEqual([softcap, logitSoftcap], [0, 0]);
 });
+
+test('the activation of Gemma is hidden_activation, or hidden_act; that of Gemma 2 only the first', async () => {
+  const activationOf = async (name, hidden_activation, hidden_act) =>
+    (await optionsWith(name, { hidden_activation, hidden_act })).activation;
+  for (const missing of [undefined, null]) {
+    assert.equal(await activationOf('Gemma', missing, 'gelu'), 'gelu-tanh');
+    assert.equal(await activationOf('Gemma', missing, 'gelu_pytorch_tanh'), 'gelu-tanh');
+    assert.equal(await activationOf('Gemma', missing, 'silu'), 'silu');
+    assert.equal(await activationOf('Gemma', missing, missing), 'gelu-tanh');
+    assert.equal(await activationOf('Gemma 2', missing, 'silu'), 'gelu-tanh');
+  }
+  for (const name of ['Gemma', 'Gemma 2']) assert.equal(await activationOf(name, 'relu', 'silu'), 'relu');
+});
