@@ -64,6 +64,35 @@ function only(config, field, ...allowed) {
 }
 
 /**
+ * What Hugging Face takes where a config.json says nothing; null says something.
+ * @type {Record<string, Config>}
+ */
+const UNSAID = {
+  llama: { max_position_embeddings: 2048 },
+  mistral: { max_position_embeddings: 2 ** 17, sliding_window: 4096 },
+  qwen2: { max_position_embeddings: 2 ** 15, sliding_window: 4096 },
+  qwen3: { max_position_embeddings: 2 ** 15, sliding_window: 4096, head_dim: 128 },
+  gemma: { max_position_embeddings: 8192, head_dim: 256 },
+  gemma2: {
+    max_position_embeddings: 8192,
+    head_dim: 256,
+    sliding_window: 4096,
+    attn_logit_softcapping: 50,
+    final_logit_softcapping: 30,
+    query_pre_attn_scalar: 256,
+  },
+  phi3: { max_position_embeddings: 4096, rms_norm_eps: 1e-5 },
+  gpt_neox: { max_position_embeddings: 2048 },
+};
+
+/** With what a config.json leaves out. @param {Family['options']} options @returns {Family['options']} */
+const decoder = (options) => (c, has) => {
+  only(c, 'is_causal', true);
+  only(c, 'use_bidirectional_attention', false);
+  return options({ ...UNSAID[c.model_type], ...c }, has);
+};
+
+/**
  * The fields of rotary positions, in both of the forms in which configs have them.
  * @param {Config} config
  * @param {number} headDim
@@ -123,31 +152,6 @@ function ropeScaling(scaling, config) {
   }
   throw new UnknownField('rope_scaling', scaling, 'linear, dynamic, llama3, yarn or longrope');
 }
-
-/**
- * What Hugging Face takes where a config.json says nothing; null says something.
- * @type {Record<string, Config>}
- */
-const UNSAID = {
-  llama: { max_position_embeddings: 2048 },
-  mistral: { max_position_embeddings: 2 ** 17, sliding_window: 4096 },
-  qwen2: { max_position_embeddings: 2 ** 15, sliding_window: 4096 },
-  qwen3: { max_position_embeddings: 2 ** 15, sliding_window: 4096, head_dim: 128 },
-  gemma: { max_position_embeddings: 8192, head_dim: 256 },
-  gemma2: {
-    max_position_embeddings: 8192,
-    head_dim: 256,
-    sliding_window: 4096,
-    attn_logit_softcapping: 50,
-    final_logit_softcapping: 30,
-    query_pre_attn_scalar: 256,
-  },
-  phi3: { max_position_embeddings: 4096, rms_norm_eps: 1e-5 },
-  gpt_neox: { max_position_embeddings: 2048 },
-};
-
-/** With what a config.json leaves out. @param {Family['options']} options @returns {Family['options']} */
-const decoder = (options) => (c, has) => options({ ...UNSAID[c.model_type], ...c }, has);
 
 /** @param {Config} c */
 const rmsDecoder = (c) => {
@@ -351,7 +355,7 @@ const gpt2 = {
   name: 'gpt2',
   types: ['gpt2'],
   prefixes: ['transformer.', ''],
-  options: (c) => {
+  options: decoder((c) => {
     only(c, 'scale_attn_by_inverse_layer_idx', false);
     only(c, 'add_cross_attention', false);
     return {
@@ -366,7 +370,7 @@ const gpt2 = {
       ...(c.scale_attn_weights === false && { scale: 1 }),
       tied: c.tie_word_embeddings ?? true,
     };
-  },
+  }),
   names: {
     'embedding.table': 'wte.weight',
     'embedding.position': 'wpe.weight',
@@ -385,7 +389,7 @@ const opt = {
   name: 'opt',
   types: ['opt'],
   prefixes: ['model.decoder.', 'decoder.'],
-  options: (c) => {
+  options: decoder((c) => {
     only(c, 'layer_norm_elementwise_affine', true);
     const bias = c.enable_bias ?? true;
     const before = c.do_layer_norm_before ?? true;
@@ -404,7 +408,7 @@ const opt = {
       bias: { query: bias, key: bias, value: bias, out: bias, mlp: bias },
       tied: c.tie_word_embeddings ?? true,
     };
-  },
+  }),
   names: {
     'embedding.table': 'embed_tokens.weight',
     'embedding.position': 'embed_positions.weight',
@@ -434,7 +438,7 @@ const bloom = {
   name: 'bloom',
   types: ['bloom'],
   prefixes: ['transformer.', ''],
-  options: (c) => {
+  options: decoder((c) => {
     only(c, 'apply_residual_connection_post_layernorm', false);
     const dModel = c.hidden_size ?? c.n_embed;
     return {
@@ -450,7 +454,7 @@ const bloom = {
       activation: 'gelu-tanh',
       tied: c.tie_word_embeddings ?? true,
     };
-  },
+  }),
   names: {
     'embedding.table': 'word_embeddings.weight',
     'embedding.norm': 'word_embeddings_layernorm',

@@ -82,10 +82,11 @@ for (const family of families) {
   });
 }
 
-const GEMMA2 = join(GOLDEN, 'models', 'gemma2-a');
+const FOLDERS = { 'GPT-2': 'gpt2-a', 'Gemma 2': 'gemma2-a' };
+const fileIn = (folder, name) => [name, readFileSync(join(GOLDEN, 'models', folder, name))];
 const filesOf = (name) =>
-  name === 'Gemma 2'
-    ? Object.fromEntries(['config.json', 'model.safetensors'].map((file) => [file, readFileSync(join(GEMMA2, file))]))
+  FOLDERS[name]
+    ? Object.fromEntries(['config.json', 'model.safetensors'].map((file) => fileIn(FOLDERS[name], file)))
     : families.find((family) => family.name === name).files;
 
 /** With other fields in config.json; those that are undefined are left out. */
@@ -143,4 +144,12 @@ test('the activation of Gemma is hidden_activation, or hidden_act; that of Gemma
     assert.equal(await activationOf('Gemma 2', missing, 'silu'), 'gelu-tanh');
   }
   for (const name of ['Gemma', 'Gemma 2']) assert.equal(await activationOf(name, 'relu', 'silu'), 'relu');
+});
+
+test('what would let a token see later ones is refused, in every decoder', async () => {
+  for (const name of ['OPT', 'BLOOM', 'GPT-NeoX', 'SmolLM', 'Mistral', 'Qwen3', 'Gemma', 'Gemma 2', 'Phi-3', 'GPT-2']) {
+    for (const [field, value] of Object.entries({ is_causal: false, use_bidirectional_attention: true }))
+      await assert.rejects(optionsWith(name, { [field]: value }), { code: 'FORMAT', parameter: field }, name);
+    await optionsWith(name, { is_causal: true, use_bidirectional_attention: null });
+  }
 });
