@@ -232,14 +232,24 @@ const llama = {
   names: LLAMA,
 };
 
+/**
+ * The window of each layer that has one.
+ * @param {Config} c
+ * @param {(layer: number) => boolean} has where layer_types says nothing
+ */
+function windowsByLayer({ layer_types: types, num_hidden_layers: layers, sliding_window: window }, has) {
+  const known = ['full_attention', 'sliding_attention'];
+  if (types && !(Array.isArray(types) && types.length === layers && types.every((type) => known.includes(type))))
+    throw new UnknownField('layer_types', types, `${known.join(' or ')} for each of ${layers} layers`);
+  const local = types ? (/** @type {number} */ i) => types[i] === known[1] : has;
+  return Array.from({ length: layers }, (_, i) => (local(i) ? window : null));
+}
+
 /** @param {Config} c */
-const qwenWindow = (c) =>
-  c.use_sliding_window && c.sliding_window
-    ? Array.from({ length: c.num_hidden_layers }, (_, i) => {
-        const local = c.layer_types ? c.layer_types[i] === 'sliding_attention' : i >= (c.max_window_layers ?? 28);
-        return local ? c.sliding_window : null;
-      })
-    : null;
+const qwenWindow = (c) => {
+  const windows = windowsByLayer(c, (i) => i >= (c.max_window_layers ?? 28));
+  return c.use_sliding_window && c.sliding_window ? windows : null;
+};
 
 /** @type {Family} */
 const qwen2 = {
@@ -303,9 +313,7 @@ const gemma = {
         scale: c.query_pre_attn_scalar ** -0.5,
         softcap: c.attn_logit_softcapping ?? 0,
         logitSoftcap: c.final_logit_softcapping ?? 0,
-        window: Array.from({ length: c.num_hidden_layers }, (_, i) =>
-          (c.layer_types ? c.layer_types[i] === 'sliding_attention' : i % 2 === 0) ? c.sliding_window : null,
-        ),
+        window: windowsByLayer(c, (i) => i % 2 === 0),
       }),
     };
   }),

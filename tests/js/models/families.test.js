@@ -153,3 +153,18 @@ test('what would let a token see later ones is refused, in every decoder', async
     await optionsWith(name, { is_causal: true, use_bidirectional_attention: null });
   }
 });
+
+test('types of layers that are unknown, or not one for each layer, are refused', async () => {
+  const lists = [
+    ['chunked_attention', 'full_attention'],
+    ['full_attention'],
+    ['full_attention', 'full_attention', 'sliding_attention'],
+    'full_attention',
+  ];
+  for (const name of ['Qwen2, types of layers', 'Qwen3', 'Gemma 2'])
+    for (const layer_types of lists)
+      await assert.rejects(optionsWith(name, { layer_types }), { code: 'FORMAT', parameter: 'layer_types' }, name);
+  const layer_types = ['sliding_attention', 'full_attention'];
+  assert.deepEqual((await optionsWith('Gemma 2', { layer_types })).window, [6, null]);
+  assert.deepEqual((await optionsWith('Gemma 2', { layer_types: [...layer_types].reverse() })).window, [null, 6]);
+});
