@@ -28,6 +28,8 @@ const parts = (from, kind) => [0, 1, 2].map((i) => ({ from, part: [kind, i] }));
 /** @param {Names} names @param {string} at @returns {Names} of q, k, v, o and what else begins like these */
 const under = (names, at) => Object.fromEntries(Object.entries(names).map(([name, place]) => [`${at}.${name}`, place]));
 
+/** Blocks of a model at most. */
+const MOST_LAYERS = 2 ** 20;
 /** @type {Record<string, TransformerOptions['activation']>} */
 const ACTIVATIONS = {
   gelu: 'gelu',
@@ -233,6 +235,13 @@ const llama = {
 };
 
 /**
+ * @template T
+ * @param {number} layers as many as a config.json says: what no model may have is refused afterwards
+ * @param {(layer: number) => T} of
+ */
+const eachLayer = (layers, of) => Array.from({ length: Math.min(layers, MOST_LAYERS) }, (_, i) => of(i));
+
+/**
  * The window of each layer that has one.
  * @param {Config} c
  * @param {(layer: number) => boolean} has where layer_types says nothing
@@ -242,7 +251,7 @@ function windowsByLayer({ layer_types: types, num_hidden_layers: layers, sliding
   if (types && !(Array.isArray(types) && types.length === layers && types.every((type) => known.includes(type))))
     throw new UnknownField('layer_types', types, `${known.join(' or ')} for each of ${layers} layers`);
   const local = types ? (/** @type {number} */ i) => types[i] === known[1] : has;
-  return Array.from({ length: layers }, (_, i) => (local(i) ? window : null));
+  return eachLayer(layers, (i) => (local(i) ? window : null));
 }
 
 /** @param {Config} c */
@@ -707,7 +716,7 @@ const modernbert = {
         localTheta:
           ropes.sliding_attention?.rope_theta ?? (c.local_rope_theta === null ? theta : c.local_rope_theta) ?? 10000,
       },
-      window: Array.from({ length: c.num_hidden_layers }, (_, i) =>
+      window: eachLayer(c.num_hidden_layers, (i) =>
         (c.layer_types ? c.layer_types[i] === 'full_attention' : i % every === 0) ? null : (c.local_attention ?? 128),
       ),
       activation: activation('hidden_activation', c.hidden_activation ?? 'gelu'),

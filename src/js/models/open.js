@@ -34,6 +34,8 @@ import { Transformer } from './transformer.js';
  */
 
 const MOST_JSON = 64 * 2 ** 20;
+/** Tensors that may be missing before no more are looked for. */
+const MOST_MISSING = 1000;
 const FLOATS = new Set(['F64', 'F32', 'F16', 'BF16', 'F8_E4M3', 'F8_E5M2']);
 const CALLER = 'openModel';
 
@@ -207,17 +209,20 @@ const firstLayers = ({ window }, layers) => ({
 function locate(family, prefix, options, tensors) {
   /** @type {string[]} */
   const missing = [];
-  const found = [...parameterShapes(options)].map(([name, shape]) => {
-    const { place, names } = placeOf(family, prefix, name);
+  /** @type {(Found & { names: string[] })[]} */
+  const found = [];
+  for (const [name, shape] of parameterShapes(options)) {
+    // A config.json may claim a million layers: the first of them that are missing are enough.
+    if (missing.length > MOST_MISSING) break;
+    const { place = { from: '' }, names } = placeOf(family, prefix, name);
     const present = names.filter((other) => tensors.has(other));
     if (present.length === 0) missing.push(names[0] ?? name);
     const stored = present
-      .slice(0, place?.form === 'stacked' ? 2 : 1)
+      .slice(0, place.form === 'stacked' ? 2 : 1)
       .map((other) => /** @type {Stored} */ (tensors.get(other)));
-    for (const [i, tensor] of stored.entries())
-      checkStored(present[i], tensor, place ?? { from: '' }, shape, options, name);
-    return { name, names: present, shape, place: place ?? { from: '' }, stored, split: splitOf(options, name) };
-  });
+    for (const [i, tensor] of stored.entries()) checkStored(present[i], tensor, place, shape, options, name);
+    found.push({ name, names: present, shape, place, stored, split: splitOf(options, name) });
+  }
   if (missing.length > 0) {
     const text = `${quoteNames(missing)} ${missing.length > 1 ? 'are' : 'is'} missing`;
     const details = { expected: missing, got: [...tensors.keys()] };

@@ -249,6 +249,18 @@ test('what cannot be opened is refused, and why', async () => {
   await refuses({ ...bert, 'config.json': json(relative) }, /position_embedding_type is "relative_key"/);
 });
 
+test('a config.json that claims any number of layers is refused at once', async () => {
+  const gemma2 = read(join(GOLDEN, 'models', 'gemma2-a'));
+  const said = JSON.parse(new TextDecoder().decode(gemma2['config.json']));
+  for (const layers of [1e6, 1e9, 1e300])
+    for (const model_type of ['gemma2', 'qwen2', 'modernbert', 'llama']) {
+      const claims = json({ ...said, model_type, num_hidden_layers: layers, use_sliding_window: true });
+      const start = Date.now();
+      await refuses({ ...gemma2, 'config.json': claims }, /missing|layers is/);
+      assert.ok(Date.now() - start < 5000, `${model_type} of ${layers} layers took ${Date.now() - start} ms`);
+    }
+});
+
 test('a tokenizer in the folder reads and writes text; without one, text is refused', async () => {
   const plain = await hl.openModel(FOLDER);
   for (const call of [() => plain.encode('a'), () => plain.decode([1]), () => plain.forward('a')])
