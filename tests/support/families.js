@@ -1077,12 +1077,29 @@ const CASES = [
     causal: true,
     run: (p) => neox(p, { parallel: false, turned: 4, theta: 300 }),
   },
+  {
+    name: 'GPT-NeoX, its own names before those of others',
+    config: { ...NEOX, rotary_pct: 0.5, partial_rotary_factor: 0.25, rotary_emb_base: 300, rope_theta: 10000 },
+    shapes: neoxShapes,
+    causal: true,
+    run: (p) => neox(p, { turned: 4, theta: 300 }),
+  },
   llamaCase('Mistral', { model_type: 'mistral', sliding_window: 3, head_dim: 6 }, { width: 6, window: () => 3 }),
   llamaCase('SmolLM', { tie_word_embeddings: true, rope_theta: 100 }, { tied: true, turns: angles(100, D) }),
   llamaCase(
     'Llama, linear',
     { rope_scaling: { type: 'linear', factor: 4 } },
     { turns: pairs(D).map((angle) => angle / 4) },
+  ),
+  llamaCase(
+    'Llama, linear with its theta beside it',
+    { rope_theta: 10000, rope_scaling: { rope_type: 'linear', factor: 4, rope_theta: 50 } },
+    { turns: angles(50, D).map((angle) => angle / 4) },
+  ),
+  llamaCase(
+    'Llama, linear as rope_parameters with an old type',
+    { rope_theta: undefined, rope_parameters: { type: 'linear', factor: 4, rope_theta: 50 } },
+    { turns: angles(50, D).map((angle) => angle / 4) },
   ),
   llamaCase(
     'Llama, dynamic',

@@ -100,17 +100,18 @@ const decoder = (options) => (c, has) => {
  * @param {number} headDim
  */
 function rotary(config, headDim) {
-  const nested = config.rope_parameters ?? {};
+  const nested = config.rope_scaling ?? config.rope_parameters ?? {};
+  if (Object.values(nested).some((value) => value && typeof value === 'object' && !Array.isArray(value)))
+    throw new UnknownField('rope_parameters', nested, 'the same for all layers');
   const scaling = scalingOf(config);
-  const theta = nested.rope_theta ?? config.rope_theta ?? config.rotary_emb_base ?? 10000;
-  const share = nested.partial_rotary_factor ?? config.partial_rotary_factor ?? config.rotary_pct ?? 1;
-  const width = Math.floor(headDim * share);
-  return { theta, width: width - (width % 2), ...(scaling && { scaling: ropeScaling(scaling, config) }) };
+  const theta = nested.rope_theta ?? config.rotary_emb_base ?? config.rope_theta ?? 10000;
+  const share = nested.partial_rotary_factor ?? config.rotary_pct ?? config.partial_rotary_factor ?? 1;
+  return { theta, width: Math.floor(headDim * share), ...(scaling && { scaling: ropeScaling(scaling, config) }) };
 }
 
 /** @param {Config} config @returns {Config | null} */
 function scalingOf({ rope_scaling: own, rope_parameters: nested }) {
-  return own ?? (nested?.rope_type && nested.rope_type !== 'default' ? nested : null);
+  return own ?? ((nested?.rope_type ?? nested?.type ?? 'default') === 'default' ? null : nested);
 }
 
 /** @param {Config} scaling @param {Config} config @returns {RotaryScaling | undefined} */
@@ -504,7 +505,7 @@ const neox = {
       normEps: c.layer_norm_eps,
       normPlace: (c.use_parallel_residual ?? true) ? 'parallel' : 'before',
       positions: 'rotary',
-      rotary: rotary({ rotary_pct: 0.25, ...c }, c.hidden_size / c.num_attention_heads),
+      rotary: rotary({ partial_rotary_factor: 0.25, ...c }, c.hidden_size / c.num_attention_heads),
       activation: activation('hidden_act', c.hidden_act ?? 'gelu'),
       bias: { query: bias, key: bias, value: bias, out: bias, mlp: true },
       tied,

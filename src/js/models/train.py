@@ -195,9 +195,8 @@ def rotate(x, cos, sin):
 
 def rotary(config, width, length, device):
     """Cosines and sines, (T,1,D/2), computed in float64."""
-    nested = config.get("rope_parameters") or {}
-    theta = nested.get("rope_theta") or config.get("rope_theta") or 10000.0
-    scaling = config.get("rope_scaling") or nested
+    scaling = config.get("rope_scaling") or config.get("rope_parameters") or {}
+    theta = scaling.get("rope_theta") or config.get("rope_theta") or 10000.0
     kind = scaling.get("rope_type", scaling.get("type", "default"))
     context = scaling.get("original_max_position_embeddings") or config.get("max_position_embeddings")
     pair = torch.arange(width // 2, dtype=torch.float64)

@@ -168,3 +168,13 @@ test('types of layers that are unknown, or not one for each layer, are refused',
   assert.deepEqual((await optionsWith('Gemma 2', { layer_types })).window, [6, null]);
   assert.deepEqual((await optionsWith('Gemma 2', { layer_types: [...layer_types].reverse() })).window, [null, 6]);
 });
+
+test('an odd part of a head cannot be turned, nor can layers have rotary positions of their own', async () => {
+  await assert.rejects(optionsWith('GPT-NeoX', { rotary_pct: 0.4 }), /width is 3, expected an even number/);
+  const ropes = { full_attention: { rope_type: 'default', rope_theta: 50 } };
+  for (const field of ['rope_parameters', 'rope_scaling'])
+    await assert.rejects(
+      optionsWith('SmolLM', { rope_parameters: undefined, rope_scaling: undefined, [field]: ropes }),
+      { code: 'FORMAT', parameter: 'rope_parameters' },
+    );
+});
