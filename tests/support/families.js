@@ -1063,6 +1063,22 @@ const CASES = [
     run: (p) => opt(p, 'decoder.', { wide: 6, after: true }),
   },
   { name: 'BLOOM', config: BLOOM, shapes: bloomShapes, padding: 'left', causal: true, run: bloom },
+  {
+    name: 'BLOOM with its old names',
+    config: {
+      ...BLOOM,
+      hidden_size: 64,
+      n_embed: 24,
+      n_layer: undefined,
+      num_hidden_layers: L,
+      n_head: undefined,
+      num_attention_heads: 6,
+    },
+    shapes: bloomShapes,
+    padding: 'left',
+    causal: true,
+    run: bloom,
+  },
   { name: 'GPT-NeoX', config: NEOX, shapes: neoxShapes, padding: 'left', causal: true, run: (p) => neox(p) },
   {
     name: 'GPT-NeoX, one after the other',

@@ -458,7 +458,7 @@ const bloom = {
   prefixes: ['transformer.', ''],
   options: decoder((c) => {
     only(c, 'apply_residual_connection_post_layernorm', false);
-    const dModel = c.hidden_size ?? c.n_embed;
+    const dModel = c.n_embed ?? c.hidden_size;
     return {
       layers: c.n_layer ?? c.num_hidden_layers,
       dModel,
