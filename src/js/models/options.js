@@ -2,7 +2,7 @@
 
 import { readBoolean, readNumber, readOptions, readWord } from '../check/arguments.js';
 import { argumentError, HeadlightError } from '../check/errors.js';
-import { readScaling } from '../ops/rotary.js';
+import { checkFactors, readScaling } from '../ops/rotary.js';
 
 /** @import { RotaryScaling } from '../ops/rotary.js' */
 
@@ -279,12 +279,14 @@ function readRotary(caller, options, headDim) {
   const theta = readNumber(where, 'theta', given.theta ?? 10000, { least: 1 });
   const width = readNumber(where, 'width', given.width ?? headDim, { integer: true, least: 2, most: headDim });
   if (width % 2 !== 0) throw argumentError(where, 'width', width, 'an even number');
+  const scaling = given.scaling === undefined ? undefined : readScaling(where, given.scaling);
+  checkFactors(where, scaling, width);
   return Object.freeze({
     theta,
     localTheta: readNumber(where, 'localTheta', given.localTheta ?? theta, { least: 1 }),
     width,
     pairing: readWord(where, 'pairing', given.pairing ?? 'halves', /** @type {const} */ (['halves', 'neighbours'])),
-    scaling: given.scaling === undefined ? undefined : Object.freeze(readScaling(where, given.scaling)),
+    scaling: scaling && Object.freeze(scaling),
   });
 }
 

@@ -93,6 +93,18 @@ function readFactors(caller, parameter, value) {
 }
 
 /**
+ * Refuses factors that are not one for each pair of so many elements.
+ * @param {string} caller
+ * @param {RotaryScaling | undefined} scaling
+ * @param {number} width
+ */
+export function checkFactors(caller, scaling, width) {
+  if (scaling?.type !== 'factors' || scaling.factors.length === width / 2) return;
+  const expected = `${width / 2} numbers, one for each pair`;
+  throw argumentError(caller, 'rotary.scaling.factors', scaling.factors, expected);
+}
+
+/**
  * The angle of each pair for one position, and by what cosine and sine are multiplied.
  * @param {number} theta
  * @param {number} width
@@ -181,6 +193,7 @@ export function pointToRotary(frame, caller, rotary, { batch, queries, fresh, pa
   const rotated = rotary.width ?? width;
   if (rotated > width || rotated % 2)
     throw argumentError(caller, 'rotary.width', rotated, `an even number of at most ${width}, the width of a head`);
+  checkFactors(caller, scaling, rotated);
   const offsets = typeof offset === 'number' ? new Int32Array(batch).fill(offset) : offset;
   // Runs of positions, and the row of the table that each begins at: that of the keys serves most queries.
   const runs = [{ first: past, count: fresh, row: 0 }];

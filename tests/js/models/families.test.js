@@ -178,3 +178,10 @@ test('an odd part of a head cannot be turned, nor can layers have rotary positio
       { code: 'FORMAT', parameter: 'rope_parameters' },
     );
 });
+
+test('factors of rotary positions that are not one for each pair are refused', async () => {
+  for (const short_factor of [[1.1], [1.1, 1.7, 2]]) {
+    const rope_scaling = { type: 'longrope', short_factor, long_factor: [3, 9] };
+    await assert.rejects(optionsWith('Phi-3', { rope_scaling }), /factors is .*expected 2 numbers/);
+  }
+});

@@ -369,6 +369,11 @@ test('wrong positions, slopes and sinks are refused, and name what is wrong', ()
   refuses({ rotary: { scaling: { type: 'ntk' } } }, 'rotary.scaling.type', /'linear', 'llama3', 'yarn' or 'factors'/);
   refuses({ rotary: { scaling: { type: 'linear' } } }, 'rotary.scaling.factor', /finite number/);
   refuses({ rotary: { scaling: { type: 'linear', factor: 2, betaFast: 1 } } }, 'betaFast', /unknown option/);
+  for (const factors of [
+    [1, 2, 3],
+    [1, 2, 3, 4, 5],
+  ])
+    refuses({ rotary: { scaling: { type: 'factors', factors } } }, 'rotary.scaling.factors', /expected 4 numbers/);
   refuses({ rotary: {}, offset: [0, -1] }, 'offset', /at least 0/);
   refuses({ alibi: [1, 2, 3] }, 'alibi', /\[3\], expected \(H\) = \[4\]/);
   refuses({ alibi: 2 }, 'alibi', /a slope for each head/);
