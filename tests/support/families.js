@@ -1149,6 +1149,41 @@ const CASES = [
     { width: 8, turns: yarn(8, 50, 2, 300), factor: 1.3 },
   ),
   llamaCase(
+    'Mistral, yarn with two scales',
+    {
+      model_type: 'mistral',
+      sliding_window: null,
+      rope_theta: 50,
+      head_dim: 8,
+      max_position_embeddings: 4 * PLACES,
+      rope_scaling: {
+        rope_type: 'yarn',
+        factor: 4,
+        original_max_position_embeddings: PLACES,
+        mscale: 0.7,
+        mscale_all_dim: 0.4,
+      },
+    },
+    { width: 8, turns: yarn(8, 50, 4, PLACES), factor: (0.07 * Math.log(4) + 1) / (0.04 * Math.log(4) + 1) },
+  ),
+  llamaCase(
+    'Qwen3, yarn with one of two scales',
+    {
+      model_type: 'qwen3',
+      rope_theta: 50,
+      head_dim: 8,
+      max_position_embeddings: 4 * PLACES,
+      rope_scaling: {
+        type: 'yarn',
+        factor: 4,
+        original_max_position_embeddings: PLACES,
+        mscale: 0.7,
+        mscale_all_dim: 0,
+      },
+    },
+    { width: 8, keyNorm: true, turns: yarn(8, 50, 4, PLACES), factor: 0.1 * Math.log(4) + 1 },
+  ),
+  llamaCase(
     'Qwen2, types of layers',
     {
       model_type: 'qwen2',

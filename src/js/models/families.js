@@ -134,15 +134,16 @@ function ropeScaling(scaling, config) {
       highFreqFactor: scaling.high_freq_factor,
     };
   if (type === 'yarn') {
-    only(scaling, 'mscale');
-    only(scaling, 'mscale_all_dim');
+    const { mscale, mscale_all_dim: ofAll } = scaling;
+    const grown = (/** @type {number} */ scale) => (factor > 1 ? 0.1 * scale * Math.log(factor) + 1 : 1);
+    const attentionFactor = scaling.attention_factor ?? (mscale && ofAll ? grown(mscale) / grown(ofAll) : undefined);
     return {
       type,
       factor,
       originalContext,
       betaFast: scaling.beta_fast ?? 32,
       betaSlow: scaling.beta_slow ?? 1,
-      ...(scaling.attention_factor != null && { attentionFactor: scaling.attention_factor }),
+      ...(attentionFactor !== undefined && { attentionFactor }),
       ...(scaling.truncate === false && { truncate: false }),
     };
   }

@@ -209,8 +209,12 @@ def rotary(config, width, length, device):
         angles = (1 - stays) * angles / scaling["factor"] + stays * angles
     elif kind == "yarn":
         factor = scaling["factor"]
-        given = scaling.get("attention_factor")
-        amount = given if given is not None else (0.1 * math.log(factor) + 1 if factor > 1 else 1.0)
+
+        def grown(scale):
+            return 0.1 * scale * math.log(factor) + 1 if factor > 1 else 1.0
+
+        given, scale, of_all = (scaling.get(name) for name in ("attention_factor", "mscale", "mscale_all_dim"))
+        amount = given if given is not None else grown(scale) / grown(of_all) if scale and of_all else grown(1)
         ends = [
             width * math.log(context / (turns * 2 * math.pi)) / (2 * math.log(theta))
             for turns in (scaling.get("beta_fast") or 32, scaling.get("beta_slow") or 1)
