@@ -308,17 +308,19 @@ const gemma = {
   name: 'gemma',
   types: ['gemma', 'gemma2'],
   prefixes: ['model.', ''],
-  options: decoder((c) => {
+  options: decoder((c, has) => {
     const second = c.model_type === 'gemma2';
     const bias = !!c.attention_bias;
     // The first files said gelu where the approximation is meant; the second Gemma does not read it.
     const hiddenAct = second || c.hidden_act === 'gelu' ? undefined : c.hidden_act;
+    const tied = c.tie_word_embeddings ?? true;
     return {
       ...rmsDecoder(c),
       activation: activation('hidden_activation', c.hidden_activation ?? hiddenAct ?? 'gelu_pytorch_tanh'),
       bias: { query: bias, key: bias, value: bias, out: bias },
       embedScale: Math.sqrt(c.hidden_size),
-      tied: c.tie_word_embeddings ?? true,
+      tied,
+      head: headOf(has, tied),
       ...(second && {
         normPlace: /** @type {const} */ ('both'),
         scale: c.query_pre_attn_scalar ** -0.5,
@@ -374,9 +376,10 @@ const gpt2 = {
   name: 'gpt2',
   types: ['gpt2'],
   prefixes: ['transformer.', ''],
-  options: decoder((c) => {
+  options: decoder((c, has) => {
     only(c, 'scale_attn_by_inverse_layer_idx', false);
     only(c, 'add_cross_attention', false);
+    const tied = c.tie_word_embeddings ?? true;
     return {
       layers: c.n_layer,
       dModel: c.n_embd,
@@ -387,7 +390,8 @@ const gpt2 = {
       normEps: c.layer_norm_epsilon,
       activation: activation('activation_function', c.activation_function ?? 'gelu_new'),
       ...(c.scale_attn_weights === false && { scale: 1 }),
-      tied: c.tie_word_embeddings ?? true,
+      tied,
+      head: headOf(has, tied),
     };
   }),
   names: {
@@ -408,10 +412,11 @@ const opt = {
   name: 'opt',
   types: ['opt'],
   prefixes: ['model.decoder.', 'decoder.'],
-  options: decoder((c) => {
+  options: decoder((c, has) => {
     only(c, 'layer_norm_elementwise_affine', true);
     const bias = c.enable_bias ?? true;
     const before = c.do_layer_norm_before ?? true;
+    const tied = c.tie_word_embeddings ?? true;
     return {
       layers: c.num_hidden_layers,
       dModel: c.hidden_size,
@@ -425,7 +430,8 @@ const opt = {
       finalNorm: before && !c._remove_final_layer_norm,
       activation: activation('activation_function', c.activation_function ?? 'relu'),
       bias: { query: bias, key: bias, value: bias, out: bias, mlp: bias },
-      tied: c.tie_word_embeddings ?? true,
+      tied,
+      head: headOf(has, tied),
     };
   }),
   names: {
@@ -457,9 +463,10 @@ const bloom = {
   name: 'bloom',
   types: ['bloom'],
   prefixes: ['transformer.', ''],
-  options: decoder((c) => {
+  options: decoder((c, has) => {
     only(c, 'apply_residual_connection_post_layernorm', false);
     const dModel = c.n_embed ?? c.hidden_size;
+    const tied = c.tie_word_embeddings ?? true;
     return {
       layers: c.n_layer ?? c.num_hidden_layers,
       dModel,
@@ -471,7 +478,8 @@ const bloom = {
       embedNorm: true,
       positions: 'alibi',
       activation: 'gelu-tanh',
-      tied: c.tie_word_embeddings ?? true,
+      tied,
+      head: headOf(has, tied),
     };
   }),
   names: {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
+import { readSafetensors, writeSafetensors } from 'headlight/formats';
 import { families } from '../../support/families.js';
 import { GOLDEN } from '../../support/golden.js';
 import { flavours, hl } from '../../support/headlight.js';
@@ -183,5 +184,23 @@ test('factors of rotary positions that are not one for each pair are refused', a
   for (const short_factor of [[1.1], [1.1, 1.7, 2]]) {
     const rope_scaling = { type: 'longrope', short_factor, long_factor: [3, 9] };
     await assert.rejects(optionsWith('Phi-3', { rope_scaling }), /factors is .*expected 2 numbers/);
+  }
+});
+
+/** With other tensors: each by its name, to the name it has then, or null where it is left out. */
+function withNames(files, rename) {
+  const { tensors } = readSafetensors(files['model.safetensors']);
+  const named = Object.entries(tensors).map(([name, tensor]) => [rename(name), tensor]);
+  return { ...files, 'model.safetensors': writeSafetensors(Object.fromEntries(named.filter(([name]) => name))) };
+}
+
+test('a base model whose head is not its embedding has none, in every decoder', async () => {
+  for (const name of ['OPT', 'BLOOM', 'GPT-NeoX', 'Mistral', 'Qwen3', 'Gemma', 'Gemma 2', 'Phi-3', 'GPT-2']) {
+    const base = withNames(filesOf(name), (tensor) => (/^(lm_head|embed_out)\./.test(tensor) ? null : tensor));
+    const model = await hl.openModel(withFields(base, { tie_word_embeddings: false }));
+    const { hidden, logits } = model.forward([3, 5]);
+    assert.equal(logits, undefined, name);
+    hidden.dispose();
+    model.dispose();
   }
 });
