@@ -215,7 +215,9 @@ function locate(family, prefix, options, tensors) {
     // A config.json may claim a million layers: the first of them that are missing are enough.
     if (missing.length > MOST_MISSING) break;
     const { place = { from: '' }, names } = placeOf(family, prefix, name);
-    const present = names.filter((other) => tensors.has(other));
+    // What is one tensor in memory may be stored under either of its names.
+    const head = options.tied && name === 'embedding.table' ? placeOf(family, prefix, 'head.weight').names : [];
+    const present = [...names, ...head].filter((other) => tensors.has(other));
     if (present.length === 0) missing.push(names[0] ?? name);
     const stored = present
       .slice(0, place.form === 'stacked' ? 2 : 1)

@@ -204,3 +204,17 @@ test('a base model whose head is not its embedding has none, in every decoder', 
     model.dispose();
   }
 });
+
+test('a tied head may be stored in the place of the embedding', async () => {
+  const tables = /(embed_tokens|word_embeddings|embed_in|wte)\.weight$/;
+  for (const name of ['OPT', 'BLOOM', 'SmolLM', 'Gemma', 'GPT-2', 'GPT-NeoX']) {
+    const head = name === 'GPT-NeoX' ? 'embed_out.weight' : 'lm_head.weight';
+    const tied = withFields(filesOf(name), { tie_word_embeddings: true });
+    const swapped = withNames(tied, (tensor) => (tensor === head ? null : tables.test(tensor) ? head : tensor));
+    const [one, other] = [await hl.openModel(tied), await hl.openModel(swapped)];
+    assert.deepEqual(other.forward([3, 5]).logits.copy(), one.forward([3, 5]).logits.copy(), name);
+    one.dispose();
+    other.dispose();
+    await assert.rejects(hl.openModel(withFields(swapped, { tie_word_embeddings: false })), /missing/);
+  }
+});
