@@ -28,6 +28,8 @@ const parts = (from, kind) => [0, 1, 2].map((i) => ({ from, part: [kind, i] }));
 /** @param {Names} names @param {string} at @returns {Names} of q, k, v, o and what else begins like these */
 const under = (names, at) => Object.fromEntries(Object.entries(names).map(([name, place]) => [`${at}.${name}`, place]));
 
+/** The longest context that a model may have: nothing in its weights ends it. */
+const ANY_LENGTH = 2 ** 20;
 /** Blocks of a model at most. */
 const MOST_LAYERS = 2 ** 20;
 /** @type {Record<string, TransformerOptions['activation']>} */
@@ -173,7 +175,7 @@ const rmsDecoder = (c) => {
     kvHeads: c.num_key_value_heads ?? c.num_attention_heads,
     headDim,
     vocab: c.vocab_size,
-    context: original ?? c.max_position_embeddings,
+    context: Math.min(original ?? c.max_position_embeddings, ANY_LENGTH),
     mlp: c.intermediate_size,
     norm: /** @type {const} */ ('rms'),
     normEps: c.rms_norm_eps ?? 1e-6,
@@ -472,7 +474,7 @@ const bloom = {
       dModel,
       numHeads: c.n_head ?? c.num_attention_heads,
       vocab: c.vocab_size,
-      context: 2 ** 20,
+      context: ANY_LENGTH,
       mlp: 4 * dModel,
       normEps: c.layer_norm_epsilon,
       embedNorm: true,
@@ -896,7 +898,7 @@ const t5 = {
       numHeads: c.num_heads,
       headDim: c.d_kv,
       vocab: c.vocab_size,
-      context: 2 ** 20,
+      context: ANY_LENGTH,
       mlp: c.d_ff,
       causal: false,
       norm: 'rms',

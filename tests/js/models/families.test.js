@@ -218,3 +218,11 @@ test('a tied head may be stored in the place of the embedding', async () => {
     await assert.rejects(hl.openModel(withFields(swapped, { tie_word_embeddings: false })), /missing/);
   }
 });
+
+test('a context of millions of tokens is as long as any may be', async () => {
+  for (const name of ['SmolLM', 'Qwen3', 'Gemma 2'])
+    assert.equal((await optionsWith(name, { max_position_embeddings: 2 ** 22 })).context, 2 ** 20);
+  const { context, rotary } = await optionsWith('Phi-3', { max_position_embeddings: 12 * 2 ** 20 });
+  assert.equal(context, 12);
+  assert.ok(Math.abs(rotary.scaling.attentionFactor - Math.sqrt(1 + Math.log(2 ** 20) / Math.log(12))) < 1e-12);
+});
