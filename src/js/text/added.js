@@ -74,6 +74,9 @@ function finder(tokens, normalize = (content) => content) {
       if (token.single && isInWord(signs, begin, end)) continue;
       while (token.left && begin > done && SPACE.test(signs[begin - 1])) begin--;
       while (token.right && end < signs.length && SPACE.test(signs[end])) end++;
+      // Spaces that the token before has taken are no longer there for one that takes those beside it.
+      if (token.left) begin = Math.max(begin, done);
+      if (begin >= end) continue;
       if (done < begin) sections.push({ text: text.slice(done, begin), token: null });
       sections.push({ text: text.slice(begin, end), token });
       done = end;

@@ -150,6 +150,35 @@ test('the spaces of byte-level tokens are taken out of their offsets, and no let
   ]);
 });
 
+/** Single bytes and these added tokens, as { content, … }. */
+const withAdded = (added, parts = {}) => {
+  const added_tokens = added.map((token, i) => ({ id: 256 + i, special: false, normalized: false, ...token }));
+  const pre_tokenizer = { type: 'ByteLevel', add_prefix_space: false, use_regex: false };
+  return openTokenizer(byteLevelFile([], { pre_tokenizer, added_tokens, ...parts }));
+};
+
+test('of the spaces between two added tokens the first takes its own, and the second what is left', () => {
+  const tokenizer = withAdded([
+    { content: '<a>', rstrip: true },
+    { content: ' b', lstrip: true },
+    { content: '  ', lstrip: true },
+  ]);
+  const found = (text) => {
+    const { tokens, offsets } = tokenizer.encode(text);
+    return tokens.map((token, i) => [token, ...offsets[i]]);
+  };
+  assert.deepEqual(found('<a>  b'), [
+    ['<a>  ', 0, 5],
+    ['b', 5, 6],
+  ]);
+  // A token of spaces alone is gone with them.
+  assert.deepEqual(found('<a>  '), [['<a>  ', 0, 5]]);
+  assert.deepEqual(found('c\t b'), [
+    ['c', 0, 1],
+    ['\t b', 1, 4],
+  ]);
+});
+
 test('what is not a tokenizer is refused with the field that is wrong', () => {
   const file = (change) => {
     const changed = readTokenizer('bpe');
