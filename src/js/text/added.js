@@ -53,7 +53,9 @@ const isInWord = (text, begin, end) =>
  * @returns {(text: AlignedText) => Section[]} divides a text
  */
 function finder(tokens, normalize = (content) => content) {
-  const named = tokens.map((token) => ({ token, name: normalize(token.content) })).filter(({ name }) => name !== '');
+  // Of those that become alike the last would be found; it shall be the first special one, or else the first.
+  const last = [...tokens].reverse().sort((a, b) => Number(a.special) - Number(b.special));
+  const named = last.map((token) => ({ token, name: normalize(token.content) })).filter(({ name }) => name !== '');
   if (named.length === 0) return (text) => [{ text, token: null }];
   const trie = new Trie(named.map(({ name }) => name));
 

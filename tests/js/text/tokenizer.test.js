@@ -179,6 +179,19 @@ test('of the spaces between two added tokens the first takes its own, and the se
   ]);
 });
 
+test('of added tokens that the normalizer makes alike the first is found, special ones before the others', () => {
+  const idOf = (...added) => {
+    const tokenizer = withAdded(
+      added.map((token) => ({ normalized: true, ...token })),
+      { normalizer: { type: 'Lowercase' } },
+    );
+    return tokenizer.encode('[X]').ids;
+  };
+  assert.deepEqual(idOf({ content: '[X]' }, { content: '[x]' }), [256]);
+  assert.deepEqual(idOf({ content: '[x]' }, { content: '[X]' }), [256]);
+  assert.deepEqual(idOf({ content: '[x]' }, { content: '[X]', special: true }), [257]);
+});
+
 test('what is not a tokenizer is refused with the field that is wrong', () => {
   const file = (change) => {
     const changed = readTokenizer('bpe');
