@@ -1,6 +1,8 @@
 // A text that has been changed, with the place in the original that each of its units comes from. Units are UTF-16
 // code units, as everywhere in JavaScript.
 
+import { matchesOf } from './pattern.js';
+
 /** @typedef {[begin: number, end: number, text: string]} Edit what stands from begin to end is replaced by a text */
 
 export class AlignedText {
@@ -94,7 +96,7 @@ export class AlignedText {
 export function replaceEach(text, pattern, replace) {
   /** @type {Edit[]} */
   const edits = [];
-  for (const { 0: match, index } of text.matchAll(pattern)) {
+  for (const { 0: match, index } of matchesOf(text, pattern)) {
     const replaced = replace(match);
     if (replaced !== match) edits.push([index, index + match.length, replaced]);
   }

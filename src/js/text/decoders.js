@@ -1,7 +1,7 @@
 // From tokens back to text: each decoder changes the list of tokens, which are joined in the end.
 
 import { decodeUtf8, fromByteSigns } from './bytelevel.js';
-import { readPattern } from './pattern.js';
+import { matchesOf, readPattern } from './pattern.js';
 import { readPrepend } from './splitters.js';
 
 /** @import { Fields } from './fields.js' */
@@ -50,7 +50,16 @@ function metaspace(fields) {
 function replace(fields) {
   const pattern = readPattern(fields, 'pattern');
   const content = fields.string('content');
-  return each((token) => (pattern ? token.replace(pattern, () => content) : token));
+  if (!pattern) return (tokens) => tokens;
+  return each((token) => {
+    let text = '';
+    let at = 0;
+    for (const { 0: match, index } of matchesOf(token, pattern)) {
+      text += token.slice(at, index) + content;
+      at = index + match.length;
+    }
+    return text + token.slice(at);
+  });
 }
 
 /** @param {Fields} fields @returns {Decoder} */

@@ -262,6 +262,22 @@ export function translate(source, fail) {
 }
 
 /**
+ * The matches of a pattern, but no empty ones right after another match, nor between the halves of a character, where
+ * engines of JavaScript find some.
+ * @param {string} text
+ * @param {RegExp} pattern with the flag g
+ */
+export function* matchesOf(text, pattern) {
+  let last = -1;
+  for (const found of text.matchAll(pattern)) {
+    const { 0: match, index } = found;
+    if (match === '' && (index === last || Number(text.codePointAt(index - 1)) > 0xffff)) continue;
+    last = index + match.length;
+    yield found;
+  }
+}
+
+/**
  * A pattern of the file: { String } or { Regex }.
  * @param {Fields} fields
  * @param {string} name

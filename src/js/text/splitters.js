@@ -2,7 +2,7 @@
 
 import { replaceEach } from './aligned.js';
 import { toByteSigns } from './bytelevel.js';
-import { readPattern } from './pattern.js';
+import { matchesOf, readPattern } from './pattern.js';
 
 /** @import { AlignedText } from './aligned.js' */
 /** @import { Fields } from './fields.js' */
@@ -26,7 +26,7 @@ function partsOf(text, pattern) {
   /** @type {Part[]} */
   const parts = [];
   let at = 0;
-  for (const { 0: match, index } of text.matchAll(pattern)) {
+  for (const { 0: match, index } of matchesOf(text, pattern)) {
     if (at < index) parts.push({ begin: at, end: index, matches: false });
     at = index + match.length;
     parts.push({ begin: index, end: at, matches: true });

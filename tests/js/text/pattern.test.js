@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { translate } from '../../../src/js/text/pattern.js';
+import { matchesOf, translate } from '../../../src/js/text/pattern.js';
 
 const pattern = (source) =>
   new RegExp(
     translate(source, (reason) => new SyntaxError(reason)),
     'gv',
   );
-const found = (source, text) => Array.from(text.matchAll(pattern(source)), ([match]) => match);
+const found = (source, text) => Array.from(matchesOf(text, pattern(source)), ([match]) => match);
 const refuses = (source, message) => assert.throws(() => pattern(source), message);
 
 test('letters, spaces and digits are those of Unicode', () => {
@@ -56,6 +56,20 @@ test('lines, words and ends are found', () => {
   assert.deepEqual(found('\\b\\w', 'éa b'), ['é', 'b']);
   assert.deepEqual(found('(?<=a)b(?!c)', 'abab abc'), ['b', 'b']);
   assert.deepEqual(found('(?<name>a)(b)(?#no)', 'ab'), ['ab']);
+});
+
+test('no empty match stands right after another match or within a character', () => {
+  const places = (source, text) => Array.from(matchesOf(text, pattern(source)), ({ index }) => index);
+  assert.deepEqual(
+    [places('a*', 'aab'), found('a*', 'aab')],
+    [
+      [0, 3],
+      ['aa', ''],
+    ],
+  );
+  assert.deepEqual(places('(?:)', 'a👍'), [0, 1, 3]);
+  assert.deepEqual([places('$', 'x👍y'), places('^', 'x👍y')], [[4], [0]]);
+  assert.deepEqual(places('\\B', '👍👍x'), [0, 2]);
 });
 
 test('what has no counterpart is refused by name and place', () => {
