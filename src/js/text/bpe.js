@@ -60,20 +60,28 @@ export function readBpe(fields) {
       begin.push(from);
       end.push(until);
     };
-    let lost = false;
+    /** What is unknown waits for a piece that is known, past what is given as bytes. @type {number[] | null} */
+    let lost = null;
+    const addLost = () => {
+      if (lost && unknown !== null) add(unknown, lost[0], lost[1]);
+      lost = null;
+    };
     for (let at = 0, next = 0; at < word.length; at = next) {
       next += Number(word.codePointAt(at)) > 0xffff ? 2 : 1;
       const sign = (at > 0 ? prefix : '') + word.slice(at, next) + (next === word.length ? suffix : '');
       const known = ids.get(sign);
       const fallback = known === undefined ? bytes(sign) : null;
-      const isLost = known === undefined && !fallback && unknown !== null;
-      if (known !== undefined) add(known, at, next);
-      else if (fallback) for (const piece of fallback) add(piece, at, next);
-      else if (isLost && lost && fuse) end[end.length - 1] = next;
-      else if (isLost) add(unknown, at, next);
-      // One that is not even unknown is left out.
-      lost = isLost;
+      if (known !== undefined) {
+        addLost();
+        add(known, at, next);
+      } else if (fallback) for (const piece of fallback) add(piece, at, next);
+      else if (lost && fuse) lost[1] = next;
+      else {
+        addLost();
+        lost = [at, next];
+      }
     }
+    addLost();
     return { id, begin, end };
   }
 

@@ -65,6 +65,19 @@ test('BPE: a whole word is taken before its merges where the file says so', () =
   assert.deepEqual(openTokenizer(file).encode('xyz').tokens, ['xyz']);
 });
 
+test('BPE: what is unknown comes after the bytes that follow it', () => {
+  const vocab = { '<unk>': 0, a: 1, '<0x62>': 2, '<0x63>': 3 };
+  const model = { type: 'BPE', unk_token: '<unk>', byte_fallback: true, vocab, merges: [] };
+  const encode = (text, fuse_unk) => openTokenizer({ model: { ...model, fuse_unk } }).encode(text);
+  assert.deepEqual(encode('xybca', false).ids, [0, 2, 3, 0, 1]);
+  assert.deepEqual(encode('xbya', true).ids, [2, 0, 1]);
+  assert.deepEqual(encode('axb', true).offsets, [
+    [0, 1],
+    [2, 3],
+    [1, 2],
+  ]);
+});
+
 /** Every way to divide a word into pieces or unknown characters. */
 function* ways(word, scores, unknown) {
   if (word === '') {
