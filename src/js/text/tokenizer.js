@@ -44,6 +44,7 @@ export class Tokenizer {
     /** @type {Map<number, string>} */
     this.#tokens = new Map();
     for (const [token, id] of model.ids) this.#tokens.set(id, token);
+    model.texts?.forEach((token, id) => this.#tokens.set(id, token));
     for (const { content, id } of added) this.#tokens.set(id, content);
     this.#special = new Set(added.filter(({ special }) => special).map(({ id }) => id));
     this.#ids = new Map(added.map(({ content, id }) => [content, id]));

@@ -64,6 +64,7 @@ export function readUnigram(fields) {
 
   return {
     ids,
+    texts: pieces,
     pieces(word, found) {
       const { from, piece } = bestWays(word);
       /** @type {[id: number, begin: number, end: number][]} */

@@ -9,7 +9,10 @@ import { fieldError } from './fields.js';
  * @typedef {(word: string, found: (id: number, begin: number, end: number, unknown?: boolean) => void) => void} Pieces
  * finds the pieces of a word, in order
  */
-/** @typedef {{ ids: Map<string, number>, pieces: Pieces }} Model */
+/**
+ * @typedef {{ ids: Map<string, number>, texts?: readonly string[], pieces: Pieces }} Model texts: the pieces by their
+ *   numbers, where some may be there twice
+ */
 
 /** The largest number of a piece: as many as there may be in a file. */
 export const MOST_ID = 2 ** 24;

@@ -136,6 +136,14 @@ test('Unigram: a character of no piece is bytes, or unknown, or an error that sa
   assert.throws(() => strict.encode('aé'), /encode: the vocabulary has no piece for 'é'/);
 });
 
+test('Unigram: a piece that is there twice has two numbers, and the last is given', () => {
+  const vocab = ['<unk>', 'a', 'b', 'a'].map((piece) => [piece, -1]);
+  const tokenizer = openTokenizer({ model: { type: 'Unigram', unk_id: 0, vocab } });
+  assert.deepEqual(tokenizer.encode('ab').ids, [3, 2]);
+  assert.equal(tokenizer.tokenOf(1), 'a');
+  assert.equal(tokenizer.decode([1, 2, 3]), 'a b a');
+});
+
 test('WordPiece: characters beyond the basic plane are one each, and a long word is unknown', () => {
   const pieces = ['[UNK]', '👍', '##👍', '##🏽', 'a'];
   const vocab = Object.fromEntries(pieces.map((piece, id) => [piece, id]));
