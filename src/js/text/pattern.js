@@ -36,12 +36,23 @@ const literal = (code) =>
     ? String.fromCodePoint(code)
     : `\\x${code.toString(16).padStart(2, '0')}`;
 
-/** All that differ from a character in case alone: for k there is the sign of Kelvin too. @param {number} code */
-function casesOf(code) {
-  const sign = String.fromCodePoint(code);
-  const alike = { k: '\u212a', s: '\u017f' }[sign.toLowerCase()] ?? '';
-  const all = new Set([sign, sign.toLowerCase(), sign.toUpperCase(), ...alike]);
-  return [...all].filter((other) => [...other].length === 1).map((other) => Number(other.codePointAt(0)));
+/** @type {string[] | undefined} */
+let cased;
+
+/** All characters that differ from others in case alone: made once, when they are needed. */
+function getCased() {
+  const all = Array.from({ length: 0x20000 }, (_, code) => String.fromCodePoint(code));
+  return (cased ??= all.filter((sign) => /\p{Changes_When_Casemapped}/u.test(sign)));
+}
+
+/**
+ * With all that differs from it in case alone: for k there is the sign of Kelvin too.
+ * @param {string} inside what stands inside a class
+ */
+function anyCaseOf(inside) {
+  const [whole, own] = [new RegExp(`[${inside}]`, 'iv'), new RegExp(`[${inside}]`, 'v')];
+  const others = getCased().filter((sign) => whole.test(sign) && !own.test(sign));
+  return inside + others.join('');
 }
 
 /** @param {string} name @returns {string | null} inside a class */
@@ -129,7 +140,7 @@ export function translate(source, fail) {
 
   function atom() {
     if (source[at] === '(') return group();
-    if (take('[')) return nested(characterClass);
+    if (take('[')) return nested(() => characterClass(anyCase));
     if (source[at] === '\\') return escaped();
     if (take('.')) return '[^\\n]';
     if (take('^')) return '(?:(?<![^])|(?<=\\n)(?=[^]))';
@@ -145,9 +156,11 @@ export function translate(source, fail) {
   }
 
   /** @param {number} code */
-  const character = (code) => (anyCase && casesOf(code).length > 1 ? `[${cased(code)}]` : literal(code));
-  /** Inside a class. @param {number} code */
-  const cased = (code) => (anyCase ? casesOf(code).map(literal).join('') : literal(code));
+  function character(code) {
+    const one = literal(code);
+    const all = anyCase && /\p{Changes_When_Casemapped}/u.test(String.fromCodePoint(code)) ? anyCaseOf(one) : one;
+    return all === one ? one : `[${all}]`;
+  }
 
   function group() {
     return nested(() => {
@@ -212,8 +225,8 @@ export function translate(source, fail) {
     return next();
   }
 
-  /** After its opening bracket. @returns {string} */
-  function characterClass() {
+  /** After its opening bracket. @param {boolean} [inAnyCase] @returns {string} */
+  function characterClass(inAnyCase = false) {
     const negated = take('^');
     /** Between the signs &&, of which all must hold. */
     const operands = [''];
@@ -235,25 +248,24 @@ export function translate(source, fail) {
       if (posix) {
         if (!Object.hasOwn(POSIX, posix[2])) throw stop(`the class '${posix[2]}' is not supported`);
         add(posix[1] ? `[^${POSIX[posix[2]]}]` : POSIX[posix[2]]);
-      } else if (take('[')) add(nested(characterClass));
+      } else if (take('[')) add(nested(() => characterClass()));
       else add(member());
     }
-    const inside = operands.length > 1 ? operands.map((operand) => `[${operand}]`).join('&&') : operands[0];
-    return `[${negated ? '^' : ''}${inside}]`;
+    const all = operands.map((operand) => `[${operand}]`).join('&&');
+    const inside = operands.length > 1 ? `[${all}]` : operands[0];
+    return `[${negated ? '^' : ''}${inAnyCase ? anyCaseOf(inside) : inside}]`;
   }
 
   /** A character of a class, or a range of them. */
   function member() {
     const from = source[at] === '\\' ? escapedCharacter() : next();
     if (typeof from === 'string') return from;
-    if (source[at] !== '-' || source[at + 1] === ']' || source[at + 1] === undefined) return cased(from);
+    if (source[at] !== '-' || source[at + 1] === ']' || source[at + 1] === undefined) return literal(from);
     at++;
     const to = source[at] === '\\' ? escapedCharacter() : source[at] === '[' ? '[' : next();
     if (typeof to === 'string') throw stop('a range without an end');
     if (to < from) throw stop('an empty range');
-    const range = (/** @type {number} */ shift) => `${literal(from + shift)}-${literal(to + shift)}`;
-    if (!anyCase || !/^[A-Z]{2}$|^[a-z]{2}$/.test(String.fromCodePoint(from, to))) return range(0);
-    return range(0) + range(from < 0x60 ? 32 : -32) + (from <= 0x73 && to >= 0x6b ? '\u017f\u212a' : '');
+    return `${literal(from)}-${literal(to)}`;
   }
 
   const result = alternatives();

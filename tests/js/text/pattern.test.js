@@ -28,6 +28,12 @@ test('case is ignored where the pattern says so', () => {
   assert.deepEqual(found('a(?i)b|c', 'aB aC ab c'), ['aB', 'aC', 'ab']);
   assert.deepEqual(found('(?i:[a-f]+)x', 'AbFx aBGx'), ['AbFx']);
   assert.deepEqual(found('(?i:a(?-i:b))', 'Ab AB'), ['Ab']);
+  // In classes of any alphabet, before they are negated; a property alone is as it is.
+  assert.deepEqual(found('(?i)[а-я]+', 'жЖ aЁ Я'), ['жЖ', 'Я']);
+  assert.deepEqual(found('(?i)[^а-я]+', 'жЖ1Z'), ['1Z']);
+  assert.deepEqual(found('(?i)[[:lower:]]+|[[A-Z]&&[^B]]+', 'aÉ1'), ['aÉ']);
+  assert.deepEqual(found('(?i)[A-Z&&[^B]]+', 'abcK'), ['a', 'cK']);
+  assert.deepEqual(found('(?i)σ+|\\p{Lu}', 'ςΣσ aA'), ['ςΣσ', 'A']);
 });
 
 test('classes hold classes', () => {
