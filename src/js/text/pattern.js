@@ -128,7 +128,9 @@ export function translate(source, fail) {
       const found = match(/[*+?]|\{(?:\d+(?:,\d*)?|,\d+)\}/y);
       if (!found) return result;
       const times = found[0].replace('{,', '{0,');
-      if (take('?')) result = `(?:${result}${times}?)`;
+      // After an exact number it is no sign of the fewest: that many, or none.
+      if (/^\{\d+\}$/.test(times) && take('?')) result = `(?:(?:${result}${times})?)`;
+      else if (take('?')) result = `(?:${result}${times}?)`;
       // What an interval has matched may be given back; what the others have may not.
       else if (times[0] !== '{' && take('+')) result = atomic(`${result}${times}`);
       else result = `(?:${result}${times})`;

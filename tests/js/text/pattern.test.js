@@ -54,6 +54,13 @@ test('what was taken is not given back, where the pattern says so', () => {
   assert.deepEqual(found('(?:a{1,2}+)a', 'aaa'), ['aaa']);
   assert.deepEqual(found('a{,2}b', 'aaab'), ['aab']);
   assert.deepEqual(found('a{x', 'a{x'), ['a{x']);
+  assert.deepEqual(
+    [found('a{2}?b', 'aabb'), found('a{1,2}?b?', 'aab')],
+    [
+      ['aab', 'b'],
+      ['a', 'ab'],
+    ],
+  );
 });
 
 test('lines, words and ends are found', () => {
