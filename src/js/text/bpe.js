@@ -25,6 +25,8 @@ function readMerges(fields, ids, prefixLength) {
   const ranks = new Map();
   const merges = fields.list('merges');
   const merged = Int32Array.from(merges, (entry, rank) => {
+    // The first line of the text file that merges once were in.
+    if (typeof entry === 'string' && entry.startsWith('#version')) return -1;
     const pair = typeof entry === 'string' ? entry.split(' ') : entry;
     const fail = (/** @type {string} */ expected) => fieldError(`${fields.pathOf('merges')}[${rank}]`, entry, expected);
     if (!Array.isArray(pair) || pair.length !== 2 || pair.some((piece) => typeof piece !== 'string'))

@@ -57,6 +57,12 @@ test('Unigram and WordPiece take a million characters without a space', () => {
   assert.equal(tokens.map((token) => token.replace('##', '')).join(''), `[CLS]${text}[SEP]`);
 });
 
+test('BPE: the line of the version before the merges is none of them', () => {
+  const file = byteLevelFile([['a', 'b']]);
+  file.model.merges = ['#version: 0.2', 'a b'];
+  assert.deepEqual(openTokenizer(file).encode('abc').tokens, ['ab', 'c']);
+});
+
 test('BPE: a whole word is taken before its merges where the file says so', () => {
   const file = byteLevelFile([['a', 'b']]);
   file.model.vocab.xyz = 999;
