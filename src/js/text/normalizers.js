@@ -30,12 +30,33 @@ const inTurn = (steps) => (text) => steps.reduce((result, step) => step(result),
 /** @param {RegExp} pattern @param {(match: string) => string} replace */
 const replacing = (pattern, replace) => editing((text) => replaceEach(text, pattern, replace));
 
+/**
+ * An edit without the characters that it leaves as they are, at its beginning and at its end.
+ * @param {Edit} edit
+ * @param {string} text
+ * @returns {Edit}
+ */
+function narrow([begin, end, replaced], text) {
+  const [before, after] = [Array.from(text.slice(begin, end)), Array.from(replaced)];
+  const fewest = Math.min(before.length, after.length);
+  let [head, tail] = [0, 0];
+  while (head < fewest && before[head] === after[head]) head++;
+  while (tail < fewest - head && before.at(-1 - tail) === after.at(-1 - tail)) tail++;
+  const length = (/** @type {string[]} */ signs) => signs.join('').length;
+  return [
+    begin + length(before.slice(0, head)),
+    end - length(before.slice(before.length - tail)),
+    after.slice(head, after.length - tail).join(''),
+  ];
+}
+
 /** @param {'NFC' | 'NFD' | 'NFKC' | 'NFKD'} form */
 function unicode(form) {
   const together = new RegExp(`[^][${JOINING}]*`, 'gu');
-  return editing((text) =>
-    text.normalize(form) === text ? [] : replaceEach(text, together, (part) => part.normalize(form)),
-  );
+  return editing((text) => {
+    if (text.normalize(form) === text) return [];
+    return replaceEach(text, together, (part) => part.normalize(form)).map((edit) => narrow(edit, text));
+  });
 }
 
 // Character by character: a sigma at the end of a word is like any other.

@@ -53,6 +53,10 @@ test('characters keep the place that they come from', () => {
   assert.deepEqual(from({ type: 'NFD' }, 'aéb'), ['a', 'é', 'é', 'b']);
   assert.deepEqual(from({ type: 'NFC' }, 'ae\u0301b'), ['a', 'e\u0301', 'b']);
   assert.deepEqual(from({ type: 'NFKC' }, 'ﬁx'), ['ﬁ', 'ﬁ', 'x']);
+  // Of those that are read together, what stays as it is comes from itself alone.
+  assert.deepEqual(from({ type: 'NFKD' }, ' \u0e33'), [' ', '\u0e33', '\u0e33']);
+  assert.deepEqual(from({ type: 'NFD' }, 'ü\u0345'), ['ü', 'ü', '\u0345']);
+  assert.deepEqual(from({ type: 'NFD' }, 'a\u0307\u0323'), ['a', '\u0307\u0323', '\u0307\u0323']);
   assert.deepEqual(from({ type: 'Prepend', prepend: '▁' }, 'ab'), ['', 'a', 'b']);
   assert.deepEqual(from({ type: 'Lowercase' }, 'AİΣ'), ['A', 'İ', 'İ', 'Σ']);
   assert.deepEqual(from({ type: 'Strip', strip_left: true, strip_right: true }, ' \u3000a '), ['a']);
