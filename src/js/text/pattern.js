@@ -36,23 +36,38 @@ const literal = (code) =>
     ? String.fromCodePoint(code)
     : `\\x${code.toString(16).padStart(2, '0')}`;
 
-/** @type {string[] | undefined} */
-let cased;
+const CASED = /\p{Changes_When_Casemapped}/u;
+/** Of each character that differs from others in case alone, all of these and itself. @type {Map<string, string[]>} */
+const alike = new Map();
 
-/** All characters that differ from others in case alone: made once, when they are needed. */
-function getCased() {
-  const all = Array.from({ length: 0x20000 }, (_, code) => String.fromCodePoint(code));
-  return (cased ??= all.filter((sign) => /\p{Changes_When_Casemapped}/u.test(sign)));
+/** Made once, when it is needed. */
+function getAlike() {
+  if (alike.size > 0) return alike;
+  /** The other, where it is the same but for its case. @param {string} sign @param {string} other */
+  const same = (sign, other) => (/^(.)\1$/isu.test(sign + other) ? other : sign);
+  for (let code = 0; code < 0x20000; code++) {
+    const sign = String.fromCodePoint(code);
+    if (!CASED.test(sign)) continue;
+    // There is more than one small letter to some capitals, and more than one capital to some small letters.
+    const upper = same(sign, sign.toUpperCase());
+    const one = same(upper, upper.toLowerCase());
+    const group = alike.get(one) ?? [];
+    group.push(sign);
+    for (const each of [one, sign]) alike.set(each, group);
+  }
+  return alike;
 }
 
-/**
- * With all that differs from it in case alone: for k there is the sign of Kelvin too.
- * @param {string} inside what stands inside a class
- */
+/** With all that differs from it in case alone. @param {string} inside what stands inside a class */
 function anyCaseOf(inside) {
-  const [whole, own] = [new RegExp(`[${inside}]`, 'iv'), new RegExp(`[${inside}]`, 'v')];
-  const others = getCased().filter((sign) => whole.test(sign) && !own.test(sign));
-  return inside + others.join('');
+  const all = getAlike();
+  const found = new Set(
+    Array.from(all.keys())
+      .join('')
+      .match(new RegExp(`[${inside}]`, 'gv')),
+  );
+  const others = Array.from(all).filter(([sign, group]) => !found.has(sign) && group.some((other) => found.has(other)));
+  return inside + others.map(([sign]) => sign).join('');
 }
 
 /** @param {string} name @returns {string | null} inside a class */
@@ -159,9 +174,8 @@ export function translate(source, fail) {
 
   /** @param {number} code */
   function character(code) {
-    const one = literal(code);
-    const all = anyCase && /\p{Changes_When_Casemapped}/u.test(String.fromCodePoint(code)) ? anyCaseOf(one) : one;
-    return all === one ? one : `[${all}]`;
+    const group = anyCase ? getAlike().get(String.fromCodePoint(code)) : null;
+    return group && group.length > 1 ? `[${group.join('')}]` : literal(code);
   }
 
   function group() {
