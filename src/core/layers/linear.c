@@ -100,7 +100,7 @@ void linear_turned(const gemm_product *product, const float *x, size_t rows, siz
 
 /* Rows so few meet the weight as it is, and fewer than three take as long as three: they wait for it. For more some
  * columns are packed at a time, and all of x passes by them: so many rows of it stay in the second-level cache. */
-enum { FEW_ROWS = 6, AS_LONG_AS = 3, FEW_COLUMNS = 64, PLAIN_ROWS = 240, PLAIN_COLUMNS = 16 };
+enum { FEW_ROWS = 6, AS_LONG_AS = 3, FEW_COLUMNS = 128, PLAIN_ROWS = 240, PLAIN_COLUMNS = 16 };
 
 static double room_floats(uint32_t in) { return (double)PLAIN_COLUMNS * in; }
 
