@@ -127,8 +127,8 @@ static bool is_explicit(const hl_attention_args *a) {
 }
 
 static size_t score_rows(const hl_attention_args *a) {
-  const uint32_t keys = all_keys(a);
-  return round_up(is_explicit(a) || keys < STREAM_KEYS ? keys : STREAM_KEYS, TILE_ROWS);
+  const uint32_t keys = all_keys(a), block = row_takes(a) ? ROW_STREAM_KEYS : STREAM_KEYS;
+  return round_up(is_explicit(a) || keys < block ? keys : block, TILE_ROWS);
 }
 
 /* The workspace of one thread. */

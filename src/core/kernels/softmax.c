@@ -71,18 +71,71 @@ KERNEL static vec exp_columns(float *half, size_t keys, vec origin, softmax_base
   }
 }
 
+/* ---- a single column ---- */
+
+/* It is read and written four keys at a time: with one key in four lanes exp would be a third of the time of a query. */
+enum { ROW_KEYS = 4 };
+
+/* Up to four keys; −∞ in the place of those that are lacking. */
+VERB vec row_load(const float *column, size_t keys) {
+  float lanes[ROW_KEYS];
+  if (keys >= ROW_KEYS)
+    return vec_load_each(column, column + TILE_COLS, column + 2 * TILE_COLS, column + 3 * TILE_COLS);
+  for (size_t i = 0; i < ROW_KEYS; i++) lanes[i] = i < keys ? column[i * TILE_COLS] : -__builtin_inff();
+  return vec_load(lanes);
+}
+
+VERB void row_store(float *column, vec x, size_t keys) {
+  float lanes[ROW_KEYS];
+  vec_store(lanes, x);
+  for (size_t i = 0; i < ROW_KEYS && i < keys; i++) column[i * TILE_COLS] = lanes[i];
+}
+
+KERNEL static float row_max(float most, const float *column, size_t keys) {
+  vec max = vec_splat(most);
+  float lanes[4];
+  for (; keys >= ROW_KEYS; keys -= ROW_KEYS, column += ROW_KEYS * TILE_COLS)
+    max = vec_max(max, row_load(column, ROW_KEYS));
+  vec_store(lanes, vec_max(max, row_load(column, keys)));
+  for (size_t i = 0; i < 4; i++) most = lanes[i] > most ? lanes[i] : most;
+  return most;
+}
+
+/* The scores become weights, whose sum it gives. Sums of 16, as above, are added in double precision. */
+KERNEL static float row_exp(float *column, size_t keys, vec origin, softmax_base base) {
+  const exp_vecs constants = exp_load();
+  const vec factor = vec_splat(base == SOFTMAX_OF_E ? LOG2_E : 1);
+  double total = 0;
+  while (keys > 0) {
+    size_t part = keys < SUM_RUN * ROW_KEYS ? keys : SUM_RUN * ROW_KEYS;
+    vec run = vec_splat(0);
+    keys -= part;
+    for (size_t some; part > 0; part -= some, column += some * TILE_COLS) {
+      some = part < ROW_KEYS ? part : ROW_KEYS;
+      const vec x = vec_exp2(&constants, vec_mul(vec_sub(row_load(column, some), origin), factor));
+      row_store(column, x, some);
+      run = vec_add(run, x);
+    }
+    total += doubles_sum(doubles_add(doubles_low(run), doubles_high(run)));
+  }
+  return (float)total;
+}
+
 KERNEL void softmax_block(float *panel, size_t columns, size_t keys, softmax_base base, softmax_state *state,
                           float rescale[TILE_COLS]) {
   vec max[2] = {vec_load(state->max), vec_load(state->max + 4)};
   const exp_vecs constants = exp_load();
-  column_max(max, panel, keys);
+  if (columns == 1) max[0] = vec_splat(row_max(state->max[0], panel, keys));
+  else column_max(max, panel, keys);
 #pragma clang loop unroll(disable)
   for (size_t h = 0; h < 2; h++) {
     if (columns <= 4 * h) {
       vec_store(rescale + 4 * h, vec_splat(0));
       break;
     }
-    vec origin = origin_of(max[h]), total = exp_columns(panel + 4 * h, keys, origin, base);
+    const vec origin = origin_of(max[h]);
+    const vec total =
+        columns == 1 ? vec_splat(row_exp(panel, keys, origin, base)) : exp_columns(panel + 4 * h, keys, origin, base);
     vec factor = vec_sub(vec_load(state->max + 4 * h), origin);
     if (base == SOFTMAX_OF_E) factor = vec_mul(factor, vec_splat(LOG2_E));
     factor = vec_exp2(&constants, factor);

@@ -19,7 +19,7 @@ void softmax_begin(softmax_state *state, float sink);
 
 /* Each of the first columns becomes e^(score − its max), and its max and sum are taken up in the state. Results of
  * earlier blocks are to be multiplied by `rescale`. A column that is −∞ throughout becomes zeros. Where four columns or
- * fewer count, the other four stay as they are, and are to be multiplied by 0. */
+ * fewer count, the other four stay as they are, and are to be multiplied by 0; where one counts, all others stay. */
 void softmax_block(float *panel, size_t columns, size_t keys, softmax_base base, softmax_state *state,
                    float rescale[TILE_COLS]);
 

@@ -84,7 +84,7 @@ test(
 );
 
 test(
-  'with four columns or fewer these have the same bits, and the others are not written',
+  'with four columns or fewer, or one, these have the same bits, and the others are not written',
   kernels((k) => {
     const [keys, scores] = [21, numbers(21 * COLS, 5)];
     const run = (columns) => {
@@ -95,7 +95,7 @@ test(
     };
     const whole = run(COLS);
     for (const columns of [1, 3, 4, 5]) {
-      const counted = columns > 4 ? COLS : 4;
+      const counted = columns > 4 ? COLS : columns > 1 ? 4 : 1;
       const { panel, rescale } = run(columns);
       assert.deepEqual(
         panel,
@@ -105,6 +105,28 @@ test(
         rescale,
         whole.rescale.map((x, c) => (c < counted ? x : 0)),
       );
+    }
+  }),
+);
+
+test(
+  'a single column has the weights, the max and the sum that it has among others, however many keys there are',
+  kernels((k) => {
+    for (const keys of [0, 1, 3, 4, 5, 63, 64, 65, 130, 4099]) {
+      for (const change of [(x) => x, () => -Infinity, (x, i) => (i === 2 * COLS ? NaN : x)]) {
+        const scores = numbers(keys * COLS, keys + 1).map(change);
+        const run = (columns) => {
+          const [panel, state, inverse] = [k.block(scores), k.block(2 * COLS), k.block(COLS)];
+          k.core.softmax_panel(panel.at, columns, keys, OF_E, 0.5, state.at, inverse.at);
+          return { weights: column(k.view(panel), 0), max: k.view(state)[0], sum: k.view(state)[COLS] };
+        };
+        const [alone, whole] = [run(1), run(COLS)];
+        if (Number.isNaN(whole.sum)) assert.ok(Number.isNaN(alone.sum));
+        else {
+          assertClose(alone.weights, whole.weights, 5e-7);
+          assertClose([alone.max, alone.sum], [whole.max, whole.sum], 5e-7);
+        }
+      }
     }
   }),
 );
