@@ -1,6 +1,7 @@
 // One instance of each flavour that this Node runs, shared by the tests of a file.
 
 import { load } from 'headlight';
+import { uniformSource } from '../../src/js/ops/random.js';
 
 export const flavours = await Promise.all(
   ['simd128', 'relaxed'].map((simd) =>
@@ -23,4 +24,12 @@ export function everywhere(fn) {
       if (after !== before) throw new Error(`${instance.info.simd}: ${after - before} bytes were not given back`);
     }
   };
+}
+
+/** A model whose biases and norms are not the zeros and ones that would hide a mistake. */
+export function build(hl, options) {
+  const model = hl.transformer(options);
+  const random = uniformSource(12);
+  for (const { data } of Object.values(model.parameters)) data.forEach((x, i) => void (data[i] = x + random() - 0.5));
+  return model;
 }

@@ -42,15 +42,17 @@ export function block(run, i, input) {
   const at = inBlock(i);
   let x = run.pass(at('in'), input, ROWS);
   if (normPlace === 'after') {
-    x = normed(run, at('norm1'), run.pass(at('mid'), graph.add(x, attend(run, i, x)), ROWS));
+    const attended = attend(run, i, x);
+    x = normed(run, at('norm1'), run.pass(at('mid'), graph.add(run.counted(x), attended), ROWS));
     if (cross) x = normed(run, at('cross.norm'), graph.add(x, attendAcross(run, i, x)));
     if (mlp > 0) x = normed(run, at('norm2'), graph.add(x, feedForward(run, i, x)));
     return run.pass(at('out'), x, ROWS);
   }
   const first = normed(run, at('norm1'), x);
   const attended = attend(run, i, first);
+  x = run.counted(x);
   if (normPlace === 'parallel') {
-    const second = sharedNorm ? run.pass(at('norm2'), first, ROWS) : normed(run, at('norm2'), x);
+    const second = sharedNorm ? run.pass(at('norm2'), run.counted(first), ROWS) : normed(run, at('norm2'), x);
     const mid = run.pass(at('mid'), graph.add(x, attended), ROWS);
     return run.pass(at('out'), mlp > 0 ? graph.add(mid, feedForward(run, i, second)) : mid, ROWS);
   }
@@ -97,12 +99,13 @@ function attend(run, i, x) {
     const scale = run.weight(norm);
     return run.rotate(scale ? run.headNorm(projected, scale) : projected, heads, i);
   };
-  const q = placed(run.linear(at('attention.wq'), x, at('attention.bq')), at('attention.normQ'), numHeads);
   const k = placed(run.linear(at('attention.wk'), x, at('attention.bk')), at('attention.normK'), kvHeads);
   const v = run.linear(at('attention.wv'), x, at('attention.bv'));
   const window = options.window?.[i] ?? null;
   const side = window === null ? -1 : causal ? window - 1 : Math.floor(window / 2);
   const stored = cache?.store(i, k, v);
+  if (i === options.layers - 1) run.narrow();
+  const q = placed(run.linear(at('attention.wq'), run.counted(x), at('attention.bq')), at('attention.normQ'), numHeads);
   const heads = attendHeads(run, at(''), i, {
     query: q,
     key: stored ? stored.key : byRows(k, headDim),

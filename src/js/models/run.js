@@ -35,16 +35,16 @@ export class Run {
   #encoded;
   #shared;
   #lastPosition;
+  #onlyLast;
 
   /**
    * @param {Shared} shared
    * @param {Resolved} options
    * @param {string} prefix of its parameters and values
    * @param {ReadInput} input
-   * @param {Cache} [cache]
-   * @param {Encoded} [encoded]
+   * @param {{ cache?: Cache, encoded?: Encoded, last?: boolean }} more last: only the last token is asked for
    */
-  constructor(shared, options, prefix, input, cache, encoded) {
+  constructor(shared, options, prefix, input, { cache, encoded, last = false } = {}) {
     this.#shared = shared;
     this.#encoded = encoded;
     this.options = options;
@@ -70,6 +70,25 @@ export class Run {
     this.padding = cache ? cache.padding(this.past + this.rows) : input.keep;
     this.positions = input.positions ?? this.#countPositions();
     this.#lastPosition = this.positions.reduce((most, p) => Math.max(most, p), 0);
+    const seen = !this.values.idle || shared.graph.train || options.positions === 'buckets' || options.pool !== 'none';
+    this.#onlyLast = last && !seen;
+  }
+
+  /**
+   * The last block has its keys and values: where only the last token is asked for, what follows is computed of that
+   * one alone, a fifteenth of the time of twelve blocks.
+   */
+  narrow() {
+    if (!this.#onlyLast) return;
+    const { positions, rows } = this;
+    this.positions = Int32Array.from({ length: this.batch }, (_, b) => positions[(b + 1) * rows - 1]);
+    this.past += rows - 1;
+    this.rows = 1;
+  }
+
+  /** What of x is still computed. @param {Tensor} x (B,T,C) */
+  counted(x) {
+    return this.graph.slice(x, shapeOf(x)[1] - this.rows, this.rows);
   }
 
   get #places() {
@@ -345,10 +364,10 @@ export class Run {
 
   /**
    * @param {Tensor} hidden (B,T,C)
-   * @param {boolean} last only of the last token
+   * @param {Tensor} asked (B,N,C), the last of its tokens: all, or one
    * @returns {{ logits?: Tensor, pooled?: Tensor, relationship?: Tensor }}
    */
-  head(hidden, last) {
+  head(hidden, asked) {
     const { options, graph } = this;
     const pooled = this.#pool(hidden);
     const relationship = options.relationship > 0 && pooled ? this.linear('relationship', pooled) : undefined;
@@ -358,7 +377,7 @@ export class Run {
       const logits = options.taught ? graph.scale(graph.add(own, this.#taught(hidden)), 1 / 2) : own;
       return { pooled, logits: this.pass('logits', logits, {}) };
     }
-    let x = last ? graph.slice(hidden, this.rows - 1, 1) : hidden;
+    let x = asked;
     const { headTransform, tied, activation } = options;
     if (headTransform !== 'none') x = graph.activation(this.linear('head.dense', x), activation);
     else if (this.weight('head.project.weight')) x = this.linear('head.project', x);

@@ -35,7 +35,7 @@ import { Run } from './run.js';
  * @property {readonly string[]} [capture] names of values to hand out: 'blocks.0.weights', 'blocks.*.out', 'final' …
  * @property {readonly Edit[]} [edit] what is changed on the way
  * @property {Cache} [cache] of the tokens before these; it takes these as well
- * @property {boolean} [last] logits of the last token only
+ * @property {boolean} [last] logits and hidden state of the last token only
  * @property {boolean} [train] keep what backward() needs
  */
 /** @typedef {Options} TransformerOptions */
@@ -357,16 +357,18 @@ export class Transformer {
     const compute = () => {
       const encoder = input.encoder && options.encoder && new Run(shared, options.encoder, 'encoder.', input.encoder);
       const encoded = encoder && { tensor: encoder.hidden(), padding: encoder.padding };
-      const run = new Run(shared, options, '', input, cache, encoded);
-      const hidden = run.hidden();
-      const tensors = { hidden, ...run.head(hidden, last) };
+      const run = new Run(shared, options, '', input, { cache, encoded, last });
+      const { rows } = run;
+      const all = run.hidden();
+      const hidden = last ? graph.slice(all, run.rows - 1, 1) : all;
+      const tensors = { hidden, ...run.head(all, hidden) };
       if (!input.batched) {
         tensors.hidden = this.#unbatched(graph, values.captured, hidden);
         if (options.head === 'logits' && tensors.logits)
           tensors.logits = this.#unbatched(graph, values.captured, tensors.logits);
       }
       // Nothing fails from here on: a call that has failed leaves no tokens.
-      cache?.advance(run.rows);
+      cache?.advance(rows);
       return new ModelResult(tensors, values.captured);
     };
     const result = graph.train ? compute() : memory.scope(compute);

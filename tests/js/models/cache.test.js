@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { HeadlightError, load } from 'headlight';
 import { difference } from '../../support/golden.js';
-import { everywhere, hl } from '../../support/headlight.js';
+import { build, everywhere, hl } from '../../support/headlight.js';
 
 const SMALL = { layers: 2, dModel: 16, numHeads: 4, kvHeads: 2, vocab: 11, context: 16, seed: 4, positions: 'rotary' };
 const ENCODER = { ...SMALL, causal: false, head: 'none' };
@@ -79,6 +79,58 @@ test(
         });
       }
       cache.dispose();
+      model.dispose();
+    }
+  }),
+);
+
+test(
+  'with last: true, logits and hidden state are those of the last token, and the cache has them all',
+  everywhere((hl) => {
+    const kept = { ids: [IDS, [0, 0, 0, ...IDS.slice(0, 5)]], keep: [IDS.map(() => 1), [0, 0, 0, 1, 1, 1, 1, 1]] };
+    const forms = [
+      ...['rotary', 'learned', 'sinusoidal', 'alibi', 'buckets', 'none'].map((positions) => ({ positions })),
+      ...['after', 'both', 'parallel'].map((normPlace) => ({ normPlace })),
+      ...[{ window: [null, 3] }, { window: 3 }, { sinks: true }, { mlp: 0 }, { layers: 1 }, { layers: 0 }],
+      ...[{ causal: false }, { encoder: ENCODER }, { normPlace: 'after', encoder: ENCODER }, { pool: 'first' }],
+    ];
+    for (const form of forms) {
+      const model = build(hl, { ...SMALL, mlp: 24, ...form });
+      const input = model.options.encoder
+        ? {
+            ...kept,
+            encoder: [
+              [1, 2, 3],
+              [4, 5, 6],
+            ],
+          }
+        : kept;
+      const whole = model.forward(input);
+      const results = [model.forward(input, { last: true })];
+      if (model.options.causal) {
+        const cache = model.cache({ length: 9, batch: 2 });
+        results.push(model.forward(input, { cache, last: true }));
+        assert.equal(cache.length, 8);
+        const next = { ids: [[7], [9]] };
+        const longer = { ...input, ids: kept.ids.map((row, b) => [...row, next.ids[b][0]]) };
+        longer.keep = kept.keep.map((row) => [...row, 1]);
+        near(logitsOf(model, next, { cache }), logitsOf(model, longer, { last: true }));
+        cache.dispose();
+      }
+      for (const { logits, hidden } of results) {
+        const last = ({ data, shape: [, rows, width] }) =>
+          [0, 1].flatMap((b) => [...data.subarray(((b + 1) * rows - 1) * width, (b + 1) * rows * width)]);
+        assert.deepEqual(
+          [logits.shape, hidden.shape],
+          [
+            [2, 1, SMALL.vocab],
+            [2, 1, SMALL.dModel],
+          ],
+        );
+        near(logits.copy(), last(whole.logits));
+        near(hidden.copy(), last(whole.hidden));
+      }
+      for (const result of [whole, ...results]) result.dispose();
       model.dispose();
     }
   }),

@@ -5,8 +5,9 @@ import { readSafetensors, writeSafetensors } from 'headlight/formats';
 import { uniformSource } from '../../../src/js/ops/random.js';
 import { batchOf, TASKS, textTask } from '../../../web/model/tasks.js';
 import { difference } from '../../support/golden.js';
-import { everywhere, flavours, hl } from '../../support/headlight.js';
+import { build, everywhere, flavours, hl } from '../../support/headlight.js';
 import { crossEntropy, differences } from '../../support/layers.js';
+
 import { transformer } from '../../support/transformer.js';
 
 const SMALL = { layers: 2, dModel: 6, numHeads: 2, vocab: 5, context: 4, seed: 3 };
@@ -29,13 +30,6 @@ const TARGETS = [
 
 const copies = (tensors) =>
   Object.fromEntries(Object.entries(tensors).map(([name, tensor]) => [name, Array.from(tensor.data)]));
-/** A model whose biases and norms are not the zeros and ones that would hide a mistake. */
-const build = (hl, options) => {
-  const model = hl.transformer(options);
-  const random = uniformSource(12);
-  for (const { data } of Object.values(model.parameters)) data.forEach((x, i) => void (data[i] = x + random() - 0.5));
-  return model;
-};
 const refuses = (fn, code, parameter, message) =>
   assert.throws(fn, (error) => {
     assert.ok(error instanceof HeadlightError, error.stack);
