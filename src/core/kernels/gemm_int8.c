@@ -222,7 +222,7 @@ static void open_scales(weights *w, float unit) {
 }
 
 /* Rows whose sums are held at a time. */
-enum { HELD_ROWS = 60 };
+enum { HELD_ROWS = 130 };
 
 /* sums(rows, 8) of rows first.. of x. */
 static void multiply_panel(float *sums, const gemm_left *x, size_t first, size_t rows, const uint8_t *panel,

@@ -7,15 +7,16 @@
 #include "kernels/gemv.h"
 
 /* A chunk of the result: its rows of x stay in the second-level cache while the right panels pass through the
- * first. A chunk takes a few hundred microseconds at most: small enough to be shared out evenly. */
-enum { CHUNK_ROWS = 30, CHUNK_COLUMNS = 192 };
+ * first. A chunk takes a few hundred microseconds at most: small enough to be shared out evenly. Those of int8 weights
+ * are high, since for each of them the weights are opened anew, which with 60 rows takes a tenth of the time. */
+enum { CHUNK_ROWS = 30, CHUNK_COLUMNS = 192, INT8_CHUNK_ROWS = 130, INT8_CHUNK_COLUMNS = 64 };
 
 typedef struct {
   const gemm_product *products;
   gemm_left left;
   const float *x;
   float *packed, *rooms; /* x; and of each worker some columns of the weight */
-  size_t rows, chunk_rows, row_chunks, column_chunks[3];
+  size_t rows, chunk_rows, row_chunks, chunk_columns, column_chunks[3];
   bool int8, turned; /* turned: x is (in, rows) */
 } job;
 
@@ -51,9 +52,9 @@ static void multiply_chunk(void *arg, uint32_t chunk, uint32_t worker) {
   (void)worker;
   for (; column >= j->column_chunks[product]; product++) column -= j->column_chunks[product];
   const gemm_product *p = &j->products[product];
-  size_t first = row * j->chunk_rows, from = column * CHUNK_COLUMNS;
+  size_t first = row * j->chunk_rows, from = column * j->chunk_columns;
   (j->int8 ? gemm_int8_range : gemm_range)(p, &j->left, first, least(first + j->chunk_rows, j->rows), from,
-                                           least(from + CHUNK_COLUMNS, p->out));
+                                           least(from + j->chunk_columns, p->out));
 }
 
 /* As even as they go in whole tiles. */
@@ -76,9 +77,10 @@ static void multiply(job *j, uint32_t count, size_t width, size_t in, float *wor
   if (j->rows == 0) return;
   j->left = (gemm_left){NULL, width, in};
   j->packed = workspace;
-  pack_rows(j, j->int8 ? 2 * CHUNK_ROWS : CHUNK_ROWS);
+  j->chunk_columns = j->int8 && j->rows > CHUNK_ROWS ? INT8_CHUNK_COLUMNS : CHUNK_COLUMNS;
+  pack_rows(j, j->int8 ? INT8_CHUNK_ROWS : CHUNK_ROWS);
   for (uint32_t i = 0; i < count; i++) {
-    j->column_chunks[i] = ((size_t)products[i].out + CHUNK_COLUMNS - 1) / CHUNK_COLUMNS;
+    j->column_chunks[i] = ((size_t)products[i].out + j->chunk_columns - 1) / j->chunk_columns;
     chunks += j->column_chunks[i] * j->row_chunks;
     columns += products[i].out;
   }
