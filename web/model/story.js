@@ -106,10 +106,13 @@ export function kept(state, log) {
   return Object.keys(patch).length > 0 ? patch : null;
 }
 
+/** Texts that the page itself puts there: nobody has written them. */
+const GIVEN = [OPENING, STEPS[0].begin?.text];
+
 /** What of an answer each step keeps. @type {Record<string, (seen: any, state: State, answers: Answers) => any>} */
 const KEEP = {
   next(seen, state, { run }) {
-    if (state.text.trim() === STEPS[0].begin?.text || run.T === 0 || !run.top) return seen;
+    if (GIVEN.includes(state.text.trim()) || run.T === 0 || !run.top) return seen;
     const after = state.text.trim().split(/\s+/).slice(-3).join(' ');
     return { after, guess: run.top[0].text, p: run.top[0].now };
   },

@@ -68,6 +68,8 @@ test('both languages have every text, with the same values to fill in', () => {
 test('step 1 is done by writing, and tells the guess behind what was written', () => {
   const run = runOf({ top: [{ id: 1, text: ' sea', now: 0.25 }] });
   assert.deepEqual(seen('next', at('next'), { run }), {});
+  // Who comes by a link finds the text that the page opens with: nobody has written it.
+  assert.deepEqual(seen('next', readAddress('#panel=story'), { run }), {});
   const log = seen('next', at('next', { text: 'She looked at the old sea' }), { run });
   assert.deepEqual(log.next, { after: 'the old sea', guess: ' sea', p: 0.25 });
   assert.ok(isDone('next', log));
