@@ -267,6 +267,26 @@ test('what cannot be shown says why', async () => {
   await refused(worker, [file('m.safetensors', writeSafetensors(matrix))], 'noAttention');
 });
 
+test('the reason is the visitor’s file, in words of the page', async () => {
+  const worker = createWorker();
+  const refusal = (...files) => worker.open(files).then(assert.fail, ({ code, values }) => [code, ...values]);
+  assert.deepEqual(await refusal(file('a.json', '')), ['nothing', 'a.json']);
+  assert.deepEqual(await refusal(json('a.json', { attentions: [1, 2] })), ['noArrays', 'a.json'], 'it is JSON');
+  // As torch.save writes it: a zip whose first entry is archive/data.pkl.
+  const zip = new Uint8Array(200);
+  zip.set(new TextEncoder().encode('PK\x03\x04'));
+  zip[26] = 16;
+  zip.set(new TextEncoder().encode('archive/data.pkl'), 30);
+  assert.deepEqual(await refusal(file('weights', zip)), ['unknownFile', 'weights']);
+  assert.deepEqual(await refusal(file('model.pth', zip.slice(0, 20))), ['unknownFile', 'model.pth']);
+  const config = json('config.json', { model_type: 'gpt2' });
+  assert.deepEqual(await refusal(config, file('pytorch_model.bin', zip)), ['unknownFile', 'pytorch_model.bin']);
+  assert.deepEqual(await refusal(config), ['noWeights', '']);
+  const [code, name, why] = await refusal(file('m.safetensors', writeSafetensors({}).subarray(0, 9)));
+  assert.deepEqual([code, name], ['unreadable', 'm.safetensors']);
+  assert.doesNotMatch(why, /HeadlightError|^read\w+:/);
+});
+
 test('a model that is not open any more is named as such', async () => {
   await assert.rejects(createWorker().show({ model: 'opened-7' }), { code: 'gone' });
 });

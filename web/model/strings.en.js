@@ -150,9 +150,11 @@ export const strings = {
     noConfig: (/** @type {string} */ name, /** @type {number} */ n) =>
       `${name} holds ${n} attention layers, but config.json is missing: it says which model this is. Choose it together with the weights, or the whole folder.`,
     noWeights: (/** @type {string} */ names) =>
-      `config.json came without weights (${names}). Choose the .safetensors files together with it, or the whole folder.`,
+      `config.json came without weights${names && ` (with ${names})`}. Choose the .safetensors files together with it, or the whole folder.`,
     noAttention: (/** @type {string} */ name, /** @type {string} */ shape, /** @type {number} */ n) =>
       `${name} (${shape})${n > 1 ? ` and ${n - 1} more` : ''}: no attention weights. They have two axes of tokens at the end and rows that sum to 1: save them after the softmax.`,
+    noArrays: (/** @type {string} */ name) =>
+      `No attention weights are in ${name}: they are lists of lists of numbers, alone or under a name, such as {"attentions": [[1, 0], [0.5, 0.5]]}.`,
     tokensAlone: () => 'These are tokens alone. Drop them together with the weights, or while weights are shown.',
     manyHeads: (/** @type {string} */ name, /** @type {number} */ layers, /** @type {number} */ heads) =>
       `${name} has ${layers} × ${heads} heads, at most 4096 are shown. Save some of the layers.`,

@@ -136,9 +136,12 @@ export const strings = {
       `${name} 有 ${(size / 2 ** 30).toFixed(1)} GB，且不能分段读取。请存为 npy 或 safetensors：只读取所显示的部分。`,
     noConfig: (name, n) =>
       `${name} 含 ${n} 个注意力层，但缺少说明模型种类的 config.json。请与权重一起选择，或选择整个文件夹。`,
-    noWeights: (names) => `有 config.json 但没有权重（${names}）。请一起选择 .safetensors 文件，或选择整个文件夹。`,
+    noWeights: (names) =>
+      `有 config.json 但没有权重${names && `（另有 ${names}）`}。请一起选择 .safetensors 文件，或选择整个文件夹。`,
     noAttention: (name, shape, n) =>
       `${name}（${shape}）${n > 1 ? `等 ${n} 个数组` : ''}：不是注意力权重。权重的最后两维是词元，每行之和为 1：请保存 softmax 之后的值。`,
+    noArrays: (name) =>
+      `${name} 中没有注意力权重：它们是数字列表的列表，可单独给出，也可放在一个名字下，例如 {"attentions": [[1, 0], [0.5, 0.5]]}。`,
     tokensAlone: () => '只有词元。请与权重一起拖放，或在显示权重时拖放。',
     manyHeads: (name, layers, heads) => `${name} 有 ${layers} × ${heads} 个头，最多显示 4096 个。请只保存部分层。`,
     nothing: (name) => `${name} 为空。`,

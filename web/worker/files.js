@@ -2,6 +2,7 @@
 // so that a head of a file of gigabytes costs no more than that head.
 
 import { decode, isKnown, KINDS } from '../../src/js/io/dtypes.js';
+import { identify } from '../../src/js/io/identify.js';
 import { readNpy, readNpyHeader } from '../../src/js/io/npy.js';
 import { readNpz } from '../../src/js/io/npz.js';
 import { readSafetensorsHeader, readSafetensorsHeaderEnd } from '../../src/js/io/safetensors.js';
@@ -29,6 +30,8 @@ import { Problem } from './problem.js';
 const MOST_WHOLE = 768 * 2 ** 20;
 const MOST_JSON = 96 * 2 ** 20;
 const HEAD = 65_600;
+/** Weights of a model in a format that is not read. */
+export const PICKLES = /\.(bin|pt|pth|ckpt|h5|keras|gguf|onnx|msgpack)$/i;
 
 /** @param {Blob} file @param {number} from @param {number} to */
 const bytesOf = async (file, from, to) => new Uint8Array(await file.slice(from, to).arrayBuffer());
@@ -123,6 +126,7 @@ function readJson({ path }, text, found) {
 /** @param {Given} given @param {Found} found */
 async function readOne(given, found) {
   const { path, file } = given;
+  if (file.size === 0) throw new Problem('nothing', baseOf(path));
   const start = await bytesOf(file, 0, HEAD);
   const letters = String.fromCharCode(...start.subarray(0, 16));
   if (letters.startsWith('\x93NUMPY')) {
@@ -135,6 +139,9 @@ async function readOne(given, found) {
   }
   if (letters.startsWith('PK')) {
     if (file.size > MOST_WHOLE) throw new Problem('tooLarge', baseOf(path), file.size);
+    // A zip of pickles, whole or not.
+    if (PICKLES.test(path) || /PyTorch|Keras/.test(identify(start) ?? ''))
+      throw new Problem('unknownFile', baseOf(path));
     const { tensors } = await readNpz(await file.arrayBuffer());
     for (const [name, tensor] of Object.entries(tensors))
       if (isKnown(tensor.dtype)) found.tensors.push(stored(name, path, tensor.shape, tensor.dtype, tensor.data));
@@ -166,6 +173,9 @@ async function readOne(given, found) {
   throw new Problem('unknownFile', baseOf(path));
 }
 
+/** The reason alone: which function of the module gave it is nothing to a visitor. @param {any} error */
+const why = (error) => String(error?.message ?? error).replace(/^\w+: /, '');
+
 /**
  * What is in the files. One that cannot be read does not make the others unreadable.
  * @param {readonly Given[]} files
@@ -180,8 +190,7 @@ export async function findIn(files) {
     try {
       await readOne(given, found);
     } catch (error) {
-      const known = error instanceof Problem ? error : new Problem('unreadable', baseOf(given.path), String(error));
-      found.problems.push(known);
+      found.problems.push(error instanceof Problem ? error : new Problem('unreadable', baseOf(given.path), why(error)));
     }
   }
   return found;

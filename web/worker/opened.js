@@ -3,7 +3,7 @@
 
 import { layersIn } from '../../src/js/ops/foreign.js';
 import { aboutWeights, checkSize, findAttentions } from './attentions.js';
-import { baseOf, findIn } from './files.js';
+import { baseOf, findIn, PICKLES } from './files.js';
 import { drawnPixels } from './pixels.js';
 import { Problem } from './problem.js';
 import { transformerSource } from './sources.js';
@@ -37,14 +37,11 @@ export async function openFiles(hl, name, files, { title, signal, onProgress }) 
   if (attentions.length > 0) return openWeights(name, title, attentions, found, others);
   const layers = layersIn(Object.fromEntries(others.map(({ name, shape }) => [name, { shape }])));
   if (layers.length > 0) throw new Problem('noConfig', weights[0] ? baseOf(weights[0].path) : title, layers.length);
-  if (config)
-    throw new Problem(
-      'noWeights',
-      files
-        .map(({ path }) => baseOf(path))
-        .slice(0, 5)
-        .join(', '),
-    );
+  if (config) {
+    const names = files.filter((one) => one !== config).map(({ path }) => baseOf(path));
+    const pickled = found.problems.find(({ values: [name] }) => PICKLES.test(String(name)));
+    throw pickled ?? new Problem('noWeights', names.slice(0, 5).join(', '));
+  }
   if (others.length > 0) {
     const [{ name: first, shape }] = others;
     throw new Problem('noAttention', first, shape.join(' × '), others.length);
@@ -59,7 +56,7 @@ export async function openFiles(hl, name, files, { title, signal, onProgress }) 
         .slice(0, 3)
         .join(', '),
     );
-  throw found.problems[0] ?? new Problem('unknownFile', baseOf(files[0].path));
+  throw found.problems[0] ?? new Problem('noArrays', Object.keys(found.json)[0] ?? baseOf(files[0].path));
 }
 
 /** @param {string} name @param {string} title @param {any[]} parts @param {any} found @param {any[]} others */
