@@ -100,11 +100,11 @@ export const strings = {
       masked: 'It says what it would put at a covered place.',
       classes: 'It says what it sees in a picture.',
       nothing: 'It has no head that predicts: its attention is shown.',
+      unasked:
+        'It would say what it puts at a covered place, but it has no token that covers one: its attention is shown.',
     },
     missing: {
       tokenizer: 'tokenizer.json is missing: type token numbers in place of words.',
-      head: 'The file has no head for predictions.',
-      mask: 'Its tokenizer has no token for a covered word.',
       preprocessor: 'preprocessor_config.json is missing: mean and spread of the colours are taken as 0.5.',
     },
     modelNan: (/** @type {number} */ n, /** @type {string} */ name) =>

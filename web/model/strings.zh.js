@@ -91,11 +91,10 @@ export const strings = {
       masked: '它给出被遮盖处应填的词。',
       classes: '它说出图中所见。',
       nothing: '它没有预测头：只显示注意力。',
+      unasked: '它能给出被遮盖处应填的词，但没有表示遮盖的词元：只显示注意力。',
     },
     missing: {
       tokenizer: '缺少 tokenizer.json：请输入词元编号代替文字。',
-      head: '文件中没有用于预测的头。',
-      mask: '其分词器没有表示遮盖的词元。',
       preprocessor: '缺少 preprocessor_config.json：颜色的均值与幅度按 0.5 处理。',
     },
     modelNan: (n, name) => `${n} 个张量含 NaN（${name}）：其结果以叉号显示。请从未发散的训练重新保存模型。`,

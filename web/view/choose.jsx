@@ -140,8 +140,8 @@ export function Recognised({ found: { about, told } }) {
       : [
           words.open.isModel(about.family, about.layers, about.heads, about.width),
           words.open.size(told.parameters, words.bytes(told.bytes), told.weights),
-          words.open.does[about.guess ?? 'nothing'],
-          ...told.missing.map((what) => words.open.missing[what]),
+          words.open.does[about.guess ?? (told.missing.includes('mask') ? 'unasked' : 'nothing')],
+          ...told.missing.filter((what) => words.open.missing[what]).map((what) => words.open.missing[what]),
           ...(told.nan.length > 0 ? [words.open.modelNan(told.nan.length, told.nan[0])] : []),
         ];
   return (

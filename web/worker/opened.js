@@ -152,7 +152,8 @@ async function openCheckpoint(hl, name, files, { title, signal, onProgress }) {
   });
   const missing = [];
   if (source.about.reads !== 'picture' && !model.tokenizer) missing.push('tokenizer');
-  if (source.about.guess === null) missing.push(model.options.head === 'none' ? 'head' : 'mask');
+  // A model that could fill a covered place, if it were known what covers it.
+  if (source.about.guess === null && model.options.head !== 'none') missing.push('mask');
   if (source.about.reads === 'picture') {
     const given = byName['preprocessor_config.json'];
     source.look = given ? JSON.parse(await given.text()) : {};

@@ -200,6 +200,16 @@ test('an encoder–decoder without tokenizer.json begins with numbers; no head i
   assert.doesNotMatch(await page.locator('.model').textContent(), /itself|previous|induction/);
 });
 
+test('a BERT without tokenizer.json is not said to have another tokenizer, nor to lack what predicts', async () => {
+  await start();
+  await choose(modelFiles('bert').filter((path) => !path.includes('tokenizer')));
+  await opened('bert');
+  const said = await page.locator('.told').textContent();
+  assert.match(said, /tokenizer\.json is missing/);
+  assert.match(said, /no token that covers one/);
+  assert.doesNotMatch(said, /Its tokenizer|no head that predicts/);
+});
+
 test('files that are nothing say so, keep what is shown, and Escape puts the words away', async () => {
   await start();
   const photos = folderOf((folder) => {
