@@ -34,6 +34,31 @@ export function piecesOf(text, { ids, offsets }) {
   });
 }
 
+const isLetter = (/** @type {Piece} */ { text }) => /^[\p{L}\p{N}]/u.test(text);
+
+/** The tokens of the word that a token belongs to. @param {Piece[]} pieces @param {number} t */
+export function wordAt(pieces, t) {
+  let [from, to] = [t, t + 1];
+  const joined = (/** @type {number} */ i) => pieces[i].space === '' && isLetter(pieces[i]) && isLetter(pieces[i - 1]);
+  while (from > 0 && joined(from)) from--;
+  while (to < pieces.length && joined(to)) to++;
+  return pieces.slice(from, to);
+}
+
+/** More tokens of a word are not shown in a line. */
+const MOST_END = 6;
+
+/** The end of a text: its last two tokens, from where the word begins. @param {Piece[]} pieces */
+export function endOf(pieces) {
+  const from = pieces.length - 2;
+  const whole = from > 0 ? pieces.indexOf(wordAt(pieces, from)[0]) : 0;
+  return pieces
+    .slice(Math.max(whole, pieces.length - MOST_END))
+    .map(({ space, text }) => space + text)
+    .join('')
+    .trim();
+}
+
 /** What stands behind the last token: white space that no token has. @param {string} text @param {Piece[]} pieces */
 export const restOf = (text, pieces) => text.slice(pieces.at(-1)?.end ?? 0);
 

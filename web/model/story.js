@@ -1,12 +1,12 @@
 // The story: nine steps that move the instrument, and what a visitor has done in each. Whether a step is done, and what
 // its text then tells, comes from answers alone. A log keeps for each step what has been seen; `observe` adds to it.
 
+import { wordAt } from './sentence.js';
 import { OPENING, UNCHANGED } from './state.js';
 import { TRADES } from './trades.js';
 import { effective } from './whatif.js';
 
 /** @import { Cell, State } from './state.js' */
-/** @import { Piece } from './sentence.js' */
 /**
  * What the instrument has answered to the state as it is now.
  * @typedef {object} Answers
@@ -64,17 +64,6 @@ export const STEPS = [
 export function beginning(step) {
   const at = Math.min(Math.max(step, 0), STEPS.length - 1);
   return { ...BEGIN, ...STEPS[at].begin, panel: 'story', step: at };
-}
-
-const isLetter = (/** @type {Piece} */ { text }) => /^[\p{L}\p{N}]/u.test(text);
-
-/** The tokens of the word that a token belongs to. @param {Piece[]} pieces @param {number} t */
-export function wordAt(pieces, t) {
-  let [from, to] = [t, t + 1];
-  const joined = (/** @type {number} */ i) => pieces[i].space === '' && isLetter(pieces[i]) && isLetter(pieces[i - 1]);
-  while (from > 0 && joined(from)) from--;
-  while (to < pieces.length && joined(to)) to++;
-  return pieces.slice(from, to);
 }
 
 /** @param {any} run @param {number} t */

@@ -111,7 +111,7 @@ export const strings = {
       `${n} ${n === 1 ? 'tensor holds' : 'tensors hold'} NaN (${name}): what comes of them is shown as crosses. Save the model again from a run that did not diverge.`,
     weightsTitle: (/** @type {string} */ title) => title,
     nothingToAsk: 'These weights were computed elsewhere: without the model nothing can be changed in them.',
-    pairNothing: 'An encoder–decoder is shown as it is: nothing can be changed in it here.',
+    pairNothing: 'In an encoder–decoder nothing can be changed here.',
     onlyRow: 'The file holds weights only: queries, keys and values are not in it.',
     row: 'the row',
     rowAbout: 'the whole row adds up to',

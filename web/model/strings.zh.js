@@ -100,7 +100,7 @@ export const strings = {
     modelNan: (n, name) => `${n} 个张量含 NaN（${name}）：其结果以叉号显示。请从未发散的训练重新保存模型。`,
     weightsTitle: (title) => title,
     nothingToAsk: '这些权重在别处算出：没有模型就不能改动。',
-    pairNothing: '编码器–解码器按原样显示：这里不能改动它。',
+    pairNothing: '编码器–解码器在这里不能改动。',
     onlyRow: '文件只有权重：其中没有查询、键和值。',
     row: '整行',
     rowAbout: '整行之和为',
@@ -202,7 +202,7 @@ export const strings = {
   },
 
   next: '下一个词元',
-  after: '接在其后：',
+  after: '接着',
   other_without: (head) => `去掉${head}`,
   other_with: '打开这个头时',
   other_before: '改动之前',

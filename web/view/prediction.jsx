@@ -1,6 +1,6 @@
 // What comes next: a bar for now, a tick for the other case, a thin line for the way between them.
 
-import { shown } from '../model/sentence.js';
+import { endOf, shown } from '../model/sentence.js';
 import { GIVEN } from '../model/state.js';
 import { px, useSession } from './context.js';
 import { later } from './later.jsx';
@@ -15,12 +15,14 @@ export function Prediction({ short = false, writes = false }) {
   const words = session.words.value;
   const run = session.run.value;
   const other = session.other.value;
-  const { layer, head } = session.state.value;
+  const { layer, head, part } = session.state.value;
   const top = run?.top ?? [];
   const most = Math.max(...top.map(({ now }, i) => Math.max(now, other?.top[i] ?? 0)), 0.01);
   const at = (p) => `${(100 * p) / most}%`;
-  const last = run?.pieces?.slice(-2) ?? [];
   const about = run?.about;
+  // Of an encoder–decoder the next token stands after what the decoder has written, not after what it reads.
+  const after =
+    about?.guess === 'next' && !(about.reads === 'pair' && part === 'encoder') ? endOf(run.pieces ?? []) : '';
   if (about?.kind === 'layer') return <AboutHeads />;
   const found = session.opening.opened.value.find(({ about }) => about.name === session.state.value.model);
   if (found?.told && about && !about.predicts)
@@ -47,16 +49,10 @@ export function Prediction({ short = false, writes = false }) {
       <h2 hidden={isEmpty(run)}>
         <b>{title}</b>
         {about?.mask && <i> {about.mask}</i>}
-        {!short && about?.guess === 'next' && last.length > 0 && (
+        {!short && after && (
           <>
             {' '}
-            {words.after}{' '}
-            <i>
-              {last
-                .map(({ space, text }) => space + text)
-                .join('')
-                .trim()}
-            </i>
+            {words.after} <i>{after}</i>
           </>
         )}
       </h2>

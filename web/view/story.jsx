@@ -3,11 +3,11 @@
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { readingOf } from '../model/reading.js';
-import { shown } from '../model/sentence.js';
+import { shown, wordAt } from '../model/sentence.js';
 import { runOf } from '../model/state.js';
 import { steps as inEnglish } from '../model/steps.en.js';
 import { steps as inChinese } from '../model/steps.zh.js';
-import { kept, observe, opened, STEPS, tasksDone, wordAt } from '../model/story.js';
+import { kept, observe, opened, STEPS, tasksDone } from '../model/story.js';
 import { goTo, plain, reducedMotion, signed, useSession, weightText } from './context.js';
 import { Bars, Strip } from './reading.jsx';
 

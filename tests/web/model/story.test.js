@@ -2,21 +2,11 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { wordAt } from '../../../web/model/sentence.js';
 import { change, initialState, readAddress, writeAddress } from '../../../web/model/state.js';
 import { steps as inEnglish } from '../../../web/model/steps.en.js';
 import { steps as inChinese } from '../../../web/model/steps.zh.js';
-import {
-  beginning,
-  costsOf,
-  done,
-  isTold,
-  kept,
-  observe,
-  opened,
-  STEPS,
-  tasksDone,
-  wordAt,
-} from '../../../web/model/story.js';
+import { beginning, costsOf, done, isTold, kept, observe, opened, STEPS, tasksDone } from '../../../web/model/story.js';
 import { LANGUAGES } from '../../../web/model/strings.js';
 
 const stepOf = (name) => STEPS.findIndex((step) => step.name === name);

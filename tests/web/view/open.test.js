@@ -185,19 +185,40 @@ test('weights that are not square have their title above, and both kinds of toke
   await page.locator('.corner.above').waitFor();
 });
 
+const T5 = () => {
+  const { files } = families.find(({ name }) => name === 'T5, relu and a tied head');
+  return folderOf((folder) => {
+    for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
+  });
+};
+
 test('an encoder–decoder without tokenizer.json begins with numbers; no head is named as in the whale', async () => {
   await start();
-  const { files } = families.find(({ name }) => name === 'T5, relu and a tied head');
-  await choose(
-    folderOf((folder) => {
-      for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
-    }),
-  );
+  await choose(T5());
   await opened('t5');
   await settled();
   assert.match(await page.locator('textarea').first().inputValue(), /^[\d ]+$/);
   assert.ok(await page.evaluate(() => part('.picture canvas').width > 0));
   assert.doesNotMatch(await page.locator('.model').textContent(), /itself|previous|induction/);
+});
+
+test('of an encoder–decoder the next token stands after what the decoder wrote, not after what it reads', async () => {
+  await start();
+  await choose(T5());
+  await opened('t5');
+  await away();
+  assert.equal(await page.locator('.prediction h2').textContent(), 'Next token');
+  await page.getByRole('button', { name: 'Decoder', exact: true }).click();
+  await settled();
+  await page.locator('.second').fill('7 9');
+  await page.waitForFunction(() => part('.prediction h2').textContent === 'Next token after 7 9');
+  // What can be done with it has room in the line at the bottom of a phone.
+  await page.setViewportSize({ width: 360, height: 740 });
+  await page.waitForFunction(() => part('.page.phone'));
+  const [inside, line] = await page.evaluate(() =>
+    ['.whatif .told', '.whatif'].map((name) => part(name).getBoundingClientRect().height),
+  );
+  assert.ok(inside < line, `${inside} of ${line} px`);
 });
 
 test('a BERT without tokenizer.json is not said to have another tokenizer, nor to lack what predicts', async () => {
