@@ -866,3 +866,12 @@ test('1024 px: in the flow every head can be tried', async () => {
     () => part('.adding .try').getBoundingClientRect().bottom <= part('.whatif').getBoundingClientRect().top + 1,
   );
 });
+test('360 px: what stands above how alike two sentences are is not cut', async () => {
+  await open('model=sentence&text=How+do+whales+sleep%3F&second=When+does+a+whale+rest%3F&layer=1&head=0', 360);
+  await page.waitForFunction(() => part('.prediction h2')?.textContent.startsWith('How alike'));
+  const [inside, width] = await page.evaluate(() => {
+    const { scrollWidth, clientWidth } = part('.prediction h2');
+    return [scrollWidth, clientWidth];
+  });
+  assert.ok(inside <= width, `${inside} in ${width} px`);
+});

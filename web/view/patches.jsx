@@ -29,6 +29,8 @@ export function PatchPicture({ width, height, compact = false }) {
   const grid = gridOf(run);
   const { size, titled, split, side } = patchesOf({ width, height, ...grid });
   const asks = cell && run.pieces[cell.t].name;
+  // A line above a narrow picture has the whole width.
+  const line = px({ width: titled && !split ? width : undefined });
   // Tokens that are no patch, but the one that asks.
   const away = run.pieces.slice(0, grid.before).filter((_, t) => t !== cell?.t);
   const ask = (name) => {
@@ -46,7 +48,7 @@ export function PatchPicture({ width, height, compact = false }) {
       </div>
       <div class={`patches-panes ${split ? 'split' : ''}`}>
         <div style={px({ width: size * grid.columns })}>
-          <p>
+          <p style={line}>
             {cell && <b class="query">{asks}</b>} {own.asks} {away.length === 0 && own.point}
             {away.map(({ name }) => (
               <button key={name} type="button" class="word" onClick={() => ask(name)}>
@@ -57,7 +59,7 @@ export function PatchPicture({ width, height, compact = false }) {
           <Pane grid={grid} size={size} photo />
         </div>
         <div style={px({ width: size * grid.columns })}>
-          <p>
+          <p style={line}>
             {own.weights[0]} {cell && <b class="query">{asks}</b>} {own.weights[1]}
           </p>
           <Pane grid={grid} size={size} />

@@ -45,7 +45,7 @@ export function Prediction({ short = false, writes = false }) {
     );
   const title = { masked: words.open.covered, classes: words.open.sees }[about?.guess] ?? words.next;
   return (
-    <section class="prediction" aria-label={title}>
+    <section class="prediction" data-guess={about?.guess} aria-label={title}>
       <h2 hidden={isEmpty(run)}>
         <b>{title}</b>
         {about?.mask && <i> {about.mask}</i>}

@@ -5,6 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { load } from 'headlight';
 import { writeNpy } from 'headlight/formats';
 import { makeCheckpoint } from '../../support/checkpoint.js';
@@ -229,6 +230,27 @@ test('a BERT without tokenizer.json is not said to have another tokenizer, nor t
   assert.match(said, /tokenizer\.json is missing/);
   assert.match(said, /no token that covers one/);
   assert.doesNotMatch(said, /Its tokenizer|no head that predicts/);
+});
+
+test('names of classes are not cut to their first letters, nor are the lines above a small picture', async () => {
+  const folder = fileURLToPath(new URL('../../golden/models/vit-a', import.meta.url));
+  const whole = (name) =>
+    page.evaluate(
+      (name) =>
+        [...part('.page').querySelectorAll(name)].every((one) => one.scrollWidth <= one.clientWidth && one.clientWidth),
+      name,
+    );
+  await start();
+  await choose(['config.json', 'model.safetensors'].map((name) => join(folder, name)));
+  await opened('vit');
+  await away();
+  assert.match(await page.locator('.prediction li .token').first().textContent(), /^LABEL_\d$/);
+  for (const width of [1440, 1920, 2560, 768, 360]) {
+    await page.setViewportSize({ width, height: 1000 });
+    await page.waitForFunction((width) => part('.page').getBoundingClientRect().width === width, width);
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    for (const name of ['.prediction .token', '.patches-panes p']) assert.ok(await whole(name), `${width} px: ${name}`);
+  }
 });
 
 test('files that are nothing say so, keep what is shown, and Escape puts the words away', async () => {
