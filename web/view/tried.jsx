@@ -3,6 +3,9 @@
 import { shown } from '../model/sentence.js';
 import { signed, useSession } from './context.js';
 
+/** Heads in the list: of a larger model those that count most. */
+const LISTED = 200;
+
 /** Points by head, 'layer.head', as far as they have been tried. */
 export const pointsOf = (tried) =>
   tried &&
@@ -55,7 +58,7 @@ export function Tried() {
         )}
       </p>
       <ol>
-        {list.slice(0, 16).map(({ layer, head, probability }) => {
+        {list.slice(0, LISTED).map(({ layer, head, probability }) => {
           const points = Math.round(100 * (probability - found.before)) + 0;
           return (
             <li key={`${layer}.${head}`}>

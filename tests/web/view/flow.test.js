@@ -30,5 +30,8 @@ test('every head is tried, and the one that counts stands first', async () => {
   await page.waitForFunction(() => part('.tried li button')?.textContent.startsWith('Layer 5, head 3'));
   await page.waitForFunction(() => part('.model .try').textContent === 'Try every head');
   assert.match(await page.textContent('[data-head="4.2"] .trade'), /−8\d/);
+  // Those that the guess would gain from stand at its end.
+  assert.equal(await page.locator('.tried li').count(), 20);
+  assert.match(await page.locator('.tried li b').last().textContent(), /^\+[2-9]/);
   await assertAccessible();
 });
