@@ -122,6 +122,15 @@ export function createSession({ state: began = '', language, theme, onState, onL
       // Another model's heads have other names, or none.
       if (part.about.name !== about.value?.name) trades.value = null;
       if (JSON.stringify(part.about) !== JSON.stringify(about.value)) about.value = part.about;
+      // An address may name a head that the model has not: the one that is shown instead is chosen.
+      const { model, layer, head } = state.peek();
+      const { layers, heads } = part.about;
+      if (model === part.about.name && (layer >= layers || head >= heads))
+        history.value = replace(history.peek(), {
+          ...state.peek(),
+          layer: Math.min(layer, layers - 1),
+          head: Math.min(head, heads - 1),
+        });
     },
     run: (part) => {
       // What was on its way when training was opened or left.

@@ -253,6 +253,14 @@ test('names of classes are not cut to their first letters, nor are the lines abo
   }
 });
 
+test('an address that names a head which the model has not shows one, and it is chosen', async () => {
+  await openEmpty({ viewport: { width: 1440, height: 900 }, locale: 'en-GB' });
+  await page.goto(`${server.url}#model=patches&text=`);
+  await settled();
+  await page.waitForFunction(() => part('.corner h2')?.textContent === 'Layer 1, head 3');
+  assert.equal(await page.locator('.thumbnail[aria-checked=true]').getAttribute('data-head'), '0.2');
+});
+
 test('files that are nothing say so, keep what is shown, and Escape puts the words away', async () => {
   await start();
   const photos = folderOf((folder) => {
