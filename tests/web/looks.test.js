@@ -866,6 +866,48 @@ test('1024 px: in the flow every head can be tried', async () => {
     () => part('.adding .try').getBoundingClientRect().bottom <= part('.whatif').getBoundingClientRect().top + 1,
   );
 });
+
+for (const [width, read] of [
+  [1920, true],
+  [1440, true],
+  [1024, false],
+  [768, false],
+  [360, false],
+])
+  test(`${width} px: whoever has just come is led into the story, and nothing lies under the words`, async () => {
+    await open('', width);
+    const boxes = (name) =>
+      page.evaluate(
+        (name) =>
+          [...part('.page').querySelectorAll(name)].map((one) => {
+            const { left, right, top, bottom } = one.getBoundingClientRect();
+            return { left, right, top, bottom };
+          }),
+        name,
+      );
+    assert.equal((await boxes('.begin p')).length, Number(read));
+    for (const word of await boxes('.begin .word, .begin p'))
+      for (const label of await boxes('.key-label')) {
+        const apart = word.left >= label.right || word.right <= label.left || word.top >= label.bottom;
+        assert.ok(apart || word.bottom <= label.top, JSON.stringify([word, label]));
+      }
+    await page.locator('.begin .word').click();
+    await page.waitForFunction(() => part('.story')?.dataset.step === '1');
+    await page.evaluate(() => history.back());
+    await page.waitForFunction(() => part('.corner') && !part('.story'));
+  });
+
+test('the way into the story is for whoever has done nothing yet', async () => {
+  await open('', 1440);
+  await page.locator('.begin').waitFor();
+  await page.locator("[data-head='1.1']").click();
+  await page.locator('.begin').waitFor({ state: 'detached' });
+  await open('view=lines', 1440);
+  assert.equal(await page.locator('.begin').count(), 0);
+  await open('text=Call', 1440);
+  assert.equal(await page.locator('.begin').count(), 0);
+});
+
 test('360 px: what stands above how alike two sentences are is not cut', async () => {
   await open('model=sentence&text=How+do+whales+sleep%3F&second=When+does+a+whale+rest%3F&layer=1&head=0', 360);
   await page.waitForFunction(() => part('.prediction h2')?.textContent.startsWith('How alike'));

@@ -268,6 +268,11 @@ export const strings = {
     first: 'rests on the first token.',
   },
   doesNot: 'follows no simple rule.',
+  begin: {
+    read: 'Each row is a token. The stronger the colour, the more it looks there.',
+    story: 'What is this? Nine short steps',
+    short: 'What is this?',
+  },
   scoresTitle: 'Scores on this text: the mean weight on tokens of that kind',
 
   picture: (/** @type {string} */ head) => `What looks at what in ${head}. Arrow keys walk the cells`,

@@ -238,6 +238,11 @@ export const strings = {
     first: '停在第一个词元上。',
   },
   doesNot: '从图样看不出专长。',
+  begin: {
+    read: '每一行是一个词元，颜色越浓，它看那里越多。',
+    story: '这是什么？九个小步骤',
+    short: '这是什么？',
+  },
   scoresTitle: '在这段文本上的分数：对该类词元的平均权重',
 
   picture: (head) => `${head}里谁看谁。用方向键逐格移动`,

@@ -1,11 +1,14 @@
 // The head's name, what it does and its scores, in the empty corner of the picture.
 
+import { writeAddress } from '../model/state.js';
 import { told } from '../model/trades.js';
 import { effective } from '../model/whatif.js';
-import { px, useSession, weightText } from './context.js';
+import { goTo, px, useSession, weightText } from './context.js';
 
 /** A name above a narrow picture reaches beyond it, as far as there is room. */
 const ABOVE = 460;
+/** A picture of this height has room under the name for how it is read. */
+const ROOMY = 560;
 
 /** top: the room above the cells, where the name stands above; room: from the first column to the page's next. */
 export function Corner({ picture, compact }) {
@@ -57,6 +60,23 @@ export function Corner({ picture, compact }) {
           ))}
         </dl>
       )}
+      {!above && <Begin roomy={side >= ROOMY && !compact} />}
+    </div>
+  );
+}
+
+/** To whoever has just come and has done nothing yet: how the picture is read, and the way into the story. */
+function Begin({ roomy }) {
+  const session = useSession();
+  const { begin } = session.words.value;
+  const touched = writeAddress(session.state.value) !== '' || Object.keys(session.log.value).length > 0;
+  if (session.embedded || !session.models.includes('whale') || touched) return null;
+  return (
+    <div class="begin">
+      {roomy && <p>{begin.read}</p>}
+      <button type="button" class="word strong" onClick={() => goTo(session, 0)}>
+        {roomy ? begin.story : begin.short}
+      </button>
     </div>
   );
 }
