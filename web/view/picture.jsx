@@ -213,7 +213,7 @@ function Labels({ picture }) {
   const column = (s) => () => (session.hover.value = { t: Math.max(session.cell.value?.t ?? 0, full ? 0 : s), s });
   const leave = () => (session.hover.value = null);
   return (
-    <div class="labels" style={px({ fontSize: size })} aria-hidden="true">
+    <div class="labels" lang="en" style={px({ fontSize: size })} aria-hidden="true">
       {names.map((name, t) => (
         <span
           key={`r${t}`}
@@ -253,7 +253,7 @@ function Cross({ picture }) {
   const ahead = isAhead(weights[t * S + s], t, s, full);
   const side = Math.max(cell - gap, 1);
   return (
-    <div class="cross" aria-hidden="true">
+    <div class="cross" lang="en" aria-hidden="true">
       {!ahead && <span class="red" style={px({ left: left - 1, top: stairs, height: Math.max(top - stairs, 0) })} />}
       <span class="blue" style={px({ left: x - 4, top: top - 1, width: Math.max((ahead ? 0 : left) - x + 4, 4) })} />
       {cell >= FIGURES &&
