@@ -917,3 +917,18 @@ test('360 px: what stands above how alike two sentences are is not cut', async (
   });
   assert.ok(inside <= width, `${inside} in ${width} px`);
 });
+
+const toEmpty = async () => {
+  await page.locator('textarea').fill('');
+  await page.waitForFunction(() => part('.nothing h2') && part('.page').dataset.busy === 'false');
+};
+test('without a text what to do stands above the views, after flow has been looked at, too', async () => {
+  await open('view=flow', 1440);
+  await page.waitForFunction(() => part('.flow-drawing'));
+  await toEmpty();
+  const [text, legend] = await page.evaluate(() =>
+    ['.nothing .word', '.legend'].map((name) => part(name).getBoundingClientRect()),
+  );
+  assert.ok(text.bottom < legend.top, `${text.bottom} is above ${legend.top}`);
+});
+

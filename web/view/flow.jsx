@@ -60,7 +60,7 @@ export function Flow({ width, height, compact = false }) {
   if (!flow)
     return (
       <div class="flow" style={px({ height })}>
-        {session.run.value && <p class="nothing">{words.flow.cannot}</p>}
+        {session.run.value && <p class="no-flow">{words.flow.cannot}</p>}
       </div>
     );
   const { run, parts, size, rows, target } = flow;
@@ -110,7 +110,7 @@ export function Flow({ width, height, compact = false }) {
         ))}
       <Feet flow={flow} />
       <p class="spoken">{words.flow.about(layers, heads)}</p>
-      {target.width === 0 && <p class="nothing">{words.flow.nothing}</p>}
+      {target.width === 0 && <p class="no-flow">{words.flow.nothing}</p>}
     </section>
   );
 }
