@@ -932,3 +932,13 @@ test('without a text what to do stands above the views, after flow has been look
   assert.ok(text.bottom < legend.top, `${text.bottom} is above ${legend.top}`);
 });
 
+test('the words of the views stay where they are with few tokens, too', async () => {
+  const places = [];
+  for (const view of ['heatmap', 'lines', 'flow']) {
+    await open(`view=${view}&text=Call`, 1440);
+    await page.waitForFunction(() => part('.picture .matrix, svg.lines, .flow-drawing'));
+    places.push(await page.evaluate(() => Math.round(part('.legend .choice').getBoundingClientRect().right)));
+  }
+  assert.equal(new Set(places).size, 1, places.join(', '));
+});
+

@@ -8,7 +8,7 @@ import { reducedMotion, useSession, useSize } from './context.js';
 import { useKeptFocus } from './focus.js';
 import { Header } from './header.jsx';
 import { later } from './later.jsx';
-import { Legend } from './legend.jsx';
+import { LEAST, Legend } from './legend.jsx';
 import { Model, STREAM } from './model.jsx';
 import { useDrop } from './open.jsx';
 import { panelFor } from './panels.js';
@@ -140,7 +140,8 @@ function Columns({ screen }) {
   const guesses = !training && session.about.value?.predicts;
   const alone = picture && single?.(session.state.value);
   // The words of the views stand at one place, whichever is chosen.
-  const beyond = alone || (picture && grows) ? Math.max(room.width - picture.x - picture.wide, 0) : 0;
+  const ends = picture && (alone || (grows && (picture.wide ?? 0) >= LEAST));
+  const beyond = ends ? Math.max(room.width - picture.x - picture.wide, 0) : 0;
   if (grows) room.width += screen.model + screen.gap;
   if (spread) {
     room.width += screen.reading + screen.gap;

@@ -14,7 +14,7 @@ const HEIGHT = 10;
 const SPACE = { 0.1: 90, 0.25: 150 };
 
 /** What stands in the line at least: where the picture is narrower, its words go on beyond it. */
-const LEAST = 560;
+export const LEAST = 560;
 
 /** `left` and `right`: where the picture ends within the width. */
 export function Legend({ width, left, right = 0 }) {
