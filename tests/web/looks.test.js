@@ -942,3 +942,19 @@ test('the words of the views stay where they are with few tokens, too', async ()
   assert.equal(new Set(places).size, 1, places.join(', '));
 });
 
+test('names of lines that stand too close are left out, but for those of the line that is read', async () => {
+  const seen = () =>
+    page.evaluate(
+      () =>
+        [...part('.page').querySelectorAll('.lines text')].filter(
+          (text) => !/rgba\(.*, 0\)/.test(getComputedStyle(text).fill),
+        ).length,
+    );
+  await open(`view=lines&text=${encodeURIComponent('Call me Ishmael. '.repeat(30))}`, 1440);
+  await page.waitForFunction(() => part('svg.lines'));
+  assert.equal(await seen(), 2);
+  await open('view=lines', 1440);
+  await page.waitForFunction(() => part('svg.lines'));
+  assert.equal(await seen(), 34);
+});
+

@@ -5,6 +5,8 @@ import { px, useSession, weightText } from './context.js';
 import { Corner } from './corner.jsx';
 import { measure, usePicture } from './picture.jsx';
 
+/** Names closer to each other than this cannot be read: those of the line that is read stand alone. */
+const NAMED = 9;
 /** Lines thinner than this share say nothing. */
 const LEAST = 0.02;
 
@@ -34,7 +36,7 @@ export function Lines({ width, height, most, compact = false }) {
   return (
     <div class="picture" style={px({ height })}>
       <svg
-        class="lines"
+        class={`lines ${pitch < NAMED ? 'dense' : ''}`}
         width={width}
         height={height}
         role="img"
