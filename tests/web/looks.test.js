@@ -958,3 +958,12 @@ test('names of lines that stand too close are left out, but for those of the lin
   assert.equal(await seen(), 34);
 });
 
+test('what a head does does not lie under the lens of many tokens', async () => {
+  await open(`text=${encodeURIComponent('Call me Ishmael. '.repeat(60))}`, 1440);
+  await page.waitForFunction(() => part('.lens') && part('.corner p')?.textContent);
+  const [text, lens] = await page.evaluate(() =>
+    ['.corner p', '.lens'].map((name) => part(name).getBoundingClientRect()),
+  );
+  assert.ok(text.bottom <= lens.top, `${text.bottom} is above ${lens.top}`);
+});
+

@@ -21,7 +21,8 @@ export function Lens({ picture }) {
   const canvas = useRef(/** @type {any} */ (null));
   const { weights, T, S, x, y, side, wide, full } = picture;
   const cell = session.cell.value;
-  const top = 104;
+  // Where the name stands, two lines of what the head does included.
+  const top = Math.max(y - 60, 0) + 104;
   const room = (side - top + y) / 2 - 8;
   const size = Math.min(Math.floor(room / CELLS), 7);
   const n = Math.min(CELLS, T, S);
