@@ -967,3 +967,14 @@ test('what a head does does not lie under the lens of many tokens', async () => 
   assert.ok(text.bottom <= lens.top, `${text.bottom} is above ${lens.top}`);
 });
 
+test('320 px: the line at the bottom, and what stands in the corner, lie over nothing', async () => {
+  await openEmpty({ viewport: { width: 320, height: 480 }, locale: 'en-GB' });
+  await page.goto(server.url);
+  await page.waitForFunction(() => part('.page')?.dataset.busy === 'false' && part('.thumbnail'));
+  const [value, on] = await page.evaluate(() =>
+    ['.whatif .slider b', '.whatif .choice .word'].map((name) => part(name).getBoundingClientRect()),
+  );
+  assert.ok(value.right <= on.left + 1, `${value.right} is left of ${on.left}`);
+  assert.equal(await page.evaluate(() => part('.corner p').getBoundingClientRect().height), 0);
+  assert.equal(await page.locator('.begin').count(), 0);
+});

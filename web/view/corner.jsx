@@ -7,8 +7,8 @@ import { goTo, px, useSession, weightText } from './context.js';
 
 /** A name above a narrow picture reaches beyond it, as far as there is room. */
 const ABOVE = 460;
-/** A picture of this height has room under the name for how it is read. */
-const ROOMY = 560;
+/** What has room under the name: what the head does, the way into the story, how the picture is read. */
+const [TOLD, LED, ROOMY] = [200, 250, 560];
 
 /** top: the room above the cells, where the name stands above; room: from the first column to the page's next. */
 export function Corner({ picture, compact }) {
@@ -26,6 +26,7 @@ export function Corner({ picture, compact }) {
   const name = about.layers * about.heads === 1 ? about.title : words.headName(layer, head);
   // The room above the stairs: half of the side, and what is free above the matrix.
   const top = Math.max(y - (above ? taken : 60), 0);
+  const bare = !above && side < TOLD;
   const across = above ? Math.max(wide, Math.min(room, ABOVE)) : side;
   return (
     <div
@@ -43,7 +44,7 @@ export function Corner({ picture, compact }) {
           {scale === 0 ? ` ${words.isOff}` : scale !== 1 ? ` ${words.isPart(scale)}` : ''}
         </h2>
       )}
-      <p>
+      <p hidden={bare}>
         {scale === 0
           ? words.offMeans(layer === about.layers - 1)
           : trade
@@ -60,7 +61,7 @@ export function Corner({ picture, compact }) {
           ))}
         </dl>
       )}
-      {!above && <Begin roomy={side >= ROOMY && !compact} />}
+      {!above && side >= LED && <Begin roomy={side >= ROOMY && !compact} />}
     </div>
   );
 }
