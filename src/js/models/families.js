@@ -639,7 +639,7 @@ const roberta = {
   },
   names: {
     ...BERT_LAYER,
-    pooler: { from: 'pooler.dense', also: '/classifier.dense' },
+    pooler: { from: '/classifier.dense', also: 'pooler.dense' },
     'head.dense': '/lm_head.dense',
     'head.norm': '/lm_head.layer_norm',
     'head.bias': { from: '/lm_head.bias', also: ['/lm_head.decoder.bias', '/classifier.out_proj.bias'] },
