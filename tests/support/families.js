@@ -191,6 +191,13 @@ const ROBERTA = {
   eos_token_id: 2,
   max_position_embeddings: PLACES + 2,
 };
+/** The head for a masked token, on what is after the last block; weight is the name of its table. */
+function masked(p, { dense, norm, activation = ACTIVATIONS.gelu, eps, weight, bias }) {
+  const head = p.layerNorm(norm, p.linear(dense, p.values.final).map(activation), eps);
+  p.values.logits = linear(head, p.get(weight), p.get(bias));
+}
+const maskedShapes = (dense, norm, head) => ({ ...lin(dense, C, C), ...layerNorm(norm), ...head });
+const untied = { tie_word_embeddings: false };
 /** Tokens that are not padding are numbered from 2 on; padding has 1. */
 const robertaPositions = (ids) => {
   let seen = 1;
@@ -245,24 +252,24 @@ function distil(p) {
   });
 }
 
-const modernShapes = (bias, layers) => ({
+const modernShapes = (bias, head = { 'decoder.bias': { shape: [V] } }, normed = scale) => ({
   ...table('model.embeddings.tok_embeddings', V),
-  ...scale('model.embeddings.norm'),
+  ...normed('model.embeddings.norm'),
   ...blocks(
     (i) => ({
-      ...(i > 0 && scale(`model.layers.${i}.attn_norm`)),
+      ...(i > 0 && normed(`model.layers.${i}.attn_norm`)),
       ...lin(`model.layers.${i}.attn.Wqkv`, 3 * C, C, bias),
       ...lin(`model.layers.${i}.attn.Wo`, C, C, bias),
-      ...scale(`model.layers.${i}.mlp_norm`),
+      ...normed(`model.layers.${i}.mlp_norm`),
       ...lin(`model.layers.${i}.mlp.Wi`, 2 * MLP, C, bias),
       ...lin(`model.layers.${i}.mlp.Wo`, C, MLP, bias),
     }),
-    layers,
+    4,
   ),
-  ...scale('model.final_norm'),
+  ...normed('model.final_norm'),
   ...lin('head.dense', C, C, bias),
-  ...scale('head.norm'),
-  'decoder.bias': { shape: [V] },
+  ...normed('head.norm'),
+  ...head,
 });
 const MODERN = {
   model_type: 'modernbert',
@@ -287,7 +294,8 @@ const MODERN = {
   local_attention: 4,
   pad_token_id: 0,
 };
-function modern(p, { local, theta = 160000, localTheta = 10000 }) {
+const third = (i) => i % 3 !== 0;
+function modernBase(p, { local = third, theta = 160000, localTheta = 10000 }) {
   const eps = 1e-5;
   let x = p.rows('model.embeddings.tok_embeddings.weight', p.ids);
   x = p.values.embed = p.layerNorm('model.embeddings.norm', x, eps);
@@ -310,8 +318,14 @@ function modern(p, { local, theta = 160000, localTheta = 10000 }) {
     { count: 4 },
   );
   x = p.values.final = p.layerNorm('model.final_norm', x, eps);
-  const head = p.layerNorm('head.norm', p.linear('head.dense', x).map(ACTIVATIONS.gelu), eps);
-  p.values.logits = linear(head, p.get('model.embeddings.tok_embeddings.weight'), p.get('decoder.bias'));
+  return x;
+}
+const modernHead = (p, x, activation = ACTIVATIONS.gelu) =>
+  p.layerNorm('head.norm', p.linear('head.dense', x).map(activation), 1e-5);
+function modern(p, how = {}) {
+  const head = modernHead(p, modernBase(p, how), how.activation);
+  const { weight = 'model.embeddings.tok_embeddings.weight' } = how;
+  p.values.logits = linear(head, p.get(weight), p.tensors['decoder.bias']);
 }
 
 // ---- decoders before Llama
@@ -760,7 +774,7 @@ const WHISPER = {
   scale_embedding: true,
   tie_word_embeddings: true,
 };
-function whisper(p) {
+function whisper(p, head = 'model.decoder.embed_tokens.weight') {
   const across = (name, x, from, see) => {
     const [q, k, v] = [
       p.linear(`${name}.q_proj`, x),
@@ -809,7 +823,7 @@ function whisper(p) {
     return feed(b, add(x, out));
   });
   x = p.values.final = p.layerNorm('model.decoder.layer_norm', x);
-  p.values.logits = linear(x, p.get('model.decoder.embed_tokens.weight'));
+  p.values.logits = linear(x, p.get(head));
 }
 
 const [BUCKETS, FAR] = [8, 20];
@@ -908,6 +922,9 @@ const PADDING = { right: [1, 1, 1, 1, 1, 0, 0], left: [0, 0, 1, 1, 1, 1, 1] };
  * @property {'pixels' | 'features'} [input]
  */
 const roberta = (p) => bert(p, 'roberta.', robertaPositions(p.ids));
+const ROBERTA_HEAD = { dense: 'lm_head.dense', norm: 'lm_head.layer_norm' };
+const BERT_HEAD = { dense: 'cls.predictions.transform.dense', norm: 'cls.predictions.transform.LayerNorm' };
+const DISTIL_HEAD = { dense: 'vocab_transform', norm: 'vocab_layer_norm', eps: 1e-12, bias: 'vocab_projector.bias' };
 const llamaCase = (name, config, how, shapes) => ({
   name,
   config: { ...LLAMA, ...config },
@@ -948,20 +965,44 @@ const CASES = [
     },
   },
   {
+    name: 'BERT with a head that is not tied, its bias beside its weight',
+    config: { ...BERT, ...untied, hidden_act: 'relu' },
+    shapes: {
+      ...bertShapes('bert.'),
+      ...maskedShapes(BERT_HEAD.dense, BERT_HEAD.norm, lin('cls.predictions.decoder', V, C)),
+    },
+    run: (p) => {
+      p.values.final = bert(p, 'bert.', counted(p.ids), ACTIVATIONS.relu);
+      const [weight, bias] = ['weight', 'bias'].map((part) => `cls.predictions.decoder.${part}`);
+      masked(p, { ...BERT_HEAD, activation: ACTIVATIONS.relu, weight, bias });
+    },
+  },
+  {
     name: 'RoBERTa',
     config: ROBERTA,
     shapes: {
       ...bertShapes('roberta.', { types: 1, places: PLACES + 2 }),
-      ...lin('lm_head.dense', C, C),
-      ...layerNorm('lm_head.layer_norm'),
-      'lm_head.bias': { shape: [V] },
+      ...maskedShapes('lm_head.dense', 'lm_head.layer_norm', { 'lm_head.bias': { shape: [V] } }),
     },
     padding: 'right',
     pad: 1,
     run: (p) => {
       p.values.final = roberta(p);
-      const head = p.layerNorm('lm_head.layer_norm', p.linear('lm_head.dense', p.values.final).map(ACTIVATIONS.gelu));
-      p.values.logits = linear(head, p.get('roberta.embeddings.word_embeddings.weight'), p.get('lm_head.bias'));
+      masked(p, { ...ROBERTA_HEAD, weight: 'roberta.embeddings.word_embeddings.weight', bias: 'lm_head.bias' });
+    },
+  },
+  {
+    name: 'RoBERTa with a head that is not tied',
+    config: { ...ROBERTA, ...untied },
+    shapes: {
+      ...bertShapes('roberta.', { types: 1, places: PLACES + 2 }),
+      ...maskedShapes('lm_head.dense', 'lm_head.layer_norm', lin('lm_head.decoder', V, C)),
+    },
+    padding: 'right',
+    pad: 1,
+    run: (p) => {
+      p.values.final = roberta(p);
+      masked(p, { ...ROBERTA_HEAD, weight: 'lm_head.decoder.weight', bias: 'lm_head.decoder.bias' });
     },
   },
   {
@@ -989,19 +1030,24 @@ const CASES = [
     config: DISTIL,
     shapes: {
       ...distilShapes,
-      ...lin('vocab_transform', C, C),
-      ...layerNorm('vocab_layer_norm'),
-      'vocab_projector.bias': { shape: [V] },
+      ...maskedShapes('vocab_transform', 'vocab_layer_norm', { 'vocab_projector.bias': { shape: [V] } }),
     },
     padding: 'right',
     run: (p) => {
       p.values.final = distil(p);
-      const head = p.linear('vocab_transform', p.values.final).map(ACTIVATIONS.gelu);
-      p.values.logits = linear(
-        p.layerNorm('vocab_layer_norm', head, 1e-12),
-        p.get('distilbert.embeddings.word_embeddings.weight'),
-        p.get('vocab_projector.bias'),
-      );
+      masked(p, { ...DISTIL_HEAD, weight: 'distilbert.embeddings.word_embeddings.weight' });
+    },
+  },
+  {
+    name: 'DistilBERT with a head that is not tied',
+    config: { ...DISTIL, ...untied },
+    shapes: {
+      ...distilShapes,
+      ...maskedShapes('vocab_transform', 'vocab_layer_norm', lin('vocab_projector', V, C)),
+    },
+    run: (p) => {
+      p.values.final = distil(p);
+      masked(p, { ...DISTIL_HEAD, weight: 'vocab_projector.weight' });
     },
   },
   {
@@ -1018,9 +1064,9 @@ const CASES = [
   {
     name: 'ModernBERT',
     config: MODERN,
-    shapes: modernShapes(false, 4),
+    shapes: modernShapes(false),
     padding: 'right',
-    run: (p) => modern(p, { local: (i) => i % 3 !== 0 }),
+    run: (p) => modern(p),
   },
   {
     name: 'ModernBERT with biases, types of layers and rope_parameters',
@@ -1028,6 +1074,7 @@ const CASES = [
       ...MODERN,
       attention_bias: true,
       mlp_bias: true,
+      norm_bias: true,
       classifier_bias: true,
       global_rope_theta: undefined,
       local_rope_theta: undefined,
@@ -1038,14 +1085,26 @@ const CASES = [
         sliding_attention: { rope_type: 'default', rope_theta: 70 },
       },
     },
-    shapes: modernShapes(true, 4),
+    shapes: modernShapes(true, undefined, layerNorm),
     run: (p) => modern(p, { local: (i) => i === 2, theta: 500, localTheta: 70 }),
   },
   {
     name: 'ModernBERT with one theta',
     config: { ...MODERN, local_rope_theta: null },
-    shapes: modernShapes(false, 4),
-    run: (p) => modern(p, { local: (i) => i % 3 !== 0, localTheta: 160000 }),
+    shapes: modernShapes(false),
+    run: (p) => modern(p, { localTheta: 160000 }),
+  },
+  {
+    name: 'ModernBERT with a head that has no tensor of its own',
+    config: { ...MODERN, decoder_bias: false },
+    shapes: modernShapes(false, {}),
+    run: (p) => modern(p),
+  },
+  {
+    name: 'ModernBERT with a head that is not tied',
+    config: { ...MODERN, ...untied, decoder_bias: false },
+    shapes: modernShapes(false, lin('decoder', V, C, false)),
+    run: (p) => modern(p, { weight: 'decoder.weight' }),
   },
   {
     name: 'OPT',
@@ -1288,7 +1347,15 @@ const CASES = [
     end: 9,
     run: (p) => clip(p, p.ids.indexOf(9)),
   },
-  { name: 'Whisper', config: WHISPER, shapes: whisperShapes, input: 'features', causal: true, run: whisper },
+  { name: 'Whisper', config: WHISPER, shapes: whisperShapes, input: 'features', causal: true, run: (p) => whisper(p) },
+  {
+    name: 'Whisper with a head that is not tied',
+    config: { ...WHISPER, ...untied },
+    shapes: { ...whisperShapes, ...lin('proj_out', V, C, false) },
+    input: 'features',
+    causal: true,
+    run: (p) => whisper(p, 'proj_out.weight'),
+  },
   {
     name: 'T5, relu and a tied head',
     config: T5,

@@ -574,6 +574,8 @@ function bertOptions(c) {
     tokenTypes: c.type_vocab_size ?? 2,
   };
 }
+/** The head for masked tokens. @param {Config} c @returns {Partial<TransformerOptions>} */
+const maskedHead = (c) => ({ head: 'logits', headTransform: 'norm', tied: c.tie_word_embeddings ?? true });
 const BERT_BIAS = { query: true, key: true, value: true, out: true, mlp: true, norm: true };
 
 /** @type {Family} */
@@ -583,9 +585,9 @@ const bert = {
   prefixes: ['bert.', ''],
   options: (c, has) => {
     // Some files hold a part of the head: that is none.
-    const masked = ['transform.dense.weight', 'transform.dense.bias', 'bias'].every((name) =>
-      has(`/cls.predictions.${name}`),
-    );
+    const part = (/** @type {string} */ name) => has(`/cls.predictions.${name}`);
+    const masked =
+      part('transform.dense.weight') && part('transform.dense.bias') && (part('bias') || part('decoder.bias'));
     const classifier = has('/classifier.weight');
     const pooled = has('pooler.dense.weight');
     return {
@@ -593,10 +595,9 @@ const bert = {
       context: c.max_position_embeddings,
       bias: { ...BERT_BIAS, head: masked || classifier },
       ...(pooled && { pool: 'first', pooler: 'tanh' }),
-      tied: masked,
-      head: masked ? 'logits' : classifier && pooled ? 'pooled' : 'none',
+      head: classifier && pooled ? 'pooled' : 'none',
       ...(classifier && pooled && !masked && { classes: classesOf(c) }),
-      ...(masked && { headTransform: 'norm' }),
+      ...(masked && maskedHead(c)),
       ...(pooled && has('/cls.seq_relationship.weight') && { relationship: 2 }),
     };
   },
@@ -605,8 +606,7 @@ const bert = {
     pooler: 'pooler.dense',
     'head.dense': '/cls.predictions.transform.dense',
     'head.norm': '/cls.predictions.transform.LayerNorm',
-    'head.bias': { from: '/cls.predictions.bias', also: '/classifier.bias' },
-    head: '/classifier',
+    head: { from: '/cls.predictions.decoder', also: ['/cls.predictions', '/classifier'] },
     relationship: '/cls.seq_relationship',
   },
 };
@@ -631,10 +631,9 @@ const roberta = {
       padToken: positionOffset - 1,
       bias: { ...BERT_BIAS, head: masked || classifier },
       ...(pooled && { pool: 'first', pooler: 'tanh' }),
-      tied: masked,
-      head: masked ? 'logits' : classifier ? 'pooled' : 'none',
+      head: classifier ? 'pooled' : 'none',
       ...(classifier && !masked && { classes: classesOf(c) }),
-      ...(masked && { headTransform: 'norm' }),
+      ...(masked && maskedHead(c)),
     };
   },
   names: {
@@ -642,8 +641,7 @@ const roberta = {
     pooler: { from: '/classifier.dense', also: 'pooler.dense' },
     'head.dense': '/lm_head.dense',
     'head.norm': '/lm_head.layer_norm',
-    'head.bias': { from: '/lm_head.bias', also: ['/lm_head.decoder.bias', '/classifier.out_proj.bias'] },
-    head: '/classifier.out_proj',
+    head: { from: '/lm_head.decoder', also: ['/lm_head', '/classifier.out_proj'] },
   },
 };
 
@@ -668,9 +666,8 @@ const distilbert = {
       embedNorm: true,
       activation: activation('activation', c.activation ?? 'gelu'),
       bias: { ...BERT_BIAS, head: masked || classifier },
-      tied: masked,
-      head: masked ? 'logits' : classifier ? 'pooled' : 'none',
-      ...(masked && { headTransform: 'norm' }),
+      head: classifier ? 'pooled' : 'none',
+      ...(masked && maskedHead(c)),
       ...(classifier && !masked && { pool: 'first', pooler: 'relu', classes: classesOf(c) }),
     };
   },
@@ -693,9 +690,8 @@ const distilbert = {
     'blocks.L.norm2': 'transformer.layer.L.output_layer_norm',
     'head.dense': '/vocab_transform',
     'head.norm': '/vocab_layer_norm',
-    'head.bias': { from: '/vocab_projector.bias', also: '/classifier.bias' },
     pooler: '/pre_classifier',
-    head: '/classifier',
+    head: { from: '/vocab_projector', also: '/classifier' },
   },
 };
 
@@ -706,7 +702,7 @@ const modernbert = {
   types: ['modernbert'],
   prefixes: ['model.', ''],
   options: (c, has) => {
-    const masked = has('/head.dense.weight') && (has('/decoder.bias') || has('/decoder.weight'));
+    const masked = has('/head.dense.weight') && !has('/classifier.weight');
     const attention = c.attention_bias ?? false;
     const every = c.global_attn_every_n_layers ?? 3;
     const ropes = c.rope_parameters ?? {};
@@ -743,9 +739,7 @@ const modernbert = {
         transform: c.classifier_bias ?? false,
         head: masked && (c.decoder_bias ?? true),
       },
-      tied: masked,
-      head: masked ? 'logits' : 'none',
-      ...(masked && { headTransform: 'norm' }),
+      ...(masked ? maskedHead(c) : { head: 'none' }),
     };
   },
   names: {
@@ -760,7 +754,7 @@ const modernbert = {
     norm: 'final_norm',
     'head.dense': '/head.dense',
     'head.norm': '/head.norm',
-    'head.bias': '/decoder.bias',
+    head: '/decoder',
   },
 };
 
@@ -979,7 +973,7 @@ const whisper = {
       vocab: c.vocab_size,
       context: c.max_target_positions,
       mlp: c.decoder_ffn_dim,
-      tied: true,
+      tied: c.tie_word_embeddings ?? true,
       encoder: {
         ...shared,
         layers: c.encoder_layers,
@@ -1006,6 +1000,7 @@ const whisper = {
       },
       'blocks.L.cross',
     ),
+    head: '/proj_out',
     ...under(whisperStack('encoder'), 'encoder'),
     'encoder.embedding.conv1': { from: 'encoder.conv1', form: 'convolution' },
     'encoder.embedding.conv2': { from: 'encoder.conv2', form: 'convolution' },
