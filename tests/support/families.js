@@ -921,7 +921,7 @@ const PADDING = { right: [1, 1, 1, 1, 1, 0, 0], left: [0, 0, 1, 1, 1, 1, 1] };
  * @property {boolean} [causal] then it is run with a cache as well
  * @property {'pixels' | 'features'} [input]
  */
-const roberta = (p) => bert(p, 'roberta.', robertaPositions(p.ids));
+const roberta = (p, activation) => bert(p, 'roberta.', robertaPositions(p.ids), activation);
 const ROBERTA_HEAD = { dense: 'lm_head.dense', norm: 'lm_head.layer_norm' };
 const BERT_HEAD = { dense: 'cls.predictions.transform.dense', norm: 'cls.predictions.transform.LayerNorm' };
 const DISTIL_HEAD = { dense: 'vocab_transform', norm: 'vocab_layer_norm', eps: 1e-12, bias: 'vocab_projector.bias' };
@@ -992,8 +992,8 @@ const CASES = [
     },
   },
   {
-    name: 'RoBERTa with a head that is not tied',
-    config: { ...ROBERTA, ...untied },
+    name: 'RoBERTa with a head that is not tied, and its own activation',
+    config: { ...ROBERTA, ...untied, hidden_act: 'relu' },
     shapes: {
       ...bertShapes('roberta.', { types: 1, places: PLACES + 2 }),
       ...maskedShapes('lm_head.dense', 'lm_head.layer_norm', lin('lm_head.decoder', V, C)),
@@ -1001,7 +1001,7 @@ const CASES = [
     padding: 'right',
     pad: 1,
     run: (p) => {
-      p.values.final = roberta(p);
+      p.values.final = roberta(p, ACTIVATIONS.relu);
       masked(p, { ...ROBERTA_HEAD, weight: 'lm_head.decoder.weight', bias: 'lm_head.decoder.bias' });
     },
   },
@@ -1101,10 +1101,10 @@ const CASES = [
     run: (p) => modern(p),
   },
   {
-    name: 'ModernBERT with a head that is not tied',
-    config: { ...MODERN, ...untied, decoder_bias: false },
+    name: 'ModernBERT with a head that is not tied, and its own activation',
+    config: { ...MODERN, ...untied, decoder_bias: false, classifier_activation: 'silu' },
     shapes: modernShapes(false, lin('decoder', V, C, false)),
-    run: (p) => modern(p, { weight: 'decoder.weight' }),
+    run: (p) => modern(p, { weight: 'decoder.weight', activation: ACTIVATIONS.silu }),
   },
   {
     name: 'OPT',

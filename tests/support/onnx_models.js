@@ -222,6 +222,7 @@ export function randomModel(seed) {
     logitSoftcap: pick(0, 0, 3),
     logitScale: pick(1, 0.5),
     headTransform: pick('none', 'none', 'norm', 'plain'),
+    headActivation: pick(undefined, 'gelu', 'relu'),
   };
   const ofPool = {
     pooler: pick('none', 'tanh', 'linear', 'relu'),

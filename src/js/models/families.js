@@ -633,7 +633,7 @@ const roberta = {
       ...(pooled && { pool: 'first', pooler: 'tanh' }),
       head: classifier ? 'pooled' : 'none',
       ...(classifier && !masked && { classes: classesOf(c) }),
-      ...(masked && maskedHead(c)),
+      ...(masked && { ...maskedHead(c), headActivation: 'gelu' }),
     };
   },
   names: {
@@ -739,7 +739,11 @@ const modernbert = {
         transform: c.classifier_bias ?? false,
         head: masked && (c.decoder_bias ?? true),
       },
-      ...(masked ? maskedHead(c) : { head: 'none' }),
+      head: 'none',
+      ...(masked && {
+        ...maskedHead(c),
+        headActivation: activation('classifier_activation', c.classifier_activation ?? 'gelu'),
+      }),
     };
   },
   names: {

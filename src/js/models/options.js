@@ -75,6 +75,8 @@ import { checkFactors, readScaling } from '../ops/rotary.js';
  *   Default false
  * @property {'none' | 'norm' | 'plain'} [headTransform] a product, an activation and, with 'norm', a norm before the
  *   head; default 'none'
+ * @property {'gelu' | 'gelu-tanh' | 'quick-gelu' | 'relu' | 'silu'} [headActivation] of headTransform; default:
+ *   activation
  * @property {'first' | 'end' | 'none'} [pool] which token stands for the input: the first, or that of endToken; default
  *   'none', with a pooled head 'first'
  * @property {'tanh' | 'linear' | 'relu' | 'none'} [pooler] product and activation of the pooled token; default 'none'
@@ -137,6 +139,7 @@ const OPTIONS = [
   'classes',
   'taught',
   'headTransform',
+  'headActivation',
   'pool',
   'pooler',
   'poolDim',
@@ -149,11 +152,13 @@ const OPTIONS = [
   'seed',
   'encoder',
 ];
+const ACTIVATIONS = ['gelu', 'gelu-tanh', 'quick-gelu', 'relu', 'silu'];
 const WORDS = {
   norm: ['layer', 'rms', 'none'],
   normPlace: ['before', 'after', 'both', 'parallel'],
   positions: ['learned', 'sinusoidal', 'rotary', 'alibi', 'buckets', 'none'],
-  activation: ['gelu', 'gelu-tanh', 'quick-gelu', 'relu', 'silu'],
+  activation: ACTIVATIONS,
+  headActivation: ACTIVATIONS,
   input: ['tokens', 'patches', 'audio'],
   head: ['logits', 'pooled', 'none'],
   headTransform: ['none', 'norm', 'plain'],
@@ -258,6 +263,7 @@ export function resolveOptions(options, caller = 'transformer') {
     classes: head === 'pooled' ? size('classes') : 0,
     taught: flag('taught', false) && head === 'pooled',
     headTransform: word('headTransform'),
+    headActivation: word('headActivation', word('activation', 'gelu-tanh')),
     pool: word('pool', head === 'pooled' ? 'first' : 'none'),
     pooler: word('pooler'),
     poolDim: size('poolDim', dModel),

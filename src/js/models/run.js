@@ -378,8 +378,8 @@ export class Run {
       return { pooled, logits: this.pass('logits', logits, {}) };
     }
     let x = asked;
-    const { headTransform, tied, activation } = options;
-    if (headTransform !== 'none') x = graph.activation(this.linear('head.dense', x), activation);
+    const { headTransform, headActivation, tied } = options;
+    if (headTransform !== 'none') x = graph.activation(this.linear('head.dense', x), headActivation);
     else if (this.weight('head.project.weight')) x = this.linear('head.project', x);
     x = graph.scale(this.norm('head.norm', x), options.logitScale);
     const weight = tied ? this.#needed('embedding.table') : this.#needed('head.weight');

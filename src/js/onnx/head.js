@@ -25,9 +25,9 @@ export function head(stack, hidden, last) {
     const taught = stack.linear('taught', rowOf(stack, hidden, 1));
     return { pooled, logits: flat(stack, times(graph, graph.op('Add', [own, taught]), 1 / 2)) };
   }
-  const { headTransform, tied, activation, logitSoftcap } = options;
+  const { headTransform, headActivation, tied, logitSoftcap } = options;
   let x = last ? graph.op('Slice', [hidden, graph.ints(-1), graph.ints(2 ** 31 - 1), graph.ints(1)]) : hidden;
-  if (headTransform !== 'none') x = activate(graph, stack.linear('head.dense', x), activation);
+  if (headTransform !== 'none') x = activate(graph, stack.linear('head.dense', x), headActivation);
   else if (stack.weight('head.project.weight')) x = stack.linear('head.project', x);
   x = times(graph, stack.norm('head.norm', x), options.logitScale);
   const logits = stack.linear(tied ? 'embedding.table' : 'head.weight', x, 'head.bias');

@@ -42,6 +42,7 @@ const FORMS = {
     embedNorm: true,
     tokenTypes: 2,
     headTransform: 'norm',
+    headActivation: 'silu',
     tied: true,
     activation: 'gelu',
     bias: { query: true, key: true, value: true, out: true, mlp: true, head: true },
