@@ -978,6 +978,35 @@ const CASES = [
     },
   },
   {
+    name: 'BERT for the class of each token, with a pooler left over',
+    config: { ...BERT, architectures: ['BertForTokenClassification'], id2label: { 0: 'a', 1: 'b', 2: 'c' } },
+    shapes: { ...bertShapes('bert.', { pooler: true }), ...lin('classifier', 3, C) },
+    padding: 'right',
+    run: (p) => {
+      p.values.final = bert(p, 'bert.', counted(p.ids));
+      p.values.logits = p.linear('classifier', p.values.final);
+    },
+  },
+  {
+    name: 'BERT for answers',
+    config: BERT,
+    shapes: { ...bertShapes('bert.'), ...lin('qa_outputs', 2, C) },
+    padding: 'right',
+    run: (p) => {
+      p.values.final = bert(p, 'bert.', counted(p.ids));
+      p.values.logits = p.linear('qa_outputs', p.values.final);
+    },
+  },
+  {
+    name: 'BERT for choices',
+    config: { ...BERT, architectures: ['BertForMultipleChoice'] },
+    shapes: { ...bertShapes('bert.', { pooler: true }), ...lin('classifier', 1, C) },
+    run: (p) => {
+      p.values.final = bert(p, 'bert.', counted(p.ids));
+      p.values.logits = p.linear('classifier', p.linear('bert.pooler.dense', first(p.values.final)).map(Math.tanh));
+    },
+  },
+  {
     name: 'RoBERTa',
     config: ROBERTA,
     shapes: {
@@ -1026,6 +1055,35 @@ const CASES = [
     },
   },
   {
+    name: 'RoBERTa for the class of each token',
+    config: { ...ROBERTA, id2label: { 0: 'a', 1: 'b', 2: 'c' } },
+    shapes: { ...bertShapes('roberta.', { types: 1, places: PLACES + 2 }), ...lin('classifier', 3, C) },
+    padding: 'right',
+    pad: 1,
+    run: (p) => {
+      p.values.final = roberta(p);
+      p.values.logits = p.linear('classifier', p.values.final);
+    },
+  },
+  {
+    name: 'RoBERTa for answers, with a pooler left over',
+    config: { ...ROBERTA, architectures: ['RobertaForQuestionAnswering'] },
+    shapes: { ...bertShapes('roberta.', { pooler: true, types: 1, places: PLACES + 2 }), ...lin('qa_outputs', 2, C) },
+    run: (p) => {
+      p.values.final = roberta(p);
+      p.values.logits = p.linear('qa_outputs', p.values.final);
+    },
+  },
+  {
+    name: 'RoBERTa for choices',
+    config: { ...ROBERTA, architectures: ['RobertaForMultipleChoice'] },
+    shapes: { ...bertShapes('roberta.', { pooler: true, types: 1, places: PLACES + 2 }), ...lin('classifier', 1, C) },
+    run: (p) => {
+      p.values.final = roberta(p);
+      p.values.logits = p.linear('classifier', p.linear('roberta.pooler.dense', first(p.values.final)).map(Math.tanh));
+    },
+  },
+  {
     name: 'DistilBERT',
     config: DISTIL,
     shapes: {
@@ -1059,6 +1117,26 @@ const CASES = [
       p.values.final = distil(p);
       p.values.pooled = p.linear('pre_classifier', first(p.values.final)).map(ACTIVATIONS.relu);
       p.values.logits = p.linear('classifier', p.values.pooled);
+    },
+  },
+  {
+    name: 'DistilBERT for the class of each token',
+    config: { ...DISTIL, id2label: { 0: 'a', 1: 'b', 2: 'c' } },
+    shapes: { ...distilShapes, ...lin('classifier', 3, C) },
+    padding: 'right',
+    run: (p) => {
+      p.values.final = distil(p);
+      p.values.logits = p.linear('classifier', p.values.final);
+    },
+  },
+  {
+    name: 'DistilBERT for answers',
+    config: DISTIL,
+    shapes: { ...distilShapes, ...lin('qa_outputs', 2, C) },
+    padding: 'right',
+    run: (p) => {
+      p.values.final = distil(p);
+      p.values.logits = p.linear('qa_outputs', p.values.final);
     },
   },
   {

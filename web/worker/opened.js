@@ -6,7 +6,7 @@ import { aboutWeights, checkSize, findAttentions } from './attentions.js';
 import { baseOf, findIn, PICKLES } from './files.js';
 import { drawnPixels } from './pixels.js';
 import { Problem } from './problem.js';
-import { transformerSource } from './sources.js';
+import { saysTokens, transformerSource } from './sources.js';
 
 /** @import { Given } from './files.js' */
 /** @import { Source } from './sources.js' */
@@ -153,7 +153,7 @@ async function openCheckpoint(hl, name, files, { title, signal, onProgress }) {
   const missing = [];
   if (source.about.reads !== 'picture' && !model.tokenizer) missing.push('tokenizer');
   // A model that could fill a covered place, if it were known what covers it.
-  if (source.about.guess === null && model.options.head !== 'none') missing.push('mask');
+  if (source.about.guess === null && saysTokens(model)) missing.push('mask');
   if (source.about.reads === 'picture') {
     const given = byName['preprocessor_config.json'];
     source.look = given ? JSON.parse(await given.text()) : {};

@@ -124,6 +124,9 @@ function isExact(model) {
   }
 }
 
+/** Whether its logits are those of tokens, and not of classes. @param {any} model */
+export const saysTokens = ({ options: { head, classes } }) => head === 'logits' && !(classes > 0);
+
 /**
  * @param {string} name
  * @param {{ model: any, tokenizer?: any, bytes: number, title?: string }} given
@@ -133,8 +136,8 @@ export function transformerSource(name, { model, tokenizer, bytes, title }) {
   const { options } = model;
   const { layers, numHeads: heads, headDim, dModel, context, causal, head, encoder, input, mlp = 1 } = options;
   const reads = encoder ? 'pair' : input === 'patches' ? 'picture' : tokenizer ? 'text' : 'numbers';
-  const guess =
-    head === 'none' ? null : head === 'pooled' ? 'classes' : causal ? 'next' : maskOf(tokenizer) ? 'masked' : null;
+  const masked = maskOf(tokenizer);
+  const guess = head === 'pooled' ? 'classes' : !saysTokens(model) ? null : causal ? 'next' : masked ? 'masked' : null;
   const exact = guess === 'next' && isExact(model);
   return {
     about: {
@@ -155,7 +158,7 @@ export function transformerSource(name, { model, tokenizer, bytes, title }) {
       writes: guess === 'next' && !encoder,
       edits: !encoder,
       sums: exact,
-      mask: guess === 'masked' ? maskOf(tokenizer) : null,
+      mask: guess === 'masked' ? masked : null,
       parts: encoder ? ['encoder', 'decoder', 'cross'] : [],
       bytes,
     },

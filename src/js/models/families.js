@@ -574,9 +574,33 @@ function bertOptions(c) {
     tokenTypes: c.type_vocab_size ?? 2,
   };
 }
+const BERT_BIAS = { query: true, key: true, value: true, out: true, mlp: true, norm: true, head: true };
+
+/** @param {Config} c @param {string} task */
+const isFor = ({ architectures }, task) =>
+  Array.isArray(architectures) && architectures.some((name) => String(name).endsWith(`For${task}`));
+
+/** @param {Config} c @returns {number} */
+const classesOf = (c) =>
+  isFor(c, 'MultipleChoice') ? 1 : (c.num_labels ?? (c.id2label ? Object.keys(c.id2label).length : 2));
+
 /** The head for masked tokens. @param {Config} c @returns {Partial<TransformerOptions>} */
 const maskedHead = (c) => ({ head: 'logits', headTransform: 'norm', tied: c.tie_word_embeddings ?? true });
-const BERT_BIAS = { query: true, key: true, value: true, out: true, mlp: true, norm: true };
+
+/**
+ * The head for classes of every token, or of all together, for which there is a pooler. An answer is two numbers for
+ * every token: whether it begins there, and whether it ends there.
+ * @param {Config} c
+ * @param {(name: string) => boolean} has
+ * @param {boolean} pooled
+ * @returns {Partial<TransformerOptions>}
+ */
+function classHead(c, has, pooled) {
+  const classes = classesOf(c);
+  if (has('/qa_outputs.weight')) return { head: 'logits', classes };
+  if (!has('/classifier.weight') && !has('/classifier.out_proj.weight')) return { head: 'none' };
+  return { head: pooled && !isFor(c, 'TokenClassification') ? 'pooled' : 'logits', classes };
+}
 
 /** @type {Family} */
 const bert = {
@@ -588,16 +612,13 @@ const bert = {
     const part = (/** @type {string} */ name) => has(`/cls.predictions.${name}`);
     const masked =
       part('transform.dense.weight') && part('transform.dense.bias') && (part('bias') || part('decoder.bias'));
-    const classifier = has('/classifier.weight');
     const pooled = has('pooler.dense.weight');
     return {
       ...bertOptions(c),
       context: c.max_position_embeddings,
-      bias: { ...BERT_BIAS, head: masked || classifier },
+      bias: BERT_BIAS,
       ...(pooled && { pool: 'first', pooler: 'tanh' }),
-      head: classifier && pooled ? 'pooled' : 'none',
-      ...(classifier && pooled && !masked && { classes: classesOf(c) }),
-      ...(masked && maskedHead(c)),
+      ...(masked ? maskedHead(c) : classHead(c, has, pooled)),
       ...(pooled && has('/cls.seq_relationship.weight') && { relationship: 2 }),
     };
   },
@@ -606,13 +627,10 @@ const bert = {
     pooler: 'pooler.dense',
     'head.dense': '/cls.predictions.transform.dense',
     'head.norm': '/cls.predictions.transform.LayerNorm',
-    head: { from: '/cls.predictions.decoder', also: ['/cls.predictions', '/classifier'] },
+    head: { from: '/cls.predictions.decoder', also: ['/cls.predictions', '/classifier', '/qa_outputs'] },
     relationship: '/cls.seq_relationship',
   },
 };
-
-/** @param {Config} c @returns {number} */
-const classesOf = (c) => c.num_labels ?? (c.id2label ? Object.keys(c.id2label).length : 2);
 
 /** @type {Family} */
 const roberta = {
@@ -622,18 +640,15 @@ const roberta = {
   options: (c, has) => {
     const positionOffset = (c.pad_token_id ?? 1) + 1;
     const masked = has('/lm_head.dense.weight');
-    const classifier = has('/classifier.out_proj.weight');
-    const pooled = classifier || has('pooler.dense.weight');
+    const pooled = has('/classifier.dense.weight') || has('pooler.dense.weight');
     return {
       ...bertOptions(c),
       context: c.max_position_embeddings - positionOffset,
       positionOffset,
       padToken: positionOffset - 1,
-      bias: { ...BERT_BIAS, head: masked || classifier },
+      bias: BERT_BIAS,
       ...(pooled && { pool: 'first', pooler: 'tanh' }),
-      head: classifier ? 'pooled' : 'none',
-      ...(classifier && !masked && { classes: classesOf(c) }),
-      ...(masked && { ...maskedHead(c), headActivation: 'gelu' }),
+      ...(masked ? { ...maskedHead(c), headActivation: 'gelu' } : classHead(c, has, pooled)),
     };
   },
   names: {
@@ -641,7 +656,7 @@ const roberta = {
     pooler: { from: '/classifier.dense', also: 'pooler.dense' },
     'head.dense': '/lm_head.dense',
     'head.norm': '/lm_head.layer_norm',
-    head: { from: '/lm_head.decoder', also: ['/lm_head', '/classifier.out_proj'] },
+    head: { from: '/lm_head.decoder', also: ['/lm_head', '/classifier.out_proj', '/classifier', '/qa_outputs'] },
   },
 };
 
@@ -652,7 +667,7 @@ const distilbert = {
   prefixes: ['distilbert.', ''],
   options: (c, has) => {
     const masked = has('/vocab_transform.weight');
-    const classifier = has('/pre_classifier.weight');
+    const pooled = has('/pre_classifier.weight');
     return {
       layers: c.n_layers,
       dModel: c.dim,
@@ -665,10 +680,9 @@ const distilbert = {
       normPlace: 'after',
       embedNorm: true,
       activation: activation('activation', c.activation ?? 'gelu'),
-      bias: { ...BERT_BIAS, head: masked || classifier },
-      head: classifier ? 'pooled' : 'none',
-      ...(masked && maskedHead(c)),
-      ...(classifier && !masked && { pool: 'first', pooler: 'relu', classes: classesOf(c) }),
+      bias: BERT_BIAS,
+      ...(pooled && { pool: 'first', pooler: 'relu' }),
+      ...(masked ? maskedHead(c) : classHead(c, has, pooled)),
     };
   },
   names: {
@@ -691,7 +705,7 @@ const distilbert = {
     'head.dense': '/vocab_transform',
     'head.norm': '/vocab_layer_norm',
     pooler: '/pre_classifier',
-    head: { from: '/vocab_projector', also: '/classifier' },
+    head: { from: '/vocab_projector', also: ['/classifier', '/qa_outputs'] },
   },
 };
 
@@ -786,7 +800,7 @@ const vit = {
       input: 'patches',
       patch: { size, image: [height, width], channels: c.num_channels ?? 3, classTokens },
       activation: activation('hidden_act', c.hidden_act ?? 'gelu'),
-      bias: { ...BERT_BIAS, query: c.qkv_bias ?? true, key: c.qkv_bias ?? true, value: c.qkv_bias ?? true, head: true },
+      bias: { ...BERT_BIAS, query: c.qkv_bias ?? true, key: c.qkv_bias ?? true, value: c.qkv_bias ?? true },
       head: classifier ? 'pooled' : 'none',
       ...(classifier && { classes: classesOf(c), taught }),
       ...(pooled && { pool: 'first', pooler: 'tanh', poolDim: c.pooler_output_size ?? c.hidden_size }),

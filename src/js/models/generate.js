@@ -54,7 +54,8 @@ function readStop(stop, config) {
 /** The labels to begin with, and what goes to an encoder. @param {Transformer} model @param {ModelInput} prompt */
 function readPrompt(model, prompt) {
   const { options, config } = model;
-  if (options.head !== 'logits') throw new HeadlightError('STATE', `${CALLER}: this model has no logits of tokens`);
+  if (options.head !== 'logits' || options.classes > 0)
+    throw new HeadlightError('STATE', `${CALLER}: this model has no logits of tokens`);
   if (options.encoder) {
     const { encoder = prompt, ids } = /** @type {{ encoder?: PlainInput, ids?: unknown }} */ (
       typeof prompt === 'object' && prompt !== null && 'encoder' in prompt ? prompt : { encoder: prompt }

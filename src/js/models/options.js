@@ -70,7 +70,7 @@ import { checkFactors, readScaling } from '../ops/rotary.js';
  * @property {number} [channels] of audio features
  * @property {number} [tokenTypes] default 0
  * @property {'logits' | 'pooled' | 'none'} [head] logits of every token, of the whole input, or none; default 'logits'
- * @property {number} [classes] of a pooled head
+ * @property {number} [classes] of a pooled head; of every token, where its logits are not those of vocab
  * @property {boolean} [taught] with a pooled head: a second one on the second token; the logits are the mean of both.
  *   Default false
  * @property {'none' | 'norm' | 'plain'} [headTransform] a product, an activation and, with 'norm', a norm before the
@@ -215,6 +215,7 @@ export function resolveOptions(options, caller = 'transformer') {
   const headDim = size('headDim', dModel / numHeads);
   const layers = count('layers', Number.NaN);
   const [input, head, normPlace, positions] = [word('input'), word('head'), word('normPlace'), word('positions')];
+  const tied = flag('tied', false);
   const encoder = given.encoder === undefined ? undefined : resolveOptions(given.encoder, `${caller}: encoder`);
   const cross = flag('cross', encoder !== undefined);
   if (cross && normPlace === 'parallel')
@@ -245,7 +246,7 @@ export function resolveOptions(options, caller = 'transformer') {
     activation: word('activation', 'gelu-tanh'),
     gated: flag('gated', false),
     bias: readBias(caller, given.bias ?? true),
-    tied: flag('tied', false),
+    tied,
     window: readWindows(caller, given.window, layers),
     scale: readNumber(caller, 'scale', given.scale ?? 1 / Math.sqrt(headDim)),
     embedScale: readNumber(caller, 'embedScale', given.embedScale ?? 1),
@@ -260,7 +261,7 @@ export function resolveOptions(options, caller = 'transformer') {
     channels: input === 'audio' ? size('channels') : 0,
     tokenTypes: count('tokenTypes', 0),
     head,
-    classes: head === 'pooled' ? size('classes') : 0,
+    classes: head === 'pooled' ? size('classes') : head === 'logits' && !tied ? count('classes', 0) : 0,
     taught: flag('taught', false) && head === 'pooled',
     headTransform: word('headTransform'),
     headActivation: word('headActivation', word('activation', 'gelu-tanh')),

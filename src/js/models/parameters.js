@@ -130,7 +130,7 @@ function* head(options) {
   if (headTransform !== 'none') yield linear('head.dense', width, C, bias.transform);
   else if (width !== C) yield linear('head.project', width, C, false);
   if (headTransform === 'norm') yield* norm('head.norm', width, options);
-  if (!tied) yield linear('head', vocab, width, bias.head);
+  if (!tied) yield linear('head', classes || vocab, width, bias.head);
   else if (bias.head) yield { name: 'head', random: false, parameters: [['bias', [vocab], 'zeros']] };
 }
 

@@ -245,7 +245,7 @@ function writeStack(stack, given) {
   /** @param {string} name @param {Value | undefined} value @param {Dim[]} dims */
   const give = (name, value, ...dims) => value && graph.output(name, value, 'float', ['batch', ...dims]);
   if (kind === 'none') give('hidden', hidden, length, dModel);
-  if (kind === 'logits') give('logits', results.logits, given.last ? 1 : length, vocab);
+  if (kind === 'logits') give('logits', results.logits, given.last ? 1 : length, classes || vocab);
   if (kind === 'pooled') give('logits', results.logits, classes);
   give('pooled', results.pooled, pooler === 'none' ? dModel : poolDim);
   give('relationship', results.relationship, relationship);

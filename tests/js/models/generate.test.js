@@ -185,4 +185,7 @@ test('it ends where the context or the cache ends, and refuses what cannot begin
   await refused(PROMPT, { stop: 'a' }, 'ARGUMENT', /a list of tokens and texts/);
   assert.equal(hl.info.memory.used, used);
   model.dispose();
+  const ofClasses = build({ classes: 3 });
+  await assert.rejects(ofClasses.generate(PROMPT, { max: 1 }), { code: 'STATE', message: /no logits of tokens/ });
+  ofClasses.dispose();
 });

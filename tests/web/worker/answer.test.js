@@ -11,6 +11,7 @@ import { readingOf } from '../../../web/model/reading.js';
 import { change, initialState, runOf } from '../../../web/model/state.js';
 import { openWhale } from '../../../web/model/whale.js';
 import { createAnswerer } from '../../../web/worker/answer.js';
+import { transformerSource } from '../../../web/worker/sources.js';
 
 const FILES = {
   'whale.safetensors': 'whale.safetensors',
@@ -54,6 +55,17 @@ test('the opening text has a sure guess that falls when the head shown first is 
   assert.equal(run.top[0].text, ' I');
   assert.ok(run.top[0].now > 0.8 && other.top[0] < 0.05);
   assert.deepEqual([run.layer, run.head, other.kind], [4, 2, 'without']);
+});
+
+test('logits of the classes of every token are not taken for tokens', () => {
+  for (const [classes, guess] of [
+    [0, 'next'],
+    [3, null],
+  ]) {
+    const model = hl.transformer({ layers: 1, dModel: 4, numHeads: 1, vocab: 5, context: 4, classes });
+    assert.equal(transformerSource('small', { model, bytes: 0 }).about.guess, guess);
+    model.dispose();
+  }
 });
 
 test('weights, guesses, scores, lens and attribution are those of the module', async () => {
