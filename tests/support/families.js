@@ -180,6 +180,12 @@ const BERT = {
 };
 const counted = (ids) => ids.map((_, i) => i);
 const first = (x) => x.subarray(0, C);
+/** Of the rows of real tokens. */
+const meanOf = (x, keep) =>
+  Float64Array.from({ length: C }, (_, c) => {
+    const kept = [...keep.keys()].filter((t) => keep[t] === 1);
+    return kept.reduce((sum, t) => sum + x[t * C + c], 0) / kept.length;
+  });
 
 const ROBERTA = {
   ...BERT,
@@ -295,7 +301,7 @@ const MODERN = {
   pad_token_id: 0,
 };
 const third = (i) => i % 3 !== 0;
-function modernBase(p, { local = third, theta = 160000, localTheta = 10000 }) {
+function modernBase(p, { local = third, theta = 160000, localTheta = 10000 } = {}) {
   const eps = 1e-5;
   let x = p.rows('model.embeddings.tok_embeddings.weight', p.ids);
   x = p.values.embed = p.layerNorm('model.embeddings.norm', x, eps);
@@ -1183,6 +1189,53 @@ const CASES = [
     config: { ...MODERN, ...untied, decoder_bias: false, classifier_activation: 'silu' },
     shapes: modernShapes(false, lin('decoder', V, C, false)),
     run: (p) => modern(p, { weight: 'decoder.weight', activation: ACTIVATIONS.silu }),
+  },
+  {
+    name: 'ModernBERT for classes',
+    config: { ...MODERN, id2label: { 0: 'a', 1: 'b', 2: 'c' }, classifier_activation: 'relu' },
+    shapes: modernShapes(false, lin('classifier', 3, C)),
+    padding: 'right',
+    run: (p) => {
+      p.values.pooled = first(modernBase(p));
+      p.values.logits = p.linear('classifier', modernHead(p, p.values.pooled, ACTIVATIONS.relu));
+    },
+  },
+  {
+    name: 'ModernBERT for classes, of the mean',
+    config: { ...MODERN, classifier_pooling: 'mean', architectures: ['ModernBertForSequenceClassification'] },
+    shapes: modernShapes(false, lin('classifier', 2, C)),
+    padding: 'right',
+    run: (p) => {
+      p.values.pooled = meanOf(modernBase(p), p.keep);
+      p.values.logits = p.linear('classifier', modernHead(p, p.values.pooled));
+    },
+  },
+  {
+    name: 'ModernBERT for classes, of the mean of all',
+    config: { ...MODERN, classifier_pooling: 'mean' },
+    shapes: modernShapes(false, lin('classifier', 2, C)),
+    run: (p) => {
+      p.values.pooled = meanOf(modernBase(p), p.keep);
+      p.values.logits = p.linear('classifier', modernHead(p, p.values.pooled));
+    },
+  },
+  {
+    name: 'ModernBERT for the class of each token',
+    config: { ...MODERN, architectures: ['ModernBertForTokenClassification'], id2label: { 0: 'a', 1: 'b', 2: 'c' } },
+    shapes: modernShapes(false, lin('classifier', 3, C)),
+    padding: 'right',
+    run: (p) => {
+      p.values.logits = p.linear('classifier', modernHead(p, modernBase(p)));
+    },
+  },
+  {
+    name: 'ModernBERT for answers',
+    config: { ...MODERN, architectures: ['ModernBertForQuestionAnswering'], classifier_pooling: 'mean' },
+    shapes: modernShapes(false, lin('classifier', 2, C)),
+    padding: 'right',
+    run: (p) => {
+      p.values.logits = p.linear('classifier', modernHead(p, modernBase(p)));
+    },
   },
   {
     name: 'OPT',

@@ -47,6 +47,8 @@ export function statisticsOf({ options: { norm, normEps = 1e-5 } }, x) {
  */
 export function headOf(caller, model) {
   const { head = 'logits', headTransform = 'none', tied, pooler = 'none', taught, logitScale = 1 } = model.options;
+  if (head === 'pooled' && model.options.pool === 'mean')
+    throw refuse(caller, "this model's logits are of the mean of all tokens");
   if (head === 'none') throw refuse(caller, 'this model has no head, and so no logits');
   if (headTransform !== 'none') throw refuse(caller, "an activation in this model's head keeps logits from being sums");
   if (head === 'pooled' && pooler !== 'none' && pooler !== 'linear')

@@ -717,6 +717,8 @@ const modernbert = {
   prefixes: ['model.', ''],
   options: (c, has) => {
     const masked = has('/head.dense.weight') && !has('/classifier.weight');
+    const head = masked ? maskedHead(c) : classHead(c, has, !isFor(c, 'QuestionAnswering'));
+    only(c, 'classifier_pooling', 'cls', 'mean');
     const attention = c.attention_bias ?? false;
     const every = c.global_attn_every_n_layers ?? 3;
     const ropes = c.rope_parameters ?? {};
@@ -751,11 +753,12 @@ const modernbert = {
         mlp: c.mlp_bias ?? false,
         norm: c.norm_bias ?? false,
         transform: c.classifier_bias ?? false,
-        head: masked && (c.decoder_bias ?? true),
+        head: !masked || (c.decoder_bias ?? true),
       },
-      head: 'none',
-      ...(masked && {
-        ...maskedHead(c),
+      ...head,
+      ...(head.head === 'pooled' && { pool: c.classifier_pooling === 'mean' ? 'mean' : 'first' }),
+      ...(head.head !== 'none' && {
+        headTransform: 'norm',
         headActivation: activation('classifier_activation', c.classifier_activation ?? 'gelu'),
       }),
     };
@@ -772,7 +775,7 @@ const modernbert = {
     norm: 'final_norm',
     'head.dense': '/head.dense',
     'head.norm': '/head.norm',
-    head: '/decoder',
+    head: { from: '/decoder', also: '/classifier' },
   },
 };
 

@@ -372,6 +372,32 @@ export class Graph {
   }
 
   /**
+   * The mean of the rows of the second axis that are kept: (B,C).
+   * @param {Tensor} x (B,T,C)
+   * @param {Uint8Array} [keep] (B,T)
+   */
+  mean(x, keep) {
+    const [batch, rows, width] = x.shape;
+    const y = this.make([batch, width]);
+    /** @param {(one: number, row: number, share: number) => void} each of every number that is kept */
+    const walk = (each) => {
+      for (let b = 0; b < batch; b++) {
+        const kept = Array.from({ length: rows }, (_, t) => b * rows + t).filter((at) => keep?.[at] !== 0);
+        for (const at of kept) for (let c = 0; c < width; c++) each(b * width + c, at * width + c, 1 / kept.length);
+      }
+    };
+    const [sum, from] = [new Float64Array(batch * width), viewOf(x)];
+    walk((one, row, share) => void (sum[one] += share * from[row]));
+    viewOf(y).set(sum);
+    return this.#note(y, (d) => {
+      const dx = this.make(x.shape);
+      const [all, given] = [viewOf(dx).fill(0), viewOf(d)];
+      walk((one, row, share) => void (all[row] = share * given[one]));
+      this.#give(x, dx);
+    });
+  }
+
+  /**
    * The rows of a parameter before those of every batch entry.
    * @param {Weight} first (n,C)
    * @param {Tensor} x (B,T,C)

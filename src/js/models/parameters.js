@@ -105,31 +105,28 @@ function* block(options, i) {
   if (normPlace === 'both') yield* norm(`${at}.after2`, C, options);
 }
 
+/** Before the head. @param {Resolved} options @param {number} out @param {number} inside @returns {LayerShape[]} */
+function transform(options, out, inside) {
+  const { headTransform, bias } = options;
+  if (headTransform === 'none') return out === inside ? [] : [linear('head.project', out, inside, false)];
+  const after = headTransform === 'norm' ? norm('head.norm', out, options) : [];
+  return [linear('head.dense', out, inside, bias.transform), ...after];
+}
+
 /** @param {Resolved} options @returns {Generator<LayerShape>} */
 function* head(options) {
-  const {
-    head,
-    headTransform,
-    dModel: C,
-    embedDim: E,
-    vocab,
-    tied,
-    bias,
-    pooler,
-    poolDim,
-    classes,
-    taught,
-    relationship,
-  } = options;
+  const { head, dModel: C, embedDim: E, vocab, tied, bias, pooler, poolDim, classes, taught, relationship } = options;
   if (pooler !== 'none') yield linear('pooler', poolDim, C, pooler === 'tanh' || pooler === 'relu');
-  if (head === 'pooled') yield linear('head', classes, pooler === 'none' ? C : poolDim, bias.head);
+  if (head === 'pooled') {
+    const inside = pooler === 'none' ? C : poolDim;
+    yield* transform(options, inside, inside);
+    yield linear('head', classes, inside, bias.head);
+  }
   if (taught) yield linear('taught', classes, C, bias.head);
   if (relationship > 0) yield linear('relationship', relationship, poolDim, true);
   if (head !== 'logits') return;
   const width = tied ? E : C;
-  if (headTransform !== 'none') yield linear('head.dense', width, C, bias.transform);
-  else if (width !== C) yield linear('head.project', width, C, false);
-  if (headTransform === 'norm') yield* norm('head.norm', width, options);
+  yield* transform(options, width, C);
   if (!tied) yield linear('head', classes || vocab, width, bias.head);
   else if (bias.head) yield { name: 'head', random: false, parameters: [['bias', [vocab], 'zeros']] };
 }

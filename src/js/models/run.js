@@ -373,19 +373,25 @@ export class Run {
     const relationship = options.relationship > 0 && pooled ? this.linear('relationship', pooled) : undefined;
     if (options.head === 'none') return { pooled };
     if (options.head === 'pooled') {
-      const own = this.linear('head', /** @type {Tensor} */ (pooled));
+      const own = this.linear('head', this.#beforeHead(/** @type {Tensor} */ (pooled)));
       const logits = options.taught ? graph.scale(graph.add(own, this.#taught(hidden)), 1 / 2) : own;
       return { pooled, logits: this.pass('logits', logits, {}) };
     }
-    let x = asked;
-    const { headTransform, headActivation, tied } = options;
-    if (headTransform !== 'none') x = graph.activation(this.linear('head.dense', x), headActivation);
-    else if (this.weight('head.project.weight')) x = this.linear('head.project', x);
-    x = graph.scale(this.norm('head.norm', x), options.logitScale);
-    const weight = tied ? this.#needed('embedding.table') : this.#needed('head.weight');
+    const x = graph.scale(this.#beforeHead(asked), options.logitScale);
+    const weight = options.tied ? this.#needed('embedding.table') : this.#needed('head.weight');
     let logits = graph.linear(x, weight, this.weight('head.bias'));
     if (options.logitSoftcap > 0) logits = graph.softcap(logits, options.logitSoftcap);
     return { logits: this.pass('logits', logits, ROWS, this.past + this.rows - x.shape[1]), pooled, relationship };
+  }
+
+  /** What the head has before it. @param {Tensor} x */
+  #beforeHead(x) {
+    const { headTransform, headActivation } = this.options;
+    if (headTransform !== 'none') {
+      const made = this.graph.activation(this.linear('head.dense', x), headActivation);
+      return this.norm('head.norm', made);
+    }
+    return this.weight('head.project.weight') ? this.linear('head.project', x) : x;
   }
 
   /** The second head, on the second token. @param {Tensor} hidden */
@@ -397,13 +403,13 @@ export class Run {
   #pool(hidden) {
     const { pool, pooler, endToken } = this.options;
     if (pool === 'none') return undefined;
-    const { labels } = this.input;
+    const { labels, keep } = this.input;
     const which = Array.from({ length: this.batch }, (_, b) => {
-      if (pool === 'first' || !labels) return 0;
+      if (pool !== 'end' || !labels) return 0;
       const row = labels.subarray(b * this.rows, (b + 1) * this.rows);
       return endToken === undefined ? row.indexOf(Math.max(...row)) : Math.max(row.indexOf(endToken), 0);
     });
-    const x = this.graph.pick(hidden, which);
+    const x = pool === 'mean' ? this.graph.mean(hidden, keep) : this.graph.pick(hidden, which);
     if (pooler === 'none') return x;
     const y = this.linear('pooler', x);
     return pooler === 'linear' ? y : this.graph.activation(y, pooler);

@@ -20,18 +20,24 @@ export function head(stack, hidden, last) {
   const relationship = options.relationship > 0 && row ? flat(stack, stack.linear('relationship', row)) : undefined;
   if (options.head === 'none') return { pooled };
   if (options.head === 'pooled') {
-    const own = stack.linear('head', /** @type {Value} */ (row));
+    const own = stack.linear('head', beforeHead(stack, /** @type {Value} */ (row)));
     if (!options.taught) return { pooled, logits: flat(stack, own) };
     const taught = stack.linear('taught', rowOf(stack, hidden, 1));
     return { pooled, logits: flat(stack, times(graph, graph.op('Add', [own, taught]), 1 / 2)) };
   }
-  const { headTransform, headActivation, tied, logitSoftcap } = options;
-  let x = last ? graph.op('Slice', [hidden, graph.ints(-1), graph.ints(2 ** 31 - 1), graph.ints(1)]) : hidden;
-  if (headTransform !== 'none') x = activate(graph, stack.linear('head.dense', x), headActivation);
-  else if (stack.weight('head.project.weight')) x = stack.linear('head.project', x);
-  x = times(graph, stack.norm('head.norm', x), options.logitScale);
+  const { tied, logitSoftcap } = options;
+  const rows = last ? graph.op('Slice', [hidden, graph.ints(-1), graph.ints(2 ** 31 - 1), graph.ints(1)]) : hidden;
+  const x = times(graph, beforeHead(stack, rows), options.logitScale);
   const logits = stack.linear(tied ? 'embedding.table' : 'head.weight', x, 'head.bias');
   return { pooled, relationship, logits: logitSoftcap > 0 ? softcap(graph, logits, logitSoftcap) : logits };
+}
+
+/** What the head has before it. @param {Stack} stack @param {Value} x */
+function beforeHead(stack, x) {
+  const { headTransform, headActivation } = stack.options;
+  if (headTransform !== 'none')
+    return stack.norm('head.norm', activate(stack.graph, stack.linear('head.dense', x), headActivation));
+  return stack.weight('head.project.weight') ? stack.linear('head.project', x) : x;
 }
 
 // Of products with weights of int8 and one row for each entry of the batch, (B,C), onnxruntime makes a graph that it
@@ -49,12 +55,23 @@ function pool(stack, hidden) {
   const { pool: where, pooler } = stack.options;
   if (where === 'none') return undefined;
   const x =
-    where === 'end' && stack.inputs.ids
-      ? graph.op('Unsqueeze', [graph.op('GatherND', [hidden, endOf(stack)], { batch_dims: 1 }), graph.ints(1)])
-      : rowOf(stack, hidden, 0);
+    where === 'mean'
+      ? meanOf(stack, hidden)
+      : where === 'end' && stack.inputs.ids
+        ? graph.op('Unsqueeze', [graph.op('GatherND', [hidden, endOf(stack)], { batch_dims: 1 }), graph.ints(1)])
+        : rowOf(stack, hidden, 0);
   if (pooler === 'none') return x;
   const y = stack.linear('pooler', x);
   return pooler === 'linear' ? y : activate(graph, y, pooler);
+}
+
+/** Of the rows of real tokens: (B,1,C). @param {Stack} stack @param {Value} hidden */
+function meanOf({ graph, inputs: { keep }, past, keys }, hidden) {
+  if (!keep) return graph.reduce('ReduceMean', hidden, [1]);
+  const these = past ? graph.op('Slice', [keep, past, keys, graph.ints(1)]) : keep;
+  const real = graph.op('Unsqueeze', [graph.cast(these, 'float'), graph.ints(2)]);
+  const sum = graph.reduce('ReduceSum', graph.op('Mul', [hidden, real]), [1]);
+  return graph.op('Div', [sum, graph.op('Max', [graph.reduce('ReduceSum', real, [1]), graph.float(1)])]);
 }
 
 /** Where the end token first stands, or without one the largest label: (B,1). @param {Stack} stack */

@@ -111,6 +111,7 @@ test('models whose logits are no sums, and results without the values, are refus
   refused({ head: 'none' }, { code: 'ARGUMENT', parameter: 'model', message: /no head/ });
   refused({ headTransform: 'norm' }, { code: 'ARGUMENT', parameter: 'model', message: /activation/ });
   refused({ head: 'pooled', pooler: 'tanh' }, { code: 'ARGUMENT', parameter: 'model', message: /pooler/ });
+  refused({ head: 'pooled', pool: 'mean' }, { code: 'ARGUMENT', parameter: 'model', message: /mean of all tokens/ });
   const { 'blocks.1.mlp': _, ...captured } = result.captured;
   assert.throws(() => attribution(model, { captured }, { label: 0 }), {
     code: 'ARGUMENT',

@@ -55,6 +55,15 @@ const FORMS = {
     firstNorm: false,
     gated: true,
   },
+  'ModernBERT for classes': {
+    causal: false,
+    head: 'pooled',
+    pool: 'mean',
+    classes: 3,
+    headTransform: 'norm',
+    headActivation: 'gelu',
+    bias: { query: true, transform: false, norm: false, head: true },
+  },
   CLIP: { activation: 'quick-gelu' },
   sinks: { sinks: true, positions: 'rotary', rotary: { pairing: 'neighbours' } },
   sinusoidal: { positions: 'sinusoidal', norm: 'none', mlp: 0, causal: false },
@@ -84,7 +93,7 @@ const FORMS = {
 };
 
 /** What the form reads, and what it is to give. */
-function taskOf({ encoder, input }) {
+function taskOf({ encoder, input, head }) {
   const random = uniformSource(5);
   const numbers = (shape) => ({
     data: Float32Array.from({ length: shape.reduce((a, b) => a * b) }, () => random() - 0.5),
@@ -102,7 +111,7 @@ function taskOf({ encoder, input }) {
   if (encoder?.input === 'audio')
     return { given: { encoder: { features: numbers([2, 3, 8]) }, ids: IDS }, targets: TARGETS };
   if (encoder) return { given: { encoder: kept, ids: IDS }, targets: TARGETS };
-  return { given: kept, targets: TARGETS };
+  return { given: kept, targets: head === 'pooled' ? [1, 2] : TARGETS };
 }
 
 for (const [name, form] of Object.entries(FORMS)) {
