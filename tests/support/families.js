@@ -1013,6 +1013,18 @@ const CASES = [
     },
   },
   {
+    name: 'BERT for the next sentence',
+    config: BERT,
+    shapes: { ...bertShapes('bert.', { pooler: true }), ...lin('cls.seq_relationship', 2, C) },
+    padding: 'right',
+    types: true,
+    run: (p) => {
+      p.values.final = bert(p, 'bert.', counted(p.ids));
+      p.values.pooled = p.linear('bert.pooler.dense', first(p.values.final)).map(Math.tanh);
+      p.values.relationship = p.linear('cls.seq_relationship', p.values.pooled);
+    },
+  },
+  {
     name: 'RoBERTa',
     config: ROBERTA,
     shapes: {

@@ -371,11 +371,11 @@ export class Run {
     const { options, graph } = this;
     const pooled = this.#pool(hidden);
     const relationship = options.relationship > 0 && pooled ? this.linear('relationship', pooled) : undefined;
-    if (options.head === 'none') return { pooled };
+    if (options.head === 'none') return { pooled, relationship };
     if (options.head === 'pooled') {
       const own = this.linear('head', this.#beforeHead(/** @type {Tensor} */ (pooled)));
       const logits = options.taught ? graph.scale(graph.add(own, this.#taught(hidden)), 1 / 2) : own;
-      return { pooled, logits: this.pass('logits', logits, {}) };
+      return { pooled, relationship, logits: this.pass('logits', logits, {}) };
     }
     const x = graph.scale(this.#beforeHead(asked), options.logitScale);
     const weight = options.tied ? this.#needed('embedding.table') : this.#needed('head.weight');

@@ -18,12 +18,12 @@ export function head(stack, hidden, last) {
   const row = pool(stack, hidden);
   const pooled = row && flat(stack, row);
   const relationship = options.relationship > 0 && row ? flat(stack, stack.linear('relationship', row)) : undefined;
-  if (options.head === 'none') return { pooled };
+  if (options.head === 'none') return { pooled, relationship };
   if (options.head === 'pooled') {
     const own = stack.linear('head', beforeHead(stack, /** @type {Value} */ (row)));
-    if (!options.taught) return { pooled, logits: flat(stack, own) };
+    if (!options.taught) return { pooled, relationship, logits: flat(stack, own) };
     const taught = stack.linear('taught', rowOf(stack, hidden, 1));
-    return { pooled, logits: flat(stack, times(graph, graph.op('Add', [own, taught]), 1 / 2)) };
+    return { pooled, relationship, logits: flat(stack, times(graph, graph.op('Add', [own, taught]), 1 / 2)) };
   }
   const { tied, logitSoftcap } = options;
   const rows = last ? graph.op('Slice', [hidden, graph.ints(-1), graph.ints(2 ** 31 - 1), graph.ints(1)]) : hidden;

@@ -7,6 +7,8 @@ import { families } from '../../support/families.js';
 import { GOLDEN } from '../../support/golden.js';
 import { flavours, hl } from '../../support/headlight.js';
 
+/** What stands in a result by itself. */
+const HEADS = ['logits', 'pooled', 'relationship'];
 /** In shares of the largest value. */
 const LIMIT = 1e-5;
 
@@ -64,9 +66,9 @@ for (const family of families) {
   test(`${family.name}: every value is that of the architecture in float64`, async () => {
     for (const instance of flavours) {
       const model = await instance.openModel(family.files);
-      const names = Object.keys(family.expected).filter((name) => !['logits', 'pooled'].includes(name));
+      const names = Object.keys(family.expected).filter((name) => !HEADS.includes(name));
       const result = model.forward(family.input, { capture: names });
-      const values = { ...result.captured, logits: result.logits, pooled: result.pooled };
+      const values = { ...result.captured, ...Object.fromEntries(HEADS.map((name) => [name, result[name]])) };
       for (const [name, expected] of Object.entries(family.expected)) {
         assert.ok(values[name], `there is no ${name}`);
         const difference = off(values[name].data, expected, isJudged(family, name, values[name].shape));
