@@ -119,6 +119,12 @@ test('a field that is left out is what Hugging Face takes, and null is not left 
     ['Gemma 2', { attn_logit_softcapping: 50, final_logit_softcapping: 30 }],
     ['Phi-3', { rms_norm_eps: 1e-5, original_max_position_embeddings: 4096, sliding_window: null }],
     ['GPT-NeoX', { layer_norm_eps: 1e-5, max_position_embeddings: 2048 }],
+    ['GPT-2', { layer_norm_epsilon: 1e-5 }],
+    ['MiniLM', { layer_norm_eps: 1e-12, hidden_act: 'gelu' }],
+    ['RoBERTa', { layer_norm_eps: 1e-12, pad_token_id: 1 }],
+    ['ModernBERT', { norm_eps: 1e-5, classifier_pooling: 'cls', classifier_activation: 'gelu' }],
+    ['DeiT', { layer_norm_eps: 1e-12 }],
+    ["T5's encoder alone", { layer_norm_epsilon: 1e-6, feed_forward_proj: 'relu' }],
   ];
   for (const [name, fields] of cases)
     for (const [field, value] of Object.entries(fields)) {
