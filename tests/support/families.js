@@ -1513,6 +1513,34 @@ const CASES = [
     },
   },
   {
+    // The tie is said of every T5, and what counts is the scale.
+    name: 'T5 with a head of its own, as later versions save it',
+    config: { ...T5, tie_word_embeddings: true, scale_decoder_outputs: false },
+    shapes: {
+      ...table('shared', V),
+      ...t5Stack('encoder', 1),
+      ...t5Stack('decoder', 2),
+      ...lin('lm_head', V, C, false),
+    },
+    across: true,
+    causal: true,
+    run: (p) => {
+      const memory = t5Run(p, 'encoder', p.ids, { prefix: 'encoder.', last: 1 });
+      p.values.logits = p.linear('lm_head', t5Run(p, 'decoder', p.config.decoded, { memory, last: 2 }));
+    },
+  },
+  {
+    name: 'T5 with a tied head that is not scaled',
+    config: { ...T5, tie_word_embeddings: true, scale_decoder_outputs: false },
+    shapes: { ...table('shared', V), ...t5Stack('encoder', 1), ...t5Stack('decoder', 2) },
+    across: true,
+    run: (p) => {
+      const memory = t5Run(p, 'encoder', p.ids, { prefix: 'encoder.', last: 1 });
+      const x = t5Run(p, 'decoder', p.config.decoded, { memory, last: 2 });
+      p.values.logits = linear(x, p.get('shared.weight'));
+    },
+  },
+  {
     name: "T5's encoder alone",
     config: { ...T5, is_encoder_decoder: false },
     shapes: { ...table('shared', V), ...t5Stack('encoder', 1) },

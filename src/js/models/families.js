@@ -902,10 +902,12 @@ const t5 = {
   types: ['t5', 'mt5'],
   prefixes: [''],
   options: (c, has) => {
-    const feed = c.feed_forward_proj ?? 'relu';
-    const gated = feed.startsWith('gated-');
-    const name = gated ? feed.slice('gated-'.length) : feed;
-    const tied = (c.tie_word_embeddings ?? true) || !has('/lm_head.weight');
+    const feed = c.feed_forward_proj ?? (c.model_type === 'mt5' ? 'gated-gelu' : 'relu');
+    const gated = c.is_gated_act ?? feed.startsWith('gated-');
+    const usual = feed === 'gated-gelu' ? 'gelu_new' : feed.replace('gated-', '');
+    // Later versions say that every head is tied, and beside that whether it is scaled, as those that are tied are.
+    const scaled = c.scale_decoder_outputs ?? c.tie_word_embeddings ?? true;
+    const tied = !has('/lm_head.weight') || (scaled && (c.tie_word_embeddings ?? true));
     /** @type {TransformerOptions} */
     const stack = {
       layers: c.num_layers,
@@ -920,7 +922,7 @@ const t5 = {
       normEps: c.layer_norm_epsilon ?? 1e-6,
       positions: 'buckets',
       buckets: { count: c.relative_attention_num_buckets ?? 32, distance: c.relative_attention_max_distance ?? 128 },
-      activation: gated && name === 'gelu' ? 'gelu-tanh' : activation('feed_forward_proj', name),
+      activation: activation('feed_forward_proj', c.dense_act_fn ?? usual),
       gated,
       bias: false,
       scale: 1,
@@ -933,7 +935,7 @@ const t5 = {
       causal: true,
       head: 'logits',
       tied,
-      ...(tied && { logitScale: c.d_model ** -0.5 }),
+      ...(scaled && { logitScale: c.d_model ** -0.5 }),
       encoder: { ...stack, sharedEmbedding: true },
     };
   },

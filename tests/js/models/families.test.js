@@ -155,6 +155,19 @@ test('the activation of Gemma is hidden_activation, or hidden_act; that of Gemma
   for (const name of ['Gemma', 'Gemma 2']) assert.equal(await activationOf(name, 'relu', 'silu'), 'relu');
 });
 
+test('the activation of T5 is that of feed_forward_proj, unless dense_act_fn and is_gated_act say it', async () => {
+  const name = "T5's encoder alone";
+  const of = async (fields) => (await optionsWith(name, fields)).activation;
+  assert.equal(await of({ feed_forward_proj: 'gelu' }), 'gelu');
+  assert.equal(await of({ feed_forward_proj: 'silu', dense_act_fn: 'silu', is_gated_act: false }), 'silu');
+  assert.equal(await of({ feed_forward_proj: undefined, dense_act_fn: 'gelu_new' }), 'gelu-tanh');
+  for (const fields of [
+    { feed_forward_proj: undefined, is_gated_act: true },
+    { feed_forward_proj: undefined, model_type: 'mt5' },
+  ])
+    await assert.rejects(of(fields), /DenseReluDense.wi_0.weight.* missing/);
+});
+
 test('what would let a token see later ones is refused, in every decoder', async () => {
   for (const name of ['OPT', 'BLOOM', 'GPT-NeoX', 'SmolLM', 'Mistral', 'Qwen3', 'Gemma', 'Gemma 2', 'Phi-3', 'GPT-2']) {
     for (const [field, value] of Object.entries({ is_causal: false, use_bidirectional_attention: true }))
