@@ -721,8 +721,9 @@ const modernbert = {
     only(c, 'classifier_pooling', 'cls', 'mean');
     const attention = c.attention_bias ?? false;
     const every = c.global_attn_every_n_layers ?? 3;
-    const ropes = c.rope_parameters ?? {};
-    const theta = ropes.full_attention?.rope_theta ?? c.global_rope_theta ?? 160000;
+    const { full_attention: far, sliding_attention: near } = c.rope_parameters ?? {};
+    for (const rope of [far, near]) only(rope ?? {}, 'rope_type', 'default');
+    const theta = far?.rope_theta ?? c.global_rope_theta ?? 160000;
     return {
       layers: c.num_hidden_layers,
       dModel: c.hidden_size,
@@ -737,12 +738,9 @@ const modernbert = {
       positions: 'rotary',
       rotary: {
         theta,
-        localTheta:
-          ropes.sliding_attention?.rope_theta ?? (c.local_rope_theta === null ? theta : c.local_rope_theta) ?? 10000,
+        localTheta: near?.rope_theta ?? (c.local_rope_theta === null ? theta : c.local_rope_theta) ?? 10000,
       },
-      window: eachLayer(c.num_hidden_layers, (i) =>
-        (c.layer_types ? c.layer_types[i] === 'full_attention' : i % every === 0) ? null : (c.local_attention ?? 128),
-      ),
+      window: windowsByLayer({ ...c, sliding_window: c.local_attention ?? 128 }, (i) => i % every !== 0),
       activation: activation('hidden_activation', c.hidden_activation ?? 'gelu'),
       gated: true,
       bias: {

@@ -191,6 +191,15 @@ test('types of layers that are unknown, or not one for each layer, are refused',
   assert.deepEqual((await optionsWith('Gemma 2', { layer_types: [...layer_types].reverse() })).window, [null, 6]);
 });
 
+test('types of layers and of rotary positions that ModernBERT does not have are refused', async () => {
+  const refused = (fields, parameter) =>
+    assert.rejects(optionsWith('ModernBERT', fields), { code: 'FORMAT', parameter }, JSON.stringify(fields));
+  await refused({ layer_types: ['full_attention'] }, 'layer_types');
+  await refused({ layer_types: new Array(4).fill('chunked_attention') }, 'layer_types');
+  for (const type of ['full_attention', 'sliding_attention'])
+    await refused({ rope_parameters: { [type]: { rope_type: 'linear', rope_theta: 9, factor: 2 } } }, 'rope_type');
+});
+
 test('an odd part of a head cannot be turned, nor can layers have rotary positions of their own', async () => {
   await assert.rejects(optionsWith('GPT-NeoX', { rotary_pct: 0.4 }), /width is 3, expected an even number/);
   const ropes = { full_attention: { rope_type: 'default', rope_theta: 50 } };
