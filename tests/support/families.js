@@ -336,6 +336,63 @@ function modern(p, how = {}) {
 
 // ---- decoders before Llama
 
+const gptShapes = {
+  ...table('transformer.wte', V),
+  ...table('transformer.wpe', PLACES),
+  ...blocks((i) => {
+    const b = `transformer.h.${i}`;
+    const turned = (name, inside, out) => ({
+      [`${b}.${name}.weight`]: { shape: [inside, out] },
+      [`${b}.${name}.bias`]: { shape: [out] },
+    });
+    return {
+      ...layerNorm(`${b}.ln_1`),
+      ...turned('attn.c_attn', C, 3 * C),
+      ...turned('attn.c_proj', C, C),
+      ...layerNorm(`${b}.ln_2`),
+      ...turned('mlp.c_fc', C, MLP),
+      ...turned('mlp.c_proj', MLP, C),
+    };
+  }),
+  ...layerNorm('transformer.ln_f'),
+};
+const GPT = {
+  model_type: 'gpt2',
+  vocab_size: V,
+  n_embd: C,
+  n_layer: L,
+  n_head: H,
+  n_inner: MLP,
+  n_positions: PLACES,
+  layer_norm_epsilon: 1e-5,
+  activation_function: 'gelu_new',
+};
+/** scale: of the scores of a block. */
+function gpt(p, scale) {
+  const product = (name, x) => {
+    const { data, shape } = p.get(`${name}.weight`);
+    const [inside, out] = shape;
+    const turned = data.map((_, i) => data[(i % inside) * out + Math.floor(i / inside)]);
+    return linear(x, { data: turned, shape: [out, inside] }, p.get(`${name}.bias`));
+  };
+  let place = -1;
+  const places = p.keep.map((keep) => (keep ? ++place : 0));
+  let x = add(p.rows('transformer.wte.weight', p.ids), p.rows('transformer.wpe.weight', places));
+  p.values.embed = x;
+  x = p.stack(x, (x, i, record) => {
+    const b = `transformer.h.${i}`;
+    const qkv = product(`${b}.attn.c_attn`, p.layerNorm(`${b}.ln_1`, x));
+    const [q, k, v] = [0, 1, 2].map((n) => columns(qkv, 3 * C, n * C, (n + 1) * C));
+    const { heads, weights } = attend(q, k, v, { ...HEADS, see: p.sees(), scale: scale(i) });
+    record('weights', weights);
+    x = add(x, product(`${b}.attn.c_proj`, heads));
+    const up = product(`${b}.mlp.c_fc`, p.layerNorm(`${b}.ln_2`, x)).map(ACTIVATIONS.tanhGelu);
+    return add(x, product(`${b}.mlp.c_proj`, up));
+  });
+  x = p.values.final = p.layerNorm('transformer.ln_f', x);
+  p.values.logits = linear(x, p.get('transformer.wte.weight'));
+}
+
 const optShapes = (at, { wide = C, after = false } = {}) => ({
   ...table(`${at}embed_tokens`, V, wide),
   ...table(`${at}embed_positions`, PLACES + 2),
@@ -1248,6 +1305,21 @@ const CASES = [
     run: (p) => {
       p.values.logits = p.linear('classifier', modernHead(p, modernBase(p)));
     },
+  },
+  {
+    name: 'GPT-2 with scores divided by the number of the layer',
+    config: { ...GPT, scale_attn_by_inverse_layer_idx: true, reorder_and_upcast_attn: true },
+    shapes: gptShapes,
+    padding: 'left',
+    causal: true,
+    run: (p) => gpt(p, (i) => 1 / 2 / (i + 1)),
+  },
+  {
+    name: 'GPT-2 with scores divided by the number of the layer alone',
+    config: { ...GPT, scale_attn_by_inverse_layer_idx: true, scale_attn_weights: false },
+    shapes: gptShapes,
+    causal: true,
+    run: (p) => gpt(p, (i) => 1 / (i + 1)),
   },
   {
     name: 'OPT',

@@ -9,6 +9,7 @@
 
 import { shapeOf } from '../memory/tensor.js';
 import { ROWS } from './edits.js';
+import { scaleOf } from './options.js';
 import { watchedAttention } from './watched.js';
 
 /** @import { Tensor } from '../memory/tensor.js' */
@@ -179,7 +180,7 @@ function attendHeads(run, at, i, given) {
     value: value.tensor,
     sizes,
     keyStride: key.stride,
-    scale: options.scale,
+    scale: scaleOf(options, i),
     softcap: options.softcap,
     causal: given.causal,
     window: given.window,

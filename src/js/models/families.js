@@ -373,13 +373,18 @@ const phi3 = {
 };
 
 const [gptQ, gptK, gptV] = parts('h.L.attn.c_attn', 'rows').map((place) => ({ ...place, turned: true }));
+/** @param {Config} c */
+function gptScale(c) {
+  const scale = (c.scale_attn_weights ?? true) ? (c.n_embd / c.n_head) ** -0.5 : 1;
+  return c.scale_attn_by_inverse_layer_idx ? eachLayer(c.n_layer, (i) => scale / (i + 1)) : scale;
+}
+
 /** @type {Family} */
 const gpt2 = {
   name: 'gpt2',
   types: ['gpt2'],
   prefixes: ['transformer.', ''],
   options: decoder((c, has) => {
-    only(c, 'scale_attn_by_inverse_layer_idx', false);
     only(c, 'add_cross_attention', false);
     const tied = c.tie_word_embeddings ?? true;
     return {
@@ -391,7 +396,7 @@ const gpt2 = {
       mlp: c.n_inner ?? 4 * c.n_embd,
       normEps: c.layer_norm_epsilon,
       activation: activation('activation_function', c.activation_function ?? 'gelu_new'),
-      ...(c.scale_attn_weights === false && { scale: 1 }),
+      ...((c.scale_attn_weights === false || c.scale_attn_by_inverse_layer_idx) && { scale: gptScale(c) }),
       tied,
       head: headOf(has, tied),
     };

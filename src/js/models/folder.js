@@ -51,6 +51,7 @@ const gpt2 = (o) => ({
   layer_norm_epsilon: o.normEps,
   activation_function: ACTIVATIONS[o.activation],
   scale_attn_weights: o.scale !== 1,
+  scale_attn_by_inverse_layer_idx: typeof o.scale !== 'number',
   attn_pdrop: o.dropout,
   embd_pdrop: 0,
   resid_pdrop: 0,

@@ -193,9 +193,10 @@ function readConfig(family, prefix, config, tensors, layers) {
 }
 
 /** @param {TransformerOptions} options @param {number} layers */
-const firstLayers = ({ window }, layers) => ({
+const firstLayers = ({ window, scale }, layers) => ({
   layers,
   ...(Array.isArray(window) && { window: window.slice(0, layers) }),
+  ...(Array.isArray(scale) && { scale: scale.slice(0, layers) }),
 });
 
 /**

@@ -55,7 +55,7 @@ import { checkFactors, readScaling } from '../ops/rotary.js';
  * @property {boolean} [tied] the embedding is the head as well; default false
  * @property {number | null | readonly (number | null)[]} [window] of all layers or by layer: causal, so many keys, the
  *   token's own included; else at most ⌊window/2⌋ on each side
- * @property {number} [scale] of scores; default 1/√headDim
+ * @property {number | readonly number[]} [scale] of scores, in all layers or by layer; default 1/√headDim
  * @property {number} [embedScale] what embeddings are multiplied by; default 1
  * @property {number} [logitScale] what enters the head is multiplied by; default 1
  * @property {number} [softcap] of scores
@@ -248,7 +248,7 @@ export function resolveOptions(options, caller = 'transformer') {
     bias: readBias(caller, given.bias ?? true),
     tied,
     window: readWindows(caller, given.window, layers),
-    scale: readNumber(caller, 'scale', given.scale ?? 1 / Math.sqrt(headDim)),
+    scale: readScale(caller, given.scale ?? 1 / Math.sqrt(headDim), layers),
     embedScale: readNumber(caller, 'embedScale', given.embedScale ?? 1),
     logitScale: readNumber(caller, 'logitScale', given.logitScale ?? 1),
     softcap: amount('softcap', 0),
@@ -321,6 +321,17 @@ function readBias(caller, bias) {
   );
   return /** @type {Readonly<Required<BiasOptions>>} */ (Object.freeze(read));
 }
+
+/** @param {string} caller @param {number | readonly number[]} scale @param {number} layers */
+function readScale(caller, scale, layers) {
+  if (!Array.isArray(scale)) return readNumber(caller, 'scale', scale);
+  if (scale.length !== layers)
+    throw argumentError(caller, 'scale', scale, `a number, or ${layers}, one for each layer`);
+  return Object.freeze(scale.map((factor, i) => readNumber(caller, `scale[${i}]`, factor)));
+}
+
+/** Of the scores of a layer. @param {Resolved} options @param {number} layer */
+export const scaleOf = ({ scale }, layer) => (typeof scale === 'number' ? scale : scale[layer]);
 
 /** @param {string} caller @param {TransformerOptions['window']} window @param {number} layers */
 function readWindows(caller, window, layers) {

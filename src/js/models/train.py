@@ -139,7 +139,8 @@ class GPT2(Decoder):
         for i in range(c["n_layer"]):
             q, k, v = self.product(self.norm(x, f"h.{i}.ln_1"), f"h.{i}.attn.c_attn").chunk(3, -1)
             q, k, v = (y.reshape(B, T, heads, width) for y in (q, k, v))
-            x = x + self.product(self.attend(q, k, v, scale), f"h.{i}.attn.c_proj")
+            own = scale / (i + 1) if c.get("scale_attn_by_inverse_layer_idx") else scale
+            x = x + self.product(self.attend(q, k, v, own), f"h.{i}.attn.c_proj")
             if self.get(f"h.{i}.mlp.c_fc.weight") is not None:
                 inside = act(self.product(self.norm(x, f"h.{i}.ln_2"), f"h.{i}.mlp.c_fc"))
                 x = x + self.product(inside, f"h.{i}.mlp.c_proj")

@@ -1,5 +1,6 @@
 // The block of a transformer as a graph: the same lines as those of models/block.js, which computes it.
 
+import { scaleOf } from '../models/options.js';
 import { attend } from './attention.js';
 import { activate, joinHeads, rmsNorm, splitHeads } from './operators.js';
 
@@ -87,7 +88,7 @@ function attendSelf(stack, i, x) {
   const pair = { key: after('key'), value: after('value') };
   stack.present.push(pair);
   const seen = { ...stack.visible(i), sinks: stack.weight(`${at}.attention.sinks`) };
-  const heads = attendHeads(stack, `${at}.`, { query, ...pair }, seen, stack.allKeys);
+  const heads = attendHeads(stack, `${at}.`, i, { query, ...pair }, seen, stack.allKeys);
   const out = stack.linear(`${at}.attention.wo`, heads, `${at}.attention.bo`);
   return stack.passRows(`${at}.attention`, options.normPlace === 'both' ? stack.norm(`${at}.after1`, out) : out);
 }
@@ -97,7 +98,8 @@ function attendAcross(stack, i, x) {
   const at = `blocks.${i}.cross`;
   const across = /** @type {Across} */ (stack.across);
   const query = project(stack, at, 'q', x);
-  const heads = attendHeads(stack, `${at}.`, { query, ...across.pairs[i] }, stack.visibleAcross(across), across.length);
+  const given = { query, ...across.pairs[i] };
+  const heads = attendHeads(stack, `${at}.`, i, given, stack.visibleAcross(across), across.length);
   return stack.passRows(`${at}.attention`, stack.linear(`${at}.wo`, heads, `${at}.bo`));
 }
 
@@ -105,13 +107,15 @@ function attendAcross(stack, i, x) {
  * softmax(q·kᵀ + bias)·v: (B,T,H·D).
  * @param {Stack} stack
  * @param {string} at
+ * @param {number} i
  * @param {Record<'query' | 'key' | 'value', Value>} given by heads
  * @param {Visible & { sinks?: Value }} seen
  * @param {Dim} keys S, as the axis of an output is called
  */
-function attendHeads(stack, at, given, seen, keys) {
+function attendHeads(stack, at, i, given, seen, keys) {
   const { graph, length } = stack;
-  const { numHeads, kvHeads, headDim, scale, softcap } = stack.options;
+  const { numHeads, kvHeads, headDim, softcap } = stack.options;
+  const scale = scaleOf(stack.options, i);
   for (const [name, heads, rows] of /** @type {const} */ ([
     ['query', numHeads, length],
     ['key', kvHeads, keys],

@@ -168,6 +168,13 @@ test('the activation of T5 is that of feed_forward_proj, unless dense_act_fn and
     await assert.rejects(of(fields), /DenseReluDense.wi_0.weight.* missing/);
 });
 
+test('scales of the first layers are those of the layers that are opened', async () => {
+  const files = filesOf('GPT-2 with scores divided by the number of the layer');
+  const model = await hl.openModel(files, { layers: 1 });
+  assert.deepEqual(model.options.scale, [0.5]);
+  model.dispose();
+});
+
 test('what would let a token see later ones is refused, in every decoder', async () => {
   for (const name of ['OPT', 'BLOOM', 'GPT-NeoX', 'SmolLM', 'Mistral', 'Qwen3', 'Gemma', 'Gemma 2', 'Phi-3', 'GPT-2']) {
     for (const [field, value] of Object.entries({ is_causal: false, use_bidirectional_attention: true }))

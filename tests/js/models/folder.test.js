@@ -21,6 +21,7 @@ const MADE = [
   ['gpt2', { tied: true, mlp: 20, normEps: 1e-6 }],
   ['gpt2', { activation: 'relu', dropout: 0.1, scale: 1, context: 5 }],
   ['gpt2', { activation: 'quick-gelu', layers: 1 }],
+  ['gpt2', { scale: [0.5, 0.25] }],
   ['llama', RMS],
   ['llama', { ...RMS, tied: true, numHeads: 6, kvHeads: 2, mlp: 7, activation: 'gelu' }],
   ['llama', { ...RMS, headDim: 8, bias: { query: true, key: true, value: true, out: true, mlp: true } }],

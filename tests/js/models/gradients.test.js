@@ -64,6 +64,7 @@ const FORMS = {
     headActivation: 'gelu',
     bias: { query: true, transform: false, norm: false, head: true },
   },
+  'a scale for each layer': { scale: [0.5, 0.25] },
   CLIP: { activation: 'quick-gelu' },
   sinks: { sinks: true, positions: 'rotary', rotary: { pairing: 'neighbours' } },
   sinusoidal: { positions: 'sinusoidal', norm: 'none', mlp: 0, causal: false },

@@ -189,6 +189,8 @@ test('what does not fit is refused by name, and nothing is lost', async () => {
   refuses(make({ causal: 1 }), 'ARGUMENT', 'causal', /causal is 1/);
   refuses(make({ std: -1 }), 'ARGUMENT', 'std', /std is -1/);
   refuses(make({ dropout: 2 }), 'ARGUMENT', 'dropout', /at most 1/);
+  refuses(make({ scale: [1] }), 'ARGUMENT', 'scale', /a number, or 2, one for each layer/);
+  refuses(make({ layers: 1, scale: ['1'] }), 'ARGUMENT', 'scale[0]', /scale\[0\] is '1'/);
   refuses(make({ heads: 2 }), 'ARGUMENT', 'heads', /unknown option 'heads'/);
   const encoder = { ...SMALL, causal: false, head: 'none' };
   refuses(make({ encoder, normPlace: 'parallel' }), 'ARGUMENT', 'normPlace', /attention to an encoder/);
