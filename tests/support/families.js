@@ -1481,6 +1481,22 @@ const CASES = [
     { width: 6, plus: 1, embedScale: 4, activation: ACTIVATIONS.tanhGelu, tied: true },
     { around: 0 },
   ),
+  {
+    ...llamaCase(
+      'Phi-3 beyond the context of its training',
+      { ...PHI, original_max_position_embeddings: 5, max_position_embeddings: 20 },
+      {
+        fused: true,
+        window: () => 5,
+        turns: pairs(D).map((angle, n) => angle / [3, 9][n]),
+        factor: Math.sqrt(1 + Math.log(4) / Math.log(5)),
+      },
+    ),
+    // A cache cannot begin with fewer tokens.
+    causal: false,
+    // As a graph it is for the others.
+    graph: false,
+  },
   llamaCase('Phi-3', PHI, { fused: true, window: () => 5, turns: phiTurns, factor: phiFactor }),
   llamaCase(
     'Phi-3 with rope_parameters, part of a head turned',
@@ -1672,6 +1688,7 @@ export const families = CASES.map((c, number) => {
   return {
     name: c.name,
     causal: c.causal,
+    graph: c.graph ?? true,
     files: {
       'config.json': new TextEncoder().encode(JSON.stringify(c.config)),
       'model.safetensors': bytesOf({ ...c.extra, ...tensors }),

@@ -13,7 +13,9 @@ const WEIGHTS_ACROSS = ['blocks.*.cross.weights', 'encoder.blocks.*.weights'];
 
 /** Checkpoints of every family: { name, open(hl), input }. */
 export const familyCases = [
-  ...families.map(({ name, files, input }) => ({ name, input, open: (hl) => hl.openModel(files) })),
+  ...families
+    .filter(({ graph }) => graph)
+    .map(({ name, files, input }) => ({ name, input, open: (hl) => hl.openModel(files) })),
   ...checkpoints.flatMap(({ name, folder, cases }) =>
     cases
       .filter(({ kind }) => kind === 'forward')

@@ -30,6 +30,8 @@ export class Cache {
   #keep;
   #padded = false;
   #length = 0;
+  /** @internal Whether its keys have turned as in long sequences. */
+  far = false;
 
   /** @param {Memory} memory @param {Resolved} options @param {CacheOptions} given */
   constructor(memory, options, given) {
@@ -107,6 +109,7 @@ export class Cache {
     other.#keep.set(this.#keep);
     other.#padded = this.#padded;
     other.#length = this.#length;
+    other.far = this.far;
   }
 
   /** @param {import('../memory/frame.js').Frame} frame @param {Tensor} tensor */
@@ -213,9 +216,10 @@ export class Cache {
     for (const tensor of [pair.key, pair.value]) this.#memory.watch(this.#memory.unscoped(tensor));
   }
 
-  /** @internal @param {number} rows */
-  advance(rows) {
+  /** @internal @param {number} rows @param {boolean} far */
+  advance(rows, far) {
     this.#length += rows;
+    this.far = far;
   }
 
   #freeAcross() {

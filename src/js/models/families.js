@@ -108,7 +108,12 @@ function rotary(config, headDim) {
   const scaling = scalingOf(config);
   const theta = nested.rope_theta ?? config.rotary_emb_base ?? config.rope_theta ?? 10000;
   const share = nested.partial_rotary_factor ?? config.rotary_pct ?? config.partial_rotary_factor ?? 1;
-  return { theta, width: Math.floor(headDim * share), ...(scaling && { scaling: ropeScaling(scaling, config) }) };
+  const width = Math.floor(headDim * share);
+  if (!scaling) return { theta, width };
+  const usual = ropeScaling(scaling, config);
+  const beyond = scaling.original_max_position_embeddings ?? config.original_max_position_embeddings;
+  if (usual?.type !== 'factors' || !scaling.long_factor || !beyond) return { theta, width, scaling: usual };
+  return { theta, width, scaling: usual, long: { beyond, scaling: { ...usual, factors: scaling.long_factor } } };
 }
 
 /** @param {Config} config @returns {Config | null} */
@@ -150,7 +155,7 @@ function ropeScaling(scaling, config) {
     };
   }
   if (type === 'longrope' || type === 'su') {
-    // The factors of sequences within the context of training; longer ones have others.
+    // The factors of sequences within the context of training.
     const ratio = config.max_position_embeddings / originalContext;
     const times = config.original_max_position_embeddings ? ratio : (factor ?? ratio);
     const grown = times <= 1 ? 1 : Math.sqrt(1 + Math.log(times) / Math.log(originalContext));
@@ -163,11 +168,6 @@ function ropeScaling(scaling, config) {
 const rmsDecoder = (c) => {
   const headDim = c.head_dim ?? c.hidden_size / c.num_attention_heads;
   const turned = rotary(c, headDim);
-  const scaling = scalingOf(c);
-  // Longer sequences have other factors.
-  const original = scaling?.short_factor
-    ? (scaling.original_max_position_embeddings ?? c.original_max_position_embeddings)
-    : undefined;
   return {
     layers: c.num_hidden_layers,
     dModel: c.hidden_size,
@@ -175,7 +175,7 @@ const rmsDecoder = (c) => {
     kvHeads: c.num_key_value_heads ?? c.num_attention_heads,
     headDim,
     vocab: c.vocab_size,
-    context: Math.min(original ?? c.max_position_embeddings, ANY_LENGTH),
+    context: Math.min(c.max_position_embeddings, ANY_LENGTH),
     mlp: c.intermediate_size,
     norm: /** @type {const} */ ('rms'),
     normEps: c.rms_norm_eps ?? 1e-6,

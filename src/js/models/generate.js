@@ -109,7 +109,11 @@ export async function generate(model, prompt, options) {
     throw argumentError(CALLER, 'onToken', onToken, 'a function');
   if (given.cache !== undefined) checkCache(CALLER, model.options, given.cache);
   const { ids: start, encoder } = readPrompt(model, prompt);
-  const places = Math.min(model.options.context, given.cache?.capacity ?? model.options.context);
+  const { context, rotary } = model.options;
+  // Beyond these all tokens turn by other angles: what is not known any more cannot be computed again.
+  const beyond = rotary?.long?.beyond ?? Infinity;
+  const near = given.cache && given.cache.length > 0 && !given.cache.far ? beyond : Infinity;
+  const places = Math.min(context, given.cache?.capacity ?? context, near);
   const room = places - (given.cache?.length ?? 0) - start.length;
   if (room < 0)
     throw shapeError(CALLER, 'prompt', [start.length], `at most ${start.length + room} tokens: there is no more room`);
@@ -135,6 +139,10 @@ export async function generate(model, prompt, options) {
       if (signal?.aborted) {
         result.ended = 'signal';
         break;
+      }
+      if (!cache.far && cache.length > 0 && cache.length + next.length > beyond) {
+        next = [...start, ...result.ids];
+        cache.rewind(0);
       }
       const input = encoder && cache.length === 0 ? { encoder, ids: next } : { ids: next };
       const output = model.forward(/** @type {ModelInput} */ (input), { cache, last: true, ...(edit && { edit }) });

@@ -13,6 +13,7 @@ import { checkFactors, readScaling } from '../ops/rotary.js';
  * @property {number} [width] elements of a head that are turned; default headDim
  * @property {'halves' | 'neighbours'} [pairing] element n with n + width/2, or 2n with 2n + 1; default 'halves'
  * @property {RotaryScaling} [scaling]
+ * @property {{ beyond: number, scaling: RotaryScaling }} [long] the scaling of sequences of more tokens than that
  */
 /**
  * @typedef {object} BiasOptions which products have a bias
@@ -169,7 +170,8 @@ const WORDS = {
 /** @typedef {'rotary' | 'buckets' | 'bias' | 'window' | 'patch' | 'padToken' | 'endToken' | 'encoder'} Special */
 /**
  * @typedef {Readonly<Required<Omit<TransformerOptions, Special>> & {
- *   rotary: Readonly<Required<Omit<RotaryOptions, 'scaling'>> & { scaling: RotaryScaling | undefined }> | undefined,
+ *   rotary: Readonly<Required<Omit<RotaryOptions, 'scaling' | 'long'>> & Pick<RotaryOptions, 'scaling' | 'long'>> |
+ *   undefined,
  *   buckets: Readonly<{ count: number, distance: number }> | undefined,
  *   bias: Readonly<Required<BiasOptions>>,
  *   window: readonly (number | null)[] | null,
@@ -282,19 +284,33 @@ export function resolveOptions(options, caller = 'transformer') {
 /** @param {string} caller @param {RotaryOptions} options @param {number} headDim */
 function readRotary(caller, options, headDim) {
   const where = `${caller}: rotary`;
-  const given = readOptions(where, options, ['theta', 'localTheta', 'width', 'pairing', 'scaling']);
+  const given = readOptions(where, options, ['theta', 'localTheta', 'width', 'pairing', 'scaling', 'long']);
   const theta = readNumber(where, 'theta', given.theta ?? 10000, { least: 1 });
   const width = readNumber(where, 'width', given.width ?? headDim, { integer: true, least: 2, most: headDim });
   if (width % 2 !== 0) throw argumentError(where, 'width', width, 'an even number');
-  const scaling = given.scaling === undefined ? undefined : readScaling(where, given.scaling);
-  checkFactors(where, scaling, width);
+  const scalingOf = (/** @type {unknown} */ scaling) => {
+    const read = readScaling(where, scaling);
+    checkFactors(where, read, width);
+    return Object.freeze(read);
+  };
   return Object.freeze({
     theta,
     localTheta: readNumber(where, 'localTheta', given.localTheta ?? theta, { least: 1 }),
     width,
     pairing: readWord(where, 'pairing', given.pairing ?? 'halves', /** @type {const} */ (['halves', 'neighbours'])),
-    scaling: scaling && Object.freeze(scaling),
+    scaling: given.scaling === undefined ? undefined : scalingOf(given.scaling),
+    long: given.long === undefined ? undefined : readLong(`${where}: long`, given.long, scalingOf),
   });
+}
+
+/**
+ * @param {string} caller
+ * @param {NonNullable<RotaryOptions['long']>} options
+ * @param {(scaling: unknown) => RotaryScaling} scalingOf
+ */
+function readLong(caller, options, scalingOf) {
+  const given = readOptions(caller, options, ['beyond', 'scaling']);
+  return Object.freeze({ beyond: readNumber(caller, 'beyond', given.beyond, SIZE), scaling: scalingOf(given.scaling) });
 }
 
 /** @param {string} caller @param {NonNullable<TransformerOptions['buckets']>} options */

@@ -23,7 +23,8 @@ import { ROWS } from './edits.js';
  * @property {Graph} graph
  * @property {(name: string) => Weight | undefined} weightOf
  * @property {Map<string, { weight?: Weight, bias?: Weight }>} layers that have been looked up
- * @property {(rotary: NonNullable<Resolved['rotary']>, theta: number, positions: number) => Tensor} tableOf
+ * @property {(rotary: NonNullable<Resolved['rotary']>, theta: number, positions: number, far: boolean) => Tensor}
+ *   tableOf
  * @property {Values} values
  * @property {number} step of training: which dropout mask
  */
@@ -71,12 +72,24 @@ export class Run {
     this.positions = input.positions ?? this.#countPositions();
     this.#lastPosition = this.positions.reduce((most, p) => Math.max(most, p), 0);
     const seen = !this.values.idle || shared.graph.train || options.positions === 'buckets' || options.pool !== 'none';
-    this.#onlyLast = last && !seen;
+    this.#onlyLast = last && cache !== undefined && !seen;
+    const beyond = options.rotary?.long?.beyond ?? Infinity;
+    /** Whether keys turn by the angles of long sequences: those in a cache have turned already. */
+    this.far = cache && this.past > 0 ? cache.far : this.#lastPosition >= beyond;
+    if (!this.far && this.#lastPosition >= beyond)
+      throw shapeError(
+        this.caller,
+        input.called,
+        [this.batch, this.rows],
+        `at most ${Math.max(beyond - this.past, 0)} more tokens: what this cache holds has turned as in sequences of ` +
+          `at most ${beyond}`,
+      );
   }
 
   /**
-   * The last block has its keys and values: where only the last token is asked for, what follows is computed of that
-   * one alone, a fifteenth of the time of twelve blocks.
+   * The last block has its keys and values: of a prompt whose last token alone is asked for, what follows is computed of
+   * that one, which spares a fifteenth of the time of twelve blocks. Its sums are then made in another order: without a
+   * cache all is computed as ever, so that values put back change no bit.
    */
   narrow() {
     if (!this.#onlyLast) return;
@@ -213,7 +226,8 @@ export class Run {
     const { rotary, window, headDim: width } = this.options;
     if (!rotary) return x;
     const local = window !== null && window[layer] !== null;
-    const table = this.#shared.tableOf(rotary, local ? rotary.localTheta : rotary.theta, this.#lastPosition + 1);
+    const theta = local ? rotary.localTheta : rotary.theta;
+    const table = this.#shared.tableOf(rotary, theta, this.#lastPosition + 1, this.far);
     const neighbours = rotary.pairing === 'neighbours';
     return this.graph.rotate(x, { table, positions: this.positions, heads, width, rotated: rotary.width, neighbours });
   }

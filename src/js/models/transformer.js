@@ -168,7 +168,7 @@ export class Transformer {
   #memory;
   /** The options as they were given: those that save() writes. */
   #given;
-  /** Cosines and sines by the base of the angles. @type {Map<number, Tensor>} */
+  /** Cosines and sines by the base of the angles. @type {Map<string, Tensor>} */
   #tables = new Map();
   /** The last forward with train: true. @type {{ graph: Graph, result: ModelResult } | undefined} */
   #kept;
@@ -265,17 +265,24 @@ export class Transformer {
       throw new HeadlightError('STATE', `${caller}: a model with int8 weights cannot be trained`);
   }
 
-  /** @param {NonNullable<Resolved['rotary']>} rotary @param {number} theta @param {number} positions */
-  #tableOf({ width, scaling }, theta, positions) {
-    const before = this.#tables.get(theta);
+  /**
+   * @param {NonNullable<Resolved['rotary']>} rotary
+   * @param {number} theta
+   * @param {number} positions
+   * @param {boolean} far
+   */
+  #tableOf({ width, scaling: usual, long }, theta, positions, far) {
+    const name = `rotary ${theta}${far ? ' far' : ''}`;
+    const scaling = far ? long?.scaling : usual;
+    const before = this.#tables.get(name);
     if (before && before.shape[0] >= positions) return before;
     const context = 2 ** Math.ceil(Math.log2(Math.max(positions, 64)));
     const table = this.#memory.unscoped(this.#memory.empty([context, 2, width / 2], 'forward'));
     viewOf(table).set(rotaryTable({ theta, width, scaling, context }));
     // It ends with the parameters.
     const [{ tensor, int8 }] = this.weights.values();
-    own(/** @type {Tensor} */ (tensor ?? int8), `rotary ${theta}`, table);
-    this.#tables.set(theta, table);
+    own(/** @type {Tensor} */ (tensor ?? int8), name, table);
+    this.#tables.set(name, table);
     return table;
   }
 
@@ -352,7 +359,7 @@ export class Transformer {
       step: this.#step,
       weightOf: (name) => this.weights.get(name),
       layers: this.#layers,
-      tableOf: (rotary, theta, positions) => this.#tableOf(rotary, theta, positions),
+      tableOf: (rotary, theta, positions, far) => this.#tableOf(rotary, theta, positions, far),
     };
     const compute = () => {
       const encoder = input.encoder && options.encoder && new Run(shared, options.encoder, 'encoder.', input.encoder);
@@ -368,7 +375,7 @@ export class Transformer {
           tensors.logits = this.#unbatched(graph, values.captured, tensors.logits);
       }
       // Nothing fails from here on: a call that has failed leaves no tokens.
-      cache?.advance(rows);
+      cache?.advance(rows, run.far);
       return new ModelResult(tensors, values.captured);
     };
     const result = graph.train ? compute() : memory.scope(compute);

@@ -58,7 +58,8 @@ export class Stack extends Parameters {
     this.inputs = inputs;
     this.across = across;
     const { graph } = shared;
-    const { context } = options;
+    // Those of longer sequences turn by other angles.
+    const context = Math.min(options.context, options.rotary?.long?.beyond ?? Infinity);
     const given = /** @type {Value} */ (inputs.ids ?? inputs.pixels ?? inputs.features);
     /** T and S as the axes of outputs are called. */
     this.length = lengthOf(options, prefix);

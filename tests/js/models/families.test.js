@@ -221,7 +221,45 @@ test('factors of rotary positions that are not one for each pair are refused', a
   for (const short_factor of [[1.1], [1.1, 1.7, 2]]) {
     const rope_scaling = { type: 'longrope', short_factor, long_factor: [3, 9] };
     await assert.rejects(optionsWith('Phi-3', { rope_scaling }), /factors is .*expected 2 numbers/);
+    const other = { type: 'longrope', short_factor: [1.1, 1.7], long_factor: short_factor };
+    await assert.rejects(optionsWith('Phi-3', { rope_scaling: other }), /factors is .*expected 2 numbers/);
   }
+});
+
+test('a cache turns by the angles that it has begun with, and generate begins anew for others', async () => {
+  const model = await hl.openModel(filesOf('Phi-3 beyond the context of its training'));
+  const ids = [3, 9, 4, 17, 6, 11, 5, 8];
+  const rowsOf = (input, options) => hl.scope(() => Array.from(model.forward(input, options).logits.data));
+  const last = (rows) => rows.slice(-23);
+  const whole = rowsOf(ids);
+  const far = model.cache({ length: 20 });
+  rowsOf(ids.slice(0, 6), { cache: far });
+  const copy = far.clone();
+  for (const cache of [far, copy]) {
+    rowsOf([ids[6]], { cache });
+    assert.ok(off(rowsOf([ids[7]], { cache }), last(whole), () => true) < LIMIT);
+  }
+  far.rewind(2);
+  rowsOf(ids.slice(2, 4), { cache: far });
+  assert.ok(off(rowsOf(ids.slice(4), { cache: far }), whole.slice(-4 * 23), () => true) < LIMIT);
+  const near = model.cache({ length: 20 });
+  const first = rowsOf(ids.slice(0, 4), { cache: near });
+  assert.ok(off(last(first), last(rowsOf(ids.slice(0, 4))), () => true) < LIMIT);
+  const message = /at most 1 more tokens: what this cache holds has turned as in sequences of at most 5/;
+  assert.throws(() => model.forward(ids.slice(4), { cache: near }), { code: 'SHAPE', message });
+  const never = { max: 6, stop: [] };
+  const expected = [...ids.slice(0, 3)];
+  for (let i = 0; i < never.max; i++) {
+    const row = last(rowsOf(expected));
+    expected.push(row.indexOf(Math.max(...row)));
+  }
+  for (const cache of [undefined, model.cache({ length: 20 })]) {
+    const result = await model.generate(ids.slice(0, 3), { ...never, ...(cache && { cache }) });
+    assert.deepEqual(result.ids, expected.slice(3));
+  }
+  // One token that is not known any more lies in the cache: there is room up to five.
+  assert.equal((await model.generate([5], { ...never, cache: near.rewind(3) })).ids.length, 2);
+  model.dispose();
 });
 
 /** With other tensors: each by its name, to the name it has then, or null where it is left out. */
@@ -260,6 +298,6 @@ test('a context of millions of tokens is as long as any may be', async () => {
   for (const name of ['SmolLM', 'Qwen3', 'Gemma 2'])
     assert.equal((await optionsWith(name, { max_position_embeddings: 2 ** 22 })).context, 2 ** 20);
   const { context, rotary } = await optionsWith('Phi-3', { max_position_embeddings: 12 * 2 ** 20 });
-  assert.equal(context, 12);
+  assert.deepEqual([context, rotary.long.beyond], [2 ** 20, 12]);
   assert.ok(Math.abs(rotary.scaling.attentionFactor - Math.sqrt(1 + Math.log(2 ** 20) / Math.log(12))) < 1e-12);
 });
