@@ -102,15 +102,24 @@ void linear_turned(const gemm_product *product, const float *x, size_t rows, siz
 
 /* Rows so few meet the weight as it is, and fewer than three take as long as three: they wait for it. For more some
  * columns are packed at a time, and all of x passes by them: so many rows of it stay in the second-level cache. */
-enum { FEW_ROWS = 6, AS_LONG_AS = 3, FEW_COLUMNS = 128, PLAIN_ROWS = 240, PLAIN_COLUMNS = 16 };
+enum { FEW_ROWS = 6, AS_LONG_AS = 3, PLAIN_ROWS = 240, PLAIN_COLUMNS = 16 };
 
 static double room_floats(uint32_t in) { return (double)PLAIN_COLUMNS * in; }
 
+/* Memory is to be read in long streams, and several threads are to end at the same time: they take 200 KB at a time,
+ * in columns that gemv takes in pairs. */
+enum { FEW_FLOATS = 49152, FEW_COLUMNS = 128 };
+
+static size_t few_columns(size_t in) {
+  const size_t columns = FEW_FLOATS / in / 16 * 16;
+  return pool_size() == 1 || columns > FEW_COLUMNS ? FEW_COLUMNS : columns < 16 ? 16 : columns;
+}
+
 static void few_chunk(void *arg, uint32_t chunk, uint32_t worker) {
   const job *j = arg;
-  const size_t from = (size_t)chunk * FEW_COLUMNS;
+  const size_t from = (size_t)chunk * j->chunk_columns;
   (void)worker;
-  gemv_range(j->products, j->x, j->rows, j->left.in, from, least(from + FEW_COLUMNS, j->products->out));
+  gemv_range(j->products, j->x, j->rows, j->left.in, from, least(from + j->chunk_columns, j->products->out));
 }
 
 static void plain_chunk(void *arg, uint32_t chunk, uint32_t worker) {
@@ -137,7 +146,8 @@ hl_status hl_linear_forward(float *y, const float *x, const float *weight, const
   const double work = 2.0 * (rows < AS_LONG_AS ? AS_LONG_AS : rows) * in * out;
   job j = {.products = &product, .x = x, .rows = rows, .left = {NULL, left_width(rows, TILE_ROWS), in}};
   if (rows <= FEW_ROWS && in > 0) {
-    parallel_for(few_chunk, &j, (uint32_t)chunks_of(out, FEW_COLUMNS), work);
+    j.chunk_columns = few_columns(in);
+    parallel_for(few_chunk, &j, (uint32_t)chunks_of(out, j.chunk_columns), work);
     return HL_OK;
   }
   const part parts[] = {{&j.packed, linear_workspace(rows, in)}, {&j.rooms, room_floats(in) * pool_size()}};
