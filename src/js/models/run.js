@@ -87,9 +87,9 @@ export class Run {
   }
 
   /**
-   * The last block has its keys and values: of a prompt whose last token alone is asked for, what follows is computed of
-   * that one, which spares a fifteenth of the time of twelve blocks. Its sums are then made in another order: without a
-   * cache all is computed as ever, so that values put back change no bit.
+   * The last block has its keys and values: of a prompt whose last token alone is asked for, what follows is computed
+   * of that one, which spares a fifteenth of the time of twelve blocks. Its sums are then made in another order:
+   * without a cache all is computed as ever, so that values put back change no bit.
    */
   narrow() {
     if (!this.#onlyLast) return;
