@@ -189,11 +189,14 @@ const rmsDecoder = (c) => {
 };
 
 /**
- * Heads of causal models are left out where the file is the base model's.
+ * Heads of causal models are left out where the file is the base model's, or has one for classes in their place.
  * @param {(name: string) => boolean} has
  * @param {boolean} tied
  */
-const headOf = (has, tied) => /** @type {'logits' | 'none'} */ (tied || has('/lm_head.weight') ? 'logits' : 'none');
+function headOf(has, tied) {
+  const other = ['score', 'classifier', 'qa_outputs'].some((name) => has(`/${name}.weight`));
+  return /** @type {'logits' | 'none'} */ ((tied && !other) || has('/lm_head.weight') ? 'logits' : 'none');
+}
 
 const LLAMA = {
   'embedding.table': 'embed_tokens.weight',

@@ -280,6 +280,18 @@ test('a base model whose head is not its embedding has none, in every decoder', 
   }
 });
 
+test('a decoder whose head is one for classes is not taken to say the next token', async () => {
+  for (const name of ['OPT', 'BLOOM', 'SmolLM', 'Gemma', 'GPT-2', 'GPT-NeoX'])
+    for (const head of ['score', 'classifier', 'qa_outputs']) {
+      const files = withNames(filesOf(name), (tensor) => (/^(lm_head|embed_out)\./.test(tensor) ? null : tensor));
+      const { tensors } = readSafetensors(files['model.safetensors']);
+      tensors[`${head}.weight`] = { dtype: 'F32', shape: [2, 8], data: new Float32Array(16) };
+      const model = await hl.openModel({ ...files, 'model.safetensors': writeSafetensors(tensors) });
+      assert.equal(model.options.head, 'none', `${name}, ${head}`);
+      model.dispose();
+    }
+});
+
 test('a tied head may be stored in the place of the embedding', async () => {
   const tables = /(embed_tokens|word_embeddings|embed_in|wte)\.weight$/;
   for (const name of ['OPT', 'BLOOM', 'SmolLM', 'Gemma', 'GPT-2', 'GPT-NeoX']) {
