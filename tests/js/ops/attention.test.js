@@ -357,6 +357,27 @@ test(
 );
 
 test(
+  'a single query before more keys than it takes at a time, of which the later ones count more',
+  everywhere((hl) => {
+    const S = 9701;
+    for (const [D, Dv] of [
+      [4, 3],
+      [37, 70],
+      [64, 32],
+    ]) {
+      const [q, k, v] = [array([1, 2, 1, D], 1), array([1, 1, S, D], 2), array([1, 1, S, Dv], 3)];
+      for (let s = 0; s < S; s++) k.data[s * D] = (s / S) * 8 * Math.sign(q.data[0]);
+      const mask = { data: Uint8Array.from({ length: S }, (_, s) => Number(s % 7 === 3)), shape: [S] };
+      for (const options of [{}, { mask }, { causal: true, offset: S - 20, window: [6000, 0] }, { softcap: 3 }]) {
+        const expected = reference(q, k, v, options).output;
+        for (const weights of [false, true])
+          assert.ok(close(hl.attention(q, k, v, { ...options, weights }).output.data, expected), `${D}, ${weights}`);
+      }
+    }
+  }),
+);
+
+test(
   'the weights of a million keys sum to 1',
   everywhere((hl) => {
     const S = 1e6;
