@@ -2,8 +2,8 @@
 
 /* Its column of the panels is the first; the three that softmax takes along are zeros. */
 
-/* The dot products of four keys at a time, which share each load of the query. Each is made in two sums that do not wait
- * for each other. */
+/* The dot products of four keys at a time, which share each load of the query. Each is made in two sums that do not
+ * wait for each other. */
 KERNEL static void dots(float *to, const float *query, const float *key, size_t stride, size_t keys, size_t width) {
   const size_t steps = width / 8 * 8, whole = width / 4 * 4;
   for (size_t s = 0; s < keys; s += 4, key += 4 * stride) {

@@ -73,7 +73,7 @@ KERNEL static vec exp_columns(float *half, size_t keys, vec origin, softmax_base
 
 /* ---- a single column ---- */
 
-/* It is read and written four keys at a time: with one key in four lanes exp would be a third of the time of a query. */
+/* It is read and written four keys at a time: with one key in four lanes exp would be a third of a query's time. */
 enum { ROW_KEYS = 4 };
 
 /* Up to four keys; −∞ in the place of those that are lacking. */
