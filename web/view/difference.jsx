@@ -33,6 +33,7 @@ export function Difference({ both, at, room }) {
   };
   const head = words.headName(now.run.layer, now.run.head);
   const pairs = rows.places.some(({ now: i, old: j }) => i >= 0 && j >= 0);
+  const same = pairs && isSame(now, old);
   const uneven = rows.places.some(({ now: i, old: j }) => i < 0 || j < 0);
   return (
     <div class="picture" style={px({ height })}>
@@ -67,8 +68,9 @@ export function Difference({ both, at, room }) {
         })}
       >
         <h2>{head}</h2>
-        <p>{pairs ? texts.difference : texts.noPairs}</p>
-        {pairs && !room.compact && isSame(now, old) && <p class="small-note">{texts.equal}</p>}
+        {/* A phone has room for one sentence. */}
+        {!(same && room.compact) && <p>{pairs ? texts.difference : texts.noPairs}</p>}
+        {same && <p class={room.compact ? '' : 'small-note'}>{texts.equal}</p>}
         {!full && !room.compact && uneven && pairs && <p class="small-note">{texts.alone}</p>}
       </div>
     </div>

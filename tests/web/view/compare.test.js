@@ -163,6 +163,17 @@ test('360 px: one below the other, as wide as the screen, and nothing scrolls si
   await assertAccessible();
 });
 
+test('360 px: where nothing differs that is said', async () => {
+  for (const [change, count] of [
+    ['', 1],
+    ['&scale=4.2%3A0', 0],
+  ]) {
+    await open(`view=compare&versus=difference${change}&${PINNED}`, { viewport: { width: 360, height: 740 } });
+    await page.getByText(count ? 'No weight of this head differs.' : 'Now less pinned').waitFor();
+    assert.equal(await page.getByText('No weight of this head differs.').count(), count);
+  }
+});
+
 test('while one trains there is no view that compares, nor in a model without a run of its own', async () => {
   await open('view=compare&panel=train');
   await page.waitForFunction(() => part('.picture .matrix') !== null);
