@@ -183,7 +183,9 @@ test('for the whale, the worker says what attribution, composition and forward s
   const capture = ['embed', 'blocks.*.heads', 'blocks.*.mlp', 'blocks.*.out'];
   const result = model.forward({ ids: { data: Int32Array.from(ids), shape: [1, ids.length] } }, { capture });
   const expected = attribution(model, result, { label: chosen.id });
-  for (const name of ['embed', 'bias', 'sum']) assert.ok(Math.abs(added[name] - expected[name]) < 1e-6, name);
+  // The worker captures weights and scores too, and so computes in another order: the last bit of a logit near 10 is
+  // 9.5e-7.
+  for (const name of ['embed', 'bias', 'sum']) assert.ok(Math.abs(added[name] - expected[name]) < 4e-6, name);
   for (const name of ['heads', 'mlps'])
     expected[name].data.forEach((value, i) => assert.ok(Math.abs(added[name][i] - value) < 1e-6, `${name} ${i}`));
   const logits = result.logits.copy();
