@@ -66,6 +66,13 @@ export class Run {
         input.batched ? [this.batch, this.rows] : [this.rows],
         `at most ${this.#places - this.past} more tokens: the context is ${this.#places}`,
       );
+    if (last && this.rows === 0)
+      throw shapeError(
+        this.caller,
+        input.called,
+        input.batched ? [this.batch, 0] : [0],
+        'at least one token with last',
+      );
     if (cache) cache.admit(this.caller, this.batch, this.rows, input.keep);
     /** (B,S): which keys are real. @type {Uint8Array | undefined} */
     this.padding = cache ? cache.padding(this.past + this.rows) : input.keep;

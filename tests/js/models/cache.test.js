@@ -137,6 +137,20 @@ test(
 );
 
 test(
+  'of no tokens there is no last one',
+  everywhere((hl) => {
+    const model = hl.transformer(SMALL);
+    const cache = model.cache({ length: 4 });
+    for (const options of [{ last: true }, { last: true, cache }])
+      refuses(() => model.forward([], options), 'SHAPE', /shape \[0\], expected at least one token/);
+    assert.equal(logitsOf(model, [], { cache }).length, 0);
+    assert.equal(cache.length, 0);
+    cache.dispose();
+    model.dispose();
+  }),
+);
+
+test(
   'what an encoder has made is kept, also where a call before has failed',
   everywhere((hl) => {
     const model = hl.transformer({ ...SMALL, encoder: ENCODER });
