@@ -22,7 +22,7 @@ function someOptions(source) {
   const positions = source.pick(['learned', 'rotary', 'alibi', 'none', 'sinusoidal', 'buckets']);
   const layers = source.below(3);
   const encoder = source.maybe(0.3, () => ({ ...ENCODER, positions }));
-  const places = ['after', 'both', ...(encoder ? [] : ['parallel'])];
+  const places = ['after', 'both', 'stream', ...(encoder ? [] : ['parallel'])];
   return {
     layers,
     dModel: 4,

@@ -485,7 +485,8 @@ const split = (qkv, heads, width, which) =>
     const [row, h, d] = [Math.floor(i / (heads * width)), Math.floor(i / width) % heads, i % width];
     return qkv[((row * heads + h) * 3 + which) * width + d];
   });
-function bloom(p) {
+/** normed: whether a norm is of the stream itself, not only of what reads it. */
+function bloom(p, { normed = false } = {}) {
   // Six heads: the slopes of four, then every other one of eight.
   const slopes = [0.25, 0.0625, 0.015625, 0.00390625, 0.5, 0.125];
   const sizes = { heads: 6, width: 4 };
@@ -495,14 +496,16 @@ function bloom(p) {
   x = p.values.embed = p.layerNorm('transformer.word_embeddings_layernorm', x);
   x = p.stack(x, (x, i, record) => {
     const b = `transformer.h.${i}`;
-    const qkv = p.linear(`${b}.self_attention.query_key_value`, p.layerNorm(`${b}.input_layernorm`, x));
+    const read = p.layerNorm(`${b}.input_layernorm`, x);
+    const qkv = p.linear(`${b}.self_attention.query_key_value`, read);
     const [q, k, v] = [0, 1, 2].map((n) => split(qkv, 6, 4, n));
     const bias = (h, _, s) => slopes[h] * places[s];
     const { heads, weights } = attend(q, k, v, { ...sizes, see: p.sees(), bias });
     record('weights', weights);
-    x = add(x, p.linear(`${b}.self_attention.dense`, heads));
-    const up = p.linear(`${b}.mlp.dense_h_to_4h`, p.layerNorm(`${b}.post_attention_layernorm`, x));
-    return add(x, p.linear(`${b}.mlp.dense_4h_to_h`, up.map(ACTIVATIONS.tanhGelu)));
+    x = add(normed ? read : x, p.linear(`${b}.self_attention.dense`, heads));
+    const second = p.layerNorm(`${b}.post_attention_layernorm`, x);
+    const up = p.linear(`${b}.mlp.dense_h_to_4h`, second);
+    return add(normed ? second : x, p.linear(`${b}.mlp.dense_4h_to_h`, up.map(ACTIVATIONS.tanhGelu)));
   });
   x = p.values.final = p.layerNorm('transformer.ln_f', x);
   p.values.logits = linear(x, p.get('transformer.word_embeddings.weight'));
@@ -1337,7 +1340,7 @@ const CASES = [
     causal: true,
     run: (p) => opt(p, 'decoder.', { wide: 6, after: true }),
   },
-  { name: 'BLOOM', config: BLOOM, shapes: bloomShapes, padding: 'left', causal: true, run: bloom },
+  { name: 'BLOOM', config: BLOOM, shapes: bloomShapes, padding: 'left', causal: true, run: (p) => bloom(p) },
   {
     name: 'BLOOM with its old names',
     config: {
@@ -1352,7 +1355,15 @@ const CASES = [
     shapes: bloomShapes,
     padding: 'left',
     causal: true,
-    run: bloom,
+    run: (p) => bloom(p),
+  },
+  {
+    name: 'BLOOM whose norms are of the stream',
+    config: { ...BLOOM, apply_residual_connection_post_layernorm: true },
+    shapes: bloomShapes,
+    padding: 'left',
+    causal: true,
+    run: (p) => bloom(p, { normed: true }),
   },
   { name: 'GPT-NeoX', config: NEOX, shapes: neoxShapes, padding: 'left', causal: true, run: (p) => neox(p) },
   {

@@ -140,6 +140,8 @@ export async function compareCached(model, given, first, options = {}, runtime =
   return { difference: d, files };
 }
 
+const PLACES = ['before', 'after', 'both', 'stream'];
+
 /** Options of a transformer, and what it is given, from a seed. */
 export function randomModel(seed) {
   const next = uniformSource(seed);
@@ -155,7 +157,7 @@ export function randomModel(seed) {
     kvHeads: pick(1, numHeads),
     mlp: pick(0, 12, 20),
     norm: pick('layer', 'rms', 'none'),
-    normPlace: kind === 'decoder' ? pick('before', 'after', 'both') : pick('before', 'after', 'both', 'parallel'),
+    normPlace: kind === 'decoder' ? pick(...PLACES) : pick(...PLACES, 'parallel'),
     sharedNorm: yes(0.3),
     firstNorm: yes(0.8),
     embedNorm: yes(0.3),

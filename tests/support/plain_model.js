@@ -162,20 +162,21 @@ function run(options, parameters, ids, capture, edits) {
   for (let l = 0; l < options.layers; l++) {
     const at = `blocks.${l}`;
     const post = normPlace === 'after';
+    const stream = normPlace === 'stream';
     const before = pass(`${at}.in`, x, [B, T, C]);
     const inside = post ? before : normed(`${at}.norm1`, before);
     const attended = attend(`${at}.attention`, `${at}.`, inside, inside, options.causal);
-    x = add(before, pass(`${at}.attention`, after(`${at}.after1`, attended), [B, T, C]));
+    x = add(stream ? inside : before, pass(`${at}.attention`, after(`${at}.after1`, attended), [B, T, C]));
     if (post) x = normed(`${at}.norm1`, x);
     if (cross) {
-      const added = attend(`${at}.cross`, `${at}.cross.`, post ? x : normed(`${at}.cross.norm`, x), memory, false);
-      x = add(x, added);
+      const read = post ? x : normed(`${at}.cross.norm`, x);
+      x = add(stream ? read : x, attend(`${at}.cross`, `${at}.cross.`, read, memory, false));
       if (post) x = normed(`${at}.cross.norm`, x);
     }
     if (mlp > 0) {
       const read = post ? x : normed(`${at}.norm2`, normPlace === 'parallel' ? before : x);
       const hidden = linear(`${at}.up`, read).map((value) => Math.max(value, 0));
-      x = add(x, pass(`${at}.mlp`, after(`${at}.after2`, linear(`${at}.down`, hidden)), [B, T, C]));
+      x = add(stream ? read : x, pass(`${at}.mlp`, after(`${at}.after2`, linear(`${at}.down`, hidden)), [B, T, C]));
       if (post) x = normed(`${at}.norm2`, x);
     }
     x = pass(`${at}.out`, x, [B, T, C]);

@@ -148,21 +148,24 @@ function takeApart(caller, model, result, { token, batch }) {
   /** @type {Stream} */
   let stream = { parts: [{ kind: 'embed', at: 0, x: row('embed') }], bias: new Float64Array(model.options.dModel) };
   const normed = (/** @type {string} */ name, /** @type {Stream} */ x) => throughNorm(caller, model, name, x);
-  const after = (/** @type {string} */ name) => {
-    if (normPlace === 'after') stream = normed(name, stream);
+  const norm = (/** @type {'after' | 'stream'} */ place, /** @type {string} */ name) => {
+    if (normPlace === place) stream = normed(name, stream);
   };
   for (let l = 0; l < layers; l++) {
     const at = `blocks.${l}`;
     const attended = headsOf(`${at}.`, `${at}.attention`, 'heads', l);
+    norm('stream', `${at}.norm1`);
     stream = joined(stream, normPlace === 'both' ? normed(`${at}.after1`, attended) : attended);
-    after(`${at}.norm1`);
+    norm('after', `${at}.norm1`);
     if (cross) {
+      norm('stream', `${at}.cross.norm`);
       stream = joined(stream, headsOf(`${at}.cross.`, `${at}.cross`, 'cross', l));
-      after(`${at}.cross.norm`);
+      norm('after', `${at}.cross.norm`);
     }
     if (mlp > 0) {
+      norm('stream', `${at}.norm2`);
       stream.parts.push({ kind: 'mlps', at: l, x: row(`${at}.mlp`) });
-      after(`${at}.norm2`);
+      norm('after', `${at}.norm2`);
     }
     if (result.captured[`${at}.out`]) stream = { ...stream, bias: restOf(stream, row(`${at}.out`)) };
   }

@@ -3,6 +3,8 @@
 //   before, both:  x = x + [after1] attention([norm1] x)       after:  x = norm1(x + attention(x))
 //                  x = x + [after2] mlp([norm2] x)                     x = norm2(x + mlp(x))
 //   parallel:      x = x + attention(norm1(x)) + mlp(norm2(x))
+//   stream:        x = norm1(x), x = x + attention(x)
+//                  x = norm2(x), x = x + mlp(x)
 //
 //   attention:  q, k, v = x·Wqᵀ, x·Wkᵀ, x·Wvᵀ → [norm] → [rotary] → softmax(q·kᵀ + bias)·v → ·Woᵀ
 //   mlp:        down(activation(up(x))), or down(activation(gate(x)) · up(x))
@@ -49,7 +51,12 @@ export function block(run, i, input) {
     if (mlp > 0) x = normed(run, at('norm2'), graph.add(x, feedForward(run, i, x)));
     return run.pass(at('out'), x, ROWS);
   }
-  const first = normed(run, at('norm1'), x);
+  const readBy = (/** @type {string} */ name) => {
+    const read = normed(run, at(name), x);
+    if (normPlace === 'stream') x = read;
+    return read;
+  };
+  const first = readBy('norm1');
   const attended = attend(run, i, first);
   x = run.counted(x);
   if (normPlace === 'parallel') {
@@ -58,8 +65,14 @@ export function block(run, i, input) {
     return run.pass(at('out'), mlp > 0 ? graph.add(mid, feedForward(run, i, second)) : mid, ROWS);
   }
   x = run.pass(at('mid'), graph.add(x, attended), ROWS);
-  if (cross) x = graph.add(x, attendAcross(run, i, normed(run, at('cross.norm'), x)));
-  if (mlp > 0) x = graph.add(x, feedForward(run, i, normed(run, at('norm2'), x)));
+  if (cross) {
+    const read = readBy('cross.norm');
+    x = graph.add(x, attendAcross(run, i, read));
+  }
+  if (mlp > 0) {
+    const read = readBy('norm2');
+    x = graph.add(x, feedForward(run, i, read));
+  }
   return run.pass(at('out'), x, ROWS);
 }
 

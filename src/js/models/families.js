@@ -474,7 +474,6 @@ const bloom = {
   types: ['bloom'],
   prefixes: ['transformer.', ''],
   options: decoder((c, has) => {
-    only(c, 'apply_residual_connection_post_layernorm', false);
     const dModel = c.n_embed ?? c.hidden_size;
     const tied = c.tie_word_embeddings ?? true;
     return {
@@ -485,6 +484,7 @@ const bloom = {
       context: ANY_LENGTH,
       mlp: 4 * dModel,
       normEps: c.layer_norm_epsilon,
+      normPlace: c.apply_residual_connection_post_layernorm ? 'stream' : 'before',
       embedNorm: true,
       positions: 'alibi',
       activation: 'gelu-tanh',

@@ -39,8 +39,9 @@ import { checkFactors, readScaling } from '../ops/rotary.js';
  * @property {boolean} [causal] whether a token sees only itself and the tokens before it; default true
  * @property {'layer' | 'rms' | 'none'} [norm] default 'layer'
  * @property {number} [normEps] default 1e-5
- * @property {'before' | 'after' | 'both' | 'parallel'} [normPlace] of attention and feed-forward: before each, after
- *   each sum, before and after each, or before both, which then run side by side; default 'before'
+ * @property {'before' | 'after' | 'both' | 'parallel' | 'stream'} [normPlace] of attention and feed-forward: before
+ *   each, after each sum, before and after each, before both, which then run side by side, or before each in the stream
+ *   itself, to which each then adds; default 'before'
  * @property {boolean} [firstNorm] whether the first block begins with a norm; default true
  * @property {boolean} [sharedNorm] with 'parallel': one norm for both
  * @property {boolean} [finalNorm] default: unless the norms are after
@@ -156,7 +157,7 @@ const OPTIONS = [
 const ACTIVATIONS = ['gelu', 'gelu-tanh', 'quick-gelu', 'relu', 'silu'];
 const WORDS = {
   norm: ['layer', 'rms', 'none'],
-  normPlace: ['before', 'after', 'both', 'parallel'],
+  normPlace: ['before', 'after', 'both', 'parallel', 'stream'],
   positions: ['learned', 'sinusoidal', 'rotary', 'alibi', 'buckets', 'none'],
   activation: ACTIVATIONS,
   headActivation: ACTIVATIONS,
@@ -221,7 +222,12 @@ export function resolveOptions(options, caller = 'transformer') {
   const encoder = given.encoder === undefined ? undefined : resolveOptions(given.encoder, `${caller}: encoder`);
   const cross = flag('cross', encoder !== undefined);
   if (cross && normPlace === 'parallel')
-    throw argumentError(caller, 'normPlace', normPlace, "'before', 'after' or 'both' with attention to an encoder");
+    throw argumentError(
+      caller,
+      'normPlace',
+      normPlace,
+      "'before', 'after', 'both' or 'stream' with attention to an encoder",
+    );
   const needsVocab = input === 'tokens' || head === 'logits';
   return Object.freeze({
     layers,

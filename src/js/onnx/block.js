@@ -23,7 +23,12 @@ export function block(stack, i, input) {
     if (mlp > 0) x = normed(`${at}.norm2`, add(x, feedForward(stack, i, x)));
     return stack.passRows(`${at}.out`, x);
   }
-  const first = normed(`${at}.norm1`, x);
+  const readBy = (/** @type {string} */ name) => {
+    const read = normed(`${at}.${name}`, x);
+    if (normPlace === 'stream') x = read;
+    return read;
+  };
+  const first = readBy('norm1');
   const attended = attendSelf(stack, i, first);
   if (normPlace === 'parallel') {
     const second = sharedNorm ? stack.passRows(`${at}.norm2`, first) : normed(`${at}.norm2`, x);
@@ -31,8 +36,14 @@ export function block(stack, i, input) {
     return stack.passRows(`${at}.out`, mlp > 0 ? add(mid, feedForward(stack, i, second)) : mid);
   }
   x = stack.passRows(`${at}.mid`, add(x, attended));
-  if (cross) x = add(x, attendAcross(stack, i, normed(`${at}.cross.norm`, x)));
-  if (mlp > 0) x = add(x, feedForward(stack, i, normed(`${at}.norm2`, x)));
+  if (cross) {
+    const read = readBy('cross.norm');
+    x = add(x, attendAcross(stack, i, read));
+  }
+  if (mlp > 0) {
+    const read = readBy('norm2');
+    x = add(x, feedForward(stack, i, read));
+  }
   return stack.passRows(`${at}.out`, x);
 }
 

@@ -34,11 +34,13 @@ const MODELS = {
   'with attention and feed-forward side by side': { normPlace: 'parallel' },
   'with norms before and after': { normPlace: 'both', norm: 'rms' },
   'with norms after': { normPlace: 'after' },
+  'with norms of the stream': { normPlace: 'stream' },
   'with tied embeddings, scaled': { tied: true, logitScale: 0.3 },
   'with a narrower embedding and head': { embedDim: 4, tied: true },
   'with a cap of its logits': { logitSoftcap: 2 },
   'with attention to an encoder': { cross: true },
   'with norms after and attention to an encoder': { cross: true, normPlace: 'after' },
+  'with norms of the stream and attention to an encoder': { cross: true, normPlace: 'stream' },
 };
 
 for (const [name, options] of Object.entries(MODELS))
@@ -70,7 +72,7 @@ test('the parts add up to the classes of a head on the first token', () => {
 });
 
 test('what an edit adds to the stream counts among the biases, where outputs are captured', () => {
-  for (const normPlace of ['before', 'after', 'both', 'parallel']) {
+  for (const normPlace of ['before', 'after', 'both', 'parallel', 'stream']) {
     const model = plainModel({ normPlace });
     const set = { data: Float32Array.from({ length: 48 }, (_, i) => Math.sin(i)), shape: [2, 4, 6] };
     const edit = [{ at: 'blocks.0.attention', set }];

@@ -44,6 +44,7 @@ for (const options of [
   { normPlace: 'parallel', sharedNorm: true, positions: 'alibi' },
   { normPlace: 'both', norm: 'rms' },
   { normPlace: 'after', causal: false },
+  { normPlace: 'stream' },
   LLAMA,
 ])
   test(

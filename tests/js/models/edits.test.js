@@ -14,6 +14,7 @@ const FORMS = {
   after: { normPlace: 'after', causal: false, embedNorm: true },
   both: { ...LLAMA, normPlace: 'both', softcap: 3, window: [2, null] },
   parallel: { normPlace: 'parallel', positions: 'alibi' },
+  stream: { normPlace: 'stream' },
   'parallel, one norm': { normPlace: 'parallel', sharedNorm: true, sinks: true },
   'encoder and decoder': { positions: 'buckets', encoder: ENCODER },
 };
@@ -164,9 +165,10 @@ for (const [form, options] of Object.entries(FORMS)) {
             near(linear(joined(at('heads')), p('attention.wo'), p('attention.bo')), at('attention').data, 'attention');
             near(linear(at('hidden').data, p('down.weight'), p('down.bias')), at('mlp').data, 'mlp');
           }
-          near(plus(at('in').data, at('attention').data), at('mid').data, 'mid');
+          const [first, second] = normPlace === 'stream' ? ['norm1', 'norm2'] : ['in', 'mid'];
+          near(plus(at(first).data, at('attention').data), at('mid').data, 'mid');
           if (normPlace !== 'after' && !model.options.cross)
-            near(plus(at('mid').data, at('mlp').data), at('out').data, 'out');
+            near(plus(at(second).data, at('mlp').data), at('out').data, 'out');
           if (i + 1 < layers) assert.deepEqual(at('out').data, got[`${stack}blocks.${i + 1}.in`].data);
           // Scores are those of the queries and keys as they are captured.
           if (model.options.positions === 'learned' || model.options.positions === 'rotary')
