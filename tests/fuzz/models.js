@@ -36,6 +36,7 @@ function someOptions(source) {
     ...(source.chance(0.3) && { kvHeads: 1 }),
     ...(source.chance(0.3) && { gated: true, activation: 'silu' }),
     ...(source.chance(0.3) && { normPlace: source.pick(places) }),
+    ...(source.chance(0.2) && { normScale: false }),
     ...(source.chance(0.2) && { causal: false }),
     ...(source.chance(0.2) && { sinks: true }),
     ...(source.chance(0.2) && { softcap: 2 }),

@@ -88,7 +88,9 @@ class Pass {
   }
 
   layerNorm(name, x, eps = this.config.layer_norm_eps ?? 1e-5) {
-    return norm(x, this.get(`${name}.weight`).data, this.tensors[`${name}.bias`]?.data, { eps, mean: true });
+    const plain = this.config.layer_norm_elementwise_affine === false;
+    const scale = plain ? new Float64Array(C).fill(1) : this.get(`${name}.weight`).data;
+    return norm(x, scale, this.tensors[`${name}.bias`]?.data, { eps, mean: true });
   }
 
   rmsNorm(name, x, eps = this.config.rms_norm_eps, plus = 0) {
@@ -393,20 +395,19 @@ function gpt(p, scale) {
   p.values.logits = linear(x, p.get('transformer.wte.weight'));
 }
 
-const optShapes = (at, { wide = C, after = false } = {}) => ({
+const optShapes = (at, { wide = C, after = false, bias = true, normed = layerNorm } = {}) => ({
   ...table(`${at}embed_tokens`, V, wide),
   ...table(`${at}embed_positions`, PLACES + 2),
   ...(wide !== C && { ...lin(`${at}project_in`, C, wide, false), ...lin(`${at}project_out`, wide, C, false) }),
-  ...(!after && layerNorm(`${at}final_layer_norm`)),
+  ...(!after && normed(`${at}final_layer_norm`)),
   ...blocks((i) => {
     const b = `${at}layers.${i}`;
     return {
-      ...each(['k', 'v', 'q'], (name) => lin(`${b}.self_attn.${name}_proj`, C, C)),
-      ...lin(`${b}.self_attn.out_proj`, C, C),
-      ...layerNorm(`${b}.self_attn_layer_norm`),
-      ...lin(`${b}.fc1`, MLP, C),
-      ...lin(`${b}.fc2`, C, MLP),
-      ...layerNorm(`${b}.final_layer_norm`),
+      ...each(['k', 'v', 'q', 'out'], (name) => lin(`${b}.self_attn.${name}_proj`, C, C, bias)),
+      ...normed(`${b}.self_attn_layer_norm`),
+      ...lin(`${b}.fc1`, MLP, C, bias),
+      ...lin(`${b}.fc2`, C, MLP, bias),
+      ...normed(`${b}.final_layer_norm`),
     };
   }),
 });
@@ -426,13 +427,12 @@ const OPT = {
   layer_norm_elementwise_affine: true,
   pad_token_id: 1,
 };
-function opt(p, at, { wide = C, after = false } = {}) {
+function opt(p, at, { wide = C, after = false, head = `${at}embed_tokens.weight` } = {}) {
   let seen = 0;
   const places = p.keep.map((keep) => {
     seen += keep;
     return keep ? seen + 1 : 1;
   });
-  const table = p.get(`${at}embed_tokens.weight`);
   const tokens = p.rows(`${at}embed_tokens.weight`, p.ids);
   const inside = wide === C ? tokens : p.linear(`${at}project_in`, tokens);
   let x = (p.values.embed = add(inside, p.rows(`${at}embed_positions.weight`, places)));
@@ -449,7 +449,7 @@ function opt(p, at, { wide = C, after = false } = {}) {
   });
   if (!after) x = p.layerNorm(`${at}final_layer_norm`, x);
   p.values.final = x;
-  p.values.logits = linear(wide === C ? x : p.linear(`${at}project_out`, x), table);
+  p.values.logits = linear(wide === C ? x : p.linear(`${at}project_out`, x), p.get(head));
 }
 
 const bloomShapes = {
@@ -1339,6 +1339,14 @@ const CASES = [
     padding: 'left',
     causal: true,
     run: (p) => opt(p, 'decoder.', { wide: 6, after: true }),
+  },
+  {
+    name: 'OPT without biases and without weights of norms',
+    config: { ...OPT, enable_bias: false, layer_norm_elementwise_affine: false },
+    shapes: optShapes('model.decoder.', { bias: false, normed: () => ({}) }),
+    padding: 'left',
+    causal: true,
+    run: (p) => opt(p, 'model.decoder.'),
   },
   { name: 'BLOOM', config: BLOOM, shapes: bloomShapes, padding: 'left', causal: true, run: (p) => bloom(p) },
   {

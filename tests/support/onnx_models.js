@@ -158,6 +158,7 @@ export function randomModel(seed) {
     mlp: pick(0, 12, 20),
     norm: pick('layer', 'rms', 'none'),
     normPlace: kind === 'decoder' ? pick(...PLACES) : pick(...PLACES, 'parallel'),
+    normScale: yes(0.8),
     sharedNorm: yes(0.3),
     firstNorm: yes(0.8),
     embedNorm: yes(0.3),

@@ -29,6 +29,7 @@ import { readTensorLike } from '../check/tensorlike.js';
  * @property {string} [norm]
  * @property {string} [normPlace]
  * @property {number} [normEps]
+ * @property {boolean} [normScale]
  * @property {boolean} [cross]
  * @property {boolean} [tied]
  * @property {string} [head]

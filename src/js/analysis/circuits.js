@@ -3,6 +3,7 @@
 import { checkOptions, readNumber } from '../check/arguments.js';
 import { argumentError } from '../check/errors.js';
 import { parametersOf } from './arrays.js';
+import { normOf } from './head.js';
 
 /** @import { Model } from './arrays.js' */
 
@@ -56,10 +57,10 @@ export function composition(model, from, to) {
 /** @param {string} caller @param {Model} model @param {Head} head */
 function readHead(caller, model, { layer, head }) {
   const { numHeads, kvHeads = numHeads, norm, normPlace = 'before' } = model.options;
-  const { vector, matrix } = parametersOf(caller, model);
+  const { matrix } = parametersOf(caller, model);
   const at = `blocks.${layer}`;
   const group = Math.floor(head / (numHeads / kvHeads));
-  const scale = normPlace === 'after' ? undefined : vector(`${at}.norm1.weight`);
+  const scale = normPlace === 'after' ? undefined : normOf(caller, model, `${at}.norm1`)?.weight;
   const centred = scale !== undefined && norm !== 'rms';
   /** @param {string} name @param {number} n @param {number} count @returns {Matrix} (D,C) */
   const rows = (name, n, count) => {

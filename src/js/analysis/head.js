@@ -1,8 +1,10 @@
 // What becomes of the last values of a token: the final norm and the head, whose logits are found one at a time.
 
 import { HeadlightError } from '../check/errors.js';
+import { plainNorms } from '../models/parameters.js';
 import { parametersOf } from './arrays.js';
 
+/** @import { Resolved } from '../models/options.js' */
 /** @import { Model } from './arrays.js' */
 
 /**
@@ -24,8 +26,14 @@ const refuse = (caller, reason) =>
  */
 export function normOf(caller, model, name) {
   const { vector } = parametersOf(caller, model);
-  const weight = vector(`${name}.weight`);
+  const weight = vector(`${name}.weight`) ?? onesOf(model, `${name}.weight`);
   return weight && { weight, bias: vector(`${name}.bias`) };
+}
+
+/** What a norm without a weight multiplies by. @param {Model} model @param {string} name */
+function onesOf({ options }, name) {
+  const width = options.normScale === false && plainNorms(/** @type {Resolved} */ (options)).get(name);
+  return width ? new Float32Array(width).fill(1) : undefined;
 }
 
 /**

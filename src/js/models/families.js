@@ -423,8 +423,8 @@ const opt = {
   types: ['opt'],
   prefixes: ['model.decoder.', 'decoder.'],
   options: decoder((c, has) => {
-    only(c, 'layer_norm_elementwise_affine', true);
     const bias = c.enable_bias ?? true;
+    const affine = c.layer_norm_elementwise_affine ?? true;
     const before = c.do_layer_norm_before ?? true;
     const tied = c.tie_word_embeddings ?? true;
     return {
@@ -439,7 +439,8 @@ const opt = {
       normPlace: before ? 'before' : 'after',
       finalNorm: before && !c._remove_final_layer_norm,
       activation: activation('activation_function', c.activation_function ?? 'relu'),
-      bias: { query: bias, key: bias, value: bias, out: bias, mlp: bias },
+      normScale: affine,
+      bias: { query: bias, key: bias, value: bias, out: bias, mlp: bias, norm: affine },
       tied,
       head: headOf(has, tied),
     };

@@ -185,7 +185,7 @@ export class Graph {
     this.#memory.call('hl_norm_forward', this.#caller, y, mean, rstd, x, weight.tensor, bias?.tensor, rows, width, eps);
     return this.#note(y, (dy) => {
       const dx = this.make(x.shape);
-      const [dweight, dbias] = [weight.gradient, bias?.gradient];
+      const [dweight, dbias] = [weight.gradient ?? this.make(weight.shape), bias?.gradient];
       this.#memory.call(
         'hl_norm_backward',
         this.#caller,

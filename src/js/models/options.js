@@ -39,6 +39,7 @@ import { checkFactors, readScaling } from '../ops/rotary.js';
  * @property {boolean} [causal] whether a token sees only itself and the tokens before it; default true
  * @property {'layer' | 'rms' | 'none'} [norm] default 'layer'
  * @property {number} [normEps] default 1e-5
+ * @property {boolean} [normScale] whether norms multiply by a weight; default true
  * @property {'before' | 'after' | 'both' | 'parallel' | 'stream'} [normPlace] of attention and feed-forward: before
  *   each, after each sum, before and after each, before both, which then run side by side, or before each in the stream
  *   itself, to which each then adds; default 'before'
@@ -110,6 +111,7 @@ const OPTIONS = [
   'causal',
   'norm',
   'normEps',
+  'normScale',
   'normPlace',
   'firstNorm',
   'sharedNorm',
@@ -241,6 +243,7 @@ export function resolveOptions(options, caller = 'transformer') {
     causal: flag('causal', true),
     norm: word('norm'),
     normEps: amount('normEps', 1e-5),
+    normScale: flag('normScale', true),
     normPlace,
     firstNorm: flag('firstNorm', true),
     sharedNorm: flag('sharedNorm', false),

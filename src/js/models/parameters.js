@@ -6,8 +6,10 @@ import { fillNormal, fillUniform, uniformSource } from '../ops/random.js';
 
 /** @typedef {'normal' | 'xavier' | 'ones' | 'zeros'} Start */
 /**
- * random: whether its parameters begin as random numbers, from a stream of their own.
- * @typedef {{ name: string, random: boolean, parameters: [name: string, shape: number[], start: Start][] }} LayerShape
+ * random: whether its parameters begin as random numbers, from a stream of their own. plain: the width of a norm
+ * without a weight.
+ * @typedef {{ name: string, random: boolean, parameters: [name: string, shape: number[], start: Start][],
+ *   plain?: number }} LayerShape
  */
 
 /**
@@ -24,12 +26,12 @@ const linear = (name, out, inside, bias) => ({
 });
 
 /** @param {string} name @param {number} width @param {Resolved} options @returns {LayerShape[]} */
-function norm(name, width, { norm: kind, bias }) {
+function norm(name, width, { norm: kind, normScale, bias }) {
   if (kind === 'none') return [];
   /** @type {LayerShape['parameters']} */
-  const parameters = [['weight', [width], 'ones']];
+  const parameters = normScale ? [['weight', [width], 'ones']] : [];
   if (kind === 'layer' && bias.norm) parameters.push(['bias', [width], 'zeros']);
-  return [{ name, random: false, parameters }];
+  return [{ name, random: false, parameters, ...(!normScale && { plain: width }) }];
 }
 
 /**
@@ -150,6 +152,14 @@ export function* layerShapes(options) {
   if (options.encoder)
     for (const layer of layerShapes(options.encoder)) yield { ...layer, name: `encoder.${layer.name}` };
 }
+
+/** The widths of norms that multiply by nothing, by the names of what they lack. @param {Resolved} options */
+export const plainNorms = (options) =>
+  new Map(
+    options.normScale && (options.encoder?.normScale ?? true)
+      ? []
+      : [...layerShapes(options)].flatMap(({ name, plain }) => (plain ? [[`${name}.weight`, plain]] : [])),
+  );
 
 /** @param {Resolved} options @returns {Generator<[name: string, shape: number[]]>} */
 export function* parameterShapes(options) {

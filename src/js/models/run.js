@@ -23,6 +23,7 @@ import { ROWS } from './edits.js';
  * @property {Graph} graph
  * @property {(name: string) => Weight | undefined} weightOf
  * @property {Map<string, { weight?: Weight, bias?: Weight }>} layers that have been looked up
+ * @property {ReadonlyMap<string, number>} plain widths of norms without a weight, by its name
  * @property {(rotary: NonNullable<Resolved['rotary']>, theta: number, positions: number, far: boolean) => Tensor}
  *   tableOf
  * @property {Values} values
@@ -172,9 +173,15 @@ export class Run {
 
   /** x itself where there is no such norm. @param {string} name @param {Tensor} x */
   norm(name, x) {
-    const { weight, bias } = this.#layer(name);
+    const { weight = this.#ones(`${name}.weight`), bias } = this.#layer(name);
     const { norm, normEps } = this.options;
     return weight ? this.graph.norm(x, weight, bias, norm === 'layer', normEps) : x;
+  }
+
+  /** What a norm without a weight multiplies by. @param {string} name @returns {Weight | undefined} */
+  #ones(name) {
+    const width = this.#shared.plain.get(this.prefix + name);
+    return width ? { shape: [width], tensor: this.graph.from([width], new Float32Array(width).fill(1)) } : undefined;
   }
 
   /** RMS norm of every head. @param {Tensor} x (B,T,heads·D) @param {Weight} weight (D) */

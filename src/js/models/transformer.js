@@ -17,7 +17,7 @@ import { readValues } from './edits.js';
 import { Graph } from './graph.js';
 import { noTokenizer, readInput } from './input.js';
 import { resolveOptions } from './options.js';
-import { parameterShapes, startParameters } from './parameters.js';
+import { parameterShapes, plainNorms, startParameters } from './parameters.js';
 import { Run } from './run.js';
 
 /** @import { Memory } from '../memory/memory.js' */
@@ -177,6 +177,7 @@ export class Transformer {
   #disposed = false;
   /** Those whose names have been looked up. @type {import('./run.js').Shared['layers']} */
   #layers = new Map();
+  #plain;
 
   /**
    * @param {Memory} memory
@@ -200,6 +201,7 @@ export class Transformer {
     /** What it was read from. @internal @type {Uint8Array | undefined} */
     this.tokenizerFile = undefined;
     this.#given = JSON.stringify(given);
+    this.#plain = plainNorms(this.options);
     /**
      * The parameters by name. Public, so that a scope which returns the model keeps them.
      * @internal
@@ -359,6 +361,7 @@ export class Transformer {
       step: this.#step,
       weightOf: (name) => this.weights.get(name),
       layers: this.#layers,
+      plain: this.#plain,
       tableOf: (rotary, theta, positions, far) => this.#tableOf(rotary, theta, positions, far),
     };
     const compute = () => {

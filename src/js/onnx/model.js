@@ -4,6 +4,7 @@
 import { readBoolean, readNumber, readWord } from '../check/arguments.js';
 import { argumentError } from '../check/errors.js';
 import { readValues } from '../models/edits.js';
+import { plainNorms } from '../models/parameters.js';
 import { block, pairAcross } from './block.js';
 import { embed } from './embedding.js';
 import { OnnxGraph } from './graph.js';
@@ -123,15 +124,19 @@ function captured({ layers, cross, encoder }, { weights = false, capture = [] })
 function weightsOf(model, graph) {
   /** @type {Map<string, Value>} */
   const made = new Map();
-  return (name) => {
+  const plain = plainNorms(model.options);
+  /** @param {string} name */
+  const make = (name) => {
     const weight = model.weights.get(name);
+    const width = plain.get(name);
+    if (width) return graph.weight(name, new Float32Array(width).fill(1), [width]);
     if (!weight) return undefined;
-    let value = made.get(name);
-    if (!value) {
-      const { shape, int8 } = weight;
-      value = tensor(graph, { name, shape, data: () => model.valuesOf(name, CALLER), int8: int8 !== undefined });
-      made.set(name, value);
-    }
+    const { shape, int8 } = weight;
+    return tensor(graph, { name, shape, data: () => model.valuesOf(name, CALLER), int8: int8 !== undefined });
+  };
+  return (name) => {
+    const value = made.get(name) ?? make(name);
+    if (value) made.set(name, value);
     return value;
   };
 }

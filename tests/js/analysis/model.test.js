@@ -45,6 +45,8 @@ for (const options of [
   { normPlace: 'both', norm: 'rms' },
   { normPlace: 'after', causal: false },
   { normPlace: 'stream' },
+  { normScale: false, normPlace: 'after' },
+  { normScale: false, bias: { norm: false, query: true } },
   LLAMA,
 ])
   test(
@@ -72,6 +74,25 @@ for (const options of [
       model.dispose();
     }),
   );
+
+test('a norm without a weight is one whose weight is 1', () => {
+  const [one, plain] = [true, false].map((normScale) => hl.transformer({ ...SIZES, normScale, bias: false }));
+  const ends = [
+    { layer: 0, head: 1 },
+    { layer: 1, head: 2 },
+  ];
+  assert.deepEqual(composition(plain, ...ends), composition(one, ...ends));
+  const logitsOf = (model) => hl.scope(() => model.forward(IDS).logits.copy());
+  const same = () => assert.deepEqual(logitsOf(plain), logitsOf(one));
+  same();
+  for (const model of [one, plain]) model.quantize();
+  same();
+  assert.deepEqual(
+    Object.keys(plain.parameters).filter((name) => /norm.*weight/.test(name)),
+    [],
+  );
+  for (const model of [one, plain]) model.dispose();
+});
 
 test('the parts of a model with int8 weights add up to what rounding leaves of its logits', () => {
   const model = makeModel(hl, { dModel: 128 });
