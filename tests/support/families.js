@@ -1341,6 +1341,14 @@ const CASES = [
     run: (p) => opt(p, 'decoder.', { wide: 6, after: true }),
   },
   {
+    name: 'OPT with a narrow embedding and a head that is not tied',
+    config: { ...OPT, ...untied, word_embed_proj_dim: 6 },
+    shapes: { ...optShapes('model.decoder.', { wide: 6 }), ...lin('lm_head', V, 6, false) },
+    padding: 'left',
+    causal: true,
+    run: (p) => opt(p, 'model.decoder.', { wide: 6, head: 'lm_head.weight' }),
+  },
+  {
     name: 'OPT without biases and without weights of norms',
     config: { ...OPT, enable_bias: false, layer_norm_elementwise_affine: false },
     shapes: optShapes('model.decoder.', { bias: false, normed: () => ({}) }),

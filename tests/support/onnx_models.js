@@ -224,7 +224,7 @@ export function randomModel(seed) {
   const kind = pick('decoder only', 'decoder only', 'both ways', 'patches', 'decoder', 'audio');
   const ofTokens = { vocab, embedDim: yes(0.3) ? 10 : undefined, embedScale: pick(1, 3), tokenTypes: pick(0, 0, 2) };
   const ofLogits = {
-    tied: yes(),
+    ...pick({ tied: true }, { headWidth: 6 }, {}),
     logitSoftcap: pick(0, 0, 3),
     logitScale: pick(1, 0.5),
     headTransform: pick('none', 'none', 'norm', 'plain'),

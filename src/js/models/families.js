@@ -431,6 +431,7 @@ const opt = {
       layers: c.num_hidden_layers,
       dModel: c.hidden_size,
       embedDim: c.word_embed_proj_dim ?? c.hidden_size,
+      headWidth: c.word_embed_proj_dim ?? c.hidden_size,
       numHeads: c.num_attention_heads,
       vocab: c.vocab_size,
       context: c.max_position_embeddings,

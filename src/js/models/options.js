@@ -76,6 +76,8 @@ import { checkFactors, readScaling } from '../ops/rotary.js';
  * @property {number} [classes] of a pooled head; of every token, where its logits are not those of vocab
  * @property {boolean} [taught] with a pooled head: a second one on the second token; the logits are the mean of both.
  *   Default false
+ * @property {number} [headWidth] of what enters a head for logits, to which dModel is projected; default dModel, and
+ *   embedDim if tied, which has no other
  * @property {'none' | 'norm' | 'plain'} [headTransform] a product, an activation and, with 'norm', a norm before the
  *   head; default 'none'
  * @property {'gelu' | 'gelu-tanh' | 'quick-gelu' | 'relu' | 'silu'} [headActivation] of headTransform; default:
@@ -142,6 +144,7 @@ const OPTIONS = [
   'head',
   'classes',
   'taught',
+  'headWidth',
   'headTransform',
   'headActivation',
   'pool',
@@ -221,6 +224,10 @@ export function resolveOptions(options, caller = 'transformer') {
   const layers = count('layers', Number.NaN);
   const [input, head, normPlace, positions] = [word('input'), word('head'), word('normPlace'), word('positions')];
   const tied = flag('tied', false);
+  const embedDim = size('embedDim', dModel);
+  const headWidth = size('headWidth', tied ? embedDim : dModel);
+  if (tied && headWidth !== embedDim)
+    throw argumentError(caller, 'headWidth', headWidth, `${embedDim}, embedDim, as the head is tied`);
   const encoder = given.encoder === undefined ? undefined : resolveOptions(given.encoder, `${caller}: encoder`);
   const cross = flag('cross', encoder !== undefined);
   if (cross && normPlace === 'parallel')
@@ -267,13 +274,14 @@ export function resolveOptions(options, caller = 'transformer') {
     queryKeyNorm: flag('queryKeyNorm', false),
     sinks: flag('sinks', false),
     input,
-    embedDim: size('embedDim', dModel),
+    embedDim,
     patch: input === 'patches' ? readPatch(caller, given.patch) : undefined,
     channels: input === 'audio' ? size('channels') : 0,
     tokenTypes: count('tokenTypes', 0),
     head,
     classes: head === 'pooled' ? size('classes') : head === 'logits' && !tied ? count('classes', 0) : 0,
     taught: flag('taught', false) && head === 'pooled',
+    headWidth,
     headTransform: word('headTransform'),
     headActivation: word('headActivation', word('activation', 'gelu-tanh')),
     pool: word('pool', head === 'pooled' ? 'first' : 'none'),

@@ -117,7 +117,7 @@ function transform(options, out, inside) {
 
 /** @param {Resolved} options @returns {Generator<LayerShape>} */
 function* head(options) {
-  const { head, dModel: C, embedDim: E, vocab, tied, bias, pooler, poolDim, classes, taught, relationship } = options;
+  const { head, dModel: C, headWidth, vocab, tied, bias, pooler, poolDim, classes, taught, relationship } = options;
   if (pooler !== 'none') yield linear('pooler', poolDim, C, pooler === 'tanh' || pooler === 'relu');
   if (head === 'pooled') {
     const inside = pooler === 'none' ? C : poolDim;
@@ -127,9 +127,8 @@ function* head(options) {
   if (taught) yield linear('taught', classes, C, bias.head);
   if (relationship > 0) yield linear('relationship', relationship, poolDim, true);
   if (head !== 'logits') return;
-  const width = tied ? E : C;
-  yield* transform(options, width, C);
-  if (!tied) yield linear('head', classes || vocab, width, bias.head);
+  yield* transform(options, headWidth, C);
+  if (!tied) yield linear('head', classes || vocab, headWidth, bias.head);
   else if (bias.head) yield { name: 'head', random: false, parameters: [['bias', [vocab], 'zeros']] };
 }
 

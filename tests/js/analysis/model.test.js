@@ -40,6 +40,7 @@ for (const options of [
   { mlp: 0 },
   { tied: true, logitSoftcap: 5 },
   { tied: true, embedDim: 8 },
+  { embedDim: 6, headWidth: 5 },
   { normPlace: 'parallel' },
   { normPlace: 'parallel', sharedNorm: true, positions: 'alibi' },
   { normPlace: 'both', norm: 'rms' },

@@ -35,6 +35,7 @@ const FORMS = {
   'GPT-NeoX': { positions: 'rotary', rotary: { width: 2 }, normPlace: 'parallel', activation: 'gelu' },
   'one norm for both': { normPlace: 'parallel', sharedNorm: true, positions: 'none' },
   BLOOM: { positions: 'alibi', embedNorm: true },
+  'a narrow head': { embedDim: 6, headWidth: 5 },
   'norms without weights': { normScale: false, bias: false, embedNorm: true },
   'norms of the stream': { normPlace: 'stream', finalNorm: false },
   OPT: { positionOffset: 2, activation: 'relu', embedDim: 6, normPlace: 'after', tied: true },

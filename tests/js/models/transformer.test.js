@@ -107,6 +107,12 @@ test(
   }),
 );
 
+test('a tied head is as wide as the embedding', () => {
+  const options = { ...SMALL, embedDim: 4, tied: true };
+  refuses(() => hl.transformer({ ...options, headWidth: 6 }), 'ARGUMENT', 'headWidth', /headWidth is 6, expected 4/);
+  hl.transformer({ ...options, headWidth: 4 }).dispose();
+});
+
 test(
   'judge gives the loss of learn and changes nothing',
   everywhere((hl) => {
