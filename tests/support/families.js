@@ -525,8 +525,8 @@ const neoxShapes = {
     };
   }),
   ...layerNorm('gpt_neox.final_layer_norm'),
-  ...lin('embed_out', V, C, false),
 };
+const neoxHead = lin('embed_out', V, C, false);
 const NEOX = {
   model_type: 'gpt_neox',
   vocab_size: V,
@@ -543,7 +543,7 @@ const NEOX = {
   attention_bias: true,
   tie_word_embeddings: false,
 };
-function neox(p, { parallel = true, turned = 2, theta = 10000 } = {}) {
+function neox(p, { parallel = true, turned = 2, theta = 10000, head = true } = {}) {
   const sizes = { heads: 2, width: 8 };
   let x = (p.values.embed = p.rows('gpt_neox.embed_in.weight', p.ids));
   x = p.stack(x, (x, i, record) => {
@@ -559,7 +559,7 @@ function neox(p, { parallel = true, turned = 2, theta = 10000 } = {}) {
     return add(mid, p.linear(`${b}.mlp.dense_4h_to_h`, inside));
   });
   x = p.values.final = p.layerNorm('gpt_neox.final_layer_norm', x);
-  p.values.logits = p.linear('embed_out', x);
+  if (head) p.values.logits = p.linear('embed_out', x);
 }
 
 // ---- Llama and its relatives
@@ -1000,6 +1000,36 @@ const llamaCase = (name, config, how, shapes) => ({
   causal: true,
 });
 
+/** A decoder with a head for classes, of the last token that is no padding; width of what it reads. */
+const forClasses = (name, { config, shapes, run }, { width = C, padding = 'right' } = {}) => ({
+  name: `${name} for classes`,
+  config: { ...config, id2label: { 0: 'a', 1: 'b', 2: 'c' } },
+  shapes: { ...shapes, ...lin('score', 3, width, false) },
+  padding,
+  run: (p) => {
+    run(p);
+    const last = p.keep.lastIndexOf(1);
+    const size = p.values.final.length / T;
+    const row = p.values.final.subarray(last * size, (last + 1) * size);
+    p.values.pooled = width === size ? row : p.linear('model.decoder.project_out', row);
+    p.values.logits = p.linear('score', p.values.pooled);
+  },
+});
+/** A decoder with a head for every token. */
+const forTokens = (name, head, classes, { config, shapes, run }, bias = true) => ({
+  name,
+  config: { ...config, num_labels: classes },
+  shapes: { ...shapes, ...lin(head, classes, shapes === bloomShapes ? 24 : C, bias) },
+  padding: 'left',
+  causal: true,
+  run: (p) => {
+    run(p);
+    p.values.logits = p.linear(head, p.values.final);
+  },
+});
+const ofGpt = { config: GPT, shapes: gptShapes, run: (p) => gpt(p, () => 1 / 2) };
+const ofLlama = (config, how, shapes) => llamaCase('', config, { ...how, tied: true }, shapes);
+
 /** @type {Case[]} */
 const CASES = [
   {
@@ -1381,7 +1411,14 @@ const CASES = [
     causal: true,
     run: (p) => bloom(p, { normed: true }),
   },
-  { name: 'GPT-NeoX', config: NEOX, shapes: neoxShapes, padding: 'left', causal: true, run: (p) => neox(p) },
+  {
+    name: 'GPT-NeoX',
+    config: NEOX,
+    shapes: { ...neoxShapes, ...neoxHead },
+    padding: 'left',
+    causal: true,
+    run: (p) => neox(p),
+  },
   {
     name: 'GPT-NeoX, one after the other',
     config: {
@@ -1391,17 +1428,65 @@ const CASES = [
       rotary_emb_base: undefined,
       rope_parameters: { rope_type: 'default', rope_theta: 300, partial_rotary_factor: 0.5 },
     },
-    shapes: neoxShapes,
+    shapes: { ...neoxShapes, ...neoxHead },
     causal: true,
     run: (p) => neox(p, { parallel: false, turned: 4, theta: 300 }),
   },
   {
     name: 'GPT-NeoX, its own names before those of others',
     config: { ...NEOX, rotary_pct: 0.5, partial_rotary_factor: 0.25, rotary_emb_base: 300, rope_theta: 10000 },
-    shapes: neoxShapes,
+    shapes: { ...neoxShapes, ...neoxHead },
     causal: true,
     run: (p) => neox(p, { turned: 4, theta: 300 }),
   },
+  forClasses('GPT-2', ofGpt),
+  forClasses('OPT', { config: OPT, shapes: optShapes('model.decoder.'), run: (p) => opt(p, 'model.decoder.') }),
+  forClasses(
+    'OPT with a narrow embedding',
+    {
+      config: { ...OPT, word_embed_proj_dim: 6 },
+      shapes: optShapes('model.decoder.', { wide: 6 }),
+      run: (p) => opt(p, 'model.decoder.', { wide: 6 }),
+    },
+    { width: 6 },
+  ),
+  forClasses('BLOOM', { config: BLOOM, shapes: bloomShapes, run: (p) => bloom(p) }, { width: 24, padding: 'left' }),
+  forClasses('GPT-NeoX', { config: NEOX, shapes: neoxShapes, run: (p) => neox(p, { head: false }) }),
+  forClasses('Llama', ofLlama({}, {})),
+  forClasses('Mistral', ofLlama({ model_type: 'mistral', sliding_window: 3 }, { window: () => 3 }), {
+    padding: undefined,
+  }),
+  forClasses('Qwen2', ofLlama({ model_type: 'qwen2' }, {}, { bias: true })),
+  forClasses(
+    'Gemma',
+    ofLlama(
+      { model_type: 'gemma', head_dim: 6, hidden_act: 'gelu', tie_word_embeddings: undefined },
+      { width: 6, plus: 1, embedScale: 4, activation: ACTIVATIONS.tanhGelu },
+      { around: 0 },
+    ),
+  ),
+  forClasses('Phi-3', ofLlama(PHI, { fused: true, window: () => 5, turns: phiTurns, factor: phiFactor })),
+  forTokens('GPT-2 for the class of each token', 'classifier', 4, ofGpt),
+  forTokens('BLOOM for the class of each token', 'classifier', 4, {
+    config: BLOOM,
+    shapes: bloomShapes,
+    run: (p) => bloom(p),
+  }),
+  forTokens('Llama for the class of each token', 'score', 4, ofLlama({}, {})),
+  forTokens(
+    'Qwen3 for the class of each token, without a bias',
+    'score',
+    4,
+    ofLlama(
+      { model_type: 'qwen3', head_dim: 6, architectures: ['Qwen3ForTokenClassification'] },
+      { width: 6, keyNorm: true },
+    ),
+    false,
+  ),
+  forTokens('Qwen2 for answers', 'qa_outputs', 2, {
+    ...ofLlama({ model_type: 'qwen2' }, { at: 'transformer.' }, { bias: true }),
+    shapes: llamaShapes('transformer.', { bias: true, tied: true }),
+  }),
   llamaCase('Mistral', { model_type: 'mistral', sliding_window: 3, head_dim: 6 }, { width: 6, window: () => 3 }),
   llamaCase('SmolLM', { tie_word_embeddings: true, rope_theta: 100 }, { tied: true, turns: angles(100, D) }),
   llamaCase(

@@ -246,7 +246,7 @@ export function randomModel(seed) {
   if (kind === 'both ways') {
     const options = { ...withLayout(core(kind), false), ...ofTokens };
     const end = pick(undefined, 3);
-    const pooled = { ...ofPool, pool: pick('first', 'end', 'mean'), endToken: end };
+    const pooled = { ...ofPool, pool: pick('first', 'end', 'mean', 'last'), endToken: end };
     const both = { ...ofLogits, head: 'logits', pool: 'first', pooler: 'tanh', poolDim: 6, relationship: 2 };
     return {
       kind,

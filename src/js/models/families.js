@@ -93,7 +93,7 @@ const UNSAID = {
 const decoder = (options) => (c, has) => {
   only(c, 'is_causal', true);
   only(c, 'use_bidirectional_attention', false);
-  return options({ ...UNSAID[c.model_type], ...c }, has);
+  return withClasses(options({ ...UNSAID[c.model_type], ...c }, has), c, has);
 };
 
 /**
@@ -188,14 +188,50 @@ const rmsDecoder = (c) => {
   };
 };
 
+/** Heads for classes of causal models. */
+const CLASS_HEADS = ['score', 'classifier', 'qa_outputs'];
+/** The head of a causal model, whichever it has. @param {string} own @returns {Place} */
+const causalHead = (own) => ({ from: own, also: CLASS_HEADS.map((name) => `/${name}`) });
+
 /**
  * Heads of causal models are left out where the file is the base model's, or has one for classes in their place.
  * @param {(name: string) => boolean} has
  * @param {boolean} tied
+ * @param {string} [own]
  */
-function headOf(has, tied) {
-  const other = ['score', 'classifier', 'qa_outputs'].some((name) => has(`/${name}.weight`));
-  return /** @type {'logits' | 'none'} */ ((tied && !other) || has('/lm_head.weight') ? 'logits' : 'none');
+function headOf(has, tied, own = '/lm_head') {
+  const other = CLASS_HEADS.some((name) => has(`/${name}.weight`));
+  return /** @type {'logits' | 'none'} */ ((tied && !other) || has(`${own}.weight`) ? 'logits' : 'none');
+}
+
+/**
+ * The head for classes of a causal model: of the last token that is no padding, and then without a bias, or of every
+ * token.
+ * @param {TransformerOptions} options
+ * @param {Config} c
+ * @param {(name: string) => boolean} has
+ * @returns {TransformerOptions}
+ */
+function withClasses(options, c, has) {
+  const name = CLASS_HEADS.find((name) => has(`/${name}.weight`));
+  if (options.head !== 'none' || !name) return options;
+  const head = has(`/${name}.bias`);
+  const { dModel, headWidth = dModel, bias = BERT_BIAS } = options;
+  /** @type {Partial<TransformerOptions>} */
+  const ofLast = {
+    head: 'pooled',
+    pool: 'last',
+    ...(headWidth !== dModel && { pooler: 'linear', poolDim: headWidth }),
+  };
+  const ofTokens = name !== 'score' || head || isFor(c, 'TokenClassification');
+  return {
+    ...options,
+    .../** @type {Partial<TransformerOptions>} */ (ofTokens ? { head: 'logits' } : ofLast),
+    classes: classesOf(c),
+    tied: false,
+    logitSoftcap: 0,
+    bias: { .../** @type {object} */ (bias), head },
+  };
 }
 
 const LLAMA = {
@@ -215,8 +251,11 @@ const LLAMA = {
   'blocks.L.up': 'layers.L.mlp.up_proj',
   'blocks.L.down': 'layers.L.mlp.down_proj',
   norm: 'norm',
-  head: '/lm_head',
+  head: causalHead('/lm_head'),
 };
+
+/** Those for answers have transformer. before theirs. */
+const LLAMA_PREFIXES = ['model.', '', 'transformer.'];
 
 /** @param {Config} c @param {boolean} [on] */
 const slidingWindow = (c, on = true) => (on && c.sliding_window ? c.sliding_window : null);
@@ -225,7 +264,7 @@ const slidingWindow = (c, on = true) => (on && c.sliding_window ? c.sliding_wind
 const llama = {
   name: 'llama',
   types: ['llama', 'smollm', 'mistral'],
-  prefixes: ['model.', ''],
+  prefixes: LLAMA_PREFIXES,
   options: decoder((c, has) => ({
     ...rmsDecoder(c),
     head: headOf(has, c.tie_word_embeddings ?? false),
@@ -271,7 +310,7 @@ const qwenWindow = (c) => {
 const qwen2 = {
   name: 'qwen2',
   types: ['qwen2'],
-  prefixes: ['model.', ''],
+  prefixes: LLAMA_PREFIXES,
   options: decoder((c, has) => ({
     ...rmsDecoder(c),
     head: headOf(has, c.tie_word_embeddings ?? false),
@@ -285,7 +324,7 @@ const qwen2 = {
 const qwen3 = {
   name: 'qwen3',
   types: ['qwen3'],
-  prefixes: ['model.', ''],
+  prefixes: LLAMA_PREFIXES,
   options: decoder((c, has) => {
     const bias = !!c.attention_bias;
     return {
@@ -413,7 +452,7 @@ const gpt2 = {
     'blocks.L.up': { from: 'h.L.mlp.c_fc', turned: true },
     'blocks.L.down': { from: 'h.L.mlp.c_proj', turned: true },
     norm: 'ln_f',
-    head: '/lm_head',
+    head: causalHead('/lm_head'),
   },
 };
 
@@ -451,6 +490,7 @@ const opt = {
     'embedding.position': 'embed_positions.weight',
     'embedding.project': 'project_in',
     'head.project': 'project_out',
+    pooler: 'project_out',
     'blocks.L.norm1': 'layers.L.self_attn_layer_norm',
     ...under(
       {
@@ -465,7 +505,7 @@ const opt = {
     'blocks.L.up': 'layers.L.fc1',
     'blocks.L.down': 'layers.L.fc2',
     norm: 'final_layer_norm',
-    head: '/lm_head',
+    head: causalHead('/lm_head'),
   },
 };
 
@@ -503,7 +543,7 @@ const bloom = {
     'blocks.L.up': 'h.L.mlp.dense_h_to_4h',
     'blocks.L.down': 'h.L.mlp.dense_4h_to_h',
     norm: 'ln_f',
-    head: '/lm_head',
+    head: causalHead('/lm_head'),
   },
 };
 
@@ -530,7 +570,7 @@ const neox = {
       activation: activation('hidden_act', c.hidden_act ?? 'gelu'),
       bias: { query: bias, key: bias, value: bias, out: bias, mlp: true },
       tied,
-      head: tied || has('/embed_out.weight') ? 'logits' : 'none',
+      head: headOf(has, tied, '/embed_out'),
     };
   }),
   names: {
@@ -541,7 +581,7 @@ const neox = {
     'blocks.L.up': 'layers.L.mlp.dense_h_to_4h',
     'blocks.L.down': 'layers.L.mlp.dense_4h_to_h',
     norm: 'final_layer_norm',
-    head: '/embed_out',
+    head: causalHead('/embed_out'),
   },
 };
 

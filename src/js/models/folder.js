@@ -288,10 +288,16 @@ export function saveFolder(model, options = {}) {
   if (optimizer !== undefined && !(optimizer instanceof Adam || optimizer instanceof Sgd))
     throw argumentError(CALLER, 'optimizer', optimizer, 'what hl.adamW, hl.adam or hl.sgd has made');
   const form = chooseForm(model);
-  const trainable = form.config.model_type in CONFIGS;
+  const { head, classes } = model.options;
+  const trainable = form.config.model_type in CONFIGS && head === 'logits' && classes === 0;
   if (optimizer && !trainable) {
     const types = Object.keys(CONFIGS).join(', ');
-    throw argumentError(CALLER, 'optimizer', form.config.model_type, `none: train.py knows ${types}`);
+    throw argumentError(
+      CALLER,
+      'optimizer',
+      form.config.model_type,
+      `none: train.py knows ${types}, with logits of tokens`,
+    );
   }
   const state = model.stateDict();
   return {

@@ -82,8 +82,9 @@ import { checkFactors, readScaling } from '../ops/rotary.js';
  *   head; default 'none'
  * @property {'gelu' | 'gelu-tanh' | 'quick-gelu' | 'relu' | 'silu'} [headActivation] of headTransform; default:
  *   activation
- * @property {'first' | 'end' | 'mean' | 'none'} [pool] which token stands for the input: the first, that of endToken,
- *   or the mean of those that are no padding; default 'none', with a pooled head 'first'
+ * @property {'first' | 'last' | 'end' | 'mean' | 'none'} [pool] which token stands for the input: the first, the last
+ *   that is no padding, that of endToken, or the mean of those that are no padding; default 'none', with a pooled head
+ *   'first'
  * @property {'tanh' | 'linear' | 'relu' | 'none'} [pooler] product and activation of the pooled token; default 'none'
  * @property {number} [poolDim] default dModel
  * @property {number} [endToken]
@@ -169,7 +170,7 @@ const WORDS = {
   input: ['tokens', 'patches', 'audio'],
   head: ['logits', 'pooled', 'none'],
   headTransform: ['none', 'norm', 'plain'],
-  pool: ['none', 'first', 'end', 'mean'],
+  pool: ['none', 'first', 'last', 'end', 'mean'],
   pooler: ['none', 'tanh', 'linear', 'relu'],
 };
 

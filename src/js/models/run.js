@@ -433,8 +433,10 @@ export class Run {
     if (pool === 'none') return undefined;
     const { labels, keep } = this.input;
     const which = Array.from({ length: this.batch }, (_, b) => {
+      const [from, to] = [b * this.rows, (b + 1) * this.rows];
+      if (pool === 'last') return ((keep?.subarray(from, to).lastIndexOf(1) ?? -1) + this.rows) % this.rows;
       if (pool !== 'end' || !labels) return 0;
-      const row = labels.subarray(b * this.rows, (b + 1) * this.rows);
+      const row = labels.subarray(from, to);
       return endToken === undefined ? row.indexOf(Math.max(...row)) : Math.max(row.indexOf(endToken), 0);
     });
     const x = pool === 'mean' ? this.graph.mean(hidden, keep) : this.graph.pick(hidden, which);

@@ -59,17 +59,34 @@ function pool(stack, hidden) {
       ? meanOf(stack, hidden)
       : where === 'end' && stack.inputs.ids
         ? graph.op('Unsqueeze', [graph.op('GatherND', [hidden, endOf(stack)], { batch_dims: 1 }), graph.ints(1)])
-        : rowOf(stack, hidden, 0);
+        : where === 'last'
+          ? lastOf(stack, hidden)
+          : rowOf(stack, hidden, 0);
   if (pooler === 'none') return x;
   const y = stack.linear('pooler', x);
   return pooler === 'linear' ? y : activate(graph, y, pooler);
 }
 
+/** Of the last real token: (B,1,C). @param {Stack} stack @param {Value} hidden */
+function lastOf(stack, hidden) {
+  const { graph } = stack;
+  const keep = keptOf(stack);
+  if (!keep) return rowOf(stack, hidden, -1);
+  const last = graph.op('ArgMax', [graph.cast(keep, 'int32')], { axis: 1, keepdims: 1, select_last_index: 1 });
+  return graph.op('Unsqueeze', [graph.op('GatherND', [hidden, last], { batch_dims: 1 }), graph.ints(1)]);
+}
+
+/** Which of these tokens are real: (B,T). @param {Stack} stack */
+function keptOf({ graph, inputs: { keep }, past, keys }) {
+  return keep && past ? graph.op('Slice', [keep, past, keys, graph.ints(1)]) : keep;
+}
+
 /** Of the rows of real tokens: (B,1,C). @param {Stack} stack @param {Value} hidden */
-function meanOf({ graph, inputs: { keep }, past, keys }, hidden) {
+function meanOf(stack, hidden) {
+  const { graph } = stack;
+  const keep = keptOf(stack);
   if (!keep) return graph.reduce('ReduceMean', hidden, [1]);
-  const these = past ? graph.op('Slice', [keep, past, keys, graph.ints(1)]) : keep;
-  const real = graph.op('Unsqueeze', [graph.cast(these, 'float'), graph.ints(2)]);
+  const real = graph.op('Unsqueeze', [graph.cast(keep, 'float'), graph.ints(2)]);
   const sum = graph.reduce('ReduceSum', graph.op('Mul', [hidden, real]), [1]);
   return graph.op('Div', [sum, graph.op('Max', [graph.reduce('ReduceSum', real, [1]), graph.float(1)])]);
 }

@@ -281,14 +281,30 @@ test('a base model whose head is not its embedding has none, in every decoder', 
 });
 
 test('a decoder whose head is one for classes is not taken to say the next token', async () => {
-  for (const name of ['OPT', 'BLOOM', 'SmolLM', 'Gemma', 'GPT-2', 'GPT-NeoX'])
-    for (const head of ['score', 'classifier', 'qa_outputs']) {
+  for (const name of ['OPT', 'BLOOM', 'SmolLM', 'Qwen3', 'Gemma', 'Gemma 2', 'Phi-3', 'GPT-2', 'GPT-NeoX'])
+    for (const [head, biased] of [['score'], ['score', true], ['classifier', true], ['qa_outputs', true]]) {
       const files = withNames(filesOf(name), (tensor) => (/^(lm_head|embed_out)\./.test(tensor) ? null : tensor));
       const { tensors } = readSafetensors(files['model.safetensors']);
-      tensors[`${head}.weight`] = { dtype: 'F32', shape: [2, 8], data: new Float32Array(16) };
-      const model = await hl.openModel({ ...files, 'model.safetensors': writeSafetensors(tensors) });
-      assert.equal(model.options.head, 'none', `${name}, ${head}`);
-      model.dispose();
+      const { dModel } = await optionsWith(name, {});
+      const add = (part, shape) =>
+        (tensors[`${head}.${part}`] = { shape, data: new Float32Array(shape.reduce((a, b) => a * b)) });
+      add('weight', [2, dModel]);
+      if (biased) add('bias', [2]);
+      for (const tie_word_embeddings of [true, false]) {
+        const given = withFields({ ...files, 'model.safetensors': writeSafetensors(tensors) }, { tie_word_embeddings });
+        const model = await hl.openModel(given);
+        const { head: kind, classes, pool, tied, logitSoftcap, bias } = model.options;
+        assert.deepEqual(
+          { kind, classes, pool, tied, logitSoftcap, bias: bias.head },
+          {
+            ...{ kind: biased ? 'logits' : 'pooled', classes: 2, pool: biased ? 'none' : 'last' },
+            ...{ tied: false, logitSoftcap: 0, bias: biased ?? false },
+          },
+          `${name}, ${head}`,
+        );
+        await assert.rejects(model.generate([3], { max: 1 }), { code: 'STATE' });
+        model.dispose();
+      }
     }
 });
 

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { HeadlightError } from 'headlight';
-import { readSafetensors } from 'headlight/formats';
+import { readSafetensors, writeSafetensors } from 'headlight/formats';
 import { uniformSource } from '../../../src/js/ops/random.js';
 import { families } from '../../support/families.js';
 import { GOLDEN } from '../../support/golden.js';
@@ -179,6 +179,22 @@ test('the program for PyTorch lies beside the families that it knows, with the s
   optimizer.dispose();
   await refuses(model.saveFolder({ optimizer }), 'DISPOSED', 'layers[0].parameters.embedding.table', /saveFolder/);
   for (const one of [model, others, another, bert, ofBert]) one.dispose();
+});
+
+test('the program for PyTorch is not for heads for classes, nor for models without a head', async () => {
+  for (const { name, files: given } of families.filter(({ name }) => /(GPT-2|Llama|Qwen2) for/.test(name))) {
+    const model = await hl.openModel(given);
+    assert.equal('train.py' in (await model.saveFolder()), false, name);
+    const optimizer = hl.adam([model]);
+    await refuses(model.saveFolder({ optimizer }), 'ARGUMENT', 'optimizer', /train\.py knows/);
+    for (const one of [model, optimizer]) one.dispose();
+  }
+  const { 'config.json': config, ...files } = CHECKPOINTS.find(({ name }) => name === 'llama-a').files;
+  const { tensors } = readSafetensors(files['model.safetensors']);
+  delete tensors['lm_head.weight'];
+  const model = await hl.openModel({ 'config.json': config, 'model.safetensors': writeSafetensors(tensors) });
+  assert.equal('train.py' in (await model.saveFolder()), false);
+  model.dispose();
 });
 
 test('what no family has is refused by its name', async () => {

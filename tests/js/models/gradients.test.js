@@ -67,6 +67,10 @@ const FORMS = {
     headActivation: 'gelu',
     bias: { query: true, transform: false, norm: false, head: true },
   },
+  'a decoder for classes': {
+    ...{ head: 'pooled', pool: 'last', classes: 3, pooler: 'linear', poolDim: 5 },
+    positions: 'rotary',
+  },
   'a scale for each layer': { scale: [0.5, 0.25] },
   CLIP: { activation: 'quick-gelu' },
   sinks: { sinks: true, positions: 'rotary', rotary: { pairing: 'neighbours' } },
