@@ -149,6 +149,7 @@ const bertShapes = (at, { pooler = false, types = 2, places = PLACES } = {}) => 
 
 /** positions: of every token, as rows of the table. */
 function bert(p, at, positions, activation = ACTIVATIONS.gelu) {
+  const see = p.sees({ causal: p.config.is_decoder ?? false });
   let x = add(p.rows(`${at}embeddings.word_embeddings.weight`, p.ids), [
     ...p.rows(`${at}embeddings.position_embeddings.weight`, positions),
   ]);
@@ -157,7 +158,7 @@ function bert(p, at, positions, activation = ACTIVATIONS.gelu) {
   return p.stack(x, (x, i, record) => {
     const b = `${at}encoder.layer.${i}`;
     const [q, k, v] = ['query', 'key', 'value'].map((name) => p.linear(`${b}.attention.self.${name}`, x));
-    const { heads, weights } = attend(q, k, v, { ...HEADS, see: p.sees({ causal: false }) });
+    const { heads, weights } = attend(q, k, v, { ...HEADS, see });
     record('weights', weights);
     const mid = p.layerNorm(`${b}.attention.output.LayerNorm`, add(x, p.linear(`${b}.attention.output.dense`, heads)));
     const inside = p.linear(`${b}.intermediate.dense`, mid).map(activation);
@@ -1071,6 +1072,33 @@ const CASES = [
       p.values.final = bert(p, 'bert.', counted(p.ids), ACTIVATIONS.relu);
       const [weight, bias] = ['weight', 'bias'].map((part) => `cls.predictions.decoder.${part}`);
       masked(p, { ...BERT_HEAD, activation: ACTIVATIONS.relu, weight, bias });
+    },
+  },
+  {
+    name: 'BERT as a decoder',
+    config: { ...BERT, is_decoder: true },
+    shapes: {
+      ...bertShapes('bert.'),
+      ...maskedShapes(BERT_HEAD.dense, BERT_HEAD.norm, { 'cls.predictions.bias': { shape: [V] } }),
+    },
+    padding: 'right',
+    causal: true,
+    run: (p) => {
+      p.values.final = bert(p, 'bert.', counted(p.ids));
+      masked(p, { ...BERT_HEAD, weight: 'bert.embeddings.word_embeddings.weight', bias: 'cls.predictions.bias' });
+    },
+  },
+  {
+    name: 'RoBERTa as a decoder',
+    config: { ...ROBERTA, is_decoder: true },
+    shapes: {
+      ...bertShapes('roberta.', { types: 1, places: PLACES + 2 }),
+      ...maskedShapes('lm_head.dense', 'lm_head.layer_norm', { 'lm_head.bias': { shape: [V] } }),
+    },
+    causal: true,
+    run: (p) => {
+      p.values.final = roberta(p);
+      masked(p, { ...ROBERTA_HEAD, weight: 'roberta.embeddings.word_embeddings.weight', bias: 'lm_head.bias' });
     },
   },
   {

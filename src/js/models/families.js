@@ -608,7 +608,7 @@ const BERT_LAYER = {
 /** @param {Config} c */
 function bertOptions(c) {
   only(c, 'position_embedding_type', 'absolute');
-  only(c, 'is_decoder', false);
+  only(c, 'add_cross_attention', false);
   only(c, 'embedding_size', c.hidden_size);
   return {
     layers: c.num_hidden_layers,
@@ -616,7 +616,7 @@ function bertOptions(c) {
     numHeads: c.num_attention_heads,
     vocab: c.vocab_size,
     mlp: c.intermediate_size,
-    causal: false,
+    causal: !!c.is_decoder,
     normEps: c.layer_norm_eps ?? 1e-12,
     normPlace: /** @type {const} */ ('after'),
     embedNorm: true,

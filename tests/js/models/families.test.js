@@ -183,6 +183,13 @@ test('what would let a token see later ones is refused, in every decoder', async
   }
 });
 
+test('attention to an encoder that is no part of the file is refused', async () => {
+  for (const name of ['MiniLM', 'RoBERTa', 'GPT-2'])
+    await assert.rejects(optionsWith(name, { is_decoder: true, add_cross_attention: true }), {
+      ...{ code: 'FORMAT', parameter: 'add_cross_attention' },
+    });
+});
+
 test('types of layers that are unknown, or not one for each layer, are refused', async () => {
   const lists = [
     ['chunked_attention', 'full_attention'],
