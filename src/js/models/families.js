@@ -954,8 +954,10 @@ const t5 = {
     const gated = c.is_gated_act ?? feed.startsWith('gated-');
     const usual = feed === 'gated-gelu' ? 'gelu_new' : feed.replace('gated-', '');
     // Later versions say that every head is tied, and beside that whether it is scaled, as those that are tied are.
-    const scaled = c.scale_decoder_outputs ?? c.tie_word_embeddings ?? true;
-    const tied = !has('/lm_head.weight') || (scaled && (c.tie_word_embeddings ?? true));
+    const tie = c.tie_word_embeddings ?? c.model_type !== 'mt5';
+    const scaled = c.scale_decoder_outputs ?? tie;
+    const own = has('/lm_head.weight');
+    const tied = !own || (scaled && tie);
     /** @type {TransformerOptions} */
     const stack = {
       layers: c.num_layers,
@@ -981,7 +983,7 @@ const t5 = {
       ...stack,
       layers: c.num_decoder_layers ?? c.num_layers,
       causal: true,
-      head: 'logits',
+      head: own || tie ? 'logits' : 'none',
       tied,
       ...(scaled && { logitScale: c.d_model ** -0.5 }),
       encoder: { ...stack, sharedEmbedding: true },

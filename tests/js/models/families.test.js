@@ -168,6 +168,26 @@ test('the activation of T5 is that of feed_forward_proj, unless dense_act_fn and
     await assert.rejects(of(fields), /DenseReluDense.wi_0.weight.* missing/);
 });
 
+test('the head of T5 is one of its own, or the embedding where these are tied, or none', async () => {
+  const name = 'T5 with a head of its own, as later versions save it';
+  const said = { scale_decoder_outputs: undefined, tie_word_embeddings: undefined };
+  assert.equal((await optionsWith(name, said)).tied, true);
+  // Of the second T5 they are not tied where nothing is said.
+  const second = { ...said, model_type: 'mt5', feed_forward_proj: 'relu' };
+  const { tied, logitScale } = await optionsWith(name, second);
+  assert.deepEqual([tied, logitScale], [false, 1]);
+  const base = withNames(filesOf(name), (tensor) => (tensor === 'lm_head.weight' ? null : tensor));
+  for (const [fields, head] of [
+    [said, 'logits'],
+    [second, 'none'],
+    [{ ...said, tie_word_embeddings: false }, 'none'],
+  ]) {
+    const model = await hl.openModel(withFields(base, fields));
+    assert.equal(model.options.head, head);
+    model.dispose();
+  }
+});
+
 test('scales of the first layers are those of the layers that are opened', async () => {
   const files = filesOf('GPT-2 with scores divided by the number of the layer');
   const model = await hl.openModel(files, { layers: 1 });
