@@ -1769,6 +1769,18 @@ const CASES = [
     },
   },
   {
+    name: 'T5 for answers',
+    config: T5,
+    shapes: { ...table('shared', V), ...t5Stack('encoder', 1), ...t5Stack('decoder', 2), ...lin('qa_outputs', 2, C) },
+    padding: 'right',
+    across: true,
+    causal: true,
+    run: (p) => {
+      const memory = t5Run(p, 'encoder', p.ids, { prefix: 'encoder.', last: 1 });
+      p.values.logits = p.linear('qa_outputs', t5Run(p, 'decoder', p.config.decoded, { memory, last: 2 }));
+    },
+  },
+  {
     name: "T5's encoder alone",
     config: { ...T5, is_encoder_decoder: false },
     shapes: { ...table('shared', V), ...t5Stack('encoder', 1) },

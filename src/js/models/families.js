@@ -986,6 +986,11 @@ const t5 = {
       head: own || tie ? 'logits' : 'none',
       tied,
       ...(scaled && { logitScale: c.d_model ** -0.5 }),
+      ...(has('/qa_outputs.weight') && {
+        ...{ head: 'logits', tied: false, logitScale: 1 },
+        classes: classesOf(c),
+        bias: { head: true },
+      }),
       encoder: { ...stack, sharedEmbedding: true },
     };
   },
@@ -997,7 +1002,7 @@ const t5 = {
       Object.fromEntries(['q', 'k', 'v', 'o'].map((p) => [p, `decoder.block.L.layer.1.EncDecAttention.${p}`])),
       'blocks.L.cross',
     ),
-    head: '/lm_head',
+    head: { from: '/lm_head', also: '/qa_outputs' },
     ...under(t5Stack('encoder', 1), 'encoder'),
   },
 };
