@@ -1718,6 +1718,17 @@ const CASES = [
     end: 9,
     run: (p) => clip(p, p.ids.indexOf(9)),
   },
+  {
+    name: 'CLIP with its older fields, before the others',
+    config: {
+      model_type: 'clip',
+      text_config: { ...CLIP, hidden_act: 'relu', num_attention_heads: 2 },
+      text_config_dict: { ...CLIP, hidden_act: undefined },
+    },
+    shapes: clipShapes({}),
+    end: 9,
+    run: (p) => clip(p, p.ids.indexOf(9)),
+  },
   { name: 'Whisper', config: WHISPER, shapes: whisperShapes, input: 'features', causal: true, run: (p) => whisper(p) },
   {
     name: 'Whisper with a head that is not tied',

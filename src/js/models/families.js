@@ -887,7 +887,8 @@ const clip = {
   types: ['clip_text_model', 'clip'],
   prefixes: ['text_model.', ''],
   options: (given, has) => {
-    const c = given.text_config ? { ...given.text_config } : given;
+    // Where a file has both, the older field counts, with what it leaves out.
+    const c = given.text_config_dict ?? given.text_config ?? given;
     const projected = has('/text_projection.weight');
     return {
       layers: c.num_hidden_layers ?? 12,
