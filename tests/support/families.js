@@ -1052,7 +1052,7 @@ const CASES = [
   },
   {
     name: 'BERT for classes',
-    config: { ...BERT, hidden_act: 'relu', id2label: { 0: 'a', 1: 'b', 2: 'c' } },
+    config: { ...BERT, hidden_act: 'relu', num_labels: 2, id2label: { 0: 'a', 1: 'b', 2: 'c' } },
     shapes: { ...bertShapes('bert.', { pooler: true }), ...lin('classifier', 3, C) },
     padding: 'right',
     run: (p) => {

@@ -632,7 +632,7 @@ const isFor = ({ architectures }, task) =>
 
 /** @param {Config} c @returns {number} */
 const classesOf = (c) =>
-  isFor(c, 'MultipleChoice') ? 1 : (c.num_labels ?? (c.id2label ? Object.keys(c.id2label).length : 2));
+  isFor(c, 'MultipleChoice') ? 1 : c.id2label ? Object.keys(c.id2label).length : (c.num_labels ?? 2);
 
 /** The head for masked tokens. @param {Config} c @returns {Partial<TransformerOptions>} */
 const maskedHead = (c) => ({ head: 'logits', headTransform: 'norm', tied: c.tie_word_embeddings ?? true });
