@@ -902,7 +902,7 @@ const clip = {
       head: 'none',
       pool: 'end',
       // Configs that say 2 mean the label that is the largest.
-      ...(c.eos_token_id !== undefined && c.eos_token_id !== 2 && { endToken: c.eos_token_id }),
+      ...(c.eos_token_id !== 2 && { endToken: c.eos_token_id ?? 49407 }),
       ...(projected && { pooler: 'linear', poolDim: given.projection_dim ?? c.projection_dim ?? 512 }),
     };
   },

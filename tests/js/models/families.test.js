@@ -124,6 +124,7 @@ test('a field that is left out is what Hugging Face takes, and null is not left 
     ['RoBERTa', { layer_norm_eps: 1e-12, pad_token_id: 1 }],
     ['ModernBERT', { norm_eps: 1e-5, classifier_pooling: 'cls', classifier_activation: 'gelu' }],
     ['DeiT', { layer_norm_eps: 1e-12 }],
+    ['CLIP text', { eos_token_id: 49407, hidden_act: 'quick_gelu', layer_norm_eps: 1e-5 }],
     ["T5's encoder alone", { layer_norm_epsilon: 1e-6, feed_forward_proj: 'relu' }],
   ];
   for (const [name, fields] of cases)
