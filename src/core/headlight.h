@@ -169,7 +169,21 @@ HL_EXPORT hl_status hl_cache_load(float *rows_out, const void *cache, uint32_t b
 
 /* ---- linear layer ------------------------------------------------------------------------------------ */
 
+/* The types in which files hold numbers. */
+typedef enum hl_stored {
+  HL_STORED_F32 = 0,
+  HL_STORED_F16 = 1,
+  HL_STORED_BF16 = 2,
+} hl_stored;
+
+/* to(count) = numbers as a file holds them. */
+HL_EXPORT hl_status hl_stored_load(float *to, const void *from, uint32_t stored, uint32_t count);
+
 /* y(rows, out) = x(rows, in) · weight(out, in)ᵀ + bias(out); the bias may be NULL. */
+/* The same with a weight that lies in memory as a file holds it, and is opened on its way to the product. Numbers of
+ * float16 must be finite. */
+HL_EXPORT hl_status hl_linear_stored(float *y, const float *x, const void *weight, const float *bias, uint32_t stored,
+                                     uint32_t rows, uint32_t out, uint32_t in);
 HL_EXPORT hl_status hl_linear_forward(float *y, const float *x, const float *weight, const float *bias, uint32_t rows,
                                       uint32_t out, uint32_t in);
 
@@ -193,15 +207,6 @@ HL_EXPORT hl_status hl_weight_pack(float *packed, const float *weight, uint32_t 
 HL_EXPORT double hl_weight_quantized_size(uint32_t out, uint32_t in);
 HL_EXPORT hl_status hl_weight_quantize(float *packed, const float *weight, uint32_t out, uint32_t in);
 
-/* The types in which files hold numbers. */
-typedef enum hl_stored {
-  HL_STORED_F32 = 0,
-  HL_STORED_F16 = 1,
-  HL_STORED_BF16 = 2,
-} hl_stored;
-
-/* to(count) = numbers as a file holds them. */
-HL_EXPORT hl_status hl_stored_load(float *to, const void *from, uint32_t stored, uint32_t count);
 /* Rows first..first + count − 1 of a weight, so that it need not be in memory as a whole: packed as hl_weight_quantize
  * does. first is a multiple of 8, and count as well unless these are the last rows. The packed weight is good once all
  * its rows have been given; without any, once those from 0 have. */

@@ -503,6 +503,13 @@ static void random_product(void) {
   double *expected = linear_reference(x, w, bias, rows, out, in);
   if (hl_linear_forward(y, x, w, bias, rows, out, in) != HL_OK) fail("status of linear", 1, 0);
   for (size_t i = 0; i < (size_t)rows * out; i++) near("y", y[i], expected[i]);
+  uint16_t *upper = (uint16_t *)(void *)floats((size_t)out * in);
+  for (size_t i = 0; i < (size_t)out * in; i++) upper[i] = ((const uint16_t *)(const void *)w)[2 * i + 1];
+  if (hl_linear_stored(y, x, upper, bias, HL_STORED_BF16, rows, out, in) != HL_OK) fail("status of bfloat16", 1, 0);
+  for (size_t i = 0; i < (size_t)rows * out; i++) {
+    if (fabs(y[i] - expected[i]) > in / 64.0) fail("bfloat16 product", y[i], expected[i]);
+  }
+  free(upper);
   float *rounded = packed(w, out, in, 1);
   int32_t label = (int32_t)random_below(out);
   if (hl_weight_rows(one, rounded, &label, 1, out, in) != HL_OK ||

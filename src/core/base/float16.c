@@ -1,5 +1,7 @@
 #include "base/float16.h"
 
+#include <stdbool.h>
+
 #define SIGN 0x80000000u
 #define INFINITE 0x7F800000u
 
@@ -29,10 +31,16 @@ static void store_eight(uint16_t *to, const float *from) {
   halves_store(to, halves_of(narrow(vec_load(from)), narrow(vec_load(from + 4))));
 }
 
-static void load_eight(float *to, const uint16_t *from) {
+/* The bits of a bfloat16 are the upper half of those of a float32. */
+static void load_eight(float *to, const uint16_t *from, bool bfloat) {
   const vec x = halves_load(from), zero = bits_splat(0);
-  vec_store(to, widen(bits_of_words_first(x, zero)));
-  vec_store(to + 4, widen(bits_of_words_last(x, zero)));
+  if (bfloat) {
+    vec_store(to, bits_of_words_first(zero, x));
+    vec_store(to + 4, bits_of_words_last(zero, x));
+  } else {
+    vec_store(to, widen(bits_of_words_first(x, zero)));
+    vec_store(to + 4, widen(bits_of_words_last(x, zero)));
+  }
 }
 
 void float16_store(uint16_t *to, const float *from, size_t count) {
@@ -46,13 +54,16 @@ void float16_store(uint16_t *to, const float *from, size_t count) {
   __builtin_memcpy(to + i, narrowed, (count - i) * sizeof(uint16_t));
 }
 
-void float16_load(float *to, const uint16_t *from, size_t count) {
+static void load(float *to, const uint16_t *from, size_t count, bool bfloat) {
   uint16_t some[8] = {0};
   float widened[8];
   size_t i = 0;
-  for (; i + 8 <= count; i += 8) load_eight(to + i, from + i);
+  for (; i + 8 <= count; i += 8) load_eight(to + i, from + i, bfloat);
   if (i == count) return;
   __builtin_memcpy(some, from + i, (count - i) * sizeof(uint16_t));
-  load_eight(widened, some);
+  load_eight(widened, some, bfloat);
   __builtin_memcpy(to + i, widened, (count - i) * sizeof(float));
 }
+
+void float16_load(float *to, const uint16_t *from, size_t count) { load(to, from, count, false); }
+void bfloat16_load(float *to, const uint16_t *from, size_t count) { load(to, from, count, true); }

@@ -8,4 +8,7 @@
 void float16_store(uint16_t *to, const float *from, size_t count);
 void float16_load(float *to, const uint16_t *from, size_t count);
 
+/* bfloat16: the upper half of a float32. */
+void bfloat16_load(float *to, const uint16_t *from, size_t count);
+
 #endif

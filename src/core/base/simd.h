@@ -96,6 +96,7 @@ VERB int bits_any(vec a) { return wasm_v128_any_true(a); }
 VERB vec bits_xor(vec a, vec b) { return wasm_v128_xor(a, b); }
 VERB vec bits_shift_left(vec a, uint32_t n) { return wasm_i32x4_shl(a, n); }
 VERB vec bits_shift_right(vec a, uint32_t n) { return wasm_u32x4_shr(a, n); }
+VERB vec bits_shift_right_signed(vec a, uint32_t n) { return wasm_i32x4_shr(a, n); }
 VERB vec bits_less(vec a, vec b) { return wasm_u32x4_lt(a, b); }
 VERB void bits_store(uint32_t *p, vec x) { wasm_v128_store(p, x); }
 

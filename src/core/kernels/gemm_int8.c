@@ -198,12 +198,12 @@ typedef void tile(KERNEL_ARGUMENTS);
 
 #define TILE(n, form, how)                                                                                             \
   KERNEL static void form##_##n(KERNEL_ARGUMENTS) { form##_##how(n, sums, x, width, w); }
+/* A row that is left alone is multiplied with the zeros beside it. */
 #define TILES(form, few, many)                                                                                         \
-  TILE(1, form, few)                                                                                                   \
   TILE(2, form, few)                                                                                                   \
   TILE(3, form, many)                                                                                                  \
   TILE(4, form, many)                                                                                                  \
-  TILE(5, form, many) static tile *const form[] = {form##_1, form##_2, form##_3, form##_4, form##_5};
+  TILE(5, form, many) static tile *const form[] = {form##_2, form##_2, form##_3, form##_4, form##_5};
 TILES(pairs, packed, open)
 TILES(quads, both, open)
 
@@ -230,7 +230,7 @@ static void multiply_panel(float *sums, const gemm_left *x, size_t first, size_t
   const size_t left_row = gemm_int8_left_row(x->in);
   const float *left = x->panels + first * left_row + x->width;
   weights w;
-  for (size_t i = 0; i < rows * TILE_COLS; i += 4) vec_store(sums + i, vec_splat(0));
+  for (size_t i = 0; i < round_up(rows, 2) * TILE_COLS; i += 4) vec_store(sums + i, vec_splat(0));
   for (size_t k = 0; k < x->in; k += GROUPS * GROUP) {
     w.packed = panel;
     w.blocks = (least(x->in - k, GROUPS * GROUP) + BLOCK - 1) / BLOCK;

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "base/pool.h"
+#include "base/stored.h"
 #include "base/tensor.h"
 #include "kernels/gemm_int8.h"
 #include "kernels/gemv.h"
@@ -15,9 +16,10 @@ typedef struct {
   const gemm_product *products;
   gemm_left left;
   const float *x;
-  float *packed, *rooms; /* x; and of each worker some columns of the weight */
+  float *packed, *rooms; /* x; and of each worker some columns of the weight, twice where they are to be opened */
   size_t rows, chunk_rows, row_chunks, chunk_columns, column_chunks[3];
   bool int8, turned; /* turned: x is (in, rows) */
+  hl_stored stored;  /* how the numbers of the weight lie */
 } job;
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
@@ -104,7 +106,17 @@ void linear_turned(const gemm_product *product, const float *x, size_t rows, siz
  * columns are packed at a time, and all of x passes by them: so many rows of it stay in the second-level cache. */
 enum { FEW_ROWS = 6, AS_LONG_AS = 3, PLAIN_ROWS = 240, PLAIN_COLUMNS = 16 };
 
-static double room_floats(uint32_t in) { return (double)PLAIN_COLUMNS * in; }
+static double room_floats(const job *j) {
+  return (j->stored == HL_STORED_F32 ? 1.0 : 2.0) * PLAIN_COLUMNS * (double)j->left.in;
+}
+
+/* So many columns of the weight, from `from` on, as float32: opened into the room where they lie otherwise. */
+static const float *columns_of(const job *j, size_t from, size_t columns, float *room) {
+  const size_t in = j->left.in;
+  if (j->stored == HL_STORED_F32) return j->products->weight + from * in;
+  stored_load(room, (const uint16_t *)(const void *)j->products->weight + from * in, j->stored, columns * in);
+  return room;
+}
 
 /* Memory is to be read in long streams, and several threads are to end at the same time: they take 200 KB at a time,
  * in columns that gemv takes in pairs. */
@@ -117,9 +129,19 @@ static size_t few_columns(size_t in) {
 
 static void few_chunk(void *arg, uint32_t chunk, uint32_t worker) {
   const job *j = arg;
-  const size_t from = (size_t)chunk * j->chunk_columns;
-  (void)worker;
-  gemv_range(j->products, j->x, j->rows, j->left.in, from, least(from + j->chunk_columns, j->products->out));
+  const size_t from = (size_t)chunk * j->chunk_columns, to = least(from + j->chunk_columns, j->products->out);
+  if (gemv_reads(j->stored, j->rows, j->left.in)) {
+    gemv_range(j->products, j->stored, j->x, j->rows, j->left.in, from, to);
+    return;
+  }
+  float *room = j->rooms + worker * (size_t)room_floats(j);
+  for (size_t i = from; i < to; i += PLAIN_COLUMNS) {
+    const size_t columns = least(PLAIN_COLUMNS, to - i);
+    gemm_product product = *j->products;
+    product.weight = columns_of(j, i, columns, room);
+    product.first = (uint32_t)i;
+    gemv_range(&product, HL_STORED_F32, j->x, j->rows, j->left.in, i, i + columns);
+  }
 }
 
 static void plain_chunk(void *arg, uint32_t chunk, uint32_t worker) {
@@ -127,8 +149,11 @@ static void plain_chunk(void *arg, uint32_t chunk, uint32_t worker) {
   const size_t in = j->left.in, first = chunk % j->row_chunks * j->chunk_rows,
                from = chunk / j->row_chunks * PLAIN_COLUMNS, to = least(from + PLAIN_COLUMNS, j->products->out);
   gemm_product product = *j->products;
-  float *room = j->rooms + worker * (size_t)room_floats((uint32_t)in);
-  if (in > 0) gemm_pack_rows(room, TILE_COLS, product.weight + from * in, in, to - from, in, 1);
+  float *room = j->rooms + worker * (size_t)room_floats(j);
+  if (in > 0) {
+    const float *weight = columns_of(j, from, to - from, room + PLAIN_COLUMNS * in);
+    gemm_pack_rows(room, TILE_COLS, weight, in, to - from, in, 1);
+  }
   product.weight = room;
   product.first = (uint32_t)from;
   gemm_range(&product, &j->left, first, least(first + j->chunk_rows, j->rows), from, to);
@@ -136,25 +161,33 @@ static void plain_chunk(void *arg, uint32_t chunk, uint32_t worker) {
 
 static size_t chunks_of(size_t count, size_t chunk) { return (count + chunk - 1) / chunk; }
 
-hl_status hl_linear_forward(float *y, const float *x, const float *weight, const float *bias, uint32_t rows,
-                            uint32_t out, uint32_t in) {
+hl_status hl_linear_stored(float *y, const float *x, const void *weight, const float *bias, uint32_t stored,
+                           uint32_t rows, uint32_t out, uint32_t in) {
+  if (stored > HL_STORED_BF16) return HL_BAD_ARGUMENT;
   if (!has_floats(y, (double)rows * out) || !has_floats(x, (double)rows * in) ||
-      !has_floats(weight, (double)out * in) || !may_have_floats(bias, out))
+      !has_stored(weight, stored, (double)out * in) || !may_have_floats(bias, out))
     return HL_BAD_SHAPE;
   if (rows == 0 || out == 0) return HL_OK;
   const gemm_product product = {.y = y, .weight = weight, .bias = bias, .out = out};
   const double work = 2.0 * (rows < AS_LONG_AS ? AS_LONG_AS : rows) * in * out;
-  job j = {.products = &product, .x = x, .rows = rows, .left = {NULL, left_width(rows, TILE_ROWS), in}};
-  if (rows <= FEW_ROWS && in > 0) {
+  job j = {
+      .products = &product, .x = x, .rows = rows, .left = {NULL, left_width(rows, TILE_ROWS), in}, .stored = stored};
+  const bool few = rows <= FEW_ROWS && in > 0, at_once = few && gemv_reads(stored, rows, in);
+  const part parts[] = {{&j.packed, linear_workspace(rows, in)}, {&j.rooms, room_floats(&j) * pool_size()}};
+  if (!at_once && !workspace_parts(parts, COUNT(parts))) return HL_OUT_OF_MEMORY;
+  if (few) {
     j.chunk_columns = few_columns(in);
     parallel_for(few_chunk, &j, (uint32_t)chunks_of(out, j.chunk_columns), work);
-    return HL_OK;
+  } else {
+    pack_rows(&j, CHUNK_ROWS);
+    split_rows(&j, PLAIN_ROWS);
+    parallel_for(plain_chunk, &j, (uint32_t)(chunks_of(out, PLAIN_COLUMNS) * j.row_chunks), work);
   }
-  const part parts[] = {{&j.packed, linear_workspace(rows, in)}, {&j.rooms, room_floats(in) * pool_size()}};
-  if (!workspace_parts(parts, COUNT(parts))) return HL_OUT_OF_MEMORY;
-  pack_rows(&j, CHUNK_ROWS);
-  split_rows(&j, PLAIN_ROWS);
-  parallel_for(plain_chunk, &j, (uint32_t)(chunks_of(out, PLAIN_COLUMNS) * j.row_chunks), work);
-  workspace_free();
+  if (!at_once) workspace_free();
   return HL_OK;
+}
+
+hl_status hl_linear_forward(float *y, const float *x, const float *weight, const float *bias, uint32_t rows,
+                            uint32_t out, uint32_t in) {
+  return hl_linear_stored(y, x, weight, bias, HL_STORED_F32, rows, out, in);
 }

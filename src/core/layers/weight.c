@@ -35,8 +35,7 @@ hl_status hl_weight_quantize_rows(float *packed, const void *rows, uint32_t stor
   if (stored > HL_STORED_BF16) return HL_BAD_ARGUMENT;
   if (first % TILE_COLS != 0 || first > out || count > out - first || (count % TILE_COLS != 0 && count != out - first))
     return HL_BAD_SHAPE;
-  if (!has_floats(packed, (double)gemm_int8_packed_weight(out, in)) ||
-      !has_floats(rows, (double)count * in * (double)stored_bytes(stored) / sizeof(float)))
+  if (!has_floats(packed, (double)gemm_int8_packed_weight(out, in)) || !has_stored(rows, stored, (double)count * in))
     return HL_BAD_SHAPE;
   const rounding r = {packed, rows, stored, first, count, in, gemm_int8_form()};
   if (first == 0) gemm_int8_pack_start(packed, r.form);

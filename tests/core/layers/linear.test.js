@@ -201,3 +201,80 @@ test(
     k.core.hl_memory_set_limit(2 ** 32);
   }),
 );
+
+/** Numbers rounded towards zero to 16 bits, as these and as float32. Of float16 they are normal: exponents 112 less. */
+function halves(values, type) {
+  const words = new Uint32Array(Float32Array.from(values).buffer);
+  const shift = type === BF16 ? 16 : 13;
+  const kept = words.map((word) => (word >>> shift) << shift);
+  const bits = Uint16Array.from(kept, (word) =>
+    type === BF16 ? word >>> 16 : ((word >>> 16) & 0x8000) | (((word & 0x7fffffff) - (112 << 23)) >>> 13),
+  );
+  return { bits, values: new Float32Array(kept.buffer) };
+}
+const [F16, BF16] = [1, 2];
+
+test(
+  'a weight of 16-bit numbers gives the bits of the same weight in float32, or its product',
+  kernels((k) => {
+    const sizes = [
+      [0, 3, 3],
+      [3, 0, 3],
+      [3, 3, 0],
+      ...[1, 2, 3, 6, 7].flatMap((rows) => [
+        [rows, 1, 1],
+        [rows, 2, 8],
+        [rows, 131, 24],
+        [rows, 65, 300],
+        [rows, 17, 1031],
+        [rows, 130, 1032],
+      ]),
+      [13, 31, 29],
+      [241, 33, 16],
+    ];
+    for (const type of [F16, BF16])
+      for (const [rows, out, inside] of sizes)
+        for (const withBias of [false, true]) {
+          const { bits, values } = halves(
+            numbers(out * inside, 3).map((x) => (Math.abs(x) < 0.001 ? 0.5 : x)),
+            type,
+          );
+          const [x, bias] = [numbers(rows * inside, 2), withBias && numbers(out, 4)];
+          const [y, plain] = [k.block(rows * out), k.block(rows * out)];
+          const weight = k.block(Math.ceil(bits.length / 2));
+          new Uint16Array(k.core.memory.buffer, weight.at, bits.length).set(bits);
+          const [at, biasAt] = [k.block(x).at, bias ? k.block(bias).at : 0];
+          assert.equal(k.core.hl_linear_stored(y.at, at, weight.at, biasAt, type, rows, out, inside), 0);
+          assert.equal(k.core.hl_linear_forward(plain.at, at, k.block(values).at, biasAt, rows, out, inside), 0);
+          const name = `type ${type}, ${rows}×${inside}×${out}`;
+          assertClose(k.view(y), linear(x, values, bias, rows, out, inside), 1e-6, name);
+          // By itself a row whose length is a multiple of eight is added up in another order.
+          if (rows > 1 || inside % 8 > 0) assert.deepEqual(k.view(y), k.view(plain), name);
+          k.close();
+        }
+  }),
+);
+
+test(
+  'numbers of 16 bits are small, negative, and of bfloat16 infinite or NaN',
+  kernels((k) => {
+    const run = (type, bits, rows) => {
+      const [y, weight] = [k.block(rows), k.block(bits.length / 2)];
+      new Uint16Array(k.core.memory.buffer, weight.at, bits.length).set(bits);
+      const x = k.block(new Float32Array(rows * bits.length).fill(1));
+      assert.equal(k.core.hl_linear_stored(y.at, x.at, weight.at, 0, type, rows, 1, bits.length), 0);
+      return [...k.view(y)];
+    };
+    const alone = (half) => [0, 0, half, 0, 0, 0, 0, 0];
+    for (const rows of [1, 2, 7]) {
+      const all = (x) => new Array(rows).fill(x);
+      assert.deepEqual(run(F16, alone(0x0001), rows), all(2 ** -24));
+      assert.deepEqual(run(F16, alone(0x83ff), rows), all(-1023 * 2 ** -24));
+      assert.deepEqual(run(F16, alone(0xfbff), rows), all(-65504));
+      assert.deepEqual(run(F16, alone(0x3c01), rows), all(1 + 2 ** -10));
+      assert.deepEqual(run(BF16, alone(0xff80), rows), all(-Infinity));
+      assert.deepEqual(run(BF16, alone(0x7fc0), rows), all(NaN));
+      assert.deepEqual(run(BF16, alone(0xbf81), rows), all(-1.0078125));
+    }
+  }),
+);

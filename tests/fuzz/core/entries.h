@@ -15,6 +15,7 @@ void fuzz_quantized(void);
 void fuzz_multihead(void);
 
 void fuzz_linear_forward(void);
+void fuzz_linear_stored(void);
 void fuzz_linear_backward(void);
 void fuzz_embedding_forward(void);
 void fuzz_embedding_backward(void);

@@ -20,6 +20,27 @@ void fuzz_linear_forward(void) {
   free(expected);
 }
 
+/* A weight of 16-bit numbers from 1/8 to 1/2, or below, and the same in float32. */
+void fuzz_linear_stored(void) {
+  const uint32_t rows = linear_size(), out = linear_size(), in = linear_size(), stored = choice(HL_STORED_BF16);
+  const double count = (double)out * in;
+  float *y = output((double)rows * out), *opened = given(count), *weight = input(stored_floats(count, stored));
+  const float *x = input((double)rows * in), *bias = may_input(out);
+  if (weight && is_allocated(count) && (stored == HL_STORED_F16 || stored == HL_STORED_BF16)) {
+    for (size_t i = 0; i < (size_t)count; i++) {
+      uint32_t bits;
+      memcpy(&bits, opened + i, sizeof bits);
+      ((uint16_t *)(void *)weight)[i] = (uint16_t)((bits & 0x81ff) | (stored == HL_STORED_F16 ? 0x3200 : 0x3e00));
+    }
+  }
+  if (weight && is_allocated(count)) hl_stored_load(opened, weight, stored, (uint32_t)count);
+  while (next_round()) returned(hl_linear_stored(y, x, weight, bias, stored, rows, out, in));
+  if (!is_moderate()) return;
+  double *expected = linear_reference(x, opened, bias, rows, out, in);
+  for (size_t i = 0; i < (size_t)rows * out; i++) near("y", y[i], expected[i]);
+  free(expected);
+}
+
 void fuzz_linear_backward(void) {
   const uint32_t rows = linear_size(), out = linear_size(), in = linear_size();
   const double inputs = (double)rows * in, weights = (double)out * in;

@@ -68,6 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
                                           fuzz_blocks,
                                           fuzz_limit,
                                           fuzz_linear_forward,
+                                          fuzz_linear_stored,
                                           fuzz_linear_backward,
                                           fuzz_embedding_forward,
                                           fuzz_embedding_backward,
