@@ -86,7 +86,7 @@ async function openOne(hl, source, report) {
   const after = source.chance(0.2) ? source.below(40) : Infinity;
   let steps = 0;
   const options = {
-    weights: source.pick(['float32', 'int8']),
+    weights: source.pick(['float32', 'int8', 'stored']),
     signal: stop.signal,
     onProgress: ({ read, total }) => {
       assert.ok(read > 0 && read <= total, `${read} of ${total}`);

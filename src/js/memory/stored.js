@@ -8,6 +8,10 @@ import { pointerOf, Staged } from './tensor.js';
 /** @import { Tensor } from './tensor.js' */
 
 /** @typedef {keyof typeof STORED} StoredType */
+/**
+ * Numbers of 16 bits, as a file holds them: two in the place of a float.
+ * @typedef {{ tensor: Tensor, type: 'F16' | 'BF16' }} Half
+ */
 
 /** Whether the core reads numbers of this type. @type {(type: string) => type is StoredType} */
 export const isStored = (type) => Object.hasOwn(STORED, type);
@@ -46,6 +50,31 @@ export function withStored(memory, caller, bytes, type, fn) {
     memory.call('hl_stored_load', caller, numbers, frame.stage(bytes), STORED[type], count);
     fn(memory.floats(pointerOf(numbers), count));
   });
+}
+
+/**
+ * The numbers themselves, to be written.
+ * @param {Memory} memory
+ * @param {Half} half
+ * @param {number} count
+ */
+export const halvesOf = (memory, { tensor }, count) => new Uint16Array(memory.buffer, pointerOf(tensor), count);
+
+/**
+ * Rows of a table of such numbers, as float32.
+ * @param {Memory} memory
+ * @param {string} caller
+ * @param {Tensor | Staged} to (labels, width)
+ * @param {Half} table
+ * @param {ArrayLike<number>} labels
+ * @param {number} width
+ */
+export function loadHalfRows(memory, caller, to, { tensor, type }, labels, width) {
+  const [start, from] = [pointerOf(to), pointerOf(tensor)];
+  for (let i = 0; i < labels.length; i++) {
+    const row = new Staged(from + 2 * labels[i] * width);
+    memory.call('hl_stored_load', caller, new Staged(start + 4 * i * width), row, STORED[type], width);
+  }
 }
 
 /**
@@ -88,4 +117,16 @@ export function quantizeStored(memory, caller, packed, [out, inside], first, byt
     const from = frame.stage(bytes);
     memory.call('hl_weight_quantize_rows', caller, packed, from, STORED[type], first, rows, out, inside);
   });
+}
+
+/**
+ * A weight, as a whole.
+ * @param {Memory} memory
+ * @param {string} caller
+ * @param {Tensor} packed
+ * @param {readonly number[]} shape (out, in)
+ * @param {{ tensor: Tensor, type: StoredType }} weight
+ */
+export function quantizeHeld(memory, caller, packed, [out, inside], { tensor, type }) {
+  memory.call('hl_weight_quantize_rows', caller, packed, tensor, STORED[type], 0, out, out, inside);
 }

@@ -1,16 +1,18 @@
 // The operations that models are made of. In training each notes how its gradient is found; backward() then goes
 // through the notes from the last to the first.
 
-import { ACTIVATION, ATTENTION as AT, ATTENTION_BACKWARD, SCORES, WEIGHTS } from '../../../dist/abi/abi.js';
+import { ACTIVATION, ATTENTION as AT, ATTENTION_BACKWARD, SCORES, STORED, WEIGHTS } from '../../../dist/abi/abi.js';
+import { loadHalfRows } from '../memory/stored.js';
 import { sizeOf, viewOf } from '../memory/tensor.js';
 
 /** @import { Memory } from '../memory/memory.js' */
 /** @import { Frame } from '../memory/frame.js' */
+/** @import { Half } from '../memory/stored.js' */
 /** @import { Staged, Tensor } from '../memory/tensor.js' */
 
 /**
- * A parameter: as float32, or rounded to int8, and then without a gradient.
- * @typedef {{ shape: readonly number[], tensor?: Tensor, int8?: Tensor, gradient?: Tensor }} Weight
+ * A parameter: as float32; or in 16 bits or rounded to int8, and then without a gradient.
+ * @typedef {{ shape: readonly number[], tensor?: Tensor, half?: Half, int8?: Tensor, gradient?: Tensor }} Weight
  */
 /** @typedef {readonly [batch: number, head: number, row: number]} Stride */
 /**
@@ -47,6 +49,13 @@ export const ACTIVATIONS = {
   tanh: ACTIVATION.TANH,
 };
 /** @typedef {keyof typeof ACTIVATIONS} ActivationName */
+
+/** @param {Weight} weight */
+export function freeWeight({ tensor, half, int8 }) {
+  tensor?.dispose();
+  half?.tensor.dispose();
+  int8?.dispose();
+}
 
 export class Graph {
   #memory;
@@ -146,6 +155,12 @@ export class Graph {
     const y = this.make([...x.shape.slice(0, -1), out]);
     if (weight.int8) {
       this.#memory.call('hl_linear_quantized', this.#caller, y, x, weight.int8, bias?.tensor, rows, out, inside);
+      return y;
+    }
+    if (weight.half) {
+      const { tensor, type } = weight.half;
+      const sizes = /** @type {const} */ ([STORED[type], rows, out, inside]);
+      this.#memory.call('hl_linear_stored', this.#caller, y, x, tensor, bias?.tensor, ...sizes);
       return y;
     }
     this.#memory.call('hl_linear_forward', this.#caller, y, x, weight.tensor, bias?.tensor, rows, out, inside);
@@ -269,6 +284,10 @@ export class Graph {
   rows(table, labels, shape) {
     const [count, width] = table.shape;
     const y = this.make([...shape, width]);
+    if (table.half) {
+      loadHalfRows(this.#memory, this.#caller, y, table.half, labels, width);
+      return y;
+    }
     const sizes = /** @type {const} */ ([1, labels.length, width, count, 0]);
     this.#frame((frame) => {
       const ints = frame.stage(labels);

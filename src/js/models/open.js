@@ -25,8 +25,9 @@ import { Transformer } from './transformer.js';
 
 /**
  * @typedef {object} OpenOptions
- * @property {'float32' | 'int8'} [weights] default 'float32'; with 'int8' those of products are rounded to nine bits,
- *   and take 29% of the memory
+ * @property {'float32' | 'int8' | 'stored'} [weights] default 'float32'. With 'stored' those of products that the file
+ *   holds as float16 or bfloat16 stay so, in half the memory, and give the same; with 'int8' they are rounded to nine
+ *   bits, and take 29% of the memory. Only models of float32 can be trained
  * @property {number} [layers] only the first so many blocks
  * @property {AbortSignal} [signal]
  * @property {(progress: { read: number, total: number, name: string }) => void} [onProgress] bytes so far, of all, and
@@ -51,8 +52,8 @@ const fail = (message, parameter, more = {}) =>
  */
 export async function openModel(memory, files, options, openPath) {
   const given = readOptions(CALLER, options, ['weights', 'layers', 'signal', 'onProgress']);
-  const int8 =
-    readWord(CALLER, 'weights', given.weights ?? 'float32', /** @type {const} */ (['float32', 'int8'])) === 'int8';
+  const words = /** @type {const} */ (['float32', 'int8', 'stored']);
+  const kept = readWord(CALLER, 'weights', given.weights ?? 'float32', words);
   const { layers, signal, onProgress } = given;
   if (layers !== undefined) readNumber(CALLER, 'layers', layers, { integer: true, least: 0 });
   if (onProgress !== undefined && typeof onProgress !== 'function')
@@ -65,7 +66,7 @@ export async function openModel(memory, files, options, openPath) {
     const { family, prefix } = recognise(config, tensors);
     const resolved = readConfig(family, prefix, config, tensors, layers);
     const found = locate(family, prefix, resolved, tensors);
-    const weights = await readWeights(memory, folder, found, { int8, signal, onProgress });
+    const weights = await readWeights(memory, folder, found, { kept, signal, onProgress });
     const model = new Transformer(memory, resolved, weights);
     model.family = family.name;
     model.config = config;

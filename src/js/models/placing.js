@@ -7,8 +7,9 @@
  * width: numbers in a row of the stored tensor; rows from..to−1 are read; put writes some of them, first..last−1, into
  * the parameter. straight: they lie there as they are, one after the other.
  * @typedef {{ width: number, from: number, to: number, straight?: boolean,
- *   put: (target: Float32Array, rows: Float32Array, first: number, last: number) => void }} Placing
+ *   put: (target: Numbers, rows: Numbers, first: number, last: number) => void }} Placing
  */
+/** @typedef {Float32Array | Uint16Array} Numbers in 16 bits they are copied as they are */
 /** @typedef {{ headDim: number, sizes: readonly number[] }} Split sizes: rows of q, k and v */
 
 const product = (/** @type {readonly number[]} */ shape) => shape.reduce((a, b) => a * b, 1);
@@ -18,7 +19,7 @@ const LINE = 16;
 
 /**
  * @param {number} width
- * @param {(target: Float32Array, row: Float32Array, r: number) => void} put
+ * @param {(target: Numbers, row: Numbers, r: number) => void} put
  * @returns {Placing['put']}
  */
 const eachRow = (width, put) => (target, rows, first, last) => {

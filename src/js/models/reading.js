@@ -1,17 +1,27 @@
 // Reads the parameters of a checkpoint, some megabytes at a time: the next ones while the last are put in their place.
-// Rows of a product that is to be int8 are rounded as they come.
+// Rows of a product that is to be int8 are rounded as they come; of one that is to stay in 16 bits they are copied.
 
 import { HeadlightError } from '../check/errors.js';
 import { elementCount } from '../check/shape.js';
 import { decode, KINDS } from '../io/dtypes.js';
-import { isStored, loadStored, quantizedSize, quantizeStored, reserve, withStored } from '../memory/stored.js';
+import {
+  halvesOf,
+  isStored,
+  loadStored,
+  quantizedSize,
+  quantizeStored,
+  reserve,
+  withStored,
+} from '../memory/stored.js';
 import { viewOf } from '../memory/tensor.js';
+import { freeWeight } from './graph.js';
 import { placing } from './placing.js';
 import { isProduct } from './transformer.js';
 
 /** @import { KnownDType } from '../io/dtypes.js' */
 /** @import { TensorRange } from '../io/safetensors.js' */
 /** @import { Memory } from '../memory/memory.js' */
+/** @import { Half } from '../memory/stored.js' */
 /** @import { Tensor } from '../memory/tensor.js' */
 /** @import { Place } from './families.js' */
 /** @import { Folder } from './files.js' */
@@ -49,21 +59,21 @@ const truncated = (file, end) =>
  * @param {Memory} memory
  * @param {Folder} folder
  * @param {Found[]} found
- * @param {{ int8: boolean, signal?: AbortSignal,
+ * @param {{ kept: Kept, signal?: AbortSignal,
  *   onProgress?: (progress: { read: number, total: number, name: string }) => void }} how
  * @returns {Promise<Map<string, Weight>>}
  */
-export async function readWeights(memory, folder, found, { int8, signal, onProgress }) {
+export async function readWeights(memory, folder, found, { kept, signal, onProgress }) {
   /** @type {Map<string, Weight>} */
   const weights = new Map();
-  const sizes = found.map(({ name, shape }) => sizeOf(memory, shape, int8 && isProduct(name, shape)));
+  const sizes = found.map((entry) => sizeOf(memory, entry.shape, formOf(entry, kept)));
   try {
     reserve(
       memory,
       CALLER,
       sizes.reduce((sum, size) => sum + size + BETWEEN, 0),
     );
-    const pieces = piecesOf(found.flatMap((entry) => takersOf(memory, entry, int8, weights)));
+    const pieces = piecesOf(found.flatMap((entry) => takersOf(memory, entry, formOf(entry, kept), weights)));
     const total = pieces.reduce((sum, { begin, end }) => sum + end - begin, 0);
     let read = 0;
     for await (const [{ takes, first, last, name }, bytes] of readAhead(folder, pieces)) {
@@ -74,17 +84,27 @@ export async function readWeights(memory, folder, found, { int8, signal, onProgr
       onProgress?.({ read, total, name });
     }
   } catch (error) {
-    for (const { tensor, int8: packed } of weights.values()) {
-      tensor?.dispose();
-      packed?.dispose();
-    }
+    for (const weight of weights.values()) freeWeight(weight);
     throw error;
   }
   return weights;
 }
 
-/** Floats of a parameter. @param {Memory} memory @param {readonly number[]} shape @param {boolean} round to int8 */
-const sizeOf = (memory, shape, round) => (round ? quantizedSize(memory, CALLER, shape) : elementCount(shape));
+/** @typedef {'float32' | 'int8' | 'stored'} Kept how weights are kept */
+/** @typedef {'F32' | 'F16' | 'BF16' | 'int8'} Form of one of them */
+
+/** @param {Found} found @param {Kept} kept @returns {Form} */
+function formOf({ name, shape, place, stored }, kept) {
+  if (kept === 'float32' || !isProduct(name, shape)) return 'F32';
+  if (kept === 'int8') return 'int8';
+  const [{ dtype }] = stored;
+  const same = stored.every((other) => other.dtype === dtype) && !place.plus && elementCount(shape) > 0;
+  return same && (dtype === 'F16' || dtype === 'BF16') ? /** @type {Form} */ (dtype) : 'F32';
+}
+
+/** Floats of a parameter. @param {Memory} memory @param {readonly number[]} shape @param {Form} form */
+const sizeOf = (memory, shape, form) =>
+  form === 'int8' ? quantizedSize(memory, CALLER, shape) : Math.ceil(elementCount(shape) / (form === 'F32' ? 1 : 2));
 
 /** @typedef {{ name: string, stored: Stored, placing: Placing, take: Take }} Taker */
 
@@ -92,22 +112,24 @@ const sizeOf = (memory, shape, round) => (round ? quantizedSize(memory, CALLER, 
  * What puts the rows of a parameter's tensors in their place.
  * @param {Memory} memory
  * @param {Found} found
- * @param {boolean} int8
+ * @param {Form} form
  * @param {Map<string, Weight>} weights takes the parameter
  * @returns {Taker[]}
  */
-function takersOf(memory, { name, shape, place, stored, split }, int8, weights) {
+function takersOf(memory, { name, shape, place, stored, split }, form, weights) {
   const stacked = place.form === 'stacked';
   const placings = stored.map((source) => placing(place, source.shape, stacked ? [1, shape[1]] : shape, split));
   /** @type {Weight} */
   const weight = { shape: Object.freeze([...shape]) };
   weights.set(name, weight);
-  const round = int8 && isProduct(name, shape);
-  if (round) weight.int8 = memory.unscoped(memory.empty([sizeOf(memory, shape, true)], CALLER));
+  const room = () => memory.unscoped(memory.empty([sizeOf(memory, shape, form)], CALLER));
+  const round = form === 'int8';
+  if (round) weight.int8 = room();
+  else if (form !== 'F32') weight.half = { tensor: room(), type: form };
   const byRows = round && !stacked && placings[0].straight && elementCount(shape) > 0;
   // What is turned or split is rounded once all of it is there.
   const whole = () => (weight.tensor ??= memory.unscoped(memory.empty([...shape], CALLER)));
-  if (!round) whole();
+  if (form === 'F32') whole();
   let left = placings.reduce((sum, { from, to }) => sum + to - from, 0);
   const finish = () => {
     if (left === 0 && round && !byRows) roundWhole(memory, weight, whole());
@@ -120,7 +142,8 @@ function takersOf(memory, { name, shape, place, stored, split }, int8, weights) 
     take(given, first, last) {
       const [bytes, type] = readable(given, source.dtype);
       const row = first - placings[i].from;
-      if (byRows) quantizeStored(memory, CALLER, /** @type {Tensor} */ (weight.int8), shape, row, bytes, type);
+      if (weight.half) copyHalves(memory, name, weight, stacked ? i * shape[1] : 0, placings[i], bytes, first, last);
+      else if (byRows) quantizeStored(memory, CALLER, /** @type {Tensor} */ (weight.int8), shape, row, bytes, type);
       else write(memory, whole(), stacked ? i * shape[1] : 0, placings[i], bytes, type, first, last);
       left -= last - first;
       finish();
@@ -148,6 +171,38 @@ function readable(bytes, dtype) {
 function write(memory, tensor, offset, { straight, from, width, put }, bytes, type, first, last) {
   if (straight) return loadStored(memory, CALLER, tensor, offset + (first - from) * width, bytes, type);
   withStored(memory, CALLER, bytes, type, (rows) => put(viewOf(tensor).subarray(offset), rows, first, last));
+}
+
+/**
+ * @param {Memory} memory
+ * @param {string} name
+ * @param {Weight} weight
+ * @param {number} offset
+ * @param {Placing} placing
+ * @param {Uint8Array} bytes
+ * @param {number} first
+ * @param {number} last
+ */
+function copyHalves(memory, name, { shape, half }, offset, { straight, from, width, put }, bytes, first, last) {
+  const { type } = /** @type {Half} */ (half);
+  const aligned = bytes.byteOffset % 2 === 0 ? bytes : bytes.slice();
+  const rows = new Uint16Array(aligned.buffer, aligned.byteOffset, aligned.length / 2);
+  if (type === 'F16') checkFinite(name, rows);
+  const target = halvesOf(memory, /** @type {Half} */ (half), elementCount(shape)).subarray(offset);
+  if (straight) target.set(rows, (first - from) * width);
+  else put(target, rows, first, last);
+}
+
+/** The core multiplies by no other float16. @param {string} name @param {Uint16Array} numbers */
+function checkFinite(name, numbers) {
+  let most = 0;
+  for (let i = 0; i < numbers.length; i++) most = Math.max(most, numbers[i] & 0x7c00);
+  if (most === 0x7c00)
+    throw new HeadlightError(
+      'FORMAT',
+      `${CALLER}: numbers of ${name} are not finite, and cannot stay in float16; open it with weights: 'float32'`,
+      { parameter: name },
+    );
 }
 
 /** @param {Memory} memory @param {Weight} weight @param {Tensor} tensor */

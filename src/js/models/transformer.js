@@ -7,6 +7,7 @@ import { formatShape, sameShape } from '../check/shape.js';
 import { parseJson } from '../io/json.js';
 import { readSafetensors, readSafetensorsHeader, writeSafetensors } from '../io/safetensors.js';
 import { DISPOSE } from '../memory/disposable.js';
+import { loadHalfRows, quantizedSize, quantizeHeld } from '../memory/stored.js';
 import { checkAlive, own, shapeOf, touch, viewOf } from '../memory/tensor.js';
 import { readNumbers } from '../ops/labels.js';
 import { crossEntropy } from '../ops/loss.js';
@@ -14,7 +15,7 @@ import { rotaryTable } from '../ops/rotary.js';
 import { readArray } from '../ops/state.js';
 import { Cache, checkCache } from './cache.js';
 import { readValues } from './edits.js';
-import { Graph } from './graph.js';
+import { freeWeight, Graph } from './graph.js';
 import { noTokenizer, readInput } from './input.js';
 import { resolveOptions } from './options.js';
 import { parameterShapes, plainNorms, startParameters } from './parameters.js';
@@ -216,7 +217,7 @@ export class Transformer {
     return weights;
   }
 
-  /** All parameters: `blocks.0.attention.wq`, `embedding.table` … Those rounded to int8 are not among them. */
+  /** All parameters: `blocks.0.attention.wq`, `embedding.table` … Only those in float32. */
   get parameters() {
     return this.#collect(({ tensor }) => tensor);
   }
@@ -261,10 +262,17 @@ export class Transformer {
     );
   }
 
+  /** What its weights are kept as, if not all are in float32. */
+  get #fixed() {
+    const weights = [...this.weights.values()];
+    if (weights.some(({ int8 }) => int8)) return 'int8';
+    return weights.some(({ half }) => half) ? '16-bit' : undefined;
+  }
+
   /** @param {string} caller */
-  #refuseInt8(caller) {
-    if ([...this.weights.values()].some(({ int8 }) => int8))
-      throw new HeadlightError('STATE', `${caller}: a model with int8 weights cannot be trained`);
+  #refuseFixed(caller) {
+    if (this.#fixed)
+      throw new HeadlightError('STATE', `${caller}: a model with ${this.#fixed} weights cannot be trained`);
   }
 
   /**
@@ -282,8 +290,8 @@ export class Transformer {
     const table = this.#memory.unscoped(this.#memory.empty([context, 2, width / 2], 'forward'));
     viewOf(table).set(rotaryTable({ theta, width, scaling, context }));
     // It ends with the parameters.
-    const [{ tensor, int8 }] = this.weights.values();
-    own(/** @type {Tensor} */ (tensor ?? int8), name, table);
+    const [{ tensor, half, int8 }] = this.weights.values();
+    own(/** @type {Tensor} */ (tensor ?? half?.tensor ?? int8), name, table);
     this.#tables.set(name, table);
     return table;
   }
@@ -318,7 +326,7 @@ export class Transformer {
     const train = readBoolean(caller, 'train', given.train ?? false);
     if (cache !== undefined) checkCache(caller, this.options, cache);
     if (train && (cache || given.edit)) throw argumentError(caller, 'train', train, 'false with a cache or edits');
-    if (train) this.#refuseInt8(caller);
+    if (train) this.#refuseFixed(caller);
     if (train) this.#makeGradients(caller);
     const graph = new Graph(this.#memory, caller, train);
     /** @type {ModelResult} */
@@ -430,7 +438,7 @@ export class Transformer {
     const caller = 'learn';
     const given = readOptions(caller, options, ['labelSmoothing']);
     const follow = readNumbers(targets, caller, 'targets');
-    this.#refuseInt8(caller);
+    this.#refuseFixed(caller);
     this.#makeGradients(caller);
     this.#step++;
     const graph = new Graph(this.#memory, caller, true);
@@ -510,7 +518,10 @@ export class Transformer {
     return this;
   }
 
-  /** Copies of all parameters; those rounded to int8 as what they are now. @returns {Record<string, StateEntry>} */
+  /**
+   * Copies of all parameters in float32; those rounded to int8 as what they are now.
+   * @returns {Record<string, StateEntry>}
+   */
   stateDict() {
     const caller = 'stateDict';
     /** @type {Record<string, StateEntry>} */
@@ -521,20 +532,23 @@ export class Transformer {
   }
 
   /**
-   * A copy of a parameter; of one rounded to int8 as what it is now.
+   * A copy of a parameter in float32; of one rounded to int8 as what it is now.
    * @internal
    * @param {string} name
    * @param {string} caller
    */
   valuesOf(name, caller) {
     this.#checkAlive(caller);
-    const { shape, tensor, int8 } = /** @type {Weight} */ (this.weights.get(name));
+    const { shape, tensor, half, int8 } = /** @type {Weight} */ (this.weights.get(name));
     if (tensor) return Float32Array.from(viewOf(tensor));
     const [out, inside] = shape;
     return this.#memory.frame(caller, (frame) => {
-      const rows = frame.stage(new Float32Array(out * inside));
-      const labels = frame.stage(Int32Array.from({ length: out }, (_, i) => i));
-      this.#memory.call('hl_weight_rows', caller, rows, int8, labels, out, out, inside);
+      const rows = frame.room(out * inside);
+      if (half) loadHalfRows(this.#memory, caller, rows, half, [0], out * inside);
+      else {
+        const labels = frame.stage(Int32Array.from({ length: out }, (_, i) => i));
+        this.#memory.call('hl_weight_rows', caller, rows, int8, labels, out, out, inside);
+      }
       return new Float32Array(frame.words(rows, out * inside).buffer);
     });
   }
@@ -547,8 +561,7 @@ export class Transformer {
     const caller = 'loadStateDict';
     const record = readRecord(caller, 'dict', dict, 'an object of named tensors');
     this.#checkAlive(caller);
-    if ([...this.weights.values()].some(({ int8 }) => int8))
-      throw new HeadlightError('STATE', `${caller}: the weights of this model are int8`);
+    if (this.#fixed) throw new HeadlightError('STATE', `${caller}: the weights of this model are ${this.#fixed}`);
     const { parameters } = this;
     const expected = Object.keys(parameters);
     checkNames(caller, [...record.keys()], expected);
@@ -567,29 +580,33 @@ export class Transformer {
   }
 
   /**
-   * From now on products are with weights of nine bits, in 29% of the memory; the float32 ones are freed. It cannot be
-   * trained any more.
+   * From now on products are with weights of nine bits, in 29% of the memory of float32; what they were is freed. It
+   * cannot be trained any more.
    */
   quantize() {
     this.#checkAlive('quantize');
     this.#forget();
     for (const [name, weight] of this.weights)
-      if (weight.tensor && isProduct(name, weight.shape)) this.#quantize(weight);
+      if (!weight.int8 && isProduct(name, weight.shape)) this.#quantize(weight);
     return this;
   }
 
   /** @param {Weight} weight */
   #quantize(weight) {
-    const tensor = /** @type {Tensor} */ (weight.tensor);
+    const { shape, tensor, half } = weight;
     this.#memory.frame('quantize', (frame) => {
-      const packed = this.#memory.makePacked(frame, tensor, true);
-      this.#memory.pack('quantize', packed, tensor, true);
-      weight.int8 = packed;
+      weight.int8 = this.#memory.unscoped(frame.make([quantizedSize(this.#memory, 'quantize', shape)]));
+      quantizeHeld(
+        this.#memory,
+        'quantize',
+        weight.int8,
+        shape,
+        half ?? { tensor: /** @type {Tensor} */ (tensor), type: 'F32' },
+      );
     });
     this.#tables.clear();
-    tensor.dispose();
-    weight.tensor = undefined;
-    weight.gradient = undefined;
+    freeWeight({ shape, tensor, half });
+    weight.tensor = weight.half = weight.gradient = undefined;
   }
 
   /**
@@ -628,10 +645,7 @@ export class Transformer {
   dispose() {
     this.#disposed = true;
     this.#forget();
-    for (const { tensor, int8 } of this.weights.values()) {
-      tensor?.dispose();
-      int8?.dispose();
-    }
+    for (const weight of this.weights.values()) freeWeight(weight);
   }
 
   [DISPOSE]() {

@@ -200,7 +200,7 @@ test('what fails while more is being read gives everything back, and is not unha
       return part;
     };
     Object.defineProperty(blob, 'slice', { value: slice, configurable: true });
-    for (const weights of ['float32', 'int8']) await refuses(checkpoint, /the disk is gone/, { weights });
+    for (const weights of ['float32', 'int8', 'stored']) await refuses(checkpoint, /the disk is gone/, { weights });
   }
 });
 
@@ -212,7 +212,7 @@ test('progress goes up to all bytes', async () => {
 });
 
 test('a signal stops opening with its reason, and gives everything back', async () => {
-  for (const weights of ['float32', 'int8']) {
+  for (const weights of ['float32', 'int8', 'stored']) {
     const before = hl.info.memory.used;
     const stop = new AbortController();
     const reason = new Error('enough');

@@ -1,0 +1,164 @@
+// Weights that stay in the 16 bits in which a file holds them.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'node:test';
+import { HeadlightError } from 'headlight';
+import { readSafetensors, writeSafetensors } from 'headlight/formats';
+import { families } from '../../support/families.js';
+import { GOLDEN } from '../../support/golden.js';
+import { flavours, hl } from '../../support/headlight.js';
+
+const STORED = { weights: 'stored' };
+const FLOATS = new Set(['F32', 'F16', 'BF16']);
+
+/** The same checkpoint with its numbers in another type. */
+function as(dtype, files) {
+  const { tensors } = readSafetensors(files['model.safetensors']);
+  const given = Object.entries(tensors).map(([name, tensor]) => [
+    name,
+    FLOATS.has(tensor.dtype) ? { ...tensor, dtype } : tensor,
+  ]);
+  return { ...files, 'model.safetensors': writeSafetensors(Object.fromEntries(given)) };
+}
+
+const llama = Object.fromEntries(
+  ['config.json', 'model.safetensors'].map((name) => [
+    name,
+    new Uint8Array(readFileSync(join(GOLDEN, 'models', 'llama-a', name))),
+  ]),
+);
+const bfloat = as('BF16', llama);
+const IDS = [5, 17, 80, 3, 9];
+
+/** Largest difference, in shares of the largest value. */
+function off(got, expected) {
+  assert.equal(got.length, expected.length);
+  const most = expected.reduce((a, b) => Math.max(a, Math.abs(b)), 0);
+  return got.reduce((a, b, i) => Math.max(a, Math.abs(b - expected[i])), 0) / most;
+}
+
+/** Everything that a result holds by itself. */
+const resultsOf = (result) =>
+  ['logits', 'hidden', 'pooled', 'relationship'].filter((name) => result[name]).map((name) => result[name].copy());
+
+for (const { name, files, input } of families)
+  test(`${name}: weights of 16 bits have the numbers of the same in float32, and give the same`, async () => {
+    for (const dtype of ['F16', 'BF16']) {
+      const given = as(dtype, files);
+      for (const flavour of flavours) {
+        const [half, whole] = [await flavour.openModel(given, STORED), await flavour.openModel(given)];
+        const [state, expected] = [half.stateDict(), whole.stateDict()];
+        assert.deepEqual(state, expected);
+        const kinds = [...half.weights.values()];
+        assert.ok(kinds.some(({ half }) => half?.type === dtype));
+        assert.ok(kinds.every(({ tensor, half }) => Boolean(tensor) !== Boolean(half)));
+        const [got, same] = [half.forward(input), whole.forward(input)].map(resultsOf);
+        got.forEach((numbers, i) => assert.ok(off(numbers, same[i]) < 2e-6, `${dtype}: ${off(numbers, same[i])}`));
+        half.dispose();
+        whole.dispose();
+      }
+    }
+  });
+
+test('they take half the memory, and all of it comes back', async () => {
+  const used = () => hl.info.memory.used;
+  const before = used();
+  const whole = await hl.openModel(bfloat);
+  const ofWhole = used() - before;
+  whole.dispose();
+  assert.equal(used(), before);
+  const half = await hl.openModel(bfloat, STORED);
+  assert.ok(used() - before < 0.56 * ofWhole, `${used() - before} of ${ofWhole}`);
+  half.forward(IDS).dispose();
+  half.dispose();
+  assert.equal(used(), before);
+});
+
+test('tokens one by one, with a cache, are those of the model in float32', async () => {
+  const [half, whole] = [await hl.openModel(bfloat, STORED), await hl.openModel(bfloat)];
+  const caches = [half, whole].map((model) => model.cache({ length: 16 }));
+  for (const ids of [IDS.slice(0, 3), [3], [9]]) {
+    const [got, expected] = [half, whole].map((model, i) => model.forward(ids, { cache: caches[i] }));
+    assert.ok(off(got.logits.copy(), expected.logits.copy()) < 2e-6);
+    got.dispose();
+    expected.dispose();
+  }
+  const [a, b] = [half, whole].map((model) => model.generate(IDS, { max: 12, stop: [] }));
+  assert.deepEqual((await a).ids, (await b).ids);
+  for (const thing of [...caches, half, whole]) thing.dispose();
+});
+
+test('what the file holds otherwise is float32, and eight bits are as well', async () => {
+  for (const dtype of ['F32', 'F8_E4M3', 'F64']) {
+    const model = await hl.openModel(as(dtype, llama), STORED);
+    assert.ok([...model.weights.values()].every(({ tensor, half }) => tensor && !half));
+    model.zeroGrad();
+    model.dispose();
+  }
+  const { tensors } = readSafetensors(llama['model.safetensors']);
+  const one = { ...tensors, 'model.layers.0.mlp.up_proj.weight': { ...tensors['model.layers.0.mlp.up_proj.weight'] } };
+  one['model.layers.0.mlp.up_proj.weight'].dtype = 'BF16';
+  const mixed = await hl.openModel({ ...llama, 'model.safetensors': writeSafetensors(one) }, STORED);
+  const kept = [...mixed.weights].filter(([, { half }]) => half).map(([name]) => name);
+  assert.deepEqual(kept, ['blocks.0.up.weight']);
+  mixed.dispose();
+});
+
+test('they cannot be trained or loaded into; rounded to int8 they are as if opened so', async () => {
+  const half = await hl.openModel(bfloat, STORED);
+  const state = (error) => error instanceof HeadlightError && error.code === 'STATE' && /16-bit/.test(error.message);
+  assert.throws(() => half.forward(IDS, { train: true }), state);
+  assert.throws(() => half.loadStateDict(half.stateDict()), state);
+  assert.ok(!('blocks.0.up.weight' in half.parameters) && 'norm.weight' in half.parameters);
+  const direct = await hl.openModel(bfloat, { weights: 'int8' });
+  half.quantize();
+  assert.deepEqual(half.stateDict(), direct.stateDict());
+  assert.throws(() => half.forward(IDS, { train: true }), /int8/);
+  half.dispose();
+  direct.dispose();
+});
+
+test('saved or given as ONNX they are float32, edited they are as in float32', async () => {
+  const [half, whole] = [await hl.openModel(bfloat, STORED), await hl.openModel(bfloat)];
+  assert.deepEqual(await half.saveFolder(), await whole.saveFolder());
+  assert.deepEqual(await half.toOnnx(), await whole.toOnnx());
+  const options = { edit: [{ at: 'blocks.0.heads', head: 1, set: 'zero' }], capture: ['blocks.*.weights'] };
+  const [got, expected] = [half.forward(IDS, options), whole.forward(IDS, options)];
+  assert.ok(off(got.logits.copy(), expected.logits.copy()) < 2e-6);
+  for (const [name, tensor] of Object.entries(expected.captured))
+    assert.ok(off(got.captured[name].copy(), tensor.copy()) < 2e-6, name);
+  for (const thing of [got, expected, half, whole]) thing.dispose();
+});
+
+test('float16 that is not finite is refused by name and in float32 opened; bfloat16 is as it is', async () => {
+  const name = 'model.layers.1.mlp.down_proj.weight';
+  for (const value of [Infinity, NaN]) {
+    const { tensors } = readSafetensors(as('F16', llama)['model.safetensors']);
+    const data = Float32Array.from(tensors[name].data);
+    data[7] = value;
+    const given = (dtype) =>
+      as(dtype, {
+        ...llama,
+        'model.safetensors': writeSafetensors({ ...tensors, [name]: { ...tensors[name], data, dtype: 'F32' } }),
+      });
+    const used = hl.info.memory.used;
+    await assert.rejects(
+      hl.openModel(given('F16'), STORED),
+      ({ code, parameter, message }) =>
+        code === 'FORMAT' && parameter === 'blocks.1.down.weight' && /float32/.test(message),
+    );
+    assert.equal(hl.info.memory.used, used);
+    for (const [dtype, options] of [
+      ['F16', {}],
+      ['BF16', STORED],
+    ]) {
+      const model = await hl.openModel(given(dtype), options);
+      const result = model.forward(IDS);
+      assert.ok(result.logits.copy().some(Number.isNaN));
+      result.dispose();
+      model.dispose();
+    }
+  }
+});
