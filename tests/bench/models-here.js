@@ -1,6 +1,7 @@
 // One model, one type of weights, one number of threads, in this Node: Headlight and every form of onnxruntime-web, in
 // turns. What is measured comes as JSON; a line of JSON a result.
 
+import { readSafetensors, writeSafetensors } from '../../dist/formats.js';
 import { load } from '../../dist/headlight.node.js';
 import { uniformSource } from '../../src/js/ops/random.js';
 import { openBandwidth } from './bandwidth.js';
@@ -8,15 +9,17 @@ import { decoderModel } from './decoder.js';
 import { median } from './measure.js';
 
 /** How much the logits may differ, of the largest. */
-const TOLERANCE = { float32: 1e-3, int8: 0.1 };
+const TOLERANCE = { float32: 1e-3, bfloat16: 1e-3, int8: 0.1 };
 /** Idle threads may spin: the next contender waits until they sleep. Milliseconds. */
 const UNTIL_ASLEEP = 100;
 /** Tokens that a turn computes one by one. */
 const TOKENS = 8;
 
 /** The operators that each type of weights is run with. */
+const FLOATS = [{ form: 'gqa' }, { form: 'concat' }, { form: 'rows' }];
 const FORMS = {
-  float32: [{ form: 'gqa' }, { form: 'concat' }, { form: 'rows' }],
+  float32: FLOATS,
+  bfloat16: FLOATS,
   int8: [
     { form: 'gqa', quantized: 'dynamic' },
     { form: 'concat', quantized: 'dynamic' },
@@ -166,10 +169,24 @@ async function takeTurns(contenders, count, bandwidth) {
   return { times, rates };
 }
 
-const hl = await load({ threads });
-const model = openHeadlight(hl);
-const { parameters } = model;
-const weightOf = (name) => parameters[name].data;
+/** The same model opened from a file of bfloat16, in which its weights stay. */
+async function reopened(hl, model) {
+  const files = await model.saveFolder();
+  model.dispose();
+  const tensors = Object.entries(readSafetensors(files['model.safetensors']).tensors);
+  const given = Object.fromEntries(tensors.map(([name, tensor]) => [name, { ...tensor, dtype: 'BF16' }]));
+  return hl.openModel({ ...files, 'model.safetensors': writeSafetensors(given) }, { weights: 'stored' });
+}
+
+let hl = await load({ threads });
+let model = openHeadlight(hl);
+if (type === 'bfloat16') {
+  const other = await load({ threads });
+  model = await reopened(other, model);
+  hl.dispose();
+  hl = other;
+}
+const weightOf = (name) => model.valuesOf(name, 'bench');
 const forms = FORMS[type].filter(({ form }) => !only || only.includes(form));
 // What onnxruntime-web reads, before the float32 weights are gone.
 const written = forms.map((form) => () => decoderModel(options, weightOf, form));

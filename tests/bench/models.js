@@ -1,9 +1,9 @@
 // ./build.sh bench-models: whole models beside onnxruntime-web, which runs the same model with the same random weights
-// from an ONNX file that is written here: a prompt, and a token after many, with float32 and with int8 weights, on one
-// core and on all. In the newer Node.
+// from an ONNX file that is written here: a prompt, and a token after many, with float32, bfloat16 and int8 weights, on
+// one core and on all. In the newer Node.
 //   --tiny              models of a few thousand parameters, a round each: does it still run?
 //   --only 'GPT-2'      models whose name holds the text
-//   --type int8         float32 or int8 only
+//   --type int8         float32, bfloat16 or int8 only
 //   --threads N         with so many threads only
 //   --form gqa          of onnxruntime-web's forms, see decoder.js; more than once
 //   --rounds N          default 3
@@ -71,7 +71,7 @@ const gigabytes = (bytes) => (bytes / 1e9).toFixed(1);
 const rows = [];
 for (const [model, options] of Object.entries(MODELS)) {
   if (values.only && !model.includes(values.only)) continue;
-  for (const type of values.type ? [values.type] : ['float32', 'int8'])
+  for (const type of values.type ? [values.type] : ['float32', 'bfloat16', 'int8'])
     for (const threads of counts) {
       const rounds = values.tiny ? 1 : Number(values.rounds);
       for await (const result of lines({ options, type, threads, rounds, prefills, pasts, only: values.form })) {
@@ -107,6 +107,7 @@ const table = [
     'onnxruntime-web is given each form of the model that its operators allow (decoder.js): gqa is ',
     'GroupQueryAttention, concat joins past and present, rows takes the past and gives the new rows only. Its inputs ',
     'and outputs are copied at every call, also those that are allocated beforehand: no form can share a cache. ',
+    'With bfloat16 both have the same numbers of 16 bits; onnxruntime-web multiplies by no other than float32. ',
     'The share is of the bandwidth that is measured between the turns with as many threads.\n',
   ].join(''),
   `| ${[
