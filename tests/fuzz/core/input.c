@@ -200,6 +200,8 @@ double rows_extent(double batch, double heads, double rows, double width, const 
   return (batch - 1) * s->batch + (heads - 1) * s->head + (rows - 1) * s->row + width;
 }
 
+double stored_floats(double count, uint32_t stored) { return ceil(count * (stored == HL_STORED_F32 ? 1 : 0.5)); }
+
 float *input_rows(uint32_t batch, uint32_t heads, uint32_t rows, uint32_t width, const hl_stride *s) {
   must_refuse((double)batch * heads * rows * width > 1073741824.0);
   return input(rows_extent(batch, heads, rows, width, s));

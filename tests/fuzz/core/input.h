@@ -47,6 +47,9 @@ int32_t *labels(double count, uint32_t below);
 int32_t *may_positions(double count, int32_t from, int32_t to);
 int32_t *output_labels(double count);
 
+/* The floats that so many numbers take as a file holds them. */
+double stored_floats(double count, uint32_t stored);
+
 /* (B,N,R,W) with room between the rows, which the call leaves as it is. */
 double rows_extent(double batch, double heads, double rows, double width, const hl_stride *stride);
 float *input_rows(uint32_t batch, uint32_t heads, uint32_t rows, uint32_t width, const hl_stride *stride);

@@ -25,9 +25,6 @@ void fuzz_packing(void) {
   while (next_round()) returned(pack(packed, weight, out, in, int8));
 }
 
-/* Floats that so many numbers take as a file holds them. */
-static double stored_floats(double count, uint32_t stored) { return ceil(count * (stored == HL_STORED_F32 ? 1 : 0.5)); }
-
 void fuzz_packing_rows(void) {
   const uint32_t out = size_of(130), in = size_of(300), stored = choice(HL_STORED_BF16);
   const uint32_t first = stray(below(out / 8 + 1) * 8), left = first > out ? 0 : out - first;
