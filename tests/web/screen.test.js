@@ -282,6 +282,71 @@ test('360 px: nothing scrolls sideways, a touch reads a cell, the sheet says how
   await page.waitForFunction(() => part('.corner h2').textContent.startsWith('Layer 1, head 1'));
 });
 
+const SIDEWAYS = [
+  [667, 375],
+  [740, 360],
+  [844, 390],
+  [932, 430],
+];
+for (const [width, height] of SIDEWAYS)
+  test(`${width} × ${height}, sideways: text, picture, model, guess and what if are in sight`, async () => {
+    await openPage({ viewport: { width, height }, hasTouch: true, isMobile: true });
+    const boxes = ['.words', '.picture .matrix', '.model', '.prediction li', '.sheet', '.whatif'];
+    const found = await page.evaluate((boxes) => {
+      const box = (name) => part(name).getBoundingClientRect();
+      const end = box('.whatif').top;
+      return {
+        beyond: boxes.filter((name) => {
+          const { left, right, top, bottom } = box(name);
+          const low = name === '.whatif' || name === '.sheet' ? innerHeight : end;
+          return left < 0 || top < 0 || right > innerWidth + 0.5 || bottom > low + 0.5;
+        }),
+        across: [box('.picture .matrix').right <= box('.model').left, box('.whatif .dots').right <= box('.sheet').left],
+        sideways: document.documentElement.scrollWidth - innerWidth,
+        side: box('.picture .matrix').height / innerHeight,
+      };
+    }, boxes);
+    assert.deepEqual([found.beyond, found.across, found.sideways], [[], [true, true], 0]);
+    assert.ok(found.side > 0.5, `the picture takes ${found.side} of the height`);
+  });
+
+test('a phone held sideways: reading, what is seldom used and the story stand beside the picture', async () => {
+  const [width, height] = SIDEWAYS[1];
+  await openPage({ viewport: { width, height }, hasTouch: true, isMobile: true });
+  const box = await page.locator('.matrix').boundingBox();
+  await page.touchscreen.tap(box.x + (2.5 * box.width) / 17, box.y + (6.5 * box.width) / 17);
+  await page.waitForFunction(() => part('.sheet .query').textContent === 'ap');
+  await page.locator('.sheet-line').tap();
+  const apart = () =>
+    page.evaluate(() => {
+      const { left, top } = part('.sheet, .story').getBoundingClientRect();
+      const { right, bottom } = part('.matrix').getBoundingClientRect();
+      return { beside: left >= right, below: top >= bottom };
+    });
+  await page.locator('.sheet .strip').first().waitFor();
+  assert.deepEqual(await apart(), { beside: true, below: false });
+  await assertAccessible();
+  await press('Escape');
+  await page.locator('.dots').tap();
+  await page.getByRole('button', { name: 'Export' }).waitFor();
+  await assertAccessible();
+  await press('Escape');
+  await page.locator('.story-word').tap();
+  await page.locator('.steps li:nth-child(3) button').tap();
+  await page.waitForFunction(() => part('.story')?.dataset.step === '3' && part('.page').dataset.busy === 'false');
+  assert.deepEqual(await apart(), { beside: true, below: false });
+  await assertAccessible();
+});
+
+test('held upright again, a phone has the picture above the model', async () => {
+  await openPage({ viewport: { width: 740, height: 360 }, hasTouch: true });
+  await page.setViewportSize({ width: 360, height: 740 });
+  await page.waitForFunction(() => {
+    const [above, below] = ['.matrix', '.model'].map((name) => part(name).getBoundingClientRect());
+    return !part('.low') && above.bottom < below.top && below.left < 40;
+  });
+});
+
 test('360 px: what the dots open is closed by Escape, which gives the focus back, and by a press', async () => {
   await openPage({ viewport: { width: 360, height: 740 }, hasTouch: true });
   const dots = page.locator('.dots');

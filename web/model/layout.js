@@ -2,16 +2,21 @@
 
 /** @typedef {'wide' | 'desk' | 'tablet' | 'phone'} Kind */
 /**
- * narrow: a desk where words must be few; huge: letters grow once more.
- * @typedef {{ kind: Kind, size?: 'narrow' | 'huge', margin: number, gap: number, model: number,
+ * narrow: a desk where words must be few; huge: letters grow once more; low: a phone held sideways.
+ * @typedef {{ kind: Kind, size?: 'narrow' | 'huge' | 'low', margin: number, gap: number, model: number,
  *   reading: number }} Screen
  */
 
 const between = (/** @type {number} */ least, /** @type {number} */ x, /** @type {number} */ most) =>
   Math.round(Math.min(Math.max(x, least), most));
 
-/** The columns for a width of the page. @param {number} width @returns {Screen} */
-export function screenOf(width) {
+/** Below this height, and this width, a window is a phone held sideways. */
+export const LOW = { height: 480, width: 1000 };
+
+/** The columns for a width of the page, in a low window or not. @param {number} width @returns {Screen} */
+export function screenOf(width, low = false) {
+  if (low && width >= 560 && width < LOW.width)
+    return { kind: 'phone', size: 'low', margin: 16, gap: 16, model: 0, reading: 0 };
   if (width >= 1700)
     return {
       kind: 'wide',

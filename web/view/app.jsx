@@ -1,7 +1,7 @@
 // The screen: the same parts in an order that depends on the width.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { gridOf, patchesOf, screenOf } from '../model/layout.js';
+import { gridOf, LOW, patchesOf, screenOf } from '../model/layout.js';
 import { isOpen } from '../model/lessons.js';
 import { STEPS } from '../model/story.js';
 import { reducedMotion, useSession, useSize } from './context.js';
@@ -38,6 +38,10 @@ const SPREAD = 560;
 
 /** Of the window's height: the square on a phone. */
 const TALLEST = 0.38;
+/** On a phone held sideways: header, text and the what-if line; and what stands on the left, in the story too. */
+const AROUND_LOW = 44 + 44 + 46 + 4;
+const SHARE_LOW = 0.43;
+const SHARE_STORY = 0.5;
 /** Heads of a layer that fit beside the guesses on a phone. */
 const MOST_NAMED = 8;
 
@@ -49,7 +53,9 @@ export function App({ host, height = 0, controls = true }) {
   const session = useSession();
   const words = session.words.value;
   const { width } = useSize(host);
-  const screen = screenOf(width || 1);
+  const low = useLow();
+  // In another page it does not fill the window.
+  const screen = screenOf(width || 1, low && height === 0);
   useKeys(host);
   useKeptFocus(host);
   const used = useUsed();
@@ -76,7 +82,7 @@ export function App({ host, height = 0, controls = true }) {
       <button type="button" class="skip" onClick={() => host.shadowRoot.querySelector('#picture')?.focus()}>
         {words.skip}
       </button>
-      {controls && <Header phone={screen.kind === 'phone'} />}
+      {controls && <Header phone={screen.kind === 'phone' && screen.size !== 'low'} />}
       {training ? <Probe /> : controls && <Sentence small={screen.reading === 0} />}
       {training && <TrainNote />}
       {failure !== null && (
@@ -216,16 +222,24 @@ function Stacked({ screen, width }) {
   const grows = isGrown(session.state.value, session.run.value);
   const Panel = panelFor(session.state.value, session.run.value);
   const phone = screen.kind === 'phone';
-  const inside = width - 2 * screen.margin;
-  const wide = phone || grows ? inside : inside - screen.model - screen.gap;
-  // On a phone the picture is as wide as the screen, whatever stands above it, unless it would hide the model below.
-  const across = { width: wide, height: phone ? 1.25 * wide : wide, most: MOST[screen.kind] };
-  const tall = usePicture({ ...across, tallest: phone ? Math.max(TALLEST * innerHeight, 200) : Infinity });
+  const low = screen.size === 'low';
   const run = session.run.value;
   const inPatches = run?.image && session.state.value.view === 'heatmap';
+  const story = session.state.value.panel === 'story';
+  const whole = width - 2 * screen.margin;
+  // Held sideways, the picture stands on the left, and the model beside it; in the story the text does.
+  const halved = low && !grows && !inPatches;
+  const share = Math.round((story ? SHARE_STORY : SHARE_LOW) * (whole - screen.gap));
+  const inside = !halved ? whole : story ? share : whole - share - screen.gap;
+  const inSight = innerHeight - AROUND_LOW;
+  const wide = halved ? share : phone || grows ? whole : whole - screen.model - screen.gap;
+  // On a phone the picture is as wide as the screen, whatever stands above it, unless it would hide the model below.
+  const across = { width: wide, height: low ? inSight : phone ? 1.25 * wide : wide, most: MOST[screen.kind] };
+  const tall = usePicture({ ...across, tallest: phone && !low ? Math.max(TALLEST * innerHeight, 200) : Infinity });
   let height = tall ? tall.top + tall.side : wide - 40;
-  if (grows) height = Math.min(Math.max(1.25 * wide, 420), 620);
-  if (inPatches) {
+  if (grows) height = low ? Math.max(inSight, 300) : Math.min(Math.max(1.25 * wide, 420), 620);
+  if (inPatches && low) height = inSight;
+  else if (inPatches) {
     // Both parts are in sight at once.
     const most = Math.max(innerHeight - AROUND_PATCHES - (phone ? 0 : LEGEND), 380);
     height = patchesOf({ width: wide, height: most, ...gridOf(run) }).height;
@@ -237,8 +251,7 @@ function Stacked({ screen, width }) {
   // The heads of a single layer stand in two rows.
   const rows = layers === 1 && heads > 4 ? 2 : layers;
   // A step of the story has room for a larger model, and for what stands under its heads.
-  const { panel, step } = session.state.value;
-  const story = panel === 'story';
+  const { step } = session.state.value;
   const alone = story && !STEPS[step].shows.includes('prediction');
   // Many heads are tiles: they have the whole width, and what else there is stands below.
   const tiles = heads > MOST_NAMED;
@@ -249,7 +262,7 @@ function Stacked({ screen, width }) {
   };
   if (phone)
     return (
-      <Main class={`instrument ${grows ? 'grown' : ''}`}>
+      <Main class={`instrument ${grows ? 'grown' : ''} ${halved ? '' : 'across'}`}>
         {picture}
         {legend}
         <div class={`halves ${tiles ? 'tiled' : ''}`}>
@@ -294,6 +307,18 @@ function Taught({ width, height }) {
       <Model width={width} height={Math.max(height - taken.height, 0)} />
     </div>
   );
+}
+
+/** Whether the window is low. What a browser shows and hides at its edges while one scrolls changes nothing here. */
+function useLow() {
+  const isLow = () => innerHeight < LOW.height;
+  const [low, setLow] = useState(isLow);
+  useEffect(() => {
+    const take = () => setLow(isLow());
+    addEventListener('resize', take);
+    return () => removeEventListener('resize', take);
+  }, []);
+  return low;
 }
 
 /** Whether anything has been touched, or the colours are the visitor's own. */
