@@ -2,7 +2,7 @@
 // is looked at (model, view, panel, step of the story) is one to go Back to; everything else takes the place of what
 // was.
 
-import { writeAddress } from '../model/state.js';
+import { writeLink } from '../model/story.js';
 import { models } from '../worker/start.js';
 import { first, start } from './begin.js';
 import { mount } from './mount.jsx';
@@ -28,7 +28,7 @@ let returning = false;
 function write(/** @type {'pushState' | 'replaceState'} */ way, /** @type {State} */ state) {
   clearTimeout(timer);
   waiting = null;
-  const address = writeAddress(state);
+  const address = writeLink(state);
   // A text that does not fit into the address is kept beside it.
   history[way](state, '', address ? `#${address}` : location.pathname + location.search);
 }

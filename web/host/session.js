@@ -5,7 +5,8 @@ import { batch, computed, effect, signal } from '@preact/signals';
 import { unfoldAnswer } from '../model/first.js';
 import { record, redo, replace, settle, startHistory, undo } from '../model/history.js';
 import { isOpen, TRAINED } from '../model/lessons.js';
-import { change, GIVEN, initialState, readAddress, runOf, writeAddress } from '../model/state.js';
+import { change, GIVEN, initialState, runOf } from '../model/state.js';
+import { readLink, writeLink } from '../model/story.js';
 import { LANGUAGES, languageFor } from '../model/strings.js';
 import { download } from '../view/download.js';
 import { createAsk } from '../worker/ask.js';
@@ -33,7 +34,7 @@ function strongest({ weights, large, about, T, S, layer, head }, t) {
 /** @param {import('./mount.jsx').MountOptions} options */
 export function createSession({ state: began = '', language, theme, onState, onLanguage, onChoice, ...page }) {
   const first =
-    typeof began === 'string' ? readAddress(began) : change(initialState, /** @type {Partial<State>} */ (began));
+    typeof began === 'string' ? readLink(began) : change(initialState, /** @type {Partial<State>} */ (began));
   /** What was handed over to be shown. */
   let { given = null } = page;
   const history = signal(startHistory(first));
@@ -355,8 +356,8 @@ export function createSession({ state: began = '', language, theme, onState, onL
       themeName.value = name;
       onChoice?.('theme', name);
     },
-    open: (address) => become(record(history.peek(), readAddress(address))),
-    address: () => writeAddress(state.peek()),
+    open: (address) => become(record(history.peek(), readLink(address))),
+    address: () => writeLink(state.peek()),
     stop() {
       language$();
       dark.removeEventListener('change', followSystem);

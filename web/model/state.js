@@ -223,14 +223,13 @@ const WRITTEN = {
   lesson: [(/** @type {string} */ lesson) => (lesson.length > MOST_WRITTEN ? '' : lesson), String],
 };
 
-/** @param {any} state @returns {string} */
-function writeFields(state) {
+/** @param {any} state @param {any} [base] @returns {string} */
+function writeFields(state, base = initialState) {
   const fields = new URLSearchParams();
   for (const [name, [write]] of Object.entries(WRITTEN)) {
     const value = state[name];
     if (value === undefined || value === null) continue;
-    if (JSON.stringify(value) !== JSON.stringify(/** @type {any} */ (initialState)[name]))
-      fields.set(name, write(value));
+    if (JSON.stringify(value) !== JSON.stringify(base[name])) fields.set(name, write(value));
   }
   return fields.toString();
 }
@@ -238,12 +237,12 @@ function writeFields(state) {
 /** @param {string} address @returns {Run} */
 const readRun = (address) => runOf(readAddress(address));
 
-/** The part of an address after #: what is not as at the beginning. @param {State} state */
-export const writeAddress = (state) => writeFields(state);
+/** The part of an address after #: what is not as in `base`. @param {State} state @param {State} [base] */
+export const writeAddress = (state, base) => writeFields(state, base);
 
-/** An address is read as far as it makes sense. @param {string} address @returns {State} */
-export function readAddress(address) {
-  let state = initialState;
+/** An address is read as far as it makes sense. @param {string} address @param {State} [base] @returns {State} */
+export function readAddress(address, base = initialState) {
+  let state = base;
   for (const [name, value] of new URLSearchParams(address)) {
     if (!Object.hasOwn(WRITTEN, name)) continue;
     const read = WRITTEN[name][1](value);

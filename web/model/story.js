@@ -2,7 +2,7 @@
 // its text then tells, comes from answers alone. A log keeps for each step what has been seen; `observe` adds to it.
 
 import { wordAt } from './sentence.js';
-import { OPENING, UNCHANGED } from './state.js';
+import { change, initialState, OPENING, readAddress, UNCHANGED, writeAddress } from './state.js';
 import { TRADES } from './trades.js';
 import { effective } from './whatif.js';
 
@@ -64,6 +64,26 @@ export const STEPS = [
 export function beginning(step) {
   const at = Math.min(Math.max(step, 0), STEPS.length - 1);
   return { ...BEGIN, ...STEPS[at].begin, panel: 'story', step: at };
+}
+
+/** What a link does not say: as the step begins, or the page. @param {State} state @returns {State} */
+const unsaid = ({ panel, step }) => (panel === 'story' ? change(initialState, beginning(step)) : initialState);
+
+/** The part of an address after #. @param {State} state */
+export const writeLink = (state) => writeAddress(state, { ...unsaid(state), panel: 'reading', step: 0 });
+
+/** A link to a step that asks for heads chooses none of them. @param {string} link @returns {State} */
+export function readLink(link) {
+  const said = readAddress(link);
+  const base = unsaid(said);
+  const state = readAddress(link, base);
+  const asks = state.panel === 'story' && STEPS[state.step].name === 'many';
+  return {
+    ...state,
+    // The step's cell is one of its own text.
+    ...(state.text !== base.text && { cell: said.cell }),
+    ...(asks && { layer: base.layer, head: base.head }),
+  };
 }
 
 /** @param {any} run @param {number} t */

@@ -3,10 +3,22 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { wordAt } from '../../../web/model/sentence.js';
-import { change, initialState, readAddress, writeAddress } from '../../../web/model/state.js';
+import { change, initialState, OPENING } from '../../../web/model/state.js';
 import { steps as inEnglish } from '../../../web/model/steps.en.js';
 import { steps as inChinese } from '../../../web/model/steps.zh.js';
-import { beginning, costsOf, done, isTold, kept, observe, opened, STEPS, tasksDone } from '../../../web/model/story.js';
+import {
+  beginning,
+  costsOf,
+  done,
+  isTold,
+  kept,
+  observe,
+  opened,
+  readLink,
+  STEPS,
+  tasksDone,
+  writeLink,
+} from '../../../web/model/story.js';
 import { LANGUAGES } from '../../../web/model/strings.js';
 
 const stepOf = (name) => STEPS.findIndex((step) => step.name === name);
@@ -32,7 +44,7 @@ test('there are nine steps; each begins with a state that can be, and the addres
   STEPS.forEach((_, step) => {
     const state = change(initialState, beginning(step));
     assert.deepEqual([state.panel, state.step], ['story', step]);
-    assert.deepEqual(readAddress(writeAddress(state)), state);
+    assert.deepEqual(readLink(writeLink(state)), state);
     assert.equal(done(step, state, { run: null, cell: null }, {}), false);
   });
   assert.throws(() => change(initialState, { step: 9 }), RangeError);
@@ -55,11 +67,29 @@ test('both languages have every text, with the same values to fill in', () => {
     }
 });
 
+test('a link to a step finds it as it begins, but for what the link says', () => {
+  for (let step = 0; step < STEPS.length; step++)
+    assert.deepEqual(readLink(`panel=story&step=${step + 1}`), change(initialState, beginning(step)));
+  const own = at('why', { text: 'so', scope: 'all', temperature: { all: 2 } });
+  assert.deepEqual(readLink(writeLink(own)), own);
+  assert.deepEqual(readLink(writeLink(at('next', { text: OPENING }))), at('next', { text: OPENING }));
+  assert.equal(writeLink(initialState), '');
+});
+
+test('a link to step 7 chooses none of the heads that are to be found, whatever it was taken from', () => {
+  const { layer, head } = at('many');
+  const found = at('many', { layer: 4, head: 2, text: 'so it is so' });
+  for (const link of ['panel=story&step=7', 'panel=story&step=7&layer=5&head=3', writeLink(found)])
+    assert.deepEqual([readLink(link).layer, readLink(link).head], [layer, head], link);
+  assert.equal(readLink(writeLink(found)).text, found.text);
+});
+
 test('step 1 is done by writing, and tells the guess behind what was written', () => {
   const run = runOf({ top: [{ id: 1, text: ' sea', now: 0.25 }] });
   assert.deepEqual(seen('next', at('next'), { run }), {});
-  // Who comes by a link finds the text that the page opens with: nobody has written it.
-  assert.deepEqual(seen('next', readAddress('#panel=story'), { run }), {});
+  // Who comes by a link finds a text that nobody has written.
+  for (const link of ['panel=story', writeLink(at('next', { text: OPENING }))])
+    assert.deepEqual(seen('next', readLink(link), { run }), {});
   const log = seen('next', at('next', { text: 'She looked at the old sea' }), { run });
   assert.deepEqual(log.next, { after: 'the old sea', guess: ' sea', p: 0.25 });
   assert.ok(isDone('next', log));

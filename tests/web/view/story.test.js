@@ -44,6 +44,20 @@ test('the story is left anywhere and gone on with; a step can be undone; the add
   await settled();
 });
 
+test('by a link to step 7 nothing is found yet, also by one taken when it was', async () => {
+  await openEmpty({ ...SCREEN, locale: 'en-GB' });
+  for (const link of ['', '&layer=5&head=3']) {
+    await page.goto(`${server.url}#panel=story&step=7${link}`);
+    await settled();
+    await page.waitForFunction(() => part('.page').dataset.busy === 'false' && part('.corner p').textContent !== '');
+    assert.equal(await page.locator('.story .seen').count(), 0);
+    assert.match(await page.locator('.story .do').textContent(), /just before/);
+    await page.locator("[data-head='4.2']").click();
+    await page.locator('.story .seen').waitFor();
+    await page.goto('about:blank');
+  }
+});
+
 test('query and key fall on their product once, and not at all with reduced motion', async () => {
   await start();
   await page.click('.story-word');
