@@ -79,7 +79,7 @@ export function Open() {
   const words = session.words.value.open;
   const { opening } = session;
   const shown = opening.panel.value;
-  const ref = useClosing(shown === 'choose' && !opening.reading.value, (focus) => {
+  const ref = useClosing(shown !== null && !opening.reading.value, (focus) => {
     opening.panel.value = null;
     if (focus) ref.current.querySelector('button').focus();
   });

@@ -84,6 +84,19 @@ test("a tiny BERT is opened, its layer 2, head 1 is read, and its numbers are th
   assert.deepEqual(faults, []);
 });
 
+test('what a model was recognised as is closed by Escape, which leads to Open, and by a press elsewhere', async () => {
+  await start();
+  await choose(modelFiles('gpt2'));
+  await opened('gpt2');
+  await page.locator('.told').waitFor();
+  await page.keyboard.press('Escape');
+  await page.waitForFunction(() => part('.told') === null && part('.open > .word:focus') !== null);
+  await choose(modelFiles('gpt2'));
+  await page.locator('.told').waitFor();
+  await page.locator("[data-head='1.0']").click();
+  await page.waitForFunction(() => part('.told') === null);
+});
+
 test('a click covers the word that asks, and the guess is for its place', async () => {
   await start();
   await choose(modelFiles('bert'));
