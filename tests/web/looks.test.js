@@ -106,6 +106,19 @@ for (const [width, least] of Object.entries({ 2560: 600, 1440: 400, 1024: 290, 7
     assert.ok(weights.bottom <= end, `the weights end at ${weights.bottom}, the line begins at ${end}`);
   });
 
+for (const model of ['constructed', 'patches'])
+  for (const [width, height] of [
+    [360, 740],
+    [740, 360],
+  ])
+    test(`${width} × ${height}: heads made by hand, ${model}: their pictures are at least 26 px wide`, async () => {
+      await open(`model=${model}${model === 'patches' ? '&text=' : ''}`, width, { viewport: { width, height } });
+      const sides = await page.evaluate(() =>
+        [...part('.model').querySelectorAll('.thumbnail .frame')].map((one) => one.getBoundingClientRect().width),
+      );
+      assert.ok(sides.length >= 6 && Math.min(...sides) >= 26, `${sides}`);
+    });
+
 test('a patch is asked by pointer and by keyboard; its weights are read in the squares', async () => {
   await open('model=patches&text=&layer=1&head=5', 1440);
   await page.waitForFunction(() => part('.pane canvas'));

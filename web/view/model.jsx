@@ -43,7 +43,7 @@ export function Model({ width, height, names = true, letter = 12 }) {
     heads,
     names,
     letter,
-    name: Math.max(0, ...terms.map(([name]) => nameWidth(name, letter))),
+    name: names ? Math.max(0, ...terms.map(([name]) => nameWidth(name, letter))) : 0,
   });
   const { size, across, down, spare, words: around } = sizes;
   const named = around !== 'none';
