@@ -133,7 +133,7 @@ export function change(state, patch) {
   const moved = patch.text !== undefined && patch.text !== state.text ? { cell: null, token: null } : {};
   // One trains one model alone; and nothing that was changed in one model is changed in another.
   const model = patch.panel === 'train' ? 'trained' : (patch.model ?? state.model);
-  const left = model !== state.model && (state.panel === 'train' || state.panel === 'tried');
+  const left = model !== state.model && ['train', 'tried', 'story'].includes(state.panel);
   const panel = patch.panel ?? (left ? 'reading' : state.panel);
   const other = model === state.model ? {} : { entry: 0, cell: null, token: null, pinned: null, ...UNCHANGED };
   return withinTraining({ ...state, ...moved, ...other, ...patch, model, panel });

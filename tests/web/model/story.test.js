@@ -84,6 +84,12 @@ test('a link to step 7 chooses none of the heads that are to be found, whatever 
   assert.equal(readLink(writeLink(found)).text, found.text);
 });
 
+test('another model leaves the story, whose steps are about one', () => {
+  const other = change(at('why'), { model: 'opened-1' });
+  assert.equal(other.panel, 'reading');
+  assert.deepEqual(change(other, beginning(stepOf('why'))), at('why'));
+});
+
 test('step 1 is done by writing, and tells the guess behind what was written', () => {
   const run = runOf({ top: [{ id: 1, text: ' sea', now: 0.25 }] });
   assert.deepEqual(seen('next', at('next'), { run }), {});
