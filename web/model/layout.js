@@ -177,13 +177,17 @@ export function thumbnailSize(most, tokens) {
 export function thumbnailsOf({ width, height, tokens, layers, heads, names, letter = 12 }) {
   const across = width / heads;
   const down = height / layers;
+  const beside = Math.min(Math.max(BESIDE_IT * across, 5), 9);
+  const mostWith = (/** @type {number} */ words) =>
+    Math.min(across - beside, down - (words * letter) / 12, LARGE * letter);
   const sizeWith = (/** @type {number} */ words) => {
-    const beside = Math.min(Math.max(BESIDE_IT * across, 5), 9);
-    const most = Math.min(across - beside, down - (words * letter) / 12, LARGE * letter);
+    const most = mostWith(words);
     // Tiles are pooled: they need be no multiple, and one pixel between them is enough.
     return most < SMALLEST ? Math.max(Math.floor(Math.min(across, down)) - 1, 8) : thumbnailSize(most, tokens);
   };
-  const fits = (/** @type {'both' | 'trade'} */ words) => names && sizeWith(WORDS[words]) >= LEAST;
+  // A tile takes the room of the words as well.
+  const fits = (/** @type {'both' | 'trade'} */ words) =>
+    names && mostWith(WORDS[words]) >= SMALLEST && sizeWith(WORDS[words]) >= LEAST;
   const words = fits('both') ? 'both' : fits('trade') ? 'trade' : 'none';
   const size = sizeWith(WORDS[words]);
   const high = size + (WORDS[words] * letter) / 12;

@@ -57,6 +57,8 @@ test('thumbnails of few tokens are whole multiples of them, and stay in their ro
   const { size, words } = thumbnailsOf(room);
   assert.ok(words === 'both' && size % 17 === 0 && size >= 34);
   assert.equal(thumbnailsOf({ ...room, height: 300 }).words, 'trade');
+  // Rows that are hardly higher than the words have none.
+  assert.equal(thumbnailsOf({ ...room, width: 192, height: 194 }).words, 'none');
   assert.ok(thumbnailsOf({ ...room, layers: 32, heads: 32 }).size >= 8);
   assert.equal(screenOf(1440).model, 340);
   assert.equal(screenOf(1440).reading, 296);
