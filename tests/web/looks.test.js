@@ -5,10 +5,21 @@ import test from 'node:test';
 import { writeNpy } from 'headlight/formats';
 import { OPENING } from '../../web/model/state.js';
 import { families } from '../support/families.js';
-import { assertAccessible, faults, openEmpty, page, server } from '../support/page.js';
+import { assertAccessible, assertNoSidewaysScroll, faults, openEmpty, page, server } from '../support/page.js';
 import { attentions } from '../support/weights_file.js';
 
-const HEIGHTS = { 2560: 1440, 1920: 1080, 1440: 900, 1024: 768, 900: 700, 768: 1024, 360: 740 };
+const HEIGHTS = {
+  2560: 1440,
+  1920: 1080,
+  1440: 900,
+  1024: 768,
+  900: 700,
+  768: 1024,
+  700: 900,
+  600: 960,
+  560: 800,
+  360: 740,
+};
 async function open(hash, width, options = {}) {
   await openEmpty({ viewport: { width, height: HEIGHTS[width] }, locale: 'en-GB', ...options });
   await page.goto(`${server.url}#${hash}`);
@@ -90,6 +101,19 @@ for (const [hash, name] of [
       assert.deepEqual(await cutOff('.more'), []);
       await assertAccessible();
     });
+
+for (const width of [700, 600, 560])
+  for (const locale of ['en-GB', 'zh-CN'])
+    for (const hash of ['', 'view=flow', `view=compare&${PINNED}`])
+      test(`${width} px, ${locale}, ${hash.split('&')[0]}: no word is beyond the screen`, async () => {
+        await open(hash, width, { locale });
+        if (hash) await page.waitForFunction(() => part('.flow-drawing, .comparing, .compare'));
+        assert.deepEqual(await cutOff('.page'), []);
+        await assertNoSidewaysScroll(`${width} px`);
+        await page.locator('.dots').click();
+        await page.locator('.more .actions').waitFor();
+        assert.deepEqual(await cutOff('.more'), []);
+      });
 
 for (const [width, least] of Object.entries({ 2560: 600, 1440: 400, 1024: 290, 768: 400, 360: 270 }))
   test(`${width} px: a picture in patches is ${least} px wide, and its weights are in sight below it`, async () => {

@@ -30,6 +30,8 @@ const LEGEND = 66;
 const BELOW_TEXT = 8;
 /** Above and below a picture in patches on a phone: header, text; the line of the sheet, what if. */
 const AROUND_PATCHES = 54 + 44 + 52 + 58;
+/** In a narrower what-if line of a tablet not every word has room; in a narrower picture no score has. */
+const [SCANT, BARE] = [740, 340];
 /** Letters of tokens at most, as the style sheet's --m. */
 const MOST = { wide: 17, desk: 15, tablet: 15, phone: 14, huge: 20, narrow: 15 };
 
@@ -105,7 +107,12 @@ export function App({ host, height = 0, controls = true }) {
       {training ? (
         <TrainBar kind={screen.size === 'narrow' ? 'tablet' : screen.kind} />
       ) : (
-        controls && <WhatIf kind={screen.size === 'narrow' ? (width < 1000 ? 'tight' : 'narrow') : screen.kind} />
+        controls && (
+          <WhatIf
+            kind={screen.size === 'narrow' ? (width < 1000 ? 'tight' : 'narrow') : screen.kind}
+            scant={screen.kind === 'tablet' && width < SCANT}
+          />
+        )
       )}
       {over && <div class="dropping">{words.open.dropHere}</div>}
       <div class="spoken" role="status" aria-live="polite">
@@ -245,7 +252,7 @@ function Stacked({ screen, width }) {
     height = patchesOf({ width: wide, height: most, ...gridOf(run) }).height;
   }
   const legend = <Legend width={wide} left={grows || inPatches ? 0 : (tall?.x ?? 0)} />;
-  const picture = <View {...across} height={height} compact={phone} free />;
+  const picture = <View {...across} height={height} compact={phone || wide < BARE} free />;
   const heads = session.about.value?.heads ?? 4;
   const layers = session.about.value?.layers ?? 5;
   // The heads of a single layer stand in two rows.

@@ -8,7 +8,7 @@ import { goTo, px, useSession, weightText } from './context.js';
 /** A name above a narrow picture reaches beyond it, as far as there is room. */
 const ABOVE = 460;
 /** What has room under the name: what the head does, the way into the story, how the picture is read. */
-const [TOLD, LED, ROOMY] = [200, 250, 560];
+const [TOLD, LED, ROOMY] = [230, 250, 560];
 
 /** top: the room above the cells, where the name stands above; room: from the first column to the page's next. */
 export function Corner({ picture, compact }) {

@@ -27,7 +27,8 @@ const SCALES = /** @type {const} */ ([
 /** Pixels of a picture that is saved, for each of the drawing's, beside two. */
 const SHARPER = [1, 3, 4];
 
-export function WhatIf({ kind }) {
+/** scant: there is not even room for everything that is often used. */
+export function WhatIf({ kind, scant = false }) {
   const session = useSession();
   const words = session.words.value;
   const state = session.state.value;
@@ -110,7 +111,7 @@ export function WhatIf({ kind }) {
   );
   const scales = (
     <span class="choice" role="group" aria-label={words.thisHead}>
-      {!phone && <span class="label">{words.thisHead}</span>}
+      {!phone && !scant && <span class="label">{words.thisHead}</span>}
       {SCALES.filter(([name]) => !phone || name !== 'half').map(([name, value]) => (
         <button
           key={name}
@@ -170,7 +171,7 @@ export function WhatIf({ kind }) {
         </More>
       </section>
     );
-  if (tight && (flow || state.pinned))
+  if (tight && (flow || state.pinned || scant))
     return (
       <section class="whatif" aria-label={words.whatIf}>
         {flow ? hide : slider}
