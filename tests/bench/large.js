@@ -1,5 +1,6 @@
-// Opens a checkpoint of 1 GB as int8 and as float32: how long it takes beside reading the file and beside the first use
-// of the memory, and how much memory. It is written here, with random weights in the shape of a Llama.
+// Opens a checkpoint of 1 GB as int8, as it is stored and as float32: how long it takes beside reading the file and
+// beside the first use of the memory, and how much memory. It is written here, with random weights in the shape of a
+// Llama.
 // --megabytes N, --type BF16 | F32, --keep
 
 import { spawnSync } from 'node:child_process';
@@ -127,7 +128,7 @@ say('reading the file, which is not in memory', `${(await timeReading()).toFixed
 const reading = await timeReading();
 say('reading the file again', `${reading.toFixed(2)} s`);
 
-for (const weights of ['int8', 'float32']) {
+for (const weights of ['int8', 'stored', 'float32']) {
   const hl = await load();
   const before = hl.info.memory.used;
   const opening = (look, more = {}) => hl.openModel(FOLDER, { weights, onProgress: look, ...more });
