@@ -62,7 +62,7 @@ ROWS(1, 4)
 ROWS(2, 2)
 ROWS(3, 2)
 
-/* The same of one row and a weight of 16-bit numbers, whose rows are as many of them as STEP or a multiple. */
+/* The same of one row and a weight of 16-bit numbers; its rows have a multiple of STEP of them. */
 enum { STEP = 8 };
 
 /* Of a float16 that is finite. What is shifted into the exponent is the sign; the product moves the exponent, of

@@ -11,7 +11,7 @@
 void gemv_range(const gemm_product *p, hl_stored stored, const float *x, size_t rows, size_t in, size_t from,
                 size_t to);
 
-/* Whether gemv_range reads a weight that is stored so. Its numbers must be finite where they are float16. */
+/* Whether gemv_range reads a weight that is stored so; others are opened before. Numbers of float16 must be finite. */
 bool gemv_reads(hl_stored stored, size_t rows, size_t in);
 
 #endif
