@@ -181,7 +181,7 @@ def _template():
     places += [os.path.join(here, *path) for path in (("headlight.html",), ("dist", "headlight.html"))]
     folder = os.getcwd()
     while True:
-        places.append(os.path.join(folder, "node_modules", "headlight", "dist", "headlight.html"))
+        places.append(os.path.join(folder, "node_modules", "headlight-attention", "dist", "headlight.html"))
         if folder == os.path.dirname(folder):
             break
         folder = os.path.dirname(folder)
@@ -190,7 +190,7 @@ def _template():
             with open(place, encoding="utf-8") as file:
                 return file.read()
     raise FileNotFoundError(
-        "headlight.html lies neither beside headlight.py nor in node_modules/headlight/dist: "
+        "headlight.html lies neither beside headlight.py nor in node_modules/headlight-attention/dist: "
         "copy it from dist/ of the npm package, or set HEADLIGHT_PAGE to where it is"
     )
 

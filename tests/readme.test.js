@@ -48,7 +48,7 @@ const programs = (language) =>
 const folder = mkdtempSync(join(tmpdir(), 'headlight-readme-'));
 let browser, server;
 before(async () => {
-  const installed = join(folder, 'node_modules/headlight');
+  const installed = join(folder, 'node_modules/headlight-attention');
   mkdirSync(join(installed, 'dist'), { recursive: true });
   cpSync(join(root, 'package.json'), join(installed, 'package.json'));
   for (const name of readdirSync(join(root, 'dist')).filter((file) => /\.(js|wasm)$/.test(file)))

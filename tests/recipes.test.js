@@ -31,7 +31,7 @@ const STAND_INS = {
   // With the files, names and tensors of transformers.js, which ./build.sh adopt runs itself.
   '@huggingface/transformers': `
     import { readFileSync } from 'node:fs';
-    import { load } from 'headlight';
+    import { load } from 'headlight-attention';
     import { InferenceSession, Tensor } from 'onnxruntime-web';
     export const env = {};
     const read = (...path) => readFileSync([env.localModelPath, ...path].join('/'));
@@ -70,7 +70,7 @@ before(async () => {
     write(`node_modules/${name}/package.json`, '{ "type": "module", "main": "index.js" }');
     write(`node_modules/${name}/index.js`, text);
   }
-  execFileSync('cp', ['-r', installed.file('node_modules/headlight'), join(folder, 'node_modules')]);
+  execFileSync('cp', ['-r', installed.file('node_modules/headlight-attention'), join(folder, 'node_modules')]);
   mkdirSync(join(folder, 'node_modules/@energetic-ai'));
   for (const name of ['@energetic-ai/core', 'onnxruntime-web', 'onnxruntime-common'])
     symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name));
@@ -179,7 +179,7 @@ test('headers.md: every host is told both headers', () => {
 
 const python = ['python3', '/usr/bin/python3'].find((name) => spawnSync(name, ['--version']).status === 0);
 test('notebook.md: every cell runs', { skip: python ? false : 'no Python here' }, () => {
-  const env = { ...process.env, PYTHONPATH: installed.file('node_modules/headlight') };
+  const env = { ...process.env, PYTHONPATH: installed.file('node_modules/headlight-attention') };
   for (const program of programs('notebook.md', 'python')) execFileSync(python, ['-c', program], { cwd: folder, env });
   const html = (name) => readFileSync(join(folder, name), 'utf8');
   assert.match(html('head.html'), /A causal head/);

@@ -39,7 +39,9 @@ function prepareQuick(name) {
     symlinkSync(join(modules, '.bin', dependency), join(place, 'node_modules/.bin', dependency));
   }
   // No link: neither the server nor Vite serves what lies elsewhere.
-  cpSync(installed.file('node_modules/headlight'), join(place, 'node_modules/headlight'), { recursive: true });
+  cpSync(installed.file('node_modules/headlight-attention'), join(place, 'node_modules/headlight-attention'), {
+    recursive: true,
+  });
   return new Place(place, async () => browser);
 }
 

@@ -62,7 +62,7 @@ export async function prepare({ name, recipe, folder, archive }) {
     rmSync(join(place, entry), { recursive: true });
   writeProgram(name, place, recipe);
   const manifest = JSON.parse(readFileSync(join(place, 'package.json'), 'utf8'));
-  manifest.dependencies = { ...manifest.dependencies, headlight: `file:${archive}` };
+  manifest.dependencies = { ...manifest.dependencies, 'headlight-attention': `file:${archive}` };
   const stamp = JSON.stringify(manifest, null, 2);
   writeFileSync(join(place, 'package.json'), stamp);
   const installed = join(place, '.installed');
@@ -106,7 +106,7 @@ export class Place {
 
   /** Copies what a bundler leaves behind beside its bundle. @param {string} to */
   copyBinaries(to) {
-    const from = this.file('node_modules/headlight/dist');
+    const from = this.file('node_modules/headlight-attention/dist');
     for (const name of readdirSync(from).filter((name) => /\.wasm$|worker\.js$|^whale\./.test(name)))
       cpSync(join(from, name), this.file(to, name));
   }

@@ -34,7 +34,7 @@ const NAMES = [
  * @property {string} title where the package is used
  * @property {string} what is done there
  * @property {'yes' | 'no' | '—'} threads what is expected: whether they start, — where there are none to ask for
- * @property {'yes' | 'no' | '—'} view whether `headlight/view` is shown
+ * @property {'yes' | 'no' | '—'} view whether `headlight-attention/view` is shown
  * @property {string} note what one has to know or to do
  * @property {boolean} [quick] what it installs is installed for the tests anyway
  * @property {(place: import('./place.js').Place) => Promise<void>} run throws where it does not work

@@ -110,7 +110,7 @@ for (const [name, entry, options, threads] of [
     {
       target: 'es2022',
       loader: { '.wasm': 'binary', '.py': 'text' },
-      alias: { 'headlight/headlight.relaxed.wasm': './src/js/load/none.js' },
+      alias: { 'headlight-attention/headlight.relaxed.wasm': './src/js/load/none.js' },
     },
     1,
   ],

@@ -6,7 +6,7 @@
 
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
-import { HeadlightError, load, Tensor } from 'headlight';
+import { HeadlightError, load, Tensor } from 'headlight-attention';
 import { makeCall } from './calls.js';
 import { makeSource } from './source.js';
 import { MINE, spoil } from './wrong.js';

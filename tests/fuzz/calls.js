@@ -4,7 +4,7 @@
 // call that fails may have left something for the next one.
 
 import assert from 'node:assert/strict';
-import { cosineSchedule, warmupSchedule } from 'headlight';
+import { cosineSchedule, warmupSchedule } from 'headlight-attention';
 import * as layers from '../support/layers.js';
 import { array, build } from '../support/problems.js';
 import { assertClose, checkAttention, checkGradients, checkLayer, joinRows, linear } from './expected.js';

@@ -7,8 +7,8 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { HeadlightError, load } from 'headlight';
-import { readSafetensors, writeSafetensors } from 'headlight/formats';
+import { HeadlightError, load } from 'headlight-attention';
+import { readSafetensors, writeSafetensors } from 'headlight-attention/formats';
 import { GOLDEN } from '../support/golden.js';
 import { makeSource } from './source.js';
 

@@ -5,7 +5,7 @@
 
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
-import { HeadlightError, load } from 'headlight';
+import { HeadlightError, load } from 'headlight-attention';
 import {
   readNpy,
   readNpz,
@@ -14,7 +14,7 @@ import {
   readSafetensorsTensor,
   writeNpy,
   writeSafetensors,
-} from 'headlight/formats';
+} from 'headlight-attention/formats';
 import { uniformSource } from '../../src/js/ops/random.js';
 import { join, npy, safetensors, zip } from '../support/files.js';
 

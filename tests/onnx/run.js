@@ -11,7 +11,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { load } from 'headlight';
+import { load } from 'headlight-attention';
 import { int8Tolerance, TOLERANCE } from '../support/onnx.js';
 import { chooseLayer, compareLayer } from '../support/onnx_layers.js';
 import {

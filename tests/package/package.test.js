@@ -112,7 +112,7 @@ describe('the package', () => {
 
   test('no type refers to a file that is not in it', () => {
     for (const name of names.filter((name) => name.endsWith('.d.ts'))) {
-      const text = readFileSync(file('node_modules/headlight', name), 'utf8');
+      const text = readFileSync(file('node_modules/headlight-attention', name), 'utf8');
       for (const [, path] of text.matchAll(/(?:from |import\()['"](\.[^'"]+)['"]/g)) {
         const target = join(name, '..', path).replace(/\.js$/, '.d.ts');
         assert.ok(names.includes(target), `${name} refers to ${path}`);
@@ -123,7 +123,7 @@ describe('the package', () => {
   test('installs without a single dependency', () => {
     assert.deepEqual(
       readdirSync(file('node_modules')).filter((name) => !name.startsWith('.')),
-      ['headlight'],
+      ['headlight-attention'],
     );
   });
 
@@ -133,11 +133,11 @@ describe('the package', () => {
     ['Node 24', newerNode, 'relaxed'],
   ]) {
     test(`runs in ${name}`, async () => {
-      write('use.js', `import { load } from 'headlight'; ${PROGRAM} console.log(text);`);
+      write('use.js', `import { load } from 'headlight-attention'; ${PROGRAM} console.log(text);`);
       check((await run(node, ['use.js'], { cwd: folder })).stdout, simd);
       write(
         'inline.js',
-        `import { load } from 'headlight/inline'; import { readNpy, writeNpy } from 'headlight/formats'; ${PROGRAM}
+        `import { load } from 'headlight-attention/inline'; import { readNpy, writeNpy } from 'headlight-attention/formats'; ${PROGRAM}
         if (readNpy(writeNpy({ data: Float32Array.of(5), shape: [1] })).data[0] !== 5) throw new Error('formats');
         console.log(text);`,
       );
@@ -148,9 +148,9 @@ describe('the package', () => {
   test('can be required where Node allows it, and its raw binaries resolved', async () => {
     write(
       'use.cjs',
-      `const { load } = require('headlight'); const fs = require('node:fs');
+      `const { load } = require('headlight-attention'); const fs = require('node:fs');
       for (const flavour of ['simd128', 'relaxed'])
-        if (!fs.existsSync(require.resolve('headlight/headlight.' + flavour + '.wasm'))) throw new Error('wasm');
+        if (!fs.existsSync(require.resolve('headlight-attention/headlight.' + flavour + '.wasm'))) throw new Error('wasm');
       (async () => { ${PROGRAM} console.log(text); })();`,
     );
     check((await run(newerNode, ['use.cjs'], { cwd: folder })).stdout, 'relaxed');
@@ -161,7 +161,7 @@ describe('the package', () => {
     const reached = (name, found = new Set()) => {
       if (found.has(name)) return found;
       found.add(name);
-      const text = readFileSync(file('node_modules/headlight/dist', name), 'utf8');
+      const text = readFileSync(file('node_modules/headlight-attention/dist', name), 'utf8');
       for (const [, path] of text.matchAll(/(?:from |import |import\()"(\.[^"]+\.js)"/g))
         reached(join(name, '..', path), found);
       return found;
@@ -181,7 +181,7 @@ describe('the package', () => {
     assert.ok(files.size > entries.length + 2, 'the parts are among them');
     for (const name of files)
       assert.doesNotMatch(
-        readFileSync(file('node_modules/headlight/dist', name), 'utf8'),
+        readFileSync(file('node_modules/headlight-attention/dist', name), 'utf8'),
         /["']node:|require\(|process\./,
         name,
       );
@@ -191,7 +191,7 @@ describe('the package', () => {
     for (const entry of ['headlight.js', 'headlight.inline.js']) {
       write(
         'page.js',
-        `import { load } from './node_modules/headlight/dist/${entry}'; ${PROGRAM} document.body.dataset.said = text;`,
+        `import { load } from './node_modules/headlight-attention/dist/${entry}'; ${PROGRAM} document.body.dataset.said = text;`,
       );
       write('index.html', page('page.js'));
       check(await openPage(folder), 'relaxed');
@@ -199,12 +199,12 @@ describe('the package', () => {
   });
 
   test('runs on threads in Node and in a page, and says why not where the page is not isolated', async () => {
-    write('threads.js', `import { load } from 'headlight'; ${THREADED} console.log(text);`);
+    write('threads.js', `import { load } from 'headlight-attention'; ${THREADED} console.log(text);`);
     for (const node of [process.execPath, newerNode])
       checkThreads((await run(node, ['threads.js'], { cwd: folder })).stdout);
     write(
       'threads-page.js',
-      `import { load } from './node_modules/headlight/dist/headlight.js';
+      `import { load } from './node_modules/headlight-attention/dist/headlight.js';
       ${THREADED} document.body.dataset.said = text;`,
     );
     write('index.html', page('threads-page.js'));
@@ -218,7 +218,7 @@ describe('the package', () => {
 
   test('goes on with one thread where the worker is missing', async () => {
     for (const name of ['headlight.js', 'parts', 'headlight.relaxed.wasm', 'headlight.relaxed-threads.wasm'])
-      cpSync(file('node_modules/headlight/dist', name), file('alone', name), { recursive: true });
+      cpSync(file('node_modules/headlight-attention/dist', name), file('alone', name), { recursive: true });
     write('alone/main.js', `import { load } from './headlight.js'; ${THREADED} document.body.dataset.said = text;`);
     write('alone/index.html', page('main.js'));
     const { threads, note, same } = JSON.parse(await openPage(file('alone')));
@@ -229,7 +229,7 @@ describe('the package', () => {
   test('runs bundled by esbuild, the binaries and the worker copied beside', async () => {
     write(
       'app/main.js',
-      `import { load } from 'headlight';
+      `import { load } from 'headlight-attention';
       const said = [];
       { ${PROGRAM} said.push(text); }
       { ${THREADED} said.push(text); }
@@ -243,7 +243,7 @@ describe('the package', () => {
       logLevel: 'error',
     });
     for (const name of names.filter((name) => /\.wasm$|worker\.js$/.test(name)))
-      cpSync(file('node_modules/headlight', name), file(name.replace('dist', 'esbuild')));
+      cpSync(file('node_modules/headlight-attention', name), file(name.replace('dist', 'esbuild')));
     write('esbuild/index.html', page('main.js'));
     checkBoth(await openPage(file('esbuild')));
   });
@@ -290,13 +290,13 @@ describe('the package', () => {
   const shown = '[3,20]';
 
   test('the view runs in a page without a bundler', async () => {
-    write('view.js', `import { mount } from './node_modules/headlight/dist/view.js'; ${VIEWS}`);
+    write('view.js', `import { mount } from './node_modules/headlight-attention/dist/view.js'; ${VIEWS}`);
     write('index.html', page('view.js'));
     assert.equal(await openPage(folder), shown);
   });
 
   test('the view runs bundled by Vite and by webpack, which take its worker along', async () => {
-    write('view/main.js', `import { mount } from 'headlight/view'; ${VIEWS}`);
+    write('view/main.js', `import { mount } from 'headlight-attention/view'; ${VIEWS}`);
     write('view/index.html', page('./main.js'));
     await vite({
       root: file('view'),
@@ -322,7 +322,7 @@ describe('the package', () => {
 
   test('each binary is under 96 KiB, 42 KiB compressed, and imports only memory and a watch', async () => {
     for (const flavour of ['simd128', 'relaxed', 'simd128-threads', 'relaxed-threads']) {
-      const path = file(`node_modules/headlight/dist/headlight.${flavour}.wasm`);
+      const path = file(`node_modules/headlight-attention/dist/headlight.${flavour}.wasm`);
       const bytes = readFileSync(path);
       assert.ok(bytes.length <= 96 * 1024, `${flavour}: ${bytes.length} bytes`);
       assert.ok(
@@ -339,9 +339,11 @@ describe('the package', () => {
   });
 
   test('the exported file names exist', () => {
-    const { exports, main, types } = JSON.parse(readFileSync(file('node_modules/headlight/package.json'), 'utf8'));
+    const { exports, main, types } = JSON.parse(
+      readFileSync(file('node_modules/headlight-attention/package.json'), 'utf8'),
+    );
     const paths = (entry) => (typeof entry === 'string' ? [entry] : Object.values(entry).flatMap(paths));
     for (const path of [...paths(exports), main, types])
-      assert.ok(existsSync(file('node_modules/headlight', path)), path);
+      assert.ok(existsSync(file('node_modules/headlight-attention', path)), path);
   });
 });

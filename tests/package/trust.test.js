@@ -19,7 +19,7 @@ describe('the package', () => {
   let project, inside;
   before(() => {
     project = install(root);
-    inside = (name) => project.file('node_modules/headlight', name);
+    inside = (name) => project.file('node_modules/headlight-attention', name);
   });
   after(() => project?.remove());
 
@@ -101,7 +101,10 @@ describe('the package', () => {
           for (const [, name] of read(join(folder, file)).matchAll(
             /^(?:import|.*\bfrom|.*\bimport\()\s*['"]((?:@[\w-]+\/)?\w[\w-]*)[^'"]*['"]/gm,
           ))
-            assert.ok(named.has(name) || name === 'node' || name === 'headlight', `${folder}/${file} imports ${name}`);
+            assert.ok(
+              named.has(name) || name === 'node' || name === 'headlight-attention',
+              `${folder}/${file} imports ${name}`,
+            );
   });
 
   test('has the licence of each of them, the one-file page too', () => {

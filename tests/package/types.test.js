@@ -51,7 +51,10 @@ describe('the types of the package', () => {
   });
 
   test('need no types of others', async () => {
-    writeFileSync(project.file('bare.ts'), "import { load } from 'headlight'; export const hl = await load();");
+    writeFileSync(
+      project.file('bare.ts'),
+      "import { load } from 'headlight-attention'; export const hl = await load();",
+    );
     const target = ['--target', 'es2022', '--module', 'nodenext', '--lib', 'es2022,dom'];
     const args = ['--noEmit', '--strict', ...target, 'bare.ts'];
     await run(bin('tsc'), args, { cwd: project.folder }).catch(({ stdout }) => assert.fail(stdout));

@@ -2,7 +2,7 @@
 
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeSafetensors } from 'headlight/formats';
+import { writeSafetensors } from 'headlight-attention/formats';
 import { fillNormal, uniformSource } from '../../src/js/ops/random.js';
 import { GOLDEN } from './golden.js';
 

@@ -1,4 +1,4 @@
-// A page of somebody else that has `headlight/view` in it: a folder with what the package gives, and a server.
+// A page of somebody else that has `headlight-attention/view` in it: a folder with what the package gives, and a server.
 
 import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { serve } from '../../web/host/serve.js';
 
 const dist = fileURLToPath(new URL('../../dist', import.meta.url));
 
-/** A folder with the files of the package that `headlight/view` needs, in dist/. */
+/** A folder with the files of the package that `headlight-attention/view` needs, in dist/. */
 export async function makeCourse() {
   const folder = await mkdtemp(join(tmpdir(), 'headlight-view-'));
   await cp(join(dist, 'view'), join(folder, 'dist/view'), { recursive: true });
@@ -23,10 +23,10 @@ export async function makeCourse() {
 const LESSON = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Lesson</title>
-<script type="importmap">{ "imports": { "headlight/view": "./dist/view.js" } }</script>
+<script type="importmap">{ "imports": { "headlight-attention/view": "./dist/view.js" } }</script>
 <main><h1>One head</h1><div id="head"></div></main>
 <script type="module">
-import { mount } from 'headlight/view';
+import { mount } from 'headlight-attention/view';
 const attentions = [[1, 0, 0], [0.25, 0.75, 0], [0.125, 0.5, 0.375]];
 mount(document.querySelector('#head'), { attentions, tokens: ['The', 'white', 'whale'], view: 'head' });
 </script>`;

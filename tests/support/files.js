@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { deflateRawSync } from 'node:zlib';
-import { HeadlightError } from 'headlight';
+import { HeadlightError } from 'headlight-attention';
 
 const encoder = new TextEncoder();
 

@@ -1,6 +1,6 @@
 // One instance of each flavour that this Node runs, shared by the tests of a file.
 
-import { load } from 'headlight';
+import { load } from 'headlight-attention';
 import { uniformSource } from '../../src/js/ops/random.js';
 
 export const flavours = await Promise.all(

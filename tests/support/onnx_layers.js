@@ -1,6 +1,6 @@
 // Random layers and attentions, as Headlight computes them and as ONNX.
 
-import { toOnnx } from 'headlight/onnx';
+import { toOnnx } from 'headlight-attention/onnx';
 import { difference, rounded, runOnnx } from './onnx.js';
 
 /** Numbers from 0 to 1 (mulberry32). */

@@ -1,7 +1,7 @@
 // The page's own language model, as the module reads it.
 
 import { readFile } from 'node:fs/promises';
-import { load } from 'headlight';
+import { load } from 'headlight-attention';
 import { openTokenizer } from '../../src/js/text/tokenizer.js';
 import { openWhale } from '../../web/model/whale.js';
 

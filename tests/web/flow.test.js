@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import { load } from 'headlight';
-import { attribution, composition } from 'headlight/analysis';
+import { load } from 'headlight-attention';
+import { attribution, composition } from 'headlight-attention/analysis';
 import { uniformSource } from '../../src/js/ops/random.js';
 import { openTokenizer } from '../../src/js/text/tokenizer.js';
 import { allParts, partsAdding } from '../../web/model/adds.js';

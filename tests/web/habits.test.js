@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { writeNpy } from 'headlight/formats';
+import { writeNpy } from 'headlight-attention/formats';
 import { faults, openEmpty, page, server } from '../support/page.js';
 import { attentions } from '../support/weights_file.js';
 

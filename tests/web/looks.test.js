@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { writeNpy } from 'headlight/formats';
+import { writeNpy } from 'headlight-attention/formats';
 import { OPENING } from '../../web/model/state.js';
 import { families } from '../support/families.js';
 import { assertAccessible, assertNoSidewaysScroll, faults, openEmpty, page, server } from '../support/page.js';

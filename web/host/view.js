@@ -1,6 +1,6 @@
-// The entry `headlight/view` of the package.
+// The entry `headlight-attention/view` of the package.
 
-/** @module headlight/view */
+/** @module headlight-attention/view */
 
 import { argumentError, HeadlightError } from '../../src/js/check/errors.js';
 import { models, startWorker } from '../worker/start.view.js';

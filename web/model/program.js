@@ -62,7 +62,7 @@ export function inJavaScript(run, { title, queries, keys, temperature }) {
   return `// ${line(title)}
 // queries: ${line(JSON.stringify(queries))}
 // keys: ${line(JSON.stringify(keys))}
-import { load } from 'headlight';
+import { load } from 'headlight-attention';
 
 const hl = await load();
 ${given}const { output, weights } = hl.attention([query], [key], [value], {

@@ -1,4 +1,4 @@
-// Which heads feed which: headlight/analysis' composition of a head with those below and those above it.
+// Which heads feed which: headlight-attention/analysis' composition of a head with those below and those above it.
 
 import { composition } from '../../src/js/analysis/analysis.js';
 

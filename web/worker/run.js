@@ -1,5 +1,5 @@
 // One run of a model: what the page may ask of it, copied out of the core's memory. Every number is one of forward's or
-// of headlight/analysis.
+// of headlight-attention/analysis.
 
 import { attribution, headScores, logitLens } from '../../src/js/analysis/analysis.js';
 import { headOf, normOf, statisticsOf } from '../../src/js/analysis/head.js';

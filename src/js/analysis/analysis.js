@@ -1,6 +1,6 @@
-// The entry headlight/analysis: what a transformer's values and weights say.
+// The entry headlight-attention/analysis: what a transformer's values and weights say.
 
-/** @module headlight/analysis */
+/** @module headlight-attention/analysis */
 
 export { attribution, logitLens } from './attribution.js';
 export { composition } from './circuits.js';

@@ -1,6 +1,6 @@
-// The entry headlight/formats: files of arrays, read and written.
+// The entry headlight-attention/formats: files of arrays, read and written.
 
-/** @module headlight/formats */
+/** @module headlight-attention/formats */
 
 export { readNpy, writeNpy } from './npy.js';
 export { readNpz } from './npz.js';

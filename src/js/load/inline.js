@@ -1,7 +1,7 @@
 // Entry with the binaries inside: one file, nothing to fetch.
 
-import relaxed from 'headlight/headlight.relaxed.wasm';
-import simd128 from 'headlight/headlight.simd128.wasm';
+import relaxed from 'headlight-attention/headlight.relaxed.wasm';
+import simd128 from 'headlight-attention/headlight.simd128.wasm';
 import { fetchBytes } from './fetch.js';
 import { createLoad } from './load.js';
 

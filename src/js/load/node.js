@@ -1,6 +1,6 @@
 // Entry for Node: the binary is read from disk, or fetched where its URL says so.
 
-/** @module headlight */
+/** @module headlight-attention */
 
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';

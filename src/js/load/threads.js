@@ -54,7 +54,7 @@ export function planThreads(asked, maxMemory, { startThread, cores = 1, addressR
   if (asked === 1) return { threads: 1, maxMemory };
   /** @param {string} note */
   const one = (note) => ({ threads: 1, maxMemory, note });
-  if (!startThread) return one('headlight/inline runs on one thread; import headlight for more');
+  if (!startThread) return one('headlight-attention/inline runs on one thread; import headlight-attention for more');
   if (typeof SharedArrayBuffer === 'undefined' || globalThis.crossOriginIsolated === false)
     return one(
       'threads need shared memory: serve the page with Cross-Origin-Opener-Policy: same-origin and ' +

@@ -36,7 +36,7 @@ export async function openFolder(caller, files, openPath, signal) {
         caller,
         'files',
         text,
-        "a URL, or files by name: a path can be opened by 'headlight' in Node",
+        "a URL, or files by name: a path can be opened by 'headlight-attention' in Node",
       );
     return remoteFolder(caller, new URL(text, globalThis.location.href).href, signal);
   }

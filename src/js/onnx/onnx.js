@@ -1,6 +1,6 @@
-// The entry headlight/onnx: layers and models as ONNX files.
+// The entry headlight-attention/onnx: layers and models as ONNX files.
 
-/** @module headlight/onnx */
+/** @module headlight-attention/onnx */
 
 import { argumentError } from '../check/errors.js';
 import { attentionToOnnx, layerToOnnx } from './layer.js';

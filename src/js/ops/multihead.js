@@ -508,7 +508,7 @@ export class MultiHeadAttention {
   }
 
   /**
-   * The layer as an ONNX model: its files by name, as toOnnx of headlight/onnx gives them.
+   * The layer as an ONNX model: its files by name, as toOnnx of headlight-attention/onnx gives them.
    * @param {LayerOnnxOptions} [options]
    */
   async toOnnx(options) {

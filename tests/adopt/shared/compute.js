@@ -1,5 +1,5 @@
-import { load } from 'headlight';
-import { readNpy, writeNpy } from 'headlight/formats';
+import { load } from 'headlight-attention';
+import { readNpy, writeNpy } from 'headlight-attention/formats';
 import { computed } from './computed.js';
 
 export const compute = () => computed({ load, readNpy, writeNpy });

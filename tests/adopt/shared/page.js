@@ -1,6 +1,6 @@
 // A page: computes, and shows a heatmap, which needs no worker, and all heads of the whale, which need one.
 
-import { mount } from 'headlight/view';
+import { mount } from 'headlight-attention/view';
 import { compute } from './compute.js';
 
 async function show() {

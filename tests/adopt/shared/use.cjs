@@ -1,5 +1,5 @@
-const { load } = require('headlight');
-const { readNpy, writeNpy } = require('headlight/formats');
+const { load } = require('headlight-attention');
+const { readNpy, writeNpy } = require('headlight-attention/formats');
 const { computed } = require('./computed.js');
 
 computed({ load, readNpy, writeNpy }).then((said) => console.log(JSON.stringify(said)));

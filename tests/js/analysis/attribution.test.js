@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { attribution, logitLens } from 'headlight/analysis';
+import { attribution, logitLens } from 'headlight-attention/analysis';
 import { plainModel } from '../../support/plain_model.js';
 
 const IDS = [

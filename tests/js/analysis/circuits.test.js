@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { composition } from 'headlight/analysis';
+import { composition } from 'headlight-attention/analysis';
 import { uniformSource } from '../../../src/js/ops/random.js';
 
 const [C, H, G, D] = [12, 4, 2, 3];

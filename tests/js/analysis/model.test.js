@@ -11,7 +11,7 @@ import {
   patch,
   rollout,
   valueWeighted,
-} from 'headlight/analysis';
+} from 'headlight-attention/analysis';
 import { uniformSource } from '../../../src/js/ops/random.js';
 import { difference } from '../../support/golden.js';
 import { everywhere, hl } from '../../support/headlight.js';

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { logitDifference, patch } from 'headlight/analysis';
+import { logitDifference, patch } from 'headlight-attention/analysis';
 import { plainModel } from '../../support/plain_model.js';
 
 const CLEAN = [[1, 5, 2, 7]];

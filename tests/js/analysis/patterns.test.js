@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { headScores, rollout, valueWeighted } from 'headlight/analysis';
+import { headScores, rollout, valueWeighted } from 'headlight-attention/analysis';
 import { uniformSource } from '../../../src/js/ops/random.js';
 import { difference } from '../../support/golden.js';
 import { hl } from '../../support/headlight.js';

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { cosineSchedule, HeadlightError, load } from 'headlight';
+import { cosineSchedule, HeadlightError, load } from 'headlight-attention';
 
 const hl = await load();
 const used = () => hl.info.memory.used;

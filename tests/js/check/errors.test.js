@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { HeadlightError, load } from 'headlight';
+import { HeadlightError, load } from 'headlight-attention';
 
 const hl = await load();
 const x = (...shape) => ({ data: new Float32Array(shape.reduce((a, b) => a * b, 1)).fill(0.5), shape });

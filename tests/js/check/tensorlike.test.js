@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { HeadlightError, load } from 'headlight';
+import { HeadlightError, load } from 'headlight-attention';
 
 const hl = await load();
 const used = () => hl.info.memory.used;

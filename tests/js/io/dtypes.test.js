@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { readNpy, readSafetensors, writeNpy, writeSafetensors } from 'headlight/formats';
+import { readNpy, readSafetensors, writeNpy, writeSafetensors } from 'headlight-attention/formats';
 import { uniformSource } from '../../../src/js/ops/random.js';
 import { fails, safetensors } from '../../support/files.js';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { readNpy, readNpz, readSafetensors, writeNpy, writeSafetensors } from 'headlight/formats';
+import { readNpy, readNpz, readSafetensors, writeNpy, writeSafetensors } from 'headlight-attention/formats';
 import { fails, join, rejects, zip } from '../../support/files.js';
 
 const text = (string) => Uint8Array.from(string, (sign) => sign.charCodeAt(0));

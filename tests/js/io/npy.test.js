@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { readNpy, writeNpy } from 'headlight/formats';
+import { readNpy, writeNpy } from 'headlight-attention/formats';
 import { fails, npy } from '../../support/files.js';
 
 const dict = (descr, shape, order = 'False') => `{'descr': ${descr}, 'fortran_order': ${order}, 'shape': ${shape}, }`;

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { HeadlightError } from 'headlight';
+import { HeadlightError } from 'headlight-attention';
 import {
   readSafetensors,
   readSafetensorsHeader,
   readSafetensorsHeaderEnd,
   readSafetensorsTensor,
   writeSafetensors,
-} from 'headlight/formats';
+} from 'headlight-attention/formats';
 import { fails, join, safetensors } from '../../support/files.js';
 
 const SEED = 20;

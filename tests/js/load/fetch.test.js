@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import test from 'node:test';
-import { load as inline } from 'headlight/inline';
+import { load as inline } from 'headlight-attention/inline';
 import { load } from '../../../dist/headlight.js';
 
 test('where there is no fetch, as in the jsdom environment of Jest, the error says what to do', async () => {

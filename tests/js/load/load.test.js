@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import test from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { load } from 'headlight';
-import { load as loadInline } from 'headlight/inline';
+import { load } from 'headlight-attention';
+import { load as loadInline } from 'headlight-attention/inline';
 import { FINGERPRINT, VERSION } from '../../../dist/abi/abi.js';
 
 const file = fileURLToPath(new URL('../../../dist/headlight.simd128.wasm', import.meta.url));

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import test from 'node:test';
 import { promisify } from 'node:util';
-import { load } from 'headlight';
-import { load as loadInline } from 'headlight/inline';
+import { load } from 'headlight-attention';
+import { load as loadInline } from 'headlight-attention/inline';
 import { flavours } from '../../support/headlight.js';
 
 const run = promisify(execFile);

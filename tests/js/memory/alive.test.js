@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { load } from 'headlight';
+import { load } from 'headlight-attention';
 
 const hl = await load();
 const DISPOSED = { code: 'DISPOSED' };

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { load } from 'headlight';
+import { load } from 'headlight-attention';
 
 /** An instance whose core is seen: `replace` makes functions of its exports to take the place of some. */
 async function loadSeen(replace, options) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { HeadlightError, load } from 'headlight';
+import { HeadlightError, load } from 'headlight-attention';
 import { difference } from '../../support/golden.js';
 import { build, everywhere, hl } from '../../support/headlight.js';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { load } from 'headlight';
+import { load } from 'headlight-attention';
 import { flavours, hl } from '../../support/headlight.js';
 import { checkpoints, off, torchCases } from '../../support/models.js';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { HeadlightError } from 'headlight';
+import { HeadlightError } from 'headlight-attention';
 import { uniformSource } from '../../../src/js/ops/random.js';
 import { difference } from '../../support/golden.js';
 import { everywhere, hl } from '../../support/headlight.js';

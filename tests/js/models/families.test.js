@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { readSafetensors, writeSafetensors } from 'headlight/formats';
+import { readSafetensors, writeSafetensors } from 'headlight-attention/formats';
 import { families } from '../../support/families.js';
 import { GOLDEN } from '../../support/golden.js';
 import { flavours, hl } from '../../support/headlight.js';

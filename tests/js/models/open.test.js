@@ -4,8 +4,8 @@ import { createServer } from 'node:http';
 import { basename, join } from 'node:path';
 import test from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { HeadlightError, load } from 'headlight';
-import { readSafetensors, writeSafetensors } from 'headlight/formats';
+import { HeadlightError, load } from 'headlight-attention';
+import { readSafetensors, writeSafetensors } from 'headlight-attention/formats';
 import { GOLDEN } from '../../support/golden.js';
 import { hl } from '../../support/headlight.js';
 

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { after, before } from 'node:test';
 import { promisify } from 'node:util';
-import { writeSafetensors } from 'headlight/formats';
+import { writeSafetensors } from 'headlight-attention/formats';
 import { uniformSource } from '../../../src/js/ops/random.js';
 import { hl } from '../../support/headlight.js';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { HeadlightError, load, warmupSchedule } from 'headlight';
-import { readSafetensors, writeSafetensors } from 'headlight/formats';
+import { HeadlightError, load, warmupSchedule } from 'headlight-attention';
+import { readSafetensors, writeSafetensors } from 'headlight-attention/formats';
 import { uniformSource } from '../../../src/js/ops/random.js';
 import { batchOf, TASKS, textTask } from '../../../web/model/tasks.js';
 import { difference } from '../../support/golden.js';

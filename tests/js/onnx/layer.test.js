@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { HeadlightError, load } from 'headlight';
-import { toOnnx } from 'headlight/onnx';
+import { HeadlightError, load } from 'headlight-attention';
+import { toOnnx } from 'headlight-attention/onnx';
 import { difference, int8Tolerance, runOnnx, TOLERANCE } from '../../support/onnx.js';
 import { chooseLayer, compareLayer } from '../../support/onnx_layers.js';
 

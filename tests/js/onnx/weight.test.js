@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { load } from 'headlight';
+import { load } from 'headlight-attention';
 import { quantize } from '../../../src/js/onnx/weight.js';
 import { rounded } from '../../support/onnx.js';
 

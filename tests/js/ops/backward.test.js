@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { load } from 'headlight';
+import { load } from 'headlight-attention';
 import { difference, gradientDifference } from '../../support/golden.js';
 import { everywhere, hl } from '../../support/headlight.js';
 import { array, build, choices, sizes, zeroOne } from '../../support/problems.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { readSafetensors, readSafetensorsHeader } from 'headlight/formats';
+import { readSafetensors, readSafetensorsHeader } from 'headlight-attention/formats';
 import { hl } from '../../support/headlight.js';
 import { checkpoints } from '../../support/models.js';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import { HeadlightError, load } from 'headlight';
+import { HeadlightError, load } from 'headlight-attention';
 import { difference } from '../../support/golden.js';
 import { everywhere, flavours, hl } from '../../support/headlight.js';
 import { activation } from '../../support/layers.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import { HeadlightError } from 'headlight';
+import { HeadlightError } from 'headlight-attention';
 import { difference } from '../../support/golden.js';
 import { everywhere, hl } from '../../support/headlight.js';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { load } from 'headlight';
-import { readSafetensors, writeSafetensors } from 'headlight/formats';
+import { load } from 'headlight-attention';
+import { readSafetensors, writeSafetensors } from 'headlight-attention/formats';
 import { difference } from '../../support/golden.js';
 import { everywhere, hl } from '../../support/headlight.js';
 import { numbers } from '../../support/kernels.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { cosineSchedule, HeadlightError, warmupSchedule } from 'headlight';
+import { cosineSchedule, HeadlightError, warmupSchedule } from 'headlight-attention';
 
 test('a warm-up rises evenly and stays', () => {
   const rate = warmupSchedule({ lr: 0.4, warmup: 4 });

@@ -53,7 +53,7 @@ import {
   type UniformOptions,
   type VisibilityOptions,
   type WarmupOptions,
-} from 'headlight';
+} from 'headlight-attention';
 import {
   type Attribution,
   attribution,
@@ -68,11 +68,18 @@ import {
   patch,
   rollout,
   valueWeighted,
-} from 'headlight/analysis';
-import { readNpy, readNpz, readSafetensors, type StoredTensor, writeNpy, writeSafetensors } from 'headlight/formats';
-import { type Headlight as InlineHeadlight, load as loadInline } from 'headlight/inline';
-import { type OnnxFiles, toOnnx } from 'headlight/onnx';
-import { mount, type View, type ViewOptions, type ViewState } from 'headlight/view';
+} from 'headlight-attention/analysis';
+import {
+  readNpy,
+  readNpz,
+  readSafetensors,
+  type StoredTensor,
+  writeNpy,
+  writeSafetensors,
+} from 'headlight-attention/formats';
+import { type Headlight as InlineHeadlight, load as loadInline } from 'headlight-attention/inline';
+import { type OnnxFiles, toOnnx } from 'headlight-attention/onnx';
+import { mount, type View, type ViewOptions, type ViewState } from 'headlight-attention/view';
 
 type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
 type IsAny<T> = 0 extends 1 & T ? true : false;

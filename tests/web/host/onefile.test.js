@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import test from 'node:test';
 import { inflateSync } from 'node:zlib';
-import { writeNpy } from 'headlight/formats';
+import { writeNpy } from 'headlight-attention/formats';
 import { faults, openEmpty, page } from '../../support/page.js';
 
 const FILE = new URL('../../../dist/headlight.html', import.meta.url);

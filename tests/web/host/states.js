@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
-import { writeNpy } from 'headlight/formats';
+import { writeNpy } from 'headlight-attention/formats';
 import { OPENING } from '../../../web/model/state.js';
 import { makeCheckpoint } from '../../support/checkpoint.js';
 import { families } from '../../support/families.js';

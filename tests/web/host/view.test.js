@@ -1,10 +1,10 @@
-// `headlight/view` in pages of others, in Chromium.
+// `headlight-attention/view` in pages of others, in Chromium.
 
 import assert from 'node:assert/strict';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { after, before } from 'node:test';
-import { load } from 'headlight';
+import { load } from 'headlight-attention';
 import { serve } from '../../../web/host/serve.js';
 import { makeCheckpoint } from '../../support/checkpoint.js';
 import { makeCourse } from '../../support/course.js';

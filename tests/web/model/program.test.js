@@ -6,7 +6,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import test, { before } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { readNpy, readSafetensors } from 'headlight/formats';
+import { readNpy, readSafetensors } from 'headlight-attention/formats';
 import { allOf, toJson, toNpy, toSafetensors } from '../../../web/model/arrays.js';
 import { inJavaScript, inPython } from '../../../web/model/program.js';
 import { weightsOf } from '../../../web/model/reading.js';

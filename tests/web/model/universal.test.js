@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { readSafetensors } from 'headlight/formats';
+import { readSafetensors } from 'headlight-attention/formats';
 import { FOLDER, sentenceFile, sentenceTokenizer } from '../../../src/build/sentence.js';
 import { CONTEXT, sentenceEncoder } from '../../../web/model/universal.js';
 import { difference } from '../../support/golden.js';

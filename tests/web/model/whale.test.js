@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import { load } from 'headlight';
+import { load } from 'headlight-attention';
 import { openTokenizer } from '../../../src/js/text/tokenizer.js';
 import { roundRows, widenRows } from '../../../web/model/rows.js';
 import { openWhale } from '../../../web/model/whale.js';

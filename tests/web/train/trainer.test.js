@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { load } from 'headlight';
-import { readSafetensors } from 'headlight/formats';
+import { load } from 'headlight-attention';
+import { readSafetensors } from 'headlight-attention/formats';
 import { uniformSource } from '../../../src/js/ops/random.js';
 import { headScores } from '../../../web/model/stats.js';
 import {

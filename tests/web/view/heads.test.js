@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import test from 'node:test';
-import { load } from 'headlight';
-import { writeSafetensors } from 'headlight/formats';
+import { load } from 'headlight-attention';
+import { writeSafetensors } from 'headlight-attention/formats';
 import { assertAccessible, faults, openEmpty, page, server } from '../../support/page.js';
 
 const shows = (selector) => page.waitForFunction((what) => part(what) !== null, selector);

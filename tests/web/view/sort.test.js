@@ -5,7 +5,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
-import { writeNpy } from 'headlight/formats';
+import { writeNpy } from 'headlight-attention/formats';
 import { fromUniform, orderOf } from '../../../web/model/sort.js';
 import { assertAccessible, faults, openEmpty, page, server } from '../../support/page.js';
 

@@ -1,10 +1,10 @@
-// The worker's answers beside forward and headlight/analysis, on the whale.
+// The worker's answers beside forward and headlight-attention/analysis, on the whale.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test, { after, before } from 'node:test';
-import { load } from 'headlight';
-import { attribution, headScores, logitLens } from 'headlight/analysis';
+import { load } from 'headlight-attention';
+import { attribution, headScores, logitLens } from 'headlight-attention/analysis';
 import { openTokenizer } from '../../../src/js/text/tokenizer.js';
 import { unfoldAnswer } from '../../../web/model/first.js';
 import { readingOf } from '../../../web/model/reading.js';

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { writeNpy, writeSafetensors } from 'headlight/formats';
+import { writeNpy, writeSafetensors } from 'headlight-attention/formats';
 import { sentenceFile } from '../../../src/build/sentence.js';
 import { readSafetensors } from '../../../src/js/io/safetensors.js';
 import { openTokenizer } from '../../../src/js/text/tokenizer.js';

@@ -3,8 +3,8 @@
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { load } from 'headlight';
-import { headScores } from 'headlight/analysis';
+import { load } from 'headlight-attention';
+import { headScores } from 'headlight-attention/analysis';
 import { openWhale } from '../../model/whale.js';
 import { LENGTH, PASSAGES, saidTwice } from './twice.js';
 

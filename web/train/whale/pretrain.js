@@ -6,7 +6,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { load } from 'headlight';
+import { load } from 'headlight-attention';
 import { openTokenizer } from '../../../src/js/text/tokenizer.js';
 import { openWhale, shrinkWhale } from '../../model/whale.js';
 import { readWhale } from './text.js';

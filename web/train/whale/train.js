@@ -3,8 +3,8 @@
 
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cosineSchedule } from 'headlight';
-import { readSafetensors, writeSafetensors } from 'headlight/formats';
+import { cosineSchedule } from 'headlight-attention';
+import { readSafetensors, writeSafetensors } from 'headlight-attention/formats';
 import { uniformSource } from '../../../src/js/ops/random.js';
 import { windows } from './windows.js';
 

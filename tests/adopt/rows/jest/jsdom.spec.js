@@ -1,6 +1,6 @@
 import { TextDecoder, TextEncoder } from 'node:util';
-import { readNpy, writeNpy } from 'headlight/formats';
-import { load } from 'headlight/inline';
+import { readNpy, writeNpy } from 'headlight-attention/formats';
+import { load } from 'headlight-attention/inline';
 import { computed } from './computed.js';
 
 // jsdom has none of them.
@@ -10,5 +10,5 @@ test('computes', async () => {
   expect(document.body.textContent).toBe('');
   const { threads, note, ...said } = await computed({ load, readNpy, writeNpy });
   expect(said).toEqual({ shape: [1, 200, 128], rows: true, formats: true, same: true });
-  expect([threads, note]).toEqual([1, expect.stringContaining('headlight/inline')]);
+  expect([threads, note]).toEqual([1, expect.stringContaining('headlight-attention/inline')]);
 });

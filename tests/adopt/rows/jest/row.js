@@ -7,7 +7,7 @@ export default {
   view: '—',
   note:
     '`NODE_OPTIONS=--experimental-vm-modules`; ' +
-    'jsdom: `headlight/inline`, one thread; files need `TextEncoder` of `node:util`',
+    'jsdom: `headlight-attention/inline`, one thread; files need `TextEncoder` of `node:util`',
   async run(place) {
     await place.run(place.bin('jest'), ['node.spec.js'], env);
     await place.run(place.bin('jest'), ['--env', 'jsdom', 'jsdom.spec.js'], env);

@@ -13,10 +13,10 @@ export default {
   note: 'a page may start no worker of another origin: one thread, and `threadsNote` says so',
   quick: true,
   async run(place) {
-    const other = await serve({ root: place.file('node_modules/headlight'), headers: HEADERS });
+    const other = await serve({ root: place.file('node_modules/headlight-attention'), headers: HEADERS });
     try {
       const page = readFileSync(place.file('importmap.html'), 'utf8');
-      place.write('other.html', page.replaceAll('./node_modules/headlight/', other.url));
+      place.write('other.html', page.replaceAll('./node_modules/headlight-attention/', other.url));
       expectComputed(await place.openFolder('.', { path: 'other.html' }), {
         threads: 1,
         note: /worker did not start/,

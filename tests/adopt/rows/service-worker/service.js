@@ -1,6 +1,6 @@
 import { computed } from './computed.js';
-import { readNpy, writeNpy } from './node_modules/headlight/dist/formats.js';
-import { load } from './node_modules/headlight/dist/headlight.inline.js';
+import { readNpy, writeNpy } from './node_modules/headlight-attention/dist/formats.js';
+import { load } from './node_modules/headlight-attention/dist/headlight.inline.js';
 
 globalThis.onmessage = (event) =>
   event.waitUntil(

@@ -2,7 +2,7 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { AutoModelForCausalLM, AutoTokenizer, env } from '@huggingface/transformers';
-import { load } from 'headlight';
+import { load } from 'headlight-attention';
 
 // This one is not continued by one token again and again.
 const TEXT = 'The captain is';

@@ -1,7 +1,7 @@
 // Attention weights that transformers.js computes in a page, shown there, of the file that attend.js has written.
 
 import { AutoModel, AutoTokenizer, env } from '@huggingface/transformers';
-import { mount } from 'headlight/view';
+import { mount } from 'headlight-attention/view';
 
 Object.assign(env, { localModelPath: './', allowLocalModels: true, allowRemoteModels: false, useBrowserCache: false });
 env.backends.onnx.wasm.wasmPaths = new URL('node_modules/onnxruntime-web/dist/', location.href).href;

@@ -1,6 +1,6 @@
-import { type Headlight, load, type Tensor } from 'headlight';
-import { readNpy, writeNpy } from 'headlight/formats';
-import { mount } from 'headlight/view';
+import { type Headlight, load, type Tensor } from 'headlight-attention';
+import { readNpy, writeNpy } from 'headlight-attention/formats';
+import { mount } from 'headlight-attention/view';
 
 const [one, two]: [Headlight, Headlight] = [await load(), await load({ threads: 2 })];
 const forward = (hl: Headlight): { output: Tensor; weights: Tensor } => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { load } from 'headlight';
+import { load } from 'headlight-attention';
 import { nameHeads, saidTwice } from '../../../../web/train/whale/heads.js';
 
 test('every head has its scores, and what is lost without it', async () => {

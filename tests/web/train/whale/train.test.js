@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
-import { load } from 'headlight';
+import { load } from 'headlight-attention';
 import { uniformSource } from '../../../../src/js/ops/random.js';
 import { openWhale, shrinkWhale } from '../../../../web/model/whale.js';
 import { judge, train } from '../../../../web/train/whale/train.js';
