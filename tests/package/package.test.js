@@ -78,8 +78,10 @@ describe('the package', () => {
   const page = (script) =>
     `<!doctype html><meta charset="utf-8"><title>test</title><body><script type="module" src="${script}"></script>`;
 
-  test('holds the bundles, every binary, the types, the raw header, and nothing else', () => {
+  test('holds the bundles, every binary, the types, the raw header, the documents, and nothing else', () => {
     assert.deepEqual(names.filter((name) => !/^dist\/(types|parts|view)\//.test(name)).sort(), [
+      'CHANGELOG.md',
+      'CONTRIBUTING.md',
       'LICENSE',
       'README.md',
       'dist/abi/abi.d.ts',
@@ -104,6 +106,12 @@ describe('the package', () => {
       'headlight.py',
       'package.json',
       'src/core/headlight.h',
+      'src/js/guide.md',
+      ...readdirSync(join(root, 'src/js/recipes')).map((name) => `src/js/recipes/${name}`),
+      'tests/adopt/rows/parcel/package.json',
+      'tests/adopt/rows/sveltekit/src/hooks.server.js',
+      'tests/bench/models.md',
+      'tests/bench/results.md',
     ]);
     assert.ok(names.filter((name) => name.startsWith('dist/types/')).every((name) => name.endsWith('.d.ts')));
     for (const folder of ['dist/parts/', 'dist/view/'])
@@ -137,7 +145,8 @@ describe('the package', () => {
       check((await run(node, ['use.js'], { cwd: folder })).stdout, simd);
       write(
         'inline.js',
-        `import { load } from 'headlight-attention/inline'; import { readNpy, writeNpy } from 'headlight-attention/formats'; ${PROGRAM}
+        `import { load } from 'headlight-attention/inline';
+        import { readNpy, writeNpy } from 'headlight-attention/formats'; ${PROGRAM}
         if (readNpy(writeNpy({ data: Float32Array.of(5), shape: [1] })).data[0] !== 5) throw new Error('formats');
         console.log(text);`,
       );
@@ -150,7 +159,8 @@ describe('the package', () => {
       'use.cjs',
       `const { load } = require('headlight-attention'); const fs = require('node:fs');
       for (const flavour of ['simd128', 'relaxed'])
-        if (!fs.existsSync(require.resolve('headlight-attention/headlight.' + flavour + '.wasm'))) throw new Error('wasm');
+        if (!fs.existsSync(require.resolve('headlight-attention/headlight.' + flavour + '.wasm')))
+          throw new Error('wasm');
       (async () => { ${PROGRAM} console.log(text); })();`,
     );
     check((await run(newerNode, ['use.cjs'], { cwd: folder })).stdout, 'relaxed');
@@ -191,7 +201,8 @@ describe('the package', () => {
     for (const entry of ['headlight.js', 'headlight.inline.js']) {
       write(
         'page.js',
-        `import { load } from './node_modules/headlight-attention/dist/${entry}'; ${PROGRAM} document.body.dataset.said = text;`,
+        `import { load } from './node_modules/headlight-attention/dist/${entry}'; ${PROGRAM}
+        document.body.dataset.said = text;`,
       );
       write('index.html', page('page.js'));
       check(await openPage(folder), 'relaxed');

@@ -1,4 +1,5 @@
-// A page of somebody else that has `headlight-attention/view` in it: a folder with what the package gives, and a server.
+// A page of somebody else that has `headlight-attention/view` in it: a folder with the files of the package, and a
+// server.
 
 import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -7,7 +7,8 @@ const ADVICE = 'Serve the .wasm file beside the module, pass { wasm: url }, or i
 /** As in Jest's jsdom environment, which hides that of Node. @param {URL} url */
 function noFetch(url) {
   const advice =
-    'Import headlight-attention/inline, which needs none; or pass the bytes as { wasm }; or use the node environment of Jest';
+    'Import headlight-attention/inline, which needs none; or pass the bytes as { wasm }; ' +
+    'or use the node environment of Jest';
   return new HeadlightError('LOAD', `load: there is no fetch here to read ${url.href} with. ${advice}`, {
     parameter: 'wasm',
     expected: 'a global fetch',

@@ -1,0 +1,54 @@
+// package.json and the list of packed files: which file each tool is given, and which links of the documents lead to
+// a packed file.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import test from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const read = (path) => readFileSync(join(root, path), 'utf8');
+const manifest = JSON.parse(read('package.json'));
+const [{ files }] = JSON.parse(
+  execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--dry-run', '--loglevel=error'], {
+    cwd: root,
+    encoding: 'utf8',
+  }),
+);
+const packed = new Set(files.map(({ path }) => path));
+
+test('a CDN and a tool that knows no exports are given the file for browsers', () => {
+  const browser = manifest.exports['.'].default;
+  assert.equal(browser, './dist/headlight.js');
+  for (const field of ['main', 'module', 'jsdelivr', 'unpkg']) assert.equal(manifest[field], browser, field);
+});
+
+test('every file that users name is exported, and packed', () => {
+  const paths = (entry) => (typeof entry === 'string' ? [entry] : Object.values(entry).flatMap(paths));
+  for (const path of paths(manifest.exports)) assert.ok(packed.has(path.slice(2)), path);
+  for (const name of ['headlight.html', 'headlight.py', 'headlight.h', 'headlight.simd128.wasm'])
+    assert.ok(manifest.exports[`./${name}`], name);
+});
+
+test('every link of a packed document leads to a packed file', () => {
+  const documents = [...packed].filter((name) => name.endsWith('.md'));
+  assert.ok(documents.includes('src/js/guide.md') && documents.includes('CHANGELOG.md'));
+  // Pictures are as large as the package: their alternative text stands in for them.
+  const link = /(?<!!\[[^\]]*)\]\((?!https?:|#)([^)#]+)[^)]*\)/g;
+  for (const name of documents)
+    for (const [, path] of read(name).matchAll(link))
+      assert.ok(packed.has(join(dirname(name), path)), `${name}: ${path}`);
+});
+
+test('README installs the package by its name, and the file that npm pack writes', () => {
+  const readme = read('README.md');
+  assert.match(readme, new RegExp(`^npm install ${manifest.name}$`, 'm'));
+  assert.match(readme, new RegExp(`^npm install \\S*/${manifest.name}-${manifest.version}\\.tgz `, 'm'));
+});
+
+test('no document imports the package by another name', () => {
+  for (const name of [...packed].filter((name) => /\.(md|py|h)$/.test(name)))
+    assert.doesNotMatch(read(name), /(?:from |import\(|require\(|install |node_modules\/)['"]?headlight[/'"\s]/, name);
+});
