@@ -105,7 +105,7 @@ find_toolchain() {
     relaxed=emcc
   elif [[ -n $llvm ]]; then
     emcc_config "$llvm" >dist/obj/emcc.config
-    relaxed="EM_CONFIG=$PWD/dist/obj/emcc.config emcc"
+    relaxed='EM_CONFIG=dist/obj/emcc.config emcc'
   else
     say 'setup: no LLVM 18 or newer for relaxed SIMD: there is the plain core only'
     rm -f dist/*.relaxed*.wasm dist/*/*.relaxed*.wasm

@@ -151,6 +151,19 @@ test('what is missing and cannot be installed is named in one message', () => {
   );
 });
 
+test('the emcc of the relaxed flavours runs in a folder whose name has a space and an é', {
+  skip: !/^RELAXED_EMCC = \S+=/m.test(read('dist/obj/toolchain.mk')) && 'emcc knows relaxed SIMD by itself',
+}, () => {
+  const place = join(folder, 'a space é');
+  mkdirSync(join(place, 'src/build'), { recursive: true });
+  cpSync(join(root, 'src/build/setup.sh'), join(place, 'src/build/setup.sh'));
+  writeFileSync(join(place, 'Makefile'), 'include dist/obj/toolchain.mk\nversion: ; @$(RELAXED_EMCC) --version\n');
+  const script = 'node=node; source src/build/setup.sh; find_toolchain; make version';
+  const { status, stdout, stderr } = spawnSync('bash', ['-euc', script], { cwd: place, encoding: 'utf8' });
+  assert.equal(status, 0, stderr);
+  assert.match(stdout, /^emcc/);
+});
+
 test('an older Node is told which one is needed', () => {
   const { status, stderr } = inSetup('has_node() { false; }; setup');
   assert.equal(status, 1);
