@@ -331,13 +331,13 @@ describe('the package', () => {
     assert.equal(await openPage(file('view-webpack')), shown);
   });
 
-  test('each binary is under 96 KiB, 42 KiB compressed, and imports only memory and a watch', async () => {
+  test('each binary is under 112 KiB, 49 KiB compressed, and imports only memory and a watch', async () => {
     for (const flavour of ['simd128', 'relaxed', 'simd128-threads', 'relaxed-threads']) {
       const path = file(`node_modules/headlight-attention/dist/headlight.${flavour}.wasm`);
       const bytes = readFileSync(path);
-      assert.ok(bytes.length <= 96 * 1024, `${flavour}: ${bytes.length} bytes`);
+      assert.ok(bytes.length <= 112 * 1024, `${flavour}: ${bytes.length} bytes`);
       assert.ok(
-        gzipSync(bytes, { level: 9 }).length < 42 * 1024,
+        gzipSync(bytes, { level: 9 }).length < 49 * 1024,
         `${flavour}: ${gzipSync(bytes).length} bytes compressed`,
       );
       const { stdout } = await run(newerNode, [
