@@ -723,11 +723,11 @@ for (const width of [2560, 1920, 1440, 1024])
     assert.ok(Math.max(...heights) < 2 * Math.min(...heights), `${heights}`);
   });
 
-test('a head that is off: the reading says that it writes nothing, and 0.00 has no sign', async () => {
+test('a head that is off: the reading says that its output is zero, and 0.00 has no sign', async () => {
   await open('scale=5.3%3A0', 1440);
   await page.waitForFunction(() => part('.reading .adds'));
   const mixture = page.locator('.strip').last();
-  assert.match(await mixture.textContent(), /off.*nothing/);
+  assert.match(await mixture.textContent(), /off.*output is zero/);
   assert.equal(await page.locator('.reading .adds b').textContent(), '0.00');
   // Where every number is 0 a line says where they stand.
   assert.ok(await mixture.locator('.bars .line').count());
@@ -738,8 +738,8 @@ test('a head that is off: the reading says that it writes nothing, and 0.00 has 
 
 test('a head that is off: who misses it are the heads above, or in the last layer what comes out', async () => {
   for (const [head, missing] of [
-    ['layer=4&head=2&scale=4.2%3A0', 'all heads above it'],
-    ['layer=5&head=3&scale=5.3%3A0', 'what comes out'],
+    ['layer=4&head=2&scale=4.2%3A0', 'Later layers run without it'],
+    ['layer=5&head=3&scale=5.3%3A0', 'The guess is made without it'],
   ]) {
     await open(head, 1440);
     await page.waitForFunction((missing) => part('.corner p')?.textContent.includes(missing), missing);

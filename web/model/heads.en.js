@@ -3,8 +3,8 @@
 export const heads = {
   about: 'About these heads',
   constructed: [
-    'No model has learned these: each head’s weights were written by hand, so that it does one thing.',
-    'The numbers of a query and a key stand for places in the sentence: where they meet, the head looks.',
+    'These heads were not learned: the weights of each were written by hand, so that it does one thing.',
+    'Each number of a query or key stands for a place in the sentence: the head looks where both are large.',
   ],
   patches: [
     'Six heads whose weights were written by hand.',

@@ -2,5 +2,5 @@
 
 export const texts = {
   caption: (/** @type {string} */ head, /** @type {string} */ model) =>
-    `${head} of ${model}. Rows ask, columns answer: the darker a cell, the more its row looks at its column.`,
+    `${head} of ${model}. Rows are queries, columns are keys: the darker a cell, the more its row looks at its column.`,
 };

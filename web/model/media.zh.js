@@ -2,5 +2,5 @@
 
 /** @type {typeof import('./media.en.js').texts} */
 export const texts = {
-  caption: (head, model) => `${model}，${head}。行提问，列回答：格子越深，这一行看这一列越多。`,
+  caption: (head, model) => `${model}，${head}。行是查询，列是键：格子越深，这一行看这一列越多。`,
 };

@@ -1,10 +1,10 @@
 // A picture in patches, in English.
 
 export const patches = {
-  asks: 'asks.',
-  point: 'Point at another patch: it asks.',
-  ask: (/** @type {string} */ name) => `${name} asks`,
+  asks: 'is the query.',
+  point: 'Point at another patch to make it the query.',
+  ask: (/** @type {string} */ name) => `query: ${name}`,
   weights: ['How much', 'looks at each patch'],
-  weightsAbout: 'The weights that the asking patch gives to each patch',
+  weightsAbout: 'The weights that the query patch gives to each patch',
   walk: 'Arrow keys walk the patches',
 };

@@ -10,7 +10,7 @@ export const steps = {
     ],
     tasks: ['Write a few words of your own at the top, and see what it guesses.'],
     seen: [
-      'After *{after}* it puts *{guess}* first, with {p}. That is all it does. *write on* only repeats it: guess, ' +
+      'Its first guess after “{after}” is “{guess}”, {p}. That is all it does. *write on* only repeats it: guess, ' +
         'add the guess to the text, guess again.',
     ],
   },
@@ -31,17 +31,16 @@ export const steps = {
     ],
     tasks: ['Find a token that looks mostly at itself, and point at its row.'],
     seen: [
-      '*{token}* gives itself {weight}. A row adds up to {total}: who looks more at one token looks less at the ' +
-        'others.',
+      '*{token}* gives itself {weight}. A row adds up to {total}: a token that looks more at one place looks less at ' +
+        'the others.',
     ],
     first: '*{token}* is the first token. It can only look at itself: {weight}. Every row adds up to {total}.',
   },
   why: {
     title: 'Why there?',
     text: [
-      'A token asks with its **query**, and another answers with its **key**. Multiplied number ' +
-        'by number and added ' +
-        'up, they give a **score**. **Softmax** makes weights of the scores of a row.',
+      'A token’s **query** says what it looks for; another’s **key** says what it can be found by. Multiplied ' +
+        'pair by pair and summed, they give a **score**. **Softmax** turns the scores of a row into weights.',
     ],
     tasks: ['Turn the temperature at the bottom up to 2 or more. The scores are divided by it.'],
     seen: [
@@ -52,8 +51,8 @@ export const steps = {
   fetched: {
     title: 'What is fetched?',
     text: [
-      'Each token also has a **value**: what it gives to those who look at it. The head mixes the values by their ' +
-        'weights. The mixture goes on through the model and moves the guess.',
+      'Each token also has a **value**: what it passes on to those who look at it. The head mixes the values by ' +
+        'their weights. The mixture goes on through the model and moves the guess.',
     ],
     tasks: ['Under *Next token*, choose another guess and see what this head adds to it.'],
     seen: ['To *{one}* this head adds {addsOne}, to *{other}* {addsOther}. So it favours *{winner}*.'],
@@ -95,8 +94,8 @@ export const steps = {
     ],
     tasks: [
       'Switch it off: at the bottom, this head *off*.',
-      'Now choose another head and switch that off. Find one that makes **no difference**. Under each head you try ' +
-        'stands what it cost, in points.',
+      'Now choose another head and switch that off. Find one that makes **no difference**. The number under a ' +
+        'head is the change, in percentage points.',
     ],
     seen: [
       'You switched layer {layer}, head {head} off: *{text}* fell from {from} to **{to}**. So this head is why.',

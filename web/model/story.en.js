@@ -13,8 +13,10 @@ export const story = {
   end: 'Go on by yourself',
   free: 'Everything on the page works while you read.',
   tokens: 'The text in tokens, each with its number',
-  points: (/** @type {number} */ points) => `${points} ${Math.abs(points) === 1 ? 'point' : 'points'}`,
-  cost: 'What it costs the guess to switch this head off',
+  points: (/** @type {number} */ points) => `${points} percentage ${Math.abs(points) === 1 ? 'point' : 'points'}`,
+  cost: 'Change of the guess when this head is off, in percentage points',
+  others: (/** @type {number} */ n) =>
+    n === 0 ? 'nothing else' : n === 1 ? 'plus one other value' : `plus ${n} other values`,
   score: 'score',
   weight: 'weight',
 };

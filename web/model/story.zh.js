@@ -15,6 +15,7 @@ export const story = {
   tokens: '这段文本的词元及其编号',
   points: (points) => `${points} 个百分点`,
   cost: '关闭这个头使猜测的概率变化多少',
+  others: (n) => (n === 0 ? '别无其他' : `加上另外 ${n} 个值`),
   score: '分数',
   weight: '权重',
 };

@@ -14,5 +14,5 @@ export const table = {
     first: 'first token',
   },
   save: 'Save as CSV',
-  large: 'Of so long a text only the head shown has been read.',
+  large: 'For so long a text only the shown head is computed.',
 };

@@ -132,7 +132,8 @@ function Head({ flow: { run, target, width }, narrow, compact }) {
           {!compact && (
             <p>
               {words.flow.rises[0]} <i class="query">{pieces.at(-1).name}</i>
-              {words.flow.rises[1]} <i>{shownToken(chosen.text).trim()}</i> {words.flow.rises[2]}
+              {words.flow.rises[1]} <i>{shownToken(chosen.text).trim()}</i>
+              {words.flow.rises[2]}
             </p>
           )}
         </div>

@@ -89,10 +89,10 @@ const Break = ({ children }) => <span class="break">{children}</span>;
 
 function Others({ words, run, others }) {
   const [first, second, ...rest] = others;
-  if (!first) return words.mixed(0);
+  if (!first) return words.alone;
   return (
     <>
-      {words.with} {weightText(first.w)} {words.of} <i>{run.keys[first.i].name}</i>
+      {words.plus} {weightText(first.w)} {words.of} <i>{run.keys[first.i].name}</i>
       {second && (
         <>
           , {weightText(second.w)} {words.of} <i>{run.keys[second.i].name}</i>

@@ -385,7 +385,7 @@ function Fetched() {
         {weightText(r.weight)} {words.of} <i class="key">{answers}</i>
       </Strip>
       <Strip name={words.mixture} kind="value" values={r.mixture}>
-        {words.mixed(r.others.length).replace(/[:：]$/, '')}
+        {words.story.others(r.others.length)}
       </Strip>
       {run.added && (
         <p class="adds">

@@ -10,8 +10,8 @@ export function Title({ run, cell: { t, s } }) {
   const ahead = hidden || isAhead(weight, t, s, !run.about.causal);
   return (
     <h2 class="title">
-      <span class="query">{run.pieces[t].name}</span> {ahead ? words.cannot[0] : words.looksAt}{' '}
-      <span class="key">{run.keys[s].name}</span>
+      <q class="query">{run.pieces[t].name}</q> {ahead ? words.cannot[0] : words.looksAt}{' '}
+      <q class="key">{run.keys[s].name}</q>
       {!ahead && (
         <>
           : <span data-name="weight">{weightText(weight)}</span>

@@ -51,7 +51,8 @@ export function Tried() {
       <p class="how">
         {found ? (
           <>
-            <i>{shown(found.text).trim() || '␣'}</i> {words.tried.about(words.percent(found.before))}
+            <i>{shown(found.text).trim() || '␣'}</i>
+            {words.tried.about(words.percent(found.before))}
           </>
         ) : (
           words.tried.none

@@ -142,7 +142,7 @@ test('what is saved is what is seen: both pictures with their titles, or the dif
   await open(`${PINNED}&view=compare&versus=difference&scale=5.3%3A0`);
   await page.waitForFunction(() => part('.compare')?.querySelectorAll('.matrix').length === 1);
   const difference = String(await save(/SVG/));
-  assert.match(difference, /Now less pinned.*>−1<.*>\+1</s);
+  assert.match(difference, /Now minus pinned.*>−1<.*>\+1</s);
   assert.ok(count(difference) < 2 * cells);
   assert.deepEqual(faults, []);
 });
@@ -169,7 +169,7 @@ test('360 px: where nothing differs that is said', async () => {
     ['&scale=4.2%3A0', 0],
   ]) {
     await open(`view=compare&versus=difference${change}&${PINNED}`, { viewport: { width: 360, height: 740 } });
-    await page.getByText(count ? 'No weight of this head differs.' : 'Now less pinned').waitFor();
+    await page.getByText(count ? 'No weight of this head differs.' : 'Now minus pinned').waitFor();
     assert.equal(await page.getByText('No weight of this head differs.').count(), count);
   }
 });
