@@ -20,6 +20,9 @@
  * @property {readonly string[]} prefixes of the base model
  * @property {(config: Config, has: (name: string) => boolean) => TransformerOptions} options
  * @property {Names} names
+ * @property {readonly string[]} [constants] tensors that some files hold and that are no weights of their own: masks,
+ *   copies. Those that many families have are in accounting.js
+ * @property {readonly string[]} [others] layers and tensors of the base model that may be in a file and not be read
  * @property {{ without: string, family: Family }} [alone] the family of files without that tensor
  */
 
@@ -454,6 +457,7 @@ const gpt2 = {
     norm: 'ln_f',
     head: causalHead('/lm_head'),
   },
+  constants: ['h.L.attn.bias'],
 };
 
 /** @type {Family} */
@@ -507,6 +511,7 @@ const opt = {
     norm: 'final_layer_norm',
     head: causalHead('/lm_head'),
   },
+  others: ['project_out'],
 };
 
 const [bloomQ, bloomK, bloomV] = parts('h.L.self_attention.query_key_value', 'heads');
@@ -583,6 +588,7 @@ const neox = {
     norm: 'final_layer_norm',
     head: causalHead('/embed_out'),
   },
+  constants: ['layers.L.attention.bias'],
 };
 
 const BERT_LAYER = {
@@ -680,6 +686,7 @@ const bert = {
     head: { from: '/cls.predictions.decoder', also: ['/cls.predictions', '/classifier', '/qa_outputs'] },
     relationship: '/cls.seq_relationship',
   },
+  constants: ['/cls.predictions.bias', '/cls.predictions.decoder.bias'],
 };
 
 /** @type {Family} */
@@ -708,6 +715,8 @@ const roberta = {
     'head.norm': '/lm_head.layer_norm',
     head: { from: '/lm_head.decoder', also: ['/lm_head', '/classifier.out_proj', '/classifier', '/qa_outputs'] },
   },
+  constants: ['/lm_head.bias', '/lm_head.decoder.bias'],
+  others: ['pooler.dense'],
 };
 
 /** @type {Family} */
@@ -879,6 +888,8 @@ const vit = {
     head: { from: '/classifier', also: '/cls_classifier' },
     taught: '/distillation_classifier',
   },
+  // The mask token is for training.
+  others: ['pooler.dense', 'embeddings.mask_token'],
 };
 
 /** @type {Family} */
@@ -996,7 +1007,10 @@ const t5 = {
     };
   },
   names: {
-    'embedding.table': { from: 'shared.weight', also: 'encoder.embed_tokens.weight' },
+    'embedding.table': {
+      from: 'shared.weight',
+      also: ['encoder.embed_tokens.weight', 'decoder.embed_tokens.weight'],
+    },
     ...t5Stack('decoder', 2),
     'blocks.L.cross.norm': 'decoder.block.L.layer.1.layer_norm',
     ...under(
@@ -1006,6 +1020,8 @@ const t5 = {
     head: { from: '/lm_head', also: '/qa_outputs' },
     ...under(t5Stack('encoder', 1), 'encoder'),
   },
+  // The first files hold a bias that their model never adds.
+  constants: ['decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight'],
 };
 
 /** @type {Family} */

@@ -8,6 +8,7 @@ import { elementCount, formatShape, sameShape } from '../check/shape.js';
 import { isKnown, unknownDType } from '../io/dtypes.js';
 import { parseJson } from '../io/json.js';
 import { readSafetensorsHeader, readSafetensorsHeaderEnd } from '../io/safetensors.js';
+import { account } from './accounting.js';
 import { FAMILIES, familyOf, UnknownField } from './families.js';
 import { openFolder } from './files.js';
 import { placeOf, splitOf } from './naming.js';
@@ -16,6 +17,7 @@ import { parameterShapes } from './parameters.js';
 import { storedShape } from './placing.js';
 import { readWeights } from './reading.js';
 import { Transformer } from './transformer.js';
+import { hasOwnHead, tiedHeads } from './tying.js';
 
 /** @import { Memory } from '../memory/memory.js' */
 /** @import { Config, Family, Place } from './families.js' */
@@ -64,12 +66,16 @@ export async function openModel(memory, files, options, openPath) {
     const config = await readJson(folder, 'config.json');
     const tensors = await readHeaders(folder);
     const { family, prefix } = recognise(config, tensors);
-    const resolved = readConfig(family, prefix, config, tensors, layers);
+    const described = readConfig(family, prefix, config, tensors);
+    if (described.tied && (await hasOwnHead(family, prefix, tensors, folder, signal))) described.tied = false;
+    const resolved = resolve(family, described, layers);
     const found = locate(family, prefix, resolved, tensors);
+    const unread = account(family, prefix, found, tensors.keys(), blocksOf(described, resolved));
     const weights = await readWeights(memory, folder, found, { kept, signal, onProgress });
     const model = new Transformer(memory, resolved, weights);
     model.family = family.name;
     model.config = config;
+    model.unread = unread;
     model.storedNames = new Map(found.map(({ name, names }) => [name, names[0]]));
     const tokenizer = await folder.size('tokenizer.json');
     if (tokenizer !== null) {
@@ -173,14 +179,29 @@ function recognise(config, tensors) {
  * @param {string} prefix
  * @param {Config} config
  * @param {Map<string, Stored>} tensors
- * @param {number | undefined} layers
  */
-function readConfig(family, prefix, config, tensors, layers) {
+function readConfig(family, prefix, config, tensors) {
   const has = (/** @type {string} */ name) => tensors.has(name.startsWith('/') ? name.slice(1) : prefix + name);
+  return checked(family, () => family.options(config, has));
+}
+
+/** @param {Family} family @param {TransformerOptions} options @param {number | undefined} layers the first of them */
+function resolve(family, options, layers) {
+  const some = layers !== undefined && layers < options.layers ? firstLayers(options, layers) : {};
+  return checked(family, () => resolveOptions({ ...options, ...some }, CALLER));
+}
+
+/** Blocks in config.json, and those that are opened. @param {TransformerOptions} said @param {Resolved} opened */
+const blocksOf = (said, opened) =>
+  new Map([
+    ['', { said: said.layers, opened: opened.layers }],
+    ['encoder.', { said: said.encoder?.layers ?? 0, opened: opened.encoder?.layers ?? 0 }],
+  ]);
+
+/** @template T @param {Family} family @param {() => T} read what config.json says */
+function checked(family, read) {
   try {
-    const options = family.options(config, has);
-    if (layers !== undefined && layers < options.layers) Object.assign(options, firstLayers(options, layers));
-    return resolveOptions(options, CALLER);
+    return read();
   } catch (error) {
     if (error instanceof UnknownField) throw fail(`config.json: ${error.message}`, error.field);
     if (error instanceof HeadlightError)
@@ -218,8 +239,8 @@ function locate(family, prefix, options, tensors) {
     if (missing.length > MOST_MISSING) break;
     const { place = { from: '' }, names } = placeOf(family, prefix, name);
     // What is one tensor in memory may be stored under either of its names.
-    const head = options.tied && name === 'embedding.table' ? placeOf(family, prefix, 'head.weight').names : [];
-    const present = [...names, ...head].filter((other) => tensors.has(other));
+    const head = options.tied && name === 'embedding.table' ? tiedHeads(family, prefix, tensors, shape) : [];
+    const present = [...names.filter((other) => tensors.has(other)), ...head];
     if (present.length === 0) missing.push(names[0] ?? name);
     const stored = present
       .slice(0, place.form === 'stacked' ? 2 : 1)

@@ -195,6 +195,8 @@ export class Transformer {
     this.family = undefined;
     /** The config.json that it was opened with. @type {Record<string, any> | undefined} */
     this.config = undefined;
+    /** Tensors in its files that belong to parts of the model that are not opened. @type {string[]} */
+    this.unread = [];
     /** What each parameter's tensor was called there. @internal @type {Map<string, string> | undefined} */
     this.storedNames = undefined;
     /** @type {TokenizerLike | undefined} */

@@ -172,7 +172,9 @@ test('the activation of T5 is that of feed_forward_proj, unless dense_act_fn and
 test('the head of T5 is one of its own, or the embedding where these are tied, or none', async () => {
   const name = 'T5 with a head of its own, as later versions save it';
   const said = { scale_decoder_outputs: undefined, tie_word_embeddings: undefined };
-  assert.equal((await optionsWith(name, said)).tied, true);
+  assert.equal((await optionsWith('T5, relu and a tied head', said)).tied, true);
+  const own = await optionsWith(name, said);
+  assert.deepEqual([own.tied, own.logitScale], [false, own.dModel ** -0.5]);
   // Of the second T5 they are not tied where nothing is said.
   const second = { ...said, model_type: 'mt5', feed_forward_proj: 'relu' };
   const { tied, logitScale } = await optionsWith(name, second);
@@ -340,8 +342,9 @@ test('a tied head may be stored in the place of the embedding', async () => {
   const tables = /(embed_tokens|word_embeddings|embed_in|wte)\.weight$/;
   for (const name of ['OPT', 'BLOOM', 'SmolLM', 'Gemma', 'GPT-2', 'GPT-NeoX']) {
     const head = name === 'GPT-NeoX' ? 'embed_out.weight' : 'lm_head.weight';
-    const tied = withFields(filesOf(name), { tie_word_embeddings: true });
-    const swapped = withNames(tied, (tensor) => (tensor === head ? null : tables.test(tensor) ? head : tensor));
+    const headless = withNames(filesOf(name), (tensor) => (tensor === head ? null : tensor));
+    const tied = withFields(headless, { tie_word_embeddings: true });
+    const swapped = withNames(tied, (tensor) => (tables.test(tensor) ? head : tensor));
     const [one, other] = [await hl.openModel(tied), await hl.openModel(swapped)];
     assert.deepEqual(other.forward([3, 5]).logits.copy(), one.forward([3, 5]).logits.copy(), name);
     one.dispose();
