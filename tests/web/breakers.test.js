@@ -108,7 +108,7 @@ test('a model of 2 GB is read with progress while one goes on; cancelled, the ne
     // Questions are answered in between.
     await page.evaluate((head) => part(`[data-head='${head}']`).click(), `0.${round}`);
     await settled();
-    await shows('.corner h2', `Layer 1, head ${round + 1}`);
+    await shows('.corner h2', `Layer 0, head ${round}`);
     const share = await page.evaluate(() => Number(part('.gauge')?.getAttribute('aria-valuenow')));
     assert.ok(share < 100, 'it is still being read');
     await word('Cancel').click();
@@ -131,7 +131,7 @@ test('ten thousand tokens are pasted: as many as the model reads are, and that i
   await page.waitForFunction(() => part('.prediction li b') !== null);
   await page.locator("[data-head='0.1']").click();
   await settled();
-  await shows('.corner h2', 'Layer 1, head 2');
+  await shows('.corner h2', 'Layer 0, head 1');
   await page.keyboard.press('Control+z');
   await page.keyboard.press('Control+z');
   await page.waitForFunction(() => part('.cut') === null);
@@ -169,7 +169,7 @@ test('two pages train at once: both models are kept, each where it was', async (
 });
 
 test('a worker that dies is replaced: what was set stays, what was open is said to be lost', async () => {
-  await open('#scale=5.3%3A0&text=Call+me+Ishmael.+Call+me');
+  await open('#scale=4.2%3A0&text=Call+me+Ishmael.+Call+me');
   const path = join(folder, 'attentions.npy');
   writeFileSync(path, writeNpy(attentions([3, 2, 5, 5], true)));
   await choose(path);

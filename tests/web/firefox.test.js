@@ -98,7 +98,7 @@ test('a mask is painted, and the address keeps it', async () => {
   await page.mouse.down();
   await page.mouse.move(...at(16, 5));
   await page.mouse.up();
-  await until(() => inPage(() => location.hash.includes('painted=all%3A17.1-6')));
+  await until(() => inPage(() => location.hash.includes('painted=all%3A16.0-5')));
   await inPage(() => [...part('.brushing').querySelectorAll('button')].at(-1).click());
 });
 
@@ -122,7 +122,7 @@ test('it trains for a moment, and Back leads to what was', async () => {
   await until(() => inPage(() => part('.page').classList.contains('training') === false));
 });
 
-test('the files of a tiny BERT are opened, and its layer 2, head 1 is read', async () => {
+test('the files of a tiny BERT are opened, and its layer 1, head 0 is read', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'headlight-'));
   makeCheckpoint(folder, 'bert');
   await click('.open > .word');
@@ -132,7 +132,7 @@ test('the files of a tiny BERT are opened, and its layer 2, head 1 is read', asy
   await shows('.told', 'bert: 2 layers × 4 heads');
   await press('.told', 'Close');
   await click('[data-head="1.0"]');
-  await shows('.corner h2', 'Layer 2, head 1');
+  await shows('.corner h2', 'Layer 1, head 0');
   await until(() => inPage(() => /looks at .+: \d\.\d\d/.test(part('.title').textContent)));
   await rm(folder, { recursive: true });
 });

@@ -65,8 +65,8 @@ test('what is changed within a step takes the place of what was: Back passes ove
   await page.goBack();
   await page.waitForFunction(() => part('.picture .matrix') !== null);
   assert.equal(await page.locator('textarea').inputValue(), 'Call me Ishmael. Call me');
-  await shows('.corner h2', 'Layer 1, head 1');
-  assert.match(await page.evaluate(() => location.hash), /scale=1\.1%3A0/);
+  await shows('.corner h2', 'Layer 0, head 0');
+  assert.match(await page.evaluate(() => location.hash), /scale=0\.0%3A0/);
 });
 
 test('leaving is asked about while a model is open that would be lost, and not otherwise', async () => {

@@ -144,21 +144,21 @@ for (const model of ['constructed', 'patches'])
     });
 
 test('a patch is asked by pointer and by keyboard; its weights are read in the squares', async () => {
-  await open('model=patches&text=&layer=1&head=5', 1440);
+  await open('model=patches&text=&layer=0&head=4', 1440);
   await page.waitForFunction(() => part('.pane canvas'));
   const box = await page.locator('.pane').first().boundingBox();
   const side = box.width / 14;
   await page.mouse.move(box.x + 10.5 * side, box.y + 2.5 * side);
-  await page.waitForFunction(() => part('.reading .title').textContent.startsWith('3·11 looks at 3·4'));
+  await page.waitForFunction(() => part('.reading .title').textContent.startsWith('2·10 looks at 2·3'));
   await page.mouse.down();
   await page.mouse.up();
   const second = await page.locator('.pane').last().boundingBox();
   await page.mouse.move(second.x + 0.5 * side, second.y + 0.5 * side);
-  await page.waitForFunction(() => part('.reading .title').textContent.startsWith('3·11 looks at 1·1'));
+  await page.waitForFunction(() => part('.reading .title').textContent.startsWith('2·10 looks at 0·0'));
   await page.mouse.move(5, 5);
   await page.locator('.pane').first().focus();
   await page.keyboard.press('ArrowDown');
-  await page.waitForFunction(() => part('.spoken').textContent.startsWith('Attention from 4·11 to 4·4'));
+  await page.waitForFunction(() => part('.spoken').textContent.startsWith('Attention from 3·10 to 3·3'));
   await page.getByRole('button', { name: 'Matrix' }).click();
   await page.waitForFunction(() => part('.picture .matrix') && part('.patches.small'));
   await assertAccessible();
@@ -253,7 +253,7 @@ test('360 px: while the page opens and trains, it is in no frame wider than the 
 
 for (const [width, least] of Object.entries({ 2560: 700, 1920: 520, 1440: 400, 1024: 270 }))
   test(`${width} px: two runs side by side are ${least} px wide each, and what is read stands above them`, async () => {
-    await open(`view=compare&scale=5.3%3A0&${PINNED_OPENING}`, Number(width));
+    await open(`view=compare&scale=4.2%3A0&${PINNED_OPENING}`, Number(width));
     await page.waitForFunction(() => part('.comparing .row-table') && part('.compare .labels'));
     const found = await page.evaluate(() => {
       const box = (element) => element.getBoundingClientRect().toJSON();
@@ -301,15 +301,15 @@ test('with nothing pinned the picture is as large as alone, and what to do stand
 });
 
 test('two runs whose weights are the same: the difference says so', async () => {
-  await open(`view=compare&versus=difference&scale=5.3%3A0&${PINNED_OPENING}`, 1440);
-  await page.getByText('No weight of this head differs.').waitFor();
   await open(`view=compare&versus=difference&scale=4.2%3A0&${PINNED_OPENING}`, 1440);
+  await page.getByText('No weight of this head differs.').waitFor();
+  await open(`view=compare&versus=difference&scale=3.1%3A0&${PINNED_OPENING}`, 1440);
   await page.waitForFunction(() => part('.comparing .row-table'));
   assert.equal(await page.getByText('No weight of this head differs.').count(), 0);
 });
 
 test('360 px: what a head of a picture does is not cut off, and no room is empty above it', async () => {
-  await open('model=patches&text=&layer=1&head=5', 360);
+  await open('model=patches&text=&layer=0&head=4', 360);
   await page.waitForFunction(() => part('.patches-title p')?.textContent);
   const { gap, cut } = await page.evaluate(() => {
     const title = part('.patches-title');
@@ -551,7 +551,7 @@ for (const share of LETTERS)
 
 for (const [name, hash] of Object.entries({
   lines: 'view=lines',
-  'heads made by hand': 'model=constructed&text=The+cat+sat+on+the+mat+because+it+was+tired.&layer=1&head=6',
+  'heads made by hand': 'model=constructed&text=The+cat+sat+on+the+mat+because+it+was+tired.&layer=0&head=5',
 }))
   test(`768 px, ${name}: what a head does is not written over the text above`, async () => {
     await open(hash, 768);
@@ -584,10 +584,10 @@ const textBoxes = (selector) =>
     });
   }, selector);
 
-const SLEEP = 'model=sentence&text=How+do+whales+sleep%3F&layer=2&head=1';
+const SLEEP = 'model=sentence&text=How+do+whales+sleep%3F&layer=1&head=0';
 for (const width of [2560, 1440, 1024])
   for (const [name, hash] of Object.entries({
-    'heads made by hand': 'model=constructed&text=The+cat+sat+because+it+was+tired.&layer=1&head=6',
+    'heads made by hand': 'model=constructed&text=The+cat+sat+because+it+was+tired.&layer=0&head=5',
     'a sentence encoder': SLEEP,
   }))
     test(`${width} px, ${name}: labels of keys end below the head’s name and what it does`, async () => {
@@ -724,22 +724,22 @@ for (const width of [2560, 1920, 1440, 1024])
   });
 
 test('a head that is off: the reading says that its output is zero, and 0.00 has no sign', async () => {
-  await open('scale=5.3%3A0', 1440);
+  await open('scale=4.2%3A0', 1440);
   await page.waitForFunction(() => part('.reading .adds'));
   const mixture = page.locator('.strip').last();
   assert.match(await mixture.textContent(), /off.*output is zero/);
   assert.equal(await page.locator('.reading .adds b').textContent(), '0.00');
   // Where every number is 0 a line says where they stand.
   assert.ok(await mixture.locator('.bars .line').count());
-  await open(`patch=5.3%3A1&${PINNED}`, 1440);
+  await open(`patch=4.2%3A1&${PINNED}`, 1440);
   await page.waitForFunction(() => part('.reading .strip'));
   assert.match(await page.locator('.strip').last().textContent(), /from the pinned run/);
 });
 
 test('a head that is off: who misses it are the heads above, or in the last layer what comes out', async () => {
   for (const [head, missing] of [
-    ['layer=4&head=2&scale=4.2%3A0', 'Later layers run without it'],
-    ['layer=5&head=3&scale=5.3%3A0', 'The guess is made without it'],
+    ['layer=3&head=1&scale=3.1%3A0', 'Later layers run without it'],
+    ['layer=4&head=2&scale=4.2%3A0', 'The guess is made without it'],
   ]) {
     await open(head, 1440);
     await page.waitForFunction((missing) => part('.corner p')?.textContent.includes(missing), missing);
@@ -747,7 +747,7 @@ test('a head that is off: who misses it are the heads above, or in the last laye
 });
 
 test('tokens within a sentence are quoted', async () => {
-  await open(`view=compare&versus=difference&scale=5.3%3A0&${PINNED_OPENING}`, 1440);
+  await open(`view=compare&versus=difference&scale=4.2%3A0&${PINNED_OPENING}`, 1440);
   await page.waitForFunction(() => part('.comparing .row-table'));
   assert.equal(await page.locator('.comparing h3 .query').textContent(), 'last');
   assert.equal(await page.locator('.comparing [data-name=adds] th i').count(), 1);
@@ -819,7 +819,7 @@ test('4096 tokens: the frame in the lens is whole', async () => {
   await page.locator('#picture').focus();
   // The first key of the last token: its cell lies in a corner of the lens.
   for (const key of ['PageDown', 'Home']) await page.keyboard.press(key);
-  await page.waitForFunction(() => part('.reading .title .key')?.textContent === '1');
+  await page.waitForFunction(() => part('.reading .title .key')?.textContent === '0');
   const dark = await page.evaluate(() => {
     const canvas = part('canvas.lens');
     const { data, width, height } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
@@ -856,7 +856,7 @@ test('the word that asks stays in sight when the page’s width changes', async 
 });
 
 for (const [name, hash] of Object.entries({
-  'heads made by hand': 'model=constructed&layer=1&head=6',
+  'heads made by hand': 'model=constructed&layer=0&head=5',
   'before training': 'panel=train&training=brackets.2.4.32.1.0.003',
 }))
   for (const width of [1440, 1024])
@@ -877,7 +877,7 @@ for (const [name, hash] of Object.entries({
 
 for (const width of [2560, 1920, 1440, 1024, 768])
   for (const [name, hash] of Object.entries({
-    'heads made by hand': 'model=constructed&text=The+cat+sat+on+the+mat+because+it+was+tired.&layer=1&head=6',
+    'heads made by hand': 'model=constructed&text=The+cat+sat+on+the+mat+because+it+was+tired.&layer=0&head=5',
     'two tokens': 'text=Call',
   }))
     test(`${width} px, ${name}: what a head does is told whole`, async () => {
@@ -948,7 +948,7 @@ test('the way into the story is for whoever has done nothing yet', async () => {
 });
 
 test('360 px: what stands above how alike two sentences are is not cut', async () => {
-  await open('model=sentence&text=How+do+whales+sleep%3F&second=When+does+a+whale+rest%3F&layer=1&head=0', 360);
+  await open('model=sentence&text=How+do+whales+sleep%3F&second=When+does+a+whale+rest%3F&layer=0&head=0', 360);
   await page.waitForFunction(() => part('.prediction h2')?.textContent.startsWith('How alike'));
   const [inside, width] = await page.evaluate(() => {
     const { scrollWidth, clientWidth } = part('.prediction h2');

@@ -33,7 +33,7 @@ for (const [width, height] of [
       };
     });
     assert.ok(found.under > 0, `${found.under}`);
-    assert.match(found.caption, /^Layer 5, head 3 of The whale\./);
+    assert.match(found.caption, /^Layer 4, head 2 of The whale\./);
     assert.deepEqual([found.shown, found.background], [[], 'rgb(255, 255, 255)']);
     await page.emulateMedia({ media: 'screen' });
     await page.waitForFunction(() => document.querySelector('body > div').dataset.theme === 'dark');

@@ -44,7 +44,7 @@ const press = async (...keys) => {
 test('opens by itself with the whale, its picture and its guess, and nothing amiss', async () => {
   await openPage();
   assert.equal(await page.locator('.thumbnail').count(), 20);
-  assert.match(await text('.corner h2'), /^Layer 5, head 3/);
+  assert.match(await text('.corner h2'), /^Layer 4, head 2/);
   assert.equal(await page.locator('.guess').textContent(), ' I');
   assert.deepEqual(faults, []);
 });
@@ -111,15 +111,15 @@ test('the keyboard walks cells, heads and layers, and each is said', async () =>
   const said = () => text('.spoken');
   assert.equal(await said(), `Attention from the to o: ${weight(4, 2, 15, 1).toFixed(2)}`);
   await press(']');
-  await page.waitForFunction(() => part('.corner h2').textContent.startsWith('Layer 5, head 4'));
-  await press('[', '{');
   await page.waitForFunction(() => part('.corner h2').textContent.startsWith('Layer 4, head 3'));
-  assert.equal(await said(), 'Layer 4, head 3');
+  await press('[', '{');
+  await page.waitForFunction(() => part('.corner h2').textContent.startsWith('Layer 3, head 2'));
+  assert.equal(await said(), 'Layer 3, head 2');
   await settle();
   assert.ok(Math.abs(Number(await text('.reading [data-name=weight]')) - weight(3, 2, 15, 1)) <= 0.00501);
   await page.locator('.thumbnail[aria-checked=true]').focus();
   await press('ArrowUp', 'ArrowLeft');
-  await page.waitForFunction(() => part('.corner h2').textContent.startsWith('Layer 5, head 2'));
+  await page.waitForFunction(() => part('.corner h2').textContent.startsWith('Layer 4, head 1'));
 });
 
 test('a head that is chosen opens into the large picture like a beam, unless one wants no motion', async () => {
@@ -140,7 +140,7 @@ test('a head that is chosen opens into the large picture like a beam, unless one
   assert.equal(await page.evaluate(() => getComputedStyle(part('.beam')).pointerEvents), 'none');
   await openPage({ reducedMotion: 'reduce' });
   await page.locator("[data-head='2.1']").click();
-  await page.waitForFunction(() => part('.corner h2').textContent.startsWith('Layer 3, head 2'));
+  await page.waitForFunction(() => part('.corner h2').textContent.startsWith('Layer 2, head 1'));
   assert.equal(await beam(), '');
 });
 
@@ -213,10 +213,10 @@ test('temperature, mask, pin and patch change the run as forward does', async ()
 });
 
 test('the address keeps what is shown, and brings it back', async () => {
-  await openPage({}, '#layer=4&head=4&scale=5.3%3A0&cell=6.3&text=Call+me+Ishmael.+Call+me');
-  assert.match(await text('.corner h2'), /^Layer 4, head 4/);
+  await openPage({}, '#layer=3&head=3&scale=4.2%3A0&cell=5.2&text=Call+me+Ishmael.+Call+me');
+  assert.match(await text('.corner h2'), /^Layer 3, head 3/);
   assert.equal(await text('.title .query'), 'ma');
-  await page.getByRole('radio', { name: /^Layer 5, head 3/ }).click();
+  await page.getByRole('radio', { name: /^Layer 4, head 2/ }).click();
   await page.waitForFunction(() => /layer/.test(location.hash) === false && /scale/.test(location.hash));
 });
 
@@ -234,7 +234,7 @@ for (const [language, locale] of [
       await page.locator('.whatif .menu button').first().click();
       await assertAccessible();
       await press('Escape');
-      await openPage({ locale, colorScheme, viewport: { width: 360, height: 740 } }, '#scale=5.3%3A0');
+      await openPage({ locale, colorScheme, viewport: { width: 360, height: 740 } }, '#scale=4.2%3A0');
       await page.locator('.sheet-line').click();
       await assertAccessible();
     });
@@ -279,7 +279,7 @@ test('360 px: nothing scrolls sideways, a touch reads a cell, the sheet says how
   await page.waitForFunction(() => part('.sheet .strip') === null);
   await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
   await page.locator('.thumbnail').first().tap();
-  await page.waitForFunction(() => part('.corner h2').textContent.startsWith('Layer 1, head 1'));
+  await page.waitForFunction(() => part('.corner h2').textContent.startsWith('Layer 0, head 0'));
 });
 
 const SIDEWAYS = [
@@ -403,7 +403,7 @@ test('files hold what is shown', async () => {
   assert.equal(csv.length, 18);
   const { weight } = run(OPENING);
   assert.ok(Math.abs(Number(csv.at(-1).split(',').at(5)) - weight(4, 2, 16, 4)) < 1e-6);
-  assert.match(String(await take(/SVG/)), /Layer 5, head 3/);
+  assert.match(String(await take(/SVG/)), /Layer 4, head 2/);
   assert.deepEqual([...(await take(/PNG/)).subarray(1, 4)], [...Buffer.from('PNG')]);
 });
 
@@ -414,7 +414,7 @@ test('the first picture and its guesses stand before the worker has answered', a
   await page.goto(server.url);
   await page.waitForFunction(() => part('#picture') && part('.prediction .tick'));
   assert.equal(await page.evaluate(() => part('.page').dataset.busy), 'true');
-  assert.match(await text('.corner'), /Layer 5, head 3.*looks at what came next/s);
+  assert.match(await text('.corner'), /Layer 4, head 2.*looks at what came next/s);
   const before = await guesses();
   const { likely } = run(OPENING);
   assert.equal(before[0].now, percent(Math.max(...likely)));
@@ -432,7 +432,7 @@ test('a first picture that cannot be read is as good as none', async () => {
   await page.route('**/whale.first.json', (route) => route.fulfill({ status: 200, body: '<!doctype html>' }));
   await page.goto(server.url);
   await settle();
-  assert.match(await text('.corner'), /Layer 5, head 3/);
+  assert.match(await text('.corner'), /Layer 4, head 2/);
   assert.deepEqual(faults, []);
 });
 

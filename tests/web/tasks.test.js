@@ -2,7 +2,7 @@
 //
 //    1. Open the whale and find its induction head.
 //    2. Switch it off and read how far the guess falls.
-//    3. Load the folder of a tiny BERT and read layer 2, head 1.
+//    3. Load the folder of a tiny BERT and read layer 1, head 0.
 //    4. Load attentions.npy with its tokens.
 //    5. Patch one run into another.
 //    6. Paint a mask.
@@ -86,9 +86,9 @@ const TASKS = {
     await open(hand);
     await settle();
     await hand.head(0, 0);
-    await says('.corner h2', 'Layer 1, head 1');
+    await says('.corner h2', 'Layer 0, head 0');
     await hand.head(4, 2);
-    await says('.corner h2', 'Layer 5, head 3');
+    await says('.corner h2', 'Layer 4, head 2');
     await says('.corner', 'looks at what came next');
     await hand.read(16, 4);
     await says('.title', /last looks at I: 0\.\d\d/);
@@ -106,14 +106,14 @@ const TASKS = {
     await page.waitForFunction((is) => part('.prediction li b').textContent === is, before);
   },
 
-  async 'the folder of a tiny BERT is loaded, and its layer 2, head 1 is read'(hand) {
+  async 'the folder of a tiny BERT is loaded, and its layer 1, head 0 is read'(hand) {
     await open(hand);
     await settle();
     await give(hand, /^A folder…/, join(folder, 'tiny-bert'));
     await says('.told', 'bert: 2 layers × 4 heads');
     await hand.press(/^Close$/);
     await hand.head(1, 0);
-    await says('.corner h2', 'Layer 2, head 1');
+    await says('.corner h2', 'Layer 1, head 0');
     await hand.read(1, 2);
     await says('.title', /looks at .+: 0\.\d\d/);
   },
@@ -139,7 +139,7 @@ const TASKS = {
     const before = await guess();
     await hand.unfold();
     await hand.pick(/^patch from/, /^the pinned run/);
-    await address('patch=5.3');
+    await address('patch=4.2');
     await guessIsNot(before);
   },
 
@@ -151,7 +151,7 @@ const TASKS = {
     await hand.pick(/^mask/, /^by hand/);
     await page.waitForFunction(() => part('canvas.brush') && part('.brushing'));
     await hand.paint(16, 0, 4);
-    await address('painted=all:17.1-5');
+    await address('painted=all:16.0-4');
     await guessIsNot(before);
     await hand.press(/^Done$/);
     await page.waitForFunction(() => part('canvas.brush') === null && part('.slider'));
@@ -196,7 +196,7 @@ const TASKS = {
     await hand.pick(/^Export$/, /SVG/);
     const file = await saved;
     assert.match(file.suggestedFilename(), /\.svg$/);
-    assert.match(await readFile(await file.path(), 'utf8'), /^<svg[\s\S]*Layer 5, head 3/);
+    assert.match(await readFile(await file.path(), 'utf8'), /^<svg[\s\S]*Layer 4, head 2/);
   },
 
   async 'one heatmap in a page of one’s own is read'(hand) {

@@ -15,8 +15,8 @@ import { routed } from './routed.js';
 /** @typedef {TensorLike | readonly TensorLike[]} Weights */
 /** @typedef {'encoder' | 'decoder' | 'cross'} Part of an encoder–decoder */
 /**
- * What is shown. Layers, heads and tokens are counted from 0, as everywhere in the module; the page says "layer 1" to
- * the first.
+ * What is shown. Layers, heads and tokens are counted from 0, as everywhere in the module and in what the page says:
+ * `layer: 2, head: 1` is titled "Layer 2, head 1".
  * @typedef {object} ViewOptions
  * @property {string | URL | Readonly<Record<string, Blob | ArrayBuffer | ArrayBufferView>> | ArrayLike<File>} [model]
  *   'whale', the small language model of the package (the default); the URL of a folder in Hugging Face's layout; or

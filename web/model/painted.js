@@ -43,11 +43,5 @@ export function visible(text, mask, tokens, causal, keys = tokens) {
   return { data, shape: [tokens, keys] };
 }
 
-const shifted = (/** @type {string} */ text, /** @type {number} */ by) =>
-  text.replace(/\d+/g, (digits) => String(Number(digits) + by));
 /** Whether a link holds what is painted. @param {Record<string, string>} map */
 export const isLinked = (map) => Object.values(map).join().length <= MOST_LINKED;
-/** As an address has it, counted from 1. @param {string} text */
-export const writePainted = (text) => shifted(text, 1);
-/** @param {string} text */
-export const readPainted = (text) => (isPainted(text) ? shifted(text, -1) : 'x');

@@ -1,10 +1,11 @@
-// What is shown, as one plain object that fits into the address, and what one may change in it. Layers, heads and
-// tokens are counted from 0 here and from 1 wherever a visitor reads them, the address included.
+// What is shown, as one plain object that fits into the address, and what one may change in it. Layers, heads, tokens
+// and entries of a batch are counted from 0 here and wherever a visitor reads them, the address included. Only the
+// steps of the story are counted from 1 there.
 //
 // A place says where something is changed: 'all', a layer '3', or one head '3.1'.
 
 import { firstHead, isTraining, readTraining, usualTraining, writeTraining } from './lessons.js';
-import { isLinked, isPainted, readPainted, writePainted } from './painted.js';
+import { isLinked, isPainted } from './painted.js';
 
 /** @import { Training } from './lessons.js' */
 /** @typedef {{ t: number, s: number }} Cell the token that asks, the token that answers */
@@ -158,16 +159,9 @@ export const isChanged = ({ temperature, mask, painted = {}, scale, patch }) =>
 /** Nothing is changed in the model. */
 export const UNCHANGED = { temperature: {}, mask: {}, painted: {}, scale: {}, patch: {} };
 
-const shifted = (/** @type {string} */ place, /** @type {number} */ by) =>
-  place === 'all'
-    ? place
-    : place
-        .split('.')
-        .map((n) => Number(n) + by)
-        .join('.');
 const writeMap = (/** @type {Record<string, unknown>} */ map) =>
   Object.entries(map)
-    .map(([place, value]) => `${shifted(place, 1)}:${value}`)
+    .map(([place, value]) => `${place}:${value}`)
     .join(',');
 const readMap = (/** @type {string} */ text, /** @type {(value: string) => unknown} */ read) =>
   Object.fromEntries(
@@ -175,15 +169,13 @@ const readMap = (/** @type {string} */ text, /** @type {(value: string) => unkno
       .split(',')
       .filter(Boolean)
       .map((entry) => entry.split(':'))
-      .map(([place, value]) => [shifted(place, -1), read(value)]),
+      .map(([place, value]) => [place, read(value)]),
   );
-
-const mapped = (/** @type {Record<string, string>} */ map, /** @type {(value: string) => string} */ change) =>
-  Object.fromEntries(Object.entries(map).map(([place, value]) => [place, change(value)]));
 
 /** How fields are written and read. @type {any} */
 const text = [String, String];
-const count = [(/** @type {number} */ n) => String(n + 1), (/** @type {string} */ n) => Number(n) - 1];
+const count = [String, Number];
+const fromOne = [(/** @type {number} */ n) => String(n + 1), (/** @type {string} */ n) => Number(n) - 1];
 const numbers = [writeMap, (/** @type {string} */ map) => readMap(map, Number)];
 const words = [writeMap, (/** @type {string} */ map) => readMap(map, String)];
 /** @type {Record<string, any>} */
@@ -196,9 +188,9 @@ const WRITTEN = {
   layer: count,
   head: count,
   cell: [
-    (/** @type {Cell} */ { t, s }) => `${t + 1}.${s + 1}`,
+    (/** @type {Cell} */ { t, s }) => `${t}.${s}`,
     (/** @type {string} */ place) => {
-      const [t, s] = place.split('.').map((n) => Number(n) - 1);
+      const [t, s] = place.split('.').map(Number);
       return { t, s };
     },
   ],
@@ -206,15 +198,15 @@ const WRITTEN = {
   view: text,
   versus: text,
   panel: text,
-  step: count,
+  step: fromOne,
   hide: [String, Number],
   scope: text,
   temperature: numbers,
   mask: words,
   // A longer one does not fit into an address.
   painted: [
-    (/** @type {Record<string, string>} */ map) => (isLinked(map) ? writeMap(mapped(map, writePainted)) : ''),
-    (/** @type {string} */ map) => readMap(map, readPainted),
+    (/** @type {Record<string, string>} */ map) => (isLinked(map) ? writeMap(map) : ''),
+    (/** @type {string} */ map) => readMap(map, String),
   ],
   scale: numbers,
   patch: numbers,

@@ -164,7 +164,7 @@ const KEEP = {
     const mean = (/** @type {number[]} */ list) => list.reduce((sum, p) => sum + p, 0) / list.length;
     const t = now.reduce((best, p, i) => (p - ever[i] > now[best] - ever[best] ? i : best), 0);
     return {
-      place: t + 1,
+      place: t,
       token: run.pieces[t].name,
       next: run.pieces[t + 1].name,
       from: ever[t],

@@ -77,8 +77,8 @@ export const strings = {
     batchOf: (/** @type {number} */ n) =>
       `Layers, a batch of ${n}, heads: choose the entry of the batch above the picture.`,
     entry: 'Entry',
-    ofBatch: (/** @type {number} */ n) => `of ${n}`,
-    entryIs: (/** @type {number} */ at, /** @type {number} */ n) => `Entry ${at} of ${n} in the batch`,
+    ofBatch: (/** @type {number} */ n) => `of 0–${n - 1}`,
+    entryIs: (/** @type {number} */ at, /** @type {number} */ n) => `Entry ${at}; the batch has entries 0 to ${n - 1}`,
     entryBefore: 'The entry before',
     entryAfter: 'The next entry',
     weightsNan: 'Some weights are NaN: they are shown as crosses.',
@@ -241,9 +241,9 @@ export const strings = {
   out: 'out:',
   tokensIn: 'tokens in',
   stream: 'Probability of the guess if the model ended here',
-  layer: (/** @type {number} */ l) => `layer ${l + 1}`,
-  headName: (/** @type {number} */ l, /** @type {number} */ h) => `Layer ${l + 1}, head ${h + 1}`,
-  headInText: (/** @type {number} */ l, /** @type {number} */ h) => `layer ${l + 1}, head ${h + 1}`,
+  layer: (/** @type {number} */ l) => `layer ${l}`,
+  headName: (/** @type {number} */ l, /** @type {number} */ h) => `Layer ${l}, head ${h}`,
+  headInText: (/** @type {number} */ l, /** @type {number} */ h) => `layer ${l}, head ${h}`,
   isOff: 'is off',
   isPart: (/** @type {number} */ x) => `at ${x}`,
   offMeans: (/** @type {boolean} */ last) =>
@@ -317,7 +317,7 @@ export const strings = {
   adds: 'adds to the next token,',
   cannot: ['cannot look at', 'It comes later.', 'It is hidden.', 'All keys are hidden: nothing is read.'],
 
-  lensAbout: (/** @type {number} */ l) => `The next token if the model ended with layer ${l + 1}`,
+  lensAbout: (/** @type {number} */ l) => `The next token if the model ended with layer ${l}`,
   tried: {
     begin: 'Try every head',
     stop: (/** @type {number} */ done, /** @type {number} */ total) => `${done} of ${total}, stop`,
@@ -333,11 +333,11 @@ export const strings = {
     cannot: 'The output of this model is not a sum over its parts.',
     nothing: 'No part is above the threshold.',
     follow: (/** @type {string} */ token) => `What raises ${token}?`,
-    mlp: (/** @type {number} */ l) => `Feed-forward ${l + 1}`,
+    mlp: (/** @type {number} */ l) => `Feed-forward ${l}`,
     mlpShort: 'feed-forward',
     mlpTiny: 'feed',
     rest: (/** @type {number} */ n, /** @type {number} */ l) =>
-      l < 0 ? `${n} other heads` : `${n} other heads of layer ${l + 1}`,
+      l < 0 ? `${n} other heads` : `${n} other heads of layer ${l}`,
     embed: 'The token itself',
     bias: 'Biases',
     adds: (/** @type {string} */ token) => `What raises ${token}`,
@@ -361,7 +361,7 @@ export const strings = {
     fedBy: (/** @type {string} */ kind, /** @type {string} */ head) =>
       `its ${kind}${kind === 'query' ? ' is' : 's are'} built from ${head}`,
     feedsIts: (/** @type {string} */ kind, /** @type {string} */ head) => `feeds the ${kind} of ${head}`,
-    shortHead: (/** @type {number} */ l, /** @type {number} */ h) => `layer ${l + 1}, head ${h + 1}`,
+    shortHead: (/** @type {number} */ l, /** @type {number} */ h) => `layer ${l}, head ${h}`,
     lineAbout: (/** @type {string} */ from, /** @type {string} */ kind, /** @type {string} */ to) =>
       `The output of ${from} goes into the ${kind} of ${to}. Computed from their weights alone, 0 to 1.`,
     reads: 'How much of it reaches',
@@ -480,7 +480,7 @@ export const strings = {
     rightUnseen: 'Correct on new sequences',
     rightAbout: 'How many of its guesses are right on sequences that it never learned from',
     headsDo: 'Roles of the heads',
-    headsAbout: 'The mean weight on the token that a head of this kind looks for. Layer·head',
+    headsAbout: 'The mean weight on the token that a head of this kind looks for. Layer.head',
     older: 'thin line: previous run',
     film: 'Attention of this head, step by step',
     step: (/** @type {number} */ step) => `step ${step}`,

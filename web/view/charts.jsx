@@ -83,7 +83,7 @@ export function HeadsChart({ curves, watch, step, end }) {
     height - 18,
   );
   const main = watch[watch.length - 1];
-  const nameOf = (line) => `${words.trades[line.score]} ${line.layer + 1}·${line.head + 1}`;
+  const nameOf = (line) => `${words.trades[line.score]} ${line.layer}.${line.head}`;
   const spoken = lines.map((line, i) => `${nameOf(line)}: ${ends[i].toFixed(2)}`).join(', ');
   const isChosen = (line) => line.layer === layer && line.head === head;
   return (

@@ -237,7 +237,7 @@ function Attended({ flow }) {
   );
 }
 
-const nameOf = ({ kind, layer, head }) => `${kind}${layer + 1}${head < 0 ? '' : `.${head + 1}`}`;
+const nameOf = ({ kind, layer, head }) => `${kind}${layer}${head < 0 ? '' : `.${head}`}`;
 const isPicked = (part, picked, state) =>
   picked
     ? picked.kind === part.kind && picked.layer === part.layer
@@ -258,7 +258,7 @@ function Layer({ layer, y, size, narrow, dense, early }) {
   const guess = early?.[layer + 1];
   return (
     <div class="flow-layer" style={px({ top: y, height: size })}>
-      <span class="serif-name">{narrow || dense ? layer + 1 : words.layer(layer)}</span>
+      <span class="serif-name">{narrow || dense ? layer : words.layer(layer)}</span>
       {!narrow && !dense && guess && (
         <span class="early" title={words.lensAbout(layer)}>
           <i>{shownToken(guess.text).trim() || '␣'}</i> {words.percent(guess.probability)}

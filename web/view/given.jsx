@@ -70,7 +70,7 @@ function Entry({ count }) {
   const choose = (next) => {
     if (!(next >= 0 && next < count) || next === entry) return;
     session.update({ entry: next, cell: null }, 'entry');
-    session.say(words.entryIs(next + 1, count));
+    session.say(words.entryIs(next, count));
   };
   const step = (by, name, sign) => (
     <button
@@ -84,19 +84,19 @@ function Entry({ count }) {
     </button>
   );
   return (
-    <span class="choice entry" role="group" aria-label={words.entryIs(entry + 1, count)}>
+    <span class="choice entry" role="group" aria-label={words.entryIs(entry, count)}>
       {step(-1, words.entryBefore, '‹')}
       <label>
         {words.entry}{' '}
         <input
           type="number"
-          min={1}
-          max={count}
-          value={entry + 1}
+          min={0}
+          max={count - 1}
+          value={entry}
           style={{ width: `${String(count).length + 1}ch` }}
           onChange={(event) => {
-            choose(Math.min(Math.max(Math.round(event.currentTarget.valueAsNumber) || 1, 1), count) - 1);
-            event.currentTarget.value = String(Math.min(session.state.peek().entry, count - 1) + 1);
+            choose(Math.min(Math.max(Math.round(event.currentTarget.valueAsNumber) || 0, 0), count - 1));
+            event.currentTarget.value = String(Math.min(session.state.peek().entry, count - 1));
           }}
           onBlur={session.rest}
           onKeyDown={(event) => event.stopPropagation()}

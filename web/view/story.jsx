@@ -273,7 +273,7 @@ function seenTexts(words, { seen: texts, too, first }, name, seen) {
       return [[of(texts[0], {})]];
   }
 }
-const places = ({ layer, head }) => ({ layer: String(layer + 1), head: String(head + 1) });
+const places = ({ layer, head }) => ({ layer: String(layer), head: String(head) });
 
 const filled = (text, given = {}) => text.replace(/\{(\w+)\}/g, (_, name) => given[name]);
 const plainText = (text, given) => filled(text.replaceAll('*', ''), given);

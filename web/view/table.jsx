@@ -40,7 +40,7 @@ export function HeadTable() {
   const low = (x) => (Number.isFinite(x) ? x : Number.NEGATIVE_INFINITY);
   if (by) heads.sort((a, b) => low(b[by]) - low(a[by]));
   const save = () => {
-    const lines = heads.map((one) => [one.layer + 1, one.head + 1, ...columns.map((name) => one[name] ?? '')]);
+    const lines = heads.map((one) => [one.layer, one.head, ...columns.map((name) => one[name] ?? '')]);
     const csv = [['layer', 'head', ...columns], ...lines].map((line) => `${line.join(',')}\r\n`).join('');
     download(fileName(['headlight', state.model, 'heads'], 'csv'), 'text/csv', csv);
   };
@@ -91,7 +91,7 @@ export function HeadTable() {
                     aria-pressed={one.layer === state.layer && one.head === state.head}
                     onClick={() => session.update({ layer: one.layer, head: one.head }, 'head')}
                   >
-                    {one.layer + 1}.{one.head + 1}
+                    {one.layer}.{one.head}
                   </button>
                 </th>
                 {columns.map((name) => (

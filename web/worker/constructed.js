@@ -195,7 +195,7 @@ export function patchHeads(means) {
   return { q: { data: q, shape }, k: { data: k, shape }, v: { data: k, shape } };
 }
 
-const NAMES = Array.from({ length: ROWS * COLUMNS }, (_, i) => `${Math.floor(i / COLUMNS) + 1}·${(i % COLUMNS) + 1}`);
+const NAMES = Array.from({ length: ROWS * COLUMNS }, (_, i) => `${Math.floor(i / COLUMNS)}·${i % COLUMNS}`);
 
 /** @param {Pixels} [pixels] otherwise a picture is drawn @returns {Source} */
 export function patches(pixels) {

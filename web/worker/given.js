@@ -73,10 +73,10 @@ async function layerSource(name, given) {
     tokens: namesIn(given),
     pose() {
       const names = tokensFor(source.tokens, T, S);
-      const pieces = Array.from({ length: T }, (_, t) => pieceOf(names.queries?.[t] ?? String(t + 1)));
+      const pieces = Array.from({ length: T }, (_, t) => pieceOf(names.queries?.[t] ?? String(t)));
       const layers = [{ q: query, k: forEach(key, H), v: forEach(value, H) }];
       if (T === S && !given.keys) return { pieces, layers };
-      return { pieces, layers, keys: Array.from({ length: S }, (_, s) => pieceOf(names.keys?.[s] ?? String(s + 1))) };
+      return { pieces, layers, keys: Array.from({ length: S }, (_, s) => pieceOf(names.keys?.[s] ?? String(s))) };
     },
   });
   const told = { kind: 'layer', T, S, width: D, projected: false, batch: 1, named: given.tokens !== undefined };

@@ -44,7 +44,7 @@ export const pieceOf = (name) => ({ id: -1, start: 0, end: 0, space: '', text: '
 /** Patches by row and column, after the tokens of the class. @param {any} options @returns {Piece[]} */
 function patchesOf({ patch: { size, image, classTokens } }) {
   const [rows, columns] = image.map((/** @type {number} */ side) => Math.floor(side / size));
-  const names = Array.from({ length: rows * columns }, (_, i) => `${Math.floor(i / columns) + 1}·${(i % columns) + 1}`);
+  const names = Array.from({ length: rows * columns }, (_, i) => `${Math.floor(i / columns)}·${i % columns}`);
   return [...['[class]', '[teacher]'].slice(0, classTokens), ...names].map(pieceOf);
 }
 

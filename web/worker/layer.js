@@ -137,9 +137,9 @@ export async function openLayer(hl, name, title, found) {
       const entry = Math.min(asked, batch - 1);
       if (made.entry !== entry || made.heads !== heads) made = { entry, heads, parts: await parts(entry) };
       const names = tokensFor(source.tokens, T, S);
-      const pieces = Array.from({ length: T }, (_, t) => pieceOf(names.queries?.[t] ?? String(t + 1)));
+      const pieces = Array.from({ length: T }, (_, t) => pieceOf(names.queries?.[t] ?? String(t)));
       if (!given.key) return { pieces, layers: [made.parts] };
-      const keys = Array.from({ length: S }, (_, s) => pieceOf(names.keys?.[s] ?? String(s + 1)));
+      const keys = Array.from({ length: S }, (_, s) => pieceOf(names.keys?.[s] ?? String(s)));
       return { pieces, keys, layers: [made.parts] };
     },
   });

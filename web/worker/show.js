@@ -49,8 +49,8 @@ export async function showWeights(source, state, { say, stale }) {
   const entry = Math.min(state.entry, batch - 1);
   const [layer, head] = [Math.min(state.layer, layers - 1), Math.min(state.head, heads - 1)];
   const names = tokensFor(tokens, T, S, about.parts[at]);
-  const pieces = Array.from({ length: T }, (_, t) => pieceOf(names.queries?.[t] ?? String(t + 1)));
-  const keys = Array.from({ length: S }, (_, s) => pieceOf(names.keys?.[s] ?? String(s + 1)));
+  const pieces = Array.from({ length: T }, (_, t) => pieceOf(names.queries?.[t] ?? String(t)));
+  const keys = Array.from({ length: S }, (_, s) => pieceOf(names.keys?.[s] ?? String(s)));
   const { wholeT, wholeS } = attentions[at];
   const cut = wholeT > T || wholeS > S;
   const large = layers * heads * T * S > MOST;

@@ -34,7 +34,7 @@ test('the whale guesses, a head is switched off, and the text goes on', async ()
   await page.waitForFunction(() => !/86%/.test(part('.prediction li').textContent));
   await page.getByRole('button', { name: 'write on' }).click();
   await page.waitForFunction(() => part('.sentence textarea').value.length > 60);
-  await page.waitForFunction(() => /scale=5\.3/.test(location.hash));
+  await page.waitForFunction(() => /scale=4\.2/.test(location.hash));
   assertAlone();
 });
 

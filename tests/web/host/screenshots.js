@@ -186,7 +186,7 @@ async function takeFilm() {
 
 /** A picture in patches: [head, points at which one asks]. */
 async function takePatches() {
-  const page = await open('model=patches&text=&layer=1&head=1', {
+  const page = await open('model=patches&text=&layer=0&head=0', {
     viewport: { width: 1440, height: 900 },
     colorScheme: 'dark',
     deviceScaleFactor: 0.5,

@@ -116,14 +116,14 @@ const each =
   async (page) => {
     for (const act of acts) await act(page);
   };
-const constructed = 'model=constructed&text=The+cat+sat+on+the+mat+because+it+was+tired.&layer=1&head=6';
+const constructed = 'model=constructed&text=The+cat+sat+on+the+mat+because+it+was+tired.&layer=0&head=5';
 
 /** @type {Record<string, { hash?: string, act?: (page: any) => Promise<void>, locale?: string, fresh?: boolean }>} */
 export const STATES = {
   explore: { hash: '' },
-  cell: { hash: 'cell=16.4' },
-  off: { hash: 'scale=5.3%3A0' },
-  patch: { hash: `patch=5.3%3A1&text=${encodeURIComponent(LONGER)}&${pinned(OPENING)}` },
+  cell: { hash: 'cell=15.3' },
+  off: { hash: 'scale=4.2%3A0' },
+  patch: { hash: `patch=4.2%3A1&text=${encodeURIComponent(LONGER)}&${pinned(OPENING)}` },
   flow: { hash: 'view=flow' },
   flowread: { hash: 'view=flow', act: (page) => page.locator('.adding li button').first().click() },
   lines: { hash: 'view=lines' },
@@ -151,11 +151,11 @@ export const STATES = {
   story4: { hash: 'panel=story&step=4' },
   story8: { hash: 'panel=story&step=8' },
   story9: { hash: 'panel=story&step=9' },
-  beside: { hash: `view=compare&scale=5.3%3A0&${pinned(OPENING)}` },
-  difference: { hash: `view=compare&versus=difference&scale=5.3%3A0&${pinned(OPENING)}` },
+  beside: { hash: `view=compare&scale=4.2%3A0&${pinned(OPENING)}` },
+  difference: { hash: `view=compare&versus=difference&scale=4.2%3A0&${pinned(OPENING)}` },
   prompts: { hash: `view=compare&${pinned(LONGER)}` },
   unpinned: { hash: 'view=compare' },
-  painted: { hash: 'painted=all%3A17.1-4' },
+  painted: { hash: 'painted=all%3A16.0-3' },
   brush: {
     act: each(
       // On small screens it is among what is seldom used.
@@ -165,10 +165,10 @@ export const STATES = {
     ),
     fresh: true,
   },
-  constructed: { hash: `${constructed}&cell=8.6` },
-  patches: { hash: 'model=patches&text=&layer=1&head=5&cell=39.25' },
+  constructed: { hash: `${constructed}&cell=7.5` },
+  patches: { hash: 'model=patches&text=&layer=0&head=4&cell=38.24' },
   patches0: { hash: 'model=patches&text=' },
-  sentence: { hash: 'model=sentence&text=How+do+whales+sleep%3F&second=When+does+a+whale+rest%3F&layer=2&head=1' },
+  sentence: { hash: 'model=sentence&text=How+do+whales+sleep%3F&second=When+does+a+whale+rest%3F&layer=1&head=0' },
   open: { act: (page) => page.locator('.menu.open button').first().click() },
   problem: {
     act: (page) =>

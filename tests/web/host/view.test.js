@@ -99,7 +99,7 @@ test('all heads as a matrix; choosing one is told to the page, which may lead an
     return views.a.ready;
   });
   await page.locator('#a [data-head="3.1"]').click();
-  await page.locator('#b h2', { hasText: 'Layer 4, head 2' }).waitFor();
+  await page.locator('#b h2', { hasText: 'Layer 3, head 1' }).waitFor();
   assert.deepEqual(await page.evaluate(() => [views.b.state.layer, views.b.state.head]), [3, 1]);
   await assertAccessible();
   assert.deepEqual(faults, []);
@@ -164,7 +164,7 @@ test('the whale opens by itself, two of them do not meet, and nothing is left be
   assert.equal(await page.locator('#a .thumbnail').count(), 20);
   assert.equal(await page.locator('#a .prediction li').first().locator('.token').textContent(), 'I');
   await page.evaluate(() => views.a.update({ text: 'Call me', layer: 0, head: 1 }));
-  await page.locator('#a h2', { hasText: 'Layer 1, head 2' }).waitFor();
+  await page.locator('#a h2', { hasText: 'Layer 0, head 1' }).waitFor();
   assert.deepEqual(await page.evaluate(() => [views.b.state.text === 'Call me', views.b.state.layer]), [false, 4]);
   assert.match(await page.evaluate(() => views.a.address()), /text=Call\+me/);
   assert.deepEqual(await page.evaluate(() => [document.title, location.hash, document.documentElement.lang]), [
@@ -214,7 +214,7 @@ test('what is shown is changed afterwards: other weights, another part, theme an
       head: 1,
     }),
   );
-  await page.locator('#a .name', { hasText: 'Layer 1, head 2' }).waitFor();
+  await page.locator('#a .name', { hasText: 'Layer 0, head 1' }).waitFor();
   near(await numbers('#a .figure'), [1, 0]);
   await page.evaluate(() => views.a.update({ cell: { t: 0, s: 1 } }));
   assert.equal(await page.locator('#a .title').textContent(), 'x looks at y: 1.00');

@@ -107,7 +107,7 @@ test('both languages have every text', () => {
 test('a drawing stands alone: title, every label, a cell for every weight that may be', () => {
   const names = ['a', '<b>', 'c'];
   const weights = Float32Array.from([1, 0, 0, 0.5, 0.5, 0, 0.1, 0.2, 0.7]);
-  const { svg } = figureOf({ weights, names, title: 'Layer 1, head 1', about: 'a & b', theme: 'light' });
+  const { svg } = figureOf({ weights, names, title: 'Layer 0, head 0', about: 'a & b', theme: 'light' });
   assert.match(svg, /^<svg [^>]*viewBox/);
   assert.ok(svg.includes('&lt;b&gt;') && svg.includes('a &amp; b') && !svg.includes('<b>'));
   assert.equal(svg.match(new RegExp(`fill="${RAMP.light.css(1).replace(/[()]/g, '\\$&')}"`, 'g')).length, 2);
@@ -130,7 +130,7 @@ test('two runs are drawn beside each other, or as what differs; many cells are a
   });
   const both = bothOf(run(['a', 'b'], [1, 0, 0.5, 0.5]), run(['a', 'c', 'b'], [1, 0, 0, 0, 1, 0, 0.25, 0, 0.75]));
   const sides = ['Now', 'Pinned'].map((title) => ({ title, about: '' }));
-  const drawn = { both, sides, title: 'Layer 1, head 1', about: '', theme: 'light' };
+  const drawn = { both, sides, title: 'Layer 0, head 0', about: '', theme: 'light' };
   const filled = (svg, fill) => svg.split(`fill="${fill}"`).length - 1;
   const { svg } = comparisonOf({ ...drawn, way: 'beside' });
   assert.match(svg, />Now<.*>Pinned</s);

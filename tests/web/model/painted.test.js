@@ -60,9 +60,9 @@ test('a run with a painted mask becomes edits; heads with another mask have thei
   assert.equal(otherCase(run).kind, 'before');
 });
 
-test('the address keeps what is painted, counted from 1, while it is short', () => {
+test('the address keeps what is painted, counted from 0, while it is short', () => {
   const state = change(initialState, { painted: { all: '16.4.6-8_17.3', 4.2: '2.0' } });
-  assert.match(writeAddress(state), /painted=all%3A17\.5\.7-9_18\.4%2C5\.3%3A3\.1/);
+  assert.match(writeAddress(state), /painted=all%3A16\.4\.6-8_17\.3%2C4\.2%3A2\.0/);
   assert.deepEqual(readAddress(writeAddress(state)), state);
   const long = Array.from({ length: 400 }, (_, t) => `${t}.0`).join('_');
   assert.deepEqual(readAddress(writeAddress(change(initialState, { painted: { all: long } }))), initialState);

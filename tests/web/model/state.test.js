@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { record, redo, replace, settle, startHistory, undo } from '../../../web/model/history.js';
 import { change, initialState, readAddress, runOf, writeAddress } from '../../../web/model/state.js';
+import { LANGUAGES } from '../../../web/model/strings.js';
 
 test('the address holds what is not as at the beginning, and is read back', () => {
   assert.equal(writeAddress(initialState), '');
@@ -20,11 +21,23 @@ test('the address holds what is not as at the beginning, and is read back', () =
     pinned: runOf({ ...initialState, text: 'other' }),
   });
   assert.deepEqual(readAddress(writeAddress({ ...state, cell: { t: 4, s: 2 } })), state);
-  assert.match(writeAddress(state), /layer=4&head=1&cell=5\.3/);
+  assert.match(writeAddress(state), /layer=3&head=0&cell=4\.2/);
+});
+
+test('layers and heads are counted from 0 in addresses and in both languages', () => {
+  const address = 'layer=2&head=1&scale=4.2%3A0';
+  const state = readAddress(address);
+  assert.deepEqual([state.layer, state.head, state.scale], [2, 1, { 4.2: 0 }]);
+  assert.equal(writeAddress(state), address);
+  assert.equal(LANGUAGES.en.headName(2, 1), 'Layer 2, head 1');
+  assert.equal(LANGUAGES.en.headInText(4, 2), 'layer 4, head 2');
+  assert.equal(LANGUAGES.en.layer(0), 'layer 0');
+  assert.equal(LANGUAGES.en.flow.rest(3, 0), '3 other heads of layer 0');
+  assert.match(LANGUAGES.zh.headName(2, 1), /2.*1/);
 });
 
 test('an address is read as far as it makes sense', () => {
-  const state = readAddress('head=0&layer=x&temperature=all:-3&view=%3Cb%3E&cell=a.b&nothing=1&text=so');
+  const state = readAddress('head=-1&layer=x&temperature=all:-3&view=%3Cb%3E&cell=a.b&nothing=1&text=so');
   assert.deepEqual(state, { ...initialState, text: 'so' });
   assert.deepEqual(readAddress('scale=9.9.9:0'), initialState);
 });

@@ -12,7 +12,7 @@ const PINNED = `pinned=${encodeURIComponent(new URLSearchParams({ text: OPENING 
 
 const { hl, whale, tokenizer } = await loadWhale();
 
-/** Weights of layer 5, head 3: (t,s) to a number. */
+/** Weights of layer 4, head 2: (t,s) to a number. */
 function weightsOf(text, edit = []) {
   const { ids } = tokenizer.encode(text);
   const T = ids.length;
@@ -50,7 +50,7 @@ test('a head is switched off below: side by side reads both, and the difference 
   const edit = [{ at: 'blocks.3.heads', head: 1, set: 'zero' }];
   const [now, old] = [weightsOf(OPENING, edit), weightsOf(OPENING)];
   for (const versus of ['beside', 'difference']) {
-    await open(`view=compare&versus=${versus}&scale=4.2%3A0&pinned=head%3D3&cell=17.5`);
+    await open(`view=compare&versus=${versus}&scale=3.1%3A0&pinned=head%3D2&cell=16.4`);
     await page.waitForFunction(() => part('.comparing') !== null);
     const [a, b] = [now.at(16, 4), old.at(16, 4)];
     assert.deepEqual(await cells('weight'), [a.toFixed(2), b.toFixed(2), signed(a - b)]);
@@ -112,7 +112,7 @@ test('the keyboard walks either picture, and both weights are said', async () =>
 });
 
 test('a difference of texts: pairs alone are subtracted, a dot stands for the rest', async () => {
-  await open(`view=compare&versus=difference&text=${encodeURIComponent(LONGER)}&${PINNED}&cell=11.4`, {
+  await open(`view=compare&versus=difference&text=${encodeURIComponent(LONGER)}&${PINNED}&cell=10.3`, {
     locale: 'zh-CN',
   });
   await page.waitForFunction(() => part('.comparing') !== null);
@@ -129,7 +129,7 @@ test('what is saved is what is seen: both pictures with their titles, or the dif
     const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name }).click()]);
     return readFile(await file.path());
   };
-  await open(`${PINNED}&view=compare&scale=5.3%3A0`);
+  await open(`${PINNED}&view=compare&scale=4.2%3A0`);
   await page.waitForFunction(() => part('.compare')?.querySelectorAll('.matrix').length === 2);
   const beside = String(await save(/SVG/));
   assert.match(beside, />Now: guesses “,” 13%<.*>Pinned: guesses “I” 86%</s);
@@ -139,7 +139,7 @@ test('what is saved is what is seen: both pictures with their titles, or the dif
   const png = await save('The picture with 3 × 3 pixels for one');
   const [, width] = /width="(\d+)"/.exec(beside);
   assert.equal(png.readUInt32BE(16), 3 * Number(width));
-  await open(`${PINNED}&view=compare&versus=difference&scale=5.3%3A0`);
+  await open(`${PINNED}&view=compare&versus=difference&scale=4.2%3A0`);
   await page.waitForFunction(() => part('.compare')?.querySelectorAll('.matrix').length === 1);
   const difference = String(await save(/SVG/));
   assert.match(difference, /Now minus pinned.*>−1<.*>\+1</s);
@@ -166,7 +166,7 @@ test('360 px: one below the other, as wide as the screen, and nothing scrolls si
 test('360 px: where nothing differs that is said', async () => {
   for (const [change, count] of [
     ['', 1],
-    ['&scale=4.2%3A0', 0],
+    ['&scale=3.1%3A0', 0],
   ]) {
     await open(`view=compare&versus=difference${change}&${PINNED}`, { viewport: { width: 360, height: 740 } });
     await page.getByText(count ? 'No weight of this head differs.' : 'Now minus pinned').waitFor();

@@ -17,7 +17,7 @@ test('flow shows what adds, the keyboard chooses another head, and axe finds not
     assert.equal(await page.evaluate(() => part('[data-name=logit]').textContent), '9.97');
     await page.focus('[data-head="4.2"]');
     await page.keyboard.press('ArrowDown');
-    await page.waitForFunction(() => part('.adding .title')?.textContent === 'Layer 4, head 3');
+    await page.waitForFunction(() => part('.adding .title')?.textContent === 'Layer 3, head 2');
     await assertAccessible();
   }
   assert.deepEqual(faults, []);
@@ -27,7 +27,7 @@ test('every head is tried, and the one that counts stands first', async () => {
   await start('');
   await page.focus('.model .try');
   await page.keyboard.press('Enter');
-  await page.waitForFunction(() => part('.tried li button')?.textContent.startsWith('Layer 5, head 3'));
+  await page.waitForFunction(() => part('.tried li button')?.textContent.startsWith('Layer 4, head 2'));
   await page.waitForFunction(() => part('.model .try').textContent === 'Try every head');
   assert.match(await page.textContent('[data-head="4.2"] .trade'), /−8\d/);
   // Those that the guess would gain from stand at its end.

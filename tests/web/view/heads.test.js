@@ -125,7 +125,7 @@ test('all heads in a table: sorted by a column, a head is chosen, it is saved, E
   await page.locator('.heads-table thead button', { hasText: 'induction' }).click();
   assert.equal(await text('.heads-table tbody th'), '5.3');
   await page.locator('.heads-table tbody button').nth(1).click();
-  await page.waitForFunction(() => !part('.corner h2').textContent.startsWith('Layer 5, head 3'));
+  await page.waitForFunction(() => !part('.corner h2').textContent.startsWith('Layer 4, head 2'));
   const save = page.getByRole('button', { name: 'Save as CSV' });
   const [file] = await Promise.all([page.waitForEvent('download'), save.click()]);
   const csv = String(await readFile(await file.path())).split('\r\n');

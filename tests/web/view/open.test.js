@@ -51,7 +51,7 @@ const rowShown = async (first, count) => {
 };
 const asCell = (weight) => (weight >= 0.995 ? '1.0' : weight.toFixed(2).replace(/^0/, ''));
 
-test("a tiny BERT is opened, its layer 2, head 1 is read, and its numbers are the module's", async () => {
+test("a tiny BERT is opened, its layer 1, head 0 is read, and its numbers are the module's", async () => {
   await start();
   const files = modelFiles('bert');
   await page.locator('.open > .word').focus();
@@ -63,7 +63,7 @@ test("a tiny BERT is opened, its layer 2, head 1 is read, and its numbers are th
   await away();
   await page.locator("[data-head='1.0']").click();
   await settled();
-  await page.waitForFunction(() => part('.corner h2').textContent.includes('Layer 2, head 1'));
+  await page.waitForFunction(() => part('.corner h2').textContent.includes('Layer 1, head 0'));
   const hl = await load();
   const model = await hl.openModel(
     Object.fromEntries(files.map((path) => [path.split('/').pop(), readFileSync(path)])),
@@ -171,15 +171,15 @@ test('of a batch one entry is chosen: by a word, by keyboard, by the address; it
   assert.match(await page.locator('.recognised').textContent(), /a batch of 12/);
   await page.getByRole('button', { name: 'The next entry' }).click();
   await shows(1);
-  assert.equal(await page.locator('.spoken').textContent(), 'Entry 2 of 12 in the batch');
+  assert.equal(await page.locator('.spoken').textContent(), 'Entry 1; the batch has entries 0 to 11');
   const field = page.getByRole('spinbutton', { name: /^Entry/ });
   await field.fill('40');
   await field.press('Enter');
   await shows(11);
-  assert.equal(await field.inputValue(), '12');
-  await page.waitForFunction(() => /entry=12/.test(location.hash));
+  assert.equal(await field.inputValue(), '11');
+  await page.waitForFunction(() => /entry=11/.test(location.hash));
   await assertAccessible();
-  await page.evaluate(() => (location.hash = location.hash.replace('entry=12', 'entry=5')));
+  await page.evaluate(() => (location.hash = location.hash.replace('entry=11', 'entry=4')));
   await shows(4);
   await page.setViewportSize({ width: 360, height: 740 });
   await page.waitForFunction(() => part('.page.phone'));
@@ -270,7 +270,7 @@ test('an address that names a head which the model has not shows one, and it is 
   await openEmpty({ viewport: { width: 1440, height: 900 }, locale: 'en-GB' });
   await page.goto(`${server.url}#model=patches&text=`);
   await settled();
-  await page.waitForFunction(() => part('.corner h2')?.textContent === 'Layer 1, head 3');
+  await page.waitForFunction(() => part('.corner h2')?.textContent === 'Layer 0, head 2');
   assert.equal(await page.locator('.thumbnail[aria-checked=true]').getAttribute('data-head'), '0.2');
 });
 

@@ -89,5 +89,5 @@ test('32 × 32 heads are put in order, walked by keyboard, and seen through a le
   await page.keyboard.press('ArrowUp');
   await page.waitForFunction(() => part('.thumbnail[aria-checked=true]').dataset.head === '1.1');
   await page.locator('.heads-lens').waitFor();
-  await page.waitForFunction(() => part('.corner h2').textContent.startsWith('Layer 2, head 2'));
+  await page.waitForFunction(() => part('.corner h2').textContent.startsWith('Layer 1, head 1'));
 });

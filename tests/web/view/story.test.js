@@ -46,7 +46,7 @@ test('the story is left anywhere and gone on with; a step can be undone; the add
 
 test('by a link to step 7 nothing is found yet, also by one taken when it was', async () => {
   await openEmpty({ ...SCREEN, locale: 'en-GB' });
-  for (const link of ['', '&layer=5&head=3']) {
+  for (const link of ['', '&layer=4&head=2']) {
     await page.goto(`${server.url}#panel=story&step=7${link}`);
     await settled();
     await page.waitForFunction(() => part('.page').dataset.busy === 'false' && part('.corner p').textContent !== '');
