@@ -17,15 +17,11 @@ run_make() {
   make -f src/build/Makefile --no-print-directory -j "$jobs" NODE="$node" "$@"
 }
 
-# Arguments: a Node, then those of its --test. The limit of a file is for one that hangs, not for a slow machine.
-run_tests() {
-  local node=$1
-  shift
-  "$node" --expose-gc --test --test-timeout=1800000 "$@"
-}
+# The Node of the tests: it has relaxed SIMD.
+test_node=node_modules/node/bin/node
 
-# Arguments: folders, then more for find.
-find_tests() { find "$@" -name '*.test.js' -not -path '*/node_modules/*' -print | sort; }
+# Arguments: those of src/build/test.js. The Node in use is tested by a program of its own.
+run_tests() { HEADLIGHT_NODE=$node "$test_node" src/build/test.js "$@"; }
 
 #: build  the core, the module and the page, into dist/ (the default)
 verb_build() {
@@ -50,8 +46,7 @@ verb_dev() {
 verb_check() {
   setup
   need has_c_tools "$C_TOOLS"
-  run_make types
-  "$node" src/build/check.js "$@"
+  NODE=$node "$node" src/build/check.js "$@"
 }
 
 #: format  format everything
@@ -62,30 +57,56 @@ verb_format() {
   find src tests -name node_modules -prune -o -name '*.[ch]' -print0 | xargs -0 clang-format-19 -i
 }
 
-#: test  check, build and run every test
+#: test  check, build and run the default tests; NAME… only the files whose path contains it, without check
 verb_test() {
-  local all=() module=()
+  if (($#)); then
+    test_named "$@"
+    return
+  fi
   setup_tests
   verb_check
-  run_make page types native CLANG="$(sanitizing_clang)"
+  run_make page
+  say "tests: the default tier, Node $("$test_node" --version)"
+  run_tests
+}
+
+# Builds what the chosen files need. Where one flavour of the core is enough, only that one is built and tested.
+test_named() {
+  local files targets flavour=()
+  setup
+  files=$(run_tests --plan "$@")
+  targets=$(run_tests --targets "$@")
+  case " $targets " in
+    *' native '*) setup_all_tests ;;
+    *' page '*) setup_tests ;;
+    *' one-'*) flavour=(--flavour "$(one_flavour)") ;;
+  esac
+  # shellcheck disable=SC2086
+  run_make $targets CLANG="$(sanitizing_clang)"
+  say "$files"
+  run_tests "${flavour[@]}" "$@"
+}
+
+#: test-all  check, build and run every test, those of the module also on the Node in use
+verb_test_all() {
+  setup_all_tests
+  verb_check
+  run_make page reference native CLANG="$(sanitizing_clang)"
   verb_bench --tiny
   verb_bench_models --tiny
-  mapfile -t all < <(find_tests tests)
-  mapfile -t module < <(find_tests tests/core tests/js)
-  say "tests: Node $("$node" --version), plain SIMD"
-  run_tests "$node" "${all[@]}"
-  say "tests: Node $(node_modules/node/bin/node --version), relaxed SIMD"
-  run_tests node_modules/node/bin/node "${module[@]}"
+  say "tests: every tier, Node $("$test_node" --version)"
+  run_tests --tier full
+  say "tests: core and module, Node $("$node" --version)"
+  run_tests --tier full --only-module --node "$node"
 }
 
 #: coverage  which lines the tests run
 verb_coverage() {
-  local tests=() counts=$PWD/dist/coverage/counts
-  setup_tests
+  local counts=$PWD/dist/coverage/counts
+  setup_all_tests
   run_make page native counted CLANG="$(sanitizing_clang)"
   rm -rf dist/coverage
-  mapfile -t tests < <(find_tests tests -not -path 'tests/package/*')
-  NODE_V8_COVERAGE=$counts CHROMIUM_COVERAGE=$counts run_tests "$node" "${tests[@]}" ||
+  NODE_V8_COVERAGE=$counts CHROMIUM_COVERAGE=$counts run_tests --tier full --without tests/package/ ||
     say 'coverage: not all tests passed'
   "$node" src/build/coverage.js "$counts" <(count_native)
 }

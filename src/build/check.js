@@ -55,38 +55,46 @@ function checkLines() {
     .join('\n');
 }
 
-/** Types of a TypeScript project; what was found out is kept in dist/check for the next time. */
-function checkTypes(project) {
-  const kept = `dist/check/${project.replaceAll('/', '-')}.tsbuildinfo`;
-  const quiet = ['--noEmit', '--emitDeclarationOnly', 'false', '--declaration', 'false'];
-  return bin('tsc', '-p', project, ...quiet, '--incremental', '--tsBuildInfoFile', kept);
-}
+/** Types of the module and the page, checked by what writes the declarations. */
+const checkTypes = () =>
+  run('make', ['-f', 'src/build/Makefile', '--no-print-directory', 'types', `NODE=${process.env.NODE ?? 'node'}`]);
 
-/** clang-tidy over the core, file by file; those that have not changed since they passed are left out. */
-async function checkC() {
-  const passed = new Set(readPassed());
-  const common = inC().filter((path) => path.endsWith('.h'));
-  const digest = (path) => digestOf(['.clang-tidy', 'src/build/check.js', ...common, path]);
-  const files = inC().filter((path) => path.startsWith('src/core/') && path.endsWith('.c'));
-  const due = files.map((path) => ({ path, key: digest(path) }));
+/**
+ * A check of single files, those left out that have not changed since they passed.
+ * @param {string} name
+ * @param {string[]} files
+ * @param {string[]} common files that each of them depends on
+ * @param {(path: string) => Promise<string>} check
+ */
+async function checkChanged(name, files, common, check) {
+  const passed = new Set(readPassed(name));
+  const due = files.map((path) => ({ path, key: digestOf(['src/build/check.js', ...common, path]) }));
   const findings = await inTurn(
     due.filter(({ key }) => !passed.has(key)),
     async ({ path, key }) => {
-      const found = await run('clang-tidy-19', ['--quiet', path, '--', ...TARGET]);
+      const found = await check(path);
       if (!found) passed.add(key);
       return found;
     },
   );
-  writePassed(due.map(({ key }) => key).filter((key) => passed.has(key)));
+  writePassed(
+    name,
+    due.map(({ key }) => key).filter((key) => passed.has(key)),
+  );
   return findings.filter(Boolean).join('\n');
 }
 
-const PASSED = join(ROOT, 'dist/check/clang-tidy.json');
-const readPassed = () => (existsSync(PASSED) ? JSON.parse(readFileSync(PASSED, 'utf8')) : []);
+const tidy = (path) => run('clang-tidy-19', ['--quiet', path, '--', ...TARGET]);
+const tidied = () => inC().filter((path) => path.startsWith('src/core/') && path.endsWith('.c'));
+const headers = () => inC().filter((path) => path.endsWith('.h'));
 
-function writePassed(keys) {
-  mkdirSync(dirname(PASSED), { recursive: true });
-  writeFileSync(PASSED, JSON.stringify(keys));
+const fileOfPassed = (name) => join(ROOT, 'dist/check', `${name}.json`);
+const readPassed = (name) =>
+  existsSync(fileOfPassed(name)) ? JSON.parse(readFileSync(fileOfPassed(name), 'utf8')) : [];
+
+function writePassed(name, keys) {
+  mkdirSync(dirname(fileOfPassed(name)), { recursive: true });
+  writeFileSync(fileOfPassed(name), JSON.stringify(keys));
 }
 
 function digestOf(paths) {
@@ -111,11 +119,13 @@ async function inTurn(list, map) {
 
 const CHECKS = {
   lines: checkLines,
-  biome: async () => (await bin('biome', 'format', '.')) + (await bin('biome', 'lint', '--error-on-warnings', '.')),
-  'clang-format': () => run('clang-format-19', ['--dry-run', '-Werror', ...inC()]),
-  types: () => checkTypes('tsconfig.json'),
-  'types of the page': () => checkTypes('web/tsconfig.json'),
-  'clang-tidy': checkC,
+  biome: () => bin('biome', 'check', '--assist-enabled=false', '--error-on-warnings', '.'),
+  'clang-format': () =>
+    checkChanged('clang-format', inC(), ['.clang-format'], (path) =>
+      run('clang-format-19', ['--dry-run', '-Werror', path]),
+    ),
+  types: checkTypes,
+  'clang-tidy': () => checkChanged('clang-tidy', tidied(), ['.clang-tidy', ...headers()], tidy),
 };
 
 async function main(names) {

@@ -113,6 +113,9 @@ find_toolchain() {
   say "$toolchain" 'EMCC = emcc' "RELAXED_EMCC = ${relaxed:-}" >$file
 }
 
+# The flavour that is tested alone: the one that `load` takes where there are both.
+one_flavour() { if grep -q '^RELAXED_EMCC = .' dist/obj/toolchain.mk; then say relaxed; else say simd128; fi; }
+
 setup() {
   if ! has_node || ! have npm; then stop "please install Node 20 or newer with npm"; fi
   need has_emcc emscripten has_make make
@@ -122,11 +125,18 @@ setup() {
   find_toolchain
 }
 
+# For the default tests.
 setup_tests() {
+  setup
+  need has_chromium chromium
+}
+
+# For every test.
+setup_all_tests() {
   setup
   need has_chromium chromium has_firefox firefox-esr has_sanitizers 'clang-19 libclang-rt-19-dev' \
     has_simde libsimde-dev has_relaxed 'clang-19 lld-19 llvm-19'
-  # Without it the tests that train in PyTorch are skipped: whoever cannot install it need not have it.
+  # Without it the tests that train in PyTorch are skipped: who cannot install it need not have it.
   if can_install; then need has_torch python3-torch; fi
   find_toolchain
 }

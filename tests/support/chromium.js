@@ -15,20 +15,27 @@ const find = () => {
   throw new Error('no Chromium on PATH: ./build.sh test installs it');
 };
 
-/** A browser with a profile of its own, which asks nothing of the network by itself. */
+const options = () => ({
+  executablePath: find(),
+  timeout: 300_000,
+  args: [
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-quic',
+    '--no-first-run',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+  ],
+});
+
+/** One browser for all test files of a run: they find it by the environment variable HEADLIGHT_CHROMIUM. */
+export const launchShared = () => chromium.launchServer(options());
+
+/** A browser that asks nothing of the network by itself: the one of the run, or one of its own. */
 export async function launch() {
-  const browser = await chromium.launch({
-    executablePath: find(),
-    timeout: 300_000,
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ],
-  });
-  return process.env.CHROMIUM_COVERAGE ? count(browser, process.env.CHROMIUM_COVERAGE) : browser;
+  const shared = process.env.HEADLIGHT_CHROMIUM;
+  const counts = process.env.CHROMIUM_COVERAGE;
+  if (counts) return count(await chromium.launch(options()), counts);
+  return shared ? chromium.connect(shared) : chromium.launch(options());
 }

@@ -3,8 +3,10 @@
 import { load } from 'headlight-attention';
 import { uniformSource } from '../../src/js/ops/random.js';
 
+/** Set where only one flavour has been built. */
+const only = process.env.HEADLIGHT_FLAVOUR;
 export const flavours = await Promise.all(
-  ['simd128', 'relaxed'].map((simd) =>
+  (only ? [only] : ['simd128', 'relaxed']).map((simd) =>
     load({ simd }).catch((error) => {
       if (error.code !== 'LOAD') throw error;
       return null;

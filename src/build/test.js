@@ -1,0 +1,118 @@
+// Runs the tests: files that end with .test.js in the default tier, and in the full tier those that end with
+// .full.test.js as well. Arguments:
+//   --tier default | full
+//   --node PATH      the Node that runs the files; default: this one
+//   --only-module    only tests of the core and the module
+//   --without TEXT   no file whose path contains it
+//   --flavour NAME   the only flavour of the core that the tests use
+//   --plan           print the files, --targets: print what make must build for them
+//   NAME…            only files whose path contains one of the names, of either tier
+// All files share one Chromium.
+
+import { spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+/** A limit for a file that hangs, in milliseconds: no slow machine reaches it. */
+const HANGS = 1_800_000;
+/** Folders in the order in which their files are started: the longest tests first, so that no core waits at the end. */
+const ORDER = ['tests/web/', 'tests/js/', 'tests/core/', 'tests/'];
+
+/** All test files, relative to the root, the longest first. */
+export function findTests() {
+  const rank = (path) => ORDER.findIndex((folder) => path.startsWith(folder));
+  return readdirSync(join(ROOT, 'tests'), { recursive: true })
+    .map((name) => `tests/${name.replaceAll('\\', '/')}`)
+    .filter((path) => path.endsWith('.test.js') && !path.includes('node_modules'))
+    .sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
+}
+
+const isFull = (path) => path.endsWith('.full.test.js');
+const isOfModule = (path) => /^tests\/(core|js)\//.test(path);
+
+/**
+ * The files of a run.
+ * @param {string[]} all
+ * @param {{ tier?: string, onlyModule?: boolean, without?: string, names?: string[] }} choice
+ */
+export function chooseTests(all, { tier = 'default', onlyModule = false, without, names = [] }) {
+  return all
+    .filter((path) => names.length > 0 || tier === 'full' || !isFull(path))
+    .filter((path) => !onlyModule || isOfModule(path))
+    .filter((path) => !without || !path.includes(without))
+    .filter((path) => names.length === 0 || names.some((name) => path.includes(name)));
+}
+
+/** Files that open a browser, or run programs of the documents. */
+const usesPage = (path) => /^tests\/(web|package|adopt)\/|^tests\/[^/]+$|browser/.test(path);
+/** Tests that name a flavour of the core, threads or a built file need all flavours. */
+const usesAllFlavours = (path) =>
+  /^tests\/(build|fuzz)\//.test(path) || /simd128|relaxed|threads|inline|dist\/headlight/.test(textOf(path));
+const textOf = (path) => readFileSync(join(ROOT, path), 'utf8');
+
+/** Targets of the Makefile that a list of test files needs. */
+export function targetsOf(files) {
+  const targets = [];
+  if (files.some((path) => path.includes('native'))) targets.push('native');
+  if (files.some(usesPage)) return [...targets, 'page', 'types'];
+  if (files.some(usesAllFlavours)) return [...targets, 'module'];
+  if (files.some((path) => path.startsWith('tests/js/'))) targets.push('one-module');
+  if (files.some((path) => path.startsWith('tests/core/'))) targets.push('one-core');
+  return targets;
+}
+
+/** The browser that all files use; nothing where no file opens one, or where each counts for itself. */
+async function startBrowser(files) {
+  if (process.env.CHROMIUM_COVERAGE || !files.some(usesPage)) return null;
+  const { launchShared } = await import('../../tests/support/chromium.js');
+  return launchShared();
+}
+
+async function run(node, files, flavour) {
+  const browser = await startBrowser(files);
+  const options = [
+    '--expose-gc',
+    '--test',
+    `--test-timeout=${HANGS}`,
+    `--test-concurrency=${availableParallelism()}`,
+    '--test-reporter=spec',
+    '--test-reporter-destination=stdout',
+  ];
+  const env = {
+    ...process.env,
+    ...(browser && { HEADLIGHT_CHROMIUM: browser.wsEndpoint() }),
+    ...(flavour && { HEADLIGHT_FLAVOUR: flavour }),
+  };
+  const child = spawn(node, [...options, ...files], { cwd: ROOT, env, stdio: 'inherit' });
+  const [code, signal] = await new Promise((resolve) => child.on('exit', (...end) => resolve(end)));
+  await browser?.close();
+  process.exitCode = signal ? 1 : code;
+}
+
+async function main() {
+  const { values, positionals: names } = parseArgs({
+    allowPositionals: true,
+    options: {
+      tier: { type: 'string' },
+      node: { type: 'string', default: process.execPath },
+      without: { type: 'string' },
+      flavour: { type: 'string' },
+      'only-module': { type: 'boolean' },
+      plan: { type: 'boolean' },
+      targets: { type: 'boolean' },
+    },
+  });
+  const files = chooseTests(findTests(), { ...values, onlyModule: values['only-module'], names });
+  if (files.length === 0) {
+    console.error(`test: no test file has ${names.join(' or ')} in its path`);
+    process.exitCode = 1;
+  } else if (values.targets) console.log(targetsOf(files).join(' '));
+  else if (values.plan) console.log(files.join('\n'));
+  else await run(values.node, files, values.flavour);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await main();

@@ -1,0 +1,170 @@
+// The keys that queries see, against a plain loop over the definition in mask.h.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { kernels, numbers } from '../../support/kernels.js';
+
+const COLS = 8;
+const NONE = -1n;
+const HIDDEN = Number.NEGATIVE_INFINITY;
+
+/** A source of integers below a limit, the same each time. */
+function integers(seed) {
+  const source = numbers(4096, seed);
+  let at = 0;
+  return (limit) => Math.floor(((source[at++ % source.length] + 1) / 2) * limit);
+}
+
+/** A struct visibility in the memory of the core. Its 64-bit fields begin at a multiple of 8. */
+function place(k, v) {
+  const bytes = (list) => {
+    const block = k.block(Math.ceil(list.length / 4));
+    new Uint8Array(k.core.memory.buffer, block.at, list.length).set(list);
+    return block.at;
+  };
+  const lengths = (list) => {
+    const block = k.block(list.length);
+    new Int32Array(k.core.memory.buffer, block.at, list.length).set(list);
+    return block.at;
+  };
+  const pointers = [
+    v.mask ? bytes(v.mask) : 0,
+    v.padding ? bytes(v.padding) : 0,
+    v.lengths ? lengths(v.lengths) : 0,
+    v.bias ? k.block(v.bias).at : 0,
+  ];
+  const block = k.block(24);
+  const at = (block.at + 7) & ~7;
+  const view = new DataView(k.core.memory.buffer, at, 88);
+  const steps = [v.keys, 1, 1, 1, v.keys, 1];
+  for (const [i, value] of [...pointers, ...steps].entries()) view.setUint32(4 * i, value, true);
+  view.setFloat32(40, v.slope, true);
+  for (const [i, value] of [v.offset, v.left, v.right].entries()) view.setBigInt64(48 + 8 * i, value, true);
+  view.setUint32(72, v.keys, true);
+  view.setUint32(76, v.appended, true);
+  view.setFloat32(80, v.fill, true);
+  view.setUint8(84, v.all ? 1 : 0);
+  return at;
+}
+
+/** Whether a query sees a key, by the definition. */
+function sees(v, query, key) {
+  if (v.all || key >= v.keys) return true;
+  const at = BigInt(query) + v.offset;
+  const s = BigInt(key);
+  if (v.left >= 0n && s < at - v.left) return false;
+  if (v.right >= 0n && s > at + v.right) return false;
+  if (v.lengths && key >= v.lengths[query]) return false;
+  if (v.mask && !v.mask[query * v.keys + key]) return false;
+  if (v.padding && !v.padding[key]) return false;
+  return !(v.bias && v.bias[query * v.keys + key] === HIDDEN);
+}
+
+/** The score of a key after the mask. */
+function scoreOf(v, query, key, score) {
+  if (v.all || key >= v.keys) return score;
+  const bias = v.bias ? v.bias[query * v.keys + key] : 0;
+  const byBias = bias === HIDDEN;
+  if (!sees({ ...v, bias: undefined }, query, key)) return v.fill;
+  if (byBias) return HIDDEN;
+  const distance = Math.abs(Number(BigInt(query) + v.offset - BigInt(key)));
+  return Math.fround(Math.fround(score + Math.fround(-v.slope * distance)) + bias);
+}
+
+/** A random visibility of so many queries and keys, with each kind of limit in turn. */
+function draw(integer, queries, keys) {
+  const flags = (count) => Array.from({ length: count }, () => integer(3) > 0);
+  const has = () => integer(3) === 0;
+  const biases = () => Array.from({ length: queries * keys }, () => (integer(5) === 0 ? HIDDEN : integer(9) - 4));
+  return {
+    mask: has() ? flags(queries * keys) : undefined,
+    padding: has() ? flags(keys) : undefined,
+    lengths: has() ? Array.from({ length: queries }, () => integer(keys + 2)) : undefined,
+    bias: has() ? biases() : undefined,
+    slope: has() ? 0.5 : 0,
+    offset: BigInt(integer(7) - 3),
+    left: has() ? BigInt(integer(4)) : NONE,
+    right: has() ? BigInt(integer(4)) : NONE,
+    keys,
+    appended: integer(3),
+    fill: integer(4) === 0 ? -1e9 : HIDDEN,
+    all: integer(8) === 0,
+  };
+}
+
+/** Calls a function with 200 random visibilities. */
+function each(k, fn) {
+  const integer = integers(5);
+  for (let round = 0; round < 200; round++) {
+    const [queries, keys] = [1 + integer(COLS), 1 + integer(13)];
+    const v = draw(integer, queries, keys);
+    fn(v, queries, place(k, v), round);
+    k.close();
+  }
+}
+
+test(
+  'mask_sees, mask_hides: a key is seen as the window, lengths, mask, padding and bias say',
+  kernels((k) =>
+    each(k, (v, queries, at, round) => {
+      let hides = false;
+      for (let t = 0; t < queries; t++)
+        for (let s = 0; s < v.keys + v.appended; s++) {
+          const expected = sees(v, t, s);
+          if (!expected) hides = true;
+          assert.equal(Boolean(k.core.mask_sees(at, t, s)), expected, `round ${round}: query ${t}, key ${s}`);
+        }
+      // It may say that something is hidden where nothing is, never the reverse.
+      if (hides) assert.ok(k.core.mask_hides(at, queries), `round ${round}`);
+      const limited = v.mask || v.padding || v.lengths || v.bias || v.left >= 0n || v.right >= 0n;
+      if (v.all || !limited) assert.ok(!k.core.mask_hides(at, queries), `round ${round}`);
+    }),
+  ),
+);
+
+test(
+  'mask_span: keys outside of it are hidden from all queries',
+  kernels((k) =>
+    each(k, (v, queries, at, round) => {
+      const span = k.block(2).at;
+      k.core.mask_span(span, at, 0, queries);
+      const [from, to] = new Uint32Array(k.core.memory.buffer, span, 2);
+      const all = v.keys + v.appended;
+      assert.ok(from <= to && to <= all, `round ${round}: ${from} to ${to} of ${all}`);
+      for (let s = 0; s < all; s++)
+        for (let t = 0; t < queries; t++)
+          if (s < from || s >= to) assert.ok(!sees(v, t, s) && v.fill === HIDDEN, `round ${round}: key ${s}`);
+      // A window without anything else is met exactly.
+      if (!v.all && v.fill === HIDDEN && v.appended === 0 && v.left >= 0n && v.right >= 0n && !v.lengths) {
+        const only = { ...v, mask: undefined, padding: undefined, bias: undefined };
+        const seen = Array.from({ length: v.keys }, (_, s) => s).filter((s) =>
+          Array.from({ length: queries }, (_, t) => sees(only, t, s)).includes(true),
+        );
+        if (seen.length > 0) assert.deepEqual([from, to], [seen[0], seen.at(-1) + 1], `round ${round}`);
+      }
+    }),
+  ),
+);
+
+test(
+  'mask_panel adds the distance and the bias and fills hidden scores; mask_backward makes their gradient 0',
+  kernels((k) =>
+    each(k, (v, queries, at, round) => {
+      const all = v.keys + v.appended;
+      for (const first of [0, Math.min(2, all - 1)]) {
+        const scores = numbers(all * COLS, round + 1);
+        const panel = k.block(scores);
+        const gradient = k.block(scores);
+        k.core.mask_panel(panel.at, at, 0, queries, first, all - first);
+        k.core.mask_backward(gradient.at, at, 0, queries, first, all - first);
+        for (let s = first; s < all; s++)
+          for (let t = 0; t < queries; t++) {
+            const i = (s - first) * COLS + t;
+            const what = `round ${round}: query ${t}, key ${s}`;
+            assert.equal(k.view(panel)[i], scoreOf(v, t, s, scores[i]), what);
+            assert.equal(k.view(gradient)[i], sees(v, t, s) ? scores[i] : 0, what);
+          }
+      }
+    }),
+  ),
+);
