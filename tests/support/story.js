@@ -90,9 +90,13 @@ export async function follow(hand) {
   const fallen = await percentOf('I');
   assert.ok((await textOf('.seen')).includes(whole) && (await textOf('.seen')).includes(fallen));
   assert.equal(await textOf("[data-head='4.2'] .trade"), '−85');
-  await hand.head(1, 2);
+  await hand.head(3, 3);
   await hand.press(off);
   await seen(2);
+  assert.equal(await textOf("[data-head='3.3'] .trade"), '−84');
+  await hand.head(1, 2);
+  await hand.press(off);
+  await seen(3);
   assert.equal(await textOf("[data-head='1.2'] .trade"), '0');
   assert.equal(await page.locator('.thumbnail.off').count(), 1, 'one head at a time');
   await next(8);

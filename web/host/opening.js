@@ -9,10 +9,10 @@ const MOST_FILES = 400;
 const FIRST = {
   whale: { text: initialState.text, layer: initialState.layer, head: initialState.head },
   constructed: {
-    text: 'The cat sat on the mat because it was tired, and the dog let it sleep.',
+    text: 'In the house by the sea lives a cat, and it is hungry.',
     layer: 0,
     head: 5,
-    cell: { t: 7, s: 5 },
+    cell: { t: 11, s: 8 },
   },
   patches: { text: '', layer: 0, head: 0, cell: { t: 38, s: 24 } },
   sentence: { text: 'How do whales sleep?', second: 'When does a whale rest?', layer: 1, head: 0 },

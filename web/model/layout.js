@@ -61,6 +61,9 @@ export function labelsAbove(label, size, cell) {
   return { level, rise: level ? size * 1.45 : Math.max(0.71 * (label + 1.32 * size), 18) };
 }
 
+/** A label takes no more room than this. */
+const LONGEST = 120;
+
 /** A cell is not larger than this: one token would fill the screen. On a phone, than this share of the width. */
 export const LARGEST = 120;
 const LARGEST_SHARE = 0.3;
@@ -80,6 +83,8 @@ const [NARROW, WIDE] = [420, 560];
  * @param {number} [room.keys] tokens that answer, where they are others
  * @param {number} room.most letters of a token at most
  * @param {(size: number) => number} room.widest the widest label in letters of a size
+ * @param {(size: number, cell: number) => number} [room.beyond] how far the labels along the stairs reach beyond the
+ *   picture, in letters of a size beside cells of a size
  * @param {boolean} room.full the upper half is in use: title and labels stand above it
  * @param {number} [room.tallest] the square of cells is no higher
  * @param {boolean} [room.bare] it has no name
@@ -91,6 +96,7 @@ export function pictureOf({
   keys = tokens,
   most,
   widest,
+  beyond = () => 0,
   full,
   tallest = Infinity,
   bare = false,
@@ -106,13 +112,14 @@ export function pictureOf({
   // The labels need room, and their size depends on the cell: two rounds settle it.
   for (let round = 0; round < 3; round++) {
     const size = labelSize(cell, most);
-    const label = Math.min(widest(size), 120);
+    const label = Math.min(widest(size), LONGEST);
     left = Math.ceil(cell < LABELS ? 12 : label + 10);
     const name = stacked && width >= NARROW ? NAME.lines * most : NAME.line;
     const labels = labelsAbove(label, size, cell);
     level = full && labels.level;
     top = Math.ceil((above ? name : 0) + (full ? labels.rise : size * 1.45));
-    cell = Math.min((width - left) / m, (height - top) / n, largest);
+    const right = full ? 0 : Math.min(beyond(size, Math.floor(cell)), LONGEST);
+    cell = Math.min((width - left - right) / m, (height - top) / n, largest);
   }
   const whole = cell >= 1 ? Math.floor(cell) : cell;
   const [side, wide] = [Math.max(whole * n, 1), Math.max(whole * m, 1)];

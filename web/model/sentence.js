@@ -59,6 +59,20 @@ export function endOf(pieces) {
     .trim();
 }
 
+/** Tokens on each side of the query, where a text is too long to be shown. */
+const NEAR = 12;
+
+/**
+ * The part of a long text that is shown: the query, and what stands around it.
+ * @param {number} count tokens of the text
+ * @param {number} at the query
+ * @returns {[from: number, to: number]}
+ */
+export function excerptOf(count, at) {
+  const middle = Math.min(Math.max(at, 0), count - 1);
+  return [Math.max(middle - NEAR, 0), Math.min(middle + NEAR + 1, count)];
+}
+
 /** What stands behind the last token: white space that no token has. @param {string} text @param {Piece[]} pieces */
 export const restOf = (text, pieces) => text.slice(pieces.at(-1)?.end ?? 0);
 

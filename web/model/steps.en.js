@@ -94,14 +94,15 @@ export const steps = {
     ],
     tasks: [
       'Switch it off: at the bottom, this head *off*.',
-      'Now choose another head and switch that off. Find one that makes **no difference**. The number under a ' +
-        'head is the change, in percentage points.',
+      'Is it the only one? Choose heads of the layer below and switch them off, one at a time. Find **another** that ' +
+        'the guess needs. The number under a head is the change, in percentage points.',
+      'Now find a head that makes **no difference**.',
     ],
     seen: [
-      'You switched layer {layer}, head {head} off: *{text}* fell from {from} to **{to}**. So this head is why.',
+      'You switched layer {layer}, head {head} off: *{text}* fell from {from} to **{to}**. The guess needs this head.',
+      'Layer {layer}, head {head} costs {points} as well. So it takes **two heads**: without either, the guess falls.',
       'Layer {layer}, head {head} costs {points}: this guess does not need it. Switching off is how one knows.',
     ],
-    too: 'Layer {layer}, head {head} costs {points}: the guess needs that one as well.',
   },
   train: {
     short: 'train one',

@@ -231,7 +231,7 @@ const ASKED = {
   fetched: [(seen) => Boolean(seen?.other)],
   ahead: [(seen) => Boolean(seen)],
   many: [(seen) => Boolean(seen?.previous), (seen) => Boolean(seen?.induction)],
-  matter: [(seen) => Boolean(seen?.fell), (seen) => Boolean(seen?.same)],
+  matter: ['fell', 'too', 'same'].map((found) => (seen) => Boolean(seen?.[found])),
   train: [(seen) => Boolean(seen?.opened)],
 };
 

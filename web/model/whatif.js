@@ -16,6 +16,14 @@ export function effective(
   return map[`${layer}.${head}`] ?? map[`${layer}`] ?? map.all ?? otherwise;
 }
 
+/** The temperature's slider: its ends are a tenth and ten, its middle 1, and equal steps are equal factors. */
+export const KNOB = { span: 1, step: 0.025 };
+export const toKnob = (/** @type {number} */ temperature) => Math.log10(temperature);
+/** Three digits: every step of the slider has a temperature of its own. @param {number} knob */
+export const toTemperature = (knob) => Number((10 ** knob).toPrecision(3));
+/** All of its digits. @param {number} temperature */
+export const temperatureText = (temperature) => temperature.toFixed(temperature < 1 ? 3 : 2);
+
 /** @param {string} scope @param {number} layer @param {number} head */
 export const placeIn = (scope, layer, head) =>
   scope === 'all' ? 'all' : scope === 'layer' ? `${layer}` : `${layer}.${head}`;

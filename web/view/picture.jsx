@@ -24,6 +24,8 @@ const EDGE = 12;
 export const DENSE = 4;
 const SERIF = '"Iowan Old Style", Palatino, "Source Serif", Charter, "Noto Serif", Georgia, "Songti SC", serif';
 
+/** From a column's edge to its label. */
+const KEY_IN = 2;
 /** The name that is touched is written in bold letters, at most so much wider. */
 export const BOLD = 1.15;
 
@@ -50,7 +52,10 @@ export function usePicture({ width, height, most, tallest = Infinity, bare = fal
   const many = Math.min(width / S, height / T) < LABELS;
   const longest = (size) => [...names, ...keys].reduce((found, name) => Math.max(found, measure(name, size)), 0);
   const widest = many ? () => 100 : longest;
-  const grid = pictureOf({ width, height, tokens: T, keys: S, most, widest, full, tallest, bare });
+  // A name that is pointed at is written in bold letters.
+  const reach = (size, cell) => keys.map((name, s) => BOLD * measure(name, size) + KEY_IN - (S - s) * cell);
+  const beyond = (size, cell) => (cell < LABELS ? 0 : Math.max(0, ...reach(size, cell)));
+  const grid = pictureOf({ width, height, tokens: T, keys: S, most, widest, beyond, full, tallest, bare });
   const room = width - grid.left;
   return { ...grid, run, weights, full, names, keys, T, S, x: grid.left, y: height - grid.side, room };
 }
@@ -202,7 +207,7 @@ function bare(context, painted, cell) {
  */
 export const keyLabel = ({ cell, size, full, level }, left, top) => ({
   class: `key-label ${level ? 'level' : full ? 'slanted' : ''}`,
-  style: px({ left: left + (full ? cell / 2 : 2), top: top - size * 1.32 - 1 }),
+  style: px({ left: left + (full ? cell / 2 : KEY_IN), top: top - size * 1.32 - 1 }),
 });
 
 /** Rows on the left; columns along the stairs, or above where the corner is full. */

@@ -5,15 +5,15 @@ import { useEffect, useRef } from 'preact/hooks';
 import { gridOf } from '../model/layout.js';
 import { RAMP } from '../model/ramp.js';
 import { weightsOf } from '../model/reading.js';
+import { excerptOf } from '../model/sentence.js';
 import { useSession, useSize } from './context.js';
 import { later } from './later.jsx';
 import { sized } from './paint.js';
 
 const Patches = later(() => import('./patches.jsx'), 'Patches');
 
-/** Tokens on each side of the asking one, where there are more than fit. */
-const NEAR = 12;
-const MOST = 40;
+/** Of more tokens only those near the query are shown. */
+const MOST = 30;
 
 export function Row({ children }) {
   const session = useSession();
@@ -23,9 +23,9 @@ export function Row({ children }) {
   const { keys, S } = run;
   const weights = weightsOf(run, run.layer, run.head).subarray(cell.t * S, (cell.t + 1) * S);
   const ramp = RAMP[session.theme.value];
-  const same = run.keys === run.pieces;
-  const middle = same ? cell.t : cell.s;
-  const [from, to] = S <= MOST ? [0, S] : [Math.max(middle - NEAR, 0), Math.min(middle + NEAR + 1, S)];
+  const same = run.T === S && run.keys.every(({ name }, s) => name === run.pieces[s].name);
+  // Keys of another text are shown near the one that is read.
+  const [from, to] = S <= MOST ? [0, S] : excerptOf(S, same ? cell.t : cell.s);
   if (run.image) {
     const { rows, columns } = gridOf(run);
     return (
@@ -36,7 +36,9 @@ export function Row({ children }) {
       </section>
     );
   }
-  const ask = (s) => () => same && (session.hover.value = { t: s, s: -1 });
+  // What is near the query would move under the pointer.
+  const whole = to - from === S;
+  const ask = (s) => () => same && whole && (session.hover.value = { t: s, s: -1 });
   return (
     <section class="sentence given" aria-label={session.words.value.tokensIn}>
       <div class="row-words" onPointerLeave={() => (session.hover.value = null)}>
@@ -50,6 +52,7 @@ export function Row({ children }) {
                   class={`piece ${same && s === cell.t ? 'asks' : s === cell.s ? 'answers' : ''}`}
                   style={{ '--bar': s > cell.t && run.about.causal ? 'transparent' : ramp.css(weights[s]) }}
                   onPointerEnter={ask(s)}
+                  onClick={() => same && session.look({ cell: { t: s, s: Math.min(cell.s, s) } })}
                 >
                   {name}
                 </span>{' '}

@@ -1,14 +1,14 @@
 // The text is the title: one writes into it, and the bar under a word is the weight that the asking token gives it. The
 // field that is written into lies, transparent, over the words; both wrap alike because their letters stand alike.
 
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { RAMP } from '../model/ramp.js';
 import { weightsOf } from '../model/reading.js';
-import { readsNumbers, restOf, shown } from '../model/sentence.js';
+import { excerptOf, readsNumbers, restOf, shown } from '../model/sentence.js';
 import { isOff } from '../model/whatif.js';
 import { useSession, useSize } from './context.js';
 import { Beside, Cover } from './given.jsx';
-import { Row } from './row.jsx';
+import { Row, Strip } from './row.jsx';
 import { WriteOn } from './write.jsx';
 
 /** How the words of the text fit the tokens of the last answer, which may be of the text before. */
@@ -40,6 +40,7 @@ function Field({ small }) {
   const cell = session.cell.value;
   const writing = session.writing.value;
   const line = useRef(/** @type {any} */ (null));
+  const pressed = useRef(-1);
   const field = useRef(/** @type {any} */ (null));
   const { width } = useSize(line);
   const pieces = fitting(text, run);
@@ -49,6 +50,16 @@ function Field({ small }) {
   const off = isOff(session.state.value, layer, head);
   const next = run?.about.guess === 'next' && run.about.reads !== 'pair';
   const guess = next && run?.top && run.pieces.length === pieces.length && !writing ? shown(run.top[0].text) : '';
+
+  // A text that does not fit is shown near the query, but while one writes.
+  const [near, setNear] = useState(false);
+  const [writes, setWrites] = useState(false);
+  useLayoutEffect(() => {
+    const most = Number.parseFloat(getComputedStyle(field.current.parentElement).maxHeight);
+    setNear(field.current.scrollHeight > most + 1);
+  }, [text, width]);
+  const excerpt = near && !writes && cell !== null && pieces.length > cell.t;
+  const [from, to] = excerpt ? excerptOf(pieces.length, cell.t) : [0, pieces.length];
 
   // A program that changes the text must not move the caret of who writes, nor take away what is typed since.
   useLayoutEffect(() => {
@@ -61,7 +72,7 @@ function Field({ small }) {
     const box = line.current.parentElement;
     if (!span || session.hover.peek() || box.contains(box.getRootNode().activeElement)) return;
     box.scrollTop = span.offsetTop - (box.clientHeight - span.offsetHeight) / 2;
-  }, [cell?.t, run?.T, width]);
+  }, [cell?.t, run?.T, width, excerpt]);
 
   const tokenAt = ({ clientX: x, clientY: y }) => {
     for (const span of line.current.querySelectorAll('[data-t]'))
@@ -70,12 +81,21 @@ function Field({ small }) {
     return -1;
   };
   const point = (event) => {
-    if (event.pointerType === 'touch') return;
+    // What is near the query would move under the pointer.
+    if (event.pointerType === 'touch' || excerpt) return;
     const t = tokenAt(event);
     session.hover.value = t < 0 ? null : { t, s: -1 };
   };
+  /** What is pressed in an excerpt has the caret in the whole text. */
+  const enter = () => {
+    setWrites(true);
+    if (!excerpt || pressed.current < 0) return;
+    const { start, space } = pieces[pressed.current];
+    requestAnimationFrame(() => field.current?.setSelectionRange(start + space.length, start + space.length));
+  };
   const press = (event) => {
     const t = tokenAt(event);
+    pressed.current = t;
     if (t >= 0) session.look({ cell: null });
     if (t >= 0 && event.pointerType === 'touch') session.hover.value = { t, s: -1 };
   };
@@ -101,7 +121,11 @@ function Field({ small }) {
             session.opening.write(value, 'text');
             if (/\s$/.test(value)) session.rest();
           }}
-          onBlur={session.rest}
+          onFocus={enter}
+          onBlur={() => {
+            setWrites(false);
+            session.rest();
+          }}
           onKeyDown={keyDown}
           onPointerMove={point}
           onPointerLeave={() => (session.hover.value = null)}
@@ -109,20 +133,24 @@ function Field({ small }) {
         />
         <div class="line" ref={line}>
           <span aria-hidden="true">
-            {pieces.map((piece, t) => (
-              <span key={t}>
-                {piece.space}
-                <span
-                  data-t={t}
-                  class={`piece ${t === cell?.t ? 'asks' : t === cell?.s ? 'answers' : ''}`}
-                  style={{ '--bar': bar(ramp, row[t], t, cell) }}
-                >
-                  {piece.text || (piece.space ? '' : '\u200b')}
+            {from > 0 && '… '}
+            {pieces
+              .slice(from, to)
+              .map((piece, i) => [piece, from + i])
+              .map(([piece, t]) => (
+                <span key={t}>
+                  {piece.space}
+                  <span
+                    data-t={t}
+                    class={`piece ${t === cell?.t ? 'asks' : t === cell?.s ? 'answers' : ''}`}
+                    style={{ '--bar': bar(ramp, row[t], t, cell) }}
+                  >
+                    {piece.text || (piece.space ? '' : '\u200b')}
+                  </span>
                 </span>
-              </span>
-            ))}
-            {pieces.length ? restOf(text, pieces) : text}
-            {guess && (
+              ))}
+            {to < pieces.length ? ' …' : pieces.length ? restOf(text, pieces) : text}
+            {guess && to === pieces.length && (
               <span class="guess">
                 {pieces.length > 0 && !/^\s/.test(guess) && !/\s$/.test(text) ? '\u2009' : ''}
                 {guess}
@@ -130,6 +158,7 @@ function Field({ small }) {
             )}
           </span>
         </div>
+        {excerpt && <Strip weights={row} ramp={ramp} />}
       </div>
       <Beside />
       <Cover />

@@ -56,8 +56,7 @@ export function Story({ compact = false, phone = false }) {
         </p>
       ))}
       {name === 'tokens' && <Tokens />}
-      {name === 'why' && <Why />}
-      {name === 'fetched' && <Fetched />}
+      {/* What is to be done comes before what is shown of it: it is in sight in a low window too. */}
       {seen.flat().map((one) => (
         <p key={one.of} class="seen">
           <Rich {...one} />
@@ -71,6 +70,8 @@ export function Story({ compact = false, phone = false }) {
           {name === 'train' && <TrainLink text={texts.act} />}
         </div>
       )}
+      {name === 'why' && <Why />}
+      {name === 'fetched' && <Fetched />}
       <Steps />
       <p class="free">{words.story.free}</p>
     </section>
@@ -187,7 +188,7 @@ function useSpeech(step, seen) {
 }
 
 /** What was seen, for each task: texts with what is filled in. */
-function seenTexts(words, { seen: texts, too, first }, name, seen) {
+function seenTexts(words, { seen: texts, first }, name, seen) {
   const { percent, story } = words;
   if (!seen) return [];
   const token = (text) => shown(text).trim() || '␣';
@@ -257,16 +258,13 @@ function seenTexts(words, { seen: texts, too, first }, name, seen) {
         return found ? [of(texts[i], { ...places(found), score: weightText(found.score) })] : [];
       });
     case 'matter': {
-      const { fell, same, too: second } = seen;
-      const cost = (found) => story.points(Math.abs(found.points));
+      const { fell, too, same } = seen;
+      const cost = (found) => ({ ...places(found), points: story.points(Math.abs(found.points)) });
+      const fall = fell && { text: token(fell.text), from: percent(fell.from), to: percent(fell.to) };
       return [
-        fell
-          ? [of(texts[0], { ...places(fell), text: token(fell.text), from: percent(fell.from), to: percent(fell.to) })]
-          : [],
-        [
-          ...(same ? [of(texts[1], { ...places(same), points: cost(same) })] : []),
-          ...(same && second ? [of(too, { ...places(second), points: cost(second) })] : []),
-        ],
+        fell ? [of(texts[0], { ...places(fell), ...fall })] : [],
+        too ? [of(texts[1], cost(too))] : [],
+        same ? [of(texts[2], cost(same))] : [],
       ];
     }
     default:

@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { isChanged, runOf, UNCHANGED } from '../model/state.js';
-import { effective, placeIn, withPlace } from '../model/whatif.js';
+import { effective, KNOB, placeIn, temperatureText, toKnob, toTemperature, withPlace } from '../model/whatif.js';
 import { useSession } from './context.js';
 import { later } from './later.jsx';
 import { Menu } from './menu.jsx';
@@ -13,10 +13,6 @@ import { matrixOf } from './views.js';
 
 const BrushLine = later(() => import('./brush.jsx'), 'BrushLine');
 
-/** The slider's ends are a tenth and ten, its middle 1: equal steps are equal factors. */
-const SPAN = 1;
-const toKnob = (temperature) => Math.log10(temperature);
-const toTemperature = (knob) => (Math.abs(knob) < 0.03 ? 1 : Number((10 ** knob).toFixed(2)));
 const WINDOWS = ['0', '1', '3', '7'];
 const SCALES = /** @type {const} */ ([
   ['on', 1],
@@ -67,11 +63,11 @@ export function WhatIf({ kind, scant = false }) {
   const slider = (
     <Slider
       label={words.temperature}
-      least={-SPAN}
-      most={SPAN}
-      step={0.01}
+      least={-KNOB.span}
+      most={KNOB.span}
+      step={KNOB.step}
       value={toKnob(temperature)}
-      text={temperature.toFixed(2)}
+      text={temperatureText(temperature)}
       onInput={setTemperature}
       onSettle={session.rest}
     />

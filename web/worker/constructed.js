@@ -87,7 +87,7 @@ export function constructHeads(words) {
     [position((_t, s) => (s === 0 ? STRONG : 0))],
     [{ ...position((t, s) => (s === t ? STRONG : 0)), query: WORD, key: WORD }],
     [
-      { ...position((t, s) => (s < t ? Math.max(6 - 0.4 * (t - s), 0) : 0)), query: PRONOUN, key: CONTENT },
+      { ...position((t, s) => (s < t ? Math.max(9 - 1.2 * (t - s), 1) : 0)), query: PRONOUN, key: CONTENT },
       position((t, s) => (s === t && !pronoun(t) ? STRONG : 0)),
     ],
     [position((t, s) => -((t - s) ** 2) / 8)],

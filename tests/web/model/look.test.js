@@ -150,3 +150,21 @@ test('two runs are drawn beside each other, or as what differs; many cells are a
   assert.match(large.svg, /<image [^>]*href="R"/);
   assert.ok(large.svg.length < 20_000);
 });
+
+test('the names of the last keys, which begin where their columns do, end within the room of the picture', () => {
+  for (const width of [288, 328, 530]) {
+    const names = Array.from({ length: 17 }, (_, s) => (s === 16 ? 'longest' : 'to'));
+    const widest = (size) => 7 * 0.6 * size;
+    const beyond = (size, cell) => Math.max(...names.map((name, s) => name.length * 0.6 * size + 2 - (17 - s) * cell));
+    const { cell, left, wide, size } = pictureOf({
+      width,
+      height: width,
+      tokens: 17,
+      most: 14,
+      widest,
+      beyond,
+      full: false,
+    });
+    assert.ok(left + wide - cell + 2 + 7 * 0.6 * size <= width, `${width} px`);
+  }
+});

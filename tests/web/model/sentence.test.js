@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { endOf } from '../../../web/model/sentence.js';
+import { endOf, excerptOf } from '../../../web/model/sentence.js';
 
 const piece = (text) => ({ space: /^\s*/.exec(text)[0], text: text.trim() });
 const end = (...pieces) => endOf(pieces.map(piece));
@@ -16,4 +16,12 @@ test('the end of a text is its last two tokens, from where a word begins', () =>
   assert.equal(end(), '');
   // Where nothing parts words they may be long.
   assert.equal(end(...'一二三四五六七八'), '三四五六七八');
+});
+
+test('of a long text the query is shown, and twelve tokens on each side of it', () => {
+  assert.deepEqual(excerptOf(512, 511), [499, 512]);
+  assert.deepEqual(excerptOf(512, 0), [0, 13]);
+  assert.deepEqual(excerptOf(512, 100), [88, 113]);
+  // The query of a run that the text has left behind.
+  assert.deepEqual(excerptOf(30, 99), [17, 30]);
 });

@@ -1,7 +1,18 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { initialState } from '../../../web/model/state.js';
-import { editsOf, effective, otherCase, patchedHeads, placeIn, withPlace } from '../../../web/model/whatif.js';
+import {
+  editsOf,
+  effective,
+  KNOB,
+  otherCase,
+  patchedHeads,
+  placeIn,
+  temperatureText,
+  toKnob,
+  toTemperature,
+  withPlace,
+} from '../../../web/model/whatif.js';
 
 const SIZE = { layers: 2, heads: 3 };
 const run = (patch) => ({ ...initialState, ...patch });
@@ -48,4 +59,14 @@ test('the other case: this head off, or on, or nothing changed, or what is pinne
   const warm = other({ temperature: { all: 2 } });
   assert.deepEqual([warm.kind, warm.run.temperature], ['before', {}]);
   assert.equal(other({ pinned: run({ text: 'so' }), scale: { 1.2: 0 } }).run.text, 'so');
+});
+
+test('arrow keys move the temperature from every step of its slider to the next', () => {
+  const { span, step } = KNOB;
+  // A browser puts the knob at the step that is nearest to its value.
+  const at = (temperature) => Math.round((toKnob(temperature) + span) / step);
+  const steps = Math.round((2 * span) / step);
+  for (let i = 0; i <= steps; i++) assert.equal(at(toTemperature(-span + i * step)), i, `step ${i}`);
+  assert.equal(toTemperature(-span + (steps / 2) * step), 1, 'its middle is 1');
+  assert.deepEqual([0.1, 1, 1.06, 10].map(temperatureText), ['0.100', '1.00', '1.06', '10.00']);
 });

@@ -46,6 +46,8 @@ const sums = (weights, S) => {
 /** Numbers that are always the same. */
 const numbers = (n, seed = 1) => Float32Array.from({ length: n }, (_, i) => Math.sin(seed * 37 + i * 1.7));
 const fileOf = (path, bytes) => ({ path, file: new File([bytes], path) });
+/** What the page opens with. */
+const OPENED = 'In the house by the sea lives a cat, and it is hungry.';
 const SENTENCE = 'The cat sat on the mat because it was tired.';
 
 test('words, signs and characters are tokens; equal words have equal numbers', () => {
@@ -75,6 +77,13 @@ test('eight heads made by hand, each does what it is called', async () => {
   for (const name of names)
     if (!['previous', 'itself', 'first', 'duplicate'].includes(name))
       for (const language of ['en', 'zh']) assert.equal(source.about.terms[language][name].length, 2, name);
+});
+
+test('the sentence shown first: the head called "who is meant" looks from "it" at the one that is meant', async () => {
+  const { run } = await ask('show', { model: 'constructed', text: OPENED, layer: 0, head: 5 });
+  const [t, s] = ['it', 'cat'].map((word) => run.pieces.findIndex(({ name }) => name === word));
+  const weight = run.weights[(5 * run.T + t) * run.T + s];
+  assert.ok(weight > 0.75, `${weight}`);
 });
 
 test('the reading of a cell leads to its weight; temperature, masks and off change it', async () => {
