@@ -1634,8 +1634,6 @@ const CASES = [
     ),
     // A cache cannot begin with fewer tokens.
     causal: false,
-    // As a graph it is for the others.
-    graph: false,
   },
   llamaCase('Phi-3', PHI, { fused: true, window: () => 5, turns: phiTurns, factor: phiFactor }),
   llamaCase(
@@ -1851,7 +1849,6 @@ export const families = CASES.map((c, number) => {
   return {
     name: c.name,
     causal: c.causal,
-    graph: c.graph ?? true,
     files: {
       'config.json': new TextEncoder().encode(JSON.stringify(c.config)),
       'model.safetensors': bytesOf({ ...c.extra, ...tensors }),

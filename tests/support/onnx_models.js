@@ -13,9 +13,7 @@ const WEIGHTS_ACROSS = ['blocks.*.cross.weights', 'encoder.blocks.*.weights'];
 
 /** Checkpoints of every family: { name, open(hl), input }. */
 export const familyCases = [
-  ...families
-    .filter(({ graph }) => graph)
-    .map(({ name, files, input }) => ({ name, input, open: (hl) => hl.openModel(files) })),
+  ...families.map(({ name, files, input }) => ({ name, input, open: (hl) => hl.openModel(files) })),
   ...checkpoints.flatMap(({ name, folder, cases }) =>
     cases
       .filter(({ kind }) => kind === 'forward')
@@ -108,8 +106,11 @@ export async function compareCached(model, given, first, options = {}, runtime =
     ),
   );
   const rows = [];
+  // Keys that turn as in long sequences do so from the first token on.
+  const { beyond = length } = model.options.rotary?.long ?? {};
+  const start = beyond < length ? Math.max(first, beyond + 1) : first;
   for (let from = 0; from < length; ) {
-    const to = from === 0 ? first : from + 1;
+    const to = from === 0 ? start : from + 1;
     const got = await session.run({
       ids: part(ids, from, to),
       ...(typeIds && { typeIds: part(typeIds, from, to) }),

@@ -226,8 +226,8 @@ function softmaxWithSinks(graph, scores, sinks, heads) {
 }
 
 /**
- * Cosines and sines (context, width/2) as the core has them.
- * @typedef {{ cos: string, sin: string, rotated: number, neighbours: boolean }} RotaryTables
+ * Cosines and sines (context, width/2) as the core has them. picked: cos and sin are the rows of the positions.
+ * @typedef {{ cos: string, sin: string, rotated: number, neighbours: boolean, picked?: boolean }} RotaryTables
  */
 /**
  * @param {OnnxGraph} graph
@@ -249,6 +249,25 @@ export function rotaryTables(graph, name, { theta, rotated, neighbours = false, 
 }
 
 /**
+ * The rows of the positions: of the far tables if one of these is `beyond` or more, else of the near ones.
+ * @param {OnnxGraph} graph
+ * @param {RotaryTables} near
+ * @param {RotaryTables} far
+ * @param {string} positions int64 (1,T) or (B,T)
+ * @param {number} beyond
+ * @returns {RotaryTables}
+ */
+export function rowsByLength(graph, near, far, positions, beyond) {
+  const last = graph.op('ReduceMax', [positions], { keepdims: 0 });
+  const isFar = graph.op('GreaterOrEqual', [last, graph.int(beyond)]);
+  // The near tables end there.
+  const within = graph.op('Min', [positions, graph.int(beyond - 1)]);
+  const pick = (/** @type {'cos' | 'sin'} */ part) =>
+    graph.op('Where', [isFar, graph.op('Gather', [far[part], positions]), graph.op('Gather', [near[part], within])]);
+  return { ...near, cos: pick('cos'), sin: pick('sin'), picked: true };
+}
+
+/**
  * Queries or keys (B,H,T,D), turned by their positions: int64 (T), or (B,T).
  * @param {OnnxGraph} graph
  * @param {string} x
@@ -256,12 +275,15 @@ export function rotaryTables(graph, name, { theta, rotated, neighbours = false, 
  * @param {number} width D
  * @param {RotaryTables} tables
  */
-export function rotate(graph, x, positions, width, { cos, sin, rotated, neighbours }) {
+export function rotate(graph, x, positions, width, { cos, sin, rotated, neighbours, picked = false }) {
   if (rotated === 0) return x;
   if (graph.opset >= 23) {
-    const shape = graph.op('Concat', [graph.size(x, 0), graph.size(x, 2)], { axis: 0 });
+    const sizes = [graph.size(x, 0), graph.size(x, 2)];
     const attributes = { interleaved: Number(neighbours), rotary_embedding_dim: rotated === width ? 0 : rotated };
-    return graph.op('RotaryEmbedding', [x, cos, sin, graph.op('Expand', [positions, shape])], attributes);
+    const expand = (/** @type {string} */ rows, /** @type {string[]} */ ...more) =>
+      graph.op('Expand', [rows, graph.op('Concat', [...sizes, ...more], { axis: 0 })]);
+    const of = picked ? [cos, sin].map((rows) => expand(rows, graph.ints(rotated / 2))) : [cos, sin, expand(positions)];
+    return graph.op('RotaryEmbedding', [x, ...of], attributes);
   }
   const half = rotated / 2;
   /** @param {number} from @param {number} to @param {number} [step] */
@@ -269,7 +291,7 @@ export function rotate(graph, x, positions, width, { cos, sin, rotated, neighbou
     graph.op('Slice', [x, graph.ints(from), graph.ints(to), graph.ints(-1), graph.ints(step)]);
   // (1,T,W/2) or (B,1,T,W/2).
   const [c, s] = [cos, sin].map((table) =>
-    graph.op('Unsqueeze', [graph.op('Gather', [table, positions]), graph.ints(-3)]),
+    graph.op('Unsqueeze', [picked ? table : graph.op('Gather', [table, positions]), graph.ints(-3)]),
   );
   const [a, b] = neighbours ? [slice(0, rotated, 2), slice(1, rotated, 2)] : [slice(0, half), slice(half, rotated)];
   const mul = (/** @type {string} */ p, /** @type {string} */ q) => graph.op('Mul', [p, q]);

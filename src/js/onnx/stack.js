@@ -3,7 +3,7 @@
 
 import { bucketOf } from '../models/run.js';
 import { alibiSlopes } from '../ops/rotary.js';
-import { rotaryTables, rotate, visibility } from './attention.js';
+import { rotaryTables, rotate, rowsByLength, visibility } from './attention.js';
 import { Parameters } from './parameters.js';
 
 /** @import { Resolved } from '../models/options.js' */
@@ -12,6 +12,7 @@ import { Parameters } from './parameters.js';
 /** @import { Value } from './operators.js' */
 /** @import { Shared } from './parameters.js' */
 
+/** @typedef {NonNullable<Resolved['rotary']>} Rotary */
 /**
  * The inputs of a stack that the graph has.
  * @typedef {object} Inputs
@@ -58,8 +59,7 @@ export class Stack extends Parameters {
     this.inputs = inputs;
     this.across = across;
     const { graph } = shared;
-    // Those of longer sequences turn by other angles.
-    const context = Math.min(options.context, options.rotary?.long?.beyond ?? Infinity);
+    const { context } = options;
     const given = /** @type {Value} */ (inputs.ids ?? inputs.pixels ?? inputs.features);
     /** T and S as the axes of outputs are called. */
     this.length = lengthOf(options, prefix);
@@ -166,12 +166,21 @@ export class Stack extends Parameters {
   rotate(x, layer) {
     const { rotary, window, headDim } = this.options;
     if (!rotary) return x;
-    const { width: rotated, pairing, scaling, theta, localTheta } = rotary;
-    const turned = window !== null && window[layer] !== null ? localTheta : theta;
-    const how = { theta: turned, rotated, neighbours: pairing === 'neighbours', scaling, context: this.#places };
-    let tables = this.#tables.get(turned);
-    if (!tables) this.#tables.set(turned, (tables = rotaryTables(this.graph, `${this.prefix}rotary.${turned}`, how)));
+    const theta = window !== null && window[layer] !== null ? rotary.localTheta : rotary.theta;
+    const tables = this.#tables.get(theta) ?? this.#tablesOf(rotary, theta);
+    this.#tables.set(theta, tables);
     return rotate(this.graph, x, this.positions, headDim, tables);
+  }
+
+  /** Of a model that turns long sequences by other angles there are two. @param {Rotary} rotary @param {number} theta */
+  #tablesOf({ width: rotated, pairing, scaling, long }, theta) {
+    const how = { theta, rotated, neighbours: pairing === 'neighbours' };
+    const name = `${this.prefix}rotary.${theta}`;
+    const context = Math.min(this.#places, long?.beyond ?? Infinity);
+    const near = rotaryTables(this.graph, name, { ...how, scaling, context });
+    if (!long || long.beyond >= this.#places) return near;
+    const far = rotaryTables(this.graph, `${name}.far`, { ...how, scaling: long.scaling, context: this.#places });
+    return rowsByLength(this.graph, near, far, this.positions, long.beyond);
   }
 }
 

@@ -116,6 +116,29 @@ test('weights are those of all blocks, or of some', async () => {
   }
 });
 
+test('factors of rotary positions are those of the length, in both sets of operators', async () => {
+  const factors = (...factors) => ({ type: 'factors', factors, attentionFactor: 1.2 });
+  const rotary = { scaling: factors(1.1, 1.7, 1, 2), long: { beyond: 5, scaling: factors(3, 9, 2, 4) } };
+  const model = hl.transformer({ ...SMALL, positions: 'rotary', rotary });
+  for (const opset of [17, 23]) {
+    const session = await openOnnx(await model.toOnnx({ opset }));
+    for (const length of [1, 5, 6, 12]) {
+      const { logits } = await session.run({ ids: ids(2, length) });
+      const difference = off(logits, valuesOf(model.forward(ids(2, length)).logits));
+      assert.ok(difference <= TOLERANCE, `opset ${opset}, ${length} tokens: off by ${difference}`);
+    }
+    await session.close();
+    for (const [first, length] of [
+      [2, 5],
+      [6, 9],
+    ]) {
+      const { difference } = await compareCached(model, { ids: ids(2, length) }, first, { opset });
+      assert.ok(difference <= TOLERANCE, `opset ${opset}, with a cache: off by ${difference}`);
+    }
+  }
+  model.dispose();
+});
+
 test('positions are counted as forward counts them', async () => {
   const input = { ids: ids(2, 6), keep: { data: [0, 1, 0, 1, 1, 1, 1, 1, 1, 0, 0, 1], shape: [2, 6] } };
   for (const options of [
