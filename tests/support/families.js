@@ -673,6 +673,56 @@ const PHI = {
 const phiTurns = pairs(D).map((angle, n) => angle / [1.1, 1.7][n]);
 const phiFactor = Math.sqrt(1 + Math.log(4) / Math.log(PLACES));
 
+const phiOldShapes = {
+  ...table('model.embed_tokens', V),
+  ...blocks((i) => {
+    const b = `model.layers.${i}`;
+    return {
+      ...lin(`${b}.self_attn.q_proj`, C, C),
+      ...lin(`${b}.self_attn.k_proj`, KV * D, C),
+      ...lin(`${b}.self_attn.v_proj`, KV * D, C),
+      ...lin(`${b}.self_attn.dense`, C, C),
+      ...lin(`${b}.mlp.fc1`, MLP, C),
+      ...lin(`${b}.mlp.fc2`, C, MLP),
+      ...layerNorm(`${b}.input_layernorm`),
+    };
+  }),
+  ...layerNorm('model.final_layernorm'),
+};
+const PHI_OLD = {
+  model_type: 'phi',
+  vocab_size: V,
+  hidden_size: C,
+  intermediate_size: MLP,
+  num_hidden_layers: L,
+  num_attention_heads: H,
+  num_key_value_heads: KV,
+  hidden_act: 'gelu_new',
+  max_position_embeddings: PLACES,
+  layer_norm_eps: 1e-5,
+  partial_rotary_factor: 0.5,
+  qk_layernorm: false,
+  rope_theta: 10000,
+  tie_word_embeddings: false,
+};
+/** Phi-1.5 and Phi-2: one norm, which attention and feed-forward both read. */
+function phi(p, { theta = 10000, turned = 2, head = true } = {}) {
+  let x = (p.values.embed = p.rows('model.embed_tokens.weight', p.ids));
+  x = p.stack(x, (x, i, record) => {
+    const b = `model.layers.${i}`;
+    const read = p.layerNorm(`${b}.input_layernorm`, x);
+    const [q, k, v] = ['q', 'k', 'v'].map((name) => p.linear(`${b}.self_attn.${name}_proj`, read));
+    const turn = (part, heads) => rotate(part, { heads, width: D, turns: angles(theta, turned) });
+    const how = { heads: H, kvHeads: KV, width: D, see: p.sees() };
+    const { heads, weights } = attend(turn(q, H), turn(k, KV), v, how);
+    record('weights', weights);
+    const inside = p.linear(`${b}.mlp.fc1`, read).map(ACTIVATIONS.tanhGelu);
+    return add(add(x, p.linear(`${b}.self_attn.dense`, heads)), p.linear(`${b}.mlp.fc2`, inside));
+  });
+  x = p.values.final = p.layerNorm('model.final_layernorm', x);
+  if (head) p.values.logits = p.linear('lm_head', x);
+}
+
 // ---- pictures, captions, sound, text to text
 
 const SIDE = 8;
@@ -1001,15 +1051,19 @@ const llamaCase = (name, config, how, shapes) => ({
   causal: true,
 });
 
-/** A decoder with a head for classes, of the last token that is no padding; width of what it reads. */
-const forClasses = (name, { config, shapes, run }, { width = C, padding = 'right' } = {}) => ({
+/**
+ * A decoder with a head for classes, of the last token that is no padding: by the mask, or where padding is unmasked by
+ * pad_token_id. width: of what the head reads.
+ */
+const forClasses = (name, { config, shapes, run }, { width = C, padding = 'right', unmasked } = {}) => ({
   name: `${name} for classes`,
   config: { ...config, id2label: { 0: 'a', 1: 'b', 2: 'c' } },
   shapes: { ...shapes, ...lin('score', 3, width, false) },
-  padding,
+  padding: unmasked ? undefined : padding,
+  unmasked,
   run: (p) => {
     run(p);
-    const last = p.keep.lastIndexOf(1);
+    const last = unmasked ? p.ids.findLastIndex((id) => id !== config.pad_token_id) : p.keep.lastIndexOf(1);
     const size = p.values.final.length / T;
     const row = p.values.final.subarray(last * size, (last + 1) * size);
     p.values.pooled = width === size ? row : p.linear('model.decoder.project_out', row);
@@ -1480,7 +1534,29 @@ const CASES = [
   ),
   forClasses('BLOOM', { config: BLOOM, shapes: bloomShapes, run: (p) => bloom(p) }, { width: 24, padding: 'left' }),
   forClasses('GPT-NeoX', { config: NEOX, shapes: neoxShapes, run: (p) => neox(p, { head: false }) }),
+  {
+    name: 'Phi',
+    config: PHI_OLD,
+    shapes: { ...phiOldShapes, ...lin('lm_head', V, C) },
+    padding: 'left',
+    causal: true,
+    run: (p) => phi(p),
+  },
+  {
+    name: 'Phi with rope_parameters',
+    config: {
+      ...PHI_OLD,
+      partial_rotary_factor: undefined,
+      rope_theta: undefined,
+      rope_parameters: { rope_type: 'default', rope_theta: 300, partial_rotary_factor: 1 },
+    },
+    shapes: { ...phiOldShapes, ...lin('lm_head', V, C) },
+    causal: true,
+    run: (p) => phi(p, { theta: 300, turned: D }),
+  },
+  forClasses('Phi', { config: PHI_OLD, shapes: phiOldShapes, run: (p) => phi(p, { head: false }) }),
   forClasses('Llama', ofLlama({}, {})),
+  forClasses('Llama with unmasked padding', ofLlama({ pad_token_id: 0 }, {}), { unmasked: 'right' }),
   forClasses('Mistral', ofLlama({ model_type: 'mistral', sliding_window: 3 }, { window: () => 3 }), {
     padding: undefined,
   }),

@@ -88,6 +88,7 @@ const UNSAID = {
     final_logit_softcapping: 30,
     query_pre_attn_scalar: 256,
   },
+  phi: { max_position_embeddings: 2048 },
   phi3: { max_position_embeddings: 4096, rms_norm_eps: 1e-5 },
   gpt_neox: { max_position_embeddings: 2048 },
 };
@@ -224,6 +225,7 @@ function withClasses(options, c, has) {
   const ofLast = {
     head: 'pooled',
     pool: 'last',
+    ...(Number.isInteger(c.pad_token_id) && c.pad_token_id >= 0 && { poolSkip: c.pad_token_id }),
     ...(headWidth !== dModel && { pooler: 'linear', poolDim: headWidth }),
   };
   const ofTokens = name !== 'score' || head || isFor(c, 'TokenClassification');
@@ -394,6 +396,42 @@ const gemma1 = {
   ...gemma,
   types: ['gemma'],
   names: { ...gemma.names, ...plusOne({ 'blocks.L.norm2': 'layers.L.post_attention_layernorm' }) },
+};
+
+/** Attention and feed-forward side by side, after one norm. @type {Family} */
+const phi = {
+  name: 'phi',
+  types: ['phi'],
+  prefixes: ['model.', ''],
+  options: decoder((c, has) => {
+    only(c, 'qk_layernorm', false);
+    const tied = c.tie_word_embeddings ?? false;
+    return {
+      layers: c.num_hidden_layers,
+      dModel: c.hidden_size,
+      numHeads: c.num_attention_heads,
+      kvHeads: c.num_key_value_heads ?? c.num_attention_heads,
+      vocab: c.vocab_size,
+      context: Math.min(c.max_position_embeddings, ANY_LENGTH),
+      mlp: c.intermediate_size ?? 8192,
+      normEps: c.layer_norm_eps ?? 1e-5,
+      normPlace: 'parallel',
+      sharedNorm: true,
+      positions: 'rotary',
+      rotary: rotary({ partial_rotary_factor: 0.5, ...c }, c.hidden_size / c.num_attention_heads),
+      activation: activation('hidden_act', c.hidden_act ?? 'gelu_new'),
+      bias: { query: true, key: true, value: true, out: true, mlp: true, head: has('/lm_head.bias') },
+      tied,
+      head: headOf(has, tied),
+    };
+  }),
+  names: {
+    ...LLAMA,
+    ...under({ o: 'layers.L.self_attn.dense' }, 'blocks.L.attention'),
+    'blocks.L.up': 'layers.L.mlp.fc1',
+    'blocks.L.down': 'layers.L.mlp.fc2',
+    norm: 'final_layernorm',
+  },
 };
 
 const [phiQ, phiK, phiV] = parts('layers.L.self_attn.qkv_proj', 'rows');
@@ -1117,6 +1155,7 @@ export const FAMILIES = [
   qwen3,
   gemma1,
   { ...gemma, name: 'gemma2', types: ['gemma2'] },
+  phi,
   phi3,
   vit,
   clip,

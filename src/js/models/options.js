@@ -88,6 +88,7 @@ import { checkFactors, readScaling } from '../ops/rotary.js';
  * @property {'tanh' | 'linear' | 'relu' | 'none'} [pooler] product and activation of the pooled token; default 'none'
  * @property {number} [poolDim] default dModel
  * @property {number} [endToken]
+ * @property {number} [poolSkip] with pool 'last', where no keep is given: the token that is padding; default: none is
  * @property {number} [relationship] classes of a second head on the pooled token; default 0
  * @property {boolean} [cross] attention to an encoder; default: where there is one
  * @property {boolean} [sharedEmbedding] of an encoder: it reads the decoder's table
@@ -152,6 +153,7 @@ const OPTIONS = [
   'pooler',
   'poolDim',
   'endToken',
+  'poolSkip',
   'relationship',
   'cross',
   'sharedEmbedding',
@@ -174,7 +176,8 @@ const WORDS = {
   pooler: ['none', 'tanh', 'linear', 'relu'],
 };
 
-/** @typedef {'rotary' | 'buckets' | 'bias' | 'window' | 'patch' | 'padToken' | 'endToken' | 'encoder'} Special */
+/** @typedef {'rotary' | 'buckets' | 'bias' | 'window' | 'patch' | 'padToken' | 'endToken' | 'poolSkip' | 'encoder'}
+ *   Special */
 /**
  * @typedef {Readonly<Required<Omit<TransformerOptions, Special>> & {
  *   rotary: Readonly<Required<Omit<RotaryOptions, 'scaling' | 'long'>> & Pick<RotaryOptions, 'scaling' | 'long'>> |
@@ -186,6 +189,7 @@ const WORDS = {
  *   undefined,
  *   padToken: number | undefined,
  *   endToken: number | undefined,
+ *   poolSkip: number | undefined,
  *   encoder: Resolved | undefined,
  * }>} Resolved
  */
@@ -289,6 +293,7 @@ export function resolveOptions(options, caller = 'transformer') {
     pooler: word('pooler'),
     poolDim: size('poolDim', dModel),
     endToken: given.endToken === undefined ? undefined : count('endToken', 0),
+    poolSkip: given.poolSkip === undefined ? undefined : count('poolSkip', 0),
     relationship: count('relationship', 0),
     cross,
     sharedEmbedding: flag('sharedEmbedding', false),

@@ -429,12 +429,13 @@ export class Run {
 
   /** @param {Tensor} hidden */
   #pool(hidden) {
-    const { pool, pooler, endToken } = this.options;
+    const { pool, pooler, endToken, poolSkip } = this.options;
     if (pool === 'none') return undefined;
     const { labels, keep } = this.input;
+    const real = keep ?? (poolSkip === undefined ? undefined : labels?.map((label) => Number(label !== poolSkip)));
     const which = Array.from({ length: this.batch }, (_, b) => {
       const [from, to] = [b * this.rows, (b + 1) * this.rows];
-      if (pool === 'last') return ((keep?.subarray(from, to).lastIndexOf(1) ?? -1) + this.rows) % this.rows;
+      if (pool === 'last') return ((real?.subarray(from, to).lastIndexOf(1) ?? -1) + this.rows) % this.rows;
       if (pool !== 'end' || !labels) return 0;
       const row = labels.subarray(from, to);
       return endToken === undefined ? row.indexOf(Math.max(...row)) : Math.max(row.indexOf(endToken), 0);

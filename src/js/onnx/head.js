@@ -70,7 +70,7 @@ function pool(stack, hidden) {
 /** Of the last real token: (B,1,C). @param {Stack} stack @param {Value} hidden */
 function lastOf(stack, hidden) {
   const { graph } = stack;
-  const keep = keptOf(stack);
+  const keep = keptOf(stack) ?? keptByLabel(stack);
   if (!keep) return rowOf(stack, hidden, -1);
   const last = graph.op('ArgMax', [graph.cast(keep, 'int32')], { axis: 1, keepdims: 1, select_last_index: 1 });
   return graph.op('Unsqueeze', [graph.op('GatherND', [hidden, last], { batch_dims: 1 }), graph.ints(1)]);
@@ -79,6 +79,12 @@ function lastOf(stack, hidden) {
 /** Which of these tokens are real: (B,T). @param {Stack} stack */
 function keptOf({ graph, inputs: { keep }, past, keys }) {
   return keep && past ? graph.op('Slice', [keep, past, keys, graph.ints(1)]) : keep;
+}
+
+/** Where nothing is said of padding: the tokens that are not poolSkip. @param {Stack} stack */
+function keptByLabel({ graph, inputs: { ids }, options: { poolSkip } }) {
+  if (poolSkip === undefined || !ids) return undefined;
+  return graph.op('Not', [graph.op('Equal', [ids, graph.int(poolSkip)])]);
 }
 
 /** Of the rows of real tokens: (B,1,C). @param {Stack} stack @param {Value} hidden */

@@ -28,6 +28,7 @@ const FORMS = [
   { family: 'distilbert', q: 'q_lin', k: 'k_lin', v: 'v_lin', o: 'out_lin' },
   { family: 'llama', q: 'q_proj', k: 'k_proj', v: 'v_proj', o: 'o_proj' },
   { family: 'opt', q: 'q_proj', k: 'k_proj', v: 'v_proj', o: 'out_proj' },
+  { family: 'phi', q: 'q_proj', k: 'k_proj', v: 'v_proj', o: 'dense' },
   { family: 't5', q: 'q', k: 'k', v: 'v', o: 'o', within: /Attention\.$/ },
   { family: 'gpt2', all: 'c_attn', o: 'c_proj', turned: true, fused: 'rows' },
   { family: 'phi3', all: 'qkv_proj', o: 'o_proj', fused: 'rows' },

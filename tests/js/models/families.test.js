@@ -85,6 +85,7 @@ for (const family of families) {
   });
 }
 
+const DECODERS = ['OPT', 'BLOOM', 'GPT-NeoX', 'SmolLM', 'Qwen3', 'Gemma', 'Gemma 2', 'Phi', 'Phi-3', 'GPT-2'];
 const FOLDERS = { 'GPT-2': 'gpt2-a', 'Gemma 2': 'gemma2-a' };
 const fileIn = (folder, name) => [name, readFileSync(join(GOLDEN, 'models', folder, name))];
 const filesOf = (name) =>
@@ -199,7 +200,7 @@ test('scales of the first layers are those of the layers that are opened', async
 });
 
 test('what would let a token see later ones is refused, in every decoder', async () => {
-  for (const name of ['OPT', 'BLOOM', 'GPT-NeoX', 'SmolLM', 'Mistral', 'Qwen3', 'Gemma', 'Gemma 2', 'Phi-3', 'GPT-2']) {
+  for (const name of [...DECODERS, 'Mistral']) {
     for (const [field, value] of Object.entries({ is_causal: false, use_bidirectional_attention: true }))
       await assert.rejects(optionsWith(name, { [field]: value }), { code: 'FORMAT', parameter: field }, name);
     await optionsWith(name, { is_causal: true, use_bidirectional_attention: null });
@@ -300,7 +301,7 @@ function withNames(files, rename) {
 }
 
 test('a base model whose head is not its embedding has none, in every decoder', async () => {
-  for (const name of ['OPT', 'BLOOM', 'GPT-NeoX', 'Mistral', 'Qwen3', 'Gemma', 'Gemma 2', 'Phi-3', 'GPT-2']) {
+  for (const name of [...DECODERS.filter((name) => name !== 'SmolLM'), 'Mistral']) {
     const base = withNames(filesOf(name), (tensor) => (/^(lm_head|embed_out)\./.test(tensor) ? null : tensor));
     const model = await hl.openModel(withFields(base, { tie_word_embeddings: false }));
     const { hidden, logits } = model.forward([3, 5]);
@@ -311,7 +312,7 @@ test('a base model whose head is not its embedding has none, in every decoder', 
 });
 
 test('a decoder whose head is one for classes is not taken to say the next token', async () => {
-  for (const name of ['OPT', 'BLOOM', 'SmolLM', 'Qwen3', 'Gemma', 'Gemma 2', 'Phi-3', 'GPT-2', 'GPT-NeoX'])
+  for (const name of DECODERS)
     for (const [head, biased] of [['score'], ['score', true], ['classifier', true], ['qa_outputs', true]]) {
       const files = withNames(filesOf(name), (tensor) => (/^(lm_head|embed_out)\./.test(tensor) ? null : tensor));
       const { tensors } = readSafetensors(files['model.safetensors']);
@@ -336,6 +337,29 @@ test('a decoder whose head is one for classes is not taken to say the next token
         model.dispose();
       }
     }
+});
+
+test('which token is padding is said by config.json, unless keep says it', async () => {
+  const files = filesOf('Llama with unmasked padding for classes');
+  const logits = (model, input) => [...model.forward(input).logits.data];
+  const known = await hl.openModel(files);
+  const unknown = await hl.openModel(withFields(files, { pad_token_id: null }));
+  const ids = { data: [5, 9, 17, 0, 0], shape: [1, 5] };
+  const keep = (...data) => ({ ids, keep: { data, shape: [1, 5] } });
+  assert.deepEqual(logits(known, { ids }), logits(unknown, keep(1, 1, 1, 0, 0)));
+  assert.deepEqual(logits(unknown, { ids }), logits(unknown, keep(1, 1, 1, 1, 1)));
+  assert.deepEqual(logits(known, keep(1, 1, 1, 1, 0)), logits(unknown, keep(1, 1, 1, 1, 0)));
+  for (const pad_token_id of [-1, undefined]) {
+    const model = await hl.openModel(withFields(files, { pad_token_id }));
+    assert.equal(model.options.poolSkip, undefined);
+    model.dispose();
+  }
+  known.dispose();
+  unknown.dispose();
+});
+
+test('a Phi with norms of queries and keys is refused', async () => {
+  await assert.rejects(optionsWith('Phi', { qk_layernorm: true }), { code: 'FORMAT', parameter: 'qk_layernorm' });
 });
 
 test('a tied head may be stored in the place of the embedding', async () => {

@@ -58,6 +58,7 @@ const NAMES = {
   distilbert: ['distilbert.transformer.layer.2.attention.', apart(['q_lin', 'k_lin', 'v_lin', 'out_lin'])],
   llama: ['model.layers.2.self_attn.', apart(['q_proj', 'k_proj', 'v_proj', 'o_proj'])],
   opt: ['model.decoder.layers.2.self_attn.', apart(['q_proj', 'k_proj', 'v_proj', 'out_proj'])],
+  phi: ['model.layers.2.self_attn.', apart(['q_proj', 'k_proj', 'v_proj', 'dense'])],
   t5: ['encoder.block.2.layer.0.SelfAttention.', apart(['q', 'k', 'v', 'o'])],
   gpt2: ['transformer.h.2.attn.', { ...fused('c_attn', turned), ...last('c_proj', turned) }],
   phi3: ['model.layers.2.self_attn.', { ...fused('qkv_proj'), ...last('o_proj') }],
