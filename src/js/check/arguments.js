@@ -121,6 +121,20 @@ function quoteWords(words) {
 }
 
 /**
+ * An AbortSignal, also one of another realm.
+ * @param {string} caller
+ * @param {unknown} value
+ * @returns {AbortSignal | undefined}
+ */
+export function readSignal(caller, value) {
+  if (value === undefined) return undefined;
+  const { aborted, throwIfAborted, addEventListener } = /** @type {Partial<AbortSignal>} */ (value ?? {});
+  if (typeof aborted === 'boolean' && typeof throwIfAborted === 'function' && typeof addEventListener === 'function')
+    return /** @type {AbortSignal} */ (value);
+  throw argumentError(caller, 'signal', value, 'an AbortSignal');
+}
+
+/**
  * The values of an object by name, as of a state or of named gradients.
  * @param {string} caller
  * @param {string} parameter

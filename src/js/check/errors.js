@@ -1,9 +1,13 @@
 // The one kind of error that Headlight throws, and how its messages are made.
 
-import { quote } from './quote.js';
+import { cut, quote } from './quote.js';
 import { formatShape } from './shape.js';
 
 /** @typedef {'SHAPE' | 'ARGUMENT' | 'OUT_OF_MEMORY' | 'DISPOSED' | 'STATE' | 'LOAD' | 'FORMAT'} ErrorCode */
+
+/** Characters of a file's path or address in a message, and of the reason that the system gives. */
+const MOST_NAME = 200;
+const MOST_REASON = 400;
 
 /** Every error that Headlight throws. The instance it came from stays usable and has lost no memory. */
 export class HeadlightError extends Error {
@@ -57,4 +61,17 @@ export function argumentError(caller, parameter, got, expected) {
     expected,
     got,
   });
+}
+
+/**
+ * A file that cannot be read, from a disk or over the network.
+ * @param {string} caller
+ * @param {string} name of the file or folder
+ * @param {unknown} cause an error, or a text
+ * @param {{ expected?: unknown, got?: unknown }} [details]
+ */
+export function unreadable(caller, name, cause, details) {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  const text = `${caller}: ${cut(name, MOST_NAME)} cannot be read: ${cut(reason, MOST_REASON)}`;
+  return new HeadlightError('LOAD', text, { parameter: 'files', ...details, cause });
 }

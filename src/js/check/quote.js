@@ -65,8 +65,12 @@ function quoteList(list, most, depth) {
 const quoteInteger = (value) =>
   BigInt.asIntN(256, value) === value ? `${value}n` : 'an integer of more than 256 bits';
 
-/** On one line, whatever it holds. @param {string} text @param {number} most */
-function cut(text, most) {
+/**
+ * A text on one line, of at most so many characters.
+ * @param {string} text
+ * @param {number} most
+ */
+export function cut(text, most) {
   const escaped = JSON.stringify(text.slice(0, most + 1))
     .slice(1, -1)
     .replaceAll('\\"', '"');

@@ -25,7 +25,7 @@ const OPENING = 0x7b;
 /**
  * Where the header ends and the data begins, from the first 8 bytes of a file.
  * @param {ArrayBuffer | ArrayBufferView} source the file, or its beginning
- * @param {number} [fileSize] of the whole file; default: that of source
+ * @param {number} [fileSize] of the whole file, Infinity if it is not known; default: that of source
  * @returns {number}
  */
 export function readSafetensorsHeaderEnd(source, fileSize) {
@@ -36,7 +36,7 @@ export function readSafetensorsHeaderEnd(source, fileSize) {
 /**
  * What is in a file and where, without its data.
  * @param {ArrayBuffer | ArrayBufferView} source the file, or its beginning up to the end of the header at least
- * @param {number} [fileSize] of the whole file; default: that of source
+ * @param {number} [fileSize] of the whole file, Infinity if it is not known; default: that of source
  * @returns {SafetensorsHeader}
  */
 export function readSafetensorsHeader(source, fileSize) {
@@ -87,7 +87,7 @@ export function readSafetensors(source) {
  * @param {number} [fileSize]
  */
 function headerEnd(caller, bytes, fileSize = bytes.length) {
-  if (!Number.isSafeInteger(fileSize) || fileSize < bytes.length)
+  if (!(Number.isSafeInteger(fileSize) || fileSize === Infinity) || fileSize < bytes.length)
     throw formatError(caller, `fileSize is ${quote(fileSize)}, expected an integer of at least ${bytes.length}`, {
       parameter: 'fileSize',
       got: fileSize,
@@ -228,7 +228,7 @@ function checkCover(caller, tensors, start, fileSize) {
     }
     at = end;
   }
-  if (at !== fileSize)
+  if (at !== fileSize && fileSize !== Infinity)
     throw formatError(caller, `the tensors end at byte ${at} of the file, expected ${fileSize}, its end`, {
       expected: fileSize,
       got: at,

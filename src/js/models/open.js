@@ -1,8 +1,8 @@
 // Opens a checkpoint: config.json says which model it is, the tables of families.js where its tensors lie.
 // Everything is checked before anything is allocated; then the tensors are read.
 
-import { readNumber, readOptions, readWord } from '../check/arguments.js';
-import { argumentError, HeadlightError } from '../check/errors.js';
+import { readNumber, readOptions, readSignal, readWord } from '../check/arguments.js';
+import { argumentError, HeadlightError, unreadable } from '../check/errors.js';
 import { quote, quoteNames } from '../check/quote.js';
 import { elementCount, formatShape, sameShape } from '../check/shape.js';
 import { isKnown, unknownDType } from '../io/dtypes.js';
@@ -10,12 +10,13 @@ import { parseJson } from '../io/json.js';
 import { readSafetensorsHeader, readSafetensorsHeaderEnd } from '../io/safetensors.js';
 import { account } from './accounting.js';
 import { FAMILIES, familyOf, UnknownField } from './families.js';
-import { openFolder } from './files.js';
+import { openFile, openFolder } from './files.js';
 import { placeOf, splitOf } from './naming.js';
 import { resolveOptions } from './options.js';
 import { parameterShapes } from './parameters.js';
 import { storedShape } from './placing.js';
 import { readWeights } from './reading.js';
+import { addShard, checkShards, INDEX, readWeightMap } from './shards.js';
 import { Transformer } from './transformer.js';
 import { hasOwnHead, tiedHeads } from './tying.js';
 
@@ -56,7 +57,8 @@ export async function openModel(memory, files, options, openPath) {
   const given = readOptions(CALLER, options, ['weights', 'layers', 'signal', 'onProgress']);
   const words = /** @type {const} */ (['float32', 'int8', 'stored']);
   const kept = readWord(CALLER, 'weights', given.weights ?? 'float32', words);
-  const { layers, signal, onProgress } = given;
+  const { layers, onProgress } = given;
+  const signal = readSignal(CALLER, given.signal);
   if (layers !== undefined) readNumber(CALLER, 'layers', layers, { integer: true, least: 0 });
   if (onProgress !== undefined && typeof onProgress !== 'function')
     throw argumentError(CALLER, 'onProgress', onProgress, 'a function');
@@ -73,41 +75,50 @@ export async function openModel(memory, files, options, openPath) {
     const unread = account(family, prefix, found, tensors.keys(), blocksOf(described, resolved));
     const weights = await readWeights(memory, folder, found, { kept, signal, onProgress });
     const model = new Transformer(memory, resolved, weights);
-    model.family = family.name;
-    model.config = config;
-    model.unread = unread;
-    model.storedNames = new Map(found.map(({ name, names }) => [name, names[0]]));
-    const tokenizer = await folder.size('tokenizer.json');
-    if (tokenizer !== null) {
-      try {
-        const { openTokenizer } = await import('../text/tokenizer.js');
-        model.tokenizerFile = await readAll(folder, 'tokenizer.json', tokenizer);
-        model.tokenizer = openTokenizer(model.tokenizerFile);
-      } catch (error) {
-        model.dispose();
-        throw error;
-      }
+    try {
+      model.family = family.name;
+      model.config = config;
+      model.unread = unread;
+      model.storedNames = new Map(found.map(({ name, names }) => [name, names[0]]));
+      await addTokenizer(model, folder);
+      signal?.throwIfAborted();
+      return model;
+    } catch (error) {
+      model.dispose();
+      throw error;
     }
-    return model;
   } finally {
     await folder.close();
   }
 }
 
+/** The tokenizer, if the folder has one. @param {Transformer} model @param {Folder} folder */
+async function addTokenizer(model, folder) {
+  const size = await folder.size('tokenizer.json');
+  if (size === null) return;
+  const { openTokenizer } = await import('../text/tokenizer.js');
+  model.tokenizerFile = await readAll(folder, 'tokenizer.json', size);
+  model.tokenizer = openTokenizer(model.tokenizerFile);
+}
+
 /** @param {Folder} folder @param {string} name @param {number} size */
 async function readAll(folder, name, size) {
-  if (size > MOST_JSON) throw fail(`${name} has ${size} bytes, expected at most ${MOST_JSON}`, name);
-  return folder.read(name, 0, size);
+  const known = size < Infinity;
+  const bytes = known && size > MOST_JSON ? null : await folder.read(name, 0, Math.min(size, MOST_JSON + 1));
+  if (bytes && bytes.length <= MOST_JSON) return bytes;
+  const count = known ? size : `more than ${MOST_JSON}`;
+  throw fail(`${name} has ${count} bytes, expected at most ${MOST_JSON}`, name);
 }
 
 /** @param {Folder} folder @param {string} name @returns {Promise<Config>} */
 async function readJson(folder, name) {
-  const size = await folder.size(name);
+  const size = await folder.size(name, true);
   if (size === null) {
     const there = folder.names ? `; there are ${quoteNames([...folder.names])}` : '';
-    throw fail(`there is no ${name}${there}`, name);
+    throw fail(`there is no ${name}${there}${folder.hint ?? ''}`, name);
   }
-  const text = new TextDecoder().decode(await readAll(folder, name, size));
+  // A copy, because no text is decoded from shared memory.
+  const text = new TextDecoder().decode((await readAll(folder, name, size)).slice());
   const value = parseJson(text, (reason) => fail(`${name} is not JSON as expected: ${reason}`, name));
   if (value === null || typeof value !== 'object' || Array.isArray(value))
     throw fail(`${name} is expected to be a JSON object`, name);
@@ -116,32 +127,52 @@ async function readJson(folder, name) {
 
 /** The tensors of all files, by name. @param {Folder} folder */
 async function readHeaders(folder) {
-  const index = 'model.safetensors.index.json';
   const single = folder.names?.filter((name) => name.endsWith('.safetensors')) ?? [];
   /** @type {string[]} */
   let files = [];
+  /** @type {Map<string, string>} */
+  let map = new Map();
   if ((await folder.size('model.safetensors')) !== null) files = ['model.safetensors'];
-  else if ((await folder.size(index)) !== null) {
-    const { weight_map: map } = await readJson(folder, index);
-    if (map === null || typeof map !== 'object') throw fail(`${index} has no weight_map`, index);
-    files = [...new Set(Object.values(map).map(String))].sort();
+  else if ((await folder.size(INDEX)) !== null) {
+    map = readWeightMap(CALLER, await readJson(folder, INDEX));
+    files = [...new Set(map.values())].sort();
   } else if (single.length === 1) files = single;
   else {
     const others = folder.names?.filter((name) => /\.(bin|pt|pth|gguf|h5|onnx|msgpack)$/.test(name)) ?? [];
     const hint = others.length > 0 ? `; ${quoteNames(others)} cannot be read: save the model as safetensors` : '';
-    throw fail(`there is no model.safetensors and no ${index}${hint}`, 'model.safetensors');
+    throw fail(`there is no model.safetensors and no ${INDEX}${hint}`, 'model.safetensors');
   }
   /** @type {Map<string, Stored>} */
   const tensors = new Map();
-  for (const file of files) {
-    const size = await folder.size(file);
-    if (size === null) throw fail(`${file} is missing: ${index} names it`, file);
-    const start = await folder.read(file, 0, Math.min(8 + 1, size));
-    const end = readSafetensorsHeaderEnd(start, size);
-    const { tensors: ranges } = readSafetensorsHeader(await folder.read(file, 0, end), size);
-    for (const [name, range] of Object.entries(ranges)) tensors.set(name, { ...range, file });
-  }
+  for (const file of files) addShard(CALLER, tensors, file, await readRanges(folder, file), map);
+  checkShards(CALLER, tensors, map);
   return tensors;
+}
+
+/** Where the tensors lie in a file. @param {Folder} folder @param {string} file */
+async function readRanges(folder, file) {
+  const size = await folder.size(file, true);
+  if (size === null) throw fail(`${file} is missing: ${INDEX} names it`, file);
+  const start = await folder.read(file, 0, Math.min(8 + 1, size));
+  const end = inFile(file, () => readSafetensorsHeaderEnd(start, size));
+  const header = await folder.read(file, 0, end);
+  const { tensors } = inFile(file, () => readSafetensorsHeader(header, size));
+  // A server that sends the file whole does not say how long it is.
+  const last = Object.values(tensors).reduce((most, range) => Math.max(most, range.end), end);
+  if (size === Infinity && (await folder.read(file, last, last + 1)).length > 0)
+    throw fail(`${file} goes on after byte ${last}, where the tensors end`, file);
+  return tensors;
+}
+
+/** An error of a reader says which file it is about. @template T @param {string} file @param {() => T} read */
+function inFile(file, read) {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof HeadlightError)) throw error;
+    const { parameter, expected, got } = error;
+    throw fail(`${file}: ${error.message}`, parameter, { expected, got, cause: error });
+  }
 }
 
 /**
@@ -287,16 +318,12 @@ export async function openTokenizerFile(file, openPath) {
   const caller = 'openTokenizer';
   const { openTokenizer } = await import('../text/tokenizer.js');
   if (file instanceof ArrayBuffer || ArrayBuffer.isView(file)) return openTokenizer(file);
-  if (file instanceof Blob) return openTokenizer(new Uint8Array(await file.arrayBuffer()));
-  if (typeof file !== 'string' && !(file instanceof URL))
+  if (typeof file !== 'string' && !(file instanceof URL || file instanceof Blob))
     throw argumentError(caller, 'file', file, 'a path, a URL, a Blob or bytes');
-  const text = String(file).replace(/\/$/, '');
-  const at = Math.max(text.lastIndexOf('/'), text.lastIndexOf('\\'));
-  const folder = await openFolder(caller, at < 0 ? '.' : text.slice(0, at + 1), openPath);
+  const { folder, name } = await openFile(caller, file, openPath);
   try {
-    const name = text.slice(at + 1);
-    const size = await folder.size(name);
-    if (size === null) throw new HeadlightError('LOAD', `${caller}: there is no ${text}`, { parameter: 'file' });
+    const size = await folder.size(name, true);
+    if (size === null) throw unreadable(caller, String(file), 'there is no such file');
     return openTokenizer(await readAll(folder, name, size));
   } finally {
     await folder.close();
