@@ -51,7 +51,7 @@ export class Headlight {
   #memory;
   #simd;
   #parts;
-  #openPath;
+  #places;
 
   /**
    * @internal
@@ -59,11 +59,11 @@ export class Headlight {
    * @param {WebAssembly.Memory} linear
    * @param {Threads} threads
    * @param {typeof import('./models/parts.js') | Error} parts or why they could not be loaded
-   * @param {import('./models/files.js').OpenPath} [openPath] where there are paths
+   * @param {import('./models/open.js').Places} places
    */
-  constructor(core, linear, threads, parts, openPath) {
+  constructor(core, linear, threads, parts, places) {
     this.#parts = parts;
-    this.#openPath = openPath;
+    this.#places = places;
     this.#memory = new Memory(core, linear, threads);
     this.#simd = /** @type {'simd128' | 'relaxed'} */ (core.hl_simd() === 1 ? 'relaxed' : 'simd128');
   }
@@ -310,13 +310,13 @@ export class Headlight {
   /**
    * Opens a checkpoint in the layout of Hugging Face: config.json, model.safetensors or its parts, tokenizer.json.
    * @param {import('./models/files.js').ModelFiles} files a folder (a path in Node, a URL, a directory handle), or
-   *   files by name
+   *   files by name; or 'demo', the model that is included in the package
    * @param {import('./models/open.js').OpenOptions} [options]
    * @returns {Promise<Transformer>}
    */
   async openModel(files, options = {}) {
     const { openModel } = await import('./models/open.js');
-    return openModel(this.#memory, files, options, this.#openPath);
+    return openModel(this.#memory, files, options, this.#places);
   }
 
   /**
@@ -326,7 +326,7 @@ export class Headlight {
    */
   async openTokenizer(file) {
     const { openTokenizerFile } = await import('./models/open.js');
-    return openTokenizerFile(file, this.#openPath);
+    return openTokenizerFile(file, this.#places.openPath);
   }
 
   /**

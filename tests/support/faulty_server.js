@@ -66,15 +66,15 @@ export const FAULTS = {
     response.write(right.body.subarray(0, 1), () => response.destroy());
   },
   'a connection that is cut before the headers': (response) => response.destroy(),
-  'a redirect to itself': (response, right, all, request) => response.writeHead(302, { location: request.url }).end(),
+  'a redirect to itself': (response, _right, _all, request) => response.writeHead(302, { location: request.url }).end(),
   'a redirect to nowhere': (response) => response.writeHead(302, { location: 'http://127.0.0.1:1/x' }).end(),
   'a redirect to data': (response) => response.writeHead(302, { location: 'data:,x' }).end(),
 };
 
 /**
  * @param {Record<string, Uint8Array>} files
- * @returns {Promise<{ url: string, requests: string[], fault: any, sent: () => number, close: () => void }>} fault(name,
- *   number of the request for this file) may be set, and gives the name of a fault, a function, or nothing
+ * @returns {Promise<any>} fault(name of the file, number of the request for it) may be set, and gives the name of a fault,
+ *   a function, or nothing; again() counts the requests from 0
  */
 export async function serveFiles(files) {
   const sockets = new Set();

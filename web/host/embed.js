@@ -5,7 +5,7 @@ import { effect, signal } from '@preact/signals';
 import { checkOptions, readBoolean, readNumber, readWord } from '../../src/js/check/arguments.js';
 import { argumentError, HeadlightError } from '../../src/js/check/errors.js';
 import { isByPart, lengthsOf, PARTS, readModel, readParts, readQkv, readTexts, readWeights } from '../model/given.js';
-import { GIVEN, readAddress } from '../model/state.js';
+import { GIVEN, MOST_TEXT, readAddress } from '../model/state.js';
 import style from '../view/embedded.css';
 import { embedded } from '../view/embedded.jsx';
 import { mount as mountPage } from './mount.jsx';
@@ -155,7 +155,8 @@ function shownIn(caller, options, given) {
   if (controls !== undefined) readBoolean(caller, 'controls', controls);
   if (theme !== undefined) readWord(caller, 'theme', theme, ['light', 'dark']);
   if (language !== undefined) readWord(caller, 'language', language, ['en', 'zh']);
-  if (text !== undefined && typeof text !== 'string') throw argumentError(caller, 'text', text, 'a text');
+  if (text !== undefined && !(typeof text === 'string' && text.length <= MOST_TEXT))
+    throw argumentError(caller, 'text', text, `a text of at most ${MOST_TEXT} characters`);
   if (cell) {
     count('cell.t', cell.t, undefined);
     count('cell.s', cell.s, undefined);

@@ -4,6 +4,7 @@
 //
 // A place says where something is changed: 'all', a layer '3', or one head '3.1'.
 
+import { cut, quote } from '../../src/js/check/quote.js';
 import { firstHead, isTraining, readTraining, usualTraining, writeTraining } from './lessons.js';
 import { isLinked, isPainted } from './painted.js';
 
@@ -129,7 +130,8 @@ function withinTraining(state) {
  */
 export function change(state, patch) {
   for (const [name, value] of Object.entries(patch))
-    if (!FIELDS[name]?.(value)) throw new RangeError(`state: ${name} cannot be ${JSON.stringify(value)}`);
+    if (!Object.hasOwn(FIELDS, name) || !FIELDS[name](value))
+      throw new RangeError(`state: ${cut(name, 80)} cannot be ${quote(value)}`);
   // Another text has other tokens: what pointed at one of them points at nothing.
   const moved = patch.text !== undefined && patch.text !== state.text ? { cell: null, token: null } : {};
   // One trains one model alone; and nothing that was changed in one model is changed in another.

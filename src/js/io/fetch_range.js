@@ -1,5 +1,5 @@
-// A range of a file over HTTP. What the server sends is compared with the request before it is used, and nothing is read
-// beyond it: a proxy may send other bytes than those requested, and a server may never stop sending.
+// A range of a file over HTTP. The response is compared with the request before it is used, and nothing is read beyond
+// the range: a proxy may send other bytes than those requested, and a server may never stop sending.
 
 import { unreadable } from '../check/errors.js';
 import { discard, failure, fill, WholeBody } from './response_body.js';

@@ -69,6 +69,7 @@ export const load = createLoad({
     'relaxed-threads': new URL('./headlight.relaxed-threads.wasm', import.meta.url),
   },
   read: fetchBytes,
+  module: import.meta.url,
   resolve: (path) => new URL(path, globalThis.location?.href ?? import.meta.url),
   startThread,
   cores: globalThis.navigator?.hardwareConcurrency ?? 4,

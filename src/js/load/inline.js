@@ -12,6 +12,7 @@ import { createLoad } from './load.js';
 export const load = createLoad({
   binaries: { simd128, relaxed },
   read: fetchBytes,
+  module: import.meta.url,
   resolve: (path) => new URL(path, globalThis.location?.href ?? import.meta.url),
 });
 

@@ -25,6 +25,7 @@ import { makeWatch } from './watch.js';
  * @property {Record<Flavour, URL | Uint8Array> & Partial<Record<`${Flavour}-threads`, URL>>} binaries
  * @property {(url: URL) => Promise<Uint8Array>} read
  * @property {(path: string) => URL} resolve
+ * @property {string} module the address of the module, beside which the model is that the package includes
  * @property {import('../models/files.js').OpenPath} [openPath] a folder on disk, where there is one
  */
 /** @typedef {Source & Host} Platform */
@@ -79,7 +80,7 @@ export function createLoad(platform) {
     const pool = new Threads(core, opened.note);
     if (opened.memory && opened.threads > 1 && platform.startThread)
       await pool.start(opened.module, opened.memory, opened.threads, platform.startThread);
-    return new Headlight(core, opened.memory ?? core.memory, pool, await parts, platform.openPath);
+    return new Headlight(core, opened.memory ?? core.memory, pool, await parts, platform);
   };
 }
 

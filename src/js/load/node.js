@@ -88,6 +88,7 @@ export const load = createLoad({
     'relaxed-threads': new URL('./headlight.relaxed-threads.wasm', import.meta.url),
   },
   read,
+  module: import.meta.url,
   resolve: (path) => (URL.canParse(path) ? new URL(path) : pathToFileURL(path)),
   startThread,
   // Node 20 has no navigator to ask.

@@ -3,6 +3,8 @@
 // In names, L is the number of a block. A name is a layer's, .weight and .bias follow, or a tensor's whole; those that
 // begin with / stand outside the prefix of the base model. q, k, v and o are the four products of attention.
 
+import { quote } from '../check/quote.js';
+
 /** @import { RotaryScaling } from '../ops/rotary.js' */
 /** @import { TransformerOptions } from './options.js' */
 
@@ -52,7 +54,7 @@ const ACTIVATIONS = {
 export class UnknownField extends Error {
   /** @param {string} field @param {unknown} value @param {string} expected */
   constructor(field, value, expected) {
-    super(`${field} is ${JSON.stringify(value)}, expected ${expected}`);
+    super(`${field} is ${quote(value)}, expected ${expected}`);
     this.field = field;
   }
 }
@@ -67,7 +69,7 @@ function activation(field, value) {
 /** @param {Config} config @param {string} field @param {unknown[]} allowed of which the first is the default */
 function only(config, field, ...allowed) {
   if (config[field] !== undefined && config[field] !== null && !allowed.includes(config[field]))
-    throw new UnknownField(field, config[field], allowed.map((value) => JSON.stringify(value)).join(' or '));
+    throw new UnknownField(field, config[field], allowed.map((value) => quote(value)).join(' or '));
 }
 
 /**
@@ -165,7 +167,7 @@ function ropeScaling(scaling, config) {
     const grown = times <= 1 ? 1 : Math.sqrt(1 + Math.log(times) / Math.log(originalContext));
     return { type: 'factors', factors: scaling.short_factor, attentionFactor: scaling.attention_factor ?? grown };
   }
-  throw new UnknownField('rope_scaling', scaling, 'linear, dynamic, llama3, yarn or longrope');
+  throw new UnknownField('rope_scaling', type ?? scaling, 'linear, dynamic, llama3, yarn or longrope');
 }
 
 /** @param {Config} c */

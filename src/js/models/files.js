@@ -1,4 +1,4 @@
-// The files of a model, wherever they are: a folder on disk, a URL, or files that a user has chosen or dropped. They are
+// The files of a model, wherever they are: a folder on disk, a URL, or files that a user has chosen or dropped. All are
 // read in ranges.
 
 import { argumentError, unreadable } from '../check/errors.js';

@@ -7,8 +7,9 @@ import { cut } from '../check/quote.js';
 const HOSTS = ['huggingface.co', 'www.huggingface.co', 'hf.co'];
 /** A name of the Hub, with or without its owner. */
 const NAME = /^(?:\w[\w.-]{0,95}\/)?\w[\w.-]{0,95}$/;
-/** Parts of an address of the Hub after which files follow, and no pages. */
+/** Parts of an address of the Hub after which files follow, and parts of the addresses of pages. */
 const FILES = ['resolve', 'raw'];
+const PAGES = ['tree', 'blob', 'blame', 'commits', 'commit', 'discussions', 'edit'];
 
 /** How to open a model of the Hub. @param {string} name */
 const advice = (name) =>
@@ -24,15 +25,17 @@ export const hubHint = (path) =>
  * @param {string} caller
  * @param {URL} url
  */
-export function refuseHubPage(caller, { protocol, hostname, host, pathname }) {
-  const isName = protocol === 'hf:';
-  if (!isName && !HOSTS.includes(hostname)) return;
-  const parts = `${isName ? host : ''}${pathname}`.replace(/@.*$/, '').split('/').filter(Boolean);
+export function refuseHubPage(caller, url) {
+  const isName = url.protocol === 'hf:';
+  if (!isName && !HOSTS.includes(url.hostname)) return;
+  const path = isName ? url.href.slice(3).replace(/[@?#].*$/, '') : url.pathname;
+  const parts = path.split('/').filter(Boolean);
   if (!isName && parts.slice(1, 3).some((part) => FILES.includes(part))) return;
-  const name = parts.slice(0, 2).join('/');
-  const what = isName ? 'is a name on' : 'is a page of';
-  const text = `${caller}: ${cut(`${protocol}//${host}${pathname}`, 120)} ${what} the Hugging Face Hub: `;
-  throw new HeadlightError('ARGUMENT', text + advice(NAME.test(name) ? name : 'OWNER/NAME'), {
+  const name = parts.slice(0, PAGES.includes(parts[1]) ? 1 : 2).join('/');
+  const text = `${caller}: ${cut(`${isName ? 'hf:' : url.origin}${path}`, 120)}`;
+  const kind = isName ? 'a name on' : 'a page of';
+  const how = advice(NAME.test(name) ? name : 'OWNER/NAME');
+  throw new HeadlightError('ARGUMENT', `${text} is ${kind} the Hugging Face Hub: ${how}`, {
     parameter: 'files',
     expected: 'a folder: a path or a URL',
   });

@@ -48,12 +48,19 @@ const fail = (message, parameter, more = {}) =>
   new HeadlightError('FORMAT', `${CALLER}: ${message}`, { parameter, ...more });
 
 /**
+ * Where files are, besides those that are given.
+ * @typedef {object} Places
+ * @property {string} [module] the address of the module, beside which the demo lies
+ * @property {OpenPath} [openPath] a folder on disk, where there is one
+ */
+
+/**
  * @param {Memory} memory
  * @param {ModelFiles} files
  * @param {OpenOptions} options
- * @param {OpenPath} [openPath]
+ * @param {Places} places
  */
-export async function openModel(memory, files, options, openPath) {
+export async function openModel(memory, files, options, places) {
   const given = readOptions(CALLER, options, ['weights', 'layers', 'signal', 'onProgress']);
   const words = /** @type {const} */ (['float32', 'int8', 'stored']);
   const kept = readWord(CALLER, 'weights', given.weights ?? 'float32', words);
@@ -63,7 +70,11 @@ export async function openModel(memory, files, options, openPath) {
   if (onProgress !== undefined && typeof onProgress !== 'function')
     throw argumentError(CALLER, 'onProgress', onProgress, 'a function');
   signal?.throwIfAborted();
-  const folder = await openFolder(CALLER, files, openPath, signal);
+  if (files === 'demo') {
+    const { openDemo } = await import('./demo.js');
+    return openDemo(CALLER, memory, places, { kept, layers, signal, onProgress });
+  }
+  const folder = await openFolder(CALLER, files, places.openPath, signal);
   try {
     const config = await readJson(folder, 'config.json');
     const tensors = await readHeaders(folder);

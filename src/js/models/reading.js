@@ -278,7 +278,8 @@ async function* readAhead(folder, pieces) {
       yield [piece, got];
     }
   } finally {
-    // The files are closed after it, and the rooms are theirs until then.
+    // After a failure the rest is not wanted, but the rooms belong to it until it has ended.
+    if (started.length > 0) await folder.close();
     await Promise.allSettled(started.map(({ bytes }) => bytes));
   }
 }

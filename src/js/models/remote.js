@@ -72,10 +72,15 @@ export class RemoteFile {
   /** @type {WholeBody | undefined} */
   #whole;
 
+  /** Ends requests that are under way. */
+  #stop = new AbortController();
+
   /** @param {string} caller @param {URL} url @param {AbortSignal} [signal] */
   constructor(caller, url, signal) {
-    const request = (/** @type {Record<string, string>} */ headers) => fetch(url, { headers, signal });
+    const request = (/** @type {Record<string, string>} */ headers) =>
+      fetch(url, { headers, signal: this.#stop.signal });
     this.#source = { caller, name: shownUrl(url), signal, request };
+    signal?.addEventListener('abort', this.close);
   }
 
   /**
@@ -112,9 +117,12 @@ export class RemoteFile {
     throw unreadable(this.#source.caller, this.#source.name, 'the server sent a range before, and now the whole file');
   }
 
-  close() {
+  /** Nothing can be read any more. */
+  close = () => {
+    this.#source.signal?.removeEventListener('abort', this.close);
+    this.#stop.abort();
     this.#whole?.close();
-  }
+  };
 
   #open() {
     this.#opened ??= this.#readStart();

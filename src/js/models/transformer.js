@@ -5,6 +5,7 @@ import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
 import { quoteNames } from '../check/quote.js';
 import { formatShape, sameShape } from '../check/shape.js';
 import { parseJson } from '../io/json.js';
+import { areRounded, widenRows } from '../io/rounded_rows.js';
 import { readSafetensors, readSafetensorsHeader, writeSafetensors } from '../io/safetensors.js';
 import { DISPOSE } from '../memory/disposable.js';
 import { loadHalfRows, quantizedSize, quantizeHeld } from '../memory/stored.js';
@@ -112,12 +113,17 @@ const isRead = (saved) => typeof saved === 'object' && saved !== null && 'tensor
  * before anything is built.
  * @param {Memory} memory
  * @param {ArrayBuffer | ArrayBufferView | SavedTransformer} saved
+ * @returns {Transformer}
  */
 export function loadTransformer(memory, saved) {
   const caller = 'loadTransformer';
   const { tensors: ranges, metadata } = isRead(saved) ? saved : readSafetensorsHeader(saved);
   readRecord(caller, 'tensors', ranges, 'an object of named tensors');
   readRecord(caller, 'metadata', metadata, 'an object of named texts');
+  if (areRounded(ranges)) {
+    const tensors = widenRows(isRead(saved) ? ranges : readSafetensors(saved).tensors);
+    return loadTransformer(memory, { tensors, metadata });
+  }
   const options = resolveOptions(readSavedOptions(metadata));
   const got = Object.keys(ranges);
   /** @type {string[]} */

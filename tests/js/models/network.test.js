@@ -1,11 +1,12 @@
-// Models from servers that do what they should not: each fault is an error with the name of the file, and neither memory
-// nor what the server sends grows with it.
+// Models from servers with faults: each fault is an error with the name of the file, and it costs neither memory nor more
+// bytes than the limit.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { HeadlightError } from 'headlight-attention';
+import { makeSource } from '../../fuzz/source.js';
 import { FAULTS, serveFiles } from '../../support/faulty_server.js';
 import { GOLDEN } from '../../support/golden.js';
 import { hl } from '../../support/headlight.js';
@@ -57,15 +58,19 @@ async function refuses(source, { code, message }, options) {
   assert.equal(hl.info.memory.used, before);
 }
 
+/** The first request for the configuration, one for weights, and the one for the tokenizer, which comes last. */
+const PLACES = [
+  ['config.json', 0],
+  ['model.safetensors', 2],
+  ['tokenizer.json', 0],
+];
+/** These are read up to the limit, which takes its time: once is enough. */
+const LONG = ['a file without a length or an end', 'a gzip bomb'];
+
 for (const name of Object.keys(FAULTS))
   test(`${name}: an error with the name of the file, within the limits`, async (t) => {
     const server = await serve(t);
-    // The first request for the configuration, one for weights, the one for the tokenizer, which comes last.
-    for (const [file, number] of [
-      ['config.json', 0],
-      ['model.safetensors', 2],
-      ['tokenizer.json', 0],
-    ]) {
+    for (const [file, number] of LONG.includes(name) ? PLACES.slice(0, 2) : PLACES) {
       server.again();
       server.fault = (other, count) => (other === file && count >= number ? name : undefined);
       const before = server.sent();
@@ -76,3 +81,232 @@ for (const name of Object.keys(FAULTS))
     server.fault = () => undefined;
     assert.deepEqual(await logitsOf(server.url), expected);
   });
+
+test('a range is compared with the length and the ETag that the server gave before', async (t) => {
+  const server = await serve(t);
+  const header =
+    (name, value) =>
+    (response, { status, headers, body }) =>
+      response.writeHead(status, { ...headers, [name]: value(headers['content-range']) }).end(body);
+  server.fault = (name, count) =>
+    name === 'model.safetensors' && count === 3
+      ? header('content-range', (range) => range.replace(/\d+$/, (total) => Number(total) + 1))
+      : undefined;
+  await refuses(server.url, { code: 'LOAD', message: /model\.safetensors.*the file changed while it was read/ });
+  server.again();
+  server.fault = (name, count) => header('etag', () => (name === 'model.safetensors' && count > 2 ? '"b"' : '"a"'));
+  await refuses(server.url, { code: 'LOAD', message: /the file changed while it was read: ETag "b", before "a"/ });
+  server.again();
+  server.fault = (_, count) => header('etag', () => `W/"${count}"`);
+  assert.deepEqual(await logitsOf(server.url), expected);
+});
+
+test('a server that sends no Content-Range is asked for the whole file, once', async (t) => {
+  const server = await serve(t);
+  const sends = (response, { status, body }) => response.writeHead(status).end(body);
+  server.fault = (name) => (name === 'model.safetensors' ? sends : undefined);
+  assert.deepEqual(await logitsOf(server.url), expected);
+  assert.ok(server.sent() < 2 * LLAMA['model.safetensors'].length + 2 ** 18);
+});
+
+test('a file that comes whole and without a length is as long as its tensors', async (t) => {
+  const whole = (more) => (response, _, all) =>
+    response
+      .writeHead(200)
+      .end(Buffer.concat([all.subarray(0, all.length + Math.min(more, 0)), Buffer.alloc(Math.max(more, 0))]));
+  const server = await serve(t);
+  for (const [more, message] of [
+    [0, null],
+    [1, /model\.safetensors goes on after byte 236880/],
+    [-1, /model\.safetensors ends before byte 236880: it is truncated/],
+  ]) {
+    server.fault = (name) => (name === 'tokenizer.json' ? undefined : whole(name === 'config.json' ? 0 : more));
+    if (message) await refuses(server.url, { code: 'FORMAT', message });
+    else assert.deepEqual(await logitsOf(server.url), expected);
+  }
+});
+
+test('HEAD is never sent, and a small file takes one request', async (t) => {
+  const server = await serve(t);
+  await logitsOf(server.url);
+  assert.ok(server.requests.every((request) => request.startsWith('GET ')));
+  assert.equal(server.requests.filter((request) => request.endsWith('/config.json')).length, 1);
+});
+
+test('a file that may be missing is missing at 403, 404, 410 and where a web page comes in its place', async (t) => {
+  const server = await serve(t);
+  const page =
+    (status, type = 'text/html; charset=utf-8') =>
+    (response) =>
+      response.writeHead(status, { 'content-type': type }).end('\n<!doctype html><p>not here</p>');
+  for (const send of [page(403), page(404), page(410), page(200)]) {
+    server.fault = (name) => (name === 'tokenizer.json' ? send : undefined);
+    const model = await hl.openModel(server.url);
+    assert.equal(model.tokenizer, undefined);
+    model.dispose();
+  }
+  // JSON of the wrong type is JSON.
+  server.fault = (name) =>
+    name !== 'config.json'
+      ? undefined
+      : (response, { headers, body, status }) =>
+          response.writeHead(status, { ...headers, 'content-type': 'text/html' }).end(body);
+  assert.deepEqual(await logitsOf(server.url), expected);
+  for (const [send, error] of [
+    [page(404), { code: 'FORMAT', message: /there is no config\.json/ }],
+    [page(403), { code: 'LOAD', message: /config\.json cannot be read: the server responds with status 403/ }],
+    [page(200), { code: 'LOAD', message: /config\.json cannot be read: the server sends a web page/ }],
+    [page(503), { code: 'LOAD', message: /config\.json cannot be read: the server responds with status 503/ }],
+  ]) {
+    server.fault = (name) => (name === 'config.json' ? send : undefined);
+    await refuses(server.url, error);
+  }
+});
+
+test('a query of the address goes to every file, and stands in no error', async (t) => {
+  const server = await serve(t);
+  for (const address of [`${server.url}a/m?token=secret`, `${server.url}a/m/?token=secret#part`]) {
+    server.requests.length = 0;
+    assert.deepEqual(await logitsOf(address), expected);
+    assert.deepEqual(
+      [...new Set(server.requests)],
+      ['config', 'model', 'tokenizer'].map(
+        (name) => `GET /a/m/${name}.${name === 'model' ? 'safetensors' : 'json'}?token=secret`,
+      ),
+    );
+  }
+  server.fault = () => 'the status 500';
+  await assert.rejects(hl.openModel(`${server.url}m?token=secret`), ({ message }) => !message.includes('secret'));
+  server.fault = () => undefined;
+  const tokenizer = await hl.openTokenizer(`${server.url}tokenizer.json?path=a/b`);
+  assert.ok(tokenizer.encode('the whale').ids.length > 0);
+  assert.equal(server.requests.at(-1), 'GET /tokenizer.json?path=a/b');
+});
+
+test('names in an index are names of files in the folder: anything else sends no request', async (t) => {
+  const other = await serve(t);
+  const index = JSON.parse(new TextDecoder().decode(SHARDS['model.safetensors.index.json']));
+  const [tensor] = Object.keys(index.weight_map);
+  for (const name of [
+    `${other.url}secret?x`,
+    '../../admin?delete=1',
+    'data:application/octet-stream;base64,AAAA',
+    '//h/x',
+    'a/b',
+    'a\\b',
+    '.',
+    '..',
+    '',
+    'a#b',
+    'a?b',
+    'a\u0000b',
+    'x'.repeat(300),
+    {},
+    null,
+    5,
+  ]) {
+    const map = { ...index.weight_map, [tensor]: name };
+    const files = { ...SHARDS, 'model.safetensors.index.json': json({ ...index, weight_map: map }) };
+    const server = await serve(t, files);
+    for (const source of [server.url, files])
+      await refuses(source, {
+        code: 'FORMAT',
+        message: /index\.json: the file of .* is .*expected the name of a file/,
+      });
+    assert.deepEqual(
+      server.requests.map((request) => request.split('/').pop()),
+      ['config.json', 'model.safetensors', 'model.safetensors.index.json'],
+    );
+  }
+  assert.deepEqual(other.requests, []);
+  for (const weight_map of [null, [], 'x']) {
+    const files = { ...SHARDS, 'model.safetensors.index.json': json({ weight_map }) };
+    await refuses(files, { code: 'FORMAT', message: /index\.json has no weight_map/ });
+  }
+});
+
+test('a shard may have any other name', async (t) => {
+  const name = 'a b%2e%2e é+&=.safetensors';
+  const { 'model-00002-of-00003.safetensors': shard, ...rest } = SHARDS;
+  const text = new TextDecoder().decode(SHARDS['model.safetensors.index.json']);
+  const index = new TextEncoder().encode(text.replaceAll('model-00002-of-00003.safetensors', name));
+  const files = { ...rest, [name]: shard, 'model.safetensors.index.json': index };
+  const server = await serve(t, files);
+  assert.deepEqual(await logitsOf(server.url), await logitsOf(SHARDS));
+});
+
+test('a redirect is followed, to another origin too', async (t) => {
+  const [server, storage] = [await serve(t, {}), await serve(t)];
+  server.fault = () => (response, _right, _all, request) =>
+    response.writeHead(302, { location: `${storage.url}signed${request.url}?key=1` }).end();
+  assert.deepEqual(await logitsOf(server.url), expected);
+  assert.ok(storage.requests.every((request) => request.endsWith('?key=1')));
+});
+
+test('a signal ends a response that never comes, and the reason is the error', async (t) => {
+  const server = await serve(t);
+  for (const file of Object.keys(LLAMA))
+    for (const hangs of [
+      () => {},
+      (response, { status, headers }) => void response.writeHead(status, headers).write('{'),
+    ]) {
+      const stop = new AbortController();
+      const reason = new Error('enough');
+      server.again();
+      server.fault = (name, count) => {
+        if (name !== file || (file === 'model.safetensors' && count < 3)) return undefined;
+        setTimeout(() => stop.abort(reason), 20);
+        return hangs;
+      };
+      const before = hl.info.memory.used;
+      await assert.rejects(hl.openModel(server.url, { signal: stop.signal }), (error) => error === reason);
+      assert.equal(hl.info.memory.used, before);
+    }
+});
+
+test('when one request fails, others that hang are not waited for', async (t) => {
+  const server = await serve(t);
+  server.fault = (name, count) =>
+    name === 'model.safetensors' && count > 1 ? (count === 2 ? 'the status 500' : () => {}) : undefined;
+  await refuses(server.url, { code: 'LOAD', message: /status 500/ });
+});
+
+const SEED = 7;
+
+test(`responses with random faults give the right model or an error (seed ${SEED})`, async (t) => {
+  const source = makeSource(SEED);
+  const server = await serve(t);
+  const nudged = (text) => text?.replace(/\d+/g, (n) => (source.chance(0.3) ? Number(n) + source.between(-2, 2) : n));
+  const mangled = (response, { status, headers, body }) => {
+    const range = nudged(headers['content-range']);
+    const code = source.pick([status, status, status, 200, 206, 404, 416, 429, 502]);
+    const part = Buffer.concat([
+      body.subarray(0, source.chance(0.3) ? source.below(body.length + 1) : body.length),
+      Buffer.alloc(source.chance(0.3) ? source.below(9) : 0),
+    ]);
+    const more = {
+      ...(range && source.chance(0.9) && { 'content-range': range }),
+      ...(source.chance(0.2) && { 'content-encoding': source.pick(['gzip', 'identity', 'br', 'x']) }),
+      ...(source.chance(0.2) && { 'content-length': part.length + source.between(0, 2) }),
+      ...(source.chance(0.2) && { 'content-type': source.pick(['text/html', 'application/json']) }),
+      ...(source.chance(0.2) && { etag: source.pick(['"a"', '"b"', 'W/"c"', '']) }),
+    };
+    response.writeHead(code, more);
+    response.write(part, () => (source.chance(0.2) ? response.destroy() : response.end()));
+  };
+  let refused = 0;
+  for (let i = 0; i < 60; i++) {
+    const at = source.below(6);
+    let seen = 0;
+    server.fault = () => (seen++ === at ? mangled : undefined);
+    const before = hl.info.memory.used;
+    try {
+      assert.deepEqual(await logitsOf(server.url), expected, `response ${at} of opening ${i}`);
+    } catch (error) {
+      if (!(error instanceof HeadlightError)) throw error;
+      refused++;
+    }
+    assert.equal(hl.info.memory.used, before, `opening ${i}`);
+  }
+  assert.ok(refused > 20 && refused < 60, `${refused} were refused`);
+});

@@ -233,7 +233,7 @@ test('what cannot be opened is refused, and why', async () => {
   await refuses({ ...only, 'pytorch_model.bin': json({}) }, /pytorch_model\.bin.*cannot be read.*safetensors/);
   await refuses(withConfig({ model_type: 'mamba' }), /'mamba'.*llama.*hl\.layersIn/);
   await refuses(withConfig({ quantization_config: { bits: 4 } }), /quantization_config/);
-  await refuses(withConfig({ hidden_act: 'mish' }), /hidden_act is "mish"/);
+  await refuses(withConfig({ hidden_act: 'mish' }), /hidden_act is 'mish'/);
   await refuses(withConfig({ rope_scaling: { rope_type: 'spiral' } }), /rope_scaling.*spiral/);
   await refuses(withConfig({ hidden_size: 128 }), /expected/);
   await refuses(withConfig({ num_hidden_layers: 3 }), /model\.layers\.2.*missing/);
@@ -248,7 +248,7 @@ test('what cannot be opened is refused, and why', async () => {
   const bert = read(join(GOLDEN, 'models', 'bert-a'));
   const relative = JSON.parse(new TextDecoder().decode(bert['config.json']));
   relative.position_embedding_type = 'relative_key';
-  await refuses({ ...bert, 'config.json': json(relative) }, /position_embedding_type is "relative_key"/);
+  await refuses({ ...bert, 'config.json': json(relative) }, /position_embedding_type is 'relative_key'/);
 });
 
 test('a config.json that claims any number of layers is refused at once', async () => {

@@ -273,6 +273,9 @@ test('what is wrong is thrown by name, and stands in the element until it is rig
   assert.equal((await said({ tokens: ['a'] }))[1], 'tokens');
   assert.equal((await said({ attention: ROWS }))[1], 'attention');
   assert.equal((await said({ state: { layer: -1 } }))[1], 'state');
+  const [, parameter, message] = await said({ text: 'x'.repeat(200_000) });
+  assert.equal(parameter, 'text');
+  assert.ok(message.length < 300, message.slice(0, 1000));
   assert.equal(await said({ attentions: ROWS, view: 'head' }), 'mounted');
   assert.equal(await page.locator('#a > div').count(), 1);
   assert.deepEqual(faults, []);

@@ -1,0 +1,76 @@
+// The model that is included in the package: a small language model that was trained on Moby-Dick.
+
+import { HeadlightError } from '../check/errors.js';
+import { readSafetensors } from '../io/safetensors.js';
+import { openTokenizer } from '../text/tokenizer.js';
+import { openFolder } from './files.js';
+import { loadTransformer } from './transformer.js';
+
+/** @import { Memory } from '../memory/memory.js' */
+/** @import { Folder } from './files.js' */
+/** @import { Places } from './open.js' */
+/** @import { Kept } from './reading.js' */
+/** @import { SavedTransformer } from './transformer.js' */
+
+const [WEIGHTS, TOKENIZER] = ['whale.safetensors', 'whale.tokenizer.json'];
+
+/**
+ * @param {string} caller
+ * @param {Memory} memory
+ * @param {Places} places
+ * @param {{ kept: Kept, layers?: number, signal?: AbortSignal,
+ *   onProgress?: (progress: { read: number, total: number, name: string }) => void }} how
+ */
+export async function openDemo(caller, memory, places, { kept, layers, signal, onProgress }) {
+  const [bytes, tokenizer] = await readIncluded(caller, places, signal);
+  signal?.throwIfAborted();
+  const saved = /** @type {SavedTransformer} */ (readSafetensors(bytes));
+  const model = loadTransformer(memory, layers === undefined ? saved : firstLayers(saved, layers));
+  try {
+    model.tokenizerFile = tokenizer;
+    model.tokenizer = openTokenizer(tokenizer);
+    if (kept === 'int8') model.quantize();
+    onProgress?.({ read: bytes.length, total: bytes.length, name: WEIGHTS });
+    return model;
+  } catch (error) {
+    model.dispose();
+    throw error;
+  }
+}
+
+/** @param {string} caller @param {Places} places @param {AbortSignal} [signal] */
+async function readIncluded(caller, { module, openPath }, signal) {
+  /** @type {Folder | undefined} */
+  let folder;
+  try {
+    folder = await openFolder(caller, new URL('.', module), openPath, signal);
+    return [await readWhole(folder, WEIGHTS), await readWhole(folder, TOKENIZER)];
+  } catch (cause) {
+    signal?.throwIfAborted();
+    const advice = `copy ${WEIGHTS} and ${TOKENIZER} from headlight-attention/dist beside the module`;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new HeadlightError('LOAD', `${caller}: the demo is not beside the module: ${advice} (${reason})`, {
+      parameter: 'files',
+      cause,
+    });
+  } finally {
+    await folder?.close();
+  }
+}
+
+/** @param {Folder} folder @param {string} name */
+async function readWhole(folder, name) {
+  const size = await folder.size(name, true);
+  if (size === null) throw new Error(`there is no ${name}`);
+  return folder.read(name, 0, size);
+}
+
+/** @param {SavedTransformer} saved @param {number} layers @returns {SavedTransformer} */
+function firstLayers({ tensors, metadata }, layers) {
+  const options = JSON.parse(metadata.headlight);
+  const isKept = (/** @type {string} */ name) => !(Number(/^blocks\.(\d+)\./.exec(name)?.[1]) >= layers);
+  return {
+    tensors: Object.fromEntries(Object.entries(tensors).filter(([name]) => isKept(name))),
+    metadata: { ...metadata, headlight: JSON.stringify({ ...options, layers: Math.min(options.layers, layers) }) },
+  };
+}
