@@ -73,8 +73,8 @@ export const FAULTS = {
 
 /**
  * @param {Record<string, Uint8Array>} files
- * @returns {Promise<any>} fault(name of the file, number of the request for it) may be set, and gives the name of a fault,
- *   a function, or nothing; again() counts the requests from 0
+ * @returns {Promise<any>} fault(file, number of the request for it) may be set, and gives the name of a fault, a
+ *   function, or nothing; again() counts the requests from 0
  */
 export async function serveFiles(files) {
   const sockets = new Set();

@@ -25,7 +25,7 @@ import { makeWatch } from './watch.js';
  * @property {Record<Flavour, URL | Uint8Array> & Partial<Record<`${Flavour}-threads`, URL>>} binaries
  * @property {(url: URL) => Promise<Uint8Array>} read
  * @property {(path: string) => URL} resolve
- * @property {string} module the address of the module, beside which the model is that the package includes
+ * @property {string} [module] its address: the demo model lies beside it
  * @property {import('../models/files.js').OpenPath} [openPath] a folder on disk, where there is one
  */
 /** @typedef {Source & Host} Platform */

@@ -1,5 +1,5 @@
-// Models from servers with faults: each fault is an error with the name of the file, and it costs neither memory nor more
-// bytes than the limit.
+// Models from servers with faults: each fault is an error with the name of the file, within limits of memory and of
+// bytes.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
