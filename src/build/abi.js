@@ -123,7 +123,7 @@ write(
     'export interface CoreExports extends Functions<number> {',
     '  /** Where it is not shared; then it is imported. */',
     '  memory: WebAssembly.Memory;',
-    '  __stack_pointer: WebAssembly.Global;',
+    '  __stack_pointer: { value: number };',
     '}',
     '/** What takes an argument struct. */',
     `export type Entry = ${functions

@@ -33,7 +33,9 @@ import { fillNormal, fillUniform, uniformSource } from './ops/random.js';
 /** @import { Linear } from './ops/linear.js' */
 /** @import { Norm } from './ops/norm.js' */
 /** @import { Adam, Sgd } from './ops/optimizer.js' */
-/** @import { SavedTransformer, Transformer, TransformerOptions } from './models/transformer.js' */
+/** @import { OpenedModel, OpenOptions } from './models/open.js' */
+/** @import { TransformerOptions } from './models/options.js' */
+/** @import { SavedTransformer, Transformer } from './models/transformer.js' */
 
 /**
  * @typedef {object} Info what runs here
@@ -311,8 +313,8 @@ export class Headlight {
    * Opens a checkpoint in the layout of Hugging Face: config.json, model.safetensors or its parts, tokenizer.json.
    * @param {import('./models/files.js').ModelFiles} files a folder (a path in Node, a URL, a directory handle), or
    *   files by name; or 'demo', the model that is included in the package
-   * @param {import('./models/open.js').OpenOptions} [options]
-   * @returns {Promise<Transformer>}
+   * @param {OpenOptions} [options]
+   * @returns {Promise<OpenedModel>}
    */
   async openModel(files, options = {}) {
     const { openModel } = await import('./models/open.js');

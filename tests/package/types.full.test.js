@@ -39,6 +39,38 @@ describe('the types of the package', () => {
       await run(bin('tsc'), args, { cwd: project.folder }).catch(({ stdout }) => assert.fail(stdout));
     });
 
+  test('can be imported from CommonJS: with require(esm) as they are, before by import()', async () => {
+    const types = "import type { Edit, Tensor } from 'headlight-attention'";
+    const used = "export const edit: Edit = { at: 'embed', set: 'zero' }; export type Mine = Tensor;";
+    writeFileSync(
+      project.file('later.cts'),
+      `${types} with { 'resolution-mode': 'import' }; ${used}
+      export const hl = import('headlight-attention').then(({ load }) => load());`,
+    );
+    writeFileSync(
+      project.file('now.cts'),
+      `${types}; ${used}
+      import { load } from 'headlight-attention'; export const hl = load();`,
+    );
+    for (const [module, name] of [
+      ['node16', 'later.cts'],
+      ['nodenext', 'now.cts'],
+    ]) {
+      const args = ['--noEmit', '--strict', '--target', 'es2022', '--module', module, '--lib', 'es2022,dom', name];
+      await run(bin('tsc'), args, { cwd: project.folder }).catch(({ stdout }) => assert.fail(`${name}: ${stdout}`));
+    }
+  });
+
+  test('need no library of the browser', async () => {
+    const entries = ['', '/inline', '/formats', '/analysis', '/onnx'];
+    writeFileSync(
+      project.file('server.ts'),
+      entries.map((entry, i) => `export * as e${i} from 'headlight-attention${entry}';`).join('\n'),
+    );
+    const args = ['--noEmit', '--strict', '--target', 'es2022', '--module', 'nodenext', '--lib', 'es2022', 'server.ts'];
+    await run(bin('tsc'), args, { cwd: project.folder }).catch(({ stdout }) => assert.fail(stdout));
+  });
+
   test('are found to be right by publint', async () => {
     const { stdout } = await run(bin('publint'), ['--strict', project.archive]).catch((error) => error);
     assert.match(stdout, /All good/, stdout);

@@ -6,9 +6,11 @@ import { argumentError, HeadlightError } from '../../src/js/check/errors.js';
 import { models, startWorker } from '../worker/start.view.js';
 import { createView } from './embed.js';
 
+/** @typedef {import('./embed.js').Part} Part */
 /** @typedef {import('./embed.js').View} View */
 /** @typedef {import('./embed.js').ViewOptions} ViewOptions */
 /** @typedef {import('./embed.js').ViewState} ViewState */
+/** @typedef {import('./embed.js').Weights} Weights */
 
 /** Messages that stand in the place of a view. @type {WeakMap<Element, Element>} */
 const messages = new WeakMap();
@@ -28,7 +30,7 @@ function say(element, text) {
 /**
  * Shows a model, or attention weights, in an element: as wide as the element, as high as it where it has a height of
  * its own. It lives in a shadow root, computes in a worker where there is something to compute, and uploads nothing.
- * @param {HTMLElement} element
+ * @param {Element | null} element as querySelector gives it; where there is none an error is thrown
  * @param {ViewOptions} [options]
  * @returns {View}
  */

@@ -239,7 +239,7 @@ function checkCover(caller, tensors, start, fileSize) {
  * @param {Record<string, WritableTensor>} tensors a Headlight Tensor fits; dtype follows the array, and may ask for
  * another
  * @param {Record<string, string>} [metadata]
- * @returns {Uint8Array}
+ * @returns {Uint8Array<ArrayBuffer>}
  */
 export function writeSafetensors(tensors, metadata) {
   const caller = 'writeSafetensors';

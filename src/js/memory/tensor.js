@@ -5,13 +5,8 @@ import { argumentError, HeadlightError } from '../check/errors.js';
 import { elementCount, formatShape, sameShape } from '../check/shape.js';
 import { DISPOSE } from './disposable.js';
 
+/** @import { NestedNumbers } from '../types.js' */
 /** @import { Memory } from './memory.js' */
-
-/**
- * @typedef {{ readonly length: number, readonly [index: number]: NestedNumbers,
- *   [Symbol.iterator](): IterableIterator<NestedNumbers> }} NestedNumberList
- */
-/** @typedef {number | NestedNumberList} NestedNumbers a number, or arrays of them to any depth */
 
 /** A proof that the constructor is called from this folder. */
 export const KEY = Symbol('tensor.js');
@@ -196,7 +191,9 @@ export class Tensor {
     let at = 0;
     /** @param {number} axis @returns {NestedNumbers} */
     const nest = (axis) =>
-      axis === shape.length ? data[at++] : Array.from({ length: shape[axis] }, () => nest(axis + 1));
+      /** @type {NestedNumbers} */ (
+        axis === shape.length ? data[at++] : Array.from({ length: shape[axis] }, () => nest(axis + 1))
+      );
     return nest(0);
   }
 

@@ -18,10 +18,10 @@ import { readArray } from '../ops/state.js';
  * @property {string} at the name of a value; * stands for any block
  * @property {number | readonly number[]} [head]
  * @property {number | readonly number[]} [token]
- * @property {'zero' | 'mean' | TensorLike} [set] 'mean' is that over all tokens of this call
+ * @property {'zero' | 'mean' | (string & {}) | TensorLike} [set] 'mean' is that over all tokens of this call
  * @property {number} [scale]
  * @property {TensorLike} [add]
- * @property {'none' | TensorLike} [mask] which keys may be attended, (…,T,S), in place of what hides them now. With a
+ * @property {'none' | (string & {}) | TensorLike} [mask] which keys may be attended, (…,T,S), in place of what hides them now. With a
  *   cache, where it does not fit the tokens of a call, its rows and columns are the first tokens of the whole sequence,
  *   and what lies beyond them is as without it
  * @property {number} [temperature]

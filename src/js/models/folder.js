@@ -276,7 +276,7 @@ function stateFile(model, form, optimizer) {
 /**
  * @param {Transformer} model
  * @param {SaveFolderOptions} [options]
- * @returns {Record<string, Uint8Array>} the files by name
+ * @returns {Record<string, Uint8Array<ArrayBuffer>>} the files by name
  */
 export function saveFolder(model, options = {}) {
   const given = readOptions(CALLER, options, ['tokenizer', 'optimizer']);

@@ -27,10 +27,11 @@ import { checkCache } from './cache.js';
  * @property {Cache} [cache] what it holds comes before the prompt
  * @property {readonly Edit[]} [edit] applied to every token
  * @property {AbortSignal} [signal] the tokens so far are given then
- * @property {(token: { id: number, text: string, logProb: number }) => void} [onToken] text: what is certain
+ * @property {(token: GeneratedToken) => void} [onToken] text: what is certain
  *   with this token: a part of a character, or of a text that ends it, is held back, and the token itself until the
  *   next one or the end. The texts add up to that of the result
  */
+/** @typedef {{ id: number, text: string, logProb: number }} GeneratedToken */
 /** @typedef {{ ids: number[], text: string, logProbs: number[], ended: 'max' | 'stop' | 'signal' }} Generated */
 
 const OPTIONS = ['max', 'temperature', 'topK', 'topP', 'seed', 'stop', 'cache', 'edit', 'signal', 'onToken'];

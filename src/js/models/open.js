@@ -20,6 +20,7 @@ import { addShard, checkShards, INDEX, readWeightMap } from './shards.js';
 import { Transformer } from './transformer.js';
 import { hasOwnHead, tiedHeads } from './tying.js';
 
+/** @import { Tokenizer } from '../text/tokenizer.js' */
 /** @import { Memory } from '../memory/memory.js' */
 /** @import { Config, Family, Place } from './families.js' */
 /** @import { Folder, ModelFiles, OpenPath } from './files.js' */
@@ -35,6 +36,11 @@ import { hasOwnHead, tiedHeads } from './tying.js';
  * @property {AbortSignal} [signal]
  * @property {(progress: { read: number, total: number, name: string }) => void} [onProgress] bytes so far, of all, and
  *   the tensor they are of
+ */
+/**
+ * A transformer with the files that it was opened from: config.json as it is, and its tokenizer. A checkpoint without
+ * tokenizer.json has none: there it is undefined.
+ * @typedef {Transformer & { family: string, config: Record<string, any>, tokenizer: Tokenizer }} OpenedModel
  */
 
 const MOST_JSON = 64 * 2 ** 20;
@@ -59,6 +65,7 @@ const fail = (message, parameter, more = {}) =>
  * @param {ModelFiles} files
  * @param {OpenOptions} options
  * @param {Places} places
+ * @returns {Promise<OpenedModel>}
  */
 export async function openModel(memory, files, options, places) {
   const given = readOptions(CALLER, options, ['weights', 'layers', 'signal', 'onProgress']);
@@ -93,7 +100,7 @@ export async function openModel(memory, files, options, places) {
       model.storedNames = new Map(found.map(({ name, names }) => [name, names[0]]));
       await addTokenizer(model, folder);
       signal?.throwIfAborted();
-      return model;
+      return /** @type {OpenedModel} */ (model);
     } catch (error) {
       model.dispose();
       throw error;

@@ -30,7 +30,8 @@ import { Run } from './run.js';
 /** @import { Edit } from './edits.js' */
 /** @import { Weight } from './graph.js' */
 /** @import { ModelInput } from './input.js' */
-/** @import { Resolved, TransformerOptions as Options } from './options.js' */
+/** @import { Encoding } from '../text/processors.js' */
+/** @import { Resolved, TransformerOptions } from './options.js' */
 
 /**
  * @typedef {object} ForwardModelOptions
@@ -40,14 +41,13 @@ import { Run } from './run.js';
  * @property {boolean} [last] logits and hidden state of the last token only
  * @property {boolean} [train] keep what backward() needs
  */
-/** @typedef {Options} TransformerOptions */
-/** @typedef {ForwardModelOptions} TransformerForwardOptions */
-/** @typedef {ModelResult} TransformerResult */
 /** @typedef {{ labelSmoothing?: number }} LearnOptions */
 /** @typedef {{ loss: number, correct: number, counted: number }} StepResult */
 /**
- * @typedef {{ encode(text: string, pair?: string): { ids: number[], tokens: string[], offsets: [number, number][],
- *   typeIds: number[] }, decode(ids: readonly number[]): string }} TokenizerLike
+ * What a model needs of a tokenizer: one of your own may be set as `model.tokenizer`.
+ * @typedef {object} TokenizerLike
+ * @property {(text: string, pair?: string) => Encoding} encode
+ * @property {(ids: readonly number[]) => string} decode
  */
 
 const FORWARD = ['capture', 'edit', 'cache', 'last', 'train'];
@@ -61,8 +61,12 @@ export class ModelResult {
    * @param {Record<string, Tensor>} captured
    */
   constructor({ hidden, logits, pooled, relationship }, captured) {
-    /** (B,T,V), or (T,V) where the labels were (T); of a pooled head (B,classes). @type {Tensor | undefined} */
-    this.logits = logits;
+    /**
+     * (B,T,V), or (T,V) where the labels were (T); of a pooled head (B,classes). A model with `head: 'none'` has none:
+     * there it is undefined.
+     * @type {Tensor}
+     */
+    this.logits = /** @type {Tensor} */ (logits);
     /** (B,T,C), after the final norm. @type {Tensor} */
     this.hidden = hidden;
     /** (B,C) @type {Tensor | undefined} */
@@ -631,7 +635,7 @@ export class Transformer {
    * is a tokenizer, tokenizer.json. openModel takes them as they are. The family is the one that the model was opened
    * from, or the one whose options are these.
    * @param {import('./folder.js').SaveFolderOptions} [options]
-   * @returns {Promise<Record<string, Uint8Array>>}
+   * @returns {Promise<Record<string, Uint8Array<ArrayBuffer>>>}
    */
   async saveFolder(options) {
     this.#checkAlive('saveFolder');
@@ -643,7 +647,7 @@ export class Transformer {
    * The model in ONNX, as files by name: model.onnx, and what stands beside it. Run by onnxruntime or others, it gives
    * what forward gives.
    * @param {import('../onnx/model.js').OnnxModelOptions} [options]
-   * @returns {Promise<Record<string, Uint8Array>>}
+   * @returns {Promise<Record<string, Uint8Array<ArrayBuffer>>>}
    */
   async toOnnx(options) {
     const { writeModel } = await import('../onnx/model.js');

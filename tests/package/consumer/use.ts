@@ -1,58 +1,92 @@
 // A project that uses the package with everything strict that TypeScript has. It is compiled, and never run.
 
 import {
+  type Activation,
+  type ActivationOptions,
   type Adam,
   type AdamOptions,
+  type AdditiveAttention,
   type AttentionGradients,
   type AttentionOptions,
   type AttentionResult,
   type BackwardOptions,
+  type Cache,
+  type CacheOptions,
   type CosineOptions,
   cosineSchedule,
+  type DecodeOptions,
   type DropoutOptions,
+  type Edit,
+  type Embedding,
   type EmbeddingForwardOptions,
   type EmbeddingOptions,
+  type Encoding,
   type ErrorCode,
   type Flavour,
   type ForwardOptions,
+  type FoundLayer,
+  type GatedActivation,
+  type Gelu,
   type GeluOptions,
+  type Generated,
+  type GeneratedToken,
+  type GenerateOptions,
+  type Given,
   type Headlight,
   HeadlightError,
   type Info,
   type LayerGradients,
   type Layout,
   type LearnOptions,
+  type Linear,
   type LinearOptions,
+  load,
   type LoadOptions,
   type LossOptions,
   type LossResult,
-  load,
+  type ModelFiles,
+  type ModelInput,
   type MultiHeadAttention,
   type MultiHeadGradients,
   type MultiHeadOptions,
   type MultiHeadParameters,
   type NestedArray,
   type NestedNumbers,
+  type Norm,
   type NormalOptions,
   type NormOptions,
   type NumberArray,
+  type OpenedModel,
+  type OpenOptions,
   type Out,
   type ParameterName,
+  type PlainInput,
+  type ResolvedTransformerOptions,
+  type RotaryOptions,
+  type RotaryScaling,
+  type SavedTransformer,
+  type SaveFolderOptions,
+  type Sgd,
   type SgdOptions,
   type ShapedArray,
   type StateEntry,
   type StepResult,
   type Tensor,
   type TensorLike,
+  type Tokenizer,
+  type TokenizerLike,
   type Trainable,
   type TrainableLayer,
   type Transformer,
+  type TransformerBiasOptions,
   type TransformerForwardOptions,
   type TransformerOptions,
   type TransformerResult,
+  type TransformerRotaryOptions,
   type UniformOptions,
   type VisibilityOptions,
   type WarmupOptions,
+  type WeightsChoice,
 } from 'headlight-attention';
 import {
   type Attribution,
@@ -108,9 +142,10 @@ hl.tensor({ data: [1, 2], shape: [2] as const } satisfies ShapedArray);
 const numbers = x.toArray();
 no<IsAny<typeof numbers>>();
 yes<Same<typeof numbers, NestedNumbers>>();
-if (typeof numbers !== 'number') for (const row of numbers) export_(row);
-export const rows = x.toArray() as number[][];
-function export_(_value: NestedNumbers): void {}
+for (const row of numbers) export_(row);
+export const rows: number[][] = x.toArray();
+export const sum: number = rows.flat().reduce((a, b) => a + b) + (x.toArray()[0]?.[0]?.[0] ?? 0);
+function export_(_value: number | readonly number[]): void {}
 
 // Tensors of other libraries.
 declare const ort: { readonly dims: readonly number[]; readonly type: 'float32'; readonly data: Float32Array };
@@ -209,7 +244,28 @@ export const counts: number = loss.correct + loss.counted;
 const model: Transformer = hl.transformer({ layers: 1, dModel: 8, numHeads: 2, vocab: 9, context: 8 });
 const seen = model.forward([1, 2, 3], { capture: ['blocks.*.weights'] });
 yes<Same<typeof seen.captured, Record<string, Tensor>>>();
-yes<Same<typeof seen.logits, Tensor | undefined>>();
+yes<Same<typeof seen.logits, Tensor>>();
+const changes = [
+  { at: 'blocks.0.heads', head: [0, 1], set: 'zero' },
+  { at: 'blocks.*.scores', temperature: 2 },
+];
+model.forward('text', { edit: changes, last: true }).logits.copy();
+export const edited: Edit = { at: 'blocks.0.in', set: seen.logits, token: -1 };
+// @ts-expect-error: a change has a place
+model.forward([1], { edit: [{ set: 'zero' }] });
+model.tokenizer = { encode: () => ({ ids: [], tokens: [], offsets: [], typeIds: [] }), decode: () => '' };
+const openOptions: OpenOptions = { weights: 'stored', onProgress: ({ read, total }) => export_(read / total) };
+const opened: OpenedModel = await hl.openModel('gpt2' satisfies ModelFiles, openOptions);
+const tokenizer: Tokenizer = opened.tokenizer;
+export const word: string | undefined = tokenizer.tokenOf(tokenizer.encode('text').ids[0] ?? 0);
+yes<IsAny<typeof opened.config.image_size>>();
+const cache: Cache = opened.cache({ length: 8 } satisfies CacheOptions);
+const input: ModelInput = { ids: [[1, 2]], keep: [[1, 0]] };
+const generation: GenerateOptions = { max: 4, cache, edit: changes, onToken: ({ text }: GeneratedToken) => void text };
+export const written: Generated = await opened.generate(input, generation);
+export const ended: 'max' | 'stop' | 'signal' = written.ended;
+export const found: FoundLayer[] = hl.layersIn({}, opened.config);
+export const saved: Record<string, Uint8Array<ArrayBuffer>> = await opened.saveFolder({} satisfies SaveFolderOptions);
 export const step: StepResult = model.learn([[1, 2]], [[2, 3]]);
 
 // `using` ends what it names.
@@ -259,6 +315,27 @@ export const moved: Numbers = valueWeighted(hl.zeros([1, 2, 4, 4]), hl.zeros([1,
 
 // Every type can be written down by a caller.
 export type Named = [
+  DecodeOptions,
+  Encoding,
+  PlainInput,
+  SavedTransformer,
+  TokenizerLike,
+  ResolvedTransformerOptions,
+  TransformerRotaryOptions,
+  TransformerBiasOptions,
+  RotaryOptions,
+  RotaryScaling,
+  Activation,
+  AdditiveAttention,
+  Embedding,
+  Gelu,
+  Linear,
+  Norm,
+  Sgd,
+  ActivationOptions,
+  GatedActivation,
+  Given<true>,
+  WeightsChoice,
   AdamOptions,
   BackwardOptions,
   CosineOptions,

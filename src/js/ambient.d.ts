@@ -1,0 +1,14 @@
+// Names of browsers that the types mention. A project without the library "dom" has none of them: there they are empty,
+// elsewhere these lines add nothing to them.
+
+interface AbortSignal {}
+interface Blob {}
+interface File {}
+interface FileList {}
+interface FileSystemDirectoryHandle {}
+interface URL {}
+
+declare namespace WebAssembly {
+  interface Memory {}
+  interface Module {}
+}

@@ -1,0 +1,85 @@
+/// <reference path="./ambient.d.ts" />
+// The types that callers may want to name, from the files that they belong to. As a declaration, because a re-export
+// keeps the type parameters and the documentation, which an alias in a comment loses.
+
+export type { ErrorCode } from './check/errors.js';
+export type {
+  DimsArray,
+  NestedArray,
+  NestedList,
+  NumberArray,
+  ShapedArray,
+  SyncArray,
+  TensorLike,
+} from './check/tensorlike.js';
+export type { Flavour, LoadOptions } from './load/load.js';
+export type { Cache, CacheOptions } from './models/cache.js';
+export type { Edit } from './models/edits.js';
+export type { ModelFiles } from './models/files.js';
+export type { SaveFolderOptions } from './models/folder.js';
+export type { Generated, GeneratedToken, GenerateOptions } from './models/generate.js';
+export type { ModelInput, PlainInput } from './models/input.js';
+export type { OpenedModel, OpenOptions } from './models/open.js';
+export type {
+  BiasOptions as TransformerBiasOptions,
+  Resolved as ResolvedTransformerOptions,
+  RotaryOptions as TransformerRotaryOptions,
+  TransformerOptions,
+} from './models/options.js';
+export type {
+  ForwardModelOptions as TransformerForwardOptions,
+  LearnOptions,
+  ModelResult as TransformerResult,
+  SavedTransformer,
+  StepResult,
+  TokenizerLike,
+  Transformer,
+} from './models/transformer.js';
+export type {
+  Activation,
+  ActivationKind,
+  ActivationOptions,
+  GatedActivation,
+  Gelu,
+  GeluOptions,
+} from './ops/activation.js';
+export type { AdditiveAttention, AdditiveForwardOptions, AdditiveOptions } from './ops/additive.js';
+export type { AttentionOptions } from './ops/attention.js';
+export type { Embedding, EmbeddingForwardOptions, EmbeddingOptions } from './ops/embedding.js';
+export type { FoundLayer } from './ops/foreign.js';
+export type { AttentionGradients, BackwardOptions, BiasGradient } from './ops/gradients.js';
+export type { LayerOptions } from './ops/layer.js';
+export type { Layout } from './ops/layouts.js';
+export type { Linear, LinearOptions } from './ops/linear.js';
+export type { LossOptions, LossResult } from './ops/loss.js';
+export type {
+  ForwardOptions,
+  Gradients as MultiHeadGradients,
+  LayerGradients,
+  ParameterName,
+  Parameters as MultiHeadParameters,
+} from './ops/multihead.js';
+export type { MultiHeadOptions } from './ops/multihead_options.js';
+export type { Norm, NormOptions } from './ops/norm.js';
+export type { Adam, AdamOptions, Sgd, SgdOptions, Trainable, TrainableLayer } from './ops/optimizer.js';
+export type { Given } from './ops/result.js';
+export type { RotaryOptions, RotaryScaling } from './ops/rotary.js';
+export type { CosineOptions, WarmupOptions } from './ops/schedule.js';
+export type { StateEntry } from './ops/state.js';
+export type {
+  BiasChoice,
+  DropoutOptions,
+  Out,
+  PastChoice,
+  ScoresChoice,
+  VisibilityOptions,
+  WeightsChoice,
+} from './ops/visibility.js';
+export type { Encoding } from './text/processors.js';
+export type { DecodeOptions, Tokenizer } from './text/tokenizer.js';
+
+/**
+ * A number, or arrays of them to any depth. Only the shape of a tensor says how deep, so the type allows both: rows can
+ * be indexed as deep as the shape goes, and each entry can be used as a number.
+ */
+export type NestedNumbers = number & NestedNumbers[];
