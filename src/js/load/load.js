@@ -17,7 +17,8 @@ import { makeWatch } from './watch.js';
  * @property {number | 'auto'} [threads] default 1; 'auto': as many as there are cores, at most 8. One where there is no
  *   shared memory: `info.threadsNote` says why
  * @property {'auto' | Flavour} [simd] default 'auto': the fastest that this engine runs
- * @property {URL | string | ArrayBuffer | ArrayBufferView | WebAssembly.Module} [wasm] the binary; default: the file beside the module
+ * @property {URL | string | ArrayBuffer | ArrayBufferView | WebAssembly.Module} [wasm] the binary; default: the file
+ *   beside the module
  * @property {number} [maxMemory] bytes; default and at most 4 GiB
  */
 /**

@@ -21,9 +21,9 @@ import { readArray } from '../ops/state.js';
  * @property {'zero' | 'mean' | (string & {}) | TensorLike} [set] 'mean' is that over all tokens of this call
  * @property {number} [scale]
  * @property {TensorLike} [add]
- * @property {'none' | (string & {}) | TensorLike} [mask] which keys may be attended, (…,T,S), in place of what hides them now. With a
- *   cache, where it does not fit the tokens of a call, its rows and columns are the first tokens of the whole sequence,
- *   and what lies beyond them is as without it
+ * @property {'none' | (string & {}) | TensorLike} [mask] which keys may be attended, (…,T,S), in place of what hides
+ *   them now. With a cache, where it does not fit the tokens of a call, its rows and columns are the first tokens of
+ *   the whole sequence, and what lies beyond them is as without it
  * @property {number} [temperature]
  * @property {readonly [number, number]} [window] keys at most so far to the left and right; −1 = no bound
  */

@@ -10,7 +10,10 @@ import { block, bytes, float, integer, join, message, string } from './proto.js'
 /** @typedef {number | string} Dim a size, or the name of one that is known when the model runs */
 /** @typedef {Float32Array | Int8Array | Int16Array | Int32Array | BigInt64Array | Uint8Array} Elements */
 /** @typedef {Record<string, number | string | readonly number[] | undefined>} Attributes */
-/** @typedef {Record<string, Uint8Array<ArrayBuffer>>} OnnxFiles by their names: model.onnx and, with external, model.onnx.data */
+/**
+ * @typedef {Record<string, Uint8Array<ArrayBuffer>>} OnnxFiles by their names: model.onnx and, with external,
+ *   model.onnx.data
+ */
 /** @typedef {{ name: string, type: number, shape: readonly number[], get: () => Elements, inside: boolean }} Initial */
 
 // Numbers of fields and types in onnx.proto.
