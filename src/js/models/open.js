@@ -38,8 +38,8 @@ import { hasOwnHead, tiedHeads } from './tying.js';
  *   the tensor they are of
  */
 /**
- * A transformer with the files that it was opened from: config.json as it is, and its tokenizer. A checkpoint without
- * tokenizer.json has none: there it is undefined.
+ * A transformer with the files that it was opened from: config.json as it is, and its tokenizer. Without a
+ * tokenizer.json the tokenizer is undefined; so are family and config of 'demo'.
  * @typedef {Transformer & { family: string, config: Record<string, any>, tokenizer: Tokenizer }} OpenedModel
  */
 
@@ -79,7 +79,8 @@ export async function openModel(memory, files, options, places) {
   signal?.throwIfAborted();
   if (files === 'demo') {
     const { openDemo } = await import('./demo.js');
-    return openDemo(CALLER, memory, places, { kept, layers, signal, onProgress });
+    const model = await openDemo(CALLER, memory, places, { kept, layers, signal, onProgress });
+    return /** @type {OpenedModel} */ (model);
   }
   const folder = await openFolder(CALLER, files, places.openPath, signal);
   try {
