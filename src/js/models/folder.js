@@ -178,8 +178,11 @@ function chooseForm({ config: opened, storedNames: names, options }) {
   if (options.input !== 'tokens') throw refused('input', options.input, 'only models that read tokens are written');
   if (options.encoder) throw refused('encoder', options.encoder, 'models with an encoder are not written');
   if (opened && names) {
-    const form = { config: { ...opened, torch_dtype: 'float32' }, names };
-    if (differences(form, options).length === 0) return form;
+    // The file had a head of its own where its config.json says that it is tied.
+    for (const said of [opened, { ...opened, tie_word_embeddings: options.tied }]) {
+      const form = { config: { ...said, torch_dtype: 'float32' }, names };
+      if (differences(form, options).length === 0) return form;
+    }
   }
   const made = Object.entries(CONFIGS).map(([type, of]) => {
     const form = formOf({ model_type: type, ...of(options), ...shared(options) }, options);

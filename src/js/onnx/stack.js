@@ -172,7 +172,7 @@ export class Stack extends Parameters {
     return rotate(this.graph, x, this.positions, headDim, tables);
   }
 
-  /** Of a model that turns long sequences by other angles there are two. @param {Rotary} rotary @param {number} theta */
+  /** A model that turns long sequences by other angles has two. @param {Rotary} rotary @param {number} theta */
   #tablesOf({ width: rotated, pairing, scaling, long }, theta) {
     const how = { theta, rotated, neighbours: pairing === 'neighbours' };
     const name = `${this.prefix}rotary.${theta}`;

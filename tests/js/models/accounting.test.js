@@ -218,6 +218,17 @@ test('a head that lies in the file of a tied model, and is not the embedding, is
   }
 });
 
+test('a model with such a head is saved as one that is not tied', async () => {
+  for (const name of ['SmolLM', 'Gemma']) {
+    const files = withHead(filesOf(name), (x) => -x);
+    const model = await hl.openModel(files);
+    const saved = await model.saveFolder();
+    model.dispose();
+    assert.equal(JSON.parse(new TextDecoder().decode(saved['config.json'])).tie_word_embeddings, false);
+    assert.deepEqual(await logitsOf(saved), await logitsOf(files));
+  }
+});
+
 test('a head that is the embedding once more is tied, and nothing is unread', async () => {
   const tied = filesOf('SmolLM');
   const same = withHead(tied, (x) => x);
