@@ -290,3 +290,111 @@ test('a tokenizer in the folder reads and writes text; without one, text is refu
   assert.equal(typeof more, 'string');
   for (const thing of [text, labels, model]) thing.dispose();
 });
+
+test('arguments of another kind are errors by name', async () => {
+  for (const signal of [5, {}, null, 'x', new EventTarget(), { aborted: false }])
+    await refuses(files, /openModel: signal is .*, expected an AbortSignal/, { signal });
+  await refuses([null], /files\[0\] is null, expected a File/);
+  await refuses([new Blob(['{}'])], /files\[0\] is an object \(Blob\), expected a File/);
+  await refuses({ 'config.json': 'x' }, /files\['config.json'\] is 'x', expected a File, a Blob or bytes/);
+  await refuses({ 'config.json': null }, /files\['config.json'\] is null/);
+  const { buffer } = json(config);
+  structuredClone(buffer, { transfer: [buffer] });
+  await refuses({ ...files, 'config.json': buffer }, /config\.json.*detached/);
+  const view = files['model.safetensors'].slice();
+  structuredClone(view.buffer, { transfer: [view.buffer] });
+  await refuses({ ...files, 'model.safetensors': view }, /model\.safetensors/);
+});
+
+test('shared memory holds files too', async () => {
+  const shared = Object.fromEntries(
+    Object.entries(files).map(([name, bytes]) => {
+      const buffer = new SharedArrayBuffer(bytes.length);
+      new Uint8Array(buffer).set(bytes);
+      return [name, buffer];
+    }),
+  );
+  assert.deepEqual(await logitsOf(shared), expected);
+});
+
+test('of files with the same name, the one nearest to the root counts', async () => {
+  const { 'config.json': first, ...rest } = files;
+  const nested = { 'm/config.json': first, 'm/1_Pooling/config.json': json({}), ...rest };
+  assert.deepEqual(await logitsOf(nested), expected);
+  assert.deepEqual(await logitsOf(Object.fromEntries(Object.entries(nested).reverse())), expected);
+});
+
+test('a tensor is in one shard, and in the one that the index says', async () => {
+  const shards = read(SHARDS);
+  const index = JSON.parse(new TextDecoder().decode(shards['model.safetensors.index.json']));
+  const withMap = (more) => ({
+    ...shards,
+    'model.safetensors.index.json': json({ ...index, weight_map: { ...index.weight_map, ...more } }),
+  });
+  const name = 'model.embed_tokens.weight';
+  const { shape } = readSafetensors(shards[index.weight_map[name]]).tensors[name];
+  const zeros = { data: new Float32Array(shape[0] * shape[1]), shape };
+  const other = writeSafetensors({ [name]: zeros, more: { data: new Float32Array(1), shape: [1] } });
+  const twice = { ...withMap({ more: 'zzz.safetensors' }), 'zzz.safetensors': other };
+  await refuses(twice, /'model\.embed_tokens\.weight' is in '.*' and in 'zzz\.safetensors'|but .* says/);
+  const elsewhere = Object.values(index.weight_map).find((file) => file !== index.weight_map[name]);
+  await refuses(withMap({ [name]: elsewhere }), /'model\.embed_tokens\.weight' is in '.*', but .*index\.json says/);
+  await refuses(withMap({ ghost: elsewhere }), /says that 'ghost' is in '.*'; it is not/);
+});
+
+test('a damaged file of several is named', async () => {
+  const shards = read(SHARDS);
+  const name = 'model-00003-of-00003.safetensors';
+  await refuses(
+    { ...shards, [name]: new Uint8Array(100).fill(32) },
+    /model-00003-of-00003\.safetensors: readSafetensors/,
+  );
+});
+
+test('a message repeats no long value of a file', async () => {
+  const long = 'x'.repeat(2 ** 20);
+  for (const changes of [
+    { hidden_act: long },
+    { hidden_act: [long, long] },
+    { rope_scaling: { rope_type: long } },
+    { rope_scaling: { [long]: 1 } },
+    { rope_parameters: { a: { [long]: 1 } } },
+    { model_type: long },
+    { layer_types: [long] },
+    { hidden_size: long },
+    { attention_bias: long },
+  ]) {
+    const error = await hl.openModel(withConfig(changes)).then(
+      (model) => void model.dispose(),
+      (error) => error,
+    );
+    if (error) assert.ok(error.message.length < 2000, `${Object.keys(changes)}: ${error.message.length}`);
+  }
+});
+
+test('the demo is the language model that is included in the package', async () => {
+  const model = await hl.openModel('demo');
+  const { text } = await model.generate('Call me', { max: 5 });
+  assert.ok(text.length > 0);
+  const bytes = readFileSync(
+    new URL(import.meta.resolve('headlight-attention').replace(/[^/]*$/, 'whale.safetensors')),
+  );
+  const same = hl.loadTransformer(bytes);
+  const ids = [...model.encode('Call me').ids];
+  const [a, b] = [model, same].map((one) => {
+    const result = one.forward(ids);
+    const logits = result.logits.copy();
+    result.dispose();
+    return logits;
+  });
+  assert.deepEqual(a, b);
+  for (const one of [model, same]) one.dispose();
+  const steps = [];
+  const two = await hl.openModel('demo', { layers: 2, weights: 'int8', onProgress: (step) => steps.push(step) });
+  assert.equal(two.options.layers, 2);
+  assert.equal(steps.at(-1).read, steps.at(-1).total);
+  two.dispose();
+  const stop = AbortSignal.abort(new Error('enough'));
+  await assert.rejects(hl.openModel('demo', { signal: stop }), /enough/);
+  await refuses('demo', /layers/, { layers: -1 });
+});
