@@ -3,8 +3,8 @@
 // A tensor is stored at an offset of the .bin, or made by a seeded generator. `outputs` is what the source
 // gave in float32, `outputs64` the same computed in float64 from the same inputs: the reference here.
 
-import { readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { uniformSource } from '../../src/js/ops/random.js';
 
@@ -107,4 +107,14 @@ export function difference(actual, expected) {
     else if (!Object.is(a, e)) return Infinity;
   }
   return scale > 0 ? worst / scale : worst;
+}
+
+/** The files of a golden model by name, without its expected values. @param {string} folder a name, or a path */
+export function modelFiles(folder) {
+  const path = resolve(GOLDEN, 'models', folder);
+  return Object.fromEntries(
+    readdirSync(path)
+      .filter((name) => !name.startsWith('expected'))
+      .map((name) => [name, new Uint8Array(readFileSync(join(path, name)))]),
+  );
 }

@@ -1,6 +1,7 @@
 // A visitor's own files become a source: a checkpoint in Hugging Face's layout, or attention weights that were computed
 // elsewhere. What cannot become one says why, and what to do.
 
+import { fileUrl } from '../../src/js/models/remote.js';
 import { layersIn } from '../../src/js/ops/foreign.js';
 import { aboutWeights, checkSize, findAttentions } from './attentions.js';
 import { baseOf, findIn, PICKLES } from './files.js';
@@ -110,10 +111,10 @@ export async function openFolder(hl, name, url, { title, onProgress }) {
       onProgress(read, total);
     },
   });
-  const called = url.replace(/\/+$/, '').split('/').pop();
+  const called = decodeURIComponent(new URL(url).pathname.replace(/\/+$/, '').split('/').pop() ?? '');
   const source = transformerSource(name, { model, tokenizer: model.tokenizer, bytes, title: title ?? called });
   if (source.about.reads === 'picture') {
-    const look = await fetch(new URL('preprocessor_config.json', url.endsWith('/') ? url : `${url}/`));
+    const look = await fetch(fileUrl(url, 'preprocessor_config.json'));
     source.look = look.ok ? await look.json() : {};
     source.pixels = drawnPixels(model.options.patch, source.look);
   }

@@ -1,6 +1,6 @@
 // Activation patching: which places carry what tells one input from another.
 
-import { checkOptions } from '../check/arguments.js';
+import { checkOptions, readSignal } from '../check/arguments.js';
 import { argumentError, shapeError } from '../check/errors.js';
 import { formatShape } from '../check/shape.js';
 import { readCaptured } from './arrays.js';
@@ -55,7 +55,8 @@ const ROWS = /^blocks\.\*\.(cross\.)?(in|norm1|norm|norm2|attention|mid|hidden|m
 export async function patch(model, clean, corrupted, metric, options) {
   const caller = 'patch';
   checkOptions(caller, options, ['at', 'each', 'onProgress', 'signal']);
-  const { at, onProgress, signal } = options;
+  const { at, onProgress } = options;
+  const signal = readSignal(caller, options.signal);
   const hasHeads = typeof at === 'string' && HEADS.test(at);
   if (!hasHeads && !(typeof at === 'string' && ROWS.test(at)))
     throw argumentError(caller, 'at', at, "a value of every block: 'blocks.*.heads', 'blocks.*.out' …");

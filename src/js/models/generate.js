@@ -1,6 +1,6 @@
 // Writes on, token by token.
 
-import { readNumber, readOptions } from '../check/arguments.js';
+import { readNumber, readOptions, readSignal } from '../check/arguments.js';
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
 import { shapeOf, viewOf } from '../memory/tensor.js';
 import { readNumbers, toLabels } from '../ops/labels.js';
@@ -105,7 +105,8 @@ export async function generate(model, prompt, options) {
   const topP = given.topP === undefined ? undefined : readNumber(CALLER, 'topP', given.topP, { least: 0, most: 1 });
   const random = uniformSource(readNumber(CALLER, 'seed', given.seed ?? 0, { integer: true }));
   const stop = readStop(given.stop, model.config);
-  const { signal, onToken, edit } = given;
+  const { onToken, edit } = given;
+  const signal = readSignal(CALLER, given.signal);
   if (onToken !== undefined && typeof onToken !== 'function')
     throw argumentError(CALLER, 'onToken', onToken, 'a function');
   if (given.cache !== undefined) checkCache(CALLER, model.options, given.cache);

@@ -78,6 +78,7 @@ test('what cannot be put in is refused before anything runs', async () => {
   for (const [name, value] of [
     ['at', 'blocks.0.heads'],
     ['at', 'logits'],
+    ['signal', {}],
     ['at', undefined],
     ['each', 'head'],
     ['layers', 1],

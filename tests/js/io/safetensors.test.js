@@ -92,6 +92,12 @@ test('a header is read alone, for files of up to 2 ** 40 bytes and more', () => 
     fails(() => readSafetensorsHeader(safetensors({}), size), /fileSize is/);
 });
 
+test('the size of a file may be unknown, Infinity: the header says where its tensors end', () => {
+  const file = writeSafetensors({ a: float(5) });
+  const end = readSafetensorsHeaderEnd(file.subarray(0, 9), Infinity);
+  assert.equal(readSafetensorsHeader(file.subarray(0, end), Infinity).tensors.a.end, file.length);
+});
+
 test('a size of -0 is 0', () => {
   const file = safetensors('{"x":{"dtype":"F32","shape":[-0],"data_offsets":[-0,0]}}');
   assert.deepEqual(readSafetensors(file).tensors.x.shape, [0]);

@@ -1,10 +1,12 @@
-// Threads in a page, where its headers or another origin stand in the way.
+// Threads and models in a page, where its headers or another origin stand in the way.
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import test, { after, before } from 'node:test';
 import { launch } from '../../support/chromium.js';
+import { serveFiles } from '../../support/faulty_server.js';
+import { modelFiles } from '../../support/golden.js';
 
 const dist = new URL('../../../dist/', import.meta.url);
 const TYPES = { js: 'text/javascript', wasm: 'application/wasm' };
@@ -35,7 +37,9 @@ async function serve() {
     if (pathname === '/') return response.writeHead(200, { ...headers, 'Content-Type': 'text/html' }).end(PAGE);
     const bytes = await readFile(new URL(`.${pathname}`, dist)).catch(() => undefined);
     if (!bytes) return response.writeHead(404, headers).end();
-    response.writeHead(200, { ...headers, 'Content-Type': TYPES[pathname.split('.').pop()] }).end(bytes);
+    response
+      .writeHead(200, { ...headers, 'Content-Type': TYPES[pathname.split('.').pop()] ?? 'application/octet-stream' })
+      .end(bytes);
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   return { origin: `http://127.0.0.1:${server.address().port}`, close: () => server.close() };
@@ -80,3 +84,56 @@ for (const policy of ["worker-src 'none'", "script-src 'unsafe-inline' 'wasm-uns
     assert.match(threadsNote, /a worker did not start: .*Content-Security-Policy.*worker-src/);
   });
 }
+
+/** What a page gets from a function of the module's instance. */
+async function inPage(run, argument) {
+  const page = await browser.newPage();
+  await page.goto(`${here.origin}/#${here.origin}/headlight.js`);
+  const got = await page.evaluate(
+    async ([run, argument, module]) => {
+      const { load } = await import(module);
+      return new Function('hl', 'argument', `return (${run})(hl, argument)`)(await load(), argument);
+    },
+    [String(run), argument, `${here.origin}/headlight.js`],
+  );
+  await page.close();
+  return got;
+}
+
+test('a page opens the model that is included in the package, and says how to open one of the Hub', async () => {
+  const got = await inPage(async (hl) => {
+    const model = await hl.openModel('demo');
+    const { text } = await model.generate('Call me', { max: 3 });
+    const error = await hl.openModel('openai-community/gpt2').catch(({ message }) => message);
+    return { text, error };
+  });
+  assert.ok(got.text.length > 0);
+  assert.match(got.error, /there is no config\.json.*Hugging Face Hub.*openai-community\/gpt2\/resolve\/main/);
+});
+
+test('a page reads ranges of another origin, and whole files where it cannot see Content-Range', async (t) => {
+  const files = modelFiles('llama-a');
+  const expose = { 'access-control-expose-headers': 'Content-Range' };
+  for (const [exposed, requests] of [
+    [expose, ['GET /config.json']],
+    [{}, ['GET /config.json', 'GET /config.json']],
+  ]) {
+    const server = await serveFiles(files);
+    t.after(server.close);
+    const allowed = { 'access-control-allow-origin': '*', ...exposed };
+    server.fault =
+      () =>
+      (response, { status, headers, body }) =>
+        response.writeHead(status, { ...headers, ...allowed }).end(body);
+    const logits = await inPage(async (hl, url) => {
+      const model = await hl.openModel(url);
+      return [...model.forward([1, 2, 3], { last: true }).logits.data];
+    }, server.url);
+    assert.ok(logits.length > 0 && logits.every(Number.isFinite));
+    assert.deepEqual(
+      server.requests.filter((request) => request.endsWith('/config.json')),
+      requests,
+    );
+    assert.ok(server.requests.every((request) => request.startsWith('GET ')));
+  }
+});

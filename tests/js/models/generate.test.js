@@ -119,6 +119,8 @@ test('what is held back at the end comes with the last token, however it ends', 
   const cut = await model.generate(PROMPT, { max: 8, ...NEVER, signal, onToken });
   assert.equal(cut.ended, 'signal');
   assert.equal(seen.map((token) => token.text).join(''), cut.text);
+  for (const signal of [5, 'x', {}, null])
+    await assert.rejects(model.generate(PROMPT, { max: 1, signal }), /generate: signal is .*, expected an AbortSignal/);
   model.dispose();
 });
 

@@ -2,26 +2,20 @@
 // bytes.
 
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { HeadlightError } from 'headlight-attention';
 import { makeSource } from '../../fuzz/source.js';
 import { FAULTS, serveFiles } from '../../support/faulty_server.js';
-import { GOLDEN } from '../../support/golden.js';
+import { GOLDEN, modelFiles } from '../../support/golden.js';
 import { hl } from '../../support/headlight.js';
 
-const read = (name) =>
-  Object.fromEntries(
-    readdirSync(join(GOLDEN, 'models', name))
-      .filter((file) => !file.startsWith('expected'))
-      .map((file) => [file, new Uint8Array(readFileSync(join(GOLDEN, 'models', name, file)))]),
-  );
 const LLAMA = {
-  ...read('llama-a'),
+  ...modelFiles('llama-a'),
   'tokenizer.json': new Uint8Array(readFileSync(join(GOLDEN, 'tokenizers', 'bpe', 'tokenizer.json'))),
 };
-const SHARDS = read('qwen2-a');
+const SHARDS = modelFiles('qwen2-a');
 const IDS = [5, 17, 80, 3];
 /** The limit of a JSON file, and what may be on its way when a connection is closed. */
 const JSON_LIMIT = 64 * 2 ** 20;

@@ -6,20 +6,14 @@ import test from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { HeadlightError, load } from 'headlight-attention';
 import { readSafetensors, writeSafetensors } from 'headlight-attention/formats';
-import { GOLDEN } from '../../support/golden.js';
+import { GOLDEN, modelFiles } from '../../support/golden.js';
 import { hl } from '../../support/headlight.js';
 
 const FOLDER = join(GOLDEN, 'models', 'llama-a');
 const SHARDS = join(GOLDEN, 'models', 'qwen2-a');
 const IDS = [5, 17, 80, 3];
 
-const read = (folder) =>
-  Object.fromEntries(
-    readdirSync(folder)
-      .filter((name) => !name.startsWith('expected'))
-      .map((name) => [name, new Uint8Array(readFileSync(join(folder, name)))]),
-  );
-const files = read(FOLDER);
+const files = modelFiles(FOLDER);
 const json = (value) => new TextEncoder().encode(JSON.stringify(value));
 const config = JSON.parse(new TextDecoder().decode(files['config.json']));
 const withConfig = (changes) => ({ ...files, 'config.json': json({ ...config, ...changes }) });
@@ -108,7 +102,7 @@ test('a URL is read in ranges, only those that are needed, and whole where the s
 });
 
 test('shards are found by their index, and one that is missing is named', async () => {
-  const shards = read(SHARDS);
+  const shards = modelFiles(SHARDS);
   assert.deepEqual(await logitsOf(shards), await logitsOf(SHARDS));
   const { 'model-00002-of-00003.safetensors': _, ...rest } = shards;
   await refuses(rest, /model-00002-of-00003\.safetensors is missing/);
@@ -144,7 +138,7 @@ function away(got) {
 
 test('int8 weights, rounded as they are read, have the bits of those that are rounded afterwards', async () => {
   for (const name of ['llama-a', 'gpt2-a', 'bert-a', 'vit-a', 't5-a']) {
-    const checkpoint = read(join(GOLDEN, 'models', name));
+    const checkpoint = modelFiles(join(GOLDEN, 'models', name));
     const { tensors } = readSafetensors(
       checkpoint['model.safetensors'] ??
         new Uint8Array(readFileSync(join(GOLDEN, 'models', name, 'model.safetensors'))),
@@ -245,14 +239,14 @@ test('what cannot be opened is refused, and why', async () => {
   const integers = { data: new BigInt64Array(64), shape: [64], dtype: 'I64' };
   const wrong = writeSafetensors({ ...tensors, 'model.norm.weight': integers });
   await refuses({ ...files, 'model.safetensors': wrong }, /model\.norm\.weight is of I64/);
-  const bert = read(join(GOLDEN, 'models', 'bert-a'));
+  const bert = modelFiles(join(GOLDEN, 'models', 'bert-a'));
   const relative = JSON.parse(new TextDecoder().decode(bert['config.json']));
   relative.position_embedding_type = 'relative_key';
   await refuses({ ...bert, 'config.json': json(relative) }, /position_embedding_type is 'relative_key'/);
 });
 
 test('a config.json that claims any number of layers is refused at once', async () => {
-  const gemma2 = read(join(GOLDEN, 'models', 'gemma2-a'));
+  const gemma2 = modelFiles(join(GOLDEN, 'models', 'gemma2-a'));
   const said = JSON.parse(new TextDecoder().decode(gemma2['config.json']));
   for (const layers of [1e6, 1e9, 1e300])
     for (const model_type of ['gemma2', 'qwen2', 'modernbert', 'llama']) {
@@ -325,7 +319,7 @@ test('of files with the same name, the one nearest to the root counts', async ()
 });
 
 test('a tensor is in one shard, and in the one that the index says', async () => {
-  const shards = read(SHARDS);
+  const shards = modelFiles(SHARDS);
   const index = JSON.parse(new TextDecoder().decode(shards['model.safetensors.index.json']));
   const withMap = (more) => ({
     ...shards,
@@ -343,7 +337,7 @@ test('a tensor is in one shard, and in the one that the index says', async () =>
 });
 
 test('a damaged file of several is named', async () => {
-  const shards = read(SHARDS);
+  const shards = modelFiles(SHARDS);
   const name = 'model-00003-of-00003.safetensors';
   await refuses(
     { ...shards, [name]: new Uint8Array(100).fill(32) },

@@ -51,6 +51,12 @@ test('a change that cannot be is refused by name', () => {
     { a: 1 },
   ])
     assert.throws(() => change(initialState, patch), new RegExp(`state: ${Object.keys(patch)[0]} cannot be`));
+  assert.throws(() => change(initialState, JSON.parse('{"__proto__":{}}')), /state: __proto__ cannot be an object/);
+  const long = { text: 'x'.repeat(200_000) };
+  assert.throws(
+    () => change(initialState, long),
+    ({ message }) => message.length < 200,
+  );
 });
 
 test('what was found by trying the heads of a model is left with it', () => {

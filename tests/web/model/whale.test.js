@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { load } from 'headlight-attention';
-import { openTokenizer } from '../../../src/js/text/tokenizer.js';
 import { roundRows, widenRows } from '../../../src/js/io/rounded_rows.js';
+import { openTokenizer } from '../../../src/js/text/tokenizer.js';
 import { openWhale } from '../../../web/model/whale.js';
 import { nameHeads } from '../../../web/train/whale/heads.js';
 
