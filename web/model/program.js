@@ -6,17 +6,23 @@ import { shortest } from './scale.js';
 /** A product in another order differs by so much. */
 const ROUNDING = 1e-3;
 
+/** What products are multiplied by. @param {readonly import('./score.js').Step[]} steps */
+const factorOf = (steps) =>
+  steps.reduce(
+    (x, step) => (step.kind === 'scale' ? x * step.scale : step.kind === 'temperature' ? x / step.by : x),
+    1,
+  );
+
 /**
  * @param {object} run as the page has it
  * @param {any} run.values
  * @param {number} run.T
  * @param {number} run.S
- * @param {number} temperature
  */
-export function partsOf({ values: { width, valueWidth = width, query, key, value, scores }, T, S }, temperature) {
-  const scale = 1 / (Math.sqrt(width) * temperature);
+export function partsOf({ values: { width, valueWidth = width, query, key, value, scores, steps, sink }, T, S }) {
+  const scale = factorOf(steps);
   const visible = Uint8Array.from(scores, (/** @type {number} */ score) => Number(score !== Number.NEGATIVE_INFINITY));
-  // Positions and biases of a model stand in its scores: what is not query times key.
+  // Distances, soft caps and biases of a model stand in its scores: what is not query times key.
   const added = new Float32Array(T * S);
   let most = 0;
   for (let t = 0; t < T; t++)
@@ -29,6 +35,7 @@ export function partsOf({ values: { width, valueWidth = width, query, key, value
     }
   return {
     scale,
+    sink: sink ?? null,
     query: { data: query, shape: [T, width] },
     key: { data: key, shape: [S, width] },
     value: { data: value, shape: [S, valueWidth] },
@@ -47,10 +54,10 @@ const line = (text) => text.replace(/[\r\n\u2028\u2029]+/g, ' ');
 
 /**
  * @param {any} run
- * @param {{ title: string, queries: string[], keys: string[], temperature: number }} shown
+ * @param {{ title: string, queries: string[], keys: string[] }} shown
  */
-export function inJavaScript(run, { title, queries, keys, temperature }) {
-  const { scale, query, key, value, visible, added } = partsOf(run, temperature);
+export function inJavaScript(run, { title, queries, keys }) {
+  const { scale, sink, query, key, value, visible, added } = partsOf(run);
   const matrix = (/** @type {string} */ name, /** @type {any} */ m) => `const ${name} = [\n${rows(m, '  ')}\n];\n`;
   const given = [
     matrix('query', query),
@@ -66,7 +73,7 @@ import { load } from 'headlight-attention';
 
 const hl = await load();
 ${given}const { output, weights } = hl.attention([query], [key], [value], {
-  scale: ${scale},${visible ? '\n  mask,' : ''}${added ? '\n  bias,' : ''}
+  scale: ${scale},${visible ? '\n  mask,' : ''}${added ? '\n  bias,' : ''}${sink === null ? '' : `\n  sinks: [${sink}],`}
   weights: true,
 });
 console.log(weights.toArray()[0][0]);
@@ -74,12 +81,18 @@ console.log(output.toArray()[0]);
 `;
 }
 
+/** The softmax, which a sink joins as one more key. @param {number | null} sink */
+const weightsInPython = (sink) =>
+  sink === null
+    ? 'weights = scores.softmax(-1).nan_to_num(0)'
+    : `sink = torch.full((len(scores), 1), ${sink})\nweights = torch.cat([scores, sink], -1).softmax(-1)[:, :-1]`;
+
 /**
  * @param {any} run
- * @param {{ title: string, queries: string[], keys: string[], temperature: number }} shown
+ * @param {{ title: string, queries: string[], keys: string[] }} shown
  */
-export function inPython(run, { title, queries, keys, temperature }) {
-  const { scale, query, key, value, visible, added } = partsOf(run, temperature);
+export function inPython(run, { title, queries, keys }) {
+  const { scale, sink, query, key, value, visible, added } = partsOf(run);
   const matrix = (/** @type {string} */ name, /** @type {any} */ m) =>
     `${name} = torch.tensor([\n${rows(m, '    ')}\n], dtype=torch.float32)\n`;
   const given = [
@@ -95,7 +108,7 @@ export function inPython(run, { title, queries, keys, temperature }) {
 import torch
 
 ${given}scores = query @ key.T * ${scale}${added ? ' + bias' : ''}
-${visible ? 'scores = scores.masked_fill(mask == 0, float("-inf"))\n' : ''}weights = scores.softmax(-1).nan_to_num(0)
+${visible ? 'scores = scores.masked_fill(mask == 0, float("-inf"))\n' : ''}${weightsInPython(sink)}
 output = weights @ value
 print(weights)
 print(output)

@@ -1,5 +1,7 @@
 // How one weight comes about, out of what the worker has said of a run.
 
+import { stepsAt } from './score.js';
+
 /** @typedef {any} Shown a run, with what its source is in `about` */
 
 /**
@@ -25,7 +27,7 @@ export const looksAhead = (weights, T, S) => {
 /** All that is said about a cell. @param {Shown} run @param {{ t: number, s: number }} cell */
 export function readingOf(run, { t, s }) {
   const { values, S } = run;
-  const { width, valueWidth = width, query, key, value, scores, mixture, directions, labels } = values;
+  const { width, valueWidth = width, query, key, value, scores, steps, sink, mixture, directions, labels } = values;
   const row = (x, i, size = width) => x.subarray(i * size, (i + 1) * size);
   const q = row(query, t);
   const k = row(key, s);
@@ -37,16 +39,22 @@ export function readingOf(run, { t, s }) {
   // What is patched from elsewhere is not made of these values.
   const direction = !values.patched && directions ? row(directions, t) : null;
   const adds = direction && (values.scale ?? 1) * weight * v.reduce((sum, x, i) => sum + x * direction[i], 0);
+  const sum = product.reduce((a, x) => a + x, 0);
+  const ofKeys = row(scores, t, S).reduce((all, x) => all + Math.exp(x), 0);
   return {
     q,
     k,
     v,
     product,
-    sum: product.reduce((a, x) => a + x, 0),
+    sum,
+    steps: stepsAt(steps, sum, { t, s }, run.T),
     score,
     weights,
     weight,
-    total: row(scores, t, S).reduce((sum, x) => sum + Math.exp(x), 0),
+    // Of a row without a visible key nothing is left but its sink.
+    hidden: ofKeys === 0,
+    sink,
+    total: ofKeys + (sink === null ? 0 : Math.exp(sink)),
     scaled: v.map((x) => weight * x),
     mixture: row(mixture, t, valueWidth),
     adds,

@@ -78,17 +78,7 @@ export const px = (style) =>
   );
 
 export const reducedMotion = () => matchMedia('(prefers-reduced-motion: reduce)').matches;
-/** 0.79 */
-export const weightText = (weight) => (Number.isFinite(weight) ? weight.toFixed(2) : String(weight));
-/** .79, and 1.0 */
-export const cellText = (weight) =>
-  !Number.isFinite(weight) ? '' : weight >= 0.995 ? '1.0' : weight.toFixed(2).replace(/^0/, '');
-/** +1.92, with a minus of its own width; what is written as 0 has no sign. */
-export const signed = (x, digits = 2) => {
-  const figure = Math.abs(x).toFixed(digits);
-  return Number(figure) === 0 ? figure : `${x < 0 ? '−' : '+'}${figure}`;
-};
-export const plain = (x, digits = 2) => `${x < 0 ? '−' : ''}${Math.abs(x).toFixed(digits)}`;
+export { cellText, plain, signed, weightText } from '../model/figures.js';
 
 /** Goes to a step: the instrument moves, as one change that can be undone. */
 export function goTo(session, step) {

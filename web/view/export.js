@@ -7,7 +7,6 @@ import { isOpen } from '../model/lessons.js';
 import { inJavaScript, inPython } from '../model/program.js';
 import { weightsOf } from '../model/reading.js';
 import { shown } from '../model/sentence.js';
-import { effective } from '../model/whatif.js';
 import { download, pngOf } from './download.js';
 import { bothIn, textsIn } from './prompts.js';
 
@@ -47,8 +46,7 @@ export async function exportAs(kind, session, sharp = SHARP) {
   }
   if (kind in PROGRAMS) {
     const { type, write } = PROGRAMS[/** @type {'py'} */ (kind)];
-    const temperature = effective(session.state.value.temperature, run.layer, run.head, 1);
-    return download(name(kind), type, write(run, { title, queries: names, keys, temperature }));
+    return download(name(kind), type, write(run, { title, queries: names, keys }));
   }
   if (kind === 'csv') {
     const whole = { queries: names, keys, weights, shape: [1, 1, run.T, run.S] };

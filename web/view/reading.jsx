@@ -3,8 +3,8 @@
 
 import { RAMP } from '../model/ramp.js';
 import { isAhead, readingOf } from '../model/reading.js';
+import { linesOf } from '../model/score.js';
 import { shown } from '../model/sentence.js';
-import { effective } from '../model/whatif.js';
 import { plain, px, signed, useSession, weightText } from './context.js';
 import { RowReading } from './given.jsx';
 import { Title } from './title.jsx';
@@ -20,7 +20,6 @@ export function Reading({ compact = false, title = true }) {
   const [query, key] = [run.pieces[t].name, run.keys[s].name];
   const r = readingOf(run, cell);
   const ahead = isAhead(r.weight, t, s, !run.about.causal);
-  const temperature = effective(session.state.value.temperature, run.layer, run.head, 1);
   const asks = <i class="query">{query}</i>;
   const answers = <i class="key">{key}</i>;
   return (
@@ -29,7 +28,7 @@ export function Reading({ compact = false, title = true }) {
       {ahead ? (
         <p class="how">{words.cannot[1]}</p>
       ) : r.score === Number.NEGATIVE_INFINITY ? (
-        <p class="how">{words.cannot[r.total === 0 ? 3 : 2]}</p>
+        <p class="how">{words.cannot[r.hidden ? 3 : 2]}</p>
       ) : (
         <>
           <p class="how">{words.how}</p>
@@ -40,15 +39,10 @@ export function Reading({ compact = false, title = true }) {
             {words.answers[0]} {answers} {words.answers[1]}
           </Strip>
           <Strip name={words.product} kind="data" values={r.product}>
-            {words.added} <b>{plain(r.sum)}</b>
-            <Break>; </Break>
-            {temperature === 1
-              ? words.divided(run.values.width)
-              : words.dividedToo(run.values.width, temperature.toFixed(2))}{' '}
-            <b data-name="score">{plain(r.score)}</b>
+            <Score words={words.steps} reading={r} width={run.values.width} />
           </Strip>
           <Strip name={words.softmax} kind="softmax" values={r.weights} mark={s} tall>
-            {words.whole}
+            {r.sink === null ? words.whole : words.wholeAndSink(plain(r.sink))}
             <Break>: </Break>
             <i>e</i>
             <sup>{plain(r.score)}</sup> ÷ {amount(r.total)} = <b>{weightText(r.weight)}</b>
@@ -82,6 +76,19 @@ export function Reading({ compact = false, title = true }) {
       )}
     </section>
   );
+}
+
+/** From the product to the score: a line for each step of the model. */
+function Score({ words, reading, width }) {
+  return linesOf(words, reading, width).map(({ kind, text, figure, last }, i) => (
+    <span key={kind} data-step={kind}>
+      {i > 0 && <Break>; </Break>}
+      {text}
+      {figure !== null && words.colon}
+      {last && `${words.score} `}
+      {figure !== null && <b data-name={last ? 'score' : undefined}>{figure}</b>}
+    </span>
+  ));
 }
 
 /** A line ends, or goes on with a sign where it is long enough. */

@@ -167,11 +167,14 @@ export function createAnswerer({ load, fetchBeside, post, shelf = createShelf() 
       const shared = { ...seen, pieces, keys, cut, place, T: ids.length, S: keys?.length, layer, head };
       if (ids.length === 0) return say('run', { ...shared, weights: new Float32Array(0) });
       if (await stale()) return;
+      const heat = (/** @type {Run} */ run) => (about.edits ? effective(run.temperature, layer, head, 1) : 1);
       const now = valuesOf(loaded, source, runOf(state), layer, state.pinned, part);
       const { kind, run } = otherCase({ ...state, layer, head });
       const otherRow = () => {
         const at = readRun(source, run, part).place;
-        return at === null ? null : probabilities(rowOf(valuesOf(loaded, source, run, layer, state.pinned, part), at));
+        // A model of pictures may have no logits.
+        if (at === null || !now.logits) return null;
+        return probabilities(rowOf(valuesOf(loaded, source, run, layer, state.pinned, part), at));
       };
       // What was guessed before a change is followed, and stays in the list however unlikely it is now.
       const known = place !== null && (kind === 'pinned' || (about.edits && kind !== 'without'));
@@ -188,6 +191,7 @@ export function createAnswerer({ load, fetchBeside, post, shelf = createShelf() 
         layers,
         other: Boolean(keys),
         name: nameIn(source),
+        temperature: heat(state),
       });
       const { scores } = fields;
       Object.assign(fields.values, {
@@ -206,7 +210,8 @@ export function createAnswerer({ load, fetchBeside, post, shelf = createShelf() 
         const read = readRun(source, state.pinned, part);
         const { pinnedRun } = await import('./pinned.js');
         const asked = { layer, head, layers, part, token: fields.chosen?.id ?? null, name: nameIn(source) };
-        say('versus', pinnedRun(source, values, read, asked));
+        const temperature = heat(state.pinned);
+        say('versus', pinnedRun(source, values, read, { ...asked, temperature }));
         if (await stale()) return;
       }
       // Of a model of the visitor's the names of heads come from this text: a run of its own would cost as much again.

@@ -23,8 +23,10 @@ const TOP = 5;
  * @param {string} asked.part of an encoder–decoder
  * @param {boolean} asked.other keys are other tokens than queries
  * @param {(id: any) => string} asked.name
+ * @param {number} [asked.temperature] of the head
  */
-export function describe(source, values, { ids, layers, layer, head, token, also, place, part, other, name }) {
+export function describe(source, values, asked) {
+  const { ids, layers, layer, head, token, also, place, part, other, name, temperature } = asked;
   const all = Array.from({ length: layers }, (_, l) => values.captured[`${stackAt(part, l)}weights`]);
   const weights = weightsOf(all);
   const likely = place === null || !values.logits ? null : probabilities(rowOf(values, place));
@@ -32,7 +34,7 @@ export function describe(source, values, { ids, layers, layer, head, token, also
   const chosen = likely ? (token !== null && token < likely.length ? token : top[0]) : null;
   if (chosen !== null && !top.includes(chosen)) top[TOP - 1] = chosen;
   if (also !== undefined && likely && !top.includes(also)) top[TOP - (top[TOP - 1] === chosen ? 2 : 1)] = also;
-  const ofHead = headValues(source, values, layer, head, chosen, part);
+  const ofHead = headValues(source, values, layer, head, chosen, part, temperature);
   const exact = source.exact && chosen !== null;
   const lens = exact ? lensOf(source, values, chosen) : null;
   return {

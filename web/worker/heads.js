@@ -6,6 +6,7 @@ import { runOf } from '../model/state.js';
 import { tradeOf } from '../model/trades.js';
 import { effective } from '../model/whatif.js';
 import { MOST, POOLED, pooled, scoresHere } from './show.js';
+import { warmed } from './steps.js';
 
 /** @import { Run, State } from '../model/state.js' */
 /** @import { Piece } from '../model/sentence.js' */
@@ -78,7 +79,10 @@ export async function showHeads(hl, source, state, { say, stale }) {
   const attended = (/** @type {number} */ l, /** @type {number} */ h) =>
     attend(hl, layers[l], run, l, h, source.about.causal);
   const shown = attended(layer, head);
-  const values = valuesOf(layers[layer], shown, head, effective(run.scale, layer, head, 1));
+  const values = valuesOf(layers[layer], shown, head, {
+    scale: effective(run.scale, layer, head, 1),
+    temperature: effective(run.temperature, layer, head, 1),
+  });
   const size = T * S;
   if (layers.length * heads * size > MOST) {
     say('run', { ...shared, large: true, values, weights: shown.weights, scores: null });
@@ -103,8 +107,13 @@ export async function showHeads(hl, source, state, { say, stale }) {
   say('trades', { trades: posed.trades ?? scores?.map((row) => row.map(tradeOf)) ?? null });
 }
 
-/** @param {Heads} heads @param {ReturnType<typeof attend>} shown @param {number} head @param {number} scale */
-function valuesOf({ q, k, v }, { scores, mixture }, head, scale) {
+/**
+ * @param {Heads} heads
+ * @param {ReturnType<typeof attend>} shown
+ * @param {number} head
+ * @param {{ scale: number, temperature: number }} changed
+ */
+function valuesOf({ q, k, v }, { scores, mixture }, head, { scale, temperature }) {
   const T = q.shape[1];
   return {
     width: q.shape[2],
@@ -113,6 +122,8 @@ function valuesOf({ q, k, v }, { scores, mixture }, head, scale) {
     key: ofHead(k, head).data.slice(),
     value: ofHead(v, head).data.slice(),
     scores,
+    steps: [{ kind: 'scale', scale: 1 / Math.sqrt(q.shape[2]) }, ...warmed(temperature)],
+    sink: null,
     mixture,
     labels: Array.from({ length: T }, () => ({ id: -1, text: '' })),
     directions: null,

@@ -4,6 +4,7 @@
 import { attribution, headScores, logitLens } from '../../src/js/analysis/analysis.js';
 import { headOf, normOf, statisticsOf } from '../../src/js/analysis/head.js';
 import { editsOf, patchedHeads } from '../model/whatif.js';
+import { optionsOf, sinkOf, stepsOf } from './steps.js';
 
 /** @import { Run } from '../model/state.js' */
 /** @import { Source } from './sources.js' */
@@ -178,17 +179,20 @@ export function addedTo({ model }, values, label) {
  * @param {number} head
  * @param {number | null} chosen the label that is followed
  * @param {string} [part] of an encoder–decoder
+ * @param {number} [temperature] of this head
  */
-export function headValues(source, values, layer, head, chosen, part = 'decoder') {
+export function headValues(source, values, layer, head, chosen, part = 'decoder', temperature = 1) {
   const { captured } = values;
+  const { numHeads, headDim } = optionsOf(source.model, part);
   const take = (/** @type {string} */ name, shared = false) => {
     const { data, shape } = captured[`${stackAt(part, layer)}${name}`];
     const size = shape[2] * shape[3];
     // Several query heads may read one head of keys and values.
-    const h = shared ? Math.floor(head / (source.about.heads / shape[1])) : head;
+    const h = shared ? Math.floor(head / (numHeads / shape[1])) : head;
     return data.slice(h * size, (h + 1) * size);
   };
-  const T = captured[`${stackAt(part, layer)}scores`].shape[2];
+  const [, , T, S] = captured[`${stackAt(part, layer)}scores`].shape;
+  const asked = { part, layer, head, T, S, temperature };
   // The likeliest label of every token costs a look at all logits: of many, only the one that is followed.
   const all = source.exact && T * (values.logits?.shape[2] ?? Number.POSITIVE_INFINITY) <= MOST_LOGITS;
   const labels = Array.from({ length: T }, (_, t) =>
@@ -197,11 +201,13 @@ export function headValues(source, values, layer, head, chosen, part = 'decoder'
   return {
     layer,
     head,
-    width: source.about.width,
+    width: headDim,
     query: take('query'),
     key: take('key', true),
     value: take('value', true),
     scores: take('scores'),
+    steps: stepsOf(source.model, asked),
+    sink: sinkOf(source.model, asked),
     mixture: take('heads'),
     labels,
     directions: source.exact ? directionsOf(source, values, layer, head, labels) : null,

@@ -46,7 +46,7 @@ const shown = ({ pieces }) => {
 test('the program in JavaScript runs, and gives the weights that are shown', async () => {
   for (const patch of STATES) {
     const run = await runOf(patch);
-    const program = inJavaScript(run, { ...shown(run), temperature: patch.temperature?.all ?? 1 });
+    const program = inJavaScript(run, shown(run));
     assert.doesNotMatch(program, /bias/, 'nothing but query times key is in these scores');
     const file = `${folder}program.mjs`;
     writeFileSync(
@@ -64,14 +64,24 @@ test('the program in JavaScript runs, and gives the weights that are shown', asy
 test('what a model adds to its scores is in the program', async () => {
   const run = await runOf({ model: 'constructed', text: 'so it is', layer: 0, head: 6 });
   const scores = run.values.scores.map((score, i) => score + i / 3);
-  const program = inJavaScript({ ...run, values: { ...run.values, scores } }, { ...shown(run), temperature: 1 });
+  const program = inJavaScript({ ...run, values: { ...run.values, scores } }, shown(run));
   assert.match(program, /bias = \[[\s\S]*\n {2}bias,/);
+});
+
+test('the scale, the temperature and the sink of a model are in the program', async () => {
+  const run = await runOf({ model: 'constructed', text: 'so it is', layer: 0, head: 6 });
+  const steps = [
+    { kind: 'scale', scale: 1 },
+    { kind: 'temperature', by: 4 },
+  ];
+  const program = inJavaScript({ ...run, values: { ...run.values, steps, sink: 0.5 } }, shown(run));
+  assert.match(program, /scale: 0.25,[\s\S]*sinks: \[0.5\],/);
 });
 
 test('the program for PyTorch is Python; where there is torch it gives the same weights', async (t) => {
   for (const patch of STATES) {
     const run = await runOf(patch);
-    const program = inPython(run, { ...shown(run), temperature: patch.temperature?.all ?? 1 });
+    const program = inPython(run, shown(run));
     const file = `${folder}program.py`;
     writeFileSync(file, program);
     const compiled = spawnSync('python3', ['-c', `compile(open(${JSON.stringify(file)}).read(), 'program', 'exec')`]);
