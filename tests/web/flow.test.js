@@ -149,6 +149,9 @@ test('tokens stand side by side; of many those that the head looks at', () => {
     [true, true, true],
   );
   for (let i = 1; i < feet.length; i++) assert.ok(feet[i].x - feet[i - 1].x >= 40);
+  // Where all have room slanted, all are there: on a phone, and in a narrow window.
+  for (const width of [328, 700])
+    assert.equal(feetOf({ ...flow, side: width < 400 ? 30 : 76, width, run: { T: 17 } }, row).length, 17);
   assert.deepEqual(
     attendedBy(flow, given.chosen, row, 48).map(({ s }) => s),
     [77],

@@ -54,7 +54,10 @@ test("numbers on the screen are the module's: guesses with and without, weights 
   const { likely, weight, T } = run(OPENING);
   const without = run(OPENING, [{ at: 'blocks.4.heads', head: 2, set: 'zero' }]).likely;
   const [best] = likely.map((_, id) => id).sort((a, b) => likely[b] - likely[a]);
-  assert.deepEqual((await guesses())[0], { now: percent(likely[best]), other: `→ ${percent(without[best])}` });
+  assert.deepEqual((await guesses())[0], { now: percent(likely[best]), other: '' }, 'nothing is compared yet');
+  await page.getByRole('button', { name: 'off', exact: true }).hover();
+  await page.waitForFunction(() => part('.prediction.compared'));
+  assert.deepEqual((await guesses())[0], { now: percent(likely[best]), other: percent(without[best]) });
   const figures = await page.locator('.figure').allTextContents();
   assert.equal(figures.length, T);
   figures.forEach((figure, s) => {
@@ -73,7 +76,7 @@ test('the head is switched off: the guess falls as with the same edit; Ctrl+Z br
   const { likely } = run(OPENING, [{ at: 'blocks.4.heads', head: 2, set: 'zero' }]);
   const best = Math.max(...likely);
   assert.equal((await guesses())[0].now, percent(best));
-  assert.equal((await guesses()).at(-1).other, `→ ${before[0].now}`, 'what was guessed is still in the list');
+  assert.equal((await guesses()).at(-1).other, before[0].now, 'what was guessed is still in the list');
   assert.equal(await text('.adds b'), '0.00');
   await press('Control+z');
   await page.waitForFunction(() => !part('.corner h2').textContent.includes('is off'));

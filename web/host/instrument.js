@@ -1,8 +1,8 @@
-// The page itself: fills the window, keeps what is shown in the address, remembers language and theme. A step of what
-// is looked at (model, view, panel, step of the story) is one to go Back to; everything else takes the place of what
-// was.
+// The page itself: fills the window, keeps what is shown in the address, remembers language and theme. model/visits.js
+// says which changes are steps to go Back to; everything else takes the place of what was.
 
 import { writeLink } from '../model/story.js';
+import { isStep, kindOf } from '../model/visits.js';
 import { models } from '../worker/start.js';
 import { first, start } from './begin.js';
 import { mount } from './mount.jsx';
@@ -13,15 +13,14 @@ import { recall, remember } from './storage.js';
 /** The address follows the state after this many milliseconds without a change. */
 const ADDRESS_DELAY = 250;
 
-/** @param {State} state */
-const stepOf = ({ model, view, versus, panel, step }) =>
-  JSON.stringify([model, view, view === 'compare' && versus, panel, panel === 'story' && step]);
-
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let timer;
 /** What the address is to say, and the step that it belongs to. @type {State | null} */
 let waiting = null;
-let step = '';
+/** What the last change was made to, and the kind of the last step. @type {State} */
+let before;
+/** @type {string | null} */
+let last = null;
 /** Back or Forward is being followed. */
 let returning = false;
 
@@ -40,13 +39,15 @@ const page = mount(document.body, {
   language: /** @type {any} */ (recall('language')),
   theme: /** @type {any} */ (recall('theme')),
   onState(state, instead) {
-    const next = stepOf(state);
-    if (next !== step && !returning && !instead) {
+    const kind = returning || instead ? null : kindOf(before, state);
+    const step = isStep(kind, last);
+    before = state;
+    if (returning || instead) last = null;
+    else if (step) last = kind;
+    if (step) {
       if (waiting) write('replaceState', waiting);
-      step = next;
       return write('pushState', state);
     }
-    step = next;
     // At once: going Back again is not to find what could not be shown.
     if (instead) return write('replaceState', state);
     waiting = state;
@@ -61,7 +62,7 @@ const page = mount(document.body, {
   start,
   first,
 });
-step = stepOf(page.state);
+before = page.state;
 addEventListener('popstate', ({ state }) => {
   returning = true;
   try {

@@ -81,6 +81,8 @@ export function createSession({ state: began = '', language, theme, onState, onL
   const brush = signal(/** @type {'hide' | 'show' | null} */ (null));
   /** The cell under the pointer, or touched by the keyboard in the sentence. */
   const hover = signal(/** @type {{ t: number, s: number } | null} */ (null));
+  /** Pointer or focus is on the word that switches the head off. */
+  const onOff = signal(false);
   const spoken = signal('');
   /** Small pictures of the heads of a large run, by 'layer.head'. */
   const pooled = signal(/** @type {Record<string, { data: Float32Array, rows: number, columns: number }>} */ ({}));
@@ -308,6 +310,7 @@ export function createSession({ state: began = '', language, theme, onState, onL
     writing,
     brush,
     hover,
+    onOff,
     cell,
     pooled,
     opening,

@@ -38,3 +38,20 @@ export function partsAdding(added, size, { hide, count }) {
     most: first.length > 0 ? Math.abs(first[0].value) : 1,
   };
 }
+
+/** From so many points of lost probability on a head is needed; of the sum it adds less than this share itself. */
+const [NEEDED, LITTLE] = [0.05, 0.1];
+
+/**
+ * Heads that the guess needs though they add little themselves: other heads read what they write.
+ * @param {{ before: number, tried: { layer: number, head: number, probability: number }[] } | null} found
+ * @param {Added} added
+ * @param {{ heads: number }} size
+ * @returns {{ layer: number, head: number, change: number }[]} the greatest fall first
+ */
+export function actingThrough(found, added, { heads }) {
+  return (found?.tried ?? [])
+    .map(({ layer, head, probability }) => ({ layer, head, change: probability - (found?.before ?? 0) }))
+    .filter(({ layer, head, change }) => change <= -NEEDED && added.heads[layer * heads + head] < LITTLE * added.sum)
+    .sort((a, b) => a.change - b.change);
+}

@@ -431,6 +431,18 @@ const boxesAlong = (/** @type {number[][]} */ points, /** @type {number} */ w) =
     return boxOf(Math.min(a, x) - w / 2, Math.min(b, y) - w / 2, Math.max(a, x) + w / 2, Math.max(b, y) + w / 2);
   });
 
+/** Beyond the last token, and before the first. */
+const [END, BEGIN] = [12, 10];
+/** From one token to the next at least: level, and slanted. */
+const [LEVEL, SLANTED] = [46, 16];
+
+/**
+ * Whether tokens are written slanted: there is no room for all of them level, but for all slanted.
+ * @param {{ side: number, width: number, run: { T: number } }} flow
+ */
+export const isSlanted = ({ side, width, run: { T } }) =>
+  T * LEVEL > width - side && (T - 1) * SLANTED <= width - side - END - BEGIN;
+
 /**
  * Where tokens stand. Where there are too many, those that a row looks at most, the first and the last.
  * @param {any} flow
@@ -438,9 +450,9 @@ const boxesAlong = (/** @type {number[][]} */ points, /** @type {number} */ w) =
  * @returns {{ s: number, x: number }[]}
  */
 export function feetOf({ side, width, run }, row) {
-  const right = 12;
-  const most = Math.max(Math.floor((width - side - right) / 46), 2);
   const { T } = run;
+  const room = width - side - END;
+  const most = isSlanted({ side, width, run }) ? T : Math.max(Math.floor(room / LEVEL), 2);
   let places = Array.from({ length: T }, (_, s) => s);
   if (T > most) {
     const best = places
@@ -449,8 +461,8 @@ export function feetOf({ side, width, run }, row) {
       .slice(0, most - 2);
     places = places.filter((s) => s === 0 || s === T - 1 || best.includes(s));
   }
-  const pitch = (width - side - right - 10) / Math.max(places.length - 1, 1);
-  return places.map((s, i) => ({ s, x: places.length === 1 ? width - right : side + 10 + i * pitch }));
+  const pitch = (room - BEGIN) / Math.max(places.length - 1, 1);
+  return places.map((s, i) => ({ s, x: places.length === 1 ? width - END : side + BEGIN + i * pitch }));
 }
 
 /** Weights below it are no line. */

@@ -235,8 +235,9 @@ export const strings = {
   other_with: 'with the head on',
   other_before: 'before the change',
   other_pinned: 'in the pinned run',
-  follow: (/** @type {string} */ token, /** @type {string} */ now, /** @type {string} */ other) =>
-    `${token}: ${now}, in the other case ${other}. Follow it`,
+  follow: (/** @type {string} */ token, /** @type {string} */ now, /** @type {string | false} */ other) =>
+    `${token}: ${now}${other ? `, in the other case ${other}` : ''}. Follow it`,
+  atTheEnd: ['Guesses at the end of the text, not after', ''],
 
   out: 'out:',
   tokensIn: 'tokens in',
@@ -267,6 +268,10 @@ export const strings = {
     first: 'looks mostly at the first token.',
   },
   doesNot: 'follows no simple rule.',
+  nothingFound: {
+    first: 'Pale rows: nothing to find here, so it attends to the first tokens.',
+    elsewhere: 'Pale rows: nothing to find here.',
+  },
   begin: {
     read: 'Each row is a token. The stronger the colour, the more it looks there.',
     story: 'What is this? Nine short steps',
@@ -323,7 +328,8 @@ export const strings = {
   writes: 'what this head passes on at',
   writesNot: 'this head is off: its output is zero at',
   writesOther: 'from the pinned run: what this head passes on at',
-  adds: 'adds to the next token,',
+  adds: 'adds to',
+  guessAfter: [', the guess after', ''],
   cannot: ['cannot look at', 'It comes later.', 'It is hidden.', 'All keys are hidden: nothing is read.'],
 
   lensAbout: (/** @type {number} */ l) => `The next token if the model ended with layer ${l}`,
@@ -367,6 +373,12 @@ export const strings = {
     weighed: (/** @type {string} */ weight) => `weight ${weight}`,
     otherTokens: (/** @type {number} */ n) => (n === 1 ? '1 other token' : `${n} other tokens`),
     linesOf: 'Heads that feed it, and that it feeds',
+    linesAbout: 'How much of one output the other reads, 0 to 1, from the weights alone.',
+    wouldGuess: 'would guess',
+    points: 'pts',
+    through: 'Needed, though they add little themselves',
+    throughAbout: 'Change of the guess when the head is off. They act through other heads.',
+    tryThem: 'A head that acts through others is not in this list. Try every head to find it.',
     fedBy: (/** @type {string} */ kind, /** @type {string} */ head) =>
       `its ${kind}${kind === 'query' ? ' is' : 's are'} built from ${head}`,
     feedsIts: (/** @type {string} */ kind, /** @type {string} */ head) => `feeds the ${kind} of ${head}`,

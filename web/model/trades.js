@@ -25,6 +25,34 @@ export function itself(weights, T) {
   return T > 1 ? sum / T : Number.NaN;
 }
 
+/** Heads that look for an earlier token like the one that looks. */
+const SEEKING = new Set(['induction', 'duplicate']);
+/** The first tokens, and the mean weight on them from which a head is said to attend to them. */
+const [FIRST, MOSTLY] = [3, 0.4];
+
+/**
+ * Rows in which a head of a trade has nothing to find: no earlier token is like theirs.
+ * @param {string | null | undefined} trade
+ * @param {ArrayLike<number>} ids of the tokens
+ * @returns {number[]}
+ */
+export function rowsWithNothing(trade, ids) {
+  if (!trade || !SEEKING.has(trade)) return [];
+  const all = Array.from(ids);
+  return all.map((_, t) => t).filter((t) => all.indexOf(all[t]) === t);
+}
+
+/**
+ * Whether rows give most of their weight to the first tokens.
+ * @param {Float32Array} weights (T,T) @param {number} T @param {number[]} rows
+ */
+export function attendsToFirst(weights, T, rows) {
+  // Rows that see little else say nothing.
+  const telling = rows.filter((t) => t > 2 * FIRST);
+  const sum = telling.reduce((all, t) => all + weights.subarray(t * T, t * T + FIRST).reduce((a, w) => a + w, 0), 0);
+  return telling.length > 0 && sum / telling.length >= MOSTLY;
+}
+
 /** The scores worth telling, the highest first. @param {Record<string, number>} scores */
 export const told = (scores) =>
   TRADES.map(([name]) => /** @type {[string, number]} */ ([name, scores[name]]))

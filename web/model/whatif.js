@@ -115,6 +115,12 @@ export function patchedHeads({ patch }, { layers, heads }) {
 export const isOff = ({ scale }, layer, head) => effective(scale, layer, head, 1) === 0;
 
 /**
+ * Whether the other case is shown: after a change, with a pin, or while one is about to switch the head off.
+ * @param {{ kind: string } | null} other @param {boolean} pointed at what switches the head off
+ */
+export const isCompared = (other, pointed) => other !== null && (other.kind !== 'without' || pointed);
+
+/**
  * What the guess is compared with: the pinned run; where the head is not whole, the head on; where something else is
  * changed, nothing changed; else this head off.
  * @param {State} state

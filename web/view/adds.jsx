@@ -1,7 +1,7 @@
 // The reading column in flow: what adds to the next token and what takes away, the sum, and of what the chosen part is
 // made.
 
-import { partsAdding } from '../model/adds.js';
+import { actingThrough, partsAdding } from '../model/adds.js';
 import { readingOf, weightsOf } from '../model/reading.js';
 import { shown as shownToken } from '../model/sentence.js';
 import { plain, px, signed, useSession, weightText } from './context.js';
@@ -50,8 +50,43 @@ export function Adds({ compact = false, title = true }) {
           <dd data-name="logit">{plain(run.added.sum)}</dd>
         </div>
       </dl>
+      <Through />
       <TryHeads />
     </section>
+  );
+}
+
+/** Heads in the list of those that act through others. */
+const LISTED = 3;
+
+/** What adds little by itself and is needed all the same: known once every head has been tried. */
+function Through() {
+  const session = useSession();
+  const words = session.words.value;
+  const run = session.run.value;
+  const found = session.tried.value;
+  if (!found) return run.about.edits && run.about.predicts ? <p class="how">{words.flow.tryThem}</p> : null;
+  const heads = actingThrough(found, run.added, run.about).slice(0, LISTED);
+  if (heads.length === 0) return null;
+  return (
+    <>
+      <h3 title={words.flow.throughAbout}>{words.flow.through}</h3>
+      <ul class="against-it">
+        {heads.map(({ layer, head, change }) => (
+          <li key={`${layer}.${head}`}>
+            <button type="button" onClick={() => pick(session, { kind: 'head', layer, head })}>
+              <span>{words.headName(layer, head)}</span>
+              <span class="track">
+                <span class="bar" style={px({ width: `${-100 * change}%` })} />
+              </span>
+              <b>
+                {signed(100 * change, 0)} {words.flow.points}
+              </b>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </>
   );
 }
 
@@ -158,25 +193,28 @@ function Neighbours() {
   const strong = found.feeds.filter(({ value }) => value >= hide).sort((a, b) => b.value - a.value);
   if (strong.length === 0) return null;
   return (
-    <ul class="neighbours" aria-label={words.flow.linesOf}>
-      {strong.slice(0, 4).map((feed) => {
-        const below = feed.to.layer === layer && feed.to.head === head;
-        const other = below ? feed.from : feed.to;
-        return (
-          <li key={JSON.stringify(feed)}>
-            <button type="button" onClick={() => (session.picked.value = { kind: 'line', feed })}>
-              <span class={`dash ${COLOURS[feed.kind]}`} />
-              <span>
-                {below
-                  ? words.flow.fedBy(words[COLOURS[feed.kind]], words.headInText(other.layer, other.head))
-                  : words.flow.feedsIts(words[COLOURS[feed.kind]], words.headInText(other.layer, other.head))}
-              </span>
-              <b>{feed.value.toFixed(2)}</b>
-            </button>
-          </li>
-        );
-      })}
-    </ul>
+    <>
+      <p class="how lines-about">{words.flow.linesAbout}</p>
+      <ul class="neighbours" aria-label={words.flow.linesOf}>
+        {strong.slice(0, 4).map((feed) => {
+          const below = feed.to.layer === layer && feed.to.head === head;
+          const other = below ? feed.from : feed.to;
+          return (
+            <li key={JSON.stringify(feed)}>
+              <button type="button" onClick={() => (session.picked.value = { kind: 'line', feed })}>
+                <span class={`dash ${COLOURS[feed.kind]}`} />
+                <span>
+                  {below
+                    ? words.flow.fedBy(words[COLOURS[feed.kind]], words.headInText(other.layer, other.head))
+                    : words.flow.feedsIts(words[COLOURS[feed.kind]], words.headInText(other.layer, other.head))}
+                </span>
+                <b>{feed.value.toFixed(2)}</b>
+              </button>
+            </li>
+          );
+        })}
+      </ul>
+    </>
   );
 }
 

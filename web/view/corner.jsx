@@ -1,7 +1,7 @@
 // The head's name, what it does and its scores, in the empty corner of the picture.
 
 import { writeAddress } from '../model/state.js';
-import { told } from '../model/trades.js';
+import { attendsToFirst, told } from '../model/trades.js';
 import { effective } from '../model/whatif.js';
 import { goTo, px, useSession, weightText } from './context.js';
 
@@ -23,6 +23,7 @@ export function Corner({ picture, compact }) {
   const known = session.trades.value !== null;
   const scores = told(run.scores?.[layer]?.[head] ?? {});
   const { about } = run;
+  const { nothing = [] } = picture;
   const name = about.layers * about.heads === 1 ? about.title : words.headName(layer, head);
   // The room above the stairs: half of the side, and what is free above the matrix.
   const top = Math.max(y - (above ? taken : 60), 0);
@@ -51,6 +52,11 @@ export function Corner({ picture, compact }) {
             ? (words.does[trade] ?? session.about.value.terms?.[session.language.value][trade][1])
             : known && words.doesNot}
       </p>
+      {nothing.length > 0 && !bare && scale !== 0 && (
+        <p class="rests">
+          {words.nothingFound[attendsToFirst(picture.weights, run.T, nothing) ? 'first' : 'elsewhere']}
+        </p>
+      )}
       {!compact && !above && scale !== 0 && (
         <dl title={words.scoresTitle}>
           {scores.map(([kind, score]) => (

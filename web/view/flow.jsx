@@ -1,7 +1,7 @@
 // Flow: the model grows over the picture's place. What each part adds to the chosen next token flows into it, and lines
 // say which head feeds whose queries, keys and values. model/flow.js says where everything stands.
 
-import { attendedBy, feetOf, flowOf } from '../model/flow.js';
+import { attendedBy, feetOf, flowOf, isSlanted } from '../model/flow.js';
 import { PALETTE } from '../model/palette.js';
 import { RAMP } from '../model/ramp.js';
 import { weightsOf } from '../model/reading.js';
@@ -261,7 +261,9 @@ function Layer({ layer, y, size, narrow, dense, early }) {
       <span class="serif-name">{narrow || dense ? layer : words.layer(layer)}</span>
       {!narrow && !dense && guess && (
         <span class="early" title={words.lensAbout(layer)}>
-          <i>{shownToken(guess.text).trim() || '␣'}</i> {words.percent(guess.probability)}
+          {words.flow.wouldGuess}
+          <br />
+          <q>{shownToken(guess.text).trim() || '␣'}</q> {words.percent(guess.probability)}
         </span>
       )}
     </div>
@@ -318,12 +320,12 @@ function Feet({ flow }) {
   const { run, height } = flow;
   const row = weightsOf(run, run.layer, run.head).subarray((run.T - 1) * run.T, run.T * run.T);
   return (
-    <div class="flow-feet" aria-hidden="true">
+    <div class={`flow-feet ${isSlanted(flow) ? 'slant' : ''}`} aria-hidden="true">
       {feetOf(flow, row).map(({ s, x }, _, all) => (
         <span
           key={s}
           class={s === run.T - 1 ? 'query' : ''}
-          style={px({ left: x, top: height - 24, maxWidth: flow.width / all.length })}
+          style={px({ left: x, top: height - 24, maxWidth: isSlanted(flow) ? undefined : flow.width / all.length })}
         >
           {run.pieces[s].name}
         </span>

@@ -8,12 +8,13 @@ import { PALETTE } from '../model/palette.js';
 import { RAMP } from '../model/ramp.js';
 import { weightsOf } from '../model/reading.js';
 import { shown } from '../model/sentence.js';
-import { costsOf, isTold } from '../model/story.js';
+import { costsOf } from '../model/story.js';
 import { isOff } from '../model/whatif.js';
 import { px, signed, useSession } from './context.js';
 import { later } from './later.jsx';
 import { Menu } from './menu.jsx';
 import { paintWeights } from './paint.js';
+import { shownTrade } from './told.js';
 import { pointsOf, TryHeads } from './tried.jsx';
 import { isEmpty } from './views.js';
 
@@ -150,15 +151,18 @@ function Sort() {
         right
         name={`${words.sort}: ${nameOf(session.sort.value)}`}
         label={nameOf(session.sort.value)}
-        items={[...ways, ...scores].map((by) => ({
-          key: by,
-          label: nameOf(by),
-          chosen: by === session.sort.value,
-          act() {
-            session.sort.value = by;
-            if (by === 'effect' && !session.tried.value) session.tryHeads();
-          },
-        }))}
+        items={[
+          ...[...ways, ...scores].map((by) => ({
+            key: by,
+            label: nameOf(by),
+            chosen: by === session.sort.value,
+            act() {
+              session.sort.value = by;
+              if (by === 'effect' && !session.tried.value) session.tryHeads();
+            },
+          })),
+          { key: 'table', label: words.exports.table, act: () => session.update({ panel: 'table' }) },
+        ]}
       />
     </span>
   );
@@ -263,12 +267,7 @@ function namesTold(session, order, { columns, across, letter }) {
   });
 }
 
-/** In the story heads are named once they are found, and what each costs stands under it. */
-function shownTrade(session, layer, head) {
-  const { panel, step } = session.state.value;
-  const trade = session.trades.value?.[layer]?.[head];
-  return panel === 'story' && !isTold(step, session.log.value, trade) ? null : trade;
-}
+/** What each head costs, in the story or after all have been tried. */
 function useCosts() {
   const session = useSession();
   const { panel, step } = session.state.value;

@@ -7,11 +7,13 @@ import { eachRun } from '../model/painted.js';
 import { PALETTE } from '../model/palette.js';
 import { RAMP } from '../model/ramp.js';
 import { isAhead, looksAhead, weightsOf } from '../model/reading.js';
+import { rowsWithNothing } from '../model/trades.js';
 import { effective, isOff } from '../model/whatif.js';
 import { cellText, px, reducedMotion, useSession, weightText } from './context.js';
 import { Corner } from './corner.jsx';
 import { later } from './later.jsx';
 import { paintCells, paintPooled, sized } from './paint.js';
+import { shownTrade } from './told.js';
 
 const Lens = later(() => import('./lens.jsx'), 'Lens');
 const loadBrush = () => import('./brush.jsx');
@@ -57,7 +59,9 @@ export function usePicture({ width, height, most, tallest = Infinity, bare = fal
   const beyond = (size, cell) => (cell < LABELS ? 0 : Math.max(0, ...reach(size, cell)));
   const grid = pictureOf({ width, height, tokens: T, keys: S, most, widest, beyond, full, tallest, bare });
   const room = width - grid.left;
-  return { ...grid, run, weights, full, names, keys, T, S, x: grid.left, y: height - grid.side, room };
+  const ids = T === S && !full ? run.pieces.map(({ id }) => id) : [];
+  const nothing = rowsWithNothing(shownTrade(session, run.layer, run.head), ids);
+  return { ...grid, run, weights, full, names, keys, nothing, T, S, x: grid.left, y: height - grid.side, room };
 }
 
 /** bare: its name stands elsewhere. */
@@ -136,6 +140,7 @@ export function Picture({ width, height, most, compact = false, bare = false }) 
       >
         <canvas ref={base} aria-hidden="true" />
       </div>
+      <Nothing picture={picture} />
       {labels && <Labels picture={picture} />}
       <Cross picture={picture} />
       {session.brush.value && <Brush picture={picture} />}
@@ -143,6 +148,17 @@ export function Picture({ width, height, most, compact = false, bare = false }) 
       {dense && !compact && <Lens picture={picture} />}
     </div>
   );
+}
+
+/** Rows in which the head has nothing to find are pale. */
+function Nothing({ picture: { nothing, x, y, cell, wide } }) {
+  const read = useSession().cell.value?.t;
+  // The row that is read has figures.
+  return nothing
+    .filter((t) => t !== read)
+    .map((t) => (
+      <span key={t} class="pale-row" style={px({ left: x, top: y + t * cell, width: wide, height: cell })} />
+    ));
 }
 
 /** Cells go over into the next ones by their values, not their colours. */
@@ -212,7 +228,7 @@ export const keyLabel = ({ cell, size, full, level }, left, top) => ({
 
 /** Rows on the left; columns along the stairs, or above where the corner is full. */
 function Labels({ picture }) {
-  const { names, keys, x, y, cell, size, full } = picture;
+  const { names, keys, nothing, x, y, cell, size, full } = picture;
   const session = useSession();
   const row = (t) => () => (session.hover.value = { t, s: -1 });
   const column = (s) => () => (session.hover.value = { t: Math.max(session.cell.value?.t ?? 0, full ? 0 : s), s });
@@ -222,7 +238,7 @@ function Labels({ picture }) {
       {names.map((name, t) => (
         <span
           key={`r${t}`}
-          class="row-label"
+          class={`row-label ${nothing.includes(t) ? 'faint' : ''}`}
           style={px({ width: x - 9, top: y + t * cell, height: cell, lineHeight: `${cell}px` })}
           onPointerEnter={row(t)}
           onPointerLeave={leave}

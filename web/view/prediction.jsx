@@ -2,6 +2,7 @@
 
 import { endOf, shown } from '../model/sentence.js';
 import { GIVEN } from '../model/state.js';
+import { isCompared } from '../model/whatif.js';
 import { px, useSession } from './context.js';
 import { later } from './later.jsx';
 import { isEmpty } from './views.js';
@@ -10,11 +11,40 @@ import { WriteOn } from './write.jsx';
 const AboutHeads = later(() => import('./heads.jsx'), 'AboutHeads');
 const Recognised = later(() => import('./choose.jsx'), 'Recognised');
 
+/** Which case the ticks are; or, while another token is read, that the guesses stand after the last one. */
+function Other({ other, head }) {
+  const session = useSession();
+  const words = session.words.value;
+  const run = session.run.value;
+  const t = session.cell.value?.t ?? 0;
+  if (other)
+    return (
+      <p class="other">
+        <span class="mark" />
+        {other.kind === 'without'
+          ? words.other_without(head)
+          : words[/** @type {'other_with'} */ (`other_${other.kind}`)]}
+      </p>
+    );
+  const elsewhere = run?.about.guess === 'next' && run.about.reads !== 'pair' && t < run.T - 1;
+  return (
+    <p class="other">
+      {elsewhere && (
+        <>
+          {words.atTheEnd[0]} <q class="query">{run.pieces[t].name}</q>
+          {words.atTheEnd[1]}
+        </>
+      )}
+    </p>
+  );
+}
+
 export function Prediction({ short = false, writes = false }) {
   const session = useSession();
   const words = session.words.value;
   const run = session.run.value;
   const other = session.other.value;
+  const compared = isCompared(other, session.onOff.value);
   const { layer, head, part } = session.state.value;
   const top = run?.top ?? [];
   const most = Math.max(...top.map(({ now }, i) => Math.max(now, other?.top[i] ?? 0)), 0.01);
@@ -45,7 +75,7 @@ export function Prediction({ short = false, writes = false }) {
     );
   const title = { masked: words.open.covered, classes: words.open.sees }[about?.guess] ?? words.next;
   return (
-    <section class="prediction" data-guess={about?.guess} aria-label={title}>
+    <section class={`prediction ${compared ? 'compared' : ''}`} data-guess={about?.guess} aria-label={title}>
       <h2 hidden={isEmpty(run)}>
         <b>{title}</b>
         {about?.mask && <i> {about.mask}</i>}
@@ -65,7 +95,11 @@ export function Prediction({ short = false, writes = false }) {
               <button
                 type="button"
                 aria-pressed={id === run.chosen.id}
-                title={words.follow(shown(text), words.percent(now), then === undefined ? '' : words.percent(then))}
+                title={words.follow(
+                  shown(text),
+                  words.percent(now),
+                  compared && then !== undefined && words.percent(then),
+                )}
                 onClick={() => session.update({ token: id === run.top[0].id ? null : id })}
               >
                 <span class="token">{shown(text).trim() || '␣'}</span>
@@ -77,22 +111,22 @@ export function Prediction({ short = false, writes = false }) {
                   {then !== undefined && <span class="tick" style={px({ left: at(then) })} />}
                 </span>
                 <b>{words.percent(now)}</b>
-                {!short && <span class="then">{then === undefined ? '' : `→ ${words.percent(then)}`}</span>}
+                {!short && (
+                  <span class="then">
+                    {compared && then !== undefined && (
+                      <>
+                        <span class="mark" />
+                        {words.percent(then)}
+                      </>
+                    )}
+                  </span>
+                )}
               </button>
             </li>
           );
         })}
       </ul>
-      <p class="other">
-        {other && (
-          <>
-            <span class="mark" />
-            {other.kind === 'without'
-              ? words.other_without(words.headInText(layer, head))
-              : words[/** @type {'other_with'} */ (`other_${other.kind}`)]}
-          </>
-        )}
-      </p>
+      <Other other={compared ? other : null} head={words.headInText(layer, head)} />
     </section>
   );
 }

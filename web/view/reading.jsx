@@ -68,6 +68,12 @@ export function Reading({ compact = false, title = true }) {
             <p class="adds">
               <span>
                 {words.adds} <i>{shown(r.label.text).trim()}</i>
+                {t < run.T - 1 && (
+                  <>
+                    {words.guessAfter[0]} <i class="query">{query}</i>
+                    {words.guessAfter[1]}
+                  </>
+                )}
               </span>
               <b data-name="adds">{signed(r.adds)}</b>
             </p>

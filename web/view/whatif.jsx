@@ -105,6 +105,14 @@ export function WhatIf({ kind, scant = false }) {
       <Scopes name={words.scopeOf} />
     </span>
   );
+  // What the guess would be is shown beside it.
+  const turn = (on) => () => (session.onOff.value = on);
+  const offPointed = {
+    onPointerEnter: turn(true),
+    onPointerLeave: turn(false),
+    onFocus: turn(true),
+    onBlur: turn(false),
+  };
   const scales = (
     <span class="choice" role="group" aria-label={words.thisHead}>
       {!phone && !scant && <span class="label">{words.thisHead}</span>}
@@ -114,6 +122,7 @@ export function WhatIf({ kind, scant = false }) {
           type="button"
           class="word"
           aria-pressed={scale === value}
+          {...(value === 0 && offPointed)}
           onClick={() => session.update({ scale: withPlace(state.scale, `${layer}.${head}`, value, 1) })}
         >
           {words[name]}

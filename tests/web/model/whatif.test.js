@@ -4,6 +4,7 @@ import { initialState } from '../../../web/model/state.js';
 import {
   editsOf,
   effective,
+  isCompared,
   KNOB,
   otherCase,
   patchedHeads,
@@ -69,4 +70,14 @@ test('arrow keys move the temperature from every step of its slider to the next'
   for (let i = 0; i <= steps; i++) assert.equal(at(toTemperature(-span + i * step)), i, `step ${i}`);
   assert.equal(toTemperature(-span + (steps / 2) * step), 1, 'its middle is 1');
   assert.deepEqual([0.1, 1, 1.06, 10].map(temperatureText), ['0.100', '1.00', '1.06', '10.00']);
+});
+
+test('the other case is shown after a change, with a pin, or while one is about to switch the head off', () => {
+  const other = (patch) => otherCase(run(patch));
+  assert.equal(isCompared(other({}), false), false);
+  assert.equal(isCompared(other({}), true), true);
+  assert.equal(isCompared(other({ scale: { 4.2: 0 } }), false), true);
+  assert.equal(isCompared(other({ mask: { all: 'none' } }), false), true);
+  assert.equal(isCompared(other({ pinned: run({}) }), false), true);
+  assert.equal(isCompared(null, true), false);
 });
