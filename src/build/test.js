@@ -72,7 +72,7 @@ async function startBrowser(files) {
   return launchShared();
 }
 
-async function run(node, files, flavour) {
+async function run(node, files, { tier, flavour }) {
   const browser = await startBrowser(files);
   const options = [
     '--expose-gc',
@@ -86,6 +86,7 @@ async function run(node, files, flavour) {
     ...process.env,
     ...(browser && { HEADLIGHT_CHROMIUM: browser.wsEndpoint() }),
     ...(flavour && { HEADLIGHT_FLAVOUR: flavour }),
+    HEADLIGHT_TIER: tier ?? 'default',
   };
   const child = spawn(node, [...options, ...files], { cwd: ROOT, env, stdio: 'inherit' });
   const [code, signal] = await new Promise((resolve) => child.on('exit', (...end) => resolve(end)));
@@ -112,7 +113,7 @@ async function main() {
     process.exitCode = 1;
   } else if (values.targets) console.log(targetsOf(files).join(' '));
   else if (values.plan) console.log(files.join('\n'));
-  else await run(values.node, files, values.flavour);
+  else await run(values.node, files, values);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await main();

@@ -4,8 +4,9 @@ import { hl } from '../../support/headlight.js';
 import { int8Tolerance, TOLERANCE } from '../../support/onnx.js';
 import { compareCached, compareModel, familyCases, feedsOf, off, randomModel } from '../../support/onnx_models.js';
 import { openOnnx } from '../../support/onnxruntime.js';
+import { inTier } from '../../support/tier.js';
 
-const RANDOM = 30;
+const RANDOM = inTier(30, 5);
 
 /**
  * A model in both sets of operators, and with a cache where it may have one: ./build.sh onnx runs all forms. Where

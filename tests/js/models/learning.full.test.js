@@ -1,0 +1,66 @@
+// Small models learn their tasks: hundreds of steps each.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { uniformSource } from '../../../src/js/ops/random.js';
+import { batchOf, TASKS, textTask } from '../../../web/model/tasks.js';
+import { hl } from '../../support/headlight.js';
+import { teach } from '../../support/teach.js';
+
+test('a tiny model learns to repeat, and one of its heads looks at what followed the last time', () => {
+  const task = { ...TASKS.repeat, context: 24, sequence: (random) => repeated(random, 24) };
+  const model = hl.transformer({ layers: 2, dModel: 32, numHeads: 2, vocab: 26, context: 24, mlp: 0, seed: 1 });
+  teach(hl, model, { rate: 0.005, batch: 32, steps: 600 }, task);
+  const { labels, targets } = batchOf(task, uniformSource(2), 64);
+  const { correct, counted } = model.judge(labels, targets);
+  assert.ok(correct / counted > 0.9, `${correct} of ${counted}`);
+  const scores = hl.scope(() =>
+    Object.values(model.forward(labels, { capture: ['blocks.*.weights'] }).captured).flatMap((weights) =>
+      inductionScores(weights, labels),
+    ),
+  );
+  assert.ok(Math.max(...scores) > 0.5, scores.map((score) => score.toFixed(2)).join(' '));
+  model.dispose();
+});
+
+/** Letters that start over after 6 to 11, those of a period all different. */
+function repeated(random, length) {
+  const period = 6 + Math.floor(random() * 6);
+  const letters = Array.from({ length: 26 }, (_, i) => [random(), i])
+    .sort(([a], [b]) => a - b)
+    .map(([, i]) => i);
+  const all = Array.from({ length: length + 1 }, (_, t) => letters[t % period]);
+  return { tokens: all.slice(0, -1), targets: all.slice(1).map((token, t) => (t < period ? -100 : token)) };
+}
+
+/** Of every head: how much, on average, a token that stood before puts on what followed it then. */
+function inductionScores({ data, shape: [B, H, T] }, { data: labels }) {
+  return Array.from({ length: H }, (_, h) => {
+    let [sum, count] = [0, 0];
+    for (let b = 0; b < B; b++)
+      for (let t = 1; t < T; t++) {
+        const before = labels.lastIndexOf(labels[b * T + t], b * T + t - 1) - b * T;
+        if (before < 0) continue;
+        sum += data[((b * H + h) * T + t) * T + before + 1];
+        count++;
+      }
+    return sum / count;
+  });
+}
+
+test('a model of a text does better than the frequencies of its characters', () => {
+  const text = 'the quick brown fox jumps over the lazy dog, and the dog, being lazy, lets the fox jump. '.repeat(23);
+  const task = textTask(text);
+  const counts = [...text].reduce((map, sign) => map.set(sign, (map.get(sign) ?? 0) + 1), new Map());
+  const entropy = [...counts.values()].reduce((sum, n) => sum - (n / text.length) * Math.log(n / text.length), 0);
+  const model = hl.transformer({
+    ...task.model,
+    dModel: 32,
+    mlp: 64,
+    vocab: task.tokens.length,
+    context: task.context,
+  });
+  const { loss } = teach(hl, model, { ...task.training, steps: 150 }, task);
+  assert.ok(loss < entropy / 3, `${loss} of ${entropy}`);
+  model.dispose();
+});
