@@ -5,7 +5,7 @@ import test from 'node:test';
 import { writeNpy } from 'headlight-attention/formats';
 import { OPENING } from '../../web/model/state.js';
 import { families } from '../support/families.js';
-import { assertAccessible, assertNoSidewaysScroll, faults, openEmpty, page, server } from '../support/page.js';
+import { assertAccessible, assertNoSidewaysScroll, drawn, faults, openAt, openEmpty, page, server, spoil } from '../support/page.js';
 import { attentions } from '../support/weights_file.js';
 
 const HEIGHTS = {
@@ -20,11 +20,8 @@ const HEIGHTS = {
   560: 800,
   360: 740,
 };
-async function open(hash, width, options = {}) {
-  await openEmpty({ viewport: { width, height: HEIGHTS[width] }, locale: 'en-GB', ...options });
-  await page.goto(`${server.url}#${hash}`);
-  await page.waitForFunction(() => part('.page')?.dataset.busy === 'false' && part('.thumbnail'));
-}
+const open = (hash, width, options = {}) =>
+  openAt(hash, { viewport: { width, height: HEIGHTS[width] }, locale: 'en-GB', ...options });
 
 /** Letters of other widths, as other systems have them: shares of those here. */
 const LETTERS = [1, 0.86];
@@ -173,6 +170,7 @@ for (const width of [1440, 1024, 768])
     await open('', width);
     await page.getByText('induction', { exact: true }).first().waitFor();
     assert.deepEqual(await overlaps('.layer-name, .trade, .end, .model .try, .sort .word'), []);
+    spoil();
     await page.getByRole('button', { name: 'Try every head' }).click();
     await page.waitForFunction(() => part('.tried .try')?.textContent === 'Try every head');
     assert.deepEqual(await overlaps('.layer-name, .trade, .end, .model .try, .sort .word'), []);
@@ -211,7 +209,7 @@ test('what heads are called at the end of their lines is not cut at any width', 
   await ended();
   for (const width of [2560, 1920, 1440, 1024]) {
     await page.setViewportSize({ width, height: HEIGHTS[width] });
-    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    await drawn();
     const beyond = await page.evaluate(() =>
       [...part('.charts').querySelectorAll('.at-end')].flatMap((name) => {
         const range = document.createRange();
@@ -325,6 +323,7 @@ test('360 px: what a head of a picture does is not cut off, and no room is empty
 
 test('360 px, 32 × 32 heads: tiles have the whole width, and no room is empty above them', async () => {
   await open('', 1440);
+  spoil();
   await page.evaluate(() => part('.open > .word').click());
   const npy = writeNpy(attentions([32, 32, 6, 6], true));
   await page
@@ -377,6 +376,7 @@ for (const width of [1440, 768, 360])
 
 test('an encoder–decoder without a tokenizer: without numbers it asks for some, in any of its attentions', async () => {
   await open('', 1440);
+  spoil();
   await page.evaluate(() => part('.open > .word').click());
   const { files } = families.find(({ name }) => name.startsWith('T5'));
   await page
@@ -512,7 +512,7 @@ test('what is trained on stands in one line beside its note, at every width of a
     [1024, 768],
   ]) {
     await page.setViewportSize({ width, height });
-    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    await drawn();
     const lines = await page.evaluate(
       () => new Set([...part('.letters').children].map((letter) => letter.getBoundingClientRect().top)).size,
     );
@@ -600,6 +600,7 @@ for (const width of [2560, 1440, 1024])
 
 /** Weights from elsewhere, as a file. */
 async function openWeights(shape, causal = true) {
+  spoil();
   await page.evaluate(() => part('.open > .word').click());
   await page
     .locator('input[data-name=files]')

@@ -26,6 +26,7 @@ import { openLesson } from '../support/course.js';
 import { keyboard, mouse, touch } from '../support/hands.js';
 import { faults, openEmpty, page, server } from '../support/page.js';
 import { follow } from '../support/story.js';
+import { inTier } from '../support/tier.js';
 
 let folder, lesson;
 before(async () => {
@@ -213,7 +214,7 @@ const TASKS = {
   },
 };
 
-for (const hand of [mouse, keyboard, touch])
+for (const hand of inTier([mouse, keyboard, touch], [mouse]))
   for (const [task, done] of Object.entries(TASKS))
     test(`${hand.name}: ${task}`, async () => {
       await done(hand);
