@@ -753,6 +753,7 @@ test('tokens within a sentence are quoted', async () => {
   assert.equal(await page.locator('.comparing h3 .query').textContent(), 'last');
   assert.equal(await page.locator('.comparing [data-name=adds] th i').count(), 1);
   await open('', 1440);
+  spoil();
   await page.getByRole('button', { name: 'Try every head' }).click();
   await page.waitForFunction(() => part('.tried li'));
   assert.equal(await page.locator('.tried .how i').textContent(), 'I');
@@ -780,6 +781,7 @@ test('the words of the views stay where they are, whichever is chosen', async ()
 for (const width of [1920, 1024])
   test(`${width} px: the title of a line breaks between its two heads`, async () => {
     await open('view=flow', width);
+    spoil();
     await page.locator('.neighbours button').first().click();
     await page.waitForFunction(() => part('.made .title')?.textContent.includes('→'));
     const lines = await page.evaluate(() => {
