@@ -5,7 +5,17 @@ import test from 'node:test';
 import { writeNpy } from 'headlight-attention/formats';
 import { OPENING } from '../../web/model/state.js';
 import { families } from '../support/families.js';
-import { assertAccessible, assertNoSidewaysScroll, drawn, faults, openAt, openEmpty, page, server, spoil } from '../support/page.js';
+import {
+  assertAccessible,
+  assertNoSidewaysScroll,
+  drawn,
+  faults,
+  openAt,
+  openEmpty,
+  page,
+  server,
+  spoil,
+} from '../support/page.js';
 import { attentions } from '../support/weights_file.js';
 
 const HEIGHTS = {
