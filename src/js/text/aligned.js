@@ -1,26 +1,36 @@
 // A text that has been changed, with the place in the original that each of its units comes from. Units are UTF-16
 // code units, as everywhere in JavaScript.
 
-import { matchesOf } from './pattern.js';
+import { HeadlightError } from '../check/errors.js';
+
+/** @import { Pattern } from './pattern.js' */
 
 /** @typedef {[begin: number, end: number, text: string]} Edit what stands from begin to end is replaced by a text */
+
+/** Units that may be added per unit of the original: a syllable of Korean becomes three letters of three bytes each. */
+const MOST_GROWTH = 10;
+/** And to any. */
+const FREE_GROWTH = 2 ** 16;
 
 export class AlignedText {
   #begins;
   #ends;
   #origin;
+  #room;
 
   /**
    * @param {string} text
    * @param {number} [origin] where it begins in the original, of which it is a part as it is
    * @param {Int32Array | null} [begins] of each unit, where it is not
    * @param {Int32Array | null} [ends]
+   * @param {{ left: number }} [room] units that may still be added, shared by all parts of a text
    */
-  constructor(text, origin = 0, begins = null, ends = null) {
+  constructor(text, origin = 0, begins = null, ends = null, room = { left: FREE_GROWTH + MOST_GROWTH * text.length }) {
     this.text = text;
     this.#origin = origin;
     this.#begins = begins;
     this.#ends = ends;
+    this.#room = room;
   }
 
   /** Where in the original a unit begins. What is inserted at the end begins and ends where the text ends. */
@@ -54,6 +64,7 @@ export class AlignedText {
       this.#begin(begin),
       this.#begins?.subarray(begin, end),
       this.#ends?.subarray(begin, end),
+      this.#room,
     );
   }
 
@@ -64,6 +75,8 @@ export class AlignedText {
   edit(edits) {
     if (edits.length === 0) return this;
     const size = edits.reduce((sum, [begin, end, text]) => sum + text.length - (end - begin), this.text.length);
+    this.#room.left -= Math.max(0, size - this.text.length);
+    if (this.#room.left < 0) throw tooLong();
     const [begins, ends] = [new Int32Array(size), new Int32Array(size)];
     /** @type {string[]} */
     const parts = [];
@@ -82,23 +95,30 @@ export class AlignedText {
       from = end;
     }
     copy(this.text.length);
-    return new AlignedText(parts.join(''), this.#origin, begins, ends);
+    return new AlignedText(parts.join(''), this.#origin, begins, ends, this.#room);
   }
 }
+
+const tooLong = () =>
+  new HeadlightError('FORMAT', `encode: the tokenizer makes the text more than ${MOST_GROWTH} times longer`, {
+    parameter: 'text',
+  });
 
 /**
  * The edits that replace every match of a pattern.
  * @param {string} text
- * @param {RegExp} pattern with the flag g
+ * @param {Pattern} pattern
  * @param {(match: string) => string} replace
  * @returns {Edit[]} without those that change nothing
  */
 export function replaceEach(text, pattern, replace) {
   /** @type {Edit[]} */
   const edits = [];
-  for (const { 0: match, index } of matchesOf(text, pattern)) {
+  const places = pattern(text);
+  for (let i = 0; i < places.length; i += 2) {
+    const match = text.slice(places[i], places[i + 1]);
     const replaced = replace(match);
-    if (replaced !== match) edits.push([index, index + match.length, replaced]);
+    if (replaced !== match) edits.push([places[i], places[i + 1], replaced]);
   }
   return edits;
 }

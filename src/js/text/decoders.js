@@ -1,12 +1,13 @@
 // From tokens back to text: each decoder changes the list of tokens, which are joined in the end.
 
+import { HeadlightError } from '../check/errors.js';
 import { decodeUtf8, fromByteSigns } from './bytelevel.js';
-import { matchesOf, readPattern } from './pattern.js';
+import { readPattern } from './pattern.js';
 import { readPrepend } from './splitters.js';
 
 /** @import { Fields } from './fields.js' */
 
-/** @typedef {(tokens: string[]) => string[]} Decoder */
+/** @typedef {(tokens: string[], most: number) => string[]} Decoder most: characters of the result */
 
 /** What tokenization has torn apart, and how it is written. @type {[string, string][]} */
 const CLEANED = [
@@ -24,8 +25,23 @@ const CLEANED = [
 ];
 const BYTE = /^<0x([0-9A-Fa-f]{2})>$/;
 
-/** @param {(token: string, i: number) => string} change @returns {Decoder} */
-const each = (change) => (tokens) => tokens.map(change);
+/** Characters that may be made of one, and that may be added to any text. */
+const MOST_GROWTH = 10;
+const FREE_GROWTH = 2 ** 16;
+
+/** How long a text of these tokens may become. @param {number} length of all of them */
+export const mostDecoded = (length) => MOST_GROWTH * length + FREE_GROWTH;
+
+/** @param {number} length @param {number} most */
+function checkLength(length, most) {
+  if (length > most)
+    throw new HeadlightError('FORMAT', `decode: the tokenizer makes the text more than ${MOST_GROWTH} times longer`, {
+      parameter: 'ids',
+    });
+}
+
+/** @param {(token: string, i: number, most: number) => string} change @returns {Decoder} */
+const each = (change) => (tokens, most) => tokens.map((token, i) => change(token, i, most));
 
 /** @param {Fields} fields @returns {Decoder} */
 function wordPiece(fields) {
@@ -51,12 +67,14 @@ function replace(fields) {
   const pattern = readPattern(fields, 'pattern');
   const content = fields.string('content');
   if (!pattern) return (tokens) => tokens;
-  return each((token) => {
+  return each((token, _, most) => {
     let text = '';
     let at = 0;
-    for (const { 0: match, index } of matchesOf(token, pattern)) {
-      text += token.slice(at, index) + content;
-      at = index + match.length;
+    const places = pattern(token);
+    checkLength(token.length + (places.length / 2) * content.length, most + token.length);
+    for (let i = 0; i < places.length; i += 2) {
+      text += token.slice(at, places[i]) + content;
+      at = places[i + 1];
     }
     return text + token.slice(at);
   });
@@ -115,7 +133,15 @@ function isText(bytes) {
 const KINDS = {
   Sequence(fields) {
     const steps = fields.objects('decoders').map(readDecoder);
-    return (tokens) => steps.reduce((result, step) => step(result), tokens);
+    return (tokens, most) =>
+      steps.reduce((result, step) => {
+        const decoded = step(result, most);
+        checkLength(
+          decoded.reduce((sum, token) => sum + token.length, 0),
+          most,
+        );
+        return decoded;
+      }, tokens);
   },
   ByteLevel: () => (tokens) => [decodeUtf8(tokens.map(fromByteSigns))],
   WordPiece: wordPiece,

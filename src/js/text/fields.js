@@ -6,25 +6,36 @@ import { formatError } from '../io/bytes.js';
 const CALLER = 'openTokenizer';
 /** Of JSON that was given as objects, which may hold themselves. */
 const MOST_DEPTH = 32;
+/** Of all normalizers, pre-tokenizers, post-processors and decoders of a file. */
+const MOST_STEPS = 64;
+const MOST_NAME = 60;
 
 /** An object of the file. */
 export class Fields {
   #values;
   #depth;
+  #spent;
 
-  /** @param {unknown} values @param {string} path @param {number} [depth] */
-  constructor(values, path, depth = 0) {
+  /**
+   * @param {unknown} values
+   * @param {string} path
+   * @param {number} [depth]
+   * @param {{ steps: number, cost: number }} [spent] what the whole file has asked for so far
+   */
+  constructor(values, path, depth = 0, spent = { steps: 0, cost: 0 }) {
     if (depth > MOST_DEPTH) throw formatError(CALLER, `nested deeper than ${MOST_DEPTH} levels`, { parameter: path });
     if (values === null || typeof values !== 'object' || Array.isArray(values))
       throw fieldError(path || 'the file', values, 'an object');
     this.#values = /** @type {Record<string, unknown>} */ (values);
     this.#depth = depth;
+    this.#spent = spent;
     this.path = path;
   }
 
   /** @param {string} name */
   pathOf(name) {
-    return this.path ? `${this.path}.${name}` : name;
+    const short = name.length > MOST_NAME ? `${name.slice(0, MOST_NAME)}…` : name;
+    return this.path ? `${this.path}.${short}` : short;
   }
 
   /** null where the field is missing. @param {string} name @returns {unknown} */
@@ -83,12 +94,28 @@ export class Fields {
 
   /** @param {string} name */
   object(name) {
-    return new Fields(this.get(name), this.pathOf(name), this.#depth + 1);
+    return this.#inner(this.get(name), this.pathOf(name));
   }
 
   /** A list of objects. @param {string} name */
   objects(name) {
-    return this.list(name).map((value, i) => new Fields(value, `${this.pathOf(name)}[${i}]`, this.#depth + 1));
+    return this.list(name).map((value, i) => this.#inner(value, `${this.pathOf(name)}[${i}]`));
+  }
+
+  /** @param {unknown} value @param {string} path */
+  #inner(value, path) {
+    return new Fields(value, path, this.#depth + 1, this.#spent);
+  }
+
+  /**
+   * Counts what the regular expressions of the file cost.
+   * @param {string} name
+   * @param {number} cost
+   * @param {number} most
+   */
+  spend(name, cost, most) {
+    this.#spent.cost += cost;
+    if (this.#spent.cost > most) throw this.error(name, 'smaller regular expressions in the whole file');
   }
 
   /** An object of names and values, as a vocabulary is. @param {string} name @returns {[string, unknown][]} */
@@ -105,6 +132,7 @@ export class Fields {
    */
   choose(kind, known) {
     const type = this.string('type');
+    if (++this.#spent.steps > MOST_STEPS) throw fieldError(this.path, type, `at most ${MOST_STEPS} steps in the file`);
     if (!Object.hasOwn(known, type))
       throw fieldError(
         this.pathOf('type'),

@@ -2,11 +2,12 @@
 
 import { replaceEach } from './aligned.js';
 import { toByteSigns } from './bytelevel.js';
-import { readPattern } from './pattern.js';
+import { native, readPattern } from './pattern.js';
 import { precompiled } from './precompiled.js';
 
 /** @import { AlignedText, Edit } from './aligned.js' */
 /** @import { Fields } from './fields.js' */
+/** @import { Pattern } from './pattern.js' */
 
 /** @typedef {(text: AlignedText) => AlignedText} Normalizer */
 
@@ -27,7 +28,7 @@ const CHINESE = [
 const editing = (edits) => (text) => text.edit(edits(text.text));
 /** @param {readonly Normalizer[]} steps @returns {Normalizer} */
 const inTurn = (steps) => (text) => steps.reduce((result, step) => step(result), text);
-/** @param {RegExp} pattern @param {(match: string) => string} replace */
+/** @param {Pattern} pattern @param {(match: string) => string} replace */
 const replacing = (pattern, replace) => editing((text) => replaceEach(text, pattern, replace));
 
 /**
@@ -52,7 +53,7 @@ function narrow([begin, end, replaced], text) {
 
 /** @param {'NFC' | 'NFD' | 'NFKC' | 'NFKD'} form */
 function unicode(form) {
-  const together = new RegExp(`[^][${JOINING}]*`, 'gu');
+  const together = native(new RegExp(`[^][${JOINING}]*`, 'gu'));
   return editing((text) => {
     if (text.normalize(form) === text) return [];
     return replaceEach(text, together, (part) => part.normalize(form)).map((edit) => narrow(edit, text));
@@ -60,8 +61,8 @@ function unicode(form) {
 }
 
 // Character by character: a sigma at the end of a word is like any other.
-const lowercase = () => replacing(/\p{Changes_When_Lowercased}/gu, (sign) => sign.toLowerCase());
-const without = (/** @type {RegExp} */ pattern) => replacing(pattern, () => '');
+const lowercase = () => replacing(native(/\p{Changes_When_Lowercased}/gu), (sign) => sign.toLowerCase());
+const without = (/** @type {RegExp} */ pattern) => replacing(native(pattern), () => '');
 
 /** @param {Fields} fields */
 function bert(fields) {
@@ -71,10 +72,10 @@ function bert(fields) {
   if (fields.boolean('clean_text', true))
     steps.push(
       without(/[\0\ufffd]|(?![\t\n\r])[\p{Cc}\p{Cf}\p{Co}]/gu),
-      replacing(/\p{White_Space}/gu, () => ' '),
+      replacing(native(/\p{White_Space}/gu), () => ' '),
     );
   if (fields.boolean('handle_chinese_chars', true))
-    steps.push(replacing(new RegExp(`[${CHINESE}]`, 'gu'), (sign) => ` ${sign} `));
+    steps.push(replacing(native(new RegExp(`[${CHINESE}]`, 'gu')), (sign) => ` ${sign} `));
   if (fields.boolean('strip_accents', lower)) steps.push(unicode('NFD'), without(/\p{Mn}/gu));
   if (lower) steps.push(lowercase());
   return inTurn(steps);
@@ -124,7 +125,7 @@ const KINDS = {
   Replace: replace,
   Prepend: prepend,
   Precompiled: (fields) => editing(precompiled(fields)),
-  ByteLevel: () => replacing(/[^]/gu, toByteSigns),
+  ByteLevel: () => replacing(native(/[^]/gu), toByteSigns),
 };
 
 /** @param {Fields} fields @returns {Normalizer} */

@@ -2,10 +2,11 @@
 
 import { replaceEach } from './aligned.js';
 import { toByteSigns } from './bytelevel.js';
-import { matchesOf, readPattern } from './pattern.js';
+import { native, readPattern } from './pattern.js';
 
 /** @import { AlignedText } from './aligned.js' */
 /** @import { Fields } from './fields.js' */
+/** @import { Pattern } from './pattern.js' */
 
 /** @typedef {(word: AlignedText) => AlignedText[]} Splitter */
 /** @typedef {typeof BEHAVIOURS[number]} Behaviour what becomes of the matches of a pattern */
@@ -17,19 +18,24 @@ const GPT2 = [
   "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\p{White_Space}\\p{L}\\p{N}]+",
   '\\p{White_Space}+(?!\\P{White_Space})|\\p{White_Space}+',
 ].join('|');
-const SPACES = /\p{White_Space}+/gu;
-const PUNCTUATION = /[!-/:-@[-`{-~\p{P}]/gu;
+const SPACES = native(/\p{White_Space}+/gu);
+const PUNCTUATION = native(/[!-/:-@[-`{-~\p{P}]/gu);
+const SPACE = native(/ /g);
+const NOT_ITS_OWN_SIGN = native(/[^!-~]/gu);
+const EVERYWHERE = native(/(?:)/gu);
 const IN_WORDS = '\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\p{Join_Control}';
 
-/** The whole text in parts, those that match and those between. @param {string} text @param {RegExp} pattern */
+/** The whole text in parts, those that match and those between. @param {string} text @param {Pattern} pattern */
 function partsOf(text, pattern) {
   /** @type {Part[]} */
   const parts = [];
   let at = 0;
-  for (const { 0: match, index } of matchesOf(text, pattern)) {
-    if (at < index) parts.push({ begin: at, end: index, matches: false });
-    at = index + match.length;
-    parts.push({ begin: index, end: at, matches: true });
+  const places = pattern(text);
+  for (let i = 0; i < places.length; i += 2) {
+    const begin = places[i];
+    if (at < begin) parts.push({ begin: at, end: begin, matches: false });
+    at = places[i + 1];
+    parts.push({ begin, end: at, matches: true });
   }
   if (at < text.length) parts.push({ begin: at, end: text.length, matches: false });
   return parts;
@@ -47,7 +53,7 @@ function joins(part, before, behaviour) {
   return behaviour === 'MergedWithNext' && before.matches && !part.matches;
 }
 
-/** @param {RegExp} pattern @param {Behaviour} behaviour @param {boolean} [invert] @returns {Splitter} */
+/** @param {Pattern} pattern @param {Behaviour} behaviour @param {boolean} [invert] @returns {Splitter} */
 function splitting(pattern, behaviour, invert = false) {
   return (word) => {
     const parts = partsOf(word.text, pattern);
@@ -71,16 +77,16 @@ const inTurn = (steps) => (word) => steps.reduce((words, step) => words.flatMap(
 function split(fields) {
   const pattern = readPattern(fields, 'pattern');
   const behaviour = fields.word('behavior', BEHAVIOURS);
-  return splitting(pattern ?? /(?:)/gu, behaviour, fields.boolean('invert', false));
+  return splitting(pattern ?? EVERYWHERE, behaviour, fields.boolean('invert', false));
 }
 
 /** @param {Fields} fields @returns {Splitter} */
 function byteLevel(fields) {
   const prefix = fields.boolean('add_prefix_space', true);
   const words = fields.boolean('use_regex', true)
-    ? splitting(new RegExp(GPT2, 'gu'), 'Isolated')
+    ? splitting(native(new RegExp(GPT2, 'gu')), 'Isolated')
     : (/** @type {AlignedText} */ word) => [word];
-  const bytes = (/** @type {AlignedText} */ word) => word.edit(replaceEach(word.text, /[^!-~]/gu, toByteSigns));
+  const bytes = (/** @type {AlignedText} */ word) => word.edit(replaceEach(word.text, NOT_ITS_OWN_SIGN, toByteSigns));
   return (word) => words(prefix && !word.text.startsWith(' ') ? word.edit([[0, 0, ' ']]) : word).map(bytes);
 }
 
@@ -97,10 +103,10 @@ function metaspace(fields) {
   if ([...sign].length !== 1) throw fields.error('replacement', 'one character');
   const prepend = readPrepend(fields);
   // Each word begins with its sign.
-  const words = new RegExp(`(?!^)(?=${sign.replace(/[\\^$.*+?()[\]{}|/]/, '\\$&')})`, 'gu');
+  const words = native(new RegExp(`(?!^)(?=${sign.replace(/[\\^$.*+?()[\]{}|/]/, '\\$&')})`, 'gu'));
   const split = fields.boolean('split', true) ? splitting(words, 'Isolated') : null;
   return (word) => {
-    const marked = word.edit(replaceEach(word.text, / /g, () => sign));
+    const marked = word.edit(replaceEach(word.text, SPACE, () => sign));
     const first = prepend === 'always' || (prepend === 'first' && word.range(0, 0)[0] === 0);
     const whole = first && !marked.text.startsWith(sign) ? marked.edit([[0, 0, sign]]) : marked;
     return split ? split(whole) : [whole];
@@ -113,11 +119,12 @@ const KINDS = {
   BertPreTokenizer: () => inTurn([splitting(SPACES, 'Removed'), splitting(PUNCTUATION, 'Isolated')]),
   ByteLevel: byteLevel,
   Split: split,
-  Whitespace: () => splitting(new RegExp(`[${IN_WORDS}]+|[^${IN_WORDS}\\p{White_Space}]+`, 'gu'), 'Removed', true),
+  Whitespace: () =>
+    splitting(native(new RegExp(`[${IN_WORDS}]+|[^${IN_WORDS}\\p{White_Space}]+`, 'gu')), 'Removed', true),
   WhitespaceSplit: () => splitting(SPACES, 'Removed'),
   Metaspace: metaspace,
   Digits: (fields) =>
-    fields.boolean('individual_digits', false) ? splitting(/\p{N}/gu, 'Isolated') : splitting(/\p{N}+/gu, 'Isolated'),
+    splitting(native(fields.boolean('individual_digits', false) ? /\p{N}/gu : /\p{N}+/gu), 'Isolated'),
   Punctuation: (fields) => splitting(PUNCTUATION, fields.word('behavior', BEHAVIOURS, 'Isolated')),
 };
 

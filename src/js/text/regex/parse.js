@@ -1,0 +1,305 @@
+// Reads a regular expression that was written for Oniguruma, as those of tokenizer files are, into a tree. What the
+// matcher does not know is refused by name.
+
+import {
+  anyBut,
+  anyCaseOf,
+  CharacterClass,
+  Characters,
+  escapeSet,
+  posixSet,
+  propertySet,
+  WORD_ALONE,
+} from './classes.js';
+
+/** @import { CharacterSet } from './classes.js' */
+
+/**
+ * @typedef {{ kind: 'literal', code: number } | { kind: 'set', set: CharacterSet }} Character
+ * @typedef {{ kind: 'sequence', parts: Node[] }} Sequence
+ * @typedef {{ kind: 'alternatives', parts: Node[] }} Alternatives
+ * @typedef {{ kind: 'repeat', one: Node, least: number, most: number, lazy: boolean }} Repeat
+ * @typedef {{ kind: 'atomic', one: Node }} Atomic what it has matched is kept, whatever follows
+ * @typedef {{ kind: 'look', one: Node, ahead: boolean, negated: boolean }} Look
+ * @typedef {Character | Sequence | Alternatives | Repeat | Atomic | Look} Node
+ */
+
+const MOST_DEPTH = 50;
+/** Characters of a name that is not known. */
+const MOST_NAME = 40;
+/** Properties, escapes and classes within the classes of a pattern: each is asked about every new character. */
+const MOST_SETS = 200;
+/** @type {Record<string, string>} */
+const CHARACTERS = { n: '\n', r: '\r', t: '\t', f: '\f', v: '\v', a: '\x07', e: '\x1b' };
+const NEWLINE = 10;
+
+/** @type {Node} */
+const EMPTY = { kind: 'sequence', parts: [] };
+/** @param {CharacterSet} set @returns {Node} */
+const setNode = (set) => ({ kind: 'set', set });
+/** @param {Node[]} parts @returns {Node} */
+const alternatives = (...parts) => ({ kind: 'alternatives', parts });
+/** @param {Node[]} parts @returns {Node} */
+const sequence = (...parts) => ({ kind: 'sequence', parts });
+/** @param {CharacterSet} set @param {boolean} ahead @param {boolean} [negated] @returns {Node} */
+const look = (set, ahead, negated = false) => ({ kind: 'look', one: setNode(set), ahead, negated });
+const [AHEAD, BEHIND, NOT] = [true, false, true];
+
+const LINE = new Characters([NEWLINE]);
+const TEXT_BEGIN = look(anyBut(), BEHIND, NOT);
+const TEXT_END = look(anyBut(), AHEAD, NOT);
+const LINE_BEGIN = alternatives(TEXT_BEGIN, sequence(look(LINE, BEHIND), look(anyBut(), AHEAD)));
+const LINE_END = look(anyBut(NEWLINE), AHEAD, NOT);
+/** @type {Node} */
+const LAST_LINE_BREAK = { kind: 'look', one: sequence(setNode(LINE), TEXT_END), ahead: true, negated: false };
+const LINE_BREAK = alternatives(
+  sequence(setNode(new Characters([13])), setNode(LINE)),
+  setNode(new Characters([10, 11, 12, 13, 0x85, 0x2028, 0x2029])),
+);
+/** @param {boolean} before whether a letter stands there @param {boolean} after */
+const between = (before, after) => sequence(look(WORD_ALONE, BEHIND, !before), look(WORD_ALONE, AHEAD, !after));
+/** Outside of a class. @type {Record<string, Node>} */
+const ESCAPES = {
+  ...{ A: TEXT_BEGIN, z: TEXT_END, Z: alternatives(TEXT_END, LAST_LINE_BREAK), R: LINE_BREAK },
+  b: alternatives(between(true, false), between(false, true)),
+  B: alternatives(between(true, true), between(false, false)),
+};
+
+/**
+ * @param {string} source
+ * @param {(reason: string) => Error} fail
+ * @returns {Node}
+ */
+export const parse = (source, fail) => new Parser(source, fail).parse();
+
+class Parser {
+  #source;
+  #fail;
+  #at = 0;
+  #depth = 0;
+  #sets = 0;
+  #anyCase = false;
+
+  /** @param {string} source @param {(reason: string) => Error} fail */
+  constructor(source, fail) {
+    this.#source = source;
+    this.#fail = fail;
+  }
+
+  parse() {
+    const result = this.#alternatives();
+    if (this.#at < this.#source.length) throw this.#stop("a ')' too many");
+    return result;
+  }
+
+  /** @param {string} reason */
+  #stop(reason) {
+    return this.#fail(`${reason} at character ${this.#at}`);
+  }
+
+  #unknown() {
+    return this.#stop(`'${this.#source.slice(this.#at, this.#at + 4)}' is not supported`);
+  }
+
+  /** Past a text, if it is next. @param {string} text */
+  #take(text) {
+    if (!this.#source.startsWith(text, this.#at)) return false;
+    this.#at += text.length;
+    return true;
+  }
+
+  /** Past a match of a sticky pattern. @param {RegExp} pattern */
+  #match(pattern) {
+    pattern.lastIndex = this.#at;
+    const found = pattern.exec(this.#source);
+    if (found) this.#at += found[0].length;
+    return found;
+  }
+
+  #enter() {
+    if (++this.#depth > MOST_DEPTH) throw this.#stop(`groups and repetitions nested deeper than ${MOST_DEPTH}`);
+  }
+
+  /** @returns {Node} */
+  #alternatives() {
+    const parts = [this.#sequence()];
+    while (this.#take('|')) parts.push(this.#sequence());
+    return parts.length === 1 ? parts[0] : alternatives(...parts);
+  }
+
+  /** @returns {Node} */
+  #sequence() {
+    const outside = this.#anyCase;
+    /** @type {Node[]} */
+    const parts = [];
+    while (this.#at < this.#source.length && !'|)'.includes(this.#source[this.#at])) {
+      // Holds to the end of the group, over its alternatives too.
+      if (this.#take('(?i)')) {
+        this.#anyCase = true;
+        this.#enter();
+        parts.push(this.#alternatives());
+        this.#depth--;
+      } else parts.push(this.#quantified(this.#atom()));
+    }
+    this.#anyCase = outside;
+    return parts.length === 1 ? parts[0] : sequence(...parts);
+  }
+
+  /** @param {Node} one @returns {Node} */
+  #quantified(one) {
+    const depth = this.#depth;
+    let result = one;
+    for (;;) {
+      const found = this.#match(/([*+?])|\{(?=,?\d)(\d*)(?:(,)(\d*))?\}/y);
+      if (!found) break;
+      this.#enter();
+      result = this.#repeated(result, found);
+    }
+    this.#depth = depth;
+    return result;
+  }
+
+  /** @param {Node} one @param {RegExpExecArray} found a quantifier @returns {Node} */
+  #repeated(one, [, sign, from, comma, to]) {
+    const least = sign ? Number(sign === '+') : Number(from);
+    const most = sign ? (sign === '?' ? 1 : Infinity) : comma ? (to ? Number(to) : Infinity) : least;
+    if (most < least) throw this.#stop('a repetition of more times at least than at most');
+    const repeat = (/** @type {boolean} */ lazy) => /** @type {Node} */ ({ kind: 'repeat', one, least, most, lazy });
+    // After an exact number it is no sign of the fewest: that many, or none.
+    if (!sign && !comma && this.#take('?'))
+      return { kind: 'repeat', one: repeat(false), least: 0, most: 1, lazy: false };
+    if (this.#take('?')) return repeat(true);
+    // What an interval has matched may be given back; what the others have may not.
+    if (sign && this.#take('+')) return { kind: 'atomic', one: repeat(false) };
+    return repeat(false);
+  }
+
+  /** @returns {Node} */
+  #atom() {
+    const sign = this.#source[this.#at];
+    if (sign === '(') return this.#group();
+    if (this.#take('[')) return setNode(this.#class(this.#anyCase));
+    if (sign === '\\') return this.#escaped();
+    if (this.#take('.')) return setNode(anyBut(NEWLINE));
+    if (this.#take('^')) return LINE_BEGIN;
+    if (this.#take('$')) return LINE_END;
+    if ('*+?'.includes(sign)) throw this.#stop('nothing to repeat');
+    return this.#character(this.#next());
+  }
+
+  #next() {
+    const code = Number(this.#source.codePointAt(this.#at));
+    this.#at += code > 0xffff ? 2 : 1;
+    return code;
+  }
+
+  /** @param {number} code @returns {Node} */
+  #character(code) {
+    const codes = this.#anyCase ? anyCaseOf(code) : [code];
+    return codes.length > 1 ? setNode(new Characters(codes)) : { kind: 'literal', code };
+  }
+
+  /** @returns {Node} */
+  #group() {
+    if (this.#match(/\(\?#[^)]*\)/y)) return EMPTY;
+    const outside = this.#anyCase;
+    this.#enter();
+    const make = this.#opening();
+    const inside = this.#alternatives();
+    if (!this.#take(')')) throw this.#stop("expected ')'");
+    this.#anyCase = outside;
+    this.#depth--;
+    return make(inside);
+  }
+
+  /** Past the opening of a group: what becomes of its inside. @returns {(inside: Node) => Node} */
+  #opening() {
+    if (this.#take('(?>')) return (one) => ({ kind: 'atomic', one });
+    const flag = this.#match(/\(\?(-?)i:/y);
+    if (flag) this.#anyCase = flag[1] === '';
+    if (flag) return (one) => one;
+    const looking = this.#match(/\(\?(<?)([=!])/y);
+    if (looking) return (one) => ({ kind: 'look', one, ahead: looking[1] === '', negated: looking[2] === '!' });
+    // A name or a number is of no use: nothing refers to it.
+    if (this.#match(/\(\?:|\(\?<[A-Za-z_]\w*>|\((?!\?)/y)) return (one) => one;
+    throw this.#unknown();
+  }
+
+  /** @returns {Node} */
+  #escaped() {
+    const sign = this.#source[this.#at + 1];
+    if (sign !== undefined && Object.hasOwn(ESCAPES, sign)) {
+      this.#at += 2;
+      return ESCAPES[sign];
+    }
+    const read = this.#escapedCharacter(true);
+    return typeof read === 'number' ? this.#character(read) : setNode(read);
+  }
+
+  /** @param {boolean} alone outside of a class @returns {number | CharacterSet} a code point, or a set */
+  #escapedCharacter(alone) {
+    const property = this.#match(/\\(p)\{(\^?)([\w ]+)\}|\\(P)\{()([\w ]+)\}/y);
+    if (property) {
+      const name = property[3] ?? property[6];
+      const set = propertySet(name, Boolean(property[4] || property[2]));
+      if (!set) throw this.#stop(`the property '${name.slice(0, MOST_NAME)}' is not supported`);
+      return set;
+    }
+    const code = this.#match(/\\x([0-9A-Fa-f]{1,2})|\\x\{([0-9A-Fa-f]{1,6})\}|\\u([0-9A-Fa-f]{4})/y);
+    if (code) {
+      const point = Number.parseInt(code[1] ?? code[2] ?? code[3], 16);
+      if (point > 0x10ffff) throw this.#stop('a code point beyond U+10FFFF');
+      return point;
+    }
+    const sign = this.#source[this.#at + 1];
+    if (sign === undefined) throw this.#stop('a backslash at the end');
+    const set = escapeSet(sign, alone);
+    if (!set && /[0-9A-Za-z]/.test(sign) && !Object.hasOwn(CHARACTERS, sign)) throw this.#unknown();
+    this.#at++;
+    if (!set && !Object.hasOwn(CHARACTERS, sign)) return this.#next();
+    this.#at++;
+    return set ?? CHARACTERS[sign].charCodeAt(0);
+  }
+
+  /** Puts a set into a class. @param {CharacterClass} owner @param {CharacterSet} set */
+  #add(owner, set) {
+    if (++this.#sets > MOST_SETS) throw this.#stop(`more than ${MOST_SETS} sets within classes`);
+    owner.add(set);
+  }
+
+  /** After its opening bracket. @param {boolean} anyCase @returns {CharacterClass} */
+  #class(anyCase) {
+    const begin = this.#at;
+    this.#enter();
+    const set = new CharacterClass(this.#take('^'), anyCase);
+    for (let first = true; first || !this.#take(']'); first = false) {
+      if (this.#at >= this.#source.length) throw this.#stop("expected ']'");
+      // Right after the opening it is a character.
+      if (first && this.#take(']')) set.addRange(0x5d, 0x5d);
+      else if (this.#take('&&')) set.intersect();
+      else this.#member(set);
+    }
+    this.#depth--;
+    set.close(this.#source.slice(begin, this.#at));
+    return set;
+  }
+
+  /** A class, a character or a range of them within a class. @param {CharacterClass} set */
+  #member(set) {
+    const posix = this.#match(/\[:(\^?)(\w+):\]/y);
+    if (posix) {
+      const known = posixSet(posix[2], posix[1] !== '');
+      if (!known) throw this.#stop(`the class '${posix[2].slice(0, MOST_NAME)}' is not supported`);
+      return this.#add(set, known);
+    }
+    if (this.#take('[')) return this.#add(set, this.#class(false));
+    const from = this.#source[this.#at] === '\\' ? this.#escapedCharacter(false) : this.#next();
+    if (typeof from !== 'number') return this.#add(set, from);
+    if (!this.#match(/-(?=[^\]])/sy)) return set.addRange(from, from);
+    if (this.#source[this.#at] === '[') throw this.#stop('a range without an end');
+    const to = this.#source[this.#at] === '\\' ? this.#escapedCharacter(false) : this.#next();
+    if (typeof to !== 'number') throw this.#stop('a range without an end');
+    if (to < from) throw this.#stop('an empty range');
+    set.addRange(from, to);
+  }
+}

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { HeadlightError } from '../../../src/js/check/errors.js';
+import { regex } from '../../../src/js/text/pattern.js';
+import { Memory } from '../../../src/js/text/regex/memory.js';
+import { openTokenizer } from '../../../src/js/text/tokenizer.js';
+import { makeSource } from '../../fuzz/source.js';
+import { oniguruma } from '../../support/oniguruma.js';
+import { randomPattern, randomText } from '../../support/patterns.js';
+
+const SEED = 77;
+/** Of published tokenizers: GPT-2, Llama 3, GPT-4o, DeepSeek and BLOOM. */
+const SUFFIXES = "(?i:'s|'t|'re|'ve|'m|'ll|'d)";
+const REST = '\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+';
+const [UPPER, LOWER] = ['[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]', '[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]'];
+const FIRST = '[^\\r\\n\\p{L}\\p{N}]?';
+const PUBLISHED = [
+  "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+",
+  `${SUFFIXES}|${FIRST}\\p{L}+|${REST}`,
+  `${FIRST}${UPPER}*${LOWER}+${SUFFIXES}?|${FIRST}${UPPER}+${LOWER}*${SUFFIXES}?|${REST}`,
+  '[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+',
+  ' ?[^(\\s|[.,!?…。，、।۔،])]+',
+];
+
+const pattern = (source) => regex(source, (reason) => new SyntaxError(reason));
+/** null for a pattern that is too large. */
+function patternOrNone(source) {
+  try {
+    return pattern(source);
+  } catch (error) {
+    assert.match(error.message, /it is too large/);
+    return null;
+  }
+}
+const splitting = (Regex) => ({
+  model: { type: 'BPE', vocab: { a: 0 }, merges: [] },
+  pre_tokenizer: { type: 'Split', behavior: 'Isolated', pattern: { Regex } },
+});
+const refuses = (Regex, message) =>
+  assert.throws(
+    () => openTokenizer(splitting(Regex)),
+    (error) => {
+      assert.ok(error instanceof HeadlightError, error.stack);
+      assert.equal(error.code, 'FORMAT');
+      assert.match(error.message, message);
+      assert.ok(error.message.length < 500, 'a short message');
+      return true;
+    },
+  );
+
+test(`a pattern matches what it matches in Oniguruma (seed ${SEED})`, () => {
+  let [matched, large] = [0, 0];
+  for (let i = 0; i < 800; i++) {
+    const source = makeSource(SEED + i);
+    const drawn = randomPattern(source, source.below(3));
+    const [ours, theirs] = [patternOrNone(drawn), oniguruma(drawn)];
+    large += Number(!ours);
+    for (let k = 0; ours && k < 6; k++) {
+      const text = randomText(source);
+      const expected = theirs(text);
+      matched += Math.sign(expected.length);
+      assert.deepEqual(ours(text), expected, JSON.stringify([drawn, text]));
+    }
+  }
+  assert.ok(matched > 1500 && large < 50, `${matched} of 4800 matched, ${large} patterns too large`);
+});
+
+test(`patterns of published tokenizers match what they match in Oniguruma (seed ${SEED})`, () => {
+  const source = makeSource(SEED);
+  for (const published of PUBLISHED) {
+    const [ours, theirs] = [pattern(published), oniguruma(published)];
+    for (let i = 0; i < 40; i++) {
+      const text = randomText(source, 60).replaceAll('-', source.pick(["'s", "'LL", '\r\n', '  ', '...', '12345']));
+      assert.deepEqual(ours(text), theirs(text), JSON.stringify([published, text]));
+    }
+  }
+});
+
+test('what was found of one text is forgotten for the next', () => {
+  const found = pattern('(?>a+)b|a(?=a*c)|.');
+  for (const text of ['aaab', 'aaac', 'aaaa', 'aaab'.repeat(500), 'aaac']) {
+    assert.deepEqual(found(text), pattern('(?>a+)b|a(?=a*c)|.')(text));
+  }
+});
+
+test('no pattern takes more than linear time', () => {
+  const [a, spaces] = ['a'.repeat(20_000), ' '.repeat(20_000)];
+  const count = (source, text) => pattern(source)(text).length / 2;
+  // Each of these would not end otherwise.
+  assert.equal(count('(a+)+!', a), 0);
+  assert.equal(count('(?:a|a)*!', a), 0);
+  assert.equal(count('(?:a|aa)+$', `${a}b`), 0);
+  assert.equal(count('a*a*a*a*a*!', a), 0);
+  assert.equal(count('(?:(?:a*)*)*!', a), 0);
+  assert.equal(count('(?:a{0,7}b?){0,7}!', a), 0);
+  assert.equal(count('\\s+$|x', `${spaces}b`), 0);
+  assert.equal(count('\\s*\\s*\\s*x', spaces), 0);
+  assert.equal(count('a*(?<=^a)', a), 1);
+  assert.equal(count('a++!', a), 0);
+  assert.equal(count('(?>a+)!|a', a), 20_000);
+  assert.equal(count('(?>(?:a|aa)+)!|a', a), 20_000);
+  assert.equal(count('a(?=a*!)', a), 0);
+  assert.equal(count('a(?=a*!)', `${a}!`), 20_000);
+  assert.equal(count('a(?=(?:a|aa)*!)', `${a}!`), 20_000);
+  assert.equal(count('(?:a(?!a*!))+!|a', a), 20_000);
+  assert.equal(count('(?<=(?:a|aa){1,30}b)a', a), 0);
+  assert.equal(count('(?<![ab]{0,90}!)a', a), 20_000);
+});
+
+test('a pattern that would be too large is refused', () => {
+  refuses(`a${'+'.repeat(4000)}`, /nested deeper than 50/);
+  refuses(`a${'{0,9}?'.repeat(8)}`, /it is too large/);
+  refuses('(?:(?:a{0,1000}b?){0,1000})!', /it is too large/);
+  refuses(`(?:${'ab|'.repeat(400)}c)`, /it is too large/);
+  refuses('a{1001}', /a repetition of more than 1000 times/);
+  refuses('(?:[ab]|[cd])'.repeat(500), /it is too large/);
+  refuses('(?i)[a-z]'.repeat(2000), /nested deeper than 50/);
+  refuses(Array.from({ length: 100 }, (_, i) => `[a-z${i}]`).join(''), /more than 64 different sets/);
+  refuses(`[${'\\p{L}'.repeat(3000)}]`, /more than 200 sets within classes/);
+  refuses('['.repeat(10_000), /nested deeper than 50/);
+  refuses('(?<=a*)b', /a lookbehind of more than 255 characters/);
+  refuses('(?<=(?>a))b', /a possessive repetition within a lookbehind/);
+  refuses(`\\p{${'x'.repeat(10_000)}}`, /the property 'x{40}' is not supported/);
+  refuses('a{2,1}', /more times at least than at most/);
+  // Repeated nothing needs nothing.
+  assert.deepEqual(pattern('(?:(?:(?:(?:){1000}){1000}){1000}){1000}a')('ba'), [1, 2]);
+});
+
+test('the patterns of a file are limited together', () => {
+  const Split = splitting(`(?:${'ab|'.repeat(90)}c)`).pre_tokenizer;
+  const file = (count) => ({
+    ...splitting('a'),
+    pre_tokenizer: { type: 'Sequence', pretokenizers: new Array(count).fill(Split) },
+  });
+  openTokenizer(file(2));
+  assert.throws(() => openTokenizer(file(3)), /expected smaller regular expressions in the whole file/);
+});
+
+test('memory is limited, and a text that needs more is refused', () => {
+  const memory = new Memory(1000, false);
+  memory.open(2 ** 20);
+  const fill = () => {
+    for (let at = 0; at < 2 ** 20; at += 256) memory.fail(7, at);
+  };
+  assert.throws(fill, { code: 'OUT_OF_MEMORY', message: /more than 256 MB for this text/ });
+  assert.deepEqual([memory.get(7, 256), memory.get(7, 257), memory.get(8, 256)], [-1, 0, 0]);
+  memory.close();
+  assert.equal(memory.get(7, 256), 0);
+});
