@@ -1,6 +1,7 @@
 // Tokens that are found in a text before anything else is done with it, such as [MASK] or <|endoftext|>.
 
-import { Trie } from './trie.js';
+import { Search } from './search.js';
+import { LONGEST } from './trie.js';
 import { MOST_ID } from './vocabulary.js';
 
 /** @import { AlignedText } from './aligned.js' */
@@ -13,8 +14,6 @@ import { MOST_ID } from './vocabulary.js';
  */
 /** @typedef {{ text: AlignedText, token: AddedToken | null }} Section of a text: a token, or what is between */
 
-/** More would make the search slow. */
-const LONGEST = 1024;
 const WORD_BEFORE = /[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]$/u;
 const WORD_AFTER = /^[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]/u;
 const SPACE = /\p{White_Space}/u;
@@ -57,21 +56,23 @@ function finder(tokens, normalize = (content) => content) {
   const last = [...tokens].reverse().sort((a, b) => Number(a.special) - Number(b.special));
   const named = last.map((token) => ({ token, name: normalize(token.content) })).filter(({ name }) => name !== '');
   if (named.length === 0) return (text) => [{ text, token: null }];
-  const trie = new Trie(named.map(({ name }) => name));
+  const search = new Search(named.map(({ name }) => name));
 
   return (text) => {
     const signs = text.text;
+    const words = search.longest(signs);
+    if (!words) return signs ? [{ text, token: null }] : [];
     /** @type {Section[]} */
     const sections = [];
     let done = 0;
     for (let at = 0; at < signs.length; ) {
-      let { word, end } = trie.longest(signs, at);
-      if (word < 0) {
+      if (words[at] < 0) {
         at++;
         continue;
       }
-      const { token } = named[word];
+      const { token, name } = named[words[at]];
       let begin = at;
+      let end = at + name.length;
       at = end;
       if (token.single && isInWord(signs, begin, end)) continue;
       while (token.left && begin > done && SPACE.test(signs[begin - 1])) begin--;

@@ -8,9 +8,22 @@ import { decodeUtf8, toUtf8 } from './bytelevel.js';
 
 /** More bytes than this are not looked up together. */
 const MOST_BYTES = 5;
+/** Of a text that replaces another. */
+const MOST_TEXT = 1024;
 const LEAF = 1 << 8;
 /** The bits of a unit of the array that must be the byte, the highest of them zero. */
 const LABEL = 0x800000ff;
+
+/** Bytes of the longest text, each of which ends with a zero. @param {Uint8Array} texts */
+function longestOf(texts) {
+  let [longest, begin] = [0, 0];
+  for (let at = 0; at <= texts.length; at++) {
+    if (at < texts.length && texts[at] !== 0) continue;
+    longest = Math.max(longest, at - begin);
+    begin = at + 1;
+  }
+  return longest;
+}
 
 /** @param {Fields} fields */
 function readMap(fields) {
@@ -26,7 +39,9 @@ function readMap(fields) {
   const size = bytes.length < 4 ? -1 : view.getUint32(0, true);
   if (size < 4 || size % 4 !== 0 || size + 4 > bytes.length) throw fields.error(name, 'an array and texts');
   const units = Uint32Array.from({ length: size / 4 }, (_, i) => view.getUint32(4 + 4 * i, true));
-  return { units, texts: bytes.subarray(4 + size) };
+  const texts = bytes.subarray(4 + size);
+  if (longestOf(texts) > MOST_TEXT) throw fields.error(name, `texts of at most ${MOST_TEXT} bytes`);
+  return { units, texts };
 }
 
 /**

@@ -22,6 +22,10 @@ import { MOST_ID } from './vocabulary.js';
 /** Those of the byte-level alphabet, and those of a token that was added. */
 const SPACES_AROUND = [/^[Ġ\p{White_Space}]+/u, /(?<![Ġ\p{White_Space}])[Ġ\p{White_Space}]+$/u];
 const SPACE = /\p{White_Space}/u;
+/** Tokens that a template adds. */
+const MOST_TOKENS = 1024;
+/** Times that a template holds the text, or one of two. */
+const MOST_COPIES = 4;
 
 /** @param {Special} special @param {number} typeId @returns {Part} */
 const specialPart = ({ ids, tokens }, typeId) => ({
@@ -75,7 +79,15 @@ function template(fields) {
       if (!special) throw token.error('id', `one of special_tokens`);
       return { special, typeId: token.integer('type_id', { fallback: 0 }) };
     });
-  return filling([read('single', ['A']), read('pair', ['A', 'B'])]);
+  const limited = (/** @type {string} */ name, /** @type {readonly string[]} */ texts) => {
+    const pieces = read(name, texts);
+    const special = pieces.reduce((sum, piece) => sum + ('special' in piece ? piece.special.ids.length : 0), 0);
+    if (Math.max(special, pieces.length) > MOST_TOKENS) throw fields.error(name, `at most ${MOST_TOKENS} tokens`);
+    if (pieces.filter((piece) => 'part' in piece).length > MOST_COPIES)
+      throw fields.error(name, `at most ${MOST_COPIES} times a text`);
+    return pieces;
+  };
+  return filling([limited('single', ['A']), limited('pair', ['A', 'B'])]);
 }
 
 /**

@@ -10,7 +10,7 @@ import { parseJson } from '../io/json.js';
 import { readAddedTokens, sectionsOf } from './added.js';
 import { AlignedText } from './aligned.js';
 import { readBpe } from './bpe.js';
-import { readDecoder } from './decoders.js';
+import { mostDecoded, readDecoder } from './decoders.js';
 import { Fields } from './fields.js';
 import { readNormalizer } from './normalizers.js';
 import { readProcessor } from './processors.js';
@@ -22,6 +22,8 @@ import { readWordPiece } from './wordpiece.js';
 /** @import { Model } from './vocabulary.js' */
 
 const CALLER = 'openTokenizer';
+/** Characters of the tokens that are decoded at once. */
+const MOST_DECODED = 2 ** 26;
 /** @type {Record<string, (fields: Fields) => Model>} */
 const MODELS = { BPE: readBpe, Unigram: readUnigram, WordPiece: readWordPiece };
 
@@ -77,9 +79,12 @@ export class Tokenizer {
     const parts = [this.#encodePart(text, 'text', 0)];
     if (pair !== undefined) parts.push(this.#encodePart(pair, 'pair', 1));
     const all = this.#process(parts);
-    /** @type {<K extends 'ids' | 'tokens' | 'offsets' | 'typeIds'>(name: K) => Encoding[K]} */
-    const joined = (name) => /** @type {any} */ ([]).concat(...all.map((part) => part[name]));
-    return { ids: joined('ids'), tokens: joined('tokens'), offsets: joined('offsets'), typeIds: joined('typeIds') };
+    return {
+      ids: all.flatMap((part) => part.ids),
+      tokens: all.flatMap((part) => part.tokens),
+      offsets: all.flatMap((part) => part.offsets),
+      typeIds: all.flatMap((part) => part.typeIds),
+    };
   }
 
   /** @param {unknown} given @param {string} parameter @param {number} typeId @returns {Part} */
@@ -113,16 +118,33 @@ export class Tokenizer {
    * @param {DecodeOptions} [options]
    * @returns {string}
    */
-  decode(ids, { skipSpecial = true } = {}) {
+  decode(ids, options = {}) {
+    const skipSpecial = readDecodeOptions(options);
+    if (ids === null || typeof ids !== 'object' || !Number.isSafeInteger(ids.length) || ids.length < 0)
+      throw argumentError('decode', 'ids', ids, 'a list of integers');
     /** @type {string[]} */
     const tokens = [];
-    for (const id of Array.from(ids)) {
+    let length = 0;
+    for (let i = 0; i < ids.length; i++) {
+      const id = ids[i];
       if (!Number.isSafeInteger(id) || id < 0) throw argumentError('decode', 'ids', ids, 'integers of at least 0');
       const token = this.#tokens.get(id);
-      if (token !== undefined && !(skipSpecial && this.#special.has(id))) tokens.push(token);
+      if (token === undefined || (skipSpecial && this.#special.has(id))) continue;
+      tokens.push(token);
+      length += token.length;
+      if (length > MOST_DECODED) throw argumentError('decode', 'ids', ids, `at most ${MOST_DECODED} characters`);
     }
-    return this.#decode(tokens);
+    return this.#decode(tokens, length);
   }
+}
+
+/** @param {DecodeOptions} options @returns {boolean} whether special tokens are left out */
+function readDecodeOptions(options) {
+  if (options === null || typeof options !== 'object')
+    throw argumentError('decode', 'options', options, 'an object of options');
+  const { skipSpecial = true } = options;
+  if (typeof skipSpecial !== 'boolean') throw argumentError('decode', 'skipSpecial', skipSpecial, 'true or false');
+  return skipSpecial;
 }
 
 /** @param {Fields} file */
@@ -137,7 +159,8 @@ function readFile(file) {
     normalize: optional('normalizer', readNormalizer, (text) => text),
     split: optional('pre_tokenizer', readSplitter, (word) => [word]),
     process: optional('post_processor', readProcessor, (parts) => parts),
-    decode: (/** @type {string[]} */ tokens) => (decode ? decode(tokens).join('') : tokens.join(' ')),
+    decode: (/** @type {string[]} */ tokens, /** @type {number} */ length) =>
+      decode ? decode(tokens, mostDecoded(length)).join('') : tokens.join(' '),
   };
 }
 

@@ -1,5 +1,9 @@
 // Many words as one tree: all of them that begin at a place of a text are found in one walk.
 
+/** Units of a word: the time that a place of the text takes grows with them. */
+export const LONGEST = 1024;
+export const LONGEST_EXPECTED = `pieces of at most ${LONGEST} characters`;
+
 export class Trie {
   #units;
   #first;
@@ -37,7 +41,7 @@ export class Trie {
   }
 
   /** @param {number} node @param {number} unit @returns {number} −1 where there is no such child */
-  #child(node, unit) {
+  child(node, unit) {
     let low = this.#first[node];
     let high = low + this.#count[node] - 1;
     while (low <= high) {
@@ -50,6 +54,21 @@ export class Trie {
     return -1;
   }
 
+  get size() {
+    return this.#word.length;
+  }
+
+  /** @param {number} node @returns {[unit: number, child: number][]} */
+  childrenOf(node) {
+    const first = this.#first[node];
+    return Array.from({ length: this.#count[node] }, (_, i) => [this.#units[first + i], first + i]);
+  }
+
+  /** The word that ends at a node, −1 for none. @param {number} node */
+  wordOf(node) {
+    return this.#word[node];
+  }
+
   /**
    * The words that begin at a place, the shortest first. Of words given twice, the last.
    * @param {string} text
@@ -58,7 +77,7 @@ export class Trie {
    */
   each(text, at, found) {
     for (let node = 0; at < text.length; ) {
-      node = this.#child(node, text.charCodeAt(at++));
+      node = this.child(node, text.charCodeAt(at++));
       if (node < 0) return;
       if (this.#word[node] >= 0) found(this.#word[node], at);
     }

@@ -4,7 +4,7 @@
 import { HeadlightError } from '../check/errors.js';
 import { quote } from '../check/quote.js';
 import { fieldError } from './fields.js';
-import { Trie } from './trie.js';
+import { LONGEST, LONGEST_EXPECTED, Trie } from './trie.js';
 import { byteFallback } from './vocabulary.js';
 
 /** @import { Fields } from './fields.js' */
@@ -21,6 +21,7 @@ function readPieces(fields) {
     const [piece, score] = Array.isArray(entry) && entry.length === 2 ? entry : [];
     if (typeof piece !== 'string' || !Number.isFinite(score))
       throw fieldError(`${fields.pathOf('vocab')}[${i}]`, entry, 'a piece and its score');
+    if (piece.length > LONGEST) throw fieldError(`${fields.pathOf('vocab')}[${i}]`, piece, LONGEST_EXPECTED);
     pieces.push(piece);
     return Number(score);
   });

@@ -1,7 +1,8 @@
 // WordPiece: the longest piece that a word begins with, then the longest that its rest begins with, and so on. A word
 // that does not come out even is unknown as a whole.
 
-import { Trie } from './trie.js';
+import { fieldError } from './fields.js';
+import { LONGEST, LONGEST_EXPECTED, Trie } from './trie.js';
 import { readPiece, readVocabulary } from './vocabulary.js';
 
 /** @import { Fields } from './fields.js' */
@@ -14,6 +15,8 @@ export function readWordPiece(fields) {
   if (unknown === null) throw fields.error('unk_token', 'a piece of the vocabulary');
   const prefix = fields.string('continuing_subword_prefix', '##');
   const most = fields.integer('max_input_chars_per_word', { fallback: 100 });
+  const long = [...ids.keys()].find((piece) => piece.length > LONGEST);
+  if (long !== undefined) throw fieldError(fields.pathOf('vocab'), long, LONGEST_EXPECTED);
   const numbers = [...ids.values()];
   const beginnings = new Trie([...ids.keys()]);
   const rests = new Trie(
