@@ -4,9 +4,10 @@
 import { version } from '../../package.json';
 import { readNumber, readOptions, readShape } from './check/arguments.js';
 import { argumentError, HeadlightError, shapeError } from './check/errors.js';
+import { INSPECT } from './check/inspect.js';
 import { formatShape, sameShape } from './check/shape.js';
 import { DISPOSE } from './memory/disposable.js';
-import { Memory } from './memory/memory.js';
+import { formatBytes, Memory } from './memory/memory.js';
 import { viewOf } from './memory/tensor.js';
 import { attention } from './ops/attention.js';
 import { layersIn } from './ops/foreign.js';
@@ -249,14 +250,14 @@ export class Headlight {
   }
 
   /**
-   * The loss of softmax(logits) against labels, and its gradient.
+   * The loss of softmax(logits) against targets, and its gradient.
    * @param {TensorLike} logits (…,V)
-   * @param {TensorLike} labels (…), integers from 0 to V − 1, or the ignored one
+   * @param {TensorLike} targets (…), integers from 0 to V − 1, or the ignored one
    * @param {LossOptions} [options]
    * @returns {LossResult}
    */
-  crossEntropy(logits, labels, options = {}) {
-    return this.#part('crossEntropy').crossEntropy(this.#memory, logits, labels, options);
+  crossEntropy(logits, targets, options = {}) {
+    return this.#part('crossEntropy').crossEntropy(this.#memory, logits, targets, options);
   }
 
   /**
@@ -388,6 +389,17 @@ export class Headlight {
 
   [DISPOSE]() {
     this.dispose();
+  }
+
+  toString() {
+    if (this.#memory.disposed) return `Headlight ${version} (disposed)`;
+    const { simd, threads, memory } = this.info;
+    return `Headlight ${version}: ${simd}, threads ${threads}, memory ${formatBytes(memory.used)}`;
+  }
+
+  /** The line that Node's console.log shows. */
+  [INSPECT]() {
+    return this.toString();
   }
 }
 

@@ -1,6 +1,6 @@
 // Activation patching: which places carry what tells one input from another.
 
-import { checkOptions, readSignal } from '../check/arguments.js';
+import { checkOptions, readNumber, readSignal } from '../check/arguments.js';
 import { argumentError, shapeError } from '../check/errors.js';
 import { formatShape } from '../check/shape.js';
 import { readCaptured } from './arrays.js';
@@ -22,7 +22,7 @@ import { readCaptured } from './arrays.js';
  * @typedef {object} PatchOptions
  * @property {string} at the value of every block that is put in: 'blocks.*.heads', 'blocks.*.out', 'blocks.*.mlp' …
  * @property {'head' | 'token'} [each] what is put in at a time; default 'head' where the value has heads
- * @property {(progress: PatchProgress) => void} [onProgress]
+ * @property {(progress: PatchProgress) => unknown} [onProgress] a promise is awaited; if it rejects, so does patch
  * @property {AbortSignal} [signal]
  */
 /**
@@ -57,6 +57,8 @@ export async function patch(model, clean, corrupted, metric, options) {
   checkOptions(caller, options, ['at', 'each', 'onProgress', 'signal']);
   const { at, onProgress } = options;
   const signal = readSignal(caller, options.signal);
+  if (onProgress !== undefined && typeof onProgress !== 'function')
+    throw argumentError(caller, 'onProgress', onProgress, 'a function');
   const hasHeads = typeof at === 'string' && HEADS.test(at);
   if (!hasHeads && !(typeof at === 'string' && ROWS.test(at)))
     throw argumentError(caller, 'at', at, "a value of every block: 'blocks.*.heads', 'blocks.*.out' …");
@@ -72,7 +74,7 @@ export async function patch(model, clean, corrupted, metric, options) {
     const { shape } = captured(result, at, 0);
     if (layers > 0 && String(shape) !== String(from[0].shape))
       throw shapeError(caller, 'corrupted', shape, `values like those of clean, ${formatShape(from[0].shape)}`);
-    return metric(result);
+    return readMetric(metric, result);
   });
   const axis = each === 'head' ? 1 : from[0].shape.length - 2;
   const places = from[0].shape[axis];
@@ -83,9 +85,9 @@ export async function patch(model, clean, corrupted, metric, options) {
     await new Promise((resolve) => setTimeout(resolve));
     signal?.throwIfAborted();
     const edit = { at: at.replace('*', String(layer)), [each]: place, set: from[layer] };
-    const value = measured(model.forward(corrupted, { edit: [edit] }), metric);
+    const value = measured(model.forward(corrupted, { edit: [edit] }), (result) => readMetric(metric, result));
     values[done] = value;
-    onProgress?.({ done: done + 1, total: values.length, layer, place, value });
+    await onProgress?.({ done: done + 1, total: values.length, layer, place, value });
   }
   const shape = [layers, places];
   const recovered = values.map((value) => (value - worst) / (best - worst));
@@ -98,7 +100,7 @@ function measureClean(model, clean, metric, at) {
   let from = [];
   const best = measured(model.forward(clean, { capture: [at] }), (result) => {
     from = Array.from({ length: model.options.layers }, (_, l) => captured(result, at, l));
-    return metric(result);
+    return readMetric(metric, result);
   });
   return { from, clean: best };
 }
@@ -110,6 +112,9 @@ function captured(result, at, layer) {
   return { data: floats.slice(), shape: [...shape] };
 }
 
+/** @param {Metric} metric @param {PatchedResult} result */
+const readMetric = (metric, result) => readNumber('patch', 'the value of metric', metric(result));
+
 /** @param {PatchedResult} result @param {Metric} metric */
 function measured(result, metric) {
   try {
@@ -119,18 +124,27 @@ function measured(result, metric) {
   }
 }
 
+const PLACE = { integer: true, least: 0 };
+
 /**
- * A metric: the logit of a label at a token, less that of another.
+ * A metric: the logit of an id at a token, less that of another.
  * @param {number} label
  * @param {number} [against]
  * @param {number} [token] default −1, the last
  * @returns {Metric}
  */
-export const logitDifference =
-  (label, against, token = -1) =>
-  ({ logits }) => {
+export function logitDifference(label, against, token = -1) {
+  const caller = 'logitDifference';
+  readNumber(caller, 'label', label, PLACE);
+  if (against !== undefined) readNumber(caller, 'against', against, PLACE);
+  readNumber(caller, 'token', token, { integer: true });
+  return ({ logits }) => {
     const [rows, classes] = logits.shape.slice(-2);
+    readNumber(caller, 'token', token, { integer: true, least: -rows, most: rows - 1 });
     const row = (token < 0 ? rows + token : token) * classes;
     const { data } = logits;
-    return data[row + label] - (against === undefined ? 0 : data[row + against]);
+    const logitOf = (/** @type {string} */ name, /** @type {number} */ id) =>
+      data[row + readNumber(caller, name, id, { ...PLACE, most: classes - 1 })];
+    return logitOf('label', label) - (against === undefined ? 0 : logitOf('against', against));
   };
+}

@@ -95,7 +95,9 @@ export function createLoad(platform) {
  */
 async function open(platform, flavour, wasm, { threads, maxMemory, note }) {
   const source =
-    wasm ?? platform.binaries[threads > 1 ? /** @type {`${Flavour}-threads`} */ (`${flavour}-threads`) : flavour];
+    wasm !== undefined
+      ? wasm
+      : platform.binaries[threads > 1 ? /** @type {`${Flavour}-threads`} */ (`${flavour}-threads`) : flavour];
   const module = await findModule(platform, source);
   if (!WebAssembly.Module.imports(module).some(({ kind }) => kind === 'memory')) {
     const why = threads > 1 ? 'the binary given as wasm was built without threads' : note;

@@ -94,6 +94,10 @@ export class Memory {
     };
   }
 
+  get disposed() {
+    return this.#disposed;
+  }
+
   /** @param {string} caller */
   check(caller) {
     if (this.#disposed) throw new HeadlightError('DISPOSED', `${caller}: this Headlight instance has been disposed`);

@@ -2,6 +2,7 @@
 // for the files beside it, and which refuses a tensor that has been disposed: so does every access, since each asks it.
 
 import { argumentError, HeadlightError } from '../check/errors.js';
+import { INSPECT } from '../check/inspect.js';
 import { elementCount, formatShape, sameShape } from '../check/shape.js';
 import { DISPOSE } from './disposable.js';
 
@@ -86,6 +87,9 @@ function refuse({ shape }, caller, parameter) {
 
 /** As many empty arrays as toArray makes. Their number is not bounded by memory: [2³¹,0] has no elements. */
 const MOST_EMPTY = 2 ** 20;
+
+/** Values of a tensor that console.log shows. */
+const MOST_SHOWN = 6;
 
 /** A float32 array in linear memory, row-major. */
 export class Tensor {
@@ -217,6 +221,13 @@ export class Tensor {
 
   toString() {
     return `Tensor ${formatShape(this.#shape)}${this.disposed ? ' (disposed)' : ''}`;
+  }
+
+  /** The line that Node's console.log shows: the shape and the first values. */
+  [INSPECT]() {
+    if (this.disposed || this.#memory.disposed || this.#size === 0) return this.toString();
+    const first = Array.from(viewOf(this).subarray(0, MOST_SHOWN), (x) => Number(x.toPrecision(5)));
+    return `${this}: ${first.join(', ')}${this.#size > MOST_SHOWN ? ', …' : ''}`;
   }
 
   /**

@@ -2,9 +2,12 @@
 
 import { readNumber, readOptions, readWord } from '../check/arguments.js';
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
+import { INSPECT } from '../check/inspect.js';
+import { MOST_SIZE } from '../check/shape.js';
 import { DISPOSE } from '../memory/disposable.js';
 import { shapeOf, viewOf } from '../memory/tensor.js';
 
+/** @import { Frame } from '../memory/frame.js' */
 /** @import { Memory } from '../memory/memory.js' */
 /** @import { Tensor } from '../memory/tensor.js' */
 /** @import { Stride } from './graph.js' */
@@ -15,42 +18,108 @@ import { shapeOf, viewOf } from '../memory/tensor.js';
 
 const SIZE = { integer: true, least: 1, most: 2 ** 24 };
 
+/** (B,length) of 0 and 1. As long as all are 1, nothing is stored. */
+class Marks {
+  /** @type {Uint8Array | undefined} */
+  #rows;
+  #batch;
+  #length;
+
+  /** @param {number} batch @param {number} length */
+  constructor(batch, length) {
+    this.#batch = batch;
+    this.#length = length;
+  }
+
+  /** @param {number} first @param {number} count @param {Uint8Array | undefined} marks (B,count); default: 1 for all */
+  write(first, count, marks) {
+    if (!this.#rows && !marks?.includes(0)) return;
+    this.#rows ??= new Uint8Array(this.#batch * this.#length).fill(1);
+    for (let b = 0; b < this.#batch; b++) {
+      const at = b * this.#length + first;
+      if (marks) this.#rows.set(marks.subarray(b * count, (b + 1) * count), at);
+      else this.#rows.fill(1, at, at + count);
+    }
+  }
+
+  /** @param {number} count @returns {Uint8Array | undefined} (B,count) */
+  read(count) {
+    if (!this.#rows) return undefined;
+    const rows = new Uint8Array(this.#batch * count);
+    for (let b = 0; b < this.#batch; b++) {
+      const at = b * this.#length;
+      rows.set(this.#rows.subarray(at, at + count), b * count);
+    }
+    return rows;
+  }
+
+  clear() {
+    this.#rows = undefined;
+  }
+}
+
 export class Cache {
   #memory;
   #options;
   #given;
-  /** @type {Pair[]} */
+  /** Each (B,G,room,D); a growing cache has room for a part of its length. @type {Pair[]} */
   #blocks = [];
   /**
-   * Of the encoder's output: made with the first tokens.
+   * Keys and values made from the encoder's output, with the first tokens.
    * @type {{ pairs: Pair[], padding?: Uint8Array } | undefined}
    */
   #across;
-  /** (B,capacity): 1 = a real token. */
+  /** 1 = a real token. */
   #keep;
-  #padded = false;
+  /** 1 = a token that the positions of later tokens count. */
+  #counted;
   #length = 0;
+  #room;
+  /** Identifies the weights that made its keys and values. */
+  #weights = 0;
+  /** The function that has locked it. @type {string | undefined} */
+  #user;
+  #disposed = false;
   /** @internal Whether its keys have turned as in long sequences. */
   far = false;
 
-  /** @param {Memory} memory @param {Resolved} options @param {CacheOptions} given */
-  constructor(memory, options, given) {
+  /**
+   * @param {Memory} memory
+   * @param {Resolved} options
+   * @param {CacheOptions} given
+   * @param {number} [room] tokens that there is room for now, where it grows; default: length
+   */
+  constructor(memory, options, given, room) {
     const caller = 'cache';
-    const { length, batch = 1, type = 'float32' } = readOptions(caller, given, ['length', 'batch', 'type']);
+    checkDecoder(caller, options);
+    const read = readOptions(caller, given, ['length', 'batch', 'type']);
+    const length = readNumber(caller, 'length', read.length, { ...SIZE, most: options.context });
+    const batch = readNumber(caller, 'batch', read.batch ?? 1, SIZE);
+    const words = /** @type {const} */ (['float32', 'float16']);
+    const type = readWord(caller, 'type', read.type ?? 'float32', words);
+    if (batch * length > MOST_SIZE)
+      throw new HeadlightError('OUT_OF_MEMORY', `${caller}: out of memory: ${batch} sequences of ${length} tokens`, {
+        parameter: 'batch',
+        expected: `at most ${MOST_SIZE} tokens`,
+        got: batch * length,
+      });
     this.#memory = memory;
     this.#options = options;
-    this.#given = {
-      length: readNumber(caller, 'length', length, { ...SIZE, most: options.context }),
-      batch: readNumber(caller, 'batch', batch, SIZE),
-      type: readWord(caller, 'type', type, /** @type {const} */ (['float32', 'float16'])),
-    };
-    this.#keep = new Uint8Array(this.#given.batch * this.#given.length);
-    const { kvHeads, headDim } = options;
-    const floats = type === 'float16' ? Math.ceil(headDim / 2) : headDim;
+    this.#given = { length, batch, type };
+    this.#room = Math.min(room ?? length, length);
     memory.frame(caller, (frame) => {
-      const make = () => memory.unscoped(frame.make([batch, kvHeads, length, floats]));
-      this.#blocks = Array.from({ length: options.layers }, () => ({ key: make(), value: make() }));
+      this.#blocks = Array.from({ length: options.layers }, () => this.#makePair(frame, this.#room));
     });
+    this.#keep = new Marks(batch, length);
+    this.#counted = new Marks(batch, length);
+  }
+
+  /** @param {Frame} frame @param {number} room @returns {Pair} */
+  #makePair(frame, room) {
+    const { kvHeads, headDim } = this.#options;
+    const floats = this.#half ? Math.ceil(headDim / 2) : headDim;
+    const make = () => this.#memory.unscoped(frame.make([this.#given.batch, kvHeads, room, floats]));
+    return { key: make(), value: make() };
   }
 
   /** Tokens in it. */
@@ -76,14 +145,19 @@ export class Cache {
    * @param {number} length
    */
   rewind(length) {
+    this.checkUsable('rewind');
     this.#length = readNumber('rewind', 'length', length, { integer: true, least: 0, most: this.#length });
-    if (length === 0) this.#freeAcross();
+    if (length > 0) return this;
+    this.#freeAcross();
+    this.#keep.clear();
+    this.#counted.clear();
     return this;
   }
 
   /** Another with the same tokens, to go on from them in two ways. */
   clone() {
-    const other = new Cache(this.#memory, this.#options, this.#given);
+    this.#checkAlive('clone');
+    const other = new Cache(this.#memory, this.#options, this.#given, this.#room);
     try {
       this.#copyTo(other);
     } catch (error) {
@@ -95,9 +169,8 @@ export class Cache {
 
   /** @param {Cache} other */
   #copyTo(other) {
-    this.#blocks.forEach(({ key, value }, i) => {
-      viewOf(other.#blocks[i].key).set(viewOf(key));
-      viewOf(other.#blocks[i].value).set(viewOf(value));
+    this.#blocks.forEach((pair, i) => {
+      copyTokens(other.#blocks[i], pair, this.#length);
     });
     if (this.#across) {
       const { pairs, padding } = this.#across;
@@ -106,17 +179,73 @@ export class Cache {
         pairs: pairs.map(({ key, value }) => ({ key: this.#copy(frame, key), value: this.#copy(frame, value) })),
       }));
     }
-    other.#keep.set(this.#keep);
-    other.#padded = this.#padded;
+    other.#keep.write(0, this.#length, this.#keep.read(this.#length));
+    other.#counted.write(0, this.#length, this.#counted.read(this.#length));
     other.#length = this.#length;
+    other.#weights = this.#weights;
     other.far = this.far;
   }
 
-  /** @param {import('../memory/frame.js').Frame} frame @param {Tensor} tensor */
+  /** @param {Frame} frame @param {Tensor} tensor */
   #copy(frame, tensor) {
     const copy = this.#memory.unscoped(frame.make([...shapeOf(tensor)]));
     viewOf(copy).set(viewOf(tensor));
     return copy;
+  }
+
+  /** @param {string} caller */
+  #checkAlive(caller) {
+    if (this.disposed)
+      throw new HeadlightError('DISPOSED', `${caller}: the cache has been disposed`, { parameter: 'cache' });
+  }
+
+  /** @internal @param {string} caller */
+  checkUsable(caller) {
+    this.#checkAlive(caller);
+    if (this.#user)
+      throw new HeadlightError('STATE', `${caller}: ${this.#user} is using this cache until it ends`, {
+        parameter: 'cache',
+      });
+  }
+
+  /** Refuses all other users until unlock. @internal @param {string} user the function that uses it */
+  lock(user) {
+    this.checkUsable(user);
+    this.#user = user;
+  }
+
+  /** @internal */
+  unlock() {
+    this.#user = undefined;
+  }
+
+  /**
+   * Runs a function of the one that has locked it.
+   * @internal
+   * @template T
+   * @param {() => T} fn
+   * @returns {T}
+   */
+  forUser(fn) {
+    const user = this.#user;
+    this.#user = undefined;
+    try {
+      return fn();
+    } finally {
+      this.#user = user;
+    }
+  }
+
+  /**
+   * Refuses what it holds where other weights have made it.
+   * @internal
+   * @param {string} caller
+   * @param {number} weights
+   */
+  checkWeights(caller, weights) {
+    if (this.#length === 0 || this.#weights === weights) return;
+    const text = `${caller}: the weights of the model have changed since this cache was filled: rewind it to 0`;
+    throw new HeadlightError('STATE', text, { parameter: 'cache' });
   }
 
   /**
@@ -124,12 +253,12 @@ export class Cache {
    * @param {string} caller
    * @param {number} batch
    * @param {number} rows
-   * @param {Uint8Array | undefined} keep
+   * @param {Uint8Array | undefined} keep (B,rows): 1 = a real token
+   * @param {Uint8Array | undefined} counted (B,rows): 1 = a token that positions count, where not all real ones are
    */
-  admit(caller, batch, rows, keep) {
+  admit(caller, batch, rows, keep, counted) {
     const { batch: own, length } = this.#given;
-    if (this.disposed)
-      throw new HeadlightError('DISPOSED', `${caller}: the cache has been disposed`, { parameter: 'cache' });
+    this.checkUsable(caller);
     if (batch !== own) throw shapeError(caller, 'input', [batch, rows], `a batch of ${own}, that of the cache`);
     if (this.#length + rows > length)
       throw shapeError(
@@ -138,18 +267,36 @@ export class Cache {
         [batch, rows],
         `at most ${length - this.#length} more tokens: the cache holds ${length}`,
       );
-    for (let b = 0; b < batch; b++)
-      for (let t = 0; t < rows; t++) this.#keep[b * length + this.#length + t] = keep ? keep[b * rows + t] : 1;
-    this.#padded ||= keep?.includes(0) ?? false;
+    this.#grow(caller, this.#length + rows);
+    this.#keep.write(this.#length, rows, keep);
+    this.#counted.write(this.#length, rows, counted);
+  }
+
+  /**
+   * Doubles the room, block by block: where there is no memory for one, it still has all its tokens.
+   * @param {string} caller
+   * @param {number} tokens
+   */
+  #grow(caller, tokens) {
+    if (tokens <= this.#room) return;
+    const room = Math.min(this.#given.length, Math.max(tokens, 2 * this.#room));
+    for (const [i, pair] of this.#blocks.entries()) {
+      const larger = this.#memory.frame(caller, (frame) => this.#makePair(frame, room));
+      copyTokens(larger, pair, this.#length);
+      this.#blocks[i] = larger;
+      freePair(pair);
+    }
+    this.#room = room;
+  }
+
+  /** @internal (B,keys): which positions count, where not all do. @param {number} keys */
+  counted(keys) {
+    return this.#counted.read(keys);
   }
 
   /** @internal @param {number} keys @returns {Uint8Array | undefined} (B,S), where there is padding */
   padding(keys) {
-    const { batch, length } = this.#given;
-    if (!this.#padded) return undefined;
-    const rows = new Uint8Array(batch * keys);
-    for (let b = 0; b < batch; b++) rows.set(this.#keep.subarray(b * length, b * length + keys), b * keys);
-    return rows;
+    return this.#keep.read(keys);
   }
 
   /**
@@ -168,7 +315,8 @@ export class Cache {
   #append(stored, fresh) {
     const { kvHeads, headDim: width } = this.#options;
     const [batch, rows] = shapeOf(fresh);
-    const [first, capacity, all] = [this.#length, this.#given.length, this.#length + rows];
+    const [first, all] = [this.#length, this.#length + rows];
+    const [, , capacity] = shapeOf(stored);
     const strides = /** @type {const} */ ([rows * kvHeads * width, width, kvHeads * width]);
     const half = Number(this.#half);
     this.#memory.call(
@@ -216,35 +364,72 @@ export class Cache {
     for (const tensor of [pair.key, pair.value]) this.#memory.watch(this.#memory.unscoped(tensor));
   }
 
-  /** @internal @param {number} rows @param {boolean} far */
-  advance(rows, far) {
+  /** @internal @param {number} rows @param {boolean} far @param {number} weights that have made them */
+  advance(rows, far, weights) {
     this.#length += rows;
+    this.#weights = weights;
     this.far = far;
   }
 
   #freeAcross() {
-    for (const { key, value } of this.#across?.pairs ?? []) {
-      key.dispose();
-      value.dispose();
-    }
+    this.#across?.pairs.forEach(freePair);
     this.#across = undefined;
   }
 
   get disposed() {
-    return this.#blocks.length > 0 && this.#blocks[0].key.disposed;
+    return this.#disposed;
   }
 
   dispose() {
+    this.#disposed = true;
     this.#freeAcross();
-    for (const { key, value } of this.#blocks) {
-      key.dispose();
-      value.dispose();
-    }
+    this.#blocks.forEach(freePair);
+  }
+
+  toString() {
+    const { batch, length } = this.#given;
+    const of = `${this.#length} of ${length} tokens${batch > 1 ? `, batch ${batch}` : ''}`;
+    return `Cache: ${of}, ${this.#given.type}${this.disposed ? ' (disposed)' : ''}`;
+  }
+
+  /** The line that Node's console.log shows. */
+  [INSPECT]() {
+    return this.toString();
   }
 
   [DISPOSE]() {
     this.dispose();
   }
+}
+
+/** @param {Pair} pair */
+function freePair({ key, value }) {
+  key.dispose();
+  value.dispose();
+}
+
+/** Copies tokens to a pair with room of its own. @param {Pair} to @param {Pair} from @param {number} count */
+function copyTokens(to, from, count) {
+  for (const part of /** @type {const} */ (['key', 'value'])) {
+    const [target, source] = [viewOf(to[part]), viewOf(from[part])];
+    const [batch, heads, room, width] = shapeOf(to[part]);
+    const before = shapeOf(from[part])[2];
+    for (let i = 0; i < batch * heads; i++) {
+      const at = i * before * width;
+      target.set(source.subarray(at, at + count * width), i * room * width);
+    }
+  }
+}
+
+/**
+ * A token that sees those after it would have to be computed again with every token that is added.
+ * @param {string} caller
+ * @param {Resolved} options
+ */
+export function checkDecoder(caller, { causal, input }) {
+  if (causal && input === 'tokens') return;
+  const why = causal ? `it reads ${input}` : 'its tokens see the tokens after them';
+  throw new HeadlightError('STATE', `${caller}: this model is no decoder: ${why}`);
 }
 
 /**
@@ -256,4 +441,5 @@ export class Cache {
 export function checkCache(caller, options, cache) {
   if (!(cache instanceof Cache && cache.isOf(options)))
     throw argumentError(caller, 'cache', cache, 'what cache() of this model gives');
+  cache.checkUsable(caller);
 }

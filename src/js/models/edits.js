@@ -29,13 +29,20 @@ import { readArray } from '../ops/state.js';
  */
 /** @typedef {{ shape: readonly number[], floats: Float32Array }} Numbers */
 /**
- * @typedef {{ at: RegExp, parameter: string, head?: readonly number[], token?: readonly number[],
+ * @typedef {{ at: string, parameter: string, head?: readonly number[], token?: readonly number[],
  *   set?: 'zero' | 'mean' | Numbers, scale?: number, add?: Numbers, mask?: 'none' | Numbers, temperature?: number,
  *   window?: readonly [number, number] }} ReadEdit
  */
 /** Which axes are heads and tokens. @typedef {{ head?: number, token?: number }} Axes */
 
+/**
+ * The name of a value, of this block or of every block, and how many heads it has. An exact name and one with '*' for
+ * the block are found by a look-up, however many are given.
+ * @typedef {{ key: string, heads?: number }} ReadName
+ */
+
 const EDIT = ['at', 'head', 'token', 'set', 'scale', 'add', 'mask', 'temperature', 'window'];
+const OF_MODEL = ['embed', 'final', 'logits'];
 const OF_BLOCK = [
   'in',
   'norm1',
@@ -55,49 +62,59 @@ const OF_BLOCK = [
 const OF_CROSS = ['norm', 'query', 'key', 'value', 'scores', 'weights', 'heads', 'attention'].map(
   (name) => `cross.${name}`,
 );
+const IN_BLOCK = new Set([...OF_BLOCK, ...OF_CROSS]);
+const BLOCK = /^blocks\.(\*|0|[1-9]\d*)\.(.+)$/;
+const MOST_NAME = 64;
+const NAMES = "the name of a value: 'embed', 'blocks.0.weights', 'blocks.*.out', 'final' …";
 export const ROWS = { token: 1 };
 export const HEADS = { head: 1, token: 2 };
 
-/**
- * The names that there are, and of how many heads each is.
- * @param {Resolved} options
- * @param {string} [prefix]
- * @returns {[name: string, heads: number | undefined][]}
- */
-function valueNames(options, prefix = '') {
-  const { layers, cross, head, encoder, numHeads, kvHeads } = options;
-  const ofBlock = [...OF_BLOCK, ...(cross ? OF_CROSS : [])];
-  const names = ['embed', 'final', ...(head === 'none' ? [] : ['logits'])];
-  // Where there is no block, blocks.* is still a name.
-  for (let i = 0; i < Math.max(layers, 1); i++) names.push(...ofBlock.map((name) => `blocks.${i}.${name}`));
-  const headsOf = (/** @type {string} */ name) =>
-    /\.(query|scores|weights|heads)$/.test(name) ? numHeads : /\.(key|value)$/.test(name) ? kvHeads : undefined;
-  return [
-    ...names.map((name) => /** @type {[string, number | undefined]} */ ([prefix + name, headsOf(name)])),
-    ...(encoder ? valueNames(encoder, 'encoder.') : []),
-  ];
-}
-
-const patternOf = (/** @type {string} */ name) =>
-  new RegExp(`^${name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/\\\*/g, '\\d+')}$`);
+/** @param {number} layers */
+const describeBlocks = (layers) =>
+  layers === 0
+    ? 'another value: this model has no blocks'
+    : `a block from 0 to ${layers - 1}: this model has ${layers} block${layers === 1 ? '' : 's'}`;
 
 /**
  * @param {string} caller
  * @param {string} parameter
  * @param {unknown} name
- * @param {ReturnType<typeof valueNames>} names
+ * @param {Resolved} options
+ * @param {boolean} [whole] whether 'blocks.0.*' may stand for all values of a block
+ * @returns {ReadName}
  */
-function readName(caller, parameter, name, names) {
-  const pattern = typeof name === 'string' ? patternOf(name) : undefined;
-  const found = pattern && names.find(([known]) => pattern.test(known));
-  if (!found)
-    throw argumentError(
-      caller,
-      parameter,
-      name,
-      "the name of a value: 'embed', 'blocks.0.weights', 'blocks.*.out', 'final' …",
-    );
-  return { pattern, heads: found[1] };
+function readName(caller, parameter, name, options, whole = false) {
+  const fail = (expected = NAMES) => argumentError(caller, parameter, name, expected);
+  if (typeof name !== 'string' || name.length > MOST_NAME) throw fail();
+  const inEncoder = name.startsWith('encoder.');
+  if (inEncoder && !options.encoder) throw fail('a name without encoder: this model has none');
+  const stack = inEncoder && options.encoder ? options.encoder : options;
+  const own = inEncoder ? name.slice('encoder.'.length) : name;
+  if (OF_MODEL.includes(own)) {
+    if (own === 'logits' && stack.head === 'none') throw fail('another value: there is no head that gives logits');
+    return { key: name };
+  }
+  const [, block, value] = BLOCK.exec(own) ?? [];
+  if (value === undefined) throw fail();
+  if (value === '*' ? !whole : !IN_BLOCK.has(value)) throw fail(`${NAMES}; a block has ${OF_BLOCK.join(', ')}`);
+  if (value.startsWith('cross.') && !stack.cross) throw fail('another value: there is no attention to an encoder');
+  if (block !== '*' && Number(block) >= stack.layers) throw fail(describeBlocks(stack.layers));
+  return { key: name, heads: headsOf(value, stack) };
+}
+
+/** @param {string} value @param {Resolved} options */
+function headsOf(value, { numHeads, kvHeads }) {
+  if (/(^|\.)(query|scores|weights|heads)$/.test(value)) return numHeads;
+  return /(^|\.)(key|value)$/.test(value) ? kvHeads : undefined;
+}
+
+/** The keys under which a value may have been named. @param {string} name */
+function keysOf(name) {
+  const found = /^(.*blocks\.)\d+(\..+)$/.exec(name);
+  if (!found) return [name];
+  const [, before, after] = found;
+  const block = name.slice(0, -after.length);
+  return [name, `${before}*${after}`, `${block}.*`, `${before}*.*`];
 }
 
 /** @param {string} caller @param {string} parameter @param {unknown} value */
@@ -117,11 +134,10 @@ function readPlaces(caller, parameter, value) {
 export function readValues(caller, options, capture = [], edit = [], memory) {
   if (!Array.isArray(capture)) throw argumentError(caller, 'capture', capture, 'a list of names');
   if (!Array.isArray(edit)) throw argumentError(caller, 'edit', edit, 'a list of edits');
-  const names = capture.length + edit.length > 0 ? valueNames(options) : [];
   return new Values(
     caller,
-    capture.map((name, i) => readName(caller, `capture[${i}]`, name, names).pattern),
-    edit.map((given, i) => readEdit(caller, `edit[${i}]`, given, names, memory)),
+    capture.map((name, i) => readName(caller, `capture[${i}]`, name, options, true).key),
+    edit.map((given, i) => readEdit(caller, `edit[${i}]`, given, options, memory)),
   );
 }
 
@@ -129,19 +145,19 @@ export function readValues(caller, options, capture = [], edit = [], memory) {
  * @param {string} caller
  * @param {string} parameter
  * @param {unknown} given
- * @param {ReturnType<typeof valueNames>} names
+ * @param {Resolved} options
  * @param {ArrayBufferLike} memory
  * @returns {ReadEdit}
  */
-function readEdit(caller, parameter, given, names, memory) {
+function readEdit(caller, parameter, given, options, memory) {
   checkOptions(caller, given, EDIT, parameter);
   const { at, head, token, set, scale, add, mask, temperature, window } = /** @type {Edit} */ (given);
   const name = (/** @type {string} */ part) => `${parameter}.${part}`;
   const array = (/** @type {string} */ part, /** @type {unknown} */ value) =>
     readArray(caller, name(part), value, memory);
-  const { pattern, heads } = readName(caller, name('at'), at, names);
+  const { key, heads } = readName(caller, name('at'), at, options);
   const edit = {
-    at: pattern,
+    at: key,
     parameter,
     head: readPlaces(caller, name('head'), head),
     token: readPlaces(caller, name('token'), token),
@@ -186,31 +202,49 @@ function readWindow(caller, parameter, window) {
   return [left, right];
 }
 
-/** What is asked of the values of one run. */
+/** Which values of one run are captured, and which are changed. */
 export class Values {
   #caller;
   #captures;
-  #edits;
+  /** By the key of their name. @type {Map<string, { place: number, edit: ReadEdit }[]>} */
+  #edits = new Map();
+  /** Keys by name: each name is taken apart once. @type {Map<string, string[]>} */
+  #keys = new Map();
   /** @type {Record<string, Tensor>} */
   captured = {};
 
-  /** @param {string} caller @param {RegExp[]} captures @param {ReadEdit[]} edits */
+  /** @param {string} caller @param {string[]} captures @param {ReadEdit[]} edits */
   constructor(caller, captures, edits) {
     this.#caller = caller;
-    this.#captures = captures;
-    this.#edits = edits;
+    this.#captures = new Set(captures);
+    for (const [place, edit] of edits.entries()) {
+      const others = this.#edits.get(edit.at);
+      if (others) others.push({ place, edit });
+      else this.#edits.set(edit.at, [{ place, edit }]);
+    }
     /** Nothing is asked of any value. */
     this.idle = captures.length === 0 && edits.length === 0;
   }
 
   /** @param {string} name */
-  captures(name) {
-    return this.#captures.some((pattern) => pattern.test(name));
+  #keysOf(name) {
+    const keys = this.#keys.get(name) ?? keysOf(name);
+    this.#keys.set(name, keys);
+    return keys;
   }
 
   /** @param {string} name */
+  captures(name) {
+    return this.#captures.size > 0 && this.#keysOf(name).some((key) => this.#captures.has(key));
+  }
+
+  /** In the order in which they were given. @param {string} name */
   edits(name) {
-    return this.#edits.filter(({ at }) => at.test(name));
+    if (this.#edits.size === 0) return [];
+    return this.#keysOf(name)
+      .flatMap((key) => this.#edits.get(key) ?? [])
+      .sort((a, b) => a.place - b.place)
+      .map(({ edit }) => edit);
   }
 
   /** @param {string} name */

@@ -1,4 +1,4 @@
-// What a transformer is given: read once, into labels, pictures or sounds with their sizes.
+// The input of a transformer: read once, into ids, pictures or sounds with their sizes.
 
 import { readOptions } from '../check/arguments.js';
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
@@ -8,16 +8,21 @@ import { readNumbers, toLabels } from '../ops/labels.js';
 /** @import { Resolved } from './options.js' */
 
 /**
+ * The names of other libraries for the same.
+ * @typedef {{ input_ids: TensorLike, attention_mask?: TensorLike, token_type_ids?: TensorLike,
+ *   position_ids?: TensorLike } | { pixel_values: TensorLike } | { input_features: TensorLike }} ForeignInput
+ */
+/**
  * @typedef {string | TensorLike | { ids: TensorLike, keep?: TensorLike, typeIds?: TensorLike, positions?: TensorLike }
- *   | { pixels: TensorLike } | { features: TensorLike }} PlainInput labels (T) or (B,T); keep (B,T): 1 = a real token;
- *   pixels (B,3,H,W); features (B,C,N)
+ *   | { pixels: TensorLike } | { features: TensorLike } | ForeignInput} PlainInput ids (T) or (B,T); keep (B,T): 1 = a
+ *   real token; pixels (B,3,H,W); features (B,C,N)
  */
 /**
  * @typedef {PlainInput | { encoder: PlainInput, ids: TensorLike, keep?: TensorLike, positions?: TensorLike }}
  *   ModelInput
  */
 /**
- * labels, or numbers where there are none.
+ * labels, the ids of tokens, or numbers where there are none.
  * @typedef {object} ReadInput
  * @property {string} called what the caller calls it
  * @property {boolean} batched
@@ -31,15 +36,57 @@ import { readNumbers, toLabels } from '../ops/labels.js';
  * @property {ReadInput} [encoder]
  */
 
-const FORMS = ['ids', 'keep', 'typeIds', 'positions', 'pixels', 'features', 'encoder'];
+/** By our name those of other libraries. */
+const FOREIGN = /** @type {const} */ ({
+  ids: 'input_ids',
+  keep: 'attention_mask',
+  typeIds: 'token_type_ids',
+  positions: 'position_ids',
+  pixels: 'pixel_values',
+  features: 'input_features',
+});
+const FORMS = ['ids', 'keep', 'typeIds', 'positions', 'pixels', 'features', 'encoder', ...Object.values(FOREIGN)];
 const MOST = 2 ** 31 - 1;
+/** So many sequences, even of no tokens: there is time for each. */
+const MOST_BATCH = 2 ** 24;
 const KINDS = /** @type {const} */ ({ tokens: 'ids', patches: 'pixels', audio: 'features' });
+
+/** @typedef {{ given: Record<string, any>, called: Record<string, string> }} NamedInput called: by our name theirs */
 
 /** @param {unknown} input @returns {input is Record<string, unknown>} */
 const isNamed = (input) =>
   typeof input === 'object' &&
   input !== null &&
-  ['ids', 'pixels', 'features', 'encoder'].some((name) => Object.hasOwn(input, name));
+  ['ids', 'pixels', 'features', 'encoder', 'input_ids', 'pixel_values', 'input_features'].some((name) =>
+    Object.hasOwn(input, name),
+  );
+
+/**
+ * An input by our names, whichever it has.
+ * @param {string} caller
+ * @param {unknown} input
+ * @returns {NamedInput}
+ */
+export function readNamed(caller, input) {
+  if (!isNamed(input)) return { given: { ids: input }, called: {} };
+  const given = /** @type {Record<string, unknown>} */ (readOptions(caller, input, FORMS));
+  /** @type {Record<string, string>} */
+  const called = {};
+  for (const [own, foreign] of Object.entries(FOREIGN)) {
+    if (given[foreign] === undefined) continue;
+    if (given[own] !== undefined) throw argumentError(caller, foreign, given[foreign], `none beside ${own}`);
+    given[own] = given[foreign];
+    called[own] = foreign;
+    delete given[foreign];
+  }
+  return { given, called };
+}
+
+/** Refuses texts in the place of ids. @param {string} caller @param {string} called @param {unknown} ids */
+export function refuseTexts(caller, called, ids) {
+  if (Array.isArray(ids) && typeof ids[0] === 'string')
+    throw argumentError(caller, called, ids, 'numbers, or one text in place of a list: call it once for each text');
+}
 
 /**
  * @param {string} caller
@@ -52,6 +99,8 @@ const isNamed = (input) =>
 export function readInput(caller, options, input, encode, encoded = false) {
   if (typeof input === 'string') {
     if (options.encoder) throw argumentError(caller, 'input', input, '{ encoder, ids }: this model has an encoder');
+    if (options.input !== 'tokens')
+      throw argumentError(caller, 'input', input, `what this model reads: { ${KINDS[options.input]} }`);
     const { ids, typeIds } = encode(input);
     return readInput(
       caller,
@@ -60,41 +109,43 @@ export function readInput(caller, options, input, encode, encoded = false) {
       encode,
     );
   }
-  const named = isNamed(input);
-  const given = named ? readOptions(caller, /** @type {any} */ (input), FORMS) : { ids: input };
+  const { given, called } = readNamed(caller, input);
   if (options.encoder && given.encoder === undefined && !encoded)
     throw argumentError(caller, 'input', input, '{ encoder, ids }: this model has an encoder');
   if (!options.encoder && given.encoder !== undefined)
     throw argumentError(caller, 'encoder', given.encoder, 'none: this model has no encoder');
   const kind = KINDS[options.input];
   if (given[kind] === undefined) throw argumentError(caller, kind, given[kind], `what this model reads: { ${kind} }`);
-  if (kind !== 'ids') return readArrays(caller, kind, given[kind], options);
+  if (kind !== 'ids') return readArrays(caller, called[kind] ?? kind, given[kind], options);
   const encoder = options.encoder && !encoded ? readInput(caller, options.encoder, given.encoder, encode) : undefined;
-  return { ...readLabels(caller, given, options, named ? 'ids' : 'labels'), encoder };
+  return { ...readLabels(caller, { given, called }, options), encoder };
 }
 
 /**
  * @param {string} caller
- * @param {any} given
+ * @param {NamedInput} input
  * @param {Resolved} options
- * @param {string} called what the caller calls them
  * @returns {ReadInput}
  */
-function readLabels(caller, given, { vocab, tokenTypes, context }, called) {
+function readLabels(caller, { given, called: names }, { vocab, tokenTypes, context }) {
+  const called = names.ids ?? 'ids';
+  refuseTexts(caller, called, given.ids);
   const { ints: labels, shape } = toLabels(readNumbers(given.ids, caller, called), caller, vocab, undefined, called);
   if (shape.length !== 1 && shape.length !== 2) throw shapeError(caller, called, shape, '(T) or (B,T)');
   const batched = shape.length === 2;
   const [batch, rows] = batched ? shape : [1, shape[0]];
-  /** @param {string} name @param {number} below */
-  const beside = (name, below) => {
-    if (given[name] === undefined) return undefined;
-    const read = toLabels(readNumbers(given[name], caller, name), caller, below, undefined, name);
+  if (batch > MOST_BATCH) throw shapeError(caller, called, shape, `a batch of at most ${MOST_BATCH}`);
+  /** @param {string} own @param {number} below */
+  const beside = (own, below) => {
+    if (given[own] === undefined) return undefined;
+    const name = names[own] ?? own;
+    const read = toLabels(readNumbers(given[own], caller, name), caller, below, undefined, name);
     if (read.ints.length !== labels.length)
       throw shapeError(caller, name, read.shape, `as many as ids: ${batched ? `(${batch},${rows})` : `(${rows})`}`);
     return read.ints;
   };
   if (given.typeIds !== undefined && tokenTypes === 0)
-    throw argumentError(caller, 'typeIds', given.typeIds, 'none: this model has no token types');
+    throw argumentError(caller, names.typeIds ?? 'typeIds', given.typeIds, 'none: this model has no token types');
   const keep = beside('keep', 2);
   return {
     called,

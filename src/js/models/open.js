@@ -11,6 +11,7 @@ import { readSafetensorsHeader, readSafetensorsHeaderEnd } from '../io/safetenso
 import { account } from './accounting.js';
 import { FAMILIES, familyOf, UnknownField } from './families.js';
 import { openFile, openFolder } from './files.js';
+import { readGeneration } from './generation.js';
 import { placeOf, splitOf } from './naming.js';
 import { resolveOptions } from './options.js';
 import { parameterShapes } from './parameters.js';
@@ -48,6 +49,7 @@ const MOST_JSON = 64 * 2 ** 20;
 const MOST_MISSING = 1000;
 const FLOATS = new Set(['F64', 'F32', 'F16', 'BF16', 'F8_E4M3', 'F8_E5M2']);
 const CALLER = 'openModel';
+const GENERATION = 'generation_config.json';
 
 /** @param {string} message @param {string} [parameter] @param {object} [more] */
 const fail = (message, parameter, more = {}) =>
@@ -85,6 +87,8 @@ export async function openModel(memory, files, options, places) {
   const folder = await openFolder(CALLER, files, places.openPath, signal);
   try {
     const config = await readJson(folder, 'config.json');
+    const hasGeneration = (await folder.size(GENERATION)) !== null;
+    const generation = readGeneration(config, hasGeneration ? await readJson(folder, GENERATION) : undefined);
     const tensors = await readHeaders(folder);
     const { family, prefix } = recognise(config, tensors);
     const described = readConfig(family, prefix, config, tensors);
@@ -98,6 +102,7 @@ export async function openModel(memory, files, options, places) {
       model.family = family.name;
       model.config = config;
       model.unread = unread;
+      model.generation = generation;
       model.storedNames = new Map(found.map(({ name, names }) => [name, names[0]]));
       await addTokenizer(model, folder);
       signal?.throwIfAborted();

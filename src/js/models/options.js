@@ -31,14 +31,15 @@ import { checkFactors, readScaling } from '../ops/rotary.js';
  * @property {number} layers blocks; 0 leaves embedding and head
  * @property {number} dModel width of the model, C
  * @property {number} numHeads of each block's attention
- * @property {number} [vocab] labels are 0 to vocab − 1
+ * @property {number} [vocab] ids are 0 to vocab − 1
  * @property {number} context the longest sequence
  * @property {number} [kvHeads] heads of keys and values; default numHeads
  * @property {number} [headDim] default dModel / numHeads
  * @property {number} [mlp] width inside the feed-forward part, 0 for none; default 4 · dModel
  * @property {boolean} [causal] whether a token sees only itself and the tokens before it; default true
  * @property {'layer' | 'rms' | 'none'} [norm] default 'layer'
- * @property {number} [normEps] default 1e-5
+ * @property {number} [normEps] default 1e-5. With 0, a row of zeros, or for 'layer' of equal numbers, becomes 0/0, NaN,
+ *   as in PyTorch
  * @property {boolean} [normScale] whether norms multiply by a weight; default true
  * @property {'before' | 'after' | 'both' | 'parallel' | 'stream'} [normPlace] of attention and feed-forward: before
  *   each, after each sum, before and after each, before both, which then run side by side, or before each in the stream
@@ -49,7 +50,8 @@ import { checkFactors, readScaling } from '../ops/rotary.js';
  * @property {boolean} [embedNorm] a norm after the embedding; default false
  * @property {'learned' | 'sinusoidal' | 'rotary' | 'alibi' | 'buckets' | 'none'} [positions] default 'learned'
  * @property {number} [positionOffset] rows of the learned positions that stand before position 0; default 0
- * @property {number} [padToken] learned positions count the other tokens; this one has the row before position 0
+ * @property {number} [padToken] learned positions count the other tokens; this one has the row before position 0, for
+ *   which positionOffset is at least 1
  * @property {RotaryOptions} [rotary]
  * @property {{ count?: number, distance?: number }} [buckets] of relative positions; default 32 up to 128
  * @property {'gelu' | 'gelu-tanh' | 'quick-gelu' | 'relu' | 'silu'} [activation] default 'gelu-tanh'
@@ -242,6 +244,14 @@ export function resolveOptions(options, caller = 'transformer') {
       normPlace,
       "'before', 'after', 'both' or 'stream' with attention to an encoder",
     );
+  const [pool, positionOffset] = [word('pool', head === 'pooled' ? 'first' : 'none'), count('positionOffset', 0)];
+  if (head === 'pooled' && pool === 'none')
+    throw argumentError(caller, 'pool', pool, "'first', 'last', 'end' or 'mean': the head is 'pooled'");
+  const padToken = given.padToken === undefined ? undefined : count('padToken', 0);
+  if (padToken !== undefined && positions !== 'learned')
+    throw argumentError(caller, 'padToken', padToken, `none: positions are '${positions}', which count every token`);
+  if (padToken !== undefined && positionOffset === 0)
+    throw argumentError(caller, 'positionOffset', 0, 'at least 1: padToken has the row before position 0');
   const needsVocab = input === 'tokens' || head === 'logits';
   return Object.freeze({
     layers,
@@ -262,8 +272,8 @@ export function resolveOptions(options, caller = 'transformer') {
     finalNorm: flag('finalNorm', normPlace !== 'after'),
     embedNorm: flag('embedNorm', false),
     positions,
-    positionOffset: count('positionOffset', 0),
-    padToken: given.padToken === undefined ? undefined : count('padToken', 0),
+    positionOffset,
+    padToken,
     rotary: positions === 'rotary' ? readRotary(caller, given.rotary ?? {}, headDim) : undefined,
     buckets: positions === 'buckets' ? readBuckets(caller, given.buckets ?? {}) : undefined,
     activation: word('activation', 'gelu-tanh'),
@@ -289,7 +299,7 @@ export function resolveOptions(options, caller = 'transformer') {
     headWidth,
     headTransform: word('headTransform'),
     headActivation: word('headActivation', word('activation', 'gelu-tanh')),
-    pool: word('pool', head === 'pooled' ? 'first' : 'none'),
+    pool,
     pooler: word('pooler'),
     poolDim: size('poolDim', dModel),
     endToken: given.endToken === undefined ? undefined : count('endToken', 0),

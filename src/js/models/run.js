@@ -74,7 +74,7 @@ export class Run {
         input.batched ? [this.batch, 0] : [0],
         'at least one token with last',
       );
-    if (cache) cache.admit(this.caller, this.batch, this.rows, input.keep);
+    if (cache) cache.admit(this.caller, this.batch, this.rows, input.keep, this.#notPadToken);
     /** (B,S): which keys are real. @type {Uint8Array | undefined} */
     this.padding = cache ? cache.padding(this.past + this.rows) : input.keep;
     this.positions = input.positions ?? this.#countPositions();
@@ -117,22 +117,36 @@ export class Run {
     return patch ? Math.max(context, this.rows) : context;
   }
 
+  /** (B,T): 0 for the padding token, where positions do not count it. */
+  get #notPadToken() {
+    const { padToken } = this.options;
+    const { labels } = this.input;
+    return padToken === undefined || !labels
+      ? undefined
+      : Uint8Array.from(labels, (label) => Number(label !== padToken));
+  }
+
+  /** (B,S): which tokens the positions of later ones count, where not all. */
+  get #counted() {
+    const { padToken, causal, positionOffset } = this.options;
+    if (padToken !== undefined) return this.cache ? this.cache.counted(this.past + this.rows) : this.#notPadToken;
+    return causal || positionOffset > 0 ? this.padding : undefined;
+  }
+
   /**
-   * That of a token is the number of real tokens before it; where all see all and nothing is said of padding, its
-   * place.
+   * The position of a token is the number of real tokens before it; where all see all and nothing is said of padding,
+   * its place. The padding token has −1, the row before position 0.
    */
   #countPositions() {
     const { batch, rows, past, options } = this;
-    const { padToken } = options;
-    const { labels } = this.input;
-    if (padToken !== undefined && labels && !this.cache) return countOthers(labels, rows, padToken);
-    const padding = options.causal || options.positionOffset > 0 ? this.padding : undefined;
+    const counted = this.#counted;
     const positions = new Int32Array(batch * rows);
-    for (let b = 0; b < batch; b++) {
+    for (let b = 0; b < batch && rows > 0; b++) {
       let seen = 0;
       for (let s = 0; s < past + rows; s++) {
-        if (s >= past) positions[b * rows + s - past] = seen;
-        if (padding?.[b * (past + rows) + s] !== 0) seen++;
+        const counts = counted?.[b * (past + rows) + s] !== 0;
+        if (s >= past) positions[b * rows + s - past] = counts || options.padToken === undefined ? seen : -1;
+        if (counts) seen++;
       }
     }
     return positions;
@@ -500,20 +514,6 @@ export function bucketOf(distance, count, most, both) {
   if (n < exact) return first + n;
   const far = exact + Math.floor((Math.log(n / exact) / Math.log(most / exact)) * (half - exact));
   return first + Math.min(far, half - 1);
-}
-
-/**
- * Positions of the tokens that are not padToken, which has −1.
- * @param {Int32Array} labels
- * @param {number} rows
- * @param {number} padToken
- */
-function countOthers(labels, rows, padToken) {
-  let seen = 0;
-  return labels.map((label, i) => {
-    if (i % rows === 0) seen = 0;
-    return label === padToken ? -1 : seen++;
-  });
 }
 
 /** Pairs of a sine and a cosine (Vaswani et al. 2017). @param {Int32Array} positions @param {number} width */

@@ -2,6 +2,7 @@
 
 import { checkNames, readBoolean, readOptions, readRecord } from '../check/arguments.js';
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
+import { INSPECT } from '../check/inspect.js';
 import { quoteNames } from '../check/quote.js';
 import { formatShape, sameShape } from '../check/shape.js';
 import { parseJson } from '../io/json.js';
@@ -9,7 +10,7 @@ import { areRounded, widenRows } from '../io/rounded_rows.js';
 import { readSafetensors, readSafetensorsHeader, writeSafetensors } from '../io/safetensors.js';
 import { DISPOSE } from '../memory/disposable.js';
 import { loadHalfRows, quantizedSize, quantizeHeld } from '../memory/stored.js';
-import { checkAlive, own, shapeOf, touch, viewOf } from '../memory/tensor.js';
+import { checkAlive, own, shapeOf, touch, versionOf, viewOf } from '../memory/tensor.js';
 import { readNumbers } from '../ops/labels.js';
 import { crossEntropy } from '../ops/loss.js';
 import { rotaryTable } from '../ops/rotary.js';
@@ -27,11 +28,13 @@ import { Run } from './run.js';
 /** @import { TensorLike } from '../check/tensorlike.js' */
 /** @import { StateEntry } from '../ops/state.js' */
 /** @import { CacheOptions } from './cache.js' */
-/** @import { Edit } from './edits.js' */
+/** @import { Edit, Values } from './edits.js' */
+/** @import { GenerationDefaults } from './generation.js' */
 /** @import { Weight } from './graph.js' */
 /** @import { ModelInput } from './input.js' */
 /** @import { Encoding } from '../text/processors.js' */
 /** @import { Resolved, TransformerOptions } from './options.js' */
+/** @import { Shared } from './run.js' */
 
 /**
  * @typedef {object} ForwardModelOptions
@@ -62,7 +65,7 @@ export class ModelResult {
    */
   constructor({ hidden, logits, pooled, relationship }, captured) {
     /**
-     * (B,T,V), or (T,V) where the labels were (T); of a pooled head (B,classes). A model with `head: 'none'` has none:
+     * (B,T,V), or (T,V) where the ids were (T); of a pooled head (B,classes). A model with `head: 'none'` has none:
      * there it is undefined.
      * @type {Tensor}
      */
@@ -181,12 +184,17 @@ export class Transformer {
   #given;
   /** Cosines and sines by the base of the angles. @type {Map<string, Tensor>} */
   #tables = new Map();
-  /** The last forward with train: true. @type {{ graph: Graph, result: ModelResult } | undefined} */
+  /**
+   * The last forward with train: true, and the weights at that time.
+   * @type {{ graph: Graph, result: ModelResult, weights: number } | undefined}
+   */
   #kept;
+  /** Versions of weights that have been replaced. */
+  #replaced = 0;
   /** How often it has learned: the dropout of a step depends on it. */
   #step;
   #disposed = false;
-  /** Those whose names have been looked up. @type {import('./run.js').Shared['layers']} */
+  /** Those whose names have been looked up. @type {Shared['layers']} */
   #layers = new Map();
   #plain;
 
@@ -207,6 +215,8 @@ export class Transformer {
     this.config = undefined;
     /** Tensors in its files that belong to parts of the model that are not opened. @type {string[]} */
     this.unread = [];
+    /** Defaults of generate(), from the files that it was opened with. @type {GenerationDefaults} */
+    this.generation = {};
     /** What each parameter's tensor was called there. @internal @type {Map<string, string> | undefined} */
     this.storedNames = undefined;
     /** @type {TokenizerLike | undefined} */
@@ -236,6 +246,7 @@ export class Transformer {
 
   /** The gradients of all parameters, under the same names. */
   get gradients() {
+    this.#refuseFixed('gradients');
     this.#makeGradients('gradients');
     return this.#collect(({ gradient }) => gradient);
   }
@@ -274,6 +285,13 @@ export class Transformer {
     );
   }
 
+  /** Grows with every change of the weights that is made by a function: what was made with others is known by it. */
+  get #version() {
+    let version = this.#replaced;
+    for (const { tensor } of this.weights.values()) if (tensor) version += versionOf(tensor);
+    return version;
+  }
+
   /** What its weights are kept as, if not all are in float32. */
   get #fixed() {
     const weights = [...this.weights.values()];
@@ -309,7 +327,7 @@ export class Transformer {
   }
 
   /**
-   * Text as labels.
+   * The ids of a text's tokens.
    * @param {string} text
    * @param {string} [pair]
    */
@@ -325,14 +343,24 @@ export class Transformer {
   }
 
   /**
-   * @param {ModelInput} input labels (T) or (B,T), a text, or { ids, keep, typeIds, positions }, { pixels }, {
-   *   features },
-   *   { encoder, ids }
+   * @param {ModelInput} input ids (T) or (B,T), a text, or { ids, keep, typeIds, positions }, { pixels }, { features },
+   *   { encoder, ids }; also under the names of other libraries: { input_ids, attention_mask, token_type_ids },
+   *   { pixel_values }
    * @param {ForwardModelOptions} [options]
    * @returns {ModelResult}
    */
   forward(input, options = {}) {
-    const caller = 'forward';
+    return this.forwardFor('forward', input, options);
+  }
+
+  /**
+   * As forward, for a function that errors name in its place.
+   * @internal
+   * @param {string} caller
+   * @param {ModelInput} input
+   * @param {ForwardModelOptions} options
+   */
+  forwardFor(caller, input, options) {
     const given = readOptions(caller, options, FORWARD);
     const { cache } = given;
     const train = readBoolean(caller, 'train', given.train ?? false);
@@ -352,7 +380,7 @@ export class Transformer {
     if (train) {
       this.#forget();
       for (const tensor of result.tensors) graph.release(tensor);
-      this.#kept = { graph, result };
+      this.#kept = { graph, result, weights: this.#version };
     }
     return result;
   }
@@ -369,21 +397,12 @@ export class Transformer {
     if (this.#disposed) throw new HeadlightError('DISPOSED', `${caller}: this model has been disposed`);
     const { options } = this;
     const memory = this.#memory;
+    const weights = cache ? this.#version : 0;
+    cache?.checkWeights(caller, weights);
     const encode = (/** @type {string} */ text) => this.encode(text);
     const input = readInput(caller, options, given, encode, cache?.encoded);
     const values = readValues(caller, options, capture, edit, memory.buffer);
-    /** @type {import('./run.js').Shared} */
-    const shared = {
-      memory,
-      caller,
-      graph,
-      values,
-      step: this.#step,
-      weightOf: (name) => this.weights.get(name),
-      layers: this.#layers,
-      plain: this.#plain,
-      tableOf: (rotary, theta, positions, far) => this.#tableOf(rotary, theta, positions, far),
-    };
+    const shared = this.#shared(caller, graph, values);
     const compute = () => {
       const encoder = input.encoder && options.encoder && new Run(shared, options.encoder, 'encoder.', input.encoder);
       const encoded = encoder && { tensor: encoder.hidden(), padding: encoder.padding };
@@ -398,12 +417,27 @@ export class Transformer {
           tensors.logits = this.#unbatched(graph, values.captured, tensors.logits);
       }
       // Nothing fails from here on: a call that has failed leaves no tokens.
-      cache?.advance(rows, run.far);
+      cache?.advance(rows, run.far, weights);
       return new ModelResult(tensors, values.captured);
     };
     const result = graph.train ? compute() : memory.scope(compute);
     for (const tensor of result.tensors) memory.watch(tensor);
     return result;
+  }
+
+  /** @param {string} caller @param {Graph} graph @param {Values} values @returns {Shared} */
+  #shared(caller, graph, values) {
+    return {
+      memory: this.#memory,
+      caller,
+      graph,
+      values,
+      step: this.#step,
+      weightOf: (name) => this.weights.get(name),
+      layers: this.#layers,
+      plain: this.#plain,
+      tableOf: (rotary, theta, positions, far) => this.#tableOf(rotary, theta, positions, far),
+    };
   }
 
   /**
@@ -424,27 +458,37 @@ export class Transformer {
    * @param {CacheOptions} options
    */
   cache(options) {
+    return this.growingCache(options);
+  }
+
+  /**
+   * A cache with room for so many tokens, which grows up to its length.
+   * @internal
+   * @param {CacheOptions} options
+   * @param {number} [room] default: length
+   */
+  growingCache(options, room) {
     this.#checkAlive('cache');
-    return new Cache(this.#memory, this.options, options);
+    return new Cache(this.#memory, this.options, options, room);
   }
 
   /**
    * Writes on, token by token.
-   * @param {ModelInput} prompt a text, or labels; with an encoder { encoder, ids? }
-   * @param {import('./generate.js').GenerateOptions} options
+   * @param {ModelInput} prompt a text, or ids; with an encoder { encoder, ids? }
+   * @param {import('./generate.js').GenerateOptions} [options]
    * @returns {Promise<import('./generate.js').Generated>}
    */
-  async generate(prompt, options) {
+  async generate(prompt, options = {}) {
     const { generate } = await import('./generate.js');
     return generate(this, prompt, options);
   }
 
   /**
    * Forward, loss and backward: the gradients add up in `gradients`.
-   * @param {ModelInput} input labels (B,T), or whatever forward takes
-   * @param {TensorLike} targets (B,T): the label that is to follow each; −100 does not count
+   * @param {ModelInput} input ids (B,T), or another input of forward
+   * @param {TensorLike} targets (B,T): the id that is to follow each; −100 does not count
    * @param {LearnOptions} [options]
-   * @returns {StepResult} the mean loss, and how many of the counted targets are the likeliest label
+   * @returns {StepResult} the mean loss, and how many of the counted targets are the likeliest id
    */
   learn(input, targets, options = {}) {
     const caller = 'learn';
@@ -499,6 +543,8 @@ export class Transformer {
     const kept = this.#kept;
     if (!kept) throw new HeadlightError('STATE', `${caller}: there is no forward with train: true before it`);
     this.#checkAlive(caller);
+    if (kept.weights !== this.#version)
+      throw new HeadlightError('STATE', `${caller}: the weights have changed since forward`);
     const { graph, result } = kept;
     const names = /** @type {const} */ ([
       ['dLogits', 'logits'],
@@ -526,6 +572,7 @@ export class Transformer {
 
   zeroGrad() {
     this.#checkAlive('zeroGrad');
+    this.#refuseFixed('zeroGrad');
     for (const gradient of Object.values(this.#collect(({ gradient }) => gradient))) viewOf(gradient).fill(0);
     return this;
   }
@@ -598,8 +645,11 @@ export class Transformer {
   quantize() {
     this.#checkAlive('quantize');
     this.#forget();
-    for (const [name, weight] of this.weights)
+    for (const [name, weight] of this.weights) {
+      weight.gradient?.dispose();
+      weight.gradient = undefined;
       if (!weight.int8 && isProduct(name, weight.shape)) this.#quantize(weight);
+    }
     return this;
   }
 
@@ -617,8 +667,9 @@ export class Transformer {
       );
     });
     this.#tables.clear();
+    this.#replaced += 1 + (tensor ? versionOf(tensor) : 0);
     freeWeight({ shape, tensor, half });
-    weight.tensor = weight.half = weight.gradient = undefined;
+    weight.tensor = weight.half = undefined;
   }
 
   /**
@@ -658,6 +709,19 @@ export class Transformer {
     this.#disposed = true;
     this.#forget();
     for (const weight of this.weights.values()) freeWeight(weight);
+  }
+
+  toString() {
+    const { layers, numHeads, dModel, vocab, context } = this.options;
+    const of = this.family ? ` (${this.family})` : '';
+    const size = `layers ${layers}, heads ${numHeads}, width ${dModel}`;
+    const reads = vocab > 0 ? `, tokens ${vocab}, context ${context}` : '';
+    return `Transformer${of}: ${size}${reads}, ${this.#fixed ?? 'float32'}${this.#disposed ? ' (disposed)' : ''}`;
+  }
+
+  /** The line that Node's console.log shows. */
+  [INSPECT]() {
+    return this.toString();
   }
 
   [DISPOSE]() {

@@ -105,9 +105,11 @@ export class Stack extends Parameters {
   #countPositions() {
     const { graph, inputs, past, options } = this;
     const { padToken, causal, positionOffset } = options;
-    if (padToken !== undefined && inputs.ids && !past) {
+    if (padToken !== undefined && inputs.ids) {
       const real = graph.op('Not', [graph.op('Equal', [inputs.ids, graph.int(padToken)])]);
-      return graph.op('Where', [real, countBefore(graph, real), graph.int(-1)]);
+      const before = countBefore(graph, real);
+      // The ids of past tokens are not known: none of them is taken for padding.
+      return graph.op('Where', [real, past ? graph.op('Add', [before, past]) : before, graph.int(-1)]);
     }
     if (inputs.keep && (causal || positionOffset > 0)) {
       const seen = countBefore(graph, inputs.keep);

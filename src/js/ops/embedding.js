@@ -14,7 +14,7 @@ import { fillNormal, uniformSource } from './random.js';
 
 /**
  * @typedef {object} EmbeddingOptions
- * @property {number} count rows of the table: labels are 0 to count − 1
+ * @property {number} count rows of the table: ids are 0 to count − 1
  * @property {number} width of a row
  * @property {number} [context] the longest sequence: for each of its positions a row is learned and added
  * @property {number} [std] deviation of the initial rows, which are normal; default 0.02
@@ -57,19 +57,19 @@ export class Embedding extends Layer {
   }
 
   /**
-   * @param {TensorLike} labels (T) or (B,T)
+   * @param {TensorLike} ids (T) or (B,T)
    * @param {EmbeddingForwardOptions} [options]
    * @returns {Tensor} (T,width) or (B,T,width)
    */
-  forward(labels, options = {}) {
+  forward(ids, options = {}) {
     const given = readOptions('forward', options, ['offset', 'train']);
     const { count, width, context } = this.options;
     const offset = readNumber('forward', 'offset', given.offset ?? 0, POSITION);
-    const { ints, shape } = toLabels(readNumbers(labels, 'forward'), 'forward', count);
-    if (shape.length !== 1 && shape.length !== 2) throw shapeError('forward', 'labels', shape, '(T) or (B,T)');
+    const { ints, shape } = toLabels(readNumbers(ids, 'forward', 'ids'), 'forward', count, undefined, 'ids');
+    if (shape.length !== 1 && shape.length !== 2) throw shapeError('forward', 'ids', shape, '(T) or (B,T)');
     const [rows, batch] = [shape[shape.length - 1], shape.length === 2 ? shape[0] : 1];
     if (context !== undefined && offset + rows > context)
-      throw shapeError('forward', 'labels', shape, `at most ${context - offset} in a row: the context is ${context}`);
+      throw shapeError('forward', 'ids', shape, `at most ${context - offset} in a row: the context is ${context}`);
     const sizes = /** @type {const} */ ([batch, rows, width, count, offset]);
     const { table, position } = this.parameters;
     const output = this.run({}, { train: given.train }, (frame, memory) => {
@@ -82,7 +82,7 @@ export class Embedding extends Layer {
   }
 
   /**
-   * Labels have no gradient: only those of the parameters add up.
+   * Ids have no gradient: only those of the parameters add up.
    * @param {TensorLike} dOutput
    */
   backward(dOutput) {

@@ -12,9 +12,9 @@ import { shapeOf, Tensor, viewOf } from '../memory/tensor.js';
  * The numbers that the caller gives, of which toLabels makes integers.
  * @param {TensorLike | Source} value
  * @param {string} caller
- * @param {string} [parameter]
+ * @param {string} parameter
  */
-export const readNumbers = (value, caller, parameter = 'labels') =>
+export const readNumbers = (value, caller, parameter) =>
   readTensorLike(
     value instanceof Tensor ? { data: viewOf(value).slice(), shape: shapeOf(value) } : value,
     caller,
@@ -25,11 +25,11 @@ export const readNumbers = (value, caller, parameter = 'labels') =>
  * @param {Source} source
  * @param {string} caller
  * @param {number} below
- * @param {number} [ignore] allowed too
- * @param {string} [parameter]
+ * @param {number | undefined} ignore allowed too
+ * @param {string} parameter
  * @returns {Labels}
  */
-export function toLabels({ data, shape }, caller, below, ignore, parameter = 'labels') {
+export function toLabels({ data, shape }, caller, below, ignore, parameter) {
   const ints = new Int32Array(data.length);
   for (let i = 0; i < ints.length; i++) {
     const label = Number(data[i]);

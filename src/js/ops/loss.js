@@ -1,4 +1,4 @@
-// Losses and their gradients: cross-entropy, how far softmax(logits) is from the labels; and the mean of squares.
+// Losses and their gradients: cross-entropy, how far softmax(logits) is from the targets; and the mean of squares.
 
 import { LOSS, WORDS } from '../../../dist/abi/abi.js';
 import { readNumber, readOptions } from '../check/arguments.js';
@@ -13,13 +13,13 @@ import { readNumbers, toLabels } from './labels.js';
 /**
  * @typedef {object} LossOptions
  * @property {number} [labelSmoothing] the share of the target that is spread over all classes; default 0
- * @property {number} [ignore] rows of this label are left out; default −100
+ * @property {number} [ignore] rows of this target are left out; default −100
  */
 /**
  * @typedef {object} LossResult
  * @property {number} loss the mean over the counted rows; 0 where there are none
  * @property {Tensor} dLogits its gradient, of the shape of the logits
- * @property {number} correct counted rows whose largest logit, the first of equals, is that of the label
+ * @property {number} correct counted rows whose largest logit, the first of equals, is that of the target
  * @property {number} counted rows that are not ignored
  */
 
@@ -28,17 +28,17 @@ const LABEL = { integer: true, least: -(2 ** 31), most: 2 ** 31 - 1 };
 /**
  * @param {Memory} memory
  * @param {TensorLike} logits
- * @param {TensorLike | Source} labels
+ * @param {TensorLike | Source} targets
  * @param {LossOptions} options
  * @param {string} [caller] who answers for the arguments
- * @param {string} [parameter] what the caller calls the labels
+ * @param {string} [parameter] name of the targets
  * @returns {LossResult}
  */
-export function crossEntropy(memory, logits, labels, options, caller = 'crossEntropy', parameter = 'labels') {
+export function crossEntropy(memory, logits, targets, options, caller = 'crossEntropy', parameter = 'targets') {
   const given = readOptions(caller, options, ['labelSmoothing', 'ignore']);
   const smoothing = readNumber(caller, 'labelSmoothing', given.labelSmoothing ?? 0, { least: 0, most: 1 });
   const ignore = readNumber(caller, 'ignore', given.ignore ?? -100, LABEL);
-  const numbers = readNumbers(labels, caller, parameter);
+  const numbers = readNumbers(targets, caller, parameter);
   return memory.frame(caller, (frame) => {
     const { block, shape } = frame.take(frame.read(logits, 'logits'), 'logits');
     if (shape.length === 0) throw shapeError(caller, 'logits', shape, '(…,V)');

@@ -3,6 +3,7 @@
 import { ATTENTION, MULTIHEAD, MULTIHEAD_BACKWARD } from '../../../dist/abi/abi.js';
 import { checkOptions, readBoolean } from '../check/arguments.js';
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
+import { INSPECT } from '../check/inspect.js';
 import { formatShape } from '../check/shape.js';
 import { DISPOSE } from '../memory/disposable.js';
 import { checkAlive, mayChange, own, shapeOf, Tensor, versionOf, viewOf } from '../memory/tensor.js';
@@ -523,6 +524,17 @@ export class MultiHeadAttention {
 
   [DISPOSE]() {
     this.dispose();
+  }
+
+  toString() {
+    const { embedDim, numHeads, kvHeads, headDim } = this.options;
+    const heads = kvHeads === numHeads ? `${numHeads} heads` : `${numHeads} heads, ${kvHeads} of keys and values`;
+    return `MultiHeadAttention: ${heads}, width ${embedDim}, of each head ${headDim}`;
+  }
+
+  /** The line that Node's console.log shows. */
+  [INSPECT]() {
+    return this.toString();
   }
 }
 

@@ -52,6 +52,23 @@ export function sample(logits, options = {}) {
   return { id, logProb: logits[id] - most - Math.log(total) };
 }
 
+/**
+ * Changes logits in place, so that some tokens are less likely, or are not chosen at all.
+ * @param {Float32Array} logits
+ * @param {{ repeated: Iterable<number>, repetitionPenalty: number, suppress: readonly number[], forced?: number }} by
+ *   repeated: tokens so far; forced: the only one that may be chosen
+ */
+export function restrict(logits, { repeated, repetitionPenalty, suppress, forced }) {
+  if (repetitionPenalty !== 1) {
+    for (const id of new Set(repeated))
+      logits[id] = logits[id] > 0 ? logits[id] / repetitionPenalty : logits[id] * repetitionPenalty;
+  }
+  for (const id of suppress) if (id < logits.length) logits[id] = -Infinity;
+  if (forced === undefined) return;
+  logits.fill(-Infinity);
+  logits[forced] = 0;
+}
+
 /** @param {Float32Array} logits */
 function findLikeliest(logits) {
   let likeliest = 0;

@@ -5,6 +5,7 @@
 // What the file says of truncation and padding is left to the caller.
 
 import { argumentError } from '../check/errors.js';
+import { INSPECT } from '../check/inspect.js';
 import { formatError, readBytes } from '../io/bytes.js';
 import { parseJson } from '../io/json.js';
 import { readAddedTokens, sectionsOf } from './added.js';
@@ -58,6 +59,15 @@ export class Tokenizer {
     for (const id of this.#tokens.keys()) last = Math.max(last, id);
     /** One more than the largest number of a token. */
     this.vocabSize = last + 1;
+  }
+
+  toString() {
+    return `Tokenizer: ${this.#tokens.size} tokens, ${this.#special.size} of them special`;
+  }
+
+  /** The line that Node's console.log shows. */
+  [INSPECT]() {
+    return this.toString();
   }
 
   /** The number of a token. @param {string} token @returns {number | undefined} */

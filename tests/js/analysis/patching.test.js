@@ -102,3 +102,31 @@ test('the difference of logits is that of a token, the last one if not said', ()
   assert.equal(logitDifference(2, 0, 0)({ logits }), 2);
   assert.equal(logitDifference(1, 0)({ logits: { data: logits.data, shape: [2, 3] } }), 10);
 });
+
+test('a metric that gives no number is refused, and so is a label that is none', async () => {
+  const options = { at: 'blocks.*.out' };
+  for (const value of ['a', Number.NaN, undefined, Infinity])
+    await assert.rejects(
+      patch(plainModel({}), CLEAN, CORRUPTED, () => value, options),
+      {
+        code: 'ARGUMENT',
+        message: /patch: the value of metric is .*, expected a finite number/,
+      },
+    );
+  assert.throws(() => logitDifference('a', {}), { code: 'ARGUMENT', parameter: 'label' });
+  assert.throws(() => logitDifference(1, {}), { code: 'ARGUMENT', parameter: 'against' });
+  const logits = { data: Float32Array.of(1, 2, 3), shape: [1, 3] };
+  assert.throws(() => logitDifference(3)({ logits }), { code: 'ARGUMENT', parameter: 'label' });
+  assert.throws(() => logitDifference(1, 0, 1)({ logits }), { code: 'ARGUMENT', parameter: 'token' });
+});
+
+test('onProgress is awaited, and a signal that is none is refused', async () => {
+  const options = { at: 'blocks.*.out' };
+  const failing = async () => Promise.reject(new Error('mine'));
+  await assert.rejects(patch(plainModel({}), CLEAN, CORRUPTED, metric, { ...options, onProgress: failing }), /mine/);
+  for (const signal of [5, {}])
+    await assert.rejects(patch(plainModel({}), CLEAN, CORRUPTED, metric, { ...options, signal }), {
+      code: 'ARGUMENT',
+      parameter: 'signal',
+    });
+});

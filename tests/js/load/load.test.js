@@ -91,6 +91,7 @@ test('a file that is missing, truncated or of other content is named, with the w
     code: 'LOAD',
     message: /is not WebAssembly: 15 bytes that begin "<!doctype html>"/,
   });
+  await assert.rejects(load({ wasm: null }), { code: 'ARGUMENT', message: /wasm is null, expected a URL/ });
   await assert.rejects(load({ wasm: new Uint8Array() }), { code: 'LOAD', message: /is not WebAssembly: 0 bytes/ });
   const empty = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]);
   await assert.rejects(load({ wasm: empty }), {

@@ -256,3 +256,105 @@ test('without attention to its encoder, or without blocks, a decoder goes on fro
     model.dispose();
   }
 });
+
+test('a cache that has been disposed is refused everywhere, also of a model without blocks', () => {
+  for (const layers of [0, 2]) {
+    const model = hl.transformer({ ...SMALL, layers });
+    const cache = model.cache({ length: 4 });
+    logitsOf(model, [1, 2], { cache });
+    cache.dispose();
+    assert.equal(cache.disposed, true);
+    refuses(() => cache.rewind(0), 'DISPOSED', /rewind: the cache has been disposed/);
+    refuses(() => cache.clone(), 'DISPOSED', /clone: the cache has been disposed/);
+    refuses(() => model.forward([3], { cache }), 'DISPOSED', /forward: the cache has been disposed/);
+    model.dispose();
+  }
+});
+
+test('a model whose tokens see later ones, or that reads a picture, has no cache and generates nothing', async () => {
+  const picture = { ...SMALL, input: 'patches', patch: { size: 2, image: 4 }, positions: 'learned' };
+  for (const [options, why] of [
+    [{ ...SMALL, causal: false }, /this model is no decoder: its tokens see the tokens after them/],
+    [picture, /this model is no decoder: it reads patches/],
+  ]) {
+    const model = hl.transformer(options);
+    refuses(() => model.cache({ length: 4 }), 'STATE', why);
+    await assert.rejects(model.generate([1, 2], { max: 2 }), { code: 'STATE', message: why });
+    model.dispose();
+  }
+});
+
+test('a cache of more tokens than memory is refused before any is taken', () => {
+  const model = hl.transformer({ ...SMALL, context: 2 ** 20, layers: 0 });
+  refuses(() => model.cache({ length: 2 ** 20, batch: 2 ** 24 }), 'OUT_OF_MEMORY', /16777216 sequences of 1048576/);
+  model.dispose();
+});
+
+test('the padding token has the same positions with a cache as without one, however the tokens are cut', () => {
+  const padding = { positions: 'learned', positionOffset: 2, padToken: 1 };
+  const model = build(hl, { ...SMALL, ...padding });
+  const rows = [
+    [3, 1, 5, 6, 1, 1, 2, 4],
+    [1, 1, 7, 1, 8, 9, 9, 1],
+  ];
+  const whole = logitsOf(model, rows);
+  for (const cut of [8, 5, 1]) {
+    const cache = model.cache({ length: 8, batch: 2 });
+    for (let start = 0; start < 8; start += cut) {
+      const part = logitsOf(
+        model,
+        rows.map((row) => row.slice(start, start + cut)),
+        { cache },
+      );
+      const length = part.length / 2;
+      for (const b of [0, 1])
+        near(part.subarray(b * length, (b + 1) * length), whole.subarray((b * 8 + start) * 11).subarray(0, length));
+      if (start === 0) continue;
+      // Tokens that are taken back, and others in their place, leave nothing behind.
+      cache.rewind(start);
+      logitsOf(model, [[1], [6]], { cache });
+      cache.rewind(start);
+      const copy = cache.clone();
+      near(
+        logitsOf(
+          model,
+          rows.map((row) => row.slice(start, start + cut)),
+          { cache: copy },
+        ),
+        part,
+      );
+      copy.dispose();
+      logitsOf(
+        model,
+        rows.map((row) => row.slice(start, start + cut)),
+        { cache },
+      );
+    }
+    cache.dispose();
+  }
+  model.dispose();
+});
+
+test('what other weights have left in a cache is refused, until it is rewound to the beginning', () => {
+  const changes = {
+    loadStateDict: (model) => model.loadStateDict(model.stateDict()),
+    quantize: (model) => model.quantize(),
+    'step of an optimizer': (model) => {
+      const optimizer = hl.sgd([model], { lr: 0.1 });
+      model.learn([IDS], [IDS]);
+      optimizer.step();
+      optimizer.dispose();
+    },
+  };
+  for (const [name, change] of Object.entries(changes)) {
+    const model = hl.transformer(SMALL);
+    const cache = model.cache({ length: 8 });
+    logitsOf(model, [1, 2], { cache });
+    change(model);
+    refuses(() => model.forward([3], { cache }), 'STATE', /weights of the model have changed since this cache/);
+    cache.rewind(0);
+    near(logitsOf(model, [1, 2], { cache }), logitsOf(model, [1, 2]), name === 'quantize' ? 1e-2 : 1e-5);
+    cache.dispose();
+    model.dispose();
+  }
+});

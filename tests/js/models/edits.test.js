@@ -619,8 +619,8 @@ test('what is asked wrongly is refused by name, and nothing is lost', () => {
   const at = 'blocks.0.heads';
   refuses(() => model.forward(IDS, { capture: 'embed' }), 'capture', /a list of names/);
   refuses(() => model.forward(IDS, { capture: ['embed', 'blocks.2.out'] }), 'capture[1]', /blocks\.2\.out/);
-  refuses(() => model.forward(IDS, { capture: ['encoder.embed'] }), 'capture[0]', /the name of a value/);
-  refuses(() => model.forward(IDS, { capture: ['blocks.0.cross.heads'] }), 'capture[0]', /the name of a value/);
+  refuses(() => model.forward(IDS, { capture: ['encoder.embed'] }), 'capture[0]', /a name without encoder/);
+  refuses(() => model.forward(IDS, { capture: ['blocks.0.cross.heads'] }), 'capture[0]', /no attention to an encoder/);
   refuses(edit({ at: 'blocks.0.head' }), 'edit[0].at', /blocks\.0\.head/);
   refuses(edit({ at }, { at: 7 }), 'edit[1].at', /the name of a value/);
   refuses(edit({ at, value: 1 }), 'value', /unknown option 'value'/);
@@ -642,5 +642,62 @@ test('what is asked wrongly is refused by name, and nothing is lost', () => {
   refuses(edit({ at: 'blocks.0.scores', mask: 'all' }), 'edit[0].mask', /'none'/);
   refuses(() => model.forward(IDS, { train: true, edit: [] }), 'train', /false with a cache or edits/);
   assert.equal(hl.info.memory.used, used);
+  model.dispose();
+});
+
+test('a name says which blocks there are, and a star stands for any block or for all values of one', () => {
+  const model = build(hl, LLAMA);
+  refuses(
+    () => model.forward(IDS, { capture: ['blocks.5.out'] }),
+    'capture[0]',
+    /a block from 0 to 1: this model has 2/,
+  );
+  refuses(() => model.forward(IDS, { capture: ['blocks.00.out'] }), 'capture[0]', /the name of a value/);
+  refuses(() => model.forward(IDS, { edit: [{ at: 'blocks.0.*' }] }), 'edit[0].at', /the name of a value/);
+  const none = hl.transformer({ layers: 0, dModel: 8, numHeads: 2, vocab: 99, context: 16 });
+  refuses(() => none.forward(IDS, { capture: ['blocks.0.out'] }), 'capture[0]', /this model has no blocks/);
+  none.dispose();
+  const namesOf = (capture) => {
+    const result = model.forward(IDS, { capture });
+    result.dispose();
+    return Object.keys(result.captured);
+  };
+  assert.deepEqual(namesOf(['blocks.*.weights']), ['blocks.0.weights', 'blocks.1.weights']);
+  const all = namesOf(['blocks.1.*']);
+  assert.equal(all.length, 14);
+  assert.ok(all.every((name) => name.startsWith('blocks.1.')));
+  assert.equal(namesOf(['blocks.*.*', 'final']).length, 29);
+  model.dispose();
+});
+
+test('a long name, and a hundred thousand names, take no more time than they need', () => {
+  const model = build(hl, LLAMA);
+  for (const length of [1e6, 1e7])
+    assert.throws(
+      () => model.forward(IDS, { capture: ['x'.repeat(length)] }),
+      ({ code, message }) => code === 'ARGUMENT' && message.length < 300,
+    );
+  const capture = Array.from({ length: 1e5 }, (_, i) => `blocks.${i % 2}.${i % 3 ? 'out' : 'weights'}`);
+  const names = model.forward(IDS, { capture });
+  assert.equal(Object.keys(names.captured).length, 4);
+  names.dispose();
+  const [batch, rows] = [2 ** 30, 0];
+  assert.throws(() => model.forward({ data: new Int32Array(0), shape: [batch, rows] }), { code: 'SHAPE' });
+  const none = model.forward({ data: new Int32Array(0), shape: [2 ** 24, rows] });
+  assert.deepEqual([...none.logits.shape], [2 ** 24, 0, model.options.vocab]);
+  none.dispose();
+  model.dispose();
+});
+
+test('edits of one value are made in the order in which they are given, by whichever name', () => {
+  const model = build(hl, LLAMA);
+  const edit = [
+    { at: 'blocks.*.out', set: [1] },
+    { at: 'blocks.1.out', scale: 3 },
+    { at: 'blocks.*.out', add: [2] },
+  ];
+  const { captured } = model.forward(IDS, { edit, capture: ['blocks.*.out'] });
+  assert.ok(captured['blocks.0.out'].data.every((x) => x === 3));
+  assert.ok(captured['blocks.1.out'].data.every((x) => x === 5));
   model.dispose();
 });

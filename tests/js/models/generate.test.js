@@ -180,7 +180,7 @@ test('it ends where the context or the cache ends, and refuses what cannot begin
   await refused([PROMPT, PROMPT], {}, 'SHAPE', /one sequence, \(T\): call forward for a batch/);
   await refused([], {}, 'ARGUMENT', /at least one token/);
   await refused([11], {}, 'ARGUMENT', /prompt\[0\] is 11/);
-  await refused({ ids: PROMPT, keep: [0, 1, 1] }, {}, 'ARGUMENT', /unknown option 'keep'/);
+  await refused({ ids: PROMPT, keep: [0, 1, 1] }, {}, 'ARGUMENT', /keep is \[0,1,1\], expected 1 for every token/);
   await refused(PROMPT, { cache: {} }, 'ARGUMENT', /cache\(\) of this model/);
   await refused(PROMPT, { max: -1 }, 'ARGUMENT', /max/);
   await refused(PROMPT, { onToken: 'print' }, 'ARGUMENT', /onToken is 'print', expected a function/);
@@ -190,4 +190,161 @@ test('it ends where the context or the cache ends, and refuses what cannot begin
   const ofClasses = build({ classes: 3 });
   await assert.rejects(ofClasses.generate(PROMPT, { max: 1 }), { code: 'STATE', message: /no logits of tokens/ });
   ofClasses.dispose();
+});
+
+test('one cache serves one generate at a time: all others are refused until it ends', async () => {
+  const model = build({ context: 64 });
+  const alone = await model.generate(PROMPT, { max: 20, ...NEVER });
+  const cache = model.cache({ length: 64 });
+  const refused = [];
+  const attempts = [
+    () => model.generate([4, 5], { max: 20, cache, ...NEVER }),
+    async () => cache.rewind(0),
+    async () => model.forward([1], { cache }),
+  ];
+  const onToken = async () => {
+    for (const attempt of attempts) refused.push(await attempt().catch((error) => error.code));
+    // A copy is free to go on.
+    cache.clone().dispose();
+  };
+  const { ids } = await model.generate(PROMPT, { max: 20, cache, onToken, ...NEVER });
+  assert.deepEqual(ids, alone.ids);
+  assert.deepEqual(refused, new Array(60).fill('STATE'));
+  await assert.rejects(model.generate([1], { max: 3, cache, onToken: () => cache.dispose(), ...NEVER }), {
+    code: 'DISPOSED',
+  });
+
+  const next = model.cache({ length: 8 });
+  await assert.rejects(model.generate([99], { cache: next }), { code: 'ARGUMENT' });
+  const failing = () => {
+    throw new Error('mine');
+  };
+  await assert.rejects(model.generate([1], { cache: next, onToken: failing }), /mine/);
+  assert.equal(next.rewind(0).length, 0);
+  next.dispose();
+  model.dispose();
+});
+
+test('an onToken that rejects rejects generate, and each promise is awaited', async () => {
+  const model = build({});
+  const later = () => new Promise((resolve) => setTimeout(resolve));
+  const seen = [];
+  const slow = async ({ id }) => {
+    await later();
+    seen.push(id);
+  };
+  const { ids } = await model.generate(PROMPT, { max: 5, onToken: slow, ...NEVER });
+  assert.deepEqual(seen, ids);
+  const { used } = hl.info.memory;
+  const failing = async () => {
+    await later();
+    throw new Error('no room in the page');
+  };
+  await assert.rejects(model.generate(PROMPT, { max: 5, onToken: failing, ...NEVER }), /no room in the page/);
+  assert.equal(hl.info.memory.used, used);
+  model.dispose();
+});
+
+test('without max it goes on to an end token or the end of the context, and says which', async () => {
+  const model = build({});
+  const all = await model.generate(PROMPT);
+  assert.deepEqual([all.ids.length, all.ended], [14, 'context']);
+  assert.equal((await model.generate(PROMPT, { max: 14 })).ended, 'max');
+  assert.equal((await model.generate(PROMPT, { max: 15 })).ended, 'context');
+  const cache = model.cache({ length: 5 });
+  assert.deepEqual((await model.generate(PROMPT, { cache })).ended, 'context');
+  cache.dispose();
+  assert.equal((await model.generate(PROMPT, { stop: [all.ids[3]] })).ended, 'stop');
+  model.dispose();
+});
+
+test('its own cache grows with the tokens: a large max reserves nothing, and the numbers stay', async () => {
+  const options = { layers: 3, context: 2 ** 20, positions: 'rotary', kvHeads: 2 };
+  const model = build(options);
+  const short = build({ ...options, context: 256 });
+  const { reserved } = hl.info.memory;
+  const first = await model.generate(PROMPT, {
+    max: 2 ** 20,
+    onToken: () => assert.fail('the first token ends it'),
+    stop: Array.from({ length: SMALL.vocab }, (_, id) => id),
+  });
+  assert.equal(first.ended, 'stop');
+  assert.equal(hl.info.memory.reserved, reserved);
+  // Beyond the room that it has at first.
+  const cache = short.cache({ length: 256 });
+  const expected = await short.generate(PROMPT, { max: 200, cache, ...NEVER });
+  assert.deepEqual(await model.generate(PROMPT, { max: 200, ...NEVER }), expected);
+  cache.dispose();
+  for (const made of [model, short]) made.dispose();
+});
+
+test('a growing cache that finds no memory keeps its tokens', async () => {
+  const { load } = await import('headlight-attention');
+  const small = await load({ maxMemory: 2 ** 20 });
+  const model = small.transformer({ ...SMALL, layers: 8, context: 2 ** 16, positions: 'alibi' });
+  const before = small.info.memory.used;
+  await assert.rejects(model.generate(PROMPT, { max: 2 ** 16, ...NEVER }), {
+    code: 'OUT_OF_MEMORY',
+    message: /^generate/,
+  });
+  assert.equal(small.info.memory.used, before);
+  assert.equal((await model.generate(PROMPT, { max: 3, ...NEVER })).ids.length, 3);
+  small.dispose();
+});
+
+test('suppressed, forced and repeated tokens', async () => {
+  const model = build({});
+  const ids = greedy(model, PROMPT, 6);
+  const without = await model.generate(PROMPT, { max: 6, suppress: [ids[0], 99] });
+  assert.ok(!without.ids.includes(ids[0]));
+  const first = await model.generate(PROMPT, { max: 6, suppressFirst: [ids[0]] });
+  assert.notEqual(first.ids[0], ids[0]);
+  assert.ok(without.logProbs.every(Number.isFinite));
+
+  const other = (ids[1] + 1) % SMALL.vocab;
+  const forced = await model.generate(PROMPT, { max: 3, forced: [[4, other]], suppressFirst: [ids[0]] });
+  assert.deepEqual(forced.ids.slice(0, 2), [ids[0], other]);
+  assert.equal(forced.logProbs[1], 0);
+  const after = greedy(model, [...PROMPT, ids[0], other], 1)[0];
+  const next = await model.generate(PROMPT, { max: 3, forced: [[4, other]], suppressFirst: [after] });
+  assert.deepEqual(next.ids.slice(0, 2), [ids[0], other]);
+  assert.notEqual(next.ids[2], after);
+
+  // So strong a penalty leaves each token for one turn.
+  const { ids: unlike } = await model.generate(PROMPT, { max: 8, repetitionPenalty: 1e6 });
+  assert.equal(new Set([...PROMPT, ...unlike]).size, 11);
+  assert.deepEqual((await model.generate(PROMPT, { max: 6, repetitionPenalty: 1 })).ids, ids);
+  for (const [options, parameter] of [
+    [{ suppress: 3 }, 'suppress'],
+    [{ suppressFirst: [-1] }, 'suppressFirst[0]'],
+    [{ forced: [3] }, 'forced[0]'],
+    [{ forced: [[3, 11]] }, 'forced[0][1]'],
+    [{ repetitionPenalty: 0 }, 'repetitionPenalty'],
+  ])
+    await assert.rejects(model.generate(PROMPT, { max: 2, ...options }), { code: 'ARGUMENT', parameter });
+  model.dispose();
+});
+
+test('signals that are none, edits and prompts that do not fit are refused in the name of generate', async () => {
+  const model = build({});
+  for (const signal of [5, 'x', {}, null])
+    await assert.rejects(model.generate(PROMPT, { max: 1, signal }), { code: 'ARGUMENT', parameter: 'signal' });
+  const edit = [{ at: 'blocks.7.mlp', set: 'zero' }];
+  await assert.rejects(model.generate(PROMPT, { max: 1, edit }), {
+    code: 'ARGUMENT',
+    message: "generate: edit[0].at is 'blocks.7.mlp', expected a block from 0 to 1: this model has 2 blocks",
+  });
+  await assert.rejects(model.generate(['a', 'b'], { max: 1 }), { code: 'ARGUMENT', message: /in place of a list/ });
+
+  const ids = { data: BigInt64Array.from(PROMPT, BigInt), dims: [1, 3], type: 'int64' };
+  const mask = { data: BigInt64Array.of(1n, 1n, 1n), dims: [1, 3], type: 'int64' };
+  const expected = await model.generate(PROMPT, { max: 4 });
+  assert.deepEqual(await model.generate({ input_ids: ids, attention_mask: mask }, { max: 4 }), expected);
+  mask.data[0] = 0n;
+  await assert.rejects(model.generate({ input_ids: ids, attention_mask: mask }), { parameter: 'attention_mask' });
+  await assert.rejects(model.generate({ input_ids: ids, token_type_ids: mask }), {
+    code: 'ARGUMENT',
+    message: /token_type_ids/,
+  });
+  model.dispose();
 });

@@ -192,8 +192,8 @@ test('what does not fit is refused by name, and nothing is lost', async () => {
   const file = model.save();
   model.learn(LABELS, TARGETS);
   const made = hl.info.memory.used;
-  refuses(() => model.forward([0, 5]), 'ARGUMENT', 'labels[1]', /labels\[1\] is 5, expected an integer from 0 to 4/);
-  refuses(() => model.forward([0, 1, 2, 3, 4]), 'SHAPE', 'labels', /the context is 4/);
+  refuses(() => model.forward([0, 5]), 'ARGUMENT', 'ids[1]', /ids\[1\] is 5, expected an integer from 0 to 4/);
+  refuses(() => model.forward([0, 1, 2, 3, 4]), 'SHAPE', 'ids', /the context is 4/);
   refuses(
     () =>
       model.learn(LABELS, [
@@ -340,4 +340,116 @@ test('a learning rate that is too high shows in the loss and affects no other mo
   assert.ok(Number.isNaN(model.judge(LABELS, TARGETS).loss));
   assert.deepEqual(other.judge(LABELS, TARGETS), before);
   for (const made of [model, other, optimizer]) made.dispose();
+});
+
+test('options that cannot run together are refused when a model is built', () => {
+  const make = (options) => () => hl.transformer({ ...SMALL, ...options });
+  refuses(make({ head: 'pooled', pool: 'none', classes: 2 }), 'ARGUMENT', 'pool', /pool is 'none', expected 'first'/);
+  refuses(make({ padToken: 1 }), 'ARGUMENT', 'positionOffset', /at least 1: padToken has the row before position 0/);
+  refuses(
+    make({ padToken: 1, positionOffset: 2, positions: 'rotary' }),
+    'ARGUMENT',
+    'padToken',
+    /positions are 'rotary', which count every token/,
+  );
+});
+
+test('a model that was rounded after training began is trained no more, by any function', () => {
+  const model = hl.transformer(SMALL);
+  const optimizer = hl.adamW([model], { lr: 0.1 });
+  model.learn(LABELS, TARGETS);
+  optimizer.step();
+  model.quantize();
+  const before = copies(model.parameters);
+  const int8 = /a model with int8 weights cannot be trained/;
+  refuses(() => optimizer.step(), 'STATE', undefined, int8);
+  refuses(() => model.zeroGrad(), 'STATE', undefined, int8);
+  refuses(() => hl.clipGradients([model], 1), 'STATE', undefined, int8);
+  refuses(() => model.learn(LABELS, TARGETS), 'STATE', undefined, int8);
+  assert.deepEqual(copies(model.parameters), before);
+  optimizer.dispose();
+  model.dispose();
+});
+
+test('backward is refused where the weights have changed since forward', () => {
+  const model = hl.transformer(SMALL);
+  const optimizer = hl.sgd([model], { lr: 0.1 });
+  for (const change of [() => model.loadStateDict(model.stateDict()), () => optimizer.step()]) {
+    const { logits } = model.forward(LABELS, { train: true });
+    const dLogits = { data: logits.copy(), shape: logits.shape };
+    change();
+    refuses(() => model.backward({ dLogits }), 'STATE', undefined, /the weights have changed since forward/);
+    model.forward(LABELS, { train: true });
+    model.backward({ dLogits });
+  }
+  optimizer.dispose();
+  model.dispose();
+});
+
+test('inputs have the names of other libraries too', () => {
+  const model = build(hl, { ...SMALL, tokenTypes: 2 });
+  const tensor = (rows) => ({
+    data: BigInt64Array.from(rows.flat(), BigInt),
+    dims: [rows.length, rows[0].length],
+    type: 'int64',
+  });
+  const keep = [
+    [0, 1, 1, 1],
+    [1, 1, 1, 1],
+  ];
+  const types = [
+    [0, 0, 1, 1],
+    [0, 1, 1, 1],
+  ];
+  const expected = model.forward({ ids: LABELS, keep, typeIds: types }).logits.copy();
+  const given = { input_ids: tensor(LABELS), attention_mask: tensor(keep), token_type_ids: tensor(types) };
+  assert.deepEqual(model.forward(given).logits.copy(), expected);
+  refuses(() => model.forward({ ...given, ids: LABELS }), 'ARGUMENT', 'input_ids', /none beside ids/);
+  refuses(() => model.forward({ input_ids: [[9]] }), 'ARGUMENT', 'input_ids[0]', /input_ids\[0\] is 9/);
+  refuses(() => model.forward({ input_ids: [[1]], attention_mask: [[2]] }), 'ARGUMENT', 'attention_mask[0]', /is 2/);
+  refuses(() => model.forward(['one text', 'another']), 'ARGUMENT', 'ids', /one text in place of a list/);
+  model.dispose();
+  const picture = { input: 'patches', patch: { size: 2, image: 4 }, positions: 'learned', context: 5 };
+  const seeing = hl.transformer({ ...SMALL, ...picture, causal: false, head: 'none' });
+  const pixels = hl.uniform([1, 3, 4, 4]);
+  const hidden = seeing.forward({ pixels }).hidden.copy();
+  assert.deepEqual(seeing.forward({ pixel_values: pixels }).hidden.copy(), hidden);
+  refuses(() => seeing.forward({ pixel_values: [1] }), 'SHAPE', 'pixel_values', /pixel_values has shape/);
+  refuses(() => seeing.forward('a text'), 'ARGUMENT', 'input', /what this model reads: \{ pixels \}/);
+  seeing.dispose();
+});
+
+test('what console.log shows of each object is a line of its own', async () => {
+  const { inspect } = await import('node:util');
+  const own = await load();
+  const model = own.transformer(SMALL);
+  const cache = model.cache({ length: 3, batch: 2 });
+  model.forward([[1], [2]], { cache });
+  const tensor = own.tensor([
+    [1.23456789, 2],
+    [3, 4],
+    [5, 6],
+    [7, 8],
+  ]);
+  const layer = own.multiHeadAttention({ embedDim: 8, numHeads: 4, kvHeads: 2 });
+  const lines = [
+    [tensor, 'Tensor [4,2]: 1.2346, 2, 3, 4, 5, 6, …'],
+    [own.zeros([0, 3]), 'Tensor [0,3]'],
+    [model, 'Transformer: layers 2, heads 2, width 6, tokens 5, context 4, float32'],
+    [cache, 'Cache: 1 of 3 tokens, batch 2, float32'],
+    [layer, 'MultiHeadAttention: 4 heads, 2 of keys and values, width 8, of each head 2'],
+  ];
+  for (const [object, line] of lines) assert.equal(inspect(object), line);
+  assert.match(inspect(own), /^Headlight \d+\.\d+\.\d+: (simd128|relaxed), threads 1, memory \d/);
+  const tokenizer = await own.openTokenizer(
+    new TextEncoder().encode(JSON.stringify({ model: { type: 'BPE', vocab: { a: 0 }, merges: [] } })),
+  );
+  assert.equal(inspect(tokenizer), 'Tokenizer: 1 tokens, 0 of them special');
+  tensor.dispose();
+  cache.dispose();
+  assert.match(inspect(tensor), /disposed/);
+  assert.match(inspect(cache), /disposed/);
+  own.dispose();
+  for (const [object] of lines) assert.equal(inspect(object).split('\n').length, 1);
+  assert.match(inspect(own), /disposed/);
 });

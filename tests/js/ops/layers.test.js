@@ -158,16 +158,11 @@ test('layers refuse what does not fit, name it, and lose nothing', () => {
       /embedding: count is 0, expected an integer of at least 1/,
     );
     refuses(() => hl.embedding({ count: 2, width: 2, size: 3 }), 'ARGUMENT', 'size', /unknown option 'size'/);
-    refuses(
-      () => embedding.forward([0, 3]),
-      'ARGUMENT',
-      'labels[1]',
-      /labels\[1\] is 3, expected an integer from 0 to 2/,
-    );
-    refuses(() => embedding.forward([0.5]), 'ARGUMENT', 'labels[0]', /is 0.5/);
-    refuses(() => embedding.forward([0, 1, 2]), 'SHAPE', 'labels', /at most 2 in a row: the context is 2/);
-    refuses(() => embedding.forward([0, 1], { offset: 1 }), 'SHAPE', 'labels', /at most 1 in a row/);
-    refuses(() => embedding.forward([[[0]]]), 'SHAPE', 'labels', /expected \(T\) or \(B,T\)/);
+    refuses(() => embedding.forward([0, 3]), 'ARGUMENT', 'ids[1]', /ids\[1\] is 3, expected an integer from 0 to 2/);
+    refuses(() => embedding.forward([0.5]), 'ARGUMENT', 'ids[0]', /is 0.5/);
+    refuses(() => embedding.forward([0, 1, 2]), 'SHAPE', 'ids', /at most 2 in a row: the context is 2/);
+    refuses(() => embedding.forward([0, 1], { offset: 1 }), 'SHAPE', 'ids', /at most 1 in a row/);
+    refuses(() => embedding.forward([[[0]]]), 'SHAPE', 'ids', /expected \(T\) or \(B,T\)/);
     refuses(() => embedding.backward([[1, 2]]), 'STATE', undefined, /there is no forward/);
     refuses(() => norm.forward([[1, 2, 3]]), 'SHAPE', 'x', /x has shape \[1,3\], expected \(…,4\)/);
     refuses(() => hl.rmsNorm({ width: 4, eps: -1 }), 'ARGUMENT', 'eps', /rmsNorm: eps is -1/);
