@@ -8,6 +8,7 @@ import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { HeadlightError, load, Tensor } from 'headlight-attention';
 import { makeCall } from './calls.js';
+import { isRounded } from './models.js';
 import { makeSource } from './source.js';
 import { MINE, spoil } from './wrong.js';
 
@@ -120,7 +121,7 @@ function prepare(context) {
   let { args } = call;
   if (how === 'spoiled') args = spoil(source, args, [...world.wrong(), source.pick(world.tensors)]);
   if (how === 'with getters') args = withGetters(source, world, args);
-  for (const trained of [...world.layers, ...world.models]) void trained.gradients;
+  for (const trained of [...world.layers, ...world.models]) if (!isRounded(trained)) void trained.gradients;
   const free = how === 'without memory' ? fill(hl, source) : undefined;
   return { context, call, how, args, free, used: hl.info.memory.used, start: performance.now() };
 }

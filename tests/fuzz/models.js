@@ -38,6 +38,7 @@ function someOptions(source) {
     ...(source.chance(0.3) && { normPlace: source.pick(places) }),
     ...(source.chance(0.2) && { normScale: false }),
     ...(source.chance(0.2) && { causal: false }),
+    ...(positions === 'learned' && source.chance(0.5) && { positionOffset: 2, padToken: 1 }),
     ...(source.chance(0.2) && { sinks: true }),
     ...(source.chance(0.2) && { softcap: 2 }),
     ...(source.chance(0.2) && { window: 2 }),
@@ -193,6 +194,13 @@ function learning(context, model) {
   };
 }
 
+/** Whether weights of a model are in int8: it has no gradients then. */
+export const isRounded = ({ weights, parameters }) =>
+  weights instanceof Map && Object.keys(parameters).length < weights.size;
+
+/** What a model whose tokens see later ones gives where a decoder is needed. */
+const notCausal = ({ options }) => (options.causal ? [] : ['STATE']);
+
 /** A cache and the tokens in it: of each entry of the batch a list; null where they are not known. */
 function makeCache({ source, world }, model) {
   const [length, batch] = [source.between(1, CONTEXT), source.between(1, 2)];
@@ -201,6 +209,7 @@ function makeCache({ source, world }, model) {
     name: 'model.cache',
     run: (...args) => model.cache(...args),
     args: [{ length, batch, type }],
+    refusable: notCausal(model),
     made: (cache) => void world.caches.push({ cache, model, batch, type, tokens: [], read: undefined }),
   };
 }
@@ -231,10 +240,12 @@ function cachedForward(context, held) {
       }
     },
     args: [first ? { encoder: give(read), ids: give(ids) } : give(ids), { cache, ...(edit && { edit }) }],
+    // Other weights have made what it holds.
+    refusable: held.stale ? ['STATE'] : [],
     check(result) {
       checkLogits(result, batch, rows);
       assert.equal(cache.length, before + rows);
-      if (edit || held.edited || !model.options.causal) return;
+      if (edit || held.edited) return;
       const tokens = [...held.tokens, ids];
       const all = Array.from({ length: batch }, (_, b) =>
         tokens.flatMap(({ data, shape }) => [...data.subarray(b * shape[1], (b + 1) * shape[1])]),
@@ -280,7 +291,7 @@ function useCache({ source, world }, held) {
           );
           return kept > 0 ? [{ data: part, shape: [batch, kept] }] : [];
         });
-        if (length === 0) Object.assign(held, { read: undefined, edited: false });
+        if (length === 0) Object.assign(held, { read: undefined, edited: false, stale: false });
       },
       undo: drop,
     },
@@ -325,7 +336,7 @@ function generate(context, model) {
       },
     ],
     // A cache may have no more room.
-    refusable: held ? ['SHAPE'] : [],
+    refusable: [...notCausal(model), ...(held ? ['SHAPE', 'STATE'] : [])],
     check(result) {
       assert.ok(result.ids.length <= max && result.ids.every((id) => id >= 0 && id < VOCAB));
       assert.deepEqual(seen, result.ids);
@@ -352,6 +363,7 @@ export function transformer(context) {
       },
     };
   const model = source.pick(world.models);
+  const changed = (how) => world.caches.forEach((one) => void (one.model === model && Object.assign(one, how)));
   const held = world.caches.length > 0 ? source.pick(world.caches) : undefined;
   if (held && source.chance(0.4)) return source.chance(0.6) ? cachedForward(context, held) : useCache(context, held);
   return source.pick([
@@ -363,14 +375,22 @@ export function transformer(context) {
     () => learning(context, model),
     () => makeCache(context, model),
     () => (context.still ? forward(context, model) : generate(context, model)),
-    () => ({ name: 'model.zeroGrad', run: () => model.zeroGrad(), args: [] }),
+    () => ({
+      name: 'model.zeroGrad',
+      run: () => model.zeroGrad(),
+      args: [],
+      refusable: isRounded(model) ? ['STATE'] : [],
+    }),
     () =>
       source.chance(0.2)
         ? {
             name: 'model.quantize',
-            run: () => model.quantize(),
+            run() {
+              // Also where it fails on the way.
+              changed({ rounded: true, stale: true });
+              return model.quantize();
+            },
             args: [],
-            made: () => world.caches.forEach((one) => void (one.rounded ||= one.model === model)),
           }
         : forward(context, model),
     () => ({
@@ -378,6 +398,7 @@ export function transformer(context) {
       run: (...args) => model.loadStateDict(...args),
       args: [model.stateDict()],
       refusable: ['STATE', 'ARGUMENT'],
+      made: () => changed({ stale: true }),
       // Others of its parameters are in the caches.
       undo: () => void (world.caches = []),
     }),
