@@ -98,7 +98,12 @@ class Reader {
     return this.#read(name, (value) => typeof value === 'boolean', 'true or false') ?? false;
   }
 
-  /** @param {string} name @param {(x: number) => boolean} fits @param {string} expected @returns {number | undefined} */
+  /**
+   * @param {string} name
+   * @param {(x: number) => boolean} fits
+   * @param {string} expected
+   * @returns {number | undefined}
+   */
   number(name, fits, expected) {
     return this.#read(name, (value) => typeof value === 'number' && fits(value), expected);
   }
