@@ -33,19 +33,22 @@ function rightResponse(request, all) {
 const sized = (response, { status, headers, body }) =>
   response.writeHead(status, { 'content-length': body.length, ...headers }).end(body);
 
+/** Sends the right bytes, as far as they can be said to begin elsewhere in the file. */
+function sendAs(response, { body }, { length }, from) {
+  const part = body.subarray(0, length - from);
+  const range = `bytes ${from}-${from + part.length - 1}/${length}`;
+  sized(response, { status: 206, headers: { 'content-range': range }, body: part });
+}
+
 /** Faults by name: each is given a right response and sends another. */
 export const FAULTS = {
   'the status 500': (response) => response.writeHead(500).end('no'),
   'the status 401': (response) => response.writeHead(401).end('no'),
   'the status 204': (response) => response.writeHead(204).end(),
-  'a range from the beginning': (response, right, all) => {
-    const range = `bytes 0-${right.body.length - 1}/${all.length + 1}`;
-    sized(response, { ...right, status: 206, headers: { 'content-range': range } });
-  },
-  'a shifted range': (response, right, all) => {
-    const [from, to] = [right.begin + 64, right.begin + 63 + right.body.length];
-    sized(response, { ...right, status: 206, headers: { 'content-range': `bytes ${from}-${to}/${all.length + 64}` } });
-  },
+  'a range from the beginning': (response, right, all) => sendAs(response, right, all, right.begin > 0 ? 0 : 1),
+  'a shifted range': (response, right, all) => sendAs(response, right, all, right.begin + 8),
+  'another length of the file': (response, right, all) =>
+    sendAs(response, right, { length: all.length + 1 }, right.begin),
   'a range without Content-Range': (response, right) => sized(response, { ...right, status: 206, headers: {} }),
   'a Content-Range without numbers': (response, right) =>
     sized(response, { ...right, status: 206, headers: { 'content-range': 'bytes */*' } }),
