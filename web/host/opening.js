@@ -107,8 +107,21 @@ export function createOpening({ ask, update, state, show }) {
     return own?.text ? { text: own.text, second: own.second ?? '' } : null;
   }
 
+  /** What an opened model is. @param {string} name */
+  const aboutOf = (name) => opened.value.find(({ about }) => about.name === name)?.about ?? null;
+
   return {
     begins,
+    aboutOf,
+    /** Frees an opened model that cannot be shown. @param {string} name @returns {string | undefined} its title */
+    drop(name) {
+      const about = aboutOf(name);
+      if (!about) return undefined;
+      opened.value = opened.value.filter((one) => one.about !== about);
+      panel.value = null;
+      ask().ask({ verb: 'close', name });
+      return about.title || undefined;
+    },
     begin: () => update(/** @type {object} */ (begins())),
     /**
      * What was handed over is a model like others.

@@ -11,6 +11,7 @@ import { LANGUAGES, languageFor } from '../model/strings.js';
 import { download } from '../view/download.js';
 import { createAsk } from '../worker/ask.js';
 import { createOpening } from './opening.js';
+import { createShown } from './shown.js';
 import { createTraining } from './training.js';
 
 /** @import { State } from '../model/state.js' */
@@ -48,24 +49,15 @@ export function createSession({ state: began = '', language, theme, onState, onL
     if (!ownTheme) themeName.value = dark.matches ? 'dark' : 'light';
   };
   dark.addEventListener('change', followSystem);
-  /** What the model is; the last run, its other case; names of heads; what is being read or has failed. */
-  const about = signal(/** @type {any} */ (null));
-  const run = signal(/** @type {any} */ (null));
-  const other = signal(/** @type {any} */ (null));
-  const trades = signal(/** @type {any} */ (null));
-  /** The head shown, in the pinned run; and a cell that is in that run alone, { t, s } of its tokens. */
-  const versus = signal(/** @type {any} */ (null));
+  const shown = createShown(first.model);
+  const { about, run, other, trades, versus, real, feeds, tried, pooled } = shown;
+  /** A cell that is in the pinned run alone, { t, s } of its tokens. */
   const beside = signal(/** @type {any} */ (null));
-  /** What the tokens that stand in the text were given: see the worker's verb `real`. */
-  const real = signal(/** @type {any} */ (null));
   /** What has been seen of the story. */
   const log = signal(/** @type {import('../model/story.js').Log} */ ({}));
   /** Whether a step of the story has followed another; whether query and key have fallen on their product. */
   const storyMoved = signal(false);
   const storyFell = signal(false);
-  /** Lines between heads, { layer, head, feeds }; what is lost without each head, { token, before, tried, total }. */
-  const feeds = signal(/** @type {any} */ (null));
-  const tried = signal(/** @type {any} */ (null));
   const trying = signal(false);
   /** By what heads stand in their rows: their place, what trying them did, their distance from uniform, a score. */
   const sort = signal('place');
@@ -73,6 +65,8 @@ export function createSession({ state: began = '', language, theme, onState, onL
   const picked = signal(/** @type {any} */ (null));
   const progress = signal(/** @type {number | null} */ (null));
   const failure = signal(/** @type {string | null} */ (null));
+  /** Another source that could not be shown, and why. */
+  const refused = signal(/** @type {{ title: string, why: string } | null} */ (null));
   /** The worker has ended and another was begun: { lost, training }. */
   const ended = signal(/** @type {{ lost: string[], training: boolean } | null} */ (null));
   const busy = signal(false);
@@ -84,8 +78,6 @@ export function createSession({ state: began = '', language, theme, onState, onL
   /** Pointer or focus is on the word that switches the head off. */
   const onOff = signal(false);
   const spoken = signal('');
-  /** Small pictures of the heads of a large run, by 'layer.head'. */
-  const pooled = signal(/** @type {Record<string, { data: Float32Array, rows: number, columns: number }>} */ ({}));
   const opening = createOpening({
     ask: () => ask,
     update: (patch, gesture) => update(patch, gesture),
@@ -120,40 +112,31 @@ export function createSession({ state: began = '', language, theme, onState, onL
   const parts = {
     ...training.parts,
     progress: ({ read, total }) => (progress.value = total ? Math.min(read / total, 1) : null),
-    source: (part) => {
+    source(part) {
       progress.value = null;
-      // Another model's heads have other names, or none.
-      if (part.about.name !== about.value?.name) trades.value = null;
-      if (JSON.stringify(part.about) !== JSON.stringify(about.value)) about.value = part.about;
-      // An address may name a head that the model has not: the one that is shown instead is chosen.
-      const { model, layer, head } = state.peek();
-      const { layers, heads } = part.about;
-      if (model === part.about.name && (layer >= layers || head >= heads))
-        history.value = replace(history.peek(), {
-          ...state.peek(),
-          layer: Math.min(layer, layers - 1),
-          head: Math.min(head, heads - 1),
-        });
+      const wrong = page.refuses?.(part.about);
+      if (wrong) {
+        ask.cancel('show');
+        return (failure.value = wrong);
+      }
+      shown.announce(part.about);
+      place(part.about);
     },
-    run: (part) => {
+    run(part) {
       // What was on its way when training was opened or left.
       if (isOpen(state.peek()) !== (part.verb === 'train')) return;
       // Where keys are other tokens than queries, they are named; else they are the same.
-      run.value = { ...part, S: part.S ?? part.T, keys: part.keys ?? part.pieces, about: about.peek() };
+      shown.answer({ ...part, S: part.S ?? part.T, keys: part.keys ?? part.pieces });
       failure.value = null;
-      other.value = null;
-      if (!part.large) pooled.value = {};
     },
     pooled: ({ layer, head, data, rows, columns }) =>
-      (pooled.value = { ...pooled.value, [`${layer}.${head}`]: { data, rows, columns } }),
-    other: (part) => (other.value = part),
-    versus: (part) => (versus.value = part),
-    trades: (part) => {
-      if (JSON.stringify(part.trades) !== JSON.stringify(trades.value)) trades.value = part.trades;
-    },
-    real: (part) => (real.value = part),
-    feeds: (part) => (feeds.value = part),
-    heads: (part) => (tried.value = part),
+      shown.set({ pooled: { ...pooled.peek(), [`${layer}.${head}`]: { data, rows, columns } } }),
+    other: (part) => shown.set({ other: part }),
+    versus: (part) => shown.set({ versus: part }),
+    trades: (part) => shown.name(part.trades),
+    real: (part) => shown.set({ real: part }),
+    feeds: (part) => shown.set({ feeds: part }),
+    heads: (part) => shown.set({ tried: part }),
     written: ({ text }) => {
       // Who writes, undoes or takes another model meanwhile is not written over.
       const { model, text: now } = state.peek();
@@ -165,7 +148,7 @@ export function createSession({ state: began = '', language, theme, onState, onL
     ...opening.parts,
   };
   const listeners = {
-    onPart: (part) => batch(() => parts[part.part](part)),
+    onPart: (part) => batch(() => shown.isOf(part.of) && parts[part.part](part)),
     onDone: (verb) => {
       answered = true;
       if (verb === 'show') busy.value = false;
@@ -190,8 +173,8 @@ export function createSession({ state: began = '', language, theme, onState, onL
           return;
         }
         if (verb === 'open' || verb === 'picture') return opening.failed(error);
-        failure.value =
-          LANGUAGES[languageName.value].problems[code]?.(.../** @type {any[]} */ (error.values)) ?? message;
+        const why = LANGUAGES[languageName.value].problems[code]?.(.../** @type {any[]} */ (error.values)) ?? message;
+        if (verb !== 'show' || !goBack(why)) failure.value = why;
       }),
     onEnd: () =>
       batch(() => {
@@ -214,6 +197,37 @@ export function createSession({ state: began = '', language, theme, onState, onL
     busy.value = true;
     ask.ask({ verb: 'show', state: state.peek() });
   }
+  /** An address may name a head that the model has not: the one that is shown instead is chosen. */
+  function place({ name, layers, heads }) {
+    const { model, layer, head } = state.peek();
+    if (model !== name || (layer < layers && head < heads)) return;
+    history.value = replace(history.peek(), {
+      ...state.peek(),
+      layer: Math.min(layer, layers - 1),
+      head: Math.min(head, heads - 1),
+    });
+  }
+  /** Another source is chosen: of the one before nothing stays. @param {string} model @param {any} was the history */
+  function leave(model, was) {
+    shown.change(model, opening.aboutOf(model), was);
+    [failure.value, refused.value, progress.value] = [null, null, null];
+    [hover.value, beside.value] = [null, null];
+    fed = '';
+    for (const verb of ['feeds', 'real', 'heads', 'write']) ask.cancel(verb);
+  }
+  /** Where a source fails before its first answer, all that was shown before is shown again. @param {string} why */
+  function goBack(why) {
+    const was = shown.restore();
+    if (!was) return false;
+    const { model } = state.peek();
+    const title = opening.drop(model) ?? LANGUAGES[languageName.peek()].others[model]?.[0] ?? model;
+    refused.value = { title, why };
+    history.value = was;
+    before = asked(was.now);
+    onState?.(was.now, true);
+    if (!training.follow(null, was.now)) show();
+    return true;
+  }
   /** Lines between heads are asked for where they are shown. */
   let fed = '';
   function feed() {
@@ -234,16 +248,19 @@ export function createSession({ state: began = '', language, theme, onState, onL
   /** What was found by trying every head holds as long as nothing else is asked. */
   function forget() {
     ask.cancel('heads');
-    tried.value = null;
+    shown.set({ tried: null });
   }
   function become(next) {
-    const was = state.peek();
-    history.value = next;
+    const was = history.peek();
+    batch(() => {
+      history.value = next;
+      if (next.now.model !== was.now.model) leave(next.now.model, was);
+    });
     onState?.(next.now, instead);
-    if (next.now.layer !== was.layer || next.now.head !== was.head) picked.value = null;
-    if (numbersOf(next.now) !== numbersOf(was)) forget();
+    if (next.now.layer !== was.now.layer || next.now.head !== was.now.head) picked.value = null;
+    if (numbersOf(next.now) !== numbersOf(was.now)) forget();
     feed();
-    if (training.follow(was, next.now)) {
+    if (training.follow(was.now, next.now)) {
       before = '';
       return;
     }
@@ -305,6 +322,9 @@ export function createSession({ state: began = '', language, theme, onState, onL
     storyFell,
     progress,
     failure,
+    refused,
+    /** The first answer of a source is on its way. */
+    coming: computed(() => busy.value && run.value === null),
     ended,
     busy,
     writing,
@@ -345,7 +365,7 @@ export function createSession({ state: began = '', language, theme, onState, onL
     /** What the guess loses without each head in turn. */
     tryHeads() {
       trying.value = true;
-      tried.value = null;
+      shown.set({ tried: null });
       ask.ask({ verb: 'heads', state: state.peek() });
     },
     stopTrying: () => ask.cancel('heads'),

@@ -450,6 +450,8 @@ export const strings = {
 
   story,
 
+  refused: (/** @type {string} */ title, /** @type {string} */ why) => `${title} could not be shown. ${why}`,
+  coming: 'reading…',
   failed: (/** @type {string} */ message) => `This did not work: ${message}`,
   endedAgain: 'the browser stopped the computation again and again. Use a shorter text or a smaller model.',
   again: 'Try again',

@@ -413,6 +413,8 @@ export const strings = {
 
   story,
 
+  refused: (title, why) => `无法显示 ${title}。${why}`,
+  coming: '正在读取…',
   failed: (message) => `没有成功：${message}`,
   endedAgain: '浏览器一再终止计算。请用短一些的文本或小一些的模型。',
   again: '再试一次',

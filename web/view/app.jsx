@@ -95,6 +95,7 @@ export function App({ host, height = 0, controls = true }) {
           </button>
         </p>
       )}
+      {session.refused.value && <Refused {...session.refused.value} />}
       {session.ended.value && <Ended />}
       {width > 0 &&
         (screen.reading > 0 ? (
@@ -119,6 +120,20 @@ export function App({ host, height = 0, controls = true }) {
         {session.spoken.value}
       </div>
     </div>
+  );
+}
+
+/** Another source could not be shown: what was shown before still is. */
+function Refused({ title, why }) {
+  const session = useSession();
+  const words = session.words.value;
+  return (
+    <p class="failure" role="alert">
+      {words.refused(title, why)}{' '}
+      <button type="button" class="word strong" onClick={() => (session.refused.value = null)}>
+        {words.close}
+      </button>
+    </p>
   );
 }
 

@@ -94,6 +94,11 @@ export function Header({ phone }) {
           {words.loading(share)}
         </span>
       )}
+      {share === null && session.coming.value && (
+        <span class="progress" role="progressbar" aria-label={label}>
+          {words.coming}
+        </span>
+      )}
       {share !== null && model === 'sentence' && (
         <button type="button" class="word strong cancel" onClick={() => session.opening.close(model)}>
           {words.open.cancel}

@@ -22,7 +22,8 @@ function fitting(text, run) {
 }
 
 export function Sentence({ small = false }) {
-  const reads = useSession().run.value?.about.reads ?? 'text';
+  const session = useSession();
+  const reads = (session.run.value?.about ?? session.about.value)?.reads ?? 'text';
   if (reads === 'nothing' || reads === 'picture')
     return (
       <Row>

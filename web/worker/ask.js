@@ -12,7 +12,8 @@ import { watch } from './alive.js';
 
 /**
  * @param {object} listeners
- * @param {(part: any) => void} listeners.onPart every part of an answer that still counts: { verb, part, … }
+ * @param {(part: any) => void} listeners.onPart every part of an answer that still counts: { verb, part, … },
+ *   with the model that was asked about
  * @param {(verb: string) => void} listeners.onDone
  * @param {(error: { verb: string, message: string, code?: string, values?: any[] }) => void} listeners.onError
  * @param {() => void} [listeners.onEnd] the worker has died: nothing is open in it any more
@@ -22,7 +23,7 @@ export function createAsk({ onPart, onDone, onError, onEnd }, start) {
   let worker = start();
   let count = 0;
   let stopped = false;
-  /** The newest question of each verb. @type {Map<string, number>} */
+  /** The newest question of each verb. @type {Map<string, { id: number, of: string | undefined }>} */
   const open = new Map();
 
   function listen() {
@@ -30,8 +31,9 @@ export function createAsk({ onPart, onDone, onError, onEnd }, start) {
     const held = watch(mine, () => mine === worker && !stopped && onEnd?.());
     worker.onmessage = ({ data }) => {
       if (data.verb === 'alive') return held();
-      if (open.get(data.verb) !== data.id) return;
-      if (data.part) return onPart(data);
+      const question = open.get(data.verb);
+      if (question?.id !== data.id) return;
+      if (data.part) return onPart({ ...data, of: question.of });
       open.delete(data.verb);
       if (data.error !== undefined)
         onError({ verb: data.verb, message: data.error, code: data.code, values: data.values });
@@ -50,7 +52,7 @@ export function createAsk({ onPart, onDone, onError, onEnd }, start) {
   return {
     /** @param {Question} question @param {ArrayBuffer[]} [transfer] */
     ask(question, transfer = []) {
-      open.set(question.verb, ++count);
+      open.set(question.verb, { id: ++count, of: question.state?.model });
       worker.postMessage({ ...question, id: count }, transfer);
     },
     /** @param {string} verb */
