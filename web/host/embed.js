@@ -131,12 +131,27 @@ const layersShown = (given, part) =>
   (given?.parts?.find((/** @type {any} */ one) => one.part === part) ?? given?.parts?.[0] ?? given)?.layers;
 
 /**
+ * How many layers and heads there are; undefined until a model has been read.
+ * @param {any} given @param {string} [part]
+ */
+function countsOf(given, part) {
+  if (given?.kind === 'qkv') return { layers: 1, heads: given.query.shape[0] };
+  const shown = given?.kind === 'weights' ? layersShown(given, part) : undefined;
+  return shown && { layers: shown.length, heads: shown[0].shape[0] };
+}
+
+/** @param {string} caller @param {string} name @param {unknown} value @param {number | undefined} count */
+const readPlace = (caller, name, value, count) =>
+  readNumber(caller, name, value, { least: 0, most: count === undefined ? undefined : count - 1, integer: true });
+
+/**
  * The fields of the state that the options name, checked.
  * @param {string} caller
  * @param {Partial<ViewOptions>} options
  * @param {import('../model/given.js').Given | null} given
+ * @param {any} [about] the model that is shown and stays
  */
-function shownIn(caller, options, given) {
+function shownIn(caller, options, given, about = null) {
   const { text, part, layer, head, cell, view, controls, theme, language } = options;
   if (part !== undefined) readWord(caller, 'part', part, PARTS);
   const parts = given && 'parts' in given ? given.parts.map((one) => one.part) : null;
@@ -147,10 +162,9 @@ function shownIn(caller, options, given) {
       part,
       parts ? `one of those that are given: ${parts.join(', ')}` : 'attentions by part',
     );
-  const shown = given?.kind === 'weights' ? layersShown(given, part) : undefined;
-  const [layers, heads] = shown ? [shown.length, shown[0].shape[0]] : [];
+  const { layers, heads } = countsOf(given, part) ?? about ?? {};
   const count = (/** @type {string} */ name, /** @type {unknown} */ value, /** @type {number | undefined} */ all) =>
-    readNumber(caller, name, value, { least: 0, most: all === undefined ? undefined : all - 1, integer: true });
+    readPlace(caller, name, value, all);
   if (view !== undefined) readWord(caller, 'view', view, VIEWS);
   if (controls !== undefined) readBoolean(caller, 'controls', controls);
   if (theme !== undefined) readWord(caller, 'theme', theme, ['light', 'dark']);
@@ -201,6 +215,22 @@ export function createView(caller, element, options, { start, models, onTheme })
   const before = stateIn(caller, options.state);
   const first = before === '' && given ? { layer: 0, head: 0 } : {};
   const { view = 'instrument', controls = true } = options;
+  /** A layer or a head that the model has not, once it has been read. @type {unknown} */
+  let wrong = null;
+  let checked = false;
+  const refuses = (/** @type {any} */ { layers, heads }) => {
+    if (checked) return null;
+    checked = true;
+    const { layer, head } = options;
+    try {
+      if (layer !== undefined) readPlace(caller, 'layer', layer, layers);
+      if (head !== undefined) readPlace(caller, 'head', head, heads);
+      return null;
+    } catch (error) {
+      wrong = error;
+      return /** @type {Error} */ (error).message;
+    }
+  };
   const shape = signal({ view, controls, ...sizeOf(given, options.part) });
   const state = typeof before === 'string' && before !== '' ? readAddress(before) : before || {};
   // Until its root is filled the host is as high as the element is by itself.
@@ -217,6 +247,7 @@ export function createView(caller, element, options, { start, models, onTheme })
         start: () => routed(start, GIVEN),
         state: { ...first, ...state, ...(given && { model: GIVEN }), ...fields },
         given,
+        refuses,
         embedded: true,
         models,
         theme: options.theme,
@@ -237,7 +268,7 @@ export function createView(caller, element, options, { start, models, onTheme })
   const ready = new Promise((resolve, reject) => {
     const end = effect(() => {
       const failure = session.failure.value;
-      if (failure !== null) reject(new HeadlightError('STATE', `${caller}: ${failure}`));
+      if (failure !== null) reject(wrong ?? new HeadlightError('STATE', `${caller}: ${failure}`));
       else if (session.run.value) resolve(undefined);
       else return;
       queueMicrotask(() => end());
@@ -255,7 +286,8 @@ export function createView(caller, element, options, { start, models, onTheme })
       checkOptions('update', change, OPTIONS);
       const isNew = DATA.some((name) => /** @type {any} */ (change)[name] !== undefined);
       const next = isNew ? givenIn('update', /** @type {ViewOptions} */ (change)) : null;
-      const patch = shownIn('update', change, next);
+      checked = true;
+      const patch = shownIn('update', change, next, isNew ? null : session.about.peek());
       const { theme, language } = change;
       if (theme) session.setTheme(theme);
       if (language) session.setLanguage(language);

@@ -21,6 +21,7 @@ import { createSession } from './session.js';
  * @property {() => import('../worker/ask.js').Answering} start the worker, or what stands for it
  * @property {Promise<string>} [first] the answer to a page that begins with nothing changed: see model/first.js
  * @property {import('../model/given.js').Given | null} [given] what is shown at first, as the model GIVEN
+ * @property {(about: any) => string | null} [refuses] what is wrong with what is asked of a source that has been read
  * @property {boolean} [embedded] it stands in another page
  * @property {readonly string[]} [models] of the menu, those whose files are there
  */

@@ -281,6 +281,43 @@ test('what is wrong is thrown by name, and stands in the element until it is rig
   assert.deepEqual(faults, []);
 });
 
+test('weights that are NaN are shown as crosses, and nothing is thrown', async () => {
+  await open('<div id="a"></div><div id="b"></div><div id="c"></div>', {
+    a: { attentions: [[Number.NaN]] },
+    b: { q: [[Number.NaN]], k: [[1]], v: [[1]] },
+    c: {
+      attentions: [
+        [Number.NaN, 1],
+        [0.5, 0.5],
+      ],
+      view: 'lines',
+    },
+  });
+  await page.waitForFunction(() => document.querySelectorAll('#a > div, #b > div, #c > div').length === 3);
+  assert.match(await page.locator('#a .title').first().textContent(), /NaN/);
+  assert.deepEqual(faults, []);
+});
+
+test('a layer that the model has not is an error of ready, and later of update', async () => {
+  await open('<div id="a"></div><div id="b"></div>', { b: { layer: 4, head: 3 } });
+  assert.equal(await page.locator('#b h2', { hasText: 'Layer 4, head 3' }).count(), 1);
+  const [first, later] = await page.evaluate(async () => {
+    const said = ({ name, code, parameter, message }) => [name, code, parameter, message];
+    const { ready } = mount(document.querySelector('#a'), { layer: 5, language: 'en' });
+    const first = await ready.then(() => 'ready', said);
+    try {
+      views.b.update({ head: 4 });
+      return [first, 'updated'];
+    } catch (error) {
+      return [first, said(error)];
+    }
+  });
+  assert.deepEqual(first.slice(0, 3), ['HeadlightError', 'ARGUMENT', 'layer']);
+  assert.match(first[3], /layer is 5, expected an integer of at least 0 and at most 4/);
+  assert.deepEqual(later.slice(0, 3), ['HeadlightError', 'ARGUMENT', 'head']);
+  assert.deepEqual(faults, []);
+});
+
 test('a model that is not there is said in the element, and by ready', async () => {
   await open('<div id="a"></div>');
   const message = await page.evaluate(() =>
