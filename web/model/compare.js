@@ -1,7 +1,7 @@
 // Two runs beside each other: their tokens are pairs from the beginning and from the end, as far as they are the same,
 // and in between where there are as many of them. And the colours of a difference.
 
-import { placeOf, toRgb } from './ramp.js';
+import { placeOf, toRgb, UNKNOWN } from './ramp.js';
 import { isAhead, looksAhead, weightsOf } from './reading.js';
 
 /** @import { Theme } from './palette.js' */
@@ -151,15 +151,16 @@ function makeSigned(theme) {
       return toRgb([between(L, t), between(chroma[name], t), HUES[name]]);
     });
   const sides = { more: side('more'), less: side('less') };
+  const unknown = toRgb(UNKNOWN[theme]);
   const rgb = (/** @type {number} */ d) =>
-    sides[d < 0 ? 'less' : 'more'][Math.round(placeOf(Math.abs(d)) * (STEPS - 1))];
+    Number.isNaN(d) ? unknown : sides[d < 0 ? 'less' : 'more'][Math.round(placeOf(Math.abs(d)) * (STEPS - 1))];
   return {
     /** @param {number} d */
     css: (d) => `rgb(${rgb(d).join(' ')})`,
     /** The four bytes of a pixel. @param {number} d */
     pixel: (d) => new Uint32Array(new Uint8Array([...rgb(d), 255]).buffer)[0],
     /** Whether figures on it are dark. @param {number} d */
-    isLight: (d) => between(L, placeOf(Math.abs(d))) > INK_ABOVE,
+    isLight: (d) => (Number.isNaN(d) ? UNKNOWN[theme][0] : between(L, placeOf(Math.abs(d)))) > INK_ABOVE,
   };
 }
 /** @type {Record<Theme, ReturnType<typeof makeSigned>>} */

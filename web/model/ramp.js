@@ -25,6 +25,8 @@ const STOPS = {
     [0.96, 0.035, 335],
   ],
 };
+/** Where a number is NaN: grey, which is no weight. @type {Record<Theme, number[]>} */
+export const UNKNOWN = { light: [0.7, 0, 0], dark: [0.45, 0, 0] };
 /** Above this lightness figures in a cell are ink, below white. */
 const INK_ABOVE = 0.62;
 
@@ -46,12 +48,14 @@ export const weightAt = (place) => place ** (1 / POWER);
 
 /** @param {Theme} theme */
 function makeRamp(theme) {
-  const lch = Array.from({ length: STEPS }, (_, i) => between(STOPS[theme], i / (STEPS - 1)));
+  const steps = Array.from({ length: STEPS }, (_, i) => between(STOPS[theme], i / (STEPS - 1)));
+  const lch = [...steps, UNKNOWN[theme]];
   const colours = lch.map(toRgb);
   const pixels = new Uint32Array(Uint8Array.from(colours.flatMap((rgb) => [...rgb, 255])).buffer);
-  const index = (/** @type {number} */ weight) => Math.round(placeOf(weight) * (STEPS - 1));
+  const index = (/** @type {number} */ weight) =>
+    Number.isNaN(weight) ? STEPS : Math.round(placeOf(weight) * (STEPS - 1));
   return {
-    colours,
+    colours: colours.slice(0, STEPS),
     /** The four bytes of a pixel. @param {number} weight */
     pixel: (weight) => pixels[index(weight)],
     /** @param {number} weight */

@@ -139,7 +139,7 @@ export function RowReading({ title = true }) {
   const first = largest(row, TOLD);
   const list = first.includes(cell.s) ? first : [...first.slice(0, -1), cell.s];
   const sum = row.reduce((a, w) => a + w, 0);
-  const most = Math.max(...list.map((s) => row[s]), 0.01);
+  const most = Math.max(...list.map((s) => row[s] || 0), 0.01);
   return (
     <section class="reading" aria-label={words.how}>
       {title && <Title run={run} cell={cell} />}
@@ -150,7 +150,7 @@ export function RowReading({ title = true }) {
             <span class="token">{run.keys[s].name}</span>
             <span
               class="share"
-              style={px({ width: `${(100 * row[s]) / most}%`, background: ramp.css(Math.max(row[s], 0.3)) })}
+              style={px({ width: `${(100 * (row[s] || 0)) / most}%`, background: ramp.css(Math.max(row[s], 0.3)) })}
             />
             <b>{row[s] > 0 && row[s] < 0.005 ? '<0.01' : weightText(row[s])}</b>
           </li>

@@ -143,7 +143,7 @@ export function Bars({ kind, values, mark }) {
   const path = (list) =>
     list
       .map(([x, i]) => {
-        if (x === 0) return '';
+        if (x === 0 || !Number.isFinite(x)) return '';
         const tall = (x / most) * zero;
         const high = Math.abs(tall) < 0.6 ? Math.sign(tall) * 0.6 || 0.6 : tall;
         const [left, wide] = [i * pitch + room / 2, pitch - room].map((x) => x.toFixed(2));
