@@ -112,7 +112,7 @@ test('the keyboard walks cells, heads and layers, and each is said', async () =>
   await page.locator('#picture').focus();
   await press('ArrowUp', 'Home', 'ArrowRight');
   const said = () => text('.spoken');
-  assert.equal(await said(), `Attention from the to o: ${weight(4, 2, 15, 1).toFixed(2)}`);
+  assert.equal(await said(), `Attention from the (15) to o: ${weight(4, 2, 15, 1).toFixed(2)}`);
   await press(']');
   await page.waitForFunction(() => part('.corner h2').textContent.startsWith('Layer 4, head 3'));
   await press('[', '{');

@@ -92,7 +92,7 @@ const TASKS = {
     await says('.corner h2', 'Layer 4, head 2');
     await says('.corner', 'looks at what came next');
     await hand.read(16, 4);
-    await says('.title', /last looks at I: 0\.\d\d/);
+    await says('.title', /last16 looks at I: 0\.\d\d/);
   },
 
   async 'it is switched off, and the guess falls; on again, it is as before'(hand) {

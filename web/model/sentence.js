@@ -34,6 +34,18 @@ export function piecesOf(text, { ids, offsets }) {
   });
 }
 
+/**
+ * The position of a token, from 0, where another one has the same name; null where its name says which it is.
+ * @param {readonly string[]} names @param {number} at
+ */
+export const positionIn = (names, at) => (names.indexOf(names[at]) === names.lastIndexOf(names[at]) ? null : at);
+
+/** A name as it is spoken: the (15) where there are several. @param {readonly string[]} names @param {number} at */
+export function spokenName(names, at) {
+  const position = positionIn(names, at);
+  return position === null ? names[at] : `${names[at]} (${position})`;
+}
+
 const isLetter = (/** @type {Piece} */ { text }) => /^[\p{L}\p{N}]/u.test(text);
 
 /** The tokens of the word that a token belongs to. @param {Piece[]} pieces @param {number} t */

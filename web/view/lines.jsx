@@ -1,6 +1,7 @@
 // The same weights as lines: the tokens that ask on the right, those that answer on the left.
 
 import { RAMP } from '../model/ramp.js';
+import { spokenName } from '../model/sentence.js';
 import { px, useSession, weightText } from './context.js';
 import { Corner } from './corner.jsx';
 import { measure, usePicture } from './picture.jsx';
@@ -43,7 +44,9 @@ export function Lines({ width, height, most, compact = false }) {
         aria-label={words.picture(words.headInText(run.layer, run.head))}
         style={px({ fontSize: size })}
       >
-        <title>{words.cell(names[at.t], keys[at.s], weightText(weights[at.t * S + at.s]))}</title>
+        <title>
+          {words.cell(spokenName(names, at.t), spokenName(keys, at.s), weightText(weights[at.t * S + at.s]))}
+        </title>
         <g class="rest">
           {others.map(([t, s]) => (
             <path key={`${t}.${s}`} d={line(t, s)} stroke={ramp.css(weights[t * S + s])} stroke-width={1} />

@@ -7,6 +7,7 @@ import { eachRun } from '../model/painted.js';
 import { PALETTE } from '../model/palette.js';
 import { RAMP } from '../model/ramp.js';
 import { isAhead, looksAhead, weightsOf } from '../model/reading.js';
+import { spokenName } from '../model/sentence.js';
 import { rowsWithNothing } from '../model/trades.js';
 import { effective, isOff } from '../model/whatif.js';
 import { cellText, px, reducedMotion, useSession, weightText } from './context.js';
@@ -118,7 +119,7 @@ export function Picture({ width, height, most, compact = false, bare = false }) 
     const s = Math.min(Math.max(next.s, 0), full ? S - 1 : t);
     session.hover.value = null;
     session.look({ cell: { t, s } });
-    session.say(words.cell(names[t], keys[s], weightText(weights[t * S + s])));
+    session.say(words.cell(spokenName(names, t), spokenName(keys, s), weightText(weights[t * S + s])));
   };
   const labels = cell >= LABELS;
   const dense = !labels && !full;

@@ -1,6 +1,7 @@
 // What is read, in one line: me looks at Ish: 0.79
 
 import { isAhead, weightsOf } from '../model/reading.js';
+import { positionIn } from '../model/sentence.js';
 import { useSession, weightText } from './context.js';
 
 export function Title({ run, cell: { t, s } }) {
@@ -10,13 +11,27 @@ export function Title({ run, cell: { t, s } }) {
   const ahead = hidden || isAhead(weight, t, s, !run.about.causal);
   return (
     <h2 class="title">
-      <q class="query">{run.pieces[t].name}</q> {ahead ? words.cannot[0] : words.looksAt}{' '}
-      <q class="key">{run.keys[s].name}</q>
+      <Named kind="query" pieces={run.pieces} at={t} /> {ahead ? words.cannot[0] : words.looksAt}{' '}
+      <Named kind="key" pieces={run.keys} at={s} />
       {!ahead && (
         <>
           : <span data-name="weight">{weightText(weight)}</span>
         </>
       )}
     </h2>
+  );
+}
+
+/** Where other tokens have the same name, its position stands below it. */
+function Named({ kind, pieces, at }) {
+  const position = positionIn(
+    pieces.map(({ name }) => name),
+    at,
+  );
+  return (
+    <>
+      <q class={kind}>{pieces[at].name}</q>
+      {position !== null && <sub>{position}</sub>}
+    </>
   );
 }

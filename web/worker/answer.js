@@ -113,6 +113,7 @@ export function createAnswerer({ load, fetchBeside, post, shelf = createShelf() 
   function nameIn({ about, model, tokenizer }) {
     const labels = model.config?.id2label;
     if (about.guess === 'classes') return (id) => String(labels?.[id] ?? id).split(',')[0];
+    if (about.reads !== 'picture' && !about.words) return (id) => (id === null || id < 0 ? '' : ` #${id}`);
     return (id) => (id === null || id < 0 ? '' : tokenizer.decode([id], { skipSpecial: false }));
   }
 

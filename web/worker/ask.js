@@ -32,7 +32,7 @@ export function createAsk({ onPart, onDone, onError, onEnd }, start) {
     worker.onmessage = ({ data }) => {
       if (data.verb === 'alive') return held();
       const question = open.get(data.verb);
-      if (question?.id !== data.id) return;
+      if (!question || question.id !== data.id) return;
       if (data.part) return onPart({ ...data, of: question.of });
       open.delete(data.verb);
       if (data.error !== undefined)

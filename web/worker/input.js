@@ -31,6 +31,8 @@ function encoded({ tokenizer, about, model }, text) {
   if (wrong !== undefined) throw new Problem('noToken', wrong, vocab - 1);
   const pieces = piecesOf(text, { ids, offsets: encoding.offsets });
   pieces.forEach((piece, i) => {
+    // A bare number would look like that of a row.
+    if (!about.words) piece.name = `#${piece.id}`;
     // What a tokenizer puts in by itself stands nowhere in the text.
     const [from, to] = encoding.offsets[i];
     if (from === to && encoding.tokens) piece.name = encoding.tokens[i];

@@ -102,7 +102,7 @@ export const NUMBERS = {
   },
   decode: (/** @type {number[]} */ ids) => ids.map((id) => ` ${id}`).join(''),
   idOf: () => undefined,
-  tokenOf: (/** @type {number} */ id) => String(id),
+  tokenOf: (/** @type {number} */ id) => `#${id}`,
 };
 
 /** The token that stands for a covered word. @param {any} tokenizer */

@@ -7,7 +7,7 @@ import { comparisonOf, figureOf } from '../../../web/model/figure.js';
 import { labelSize, pictureOf, screenOf, thumbnailsOf } from '../../../web/model/layout.js';
 import { PALETTE } from '../../../web/model/palette.js';
 import { placeOf, RAMP, toRgb, weightAt } from '../../../web/model/ramp.js';
-import { nameOf, piecesOf, restOf } from '../../../web/model/sentence.js';
+import { nameOf, piecesOf, positionIn, restOf, spokenName } from '../../../web/model/sentence.js';
 import { LANGUAGES, languageFor } from '../../../web/model/strings.js';
 import { told, tradeOf } from '../../../web/model/trades.js';
 
@@ -31,6 +31,28 @@ test('text has a contrast of 4.5 with the canvas, figures in cells nearly so', (
       const figure = ramp.isLight(weightAt(i / 255)) ? [26, 24, 30] : [255, 255, 255];
       assert.ok(contrast(colour, figure) > 3, `${i}: ${contrast(colour, figure)}`);
     });
+});
+
+test('equal tokens are told apart by their position, from 0', () => {
+  const names = ['To', 'the', 'last', 'the'];
+  assert.deepEqual(
+    names.map((_, at) => positionIn(names, at)),
+    [null, 1, null, 3],
+  );
+  assert.deepEqual(
+    [0, 3].map((at) => spokenName(names, at)),
+    ['To', 'the (3)'],
+  );
+});
+
+test('a number that is NaN has a colour, which no weight has', () => {
+  for (const theme of ['light', 'dark'])
+    for (const ramp of [RAMP[theme], SIGNED[theme]]) {
+      assert.match(ramp.css(Number.NaN), /^rgb\((\d+) \1 \1\)$/);
+      assert.equal(typeof ramp.isLight(Number.NaN), 'boolean');
+      assert.ok(Number.isInteger(ramp.pixel(Number.NaN)));
+      for (let i = 0; i <= 255; i++) assert.notEqual(ramp.css(weightAt(i / 255)), ramp.css(Number.NaN));
+    }
 });
 
 test('the ramp is monotone in lightness, and its ends are those of the style', () => {
