@@ -397,7 +397,7 @@ export class Headlight {
     return `Headlight ${version}: ${simd}, threads ${threads}, memory ${formatBytes(memory.used)}`;
   }
 
-  /** The line that Node's console.log shows. */
+  /** The line that Node's console.log shows. @internal */
   [INSPECT]() {
     return this.toString();
   }

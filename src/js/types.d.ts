@@ -18,7 +18,8 @@ export type { Edit } from './models/edits.js';
 export type { ModelFiles } from './models/files.js';
 export type { SaveFolderOptions } from './models/folder.js';
 export type { Generated, GeneratedToken, GenerateOptions } from './models/generate.js';
-export type { ModelInput, PlainInput } from './models/input.js';
+export type { GenerationDefaults } from './models/generation.js';
+export type { ForeignInput, ModelInput, PlainInput } from './models/input.js';
 export type { OpenedModel, OpenOptions } from './models/open.js';
 export type {
   BiasOptions as TransformerBiasOptions,

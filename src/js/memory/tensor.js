@@ -223,7 +223,7 @@ export class Tensor {
     return `Tensor ${formatShape(this.#shape)}${this.disposed ? ' (disposed)' : ''}`;
   }
 
-  /** The line that Node's console.log shows: the shape and the first values. */
+  /** The line that Node's console.log shows: the shape and the first values. @internal */
   [INSPECT]() {
     if (this.disposed || this.#memory.disposed || this.#size === 0) return this.toString();
     const first = Array.from(viewOf(this).subarray(0, MOST_SHOWN), (x) => Number(x.toPrecision(5)));

@@ -392,7 +392,7 @@ export class Cache {
     return `Cache: ${of}, ${this.#given.type}${this.disposed ? ' (disposed)' : ''}`;
   }
 
-  /** The line that Node's console.log shows. */
+  /** The line that Node's console.log shows. @internal */
   [INSPECT]() {
     return this.toString();
   }

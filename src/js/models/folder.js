@@ -303,8 +303,10 @@ export function saveFolder(model, options = {}) {
     );
   }
   const state = model.stateDict();
+  const json = (/** @type {object} */ value) => utf8.encode(`${JSON.stringify(value, null, 2)}\n`);
   return {
-    'config.json': utf8.encode(`${JSON.stringify(form.config, null, 2)}\n`),
+    'config.json': json(form.config),
+    ...(model.generationConfig && { 'generation_config.json': json(model.generationConfig) }),
     // Readers of Hugging Face ask for the format.
     'model.safetensors': writeSafetensors(
       tensorsOf(model, form, (name) => state[name].data, true),

@@ -35,8 +35,8 @@ import { hasOwnHead, tiedHeads } from './tying.js';
  *   bits, and take 29% of the memory. Only models of float32 can be trained
  * @property {number} [layers] only the first so many blocks
  * @property {AbortSignal} [signal]
- * @property {(progress: { read: number, total: number, name: string }) => void} [onProgress] bytes so far, of all, and
- *   the tensor they are of
+ * @property {(progress: { read: number, total: number, name: string }) => unknown} [onProgress] bytes so far, of all,
+ *   and the tensor they are of. A promise is awaited; if it rejects, so does openModel
  */
 /**
  * A transformer with the files that it was opened from: config.json as it is, and its tokenizer. Without a
@@ -87,8 +87,8 @@ export async function openModel(memory, files, options, places) {
   const folder = await openFolder(CALLER, files, places.openPath, signal);
   try {
     const config = await readJson(folder, 'config.json');
-    const hasGeneration = (await folder.size(GENERATION)) !== null;
-    const generation = readGeneration(config, hasGeneration ? await readJson(folder, GENERATION) : undefined);
+    const generationConfig = (await folder.size(GENERATION)) === null ? undefined : await readJson(folder, GENERATION);
+    const generation = readGeneration(config, generationConfig);
     const tensors = await readHeaders(folder);
     const { family, prefix } = recognise(config, tensors);
     const described = readConfig(family, prefix, config, tensors);
@@ -103,6 +103,7 @@ export async function openModel(memory, files, options, places) {
       model.config = config;
       model.unread = unread;
       model.generation = generation;
+      model.generationConfig = generationConfig;
       model.storedNames = new Map(found.map(({ name, names }) => [name, names[0]]));
       await addTokenizer(model, folder);
       signal?.throwIfAborted();

@@ -60,7 +60,7 @@ const truncated = (file, end) =>
  * @param {Folder} folder
  * @param {Found[]} found
  * @param {{ kept: Kept, signal?: AbortSignal,
- *   onProgress?: (progress: { read: number, total: number, name: string }) => void }} how
+ *   onProgress?: (progress: { read: number, total: number, name: string }) => unknown }} how
  * @returns {Promise<Map<string, Weight>>}
  */
 export async function readWeights(memory, folder, found, { kept, signal, onProgress }) {
@@ -81,7 +81,7 @@ export async function readWeights(memory, folder, found, { kept, signal, onProgr
       memory.check(CALLER);
       for (const take of takes) take(bytes, first, last);
       read += bytes.length;
-      onProgress?.({ read, total, name });
+      await onProgress?.({ read, total, name });
     }
   } catch (error) {
     for (const weight of weights.values()) freeWeight(weight);

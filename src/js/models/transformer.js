@@ -217,6 +217,8 @@ export class Transformer {
     this.unread = [];
     /** Defaults of generate(), from the files that it was opened with. @type {GenerationDefaults} */
     this.generation = {};
+    /** The generation_config.json that it was opened with. @internal @type {Record<string, any> | undefined} */
+    this.generationConfig = undefined;
     /** What each parameter's tensor was called there. @internal @type {Map<string, string> | undefined} */
     this.storedNames = undefined;
     /** @type {TokenizerLike | undefined} */
@@ -719,7 +721,7 @@ export class Transformer {
     return `Transformer${of}: ${size}${reads}, ${this.#fixed ?? 'float32'}${this.#disposed ? ' (disposed)' : ''}`;
   }
 
-  /** The line that Node's console.log shows. */
+  /** The line that Node's console.log shows. @internal */
   [INSPECT]() {
     return this.toString();
   }

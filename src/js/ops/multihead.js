@@ -532,7 +532,7 @@ export class MultiHeadAttention {
     return `MultiHeadAttention: ${heads}, width ${embedDim}, of each head ${headDim}`;
   }
 
-  /** The line that Node's console.log shows. */
+  /** The line that Node's console.log shows. @internal */
   [INSPECT]() {
     return this.toString();
   }

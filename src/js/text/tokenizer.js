@@ -65,7 +65,7 @@ export class Tokenizer {
     return `Tokenizer: ${this.#tokens.size} tokens, ${this.#special.size} of them special`;
   }
 
-  /** The line that Node's console.log shows. */
+  /** The line that Node's console.log shows. @internal */
   [INSPECT]() {
     return this.toString();
   }

@@ -188,6 +188,21 @@ test('generate takes its defaults from the model, and options before them', asyn
   suppressing.dispose();
 });
 
+test('saveFolder writes it again', async () => {
+  const [generation, expected] = PUBLISHED['Gemma 3'];
+  const model = await hl.openModel(folder({}, generation));
+  const again = await hl.openModel(await model.saveFolder());
+  assert.deepEqual({ ...again.generation }, expected);
+  for (const made of [model, again]) made.dispose();
+});
+
+test('an onProgress that rejects rejects openModel, and memory comes back', async () => {
+  const { used } = hl.info.memory;
+  const onProgress = async () => Promise.reject(new Error('no page to show it'));
+  await assert.rejects(hl.openModel(folder({}), { onProgress }), /no page to show it/);
+  assert.equal(hl.info.memory.used, used);
+});
+
 test('a decoder with an encoder begins with the token of its file, and forced tokens follow', async () => {
   const t5 = { ...read('t5-a') };
   const open = (generation) => hl.openModel({ ...t5, 'generation_config.json': json(generation) });

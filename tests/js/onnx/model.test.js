@@ -155,6 +155,16 @@ test('positions are counted as forward counts them', async () => {
   }
 });
 
+test('with a cache the padding token has its own row of positions', async () => {
+  const model = hl.transformer({ ...SMALL, positionOffset: 2, padToken: 3 });
+  const input = { ids: { data: Int32Array.of(4, 5, 6, 7, 3, 8, 9, 1, 2, 3), shape: [2, 5] } };
+  for (const opset of [17, 23]) {
+    const { difference } = await compareCached(model, input, 3, { opset });
+    assert.ok(difference <= TOLERANCE, `opset ${opset}: off by ${difference}`);
+  }
+  model.dispose();
+});
+
 test('positions that are given take the place of those', async () => {
   const input = { ids: ids(2, 4), positions: { data: [3, 0, 7, 7, 1, 2, 11, 0], shape: [2, 4] } };
   for (const positions of ['learned', 'sinusoidal', 'rotary']) {
