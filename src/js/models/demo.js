@@ -43,7 +43,10 @@ async function readIncluded(caller, { module, openPath }, signal) {
   /** @type {Folder | undefined} */
   let folder;
   try {
-    folder = await openFolder(caller, new URL('.', module), openPath, signal);
+    // A bundler may put the address that the module had on its disk in place of the one that the bundle has.
+    const beside = openPath || /^https?:/.test(module ?? '') ? module : globalThis.location?.href;
+    if (!beside) throw new Error("import 'headlight-attention', which reads files");
+    folder = await openFolder(caller, new URL('.', beside), openPath, signal);
     return [await readWhole(folder, WEIGHTS), await readWhole(folder, TOKENIZER)];
   } catch (cause) {
     signal?.throwIfAborted();

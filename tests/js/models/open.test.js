@@ -391,4 +391,10 @@ test('the demo is the language model that is included in the package', async () 
   const stop = AbortSignal.abort(new Error('enough'));
   await assert.rejects(hl.openModel('demo', { signal: stop }), /enough/);
   await refuses('demo', /layers/, { layers: -1 });
+  const inline = await (await import('headlight-attention/inline')).load();
+  await assert.rejects(inline.openModel('demo'), {
+    code: 'LOAD',
+    message: /the demo is not beside the module: copy whale\.safetensors.*import 'headlight-attention'/,
+  });
+  inline.dispose();
 });
