@@ -20,7 +20,6 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { transform } from 'esbuild';
 import { serve } from '../web/host/serve.js';
 import { makeCheckpoint } from './support/checkpoint.js';
 import { launch } from './support/chromium.js';
@@ -172,23 +171,29 @@ test('the table of speed is that of the benchmark', () => {
   }
 });
 
-test('the sizes that README gives are those of the files', async () => {
-  const said = readme.match(/\((\d+) KB\) and the minified JavaScript \((\d+) KB\) are (\d+) KB together/).slice(1);
-  const wasm = readFileSync(join(root, 'dist/headlight.relaxed-threads.wasm'));
-  /** The files that a file imports, itself included; not those that it loads later. */
-  const imported = (name, found = new Set([name])) => {
-    for (const [, path] of read(join('dist', name)).matchAll(/^(?:import|export) ?(?:[^'"]* from )?"(\.[^"]+)"/gm)) {
-      const file = join(dirname(name), path);
-      if (!found.has(file)) imported(file, found.add(file));
-    }
-    return found;
-  };
-  const texts = await Promise.all(
-    [...imported('headlight.js')].map((name) => transform(read(join('dist', name)), { minify: true })),
+test('the sizes that README gives are those of the files that load() reads', async () => {
+  const said = /makes (\d+) requests for (\d+) KB, (\d+) KB compressed: .* \((\d+) KB\) and .* JavaScript \((\d+) KB\)/;
+  const [requests, all, packed, ofWasm, ofScripts] = readme.match(said).slice(1).map(Number);
+  const asked = new Set();
+  const page = await browser.newPage();
+  page.on('request', (request) => asked.add(new URL(request.url()).pathname));
+  writeFileSync(join(folder, 'empty.html'), '<!doctype html><title>test</title>');
+  await page.goto(`${server.url}empty.html`);
+  asked.clear();
+  await page.evaluate(() => import('/node_modules/headlight-attention/dist/headlight.js').then(({ load }) => load()));
+  await page.close();
+  const files = [...asked].map((path) => ({ path, bytes: readFileSync(join(folder, path)) }));
+  const sum = (list, size = ({ bytes }) => bytes.length) => list.reduce((total, file) => total + size(file), 0);
+  const wasm = files.filter(({ path }) => path.endsWith('.wasm'));
+  const scripts = files.filter(({ path }) => path.endsWith('.js'));
+  assert.equal(files.length, requests, [...asked].join('\n'));
+  assert.equal(wasm.length + scripts.length, files.length);
+  const close = (said, bytes) => assert.ok(Math.abs(said - bytes / 1000) < 1 + 0.03 * said, `${said} KB: ${bytes}`);
+  close(all, sum(files));
+  close(
+    packed,
+    sum(files, ({ bytes }) => gzipSync(bytes, { level: 9 }).length),
   );
-  const js = Buffer.from(texts.map(({ code }) => code).join(''));
-  const [packedWasm, packedJs] = [wasm, js].map((bytes) => gzipSync(bytes, { level: 9 }).length);
-  [wasm.length, js.length, packedWasm + packedJs].forEach((bytes, i) => {
-    assert.ok(Math.abs(said[i] - bytes / 1000) < 1 + 0.03 * said[i], `${said[i]} KB is ${bytes} bytes`);
-  });
+  close(ofWasm, sum(wasm));
+  close(ofScripts, sum(scripts));
 });

@@ -45,7 +45,7 @@ test('a source that changes is linked into every binary and bundled into the pag
 test('a script that changes leaves the core alone', () => {
   const text = plan('-W', 'src/js/index.js', 'page');
   assert.deepEqual(compiled(text), []);
-  assert.match(text, /headlight\.node=src\/js\/load\/node\.js/);
+  assert.match(text, /rolldown -c src\/build\/module\.config\.js/);
   assert.doesNotMatch(text, /headlight\.simd128\.wasm$/m);
 });
 

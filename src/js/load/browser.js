@@ -1,10 +1,10 @@
 // Entry for browsers and workers: the binary is fetched.
 
 import { fetchBytes } from './fetch.js';
-import { createLoad } from './load.js';
+import { loadOn } from './load.js';
 
 /** @import { Headlight } from '../index.js' */
-/** @import { LoadOptions } from './load.js' */
+/** @import { LoadOptions, Platform } from './load.js' */
 
 /** @type {import('./threads.js').StartThread} */
 function startThread(post, failed) {
@@ -60,8 +60,8 @@ async function whyNoScript() {
   return served ? `the browser refuses ${url.href}` : `headlight.worker.js is not beside the module (${status})`;
 }
 
-/** @type {(options?: LoadOptions) => Promise<Headlight>} */
-export const load = createLoad({
+/** @returns {Platform} */
+const platform = () => ({
   binaries: {
     simd128: new URL('./headlight.simd128.wasm', import.meta.url),
     relaxed: new URL('./headlight.relaxed.wasm', import.meta.url),
@@ -74,5 +74,14 @@ export const load = createLoad({
   startThread,
   cores: globalThis.navigator?.hardwareConcurrency ?? 4,
 });
+
+/**
+ * Starts an instance of the core, with a memory of its own. Each call makes another one.
+ * @param {LoadOptions} [options]
+ * @returns {Promise<Headlight>}
+ */
+export function load(options) {
+  return loadOn(platform(), options);
+}
 
 export * from '../index.js';

@@ -3,17 +3,26 @@
 import relaxed from 'headlight-attention/headlight.relaxed.wasm';
 import simd128 from 'headlight-attention/headlight.simd128.wasm';
 import { fetchBytes } from './fetch.js';
-import { createLoad } from './load.js';
+import { loadOn } from './load.js';
 
 /** @import { Headlight } from '../index.js' */
-/** @import { LoadOptions } from './load.js' */
+/** @import { LoadOptions, Platform } from './load.js' */
 
-/** @type {(options?: LoadOptions) => Promise<Headlight>} */
-export const load = createLoad({
+/** @returns {Platform} */
+const platform = () => ({
   binaries: { simd128, relaxed },
   read: fetchBytes,
   module: import.meta.url,
   resolve: (path) => new URL(path, globalThis.location?.href ?? import.meta.url),
 });
+
+/**
+ * Starts an instance of the core, with a memory of its own. Each call makes another one.
+ * @param {LoadOptions} [options]
+ * @returns {Promise<Headlight>}
+ */
+export function load(options) {
+  return loadOn(platform(), options);
+}
 
 export * from '../index.js';

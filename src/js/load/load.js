@@ -60,29 +60,29 @@ function probe(body) {
 const compiled = new Map();
 
 /**
+ * Each entry has a function `load` that calls this one: nothing happens when the module is imported, so a bundler can
+ * leave out what a program does not use.
  * @param {Platform} platform
- * @returns {(options?: import('./load.js').LoadOptions) => Promise<Headlight>} the import stands in the types of the
- *   entries
+ * @param {LoadOptions} [options]
+ * @returns {Promise<Headlight>}
  */
-export function createLoad(platform) {
-  return async function load(options = {}) {
-    checkOptions('load', options, ['threads', 'simd', 'wasm', 'maxMemory']);
-    const { threads = 1, simd = 'auto', wasm, maxMemory = MOST_MEMORY } = options;
-    if (threads !== 'auto' && !(Number.isInteger(threads) && threads >= 1 && threads <= 64))
-      throw argumentError('load', 'threads', threads, "'auto' or an integer from 1 to 64");
-    readNumber('load', 'maxMemory', maxMemory, { least: 4 * PAGE, most: MOST_MEMORY });
-    const plan = planThreads(threads, maxMemory, platform);
-    const flavour = chooseFlavour(simd);
-    // In a file of its own, which comes together with the binary.
-    const parts = import('../models/parts.js').catch((/** @type {Error} */ cause) => cause);
-    const opened = await open(platform, flavour, wasm, plan);
-    const core = await instantiate(opened.module, opened.memory, nameOf(opened.source));
-    core.hl_memory_set_limit(opened.limit);
-    const pool = new Threads(core, opened.note);
-    if (opened.memory && opened.threads > 1 && platform.startThread)
-      await pool.start(opened.module, opened.memory, opened.threads, platform.startThread);
-    return new Headlight(core, opened.memory ?? core.memory, pool, await parts, platform);
-  };
+export async function loadOn(platform, options = {}) {
+  checkOptions('load', options, ['threads', 'simd', 'wasm', 'maxMemory']);
+  const { threads = 1, simd = 'auto', wasm, maxMemory = MOST_MEMORY } = options;
+  if (threads !== 'auto' && !(Number.isInteger(threads) && threads >= 1 && threads <= 64))
+    throw argumentError('load', 'threads', threads, "'auto' or an integer from 1 to 64");
+  readNumber('load', 'maxMemory', maxMemory, { least: 4 * PAGE, most: MOST_MEMORY });
+  const plan = planThreads(threads, maxMemory, platform);
+  const flavour = chooseFlavour(simd);
+  // In a file of its own, which comes together with the binary.
+  const parts = import('../models/parts.js').catch((/** @type {Error} */ cause) => cause);
+  const opened = await open(platform, flavour, wasm, plan);
+  const core = await instantiate(opened.module, opened.memory, nameOf(opened.source));
+  core.hl_memory_set_limit(opened.limit);
+  const pool = new Threads(core, opened.note);
+  if (opened.memory && opened.threads > 1 && platform.startThread)
+    await pool.start(opened.module, opened.memory, opened.threads, platform.startThread);
+  return new Headlight(core, opened.memory ?? core.memory, pool, await parts, platform);
 }
 
 /**

@@ -9,10 +9,10 @@ import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { HeadlightError } from '../check/errors.js';
 import { fetchBytes } from './fetch.js';
-import { createLoad } from './load.js';
+import { loadOn } from './load.js';
 
 /** @import { Headlight } from '../index.js' */
-/** @import { LoadOptions } from './load.js' */
+/** @import { LoadOptions, Platform } from './load.js' */
 
 /** @param {URL} url */
 async function read(url) {
@@ -79,8 +79,8 @@ function addressRoom() {
   }
 }
 
-/** @type {(options?: LoadOptions) => Promise<Headlight>} */
-export const load = createLoad({
+/** @returns {Platform} */
+const platform = () => ({
   binaries: {
     simd128: new URL('./headlight.simd128.wasm', import.meta.url),
     relaxed: new URL('./headlight.relaxed.wasm', import.meta.url),
@@ -96,5 +96,14 @@ export const load = createLoad({
   addressRoom,
   openPath: async (caller, path) => (await import('./disk.js')).openPath(caller, path),
 });
+
+/**
+ * Starts an instance of the core, with a memory of its own. Each call makes another one.
+ * @param {LoadOptions} [options]
+ * @returns {Promise<Headlight>}
+ */
+export function load(options) {
+  return loadOn(platform(), options);
+}
 
 export * from '../index.js';

@@ -237,7 +237,7 @@ test('dispose() ends the workers', async () => {
 test('where threads cannot start there is one, and info says why', async () => {
   const inline = await loadInline({ threads: 4 });
   assert.equal(inline.info.threads, 1);
-  assert.match(inline.info.threadsNote, /headlight\/inline runs on one thread/);
+  assert.match(inline.info.threadsNote, /headlight-attention\/inline runs on one thread/);
   const said = await program(
     `delete globalThis.SharedArrayBuffer; const hl = await load({ threads: 4 }); console.log(JSON.stringify(hl.info));`,
   );

@@ -1,0 +1,63 @@
+// How rolldown makes the files of the module. What load() needs is in a few files, not in one for each set of entries
+// that share it: `base` is what all entries share, `core` is attention, `layers` are layers, training and models. What
+// is needed later is in files of its own.
+
+import { readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { transform } from 'esbuild';
+
+const SOURCES = resolve('src/js');
+const IMPORT = /^(?:import|export)\b(?:[^'";]*?\bfrom)?\s*'(\.[^']+)'/gm;
+
+/** The files that some files import, those included; not those that they load later. */
+function importedBy(...paths) {
+  const found = new Set();
+  const follow = (path) => {
+    if (found.has(path) || !path.endsWith('.js')) return;
+    found.add(path);
+    for (const [, name] of readFileSync(path, 'utf8').matchAll(IMPORT)) follow(join(dirname(path), name));
+  };
+  for (const path of paths) follow(join(SOURCES, path));
+  return found;
+}
+
+/** The first that has a file takes it. Learning-rate schedules are not in `core`, which a bundler keeps whole. */
+const GROUPS = Object.entries({
+  base: importedBy('check/tensorlike.js', 'io/json.js', 'io/safetensors.js', 'ops/schedule.js'),
+  core: importedBy('load/load.js', 'load/fetch.js'),
+  layers: importedBy('models/parts.js'),
+}).map(([name, files], i) => ({ name, test: (id) => files.has(id), priority: 3 - i }));
+
+/** esbuild leaves strings in quotes, by which bundlers find the files that are fetched: rolldown does not. */
+const minify = {
+  name: 'minify',
+  renderChunk: (code) => transform(code, { minify: true, format: 'esm', target: 'es2022', sourcemap: true }),
+};
+
+export default {
+  input: {
+    'headlight.node': 'src/js/load/node.js',
+    headlight: 'src/js/load/browser.js',
+    formats: 'src/js/io/formats.js',
+    analysis: 'src/js/analysis/analysis.js',
+    onnx: 'src/js/onnx/onnx.js',
+  },
+  platform: 'neutral',
+  external: /^node:/,
+  moduleTypes: { '.py': 'text' },
+  transform: { target: 'es2022' },
+  preserveEntrySignatures: 'strict',
+  plugins: [minify],
+  checks: { ineffectiveDynamicImport: false, pluginTimings: false, bundlerTimings: false },
+  logLevel: 'warn',
+  output: {
+    dir: 'dist',
+    minify: false,
+    format: 'esm',
+    // For `./build.sh coverage`: the package has none.
+    sourcemap: 'hidden',
+    chunkFileNames: 'parts/[name]-[hash].js',
+    hashCharacters: 'hex',
+    codeSplitting: { groups: GROUPS },
+  },
+};
