@@ -13,6 +13,7 @@ import { CALLER } from './options.js';
 /** @typedef {import('./graph.js').OnnxFiles} OnnxFiles */
 /** @typedef {import('./layer.js').AttentionOnnxOptions} AttentionOnnxOptions */
 /** @typedef {import('./layer.js').LayerOnnxOptions} LayerOnnxOptions */
+/** @typedef {import('./model.js').ModelChoices} ModelChoices */
 /** @typedef {import('./model.js').OnnxModelOptions} OnnxModelOptions */
 /** @typedef {import('./options.js').FileOptions} FileOptions */
 /** @typedef {import('./options.js').SightOptions} SightOptions */
