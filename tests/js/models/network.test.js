@@ -120,6 +120,15 @@ test('a file that comes whole and without a length is as long as its tensors', a
   }
 });
 
+test('an empty file has no range, and is empty', async (t) => {
+  const server = await serve(t);
+  const none = (length) => (response) => response.writeHead(416, { 'content-range': `bytes */${length}` }).end();
+  server.fault = (name) => (name === 'config.json' ? none(0) : undefined);
+  await refuses(server.url, { code: 'FORMAT', message: /config\.json is not JSON as expected: the text ends/ });
+  server.fault = (name) => (name === 'config.json' ? none(9) : undefined);
+  await refuses(server.url, { code: 'LOAD', message: /config\.json cannot be read: .*416/ });
+});
+
 test('HEAD is never sent, and a small file takes one request', async (t) => {
   const server = await serve(t);
   await logitsOf(server.url);
