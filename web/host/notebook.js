@@ -19,13 +19,31 @@ export async function show() {
   Object.assign(document.body.style, { margin: whole ? '0' : '8px' });
   if (whole) element.style.height = '100vh';
   document.body.append(element);
-  const given = { ...(attentions ? { attentions } : qkv), ...(tokens && { tokens }), ...(keys && { keys }) };
+  const numbers = attentions ? { attentions: attentions.dtype === 'U8' ? fromBytes(attentions) : attentions } : qkv;
+  const given = { ...numbers, ...(tokens && { tokens }), ...(keys && { keys }) };
   try {
     createView('show', element, { ...given, ...options }, { start: startWorker, models, onTheme: paper });
   } catch (error) {
     element.textContent = /** @type {Error} */ (error).message;
   }
   if (!whole) fit(element);
+}
+
+/**
+ * Weights that were rounded to bytes: each row is divided by its sum, and one of zeros stays.
+ * @param {{ shape: readonly number[], data: ArrayLike<number> }} bytes
+ */
+function fromBytes({ shape, data }) {
+  const weights = Float32Array.from(data);
+  const columns = /** @type {number} */ (shape.at(-1));
+  for (let at = 0; at < weights.length; at += columns) {
+    const row = weights.subarray(at, at + columns);
+    const sum = row.reduce((a, b) => a + b, 0) || 1;
+    row.forEach((x, i) => {
+      row[i] = x / sum;
+    });
+  }
+  return { shape, data: weights };
 }
 
 /** The colour around what is shown. @param {string} theme */

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -90,7 +90,9 @@ import numpy
 all = numpy.array([[weights(k + 12 * l) for k in range(12)] for l in range(12)])
 headlight.save("f16.html", all.astype(numpy.float16), TOKENS, layer=11, head=7)
 headlight.save("f64.html", all[:, None], TOKENS, layer=2, head=1, theme="dark", language="zh")
-assert len(headlight.page(all.astype(numpy.float16), TOKENS)) < len(headlight.page(all, TOKENS))`,
+headlight.save("u8.html", all, TOKENS, layer=2, head=1, precision="uint8")
+sizes = [len(headlight.page(all, precision=name)) for name in ("uint8", "float16", "float32")]
+assert sizes == sorted(sizes) and len(headlight.page(all.astype(numpy.float16))) == sizes[1]`,
     numpy.python,
   );
   await open('f16.html');
@@ -98,9 +100,11 @@ assert len(headlight.page(all.astype(numpy.float16), TOKENS)) < len(headlight.pa
   near(await numbers(), expected(4, 7 + 12 * 11));
   assert.equal(await page.locator('.story-word').count(), 0, 'nothing of the whale is offered');
   assert.deepEqual(faults, []);
-  await open('f64.html');
-  near(await numbers(), expected(4, 1 + 12 * 2));
-  assert.deepEqual(faults, []);
+  for (const name of ['f64.html', 'u8.html']) {
+    await open(name);
+    near(await numbers(), expected(4, 1 + 12 * 2));
+    assert.deepEqual(faults, []);
+  }
 });
 
 const torch = needs('torch');
@@ -158,9 +162,142 @@ test('what is wrong is said by name', { skip: !plain && 'no Python here' }, () =
   assert.match(refused('headlight.show()'), /^TypeError: expected either attentions or q, k and v/);
 });
 
+/** The messages of programs that must fail, all of them in one Python. */
+function messages(programs, python = plain) {
+  const said = run(
+    `
+import json
+said = []
+for program in json.loads(${JSON.stringify(JSON.stringify(programs))}):
+    try:
+        exec(program)
+        said.append("nothing")
+    except (TypeError, ValueError) as error:
+        said.append(str(error))
+print(json.dumps(said))`,
+    python,
+  );
+  return JSON.parse(said);
+}
+
+test('attentions that are no rows of weights are refused, in few words', { skip: !plain && 'no Python here' }, () => {
+  const wrong = {
+    'headlight.show([list(row) for row in zip(*weights())])':
+      'attentions: columns sum to 1, rows do not: transposed? transpose=True turns them round',
+    'headlight.show([weights(), [[x * 0.9 for x in row] for row in weights()]])':
+      'attentions: layer 0, head 1, row 0 sums to 0.9, expected 1: weights after softmax, before dropout',
+    'headlight.show([[10 ** 400]])': `attentions[0][0] is 1${'0'.repeat(56)}..., expected a number`,
+    'deep = 1\nfor _ in range(5000): deep = [deep]\nheadlight.show(deep)':
+      'attentions[0][0][0][0][0] is a list, expected a number: at most 5 axes, (L,B,H,T,S)',
+    'self = []\nself.append(self)\nheadlight.show(self)':
+      'attentions[0][0][0][0][0] is a list, expected a number: at most 5 axes, (L,B,H,T,S)',
+    'class Output: cross_attentions = encoder_attentions = (weights(0, 100),)\nheadlight.show(Output())':
+      'attentions is the output of an encoder-decoder, expected one part of it: ' +
+      'output.encoder_attentions or output.cross_attentions',
+    'headlight.show({"a": weights(0, 100)})': 'attentions is of type dict, expected a number',
+    'headlight.show([[float("nan"), 0.5], [0, 1]], precision="uint8")':
+      "attentions holds NaN, which precision='uint8' cannot say: 'float16' can",
+    'headlight.show(weights(), precision="int4")': "precision is 'int4', expected one of 'float32', 'float16', 'uint8'",
+    'headlight.show(weights(), title=5)': 'title is 5, expected a text',
+    'headlight.show([weights(), [[0.5, 0.5]] * 5])':
+      'attentions[1] has shape (5, 2), expected (5, 5) as those before it',
+  };
+  assert.deepEqual(messages(Object.keys(wrong)), Object.values(wrong));
+  const right = [
+    'nan = float("nan")\nheadlight.show([[nan, 0.4], [0, 0]])',
+    'turned = [list(row) for row in zip(*weights())]\n' +
+      'assert headlight.page(turned, transpose=True) == headlight.page(weights())',
+  ];
+  assert.deepEqual(messages(right), ['nothing', 'nothing']);
+});
+
+test('queries, keys and values that do not fit together are refused', { skip: !plain && 'no Python here' }, () => {
+  const given = (q, k, v) => {
+    const block = (heads, tokens, width) => `[[[0.5] * ${width}] * ${tokens}] * ${heads}`;
+    return `headlight.page(q=${block(...q)}, k=${block(...k)}, v=${block(...v)})`;
+  };
+  const programs = {
+    [given([3, 4, 8], [2, 4, 8], [2, 4, 8])]: 'q has 3 heads, expected a multiple of the 2 of k',
+    [given([4, 4, 8], [2, 4, 8], [5, 4, 8])]: 'v has 5 heads of 4 tokens, expected 2 of 4 as k',
+    [given([4, 4, 8], [2, 4, 8], [2, 3, 8])]: 'v has 2 heads of 3 tokens, expected 2 of 4 as k',
+    [given([4, 4, 8], [2, 4, 6], [2, 4, 6])]: 'k has width 6, expected 8 as q',
+    'headlight.page(q=[[1]])': 'k is None: q, k and v belong together',
+    'headlight.page(weights(), k=[[1]])': 'expected either attentions or q, k and v',
+    [given([4, 3, 8], [2, 4, 8], [2, 4, 5])]: 'nothing',
+  };
+  assert.deepEqual(messages(Object.keys(programs)), Object.values(programs));
+});
+
+test('a page that cannot be written leaves the one before it', { skip: !plain && 'no Python here' }, () => {
+  const path = join(folder, 'kept.html');
+  writeFileSync(path, 'before');
+  const programs = [
+    'headlight.save("kept.html", weights(), title="half \\ud800")',
+    'headlight.save("kept.html", weights(), max_megabytes=0.1)',
+  ];
+  const [title, size] = messages(programs);
+  assert.equal(title, 'title holds half of a surrogate pair, which cannot be written');
+  assert.match(size, /^the page would have \d MB, more than 0.1, .*precision='float16' or 'uint8', or fewer layers/);
+  assert.equal(readFileSync(path, 'utf8'), 'before');
+  run('headlight.save("kept.html", weights())');
+  assert.match(readFileSync(path, 'utf8'), /^<!doctype html>/i);
+  assert.deepEqual(
+    readdirSync(folder).filter((name) => name.includes('.part')),
+    [],
+  );
+});
+
+test('a large page is announced by its size', { skip: !plain && 'no Python here' }, () => {
+  const said = run(`
+import warnings
+headlight.LARGE_MEGABYTES = 0.1
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    headlight.page(weights())
+print(caught[0].message)`);
+  assert.match(said, /^the page has \d MB; smaller: precision='float16' or 'uint8'/);
+});
+
+test('where IPython runs, show displays by itself, in a loop too', { skip: !plain && 'no Python here' }, () => {
+  const said = run(`
+import types
+shown = []
+IPython, display = types.ModuleType("IPython"), types.ModuleType("IPython.display")
+IPython.get_ipython = lambda: "a notebook"
+display.display = shown.append
+sys.modules.update({"IPython": IPython, "IPython.display": display})
+assert [headlight.show(weights(k)) for k in range(3)] == [None] * 3
+print([type(view).__name__ for view in shown])`);
+  assert.equal(said, "['View', 'View', 'View']\n");
+});
+
+test('ids in a tensor are names: numbers, of one text or of a batch', { skip: torch.skip }, () => {
+  run(
+    `
+import torch
+ids = torch.tensor([[7, 8, 9, 10, 11]])
+for given, batch in ((ids, None), (ids[0], None), (list(ids[0]), None), (torch.cat([ids - 1, ids]), 1)):
+    assert headlight._texts("tokens", given, 5, batch) == ["7", "8", "9", "10", "11"]`,
+    torch.python,
+  );
+});
+
 test('it is one file for Python 3.8 without dependencies', () => {
   const text = readFileSync(join(root, 'headlight.py'), 'utf8');
-  const standard = new Set(['array', 'base64', 'html', 'json', 'os', 're', 'struct', 'sys', 'zlib', 'numpy']);
+  const standard = new Set([
+    'array',
+    'base64',
+    'html',
+    'json',
+    'os',
+    're',
+    'struct',
+    'sys',
+    'warnings',
+    'zlib',
+    'numpy',
+    'IPython',
+  ]);
   for (const [, name] of text.matchAll(/^\s*(?:import|from) (\w+)/gm)) {
     if (name === 'headlight') continue;
     assert.ok(standard.has(name), name);
