@@ -146,6 +146,12 @@ count_native() {
     -object dist/fuzz/counted.relaxed
 }
 
+#: native  the core as a library for programs in C and C++, into dist/native; CC and CFLAGS as for make
+verb_native() {
+  need has_make make has_cc 'gcc libc6-dev'
+  make -f src/build/native.mk --no-print-directory -j "$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)" "$@"
+}
+
 #: reference  the reference of the module, into dist/site/reference
 verb_reference() {
   setup

@@ -8,6 +8,7 @@ have() { command -v "$1" >/dev/null 2>&1; }
 has_node() { have "$node" && "$node" -e 'process.exitCode = Number(parseInt(process.versions.node) < 20)'; }
 has_emcc() { have emcc; }
 has_make() { have make; }
+has_cc() { have "${CC:-cc}"; }
 has_chromium() { have chromium; }
 has_firefox() { have firefox-esr || have firefox; }
 has_relaxed() { [[ -n $(newer_llvm) ]] || knows_relaxed; }

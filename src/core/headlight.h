@@ -14,12 +14,19 @@
  * Not checked that a pointer other than NULL points to memory of the caller's, aligned, as large as the sizes say:
  *             that is the caller's promise, as it is in C. Else the .wasm may trap, or read and write other tensors.
  *             Strides by which the elements of an output overlap give undefined numbers.
+ * Linked      into a program of your own, C or C++, native or WebAssembly: src/core/README.md says how. Tensors and
+ *             workspace then come from malloc, and several threads may call at once. With HL_OWN_MEMORY, as the .wasm
+ *             of the package are built, all memory beyond __heap_base belongs to the core.
  * Layout      the argument structs hold 4-byte fields only, so on wasm32 field i lies at byte 4·i.
  */
 #ifndef HEADLIGHT_H
 #define HEADLIGHT_H
 
 #include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* Exported from the .wasm. What JavaScript must know of structs, enums and functions is read from here as well. */
 #define HL_EXPORT __attribute__((used, visibility("default")))
@@ -39,12 +46,14 @@ typedef enum hl_status {
  * A count of 0 gives a valid block. */
 HL_EXPORT float *hl_tensor_alloc(double count);
 
-/* Gives a block back. NULL is allowed; anything that is not a live block is HL_BAD_POINTER. */
+/* Gives a block back. NULL is allowed; anything that is not a live block is HL_BAD_POINTER. Where memory comes from
+ * malloc, that is told of an address that is not aligned alone: as with free, the rest is the caller's promise. */
 HL_EXPORT hl_status hl_tensor_free(float *block);
 
-HL_EXPORT double hl_memory_used(void);     /* bytes in live blocks, their headers included */
-HL_EXPORT double hl_memory_reserved(void); /* bytes of linear memory taken from the host; it never shrinks */
-HL_EXPORT double hl_memory_limit(void);    /* bytes that reserved may grow to; 4 GiB at the start */
+HL_EXPORT double hl_memory_used(void); /* bytes in live blocks, their headers included */
+/* Bytes of linear memory taken from the host; it never shrinks. Where memory comes from malloc, the bytes in use. */
+HL_EXPORT double hl_memory_reserved(void);
+HL_EXPORT double hl_memory_limit(void); /* bytes that reserved may grow to; 4 GiB at the start */
 HL_EXPORT void hl_memory_set_limit(double bytes);
 
 /* After a call that trapped, once __stack_pointer is what it was before: waits for the threads that still work on
@@ -79,6 +88,7 @@ typedef enum hl_weights {
   HL_WEIGHTS_GIVEN = 3, /* hl_attention alone, without scores and statistics: (B,H,T,S+E) is read from weights */
 } hl_weights;
 
+/* Start with hl_attention_defaults or HL_ATTENTION_DEFAULTS: zeros would be a window of one key. */
 typedef struct hl_attention_args {
   float *output;     /* (B,H,T,Dv) by output_stride */
   float *weights;    /* as weights_mode says, contiguous; after dropout */
@@ -122,8 +132,38 @@ typedef struct hl_attention_args {
   float dropout; /* probability in [0, 1] that a weight is dropped; the others are × 1/(1−p) */
 } hl_attention_args;
 
+/* The first fields of an initialiser in C, which hide no key: {HL_ATTENTION_DEFAULTS, .scale = 0.125f, .batch = 1, …}
+ * Strides and scale have no default that fits all sizes and must be given: */
+#define HL_ATTENTION_DEFAULTS .window_left = -1, .window_right = -1, .fill = -__builtin_inff()
+
+/* Attention of these sizes over contiguous tensors, (B,H,T,D) (B,G,S,D) (B,G,S,D) → (B,H,T,D): every query sees every
+ * key, the scale is 1/√D. The tensors, and whatever else is wanted, are set afterwards. */
+static inline hl_attention_args hl_attention_defaults(uint32_t batch, uint32_t heads, uint32_t kv_heads,
+                                                      uint32_t queries, uint32_t keys, uint32_t width) {
+  hl_attention_args a;
+  __builtin_memset(&a, 0, sizeof a);
+  a.batch = batch;
+  a.heads = heads;
+  a.kv_heads = kv_heads;
+  a.queries = queries;
+  a.keys = keys;
+  a.width = a.value_width = width;
+  a.query_stride.row = a.key_stride.row = width;
+  a.query_stride.head = queries * width;
+  a.query_stride.batch = heads * queries * width;
+  a.key_stride.head = keys * width;
+  a.key_stride.batch = kv_heads * keys * width;
+  a.output_stride = a.query_stride;
+  a.value_stride = a.key_stride;
+  a.window_left = a.window_right = -1;
+  a.scale = width ? 1 / __builtin_sqrtf((float)width) : 1;
+  a.fill = -__builtin_inff();
+  return a;
+}
+
 /* output = softmax(mask(softcap(scale · q·kᵀ) + bias)) · v, where the bias is that of distances as well
  *
+ * Windows of 0 to both sides with a fill of 0 are HL_BAD_ARGUMENT: only a struct of zeros asks for that.
  * Query head h reads key/value head h / (H/G). Without weights and scores the result is made by online
  * softmax, with workspace linear in S; with them, a tile of score rows is held, 24·(S+E) floats more.
  * A row that sees no key has weights 0 and output 0; with a finite fill it is uniform. NaN and infinity in
@@ -180,12 +220,12 @@ typedef enum hl_stored {
 HL_EXPORT hl_status hl_stored_load(float *to, const void *from, uint32_t stored, uint32_t count);
 
 /* y(rows, out) = x(rows, in) · weight(out, in)ᵀ + bias(out); the bias may be NULL. */
+HL_EXPORT hl_status hl_linear_forward(float *y, const float *x, const float *weight, const float *bias, uint32_t rows,
+                                      uint32_t out, uint32_t in);
 /* The same with a weight that lies in memory as a file holds it, and is opened on its way to the product. Numbers of
  * float16 must be finite. */
 HL_EXPORT hl_status hl_linear_stored(float *y, const float *x, const void *weight, const float *bias, uint32_t stored,
                                      uint32_t rows, uint32_t out, uint32_t in);
-HL_EXPORT hl_status hl_linear_forward(float *y, const float *x, const float *weight, const float *bias, uint32_t rows,
-                                      uint32_t out, uint32_t in);
 
 /* dx(rows, in) = dy(rows, out) · weight. The gradients of the parameters are ADDED to what is there, so that several
  * calls sum up: dweight(out, in) += dyᵀ · x, dbias(out) += Σ dy over the rows. Any of the three may be NULL. */
@@ -221,8 +261,9 @@ HL_EXPORT hl_status hl_weight_rows(float *output, const float *quantized, const 
                                    uint32_t out, uint32_t in);
 
 typedef struct hl_multihead_args {
-  /* output (B,T,C), weights, scores, visibility, sizes and numbers as above; value_width is width.
-   * keys counts past_keys as well. query, key, value, appended, additive, all strides but the masks': set here. */
+  /* Start with hl_attention_defaults here as well. output (B,T,C), weights, scores, visibility, sizes and numbers as
+   * above; value_width is width; keys counts past_keys as well. The call itself sets query, key, value, appended,
+   * additive and all strides but those of the masks. */
   hl_attention_args attention;
 
   const float *query, *key, *value;   /* (B,T,query_dim) (B,S−P,key_dim) (B,S−P,value_dim), contiguous */
@@ -396,5 +437,9 @@ HL_EXPORT hl_status hl_scale(float *x, uint32_t count, float factor);
 HL_EXPORT uint32_t hl_simd(void);    /* 0: plain simd128, 1: relaxed */
 HL_EXPORT uint32_t hl_abi(void);     /* a hash of this header's structs, enums and prototypes; 0 where none was given */
 HL_EXPORT uint32_t hl_version(void); /* of the package: major · 2¹⁶ + minor · 2⁸ + patch */
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

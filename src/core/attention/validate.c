@@ -31,6 +31,7 @@ hl_status attention_validate_sizes(const hl_attention_args *a) {
   if (a->weights_mode > HL_WEIGHTS_GIVEN || a->scores_step > HL_SCORES_GIVEN || a->causal > 1) return HL_BAD_ARGUMENT;
   if (a->weights_mode == HL_WEIGHTS_GIVEN && (a->scores_step != HL_SCORES_NONE || a->statistics))
     return HL_BAD_ARGUMENT;
+  if (a->window_left == 0 && a->window_right == 0 && a->fill == 0) return HL_BAD_ARGUMENT;
   if (a->window_left < -1 || a->window_right < -1) return HL_BAD_ARGUMENT;
   if (!is_finite(a->scale) || !is_finite(a->softcap) || a->softcap < 0) return HL_BAD_ARGUMENT;
   if (!(a->fill < __builtin_inff()) || !(a->dropout >= 0 && a->dropout <= 1)) return HL_BAD_ARGUMENT;

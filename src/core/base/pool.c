@@ -4,7 +4,7 @@
 
 #include "headlight.h"
 
-#if !defined(__wasm_atomics__) && !defined(HL_POOL_NATIVE)
+#ifndef HL_POOL
 
 uint32_t pool_size(void) { return 1; }
 

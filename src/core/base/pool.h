@@ -16,13 +16,19 @@ void parallel_for(pool_task *task, void *arg, uint32_t chunks, double work);
 /* After a parallel_for that did not return: no chunk is begun any more, and those that workers have begun are done. */
 void pool_recover(void);
 
+/* Threads: of the .wasm, whose workers share a memory that belongs to the core alone; or of a native program. Elsewhere
+ * a task runs on the thread of the caller. */
+#if defined(HL_POOL_NATIVE) || (defined(__wasm_atomics__) && defined(HL_OWN_MEMORY))
+#define HL_POOL
+#endif
+
 /* What the pool asks of the system: to sleep while a word has a value, to wake all that sleep on it, and host.watch of
  * headlight.h. With HL_POOL_NATIVE the program brings them, and calls hl_pool_work on threads of its own. */
 #ifdef HL_POOL_NATIVE
 void pool_wait(uint32_t *word, uint32_t value);
 void pool_notify(uint32_t *word);
 void pool_watch(uint32_t first, uint32_t done, double work);
-#elif defined(__wasm_atomics__)
+#elif defined(HL_POOL)
 static inline void pool_wait(uint32_t *word, uint32_t value) {
   __builtin_wasm_memory_atomic_wait32((int *)word, (int)value, -1);
 }

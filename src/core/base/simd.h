@@ -1,4 +1,4 @@
-/* The vector verbs: four floats at a time. The only file that names intrinsics or flavours. */
+/* The vector verbs: four floats at a time. The only file that names intrinsics or flavours, but for simd_portable.h. */
 #ifndef HL_SIMD_H
 #define HL_SIMD_H
 
@@ -8,12 +8,12 @@
 #ifdef __wasm__
 #include <wasm_simd128.h>
 #else
-#define SIMDE_ENABLE_NATIVE_ALIASES
-#include <simde/wasm/simd128.h>
-#ifdef __wasm_relaxed_simd__
-#include <simde/wasm/relaxed-simd.h>
-#define wasm_f32x4_relaxed_madd(a, b, c) simde_wasm_f32x4_fma(c, a, b)
+#include "base/simd_portable.h"
 #endif
+
+/* Hints to clang's loops, which is what compiles the .wasm. */
+#ifndef __clang__
+#pragma GCC diagnostic ignored "-Wunknown-pragmas"
 #endif
 
 typedef v128_t vec;

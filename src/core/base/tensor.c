@@ -1,4 +1,4 @@
-/* A good-fit allocator over linear memory.
+/* A good-fit allocator over linear memory that belongs to the core alone (HL_OWN_MEMORY).
  *
  * Memory is cut into lines of 64 bytes, and a block is a run of lines: a 16-byte header, then what the
  * caller gets, which starts on a 64-byte boundary. Free blocks hang in lists by size: eight classes to a
@@ -6,12 +6,12 @@
  * neighbours at once, so there are never two free blocks side by side. */
 #include "base/tensor.h"
 
+#ifdef HL_OWN_MEMORY
+
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/pool.h"
-
-enum { LINE = 64, FLOATS = 16, HEADER = 16, PAGE = 65536, GROW = 16, SIZES = 8, LISTS = 32 * SIZES };
+enum { LINE = 64, HEADER = 16, PAGE = 65536, GROW = 16, SIZES = 8, LISTS = 32 * SIZES };
 static const double MOST = 4294967296.0;
 
 /* Positions and sizes are counted in lines; line 0 is never a block, so 0 is "none". */
@@ -51,8 +51,13 @@ static bool arena_grow(uint64_t pages) {
 }
 #endif
 
-/* Under AddressSanitizer only what a caller asked for may be touched, by anyone but this file. */
+/* Under clang's AddressSanitizer only what a caller asked for may be touched, by anyone but this file. */
+#ifdef __has_feature
 #if __has_feature(address_sanitizer)
+#define GUARDED
+#endif
+#endif
+#ifdef GUARDED
 #include <sanitizer/asan_interface.h>
 #pragma clang attribute push(__attribute__((no_sanitize("address"))), apply_to = function)
 #define FORBID(address, bytes) ASAN_POISON_MEMORY_REGION(address, bytes)
@@ -140,17 +145,6 @@ static uint32_t heap_extend(uint32_t lines) {
   return first;
 }
 
-double block_floats(double floats) { return __builtin_ceil(floats / FLOATS) * FLOATS; }
-
-double block_parts(float *block, const part *parts, size_t count) {
-  double total = 0;
-  for (size_t i = 0; i < count; i++) {
-    if (block) *parts[i].at = block + (size_t)total;
-    total += block_floats(parts[i].floats);
-  }
-  return total;
-}
-
 float *hl_tensor_alloc(double count) {
   if (!(count >= 0 && count * sizeof(float) < MOST)) return NULL;
   uint32_t lines = (uint32_t)(((uint64_t)count * sizeof(float) + HEADER + LINE - 1) / LINE);
@@ -208,31 +202,13 @@ hl_status hl_tensor_free(float *pointer) {
   return HL_OK;
 }
 
-static float *workspace;
-
-float *workspace_alloc(double floats) { return workspace = hl_tensor_alloc(floats); }
-
-bool workspace_parts(const part *parts, size_t count) {
-  if (!workspace_alloc(block_parts(NULL, parts, count))) return false;
-  block_parts(workspace, parts, count);
-  return true;
-}
-
-void workspace_free(void) {
-  hl_tensor_free(workspace);
-  workspace = NULL;
-}
-
-void hl_recover(void) {
-  pool_recover();
-  workspace_free();
-}
-
 double hl_memory_used(void) { return heap.used; }
 double hl_memory_reserved(void) { return (double)arena_bytes(); }
 double hl_memory_limit(void) { return heap.limit; }
 void hl_memory_set_limit(double bytes) { heap.limit = bytes < MOST ? bytes : MOST; }
 
-#if __has_feature(address_sanitizer)
+#ifdef GUARDED
 #pragma clang attribute pop
+#endif
+
 #endif

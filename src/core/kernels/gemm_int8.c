@@ -198,12 +198,12 @@ typedef void tile(KERNEL_ARGUMENTS);
 
 #define TILE(n, form, how)                                                                                             \
   KERNEL static void form##_##n(KERNEL_ARGUMENTS) { form##_##how(n, sums, x, width, w); }
-/* A row that is left alone is multiplied with the zeros beside it. */
+/* By the number of rows. A row that is left alone is multiplied with the zeros beside it. */
 #define TILES(form, few, many)                                                                                         \
   TILE(2, form, few)                                                                                                   \
   TILE(3, form, many)                                                                                                  \
   TILE(4, form, many)                                                                                                  \
-  TILE(5, form, many) static tile *const form[] = {form##_2, form##_2, form##_3, form##_4, form##_5};
+  TILE(5, form, many) static tile *const form[] = {NULL, form##_2, form##_2, form##_3, form##_4, form##_5};
 TILES(pairs, packed, open)
 TILES(quads, both, open)
 
@@ -237,7 +237,7 @@ static void multiply_panel(float *sums, const gemm_left *x, size_t first, size_t
     open_scales(&w, as_quads ? 2 : 1);
     if (x->width >= OPENED_FROM) open_weights(&w, as_quads);
     for (size_t r = 0; r < rows; r += x->width) {
-      tile *run = (as_quads ? quads : pairs)[least(rows - r, x->width) - 1];
+      tile *run = (as_quads ? quads : pairs)[least(rows - r, x->width)];
       run(sums + r * TILE_COLS, left + r * left_row, x->width, &w);
     }
     left += x->width * (w.blocks * (BLOCK / 2) + GROUPS * (as_quads ? 2 : 1));

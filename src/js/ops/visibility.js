@@ -402,9 +402,11 @@ export function pointToVisibility(frame, caller, visibility, sizes, width) {
   floats[AT.scale] = scale;
   floats[AT.softcap] = visibility.softcap;
   floats[AT.fill] = visibility.fill;
-  ints[AT.causal] = visibility.causal ? 1 : 0;
-  ints[AT.windowLeft] = visibility.window[0];
-  ints[AT.windowRight] = visibility.window[1];
+  // A bound of 0 to the right is what causal means. The core refuses 0 to both sides with fill 0 as a struct of zeros.
+  const [left, right] = visibility.window;
+  ints[AT.causal] = visibility.causal || right === 0 ? 1 : 0;
+  ints[AT.windowLeft] = left;
+  ints[AT.windowRight] = right === 0 ? -1 : right;
   ints[AT.weightsMode] = weights === 'mean' ? WEIGHTS.MEAN : weights ? WEIGHTS.HEADS : WEIGHTS.NONE;
   ints[AT.scoresStep] = step;
 

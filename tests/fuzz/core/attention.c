@@ -48,6 +48,7 @@ void choose_attention(hl_attention_args *a, bool alone) {
   a->scale = finite(number());
   a->softcap = is_wrong() ? -1 : one_in(4) ? finite(fabsf(number())) : 0;
   a->fill = is_wrong() ? NAN : one_in(2) ? -INFINITY : fminf(number(), 3e38f);
+  must_refuse(a->window_left == 0 && a->window_right == 0 && a->fill == 0);
   a->dropout = is_wrong() ? 1.5f : one_in(4) ? (float)below(5) / 4 : 0;
 }
 

@@ -1,0 +1,44 @@
+/* Blocks of several parts, and the one block that a call of the core takes while it runs. */
+#include "base/pool.h"
+#include "base/tensor.h"
+
+/* Floats between two boundaries of 64 bytes. */
+enum { FLOATS = 16 };
+
+double block_floats(double floats) { return __builtin_ceil(floats / FLOATS) * FLOATS; }
+
+double block_parts(float *block, const part *parts, size_t count) {
+  double total = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (block) *parts[i].at = block + (size_t)total;
+    total += block_floats(parts[i].floats);
+  }
+  return total;
+}
+
+/* Each thread of a program may call the core: the threads of the pool only take part in a call. */
+#ifdef HL_OWN_MEMORY
+#define EACH_THREAD
+#else
+#define EACH_THREAD _Thread_local
+#endif
+
+static EACH_THREAD float *workspace;
+
+float *workspace_alloc(double floats) { return workspace = hl_tensor_alloc(floats); }
+
+bool workspace_parts(const part *parts, size_t count) {
+  if (!workspace_alloc(block_parts(NULL, parts, count))) return false;
+  block_parts(workspace, parts, count);
+  return true;
+}
+
+void workspace_free(void) {
+  hl_tensor_free(workspace);
+  workspace = NULL;
+}
+
+void hl_recover(void) {
+  pool_recover();
+  workspace_free();
+}
