@@ -122,7 +122,7 @@ fuzz_core() {
 verb_fuzz() {
   local flavour
   setup
-  need has_sanitizers 'clang-19 libclang-rt-19-dev' has_simde libsimde-dev
+  need has_sanitizers 'clang-19 libclang-rt-19-dev'
   run_make fuzz CLANG="$(sanitizing_clang)"
   mkdir -p dist/fuzz/corpus
   for flavour in simd128 relaxed; do

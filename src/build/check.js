@@ -12,7 +12,8 @@ import { promisify } from 'node:util';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const WIDTH = 120;
 /** What clang-tidy is told of the core: it is read as it is built for WebAssembly, with everything switched on. */
-const TARGET = '--target=wasm32 -msimd128 -mrelaxed-simd -mbulk-memory -matomics -DHL_OWN_MEMORY -std=c17 -Isrc/core'.split(' ');
+const TARGET =
+  '--target=wasm32 -msimd128 -mrelaxed-simd -mbulk-memory -matomics -DHL_OWN_MEMORY -std=c17 -Isrc/core'.split(' ');
 const TEXT = new Set(['.js', '.jsx', '.ts', '.c', '.h', '.css', '.html', '.json', '.yml', '.sh', '']);
 /** Written by programs, or installed. */
 const FOREIGN = new Set(['node_modules', 'dist', 'golden', 'package-lock.json', 'results.json', '.git', 'LICENSE']);

@@ -13,7 +13,6 @@ has_chromium() { have chromium; }
 has_firefox() { have firefox-esr || have firefox; }
 has_relaxed() { [[ -n $(newer_llvm) ]] || knows_relaxed; }
 has_sanitizers() { [[ -n $(sanitizing_clang) ]]; }
-has_simde() { [[ -e /usr/include/simde/wasm/simd128.h ]]; }
 C_TOOLS='clang-format-19 clang-tidy-19'
 has_c_tools() { have clang-format-19 && have clang-tidy-19; }
 has_onnx() { /usr/bin/python3 -c 'import onnx' 2>/dev/null; }
@@ -136,7 +135,7 @@ setup_tests() {
 setup_all_tests() {
   setup
   need has_chromium chromium has_firefox firefox-esr has_sanitizers 'clang-19 libclang-rt-19-dev' \
-    has_simde libsimde-dev has_relaxed 'clang-19 lld-19 llvm-19'
+    has_relaxed 'clang-19 lld-19 llvm-19'
   # Without it the tests that train in PyTorch are skipped: who cannot install it need not have it.
   if can_install; then need has_torch python3-torch; fi
   find_toolchain

@@ -136,7 +136,7 @@ for (const [name, entry, options, threads] of [
 }
 
 /** Runs functions of setup.sh. */
-const inSetup = (script) => run('bash', '-euc', `node=node; source src/build/setup.sh; ${script}`);
+const inSetup = (script) => run('bash', '--norc', '-euc', `node=node; source src/build/setup.sh; ${script}`);
 
 test('what is missing and cannot be installed is named in one message', () => {
   const { status, stdout, stderr } = inSetup(
@@ -159,7 +159,7 @@ test('the emcc of the relaxed flavours runs in a folder whose name has a space a
   cpSync(join(root, 'src/build/setup.sh'), join(place, 'src/build/setup.sh'));
   writeFileSync(join(place, 'Makefile'), 'include dist/obj/toolchain.mk\nversion: ; @$(RELAXED_EMCC) --version\n');
   const script = 'node=node; source src/build/setup.sh; find_toolchain; make version';
-  const { status, stdout, stderr } = spawnSync('bash', ['-euc', script], { cwd: place, encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync('bash', ['--norc', '-euc', script], { cwd: place, encoding: 'utf8' });
   assert.equal(status, 0, stderr);
   assert.match(stdout, /^emcc/);
 });

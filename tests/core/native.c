@@ -168,6 +168,13 @@ static void random_attention(void) {
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) free(blocks[i]);
 }
 
+static void pack_int8(float *packed, const float *weight, uint32_t out, uint32_t in, int8_form form) {
+  gemm_int8_pack_start(packed, form);
+  for (size_t j = 0; j < out; j += TILE_COLS)
+    gemm_int8_pack_panel(packed, j, weight + j * in, HL_STORED_F32, out - j < TILE_COLS ? out - j : TILE_COLS, in,
+                         form);
+}
+
 /* Every form of int8 product: off by no more than the rounding of its two operands allows. */
 static void random_int8(void) {
   uint32_t rows = 1 + random_below(12), in = 1 + random_below(40), out = 1 + random_below(20);
@@ -175,7 +182,7 @@ static void random_int8(void) {
   double *expected = linear_reference(x, w, bias, rows, out, in);
   int8_form form = HL_SIMD_RELAXED && coin() ? INT8_UNSIGNED_QUADS : INT8_PAIRS;
   float *to = floats((size_t)gemm_int8_packed_weight(out, in)), *workspace = floats((size_t)linear_workspace(rows, in));
-  gemm_int8_pack_weight(to, w, out, in, form);
+  pack_int8(to, w, out, in, form);
   const gemm_product product = {.y = y, .weight = to, .bias = coin() ? bias : NULL, .out = out};
   linear(&product, 1, true, x, rows, in, workspace);
   for (size_t i = 0; i < (size_t)rows * out; i++) {

@@ -31,10 +31,10 @@ export async function show() {
 
 /**
  * Weights that were rounded to bytes: each row is divided by its sum, and one of zeros stays.
- * @param {{ shape: readonly number[], data: ArrayLike<number> }} bytes
+ * @param {import('../../src/js/io/dtypes.js').StoredTensor} bytes
  */
 function fromBytes({ shape, data }) {
-  const weights = Float32Array.from(data);
+  const weights = Float32Array.from(/** @type {Uint8Array} */ (data));
   const columns = /** @type {number} */ (shape.at(-1));
   for (let at = 0; at < weights.length; at += columns) {
     const row = weights.subarray(at, at + columns);

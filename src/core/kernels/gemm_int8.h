@@ -35,10 +35,8 @@ int8_form gemm_int8_form(void);
 uint64_t gemm_int8_packed_weight(uint32_t out, uint32_t in);
 size_t gemm_int8_left_row(size_t in);
 
-void gemm_int8_pack_weight(float *packed, const float *weight, uint32_t out, uint32_t in, int8_form form);
-
-/* The same in parts: what every packed weight begins with; and the panel of `count` rows, at most eight, the first of
- * which is `first` of the weight, a multiple of eight. */
+/* A weight is packed in parts: the header of the packed weight; and the panel of `count` rows, at most eight, the first
+ * of which is `first` of the weight, a multiple of eight. */
 void gemm_int8_pack_start(float *packed, int8_form form);
 void gemm_int8_pack_panel(float *packed, size_t first, const void *rows, hl_stored stored, size_t count, size_t in,
                           int8_form form);

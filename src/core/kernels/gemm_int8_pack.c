@@ -267,12 +267,6 @@ void gemm_int8_pack_start(float *packed, int8_form form) {
   for (int i = 0; i < HEADER; i++) packed[i] = i == 0 ? (float)form : 0;
 }
 
-void gemm_int8_pack_weight(float *packed, const float *weight, uint32_t out, uint32_t in, int8_form form) {
-  gemm_int8_pack_start(packed, form);
-  for (size_t j = 0; in > 0 && j < out; j += TILE_COLS)
-    gemm_int8_pack_panel(packed, j, weight + j * in, HL_STORED_F32, least(out - j, TILE_COLS), in, form);
-}
-
 void gemm_int8_unpack_row(float *to, const float *packed, size_t row, size_t in) {
   const int8_form form = gemm_int8_form_of(packed);
   const size_t column = row % TILE_COLS;

@@ -62,10 +62,17 @@ function expectedProduct(form, x, w, bias, rows, out, inside) {
   );
 }
 
+function pack(k, form, weight, out, inside) {
+  const packed = k.block(Number(k.core.gemm_int8_packed_weight(out, inside)));
+  k.core.gemm_int8_pack_start(packed.at, form);
+  for (let j = 0; inside > 0 && j < out; j += 8)
+    k.core.gemm_int8_pack_panel(packed.at, j, weight.at + 4 * j * inside, 0, Math.min(out - j, 8), inside, form);
+  return packed;
+}
+
 function multiply(k, form, { x, w, bias, rows, out, inside }) {
   const y = k.block(rows * out);
-  const packed = k.block(Number(k.core.gemm_int8_packed_weight(out, inside)));
-  k.core.gemm_int8_pack_weight(packed.at, k.block(w).at, out, inside, form);
+  const packed = pack(k, form, k.block(w), out, inside);
   const product = k.block(6);
   new Uint32Array(k.core.memory.buffer, product.at, 6).set([y.at, packed.at, bias ? k.block(bias).at : 0, out, 0, 0]);
   k.core.linear(product.at, 1, 1, k.block(x).at, rows, inside, k.block(k.core.linear_workspace(rows, inside)).at);

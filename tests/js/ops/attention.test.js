@@ -337,6 +337,21 @@ test(
 );
 
 test(
+  'a window of one key whose other keys have the score 0 is what it says',
+  everywhere((hl) => {
+    const [q, k, v] = [array([1, 1, 5, 4], 1), array([1, 1, 5, 4], 2), array([1, 1, 5, 4], 3)];
+    const { weights } = hl.attention(q, k, v, { window: [0, 0], maskFill: 0, weights: true });
+    for (let t = 0; t < 5; t++) {
+      let score = 0;
+      for (let d = 0; d < 4; d++) score += (q.data[4 * t + d] * k.data[4 * t + d]) / 2;
+      const total = Math.exp(score) + 4;
+      const expected = Array.from({ length: 5 }, (_, s) => (s === t ? Math.exp(score) : 1) / total);
+      assert.ok(close(weights.data.subarray(5 * t, 5 * t + 5), expected));
+    }
+  }),
+);
+
+test(
   'values as large as a float can be give their weighted mean, on both paths',
   everywhere((hl) => {
     const most = 3e38;
