@@ -1,6 +1,7 @@
 // A visitor's own files: what is being opened, what was recognised or is wrong, and the models that are open.
 
 import { signal } from '@preact/signals';
+import { isIncomplete, joined } from '../model/chosen.js';
 import { initialState, MOST_TEXT, UNCHANGED } from '../model/state.js';
 
 /** More files than this at once are no model: a folder of everything was dropped. */
@@ -60,6 +61,8 @@ export function createOpening({ ask, update, state, show }) {
   /** Texts by model: going back to one brings its text back. @type {Map<string, object>} */
   const texts = new Map();
   let count = 0;
+  /** The files of the last attempt, and those of a model that is not whole yet. @type {{ path: string, file: Blob }[]} */
+  let [tried, partial] = [[], []];
 
   const parts = {
     opening: ({ read, total }) => reading.value && (reading.value = { ...reading.value, read, total }),
@@ -67,6 +70,7 @@ export function createOpening({ ask, update, state, show }) {
       opened.value = [...opened.value, { about, told }];
       reading.value = null;
       problem.value = null;
+      partial = [];
       // Of weights it stands where a model has its guesses.
       panel.value = about.kind === 'transformer' ? 'told' : null;
       choose(about.name);
@@ -152,7 +156,8 @@ export function createOpening({ ask, update, state, show }) {
         panel.value = null;
         return ask().ask({ verb: 'picture', name, file: files[0].file });
       }
-      const chosen = ofOneFolder(files);
+      const chosen = ofOneFolder(joined(partial, files));
+      tried = chosen;
       const called = title ?? titleOf(chosen);
       reading.value = { title: called, read: 0, total: chosen.reduce((sum, { file }) => sum + file.size, 0) };
       ask().ask({ verb: 'open', name: `opened-${++count}`, title: called, files: chosen });
@@ -179,6 +184,7 @@ export function createOpening({ ask, update, state, show }) {
     /** @param {{ message: string, code?: string, values?: any[] }} error */
     failed({ message, code = 'other', values = [] }) {
       reading.value = null;
+      if (isIncomplete(code)) partial = tried;
       problem.value = { code, values, message };
       panel.value = 'choose';
     },

@@ -148,6 +148,8 @@ export const strings = {
       `${name} has ${(size / 2 ** 30).toFixed(1)} GB and cannot be read in parts. Save it as npy or safetensors: of these only what is shown is read.`,
     noConfig: (/** @type {string} */ name, /** @type {number} */ n) =>
       `${name} holds ${n} attention layers, but config.json is missing: it says which model this is. Choose it together with the weights, or the whole folder.`,
+    shards: (/** @type {number} */ n, /** @type {number} */ all, /** @type {string} */ names) =>
+      `${n} of ${all} files of weights ${n === 1 ? 'is' : 'are'} still missing: ${names}. Add ${n === 1 ? 'it' : 'them'}; the other files are kept.`,
     noWeights: (/** @type {string} */ names) =>
       `config.json came without weights${names && ` (with ${names})`}. Choose the .safetensors files together with it, or the whole folder.`,
     noAttention: (/** @type {string} */ name, /** @type {string} */ shape, /** @type {number} */ n) =>
@@ -268,6 +270,7 @@ export const strings = {
     first: 'looks mostly at the first token.',
   },
   doesNot: 'follows no simple rule.',
+  usually: (/** @type {string} */ trade) => `usually: ${trade}; here: nothing to find`,
   nothingFound: {
     first: 'Pale rows: nothing to find here, so it attends to the first tokens.',
     elsewhere: 'Pale rows: nothing to find here.',

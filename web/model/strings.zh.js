@@ -136,6 +136,7 @@ export const strings = {
       `${name} 有 ${(size / 2 ** 30).toFixed(1)} GB，且不能分段读取。请存为 npy 或 safetensors：只读取所显示的部分。`,
     noConfig: (name, n) =>
       `${name} 含 ${n} 个注意力层，但缺少说明模型种类的 config.json。请与权重一起选择，或选择整个文件夹。`,
+    shards: (n, all, names) => `${all} 个权重文件还缺 ${n} 个：${names}。请补上，其余文件已保留。`,
     noWeights: (names) =>
       `有 config.json 但没有权重${names && `（另有 ${names}）`}。请一起选择 .safetensors 文件，或选择整个文件夹。`,
     noAttention: (name, shape, n) =>
@@ -240,6 +241,7 @@ export const strings = {
     first: '主要看第一个词元。',
   },
   doesNot: '没有明显规律。',
+  usually: (trade) => `通常：${trade}；这里没有可找的`,
   nothingFound: { first: '淡的行：这里没有可找的，主要看最前面的词元。', elsewhere: '淡的行：这里没有可找的。' },
   begin: {
     read: '每一行是一个词元，颜色越浓，它看那里越多。文本为英文，模型只学过英文。',

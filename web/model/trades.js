@@ -43,6 +43,17 @@ export function rowsWithNothing(trade, ids) {
 }
 
 /**
+ * Whether a head of a trade, which was measured on other texts, has nothing to find in any row of a run.
+ * @param {string | null | undefined} trade
+ * @param {any} run
+ */
+export function findsNothing(trade, run) {
+  if (!trade || !SEEKING.has(trade) || !run || run.T !== (run.S ?? run.T)) return false;
+  const ids = run.pieces.map((/** @type {{ id: number }} */ { id }) => id);
+  return !ids.includes(-1) && rowsWithNothing(trade, ids).length === ids.length;
+}
+
+/**
  * Whether rows give most of their weight to the first tokens.
  * @param {Float32Array} weights (T,T) @param {number} T @param {number[]} rows
  */

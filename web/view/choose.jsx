@@ -98,7 +98,7 @@ export function tell(words, { code, values, message = code }) {
   return words.problems[code]?.(...values) ?? words.failed(message);
 }
 
-/** What was recognised: quiet, beside the header, until it is put away. */
+/** What was recognised: a line where the note about the bars stands, until it is put away; the rest on demand. */
 export function Told() {
   const session = useSession();
   const words = session.words.value;
@@ -106,47 +106,53 @@ export function Told() {
   const found = opening.opened.value.find(({ about }) => about.name === session.state.value.model);
   if (!found) return null;
   const { about } = found;
+  const [first, ...rest] = recognised(words, found);
   return (
-    <div class="list panel told" role="dialog" aria-label={words.open.recognised}>
-      <h2>{about.title}</h2>
-      <Recognised found={found} />
-      <p class="ways">
-        <button type="button" class="word strong" onClick={() => (opening.panel.value = null)}>
-          {words.close}
-        </button>
+    <div class="list panel told" role="group" aria-label={words.open.recognised}>
+      <button type="button" class="word strong" onClick={() => (opening.panel.value = null)}>
+        {words.close}
+      </button>
+      <details>
+        <summary>{first}</summary>
+        <ul class="recognised">
+          {rest.map((line) => (
+            <li key={line}>{line}</li>
+          ))}
+        </ul>
         <button type="button" class="word" onClick={() => opening.close(about.name)}>
           {words.open.forget}
         </button>
-      </p>
+      </details>
     </div>
   );
 }
 
-/** Family, layers × heads, sizes, bytes, and what is missing. */
-export function Recognised({ found: { about, told } }) {
+/** Family, layers × heads, sizes, bytes, and what is missing: a line each. */
+const recognised = (words, { about, told }) =>
+  told.kind === 'weights'
+    ? [
+        words.open.isWeights,
+        ...told.parts.map((part) => words.open.weightsOf(part, told.parts.length > 1)),
+        ...told.parts.filter(({ wholeT, T }) => wholeT > T).map(({ wholeT, T }) => words.open.cutTo(wholeT, T)),
+        ...told.parts.filter(({ batch }) => batch > 1).map(({ batch }) => words.open.batchOf(batch)),
+        ...told.parts.filter(({ nan }) => nan > 0).map(() => words.open.weightsNan),
+        ...(told.named ? [] : [words.open.noTokens]),
+        ...(told.unused.length > 0 ? [words.open.unused(told.unused.join(', '))] : []),
+        ...told.problems.map((problem) => tell(words, problem)),
+      ]
+    : [
+        words.open.isModel(about.family, about.layers, about.heads, about.width),
+        words.open.size(told.parameters, words.bytes(told.bytes), told.weights),
+        words.open.does[about.guess ?? (told.missing.includes('mask') ? 'unasked' : 'nothing')],
+        ...told.missing.filter((what) => words.open.missing[what]).map((what) => words.open.missing[what]),
+        ...(told.nan.length > 0 ? [words.open.modelNan(told.nan.length, told.nan[0])] : []),
+      ];
+
+export function Recognised({ found }) {
   const words = useSession().words.value;
-  const lines =
-    told.kind === 'weights'
-      ? [
-          words.open.isWeights,
-          ...told.parts.map((part) => words.open.weightsOf(part, told.parts.length > 1)),
-          ...told.parts.filter(({ wholeT, T }) => wholeT > T).map(({ wholeT, T }) => words.open.cutTo(wholeT, T)),
-          ...told.parts.filter(({ batch }) => batch > 1).map(({ batch }) => words.open.batchOf(batch)),
-          ...told.parts.filter(({ nan }) => nan > 0).map(() => words.open.weightsNan),
-          ...(told.named ? [] : [words.open.noTokens]),
-          ...(told.unused.length > 0 ? [words.open.unused(told.unused.join(', '))] : []),
-          ...told.problems.map((problem) => tell(words, problem)),
-        ]
-      : [
-          words.open.isModel(about.family, about.layers, about.heads, about.width),
-          words.open.size(told.parameters, words.bytes(told.bytes), told.weights),
-          words.open.does[about.guess ?? (told.missing.includes('mask') ? 'unasked' : 'nothing')],
-          ...told.missing.filter((what) => words.open.missing[what]).map((what) => words.open.missing[what]),
-          ...(told.nan.length > 0 ? [words.open.modelNan(told.nan.length, told.nan[0])] : []),
-        ];
   return (
     <ul class="recognised">
-      {lines.map((line, i) => (
+      {recognised(words, found).map((line, i) => (
         <li key={i}>{line}</li>
       ))}
     </ul>

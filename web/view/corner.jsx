@@ -1,7 +1,7 @@
 // The head's name, what it does and its scores, in the empty corner of the picture.
 
 import { writeAddress } from '../model/state.js';
-import { attendsToFirst, told } from '../model/trades.js';
+import { attendsToFirst, findsNothing, told } from '../model/trades.js';
 import { effective } from '../model/whatif.js';
 import { goTo, px, useSession, weightText } from './context.js';
 
@@ -24,6 +24,7 @@ export function Corner({ picture, compact }) {
   const scores = told(run.scores?.[layer]?.[head] ?? {});
   const { about } = run;
   const { nothing = [] } = picture;
+  const idle = findsNothing(trade, run);
   const name = about.layers * about.heads === 1 ? about.title : words.headName(layer, head);
   // The room above the stairs: half of the side, and what is free above the matrix.
   const top = Math.max(y - (above ? taken : 60), 0);
@@ -48,11 +49,13 @@ export function Corner({ picture, compact }) {
       <p hidden={bare}>
         {scale === 0
           ? words.offMeans(layer === about.layers - 1)
-          : trade
-            ? (words.does[trade] ?? session.about.value.terms?.[session.language.value][trade][1])
-            : known && words.doesNot}
+          : idle
+            ? words.usually(words.trades[trade])
+            : trade
+              ? (words.does[trade] ?? session.about.value.terms?.[session.language.value][trade][1])
+              : known && words.doesNot}
       </p>
-      {nothing.length > 0 && !bare && scale !== 0 && (
+      {nothing.length > 0 && !idle && !bare && scale !== 0 && (
         <p class="rests">
           {words.nothingFound[attendsToFirst(picture.weights, run.T, nothing) ? 'first' : 'elsewhere']}
         </p>

@@ -9,6 +9,7 @@ import { RAMP } from '../model/ramp.js';
 import { weightsOf } from '../model/reading.js';
 import { shown } from '../model/sentence.js';
 import { costsOf } from '../model/story.js';
+import { findsNothing } from '../model/trades.js';
 import { isOff } from '../model/whatif.js';
 import { px, signed, useSession } from './context.js';
 import { later } from './later.jsx';
@@ -196,17 +197,19 @@ export function Thumbnail({ layer, head, size, left, top, across, down, named, t
   const trade = shownTrade(session, layer, head);
   const chosen = state.layer === layer && state.head === head;
   const cost = useCosts()?.[`${layer}.${head}`];
+  const idle = cost === undefined && findsNothing(trade, run);
   const off = isOff(state, layer, head);
   const canvas = useRef(/** @type {any} */ (null));
   useEffect(() => {
-    if (!run || isEmpty(run)) return;
     const small = session.pooled.value[`${layer}.${head}`];
-    const weights = weightsOf(run, layer, head);
-    const full = !run.about.causal;
-    if (!weights && small)
-      paintWeights(canvas.current, small.data, small.rows, small.columns, size, full, RAMP[theme], PALETTE[theme]);
-    if (weights)
-      paintWeights(canvas.current, weights, run.T, run.S, size, !run.about.causal, RAMP[theme], PALETTE[theme]);
+    const weights = run && !isEmpty(run) ? weightsOf(run, layer, head) : null;
+    const full = !run?.about.causal;
+    const paint = (/** @type {Float32Array} */ data, /** @type {number} */ rows, /** @type {number} */ columns) =>
+      paintWeights(canvas.current, data, rows, columns, size, full, RAMP[theme], PALETTE[theme]);
+    if (weights) paint(weights, run.T, run.S);
+    else if (run && !isEmpty(run) && small) paint(small.data, small.rows, small.columns);
+    // Nothing of another source or text stays.
+    else canvas.current.getContext('2d').clearRect(0, 0, canvas.current.width, canvas.current.height);
   }, [run?.weights, run?.large && session.pooled.value[`${layer}.${head}`], theme, size]);
   const name = words.headName(layer, head);
   return (
@@ -219,7 +222,7 @@ export function Thumbnail({ layer, head, size, left, top, across, down, named, t
       tabIndex={chosen ? 0 : -1}
       aria-label={[
         name,
-        trade && tradeName(session, trade),
+        trade && (idle ? words.usually(tradeName(session, trade)) : tradeName(session, trade)),
         off && words.isOff,
         cost !== undefined && words.story.points(cost),
       ]
@@ -238,7 +241,7 @@ export function Thumbnail({ layer, head, size, left, top, across, down, named, t
         )}
       </span>
       {(cost !== undefined || (named && tells && trade)) && (
-        <span class={`trade ${chosen ? 'chosen' : ''}`} style={px({ width: size, top: size })}>
+        <span class={`trade ${chosen ? 'chosen' : ''} ${idle ? 'idle' : ''}`} style={px({ width: size, top: size })}>
           {cost === undefined ? tradeName(session, trade) : <span title={words.story.cost}>{signed(cost, 0)}</span>}
         </span>
       )}

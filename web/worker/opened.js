@@ -14,6 +14,8 @@ import { saysTokens, transformerSource } from './sources.js';
 
 /** Larger checkpoints keep a byte for a weight. */
 const FLOATS = 400 * 2 ** 20;
+/** More files than this are no checkpoint. */
+const MOST_SHARDS = 1000;
 /** Parameters that are looked through for NaN. */
 const LOOKED = 64e6;
 
@@ -126,6 +128,8 @@ async function openCheckpoint(hl, name, files, { title, signal, onProgress }) {
   const bytes = files.filter(({ path }) => /\.safetensors$/.test(path)).reduce((sum, { file }) => sum + file.size, 0);
   const weights = bytes > FLOATS ? 'int8' : 'float32';
   const byName = Object.fromEntries(files.map(({ path, file }) => [baseOf(path), file]));
+  const { all, missing: shards } = await shardsOf(byName);
+  if (shards.length > 0) throw new Problem('shards', shards.length, all.length, shards.slice(0, 3).join(', '));
   let model;
   try {
     model = await hl.openModel(byName, {
@@ -165,6 +169,39 @@ async function openCheckpoint(hl, name, files, { title, signal, onProgress }) {
     source,
     told: { kind: 'transformer', weights, parameters, bytes, missing, nan: parameters < LOOKED ? nanIn(model) : [] },
   };
+}
+
+/**
+ * The files that hold the weights, as the index or their own names say, and which of them are not there.
+ * @param {Record<string, Blob>} files by name
+ */
+async function shardsOf(files) {
+  const index = files['model.safetensors.index.json'];
+  const named = index ? Object.values(parsed(await index.text())?.weight_map ?? {}).map(String) : numbered(files);
+  const all = [...new Set(named)];
+  return { all, missing: all.filter((name) => !Object.hasOwn(files, name)) };
+}
+
+/** What is wrong with a file is said by what reads it. @param {string} text */
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** model-00001-of-00003.safetensors says how many there are. @param {Record<string, Blob>} files */
+function numbered(files) {
+  for (const name of Object.keys(files)) {
+    const [, stem, digits] = /^(.+)-\d{5}-of-(\d{5})\.safetensors$/.exec(name) ?? [];
+    if (stem && Number(digits) <= MOST_SHARDS)
+      return Array.from(
+        { length: Number(digits) },
+        (_, i) => `${stem}-${String(i + 1).padStart(5, '0')}-of-${digits}.safetensors`,
+      );
+  }
+  return [];
 }
 
 const countOf = (/** @type {readonly number[]} */ shape) => shape.reduce((a, b) => a * b, 1);

@@ -137,6 +137,22 @@ test('of two sources in quick succession the second is shown, and if it fails th
   session.stop();
 });
 
+test('of a model in three files the one that is missing is added later', async () => {
+  const session = createSession({ language: 'en', theme: 'light', start: answering });
+  const golden = (name) => readFileSync(new URL(`../../golden/models/qwen2-a/${name}`, import.meta.url));
+  const shards = [1, 2, 3].map((i) => `model-0000${i}-of-00003.safetensors`);
+  const first = ['config.json', 'model.safetensors.index.json', shards[0], shards[2]];
+  session.opening.open(first.map((name) => file(`qwen2/${name}`, golden(name))));
+  await until(() => session.opening.problem.value);
+  assert.deepEqual(session.opening.problem.value.code, 'shards');
+  assert.deepEqual(session.opening.problem.value.values, [1, 3, shards[1]]);
+  session.opening.open([file(shards[1], golden(shards[1]))]);
+  await until(() => session.opening.opened.value.length > 0);
+  await until(() => session.run.value?.about.family === 'qwen2');
+  assert.equal(session.opening.problem.value, null);
+  session.stop();
+});
+
 test('what a source is changes with its picture, not before', () => {
   const { session, worker } = begun();
   session.update({ text: 'c' });

@@ -3,13 +3,22 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { actingThrough } from '../../../web/model/adds.js';
-import { attendsToFirst, rowsWithNothing } from '../../../web/model/trades.js';
+import { attendsToFirst, findsNothing, rowsWithNothing } from '../../../web/model/trades.js';
 
 test('a head that looks for an earlier token like its own finds nothing where there is none', () => {
   const ids = [7, 8, 9, 7, 5, 9];
   assert.deepEqual(rowsWithNothing('induction', ids), [0, 1, 2, 4]);
   assert.deepEqual(rowsWithNothing('duplicate', ids), [0, 1, 2, 4]);
   for (const trade of ['previous', 'first', null]) assert.deepEqual(rowsWithNothing(trade, ids), []);
+});
+
+test('where nothing repeats, a role measured on other texts finds nothing', () => {
+  const run = (ids) => ({ pieces: ids.map((id) => ({ id })), T: ids.length, S: ids.length });
+  assert.equal(findsNothing('induction', run([3, 4])), true);
+  assert.equal(findsNothing('induction', run([])), true);
+  assert.equal(findsNothing('induction', run([3, 4, 3])), false);
+  assert.equal(findsNothing('previous', run([3, 4])), false);
+  assert.equal(findsNothing('induction', run([-1, -1])), false, 'it is not known which tokens are alike');
 });
 
 test('such rows are said to attend to the first tokens only where they do', () => {
