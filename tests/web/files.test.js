@@ -102,10 +102,10 @@ test('without tokenizer.json numbers are read, and one that the model does not k
   assert.deepEqual(
     run[0].pieces.map(({ id, name }) => [id, name]),
     [
-      [5, '5'],
-      [6, '6'],
-      [7, '7'],
-      [5, '5'],
+      [5, '#5'],
+      [6, '#6'],
+      [7, '#7'],
+      [5, '#5'],
     ],
   );
   await assert.rejects(worker.show({ text: '5 422' }), { code: 'noToken', values: [422, 421] });
@@ -154,6 +154,22 @@ test('weights from elsewhere are shown as they are, with the tokens beside them'
     tokens,
   );
   assert.equal(run[0].values, undefined);
+});
+
+test('weights whose columns sum to 1 and whose rows do not are shown transposed, if one says so', async () => {
+  const worker = createWorker();
+  const [heads, T, S] = [2, 3, 4];
+  const right = Array.from({ length: heads }, (_, h) =>
+    Array.from({ length: S }, (_, s) => Array.from({ length: T }, (_, t) => (t === (s + h) % T ? 0.75 : 0.125))),
+  );
+  const swapped = right.map((rows) => rows[0].map((_, t) => rows.map((row) => row[t])));
+  const files = [json('a.json', swapped)];
+  const problem = await worker.open(files).catch((error) => error);
+  assert.deepEqual([problem.code, problem.values[1]], ['transposed', `${heads} × ${T} × ${S}`]);
+  const { opened } = await worker.ask({ verb: 'open', name: 'opened-1', title: 'mine', files, transposed: true });
+  assert.deepEqual([opened[0].told.parts[0].T, opened[0].told.parts[0].S], [S, T]);
+  const { run } = await worker.show();
+  assert.deepEqual([...run[0].weights], right.flat(2).map(Math.fround));
 });
 
 test('weights of (H,T,S), of (T,S) and of files by layer are recognised; queries are not taken for them', async () => {

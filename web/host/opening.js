@@ -111,6 +111,13 @@ export function createOpening({ ask, update, state, show }) {
     return own?.text ? { text: own.text, second: own.second ?? '' } : null;
   }
 
+  /** @param {{ path: string, file: Blob }[]} files @param {string} title @param {boolean} [transposed] */
+  function start(files, title, transposed = false) {
+    problem.value = null;
+    reading.value = { title, read: 0, total: files.reduce((sum, { file }) => sum + file.size, 0) };
+    ask().ask({ verb: 'open', name: `opened-${++count}`, title, files, transposed });
+  }
+
   /** What an opened model is. @param {string} name */
   const aboutOf = (name) => opened.value.find(({ about }) => about.name === name)?.about ?? null;
 
@@ -158,10 +165,10 @@ export function createOpening({ ask, update, state, show }) {
       }
       const chosen = ofOneFolder(joined(partial, files));
       tried = chosen;
-      const called = title ?? titleOf(chosen);
-      reading.value = { title: called, read: 0, total: chosen.reduce((sum, { file }) => sum + file.size, 0) };
-      ask().ask({ verb: 'open', name: `opened-${++count}`, title: called, files: chosen });
+      start(chosen, title ?? titleOf(chosen));
     },
+    /** The files of the last attempt, with the last two axes of their weights swapped. */
+    transpose: () => start(tried, titleOf(tried), true),
     /**
      * A text that is longer than the page can hold is cut, and that is said.
      * @param {string} text @param {string} gesture

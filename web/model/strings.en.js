@@ -61,6 +61,7 @@ export const strings = {
     paste: 'Paste weights or a list of tokens here, as JSON',
     pasted: 'pasted',
     show: 'Show it',
+    transpose: 'Transpose it',
     dropHere: 'Drop a model, or attention weights',
     reading: 'Reading',
     progress: (/** @type {string} */ read, /** @type {string} */ total) => `${read} of ${total} read`,
@@ -154,6 +155,8 @@ export const strings = {
       `config.json came without weights${names && ` (with ${names})`}. Choose the .safetensors files together with it, or the whole folder.`,
     noAttention: (/** @type {string} */ name, /** @type {string} */ shape, /** @type {number} */ n) =>
       `${name} (${shape})${n > 1 ? ` and ${n - 1} more` : ''}: no attention weights. They have two axes of tokens at the end and rows that sum to 1: save them after the softmax.`,
+    transposed: (/** @type {string} */ name, /** @type {string} */ shape) =>
+      `${name} (${shape}): columns sum to 1, rows do not. Is it transposed? Rows are the tokens that look.`,
     noArrays: (/** @type {string} */ name) =>
       `No attention weights are in ${name}: they are lists of lists of numbers, alone or under a name, such as {"attentions": [[1, 0], [0.5, 0.5]]}.`,
     tokensAlone: () => 'These are tokens alone. Drop them together with the weights, or while weights are shown.',

@@ -49,6 +49,11 @@ export function Choose() {
       {problem ? (
         <div class="problem" role="alert">
           <p>{tell(words, problem)}</p>
+          {problem.code === 'transposed' && (
+            <button type="button" class="word strong" onClick={opening.transpose}>
+              {words.open.transpose}
+            </button>
+          )}
         </div>
       ) : (
         <h2>{words.open.title}</h2>

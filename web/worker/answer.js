@@ -229,6 +229,7 @@ export function createAnswerer({ load, fetchBeside, post, shelf = createShelf() 
       const { openFiles } = await import('./opened.js');
       const { source, told } = await openFiles(loaded, question.name, question.files, {
         title: question.title,
+        transposed: question.transposed,
         signal: stop.signal,
         onProgress(read, total) {
           if (isStale()) stop.abort();

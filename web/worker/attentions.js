@@ -33,7 +33,7 @@ export const MOST_TOKENS = 4096;
 const [ROWS, HEADS] = [64, 16];
 
 /** Without axes of one element that stand before the last three. @param {readonly number[]} shape */
-function axesOf(shape) {
+export function axesOf(shape) {
   if (shape.length < 2 || shape.includes(0)) return null;
   const [T, S] = shape.slice(-2);
   const lead = shape.slice(0, -2);

@@ -8,6 +8,7 @@ import { baseOf, findIn, PICKLES } from './files.js';
 import { drawnPixels } from './pixels.js';
 import { Problem } from './problem.js';
 import { saysTokens, transformerSource } from './sources.js';
+import { findTransposed, transpose } from './transposed.js';
 
 /** @import { Given } from './files.js' */
 /** @import { Source } from './sources.js' */
@@ -23,10 +24,11 @@ const LOOKED = 64e6;
  * @param {any} hl
  * @param {string} name of the source
  * @param {Given[]} files
- * @param {{ title: string, signal: AbortSignal, onProgress: (read: number, total: number) => void }} how
+ * @param {{ title: string, signal: AbortSignal, transposed?: boolean,
+ *   onProgress: (read: number, total: number) => void }} how transposed: the last two axes of weights are swapped
  * @returns {Promise<{ source: Source, told: Record<string, any> }>}
  */
-export async function openFiles(hl, name, files, { title, signal, onProgress }) {
+export async function openFiles(hl, name, files, { title, signal, transposed = false, onProgress }) {
   if (files.length === 0) throw new Problem('noFiles');
   const config = files.find(({ path }) => baseOf(path) === 'config.json');
   const weights = files.filter(({ path }) => /\.safetensors$/.test(path));
@@ -34,6 +36,7 @@ export async function openFiles(hl, name, files, { title, signal, onProgress }) 
   if (config && (weights.length > 0 || index)) return openCheckpoint(hl, name, files, { title, signal, onProgress });
   const found = await findIn(files);
   signal.throwIfAborted();
+  if (transposed) found.tensors = found.tensors.map(transpose);
   const { attentions, others } = await findAttentions(found.tensors);
   const { isLayer, openLayer } = await import('./layer.js');
   if (isLayer(found.tensors, others)) return openLayer(hl, name, title, found);
@@ -45,6 +48,8 @@ export async function openFiles(hl, name, files, { title, signal, onProgress }) 
     const pickled = found.problems.find(({ values: [name] }) => PICKLES.test(String(name)));
     throw pickled ?? new Problem('noWeights', names.slice(0, 5).join(', '));
   }
+  const swapped = await findTransposed(others);
+  if (swapped) throw new Problem('transposed', swapped.name, swapped.shape.join(' × '));
   if (others.length > 0) {
     const [{ name: first, shape }] = others;
     throw new Problem('noAttention', first, shape.join(' × '), others.length);
