@@ -61,7 +61,7 @@ export function createOpening({ ask, update, state, show }) {
   /** Texts by model: going back to one brings its text back. @type {Map<string, object>} */
   const texts = new Map();
   let count = 0;
-  /** The files of the last attempt, and those of a model that is not whole yet. @type {{ path: string, file: Blob }[]} */
+  /** Files of the last attempt, and of a model that is not whole yet. @type {{ path: string, file: Blob }[][]} */
   let [tried, partial] = [[], []];
 
   const parts = {

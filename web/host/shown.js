@@ -1,5 +1,5 @@
 // All that is shown of a source, in one signal, so that its name, picture, numbers and guess change together: when
-// another source is chosen nothing of the one before stays, and parts of an answer about another source are passed over.
+// another source is chosen nothing of the one before stays, and parts of an answer about another one are passed over.
 
 import { batch, computed, signal } from '@preact/signals';
 

@@ -66,6 +66,7 @@ export function inJavaScript(run, { title, queries, keys }) {
     visible ? `// 1 where a key may be seen.\n${matrix('mask', visible)}` : '',
     added ? `// What the model adds to the scores.\n${matrix('bias', added)}` : '',
   ].join('');
+  const joins = sink === null ? '' : `\n  sinks: [${sink}],`;
   return `// ${line(title)}
 // queries: ${line(JSON.stringify(queries))}
 // keys: ${line(JSON.stringify(keys))}
@@ -73,7 +74,7 @@ import { load } from 'headlight-attention';
 
 const hl = await load();
 ${given}const { output, weights } = hl.attention([query], [key], [value], {
-  scale: ${scale},${visible ? '\n  mask,' : ''}${added ? '\n  bias,' : ''}${sink === null ? '' : `\n  sinks: [${sink}],`}
+  scale: ${scale},${visible ? '\n  mask,' : ''}${added ? '\n  bias,' : ''}${joins}
   weights: true,
 });
 console.log(weights.toArray()[0][0]);

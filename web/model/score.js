@@ -10,7 +10,7 @@ import { plain } from './figures.js';
  * @typedef {{ kind: 'temperature', by: number }} Temperature divides
  * @typedef {Scale | Cap | Distance | Temperature} Step
  */
-/** A step at a cell: what it makes of what came before. @typedef {Step & { amount: number, from: number, to: number }} Done */
+/** A step at a cell. @typedef {Step & { amount: number, from: number, to: number }} Done */
 
 /** Roots and whole factors are recognised this near, as float32 holds them. */
 const NEAR = 1e-5;

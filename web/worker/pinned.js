@@ -10,7 +10,7 @@ import { describe } from './describe.js';
  * @param {Source} source
  * @param {Values} values
  * @param {Read} read
- * @param {Pick<Parameters<typeof describe>[2], 'layer' | 'head' | 'layers' | 'part' | 'token' | 'name' | 'temperature'>} asked
+ * @param {Omit<Parameters<typeof describe>[2], 'ids' | 'place' | 'other' | 'also'>} asked
  */
 export function pinnedRun(source, values, { ids, pieces, keys, place, cut }, asked) {
   const { layer, head } = asked;

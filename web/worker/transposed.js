@@ -42,7 +42,7 @@ function turned(data, T, S) {
   return to;
 }
 
-/** The same tensor with its last two axes swapped: whole matrices are read, the last one is kept. @param {Stored} tensor */
+/** The same tensor with its last two axes swapped. Whole matrices are read; one is kept. @param {Stored} tensor */
 export function transpose(tensor) {
   if (tensor.shape.length < 2) return tensor;
   const [T, S] = tensor.shape.slice(-2);
