@@ -9,6 +9,7 @@ import { quote } from '../check/quote.js';
 import { elementCount } from '../check/shape.js';
 import { writeSafetensors } from '../io/safetensors.js';
 import { Adam, Sgd } from '../ops/optimizer.js';
+import { openTokenizer } from '../text/tokenizer.js';
 import { familyOf } from './families.js';
 import { placeOf, splitOf } from './naming.js';
 import { resolveOptions } from './options.js';
@@ -276,6 +277,17 @@ function stateFile(model, form, optimizer) {
   return writeSafetensors(Object.fromEntries(tensors), { headlight });
 }
 
+/** @param {Uint8Array} file tokenizer.json */
+function checkTokenizer(file) {
+  try {
+    openTokenizer(file);
+  } catch (error) {
+    if (!(error instanceof HeadlightError)) throw error;
+    const details = { parameter: 'tokenizer', got: file, cause: error };
+    throw new HeadlightError('FORMAT', `${CALLER}: the tokenizer could not be opened again: ${error.message}`, details);
+  }
+}
+
 /**
  * @param {Transformer} model
  * @param {SaveFolderOptions} [options]
@@ -288,6 +300,7 @@ export function saveFolder(model, options = {}) {
   const text = typeof tokenizer === 'string' ? utf8.encode(tokenizer) : tokenizer;
   if (text !== undefined && !(text instanceof Uint8Array))
     throw argumentError(CALLER, 'tokenizer', text, 'the text of a tokenizer.json, or its bytes');
+  if (text && text !== model.tokenizerFile) checkTokenizer(text);
   if (optimizer !== undefined && !(optimizer instanceof Adam || optimizer instanceof Sgd))
     throw argumentError(CALLER, 'optimizer', optimizer, 'what hl.adamW, hl.adam or hl.sgd has made');
   const form = chooseForm(model);

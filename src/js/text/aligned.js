@@ -8,9 +8,9 @@ import { HeadlightError } from '../check/errors.js';
 /** @typedef {[begin: number, end: number, text: string]} Edit what stands from begin to end is replaced by a text */
 
 /** Units that may be added per unit of the original: a syllable of Korean becomes three letters of three bytes each. */
-const MOST_GROWTH = 10;
+const MOST_GROWTH = 8;
 /** And to any. */
-const FREE_GROWTH = 2 ** 16;
+const FREE_GROWTH = 2 ** 14;
 
 export class AlignedText {
   #begins;

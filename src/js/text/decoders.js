@@ -7,7 +7,8 @@ import { readPrepend } from './splitters.js';
 
 /** @import { Fields } from './fields.js' */
 
-/** @typedef {(tokens: string[], most: number) => string[]} Decoder most: characters of the result */
+/** @typedef {{ left: number }} Room characters that may still be added */
+/** @typedef {(tokens: string[], room: Room) => string[]} Decoder */
 
 /** What tokenization has torn apart, and how it is written. @type {[string, string][]} */
 const CLEANED = [
@@ -25,23 +26,34 @@ const CLEANED = [
 ];
 const BYTE = /^<0x([0-9A-Fa-f]{2})>$/;
 
-/** Characters that may be made of one, and that may be added to any text. */
-const MOST_GROWTH = 10;
-const FREE_GROWTH = 2 ** 16;
+/** Characters that may be added for each one, and to any text. */
+const MOST_GROWTH = 8;
+const FREE_GROWTH = 2 ** 14;
 
-/** How long a text of these tokens may become. @param {number} length of all of them */
-export const mostDecoded = (length) => MOST_GROWTH * length + FREE_GROWTH;
+/** @param {readonly string[]} tokens */
+const lengthOf = (tokens) => tokens.reduce((sum, token) => sum + token.length, 0);
 
-/** @param {number} length @param {number} most */
-function checkLength(length, most) {
-  if (length > most)
-    throw new HeadlightError('FORMAT', `decode: the tokenizer makes the text more than ${MOST_GROWTH} times longer`, {
-      parameter: 'ids',
-    });
+/** How long the text of these tokens may become. @param {readonly string[]} tokens @returns {Room} */
+export const roomOf = (tokens) => ({ left: MOST_GROWTH * lengthOf(tokens) + FREE_GROWTH });
+
+/** @param {Room} room @param {number} added */
+function spend(room, added) {
+  room.left -= added;
+  if (room.left >= 0) return;
+  throw new HeadlightError('FORMAT', `decode: the tokenizer makes the text more than ${MOST_GROWTH} times longer`, {
+    parameter: 'ids',
+  });
 }
 
-/** @param {(token: string, i: number, most: number) => string} change @returns {Decoder} */
-const each = (change) => (tokens, most) => tokens.map((token, i) => change(token, i, most));
+/** @param {Decoder} decoder @returns {Decoder} */
+const counted = (decoder) => (tokens, room) => {
+  const decoded = decoder(tokens, room);
+  spend(room, Math.max(0, lengthOf(decoded) - lengthOf(tokens)));
+  return decoded;
+};
+
+/** @param {(token: string, i: number) => string} change @returns {Decoder} */
+const each = (change) => counted((tokens) => tokens.map(change));
 
 /** @param {Fields} fields @returns {Decoder} */
 function wordPiece(fields) {
@@ -67,17 +79,19 @@ function replace(fields) {
   const pattern = readPattern(fields, 'pattern');
   const content = fields.string('content');
   if (!pattern) return (tokens) => tokens;
-  return each((token, _, most) => {
-    let text = '';
-    let at = 0;
-    const places = pattern(token);
-    checkLength(token.length + (places.length / 2) * content.length, most + token.length);
-    for (let i = 0; i < places.length; i += 2) {
-      text += token.slice(at, places[i]) + content;
-      at = places[i + 1];
-    }
-    return text + token.slice(at);
-  });
+  // Counted before it is made: a token may become longer than a text can be.
+  return (tokens, room) =>
+    tokens.map((token) => {
+      const places = pattern(token);
+      spend(room, (places.length / 2) * content.length);
+      let text = '';
+      let at = 0;
+      for (let i = 0; i < places.length; i += 2) {
+        text += token.slice(at, places[i]) + content;
+        at = places[i + 1];
+      }
+      return text + token.slice(at);
+    });
 }
 
 /** @param {Fields} fields @returns {Decoder} */
@@ -133,22 +147,14 @@ function isText(bytes) {
 const KINDS = {
   Sequence(fields) {
     const steps = fields.objects('decoders').map(readDecoder);
-    return (tokens, most) =>
-      steps.reduce((result, step) => {
-        const decoded = step(result, most);
-        checkLength(
-          decoded.reduce((sum, token) => sum + token.length, 0),
-          most,
-        );
-        return decoded;
-      }, tokens);
+    return (tokens, room) => steps.reduce((result, step) => step(result, room), tokens);
   },
   ByteLevel: () => (tokens) => [decodeUtf8(tokens.map(fromByteSigns))],
   WordPiece: wordPiece,
   Metaspace: metaspace,
   BPEDecoder(fields) {
     const suffix = fields.string('suffix', '</w>');
-    return (tokens) => tokens.map((token, i) => token.replaceAll(suffix, i === tokens.length - 1 ? '' : ' '));
+    return counted((tokens) => tokens.map((token, i) => token.replaceAll(suffix, i === tokens.length - 1 ? '' : ' ')));
   },
   Replace: replace,
   Strip: strip,

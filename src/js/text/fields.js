@@ -6,8 +6,10 @@ import { formatError } from '../io/bytes.js';
 const CALLER = 'openTokenizer';
 /** Of JSON that was given as objects, which may hold themselves. */
 const MOST_DEPTH = 32;
-/** Of all normalizers, pre-tokenizers, post-processors and decoders of a file. */
+/** Steps of one kind in a file. */
 const MOST_STEPS = 64;
+/** Each of them handles every word by itself. */
+const MOST_SPLITTERS = 16;
 const MOST_NAME = 60;
 
 /** An object of the file. */
@@ -20,9 +22,9 @@ export class Fields {
    * @param {unknown} values
    * @param {string} path
    * @param {number} [depth]
-   * @param {{ steps: number, cost: number }} [spent] what the whole file has asked for so far
+   * @param {{ steps: Map<string, number>, cost: number }} [spent] what the whole file has asked for so far
    */
-  constructor(values, path, depth = 0, spent = { steps: 0, cost: 0 }) {
+  constructor(values, path, depth = 0, spent = { steps: new Map(), cost: 0 }) {
     if (depth > MOST_DEPTH) throw formatError(CALLER, `nested deeper than ${MOST_DEPTH} levels`, { parameter: path });
     if (values === null || typeof values !== 'object' || Array.isArray(values))
       throw fieldError(path || 'the file', values, 'an object');
@@ -132,7 +134,10 @@ export class Fields {
    */
   choose(kind, known) {
     const type = this.string('type');
-    if (++this.#spent.steps > MOST_STEPS) throw fieldError(this.path, type, `at most ${MOST_STEPS} steps in the file`);
+    const steps = (this.#spent.steps.get(kind) ?? 0) + 1;
+    const most = kind === 'pre-tokenizer' ? MOST_SPLITTERS : MOST_STEPS;
+    if (steps > most) throw fieldError(this.path, type, `at most ${most} of its kind in the file: ${kind}`);
+    this.#spent.steps.set(kind, steps);
     if (!Object.hasOwn(known, type))
       throw fieldError(
         this.pathOf('type'),

@@ -11,7 +11,7 @@ import { parseJson } from '../io/json.js';
 import { readAddedTokens, sectionsOf } from './added.js';
 import { AlignedText } from './aligned.js';
 import { readBpe } from './bpe.js';
-import { mostDecoded, readDecoder } from './decoders.js';
+import { readDecoder, roomOf } from './decoders.js';
 import { Fields } from './fields.js';
 import { readNormalizer } from './normalizers.js';
 import { readProcessor } from './processors.js';
@@ -144,7 +144,7 @@ export class Tokenizer {
       length += token.length;
       if (length > MOST_DECODED) throw argumentError('decode', 'ids', ids, `at most ${MOST_DECODED} characters`);
     }
-    return this.#decode(tokens, length);
+    return this.#decode(tokens);
   }
 }
 
@@ -169,8 +169,7 @@ function readFile(file) {
     normalize: optional('normalizer', readNormalizer, (text) => text),
     split: optional('pre_tokenizer', readSplitter, (word) => [word]),
     process: optional('post_processor', readProcessor, (parts) => parts),
-    decode: (/** @type {string[]} */ tokens, /** @type {number} */ length) =>
-      decode ? decode(tokens, mostDecoded(length)).join('') : tokens.join(' '),
+    decode: (/** @type {string[]} */ tokens) => (decode ? decode(tokens, roomOf(tokens)).join('') : tokens.join(' ')),
   };
 }
 

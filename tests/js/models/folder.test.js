@@ -211,6 +211,14 @@ test('what no family has is refused by its name', async () => {
   const model = build({});
   for (const tokenizer of [null, 1, {}])
     await refuses(model.saveFolder({ tokenizer }), 'ARGUMENT', 'tokenizer', /saveFolder/);
+  // What openModel would refuse is not written.
+  for (const tokenizer of ['{', '{"model":{}}', Uint8Array.of(0x22, 0xff, 0x22)])
+    await refuses(
+      model.saveFolder({ tokenizer }),
+      'FORMAT',
+      'tokenizer',
+      /saveFolder: the tokenizer could not be opened/,
+    );
   await refuses(model.saveFolder({ token: 1 }), 'ARGUMENT', 'token', /saveFolder/);
   model.dispose();
   await refuses(model.saveFolder(), 'DISPOSED', undefined, /saveFolder/);

@@ -1,0 +1,250 @@
+// Tokenizer files that are damaged or made up, each with a text: every one is refused with a HeadlightError and a short
+// message, or gives tokens that are decoded again. As a program it also tells how much CPU time the slowest took.
+//
+//   node tests/fuzz/tokenizers.js [count] [seed] [characters]
+//
+// Most texts have 200 characters, every hundredth those of the third argument (100,000). A file that takes longer
+// than its share gets the long text too.
+
+import assert from 'node:assert/strict';
+import { fileURLToPath } from 'node:url';
+import { HeadlightError } from '../../src/js/check/errors.js';
+import { openTokenizer } from '../../src/js/text/tokenizer.js';
+import { randomPattern, randomText } from '../support/patterns.js';
+import { readConfigurations } from '../support/tokenizers.js';
+import { makeSource } from './source.js';
+
+const SHORT = 200;
+const LONG = 100_000;
+/** Milliseconds after which a file gets the long text. */
+const SUSPECT = 10;
+const JUNK = [null, true, 0, -1, 1.5, 2 ** 31, 2 ** 40, '', 'x', '▁', [], [[]], {}, { type: 'Sequence' }];
+const META = [
+  '*',
+  '+',
+  '?',
+  '{9}',
+  '{0,9}',
+  '(',
+  ')',
+  '(?:',
+  '(?=',
+  '(?<=',
+  '(?>',
+  '[',
+  ']',
+  '[^',
+  '|',
+  '\\',
+  '$',
+  '^',
+];
+const UNITS = [
+  'a',
+  ' ',
+  'ab',
+  'a ',
+  'aB1 ',
+  'é',
+  'ﷺ',
+  '今',
+  '👍',
+  '한',
+  '\n',
+  'the whale. ',
+  '\u0301\u0316',
+  '[SEP]',
+  '<',
+];
+const BEHAVIOURS = ['Removed', 'Isolated', 'MergedWithPrevious', 'MergedWithNext', 'Contiguous'];
+const NORMALIZERS = ['NFC', 'NFD', 'NFKC', 'NFKD', 'Lowercase', 'StripAccents', 'ByteLevel', 'BertNormalizer'];
+const SPLITTERS = [
+  'BertPreTokenizer',
+  'ByteLevel',
+  'Whitespace',
+  'WhitespaceSplit',
+  'Metaspace',
+  'Digits',
+  'Punctuation',
+];
+const DECODERS = ['ByteLevel', 'WordPiece', 'Metaspace', 'BPEDecoder', 'ByteFallback', 'Fuse'];
+
+const configurations = readConfigurations();
+const list = (source, most, make) => Array.from({ length: 1 + source.below(most) }, make);
+
+/** A short text, again and again, or several of them. */
+export function longText(source, length) {
+  const parts = list(source, 3, () => (source.chance(0.7) ? source.pick(UNITS) : randomText(source)) || 'a');
+  const each = Math.ceil(length / parts.length);
+  return parts.map((part) => part.repeat(Math.ceil(each / part.length)).slice(0, each)).join('');
+}
+
+/** A pattern that may be none. */
+function wildPattern(source) {
+  const signs = [...randomPattern(source, source.below(3))];
+  for (let i = source.below(4); i > 0; i--) {
+    const at = source.below(signs.length + 1);
+    source.pick([
+      () => signs.splice(at, 0, source.pick(META)),
+      () => signs.splice(at, 1),
+      () => signs.splice(at, 0, ...signs.slice(at, at + 1 + source.below(9))),
+    ])();
+  }
+  return source.chance(0.03) ? signs.join('').repeat(source.below(3000)) : signs.join('');
+}
+
+const pattern = (source) =>
+  source.chance(0.7)
+    ? { Regex: wildPattern(source) }
+    : { String: source.pick(['a', ' ', '', 'ab', '▁', 'a'.repeat(source.below(2000))]) };
+const content = (source) =>
+  source.pick(['', 'a', 'aa', ' ', '▁', 'a'.repeat(source.below(source.pick([9, 9, 100_000])))]);
+
+const step = {
+  normalizer: (source) =>
+    source.pick([
+      () => ({ type: source.pick(NORMALIZERS) }),
+      () => ({ type: 'Replace', pattern: pattern(source), content: content(source) }),
+      () => ({ type: 'Prepend', prepend: content(source) }),
+      () => ({ type: 'Strip', strip_left: source.chance(0.5), strip_right: source.chance(0.5) }),
+    ])(),
+  pre_tokenizer: (source) =>
+    source.chance(0.5)
+      ? { type: 'Split', pattern: pattern(source), behavior: source.pick(BEHAVIOURS), invert: source.chance(0.2) }
+      : { type: source.pick(SPLITTERS), replacement: source.pick(['▁', 'a', ' ']) },
+  decoder: (source) =>
+    source.chance(0.5)
+      ? { type: 'Replace', pattern: pattern(source), content: content(source) }
+      : {
+          type: source.pick(DECODERS),
+          suffix: source.pick(['', 'a', '</w>']),
+          replacement: source.pick(['▁', '', 'a']),
+        },
+};
+const sequences = { normalizer: 'normalizers', pre_tokenizer: 'pretokenizers', decoder: 'decoders' };
+
+/** Steps at random, of which some are there many times. */
+const steps = (source, kind) => {
+  const some = list(source, 3, () => step[kind](source));
+  const times = source.chance(0.2) ? source.below(40) : 1;
+  return { type: 'Sequence', [sequences[kind]]: new Array(times).fill(some).flat() };
+};
+
+/** Pieces that begin alike. */
+const piece = (source) =>
+  source.pick(['a', 'ab', ' ', 'é', '▁']).repeat(1 + source.below(source.pick([2, 9, 600]))) +
+  source.pick(['', 'b', '!']);
+
+const templates = (source) => ({
+  type: 'TemplateProcessing',
+  special_tokens: { X: { id: 'X', ids: [0], tokens: ['X'] } },
+  ...Object.fromEntries(
+    ['single', 'pair'].map((name) => [
+      name,
+      list(source, source.pick([3, 3000]), () =>
+        source.chance(0.5) ? { Sequence: { id: 'A', type_id: 0 } } : { SpecialToken: { id: 'X', type_id: 0 } },
+      ),
+    ]),
+  ),
+});
+
+export const kinds = {
+  damaged: (source) => {
+    const file = structuredClone(source.pick(configurations).file);
+    for (let i = 1 + source.below(3); i > 0; i--) damage(file, source);
+    return file;
+  },
+  patterns: (source) => {
+    const [kind, other] = [source.pick(Object.keys(step)), source.pick(Object.keys(step))];
+    return { ...source.pick(configurations).file, [other]: null, [kind]: step[kind](source) };
+  },
+  steps: (source) => {
+    const file = { ...source.pick(configurations).file };
+    for (const kind of Object.keys(step)) if (source.chance(0.6)) file[kind] = steps(source, kind);
+    if (source.chance(0.2)) file.post_processor = templates(source);
+    return file;
+  },
+  pieces: (source) => {
+    const pieces = ['<unk>', ...list(source, 40, () => piece(source))];
+    const type = source.pick(['Unigram', 'WordPiece', 'BPE']);
+    const vocab =
+      type === 'Unigram'
+        ? pieces.map((each, i) => [each, -i])
+        : Object.fromEntries(
+            pieces.flatMap((each, i) => [
+              [each, 2 * i],
+              [`##${each}`, 2 * i + 1],
+            ]),
+          );
+    const model = { type, vocab, unk_id: 0, unk_token: '<unk>', max_input_chars_per_word: 2 ** 31, merges: [] };
+    const flags = () => ({ special: source.chance(0.3), normalized: source.chance(0.5), lstrip: source.chance(0.3) });
+    const added = list(source, 8, () => ({ id: source.below(100), content: piece(source), ...flags() }));
+    return { model, added_tokens: source.chance(0.5) ? added : [] };
+  },
+};
+
+/** Puts something else in a place of a file, deep in it or not. */
+function damage(file, source) {
+  let [owner, name] = [file, source.pick(Object.keys(file))];
+  while (
+    owner[name] !== null &&
+    typeof owner[name] === 'object' &&
+    Object.keys(owner[name]).length > 0 &&
+    source.chance(0.8)
+  ) {
+    owner = owner[name];
+    name = source.pick(Object.keys(owner).slice(0, 12));
+  }
+  owner[name] = source.pick(JUNK);
+}
+
+/** Whether it was read. */
+function check(file, text) {
+  try {
+    const tokenizer = openTokenizer(file);
+    const { ids, tokens, offsets, typeIds } = tokenizer.encode(text, 'a');
+    assert.ok(tokens.length === ids.length && offsets.length === ids.length && typeIds.length === ids.length);
+    assert.equal(typeof tokenizer.decode(ids), 'string');
+    return true;
+  } catch (error) {
+    assert.ok(error instanceof HeadlightError, error.stack);
+    assert.ok(error.message.length < 1000, 'a short message');
+    return false;
+  }
+}
+
+/** @returns {Record<string, { files: number, read: number, long: number, slowest: number, of: number }>} by kind */
+export function fuzzTokenizers(total, seed, { short = SHORT, long = LONG, suspect = SUSPECT } = {}) {
+  const names = Object.keys(kinds);
+  const report = Object.fromEntries(names.map((name) => [name, { files: 0, read: 0, long: 0, slowest: 0, of: -1 }]));
+  for (let i = 0; i < total; i++) {
+    const name = names[i % names.length];
+    const row = report[name];
+    const run = (length) => {
+      const source = makeSource(seed + i);
+      const file = kinds[name](source);
+      const text = longText(source, length);
+      const before = process.cpuUsage();
+      try {
+        row.read += Number(check(file, text) && length === short);
+      } catch (error) {
+        throw new Error(`file ${i} of seed ${seed}, ${name}: ${error.message}`, { cause: error });
+      }
+      const { user, system } = process.cpuUsage(before);
+      return (user + system) / 1000;
+    };
+    row.files++;
+    const time = run(short);
+    if (i % (25 * names.length + 1) !== 0 && time < suspect) continue;
+    row.long++;
+    const slow = run(long);
+    if (slow > row.slowest) Object.assign(row, { slowest: slow, of: i });
+  }
+  return report;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [total = 200_000, seed = 1, long = LONG] = process.argv.slice(2).map(Number);
+  console.log(`${total} files, seed ${seed}; slowest: milliseconds of CPU for a text of ${long} characters`);
+  console.table(fuzzTokenizers(total, seed, { long }));
+}
