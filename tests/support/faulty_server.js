@@ -4,7 +4,7 @@
 import { createServer } from 'node:http';
 import { gzipSync } from 'node:zlib';
 
-/** What an endless response ends at, so that a client that reads all of it fails its test and takes no machine down. */
+/** An endless response ends here: a client that reads all of it fails its test, and the machine has room for it. */
 const END = 2 ** 29;
 const CHUNK = Buffer.alloc(2 ** 16, 0x20);
 /** 1 MB of spaces, in 1 kB. */

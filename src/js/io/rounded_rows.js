@@ -30,12 +30,16 @@ export function roundRows(tensors) {
 }
 
 /**
- * Whether some of the tensors were rounded by roundRows.
+ * True if roundRows has rounded some of the tensors.
  * @param {Record<string, any>} tensors with their data, or ranges of a file
  */
 export const areRounded = (tensors) => Object.keys(tensors).some((name) => isScale(tensors, name));
 
-/** Whether a tensor has the scales of the rows of another. @param {Record<string, any>} tensors @param {string} name */
+/**
+ * True if a tensor holds the scales of another tensor's rows.
+ * @param {Record<string, any>} tensors
+ * @param {string} name
+ */
 function isScale(tensors, name) {
   const [scales, base] = [tensors[name], tensors[name.slice(0, -SCALE.length)]];
   if (!name.endsWith(SCALE) || !isOf(scales, 'F32', Float32Array) || !isOf(base, 'I8', Int8Array)) return false;

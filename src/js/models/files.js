@@ -155,5 +155,5 @@ function readFile(caller, path, file) {
   return readBytes(`${caller}: ${quote(path)}`, file);
 }
 
-/** Of another realm, too. @param {unknown} value */
+/** The tag is the same in every realm. @param {unknown} value */
 const tagOf = (value) => Object.prototype.toString.call(value);

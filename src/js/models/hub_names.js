@@ -16,7 +16,7 @@ const advice = (name) =>
   `models are not opened by their names yet. Open https://huggingface.co/${name}/resolve/main, or download it ` +
   `(hf download ${name} --local-dir FOLDER) and open the folder`;
 
-/** What to add to an error if a path may be meant as a name of the Hub. @param {string} path */
+/** A sentence for the error about a path that may be meant as a name of the Hub. @param {string} path */
 export const hubHint = (path) =>
   NAME.test(path) ? `. If ${path} is a name on the Hugging Face Hub: ${advice(path)}` : '';
 

@@ -12,7 +12,7 @@ import { fetchRange } from '../io/fetch_range.js';
 const FIRST = 2 ** 14;
 /** Responses that say that there is no such file. */
 const NOT_THERE = [404, 410];
-/** Those that may say so: some hosts forbid what they do not have, others send a page in its place. */
+/** Responses that may say so: some hosts forbid access to files that do not exist, others send a page instead. */
 const A_PAGE = 'text/html';
 const MAY_BE_NOT_THERE = [403, A_PAGE];
 
@@ -71,14 +71,15 @@ export class RemoteFile {
   #start = new Uint8Array(0);
   /** @type {WholeBody | undefined} */
   #whole;
-
   /** Ends requests that are under way. */
   #stop = new AbortController();
 
   /** @param {string} caller @param {URL} url @param {AbortSignal} [signal] */
   constructor(caller, url, signal) {
-    const request = (/** @type {Record<string, string>} */ headers) =>
-      fetch(url, { headers, signal: this.#stop.signal });
+    const request = async (/** @type {Record<string, string>} */ headers) => {
+      signal?.throwIfAborted();
+      return fetch(url, { headers, signal: this.#stop.signal });
+    };
     this.#source = { caller, name: shownUrl(url), signal, request };
     signal?.addEventListener('abort', this.close);
   }
@@ -107,7 +108,7 @@ export class RemoteFile {
     await this.#open();
     if (this.#whole) return this.#whole.read(begin, end);
     const until = Math.min(end, /** @type {number} */ (this.#source.total));
-    if (until <= this.#start.length) return this.#start.subarray(begin, until);
+    if (until <= Math.max(begin, this.#start.length)) return this.#start.subarray(begin, until);
     const bytes = room ? room.subarray(0, until - begin) : new Uint8Array(until - begin);
     const known = this.#start.subarray(begin);
     bytes.set(known);

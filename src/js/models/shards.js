@@ -12,8 +12,8 @@ const fail = (caller, message, parameter, details) =>
   new HeadlightError('FORMAT', `${caller}: ${message}`, { parameter, ...details });
 
 /**
- * The file of each tensor. The names of files come from a stranger, and requests go where they say: each must be the
- * name of a file in the same folder.
+ * The file of each tensor. The author of a model chooses these names, and requests follow them: each must be the name
+ * of a file in the same folder.
  * @param {string} caller
  * @param {Record<string, any>} index
  * @returns {Map<string, string>}
