@@ -298,6 +298,19 @@ export function createSession({ state: began = '', language, theme, onState, onL
     /** Whether it stands in another page; which models of the menu are there. */
     embedded: page.embedded === true,
     models: page.models ?? [],
+    /** The weights that were handed over, with rows and columns exchanged. */
+    async transposeGiven() {
+      const [{ readWeights }, { swapped }] = await Promise.all([
+        import('../model/given.js'),
+        import('../model/sums.js'),
+      ]);
+      const { tokens, keys, layers } = given;
+      const square = layers[0].shape[1] === layers[0].shape[2];
+      const names = square ? { tokens, keys } : { tokens: keys, keys: tokens };
+      given = { ...given, ...readWeights('transpose', swapped(layers)), ...names };
+      give();
+      show();
+    },
     give(next) {
       given = next;
       give();

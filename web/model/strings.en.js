@@ -69,8 +69,11 @@ export const strings = {
     recognised: 'What was recognised',
     forget: 'Remove it from memory',
     yours: 'Yours',
-    isWeights:
-      'Attention weights, computed elsewhere: their rows sum to 1. There is no model behind them, so nothing is predicted and nothing can be changed.',
+    isWeights: {
+      rows: 'Attention weights, computed elsewhere: their rows sum to 1. There is no model behind them, so nothing is predicted and nothing can be changed.',
+      columns: 'Weights, computed elsewhere: columns sum to 1, rows do not. Are they transposed?',
+      neither: 'Weights, computed elsewhere: neither their rows nor their columns sum to 1.',
+    },
     weightsOf: (/** @type {any} */ { name, layers, heads, wholeT, wholeS, causal }, /** @type {boolean} */ named) =>
       `${named ? `${name}: ` : ''}${layers} ${layers === 1 ? 'layer' : 'layers'} × ${heads} ${heads === 1 ? 'head' : 'heads'}, ` +
       `${wholeT === wholeS ? `${wholeT} tokens` : `${wholeT} queries, ${wholeS} keys`}${causal ? ', no token looks ahead' : ''}.`,

@@ -72,7 +72,11 @@ export const strings = {
     recognised: '识别结果',
     forget: '从内存中移除',
     yours: '您的',
-    isWeights: '别处算出的注意力权重：每行之和为 1。背后没有模型，因此没有预测，也不能改动。',
+    isWeights: {
+      rows: '别处算出的注意力权重：每行之和为 1。背后没有模型，因此没有预测，也不能改动。',
+      columns: '别处算出的权重：每列之和为 1，每行则不是。是否转置了？',
+      neither: '别处算出的权重：每行和每列之和都不是 1。',
+    },
     weightsOf: ({ name, layers, heads, wholeT, wholeS, causal }, named) =>
       `${named ? `${name}：` : ''}${layers} 层 × ${heads} 个头，${wholeT === wholeS ? `${wholeT} 个词元` : `${wholeT} 个查询，${wholeS} 个键`}${causal ? '，不看后面' : ''}。`,
     cutTo: (all, shown) => `共 ${all} 个词元，显示前 ${shown} 个。`,

@@ -136,7 +136,7 @@ export function Told() {
 const recognised = (words, { about, told }) =>
   told.kind === 'weights'
     ? [
-        words.open.isWeights,
+        words.open.isWeights[told.sums],
         ...told.parts.map((part) => words.open.weightsOf(part, told.parts.length > 1)),
         ...told.parts.filter(({ wholeT, T }) => wholeT > T).map(({ wholeT, T }) => words.open.cutTo(wholeT, T)),
         ...told.parts.filter(({ batch }) => batch > 1).map(({ batch }) => words.open.batchOf(batch)),

@@ -60,6 +60,11 @@ export function Prediction({ short = false, writes = false }) {
       // Longer than its place it is scrolled, by keyboard too.
       <section class="prediction about" role="group" aria-label={words.open.recognised} tabIndex={0}>
         <Recognised found={found} />
+        {found.told.sums === 'columns' && found.about.parts.length === 0 && (
+          <button type="button" class="word" onClick={session.transposeGiven}>
+            {words.open.transpose}
+          </button>
+        )}
         {found.about.name !== GIVEN && (
           <button type="button" class="word" onClick={() => session.opening.close(found.about.name)}>
             {words.open.forget}

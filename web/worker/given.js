@@ -1,5 +1,6 @@
 // Sources of what a program has handed over: see model/given.js.
 
+import { sumsOf } from '../model/sums.js';
 import { aboutWeights, tokensFor } from './attentions.js';
 import { pieceOf } from './input.js';
 
@@ -84,8 +85,9 @@ async function layerSource(name, given) {
 }
 
 /** What is said of weights. @param {Source} source @param {Given} given */
-export const toldOf = ({ attentions = [] }, { tokens, source, target }) => ({
+export const toldOf = ({ attentions = [] }, { tokens, source, target, layers }) => ({
   kind: 'weights',
+  sums: layers ? sumsOf(layers) : 'rows',
   parts: attentions.map((part) => ({ ...part, read: undefined })),
   named: (tokens ?? source ?? target) !== undefined,
   unused: [],

@@ -83,6 +83,7 @@ function openWeights(name, title, parts, found, others) {
     }),
     told: {
       kind: 'weights',
+      sums: 'rows',
       parts: attentions.map(({ name, layers, batch, heads, T, S, wholeT, wholeS, nan, causal }) => ({
         name,
         layers,

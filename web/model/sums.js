@@ -1,0 +1,45 @@
+// Whether the rows of weights sum to 1, or their columns, as where the last two axes were swapped.
+
+/** @typedef {{ data: ArrayLike<number>, shape: readonly number[] }} Weights (H,T,S) */
+
+/** Shares of 1 are not exactly 1 in half precision. */
+const ROUNDING = 0.02;
+
+/** Whether lines of a matrix sum to 1; one of zeros says nothing, nor does one with NaN. */
+function linesSum(
+  /** @type {Weights['data']} */ data,
+  /** @type {{ first: number, lines: number, step: number, along: number, count: number }} */ how,
+) {
+  const { first, lines, step, along, count } = how;
+  for (let i = 0; i < lines; i++) {
+    let sum = 0;
+    for (let j = 0; j < count; j++) sum += data[first + i * step + j * along];
+    if (sum !== 0 && Math.abs(sum - 1) > ROUNDING) return false;
+  }
+  return true;
+}
+
+/**
+ * @param {readonly Weights[]} layers
+ * @returns {'rows' | 'columns' | 'neither'}
+ */
+export function sumsOf(layers) {
+  const every = (/** @type {boolean} */ rows) =>
+    layers.every(({ data, shape: [H, T, S] }) =>
+      Array.from({ length: H }, (_, h) => h * T * S).every((first) =>
+        rows
+          ? linesSum(data, { first, lines: T, step: S, along: 1, count: S })
+          : linesSum(data, { first, lines: S, step: 1, along: S, count: T }),
+      ),
+    );
+  return every(true) ? 'rows' : every(false) ? 'columns' : 'neither';
+}
+
+/** Each head of each layer with rows and columns exchanged. @param {readonly Weights[]} layers */
+export const swapped = (layers) =>
+  layers.map(({ data, shape: [H, T, S] }) => {
+    const to = new Float32Array(data.length);
+    for (let h = 0; h < H; h++)
+      for (let t = 0; t < T; t++) for (let s = 0; s < S; s++) to[(h * S + s) * T + t] = data[(h * T + t) * S + s];
+    return { data: to, shape: [H, S, T] };
+  });
