@@ -244,14 +244,14 @@ class Written {
  * The next token, by the logits of the last one.
  * @param {Float32Array} logits
  * @param {Asked} asked
- * @param {{ before: readonly number[], place: number, first: number }} at ids before it, its place in the sequence, and
- *   that of the first token
+ * @param {{ before: () => readonly number[], place: number, first: number }} at ids before it, its place in the
+ *   sequence, and that of the first token
  */
 function choose(logits, asked, { before, place, first }) {
   const { forced, suppress, suppressFirst, repetitionPenalty, sampling } = asked;
   const begin = Math.max(first, ...[...forced.keys()].map((forcedPlace) => forcedPlace + 1));
   restrict(logits, {
-    repeated: before,
+    repeated: repetitionPenalty === 1 ? [] : before(),
     repetitionPenalty,
     suppress: place === begin ? [...suppress, ...suppressFirst] : suppress,
     forced: forced.get(place),
@@ -292,10 +292,10 @@ async function write(model, asked, { ids: start, encoder }, cache, { room, beyon
       await written.flush();
       return end('signal');
     }
-    const before = [...start, ...written.ids];
+    const before = () => [...start, ...written.ids];
     const logits = cache.forUser(() => {
       if (!cache.far && cache.length > 0 && cache.length + next.length > beyond) {
-        next = before;
+        next = before();
         cache.rewind(0);
       }
       return logitsAfter(next);
