@@ -14,7 +14,7 @@ import { layersIn } from './ops/foreign.js';
 import { MultiHeadAttention } from './ops/multihead.js';
 import { fillNormal, fillUniform, uniformSource } from './ops/random.js';
 
-/** @import { AttentionOptions } from './ops/attention.js' */
+/** @import { AttentionOptions } from './types.js' */
 /** @import { AttentionResult } from './ops/result.js' */
 /** @import { BiasChoice, PastChoice, ScoresChoice, WeightsChoice } from './ops/visibility.js' */
 /** @import { Activation, ActivationOptions, GatedActivation, Gelu, GeluOptions } from './ops/activation.js' */

@@ -2,6 +2,8 @@
 // The types that callers may want to name, from the files that they belong to. As a declaration, because a re-export
 // keeps the type parameters and the documentation, which an alias in a comment loses.
 
+import type { BiasChoice, PastChoice, ScoresChoice, VisibilityOptions, WeightsChoice } from './ops/visibility.js';
+
 export type { ErrorCode } from './check/errors.js';
 export type {
   DimsArray,
@@ -45,7 +47,6 @@ export type {
   GeluOptions,
 } from './ops/activation.js';
 export type { AdditiveAttention, AdditiveForwardOptions, AdditiveOptions } from './ops/additive.js';
-export type { AttentionOptions } from './ops/attention.js';
 export type { Embedding, EmbeddingForwardOptions, EmbeddingOptions } from './ops/embedding.js';
 export type { FoundLayer } from './ops/foreign.js';
 export type { AttentionGradients, BackwardOptions, BiasGradient } from './ops/gradients.js';
@@ -54,7 +55,6 @@ export type { Layout } from './ops/layouts.js';
 export type { Linear, LinearOptions } from './ops/linear.js';
 export type { LossOptions, LossResult } from './ops/loss.js';
 export type {
-  ForwardOptions,
   Gradients as MultiHeadGradients,
   LayerGradients,
   ParameterName,
@@ -84,3 +84,24 @@ export type { DecodeOptions, Tokenizer } from './text/tokenizer.js';
  * be indexed as deep as the shape goes, and each entry can be used as a number.
  */
 export type NestedNumbers = number & NestedNumbers[];
+
+/** The options of attention(): those that a layer has as well, and the heads of packed inputs. */
+export interface AttentionOptions<
+  W extends WeightsChoice = WeightsChoice,
+  S extends ScoresChoice = ScoresChoice,
+  P extends PastChoice = PastChoice,
+  B extends BiasChoice = BiasChoice,
+> extends VisibilityOptions<W, S, P, B> {
+  /** Heads of a packed query, (B,T,H·D); default 1 */
+  heads?: number | undefined;
+  /** Heads of packed keys and values, (B,S,G·D); default heads */
+  kvHeads?: number | undefined;
+}
+
+/** The options of forward() of a layer: an interface, so that the reference shows its members. */
+export interface ForwardOptions<
+  W extends WeightsChoice = WeightsChoice,
+  S extends ScoresChoice = ScoresChoice,
+  P extends PastChoice = PastChoice,
+  B extends BiasChoice = BiasChoice,
+> extends VisibilityOptions<W, S, P, B> {}

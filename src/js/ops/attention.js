@@ -16,17 +16,9 @@ import { pointToVisibility, readVisibility, VISIBILITY_OPTIONS } from './visibil
 /** @import { TensorLike } from '../check/tensorlike.js' */
 /** @import { AttentionGradients, BackwardOptions, ForwardShapes } from './gradients.js' */
 /** @import { Rotary, Turn } from './rotary.js' */
-/** @import { BiasChoice, PastChoice, ScoresChoice, Visibility, VisibilityOptions } from './visibility.js' */
-/** @import { WeightsChoice } from './visibility.js' */
+/** @import { Visibility } from './visibility.js' */
+/** @import { AttentionOptions } from '../types.js' */
 
-/**
- * heads and kvHeads: of packed 3-D inputs.
- * @template {WeightsChoice} [W=WeightsChoice]
- * @template {ScoresChoice} [S=ScoresChoice]
- * @template {PastChoice} [P=PastChoice]
- * @template {BiasChoice} [B=BiasChoice]
- * @typedef {VisibilityOptions<W, S, P, B> & { heads?: number, kvHeads?: number }} AttentionOptions
- */
 /** @typedef {{ block: Tensor | Staged, shape: readonly number[] }} Taken */
 /**
  * @typedef {{ batch: number, heads: number, rows: number, width: number, stride: [number, number, number] }} Form how

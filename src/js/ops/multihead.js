@@ -25,7 +25,8 @@ import { pointToVisibility, readVisibility, VISIBILITY_OPTIONS } from './visibil
 /** @import { LayerOnnxOptions } from '../onnx/layer.js' */
 /** @import { MultiHeadOptions } from './multihead_options.js' */
 /** @import { BiasChoice, PastChoice, ScoresChoice, WeightsChoice } from './visibility.js' */
-/** @import { Dropout, Visibility, VisibilityOptions } from './visibility.js' */
+/** @import { Dropout, Visibility } from './visibility.js' */
+/** @import { ForwardOptions } from '../types.js' */
 
 /** @typedef {'wq' | 'wk' | 'wv' | 'wo' | 'bq' | 'bk' | 'bv' | 'bo' | 'biasK' | 'biasV'} ParameterName */
 /**
@@ -34,13 +35,6 @@ import { pointToVisibility, readVisibility, VISIBILITY_OPTIONS } from './visibil
  *   biasK?: Tensor, biasV?: Tensor }} Parameters
  */
 /** @typedef {Partial<Record<ParameterName, Tensor>>} Gradients of the parameters, by their names */
-/**
- * @template {WeightsChoice} [W=WeightsChoice]
- * @template {ScoresChoice} [S=ScoresChoice]
- * @template {PastChoice} [P=PastChoice]
- * @template {BiasChoice} [B=BiasChoice]
- * @typedef {VisibilityOptions<W, S, P, B>} ForwardOptions
- */
 /**
  * Each as the input it is of. An input that was another's default has its gradient added into that one.
  * @typedef {{ dQuery: Tensor, dKey?: Tensor, dValue?: Tensor, dBias?: Tensor, dSinks?: Tensor }} LayerGradients

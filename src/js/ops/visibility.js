@@ -20,7 +20,6 @@ import { alibiSlopes, readRotary } from './rotary.js';
 /** @typedef {TensorLike | undefined} BiasChoice */
 /**
  * The type parameters are those of the options on which the type of the result depends.
- * @expand
  * @template {WeightsChoice} [W=WeightsChoice]
  * @template {ScoresChoice} [S=ScoresChoice]
  * @template {PastChoice} [P=PastChoice]
