@@ -24,6 +24,8 @@ const CLEANED = [
   [" 've", "'ve"],
   [" 're", "'re"],
 ];
+/** How each of them begins. */
+const TORN = / [.?!,'nd]/;
 const BYTE = /^<0x([0-9A-Fa-f]{2})>$/;
 
 /** Characters that may be added for each one, and to any text. */
@@ -63,7 +65,7 @@ function wordPiece(fields) {
     CLEANED.reduce((result, [torn, whole]) => result.replaceAll(torn, whole), text);
   return each((token, i) => {
     const text = i === 0 ? token : token.startsWith(prefix) ? token.slice(prefix.length) : ` ${token}`;
-    return cleanup ? clean(text) : text;
+    return cleanup && TORN.test(text) ? clean(text) : text;
   });
 }
 

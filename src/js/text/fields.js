@@ -6,10 +6,10 @@ import { formatError } from '../io/bytes.js';
 const CALLER = 'openTokenizer';
 /** Of JSON that was given as objects, which may hold themselves. */
 const MOST_DEPTH = 32;
-/** Steps of one kind in a file. */
-const MOST_STEPS = 64;
-/** Each of them handles every word by itself. */
-const MOST_SPLITTERS = 16;
+/** Steps of one kind in a file: each goes through every word or token. */
+const MOST_STEPS = 16;
+/** Each of these goes through the whole text at once. */
+const MOST_NORMALIZERS = 32;
 const MOST_NAME = 60;
 
 /** An object of the file. */
@@ -135,7 +135,7 @@ export class Fields {
   choose(kind, known) {
     const type = this.string('type');
     const steps = (this.#spent.steps.get(kind) ?? 0) + 1;
-    const most = kind === 'pre-tokenizer' ? MOST_SPLITTERS : MOST_STEPS;
+    const most = kind === 'normalizer' ? MOST_NORMALIZERS : MOST_STEPS;
     if (steps > most) throw fieldError(this.path, type, `at most ${most} of its kind in the file: ${kind}`);
     this.#spent.steps.set(kind, steps);
     if (!Object.hasOwn(known, type))
