@@ -58,7 +58,7 @@ test("a tiny BERT is opened, its layer 1, head 0 is read, and its numbers are th
   await page.keyboard.press('Enter');
   await page.locator('input[data-name=files]').setInputFiles(files);
   await opened('bert');
-  assert.match(await page.locator('.told').textContent(), /bert: 2 layers × 4 heads of 8.*float32.*covered place/s);
+  assert.match(await page.locator('.told').textContent(), /bert: 2 layers × 4 heads of 8.*float32.*masked words/s);
   await assertAccessible();
   await away();
   await page.locator("[data-head='1.0']").click();
