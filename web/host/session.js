@@ -17,7 +17,7 @@ import { createTraining } from './training.js';
 /** @import { State } from '../model/state.js' */
 
 /** Fields of the state that the answer does not depend on. */
-const UNASKED = new Set(['cell', 'view', 'versus', 'panel', 'step', 'hide', 'scope']);
+const UNASKED = new Set(['cell', 'view', 'versus', 'colours', 'mean', 'panel', 'step', 'hide', 'scope']);
 const asked = (state) =>
   JSON.stringify([state.view === 'compare', Object.entries(state).filter(([name]) => !UNASKED.has(name))]);
 /** What the guess depends on. */

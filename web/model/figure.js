@@ -3,7 +3,7 @@
 
 import { differenceOf, SIGNED, weightIn } from './compare.js';
 import { PALETTE } from './palette.js';
-import { placeOf, RAMP, weightAt } from './ramp.js';
+import { marksOf, placeOf, RAMP, weightAt } from './ramp.js';
 
 /** @import { Both } from './compare.js' */
 /** @import { Theme } from './palette.js' */
@@ -24,6 +24,7 @@ import { placeOf, RAMP, weightAt } from './ramp.js';
  * Cells as the address of a picture, a pixel for each: where they are many.
  * @typedef {(panel: Panel, colours: { pixel: (value: number) => number }) => string} Raster
  */
+/** How wide a text is. @typedef {(text: string, size: number, font: string) => number} Measure */
 
 /** @type {Record<string, string>} */
 const ENTITIES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' };
@@ -32,12 +33,20 @@ const xml = (text) =>
   text.replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|\p{Cs}/gu, '').replace(/[&<>"']/g, (sign) => ENTITIES[sign]);
 
 const SERIF = 'Palatino, Georgia, serif';
+/** From this cell on a figure stands in it. */
+const FIGURES = 24;
 const SANS = 'system-ui, sans-serif';
 const [MARGIN, SIDE, LEGEND, STEPS] = [24, 640, 220, 55];
 const MOST_TEXT = 90;
 const MOST_NAME = 16;
 /** Of more cells than this a drawing of rectangles is too large a file. */
 const MOST_CELLS = 20_000;
+
+/** Marks of differences. */
+const SIGNED_MARKS = [-1, -0.25, 0, 0.25, 1].map((mark) => ({
+  text: mark === 0 ? '0' : `${mark < 0 ? '−' : '+'}${Math.abs(mark)}`,
+  place: 0.5 + 0.5 * Math.sign(mark) * placeOf(Math.abs(mark)),
+}));
 
 /** @param {string} text @param {number} most */
 function cut(text, most) {
@@ -46,6 +55,14 @@ function cut(text, most) {
 }
 /** @param {string} words @param {number} x @param {number} y @param {string} more */
 const textAt = (words, x, y, more) => `<text x="${x}" y="${y}" ${more}>${xml(words)}</text>`;
+/**
+ * A width that holds in every font: a viewer without this one neither lets names overlap nor cuts them.
+ * @param {string} words @param {number} size @param {Measure | undefined} measure
+ */
+const fixed = (words, size, measure) => {
+  const width = measure?.(words, size, SERIF) ?? 0;
+  return width > 0 ? ` textLength="${width.toFixed(1)}" lengthAdjust="spacingAndGlyphs"` : '';
+};
 /** @param {number} x @param {number} y @param {number} width @param {number} height @param {string} fill */
 const rectangle = (x, y, width, height, fill) =>
   `<rect x="${x}" y="${y}" width="${width}" height="${height}" fill="${fill}"/>`;
@@ -110,23 +127,66 @@ function cellsOf(panel, { cell, gap, wide, side }, x, y, { colours, palette, ras
 }
 
 /**
+ * The weight in each cell, as a figure.
+ * @param {Panel} panel @param {ReturnType<typeof measured>} sizes @param {number} x @param {number} y
+ * @param {any} colours
+ */
+function figuresOf({ names, keys, value, rows, columns }, { cell }, x, y, colours) {
+  if (cell < FIGURES) return [];
+  const size = Math.min(0.36 * cell, 13);
+  return names.flatMap((_, t) =>
+    keys.flatMap((__, s) => {
+      const w = value(t, s);
+      if (w === undefined || Number.isNaN(w)) return [];
+      const [left, top] = [x + ((columns?.at(s) ?? s) + 0.5) * cell, y + ((rows?.at(t) ?? t) + 0.5) * cell];
+      const ink = (colours.isLight?.(w) ?? Math.abs(w) < 0.5) ? '#1a181e' : '#ffffff';
+      const style = `font-family="${SANS}" font-size="${size.toFixed(1)}" fill="${ink}" text-anchor="middle"`;
+      const words = Math.abs(w) >= 0.995 ? w.toFixed(1) : w.toFixed(2).replace(/^(-?)0/, '$1');
+      return [textAt(words.replace('-', '−'), left, top + 0.35 * size, style)];
+    }),
+  );
+}
+
+/**
+ * What rows and columns are.
+ * @param {[string, string] | undefined} axes @param {ReturnType<typeof measured>} sizes
+ * @param {number} x @param {number} y @param {any} palette
+ */
+function axesOf(axes, { side, wide, labels }, x, y, palette) {
+  if (!axes) return [];
+  const style = (/** @type {string} */ fill) =>
+    `font-family="${SERIF}" font-size="13" font-style="italic" fill="${fill}"`;
+  const low = y + side + 16;
+  return [
+    textAt(`↑ ${axes[0]}`, labels ? x - 8 : x - 4, low, `${style(palette.query)} text-anchor="end"`),
+    textAt(`${axes[1]} →`, x + wide, low, `${style(palette.key)} text-anchor="end"`),
+  ];
+}
+
+/**
  * Names beside the rows, and where the columns begin.
  * @param {Panel} panel @param {ReturnType<typeof measured>} sizes @param {number} x @param {number} y
  * @param {any} palette
+ * @param {Measure} [measure]
  */
-function labelsOf({ names, keys, full, rows, columns }, { cell, size, labels }, x, y, palette) {
+function labelsOf({ names, keys, full, rows, columns }, { cell, size, labels }, x, y, palette, measure) {
   if (!labels) return [];
   const style = `font-family="${SERIF}" font-size="${size}" fill="${palette.ink2}"`;
   const row = (/** @type {number} */ t) => rows?.at(t) ?? t;
   return [
     ...names.map((name, t) =>
-      textAt(cut(name, MOST_NAME), x - 8, y + (row(t) + 0.5) * cell + 0.35 * size, `${style} text-anchor="end"`),
+      textAt(
+        cut(name, MOST_NAME),
+        x - 8,
+        y + (row(t) + 0.5) * cell + 0.35 * size,
+        `${style} text-anchor="end"${fixed(cut(name, MOST_NAME), size, measure)}`,
+      ),
     ),
     ...keys.map((name, s) => {
       const stairs = full ? 0 : row(Math.min(s, names.length - 1)) * cell;
       const [left, top] = [x + (columns?.at(s) ?? s) * cell + (full ? cell / 2 : 2), y + stairs - 5];
       const turned = full ? ` transform="rotate(-45 ${left} ${top})"` : '';
-      return textAt(cut(name, MOST_NAME), left, top, `${style}${turned}`);
+      return textAt(cut(name, MOST_NAME), left, top, `${style}${turned}${fixed(cut(name, MOST_NAME), size, measure)}`);
     }),
   ];
 }
@@ -139,10 +199,16 @@ function labelsOf({ names, keys, full, rows, columns }, { cell, size, labels }, 
  * @param {Panel[]} drawn.panels beside each other
  * @param {boolean} [drawn.signs] the values are differences
  * @param {Raster} [drawn.raster]
+ * @param {[rows: string, columns: string]} [drawn.axes] what rows and columns are
+ * @param {boolean} [drawn.figures] whether the weights stand in their cells
+ * @param {Measure} [drawn.measure]
+ * @param {any} [drawn.ramp] colours of weights, by default from 0 to 1
+ * @param {{ text: string, place: number }[]} [drawn.scale] the marks of the legend
  */
-function drawingOf({ title, about, theme, panels, signs = false, raster }) {
+function drawingOf({ title, about, theme, panels, signs = false, raster, axes, figures, measure, ...given }) {
   const palette = PALETTE[theme];
-  const colours = signs ? SIGNED[theme] : RAMP[theme];
+  const colours = signs ? SIGNED[theme] : (given.ramp ?? RAMP[theme]);
+  const shades = signs ? SIGNED[theme] : RAMP[theme];
   const sizes = panels.map(measured);
   const heading = panels.some((panel) => panel.title) ? 52 : 0;
   const top = 84 + heading + Math.max(...sizes.map(({ above }) => above));
@@ -160,13 +226,11 @@ function drawingOf({ title, about, theme, panels, signs = false, raster }) {
   const bar = Array.from({ length: STEPS }, (_, i) => {
     const place = i / (STEPS - 1);
     const value = signs ? Math.sign(place - 0.5) * weightAt(Math.abs(2 * place - 1)) : weightAt(place);
-    return rectangle(legend + (i * LEGEND) / STEPS, base, LEGEND / STEPS + 0.5, 10, colours.css(value));
+    return rectangle(legend + (i * LEGEND) / STEPS, base, LEGEND / STEPS + 0.5, 10, shades.css(value));
   });
-  const marks = (signs ? [-1, -0.25, 0, 0.25, 1] : [0, 0.1, 0.25, 0.5, 1]).map((mark) => {
-    const place = signs ? 0.5 + 0.5 * Math.sign(mark) * placeOf(Math.abs(mark)) : placeOf(mark);
-    const words = signs && mark !== 0 ? `${mark < 0 ? '−' : '+'}${Math.abs(mark)}` : String(mark);
+  const marks = (signs ? SIGNED_MARKS : (given.scale ?? marksOf('fixed', 1))).map(({ text, place }) => {
     const style = `font-family="${SANS}" font-size="12" fill="${palette.ink2}" text-anchor="middle"`;
-    return textAt(words, legend + place * LEGEND, base + 26, style);
+    return textAt(text, legend + place * LEGEND, base + 26, style);
   });
   const shown = cut(about, MOST_TEXT);
   const headings = panels.flatMap((panel, i) =>
@@ -188,7 +252,9 @@ ${headings.join('\n')}
 ${panels.flatMap((panel, i) => cellsOf(panel, sizes[i], places[i], top, { colours, palette, raster })).join('\n')}
 ${bar.join('\n')}
 </g>
-${panels.flatMap((panel, i) => labelsOf(panel, sizes[i], places[i], top, palette)).join('\n')}
+${panels.flatMap((panel, i) => labelsOf(panel, sizes[i], places[i], top, palette, measure)).join('\n')}
+${panels.flatMap((_, i) => axesOf(axes, sizes[i], places[i], top, palette)).join('\n')}
+${figures ? panels.flatMap((panel, i) => figuresOf(panel, sizes[i], places[i], top, colours)).join('\n') : ''}
 ${marks.join('\n')}
 </svg>
 `;
@@ -204,6 +270,11 @@ ${marks.join('\n')}
  * @param {string} drawn.about the text, under the title
  * @param {Theme} drawn.theme
  * @param {Raster} [drawn.raster]
+ * @param {[rows: string, columns: string]} [drawn.axes]
+ * @param {boolean} [drawn.figures]
+ * @param {Measure} [drawn.measure]
+ * @param {any} [drawn.ramp]
+ * @param {{ text: string, place: number }[]} [drawn.scale]
  */
 export function figureOf({ weights, names, keys = names, ...drawn }) {
   const [T, S] = [names.length, keys.length];
@@ -223,6 +294,9 @@ export function figureOf({ weights, names, keys = names, ...drawn }) {
  * @param {string} drawn.about what is drawn
  * @param {Theme} drawn.theme
  * @param {Raster} [drawn.raster]
+ * @param {[rows: string, columns: string]} [drawn.axes]
+ * @param {boolean} [drawn.figures]
+ * @param {Measure} [drawn.measure]
  */
 export function comparisonOf({ both, way, sides, ...drawn }) {
   const { now, old, full, rows, columns } = both;

@@ -40,8 +40,10 @@ export function screenOf(width, low = false) {
 }
 
 /** From this cell on figures stand in it; below the other only the touched row and key are labelled. */
-export const FIGURES = 30;
+export const FIGURES = 22;
 export const LABELS = 9;
+/** Cells below this many pixels are pooled. */
+export const DENSE = 4;
 /** Above so many tokens cells touch. */
 export const TOUCHING = 40;
 
@@ -121,11 +123,21 @@ export function pictureOf({
     const right = full ? 0 : Math.min(beyond(size, Math.floor(cell)), LONGEST);
     cell = Math.min((width - left - right) / m, (height - top) / n, largest);
   }
-  const whole = cell >= 1 ? Math.floor(cell) : cell;
+  // Cells that are pooled need not be whole: rounding them down would leave up to half of the room empty.
+  const whole = cell >= DENSE ? Math.floor(cell) : cell;
   const [side, wide] = [Math.max(whole * n, 1), Math.max(whole * m, 1)];
   const gap = Math.max(n, m) > TOUCHING || whole < 5 ? 0 : 1;
   return { cell: whole, left, top, side, wide, gap, above, stacked, level, size: labelSize(whole, most) };
 }
+
+/**
+ * Where the cells of a picture begin: on the base line of the model, or in the middle where that would leave most of
+ * the room above it empty.
+ * @param {number} height of the room
+ * @param {{ side: number, top: number }} picture
+ */
+export const topOf = (height, { side, top }) =>
+  side < height / 2 ? Math.max(Math.round((height - side) / 2), Math.min(top, height - side)) : height - side;
 
 /** A line above each of the two, and the space between them; a title above both; the least room of one beside them. */
 const PATCHES = { line: 28, between: 6, across: 16, title: 40, beside: 234 };

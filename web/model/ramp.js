@@ -68,3 +68,47 @@ function makeRamp(theme) {
 /** @typedef {ReturnType<typeof makeRamp>} Ramp */
 /** @type {Record<Theme, Ramp>} */
 export const RAMP = { light: makeRamp('light'), dark: makeRamp('dark') };
+
+/** How weights become colours: 0 to 1, 0 to the largest of the head, or by their logarithm. */
+export const SCALES = /** @type {const} */ (['fixed', 'head', 'log']);
+/** The decades of the logarithm: what is smaller has the palest colour. */
+const DECADES = 4;
+
+/** Where a weight stands on the ramp, 0…1. @param {string} how @param {number} most @param {number} weight */
+function stretchedPlace(how, most, weight) {
+  if (Number.isNaN(weight)) return weight;
+  if (how === 'log') return weight > 0 ? Math.min(Math.max(1 + Math.log10(weight) / DECADES, 0), 1) : 0;
+  return placeOf(how === 'head' && most > 0 ? weight / most : weight);
+}
+
+/**
+ * A ramp whose colours are stretched.
+ * @param {Ramp} ramp
+ * @param {string} how one of SCALES
+ * @param {number} most the largest weight of the head
+ * @returns {Ramp}
+ */
+export function stretched(ramp, how, most) {
+  if (how === 'fixed') return ramp;
+  const weightOf = (/** @type {number} */ weight) => weightAt(stretchedPlace(how, most, weight));
+  return {
+    ...ramp,
+    pixel: (weight) => ramp.pixel(weightOf(weight)),
+    css: (weight) => ramp.css(weightOf(weight)),
+    isLight: (weight) => ramp.isLight(weightOf(weight)),
+  };
+}
+
+/**
+ * The marks of the legend, and where they stand.
+ * @param {string} how @param {number} most
+ * @returns {{ text: string, place: number }[]}
+ */
+export function marksOf(how, most) {
+  const marks =
+    how === 'log' ? [1e-4, 0.01, 0.1, 1] : [0, 0.1, 0.25, 0.5, 1].map((mark) => (how === 'head' ? mark * most : mark));
+  return marks.map((mark) => ({
+    text: how === 'head' ? String(Number(mark.toPrecision(2))) : String(mark),
+    place: stretchedPlace(how, most, mark),
+  }));
+}

@@ -7,6 +7,7 @@
 import { cut, quote } from '../../src/js/check/quote.js';
 import { firstHead, isTraining, readTraining, usualTraining, writeTraining } from './lessons.js';
 import { isLinked, isPainted } from './painted.js';
+import { SCALES } from './ramp.js';
 
 /** @import { Training } from './lessons.js' */
 /** @typedef {{ t: number, s: number }} Cell the token that asks, the token that answers */
@@ -25,12 +26,14 @@ import { isLinked, isPainted } from './painted.js';
 /**
  * @typedef {Run & {
  *   model: string, entry: number, layer: number, head: number, cell: Cell | null, token: number | null,
- *   part: string, view: string, versus: 'beside' | 'difference', panel: string, step: number, hide: number,
+ *   part: string, view: string, versus: 'beside' | 'difference', colours: 'fixed' | 'head' | 'log',
+ *   mean: 'head' | 'layer' | 'all' | 'rollout', panel: string, step: number, hide: number,
  *   scope: 'all' | 'layer' | 'head', pinned: Run | null, training: Training, lesson: string,
  * }} State
  * training: what the model `trained` is taught; lesson: the text that it learns where that is the task.
  * entry: of a batch. token: the guess that is followed, null for the likeliest. view: of the large picture; versus: how
- * it compares. panel: what the reading column shows. step: of the story. hide: what is smaller flow does not draw.
+ * it compares. colours: how weights become colours. mean: of which heads the picture is. panel: what the reading column
+ * shows. step: of the story. hide: what is smaller flow does not draw.
  * scope: where the what-if line changes temperature and mask.
  */
 
@@ -60,6 +63,8 @@ export const initialState = {
   token: null,
   view: 'heatmap',
   versus: 'beside',
+  colours: 'fixed',
+  mean: 'head',
   panel: 'reading',
   step: 0,
   hide: 0.12,
@@ -106,6 +111,8 @@ const FIELDS = {
   token: (x) => x === null || isCount(x),
   view: isWord,
   versus: (x) => x === 'beside' || x === 'difference',
+  colours: (x) => SCALES.includes(x),
+  mean: (x) => ['head', 'layer', 'all', 'rollout'].includes(x),
   panel: isWord,
   step: (x) => isCount(x) && x < 9,
   hide: isNumber(0, 100),
@@ -138,8 +145,18 @@ export function change(state, patch) {
   const model = patch.panel === 'train' ? 'trained' : (patch.model ?? state.model);
   const left = model !== state.model && ['train', 'tried', 'story'].includes(state.panel);
   const panel = patch.panel ?? (left ? 'reading' : state.panel);
+  // A head that is chosen is shown.
+  const chosen = patch.layer !== undefined || patch.head !== undefined ? { mean: 'head' } : {};
   const other = model === state.model ? {} : { entry: 0, cell: null, token: null, pinned: null, ...UNCHANGED };
-  return withinTraining({ ...state, ...moved, ...other, ...patch, model, panel });
+  return withinTraining({
+    ...state,
+    ...moved,
+    ...other,
+    .../** @type {Partial<State>} */ (chosen),
+    ...patch,
+    model,
+    panel,
+  });
 }
 
 /** @param {Run} state @returns {Run} */
@@ -199,6 +216,8 @@ const WRITTEN = {
   token: [String, Number],
   view: text,
   versus: text,
+  colours: text,
+  mean: text,
   panel: text,
   step: fromOne,
   hide: [String, Number],

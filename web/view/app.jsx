@@ -343,12 +343,18 @@ function useLow() {
   return low;
 }
 
+/** After so many milliseconds what is seldom needed is read as well. */
+const UNTOUCHED = 3000;
+
 /** Whether anything has been touched, or the colours are the visitor's own. */
 function useUsed() {
   const [used, setUsed] = useState(matchMedia('(forced-colors: active)').matches);
   useEffect(() => {
     const use = () => setUsed(true);
     for (const kind of ['pointermove', 'keydown']) addEventListener(kind, use, { once: true });
+    // A browser's menu prints a page that nobody has touched.
+    const timer = setTimeout(use, UNTOUCHED);
+    return () => clearTimeout(timer);
   }, []);
   return used;
 }

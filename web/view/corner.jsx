@@ -7,6 +7,8 @@ import { goTo, px, useSession, weightText } from './context.js';
 
 /** A name above a narrow picture reaches beyond it, as far as there is room. */
 const ABOVE = 460;
+/** A picture with room for what pale rows are. */
+const EXPLAINED = 330;
 /** What has room under the name: what the head does, the way into the story, how the picture is read. */
 const [TOLD, LED, ROOMY] = [230, 250, 560];
 
@@ -25,7 +27,10 @@ export function Corner({ picture, compact }) {
   const { about } = run;
   const { nothing = [] } = picture;
   const idle = findsNothing(trade, run);
-  const name = about.layers * about.heads === 1 ? about.title : words.headName(layer, head);
+  const { mean } = state;
+  const one = mean === 'head';
+  const single = about.layers * about.heads === 1;
+  const name = !one ? words.means.title(mean, layer) : single ? about.title : words.headName(layer, head);
   // The room above the stairs: half of the side, and what is free above the matrix.
   const top = Math.max(y - (above ? taken : 60), 0);
   const bare = !above && side < TOLD;
@@ -43,24 +48,26 @@ export function Corner({ picture, compact }) {
       {name && (
         <h2>
           {name}
-          {scale === 0 ? ` ${words.isOff}` : scale !== 1 ? ` ${words.isPart(scale)}` : ''}
+          {!one ? '' : scale === 0 ? ` ${words.isOff}` : scale !== 1 ? ` ${words.isPart(scale)}` : ''}
         </h2>
       )}
       <p hidden={bare}>
-        {scale === 0
-          ? words.offMeans(layer === about.layers - 1)
-          : idle
-            ? words.usually(words.trades[trade])
-            : trade
-              ? (words.does[trade] ?? session.about.value.terms?.[session.language.value][trade][1])
-              : known && words.doesNot}
+        {!one
+          ? words.means[`${mean}About`]
+          : scale === 0
+            ? words.offMeans(layer === about.layers - 1)
+            : idle
+              ? words.usually(words.trades[trade])
+              : trade
+                ? (words.does[trade] ?? session.about.value.terms?.[session.language.value][trade][1])
+                : known && words.doesNot}
       </p>
-      {nothing.length > 0 && !idle && !bare && scale !== 0 && (
+      {nothing.length > 0 && !idle && (above || side >= EXPLAINED) && scale !== 0 && (
         <p class="rests">
           {words.nothingFound[attendsToFirst(picture.weights, run.T, nothing) ? 'first' : 'elsewhere']}
         </p>
       )}
-      {!compact && !above && scale !== 0 && (
+      {one && !compact && !above && scale !== 0 && (
         <dl title={words.scoresTitle}>
           {scores.map(([kind, score]) => (
             <div key={kind}>

@@ -4,9 +4,12 @@ import { allOf, toJson, toNpy, toSafetensors } from '../model/arrays.js';
 import { fileName, toCsv } from '../model/export.js';
 import { comparisonOf, figureOf } from '../model/figure.js';
 import { isOpen } from '../model/lessons.js';
+import { shownWeights } from '../model/means.js';
+import { isRunnable, runAgain } from '../model/modelprogram.js';
 import { inJavaScript, inPython } from '../model/program.js';
-import { weightsOf } from '../model/reading.js';
+import { marksOf, RAMP, stretched } from '../model/ramp.js';
 import { shown } from '../model/sentence.js';
+import { mostOf } from './colours.js';
 import { download, pngOf } from './download.js';
 import { bothIn, textsIn } from './prompts.js';
 
@@ -29,20 +32,29 @@ const PROGRAMS = {
   py: { type: 'text/x-python', write: inPython },
 };
 
-/** @param {string} kind @param {any} session @param {number} [sharp] of a PNG */
-export async function exportAs(kind, session, sharp = SHARP) {
+/**
+ * @param {string} kind @param {any} session @param {number} [sharp] of a PNG
+ * @param {boolean} [figures] whether weights stand in their cells
+ */
+export async function exportAs(kind, session, sharp = SHARP, figures = false) {
   const run = session.run.value;
   if (!run?.T || !run.S) return;
   const words = session.words.value;
-  const title = words.headName(run.layer, run.head);
+  const { mean, colours } = session.state.value;
+  const title = mean === 'head' ? words.headName(run.layer, run.head) : words.means.title(mean, run.layer);
   const names = run.pieces.map(({ name }) => name);
   const keys = run.keys.map(({ name }) => name);
-  const weights = weightsOf(run, run.layer, run.head);
+  const weights = shownWeights(run, mean);
   const name = (extension) => fileName(['headlight', session.state.value.model, title], extension);
   if (kind === 'table') return session.update({ panel: 'table' });
   if (kind in ARRAYS) {
     const { type, write } = ARRAYS[/** @type {'npy'} */ (kind)];
     return download(fileName(['headlight', session.state.value.model], kind), type, write(allOf(run, names, keys)));
+  }
+  if (kind === 'mjs' && isRunnable(run.about)) {
+    const { about, T: tokens } = run;
+    const source = about.title ?? session.state.value.model;
+    return download(name(kind), PROGRAMS.mjs.type, runAgain(session.state.value, { about, tokens, title, source }));
   }
   if (kind in PROGRAMS) {
     const { type, write } = PROGRAMS[/** @type {'py'} */ (kind)];
@@ -52,7 +64,17 @@ export async function exportAs(kind, session, sharp = SHARP) {
     const whole = { queries: names, keys, weights, shape: [1, 1, run.T, run.S] };
     return download(name('csv'), 'text/csv', toCsv(/** @type {any} */ (whole), { batch: 0, head: 0 }));
   }
-  const figure = figureSeen(session, { title, weights, names, keys });
+  const most = mostOf(run, run.layer, run.head);
+  const drawn = {
+    axes: [words.query, words.key],
+    figures,
+    measure: widthOf,
+    ramp: stretched(RAMP[session.theme.value], colours, most),
+    scale: marksOf(colours, most),
+  };
+  const model = run.about.title ?? (session.state.value.model === 'whale' ? words.whale : '');
+  const called = model ? `${model}: ${title}` : title;
+  const figure = figureSeen(session, { title: called, weights, names, keys, drawn });
   if (kind === 'svg') return download(name('svg'), 'image/svg+xml', figure.svg);
   const canvas = Object.assign(document.createElement('canvas'), {
     width: figure.width * sharp,
@@ -66,13 +88,14 @@ export async function exportAs(kind, session, sharp = SHARP) {
 }
 
 /** The picture as it is seen: one head, two runs beside each other, or their difference. */
-function figureSeen(session, { title, weights, names, keys }) {
+function figureSeen(session, { title, weights, names, keys, drawn }) {
   const { text, view, versus, pinned } = session.state.value;
   const words = session.words.value;
   const theme = session.theme.value;
   const both = view === 'compare' && !isOpen(session.state.value) ? bothIn(session) : null;
-  const shared = { title, theme, raster: rasterOf };
-  if (!both?.old) return figureOf({ ...shared, weights, names, keys, about: text });
+  const { axes, figures, measure } = drawn;
+  const shared = { title, theme, raster: rasterOf, axes, figures, measure };
+  if (!both?.old) return figureOf({ ...shared, ...drawn, weights, names, keys, about: text });
   const texts = textsIn(session);
   const sides = [
     { of: both.now, called: texts.now, read: text },
@@ -84,6 +107,15 @@ function figureSeen(session, { title, weights, names, keys }) {
   });
   const about = versus === 'difference' ? `${texts.difference}: ${text}` : '';
   return comparisonOf({ ...shared, both: { ...both, old: both.old }, way: versus, sides, about });
+}
+
+/** @type {any} */
+let ruler;
+/** How wide a text is in a font. @type {import('../model/figure.js').Measure} */
+function widthOf(text, size, font) {
+  ruler ??= document.createElement('canvas').getContext('2d');
+  ruler.font = `${size}px ${font}`;
+  return ruler.measureText(text).width;
 }
 
 /**

@@ -1,7 +1,7 @@
 // What stands beside the text of an opened model, and the reading of weights alone.
 
+import { shownWeights } from '../model/means.js';
 import { RAMP } from '../model/ramp.js';
-import { weightsOf } from '../model/reading.js';
 import { px, useSession, weightText } from './context.js';
 import { Title } from './title.jsx';
 
@@ -134,7 +134,8 @@ export function RowReading({ title = true }) {
   const words = session.words.value;
   const run = session.run.value;
   const cell = /** @type {{ t: number, s: number }} */ (session.cell.value);
-  const row = weightsOf(run, run.layer, run.head).subarray(cell.t * run.S, (cell.t + 1) * run.S);
+  const { mean } = session.state.value;
+  const row = shownWeights(run, mean).subarray(cell.t * run.S, (cell.t + 1) * run.S);
   const ramp = RAMP[session.theme.value];
   const first = largest(row, TOLD);
   const list = first.includes(cell.s) ? first : [...first.slice(0, -1), cell.s];
@@ -143,7 +144,7 @@ export function RowReading({ title = true }) {
   return (
     <section class="reading" aria-label={words.how}>
       {title && <Title run={run} cell={cell} />}
-      <p class="how">{words.open.onlyRow}</p>
+      <p class="how">{mean === 'head' ? words.open.onlyRow : words.means.about}</p>
       <ul class="keys-list">
         {list.map((s) => (
           <li key={s} class={s === cell.s ? 'here' : ''}>

@@ -2,16 +2,18 @@
 
 import { useEffect, useRef } from 'preact/hooks';
 import { isOpen } from '../model/lessons.js';
-import { placeOf, RAMP, weightAt } from '../model/ramp.js';
+import { canMean, MEANS } from '../model/means.js';
+import { marksOf, RAMP, SCALES, weightAt } from '../model/ramp.js';
+import { weightsOf } from '../model/reading.js';
+import { mostOf } from './colours.js';
 import { px, useSession } from './context.js';
 import { Menu } from './menu.jsx';
 import { sized } from './paint.js';
 import { canShow, VIEWS, viewOf } from './views.js';
 
-const MARKS = [0, 0.1, 0.25, 0.5, 1];
 const HEIGHT = 10;
-/** How wide the ramp is where these have room. @type {Record<number, number>} */
-const SPACE = { 0.1: 90, 0.25: 150 };
+/** How wide the ramp is where each mark has room. */
+const SPACE = [0, 90, 150, 0, 0];
 
 /** What stands in the line at least: where the picture is narrower, its words go on beyond it. */
 export const LEAST = 560;
@@ -64,14 +66,26 @@ export function Legend({ width, left, right = 0 }) {
   );
 }
 
-/** Signs are explained where there is room. */
+/** Signs are explained where they are seen and there is room. */
 const ROOM = { masked: 490, nan: 555 };
+/** In a narrower line the colours are chosen elsewhere. */
+const NARROW = 400;
+const isMasked = (run) => {
+  const { scores } = run?.values ?? {};
+  return Boolean(
+    scores?.some((score, i) => score === Number.NEGATIVE_INFINITY && (!run.about.causal || i % run.S <= i / run.S)),
+  );
+};
+const hasNan = (run) => Boolean(run && weightsOf(run, run.layer, run.head)?.some(Number.isNaN));
 
 export function Ramp({ wide, width = 0 }) {
   const session = useSession();
   const words = session.words.value;
   const theme = session.theme.value;
   const bar = useRef(/** @type {any} */ (null));
+  const run = session.run.value;
+  const { colours } = session.state.value;
+  const most = run ? mostOf(run, run.layer, run.head) : 1;
   useEffect(() => {
     const context = sized(bar.current, wide, HEIGHT);
     for (let x = 0; x < wide; x++) {
@@ -83,15 +97,50 @@ export function Ramp({ wide, width = 0 }) {
     <>
       <div class="ramp" style={px({ width: wide })} role="img" aria-label={words.legend}>
         <canvas ref={bar} />
-        {MARKS.filter((mark) => wide > (SPACE[mark] ?? 0)).map((mark) => (
-          <span key={mark} style={px({ left: `${100 * placeOf(mark)}%` })}>
-            {mark}
-          </span>
-        ))}
+        {marksOf(colours, most).map(
+          ({ text, place }, i) =>
+            wide > SPACE[i] && (
+              <span key={text} style={px({ left: `${100 * place}%` })}>
+                {text}
+              </span>
+            ),
+        )}
       </div>
-      {width >= ROOM.masked && <Sample drawn="M1 9L9 1" text={words.masked} />}
-      {width >= ROOM.nan && <Sample drawn="M.5.5h9v9h-9zM.5.5l9 9M9.500.5l-9 9" text={words.nan} />}
+      {width >= NARROW && <Colours />}
+      {isMasked(run) && width >= ROOM.masked && <Sample drawn="M1 9L9 1" text={words.masked} />}
+      {hasNan(run) && width >= ROOM.nan && <Sample drawn="M.5.5h9v9h-9zM.5.5l9 9M9.500.5l-9 9" text={words.nan} />}
     </>
+  );
+}
+
+/** How weights become colours, and of which heads the picture is. On a phone it is behind the three dots. */
+export function Colours() {
+  const session = useSession();
+  const words = session.words.value;
+  const run = session.run.value;
+  const { colours, mean } = session.state.value;
+  const several = run && run.about.layers * run.about.heads > 1;
+  return (
+    <Menu
+      up
+      name={`${words.colours.name}: ${words.colours[colours]}`}
+      label={words.colours[colours]}
+      items={[
+        ...SCALES.map((how) => ({
+          key: how,
+          label: words.colours[how],
+          about: words.colours[`${how}About`],
+          chosen: how === colours,
+          act: () => session.update({ colours: how }),
+        })),
+        ...MEANS.filter((one) => several && canMean(run, one)).map((one) => ({
+          key: `mean-${one}`,
+          label: words.means[one],
+          chosen: one === mean,
+          act: () => session.update({ mean: one }),
+        })),
+      ]}
+    />
   );
 }
 

@@ -1,7 +1,7 @@
 // The same weights as lines: the tokens that ask on the right, those that answer on the left.
 
-import { RAMP } from '../model/ramp.js';
 import { spokenName } from '../model/sentence.js';
+import { useColours } from './colours.js';
 import { px, useSession, weightText } from './context.js';
 import { Corner } from './corner.jsx';
 import { measure, usePicture } from './picture.jsx';
@@ -18,7 +18,7 @@ export function Lines({ width, height, most, compact = false }) {
   const at = session.cell.value;
   if (!picture || !at) return <div class="picture" style={px({ height })} />;
   const { run, weights, names, keys, T, S } = picture;
-  const ramp = RAMP[session.theme.value];
+  const ramp = useColours();
   const top = Math.min(90, 0.15 * height);
   const pitch = (height - top) / Math.max(T, S);
   const size = Math.min(Math.max(0.62 * pitch, 8), most);

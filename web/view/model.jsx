@@ -5,12 +5,12 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { namesWithRoom, nameWidth, rowsOf, TILE } from '../model/layout.js';
 import { isOpen } from '../model/lessons.js';
 import { PALETTE } from '../model/palette.js';
-import { RAMP } from '../model/ramp.js';
 import { weightsOf } from '../model/reading.js';
 import { shown } from '../model/sentence.js';
 import { costsOf } from '../model/story.js';
 import { findsNothing } from '../model/trades.js';
 import { isOff } from '../model/whatif.js';
+import { useColours } from './colours.js';
 import { px, signed, useSession } from './context.js';
 import { later } from './later.jsx';
 import { Menu } from './menu.jsx';
@@ -93,6 +93,15 @@ export function Model({ width, height, names = true, letter = 12 }) {
             {around === 'both' && (
               <span class="layer-name" style={px({ left: STREAM, top: rowTop(layer) })}>
                 {words.layer(layer)}
+              </span>
+            )}
+            {around !== 'both' && named && (
+              <span
+                class="layer-name beside"
+                title={words.layer(layer)}
+                style={px({ right: 0, top: middle(layer) - (letter + 3) / 2 })}
+              >
+                {across - size > 4 * letter ? words.layer(layer) : layer}
               </span>
             )}
             {Array.from({ length: heads }, (_, head) => (
@@ -200,17 +209,18 @@ export function Thumbnail({ layer, head, size, left, top, across, down, named, t
   const idle = cost === undefined && findsNothing(trade, run);
   const off = isOff(state, layer, head);
   const canvas = useRef(/** @type {any} */ (null));
+  const ramp = useColours({ layer, head });
   useEffect(() => {
     const small = session.pooled.value[`${layer}.${head}`];
     const weights = run && !isEmpty(run) ? weightsOf(run, layer, head) : null;
     const full = !run?.about.causal;
     const paint = (/** @type {Float32Array} */ data, /** @type {number} */ rows, /** @type {number} */ columns) =>
-      paintWeights(canvas.current, data, rows, columns, size, full, RAMP[theme], PALETTE[theme]);
+      paintWeights(canvas.current, data, rows, columns, size, full, ramp, PALETTE[theme]);
     if (weights) paint(weights, run.T, run.S);
     else if (run && !isEmpty(run) && small) paint(small.data, small.rows, small.columns);
     // Nothing of another source or text stays.
     else canvas.current.getContext('2d').clearRect(0, 0, canvas.current.width, canvas.current.height);
-  }, [run?.weights, run?.large && session.pooled.value[`${layer}.${head}`], theme, size]);
+  }, [run?.weights, run?.large && session.pooled.value[`${layer}.${head}`], theme, size, state.colours]);
   const name = words.headName(layer, head);
   return (
     <button

@@ -2,14 +2,15 @@
 // causal picture, and the empty corner holds the head's name. A view is given its room: width and height.
 
 import { useEffect, useRef } from 'preact/hooks';
-import { FIGURES, LABELS, pictureOf } from '../model/layout.js';
+import { DENSE, FIGURES, LABELS, pictureOf, topOf } from '../model/layout.js';
+import { shownWeights } from '../model/means.js';
 import { eachRun } from '../model/painted.js';
 import { PALETTE } from '../model/palette.js';
-import { RAMP } from '../model/ramp.js';
-import { isAhead, looksAhead, weightsOf } from '../model/reading.js';
+import { isAhead, looksAhead } from '../model/reading.js';
 import { spokenName } from '../model/sentence.js';
 import { rowsWithNothing } from '../model/trades.js';
 import { effective, isOff } from '../model/whatif.js';
+import { useColours } from './colours.js';
 import { cellText, px, reducedMotion, useSession, weightText } from './context.js';
 import { Corner } from './corner.jsx';
 import { later } from './later.jsx';
@@ -23,8 +24,6 @@ const Brush = later(loadBrush, 'Brush');
 const FADE = 200;
 /** What a name may take of the page's margin. */
 const EDGE = 12;
-/** Cells below this many pixels are pooled. */
-export const DENSE = 4;
 const SERIF = '"Iowan Old Style", Palatino, "Source Serif", Charter, "Noto Serif", Georgia, "Songti SC", serif';
 
 /** From a column's edge to its label. */
@@ -46,7 +45,8 @@ export function usePicture({ width, height, most, tallest = Infinity, bare = fal
   const session = useSession();
   const run = session.run.value;
   if (!run?.T || !run.S || width <= 0 || height <= 0) return null;
-  const weights = weightsOf(run, run.layer, run.head);
+  const { mean } = session.state.value;
+  const weights = shownWeights(run, mean);
   const full = !run.about.causal || looksAhead(weights, run.T, run.S);
   const { T, S } = run;
   const names = run.pieces.map(({ name }) => name);
@@ -60,9 +60,9 @@ export function usePicture({ width, height, most, tallest = Infinity, bare = fal
   const beyond = (size, cell) => (cell < LABELS ? 0 : Math.max(0, ...reach(size, cell)));
   const grid = pictureOf({ width, height, tokens: T, keys: S, most, widest, beyond, full, tallest, bare });
   const room = width - grid.left;
-  const ids = T === S && !full ? run.pieces.map(({ id }) => id) : [];
+  const ids = T === S && !full && mean === 'head' ? run.pieces.map(({ id }) => id) : [];
   const nothing = rowsWithNothing(shownTrade(session, run.layer, run.head), ids);
-  return { ...grid, run, weights, full, names, keys, nothing, T, S, x: grid.left, y: height - grid.side, room };
+  return { ...grid, run, weights, full, names, keys, nothing, T, S, x: grid.left, y: topOf(height, grid), room };
 }
 
 /** bare: its name stands elsewhere. */
@@ -75,7 +75,13 @@ export function Picture({ width, height, most, compact = false, bare = false }) 
   const theme = session.theme.value;
   const state = session.state.value;
   const off = isOff(state, state.layer, state.head);
-  useFade(base, picture, theme, effective(state.painted, state.layer, state.head, ''));
+  const ramp = useColours();
+  useFade(
+    base,
+    picture,
+    { theme, ramp, colours: state.colours },
+    effective(state.painted, state.layer, state.head, ''),
+  );
   if (!picture) return <div class="picture" style={px({ height })} />;
   const { run, weights, names, keys, T, S, x, y, cell, side, wide, full } = picture;
 
@@ -163,7 +169,7 @@ function Nothing({ picture: { nothing, x, y, cell, wide } }) {
 }
 
 /** Cells go over into the next ones by their values, not their colours. */
-function useFade(ref, picture, theme, painted) {
+function useFade(ref, picture, { theme, ramp, colours }, painted) {
   const before = useRef(/** @type {any} */ (null));
   useEffect(() => {
     if (!picture) return;
@@ -174,12 +180,12 @@ function useFade(ref, picture, theme, painted) {
       // The picture may have been left between two frames.
       if (!ref.current) return;
       const context = sized(ref.current, wide, side);
-      paintCells(context, values, T, S, { cell, gap, full }, RAMP[theme], PALETTE[theme]);
+      paintCells(context, values, T, S, { cell, gap, full }, ramp, PALETTE[theme]);
       slashes(context, picture, PALETTE[theme].ink2);
     };
     // Small cells are pooled to pixels.
     if (cell < DENSE) {
-      paintPooled(ref.current, weights, T, S, { wide, side, full }, RAMP[theme], PALETTE[theme]);
+      paintPooled(ref.current, weights, T, S, { wide, side, full }, ramp, PALETTE[theme]);
       return bare(ref.current.getContext('2d'), painted, cell);
     }
     const same = from?.T === T && from.S === S;
@@ -192,7 +198,7 @@ function useFade(ref, picture, theme, painted) {
       if (share < 1) frame = requestAnimationFrame(step);
     });
     return () => cancelAnimationFrame(frame);
-  }, [picture?.run.weights, picture?.run.layer, picture?.run.head, picture?.cell, picture?.side, theme]);
+  }, [picture?.weights.buffer, picture?.weights.byteOffset, picture?.cell, picture?.side, theme, colours]);
 }
 
 /** What is masked though it does not come later: bare canvas with a slash. */
@@ -269,7 +275,7 @@ function Cross({ picture }) {
   const { run, weights, names, keys, T, S, x, y, cell, gap, full } = picture;
   if (!at || at.t >= T || at.s >= S) return null;
   const { t, s } = at;
-  const ramp = RAMP[session.theme.value];
+  const ramp = useColours();
   const [left, top] = [x + s * cell, y + t * cell];
   const stairs = y + (full ? 0 : s * cell);
   const ahead = isAhead(weights[t * S + s], t, s, full);
@@ -286,7 +292,7 @@ function Cross({ picture }) {
             <span
               key={k}
               class={`figure ${k === s ? 'here' : ''} ${ramp.isLight(weight) ? 'dark' : 'pale'}`}
-              style={px({ left: x + k * cell, top, width: side, lineHeight: `${side}px` })}
+              style={px({ left: x + k * cell, top, width: side, lineHeight: `${side}px`, '--cell': cell })}
             >
               {cellText(weight)}
             </span>

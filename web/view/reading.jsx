@@ -14,7 +14,8 @@ export function Reading({ compact = false, title = true }) {
   const words = session.words.value;
   const run = session.run.value;
   const cell = session.cell.value;
-  if (cell && run?.T && !run.values) return <RowReading title={title} />;
+  const whole = run?.values && session.state.value.mean === 'head';
+  if (cell && run?.T && !whole) return <RowReading title={title} />;
   if (!cell || !run?.values) return <section class="reading" />;
   const { t, s } = cell;
   const [query, key] = [run.pieces[t].name, run.keys[s].name];

@@ -3,9 +3,9 @@
 
 import { useEffect, useRef } from 'preact/hooks';
 import { gridOf } from '../model/layout.js';
-import { RAMP } from '../model/ramp.js';
-import { weightsOf } from '../model/reading.js';
+import { shownWeights } from '../model/means.js';
 import { excerptOf } from '../model/sentence.js';
+import { useColours } from './colours.js';
 import { useSession, useSize } from './context.js';
 import { later } from './later.jsx';
 import { sized } from './paint.js';
@@ -21,8 +21,8 @@ export function Row({ children }) {
   const cell = session.cell.value;
   if (!run?.T || !cell) return <section class="sentence" />;
   const { keys, S } = run;
-  const weights = weightsOf(run, run.layer, run.head).subarray(cell.t * S, (cell.t + 1) * S);
-  const ramp = RAMP[session.theme.value];
+  const weights = shownWeights(run, session.state.value.mean).subarray(cell.t * S, (cell.t + 1) * S);
+  const ramp = useColours();
   const same = run.T === S && run.keys.every(({ name }, s) => name === run.pieces[s].name);
   // Keys of another text are shown near the one that is read.
   const [from, to] = S <= MOST ? [0, S] : excerptOf(S, same ? cell.t : cell.s);

@@ -2,10 +2,10 @@
 // field that is written into lies, transparent, over the words; both wrap alike because their letters stand alike.
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { RAMP } from '../model/ramp.js';
-import { weightsOf } from '../model/reading.js';
+import { shownWeights } from '../model/means.js';
 import { excerptOf, readsNumbers, restOf, shown } from '../model/sentence.js';
 import { isOff } from '../model/whatif.js';
+import { useColours } from './colours.js';
 import { useSession, useSize } from './context.js';
 import { Beside, Cover } from './given.jsx';
 import { Row, Strip } from './row.jsx';
@@ -46,8 +46,8 @@ function Field({ small }) {
   const { width } = useSize(line);
   const pieces = fitting(text, run);
   const row =
-    cell && run.T > 0 ? weightsOf(run, run.layer, run.head).subarray(cell.t * run.S, (cell.t + 1) * run.S) : [];
-  const ramp = RAMP[session.theme.value];
+    cell && run.T > 0 ? shownWeights(run, session.state.value.mean).subarray(cell.t * run.S, (cell.t + 1) * run.S) : [];
+  const ramp = useColours();
   const off = isOff(session.state.value, layer, head);
   const next = run?.about.guess === 'next' && run.about.reads !== 'pair';
   const guess = next && run?.top && run.pieces.length === pieces.length && !writing ? shown(run.top[0].text) : '';

@@ -1,12 +1,14 @@
 // What is read, in one line: me looks at Ish: 0.79
 
-import { isAhead, weightsOf } from '../model/reading.js';
+import { shownWeights } from '../model/means.js';
+import { isAhead } from '../model/reading.js';
 import { positionIn } from '../model/sentence.js';
 import { useSession, weightText } from './context.js';
 
 export function Title({ run, cell: { t, s } }) {
-  const words = useSession().words.value;
-  const weight = weightsOf(run, run.layer, run.head)[t * run.S + s];
+  const session = useSession();
+  const words = session.words.value;
+  const weight = shownWeights(run, session.state.value.mean)[t * run.S + s];
   const hidden = run.values?.scores[t * run.S + s] === Number.NEGATIVE_INFINITY;
   const ahead = hidden || isAhead(weight, t, s, !run.about.causal);
   return (

@@ -5,10 +5,12 @@ import { isChanged, runOf, UNCHANGED } from '../model/state.js';
 import { effective, KNOB, placeIn, temperatureText, toKnob, toTemperature, withPlace } from '../model/whatif.js';
 import { useSession } from './context.js';
 import { later } from './later.jsx';
+import { Colours } from './legend.jsx';
 import { Menu } from './menu.jsx';
 import { More } from './more.jsx';
 import { Scopes } from './scopes.jsx';
 import { Slider } from './slider.jsx';
+import { isEmbeddable, snippetOf } from './snippet.js';
 import { matrixOf } from './views.js';
 
 const BrushLine = later(() => import('./brush.jsx'), 'BrushLine');
@@ -172,6 +174,12 @@ export function WhatIf({ kind, scant = false }) {
           {masks}
           {flow && hide}
           {patches}
+          {!flow && (
+            <span class="group">
+              <span class="label">{words.colours.name}</span>
+              <Colours />
+            </span>
+          )}
           <Actions small />
         </More>
       </section>
@@ -196,12 +204,12 @@ export function WhatIf({ kind, scant = false }) {
       {masks}
       {scales}
       {flow ? hide : patching && about?.kind !== 'layer' && patches}
-      {!small && isChanged(runOf(state)) && (
+      {!tight && isChanged(runOf(state)) && (
         <button type="button" class="word" onClick={() => session.update(UNCHANGED)}>
           {words.reset}
         </button>
       )}
-      <Actions small={small} />
+      <Actions small={tight} />
     </section>
   );
 }
@@ -211,18 +219,32 @@ function Actions({ small = false }) {
   const words = session.words.value;
   const state = session.state.value;
   const [copied, setCopied] = useState(/** @type {string | null} */ (null));
-  const copy = async () => {
-    const url = `${location.href.split('#')[0]}#${session.address()}`;
-    const done = await navigator.clipboard?.writeText(url).then(
+  // A link holds no files: it finds an opened model only where it is open.
+  const here = !session.models.includes(state.model);
+  const put = async (content, good, bad) => {
+    const done = await navigator.clipboard?.writeText(content).then(
       () => true,
       () => false,
     );
-    const text = done ? words.copied : words.notCopied;
+    const text = done ? good : bad;
     setCopied(text);
     session.say(text);
     setTimeout(() => setCopied(null), 2000);
   };
-  const save = (kind, sharp) => import('./export.js').then(({ exportAs }) => exportAs(kind, session, sharp));
+  const copy = () =>
+    put(
+      `${location.href.split('#')[0]}#${session.address()}`,
+      here ? words.copiedHere : words.copied,
+      here ? words.linkHere : words.notCopied,
+    );
+  const embed = {
+    key: 'embed',
+    label: words.embed,
+    about: words.embedAbout,
+    act: () => put(snippetOf(state), words.copied, words.notPut),
+  };
+  const save = (kind, sharp, figures) =>
+    import('./export.js').then(({ exportAs }) => exportAs(kind, session, sharp, figures));
   return (
     <span class="actions">
       {session.about.value?.kind !== 'weights' && (
@@ -237,7 +259,7 @@ function Actions({ small = false }) {
         </button>
       )}
       {!small && !session.embedded && (
-        <button type="button" class="word strong" onClick={copy}>
+        <button type="button" class="word strong" title={here ? words.linkHere : undefined} onClick={copy}>
           {copied ?? words.link}
         </button>
       )}
@@ -248,6 +270,14 @@ function Actions({ small = false }) {
         label={copied && small ? copied : words.export}
         name={words.export}
         items={[
+          // In a narrow line they have no place of their own.
+          ...(small
+            ? [
+                { key: 'reset', label: words.reset, act: () => session.update(UNCHANGED) },
+                // Of another page's address the instrument knows nothing.
+                ...(session.embedded ? [] : [{ key: 'link', label: words.link, act: copy }]),
+              ]
+            : []),
           ...Object.entries(words.exports)
             // Of weights alone there is nothing to compute them from.
             .filter(([kind]) => session.run.value?.values || !/^(mjs|py)$/.test(kind))
@@ -255,6 +285,16 @@ function Actions({ small = false }) {
               key: kind,
               label,
               act: () => save(kind),
+              ...(kind === 'svg' && {
+                more: [
+                  {
+                    key: 'svg-figures',
+                    label: words.withFigures,
+                    name: `${label}, ${words.withFigures}`,
+                    act: () => save(kind, undefined, true),
+                  },
+                ],
+              }),
               ...(kind === 'png' && {
                 more: SHARPER.map((sharp) => ({
                   key: `png${sharp}`,
@@ -264,13 +304,7 @@ function Actions({ small = false }) {
                 })),
               }),
             })),
-          ...(small
-            ? [
-                // Of another page's address the instrument knows nothing.
-                ...(session.embedded ? [] : [{ key: 'link', label: words.link, act: copy }]),
-                { key: 'reset', label: words.reset, act: () => session.update(UNCHANGED) },
-              ]
-            : []),
+          ...(isEmbeddable(state) ? [embed] : []),
         ]}
       />
     </span>

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { bothOf, SIGNED } from '../../../web/model/compare.js';
 import { comparisonOf, figureOf } from '../../../web/model/figure.js';
-import { labelSize, pictureOf, screenOf, thumbnailsOf } from '../../../web/model/layout.js';
+import { labelSize, pictureOf, screenOf, thumbnailsOf, topOf } from '../../../web/model/layout.js';
 import { PALETTE } from '../../../web/model/palette.js';
 import { placeOf, RAMP, toRgb, weightAt } from '../../../web/model/ramp.js';
 import { nameOf, piecesOf, positionIn, restOf, spokenName } from '../../../web/model/sentence.js';
@@ -68,7 +68,7 @@ test('cells are whole pixels and the picture fits its room, labels included', ()
     for (const full of [false, true]) {
       const widest = (size) => 5 * size;
       const { cell, left, top, side } = pictureOf({ width: 684, height: 640, tokens, most: 15, widest, full });
-      assert.ok(cell < 1 || Number.isInteger(cell));
+      assert.ok(cell < 4 || Number.isInteger(cell), 'smaller ones are pooled');
       assert.ok(left + side <= 684 && top + side <= 640 + 1, `${tokens}: ${left} ${top} ${side}`);
     }
   assert.equal(labelSize(39, 15), 15);
@@ -189,4 +189,31 @@ test('the names of the last keys, which begin where their columns do, end within
     });
     assert.ok(left + wide - cell + 2 + 7 * 0.6 * size <= width, `${width} px`);
   }
+});
+
+test('a saved figure says what its rows and columns are, and its names keep their width in every font', () => {
+  const drawn = {
+    weights: Float32Array.of(1, 0, 0.25, 0.75),
+    names: ['so', 'it'],
+    title: 'The whale: Layer 4, head 2',
+    about: 'so it',
+    theme: /** @type {const} */ ('light'),
+    axes: /** @type {[string, string]} */ (['query', 'key']),
+    measure: (text, size) => 0.5 * size * text.length,
+  };
+  const { svg } = figureOf(drawn);
+  assert.match(svg, />↑ query<.*>key →</s);
+  assert.equal(svg.match(/textLength="15\.0"[^>]*>(so|it)</g)?.length, 4);
+  assert.doesNotMatch(svg, />\.75</);
+  assert.match(figureOf({ ...drawn, figures: true }).svg, />1\.0<.*>\.25<.*>\.75</s);
+});
+
+test('small cells fill the room; a strip stands in the middle of it, a large picture on the base line', () => {
+  const room = { width: 648, height: 648, most: 15, widest: () => 100, full: false };
+  for (const tokens of [180, 241, 300, 1000]) {
+    const { side } = pictureOf({ ...room, tokens });
+    assert.ok(side > 0.92 * 600, `${tokens}: ${side}`);
+  }
+  assert.equal(topOf(600, { side: 500, top: 20 }), 100);
+  assert.equal(topOf(600, { side: 100, top: 20 }), 250);
 });
