@@ -894,7 +894,7 @@ for (const width of [2560, 1920, 1440, 1024, 768])
     'two tokens': 'text=Call',
   }))
     test(`${width} px, ${name}: what a head does is told whole`, async () => {
-      await open(hash, width);
+      await open(hash, width, { fresh: true });
       await page.waitForFunction(() => part('.corner p')?.textContent);
       const cut = await page.evaluate(() => part('.corner p').scrollHeight - part('.corner p').clientHeight);
       assert.ok(cut <= 1, `${cut} px`);
@@ -927,7 +927,7 @@ for (const [width, read] of [
   [360, false],
 ])
   test(`${width} px: whoever has just come is led into the story, and nothing lies under the words`, async () => {
-    await open('', width);
+    await open('', width, { fresh: true });
     const boxes = (name) =>
       page.evaluate(
         (name) =>
@@ -950,7 +950,7 @@ for (const [width, read] of [
   });
 
 test('the way into the story is for whoever has done nothing yet', async () => {
-  await open('', 1440);
+  await open('', 1440, { fresh: true });
   await page.locator('.begin').waitFor();
   await page.locator("[data-head='1.1']").click();
   await page.locator('.begin').waitFor({ state: 'detached' });

@@ -68,7 +68,7 @@ test("numbers on the screen are the module's: guesses with and without, weights 
 });
 
 test('the head is switched off: the guess falls as with the same edit; Ctrl+Z brings it back', async () => {
-  await openPage();
+  await openPage({ fresh: true });
   const before = await guesses();
   await page.getByRole('button', { name: 'off', exact: true }).click();
   await settle();
@@ -127,7 +127,7 @@ test('the keyboard walks cells, heads and layers, and each is said', async () =>
 
 test('a head that is chosen opens into the large picture like a beam, unless one wants no motion', async () => {
   const beam = () => page.evaluate(() => part('.beam path').getAttribute('d') ?? '');
-  await openPage();
+  await openPage({ fresh: true });
   assert.equal(await beam(), '', 'nothing has been chosen');
   await page.locator("[data-head='2.1']").click();
   await page.waitForFunction(() => part('.beam path').getAttribute('d'));
