@@ -2,7 +2,7 @@
 
 export const patches = {
   asks: 'is the query.',
-  point: 'Point at another patch to make it the query.',
+  point: 'Point at another patch.',
   ask: (/** @type {string} */ name) => `query: ${name}`,
   weights: ['How much', 'looks at each patch'],
   weightsAbout: 'The weights that the query patch gives to each patch',
