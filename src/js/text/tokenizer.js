@@ -89,12 +89,10 @@ export class Tokenizer {
     const parts = [this.#encodePart(text, 'text', 0)];
     if (pair !== undefined) parts.push(this.#encodePart(pair, 'pair', 1));
     const all = this.#process(parts);
-    return {
-      ids: all.flatMap((part) => part.ids),
-      tokens: all.flatMap((part) => part.tokens),
-      offsets: all.flatMap((part) => part.offsets),
-      typeIds: all.flatMap((part) => part.typeIds),
-    };
+    // Faster than flatMap, and templates have few parts.
+    /** @type {<K extends 'ids' | 'tokens' | 'offsets' | 'typeIds'>(name: K) => Encoding[K]} */
+    const joined = (name) => /** @type {any} */ ([]).concat(...all.map((part) => part[name]));
+    return { ids: joined('ids'), tokens: joined('tokens'), offsets: joined('offsets'), typeIds: joined('typeIds') };
   }
 
   /** @param {unknown} given @param {string} parameter @param {number} typeId @returns {Part} */
