@@ -17,7 +17,8 @@ const camel = (name) => name.replace(/_(\w)/g, (_, letter) => letter.toUpperCase
 const label = (name) => (name === 'in' ? 'in_' : camel(name));
 /** hl_attention_args → ATTENTION */
 const title = (name) => name.replace(/^hl_|_args(?=_|$)/g, '').toUpperCase();
-const only = (kind) => declarations.filter((node) => node.kind === kind && node.name?.startsWith('hl_') && node.storageClass !== 'static');
+const only = (kind) =>
+  declarations.filter((node) => node.kind === kind && node.name?.startsWith('hl_') && node.storageClass !== 'static');
 const fail = (what) => {
   throw new Error(`headlight.h: ${what}`);
 };

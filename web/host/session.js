@@ -304,7 +304,7 @@ export function createSession({ state: began = '', language, theme, onState, onL
         import('../model/given.js'),
         import('../model/sums.js'),
       ]);
-      const { tokens, keys, layers } = given;
+      const { tokens, keys, layers } = /** @type {any} */ (given);
       const square = layers[0].shape[1] === layers[0].shape[2];
       const names = square ? { tokens, keys } : { tokens: keys, keys: tokens };
       given = { ...given, ...readWeights('transpose', swapped(layers)), ...names };

@@ -84,10 +84,10 @@ async function layerSource(name, given) {
   return { source, told };
 }
 
-/** What is said of weights. @param {Source} source @param {Given} given */
-export const toldOf = ({ attentions = [] }, { tokens, source, target, layers }) => ({
+/** The summary of weights. @param {Source} source @param {Given} given */
+export const toldOf = ({ attentions = [] }, { tokens, source, target, ...weights }) => ({
   kind: 'weights',
-  sums: layers ? sumsOf(layers) : 'rows',
+  sums: 'layers' in weights ? sumsOf(/** @type {any} */ (weights).layers) : 'rows',
   parts: attentions.map((part) => ({ ...part, read: undefined })),
   named: (tokens ?? source ?? target) !== undefined,
   unused: [],
