@@ -132,7 +132,7 @@ test('course.md: the overview leads the picture below', () =>
     await inView(page, 'overview', '.thumbnail');
     for (const id of ['head', 'ours']) await inView(page, id, '.matrix');
     await page.waitForFunction(() =>
-      /2.*3/.test(document.querySelector('#head > div').shadowRoot.textContent.replace(/\s+/g, ' ')),
+      /Layer 1, head 2/.test(document.querySelector('#head > div').shadowRoot.textContent.replace(/\s+/g, ' ')),
     );
   }));
 

@@ -33,7 +33,7 @@ export function runWith(library, compiler, source, language = 'c') {
   const standard = language === 'c' ? '-std=c17' : '-std=c++17';
   const input = ['-x', language, source, '-x', 'none'];
   const [name, ...flags] = [compiler].flat();
-  const link = [`-L${library}`, '-lhl', '-lm', '-o', program];
+  const link = [join(library, 'libhl.a'), '-lm', '-o', program];
   run(name, ...flags, standard, '-O1', ...STRICT, `-I${library}`, ...input, ...link);
   return run(join(root, program));
 }

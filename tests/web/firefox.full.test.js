@@ -108,7 +108,7 @@ test('the model writes on, and two runs stand side by side', async () => {
   await press('.sentence', 'write on');
   await until(() => inPage((length) => part('textarea').value.length > length, length));
   await inPage(() => [...part('.sentence').querySelectorAll('button')].find((b) => b.textContent === 'stop')?.click());
-  await inPage(() => part('.legend .menu button').click());
+  await inPage(() => part('.legend .menu [aria-label^=Compare]').click());
   await inPage(() => part('.legend [data-key=beside]').click());
   await until(() => inPage(() => part('.compare')?.querySelectorAll('.matrix').length === 2));
   await press('.legend', 'Heatmap');

@@ -52,7 +52,7 @@ test('Back and Forward go through views, panels and steps of the story', async (
   assert.deepEqual(faults, []);
 });
 
-test('what is changed within a step takes the place of what was: Back passes over letters and heads', async () => {
+test('Back passes over letters, and goes through heads and changes', async () => {
   await open();
   const before = await entries();
   await page.locator('textarea').fill('Call me Ishmael. Call me');
@@ -61,12 +61,16 @@ test('what is changed within a step takes the place of what was: Back passes ove
   await word('off').click();
   await word('Lines').click();
   await page.waitForFunction(() => part('svg.lines') !== null);
-  assert.equal(await entries(), before + 1);
+  assert.equal(await entries(), before + 3);
   await page.goBack();
   await page.waitForFunction(() => part('.picture .matrix') !== null);
-  assert.equal(await page.locator('textarea').inputValue(), 'Call me Ishmael. Call me');
-  await shows('.corner h2', 'Layer 0, head 0');
   assert.match(await page.evaluate(() => location.hash), /scale=0\.0%3A0/);
+  await page.goBack();
+  await shows('.corner h2', 'Layer 0, head 0');
+  await page.waitForFunction(() => !location.hash.includes('scale'));
+  await page.goBack();
+  await shows('.corner h2', 'Layer 4, head 2');
+  assert.equal(await page.locator('textarea').inputValue(), 'Call me Ishmael. Call me');
 });
 
 test('leaving is asked about while a model is open that would be lost, and not otherwise', async () => {

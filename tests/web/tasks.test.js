@@ -139,7 +139,7 @@ const TASKS = {
     await pinAndWrite(hand, ' of');
     const before = await guess();
     await hand.unfold();
-    await hand.pick(/^patch from/, /^the pinned run/);
+    await hand.pick(/^replace with/, /^the pinned run/);
     await address('patch=4.2');
     await guessIsNot(before);
   },
@@ -194,7 +194,7 @@ const TASKS = {
     await settle();
     const saved = page.waitForEvent('download');
     await hand.unfold();
-    await hand.pick(/^Export$/, /SVG/);
+    await hand.pick(/^Export$/, /SVG$/);
     const file = await saved;
     assert.match(file.suggestedFilename(), /\.svg$/);
     assert.match(await readFile(await file.path(), 'utf8'), /^<svg[\s\S]*Layer 4, head 2/);

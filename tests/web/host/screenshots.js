@@ -140,7 +140,7 @@ async function takeFilm() {
   const head = (name) => page.locator(`[data-head='${name}']`).first().click();
   const away = () => page.mouse.move(5, 795);
   const beside = async () => {
-    await page.locator('.legend .menu button').click();
+    await page.locator('.legend .menu [aria-label^=Compare]').click();
     await page.locator('[data-key=beside]').click();
     await away();
     await page.waitForFunction(() => part('.comparing .row-table'));
