@@ -105,6 +105,7 @@ describe('the package', () => {
       'dist/whale.tokenizer.json',
       'headlight.py',
       'package.json',
+      'src/core/README.md',
       'src/core/headlight.h',
       'src/js/guide.md',
       ...readdirSync(join(root, 'src/js/recipes')).map((name) => `src/js/recipes/${name}`),

@@ -410,7 +410,7 @@ export const strings = {
     throughAbout: 'Change of the guess when the head is off. They act through other heads.',
     tryThem: 'A head that acts through others is not in this list. Try every head to find it.',
     fedBy: (/** @type {string} */ kind, /** @type {string} */ head) =>
-      `its ${kind}${kind === 'query' ? ' is' : 's are'} built from ${head}`,
+      `${kind}${kind === 'query' ? '' : 's'} built from ${head}`,
     feedsIts: (/** @type {string} */ kind, /** @type {string} */ head) => `feeds the ${kind} of ${head}`,
     shortHead: (/** @type {number} */ l, /** @type {number} */ h) => `layer ${l}, head ${h}`,
     lineAbout: (/** @type {string} */ from, /** @type {string} */ kind, /** @type {string} */ to) =>

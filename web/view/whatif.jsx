@@ -209,7 +209,7 @@ export function WhatIf({ kind, scant = false }) {
           {words.reset}
         </button>
       )}
-      <Actions small={tight} />
+      <Actions small={tight || (kind === 'narrow' && flow)} />
     </section>
   );
 }

@@ -263,7 +263,7 @@ const cache: Cache = opened.cache({ length: 8 } satisfies CacheOptions);
 const input: ModelInput = { ids: [[1, 2]], keep: [[1, 0]] };
 const generation: GenerateOptions = { max: 4, cache, edit: changes, onToken: ({ text }: GeneratedToken) => void text };
 export const written: Generated = await opened.generate(input, generation);
-export const ended: 'max' | 'stop' | 'signal' = written.ended;
+export const ended: 'max' | 'stop' | 'context' | 'signal' = written.ended;
 export const found: FoundLayer[] = hl.layersIn({}, opened.config);
 export const saved: Record<string, Uint8Array<ArrayBuffer>> = await opened.saveFolder({} satisfies SaveFolderOptions);
 export const step: StepResult = model.learn([[1, 2]], [[2, 3]]);

@@ -136,7 +136,7 @@ test('what is saved is what is seen: both pictures with their titles, or the dif
   const count = (svg) => svg.match(/<rect /g).length;
   const cells = (17 * 18) / 2;
   assert.ok(count(beside) >= 2 * cells, `${count(beside)} rectangles`);
-  const png = await save('The picture with 3 × 3 pixels for one');
+  const png = await save('The picture at 3 times its size');
   const [, width] = /width="(\d+)"/.exec(beside);
   assert.equal(png.readUInt32BE(16), 3 * Number(width));
   await open(`${PINNED}&view=compare&versus=difference&scale=4.2%3A0`);
