@@ -182,7 +182,7 @@ test('a worker that dies is replaced: what was set stays, what was open is said 
   await settled();
   const guess = await page.textContent('.prediction li b');
   await page.workers()[0].evaluate(() => self.close());
-  await shows('.failure', 'Lost is what was open: attentions.npy');
+  await shows('.failure', 'These models were lost: attentions.npy');
   await settled();
   assert.equal(await page.locator('textarea').inputValue(), 'Call me Ishmael. Call me');
   await word('half').click();
