@@ -47,7 +47,7 @@ import { Run } from './run.js';
 /** @typedef {{ labelSmoothing?: number }} LearnOptions */
 /** @typedef {{ loss: number, correct: number, counted: number }} StepResult */
 /**
- * What a model needs of a tokenizer: one of your own may be set as `model.tokenizer`.
+ * The methods that a model calls on its tokenizer. Your own object may be set as `model.tokenizer`.
  * @typedef {object} TokenizerLike
  * @property {(text: string, pair?: string) => Encoding} encode
  * @property {(ids: readonly number[]) => string} decode
@@ -194,7 +194,7 @@ export class Transformer {
   /** How often it has learned: the dropout of a step depends on it. */
   #step;
   #disposed = false;
-  /** Those whose names have been looked up. @type {Shared['layers']} */
+  /** Layers found so far, by name. @type {Shared['layers']} */
   #layers = new Map();
   #plain;
 

@@ -13,7 +13,7 @@ const MOST_TEXT = 1024;
 /** @typedef {(text: string) => number[]} Pattern gives the beginning and the end of each match, from left to right */
 
 /**
- * Of a regular expression of JavaScript that takes linear time: the matches, but no empty ones right after another
+ * Wraps a regular expression of JavaScript that takes linear time. It gives no empty match right after another
  * match, nor between the halves of a character.
  * @param {RegExp} pattern with the flag g
  * @returns {Pattern}

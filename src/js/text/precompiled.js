@@ -8,7 +8,7 @@ import { decodeUtf8, toUtf8 } from './bytelevel.js';
 
 /** More bytes than this are not looked up together. */
 const MOST_BYTES = 5;
-/** Of a text that replaces another. */
+/** The longest text that replaces another, in UTF-8 bytes. */
 const MOST_TEXT = 1024;
 const LEAF = 1 << 8;
 /** The bits of a unit of the array that must be the byte, the highest of them zero. */

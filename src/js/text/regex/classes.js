@@ -1,9 +1,9 @@
 // Sets of characters, as the regular expressions of tokenizer files name them. Each is asked about one character at a
 // time: a class of the file is never compiled for JavaScript's engine, which takes seconds for some.
 
-/** Of every character. */
+/** The characters of \w. */
 const WORD = '\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}';
-/** Of a character that a pattern names alone, outside of a class: some numbers are taken for letters there. */
+/** The characters of \w outside of a class: Oniguruma takes some more numbers for letters there. */
 const ALONE = `${WORD}\\xb2\\xb3\\xb9\\xbc-\\xbe`;
 /** Escapes of one letter; the capital negates. @type {Record<string, string>} */
 const ESCAPES = { d: '\\p{Nd}', w: WORD, s: '\\p{White_Space}', h: '0-9A-Fa-f' };
@@ -72,7 +72,7 @@ export function propertySet(name, negated) {
 }
 
 const CASED = /\p{Changes_When_Casemapped}/u;
-/** Of each character that differs from others in case alone, all of these and itself. @type {Map<number, number[]>} */
+/** Characters that differ in case alone, by each of them. @type {Map<number, number[]>} */
 const alike = new Map();
 
 /** Made once, when it is needed. */
@@ -163,7 +163,7 @@ export class CharacterClass {
     /** @type {Union} */ (this.#operands.at(-1)).add(set);
   }
 
-  /** What follows must hold too. */
+  /** Begins another operand: the set is the intersection of all operands. */
   intersect() {
     this.#operands.push(new Union());
   }
