@@ -5,6 +5,9 @@ say() { printf '%s\n' "$@"; }
 stop() { printf 'headlight: %s\n' "$*" >&2; exit 1; }
 have() { command -v "$1" >/dev/null 2>&1; }
 
+# emcc runs on the system's Python: a python3 that comes first on PATH and chooses a version costs as much as a compiler.
+if [[ -x /usr/bin/python3 ]]; then export EMSDK_PYTHON=${EMSDK_PYTHON:-/usr/bin/python3}; fi
+
 has_node() { have "$node" && "$node" -e 'process.exitCode = Number(parseInt(process.versions.node) < 20)'; }
 has_emcc() { have emcc; }
 has_make() { have make; }

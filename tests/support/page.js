@@ -100,6 +100,13 @@ export async function openPage(options = {}, hash = '') {
   await settle();
 }
 
+/** The name and the bytes of the file that the page saves during `act`. */
+export async function download(act) {
+  const [file] = await Promise.all([page.waitForEvent('download'), act()]);
+  const bytes = Buffer.concat(await (await file.createReadStream()).toArray());
+  return { name: file.suggestedFilename(), bytes };
+}
+
 /** What axe finds to mend on the page as it is. */
 export async function assertAccessible() {
   await page.evaluate(`(() => { const module = undefined, define = undefined; ${axe} })()`);

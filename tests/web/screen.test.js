@@ -6,7 +6,17 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { OPENING } from '../../web/model/state.js';
-import { assertAccessible, faults, openEmpty, openPage, page, server, settle, site } from '../support/page.js';
+import {
+  assertAccessible,
+  download,
+  faults,
+  openEmpty,
+  openPage,
+  page,
+  server,
+  settle,
+  site,
+} from '../support/page.js';
 import { loadWhale } from '../support/whale.js';
 
 const { hl, whale, tokenizer } = await loadWhale();
@@ -399,8 +409,7 @@ test('files hold what is shown', async () => {
   await openPage();
   const take = async (name) => {
     await page.getByRole('button', { name: 'Export' }).click();
-    const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name }).click()]);
-    return readFile(await file.path());
+    return (await download(() => page.getByRole('menuitem', { name }).click())).bytes;
   };
   const csv = String(await take(/CSV/))
     .trim()

@@ -16,7 +16,7 @@
 // Each is written once and done by three hands: with the mouse on a screen, by keyboard alone, by touch at 360 px.
 
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { after, before } from 'node:test';
@@ -24,7 +24,7 @@ import { writeNpy } from '../../src/js/io/formats.js';
 import { makeCheckpoint } from '../support/checkpoint.js';
 import { openLesson } from '../support/course.js';
 import { keyboard, mouse, touch } from '../support/hands.js';
-import { faults, openEmpty, page, server } from '../support/page.js';
+import { download, faults, openEmpty, page, server } from '../support/page.js';
 import { follow } from '../support/story.js';
 import { inTier } from '../support/tier.js';
 
@@ -192,12 +192,12 @@ const TASKS = {
   async 'the picture is saved as a drawing'(hand) {
     await open(hand);
     await settle();
-    const saved = page.waitForEvent('download');
-    await hand.unfold();
-    await hand.pick(/^Export$/, /SVG$/);
-    const file = await saved;
-    assert.match(file.suggestedFilename(), /\.svg$/);
-    assert.match(await readFile(await file.path(), 'utf8'), /^<svg[\s\S]*Layer 4, head 2/);
+    const { name, bytes } = await download(async () => {
+      await hand.unfold();
+      await hand.pick(/^Export$/, /SVG$/);
+    });
+    assert.match(name, /\.svg$/);
+    assert.match(`${bytes}`, /^<svg[\s\S]*Layer 4, head 2/);
   },
 
   async 'one heatmap in a page of one’s own is read'(hand) {

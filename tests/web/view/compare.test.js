@@ -1,10 +1,17 @@
 // Two runs beside each other, in Chromium: with nothing pinned, the same text changed, texts of different length.
 
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
 import test from 'node:test';
 import { OPENING } from '../../../web/model/state.js';
-import { assertAccessible, assertNoSidewaysScroll, faults, openEmpty, page, server } from '../../support/page.js';
+import {
+  assertAccessible,
+  assertNoSidewaysScroll,
+  download,
+  faults,
+  openEmpty,
+  page,
+  server,
+} from '../../support/page.js';
 import { loadWhale } from '../../support/whale.js';
 
 const LONGER = 'To the last we all grapple with thee, Moby Dick. To the last';
@@ -126,8 +133,7 @@ test('a difference of texts: pairs alone are subtracted, a dot stands for the re
 test('what is saved is what is seen: both pictures with their titles, or the difference with its legend', async () => {
   const save = async (name) => {
     await page.getByRole('button', { name: 'Export' }).click();
-    const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name }).click()]);
-    return readFile(await file.path());
+    return (await download(() => page.getByRole('menuitem', { name }).click())).bytes;
   };
   await open(`${PINNED}&view=compare&scale=4.2%3A0`);
   await page.waitForFunction(() => part('.compare')?.querySelectorAll('.matrix').length === 2);

@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import test from 'node:test';
 import { load } from 'headlight-attention';
 import { writeSafetensors } from 'headlight-attention/formats';
-import { assertAccessible, faults, openEmpty, page, server } from '../../support/page.js';
+import { assertAccessible, download, faults, openEmpty, page, server } from '../../support/page.js';
 
 const shows = (selector) => page.waitForFunction((what) => part(what) !== null, selector);
 const idle = () => page.waitForFunction(() => part('.page')?.dataset.busy === 'false' && part('.thumbnail') !== null);
@@ -127,8 +127,7 @@ test('all heads in a table: sorted by a column, a head is chosen, it is saved, E
   await page.locator('.heads-table tbody button').nth(1).click();
   await page.waitForFunction(() => !part('.corner h2').textContent.startsWith('Layer 4, head 2'));
   const save = page.getByRole('button', { name: 'Save as CSV' });
-  const [file] = await Promise.all([page.waitForEvent('download'), save.click()]);
-  const csv = String(await readFile(await file.path())).split('\r\n');
+  const csv = String((await download(() => save.click())).bytes).split('\r\n');
   assert.match(csv[0], /^layer,head,entropy,distance,induction/);
   assert.match(csv[1], /^4,2,/);
   await assertAccessible();

@@ -1,10 +1,17 @@
 // Training on the page: it runs, it is looked back at, it survives a reload, and it can be deleted.
 
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
 import test from 'node:test';
 import { readZip } from '../../../src/js/io/zip.js';
-import { assertAccessible, assertNoSidewaysScroll, faults, openEmpty, page, server } from '../../support/page.js';
+import {
+  assertAccessible,
+  assertNoSidewaysScroll,
+  download,
+  faults,
+  openEmpty,
+  page,
+  server,
+} from '../../support/page.js';
 
 /** A model so small that a hundred steps take a moment. */
 const SMALL = 'panel=train&training=repeat.1.2.16.1.0.003';
@@ -120,21 +127,20 @@ test('what was trained is taken to PyTorch as an archive of a folder, and to onn
   await open();
   await page.getByRole('button', { name: 'One step' }).click();
   await steps(1);
-  const download = page.waitForEvent('download');
-  await page.getByRole('button', { name: 'Save', exact: true }).click();
-  await page.getByRole('menuitem', { name: /^Take it to PyTorch/ }).click();
-  const file = await download;
-  assert.equal(file.suggestedFilename(), 'headlight-repeat.zip');
+  const save = (item) =>
+    download(async () => {
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      await page.getByRole('menuitem', { name: item }).click();
+    });
+  const archive = await save(/^Take it to PyTorch/);
+  assert.equal(archive.name, 'headlight-repeat.zip');
   assert.deepEqual(
-    readZip('test', await readFile(await file.path())).map(({ name }) => name),
+    readZip('test', archive.bytes).map(({ name }) => name),
     ['config.json', 'model.safetensors', 'tokenizer.json', 'train.py', 'optimizer.safetensors', 'tokens.safetensors'],
   );
-  const onnx = page.waitForEvent('download');
-  await page.getByRole('button', { name: 'Save', exact: true }).click();
-  await page.getByRole('menuitem', { name: /^Save as ONNX/ }).click();
-  const model = await onnx;
-  assert.equal(model.suggestedFilename(), 'headlight-repeat.onnx');
-  assert.match(await readFile(await model.path(), 'latin1'), /blocks\.0\.weights/);
+  const onnx = await save(/^Save as ONNX/);
+  assert.equal(onnx.name, 'headlight-repeat.onnx');
+  assert.match(onnx.bytes.toString('latin1'), /blocks\.0\.weights/);
   assert.deepEqual(faults, []);
 });
 
