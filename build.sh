@@ -222,7 +222,7 @@ verb_onnx() {
 #: bench-page  how quickly the page answers, in Chromium
 verb_bench_page() {
   verb_build
-  need has_chromium chromium
+  need_chromium
   "$node" tests/bench/instrument.js
 }
 
@@ -245,14 +245,15 @@ verb_pretrain() {
 verb_screenshots() {
   verb_build
   # Letters of the languages that the page speaks.
-  need has_chromium chromium has_chinese fonts-noto-cjk
+  need_chromium
+  need has_chinese fonts-noto-cjk
   "$node" tests/web/host/screenshots.js "$@"
 }
 
 #: adopt  install the packed package in every runtime, bundler and framework of README's table; NAME… --write
 verb_adopt() {
   verb_package
-  need has_chromium chromium
+  need_chromium
   "$node" tests/adopt/run.js "$@"
 }
 

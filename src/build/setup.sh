@@ -5,14 +5,15 @@ say() { printf '%s\n' "$@"; }
 stop() { printf 'headlight: %s\n' "$*" >&2; exit 1; }
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# emcc runs on the system's Python: a python3 that comes first on PATH and chooses a version costs as much as a compiler.
+# emcc starts Python for every file, and a pyenv python3 on PATH starts slowly: use the system's.
 if [[ -x /usr/bin/python3 ]]; then export EMSDK_PYTHON=${EMSDK_PYTHON:-/usr/bin/python3}; fi
 
 has_node() { have "$node" && "$node" -e 'process.exitCode = Number(parseInt(process.versions.node) < 20)'; }
 has_emcc() { have emcc; }
 has_make() { have make; }
 has_cc() { have "${CC:-cc}"; }
-has_chromium() { have chromium; }
+has_headless_shell() { have chromium-headless-shell; }
+has_chromium() { has_headless_shell || have chromium || have chromium-browser || have google-chrome; }
 has_firefox() { have firefox-esr || have firefox; }
 has_relaxed() { [[ -n $(newer_llvm) ]] || knows_relaxed; }
 has_sanitizers() { [[ -n $(sanitizing_clang) ]]; }
@@ -46,6 +47,12 @@ need() {
     tail -n 20 dist/setup.log >&2
     stop "apt could not install ${missing[*]}; the whole log is dist/setup.log"
   fi
+}
+
+# The headless shell opens a page in half the time of a whole Chromium, which will do where nothing can be installed.
+need_chromium() {
+  if can_install; then need has_headless_shell chromium-headless-shell; fi
+  need has_chromium chromium-headless-shell
 }
 
 # Installs from a lock-file that is newer than what is installed. Arguments: its folder, more for npm.
@@ -131,13 +138,14 @@ setup() {
 # For the default tests.
 setup_tests() {
   setup
-  need has_chromium chromium
+  need_chromium
 }
 
 # For every test.
 setup_all_tests() {
   setup
-  need has_chromium chromium has_firefox firefox-esr has_sanitizers 'clang-19 libclang-rt-19-dev' \
+  need_chromium
+  need has_firefox firefox-esr has_sanitizers 'clang-19 libclang-rt-19-dev' \
     has_relaxed 'clang-19 lld-19 llvm-19'
   # Without it the tests that train in PyTorch are skipped: who cannot install it need not have it.
   if can_install; then need has_torch python3-torch; fi
@@ -146,6 +154,6 @@ setup_all_tests() {
 
 # The peers have a lock-file of their own: only who measures needs them.
 setup_bench() {
-  need has_chromium chromium
+  need_chromium
   need_npm tests/bench --ignore-scripts
 }

@@ -5,7 +5,7 @@ import { chromium } from 'playwright-core';
 import { count } from './coverage.js';
 
 const find = () => {
-  for (const name of ['chromium', 'chromium-browser', 'google-chrome']) {
+  for (const name of ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']) {
     try {
       return execFileSync('which', [name], { encoding: 'utf8' }).trim();
     } catch {
