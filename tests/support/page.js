@@ -83,13 +83,11 @@ async function goTo(hash, viewport) {
   for (const key of ['Escape', 'Escape']) await page.keyboard.press(key);
   await page.mouse.move(1, 1);
   await page.setViewportSize(viewport);
-  await page.evaluate(async (hash) => {
+  await page.evaluate((hash) => {
     scrollTo(0, 0);
-    if (location.hash.slice(1) !== hash)
-      await new Promise((done) => {
-        addEventListener('hashchange', () => setTimeout(done), { once: true });
-        location.hash = hash;
-      });
+    // The address may be behind the state: an event, and not only another address, makes the page read it.
+    history.replaceState(null, '', hash ? `#${hash}` : location.pathname);
+    dispatchEvent(new PopStateEvent('popstate', { state: null }));
   }, hash);
   await drawn();
 }

@@ -2,6 +2,7 @@
 // says which changes are steps to go Back to; everything else takes the place of what was.
 
 import { writeLink } from '../model/story.js';
+import { languageFor, loadLanguage } from '../model/strings.js';
 import { isStep, kindOf } from '../model/visits.js';
 import { models } from '../worker/start.js';
 import { first, start } from './begin.js';
@@ -9,6 +10,7 @@ import { mount } from './mount.jsx';
 import { recall, remember } from './storage.js';
 
 /** @import { State } from '../model/state.js' */
+/** @import { Language } from '../model/strings.js' */
 
 /** The address follows the state after this many milliseconds without a change. */
 const ADDRESS_DELAY = 250;
@@ -32,45 +34,56 @@ function write(/** @type {'pushState' | 'replaceState'} */ way, /** @type {State
   history[way](state, '', address ? `#${address}` : location.pathname + location.search);
 }
 
-document.body.style.margin = '0';
-const page = mount(document.body, {
-  models,
-  state: location.hash.slice(1),
-  language: /** @type {any} */ (recall('language')),
-  theme: /** @type {any} */ (recall('theme')),
-  onState(state, instead) {
-    const kind = returning || instead ? null : kindOf(before, state);
-    const step = isStep(kind, last);
-    before = state;
-    if (returning || instead) last = null;
-    else if (step) last = kind;
-    if (step) {
-      if (waiting) write('replaceState', waiting);
-      return write('pushState', state);
-    }
-    // At once: going Back again is not to find what could not be shown.
-    if (instead) return write('replaceState', state);
-    waiting = state;
-    clearTimeout(timer);
-    timer = setTimeout(() => write('replaceState', state), ADDRESS_DELAY);
-  },
-  onLanguage(language, title) {
-    document.documentElement.lang = language === 'zh' ? 'zh-Hans' : language;
-    document.title = title;
-  },
-  onChoice: remember,
-  start,
-  first,
-});
-before = page.state;
-addEventListener('popstate', ({ state }) => {
-  returning = true;
-  try {
-    page.update(state ?? location.hash.slice(1));
-  } catch {
-    // Kept by another version of this page.
-    page.update(location.hash.slice(1));
-  } finally {
-    returning = false;
+function onState(/** @type {State} */ state, /** @type {boolean} */ instead) {
+  const kind = returning || instead ? null : kindOf(before, state);
+  const step = isStep(kind, last);
+  before = state;
+  if (returning || instead) last = null;
+  else if (step) last = kind;
+  if (step) {
+    if (waiting) write('replaceState', waiting);
+    return write('pushState', state);
   }
-});
+  // At once: going Back again is not to find what could not be shown.
+  if (instead) return write('replaceState', state);
+  waiting = state;
+  clearTimeout(timer);
+  timer = setTimeout(() => write('replaceState', state), ADDRESS_DELAY);
+}
+
+/** @param {Language} language */
+function show(language) {
+  const page = mount(document.body, {
+    models,
+    state: location.hash.slice(1),
+    language,
+    theme: /** @type {any} */ (recall('theme')),
+    onState,
+    onLanguage(language, title) {
+      document.documentElement.lang = language === 'zh' ? 'zh-Hans' : language;
+      document.title = title;
+    },
+    onChoice: remember,
+    start,
+    first,
+  });
+  before = page.state;
+  addEventListener('popstate', ({ state }) => {
+    returning = true;
+    try {
+      page.update(state ?? location.hash.slice(1));
+    } catch {
+      // Kept by another version of this page.
+      page.update(location.hash.slice(1));
+    } finally {
+      returning = false;
+    }
+  });
+}
+
+document.body.style.margin = '0';
+const language = languageFor([recall('language') ?? '', ...navigator.languages]);
+loadLanguage(language).then(
+  () => show(language),
+  () => show('en'),
+);

@@ -7,7 +7,7 @@ import { record, redo, replace, settle, startHistory, undo } from '../model/hist
 import { isOpen, TRAINED } from '../model/lessons.js';
 import { change, GIVEN, initialState, runOf } from '../model/state.js';
 import { readLink, writeLink } from '../model/story.js';
-import { LANGUAGES, languageFor } from '../model/strings.js';
+import { LANGUAGES, languageFor, loadLanguage } from '../model/strings.js';
 import { download } from '../view/download.js';
 import { createAsk } from '../worker/ask.js';
 import { createOpening } from './opening.js';
@@ -15,6 +15,7 @@ import { createShown } from './shown.js';
 import { createTraining } from './training.js';
 
 /** @import { State } from '../model/state.js' */
+/** @import { Language } from '../model/strings.js' */
 
 /** Fields of the state that the answer does not depend on. */
 const UNASKED = new Set(['cell', 'view', 'versus', 'colours', 'mean', 'panel', 'step', 'hide', 'scope']);
@@ -40,7 +41,10 @@ export function createSession({ state: began = '', language, theme, onState, onL
   let { given = null } = page;
   const history = signal(startHistory(first));
   const state = computed(() => history.value.now);
-  const languageName = signal(language && language in LANGUAGES ? language : languageFor(navigator.languages));
+  const preferred = languageFor([language ?? '', ...navigator.languages]);
+  const languageName = signal(preferred in LANGUAGES ? preferred : 'en');
+  const speak = (/** @type {Language} */ name) => loadLanguage(name).then(() => (languageName.value = name));
+  if (preferred !== languageName.peek()) speak(preferred);
   const dark = matchMedia('(prefers-color-scheme: dark)');
   const themeName = signal(theme ?? (dark.matches ? 'dark' : 'light'));
   // The system's colours are followed until others are chosen here.
@@ -384,8 +388,9 @@ export function createSession({ state: began = '', language, theme, onState, onL
     stopTrying: () => ask.cancel('heads'),
     retry: again,
     setLanguage(name) {
-      languageName.value = name;
       onChoice?.('language', name);
+      if (name in LANGUAGES) languageName.value = name;
+      else speak(name);
     },
     setTheme(name) {
       ownTheme = true;

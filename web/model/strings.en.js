@@ -412,7 +412,7 @@ export const strings = {
     fedBy: (/** @type {string} */ kind, /** @type {string} */ head) =>
       `${kind}${kind === 'query' ? '' : 's'} built from ${head}`,
     feedsIts: (/** @type {string} */ kind, /** @type {string} */ head) => `feeds the ${kind} of ${head}`,
-    shortHead: (/** @type {number} */ l, /** @type {number} */ h) => `layer ${l}, head ${h}`,
+    shortHead: (/** @type {number} */ l, /** @type {number} */ h) => `head ${l}.${h}`,
     lineAbout: (/** @type {string} */ from, /** @type {string} */ kind, /** @type {string} */ to) =>
       `The output of ${from} goes into the ${kind} of ${to}. Computed from their weights alone, 0 to 1.`,
     reads: 'How much of it reaches',

@@ -374,7 +374,7 @@ export const strings = {
     tryThem: '通过别的头起作用的头不在此列。逐个关闭就能找到。',
     fedBy: (kind, head) => `它的${kind}由${head}构成`,
     feedsIts: (kind, head) => `供给${head}的${kind}`,
-    shortHead: (l, h) => `第 ${l} 层第 ${h} 个头`,
+    shortHead: (l, h) => `头 ${l}.${h}`,
     lineAbout: (from, kind, to) => `${from}的输出进入${to}的${kind}。只由权重得出，0 到 1。`,
     reads: '被读取多少',
     norms: {

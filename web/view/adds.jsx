@@ -205,8 +205,8 @@ function Neighbours() {
                 <span class={`dash ${COLOURS[feed.kind]}`} />
                 <span>
                   {below
-                    ? words.flow.fedBy(words[COLOURS[feed.kind]], words.headInText(other.layer, other.head))
-                    : words.flow.feedsIts(words[COLOURS[feed.kind]], words.headInText(other.layer, other.head))}
+                    ? words.flow.fedBy(words[COLOURS[feed.kind]], words.flow.shortHead(other.layer, other.head))
+                    : words.flow.feedsIts(words[COLOURS[feed.kind]], words.flow.shortHead(other.layer, other.head))}
                 </span>
                 <b>{feed.value.toFixed(2)}</b>
               </button>
@@ -228,7 +228,7 @@ function OfLine({ feed }) {
     <div class="made">
       <h2 class="title">
         <span class="kept">{words.headName(feed.from.layer, feed.from.head)} →</span>{' '}
-        <span class="kept">{words.flow.shortHead(feed.to.layer, feed.to.head)}</span>
+        <span class="kept">{words.headInText(feed.to.layer, feed.to.head)}</span>
       </h2>
       <p class="how">{words.flow.lineAbout(name(feed.from), words[COLOURS[feed.kind]], name(feed.to))}</p>
       <table>

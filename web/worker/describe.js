@@ -1,6 +1,5 @@
 // What the whole screen shows of one run.
 
-import { partnerScore } from '../model/lessons.js';
 import { addedTo, headValues, lensOf, likeliest, probabilities, rowOf, scoresOf, stackAt, weightsOf } from './run.js';
 
 /** @import { Source } from './sources.js' */
@@ -58,14 +57,14 @@ export function describe(source, values, asked) {
  * Scores of all heads; where a task has taught the model, also how much they look at where the answer stands.
  * @param {Source} source @param {Numbers[]} all weights of every layer @param {number[]} ids
  */
-function allScores({ task }, all, ids) {
+function allScores({ partnerOf }, all, ids) {
   const scores = scoresOf(all, { data: ids, shape: [ids.length] });
-  if (!task) return scores;
+  if (!partnerOf) return scores;
   const size = ids.length ** 2;
   return scores.map((row, l) =>
     row.map((ofHead, h) => ({
       ...ofHead,
-      partner: partnerScore(task, all[l].data.subarray(h * size, (h + 1) * size), ids),
+      partner: partnerOf(all[l].data.subarray(h * size, (h + 1) * size), ids),
     })),
   );
 }

@@ -7,6 +7,7 @@ import { writeZip } from '../../src/js/io/zip.js';
 import {
   keyOf,
   LESSONS,
+  partnerScore,
   settingsOf,
   signTokenizer,
   TRAINED,
@@ -98,7 +99,7 @@ export function createTraining({ hl, shelf, later = setTimeout }) {
     return {
       ...made,
       about: { ...made.about, trained },
-      task: settings.task,
+      partnerOf: (weights, labels) => partnerScore(settings.task, weights, labels),
       version,
       // What heads are named by: they were never taught anything else.
       exemplar: probe.labels,

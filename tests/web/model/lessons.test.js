@@ -18,7 +18,9 @@ import {
 } from '../../../web/model/lessons.js';
 import { extended, formedAt, framesOf, noCurves, parted, valueAt, watched } from '../../../web/model/progress.js';
 import { change, initialState, readAddress, writeAddress } from '../../../web/model/state.js';
-import { LANGUAGES } from '../../../web/model/strings.js';
+import { LANGUAGES, loadLanguage } from '../../../web/model/strings.js';
+
+await loadLanguage('zh');
 
 const taught = (task) => taughtTask({ task, text: LANGUAGES.en.train.sample });
 

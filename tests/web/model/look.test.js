@@ -8,8 +8,10 @@ import { labelSize, pictureOf, screenOf, thumbnailsOf, topOf } from '../../../we
 import { PALETTE } from '../../../web/model/palette.js';
 import { placeOf, RAMP, toRgb, weightAt } from '../../../web/model/ramp.js';
 import { nameOf, piecesOf, positionIn, restOf, spokenName } from '../../../web/model/sentence.js';
-import { LANGUAGES, languageFor } from '../../../web/model/strings.js';
+import { LANGUAGES, languageFor, loadLanguage } from '../../../web/model/strings.js';
 import { told, tradeOf } from '../../../web/model/trades.js';
+
+await loadLanguage('zh');
 
 /** WCAG's relative luminance. */
 const luminance = (rgb) => {

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { record, redo, replace, settle, startHistory, undo } from '../../../web/model/history.js';
 import { change, initialState, readAddress, runOf, writeAddress } from '../../../web/model/state.js';
-import { LANGUAGES } from '../../../web/model/strings.js';
+import { LANGUAGES, loadLanguage } from '../../../web/model/strings.js';
+
+await loadLanguage('zh');
 
 test('the address holds what is not as at the beginning, and is read back', () => {
   assert.equal(writeAddress(initialState), '');

@@ -19,7 +19,9 @@ import {
   tasksDone,
   writeLink,
 } from '../../../web/model/story.js';
-import { LANGUAGES } from '../../../web/model/strings.js';
+import { LANGUAGES, loadLanguage } from '../../../web/model/strings.js';
+
+await loadLanguage('zh');
 
 const stepOf = (name) => STEPS.findIndex((step) => step.name === name);
 const at = (name, patch = {}) => change(change(initialState, beginning(stepOf(name))), patch);

@@ -3,7 +3,9 @@
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import test from 'node:test';
-import { LANGUAGES } from '../../../web/model/strings.js';
+import { LANGUAGES, loadLanguage } from '../../../web/model/strings.js';
+
+await loadLanguage('zh');
 
 const folder = new URL('../../../web/model/', import.meta.url);
 const files = (await readdir(folder)).filter((name) => /\.(en|zh)\.js$/.test(name));

@@ -7,11 +7,13 @@ import test from 'node:test';
 import { readingOf, weightsOf } from '../../../web/model/reading.js';
 import { linesOf } from '../../../web/model/score.js';
 import { change, initialState } from '../../../web/model/state.js';
-import { LANGUAGES } from '../../../web/model/strings.js';
+import { LANGUAGES, loadLanguage } from '../../../web/model/strings.js';
 import { createAnswerer } from '../../../web/worker/answer.js';
 import { families } from '../../support/families.js';
 import { hl } from '../../support/headlight.js';
 import { FOLDERS } from '../../support/models.js';
+
+await loadLanguage('zh');
 
 /** A canvas whose pictures are noise: Node has none. */
 class Canvas {
