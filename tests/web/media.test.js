@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { assertNoSidewaysScroll, openEmpty, page, server } from '../support/page.js';
+import { assertNoSidewaysScroll, drawn, openEmpty, page, server } from '../support/page.js';
 
 async function open(options = {}, hash = '') {
   await openEmpty({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', ...options });
@@ -16,8 +16,11 @@ for (const [width, height] of [
 ])
   test(`printed from ${width} px: the picture with its caption, in light colours, without controls`, async () => {
     await open({ viewport: { width, height }, colorScheme: 'dark' });
-    await page.mouse.move(5, 5);
-    await page.waitForFunction(() => part('.caption') !== null);
+    // The first movement that the page hears of loads the caption.
+    for (let x = 0; !(await page.evaluate(() => part('.caption') !== null)); x = (x + 1) % 100) {
+      await page.mouse.move(x, 5);
+      await drawn();
+    }
     await page.emulateMedia({ media: 'print' });
     await page.waitForFunction(() => document.querySelector('body > div').dataset.theme === 'light');
     await page.waitForFunction(() => part('.picture .matrix')?.getBoundingClientRect().height > 300);
