@@ -47,8 +47,8 @@ import { openWhale } from '../model/whale.js';
  * @property {Pixels} [pixels]
  * @property {number} [version] of what it reads beside the text, and of its weights while it is trained
  * @property {number[]} [exemplar] the tokens by which its heads are named, where passages at random say nothing
- * @property {(weights: Float32Array, labels: number[]) => number} [partnerOf] of a model that was taught a task: how much
- *   a head looks at the tokens where the answer stands
+ * @property {(weights: Float32Array, labels: number[]) => number} [partnerOf] how much a head looks at the tokens where
+ *   the answer stands, in a model that was taught a task
  * @property {Attentions[]} [attentions] of a source without a model
  * @property {Record<string, string[]>} [tokens] given with them
  * @property {Map<string, any>} [small] pictures of heads that have been read
