@@ -265,7 +265,7 @@ export function createView(caller, element, options, { start, models, onTheme })
   const { session } = page;
   page.host.classList.toggle('fills', fills);
   const dress = onTheme && session.theme.subscribe(onTheme);
-  const ready = new Promise((resolve, reject) => {
+  const drawn = new Promise((resolve, reject) => {
     const end = effect(() => {
       const failure = session.failure.value;
       if (failure !== null) reject(wrong ?? new HeadlightError('STATE', `${caller}: ${failure}`));
@@ -274,13 +274,14 @@ export function createView(caller, element, options, { start, models, onTheme })
       queueMicrotask(() => end());
     });
   });
+  const ready = Promise.all([drawn, session.languageReady]).then(() => {});
   // Who does not wait for it has it in the element.
   ready.catch(() => {});
   return {
     get state() {
       return /** @type {any} */ (page.state);
     },
-    ready: /** @type {Promise<void>} */ (ready),
+    ready,
     address: () => page.address(),
     update(change) {
       checkOptions('update', change, OPTIONS);

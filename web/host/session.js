@@ -44,7 +44,8 @@ export function createSession({ state: began = '', language, theme, onState, onL
   const preferred = languageFor([language ?? '', ...navigator.languages]);
   const languageName = signal(preferred in LANGUAGES ? preferred : 'en');
   const speak = (/** @type {Language} */ name) => loadLanguage(name).then(() => (languageName.value = name));
-  if (preferred !== languageName.peek()) speak(preferred);
+  // Where they cannot be loaded, the page stays English.
+  const languageReady = preferred === languageName.peek() ? Promise.resolve() : speak(preferred).catch(() => {});
   const dark = matchMedia('(prefers-color-scheme: dark)');
   const themeName = signal(theme ?? (dark.matches ? 'dark' : 'light'));
   // The system's colours are followed until others are chosen here.
@@ -353,6 +354,7 @@ export function createSession({ state: began = '', language, theme, onState, onL
     opening,
     spoken,
     language: languageName,
+    languageReady,
     theme: themeName,
     words: computed(() => LANGUAGES[languageName.value]),
     /** Whether leaving the page would lose something: files are the visitor's, and a browser may not keep a model. */
