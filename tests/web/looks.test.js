@@ -16,6 +16,7 @@ import {
   server,
   spoil,
 } from '../support/page.js';
+import { inTier } from '../support/tier.js';
 import { attentions } from '../support/weights_file.js';
 
 const HEIGHTS = {
@@ -98,7 +99,7 @@ for (const [hash, name] of [
   ['view=flow', 'flow'],
   [`view=compare&${PINNED}`, 'two runs'],
 ])
-  for (const width of [900, 768, 360])
+  for (const width of inTier([900, 768, 360], [768, 360]))
     test(`${width} px, ${name}: no word of the what-if line and of the legend is beyond the screen`, async () => {
       await open(hash, width);
       await page.waitForFunction(() => part('.flow-drawing, .comparing, .compare'));
@@ -109,7 +110,7 @@ for (const [hash, name] of [
       await assertAccessible();
     });
 
-for (const width of [700, 600, 560])
+for (const width of inTier([700, 600, 560], [560]))
   for (const locale of ['en-GB', 'zh-CN'])
     for (const hash of ['', 'view=flow', `view=compare&${PINNED}`])
       test(`${width} px, ${locale}, ${hash.split('&')[0]}: no word is beyond the screen`, async () => {
@@ -175,7 +176,7 @@ test('a patch is asked by pointer and by keyboard; its weights are read in the s
   assert.deepEqual(faults, []);
 });
 
-for (const width of [1440, 1024, 768])
+for (const width of inTier([1440, 1024, 768], [1024]))
   test(`${width} px: names in the model lie apart, and so does what is lost without each head`, async () => {
     await open('', width);
     await page.getByText('induction', { exact: true }).first().waitFor();
@@ -255,11 +256,13 @@ test('360 px: while the page opens and trains, it is in no frame wider than the 
   // What comes while it opens moves the button: a tap before that may meet something else.
   await page.waitForFunction(() => part('.thumbnail'));
   await page.locator('.play').tap();
-  await page.waitForFunction(() => part('.frames')?.querySelectorAll('canvas').length >= 4);
+  await page.waitForFunction(() => part('.frames')?.querySelectorAll('canvas').length >= 2);
   assert.equal(await page.evaluate(() => globalThis.widest), 360);
 });
 
-for (const [width, least] of Object.entries({ 2560: 700, 1920: 520, 1440: 400, 1024: 270 }))
+/** The least width of each of two pictures. @type {Record<number, number>} */
+const PAIRS = { 2560: 700, 1920: 520, 1440: 400, 1024: 270 };
+for (const [width, least] of inTier([2560, 1920, 1440, 1024], [1440, 1024]).map((width) => [width, PAIRS[width]]))
   test(`${width} px: two runs side by side are ${least} px wide each, and what is read stands above them`, async () => {
     await open(`view=compare&scale=4.2%3A0&${PINNED_OPENING}`, Number(width));
     await page.waitForFunction(() => part('.comparing .row-table') && part('.compare .labels'));
@@ -424,12 +427,18 @@ for (const width of [1440, 768, 360])
       assert.ok(found.cell <= 120 && found.texts <= found.top, JSON.stringify(found));
     });
 
-for (const [width, locale, colorScheme] of /** @type {const} */ ([
-  [1440, 'en-GB', 'light'],
-  [1440, 'zh-CN', 'dark'],
-  [360, 'en-GB', 'dark'],
-  [360, 'zh-CN', 'light'],
-]))
+for (const [width, locale, colorScheme] of inTier(
+  [
+    [1440, 'en-GB', 'light'],
+    [1440, 'zh-CN', 'dark'],
+    [360, 'en-GB', 'dark'],
+    [360, 'zh-CN', 'light'],
+  ],
+  [
+    [1440, 'zh-CN', 'dark'],
+    [360, 'en-GB', 'light'],
+  ],
+))
   test(`${width} px, ${locale}, ${colorScheme}: what can be exported, in any size, is in sight`, async () => {
     await open('', width, { locale, colorScheme });
     await page.evaluate(() => part('.dots')?.click());
@@ -888,7 +897,7 @@ for (const [name, hash] of Object.entries({
       }
     });
 
-for (const width of [2560, 1920, 1440, 1024, 768])
+for (const width of inTier([2560, 1920, 1440, 1024, 768], [2560, 768]))
   for (const [name, hash] of Object.entries({
     'heads made by hand': 'model=constructed&text=The+cat+sat+on+the+mat+because+it+was+tired.&layer=0&head=5',
     'two tokens': 'text=Call',

@@ -3,15 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { OPENING } from '../../../web/model/state.js';
-import {
-  assertAccessible,
-  assertNoSidewaysScroll,
-  download,
-  faults,
-  openEmpty,
-  page,
-  server,
-} from '../../support/page.js';
+import { assertAccessible, assertNoSidewaysScroll, download, faults, openAt, page } from '../../support/page.js';
 import { loadWhale } from '../../support/whale.js';
 
 const LONGER = 'To the last we all grapple with thee, Moby Dick. To the last';
@@ -31,9 +23,7 @@ function weightsOf(text, edit = []) {
 }
 
 async function open(hash, options = {}) {
-  await openEmpty({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', ...options });
-  await page.goto(`${server.url}#${hash}`);
-  await page.waitForFunction(() => part('.page')?.dataset.busy === 'false');
+  await openAt(hash, options);
 }
 const cells = (row) => page.locator(`.comparing tr[data-name=${row}] td`).allTextContents();
 const signed = (d) => (Math.abs(d) < 0.005 ? '0.00' : `${d < 0 ? '−' : '+'}${Math.abs(d).toFixed(2)}`);

@@ -2,12 +2,10 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { assertAccessible, faults, openEmpty, page, server } from '../../support/page.js';
+import { assertAccessible, faults, openAt, page } from '../../support/page.js';
 
 async function start(hash, colorScheme = 'light') {
-  await openEmpty({ viewport: { width: 1440, height: 900 }, colorScheme, locale: 'en-GB' });
-  await page.goto(`${server.url}#${hash}`);
-  await page.waitForFunction(() => part('.page')?.dataset.busy === 'false');
+  await openAt(hash, { colorScheme });
 }
 
 test('flow shows what adds, the keyboard chooses another head, and axe finds nothing', async () => {
