@@ -1,9 +1,9 @@
 // Tokenizer files that are damaged or made up, each with a text: every one is refused with a HeadlightError and a short
 // message, or gives tokens that are decoded again. As a program it also tells how much CPU time the slowest took.
 //
-//   node tests/fuzz/tokenizers.js [count] [seed] [characters]
+//   node tests/fuzz/tokenizers.js [count] [seed] [bytes]
 //
-// Most texts have 200 characters, every hundredth those of the third argument (100,000). A file that takes longer
+// Most texts have 200 bytes of UTF-8, every hundredth those of the third argument (100,000). A file that takes longer
 // than its share gets the long text too.
 
 import assert from 'node:assert/strict';
@@ -72,11 +72,12 @@ const DECODERS = ['ByteLevel', 'WordPiece', 'Metaspace', 'BPEDecoder', 'ByteFall
 const configurations = readConfigurations();
 const list = (source, most, make) => Array.from({ length: 1 + source.below(most) }, make);
 
-/** A short text, again and again, or several of them. */
+/** A short text, again and again, or several of them. @param {number} length bytes of UTF-8 */
 export function longText(source, length) {
   const parts = list(source, 3, () => (source.chance(0.7) ? source.pick(UNITS) : randomText(source)) || 'a');
   const each = Math.ceil(length / parts.length);
-  return parts.map((part) => part.repeat(Math.ceil(each / part.length)).slice(0, each)).join('');
+  const text = parts.map((part) => part.repeat(Math.ceil(each / part.length)).slice(0, each)).join('');
+  return new TextDecoder().decode(new TextEncoder().encode(text).subarray(0, length));
 }
 
 /** A pattern that may be none. */
@@ -198,53 +199,78 @@ function damage(file, source) {
   owner[name] = source.pick(JUNK);
 }
 
-/** Whether it was read. */
+/** Milliseconds of CPU time, in all threads. */
+const cpuTime = () => process.cpuUsage().user / 1000 + process.cpuUsage().system / 1000;
+
+/** Whether it was read, and how long reading with encoding, and decoding took. */
 function check(file, text) {
+  const times = { encode: 0, decode: 0 };
+  let before = cpuTime();
+  const lap = (/** @type {'encode' | 'decode'} */ name) => {
+    times[name] = cpuTime() - before;
+    before = cpuTime();
+  };
   try {
     const tokenizer = openTokenizer(file);
     const { ids, tokens, offsets, typeIds } = tokenizer.encode(text, 'a');
+    lap('encode');
     assert.ok(tokens.length === ids.length && offsets.length === ids.length && typeIds.length === ids.length);
-    assert.equal(typeof tokenizer.decode(ids), 'string');
-    return true;
+    const decoded = tokenizer.decode(ids);
+    lap('decode');
+    assert.equal(typeof decoded, 'string');
+    return { read: true, ...times };
   } catch (error) {
     assert.ok(error instanceof HeadlightError, error.stack);
     assert.ok(error.message.length < 1000, 'a short message');
-    return false;
+    lap(times.encode ? 'decode' : 'encode');
+    return { read: false, ...times };
   }
 }
 
-/** @returns {Record<string, { files: number, read: number, long: number, slowest: number, of: number }>} by kind */
+/**
+ * @typedef {object} Row of one kind of file: how many there were, were read, had the long text, the times of the
+ *   slowest and its number
+ * @property {number} files
+ * @property {number} read
+ * @property {number} long
+ * @property {number} encode
+ * @property {number} decode
+ * @property {number} of
+ */
+
+/** @returns {Record<string, Row>} by kind */
 export function fuzzTokenizers(total, seed, { short = SHORT, long = LONG, suspect = SUSPECT } = {}) {
   const names = Object.keys(kinds);
-  const report = Object.fromEntries(names.map((name) => [name, { files: 0, read: 0, long: 0, slowest: 0, of: -1 }]));
+  const empty = () => ({ files: 0, read: 0, long: 0, encode: 0, decode: 0, of: -1 });
+  const report = Object.fromEntries(names.map((name) => [name, empty()]));
   for (let i = 0; i < total; i++) {
     const name = names[i % names.length];
     const row = report[name];
     const run = (length) => {
       const source = makeSource(seed + i);
       const file = kinds[name](source);
-      const text = longText(source, length);
-      const before = process.cpuUsage();
       try {
-        row.read += Number(check(file, text) && length === short);
+        return check(file, longText(source, length));
       } catch (error) {
         throw new Error(`file ${i} of seed ${seed}, ${name}: ${error.message}`, { cause: error });
       }
-      const { user, system } = process.cpuUsage(before);
-      return (user + system) / 1000;
     };
     row.files++;
-    const time = run(short);
-    if (i % (25 * names.length + 1) !== 0 && time < suspect) continue;
+    const { read, encode, decode } = run(short);
+    row.read += Number(read);
+    if (i % (25 * names.length + 1) !== 0 && encode + decode < suspect) continue;
     row.long++;
     const slow = run(long);
-    if (slow > row.slowest) Object.assign(row, { slowest: slow, of: i });
+    if (slow.encode > row.encode) Object.assign(row, { encode: slow.encode, of: i });
+    row.decode = Math.max(row.decode, slow.decode);
   }
   return report;
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const [total = 200_000, seed = 1, long = LONG] = process.argv.slice(2).map(Number);
-  console.log(`${total} files, seed ${seed}; slowest: milliseconds of CPU for a text of ${long} characters`);
+  console.log(
+    `${total} files, seed ${seed}; encode, decode: milliseconds of CPU time of the slowest, ${long} bytes of text`,
+  );
   console.table(fuzzTokenizers(total, seed, { long }));
 }

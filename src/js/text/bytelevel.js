@@ -1,6 +1,6 @@
 // The byte-level alphabet of GPT-2: every byte as a character that can be seen, so that a vocabulary is plain text.
 
-/** @type {{ signs: string[], bytes: Map<string, number> } | undefined} */
+/** @type {{ signs: string[], bytes: Int16Array } | undefined} */
 let alphabet;
 
 /** Made once, when it is needed. */
@@ -10,7 +10,9 @@ function getAlphabet() {
   const standsForItself = (byte) => (byte > 0x20 && byte < 0x7f) || (byte > 0xa0 && byte !== 0xad);
   let next = 256;
   const signs = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(standsForItself(byte) ? byte : next++));
-  alphabet = { signs, bytes: new Map(signs.map((sign, byte) => [sign, byte])) };
+  const bytes = new Int16Array(next).fill(-1);
+  for (const [byte, sign] of signs.entries()) bytes[sign.charCodeAt(0)] = byte;
+  alphabet = { signs, bytes };
   return alphabet;
 }
 
@@ -34,8 +36,13 @@ export function toByteSigns(sign) {
 /** The bytes of a token; of one with other characters, those of its text. @param {string} token */
 export function fromByteSigns(token) {
   const { bytes } = getAlphabet();
-  const read = Array.from(token, (sign) => bytes.get(sign));
-  return read.includes(undefined) ? toUtf8(token) : Uint8Array.from(/** @type {number[]} */ (read));
+  const read = new Uint8Array(token.length);
+  for (let i = 0; i < token.length; i++) {
+    const byte = bytes[token.charCodeAt(i)] ?? -1;
+    if (byte < 0) return toUtf8(token);
+    read[i] = byte;
+  }
+  return read;
 }
 
 /** What is not UTF-8 becomes U+FFFD. @param {readonly Uint8Array[]} parts */

@@ -2,6 +2,7 @@
 
 import { replaceEach } from './aligned.js';
 import { toByteSigns } from './bytelevel.js';
+import { decomposed, MANY_MARKS } from './marks.js';
 import { native, readPattern } from './pattern.js';
 import { precompiled } from './precompiled.js';
 
@@ -19,6 +20,7 @@ const JOINING = [
   '\\p{M}\u1160-\u11ff\ud7b0-\ud7ff\u3131-\u318e\uff9e\uff9f\uffa0-\uffdc\u0e33\u0eb3',
   '\u{16d63}\u{16d67}-\u{16d6a}',
 ].join('');
+const MARKS = new RegExp(`\\p{M}{${MANY_MARKS}}`, 'u');
 const CHINESE = [
   '\u4e00-\u9fff\u3400-\u4dbf\uf900-\ufaff\u{20000}-\u{2a6df}\u{2a700}-\u{2b73f}\u{2b740}-\u{2b81f}',
   '\u{2b920}-\u{2ceaf}\u{2f800}-\u{2fa1f}',
@@ -54,9 +56,12 @@ function narrow([begin, end, replaced], text) {
 /** @param {'NFC' | 'NFD' | 'NFKC' | 'NFKD'} form */
 function unicode(form) {
   const together = native(new RegExp(`[^][${JOINING}]*`, 'gu'));
+  const decomposition = form.includes('K') ? 'NFKD' : 'NFD';
+  const normalized = (/** @type {string} */ part) =>
+    (part.length > MANY_MARKS ? decomposed(part, decomposition) : part).normalize(form);
   return editing((text) => {
-    if (text.normalize(form) === text) return [];
-    return replaceEach(text, together, (part) => part.normalize(form)).map((edit) => narrow(edit, text));
+    if (!MARKS.test(text) && text.normalize(form) === text) return [];
+    return replaceEach(text, together, normalized).map((edit) => narrow(edit, text));
   });
 }
 
