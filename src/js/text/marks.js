@@ -1,5 +1,5 @@
-// Long runs of combining marks. The platform's normalization sorts the marks of a run in a time that grows by the square
-// of their number: here they are sorted beforehand.
+// Long runs of combining marks. The platform needs time by the square of their number to normalize them: here they are
+// sorted beforehand.
 
 /** Runs of so many marks are sorted here. */
 export const MANY_MARKS = 64;
