@@ -242,6 +242,18 @@ test('360 px: the story: what goes on with the text does not lie over it', async
   assert.ok(word.height >= 36);
 });
 
+test('before training the charts say what they will show; held sideways nothing is cut', async () => {
+  await open('panel=train', 1440, { fresh: true });
+  await page.waitForFunction(() => part('.page').querySelectorAll('.plot .waiting').length === 3);
+  assert.deepEqual(await overlaps('.plot .waiting, .plot .at-end'), []);
+  await openAt('panel=train', { viewport: { width: 740, height: 360 } });
+  await page.waitForFunction(() => part('.ramp span') && part('.corner'));
+  const [words, title, legend, controls] = await page.evaluate(() =>
+    ['.words', '.corner', '.ramp', '.whatif'].map((name) => part(name).getBoundingClientRect().toJSON()),
+  );
+  assert.ok(title.top > words.bottom && legend.bottom <= controls.top, `${title.top}, ${legend.bottom}`);
+});
+
 test('360 px: while the page opens and trains, it is in no frame wider than the screen', async () => {
   await openEmpty({ viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true, locale: 'en-GB' });
   await page.addInitScript(() => {

@@ -539,7 +539,7 @@ export const strings = {
     rightUnseen: 'Correct on new sequences',
     rightAbout: 'How many of its guesses are right on sequences that it never learned from',
     headsDo: 'Roles of the heads',
-    headsAbout: 'The mean weight on the token that a head of this kind looks for. Layer.head',
+    headsAbout: 'How much a head looks at the token that its role is about. The best head of each role, as layer.head',
     older: 'thin line: previous run',
     film: 'Attention of this head, step by step',
     step: (/** @type {number} */ step) => `step ${step}`,

@@ -500,7 +500,7 @@ export const strings = {
     rightUnseen: '新序列上的正确率',
     rightAbout: '在从未学过的序列上，猜对了多少',
     headsDo: '各个头在做什么',
-    headsAbout: '对这类头所找词元的平均权重。层.头',
+    headsAbout: '头对其角色所关心的词元看了多少。每种角色最好的头，记作 层.头',
     older: '细线：上一次训练',
     film: '这个头一步步看过什么',
     step: (step) => `第 ${step} 步`,

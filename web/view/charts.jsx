@@ -4,6 +4,10 @@ import { useRef } from 'preact/hooks';
 import { parted, smoothed, valueAt, watched } from '../model/progress.js';
 import { px, useSession, useSize } from './context.js';
 
+/** Before training begins a chart says what it will show, where it has this height in pixels. */
+const ROOMY = 90;
+const Waiting = ({ children }) => <p class="waiting">{children}</p>;
+
 /** The room for values at line ends; for the names of heads, whose letters grow with the screen. */
 const [LOSS, NAMES] = [72, 92];
 const WIDE = 0.31;
@@ -23,7 +27,7 @@ function useFrame(least) {
 /**
  * @param {object} given
  * @param {string} given.name
- * @param {string} given.about spoken, and shown where one waits
+ * @param {string} given.about shown where one waits, and before training begins
  * @param {[number, number][]} given.marks
  * @param {[number, number][]} [given.before] the run before, thin
  * @param {number} given.step now
@@ -54,6 +58,7 @@ export function Chart({ name, about, marks, before, step, end, most, noisy = fal
             <path class="now" d={`M${Math.round(x(step)) + 0.5} 0V${height}`} />
           </svg>
         )}
+        {!bare && marks.length < 2 && height >= ROOMY && <Waiting>{about}</Waiting>}
         {last !== undefined && (
           <span
             class="at-end"
@@ -103,6 +108,7 @@ export function HeadsChart({ curves, watch, step, end }) {
             <path class="now" d={`M${Math.round(x(step)) + 0.5} 0V${height}`} />
           </svg>
         )}
+        {lines.every(({ marks }) => marks.length < 2) && height >= ROOMY && <Waiting>{words.train.headsAbout}</Waiting>}
         {height > 0 &&
           lines.map((line, i) => (
             <button
