@@ -12,6 +12,11 @@ const STRICT = ['-Wall', '-Wextra', '-Wpedantic', '-Werror'];
 
 export const has = (program) => spawnSync(program, ['--version']).status === 0;
 
+/** Whether a compiler has the runtime of these sanitizers. @param {string} compiler @param {string} flag */
+export const hasRuntime = (compiler, flag) =>
+  spawnSync(compiler, [flag, '-x', 'c', '-', '-o', '/dev/null'], { input: 'int main(void) { return 0; }' }).status ===
+  0;
+
 /** What a program says; it fails where the program does. */
 export function run(program, ...args) {
   const { status, stdout, stderr, error } = spawnSync(program, args, { cwd: root, encoding: 'utf8', timeout: 600_000 });
