@@ -111,6 +111,13 @@ verb_coverage() {
   "$node" src/build/coverage.js "$counts" <(count_native)
 }
 
+#: mutants  change the sources in one place at a time and list the changes that no test notices; COUNT SEED TIER
+verb_mutants() {
+  setup_all_tests
+  run_make page module
+  "$test_node" src/build/mutants.js "$@"
+}
+
 # Arguments: what to run, then more for libFuzzer. All choices of a call fit into 96 bytes. What leaks is known without
 # libFuzzer's help: the core says what is in use. The usual quarantine of freed blocks takes four times the memory.
 fuzz_core() {

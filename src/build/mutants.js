@@ -1,0 +1,150 @@
+// Changes one place of the sources at a time, and runs the tests until one fails: what no test notices is printed. It
+// works in a copy of the last commit. Arguments: how many changes, a seed, the tier (default or full).
+
+import { execFileSync, spawn } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { makeSource } from '../../tests/fuzz/source.js';
+import { chooseTests, findTests } from './test.js';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+/** Milliseconds after which tests are stopped: the change makes something endless. */
+const ENDLESS = 1_500_000;
+const MADE_OF = /^(src\/core|src\/js|web)\/.*\.(c|h|js|jsx)$/;
+/** Texts, and what is run by hand. */
+const NOT = /\.(en|zh|d)\.(js|ts)$|^web\/(train\/whale|host\/(dev|serve))|recipes/;
+
+/** Each finds a place in a line, and says what stands there instead. @type {[RegExp, (found: string) => string][]} */
+const CHANGES = [
+  [/ (<=|>=|<|>) /g, (sign) => ({ ' <= ': ' < ', ' >= ': ' > ', ' < ': ' <= ', ' > ': ' >= ' })[sign]],
+  [/ (===|!==|==|!=) /g, (sign) => (sign.includes('!') ? sign.replace('!', '=') : sign.replace('=', '!'))],
+  [/ (&&|\|\|) /g, (sign) => (sign === ' && ' ? ' || ' : ' && ')],
+  [/ \?\? /g, () => ' && '],
+  [/ [+*/] /g, (sign) => ({ ' + ': ' - ', ' * ': ' / ', ' / ': ' * ' })[sign]],
+  [/(?<=[\w)\]]) - /g, () => ' + '],
+  [/ (\+|-)= /g, (sign) => (sign === ' += ' ? ' -= ' : ' += ')],
+  [/(?<=\()!(?=\w)/g, () => ''],
+  [/\b(true|false)\b/g, (word) => (word === 'true' ? 'false' : 'true')],
+  [/(?<![\w.#'"`-])[1-9]\d*(?![\w.'"`])/g, (number) => String(Number(number) + 1)],
+  [/(?<![\w.#'"`-])0(?![\w.'"`])/g, () => '1'],
+  [/Math\.(min|max)\b/g, (name) => (name === 'Math.min' ? 'Math.max' : 'Math.min')],
+  [/^ +[\w.]+\([^{}]*\);$/g, () => ';'],
+  [/^( +)return (?!;).*;$/g, (line) => `${line.match(/^ +/)?.[0]}return undefined;`],
+];
+
+const isCode = (line) => !/^\s*(\/\/|\/?\*|import|export \*|#|\})/.test(line) && !line.includes('@type');
+const git = (...args) => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' });
+
+/** A change: { path, line, before, after }. */
+function change(source, files) {
+  for (;;) {
+    const path = source.pick(files);
+    const lines = readFileSync(join(ROOT, path), 'utf8').split('\n');
+    const line = source.below(lines.length);
+    if (!isCode(lines[line])) continue;
+    const [pattern, instead] = source.pick(CHANGES);
+    const places = [...lines[line].matchAll(pattern)];
+    if (places.length === 0) continue;
+    const place = source.pick(places);
+    const end = place.index + place[0].length;
+    const after = lines[line].slice(0, place.index) + instead(place[0]) + lines[line].slice(end);
+    if (path.endsWith('.c') && after.includes('undefined')) continue;
+    return { path, line, before: lines[line], after };
+  }
+}
+
+/** Files by their number of lines, so that every line is as likely as another. */
+function weighted(paths) {
+  return paths.flatMap((path) => Array(Math.ceil(readFileSync(join(ROOT, path), 'utf8').length / 1000)).fill(path));
+}
+
+/** Test files that lie where the changed file lies, or name it. */
+function related(path) {
+  const name = basename(path).replace(/\.\w+$/, '');
+  const folder = dirname(path).split('/').slice(1, 3).join('/');
+  return chooseTests(findTests(), { tier: 'default' }).filter(
+    (file) =>
+      file.includes(`${folder}/`) ||
+      file.includes(`/${name}.`) ||
+      (path.startsWith('web/') && /web\/(screen|flow|habits)/.test(file)),
+  );
+}
+
+/** The first line of a program's output that says that something failed; null where nothing did. */
+function firstFailure(command, args, folder) {
+  const child = spawn(command, args, { cwd: folder, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  return new Promise((resolve) => {
+    let text = '';
+    const end = (/** @type {string | null} */ said) => {
+      clearTimeout(timer);
+      try {
+        process.kill(-(/** @type {number} */ (child.pid)), 'SIGKILL');
+      } catch {
+        // It has ended.
+      }
+      resolve(said);
+    };
+    const timer = setTimeout(() => end('no end'), ENDLESS);
+    const read = (chunk) => {
+      text = (text + chunk).slice(-10_000);
+      const failed = /^\s*✖ (.*)$/m.exec(text);
+      if (failed) end(failed[1]);
+    };
+    child.stdout.on('data', read);
+    child.stderr.on('data', read);
+    child.on('exit', (code) => end(code === 0 ? null : text.slice(-300)));
+  });
+}
+
+async function notice(folder, { path }, tier) {
+  const make = ['-f', 'src/build/Makefile', '-j', String(availableParallelism()), 'page', 'module'];
+  if (await firstFailure('make', [...make, `NODE=${process.execPath}`], folder)) return 'does not build';
+  const test = ['src/build/test.js', '--node', process.execPath];
+  const some = related(path);
+  return (
+    (some.length > 0 && (await firstFailure(process.execPath, [...test, ...some], folder))) ||
+    firstFailure(process.execPath, [...test, '--tier', tier], folder)
+  );
+}
+
+const [count = '40', seed = '1', tier = 'default'] = process.argv.slice(2);
+const folder = join(mkdtempSync(join(tmpdir(), 'mutants-')), 'headlight');
+git('worktree', 'add', '--detach', folder, 'HEAD');
+symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+if (existsSync(join(ROOT, 'dist')))
+  cpSync(join(ROOT, 'dist'), join(folder, 'dist'), { recursive: true, preserveTimestamps: true });
+const source = makeSource(Number(seed));
+const files = weighted(
+  git('ls-files')
+    .split('\n')
+    .filter((path) => MADE_OF.test(path) && !NOT.test(path)),
+);
+const survivors = [];
+try {
+  for (let i = 0; i < Number(count); ) {
+    const made = change(source, files);
+    const target = join(folder, made.path);
+    const text = readFileSync(target, 'utf8');
+    const lines = text.split('\n');
+    lines[made.line] = made.after;
+    writeFileSync(target, lines.join('\n'));
+    const began = Date.now();
+    const noticed = await notice(folder, made, tier);
+    writeFileSync(target, text);
+    if (noticed === 'does not build') continue;
+    i++;
+    const seconds = Math.round((Date.now() - began) / 1000);
+    console.log(
+      `${i} ${made.path}:${made.line + 1} ${noticed ? `noticed: ${noticed.slice(0, 100)}` : 'NOT NOTICED'} (${seconds} s)`,
+    );
+    if (noticed) continue;
+    survivors.push(made);
+    console.log(`  - ${made.before.trim()}\n  + ${made.after.trim()}`);
+  }
+  console.log(`${Number(count) - survivors.length} of ${count} are noticed`);
+} finally {
+  git('worktree', 'remove', '--force', folder);
+  rmSync(dirname(folder), { recursive: true, force: true });
+}
