@@ -12,6 +12,8 @@ import { chooseTests, findTests } from './test.js';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** Milliseconds after which tests are stopped: the change makes something endless. */
 const ENDLESS = 1_500_000;
+/** Milliseconds that the tests of the page wait for what they expect. */
+const WAIT = 20_000;
 const MADE_OF = /^(src\/core|src\/js|web)\/.*\.(c|h|js|jsx)$/;
 /** Texts, and what is run by hand. */
 const NOT = /\.(en|zh|d)\.(js|ts)$|^web\/(train\/whale|host\/(dev|serve))|recipes/;
@@ -74,7 +76,8 @@ function related(path) {
 
 /** The first line of a program's output that says that something failed; null where nothing did. */
 function firstFailure(command, args, folder) {
-  const child = spawn(command, args, { cwd: folder, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  const env = { ...process.env, HEADLIGHT_WAIT: String(WAIT) };
+  const child = spawn(command, args, { cwd: folder, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   return new Promise((resolve) => {
     let text = '';
     const end = (/** @type {string | null} */ said) => {
@@ -136,9 +139,8 @@ try {
     if (noticed === 'does not build') continue;
     i++;
     const seconds = Math.round((Date.now() - began) / 1000);
-    console.log(
-      `${i} ${made.path}:${made.line + 1} ${noticed ? `noticed: ${noticed.slice(0, 100)}` : 'NOT NOTICED'} (${seconds} s)`,
-    );
+    const said = noticed ? `noticed: ${noticed.slice(0, 100)}` : 'NOT NOTICED';
+    console.log(`${i} ${made.path}:${made.line + 1} ${said} (${seconds} s)`);
     if (noticed) continue;
     survivors.push(made);
     console.log(`  - ${made.before.trim()}\n  + ${made.after.trim()}`);

@@ -28,6 +28,9 @@ after(async () => {
   await server?.close();
 });
 
+/** How long a wait may last, in milliseconds. Programs that expect tests to fail wait for less. */
+const WAIT = Number(process.env.HEADLIGHT_WAIT ?? 120_000);
+
 /** Options of the page that openAt may use again; null where a test has left more behind than an address undoes. */
 let reusable = null;
 /** Says that the page must not be used again: files were opened, or something was stored. */
@@ -40,7 +43,7 @@ export async function openEmpty(options = {}) {
   spoil();
   await page?.close();
   page = await browser.newPage({ viewport: { width: 1280, height: 900 }, ...options });
-  page.setDefaultTimeout(120_000);
+  page.setDefaultTimeout(WAIT);
   faults = [];
   page.on('console', (message) => {
     // Reading pixels back is the tests' doing.
