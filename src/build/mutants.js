@@ -2,7 +2,7 @@
 // works in a copy of the last commit. Arguments: how many changes, a seed, the tier (default or full).
 
 import { execFileSync, spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -115,9 +115,11 @@ async function notice(folder, { path }, tier) {
 const [count = '40', seed = '1', tier = 'default'] = process.argv.slice(2);
 const folder = join(mkdtempSync(join(tmpdir(), 'mutants-')), 'headlight');
 git('worktree', 'add', '--detach', folder, 'HEAD');
-symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-if (existsSync(join(ROOT, 'dist')))
-  cpSync(join(ROOT, 'dist'), join(folder, 'dist'), { recursive: true, preserveTimestamps: true });
+// Tests run build.sh, which installs again what is older than the lock-file. Links would have it installed here.
+execFileSync('cp', ['-al', join(ROOT, 'node_modules'), folder]);
+utimesSync(join(folder, 'node_modules/.package-lock.json'), new Date(), new Date());
+// With new times, as sources have them: what is built is not built again.
+if (existsSync(join(ROOT, 'dist'))) cpSync(join(ROOT, 'dist'), join(folder, 'dist'), { recursive: true });
 const source = makeSource(Number(seed));
 const files = weighted(
   git('ls-files')
