@@ -2,7 +2,8 @@
 
 import { signal } from '@preact/signals';
 import { isIncomplete, joined } from '../model/chosen.js';
-import { initialState, MOST_TEXT, UNCHANGED } from '../model/state.js';
+import { UNCHANGED } from '../model/run.js';
+import { initialState, MOST_TEXT } from '../model/state.js';
 
 /** More files than this at once are no model: a folder of everything was dropped. */
 const MOST_FILES = 400;

@@ -4,8 +4,9 @@
 import { batch, computed, effect, signal } from '@preact/signals';
 import { unfoldAnswer } from '../model/first.js';
 import { record, redo, replace, settle, startHistory, undo } from '../model/history.js';
-import { isOpen, TRAINED } from '../model/lessons.js';
-import { change, GIVEN, initialState, runOf } from '../model/state.js';
+import { isOpen } from '../model/lessons.js';
+import { runOf, TRAINED } from '../model/run.js';
+import { change, GIVEN, initialState } from '../model/state.js';
 import { readLink, writeLink } from '../model/story.js';
 import { LANGUAGES, languageFor, loadLanguage } from '../model/strings.js';
 import { download } from '../view/download.js';

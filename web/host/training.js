@@ -8,12 +8,12 @@ import {
   keyOf,
   LESSONS,
   settingsOf,
-  TRAINED,
   trainingOf,
   USUAL_SPEED,
   usualTraining,
 } from '../model/lessons.js';
 import { extended, nearest, noCurves } from '../model/progress.js';
+import { TRAINED } from '../model/run.js';
 
 /** @import { State } from '../model/state.js' */
 

@@ -1,6 +1,7 @@
 // What a small transformer is taught in the instrument: the tasks of web/model/tasks.js, and with each how long it is
 // trained, which token is looked for, and what is told of its heads.
 
+import { TRAINED } from './run.js';
 import { CHOICES, isLongEnough, LEAST_CHARACTERS, TASK_NAMES, TASKS, taskOf } from './tasks.js';
 
 /** @import { Random, Settings, Task, TaskKind } from './types.js' */
@@ -25,8 +26,6 @@ import { CHOICES, isLongEnough, LEAST_CHARACTERS, TASK_NAMES, TASKS, taskOf } fr
  * @property {TaskKind} [task] where it is not that of tasks.js
  */
 
-/** In the state: the model that is trained here. */
-export const TRAINED = 'trained';
 /** Whether the screen shows training. @param {{ model: string, panel: string }} state */
 export const isOpen = ({ model, panel }) => model === TRAINED && panel === 'train';
 

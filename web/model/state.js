@@ -8,21 +8,11 @@ import { cut, quote } from '../../src/js/check/quote.js';
 import { firstHead, isTraining, readTraining, usualTraining, writeTraining } from './lessons.js';
 import { isLinked, isPainted } from './painted.js';
 import { SCALES } from './ramp.js';
+import { RUN, runOf, TRAINED, UNCHANGED } from './run.js';
 
 /** @import { Training } from './lessons.js' */
 /** @typedef {{ t: number, s: number }} Cell the token that asks, the token that answers */
-/**
- * What decides the numbers: with these a model can be run again.
- * @typedef {object} Run
- * @property {string} text
- * @property {string} [second] what follows in a model with an encoder
- * @property {Record<string, number>} temperature by place
- * @property {Record<string, string>} mask by place: 'none', 'past' where a model sees ahead by itself, or the number of
- *   keys of a window
- * @property {Record<string, string>} painted by place: what is hidden by hand, see painted.js
- * @property {Record<string, number>} scale by place: what a head writes is multiplied by it, 0 is off
- * @property {Record<string, number>} patch by place: 1 where what a head writes is that of the pinned run
- */
+/** @typedef {import('./run.js').Run} Run */
 /**
  * @typedef {Run & {
  *   model: string, entry: number, layer: number, head: number, cell: Cell | null, token: number | null,
@@ -45,7 +35,6 @@ export const OPENING = 'To the last I grapple with thee, Moby Dick. To the last'
 /** The model that a program has handed over. */
 export const GIVEN = 'given';
 export const SCOPES = /** @type {const} */ (['all', 'layer', 'head']);
-const RUN = /** @type {const} */ (['text', 'second', 'temperature', 'mask', 'painted', 'scale', 'patch']);
 export const MOST_TEXT = 100_000;
 /** A longer lesson does not fit into an address. */
 const MOST_WRITTEN = 2000;
@@ -125,7 +114,7 @@ const FIELDS = {
 /** A head that the model in training has: otherwise the one that is shown first. @param {State} state */
 function withinTraining(state) {
   const { model, training, layer, head } = state;
-  if (model !== 'trained' || (layer < training.layers && head < training.heads)) return state;
+  if (model !== TRAINED || (layer < training.layers && head < training.heads)) return state;
   return { ...state, ...firstHead(training) };
 }
 
@@ -158,25 +147,6 @@ export function change(state, patch) {
     panel,
   });
 }
-
-/** @param {Run} state @returns {Run} */
-export const runOf = ({ text, second = '', temperature, mask, painted = {}, scale, patch }) => ({
-  text,
-  second,
-  temperature,
-  mask,
-  painted,
-  scale,
-  patch,
-});
-
-/** @param {Record<string, unknown>} map */
-const isEmpty = (map) => Object.keys(map).length === 0;
-/** Whether anything is changed in the model. @param {Run} run */
-export const isChanged = ({ temperature, mask, painted = {}, scale, patch }) =>
-  ![temperature, mask, painted, scale, patch].every(isEmpty);
-/** Nothing is changed in the model. */
-export const UNCHANGED = { temperature: {}, mask: {}, painted: {}, scale: {}, patch: {} };
 
 const writeMap = (/** @type {Record<string, unknown>} */ map) =>
   Object.entries(map)

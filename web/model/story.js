@@ -1,8 +1,9 @@
 // The story: nine steps that move the instrument, and what a visitor has done in each. Whether a step is done, and what
 // its text then tells, comes from answers alone. A log keeps for each step what has been seen; `observe` adds to it.
 
+import { UNCHANGED } from './run.js';
 import { wordAt } from './sentence.js';
-import { change, initialState, OPENING, readAddress, UNCHANGED, writeAddress } from './state.js';
+import { change, initialState, OPENING, readAddress, writeAddress } from './state.js';
 import { TRADES } from './trades.js';
 import { effective } from './whatif.js';
 

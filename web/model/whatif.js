@@ -1,7 +1,7 @@
 // What is changed in a model, as forward's list of edits; and the other case that a guess is compared with.
 
 import { visible } from './painted.js';
-import { isChanged, runOf, UNCHANGED } from './state.js';
+import { isChanged, runOf, UNCHANGED } from './run.js';
 
 /** @import { Run, State } from './state.js' */
 /** @typedef {{ layers: number, heads: number, causal?: boolean, tokens?: number }} Size of a model and its text */

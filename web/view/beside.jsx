@@ -1,8 +1,8 @@
 // Two runs beside each other: their rows stand at one height.
 
 import { weightIn } from '../model/compare.js';
+import { runOf } from '../model/run.js';
 import { shown } from '../model/sentence.js';
-import { runOf } from '../model/state.js';
 import { px, useSession } from './context.js';
 import { BETWEEN, Matrix, planOf } from './matrix.jsx';
 import { useTexts } from './prompts.js';

@@ -2,11 +2,12 @@
 
 import { rowDifferences } from '../model/compare.js';
 import { readingOf } from '../model/reading.js';
+import { runOf } from '../model/run.js';
 import { shown } from '../model/sentence.js';
-import { runOf } from '../model/state.js';
 import { plain, signed, useSession, weightText } from './context.js';
 import { bothIn, useCell, useTexts } from './prompts.js';
 import { Reading } from './reading.jsx';
+import { Named } from './title.jsx';
 
 /** Keys of a row that are listed. */
 const LISTED = 8;
@@ -60,7 +61,8 @@ export function CompareReading({ compact = false, title = true, spread = false }
       <div>
         {title && (
           <h2 class="title">
-            <span class="query">{of.names[cell.t]}</span> {words.looksAt} <span class="key">{of.keys[cell.s]}</span>
+            <Named kind="query" names={of.names} at={cell.t} /> {words.looksAt}{' '}
+            <Named kind="key" names={of.keys} at={cell.s} />
           </h2>
         )}
         <table>

@@ -1,6 +1,7 @@
 // The name, the model, and what belongs to the page as a whole.
 
-import { isOpen, TRAINED } from '../model/lessons.js';
+import { isOpen } from '../model/lessons.js';
+import { TRAINED } from '../model/run.js';
 import { STEPS } from '../model/story.js';
 import { goTo, useSession } from './context.js';
 import { Menu } from './menu.jsx';

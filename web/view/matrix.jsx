@@ -6,6 +6,7 @@ import { SIGNED, weightIn } from '../model/compare.js';
 import { FIGURES, LABELS, LARGEST, labelSize, labelsAbove } from '../model/layout.js';
 import { PALETTE } from '../model/palette.js';
 import { RAMP } from '../model/ramp.js';
+import { spokenName } from '../model/sentence.js';
 import { cellText, px, signed, useSession, weightText } from './context.js';
 import { BOLD, keyLabel, measure, Names } from './picture.jsx';
 import { paintPlaced } from './placed.js';
@@ -99,7 +100,12 @@ export function Matrix(given) {
     session.hover.value = null;
     pointing.hold(found, false);
     session.say(
-      texts.both(names[t], keys[s], spokenOf(texts, both.now, found.now), spokenOf(texts, both.old, found.old)),
+      texts.both(
+        spokenName(names, t),
+        spokenName(keys, s),
+        spokenOf(texts, both.now, found.now),
+        spokenOf(texts, both.old, found.old),
+      ),
     );
   };
   return (

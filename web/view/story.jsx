@@ -3,8 +3,8 @@
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { readingOf } from '../model/reading.js';
+import { runOf } from '../model/run.js';
 import { shown, wordAt } from '../model/sentence.js';
-import { runOf } from '../model/state.js';
 import { steps as inEnglish } from '../model/steps.en.js';
 import { steps as inChinese } from '../model/steps.zh.js';
 import { kept, observe, opened, STEPS, tasksDone } from '../model/story.js';

@@ -5,6 +5,8 @@ import { isAhead } from '../model/reading.js';
 import { positionIn } from '../model/sentence.js';
 import { useSession, weightText } from './context.js';
 
+const namesOf = (/** @type {{ name: string }[]} */ pieces) => pieces.map(({ name }) => name);
+
 export function Title({ run, cell: { t, s } }) {
   const session = useSession();
   const words = session.words.value;
@@ -13,8 +15,8 @@ export function Title({ run, cell: { t, s } }) {
   const ahead = hidden || isAhead(weight, t, s, !run.about.causal);
   return (
     <h2 class="title">
-      <Named kind="query" pieces={run.pieces} at={t} /> {ahead ? words.cannot[0] : words.looksAt}{' '}
-      <Named kind="key" pieces={run.keys} at={s} />
+      <Named kind="query" names={namesOf(run.pieces)} at={t} /> {ahead ? words.cannot[0] : words.looksAt}{' '}
+      <Named kind="key" names={namesOf(run.keys)} at={s} />
       {!ahead && (
         <>
           : <span data-name="weight">{weightText(weight)}</span>
@@ -25,14 +27,11 @@ export function Title({ run, cell: { t, s } }) {
 }
 
 /** Where other tokens have the same name, its position stands below it. */
-function Named({ kind, pieces, at }) {
-  const position = positionIn(
-    pieces.map(({ name }) => name),
-    at,
-  );
+export function Named({ kind, names, at }) {
+  const position = positionIn(names, at);
   return (
     <>
-      <q class={kind}>{pieces[at].name}</q>
+      <q class={kind}>{names[at]}</q>
       {position !== null && <sub>{position}</sub>}
     </>
   );

@@ -1,7 +1,7 @@
 // What if: one line of changes to the model, and what one takes along.
 
 import { useState } from 'preact/hooks';
-import { isChanged, runOf, UNCHANGED } from '../model/state.js';
+import { isChanged, runOf, UNCHANGED } from '../model/run.js';
 import { effective, KNOB, placeIn, temperatureText, toKnob, toTemperature, withPlace } from '../model/whatif.js';
 import { useSession } from './context.js';
 import { later } from './later.jsx';

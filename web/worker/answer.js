@@ -2,8 +2,7 @@
 // and ends with { id, done: true } or { id, error }. Of questions with the same verb only the newest is answered.
 // Another file adds a verb by adding it to VERBS.
 
-import { TRAINED } from '../model/lessons.js';
-import { initialState, runOf, UNCHANGED } from '../model/state.js';
+import { runOf, TRAINED, UNCHANGED } from '../model/run.js';
 import { tradeOf } from '../model/trades.js';
 import { effective, otherCase, withPlace } from '../model/whatif.js';
 import { saidTwice } from '../train/whale/twice.js';
@@ -60,7 +59,7 @@ export function createAnswerer({ load, fetchBeside, post, shelf = createShelf() 
   const training = () =>
     (trainer ??= import('./training.js').then(({ createTraining }) => createTraining({ hl, shelf })));
 
-  /** @param {State} state @param {Asked['say']} say */
+  /** @param {Pick<State, 'model'> & Partial<State>} state @param {Asked['say']} say */
   async function sourceOf(state, say) {
     const { model: name } = state;
     if (name === TRAINED) return (await training()).source(state);
@@ -243,14 +242,14 @@ export function createAnswerer({ load, fetchBeside, post, shelf = createShelf() 
 
     /** Into how many heads the queries of a file are split. @param {Asked} asked */
     async split({ question, say }) {
-      const source = await sourceOf({ ...initialState, model: question.name }, say);
+      const source = await sourceOf({ model: question.name }, say);
       source.split?.(question.heads);
       say('named', {});
     },
 
     /** Texts that name the tokens of weights. @param {Asked} asked */
     async name({ question, say }) {
-      const source = await sourceOf({ ...initialState, model: question.name }, say);
+      const source = await sourceOf({ model: question.name }, say);
       source.tokens = { ...source.tokens, ...question.tokens };
       source.version = (source.version ?? 0) + 1;
       say('named', {});
@@ -258,7 +257,7 @@ export function createAnswerer({ load, fetchBeside, post, shelf = createShelf() 
 
     /** Another picture for a model that reads patches; none is the one that is drawn. @param {Asked} asked */
     async picture({ question, say }) {
-      const source = await sourceOf({ ...initialState, model: question.name }, say);
+      const source = await sourceOf({ model: question.name }, say);
       const patch = source.patch ?? source.model.options.patch;
       const { drawnPixels, pixelsOf } = await import('./pixels.js');
       if (question.file)

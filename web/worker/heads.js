@@ -2,7 +2,7 @@
 // changes them as it changes those of a model.
 
 import { visible } from '../model/painted.js';
-import { runOf } from '../model/state.js';
+import { runOf } from '../model/run.js';
 import { tradeOf } from '../model/trades.js';
 import { effective } from '../model/whatif.js';
 import { MOST, POOLED, pooled, scoresHere } from './show.js';

@@ -10,13 +10,12 @@ import {
   partnerScore,
   settingsOf,
   signTokenizer,
-  TRAINED,
   taughtTask,
   textOf,
   USUAL_SPEED,
 } from '../model/lessons.js';
 import { extended, noCurves } from '../model/progress.js';
-import { UNCHANGED } from '../model/state.js';
+import { TRAINED, UNCHANGED } from '../model/run.js';
 import { checkSettings } from '../model/tasks.js';
 import { tradeOf } from '../model/trades.js';
 import { createTrainer } from '../train/trainer.js';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { record, redo, replace, settle, startHistory, undo } from '../../../web/model/history.js';
-import { change, initialState, readAddress, runOf, writeAddress } from '../../../web/model/state.js';
+import { runOf } from '../../../web/model/run.js';
+import { change, initialState, readAddress, writeAddress } from '../../../web/model/state.js';
 import { LANGUAGES, loadLanguage } from '../../../web/model/strings.js';
 
 await loadLanguage('zh');

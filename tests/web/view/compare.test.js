@@ -101,10 +101,10 @@ test('the keyboard walks either picture, and both weights are said', async () =>
   const said = (text) => page.waitForFunction((text) => part('.spoken').textContent === text, text);
   await page.locator('.compare .matrix').first().focus();
   for (const key of ['Home', 'ArrowUp']) await page.keyboard.press(key);
-  await said(`Attention from the to T: ${now.at(16, 0).toFixed(2)} now, ${old.at(15, 0).toFixed(2)} pinned`);
+  await said(`Attention from the (16) to T: ${now.at(16, 0).toFixed(2)} now, ${old.at(15, 0).toFixed(2)} pinned`);
   await page.locator('.compare .matrix').last().focus();
   for (let i = 0; i < 4; i++) await page.keyboard.press('ArrowRight');
-  await said(`Attention from the to I: not in it now, ${old.at(15, 4).toFixed(2)} pinned`);
+  await said(`Attention from the (15) to I: not in it now, ${old.at(15, 4).toFixed(2)} pinned`);
   await assertAccessible();
 });
 

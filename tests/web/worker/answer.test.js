@@ -8,7 +8,8 @@ import { attribution, headScores, logitLens } from 'headlight-attention/analysis
 import { openTokenizer } from '../../../src/js/text/tokenizer.js';
 import { unfoldAnswer } from '../../../web/model/first.js';
 import { readingOf } from '../../../web/model/reading.js';
-import { change, initialState, runOf } from '../../../web/model/state.js';
+import { runOf } from '../../../web/model/run.js';
+import { change, initialState } from '../../../web/model/state.js';
 import { openWhale } from '../../../web/model/whale.js';
 import { createAnswerer } from '../../../web/worker/answer.js';
 import { transformerSource } from '../../../web/worker/sources.js';
