@@ -6,6 +6,7 @@ import test from 'node:test';
 import { promisify } from 'node:util';
 import { load } from 'headlight-attention';
 import { load as loadInline } from 'headlight-attention/inline';
+import { BUILD } from '../../../dist/abi/abi.js';
 import { flavours } from '../../support/headlight.js';
 
 const run = promisify(execFile);
@@ -192,6 +193,14 @@ for (const cores of [1, 3, 64]) {
     assert.equal(threadsNote, undefined);
   });
 }
+
+test('each further thread takes one stack of memory', async () => {
+  const one = await load({ threads: 1 });
+  const three = await load({ threads: 3 });
+  const each = (three.info.memory.used - one.info.memory.used) / (three.info.threads - 1);
+  assert.ok(three.info.threads === 3 && each >= BUILD.STACK && each < 2 * BUILD.STACK, `${each} bytes`);
+  for (const hl of [one, three]) hl.dispose();
+});
 
 test('memory is given back as with one thread', async () => {
   const hl = await load({ threads: 3 });
