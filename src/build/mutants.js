@@ -1,6 +1,6 @@
 // Changes one place of the sources at a time, and runs the tests until one fails: what no test notices is printed. It
-// works in a copy of the last commit. Arguments: how many changes, a seed, the tier: default, full, or near for the tests near the change
-// alone.
+// works in a copy of the last commit. Arguments: how many changes, a seed, and the tier: default, full, or near for the
+// tests near the change alone.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
