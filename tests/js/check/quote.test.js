@@ -65,5 +65,7 @@ test('the first few of many names are listed', () => {
     quoteNames(Array.from({ length: 1000 }, (_, i) => `n${i}`)),
     'n0, n1, n2, n3, n4, n5, n6, n7 and 992 more',
   );
+  assert.equal(quoteNames([...'abcdefghi']), 'a, b, c, d, e, f, g, h and 1 more');
+  assert.equal(quoteNames([...'abcdefgh']), 'a, b, c, d, e, f, g, h');
   assert.ok(quoteNames(new Array(1000).fill('x'.repeat(1e5))).length < 700);
 });

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { bothOf, SIGNED } from '../../../web/model/compare.js';
 import { comparisonOf, figureOf } from '../../../web/model/figure.js';
-import { labelSize, pictureOf, screenOf, thumbnailsOf, topOf } from '../../../web/model/layout.js';
+import { labelSize, pictureOf, rowsOf, screenOf, thumbnailsOf, topOf } from '../../../web/model/layout.js';
 import { PALETTE } from '../../../web/model/palette.js';
 import { placeOf, RAMP, toRgb, weightAt } from '../../../web/model/ramp.js';
 import { nameOf, piecesOf, positionIn, restOf, spokenName } from '../../../web/model/sentence.js';
@@ -218,4 +218,18 @@ test('small cells fill the room; a strip stands in the middle of it, a large pic
   }
   assert.equal(topOf(600, { side: 500, top: 20 }), 100);
   assert.equal(topOf(600, { side: 100, top: 20 }), 250);
+});
+
+test('the heads of a single layer stand in as many rows as make them largest', () => {
+  const room = { tokens: 10, layers: 1, heads: 8, names: true, letter: 12, name: 60 };
+  const shapeOf = (width, height) => {
+    const { columns, rows } = rowsOf({ ...room, width, height });
+    return [columns, rows];
+  };
+  assert.deepEqual(shapeOf(400, 60), [6, 2]);
+  assert.deepEqual(shapeOf(200, 400), [3, 3]);
+  assert.deepEqual(shapeOf(90, 500), [1, 8]);
+  assert.deepEqual(shapeOf(600, 60), [8, 1]);
+  const layered = rowsOf({ ...room, layers: 3, width: 90, height: 500 });
+  assert.deepEqual([layered.columns, layered.rows], [8, 1]);
 });

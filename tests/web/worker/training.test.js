@@ -119,6 +119,26 @@ test('it runs, pauses, goes on, and starts over', async () => {
   assert.deepEqual(again.began.curves.loss, []);
 });
 
+test('what has learned nothing is not kept, and neither is a frame of the film that is looked at', async () => {
+  const { ask, until, shelf, said } = begin();
+  ask({ verb: 'train' });
+  await until(begun);
+  await ask({ verb: 'steer', act: 'pause' });
+  assert.equal(shelf.kept.size, 0);
+  await ask({ verb: 'steer', act: 'play' });
+  await until(trained(25));
+  await ask({ verb: 'steer', act: 'pause' });
+  await until(({ part }) => part === 'shelf');
+  const [{ steps }] = shelf.kept.values();
+  assert.ok(steps >= 25);
+  await ask({ verb: 'steer', act: 'back', step: 10 });
+  await until(({ part, progress }) => part === 'trained' && progress.at === 10);
+  const before = said.filter(({ part }) => part === 'shelf').length;
+  await ask({ verb: 'steer', act: 'pause' });
+  assert.equal(said.filter(({ part }) => part === 'shelf').length, before);
+  assert.equal([...shelf.kept.values()][0].steps, steps);
+});
+
 test('the film shows what was: an earlier step has the weights of its frame', async () => {
   const { ask, until, said } = begin();
   ask({ verb: 'train', go: true });
