@@ -10,6 +10,8 @@ import { decodeUtf8, toUtf8 } from './bytelevel.js';
 const MOST_BYTES = 5;
 /** The longest text that replaces another, in UTF-8 bytes. */
 const MOST_TEXT = 1024;
+/** Units of a text that are segmented at a time. */
+const PIECE = 256;
 const LEAF = 1 << 8;
 /** The bits of a unit of the array that must be the byte, the highest of them zero. */
 const LABEL = 0x800000ff;
@@ -66,6 +68,36 @@ function lookUp({ units, texts }, bytes) {
   return null;
 }
 
+const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+
+/**
+ * The graphemes of a text. The platform's segmenter needs time by the square of a text's length: it is given pieces of
+ * it. The last grapheme of a piece may go on in the next one, which begins with it.
+ * @param {string} text
+ * @returns {Generator<{ segment: string, index: number }>}
+ */
+export function* graphemesOf(text) {
+  let size = PIECE;
+  for (let from = 0; from < text.length; ) {
+    // No piece ends between the halves of a character.
+    const end = from + size + Number((text.codePointAt(from + size - 1) ?? 0) > 0xffff);
+    let last = null;
+    let next = from;
+    for (const { segment, index } of graphemes.segment(text.slice(from, end))) {
+      if (last) yield last;
+      last = { segment, index: from + index };
+      next = last.index;
+    }
+    if (end >= text.length) {
+      if (last) yield last;
+      return;
+    }
+    // One that fills its piece is read again in a larger one.
+    size = next === from ? 2 * size : PIECE;
+    from = next;
+  }
+}
+
 /** @param {Fields} fields @returns {(text: string) => Edit[]} */
 export function precompiled(fields) {
   const map = readMap(fields);
@@ -76,11 +108,10 @@ export function precompiled(fields) {
     if (found === undefined) known.set(part, (found = lookUp(map, toUtf8(part))));
     return found;
   };
-  const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
   return (text) => {
     /** @type {Edit[]} */
     const edits = [];
-    for (const { segment, index } of graphemes.segment(text)) {
+    for (const { segment, index } of graphemesOf(text)) {
       const whole = toUtf8(segment).length <= MOST_BYTES ? find(segment) : null;
       if (whole !== null) edits.push([index, index + segment.length, whole]);
       else
