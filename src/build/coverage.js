@@ -1,5 +1,4 @@
-// Which lines of src/js, web and the core the tests run. The JavaScript is counted by V8 in Node and in Chromium, in
-// the
+// Which lines of src/js, web and the core the tests run. The JavaScript is counted by V8 in Node and in Chromium, in the
 // built bundles too, and led back to the sources by their source maps. A line counts as run when any part of it was.
 // Arguments: the folder with V8's counts, and the export of llvm-cov.
 
@@ -109,7 +108,7 @@ function linesRun(scripts) {
 }
 
 /** Imports at the head of a file, and exports of other files' names: bundles have none. */
-const LINKS = /(?<![^])(?:\s|\/\/.*|\/\*[^]*?\*\/|import\b[^;]*;)*|^export (?:\*|\{[^}]*\}) from .*;$/gm;
+const LINKS = /(?<![^])(?:\s|\/\/.*|\/\*[^]*?\*\/|import\b[^;]*;)*|^export (?:\*|\{[^}]*\})(?: from .*)?;$/gm;
 
 /** Lines of a file on which there is something to run. */
 export async function linesOf(path) {
