@@ -1,5 +1,5 @@
-// Which lines of src/js, web and the core the tests run. The JavaScript is counted by V8 in Node and in Chromium, in the
-// built bundles too, and led back to the sources by their source maps. A line counts as run when any part of it was.
+// Which lines of src/js, web and the core the tests run. V8 counts the JavaScript in Node and in Chromium, in the built
+// bundles too, and source maps lead back to the sources. A line counts as run when any part of it was.
 // Arguments: the folder with V8's counts, and the export of llvm-cov.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
