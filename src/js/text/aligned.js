@@ -12,36 +12,46 @@ const MOST_GROWTH = 8;
 /** And to any. */
 const FREE_GROWTH = 2 ** 14;
 
+/** @typedef {Int32Array | number[]} Places in the original */
+/** Units above which an Int32Array is cheaper to make than a list. */
+const FEW = 32;
+/** @param {number} size @returns {Places} */
+const placesFor = (size) => (size > FEW ? new Int32Array(size) : new Array(size).fill(0));
+const roomFor = (/** @type {string} */ text) => ({ left: FREE_GROWTH + MOST_GROWTH * text.length });
+
 export class AlignedText {
   #begins;
   #ends;
+  #at;
   #origin;
   #room;
 
   /**
    * @param {string} text
    * @param {number} [origin] where it begins in the original, of which it is a part as it is
-   * @param {Int32Array | null} [begins] of each unit, where it is not
-   * @param {Int32Array | null} [ends]
+   * @param {Places | null} [begins] of each unit, where it is not
+   * @param {Places | null} [ends]
    * @param {{ left: number }} [room] units that may still be added, shared by all parts of a text
+   * @param {number} [at] where the places of its units begin in begins and ends, which parts share
    */
-  constructor(text, origin = 0, begins = null, ends = null, room = { left: FREE_GROWTH + MOST_GROWTH * text.length }) {
+  constructor(text, origin = 0, begins = null, ends = null, room = roomFor(text), at = 0) {
     this.text = text;
     this.#origin = origin;
     this.#begins = begins;
     this.#ends = ends;
     this.#room = room;
+    this.#at = at;
   }
 
   /** Where in the original a unit begins. What is inserted at the end begins and ends where the text ends. */
   #begin(/** @type {number} */ at) {
     if (!this.#begins) return this.#origin + at;
-    return at < this.#begins.length ? this.#begins[at] : this.#end(at);
+    return at < this.text.length ? this.#begins[this.#at + at] : this.#end(at);
   }
 
   #end(/** @type {number} */ at) {
     if (!this.#ends) return this.#origin + at;
-    return at > 0 ? this.#ends[at - 1] : this.#origin;
+    return at > 0 ? this.#ends[this.#at + at - 1] : this.#origin;
   }
 
   /**
@@ -59,13 +69,7 @@ export class AlignedText {
   slice(begin, end) {
     if (begin === 0 && end === this.text.length) return this;
     const text = this.text.slice(begin, end);
-    return new AlignedText(
-      text,
-      this.#begin(begin),
-      this.#begins?.subarray(begin, end),
-      this.#ends?.subarray(begin, end),
-      this.#room,
-    );
+    return new AlignedText(text, this.#begin(begin), this.#begins, this.#ends, this.#room, this.#at + begin);
   }
 
   /**
@@ -77,7 +81,7 @@ export class AlignedText {
     const size = edits.reduce((sum, [begin, end, text]) => sum + text.length - (end - begin), this.text.length);
     this.#room.left -= Math.max(0, size - this.text.length);
     if (this.#room.left < 0) throw tooLong();
-    const [begins, ends] = [new Int32Array(size), new Int32Array(size)];
+    const [begins, ends] = [placesFor(size), placesFor(size)];
     /** @type {string[]} */
     const parts = [];
     let [from, to] = [0, 0];

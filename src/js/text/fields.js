@@ -6,10 +6,9 @@ import { formatError } from '../io/bytes.js';
 const CALLER = 'openTokenizer';
 /** Of JSON that was given as objects, which may hold themselves. */
 const MOST_DEPTH = 32;
-/** Steps of one kind in a file: each goes through every word or token. */
-const MOST_STEPS = 16;
-/** Each of these goes through the whole text at once. */
-const MOST_NORMALIZERS = 32;
+/** Steps of each kind in a file. Normalizers go through the text, pre-tokenizers through the words that they make. */
+const MOST_STEPS = { normalizer: 32, 'pre-tokenizer': 12 };
+const MOST_OTHERS = 16;
 const MOST_NAME = 60;
 
 /** An object of the file. */
@@ -135,7 +134,7 @@ export class Fields {
   choose(kind, known) {
     const type = this.string('type');
     const steps = (this.#spent.steps.get(kind) ?? 0) + 1;
-    const most = kind === 'normalizer' ? MOST_NORMALIZERS : MOST_STEPS;
+    const most = /** @type {Record<string, number>} */ (MOST_STEPS)[kind] ?? MOST_OTHERS;
     if (steps > most) throw fieldError(this.path, type, `at most ${most} of its kind in the file: ${kind}`);
     this.#spent.steps.set(kind, steps);
     if (!Object.hasOwn(known, type))

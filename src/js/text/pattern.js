@@ -22,10 +22,15 @@ export const native = (pattern) => (text) => {
   /** @type {number[]} */
   const found = [];
   let last = -1;
-  for (const { 0: match, index } of text.matchAll(pattern)) {
-    if (match === '' && (index === last || Number(text.codePointAt(index - 1)) > 0xffff)) continue;
-    last = index + match.length;
-    found.push(index, last);
+  // matchAll copies the pattern for each text.
+  pattern.lastIndex = 0;
+  for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
+    const { index } = match;
+    const end = index + match[0].length;
+    if (end === index) pattern.lastIndex += Number(text.codePointAt(index)) > 0xffff ? 2 : 1;
+    if (end === index && (index === last || Number(text.codePointAt(index - 1)) > 0xffff)) continue;
+    last = end;
+    found.push(index, end);
   }
   return found;
 };

@@ -57,6 +57,7 @@ function joins(part, before, behaviour) {
 function splitting(pattern, behaviour, invert = false) {
   return (word) => {
     const parts = partsOf(word.text, pattern);
+    if (parts.length === 1 && behaviour !== 'Removed') return [word];
     if (invert) for (const part of parts) part.matches = !part.matches;
     const kept = behaviour === 'Removed' ? parts.filter(({ matches }) => !matches) : parts;
     /** @type {Part[]} */
