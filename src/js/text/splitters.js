@@ -25,12 +25,11 @@ const NOT_ITS_OWN_SIGN = native(/[^!-~]/gu);
 const EVERYWHERE = native(/(?:)/gu);
 const IN_WORDS = '\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\p{Join_Control}';
 
-/** The whole text in parts, those that match and those between. @param {string} text @param {Pattern} pattern */
-function partsOf(text, pattern) {
+/** The whole text in parts, those that match and those between. @param {string} text @param {number[]} places */
+function partsOf(text, places) {
   /** @type {Part[]} */
   const parts = [];
   let at = 0;
-  const places = pattern(text);
   for (let i = 0; i < places.length; i += 2) {
     const begin = places[i];
     if (at < begin) parts.push({ begin: at, end: begin, matches: false });
@@ -56,8 +55,13 @@ function joins(part, before, behaviour) {
 /** @param {Pattern} pattern @param {Behaviour} behaviour @param {boolean} [invert] @returns {Splitter} */
 function splitting(pattern, behaviour, invert = false) {
   return (word) => {
-    const parts = partsOf(word.text, pattern);
-    if (parts.length === 1 && behaviour !== 'Removed') return [word];
+    const { text } = word;
+    if (text === '') return [];
+    const places = pattern(text);
+    const all = places[0] === 0 && places[1] === text.length;
+    // A word that an earlier step has split is usually one part.
+    if (all || places.length === 0) return behaviour === 'Removed' && all !== invert ? [] : [word];
+    const parts = partsOf(text, places);
     if (invert) for (const part of parts) part.matches = !part.matches;
     const kept = behaviour === 'Removed' ? parts.filter(({ matches }) => !matches) : parts;
     /** @type {Part[]} */
@@ -72,7 +76,16 @@ function splitting(pattern, behaviour, invert = false) {
 }
 
 /** @param {readonly Splitter[]} steps @returns {Splitter} */
-const inTurn = (steps) => (word) => steps.reduce((words, step) => words.flatMap(step), [word]);
+const inTurn = (steps) => (word) => {
+  let words = [word];
+  for (const step of steps) {
+    /** @type {AlignedText[]} */
+    const next = [];
+    for (const each of words) for (const part of step(each)) next.push(part);
+    words = next;
+  }
+  return words;
+};
 
 /** @param {Fields} fields @returns {Splitter} */
 function split(fields) {
