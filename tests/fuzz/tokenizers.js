@@ -229,19 +229,20 @@ function check(file, text) {
 
 /**
  * @typedef {object} Row of one kind of file: how many there were, were read, had the long text, the times of the
- *   slowest and its number
+ *   slowest and their numbers
  * @property {number} files
  * @property {number} read
  * @property {number} long
  * @property {number} encode
+ * @property {number} of number of the file
  * @property {number} decode
- * @property {number} of
+ * @property {number} decodeOf
  */
 
 /** @returns {Record<string, Row>} by kind */
 export function fuzzTokenizers(total, seed, { short = SHORT, long = LONG, suspect = SUSPECT } = {}) {
   const names = Object.keys(kinds);
-  const empty = () => ({ files: 0, read: 0, long: 0, encode: 0, decode: 0, of: -1 });
+  const empty = () => ({ files: 0, read: 0, long: 0, encode: 0, of: -1, decode: 0, decodeOf: -1 });
   const report = Object.fromEntries(names.map((name) => [name, empty()]));
   for (let i = 0; i < total; i++) {
     const name = names[i % names.length];
@@ -262,7 +263,7 @@ export function fuzzTokenizers(total, seed, { short = SHORT, long = LONG, suspec
     row.long++;
     const slow = run(long);
     if (slow.encode > row.encode) Object.assign(row, { encode: slow.encode, of: i });
-    row.decode = Math.max(row.decode, slow.decode);
+    if (slow.decode > row.decode) Object.assign(row, { decode: slow.decode, decodeOf: i });
   }
   return report;
 }
