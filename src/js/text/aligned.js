@@ -12,16 +12,15 @@ const MOST_GROWTH = 8;
 /** And to any. */
 const FREE_GROWTH = 2 ** 14;
 
-/** @typedef {Int32Array | number[]} Places in the original */
-/** Units above which an Int32Array is cheaper to make than a list. */
-const FEW = 32;
+/** @typedef {Int32Array | number[]} Places begin and end of each unit in the original, one after the other */
+/** Size above which an Int32Array is cheaper to make than a list. */
+const FEW = 64;
 /** @param {number} size @returns {Places} */
 const placesFor = (size) => (size > FEW ? new Int32Array(size) : new Array(size).fill(0));
 const roomFor = (/** @type {string} */ text) => ({ left: FREE_GROWTH + MOST_GROWTH * text.length });
 
 export class AlignedText {
-  #begins;
-  #ends;
+  #places;
   #at;
   #origin;
   #room;
@@ -29,29 +28,27 @@ export class AlignedText {
   /**
    * @param {string} text
    * @param {number} [origin] where it begins in the original, of which it is a part as it is
-   * @param {Places | null} [begins] of each unit, where it is not
-   * @param {Places | null} [ends]
+   * @param {Places | null} [places] where it is not
    * @param {{ left: number }} [room] units that may still be added, shared by all parts of a text
-   * @param {number} [at] where the places of its units begin in begins and ends, which parts share
+   * @param {number} [at] index of its first unit in places, which parts share
    */
-  constructor(text, origin = 0, begins = null, ends = null, room = roomFor(text), at = 0) {
+  constructor(text, origin = 0, places = null, room = roomFor(text), at = 0) {
     this.text = text;
     this.#origin = origin;
-    this.#begins = begins;
-    this.#ends = ends;
+    this.#places = places;
     this.#room = room;
     this.#at = at;
   }
 
   /** Where in the original a unit begins. What is inserted at the end begins and ends where the text ends. */
   #begin(/** @type {number} */ at) {
-    if (!this.#begins) return this.#origin + at;
-    return at < this.text.length ? this.#begins[this.#at + at] : this.#end(at);
+    if (!this.#places) return this.#origin + at;
+    return at < this.text.length ? this.#places[2 * (this.#at + at)] : this.#end(at);
   }
 
   #end(/** @type {number} */ at) {
-    if (!this.#ends) return this.#origin + at;
-    return at > 0 ? this.#ends[this.#at + at - 1] : this.#origin;
+    if (!this.#places) return this.#origin + at;
+    return at > 0 ? this.#places[2 * (this.#at + at) - 1] : this.#origin;
   }
 
   /**
@@ -69,7 +66,7 @@ export class AlignedText {
   slice(begin, end) {
     if (begin === 0 && end === this.text.length) return this;
     const text = this.text.slice(begin, end);
-    return new AlignedText(text, this.#begin(begin), this.#begins, this.#ends, this.#room, this.#at + begin);
+    return new AlignedText(text, this.#begin(begin), this.#places, this.#room, this.#at + begin);
   }
 
   /**
@@ -81,25 +78,28 @@ export class AlignedText {
     const size = edits.reduce((sum, [begin, end, text]) => sum + text.length - (end - begin), this.text.length);
     this.#room.left -= Math.max(0, size - this.text.length);
     if (this.#room.left < 0) throw tooLong();
-    const [begins, ends] = [placesFor(size), placesFor(size)];
-    /** @type {string[]} */
-    const parts = [];
+    const places = placesFor(2 * size);
+    let text = '';
     let [from, to] = [0, 0];
     const copy = (/** @type {number} */ until) => {
-      parts.push(this.text.slice(from, until));
-      for (; from < until; from++, to++) [begins[to], ends[to]] = [this.#begin(from), this.#end(from + 1)];
+      text += this.text.slice(from, until);
+      for (; from < until; from++) {
+        places[to++] = this.#begin(from);
+        places[to++] = this.#end(from + 1);
+      }
     };
-    for (const [begin, end, text] of edits) {
+    for (const [begin, end, instead] of edits) {
       copy(begin);
-      parts.push(text);
+      text += instead;
       const range = this.range(begin, end);
-      begins.fill(range[0], to, to + text.length);
-      ends.fill(range[1], to, to + text.length);
-      to += text.length;
+      for (let i = 0; i < instead.length; i++) {
+        places[to++] = range[0];
+        places[to++] = range[1];
+      }
       from = end;
     }
     copy(this.text.length);
-    return new AlignedText(parts.join(''), this.#origin, begins, ends, this.#room);
+    return new AlignedText(text, this.#origin, places, this.#room);
   }
 }
 

@@ -6,6 +6,7 @@ import { readPattern } from './pattern.js';
 import { readPrepend } from './splitters.js';
 
 /** @import { Fields } from './fields.js' */
+/** @import { Pattern } from './pattern.js' */
 
 /** @typedef {{ left: number }} Room characters that may still be added */
 /** @typedef {(tokens: string[], room: Room) => string[]} Decoder */
@@ -81,19 +82,36 @@ function replace(fields) {
   const pattern = readPattern(fields, 'pattern');
   const content = fields.string('content');
   if (!pattern) return (tokens) => tokens;
-  // Counted before it is made: a token may become longer than a text can be.
-  return (tokens, room) =>
-    tokens.map((token) => {
-      const places = pattern(token);
-      spend(room, (places.length / 2) * content.length);
-      let text = '';
-      let at = 0;
-      for (let i = 0; i < places.length; i += 2) {
-        text += token.slice(at, places[i]) + content;
-        at = places[i + 1];
-      }
-      return text + token.slice(at);
+  return (tokens, room) => {
+    /** A text has few different tokens. @type {Map<string, { text: string, added: number }>} */
+    const known = new Map();
+    return tokens.map((token) => {
+      let replaced = known.get(token);
+      if (replaced) spend(room, replaced.added);
+      else known.set(token, (replaced = replaceIn(token, pattern, content, room)));
+      return replaced.text;
     });
+  };
+}
+
+/**
+ * Counts before it makes the text: a token may become longer than a text can be.
+ * @param {string} token
+ * @param {Pattern} pattern
+ * @param {string} content
+ * @param {Room} room
+ */
+function replaceIn(token, pattern, content, room) {
+  const places = pattern(token);
+  const added = (places.length / 2) * content.length;
+  spend(room, added);
+  let text = '';
+  let at = 0;
+  for (let i = 0; i < places.length; i += 2) {
+    text += token.slice(at, places[i]) + content;
+    at = places[i + 1];
+  }
+  return { text: text + token.slice(at), added };
 }
 
 /** @param {Fields} fields @returns {Decoder} */

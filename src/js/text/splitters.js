@@ -75,15 +75,19 @@ function splitting(pattern, behaviour, invert = false) {
   };
 }
 
-/** @param {readonly Splitter[]} steps @returns {Splitter} */
+/**
+ * Each word passes through all steps before the next: the words between two steps are soon garbage.
+ * @param {readonly Splitter[]} steps
+ * @returns {Splitter}
+ */
 const inTurn = (steps) => (word) => {
-  let words = [word];
-  for (const step of steps) {
-    /** @type {AlignedText[]} */
-    const next = [];
-    for (const each of words) for (const part of step(each)) next.push(part);
-    words = next;
-  }
+  /** @type {AlignedText[]} */
+  const words = [];
+  const pass = (/** @type {AlignedText} */ part, /** @type {number} */ i) => {
+    if (i === steps.length) words.push(part);
+    else for (const each of steps[i](part)) pass(each, i + 1);
+  };
+  pass(word, 0);
   return words;
 };
 
