@@ -43,6 +43,8 @@ export function readPiece(fields, name, ids) {
   return id;
 }
 
+const MAX_KNOWN = 10_000;
+
 /**
  * The pieces <0x00> to <0xFF> that stand for the bytes of a text.
  * @param {Map<string, number>} ids
@@ -53,8 +55,15 @@ export function byteFallback(ids) {
     const hex = byte.toString(16).toUpperCase().padStart(2, '0');
     return ids.get(`<0x${hex}>`) ?? -1;
   });
+  /** A text has few different characters. @type {Map<string, number[] | null>} */
+  const known = new Map();
   return (text) => {
-    const found = Array.from(toUtf8(text), (byte) => pieces[byte]);
-    return found.includes(-1) ? null : found;
+    let found = known.get(text);
+    if (found !== undefined) return found;
+    found = Array.from(toUtf8(text), (byte) => pieces[byte]);
+    if (found.includes(-1)) found = null;
+    if (known.size === MAX_KNOWN) known.clear();
+    known.set(text, found);
+    return found;
   };
 }
