@@ -32,14 +32,14 @@ verb_build() {
 #: start  build, serve the page and open it; --port N, --no-open
 verb_start() {
   verb_build
-  exec "$node" web/host/serve.js "$@"
+  exec "$node" src/build/server.js "$@"
 }
 
 #: dev  serve the page from its sources and reload it when one changes; --port N
 verb_dev() {
   setup
   run_make module
-  exec "$node" web/host/dev.js "$@"
+  exec "$node" src/build/devServer.js "$@"
 }
 
 #: check  formatting, lint, types, length of lines; NAME of a check…
@@ -245,7 +245,7 @@ verb_pretrain() {
   setup
   run_make module
   # Relaxed SIMD is faster.
-  exec node_modules/node/bin/node web/train/whale/pretrain.js "$@"
+  exec node_modules/node/bin/node src/build/demo/pretrain.js "$@"
 }
 
 #: screenshots  every view at six widths, light and dark, into dist/screenshots; --readme
@@ -254,7 +254,7 @@ verb_screenshots() {
   # Letters of the languages that the page speaks.
   need_chromium
   need has_chinese fonts-noto-cjk
-  "$node" tests/web/host/screenshots.js "$@"
+  "$node" tests/web/screenshots.js "$@"
 }
 
 #: adopt  install the packed package in every runtime, bundler and framework of README's table; NAME… --write

@@ -20,7 +20,7 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { serve } from '../web/host/serve.js';
+import { serve } from '../src/build/server.js';
 import { makeCheckpoint } from './support/checkpoint.js';
 import { launch } from './support/chromium.js';
 

@@ -70,21 +70,8 @@ function upwards(graph, folder, rows) {
   );
 }
 
-test('web: model → train, view → worker → host', () => {
-  const graph = modules('web');
-  assert.ok(graph.size > 30);
-  assert.deepEqual(upwards(graph, 'web', [['model'], ['train', 'view'], ['worker'], ['host']]), []);
-  assert.equal(circleIn(graph), null);
-});
-
-test('web: the model knows no document, no window and no worker', () => {
-  for (const file of filesIn('web/model', /\.js$/)) {
-    const text = readFileSync(join(ROOT, file), 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '');
-    assert.doesNotMatch(text, /\b(document|window|navigator|Worker|postMessage|HTMLElement)\b\s*[.([]/, file);
-  }
-});
-
-test('web: what runs in the worker reaches no view', () => {
+/** All that some files import, now or when it is needed. @returns {Set<string>} */
+function reachedFrom(...files) {
   const [graph, later] = [modules('web'), modules('web', LATER)];
   const reached = new Set();
   const walk = (file) => {
@@ -92,12 +79,46 @@ test('web: what runs in the worker reaches no view', () => {
     reached.add(file);
     for (const next of [...(graph.get(file) ?? []), ...(later.get(file) ?? [])]) walk(next);
   };
-  for (const name of ['instrument', 'view', 'onefile']) walk(`web/worker/${name}.worker.js`);
-  assert.ok(reached.has('web/train/trainer.js'));
-  assert.deepEqual(
-    [...reached].filter((file) => /^web\/(view|host)\//.test(file)),
-    [],
+  for (const file of files) walk(file);
+  return reached;
+}
+const isComponent = (file) => file.endsWith('.jsx');
+const isIn = (folder) => (file) => file.startsWith(`web/${folder}/`);
+
+test('web: entries import features, no other folder imports entries', () => {
+  const graph = modules('web');
+  assert.ok(graph.size > 30);
+  const upward = [...graph].flatMap(([file, others]) =>
+    isIn('entries')(file) ? [] : others.filter(isIn('entries')).map((other) => `${file} → ${other}`),
   );
+  assert.deepEqual(upward, []);
+  assert.equal(circleIn(graph), null);
+});
+
+test('web: neither the store nor the worker imports a component, and parts of ui import no feature', () => {
+  const graph = modules('web');
+  const [store, worker, ui] = ['store', 'worker', 'ui'].map((folder) => [...graph.keys()].filter(isIn(folder)));
+  assert.deepEqual([...reachedFrom(...store, ...worker)].filter(isComponent), []);
+  assert.deepEqual([...reachedFrom(...ui)].filter(isIn('features')), []);
+});
+
+/** Files of features that draw, save or read files, or that are hooks. */
+const USES_DOCUMENT = /(paint|paintAligned|savePicture|useColours|droppedFiles|twoRuns|embedSnippet)\.js$/;
+
+test('web: what a feature computes uses no document, no window and no worker', () => {
+  for (const file of [...filesIn('web/features', /\.js$/), ...filesIn('web/texts', /\.js$/)]) {
+    if (USES_DOCUMENT.test(file)) continue;
+    const text = readFileSync(join(ROOT, file), 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '');
+    assert.doesNotMatch(text, /\b(document|window|navigator|Worker|postMessage|HTMLElement)\b\s*[.([]/, file);
+  }
+});
+
+test('web: the workers reach no component and no store of signals', () => {
+  const reached = reachedFrom(...['page', 'view', 'onefile'].map((name) => `web/entries/${name}.worker.js`));
+  assert.ok(reached.has('web/worker/trainer/trainer.js'));
+  assert.deepEqual([...reached].filter(isComponent), []);
+  for (const name of ['session', 'answers', 'training', 'openModels'])
+    assert.ok(!reached.has(`web/store/${name}.js`), name);
 });
 
 test('src/js: check → memory, io → ops, text → models → analysis, onnx; index → load', () => {
@@ -141,10 +162,10 @@ test('src/core: base → kernels → attention → layers, no header includes it
 
 test('a circle and an arrow that turns back are found', () => {
   const graph = new Map([
-    ['web/model/a.js', ['web/view/b.js']],
-    ['web/view/b.js', ['web/view/c.js']],
-    ['web/view/c.js', ['web/model/a.js']],
+    ['web/store/a.js', ['web/entries/b.js']],
+    ['web/entries/b.js', ['web/entries/c.js']],
+    ['web/entries/c.js', ['web/store/a.js']],
   ]);
   assert.equal(circleIn(graph).length, 4);
-  assert.deepEqual(upwards(graph, 'web', [['model'], ['view']]), ['web/model/a.js → web/view/b.js']);
+  assert.deepEqual(upwards(graph, 'web', [['store'], ['entries']]), ['web/store/a.js → web/entries/b.js']);
 });

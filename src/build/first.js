@@ -1,12 +1,12 @@
-// Writes what the worker answers to the question that the page begins with: see web/model/first.js.
+// Writes what the worker answers to the question that the page begins with: see web/store/firstAnswer.js.
 // As a program: node src/build/first.js FILE; it reads the module and the model beside that file.
 
 import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { load } from '../../dist/headlight.node.js';
-import { foldAnswer } from '../../web/model/first.js';
-import { initialState } from '../../web/model/state.js';
-import { createAnswerer } from '../../web/worker/answer.js';
+import { foldAnswer } from '../../web/store/firstAnswer.js';
+import { initialState } from '../../web/store/state.js';
+import { createAnswerer } from '../../web/worker/requests.js';
 
 /** Parts that are shown, not those that tell of the way there. */
 const SHOWN = ['source', 'run', 'other', 'trades'];

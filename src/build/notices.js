@@ -20,10 +20,10 @@ const ENTRIES = [
   'src/js/io/formats.js',
   'src/js/analysis/analysis.js',
   'src/js/onnx/onnx.js',
-  'web/host/view.js',
-  'web/worker/view.worker.js',
-  'web/host/onefile.js',
-  'web/worker/onefile.worker.js',
+  'web/entries/view.js',
+  'web/entries/view.worker.js',
+  'web/entries/onefile.js',
+  'web/entries/onefile.worker.js',
 ];
 /** Packages that make what is packed, and are not in it. */
 const TOOLS = ['esbuild', 'typescript'];
@@ -82,7 +82,7 @@ function describePackage(name) {
 }
 
 function describeWhale(version) {
-  const bytes = readFileSync(join(ROOT, 'web/train/whale/whale.safetensors'));
+  const bytes = readFileSync(join(ROOT, 'web/demo/whale.safetensors'));
   return {
     type: 'machine-learning-model',
     'bom-ref': 'whale',

@@ -15,7 +15,7 @@ const inDocument = {
   name: 'worker-in-document',
   setup({ onResolve }) {
     onResolve({ filter: /\/(worker\/start|begin)\.js$/ }, () => ({
-      path: path('web/host/start.onefile.js'),
+      path: path('web/entries/onefile.startWorker.js'),
     }));
   },
 };
@@ -60,16 +60,16 @@ const BEGIN = `<script>
 `;
 
 const [out, licences, ...binaries] = process.argv.slice(2);
-const html = readFileSync(path('web/host/index.html'), 'utf8');
+const html = readFileSync(path('web/entries/index.html'), 'utf8');
 /** Scripts that lie beside the page. */
 const LINKS = /<script type="module" src="[^"]+"[^>]*><\/script>\n/g;
-const [page, worker] = await Promise.all(['web/host/onefile.js', 'web/worker/onefile.worker.js'].map(bundle));
+const [page, worker] = await Promise.all(['web/entries/onefile.js', 'web/entries/onefile.worker.js'].map(bundle));
 const blocks = [
   block('page', page),
   block('worker', worker),
   ...binaries.map((file) => block(basename(file).split('.')[1], readFileSync(file))),
-  block('whale.tokenizer.json', readFileSync(path('web/train/whale/tokenizer.json'))),
-  block('whale.safetensors', readFileSync(path('web/train/whale/whale.safetensors'))),
+  block('whale.tokenizer.json', readFileSync(path('web/demo/tokenizer.json'))),
+  block('whale.safetensors', readFileSync(path('web/demo/whale.safetensors'))),
   BEGIN,
   `<!--\n${readFileSync(licences, 'utf8')}-->\n`,
 ];

@@ -19,7 +19,7 @@ const common = {
 };
 
 export default [
-  { ...common, input: 'web/host/begin.js' },
-  { ...common, input: 'web/host/instrument.js', external: './begin.js' },
-  { ...common, input: 'web/worker/instrument.worker.js' },
+  { ...common, input: 'web/entries/preload.js' },
+  { ...common, input: 'web/entries/page.js', external: './preload.js' },
+  { ...common, input: 'web/entries/page.worker.js' },
 ];

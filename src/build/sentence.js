@@ -70,7 +70,7 @@ const third = ({ data, shape: [size] }, i) => ({
   shape: [size / 3],
 });
 
-/** The encoder's tensors by the names that web/model/sentence.js gives them. */
+/** The encoder's tensors by the names that web/features/prompt/tokens.js gives them. */
 export function sentenceTensors(folder = FOLDER) {
   const graph = readGraphTensors(folder);
   const find = (/** @type {string} */ path) => {

@@ -23,7 +23,7 @@ import { fillNormal, fillUniform, uniformSource } from './ops/random.js';
 /** @import { LinearOptions } from './ops/linear.js' */
 /** @import { NormOptions } from './ops/norm.js' */
 /** @import { LossOptions, LossResult } from './ops/loss.js' */
-/** @import { MultiHeadOptions } from './ops/multihead_options.js' */
+/** @import { MultiHeadOptions } from './ops/multiheadOptions.js' */
 /** @import { AdamOptions, SgdOptions, Trainable } from './ops/optimizer.js' */
 /** @import { CoreExports } from '../../dist/abi/abi.js' */
 /** @import { Threads } from './memory/memory.js' */
@@ -34,7 +34,7 @@ import { fillNormal, fillUniform, uniformSource } from './ops/random.js';
 /** @import { Linear } from './ops/linear.js' */
 /** @import { Norm } from './ops/norm.js' */
 /** @import { Adam, Sgd } from './ops/optimizer.js' */
-/** @import { OpenedModel, OpenOptions } from './models/open.js' */
+/** @import { OpenedModel, OpenOptions } from './models/checkpoint/open.js' */
 /** @import { TransformerOptions } from './models/options.js' */
 /** @import { SavedTransformer, Transformer } from './models/transformer.js' */
 
@@ -62,7 +62,7 @@ export class Headlight {
    * @param {WebAssembly.Memory} linear
    * @param {Threads} threads
    * @param {typeof import('./models/parts.js') | Error} parts or why they could not be loaded
-   * @param {import('./models/open.js').Places} places
+   * @param {import('./models/checkpoint/open.js').Places} places
    */
   constructor(core, linear, threads, parts, places) {
     this.#parts = parts;
@@ -312,13 +312,13 @@ export class Headlight {
 
   /**
    * Opens a checkpoint in the layout of Hugging Face: config.json, model.safetensors or its parts, tokenizer.json.
-   * @param {import('./models/files.js').ModelFiles} files a folder (a path in Node, a URL, a directory handle), or
+   * @param {import('./models/checkpoint/files.js').ModelFiles} files a folder (a path in Node, a URL, a directory handle), or
    *   files by name; or 'demo', the model that is included in the package
    * @param {OpenOptions} [options]
    * @returns {Promise<OpenedModel>}
    */
   async openModel(files, options = {}) {
-    const { openModel } = await import('./models/open.js');
+    const { openModel } = await import('./models/checkpoint/open.js');
     return openModel(this.#memory, files, options, this.#places);
   }
 
@@ -328,7 +328,7 @@ export class Headlight {
    * @returns {Promise<import('./text/tokenizer.js').Tokenizer>}
    */
   async openTokenizer(file) {
-    const { openTokenizerFile } = await import('./models/open.js');
+    const { openTokenizerFile } = await import('./models/checkpoint/open.js');
     return openTokenizerFile(file, this.#places.openPath);
   }
 

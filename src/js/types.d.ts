@@ -16,13 +16,13 @@ export type {
 } from './check/tensorlike.js';
 export type { Flavour, LoadOptions } from './load/load.js';
 export type { Cache, CacheOptions } from './models/cache.js';
+export type { ModelFiles } from './models/checkpoint/files.js';
+export type { GenerationDefaults } from './models/checkpoint/generationConfig.js';
+export type { OpenedModel, OpenOptions } from './models/checkpoint/open.js';
+export type { SaveFolderOptions } from './models/checkpoint/saveFolder.js';
 export type { Edit } from './models/edits.js';
-export type { ModelFiles } from './models/files.js';
-export type { SaveFolderOptions } from './models/folder.js';
 export type { Generated, GeneratedToken, GenerateOptions } from './models/generate.js';
-export type { GenerationDefaults } from './models/generation.js';
 export type { ForeignInput, ModelInput, PlainInput } from './models/input.js';
-export type { OpenedModel, OpenOptions } from './models/open.js';
 export type {
   BiasOptions as TransformerBiasOptions,
   Resolved as ResolvedTransformerOptions,
@@ -60,7 +60,7 @@ export type {
   ParameterName,
   Parameters as MultiHeadParameters,
 } from './ops/multihead.js';
-export type { MultiHeadOptions } from './ops/multihead_options.js';
+export type { MultiHeadOptions } from './ops/multiheadOptions.js';
 export type { Norm, NormOptions } from './ops/norm.js';
 export type { Adam, AdamOptions, Sgd, SgdOptions, Trainable, TrainableLayer } from './ops/optimizer.js';
 export type { Given } from './ops/result.js';

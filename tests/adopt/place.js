@@ -7,7 +7,7 @@ import { createServer } from 'node:net';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { serve } from '../../web/host/serve.js';
+import { serve } from '../../src/build/server.js';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 /** Milliseconds in which a program must end, on a loaded machine. */

@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { load } from '../../dist/headlight.node.js';
 import { writeNpy } from '../../src/js/io/formats.js';
-import { serve } from '../../web/host/serve.js';
-import { settingsOf, usualTraining } from '../../web/model/lessons.js';
-import { createTrainer } from '../../web/train/trainer.js';
+import { serve } from '../../src/build/server.js';
+import { settingsOf, usualTraining } from '../../web/features/train/lessons.js';
+import { createTrainer } from '../../web/worker/trainer/trainer.js';
 import { launch } from '../support/chromium.js';
 import { median } from './measure.js';
 

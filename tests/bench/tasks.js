@@ -3,7 +3,7 @@
 
 import { load, warmupSchedule } from '../../dist/headlight.node.js';
 import { uniformSource } from '../../src/js/ops/random.js';
-import { batchOf, TASKS } from '../../web/model/tasks.js';
+import { batchOf, TASKS } from '../../web/features/train/tasks.js';
 
 const SEEDS = [1, 2, 3];
 const [WARM_UP, MOST_NORM] = [50, 1];

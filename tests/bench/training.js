@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { load } from '../../dist/headlight.node.js';
 import { uniformSource } from '../../src/js/ops/random.js';
-import { batchOf, TASKS } from '../../web/model/tasks.js';
+import { batchOf, TASKS } from '../../web/features/train/tasks.js';
 
 const { layers, dModel: C, numHeads: H } = TASKS.repeat.model;
 const {

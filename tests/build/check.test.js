@@ -11,7 +11,7 @@ test('lines of more than 120 columns are found, by characters and not by bytes',
 
 test('the files that are checked are those that people write', () => {
   const files = findFiles();
-  for (const path of ['build.sh', 'src/core/headlight.h', 'web/view/style.css', 'tests/build/check.test.js'])
+  for (const path of ['build.sh', 'src/core/headlight.h', 'web/ui/page.css', 'tests/build/check.test.js'])
     assert.ok(files.includes(path), path);
   assert.deepEqual(
     files.filter((path) => /node_modules|^dist|golden\/|package-lock/.test(path)),

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { serve } from '../../web/host/serve.js';
+import { serve } from '../../src/build/server.js';
 import { launch } from './chromium.js';
 
 export const site = fileURLToPath(new URL('../../dist/site', import.meta.url));

@@ -2,7 +2,7 @@
 
 import { warmupSchedule } from 'headlight-attention';
 import { uniformSource } from '../../src/js/ops/random.js';
-import { batchOf } from '../../web/model/tasks.js';
+import { batchOf } from '../../web/features/train/tasks.js';
 
 /** Trains as the page does; what `examine` gives last. */
 export function teach(hl, model, { rate, batch, steps }, task, examine = () => null) {

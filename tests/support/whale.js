@@ -3,10 +3,10 @@
 import { readFile } from 'node:fs/promises';
 import { load } from 'headlight-attention';
 import { openTokenizer } from '../../src/js/text/tokenizer.js';
-import { openWhale } from '../../web/model/whale.js';
+import { openWhale } from '../../web/worker/sources/demoModel.js';
 
 /** @param {'whale.safetensors' | 'tokenizer.json'} name */
-export const whaleFile = (name) => readFile(new URL(`../../web/train/whale/${name}`, import.meta.url));
+export const whaleFile = (name) => readFile(new URL(`../../web/demo/${name}`, import.meta.url));
 
 /** A core with the model in it, and its tokenizer. */
 export async function loadWhale() {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { writeNpy } from 'headlight-attention/formats';
-import { OPENING } from '../../web/model/state.js';
+import { OPENING } from '../../web/store/state.js';
 import { families } from '../support/families.js';
 import {
   assertAccessible,

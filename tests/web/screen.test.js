@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { OPENING } from '../../web/model/state.js';
+import { OPENING } from '../../web/store/state.js';
 import {
   assertAccessible,
   download,
@@ -400,7 +400,7 @@ test('what a visitor loads is at most 200 kB compressed, without models', async 
   await page.goto(server.url);
   await settle();
   const code = [...names].filter((name) => !name.startsWith('whale.'));
-  assert.ok(code.some((name) => name.endsWith('.wasm')) && code.includes('instrument.worker.js'), `${code}`);
+  assert.ok(code.some((name) => name.endsWith('.wasm')) && code.includes('page.worker.js'), `${code}`);
   const bytes = await Promise.all(code.map(async (name) => gzipSync(await readFile(join(site, name))).length));
   const sum = bytes.reduce((a, b) => a + b);
   assert.ok(sum <= 200_000, `${sum}: ${code.map((name, i) => `${name} ${bytes[i]}`)}`);

@@ -70,7 +70,7 @@ const finer = (/** @type {[number, number]} */ size) =>
  * @param {ImageBitmap} picture
  * @param {{ image: [number, number], channels: number }} patch
  * @param {Record<string, any>} look preprocessor_config.json
- * @returns {import('./sources.js').Pixels}
+ * @returns {import('./sources/sources.js').Pixels}
  */
 export function pixelsOf(picture, { image: [height, width], channels }, look = {}) {
   const image = imageOf(picture, [height, width]);

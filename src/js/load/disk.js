@@ -5,10 +5,10 @@ import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { unreadable } from '../check/errors.js';
-import { hubHint } from '../models/hub_names.js';
+import { hubHint } from '../models/checkpoint/hubNames.js';
 
 /** @import { FileHandle } from 'node:fs/promises' */
-/** @import { Folder } from '../models/files.js' */
+/** @import { Folder } from '../models/checkpoint/files.js' */
 
 /** To open a pipe must not wait for somebody who writes into it. Windows has no such flag. */
 const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);

@@ -27,7 +27,7 @@ import { makeWatch } from './watch.js';
  * @property {(url: URL) => Promise<Uint8Array>} read
  * @property {(path: string) => URL} resolve
  * @property {string} [module] its address: the demo model lies beside it
- * @property {import('../models/files.js').OpenPath} [openPath] a folder on disk, where there is one
+ * @property {import('../models/checkpoint/files.js').OpenPath} [openPath] a folder on disk, where there is one
  */
 /** @typedef {Source & Host} Platform */
 /**

@@ -12,7 +12,7 @@
 import { shapeOf } from '../memory/tensor.js';
 import { ROWS } from './edits.js';
 import { scaleOf } from './options.js';
-import { watchedAttention } from './watched.js';
+import { watchedAttention } from './watchedAttention.js';
 
 /** @import { Tensor } from '../memory/tensor.js' */
 /** @import { Stride } from './graph.js' */

@@ -12,7 +12,7 @@ import { readNamed, refuseTexts } from './input.js';
 
 /** @import { Cache } from './cache.js' */
 /** @import { Edit } from './edits.js' */
-/** @import { GenerationDefaults } from './generation.js' */
+/** @import { GenerationDefaults } from './checkpoint/generationConfig.js' */
 /** @import { ModelInput, PlainInput } from './input.js' */
 /** @import { Resolved } from './options.js' */
 /** @import { Transformer } from './transformer.js' */

@@ -6,7 +6,7 @@ import { INSPECT } from '../check/inspect.js';
 import { quoteNames } from '../check/quote.js';
 import { formatShape, sameShape } from '../check/shape.js';
 import { parseJson } from '../io/json.js';
-import { areRounded, widenRows } from '../io/rounded_rows.js';
+import { areRounded, widenRows } from '../io/roundedRows.js';
 import { readSafetensors, readSafetensorsHeader, writeSafetensors } from '../io/safetensors.js';
 import { DISPOSE } from '../memory/disposable.js';
 import { loadHalfRows, quantizedSize, quantizeHeld } from '../memory/stored.js';
@@ -29,7 +29,7 @@ import { Run } from './run.js';
 /** @import { StateEntry } from '../ops/state.js' */
 /** @import { CacheOptions } from './cache.js' */
 /** @import { Edit, Values } from './edits.js' */
-/** @import { GenerationDefaults } from './generation.js' */
+/** @import { GenerationDefaults } from './checkpoint/generationConfig.js' */
 /** @import { Weight } from './graph.js' */
 /** @import { ModelInput } from './input.js' */
 /** @import { Encoding } from '../text/processors.js' */
@@ -687,12 +687,12 @@ export class Transformer {
    * The files of a checkpoint in the layout of Hugging Face, by name: config.json, model.safetensors and, where there
    * is a tokenizer, tokenizer.json. openModel takes them as they are. The family is the one that the model was opened
    * from, or the one whose options are these.
-   * @param {import('./folder.js').SaveFolderOptions} [options]
+   * @param {import('./checkpoint/saveFolder.js').SaveFolderOptions} [options]
    * @returns {Promise<Record<string, Uint8Array<ArrayBuffer>>>}
    */
   async saveFolder(options) {
     this.#checkAlive('saveFolder');
-    const { saveFolder } = await import('./folder.js');
+    const { saveFolder } = await import('./checkpoint/saveFolder.js');
     return saveFolder(this, options);
   }
 

@@ -9,7 +9,7 @@ import { DISPOSE } from '../memory/disposable.js';
 import { checkAlive, mayChange, own, shapeOf, Tensor, versionOf, viewOf } from '../memory/tensor.js';
 import { isEmpty, makeBiasGradient, makeSinksGradient, pointToIncoming, readIncoming } from './gradients.js';
 import { readState, writeState } from './layouts.js';
-import { resolveOptions } from './multihead_options.js';
+import { resolveOptions } from './multiheadOptions.js';
 import { refusePast, takePast } from './past.js';
 import { fillUniform, uniformSource } from './random.js';
 import { AttentionResult } from './result.js';
@@ -23,7 +23,7 @@ import { pointToVisibility, readVisibility, VISIBILITY_OPTIONS } from './visibil
 /** @import { Layout } from './layouts.js' */
 /** @import { StateEntry } from './state.js' */
 /** @import { LayerOnnxOptions } from '../onnx/layer.js' */
-/** @import { MultiHeadOptions } from './multihead_options.js' */
+/** @import { MultiHeadOptions } from './multiheadOptions.js' */
 /** @import { BiasChoice, PastChoice, ScoresChoice, WeightsChoice } from './visibility.js' */
 /** @import { Dropout, Visibility } from './visibility.js' */
 /** @import { ForwardOptions } from '../types.js' */

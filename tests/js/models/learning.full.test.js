@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { uniformSource } from '../../../src/js/ops/random.js';
-import { batchOf, TASKS, textTask } from '../../../web/model/tasks.js';
+import { batchOf, TASKS, textTask } from '../../../web/features/train/tasks.js';
 import { hl } from '../../support/headlight.js';
 import { teach } from '../../support/teach.js';
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { serve } from '../../../../web/host/serve.js';
+import { serve } from '../../../../src/build/server.js';
 import { BOTH, expectComputed } from '../../expect.js';
 
 /** What a host of packages sends. */

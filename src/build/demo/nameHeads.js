@@ -1,0 +1,73 @@
+// Names the heads of a model by what they look at in passages that are said twice, and shows what is lost without them.
+//   node src/build/demo/nameHeads.js
+
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { load } from 'headlight-attention';
+import { headScores } from 'headlight-attention/analysis';
+import { LENGTH, PASSAGES, saidTwice } from '../../../web/features/heads/repeatedPassages.js';
+import { openWhale } from '../../../web/worker/sources/demoModel.js';
+
+export { saidTwice };
+
+/** How the tokens are predicted when they are said for the second time: the mean loss in nats. */
+function secondLoss(/** @type {any} */ logits, /** @type {{ data: Int32Array }} */ ids) {
+  const [, T, V] = logits.shape;
+  const values = logits.data;
+  let [sum, count] = [0, 0];
+  for (let b = 0; b < PASSAGES; b++)
+    for (let t = LENGTH; t + 1 < T; t++) {
+      const row = values.subarray((b * T + t) * V, (b * T + t + 1) * V);
+      const most = row.reduce((/** @type {number} */ a, /** @type {number} */ x) => Math.max(a, x), -Infinity);
+      let total = 0;
+      for (const x of row) total += Math.exp(x - most);
+      sum += most + Math.log(total) - row[ids.data[b * T + t + 1]];
+      count++;
+    }
+  return sum / count;
+}
+
+/**
+ * @param {any} hl
+ * @param {any} model
+ * @param {number} [seed]
+ * @returns {{ loss: number, heads: { layer: number, head: number, previous: number, induction: number,
+ *   without: number }[] }} losses of what is said twice, whole and without each head
+ */
+export function nameHeads(hl, model, seed = 1) {
+  const { layers, numHeads, vocab } = model.options;
+  const ids = saidTwice(vocab, seed);
+  const ask = (/** @type {object} */ options) =>
+    hl.scope(() => secondLoss(model.forward({ ids }, options).logits, ids));
+  const { previous, induction } = hl.scope(() => {
+    const { captured } = model.forward({ ids }, { capture: ['blocks.*.weights'] });
+    return headScores(
+      Array.from({ length: layers }, (_, layer) => captured[`blocks.${layer}.weights`]),
+      { ids },
+    );
+  });
+  const heads = Array.from({ length: layers * numHeads }, (_, i) => {
+    const [layer, head] = [Math.floor(i / numHeads), i % numHeads];
+    const without = ask({ edit: [{ at: `blocks.${layer}.heads`, head, set: 'zero' }] });
+    return { layer, head, previous: previous.data[i], induction: induction.data[i], without };
+  });
+  return { loss: ask({}), heads };
+}
+
+async function main() {
+  const hl = /** @type {any} */ (await load());
+  const model = openWhale(
+    hl,
+    readFileSync(fileURLToPath(new URL('../../../web/demo/whale.safetensors', import.meta.url))),
+  );
+  const { loss, heads } = nameHeads(hl, model);
+  console.log(`the second time: ${loss.toFixed(3)} nats a token; without a head:`);
+  for (const { layer, head, previous, induction, without } of heads)
+    console.log(
+      `layer ${layer}, head ${head}: ${without.toFixed(3)}`.padEnd(26),
+      `previous ${previous.toFixed(2)}, induction ${induction.toFixed(2)}`,
+    );
+  hl.dispose();
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await main();

@@ -1,0 +1,215 @@
+// Trains a transformer on the tokens of a text, from time to time says how good it is, and keeps what it needs to go on
+// after it was stopped.
+
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { cosineSchedule } from 'headlight-attention';
+import { readSafetensors, writeSafetensors } from 'headlight-attention/formats';
+import { uniformSource } from '../../js/ops/random.js';
+import { windows } from './windows.js';
+
+/** @import { Hl } from '../../../web/store/types.js' */
+/** @import { Texts } from './windows.js' */
+
+/**
+ * @typedef {object} Settings
+ * @property {Record<string, unknown>} model the options of the transformer
+ * @property {number} steps
+ * @property {number} batch windows of a step
+ * @property {number} window tokens of a window
+ * @property {number} rate the largest learning rate
+ * @property {number} warmUp steps until it is reached; then it falls by half a cosine wave
+ * @property {number} weightDecay
+ * @property {number} repeats see WindowOptions
+ * @property {number} noise
+ * @property {number} average how much of the mean of all steps is kept in each
+ * @property {number} seed
+ */
+/**
+ * @typedef {object} Surroundings
+ * @property {string} folder where the state is kept
+ * @property {(step: number) => boolean} isEnough whether it stops before a step, to go on another time
+ * @property {(text: string) => void} say
+ */
+/** @typedef {Record<string, { data: Float32Array, shape: number[] }>} State */
+/**
+ * What a training goes on from, where nothing of its own was kept; seconds: how long it has taken so far.
+ * @typedef {{ model: State, optimizer: State, seconds: number }} Before
+ */
+
+const STATE = 'state.safetensors';
+const MOST_GRADIENT = 1;
+const BETAS = /** @type {const} */ ([0.9, 0.98]);
+const JUDGE_EVERY = 100;
+const SAVE_EVERY = 180;
+/** A target that does not count. */
+const NONE = -100;
+
+/**
+ * The mean loss over tokens that were never trained on, in nats: each is predicted once, from half a window or more.
+ * @param {any} model
+ * @param {Int32Array} tokens
+ * @param {{ window: number, start: number, share?: number }} options start: a token that is not predicted
+ */
+export function judge(model, tokens, { window, start, share = 1 }) {
+  let [sum, counted] = [0, 0];
+  const half = window / 2;
+  const stride = Math.round(half / share);
+  for (let at = 0; at + 1 < tokens.length; at += stride) {
+    const length = Math.min(window, tokens.length - 1 - at);
+    const targets = Int32Array.from(tokens.subarray(at + 1, at + 1 + length), (token, t) =>
+      token === start || (at > 0 && t < window - half) ? NONE : token,
+    );
+    if (targets.every((target) => target === NONE)) continue;
+    const ids = tokens.slice(at, at + length);
+    const result = model.judge({ data: ids, shape: [1, length] }, { data: targets, shape: [1, length] });
+    sum += result.loss * result.counted;
+    counted += result.counted;
+  }
+  return { loss: sum / counted, tokens: counted };
+}
+
+/** The mean of the weights over the steps, which is better than the last of them. */
+class Average {
+  /** @param {any} model @param {number} keep @param {State | null} state */
+  constructor(model, keep, state) {
+    this.model = model;
+    this.keep = keep;
+    /** @type {State} */
+    this.state = state ?? model.stateDict();
+  }
+
+  /** @param {number} step */
+  add(step) {
+    // At the beginning there is little to keep.
+    const keep = Math.min(this.keep, (1 + step) / (10 + step));
+    for (const [name, tensor] of Object.entries(this.model.parameters)) {
+      const { data } = this.state[name];
+      const now = /** @type {any} */ (tensor).data;
+      for (let i = 0; i < data.length; i++) data[i] = keep * data[i] + (1 - keep) * now[i];
+    }
+  }
+
+  /** What a function says while the model has the mean of the weights. @template T @param {() => T} ask @returns {T} */
+  with(ask) {
+    const now = this.model.stateDict();
+    this.model.loadStateDict(this.state);
+    try {
+      return ask();
+    } finally {
+      this.model.loadStateDict(now);
+    }
+  }
+}
+
+/** @param {string} file @param {Record<string, State>} parts @param {Record<string, string>} metadata */
+function save(file, parts, metadata) {
+  const tensors = Object.fromEntries(
+    Object.entries(parts).flatMap(([part, state]) =>
+      Object.entries(state).map(([name, { data, shape }]) => [
+        `${part}/${name}`,
+        { dtype: /** @type {const} */ ('F32'), data, shape },
+      ]),
+    ),
+  );
+  // What is stopped while it writes leaves the file before.
+  writeFileSync(`${file}.part`, writeSafetensors(tensors, metadata));
+  renameSync(`${file}.part`, file);
+}
+
+/** What was kept in a folder by a training with these settings. @param {string} folder @param {Settings} settings */
+export function readSaved(folder, settings) {
+  const file = join(folder, STATE);
+  if (!existsSync(file)) return null;
+  const { tensors, metadata } = readSafetensors(readFileSync(file));
+  if (metadata.settings !== JSON.stringify(settings)) return null;
+  const part = (/** @type {string} */ name) =>
+    /** @type {State} */ (
+      Object.fromEntries(
+        Object.entries(tensors).flatMap(([path, tensor]) =>
+          path.startsWith(`${name}/`) ? [[path.slice(name.length + 1), tensor]] : [],
+        ),
+      )
+    );
+  return {
+    model: part('model'),
+    optimizer: part('optimizer'),
+    average: part('average'),
+    step: Number(metadata.step),
+    seconds: Number(metadata.seconds),
+  };
+}
+
+/**
+ * @param {Hl} hl
+ * @param {Texts} texts
+ * @param {Settings} settings
+ * @param {Surroundings} surroundings
+ * @param {Before | null} [before]
+ * @returns {{ model: any, after: Before, step: number }} the model with the mean of its weights, what another training
+ *   can go on from, and how far it came
+ */
+export function train(hl, texts, settings, { folder, isEnough, say }, before = null) {
+  const { steps, batch, window, rate, warmUp, weightDecay, average: keep, seed } = settings;
+  const file = join(folder, STATE);
+  const saved = readSaved(folder, settings);
+  const model = /** @type {any} */ (hl.transformer(/** @type {any} */ ({ ...settings.model, seed })));
+  const optimizer = hl.adamW([model], { lr: rate, betas: BETAS, weightDecay });
+  const begin = saved ?? before;
+  if (begin) {
+    model.loadStateDict(begin.model);
+    optimizer.loadStateDict(begin.optimizer);
+  }
+  const average = new Average(model, keep, saved?.average ?? null);
+  const rateAt = cosineSchedule({ lr: rate, steps, warmup: warmUp, floor: rate / 20 });
+  const heldOut = (/** @type {number} */ share) =>
+    average.with(() => judge(model, texts.heldOut, { window, start: texts.start, share })).loss;
+
+  let step = saved?.step ?? 0;
+  const [begun, first] = [performance.now(), step];
+  let savedAt = begun;
+  const passed = () => (begin?.seconds ?? 0) + (performance.now() - begun) / 1000;
+  let [sum, since] = [0, 0];
+  const store = () =>
+    save(
+      file,
+      {
+        model: model.stateDict(),
+        optimizer: optimizer.stateDict(),
+        average: average.state,
+      },
+      { step: String(step), seconds: String(passed()), settings: JSON.stringify(settings) },
+    );
+  if (step > 0) say(`goes on after step ${step}`);
+  while (step < steps && !isEnough(step)) {
+    // Of each step's own: what goes on is what would have gone on.
+    const random = uniformSource(seed * 2 ** 20 + step);
+    const { labels, targets } = windows(texts, settings, random);
+    optimizer.lr = rateAt(step);
+    model.zeroGrad();
+    const { loss } = model.learn({ data: labels, shape: [batch, window] }, { data: targets, shape: [batch, window] });
+    if (!Number.isFinite(loss)) throw new Error(`the loss is ${loss} at step ${step}`);
+    hl.clipGradients([model], MOST_GRADIENT);
+    optimizer.step();
+    average.add(step);
+    step++;
+    sum += loss;
+    since++;
+    if (step % JUDGE_EVERY === 0) {
+      const speed = ((step - first) * batch * window * 1000) / (performance.now() - begun);
+      say(
+        `step ${step}: ${(sum / since).toFixed(4)}, held out ${heldOut(0.2).toFixed(4)}, ${speed.toFixed(0)} tokens/s`,
+      );
+      [sum, since] = [0, 0];
+    }
+    if (performance.now() - savedAt > 1000 * SAVE_EVERY) {
+      store();
+      savedAt = performance.now();
+    }
+  }
+  store();
+  model.loadStateDict(average.state);
+  const after = { model: average.state, optimizer: optimizer.stateDict(), seconds: passed() };
+  optimizer.dispose();
+  return { model, after, step };
+}

@@ -1,0 +1,132 @@
+// A byte-level BPE vocabulary from texts: the pair of neighbours that is found most often becomes a piece, again and
+// again. The same texts give the same vocabulary.
+//
+// Sennrich et al., "Neural Machine Translation of Rare Words with Subword Units", 2016; bytes as in GPT-2.
+
+import { AlignedText } from '../../js/text/aligned.js';
+import { byteSigns } from '../../js/text/bytelevel.js';
+import { Fields } from '../../js/text/fields.js';
+import { readSplitter } from '../../js/text/splitters.js';
+
+/** @typedef {{ signs: string[], count: number }} Word its pieces so far, and how often it was found */
+
+/** Stands before every chapter. */
+export const START = '<|endoftext|>';
+const LEVEL = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: false, use_regex: true };
+
+/** @param {readonly string[]} texts @returns {Word[]} */
+function countWords(texts) {
+  const split = readSplitter(new Fields(LEVEL, 'pre_tokenizer'));
+  /** @type {Map<string, number>} */
+  const counts = new Map();
+  for (const text of texts)
+    for (const { text: word } of split(new AlignedText(text))) counts.set(word, (counts.get(word) ?? 0) + 1);
+  return Array.from(counts, ([word, count]) => ({ signs: [...word], count }));
+}
+
+/** Pairs with how often they are found, and the words that have them. */
+class Pairs {
+  /** @type {Map<string, number>} */
+  #counts = new Map();
+  /** @type {Map<string, Set<Word>>} */
+  #words = new Map();
+
+  /** Adds the pairs of a word, or takes them away. @param {Word} word @param {1 | -1} sign */
+  add(word, sign) {
+    for (let i = 0; i + 1 < word.signs.length; i++) {
+      const pair = `${word.signs[i]} ${word.signs[i + 1]}`;
+      this.#counts.set(pair, (this.#counts.get(pair) ?? 0) + sign * word.count);
+      const words = this.#words.get(pair);
+      if (words) words.add(word);
+      else this.#words.set(pair, new Set([word]));
+    }
+  }
+
+  /** The one found most often; of those found as often, the first in the order of their text. */
+  most() {
+    let [best, most] = ['', 0];
+    for (const [pair, count] of this.#counts)
+      if (count > most || (count === most && count > 0 && pair < best)) [best, most] = [pair, count];
+    return best;
+  }
+
+  /** @param {string} pair */
+  wordsOf(pair) {
+    return [...(this.#words.get(pair) ?? [])];
+  }
+
+  /** @param {string} pair */
+  delete(pair) {
+    this.#counts.delete(pair);
+    this.#words.delete(pair);
+  }
+}
+
+/** @param {string[]} signs @param {string} left @param {string} right */
+function join(signs, left, right) {
+  /** @type {string[]} */
+  const joined = [];
+  for (let i = 0; i < signs.length; i++) {
+    const isPair = signs[i] === left && signs[i + 1] === right;
+    joined.push(isPair ? left + right : signs[i]);
+    if (isPair) i++;
+  }
+  return joined;
+}
+
+/**
+ * @param {readonly string[]} texts
+ * @param {number} size of the vocabulary, with the 256 bytes and the token before a chapter
+ * @returns {string[]} the pairs in the order in which they are merged, as "left right"
+ */
+export function learnMerges(texts, size) {
+  const words = countWords(texts);
+  const pairs = new Pairs();
+  for (const word of words) pairs.add(word, 1);
+  /** @type {string[]} */
+  const merges = [];
+  while (merges.length < size - 257) {
+    const pair = pairs.most();
+    if (!pair) break;
+    const [left, right] = pair.split(' ');
+    for (const word of pairs.wordsOf(pair)) {
+      pairs.add(word, -1);
+      word.signs = join(word.signs, left, right);
+      pairs.add(word, 1);
+    }
+    pairs.delete(pair);
+    merges.push(pair);
+  }
+  return merges;
+}
+
+/**
+ * The vocabulary as a tokenizer.json of Hugging Face: bytes, merges, the token before a chapter.
+ * @param {readonly string[]} merges
+ */
+export function makeTokenizer(merges) {
+  const pieces = [...byteSigns(), ...merges.map((pair) => pair.replace(' ', ''))];
+  const start = { id: pieces.length, content: START, single_word: false, lstrip: false, rstrip: false };
+  return {
+    version: '1.0',
+    truncation: null,
+    padding: null,
+    added_tokens: [{ ...start, normalized: false, special: true }],
+    normalizer: null,
+    pre_tokenizer: LEVEL,
+    post_processor: LEVEL,
+    decoder: LEVEL,
+    model: {
+      type: 'BPE',
+      dropout: null,
+      unk_token: null,
+      continuing_subword_prefix: null,
+      end_of_word_suffix: null,
+      fuse_unk: false,
+      byte_fallback: false,
+      ignore_merges: false,
+      vocab: Object.fromEntries(pieces.map((piece, id) => [piece, id])),
+      merges,
+    },
+  };
+}

@@ -1,0 +1,68 @@
+// Windows of a text's tokens to learn from. Some say a passage again and again: what came after a token the last time
+// comes again, which is what induction heads are for. A text of this size has too few of them.
+
+/** @import { Random } from '../../../web/store/types.js' */
+
+/**
+ * @typedef {object} Texts tokens of all chapters, one after the other
+ * @property {Int32Array} train
+ * @property {Int32Array} heldOut
+ * @property {number} start the token that every chapter begins with
+ */
+/**
+ * @typedef {object} WindowOptions
+ * @property {number} batch windows
+ * @property {number} window tokens of each
+ * @property {number} repeats how many of the windows say a passage again and again
+ * @property {number} noise how many of the tokens that are read, but not of those that are to follow, are others: a
+ *   small text is not learned by heart so soon
+ */
+
+/** The passage that is repeated has so many tokens. */
+const [SHORTEST, LONGEST] = [8, 64];
+/** A target that does not count. */
+const NONE = -100;
+
+/** @param {Random} random @param {number} n */
+const below = (random, n) => Math.floor(random() * n);
+
+/**
+ * A passage of the text, or as many tokens from all over it: those cannot be known by heart.
+ * @param {Int32Array} tokens
+ * @param {Random} random
+ */
+function passage(tokens, random) {
+  const length = SHORTEST + below(random, LONGEST - SHORTEST + 1);
+  const at = below(random, tokens.length - length);
+  return random() < 0.5
+    ? tokens.subarray(at, at + length)
+    : Int32Array.from({ length }, () => tokens[below(random, tokens.length)]);
+}
+
+/**
+ * @param {Texts} texts
+ * @param {WindowOptions} options
+ * @param {Random} random
+ */
+export function windows({ train }, { batch, window, repeats, noise }, random) {
+  const labels = new Int32Array(batch * window);
+  const targets = new Int32Array(batch * window);
+  for (let b = 0; b < batch; b++) {
+    const row = b * window;
+    if (random() < repeats) {
+      const said = passage(train, random);
+      const from = below(random, said.length);
+      for (let t = 0; t < window; t++) {
+        labels[row + t] = said[(from + t) % said.length];
+        // What is said for the first time need not be known.
+        targets[row + t] = t + 1 < said.length ? NONE : said[(from + t + 1) % said.length];
+      }
+    } else {
+      const at = below(random, train.length - window);
+      labels.set(train.subarray(at, at + window), row);
+      for (let t = 0; t < window; t++) if (random() < noise) labels[row + t] = train[below(random, train.length)];
+      targets.set(train.subarray(at + 1, at + 1 + window), row);
+    }
+  }
+  return { labels, targets };
+}

@@ -1,0 +1,159 @@
+// The files of a model, wherever they are: a folder on disk, a URL, or files that a user has chosen or dropped. All are
+// read in ranges.
+
+import { argumentError, unreadable } from '../../check/errors.js';
+import { quote } from '../../check/quote.js';
+import { readBytes } from '../../io/bytes.js';
+import { hubHint, refuseHubPage } from './hubNames.js';
+import { remoteFile, remoteFolder } from './remote.js';
+
+/**
+ * @typedef {string | URL | Readonly<Record<string, Blob | ArrayBuffer | ArrayBufferView>> | FileList | readonly File[]
+ *   | FileSystemDirectoryHandle} ModelFiles a folder: a path in Node, or a URL; or files by name
+ */
+/**
+ * A size is null where there is no such file, and Infinity where it is not known before the file is read. A file that
+ * is required, and that the server does not show, is an error. read gives less where the file ends before; its result
+ * may be put into room, which has end − begin bytes.
+ * @typedef {object} Folder
+ * @property {readonly string[] | null} names null where they cannot be listed
+ * @property {string} [hint] to be added to the error that a file is not there
+ * @property {(name: string, required?: boolean) => Promise<number | null>} size
+ * @property {(name: string, begin: number, end: number, room?: Uint8Array) => Promise<Uint8Array>} read
+ * @property {() => Promise<void>} close
+ */
+/** @typedef {(caller: string, path: string, signal?: AbortSignal) => Promise<Folder>} OpenPath */
+
+const nothing = async () => {};
+
+/**
+ * @param {string} caller
+ * @param {ModelFiles} files
+ * @param {OpenPath} [openPath] where there are paths
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<Folder>}
+ */
+export async function openFolder(caller, files, openPath, signal) {
+  if (typeof files === 'string' || files instanceof URL) return openPlace(caller, String(files), openPath, signal);
+  if (files === null || typeof files !== 'object')
+    throw argumentError(caller, 'files', files, 'a folder: a path, a URL, files by name, or a directory handle');
+  if ('getFileHandle' in files) return handleFolder(caller, /** @type {FileSystemDirectoryHandle} */ (files));
+  const isList = Array.isArray(files) || (typeof FileList !== 'undefined' && files instanceof FileList);
+  return memoryFolder(caller, isList ? namedFiles(caller, /** @type {File[]} */ ([...files])) : Object.entries(files));
+}
+
+/**
+ * @param {string} caller
+ * @param {string} place
+ * @param {OpenPath} [openPath]
+ * @param {AbortSignal} [signal]
+ */
+async function openPlace(caller, place, openPath, signal) {
+  const base = globalThis.location?.href;
+  // A single letter before a colon is a drive of Windows.
+  if (/^[a-z][a-z\d+.-]+:/i.test(place) && !/^file:/i.test(place))
+    return remoteFolder(caller, readAddress(caller, place), { signal });
+  if (openPath) return openPath(caller, place, signal);
+  const expected = "a URL, or files by name: a path can be opened by 'headlight-attention' in Node";
+  if (!base || /^file:/i.test(place)) throw argumentError(caller, 'files', place, expected);
+  return remoteFolder(caller, readAddress(caller, place, base), { signal, hint: hubHint(place) });
+}
+
+/**
+ * A file alone, as one of a folder.
+ * @param {string} caller
+ * @param {string | URL | Blob} file
+ * @param {OpenPath} [openPath]
+ * @returns {Promise<{ folder: Folder, name: string }>}
+ */
+export async function openFile(caller, file, openPath) {
+  if (file instanceof Blob) return { folder: memoryFolder(caller, [['file', file]]), name: 'file' };
+  const text = String(file);
+  const path = openPath && !/^(https?|blob|data):/i.test(text);
+  if (!path)
+    return { folder: remoteFile(caller, readUrl(caller, 'file', text, globalThis.location?.href)), name: text };
+  const at = Math.max(text.lastIndexOf('/'), text.lastIndexOf('\\'));
+  return { folder: await openPath(caller, at < 0 ? '.' : text.slice(0, at + 1)), name: text.slice(at + 1) };
+}
+
+/** The address of a folder. @param {string} caller @param {string} text @param {string} [base] */
+function readAddress(caller, text, base) {
+  const url = readUrl(caller, 'files', text, base);
+  refuseHubPage(caller, url);
+  if (!/^https?:$/.test(url.protocol)) throw argumentError(caller, 'files', text, 'a URL of a folder, with https:');
+  if (url.username || url.password)
+    throw argumentError(caller, 'files', `${url.protocol}//…@${url.host}`, 'a URL without a user name and a password');
+  return url.href;
+}
+
+/** @param {string} caller @param {string} parameter @param {string} text @param {string} [base] */
+function readUrl(caller, parameter, text, base) {
+  try {
+    return new URL(text, base);
+  } catch {
+    throw argumentError(caller, parameter, text, 'a path or a URL');
+  }
+}
+
+/** @param {string} caller @param {readonly File[]} list @returns {[string, File][]} */
+const namedFiles = (caller, list) =>
+  list.map((file, i) => {
+    if (!(file instanceof Blob && typeof file.name === 'string'))
+      throw argumentError(caller, `files[${i}]`, file, 'a File; or files by name: { name: bytes }');
+    return [file.webkitRelativePath || file.name, file];
+  });
+
+/** @param {string} caller @param {FileSystemDirectoryHandle} folder @returns {Promise<Folder>} */
+async function handleFolder(caller, folder) {
+  /** @type {[string, Blob][]} */
+  const files = [];
+  try {
+    for await (const entry of /** @type {any} */ (folder).values())
+      if (entry.kind === 'file') files.push([entry.name, await entry.getFile()]);
+  } catch (cause) {
+    throw unreadable(caller, `the folder ${folder.name}`, cause);
+  }
+  return memoryFolder(caller, files);
+}
+
+/**
+ * By their last names; of two with the same one, the nearer to the root.
+ * @param {string} caller
+ * @param {[string, unknown][]} files by path
+ * @returns {Folder}
+ */
+function memoryFolder(caller, files) {
+  const split = files.map(([path, file]) => ({ path, parts: path.split('/'), file }));
+  /** @type {Map<string, Blob | Uint8Array>} */
+  const known = new Map();
+  for (const { path, parts, file } of split.sort((a, b) => b.parts.length - a.parts.length))
+    known.set(/** @type {string} */ (parts.at(-1)), readFile(caller, path, file));
+  return {
+    names: [...known.keys()],
+    size: async (name) => {
+      const file = known.get(name);
+      return file === undefined ? null : file instanceof Blob ? file.size : file.length;
+    },
+    read: async (name, begin, end) => {
+      const file = /** @type {Blob | Uint8Array} */ (known.get(name));
+      if (!(file instanceof Blob)) return file.subarray(begin, end);
+      try {
+        return new Uint8Array(await file.slice(begin, end).arrayBuffer());
+      } catch (cause) {
+        throw unreadable(caller, name, cause);
+      }
+    },
+    close: nothing,
+  };
+}
+
+/** @param {string} caller @param {string} path @param {unknown} file @returns {Blob | Uint8Array} */
+function readFile(caller, path, file) {
+  if (file instanceof Blob) return file;
+  const isBytes = ArrayBuffer.isView(file) || /^\[object (Shared)?ArrayBuffer\]$/.test(tagOf(file));
+  if (!isBytes) throw argumentError(caller, `files[${quote(path)}]`, file, 'a File, a Blob or bytes');
+  return readBytes(`${caller}: ${quote(path)}`, file);
+}
+
+/** The tag is the same in every realm. @param {unknown} value */
+const tagOf = (value) => Object.prototype.toString.call(value);

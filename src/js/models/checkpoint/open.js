@@ -1,0 +1,356 @@
+// Opens a checkpoint: config.json says which model it is, the tables of index.js where its tensors lie.
+// Everything is checked before anything is allocated; then the tensors are read.
+
+import { readNumber, readOptions, readSignal, readWord } from '../../check/arguments.js';
+import { argumentError, HeadlightError, unreadable } from '../../check/errors.js';
+import { quote, quoteNames } from '../../check/quote.js';
+import { elementCount, formatShape, sameShape } from '../../check/shape.js';
+import { isKnown, unknownDType } from '../../io/dtypes.js';
+import { parseJson } from '../../io/json.js';
+import { readSafetensorsHeader, readSafetensorsHeaderEnd } from '../../io/safetensors.js';
+import { FAMILIES, familyOf, UnknownField } from '../families/index.js';
+import { resolveOptions } from '../options.js';
+import { parameterShapes } from '../parameters.js';
+import { Transformer } from '../transformer.js';
+import { account } from './accounting.js';
+import { openFile, openFolder } from './files.js';
+import { readGeneration } from './generationConfig.js';
+import { placeOf, splitOf } from './naming.js';
+import { storedShape } from './placing.js';
+import { readWeights } from './readWeights.js';
+import { addShard, checkShards, INDEX, readWeightMap } from './shards.js';
+import { hasOwnHead, tiedHeads } from './tying.js';
+
+/** @import { Tokenizer } from '../../text/tokenizer.js' */
+/** @import { Memory } from '../../memory/memory.js' */
+/** @import { Config, Family, Place } from '../families/index.js' */
+/** @import { Folder, ModelFiles, OpenPath } from './files.js' */
+/** @import { Resolved, TransformerOptions } from '../options.js' */
+/** @import { Found, Stored } from './readWeights.js' */
+
+/**
+ * @typedef {object} OpenOptions
+ * @property {'float32' | 'int8' | 'stored'} [weights] default 'float32'. With 'stored' those of products that the file
+ *   holds as float16 or bfloat16 stay so, in half the memory, and give the same; with 'int8' they are rounded to nine
+ *   bits, and take 29% of the memory. Only models of float32 can be trained
+ * @property {number} [layers] only the first so many blocks
+ * @property {AbortSignal} [signal]
+ * @property {(progress: { read: number, total: number, name: string }) => unknown} [onProgress] bytes so far, of all,
+ *   and the tensor they are of. A promise is awaited; if it rejects, so does openModel
+ */
+/**
+ * A transformer with the files that it was opened from: config.json as it is, and its tokenizer. Without a
+ * tokenizer.json the tokenizer is undefined; so are family and config of 'demo'.
+ * @typedef {Transformer & { family: string, config: Record<string, any>, tokenizer: Tokenizer }} OpenedModel
+ */
+
+const MOST_JSON = 64 * 2 ** 20;
+/** Tensors that may be missing before no more are looked for. */
+const MOST_MISSING = 1000;
+const FLOATS = new Set(['F64', 'F32', 'F16', 'BF16', 'F8_E4M3', 'F8_E5M2']);
+const CALLER = 'openModel';
+const GENERATION = 'generation_config.json';
+
+/** @param {string} message @param {string} [parameter] @param {object} [more] */
+const fail = (message, parameter, more = {}) =>
+  new HeadlightError('FORMAT', `${CALLER}: ${message}`, { parameter, ...more });
+
+/**
+ * Where files are, besides those that are given.
+ * @typedef {object} Places
+ * @property {string} [module] the address of the module, beside which the demo lies
+ * @property {OpenPath} [openPath] a folder on disk, where there is one
+ */
+
+/**
+ * @param {Memory} memory
+ * @param {ModelFiles} files
+ * @param {OpenOptions} options
+ * @param {Places} places
+ * @returns {Promise<OpenedModel>}
+ */
+export async function openModel(memory, files, options, places) {
+  const given = readOptions(CALLER, options, ['weights', 'layers', 'signal', 'onProgress']);
+  const words = /** @type {const} */ (['float32', 'int8', 'stored']);
+  const kept = readWord(CALLER, 'weights', given.weights ?? 'float32', words);
+  const { layers, onProgress } = given;
+  const signal = readSignal(CALLER, given.signal);
+  if (layers !== undefined) readNumber(CALLER, 'layers', layers, { integer: true, least: 0 });
+  if (onProgress !== undefined && typeof onProgress !== 'function')
+    throw argumentError(CALLER, 'onProgress', onProgress, 'a function');
+  signal?.throwIfAborted();
+  if (files === 'demo') {
+    const { openDemo } = await import('../demo.js');
+    const model = await openDemo(CALLER, memory, places, { kept, layers, signal, onProgress });
+    return /** @type {OpenedModel} */ (model);
+  }
+  const folder = await openFolder(CALLER, files, places.openPath, signal);
+  try {
+    const config = await readJson(folder, 'config.json');
+    const generationConfig = (await folder.size(GENERATION)) === null ? undefined : await readJson(folder, GENERATION);
+    const generation = readGeneration(config, generationConfig);
+    const tensors = await readHeaders(folder);
+    const { family, prefix } = recognise(config, tensors);
+    const described = readConfig(family, prefix, config, tensors);
+    if (described.tied && (await hasOwnHead(family, prefix, tensors, folder, signal))) described.tied = false;
+    const resolved = resolve(family, described, layers);
+    const found = locate(family, prefix, resolved, tensors);
+    const unread = account(family, prefix, found, tensors.keys(), blocksOf(described, resolved));
+    const weights = await readWeights(memory, folder, found, { kept, signal, onProgress });
+    const model = new Transformer(memory, resolved, weights);
+    try {
+      model.family = family.name;
+      model.config = config;
+      model.unread = unread;
+      model.generation = generation;
+      model.generationConfig = generationConfig;
+      model.storedNames = new Map(found.map(({ name, names }) => [name, names[0]]));
+      await addTokenizer(model, folder);
+      signal?.throwIfAborted();
+      return /** @type {OpenedModel} */ (model);
+    } catch (error) {
+      model.dispose();
+      throw error;
+    }
+  } finally {
+    await folder.close();
+  }
+}
+
+/** The tokenizer, if the folder has one. @param {Transformer} model @param {Folder} folder */
+async function addTokenizer(model, folder) {
+  const size = await folder.size('tokenizer.json');
+  if (size === null) return;
+  const { openTokenizer } = await import('../../text/tokenizer.js');
+  model.tokenizerFile = await readAll(folder, 'tokenizer.json', size);
+  model.tokenizer = openTokenizer(model.tokenizerFile);
+}
+
+/** @param {Folder} folder @param {string} name @param {number} size */
+async function readAll(folder, name, size) {
+  const known = size < Infinity;
+  const bytes = known && size > MOST_JSON ? null : await folder.read(name, 0, Math.min(size, MOST_JSON + 1));
+  if (bytes && bytes.length <= MOST_JSON) return bytes;
+  const count = known ? size : `more than ${MOST_JSON}`;
+  throw fail(`${name} has ${count} bytes, expected at most ${MOST_JSON}`, name);
+}
+
+/** @param {Folder} folder @param {string} name @returns {Promise<Config>} */
+async function readJson(folder, name) {
+  const size = await folder.size(name, true);
+  if (size === null) {
+    const there = folder.names ? `; there are ${quoteNames([...folder.names])}` : '';
+    throw fail(`there is no ${name}${there}${folder.hint ?? ''}`, name);
+  }
+  // A copy, because no text is decoded from shared memory.
+  const text = new TextDecoder().decode((await readAll(folder, name, size)).slice());
+  const value = parseJson(text, (reason) => fail(`${name} is not JSON as expected: ${reason}`, name));
+  if (value === null || typeof value !== 'object' || Array.isArray(value))
+    throw fail(`${name} is expected to be a JSON object`, name);
+  return value;
+}
+
+/** The tensors of all files, by name. @param {Folder} folder */
+async function readHeaders(folder) {
+  const single = folder.names?.filter((name) => name.endsWith('.safetensors')) ?? [];
+  /** @type {string[]} */
+  let files = [];
+  /** @type {Map<string, string>} */
+  let map = new Map();
+  if ((await folder.size('model.safetensors')) !== null) files = ['model.safetensors'];
+  else if ((await folder.size(INDEX)) !== null) {
+    map = readWeightMap(CALLER, await readJson(folder, INDEX));
+    files = [...new Set(map.values())].sort();
+  } else if (single.length === 1) files = single;
+  else {
+    const others = folder.names?.filter((name) => /\.(bin|pt|pth|gguf|h5|onnx|msgpack)$/.test(name)) ?? [];
+    const hint = others.length > 0 ? `; ${quoteNames(others)} cannot be read: save the model as safetensors` : '';
+    throw fail(`there is no model.safetensors and no ${INDEX}${hint}`, 'model.safetensors');
+  }
+  /** @type {Map<string, Stored>} */
+  const tensors = new Map();
+  for (const file of files) addShard(CALLER, tensors, file, await readRanges(folder, file), map);
+  checkShards(CALLER, tensors, map);
+  return tensors;
+}
+
+/** Where the tensors lie in a file. @param {Folder} folder @param {string} file */
+async function readRanges(folder, file) {
+  const size = await folder.size(file, true);
+  if (size === null) throw fail(`${file} is missing: ${INDEX} names it`, file);
+  const start = await folder.read(file, 0, Math.min(8 + 1, size));
+  const end = inFile(file, () => readSafetensorsHeaderEnd(start, size));
+  const header = await folder.read(file, 0, end);
+  const { tensors } = inFile(file, () => readSafetensorsHeader(header, size));
+  // A server that sends the file whole does not say how long it is.
+  const last = Object.values(tensors).reduce((most, range) => Math.max(most, range.end), end);
+  if (size === Infinity && (await folder.read(file, last, last + 1)).length > 0)
+    throw fail(`${file} goes on after byte ${last}, where the tensors end`, file);
+  return tensors;
+}
+
+/** An error of a reader says which file it is about. @template T @param {string} file @param {() => T} read */
+function inFile(file, read) {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof HeadlightError)) throw error;
+    const { parameter, expected, got } = error;
+    throw fail(`${file}: ${error.message}`, parameter, { expected, got, cause: error });
+  }
+}
+
+/**
+ * The family, and what the names of its tensors begin with here.
+ * @param {Config} config
+ * @param {Map<string, Stored>} tensors
+ */
+function recognise(config, tensors) {
+  const type = config.model_type;
+  const named = familyOf(type);
+  if (!named) {
+    const known = FAMILIES.flatMap(({ types }) => types).join(', ');
+    throw fail(
+      `config.json says model_type ${quote(type)}, which is not one of ${known}; hl.layersIn() finds the attention ` +
+        'layers of other models',
+      'model_type',
+      { got: type, expected: known },
+    );
+  }
+  if (config.quantization_config)
+    throw fail('quantized checkpoints cannot be read: quantization_config', 'quantization_config');
+  const family = named.alone && !tensors.has(named.alone.without) ? named.alone.family : named;
+  const inside = Object.values(family.names)
+    .map((place) => (typeof place === 'string' ? place : place.from))
+    .filter((name) => !name.startsWith('/'));
+  const known = inside.map((name) => name.replace('.L.', '.0.'));
+  const count = (/** @type {string} */ prefix) =>
+    known.filter((name) => tensors.has(prefix + name) || tensors.has(`${prefix}${name}.weight`)).length;
+  const prefix = family.prefixes.reduce((best, other) => (count(other) > count(best) ? other : best));
+  return { family, prefix };
+}
+
+/**
+ * @param {Family} family
+ * @param {string} prefix
+ * @param {Config} config
+ * @param {Map<string, Stored>} tensors
+ */
+function readConfig(family, prefix, config, tensors) {
+  const has = (/** @type {string} */ name) => tensors.has(name.startsWith('/') ? name.slice(1) : prefix + name);
+  return checked(family, () => family.options(config, has));
+}
+
+/** @param {Family} family @param {TransformerOptions} options @param {number | undefined} layers the first of them */
+function resolve(family, options, layers) {
+  const some = layers !== undefined && layers < options.layers ? firstLayers(options, layers) : {};
+  return checked(family, () => resolveOptions({ ...options, ...some }, CALLER));
+}
+
+/** Blocks in config.json, and those that are opened. @param {TransformerOptions} said @param {Resolved} opened */
+const blocksOf = (said, opened) =>
+  new Map([
+    ['', { said: said.layers, opened: opened.layers }],
+    ['encoder.', { said: said.encoder?.layers ?? 0, opened: opened.encoder?.layers ?? 0 }],
+  ]);
+
+/** @template T @param {Family} family @param {() => T} read what config.json says */
+function checked(family, read) {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof UnknownField) throw fail(`config.json: ${error.message}`, error.field);
+    if (error instanceof HeadlightError)
+      throw fail(`config.json does not describe a ${family.name}: ${error.message}`, error.parameter, { cause: error });
+    throw fail(
+      `config.json does not describe a ${family.name}: ${/** @type {Error} */ (error).message}`,
+      'config.json',
+      { cause: error },
+    );
+  }
+}
+
+/** @param {TransformerOptions} options @param {number} layers */
+const firstLayers = ({ window, scale }, layers) => ({
+  layers,
+  ...(Array.isArray(window) && { window: window.slice(0, layers) }),
+  ...(Array.isArray(scale) && { scale: scale.slice(0, layers) }),
+});
+
+/**
+ * Where each parameter is stored; refuses what is missing or has another shape.
+ * @param {Family} family
+ * @param {string} prefix
+ * @param {Resolved} options
+ * @param {Map<string, Stored>} tensors
+ * @returns {(Found & { names: string[] })[]}
+ */
+function locate(family, prefix, options, tensors) {
+  /** @type {string[]} */
+  const missing = [];
+  /** @type {(Found & { names: string[] })[]} */
+  const found = [];
+  for (const [name, shape] of parameterShapes(options)) {
+    // A config.json may claim a million layers: the first of them that are missing are enough.
+    if (missing.length > MOST_MISSING) break;
+    const { place = { from: '' }, names } = placeOf(family, prefix, name);
+    // What is one tensor in memory may be stored under either of its names.
+    const head = options.tied && name === 'embedding.table' ? tiedHeads(family, prefix, tensors, shape) : [];
+    const present = [...names.filter((other) => tensors.has(other)), ...head];
+    if (present.length === 0) missing.push(names[0] ?? name);
+    const stored = present
+      .slice(0, place.form === 'stacked' ? 2 : 1)
+      .map((other) => /** @type {Stored} */ (tensors.get(other)));
+    for (const [i, tensor] of stored.entries()) checkStored(present[i], tensor, place, shape, options, name);
+    found.push({ name, names: present, shape, place, stored, split: splitOf(options, name) });
+  }
+  if (missing.length > 0) {
+    const text = `${quoteNames(missing)} ${missing.length > 1 ? 'are' : 'is'} missing`;
+    const details = { expected: missing, got: [...tensors.keys()] };
+    throw fail(`this is a ${family.name} by its config.json, but ${text}`, missing[0], details);
+  }
+  return found;
+}
+
+/**
+ * @param {string} name
+ * @param {Stored} stored
+ * @param {Place} place
+ * @param {readonly number[]} shape
+ * @param {Resolved} options
+ * @param {string} parameter
+ */
+function checkStored(name, { shape: got, dtype }, place, shape, options, parameter) {
+  if (!isKnown(dtype)) throw unknownDType(CALLER, name, dtype);
+  if (!FLOATS.has(dtype))
+    throw fail(`${name} is of ${dtype}, expected one of ${[...FLOATS].join(', ')}`, name, { got: dtype });
+  const expected = storedShape(place, shape, splitOf(options, parameter));
+  const plain = !place.part && !place.turned && place.form !== 'convolution';
+  const rows = place.form === 'stacked' ? shape[0] : 1;
+  // The axes of a picture's patch, or one of size 1 in front, are as good as none.
+  const same =
+    plain && got.length !== expected.length
+      ? elementCount(got) * rows === elementCount(shape)
+      : sameShape(got, expected);
+  if (!same) throw fail(`${name} is ${formatShape(got)}, expected ${formatShape(expected)}`, name, { got, expected });
+}
+
+/**
+ * @param {string | URL | Blob | ArrayBuffer | ArrayBufferView} file a path in Node, a URL, or its bytes
+ * @param {OpenPath} [openPath]
+ */
+export async function openTokenizerFile(file, openPath) {
+  const caller = 'openTokenizer';
+  const { openTokenizer } = await import('../../text/tokenizer.js');
+  if (file instanceof ArrayBuffer || ArrayBuffer.isView(file)) return openTokenizer(file);
+  if (typeof file !== 'string' && !(file instanceof URL || file instanceof Blob))
+    throw argumentError(caller, 'file', file, 'a path, a URL, a Blob or bytes');
+  const { folder, name } = await openFile(caller, file, openPath);
+  try {
+    const size = await folder.size(name, true);
+    if (size === null) throw unreadable(caller, String(file), 'there is no such file');
+    return openTokenizer(await readAll(folder, name, size));
+  } finally {
+    await folder.close();
+  }
+}

@@ -1,0 +1,332 @@
+// A model as the files of a checkpoint in the layout of Hugging Face: config.json, model.safetensors and
+// tokenizer.json. The tables of index.js are read backwards. What is written is read again first: a family fits if
+// its config.json means the same options. Beside them lie train.py, which goes on training it in PyTorch, and the
+// state of the optimizer that it goes on with.
+
+import { readOptions } from '../../check/arguments.js';
+import { argumentError, HeadlightError } from '../../check/errors.js';
+import { quote } from '../../check/quote.js';
+import { elementCount } from '../../check/shape.js';
+import { writeSafetensors } from '../../io/safetensors.js';
+import { Adam, Sgd } from '../../ops/optimizer.js';
+import { openTokenizer } from '../../text/tokenizer.js';
+import { familyOf } from '../families/index.js';
+import { resolveOptions } from '../options.js';
+import { parameterShapes } from '../parameters.js';
+import { placeOf, splitOf } from './naming.js';
+import { placing, storedShape } from './placing.js';
+import trainProgram from './train.py' with { type: 'text' };
+
+/** @import { StateEntry } from '../../ops/state.js' */
+/** @import { Config, Family, Place } from '../families/index.js' */
+/** @import { Resolved } from '../options.js' */
+/** @import { Split } from './placing.js' */
+/** @import { Transformer } from '../transformer.js' */
+
+/**
+ * @typedef {object} SaveFolderOptions
+ * @property {string | Uint8Array} [tokenizer] tokenizer.json; default: the one that the model was opened with
+ * @property {Adam | Sgd} [optimizer] of this model: its state is written too, so that train.py goes on as it would have
+ */
+
+const CALLER = 'saveFolder';
+/** Nothing that a config.json says of a model that runs. */
+const UNSAID = new Set(['std', 'seed', 'dropout']);
+/** @type {Record<string, string>} */
+const ACTIVATIONS = {
+  gelu: 'gelu',
+  'gelu-tanh': 'gelu_new',
+  'quick-gelu': 'quick_gelu',
+  relu: 'relu',
+  silu: 'silu',
+};
+
+/** @param {Resolved} o @returns {Config} */
+const gpt2 = (o) => ({
+  architectures: ['GPT2LMHeadModel'],
+  n_layer: o.layers,
+  n_embd: o.dModel,
+  n_head: o.numHeads,
+  n_positions: o.context,
+  n_inner: o.mlp,
+  layer_norm_epsilon: o.normEps,
+  activation_function: ACTIVATIONS[o.activation],
+  scale_attn_weights: o.scale !== 1,
+  scale_attn_by_inverse_layer_idx: typeof o.scale !== 'number',
+  attn_pdrop: o.dropout,
+  embd_pdrop: 0,
+  resid_pdrop: 0,
+});
+
+/** @param {NonNullable<Resolved['rotary']>['scaling']} scaling @returns {Config | null} */
+function ropeScaling(scaling) {
+  if (!scaling) return null;
+  const given = /** @type {Config} */ (scaling);
+  return {
+    rope_type: given.type,
+    factor: given.factor,
+    original_max_position_embeddings: given.originalContext,
+    low_freq_factor: given.lowFreqFactor,
+    high_freq_factor: given.highFreqFactor,
+    beta_fast: given.betaFast,
+    beta_slow: given.betaSlow,
+    attention_factor: given.attentionFactor,
+    truncate: given.truncate,
+  };
+}
+
+/** @param {Resolved} o @returns {Config} */
+const rmsDecoder = (o) => ({
+  num_hidden_layers: o.layers,
+  hidden_size: o.dModel,
+  num_attention_heads: o.numHeads,
+  num_key_value_heads: o.kvHeads,
+  head_dim: o.headDim,
+  max_position_embeddings: o.context,
+  intermediate_size: o.mlp,
+  rms_norm_eps: o.normEps,
+  rope_theta: o.rotary?.theta,
+  rope_scaling: ropeScaling(o.rotary?.scaling),
+  hidden_act: ACTIVATIONS[o.activation],
+  attention_dropout: o.dropout,
+});
+
+/** @param {Resolved} o the same window in every layer */
+const windowOf = ({ window }) => window?.[0] ?? null;
+
+/**
+ * What config.json says of a model that was made here, by model_type.
+ * @type {Record<string, (o: Resolved) => Config>}
+ */
+const CONFIGS = {
+  gpt2,
+  llama: (o) => ({
+    architectures: ['LlamaForCausalLM'],
+    ...rmsDecoder(o),
+    attention_bias: o.bias.query,
+    mlp_bias: o.bias.mlp,
+  }),
+  mistral: (o) => ({ architectures: ['MistralForCausalLM'], ...rmsDecoder(o), sliding_window: windowOf(o) }),
+  qwen2: (o) => ({ architectures: ['Qwen2ForCausalLM'], ...rmsDecoder(o), ...windowOfQwen(o) }),
+  qwen3: (o) => ({
+    architectures: ['Qwen3ForCausalLM'],
+    ...rmsDecoder(o),
+    attention_bias: o.bias.query,
+    ...windowOfQwen(o),
+  }),
+};
+
+/** @param {Resolved} o */
+const windowOfQwen = ({ window }) => ({
+  use_sliding_window: window !== null,
+  sliding_window: window?.find((width) => width !== null) ?? null,
+  ...(window && { layer_types: window.map((width) => (width === null ? 'full_attention' : 'sliding_attention')) }),
+});
+
+/** All that a config.json says in every family. @param {Resolved} o */
+const shared = ({ vocab, tied }) => ({
+  vocab_size: vocab,
+  tie_word_embeddings: tied,
+  bos_token_id: null,
+  eos_token_id: null,
+  torch_dtype: 'float32',
+});
+
+/**
+ * A config.json, and the name of each parameter's tensor beside it.
+ * @typedef {{ config: Config, names: Map<string, string> }} Form
+ */
+
+/** @param {Config} config @param {Resolved} options @returns {Form} */
+function formOf(config, options) {
+  const { family, prefix } = familyIn(config);
+  const parameters = [...parameterShapes(options)].map(([name]) => name);
+  return { config, names: new Map(parameters.map((name) => [name, placeOf(family, prefix, name).names[0]])) };
+}
+
+/** @param {Config} config */
+function familyIn({ model_type: type }) {
+  const family = /** @type {Family} */ (familyOf(type));
+  return { family, prefix: family.prefixes[0] };
+}
+
+/**
+ * The options that are not what a config.json means.
+ * @param {Form} form
+ * @param {Resolved} options
+ * @returns {string[]}
+ */
+function differences({ config, names }, options) {
+  const { family } = familyIn(config);
+  const written = new Set(names.values());
+  const has = (/** @type {string} */ name) =>
+    name.startsWith('/') ? written.has(name.slice(1)) : family.prefixes.some((prefix) => written.has(prefix + name));
+  /** @type {Resolved} */
+  let meant;
+  try {
+    meant = resolveOptions(family.options(config, has), CALLER);
+  } catch (error) {
+    return [/** @type {any} */ (error).field ?? /** @type {any} */ (error).parameter ?? 'options'];
+  }
+  return Object.keys(options).filter((name) => {
+    const [a, b] = [meant, options].map((all) => JSON.stringify(/** @type {any} */ (all)[name]));
+    return !UNSAID.has(name) && a !== b;
+  });
+}
+
+/** The one that fits. @param {Transformer} model @returns {Form} */
+function chooseForm({ config: opened, storedNames: names, options }) {
+  if (options.input !== 'tokens') throw refused('input', options.input, 'only models that read tokens are written');
+  if (options.encoder) throw refused('encoder', options.encoder, 'models with an encoder are not written');
+  if (opened && names) {
+    // The file had a head of its own where its config.json says that it is tied.
+    for (const said of [opened, { ...opened, tie_word_embeddings: options.tied }]) {
+      const form = { config: { ...said, torch_dtype: 'float32' }, names };
+      if (differences(form, options).length === 0) return form;
+    }
+  }
+  const made = Object.entries(CONFIGS).map(([type, of]) => {
+    const form = formOf({ model_type: type, ...of(options), ...shared(options) }, options);
+    return { form, off: differences(form, options) };
+  });
+  const { form, off } = made.reduce((a, b) => (b.off.length < a.off.length ? b : a));
+  if (off.length === 0) return form;
+  const says = off.map((name) => `${name} ${quote(/** @type {any} */ (options)[name])}`).join(', ');
+  const families = Object.keys(CONFIGS);
+  const reason = `no family of ${families.join(', ')} has such a model: ${form.config.model_type} has no ${says}`;
+  throw refused(off[0], /** @type {any} */ (options)[off[0]], reason, families);
+}
+
+/** @param {string} parameter @param {unknown} got @param {string} reason @param {string[]} [expected] */
+const refused = (parameter, got, reason, expected) =>
+  new HeadlightError('ARGUMENT', `${CALLER}: ${reason}; save() keeps every model`, { parameter, got, expected });
+
+/**
+ * Writes a parameter into the tensor that holds it, perhaps beside others.
+ * @param {Float32Array} target
+ * @param {Place} place
+ * @param {readonly number[]} stored shape of the tensor
+ * @param {StateEntry} parameter
+ * @param {Split} split
+ */
+function put(target, place, stored, { data, shape }, split) {
+  const { width, from, to, straight, put } = placing({ ...place, plus: 0 }, stored, shape, split);
+  const plus = place.plus ?? 0;
+  if (straight && plus === 0) return target.set(/** @type {Float32Array} */ (data), from * width);
+  // Where each number of the parameter would be read from.
+  const places = new Float64Array(data.length);
+  const rows = Float64Array.from({ length: (to - from) * width }, (_, i) => from * width + i);
+  put(/** @type {any} */ (places), /** @type {any} */ (rows), from, to);
+  places.forEach((at, i) => void (target[at] = Number(data[i]) - plus));
+}
+
+/**
+ * A number for every number of the parameters, as tensors by their names.
+ * @param {Transformer} model
+ * @param {Form} form
+ * @param {(parameter: string) => StateEntry['data']} dataOf
+ * @param {boolean} [asStored] whether weights are stored less what they are multiplied with besides
+ */
+function tensorsOf(model, { config, names }, dataOf, asStored = false) {
+  const { family, prefix } = familyIn(config);
+  /** @type {Record<string, { data: Float32Array, shape: number[] }>} */
+  const tensors = {};
+  for (const [parameter, shape] of parameterShapes(model.options)) {
+    const { place = { from: '' } } = placeOf(family, prefix, parameter);
+    const split = splitOf(model.options, parameter);
+    const stored = storedShape(place, shape, split);
+    const name = /** @type {string} */ (names.get(parameter));
+    tensors[name] ??= { data: new Float32Array(elementCount(stored)), shape: stored };
+    put(
+      tensors[name].data,
+      asStored ? place : { ...place, plus: 0 },
+      stored,
+      { data: dataOf(parameter), shape },
+      split,
+    );
+  }
+  return tensors;
+}
+
+/**
+ * The state of an optimizer, under the names of the tensors that it is of; its options as metadata.
+ * @param {Transformer} model
+ * @param {Form} form
+ * @param {Adam | Sgd} optimizer
+ */
+function stateFile(model, form, optimizer) {
+  const known = optimizer.known(CALLER);
+  const all = [...model.weights].map(([name, { tensor }]) => {
+    const state = tensor && known.get(tensor);
+    if (!state) throw argumentError(CALLER, 'optimizer', name, 'an optimizer of this model');
+    return /** @type {const} */ ([name, state]);
+  });
+  const of = new Map(all);
+  const [[first, { steps, parts }]] = all;
+  const other = all.find(([, state]) => state.steps !== steps);
+  if (other) {
+    const got = `${steps} of ${first}, ${other[1].steps} of ${other[0]}`;
+    throw argumentError(CALLER, 'optimizer', got, 'as many steps of every parameter');
+  }
+  const tensors = parts.flatMap(([part], i) => {
+    const laid = tensorsOf(model, form, (name) => /** @type {any} */ (of.get(name)).parts[i][1]);
+    return Object.entries(laid).map(([name, tensor]) => [`${name}.${part}`, tensor]);
+  });
+  const { name, lr, options } = optimizer;
+  const headlight = JSON.stringify({ optimizer: name, lr, ...options, dropout: model.options.dropout, steps });
+  return writeSafetensors(Object.fromEntries(tensors), { headlight });
+}
+
+/** @param {Uint8Array} file tokenizer.json */
+function checkTokenizer(file) {
+  try {
+    openTokenizer(file);
+  } catch (error) {
+    if (!(error instanceof HeadlightError)) throw error;
+    const details = { parameter: 'tokenizer', got: file, cause: error };
+    throw new HeadlightError('FORMAT', `${CALLER}: the tokenizer could not be opened again: ${error.message}`, details);
+  }
+}
+
+/**
+ * @param {Transformer} model
+ * @param {SaveFolderOptions} [options]
+ * @returns {Record<string, Uint8Array<ArrayBuffer>>} the files by name
+ */
+export function saveFolder(model, options = {}) {
+  const given = readOptions(CALLER, options, ['tokenizer', 'optimizer']);
+  const { tokenizer = model.tokenizerFile, optimizer } = given;
+  const utf8 = new TextEncoder();
+  const text = typeof tokenizer === 'string' ? utf8.encode(tokenizer) : tokenizer;
+  if (text !== undefined && !(text instanceof Uint8Array))
+    throw argumentError(CALLER, 'tokenizer', text, 'the text of a tokenizer.json, or its bytes');
+  if (text && text !== model.tokenizerFile) checkTokenizer(text);
+  if (optimizer !== undefined && !(optimizer instanceof Adam || optimizer instanceof Sgd))
+    throw argumentError(CALLER, 'optimizer', optimizer, 'what hl.adamW, hl.adam or hl.sgd has made');
+  const form = chooseForm(model);
+  const { head, classes } = model.options;
+  const trainable = form.config.model_type in CONFIGS && head === 'logits' && classes === 0;
+  if (optimizer && !trainable) {
+    const types = Object.keys(CONFIGS).join(', ');
+    throw argumentError(
+      CALLER,
+      'optimizer',
+      form.config.model_type,
+      `none: train.py knows ${types}, with logits of tokens`,
+    );
+  }
+  const state = model.stateDict();
+  const json = (/** @type {object} */ value) => utf8.encode(`${JSON.stringify(value, null, 2)}\n`);
+  return {
+    'config.json': json(form.config),
+    ...(model.generationConfig && { 'generation_config.json': json(model.generationConfig) }),
+    // Readers of Hugging Face ask for the format.
+    'model.safetensors': writeSafetensors(
+      tensorsOf(model, form, (name) => state[name].data, true),
+      { format: 'pt' },
+    ),
+    ...(text && { 'tokenizer.json': text.slice() }),
+    ...(trainable && { 'train.py': utf8.encode(trainProgram) }),
+    ...(optimizer && { 'optimizer.safetensors': stateFile(model, form, optimizer) }),
+  };
+}

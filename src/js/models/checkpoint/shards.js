@@ -1,0 +1,65 @@
+// Which files hold the tensors of a checkpoint, as model.safetensors.index.json says.
+
+import { HeadlightError } from '../../check/errors.js';
+import { quote } from '../../check/quote.js';
+
+/** @import { Stored } from './readWeights.js' */
+
+export const INDEX = 'model.safetensors.index.json';
+
+/** @param {string} caller @param {string} message @param {string} parameter @param {object} [details] */
+const fail = (caller, message, parameter, details) =>
+  new HeadlightError('FORMAT', `${caller}: ${message}`, { parameter, ...details });
+
+/**
+ * The file of each tensor. The author of a model chooses these names, and requests follow them: each must be the name
+ * of a file in the same folder.
+ * @param {string} caller
+ * @param {Record<string, any>} index
+ * @returns {Map<string, string>}
+ */
+export function readWeightMap(caller, { weight_map: map }) {
+  if (map === null || typeof map !== 'object' || Array.isArray(map))
+    throw fail(caller, `${INDEX} has no weight_map`, INDEX);
+  const entries = Object.entries(map);
+  for (const [tensor, file] of entries)
+    if (!isFileName(file)) {
+      const text = `${INDEX}: the file of ${quote(tensor)} is ${quote(file)}, expected the name of a file beside it`;
+      throw fail(caller, text, INDEX, { got: file });
+    }
+  return new Map(entries);
+}
+
+/** @param {unknown} name */
+const isFileName = (name) =>
+  typeof name === 'string' && /^[^:/\\?#\p{Cc}]+$/u.test(name) && name.length <= 255 && !/^\.\.?$/.test(name);
+
+/**
+ * Adds the tensors of one file to those of the files before it.
+ * @param {string} caller
+ * @param {Map<string, Stored>} tensors
+ * @param {string} file
+ * @param {Record<string, Omit<Stored, 'file'>>} ranges
+ * @param {Map<string, string>} map
+ */
+export function addShard(caller, tensors, file, ranges, map) {
+  for (const [name, range] of Object.entries(ranges)) {
+    const [other, named] = [tensors.get(name)?.file, map.get(name) ?? file];
+    if (other !== undefined) throw fail(caller, `${quote(name)} is in ${quote(other)} and in ${quote(file)}`, name);
+    if (named !== file)
+      throw fail(caller, `${quote(name)} is in ${quote(file)}, but ${INDEX} says ${quote(named)}`, name);
+    tensors.set(name, { ...range, file });
+  }
+}
+
+/**
+ * Every tensor that the index names must be in a file.
+ * @param {string} caller
+ * @param {Map<string, Stored>} tensors
+ * @param {Map<string, string>} map
+ */
+export function checkShards(caller, tensors, map) {
+  for (const [name, file] of map)
+    if (!tensors.has(name))
+      throw fail(caller, `${INDEX} says that ${quote(name)} is in ${quote(file)}; it is not`, name);
+}

@@ -1,0 +1,67 @@
+// Tells whether the head of a tied model that lies in a file beside the embedding is the embedding once more. Only a
+// few ranges are read of large ones: heads that were trained apart differ in every row.
+
+import { sameShape } from '../../check/shape.js';
+import { placeOf } from './naming.js';
+
+/** @import { Family } from '../families/index.js' */
+/** @import { Folder } from './files.js' */
+/** @import { Stored } from './readWeights.js' */
+
+/** Bytes of a range, and how many ranges are read: all of a tensor of up to 4 MB. */
+const RANGE = 2 ** 18;
+const RANGES = 16;
+
+/**
+ * The names under which a tied head is in the files. Some families have heads for classes in its place, which have
+ * another shape.
+ * @param {Family} family
+ * @param {string} prefix
+ * @param {ReadonlyMap<string, Stored>} tensors
+ * @param {readonly number[] | undefined} shape of the embedding
+ */
+export function tiedHeads(family, prefix, tensors, shape) {
+  const { names } = placeOf(family, prefix, 'head.weight');
+  return names.filter((name, i) => {
+    const stored = tensors.get(name);
+    return stored !== undefined && (i === 0 || (shape !== undefined && sameShape(stored.shape, shape)));
+  });
+}
+
+/**
+ * @param {Family} family
+ * @param {string} prefix
+ * @param {ReadonlyMap<string, Stored>} tensors
+ * @param {Folder} folder
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<boolean>} whether the files have a head that is not the embedding
+ */
+export async function hasOwnHead(family, prefix, tensors, folder, signal) {
+  const name = placeOf(family, prefix, 'embedding.table').names.find((name) => tensors.has(name));
+  const table = name === undefined ? undefined : tensors.get(name);
+  const [head] = tiedHeads(family, prefix, tensors, table?.shape).map((name) => tensors.get(name));
+  return table !== undefined && head !== undefined && !(await isSame(folder, table, head, signal));
+}
+
+/**
+ * @param {Folder} folder
+ * @param {Stored} a
+ * @param {Stored} b
+ * @param {AbortSignal} [signal]
+ */
+async function isSame(folder, a, b, signal) {
+  if (a.dtype !== b.dtype || !sameShape(a.shape, b.shape)) return false;
+  const size = a.end - a.begin;
+  const count = Math.min(RANGES, Math.ceil(size / RANGE));
+  const step = count > 1 ? (size - RANGE) / (count - 1) : 0;
+  for (let i = 0; i < count; i++) {
+    signal?.throwIfAborted();
+    const from = Math.floor(i * step);
+    const to = Math.min(from + RANGE, size);
+    const [one, other] = await Promise.all(
+      [a, b].map(({ file, begin }) => folder.read(file, begin + from, begin + to)),
+    );
+    if (one.length !== other.length || one.some((byte, at) => byte !== other[at])) return false;
+  }
+  return true;
+}

@@ -1,0 +1,62 @@
+// The development server: the page from its sources, in Chromium.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFile, cp, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { develop } from '../../src/build/devServer.js';
+import { launch } from '../support/chromium.js';
+
+const project = fileURLToPath(new URL('../../', import.meta.url));
+/** What the page imports from elsewhere. */
+const PACKAGES = ['node_modules/preact', 'node_modules/@preact'];
+let browser, root, server;
+
+before(async () => {
+  root = await mkdtemp(join(tmpdir(), 'headlight-dev-'));
+  await mkdir(join(root, 'dist'));
+  const built = (await readdir(join(project, 'dist'))).filter((name) => name.endsWith('.wasm') || name === 'abi');
+  for (const name of [
+    'web',
+    'src',
+    'package.json',
+    'tsconfig.json',
+    ...built.map((file) => join('dist', file)),
+    ...PACKAGES,
+  ])
+    await cp(join(project, name), join(root, name), { recursive: true });
+  browser = await launch();
+  server = await develop({ root, port: 0 });
+});
+after(async () => {
+  await server?.close();
+  await browser?.close();
+  await rm(root, { recursive: true });
+});
+
+test('the page is served from its sources, with threads, and reloads when one of them changes', async () => {
+  const page = await browser.newPage();
+  const faults = [];
+  page.on('pageerror', (error) => faults.push(error.message));
+  await page.goto(server.url, { timeout: 120_000 });
+  await page.waitForSelector('.prediction .tick', { state: 'attached', timeout: 120_000 });
+  assert.equal(await page.evaluate(() => globalThis.crossOriginIsolated), true);
+  assert.deepEqual(faults, []);
+  await appendFile(join(root, 'web/entries/page.js'), 'globalThis.added = true;\n');
+  await page.waitForFunction(() => globalThis.added, { timeout: 120_000 });
+});
+
+test('the program ends when it is asked to', async () => {
+  const program = spawn(process.execPath, ['src/build/devServer.js', '--port', '0'], { cwd: project });
+  const exited = once(program, 'exit');
+  let said = '';
+  for await (const part of program.stdout) if ((said += part).includes('http://')) break;
+  assert.match(said, /http:\/\/127\.0\.0\.1:\d+\//);
+  program.kill('SIGTERM');
+  const [code, signal] = await exited;
+  assert.ok(code === 0 || code === 143 || signal === 'SIGTERM', `${code} ${signal}`);
+});

@@ -1,0 +1,118 @@
+// Folders on disk with what is no file, or no readable one: each is an error with its name.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'node:test';
+import { HeadlightError } from 'headlight-attention';
+import { GOLDEN } from '../../../support/golden.js';
+import { hl } from '../../../support/headlight.js';
+
+const MODEL = join(GOLDEN, 'models', 'llama-a');
+const FILES = ['config.json', 'model.safetensors', 'tokenizer.json'];
+
+/** A copy of the model, with a tokenizer. */
+function makeFolder(t) {
+  const folder = mkdtempSync(join(tmpdir(), 'headlight é '));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  cpSync(MODEL, folder, { recursive: true });
+  cpSync(join(GOLDEN, 'tokenizers', 'bpe', 'tokenizer.json'), join(folder, 'tokenizer.json'));
+  return folder;
+}
+
+async function refuses(source, { code = 'LOAD', message }, options) {
+  const before = hl.info.memory.used;
+  await assert.rejects(hl.openModel(source, options), (error) => {
+    assert.ok(error instanceof HeadlightError, error.stack);
+    assert.equal(error.code, code, error.message);
+    assert.match(error.message, message);
+    return true;
+  });
+  assert.equal(hl.info.memory.used, before);
+}
+
+const openHandles = () => readdirSync('/proc/self/fd').length;
+
+const KINDS = {
+  'a folder': [(path) => mkdirSync(path), /it is a folder/],
+  'a link to nothing': [(path) => symlinkSync('/nowhere/at/all', path), /ENOENT/],
+  'a link to itself': [(path) => symlinkSync(path, path), /ELOOP/],
+  'a pipe that nobody writes into': [(path) => execFileSync('mkfifo', [path]), /it is no regular file/],
+  'a device': [(path) => symlinkSync('/dev/zero', path), /it is no regular file/],
+};
+
+for (const [kind, [make, reason]] of Object.entries(KINDS))
+  test(`${kind} in the place of a file is an error with its name`, {
+    skip: process.platform === 'win32',
+  }, async (t) => {
+    for (const file of FILES) {
+      const folder = makeFolder(t);
+      rmSync(join(folder, file));
+      make(join(folder, file));
+      const message = new RegExp(`${file.replace('.', '\\.')} cannot be read: .*${reason.source}`);
+      await refuses(folder, { message }, { signal: AbortSignal.timeout(60_000) });
+    }
+  });
+
+test('the files are closed, whether a model opens or not', { skip: process.platform !== 'linux' }, async (t) => {
+  const folder = makeFolder(t);
+  (await openAny(folder))?.dispose();
+  const before = openHandles();
+  for (const file of [null, ...FILES]) {
+    const copy = makeFolder(t);
+    if (file) rmSync(join(copy, file));
+    if (file) mkdirSync(join(copy, file));
+    (await openAny(copy))?.dispose();
+  }
+  assert.equal(openHandles(), before);
+});
+
+/** The model, or undefined where it does not open. @param {string} folder */
+const openAny = (folder) => hl.openModel(folder).catch(() => undefined);
+
+test('a folder that is none is an error with its name', async (t) => {
+  const folder = makeFolder(t);
+  await refuses(join(folder, 'config.json'), { message: /the folder .*config\.json cannot be read: ENOTDIR/ });
+  await refuses(join(folder, 'nothing'), { message: /the folder .*nothing cannot be read: ENOENT/ });
+  await refuses(`${folder}\0`, { message: /the folder .* cannot be read/ });
+  await refuses('file://otherhost/x', { message: /file:\/\/otherhost\/x cannot be read: File URL host/ });
+  await refuses('file:///a%2fb', { message: /cannot be read: File URL path/ });
+});
+
+test('the name or the page of a model on the Hub is refused, and the error says how to open it', async () => {
+  for (const name of ['openai-community/gpt2', 'gpt2']) {
+    await refuses(name, {
+      message: new RegExp(`ENOENT.*name on the Hugging Face Hub.*/${name}/resolve/main.*hf download ${name} `),
+    });
+  }
+  await assert.rejects(hl.openModel('./gpt2'), ({ message }) => !message.includes('Hub'));
+  for (const [address, name] of [
+    ['hf://openai-community/gpt2', 'openai-community/gpt2'],
+    ['hf://openai-community/gpt2@main/config.json', 'openai-community/gpt2'],
+    ['hf://gpt2@main', 'gpt2'],
+    ['https://huggingface.co/openai-community/gpt2', 'openai-community/gpt2'],
+    ['https://huggingface.co/openai-community/gpt2/', 'openai-community/gpt2'],
+    ['https://huggingface.co/gpt2/tree/main', 'gpt2'],
+    ['https://hf.co/a/b/blob/main/config.json?download=true', 'a/b'],
+    ['https://huggingface.co/', 'OWNER/NAME'],
+  ])
+    await refuses(address, {
+      code: 'ARGUMENT',
+      message: new RegExp(`Hugging Face Hub.*huggingface\\.co/${name}/resolve/main`),
+    });
+});
+
+test('other addresses that are none of a folder are refused, and a password is not repeated', async () => {
+  for (const address of [
+    'ftp://host/x',
+    'data:,x',
+    'blob:nodedata:1',
+    'javascript:1',
+    'http://[',
+    new URL('ftp://host/'),
+  ])
+    await refuses(address, { code: 'ARGUMENT', message: /files is '.*', expected a/ });
+  await refuses('https://user:secret@host/', { code: 'ARGUMENT', message: /^((?!secret).)*$/ });
+});

@@ -1,0 +1,279 @@
+// Models from servers with faults: each fault is an error with the name of the file, within limits of memory and of
+// bytes.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'node:test';
+import { HeadlightError } from 'headlight-attention';
+import { fuzzResponses } from '../../../fuzz/responses.js';
+import { FAULTS, serveFiles } from '../../../support/faulty_server.js';
+import { GOLDEN, modelFiles } from '../../../support/golden.js';
+import { hl } from '../../../support/headlight.js';
+
+const LLAMA = {
+  ...modelFiles('llama-a'),
+  'tokenizer.json': new Uint8Array(readFileSync(join(GOLDEN, 'tokenizers', 'bpe', 'tokenizer.json'))),
+};
+const SHARDS = modelFiles('qwen2-a');
+const IDS = [5, 17, 80, 3];
+/** The limit of a JSON file, and what may be on its way when a connection is closed. */
+const JSON_LIMIT = 64 * 2 ** 20;
+const ON_THE_WAY = 8 * 2 ** 20;
+const json = (value) => new TextEncoder().encode(JSON.stringify(value));
+
+async function serve(t, files = LLAMA) {
+  const server = await serveFiles(files);
+  t.after(server.close);
+  return server;
+}
+
+async function logitsOf(source, options) {
+  const model = await hl.openModel(source, options);
+  const result = model.forward(IDS);
+  const logits = result.logits.copy();
+  result.dispose();
+  model.dispose();
+  return logits;
+}
+
+const expected = await logitsOf(LLAMA);
+
+/** Fails with an error that fits, and with everything given back. */
+async function refuses(source, { code, message }, options) {
+  const before = hl.info.memory.used;
+  await assert.rejects(hl.openModel(source, options), (error) => {
+    assert.ok(error instanceof HeadlightError, error.stack);
+    if (code) assert.equal(error.code, code, error.message);
+    if (message) assert.match(error.message, message);
+    assert.ok(error.message.length < 1000, error.message.slice(0, 2000));
+    return true;
+  });
+  assert.equal(hl.info.memory.used, before);
+}
+
+/** The first request for the configuration, one for weights, and the one for the tokenizer, which comes last. */
+const PLACES = [
+  ['config.json', 0],
+  ['model.safetensors', 2],
+  ['tokenizer.json', 0],
+];
+/** These are read up to the limit, which takes its time: once is enough. */
+const LONG = ['a file without a length or an end', 'a gzip bomb'];
+
+for (const name of Object.keys(FAULTS))
+  test(`${name}: an error with the name of the file, within the limits`, async (t) => {
+    const server = await serve(t);
+    for (const [file, number] of LONG.includes(name) ? PLACES.slice(0, 2) : PLACES) {
+      server.again();
+      server.fault = (other, count) => (other === file && count >= number ? name : undefined);
+      const before = server.sent();
+      await refuses(server.url, { message: new RegExp(file.replace('.', '\\.')) });
+      const sent = server.sent() - before;
+      assert.ok(sent < JSON_LIMIT + ON_THE_WAY, `${file}: ${sent} bytes were sent`);
+    }
+    server.fault = () => undefined;
+    assert.deepEqual(await logitsOf(server.url), expected);
+  });
+
+test('a range is compared with the length and the ETag that the server gave before', async (t) => {
+  const server = await serve(t);
+  const header =
+    (name, value) =>
+    (response, { status, headers, body }) =>
+      response.writeHead(status, { ...headers, [name]: value(headers['content-range']) }).end(body);
+  server.fault = (name, count) =>
+    name === 'model.safetensors' && count === 3
+      ? header('content-range', (range) => range.replace(/\d+$/, (total) => Number(total) + 1))
+      : undefined;
+  await refuses(server.url, { code: 'LOAD', message: /model\.safetensors.*the file changed while it was read/ });
+  server.again();
+  server.fault = (name, count) => header('etag', () => (name === 'model.safetensors' && count > 2 ? '"b"' : '"a"'));
+  await refuses(server.url, { code: 'LOAD', message: /the file changed while it was read: ETag "b", before "a"/ });
+  server.again();
+  server.fault = (_, count) => header('etag', () => `W/"${count}"`);
+  assert.deepEqual(await logitsOf(server.url), expected);
+});
+
+test('a server that sends no Content-Range is asked for the whole file, once', async (t) => {
+  const server = await serve(t);
+  const sends = (response, { status, body }) => response.writeHead(status).end(body);
+  server.fault = (name) => (name === 'model.safetensors' ? sends : undefined);
+  assert.deepEqual(await logitsOf(server.url), expected);
+  assert.ok(server.sent() < 2 * LLAMA['model.safetensors'].length + 2 ** 18);
+});
+
+test('a file that comes whole and without a length is as long as its tensors', async (t) => {
+  const whole = (more) => (response, _, all) =>
+    response
+      .writeHead(200)
+      .end(Buffer.concat([all.subarray(0, all.length + Math.min(more, 0)), Buffer.alloc(Math.max(more, 0))]));
+  const server = await serve(t);
+  for (const [more, message] of [
+    [0, null],
+    [1, /model\.safetensors goes on after byte 236880/],
+    [-1, /model\.safetensors ends before byte 236880: it is truncated/],
+  ]) {
+    server.fault = (name) => ({ 'config.json': whole(0), 'model.safetensors': whole(more) })[name];
+    if (message) await refuses(server.url, { code: 'FORMAT', message });
+    else assert.deepEqual(await logitsOf(server.url), expected);
+  }
+});
+
+test('an empty file has no range, and is empty', async (t) => {
+  const server = await serve(t);
+  const none = (length) => (response) => response.writeHead(416, { 'content-range': `bytes */${length}` }).end();
+  server.fault = (name) => (name === 'config.json' ? none(0) : undefined);
+  await refuses(server.url, { code: 'FORMAT', message: /config\.json is not JSON as expected: the text ends/ });
+  server.fault = (name) => (name === 'config.json' ? none(9) : undefined);
+  await refuses(server.url, { code: 'LOAD', message: /config\.json cannot be read: .*416/ });
+});
+
+test('HEAD is never sent, and a small file takes one request', async (t) => {
+  const server = await serve(t);
+  await logitsOf(server.url);
+  assert.ok(server.requests.every((request) => request.startsWith('GET ')));
+  assert.equal(server.requests.filter((request) => request.endsWith('/config.json')).length, 1);
+});
+
+test('a file that may be missing is missing at 403, 404, 410 and where a web page comes in its place', async (t) => {
+  const server = await serve(t);
+  const page =
+    (status, type = 'text/html; charset=utf-8') =>
+    (response) =>
+      response.writeHead(status, { 'content-type': type }).end('\n<!doctype html><p>not here</p>');
+  for (const send of [page(403), page(404), page(410), page(200)]) {
+    server.fault = (name) => (name === 'tokenizer.json' ? send : undefined);
+    const model = await hl.openModel(server.url);
+    assert.equal(model.tokenizer, undefined);
+    model.dispose();
+  }
+  // JSON of the wrong type is JSON.
+  server.fault = (name) =>
+    name !== 'config.json'
+      ? undefined
+      : (response, { headers, body, status }) =>
+          response.writeHead(status, { ...headers, 'content-type': 'text/html' }).end(body);
+  assert.deepEqual(await logitsOf(server.url), expected);
+  for (const [send, error] of [
+    [page(404), { code: 'FORMAT', message: /there is no config\.json/ }],
+    [page(403), { code: 'LOAD', message: /config\.json cannot be read: the server responds with status 403/ }],
+    [page(200), { code: 'LOAD', message: /config\.json cannot be read: the server sends a web page/ }],
+    [page(503), { code: 'LOAD', message: /config\.json cannot be read: the server responds with status 503/ }],
+  ]) {
+    server.fault = (name) => (name === 'config.json' ? send : undefined);
+    await refuses(server.url, error);
+  }
+});
+
+test('a query of the address goes to every file, and stands in no error', async (t) => {
+  const server = await serve(t);
+  for (const address of [`${server.url}a/m?token=secret`, `${server.url}a/m/?token=secret#part`]) {
+    server.requests.length = 0;
+    assert.deepEqual(await logitsOf(address), expected);
+    for (const request of server.requests) assert.match(request, /^GET \/a\/m\/\w+\.\w+\?token=secret$/);
+    for (const name of Object.keys(LLAMA)) assert.ok(server.requests.includes(`GET /a/m/${name}?token=secret`));
+  }
+  server.fault = () => 'the status 500';
+  await assert.rejects(hl.openModel(`${server.url}m?token=secret`), ({ message }) => !message.includes('secret'));
+  server.fault = () => undefined;
+  const tokenizer = await hl.openTokenizer(`${server.url}tokenizer.json?path=a/b`);
+  assert.ok(tokenizer.encode('the whale').ids.length > 0);
+  assert.equal(server.requests.at(-1), 'GET /tokenizer.json?path=a/b');
+});
+
+test('names in an index are names of files in the folder: anything else sends no request', async (t) => {
+  const other = await serve(t);
+  const index = JSON.parse(new TextDecoder().decode(SHARDS['model.safetensors.index.json']));
+  const [tensor] = Object.keys(index.weight_map);
+  for (const name of [
+    `${other.url}secret?x`,
+    '../../admin?delete=1',
+    'data:application/octet-stream;base64,AAAA',
+    'data:,x',
+    'C:x',
+    '//h/x',
+    'a/b',
+    'a\\b',
+    '.',
+    '..',
+    '',
+    'a#b',
+    'a?b',
+    'a\u0000b',
+    'x'.repeat(300),
+    {},
+    null,
+    5,
+  ]) {
+    const map = { ...index.weight_map, [tensor]: name };
+    const files = { ...SHARDS, 'model.safetensors.index.json': json({ ...index, weight_map: map }) };
+    const server = await serve(t, files);
+    for (const source of [server.url, files])
+      await refuses(source, {
+        code: 'FORMAT',
+        message: /index\.json: the file of .* is .*expected the name of a file/,
+      });
+    const known = /^GET \/(config\.json|generation_config\.json|model\.safetensors(\.index\.json)?)$/;
+    for (const request of server.requests) assert.match(request, known);
+  }
+  assert.deepEqual(other.requests, []);
+  for (const weight_map of [null, [], 'x']) {
+    const files = { ...SHARDS, 'model.safetensors.index.json': json({ weight_map }) };
+    await refuses(files, { code: 'FORMAT', message: /index\.json has no weight_map/ });
+  }
+});
+
+test('a shard may have any other name', async (t) => {
+  const name = 'a b%2e%2e é+&=.safetensors';
+  const { 'model-00002-of-00003.safetensors': shard, ...rest } = SHARDS;
+  const text = new TextDecoder().decode(SHARDS['model.safetensors.index.json']);
+  const index = new TextEncoder().encode(text.replaceAll('model-00002-of-00003.safetensors', name));
+  const files = { ...rest, [name]: shard, 'model.safetensors.index.json': index };
+  const server = await serve(t, files);
+  assert.deepEqual(await logitsOf(server.url), await logitsOf(SHARDS));
+});
+
+test('a redirect is followed, to another origin too', async (t) => {
+  const [server, storage] = [await serve(t, {}), await serve(t)];
+  server.fault = () => (response, _right, _all, request) =>
+    response.writeHead(302, { location: `${storage.url}signed${request.url}?key=1` }).end();
+  assert.deepEqual(await logitsOf(server.url), expected);
+  assert.ok(storage.requests.every((request) => request.endsWith('?key=1')));
+});
+
+test('a signal ends a response that never comes, and the reason is the error', async (t) => {
+  const server = await serve(t);
+  for (const file of Object.keys(LLAMA))
+    for (const hangs of [
+      () => {},
+      (response, { status, headers }) => void response.writeHead(status, headers).write('{'),
+    ]) {
+      const stop = new AbortController();
+      const reason = new Error('enough');
+      server.again();
+      server.fault = (name, count) => {
+        if (name !== file || (file === 'model.safetensors' && count < 3)) return undefined;
+        setTimeout(() => stop.abort(reason), 20);
+        return hangs;
+      };
+      const before = hl.info.memory.used;
+      await assert.rejects(hl.openModel(server.url, { signal: stop.signal }), (error) => error === reason);
+      assert.equal(hl.info.memory.used, before);
+    }
+});
+
+test('when one request fails, others that hang are not waited for', { timeout: 300_000 }, async (t) => {
+  const server = await serve(t);
+  server.fault = (name, count) =>
+    name === 'model.safetensors' && count > 1 ? (count === 2 ? 'the status 500' : () => {}) : undefined;
+  await refuses(server.url, { code: 'LOAD', message: /status 500/ });
+});
+
+const SEED = 7;
+
+test(`responses with random faults give the right model or an error, and lose no memory (seed ${SEED})`, async () => {
+  const { opened, refused } = await fuzzResponses(60, SEED);
+  assert.equal(opened + refused, 60);
+  assert.ok(opened > 5 && refused > 20, `${opened}, ${refused}`);
+});

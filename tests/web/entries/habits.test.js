@@ -1,0 +1,250 @@
+// What one is used to from every page: Back and Forward, a question before something is lost, a reload that keeps what
+// was chosen, files dropped and pasted anywhere.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { writeNpy } from 'headlight-attention/formats';
+import { faults, openEmpty, page, server } from '../../support/page.js';
+import { attentions } from '../../support/weights_file.js';
+
+const settled = () => page.waitForFunction(() => part('.page')?.dataset.busy === 'false');
+async function open(hash = '', options = {}) {
+  await openEmpty({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', ...options });
+  await page.goto(`${server.url}${hash}`);
+  await settled();
+}
+const shows = (selector, text) =>
+  page.waitForFunction(([selector, text]) => part(selector)?.textContent.includes(text), [selector, text]);
+const word = (name) => page.getByRole('button', { name, exact: true });
+const entries = () => page.evaluate(() => history.length);
+
+const weights = [...writeNpy(attentions([3, 2, 5, 5], true))];
+/** A file as if it were dropped there, or pasted. */
+const give = (kind, selector, bytes, name = 'attentions.npy') =>
+  page.evaluate(
+    ([kind, selector, bytes, name]) => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File([new Uint8Array(bytes)], name));
+      const options = { dataTransfer, clipboardData: dataTransfer, cancelable: true, bubbles: true, composed: true };
+      part(selector).dispatchEvent(kind === 'drop' ? new DragEvent(kind, options) : new ClipboardEvent(kind, options));
+    },
+    [kind, selector, bytes, name],
+  );
+
+test('Back and Forward go through views, panels and steps of the story', async () => {
+  await open();
+  const before = await entries();
+  await word('Lines').click();
+  await page.waitForFunction(() => part('svg.lines') !== null);
+  await word('Story').click();
+  await shows('.story-of', '1');
+  await page.evaluate(() => [...part('.steps').querySelectorAll('button')].at(-1).click());
+  await page.waitForFunction(() => location.hash.includes('step=2'));
+  assert.equal(await entries(), before + 3);
+  await page.goBack();
+  await page.waitForFunction(() => part('.story')?.dataset.step === '1');
+  await page.goBack();
+  await page.waitForFunction(() => part('.story') === null && part('svg.lines') !== null);
+  await page.goBack();
+  await page.waitForFunction(() => part('.picture .matrix') !== null);
+  await page.goForward();
+  await page.waitForFunction(() => part('svg.lines') !== null);
+  assert.deepEqual(faults, []);
+});
+
+test('Back passes over letters, and goes through heads and changes', async () => {
+  await open();
+  const before = await entries();
+  await page.locator('textarea').fill('Call me Ishmael. Call me');
+  await settled();
+  await page.locator("[data-head='0.0']").click();
+  await word('off').click();
+  await word('Lines').click();
+  await page.waitForFunction(() => part('svg.lines') !== null);
+  assert.equal(await entries(), before + 3);
+  await page.goBack();
+  await page.waitForFunction(() => part('.picture .matrix') !== null);
+  assert.match(await page.evaluate(() => location.hash), /scale=0\.0%3A0/);
+  await page.goBack();
+  await shows('.corner h2', 'Layer 0, head 0');
+  await page.waitForFunction(() => !location.hash.includes('scale'));
+  await page.goBack();
+  await shows('.corner h2', 'Layer 4, head 2');
+  assert.equal(await page.locator('textarea').inputValue(), 'Call me Ishmael. Call me');
+});
+
+test('leaving is asked about while a model is open that would be lost, and not otherwise', async () => {
+  await open();
+  const asked = () =>
+    page.evaluate(() => {
+      const event = new Event('beforeunload', { cancelable: true });
+      window.dispatchEvent(event);
+      return event.defaultPrevented;
+    });
+  assert.equal(await asked(), false);
+  await give('drop', '.picture', weights);
+  await shows('.model-menu .under', 'attentions.npy');
+  assert.equal(await asked(), true);
+  await page.goBack();
+  await shows('.model-menu .under', 'The whale');
+  assert.equal(await asked(), true);
+  await page.goForward();
+  await shows('.model-menu .under', 'attentions.npy');
+  await word('Remove it from memory').click();
+  await shows('.model-menu .under', 'The whale');
+  assert.equal(await asked(), false);
+});
+
+test('Back to a model that is closed says so and shows the whale: one is not caught there', async () => {
+  await open();
+  await give('drop', '.picture', weights);
+  await shows('.model-menu .under', 'attentions.npy');
+  await word('Remove it from memory').click();
+  await shows('.model-menu .under', 'The whale');
+  await settled();
+  await page.goBack();
+  await shows('.open', 'Open it again');
+  await shows('.model-menu .under', 'The whale');
+  const [now] = [await page.evaluate(() => location.hash)];
+  await page.goBack();
+  await settled();
+  assert.doesNotMatch(now + (await page.evaluate(() => location.hash)), /opened/);
+  await shows('.model-menu .under', 'The whale');
+});
+
+test('a model in training that the browser cannot keep is asked about', async () => {
+  await openEmpty({ viewport: { width: 1440, height: 900 }, locale: 'en-GB' });
+  // Storage of the worker that is full.
+  await page.route('**/*.js', async (route) => {
+    const response = await route.fetch();
+    const body = await response.text();
+    const full = `if (typeof IDBObjectStore !== 'undefined') IDBObjectStore.prototype.put = () => {
+      throw new DOMException('full', 'QuotaExceededError'); };`;
+    await route.fulfill({ response, body: /worker|begin/.test(route.request().url()) ? full + body : body });
+  });
+  await page.goto(server.url);
+  await settled();
+  await word('Train').click();
+  await word('Pause').click();
+  await shows('.page', 'no room left');
+  const asked = await page.evaluate(() => {
+    const event = new Event('beforeunload', { cancelable: true });
+    window.dispatchEvent(event);
+    return event.defaultPrevented;
+  });
+  assert.equal(asked, true);
+});
+
+test('files are dropped on training and pasted anywhere; JSON is pasted outside of a text, in it as text', async () => {
+  await open('#panel=train');
+  await give('drop', '.film, .right', weights);
+  await shows('.model-menu .under', 'attentions.npy');
+  await page.goBack();
+  await page.waitForFunction(() => part('.page').classList.contains('training'));
+  await give('paste', '.page', weights, 'pasted.npy');
+  await shows('.model-menu .under', 'pasted.npy');
+  await page.goBack();
+  await page.waitForFunction(() => part('.page').classList.contains('training'));
+  const text = JSON.stringify([
+    [1, 0],
+    [0.5, 0.5],
+  ]);
+  const pasteText = (selector) =>
+    page.evaluate(
+      ([selector, text]) => {
+        const clipboardData = new DataTransfer();
+        clipboardData.setData('text', text);
+        const event = new ClipboardEvent('paste', { clipboardData, cancelable: true, bubbles: true, composed: true });
+        part(selector).dispatchEvent(event);
+        return event.defaultPrevented;
+      },
+      [selector, text],
+    );
+  assert.equal(await pasteText('.page'), true);
+  await shows('.model-menu .under', 'pasted');
+  await page.locator('.model-menu .word').click();
+  await page.getByRole('menuitemradio', { name: /^The whale/ }).click();
+  await page.locator('textarea').waitFor();
+  assert.equal(await pasteText('textarea'), false);
+});
+
+test('a reload keeps theme and language', async () => {
+  await open();
+  await page.locator('.language').first().click();
+  await page.getByRole('button', { name: '浅色或深色' }).or(page.locator('.sign').first()).first().click();
+  const theme = () => page.evaluate(() => document.querySelector('body > div').dataset.theme);
+  const chosen = await theme();
+  await page.reload();
+  await settled();
+  assert.equal(await page.evaluate(() => document.documentElement.lang), 'zh-Hans');
+  assert.equal(await theme(), chosen);
+  assert.equal(chosen, 'dark');
+});
+
+test('the way to Chinese is drawn, as not every machine has letters for its name', async () => {
+  await open();
+  const button = page.locator('.header .language').first();
+  assert.equal(await button.textContent(), '');
+  assert.equal(await button.getAttribute('aria-label'), '中文');
+  const { width, height } = await button.locator('svg').boundingBox();
+  assert.ok(width >= 20 && height >= 10, `${width} × ${height}`);
+});
+
+test("the system's colours are followed, until others are chosen here", async () => {
+  await open();
+  const theme = (name) =>
+    page.waitForFunction((name) => document.querySelector('body > div').dataset.theme === name, name);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await theme('dark');
+  await page.emulateMedia({ colorScheme: 'light' });
+  await theme('light');
+  await page.locator('.header .sign').first().click();
+  await theme('dark');
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.emulateMedia({ colorScheme: 'light' });
+  await theme('dark');
+});
+
+test('who writes while the model writes on is not written over, and neither is who undoes', async () => {
+  await open();
+  const begin = () =>
+    page.evaluate(() => {
+      [...part('.sentence').querySelectorAll('button')].find(({ textContent }) => textContent === 'write on').click();
+    });
+  await begin();
+  await page.evaluate(() => {
+    const field = part('textarea');
+    field.value = 'Call me';
+    field.dispatchEvent(new InputEvent('input', { bubbles: true }));
+  });
+  await word('write on').waitFor();
+  await settled();
+  assert.equal(await page.locator('textarea').inputValue(), 'Call me');
+  await begin();
+  await page.waitForFunction(() => part('textarea').value.length > 7);
+  await page.keyboard.press('Control+z');
+  await word('write on').waitFor();
+  await settled();
+  assert.equal(await page.locator('textarea').inputValue(), 'Call me');
+  assert.deepEqual(faults, []);
+});
+
+test('without a text there is nothing to try; a picture that is left between two frames is left in peace', async () => {
+  await open();
+  await page.locator('textarea').fill('');
+  await settled();
+  assert.ok(await word('Try every head').isDisabled());
+  await page.locator('textarea').fill('To the last');
+  await settled();
+  assert.ok(await word('Try every head').isEnabled());
+  // Another head fades in, and in its frames the view is changed.
+  for (let round = 0; round < 4; round++) {
+    await page.locator(`[data-head='${round}.1']`).click();
+    await settled();
+    for (const name of ['Lines', 'Heatmap']) await word(name).click();
+    await page.evaluate(() => (location.hash += '&text='));
+    await page.evaluate(() => history.back());
+  }
+  await settled();
+  assert.deepEqual(faults, []);
+});

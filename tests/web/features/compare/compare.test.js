@@ -1,0 +1,178 @@
+// Two runs beside each other, in Chromium: with nothing pinned, the same text changed, texts of different length.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { OPENING } from '../../../../web/store/state.js';
+import { assertAccessible, assertNoSidewaysScroll, download, faults, openAt, page } from '../../../support/page.js';
+import { loadWhale } from '../../../support/whale.js';
+
+const LONGER = 'To the last we all grapple with thee, Moby Dick. To the last';
+const PINNED = `pinned=${encodeURIComponent(new URLSearchParams({ text: OPENING }))}`;
+
+const { hl, whale, tokenizer } = await loadWhale();
+
+/** Weights of layer 4, head 2: (t,s) to a number. */
+function weightsOf(text, edit = []) {
+  const { ids } = tokenizer.encode(text);
+  const T = ids.length;
+  const data = hl.scope(() => {
+    const input = { ids: { data: Int32Array.from(ids), shape: [1, T] } };
+    return whale.forward(input, { edit, capture: ['blocks.4.weights'] }).captured['blocks.4.weights'].copy();
+  });
+  return { T, at: (t, s) => data[(2 * T + t) * T + s] };
+}
+
+async function open(hash, options = {}) {
+  await openAt(hash, options);
+}
+const cells = (row) => page.locator(`.comparing tr[data-name=${row}] td`).allTextContents();
+const signed = (d) => (Math.abs(d) < 0.005 ? '0.00' : `${d < 0 ? '−' : '+'}${Math.abs(d).toFixed(2)}`);
+
+test('with nothing pinned it says what to do; the view is chosen and the run pinned by keyboard', async () => {
+  await open('');
+  await page.locator('.legend .menu [aria-label^=Compare]').focus();
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => part('.legend').getRootNode().activeElement?.dataset.key === 'beside');
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => part('.nothing-pinned')?.textContent.includes('Pin this run'));
+  await assertAccessible();
+  await page.locator('.nothing-pinned button').focus();
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => part('.compare')?.querySelectorAll('.matrix canvas').length === 2);
+  assert.match(await page.textContent('.comparing .how'), /are the same so far/);
+  assert.deepEqual(faults, []);
+});
+
+test('a head is switched off below: side by side reads both, and the difference is theirs', async () => {
+  const edit = [{ at: 'blocks.3.heads', head: 1, set: 'zero' }];
+  const [now, old] = [weightsOf(OPENING, edit), weightsOf(OPENING)];
+  for (const versus of ['beside', 'difference']) {
+    await open(`view=compare&versus=${versus}&scale=3.1%3A0&pinned=head%3D2&cell=16.4`);
+    await page.waitForFunction(() => part('.comparing') !== null);
+    const [a, b] = [now.at(16, 4), old.at(16, 4)];
+    assert.deepEqual(await cells('weight'), [a.toFixed(2), b.toFixed(2), signed(a - b)]);
+  }
+  const figures = await page.locator('.figure').allTextContents();
+  assert.equal(figures.length, 17);
+  const d = now.at(16, 4) - old.at(16, 4);
+  assert.ok(Math.abs(Number(figures[4].replace('−', '-')) - d) <= 0.00501, `${figures[4]}, ${d}`);
+  await page.locator('.prediction .tick').first().waitFor();
+  assert.match(await page.textContent('.other'), /in the pinned run/);
+});
+
+test('texts of different length: rows stand at one height, a pointer on either reads both', async () => {
+  await open(`view=compare&text=${encodeURIComponent(LONGER)}&${PINNED}`);
+  await page.waitForFunction(() => part('.comparing') !== null);
+  const [now, old] = [weightsOf(LONGER), weightsOf(OPENING)];
+  assert.equal(now.T, old.T + 1);
+  const boxes = await page.locator('.compare .matrix').evaluateAll((all) =>
+    all.map((one) => {
+      const { left, top, width, height } = one.getBoundingClientRect();
+      return { left, top, cell: width / 18, height };
+    }),
+  );
+  assert.equal(boxes[0].top, boxes[1].top);
+  assert.equal(boxes[0].height, boxes[1].height);
+  // Row 10 of both is the word with the same name; column 3 too.
+  const hover = async ({ left, top, cell }, r, c) => page.mouse.move(left + (c + 0.5) * cell, top + (r + 0.5) * cell);
+  const expected = [now.at(10, 3), old.at(9, 3)];
+  for (const box of boxes) {
+    await hover(box, 10, 3);
+    await page.waitForFunction(() => part('.comparing .query').textContent === 'thee');
+    assert.deepEqual(
+      (await cells('weight')).slice(0, 2),
+      expected.map((w) => w.toFixed(2)),
+    );
+  }
+  // What stands in the pinned text alone is read there.
+  await hover(boxes[1], 17, 4);
+  await page.waitForFunction(() => part('.comparing .key').textContent === 'I');
+  assert.deepEqual(await cells('weight'), ['–', old.at(16, 4).toFixed(2), '']);
+  // The guess of both is in the list.
+  const guesses = await page.locator('.prediction .token').allTextContents();
+  assert.ok(guesses.includes('I') && guesses.includes('we'), `${guesses}`);
+  await assertAccessible();
+});
+
+test('the keyboard walks either picture, and both weights are said', async () => {
+  await open(`view=compare&text=${encodeURIComponent(LONGER)}&${PINNED}`, { colorScheme: 'dark' });
+  await page.waitForFunction(() => part('.compare')?.querySelectorAll('.matrix').length === 2);
+  const [now, old] = [weightsOf(LONGER), weightsOf(OPENING)];
+  const said = (text) => page.waitForFunction((text) => part('.spoken').textContent === text, text);
+  await page.locator('.compare .matrix').first().focus();
+  for (const key of ['Home', 'ArrowUp']) await page.keyboard.press(key);
+  await said(`Attention from the (16) to T: ${now.at(16, 0).toFixed(2)} now, ${old.at(15, 0).toFixed(2)} pinned`);
+  await page.locator('.compare .matrix').last().focus();
+  for (let i = 0; i < 4; i++) await page.keyboard.press('ArrowRight');
+  await said(`Attention from the (15) to I: not in it now, ${old.at(15, 4).toFixed(2)} pinned`);
+  await assertAccessible();
+});
+
+test('a difference of texts: pairs alone are subtracted, a dot stands for the rest', async () => {
+  await open(`view=compare&versus=difference&text=${encodeURIComponent(LONGER)}&${PINNED}&cell=10.3`, {
+    locale: 'zh-CN',
+  });
+  await page.waitForFunction(() => part('.comparing') !== null);
+  const d = weightsOf(LONGER).at(10, 3) - weightsOf(OPENING).at(9, 3);
+  assert.equal((await cells('weight'))[2], signed(d));
+  assert.equal(await page.locator('.row-label.faint').count(), 1);
+  assert.equal(await page.locator('.ramp span').count(), 5);
+  await assertAccessible();
+});
+
+test('what is saved is what is seen: both pictures with their titles, or the difference with its legend', async () => {
+  const save = async (name) => {
+    await page.getByRole('button', { name: 'Export' }).click();
+    return (await download(() => page.getByRole('menuitem', { name }).click())).bytes;
+  };
+  await open(`${PINNED}&view=compare&scale=4.2%3A0`);
+  await page.waitForFunction(() => part('.compare')?.querySelectorAll('.matrix').length === 2);
+  const beside = String(await save(/SVG$/));
+  assert.match(beside, />Now: guesses “,” 13%<.*>Pinned: guesses “I” 86%</s);
+  const count = (svg) => svg.match(/<rect /g).length;
+  const cells = (17 * 18) / 2;
+  assert.ok(count(beside) >= 2 * cells, `${count(beside)} rectangles`);
+  const png = await save('The picture at 3 times its size');
+  const [, width] = /width="(\d+)"/.exec(beside);
+  assert.equal(png.readUInt32BE(16), 3 * Number(width));
+  await open(`${PINNED}&view=compare&versus=difference&scale=4.2%3A0`);
+  await page.waitForFunction(() => part('.compare')?.querySelectorAll('.matrix').length === 1);
+  const difference = String(await save(/SVG$/));
+  assert.match(difference, /Now minus pinned.*>−1<.*>\+1</s);
+  assert.ok(count(difference) < 2 * cells);
+  assert.deepEqual(faults, []);
+});
+
+test('360 px: one below the other, as wide as the screen, and nothing scrolls sideways', async () => {
+  const options = { viewport: { width: 360, height: 740 }, hasTouch: true };
+  await open(`view=compare&text=${encodeURIComponent(LONGER)}&${PINNED}`, options);
+  await page.waitForFunction(() => part('.compare')?.querySelectorAll('.matrix').length === 2);
+  await assertNoSidewaysScroll('360 px');
+  const [first, second] = await page.locator('.compare .matrix').all();
+  const [a, b] = [await first.boundingBox(), await second.boundingBox()];
+  assert.equal(a.x, b.x);
+  assert.ok(b.y >= a.y + a.height);
+  await page.touchscreen.tap(a.x + 3.5 * (a.width / 18), a.y + 10.5 * (a.height / 18));
+  await page.waitForFunction(() => part('.sheet .query').textContent === 'thee');
+  await page.locator('.sheet-line').tap();
+  await page.waitForFunction(() => part('.sheet .comparing') !== null);
+  await assertAccessible();
+});
+
+test('360 px: where nothing differs that is said', async () => {
+  for (const [change, count] of [
+    ['', 1],
+    ['&scale=3.1%3A0', 0],
+  ]) {
+    await open(`view=compare&versus=difference${change}&${PINNED}`, { viewport: { width: 360, height: 740 } });
+    await page.getByText(count ? 'No weight of this head differs.' : 'Now minus pinned').waitFor();
+    assert.equal(await page.getByText('No weight of this head differs.').count(), count);
+  }
+});
+
+test('while one trains there is no view that compares, nor in a model without a run of its own', async () => {
+  await open('view=compare&panel=train');
+  await page.waitForFunction(() => part('.picture .matrix') !== null);
+  assert.equal(await page.locator('.legend .menu [aria-label^=Compare]').count(), 0);
+  assert.deepEqual(faults, []);
+});

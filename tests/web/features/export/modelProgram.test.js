@@ -1,0 +1,78 @@
+// The program that runs a model again gives the weights and the guess that are shown.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { isRunnable, runAgain } from '../../../../web/features/export/modelProgram.js';
+import { weightsOf } from '../../../../web/features/reading/derivation.js';
+import { runOf } from '../../../../web/store/runInput.js';
+import { change, initialState } from '../../../../web/store/state.js';
+import { createAnswerer } from '../../../../web/worker/requests.js';
+import { hl } from '../../../support/headlight.js';
+import { loadWhale, whaleFile } from '../../../support/whale.js';
+
+const parts = {};
+const answer = createAnswerer({
+  load: async () => hl,
+  fetchBeside: (name) => whaleFile(name.replace('whale.tokenizer', 'tokenizer')),
+  post: (message) => (parts[message.part ?? 'end'] = message),
+});
+const { whale, tokenizer } = await loadWhale();
+/** The model as the package opens it: it reads text. */
+const model = {
+  tokenizer,
+  forward: (text, options) => whale.forward(tokenizer.encode(text).ids, options),
+};
+
+/** Runs a program with the model in the place of the one that it opens; gives what it prints. */
+async function outputOf(program) {
+  const printed = [];
+  const body = program
+    .replace(/^import .*$/m, '')
+    .replace('await load()', 'given')
+    .replaceAll('console.log(', 'print(');
+  const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor;
+  const given = {
+    async openModel(place) {
+      printed.push(place);
+      return model;
+    },
+  };
+  await new AsyncFunction('given', 'print', body)(given, (...values) => printed.push(values));
+  return printed;
+}
+
+const pinned = runOf({ ...initialState, text: 'To the first I grapple with thee, Moby Dick. To the last' });
+for (const [name, patch] of Object.entries({
+  'as it is': {},
+  'with a head off, a temperature and a mask painted by hand': {
+    scale: { 4.2: 0 },
+    temperature: { all: 2 },
+    painted: { 4.2: '5.3-5' },
+    layer: 3,
+    head: 1,
+  },
+  'with a head from a pinned run': { pinned, patch: { 4.2: 1 } },
+  'with a quote and a line break in the text': { text: `it's "so"\nand \\ so` },
+}))
+  test(`the program gives the weights and the guess that are shown: ${name}`, async () => {
+    const state = change(initialState, patch);
+    await answer({ verb: 'show', id: 1, state });
+    assert.equal(parts.end?.error, undefined);
+    const { about } = parts.source;
+    const run = { ...parts.run, S: parts.run.T, about };
+    assert.ok(isRunnable(about));
+    const program = runAgain(state, { about, tokens: run.T, title: 'a head\nx', source: 'own' });
+    assert.ok(patch.painted || program.length < 1800, 'it holds no numbers of the run');
+    const [place, [weights], [token, probability]] = await outputOf(program);
+    assert.equal(place, 'demo');
+    const shown = weightsOf(run, run.layer, run.head);
+    weights.flat().forEach((weight, i) => assert.ok(Math.abs(weight - shown[i]) < 1e-5, `${i}`));
+    assert.equal(token, run.top[0].text);
+    assert.ok(Math.abs(probability - run.top[0].now) < 1e-5, `${probability}, not ${run.top[0].now}`);
+  });
+
+test('only models that read text or numbers are run again by a program', () => {
+  assert.equal(isRunnable({ kind: 'weights', reads: 'nothing', parts: [] }), false);
+  assert.equal(isRunnable({ kind: 'transformer', reads: 'pair', parts: ['encoder', 'decoder'] }), false);
+  assert.equal(isRunnable({ kind: 'transformer', reads: 'picture', parts: [] }), false);
+});

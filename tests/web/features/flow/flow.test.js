@@ -1,0 +1,35 @@
+// Flow and trying every head, in Chromium: numbers on the screen, the keyboard, axe.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { assertAccessible, faults, openAt, page } from '../../../support/page.js';
+
+async function start(hash, colorScheme = 'light') {
+  await openAt(hash, { colorScheme });
+}
+
+test('flow shows what adds, the keyboard chooses another head, and axe finds nothing', async () => {
+  for (const scheme of ['light', 'dark']) {
+    await start('view=flow', scheme);
+    await page.waitForFunction(() => part('.feed.key .line') !== null);
+    assert.equal(await page.evaluate(() => part('[data-name=logit]').textContent), '9.97');
+    await page.focus('[data-head="4.2"]');
+    await page.keyboard.press('ArrowDown');
+    await page.waitForFunction(() => part('.adding .title')?.textContent === 'Layer 3, head 2');
+    await assertAccessible();
+  }
+  assert.deepEqual(faults, []);
+});
+
+test('every head is tried, and the one that counts stands first', async () => {
+  await start('');
+  await page.focus('.model .try');
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => part('.tried li button')?.textContent.startsWith('Layer 4, head 2'));
+  await page.waitForFunction(() => part('.model .try').textContent === 'Try every head');
+  assert.match(await page.textContent('[data-head="4.2"] .trade'), /−8\d/);
+  // Those that the guess would gain from stand at its end.
+  assert.equal(await page.locator('.tried li').count(), 20);
+  assert.match(await page.locator('.tried li b').last().textContent(), /^\+[2-9]/);
+  await assertAccessible();
+});

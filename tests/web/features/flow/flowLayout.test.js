@@ -1,0 +1,225 @@
+// Where everything of the flow stands, and that it says what the module says.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import test from 'node:test';
+import { load } from 'headlight-attention';
+import { attribution, composition } from 'headlight-attention/analysis';
+import { uniformSource } from '../../../../src/js/ops/random.js';
+import { openTokenizer } from '../../../../src/js/text/tokenizer.js';
+import { allParts, partsAdding } from '../../../../web/features/flow/contributions.js';
+import { attendedBy, feetOf, flowOf, headsShown } from '../../../../web/features/flow/flowLayout.js';
+import { initialState } from '../../../../web/store/state.js';
+import { openWhale } from '../../../../web/worker/sources/demoModel.js';
+import { createAnswerer } from '../../../../web/worker/requests.js';
+
+const file = (name) => readFileSync(new URL(`../../web/demo/${name}`, import.meta.url));
+
+/** A model's parts at random, some of them large. */
+function problem({ layers, heads, seed, width = 1048, height = 660, mlps = true, hide = 0.12 }) {
+  const next = uniformSource(seed);
+  const value = () => (next() - 0.45) * (next() < 0.15 ? 6 : 0.8);
+  const added = {
+    embed: value(),
+    heads: Float32Array.from({ length: layers * heads }, value),
+    mlps: Float32Array.from({ length: layers }, () => (mlps ? value() : 0)),
+    bias: value(),
+    sum: 0,
+  };
+  const chosen = { layer: Math.floor(next() * layers), head: Math.floor(next() * heads) };
+  const feeds = [];
+  for (let layer = 0; layer < layers; layer++)
+    for (let head = 0; head < heads; head++)
+      for (const kind of ['q', 'k', 'v']) {
+        const other = { layer, head };
+        const [from, to] = layer < chosen.layer ? [other, chosen] : [chosen, other];
+        if (layer !== chosen.layer) feeds.push({ from, to, kind, value: next() * 0.4 });
+      }
+  const given = { width, height, top: 54, side: 76, feet: 48, layers, heads, tokens: 17, mlps, added, hide, chosen };
+  return { ...given, feeds };
+}
+const SIZES = [
+  { layers: 5, heads: 4 },
+  { layers: 5, heads: 4, width: 328, height: 420 },
+  { layers: 4, heads: 6, width: 716, height: 600 },
+  { layers: 12, heads: 12 },
+  { layers: 12, heads: 12, width: 328, height: 420 },
+  { layers: 2, heads: 8, mlps: false },
+  { layers: 32, heads: 32 },
+  { layers: 32, heads: 32, width: 1760, height: 900 },
+  { layers: 1, heads: 1 },
+];
+const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8];
+const all = SIZES.flatMap((size) => SEEDS.map((seed) => problem({ ...size, seed })));
+const told = ({ layers, heads, width }) => `${layers} × ${heads} at ${width}`;
+
+/** Whether two boxes share more than an edge. */
+const meet = (a, b, slack = 0.01) =>
+  a.x + slack < b.x + b.width &&
+  b.x + slack < a.x + a.width &&
+  a.y + slack < b.y + b.height &&
+  b.y + slack < a.y + a.height;
+
+test('ribbons do not cross each other', () => {
+  for (const given of all) {
+    const { ribbons } = flowOf(given);
+    for (const [i, a] of ribbons.entries())
+      for (const b of ribbons.slice(i + 1))
+        for (const one of a.boxes)
+          for (const two of b.boxes)
+            if (meet(one, two))
+              assert.fail(`${told(given)}: ${JSON.stringify([a.kind, a.layer, one, b.kind, b.layer, two])}`);
+  }
+});
+
+test('neither ribbons nor lines cross a thumbnail', () => {
+  for (const given of all) {
+    const { ribbons, lines, parts } = flowOf(given);
+    const boxes = parts.filter(({ kind }) => kind !== 'embed');
+    for (const [i, a] of boxes.entries()) for (const b of boxes.slice(i + 1)) assert.ok(!meet(a, b), told(given));
+    for (const { boxes: along, ...path } of [...ribbons, ...lines])
+      for (const box of along)
+        for (const part of boxes) {
+          const slack = 'kind' in path && 'from' in path ? path.width : 0.01;
+          if (meet(box, part, slack))
+            assert.fail(`${told(given)}: ${JSON.stringify([path.kind, path.layer, box, part])}`);
+        }
+  }
+});
+
+test('a ribbon is as wide as it adds, and their feet stand side by side', () => {
+  for (const given of all) {
+    const { ribbons, scale, thin, apart, target, parts } = flowOf(given);
+    const flowing = parts.filter(({ shown, value }) => shown && value > 0);
+    assert.equal(ribbons.length, flowing.length);
+    for (const { value, width } of ribbons) assert.ok(Math.abs(width - Math.max(value * scale, thin)) < 1e-9);
+    const wide = ribbons.reduce((sum, { width }) => sum + width, 0);
+    assert.ok(wide <= 0.1 * given.width + thin * ribbons.length, told(given));
+    assert.ok(Math.abs(target.width - (wide + apart * Math.max(ribbons.length - 1, 0))) < 1e-6, told(given));
+    const feet = [...ribbons].sort((a, b) => a.foot - b.foot);
+    for (let i = 1; i < feet.length; i++)
+      assert.ok(Math.abs(feet[i].foot - feet[i - 1].foot - (feet[i].width + feet[i - 1].width) / 2 - apart) < 1e-6);
+  }
+});
+
+test('everything stands within the room', () => {
+  for (const given of all) {
+    const { ribbons, lines, parts } = flowOf(given);
+    for (const box of [...ribbons, ...lines].flatMap(({ boxes }) => boxes).concat(parts)) {
+      const across = box.x >= -1 && box.x + box.width <= given.width + 1;
+      const down = box.y >= 53 && box.y + box.height <= given.height + 1;
+      if (!across || !down) assert.fail(`${told(given)} ${JSON.stringify(box)}`);
+    }
+  }
+});
+
+test('where heads are many, those below the threshold are one part of their layer, and nothing is lost', () => {
+  for (const given of all.filter(({ heads, width }) => heads > 12 || width < 400)) {
+    const { parts } = flowOf(given);
+    for (let layer = 0; layer < given.layers; layer++) {
+      const mine = parts.filter((part) => part.layer === layer);
+      const heads = mine.flatMap((part) => (part.kind === 'head' ? [part.head] : part.heads));
+      assert.deepEqual(
+        heads.sort((a, b) => a - b),
+        [...Array(given.heads).keys()],
+      );
+      const sum = mine.filter(({ kind }) => kind !== 'mlp').reduce((total, { value }) => total + value, 0);
+      const row = given.added.heads.subarray(layer * given.heads, (layer + 1) * given.heads);
+      assert.ok(Math.abs(sum - row.reduce((total, x) => total + x, 0)) < 1e-5);
+    }
+    const { layer, head } = given.chosen;
+    assert.ok(parts.some((part) => part.kind === 'head' && part.layer === layer && part.head === head));
+  }
+  const heads = [0.5, 0.01, -0.3, 0.2, 0, 0.9];
+  const chosen = { layer: 0, head: 4 };
+  assert.deepEqual(headsShown({ heads, layer: 0, count: 6, slots: 4, hide: 0.1, chosen }), {
+    shown: [0, 4, 5],
+    rest: [1, 2, 3],
+  });
+});
+
+test('tokens stand side by side; of many those that the head looks at', () => {
+  const given = problem({ layers: 5, heads: 4, seed: 3 });
+  const flow = { ...flowOf(given), ...given, run: { T: 200 } };
+  const row = Float32Array.from({ length: 200 }, (_, s) => (s === 77 ? 0.9 : 0.0005));
+  const feet = feetOf(flow, row);
+  assert.ok(feet.length < 30);
+  assert.deepEqual(
+    [0, 77, 199].map((s) => feet.some((foot) => foot.s === s)),
+    [true, true, true],
+  );
+  for (let i = 1; i < feet.length; i++) assert.ok(feet[i].x - feet[i - 1].x >= 40);
+  // Where all have room slanted, all are there: on a phone, and in a narrow window.
+  for (const width of [328, 700])
+    assert.equal(feetOf({ ...flow, side: width < 400 ? 30 : 76, width, run: { T: 17 } }, row).length, 17);
+  assert.deepEqual(
+    attendedBy(flow, given.chosen, row, 48).map(({ s }) => s),
+    [77],
+  );
+});
+
+test('what adds and what takes away is the logit, and of small parts only the sum is told', () => {
+  const { added, layers, heads } = problem({ layers: 5, heads: 4, seed: 5 });
+  const size = { layers, heads, mlps: true };
+  const sum = allParts(added, size).reduce((total, { value }) => total + value, 0);
+  const { positive, negative, others } = partsAdding(added, size, { hide: 0.12, count: 6 });
+  const listed = [...positive, ...negative];
+  assert.equal(listed.length, 6);
+  assert.ok(Math.abs(listed.reduce((total, { value }) => total + value, 0) + others.value - sum) < 1e-9);
+  for (const { value } of positive) assert.ok(value >= 0.12);
+  for (const { value } of negative) assert.ok(value <= -0.12);
+});
+
+test('for the whale, the worker says what attribution, composition and forward say', async () => {
+  const hl = await load();
+  const model = openWhale(hl, file('whale.safetensors'));
+  const tokenizer = openTokenizer(file('tokenizer.json'));
+  const answers = {};
+  const answer = createAnswerer({
+    load: async () => hl,
+    fetchBeside: async (name) => file(name.replace('whale.tokenizer', 'tokenizer')),
+    post: (message) => (answers[message.part ?? 'end'] = message),
+  });
+  await answer({ id: 1, verb: 'show', state: initialState });
+  const { added, chosen, lens, early, top } = answers.run;
+  const ids = tokenizer.encode(initialState.text).ids;
+  const capture = ['embed', 'blocks.*.heads', 'blocks.*.mlp', 'blocks.*.out'];
+  const result = model.forward({ ids: { data: Int32Array.from(ids), shape: [1, ids.length] } }, { capture });
+  const expected = attribution(model, result, { label: chosen.id });
+  // The worker captures weights and scores too, and so computes in another order: the last bit of a logit near 10 is
+  // 9.5e-7.
+  for (const name of ['embed', 'bias', 'sum']) assert.ok(Math.abs(added[name] - expected[name]) < 4e-6, name);
+  for (const name of ['heads', 'mlps'])
+    expected[name].data.forEach((value, i) => assert.ok(Math.abs(added[name][i] - value) < 1e-6, `${name} ${i}`));
+  const logits = result.logits.copy();
+  const row = logits.subarray((ids.length - 1) * result.logits.shape[2]);
+  const parts = allParts(added, { layers: 5, heads: 4, mlps: true }).reduce((sum, { value }) => sum + value, 0);
+  assert.ok(Math.abs(parts - row[chosen.id]) < 1e-4, `${parts} for ${row[chosen.id]}`);
+  assert.equal(early.length, 6);
+  assert.equal(early.at(-1).id, top[0].id);
+  assert.ok(Math.abs(lens.at(-1) - top[0].now) < 1e-5);
+
+  await answer({ id: 2, verb: 'feeds', state: { ...initialState, layer: 3, head: 3 } });
+  const { feeds } = answers.feeds;
+  assert.equal(feeds.length, 3 * 16);
+  for (const { from, to, kind, value } of feeds.slice(0, 6)) assert.equal(value, composition(model, from, to)[kind]);
+  const key = feeds.find(({ to, kind }) => to.layer === 4 && to.head === 2 && kind === 'k').value;
+  assert.ok(
+    key === Math.max(...feeds.map(({ value }) => value)),
+    'the head before feeds the key of the induction head',
+  );
+
+  await answer({ id: 3, verb: 'heads', state: initialState });
+  const { tried, before, total } = answers.heads;
+  assert.equal(tried.length, total);
+  assert.ok(Math.abs(before - top[0].now) < 1e-9);
+  const lost = [...tried].sort((a, b) => a.probability - b.probability);
+  assert.deepEqual([lost[0].layer, lost[0].head], [4, 2]);
+  const edit = [{ at: 'blocks.4.heads', head: 2, set: 'zero' }];
+  const { logits: off } = model.forward({ ids: { data: Int32Array.from(ids), shape: [1, ids.length] } }, { edit });
+  const without = off.copy().subarray((ids.length - 1) * off.shape[2]);
+  const most = Math.max(...without);
+  const whole = without.reduce((sum, x) => sum + Math.exp(x - most), 0);
+  assert.ok(Math.abs(lost[0].probability - Math.exp(without[chosen.id] - most) / whole) < 1e-6);
+  hl.dispose();
+});

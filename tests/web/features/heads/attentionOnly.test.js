@@ -1,0 +1,155 @@
+// Heads without a language model, in Chromium: made by hand, over a picture, the sentence encoder, out of a file.
+
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import test from 'node:test';
+import { load } from 'headlight-attention';
+import { writeSafetensors } from 'headlight-attention/formats';
+import { assertAccessible, download, faults, openEmpty, page, server } from '../../../support/page.js';
+
+const shows = (selector) => page.waitForFunction((what) => part(what) !== null, selector);
+const idle = () => page.waitForFunction(() => part('.page')?.dataset.busy === 'false' && part('.thumbnail') !== null);
+const text = (selector) => page.locator(selector).first().textContent();
+async function open(options = {}, hash = '') {
+  await openEmpty({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', ...options });
+  await page.goto(`${server.url}${hash}`);
+  await idle();
+}
+async function choose(name) {
+  await page.locator('.model-menu button').first().click();
+  await page.locator(`[data-key=${name}]`).click();
+  await shows('.prediction.about');
+  await idle();
+}
+
+test('heads made by hand: each is named; the text is read, the head is read, the mask works', async () => {
+  await open();
+  await choose('constructed');
+  await page.waitForFunction(() => part('.model').querySelectorAll('.trade').length === 8);
+  const names = await page.locator('.model .trade').allTextContents();
+  assert.deepEqual(names.slice(0, 6), ['previous', 'next', 'itself', 'first token', 'same token', 'who is meant']);
+  assert.match(await text('.title'), /^it looks at cat: 0\.[89]\d$/);
+  assert.equal(await page.locator('.reading .strip').count(), 6);
+  assert.equal(await page.locator('.legend .choice button').count(), 2, 'there is no flow');
+  await page.locator('.whatif .menu button').first().click();
+  await page.getByRole('menuitemradio', { name: /^causal/ }).click();
+  await page.waitForFunction(() => location.hash.includes('mask=all%3Apast'));
+  await idle();
+  await page.getByRole('textbox', { name: 'The text. Write here' }).fill('She saw the whale and it saw her.');
+  await page.waitForFunction(() => part('.row-label.asks')?.textContent === '.');
+  assert.deepEqual(faults, []);
+  await assertAccessible();
+});
+
+test('the sentence encoder is read when it is chosen, says how far, and may be given up', async () => {
+  await open();
+  let release = () => {};
+  const held = new Promise((resolve) => (release = resolve));
+  await page.route('**/sentence.safetensors', async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.locator('.model-menu button').first().click();
+  assert.match(await text('[data-key=sentence] .about'), /7 MB/);
+  await page.locator('[data-key=sentence]').click();
+  await page.waitForFunction(() => location.hash.includes('model=sentence'));
+  release();
+  await shows('[data-name=likeness]');
+  await page.waitForFunction(() => /^0\.\d\d$/.test(part('[data-name=likeness]').textContent));
+  const before = await text('[data-name=likeness]');
+  assert.equal(await page.locator('.thumbnail').count(), 8);
+  await page.getByRole('textbox', { name: 'Another sentence' }).fill('The stock market fell by three percent.');
+  await page.waitForFunction((was) => part('[data-name=likeness]').textContent < was, before);
+  await assertAccessible();
+});
+
+test('a model that is being read is given up by a word beside it', async () => {
+  await open();
+  await page.route('**/sentence.safetensors', async () => {});
+  await page.locator('.model-menu button').first().click();
+  await page.locator('[data-key=sentence]').click();
+  await page.waitForFunction(() => location.hash.includes('model=sentence'));
+  const cancel = page.locator('.header .cancel');
+  await cancel.click();
+  await page.waitForFunction(() => !location.hash.includes('model=') && part('.prediction .tick') !== null);
+});
+
+test('a picture that is dropped is looked at by heads made by hand', async () => {
+  await open();
+  await page.getByRole('button', { name: 'Open…' }).click();
+  const png = await readFile(new URL('../../../../web/pictures/picture.png', import.meta.url));
+  await page.setInputFiles('[data-name=files]', { name: 'own.png', mimeType: 'image/png', buffer: png });
+  await shows('.patches canvas');
+  await idle();
+  assert.equal(await text('.model .trade'), 'colour');
+  assert.match(await text('.title-line'), /10 × 14 patches/);
+  assert.match(await text('.prediction.about'), /Six heads/);
+  assert.deepEqual(faults, []);
+  await assertAccessible();
+});
+
+test('queries, keys and values of a file are split into as many heads as one likes', async () => {
+  const hl = await load();
+  const [T, C] = [4, 8];
+  const numbers = (seed) => Float32Array.from({ length: T * C }, (_, i) => Math.sin(seed * 37 + i * 1.7));
+  const [q, k] = [numbers(1), numbers(2)];
+  const bytes = writeSafetensors({
+    query: { data: q, shape: [T, C] },
+    key: { data: k, shape: [T, C] },
+    value: { data: k, shape: [T, C] },
+  });
+  await open();
+  await page.getByRole('button', { name: 'Open…' }).click();
+  const file = { name: 'own.safetensors', mimeType: 'application/octet-stream', buffer: Buffer.from(bytes) };
+  await page.setInputFiles('[data-name=files]', file);
+  await shows('.prediction.about .recognised');
+  await page.getByRole('button', { name: /^heads: / }).click();
+  await page.getByRole('menuitemradio', { name: '4', exact: true }).click();
+  await page.waitForFunction(() => part('.model')?.querySelectorAll('.thumbnail').length === 4);
+  await idle();
+  const array = (data) => ({ data, shape: [1, T, C] });
+  const { weights } = hl.attention(array(q), array(k), array(k), { heads: 4, weights: true });
+  await page.waitForFunction(() => part('.figure') !== null);
+  const shown = await page.locator('.figure').allTextContents();
+  const row = weights.copy().subarray((T - 1) * T, T * T);
+  shown.forEach((figure, s) => assert.ok(Math.abs(Number(figure) - row[s]) <= 0.00501, `${figure}, not ${row[s]}`));
+  await assertAccessible();
+});
+
+test('all heads in a table: sorted by a column, a head is chosen, it is saved, Escape closes it', async () => {
+  await open();
+  await page.getByRole('button', { name: 'Export' }).click();
+  await page.getByRole('menuitem', { name: 'All heads in a table' }).click();
+  await shows('.heads-table tbody');
+  assert.equal(await page.locator('.heads-table tbody tr').count(), 20);
+  await page.locator('.heads-table thead button', { hasText: 'induction' }).click();
+  assert.equal(await text('.heads-table tbody th'), '4.2');
+  await page.locator('.heads-table tbody button').nth(1).click();
+  await page.waitForFunction(() => !part('.corner h2').textContent.startsWith('Layer 4, head 2'));
+  const save = page.getByRole('button', { name: 'Save as CSV' });
+  const csv = String((await download(() => save.click())).bytes).split('\r\n');
+  assert.match(csv[0], /^layer,head,entropy,distance,induction/);
+  assert.match(csv[1], /^4,2,/);
+  await assertAccessible();
+  await page.locator('.heads-table .title').focus();
+  await page.keyboard.press('Escape');
+  await shows('.reading .strip');
+  assert.deepEqual(faults, []);
+});
+
+for (const view of ['compare', 'flow'])
+  test(`an address that asks for a view which heads made by hand do not have shows the heatmap: ${view}`, async () => {
+    await open({}, `#model=constructed&view=${view}`);
+    assert.ok(await page.evaluate(() => part('.picture canvas') !== null));
+    assert.equal(await text('.legend [aria-pressed=true], .legend [aria-current]'), 'Heatmap');
+    assert.match(await text('.reading .title'), /looks at/);
+    assert.deepEqual(faults, []);
+  });
+
+for (const name of ['constructed', 'patches'])
+  test(`360 px: ${name} fits, and nothing scrolls sideways`, async () => {
+    await open({ viewport: { width: 360, height: 740 }, hasTouch: true, locale: 'zh-CN' });
+    await choose(name);
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), 0);
+    await assertAccessible();
+  });

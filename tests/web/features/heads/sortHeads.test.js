@@ -1,0 +1,93 @@
+// Heads in another order: by what trying them did, by how sharp they are, by a score.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'node:test';
+import { writeNpy } from 'headlight-attention/formats';
+import { fromUniform, orderOf } from '../../../../web/features/heads/sortHeads.js';
+import { assertAccessible, faults, openEmpty, page, server } from '../../../support/page.js';
+
+test('what looks at everything alike is 0, what looks at one token is 1; what cannot be seen does not count', () => {
+  const alike = Float32Array.of(1, 0, 0, 0.5, 0.5, 0, 1 / 3, 1 / 3, 1 / 3);
+  assert.ok(Math.abs(fromUniform(alike, 3, 3)) < 1e-6);
+  assert.equal(fromUniform(Float32Array.of(1, 0, 0, 1, 0, 0, 0, 0, 1), 3, 3), 1);
+  const sharper = Float32Array.of(1, 0, 0, 0.9, 0.1, 0, 0.8, 0.1, 0.1);
+  assert.ok(fromUniform(sharper, 3, 3) > 0.2);
+});
+
+test('heads of a layer are put in order by a score; those that are equal keep their places', () => {
+  const run = {
+    about: { layers: 2, heads: 3 },
+    scores: [
+      [1, 3, 1],
+      [0, Number.NaN, 2],
+    ].map((row) => row.map((first) => ({ first }))),
+  };
+  assert.deepEqual(orderOf('first', run, null), [
+    [1, 0, 2],
+    [2, 0, 1],
+  ]);
+  assert.equal(orderOf('effect', run, { tried: [], total: 6, before: 0.5 }), null);
+});
+
+const left = (name) => page.locator(`[data-head="${name}"]`).evaluate((one) => Number.parseFloat(one.style.left));
+async function open() {
+  await openEmpty({ viewport: { width: 1440, height: 900 }, locale: 'en-GB' });
+  await page.goto(server.url);
+  await page.waitForFunction(() => part('.page')?.dataset.busy === 'false');
+}
+const sort = async (name) => {
+  await page.locator('.sort .word').click();
+  await page.getByRole('menuitemradio', { name }).click();
+};
+
+test('by effect: every head is tried, and the one that counts stands first; arrow keys walk what is seen', async () => {
+  await open();
+  const own = await left('4.2');
+  await sort('by effect');
+  await page.waitForFunction((own) => Number.parseFloat(part('[data-head="4.2"]').style.left) < own, own);
+  assert.equal(await left('4.2'), Math.min(...(await Promise.all([0, 1, 2, 3].map((h) => left(`4.${h}`))))));
+  await page.locator('[data-head="4.2"]').focus();
+  await page.keyboard.press('ArrowLeft');
+  assert.equal(await page.locator('[aria-checked=true].thumbnail').getAttribute('data-head'), '4.2');
+  await page.keyboard.press('ArrowRight');
+  const second = await page.locator('[aria-checked=true].thumbnail').getAttribute('data-head');
+  const places = await Promise.all([0, 1, 2, 3].map(async (h) => [await left(`4.${h}`), `4.${h}`]));
+  assert.equal(second, places.sort(([a], [b]) => a - b)[1][1]);
+  await assertAccessible();
+  await sort('by place');
+  await page.waitForFunction((own) => Number.parseFloat(part('[data-head="4.2"]').style.left) === own, own);
+  assert.deepEqual(faults, []);
+});
+
+test('32 × 32 heads are put in order, walked by keyboard, and seen through a lens', async () => {
+  await open();
+  const [L, T] = [32, 8];
+  const data = new Float32Array(L * L * T * T);
+  for (let i = 0; i < L * L; i++)
+    for (let t = 0; t < T; t++)
+      for (let s = 0; s <= t; s++) {
+        // Head h looks at the first token by more the higher h is.
+        const first = t === 0 ? 1 : 1 / (t + 1) + ((i % L) / L) * (1 - 1 / (t + 1));
+        data[(i * T + t) * T + s] = s === 0 ? first : (1 - first) / t;
+      }
+  const folder = mkdtempSync(join(tmpdir(), 'headlight-'));
+  writeFileSync(join(folder, 'many.npy'), writeNpy({ data, shape: [L, L, T, T] }));
+  await page.evaluate(() => part('.open > .word').click());
+  await page.locator('input[data-name=files]').setInputFiles(join(folder, 'many.npy'));
+  await page.waitForFunction(() => part('.model')?.querySelectorAll('.thumbnail').length === 1024);
+  await sort('by sharpness');
+  await page.waitForFunction(() => {
+    const at = (name) => Number.parseFloat(part(`[data-head="${name}"]`).style.left);
+    return at('0.31') < at('0.30') && at('0.30') < at('0.0');
+  });
+  await page.locator('[data-head="0.0"]').focus();
+  await page.keyboard.press('ArrowLeft');
+  await page.waitForFunction(() => part('.thumbnail[aria-checked=true]').dataset.head === '0.1');
+  await page.keyboard.press('ArrowUp');
+  await page.waitForFunction(() => part('.thumbnail[aria-checked=true]').dataset.head === '1.1');
+  await page.locator('.heads-lens').waitFor();
+  await page.waitForFunction(() => part('.corner h2').textContent.startsWith('Layer 1, head 1'));
+});

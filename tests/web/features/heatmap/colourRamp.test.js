@@ -1,0 +1,45 @@
+// From weights to colours, by each of the scales.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { marksOf, RAMP, SCALES, stretched } from '../../../../web/features/heatmap/colourRamp.js';
+import { change, initialState, readAddress, writeAddress } from '../../../../web/store/state.js';
+
+const { light } = RAMP;
+
+test('a head whose weights are all small is blank from 0 to 1, and has every colour by its own scale', () => {
+  const most = 1 / 512;
+  const seen = (how) => new Set([0, 0.25, 0.5, 1].map((share) => stretched(light, how, most).css(share * most))).size;
+  const paleness = (colour) => Number(colour.match(/\d+/)[0]);
+  assert.ok(paleness(light.css(0)) - paleness(stretched(light, 'fixed', most).css(most)) < 8);
+  assert.equal(seen('head'), 4);
+  assert.equal(stretched(light, 'head', most).css(most), light.css(1));
+});
+
+test('by the logarithm each decade is a quarter of the ramp, and what is smaller has the palest colour', () => {
+  const log = stretched(light, 'log', 1);
+  assert.equal(log.css(1), light.css(1));
+  assert.equal(log.css(1e-4), light.css(0));
+  assert.equal(log.css(0), light.css(0));
+  assert.notEqual(log.css(0.001), log.css(0.002));
+  assert.deepEqual(
+    marksOf('log', 1).map(({ place }) => Number(place.toFixed(6))),
+    [0, 0.5, 0.75, 1],
+  );
+});
+
+test('marks of the legend say what the colours are', () => {
+  for (const how of SCALES)
+    for (const { text, place } of marksOf(how, 0.32)) {
+      const colour = stretched(light, how, 0.32).css(Number(text));
+      const expected = light.css(place ** (1 / 0.68));
+      const apart = colour.match(/\d+/g).map((x, i) => Math.abs(Number(x) - Number(expected.match(/\d+/g)[i])));
+      assert.ok(Math.max(...apart) <= 12, `${how} ${text}`);
+    }
+});
+
+test('the scale of the colours is in the address, and nothing else than the three is taken', () => {
+  const state = change(initialState, { colours: 'log' });
+  assert.equal(readAddress(writeAddress(state)).colours, 'log');
+  assert.equal(readAddress('colours=loud').colours, 'fixed');
+});

@@ -1,0 +1,49 @@
+// Many heads as one picture, and the lines that put a picture into another page.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { rollout } from 'headlight-attention/analysis';
+import { canMean, MEANS, shownWeights } from '../../../../web/features/heatmap/meanOfHeads.js';
+import { change, initialState } from '../../../../web/store/state.js';
+import { isEmbeddable, snippetOf } from '../../../../web/features/export/embedSnippet.js';
+
+const [layers, heads, T] = [2, 2, 3];
+const weights = Float32Array.from({ length: layers * heads * T * T }, (_, i) => {
+  const [t, s] = [Math.floor(i / T) % T, i % T];
+  return s > t ? 0 : (s + 1 + (i % 5)) / 10;
+});
+const run = { weights, T, S: T, layer: 1, head: 0, about: { layers, heads } };
+const at = (l, h, i) => weights[(l * heads + h) * T * T + i];
+const near = (actual, expected) =>
+  actual.forEach((x, i) => assert.ok(Math.abs(x - expected(i)) < 1e-6, `${i}: ${x}, not ${expected(i)}`));
+
+test('the mean of a layer, of all heads, and rollout are those of the analysis', () => {
+  near(shownWeights(run, 'head'), (i) => at(1, 0, i));
+  near(shownWeights(run, 'layer'), (i) => (at(1, 0, i) + at(1, 1, i)) / 2);
+  near(shownWeights(run, 'all'), (i) => (at(0, 0, i) + at(0, 1, i) + at(1, 0, i) + at(1, 1, i)) / 4);
+  const blocks = [0, 1].map((l) => ({ data: weights.slice(l * 18, (l + 1) * 18), shape: [heads, T, T] }));
+  const { data } = rollout(blocks).at(-1);
+  near(shownWeights(run, 'rollout'), (i) => data[i]);
+  assert.equal(shownWeights(run, 'all'), shownWeights(run, 'all'), 'it is computed once');
+});
+
+test('where not all heads are here, or keys are other tokens, the head alone is shown', () => {
+  assert.equal(canMean({ ...run, large: true }, 'all'), false);
+  assert.equal(canMean({ ...run, S: 4 }, 'rollout'), false);
+  assert.ok(MEANS.every((mean) => canMean(run, mean)));
+});
+
+test('choosing a head shows that head', () => {
+  const state = change(initialState, { mean: 'rollout' });
+  assert.equal(state.mean, 'rollout');
+  assert.equal(change(state, { layer: 0, head: 1 }).mean, 'head');
+});
+
+test('the lines for another page say the head and the changes as they are, and end no script', () => {
+  const state = change(initialState, { text: 'a </script> b', layer: 3, head: 1, scale: { 3.1: 0 } });
+  const snippet = snippetOf(state);
+  assert.equal(snippet.match(/<\/script>/g)?.length, 1);
+  assert.match(snippet, /layer: 3,\n {4}head: 1,/);
+  assert.match(snippet, /state: "scale=3\.1%3A0"/);
+  assert.ok(isEmbeddable(state) && !isEmbeddable(change(state, { model: 'opened-1' })));
+});

@@ -1,0 +1,139 @@
+// A mask painted by hand, in Chromium: by pointer, by keyboard, by touch.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { OPENING } from '../../../../web/store/state.js';
+import { assertAccessible, faults, openPage, page, settle } from '../../../support/page.js';
+import { loadWhale } from '../../../support/whale.js';
+
+const TOKENS = 17;
+const { hl, whale, tokenizer } = await loadWhale();
+
+async function takeBrush() {
+  await page.locator('.whatif .menu button').first().click();
+  await page.locator('[data-key=brush]').click();
+  await page.waitForFunction(() => part('canvas.brush') && part('.brushing'));
+}
+/** A point in a cell of the picture. */
+async function at(t, s) {
+  const box = await page.locator('.matrix').boundingBox();
+  return [box.x + ((s + 0.5) * box.width) / TOKENS, box.y + ((t + 0.5) * box.height) / TOKENS];
+}
+const text = (selector) => page.locator(selector).first().textContent();
+const hidden = (pattern) => page.waitForFunction((source) => new RegExp(source).test(location.hash), pattern.source);
+const nothing = () => page.waitForFunction(() => !location.hash.includes('painted'));
+
+/** How likely the best guess is when cells are hidden in all heads. */
+function best(cells, heads) {
+  const { ids } = tokenizer.encode(OPENING);
+  const T = ids.length;
+  const mask = Float32Array.from({ length: T * T }, (_, i) => Number(i % T <= Math.floor(i / T)));
+  for (const [t, s] of cells) mask[t * T + s] = 0;
+  return hl.scope(() => {
+    const input = { ids: { data: Int32Array.from(ids), shape: [1, T] } };
+    const edit = heads.map(([at, head]) => ({ at, head, mask: { data: mask, shape: [T, T] } }));
+    const { logits } = whale.forward(input, { edit });
+    const row = Array.from(logits.data).slice(-logits.shape[2]);
+    const most = row.reduce((a, x) => Math.max(a, x), -Infinity);
+    return Math.round(100 / row.reduce((a, x) => a + Math.exp(x - most), 0));
+  });
+}
+
+test('a fast stroke leaves no hole, is one step to undo, and the guess is that of the same mask', async () => {
+  await openPage();
+  await takeBrush();
+  await page.mouse.move(...(await at(16, 0)));
+  await page.mouse.down();
+  // The pointer says no more than where it ends.
+  await page.mouse.move(...(await at(16, 8)));
+  await page.mouse.up();
+  await hidden(/painted=all%3A16\.0-8$/);
+  await settle();
+  const cells = Array.from({ length: 9 }, (_, s) => [16, s]);
+  const expected = best(cells, [['blocks.*.scores', [0, 1, 2, 3]]]);
+  await page.waitForFunction((now) => part('.prediction li b').textContent === now, `${expected}%`);
+  assert.match(await text('.other'), /before the change/);
+  await page.mouse.move(...(await at(16, 4)));
+  await page.waitForFunction(() => part('.title').textContent.includes('cannot look at'));
+  assert.equal(await text('.reading .how'), 'It is hidden.');
+  await page.keyboard.press('Control+z');
+  await nothing();
+  await page.keyboard.press('Control+Shift+z');
+  await hidden(/painted/);
+  await page.getByRole('button', { name: 'Clear' }).click();
+  await nothing();
+  await page.getByRole('button', { name: 'Done' }).click();
+  await page.waitForFunction(() => part('canvas.brush') === null && part('.slider') !== null);
+  assert.deepEqual(faults, []);
+});
+
+test('for one head alone; the eraser shows cells again; a row without keys is said, and is not NaN', async () => {
+  await openPage({}, '#scope=head');
+  await takeBrush();
+  await page.mouse.move(...(await at(3, 0)));
+  await page.mouse.down();
+  await page.mouse.move(...(await at(3, 3)));
+  await page.mouse.up();
+  await hidden(/painted=4\.2%3A3\.0-3/);
+  await settle();
+  await page.mouse.move(...(await at(3, 1)));
+  await page.waitForFunction(() => part('.reading .how')?.textContent.startsWith('All keys are hidden'));
+  assert.equal(await page.locator('.figure').count(), 0);
+  assert.doesNotMatch(await text('.page'), /NaN%|undefined/);
+  await page.getByRole('button', { name: 'show', exact: true }).click();
+  await page.mouse.move(...(await at(3, 1)));
+  await page.mouse.down();
+  await page.mouse.up();
+  await hidden(/painted=4\.2%3A3\.0\.2-3/);
+});
+
+test('by keyboard: space hides the cell and shows it, Escape lays the brush down', async () => {
+  await openPage();
+  await takeBrush();
+  await page.waitForFunction(() => part('.page').getRootNode().activeElement?.id === 'picture');
+  for (const key of ['ArrowUp', 'Home', 'ArrowRight', 'Space']) await page.keyboard.press(key);
+  await hidden(/painted=all%3A15\.1$/);
+  assert.equal(await text('.spoken'), 'the no longer sees o');
+  await page.keyboard.press('Space');
+  await nothing();
+  assert.equal(await text('.spoken'), 'the sees o again');
+  await page.keyboard.press('Escape');
+  await page.waitForFunction(() => part('canvas.brush') === null);
+  await page.keyboard.press('Space');
+  assert.equal(await page.evaluate(() => location.hash.includes('painted')), false);
+});
+
+test('a finger paints only while the brush is on', async () => {
+  await openPage({ viewport: { width: 360, height: 740 }, hasTouch: true });
+  await page.touchscreen.tap(...(await at(9, 4)));
+  await page.waitForFunction(() => part('.sheet .key')?.textContent === 'I');
+  assert.equal(await page.evaluate(() => location.hash.includes('painted')), false);
+  await page.locator('.dots').tap();
+  await takeBrush();
+  await page.touchscreen.tap(...(await at(9, 4)));
+  await hidden(/painted=all%3A9\.4$/);
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), 0);
+});
+
+test('a painted mask stays when the text goes on, and what is too long for a link is said', async () => {
+  await openPage({}, '#painted=all%3A16.0-8');
+  const field = page.getByRole('textbox', { name: 'The text. Write here' });
+  await field.fill(`${OPENING} I`);
+  await settle();
+  await hidden(/painted=all%3A16\.0-8/);
+  const rows = Array.from({ length: 400 }, (_, t) => `${t + 1}.1`).join('_');
+  await takeBrush();
+  assert.match(await text('.brush-note'), /^Paint in the picture/);
+  await page.evaluate((text) => (location.hash = `painted=all:${text}`), rows);
+  await page.waitForFunction(() => part('.brush-note')?.textContent.startsWith('Too much is painted'));
+});
+
+for (const [locale, colorScheme] of [
+  ['en-GB', 'light'],
+  ['zh-CN', 'dark'],
+])
+  test(`axe finds nothing while one paints: ${locale}, ${colorScheme}`, async () => {
+    await openPage({ locale, colorScheme }, '#painted=all%3A16.0-8');
+    await takeBrush();
+    await assertAccessible();
+  });

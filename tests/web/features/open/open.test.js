@@ -1,0 +1,342 @@
+// Models to put in, in Chromium: what is chosen, dropped or pasted, and numbers on the screen equal to the module's.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { load } from 'headlight-attention';
+import { writeNpy } from 'headlight-attention/formats';
+import { makeCheckpoint } from '../../../support/checkpoint.js';
+import { families } from '../../../support/families.js';
+import { assertAccessible, assertNoSidewaysScroll, faults, openEmpty, page, server } from '../../../support/page.js';
+import { attentions } from '../../../support/weights_file.js';
+
+const TOKENS = ['Call', 'me', 'Ish', 'mael', '.'];
+const settled = () => page.waitForFunction(() => part('.page')?.dataset.busy === 'false');
+const opened = (title) =>
+  page.waitForFunction(
+    (name) => part('.model-menu .under')?.textContent.trim() === name && part('.page').dataset.busy === 'false',
+    title,
+  );
+
+async function start({ viewport = { width: 1440, height: 900 }, colorScheme = 'light', locale = 'en-GB' } = {}) {
+  await openEmpty({ viewport, colorScheme, locale });
+  await page.goto(server.url);
+  await settled();
+}
+
+/** A folder of a tiny model, or of what is written into it. */
+function folderOf(make) {
+  const folder = mkdtempSync(join(tmpdir(), 'headlight-'));
+  make(folder);
+  return readdirSync(folder).map((name) => join(folder, name));
+}
+const modelFiles = (name) => folderOf((folder) => makeCheckpoint(folder, name));
+const weightFiles = (given = attentions([3, 2, 5, 5], true), tokens = TOKENS) =>
+  folderOf((folder) => {
+    writeFileSync(join(folder, 'attentions.npy'), writeNpy(given));
+    if (tokens) writeFileSync(join(folder, 'tokens.json'), JSON.stringify(tokens));
+  });
+
+async function choose(files) {
+  await page.evaluate(() => part('.open > .word').click());
+  await page.locator('input[data-name=files]').setInputFiles(files);
+}
+const away = () => page.locator('.told .word').first().click();
+const rowShown = async (first, count) => {
+  const figures = await page.locator('.figure').allTextContents();
+  return figures.slice(first, first + count);
+};
+const asCell = (weight) => (weight >= 0.995 ? '1.0' : weight.toFixed(2).replace(/^0/, ''));
+
+test("a tiny BERT is opened, its layer 1, head 0 is read, and its numbers are the module's", async () => {
+  await start();
+  const files = modelFiles('bert');
+  await page.locator('.open > .word').focus();
+  await page.keyboard.press('Enter');
+  await page.locator('input[data-name=files]').setInputFiles(files);
+  await opened('bert');
+  assert.match(await page.locator('.told').textContent(), /bert: 2 layers × 4 heads of 8.*float32.*masked words/s);
+  await assertAccessible();
+  await away();
+  await page.locator("[data-head='1.0']").click();
+  await settled();
+  await page.waitForFunction(() => part('.corner h2').textContent.includes('Layer 1, head 0'));
+  const hl = await load();
+  const model = await hl.openModel(
+    Object.fromEntries(files.map((path) => [path.split('/').pop(), readFileSync(path)])),
+  );
+  const text = await page.locator('textarea').inputValue();
+  const { captured, logits } = model.forward(text, { capture: ['blocks.1.weights'] });
+  const own = captured['blocks.1.weights'].copy();
+  const { ids } = model.encode(text);
+  const at = ids.indexOf(model.tokenizer.idOf('[MASK]'));
+  const row = own.subarray(at * ids.length, (at + 1) * ids.length);
+  const shown = Number(await page.locator('[data-name=weight]').textContent());
+  assert.ok(Math.abs(shown - Math.max(...row)) <= 0.005 + 1e-6);
+  const all = logits.copy().subarray(at * 283, (at + 1) * 283);
+  const most = Math.max(...all);
+  const sum = all.reduce((total, x) => total + Math.exp(x - most), 0);
+  assert.match(await page.locator('.prediction li b').first().textContent(), new RegExp(`^${Math.round(100 / sum)}%$`));
+  model.dispose();
+  assert.deepEqual(faults, []);
+});
+
+test('what a model was recognised as is closed by Escape, which leads to Open, and by a press elsewhere', async () => {
+  await start();
+  await choose(modelFiles('gpt2'));
+  await opened('gpt2');
+  await page.locator('.told').waitFor();
+  await page.keyboard.press('Escape');
+  await page.waitForFunction(() => part('.told') === null && part('.open > .word:focus') !== null);
+  await choose(modelFiles('gpt2'));
+  await page.locator('.told').waitFor();
+  await page.locator("[data-head='1.0']").click();
+  await page.waitForFunction(() => part('.told') === null);
+});
+
+test('a click covers the word that asks, and the guess is for its place', async () => {
+  await start();
+  await choose(modelFiles('bert'));
+  await opened('bert');
+  await away();
+  await page.locator('textarea').fill('a token is a word');
+  await page.locator('.prediction.about').waitFor();
+  await settled();
+  await page.locator('.row-label').nth(1).click();
+  await page.locator('.cover').click();
+  await settled();
+  assert.match(await page.locator('textarea').inputValue(), /^\[MASK\]/);
+  await page.locator('.prediction li').first().waitFor();
+});
+
+test('attentions.npy with tokens is shown as it is, without anything that needs a model', async () => {
+  const given = attentions([3, 2, 5, 5], true);
+  for (const [colorScheme, locale] of [
+    ['light', 'en-GB'],
+    ['dark', 'zh-CN'],
+  ]) {
+    await start({ colorScheme, locale });
+    await choose(weightFiles(given));
+    await opened('attentions.npy');
+    await page.locator("[data-head='2.1']").click();
+    await settled();
+    const row = [...given.data.subarray(5 * 25 + 20, 5 * 25 + 25)];
+    assert.deepEqual(await rowShown(0, 5), row.map(asCell));
+    assert.equal((await page.locator('.row-words .piece').allTextContents()).join(' '), TOKENS.join(' '));
+    assert.equal(await page.locator('.prediction li button').count(), 0);
+    assert.equal(await page.locator('.whatif input').count(), 0);
+    assert.equal(await page.locator('[data-name=sum]').textContent(), '1.00');
+    await assertAccessible();
+    assert.deepEqual(faults, []);
+  }
+});
+
+test('tokens pasted as JSON name those of the weights, and weights are pasted as they are', async () => {
+  await start();
+  const paste = (text) =>
+    page.evaluate((text) => {
+      const data = new DataTransfer();
+      data.setData('text', text);
+      document.body.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, composed: true }));
+    }, text);
+  await paste('[[1, 0], [0.25, 0.75]]');
+  await opened('pasted');
+  assert.deepEqual(await rowShown(0, 2), ['.25', '.75']);
+  await paste('["here", "there"]');
+  await page.waitForFunction(() => part('.row-words')?.textContent.includes('there'));
+});
+
+test('of a batch one entry is chosen: by a word, by keyboard, by the address; it is said', async () => {
+  await start();
+  const given = attentions([2, 12, 2, 5, 5], true);
+  await choose(weightFiles(given));
+  await opened('attentions.npy');
+  const last = (entry) => {
+    const at = (entry * 2 + 1) * 25 - 5;
+    return Array.from(given.data.subarray(at, at + 5), asCell);
+  };
+  const shows = async (entry) => {
+    await page.waitForFunction(
+      ([figures]) => {
+        const shown = [...part('.page').querySelectorAll('.figure')].map(({ textContent }) => textContent);
+        return JSON.stringify(shown) === JSON.stringify(figures);
+      },
+      [last(entry)],
+    );
+  };
+  await shows(0);
+  assert.match(await page.locator('.recognised').textContent(), /a batch of 12/);
+  await page.getByRole('button', { name: 'The next entry' }).click();
+  await shows(1);
+  assert.equal(await page.locator('.spoken').textContent(), 'Entry 1; the batch has entries 0 to 11');
+  const field = page.getByRole('spinbutton', { name: /^Entry/ });
+  await field.fill('40');
+  await field.press('Enter');
+  await shows(11);
+  assert.equal(await field.inputValue(), '11');
+  await page.waitForFunction(() => /entry=11/.test(location.hash));
+  await assertAccessible();
+  await page.evaluate(() => (location.hash = location.hash.replace('entry=11', 'entry=4')));
+  await shows(4);
+  await page.setViewportSize({ width: 360, height: 740 });
+  await page.waitForFunction(() => part('.page.phone'));
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  await settled();
+  await assertNoSidewaysScroll('360 px');
+});
+
+test('weights that are not square have their title above, and both kinds of tokens', async () => {
+  await start();
+  await choose(weightFiles(attentions([2, 2, 3, 6], false), null));
+  await opened('attentions.npy');
+  const { width, height } = await page.locator('#picture').boundingBox();
+  assert.equal(Math.round(width / height), 2);
+  assert.equal(await page.locator('.labels .key-label').count(), 6);
+  assert.equal(await page.locator('.labels .row-label').count(), 3);
+  await page.locator('.corner.above').waitFor();
+});
+
+const T5 = () => {
+  const { files } = families.find(({ name }) => name === 'T5, relu and a tied head');
+  return folderOf((folder) => {
+    for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
+  });
+};
+
+test('an encoder–decoder without tokenizer.json begins with numbers; no head is named as in the whale', async () => {
+  await start();
+  await choose(T5());
+  await opened('t5');
+  await settled();
+  assert.match(await page.locator('textarea').first().inputValue(), /^[\d ]+$/);
+  assert.ok(await page.evaluate(() => part('.picture canvas').width > 0));
+  assert.doesNotMatch(await page.locator('.model').textContent(), /itself|previous|induction/);
+});
+
+test('of an encoder–decoder the next token stands after what the decoder wrote, not after what it reads', async () => {
+  await start();
+  await choose(T5());
+  await opened('t5');
+  await away();
+  assert.equal(await page.locator('.prediction h2').textContent(), 'Next token');
+  await page.getByRole('button', { name: 'Decoder', exact: true }).click();
+  await settled();
+  await page.locator('.second').fill('7 9');
+  await page.waitForFunction(() => part('.prediction h2').textContent === 'Next token after 7 9');
+  // What can be done with it has room in the line at the bottom of a phone.
+  await page.setViewportSize({ width: 360, height: 740 });
+  await page.waitForFunction(() => part('.page.phone'));
+  const [inside, line] = await page.evaluate(() =>
+    ['.whatif .told', '.whatif'].map((name) => part(name).getBoundingClientRect().height),
+  );
+  assert.ok(inside < line, `${inside} of ${line} px`);
+});
+
+test('a BERT without tokenizer.json is not said to have another tokenizer, nor to lack what predicts', async () => {
+  await start();
+  await choose(modelFiles('bert').filter((path) => !path.includes('tokenizer')));
+  await opened('bert');
+  const said = await page.locator('.told').textContent();
+  assert.match(said, /tokenizer\.json is missing/);
+  assert.match(said, /its tokenizer has no \[MASK\]/);
+  assert.doesNotMatch(said, /Its tokenizer|no head that predicts/);
+});
+
+test('names of classes are not cut to their first letters, nor are the lines above a small picture', async () => {
+  const folder = fileURLToPath(new URL('../../../golden/models/vit-a', import.meta.url));
+  const whole = (name) =>
+    page.evaluate(
+      (name) =>
+        [...part('.page').querySelectorAll(name)].every((one) => one.scrollWidth <= one.clientWidth && one.clientWidth),
+      name,
+    );
+  await start();
+  await choose(['config.json', 'model.safetensors'].map((name) => join(folder, name)));
+  await opened('vit');
+  await away();
+  assert.match(await page.locator('.prediction li .token').first().textContent(), /^LABEL_\d$/);
+  for (const width of [1440, 1920, 2560, 768, 360]) {
+    await page.setViewportSize({ width, height: 1000 });
+    await page.waitForFunction((width) => part('.page').getBoundingClientRect().width === width, width);
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    for (const name of ['.prediction .token', '.patches-panes p']) assert.ok(await whole(name), `${width} px: ${name}`);
+  }
+});
+
+test('an address that names a head which the model has not shows one, and it is chosen', async () => {
+  await openEmpty({ viewport: { width: 1440, height: 900 }, locale: 'en-GB' });
+  await page.goto(`${server.url}#model=patches&text=`);
+  await settled();
+  await page.waitForFunction(() => part('.corner h2')?.textContent === 'Layer 0, head 2');
+  assert.equal(await page.locator('.thumbnail[aria-checked=true]').getAttribute('data-head'), '0.2');
+});
+
+test('files that are nothing say so, keep what is shown, and Escape puts the words away', async () => {
+  await start();
+  const photos = folderOf((folder) => {
+    for (let i = 0; i < 50; i++) writeFileSync(join(folder, `photo${i}.jpg`), Buffer.alloc(64, 255));
+  });
+  const before = await page.locator('textarea').inputValue();
+  await choose(photos);
+  await page.locator('.problem').waitFor();
+  assert.match(await page.locator('.problem').textContent(), /None of these 50 files/);
+  await assertAccessible();
+  await page.keyboard.press('Escape');
+  assert.equal(await page.locator('.panel').count(), 0);
+  assert.equal(await page.locator('textarea').inputValue(), before);
+  await page.locator('.prediction li').first().waitFor();
+});
+
+test('a megabyte of text is cut, that is said, and undone it is as before', async () => {
+  await start();
+  const before = await page.locator('textarea').inputValue();
+  await page.evaluate(() => {
+    const field = part('textarea');
+    field.value = 'whale '.repeat(170_000);
+    field.dispatchEvent(new InputEvent('input', { bubbles: true, composed: true }));
+  });
+  await page.locator('.problem').waitFor();
+  assert.match(await page.locator('.problem').textContent(), /1,020,000 letters: the first 100,000/);
+  await settled();
+  await page.keyboard.press('Escape');
+  await page.evaluate(() => part('textarea').blur());
+  await page.keyboard.press('Control+z');
+  await page.waitForFunction((text) => part('textarea').value === text, before);
+});
+
+test('leaving the page asks where an opened model would be lost, and does not where none is open', async () => {
+  await start();
+  const asked = [];
+  page.on('dialog', (dialog) => {
+    asked.push(dialog.type());
+    dialog.dismiss();
+  });
+  // A browser asks only after a visitor has done something.
+  await page.locator('#picture').click();
+  await page.goto(`${server.url}whale.tokenizer.json`);
+  assert.deepEqual(asked, []);
+  await page.goto(server.url);
+  await settled();
+  await choose(weightFiles());
+  await opened('attentions.npy');
+  await page.locator('#picture').click();
+  await page.goto(`${server.url}whale.tokenizer.json`).catch(() => {});
+  assert.deepEqual(asked, ['beforeunload']);
+  assert.equal(await page.locator('.model-menu .under').textContent(), 'attentions.npy');
+});
+
+test('on a phone a model is opened from the menu, and nothing scrolls sideways', async () => {
+  await start({ viewport: { width: 360, height: 740 } });
+  await page.locator('.model-menu > button').click();
+  await page.locator('[role=menuitem]', { hasText: 'Open…' }).click();
+  await page.locator('input[data-name=files]').setInputFiles(modelFiles('vit'));
+  await opened('vit');
+  await away();
+  await page.locator('.patches canvas').first().waitFor();
+  await page.locator('.prediction li', { hasText: 'whale' }).waitFor();
+  await assertNoSidewaysScroll('vit at 360 px');
+  await assertAccessible();
+});

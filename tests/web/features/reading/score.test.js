@@ -1,0 +1,150 @@
+// What the reading column says of a score adds up, for every family of models that the page opens.
+
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'node:test';
+import { readingOf, weightsOf } from '../../../../web/features/reading/derivation.js';
+import { linesOf } from '../../../../web/features/reading/score.js';
+import { change, initialState } from '../../../../web/store/state.js';
+import { LANGUAGES, loadLanguage } from '../../../../web/texts/languages.js';
+import { createAnswerer } from '../../../../web/worker/requests.js';
+import { families } from '../../../support/families.js';
+import { hl } from '../../../support/headlight.js';
+import { FOLDERS } from '../../../support/models.js';
+
+await loadLanguage('zh');
+
+/** A canvas whose pictures are noise: Node has none. */
+class Canvas {
+  constructor(width, height) {
+    Object.assign(this, { width, height });
+  }
+  getContext() {
+    const getImageData = (_x, _y, width, height) => ({
+      data: Uint8ClampedArray.from({ length: 4 * width * height }, (_, i) => (i * 37) % 251),
+    });
+    const known = { getImageData, createLinearGradient: () => ({ addColorStop() {} }) };
+    return new Proxy(known, { get: (own, name) => own[name] ?? (() => {}), set: () => true });
+  }
+  transferToImageBitmap() {
+    return this;
+  }
+}
+globalThis.OffscreenCanvas ??= Canvas;
+
+/** A figure is rounded to two decimals. */
+const ROUNDED = 0.005 + 1e-6;
+const number = (text) => Number(text.replaceAll('−', '-').replaceAll(' ', ''));
+
+/** Carries out what a line says, in words, on the figure of the line before; how much the result may be off by. */
+function carriedOut(text, x, off) {
+  const divided = /^÷ √(\d+)(?: ÷ (\d+))?$/.exec(text);
+  if (divided) {
+    const by = Math.sqrt(Number(divided[1])) * Number(divided[2] ?? 1);
+    return [x / by, off / by];
+  }
+  const [, sign, amount] = /^([+−]) ([\d.]+)/.exec(text) ?? [];
+  if (amount) return [x + number(`${sign}${amount}`), off + ROUNDED];
+  const [, by] = /^÷ ([\d.]+)/.exec(text) ?? [];
+  if (by) return [x / Number(by), off / Number(by)];
+  const [, cap] = /±([\d.]+)/.exec(text) ?? [];
+  if (cap) return [Number(cap) * Math.tanh(x / Number(cap)), off];
+  const [, factor] = /^× ([\d.e-]+)$/.exec(text) ?? [];
+  if (factor) return [x * Number(factor), off * Number(factor) + Math.abs(x) * Number(factor) * 0.005];
+  assert.ok(Object.values(LANGUAGES).some(({ steps }) => steps.notDivided === text));
+  return [x, off];
+}
+
+/** The lines of every language, and what is printed in them, lead from the product to the score. */
+function assertAddsUp(run, cell) {
+  const reading = readingOf(run, cell);
+  if (reading.score === Number.NEGATIVE_INFINITY) return [];
+  let kinds;
+  for (const { steps } of Object.values(LANGUAGES)) {
+    const [first, ...lines] = linesOf(steps, reading, run.values.width);
+    let [x, off] = [number(first.figure), ROUNDED];
+    for (const { text, figure } of lines) {
+      [x, off] = carriedOut(text, x, off);
+      if (figure === null) continue;
+      assert.ok(Math.abs(number(figure) - x) <= off + ROUNDED, `${text}: ${figure}, not ${x}`);
+      [x, off] = [number(figure), ROUNDED];
+    }
+    assert.ok(Math.abs(x - reading.score) <= ROUNDED, `${x}, the score is ${reading.score}`);
+    kinds = lines.map(({ kind }) => kind);
+  }
+  const { t, s } = cell;
+  const weight = weightsOf(run, run.layer, run.head)[t * run.S + s];
+  assert.ok(Math.abs(Math.exp(reading.score) / reading.total - weight) < 1e-4, 'the softmax is the weight');
+  return kinds;
+}
+
+/** A model of these files, and how the worker is asked about it. */
+async function opened(files) {
+  let parts = [];
+  const answer = createAnswerer({
+    load: async () => hl,
+    fetchBeside: async () => {},
+    post: (part) => parts.push(part),
+  });
+  const ask = async (question) => {
+    parts = [];
+    await answer({ id: 1, ...question });
+    assert.equal(parts.find(({ error }) => error)?.error, undefined);
+    return Object.fromEntries(parts.filter(({ part }) => part).map((message) => [message.part, message]));
+  };
+  const list = Object.entries(files).map(([path, bytes]) => ({ path, file: new Blob([bytes]) }));
+  const { opened: said } = await ask({ verb: 'open', name: 'opened', title: 'model', files: list });
+  const state = (more) => change(initialState, { model: 'opened', ...TEXT, ...more });
+  return { about: said.about, ask, state };
+}
+
+const TEXT = { text: '3 8 4 11 5 20', second: '7 2 9 4' };
+async function assertModel(files, name) {
+  const { about, ask, state } = await opened(files);
+  const parts = about.parts.length > 0 ? about.parts : ['decoder'];
+  const seen = new Set();
+  for (const part of parts)
+    for (const [layer, head] of [
+      [0, 0],
+      [about.layers - 1, about.heads - 1],
+    ])
+      for (const temperature of about.edits ? [{}, { all: 2.5 }] : [{}]) {
+        const { run, source } = await ask({ verb: 'show', state: state({ part, layer, head, temperature }) });
+        const of = { ...run, S: run.S ?? run.T, keys: run.keys ?? run.pieces, about: source.about };
+        for (const [t, s] of [
+          [0, 0],
+          [of.T - 1, 0],
+          [of.T - 1, of.S - 1],
+          [Math.min(2, of.T - 1), 1],
+        ])
+          for (const kind of assertAddsUp(of, { t, s })) seen.add(`${part} ${kind}`);
+      }
+  await ask({ verb: 'close', name: 'opened' });
+  return [name, seen];
+}
+
+const opens = ({ input }) => !input.encoder?.features && !input.features;
+const found = new Map();
+for (const family of families.filter(opens))
+  test(`the steps to a score add up: ${family.name}`, async () => {
+    found.set(...(await assertModel(family.files, family.name)));
+  });
+const folderFiles = (folder) =>
+  Object.fromEntries(
+    readdirSync(folder)
+      .filter((name) => /\.(json|safetensors)$/.test(name) && !name.startsWith('expected'))
+      .map((name) => [name, readFileSync(join(folder, name))]),
+  );
+for (const folder of FOLDERS)
+  test(`the steps to a score add up: the golden ${folder.split('/').at(-1)}`, async () => {
+    found.set(...(await assertModel(folderFiles(folder), folder.split('/').at(-1))));
+  });
+
+test('the steps that only some models take are among them', () => {
+  const kinds = (name) => [...(found.get([...found.keys()].find((known) => known.startsWith(name))) ?? [])];
+  assert.ok(kinds('BLOOM').includes('decoder distance'));
+  assert.ok(kinds('t5-a').includes('encoder distance') && kinds('t5-a').includes('decoder distance'));
+  assert.ok(!kinds('t5-a').includes('cross distance'));
+  assert.ok(kinds('gemma2-a').includes('decoder cap'));
+});

@@ -1,0 +1,151 @@
+// What is taught, and how its settings stand in the address.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { uniformSource } from '../../../../src/js/ops/random.js';
+import {
+  keyOf,
+  LESSONS,
+  partnerScore,
+  readTraining,
+  settingsOf,
+  signTokenizer,
+  TASK_NAMES,
+  taughtTask,
+  textOf,
+  usualTraining,
+  writeTraining,
+} from '../../../../web/features/train/lessons.js';
+import { extended, formedAt, framesOf, noCurves, parted, valueAt, watched } from '../../../../web/features/train/curves.js';
+import { change, initialState, readAddress, writeAddress } from '../../../../web/store/state.js';
+import { LANGUAGES, loadLanguage } from '../../../../web/texts/languages.js';
+
+await loadLanguage('zh');
+
+const taught = (task) => taughtTask({ task, text: LANGUAGES.en.train.sample });
+
+test('settings of training go into the address and come back', () => {
+  const training = { task: 'brackets', layers: 3, heads: 8, width: 32, rate: 0.0012, seed: 7 };
+  assert.deepEqual(readTraining(writeTraining(training)), training);
+  const state = change(initialState, { panel: 'train', training });
+  assert.equal(state.model, 'trained');
+  const read = readAddress(writeAddress(state));
+  assert.deepEqual(read.training, training);
+  assert.equal(read.panel, 'train');
+  assert.equal(read.model, 'trained');
+});
+
+test('a text to learn stands in the address while it is short', () => {
+  const training = usualTraining('text');
+  const short = change(initialState, { panel: 'train', training, lesson: 'to be or not to be, to be' });
+  assert.equal(readAddress(writeAddress(short)).lesson, short.lesson);
+  const long = change(short, { lesson: 'to be or not to be '.repeat(1000) });
+  assert.ok(writeAddress(long).length < 400);
+});
+
+test('settings that cannot be are refused, in the address they are passed over', () => {
+  assert.throws(() => change(initialState, { training: { ...initialState.training, layers: 9 } }), RangeError);
+  assert.deepEqual(readAddress('panel=train&training=repeat.9.4.64.1.0.003').training, initialState.training);
+});
+
+test('training shows a head that the model has; another model closes training', () => {
+  const state = change(initialState, { panel: 'train' });
+  assert.deepEqual([state.layer, state.head], [1, 2]);
+  assert.equal(change(state, { model: 'whale' }).panel, 'reading');
+});
+
+test('the answer to every token that is asked stands where the partners say', () => {
+  for (const name of TASK_NAMES) {
+    const { partners } = LESSONS[name];
+    if (!partners) continue;
+    const task = taught(name);
+    for (let seed = 0; seed < 20; seed++) {
+      const { tokens, targets } = task.sequence(uniformSource(seed));
+      targets.forEach((target, t) => {
+        if (target < 0) return;
+        const at = partners(tokens, t);
+        assert.ok(at.length > 0, `${name} ${seed}: ${t} has a partner`);
+        for (const s of at) assert.equal(tokens[s], target, `${name} ${seed}: the answer to ${t} stands at ${s}`);
+      });
+    }
+  }
+});
+
+test('the partner score is the mean weight where the answer stands', () => {
+  // ( · [ ·: the closers at 1 and 3 close the openers at 0 and 2.
+  const labels = [0, 3, 1, 3];
+  const weights = new Float32Array(16);
+  weights[1 * 4 + 0] = 1;
+  weights[3 * 4 + 2] = 0.5;
+  assert.equal(partnerScore('brackets', weights, labels), 0.75);
+  assert.ok(Number.isNaN(partnerScore('repeat', weights, labels)));
+});
+
+test('a text is tested on its own end alone', () => {
+  const task = taughtTask({ task: 'text', text: 'ab'.repeat(80) + 'cd'.repeat(20) });
+  for (let seed = 0; seed < 50; seed++) {
+    assert.doesNotMatch(textOf(task.tokens, task.sequence(uniformSource(seed)).tokens), /[cd]/);
+    assert.match(textOf(task.tokens, task.heldOut(uniformSource(seed)).tokens), /^[cd]+$/);
+  }
+});
+
+test('letters are tokens; what is unknown is passed over', () => {
+  const { encode, decode } = signTokenizer(taught('repeat').tokens);
+  const { ids, offsets } = encode('a b!C');
+  assert.deepEqual(ids, [0, 1, 2]);
+  assert.deepEqual(offsets, [
+    [0, 1],
+    [1, 3],
+    [3, 5],
+  ]);
+  assert.equal(decode(ids), 'abc');
+});
+
+test('what is kept has a name of its own for every text and size, whatever the rate', () => {
+  const key = (patch, text = '') => keyOf(settingsOf({ ...usualTraining('repeat'), ...patch }, text));
+  assert.equal(key({}), key({ rate: 1 }));
+  assert.notEqual(key({}), key({ heads: 2 }));
+  assert.notEqual(key({ task: 'text' }, 'one'), key({ task: 'text' }, 'two'));
+});
+
+test('curves grow, and what stands behind a step that is done again is replaced', () => {
+  let curves = extended(noCurves(), {
+    points: [
+      [1, 3, 0.1],
+      [2, 2],
+    ],
+    step: 2,
+    scores: { 'induction 1.0': 0.2 },
+  });
+  curves = extended(curves, { points: [[3, 1, 0.5]], step: 3, scores: { 'induction 1.0': 0.6 } });
+  assert.deepEqual(curves.loss, [
+    [1, 3],
+    [2, 2],
+    [3, 1],
+  ]);
+  assert.equal(formedAt(curves, ['previous', 'induction']), 3);
+  assert.equal(valueAt(curves.right, 2), 0.1);
+  assert.deepEqual(extended(curves, { points: [[2, 5]] }).loss, [
+    [1, 3],
+    [2, 5],
+  ]);
+  assert.deepEqual(
+    watched(curves, ['induction']).map(({ layer, head }) => [layer, head]),
+    [[1, 0]],
+  );
+});
+
+test('a film shows the nearest frame in each place, and nothing that has not been', () => {
+  const film = [0, 10, 20, 30].map((step) => ({ step }));
+  assert.deepEqual(framesOf(film, 60, 7, 30), [0, 1, 2, 3, null, null, null]);
+});
+
+test('labels that would cover each other are moved apart, within the plot', () => {
+  assert.deepEqual(parted([10, 12, 80], 18, 90), [10, 28, 80]);
+  assert.deepEqual(parted([85, 88], 18, 90), [72, 90]);
+});
+
+test('every task has a name and words in both languages', () => {
+  for (const { train } of Object.values(LANGUAGES))
+    for (const texts of [train.tasks, train.about, train.probe]) assert.deepEqual(Object.keys(texts), TASK_NAMES);
+});

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { initialState } from '../../../../web/store/state.js';
+import {
+  editsOf,
+  effective,
+  isCompared,
+  KNOB,
+  otherCase,
+  patchedHeads,
+  placeIn,
+  temperatureText,
+  toKnob,
+  toTemperature,
+  withPlace,
+} from '../../../../web/features/whatif/edits.js';
+
+const SIZE = { layers: 2, heads: 3 };
+const run = (patch) => ({ ...initialState, ...patch });
+
+test('the most particular place says what holds at a head', () => {
+  const map = { all: 1, 1: 2, 1.2: 3 };
+  assert.deepEqual(
+    [effective(map, 0, 0, 9), effective(map, 1, 0, 9), effective(map, 1, 2, 9), effective({}, 1, 2, 9)],
+    [1, 2, 3, 9],
+  );
+});
+
+test('a place that is set takes those inside it along', () => {
+  const map = { 0: 5, 1.2: 3, 1.1: 4 };
+  assert.deepEqual(withPlace(map, placeIn('layer', 1, 2), 2, 1), { 0: 5, 1: 2 });
+  assert.deepEqual(withPlace(map, placeIn('all', 1, 2), 1, 1), {});
+  assert.deepEqual(withPlace({ all: 2 }, placeIn('head', 1, 2), 1, 1), { all: 2, 1.2: 1 });
+});
+
+test('a run becomes the edits of forward: heads with the same change go together', () => {
+  assert.deepEqual(editsOf(run({}), SIZE), []);
+  assert.deepEqual(
+    editsOf(
+      run({ temperature: { all: 0.5, '1.0': 2 }, mask: { 0: 'none', 1.1: '3' }, scale: { 1.2: 0, 0: 0.5 } }),
+      SIZE,
+    ),
+    [
+      { at: 'blocks.0.scores', head: [0, 1, 2], mask: 'none' },
+      { at: 'blocks.0.scores', head: [0, 1, 2], temperature: 0.5 },
+      { at: 'blocks.0.heads', head: [0, 1, 2], scale: 0.5 },
+      { at: 'blocks.1.scores', head: [1], window: [3, 0] },
+      { at: 'blocks.1.scores', head: [0], temperature: 2 },
+      { at: 'blocks.1.scores', head: [1, 2], temperature: 0.5 },
+      { at: 'blocks.1.heads', head: [2], set: 'zero' },
+    ],
+  );
+  assert.deepEqual(patchedHeads(run({ patch: { 1.1: 1, '0.0': 0 } }), SIZE), [[], [1]]);
+});
+
+test('the other case: this head off, or on, or nothing changed, or what is pinned', () => {
+  const other = (patch) => otherCase(run({ layer: 1, head: 2, ...patch }));
+  assert.deepEqual([other({}).kind, other({}).run.scale], ['without', { 1.2: 0 }]);
+  assert.deepEqual([other({ scale: { 1.2: 0 } }).kind, other({ scale: { 1.2: 0 } }).run.scale], ['with', {}]);
+  const warm = other({ temperature: { all: 2 } });
+  assert.deepEqual([warm.kind, warm.run.temperature], ['before', {}]);
+  assert.equal(other({ pinned: run({ text: 'so' }), scale: { 1.2: 0 } }).run.text, 'so');
+});
+
+test('arrow keys move the temperature from every step of its slider to the next', () => {
+  const { span, step } = KNOB;
+  // A browser puts the knob at the step that is nearest to its value.
+  const at = (temperature) => Math.round((toKnob(temperature) + span) / step);
+  const steps = Math.round((2 * span) / step);
+  for (let i = 0; i <= steps; i++) assert.equal(at(toTemperature(-span + i * step)), i, `step ${i}`);
+  assert.equal(toTemperature(-span + (steps / 2) * step), 1, 'its middle is 1');
+  assert.deepEqual([0.1, 1, 1.06, 10].map(temperatureText), ['0.100', '1.00', '1.06', '10.00']);
+});
+
+test('the other case is shown after a change, with a pin, or while one is about to switch the head off', () => {
+  const other = (patch) => otherCase(run(patch));
+  assert.equal(isCompared(other({}), false), false);
+  assert.equal(isCompared(other({}), true), true);
+  assert.equal(isCompared(other({ scale: { 4.2: 0 } }), false), true);
+  assert.equal(isCompared(other({ mask: { all: 'none' } }), false), true);
+  assert.equal(isCompared(other({ pinned: run({}) }), false), true);
+  assert.equal(isCompared(null, true), false);
+});

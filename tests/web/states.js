@@ -1,0 +1,233 @@
+// What the page can look like: an address, what else was done, and what to wait for.
+
+import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { deflateSync } from 'node:zlib';
+import { writeNpy } from 'headlight-attention/formats';
+import { OPENING } from '../../web/store/state.js';
+import { makeCheckpoint } from '../support/checkpoint.js';
+import { families } from '../support/families.js';
+import { crc32 } from '../support/files.js';
+import { attentions } from '../support/weights_file.js';
+
+const LONGER = 'To the last we all grapple with thee, Moby Dick. To the last';
+const pinned = (text) => `pinned=${encodeURIComponent(new URLSearchParams({ text }))}`;
+
+function folderOf(make) {
+  const folder = mkdtempSync(join(tmpdir(), 'headlight-'));
+  make(folder);
+  return readdirSync(folder).map((name) => join(folder, name));
+}
+const checkpoint = (name) => folderOf((folder) => makeCheckpoint(folder, name));
+const family = (name) =>
+  folderOf((folder) => {
+    const { files } = families.find((one) => one.name === name);
+    for (const [file, content] of Object.entries(files)) writeFileSync(join(folder, file), content);
+  });
+const weights = (given) => folderOf((folder) => writeFileSync(join(folder, 'attentions.npy'), writeNpy(given)));
+
+/** A picture with something to see: a disc over a horizon. */
+function picture(side = 224) {
+  const chunk = (type, data) => {
+    const body = Buffer.concat([Buffer.from(type), data]);
+    const [size, check] = [Buffer.alloc(4), Buffer.alloc(4)];
+    size.writeUInt32BE(data.length);
+    check.writeUInt32BE(crc32(body));
+    return Buffer.concat([size, body, check]);
+  };
+  const head = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 8, 2, 0, 0, 0]);
+  head.writeUInt32BE(side, 0);
+  head.writeUInt32BE(side, 4);
+  const row = (y) =>
+    Buffer.from([
+      0,
+      ...Array.from({ length: side }, (_, x) => {
+        if (Math.hypot(x - 0.65 * side, y - 0.35 * side) < 0.15 * side) return [250, 210, 90];
+        return y < 0.6 * side ? [120, 170, 220 - y / 3] : [30, 70 + (y % 9) * 4, 110];
+      }).flat(),
+    ]);
+  const pixels = Buffer.concat(Array.from({ length: side }, (_, y) => row(y)));
+  const signature = Buffer.from([137, 80, 78, 71, 13, 10, 26, 10]);
+  const chunks = [chunk('IHDR', head), chunk('IDAT', deflateSync(pixels)), chunk('IEND', Buffer.alloc(0))];
+  return Buffer.concat([signature, ...chunks]);
+}
+
+/** 32 layers of 32 heads, each of its own breadth. */
+function many() {
+  const [L, T] = [32, 24];
+  const data = new Float32Array(L * L * T * T);
+  for (let i = 0; i < L * L; i++) {
+    const [back, breadth] = [i % 7, 0.4 + ((i * 7919) % 97) / 20];
+    for (let t = 0; t < T; t++) {
+      let sum = 0;
+      for (let s = 0; s <= t; s++) {
+        const weight = Math.exp(-Math.abs(t - s - back) / breadth) + (i % 5 === 0 && s === 0 ? 2 : 0);
+        data[(i * T + t) * T + s] = weight;
+        sum += weight;
+      }
+      for (let s = 0; s <= t; s++) data[(i * T + t) * T + s] /= sum;
+    }
+  }
+  return { data, shape: [L, L, T, T] };
+}
+
+/** 4096 tokens: each looks at its neighbours and at every 512th. */
+function long() {
+  const T = 4096;
+  const data = new Float32Array(2 * T * T);
+  for (let h = 0; h < 2; h++)
+    for (let t = 0; t < T; t++) {
+      const row = data.subarray((h * T + t) * T, (h * T + t + 1) * T);
+      for (let s = Math.max(0, t - 40); s <= t; s++) row[s] += (0.6 / Math.min(41, t + 1)) * (h + 1);
+      for (let s = 0; s <= t; s += 512) row[s] += 0.1;
+      const sum = row.reduce((a, b) => a + b);
+      for (let s = 0; s <= t; s++) row[s] /= sum;
+    }
+  return { data, shape: [2, T, T] };
+}
+
+export const settle = (page) =>
+  page.waitForFunction(() => part('.page')?.dataset.busy === 'false' && part('.thumbnail'));
+
+async function choose(page, files) {
+  await page.evaluate(() => part('.open > .word').click());
+  await page.locator('input[data-name=files]').setInputFiles(files);
+  await page.waitForFunction(() => part('.problem') || part('.model-menu .under').textContent.trim() !== 'The whale');
+}
+/** Files opened, and what is said of them put away. */
+const opens =
+  (files, then = () => {}) =>
+  async (page) => {
+    await choose(page, files());
+    // Of a model it is said what was recognised; weights say it beside them.
+    await page.waitForFunction(() => part('.told .word, .prediction.about .word'));
+    await page.evaluate(() => part('.told .word')?.click());
+    await settle(page);
+    await then(page);
+    await settle(page);
+  };
+const word = (name) => (page) => page.getByRole('button', { name, exact: true }).first().click();
+const steps = (least) => (page) =>
+  page.waitForFunction((least) => Number(part('.time input')?.value) >= least, least, { timeout: 300_000 });
+const play = (page) => page.locator('.play').click();
+const each =
+  (...acts) =>
+  async (page) => {
+    for (const act of acts) await act(page);
+  };
+const constructed = 'model=constructed&text=The+cat+sat+on+the+mat+because+it+was+tired.&layer=0&head=5';
+
+/** @type {Record<string, { hash?: string, act?: (page: any) => Promise<void>, locale?: string, fresh?: boolean }>} */
+export const STATES = {
+  explore: { hash: '' },
+  cell: { hash: 'cell=15.3' },
+  off: { hash: 'scale=4.2%3A0' },
+  patch: { hash: `patch=4.2%3A1&text=${encodeURIComponent(LONGER)}&${pinned(OPENING)}` },
+  flow: { hash: 'view=flow' },
+  flowread: { hash: 'view=flow', act: (page) => page.locator('.adding li button').first().click() },
+  lines: { hash: 'view=lines' },
+  tried: {
+    act: each(word('Try every head'), (page) =>
+      page.waitForFunction(() => /^Try/.test(part('.tried .try')?.textContent)),
+    ),
+  },
+  beam: {
+    // A head that is chosen opens into the picture: held a third of the way.
+    act: (page) =>
+      page.evaluate(async () => {
+        const drawn = () => part('.beam path').getAttribute('d');
+        const before = drawn();
+        part('[data-head="3.1"]').click();
+        while (drawn() === before) await new Promise(requestAnimationFrame);
+        const [animation] = part('.beam').getAnimations();
+        animation.pause();
+        animation.currentTime = 110;
+      }),
+    fresh: true,
+  },
+  table: { hash: 'panel=table' },
+  story1: { hash: 'panel=story' },
+  story4: { hash: 'panel=story&step=4' },
+  story8: { hash: 'panel=story&step=8' },
+  story9: { hash: 'panel=story&step=9' },
+  beside: { hash: `view=compare&scale=4.2%3A0&${pinned(OPENING)}` },
+  difference: { hash: `view=compare&versus=difference&scale=4.2%3A0&${pinned(OPENING)}` },
+  prompts: { hash: `view=compare&${pinned(LONGER)}` },
+  unpinned: { hash: 'view=compare' },
+  painted: { hash: 'painted=all%3A16.0-3' },
+  brush: {
+    act: each(
+      // On small screens it is among what is seldom used.
+      (page) => page.evaluate(() => part('.dots')?.click()),
+      (page) => page.locator('.whatif .menu button').first().click(),
+      (page) => page.locator('[data-key=brush]').click(),
+    ),
+    fresh: true,
+  },
+  constructed: { hash: `${constructed}&cell=7.5` },
+  patches: { hash: 'model=patches&text=&layer=0&head=4&cell=38.24' },
+  patches0: { hash: 'model=patches&text=' },
+  sentence: { hash: 'model=sentence&text=How+do+whales+sleep%3F&second=When+does+a+whale+rest%3F&layer=1&head=0' },
+  open: { act: (page) => page.locator('.menu.open button').first().click() },
+  problem: {
+    act: (page) =>
+      choose(
+        page,
+        folderOf((folder) => writeFileSync(join(folder, 'film.mp4'), Buffer.alloc(100))),
+      ),
+  },
+  told: { act: (page) => choose(page, checkpoint('bert')) },
+  bert: {
+    act: opens(
+      () => checkpoint('bert'),
+      (page) =>
+        page
+          .locator('.cover')
+          .first()
+          .click({ timeout: 3000 })
+          .catch(() => {}),
+    ),
+  },
+  vit: {
+    act: opens(
+      () => checkpoint('vit'),
+      (page) =>
+        page
+          .locator('.file input')
+          .last()
+          .setInputFiles({ name: 'sun.png', mimeType: 'image/png', buffer: picture() })
+          .catch(() => {}),
+    ),
+  },
+  t5: { act: opens(() => family('T5, relu and a tied head')) },
+  elsewhere: { act: opens(() => weights(attentions([4, 4, 12, 12], true))) },
+  full: { act: opens(() => weights(attentions([3, 4, 12, 12], false))) },
+  many: { act: opens(() => weights(many())) },
+  long: { act: opens(() => weights(long())) },
+  empty: { hash: 'text=' },
+  one: { hash: 'text=Call' },
+  paragraph: {
+    hash: `text=${encodeURIComponent(
+      'Call me Ishmael. Some years ago, never mind how long precisely, having little or no money in my purse, and ' +
+        'nothing particular to interest me on shore, I thought I would sail about a little. Call me',
+    )}`,
+  },
+  gone: { hash: 'model=opened-3' },
+  training: { hash: 'panel=train', act: each(play, steps(40)) },
+  trained: {
+    hash: 'panel=train&training=repeat.1.2.16.1.0.003',
+    act: each(
+      (page) => page.locator('.speed button').click(),
+      (page) => page.getByRole('menuitemradio', { name: 'as fast as it can' }).click(),
+      play,
+      steps(300),
+      play,
+    ),
+  },
+  beforeTraining: { hash: 'panel=train&training=brackets.2.4.32.1.0.003' },
+  help: { act: (page) => page.locator('.header .menu button').last().click(), fresh: true },
+  menu: { act: (page) => page.locator('.model-menu button').first().click(), fresh: true },
+  chinese: { locale: 'zh-CN' },
+  chineseStory: { hash: 'panel=story&step=4', locale: 'zh-CN' },
+};

@@ -1,0 +1,55 @@
+// The words of the page: plain sentences, in both languages, and none of the phrases that puzzled readers.
+
+import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
+import test from 'node:test';
+import { LANGUAGES, loadLanguage } from '../../../web/texts/languages.js';
+
+await loadLanguage('zh');
+
+const folder = new URL('../../../web/model/', import.meta.url);
+const files = (await readdir(folder)).filter((name) => /\.(en|zh)\.js$/.test(name));
+const texts = await Promise.all(
+  files.map(async (name) => ({ name, words: written(await import(new URL(name, folder).href)) })),
+);
+
+/** Every text of a module; of a function, what it is written as. @param {any} x @returns {string[]} */
+function written(x) {
+  if (typeof x === 'string') return [x];
+  if (typeof x === 'function') return [String(x)];
+  return x && typeof x === 'object' ? Object.values(x).flatMap(written) : [];
+}
+
+const PUZZLING = [
+  /answers? to\b/,
+  /\bone by one, added/,
+  /^against the scores/,
+  /\bwith 0\.|^with$/,
+  /writes? (for|nothing)\b/,
+  /flows into it/,
+  /\band so \$/,
+  /puts .*first, with/,
+  /head that predicts/,
+  /covers one/,
+  /reads sound/,
+  /has to give/,
+  /\bless (the )?pinned/,
+  /the run before/,
+  /Right, unseen/,
+  /each sign\b/,
+  /rests on/,
+  /nothing pinned/,
+  /\blet (it )?go\b/,
+  /词元输入|逐头试关|从图样看不出专长|移植|停在第一个词元|得分数|放开|写给|回应什么/,
+];
+
+test('no text of the page, in either language, is a riddle', () => {
+  for (const { name, words } of texts)
+    for (const text of words) for (const phrase of PUZZLING) assert.doesNotMatch(text, phrase, name);
+});
+
+test('the page says that the text stays English where the language is another', () => {
+  const { whaleAbout, begin } = LANGUAGES.zh;
+  assert.match(whaleAbout({ layers: 5, heads: 4 }), /英文/);
+  assert.match(begin.read, /英文/);
+});

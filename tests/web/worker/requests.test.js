@@ -1,0 +1,250 @@
+// The worker's answers beside forward and headlight-attention/analysis, on the whale.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import test, { after, before } from 'node:test';
+import { load } from 'headlight-attention';
+import { attribution, headScores, logitLens } from 'headlight-attention/analysis';
+import { openTokenizer } from '../../../src/js/text/tokenizer.js';
+import { readingOf } from '../../../web/features/reading/derivation.js';
+import { unfoldAnswer } from '../../../web/store/firstAnswer.js';
+import { runOf } from '../../../web/store/runInput.js';
+import { change, initialState } from '../../../web/store/state.js';
+import { createAnswerer } from '../../../web/worker/requests.js';
+import { openWhale } from '../../../web/worker/sources/demoModel.js';
+import { transformerSource } from '../../../web/worker/sources/sources.js';
+
+const FILES = {
+  'whale.safetensors': 'whale.safetensors',
+  'whale.tokenizer.json': 'tokenizer.json',
+};
+const read = (name) => readFileSync(new URL(`../../../web/train/whale/${FILES[name]}`, import.meta.url));
+
+let hl, whale, tokenizer, answer;
+let said = [];
+before(async () => {
+  hl = await load();
+  whale = openWhale(hl, read('whale.safetensors'));
+  tokenizer = openTokenizer(read('whale.tokenizer.json'));
+  answer = createAnswerer({ load, fetchBeside: async (name) => read(name), post: (message) => said.push(message) });
+});
+after(() => hl.dispose());
+
+let count = 0;
+async function ask(verb, patch = {}, more = {}) {
+  said = [];
+  await answer({ verb, id: ++count, state: change(initialState, patch), ...more });
+  assert.equal(said.find(({ error }) => error)?.error, undefined);
+  return Object.fromEntries(said.filter(({ part }) => part).map((message) => [message.part, message]));
+}
+const softmax = (row) => {
+  const most = row.reduce((a, x) => Math.max(a, x), -Infinity);
+  const sum = row.reduce((a, x) => a + Math.exp(x - most), 0);
+  return row.map((x) => Math.exp(x - most) / sum);
+};
+/** The last row's probabilities, with edits. */
+const guesses = (text, edit = []) =>
+  hl.scope(() => {
+    const { ids } = tokenizer.encode(text);
+    const { logits } = whale.forward({ ids: { data: Int32Array.from(ids), shape: [1, ids.length] } }, { edit });
+    return softmax(Array.from(logits.data).slice(-logits.shape[2]));
+  });
+const near = (a, b, limit = 1e-5) => assert.ok(Math.abs(a - b) <= limit, `${a} is not ${b}`);
+
+test('the opening text has a sure guess that falls when the head shown first is off', async () => {
+  const { run, other } = await ask('show');
+  assert.equal(run.top[0].text, ' I');
+  assert.ok(run.top[0].now > 0.8 && other.top[0] < 0.05);
+  assert.deepEqual([run.layer, run.head, other.kind], [4, 2, 'without']);
+});
+
+test('logits of the classes of every token are not taken for tokens', () => {
+  for (const [classes, guess] of [
+    [0, 'next'],
+    [3, null],
+  ]) {
+    const model = hl.transformer({ layers: 1, dModel: 4, numHeads: 1, vocab: 5, context: 4, classes });
+    assert.equal(transformerSource('small', { model, bytes: 0 }).about.guess, guess);
+    model.dispose();
+  }
+});
+
+test('weights, guesses, scores, lens and attribution are those of the module', async () => {
+  const { run, other } = await ask('show');
+  const { ids } = tokenizer.encode(initialState.text);
+  const all = guesses(initialState.text);
+  for (const { id, now } of run.top) near(now, all[id]);
+  const without = guesses(initialState.text, [{ at: 'blocks.4.heads', head: 2, set: 'zero' }]);
+  run.top.forEach(({ id }, i) => near(other.top[i], without[id]));
+  hl.scope(() => {
+    const input = { ids: { data: Int32Array.from(ids), shape: [1, ids.length] } };
+    const capture = ['embed', 'blocks.*.weights', 'blocks.*.heads', 'blocks.*.mlp', 'blocks.*.out'];
+    const result = whale.forward(input, { capture });
+    const weights = Array.from({ length: 5 }, (_, l) => result.captured[`blocks.${l}.weights`]);
+    const T = ids.length;
+    weights.forEach(({ data }, l) => data.forEach((weight, i) => near(run.weights[l * 4 * T * T + i], weight, 1e-6)));
+    const scores = headScores(weights, { ids: { data: ids, shape: [T] } });
+    for (const name of ['previous', 'first', 'induction']) near(run.scores[4][2][name], scores[name].data[18], 1e-6);
+    const label = run.top[0].id;
+    const lens = logitLens(whale, result, { labels: [label], top: 0 });
+    lens.forEach(({ tokens }, i) => near(run.lens[i], tokens[0].labels[0].probability));
+    const { heads, sum } = attribution(whale, result, { label });
+    near(run.added.sum, sum, 1e-4);
+    heads.data.forEach((x, i) => near(run.added.heads[i], x, 1e-4));
+  });
+});
+
+test('what the keys of a head add to the next token adds up to what the head adds', async () => {
+  for (const [layer, head, scale] of [
+    [4, 2, {}],
+    [3, 3, {}],
+    [0, 1, {}],
+    [4, 2, { 4.2: 0 }],
+    [4, 2, { 4: 0.5 }],
+  ]) {
+    const { run, source } = await ask('show', { layer, head, scale });
+    const shown = { ...run, S: run.T, about: source.about };
+    const t = run.T - 1;
+    let sum = 0;
+    for (let s = 0; s < run.T; s++) sum += readingOf(shown, { t, s }).adds;
+    near(sum, run.added.heads[layer * 4 + head], 1e-4);
+  }
+});
+
+test('the reading of a cell: products make the score, the softmax the weight, the values the mixture', async () => {
+  const { run, source } = await ask('show', { temperature: { 4.2: 2 } });
+  const shown = { ...run, S: run.T, about: source.about };
+  const t = run.T - 1;
+  for (const s of [0, 4, t]) {
+    const r = readingOf(shown, { t, s });
+    near(r.sum / Math.sqrt(32) / 2, r.score, 1e-4);
+    near(Math.exp(r.score) / r.total, r.weight, 1e-5);
+  }
+  const mixed = new Float64Array(32);
+  for (let s = 0; s < run.T; s++) readingOf(shown, { t, s }).scaled.forEach((x, d) => (mixed[d] += x));
+  readingOf(shown, { t, s: 0 }).mixture.forEach((x, d) => near(x, mixed[d], 1e-5));
+});
+
+test('changes are forward with the same edits', async () => {
+  const cases = [
+    [{ scale: { 4.2: 0 } }, [{ at: 'blocks.4.heads', head: 2, set: 'zero' }]],
+    [{ scale: { 4.2: 0.5 } }, [{ at: 'blocks.4.heads', head: 2, scale: 0.5 }]],
+    [{ temperature: { all: 0.5 } }, [{ at: 'blocks.*.scores', temperature: 0.5 }]],
+    [{ mask: { 3: 'none' } }, [{ at: 'blocks.3.scores', mask: 'none' }]],
+    [{ mask: { 3.3: '0' } }, [{ at: 'blocks.3.scores', head: 3, window: [0, 0] }]],
+  ];
+  for (const [patch, edit] of cases) {
+    const { run } = await ask('show', patch);
+    const all = guesses(initialState.text, edit);
+    for (const { id, now } of run.top) near(now, all[id]);
+    assert.equal(run.top[0].id, all.indexOf(Math.max(...all)));
+    assert.equal(run.chosen.text, ' I', 'what was guessed before is followed');
+    assert.ok(run.top.some(({ text }) => text === ' I'));
+  }
+});
+
+test('a window still hides what comes later', async () => {
+  const { run } = await ask('show', { mask: { all: '2' } });
+  for (let t = 0; t < run.T; t++)
+    for (let s = 0; s < run.T; s++) {
+      const hidden = s > t || s < t - 2;
+      assert.equal(run.weights[(18 * run.T + t) * run.T + s] > 0, !hidden, `${t} ${s}`);
+    }
+});
+
+test('a head is patched from the pinned run: every token of as many, else the last', async () => {
+  const pinned = runOf({ ...initialState, text: 'To the last you grapple with me, Moby Dick. To the last' });
+  const heads = (text) =>
+    hl.scope(() => {
+      const { ids } = tokenizer.encode(text);
+      const input = { ids: { data: Int32Array.from(ids), shape: [1, ids.length] } };
+      const tensor = whale.forward(input, { capture: ['blocks.4.heads'] }).captured['blocks.4.heads'];
+      const [, , T, D] = tensor.shape;
+      return { T, D, data: tensor.copy().slice(2 * T * D, 3 * T * D) };
+    });
+  const from = heads(pinned.text);
+  const { run, other } = await ask('show', { pinned, patch: { 4.2: 1 } });
+  assert.equal(from.T, run.T);
+  const set = { data: from.data, shape: [from.T, from.D] };
+  const all = guesses(initialState.text, [{ at: 'blocks.4.heads', head: 2, set }]);
+  for (const { id, now } of run.top) near(now, all[id]);
+  assert.equal(other.kind, 'pinned');
+  const there = guesses(pinned.text);
+  run.top.forEach(({ id }, i) => near(other.top[i], there[id]));
+
+  const short = runOf({ ...initialState, text: 'Call me' });
+  const { data, D } = heads(short.text);
+  const { run: patched } = await ask('show', { pinned: short, patch: { 4.2: 1 } });
+  const last = { at: 'blocks.4.heads', head: 2, token: run.T - 1, set: { data: data.slice(-D), shape: [D] } };
+  const then = guesses(initialState.text, [last]);
+  for (const { id, now } of patched.top) near(now, then[id]);
+});
+
+test('from a pinned run without a text nothing is patched', async () => {
+  const pinned = runOf({ ...initialState, text: '' });
+  const { run } = await ask('show', { pinned, patch: { 4.2: 1 } });
+  const all = guesses(initialState.text);
+  for (const { id, now } of run.top) near(now, all[id]);
+});
+
+test('no text and a text that is too long are answered', async () => {
+  const { run } = await ask('show', { text: '' });
+  assert.deepEqual([run.T, run.top], [0, undefined]);
+  const long = await ask('show', { text: 'whale '.repeat(400) });
+  assert.ok(long.run.cut && long.run.T === 256);
+});
+
+test('heads are named by what they do with passages that are said twice', async () => {
+  const { trades } = await ask('show', { text: 'So' });
+  assert.equal(trades.trades[4][2], 'induction');
+  assert.equal(trades.trades[3][3], 'previous');
+});
+
+test('it writes on, token by token, the same from the same seed; what is cancelled ends', async () => {
+  await ask('write', {}, { max: 6, seed: 3 });
+  const parts = said.filter(({ part }) => part === 'written').map(({ text }) => text);
+  assert.ok(parts.length >= 3);
+  for (let i = 1; i < parts.length; i++) assert.ok(parts[i].startsWith(parts[i - 1]));
+  await ask('write', {}, { max: 6, seed: 3 });
+  assert.deepEqual(
+    said.filter(({ part }) => part === 'written').map(({ text }) => text),
+    parts,
+  );
+  said = [];
+  const writing = answer({ verb: 'write', id: ++count, state: initialState, max: 200, seed: 1 });
+  await answer({ verb: 'cancel', of: 'write', id: ++count });
+  await writing;
+  assert.ok(said.filter(({ part }) => part === 'written').length < 5);
+});
+
+test('of questions that wait only the newest is answered', async () => {
+  said = [];
+  const questions = ['a', 'b', 'c'].map((text) =>
+    answer({ verb: 'show', id: ++count, state: change(initialState, { text }) }),
+  );
+  await Promise.all(questions);
+  assert.deepEqual(
+    said.filter(({ part }) => part === 'run').map(({ id }) => id),
+    [count],
+  );
+});
+
+test('what the page shows before the model has been read is what the worker answers', async () => {
+  const file = new URL('../../../dist/site/whale.first.json', import.meta.url);
+  const first = Object.fromEntries(unfoldAnswer(readFileSync(file, 'utf8')).map((part) => [part.part, part]));
+  const now = await ask('show');
+  assert.deepEqual(Object.keys(first), ['source', 'run', 'other', 'trades']);
+  let numbers = 0;
+  const assertSame = (a, b, at) => {
+    if (typeof b === 'number') {
+      numbers++;
+      // What is masked has no score.
+      return a === b || near(a, b, 1e-5 * Math.max(1, Math.abs(b)));
+    }
+    if (typeof b !== 'object' || b === null) return assert.equal(a, b, at);
+    assert.equal(a.constructor, b.constructor, at);
+    for (const name of Object.keys(b)) if (b[name] !== undefined) assertSame(a[name], b[name], `${at}.${name}`);
+  };
+  for (const [name, { id, ...part }] of Object.entries(now)) if (name in first) assertSame(first[name], part, name);
+  assert.ok(numbers > 9000, `${numbers}`);
+});

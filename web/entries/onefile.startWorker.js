@@ -1,0 +1,55 @@
+// The worker of the page that is one file: its script, the binaries and the files that lie beside others.
+
+import { isFolded, unfold } from './embeddedFiles.js';
+
+/** @import { Answering } from '../worker/client.js' */
+
+const BINARIES = ['simd128', 'relaxed'];
+const FILES = ['whale.safetensors', 'whale.tokenizer.json'];
+
+/** Models of the menu whose files are in the document. */
+export const models = [...(isFolded('whale.safetensors') ? ['whale'] : []), 'constructed', 'patches'];
+
+/** @returns {Answering} questions wait until it is unfolded */
+export function startWorker() {
+  /** @type {Worker | null} */
+  let worker = null;
+  let ended = false;
+  /** @type {[any, Transferable[]][]} */
+  const waiting = [];
+  /** @type {Answering} */
+  const all = {
+    onmessage: null,
+    onerror: null,
+    postMessage(/** @type {any} */ question, /** @type {any} */ transfer) {
+      if (worker) worker.postMessage(question, transfer);
+      else waiting.push([question, transfer]);
+    },
+    terminate() {
+      ended = true;
+      worker?.terminate();
+    },
+  };
+  const unfolded = async (/** @type {string[]} */ names) => {
+    const there = names.filter(isFolded);
+    return Object.fromEntries(await Promise.all(there.map(async (name) => [name, await unfold(name)])));
+  };
+  async function begin() {
+    const [{ worker: script }, binaries, files] = await Promise.all([['worker'], BINARIES, FILES].map(unfolded));
+    if (ended) return;
+    const url = URL.createObjectURL(new Blob([script], { type: 'text/javascript' }));
+    worker = new Worker(url);
+    URL.revokeObjectURL(url);
+    worker.onmessage = (event) => all.onmessage?.call(/** @type {Worker} */ (worker), event);
+    worker.onerror = (event) => all.onerror?.call(/** @type {Worker} */ (worker), event);
+    const buffers = [...Object.values(binaries), ...Object.values(files)].map(({ buffer }) => buffer);
+    worker.postMessage({ binaries, files }, buffers);
+    for (const [question, transfer] of waiting) worker.postMessage(question, transfer);
+  }
+  begin().catch((error) => all.onerror?.call(/** @type {any} */ (null), /** @type {any} */ (error)));
+  return all;
+}
+
+/** Nothing is to be read that could be begun earlier. */
+export const start = startWorker;
+export const first = undefined;

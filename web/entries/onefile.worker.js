@@ -1,0 +1,18 @@
+// The worker of the page that is one file: it is given the binaries, and the files that lie beside others.
+
+import { fetchBytes } from '../../src/js/load/fetch.js';
+import { loadOn } from '../../src/js/load/load.js';
+import { createAnswerer } from '../worker/requests.js';
+
+self.onmessage = ({ data: { binaries, files } }) => {
+  const resolve = (/** @type {string} */ path) => new URL(path, self.location.href);
+  const answer = createAnswerer({
+    load: (/** @type {any} */ options) => loadOn({ binaries, read: fetchBytes, resolve }, options),
+    async fetchBeside(name) {
+      if (files[name]) return files[name];
+      throw new Error(`${name} is not in this file`);
+    },
+    post: (message, transfer = []) => self.postMessage(message, { transfer }),
+  });
+  self.onmessage = ({ data }) => answer(data);
+};

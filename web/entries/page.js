@@ -1,0 +1,89 @@
+// The page itself: fills the window, keeps what is shown in the address, remembers language and theme. store/browserHistory.js
+// says which changes are steps to go Back to; everything else takes the place of what was.
+
+import { writeLink } from '../features/story/steps.js';
+import { isStep, kindOf } from '../store/browserHistory.js';
+import { recall, remember } from '../store/storage.js';
+import { languageFor, loadLanguage } from '../texts/languages.js';
+import { mount } from './mount.jsx';
+import { models } from './page.startWorker.js';
+import { first, start } from './preload.js';
+
+/** @import { State } from '../store/state.js' */
+/** @import { Language } from '../texts/languages.js' */
+
+/** The address follows the state after this many milliseconds without a change. */
+const ADDRESS_DELAY = 250;
+
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let timer;
+/** What the address is to say, and the step that it belongs to. @type {State | null} */
+let waiting = null;
+/** What the last change was made to, and the kind of the last step. @type {State} */
+let before;
+/** @type {string | null} */
+let last = null;
+/** Back or Forward is being followed. */
+let returning = false;
+
+function write(/** @type {'pushState' | 'replaceState'} */ way, /** @type {State} */ state) {
+  clearTimeout(timer);
+  waiting = null;
+  const address = writeLink(state);
+  // A text that does not fit into the address is kept beside it.
+  history[way](state, '', address ? `#${address}` : location.pathname + location.search);
+}
+
+function onState(/** @type {State} */ state, /** @type {boolean} */ instead) {
+  const kind = returning || instead ? null : kindOf(before, state);
+  const step = isStep(kind, last);
+  before = state;
+  if (returning || instead) last = null;
+  else if (step) last = kind;
+  if (step) {
+    if (waiting) write('replaceState', waiting);
+    return write('pushState', state);
+  }
+  // At once: going Back again is not to find what could not be shown.
+  if (instead) return write('replaceState', state);
+  waiting = state;
+  clearTimeout(timer);
+  timer = setTimeout(() => write('replaceState', state), ADDRESS_DELAY);
+}
+
+/** @param {Language} language */
+function show(language) {
+  const page = mount(document.body, {
+    models,
+    state: location.hash.slice(1),
+    language,
+    theme: /** @type {any} */ (recall('theme')),
+    onState,
+    onLanguage(language, title) {
+      document.documentElement.lang = language === 'zh' ? 'zh-Hans' : language;
+      document.title = title;
+    },
+    onChoice: remember,
+    start,
+    first,
+  });
+  before = page.state;
+  addEventListener('popstate', ({ state }) => {
+    returning = true;
+    try {
+      page.update(state ?? location.hash.slice(1));
+    } catch {
+      // Kept by another version of this page.
+      page.update(location.hash.slice(1));
+    } finally {
+      returning = false;
+    }
+  });
+}
+
+document.body.style.margin = '0';
+const language = languageFor([recall('language') ?? '', ...navigator.languages]);
+loadLanguage(language).then(
+  () => show(language),
+  () => show('en'),
+);

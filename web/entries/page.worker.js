@@ -1,0 +1,22 @@
+// The core, off the page's thread. Where to add what: a model that can be looked at is a source (sources.js); a
+// question is a verb (requests.js); the page asks through client.js and nowhere else.
+
+import { load } from '../../src/js/load/browser.js';
+// Every question needs it: in a file of its own it would come later.
+import '../../src/js/models/parts.js';
+import { hold } from '../worker/crashDetection.js';
+import { fetchFile } from '../worker/fetchWithProgress.js';
+import { createAnswerer } from '../worker/requests.js';
+
+/** Bundlers rewrite a URL that is made in one expression. */
+const HERE = import.meta.url;
+
+/** Begun before the first question: every one needs it. */
+const loaded = load();
+loaded.catch(() => {});
+const answer = createAnswerer({
+  load: () => loaded,
+  fetchBeside: (name, onProgress, signal) => fetchFile(new URL(name, HERE), onProgress, signal),
+  post: (message, transfer = []) => self.postMessage(message, { transfer }),
+});
+self.onmessage = ({ data }) => (data.verb === 'alive' ? hold(data.lock) : answer(data));

@@ -1,0 +1,13 @@
+// The style sheets of the first screen; parts that are loaded later bring their own. What small screens change comes
+// after what it changes.
+
+import header from '../features/header/header.css';
+import model from '../features/heads/headGrid.css';
+import picture from '../features/heatmap/heatmap.css';
+import opening from '../features/open/open.css';
+import reading from '../features/reading/reading.css';
+import whatif from '../features/whatif/whatif.css';
+import base from '../ui/page.css';
+import small from '../ui/phone.css';
+
+export const styles = [base, header, model, picture, reading, whatif, small, opening];

@@ -1,0 +1,49 @@
+// The entry `headlight-attention/view` of the package.
+
+/** @module headlight-attention/view */
+
+import { argumentError, HeadlightError } from '../../src/js/check/errors.js';
+import { createView } from './mountOptions.js';
+import { models, startWorker } from './view.startWorker.js';
+
+/** @typedef {import('./mountOptions.js').Part} Part */
+/** @typedef {import('./mountOptions.js').View} View */
+/** @typedef {import('./mountOptions.js').ViewOptions} ViewOptions */
+/** @typedef {import('./mountOptions.js').ViewState} ViewState */
+/** @typedef {import('./mountOptions.js').Weights} Weights */
+
+/** Messages that stand in the place of a view. @type {WeakMap<Element, Element>} */
+const messages = new WeakMap();
+
+/** @param {Element} element @param {string} text */
+function say(element, text) {
+  const host = document.createElement('div');
+  const root = host.attachShadow({ mode: 'open' });
+  const paragraph = Object.assign(document.createElement('p'), { textContent: text });
+  paragraph.setAttribute('role', 'alert');
+  paragraph.style.cssText = 'margin: 0; font: 15px/1.5 system-ui, sans-serif';
+  root.append(paragraph);
+  element.append(host);
+  messages.set(element, host);
+}
+
+/**
+ * Shows a model, or attention weights, in an element: as wide as the element, as high as it where it has a height of
+ * its own. It lives in a shadow root, computes in a worker where there is something to compute, and uploads nothing.
+ * @param {Element | null} element as querySelector gives it; where there is none an error is thrown
+ * @param {ViewOptions} [options]
+ * @returns {View}
+ */
+export function mount(element, options = {}) {
+  if (!(element instanceof HTMLElement)) throw argumentError('mount', 'element', element, 'an element of the page');
+  messages.get(element)?.remove();
+  messages.delete(element);
+  try {
+    return createView('mount', element, options, { start: startWorker, models });
+  } catch (error) {
+    say(element, error instanceof Error ? error.message : String(error));
+    throw error;
+  }
+}
+
+export { HeadlightError };

@@ -1,0 +1,21 @@
+// The worker of the package's view: one file, so that any bundler can take it along.
+
+import { load } from '../../src/js/load/browser.js';
+import { fetchFile } from '../worker/fetchWithProgress.js';
+import { createAnswerer } from '../worker/requests.js';
+
+/** Files that lie beside this script. Bundlers find them by these very expressions. @type {Record<string, URL>} */
+const BESIDE = {
+  'whale.safetensors': new URL('./whale.safetensors', import.meta.url),
+  'whale.tokenizer.json': new URL('./whale.tokenizer.json', import.meta.url),
+};
+
+const answer = createAnswerer({
+  load,
+  fetchBeside: (name, onProgress) => {
+    if (!BESIDE[name]) throw new Error(`${name} is no part of this package`);
+    return fetchFile(BESIDE[name], onProgress);
+  },
+  post: (message, transfer = []) => self.postMessage(message, { transfer }),
+});
+self.onmessage = ({ data }) => answer(data);

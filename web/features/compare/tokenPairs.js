@@ -1,0 +1,189 @@
+// Two runs beside each other: their tokens are pairs from the beginning and from the end, as far as they are the same,
+// and in between where there are as many of them. And the colours of a difference.
+
+import { placeOf, toRgb, UNKNOWN } from '../heatmap/colourRamp.js';
+import { isAhead, looksAhead, weightsOf } from '../reading/derivation.js';
+
+/** @import { Theme } from '../../ui/palette.js' */
+/**
+ * @typedef {object} Aligned
+ * @property {number} n rows that both need when pairs stand at one height
+ * @property {(i: number) => number} rowNow where a token of this run stands
+ * @property {(j: number) => number} rowOld where one of the pinned run stands
+ * @property {(i: number) => number} oldOf the pinned run's token for one of this run, -1 for none
+ * @property {(j: number) => number} nowOf
+ * @property {{ now: number, old: number }[]} places every token once, pairs together; -1 where there is none
+ */
+
+/**
+ * @param {readonly string[]} now names of the tokens of this run
+ * @param {readonly string[]} old of the pinned run
+ * @returns {Aligned}
+ */
+export function align(now, old) {
+  const least = Math.min(now.length, old.length);
+  let first = 0;
+  while (first < least && now[first] === old[first]) first++;
+  let last = 0;
+  while (last < least - first && now[now.length - 1 - last] === old[old.length - 1 - last]) last++;
+  const n = Math.max(now.length, old.length);
+  // As many tokens in between: each took the place of another.
+  const even = now.length === old.length;
+  const other = (/** @type {number} */ length, /** @type {number} */ far) => (/** @type {number} */ i) =>
+    i < first || even ? i : i >= length - last ? i - length + far : -1;
+  const row = (/** @type {number} */ length) => (/** @type {number} */ i) => (i >= length - last ? i + n - length : i);
+  const oldOf = other(now.length, old.length);
+  const places = now.map((_, i) => ({ now: i, old: oldOf(i) }));
+  const alone = old.map((_, j) => ({ now: -1, old: j })).filter(({ old: j }) => j >= first && j < old.length - last);
+  if (!even) places.splice(now.length - last, 0, ...alone);
+  return {
+    n,
+    rowNow: row(now.length),
+    rowOld: row(old.length),
+    oldOf,
+    nowOf: other(old.length, now.length),
+    places,
+  };
+}
+
+/**
+ * A run as it is compared.
+ * @typedef {{ run: any, T: number, S: number, names: string[], keys: string[], weights: Float32Array }} Side
+ */
+/**
+ * Two runs of a head, and how their tokens fit.
+ * @typedef {{ now: Side, old: Side | null, full: boolean, rows: Aligned, columns: Aligned }} Both
+ */
+/** @param {any} run @returns {Side} */
+const sideOf = (run) => ({
+  run,
+  T: run.T,
+  S: run.S,
+  names: run.pieces.map((/** @type {any} */ { name }) => name),
+  keys: run.keys.map((/** @type {any} */ { name }) => name),
+  weights: weightsOf(run, run.layer, run.head),
+});
+
+/** @param {any} run the one shown @param {any} pinned the other, null where there is none @returns {Both} */
+export function bothOf(run, pinned) {
+  const fits = pinned?.T > 0 && pinned.layer === run.layer && pinned.head === run.head;
+  const now = sideOf(run);
+  const old = fits ? sideOf({ ...pinned, large: true, about: run.about }) : null;
+  const ahead = (/** @type {Side} */ { weights, T, S }) => looksAhead(weights, T, S);
+  const full = !run.about.causal || ahead(now) || (old !== null && ahead(old));
+  const other = old ?? now;
+  return { now, old, full, rows: align(now.names, other.names), columns: align(now.keys, other.keys) };
+}
+
+/**
+ * The weight in a cell of one run, undefined where there is none.
+ * @param {Side} side @param {boolean} full @param {{ t: number, s: number }} cell
+ */
+export function weightIn({ weights, S }, full, { t, s }) {
+  if (t < 0 || s < 0) return undefined;
+  const weight = weights[t * S + s];
+  return isAhead(weight, t, s, full) ? undefined : weight;
+}
+
+/**
+ * What differs, on a grid that has every token of both once.
+ * @param {Both & { old: Side }} both
+ */
+export function differenceOf({ now, old, full, rows, columns }) {
+  const called = (
+    /** @type {string[]} */ side,
+    /** @type {string[]} */ other,
+    /** @type {Aligned['places']} */ places,
+  ) =>
+    places.map(({ now: i, old: j }) => {
+      if (i < 0) return other[j];
+      return j < 0 || side[i] === other[j] ? side[i] : `${side[i]} ⁄ ${other[j]}`;
+    });
+  /** The cell in the tokens of both. @param {number} t @param {number} s */
+  const cellOf = (t, s) => ({
+    now: { t: rows.places[t].now, s: columns.places[s].now },
+    old: { t: rows.places[t].old, s: columns.places[s].old },
+  });
+  const weights = (/** @type {number} */ t, /** @type {number} */ s) => {
+    const cell = cellOf(t, s);
+    return [weightIn(now, full, cell.now), weightIn(old, full, cell.old)];
+  };
+  /** What one of them cannot look at has no weight there: that is a difference, where the other can. */
+  const value = (/** @type {number} */ t, /** @type {number} */ s) => {
+    const cell = cellOf(t, s);
+    const [a, b] = weights(t, s);
+    const pair = [cell.now, cell.old].every((at) => at.t >= 0 && at.s >= 0);
+    return pair && (a !== undefined || b !== undefined) ? (a ?? 0) - (b ?? 0) : undefined;
+  };
+  return {
+    names: called(now.names, old.names, rows.places),
+    keys: called(now.keys, old.keys, columns.places),
+    cellOf,
+    value,
+    /** Whether one run alone has a weight there. @param {number} t @param {number} s */
+    alone: (t, s) => value(t, s) === undefined && weights(t, s).some((weight) => weight !== undefined),
+  };
+}
+
+/** L, C, h at |d| = 0, ¼, ½, ¾, 1 of the ramp's place: as light on both sides, teal below and violet above. */
+const STOPS = {
+  light: {
+    L: [0.962, 0.865, 0.68, 0.47, 0.29],
+    more: [0, 0.06, 0.15, 0.165, 0.11],
+    less: [0, 0.05, 0.105, 0.08, 0.05],
+  },
+  dark: { L: [0.235, 0.36, 0.53, 0.74, 0.94], more: [0, 0.09, 0.16, 0.14, 0.04], less: [0, 0.06, 0.09, 0.12, 0.05] },
+};
+const HUES = { more: 318, less: 192 };
+const STEPS = 128;
+const INK_ABOVE = 0.62;
+
+/** @param {Theme} theme */
+function makeSigned(theme) {
+  const { L, ...chroma } = STOPS[theme];
+  const between = (/** @type {number[]} */ stops, /** @type {number} */ t) => {
+    const i = Math.min(Math.floor(t * 4), 3);
+    return stops[i] + (t * 4 - i) * (stops[i + 1] - stops[i]);
+  };
+  const side = (/** @type {'more' | 'less'} */ name) =>
+    Array.from({ length: STEPS }, (_, i) => {
+      const t = i / (STEPS - 1);
+      return toRgb([between(L, t), between(chroma[name], t), HUES[name]]);
+    });
+  const sides = { more: side('more'), less: side('less') };
+  const unknown = toRgb(UNKNOWN[theme]);
+  const rgb = (/** @type {number} */ d) =>
+    Number.isNaN(d) ? unknown : sides[d < 0 ? 'less' : 'more'][Math.round(placeOf(Math.abs(d)) * (STEPS - 1))];
+  return {
+    /** @param {number} d */
+    css: (d) => `rgb(${rgb(d).join(' ')})`,
+    /** The four bytes of a pixel. @param {number} d */
+    pixel: (d) => new Uint32Array(new Uint8Array([...rgb(d), 255]).buffer)[0],
+    /** Whether figures on it are dark. @param {number} d */
+    isLight: (d) => (Number.isNaN(d) ? UNKNOWN[theme][0] : between(L, placeOf(Math.abs(d)))) > INK_ABOVE,
+  };
+}
+/** @type {Record<Theme, ReturnType<typeof makeSigned>>} */
+export const SIGNED = { light: makeSigned('light'), dark: makeSigned('dark') };
+
+/** @typedef {{ a: number | null, b: number | null, by: number | null }} Pair */
+const seen = (/** @type {Pair} */ { a, b, by }) => Math.round(100 * Math.abs(by ?? a ?? b ?? 0));
+const largest = (/** @type {Pair} */ { a, b }) => Math.max(a ?? 0, b ?? 0);
+
+/**
+ * The keys of a row, those whose weights differ most first; where no difference can be seen, the largest weights.
+ * @param {Aligned['places']} places of the keys
+ * @param {(s: number) => number | null} now the weight of a key of this run
+ * @param {(s: number) => number | null} old
+ * @param {number} most
+ */
+export function rowDifferences(places, now, old, most) {
+  return places
+    .map((place) => {
+      const [a, b] = [place.now < 0 ? null : now(place.now), place.old < 0 ? null : old(place.old)];
+      return { ...place, a, b, by: a !== null && b !== null ? a - b : null };
+    })
+    .filter((pair) => largest(pair) >= 0.005)
+    .sort((x, y) => seen(y) - seen(x) || largest(y) - largest(x))
+    .slice(0, most);
+}

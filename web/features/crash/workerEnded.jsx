@@ -1,0 +1,21 @@
+// The worker has ended: what was done about it, and what is lost.
+
+import { useSession } from '../../ui/context.js';
+import { texts as inEnglish } from './workerEnded.en.js';
+import { texts as inChinese } from './workerEnded.zh.js';
+
+const TEXTS = { en: inEnglish, zh: inChinese };
+
+export function Ended() {
+  const session = useSession();
+  const texts = TEXTS[session.language.value];
+  const { lost, training } = /** @type {any} */ (session.ended.value);
+  return (
+    <p class="failure" role="alert">
+      {texts.ended} {lost.length > 0 && texts.lost(lost.join(', '))} {training && texts.training}{' '}
+      <button type="button" class="word strong" onClick={() => (session.ended.value = null)}>
+        {session.words.value.close}
+      </button>
+    </p>
+  );
+}

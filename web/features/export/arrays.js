@@ -1,0 +1,27 @@
+// All heads as one array: files that this page, and others, open again.
+
+import { writeNpy, writeSafetensors } from '../../../src/js/io/formats.js';
+
+/** @typedef {{ weights: Float32Array, shape: number[], queries: string[], keys: string[] }} All (L,H,T,S) */
+
+/**
+ * Of a large run only the head shown is here.
+ * @param {any} run @param {string[]} queries @param {string[]} keys @returns {All}
+ */
+export function allOf({ weights, large, about, T, S }, queries, keys) {
+  return { weights, shape: large ? [1, 1, T, S] : [about.layers, about.heads, T, S], queries, keys };
+}
+
+/** @param {All} all */
+export const toNpy = ({ weights, shape }) => writeNpy({ data: weights, shape });
+
+/** @param {All} all */
+export const toSafetensors = ({ weights, shape, queries, keys }) =>
+  writeSafetensors(
+    { attentions: { data: weights, shape } },
+    { queries: JSON.stringify(queries), keys: JSON.stringify(keys) },
+  );
+
+/** NaN is null, as JSON has none. @param {All} all */
+export const toJson = ({ weights, shape, queries, keys }) =>
+  JSON.stringify({ tokens: queries, queries, keys, attentions: { data: Array.from(weights), shape } });

@@ -1,0 +1,36 @@
+// What is shown as a few lines for another page.
+
+import { writeAddress } from '../../store/state.js';
+
+/** @import { State } from '../../store/state.js' */
+
+/** The package, for a page without a bundler. */
+const PACKAGE = 'https://cdn.jsdelivr.net/npm/headlight-attention/dist/view.js';
+const VIEWS = { lines: 'lines', flow: 'flow' };
+
+/** @param {unknown} value */
+const literal = (value) => JSON.stringify(value).replaceAll('<', '\\u003c');
+
+/** Whether a page of others can show it: the included model, which the package brings along. @param {State} state */
+export const isEmbeddable = ({ model }) => model === 'whale';
+
+/**
+ * Lines that show one head, or another view, as it is now.
+ * @param {State} state
+ */
+export function snippetOf(state) {
+  const view = /** @type {Record<string, string>} */ (VIEWS)[state.view] ?? 'head';
+  const { model, text, layer, head, cell } = state;
+  const shown = { model, text, view, layer, head, ...(cell ? { cell } : {}) };
+  const changed = writeAddress(state, { ...state, temperature: {}, mask: {}, painted: {}, scale: {} });
+  const options = Object.entries({ ...shown, ...(changed ? { state: changed } : {}) });
+  return `<div id="head" style="height: 640px"></div>
+<script type="module">
+  import { mount } from '${PACKAGE}';
+
+  // Layers, heads and tokens are counted from 0.
+  mount(document.querySelector('#head'), {
+${options.map(([name, value]) => `    ${name}: ${literal(value)},\n`).join('')}  });
+</script>
+`;
+}

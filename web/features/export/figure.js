@@ -1,0 +1,318 @@
+// What is seen as a drawing that stands alone: title, labels, cells, legend. One picture, two beside each other, or
+// their difference.
+
+import { PALETTE } from '../../ui/palette.js';
+import { differenceOf, SIGNED, weightIn } from '../compare/tokenPairs.js';
+import { marksOf, placeOf, RAMP, weightAt } from '../heatmap/colourRamp.js';
+
+/** @import { Both } from '../compare/tokenPairs.js' */
+/** @import { Theme } from '../../ui/palette.js' */
+/**
+ * A picture of a drawing. Rows and columns stand at places, of which there may be more than tokens.
+ * @typedef {object} Panel
+ * @property {string} [title]
+ * @property {string} [about] under the title
+ * @property {string[]} names of the tokens that ask
+ * @property {string[]} keys of those that answer
+ * @property {boolean} full the upper half is in use
+ * @property {(t: number, s: number) => number | undefined} value undefined where there is no cell
+ * @property {(t: number, s: number) => boolean} [alone] where a dot stands
+ * @property {{ n: number, at: (t: number) => number }} [rows]
+ * @property {{ n: number, at: (s: number) => number }} [columns]
+ */
+/**
+ * Cells as the address of a picture, a pixel for each: where they are many.
+ * @typedef {(panel: Panel, colours: { pixel: (value: number) => number }) => string} Raster
+ */
+/** How wide a text is. @typedef {(text: string, size: number, font: string) => number} Measure */
+
+/** @type {Record<string, string>} */
+const ENTITIES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' };
+/** As text of XML, without the characters that it forbids. @param {string} text */
+const xml = (text) =>
+  text.replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|\p{Cs}/gu, '').replace(/[&<>"']/g, (sign) => ENTITIES[sign]);
+
+const SERIF = 'Palatino, Georgia, serif';
+/** From this cell on a figure stands in it. */
+const FIGURES = 24;
+const SANS = 'system-ui, sans-serif';
+const [MARGIN, SIDE, LEGEND, STEPS] = [24, 640, 220, 55];
+const MOST_TEXT = 90;
+const MOST_NAME = 16;
+/** Of more cells than this a drawing of rectangles is too large a file. */
+const MOST_CELLS = 20_000;
+
+/** Marks of differences. */
+const SIGNED_MARKS = [-1, -0.25, 0, 0.25, 1].map((mark) => ({
+  text: mark === 0 ? '0' : `${mark < 0 ? '−' : '+'}${Math.abs(mark)}`,
+  place: 0.5 + 0.5 * Math.sign(mark) * placeOf(Math.abs(mark)),
+}));
+
+/** @param {string} text @param {number} most */
+function cut(text, most) {
+  const letters = [...text.replace(/\s+/g, ' ')];
+  return letters.length > most ? `${letters.slice(0, most - 1).join('')}…` : letters.join('');
+}
+/** @param {string} words @param {number} x @param {number} y @param {string} more */
+const textAt = (words, x, y, more) => `<text x="${x}" y="${y}" ${more}>${xml(words)}</text>`;
+/**
+ * A width that holds in every font: a viewer without this one neither lets names overlap nor cuts them.
+ * @param {string} words @param {number} size @param {Measure | undefined} measure
+ */
+const fixed = (words, size, measure) => {
+  const width = measure?.(words, size, SERIF) ?? 0;
+  return width > 0 ? ` textLength="${width.toFixed(1)}" lengthAdjust="spacingAndGlyphs"` : '';
+};
+/** @param {number} x @param {number} y @param {number} width @param {number} height @param {string} fill */
+const rectangle = (x, y, width, height, fill) =>
+  `<rect x="${x}" y="${y}" width="${width}" height="${height}" fill="${fill}"/>`;
+
+/** Sizes of a picture. @param {Panel} panel */
+function measured({ names, keys, full, rows, columns }) {
+  const [n, m] = [rows?.n ?? names.length, columns?.n ?? keys.length];
+  const fit = SIDE / Math.max(n, m);
+  const cell = fit >= 1 ? Math.floor(fit) : fit;
+  const size = Math.min(Math.max(0.6 * cell, 8), 15);
+  const longest = Math.min(
+    [...names, ...keys].reduce((most, name) => Math.max(most, [...name].length), 0),
+    MOST_NAME,
+  );
+  const labels = cell >= 9;
+  return {
+    cell,
+    size,
+    labels,
+    gap: Math.max(n, m) > 40 ? 0 : 1,
+    left: labels ? Math.ceil(0.56 * size * longest) + 12 : 0,
+    above: (full ? Math.ceil(0.5 * size * longest) : 0) + 20,
+    wide: cell * m,
+    side: cell * n,
+  };
+}
+
+/**
+ * The cells of a picture whose first one stands at x, y.
+ * @param {Panel} panel @param {ReturnType<typeof measured>} sizes @param {number} x @param {number} y
+ * @param {{ colours: any, palette: any, raster?: Raster }} how
+ */
+function cellsOf(panel, { cell, gap, wide, side }, x, y, { colours, palette, raster }) {
+  const { names, keys, value, alone, rows, columns } = panel;
+  const [T, S] = [names.length, keys.length];
+  if (raster && T * S > MOST_CELLS)
+    return [
+      `<image x="${x}" y="${y}" width="${wide}" height="${side}" preserveAspectRatio="none" ` +
+        `style="image-rendering:pixelated" href="${raster(panel, colours)}"/>`,
+    ];
+  const fillOf = (/** @type {number} */ w) => (Number.isNaN(w) ? palette.ink : colours.css(w));
+  const [down, across] = [rows?.at, columns?.at].map((at) => (/** @type {number} */ i) => (at?.(i) ?? i) * cell);
+  /** @type {string[]} */
+  const cells = [];
+  for (let t = 0; t < T; t++)
+    for (let s = 0; s < S; s++) {
+      const [left, top] = [x + across(s), y + down(t)];
+      const w = value(t, s);
+      if (w === undefined) {
+        if (alone?.(t, s)) cells.push(rectangle(left + cell / 2 - 1, top + cell / 2 - 1, 2, 2, palette.ink3));
+        continue;
+      }
+      const fill = fillOf(w);
+      let end = s + 1;
+      const same = (/** @type {number | undefined} */ next) => next !== undefined && fillOf(next) === fill;
+      // Many cells in a row are drawn as one.
+      if (S > 64 && !columns) while (end < S && same(value(t, end))) end++;
+      cells.push(rectangle(left, top, (end - s) * cell - gap, cell - gap, fill));
+      s = end - 1;
+    }
+  return cells;
+}
+
+/**
+ * The weight in each cell, as a figure.
+ * @param {Panel} panel @param {ReturnType<typeof measured>} sizes @param {number} x @param {number} y
+ * @param {any} colours
+ */
+function figuresOf({ names, keys, value, rows, columns }, { cell }, x, y, colours) {
+  if (cell < FIGURES) return [];
+  const size = Math.min(0.36 * cell, 13);
+  return names.flatMap((_, t) =>
+    keys.flatMap((__, s) => {
+      const w = value(t, s);
+      if (w === undefined || Number.isNaN(w)) return [];
+      const [left, top] = [x + ((columns?.at(s) ?? s) + 0.5) * cell, y + ((rows?.at(t) ?? t) + 0.5) * cell];
+      const ink = (colours.isLight?.(w) ?? Math.abs(w) < 0.5) ? '#1a181e' : '#ffffff';
+      const style = `font-family="${SANS}" font-size="${size.toFixed(1)}" fill="${ink}" text-anchor="middle"`;
+      const words = Math.abs(w) >= 0.995 ? w.toFixed(1) : w.toFixed(2).replace(/^(-?)0/, '$1');
+      return [textAt(words.replace('-', '−'), left, top + 0.35 * size, style)];
+    }),
+  );
+}
+
+/**
+ * What rows and columns are.
+ * @param {[string, string] | undefined} axes @param {ReturnType<typeof measured>} sizes
+ * @param {number} x @param {number} y @param {any} palette
+ */
+function axesOf(axes, { side, wide, labels }, x, y, palette) {
+  if (!axes) return [];
+  const style = (/** @type {string} */ fill) =>
+    `font-family="${SERIF}" font-size="13" font-style="italic" fill="${fill}"`;
+  const low = y + side + 16;
+  return [
+    textAt(`↑ ${axes[0]}`, labels ? x - 8 : x - 4, low, `${style(palette.query)} text-anchor="end"`),
+    textAt(`${axes[1]} →`, x + wide, low, `${style(palette.key)} text-anchor="end"`),
+  ];
+}
+
+/**
+ * Names beside the rows, and where the columns begin.
+ * @param {Panel} panel @param {ReturnType<typeof measured>} sizes @param {number} x @param {number} y
+ * @param {any} palette
+ * @param {Measure} [measure]
+ */
+function labelsOf({ names, keys, full, rows, columns }, { cell, size, labels }, x, y, palette, measure) {
+  if (!labels) return [];
+  const style = `font-family="${SERIF}" font-size="${size}" fill="${palette.ink2}"`;
+  const row = (/** @type {number} */ t) => rows?.at(t) ?? t;
+  return [
+    ...names.map((name, t) =>
+      textAt(
+        cut(name, MOST_NAME),
+        x - 8,
+        y + (row(t) + 0.5) * cell + 0.35 * size,
+        `${style} text-anchor="end"${fixed(cut(name, MOST_NAME), size, measure)}`,
+      ),
+    ),
+    ...keys.map((name, s) => {
+      const stairs = full ? 0 : row(Math.min(s, names.length - 1)) * cell;
+      const [left, top] = [x + (columns?.at(s) ?? s) * cell + (full ? cell / 2 : 2), y + stairs - 5];
+      const turned = full ? ` transform="rotate(-45 ${left} ${top})"` : '';
+      return textAt(cut(name, MOST_NAME), left, top, `${style}${turned}${fixed(cut(name, MOST_NAME), size, measure)}`);
+    }),
+  ];
+}
+
+/**
+ * @param {object} drawn
+ * @param {string} drawn.title
+ * @param {string} drawn.about under the title
+ * @param {Theme} drawn.theme
+ * @param {Panel[]} drawn.panels beside each other
+ * @param {boolean} [drawn.signs] the values are differences
+ * @param {Raster} [drawn.raster]
+ * @param {[rows: string, columns: string]} [drawn.axes] what rows and columns are
+ * @param {boolean} [drawn.figures] whether the weights stand in their cells
+ * @param {Measure} [drawn.measure]
+ * @param {any} [drawn.ramp] colours of weights, by default from 0 to 1
+ * @param {{ text: string, place: number }[]} [drawn.scale] the marks of the legend
+ */
+function drawingOf({ title, about, theme, panels, signs = false, raster, axes, figures, measure, ...given }) {
+  const palette = PALETTE[theme];
+  const colours = signs ? SIGNED[theme] : (given.ramp ?? RAMP[theme]);
+  const shades = signs ? SIGNED[theme] : RAMP[theme];
+  const sizes = panels.map(measured);
+  const heading = panels.some((panel) => panel.title) ? 52 : 0;
+  const top = 84 + heading + Math.max(...sizes.map(({ above }) => above));
+  const high = Math.max(...sizes.map(({ side }) => side));
+  let x = MARGIN;
+  const places = sizes.map(({ left, wide }) => {
+    const at = x + left;
+    x = at + wide + MARGIN + 60;
+    return at;
+  });
+  const [width, height] = [Math.max(x, MARGIN + 420), top + high + 70];
+  const ink = (/** @type {number} */ size, /** @type {string} */ fill) =>
+    `font-family="${SERIF}" font-size="${size}" fill="${fill}"`;
+  const [legend, base] = [places[0], top + high + 24];
+  const bar = Array.from({ length: STEPS }, (_, i) => {
+    const place = i / (STEPS - 1);
+    const value = signs ? Math.sign(place - 0.5) * weightAt(Math.abs(2 * place - 1)) : weightAt(place);
+    return rectangle(legend + (i * LEGEND) / STEPS, base, LEGEND / STEPS + 0.5, 10, shades.css(value));
+  });
+  const marks = (signs ? SIGNED_MARKS : (given.scale ?? marksOf('fixed', 1))).map(({ text, place }) => {
+    const style = `font-family="${SANS}" font-size="12" fill="${palette.ink2}" text-anchor="middle"`;
+    return textAt(text, legend + place * LEGEND, base + 26, style);
+  });
+  const shown = cut(about, MOST_TEXT);
+  const headings = panels.flatMap((panel, i) =>
+    panel.title
+      ? [
+          textAt(panel.title, places[i], 108, ink(18, palette.ink)),
+          textAt(cut(panel.about ?? '', MOST_TEXT), places[i], 128, ink(13, palette.ink2)),
+        ]
+      : [],
+  );
+  const extent = `width="${width}" height="${height}"`;
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" ${extent} viewBox="0 0 ${width} ${height}">
+<title>${xml(shown ? `${title}: ${shown}` : title)}</title>
+<rect ${extent} fill="${palette.bg}"/>
+${textAt(title, MARGIN, 40, ink(24, palette.ink))}
+${textAt(shown, MARGIN, 64, ink(14, palette.ink2))}
+${headings.join('\n')}
+<g shape-rendering="crispEdges">
+${panels.flatMap((panel, i) => cellsOf(panel, sizes[i], places[i], top, { colours, palette, raster })).join('\n')}
+${bar.join('\n')}
+</g>
+${panels.flatMap((panel, i) => labelsOf(panel, sizes[i], places[i], top, palette, measure)).join('\n')}
+${panels.flatMap((_, i) => axesOf(axes, sizes[i], places[i], top, palette)).join('\n')}
+${figures ? panels.flatMap((panel, i) => figuresOf(panel, sizes[i], places[i], top, colours)).join('\n') : ''}
+${marks.join('\n')}
+</svg>
+`;
+  return { svg, width, height };
+}
+
+/**
+ * @param {object} drawn
+ * @param {Float32Array} drawn.weights (T,S)
+ * @param {string[]} drawn.names of the tokens that ask
+ * @param {string[]} [drawn.keys] of those that answer, where they are others
+ * @param {string} drawn.title
+ * @param {string} drawn.about the text, under the title
+ * @param {Theme} drawn.theme
+ * @param {Raster} [drawn.raster]
+ * @param {[rows: string, columns: string]} [drawn.axes]
+ * @param {boolean} [drawn.figures]
+ * @param {Measure} [drawn.measure]
+ * @param {any} [drawn.ramp]
+ * @param {{ text: string, place: number }[]} [drawn.scale]
+ */
+export function figureOf({ weights, names, keys = names, ...drawn }) {
+  const [T, S] = [names.length, keys.length];
+  const full = T !== S || names.some((_, t) => keys.some((__, s) => s > t && weights[t * S + s] > 0));
+  const value = (/** @type {number} */ t, /** @type {number} */ s) =>
+    full || s <= t || weights[t * S + s] > 0 ? weights[t * S + s] : undefined;
+  return drawingOf({ ...drawn, panels: [{ names, keys, value, full }] });
+}
+
+/**
+ * Two runs beside each other, or what differs.
+ * @param {object} drawn
+ * @param {Both & { old: import('../compare/tokenPairs.js').Side }} drawn.both
+ * @param {'beside' | 'difference'} drawn.way
+ * @param {{ title: string, about: string }[]} drawn.sides of this run and of the pinned one
+ * @param {string} drawn.title
+ * @param {string} drawn.about what is drawn
+ * @param {Theme} drawn.theme
+ * @param {Raster} [drawn.raster]
+ * @param {[rows: string, columns: string]} [drawn.axes]
+ * @param {boolean} [drawn.figures]
+ * @param {Measure} [drawn.measure]
+ */
+export function comparisonOf({ both, way, sides, ...drawn }) {
+  const { now, old, full, rows, columns } = both;
+  if (way === 'difference') return drawingOf({ ...drawn, signs: true, panels: [{ ...differenceOf(both), full }] });
+  const places = [
+    { of: now, row: rows.rowNow, column: columns.rowNow },
+    { of: old, row: rows.rowOld, column: columns.rowOld },
+  ];
+  const panels = places.map(({ of, row, column }, i) => ({
+    ...sides[i],
+    names: of.names,
+    keys: of.keys,
+    full,
+    value: (/** @type {number} */ t, /** @type {number} */ s) => weightIn(of, full, { t, s }),
+    rows: { n: rows.n, at: row },
+    columns: { n: columns.n, at: column },
+  }));
+  return drawingOf({ ...drawn, panels });
+}

@@ -1,0 +1,117 @@
+// The head shown as a program that gives its weights again: queries, keys and values, what hides keys, what the model
+// adds to the scores, and the call. In JavaScript with this package, and in Python with PyTorch.
+
+import { shortest } from '../../ui/oklab.js';
+
+/** A product in another order differs by so much. */
+const ROUNDING = 1e-3;
+
+/** What products are multiplied by. @param {readonly import('../reading/score.js').Step[]} steps */
+const factorOf = (steps) =>
+  steps.reduce(
+    (x, step) => (step.kind === 'scale' ? x * step.scale : step.kind === 'temperature' ? x / step.by : x),
+    1,
+  );
+
+/**
+ * @param {object} run as the page has it
+ * @param {any} run.values
+ * @param {number} run.T
+ * @param {number} run.S
+ */
+export function partsOf({ values: { width, valueWidth = width, query, key, value, scores, steps, sink }, T, S }) {
+  const scale = factorOf(steps);
+  const visible = Uint8Array.from(scores, (/** @type {number} */ score) => Number(score !== Number.NEGATIVE_INFINITY));
+  // Distances, soft caps and biases of a model stand in its scores: what is not query times key.
+  const added = new Float32Array(T * S);
+  let most = 0;
+  for (let t = 0; t < T; t++)
+    for (let s = 0; s < S; s++) {
+      if (!visible[t * S + s]) continue;
+      let sum = 0;
+      for (let d = 0; d < width; d++) sum += query[t * width + d] * key[s * width + d];
+      added[t * S + s] = scores[t * S + s] - sum * scale;
+      most = Math.max(most, Math.abs(added[t * S + s]) / (1 + Math.abs(scores[t * S + s])));
+    }
+  return {
+    scale,
+    sink: sink ?? null,
+    query: { data: query, shape: [T, width] },
+    key: { data: key, shape: [S, width] },
+    value: { data: value, shape: [S, valueWidth] },
+    visible: visible.includes(0) ? { data: visible, shape: [T, S] } : null,
+    added: most > ROUNDING ? { data: added, shape: [T, S] } : null,
+  };
+}
+
+/** @param {{ data: any, shape: number[] }} matrix @param {string} indent */
+function rows({ data, shape: [N, D] }, indent) {
+  const row = (/** @type {number} */ n) => Array.from(data.subarray(n * D, (n + 1) * D), shortest).join(', ');
+  return Array.from({ length: N }, (_, n) => `${indent}[${row(n)}],`).join('\n');
+}
+/** A text that ends no comment. @param {string} text */
+const line = (text) => text.replace(/[\r\n\u2028\u2029]+/g, ' ');
+
+/**
+ * @param {any} run
+ * @param {{ title: string, queries: string[], keys: string[] }} shown
+ */
+export function inJavaScript(run, { title, queries, keys }) {
+  const { scale, sink, query, key, value, visible, added } = partsOf(run);
+  const matrix = (/** @type {string} */ name, /** @type {any} */ m) => `const ${name} = [\n${rows(m, '  ')}\n];\n`;
+  const given = [
+    matrix('query', query),
+    matrix('key', key),
+    matrix('value', value),
+    visible ? `// 1 where a key may be seen.\n${matrix('mask', visible)}` : '',
+    added ? `// What the model adds to the scores.\n${matrix('bias', added)}` : '',
+  ].join('');
+  const joins = sink === null ? '' : `\n  sinks: [${sink}],`;
+  return `// ${line(title)}
+// queries: ${line(JSON.stringify(queries))}
+// keys: ${line(JSON.stringify(keys))}
+import { load } from 'headlight-attention';
+
+const hl = await load();
+${given}const { output, weights } = hl.attention([query], [key], [value], {
+  scale: ${scale},${visible ? '\n  mask,' : ''}${added ? '\n  bias,' : ''}${joins}
+  weights: true,
+});
+console.log(weights.toArray()[0][0]);
+console.log(output.toArray()[0]);
+`;
+}
+
+/** The softmax, which a sink joins as one more key. @param {number | null} sink */
+const weightsInPython = (sink) =>
+  sink === null
+    ? 'weights = scores.softmax(-1).nan_to_num(0)'
+    : `sink = torch.full((len(scores), 1), ${sink})\nweights = torch.cat([scores, sink], -1).softmax(-1)[:, :-1]`;
+
+/**
+ * @param {any} run
+ * @param {{ title: string, queries: string[], keys: string[] }} shown
+ */
+export function inPython(run, { title, queries, keys }) {
+  const { scale, sink, query, key, value, visible, added } = partsOf(run);
+  const matrix = (/** @type {string} */ name, /** @type {any} */ m) =>
+    `${name} = torch.tensor([\n${rows(m, '    ')}\n], dtype=torch.float32)\n`;
+  const given = [
+    matrix('query', query),
+    matrix('key', key),
+    matrix('value', value),
+    visible ? `# 1 where a key may be seen.\n${matrix('mask', visible)}` : '',
+    added ? `# What the model adds to the scores.\n${matrix('bias', added)}` : '',
+  ].join('');
+  return `# ${line(title)}
+# queries: ${line(JSON.stringify(queries))}
+# keys: ${line(JSON.stringify(keys))}
+import torch
+
+${given}scores = query @ key.T * ${scale}${added ? ' + bias' : ''}
+${visible ? 'scores = scores.masked_fill(mask == 0, float("-inf"))\n' : ''}${weightsInPython(sink)}
+output = weights @ value
+print(weights)
+print(output)
+`;
+}

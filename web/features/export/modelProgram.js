@@ -1,0 +1,106 @@
+// What is shown as a program that runs the model again: it opens the model, gives it the text with the same changes,
+// and prints the weights of the head and the guess. It holds no numbers of the run itself.
+
+import { editsOf, patchedHeads } from '../whatif/edits.js';
+
+/** @import { State } from '../../store/state.js' */
+
+/** What the package calls a source that it includes. @type {Record<string, string>} */
+const INCLUDED = { whale: 'demo' };
+
+/** Whether a program can run a source again: models that read text, or numbers, and nothing else. @param {any} about */
+export const isRunnable = ({ kind, reads, parts }) =>
+  kind === 'transformer' && (reads === 'text' || reads === 'numbers') && !(parts?.length > 0);
+
+/** As a program has it, in one line. @param {any} value @returns {string} */
+const literal = (value) => {
+  if (typeof value === 'string')
+    return `'${value.replace(/[\\'\n\r\u2028\u2029]/g, (sign) => ESCAPED[sign] ?? `\\${sign}`)}'`;
+  if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`;
+  if (value?.data && value.shape) return literal(rowsOf(value));
+  if (value && typeof value === 'object')
+    return `{ ${Object.entries(value)
+      .map(([name, one]) => `${name}: ${literal(one)}`)
+      .join(', ')} }`;
+  return String(value);
+};
+/** @type {Record<string, string>} */
+const ESCAPED = { '\n': '\\n', '\r': '\\r', '\u2028': '\\u2028', '\u2029': '\\u2029' };
+
+/** @param {{ data: ArrayLike<number>, shape: number[] }} matrix */
+const rowsOf = ({ data, shape: [rows, columns] }) =>
+  Array.from({ length: rows }, (_, t) => Array.from({ length: columns }, (__, s) => data[t * columns + s]));
+
+/** @param {string} name @param {object[]} edits */
+const listed = (name, edits) =>
+  edits.length === 0
+    ? `const ${name} = [];`
+    : `const ${name} = [\n${edits.map((e) => `  ${literal(e)},\n`).join('')}];`;
+
+/** Text, or the numbers of tokens. @param {any} about @param {string} text */
+const inputOf = ({ reads }, text) =>
+  reads === 'numbers' ? `[${(text.match(/\d+/g) ?? []).join(', ')}]` : literal(text);
+
+/**
+ * Lines that take what heads wrote in the pinned run.
+ * @param {State} state @param {any} about @param {number} tokens
+ */
+function patchLines(state, about, tokens) {
+  const { pinned } = state;
+  const heads = patchedHeads(state, about);
+  if (!pinned || heads.every((list) => list.length === 0)) return [];
+  const names = heads.flatMap((list, layer) => (list.length > 0 ? [`blocks.${layer}.heads`] : []));
+  return [
+    '',
+    '// What these heads wrote in the pinned run takes the place of what they write now.',
+    listed('pinnedEdit', editsOf(pinned, { ...about, tokens })),
+    `const pinned = model.forward(${inputOf(about, pinned.text)}, { edit: pinnedEdit, capture: ${literal(names)} });`,
+    ...heads.flatMap((list, layer) =>
+      list.flatMap((head) => {
+        const at = `blocks.${layer}.heads`;
+        const taken = `pinned.captured[${literal(at)}].toArray()[0][${head}]`;
+        // Of a text of another length the last token alone.
+        return pinned.text === state.text
+          ? [`edit.unshift({ at: ${literal(at)}, head: ${head}, set: ${taken} });`]
+          : [
+              `const set${layer}_${head} = ${taken};`,
+              `edit.unshift(set${layer}_${head}.length === ${tokens}`,
+              `  ? { at: ${literal(at)}, head: ${head}, set: set${layer}_${head} }`,
+              `  : { at: ${literal(at)}, head: ${head}, token: ${tokens - 1}, set: set${layer}_${head}.at(-1) });`,
+            ];
+      }),
+    ),
+  ];
+}
+
+/**
+ * @param {State} state
+ * @param {{ about: any, tokens: number, title: string, source: string }} shown tokens: of the text; source: what the
+ *   model is called where the visitor opened it
+ */
+export function runAgain(state, { about, tokens, title, source }) {
+  const { layer, head } = state;
+  const weights = `blocks.${layer}.weights`;
+  const place = INCLUDED[state.model] ?? `./${source}`;
+  return `// ${`${title}, as the page shows it`.replace(/[\r\n\u2028\u2029]+/g, ' ')}
+import { load } from 'headlight-attention';
+
+const hl = await load();
+const model = await hl.openModel(${literal(place)});
+const text = ${inputOf(about, state.text)};
+${listed('edit', editsOf(state, { ...about, tokens }))}
+${[...patchLines(state, about, tokens), ''].join('\n')}
+const { logits, captured } = model.forward(text, { edit, capture: [${literal(weights)}] });
+console.log(captured[${literal(weights)}].toArray()[0][${head}]);
+${
+  about.predicts
+    ? `
+// The guess, and its probability.
+const scores = Array.from(logits.data).slice(-logits.shape.at(-1));
+const best = scores.indexOf(Math.max(...scores));
+const total = scores.reduce((sum, score) => sum + Math.exp(score - scores[best]), 0);
+console.log(${about.reads === 'numbers' ? 'best' : 'model.tokenizer.decode([best])'}, 1 / total);
+`
+    : ''
+}`.replace(/\n{3,}/g, '\n\n');
+}

@@ -1,0 +1,114 @@
+// From a weight to a colour: straight lines in OKLCH between five stops, at t = w^0.68, so that small weights can be
+// told apart. Lightness only falls (or only rises), so the order holds in grey and for every kind of colour blindness.
+
+import { oklabToRgb } from '../../ui/oklab.js';
+
+/** @import { Theme } from '../../ui/palette.js' */
+/** @typedef {[red: number, green: number, blue: number]} Rgb of 0…255 */
+
+const POWER = 0.68;
+const STEPS = 256;
+/** L, C, h at t = 0, ¼, ½, ¾, 1. @type {Record<Theme, number[][]>} */
+const STOPS = {
+  light: [
+    [0.958, 0.012, 318],
+    [0.865, 0.055, 320],
+    [0.67, 0.155, 328],
+    [0.45, 0.165, 316],
+    [0.25, 0.105, 300],
+  ],
+  dark: [
+    [0.235, 0.014, 300],
+    [0.36, 0.095, 304],
+    [0.53, 0.165, 316],
+    [0.74, 0.14, 328],
+    [0.96, 0.035, 335],
+  ],
+};
+/** Where a number is NaN: grey, which is no weight. @type {Record<Theme, number[]>} */
+export const UNKNOWN = { light: [0.7, 0, 0], dark: [0.45, 0, 0] };
+/** Above this lightness figures in a cell are ink, below white. */
+const INK_ABOVE = 0.62;
+
+/** @param {number[]} lch lightness, chroma and hue of OKLCH @returns {Rgb} */
+export const toRgb = ([L, C, h]) =>
+  /** @type {Rgb} */ (oklabToRgb([L, C * Math.cos((h * Math.PI) / 180), C * Math.sin((h * Math.PI) / 180)]));
+
+/** @param {number[][]} stops @param {number} t */
+function between(stops, t) {
+  const x = t * (stops.length - 1);
+  const i = Math.min(Math.floor(x), stops.length - 2);
+  return stops[i].map((from, part) => from + (x - i) * (stops[i + 1][part] - from));
+}
+
+/** Where a weight stands on the ramp, 0…1. @param {number} weight */
+export const placeOf = (weight) => Math.min(Math.max(weight, 0), 1) ** POWER;
+/** The weight that stands there. @param {number} place */
+export const weightAt = (place) => place ** (1 / POWER);
+
+/** @param {Theme} theme */
+function makeRamp(theme) {
+  const steps = Array.from({ length: STEPS }, (_, i) => between(STOPS[theme], i / (STEPS - 1)));
+  const lch = [...steps, UNKNOWN[theme]];
+  const colours = lch.map(toRgb);
+  const pixels = new Uint32Array(Uint8Array.from(colours.flatMap((rgb) => [...rgb, 255])).buffer);
+  const index = (/** @type {number} */ weight) =>
+    Number.isNaN(weight) ? STEPS : Math.round(placeOf(weight) * (STEPS - 1));
+  return {
+    colours: colours.slice(0, STEPS),
+    /** The four bytes of a pixel. @param {number} weight */
+    pixel: (weight) => pixels[index(weight)],
+    /** @param {number} weight */
+    css: (weight) => `rgb(${colours[index(weight)].join(' ')})`,
+    /** Whether figures on it are dark. @param {number} weight */
+    isLight: (weight) => lch[index(weight)][0] > INK_ABOVE,
+  };
+}
+
+/** @typedef {ReturnType<typeof makeRamp>} Ramp */
+/** @type {Record<Theme, Ramp>} */
+export const RAMP = { light: makeRamp('light'), dark: makeRamp('dark') };
+
+/** How weights become colours: 0 to 1, 0 to the largest of the head, or by their logarithm. */
+export const SCALES = /** @type {const} */ (['fixed', 'head', 'log']);
+/** The decades of the logarithm: what is smaller has the palest colour. */
+const DECADES = 4;
+
+/** Where a weight stands on the ramp, 0…1. @param {string} how @param {number} most @param {number} weight */
+function stretchedPlace(how, most, weight) {
+  if (Number.isNaN(weight)) return weight;
+  if (how === 'log') return weight > 0 ? Math.min(Math.max(1 + Math.log10(weight) / DECADES, 0), 1) : 0;
+  return placeOf(how === 'head' && most > 0 ? weight / most : weight);
+}
+
+/**
+ * A ramp whose colours are stretched.
+ * @param {Ramp} ramp
+ * @param {string} how one of SCALES
+ * @param {number} most the largest weight of the head
+ * @returns {Ramp}
+ */
+export function stretched(ramp, how, most) {
+  if (how === 'fixed') return ramp;
+  const weightOf = (/** @type {number} */ weight) => weightAt(stretchedPlace(how, most, weight));
+  return {
+    ...ramp,
+    pixel: (weight) => ramp.pixel(weightOf(weight)),
+    css: (weight) => ramp.css(weightOf(weight)),
+    isLight: (weight) => ramp.isLight(weightOf(weight)),
+  };
+}
+
+/**
+ * The marks of the legend, and where they stand.
+ * @param {string} how @param {number} most
+ * @returns {{ text: string, place: number }[]}
+ */
+export function marksOf(how, most) {
+  const marks =
+    how === 'log' ? [1e-4, 0.01, 0.1, 1] : [0, 0.1, 0.25, 0.5, 1].map((mark) => (how === 'head' ? mark * most : mark));
+  return marks.map((mark) => ({
+    text: how === 'head' ? String(Number(mark.toPrecision(2))) : String(mark),
+    place: stretchedPlace(how, most, mark),
+  }));
+}

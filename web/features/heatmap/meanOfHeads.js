@@ -1,0 +1,47 @@
+// What many heads do together: their mean, and attention rollout, as one picture.
+
+import { rollout } from '../../../src/js/analysis/patterns.js';
+import { weightsOf } from '../reading/derivation.js';
+
+/** What the large picture shows: the head, the mean of its layer, of all heads, rollout over all layers. */
+export const MEANS = /** @type {const} */ (['head', 'layer', 'all', 'rollout']);
+
+/** @type {WeakMap<object, Record<string, Float32Array>>} */
+const found = new WeakMap();
+
+/** @param {Float32Array[]} list */
+function meanOf(list) {
+  const sum = new Float32Array(list[0].length);
+  for (const weights of list) for (let i = 0; i < sum.length; i++) sum[i] += weights[i] / list.length;
+  return sum;
+}
+
+/** Whether a run can show it: all its heads are here; rollout needs the keys to be the queries. */
+export const canMean = (/** @type {any} */ run, /** @type {string} */ mean) =>
+  mean === 'head' || Boolean(run && !run.large && run.T > 0 && (mean !== 'rollout' || run.T === run.S));
+
+/**
+ * The weights (T,S) that are shown.
+ * @param {any} run @param {string} mean one of MEANS
+ * @returns {Float32Array}
+ */
+export function shownWeights(run, mean) {
+  const { layer, head, about, T, S, weights } = run;
+  if (mean === 'head' || !canMean(run, mean)) return weightsOf(run, layer, head);
+  const known = found.get(weights) ?? {};
+  found.set(weights, known);
+  const name = mean === 'layer' ? `layer ${layer}` : mean;
+  const ofLayer = (/** @type {number} */ l) =>
+    Array.from({ length: about.heads }, (_, h) => /** @type {Float32Array} */ (weightsOf(run, l, h)));
+  const layers = Array.from({ length: about.layers }, (_, l) => l);
+  if (mean === 'rollout')
+    known[name] ??=
+      rollout(
+        layers.map((l) => ({
+          data: weights.subarray(l * about.heads * T * S, (l + 1) * about.heads * T * S),
+          shape: [about.heads, T, S],
+        })),
+      ).at(-1)?.data ?? weights;
+  else known[name] ??= meanOf(mean === 'layer' ? ofLayer(layer) : layers.flatMap(ofLayer));
+  return known[name];
+}

@@ -1,0 +1,23 @@
+// What stands in the reading column, by the name in state.panel.
+
+import { later } from '../ui/lazy.jsx';
+import { Tried } from './heads/ablation.jsx';
+import { Reading } from './reading/reading.jsx';
+import { viewOf } from './views.js';
+
+const Story = later(() => import('./story/story.jsx'), 'Story');
+const Charts = later(() => import('./train/train.jsx'), 'Charts');
+const HeadTable = later(() => import('./heads/headTable.jsx'), 'HeadTable');
+
+export const PANELS = [
+  { name: 'reading', Component: Reading },
+  { name: 'story', Component: Story },
+  { name: 'train', Component: Charts },
+  { name: 'tried', Component: Tried },
+  { name: 'table', Component: HeadTable },
+];
+/** Instead of the reading of a cell a view may have its own. */
+export function panelFor({ panel, view }, run) {
+  const found = PANELS.find(({ name }) => name === panel) ?? PANELS[0];
+  return (found === PANELS[0] && viewOf(view, run).Reading) || found.Component;
+}

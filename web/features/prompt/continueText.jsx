@@ -1,0 +1,21 @@
+// The model goes on by itself, until it is stopped.
+
+import { useSession } from '../../ui/context.js';
+
+export function WriteOn() {
+  const session = useSession();
+  const words = session.words.value;
+  const run = session.run.value;
+  const writing = session.writing.value;
+  if (run && !run.about.writes) return null;
+  return (
+    <button
+      type="button"
+      class="word write"
+      disabled={!run?.T}
+      onClick={() => (writing ? session.stopWriting() : session.write())}
+    >
+      {writing ? words.stop : words.write}
+    </button>
+  );
+}

@@ -1,0 +1,23 @@
+// Instead of a picture where there is no token: what to do, and a text to begin with.
+
+import { px, useSession } from '../../ui/context.js';
+import { readsNumbers } from './tokens.js';
+
+export function Empty({ height }) {
+  const session = useSession();
+  const words = session.words.value.nothing;
+  const { about } = session.run.value;
+  const numbers = readsNumbers(about);
+  const { begins } = session.opening;
+  return (
+    <div class="nothing" style={px({ minHeight: height })}>
+      <h2>{words.title}</h2>
+      <p>{numbers ? words.numbers : words.text}</p>
+      {begins() && (
+        <button type="button" class="word" onClick={session.opening.begin}>
+          <span class="under">{numbers ? words.beginNumbers : words.begin}</span>
+        </button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,97 @@
+// The tokens of what is not written here: of weights from elsewhere, of a picture. Each wears the weight that the
+// asking token gives it. Of many, those round the asking one, and the whole row as a strip.
+
+import { useEffect, useRef } from 'preact/hooks';
+import { useSession, useSize } from '../../ui/context.js';
+import { gridOf } from '../../ui/layout.js';
+import { later } from '../../ui/lazy.jsx';
+import { shownWeights } from '../heatmap/meanOfHeads.js';
+import { sized } from '../heatmap/paint.js';
+import { useColours } from '../heatmap/useColours.js';
+import { excerptOf } from './tokens.js';
+
+const Patches = later(() => import('../patches/patches.jsx'), 'Patches');
+
+/** Of more tokens only those near the query are shown. */
+const MOST = 30;
+
+export function Row({ children }) {
+  const session = useSession();
+  const run = session.run.value;
+  const cell = session.cell.value;
+  if (!run?.T || !cell) return <section class="sentence" />;
+  const { keys, S } = run;
+  const weights = shownWeights(run, session.state.value.mean).subarray(cell.t * S, (cell.t + 1) * S);
+  const ramp = useColours();
+  const same = run.T === S && run.keys.every(({ name }, s) => name === run.pieces[s].name);
+  // Keys of another text are shown near the one that is read.
+  const [from, to] = S <= MOST ? [0, S] : excerptOf(S, same ? cell.t : cell.s);
+  if (run.image) {
+    const { rows, columns } = gridOf(run);
+    return (
+      <section class="sentence given" aria-label={session.words.value.tokensIn}>
+        {session.state.value.view !== 'heatmap' && <Patches />}
+        <h2 class="title-line">{session.words.value.open.picture(rows, columns)}</h2>
+        {children}
+      </section>
+    );
+  }
+  // What is near the query would move under the pointer.
+  const whole = to - from === S;
+  const ask = (s) => () => same && whole && (session.hover.value = { t: s, s: -1 });
+  return (
+    <section class="sentence given" aria-label={session.words.value.tokensIn}>
+      <div class="row-words" onPointerLeave={() => (session.hover.value = null)}>
+        <p>
+          {from > 0 && '… '}
+          {keys.slice(from, to).map(({ name }, i) => {
+            const s = from + i;
+            return (
+              <span key={s}>
+                <span
+                  class={`piece ${same && s === cell.t ? 'asks' : s === cell.s ? 'answers' : ''}`}
+                  style={{ '--bar': s > cell.t && run.about.causal ? 'transparent' : ramp.css(weights[s]) }}
+                  onPointerEnter={ask(s)}
+                  onClick={() => same && session.look({ cell: { t: s, s: Math.min(cell.s, s) } })}
+                >
+                  {name}
+                </span>{' '}
+              </span>
+            );
+          })}
+          {to < S && '…'}
+        </p>
+        {S > MOST && <Strip weights={weights} ramp={ramp} />}
+      </div>
+      {children}
+      <p class="note">
+        {session.words.value.note[0]}
+        <br />
+        <b class="query">{run.pieces[cell.t].name}</b> {session.words.value.note[1]}
+      </p>
+    </section>
+  );
+}
+
+/** A whole row: the largest weight of every pixel. */
+export function Strip({ weights, ramp }) {
+  const canvas = useRef(/** @type {any} */ (null));
+  const box = useRef(/** @type {any} */ (null));
+  const { width } = useSize(box);
+  useEffect(() => {
+    if (width < 1) return;
+    const context = sized(canvas.current, width, 5);
+    for (let x = 0; x < width; x++) {
+      const [from, to] = [x, x + 1].map((at) => Math.floor((at * weights.length) / width));
+      let most = weights[from];
+      for (let s = from; s < Math.max(to, from + 1); s++) most = Math.max(most, weights[s]);
+      context.fillStyle = ramp.css(most);
+      context.fillRect(x, 0, 1, 5);
+    }
+  }, [weights, width, ramp]);
+  return (
+    <div class="row-strip" ref={box}>
+      <canvas ref={canvas} aria-hidden="true" />
+    </div>
+  );
+}

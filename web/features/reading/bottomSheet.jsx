@@ -1,0 +1,38 @@
+// On a phone reading is a sheet: its first line stands over the what-if line, and opens it.
+
+import { useEffect, useState } from 'preact/hooks';
+import { useClosing, useSession } from '../../ui/context.js';
+import { panelFor } from '../panels.js';
+import { Title } from './cellTitle.jsx';
+
+export function Sheet() {
+  const session = useSession();
+  const words = session.words.value;
+  const run = session.run.value;
+  const cell = session.cell.value;
+  // What is not the reading is asked for: it opens the sheet, and ends with it.
+  const asked = session.state.value.panel !== 'reading';
+  const [open, setOpen] = useState(asked);
+  useEffect(() => setOpen(asked), [asked]);
+  const turn = () => {
+    setOpen(!open);
+    if (open && asked) session.update({ panel: 'reading' });
+  };
+  const ref = useClosing(open, (focus) => focus && turn());
+  const Panel = panelFor(session.state.value, session.run.value);
+  if (!cell || !run?.T) return null;
+  return (
+    <div class={`sheet ${open ? 'open' : ''}`} ref={ref}>
+      <button type="button" class="sheet-line" aria-expanded={open} onClick={turn}>
+        <Title run={run} cell={cell} />
+        <span class="how-short">
+          {open ? words.close : words.howShort}
+          <svg class={`chevron ${open ? '' : 'turned'}`} viewBox="0 0 10 6" aria-hidden="true">
+            <path d="M1 1l4 4 4-4" />
+          </svg>
+        </span>
+      </button>
+      {open && <Panel compact title={false} />}
+    </div>
+  );
+}

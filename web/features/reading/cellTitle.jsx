@@ -1,0 +1,38 @@
+// What is read, in one line: me looks at Ish: 0.79
+
+import { useSession, weightText } from '../../ui/context.js';
+import { shownWeights } from '../heatmap/meanOfHeads.js';
+import { positionIn } from '../prompt/tokens.js';
+import { isAhead } from './derivation.js';
+
+const namesOf = (/** @type {{ name: string }[]} */ pieces) => pieces.map(({ name }) => name);
+
+export function Title({ run, cell: { t, s } }) {
+  const session = useSession();
+  const words = session.words.value;
+  const weight = shownWeights(run, session.state.value.mean)[t * run.S + s];
+  const hidden = run.values?.scores[t * run.S + s] === Number.NEGATIVE_INFINITY;
+  const ahead = hidden || isAhead(weight, t, s, !run.about.causal);
+  return (
+    <h2 class="title">
+      <Named kind="query" names={namesOf(run.pieces)} at={t} /> {ahead ? words.cannot[0] : words.looksAt}{' '}
+      <Named kind="key" names={namesOf(run.keys)} at={s} />
+      {!ahead && (
+        <>
+          : <span data-name="weight">{weightText(weight)}</span>
+        </>
+      )}
+    </h2>
+  );
+}
+
+/** Where other tokens have the same name, its position stands below it. */
+export function Named({ kind, names, at }) {
+  const position = positionIn(names, at);
+  return (
+    <>
+      <q class={kind}>{names[at]}</q>
+      {position !== null && <sub>{position}</sub>}
+    </>
+  );
+}

@@ -1,0 +1,10 @@
+// Which roles of heads are told.
+
+import { isTold } from './steps.js';
+
+/** In the story heads are named once they are found. */
+export function shownTrade(session, layer, head) {
+  const { panel, step } = session.state.value;
+  const trade = session.trades.value?.[layer]?.[head];
+  return panel === 'story' && !isTold(step, session.log.value, trade) ? null : trade;
+}

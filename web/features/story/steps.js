@@ -1,0 +1,267 @@
+// The story: nine steps that move the instrument, and what a visitor has done in each. Whether a step is done, and what
+// its text then tells, comes from answers alone. A log keeps for each step what has been seen; `observe` adds to it.
+
+import { UNCHANGED } from '../../store/runInput.js';
+import { change, initialState, OPENING, readAddress, writeAddress } from '../../store/state.js';
+import { TRADES } from '../heads/roles.js';
+import { wordAt } from '../prompt/tokens.js';
+import { effective } from '../whatif/edits.js';
+
+/** @import { Cell, State } from '../../store/state.js' */
+/**
+ * What the instrument has answered to the state as it is now.
+ * @typedef {object} Answers
+ * @property {any} run
+ * @property {Cell | null} cell what is read, once the pointer rests
+ * @property {(string | null)[][] | null} [trades]
+ * @property {{ now: ArrayLike<number>, ever: ArrayLike<number> } | null} [real] how likely each token was that came
+ *   next: now, and with nothing changed
+ */
+/** @typedef {Record<string, any>} Log by the name of a step */
+/**
+ * @typedef {object} Step
+ * @property {string} name
+ * @property {string[]} shows what a phone shows besides the text
+ * @property {Partial<State>} [begin] how the instrument stands when the step begins, where it differs from BEGIN
+ */
+
+/** From which temperature on the weights have clearly moved. */
+export const WARM = 2;
+/** Of a guess: so many points are a fall, and so few no difference. */
+const FALL = 20;
+const SAME = 2;
+/** What is called mostly. */
+const MOSTLY = 0.5;
+
+/** @type {Partial<State>} */
+const BEGIN = {
+  model: 'whale',
+  part: 'decoder',
+  text: OPENING,
+  layer: 4,
+  head: 2,
+  cell: null,
+  token: null,
+  view: 'heatmap',
+  scope: 'all',
+  pinned: null,
+  ...UNCHANGED,
+};
+
+/** @type {Step[]} */
+export const STEPS = [
+  { name: 'next', shows: ['prediction'], begin: { text: 'The white' } },
+  { name: 'tokens', shows: [] },
+  { name: 'back', shows: ['picture'] },
+  { name: 'why', shows: ['whatif'], begin: { cell: { t: 16, s: 4 }, scope: 'head' } },
+  { name: 'fetched', shows: ['prediction'], begin: { cell: { t: 16, s: 4 } } },
+  { name: 'ahead', shows: ['picture', 'whatif'] },
+  { name: 'many', shows: ['model'], begin: { layer: 0, head: 0 } },
+  { name: 'matter', shows: ['model', 'prediction', 'whatif'] },
+  { name: 'train', shows: ['model'] },
+];
+
+/** What the state becomes when a step begins. @param {number} step @returns {Partial<State>} */
+export function beginning(step) {
+  const at = Math.min(Math.max(step, 0), STEPS.length - 1);
+  return { ...BEGIN, ...STEPS[at].begin, panel: 'story', step: at };
+}
+
+/** What a link does not say: as the step begins, or the page. @param {State} state @returns {State} */
+const unsaid = ({ panel, step }) => (panel === 'story' ? change(initialState, beginning(step)) : initialState);
+
+/** The part of an address after #. @param {State} state */
+export const writeLink = (state) => writeAddress(state, { ...unsaid(state), panel: 'reading', step: 0 });
+
+/** A link to a step that asks for heads chooses none of them. @param {string} link @returns {State} */
+export function readLink(link) {
+  const said = readAddress(link);
+  const base = unsaid(said);
+  const state = readAddress(link, base);
+  const asks = state.panel === 'story' && STEPS[state.step].name === 'many';
+  return {
+    ...state,
+    // The step's cell is one of its own text.
+    ...(state.text !== base.text && { cell: said.cell }),
+    ...(asks && { layer: base.layer, head: base.head }),
+  };
+}
+
+/** @param {any} run @param {number} t */
+function rowAt({ weights, about, T, layer, head }, t) {
+  const at = ((layer * about.heads + head) * T + t) * T;
+  return weights.subarray(at, at + T);
+}
+
+const isOff = (/** @type {number} */ scale) => scale === 0;
+/** Heads that are off by themselves. @param {State} state */
+const offHeads = ({ scale }) => Object.keys(scale).filter((place) => place.includes('.') && isOff(scale[place]));
+
+/**
+ * What the story puts right while one tries heads: the guess is followed however it falls, and only one head is off,
+ * so that what it costs is its own. Null where nothing is to be done.
+ * @param {State} state
+ * @param {Log} log
+ * @returns {Partial<State> | null}
+ */
+export function kept(state, log) {
+  if (STEPS[state.step].name !== 'matter') return null;
+  const off = offHeads(state);
+  const place = `${state.layer}.${state.head}`;
+  const base = log.matter?.base;
+  const patch = {
+    ...(off.length > 0 && base && state.token === null ? { token: base.id } : {}),
+    ...(off.length > 1 && off.includes(place) ? { scale: { [place]: 0 } } : {}),
+  };
+  return Object.keys(patch).length > 0 ? patch : null;
+}
+
+/** Texts that the page itself puts there: nobody has written them. */
+const GIVEN = [OPENING, STEPS[0].begin?.text];
+
+/** What of an answer each step keeps. @type {Record<string, (seen: any, state: State, answers: Answers) => any>} */
+const KEEP = {
+  next(seen, state, { run }) {
+    if (GIVEN.includes(state.text.trim()) || run.T === 0 || !run.top) return seen;
+    const after = state.text.trim().split(/\s+/).slice(-3).join(' ');
+    return { after, guess: run.top[0].text, p: run.top[0].now };
+  },
+  tokens(seen, _, { run, cell }) {
+    if (!cell || cell.t >= run.T) return seen;
+    const parts = wordAt(run.pieces, cell.t);
+    if (parts.length < 2) return seen;
+    return {
+      word: parts.map(({ text }) => text).join(''),
+      parts: parts.map(({ name }) => name),
+      ids: parts.map(({ id }) => id),
+    };
+  },
+  back(seen, _, { run, cell }) {
+    if (!cell || cell.t >= run.T) return seen;
+    const row = rowAt(run, cell.t);
+    if (!(row[cell.t] >= MOSTLY)) return seen;
+    const total = row.reduce((/** @type {number} */ sum, /** @type {number} */ w) => sum + w, 0);
+    return { token: run.pieces[cell.t].name, weight: row[cell.t], total, first: cell.t === 0 };
+  },
+  why(seen, state, { run, cell }) {
+    if (!cell || !run.values || cell.t >= run.T || cell.s > cell.t) return seen;
+    const temperature = effective(state.temperature, run.layer, run.head, 1);
+    const place = [state.text, run.layer, run.head, cell.t, cell.s].join();
+    const now = { score: run.values.scores[cell.t * run.T + cell.s], weight: rowAt(run, cell.t)[cell.s] };
+    if (temperature === 1) return { ...seen, place, from: now };
+    if (temperature < WARM || seen?.place !== place) return seen;
+    return { ...seen, temperature, before: seen.from, to: now };
+  },
+  fetched(seen, state, { run }) {
+    if (!run.added) return seen;
+    const now = { text: run.chosen.text, adds: run.added.heads[run.layer * run.about.heads + run.head] };
+    const place = [state.text, run.layer, run.head].join();
+    if (run.chosen.id === run.top[0].id) return { ...seen, place, first: now };
+    return seen?.place === place ? { ...seen, one: seen.first, other: now } : seen;
+  },
+  ahead(seen, state, { run, real }) {
+    if (!real || real.now.length < 1 || !Object.values(state.mask).includes('none')) return seen;
+    const [now, ever] = [Array.from(real.now), Array.from(real.ever)];
+    const mean = (/** @type {number[]} */ list) => list.reduce((sum, p) => sum + p, 0) / list.length;
+    const t = now.reduce((best, p, i) => (p - ever[i] > now[best] - ever[best] ? i : best), 0);
+    return {
+      place: t,
+      token: run.pieces[t].name,
+      next: run.pieces[t + 1].name,
+      from: ever[t],
+      to: now[t],
+      meanFrom: mean(ever),
+      meanTo: mean(now),
+    };
+  },
+  many(seen, state, { run, trades }) {
+    const trade = trades?.[state.layer]?.[state.head];
+    if (!trade || (trade !== 'previous' && trade !== 'induction') || seen?.[trade]) return seen;
+    const score = run.scores?.[state.layer]?.[state.head]?.[trade];
+    return { ...seen, [trade]: { layer: state.layer, head: state.head, score } };
+  },
+  matter(seen, state, { run }) {
+    if (!run.top) return seen;
+    const { scale, ...rest } = { text: state.text, scale: state.scale, mask: state.mask, heat: state.temperature };
+    const key = JSON.stringify([state.model, rest, state.patch]);
+    if (Object.keys(scale).length === 0) {
+      const { id, text } = run.chosen;
+      const { now } = run.top.find((/** @type {any} */ guess) => guess.id === id);
+      return seen?.key === key
+        ? { ...seen, base: { id, text, p: now } }
+        : { key, base: { id, text, p: now }, costs: {} };
+    }
+    const [place, ...others] = offHeads(state);
+    if (seen?.key !== key || !place || others.length > 0 || Object.keys(scale).some((at) => at !== place)) return seen;
+    const now = run.top.find((/** @type {any} */ { id }) => id === seen.base.id)?.now;
+    if (now === undefined) return seen;
+    const points = Math.round(100 * (now - seen.base.p)) + 0;
+    const [layer, head] = place.split('.').map(Number);
+    const told = { layer, head, points, text: seen.base.text, from: seen.base.p, to: now };
+    return {
+      ...seen,
+      costs: { ...seen.costs, [place]: points },
+      ...(points <= -FALL ? { [seen.fell && seen.fell.place !== place ? 'too' : 'fell']: { ...told, place } } : {}),
+      ...(Math.abs(points) <= SAME ? { same: told } : {}),
+    };
+  },
+  train: (seen) => seen,
+};
+
+/**
+ * The log after an answer; the same where nothing new was seen.
+ * @param {Log} log
+ * @param {number} step
+ * @param {State} state
+ * @param {Answers} answers
+ * @returns {Log}
+ */
+export function observe(log, step, state, answers) {
+  const { name } = STEPS[step];
+  if (!answers.run) return log;
+  const seen = KEEP[name](log[name], state, answers);
+  return seen === log[name] || JSON.stringify(seen) === JSON.stringify(log[name]) ? log : { ...log, [name]: seen };
+}
+
+/** Whether what each step asks for has been seen. @type {Record<string, ((seen: any) => boolean)[]>} */
+const ASKED = {
+  next: [(seen) => Boolean(seen)],
+  tokens: [(seen) => Boolean(seen)],
+  back: [(seen) => Boolean(seen)],
+  why: [(seen) => Boolean(seen?.to)],
+  fetched: [(seen) => Boolean(seen?.other)],
+  ahead: [(seen) => Boolean(seen)],
+  many: [(seen) => Boolean(seen?.previous), (seen) => Boolean(seen?.induction)],
+  matter: ['fell', 'too', 'same'].map((found) => (seen) => Boolean(seen?.[found])),
+  train: [(seen) => Boolean(seen?.opened)],
+};
+
+/** Which of a step's tasks are done. @param {number} step @param {Log} log @returns {boolean[]} */
+export const tasksDone = (step, log) => ASKED[STEPS[step].name].map((isDone) => isDone(log[STEPS[step].name]));
+
+/**
+ * Whether a step is done, by what the instrument answers now or has answered before.
+ * @param {number} step
+ * @param {State} state
+ * @param {Answers} answers
+ * @param {Log} log
+ */
+export const done = (step, state, answers, log) =>
+  tasksDone(step, observe(log, step, state, answers)).every((isDone) => isDone);
+
+/** The visitor has gone to train a model. @param {Log} log @returns {Log} */
+export const opened = (log) => ({ ...log, train: { opened: true } });
+
+/** What heads cost, in points, while the step is read that asks for it. @param {number} step @param {Log} log */
+export const costsOf = (step, log) => (STEPS[step].name === 'matter' ? (log.matter?.costs ?? null) : null);
+
+/**
+ * Names of trades that a step asks for are not told before they are found.
+ * @param {number} step
+ * @param {Log} log
+ * @param {string | null | undefined} trade
+ */
+export const isTold = (step, log, trade) =>
+  STEPS[step].name !== 'many' ||
+  !TRADES.some(([name]) => name === trade && (name === 'previous' || name === 'induction')) ||
+  Boolean(log.many?.[/** @type {string} */ (trade)]);

@@ -1,0 +1,268 @@
+// What a small transformer can be taught in a minute: each task makes sequences, and says which token follows.
+
+import { argumentError } from '../../../src/js/check/errors.js';
+
+/** @import { Labels, Random, Sequence, Settings, Task, TaskKind } from '../../store/types.js' */
+
+/** @param {Random} random @param {number} n */
+const below = (random, n) => Math.floor(random() * n);
+const LETTERS = [...'abcdefghijklmnopqrstuvwxyz'];
+const DIGITS = [...'0123456789'];
+
+/** @param {Random} random @param {Iterable<number>} values */
+function shuffled(random, values) {
+  const list = [...values];
+  for (let i = list.length - 1; i > 0; i--) {
+    const j = below(random, i + 1);
+    [list[i], list[j]] = [list[j], list[i]];
+  }
+  return list;
+}
+
+/** A target that does not count. */
+const NONE = -100;
+
+/**
+ * A sequence that is read, a mark, and what is to be written after it: every target from the mark on counts.
+ * @param {number[]} read
+ * @param {number} mark
+ * @param {number[]} written
+ * @returns {Sequence}
+ */
+function answered(read, mark, written) {
+  const tokens = [...read, mark, ...written];
+  return { tokens: tokens.slice(0, -1), targets: tokens.slice(1).map((token, t) => (t < read.length ? NONE : token)) };
+}
+
+/** Tokens of a text task are its own characters, at most so many of them. */
+export const MOST_CHARACTERS = 96;
+
+/**
+ * `tokens` are the names of the labels; `sequence` gives labels and what is to follow each. `goal` is the accuracy that
+ * the settings of `model` and `training` reach within `training.steps`.
+ * @type {Record<string, TaskKind>}
+ */
+export const TASKS = {
+  repeat: {
+    tokens: LETTERS,
+    context: 63,
+    /** Letters that start over after so many, another number each time: where they stand does not tell what follows. */
+    sequence(random) {
+      const period = 8 + below(random, 18);
+      const letters = shuffled(random, LETTERS.keys()).slice(0, period);
+      const all = Array.from({ length: 64 }, (_, t) => letters[t % period]);
+      return { tokens: all.slice(0, -1), targets: all.slice(1).map((token, t) => (t < period ? NONE : token)) };
+    },
+    model: { layers: 2, dModel: 64, numHeads: 4, mlp: 0 },
+    training: { rate: 0.003, batch: 32, steps: 600 },
+    goal: 0.95,
+  },
+  previous: {
+    tokens: LETTERS,
+    context: 24,
+    sequence(random) {
+      const tokens = Array.from({ length: 24 }, () => below(random, 26));
+      return { tokens, targets: tokens.map((_, t) => (t === 0 ? NONE : tokens[t - 1])) };
+    },
+    model: { layers: 1, dModel: 64, numHeads: 2, mlp: 0 },
+    training: { rate: 0.003, batch: 32, steps: 300 },
+    goal: 0.98,
+  },
+  copy: {
+    tokens: [...LETTERS, '|'],
+    context: 24,
+    sequence(random) {
+      const read = Array.from({ length: 12 }, () => below(random, 26));
+      return answered(read, 26, read);
+    },
+    model: { layers: 2, dModel: 64, numHeads: 4, mlp: 0 },
+    training: { rate: 0.003, batch: 32, steps: 600 },
+    goal: 0.98,
+  },
+  reverse: {
+    tokens: [...LETTERS, '|'],
+    context: 24,
+    sequence(random) {
+      const read = Array.from({ length: 12 }, () => below(random, 26));
+      return answered(read, 26, read.toReversed());
+    },
+    model: { layers: 2, dModel: 64, numHeads: 4, mlp: 0 },
+    training: { rate: 0.003, batch: 32, steps: 600 },
+    goal: 0.98,
+  },
+  sort: {
+    tokens: [...DIGITS, '|'],
+    context: 16,
+    sequence(random) {
+      const read = Array.from({ length: 8 }, () => below(random, 10));
+      return answered(
+        read,
+        10,
+        read.toSorted((a, b) => a - b),
+      );
+    },
+    model: { layers: 2, dModel: 64, numHeads: 4, mlp: 128 },
+    training: { rate: 0.003, batch: 32, steps: 800 },
+    goal: 0.95,
+  },
+  brackets: {
+    tokens: ['(', '[', '{', '·'],
+    context: 24,
+    /** Openers of three kinds, and a closer that does not say which it closes: that is the question. */
+    sequence(random) {
+      /** @type {[number[], number[], number[]]} */
+      const [tokens, targets, open] = [[], [], []];
+      while (tokens.length < 24) {
+        const left = 24 - tokens.length;
+        const opens = open.length === 0 || (open.length < 4 && open.length < left && random() < 0.5);
+        if (opens) open.push(below(random, 3));
+        tokens.push(opens ? open[open.length - 1] : 3);
+        targets.push(opens ? NONE : /** @type {number} */ (open.pop()));
+      }
+      return { tokens, targets };
+    },
+    model: { layers: 2, dModel: 64, numHeads: 4, mlp: 128 },
+    training: { rate: 0.003, batch: 32, steps: 1200 },
+    goal: 0.95,
+  },
+  recall: {
+    tokens: [...LETTERS.slice(0, 8), ...DIGITS],
+    context: 32,
+    /** Pairs of one of four letters and its digit, the same throughout: where a letter comes again, which digit? */
+    sequence(random) {
+      const keys = shuffled(random, Array(8).keys()).slice(0, 4);
+      const digits = keys.map(() => 8 + below(random, 10));
+      /** @type {[number[], number[], Set<number>]} */
+      const [tokens, targets, seen] = [[], [], new Set()];
+      while (tokens.length < 32) {
+        const i = below(random, 4);
+        tokens.push(keys[i], digits[i]);
+        targets.push(seen.has(i) ? digits[i] : NONE, NONE);
+        seen.add(i);
+      }
+      return { tokens, targets };
+    },
+    model: { layers: 2, dModel: 64, numHeads: 4, mlp: 0 },
+    training: { rate: 0.003, batch: 32, steps: 600 },
+    goal: 0.95,
+  },
+};
+
+export const TASK_NAMES = /** @type {Task[]} */ ([...Object.keys(TASKS), 'text']);
+
+/** The characters that a text is learned as: any white space is one space. */
+const charactersOf = (/** @type {string} */ text) => [...text.replace(/\s+/g, ' ').trim()];
+
+/** A text has at least so many characters, and this share of it, its end, is held out for validation. */
+export const LEAST_CHARACTERS = 20;
+const HELD_OUT = 0.2;
+const MOST_CONTEXT = 48;
+export const isLongEnough = (/** @type {string} */ text) => charactersOf(text).length >= LEAST_CHARACTERS;
+
+/** The characters of a text as a task: which one follows? @param {string} text @returns {TaskKind} */
+export function textTask(text) {
+  const characters = charactersOf(text);
+  if (characters.length < LEAST_CHARACTERS)
+    throw argumentError('textTask', 'text', text, `at least ${LEAST_CHARACTERS} characters`);
+  const counts = new Map();
+  for (const sign of characters) counts.set(sign, (counts.get(sign) ?? 0) + 1);
+  // If there are too many, one stand-in replaces the rarest.
+  const commonest = [...counts]
+    .sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))
+    .slice(0, MOST_CHARACTERS - 1)
+    .map(([sign]) => sign);
+  const tokens = [...commonest.sort(), '\u25a1'];
+  const label = new Map(tokens.map((sign, i) => [sign, i]));
+  const labels = characters.map((sign) => label.get(sign) ?? tokens.length - 1);
+  const learned = labels.slice(0, Math.ceil(labels.length * (1 - HELD_OUT)));
+  const heldOut = labels.slice(learned.length);
+  const context = Math.min(MOST_CONTEXT, heldOut.length - 1);
+  /** @type {(part: number[]) => TaskKind['sequence']} */
+  const cutFrom = (part) => (random) => {
+    const at = below(random, part.length - context);
+    return { tokens: part.slice(at, at + context), targets: part.slice(at + 1, at + context + 1) };
+  };
+  return {
+    tokens,
+    context,
+    sequence: cutFrom(learned),
+    heldOut: cutFrom(heldOut),
+    model: { layers: 2, dModel: 64, numHeads: 4, mlp: 256 },
+    training: { rate: 0.003, batch: 16, steps: 2000 },
+    goal: null,
+  };
+}
+
+/**
+ * Sequences that are never learned from: every task but a text makes new ones without end.
+ * @param {TaskKind} task
+ * @param {Random} random
+ * @param {number} count
+ */
+export const validationBatchOf = (task, random, count) =>
+  batchOf({ sequence: task.heldOut ?? task.sequence }, random, count);
+
+/**
+ * A batch of sequences, as the core takes them.
+ * @param {Pick<TaskKind, 'sequence'>} task
+ * @param {Random} random
+ * @param {number} count
+ * @returns {{ labels: Labels, targets: Labels }}
+ */
+export function batchOf(task, random, count) {
+  const sequences = Array.from({ length: count }, () => task.sequence(random));
+  const T = sequences[0].tokens.length;
+  const join = (/** @type {keyof Sequence} */ name) => ({
+    data: Int32Array.from(sequences.flatMap((sequence) => sequence[name])),
+    shape: [count, T],
+  });
+  return { labels: join('tokens'), targets: join('targets') };
+}
+
+/** @type {Settings['optimizer'][]} */
+export const OPTIMIZERS = ['adamW', 'adam', 'sgd'];
+
+/** What one chooses from. */
+export const CHOICES = {
+  task: TASK_NAMES,
+  layers: [1, 2, 3, 4],
+  heads: [1, 2, 4, 8],
+  width: [16, 32, 64, 128],
+  optimizer: OPTIMIZERS,
+  dropout: [0, 0.1, 0.2, 0.4],
+  mlp: [false, true],
+};
+
+/** Throws where settings, as a file has them, are none that the page could have made. @param {any} settings */
+export function checkSettings(settings) {
+  if (typeof settings !== 'object' || settings === null) throw argumentError('load', 'settings', settings, 'an object');
+  for (const [name, choices] of Object.entries(CHOICES))
+    if (!(/** @type {unknown[]} */ (choices).includes(settings[name])))
+      throw argumentError('load', `settings.${name}`, settings[name], `one of ${choices.join(', ')}`);
+  if (settings.task === 'text' && !(typeof settings.text === 'string' && isLongEnough(settings.text)))
+    throw argumentError('load', 'settings.text', settings.text, `at least ${LEAST_CHARACTERS} characters`);
+  if (!(Number.isFinite(settings.rate) && settings.rate > 0))
+    throw argumentError('load', 'settings.rate', settings.rate, 'a number above 0');
+  if (!(Number.isSafeInteger(settings.seed) && settings.seed >= 0))
+    throw argumentError('load', 'settings.seed', settings.seed, 'a whole number, 0 or more');
+}
+
+/** @param {{ task: Task, text: string }} settings */
+export const taskOf = ({ task, text }) => (task === 'text' ? textTask(text) : TASKS[task]);
+
+/** The settings that a task starts with. @param {Task} task @param {string} [text] @returns {Settings} */
+export function usualSettings(task, text = '') {
+  const { model, training } = taskOf({ task, text });
+  return {
+    task,
+    text,
+    layers: model.layers,
+    heads: model.numHeads,
+    width: model.dModel,
+    mlp: model.mlp > 0,
+    rate: training.rate,
+    optimizer: 'adamW',
+    dropout: 0,
+    seed: 1,
+  };
+}

@@ -1,6 +1,0 @@
-// The page that is one file: the instrument, or what headlight.py has written into it.
-
-import { isFolded } from './folded.js';
-
-if (isFolded('given')) import('./notebook.js').then(({ show }) => show());
-else import('./instrument.js');

@@ -1,0 +1,24 @@
+// The languages of the page. English is always there; others are loaded when they are chosen. Each has every text: a
+// test compares their keys.
+
+import { strings as en } from './en.js';
+
+/** @typedef {typeof en} Strings */
+/** @typedef {'en' | 'zh'} Language */
+
+/** The texts of each language that has been loaded. */
+export const LANGUAGES = /** @type {Record<Language, Strings>} */ ({ en });
+
+/** @type {Record<Language, () => Promise<{ strings: Strings }>>} */
+const SOURCES = { en: async () => ({ strings: en }), zh: () => import('./zh.js') };
+
+/** @param {Language} name */
+export async function loadLanguage(name) {
+  LANGUAGES[name] ??= (await SOURCES[name]()).strings;
+}
+
+/** @param {readonly string[]} preferred as navigator.languages has it @returns {Language} */
+export const languageFor = (preferred) =>
+  /** @type {Language | undefined} */ (
+    preferred.map((tag) => tag.slice(0, 2).toLowerCase()).find((tag) => tag in SOURCES)
+  ) ?? 'en';

@@ -1,0 +1,238 @@
+// What a program hands over to be shown: attention weights, or queries, keys and values, in any form that the module
+// takes. It is read once, checked, and brought into one form.
+
+import { argumentError, HeadlightError, shapeError } from '../../../src/js/check/errors.js';
+import { readTensorLike } from '../../../src/js/check/tensorlike.js';
+
+/** @typedef {{ data: Float32Array, shape: number[] }} Numbers */
+/** @typedef {{ layers: Numbers[], causal: boolean }} Layers each (H,T,S) */
+/** @typedef {{ kind: 'weights' } & Layers} GivenWeights */
+/** @typedef {'encoder' | 'decoder' | 'cross'} Part of an encoder–decoder */
+/** @typedef {{ kind: 'weights', parts: (Layers & { part: Part })[] } & Layers} GivenParts the first one is in layers */
+/** @typedef {{ kind: 'qkv', query: Numbers, key: Numbers, value: Numbers, causal: boolean }} GivenQkv */
+/** @typedef {{ kind: 'folder', url: string } | { kind: 'files', files: { path: string, file: Blob }[] }} GivenModel */
+/**
+ * @typedef {(GivenWeights | GivenParts | GivenQkv | GivenModel) & {
+ *   title?: string, tokens?: string[], keys?: string[], source?: string[], target?: string[] }} Given
+ */
+
+/** Weights are shares of 1; those of half precision are a little more. */
+const MOST = 1.02;
+/** More tokens than this are not drawn. */
+const MOST_TOKENS = 4096;
+
+const isNested = (/** @type {any} */ value) =>
+  Array.isArray(value) || (ArrayBuffer.isView(value) && !(value instanceof DataView));
+
+/**
+ * @param {string} caller
+ * @param {string} parameter
+ * @param {unknown} value
+ * @returns {Numbers}
+ */
+function numbersOf(caller, parameter, value) {
+  const source = readTensorLike(value, caller, parameter);
+  return { data: source.floats(), shape: [...source.shape] };
+}
+
+/**
+ * Attention weights as layers of (H,T,S): (T,S), (H,T,S), (L,H,T,S), (L,B,H,T,S), or a list of layers, each (T,S),
+ * (H,T,S) or (B,H,T,S).
+ * @param {string} caller
+ * @param {unknown} value
+ * @param {{ batch?: number, parameter?: string }} [how]
+ * @returns {GivenWeights}
+ */
+export function readWeights(caller, value, { batch, parameter = 'attentions' } = {}) {
+  const list =
+    Array.isArray(value) && value.length > 0 && !value.some((one) => typeof one === 'number' || isNested(one));
+  if (Array.isArray(value) && value.length === 0) throw argumentError(caller, parameter, value, 'weights: it is empty');
+  const layers = list
+    ? value.flatMap((one, l) => {
+        const name = `${parameter}[${l}]`;
+        return layersIn(caller, name, numbersOf(caller, name, one), { batch, one: true });
+      })
+    : layersIn(caller, parameter, numbersOf(caller, parameter, value), { batch });
+  const [first] = layers;
+  layers.forEach(({ shape }, l) => {
+    if (shape.join() === first.shape.join()) return;
+    throw shapeError(caller, `${parameter}[${l}]`, shape, `(${first.shape.join(', ')}), as the layers before`);
+  });
+  for (const { data } of layers) checkShares(caller, parameter, data);
+  return { kind: 'weights', layers, causal: layers.every(isCausal) };
+}
+
+export const PARTS = /** @type {const} */ (['encoder', 'decoder', 'cross']);
+
+/** Whether weights are given by part. @param {unknown} value @returns {value is Partial<Record<Part, unknown>>} */
+export const isByPart = (value) =>
+  value !== null && typeof value === 'object' && PARTS.some((part) => Object.hasOwn(value, part));
+
+/**
+ * The attentions of an encoder–decoder: those of the encoder, of the decoder, and of the decoder to the encoder.
+ * @param {string} caller
+ * @param {Partial<Record<Part, unknown>>} value
+ * @param {{ batch?: number }} [how]
+ * @returns {GivenParts}
+ */
+export function readParts(caller, value, { batch } = {}) {
+  for (const name of Object.keys(value))
+    if (!PARTS.includes(/** @type {Part} */ (name)))
+      throw argumentError(
+        caller,
+        `attentions.${name}`,
+        value[/** @type {Part} */ (name)],
+        'encoder, decoder and cross alone',
+      );
+  const parts = PARTS.filter((part) => value[part] !== undefined).map((part) => ({
+    ...readWeights(caller, value[part], { batch, parameter: `attentions.${part}` }),
+    part,
+    // Each token of the decoder may look at the whole source.
+    ...(part === 'cross' && { causal: false }),
+  }));
+  if (parts.length === 0) throw argumentError(caller, 'attentions', value, 'encoder, decoder or cross');
+  const { source, target } = lengthsOf({ parts });
+  for (const { part, layers } of parts) {
+    const { shape } = layers[0];
+    const [T, S] = [part === 'encoder' ? source : target, part === 'decoder' ? target : source];
+    if (shape[1] !== T || shape[2] !== S)
+      throw shapeError(caller, `attentions.${part}`, shape, `(H, ${T}, ${S}), as the parts before`);
+  }
+  const [{ layers, causal }] = parts;
+  return { kind: 'weights', parts, layers, causal };
+}
+
+/** How many tokens are read and written. @param {Pick<GivenParts, 'parts'>} given */
+export function lengthsOf({ parts }) {
+  const shapeOf = (/** @type {Part} */ name) => parts.find(({ part }) => part === name)?.layers[0].shape;
+  return {
+    source: shapeOf('encoder')?.[1] ?? shapeOf('cross')?.[2],
+    target: shapeOf('decoder')?.[1] ?? shapeOf('cross')?.[1],
+  };
+}
+
+/**
+ * @param {string} caller
+ * @param {string} parameter
+ * @param {Numbers} numbers
+ * @param {{ batch?: number, one?: boolean }} how one: these are the weights of one layer
+ * @returns {Numbers[]}
+ */
+function layersIn(caller, parameter, { data, shape }, { batch, one = false }) {
+  const forms = one ? '(T,S), (H,T,S) or (B,H,T,S)' : '(T,S), (H,T,S), (L,H,T,S) or (L,B,H,T,S)';
+  if (shape.length < 2 || shape.length > (one ? 4 : 5) || shape.includes(0))
+    throw shapeError(caller, parameter, shape, forms);
+  const [T, S] = shape.slice(-2);
+  if (Math.max(T, S) > MOST_TOKENS) throw shapeError(caller, parameter, shape, `at most ${MOST_TOKENS} tokens`);
+  const H = shape.length > 2 ? /** @type {number} */ (shape.at(-3)) : 1;
+  const B = one ? (shape.length === 4 ? shape[0] : 1) : shape.length === 5 ? shape[1] : 1;
+  const L = one || shape.length < 4 ? 1 : shape[0];
+  if (B > 1 && batch === undefined)
+    throw argumentError(caller, 'batch', batch, `an integer below ${B}: ${parameter} has a batch of ${B} texts`);
+  if (batch !== undefined && !(Number.isInteger(batch) && batch >= 0 && batch < B))
+    throw argumentError(caller, 'batch', batch, B > 1 ? `an integer from 0 to ${B - 1}` : '0: there is one text');
+  const size = H * T * S;
+  return Array.from({ length: L }, (_, l) => {
+    const start = (l * B + (batch ?? 0)) * size;
+    return { data: data.subarray(start, start + size), shape: [H, T, S] };
+  });
+}
+
+/** @param {string} caller @param {string} parameter @param {Float32Array} data */
+function checkShares(caller, parameter, data) {
+  for (let i = 0; i < data.length; i++)
+    if (data[i] < 0 || data[i] > MOST)
+      throw argumentError(caller, parameter, data[i], 'weights: numbers from 0 to 1, of which the rows sum to 1');
+}
+
+/** Whether nothing looks ahead. @param {Numbers} layer */
+function isCausal({ data, shape: [H, T, S] }) {
+  if (T !== S || T < 2) return false;
+  for (let row = 0; row < H * T; row++) {
+    const t = row % T;
+    for (let s = t + 1; s < S; s++) if (data[row * S + s] > 0) return false;
+  }
+  return true;
+}
+
+/** Axes of a head before those of its tokens. @param {Numbers} numbers @returns {number[]} H, T, D */
+function headsIn({ shape }) {
+  const [T, D] = shape.slice(-2);
+  return [shape.slice(0, -2).reduce((a, b) => a * b, 1), T, D];
+}
+
+/**
+ * Queries (H,T,D), keys (H,S,D) and values (H,S,Dv); (T,D) is one head, (1,H,T,D) a batch of one.
+ * @param {string} caller
+ * @param {{ q: unknown, k: unknown, v: unknown, causal?: boolean }} options
+ * @returns {GivenQkv}
+ */
+export function readQkv(caller, { q, k, v, causal = false }) {
+  const read = (/** @type {string} */ name, /** @type {unknown} */ value) => {
+    const numbers = numbersOf(caller, name, value);
+    const { shape } = numbers;
+    if (shape.length < 2 || shape.length > 4 || shape.includes(0) || (shape.length === 4 && shape[0] !== 1))
+      throw shapeError(caller, name, shape, '(T,D), (H,T,D) or (1,H,T,D)');
+    return { data: numbers.data, shape: headsIn(numbers) };
+  };
+  const [query, key, value] = [read('q', q), read('k', k), read('v', v)];
+  const [H, , D] = query.shape;
+  const [G, S, width] = key.shape;
+  if (width !== D) throw shapeError(caller, 'k', key.shape, `(H, S, ${D}), as wide as q`);
+  if (H % G !== 0) throw shapeError(caller, 'k', key.shape, `a number of heads that ${H} is a multiple of`);
+  if (value.shape[0] !== G || value.shape[1] !== S) throw shapeError(caller, 'v', value.shape, `(${G}, ${S}, D), as k`);
+  return { kind: 'qkv', query, key, value, causal };
+}
+
+/**
+ * A folder's address, or the files in it.
+ * @param {string} caller
+ * @param {unknown} model
+ * @param {string} base that an address may be relative to
+ * @returns {GivenModel}
+ */
+export function readModel(caller, model, base) {
+  if (typeof model === 'string' || model instanceof URL) {
+    const url = URL.parse ? URL.parse(String(model), base) : new URL(String(model), base);
+    if (url) return { kind: 'folder', url: url.href };
+  }
+  if (model !== null && typeof model === 'object') {
+    const list = /** @type {any} */ (model);
+    const entries =
+      typeof list.length === 'number'
+        ? Array.from(list, (/** @type {any} */ file) => [file.webkitRelativePath || file.name, file])
+        : Object.entries(list);
+    const files = entries.map(([path, file]) => {
+      if (file instanceof Blob) return { path, file };
+      if (file instanceof ArrayBuffer || ArrayBuffer.isView(file))
+        return { path, file: new Blob([/** @type {ArrayBuffer} */ (file)]) };
+      throw argumentError(caller, `model[${JSON.stringify(path)}]`, file, 'a File, a Blob or bytes');
+    });
+    if (files.length > 0) return { kind: 'files', files };
+  }
+  throw argumentError(caller, 'model', model, "'whale', the URL of a folder, or files by name");
+}
+
+/**
+ * @param {string} caller
+ * @param {string} parameter
+ * @param {unknown} value
+ * @param {number} count
+ * @returns {string[] | undefined}
+ */
+export function readTexts(caller, parameter, value, count) {
+  if (value === undefined) return undefined;
+  if (!Array.isArray(value)) throw argumentError(caller, parameter, value, `${count} texts`);
+  value.forEach((text, i) => {
+    if (typeof text !== 'string') throw argumentError(caller, `${parameter}[${i}]`, text, 'a text');
+  });
+  if (value.length === count) return value.map(plainToken);
+  throw new HeadlightError('SHAPE', `${caller}: ${parameter} has ${value.length} texts, expected ${count}`, {
+    parameter,
+    expected: count,
+    got: value.length,
+  });
+}
+
+/** Tokenizers write the space before a word as a sign. @param {string} token */
+const plainToken = (token) => (/^[Ġ▁]./u.test(token) ? token.slice(1) : token);

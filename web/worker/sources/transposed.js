@@ -1,0 +1,70 @@
+// Arrays whose columns sum to 1 and whose rows do not: attention weights with the last two axes swapped.
+
+import { axesOf } from './attentionWeights.js';
+
+/** @import { Stored } from './files.js' */
+
+/** Half precision, as in attentionWeights.js; matrices that are looked at, and numbers of one at most. */
+const [ROUNDING, LOOKED, MOST] = [0.02, 4, 4096 ** 2];
+
+/** @param {Float32Array} data (T,S) @param {number} T @param {number} S */
+function columnsSum(data, T, S) {
+  if (data.some((x) => x < 0)) return false;
+  for (let s = 0; s < S; s++) {
+    let sum = 0;
+    for (let t = 0; t < T; t++) sum += data[t * S + s];
+    if (!(sum === 0 || Math.abs(sum - 1) <= ROUNDING)) return false;
+  }
+  return data.some((x) => x > 0);
+}
+
+/**
+ * The first of some tensors, whose rows are known not to sum to 1, whose columns do.
+ * @param {readonly Stored[]} tensors
+ */
+export async function findTransposed(tensors) {
+  for (const tensor of tensors) {
+    const axes = axesOf(tensor.shape);
+    if (!axes || axes.T < 2 || axes.T * axes.S > MOST) continue;
+    const size = axes.T * axes.S;
+    const count = Math.min(axes.layers * axes.batch * axes.heads, LOOKED);
+    let all = true;
+    for (let i = 0; i < count && all; i++) all = columnsSum(await tensor.read(i * size, size), axes.T, axes.S);
+    if (all) return tensor;
+  }
+  return null;
+}
+
+/** @param {Float32Array} data (T,S) @param {number} T @param {number} S */
+function turned(data, T, S) {
+  const to = new Float32Array(data.length);
+  for (let t = 0; t < T; t++) for (let s = 0; s < S; s++) to[s * T + t] = data[t * S + s];
+  return to;
+}
+
+/** The same tensor with its last two axes swapped. Whole matrices are read; one is kept. @param {Stored} tensor */
+export function transpose(tensor) {
+  if (tensor.shape.length < 2) return tensor;
+  const [T, S] = tensor.shape.slice(-2);
+  const size = T * S;
+  let kept = { at: -1, data: new Float32Array(0) };
+  const matrix = async (/** @type {number} */ at) => {
+    if (kept.at !== at) kept = { at, data: turned(await tensor.read(at * size, size), T, S) };
+    return kept.data;
+  };
+  return {
+    ...tensor,
+    shape: [...tensor.shape.slice(0, -2), S, T],
+    async read(/** @type {number} */ first, /** @type {number} */ count) {
+      const to = new Float32Array(count);
+      for (let done = 0; done < count; ) {
+        const at = Math.floor((first + done) / size);
+        const from = first + done - at * size;
+        const part = (await matrix(at)).subarray(from, from + count - done);
+        to.set(part, done);
+        done += part.length;
+      }
+      return to;
+    },
+  };
+}
