@@ -27,6 +27,8 @@ export function Media() {
       theme = paper.matches ? session.theme.peek() : null;
       session.theme.value = next;
     };
+    // The page may be printed before this effect has run.
+    turn();
     paper.addEventListener('change', turn);
     return () => paper.removeEventListener('change', turn);
   }, []);
