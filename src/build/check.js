@@ -18,7 +18,7 @@ const TEXT = new Set(['.js', '.jsx', '.ts', '.c', '.h', '.css', '.html', '.json'
 /** Written by programs, or installed. */
 const FOREIGN = new Set(['node_modules', 'dist', 'golden', 'package-lock.json', 'results.json', '.git', 'LICENSE']);
 /** Texts of the page: one a line, however long, as translators need them. */
-const TEXTS = /^web\/model\/strings\..*\.js$/;
+const TEXTS = /^web\/texts\/(en|zh)\.js$/;
 
 /** Files that people write, relative to the root. */
 export function findFiles(folder = '') {

@@ -48,7 +48,9 @@ export function chooseTests(all, { tier = 'default', onlyModule = false, without
 }
 
 /** Files that open a browser, or run programs of the documents. */
-const usesPage = (path) => /^tests\/(web|package|adopt)\/|^tests\/[^/]+$|browser/.test(path);
+const usesPage = (path) =>
+  /^tests\/(web|package|adopt)\/|^tests\/[^/]+$|browser/.test(path) ||
+  /support\/(page|chromium)\.js/.test(textOf(path));
 /** Tests that name a flavour of the core, threads or a built file need all flavours. */
 const usesAllFlavours = (path) =>
   /^tests\/(build|fuzz)\//.test(path) || /simd128|relaxed|threads|inline|dist\/headlight/.test(textOf(path));

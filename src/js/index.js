@@ -312,8 +312,8 @@ export class Headlight {
 
   /**
    * Opens a checkpoint in the layout of Hugging Face: config.json, model.safetensors or its parts, tokenizer.json.
-   * @param {import('./models/checkpoint/files.js').ModelFiles} files a folder (a path in Node, a URL, a directory handle), or
-   *   files by name; or 'demo', the model that is included in the package
+   * @param {import('./models/checkpoint/files.js').ModelFiles} files a folder (a path in Node, a URL, a directory
+   *   handle), or files by name; or 'demo', the model that is included in the package
    * @param {OpenOptions} [options]
    * @returns {Promise<OpenedModel>}
    */

@@ -1,5 +1,5 @@
-// The page itself: fills the window, keeps what is shown in the address, remembers language and theme. store/browserHistory.js
-// says which changes are steps to go Back to; everything else takes the place of what was.
+// The page itself: it fills the window, keeps its state in the address and remembers language and theme.
+// store/browserHistory.js says which changes are entries of the browser's history; others replace the last entry.
 
 import { writeLink } from '../features/story/steps.js';
 import { isStep, kindOf } from '../store/browserHistory.js';

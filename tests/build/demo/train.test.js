@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
 import { load } from 'headlight-attention';
-import { uniformSource } from '../../../src/js/ops/random.js';
-import { openWhale, shrinkWhale } from '../../../web/worker/sources/demoModel.js';
 import { judge, train } from '../../../src/build/demo/train.js';
 import { windows } from '../../../src/build/demo/windows.js';
+import { uniformSource } from '../../../src/js/ops/random.js';
+import { openWhale, shrinkWhale } from '../../../web/worker/sources/demoModel.js';
 
 const SEED = 4;
 const START = 11;

@@ -7,8 +7,8 @@ import { LANGUAGES, loadLanguage } from '../../../web/texts/languages.js';
 
 await loadLanguage('zh');
 
-const folder = new URL('../../../web/model/', import.meta.url);
-const files = (await readdir(folder)).filter((name) => /\.(en|zh)\.js$/.test(name));
+const folder = new URL('../../../web/', import.meta.url);
+const files = (await readdir(folder, { recursive: true })).filter((name) => /(^|[./])(en|zh)\.js$/.test(name));
 const texts = await Promise.all(
   files.map(async (name) => ({ name, words: written(await import(new URL(name, folder).href)) })),
 );

@@ -1,5 +1,5 @@
-// What a small transformer is taught in the instrument: the tasks of web/features/train/tasks.js, and with each how long it is
-// trained, which token is looked for, and what is told of its heads.
+// The lessons of the training panel: for each task of tasks.js the length of its training, the token that is looked
+// for and the roles of its heads.
 
 import { TRAINED } from '../../store/runInput.js';
 import { CHOICES, isLongEnough, LEAST_CHARACTERS, TASK_NAMES, TASKS, taskOf } from './tasks.js';

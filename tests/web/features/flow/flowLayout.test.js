@@ -10,8 +10,8 @@ import { openTokenizer } from '../../../../src/js/text/tokenizer.js';
 import { allParts, partsAdding } from '../../../../web/features/flow/contributions.js';
 import { attendedBy, feetOf, flowOf, headsShown } from '../../../../web/features/flow/flowLayout.js';
 import { initialState } from '../../../../web/store/state.js';
-import { openWhale } from '../../../../web/worker/sources/demoModel.js';
 import { createAnswerer } from '../../../../web/worker/requests.js';
+import { openWhale } from '../../../../web/worker/sources/demoModel.js';
 
 const file = (name) => readFileSync(new URL(`../../web/demo/${name}`, import.meta.url));
 

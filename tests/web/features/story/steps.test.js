@@ -3,9 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { wordAt } from '../../../../web/features/prompt/tokens.js';
-import { change, initialState, OPENING } from '../../../../web/store/state.js';
 import { steps as inEnglish } from '../../../../web/features/story/steps.en.js';
-import { steps as inChinese } from '../../../../web/features/story/steps.zh.js';
 import {
   beginning,
   costsOf,
@@ -19,6 +17,8 @@ import {
   tasksDone,
   writeLink,
 } from '../../../../web/features/story/steps.js';
+import { steps as inChinese } from '../../../../web/features/story/steps.zh.js';
+import { change, initialState, OPENING } from '../../../../web/store/state.js';
 import { LANGUAGES, loadLanguage } from '../../../../web/texts/languages.js';
 
 await loadLanguage('zh');

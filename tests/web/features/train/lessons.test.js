@@ -4,6 +4,15 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { uniformSource } from '../../../../src/js/ops/random.js';
 import {
+  extended,
+  formedAt,
+  framesOf,
+  noCurves,
+  parted,
+  valueAt,
+  watched,
+} from '../../../../web/features/train/curves.js';
+import {
   keyOf,
   LESSONS,
   partnerScore,
@@ -16,7 +25,6 @@ import {
   usualTraining,
   writeTraining,
 } from '../../../../web/features/train/lessons.js';
-import { extended, formedAt, framesOf, noCurves, parted, valueAt, watched } from '../../../../web/features/train/curves.js';
 import { change, initialState, readAddress, writeAddress } from '../../../../web/store/state.js';
 import { LANGUAGES, loadLanguage } from '../../../../web/texts/languages.js';
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { initialState } from '../../../../web/store/state.js';
 import {
   editsOf,
   effective,
@@ -14,6 +13,7 @@ import {
   toTemperature,
   withPlace,
 } from '../../../../web/features/whatif/edits.js';
+import { initialState } from '../../../../web/store/state.js';
 
 const SIZE = { layers: 2, heads: 3 };
 const run = (patch) => ({ ...initialState, ...patch });

@@ -7,10 +7,10 @@ import { sentenceFile } from '../../../../src/build/sentence.js';
 import { readSafetensors } from '../../../../src/js/io/safetensors.js';
 import { openTokenizer } from '../../../../src/js/text/tokenizer.js';
 import { change, initialState } from '../../../../web/store/state.js';
-import { sentenceEncoder } from '../../../../web/worker/sources/universalEncoder.js';
 import { createAnswerer } from '../../../../web/worker/requests.js';
-import { constructHeads, patches, wordsIn } from '../../../../web/worker/sources/handmadeHeads.js';
 import { showHeads } from '../../../../web/worker/sources/attentionOnly.js';
+import { constructHeads, patches, wordsIn } from '../../../../web/worker/sources/handmadeHeads.js';
+import { sentenceEncoder } from '../../../../web/worker/sources/universalEncoder.js';
 import { hl } from '../../../support/headlight.js';
 
 const FILE = sentenceFile('int8');

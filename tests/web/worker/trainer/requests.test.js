@@ -6,8 +6,8 @@ import { load } from 'headlight-attention';
 import { readSafetensors } from 'headlight-attention/formats';
 import { uniformSource } from '../../../../src/js/ops/random.js';
 import { settingsOf, taughtTask, usualTraining } from '../../../../web/features/train/lessons.js';
-import { initialState } from '../../../../web/store/state.js';
 import { batchOf } from '../../../../web/features/train/tasks.js';
+import { initialState } from '../../../../web/store/state.js';
 import { createAnswerer } from '../../../../web/worker/requests.js';
 
 const hl = await load();
