@@ -18,7 +18,7 @@ const FILES = {
   'whale.safetensors': 'whale.safetensors',
   'whale.tokenizer.json': 'tokenizer.json',
 };
-const read = (name) => readFileSync(new URL(`../../../web/train/whale/${FILES[name]}`, import.meta.url));
+const read = (name) => readFileSync(new URL(`../../../web/demo/${FILES[name]}`, import.meta.url));
 
 let hl, whale, tokenizer, answer;
 let said = [];

@@ -1,4 +1,4 @@
-// The language model that was trained on Moby-Dick: train/whale/pretrain.js makes its file.
+// The language model that was trained on Moby-Dick: src/build/demo/pretrain.js makes its file.
 
 import { readSafetensors, writeSafetensors } from '../../../src/js/io/formats.js';
 import { roundRows } from '../../../src/js/io/roundedRows.js';

@@ -13,7 +13,7 @@ import { initialState } from '../../../../web/store/state.js';
 import { createAnswerer } from '../../../../web/worker/requests.js';
 import { openWhale } from '../../../../web/worker/sources/demoModel.js';
 
-const file = (name) => readFileSync(new URL(`../../web/demo/${name}`, import.meta.url));
+const file = (name) => readFileSync(new URL(`../../../../web/demo/${name}`, import.meta.url));
 
 /** A model's parts at random, some of them large. */
 function problem({ layers, heads, seed, width = 1048, height = 660, mlps = true, hide = 0.12 }) {

@@ -7,7 +7,7 @@ import { roundRows, widenRows } from '../../../../src/js/io/roundedRows.js';
 import { openTokenizer } from '../../../../src/js/text/tokenizer.js';
 import { openWhale } from '../../../../web/worker/sources/demoModel.js';
 
-const read = (name) => readFileSync(new URL(`../../../web/train/whale/${name}`, import.meta.url));
+const read = (name) => readFileSync(new URL(`../../../../web/demo/${name}`, import.meta.url));
 
 test('the model of Moby-Dick is small, and without the heads that one can name it loses what is repeated', async () => {
   const hl = await load();

@@ -21,7 +21,7 @@ function createWorker() {
   const waiting = new Map();
   const answer = createAnswerer({
     load: async () => hl,
-    fetchBeside: async (name) => new Uint8Array(readFileSync(`web/train/whale/${name.replace('whale.t', 't')}`)),
+    fetchBeside: async (name) => new Uint8Array(readFileSync(`web/demo/${name.replace('whale.t', 't')}`)),
     post(message) {
       const { parts, resolve, reject } = waiting.get(message.id);
       if (message.part) (parts[message.part] ??= []).push(message);
