@@ -1,5 +1,5 @@
-/* The core as native code, for the sanitizers: random calls against a plain double-precision loop. Every
- * input and output is a heap block of exactly its size, so that any step outside it is caught. */
+/* The core as native code, for the sanitizers: random calls compared with a plain double-precision loop. Every input
+ * and output is a heap block of exactly the required size, so that any access outside of it is caught. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,7 +109,7 @@ static void random_attention(void) {
                          .scale = 0.3f,
                          .softcap = coin() ? 0 : 2.5f,
                          .fill = coin() ? -INFINITY : -4.0f};
-  if (coin()) { /* packed (B,N,heads·width) */
+  if (coin()) { /* packed: (B,N,heads·width) */
     a.query_stride = (hl_stride){T * H * D, D, H * D};
     a.key_stride = (hl_stride){S * G * D, D, G * D};
     a.value_stride = (hl_stride){S * G * Dv, Dv, G * Dv};
@@ -127,7 +127,7 @@ static void random_attention(void) {
   if (coin()) a.key_padding = padding, a.key_padding_stride[0] = S, a.key_padding_stride[1] = 1;
   if (coin()) a.valid_lens = lens, a.valid_lens_stride[0] = 1;
   if (coin()) a.offset = offset;
-  for (uint32_t h = 0; h < H; h++) slopes[h] /= 16; /* so that scores of far keys are still exact */
+  for (uint32_t h = 0; h < H; h++) slopes[h] /= 16; /* keeps the scores of distant keys exact */
   if (random_below(4) == 0) a.additive = additive;
   if (coin()) a.sinks = sinks;
   if (coin()) a.slopes = slopes;
@@ -140,7 +140,7 @@ static void random_attention(void) {
   if (hl_attention(&a) != HL_OK) fail("status", 1, 0);
   check_attention(&a, near);
   random_backward(&a);
-  if (coin()) { /* dropout: by a seed, only that it stays inside its arguments */
+  if (coin()) { /* dropout from a seed: only checks that memory accesses stay inside the arguments */
     a.dropout = 0.3f;
     if (coin()) a.keep = keep;
     if (hl_attention(&a) != HL_OK) fail("status with dropout", 1, 0);
@@ -175,7 +175,7 @@ static void pack_int8(float *packed, const float *weight, uint32_t out, uint32_t
                          form);
 }
 
-/* Every form of int8 product: off by no more than the rounding of its two operands allows. */
+/* Every form of int8 product: the error must not exceed the rounding of its two operands. */
 static void random_int8(void) {
   uint32_t rows = 1 + random_below(12), in = 1 + random_below(40), out = 1 + random_below(20);
   float *x = floats(rows * in), *w = floats(out * in), *bias = floats(out), *y = floats(rows * out);
@@ -199,8 +199,8 @@ static float *packed(const float *weight, size_t out, size_t in, int int8) {
   return to;
 }
 
-/* The layer backwards, its own parts being checked above: that it stays inside its arguments and gives what is finite.
- * */
+/* The backward pass of the layer, whose parts are checked above: accesses must stay inside the arguments and results
+ * must be finite. */
 static void layer_backward(hl_multihead_args *m, float *const weights[4], int self) {
   const hl_attention_args *a = &m->attention;
   size_t HD = (size_t)a->heads * a->width, GD = (size_t)a->kv_heads * a->width, rows = (size_t)a->batch * a->queries,
@@ -260,7 +260,7 @@ static void random_layer(void) {
            C = 1 + random_below(20);
   uint32_t Cq = 1 + random_below(20), Ck = 1 + random_below(20), Cv = 1 + random_below(20), E;
   int out = coin(), past = P > 0, biases = coin(), self = coin(), int8 = random_below(4) == 0;
-  if (self) fresh = T, S = P + T, Ck = Cv = Cq; /* one input: its packing is shared */
+  if (self) fresh = T, S = P + T, Ck = Cv = Cq; /* one input, packed once */
   float *query = floats((size_t)B * T * Cq), *wq = floats((size_t)H * D * Cq), *wk = floats((size_t)G * D * Ck),
         *wv = floats((size_t)G * D * Cv), *wo = floats((size_t)C * H * D);
   hl_multihead_args m = {.query = query,
@@ -303,7 +303,7 @@ static void random_layer(void) {
   float *table = floats((size_t)count * 2 * half), *sinks = floats(H);
   int32_t *query_positions = labels_below((size_t)B * T, count),
           *key_positions = labels_below((size_t)B * fresh, count);
-  for (size_t i = 0; i < (size_t)count * 2 * half; i++) table[i] /= 2; /* so that scores stay as small as they are */
+  for (size_t i = 0; i < (size_t)count * 2 * half; i++) table[i] /= 2; /* keeps the scores as small as without it */
   if (coin()) m.attention.sinks = sinks;
   if (coin()) {
     m.rotary_table = table;
@@ -318,7 +318,7 @@ static void random_layer(void) {
   m.attention.weights = floats((size_t)B * H * T * (S + E));
   if (hl_multihead_forward(&m) != HL_OK) fail("status of the layer", 1, 0);
   if (!past && !int8) layer_backward(&m, (float *[]){wq, wk, wv, wo}, self);
-  if (!out && !past && E == 0 && !int8) { /* the heads are the output: attention over the projections gives them */
+  if (!out && !past && E == 0 && !int8) { /* the heads are the output: attention of the projections gives the same */
     double *q = linear_reference(m.query, wq, m.bq, (size_t)B * T, H * D, Cq),
            *k = linear_reference(m.key, wk, m.bk, (size_t)B * S, G * D, Ck);
     double *v = linear_reference(m.value, wv, m.bv, (size_t)B * S, G * D, Cv);
@@ -379,9 +379,9 @@ static void random_allocations(void) {
   for (int i = 0; i < 100; i++) hl_tensor_free(live[i]);
 }
 
-/* ---- the layers beside attention, and the optimisers */
+/* ---- other layers and the optimisers */
 
-/* Several steps together: what an embedding gives is normalised, activated, and goes into a loss; and back. */
+/* Several layers in sequence: embedding, norm, activation, loss; then backward. */
 static void random_layers(void) {
   uint32_t B = 1 + random_below(3), T = some_size(), C = 1 + random_below(90), count = 1 + random_below(9),
            first = random_below(3), N = B * T;
@@ -436,7 +436,7 @@ static void random_step(void) {
   free(p), free(m), free(v), free(g);
 }
 
-/* ---- rotary and relative positions, the cache, weights as they lie and in int8 */
+/* ---- rotary and relative positions, the cache, weights that are not packed and int8 weights */
 
 static void random_rotary(void) {
   uint32_t B = 1 + random_below(3), H = 1 + random_below(3), T = some_size(), D = 1 + random_below(40),
@@ -553,7 +553,7 @@ static void random_gate(void) {
   free(gate), free(up), free(value), free(y), free(d), free(capped);
 }
 
-/* ---- nothing at all: sizes of 0, and NULL for what is empty */
+/* ---- empty tensors: sizes of 0, and NULL for empty tensors */
 
 static void expect(const char *what, hl_status got, hl_status expected) {
   if (got != expected) fail(what, got, expected);
@@ -623,7 +623,7 @@ static void empty_plain_calls(void) {
   expect("nothing fresh", hl_cache_append(y, zeros, NULL, 1, 1, 2, 0, 3, 6, 6, 3), HL_OK);
 }
 
-/* Every size of 0 or 2, by every path: NULL for what has no elements, and strides that mean nothing. */
+/* Every combination of sizes 0 and 2, on every path: NULL for tensors without elements, and arbitrary strides. */
 static void empty_attention(void) {
   float blocks[16][64], statistics[64];
   for (int sizes = 0; sizes < 1 << 8; sizes++) {
@@ -667,7 +667,7 @@ static void empty_attention(void) {
   }
 }
 
-/* The layer likewise. */
+/* The same for the layer. */
 static void empty_layer(void) {
   float blocks[20][64];
   for (int sizes = 0; sizes < 1 << 7; sizes++) {
@@ -713,7 +713,7 @@ static void empty_layer(void) {
   }
 }
 
-/* Rows so long that their sums are made in parts. */
+/* Rows so long that their sums are computed in parts. */
 static void long_rows(void) {
   enum { T = 2, S = 9001, D = 3 };
   const hl_stride rows = {0, 0, D};
@@ -744,7 +744,7 @@ static void long_rows(void) {
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) free(blocks[i]);
 }
 
-/* What free memory holds must not show: NaN where something is read that was never written. */
+/* Fills free memory with NaN, so that reading memory that was never written shows in the results. */
 static void litter(void) {
   enum { LITTER = 1 << 12 };
   float *block = hl_tensor_alloc(LITTER);

@@ -4,12 +4,12 @@ import { ATTENTION, ATTENTION_BACKWARD, WORDS } from '../../../dist/abi/abi.js';
 import { assertClose, kernels, numbers, struct } from '../../support/kernels.js';
 import { attentionGradients } from '../../support/reference.js';
 
-/** hl_attention's arguments are the beginning of hl_attention_backward's. */
+/** The arguments of hl_attention are the first fields of hl_attention_backward's. */
 const args = (k, words, floats) =>
   struct(k, { ...ATTENTION, ...ATTENTION_BACKWARD }, WORDS.ATTENTION_BACKWARD, words, floats).at;
 
 test(
-  'no gradient is written beyond its ends, rows of other strides are left alone, and appended keys have theirs',
+  'backward writes only inside the gradients, skips gaps between strided rows and sets the gradients of appended keys',
   kernels((k) => {
     for (const [B, H, G, T, S, D, Dv, E] of [
       [1, 1, 1, 1, 1, 1, 1, 0],
@@ -66,7 +66,7 @@ test(
       const at = args(k, words, { scale: 0.7, fill: -Infinity });
       assert.equal(k.core.hl_attention(at), 0);
       assert.equal(k.core.hl_attention_backward(at), 0);
-      // The reference has heads outside and appended keys among the others.
+      // In the reference, heads are the outer axis and appended keys follow the other keys.
       const split = ({ data, heads, width }, n, more = []) => ({
         shape: [B, heads, n + more.length / (heads * width), width],
         data: Float32Array.from({ length: data.length + B * more.length }, (_, i) => {
@@ -123,7 +123,7 @@ test(
 );
 
 test(
-  'what is missing is refused before anything is written',
+  'backward refuses a missing tensor before it writes anything',
   kernels((k) => {
     const x = k.block(numbers(12));
     const good = {

@@ -1,4 +1,4 @@
-// The keys that queries see, against a plain loop over the definition in mask.h.
+// Visibility of keys, compared with a plain loop over the definition in mask.h.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -8,14 +8,14 @@ const COLS = 8;
 const NONE = -1n;
 const HIDDEN = Number.NEGATIVE_INFINITY;
 
-/** A source of integers below a limit, the same each time. */
+/** A seeded generator of integers below a limit. */
 function integers(seed) {
   const source = numbers(4096, seed);
   let at = 0;
   return (limit) => Math.floor(((source[at++ % source.length] + 1) / 2) * limit);
 }
 
-/** A struct visibility in the memory of the core. Its 64-bit fields begin at a multiple of 8. */
+/** Writes a struct visibility into the memory of the core. Its 64-bit fields start at a multiple of 8. */
 function place(k, v) {
   const bytes = (list) => {
     const block = k.block(Math.ceil(list.length / 4));
@@ -47,7 +47,7 @@ function place(k, v) {
   return at;
 }
 
-/** Whether a query sees a key, by the definition. */
+/** True if a query sees a key, by the definition. */
 function sees(v, query, key) {
   if (v.all || key >= v.keys) return true;
   const at = BigInt(query) + v.offset;
@@ -71,7 +71,7 @@ function scoreOf(v, query, key, score) {
   return Math.fround(Math.fround(score + Math.fround(-v.slope * distance)) + bias);
 }
 
-/** A random visibility of so many queries and keys, with each kind of limit in turn. */
+/** A random visibility for these numbers of queries and keys, with each kind of limit in turn. */
 function draw(integer, queries, keys) {
   const flags = (count) => Array.from({ length: count }, () => integer(3) > 0);
   const has = () => integer(3) === 0;
@@ -104,7 +104,7 @@ function each(k, fn) {
 }
 
 test(
-  'mask_sees, mask_hides: a key is seen as the window, lengths, mask, padding and bias say',
+  'mask_is_visible and mask_may_hide follow the window, lengths, mask, padding and bias',
   kernels((k) =>
     each(k, (v, queries, at, round) => {
       let hides = false;
@@ -112,18 +112,18 @@ test(
         for (let s = 0; s < v.keys + v.appended; s++) {
           const expected = sees(v, t, s);
           if (!expected) hides = true;
-          assert.equal(Boolean(k.core.mask_sees(at, t, s)), expected, `round ${round}: query ${t}, key ${s}`);
+          assert.equal(Boolean(k.core.mask_is_visible(at, t, s)), expected, `round ${round}: query ${t}, key ${s}`);
         }
-      // It may say that something is hidden where nothing is, never the reverse.
-      if (hides) assert.ok(k.core.mask_hides(at, queries), `round ${round}`);
+      // It may return true although nothing is hidden, but never false if something is.
+      if (hides) assert.ok(k.core.mask_may_hide(at, queries), `round ${round}`);
       const limited = v.mask || v.padding || v.lengths || v.bias || v.left >= 0n || v.right >= 0n;
-      if (v.all || !limited) assert.ok(!k.core.mask_hides(at, queries), `round ${round}`);
+      if (v.all || !limited) assert.ok(!k.core.mask_may_hide(at, queries), `round ${round}`);
     }),
   ),
 );
 
 test(
-  'mask_span: keys outside of it are hidden from all queries',
+  'mask_span leaves out only keys that are hidden from all queries',
   kernels((k) =>
     each(k, (v, queries, at, round) => {
       const span = k.block(2).at;
@@ -134,7 +134,7 @@ test(
       for (let s = 0; s < all; s++)
         for (let t = 0; t < queries; t++)
           if (s < from || s >= to) assert.ok(!sees(v, t, s) && v.fill === HIDDEN, `round ${round}: key ${s}`);
-      // A window without anything else is met exactly.
+      // For a window alone the span is exact.
       if (!v.all && v.fill === HIDDEN && v.appended === 0 && v.left >= 0n && v.right >= 0n && !v.lengths) {
         const only = { ...v, mask: undefined, padding: undefined, bias: undefined };
         const seen = Array.from({ length: v.keys }, (_, s) => s).filter((s) =>

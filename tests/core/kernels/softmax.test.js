@@ -15,13 +15,13 @@ function softmax(scores) {
 }
 
 test(
-  'softmax_panel equals softmax in float64, each column of its own, of either base, wherever the scores lie',
+  'softmax_panel equals softmax in float64, for each column, either base and scores of any magnitude',
   kernels((k) => {
     for (const keys of [0, 1, 2, 63, 64, 65, 251, 1009]) {
       for (const range of [0.1, 5, 80]) {
         for (const base of [OF_2, OF_E]) {
           for (const middle of [0, -14, 17, -300, 9000]) {
-            // Only some columns lie elsewhere: the others must not notice.
+            // Only some columns have another magnitude: the others must not change.
             const scores = numbers(keys * COLS, keys + 1).map(
               (x, i) => Math.fround(x * range) + (i % 3 === 1 ? middle : 0),
             );
@@ -45,7 +45,7 @@ test(
 );
 
 test(
-  'softmax_again makes the same weights of any block, softmax_backward the gradient of its scores',
+  'softmax_recompute gives the same weights for any block, softmax_backward the gradient of its scores',
   kernels((k) => {
     for (const base of [OF_2, OF_E]) {
       const keys = 37;
@@ -53,7 +53,7 @@ test(
       const [panel, state, inverse] = [k.block(scores), k.block(2 * COLS), k.block(COLS)];
       k.core.softmax_panel(panel.at, COLS, keys, base, -Infinity, state.at, inverse.at);
       const again = k.block(scores.subarray(10 * COLS, 30 * COLS));
-      k.core.softmax_again(again.at, 20, base, state.at, inverse.at);
+      k.core.softmax_recompute(again.at, 20, base, state.at, inverse.at);
       assert.deepEqual(k.view(again).slice(), k.view(panel).slice(10 * COLS, 30 * COLS));
       const [gradient, delta] = [numbers(20 * COLS, 6), numbers(COLS, 7)];
       const found = k.block(gradient);
@@ -69,7 +69,7 @@ test(
 );
 
 test(
-  'a column has the same bits whatever the columns beside it hold',
+  'the bits of a column do not depend on the other columns',
   kernels((k) => {
     const keys = 70;
     const scores = numbers(keys * COLS, 4).map((x) => x * 3);
@@ -84,7 +84,7 @@ test(
 );
 
 test(
-  'with four columns or fewer, or one, these have the same bits, and the others are not written',
+  'one to four columns have the same bits as in a full panel, and the others are not written',
   kernels((k) => {
     const [keys, scores] = [21, numbers(21 * COLS, 5)];
     const run = (columns) => {
@@ -110,7 +110,7 @@ test(
 );
 
 test(
-  'a single column has the weights, the max and the sum that it has among others, however many keys there are',
+  'a single column has the same weights, max and sum as among others, for any number of keys',
   kernels((k) => {
     for (const keys of [0, 1, 3, 4, 5, 63, 64, 65, 130, 4099]) {
       for (const change of [(x) => x, () => -Infinity, (x, i) => (i === 2 * COLS ? NaN : x)]) {
@@ -132,7 +132,7 @@ test(
 );
 
 test(
-  'a column of −∞ becomes zeros, one NaN makes its own column NaN and no other',
+  'a column of −∞ becomes zeros; a NaN makes only its own column NaN',
   kernels((k) => {
     const scores = numbers(5 * COLS);
     for (let s = 0; s < 5; s++) scores[s * COLS + 2] = -Infinity;
@@ -185,7 +185,7 @@ test(
 );
 
 test(
-  '2ˣ is within 2.7 ulp, falls to 0 below 2⁻⁸⁰, and is monotonic at its seams',
+  '2ˣ is within 2.7 ulp, 0 below 2⁻⁸⁰ and monotonic where its pieces meet',
   kernels((k) => {
     const count = 100000;
     const x = Float32Array.from({ length: count }, (_, i) => -(79.9 * i) / count);

@@ -17,14 +17,14 @@ const run = (k, x, kind, dOutput) => {
   return k.view(to);
 };
 
-/** The largest error, as a share of max(1, |x|). */
+/** The largest error relative to max(1, |x|). */
 const worst = (actual, exact, x) =>
   actual.reduce((most, y, i) => Math.max(most, Math.abs(y - exact[i]) / Math.max(1, Math.abs(x[i]))), 0);
 
 for (const kind of KINDS) {
   const limit = kind === 'TANH' ? 4e-7 : 2e-7;
   test(
-    `${kind} is within ${limit} of float64 and its gradient within 3e-7, from −20 to 20 and of every length`,
+    `${kind} is within ${limit} of float64 and its gradient within 3e-7, from −20 to 20 and for every length`,
     kernels((k) => {
       for (const count of LENGTHS) {
         const x = Float32Array.from({ length: count }, (_, i) => (40 * i) / count - 20.001 + 1e-3 * Math.sin(i));
@@ -44,7 +44,7 @@ for (const kind of KINDS) {
   );
 
   test(
-    `${kind}: nothing overflows, NaN stays NaN, the gradient is multiplied by what comes in`,
+    `${kind} does not overflow, NaN stays NaN, and the gradient is multiplied by d_output`,
     kernels((k) => {
       const far = [3e38, -3e38, 100, -100, 0];
       const exact = kind === 'TANH' ? [1, -1, 1, -1, 0] : [Math.fround(3e38), -0, 100, -0, 0];
@@ -65,7 +65,7 @@ for (const kind of KINDS) {
   );
 
   test(
-    `${kind}, gated, is the product of the activation and the other half, in place or not, and so are its gradients`,
+    `gated ${kind} is the product of activation(gate) and up, in place or not, with the matching gradients`,
     kernels((k) => {
       for (const count of LENGTHS) {
         const [gate, up, d] = [numbers(count, 1).map((x) => 4 * x), numbers(count, 2), numbers(count, 3)];
@@ -98,7 +98,7 @@ for (const kind of KINDS) {
 }
 
 test(
-  'an activation may be done in place; a kind that there is not is refused',
+  'an activation can be computed in place; an unknown kind is refused',
   kernels((k) => {
     const x = numbers(11, 3);
     const expected = [...run(k, x, 'GELU')];
@@ -115,7 +115,7 @@ test(
 );
 
 test(
-  'the softcap and its gradient, from its output, equal float64, in place or not, of every length',
+  'the soft cap and its gradient equal float64, in place or not, for every length',
   kernels((k) => {
     for (const count of LENGTHS) {
       for (const cap of [0.5, 30]) {
@@ -139,7 +139,7 @@ test(
 );
 
 test(
-  'a cap that is not finite and above 0 is refused',
+  'a cap that is not finite and positive is refused',
   kernels((k) => {
     for (const cap of [0, -1, NaN, Infinity]) {
       assert.equal(k.core.hl_softcap_forward(0, 0, 0, cap), BAD_ARGUMENT);
@@ -150,7 +150,7 @@ test(
 );
 
 test(
-  'a residual is added, in place or not, of every length',
+  'hl_add adds a residual, in place or not, for every length',
   kernels((k) => {
     for (const count of [0, 1, 3, 4, 5, 8192, 8195]) {
       const [a, b] = [k.block(numbers(count, 1)), k.block(numbers(count, 2))];

@@ -16,7 +16,7 @@ const someLabels = (count, below, seed) =>
   Int32Array.from(numbers(count, seed), (x) => Math.floor(((x + 1) / 2) * below));
 
 test(
-  'an embedding gives the rows of the table, the positions added, for every width',
+  'an embedding returns rows of the table plus positions, for every width',
   kernels((k) => {
     for (const [B, T, C, count, first] of [
       [0, 3, 4, 5, 0],
@@ -49,7 +49,7 @@ test(
 );
 
 test(
-  `the gradient of an embedding adds up over equal labels and equal positions (seed ${SEED})`,
+  `the gradient of an embedding is summed over equal labels and equal positions (seed ${SEED})`,
   kernels((k) => {
     const sizes = fc.record({
       B: fc.integer({ min: 0, max: 3 }),

@@ -16,7 +16,7 @@ function linear(x, w, bias, rows, out, inside) {
   return y;
 }
 
-/** A gemm_product in linear memory: y, weight, bias, out, add, first. */
+/** Writes a gemm_product into linear memory: y, weight, bias, out, add, first. */
 function product(k, { y, w, bias, out, inside }) {
   const packed = k.block(up(out, 8) * inside);
   k.core.hl_weight_pack(packed.at, k.block(w).at, out, inside);
@@ -30,7 +30,7 @@ function words(k, values) {
 }
 
 test(
-  'linear equals the float64 product at every edge of its tiles, chunks and blocks',
+  'linear equals the float64 product for sizes around every tile, chunk and block',
   kernels((k) => {
     const sizes = [
       [0, 3, 3],
@@ -76,7 +76,7 @@ test(
 );
 
 test(
-  'products that share their input equal separate products',
+  'products with a shared input equal separate products',
   kernels((k) => {
     const [rows, inside, outs] = [67, 300, [200, 5, 193]];
     const x = numbers(rows * inside, 2);
@@ -95,7 +95,7 @@ test(
 );
 
 test(
-  'a row has the same bits wherever it stands and whatever stands beside it',
+  'the bits of a row do not depend on its position or on the other rows',
   kernels((k) => {
     for (const [out, inside] of [
       [77, 300],
@@ -139,7 +139,7 @@ test(
 );
 
 test(
-  'a weight that is not packed gives the float64 product, of few rows and many, at every edge of its chunks',
+  'a weight that is not packed gives the float64 product, for few and many rows and sizes around every chunk',
   kernels((k) => {
     const sizes = [
       [0, 3, 3],
@@ -172,7 +172,7 @@ test(
 );
 
 test(
-  'two to six rows have the same bits wherever they stand, and the workspace is no copy of the weight',
+  'two to six rows have the same bits at any position, and the workspace does not hold a copy of the weight',
   kernels((k) => {
     const [out, inside] = [77, 301];
     const [x, w] = [numbers(6 * inside, 2), numbers(out * inside, 3)];
@@ -202,7 +202,8 @@ test(
   }),
 );
 
-/** Numbers rounded towards zero to 16 bits, as these and as float32. Of float16 they are normal: exponents 112 less. */
+/** Numbers rounded towards zero to 16 bits, in the 16-bit type and as float32. float16 uses normal numbers only: its
+ * exponent bias is 112 less. */
 function halves(values, type) {
   const words = new Uint32Array(Float32Array.from(values).buffer);
   const shift = type === BF16 ? 16 : 13;
@@ -215,7 +216,7 @@ function halves(values, type) {
 const [F16, BF16] = [1, 2];
 
 test(
-  'a weight of 16-bit numbers gives the bits of the same weight in float32, or its product',
+  'a weight of 16-bit numbers gives the same bits as in float32, or nearly the same product',
   kernels((k) => {
     const sizes = [
       [0, 3, 3],
@@ -248,7 +249,7 @@ test(
           assert.equal(k.core.hl_linear_forward(plain.at, at, k.block(values).at, biasAt, rows, out, inside), 0);
           const name = `type ${type}, ${rows}×${inside}×${out}`;
           assertClose(k.view(y), linear(x, values, bias, rows, out, inside), 1e-6, name);
-          // By itself a row whose length is a multiple of eight is added up in another order.
+          // A single row whose length is a multiple of eight is summed in another order.
           if (rows > 1 || inside % 8 > 0) assert.deepEqual(k.view(y), k.view(plain), name);
           k.close();
         }
@@ -256,7 +257,7 @@ test(
 );
 
 test(
-  'numbers of 16 bits are small, negative, and of bfloat16 infinite or NaN',
+  '16-bit numbers may be denormal or negative, and in bfloat16 infinite or NaN',
   kernels((k) => {
     const run = (type, bits, rows) => {
       const [y, weight] = [k.block(rows), k.block(bits.length / 2)];

@@ -80,7 +80,7 @@ test(
 );
 
 test(
-  'many classes and many rows',
+  'the loss equals float64 for many classes and many rows',
   kernels((k) => {
     for (const [rows, classes] of [
       [3, 50257],
@@ -100,7 +100,7 @@ test(
 );
 
 test(
-  'large logits do not overflow; a certain right answer has a loss of 0',
+  'large logits do not overflow; a certain and correct prediction has loss 0',
   kernels((k) => {
     const { loss, losses, dLogits, correct, best } = run(k, [1e4, -1e4, 3e38, 0, 1e4, -Infinity], [0, 1, 0]);
     assert.deepEqual([...losses], [0, Math.fround(3e38), 0]);
@@ -112,7 +112,7 @@ test(
 );
 
 test(
-  'nothing counted: a loss of 0 and a gradient of zeros; an ignored label of any value',
+  'without counted rows the loss is 0 and the gradient is zero; the ignored label may have any value',
   kernels((k) => {
     const none = run(k, numbers(6), [-100, -100]);
     assert.deepEqual([none.loss, none.counted, none.correct], [0, 0, 0]);
@@ -133,7 +133,7 @@ test(
 );
 
 test(
-  'a label that is no class and a smoothing outside [0, 1] are refused before anything is written',
+  'an invalid label and a smoothing outside [0, 1] are refused before anything is written',
   kernels((k) => {
     for (const [label, smoothing] of [
       [3, 0],

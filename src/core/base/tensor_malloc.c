@@ -1,4 +1,4 @@
-/* Tensors from the allocator of the program that the core is linked into: malloc and free. */
+/* Tensors allocated by the program that the core is linked into, with malloc and free. */
 #include "base/tensor.h"
 
 #ifndef HL_OWN_MEMORY
@@ -6,11 +6,11 @@
 #include <stdlib.h>
 
 enum { LINE = 64 };
-static const double MOST = 4294967296.0;
+static const double MAX_BYTES = 4294967296.0;
 
-/* Lies in front of what the caller gets, which starts on a 64-byte boundary. */
+/* Stored directly before the caller's data, which starts on a 64-byte boundary. */
 typedef struct {
-  void *block; /* as malloc gave it */
+  void *block; /* the address returned by malloc */
   size_t bytes;
 } header;
 
@@ -19,15 +19,15 @@ static struct {
   double limit;
 } heap = {.limit = 4294967296.0};
 
-/* Several threads may allocate at once. */
+/* Atomic, because several threads may allocate at once. */
 static size_t used_add(size_t bytes) { return __atomic_add_fetch(&heap.used, bytes, __ATOMIC_RELAXED); }
 static size_t used_subtract(size_t bytes) { return __atomic_sub_fetch(&heap.used, bytes, __ATOMIC_RELAXED); }
 
 float *hl_tensor_alloc(double count) {
-  if (!(count >= 0 && count * sizeof(float) < MOST)) return NULL;
-  double most = count * sizeof(float) + sizeof(header) + LINE - 1;
-  if (most > (double)SIZE_MAX) return NULL;
-  size_t bytes = (size_t)most;
+  if (!(count >= 0 && count * sizeof(float) < MAX_BYTES)) return NULL;
+  double padded = count * sizeof(float) + sizeof(header) + LINE - 1;
+  if (padded > (double)SIZE_MAX) return NULL;
+  size_t bytes = (size_t)padded;
   bool fits = (double)used_add(bytes) <= heap.limit;
   uint8_t *block = fits ? malloc(bytes) : NULL;
   if (!block) {
@@ -52,6 +52,6 @@ hl_status hl_tensor_free(float *pointer) {
 double hl_memory_used(void) { return (double)__atomic_load_n(&heap.used, __ATOMIC_RELAXED); }
 double hl_memory_reserved(void) { return hl_memory_used(); }
 double hl_memory_limit(void) { return heap.limit; }
-void hl_memory_set_limit(double bytes) { heap.limit = bytes < MOST ? bytes : MOST; }
+void hl_memory_set_limit(double bytes) { heap.limit = bytes < MAX_BYTES ? bytes : MAX_BYTES; }
 
 #endif

@@ -4,7 +4,7 @@ import { kernels, numbers } from '../../support/kernels.js';
 
 const [OK, BAD_SHAPE, BAD_ARGUMENT] = [0, 2, 3];
 
-/** What a float16 stands for. */
+/** The number that the bits of a float16 represent. */
 function numberOf(half) {
   const [sign, exponent, digits] = [half >> 15 ? -1 : 1, (half >> 10) & 31, half & 1023];
   if (exponent === 31) return digits ? NaN : sign * Infinity;
@@ -20,7 +20,7 @@ const store = (k, cache, fresh, { B = 1, G = 1, first = 0, rows, capacity, width
 };
 
 test(
-  'every float16 is widened to its number, and what is stored of its number is itself',
+  'every float16 is loaded as its number, and storing that number gives the same bits',
   kernels((k) => {
     const count = 65536;
     const [cache, again, wide] = [k.block(count / 2), k.block(count / 2), k.block(count)];
@@ -34,7 +34,7 @@ test(
 );
 
 test(
-  'numbers between two float16 go to the nearer one, half way to the even one, beyond the last to infinity',
+  'float16 rounds to nearest, ties to even, and beyond the largest number to infinity',
   kernels((k) => {
     const above = (half) => (half === 0x7bff ? 65536 : numberOf(half + 1));
     const cases = POSITIVE.flatMap((half) => {
@@ -59,7 +59,7 @@ test(
 );
 
 test(
-  'rows are written where they belong in a cache of either type, and nothing else is',
+  'hl_cache_store writes the given rows of a cache of either type and nothing else',
   kernels((k) => {
     for (const [B, G, first, rows, capacity, width] of [
       [2, 3, 4, 2, 9, 7],
@@ -104,7 +104,7 @@ test(
 );
 
 test(
-  'rows beyond the capacity and a type that there is not are refused before anything is written',
+  'rows beyond the capacity and an unknown type are refused before anything is written',
   kernels((k) => {
     const [cache, fresh] = [k.block(numbers(12)), k.block(numbers(8))];
     const sizes = { rows: 2, capacity: 3, width: 4 };

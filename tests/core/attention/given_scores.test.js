@@ -3,7 +3,7 @@ import test from 'node:test';
 import { ATTENTION, ATTENTION_BACKWARD, SCORES, STATUS, WEIGHTS, WORDS } from '../../../dist/abi/abi.js';
 import { assertClose, kernels, numbers, struct } from '../../support/kernels.js';
 
-/** B, H, G, T, S, D, Dv: a row, few queries, and keys that are packed. */
+/** B, H, G, T, S, D, Dv: shapes for the single-query path, the few-queries path and the path with packed keys. */
 const SIZES = [
   [1, 2, 1, 1, 150, 8, 40],
   [2, 4, 2, 1, 7, 5, 3],
@@ -13,7 +13,7 @@ const SIZES = [
   [1, 1, 1, 40, 300, 16, 16],
 ];
 
-/** What hides keys, or changes their scores. */
+/** Arguments that hide keys or change their scores. */
 const FORMS = [
   {},
   { causal: 1 },
@@ -25,7 +25,7 @@ const FORMS = [
 
 function problem(k, [B, H, G, T, S, D, Dv], { sinks, padding, nonfinite, softcap = 0, ...words }) {
   const value = numbers(B * S * G * Dv, 3);
-  // A value of the last key, which the first queries do not see.
+  // A value of the last key, which is hidden from the first queries.
   if (nonfinite && S > T) value[(S - 1) * G * Dv] = NaN;
   const pads = k.block(Math.ceil((B * S) / 4));
   new Uint8Array(k.core.memory.buffer, pads.at, B * S).set(
@@ -70,7 +70,7 @@ function problem(k, [B, H, G, T, S, D, Dv], { sinks, padding, nonfinite, softcap
 const bits = (k, block) => new Uint32Array(k.view(block).slice().buffer);
 
 test(
-  'scores and weights that are given as they were returned give the same bits, whichever are asked for',
+  'given scores or weights that a call has returned give the same bits, for any combination of requested results',
   kernels((k) => {
     for (const sizes of SIZES)
       for (const form of FORMS) {
@@ -104,7 +104,7 @@ test(
 );
 
 test(
-  'weights of any kind are multiplied by the values, those of hidden keys as well',
+  'any given weights are multiplied by the values, including those of hidden keys',
   kernels((k) => {
     for (const sizes of SIZES)
       for (const form of [{}, { causal: 1 }, { windowLeft: 0, windowRight: 0 }]) {
@@ -127,7 +127,7 @@ test(
 );
 
 test(
-  'scores of any kind go through softmax, those of hidden keys as well',
+  'softmax is applied to any given scores, including those of hidden keys',
   kernels((k) => {
     for (const sizes of SIZES) {
       const [B, H, , T, S] = sizes;
@@ -153,7 +153,7 @@ test(
 );
 
 test(
-  'what is given is refused with more that is to be made, and in reverse',
+  'given scores or weights are refused together with requested ones, and in the backward pass',
   kernels((k) => {
     const sizes = [1, 1, 1, 3, 4, 2, 2];
     const { run } = problem(k, sizes, {});

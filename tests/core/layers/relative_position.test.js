@@ -25,7 +25,7 @@ const SIZES = [
 const bucketsOf = (T, S, buckets) => Array.from({ length: T && S ? T + S - 1 : 0 }, (_, i) => (i * i) % buckets);
 
 test(
-  'relative positions: the bias is that of the bucket of each distance, and its gradient is added up by buckets',
+  'the bias of each relative position is that of its bucket, and gradients are summed by bucket',
   kernels((k) => {
     for (const [buckets, H, T, S] of SIZES) {
       const table = numbers(buckets * H, 1);
@@ -52,7 +52,7 @@ test(
 );
 
 test(
-  'a bucket that is no row of the table is refused before anything is written',
+  'a bucket outside the table is refused before anything is written',
   kernels((k) => {
     const [bias, table, dTable] = [k.block(new Float32Array(18)), k.block(numbers(8)), k.block(numbers(8))];
     for (const wrong of [-1, 4, 2 ** 31 - 1]) {

@@ -24,16 +24,16 @@ hl_status hl_cache_append(float *present, const float *past, const float *fresh,
 }
 
 typedef struct {
-  float *rows_out;
-  void *cache;
-  const float *fresh;
+  float *rows_out;    /* (B,G,rows,width) */
+  void *cache;        /* (B,G,capacity,width), float32 or float16 */
+  const float *fresh; /* (B,G,rows,width), strided */
   hl_stride stride;
   size_t kv_heads, first, rows, capacity, width;
   bool half;
 } job;
 
-/* Where a row of all B·G·rows stands in the cache. */
-static size_t place_of(const job *j, size_t row) {
+/* Offset in the cache of row `row` of the B·G·rows fresh rows. */
+static size_t cache_offset(const job *j, size_t row) {
   return (row / j->rows * j->capacity + j->first + row % j->rows) * j->width;
 }
 
@@ -42,13 +42,13 @@ static void store_row(const void *arg, size_t row) {
   const size_t head = row / j->rows;
   const float *from = j->fresh + head / j->kv_heads * j->stride.batch + head % j->kv_heads * j->stride.head +
                       row % j->rows * j->stride.row;
-  if (j->half) float16_store((uint16_t *)j->cache + place_of(j, row), from, j->width);
-  else copy((float *)j->cache + place_of(j, row), from, j->width);
+  if (j->half) float16_store((uint16_t *)j->cache + cache_offset(j, row), from, j->width);
+  else copy((float *)j->cache + cache_offset(j, row), from, j->width);
 }
 
 static void load_row(const void *arg, size_t row) {
   const job *j = arg;
-  float16_load(j->rows_out + row * j->width, (const uint16_t *)j->cache + place_of(j, row), j->width);
+  float16_load(j->rows_out + row * j->width, (const uint16_t *)j->cache + cache_offset(j, row), j->width);
 }
 
 static bool has_cache(const void *cache, double heads, double rows, uint32_t capacity, uint32_t width, uint32_t half) {

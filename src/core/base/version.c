@@ -1,8 +1,8 @@
-/* What this binary is: so that who loads it can refuse another. */
+/* Version numbers of the binary, so that a loader can refuse one that does not match. */
 #include "base/simd.h"
 #include "headlight.h"
 
-/* The build defines both. */
+/* Defined by the build (dist/abi/abi.flags). */
 #ifndef HL_ABI
 #define HL_ABI 0
 #endif

@@ -1,4 +1,5 @@
-/* Relative positions in buckets. All of a diagonal has one bias: a row is the row before it, moved by one key. */
+/* Relative positions in buckets. The bias is constant along each diagonal: a row equals the previous row shifted by one
+ * key. */
 #include "base/check.h"
 #include "base/elements.h"
 #include "base/pool.h"
@@ -6,10 +7,10 @@
 #include "headlight.h"
 
 typedef struct {
-  float *bias;
-  const float *table, *d_bias;
-  const int32_t *bucket;
-  float *diagonals; /* (H,T+S−1): sums of d_bias */
+  float *bias;                 /* (H,T,S) */
+  const float *table, *d_bias; /* (buckets,H) (H,T,S) */
+  const int32_t *bucket;       /* (T+S−1) */
+  float *diagonals;            /* (H,T+S−1): sums of d_bias along the diagonals */
   size_t heads, queries, keys;
 } job;
 

@@ -30,7 +30,7 @@ const SIZES = [
 ];
 
 test(
-  'rows of an int8 weight are what was rounded, within half a step of each group, in any order',
+  'rows of an int8 weight equal the original within half a step of each group, in any order',
   kernels((k) => {
     for (const [out, inside] of SIZES) {
       const w = numbers(out * inside, 3);
@@ -55,7 +55,7 @@ test(
 );
 
 test(
-  'the product with an int8 weight is that with its rows, within the rounding of x, for few rows and many',
+  'the product with an int8 weight equals that with its unpacked rows within the rounding of x, for few and many rows',
   kernels((k) => {
     for (const [out, inside] of SIZES) {
       for (const rows of [0, 1, 2, 3, 4, 7, 61]) {
@@ -85,7 +85,7 @@ test(
 );
 
 test(
-  'a row has the same bits by itself and among others, with int8 weights',
+  'with int8 weights a row has the same bits alone and among others',
   kernels((k) => {
     const [rows, out, inside] = [7, 203, 437];
     const [x, packed] = [numbers(rows * inside, 1), quantized(k, numbers(out * inside, 3), out, inside)];
@@ -102,7 +102,7 @@ test(
 );
 
 test(
-  'a label that is no row of an int8 weight is refused before anything is written',
+  'a label outside an int8 weight is refused before anything is written',
   kernels((k) => {
     const packed = quantized(k, numbers(12), 3, 4);
     const output = k.block(new Float32Array(8));
@@ -112,7 +112,7 @@ test(
   }),
 );
 
-/** Numbers as a file holds them: the bytes, and what they stand for. */
+/** Numbers of a stored type: their bytes, and the numbers they represent. */
 function store(values, type) {
   if (type === F32) return [new Uint8Array(Float32Array.from(values).buffer), Float32Array.from(values)];
   const format = type === F16 ? FLOATS.F16 : FLOATS.BF16;
@@ -130,7 +130,7 @@ function bytesBlock(k, bytes) {
 const bitsOf = (floats) => new Uint32Array(floats.slice().buffer);
 
 test(
-  'numbers as files hold them become the same bits as in JavaScript, of every code and any count',
+  'stored numbers are converted to the same bits as in JavaScript, for every code and any count',
   kernels((k) => {
     for (const [type, format] of [
       [F16, FLOATS.F16],
@@ -156,12 +156,12 @@ test(
 );
 
 test(
-  'a weight that is rounded some rows at a time, of any type, has the bits of one rounded as a whole',
+  'quantizing a weight of any type in parts gives the same bits as quantizing it at once',
   kernels((k) => {
     for (const [out, inside] of [...SIZES, [8, 0], [64, 40]])
       for (const type of [F32, F16, BF16]) {
         const values = numbers(out * inside, 3);
-        // A group that is not finite, and one of zeros.
+        // One group that is not finite, and one of zeros.
         if (inside > 100) values[2 * inside + 1] = Infinity;
         if (inside > 128) values.fill(0, inside, inside + 128);
         const [bytes, floats] = store(values, type);
@@ -184,7 +184,7 @@ test(
 );
 
 test(
-  'rows that begin within a panel, or go beyond the weight, are refused before anything is written',
+  'rows that begin inside a panel or exceed the weight are refused before anything is written',
   kernels((k) => {
     const [out, inside] = [20, 4];
     const packed = k.block(k.core.hl_weight_quantized_size(out, inside));

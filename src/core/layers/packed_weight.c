@@ -1,4 +1,4 @@
-/* Weights in the forms in which the kernels read them. */
+/* Weights in the packed forms that the kernels read. */
 #include "base/check.h"
 #include "base/elements.h"
 #include "base/tensor.h"
@@ -16,15 +16,15 @@ hl_status hl_weight_pack(float *packed, const float *weight, uint32_t out, uint3
 double hl_weight_quantized_size(uint32_t out, uint32_t in) { return (double)gemm_int8_packed_weight(out, in); }
 
 typedef struct {
-  float *packed;
-  const uint8_t *rows;
+  float *packed;       /* the whole weight (out,in) */
+  const uint8_t *rows; /* (count,in) of a stored type */
   hl_stored stored;
   uint32_t first, count, in;
   int8_form form;
-} rounding;
+} pack_job;
 
-static void round_panel(const void *arg, size_t panel) {
-  const rounding *r = arg;
+static void pack_panel(const void *arg, size_t panel) {
+  const pack_job *r = arg;
   const size_t row = panel * TILE_COLS, left = r->count - row;
   gemm_int8_pack_panel(r->packed, r->first + row, r->rows + row * r->in * stored_bytes(r->stored), r->stored,
                        left < TILE_COLS ? left : TILE_COLS, r->in, r->form);
@@ -37,9 +37,9 @@ hl_status hl_weight_quantize_rows(float *packed, const void *rows, uint32_t stor
     return HL_BAD_SHAPE;
   if (!has_floats(packed, (double)gemm_int8_packed_weight(out, in)) || !has_stored(rows, stored, (double)count * in))
     return HL_BAD_SHAPE;
-  const rounding r = {packed, rows, stored, first, count, in, gemm_int8_form()};
+  const pack_job r = {packed, rows, stored, first, count, in, gemm_int8_form()};
   if (first == 0) gemm_int8_pack_start(packed, r.form);
-  if (in > 0) elements_rows(round_panel, &r, ((size_t)count + TILE_COLS - 1) / TILE_COLS, (size_t)TILE_COLS * in, 1);
+  if (in > 0) elements_rows(pack_panel, &r, ((size_t)count + TILE_COLS - 1) / TILE_COLS, (size_t)TILE_COLS * in, 1);
   return HL_OK;
 }
 
@@ -54,7 +54,7 @@ static bool has_quantized(const float *weight, uint32_t out, uint32_t in) {
 hl_status hl_linear_quantized(float *y, const float *x, const float *quantized, const float *bias, uint32_t rows,
                               uint32_t out, uint32_t in) {
   if (!has_floats(y, (double)rows * out) || !has_floats(x, (double)rows * in) || !has_quantized(quantized, out, in) ||
-      !may_have_floats(bias, out))
+      !has_floats_or_null(bias, out))
     return HL_BAD_SHAPE;
   if (rows == 0 || out == 0) return HL_OK;
   float *workspace = workspace_alloc(linear_workspace(rows, in));
@@ -66,13 +66,13 @@ hl_status hl_linear_quantized(float *y, const float *x, const float *quantized, 
 }
 
 typedef struct {
-  float *output;
-  const float *weight;
-  const int32_t *labels;
+  float *output;         /* (count,in) */
+  const float *weight;   /* (out,in), quantized */
+  const int32_t *labels; /* (count) */
   size_t width;
 } job;
 
-static void give_row(const void *arg, size_t row) {
+static void unpack_row(const void *arg, size_t row) {
   const job *j = arg;
   gemm_int8_unpack_row(j->output + row * j->width, j->weight, (size_t)j->labels[row], j->width);
 }
@@ -83,6 +83,6 @@ hl_status hl_weight_rows(float *output, const float *quantized, const int32_t *l
     return HL_BAD_SHAPE;
   if (!all_below(labels, count, out)) return HL_BAD_ARGUMENT;
   const job j = {output, quantized, labels, in};
-  if (in > 0) elements_rows(give_row, &j, count, in, 4);
+  if (in > 0) elements_rows(unpack_row, &j, count, in, 4);
   return HL_OK;
 }

@@ -1,4 +1,4 @@
-#include "base/stored.h"
+#include "base/stored_type.h"
 
 #include "base/check.h"
 #include "base/float16.h"
