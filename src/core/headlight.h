@@ -29,7 +29,7 @@
 extern "C" {
 #endif
 
-/* Exported from the .wasm. JavaScript's knowledge of structs, enums and functions is generated from this file too. */
+/* Exported from the .wasm. The JavaScript bindings to structs, enums and functions are generated from this file. */
 #define HL_EXPORT __attribute__((used, visibility("default")))
 
 typedef enum hl_status {
@@ -101,8 +101,8 @@ typedef struct hl_attention_args {
   const float *appended_key, *appended_value;
 
   /* Visibility. The conditions are combined: a key is hidden if any of them hides it. valid_lens: keys at or beyond the
-   * length are hidden. offset: position of query 0 among the keys, for causal and window; query t has position t +
-   * offset. */
+   * length are hidden. offset: position of query 0 among the keys, for causal and window; query t has position
+   * t + offset. */
   const uint8_t *mask;        /* (B,H,T,S) broadcast by mask_stride: 0 hides */
   const float *bias;          /* (B,H,T,S) broadcast by bias_stride: added to the score */
   const uint8_t *key_padding; /* (B,S), key_padding_stride (batch, key): 0 hides */
@@ -111,9 +111,10 @@ typedef struct hl_attention_args {
   const uint8_t *keep;        /* (B,H,T,S+E), contiguous: 0 drops the weight; used instead of a seed */
   /* (H,D), or NULL. If given, scores are scale · Σ additive · tanh(q + k) instead of scale · q·k. */
   const float *additive;
-  const float *sinks;  /* (H), or NULL: e^sink joins the sum of every row's softmax, but has no key and no value */
-  const float *slopes; /* (H), or NULL: −slope · |t + offset − s| is added to the score of key s, if it is not
-                                 appended: ALiBi */
+  /* (H), or NULL: e^sink is added to the sum of every row's softmax, without a key or a value. */
+  const float *sinks;
+  /* (H), or NULL: −slope · |t + offset − s| is added to the score of key s, except for appended keys (ALiBi). */
+  const float *slopes;
 
   hl_stride output_stride, query_stride, key_stride, value_stride;
   hl_broadcast mask_stride, bias_stride;
@@ -225,8 +226,8 @@ HL_EXPORT hl_status hl_stored_load(float *to, const void *from, uint32_t stored,
 /* y(rows, out) = x(rows, in) · weight(out, in)ᵀ + bias(out); bias may be NULL. */
 HL_EXPORT hl_status hl_linear_forward(float *y, const float *x, const float *weight, const float *bias, uint32_t rows,
                                       uint32_t out, uint32_t in);
-/* The same with a weight of a stored type, which is converted while the product is computed. Numbers of float16 must be
- * finite. */
+/* The same with a weight (out, in) of a stored type, which is converted while the product is computed. Numbers of
+ * float16 must be finite. */
 HL_EXPORT hl_status hl_linear_stored(float *y, const float *x, const void *weight, const float *bias, uint32_t stored,
                                      uint32_t rows, uint32_t out, uint32_t in);
 
@@ -376,8 +377,8 @@ HL_EXPORT hl_status hl_gated_forward(float *output, const float *gate, const flo
 HL_EXPORT hl_status hl_gated_backward(float *d_gate, float *d_up, const float *d_output, const float *gate,
                                       const float *up, uint32_t count, uint32_t kind);
 
-/* output = cap · tanh(x / cap), cap > 0; output may be x. Backward uses the output: dx = d_output · (1 − (output /
- * cap)²); dx may be d_output or output. */
+/* output = cap · tanh(x / cap), cap > 0; output may be x. Backward uses the output: dx = d_output ·
+ * (1 − (output / cap)²); dx may be d_output or output. */
 HL_EXPORT hl_status hl_softcap_forward(float *output, const float *x, uint32_t count, float cap);
 HL_EXPORT hl_status hl_softcap_backward(float *dx, const float *d_output, const float *output, uint32_t count,
                                         float cap);
@@ -392,8 +393,8 @@ HL_EXPORT hl_status hl_rotary(float *output, const float *x, const float *table,
                               uint32_t count, uint32_t neighbours, uint32_t reverse, uint32_t batch_stride,
                               uint32_t head_stride, uint32_t row_stride);
 
-/* Relative positions in buckets: bias (H,T,S) [h][t][s] = table[bucket[s − t + T − 1]][h], table (buckets,H), bucket (T
- * + S − 1). A bucket outside of the table is HL_BAD_ARGUMENT. Backward adds the sums of d_bias to d_table. */
+/* Relative positions in buckets: bias (H,T,S) [h][t][s] = table[bucket[s − t + T − 1]][h], table (buckets,H), bucket
+ * (T + S − 1). A bucket outside of the table is HL_BAD_ARGUMENT. Backward adds the sums of d_bias to d_table. */
 HL_EXPORT hl_status hl_relative_forward(float *bias, const float *table, const int32_t *bucket, uint32_t buckets,
                                         uint32_t heads, uint32_t queries, uint32_t keys);
 HL_EXPORT hl_status hl_relative_backward(float *d_table, const float *d_bias, const int32_t *bucket, uint32_t buckets,

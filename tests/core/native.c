@@ -181,7 +181,7 @@ static void random_int8(void) {
   float *x = floats(rows * in), *w = floats(out * in), *bias = floats(out), *y = floats(rows * out);
   double *expected = linear_reference(x, w, bias, rows, out, in);
   int8_form form = HL_SIMD_RELAXED && coin() ? INT8_UNSIGNED_QUADS : INT8_PAIRS;
-  float *to = floats((size_t)gemm_int8_packed_weight(out, in)), *workspace = floats((size_t)linear_workspace(rows, in));
+  float *to = floats((size_t)gemm_int8_packed_floats(out, in)), *workspace = floats((size_t)linear_workspace(rows, in));
   pack_int8(to, w, out, in, form);
   const gemm_product product = {.y = y, .weight = to, .bias = coin() ? bias : NULL, .out = out};
   linear(&product, 1, true, x, rows, in, workspace);
@@ -244,7 +244,7 @@ static void layer_backward(hl_multihead_args *m, float *const weights[4], int se
                                   .wv = weights[2],
                                   .wo = m->packed_wo ? weights[3] : NULL};
   if (hl_multihead_forward(m) != HL_OK || hl_multihead_backward(&g) != HL_OK)
-    fail("status of the layer backwards", 1, 0);
+    fail("status of the backward pass of the layer", 1, 0);
   for (size_t i = 0; i < 13; i++) {
     for (size_t j = 0; j < sizes[i]; j++) {
       if (!isfinite(d[i][j])) fail("gradient of the layer", d[i][j], 0);
@@ -385,7 +385,7 @@ static void random_allocations(void) {
 static void random_layers(void) {
   uint32_t B = 1 + random_below(3), T = some_size(), C = 1 + random_below(90), count = 1 + random_below(9),
            first = random_below(3), N = B * T;
-  int biased = coin(), centred = coin(), placed = coin();
+  int biased = coin(), centred = coin(), with_position = coin();
   uint32_t kind = random_below(HL_ACTIVATION_TANH + 1);
   float *table = floats((size_t)count * C), *position = floats((size_t)(first + T) * C), *weight = floats(C),
         *bias = floats(C);
@@ -395,7 +395,7 @@ static void random_layers(void) {
         *rstd = floats(N), *losses = floats(N);
   int32_t *labels = labels_below(N, count), *target = labels_below(N, C), *best = labels_below(N, 1);
   hl_loss loss;
-  hl_status status = hl_embedding_forward(x, table, placed ? position : NULL, labels, B, T, C, count, first);
+  hl_status status = hl_embedding_forward(x, table, with_position ? position : NULL, labels, B, T, C, count, first);
   status |= hl_norm_forward(normal, centred ? mean : NULL, rstd, x, weight, biased ? bias : NULL, N, C, 1e-5f);
   status |= hl_activation_forward(y, normal, N * C, kind);
   if (coin()) target[0] = -100;
@@ -407,7 +407,7 @@ static void random_layers(void) {
   if (!(loss.loss >= 0) || loss.correct > loss.counted) fail("loss", loss.loss, 0);
   status |= hl_activation_backward(y, y, normal, N * C, kind);
   status |= hl_norm_backward(normal, d_weight, biased ? d_bias : NULL, y, x, centred ? mean : NULL, rstd, weight, N, C);
-  status |= hl_embedding_backward(d_table, placed ? d_position : NULL, normal, labels, B, T, C, count, first);
+  status |= hl_embedding_backward(d_table, with_position ? d_position : NULL, normal, labels, B, T, C, count, first);
   status |= hl_add(x, x, normal, N * C);
   labels[N - 1] = (int32_t)count;
   if (status != HL_OK || hl_embedding_forward(x, table, NULL, labels, B, T, C, count, 0) != HL_BAD_ARGUMENT)
@@ -459,8 +459,8 @@ static void random_rotary(void) {
       const uint32_t first = neighbours ? 2 * n : n, second = neighbours ? first + 1 : n + half;
       const double a = before[at + first], c = before[at + second],
                    sine = reverse ? -angles[half + n] : angles[half + n];
-      near("turned", to[at + first], a * angles[n] - c * sine);
-      near("turned", to[at + second], c * angles[n] + a * sine);
+      near("rotated", to[at + first], a * angles[n] - c * sine);
+      near("rotated", to[at + second], c * angles[n] + a * sine);
     }
     for (uint32_t n = 2 * half; n < D; n++) near("copied", to[at + n], before[at + n]);
   }
@@ -479,7 +479,8 @@ static void random_relative(void) {
     if (bias[i] != table[at]) fail("relative bias", bias[i], table[at]);
     sums[at] += bias[i];
   }
-  if (hl_relative_backward(d_table, bias, bucket, buckets, H, T, S) != HL_OK) fail("status of its gradient", 1, 0);
+  if (hl_relative_backward(d_table, bias, bucket, buckets, H, T, S) != HL_OK)
+    fail("status of the relative gradient", 1, 0);
   for (uint32_t i = 0; i < buckets * H; i++) near("d_table", d_table[i], sums[i]);
   free(table), free(bias), free(d_table), free(sums), free(bucket);
 }
@@ -542,7 +543,7 @@ static void random_gate(void) {
   for (uint32_t i = 0; i < n; i++) squares += pow((double)y[i] - up[i], 2);
   status |= hl_mean_squared_error(&error, d, y, up, n);
   if (n) near("mean squared error", error, squares / n);
-  for (uint32_t i = 0; i < n; i++) near("its gradient", d[i], 2 * ((double)y[i] - up[i]) / n);
+  for (uint32_t i = 0; i < n; i++) near("gradient of the mean squared error", d[i], 2 * ((double)y[i] - up[i]) / n);
   memcpy(y, up, n * sizeof *y);
   status |= hl_gated_backward(gate, up, d, gate, up, n, kind);
   for (uint32_t i = 0; i < n; i++) near("d_up", up[i], (double)value[i] * d[i]);
@@ -566,31 +567,33 @@ static void empty_plain_calls(void) {
   expect("no rows", hl_linear_forward(NULL, NULL, bias, NULL, 0, 3, 1), HL_OK);
   expect("no columns", hl_linear_forward(NULL, bias, NULL, NULL, 3, 0, 1), HL_OK);
   expect("no depth", hl_linear_forward(y, NULL, NULL, bias, 2, 3, 0), HL_OK);
-  for (int i = 0; i < 6; i++) near("a product over nothing", y[i], bias[i % 3]);
+  for (int i = 0; i < 6; i++) near("product without inputs", y[i], bias[i % 3]);
   expect("rows, no depth", hl_linear_backward(NULL, NULL, bias, y, NULL, NULL, 2, 3, 0), HL_OK);
-  near("its sum", bias[0], 3);
+  near("bias gradient", bias[0], 3);
   expect("rows, no outputs", hl_linear_backward(y, NULL, NULL, NULL, NULL, NULL, 2, 0, 3), HL_OK);
-  for (int i = 0; i < 6; i++) near("the gradient of nothing", y[i], 0);
+  for (int i = 0; i < 6; i++) near("gradient without outputs", y[i], 0);
   expect("no rows", hl_linear_backward(NULL, y, NULL, NULL, NULL, bias, 0, 2, 3), HL_OK);
   expect("a weight that is read", hl_linear_backward(y, NULL, NULL, zeros, NULL, NULL, 2, 3, 3), HL_BAD_SHAPE);
   expect("a weight that is read", hl_linear_forward(NULL, zeros, NULL, NULL, 0, 3, 1), HL_BAD_SHAPE);
   expect("packing nothing", hl_weight_pack(NULL, NULL, 0, 3), HL_OK);
   expect("packing no depth", hl_weight_pack(NULL, NULL, 3, 0), HL_OK);
   expect("an embedding of width 0", hl_embedding_forward(NULL, NULL, NULL, best, 1, 2, 0, 3, 1), HL_OK);
-  expect("its gradient", hl_embedding_backward(NULL, NULL, NULL, best, 1, 2, 0, 3, 1), HL_OK);
+  expect("gradient of the mean squared error", hl_embedding_backward(NULL, NULL, NULL, best, 1, 2, 0, 3, 1), HL_OK);
   expect("no labels", hl_embedding_forward(NULL, NULL, NULL, NULL, 0, 2, 3, 0, 0), HL_OK);
   expect("a norm of no rows", hl_norm_forward(NULL, NULL, NULL, NULL, bias, NULL, 0, 3, 0), HL_OK);
-  expect("its gradient", hl_norm_backward(NULL, bias, NULL, NULL, NULL, NULL, NULL, bias, 0, 3), HL_OK);
+  expect("gradient of the mean squared error", hl_norm_backward(NULL, bias, NULL, NULL, NULL, NULL, NULL, bias, 0, 3),
+         HL_OK);
   expect("a norm of width 0", hl_norm_forward(NULL, NULL, losses, NULL, NULL, NULL, 2, 0, 0), HL_OK);
-  expect("its gradient", hl_norm_backward(NULL, NULL, NULL, NULL, NULL, NULL, losses, NULL, 2, 0), HL_OK);
+  expect("gradient of the mean squared error", hl_norm_backward(NULL, NULL, NULL, NULL, NULL, NULL, losses, NULL, 2, 0),
+         HL_OK);
   expect("gelu", hl_activation_forward(NULL, NULL, 0, 1), HL_OK);
-  expect("its gradient", hl_activation_backward(NULL, NULL, NULL, 0, 1), HL_OK);
+  expect("gradient of the mean squared error", hl_activation_backward(NULL, NULL, NULL, 0, 1), HL_OK);
   expect("a gradient that is read", hl_activation_backward(y, NULL, y, 6, 1), HL_BAD_SHAPE);
   expect("a gate", hl_gated_forward(NULL, NULL, NULL, 0, 1), HL_OK);
   expect("its gradients", hl_gated_backward(NULL, NULL, NULL, NULL, NULL, 0, 1), HL_OK);
   expect("a gate that is read", hl_gated_forward(y, NULL, y, 6, 1), HL_BAD_SHAPE);
   expect("a softcap", hl_softcap_forward(NULL, NULL, 0, 1), HL_OK);
-  expect("its gradient", hl_softcap_backward(NULL, NULL, NULL, 0, 1), HL_OK);
+  expect("gradient of the mean squared error", hl_softcap_backward(NULL, NULL, NULL, 0, 1), HL_OK);
   expect("turning no rows", hl_rotary(NULL, NULL, NULL, NULL, 2, 2, 0, 4, 4, 0, 0, 0, 7, 7, 7), HL_OK);
   expect("turning width 0", hl_rotary(NULL, NULL, NULL, best, 1, 2, 2, 0, 0, 1, 1, 1, 7, 7, 7), HL_OK);
   expect("turning no heads", hl_rotary(NULL, NULL, zeros, best, 1, 0, 2, 2, 2, 1, 1, 1, 7, 7, 7), HL_OK);
@@ -603,9 +606,9 @@ static void empty_plain_calls(void) {
   expect("no rows of a weight", hl_weight_rows(NULL, NULL, NULL, 0, 0, 3), HL_OK);
   expect("a sum", hl_add(NULL, NULL, NULL, 0), HL_OK);
   expect("no classes", hl_cross_entropy(&loss, NULL, losses, best, NULL, labels, 2, 0, 0, -1), HL_OK);
-  if (best[0] != -1 || losses[0] != 0) fail("the best of no classes", best[0], -1);
+  if (best[0] != -1 || losses[0] != 0) fail("best without classes", best[0], -1);
   expect("no errors", hl_mean_squared_error(losses, NULL, NULL, NULL, 0), HL_OK);
-  if (losses[0] != 0) fail("the error of nothing", losses[0], 0);
+  if (losses[0] != 0) fail("error without numbers", losses[0], 0);
   expect("errors of what is not there", hl_mean_squared_error(losses, NULL, y, NULL, 6), HL_BAD_SHAPE);
   expect("no rows", hl_cross_entropy(&loss, NULL, NULL, NULL, NULL, NULL, 0, 3, 0, -1), HL_OK);
   expect("a step", hl_sgd_step(NULL, NULL, NULL, 0, 0.1, 0, 0, 0), HL_OK);
@@ -776,7 +779,7 @@ static void int8_over_nothing(void) {
   expect("rounding any number of empty rows", hl_weight_quantize(output, NULL, UINT32_MAX, 0), HL_OK);
   litter();
   expect("int8 over nothing", hl_multihead_forward(&m), HL_OK);
-  for (int i = 0; i < 6; i++) near("its bias", output[i], bias[i % 3]);
+  for (int i = 0; i < 6; i++) near("bias", output[i], bias[i % 3]);
   m.packed_wq = m.packed_wk = m.packed_wv = NULL;
   m.query = m.key = m.value = output;
   m.query_dim = m.key_dim = m.value_dim = 3;

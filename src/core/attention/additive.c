@@ -2,7 +2,9 @@
 
 #include "base/exp.h"
 
-static const float *weight_of(const attention_tile *t) { return t->args->additive + (size_t)t->head * t->args->width; }
+static const float *head_weight(const attention_tile *t) {
+  return t->args->additive + (size_t)t->head * t->args->width;
+}
 
 /* Address of element 0 of key s in packed keys; the next element is TILE_ROWS floats further. */
 static const float *packed_key(const attention_tile *t, size_t s) {
@@ -21,8 +23,8 @@ KERNEL static void score_row(float *to, const float *query, const float *key, co
   vec low = vec_splat(0), high = vec_splat(0);
   for (size_t h = 0; h < width; h++) {
     const vec k = vec_load_splat(key + h * TILE_ROWS), w = vec_load_splat(weight + h);
-    low = vec_fma(vec_tanh_by(&constants, vec_add(vec_load(query + h * TILE_COLS), k)), w, low);
-    high = vec_fma(vec_tanh_by(&constants, vec_add(vec_load(query + h * TILE_COLS + 4), k)), w, high);
+    low = vec_fma(vec_tanh_with(&constants, vec_add(vec_load(query + h * TILE_COLS), k)), w, low);
+    high = vec_fma(vec_tanh_with(&constants, vec_add(vec_load(query + h * TILE_COLS + 4), k)), w, high);
   }
   vec_store(to, vec_mul(low, vec_splat(scale)));
   vec_store(to + 4, vec_mul(high, vec_splat(scale)));
@@ -33,7 +35,7 @@ static void scores(const attention_tile *t, span keys) {
   for (uint32_t p = 0; p < tile_panel_count(t); p++) {
     for (size_t s = keys.from; s < keys.to; s++) {
       score_row(panel_scores(t, p) + (s - keys.from) * TILE_COLS, t->query + p * width * TILE_COLS, packed_key(t, s),
-                weight_of(t), width, tile_scale(t));
+                head_weight(t), width, tile_scale(t));
     }
   }
 }
@@ -51,7 +53,7 @@ typedef struct {
 
 /* A score with gradient 0, such as that of a hidden key, contributes 0 even if the key is NaN. */
 INLINE vec differentiate(const exp_vecs *constants, vec sum, vec d_score, vec weight, vec *d_additive) {
-  const vec none = vec_equal(d_score, vec_splat(0)), y = vec_tanh_by(constants, sum);
+  const vec none = vec_equal(d_score, vec_splat(0)), y = vec_tanh_with(constants, sum);
   const vec slope = vec_sub(vec_splat(1), vec_mul(y, y));
   *d_additive = vec_add(*d_additive, vec_zero_where(none, vec_mul(d_score, y)));
   return vec_zero_where(none, vec_mul(vec_mul(d_score, weight), slope));
@@ -85,7 +87,7 @@ void additive_backward(float *d_query, float *d_key, float *d_additive, float *d
   for (size_t s = 0; s < keys.to - keys.from; s++) {
     for (uint32_t c = panel_queries(t, panel); c < TILE_COLS; c++) d_scores[s * TILE_COLS + c] = 0;
   }
-  const float *query = t->query + panel * width * TILE_COLS, *weight = weight_of(t);
+  const float *query = t->query + panel * width * TILE_COLS, *weight = head_weight(t);
   for (size_t h = 0; h < width; h++, query += TILE_COLS, d_query += TILE_COLS) {
     sums s = {{vec_load(d_query), vec_load(d_query + 4)}, vec_splat(0)};
     for (size_t first = keys.from; first < keys.to; first += 4) {

@@ -56,7 +56,7 @@ static void scale_scores(const attention_tile *t, span keys) {
     panel_multiply(panel_scores(t, p), keys.to - keys.from, t->args->scale);
 }
 
-static void softmax_of_panel(const attention_tile *t, uint32_t panel, span keys) {
+static void softmax_scores(const attention_tile *t, uint32_t panel, span keys) {
   softmax_state state;
   float inverse[TILE_COLS];
   softmax_panel(panel_scores(t, panel), panel_queries(t, panel), keys.to - keys.from, t->base, t->sink, &state,
@@ -97,9 +97,9 @@ static span read_given(const attention_tile *t, const float *given, float empty,
 
 /* Each step uses the same span of keys for any combination of requested and given tensors, so that the bits are
  * equal. */
-static void attend_explicit(const attention_tile *whole) {
-  const hl_attention_args *a = whole->args;
-  attention_tile tile = *whole, *t = &tile;
+static void attend_explicit(const attention_tile *original) {
+  const hl_attention_args *a = original->args;
+  attention_tile tile = *original, *t = &tile;
   span keys = tile_span(t);
   if (a->weights_mode == HL_WEIGHTS_GIVEN) {
     keys = read_given(t, a->weights, 0, keys);
@@ -113,7 +113,7 @@ static void attend_explicit(const attention_tile *whole) {
     }
     for (uint32_t p = 0; p < tile_panel_count(t); p++) {
       /* softmax(scores) → weights */
-      softmax_of_panel(t, p, keys);
+      softmax_scores(t, p, keys);
       tile_dropout(t, panel_scores(t, p), p, keys);
       store_weights(t, p, keys);
     }
@@ -130,7 +130,7 @@ static bool is_explicit(const hl_attention_args *a) {
 }
 
 static size_t score_rows(const hl_attention_args *a) {
-  const uint32_t keys = total_keys(a), block = is_single_query(a) ? ROW_STREAM_KEYS : STREAM_KEYS;
+  const uint32_t keys = total_keys(a), block = is_single_query(a) ? SINGLE_QUERY_STREAM_KEYS : STREAM_KEYS;
   return round_up(is_explicit(a) || keys < block ? keys : block, TILE_ROWS);
 }
 
@@ -142,14 +142,14 @@ typedef struct {
   float *heads;         /* [panel][Dv][8] */
 } thread_buffers;
 
-static double assign_scratch(thread_buffers *r, const hl_attention_args *a, float *workspace) {
+static double assign_scratch(thread_buffers *buffers, const hl_attention_args *a, float *workspace) {
   const double queries = a->queries < TILE_QUERIES ? (double)round_up(a->queries, TILE_COLS) : TILE_QUERIES;
   const bool packed = !is_single_query(a);
-  const part parts[] = {{&r->keys, packed ? packed_keys_floats(a) : 0},
-                        {&r->values, packed ? packed_values_floats(a) : 0},
-                        {&r->query, queries * a->width},
-                        {&r->scores, queries * (double)score_rows(a)},
-                        {&r->heads, queries * a->value_width}};
+  const part parts[] = {{&buffers->keys, packed ? packed_keys_floats(a) : 0},
+                        {&buffers->values, packed ? packed_values_floats(a) : 0},
+                        {&buffers->query, queries * a->width},
+                        {&buffers->scores, queries * (double)score_rows(a)},
+                        {&buffers->heads, queries * a->value_width}};
   return block_parts(workspace, parts, COUNT(parts));
 }
 
@@ -160,9 +160,9 @@ typedef struct {
 } job;
 
 /* Chooses the path for a group of heads and prepares its keys and values. Call it for the first head of the group. */
-static void choose_path(attention_tile *t, const job *r, size_t offset, uint32_t kv_head) {
-  const hl_attention_args *a = r->args;
-  float *keys = r->first.keys + offset, *values = r->first.values + offset;
+static void choose_path(attention_tile *t, const job *j, size_t offset, uint32_t kv_head) {
+  const hl_attention_args *a = j->args;
+  float *keys = j->first.keys + offset, *values = j->first.values + offset;
   const float *value = head_start(a->value, &a->value_stride, t->batch, kv_head);
   const bool row = is_single_query(a);
   if (row || is_few_queries(t, value)) {
@@ -182,18 +182,18 @@ static void choose_path(attention_tile *t, const job *r, size_t offset, uint32_t
 
 /* Computes some queries of each query head that uses one key/value head. */
 static void attend_head(const void *arg, uint32_t thread, const head_part *h) {
-  const job *r = arg;
-  const hl_attention_args *a = r->args;
-  const size_t offset = thread * r->thread_floats;
+  const job *j = arg;
+  const hl_attention_args *a = j->args;
+  const size_t offset = thread * j->thread_floats;
   const uint32_t group = a->heads / a->kv_heads, first = h->kv_head * group;
   attention_tile t;
-  t.query = r->first.query + offset;
-  t.scores = r->first.scores + offset;
-  t.heads = r->first.heads + offset;
-  t.score_rows = r->score_rows;
+  t.query = j->first.query + offset;
+  t.scores = j->first.scores + offset;
+  t.heads = j->first.heads + offset;
+  t.score_rows = j->score_rows;
   for (uint32_t head = first; head < first + group; head++) {
     tile_set_head(&t, a, h->batch, head);
-    if (head == first) choose_path(&t, r, offset, h->kv_head);
+    if (head == first) choose_path(&t, j, offset, h->kv_head);
     for (t.first = h->first; t.first < h->last; t.first += TILE_QUERIES) {
       t.queries = h->last - t.first < TILE_QUERIES ? h->last - t.first : TILE_QUERIES;
       t.path->queries(&t);
@@ -204,9 +204,9 @@ static void attend_head(const void *arg, uint32_t thread, const head_part *h) {
 }
 
 double attention_workspace(const hl_attention_args *args) {
-  thread_buffers r;
+  thread_buffers buffers;
   const schedule s = schedule_forward(args, TILE_QUERIES);
-  return assign_scratch(&r, args, NULL) * schedule_threads(&s, args);
+  return assign_scratch(&buffers, args, NULL) * schedule_threads(&s, args);
 }
 
 /* Fewer queries take as long as this many, because they wait for the keys and values from memory. */
@@ -215,11 +215,11 @@ enum { MIN_WORK_QUERIES = 4 };
 void attention_forward(const hl_attention_args *args, float *workspace) {
   if (args->queries == 0) return;
   const schedule s = schedule_forward(args, TILE_QUERIES);
-  job r = {.args = args, .score_rows = score_rows(args)};
-  r.thread_floats = (size_t)assign_scratch(&r.first, args, workspace);
+  job j = {.args = args, .score_rows = score_rows(args)};
+  j.thread_floats = (size_t)assign_scratch(&j.first, args, workspace);
   const double widths = (double)args->width + args->value_width,
                queries = args->queries < MIN_WORK_QUERIES ? MIN_WORK_QUERIES : args->queries;
-  schedule_for_each_part(&s, args, attend_head, &r,
+  schedule_for_each_part(&s, args, attend_head, &j,
                          2.0 * args->batch * args->heads * queries * total_keys(args) * widths);
 }
 

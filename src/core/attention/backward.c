@@ -76,7 +76,7 @@ static void recompute_weights(const backward_tile *t, span block) {
   f->path->scores(f, block);
   tile_softcap(f, block);
   for (uint32_t p = 0; p < tile_panel_count(f) && a->softcap > 0; p++)
-    softcap_slope(panel_of(t, t->transposed, p), panel_scores(f, p), keys, a->softcap);
+    softcap_panel_derivative(panel_of(t, t->transposed, p), panel_scores(f, p), keys, a->softcap);
   tile_mask(f, block);
   for (uint32_t p = 0; p < tile_panel_count(f); p++)
     softmax_recompute(panel_scores(f, p), keys, f->base, t->max[p], t->inverse[p]);
@@ -95,7 +95,7 @@ static void add_d_weights(const backward_tile *t, uint32_t panel, span block) {
 /* The sink is a score of weight p without a value, so its gradient is p · (0 − delta). */
 static void add_d_sink(const backward_tile *t, uint32_t panel) {
   float weight[TILE_COLS], sum = 0;
-  softmax_of_sink(weight, t->forward.sink, t->forward.base, t->max[panel], t->inverse[panel]);
+  softmax_sink_weight(weight, t->forward.sink, t->forward.base, t->max[panel], t->inverse[panel]);
   for (uint32_t c = 0; c < panel_queries(&t->forward, panel); c++) sum += weight[c] * t->delta[panel][c];
   *t->d_sink -= sum;
 }
@@ -261,26 +261,26 @@ typedef struct {
 
 /* Computes the gradients for some queries of each query head that uses one key/value head. */
 static void head_backward(const void *arg, uint32_t thread, const head_part *h) {
-  const job *r = arg;
-  const hl_attention_args *a = &r->forward;
+  const job *j = arg;
+  const hl_attention_args *a = &j->forward;
   const uint32_t group = a->heads / a->kv_heads;
-  backward_tile t = {.args = r->args};
-  assign_scratch(&t, a, r->threads + thread * r->thread_floats);
-  t.d_key = kv_gradient_begin(&r->kv_gradients, t.d_key, h);
+  backward_tile t = {.args = j->args};
+  assign_scratch(&t, a, j->threads + thread * j->thread_floats);
+  t.d_key = kv_gradient_begin(&j->kv_gradients, t.d_key, h);
   t.d_value = kv_gradient_value(a, t.d_key);
   pack_head(&t, a, h->batch, h->kv_head);
   for (uint32_t head = h->kv_head * group; head < (h->kv_head + 1) * group; head++) {
     attention_tile *f = &t.forward;
-    const size_t index = ((size_t)h->batch * a->heads + head) * r->kv_gradients.part_count + h->part;
-    if (r->args->d_sinks) {
-      t.d_sink = r->d_sinks + index;
+    const size_t index = ((size_t)h->batch * a->heads + head) * j->kv_gradients.part_count + h->part;
+    if (j->args->d_sinks) {
+      t.d_sink = j->d_sinks + index;
       *t.d_sink = 0;
     }
     if (a->additive) {
-      t.d_additive = r->d_additive + index * a->width;
+      t.d_additive = j->d_additive + index * a->width;
       for (size_t i = 0; i < a->width; i++) t.d_additive[i] = 0;
     }
-    tile_set_head(f, &r->args->attention, h->batch, head);
+    tile_set_head(f, &j->args->attention, h->batch, head);
     f->args = a;
     f->custom_path = a->additive ? additive_path(&packed_path) : packed_path;
     f->path = &f->custom_path;
@@ -293,27 +293,27 @@ static void head_backward(const void *arg, uint32_t thread, const head_part *h) 
       tile_backward(&t);
     }
   }
-  kv_gradient_end(&r->kv_gradients, t.d_key, h);
+  kv_gradient_end(&j->kv_gradients, t.d_key, h);
 }
 
-static double assign_workspace(job *r, const hl_attention_backward_args *g, const schedule *s, float *workspace) {
+static double assign_workspace(job *j, const hl_attention_backward_args *g, const schedule *s, float *workspace) {
   const hl_attention_args *a = &g->attention;
   backward_tile t;
   const double floats = assign_scratch(&t, a, NULL), rows = (double)a->batch * a->heads * s->parts;
-  const part parts[] = {{&r->threads, floats * schedule_threads(s, a)},
-                        {&r->kv_gradients.parts, kv_gradient_parts_floats(a, s->parts)},
-                        {&r->kv_gradients.appended, kv_gradient_appended_floats(a)},
-                        {&r->d_sinks, g->d_sinks ? rows : 0},
-                        {&r->d_additive, a->additive ? rows * a->width : 0}};
+  const part parts[] = {{&j->threads, floats * schedule_threads(s, a)},
+                        {&j->kv_gradients.parts, kv_gradient_parts_floats(a, s->parts)},
+                        {&j->kv_gradients.appended, kv_gradient_appended_floats(a)},
+                        {&j->d_sinks, g->d_sinks ? rows : 0},
+                        {&j->d_additive, a->additive ? rows * a->width : 0}};
   const double total = block_parts(workspace, parts, COUNT(parts));
-  if (workspace) r->thread_floats = (size_t)floats;
+  if (workspace) j->thread_floats = (size_t)floats;
   return total;
 }
 
 double attention_backward_workspace(const hl_attention_backward_args *args) {
-  job r;
+  job j;
   const schedule s = schedule_backward(args, BACKWARD_QUERIES);
-  return assign_workspace(&r, args, &s, NULL);
+  return assign_workspace(&j, args, &s, NULL);
 }
 
 /* to(H,width) += factor · from(B,H,parts,width), summed over batch and parts in order. */
@@ -331,16 +331,16 @@ static void sum_parts(float *to, const float *from, const hl_attention_args *a, 
 
 void attention_backward(const hl_attention_backward_args *args, float *workspace) {
   const schedule s = schedule_backward(args, BACKWARD_QUERIES);
-  job r = {.args = args, .forward = args->attention, .kv_gradients = {.args = args, .part_count = s.parts}};
-  const hl_attention_args *a = &r.forward;
-  r.forward.scores_step = HL_SCORES_NONE;
-  assign_workspace(&r, args, &s, workspace);
+  job j = {.args = args, .forward = args->attention, .kv_gradients = {.args = args, .part_count = s.parts}};
+  const hl_attention_args *a = &j.forward;
+  j.forward.scores_step = HL_SCORES_NONE;
+  assign_workspace(&j, args, &s, workspace);
   const double work = 2.0 * a->batch * a->heads * a->queries * total_keys(a) * (3.0 * a->width + 2.0 * a->value_width);
-  schedule_for_each_part(&s, a, head_backward, &r, work);
-  if (s.parts > 1) schedule_for_each_head(a, kv_gradient_join, &r.kv_gradients, kv_gradient_parts_floats(a, s.parts));
-  kv_gradient_sum_appended(&r.kv_gradients);
-  if (args->d_sinks) sum_parts(args->d_sinks, r.d_sinks, a, s.parts, 1, 1);
-  if (args->d_additive) sum_parts(args->d_additive, r.d_additive, a, s.parts, a->width, a->scale);
+  schedule_for_each_part(&s, a, head_backward, &j, work);
+  if (s.parts > 1) schedule_for_each_head(a, kv_gradient_join, &j.kv_gradients, kv_gradient_parts_floats(a, s.parts));
+  kv_gradient_sum_appended(&j.kv_gradients);
+  if (args->d_sinks) sum_parts(args->d_sinks, j.d_sinks, a, s.parts, 1, 1);
+  if (args->d_additive) sum_parts(args->d_additive, j.d_additive, a, s.parts, a->width, a->scale);
 }
 
 hl_status hl_attention_backward(const hl_attention_backward_args *args) {

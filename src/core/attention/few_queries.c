@@ -73,7 +73,7 @@ static void scores(const attention_tile *t, span keys) {
 }
 
 /* Rows of the next partial tile when `left` rows remain. */
-static size_t tile_rows(size_t left) { return left < TILE_ROWS ? left : 4; }
+static size_t tile_rows(size_t remaining) { return remaining < TILE_ROWS ? remaining : 4; }
 
 static bool is_narrow(const attention_tile *t) { return t->args->value_width < TILE_COLS; }
 

@@ -74,7 +74,7 @@ hl_status hl_cache_store(void *cache, const float *fresh, uint32_t batch, uint32
                  .capacity = capacity,
                  .width = width,
                  .half = half};
-  if (width > 0 && rows > 0) elements_rows(store_row, &j, (size_t)batch * kv_heads * rows, width, 2);
+  if (width > 0 && rows > 0) elements_for_each_row(store_row, &j, (size_t)batch * kv_heads * rows, width, 2);
   return HL_OK;
 }
 
@@ -84,6 +84,6 @@ hl_status hl_cache_load(float *rows_out, const void *cache, uint32_t batch, uint
   if (!has_cache(cache, heads, rows, capacity, width, true) || !has_floats(rows_out, heads * rows * width))
     return HL_BAD_SHAPE;
   const job j = {.rows_out = rows_out, .cache = (void *)cache, .rows = rows, .capacity = capacity, .width = width};
-  if (width > 0 && rows > 0) elements_rows(load_row, &j, (size_t)batch * kv_heads * rows, width, 2);
+  if (width > 0 && rows > 0) elements_for_each_row(load_row, &j, (size_t)batch * kv_heads * rows, width, 2);
   return HL_OK;
 }

@@ -19,14 +19,14 @@ double kv_gradient_appended_floats(const hl_attention_args *a) {
 
 float *kv_gradient_value(const hl_attention_args *a, float *panels) { return panels + key_rows(a) * a->width; }
 
-static float *part_of(const kv_gradients *g, const head_part *h) {
+static float *part_panels(const kv_gradients *g, const head_part *h) {
   const hl_attention_args *a = &g->args->attention;
   const size_t head = (size_t)h->batch * a->kv_heads + h->kv_head;
   return g->parts + (head * g->part_count + h->part) * (size_t)kv_gradient_floats(a);
 }
 
 float *kv_gradient_begin(const kv_gradients *g, float *scratch, const head_part *h) {
-  float *panels = g->part_count > 1 ? part_of(g, h) : scratch;
+  float *panels = g->part_count > 1 ? part_panels(g, h) : scratch;
   panel_zero(panels, (size_t)kv_gradient_floats(&g->args->attention) / TILE_COLS);
   return panels;
 }
@@ -69,7 +69,7 @@ void kv_gradient_end(const kv_gradients *g, float *panels, const head_part *h) {
 void kv_gradient_join(const void *arg, uint32_t thread, const head_part *h) {
   const kv_gradients *g = arg;
   const size_t floats = (size_t)kv_gradient_floats(&g->args->attention);
-  float *sum = part_of(g, h);
+  float *sum = part_panels(g, h);
   (void)thread;
   for (size_t part = 1; part < g->part_count; part++) panel_sum(sum, sum + part * floats, floats / TILE_COLS);
   store(g, sum, h);

@@ -6,7 +6,7 @@
  * should be THREAD_CHUNKS chunks for each thread. */
 enum { MIN_PART_TILES = 4, THREAD_CHUNKS = 8 };
 
-static uint64_t divide_up(uint64_t n, uint64_t by) { return (n + by - 1) / by; }
+static uint64_t divide_up(uint64_t n, uint64_t divisor) { return (n + divisor - 1) / divisor; }
 
 /* Divides the queries into `parts` parts of whole tiles, as evenly as possible. */
 static schedule divide_queries(uint32_t batches, uint32_t heads, uint64_t queries, uint64_t parts, uint32_t tile) {
@@ -63,21 +63,21 @@ typedef struct {
 } job;
 
 static void run_chunk(void *arg, uint32_t chunk, uint32_t thread) {
-  const job *r = arg;
-  const schedule *s = r->schedule;
+  const job *j = arg;
+  const schedule *s = j->schedule;
   const uint32_t group = chunk / s->parts, part = chunk - group * s->parts, first = part * s->part_queries;
-  const uint32_t last = r->queries - first < s->part_queries ? r->queries : first + s->part_queries;
-  const uint32_t batch_group = group / r->groups, head_group = group - batch_group * r->groups;
+  const uint32_t last = j->queries - first < s->part_queries ? j->queries : first + s->part_queries;
+  const uint32_t batch_group = group / j->groups, head_group = group - batch_group * j->groups;
   const uint32_t batch = batch_group * s->batches, head = head_group * s->heads;
   for (uint32_t b = batch; b < batch + s->batches; b++) {
-    for (uint32_t h = head; h < head + s->heads; h++) r->task(r->arg, thread, &(head_part){b, h, part, first, last});
+    for (uint32_t h = head; h < head + s->heads; h++) j->task(j->arg, thread, &(head_part){b, h, part, first, last});
   }
 }
 
 void schedule_for_each_part(const schedule *s, const hl_attention_args *a, head_task *task, const void *arg,
                             double work) {
-  job r = {s, a->queries, a->kv_heads / s->heads, task, arg};
-  parallel_for(run_chunk, &r, chunks_of(s, a), work);
+  job j = {s, a->queries, a->kv_heads / s->heads, task, arg};
+  parallel_for(run_chunk, &j, chunks_of(s, a), work);
 }
 
 void schedule_for_each_head(const hl_attention_args *a, head_task *task, const void *arg, double work) {

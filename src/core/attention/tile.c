@@ -6,7 +6,7 @@
 
 void tile_visibility(visibility *v, const hl_attention_args *a, uint32_t batch, uint32_t head) {
   const hl_broadcast *m = &a->mask_stride, *b = &a->bias_stride;
-  const bool some = a->keys > 0;
+  const bool has_keys = a->keys > 0;
   v->keys = a->keys;
   v->appended = a->appended;
   v->fill = a->fill;
@@ -15,10 +15,10 @@ void tile_visibility(visibility *v, const hl_attention_args *a, uint32_t batch, 
   /* The other fields are not read in this case, and setting them would take a measurable share of the time of a small
    * head. */
   if (v->none_hidden) return;
-  v->mask = some && a->mask ? a->mask + (size_t)batch * m->batch + (size_t)head * m->head : NULL;
-  v->bias = some && a->bias ? a->bias + (size_t)batch * b->batch + (size_t)head * b->head : NULL;
-  v->padding = some && a->key_padding ? a->key_padding + (size_t)batch * a->key_padding_stride[0] : NULL;
-  v->lengths = some && a->valid_lens ? a->valid_lens + (size_t)batch * a->valid_lens_stride[0] : NULL;
+  v->mask = has_keys && a->mask ? a->mask + (size_t)batch * m->batch + (size_t)head * m->head : NULL;
+  v->bias = has_keys && a->bias ? a->bias + (size_t)batch * b->batch + (size_t)head * b->head : NULL;
+  v->padding = has_keys && a->key_padding ? a->key_padding + (size_t)batch * a->key_padding_stride[0] : NULL;
+  v->lengths = has_keys && a->valid_lens ? a->valid_lens + (size_t)batch * a->valid_lens_stride[0] : NULL;
   v->mask_query = m->query;
   v->mask_key = m->key;
   v->bias_query = b->query;

@@ -59,8 +59,8 @@ static inline float *head_start(const float *tensor, const hl_stride *stride, ui
 INLINE uint32_t tile_panel_count(const attention_tile *t) { return (t->queries + TILE_COLS - 1) / TILE_COLS; }
 
 INLINE uint32_t panel_queries(const attention_tile *t, uint32_t panel) {
-  uint32_t left = t->queries - panel * TILE_COLS;
-  return left < TILE_COLS ? left : TILE_COLS;
+  uint32_t remaining = t->queries - panel * TILE_COLS;
+  return remaining < TILE_COLS ? remaining : TILE_COLS;
 }
 
 /* Index of the first query of a panel among the queries of the head. */

@@ -100,9 +100,9 @@ hl_status attention_backward_validate(const hl_attention_backward_args *g) {
   return complete ? HL_OK : HL_BAD_SHAPE;
 }
 
-static const float nothing[1];
+static const float empty[1];
 
-float *attention_nonnull(const float *tensor) { return (float *)(tensor ? tensor : nothing); }
+float *attention_nonnull(const float *tensor) { return (float *)(tensor ? tensor : empty); }
 
 hl_attention_args attention_fill_empty(const hl_attention_args *args) {
   const hl_stride none = {0, 0, 0};

@@ -57,7 +57,7 @@ static void rows_chunk(void *arg, uint32_t chunk, uint32_t worker) {
   for (size_t end = row + j->step; row < end && row < j->rows; row++) j->function(j->arg, row);
 }
 
-void elements_rows(row_function *function, const void *arg, size_t rows, size_t width, double work) {
+void elements_for_each_row(row_function *function, const void *arg, size_t rows, size_t width, double work) {
   rows_job j = {function, arg, rows, width < CHUNK ? CHUNK / (width + 1) : 1};
   parallel_for(rows_chunk, &j, (uint32_t)((rows + j.step - 1) / j.step), work * (double)rows * (double)width);
 }
@@ -80,17 +80,17 @@ static void sum_operation(void *context, float *const to[3], const float *const 
   s->squares = squares;
 }
 
-static sums sums_of(const float *x, size_t count, float origin) {
+static sums compute_sums(const float *x, size_t count, float origin) {
   sums s = {.origin = vec_splat(origin), .sum = vec_splat(0), .squares = vec_splat(0)};
   elements_apply(&(elements){sum_operation, &s, .from = {x}, .fill = origin}, 0, count);
   return s;
 }
 
 double elements_square_sum(const float *x, size_t count, float origin) {
-  return doubles_sum(sums_of(x, count, origin).squares);
+  return doubles_sum(compute_sums(x, count, origin).squares);
 }
 
-double elements_sum(const float *x, size_t count) { return doubles_sum(sums_of(x, count, 0).sum); }
+double elements_sum(const float *x, size_t count) { return doubles_sum(compute_sums(x, count, 0).sum); }
 
 static void add_operation(void *context, float *const to[3], const float *const from[4], size_t count) {
   (void)context;

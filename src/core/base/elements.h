@@ -18,7 +18,7 @@ typedef struct {
   float fill;
 } elements;
 
-/* Applies the operation to the floats start..start + count − 1 of every row. */
+/* Applies the operation to the floats start..start + count − 1 of every input and output. */
 void elements_apply(const elements *e, size_t start, size_t count);
 
 /* Applies it to the first `count` floats, on all threads; `work` is that of parallel_for, per float. */
@@ -40,6 +40,6 @@ element_operation affine_operation;
 
 /* Calls a function for every row of a matrix, on all threads; rows must be independent of each other. */
 typedef void row_function(const void *arg, size_t row);
-void elements_rows(row_function *function, const void *arg, size_t rows, size_t width, double work);
+void elements_for_each_row(row_function *function, const void *arg, size_t rows, size_t width, double work);
 
 #endif

@@ -49,18 +49,18 @@ INLINE vec vec_exp2(const exp_vecs *c, vec x) {
 }
 
 /* tanh x = m / (m + 2) with m = e²ˣ − 1, within 5 ulp; ±1 for |x| ≥ 10. */
-INLINE vec vec_tanh_by(const exp_vecs *c, vec x) {
+INLINE vec vec_tanh_with(const exp_vecs *c, vec x) {
   vec power, twice = vec_min(vec_mul(vec_abs(x), vec_splat(2 * LOG2_E)), vec_splat(20 * LOG2_E)), q = c->q[4];
   exp_reduce(c, &twice, &power);
   for (int degree = 3; degree >= 0; degree--) q = vec_fma(q, twice, c->q[degree]);
   power = bits_add(bits_shift_left(power, 23), c->one);
   vec m = vec_fma(vec_mul(q, twice), power, vec_sub(power, vec_splat(1)));
-  return vec_with_sign_of(vec_div(m, vec_add(m, vec_splat(2))), x);
+  return vec_copy_sign(vec_div(m, vec_add(m, vec_splat(2))), x);
 }
 
 INLINE vec vec_tanh(vec x) {
   const exp_vecs c = exp_load();
-  return vec_tanh_by(&c, x);
+  return vec_tanh_with(&c, x);
 }
 
 #endif

@@ -29,18 +29,18 @@ INLINE vec widen(vec x) {
 }
 
 static void store_eight(uint16_t *to, const float *from) {
-  halves_store(to, halves_of(narrow(vec_load(from)), narrow(vec_load(from + 4))));
+  halves_store(to, halves_narrow(narrow(vec_load(from)), narrow(vec_load(from + 4))));
 }
 
 /* The bits of a bfloat16 are the upper half of those of a float32. */
 static void load_eight(float *to, const uint16_t *from, bool bfloat) {
   const vec x = halves_load(from), zero = bits_splat(0);
   if (bfloat) {
-    vec_store(to, bits_of_words_first(zero, x));
-    vec_store(to + 4, bits_of_words_last(zero, x));
+    vec_store(to, words_interleave_low(zero, x));
+    vec_store(to + 4, words_interleave_high(zero, x));
   } else {
-    vec_store(to, widen(bits_of_words_first(x, zero)));
-    vec_store(to + 4, widen(bits_of_words_last(x, zero)));
+    vec_store(to, widen(words_interleave_low(x, zero)));
+    vec_store(to + 4, widen(words_interleave_high(x, zero)));
   }
 }
 

@@ -71,7 +71,7 @@ INLINE vec vec_equal(vec a, vec b) { return wasm_f32x4_eq(a, b); }
 INLINE vec vec_less(vec a, vec b) { return wasm_f32x4_lt(a, b); }
 INLINE vec vec_zero_where(vec lanes, vec x) { return wasm_v128_andnot(x, lanes); }
 INLINE vec vec_select(vec lanes, vec yes, vec no) { return wasm_v128_bitselect(yes, no, lanes); }
-INLINE vec vec_with_sign_of(vec x, vec sign) {
+INLINE vec vec_copy_sign(vec x, vec sign) {
   return wasm_v128_bitselect(sign, x, wasm_i32x4_splat((int32_t)0x80000000));
 }
 INLINE int vec_all_zero(vec x) { return !wasm_v128_any_true(wasm_f32x4_ne(x, wasm_f32x4_splat(0))); }
@@ -108,11 +108,11 @@ INLINE vec vec_round(vec x) {
   const float digits = 0x1.8p23f;
   return wasm_i32x4_sub(wasm_f32x4_add(x, wasm_f32x4_splat(digits)), wasm_f32x4_splat(digits));
 }
-INLINE vec vec_of_bits(vec x) { return wasm_f32x4_convert_i32x4(x); }
-INLINE vec words_of(vec a, vec b) { return wasm_i16x8_narrow_i32x4(a, b); }
-INLINE vec bytes_of(vec a, vec b) { return wasm_i8x16_narrow_i16x8(a, b); }
+INLINE vec vec_from_integers(vec x) { return wasm_f32x4_convert_i32x4(x); }
+INLINE vec words_narrow(vec a, vec b) { return wasm_i16x8_narrow_i32x4(a, b); }
+INLINE vec bytes_narrow(vec a, vec b) { return wasm_i8x16_narrow_i16x8(a, b); }
 /* The same with unsigned results. */
-INLINE vec bytes_of_words(vec a, vec b) { return wasm_u8x16_narrow_i16x8(a, b); }
+INLINE vec bytes_narrow_unsigned(vec a, vec b) { return wasm_u8x16_narrow_i16x8(a, b); }
 INLINE vec bytes_load(const uint8_t *p) { return wasm_v128_load(p); }
 INLINE void bytes_store(uint8_t *p, vec x) { wasm_v128_store(p, x); }
 INLINE vec bytes_add(vec a, vec b) { return wasm_i8x16_add(a, b); }
@@ -122,19 +122,21 @@ INLINE vec words_mul(vec a, vec b) { return wasm_i16x8_mul(a, b); }
 INLINE vec words_shift_right(vec a, uint32_t n) { return wasm_u16x8_shr(a, n); }
 
 /* Interleaves the words of `low` and `high` into 32-bit lanes: the first four of each, or the last four. */
-INLINE vec bits_of_words_first(vec low, vec high) { return wasm_i16x8_shuffle(low, high, 0, 8, 1, 9, 2, 10, 3, 11); }
-INLINE vec bits_of_words_last(vec low, vec high) { return wasm_i16x8_shuffle(low, high, 4, 12, 5, 13, 6, 14, 7, 15); }
+INLINE vec words_interleave_low(vec low, vec high) { return wasm_i16x8_shuffle(low, high, 0, 8, 1, 9, 2, 10, 3, 11); }
+INLINE vec words_interleave_high(vec low, vec high) {
+  return wasm_i16x8_shuffle(low, high, 4, 12, 5, 13, 6, 14, 7, 15);
+}
 
 /* Interleaves the bytes of `low` and `high` into words: the first eight of each, or the last eight. */
-INLINE vec words_of_bytes_first(vec low, vec high) {
+INLINE vec bytes_interleave_low(vec low, vec high) {
   return wasm_i8x16_shuffle(low, high, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
 }
-INLINE vec words_of_bytes_last(vec low, vec high) {
+INLINE vec bytes_interleave_high(vec low, vec high) {
   return wasm_i8x16_shuffle(low, high, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
 }
 
 /* Unsigned words from two vectors of 32-bit lanes below 2¹⁶. */
-INLINE vec halves_of(vec a, vec b) { return wasm_u16x8_narrow_i32x4(a, b); }
+INLINE vec halves_narrow(vec a, vec b) { return wasm_u16x8_narrow_i32x4(a, b); }
 INLINE vec halves_load(const uint16_t *p) { return wasm_v128_load(p); }
 INLINE void halves_store(uint16_t *p, vec x) { wasm_v128_store(p, x); }
 

@@ -67,30 +67,30 @@ static bool arena_grow(uint64_t pages) {
 #define PERMIT(address, bytes) ((void)0)
 #endif
 
-static block *at(uint32_t line) { return (block *)(void *)(heap.base + (size_t)line * LINE); }
+static block *block_at(uint32_t line) { return (block *)(void *)(heap.base + (size_t)line * LINE); }
 static float *content(uint32_t line) { return (float *)(void *)(heap.base + (size_t)line * LINE + HEADER); }
 
 /* Sizes 1..8 have one list each; larger sizes have eight lists for each power of two. */
-static uint32_t list_of(uint32_t lines) {
+static uint32_t list_index(uint32_t lines) {
   if (lines < SIZES) return lines;
   uint32_t power = 31 - (uint32_t)__builtin_clz(lines);
   return (power - 2) * SIZES + ((lines >> (power - 3)) - SIZES);
 }
 
 static void list_insert(uint32_t line) {
-  uint32_t list = list_of(at(line)->lines), next = heap.list[list];
-  at(line)->next = next;
-  at(line)->previous = 0;
-  if (next) at(next)->previous = line;
+  uint32_t list = list_index(block_at(line)->lines), next = heap.list[list];
+  block_at(line)->next = next;
+  block_at(line)->previous = 0;
+  if (next) block_at(next)->previous = line;
   heap.list[list] = line;
   heap.occupied[list / 32] |= 1u << list % 32;
 }
 
 static void list_remove(uint32_t line) {
-  uint32_t next = at(line)->next, previous = at(line)->previous, list = list_of(at(line)->lines);
-  if (next) at(next)->previous = previous;
+  uint32_t next = block_at(line)->next, previous = block_at(line)->previous, list = list_index(block_at(line)->lines);
+  if (next) block_at(next)->previous = previous;
   if (previous) {
-    at(previous)->next = next;
+    block_at(previous)->next = next;
   } else {
     heap.list[list] = next;
     if (!next) heap.occupied[list / 32] &= ~(1u << list % 32);
@@ -100,8 +100,8 @@ static void list_remove(uint32_t line) {
 /* Removes a free block of at least `lines` lines from its list and returns it; 0 if there is none. The list of this
  * size class also holds smaller blocks, so it is searched; in any later list every block fits. */
 static uint32_t list_pop(uint32_t lines) {
-  uint32_t list = list_of(lines), line = heap.list[list];
-  while (line && at(line)->lines < lines) line = at(line)->next;
+  uint32_t list = list_index(lines), line = heap.list[list];
+  while (line && block_at(line)->lines < lines) line = block_at(line)->next;
   for (uint32_t word = (list + 1) / 32; !line && word < LISTS / 32; word++) {
     uint32_t later = heap.occupied[word];
     if (word == (list + 1) / 32) later &= ~0u << (list + 1) % 32;
@@ -112,12 +112,12 @@ static uint32_t list_pop(uint32_t lines) {
 }
 
 static void block_init(uint32_t line, uint32_t lines, uint32_t before) {
-  block *b = at(line);
+  block *b = block_at(line);
   b->lines = lines;
   b->before = before;
   b->next = USED;
   if (line + lines == heap.end) heap.last = line;
-  else at(line + lines)->before = line;
+  else block_at(line + lines)->before = line;
 }
 
 /* Takes memory from the host until the last block of the heap has at least `lines` lines, and returns that block. */
@@ -127,7 +127,7 @@ static uint32_t heap_extend(uint32_t lines) {
     heap.base = arena_start() + HEADER + ((LINE - start % LINE) % LINE) - HEADER;
     heap.end = 1;
   }
-  bool merge = heap.last && at(heap.last)->next != USED;
+  bool merge = heap.last && block_at(heap.last)->next != USED;
   uint32_t first = merge ? heap.last : heap.end;
   uint64_t need = arena_address() + ((uint64_t)first + lines) * LINE;
   uint64_t have = arena_bytes();
@@ -137,10 +137,10 @@ static uint32_t heap_extend(uint32_t lines) {
     if ((double)(have + pages * PAGE) > heap.limit || !arena_grow(pages)) return 0;
     have = arena_bytes();
   }
-  uint32_t before = merge ? at(first)->before : heap.last;
+  uint32_t before = merge ? block_at(first)->before : heap.last;
   if (merge) list_remove(first);
   heap.end = (uint32_t)((have - arena_address()) / LINE);
-  FORBID(at(first), (size_t)(heap.end - first) * LINE);
+  FORBID(block_at(first), (size_t)(heap.end - first) * LINE);
   block_init(first, heap.end - first, before);
   return first;
 }
@@ -151,14 +151,14 @@ float *hl_tensor_alloc(double count) {
   uint32_t line = list_pop(lines);
   if (!line) line = heap_extend(lines);
   if (!line) return NULL;
-  uint32_t rest = at(line)->lines - lines;
+  uint32_t rest = block_at(line)->lines - lines;
   if (rest) {
     uint32_t cut = line + lines;
     block_init(cut, rest, line);
     list_insert(cut);
   }
-  at(line)->lines = lines;
-  at(line)->next = USED;
+  block_at(line)->lines = lines;
+  block_at(line)->next = USED;
   PERMIT(content(line), (size_t)count * sizeof(float));
   heap.used += (double)lines * LINE;
   return content(line);
@@ -166,36 +166,36 @@ float *hl_tensor_alloc(double count) {
 
 /* The line of a live block, or 0. Reads only where a header can be, and checks it against the headers of the blocks
  * before and after it. */
-static uint32_t block_of(const float *pointer) {
+static uint32_t find_live_block(const float *pointer) {
   uintptr_t address = (uintptr_t)pointer, first = (uintptr_t)heap.base + LINE + HEADER;
   if (!heap.base || address < first || (address - first) % LINE != 0) return 0;
   uintptr_t line = (address - first) / LINE + 1;
   if (line >= heap.end) return 0;
-  const block *b = at((uint32_t)line);
+  const block *b = block_at((uint32_t)line);
   if (b->next != USED || b->lines == 0 || b->lines > heap.end - line) return 0;
   uint32_t after = (uint32_t)line + b->lines;
-  bool known = after == heap.end ? heap.last == line : at(after)->before == line;
-  return known && (b->before == 0 ? line == 1 : b->before < line && b->before + at(b->before)->lines == line)
+  bool known = after == heap.end ? heap.last == line : block_at(after)->before == line;
+  return known && (b->before == 0 ? line == 1 : b->before < line && b->before + block_at(b->before)->lines == line)
              ? (uint32_t)line
              : 0;
 }
 
 hl_status hl_tensor_free(float *pointer) {
   if (!pointer) return HL_OK;
-  uint32_t line = block_of(pointer);
+  uint32_t line = find_live_block(pointer);
   if (!line) return HL_BAD_POINTER;
-  uint32_t lines = at(line)->lines, before = at(line)->before, after = line + lines;
+  uint32_t lines = block_at(line)->lines, before = block_at(line)->before, after = line + lines;
   heap.used -= (double)lines * LINE;
   FORBID(pointer, (size_t)lines * LINE - HEADER);
-  if (after != heap.end && at(after)->next != USED) {
+  if (after != heap.end && block_at(after)->next != USED) {
     list_remove(after);
-    lines += at(after)->lines;
+    lines += block_at(after)->lines;
   }
-  if (before && at(before)->next != USED) {
+  if (before && block_at(before)->next != USED) {
     list_remove(before);
-    lines += at(before)->lines;
+    lines += block_at(before)->lines;
     line = before;
-    before = at(before)->before;
+    before = block_at(before)->before;
   }
   block_init(line, lines, before);
   list_insert(line);

@@ -39,8 +39,8 @@ void gemm_pack_rows(float *panels, size_t width, const float *source, size_t str
                     float scale) {
   for (size_t row = 0; row < rows; row += width) {
     for (size_t lane = 0, lanes; lane < width; lane += lanes) {
-      const size_t left = rows > row + lane ? rows - row - lane : 0,
-                   available = width - lane < left ? width - lane : left;
+      const size_t remaining = rows > row + lane ? rows - row - lane : 0,
+                   available = width - lane < remaining ? width - lane : remaining;
       const float *from = source + (row + lane) * stride;
       float *panel = panels + row * depth + lane;
       lanes = available >= 4 ? 4 : available >= 2 ? 2 : 1;
@@ -112,15 +112,15 @@ void gemm_pack_right(float *panels, const float *source, size_t stride, size_t r
 
 const float gemm_zeros[TILE_ROWS * TILE_COLS];
 
-#define TILE                                                                                                           \
+#define TILE_PARAMETERS                                                                                                \
   float *c, size_t c_stride, const float *before, const float *a, size_t width, const float *b, size_t b_stride,       \
       size_t depth
-#define AS_GIVEN c, c_stride, before, a, width, b, b_stride, depth
+#define TILE_ARGUMENTS c, c_stride, before, a, width, b, b_stride, depth
 
 /* With this form of the loop, V8's register allocator produces no spills in any version: a guarded `for` that
  * ends when b does, sums that start at 0, and additions and stores in forward order. Every element is summed in the
  * order of depth for every shape of the tile, so a row has the same bits at any position in the matrix. */
-INLINE void multiply(int rows, bool add, TILE) {
+INLINE void multiply(int rows, bool add, TILE_PARAMETERS) {
   vec acc[TILE_ROWS][2];
   for (int r = 0; r < rows; r++) {
     acc[r][0] = vec_splat(0);
@@ -154,7 +154,7 @@ KERNEL void gemm_full_tile_overwrite(float *c, const float *a, const float *b, s
 
 /* A kernel for every smaller number of rows. */
 #define LOW_TILE(n)                                                                                                    \
-  KERNEL static void low_tile_##n(TILE) { multiply(n, true, AS_GIVEN); }
+  KERNEL static void low_tile_##n(TILE_PARAMETERS) { multiply(n, true, TILE_ARGUMENTS); }
 LOW_TILE(1)
 LOW_TILE(2)
 LOW_TILE(3)
@@ -163,14 +163,14 @@ LOW_TILE(4)
 LOW_TILE(5)
 #endif
 
-void gemm_partial_tile(size_t rows, TILE) {
-  if (rows == 1) low_tile_1(AS_GIVEN);
-  else if (rows == 2) low_tile_2(AS_GIVEN);
-  else if (rows == 3) low_tile_3(AS_GIVEN);
+void gemm_partial_tile(size_t rows, TILE_PARAMETERS) {
+  if (rows == 1) low_tile_1(TILE_ARGUMENTS);
+  else if (rows == 2) low_tile_2(TILE_ARGUMENTS);
+  else if (rows == 3) low_tile_3(TILE_ARGUMENTS);
 #if TILE_ROWS > 5
-  else if (rows == 5) low_tile_5(AS_GIVEN);
+  else if (rows == 5) low_tile_5(TILE_ARGUMENTS);
 #endif
-  else low_tile_4(AS_GIVEN);
+  else low_tile_4(TILE_ARGUMENTS);
 }
 
 void gemm_tile(size_t rows, float *c, size_t c_stride, const float *before, const float *a, size_t width,
@@ -202,12 +202,12 @@ KERNEL static void row_tile(float *c, const float *a, const float *b, size_t pan
   }
 }
 
-double gemm_packed_weight(uint32_t out, uint32_t in) {
+double gemm_packed_floats(uint32_t out, uint32_t in) {
   const uint64_t columns = ((uint64_t)out + TILE_COLS - 1) / TILE_COLS * TILE_COLS;
   return (double)columns * in;
 }
 
-size_t gemm_left_row(size_t in) { return in; }
+size_t gemm_left_row_floats(size_t in) { return in; }
 
 /* Rows whose partial sums are buffered between passes, so that each row of y is written once. */
 enum { BUFFER_ROWS = 60 };

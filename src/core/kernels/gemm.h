@@ -37,8 +37,8 @@ void gemm_partial_tile(size_t rows, float *c, size_t c_stride, const float *befo
                        const float *b, size_t b_stride, size_t depth);
 
 /* Floats of a packed weight (out, in), in panels of TILE_COLS outputs; and of a packed row of x. */
-double gemm_packed_weight(uint32_t out, uint32_t in);
-size_t gemm_left_row(size_t in);
+double gemm_packed_floats(uint32_t out, uint32_t in);
+size_t gemm_left_row_floats(size_t in);
 
 /* Packs a right operand whose rows are the depth: panels[⌈columns/TILE_COLS⌉][rows][TILE_COLS] = source(rows,
  * columns). */

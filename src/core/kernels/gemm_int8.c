@@ -27,8 +27,8 @@ typedef struct {
  * next vector. */
 INLINE void pair_words(vec words[2], vec bytes, vec *bits) {
   const vec ninth = bits_and(*bits, bits_splat(0x01010101));
-  words[0] = words_of_bytes_first(bytes, ninth);
-  words[1] = words_of_bytes_last(bytes, ninth);
+  words[0] = bytes_interleave_low(bytes, ninth);
+  words[1] = bytes_interleave_high(bytes, ninth);
   *bits = words_shift_right(*bits, 1);
 }
 
@@ -44,8 +44,8 @@ INLINE vec quad_bytes(vec bytes, vec *bits) {
 KERNEL static void unpack_weights(weights *w, bool as_quads) {
   const uint8_t *from = w->packed;
   uint8_t *to = w->unpacked;
-  for (size_t left = w->blocks; left > 0; left -= min_size(left, GROUP_BLOCKS)) {
-    group g = group_at(from, left);
+  for (size_t remaining = w->blocks; remaining > 0; remaining -= min_size(remaining, GROUP_BLOCKS)) {
+    group g = group_at(from, remaining);
     from = g.end;
     for (; g.bytes != g.end; g.bits += VECTOR) {
       vec bits = bytes_load(g.bits), words[2];
@@ -84,16 +84,16 @@ INLINE void add_bytes(int rows, vec acc[][2], const float *x, const vec bytes[2]
 }
 
 INLINE void step_bytes(int rows, vec acc[][2], const float *x, const uint8_t *bytes) {
-  const vec some[2] = {bytes_load(bytes), bytes_load(bytes + VECTOR)};
-  add_bytes(rows, acc, x, some);
+  const vec loaded[2] = {bytes_load(bytes), bytes_load(bytes + VECTOR)};
+  add_bytes(rows, acc, x, loaded);
 }
 
 /* sums(rows, 8) += factor · scales · acc */
 INLINE void finish(int rows, float *sums, vec acc[][2], const float *scales, float factor) {
   const vec s0 = vec_mul(vec_load(scales), vec_splat(factor)), s1 = vec_mul(vec_load(scales + 4), vec_splat(factor));
   for (int r = 0; r < rows; r++, sums += TILE_COLS) {
-    vec_store(sums, vec_fma(vec_of_bits(acc[r][0]), s0, vec_load(sums)));
-    vec_store(sums + 4, vec_fma(vec_of_bits(acc[r][1]), s1, vec_load(sums + 4)));
+    vec_store(sums, vec_fma(vec_from_integers(acc[r][0]), s0, vec_load(sums)));
+    vec_store(sums + 4, vec_fma(vec_from_integers(acc[r][1]), s1, vec_load(sums + 4)));
   }
 }
 
@@ -102,13 +102,14 @@ INLINE void finish(int rows, float *sums, vec acc[][2], const float *scales, flo
 INLINE void pairs_unpacked(int rows, KERNEL_ARGUMENTS) {
   const uint8_t *words = w->unpacked;
   const float *scales = w->scales[0];
-  for (size_t left = w->blocks; left > 0; left -= min_size(left, GROUP_BLOCKS), scales += TILE_COLS) {
+  for (size_t remaining = w->blocks; remaining > 0;
+       remaining -= min_size(remaining, GROUP_BLOCKS), scales += TILE_COLS) {
     vec acc[INT8_TILE_ROWS][2];
     start(rows, acc, x);
     x += width;
-    for (const uint8_t *end = words + min_size(left, GROUP_BLOCKS) * (2 * BLOCK_BYTES); words != end; x += width) {
-      const vec some[2] = {bytes_load(words), bytes_load(words + VECTOR)};
-      add_words(rows, acc, x, some);
+    for (const uint8_t *end = words + min_size(remaining, GROUP_BLOCKS) * (2 * BLOCK_BYTES); words != end; x += width) {
+      const vec loaded[2] = {bytes_load(words), bytes_load(words + VECTOR)};
+      add_words(rows, acc, x, loaded);
       words += 2 * VECTOR;
     }
     finish(rows, sums, acc, scales, 1);
@@ -118,11 +119,12 @@ INLINE void pairs_unpacked(int rows, KERNEL_ARGUMENTS) {
 INLINE void pairs_packed(int rows, KERNEL_ARGUMENTS) {
   const uint8_t *from = w->packed;
   const float *scales = w->scales[0];
-  for (size_t left = w->blocks; left > 0; left -= min_size(left, GROUP_BLOCKS), scales += TILE_COLS) {
+  for (size_t remaining = w->blocks; remaining > 0;
+       remaining -= min_size(remaining, GROUP_BLOCKS), scales += TILE_COLS) {
     vec acc[INT8_TILE_ROWS][2];
     start(rows, acc, x);
     x += width;
-    group g = group_at(from, left);
+    group g = group_at(from, remaining);
     from = g.end;
     for (; g.bytes != g.end; g.bits += VECTOR) {
       vec bits = bytes_load(g.bits);
@@ -142,8 +144,9 @@ INLINE void pairs_packed(int rows, KERNEL_ARGUMENTS) {
 INLINE void quads_packed(int rows, KERNEL_ARGUMENTS) {
   const uint8_t *from = w->packed;
   const float *scales = w->scales[0];
-  for (size_t left = w->blocks; left > 0; left -= min_size(left, GROUP_BLOCKS), scales += TILE_COLS) {
-    group g = group_at(from, left);
+  for (size_t remaining = w->blocks; remaining > 0;
+       remaining -= min_size(remaining, GROUP_BLOCKS), scales += TILE_COLS) {
+    group g = group_at(from, remaining);
     from = g.end;
     const size_t part = (1 + g.blocks * (BLOCK / 4)) * width;
     vec ac[INT8_TILE_ROWS][2], bd[INT8_TILE_ROWS][2];
@@ -171,8 +174,9 @@ INLINE void quads_packed(int rows, KERNEL_ARGUMENTS) {
 INLINE void quads_unpacked(int rows, KERNEL_ARGUMENTS) {
   const uint8_t *from = w->packed, *unpacked = w->unpacked;
   const float *scales = w->scales[0];
-  for (size_t left = w->blocks; left > 0; left -= min_size(left, GROUP_BLOCKS), scales += TILE_COLS) {
-    const group g = group_at(from, left);
+  for (size_t remaining = w->blocks; remaining > 0;
+       remaining -= min_size(remaining, GROUP_BLOCKS), scales += TILE_COLS) {
+    const group g = group_at(from, remaining);
     const uint8_t *bytes = g.bytes;
     const size_t size = g.blocks * BLOCK_BYTES;
     float factor = HIGH;
@@ -215,11 +219,11 @@ enum { UNPACK_MIN_ROWS = 3 };
 static void unpack_scales(weights *w, float unit) {
   const uint8_t *from = w->packed;
   float(*scales)[TILE_COLS] = w->scales;
-  for (size_t left = w->blocks; left > 0; left -= min_size(left, GROUP_BLOCKS), scales++) {
+  for (size_t remaining = w->blocks; remaining > 0; remaining -= min_size(remaining, GROUP_BLOCKS), scales++) {
     const vec halves = bytes_load(from), zero = bits_splat(0);
-    vec_store(*scales, vec_mul(bits_of_words_first(zero, halves), vec_splat(unit)));
-    vec_store(*scales + 4, vec_mul(bits_of_words_last(zero, halves), vec_splat(unit)));
-    from = group_at(from, left).end;
+    vec_store(*scales, vec_mul(words_interleave_low(zero, halves), vec_splat(unit)));
+    vec_store(*scales + 4, vec_mul(words_interleave_high(zero, halves), vec_splat(unit)));
+    from = group_at(from, remaining).end;
   }
 }
 
@@ -229,7 +233,7 @@ enum { BUFFER_ROWS = 130 };
 /* sums(rows, 8) of the rows of x from `first` on. */
 static void multiply_panel(float *sums, const gemm_left *x, size_t first, size_t rows, const uint8_t *panel,
                            bool as_quads) {
-  const size_t left_row = gemm_int8_left_row(x->in);
+  const size_t left_row = gemm_int8_left_row_floats(x->in);
   const float *left = x->panels + first * left_row + x->width;
   weights w;
   for (size_t i = 0; i < round_up(rows, 2) * TILE_COLS; i += 4) vec_store(sums + i, vec_splat(0));
@@ -264,8 +268,9 @@ static void store_row(float *y, const float *sums, float scale, const float *bia
 /* total += factor · scales · acc, for the eight columns whose group is at `packed`. */
 INLINE void add_scaled(vec total[2], const uint8_t *packed, const vec acc[2], float factor) {
   const vec halves = bytes_load(packed), zero = bits_splat(0);
-  const vec scales[2] = {bits_of_words_first(zero, halves), bits_of_words_last(zero, halves)};
-  for (int i = 0; i < 2; i++) total[i] = vec_fma(vec_of_bits(acc[i]), vec_mul(scales[i], vec_splat(factor)), total[i]);
+  const vec scales[2] = {words_interleave_low(zero, halves), words_interleave_high(zero, halves)};
+  for (int i = 0; i < 2; i++)
+    total[i] = vec_fma(vec_from_integers(acc[i]), vec_mul(scales[i], vec_splat(factor)), total[i]);
 }
 
 /* Multiplies one row with `panels` panels, and with as many that begin `second_bytes` bytes after the first ones; the
@@ -341,7 +346,7 @@ KERNEL static void pairs_row(ROW_ARGUMENTS) {
 enum { ROW_PANELS = 24 };
 
 static void row_range(const gemm_product *p, const gemm_left *x, size_t row, size_t from, size_t to, bool as_quads) {
-  const float *left = x->panels + row * gemm_int8_left_row(x->in);
+  const float *left = x->panels + row * gemm_int8_left_row_floats(x->in);
   for (size_t j = from; j < to; j += ROW_PANELS * TILE_COLS) {
     float sums[ROW_PANELS * TILE_COLS];
     const size_t columns = min_size(to - j, ROW_PANELS * TILE_COLS), panels = (columns + TILE_COLS - 1) / TILE_COLS;
@@ -350,17 +355,17 @@ static void row_range(const gemm_product *p, const gemm_left *x, size_t row, siz
     (as_quads ? quads_row : pairs_row)(sums, other * TILE_COLS, left + 1, panel_of(p->weight, j, x->in),
                                        other * (size_t)panel_bytes(x->in), half, x->in);
     for (size_t c = 0; c < columns; c += TILE_COLS) {
-      const size_t some = min_size(columns - c, TILE_COLS);
+      const size_t count = min_size(columns - c, TILE_COLS);
       float bias[TILE_COLS] = {0};
-      for (size_t i = 0; p->bias && i < some; i++) bias[i] = p->bias[j + c + i];
-      store_row(p->y + row * p->out + j + c, sums + c, *left, bias, some);
+      for (size_t i = 0; p->bias && i < count; i++) bias[i] = p->bias[j + c + i];
+      store_row(p->y + row * p->out + j + c, sums + c, *left, bias, count);
     }
   }
 }
 
 void gemm_int8_range(const gemm_product *p, const gemm_left *x, size_t first, size_t last, size_t from, size_t to) {
-  const bool as_quads = HL_SIMD_RELAXED && gemm_int8_form_of(p->weight) != INT8_PAIRS;
-  const size_t buffered = BUFFER_ROWS / x->width * x->width, left_row = gemm_int8_left_row(x->in);
+  const bool as_quads = HL_SIMD_RELAXED && gemm_int8_packed_form(p->weight) != INT8_PAIRS;
+  const size_t buffered = BUFFER_ROWS / x->width * x->width, left_row = gemm_int8_left_row_floats(x->in);
   if (x->width == 1) {
     for (size_t row = first; row < last; row++) row_range(p, x, row, from, to, as_quads);
     return;

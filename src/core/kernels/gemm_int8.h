@@ -34,15 +34,15 @@ enum { INT8_TILE_ROWS = 5 };
 int8_form gemm_int8_form(void);
 
 /* Floats of a packed weight (out, in), of any form; and of a packed row of x. */
-uint64_t gemm_int8_packed_weight(uint32_t out, uint32_t in);
-size_t gemm_int8_left_row(size_t in);
+uint64_t gemm_int8_packed_floats(uint32_t out, uint32_t in);
+size_t gemm_int8_left_row_floats(size_t in);
 
 /* A weight is packed in parts: first the header of the packed weight, then panels of `count` ≤ 8 rows (count, in), the
  * first of which is row `first` of the weight, a multiple of eight. */
 void gemm_int8_pack_start(float *packed, int8_form form);
 void gemm_int8_pack_panel(float *packed, size_t first, const void *rows, hl_stored stored, size_t count, size_t in,
                           int8_form form);
-int8_form gemm_int8_form_of(const float *packed_weight);
+int8_form gemm_int8_packed_form(const float *packed_weight);
 
 /* to(in) = row `row` of a packed weight. */
 void gemm_int8_unpack_row(float *to, const float *packed_weight, size_t row, size_t in);

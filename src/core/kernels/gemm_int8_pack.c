@@ -36,15 +36,15 @@ int8_form gemm_int8_form(void) {
 
 /* The largest magnitude of a row; NaN if any of its numbers is not finite. */
 static float magnitude(const float *row, size_t n) {
-  vec most = vec_splat(0), zero_or_nan = vec_splat(0);
+  vec largest = vec_splat(0), zero_or_nan = vec_splat(0);
   float lanes[8], result = 0;
   size_t i = 0;
   for (; i + 4 <= n; i += 4) {
     vec x = vec_load(row + i);
-    most = vec_max(most, vec_abs(x));
+    largest = vec_max(largest, vec_abs(x));
     zero_or_nan = vec_nan_unless_finite(zero_or_nan, x);
   }
-  vec_store(lanes, most);
+  vec_store(lanes, largest);
   vec_store(lanes + 4, zero_or_nan);
   for (int lane = 0; lane < 4; lane++) {
     if (lanes[lane] > result) result = lanes[lane];
@@ -60,30 +60,30 @@ static float magnitude(const float *row, size_t n) {
 
 /* The step size for numbers up to `max`; NaN for NaN. It is at least the smallest normal number: a denormal step would
  * lose digits, and its inverse would overflow. */
-static float scale_of(float most, float levels) {
-  float scale = most / levels;
+static float scale_of(float max, float levels) {
+  float scale = max / levels;
   return scale < 0x1p-126f ? 0x1p-126f : scale;
 }
 
 /* scaled = BLOCK numbers times the factor; those from n on are 0. */
 INLINE void scale_block(vec scaled[4], const float *x, size_t n, vec factor) {
-  float some[BLOCK];
+  float padded[BLOCK];
   if (n < BLOCK) {
-    for (size_t i = 0; i < BLOCK; i++) some[i] = i < n ? x[i] : 0;
-    x = some;
+    for (size_t i = 0; i < BLOCK; i++) padded[i] = i < n ? x[i] : 0;
+    x = padded;
   }
 #pragma clang loop unroll(full)
   for (int i = 0; i < 4; i++) scaled[i] = vec_mul(vec_load(x + 4 * i), factor);
 }
 
 INLINE void store_lanes(uint32_t *to, size_t width, vec lanes) {
-  uint32_t some[4];
-  bits_store(some, lanes);
+  uint32_t values[4];
+  bits_store(values, lanes);
 #pragma clang loop unroll(full)
-  for (int i = 0; i < 4; i++) to[i * width] = some[i];
+  for (int i = 0; i < 4; i++) to[i * width] = values[i];
 }
 
-INLINE vec rounded_words(const vec x[2]) { return words_of(vec_round(x[0]), vec_round(x[1])); }
+INLINE vec rounded_words(const vec x[2]) { return words_narrow(vec_round(x[0]), vec_round(x[1])); }
 
 static uint32_t lanes_sum(vec x) {
   uint32_t lanes[4];
@@ -125,14 +125,14 @@ static uint32_t *pack_quads(uint32_t *to, size_t width, const float *x, size_t n
     }
 #pragma clang loop unroll(full)
     for (int i = 0; i < 2; i++) {
-      const vec whole = rounded_words(scaled + 2 * i), most = rounded_words(shares + 2 * i);
-      const vec rest = words_sub(whole, words_mul(most, fifteen));
-      parts[0][i] = words_add(most, rest);
-      parts[1][i] = words_sub(most, rest);
+      const vec rounded = rounded_words(scaled + 2 * i), quotient = rounded_words(shares + 2 * i);
+      const vec remainder = words_sub(rounded, words_mul(quotient, fifteen));
+      parts[0][i] = words_add(quotient, remainder);
+      parts[1][i] = words_sub(quotient, remainder);
     }
 #pragma clang loop unroll(full)
     for (int p = 0; p < 2; p++) {
-      vec bytes = bytes_of(parts[p][0], parts[p][1]);
+      vec bytes = bytes_narrow(parts[p][0], parts[p][1]);
       sums[p] = bytes_dot(bytes, bits_splat(0x01010101), sums[p]);
       store_lanes(to + (size_t)p * part + (1 + k / 4) * width, width, bytes);
     }
@@ -141,13 +141,13 @@ static uint32_t *pack_quads(uint32_t *to, size_t width, const float *x, size_t n
   return to + 2 * part;
 }
 
-size_t gemm_int8_left_row(size_t in) { return 1 + round_up(in, BLOCK) / 2 + 2 * ((in + GROUP - 1) / GROUP); }
+size_t gemm_int8_left_row_floats(size_t in) { return 1 + round_up(in, BLOCK) / 2 + 2 * ((in + GROUP - 1) / GROUP); }
 
 void gemm_int8_pack_left(float *panels, size_t width, const float *x, size_t rows, size_t in, int8_form form) {
   const float levels = form == INT8_PAIRS ? PAIR_LEVELS : QUAD_LEVELS;
   for (size_t r = 0; r < round_up(rows, width); r++) {
     const float *row = x + (r < rows ? r * in : 0);
-    float *panel = panels + (r - r % width) * gemm_int8_left_row(in) + r % width;
+    float *panel = panels + (r - r % width) * gemm_int8_left_row_floats(in) + r % width;
     const float scale = r < rows ? scale_of(magnitude(row, in), levels) : 0;
     const vec factor = vec_splat(scale > 0 ? 1 / scale : 0);
     uint32_t *to = (uint32_t *)(panel + width);
@@ -162,11 +162,11 @@ void gemm_int8_pack_left(float *panels, size_t width, const float *x, size_t row
 
 /* ---- packing weights ----------------------------------------------------------------------------------------- */
 
-uint64_t gemm_int8_packed_weight(uint32_t out, uint32_t in) {
+uint64_t gemm_int8_packed_floats(uint32_t out, uint32_t in) {
   return HEADER + ((uint64_t)out + TILE_COLS - 1) / TILE_COLS * (panel_bytes(in) / 4);
 }
 
-int8_form gemm_int8_form_of(const float *packed_weight) { return (int8_form)packed_weight[0]; }
+int8_form gemm_int8_packed_form(const float *packed_weight) { return (int8_form)packed_weight[0]; }
 
 /* The upper half (bfloat16) of the scale, rounded up; a NaN for NaN. */
 static uint16_t round_up_to_half(float scale) {
@@ -177,7 +177,7 @@ static uint16_t round_up_to_half(float scale) {
   return scale == scale ? (uint16_t)((x.bits + 0xffff) >> 16) : 0x7fc0;
 }
 
-static float of_half(uint16_t half) {
+static float half_to_float(uint16_t half) {
   union {
     uint32_t bits;
     float number;
@@ -196,8 +196,8 @@ static size_t byte_in_block(size_t k, size_t j, int8_form form) {
  * others. */
 static void transpose_block(vec first[4], vec last[4], const vec columns[TILE_COLS], bool pairs) {
   for (int i = 0; i < 4; i++) {
-    first[i] = pairs ? bits_of_words_first(columns[2 * i], columns[2 * i + 1]) : columns[i];
-    last[i] = pairs ? bits_of_words_last(columns[2 * i], columns[2 * i + 1]) : columns[4 + i];
+    first[i] = pairs ? words_interleave_low(columns[2 * i], columns[2 * i + 1]) : columns[i];
+    last[i] = pairs ? words_interleave_high(columns[2 * i], columns[2 * i + 1]) : columns[4 + i];
   }
   vec_transpose(first);
   vec_transpose(last);
@@ -214,11 +214,11 @@ static void pack_block(uint8_t *bits, uint8_t *bytes, const float *columns, cons
     vec words[2], w[4];
     for (int i = 0; i < 4; i++)
       w[i] = bits_add(vec_round(vec_mul(vec_load(columns + j * GROUP + 4 * i), inverse[j])), offset);
-    for (int i = 0; i < 2; i++) words[i] = words_of(w[2 * i], w[2 * i + 1]);
-    low[j] = bytes_of_words(bits_and(words_shift_right(words[0], byte_from), byte),
-                            bits_and(words_shift_right(words[1], byte_from), byte));
-    ninth[j] = bytes_of_words(bits_and(words_shift_right(words[0], bit_from), one),
-                              bits_and(words_shift_right(words[1], bit_from), one));
+    for (int i = 0; i < 2; i++) words[i] = words_narrow(w[2 * i], w[2 * i + 1]);
+    low[j] = bytes_narrow_unsigned(bits_and(words_shift_right(words[0], byte_from), byte),
+                                   bits_and(words_shift_right(words[1], byte_from), byte));
+    ninth[j] = bytes_narrow_unsigned(bits_and(words_shift_right(words[0], bit_from), one),
+                                     bits_and(words_shift_right(words[1], bit_from), one));
   }
   transpose_block(first, last, low, pairs);
   for (uint32_t i = 0; i < 4; i++) {
@@ -242,7 +242,7 @@ static void pack_group(uint8_t *packed, const float *columns, size_t n, int8_for
   for (size_t j = 0; j < TILE_COLS; j++) {
     const uint16_t half = round_up_to_half(scale_of(magnitude(columns + j * GROUP, n), WEIGHT_LEVELS));
     ((uint16_t *)packed)[j] = half;
-    inverse[j] = vec_splat(half < 0x7f80 ? 1 / of_half(half) : 0);
+    inverse[j] = vec_splat(half < 0x7f80 ? 1 / half_to_float(half) : 0);
   }
   for (size_t k = 0; k < n; k += BLOCK, bits += VECTOR, bytes += BLOCK_BYTES)
     pack_block(bits, bytes, columns + k, inverse, offset, pairs);
@@ -270,12 +270,12 @@ void gemm_int8_pack_start(float *packed, int8_form form) {
 }
 
 void gemm_int8_unpack_row(float *to, const float *packed, size_t row, size_t in) {
-  const int8_form form = gemm_int8_form_of(packed);
+  const int8_form form = gemm_int8_packed_form(packed);
   const size_t column = row % TILE_COLS;
   const uint8_t *group = panel_of(packed, row, in);
   for (size_t k = 0; k < in; group += panel_bytes(GROUP)) {
     const size_t n = min_size(in - k, GROUP);
-    const float scale = of_half(((const uint16_t *)group)[column]);
+    const float scale = half_to_float(((const uint16_t *)group)[column]);
     const uint8_t *bits = group + SCALES, *bytes = bits + (n + BLOCK - 1) / BLOCK * VECTOR;
     for (size_t i = 0; i < n; i++, k++) {
       const size_t block = i / BLOCK, at = byte_in_block(i % BLOCK, column, form);

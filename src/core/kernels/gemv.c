@@ -68,7 +68,7 @@ enum { STEP = 8 };
 
 /* Converts a finite float16. The bit shifted into the exponent is the sign; the multiplication corrects the exponent,
  * for denormal numbers too. */
-INLINE vec float_of_half(vec upper) {
+INLINE vec half_to_float(vec upper) {
   const vec bits = bits_and(bits_shift_right_signed(upper, 3), bits_splat(0x8FFFFFFF));
   return vec_mul(bits, vec_splat(0x1p112f));
 }
@@ -85,9 +85,9 @@ INLINE void multiply_halves(bool float16, float *sums, const float *x, const uin
       for (int i = 0; i < STEP / LANES; i += 2) {
         for (int s = 0; s < 2; s++) {
           const vec both = halves_load(weight + s * second_weight + i * LANES), zero = bits_splat(0);
-          vec w[2] = {bits_of_words_first(zero, both), bits_of_words_last(zero, both)};
+          vec w[2] = {words_interleave_low(zero, both), words_interleave_high(zero, both)};
           for (int h = 0; h < 2; h++) {
-            if (float16) w[h] = float_of_half(w[h]);
+            if (float16) w[h] = half_to_float(w[h]);
             acc[s][i + h] = vec_fma(vec_load(from + (i + h) * LANES), w[h], acc[s][i + h]);
           }
         }
@@ -109,7 +109,7 @@ HALVES(float16, true)
 HALVES(bfloat16, false)
 static kernel *const kernels[] = {rows_1, rows_2, rows_3, float16, bfloat16};
 
-bool gemv_reads(hl_stored stored, size_t rows, size_t in) {
+bool gemv_supports(hl_stored stored, size_t rows, size_t in) {
   return stored == HL_STORED_F32 || (rows == 1 && in % STEP == 0);
 }
 

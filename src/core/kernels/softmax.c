@@ -25,7 +25,9 @@ static void column_max(vec max[2], const float *panel, size_t keys) {
 }
 
 /* −∞ − −∞ would be NaN. As long as all scores of a column are −∞, 0 is subtracted instead: 2^(−∞ − 0) is 0. */
-static vec origin_of(vec max) { return vec_select(vec_equal(max, vec_splat(-__builtin_inff())), vec_splat(0), max); }
+static vec column_origin(vec max) {
+  return vec_select(vec_equal(max, vec_splat(-__builtin_inff())), vec_splat(0), max);
+}
 
 /* Rows of a partial sum. Partial sums are added to the total, so that small terms are not rounded away one by one next
  * to a large sum. */
@@ -136,7 +138,7 @@ KERNEL void softmax_block(float *panel, size_t columns, size_t keys, softmax_bas
       vec_store(rescale + 4 * h, vec_splat(0));
       break;
     }
-    const vec origin = origin_of(max[h]);
+    const vec origin = column_origin(max[h]);
     const vec total =
         columns == 1 ? vec_splat(row_exp(panel, keys, origin, base)) : exp_columns(panel + 4 * h, keys, origin, base);
     vec factor = vec_sub(vec_load(state->max + 4 * h), origin);
@@ -166,16 +168,16 @@ void softmax_panel(float *panel, size_t columns, size_t keys, softmax_base base,
 void softmax_recompute(float *panel, size_t keys, softmax_base base, const float max[TILE_COLS],
                        const float inverse[TILE_COLS]) {
 #pragma clang loop unroll(disable)
-  for (size_t c = 0; c < TILE_COLS; c += 4) exp_columns(panel + c, keys, origin_of(vec_load(max + c)), base);
+  for (size_t c = 0; c < TILE_COLS; c += 4) exp_columns(panel + c, keys, column_origin(vec_load(max + c)), base);
   panel_scale(panel, keys, inverse);
 }
 
-void softmax_of_sink(float weight[TILE_COLS], float sink, softmax_base base, const float max[TILE_COLS],
-                     const float inverse[TILE_COLS]) {
+void softmax_sink_weight(float weight[TILE_COLS], float sink, softmax_base base, const float max[TILE_COLS],
+                         const float inverse[TILE_COLS]) {
 #pragma clang loop unroll(disable)
   for (size_t c = 0; c < TILE_COLS; c += 4) {
     vec_store(weight + c, vec_splat(sink));
-    exp_columns(weight + c, 1, origin_of(vec_load(max + c)), base);
+    exp_columns(weight + c, 1, column_origin(vec_load(max + c)), base);
     vec_store(weight + c, vec_mul(vec_load(weight + c), vec_load(inverse + c)));
   }
 }

@@ -36,8 +36,8 @@ void softmax_recompute(float *panel, size_t keys, softmax_base base, const float
                        const float inverse[TILE_COLS]);
 
 /* The weight of the sink. */
-void softmax_of_sink(float weight[TILE_COLS], float sink, softmax_base base, const float max[TILE_COLS],
-                     const float inverse[TILE_COLS]);
+void softmax_sink_weight(float weight[TILE_COLS], float sink, softmax_base base, const float max[TILE_COLS],
+                         const float inverse[TILE_COLS]);
 
 /* Backward: panel = weights · (panel − delta), from the gradient of the weights to the gradient of the scores. The
  * delta of a column is Σ weights · gradient over all of its keys. */

@@ -21,7 +21,7 @@ static const float tail_q[8] = {0.119605035f,   0.121111257f, 0.09775581f,   0.1
 
 /* Φ(x) and its derivative. Except for the normal distribution Φ(−z) = e^(−u) / (1 + e^(−u)), where u is z, 1.702 z or 2
  * √(2/π) (z + 0.044715 z³); this equals ½ (1 − tanh u/2). */
-INLINE void distribution(vec x, uint32_t kind, vec *share, vec *slope) {
+INLINE void distribution(vec x, uint32_t kind, vec *phi, vec *derivative) {
   const vec one = vec_splat(1), z = vec_min(vec_abs(x), vec_splat(FAR)), square = vec_mul(z, z);
   vec inner = one, rate = one, tail;
   if (kind == HL_ACTIVATION_QUICK_GELU) inner = rate = vec_splat(QUICK);
@@ -37,29 +37,29 @@ INLINE void distribution(vec x, uint32_t kind, vec *share, vec *slope) {
     vec t = vec_div(one, vec_fma(z, vec_splat(0.3f), one)), q = vec_splat(0);
     for (int degree = 7; degree >= 0; degree--) q = vec_fma(q, t, vec_load_splat(tail_q + degree));
     tail = vec_mul(power, vec_mul(q, t));
-    *slope = vec_mul(power, vec_splat(INVERSE_ROOT_2PI));
+    *derivative = vec_mul(power, vec_splat(INVERSE_ROOT_2PI));
   } else {
     vec inverse = vec_div(one, vec_add(one, power));
     tail = vec_mul(power, inverse);
-    *slope = vec_mul(vec_mul(tail, inverse), rate);
+    *derivative = vec_mul(vec_mul(tail, inverse), rate);
   }
-  *share = vec_select(vec_less(x, vec_splat(0)), tail, vec_sub(one, tail));
+  *phi = vec_select(vec_less(x, vec_splat(0)), tail, vec_sub(one, tail));
 }
 
 /* y = activation(x) and its derivative. */
-INLINE void activate(vec x, uint32_t kind, vec *y, vec *slope) {
+INLINE void activate(vec x, uint32_t kind, vec *y, vec *derivative) {
   const vec zero = vec_splat(0), one = vec_splat(1);
   if (kind == HL_ACTIVATION_RELU) {
     *y = vec_zero_where(vec_less(x, zero), x);
-    *slope = vec_select(vec_less(zero, x), one, zero);
+    *derivative = vec_select(vec_less(zero, x), one, zero);
   } else if (kind == HL_ACTIVATION_TANH) {
     *y = vec_tanh(x);
-    *slope = vec_sub(one, vec_mul(*y, *y));
+    *derivative = vec_sub(one, vec_mul(*y, *y));
   } else {
-    vec share, rise;
-    distribution(x, kind, &share, &rise);
-    *y = vec_mul(x, share);
-    *slope = vec_fma(x, rise, share);
+    vec phi, d_phi;
+    distribution(x, kind, &phi, &d_phi);
+    *y = vec_mul(x, phi);
+    *derivative = vec_fma(x, d_phi, phi);
   }
 }
 
@@ -68,14 +68,14 @@ INLINE void activate(vec x, uint32_t kind, vec *y, vec *slope) {
 static void operation(void *context, float *const to[3], const float *const from[4], size_t count) {
   const uint32_t kind = *(const uint32_t *)context;
   for (size_t i = 0; i < count; i += 4) {
-    vec y, slope, up = from[1] ? vec_load(from[1] + i) : vec_splat(1);
-    activate(vec_load(from[0] + i), kind, &y, &slope);
+    vec y, derivative, up = from[1] ? vec_load(from[1] + i) : vec_splat(1);
+    activate(vec_load(from[0] + i), kind, &y, &derivative);
     if (!from[2]) {
       vec_store(to[0] + i, from[1] ? vec_mul(y, up) : y);
       continue;
     }
     const vec d_output = vec_load(from[2] + i);
-    vec_store(to[0] + i, vec_mul(from[1] ? vec_mul(d_output, up) : d_output, slope));
+    vec_store(to[0] + i, vec_mul(from[1] ? vec_mul(d_output, up) : d_output, derivative));
     if (to[1]) vec_store(to[1] + i, vec_mul(d_output, y));
   }
 }
@@ -120,7 +120,7 @@ static void cap_operation(void *context, float *const to[3], const float *const 
 static void cap_backward_operation(void *context, float *const to[3], const float *const from[4], size_t count) {
   const vec inverse = vec_splat(1 / *(const float *)context);
   for (size_t i = 0; i < count; i += 4)
-    vec_store(to[0] + i, vec_mul(vec_load(from[1] + i), softcap_slope_of(vec_load(from[0] + i), inverse)));
+    vec_store(to[0] + i, vec_mul(vec_load(from[1] + i), softcap_derivative(vec_load(from[0] + i), inverse)));
 }
 
 static bool is_cap(float cap) { return is_finite(cap) && cap > 0; }

@@ -22,13 +22,13 @@ static hl_status validate(const float *output, const float *table, const float *
   return all_below(labels, (size_t)row_count, count) ? HL_OK : HL_BAD_ARGUMENT;
 }
 
-static size_t position_of(const job *j, size_t r) { return (j->first + r % j->rows) * j->width; }
+static size_t position_offset(const job *j, size_t r) { return (j->first + r % j->rows) * j->width; }
 
 static void forward_row(const void *arg, size_t r) {
   const job *j = arg;
   float *output = j->output + r * j->width;
   const float *row = j->table + (size_t)j->labels[r] * j->width;
-  if (j->position) elements_add(output, row, j->position + position_of(j, r), j->width);
+  if (j->position) elements_add(output, row, j->position + position_offset(j, r), j->width);
   else __builtin_memcpy(output, row, j->width * sizeof(float));
 }
 
@@ -44,7 +44,7 @@ static void backward_chunk(void *arg, uint32_t chunk, uint32_t worker) {
     float *d_row = j->d_table + (size_t)j->labels[r] * j->width + c;
     elements_add(d_row, d_row, d_output, count);
     if (!j->d_position) continue;
-    float *d_position = j->d_position + position_of(j, r) + c;
+    float *d_position = j->d_position + position_offset(j, r) + c;
     elements_add(d_position, d_position, d_output, count);
   }
 }
@@ -61,7 +61,7 @@ hl_status hl_embedding_forward(float *output, const float *table, const float *p
            .row_count = (size_t)batch * rows,
            .width = width,
            .first = first};
-  elements_rows(forward_row, &j, j.row_count, width, 1);
+  elements_for_each_row(forward_row, &j, j.row_count, width, 1);
   return HL_OK;
 }
 

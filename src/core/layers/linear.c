@@ -27,14 +27,14 @@ typedef struct {
 static size_t min_size(size_t a, size_t b) { return a < b ? a : b; }
 
 /* Rows per tile for the smallest number of tiles, as even as possible: ten rows are five and five, not six and four. */
-static size_t left_width(size_t rows, size_t most) {
-  size_t tiles = (rows + most - 1) / most;
+static size_t tile_width(size_t rows, size_t max_width) {
+  size_t tiles = (rows + max_width - 1) / max_width;
   return tiles ? (rows + tiles - 1) / tiles : 1;
 }
 
 double linear_workspace(double rows, uint32_t in) {
   if (rows == 0) return 0;
-  size_t row = gemm_left_row(in), int8 = gemm_int8_left_row(in);
+  size_t row = gemm_left_row_floats(in), int8 = gemm_int8_left_row_floats(in);
   return (rows + TILE_ROWS) * (double)(row > int8 ? row : int8);
 }
 
@@ -45,9 +45,9 @@ static void pack_chunk(void *arg, uint32_t chunk, uint32_t worker) {
   (void)worker;
   if (j->transposed) gemm_pack_columns(j->packed + first * in, in, 0, j->x + first, j->rows, in, rows);
   else if (j->int8)
-    gemm_int8_pack_left(j->packed + first * gemm_int8_left_row(in), j->left.width, x, rows, in,
-                        gemm_int8_form_of(j->products->weight));
-  else gemm_pack_rows(j->packed + first * gemm_left_row(in), j->left.width, x, in, rows, in, 1);
+    gemm_int8_pack_left(j->packed + first * gemm_int8_left_row_floats(in), j->left.width, x, rows, in,
+                        gemm_int8_packed_form(j->products->weight));
+  else gemm_pack_rows(j->packed + first * gemm_left_row_floats(in), j->left.width, x, in, rows, in, 1);
 }
 
 static void multiply_chunk(void *arg, uint32_t chunk, uint32_t worker) {
@@ -62,16 +62,16 @@ static void multiply_chunk(void *arg, uint32_t chunk, uint32_t worker) {
 }
 
 /* Divides the rows into chunks of whole tiles, as evenly as possible. */
-static void split_rows(job *j, size_t most) {
-  const size_t chunks = (j->rows + most - 1) / most;
+static void split_rows(job *j, size_t max_rows) {
+  const size_t chunks = (j->rows + max_rows - 1) / max_rows;
   j->chunk_rows = round_up((j->rows + chunks - 1) / chunks, j->left.width);
   j->row_chunks = (j->rows + j->chunk_rows - 1) / j->chunk_rows;
 }
 
-static void pack_rows(job *j, size_t most) {
+static void pack_rows(job *j, size_t max_rows) {
   const size_t in = j->left.in;
   j->left.panels = j->packed;
-  split_rows(j, most);
+  split_rows(j, max_rows);
   if (in > 0) parallel_for(pack_chunk, j, (uint32_t)j->row_chunks, 8.0 * (double)j->rows * (double)in);
 }
 
@@ -94,7 +94,7 @@ static void multiply(job *j, uint32_t count, size_t width, size_t in, float *wor
 void linear(const gemm_product *products, uint32_t count, bool int8, const float *x, size_t rows, size_t in,
             float *workspace) {
   int8 = int8 && in > 0 && products->out > 0; /* otherwise x has no scales, or the weight may be NULL */
-  size_t width = left_width(rows, int8 ? INT8_TILE_ROWS : TILE_ROWS);
+  size_t width = tile_width(rows, int8 ? INT8_TILE_ROWS : TILE_ROWS);
   multiply(&(job){.products = products, .x = x, .rows = rows, .int8 = int8}, count, width, in, workspace);
 }
 
@@ -133,7 +133,7 @@ static size_t gemv_columns(size_t in) {
 static void gemv_chunk(void *arg, uint32_t chunk, uint32_t worker) {
   const job *j = arg;
   const size_t from = (size_t)chunk * j->chunk_columns, to = min_size(from + j->chunk_columns, j->products->out);
-  if (gemv_reads(j->stored, j->rows, j->left.in)) {
+  if (gemv_supports(j->stored, j->rows, j->left.in)) {
     gemv_range(j->products, j->stored, j->x, j->rows, j->left.in, from, to);
     return;
   }
@@ -174,8 +174,8 @@ hl_status hl_linear_stored(float *y, const float *x, const void *weight, const f
   const gemm_product product = {.y = y, .weight = weight, .bias = bias, .out = out};
   const double work = 2.0 * (rows < MIN_WORK_ROWS ? MIN_WORK_ROWS : rows) * in * out;
   job j = {
-      .products = &product, .x = x, .rows = rows, .left = {NULL, left_width(rows, TILE_ROWS), in}, .stored = stored};
-  const bool use_gemv = rows <= GEMV_MAX_ROWS && in > 0, in_place = use_gemv && gemv_reads(stored, rows, in);
+      .products = &product, .x = x, .rows = rows, .left = {NULL, tile_width(rows, TILE_ROWS), in}, .stored = stored};
+  const bool use_gemv = rows <= GEMV_MAX_ROWS && in > 0, in_place = use_gemv && gemv_supports(stored, rows, in);
   const part parts[] = {{&j.packed, linear_workspace(rows, in)}, {&j.scratch, scratch_floats(&j) * pool_size()}};
   if (!in_place && !workspace_parts(parts, COUNT(parts))) return HL_OUT_OF_MEMORY;
   if (use_gemv) {

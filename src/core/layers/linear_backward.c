@@ -58,8 +58,9 @@ typedef struct {
 
 static double assign_operands(operands *o, float *workspace, double rows, uint32_t out, uint32_t in) {
   double depth = rows > out ? rows : out, left = linear_workspace(rows, out),
-         other = linear_workspace(out, (uint32_t)rows);
-  const part parts[] = {{&o->right, depth * round_up(in, TILE_COLS)}, {&o->left, left > other ? left : other}};
+         dy_transposed_floats = linear_workspace(out, (uint32_t)rows);
+  const part parts[] = {{&o->right, depth * round_up(in, TILE_COLS)},
+                        {&o->left, left > dy_transposed_floats ? left : dy_transposed_floats}};
   return block_parts(workspace, parts, COUNT(parts));
 }
 

@@ -72,16 +72,16 @@ static void row_loss(const void *arg, size_t r) {
     if (d) __builtin_memset(d, 0, classes * sizeof(float));
     return;
   }
-  double smoothing = j->smoothing, all = (double)classes, target = (1 - smoothing) * x[label];
+  double smoothing = j->smoothing, class_count = (double)classes, target = (1 - smoothing) * x[label];
   /* Skipped without smoothing: 0 · ∞ would be NaN. */
-  if (smoothing > 0) target += smoothing * (elements_sum(x, classes) / all);
+  if (smoothing > 0) target += smoothing * (elements_sum(x, classes) / class_count);
   powers p = {vec_splat(max), vec_splat(0)};
   elements_apply(&(elements){sum_powers, &p, {d}, {x}, -__builtin_inff()}, 0, classes);
   double sum = doubles_sum(p.sum), loss = ln(sum) + (max - target);
   j->losses[r] = (float)loss;
   if (!d) return;
   double share = 1.0 / j->counted;
-  affine a = {(float)(share / sum), (float)(-share * smoothing / all)};
+  affine a = {(float)(share / sum), (float)(-share * smoothing / class_count)};
   elements_apply(&(elements){affine_operation, &a, {d}, {d}, 0}, 0, classes);
   d[label] -= (float)(share * (1 - smoothing));
 }
@@ -130,7 +130,7 @@ hl_status hl_cross_entropy(hl_loss *result, float *d_logits, float *losses, int3
     if ((uint32_t)labels[r] >= classes) return HL_BAD_ARGUMENT;
     j.counted++;
   }
-  elements_rows(row_loss, &j, rows, classes, 20);
+  elements_for_each_row(row_loss, &j, rows, classes, 20);
   uint32_t correct = 0;
   for (size_t r = 0; r < rows; r++) correct += labels[r] != ignore && best[r] == labels[r];
   double loss = elements_sum(losses, rows);

@@ -69,7 +69,7 @@ hl_status multihead_validate_positions(const hl_multihead_args *m) {
 }
 
 /* Matrix products and attention use the buffer `shared` one after the other. */
-void multihead_count(layer *l, const hl_multihead_args *m, const hl_attention_args *a, bool save) {
+void multihead_set_sizes(layer *l, const hl_multihead_args *m, const hl_attention_args *a, bool save) {
   l->query_width = a->heads * a->width;
   l->kv_width = a->kv_heads * a->width;
   l->fresh_keys = a->keys - m->past_keys;
@@ -202,7 +202,7 @@ hl_status hl_multihead_forward(const hl_multihead_args *m) {
   if (status == HL_OK) status = multihead_validate_positions(m);
   if (status != HL_OK) return status;
   layer l;
-  multihead_count(&l, m, &a, m->saved != NULL);
+  multihead_set_sizes(&l, m, &a, m->saved != NULL);
   float *workspace = workspace_alloc(l.total);
   if (!workspace) return HL_OUT_OF_MEMORY;
   multihead_assign(&l, m->saved, workspace);
@@ -216,6 +216,6 @@ double hl_multihead_saved_size(const hl_multihead_args *m) {
   hl_attention_args a;
   layer l;
   if (multihead_validate(m, &a, false) != HL_OK) return __builtin_nan("");
-  multihead_count(&l, m, &a, true);
+  multihead_set_sizes(&l, m, &a, true);
   return l.saved_floats;
 }

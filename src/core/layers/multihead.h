@@ -31,9 +31,9 @@ hl_status multihead_validate(const hl_multihead_args *m, hl_attention_args *a, b
 /* Validates the contents of the position tensors; call it after all sizes have been validated. */
 hl_status multihead_validate_positions(const hl_multihead_args *m);
 
-/* multihead_count computes all sizes. After the allocation, multihead_assign sets all addresses: `shared` in the
+/* multihead_set_sizes computes all sizes. After the allocation, multihead_assign sets all addresses: `shared` in the
  * workspace (unless NULL), the other tensors in `saved` if `save`, otherwise after `shared`. */
-void multihead_count(layer *l, const hl_multihead_args *m, const hl_attention_args *a, bool save);
+void multihead_set_sizes(layer *l, const hl_multihead_args *m, const hl_attention_args *a, bool save);
 void multihead_assign(layer *l, float *saved, float *workspace);
 
 /* Splits the projections into heads with strides. */

@@ -93,7 +93,7 @@ hl_status hl_multihead_backward(const hl_multihead_backward_args *g) {
   if (status != HL_OK) return status;
   const hl_multihead_args *m = &g->forward;
   layer l;
-  multihead_count(&l, m, &attention.attention, true);
+  multihead_set_sizes(&l, m, &attention.attention, true);
   multihead_assign(&l, m->saved, NULL);
   multihead_split(&attention.attention, m, &l);
   attention.attention.output = l.heads;

@@ -18,12 +18,12 @@ typedef struct {
   vec mean, rstd, sum, sum_normal;
 } row;
 
-INLINE vec normal_of(const row *n, const float *x) { return vec_mul(vec_sub(vec_load(x), n->mean), n->rstd); }
+INLINE vec normalised(const row *n, const float *x) { return vec_mul(vec_sub(vec_load(x), n->mean), n->rstd); }
 
 static void normalise(void *context, float *const to[3], const float *const from[4], size_t count) {
   for (size_t c = 0; c < count; c += 4) {
     vec bias = from[2] ? vec_load(from[2] + c) : vec_splat(0);
-    vec_store(to[0] + c, vec_fma(normal_of(context, from[0] + c), vec_load(from[1] + c), bias));
+    vec_store(to[0] + c, vec_fma(normalised(context, from[0] + c), vec_load(from[1] + c), bias));
   }
 }
 
@@ -44,7 +44,7 @@ static void sum_row(void *context, float *const to[3], const float *const from[4
   row *n = context;
   (void)to;
   for (size_t c = 0; c < count; c += 4) {
-    vec g = vec_mul(vec_load(from[1] + c), vec_load(from[2] + c)), product = vec_mul(g, normal_of(n, from[0] + c));
+    vec g = vec_mul(vec_load(from[1] + c), vec_load(from[2] + c)), product = vec_mul(g, normalised(n, from[0] + c));
     n->sum = doubles_add(n->sum, doubles_add(doubles_low(g), doubles_high(g)));
     n->sum_normal = doubles_add(n->sum_normal, doubles_add(doubles_low(product), doubles_high(product)));
   }
@@ -53,8 +53,8 @@ static void sum_row(void *context, float *const to[3], const float *const from[4
 static void differentiate(void *context, float *const to[3], const float *const from[4], size_t count) {
   const row *n = context;
   for (size_t c = 0; c < count; c += 4) {
-    vec rest = vec_fma(normal_of(n, from[0] + c), n->sum_normal, n->sum);
-    vec_store(to[0] + c, vec_mul(n->rstd, vec_sub(vec_mul(vec_load(from[1] + c), vec_load(from[2] + c)), rest)));
+    vec mean_terms = vec_fma(normalised(n, from[0] + c), n->sum_normal, n->sum);
+    vec_store(to[0] + c, vec_mul(n->rstd, vec_sub(vec_mul(vec_load(from[1] + c), vec_load(from[2] + c)), mean_terms)));
   }
 }
 
@@ -78,7 +78,7 @@ static void input_row(const void *arg, size_t r) {
 static void add_gradients(void *context, float *const to[3], const float *const from[4], size_t count) {
   for (size_t c = 0; c < count; c += 4) {
     vec d_output = vec_load(from[3] + c);
-    vec_store(to[0] + c, vec_fma(d_output, normal_of(context, from[2] + c), vec_load(from[0] + c)));
+    vec_store(to[0] + c, vec_fma(d_output, normalised(context, from[2] + c), vec_load(from[0] + c)));
     vec_store(to[1] + c, vec_add(d_output, vec_load(from[1] + c)));
   }
 }
@@ -114,7 +114,7 @@ hl_status hl_norm_forward(float *output, float *mean, float *rstd, const float *
     return HL_BAD_SHAPE;
   job j = {
       .output = output, .mean = mean, .rstd = rstd, .x = x, .weight = weight, .bias = bias, .width = width, .eps = eps};
-  if (width) elements_rows(forward_row, &j, rows, width, 8);
+  if (width) elements_for_each_row(forward_row, &j, rows, width, 8);
   return HL_OK;
 }
 
@@ -135,7 +135,7 @@ hl_status hl_norm_backward(float *dx, float *d_weight, float *d_bias, const floa
            .weight = weight,
            .rows = rows,
            .width = width};
-  if (width) elements_rows(input_row, &j, rows, width, 8);
+  if (width) elements_for_each_row(input_row, &j, rows, width, 8);
   parallel_for(parameter_chunk, &j, (width + CHUNK_COLUMNS - 1) / CHUNK_COLUMNS, 3.0 * rows * width);
   return HL_OK;
 }

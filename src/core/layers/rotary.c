@@ -33,6 +33,6 @@ hl_status hl_rotary(float *output, const float *x, const float *table, const int
   if (!all_below(positions, (size_t)batch * rows, count)) return HL_BAD_ARGUMENT;
   if (width == 0) return HL_OK;
   const job j = {output, x, table, positions, heads, rows, width, rotated / 2, stride, neighbours, reverse};
-  elements_rows(rotate_row, &j, (size_t)batch * heads * rows, width, 4);
+  elements_for_each_row(rotate_row, &j, (size_t)batch * heads * rows, width, 4);
   return HL_OK;
 }

@@ -67,17 +67,17 @@ test(
       assert.equal(k.core.hl_attention(at), 0);
       assert.equal(k.core.hl_attention_backward(at), 0);
       // In the reference, heads are the outer axis and appended keys follow the other keys.
-      const split = ({ data, heads, width }, n, more = []) => ({
-        shape: [B, heads, n + more.length / (heads * width), width],
-        data: Float32Array.from({ length: data.length + B * more.length }, (_, i) => {
-          const rows = n + more.length / (heads * width);
+      const split = ({ data, heads, width }, n, extra = []) => ({
+        shape: [B, heads, n + extra.length / (heads * width), width],
+        data: Float32Array.from({ length: data.length + B * extra.length }, (_, i) => {
+          const rows = n + extra.length / (heads * width);
           const [b, h, r, d] = [
             Math.floor(i / (heads * rows * width)),
             Math.floor(i / (rows * width)) % heads,
             Math.floor(i / width) % rows,
             i % width,
           ];
-          return r < n ? data[((b * n + r) * heads + h) * width + d] : more[((r - n) * heads + h) * width + d];
+          return r < n ? data[((b * n + r) * heads + h) * width + d] : extra[((r - n) * heads + h) * width + d];
         }),
       });
       const wide = {
@@ -150,12 +150,13 @@ test(
       windowLeft: -1,
       windowRight: -1,
     };
-    const run = (words) => k.core.hl_attention_backward(args(k, { ...good, ...words }, { scale: 1, fill: -Infinity }));
+    const backward = (words) =>
+      k.core.hl_attention_backward(args(k, { ...good, ...words }, { scale: 1, fill: -Infinity }));
     const before = k.view(x).slice();
     for (const name of ['query', 'key', 'statistics', 'dOutput', 'dQuery', 'dKey', 'dValue'])
-      assert.equal(run({ [name]: 0 }), 2, name);
-    assert.equal(run({ dBias: x.at }), 2);
-    assert.equal(run({ dWeights: x.at }), 2);
+      assert.equal(backward({ [name]: 0 }), 2, name);
+    assert.equal(backward({ dBias: x.at }), 2);
+    assert.equal(backward({ dWeights: x.at }), 2);
     assert.deepEqual(k.view(x), before);
   }),
 );

@@ -53,18 +53,18 @@ function problem(k, [B, H, G, T, S, D, Dv], { sinks, padding, nonfinite, softcap
     windowRight: -1,
     ...words,
   };
-  const run = (more, place = ATTENTION, entry = 'hl_attention', size = WORDS.ATTENTION) => {
+  const attend = (overrides, fields = ATTENTION, entry = 'hl_attention', size = WORDS.ATTENTION) => {
     const output = k.block(B * T * H * Dv);
     const at = struct(
       k,
-      place,
+      fields,
       size,
-      { ...common, output: output.at, ...more },
+      { ...common, output: output.at, ...overrides },
       { scale: 0.6, softcap, fill: -Infinity },
     );
     return { status: k.core[entry](at.at), output };
   };
-  return { value, run };
+  return { value, attend };
 }
 
 const bits = (k, block) => new Uint32Array(k.view(block).slice().buffer);
@@ -75,29 +75,29 @@ test(
     for (const sizes of SIZES)
       for (const form of FORMS) {
         const [B, H, , T, S] = sizes;
-        const { run } = problem(k, sizes, form);
-        const [weights, scores, again, others] = Array.from({ length: 4 }, () => k.block(B * H * T * S));
-        const what = `${sizes}, ${JSON.stringify(form)}`;
+        const { attend } = problem(k, sizes, form);
+        const [weights, scores, recomputed, otherScores] = Array.from({ length: 4 }, () => k.block(B * H * T * S));
+        const label = `${sizes}, ${JSON.stringify(form)}`;
         const both = { weightsMode: WEIGHTS.HEADS, scoresStep: SCORES.MASKED };
-        const first = run({ weights: weights.at, scores: scores.at, ...both });
+        const first = attend({ weights: weights.at, scores: scores.at, ...both });
         assert.equal(first.status, STATUS.OK);
-        const ways = [
-          { weights: again.at, weightsMode: WEIGHTS.HEADS },
-          { scores: others.at, scoresStep: SCORES.MASKED },
-          { scores: others.at, scoresStep: SCORES.CAPPED },
-          { weights: again.at, weightsMode: WEIGHTS.HEADS, scores: scores.at, scoresStep: SCORES.GIVEN },
+        const variants = [
+          { weights: recomputed.at, weightsMode: WEIGHTS.HEADS },
+          { scores: otherScores.at, scoresStep: SCORES.MASKED },
+          { scores: otherScores.at, scoresStep: SCORES.CAPPED },
+          { weights: recomputed.at, weightsMode: WEIGHTS.HEADS, scores: scores.at, scoresStep: SCORES.GIVEN },
           { scores: scores.at, scoresStep: SCORES.GIVEN },
           { weights: weights.at, weightsMode: WEIGHTS.GIVEN },
         ];
-        const [given, kept] = [scores, weights].map((block) => bits(k, block));
-        for (const way of ways) {
-          const { status, output } = run(way);
+        const [scoreBits, weightBits] = [scores, weights].map((block) => bits(k, block));
+        for (const variant of variants) {
+          const { status, output } = attend(variant);
           assert.equal(status, STATUS.OK);
-          assert.deepEqual(bits(k, output), bits(k, first.output), `${what}, ${JSON.stringify(way)}`);
-          if (way.weightsMode) assert.deepEqual(bits(k, again), bits(k, weights), what);
+          assert.deepEqual(bits(k, output), bits(k, first.output), `${label}, ${JSON.stringify(variant)}`);
+          if (variant.weightsMode) assert.deepEqual(bits(k, recomputed), bits(k, weights), label);
         }
-        assert.deepEqual(bits(k, scores), given);
-        assert.deepEqual(bits(k, weights), kept);
+        assert.deepEqual(bits(k, scores), scoreBits);
+        assert.deepEqual(bits(k, weights), weightBits);
         k.close();
       }
   }),
@@ -109,9 +109,9 @@ test(
     for (const sizes of SIZES)
       for (const form of [{}, { causal: 1 }, { windowLeft: 0, windowRight: 0 }]) {
         const [B, H, G, T, S, , Dv] = sizes;
-        const { value, run } = problem(k, sizes, form);
+        const { value, attend } = problem(k, sizes, form);
         const weights = numbers(B * H * T * S, 7);
-        const { output } = run({ weights: k.block(weights).at, weightsMode: WEIGHTS.GIVEN });
+        const { output } = attend({ weights: k.block(weights).at, weightsMode: WEIGHTS.GIVEN });
         const expected = Float64Array.from({ length: B * T * H * Dv }, (_, i) => {
           const [d, h] = [i % Dv, Math.floor(i / Dv) % H];
           const [t, b] = [Math.floor(i / Dv / H) % T, Math.floor(i / Dv / H / T)];
@@ -131,11 +131,11 @@ test(
   kernels((k) => {
     for (const sizes of SIZES) {
       const [B, H, , T, S] = sizes;
-      const { run } = problem(k, sizes, { causal: 1 });
+      const { attend } = problem(k, sizes, { causal: 1 });
       const scores = numbers(B * H * T * S, 7);
       scores.forEach((_, i) => void (i % 3 === 1 && (scores[i] = -Infinity)));
       const weights = k.block(B * H * T * S);
-      run({ scores: k.block(scores).at, scoresStep: SCORES.GIVEN, weights: weights.at, weightsMode: WEIGHTS.HEADS });
+      attend({ scores: k.block(scores).at, scoresStep: SCORES.GIVEN, weights: weights.at, weightsMode: WEIGHTS.HEADS });
       const got = k.view(weights);
       for (let row = 0; row < got.length; row += S) {
         const part = Float64Array.from(scores.subarray(row, row + S), Math.exp);
@@ -156,19 +156,19 @@ test(
   'given scores or weights are refused together with requested ones, and in the backward pass',
   kernels((k) => {
     const sizes = [1, 1, 1, 3, 4, 2, 2];
-    const { run } = problem(k, sizes, {});
+    const { attend } = problem(k, sizes, {});
     const given = { weights: k.block(12).at, weightsMode: WEIGHTS.GIVEN };
     const [scores, statistics] = [k.block(12).at, k.block(6).at];
-    for (const more of [
+    for (const overrides of [
       { scores, scoresStep: SCORES.MASKED },
       { scores, scoresStep: SCORES.GIVEN },
       { statistics },
       { weightsMode: WEIGHTS.GIVEN + 1 },
     ])
-      assert.equal(run({ ...given, ...more }).status, STATUS.BAD_ARGUMENT);
-    assert.equal(run({ scores, scoresStep: SCORES.GIVEN + 1 }).status, STATUS.BAD_ARGUMENT);
-    assert.equal(run({ ...given, weights: 0 }).status, STATUS.BAD_SHAPE);
-    const places = { ...ATTENTION, ...ATTENTION_BACKWARD };
+      assert.equal(attend({ ...given, ...overrides }).status, STATUS.BAD_ARGUMENT);
+    assert.equal(attend({ scores, scoresStep: SCORES.GIVEN + 1 }).status, STATUS.BAD_ARGUMENT);
+    assert.equal(attend({ ...given, weights: 0 }).status, STATUS.BAD_SHAPE);
+    const fields = { ...ATTENTION, ...ATTENTION_BACKWARD };
     const gradients = {
       dQuery: k.block(6).at,
       dKey: k.block(8).at,
@@ -176,10 +176,10 @@ test(
       dOutput: k.block(6).at,
       statistics,
     };
-    const reverse = (more) =>
-      run({ ...gradients, ...more }, places, 'hl_attention_backward', WORDS.ATTENTION_BACKWARD).status;
-    assert.equal(reverse({}), STATUS.OK);
-    assert.equal(reverse({ ...given, statistics }), STATUS.BAD_ARGUMENT);
-    assert.equal(reverse({ scores, scoresStep: SCORES.GIVEN }), STATUS.BAD_ARGUMENT);
+    const backward = (overrides) =>
+      attend({ ...gradients, ...overrides }, fields, 'hl_attention_backward', WORDS.ATTENTION_BACKWARD).status;
+    assert.equal(backward({}), STATUS.OK);
+    assert.equal(backward({ ...given, statistics }), STATUS.BAD_ARGUMENT);
+    assert.equal(backward({ scores, scoresStep: SCORES.GIVEN }), STATUS.BAD_ARGUMENT);
   }),
 );

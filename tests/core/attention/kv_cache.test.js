@@ -23,13 +23,13 @@ test(
   'every float16 is loaded as its number, and storing that number gives the same bits',
   kernels((k) => {
     const count = 65536;
-    const [cache, again, wide] = [k.block(count / 2), k.block(count / 2), k.block(count)];
+    const [cache, stored, wide] = [k.block(count / 2), k.block(count / 2), k.block(count)];
     halves(k, cache).set(Array.from({ length: count }, (_, i) => i));
     assert.equal(k.core.hl_cache_load(wide.at, cache.at, 1, 1, 1, 1, count), OK);
     k.view(wide).forEach((x, half) => assert.ok(Object.is(x, numberOf(half)), `${half}: ${x}`));
-    assert.equal(store(k, again, wide, { rows: 1, capacity: 1, width: count }), OK);
-    halves(k, again).forEach((half, i) => assert.ok(half === i || Number.isNaN(numberOf(i)), `${i}: ${half}`));
-    halves(k, again).forEach((half, i) => assert.equal(Number.isNaN(numberOf(half)), Number.isNaN(numberOf(i))));
+    assert.equal(store(k, stored, wide, { rows: 1, capacity: 1, width: count }), OK);
+    halves(k, stored).forEach((half, i) => assert.ok(half === i || Number.isNaN(numberOf(i)), `${i}: ${half}`));
+    halves(k, stored).forEach((half, i) => assert.equal(Number.isNaN(numberOf(half)), Number.isNaN(numberOf(i))));
   }),
 );
 
@@ -72,14 +72,14 @@ test(
       const sizes = { B, G, first, rows, capacity, width };
       const fresh = numbers(B * G * rows * width, 1);
       const cells = B * G * capacity * width;
-      const place = (i) => {
+      const cacheIndex = (i) => {
         const row = Math.floor(i / width);
         return (Math.floor(row / rows) * capacity + first + (row % rows)) * width + (i % width);
       };
       const floats = k.block(numbers(cells, 2));
       const expected = numbers(cells, 2);
       fresh.forEach((x, i) => {
-        expected[place(i)] = x;
+        expected[cacheIndex(i)] = x;
       });
       assert.equal(store(k, floats, k.block(fresh), { ...sizes, half: 0 }), OK);
       assert.deepEqual(k.view(floats), expected);
@@ -87,15 +87,15 @@ test(
       assert.equal(store(k, half, k.block(fresh), sizes), OK);
       const wide = k.block(cells);
       assert.equal(k.core.hl_cache_load(wide.at, half.at, B, G, capacity, capacity, width), OK);
-      const seen = new Float32Array(cells);
+      const expectedHalf = new Float32Array(cells);
       fresh.forEach((x, i) => {
-        seen[place(i)] = x;
+        expectedHalf[cacheIndex(i)] = x;
       });
-      k.view(wide).forEach((x, i) => assert.ok(Math.abs(x - seen[i]) <= 2 ** -11, `${i}: ${x}`));
-      const some = k.block(B * G * (first + rows) * width);
-      assert.equal(k.core.hl_cache_load(some.at, half.at, B, G, first + rows, capacity, width), OK);
+      k.view(wide).forEach((x, i) => assert.ok(Math.abs(x - expectedHalf[i]) <= 2 ** -11, `${i}: ${x}`));
+      const partial = k.block(B * G * (first + rows) * width);
+      assert.equal(k.core.hl_cache_load(partial.at, half.at, B, G, first + rows, capacity, width), OK);
       const short = (first + rows) * width;
-      k.view(some).forEach((x, i) => {
+      k.view(partial).forEach((x, i) => {
         assert.equal(x, k.view(wide)[Math.floor(i / short) * capacity * width + (i % short)]);
       });
       k.close();

@@ -46,7 +46,7 @@ test(
     peak = round();
     let last = peak;
     for (let i = 0; i < 4; i++) last = round();
-    assert.ok(last <= peak * 1.5, `memory went on growing: ${peak}, then ${last}`);
+    assert.ok(last <= peak * 1.5, `memory keeps growing: ${peak}, then ${last}`);
   }),
 );
 

@@ -5,7 +5,7 @@ import { assertClose, kernels, numbers } from '../../support/kernels.js';
 const [PAIRS, SIGNED_QUADS, UNSIGNED_QUADS] = [0, 1, 2];
 
 const GROUP = 128;
-const largest = (row) => row.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
+const largest = (row) => row.reduce((max, x) => Math.max(max, Math.abs(x)), 0);
 
 /** Rounds to nearest, ties to even, like the core. */
 function round(x) {
@@ -38,10 +38,10 @@ function quantizeWeight(row) {
 /** Integer product x·w in the given form: quads compute 16·a·c + 14·b·d with x = 8a + 7b and w = c + d. */
 function integerProduct(form, x, w) {
   if (form === PAIRS) return x * w;
-  const share = round(x / 15);
-  const rest = x - 15 * share;
+  const quotient = round(x / 15);
+  const remainder = x - 15 * quotient;
   const c = Math.floor(w / 2);
-  return 16 * (share + rest) * c + 14 * (share - rest) * (w - c);
+  return 16 * (quotient + remainder) * c + 14 * (quotient - remainder) * (w - c);
 }
 
 /** x·wᵀ + bias as the form computes it: integers exactly, scales in float64. */
@@ -63,7 +63,7 @@ function expectedProduct(form, x, w, bias, rows, out, inside) {
 }
 
 function pack(k, form, weight, out, inside) {
-  const packed = k.block(Number(k.core.gemm_int8_packed_weight(out, inside)));
+  const packed = k.block(Number(k.core.gemm_int8_packed_floats(out, inside)));
   k.core.gemm_int8_pack_start(packed.at, form);
   for (let j = 0; inside > 0 && j < out; j += 8)
     k.core.gemm_int8_pack_panel(packed.at, j, weight.at + 4 * j * inside, 0, Math.min(out - j, 8), inside, form);
@@ -115,7 +115,7 @@ test(
     for (const form of formsOf(k)) {
       for (const [rows, out, inside] of sizes) {
         for (const withBias of [false, true]) {
-          const given = {
+          const operands = {
             x: numbers(rows * inside, 2),
             w: numbers(out * inside, 3),
             bias: withBias && numbers(out, 4),
@@ -123,8 +123,8 @@ test(
             out,
             inside,
           };
-          const expected = expectedProduct(form, given.x, given.w, given.bias || undefined, rows, out, inside);
-          assertClose(multiply(k, form, given), expected, 5e-7, `form ${form}, ${rows}×${inside}×${out}`);
+          const expected = expectedProduct(form, operands.x, operands.w, operands.bias || undefined, rows, out, inside);
+          assertClose(multiply(k, form, operands), expected, 5e-7, `form ${form}, ${rows}×${inside}×${out}`);
           k.close();
         }
       }
@@ -196,11 +196,11 @@ test(
         const expected = linearOf(x, w, rows, out, inside).map((y) => y * tiny * huge);
         // The step is never below the smallest normal number, so a value can be off by half of that.
         const limit = 0.02 * largest(expected) + 2 ** -127 * inside * huge;
-        for (const given of [
+        for (const operands of [
           { x: small(x), w: large(w) },
           { x: large(x), w: small(w) },
         ]) {
-          multiply(k, form, { ...given, rows, out, inside }).forEach((y, i) => {
+          multiply(k, form, { ...operands, rows, out, inside }).forEach((y, i) => {
             assert.ok(Math.abs(y - expected[i]) <= limit, `${y} for ${expected[i]}: ${tiny} by ${huge}, form ${form}`);
           });
           k.close();
@@ -241,7 +241,7 @@ test(
     const [out, inside] = [43, 130];
     const [x, w, bias] = [numbers(40 * inside, 2), numbers(out * inside, 3), numbers(out, 4)];
     for (const form of formsOf(k)) {
-      const run = (first, rows) =>
+      const multiplyRows = (first, rows) =>
         multiply(k, form, {
           x: x.subarray(first * inside, (first + rows) * inside),
           w,
@@ -250,7 +250,7 @@ test(
           out,
           inside,
         }).slice();
-      const whole = run(0, 40);
+      const allRows = multiplyRows(0, 40);
       for (const [first, rows] of [
         [0, 1],
         [3, 1],
@@ -260,8 +260,8 @@ test(
         [30, 10],
       ]) {
         assert.deepEqual(
-          run(first, rows),
-          whole.slice(first * out, (first + rows) * out),
+          multiplyRows(first, rows),
+          allRows.slice(first * out, (first + rows) * out),
           `${rows} rows from ${first}`,
         );
       }

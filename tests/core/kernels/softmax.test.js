@@ -7,9 +7,9 @@ const [OF_2, OF_E] = [0, 1];
 const column = (panel, c) => Array.from({ length: panel.length / COLS }, (_, s) => panel[s * COLS + c]);
 
 function softmax(scores) {
-  const most = Math.max(...scores);
-  if (most === -Infinity) return scores.map(() => 0);
-  const e = scores.map((x) => Math.exp(x - most));
+  const max = Math.max(...scores);
+  if (max === -Infinity) return scores.map(() => 0);
+  const e = scores.map((x) => Math.exp(x - max));
   const sum = e.reduce((a, b) => a + b, 0);
   return e.map((x) => x / sum);
 }
@@ -52,15 +52,15 @@ test(
       const scores = numbers(keys * COLS, 4).map((x, i) => (i % COLS === 3 ? -Infinity : 5 * x));
       const [panel, state, inverse] = [k.block(scores), k.block(2 * COLS), k.block(COLS)];
       k.core.softmax_panel(panel.at, COLS, keys, base, -Infinity, state.at, inverse.at);
-      const again = k.block(scores.subarray(10 * COLS, 30 * COLS));
-      k.core.softmax_recompute(again.at, 20, base, state.at, inverse.at);
-      assert.deepEqual(k.view(again).slice(), k.view(panel).slice(10 * COLS, 30 * COLS));
+      const recomputed = k.block(scores.subarray(10 * COLS, 30 * COLS));
+      k.core.softmax_recompute(recomputed.at, 20, base, state.at, inverse.at);
+      assert.deepEqual(k.view(recomputed).slice(), k.view(panel).slice(10 * COLS, 30 * COLS));
       const [gradient, delta] = [numbers(20 * COLS, 6), numbers(COLS, 7)];
       const found = k.block(gradient);
-      k.core.softmax_backward(found.at, again.at, 20, k.block(delta).at);
+      k.core.softmax_backward(found.at, recomputed.at, 20, k.block(delta).at);
       assertClose(
         k.view(found),
-        gradient.map((d, i) => k.view(again)[i] * (d - delta[i % COLS])),
+        gradient.map((d, i) => k.view(recomputed)[i] * (d - delta[i % COLS])),
         1e-6,
       );
       k.close();
@@ -73,13 +73,13 @@ test(
   kernels((k) => {
     const keys = 70;
     const scores = numbers(keys * COLS, 4).map((x) => x * 3);
-    const run = (values) => {
+    const compute = (values) => {
       const panel = k.block(values);
       k.core.softmax_panel(panel.at, COLS, keys, OF_2, -Infinity, k.block(2 * COLS).at, k.block(COLS).at);
       return column(k.view(panel), 2);
     };
-    const alone = run(scores);
-    assert.deepEqual(run(scores.map((x, i) => (i % COLS === 2 ? x : x * 100 + 50))), alone);
+    const alone = compute(scores);
+    assert.deepEqual(compute(scores.map((x, i) => (i % COLS === 2 ? x : x * 100 + 50))), alone);
   }),
 );
 
@@ -87,23 +87,23 @@ test(
   'one to four columns have the same bits as in a full panel, and the others are not written',
   kernels((k) => {
     const [keys, scores] = [21, numbers(21 * COLS, 5)];
-    const run = (columns) => {
+    const compute = (columns) => {
       const [panel, state, inverse] = [k.block(scores), k.block(2 * COLS), k.block(COLS)];
       k.core.softmax_begin(state.at, -Infinity);
       k.core.softmax_block(panel.at, columns, keys, OF_2, state.at, inverse.at);
       return { panel: k.view(panel), rescale: k.view(inverse) };
     };
-    const whole = run(COLS);
+    const full = compute(COLS);
     for (const columns of [1, 3, 4, 5]) {
       const counted = columns > 4 ? COLS : columns > 1 ? 4 : 1;
-      const { panel, rescale } = run(columns);
+      const { panel, rescale } = compute(columns);
       assert.deepEqual(
         panel,
-        whole.panel.map((x, i) => (i % COLS < counted ? x : scores[i])),
+        full.panel.map((x, i) => (i % COLS < counted ? x : scores[i])),
       );
       assert.deepEqual(
         rescale,
-        whole.rescale.map((x, c) => (c < counted ? x : 0)),
+        full.rescale.map((x, c) => (c < counted ? x : 0)),
       );
     }
   }),
@@ -115,16 +115,16 @@ test(
     for (const keys of [0, 1, 3, 4, 5, 63, 64, 65, 130, 4099]) {
       for (const change of [(x) => x, () => -Infinity, (x, i) => (i === 2 * COLS ? NaN : x)]) {
         const scores = numbers(keys * COLS, keys + 1).map(change);
-        const run = (columns) => {
+        const compute = (columns) => {
           const [panel, state, inverse] = [k.block(scores), k.block(2 * COLS), k.block(COLS)];
           k.core.softmax_panel(panel.at, columns, keys, OF_E, 0.5, state.at, inverse.at);
           return { weights: column(k.view(panel), 0), max: k.view(state)[0], sum: k.view(state)[COLS] };
         };
-        const [alone, whole] = [run(1), run(COLS)];
-        if (Number.isNaN(whole.sum)) assert.ok(Number.isNaN(alone.sum));
+        const [alone, full] = [compute(1), compute(COLS)];
+        if (Number.isNaN(full.sum)) assert.ok(Number.isNaN(alone.sum));
         else {
-          assertClose(alone.weights, whole.weights, 5e-7);
-          assertClose([alone.max, alone.sum], [whole.max, whole.sum], 5e-7);
+          assertClose(alone.weights, full.weights, 5e-7);
+          assertClose([alone.max, alone.sum], [full.max, full.sum], 5e-7);
         }
       }
     }

@@ -8,7 +8,7 @@ const [OK, BAD_SHAPE, BAD_ARGUMENT] = [0, 2, 3];
 const KINDS = Object.keys(ACTIVATION);
 const LENGTHS = [0, 1, 3, 4, 5, 8191, 8193, 20011];
 
-const run = (k, x, kind, dOutput) => {
+const activate = (k, x, kind, dOutput) => {
   const [to, from] = [k.block(x.length), k.block(x)];
   const status = dOutput
     ? k.core.hl_activation_backward(to.at, k.block(dOutput).at, from.at, x.length, ACTIVATION[kind])
@@ -19,7 +19,7 @@ const run = (k, x, kind, dOutput) => {
 
 /** The largest error relative to max(1, |x|). */
 const worst = (actual, exact, x) =>
-  actual.reduce((most, y, i) => Math.max(most, Math.abs(y - exact[i]) / Math.max(1, Math.abs(x[i]))), 0);
+  actual.reduce((max, y, i) => Math.max(max, Math.abs(y - exact[i]) / Math.max(1, Math.abs(x[i]))), 0);
 
 for (const kind of KINDS) {
   const limit = kind === 'TANH' ? 4e-7 : 2e-7;
@@ -31,11 +31,11 @@ for (const kind of KINDS) {
         const ones = new Float32Array(count).fill(1);
         const slope = Array.from(x, (v) => differences(([a]) => activation[kind](a), [v], 1e-5)[0]);
         const error = worst(
-          run(k, x, kind),
+          activate(k, x, kind),
           Array.from(x, (v) => activation[kind](v)),
           x,
         );
-        const slopeError = worst(run(k, x, kind, ones), slope, x);
+        const slopeError = worst(activate(k, x, kind, ones), slope, x);
         assert.ok(error <= limit, `${count}: ${error}`);
         assert.ok(slopeError <= (kind === 'TANH' ? 8e-7 : 3e-7), `${count}: gradient ${slopeError}`);
         k.close();
@@ -50,17 +50,17 @@ for (const kind of KINDS) {
       const exact = kind === 'TANH' ? [1, -1, 1, -1, 0] : [Math.fround(3e38), -0, 100, -0, 0];
       const slopes = { TANH: [0, -0, 0, -0, 2], RELU: [2, 0, 2, 0, 0] }[kind] ?? [2, 0, 2, 0, 1];
       assert.deepEqual(
-        [...run(k, far, kind)].map((y) => y + 0),
+        [...activate(k, far, kind)].map((y) => y + 0),
         exact.map((y) => y + 0),
       );
       assert.deepEqual(
-        [...run(k, far, kind, [2, 2, 2, 2, 2])].map((y) => y + 0),
+        [...activate(k, far, kind, [2, 2, 2, 2, 2])].map((y) => y + 0),
         slopes.map((y) => y + 0),
       );
-      assert.ok(Number.isNaN(run(k, [1, NaN], kind)[1]));
+      assert.ok(Number.isNaN(activate(k, [1, NaN], kind)[1]));
       const [x, d] = [numbers(7, 1), numbers(7, 2)];
-      const plain = run(k, x, kind, new Float32Array(7).fill(1));
-      run(k, x, kind, d).forEach((y, i) => assert.equal(y, Math.fround(plain[i] * d[i])));
+      const plain = activate(k, x, kind, new Float32Array(7).fill(1));
+      activate(k, x, kind, d).forEach((y, i) => assert.equal(y, Math.fround(plain[i] * d[i])));
     }),
   );
 
@@ -70,22 +70,22 @@ for (const kind of KINDS) {
       for (const count of LENGTHS) {
         const [gate, up, d] = [numbers(count, 1).map((x) => 4 * x), numbers(count, 2), numbers(count, 3)];
         const blocks = () => [k.block(count), k.block(gate), k.block(up)];
-        const value = run(k, gate, kind);
-        const slope = run(k, gate, kind, new Float32Array(count).fill(1));
+        const value = activate(k, gate, kind);
+        const slope = activate(k, gate, kind, new Float32Array(count).fill(1));
         const expected = [
           up.map((u, i) => u * value[i]),
           d.map((g, i) => Math.fround(g * up[i]) * slope[i]),
           d.map((g, i) => g * value[i]),
         ];
-        for (const place of [0, 1, 2]) {
+        for (const target of [0, 1, 2]) {
           const at = blocks().map((block) => block);
-          assert.equal(k.core.hl_gated_forward(at[place].at, at[1].at, at[2].at, count, ACTIVATION[kind]), OK);
-          assert.deepEqual(k.view(at[place]), expected[0]);
+          assert.equal(k.core.hl_gated_forward(at[target].at, at[1].at, at[2].at, count, ACTIVATION[kind]), OK);
+          assert.deepEqual(k.view(at[target]), expected[0]);
         }
-        for (const place of [false, true]) {
+        for (const inPlace of [false, true]) {
           const [dGate, x, y] = blocks();
-          const dUp = place ? y : k.block(count);
-          const to = place ? x : dGate;
+          const dUp = inPlace ? y : k.block(count);
+          const to = inPlace ? x : dGate;
           const dOutput = k.block(d);
           assert.equal(k.core.hl_gated_backward(to.at, dUp.at, dOutput.at, x.at, y.at, count, ACTIVATION[kind]), OK);
           assert.deepEqual(k.view(to), expected[1]);
@@ -101,7 +101,7 @@ test(
   'an activation can be computed in place; an unknown kind is refused',
   kernels((k) => {
     const x = numbers(11, 3);
-    const expected = [...run(k, x, 'GELU')];
+    const expected = [...activate(k, x, 'GELU')];
     const block = k.block(x);
     assert.equal(k.core.hl_activation_forward(block.at, block.at, 11, ACTIVATION.GELU), OK);
     assert.deepEqual([...k.view(block)], expected);

@@ -35,12 +35,15 @@ test(
         someLabels(B * T, count, 3),
       ];
       const [t, p, l] = [k.block(table), k.block(position), labelBlock(k, labels)];
-      for (const given of [position, null]) {
+      for (const positionTable of [position, null]) {
         const output = k.block(B * T * C);
-        assert.equal(k.core.hl_embedding_forward(output.at, t.at, given ? p.at : 0, l.at, B, T, C, count, first), OK);
+        assert.equal(
+          k.core.hl_embedding_forward(output.at, t.at, positionTable ? p.at : 0, l.at, B, T, C, count, first),
+          OK,
+        );
         assert.deepEqual(
           [...k.view(output)],
-          embedding(table, given, labels, { rows: T, width: C, first }).map(Math.fround),
+          embedding(table, positionTable, labels, { rows: T, width: C, first }).map(Math.fround),
         );
       }
       k.close();

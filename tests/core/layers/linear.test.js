@@ -103,7 +103,7 @@ test(
       [40, 1000],
     ]) {
       const [x, w, bias] = [numbers(70 * inside, 2), numbers(out * inside, 3), numbers(out, 4)];
-      const run = (first, rows) => {
+      const multiplyRows = (first, rows) => {
         const y = k.block(rows * out);
         const workspace = k.block(k.core.linear_workspace(rows, inside));
         k.core.linear(
@@ -117,7 +117,7 @@ test(
         );
         return k.view(y).slice();
       };
-      const whole = run(0, 70);
+      const allRows = multiplyRows(0, 70);
       for (const [first, rows] of [
         [0, 1],
         [3, 1],
@@ -129,8 +129,8 @@ test(
         [2, 13],
       ]) {
         assert.deepEqual(
-          run(first, rows),
-          whole.slice(first * out, (first + rows) * out),
+          multiplyRows(first, rows),
+          allRows.slice(first * out, (first + rows) * out),
           `${rows} rows from ${first}`,
         );
       }
@@ -162,8 +162,8 @@ test(
       for (const withBias of [false, true]) {
         const [x, w, bias] = [numbers(rows * inside, 2), numbers(out * inside, 3), withBias && numbers(out, 4)];
         const y = k.block(rows * out);
-        const given = [k.block(x).at, k.block(w).at, bias ? k.block(bias).at : 0];
-        assert.equal(k.core.hl_linear_forward(y.at, ...given, rows, out, inside), 0);
+        const inputs = [k.block(x).at, k.block(w).at, bias ? k.block(bias).at : 0];
+        assert.equal(k.core.hl_linear_forward(y.at, ...inputs, rows, out, inside), 0);
         assertClose(k.view(y), linear(x, w, bias, rows, out, inside), 1e-6, `${rows}×${inside}×${out}`);
         k.close();
       }
@@ -176,13 +176,13 @@ test(
   kernels((k) => {
     const [out, inside] = [77, 301];
     const [x, w] = [numbers(6 * inside, 2), numbers(out * inside, 3)];
-    const run = (first, rows) => {
+    const multiplyRows = (first, rows) => {
       const y = k.block(rows * out);
       const part = k.block(x.subarray(first * inside, (first + rows) * inside));
       assert.equal(k.core.hl_linear_forward(y.at, part.at, k.block(w).at, 0, rows, out, inside), 0);
       return k.view(y).slice();
     };
-    const whole = run(0, 6);
+    const allRows = multiplyRows(0, 6);
     for (const [first, rows] of [
       [0, 2],
       [4, 2],
@@ -190,8 +190,13 @@ test(
       [2, 4],
       [1, 5],
     ])
-      assert.deepEqual(run(first, rows), whole.slice(first * out, (first + rows) * out), `${rows} from ${first}`);
-    for (let row = 0; row < 6; row++) assertClose(run(row, 1), whole.slice(row * out, (row + 1) * out), 1e-6);
+      assert.deepEqual(
+        multiplyRows(first, rows),
+        allRows.slice(first * out, (first + rows) * out),
+        `${rows} from ${first}`,
+      );
+    for (let row = 0; row < 6; row++)
+      assertClose(multiplyRows(row, 1), allRows.slice(row * out, (row + 1) * out), 1e-6);
     k.close();
     const [wide, y] = [k.block(new Float32Array(2000 * 1000)), k.block(10 * 2000)];
     const input = k.block(new Float32Array(10 * 1000));
@@ -204,14 +209,14 @@ test(
 
 /** Numbers rounded towards zero to 16 bits, in the 16-bit type and as float32. float16 uses normal numbers only: its
  * exponent bias is 112 less. */
-function halves(values, type) {
+function truncateTo16Bits(values, type) {
   const words = new Uint32Array(Float32Array.from(values).buffer);
   const shift = type === BF16 ? 16 : 13;
-  const kept = words.map((word) => (word >>> shift) << shift);
-  const bits = Uint16Array.from(kept, (word) =>
+  const truncated = words.map((word) => (word >>> shift) << shift);
+  const bits = Uint16Array.from(truncated, (word) =>
     type === BF16 ? word >>> 16 : ((word >>> 16) & 0x8000) | (((word & 0x7fffffff) - (112 << 23)) >>> 13),
   );
-  return { bits, values: new Float32Array(kept.buffer) };
+  return { bits, values: new Float32Array(truncated.buffer) };
 }
 const [F16, BF16] = [1, 2];
 
@@ -236,7 +241,7 @@ test(
     for (const type of [F16, BF16])
       for (const [rows, out, inside] of sizes)
         for (const withBias of [false, true]) {
-          const { bits, values } = halves(
+          const { bits, values } = truncateTo16Bits(
             numbers(out * inside, 3).map((x) => (Math.abs(x) < 0.001 ? 0.5 : x)),
             type,
           );
@@ -259,7 +264,7 @@ test(
 test(
   '16-bit numbers may be denormal or negative, and in bfloat16 infinite or NaN',
   kernels((k) => {
-    const run = (type, bits, rows) => {
+    const multiplyRows = (type, bits, rows) => {
       const [y, weight] = [k.block(rows), k.block(bits.length / 2)];
       new Uint16Array(k.core.memory.buffer, weight.at, bits.length).set(bits);
       const x = k.block(new Float32Array(rows * bits.length).fill(1));
@@ -269,13 +274,13 @@ test(
     const alone = (half) => [0, 0, half, 0, 0, 0, 0, 0];
     for (const rows of [1, 2, 7]) {
       const all = (x) => new Array(rows).fill(x);
-      assert.deepEqual(run(F16, alone(0x0001), rows), all(2 ** -24));
-      assert.deepEqual(run(F16, alone(0x83ff), rows), all(-1023 * 2 ** -24));
-      assert.deepEqual(run(F16, alone(0xfbff), rows), all(-65504));
-      assert.deepEqual(run(F16, alone(0x3c01), rows), all(1 + 2 ** -10));
-      assert.deepEqual(run(BF16, alone(0xff80), rows), all(-Infinity));
-      assert.deepEqual(run(BF16, alone(0x7fc0), rows), all(NaN));
-      assert.deepEqual(run(BF16, alone(0xbf81), rows), all(-1.0078125));
+      assert.deepEqual(multiplyRows(F16, alone(0x0001), rows), all(2 ** -24));
+      assert.deepEqual(multiplyRows(F16, alone(0x83ff), rows), all(-1023 * 2 ** -24));
+      assert.deepEqual(multiplyRows(F16, alone(0xfbff), rows), all(-65504));
+      assert.deepEqual(multiplyRows(F16, alone(0x3c01), rows), all(1 + 2 ** -10));
+      assert.deepEqual(multiplyRows(BF16, alone(0xff80), rows), all(-Infinity));
+      assert.deepEqual(multiplyRows(BF16, alone(0x7fc0), rows), all(NaN));
+      assert.deepEqual(multiplyRows(BF16, alone(0xbf81), rows), all(-1.0078125));
     }
   }),
 );

@@ -44,7 +44,7 @@ test(
         inside,
       );
       assert.equal(status, 0);
-      const what = `${rows}×${inside}×${out}`;
+      const label = `${rows}×${inside}×${out}`;
       assertClose(
         k.view(blocks.dx),
         product(
@@ -55,7 +55,7 @@ test(
           (j, i) => w[j * inside + i],
         ),
         1e-6,
-        `dx ${what}`,
+        `dx ${label}`,
       );
       assertClose(
         k.view(blocks.dw),
@@ -67,7 +67,7 @@ test(
           (r, i) => x[r * inside + i],
         ).map((g, i) => g + dw[i]),
         1e-6,
-        `dweight ${what}`,
+        `dweight ${label}`,
       );
       assertClose(
         k.view(blocks.db),
@@ -79,7 +79,7 @@ test(
           (r, j) => dy[r * out + j],
         ).map((g, i) => g + db[i]),
         1e-6,
-        `dbias ${what}`,
+        `dbias ${label}`,
       );
       k.close();
     }
@@ -117,12 +117,12 @@ test(
   kernels((k) => {
     const [dy, x, w] = [k.block(numbers(12, 1)), k.block(numbers(15, 2)), k.block(numbers(20, 3))];
     const [dx, dw, db] = [k.block(15), k.block(new Float32Array(20)), k.block(new Float32Array(4))];
-    const run = (...pointers) => k.core.hl_linear_backward(...pointers, 3, 4, 5);
-    assert.equal(run(dx.at, 0, 0, dy.at, 0, w.at), 0);
-    assert.equal(run(0, dw.at, 0, dy.at, x.at, 0), 0);
-    assert.equal(run(0, 0, db.at, dy.at, 0, 0), 0);
-    assert.equal(run(dx.at, 0, 0, dy.at, x.at, 0), 2);
-    assert.equal(run(0, dw.at, 0, dy.at, 0, w.at), 2);
-    assert.equal(run(0, 0, db.at, 0, 0, 0), 2);
+    const backward = (...pointers) => k.core.hl_linear_backward(...pointers, 3, 4, 5);
+    assert.equal(backward(dx.at, 0, 0, dy.at, 0, w.at), 0);
+    assert.equal(backward(0, dw.at, 0, dy.at, x.at, 0), 0);
+    assert.equal(backward(0, 0, db.at, dy.at, 0, 0), 0);
+    assert.equal(backward(dx.at, 0, 0, dy.at, x.at, 0), 2);
+    assert.equal(backward(0, dw.at, 0, dy.at, 0, w.at), 2);
+    assert.equal(backward(0, 0, db.at, 0, 0, 0), 2);
   }),
 );

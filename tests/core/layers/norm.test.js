@@ -97,17 +97,17 @@ test(
         ];
         const [oldWeight, oldBias] = [numbers(width, 5), numbers(width, 6)];
         const eps = 0.05;
-        const kept = forward(k, x, weight, biased ? bias : null, { eps, mean });
+        const saved = forward(k, x, weight, biased ? bias : null, { eps, mean });
         const [dx, dWeight, dBias] = [k.block(rows * width), k.block(oldWeight), k.block(oldBias)];
         const status = k.core.hl_norm_backward(
           dx.at,
           dWeight.at,
           biased ? dBias.at : 0,
           k.block(dOutput).at,
-          kept.x.at,
-          mean ? kept.mean.at : 0,
-          kept.rstd.at,
-          kept.weight.at,
+          saved.x.at,
+          mean ? saved.mean.at : 0,
+          saved.rstd.at,
+          saved.weight.at,
           rows,
           width,
         );
@@ -143,7 +143,7 @@ test(
   kernels((k) => {
     const [rows, width] = [517, 131];
     const [x, weight, dOutput] = [numbers(rows * width, 1), numbers(width, 2), numbers(rows * width, 4)];
-    const kept = forward(k, x, weight, null, { mean: true });
+    const saved = forward(k, x, weight, null, { mean: true });
     const [dx, dWeight, dBias] = [
       k.block(rows * width),
       k.block(new Float32Array(width)),
@@ -154,10 +154,10 @@ test(
       dWeight.at,
       dBias.at,
       k.block(dOutput).at,
-      kept.x.at,
-      kept.mean.at,
-      kept.rstd.at,
-      kept.weight.at,
+      saved.x.at,
+      saved.mean.at,
+      saved.rstd.at,
+      saved.weight.at,
       rows,
       width,
     );

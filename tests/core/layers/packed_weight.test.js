@@ -42,7 +42,7 @@ test(
       labels.forEach((label, r) => {
         for (let from = 0; from < inside; from += 128) {
           const group = w.subarray(label * inside + from, label * inside + Math.min(from + 128, inside));
-          const step = group.reduce((most, x) => Math.max(most, Math.abs(x)), 0) / 254;
+          const step = group.reduce((max, x) => Math.max(max, Math.abs(x)), 0) / 254;
           group.forEach((x, i) => {
             const off = Math.abs(got[r * inside + from + i] - x);
             assert.ok(off <= 0.51 * step, `${out}×${inside}, row ${label}, ${from + i}: off by ${off / step} steps`);
@@ -89,15 +89,15 @@ test(
   kernels((k) => {
     const [rows, out, inside] = [7, 203, 437];
     const [x, packed] = [numbers(rows * inside, 1), quantized(k, numbers(out * inside, 3), out, inside)];
-    const run = (first, count) => {
+    const multiplyRows = (first, count) => {
       const y = k.block(count * out);
       const part = k.block(x.subarray(first * inside, (first + count) * inside));
       assert.equal(k.core.hl_linear_quantized(y.at, part.at, packed.at, 0, count, out, inside), OK);
       return k.view(y).slice();
     };
-    const whole = run(0, rows);
+    const complete = multiplyRows(0, rows);
     for (let row = 0; row < rows; row++)
-      assert.deepEqual(run(row, 1), whole.slice(row * out, (row + 1) * out), `row ${row}`);
+      assert.deepEqual(multiplyRows(row, 1), complete.slice(row * out, (row + 1) * out), `row ${row}`);
   }),
 );
 
@@ -165,7 +165,7 @@ test(
         if (inside > 100) values[2 * inside + 1] = Infinity;
         if (inside > 128) values.fill(0, inside, inside + 128);
         const [bytes, floats] = store(values, type);
-        const whole = quantized(k, floats, out, inside);
+        const complete = quantized(k, floats, out, inside);
         for (const step of [8, 16, 1000]) {
           const packed = k.block(k.core.hl_weight_quantized_size(out, inside));
           const rowBytes = out === 0 ? 0 : bytes.length / out;
@@ -175,8 +175,8 @@ test(
             const status = k.core.hl_weight_quantize_rows(packed.at, rows.at, type, first, count, out, inside);
             assert.equal(status, OK);
           }
-          const what = `${out}×${inside} of type ${type}, ${step} rows at a time`;
-          assert.deepEqual(bitsOf(k.view(packed)), bitsOf(k.view(whole)), what);
+          const label = `${out}×${inside} of type ${type}, ${step} rows at a time`;
+          assert.deepEqual(bitsOf(k.view(packed)), bitsOf(k.view(complete)), label);
         }
         k.close();
       }

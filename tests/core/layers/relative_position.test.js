@@ -30,8 +30,8 @@ test(
     for (const [buckets, H, T, S] of SIZES) {
       const table = numbers(buckets * H, 1);
       const bucket = bucketsOf(T, S, buckets);
-      const [bias, places] = [k.block(H * T * S), integers(k, bucket)];
-      assert.equal(k.core.hl_relative_forward(bias.at, k.block(table).at, places.at, buckets, H, T, S), OK);
+      const [bias, bucketBlock] = [k.block(H * T * S), integers(k, bucket)];
+      assert.equal(k.core.hl_relative_forward(bias.at, k.block(table).at, bucketBlock.at, buckets, H, T, S), OK);
       const at = (i) => {
         const [h, t, s] = [Math.floor(i / S / T), Math.floor(i / S) % T, i % S];
         return bucket[s - t + T - 1] * H + h;
@@ -40,7 +40,7 @@ test(
       assert.deepEqual(k.view(bias), expected);
       const [dBias, before] = [numbers(H * T * S, 2), numbers(buckets * H, 3)];
       const dTable = k.block(before);
-      assert.equal(k.core.hl_relative_backward(dTable.at, k.block(dBias).at, places.at, buckets, H, T, S), OK);
+      assert.equal(k.core.hl_relative_backward(dTable.at, k.block(dBias).at, bucketBlock.at, buckets, H, T, S), OK);
       const sums = Float64Array.from(before);
       dBias.forEach((d, i) => {
         sums[at(i)] += d;

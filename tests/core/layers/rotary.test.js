@@ -38,7 +38,7 @@ const SIZES = [
 /** Strides for heads next to each other in a row, (B,T,H,D), or separate, (B,H,T,D). */
 const stridesOf = ({ H, T, D }, joined) => (joined ? [T * H * D, D, H * D] : [H * T * D, T * D, D]);
 
-function run(k, size, x, positions, { count, neighbours, reverse, joined, inPlace }) {
+function rotate(k, size, x, positions, { count, neighbours, reverse, joined, inPlace }) {
   const { B, H, T, D, rotated } = size;
   const from = k.block(x);
   const to = inPlace ? from : k.block(x.length);
@@ -63,7 +63,7 @@ test(
       const positions = Array.from({ length: B * T }, (_, i) => (i * 7) % count);
       for (let form = 0; form < 16; form++) {
         const [neighbours, reverse, joined, inPlace] = [1, 2, 4, 8].map((bit) => Boolean(form & bit));
-        const got = run(k, size, x, positions, { count, neighbours, reverse, joined, inPlace });
+        const got = rotate(k, size, x, positions, { count, neighbours, reverse, joined, inPlace });
         const [perBatch, perHead, perRow] = stridesOf(size, joined);
         const expected = new Float64Array(x.length);
         for (let i = 0; i < B * H * T; i++) {
@@ -86,9 +86,9 @@ test(
     const x = numbers(2 * 9 * 36, 3);
     const positions = Array.from({ length: 9 }, (_, i) => i);
     for (const neighbours of [false, true]) {
-      const there = run(k, size, x, positions, { count: 9, neighbours });
-      assertClose(run(k, size, there, positions, { count: 9, neighbours, reverse: true }), x, 3e-7);
-      assert.deepEqual(run(k, size, x, new Array(9).fill(0), { count: 9, neighbours }), x);
+      const forward = rotate(k, size, x, positions, { count: 9, neighbours });
+      assertClose(rotate(k, size, forward, positions, { count: 9, neighbours, reverse: true }), x, 3e-7);
+      assert.deepEqual(rotate(k, size, x, new Array(9).fill(0), { count: 9, neighbours }), x);
     }
   }),
 );

@@ -54,7 +54,7 @@ void choose_attention(hl_attention_args *a, bool alone) {
   a->dropout = make_invalid() ? 1.5f : one_in(4) ? (float)below(5) / 4 : 0;
 }
 
-static hl_broadcast some_broadcast(const hl_attention_args *a) {
+static hl_broadcast random_broadcast(const hl_attention_args *a) {
   const uint32_t T = a->queries, S = a->keys;
   const hl_broadcast kinds[] = {{0, 0, S, 1}, {a->heads * T * S, T * S, S, 1},
                                 {S, 0, 0, 1}, {0, T * S, S, 1},
@@ -83,8 +83,8 @@ void choose_visibility(hl_attention_args *a, uint32_t appended) {
   const double scores = (double)a->batch * a->heads * a->queries * ((double)a->keys + appended);
   const double rows = fmax(a->batch, 1) * fmax(a->heads, 1) * fmax(a->queries, 1);
   if (rows * fmax((double)a->keys + appended, 1) * (2.0 + a->width + a->value_width) > 1e6) takes_long();
-  a->mask_stride = some_broadcast(a);
-  a->bias_stride = some_broadcast(a);
+  a->mask_stride = random_broadcast(a);
+  a->bias_stride = random_broadcast(a);
   a->key_padding_stride[0] = one_in(2) ? maybe_extreme(a->keys) : 0;
   a->key_padding_stride[1] = maybe_extreme(1);
   a->valid_lens_stride[0] = maybe_extreme(one_in(2) ? a->queries : 1);
@@ -113,9 +113,9 @@ bool can_compare(const hl_attention_args *a) {
 /* ---- hl_attention alone ---------------------------------------------------------------------------------------- */
 
 /* (B,N,R,W), or packed as (B,R,N·W), sometimes with gaps between the rows. */
-static hl_stride some_strides(uint32_t heads, uint32_t rows, uint32_t width) {
-  const uint32_t room = one_in(4) ? below(4) : 0, row = maybe_extreme(heads * width + room),
-                 narrow = maybe_extreme(width + room);
+static hl_stride random_strides(uint32_t heads, uint32_t rows, uint32_t width) {
+  const uint32_t gap = one_in(4) ? below(4) : 0, row = maybe_extreme(heads * width + gap),
+                 narrow = maybe_extreme(width + gap);
   if (one_in(2)) return (hl_stride){maybe_extreme(rows * row), width, row};
   return (hl_stride){maybe_extreme(heads * rows * narrow), rows * narrow, narrow};
 }
@@ -123,10 +123,10 @@ static hl_stride some_strides(uint32_t heads, uint32_t rows, uint32_t width) {
 static void choose_operands(hl_attention_args *a, bool statistics) {
   const uint32_t B = a->batch, H = a->heads, G = a->kv_heads, T = a->queries, S = a->keys;
   const double appended = (double)a->appended * G;
-  a->query_stride = some_strides(H, T, a->width);
-  a->key_stride = some_strides(G, S, a->width);
-  a->value_stride = some_strides(G, S, a->value_width);
-  a->output_stride = some_strides(H, T, a->value_width);
+  a->query_stride = random_strides(H, T, a->width);
+  a->key_stride = random_strides(G, S, a->width);
+  a->value_stride = random_strides(G, S, a->value_width);
+  a->output_stride = random_strides(H, T, a->value_width);
   a->query = input_rows(B, H, T, a->width, &a->query_stride);
   a->key = input_rows(B, G, S, a->width, &a->key_stride);
   a->value = input_rows(B, G, S, a->value_width, &a->value_stride);
@@ -179,7 +179,7 @@ void fuzz_attention(void) {
 
 void fuzz_cache(void) {
   const uint32_t B = positive_size(3), G = size_of(3), P = size_of(20), S = size_of(20), D = size_of(20);
-  const hl_stride s = some_strides(G, S, D);
+  const hl_stride s = random_strides(G, S, D);
   float *present = output((double)B * G * ((double)P + S) * D);
   const float *past = input((double)B * G * P * D), *fresh = input_rows(B, G, S, D, &s);
   while (next_round()) returned(hl_cache_append(present, past, fresh, B, G, P, S, D, s.batch, s.head, s.row));
@@ -201,10 +201,10 @@ static double float16(uint16_t half) {
 
 void fuzz_cache_rows(void) {
   const uint32_t B = positive_size(3), G = size_of(3), first = size_of(10), rows = size_of(10), D = size_of(20),
-                 half = choice(1), end = first + rows, room = below(3);
+                 half = choice(1), end = first + rows, gap = below(3);
   const bool load = half == 1 && one_in(2), small = end > 0 && make_invalid();
-  const uint32_t capacity = small ? end - 1 : end + room;
-  const hl_stride s = some_strides(G, rows, D);
+  const uint32_t capacity = small ? end - 1 : end + gap;
+  const hl_stride s = random_strides(G, rows, D);
   const double cells = (double)B * G * capacity * D, floats = half ? ceil(cells / 2) : cells;
   must_refuse((load ? end : (double)first + rows) > capacity);
   float *cache = load ? NULL : output(floats), *wide = load ? output((double)B * G * end * D) : NULL;

@@ -74,14 +74,14 @@ typedef struct {
   uint32_t batch, rows, width, count, first;
 } embedding_sizes;
 
-static embedding_sizes some_embedding(void) {
+static embedding_sizes random_embedding(void) {
   const embedding_sizes s = {positive_size(3), size_of(30), size_of(70), positive_size(20), size_of(10)};
   must_refuse(s.count == 0 && s.batch > 0 && s.rows > 0);
   return s;
 }
 
 void fuzz_embedding_forward(void) {
-  const embedding_sizes s = some_embedding();
+  const embedding_sizes s = random_embedding();
   float *to = output((double)s.batch * s.rows * s.width);
   const float *table = input((double)s.count * s.width),
               *position = optional_input(((double)s.first + s.rows) * s.width);
@@ -97,7 +97,7 @@ void fuzz_embedding_forward(void) {
 }
 
 void fuzz_embedding_backward(void) {
-  const embedding_sizes s = some_embedding();
+  const embedding_sizes s = random_embedding();
   float *d_table = output((double)s.count * s.width),
         *d_position = optional_output(((double)s.first + s.rows) * s.width);
   const float *d_output = input((double)s.batch * s.rows * s.width);
@@ -230,7 +230,7 @@ void fuzz_gated(void) {
   }
 }
 
-static float some_cap(void) {
+static float random_cap(void) {
   const float cap = finite(number());
   must_refuse(!(cap > 0));
   return cap;
@@ -238,7 +238,7 @@ static float some_cap(void) {
 
 void fuzz_softcap(void) {
   const uint32_t count = size_of(300);
-  const float cap = one_in(8) ? some_cap() : 0.75f;
+  const float cap = one_in(8) ? random_cap() : 0.75f;
   const bool backward = one_in(2), in_place = one_in(2);
   float *to = output(count);
   const float *x = in_place ? to : input(count), *d_output = backward ? input(count) : NULL;
@@ -254,12 +254,12 @@ void fuzz_softcap(void) {
 
 void fuzz_rotary(void) {
   const uint32_t B = positive_size(3), H = positive_size(4), T = size_of(20), D = size_of(70),
-                 count = positive_size(20), neighbours = choice(1), reverse = choice(1), room = below(3);
+                 count = positive_size(20), neighbours = choice(1), reverse = choice(1), gap = below(3);
   uint32_t rotated = below(D < 70 ? D + 1 : 71) / 2 * 2;
   if (make_invalid()) rotated = D < UINT32_MAX ? D + 1 : 1;
   must_refuse(count == 0 && B > 0 && T > 0);
-  const hl_stride s = one_in(2) ? (hl_stride){H * T * (D + room), T * (D + room), D + room}
-                                : (hl_stride){T * H * (D + room), D + room, H * (D + room)};
+  const hl_stride s = one_in(2) ? (hl_stride){H * T * (D + gap), T * (D + gap), D + gap}
+                                : (hl_stride){T * H * (D + gap), D + gap, H * (D + gap)};
   float *to = output_rows(B, H, T, D, &s);
   const bool in_place = one_in(2);
   const float *x = in_place ? to : input_rows(B, H, T, D, &s), *table = input((double)count * rotated);
@@ -331,13 +331,13 @@ void fuzz_scale(void) {
 /* ---- loss ------------------------------------------------------------------------------------------------------ */
 
 static double row_loss(const float *x, uint32_t classes, int32_t label, double smoothing) {
-  double most = -INFINITY, sum = 0, mean = 0;
+  double max = -INFINITY, sum = 0, mean = 0;
   for (uint32_t c = 0; c < classes; c++) {
-    if (x[c] > most) most = x[c];
+    if (x[c] > max) max = x[c];
     mean += (double)x[c] / classes;
   }
-  for (uint32_t c = 0; c < classes; c++) sum += exp(x[c] - most);
-  return log(sum) + most - (1 - smoothing) * x[label] - smoothing * mean;
+  for (uint32_t c = 0; c < classes; c++) sum += exp(x[c] - max);
+  return log(sum) + max - (1 - smoothing) * x[label] - smoothing * mean;
 }
 
 void fuzz_loss(void) {
@@ -357,7 +357,7 @@ void fuzz_loss(void) {
                               ignore));
   double sum = 0;
   for (size_t r = 0; is_moderate() && classes > 0 && r < rows; r++) {
-    if (best[r] < 0 || best[r] >= (int64_t)classes) fail("the place of the largest logit");
+    if (best[r] < 0 || best[r] >= (int64_t)classes) fail("index of the largest logit");
     near("loss", losses[r], label[r] == ignore ? 0 : row_loss(logits + r * classes, classes, label[r], smoothing));
     sum += losses[r];
   }

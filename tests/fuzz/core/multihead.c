@@ -80,7 +80,7 @@ typedef struct {
 } weight;
 
 /* A weight that is too large cannot have been packed. Without rows, packed may be NULL. */
-static weight some_weight(double out, uint32_t in, bool int8, float *make(double count)) {
+static weight random_weight(double out, uint32_t in, bool int8, float *make(double count)) {
   const double size = packed_size(out, in, int8);
   weight w = {required_input(out * in), NULL};
   if (out > UINT32_MAX || !is_allocated(out * in) || !is_allocated(size)) {
@@ -134,10 +134,10 @@ static void choose_layer(layer *l) {
 static void choose_weights(layer *l) {
   hl_multihead_args *m = &l->m;
   const bool int8 = m->int8 == 1, projected = one_in(2);
-  l->q = some_weight(query_width(l), m->query_dim, int8, input);
-  l->k = some_weight(kv_width(l), m->key_dim, int8, input);
-  l->v = some_weight(kv_width(l), m->value_dim, int8, input);
-  if (projected) l->o = some_weight(m->output_dim, (uint32_t)fmin(query_width(l), UINT32_MAX), int8, required_input);
+  l->q = random_weight(query_width(l), m->query_dim, int8, input);
+  l->k = random_weight(kv_width(l), m->key_dim, int8, input);
+  l->v = random_weight(kv_width(l), m->value_dim, int8, input);
+  if (projected) l->o = random_weight(m->output_dim, (uint32_t)fmin(query_width(l), UINT32_MAX), int8, required_input);
   m->packed_wq = l->q.packed;
   m->packed_wk = l->k.packed;
   m->packed_wv = l->v.packed;
