@@ -303,7 +303,7 @@ static void random_layer(void) {
   float *table = floats((size_t)count * 2 * half), *sinks = floats(H);
   int32_t *query_positions = labels_below((size_t)B * T, count),
           *key_positions = labels_below((size_t)B * fresh, count);
-  for (size_t i = 0; i < (size_t)count * 2 * half; i++) table[i] /= 2; /* keeps the scores as small as without it */
+  for (size_t i = 0; i < (size_t)count * 2 * half; i++) table[i] /= 2; /* keeps the scores small after rotation */
   if (coin()) m.attention.sinks = sinks;
   if (coin()) {
     m.rotary_table = table;

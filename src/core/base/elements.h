@@ -15,7 +15,7 @@ typedef struct {
   void *context;
   float *to[3]; /* unused outputs are NULL */
   const float *from[4];
-  float fill;
+  float fill; /* value of missing lanes of the inputs */
 } elements;
 
 /* Applies the operation to the floats start..start + count − 1 of every input and output. */

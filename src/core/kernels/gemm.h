@@ -49,7 +49,7 @@ typedef struct {
   float *y;
   const float *weight, *bias; /* weight (out, in), packed; bias (out) or NULL */
   uint32_t out;
-  bool add;       /* adds the product to y and ignores the bias; not with int8 weights */
+  bool add;       /* adds the product to y, without a bias; not with int8 weights */
   uint32_t first; /* first output column of the weight; not with int8 weights */
 } gemm_product;
 

@@ -7,8 +7,8 @@
 #include "kernels/gemm.h"
 
 /* Columns from..to−1 of y(rows, out) = x(rows, in) · weightᵀ + bias. The weight of the product must not be packed, and
- * its field `add` is ignored. The result of a row has the same bits at any position among two or more rows; a single
- * row is summed in another order. */
+ * its `add` must be false. A row has the same bits at any position among two or more rows; a single row is summed in
+ * another order. */
 void gemv_range(const gemm_product *p, hl_stored stored, const float *x, size_t rows, size_t in, size_t from,
                 size_t to);
 

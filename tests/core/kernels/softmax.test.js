@@ -150,10 +150,10 @@ test(
 );
 
 test(
-  'softmax_block over parts, rescaled, equals softmax of the whole, −∞ first or last',
+  'softmax_block in parts, rescaled, equals softmax of all keys, also with −∞ first or last',
   kernels((k) => {
     const keys = 90;
-    const drifts = [0, 1, -1, 5, -5]; // a key; the largest score moves out of reach, up or down
+    const drifts = [0, 1, -1, 5, -5]; // increase of the score per key: later blocks have larger or smaller maxima
     for (const [hidden, drift] of [
       [],
       [[0, 30]],
