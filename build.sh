@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The front door: builds Headlight into dist/, serves the page, runs the tests. `./build.sh help` lists the verbs.
-# What the system must have is in src/build/setup.sh, what is made of what in src/build/Makefile.
+# src/build/setup.sh installs what the build needs, src/build/Makefile says how each file is built.
 #
 # A verb is a function verb_NAME under a line `#: NAME  what it does; its options`, which is the help.
 set -euo pipefail
@@ -92,8 +92,8 @@ verb_test_all() {
   setup_all_tests
   verb_check
   run_make page reference native CLANG="$(sanitizing_clang)"
-  verb_bench --tiny
-  verb_bench_models --tiny
+  verb_bench packages --tiny
+  verb_bench models --tiny
   say "tests: every tier, Node $("$test_node" --version)"
   run_tests --tier full
   say "tests: core and module, Node $("$node" --version)"
@@ -118,8 +118,8 @@ verb_mutants() {
   "$test_node" src/build/mutants.js "$@"
 }
 
-# Arguments: what to run, then more for libFuzzer. All choices of a call fit into 96 bytes. What leaks is known without
-# libFuzzer's help: the core says what is in use. The usual quarantine of freed blocks takes four times the memory.
+# Arguments: a program, then more options of libFuzzer. All choices of a call fit into 96 bytes. The core itself reports
+# leaks. The usual quarantine of freed blocks takes four times the memory.
 fuzz_core() {
   ASAN_OPTIONS=quarantine_size_mb=16 \
     "$@" -max_len=96 -len_control=0 -entropic=0 -detect_leaks=0 -timeout=60 -verbosity=0
@@ -165,56 +165,72 @@ verb_reference() {
   run_make reference
 }
 
-#: bench  measure it beside other packages; --only NAME, --no-chromium, --tiny
+#: bench  measure: packages (the default), against, limits, backward, training, models, open, page; NAME OPTION…
 verb_bench() {
+  local name=packages
+  if (($#)) && [[ $1 != -* ]]; then
+    name=$1
+    shift
+  fi
+  if ! declare -F "bench_$name" >/dev/null; then
+    say "bench: there is no $name. Benchmarks, with their options:"
+    sed -n 's/^# bench \(.*\)/  \1/p' build.sh
+    exit 1
+  fi
   setup
+  "bench_$name" "$@"
+}
+
+# bench packages: attention and layers, compared with other packages; --only NAME, --no-chromium, --tiny
+bench_packages() {
   setup_bench
   run_make module peak
   "$node" tests/bench/run.js "$@"
 }
 
-#: bench-against  measure it beside another build, whose dist/ is FOLDER; --only NAME, --rounds N
-verb_bench_against() {
-  setup
+# bench against FOLDER: compared with another build, whose dist/ is FOLDER; --only NAME, --rounds N
+bench_against() {
   run_make module
   "$node" tests/bench/against.js "$@"
 }
 
-#: bench-limits  how near it comes to what the processor can do
-verb_bench_limits() {
-  setup
+# bench limits: compared with the peak of one core and the bandwidth of the memory
+bench_limits() {
   run_make module peak
   "$node" tests/bench/limits.js
 }
 
-#: bench-backward  attention forward and in reverse
-verb_bench_backward() {
-  setup
+# bench backward: attention forward and backward
+bench_backward() {
   run_make module
   "$node" tests/bench/backward.js
 }
 
-#: bench-training  measure training beside TensorFlow.js; --rounds N
-verb_bench_training() {
-  setup
+# bench training: training, compared with TensorFlow.js; --rounds N
+bench_training() {
   setup_bench
   run_make module dist/bench/gradients.js
   "$node" tests/bench/training.js "$@"
 }
 
-#: bench-models  measure whole models beside onnxruntime-web; --only NAME, --type T, --threads N, --rounds N, --write
-verb_bench_models() {
-  setup
+# bench models: whole models, compared with onnxruntime-web; --only NAME, --type T, --threads N, --rounds N, --write
+bench_models() {
   setup_bench
   run_make module peak
   "$node" tests/bench/models.js "$@"
 }
 
-#: bench-open  open a checkpoint of 1 GB: time, and memory on the way; --megabytes N, --type BF16 | F32, --keep
-verb_bench_open() {
-  setup
+# bench open: time and memory of opening a checkpoint of 1 GB; --megabytes N, --type BF16 | F32, --keep
+bench_open() {
   run_make module
   "$node" tests/bench/large.js "$@"
+}
+
+# bench page: how quickly the page responds, in Chromium
+bench_page() {
+  run_make page
+  need_chromium
+  "$node" tests/bench/instrument.js
 }
 
 #: onnx  layers and models as ONNX, run by onnxruntime-node and onnxruntime-web; --layers N, --models N, --only TEXT
@@ -224,13 +240,6 @@ verb_onnx() {
   if can_install; then need has_onnx python3-onnx; fi
   run_make module
   "$node" tests/onnx/run.js "$@"
-}
-
-#: bench-page  how quickly the page answers, in Chromium
-verb_bench_page() {
-  verb_build
-  need_chromium
-  "$node" tests/bench/instrument.js
 }
 
 #: tasks  trains every task of the page from three seeds; NAME…

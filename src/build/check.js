@@ -1,5 +1,5 @@
-// Everything that can be checked without running the code: formatting, lint, types, the length of lines.
-// As a program: runs all of it and ends with 1 where something was found. Arguments: names of checks; none means all.
+// Static checks: formatting, lint, types, the length of lines, words of comments, subjects of commits. As a program it
+// runs the checks that its arguments name, all of them by default, and exits with 1 if one finds something.
 
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -8,13 +8,16 @@ import { availableParallelism } from 'node:os';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { wrongSubject } from './commits.js';
+import { findWords } from './words.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const WIDTH = 120;
-/** What clang-tidy is told of the core: it is read as it is built for WebAssembly, with everything switched on. */
+/** Options of clang-tidy: the core is read as it is built for WebAssembly, with every feature on. */
 const TARGET =
   '--target=wasm32 -msimd128 -mrelaxed-simd -mbulk-memory -matomics -DHL_OWN_MEMORY -std=c17 -Isrc/core'.split(' ');
 const TEXT = new Set(['.js', '.jsx', '.ts', '.c', '.h', '.css', '.html', '.json', '.yml', '.sh', '']);
+const WORDED = /\.(jsx?|ts|c|h|css|py|sh)$/;
 /** Written by programs, or installed. */
 const FOREIGN = new Set(['node_modules', 'dist', 'golden', 'package-lock.json', 'results.json', '.git', 'LICENSE']);
 /** Texts of the page: one a line, however long, as translators need them. */
@@ -54,6 +57,36 @@ function checkLines() {
     .flatMap((path) => longLines(readFileSync(join(ROOT, path), 'utf8')).map((line) => `${path}:${line}`))
     .map((place) => `${place}: more than ${WIDTH} columns`)
     .join('\n');
+}
+
+function checkWords() {
+  return findFiles()
+    .filter((path) => WORDED.test(path))
+    .flatMap((path) =>
+      findWords(readFileSync(join(ROOT, path), 'utf8'), { hashes: /\.(py|sh)$/.test(path) }).map(
+        ({ line, reason }) => `${path}:${line}: ${reason}`,
+      ),
+    )
+    .join('\n');
+}
+
+/** Subjects of the commits since the last tag, or since this check exists. No finding without Git. */
+async function checkCommits() {
+  const git = async (/** @type {string[]} */ ...args) =>
+    (await promisify(execFile)('git', args, { cwd: ROOT })).stdout.trim();
+  try {
+    const first = await git('log', '--diff-filter=A', '--format=%H', '--', 'src/build/commits.js');
+    const from = await git('describe', '--tags', '--abbrev=0').catch(() => first.split('\n').at(-1));
+    const subjects = from ? await git('log', '--format=%s', `${from}..HEAD`) : '';
+    return subjects
+      .split('\n')
+      .filter(Boolean)
+      .map((subject) => ({ subject, wrong: wrongSubject(subject) }))
+      .flatMap(({ subject, wrong }) => (wrong ? [`${subject}: ${wrong}`] : []))
+      .join('\n');
+  } catch {
+    return '';
+  }
 }
 
 /** Types of the module and the page, checked by what writes the declarations. */
@@ -120,6 +153,8 @@ async function inTurn(list, map) {
 
 const CHECKS = {
   lines: checkLines,
+  words: checkWords,
+  commits: checkCommits,
   biome: () => bin('biome', 'check', '--assist-enabled=false', '--error-on-warnings', '.'),
   'clang-format': () =>
     checkChanged('clang-format', inC(), ['.clang-format'], (path) =>

@@ -1,4 +1,4 @@
-// ./build.sh bench-against FOLDER: this build beside another one, whose dist/ is FOLDER, in turns in one process, in
+// ./build.sh bench against FOLDER: this build beside another one, whose dist/ is FOLDER, in turns in one process, in
 // this Node and the newer one. Of each shape: the time of a call here, and its ratio to the time there, from the least
 // times and from the median of the rounds' ratios. Above 1 this build is slower. --only NAME, --rounds N.
 
@@ -66,7 +66,7 @@ async function measure(folder) {
 }
 
 const [folder] = positionals;
-if (!folder) throw new Error('bench-against needs the dist/ folder of another build');
+if (!folder) throw new Error('bench against needs the dist/ folder of another build');
 if (options.here) await measure(folder);
 else {
   const program = fileURLToPath(import.meta.url);

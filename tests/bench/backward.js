@@ -1,4 +1,4 @@
-// ./build.sh bench-backward: attention forward and in reverse, in turns, in this Node and the newer one, and how many
+// ./build.sh bench backward: attention forward and in reverse, in turns, in this Node and the newer one, and how many
 // times as long the reverse takes: the median of the turns' ratios, and the ratio of the least times; and the memory
 // that
 // training takes at two lengths.

@@ -1,4 +1,4 @@
-// ./build.sh bench-limits: how near Headlight comes to what a core can do, in this Node and in the newer one, with and
+// ./build.sh bench limits: how near Headlight comes to what a core can do, in this Node and in the newer one, with and
 // without relaxed SIMD; and what causal masks, weights and threads change. Whatever is compared takes turns; the figure
 // is the median of the turns' ratios, but for those turns in which the processor changed its pace; and beside it, as if
 // the machine had been quiet, the ratio of the least times.

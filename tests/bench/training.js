@@ -1,4 +1,4 @@
-// ./build.sh bench-training: the model of the page, trained by Headlight and by TensorFlow.js from the same parameters
+// ./build.sh bench training: the model of the page, trained by Headlight and by TensorFlow.js from the same parameters
 // on the same batches, in turns within one process; one process for each Node and number of threads.
 //   --rounds N     so many turns of ten steps each, default 12
 

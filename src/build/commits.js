@@ -1,0 +1,32 @@
+// The form of a commit's subject: `area: verb object`, imperative, at most 72 characters. As a program it checks the
+// message in the file that Git names: the hook `commit-msg` calls it.
+
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const MAX_LENGTH = 72;
+const FORM = /^[a-z][\w ./,-]*: ([a-z][\w-]*)( .*[^.\s])?$/;
+/** Commits that Git writes. */
+const BY_GIT = /^(Merge|Revert|fixup!|squash!) /;
+/** Imperatives that look like other forms of a verb. */
+const IMPERATIVE =
+  /^(pass|process|focus|discuss|access|address|compress|express|guess|miss|press|bring|embed|feed|need|shed|speed|spring|string)$/;
+
+/** What is wrong with a subject, null if nothing is. @param {string} subject */
+export function wrongSubject(subject) {
+  if (BY_GIT.test(subject)) return null;
+  if (subject.length > MAX_LENGTH) return `${subject.length} characters, at most ${MAX_LENGTH}`;
+  const verb = FORM.exec(subject)?.[1];
+  if (!verb) return 'not of the form `area: verb object`';
+  if (/(s|ed|ing)$/.test(verb) && !IMPERATIVE.test(verb)) return `"${verb}" is not an imperative`;
+  return null;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [subject] = readFileSync(process.argv[2], 'utf8').split('\n');
+  const wrong = wrongSubject(subject);
+  if (wrong) {
+    console.error(`commit: ${subject}\n  ${wrong}. An example: "models: read generation_config.json"`);
+    process.exitCode = 1;
+  }
+}
