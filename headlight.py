@@ -27,10 +27,10 @@ VIEWS = ("instrument", "head", "heads", "lines")
 #: Weights are shares of 1, up to this much: half precision rounds.
 ROUNDING = 0.02
 MOST = 1 + ROUNDING
-MOST_TOKENS = 4096
-MOST_AXES = 5
+MAX_TOKENS = 4096
+MAX_AXES = 5
 #: Megabytes of a page that browsers open without trouble, and of one that is worth a word.
-MOST_MEGABYTES = 50
+MAX_MEGABYTES = 50
 LARGE_MEGABYTES = 10
 #: Bytes of a number of each type of safetensors, and what `precision` calls it.
 SIZES = {"F32": 4, "F16": 2, "U8": 1}
@@ -180,8 +180,8 @@ def _walk(name, value, flat, depth=0):
         except (TypeError, OverflowError):
             raise TypeError("%s is %s, expected a number" % (name, _short(value))) from None
         return ()
-    if depth == MOST_AXES:
-        raise ValueError("%s is a list, expected a number: at most %d axes, (L,B,H,T,S)" % (name, MOST_AXES))
+    if depth == MAX_AXES:
+        raise ValueError("%s is a list, expected a number: at most %d axes, (L,B,H,T,S)" % (name, MAX_AXES))
     shapes = [_walk("%s[%d]" % (name, i), item, flat, depth + 1) for i, item in enumerate(value)]
     for i, shape in enumerate(shapes):
         if shape != shapes[0]:
@@ -196,8 +196,8 @@ def _layers(name, numbers, batch, one):
         forms = "(T,S), (H,T,S) or (B,H,T,S)" if one else "(T,S), (H,T,S), (L,H,T,S) or (L,B,H,T,S)"
         raise ValueError("%s has shape %s, expected %s" % (name, shape, forms))
     heads, tokens, keys = ((1,) + shape)[-3:]
-    if max(tokens, keys) > MOST_TOKENS:
-        raise ValueError("%s has shape %s, expected at most %d tokens" % (name, shape, MOST_TOKENS))
+    if max(tokens, keys) > MAX_TOKENS:
+        raise ValueError("%s has shape %s, expected at most %d tokens" % (name, shape, MAX_TOKENS))
     batches = shape[-4] if len(shape) == (4 if one else 5) else 1
     if batches > 1 and batch is None:
         raise ValueError("%s has a batch of %d texts: batch says which, from 0" % (name, batches))
@@ -383,7 +383,7 @@ def page(
     whale=False,
     transpose=False,
     precision=None,
-    max_megabytes=MOST_MEGABYTES
+    max_megabytes=MAX_MEGABYTES
 ):
     """The page that `save` writes, as a text.
 

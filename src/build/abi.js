@@ -1,6 +1,6 @@
-// What JavaScript must know of the core, from the compiler's own reading of headlight.h. Standard input: what
-// `emcc -fsyntax-only -Xclang -fdump-record-layouts-complete -Xclang -ast-dump=json` says of it. Arguments: the folder
-// for abi.js, abi.d.ts and abi.flags, then NAME=NUMBER for what else the build has decided.
+// Generates the interface between JavaScript and the core from headlight.h. Standard input: the output of
+// `emcc -fsyntax-only -Xclang -fdump-record-layouts-complete -Xclang -ast-dump=json`. Arguments: the folder for abi.js,
+// abi.d.ts and abi.flags, then NAME=NUMBER for other decisions of the build.
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';

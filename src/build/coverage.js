@@ -1,4 +1,4 @@
-// Which lines of src/js, web and the core the tests run. V8 counts the JavaScript in Node and in Chromium, in the built
+// Prints the share of lines of src/js, web and the core that the tests run. V8 counts the JavaScript in Node and in Chromium, in the built
 // bundles too, and source maps lead back to the sources. A line counts as run when any part of it was.
 // Arguments: the folder with V8's counts, and the export of llvm-cov.
 
@@ -10,7 +10,7 @@ import { findFiles } from './check.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
-/** What has to be reached, in percent of the lines. */
+/** Required share of the lines, in percent. */
 const GOALS = { 'src/js': 90, web: 80 };
 const CORE_GOAL = 97;
 
@@ -48,7 +48,7 @@ function decodeNumbers(segment) {
   return numbers;
 }
 
-/** For every character of a script whether it was run: what lies further in decides. */
+/** Marks every character of a script that was run: the innermost range decides. */
 export function paint(length, functions) {
   const ran = new Uint8Array(length);
   const inOrder = functions
@@ -153,7 +153,7 @@ function report(title, rows, goal) {
   process.exitCode = 1;
 }
 
-/** What clang counted in the core. */
+/** Clang's counts in the core. */
 function coreRows(file) {
   const { data } = JSON.parse(readFileSync(file, 'utf8'));
   return data[0].files

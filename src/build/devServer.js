@@ -1,5 +1,5 @@
-// The page from its sources, for those who work on it: Vite serves the modules as they stand and reloads the page when
-// one of them changes. A change of the core is compiled first. Arguments: --port N.
+// A development server: Vite serves the modules as they are and reloads the page when one of them changes. A change of
+// the core is compiled first. Arguments: --port N.
 
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,7 @@ import { readPort } from './server.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** What the build lays beside the scripts, and where it lies among the sources. @type {[RegExp, string][]} */
+/** Files that the built page has next to its scripts, and their paths among the sources. @type {[RegExp, string][]} */
 const PLACES = [
   [/^\/$/, '/web/entries/index.html'],
   [/^.*\/whale\.safetensors$/, '/web/demo/whale.safetensors'],

@@ -1,5 +1,5 @@
-// Writes what the worker answers to the question that the page begins with: see web/store/firstAnswer.js.
-// As a program: node src/build/first.js FILE; it reads the module and the model beside that file.
+// Writes the worker's answer to the first request of the page: see web/store/firstAnswer.js.
+// As a program: node src/build/first.js FILE; it reads the module and the model in the folder of that file.
 
 import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

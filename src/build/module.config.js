@@ -1,6 +1,6 @@
-// How rolldown makes the files of the module. What load() needs is in a few files, not in one for each set of entries
-// that share it: `base` is what all entries share, `core` is attention, `layers` are layers, training and models. What
-// is needed later is in files of its own.
+// rolldown's configuration for the module. The code that load() needs is in a few files, not in one for each set of
+// entries that share it: `base` is shared by all entries, `core` is attention, `layers` are layers, training and
+// models. Code that is needed later has its own files.
 
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';

@@ -1,6 +1,6 @@
-// Writes what there is of others in the package: licences.txt, with the text of each licence, and sbom.cdx.json, a
-// software bill of materials (CycloneDX 1.6). What is bundled is asked of the bundler, so nothing can be forgotten.
-// It has no time and no random number: the same sources give the same bytes.
+// Lists the third-party parts of the package: licences.txt, with the text of each licence, and sbom.cdx.json, a
+// software bill of materials (CycloneDX 1.6). The bundler reports which files it used, so no part can be missing. The
+// output has no time and no random number: the same sources give the same bytes.
 // As a program: node src/build/notices.js FOLDER
 
 import { createHash } from 'node:crypto';

@@ -1,4 +1,4 @@
-// Makes the page that is one file and works from a disk: scripts, binaries and the whale, each a block of the document,
+// Builds the one-file page, which works from a disk: scripts, binaries and the demo model are blocks of the document,
 // deflated, as base64. Arguments: the file to write, the licences, then the binaries.
 
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { build } from 'esbuild';
 const ROOT = new URL('../../', import.meta.url);
 const path = (/** @type {string} */ name) => fileURLToPath(new URL(name, ROOT));
 
-/** Instead of the worker beside the script, the one in the document. @type {import('esbuild').Plugin} */
+/** Replaces the worker's address by the block of the document that contains it. @type {import('esbuild').Plugin} */
 const inDocument = {
   name: 'worker-in-document',
   setup({ onResolve }) {
@@ -61,7 +61,7 @@ const BEGIN = `<script>
 
 const [out, licences, ...binaries] = process.argv.slice(2);
 const html = readFileSync(path('web/entries/index.html'), 'utf8');
-/** Scripts that lie beside the page. */
+/** Scripts in files of their own. */
 const LINKS = /<script type="module" src="[^"]+"[^>]*><\/script>\n/g;
 const [page, worker] = await Promise.all(['web/entries/onefile.js', 'web/entries/onefile.worker.js'].map(bundle));
 const blocks = [

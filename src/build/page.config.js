@@ -1,5 +1,5 @@
-// How rolldown makes the files of the page. What a page or worker needs at first is one file, not one for each set of
-// parts that share it. What begins before the page is read has a file of its own.
+// rolldown's configuration for the page. The code that a page or worker needs first is one file, not one for each set
+// of parts that share it. The script that runs before the page is parsed has its own file.
 
 const common = {
   platform: 'browser',

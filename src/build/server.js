@@ -1,5 +1,5 @@
-// A small static server for the page: the right types, compressed, not sent twice, cross-origin isolation, and a policy
-// under which only WebAssembly may be compiled. As a program: serves dist/site and opens the browser.
+// A small static server for the page: types, compression, caching, cross-origin isolation, and a content security
+// policy that allows only WebAssembly to be compiled. As a program: serves dist/site and opens the browser.
 
 import { spawn } from 'node:child_process';
 import { open, realpath } from 'node:fs/promises';
@@ -20,7 +20,7 @@ const TYPES = {
   '.wasm': 'application/wasm',
   '.safetensors': 'application/octet-stream',
 };
-/** What gets much smaller: weights do not. */
+/** Types that compress well: weights do not. */
 const COMPRESSED = new Set(['.html', '.js', '.mjs', '.css', '.json', '.svg', '.wasm']);
 const HEADERS = {
   'Cross-Origin-Opener-Policy': 'same-origin',
@@ -39,7 +39,7 @@ const HEADERS = {
 
 /** Names of this machine. Other hosts are refused, which stops DNS rebinding. */
 const OWN_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i;
-const MOST_PORT = 65535;
+const MAX_PORT = 65535;
 
 /** The words of a header, without what is said of each after a semicolon. @param {string} [header] */
 const parseList = (header = '') => header.split(',').map((word) => word.split(';')[0].trim());
@@ -109,7 +109,7 @@ export function serve({ root, port = 0, headers = {} }) {
   });
   return new Promise((resolve, reject) => {
     server.on('error', (error) => {
-      if (/** @type {NodeJS.ErrnoException} */ (error).code === 'EADDRINUSE' && port < MOST_PORT)
+      if (/** @type {NodeJS.ErrnoException} */ (error).code === 'EADDRINUSE' && port < MAX_PORT)
         server.listen(++port, '127.0.0.1');
       else reject(error);
     });
@@ -140,8 +140,8 @@ function openBrowser(url) {
 /** @param {string} [text] what was given as --port */
 export function readPort(text = '8080') {
   const port = Number(text);
-  if (text.trim() === '' || !Number.isInteger(port) || port < 0 || port > MOST_PORT)
-    throw new RangeError(`--port takes a number from 0 to ${MOST_PORT}, got ${JSON.stringify(text)}`);
+  if (text.trim() === '' || !Number.isInteger(port) || port < 0 || port > MAX_PORT)
+    throw new RangeError(`--port takes a number from 0 to ${MAX_PORT}, got ${JSON.stringify(text)}`);
   return port;
 }
 

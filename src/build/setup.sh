@@ -1,4 +1,4 @@
-# What the build needs from the system: installed with apt and npm where that is possible, else named in one message.
+# Installs the tools that the build needs, with apt and npm where that is possible; otherwise one message names them.
 # Sourced by build.sh, in the root, with $node set.
 
 say() { printf '%s\n' "$@"; }

@@ -1,7 +1,7 @@
 // Trains a small language model on Moby-Dick: a vocabulary, a trigram model to be beaten, then the transformer.
 //   npm run pretrain -- [--minutes N] [--steps N] [--seed N] [--threads N] [--vocabulary]
-// Stops after so many minutes, and goes on where it stopped when it is run again; --vocabulary makes the vocabulary
-// alone. What it needs is kept in dist/whale; what it makes is tokenizer.json and whale.safetensors beside this file.
+// Stops after N minutes, and continues there when it is run again; --vocabulary makes only the vocabulary. Its state is
+// stored in dist/whale; its results are web/demo/tokenizer.json and web/demo/whale.safetensors.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -34,9 +34,9 @@ const SETTINGS = {
 };
 
 /**
- * What each stage changes. From the text alone heads come out that look at the token before, in layer 3, but hardly one
- * that looks at what came after a token the last time (induction). So passages are said again and again until there is
- * one, and then the text is learned again, with as many of them as it takes to stay.
+ * Settings of each stage that differ from the first. From the text alone the model learns previous-token heads, in
+ * layer 3, but hardly an induction head. So the second stage repeats passages until there is one, and the third learns
+ * the text again, with just enough repeated passages to keep it.
  */
 const STAGES = [
   {},

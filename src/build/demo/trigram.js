@@ -8,7 +8,7 @@
 /** @typedef {{ total: Map<number, number>, next: Map<number, number> }} Counts of contexts, and of what follows them */
 /** @typedef {Float64Array[]} Shares for each kind of context: of three tokens, two, one and none */
 
-/** Of the training chapters: what the shares are learned on. */
+/** Share of the training chapters on which the shares are learned. */
 const LEFT_OUT = 0.05;
 const ROUNDS = 30;
 /** Contexts found 0, 1, 2 to 3, 4 to 7 … times are of different kinds. */

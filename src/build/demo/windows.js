@@ -54,7 +54,7 @@ export function windows({ train }, { batch, window, repeats, noise }, random) {
       const from = below(random, said.length);
       for (let t = 0; t < window; t++) {
         labels[row + t] = said[(from + t) % said.length];
-        // What is said for the first time need not be known.
+        // The first occurrence of a passage cannot be predicted: it has no target.
         targets[row + t] = t + 1 < said.length ? NONE : said[(from + t + 1) % said.length];
       }
     } else {
