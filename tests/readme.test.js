@@ -1,4 +1,4 @@
-// What the documents say: every program in them runs as it stands, every file and verb they name exists, and the
+// The documents are true: every program in them runs unchanged, every file and verb that they name exists, and the
 // figures are those of the benchmark and of the built files.
 
 import assert from 'node:assert/strict';
@@ -43,7 +43,7 @@ const programs = (language) =>
     })),
   );
 
-/** A folder with the package installed and the page beside it. */
+/** A folder with the installed package and the page. */
 const folder = mkdtempSync(join(tmpdir(), 'headlight-readme-'));
 let browser, server;
 before(async () => {
@@ -71,7 +71,7 @@ after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** What a program says it prints: the comments behind console.log(…); */
+/** Expected output of a program: the comments after console.log(…); */
 const printed = (program) => [...program.matchAll(/^\s*console\.log\(.*\); \/\/ (.*)$/gm)].map(([, said]) => said);
 
 test('every program for Node runs, and prints what its comments say', async () => {
@@ -83,7 +83,7 @@ test('every program for Node runs, and prints what its comments say', async () =
       (error) => assert.fail(`${name}: ${error.stderr}`),
     );
     const lines = stdout.split('\n').slice(0, -1);
-    // What a real model would say cannot be expected of the one that the tests make.
+    // The tests' random model writes another text than a real one.
     const expected = printed(text).map((said, i) =>
       said.startsWith('such as: ') && lines[i] !== undefined ? lines[i] : said,
     );

@@ -26,7 +26,7 @@ const programs = (name, language) =>
 const fileOf = (program) => program.match(/^\/\/ ([\w-]+\.js)\n/)?.[1];
 const printed = (program) => [...program.matchAll(/^\s*console\.log\(.*\); \/\/ (.*)$/gm)].map(([, said]) => said);
 
-/** What stands in for packages of others. */
+/** Replacements of third-party packages. */
 const STAND_INS = {
   // With the files, names and tensors of transformers.js, which ./build.sh adopt runs itself.
   '@huggingface/transformers': `
@@ -162,7 +162,7 @@ test('headers.md: the service worker isolates a page whose host sends no headers
 
 test('headers.md: every host is told both headers', () => {
   const WANTED = { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp' };
-  /** What the configuration of each host says, as name and value. */
+  /** Headers in the configuration of each host, as name and value. */
   const said = {
     nginx: (text) => text.matchAll(/^ *add_header (\S+) (\S+) always;$/gm),
     Apache: (text) => text.matchAll(/^Header always set (\S+) "(.*)"$/gm),

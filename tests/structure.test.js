@@ -1,4 +1,4 @@
-// The rooms of the house: who may import whom, and no circle anywhere. Types in comments do not count.
+// Which folder may import which, and no import in a circle. Types in comments do not count.
 
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 const IMPORT = /^\s*(?:import|export)\b(?:[^'";]*?\bfrom)?\s*['"](\.[^'"]+)['"]/gm;
-/** What is loaded when it is needed. */
+/** Modules that are loaded when they are needed. */
 const LATER = /\bimport\(\s*['"](\.[^'"]+)['"]/g;
 const INCLUDE = /^\s*#\s*include\s*"([^"]+)"/gm;
 

@@ -12,7 +12,7 @@ const BY_GIT = /^(Merge|Revert|fixup!|squash!) /;
 const IMPERATIVE =
   /^(pass|process|focus|discuss|access|address|compress|express|guess|miss|press|bring|embed|feed|need|shed|speed|spring|string)$/;
 
-/** What is wrong with a subject, null if nothing is. @param {string} subject */
+/** The fault of a subject, null if it has none. @param {string} subject */
 export function wrongSubject(subject) {
   if (BY_GIT.test(subject)) return null;
   if (subject.length > MAX_LENGTH) return `${subject.length} characters, at most ${MAX_LENGTH}`;

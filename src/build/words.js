@@ -6,8 +6,7 @@ const HEADLESS = /^(What|Of|Whoever|Those|Whether)\b/;
 const PRIVATE = [
   [/\bwhoever\b/i, 'whoever: a user, a caller'],
   [/\bbeside\b/i, 'beside: next to, with'],
-  [/\bMOST_[A-Z]+/, 'MOST_X: MAX_X'],
-  [/\bLEAST_[A-Z]+/, 'LEAST_X: MIN_X'],
+  [/\b(MOST|LEAST)_[A-Z]+/, 'use MAX_X or MIN_X'],
 ];
 const IS_COMMENT = /^\s*(?:\/\/|\/\*\*?|\*(?!\/)|#(?!!))\s?(.*?)(?:\*\/)?$/;
 const AFTER_CODE = /(?:^|\s)(?:\/\/|\/\*\*)\s(.*?)(?:\*\/)?$/;

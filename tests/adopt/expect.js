@@ -1,4 +1,4 @@
-// What the programs of the rows must have said.
+// Expected output of the programs of the rows.
 
 import assert from 'node:assert/strict';
 

@@ -1,4 +1,4 @@
-// The folder in which a row is run: its program, what it installs, and the packed package beside; and what a row does
+// The folder in which a row is run, with its program, its dependencies and the packed package; and the actions of a row
 // there.
 
 import { execFile, spawn } from 'node:child_process';
@@ -12,7 +12,7 @@ import { serve } from '../../src/build/server.js';
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 /** Milliseconds in which a program must end, on a loaded machine. */
 const LIMIT = 600_000;
-/** What the programs of all rows share. */
+/** Modules that the programs of all rows share. */
 const SHARED = join(HERE, 'shared');
 const RECIPES = fileURLToPath(new URL('../../src/js/recipes/', import.meta.url));
 /** Runs a program to its end. Where it fails, the error holds what it said last. */
@@ -73,7 +73,7 @@ export async function prepare({ name, recipe, folder, archive }) {
   return place;
 }
 
-/** What a row can do in its folder. */
+/** The actions of a row in its folder. */
 export class Place {
   #browser;
 
@@ -104,7 +104,7 @@ export class Place {
     return execute(command, args, { cwd: this.folder, env });
   }
 
-  /** Copies what a bundler leaves behind beside its bundle. @param {string} to */
+  /** Copies the files that a bundler does not copy into the folder of its bundle. @param {string} to */
   copyBinaries(to) {
     const from = this.file('node_modules/headlight-attention/dist');
     for (const name of readdirSync(from).filter((name) => /\.wasm$|worker\.js$|^whale\./.test(name)))

@@ -1,6 +1,6 @@
 // Installs the packed package in a fresh folder for every row, runs the row's program there, and prints the table.
-// As a program: node tests/adopt/run.js [NAME…] [--write]. What is installed is kept in HEADLIGHT_ADOPT, or else in the
-// user's cache.
+// As a program: node tests/adopt/run.js [NAME…] [--write]. Installed packages are cached in HEADLIGHT_ADOPT, or else in
+// the user's cache.
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -1,5 +1,5 @@
 // A decoder of the GPT-2 or the Llama kind as an ONNX model, with keys and values of the tokens so far going in and
-// coming out, in the operators that onnxruntime runs fastest. Its weights stand beside it, in one block of bytes.
+// coming out, in the operators that onnxruntime runs fastest. Its weights are in a second file, in one block of bytes.
 //
 // How attention has its cache, by form:
 //   gqa     com.microsoft.GroupQueryAttention: past keys go in, past and present ones come out
@@ -62,7 +62,7 @@ class Program {
     return this.constant(INT64, BigInt64Array.from(values, BigInt), [values.length]);
   }
 
-  /** A weight, beside the model; make is called when all are written. */
+  /** A weight in the second file; make is called when all are written. */
   weight(type, shape, make) {
     const name = `w${this.#names++}`;
     const length = shape.reduce((a, b) => a * b, type === FLOAT ? 4 : 1);
@@ -141,7 +141,7 @@ function quantize(data, group) {
   return { scales, integers };
 }
 
-/** What is asked for twice is made once, and then forgotten. */
+/** A value that is used twice is made once, and freed after the second use. */
 function once(make) {
   let made;
   return () => {
@@ -286,7 +286,7 @@ export function decoderModel(options, weightOf, { form, quantized }) {
       return program.op('Concat', [past, fresh], { axis: 2 }, { names: [present] });
     });
     let scores = program.op('MatMul', [query, program.op('Transpose', [keys], { perm: [0, 1, 3, 2] })]);
-    // Of a group: (1,G,H/G·T,S) as (1,H,T,S), for the mask.
+    // The scores of a group, (1,G,H/G·T,S), as (1,H,T,S) for the mask.
     if (G !== H) scores = split(scores, H);
     let weights = program.op('Softmax', [program.op('Add', [scores, 'mask'])], { axis: -1 });
     if (G !== H) weights = split(weights, G);

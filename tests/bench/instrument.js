@@ -108,7 +108,7 @@ async function reportHover(page, what) {
   );
 }
 
-/** Steps a second and frames a second on the page, beside the same steps without a page. */
+/** Steps and frames per second on the page, compared with the same steps without a page. */
 async function reportTraining() {
   const page = await open('#panel=train');
   await page.waitForFunction(() => part('.speed button'));

@@ -1,6 +1,5 @@
-// Opens a checkpoint of 1 GB as int8, as it is stored and as float32: how long it takes beside reading the file and
-// beside the first use of the memory, and how much memory. It is written here, with random weights in the shape of a
-// Llama.
+// Opens a checkpoint of 1 GB as int8, as stored and as float32. Prints the time, compared with reading the file and with
+// the first use of the memory, and the peak memory. The checkpoint has random weights in the shape of a Llama.
 // --megabytes N, --type BF16 | F32, --keep
 
 import { spawnSync } from 'node:child_process';
@@ -73,7 +72,7 @@ async function write() {
   const file = await open(FILE, 'w');
   await file.write(Buffer.concat([length, text]));
   for (let at = 0; at < size; at += CHUNK) await file.write(part, 0, Math.min(CHUNK, size - at));
-  // What is not on the disk yet cannot be forgotten.
+  // Only pages that are on the disk can be dropped from the cache.
   await file.sync();
   await file.close();
   return size + 8 + text.length;
@@ -103,7 +102,7 @@ function timeTouching(bytes) {
   return seconds(start);
 }
 
-/** What fn takes: seconds, and the largest heap and arrays outside wasm. */
+/** Resources that fn uses: seconds, and the largest heap and arrays outside wasm. */
 async function watch(hl, fn) {
   const most = { heap: 0, arrays: 0, both: 0 };
   const look = () => {

@@ -1,7 +1,7 @@
 // ./build.sh bench limits: how near Headlight comes to what a core can do, in this Node and in the newer one, with and
-// without relaxed SIMD; and what causal masks, weights and threads change. Whatever is compared takes turns; the figure
-// is the median of the turns' ratios, but for those turns in which the processor changed its pace; and beside it, as if
-// the machine had been quiet, the ratio of the least times.
+// without relaxed SIMD; and what causal masks, weights and threads change. Contenders take turns. The first
+// figure is the median of the turns' ratios, without turns in which the processor changed its clock; the second is the
+// ratio of the least times, as on a quiet machine.
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -102,10 +102,10 @@ function product(k, [M, N, K]) {
   return () => k.core.linear(args.at, 1, 0, x, M, K, workspace);
 }
 
-/** Of memory that no cache holds, in pieces so small that a turn is over before the machine gives time to others. */
+/** Bytes of memory that no cache holds, and of a piece, which is read before the system switches to another process. */
 const [COLD, PIECE] = [2 ** 28, 6e6];
 
-/** One row times a weight: how fast the weight is read, beside memory that is only read. */
+/** One row times a weight: how fast the weight is read, compared with plain reading of memory. */
 function reportRow(k, K) {
   const N = Math.floor(PIECE / (4 * K) / 64) * 64;
   const { memory, sum, sum_of_halves } = peakProgram(k.flavour);

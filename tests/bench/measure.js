@@ -4,7 +4,7 @@
 import { errorOf, makeProblem, sampleAnswer } from './problem.js';
 import { operations, SHAPES } from './shapes.js';
 
-/** How much a contender may be off: whoever computes something else is not measured. */
+/** Largest error of a contender: one that computes something else is not measured. */
 const TOLERANCE = 1e-3;
 /** Whose calls are shorter than this runs so long before it is timed: engines compile what runs often. Milliseconds. */
 const [SHORT, WARM_UP] = [2, 400];
@@ -13,8 +13,8 @@ const UNTIL_ASLEEP = 100;
 /** A call that takes longer than this many milliseconds brings its data into the caches by itself. */
 const LONG = 10;
 /**
- * Whoever takes longer than this for a call, or takes long and so many times as long as the fastest, is timed once: the
- * rounds are for those who are close.
+ * A contender whose call takes longer than this, or long and this many times as long as the fastest, is timed once: the
+ * rounds are for contenders that are close.
  */
 const [SLOW, BEHIND] = [400, 6];
 

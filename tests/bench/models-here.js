@@ -1,5 +1,5 @@
 // One model, one type of weights, one number of threads, in this Node: Headlight and every form of onnxruntime-web, in
-// turns. What is measured comes as JSON; a line of JSON a result.
+// turns. The input is JSON; each result is a line of JSON.
 
 import { readSafetensors, writeSafetensors } from '../../dist/formats.js';
 import { load } from '../../dist/headlight.node.js';
@@ -32,7 +32,7 @@ const { options, type, threads, rounds, prefills, pasts, only } = JSON.parse(pro
 const say = (line) => console.log(JSON.stringify(line));
 const asleep = () => threads > 1 && new Promise((resolve) => setTimeout(resolve, UNTIL_ASLEEP));
 
-/** The memories of whoever is loaded from now on: onnxruntime-web does not say how large its own is. */
+/** Memories of all modules that are loaded from here on: onnxruntime-web does not report the size of its own. */
 const memories = [];
 WebAssembly.Memory = new Proxy(WebAssembly.Memory, {
   construct(target, given) {
@@ -188,7 +188,7 @@ if (type === 'bfloat16') {
 }
 const weightOf = (name) => model.valuesOf(name, 'bench');
 const forms = FORMS[type].filter(({ form }) => !only || only.includes(form));
-// What onnxruntime-web reads, before the float32 weights are gone.
+// Files for onnxruntime-web, written before the float32 weights are freed.
 const written = forms.map((form) => () => decoderModel(options, weightOf, form));
 const early = type === 'int8' ? written.map((write) => write()) : undefined;
 if (type === 'int8') model.quantize();

@@ -1,5 +1,5 @@
-// ./build.sh bench models: whole models beside onnxruntime-web, which runs the same model with the same random weights
-// from an ONNX file that is written here: a prompt, and a token after many, with float32, bfloat16 and int8 weights, on
+// ./build.sh bench models: compares whole models with onnxruntime-web, which runs the same model with the same random
+// weights from an ONNX file that this program writes: a prompt, and a token after many, with float32, bfloat16 and int8 weights, on
 // one core and on all. In the newer Node.
 //   --tiny              models of a few thousand parameters, a round each: does it still run?
 //   --only 'GPT-2'      models whose name holds the text

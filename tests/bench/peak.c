@@ -1,5 +1,5 @@
-/* What one core can do at most: multiply-adds in registers, 12 chains so that none waits for another; and how fast it
- * reads memory. */
+/* The peak of one core: multiply-adds in registers, 12 chains so that none waits for another; and the bandwidth of the
+ * memory. */
 #include "../../src/core/base/simd.h"
 
 enum { CHAINS = 12 };

@@ -1,4 +1,4 @@
-/** What one core can do at most in this engine, in GFLOP/s: the best of a few runs of peak.c. */
+/** The peak of one core in this engine, in GFLOP/s: the best of a few runs of peak.c. */
 export async function peakOf(binary) {
   const { instance } = await WebAssembly.instantiate(binary);
   const { peak } = instance.exports;

@@ -42,7 +42,7 @@ function draw() {
   return Float32Array.from([...plane, ...plane, ...plane]);
 }
 
-/** The file with more outputs: a second part of its graph is joined to the first by whoever reads it. */
+/** The file with more outputs: a reader joins the second part of its graph to the first. */
 function withOutputs(bytes, names) {
   const outputs = names.flatMap((name) => [0x62, name.length + 2, 0x0a, name.length, ...Buffer.from(name)]);
   return Buffer.concat([bytes, Buffer.from([0x3a, 0x80 | (outputs.length & 127), outputs.length >> 7, ...outputs])]);

@@ -1,4 +1,4 @@
-// What is measured. A layer projects, attends and projects back; plain attention is given q, k and v.
+// The shapes of the benchmark. A layer projects, attends and projects back; plain attention is given q, k and v.
 // The name says B×T/S×C/H where T and S differ: batch, queries, keys, width, heads.
 
 const layer = (name, batch, queries, keys, width, heads, more = {}) => ({

@@ -6,14 +6,14 @@ const microseconds = (ms) =>
   ms < 1 ? `${(ms * 1000).toFixed(ms < 0.01 ? 1 : 0)} µs` : `${ms.toFixed(ms < 10 ? 2 : 1)} ms`;
 const isInt8 = ({ contender }) => contender.endsWith('int8');
 const isOurs = ({ contender }) => contender.startsWith('Headlight');
-/** The native runtime stands beside the others, not among them; so does plain JavaScript. */
+/** The native runtime and plain JavaScript are shown, but are not peers. */
 const isPeer = ({ contender }) => /^(onnxruntime-web|tfjs|ruvector)/.test(contender);
 export const fastest = (results) =>
   results.reduce((best, r) => (best && best.median <= r.median ? best : r), undefined);
 
 /**
- * How many times as long as ours the other takes, round by round: whatever slows a round down slows both. Whoever was
- * timed once has no rounds.
+ * The other's time divided by ours, in each round: both are slowed down alike. A contender that was timed once has no
+ * rounds.
  */
 const ratioOf = (other, ours) =>
   other.times.length === ours.times.length

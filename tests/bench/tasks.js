@@ -6,7 +6,7 @@ import { uniformSource } from '../../src/js/ops/random.js';
 import { batchOf, TASKS } from '../../web/features/train/tasks.js';
 
 const SEEDS = [1, 2, 3];
-const [WARM_UP, MOST_NORM] = [50, 1];
+const [WARM_UP, MAX_NORM] = [50, 1];
 /** How often it is examined, in steps, and on how many sequences. */
 const [EVERY, SEQUENCES] = [25, 64];
 
@@ -22,7 +22,7 @@ function train(hl, task, seed) {
     const { labels, targets } = batchOf(task, lessons, batch);
     optimizer.lr = schedule(step++);
     model.zeroGrad().learn(labels, targets);
-    hl.clipGradients(layers, MOST_NORM);
+    hl.clipGradients(layers, MAX_NORM);
     optimizer.step();
     if (step % EVERY > 0) continue;
     const fresh = batchOf(task, exam, SEQUENCES);

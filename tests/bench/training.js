@@ -17,7 +17,7 @@ const {
   tokens: { length: V },
 } = TASKS.repeat;
 const [B, RATE, BETAS, EPS, STEPS] = [32, 0.001, [0.9, 0.999], 1e-8, 10];
-/** How far the losses of the first turn may be apart: whoever trains something else is not measured. */
+/** Largest difference of the losses of the first turn: a contender that trains something else is not measured. */
 const TOLERANCE = 1e-3;
 
 async function headlight(threads) {

@@ -16,7 +16,7 @@ const header = readFileSync(join(root, 'src/core/headlight.h'), 'utf8');
 const folder = mkdtempSync(join(tmpdir(), 'headlight-abi-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What the generator makes of a header, in a folder of its own. */
+/** The generator's output for a header, in a folder of its own. */
 async function generate(name, text) {
   const place = join(folder, name);
   mkdirSync(place, { recursive: true });

@@ -12,7 +12,7 @@ import { develop } from '../../src/build/devServer.js';
 import { launch } from '../support/chromium.js';
 
 const project = fileURLToPath(new URL('../../', import.meta.url));
-/** What the page imports from elsewhere. */
+/** Packages that the page imports. */
 const PACKAGES = ['node_modules/preact', 'node_modules/@preact'];
 let browser, root, server;
 

@@ -34,7 +34,7 @@ function exportsOf(bytes) {
 }
 
 const prototypes = [...header.matchAll(/^HL_EXPORT [^;]*?\b(hl_\w+)\(/gm)].map(([, name]) => name);
-/** What Emscripten adds to every binary. */
+/** Exports that Emscripten adds to every binary. */
 const RUNTIME = ['memory', '__indirect_function_table', '_initialize', '__errno_location'];
 const STACK = ['stackSave', 'stackRestore', 'stackAlloc'];
 

@@ -16,7 +16,7 @@ const folder = mkdtempSync(join(tmpdir(), 'headlight-make-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
 const run = (command, ...args) => spawnSync(command, args, { cwd: root, encoding: 'utf8' });
-/** What make would do. */
+/** The commands that make would run. */
 function plan(...args) {
   const { stdout, stderr, status } = run('make', '-n', '-f', 'src/build/Makefile', ...args);
   assert.equal(status, 0, stderr);
@@ -67,7 +67,7 @@ test('the memory that a binary with threads asks for is what the module gives it
   assert.throws(() => open(pages - 1), WebAssembly.LinkError);
 });
 
-/** The module of a build without relaxed SIMD, with its plain binaries beside it. */
+/** The module of a build without relaxed SIMD, with its plain binaries in the same folder. */
 async function buildPlain(entry, name, options) {
   const place = join(folder, name);
   mkdirSync(place, { recursive: true });

@@ -1,5 +1,4 @@
-// What the host of the repository is told: its workflows run commands that there are, and its forms ask for what a
-// report needs.
+// Files for the host of the repository: workflows run commands that exist, and forms ask for all that a report needs.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

@@ -16,7 +16,7 @@ const CALLS_OF_AN_EPISODE = 50;
 const CODES = ['SHAPE', 'ARGUMENT', 'OUT_OF_MEMORY', 'DISPOSED', 'STATE', 'FORMAT'];
 const LIMIT = 2 ** 22;
 
-/** What the calls of an episode have made. All of it is disposed of at its end. */
+/** Objects that the calls of an episode made. All are disposed of at its end. */
 class World {
   layers = [];
   simple = [];
@@ -28,7 +28,7 @@ class World {
   results = [];
   /** Layers on which train() was called. */
   training = new Set();
-  /** What the last forward of a layer gave. */
+  /** Results of each layer's last forward. */
   passes = new Map();
   #kept = [];
 
@@ -175,7 +175,7 @@ function judgeError({ call, how }, report, error) {
 function runCall(context, report) {
   const prepared = prepare(context);
   const { call, args } = prepared;
-  /** What it gives later, some wrong calls of it give at once. */
+  /** A call that returns a promise may throw some errors at once. */
   const later = (result) =>
     result.then(
       (value) => settle(prepared, report, { result: value, failed: false }),

@@ -417,7 +417,7 @@ function plainLayer(context) {
     () => {
       const layer = held.length > 0 ? source.pick(held) : world.keep(hl.gelu());
       const method = source.pick(['forward', 'backward', 'zeroGrad', 'dispose']);
-      // Of another width, without a forward before, or disposed of.
+      // The gradient may have another width, the layer may have no forward before, or be disposed of.
       const refusable = ['SHAPE', 'STATE', 'DISPOSED', 'ARGUMENT'];
       return {
         name: `simple.${method}`,

@@ -49,7 +49,7 @@ function damageConfig(source, bytes) {
   return new TextEncoder().encode(JSON.stringify(config));
 }
 
-/** What is done to a checkpoint: its files, and whether it is still right. */
+/** A checkpoint with some changes: its files, and if it is still correct. */
 function makeFiles(source) {
   const files = { ...checkpoints.get(source.pick(FAMILIES)) };
   const name = source.pick(Object.keys(files));

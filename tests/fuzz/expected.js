@@ -1,4 +1,4 @@
-// What calls are held against: the plain float64 versions of what the core computes.
+// Expected results of calls: plain float64 versions of the core's functions.
 
 import assert from 'node:assert/strict';
 import { attention, attentionGradients } from '../support/reference.js';
@@ -36,7 +36,7 @@ export function joinRows(first, second) {
   return { data, shape: [B, G, P + S, D] };
 }
 
-/** What attention() gave for (B,H,T,D) arrays; `plain` are its options as the reference takes them. */
+/** Checks attention()'s result for (B,H,T,D) arrays; `plain` are its options in the reference's form. */
 export function checkAttention(result, [q, k, v], plain, { weights, scores }) {
   const expected = attention(q, k, v, plain);
   assertClose(result.output.copy(), expected.output, 'output');

@@ -27,7 +27,7 @@ export function inForm({ source, world }, { data, shape }) {
   return source.pick(forms)();
 }
 
-/** Of what is 0 or 1, or small integers. */
+/** A form of an array of 0 and 1, or of small integers. */
 export function integersInForm({ source }, { data, shape }, arrays) {
   const forms = [() => ({ data, shape }), () => ({ data: source.pick(arrays).from(data), shape })];
   forms.push(() => ({ data: BigInt64Array.from(data, BigInt), dims: shape, type: 'int64' }));

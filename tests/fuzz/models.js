@@ -98,7 +98,7 @@ function someEdits(context, model) {
 
 const someCapture = (source, model) => [...new Set(some(source, () => source.pick(namesOf(model)).name, 4))];
 
-/** What goes in: in some form, and as plain numbers. */
+/** An input in some form, and as plain numbers. */
 function someInput(context, model, batch, rows) {
   const { source } = context;
   const [ids, read] = [labels(context, batch, rows), labels(context, batch, source.between(1, CONTEXT))];
@@ -194,11 +194,11 @@ function learning(context, model) {
   };
 }
 
-/** Whether weights of a model are in int8: it has no gradients then. */
+/** True for a model with int8 weights: it has no gradients. */
 export const isRounded = ({ weights, parameters }) =>
   weights instanceof Map && Object.keys(parameters).length < weights.size;
 
-/** What a model whose tokens see later ones gives where a decoder is needed. */
+/** Codes of errors that a bidirectional model gives where a decoder is needed. */
 const notCausal = ({ options }) => (options.causal ? [] : ['STATE']);
 
 /** A cache and the tokens in it: of each entry of the batch a list; null where they are not known. */

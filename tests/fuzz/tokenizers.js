@@ -16,7 +16,7 @@ import { makeSource } from './source.js';
 
 const SHORT = 200;
 const LONG = 100_000;
-/** Milliseconds after which a file gets the long text. */
+/** Milliseconds of CPU time after which a file gets the long text too. */
 const SUSPECT = 10;
 const JUNK = [null, true, 0, -1, 1.5, 2 ** 31, 2 ** 40, '', 'x', '▁', [], [[]], {}, { type: 'Sequence' }];
 const META = [
@@ -202,7 +202,7 @@ function damage(file, source) {
 /** Milliseconds of CPU time, in all threads. */
 const cpuTime = () => process.cpuUsage().user / 1000 + process.cpuUsage().system / 1000;
 
-/** Whether it was read, and how long reading with encoding, and decoding took. */
+/** Opens, encodes and decodes: true if the file was read, with the CPU time of encoding and decoding. */
 function check(file, text) {
   const times = { encode: 0, decode: 0 };
   let before = cpuTime();

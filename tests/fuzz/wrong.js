@@ -6,7 +6,7 @@ class Pretender {
   }
 }
 
-/** What getters of ours throw: it is to pass. */
+/** The error that the tests' getters throw: calls must pass it on. */
 export const MINE = new RangeError('thrown by a getter');
 
 const deep = () => {

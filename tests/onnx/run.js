@@ -1,4 +1,4 @@
-// ./build.sh onnx: layers and models as ONNX, in both sets of operators, beside Headlight's own numbers.
+// ./build.sh onnx: layers and models as ONNX, in both sets of operators, compared with Headlight's own numbers.
 //   --layers N     random layers and attentions; 200
 //   --models N     transformers of random options, besides every family of checkpoints; 30
 //   --only TEXT    forms whose name has it
@@ -144,7 +144,7 @@ const modelCases = (compareOne) =>
   }));
 
 /**
- * What the model gives, and nothing on the way: so Attention may be one operator.
+ * Compares the model's outputs without intermediate values, so Attention may be one operator.
  * @param {object} model of which the files are
  * @param {object} [reference] that gives what is expected
  */

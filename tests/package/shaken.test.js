@@ -1,4 +1,4 @@
-// What a bundler takes from the package: nothing that a program does not use.
+// A bundler includes nothing of the package that a program does not use.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// What makes a package one that can be trusted: nothing stray in it, what is in it of others and under which licence,
-// the same bytes each time, and a size that is kept.
+// The package can be trusted: it has no stray file, lists third-party parts with their licences, has the same bytes each
+// time, and keeps its size.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

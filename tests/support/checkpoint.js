@@ -11,7 +11,7 @@ const linear = (name, out, inside) => ({ [`${name}.weight`]: [out, inside], [`${
 const norm = (name) => ({ [`${name}.weight`]: [C], [`${name}.bias`]: [C] });
 const blocks = (make) => Object.assign({}, ...Array.from({ length: LAYERS }, (_, i) => make(i)));
 
-/** Of each: config.json, the shapes of the tensors, and whose tokenizer it has. */
+/** For each model: config.json, the shapes of its tensors, and the name of its tokenizer. */
 const MODELS = {
   gpt2: {
     config: { model_type: 'gpt2', n_layer: LAYERS, n_embd: C, n_head: 4, n_positions: 64, vocab_size: 422 },

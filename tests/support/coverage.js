@@ -1,5 +1,4 @@
-// What Chromium runs of the built page and of its workers, counted by V8 and written as Node writes it: for
-// `./build.sh coverage`.
+// V8's counts of the built page and its workers in Chromium, written in Node's format for `./build.sh coverage`.
 
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -103,7 +103,7 @@ class Pass {
     );
   }
 
-  /** What stands in the way of a key: padding, what comes later, what is too far. */
+  /** Visibility of a key: not padding, not later, not too far. */
   sees({ causal = true, left = Infinity, right = Infinity } = {}) {
     return (t, s) => this.keep[s] === 1 && !(causal && s > t) && t - s <= left && s - t <= right;
   }
@@ -183,7 +183,7 @@ const BERT = {
 };
 const counted = (ids) => ids.map((_, i) => i);
 const first = (x) => x.subarray(0, C);
-/** Of the rows of real tokens. */
+/** The mean of the rows of real tokens. */
 const meanOf = (x, keep) =>
   Float64Array.from({ length: C }, (_, c) => {
     const kept = [...keep.keys()].filter((t) => keep[t] === 1);
@@ -480,7 +480,7 @@ const BLOOM = {
   slow_but_exact: false,
   tie_word_embeddings: true,
 };
-/** Of every head its query, key and value stand together. */
+/** The query, key and value of each head are adjacent. */
 const split = (qkv, heads, width, which) =>
   Float64Array.from({ length: qkv.length / 3 }, (_, i) => {
     const [row, h, d] = [Math.floor(i / (heads * width)), Math.floor(i / width) % heads, i % width];

@@ -1,4 +1,4 @@
-// What transformers are made of, in float64 and in plain loops: rows of a sequence, one after the other.
+// The operations of transformers in float64, in plain loops over the rows of a sequence.
 
 const erf = (x) => {
   // The series near 0, the continued fraction far from it.

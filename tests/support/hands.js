@@ -1,5 +1,5 @@
 // Three hands that do the same on the page: with the mouse on a screen, with the keyboard alone, with a finger on a
-// phone. What they take hold of is a selector, or a pattern of the name by which a control is announced.
+// phone. A target is a selector, or a pattern of a control's accessible name.
 
 import assert from 'node:assert/strict';
 import { page } from './page.js';
@@ -33,9 +33,9 @@ function find(control) {
 
 const isPhone = () => /** @type {any} */ (page.viewportSize()).width < 560;
 
-/** What stands elsewhere on a phone: behind the three dots, or in the menu of the models. */
+/** Actions whose controls are elsewhere on a phone: behind the three dots, or in the menu of models. */
 const common = (/** @type {any} */ hand) => ({
-  /** What is seldom used is on a phone behind three dots. */
+  /** On a phone, rarely used controls are behind three dots. */
   async unfold() {
     if (isPhone() && (await page.locator('.more').count()) === 0) await hand.press('.dots');
   },
@@ -138,7 +138,7 @@ async function assertRoomy(target) {
     };
     const owns = (/** @type {number} */ x, /** @type {number} */ y) => owner.contains(root.elementFromPoint(x, y));
     const [left, at] = middle();
-    // What lies low may lie under the sheet, or half of it: one scrolls, then taps.
+    // The bottom sheet may cover the element, or half of it: scroll first, then tap.
     if (![-high / 2 + 1, 0, high / 2 - 1].every((dy) => owns(left, at + dy)))
       element.scrollIntoView({ block: 'center' });
     const [x, y] = middle();

@@ -1,5 +1,4 @@
-// The layers beside attention, forward only, in float64 and in the plainest way: gradients are held against the
-// differences of these.
+// The layers other than attention, forward only, in plain float64: gradients are compared with their differences.
 
 const sum = (x) => x.reduce((a, b) => a + b, 0);
 const rowsOf = (x, width) =>

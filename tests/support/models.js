@@ -12,7 +12,7 @@ export const FOLDERS = readdirSync(FOLDER)
   .filter((name) => name !== 'torch')
   .map((name) => join(FOLDER, name));
 
-/** Of a folder: { name, kind, inputs, outputs, cache }, inputs and outputs from name to { shape, data }. */
+/** The cases of a folder: { name, kind, inputs, outputs, cache }, inputs and outputs from name to { shape, data }. */
 function readCases(folder) {
   const { cases, bin } = JSON.parse(readFileSync(join(folder, 'expected.json'), 'utf8'));
   const bytes = readFileSync(join(folder, bin));
@@ -37,7 +37,7 @@ function nameOf(output) {
   return at + name;
 }
 
-/** What forward takes, of a case. */
+/** The input of forward in a case. */
 function inputOf({
   input_ids: ids,
   attention_mask: keep,

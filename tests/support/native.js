@@ -12,12 +12,12 @@ const STRICT = ['-Wall', '-Wextra', '-Wpedantic', '-Werror'];
 
 export const has = (program) => spawnSync(program, ['--version']).status === 0;
 
-/** Whether a compiler has the runtime of these sanitizers. @param {string} compiler @param {string} flag */
+/** True if a compiler has the runtime of these sanitizers. @param {string} compiler @param {string} flag */
 export const hasRuntime = (compiler, flag) =>
   spawnSync(compiler, [flag, '-x', 'c', '-', '-o', '/dev/null'], { input: 'int main(void) { return 0; }' }).status ===
   0;
 
-/** What a program says; it fails where the program does. */
+/** The output of a program; fails if the program fails. */
 export function run(program, ...args) {
   const { status, stdout, stderr, error } = spawnSync(program, args, { cwd: root, encoding: 'utf8', timeout: 600_000 });
   assert.equal(status, 0, error?.message ?? `${program} ${args.join(' ')}\n${stdout}${stderr}`);
@@ -51,7 +51,7 @@ export function writeExample(folder) {
   return join(folder, 'example.c');
 }
 
-/** What that program has to print, by plain loops. */
+/** Expected output of that program, computed in plain loops. */
 export function expectedExample() {
   const [heads, tokens, width] = [2, 4, 8];
   const rows = [];

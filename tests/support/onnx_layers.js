@@ -128,7 +128,7 @@ function makeInputs({ seed, layer, alone, packed, self, tensors, sizes, file }) 
   return inputs;
 }
 
-/** What Headlight is given for the same. */
+/** Headlight's options for the same computation. */
 function optionsOf({ sight, tensors, file }, { mask, bias, keyPadding, validLens, sinks, offset, pastKey, pastValue }) {
   const sum = tensors.mask === 'float' ? mask : undefined;
   const given = { keyPadding, validLens, sinks, pastKey, pastValue, weights: file.weights };

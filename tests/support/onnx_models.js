@@ -1,4 +1,4 @@
-// Whole models as ONNX beside Headlight's own: every family of checkpoints, and transformers of random options.
+// Whole models as ONNX, compared with Headlight's own results: every family of checkpoints, and transformers of random options.
 
 import { uniformSource } from '../../src/js/ops/random.js';
 import { families } from './families.js';
@@ -37,7 +37,7 @@ export function inputsOf(input) {
   return { keep: has('keep'), typeIds: has('typeIds'), positions: has('positions') };
 }
 
-/** Whoever says which tokens are real says it of all stacks. */
+/** An input that marks real tokens marks them for all stacks. */
 export function complete(input) {
   const { keep } = inputsOf(input);
   const filled = (part) => ({

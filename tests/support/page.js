@@ -15,7 +15,7 @@ const axe = await readFile(new URL('../../node_modules/axe-core/axe.min.js', imp
 export let server;
 /** @type {import('playwright-core').Page} */
 export let page;
-/** What the open page has complained about. */
+/** Errors and warnings of the open page. */
 export let faults = [];
 let browser;
 
@@ -108,7 +108,7 @@ export async function download(act) {
   return { name: file.suggestedFilename(), bytes };
 }
 
-/** What axe finds to mend on the page as it is. */
+/** Fails if axe finds a fault on the page as it is. */
 export async function assertAccessible() {
   await page.evaluate(`(() => { const module = undefined, define = undefined; ${axe} })()`);
   const { violations } = await page.evaluate(() => globalThis.axe.run());

@@ -1,5 +1,5 @@
-// What could stop the page: files of gigabytes, texts that are too long, two pages at once, a worker that dies. Each is
-// said, and one goes on.
+// Inputs and events that could stop the page: files of gigabytes, texts that are too long, two pages at once, a worker
+// that is killed. The page reports each of them and keeps working.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, openSync, truncateSync, writeFileSync, writeSync } from 'node:fs';

@@ -62,7 +62,7 @@ async function openInLetters(share, width, hash, options = {}) {
   await page.waitForFunction(() => part('.page')?.dataset.busy === 'false' && part('.thumbnail'));
 }
 
-/** Of the texts and controls within an element: those that the page cuts off at its sides or that it scrolls to. */
+/** Texts and controls within an element that the page cuts off at its sides or scrolls to. */
 const cutOff = (within) =>
   page.evaluate((within) => {
     const beyond = [...part(within).querySelectorAll('.word, .sample, .slider, b')].filter((element) => {
@@ -265,7 +265,7 @@ test('360 px: while the page opens and trains, it is in no frame wider than the 
     look();
   });
   await page.goto(`${server.url}#panel=train`);
-  // What comes while it opens moves the button: a tap before that may meet something else.
+  // Parts that appear while the page opens move the button: an earlier tap may miss it.
   await page.waitForFunction(() => part('.thumbnail'));
   await page.locator('.play').tap();
   await page.waitForFunction(() => part('.frames')?.querySelectorAll('canvas').length >= 2);
@@ -502,7 +502,7 @@ for (const [name, hash] of Object.entries({
       const small = all('.header button, .legend button, .whatif .word, .trainbar .word')
         .filter((one) => box(one).width < 44 || box(one).height < 44)
         .map((one) => `${called(one)} ${box(one).width} × ${box(one).height}`);
-      // What is fixed lies over what is scrolled.
+      // Fixed parts cover scrolled parts.
       const flowing = all('.instrument button').filter((one) => !one.closest('.sheet'));
       const over = flowing.flatMap((a, i) =>
         flowing
@@ -605,7 +605,7 @@ for (const [width, share] of [1440, 1024].flatMap((width) => LETTERS.map((share)
     assert.ok(content <= room, `${content} px in ${room} px`);
   });
 
-/** Where the text of an element stands, without the room beside it. */
+/** The box of an element's text, without the empty space around it. */
 const textBoxes = (selector) =>
   page.evaluate((selector) => {
     return [...part('.page').querySelectorAll(selector)].map((element) => {

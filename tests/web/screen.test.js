@@ -433,7 +433,7 @@ test('the first picture and its guesses stand before the worker has answered', a
   const before = await guesses();
   const { likely } = run(OPENING);
   assert.equal(before[0].now, percent(Math.max(...likely)));
-  // What is asked meanwhile is answered when the model is there.
+  // A request that is made meanwhile gets its answer when the model has been read.
   await page.getByRole('button', { name: 'off', exact: true }).click();
   await page.waitForFunction(() => part('.corner h2').textContent.includes('is off'));
   goOn();

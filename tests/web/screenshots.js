@@ -31,7 +31,7 @@ async function open(hash, options) {
 }
 const SIZES = { 2560: 1440, 1920: 1080, 1440: 900, 1024: 768, 768: 1024, 360: 740 };
 
-/** One state at all sizes and in both themes. What is open closes when the width changes: that is done anew. */
+/** One state at all sizes and in both themes. Menus close when the width changes, so they are opened again. */
 async function takeState(name, target) {
   const { hash = '', act, locale = 'en-GB', fresh = false } = STATES[name];
   const widths = chosen('widths', Object.keys(SIZES)).map(Number);
@@ -123,7 +123,7 @@ async function takeInstrument() {
   await still.close();
 }
 
-/** What there is to do, in a minute: [act, milliseconds that its picture stands]. */
+/** Steps of the film: [action, milliseconds that its picture is shown]. */
 async function takeFilm() {
   const page = await open('', {
     viewport: { width: 1280, height: 800 },

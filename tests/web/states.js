@@ -1,4 +1,4 @@
-// What the page can look like: an address, what else was done, and what to wait for.
+// States of the page: an address, further actions, and a condition to wait for.
 
 import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -100,7 +100,7 @@ const opens =
   (files, then = () => {}) =>
   async (page) => {
     await choose(page, files());
-    // Of a model it is said what was recognised; weights say it beside them.
+    // The panel says what was recognised in a model; for weights, the picture does.
     await page.waitForFunction(() => part('.told .word, .prediction.about .word'));
     await page.evaluate(() => part('.told .word')?.click());
     await settle(page);

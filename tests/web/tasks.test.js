@@ -1,4 +1,4 @@
-// What a visitor comes for:
+// The tasks of a visitor:
 //
 //    1. Open the whale and find its induction head.
 //    2. Switch it off and read how far the guess falls.
@@ -81,7 +81,7 @@ async function train(hand) {
   await page.waitForFunction(() => Number(part('.time input')?.value) > 10);
 }
 
-/** What each hand does, in the order of the list above. */
+/** The actions of each hand, in the order of the list above. */
 const TASKS = {
   async 'the whale is opened, and its induction head found'(hand) {
     await open(hand);

@@ -1,4 +1,4 @@
-// What every row computes: a layer with its weights, with two threads the same bits as with one, and a file.
+// The computation of every row: a layer with its weights, the same bits with two threads as with one, and a file.
 
 export async function computed({ load, readNpy, writeNpy }) {
   const [one, two] = await Promise.all([load(), load({ threads: 2 })]);

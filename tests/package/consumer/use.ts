@@ -164,7 +164,7 @@ hl.attention({}, x, x);
 // @ts-expect-error: nothing is no array
 hl.attention(x, null, x);
 
-// What is asked for is there, without `undefined`; what is not is not.
+// A requested result has a type without `undefined`; others are absent.
 const weighed = hl.attention(x, x, x, { weights: true, causal: true });
 yes<Same<typeof weighed.weights, Tensor>>();
 yes<Same<typeof weighed.scores, undefined>>();
@@ -188,7 +188,7 @@ yes<Same<typeof any.weights, Tensor | undefined>>();
 export const results: AttentionResult[] = [weighed, mean, cached, plain, unsure, any];
 // @ts-expect-error: no such option
 hl.attention(x, x, x, { casual: true });
-// @ts-expect-error: no such option beside one that there is
+// @ts-expect-error: no such option, next to an existing one
 hl.attention(x, x, x, { weights: true, casual: true });
 // @ts-expect-error: no such step
 hl.attention(x, x, x, { scores: 'soft' });
@@ -213,7 +213,7 @@ layer.forward(x, undefined, x, { validLens: [3, 2] as const, mask: [[true, false
 layer.forward([[1, 2]], { offset: [0] as const });
 // @ts-expect-error: no such option
 layer.forward(x, { heads: 2 });
-// @ts-expect-error: no such option beside one that there is
+// @ts-expect-error: no such option, next to an existing one
 layer.forward(x, x, { weights: true, heads: 2 });
 layer.loadStateDict(readSafetensors(new Uint8Array()).tensors, 'torch').train().eval().forward(x).dispose();
 export const parameters: Readonly<MultiHeadParameters> = layer.parameters;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { serve } from '../../../../src/build/server.js';
 import { BOTH, expectComputed } from '../../expect.js';
 
-/** What a host of packages sends. */
+/** Headers of a package CDN. */
 const HEADERS = { 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Policy': 'cross-origin' };
 
 export default {

@@ -1,4 +1,4 @@
-// A text that transformers.js continues by a file of toOnnx, with a cache, beside what Headlight computes itself.
+// A text that transformers.js continues by a file of toOnnx, with a cache, compared with Headlight's own continuation.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { AutoModelForCausalLM, AutoTokenizer, env } from '@huggingface/transformers';
