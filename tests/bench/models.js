@@ -1,6 +1,6 @@
 // ./build.sh bench models: compares whole models with onnxruntime-web, which runs the same model with the same random
-// weights from an ONNX file that this program writes: a prompt, and a token after many, with float32, bfloat16 and int8 weights, on
-// one core and on all. In the newer Node.
+// weights from an ONNX file that this program writes. It measures a prompt, and a token after many, with float32,
+// bfloat16 and int8 weights, on one core and on all, in the newer Node.
 //   --tiny              models of a few thousand parameters, a round each: does it still run?
 //   --only 'GPT-2'      models whose name holds the text
 //   --type int8         float32, bfloat16 or int8 only

@@ -1,5 +1,6 @@
-// npm run bench: compares Headlight with other packages, in every installed Node and in Chromium, with one thread
-// and with four. Prints what it measures, then the tables; a whole run writes them to results.md and the chart to results.svg.
+// npm run bench: compares Headlight with other packages, in every installed Node and in Chromium, with one thread and
+// with four. It prints each measurement, then the tables. A whole run writes the tables to results.md and the chart to
+// results.svg.
 //   --tiny           the smallest shapes, a round each, one thread: does it still run?
 //   --only 'BERT'    shapes whose name holds the text
 //   --no-chromium    Node only

@@ -1,5 +1,5 @@
-// The package can be trusted: it has no stray file, lists third-party parts with their licences, has the same bytes each
-// time, and keeps its size.
+// The package can be trusted: it has no stray file, lists third-party parts with their licences, has the same bytes
+// each time, and keeps its size.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

@@ -1,4 +1,5 @@
-// Whole models as ONNX, compared with Headlight's own results: every family of checkpoints, and transformers of random options.
+// Whole models as ONNX, compared with Headlight's own results: every family of checkpoints, and transformers of random
+// options.
 
 import { uniformSource } from '../../src/js/ops/random.js';
 import { families } from './families.js';
