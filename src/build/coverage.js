@@ -1,6 +1,6 @@
-// Prints the share of lines of src/js, web and the core that the tests run. V8 counts the JavaScript in Node and in Chromium, in the built
-// bundles too, and source maps lead back to the sources. A line counts as run when any part of it was.
-// Arguments: the folder with V8's counts, and the export of llvm-cov.
+// Prints the share of lines of src/js, web and the core that the tests run. V8 counts the JavaScript in Node and in
+// Chromium, in the built bundles too, and source maps lead back to the sources. A line counts as run when any part of
+// it was. Arguments: the folder with V8's counts, and the export of llvm-cov.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';

@@ -1,5 +1,5 @@
-// Builds everything that is shipped twice, each time from a clean copy of the sources in a folder with another name, and
-// compares the bytes: the npm package and every file of the page. As a program: node src/build/reproduce.js
+// Builds everything that is shipped twice, each time from a clean copy of the sources in a folder with another name,
+// and compares the bytes: the npm package and every file of the page. As a program: node src/build/reproduce.js
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -1,6 +1,7 @@
 // ./build.sh bench against FOLDER: compares this build with another one, whose dist/ is FOLDER, in turns in one
-// process, in this Node and the newer one. For each shape it prints the time of a call, and its ratio to the time of the
-// other build, from the least times and from the median of the rounds' ratios. Above 1 this build is slower. --only NAME, --rounds N.
+// process, in this Node and the newer one. For each shape it prints the time of a call, and its ratio to the time of
+// the other build, from the least times and from the median of the rounds' ratios. Above 1 this build is slower. --only
+// NAME, --rounds N.
 
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';

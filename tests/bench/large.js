@@ -1,5 +1,5 @@
-// Opens a checkpoint of 1 GB as int8, as stored and as float32. Prints the time, compared with reading the file and with
-// the first use of the memory, and the peak memory. The checkpoint has random weights in the shape of a Llama.
+// Opens a checkpoint of 1 GB as int8, as stored and as float32. Prints the time, compared with reading the file and
+// with the first use of the memory, and the peak memory. The checkpoint has random weights in the shape of a Llama.
 // --megabytes N, --type BF16 | F32, --keep
 
 import { spawnSync } from 'node:child_process';

@@ -90,7 +90,12 @@ class Average {
     }
   }
 
-  /** The result of a function that runs while the model has the mean of the weights. @template T @param {() => T} ask @returns {T} */
+  /**
+   * The result of a function that runs while the model has the mean of the weights.
+   * @template T
+   * @param {() => T} ask
+   * @returns {T}
+   */
   with(ask) {
     const now = this.model.stateDict();
     this.model.loadStateDict(this.state);
@@ -117,7 +122,11 @@ function save(file, parts, metadata) {
   renameSync(`${file}.part`, file);
 }
 
-/** The state that a training with these settings saved in a folder. @param {string} folder @param {Settings} settings */
+/**
+ * The state that a training with these settings saved in a folder.
+ * @param {string} folder
+ * @param {Settings} settings
+ */
 export function readSaved(folder, settings) {
   const file = join(folder, STATE);
   if (!existsSync(file)) return null;
