@@ -1,13 +1,14 @@
 // Rules for the words of comments and names. Each finding is a line number with what is wrong.
 
+const HEADLESS = '(What|Of|Whoever|Those|Whether)';
 /** A sentence that begins with one of these words is usually a relative clause without its subject. */
-const HEADLESS = /^(What|Of|Whoever|Those|Whether)\b/;
-/** Words that only this project used, and the field's words in their place. @type {[RegExp, string][]} */
+const [AT_BEGINNING, WITHIN] = [new RegExp(`^${HEADLESS}\\b`), new RegExp(`[.:!] ${HEADLESS} `)];
+/** Words that only this project used, and the field's words. @type {[RegExp, string][]} */
 const PRIVATE = [
   [/\bwhoever\b/i, 'whoever: a user, a caller'],
   [/\bbeside\b/i, 'beside: next to, with'],
-  [/\b(MOST|LEAST)_[A-Z]+/, 'use MAX_X or MIN_X'],
 ];
+const NAMES = /\b(MOST|LEAST)_[A-Z]+/;
 const IS_COMMENT = /^\s*(?:\/\/|\/\*\*?|\*(?!\/)|#(?!!))\s?(.*?)(?:\*\/)?$/;
 const AFTER_CODE = /(?:^|\s)(?:\/\/|\/\*\*)\s(.*?)(?:\*\/)?$/;
 
@@ -18,30 +19,31 @@ function commentOn(line, hashes) {
   return hashes ? null : (AFTER_CODE.exec(line)?.[1].trim() ?? null);
 }
 
+/** True if a comment has a sentence without a subject. @param {string} comment @param {boolean} begins a sentence */
+function isHeadless(comment, begins) {
+  const text = comment.replace(/^@\w+ (\{[^}]*\} )?(\[?[\w.=' ]+\]? )?/, '');
+  return !text.includes('?') && ((begins && AT_BEGINNING.test(text)) || WITHIN.test(text));
+}
+
 /**
- * The places of a program whose comments break the rules.
+ * The lines of a program that break the rules.
  * @param {string} text
  * @param {{ hashes?: boolean }} [options] hashes: comments begin with #
  * @returns {{ line: number, reason: string }[]}
  */
 export function findWords(text, { hashes = false } = {}) {
+  /** @type {{ line: number, reason: string }[]} */
   const found = [];
-  let ended = true;
+  let begins = true;
   text.split('\n').forEach((line, i) => {
     const comment = commentOn(line, hashes);
-    for (const [word, reason] of PRIVATE)
-      if (word.test(comment ?? '') || (/[A-Z]_/.test(word.source) && word.test(line)))
-        found.push({ line: i + 1, reason });
-    if (comment === null) {
-      ended = true;
-      return;
+    const add = (/** @type {string} */ reason) => found.push({ line: i + 1, reason });
+    if (NAMES.test(line)) add('use MAX and MIN in names of limits');
+    if (comment !== null) {
+      if (isHeadless(comment, begins)) add('a sentence without a subject');
+      for (const [word, reason] of PRIVATE) if (word.test(comment)) add(reason);
     }
-    const sentence = comment.replace(/^@\w+ (\{[^}]*\} )?(\[?[\w.=' ]+\]? )?/, '');
-    if (ended && HEADLESS.test(sentence) && !sentence.includes('?'))
-      found.push({ line: i + 1, reason: 'a sentence without a subject' });
-    if (/[.:!?] (What|Of|Whoever|Those|Whether) [^?]*$/.test(comment) && !comment.includes('?'))
-      found.push({ line: i + 1, reason: 'a sentence without a subject' });
-    ended = comment === '' || /[.:!?}]$/.test(comment) || comment.startsWith('@');
+    begins = comment === null || comment === '' || /[.:!?}]$/.test(comment) || comment.startsWith('@');
   });
   return found;
 }
