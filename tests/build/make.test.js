@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { after } from 'node:test';
@@ -29,7 +29,9 @@ const read = (path) => readFileSync(join(root, path), 'utf8');
 test('a header that changes makes the files again that read it, and no others', () => {
   const readers = readdirSync(join(root, 'dist/obj/simd128'), { recursive: true })
     .filter((name) => name.endsWith('.d') && read(`dist/obj/simd128/${name}`).includes('kernels/dropout.h'))
-    .map((name) => name.replace(/d$/, 'c'));
+    .map((name) => name.replace(/d$/, 'c'))
+    // Objects of a source that was renamed stay in dist.
+    .filter((name) => existsSync(join(root, 'src/core', name)));
   assert.ok(readers.includes('kernels/dropout.c') && !readers.includes('base/tensor.c'));
   assert.deepEqual(compiled(plan('-W', 'src/core/kernels/dropout.h', 'core')).sort(), readers.sort());
 });
