@@ -241,7 +241,7 @@ export class Headlight {
   add(a, b) {
     return this.#memory.frame('add', (frame) => {
       const [first, second] = [frame.read(a, 'a'), frame.read(b, 'b')];
-      const [x, y] = [frame.take(first, 'a'), frame.take(second, 'b')];
+      const [x, y] = [frame.input(first, 'a'), frame.input(second, 'b')];
       if (!sameShape(x.shape, y.shape)) throw shapeError('add', 'b', y.shape, formatShape(x.shape));
       const sum = frame.make([...x.shape]);
       this.#memory.call('hl_add', 'add', sum, x.block, y.block, sum.size);

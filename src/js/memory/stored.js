@@ -32,7 +32,7 @@ export function loadStored(memory, caller, tensor, at, bytes, type) {
   const to = new Staged(pointerOf(tensor) + 4 * at);
   if (type === 'F32') return memory.write(to.pointer, bytes);
   memory.frame(caller, (frame) => {
-    memory.call('hl_stored_load', caller, to, frame.stage(bytes), STORED[type], count);
+    memory.call('hl_stored_load', caller, to, frame.copyIn(bytes), STORED[type], count);
   });
 }
 
@@ -46,8 +46,8 @@ export function loadStored(memory, caller, tensor, at, bytes, type) {
 export function withStored(memory, caller, bytes, type, fn) {
   const count = bytes.length / BYTES[type];
   memory.frame(caller, (frame) => {
-    const numbers = frame.room(count);
-    memory.call('hl_stored_load', caller, numbers, frame.stage(bytes), STORED[type], count);
+    const numbers = frame.scratch(count);
+    memory.call('hl_stored_load', caller, numbers, frame.copyIn(bytes), STORED[type], count);
     fn(memory.floats(pointerOf(numbers), count));
   });
 }
@@ -114,7 +114,7 @@ export function reserve(memory, caller, floats) {
 export function quantizeStored(memory, caller, packed, [out, inside], first, bytes, type) {
   const rows = bytes.length / BYTES[type] / inside;
   memory.frame(caller, (frame) => {
-    const from = frame.stage(bytes);
+    const from = frame.copyIn(bytes);
     memory.call('hl_weight_quantize_rows', caller, packed, from, STORED[type], first, rows, out, inside);
   });
 }

@@ -290,14 +290,14 @@ export class Graph {
     }
     const sizes = /** @type {const} */ ([1, labels.length, width, count, 0]);
     this.#frame((frame) => {
-      const ints = frame.stage(labels);
+      const ints = frame.copyIn(labels);
       if (table.int8)
         this.#memory.call('hl_weight_rows', this.#caller, y, table.int8, ints, labels.length, count, width);
       else this.#memory.call('hl_embedding_forward', this.#caller, y, table.tensor, undefined, ints, ...sizes);
     });
     return this.#note(y, (dy) =>
       this.#frame((frame) => {
-        const ints = frame.stage(labels);
+        const ints = frame.copyIn(labels);
         this.#memory.call('hl_embedding_backward', this.#caller, table.gradient, undefined, dy, ints, ...sizes);
       }),
     );
@@ -316,7 +316,7 @@ export class Graph {
       const sizes = /** @type {const} */ ([batch, heads, rows, width, rotated, table.shape[0]]);
       const strides = /** @type {const} */ ([rows * heads * width, width, heads * width]);
       this.#frame((frame) => {
-        const at = frame.stage(positions);
+        const at = frame.copyIn(positions);
         const how = /** @type {const} */ ([Number(neighbours), reverse]);
         this.#memory.call('hl_rotary', this.#caller, to, from, table, at, ...sizes, ...how, ...strides);
       });
@@ -337,12 +337,12 @@ export class Graph {
     const bias = this.make([heads, queries, keys]);
     const sizes = /** @type {const} */ ([buckets, heads, queries, keys]);
     this.#frame((frame) => {
-      const at = frame.stage(bucket);
+      const at = frame.copyIn(bucket);
       this.#memory.call('hl_relative_forward', this.#caller, bias, table.tensor, at, ...sizes);
     });
     return this.#note(bias, (d) =>
       this.#frame((frame) => {
-        const at = frame.stage(bucket);
+        const at = frame.copyIn(bucket);
         this.#memory.call('hl_relative_backward', this.#caller, table.gradient, d, at, ...sizes);
       }),
     );
@@ -499,12 +499,12 @@ export class Graph {
     if (dBias) viewOf(dBias).fill(0);
     this.#frame((frame) => {
       pointAttention(frame, call, points);
-      frame.point(ATTENTION_BACKWARD.dQuery, dQuery);
-      frame.point(ATTENTION_BACKWARD.dKey, dKey);
-      frame.point(ATTENTION_BACKWARD.dValue, dValue);
-      frame.point(ATTENTION_BACKWARD.dBias, dBias);
-      if (sinks) frame.point(ATTENTION_BACKWARD.dSinks, sinks.gradient);
-      frame.point(ATTENTION_BACKWARD.dOutput, d);
+      frame.setPointer(ATTENTION_BACKWARD.dQuery, dQuery);
+      frame.setPointer(ATTENTION_BACKWARD.dKey, dKey);
+      frame.setPointer(ATTENTION_BACKWARD.dValue, dValue);
+      frame.setPointer(ATTENTION_BACKWARD.dBias, dBias);
+      if (sinks) frame.setPointer(ATTENTION_BACKWARD.dSinks, sinks.gradient);
+      frame.setPointer(ATTENTION_BACKWARD.dOutput, d);
       frame.run('hl_attention_backward');
     });
     this.#give(query, dQuery);
@@ -531,11 +531,11 @@ function pointAttention(frame, call, { output, weights, scores, statistics }) {
     [AT.value, call.value],
     [AT.bias, call.bias?.tensor],
     [AT.sinks, call.sinks?.tensor],
-    [AT.slopes, call.slopes && frame.stage(call.slopes)],
-    [AT.keyPadding, call.padding && frame.stage(call.padding)],
-    [AT.offset, call.offset === 0 ? undefined : frame.stage(new Int32Array(batch).fill(call.offset))],
+    [AT.slopes, call.slopes && frame.copyIn(call.slopes)],
+    [AT.keyPadding, call.padding && frame.copyIn(call.padding)],
+    [AT.offset, call.offset === 0 ? undefined : frame.copyIn(new Int32Array(batch).fill(call.offset))],
   ];
-  for (const [at, block] of blocks) frame.point(at, block);
+  for (const [at, block] of blocks) frame.setPointer(at, block);
   const rows = [queries * heads * width, width, heads * width];
   ints.set(rows, AT.outputStride);
   ints.set(rows, AT.queryStride);

@@ -604,10 +604,10 @@ export class Transformer {
     if (tensor) return Float32Array.from(viewOf(tensor));
     const [out, inside] = shape;
     return this.#memory.frame(caller, (frame) => {
-      const rows = frame.room(out * inside);
+      const rows = frame.scratch(out * inside);
       if (half) loadHalfRows(this.#memory, caller, rows, half, [0], out * inside);
       else {
-        const labels = frame.stage(Int32Array.from({ length: out }, (_, i) => i));
+        const labels = frame.copyIn(Int32Array.from({ length: out }, (_, i) => i));
         this.#memory.call('hl_weight_rows', caller, rows, int8, labels, out, out, inside);
       }
       return new Float32Array(frame.words(rows, out * inside).buffer);

@@ -13,7 +13,7 @@ import { AttentionResult } from './result.js';
 import { readParameters, writeParameters } from './state.js';
 import { pointToVisibility, readVisibility, VISIBILITY_OPTIONS } from './visibility.js';
 
-/** @import { Frame, Kept } from '../memory/frame.js' */
+/** @import { Frame, Saved } from '../memory/frame.js' */
 /** @import { Memory } from '../memory/memory.js' */
 /** @import { Staged, Tensor } from '../memory/tensor.js' */
 /** @import { TensorLike } from '../check/tensorlike.js' */
@@ -38,7 +38,7 @@ import { pointToVisibility, readVisibility, VISIBILITY_OPTIONS } from './visibil
  */
 /**
  * What backward must know of the forward before it: inputs has the shapes of those that were given.
- * @typedef {{ kept: Kept, shapes: ForwardShapes, blocks: (Tensor | Staged)[], rows: [number, number],
+ * @typedef {{ saved: Saved, shapes: ForwardShapes, blocks: (Tensor | Staged)[], rows: [number, number],
  *   inputs: [readonly number[], readonly number[] | undefined, readonly number[] | undefined, readonly number[]] }}
  *   Pass
  */
@@ -115,13 +115,13 @@ export class AdditiveAttention {
       this.#forget();
       checkAlive(this.parameters, caller, 'parameters');
       if (train) frame.train();
-      const q = frame.take(/** @type {NonNullable<typeof read[0]>} */ (read[0]), 'query');
-      const k = read[1] ? frame.take(read[1], 'key') : q;
-      const v = read[2] ? frame.take(read[2], 'value') : k;
+      const q = frame.input(/** @type {NonNullable<typeof read[0]>} */ (read[0]), 'query');
+      const k = read[1] ? frame.input(read[1], 'key') : q;
+      const v = read[2] ? frame.input(read[2], 'value') : k;
       const { batch, queries, keys, width } = this.#sizes(caller, [q.shape, k.shape, v.shape]);
       const { hidden, queryDim, keyDim } = this.options;
       const { wq, wk, w } = this.parameters;
-      const [hq, hk] = [frame.room(batch * queries * hidden), frame.room(batch * keys * hidden)];
+      const [hq, hk] = [frame.scratch(batch * queries * hidden), frame.scratch(batch * keys * hidden)];
       this.#memory.call('hl_linear_forward', caller, hq, q.block, wq, undefined, batch * queries, hidden, queryDim);
       this.#memory.call('hl_linear_forward', caller, hk, k.block, wk, undefined, batch * keys, hidden, keyDim);
       const sizes = { batch, heads: 1, kvHeads: 1, queries, keys, past: 0, appended: 0 };
@@ -133,18 +133,18 @@ export class AdditiveAttention {
       ints.set([keys * hidden, 0, hidden], AT.keyStride);
       ints.set([keys * width, 0, width], AT.valueStride);
       ints[AT.valueWidth] = width;
-      frame.point(AT.query, hq);
-      frame.point(AT.key, hk);
-      frame.point(AT.value, v.block);
-      frame.point(AT.additive, w);
-      if (train) frame.point(AT.statistics, frame.save(2 * batch * queries));
+      frame.setPointer(AT.query, hq);
+      frame.setPointer(AT.key, hk);
+      frame.setPointer(AT.value, v.block);
+      frame.setPointer(AT.additive, w);
+      if (train) frame.setPointer(AT.statistics, frame.saveForBackward(2 * batch * queries));
       frame.run('hl_attention');
       if (train) {
-        frame.point(AT.output, frame.stage(viewOf(output)));
-        const kept = frame.kept();
-        own(wq, 'kept', kept);
+        frame.setPointer(AT.output, frame.copyIn(viewOf(output)));
+        const saved = frame.saved();
+        own(wq, 'saved', saved);
         this.#pass = {
-          kept,
+          saved,
           blocks: [q.block, k.block],
           rows: [batch * queries, batch * keys],
           inputs: [q.shape, read[1] && k.shape, read[2] && v.shape, v.shape],
@@ -177,7 +177,7 @@ export class AdditiveAttention {
 
   /** Frees what the last forward has left for backward. */
   #forget() {
-    this.#pass?.kept.dispose();
+    this.#pass?.saved.dispose();
     this.#pass = null;
   }
 
@@ -194,25 +194,25 @@ export class AdditiveAttention {
     return this.#memory.frame(caller, (frame) => {
       const incoming = readIncoming(frame, dOutput, options);
       const pass = this.#pass;
-      if (!pass || pass.kept.disposed)
+      if (!pass || pass.saved.disposed)
         throw new HeadlightError('STATE', `${caller}: there is no forward with train: true to go back through`);
       checkAlive(this.parameters, caller, 'parameters');
       checkAlive(this.gradients, caller, 'gradients');
-      frame.resume(pass.kept);
+      frame.restore(pass.saved);
       const at = { output: ATTENTION_BACKWARD.dOutput, weights: ATTENTION_BACKWARD.dWeights };
       pointToIncoming(frame, at, incoming, pass.shapes);
       const { queryDim, keyDim, hidden } = this.options;
       const [queryShape, keyShape, valueShape, wholeValue] = pass.inputs;
-      const [hq, hk] = pass.rows.map((rows) => frame.room(rows * hidden));
+      const [hq, hk] = pass.rows.map((rows) => frame.scratch(rows * hidden));
       const make = (/** @type {readonly number[]} */ shape) =>
         isEmpty(incoming) ? frame.zeros([...shape]) : frame.make([...shape]);
       const dQuery = make(queryShape);
       const dKey = make(keyShape ?? queryShape);
       const dValue = make(wholeValue);
-      frame.point(ATTENTION_BACKWARD.dQuery, hq);
-      frame.point(ATTENTION_BACKWARD.dKey, hk);
-      frame.point(ATTENTION_BACKWARD.dValue, dValue);
-      frame.point(ATTENTION_BACKWARD.dAdditive, this.gradients.w);
+      frame.setPointer(ATTENTION_BACKWARD.dQuery, hq);
+      frame.setPointer(ATTENTION_BACKWARD.dKey, hk);
+      frame.setPointer(ATTENTION_BACKWARD.dValue, dValue);
+      frame.setPointer(ATTENTION_BACKWARD.dAdditive, this.gradients.w);
       const dBias = makeBiasGradient(frame, ATTENTION_BACKWARD.dBias, pass.shapes.bias, incoming);
       const dSinks = makeSinksGradient(frame, ATTENTION_BACKWARD.dSinks, pass.shapes);
       if (!isEmpty(incoming)) {

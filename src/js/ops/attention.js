@@ -10,7 +10,7 @@ import { AttentionResult } from './result.js';
 import { pointToRotary, turnHeads } from './rotary.js';
 import { pointToVisibility, readVisibility, VISIBILITY_OPTIONS } from './visibility.js';
 
-/** @import { Frame, Kept } from '../memory/frame.js' */
+/** @import { Frame, Saved } from '../memory/frame.js' */
 /** @import { Memory } from '../memory/memory.js' */
 /** @import { Staged, Tensor } from '../memory/tensor.js' */
 /** @import { TensorLike } from '../check/tensorlike.js' */
@@ -50,9 +50,9 @@ export function attention(memory, query, key, value, options) {
     if (train) refusePast(caller, visibility.past);
     // What is turned is kept as it is then, not as it was given.
     if (train && !visibility.rotary) frame.train();
-    const turning = { query: frame.take(inputs[0], 'query'), key: frame.take(inputs[1], 'key') };
+    const turning = { query: frame.input(inputs[0], 'query'), key: frame.input(inputs[1], 'key') };
     if (train && visibility.rotary) frame.train();
-    const given = { ...turning, value: frame.take(inputs[2], 'value') };
+    const given = { ...turning, value: frame.input(inputs[2], 'value') };
     const { q, k, v, packed } = splitInputs(caller, given, heads, kvHeads);
     const valueSizes = { batch: k.batch, kvHeads: k.heads, width: k.width, valueWidth: v.width };
     const past = takePast(frame, caller, visibility.past, valueSizes);
@@ -72,14 +72,14 @@ export function attention(memory, query, key, value, options) {
     const channels = q.heads * v.width;
     const outputStride = packed ? [v.width, channels] : [queries * v.width, v.width];
     ints.set([queries * channels, ...outputStride], AT.outputStride);
-    frame.point(AT.query, given.query.block);
-    frame.point(AT.key, present?.key ?? given.key.block);
-    frame.point(AT.value, present?.value ?? given.value.block);
+    frame.setPointer(AT.query, given.query.block);
+    frame.setPointer(AT.key, present?.key ?? given.key.block);
+    frame.setPointer(AT.value, present?.value ?? given.value.block);
     ints.set(q.stride, AT.queryStride);
     ints.set(present ? wholeStride(k, keys) : k.stride, AT.keyStride);
     ints.set(present ? wholeStride(v, keys) : v.stride, AT.valueStride);
     ints[AT.valueWidth] = v.width;
-    if (train) frame.point(AT.statistics, frame.save(2 * batch * q.heads * queries));
+    if (train) frame.setPointer(AT.statistics, frame.saveForBackward(2 * batch * q.heads * queries));
     // Where nothing is asked for, the core would run over sizes that hold no numbers.
     if (sizeOf(output) || (weights && sizeOf(weights)) || (scores && sizeOf(scores))) frame.run('hl_attention');
     const tensors = { output, weights, scores, presentKey: present?.key, presentValue: present?.value };
@@ -128,7 +128,7 @@ function turnInputs(memory, frame, caller, { rotary, offset }, given, { q, k }, 
     ['key', k],
   ])) {
     const { block, shape } = given[name];
-    const room = frame.room(form.batch * form.heads * form.rows * form.width);
+    const room = frame.scratch(form.batch * form.heads * form.rows * form.width);
     turnHeads(memory, caller, room, block, form, turn, name);
     given[name] = { block: room, shape };
   }
@@ -202,7 +202,7 @@ function checkTogether(caller, given, q, k, v) {
 }
 
 /**
- * A result with its backward, for which the frame has kept what it needs.
+ * A result with its backward, for which the frame has saved what it needs.
  * @param {Memory} memory
  * @param {Frame} frame
  * @param {{ output: Tensor, weights?: Tensor, scores?: Tensor }} tensors
@@ -211,7 +211,7 @@ function checkTogether(caller, given, q, k, v) {
  */
 function trainable(memory, frame, tensors, given, { sinks, turned }) {
   const { output, weights } = tensors;
-  frame.point(AT.output, frame.stage(viewOf(output)));
+  frame.setPointer(AT.output, frame.copyIn(viewOf(output)));
   /** @type {Shapes} */
   const shapes = {
     dQuery: given.query.shape,
@@ -222,38 +222,38 @@ function trainable(memory, frame, tensors, given, { sinks, turned }) {
     bias: frame.biasShape,
     sinks,
   };
-  const kept = frame.kept();
-  own(output, 'kept', kept);
+  const saved = frame.saved();
+  own(output, 'saved', saved);
   return new AttentionResult(tensors, (dOutput, options) =>
-    backward(memory, output, kept, shapes, turned, dOutput, options),
+    backward(memory, output, saved, shapes, turned, dOutput, options),
   );
 }
 
 /**
  * @param {Memory} memory
  * @param {Tensor} output
- * @param {Kept} kept
+ * @param {Saved} saved
  * @param {Shapes} shapes
  * @param {Turned | undefined} turned
  * @param {TensorLike} dOutput
  * @param {BackwardOptions} options
  * @returns {AttentionGradients}
  */
-function backward(memory, output, kept, shapes, turned, dOutput, options) {
+function backward(memory, output, saved, shapes, turned, dOutput, options) {
   return memory.frame('backward', (frame) => {
     const incoming = readIncoming(frame, dOutput, options);
-    if (kept.disposed)
+    if (saved.disposed)
       throw new HeadlightError(
         'STATE',
         'backward: what this result kept has been freed, by an earlier backward or with its output',
       );
-    frame.resume(kept);
+    frame.restore(saved);
     const at = { output: ATTENTION_BACKWARD.dOutput, weights: ATTENTION_BACKWARD.dWeights };
     pointToIncoming(frame, at, incoming, shapes);
     const empty = isEmpty(incoming);
     const make = (/** @type {'dQuery' | 'dKey' | 'dValue'} */ name) => {
       const gradient = empty ? frame.zeros([...shapes[name]]) : frame.make([...shapes[name]]);
-      frame.point(ATTENTION_BACKWARD[name], gradient);
+      frame.setPointer(ATTENTION_BACKWARD[name], gradient);
       return gradient;
     };
     const gradients = { dQuery: make('dQuery'), dKey: make('dKey'), dValue: make('dValue') };
@@ -266,7 +266,7 @@ function backward(memory, output, kept, shapes, turned, dOutput, options) {
       turnHeads(memory, 'backward', gradients.dKey, gradients.dKey, k, turn, 'key', true);
     }
     const result = { ...gradients, ...(dBias && { dBias: dBias() }), ...(dSinks && { dSinks }) };
-    own(output, 'kept', null);
+    own(output, 'saved', null);
     return /** @type {AttentionGradients} */ (result);
   });
 }

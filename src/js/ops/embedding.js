@@ -74,7 +74,7 @@ export class Embedding extends Layer {
     const { table, position } = this.parameters;
     const output = this.run({}, { train: given.train }, (frame, memory) => {
       const output = frame.make([...shape, width]);
-      memory.call('hl_embedding_forward', 'forward', output, table, position, frame.stage(ints), ...sizes);
+      memory.call('hl_embedding_forward', 'forward', output, table, position, frame.copyIn(ints), ...sizes);
       return { output, keep: [] };
     });
     this.#labels = { ints, sizes };
@@ -89,7 +89,7 @@ export class Embedding extends Layer {
     const { table, position } = this.gradients;
     this.reverse(dOutput, (frame, memory, block) => {
       const { ints, sizes } = this.#labels;
-      memory.call('hl_embedding_backward', 'backward', table, position, block, frame.stage(ints), ...sizes);
+      memory.call('hl_embedding_backward', 'backward', table, position, block, frame.copyIn(ints), ...sizes);
     });
   }
 }

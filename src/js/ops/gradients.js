@@ -64,20 +64,20 @@ export function readIncoming(frame, dOutput, options) {
  * @param {ForwardShapes} shapes
  */
 export function pointToIncoming(frame, at, { dOutput, dWeights }, shapes) {
-  const output = frame.take(dOutput, 'dOutput');
+  const output = frame.input(dOutput, 'dOutput');
   if (!sameShape(output.shape, shapes.dOutput))
     throw shapeError(CALLER, 'dOutput', output.shape, formatShape(shapes.dOutput));
-  frame.point(at.output, output.block);
+  frame.setPointer(at.output, output.block);
   if (dWeights === undefined) return;
   if (!shapes.dWeights) {
     const expected = 'none, as forward returned no weights';
     const details = { parameter: 'dWeights', expected, got: dWeights };
     throw new HeadlightError('ARGUMENT', `${CALLER}: dWeights is given, expected ${expected}`, details);
   }
-  const weights = frame.take(dWeights, 'dWeights');
+  const weights = frame.input(dWeights, 'dWeights');
   if (!sameShape(weights.shape, shapes.dWeights))
     throw shapeError(CALLER, 'dWeights', weights.shape, formatShape(shapes.dWeights));
-  frame.point(at.weights, weights.block);
+  frame.setPointer(at.weights, weights.block);
 }
 
 /**
@@ -99,7 +99,7 @@ export function makeBiasGradient(frame, at, shape, { dBias }) {
   if (!dBias || !shape) return undefined;
   const { given, wide } = shape;
   const gradient = frame.zeros([...wide]);
-  frame.point(at, gradient);
+  frame.setPointer(at, gradient);
   return () => {
     if (sameShape(given, wide)) return gradient;
     const [from, to] = [wide[wide.length - 1], given[given.length - 1]];
@@ -120,6 +120,6 @@ export function makeBiasGradient(frame, at, shape, { dBias }) {
 export function makeSinksGradient(frame, at, { sinks }) {
   if (!sinks) return undefined;
   const gradient = frame.zeros([...sinks]);
-  frame.point(at, gradient);
+  frame.setPointer(at, gradient);
   return gradient;
 }

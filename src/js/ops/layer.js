@@ -64,7 +64,7 @@ export class Layer {
       this.#check('forward', this.parameters, 'parameters');
       const taken = read.map(({ name, input }) => {
         const copy = keeps ? frame.copy(input, name) : undefined;
-        const { block, shape } = copy ? { block: copy, shape: shapeOf(copy) } : frame.take(input, name);
+        const { block, shape } = copy ? { block: copy, shape: shapeOf(copy) } : frame.input(input, name);
         return [name, { block, shape, size: elementCount(shape) }];
       });
       return fn(frame, this.#memory, Object.fromEntries(taken), keeps);
@@ -93,7 +93,7 @@ export class Layer {
       }
       this.#check('backward', this.parameters, 'parameters');
       this.#check('backward', this.gradients, 'gradients');
-      const { block, shape } = frame.take(given, 'dOutput');
+      const { block, shape } = frame.input(given, 'dOutput');
       if (!sameShape(shape, this.#outputShape))
         throw shapeError('backward', 'dOutput', shape, formatShape(this.#outputShape));
       return fn(frame, this.#memory, block, kept);

@@ -40,15 +40,15 @@ export function crossEntropy(memory, logits, targets, options, caller = 'crossEn
   const ignore = readNumber(caller, 'ignore', given.ignore ?? -100, LABEL);
   const numbers = readNumbers(targets, caller, parameter);
   return memory.frame(caller, (frame) => {
-    const { block, shape } = frame.take(frame.read(logits, 'logits'), 'logits');
+    const { block, shape } = frame.input(frame.read(logits, 'logits'), 'logits');
     if (shape.length === 0) throw shapeError(caller, 'logits', shape, '(…,V)');
     const [outer, classes] = [shape.slice(0, -1), shape[shape.length - 1]];
     const { ints, shape: labelled } = toLabels(numbers, caller, classes, ignore, parameter);
     if (!sameShape(labelled, outer)) throw shapeError(caller, parameter, labelled, formatShape(outer));
     const rows = ints.length;
-    const result = frame.stage(new Int32Array(WORDS.LOSS));
-    const [losses, best] = [frame.stage(new Float32Array(rows)), frame.stage(new Int32Array(rows))];
-    const target = frame.stage(ints);
+    const result = frame.copyIn(new Int32Array(WORDS.LOSS));
+    const [losses, best] = [frame.copyIn(new Float32Array(rows)), frame.copyIn(new Int32Array(rows))];
+    const target = frame.copyIn(ints);
     const dLogits = frame.make([...shape]);
     memory.call(
       'hl_cross_entropy',
@@ -84,10 +84,10 @@ export function meanSquaredError(memory, prediction, target) {
   const caller = 'meanSquaredError';
   return memory.frame(caller, (frame) => {
     const inputs = [frame.read(prediction, 'prediction'), frame.read(target, 'target')];
-    const [x, y] = [frame.take(inputs[0], 'prediction'), frame.take(inputs[1], 'target')];
+    const [x, y] = [frame.input(inputs[0], 'prediction'), frame.input(inputs[1], 'target')];
     if (!sameShape(y.shape, x.shape)) throw shapeError(caller, 'target', y.shape, formatShape(x.shape));
     const dPrediction = frame.make([...x.shape]);
-    const result = frame.stage(new Float32Array(1));
+    const result = frame.copyIn(new Float32Array(1));
     memory.call('hl_mean_squared_error', caller, result, dPrediction, x.block, y.block, dPrediction.size);
     return { loss: new Float32Array(frame.words(result, 1).buffer)[0], dPrediction };
   });

@@ -16,7 +16,7 @@ import { AttentionResult } from './result.js';
 import { pointToRotary } from './rotary.js';
 import { pointToVisibility, readVisibility, VISIBILITY_OPTIONS } from './visibility.js';
 
-/** @import { Frame, Kept } from '../memory/frame.js' */
+/** @import { Frame, Saved } from '../memory/frame.js' */
 /** @import { Memory } from '../memory/memory.js' */
 /** @import { TensorLike } from '../check/tensorlike.js' */
 /** @import { BackwardOptions, ForwardShapes } from './gradients.js' */
@@ -40,8 +40,11 @@ import { pointToVisibility, readVisibility, VISIBILITY_OPTIONS } from './visibil
  * @typedef {{ dQuery: Tensor, dKey?: Tensor, dValue?: Tensor, dBias?: Tensor, dSinks?: Tensor }} LayerGradients
  */
 /**
- * What backward must know of the forward before it.
- * @typedef {{ kept: Kept, shapes: ForwardShapes, inputs: (readonly number[] | undefined)[] }} Pass inputs: their shapes
+ * State of a forward pass that its backward needs.
+ * @typedef {object} Pass
+ * @property {Saved} saved
+ * @property {ForwardShapes} shapes
+ * @property {(readonly number[] | undefined)[]} inputs shapes of query, key, value; undefined where it was a default
  */
 
 const WEIGHTS = /** @type {const} */ (['wq', 'wk', 'wv', 'wo']);
@@ -261,9 +264,9 @@ export class MultiHeadAttention {
         refusePast(caller, visibility.past);
         frame.train();
       }
-      const q = frame.take(inputs.query, 'query');
-      const k = inputs.key === undefined ? q : frame.take(inputs.key, 'key');
-      const v = inputs.value === undefined ? k : frame.take(inputs.value, 'value');
+      const q = frame.input(inputs.query, 'query');
+      const k = inputs.key === undefined ? q : frame.input(inputs.key, 'key');
+      const v = inputs.value === undefined ? k : frame.input(inputs.value, 'value');
       const rank = q.shape.length;
       if (rank !== 2 && rank !== 3) throw shapeError(caller, 'query', q.shape, `(B,T,${queryDim}) or (T,${queryDim})`);
       const batched = rank === 3;
@@ -293,9 +296,9 @@ export class MultiHeadAttention {
       if (visibility.rotary) {
         const places = { batch, queries, fresh, past: length, width: headDim };
         const turn = pointToRotary(frame, caller, visibility.rotary, places, visibility.offset);
-        frame.point(MULTIHEAD.rotaryTable, turn.table);
-        frame.point(MULTIHEAD.queryPositions, turn.query);
-        frame.point(MULTIHEAD.keyPositions, turn.key);
+        frame.setPointer(MULTIHEAD.rotaryTable, turn.table);
+        frame.setPointer(MULTIHEAD.queryPositions, turn.query);
+        frame.setPointer(MULTIHEAD.keyPositions, turn.key);
         frame.ints[MULTIHEAD.rotated] = turn.rotated;
         frame.ints[MULTIHEAD.rotaryCount] = turn.count;
         frame.ints[MULTIHEAD.rotaryNeighbours] = turn.neighbours;
@@ -307,13 +310,13 @@ export class MultiHeadAttention {
         value: frame.make([batch, kvHeads, sizes.keys, headDim]),
       };
       const { ints } = frame;
-      frame.point(MULTIHEAD.query, q.block);
-      frame.point(MULTIHEAD.key, k.block);
-      frame.point(MULTIHEAD.value, v.block);
-      frame.point(MULTIHEAD.pastKey, past?.key);
-      frame.point(MULTIHEAD.pastValue, past?.value);
-      frame.point(MULTIHEAD.presentKey, present?.key);
-      frame.point(MULTIHEAD.presentValue, present?.value);
+      frame.setPointer(MULTIHEAD.query, q.block);
+      frame.setPointer(MULTIHEAD.key, k.block);
+      frame.setPointer(MULTIHEAD.value, v.block);
+      frame.setPointer(MULTIHEAD.pastKey, past?.key);
+      frame.setPointer(MULTIHEAD.pastValue, past?.value);
+      frame.setPointer(MULTIHEAD.presentKey, present?.key);
+      frame.setPointer(MULTIHEAD.presentValue, present?.value);
       ints[MULTIHEAD.queryDim] = queryDim;
       ints[MULTIHEAD.keyDim] = keyDim;
       ints[MULTIHEAD.valueDim] = valueDim;
@@ -321,13 +324,13 @@ export class MultiHeadAttention {
       ints[MULTIHEAD.pastKeys] = length;
       ints[MULTIHEAD.zeroAttention] = Number(zeroAttention);
       ints[MULTIHEAD.int8] = Number(this.#int8);
-      if (keep) frame.point(MULTIHEAD.saved, frame.saveLayer());
+      if (keep) frame.setPointer(MULTIHEAD.saved, frame.saveLayerForBackward());
       frame.run('hl_multihead_forward');
       if (keep) {
-        const kept = frame.kept();
-        own(this.parameters.wq, 'kept', kept);
+        const saved = frame.saved();
+        own(this.parameters.wq, 'saved', saved);
         this.#pass = {
-          kept,
+          saved,
           shapes: {
             dOutput: shapeOf(output),
             dWeights: weights && shapeOf(weights),
@@ -353,17 +356,17 @@ export class MultiHeadAttention {
       weight.checkOwner(this.#memory, caller, name);
       if (version !== versionOf(weight) || mayChange(weight)) this.#memory.pack(caller, packed, weight, this.#int8);
       entry.version = versionOf(weight);
-      frame.point(at, packed);
+      frame.setPointer(at, packed);
     }
     for (const { at, name, vector } of this.#vectors) {
       vector.checkOwner(this.#memory, caller, name);
-      frame.point(at, vector);
+      frame.setPointer(at, vector);
     }
   }
 
   /** Frees what the last forward has left for backward. */
   #forget() {
-    this.#pass?.kept.dispose();
+    this.#pass?.saved.dispose();
     this.#pass = null;
   }
 
@@ -381,13 +384,13 @@ export class MultiHeadAttention {
     return this.#memory.frame(caller, (frame) => {
       const incoming = readIncoming(frame, dOutput, options);
       const pass = this.#pass;
-      if (!pass || pass.kept.disposed)
+      if (!pass || pass.saved.disposed)
         throw new HeadlightError(
           'STATE',
           `${caller}: there is no forward with train: true to go back through; ` +
             'each serves one backward, until the next forward',
         );
-      frame.resume(pass.kept);
+      frame.restore(pass.saved);
       pointToIncoming(
         frame,
         { output: MULTIHEAD_BACKWARD.dOutput, weights: MULTIHEAD_BACKWARD.dWeights },
@@ -406,7 +409,7 @@ export class MultiHeadAttention {
         const shape = pass.inputs[i];
         const made = shape && (empty ? frame.zeros([...shape]) : frame.make([...shape]));
         before = made ?? before;
-        frame.point(at, before);
+        frame.setPointer(at, before);
         return made;
       });
       const dBias = makeBiasGradient(frame, MULTIHEAD_BACKWARD.dBias, pass.shapes.bias, incoming);
@@ -432,8 +435,8 @@ export class MultiHeadAttention {
       const gradient = /** @type {Tensor} */ (gradients[parameter]);
       tensor.checkOwner(this.#memory, caller, `parameters.${name}`);
       gradient.checkOwner(this.#memory, caller, `gradients.${name}`);
-      frame.point(GRADIENTS[parameter], gradient);
-      if (PLAIN[parameter] !== undefined) frame.point(PLAIN[parameter], tensor);
+      frame.setPointer(GRADIENTS[parameter], gradient);
+      if (PLAIN[parameter] !== undefined) frame.setPointer(PLAIN[parameter], tensor);
     }
   }
 

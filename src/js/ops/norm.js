@@ -48,7 +48,9 @@ export class Norm extends Layer {
       if (shape.at(-1) !== width) throw shapeError('forward', 'x', shape, `(…,${width})`);
       const rows = size / width;
       const output = frame.make([...shape]);
-      const [rstd, ...mean] = (this.#centred ? [0, 1] : [0]).map(() => (keeps ? frame.make([rows]) : frame.room(rows)));
+      const [rstd, ...mean] = (this.#centred ? [0, 1] : [0]).map(() =>
+        keeps ? frame.make([rows]) : frame.scratch(rows),
+      );
       memory.call('hl_norm_forward', 'forward', output, mean[0], rstd, block, weight, bias, rows, width, eps);
       return { output, keep: [block, rstd, ...mean] };
     });

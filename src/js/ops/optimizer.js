@@ -154,7 +154,7 @@ class Optimizer {
    */
   #takeGradient(frame, { name, tensor, state }, gradient) {
     for (const part of [tensor, ...state]) part.checkOwner(this.#memory, 'step', name);
-    const { block, shape } = frame.take(gradient, `gradient of ${name}`);
+    const { block, shape } = frame.input(gradient, `gradient of ${name}`);
     if (!sameShape(shape, shapeOf(tensor)))
       throw shapeError('step', `gradient of ${name}`, shape, formatShape(shapeOf(tensor)));
     return block;

@@ -32,8 +32,8 @@ export function readPast(frame, caller, pastKey, pastValue) {
  */
 export function takePast(frame, caller, past, { batch, kvHeads, width, valueWidth }) {
   if (!past) return null;
-  const key = frame.take(past.key, 'pastKey');
-  const value = frame.take(past.value, 'pastValue');
+  const key = frame.input(past.key, 'pastKey');
+  const value = frame.input(past.value, 'pastValue');
   const length = key.shape.length === 4 ? key.shape[2] : 0;
   if (!sameShape(key.shape, [batch, kvHeads, length, width]))
     throw shapeError(caller, 'pastKey', key.shape, `(B,G,P,D) = [${batch},${kvHeads},P,${width}]`);

@@ -217,7 +217,7 @@ export function pointToRotary(frame, caller, rotary, { batch, queries, fresh, pa
   const table = new Float32Array(rows * rotated);
   for (const { first, count, row } of runs)
     table.set(recentTable({ theta, width: rotated, scaling, context: count, first }), row * rotated);
-  const [at, queryAt, keyAt] = [table, query, key].map((values) => frame.stage(values));
+  const [at, queryAt, keyAt] = [table, query, key].map((values) => frame.copyIn(values));
   return { table: at, query: queryAt, key: keyAt, rotated, count: rows, neighbours: Number(neighbours) };
 }
 

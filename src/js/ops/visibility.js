@@ -131,7 +131,7 @@ export function readVisibility(frame, caller, options, training) {
   const { out, train = training, rotary, alibi = false, sinks } = options;
   if (weights !== 'mean' && typeof weights !== 'boolean')
     throw argumentError(caller, 'weights', weights, "true, false or 'mean'");
-  frame.give(out);
+  frame.setOutputs(out);
   return {
     scale: scale === undefined ? undefined : readNumber(caller, 'scale', scale),
     softcap: softcap === 0 ? 0 : readSoftcap(caller, softcap),
@@ -283,14 +283,14 @@ function pointToScoreOperand(frame, caller, parameter, input, { batch, heads, qu
   frame.ints.set(stride, bytes ? AT.maskStride : AT.biasStride);
   if (bytes) {
     const data = toBytes(caller, parameter, frame.values(input, parameter));
-    frame.point(AT.mask, frame.stage(short ? widen(data, width, keys) : data));
+    frame.setPointer(AT.mask, frame.copyIn(short ? widen(data, width, keys) : data));
     return;
   }
   frame.biasShape = { given, wide: shape };
   const block = short
-    ? frame.stage(widen(frame.floatsOf(input, parameter), width, keys))
-    : frame.take(input, parameter).block;
-  frame.point(AT.bias, block);
+    ? frame.copyIn(widen(frame.floatsOf(input, parameter), width, keys))
+    : frame.input(input, parameter).block;
+  frame.setPointer(AT.bias, block);
 }
 
 /**
@@ -306,7 +306,7 @@ function pointToValidLens(frame, caller, input, { batch, queries }) {
   if (shape.length > 2 || b !== batch || t !== queries)
     throw shapeError(caller, 'validLens', shape, `(B) = [${batch}] or (B,T) = [${batch},${queries}]`);
   const lens = readIntegers(caller, 'validLens', frame.values(input, 'validLens'), LENGTH);
-  frame.point(AT.validLens, frame.stage(lens));
+  frame.setPointer(AT.validLens, frame.copyIn(lens));
   frame.ints.set(perQuery ? [queries, 1] : [1, 0], AT.validLensStride);
   return lens;
 }
@@ -320,7 +320,7 @@ function pointToValidLens(frame, caller, input, { batch, queries }) {
 function pointToKeyPadding(frame, caller, input, { batch, keys }) {
   const stride = broadcastStrides(input.shape, [batch, keys]);
   if (!stride) throw shapeError(caller, 'keyPadding', input.shape, `(B,S) = [${batch},${keys}]`);
-  frame.point(AT.keyPadding, frame.stage(toBytes(caller, 'keyPadding', frame.values(input, 'keyPadding'))));
+  frame.setPointer(AT.keyPadding, frame.copyIn(toBytes(caller, 'keyPadding', frame.values(input, 'keyPadding'))));
   frame.ints.set(stride, AT.keyPaddingStride);
 }
 
@@ -335,7 +335,7 @@ function pointToOffset(frame, caller, offset, { batch, heads, queries }) {
     throw shapeError(caller, 'offset', [offset.length], `a number or (B) = [${batch}]`);
   // Without a query there may be any number of batch entries.
   if (heads * queries === 0) return;
-  frame.point(AT.offset, frame.stage(typeof offset === 'number' ? new Int32Array(batch).fill(offset) : offset));
+  frame.setPointer(AT.offset, frame.copyIn(typeof offset === 'number' ? new Int32Array(batch).fill(offset) : offset));
 }
 
 /**
@@ -352,7 +352,7 @@ function pointToDropout(frame, caller, { p, seed, keep }, { batch, heads, querie
   const expected = [batch, heads, queries, keys + appended];
   if (!sameShape(keep.shape, expected))
     throw shapeError(caller, 'dropout.keep', keep.shape, `(B,H,T,S) = ${formatShape(expected)}`);
-  frame.point(AT.keep, frame.stage(toBytes(caller, 'dropout.keep', frame.values(keep, 'dropout.keep'))));
+  frame.setPointer(AT.keep, frame.copyIn(toBytes(caller, 'dropout.keep', frame.values(keep, 'dropout.keep'))));
 }
 
 /**
@@ -363,7 +363,7 @@ function pointToDropout(frame, caller, { p, seed, keep }, { batch, heads, querie
  */
 function pointToSinks(frame, caller, sinks, { heads }) {
   if (!sameShape(sinks.shape, [heads])) throw shapeError(caller, 'sinks', sinks.shape, `(H) = [${heads}]`);
-  frame.point(AT.sinks, frame.take(sinks, 'sinks').block);
+  frame.setPointer(AT.sinks, frame.input(sinks, 'sinks').block);
 }
 
 /**
@@ -375,7 +375,7 @@ function pointToSinks(frame, caller, sinks, { heads }) {
 function pointToSlopes(frame, caller, alibi, { heads }) {
   const slopes = alibi === true ? alibiSlopes(heads) : alibi;
   if (slopes.length !== heads) throw shapeError(caller, 'alibi', [slopes.length], `(H) = [${heads}]`);
-  frame.point(AT.slopes, frame.stage(slopes));
+  frame.setPointer(AT.slopes, frame.copyIn(slopes));
 }
 
 /**
