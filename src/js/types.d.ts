@@ -54,13 +54,13 @@ export type { LayerOptions } from './ops/layer.js';
 export type { Layout } from './ops/layouts.js';
 export type { Linear, LinearOptions } from './ops/linear.js';
 export type { LossOptions, LossResult } from './ops/loss.js';
+export type { LayerGradients } from './ops/multihead.js';
+export type { MultiHeadOptions } from './ops/multiheadOptions.js';
 export type {
   Gradients as MultiHeadGradients,
-  LayerGradients,
   ParameterName,
   Parameters as MultiHeadParameters,
-} from './ops/multihead.js';
-export type { MultiHeadOptions } from './ops/multiheadOptions.js';
+} from './ops/multiheadParameters.js';
 export type { Norm, NormOptions } from './ops/norm.js';
 export type { Adam, AdamOptions, Sgd, SgdOptions, Trainable, TrainableLayer } from './ops/optimizer.js';
 export type { Given } from './ops/result.js';

@@ -1,14 +1,16 @@
 // The operations that models are made of. In training each notes how its gradient is found; backward() then goes
 // through the notes from the last to the first.
 
-import { ACTIVATION, ATTENTION as AT, ATTENTION_BACKWARD, SCORES, STORED, WEIGHTS } from '../../../dist/abi/abi.js';
+import { ATTENTION as AT, ATTENTION_BACKWARD, SCORES, STORED, WEIGHTS } from '../../../dist/abi/abi.js';
 import { loadHalfRows } from '../memory/stored.js';
 import { sizeOf, viewOf } from '../memory/tensor.js';
+import { ACTIVATIONS } from '../ops/activation.js';
 
 /** @import { Memory } from '../memory/memory.js' */
 /** @import { Frame } from '../memory/frame.js' */
 /** @import { Half } from '../memory/stored.js' */
 /** @import { Staged, Tensor } from '../memory/tensor.js' */
+/** @import { ActivationKind } from '../ops/activation.js' */
 
 /**
  * A parameter: as float32; or in 16 bits or rounded to int8, and then without a gradient.
@@ -39,16 +41,6 @@ import { sizeOf, viewOf } from '../memory/tensor.js';
  * @property {Tensor} [givenScores] what softmax is to see: what comes before it is not looked at
  * @property {Tensor} [givenWeights] instead of those that softmax would make, nor are scores
  */
-
-export const ACTIVATIONS = {
-  gelu: ACTIVATION.GELU,
-  'gelu-tanh': ACTIVATION.GELU_TANH,
-  'quick-gelu': ACTIVATION.QUICK_GELU,
-  relu: ACTIVATION.RELU,
-  silu: ACTIVATION.SILU,
-  tanh: ACTIVATION.TANH,
-};
-/** @typedef {keyof typeof ACTIVATIONS} ActivationName */
 
 /** @param {Weight} weight */
 export function freeWeight({ tensor, half, int8 }) {
@@ -219,7 +211,7 @@ export class Graph {
     });
   }
 
-  /** @param {Tensor} x @param {ActivationName} name */
+  /** @param {Tensor} x @param {ActivationKind} name */
   activation(x, name) {
     const [y, kind] = [this.make(x.shape), ACTIVATIONS[name]];
     this.#memory.call('hl_activation_forward', this.#caller, y, x, sizeOf(x), kind);
@@ -230,7 +222,7 @@ export class Graph {
     });
   }
 
-  /** activation(gate) · up @param {Tensor} gate @param {Tensor} up @param {ActivationName} name */
+  /** activation(gate) · up @param {Tensor} gate @param {Tensor} up @param {ActivationKind} name */
   gated(gate, up, name) {
     const [y, kind, size] = [this.make(up.shape), ACTIVATIONS[name], sizeOf(up)];
     this.#memory.call('hl_gated_forward', this.#caller, y, gate, up, size, kind);

@@ -1,7 +1,7 @@
 // What layers are made of, as operators of ONNX. From opset 20 on there is a Gelu, from 23 on an RMSNormalization;
 // before, both are written out.
 
-/** @import { ActivationName } from '../models/graph.js' */
+/** @import { ActivationKind } from '../ops/activation.js' */
 /** @import { OnnxGraph } from './graph.js' */
 
 /** A value of the graph, by its name. @typedef {string} Value */
@@ -61,7 +61,7 @@ const sigmoidLinear = (graph, x, rate) => graph.op('Mul', [x, graph.op('Sigmoid'
 /** x · ½ (1 + share) @param {OnnxGraph} graph @param {Value} x @param {Value} share */
 const halved = (graph, x, share) => graph.op('Mul', [times(graph, x, 0.5), graph.op('Add', [share, graph.float(1)])]);
 
-/** @type {Record<ActivationName, (graph: OnnxGraph, x: Value) => Value>} */
+/** @type {Record<ActivationKind, (graph: OnnxGraph, x: Value) => Value>} */
 const ACTIVATIONS = {
   relu: (graph, x) => graph.op('Relu', [x]),
   tanh: (graph, x) => graph.op('Tanh', [x]),
@@ -78,7 +78,7 @@ const ACTIVATIONS = {
   },
 };
 
-/** @param {OnnxGraph} graph @param {Value} x @param {ActivationName} name */
+/** @param {OnnxGraph} graph @param {Value} x @param {ActivationKind} name */
 export const activate = (graph, x, name) => ACTIVATIONS[name](graph, x);
 
 /**

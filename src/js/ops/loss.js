@@ -1,4 +1,4 @@
-// Losses and their gradients: cross-entropy, how far softmax(logits) is from the targets; and the mean of squares.
+// Losses and their gradients: cross-entropy of softmax(logits), and mean squared error.
 
 import { LOSS, WORDS } from '../../../dist/abi/abi.js';
 import { readNumber, readOptions } from '../check/arguments.js';
@@ -13,13 +13,13 @@ import { readNumbers, toLabels } from './labels.js';
 /**
  * @typedef {object} LossOptions
  * @property {number} [labelSmoothing] the share of the target that is spread over all classes; default 0
- * @property {number} [ignore] rows of this target are left out; default −100
+ * @property {number} [ignore] rows with this target are not counted; default −100
  */
 /**
  * @typedef {object} LossResult
- * @property {number} loss the mean over the counted rows; 0 where there are none
- * @property {Tensor} dLogits its gradient, of the shape of the logits
- * @property {number} correct counted rows whose largest logit, the first of equals, is that of the target
+ * @property {number} loss the mean over the counted rows; 0 if there are none
+ * @property {Tensor} dLogits its gradient, with the shape of the logits
+ * @property {number} correct counted rows in which the argmax of the logits (the first of equal ones) is the target
  * @property {number} counted rows that are not ignored
  */
 
@@ -30,7 +30,7 @@ const LABEL = { integer: true, least: -(2 ** 31), most: 2 ** 31 - 1 };
  * @param {TensorLike} logits
  * @param {TensorLike | Source} targets
  * @param {LossOptions} options
- * @param {string} [caller] who answers for the arguments
+ * @param {string} [caller] function named in errors
  * @param {string} [parameter] name of the targets
  * @returns {LossResult}
  */
@@ -47,9 +47,9 @@ export function crossEntropy(memory, logits, targets, options, caller = 'crossEn
     if (!sameShape(labelled, outer)) throw shapeError(caller, parameter, labelled, formatShape(outer));
     const rows = ints.length;
     const result = frame.copyIn(new Int32Array(WORDS.LOSS));
-    const [losses, best] = [frame.copyIn(new Float32Array(rows)), frame.copyIn(new Int32Array(rows))];
-    const target = frame.copyIn(ints);
-    const dLogits = frame.make([...shape]);
+    const [losses, best] = [frame.copyIn(new Float32Array(rows)), frame.copyIn(new Int32Array(rows))]; // (N), (N)
+    const target = frame.copyIn(ints); // (N)
+    const dLogits = frame.make([...shape]); // (N,V)
     memory.call(
       'hl_cross_entropy',
       caller,

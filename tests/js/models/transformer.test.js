@@ -437,7 +437,7 @@ test('what console.log shows of each object is a line of its own', async () => {
     [own.zeros([0, 3]), 'Tensor [0,3]'],
     [model, 'Transformer: layers 2, heads 2, width 6, tokens 5, context 4, float32'],
     [cache, 'Cache: 1 of 3 tokens, batch 2, float32'],
-    [layer, 'MultiHeadAttention: 4 heads, 2 of keys and values, width 8, of each head 2'],
+    [layer, 'MultiHeadAttention: 4 heads, 2 of keys and values, width 8, head width 2'],
   ];
   for (const [object, line] of lines) assert.equal(inspect(object), line);
   assert.match(inspect(own), /^Headlight \d+\.\d+\.\d+: (simd128|relaxed), threads 1, memory \d/);
