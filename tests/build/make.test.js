@@ -127,7 +127,7 @@ for (const [name, entry, options, threads] of [
         refused: [
           'LOAD',
           'simd',
-          "load: simd is 'relaxed', but this build has no relaxed SIMD; 'auto' takes what there is",
+          "load: simd is 'relaxed', but this build has no relaxed SIMD; use 'auto'",
         ],
       },
       stderr,

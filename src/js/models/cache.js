@@ -3,7 +3,7 @@
 import { readNumber, readOptions, readWord } from '../check/arguments.js';
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
 import { INSPECT } from '../check/inspect.js';
-import { MOST_SIZE } from '../check/shape.js';
+import { MAX_SIZE } from '../check/shape.js';
 import { DISPOSE } from '../memory/disposable.js';
 import { shapeOf, viewOf } from '../memory/tensor.js';
 
@@ -97,10 +97,10 @@ export class Cache {
     const batch = readNumber(caller, 'batch', read.batch ?? 1, SIZE);
     const words = /** @type {const} */ (['float32', 'float16']);
     const type = readWord(caller, 'type', read.type ?? 'float32', words);
-    if (batch * length > MOST_SIZE)
+    if (batch * length > MAX_SIZE)
       throw new HeadlightError('OUT_OF_MEMORY', `${caller}: out of memory: ${batch} sequences of ${length} tokens`, {
         parameter: 'batch',
-        expected: `at most ${MOST_SIZE} tokens`,
+        expected: `at most ${MAX_SIZE} tokens`,
         got: batch * length,
       });
     this.#memory = memory;

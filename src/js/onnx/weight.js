@@ -13,7 +13,7 @@
 /** As the core rounds them: steps from 0 to the largest weight, and inputs that have a scale in common. */
 const LEVELS = 254;
 const GROUP = 128;
-const LEAST_SCALE = 2 ** -126;
+const MIN_SCALE = 2 ** -126;
 
 /** The tensor of a parameter. @param {OnnxGraph} graph @param {Parameter} parameter */
 export function tensor(graph, parameter) {
@@ -83,7 +83,7 @@ export function quantize(weights, out, inside) {
 
 /** @param {Float32Array} group @param {number} most its largest magnitude */
 function scaleOf(group, most) {
-  const usual = shortAbove(Math.max(Math.fround(most / LEVELS), LEAST_SCALE));
+  const usual = shortAbove(Math.max(Math.fround(most / LEVELS), MIN_SCALE));
   // A scale is rounded up, so the largest integer of a group may be less than the highest.
   for (let level = LEVELS; level > LEVELS - 4 && most > 0; level--) {
     const scale = most / level;

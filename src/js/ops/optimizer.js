@@ -364,7 +364,7 @@ export function clipGradients(memory, gradients, maxNorm) {
   const found = tensorsOf(caller, 'gradients', gradients, 'gradients');
   for (const { tensor, name } of found) tensor.checkOwner(memory, caller, name);
   const norm = Math.sqrt(
-    found.reduce((sum, { tensor }) => sum + memory.ask('hl_square_sum', caller, tensor, sizeOf(tensor)), 0),
+    found.reduce((sum, { tensor }) => sum + memory.invoke('hl_square_sum', caller, tensor, sizeOf(tensor)), 0),
   );
   const factor = maxNorm / (norm + 1e-6);
   if (factor < 1 && Number.isFinite(norm)) {

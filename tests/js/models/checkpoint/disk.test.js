@@ -39,8 +39,8 @@ const KINDS = {
   'a folder': [(path) => mkdirSync(path), /it is a folder/],
   'a link to nothing': [(path) => symlinkSync('/nowhere/at/all', path), /ENOENT/],
   'a link to itself': [(path) => symlinkSync(path, path), /ELOOP/],
-  'a pipe that nobody writes into': [(path) => execFileSync('mkfifo', [path]), /it is no regular file/],
-  'a device': [(path) => symlinkSync('/dev/zero', path), /it is no regular file/],
+  'a pipe that nobody writes into': [(path) => execFileSync('mkfifo', [path]), /it is not a regular file/],
+  'a device': [(path) => symlinkSync('/dev/zero', path), /it is not a regular file/],
 };
 
 for (const [kind, [make, reason]] of Object.entries(KINDS))
