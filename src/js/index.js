@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-// The public API. The entries node.js, browser.js and inline.js tell `load` where the binary is.
+// The public API. `load` is in the entries node.js, browser.js and inline.js, which find the binary in different ways.
 
 import { version } from '../../package.json';
 import { readNumber, readOptions, readShape } from './check/arguments.js';
@@ -39,17 +39,17 @@ import { fillNormal, fillUniform, uniformSource } from './ops/random.js';
 /** @import { SavedTransformer, Transformer } from './models/transformer.js' */
 
 /**
- * @typedef {object} Info what runs here
+ * @typedef {object} Info about an instance
  * @property {string} version
  * @property {'simd128' | 'relaxed'} simd
  * @property {number} threads
- * @property {string} [threadsNote] why there is only one thread
+ * @property {string} [threadsNote] the reason if there is only one thread instead of those requested
  * @property {{ used: number, reserved: number, limit: number }} memory in bytes
  */
 /** @typedef {{ seed?: number, mean?: number, std?: number }} NormalOptions default 0, 0 and 1 */
 /** @typedef {{ seed?: number, low?: number, high?: number }} UniformOptions default 0, 0 and 1 */
 
-/** One instance of the core, with a memory of its own. Made by load(). */
+/** One instance of the core with its own memory. Created by load(). */
 export class Headlight {
   #memory;
   #simd;
@@ -61,7 +61,7 @@ export class Headlight {
    * @param {CoreExports} core
    * @param {WebAssembly.Memory} linear
    * @param {Threads} threads
-   * @param {typeof import('./models/parts.js') | Error} parts or why they could not be loaded
+   * @param {typeof import('./models/parts.js') | Error} parts or the error of the import
    * @param {import('./models/checkpoint/open.js').Places} places
    */
   constructor(core, linear, threads, parts, places) {
@@ -72,8 +72,7 @@ export class Headlight {
   }
 
   /**
-   * The version, the flavour in use, the number of threads, and the memory in bytes. threadsNote says why there is only
-   * one thread.
+   * The version, the SIMD flavour, the number of threads, and the memory in bytes.
    * @returns {Info}
    */
   get info() {
@@ -144,7 +143,7 @@ export class Headlight {
 
   /**
    * Scaled dot-product attention: query (B,H,T,D), key (B,G,S,D), value (B,G,S,Dv); or one head (B,T,D); or
-   * packed (B,T,H·D) with `heads` and `kvHeads`. The output has the query's form.
+   * packed (B,T,H·D) with `heads` and `kvHeads`. The output has the layout of the query.
    * @template {WeightsChoice} [W=undefined]
    * @template {ScoresChoice} [S=undefined]
    * @template {PastChoice} [P=undefined]
@@ -160,7 +159,7 @@ export class Headlight {
   }
 
   /**
-   * Projections, attention and the output projection, with parameters of their own.
+   * Multi-head attention: projections, attention and the output projection, as a layer with parameters.
    * @param {MultiHeadOptions} options
    * @returns {MultiHeadAttention}
    */
@@ -169,7 +168,7 @@ export class Headlight {
   }
 
   /**
-   * Attention whose scores are w · tanh(Wq q + Wk k), with parameters of its own.
+   * Additive attention, with scores w · tanh(Wq q + Wk k), as a layer with parameters.
    * @param {AdditiveOptions} options
    * @returns {AdditiveAttention}
    */
@@ -187,7 +186,7 @@ export class Headlight {
   }
 
   /**
-   * The row of a table for every label; with `context`, a learned position is added.
+   * The row of a table for every id; with `context`, plus a learned position.
    * @param {EmbeddingOptions} options
    * @returns {Embedding}
    */
@@ -214,7 +213,7 @@ export class Headlight {
   }
 
   /**
-   * A function of each number; gated, of two arrays: activation(gate) · up.
+   * An elementwise function; with `gated`, of two inputs: activation(gate) · up.
    * @template {boolean | undefined} [G=undefined]
    * @param {ActivationOptions<G>} options
    * @returns {G extends true ? GatedActivation : Activation}
@@ -271,7 +270,7 @@ export class Headlight {
   }
 
   /**
-   * Stochastic gradient descent, with momentum where it is asked for.
+   * Stochastic gradient descent, optionally with momentum.
    * @param {Trainable} parameters
    * @param {SgdOptions} [options]
    * @returns {Sgd}
@@ -281,7 +280,7 @@ export class Headlight {
   }
 
   /**
-   * Adam; weight decay is added to the gradient.
+   * Adam, with weight decay added to the gradient.
    * @param {Trainable} parameters
    * @param {AdamOptions} [options]
    * @returns {Adam}
@@ -311,7 +310,7 @@ export class Headlight {
   }
 
   /**
-   * Opens a checkpoint in the layout of Hugging Face: config.json, model.safetensors or its parts, tokenizer.json.
+   * Opens a checkpoint in the layout of Hugging Face: config.json, model.safetensors or its shards, tokenizer.json.
    * @param {import('./models/checkpoint/files.js').ModelFiles} files a folder (a path in Node, a URL, a directory
    *   handle), or files by name; or 'demo', the model that is included in the package
    * @param {OpenOptions} [options]
@@ -333,11 +332,10 @@ export class Headlight {
   }
 
   /**
-   * The attention layers among the tensors of a checkpoint, found by their names: each can be opened alone, by
-   * multiHeadAttention and loadStateDict with its prefix.
-   * @param {Record<string, { shape: readonly number[] }>} dict tensors by name, or what readSafetensorsHeader
-   *   gives of them
-   * @param {Record<string, any>} [config] a config.json, which says how many heads there are
+   * Finds the attention layers of a checkpoint by the names of their tensors. multiHeadAttention and loadStateDict with
+   * the prefix can open each of them.
+   * @param {Record<string, { shape: readonly number[] }>} dict tensors by name, or the result of readSafetensorsHeader
+   * @param {Record<string, any>} [config] a config.json, for the number of heads
    * @returns {FoundLayer[]}
    */
   layersIn(dict, config) {
@@ -345,8 +343,8 @@ export class Headlight {
   }
 
   /**
-   * Loads a transformer that `save` has written.
-   * @param {Uint8Array | ArrayBuffer | SavedTransformer} saved the file, or what `readSafetensors` gives of it
+   * Loads a transformer written by `save`.
+   * @param {Uint8Array | ArrayBuffer | SavedTransformer} saved the file, or the result of `readSafetensors`
    * @returns {Transformer}
    */
   loadTransformer(saved) {
@@ -362,7 +360,7 @@ export class Headlight {
   }
 
   /**
-   * Scales all gradients so that their common norm is at most maxNorm. If the norm is not finite, they are unchanged.
+   * Scales all gradients so that their total norm is at most maxNorm. If the norm is not finite, they are unchanged.
    * @param {Trainable} gradients an object of named gradients, or layers
    * @param {number} maxNorm
    * @returns {number} the norm before

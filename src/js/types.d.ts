@@ -1,6 +1,6 @@
 /// <reference path="./ambient.d.ts" />
-// The types that callers may want to name, from the files that they belong to. As a declaration, because a re-export
-// keeps the type parameters and the documentation, which an alias in a comment loses.
+// Re-exports the public types. A declaration file, because a re-export keeps the type parameters and the documentation,
+// which a typedef in a comment loses.
 
 import type { BiasChoice, PastChoice, ScoresChoice, VisibilityOptions, WeightsChoice } from './ops/visibility.js';
 
@@ -80,12 +80,12 @@ export type { Encoding } from './text/processors.js';
 export type { DecodeOptions, Tokenizer } from './text/tokenizer.js';
 
 /**
- * A number, or arrays of them to any depth. Only the shape of a tensor says how deep, so the type allows both: rows can
- * be indexed as deep as the shape goes, and each entry can be used as a number.
+ * A number, or nested arrays of numbers. The depth depends on the shape of a tensor, which the type does not know. So
+ * the type allows both: indexing to any depth, and use as a number.
  */
 export type NestedNumbers = number & NestedNumbers[];
 
-/** The options of attention(): those that a layer has as well, and the heads of packed inputs. */
+/** The options of attention(): those of a layer, and the numbers of heads of packed inputs. */
 export interface AttentionOptions<
   W extends WeightsChoice = WeightsChoice,
   S extends ScoresChoice = ScoresChoice,
@@ -98,7 +98,7 @@ export interface AttentionOptions<
   kvHeads?: number | undefined;
 }
 
-/** The options of forward() of a layer: an interface, so that the reference shows its members. */
+/** The options of forward() of a layer. An interface, so that the API reference shows its members. */
 export interface ForwardOptions<
   W extends WeightsChoice = WeightsChoice,
   S extends ScoresChoice = ScoresChoice,
