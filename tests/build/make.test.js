@@ -124,11 +124,7 @@ for (const [name, entry, options, threads] of [
       {
         simd: ['simd128', 'simd128'],
         threads,
-        refused: [
-          'LOAD',
-          'simd',
-          "load: simd is 'relaxed', but this build has no relaxed SIMD; use 'auto'",
-        ],
+        refused: ['LOAD', 'simd', "load: simd is 'relaxed', but this build has no relaxed SIMD; use 'auto'"],
       },
       stderr,
     );

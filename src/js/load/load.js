@@ -145,7 +145,7 @@ async function instantiate(module, memory, name) {
 }
 
 /**
- * Offsets and signatures are read from one header when module and binary are built: refuses a binary of another header.
+ * Throws if the binary was built from another header than the module: the offsets of arguments would not match.
  * @param {CoreExports} core
  * @param {string} name
  */
