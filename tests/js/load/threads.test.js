@@ -417,7 +417,7 @@ test('where there is less shared memory than was asked for, less is taken, and n
   assert.deepEqual(JSON.parse(said), { threads: 2, limit: 4096 * 65536, code: 'OUT_OF_MEMORY' });
   await oneThread(
     program(`const hl = await load({ threads: 2 }); ${AFTER}`, { before: refuse(0) }),
-    /no shared memory.*too much/,
+    /cannot allocate shared memory.*too much/,
   );
 });
 
