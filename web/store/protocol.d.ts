@@ -232,7 +232,7 @@ export interface AttentionSizes {
   S: number;
   wholeT: number;
   wholeS: number;
-  /** The number of NaN that were found. */
+  /** How many NaN were found. */
   nan: number;
   causal: boolean;
 }

@@ -76,9 +76,8 @@ function createContext(load, fetchFile, modelStore) {
   const core = () => (loading ??= load());
   const sources = new OpenSources(core, fetchFile);
   /** Most visitors do not train: the module is loaded by the first request. @type {Promise<Training> | undefined} */
-  let trainer;
-  const training = () =>
-    (trainer ??= import('./trainer/training.js').then(({ Training }) => new Training({ core, modelStore })));
+  let loadingTraining;
+  const training = () => (loadingTraining ??= loadTraining(core, modelStore));
   return {
     core,
     sources,
@@ -90,4 +89,10 @@ function createContext(load, fetchFile, modelStore) {
       return sources.get(state.model, (read, total) => send('progress', { read, total }));
     },
   };
+}
+
+/** @param {() => Promise<Hl>} core @param {ModelStore} modelStore */
+async function loadTraining(core, modelStore) {
+  const [{ Training }, hl] = await Promise.all([import('./trainer/training.js'), core()]);
+  return new Training(hl, modelStore);
 }

@@ -13,7 +13,7 @@ export interface Reply {
   send: Send;
   /** True once a newer request with the same verb has come, or this one was cancelled. */
   isCancelled(): boolean;
-  /** Lets newer messages in, and then says the same. */
+  /** The same, after newer messages have been read. */
   checkCancelled(): Promise<boolean>;
 }
 

@@ -1,4 +1,4 @@
-// The whole screen's fields of one run.
+// The fields of a run that the screen shows.
 
 import { scoresOf, weightsOf } from './headScores.js';
 import { headValues } from './headValues.js';

@@ -31,7 +31,7 @@ import { Problem } from './problem.js';
 const ROUNDING = 0.02;
 /** The page draws at most so many tokens. */
 export const MAX_TOKENS = 4096;
-/** Rows of a head that are checked, and heads. */
+/** How many rows of a head, and how many heads, are checked. */
 const [ROWS, HEADS] = [64, 16];
 
 /**
@@ -61,7 +61,7 @@ async function checkRows({ read }, { layers, batch, heads, T, S }) {
   const step = Math.max(Math.floor(count / HEADS), 1);
   const found = { nan: 0, rows: 0, causal: T === S && T > 1 };
   for (let head = 0; head < count; head += step) {
-    // The first rows, because they show whether any query attends to a later key, and the last ones.
+    // The first rows, where a query that attends to a later key is most visible, and the last ones.
     for (const first of T > ROWS ? [0, T - ROWS] : [0]) {
       const rows = Math.min(ROWS, T);
       const data = await read((head * T + first) * S, rows * S);

@@ -1,4 +1,4 @@
-// Heads made by hand, for teaching, over the words of a text: the weights of each compare one property of two words.
+// Heads made by hand, for teaching, over the words of a text: each compares one property of two words.
 
 import { piecesOf } from '../../features/prompt/tokens.js';
 import { aboutHeads } from './attentionOnly.js';

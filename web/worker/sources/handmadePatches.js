@@ -26,7 +26,7 @@ function coloursOf({ data, width }) {
 }
 
 /**
- * Each head's score of every patch for every other. An input row is one-hot, so Wq holds the scores.
+ * Queries and keys from the scores of all pairs of patches. The keys are one-hot, so the queries hold the scores.
  * @param {number[][]} means
  */
 export function patchHeads(means) {

@@ -1,5 +1,5 @@
-// The sources: models and attention weights that can be shown. Each has an `about` that says what it is and what it
-// supports; views depend on nothing else.
+// The sources: models and attention weights that can be shown. Each describes itself in `about`; views depend on
+// nothing else.
 
 import type { Transformer } from '../../../src/js/models/transformer.js';
 import type { About, HeadPlace, PatchOptions, PictureData, Piece, Roles, Run } from '../../store/protocol.js';
@@ -26,7 +26,7 @@ export interface TransformerSource extends SourceBase {
   exact: boolean;
   pixels?: Pixels;
   preprocessor?: Preprocessor;
-  /** Tokens on which the heads get their roles, for a model to which random passages say nothing. */
+  /** Tokens on which the heads get their roles, for a model that has not learned random passages. */
   exemplar?: number[];
   /** A head's weight on the tokens with the answer, in a model that was trained on a task. */
   partnerOf?(weights: Float32Array, labels: number[]): number;
@@ -51,7 +51,7 @@ export interface HeadsSource extends SourceBase {
   patch?: PatchOptions;
 }
 
-/** What a source has instead of a tokenizer, or the tokenizer of the model. */
+/** The tokenizer of a model, or an object that takes its place. */
 export interface SourceTokenizer {
   encode(text: string): {
     ids: number[];

@@ -5,41 +5,47 @@ import { onnxFile, pytorchFolder } from './exportedFiles.js';
 
 /** @import { TrainingControl } from '../../store/protocol.js' */
 /** @import { Send } from '../worker.js' */
+/** @import { Trainer } from './trainer.js' */
 /** @import { Training } from './training.js' */
+/** @import { TrainingRun } from './trainingRun.js' */
 /** @typedef {TrainingControl['action']} Action */
-/** @typedef {{ [A in Action]: (training: Training, control: ControlOf<A>, send: Send) => unknown }} Actions */
 /** @template {Action} A @typedef {Extract<TrainingControl, { action: A }>} ControlOf */
+/** @typedef {Exclude<Action, 'remove'>} RunAction */
+/** @typedef {{ training: Training, run: TrainingRun, trainer: Trainer, send: Send }} Context */
+/** @typedef {{ [A in RunAction]: (context: Context, control: ControlOf<A>) => unknown }} Actions */
 
 /** @type {Actions} */
 const ACTIONS = {
-  play: (training) => training.play(),
-  pause(training) {
-    training.pause();
-    training.show();
+  play: ({ run }) => run.play(),
+  pause({ run, training }) {
+    run.pause();
+    training.display.show(run);
   },
-  step: (training) => training.stepOnce(),
-  back: (training, { step }) => training.goBack(step),
-  look: (training, { layer, head }) => training.chooseHead({ layer, head }),
-  rate: (training, { rate }) => training.setRate(rate),
-  speed: (training, { speed }) => training.setSpeed(speed),
-  remove: (training, { key }) => training.removeStored(key),
-  save({ trainer }, _control, send) {
-    send('savedFile', { bytes: trainer.save(), settings: trainer.settings });
+  step: ({ run }) => run.stepOnce(),
+  back: ({ run }, { step }) => run.goBack(step),
+  look({ run, training }, { layer, head }) {
+    training.display.chosen = { layer, head };
+    training.display.show(run);
   },
-  async folder({ trainer }, _control, send) {
+  rate: ({ run }, { rate }) => run.setRate(rate),
+  speed: ({ run }, { speed }) => run.setSpeed(speed),
+  save: ({ trainer, send }) => send('savedFile', { bytes: trainer.save(), settings: trainer.settings }),
+  async folder({ trainer, send }) {
     const bytes = writeZip(await pytorchFolder(trainer));
     send('savedFile', { bytes, settings: trainer.settings, extension: 'zip' });
   },
-  async onnx({ trainer }, _control, send) {
+  async onnx({ trainer, send }) {
     send('savedFile', { bytes: await onnxFile(trainer), settings: trainer.settings, extension: 'onnx' });
   },
 };
 
-/** Stored models can be removed before any training; all other actions need one. @param {Action} action */
-const needsTrainer = (action) => action !== 'remove';
-
-/** @param {Training} training @param {TrainingControl} control @param {Send} send */
+/**
+ * Without a model in training only a stored model can be removed.
+ * @param {Training} training @param {TrainingControl} control @param {Send} send
+ */
 export async function perform(training, control, send) {
-  if (needsTrainer(control.action) && !training.isStarted) return;
-  await ACTIONS[control.action](training, /** @type {never} */ (control), send);
+  if (control.action === 'remove') return training.storedModels.remove(control.key);
+  const { run } = training;
+  if (!run) return;
+  await ACTIONS[control.action]({ training, run, trainer: run.trainer, send }, /** @type {never} */ (control));
 }

@@ -1,6 +1,6 @@
 // When the next training step is due, at a chosen number of steps a second.
 
-/** A page that was busy catches up with steps of so many milliseconds at most. */
+/** After a delay, at most the steps of so many milliseconds are caught up. */
 const MAX_DELAY = 100;
 
 export class Pace {
