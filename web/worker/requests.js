@@ -14,7 +14,7 @@ import * as table from './verbs/table.js';
 /** @import { FetchFile, Hl } from './sources/types.js' */
 /** @import { ModelStore } from './modelStore.js' */
 /** @import { Training } from './trainer/training.js' */
-/** @import { Handler, Handlers, Reply, WorkerContext } from './worker.js' */
+/** @import { Handler, Handlers, Reply, WorkerContext } from './types.js' */
 /** @typedef {(message: AnswerMessage, transfer?: ArrayBuffer[]) => void} Post */
 
 /** @type {Handlers} */

@@ -5,7 +5,7 @@ import { showWeights } from './sources/showWeights.js';
 
 /** @import { AnswerMessage, Request } from '../store/protocol.js' */
 /** @import { WeightsSource } from './sources/types.js' */
-/** @import { Reply } from './worker.js' */
+/** @import { Reply } from './types.js' */
 
 /** @param {(message: AnswerMessage) => void} post */
 export function createLocalAnswerer(post) {

@@ -9,7 +9,7 @@ import { labelNames, likeliest, probabilities, rowOf } from './predictions.js';
 
 /** @import { HeadScores, PatchOptions, Run, ShownRun, State } from '../../store/protocol.js' */
 /** @import { Hl, TransformerSource } from '../sources/types.js' */
-/** @import { Reply, WorkerContext } from '../worker.js' */
+/** @import { Reply, WorkerContext } from '../types.js' */
 /** @import { Read } from './modelInput.js' */
 /** @import { Values } from './runModel.js' */
 /** @typedef {ReturnType<typeof chosenHead>} ChosenHead */

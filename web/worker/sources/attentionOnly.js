@@ -9,7 +9,7 @@ import { attend, rowsOfHead } from './headMath.js';
 import { MAX_WEIGHTS, POOLED, pooled, scoresOfWeights } from './showWeights.js';
 
 /** @import { About, HeadScores, HeadValues, Run, State } from '../../store/protocol.js' */
-/** @import { Reply } from '../worker.js' */
+/** @import { Reply } from '../types.js' */
 /** @import { Attended } from './headMath.js' */
 /** @import { HeadInputs, HeadsSource, Hl, LayerHeads } from './types.js' */
 

@@ -6,7 +6,7 @@ import { numberedPieces } from '../run/modelInput.js';
 import { tokensFor } from './attentionWeights.js';
 
 /** @import { HeadPlace, ShownRun, State } from '../../store/protocol.js' */
-/** @import { Reply } from '../worker.js' */
+/** @import { Reply } from '../types.js' */
 /** @import { Attentions } from './attentionWeights.js' */
 /** @import { WeightsSource } from './types.js' */
 

@@ -4,7 +4,7 @@ import { writeZip } from '../../../src/js/io/zip.js';
 import { onnxFile, pytorchFolder } from './exportedFiles.js';
 
 /** @import { TrainingControl } from '../../store/protocol.js' */
-/** @import { Send } from '../worker.js' */
+/** @import { Send } from '../types.js' */
 /** @import { Trainer } from './trainer.js' */
 /** @import { Training } from './training.js' */
 /** @import { TrainingRun } from './trainingRun.js' */

@@ -4,7 +4,7 @@ import { extended, noCurves } from '../../features/train/curves.js';
 
 /** @import { ReportDetails, TrainingPoint, TrainingProgress } from '../../store/protocol.js' */
 /** @import { Curves } from '../../features/train/curves.js' */
-/** @import { Send } from '../worker.js' */
+/** @import { Send } from '../types.js' */
 
 /** Milliseconds between two reports. */
 const REPORT_EVERY = 90;

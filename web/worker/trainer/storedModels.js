@@ -8,7 +8,7 @@ import { everyOther } from './snapshots.js';
 
 /** @import { Curves } from '../../features/train/curves.js' */
 /** @import { ModelStore, StoredTraining } from '../modelStore.js' */
-/** @import { Send } from '../worker.js' */
+/** @import { Send } from '../types.js' */
 /** @import { Snapshot } from './snapshots.js' */
 /** @import { Progress, Trainer } from './trainer.js' */
 

@@ -11,7 +11,7 @@ import { NUMBERS, transformerSource } from '../sources/sources.js';
 /** @import { Frame, HeadPlace, HeadScores } from '../../store/protocol.js' */
 /** @import { Task } from '../../store/types.js' */
 /** @import { Hl, Numbers, TransformerSource } from '../sources/types.js' */
-/** @import { Send } from '../worker.js' */
+/** @import { Send } from '../types.js' */
 /** @import { Trainer } from './trainer.js' */
 
 /** @param {Trainer} trainer @param {number} version @returns {TransformerSource} */

@@ -17,7 +17,7 @@ import { TrainingRun } from './trainingRun.js';
 /** @import { Settings } from '../../store/types.js' */
 /** @import { ModelStore, StoredTraining } from '../modelStore.js' */
 /** @import { Hl, TransformerSource } from '../sources/types.js' */
-/** @import { Reply } from '../worker.js' */
+/** @import { Reply } from '../types.js' */
 
 export class Training {
   #hl;

@@ -8,7 +8,7 @@ import { forward } from '../run/runModel.js';
 import { transformerOf } from '../sources/sources.js';
 
 /** @import { Ablation } from '../../store/protocol.js' */
-/** @import { Handler } from '../worker.js' */
+/** @import { Handler } from '../types.js' */
 
 /** @type {Handler<'ablate'>} */
 export const ablate = {

@@ -4,7 +4,7 @@ import { composition as compositionOf } from '../../../src/js/analysis/analysis.
 
 /** @import { HeadComposition, HeadPlace } from '../../store/protocol.js' */
 /** @import { Transformer, TransformerSource } from '../sources/types.js' */
-/** @import { Handler } from '../worker.js' */
+/** @import { Handler } from '../types.js' */
 /** @typedef {Pick<Transformer, 'options' | 'parameters' | 'stateDict'>} Parameters */
 
 /** @type {Handler<'composition'>} */

@@ -6,7 +6,7 @@ import { transformerOf } from '../sources/sources.js';
 
 /** @import { Edit } from '../../../src/js/models/edits.js' */
 /** @import { TransformerSource } from '../sources/types.js' */
-/** @import { Handler, Reply } from '../worker.js' */
+/** @import { Handler, Reply } from '../types.js' */
 
 /** @type {Handler<'generate'>} */
 export const generate = {

@@ -1,6 +1,6 @@
 // Opens and closes sources: a user's files, or the input of the program that embeds the page.
 
-/** @import { Handler } from '../worker.js' */
+/** @import { Handler } from '../types.js' */
 
 /** @type {Handler<'open'>} */
 export const open = {

@@ -2,7 +2,7 @@
 
 import { showTransformer } from '../run/showTransformer.js';
 
-/** @import { Handler } from '../worker.js' */
+/** @import { Handler } from '../types.js' */
 
 /** @type {Handler<'show'>} */
 export const show = {

@@ -4,7 +4,7 @@ import { Problem } from '../sources/problem.js';
 
 /** @import { PatchOptions } from '../../store/protocol.js' */
 /** @import { HeadsSource, Source, TransformerSource } from '../sources/types.js' */
-/** @import { Handler } from '../worker.js' */
+/** @import { Handler } from '../types.js' */
 
 /** @type {Handler<'split'>} */
 export const split = {

@@ -6,7 +6,7 @@ import { probabilities, rowOf } from '../run/predictions.js';
 import { transformerOf } from '../sources/sources.js';
 
 /** @import { Run } from '../../store/protocol.js' */
-/** @import { Handler } from '../worker.js' */
+/** @import { Handler } from '../types.js' */
 
 /** @type {Handler<'tokenProbabilities'>} */
 export const tokenProbabilities = {

@@ -1,6 +1,6 @@
 // The verbs of training: see trainer/training.js.
 
-/** @import { Handler } from '../worker.js' */
+/** @import { Handler } from '../types.js' */
 
 /** @type {Handler<'train'>} */
 export const train = {

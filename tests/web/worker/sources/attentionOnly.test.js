@@ -87,7 +87,7 @@ test('in the first sentence the head "who is meant" attends from "it" to "cat"',
   assert.ok(weight > 0.75, `${weight}`);
 });
 
-test('the reading of a cell leads to its weight; temperature, masks and off change it', async () => {
+test('the arithmetic of a cell gives its weight; temperature, masks and scale change it', async () => {
   const state = { model: 'constructed', text: SENTENCE, layer: 0, head: 5 };
   const { run } = await ask('show', state);
   const { T, values, weights } = run;

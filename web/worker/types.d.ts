@@ -1,4 +1,4 @@
-// The parts of the worker that its verbs use.
+// The handlers of requests, their arguments, and the functions by which they answer.
 
 import type { PartName, Parts, RequestOf, State, Verb } from '../store/protocol.js';
 import type { OpenSources } from './openSources.js';
