@@ -5,7 +5,7 @@
 import { HeadlightError } from '../../check/errors.js';
 import { quoteNames } from '../../check/quote.js';
 
-/** @import { Family } from '../families/index.js' */
+/** @import { Family } from '../families/common.js' */
 
 /**
  * The blocks of a stack: as many as config.json says, and how many of them are opened.
@@ -43,8 +43,8 @@ const withoutNumber = (name) => name.replace(/\.\d+\./, '.L.');
 
 /** The names of a family's table, as they lie in the base model. @param {Family} family */
 const namesInside = ({ names }) =>
-  Object.entries(names).flatMap(([key, place]) => {
-    const { from, also = [] } = typeof place === 'string' ? { from: place } : place;
+  Object.entries(names).flatMap(([key, source]) => {
+    const { from, also = [] } = typeof source === 'string' ? { from: source } : source;
     return [from, also]
       .flat()
       .filter((name) => !name.startsWith('/'))

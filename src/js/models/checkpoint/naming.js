@@ -1,8 +1,8 @@
 // Where a parameter lies in the files of a family: what the tables of index.js say of it.
 
-/** @import { Family, Place } from '../families/index.js' */
+/** @import { Family, TensorSource } from '../families/common.js' */
 /** @import { Resolved } from '../options.js' */
-/** @import { Split } from './placing.js' */
+/** @import { Split } from './tensorLayout.js' */
 
 const OF_ATTENTION = /^(.*)\.(w|b)([qkvo])$/;
 
@@ -34,19 +34,19 @@ function storedNames(from, part, prefix, number) {
  * @param {Family} family
  * @param {string} prefix of the base model
  * @param {string} name of a parameter
- * @returns {{ place: Place | undefined, names: string[] }} of its tensor, the usual name first
+ * @returns {{ source: TensorSource | undefined, names: string[] }} of its tensor, the usual name first
  */
-export function placeOf(family, prefix, name) {
+export function sourceOf(family, prefix, name) {
   const [layer, part] = splitName(name);
   const general = (/** @type {string} */ key) => key.replace(/\.\d+\./, '.L.');
   const whole = layer === name ? undefined : family.names[general(name)];
   const entry = whole ?? family.names[general(layer)];
   const number = /blocks\.(\d+)\./.exec(name)?.[1] ?? '0';
-  const place = typeof entry === 'string' ? { from: entry } : entry;
-  const names = [place?.from, place?.also]
+  const source = typeof entry === 'string' ? { from: entry } : entry;
+  const names = [source?.from, source?.also]
     .flat()
     .flatMap((from) => (from ? storedNames(from, whole ? '' : part, prefix, number) : []));
-  return { place, names };
+  return { source, names };
 }
 
 /** @param {Resolved} options @param {string} parameter @returns {Split} */

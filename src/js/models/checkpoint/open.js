@@ -8,22 +8,23 @@ import { elementCount, formatShape, sameShape } from '../../check/shape.js';
 import { isKnown, unknownDType } from '../../io/dtypes.js';
 import { parseJson } from '../../io/json.js';
 import { readSafetensorsHeader, readSafetensorsHeaderEnd } from '../../io/safetensors.js';
-import { FAMILIES, familyOf, UnknownField } from '../families/index.js';
+import { UnsupportedField } from '../families/common.js';
+import { FAMILIES } from '../families/index.js';
 import { resolveOptions } from '../options.js';
 import { parameterShapes } from '../parameters.js';
 import { Transformer } from '../transformer.js';
 import { account } from './accounting.js';
 import { openFile, openFolder } from './files.js';
 import { readGeneration } from './generationConfig.js';
-import { placeOf, splitOf } from './naming.js';
-import { storedShape } from './placing.js';
+import { sourceOf, splitOf } from './naming.js';
 import { readWeights } from './readWeights.js';
 import { addShard, checkShards, INDEX, readWeightMap } from './shards.js';
+import { storedShape } from './tensorLayout.js';
 import { hasOwnHead, tiedHeads } from './tying.js';
 
 /** @import { Tokenizer } from '../../text/tokenizer.js' */
 /** @import { Memory } from '../../memory/memory.js' */
-/** @import { Config, Family, Place } from '../families/index.js' */
+/** @import { Config, Family, TensorSource } from '../families/common.js' */
 /** @import { Folder, ModelFiles, OpenPath } from './files.js' */
 /** @import { Resolved, TransformerOptions } from '../options.js' */
 /** @import { Found, Stored } from './readWeights.js' */
@@ -207,9 +208,9 @@ function inFile(file, read) {
  */
 function recognise(config, tensors) {
   const type = config.model_type;
-  const named = familyOf(type);
+  const named = FAMILIES.get(type);
   if (!named) {
-    const known = FAMILIES.flatMap(({ types }) => types).join(', ');
+    const known = [...FAMILIES.keys()].join(', ');
     throw fail(
       `config.json says model_type ${quote(type)}, which is not one of ${known}; hl.layersIn() finds the attention ` +
         'layers of other models',
@@ -219,9 +220,10 @@ function recognise(config, tensors) {
   }
   if (config.quantization_config)
     throw fail('quantized checkpoints cannot be read: quantization_config', 'quantization_config');
-  const family = named.alone && !tensors.has(named.alone.without) ? named.alone.family : named;
+  const { encoderOnly } = named;
+  const family = encoderOnly && !tensors.has(encoderOnly.without) ? encoderOnly.family : named;
   const inside = Object.values(family.names)
-    .map((place) => (typeof place === 'string' ? place : place.from))
+    .map((source) => (typeof source === 'string' ? source : source.from))
     .filter((name) => !name.startsWith('/'));
   const known = inside.map((name) => name.replace('.L.', '.0.'));
   const count = (/** @type {string} */ prefix) =>
@@ -259,7 +261,7 @@ function checked(family, read) {
   try {
     return read();
   } catch (error) {
-    if (error instanceof UnknownField) throw fail(`config.json: ${error.message}`, error.field);
+    if (error instanceof UnsupportedField) throw fail(`config.json: ${error.message}`, error.field);
     if (error instanceof HeadlightError)
       throw fail(`config.json does not describe a ${family.name}: ${error.message}`, error.parameter, { cause: error });
     throw fail(
@@ -293,16 +295,16 @@ function locate(family, prefix, options, tensors) {
   for (const [name, shape] of parameterShapes(options)) {
     // A config.json may claim a million layers: the first of them that are missing are enough.
     if (missing.length > MOST_MISSING) break;
-    const { place = { from: '' }, names } = placeOf(family, prefix, name);
+    const { source = { from: '' }, names } = sourceOf(family, prefix, name);
     // What is one tensor in memory may be stored under either of its names.
     const head = options.tied && name === 'embedding.table' ? tiedHeads(family, prefix, tensors, shape) : [];
     const present = [...names.filter((other) => tensors.has(other)), ...head];
     if (present.length === 0) missing.push(names[0] ?? name);
     const stored = present
-      .slice(0, place.form === 'stacked' ? 2 : 1)
+      .slice(0, source.form === 'stacked' ? 2 : 1)
       .map((other) => /** @type {Stored} */ (tensors.get(other)));
-    for (const [i, tensor] of stored.entries()) checkStored(present[i], tensor, place, shape, options, name);
-    found.push({ name, names: present, shape, place, stored, split: splitOf(options, name) });
+    for (const [i, tensor] of stored.entries()) checkStored(present[i], tensor, source, shape, options, name);
+    found.push({ name, names: present, shape, source, stored, split: splitOf(options, name) });
   }
   if (missing.length > 0) {
     const text = `${quoteNames(missing)} ${missing.length > 1 ? 'are' : 'is'} missing`;
@@ -315,18 +317,18 @@ function locate(family, prefix, options, tensors) {
 /**
  * @param {string} name
  * @param {Stored} stored
- * @param {Place} place
+ * @param {TensorSource} source
  * @param {readonly number[]} shape
  * @param {Resolved} options
  * @param {string} parameter
  */
-function checkStored(name, { shape: got, dtype }, place, shape, options, parameter) {
+function checkStored(name, { shape: got, dtype }, source, shape, options, parameter) {
   if (!isKnown(dtype)) throw unknownDType(CALLER, name, dtype);
   if (!FLOATS.has(dtype))
     throw fail(`${name} is of ${dtype}, expected one of ${[...FLOATS].join(', ')}`, name, { got: dtype });
-  const expected = storedShape(place, shape, splitOf(options, parameter));
-  const plain = !place.part && !place.turned && place.form !== 'convolution';
-  const rows = place.form === 'stacked' ? shape[0] : 1;
+  const expected = storedShape(source, shape, splitOf(options, parameter));
+  const plain = !source.part && !source.transposed && source.form !== 'convolution';
+  const rows = source.form === 'stacked' ? shape[0] : 1;
   // The axes of a picture's patch, or one of size 1 in front, are as good as none.
   const same =
     plain && got.length !== expected.length

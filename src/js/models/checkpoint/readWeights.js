@@ -1,4 +1,4 @@
-// Reads the parameters of a checkpoint, some megabytes at a time: the next ones while the last are put in their place.
+// Reads the parameters of a checkpoint, some megabytes at a time: the next ones while the last are written.
 // Rows of a product that is to be int8 are rounded as they come; of one that is to stay in 16 bits they are copied.
 
 import { HeadlightError } from '../../check/errors.js';
@@ -16,22 +16,22 @@ import {
 import { viewOf } from '../../memory/tensor.js';
 import { freeWeight } from '../graph.js';
 import { isProduct } from '../transformer.js';
-import { placing } from './placing.js';
+import { layoutOf } from './tensorLayout.js';
 
 /** @import { KnownDType } from '../../io/dtypes.js' */
 /** @import { TensorRange } from '../../io/safetensors.js' */
 /** @import { Memory } from '../../memory/memory.js' */
 /** @import { Half } from '../../memory/stored.js' */
 /** @import { Tensor } from '../../memory/tensor.js' */
-/** @import { Place } from '../families/index.js' */
+/** @import { TensorSource } from '../families/common.js' */
 /** @import { Folder } from './files.js' */
 /** @import { Weight } from '../graph.js' */
-/** @import { Placing, Split } from './placing.js' */
+/** @import { Layout, Split } from './tensorLayout.js' */
 
 /** @typedef {TensorRange & { file: string }} Stored a tensor in one of the files */
 /**
  * A parameter and where it is: stacked, in several tensors.
- * @typedef {{ name: string, shape: readonly number[], place: Place, stored: Stored[], split: Split }} Found
+ * @typedef {{ name: string, shape: readonly number[], source: TensorSource, stored: Stored[], split: Split }} Found
  */
 /** @typedef {(bytes: Uint8Array, first: number, last: number) => void} Take rows of a stored tensor */
 /**
@@ -42,7 +42,7 @@ import { placing } from './placing.js';
 
 /** Bytes that are read at a time: of smaller ones more is lost between them, larger ones leave the cache. */
 const CHUNK = 2 ** 20;
-/** Pieces that are read while one is put in its place. */
+/** Pieces that are read while one is written. */
 const AHEAD = 2;
 /** Rows of a panel of int8 weights. */
 const PANEL = 8;
@@ -94,11 +94,11 @@ export async function readWeights(memory, folder, found, { kept, signal, onProgr
 /** @typedef {'F32' | 'F16' | 'BF16' | 'int8'} Form of one of them */
 
 /** @param {Found} found @param {Kept} kept @returns {Form} */
-function formOf({ name, shape, place, stored }, kept) {
+function formOf({ name, shape, source, stored }, kept) {
   if (kept === 'float32' || !isProduct(name, shape)) return 'F32';
   if (kept === 'int8') return 'int8';
   const [{ dtype }] = stored;
-  const same = stored.every((other) => other.dtype === dtype) && !place.plus && elementCount(shape) > 0;
+  const same = stored.every((other) => other.dtype === dtype) && !source.offset && elementCount(shape) > 0;
   return same && (dtype === 'F16' || dtype === 'BF16') ? /** @type {Form} */ (dtype) : 'F32';
 }
 
@@ -106,19 +106,19 @@ function formOf({ name, shape, place, stored }, kept) {
 const sizeOf = (memory, shape, form) =>
   form === 'int8' ? quantizedSize(memory, CALLER, shape) : Math.ceil(elementCount(shape) / (form === 'F32' ? 1 : 2));
 
-/** @typedef {{ name: string, stored: Stored, placing: Placing, take: Take }} Taker */
+/** @typedef {{ name: string, stored: Stored, layout: Layout, take: Take }} Taker */
 
 /**
- * What puts the rows of a parameter's tensors in their place.
+ * Readers of the rows of a parameter's tensors.
  * @param {Memory} memory
  * @param {Found} found
  * @param {Form} form
  * @param {Map<string, Weight>} weights takes the parameter
  * @returns {Taker[]}
  */
-function takersOf(memory, { name, shape, place, stored, split }, form, weights) {
-  const stacked = place.form === 'stacked';
-  const placings = stored.map((source) => placing(place, source.shape, stacked ? [1, shape[1]] : shape, split));
+function takersOf(memory, { name, shape, source, stored, split }, form, weights) {
+  const stacked = source.form === 'stacked';
+  const layouts = stored.map((tensor) => layoutOf(source, tensor.shape, stacked ? [1, shape[1]] : shape, split));
   /** @type {Weight} */
   const weight = { shape: Object.freeze([...shape]) };
   weights.set(name, weight);
@@ -126,25 +126,25 @@ function takersOf(memory, { name, shape, place, stored, split }, form, weights) 
   const round = form === 'int8';
   if (round) weight.int8 = room();
   else if (form !== 'F32') weight.half = { tensor: room(), type: form };
-  const byRows = round && !stacked && placings[0].straight && elementCount(shape) > 0;
+  const byRows = round && !stacked && layouts[0].contiguous && elementCount(shape) > 0;
   // What is turned or split is rounded once all of it is there.
   const whole = () => (weight.tensor ??= memory.unscoped(memory.empty([...shape], CALLER)));
   if (form === 'F32') whole();
-  let left = placings.reduce((sum, { from, to }) => sum + to - from, 0);
+  let left = layouts.reduce((sum, { from, to }) => sum + to - from, 0);
   const finish = () => {
     if (left === 0 && round && !byRows) roundWhole(memory, weight, whole());
   };
   finish();
-  return stored.map((source, i) => ({
+  return stored.map((tensor, i) => ({
     name,
-    stored: source,
-    placing: placings[i],
+    stored: tensor,
+    layout: layouts[i],
     take(given, first, last) {
-      const [bytes, type] = readable(given, source.dtype);
-      const row = first - placings[i].from;
-      if (weight.half) copyHalves(memory, name, weight, stacked ? i * shape[1] : 0, placings[i], bytes, first, last);
+      const [bytes, type] = readable(given, tensor.dtype);
+      const row = first - layouts[i].from;
+      if (weight.half) copyHalves(memory, name, weight, stacked ? i * shape[1] : 0, layouts[i], bytes, first, last);
       else if (byRows) quantizeStored(memory, CALLER, /** @type {Tensor} */ (weight.int8), shape, row, bytes, type);
-      else write(memory, whole(), stacked ? i * shape[1] : 0, placings[i], bytes, type, first, last);
+      else writeFloats(memory, whole(), stacked ? i * shape[1] : 0, layouts[i], bytes, type, first, last);
       left -= last - first;
       finish();
     },
@@ -162,15 +162,15 @@ function readable(bytes, dtype) {
  * @param {Memory} memory
  * @param {Tensor} tensor
  * @param {number} offset
- * @param {Placing} placing
+ * @param {Layout} layout
  * @param {Uint8Array} bytes
  * @param {import('../../memory/stored.js').StoredType} type
  * @param {number} first
  * @param {number} last
  */
-function write(memory, tensor, offset, { straight, from, width, put }, bytes, type, first, last) {
-  if (straight) return loadStored(memory, CALLER, tensor, offset + (first - from) * width, bytes, type);
-  withStored(memory, CALLER, bytes, type, (rows) => put(viewOf(tensor).subarray(offset), rows, first, last));
+function writeFloats(memory, tensor, offset, { contiguous, from, width, write }, bytes, type, first, last) {
+  if (contiguous) return loadStored(memory, CALLER, tensor, offset + (first - from) * width, bytes, type);
+  withStored(memory, CALLER, bytes, type, (rows) => write(viewOf(tensor).subarray(offset), rows, first, last));
 }
 
 /**
@@ -178,19 +178,19 @@ function write(memory, tensor, offset, { straight, from, width, put }, bytes, ty
  * @param {string} name
  * @param {Weight} weight
  * @param {number} offset
- * @param {Placing} placing
+ * @param {Layout} layout
  * @param {Uint8Array} bytes
  * @param {number} first
  * @param {number} last
  */
-function copyHalves(memory, name, { shape, half }, offset, { straight, from, width, put }, bytes, first, last) {
+function copyHalves(memory, name, { shape, half }, offset, { contiguous, from, width, write }, bytes, first, last) {
   const { type } = /** @type {Half} */ (half);
   const aligned = bytes.byteOffset % 2 === 0 ? bytes : bytes.slice();
   const rows = new Uint16Array(aligned.buffer, aligned.byteOffset, aligned.length / 2);
   if (type === 'F16') checkFinite(name, rows);
   const target = halvesOf(memory, /** @type {Half} */ (half), elementCount(shape)).subarray(offset);
-  if (straight) target.set(rows, (first - from) * width);
-  else put(target, rows, first, last);
+  if (contiguous) target.set(rows, (first - from) * width);
+  else write(target, rows, first, last);
 }
 
 /** The core multiplies by no other float16. @param {string} name @param {Uint16Array} numbers */
@@ -221,8 +221,8 @@ function piecesOf(takers) {
   /** @type {Map<string, Taker[]>} */
   const groups = new Map();
   for (const taker of takers) {
-    const { stored, placing } = taker;
-    const key = [stored.file, stored.begin, placing.from, placing.to, placing.width].join('/');
+    const { stored, layout } = taker;
+    const key = [stored.file, stored.begin, layout.from, layout.to, layout.width].join('/');
     const group = groups.get(key);
     if (group) group.push(taker);
     else groups.set(key, [taker]);
@@ -232,14 +232,14 @@ function piecesOf(takers) {
 
 /** @param {Taker[]} takers of the same rows @returns {Piece[]} */
 function cut(takers) {
-  const [{ stored, placing, name }] = takers;
-  const rowBytes = placing.width * KINDS[/** @type {KnownDType} */ (stored.dtype)].bytes;
+  const [{ stored, layout, name }] = takers;
+  const rowBytes = layout.width * KINDS[/** @type {KnownDType} */ (stored.dtype)].bytes;
   const rows = Math.max(1, Math.floor(CHUNK / rowBytes / PANEL)) * PANEL;
   const takes = takers.map(({ take }) => take);
   /** @type {Piece[]} */
   const pieces = [];
-  for (let first = placing.from; first < placing.to; first += rows) {
-    const last = Math.min(first + rows, placing.to);
+  for (let first = layout.from; first < layout.to; first += rows) {
+    const last = Math.min(first + rows, layout.to);
     const [begin, end] = [first, last].map((row) => stored.begin + row * rowBytes);
     pieces.push({ stored, begin, end, first, last, name, takes });
   }

@@ -10,17 +10,17 @@ import { elementCount } from '../../check/shape.js';
 import { writeSafetensors } from '../../io/safetensors.js';
 import { Adam, Sgd } from '../../ops/optimizer.js';
 import { openTokenizer } from '../../text/tokenizer.js';
-import { familyOf } from '../families/index.js';
+import { FAMILIES } from '../families/index.js';
 import { resolveOptions } from '../options.js';
 import { parameterShapes } from '../parameters.js';
-import { placeOf, splitOf } from './naming.js';
-import { placing, storedShape } from './placing.js';
+import { sourceOf, splitOf } from './naming.js';
+import { layoutOf, storedShape } from './tensorLayout.js';
 import trainProgram from './train.py' with { type: 'text' };
 
 /** @import { StateEntry } from '../../ops/state.js' */
-/** @import { Config, Family, Place } from '../families/index.js' */
+/** @import { Config, Family, TensorSource } from '../families/common.js' */
 /** @import { Resolved } from '../options.js' */
-/** @import { Split } from './placing.js' */
+/** @import { Split } from './tensorLayout.js' */
 /** @import { Transformer } from '../transformer.js' */
 
 /**
@@ -141,12 +141,12 @@ const shared = ({ vocab, tied }) => ({
 function formOf(config, options) {
   const { family, prefix } = familyIn(config);
   const parameters = [...parameterShapes(options)].map(([name]) => name);
-  return { config, names: new Map(parameters.map((name) => [name, placeOf(family, prefix, name).names[0]])) };
+  return { config, names: new Map(parameters.map((name) => [name, sourceOf(family, prefix, name).names[0]])) };
 }
 
 /** @param {Config} config */
 function familyIn({ model_type: type }) {
-  const family = /** @type {Family} */ (familyOf(type));
+  const family = /** @type {Family} */ (FAMILIES.get(type));
   return { family, prefix: family.prefixes[0] };
 }
 
@@ -202,22 +202,22 @@ const refused = (parameter, got, reason, expected) =>
   new HeadlightError('ARGUMENT', `${CALLER}: ${reason}; save() keeps every model`, { parameter, got, expected });
 
 /**
- * Writes a parameter into the tensor that holds it, perhaps beside others.
+ * Writes a parameter into the tensor that stores it, and that may store others as well.
  * @param {Float32Array} target
- * @param {Place} place
+ * @param {TensorSource} source
  * @param {readonly number[]} stored shape of the tensor
  * @param {StateEntry} parameter
  * @param {Split} split
  */
-function put(target, place, stored, { data, shape }, split) {
-  const { width, from, to, straight, put } = placing({ ...place, plus: 0 }, stored, shape, split);
-  const plus = place.plus ?? 0;
-  if (straight && plus === 0) return target.set(/** @type {Float32Array} */ (data), from * width);
-  // Where each number of the parameter would be read from.
-  const places = new Float64Array(data.length);
+function writeParameter(target, source, stored, { data, shape }, split) {
+  const { offset = 0 } = source;
+  const { width, from, to, contiguous, write } = layoutOf({ ...source, offset: 0 }, stored, shape, split);
+  if (contiguous && offset === 0) return target.set(/** @type {Float32Array} */ (data), from * width);
+  // The layout is applied to indices: it gives the index in the tensor of each number of the parameter.
+  const indices = new Float64Array(data.length);
   const rows = Float64Array.from({ length: (to - from) * width }, (_, i) => from * width + i);
-  put(/** @type {any} */ (places), /** @type {any} */ (rows), from, to);
-  places.forEach((at, i) => void (target[at] = Number(data[i]) - plus));
+  write(/** @type {any} */ (indices), /** @type {any} */ (rows), from, to);
+  indices.forEach((at, i) => void (target[at] = Number(data[i]) - offset));
 }
 
 /**
@@ -232,14 +232,14 @@ function tensorsOf(model, { config, names }, dataOf, asStored = false) {
   /** @type {Record<string, { data: Float32Array, shape: number[] }>} */
   const tensors = {};
   for (const [parameter, shape] of parameterShapes(model.options)) {
-    const { place = { from: '' } } = placeOf(family, prefix, parameter);
+    const { source = { from: '' } } = sourceOf(family, prefix, parameter);
     const split = splitOf(model.options, parameter);
-    const stored = storedShape(place, shape, split);
+    const stored = storedShape(source, shape, split);
     const name = /** @type {string} */ (names.get(parameter));
     tensors[name] ??= { data: new Float32Array(elementCount(stored)), shape: stored };
-    put(
+    writeParameter(
       tensors[name].data,
-      asStored ? place : { ...place, plus: 0 },
+      asStored ? source : { ...source, offset: 0 },
       stored,
       { data: dataOf(parameter), shape },
       split,

@@ -2,9 +2,9 @@
 // few ranges are read of large ones: heads that were trained apart differ in every row.
 
 import { sameShape } from '../../check/shape.js';
-import { placeOf } from './naming.js';
+import { sourceOf } from './naming.js';
 
-/** @import { Family } from '../families/index.js' */
+/** @import { Family } from '../families/common.js' */
 /** @import { Folder } from './files.js' */
 /** @import { Stored } from './readWeights.js' */
 
@@ -13,7 +13,7 @@ const RANGE = 2 ** 18;
 const RANGES = 16;
 
 /**
- * The names under which a tied head is in the files. Some families have heads for classes in its place, which have
+ * The names under which a tied head is in the files. Some families have classification heads in its place, which have
  * another shape.
  * @param {Family} family
  * @param {string} prefix
@@ -21,7 +21,7 @@ const RANGES = 16;
  * @param {readonly number[] | undefined} shape of the embedding
  */
 export function tiedHeads(family, prefix, tensors, shape) {
-  const { names } = placeOf(family, prefix, 'head.weight');
+  const { names } = sourceOf(family, prefix, 'head.weight');
   return names.filter((name, i) => {
     const stored = tensors.get(name);
     return stored !== undefined && (i === 0 || (shape !== undefined && sameShape(stored.shape, shape)));
@@ -37,7 +37,7 @@ export function tiedHeads(family, prefix, tensors, shape) {
  * @returns {Promise<boolean>} whether the files have a head that is not the embedding
  */
 export async function hasOwnHead(family, prefix, tensors, folder, signal) {
-  const name = placeOf(family, prefix, 'embedding.table').names.find((name) => tensors.has(name));
+  const name = sourceOf(family, prefix, 'embedding.table').names.find((name) => tensors.has(name));
   const table = name === undefined ? undefined : tensors.get(name);
   const [head] = tiedHeads(family, prefix, tensors, table?.shape).map((name) => tensors.get(name));
   return table !== undefined && head !== undefined && !(await isSame(folder, table, head, signal));
