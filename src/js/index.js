@@ -36,7 +36,8 @@ import { fillNormal, fillUniform, uniformSource } from './ops/random.js';
 /** @import { Adam, Sgd } from './ops/optimizer.js' */
 /** @import { OpenedModel, OpenOptions } from './models/checkpoint/open.js' */
 /** @import { TransformerOptions } from './models/options.js' */
-/** @import { SavedTransformer, Transformer } from './models/transformer.js' */
+/** @import { SavedTransformer } from './models/loadTransformer.js' */
+/** @import { Transformer } from './models/transformer.js' */
 
 /**
  * @typedef {object} Info what runs here

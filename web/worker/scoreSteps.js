@@ -1,6 +1,6 @@
 // How a model makes the scores of one head out of products: see model/score.js.
 
-import { bucketOf } from '../../src/js/models/run.js';
+import { bucketOf } from '../../src/js/models/positions.js';
 import { alibiSlopes } from '../../src/js/ops/rotary.js';
 
 /** @import { Step } from '../features/reading/score.js' */

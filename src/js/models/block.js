@@ -46,7 +46,7 @@ export function block(run, i, input) {
   let x = run.pass(at('in'), input, ROWS);
   if (normPlace === 'after') {
     const attended = attend(run, i, x);
-    x = normed(run, at('norm1'), run.pass(at('mid'), graph.add(run.counted(x), attended), ROWS));
+    x = normed(run, at('norm1'), run.pass(at('mid'), graph.add(run.narrowed(x), attended), ROWS));
     if (cross) x = normed(run, at('cross.norm'), graph.add(x, attendAcross(run, i, x)));
     if (mlp > 0) x = normed(run, at('norm2'), graph.add(x, feedForward(run, i, x)));
     return run.pass(at('out'), x, ROWS);
@@ -58,9 +58,9 @@ export function block(run, i, input) {
   };
   const first = readBy('norm1');
   const attended = attend(run, i, first);
-  x = run.counted(x);
+  x = run.narrowed(x);
   if (normPlace === 'parallel') {
-    const second = sharedNorm ? run.pass(at('norm2'), run.counted(first), ROWS) : normed(run, at('norm2'), x);
+    const second = sharedNorm ? run.pass(at('norm2'), run.narrowed(first), ROWS) : normed(run, at('norm2'), x);
     const mid = run.pass(at('mid'), graph.add(x, attended), ROWS);
     return run.pass(at('out'), mlp > 0 ? graph.add(mid, feedForward(run, i, second)) : mid, ROWS);
   }
@@ -119,7 +119,11 @@ function attend(run, i, x) {
   const side = window === null ? -1 : causal ? window - 1 : Math.floor(window / 2);
   const stored = cache?.store(i, k, v);
   if (i === options.layers - 1) run.narrow();
-  const q = placed(run.linear(at('attention.wq'), run.counted(x), at('attention.bq')), at('attention.normQ'), numHeads);
+  const q = placed(
+    run.linear(at('attention.wq'), run.narrowed(x), at('attention.bq')),
+    at('attention.normQ'),
+    numHeads,
+  );
   const heads = attendHeads(run, at(''), i, {
     query: q,
     key: stored ? stored.key : byRows(k, headDim),
@@ -140,7 +144,7 @@ function attend(run, i, x) {
 function attendAcross(run, i, x) {
   const at = inBlock(i);
   const { headDim } = run.options;
-  const { key, value, padding } = run.across(i, at('cross'));
+  const { key, value, padding } = run.crossKeysValues(i, at('cross'));
   const heads = attendHeads(run, at('cross.'), i, {
     query: run.linear(at('cross.wq'), x, at('cross.bq')),
     key: byRows(key, headDim),

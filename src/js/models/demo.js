@@ -4,13 +4,13 @@ import { HeadlightError } from '../check/errors.js';
 import { readSafetensors } from '../io/safetensors.js';
 import { openTokenizer } from '../text/tokenizer.js';
 import { openFolder } from './checkpoint/files.js';
-import { loadTransformer } from './transformer.js';
+import { loadTransformer } from './loadTransformer.js';
 
 /** @import { Memory } from '../memory/memory.js' */
 /** @import { Folder } from './checkpoint/files.js' */
 /** @import { Places } from './checkpoint/open.js' */
 /** @import { Kept } from './checkpoint/readWeights.js' */
-/** @import { SavedTransformer } from './transformer.js' */
+/** @import { SavedTransformer } from './loadTransformer.js' */
 
 const [WEIGHTS, TOKENIZER] = ['whale.safetensors', 'whale.tokenizer.json'];
 

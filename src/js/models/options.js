@@ -196,6 +196,162 @@ const WORDS = {
  * }>} Resolved
  */
 
+/** Reads options of the same kind, each with its default. */
+class OptionReader {
+  /** @param {string} caller @param {TransformerOptions} given */
+  constructor(caller, given) {
+    this.caller = caller;
+    this.given = given;
+  }
+
+  /** @param {keyof TransformerOptions} name @param {number} [standard] without one the option is required */
+  size(name, standard) {
+    return readNumber(this.caller, name, this.given[name] ?? standard, SIZE);
+  }
+
+  /** @param {keyof TransformerOptions} name @param {number} [standard] without one the option is required */
+  count(name, standard) {
+    return readNumber(this.caller, name, this.given[name] ?? standard, COUNT);
+  }
+
+  /** @param {keyof TransformerOptions} name */
+  optionalCount(name) {
+    return this.given[name] === undefined ? undefined : this.count(name);
+  }
+
+  /** @param {keyof TransformerOptions} name @param {boolean} standard */
+  flag(name, standard) {
+    return readBoolean(this.caller, name, this.given[name] ?? standard);
+  }
+
+  /** @param {keyof TransformerOptions} name @param {number} standard */
+  amount(name, standard) {
+    return readNumber(this.caller, name, this.given[name] ?? standard, NOT_NEGATIVE);
+  }
+
+  /** @template {keyof typeof WORDS} K @param {K} name @param {string} [standard] */
+  word(name, standard = WORDS[name][0]) {
+    const word = readWord(this.caller, name, this.given[name] ?? standard, WORDS[name]);
+    return /** @type {NonNullable<TransformerOptions[K]>} */ (word);
+  }
+}
+
+/** @param {OptionReader} reader */
+function readSizes(reader) {
+  const { caller, given } = reader;
+  const fail = (/** @type {string} */ text, /** @type {string} */ parameter, /** @type {number} */ got) =>
+    new HeadlightError('SHAPE', `${caller}: ${text}`, { parameter, got });
+  const [dModel, numHeads] = [reader.size('dModel'), reader.size('numHeads')];
+  if (given.headDim === undefined && dModel % numHeads !== 0)
+    throw fail(`dModel ${dModel} is not a multiple of numHeads ${numHeads}`, 'numHeads', numHeads);
+  const kvHeads = reader.size('kvHeads', numHeads);
+  if (numHeads % kvHeads !== 0)
+    throw fail(`numHeads ${numHeads} is not a multiple of kvHeads ${kvHeads}`, 'kvHeads', kvHeads);
+  const needsVocab = reader.word('input') === 'tokens' || reader.word('head') === 'logits';
+  return {
+    layers: reader.count('layers'),
+    dModel,
+    numHeads,
+    vocab: needsVocab ? reader.size('vocab') : reader.count('vocab', 0),
+    context: reader.size('context'),
+    kvHeads,
+    headDim: reader.size('headDim', dModel / numHeads),
+    mlp: reader.count('mlp', 4 * dModel),
+    causal: reader.flag('causal', true),
+  };
+}
+
+/** @param {OptionReader} reader */
+function readNorms(reader) {
+  const normPlace = reader.word('normPlace');
+  return {
+    norm: reader.word('norm'),
+    normEps: reader.amount('normEps', 1e-5),
+    normScale: reader.flag('normScale', true),
+    normPlace,
+    firstNorm: reader.flag('firstNorm', true),
+    sharedNorm: reader.flag('sharedNorm', false),
+    finalNorm: reader.flag('finalNorm', normPlace !== 'after'),
+    embedNorm: reader.flag('embedNorm', false),
+  };
+}
+
+/** @param {OptionReader} reader @param {number} headDim */
+function readPositions(reader, headDim) {
+  const { caller, given } = reader;
+  const positions = reader.word('positions');
+  const positionOffset = reader.count('positionOffset', 0);
+  const padToken = reader.optionalCount('padToken');
+  if (padToken !== undefined && positions !== 'learned')
+    throw argumentError(caller, 'padToken', padToken, `none: positions are '${positions}', which count every token`);
+  if (padToken !== undefined && positionOffset === 0)
+    throw argumentError(caller, 'positionOffset', 0, 'at least 1: padToken has the row before position 0');
+  return {
+    positions,
+    positionOffset,
+    padToken,
+    rotary: positions === 'rotary' ? readRotary(caller, given.rotary ?? {}, headDim) : undefined,
+    buckets: positions === 'buckets' ? readBuckets(caller, given.buckets ?? {}) : undefined,
+  };
+}
+
+/** @param {OptionReader} reader @param {{ headDim: number, layers: number }} sizes */
+function readLayers(reader, { headDim, layers }) {
+  const { caller, given } = reader;
+  return {
+    activation: reader.word('activation', 'gelu-tanh'),
+    gated: reader.flag('gated', false),
+    bias: readBias(caller, given.bias ?? true),
+    tied: reader.flag('tied', false),
+    window: readWindows(caller, given.window, layers),
+    scale: readScale(caller, given.scale ?? 1 / Math.sqrt(headDim), layers),
+    embedScale: readNumber(caller, 'embedScale', given.embedScale ?? 1),
+    logitScale: readNumber(caller, 'logitScale', given.logitScale ?? 1),
+    softcap: reader.amount('softcap', 0),
+    logitSoftcap: reader.amount('logitSoftcap', 0),
+    queryKeyNorm: reader.flag('queryKeyNorm', false),
+    sinks: reader.flag('sinks', false),
+  };
+}
+
+/** @param {OptionReader} reader @param {number} dModel */
+function readEmbedding(reader, dModel) {
+  const input = reader.word('input');
+  return {
+    input,
+    embedDim: reader.size('embedDim', dModel),
+    patch: input === 'patches' ? readPatch(reader.caller, reader.given.patch) : undefined,
+    channels: input === 'audio' ? reader.size('channels') : 0,
+    tokenTypes: reader.count('tokenTypes', 0),
+  };
+}
+
+/** @param {OptionReader} reader @param {{ dModel: number, embedDim: number, tied: boolean }} model */
+function readHead(reader, { dModel, embedDim, tied }) {
+  const { caller } = reader;
+  const head = reader.word('head');
+  const headWidth = reader.size('headWidth', tied ? embedDim : dModel);
+  if (tied && headWidth !== embedDim)
+    throw argumentError(caller, 'headWidth', headWidth, `${embedDim}, embedDim, as the head is tied`);
+  const pool = reader.word('pool', head === 'pooled' ? 'first' : 'none');
+  if (head === 'pooled' && pool === 'none')
+    throw argumentError(caller, 'pool', pool, "'first', 'last', 'end' or 'mean': the head is 'pooled'");
+  return {
+    head,
+    classes: head === 'pooled' ? reader.size('classes') : head === 'logits' && !tied ? reader.count('classes', 0) : 0,
+    taught: reader.flag('taught', false) && head === 'pooled',
+    headWidth,
+    headTransform: reader.word('headTransform'),
+    headActivation: reader.word('headActivation', reader.word('activation', 'gelu-tanh')),
+    pool,
+    pooler: reader.word('pooler'),
+    poolDim: reader.size('poolDim', dModel),
+    endToken: reader.optionalCount('endToken'),
+    poolSkip: reader.optionalCount('poolSkip'),
+    relationship: reader.count('relationship', 0),
+  };
+}
+
 /**
  * @param {TransformerOptions} options
  * @param {string} [caller]
@@ -203,111 +359,27 @@ const WORDS = {
  */
 export function resolveOptions(options, caller = 'transformer') {
   const given = readOptions(caller, options, OPTIONS);
-  /** @param {keyof TransformerOptions} name @param {number} [otherwise] */
-  const size = (name, otherwise) => readNumber(caller, name, given[name] ?? otherwise, SIZE);
-  /** @param {keyof TransformerOptions} name @param {number} otherwise */
-  const count = (name, otherwise) => readNumber(caller, name, given[name] ?? otherwise, COUNT);
-  /** @param {keyof TransformerOptions} name @param {boolean} otherwise */
-  const flag = (name, otherwise) => readBoolean(caller, name, given[name] ?? otherwise);
-  /** @param {keyof TransformerOptions} name @param {number} otherwise */
-  const amount = (name, otherwise) => readNumber(caller, name, given[name] ?? otherwise, NOT_NEGATIVE);
-  /** @template {keyof typeof WORDS} K @param {K} name @param {string} [otherwise] */
-  const word = (name, otherwise = WORDS[name][0]) =>
-    /** @type {NonNullable<TransformerOptions[K]>} */ (readWord(caller, name, given[name] ?? otherwise, WORDS[name]));
-
-  const [dModel, numHeads] = [size('dModel'), size('numHeads')];
-  if (given.headDim === undefined && dModel % numHeads !== 0)
-    throw new HeadlightError('SHAPE', `${caller}: dModel ${dModel} is not a multiple of numHeads ${numHeads}`, {
-      parameter: 'numHeads',
-      got: numHeads,
-    });
-  const kvHeads = size('kvHeads', numHeads);
-  if (numHeads % kvHeads !== 0)
-    throw new HeadlightError('SHAPE', `${caller}: numHeads ${numHeads} is not a multiple of kvHeads ${kvHeads}`, {
-      parameter: 'kvHeads',
-      got: kvHeads,
-    });
-  const headDim = size('headDim', dModel / numHeads);
-  const layers = count('layers', Number.NaN);
-  const [input, head, normPlace, positions] = [word('input'), word('head'), word('normPlace'), word('positions')];
-  const tied = flag('tied', false);
-  const embedDim = size('embedDim', dModel);
-  const headWidth = size('headWidth', tied ? embedDim : dModel);
-  if (tied && headWidth !== embedDim)
-    throw argumentError(caller, 'headWidth', headWidth, `${embedDim}, embedDim, as the head is tied`);
+  const reader = new OptionReader(caller, given);
+  const sizes = readSizes(reader);
+  const norms = readNorms(reader);
+  const layers = readLayers(reader, sizes);
+  const embedding = readEmbedding(reader, sizes.dModel);
   const encoder = given.encoder === undefined ? undefined : resolveOptions(given.encoder, `${caller}: encoder`);
-  const cross = flag('cross', encoder !== undefined);
-  if (cross && normPlace === 'parallel')
-    throw argumentError(
-      caller,
-      'normPlace',
-      normPlace,
-      "'before', 'after', 'both' or 'stream' with attention to an encoder",
-    );
-  const [pool, positionOffset] = [word('pool', head === 'pooled' ? 'first' : 'none'), count('positionOffset', 0)];
-  if (head === 'pooled' && pool === 'none')
-    throw argumentError(caller, 'pool', pool, "'first', 'last', 'end' or 'mean': the head is 'pooled'");
-  const padToken = given.padToken === undefined ? undefined : count('padToken', 0);
-  if (padToken !== undefined && positions !== 'learned')
-    throw argumentError(caller, 'padToken', padToken, `none: positions are '${positions}', which count every token`);
-  if (padToken !== undefined && positionOffset === 0)
-    throw argumentError(caller, 'positionOffset', 0, 'at least 1: padToken has the row before position 0');
-  const needsVocab = input === 'tokens' || head === 'logits';
+  const cross = reader.flag('cross', encoder !== undefined);
+  if (cross && norms.normPlace === 'parallel') {
+    const expected = "'before', 'after', 'both' or 'stream' with attention to an encoder";
+    throw argumentError(caller, 'normPlace', norms.normPlace, expected);
+  }
   return Object.freeze({
-    layers,
-    dModel,
-    numHeads,
-    vocab: needsVocab ? size('vocab') : count('vocab', 0),
-    context: size('context'),
-    kvHeads,
-    headDim,
-    mlp: count('mlp', 4 * dModel),
-    causal: flag('causal', true),
-    norm: word('norm'),
-    normEps: amount('normEps', 1e-5),
-    normScale: flag('normScale', true),
-    normPlace,
-    firstNorm: flag('firstNorm', true),
-    sharedNorm: flag('sharedNorm', false),
-    finalNorm: flag('finalNorm', normPlace !== 'after'),
-    embedNorm: flag('embedNorm', false),
-    positions,
-    positionOffset,
-    padToken,
-    rotary: positions === 'rotary' ? readRotary(caller, given.rotary ?? {}, headDim) : undefined,
-    buckets: positions === 'buckets' ? readBuckets(caller, given.buckets ?? {}) : undefined,
-    activation: word('activation', 'gelu-tanh'),
-    gated: flag('gated', false),
-    bias: readBias(caller, given.bias ?? true),
-    tied,
-    window: readWindows(caller, given.window, layers),
-    scale: readScale(caller, given.scale ?? 1 / Math.sqrt(headDim), layers),
-    embedScale: readNumber(caller, 'embedScale', given.embedScale ?? 1),
-    logitScale: readNumber(caller, 'logitScale', given.logitScale ?? 1),
-    softcap: amount('softcap', 0),
-    logitSoftcap: amount('logitSoftcap', 0),
-    queryKeyNorm: flag('queryKeyNorm', false),
-    sinks: flag('sinks', false),
-    input,
-    embedDim,
-    patch: input === 'patches' ? readPatch(caller, given.patch) : undefined,
-    channels: input === 'audio' ? size('channels') : 0,
-    tokenTypes: count('tokenTypes', 0),
-    head,
-    classes: head === 'pooled' ? size('classes') : head === 'logits' && !tied ? count('classes', 0) : 0,
-    taught: flag('taught', false) && head === 'pooled',
-    headWidth,
-    headTransform: word('headTransform'),
-    headActivation: word('headActivation', word('activation', 'gelu-tanh')),
-    pool,
-    pooler: word('pooler'),
-    poolDim: size('poolDim', dModel),
-    endToken: given.endToken === undefined ? undefined : count('endToken', 0),
-    poolSkip: given.poolSkip === undefined ? undefined : count('poolSkip', 0),
-    relationship: count('relationship', 0),
+    ...sizes,
+    ...norms,
+    ...readPositions(reader, sizes.headDim),
+    ...layers,
+    ...embedding,
+    ...readHead(reader, { ...sizes, ...embedding, ...layers }),
     cross,
-    sharedEmbedding: flag('sharedEmbedding', false),
-    std: amount('std', 0.5),
+    sharedEmbedding: reader.flag('sharedEmbedding', false),
+    std: reader.amount('std', 0.5),
     dropout: readNumber(caller, 'dropout', given.dropout ?? 0, { least: 0, most: 1 }),
     seed: readNumber(caller, 'seed', given.seed ?? 0, { integer: true, least: 0, most: 2 ** 24 }),
     encoder,

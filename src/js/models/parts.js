@@ -8,4 +8,5 @@ export { Linear } from '../ops/linear.js';
 export { crossEntropy, meanSquaredError } from '../ops/loss.js';
 export { Norm } from '../ops/norm.js';
 export { Adam, clipGradients, Sgd } from '../ops/optimizer.js';
-export { loadTransformer, Transformer } from './transformer.js';
+export { loadTransformer } from './loadTransformer.js';
+export { Transformer } from './transformer.js';

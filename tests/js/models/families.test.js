@@ -276,7 +276,7 @@ test('a cache turns by the angles that it has begun with, and generate begins an
   const near = model.cache({ length: 20 });
   const first = rowsOf(ids.slice(0, 4), { cache: near });
   assert.ok(off(last(first), last(rowsOf(ids.slice(0, 4))), () => true) < LIMIT);
-  const message = /at most 1 more tokens: what this cache holds has turned as in sequences of at most 5/;
+  const message = /at most 1 more tokens: the keys in this cache are rotated as in sequences of at most 5/;
   assert.throws(() => model.forward(ids.slice(4), { cache: near }), { code: 'SHAPE', message });
   const never = { max: 6, stop: [] };
   const expected = [...ids.slice(0, 3)];

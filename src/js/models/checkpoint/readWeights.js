@@ -14,8 +14,7 @@ import {
   withStored,
 } from '../../memory/stored.js';
 import { viewOf } from '../../memory/tensor.js';
-import { freeWeight } from '../graph.js';
-import { isProduct } from '../transformer.js';
+import { freeWeight, isProduct } from '../weights.js';
 import { layoutOf } from './tensorLayout.js';
 
 /** @import { KnownDType } from '../../io/dtypes.js' */
@@ -25,7 +24,7 @@ import { layoutOf } from './tensorLayout.js';
 /** @import { Tensor } from '../../memory/tensor.js' */
 /** @import { TensorSource } from '../families/common.js' */
 /** @import { Folder } from './files.js' */
-/** @import { Weight } from '../graph.js' */
+/** @import { Weight } from '../weights.js' */
 /** @import { Layout, Split } from './tensorLayout.js' */
 
 /** @typedef {TensorRange & { file: string }} Stored a tensor in one of the files */
