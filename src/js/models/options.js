@@ -1,4 +1,4 @@
-// The options of a transformer: read once, checked, with every default filled in.
+// Reads the options of a transformer: checks them and fills in the defaults.
 
 import { readBoolean, readNumber, readOptions, readWord } from '../check/arguments.js';
 import { argumentError, HeadlightError } from '../check/errors.js';
@@ -10,95 +10,97 @@ import { checkFactors, readScaling } from '../ops/rotary.js';
  * @typedef {object} RotaryOptions
  * @property {number} [theta] default 10000
  * @property {number} [localTheta] in layers with a window; default theta
- * @property {number} [width] elements of a head that are turned; default headDim
- * @property {'halves' | 'neighbours'} [pairing] element n with n + width/2, or 2n with 2n + 1; default 'halves'
+ * @property {number} [width] number of elements of a head that are rotated; default headDim
+ * @property {'halves' | 'neighbours'} [pairing] which elements are rotated together: n and n + width/2, or 2n and
+ *   2n + 1; default 'halves'
  * @property {RotaryScaling} [scaling]
- * @property {{ beyond: number, scaling: RotaryScaling }} [long] the scaling of sequences of more tokens than that
+ * @property {{ beyond: number, scaling: RotaryScaling }} [long] the scaling of sequences longer than `beyond` tokens
  */
 /**
- * @typedef {object} BiasOptions which products have a bias
+ * @typedef {object} BiasOptions which linear layers have a bias
  * @property {boolean} [query]
  * @property {boolean} [key]
  * @property {boolean} [value]
  * @property {boolean} [out] of attention
  * @property {boolean} [mlp]
  * @property {boolean} [norm]
- * @property {boolean} [transform] of headTransform; default true
+ * @property {boolean} [transform] the layer of headTransform; default true
  * @property {boolean} [head]
  */
 /**
  * @typedef {object} TransformerOptions
- * @property {number} layers blocks; 0 leaves embedding and head
+ * @property {number} layers number of blocks; with 0 only embedding and head remain
  * @property {number} dModel width of the model, C
- * @property {number} numHeads of each block's attention
- * @property {number} [vocab] ids are 0 to vocab − 1
- * @property {number} context the longest sequence
- * @property {number} [kvHeads] heads of keys and values; default numHeads
- * @property {number} [headDim] default dModel / numHeads
- * @property {number} [mlp] width inside the feed-forward part, 0 for none; default 4 · dModel
- * @property {boolean} [causal] whether a token sees only itself and the tokens before it; default true
+ * @property {number} numHeads heads of each block's attention, H
+ * @property {number} [vocab] number of ids: 0 to vocab − 1
+ * @property {number} context length of the longest sequence
+ * @property {number} [kvHeads] heads of keys and values, G; default numHeads
+ * @property {number} [headDim] width of a head, D; default dModel / numHeads
+ * @property {number} [mlp] width of the hidden layer of the feed-forward, 0 for none; default 4 · dModel
+ * @property {boolean} [causal] true: a token sees only itself and the tokens before it; default true
  * @property {'layer' | 'rms' | 'none'} [norm] default 'layer'
- * @property {number} [normEps] default 1e-5. With 0, a row of zeros, or for 'layer' of equal numbers, becomes 0/0, NaN,
- *   as in PyTorch
- * @property {boolean} [normScale] whether norms multiply by a weight; default true
- * @property {'before' | 'after' | 'both' | 'parallel' | 'stream'} [normPlace] of attention and feed-forward: before
- *   each, after each sum, before and after each, before both, which then run side by side, or before each in the stream
- *   itself, to which each then adds; default 'before'
- * @property {boolean} [firstNorm] whether the first block begins with a norm; default true
- * @property {boolean} [sharedNorm] with 'parallel': one norm for both
- * @property {boolean} [finalNorm] default: unless the norms are after
+ * @property {number} [normEps] default 1e-5. With 0 the norm of a row of zeros, or for 'layer' of equal numbers, is
+ *   NaN, as in PyTorch
+ * @property {boolean} [normScale] true: norms multiply by a weight; default true
+ * @property {'before' | 'after' | 'both' | 'parallel' | 'stream'} [normPlace] where the norms of attention and
+ *   feed-forward are. 'before': before each of them; 'after': after each sum; 'both': before and after each of them;
+ *   'parallel': before both, which are computed in parallel; 'stream': before each of them, and its output replaces
+ *   the residual stream. Default 'before'
+ * @property {boolean} [firstNorm] true: the first block begins with a norm; default true
+ * @property {boolean} [sharedNorm] with 'parallel': attention and feed-forward have the same norm
+ * @property {boolean} [finalNorm] a norm after the last block; default true, with normPlace 'after' false
  * @property {boolean} [embedNorm] a norm after the embedding; default false
  * @property {'learned' | 'sinusoidal' | 'rotary' | 'alibi' | 'buckets' | 'none'} [positions] default 'learned'
- * @property {number} [positionOffset] rows of the learned positions that stand before position 0; default 0
- * @property {number} [padToken] learned positions count the other tokens; this one has the row before position 0, for
- *   which positionOffset is at least 1
+ * @property {number} [positionOffset] rows of the table of learned positions before position 0; default 0
+ * @property {number} [padToken] id of the padding token: learned positions do not count it, and it has the row before
+ *   position 0. positionOffset must be at least 1
  * @property {RotaryOptions} [rotary]
- * @property {{ count?: number, distance?: number }} [buckets] of relative positions; default 32 up to 128
+ * @property {{ count?: number, distance?: number }} [buckets] of relative positions; default 32, distances to 128
  * @property {'gelu' | 'gelu-tanh' | 'quick-gelu' | 'relu' | 'silu'} [activation] default 'gelu-tanh'
  * @property {boolean} [gated] activation(gate) · up; default false
- * @property {boolean | BiasOptions} [bias] true: of all but the head, which is the default; false: of none but norms
- * @property {boolean} [tied] the embedding is the head as well; default false
- * @property {number | null | readonly (number | null)[]} [window] of all layers or by layer: causal, so many keys, the
- *   token's own included; else at most ⌊window/2⌋ on each side
- * @property {number | readonly number[]} [scale] of scores, in all layers or by layer; default 1/√headDim
- * @property {number} [embedScale] what embeddings are multiplied by; default 1
- * @property {number} [logitScale] what enters the head is multiplied by; default 1
- * @property {number} [softcap] of scores
- * @property {number} [logitSoftcap]
+ * @property {boolean | BiasOptions} [bias] true: all layers except the head have a bias; false: only norms. Default
+ *   true
+ * @property {boolean} [tied] true: the head uses the embedding table; default false
+ * @property {number | null | readonly (number | null)[]} [window] number of keys that a token sees, for all layers or
+ *   by layer. With `causal` the token's own key is included; otherwise ⌊window/2⌋ keys on each side
+ * @property {number | readonly number[]} [scale] factor of scores, for all layers or by layer; default 1/√headDim
+ * @property {number} [embedScale] factor of embeddings; default 1
+ * @property {number} [logitScale] factor of the head's input; default 1
+ * @property {number} [softcap] softcap · tanh(score / softcap); default 0, none
+ * @property {number} [logitSoftcap] the same for logits
  * @property {boolean} [queryKeyNorm] RMS norm of every head's query and key; default false
- * @property {boolean} [sinks] a learned number for each head that joins its softmax; default false
+ * @property {boolean} [sinks] each head has a learned score that takes part in its softmax; default false
  * @property {'tokens' | 'patches' | 'audio'} [input] default 'tokens'
- * @property {number} [embedDim] width of the embedding, where it is projected to dModel; default dModel
+ * @property {number} [embedDim] width of the embedding table, projected to dModel if different; default dModel
  * @property {{ size: number, image: number | readonly [number, number], channels?: number, classTokens?: number }}
- *   [patch]
- *   of pictures; image is the height and width, channels 3 and classTokens 1 by default
- * @property {number} [channels] of audio features
- * @property {number} [tokenTypes] default 0
+ *   [patch] patches of a picture; image is its height and width, channels is 3 and classTokens 1 by default
+ * @property {number} [channels] number of audio features of a frame
+ * @property {number} [tokenTypes] number of token types; default 0
  * @property {'logits' | 'pooled' | 'none'} [head] logits of every token, of the whole input, or none; default 'logits'
- * @property {number} [classes] of a pooled head; of every token, where its logits are not those of vocab
- * @property {boolean} [taught] with a pooled head: a second one on the second token; the logits are the mean of both.
- *   Default false
- * @property {number} [headWidth] of what enters a head for logits, to which dModel is projected; default dModel, and
- *   embedDim if tied, which has no other
- * @property {'none' | 'norm' | 'plain'} [headTransform] a product, an activation and, with 'norm', a norm before the
- *   head; default 'none'
+ * @property {number} [classes] of a pooled head; or, if its logits are not those of vocab, of the head of every token
+ * @property {boolean} [taught] with a pooled head: a second head, of a distillation token, which is the second one; the
+ *   logits are the mean of both heads. Default false
+ * @property {number} [headWidth] width of the input of a head for logits, to which dModel is projected; default dModel.
+ *   If tied, it is embedDim
+ * @property {'none' | 'norm' | 'plain'} [headTransform] a linear layer, an activation and, with 'norm', a norm before
+ *   the head; default 'none'
  * @property {'gelu' | 'gelu-tanh' | 'quick-gelu' | 'relu' | 'silu'} [headActivation] of headTransform; default:
  *   activation
- * @property {'first' | 'last' | 'end' | 'mean' | 'none'} [pool] which token stands for the input: the first, the last
- *   that is no padding, that of endToken, or the mean of those that are no padding; default 'none', with a pooled head
- *   'first'
- * @property {'tanh' | 'linear' | 'relu' | 'none'} [pooler] product and activation of the pooled token; default 'none'
- * @property {number} [poolDim] default dModel
- * @property {number} [endToken]
- * @property {number} [poolSkip] with pool 'last', where no keep is given: the token that is padding; default: none is
+ * @property {'first' | 'last' | 'end' | 'mean' | 'none'} [pool] which token represents the input: the first, the last
+ *   that is not padding, the first with endToken, or the mean of all that are not padding; default 'none', with a
+ *   pooled head 'first'
+ * @property {'tanh' | 'linear' | 'relu' | 'none'} [pooler] linear layer and activation after pooling; default 'none'
+ * @property {number} [poolDim] width of the pooler; default dModel
+ * @property {number} [endToken] with pool 'end'; default: the token with the largest id
+ * @property {number} [poolSkip] with pool 'last' and no keep: id of the padding token; default: none
  * @property {number} [relationship] classes of a second head on the pooled token; default 0
- * @property {boolean} [cross] attention to an encoder; default: where there is one
- * @property {boolean} [sharedEmbedding] of an encoder: it reads the decoder's table
- * @property {number} [std] standard deviation of the initial embedding; default 0.5, so that the
- *   embeddings of different tokens start far apart
+ * @property {boolean} [cross] attention to an encoder; default true if there is one
+ * @property {boolean} [sharedEmbedding] for an encoder: it uses the decoder's embedding table
+ * @property {number} [std] standard deviation of the initial embedding; default 0.5, so that the initial embeddings of
+ *   different tokens are far apart
  * @property {number} [dropout] of attention weights in training; default 0
  * @property {number} [seed] of all initial parameters and of dropout; default 0
- * @property {TransformerOptions} [encoder] then this one is the decoder and attends to it
+ * @property {TransformerOptions} [encoder] an encoder, to which this model attends as the decoder
  */
 
 const SIZE = { integer: true, least: 1, most: 2 ** 20 };
@@ -451,7 +453,7 @@ function readScale(caller, scale, layers) {
   return Object.freeze(scale.map((factor, i) => readNumber(caller, `scale[${i}]`, factor)));
 }
 
-/** Of the scores of a layer. @param {Resolved} options @param {number} layer */
+/** The factor of the scores of a layer. @param {Resolved} options @param {number} layer */
 export const scaleOf = ({ scale }, layer) => (typeof scale === 'number' ? scale : scale[layer]);
 
 /** @param {string} caller @param {TransformerOptions['window']} window @param {number} layers */

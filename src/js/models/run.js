@@ -306,7 +306,7 @@ export class Run {
    * @param {string} at the name of the attention
    */
   crossKeysValues(layer, at) {
-    const cached = this.#encoded ? undefined : this.cache?.across;
+    const cached = this.#encoded ? undefined : this.cache?.fromEncoder;
     if (cached) return { ...cached.pairs[layer], padding: cached.padding };
     if (!this.#encoded) throw new HeadlightError('STATE', `${this.caller}: there is no encoder to attend to`);
     const { tensor, padding } = this.#encoded;
@@ -314,7 +314,7 @@ export class Run {
       key: this.linear(`${at}.wk`, tensor, `${at}.bk`),
       value: this.linear(`${at}.wv`, tensor, `${at}.bv`),
     };
-    this.cache?.setAcross(layer, pair, padding);
+    this.cache?.setFromEncoder(layer, pair, padding);
     return { ...pair, padding };
   }
 

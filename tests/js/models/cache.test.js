@@ -274,8 +274,8 @@ test('a cache that has been disposed is refused everywhere, also of a model with
 test('a model whose tokens see later ones, or that reads a picture, has no cache and generates nothing', async () => {
   const picture = { ...SMALL, input: 'patches', patch: { size: 2, image: 4 }, positions: 'learned' };
   for (const [options, why] of [
-    [{ ...SMALL, causal: false }, /this model is no decoder: its tokens see the tokens after them/],
-    [picture, /this model is no decoder: it reads patches/],
+    [{ ...SMALL, causal: false }, /this model is not a decoder: its tokens see later tokens/],
+    [picture, /this model is not a decoder: its input is patches/],
   ]) {
     const model = hl.transformer(options);
     refuses(() => model.cache({ length: 4 }), 'STATE', why);

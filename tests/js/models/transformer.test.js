@@ -404,7 +404,7 @@ test('inputs have the names of other libraries too', () => {
   const expected = model.forward({ ids: LABELS, keep, typeIds: types }).logits.copy();
   const given = { input_ids: tensor(LABELS), attention_mask: tensor(keep), token_type_ids: tensor(types) };
   assert.deepEqual(model.forward(given).logits.copy(), expected);
-  refuses(() => model.forward({ ...given, ids: LABELS }), 'ARGUMENT', 'input_ids', /none beside ids/);
+  refuses(() => model.forward({ ...given, ids: LABELS }), 'ARGUMENT', 'input_ids', /none, as ids is given/);
   refuses(() => model.forward({ input_ids: [[9]] }), 'ARGUMENT', 'input_ids[0]', /input_ids\[0\] is 9/);
   refuses(() => model.forward({ input_ids: [[1]], attention_mask: [[2]] }), 'ARGUMENT', 'attention_mask[0]', /is 2/);
   refuses(() => model.forward(['one text', 'another']), 'ARGUMENT', 'ids', /one text in place of a list/);
@@ -415,7 +415,7 @@ test('inputs have the names of other libraries too', () => {
   const hidden = seeing.forward({ pixels }).hidden.copy();
   assert.deepEqual(seeing.forward({ pixel_values: pixels }).hidden.copy(), hidden);
   refuses(() => seeing.forward({ pixel_values: [1] }), 'SHAPE', 'pixel_values', /pixel_values has shape/);
-  refuses(() => seeing.forward('a text'), 'ARGUMENT', 'input', /what this model reads: \{ pixels \}/);
+  refuses(() => seeing.forward('a text'), 'ARGUMENT', 'input', /the input of this model: \{ pixels \}/);
   seeing.dispose();
 });
 

@@ -1,5 +1,5 @@
-// Tells whether the head of a tied model that lies in a file beside the embedding is the embedding once more. Only a
-// few ranges are read of large ones: heads that were trained apart differ in every row.
+// Checks if a head that is stored besides the embedding of a tied model has the same values. Of large tensors only a few
+// ranges are compared: a head that was trained separately differs in every row.
 
 import { sameShape } from '../../check/shape.js';
 import { sourceOf } from './naming.js';
@@ -8,13 +8,13 @@ import { sourceOf } from './naming.js';
 /** @import { Folder } from './files.js' */
 /** @import { Stored } from './readWeights.js' */
 
-/** Bytes of a range, and how many ranges are read: all of a tensor of up to 4 MB. */
+/** Bytes of a range, and the number of ranges. Tensors of up to 4 MB are compared completely. */
 const RANGE = 2 ** 18;
 const RANGES = 16;
 
 /**
- * The names under which a tied head is in the files. Some families have classification heads in its place, which have
- * another shape.
+ * The names under which the files contain a tied head. A classification head that some families have under one of these
+ * names has another shape.
  * @param {Family} family
  * @param {string} prefix
  * @param {ReadonlyMap<string, Stored>} tensors
@@ -34,7 +34,7 @@ export function tiedHeads(family, prefix, tensors, shape) {
  * @param {ReadonlyMap<string, Stored>} tensors
  * @param {Folder} folder
  * @param {AbortSignal} [signal]
- * @returns {Promise<boolean>} whether the files have a head that is not the embedding
+ * @returns {Promise<boolean>} true if the files have a head with other values than the embedding
  */
 export async function hasOwnHead(family, prefix, tensors, folder, signal) {
   const name = sourceOf(family, prefix, 'embedding.table').names.find((name) => tensors.has(name));
@@ -58,10 +58,10 @@ async function isSame(folder, a, b, signal) {
     signal?.throwIfAborted();
     const from = Math.floor(i * step);
     const to = Math.min(from + RANGE, size);
-    const [one, other] = await Promise.all(
+    const [bytesA, bytesB] = await Promise.all(
       [a, b].map(({ file, begin }) => folder.read(file, begin + from, begin + to)),
     );
-    if (one.length !== other.length || one.some((byte, at) => byte !== other[at])) return false;
+    if (bytesA.length !== bytesB.length || bytesA.some((byte, at) => byte !== bytesB[at])) return false;
   }
   return true;
 }

@@ -111,7 +111,7 @@ test('a file that comes whole and without a length is as long as its tensors', a
   const server = await serve(t);
   for (const [more, message] of [
     [0, null],
-    [1, /model\.safetensors goes on after byte 236880/],
+    [1, /model\.safetensors continues after byte 236880/],
     [-1, /model\.safetensors ends before byte 236880: it is truncated/],
   ]) {
     server.fault = (name) => ({ 'config.json': whole(0), 'model.safetensors': whole(more) })[name];
