@@ -55,7 +55,7 @@ export class Headlight {
   #memory;
   #simd;
   #parts;
-  #places;
+  #environment;
 
   /**
    * @internal
@@ -63,11 +63,11 @@ export class Headlight {
    * @param {WebAssembly.Memory} linear
    * @param {Threads} threads
    * @param {typeof import('./models/parts.js') | Error} parts or why they could not be loaded
-   * @param {import('./models/checkpoint/open.js').Places} places
+   * @param {import('./models/checkpoint/open.js').Environment} environment
    */
-  constructor(core, linear, threads, parts, places) {
+  constructor(core, linear, threads, parts, environment) {
     this.#parts = parts;
-    this.#places = places;
+    this.#environment = environment;
     this.#memory = new Memory(core, linear, threads);
     this.#simd = /** @type {'simd128' | 'relaxed'} */ (core.hl_simd() === 1 ? 'relaxed' : 'simd128');
   }
@@ -320,7 +320,7 @@ export class Headlight {
    */
   async openModel(files, options = {}) {
     const { openModel } = await import('./models/checkpoint/open.js');
-    return openModel(this.#memory, files, options, this.#places);
+    return openModel(this.#memory, files, options, this.#environment);
   }
 
   /**
@@ -330,7 +330,7 @@ export class Headlight {
    */
   async openTokenizer(file) {
     const { openTokenizerFile } = await import('./models/checkpoint/open.js');
-    return openTokenizerFile(file, this.#places.openPath);
+    return openTokenizerFile(file, this.#environment.openPath);
   }
 
   /**

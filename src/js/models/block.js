@@ -20,8 +20,8 @@ import { scaleOf } from './options.js';
 /** For each block: full names by names within the block. @type {Map<string, string>[]} */
 const fullNames = [];
 /**
- * Returns a function from a name within block i to its full name. Each full name is made once, because a new string must
- * be hashed before it is looked up: this took a tenth of the time of a token of a small model.
+ * Returns a function from a name within block i to its full name. Each full name is made once, because a new string
+ * must be hashed before it is looked up: this took a tenth of the time of a token of a small model.
  * @param {number} i
  */
 function inBlock(i) {

@@ -314,7 +314,11 @@ export class Cache {
     return { key: this.#append(pair.key, key), value: this.#append(pair.value, value) };
   }
 
-  /** @param {Tensor} stored (B,G,capacity,D) @param {Tensor} fresh (B,T,G·D) @returns {{ tensor: Tensor, stride: Stride }} */
+  /**
+   * @param {Tensor} stored (B,G,capacity,D)
+   * @param {Tensor} fresh (B,T,G·D)
+   * @returns {{ tensor: Tensor, stride: Stride }}
+   */
   #append(stored, fresh) {
     const { kvHeads, headDim: width } = this.#options;
     const [batch, rows] = shapeOf(fresh);

@@ -8,7 +8,7 @@ import { loadTransformer } from './loadTransformer.js';
 
 /** @import { Memory } from '../memory/memory.js' */
 /** @import { Folder } from './checkpoint/files.js' */
-/** @import { Places } from './checkpoint/open.js' */
+/** @import { Environment } from './checkpoint/open.js' */
 /** @import { Storage } from './checkpoint/readWeights.js' */
 /** @import { SavedTransformer } from './loadTransformer.js' */
 
@@ -17,12 +17,12 @@ const [WEIGHTS, TOKENIZER] = ['whale.safetensors', 'whale.tokenizer.json'];
 /**
  * @param {string} caller
  * @param {Memory} memory
- * @param {Places} places
+ * @param {Environment} environment
  * @param {{ storage: Storage, layers?: number, signal?: AbortSignal,
  *   onProgress?: (progress: { read: number, total: number, name: string }) => void }} options
  */
-export async function openDemo(caller, memory, places, { storage, layers, signal, onProgress }) {
-  const [bytes, tokenizer] = await readDemoFiles(caller, places, signal);
+export async function openDemo(caller, memory, environment, { storage, layers, signal, onProgress }) {
+  const [bytes, tokenizer] = await readDemoFiles(caller, environment, signal);
   signal?.throwIfAborted();
   const saved = /** @type {SavedTransformer} */ (readSafetensors(bytes));
   const model = loadTransformer(memory, layers === undefined ? saved : firstLayers(saved, layers));
@@ -38,7 +38,7 @@ export async function openDemo(caller, memory, places, { storage, layers, signal
   }
 }
 
-/** @param {string} caller @param {Places} places @param {AbortSignal} [signal] */
+/** @param {string} caller @param {Environment} environment @param {AbortSignal} [signal] */
 async function readDemoFiles(caller, { module, openPath }, signal) {
   /** @type {Folder | undefined} */
   let folder;
@@ -50,9 +50,9 @@ async function readDemoFiles(caller, { module, openPath }, signal) {
     return [await readWhole(folder, WEIGHTS), await readWhole(folder, TOKENIZER)];
   } catch (cause) {
     signal?.throwIfAborted();
-    const advice = `copy ${WEIGHTS} and ${TOKENIZER} from headlight-attention/dist beside the module`;
+    const advice = `copy ${WEIGHTS} and ${TOKENIZER} from headlight-attention/dist to the folder of the module`;
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new HeadlightError('LOAD', `${caller}: the demo is not beside the module: ${advice} (${reason})`, {
+    throw new HeadlightError('LOAD', `${caller}: the demo is not in the folder of the module: ${advice} (${reason})`, {
       parameter: 'files',
       cause,
     });

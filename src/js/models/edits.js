@@ -35,8 +35,8 @@ import { readArray } from '../ops/state.js';
 /** The axes of heads and tokens. @typedef {{ head?: number, token?: number }} Axes */
 
 /**
- * The name of a value, of one block or of every block, and its number of heads. Names with '*' for the block are keys of
- * the same maps as exact names: a look-up takes the same time for any number of edits.
+ * The name of a value, of one block or of every block, and its number of heads. Names with '*' for the block are keys
+ * of the same maps as exact names: a look-up takes the same time for any number of edits.
  * @typedef {{ key: string, heads?: number }} ReadName
  */
 
@@ -301,7 +301,8 @@ export function forEachElement({ head, token }, shape, axes, start, each) {
 }
 
 /**
- * Returns a function from the index of an element to the operand's value there. The operand is broadcast from the right.
+ * Returns a function from the index of an element to the operand's value there. The operand is broadcast from the
+ * right.
  * @param {string} caller
  * @param {string} parameter
  * @param {Numbers} numbers

@@ -20,12 +20,13 @@ import { readNamed, refuseTexts } from './input.js';
 /**
  * Defaults come from the model's generation_config.json, in `model.generation`, else they are as described here.
  * @typedef {object} GenerateOptions
- * @property {number} [max] largest number of tokens; default: until an end token, or the end of the context or the cache
+ * @property {number} [max] largest number of tokens; default: until an end token, or the end of the context or the
+ *   cache
  * @property {number} [temperature] 0, the default, chooses the most probable token
  * @property {number} [topK] number of the most probable tokens that may be chosen
  * @property {number} [topP] only the most probable tokens that together have this probability may be chosen
- * @property {number} [repetitionPenalty] for tokens of the prompt and the generated text: positive logits are divided by
- *   it, negative ones multiplied; default 1
+ * @property {number} [repetitionPenalty] for tokens of the prompt and the generated text: positive logits are divided
+ *   by it, negative ones multiplied; default 1
  * @property {readonly number[]} [suppress] tokens that are never chosen
  * @property {readonly number[]} [suppressFirst] tokens that are not chosen first, or first after forced tokens
  * @property {readonly (readonly [index: number, id: number])[]} [forced] tokens that are chosen at an index of
@@ -177,8 +178,8 @@ function readLabels(parameter, given, { vocab }) {
 }
 
 /**
- * room: how many tokens fit after the prompt. beyond: the length of the sequence from which on all tokens are rotated by
- * other angles.
+ * room: how many tokens fit after the prompt. beyond: the length of the sequence from which on all tokens are rotated
+ * by other angles.
  * @param {Resolved} options
  * @param {Cache | undefined} cache
  * @param {number} start tokens of the prompt

@@ -51,7 +51,10 @@ const MAX_INT = 2 ** 31 - 1;
 const MAX_BATCH = 2 ** 24;
 const KINDS = /** @type {const} */ ({ tokens: 'ids', patches: 'pixels', audio: 'features' });
 
-/** @typedef {{ given: Record<string, any>, called: Record<string, string> }} NamedInput called: the caller's names by our names */
+/**
+ * called: the caller's names by our names.
+ * @typedef {{ given: Record<string, any>, called: Record<string, string> }} NamedInput
+ */
 
 /** @param {unknown} input @returns {input is Record<string, unknown>} */
 const isNamed = (input) =>

@@ -24,7 +24,7 @@ export class RotaryTables {
   }
 
   /**
-   * A table of at least so many positions, computed once and again only if a longer one is needed.
+   * A table with at least this number of positions. It is computed again only if a longer one is needed.
    * @param {NonNullable<Resolved['rotary']>} rotary
    * @param {number} theta
    * @param {number} positions

@@ -119,17 +119,17 @@ const refuses = (fn, parameter, message) =>
   });
 
 /** Sets scores and weights of a run to themselves, and captures them again or not. */
-function checkOwn(model, run) {
+function checkSelfEdits(model, run) {
   const squares = namesOf(model).filter((name) => /scores|weights/.test(name));
   const all = run({ capture: namesOf(model) });
-  for (const kept of [/weights/, /scores/, /./]) {
-    const names = squares.filter((name) => kept.test(name));
+  for (const pattern of [/weights/, /scores/, /./]) {
+    const names = squares.filter((name) => pattern.test(name));
     const edit = Object.entries(all)
-      .filter(([name]) => /scores|weights/.test(name) && kept.test(name))
+      .filter(([name]) => /scores|weights/.test(name) && pattern.test(name))
       .map(([at, set]) => ({ at, set }));
-    for (const asked of [{ capture: names }, { edit }, { capture: names, edit }, { capture: squares, edit }])
-      for (const [name, { data }] of Object.entries(run(asked)))
-        assert.deepEqual(data, all[name].data, `${kept}, ${Object.keys(asked)}: ${name}`);
+    for (const options of [{ capture: names }, { edit }, { capture: names, edit }, { capture: squares, edit }])
+      for (const [name, { data }] of Object.entries(run(options)))
+        assert.deepEqual(data, all[name].data, `${pattern}, ${Object.keys(options)}: ${name}`);
   }
 }
 
@@ -222,13 +222,13 @@ for (const [form, options] of Object.entries(FORMS)) {
     everywhere((hl) => {
       const model = build(hl, options);
       const input = inputOf(model);
-      checkOwn(model, (asked) => captureAll(model, input, asked));
+      checkSelfEdits(model, (options) => captureAll(model, input, options));
       if (!model.options.causal || options.encoder) return model.dispose();
-      const part = (cache, from, to, asked) =>
-        look(
+      const part = (cache, from, to, options) =>
+        captureAll(
           model,
           IDS.map((row) => row.slice(from, to)),
-          { ...asked, cache },
+          { ...options, cache },
         );
       // Two tokens after a prefix, then one token.
       for (const [from, to] of [
@@ -237,9 +237,9 @@ for (const [form, options] of Object.entries(FORMS)) {
       ]) {
         const cache = model.cache({ length: 8, batch: B });
         part(cache, 0, from, {});
-        checkOwn(model, (asked) => {
+        checkSelfEdits(model, (options) => {
           cache.rewind(from);
-          return part(cache, from, to, asked);
+          return part(cache, from, to, options);
         });
         cache.dispose();
       }
@@ -577,7 +577,7 @@ test(
         [2, 4],
         [4, 5],
       ].map(([from, to]) =>
-        look(
+        captureAll(
           model,
           IDS.map((row) => row.slice(from, to)),
           { capture, edit: [{ at, mask: painted }], cache },
@@ -606,7 +606,8 @@ test('capturing does not change the logits, for any length of the sequence', () 
       const plain = captureAll(model, ids);
       for (const name of ['blocks.*.weights', 'blocks.*.scores', 'blocks.*.query', 'blocks.*.heads', 'blocks.*.out'])
         near(captureAll(model, ids, { capture: [name] }).logits.data, plain.logits.data, name, 5e-6);
-      for (const last of [false, true]) checkOwn(model, (asked) => captureAll(model, ids, { ...asked, last }));
+      for (const last of [false, true])
+        checkSelfEdits(model, (options) => captureAll(model, ids, { ...options, last }));
       model.dispose();
     }
   });

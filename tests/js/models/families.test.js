@@ -144,7 +144,7 @@ test('missing fields have the defaults of Hugging Face; null is a value', async 
   assert.deepEqual([softcap, logitSoftcap], [0, 0]);
 });
 
-test('Gemma reads its activation from hidden_activation or hidden_act, Gemma 2 only from hidden_activation', async () => {
+test('Gemma reads hidden_activation or hidden_act, Gemma 2 only hidden_activation', async () => {
   const activationOf = async (name, hidden_activation, hidden_act) =>
     (await optionsWith(name, { hidden_activation, hidden_act })).activation;
   for (const missing of [undefined, null]) {

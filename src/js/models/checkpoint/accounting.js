@@ -1,6 +1,6 @@
-// Accounts for every tensor of a checkpoint. A tensor is read, or is a constant, or belongs to a part that is not opened,
-// which is listed. If an unknown tensor belongs to the opened part, the checkpoint is refused: without it the results
-// would be wrong.
+// Accounts for every tensor of a checkpoint. A tensor is read, or is a constant, or belongs to a part that is not
+// opened, which is listed. If an unknown tensor belongs to the opened part, the checkpoint is refused: without it the
+// results would be wrong.
 
 import { HeadlightError } from '../../check/errors.js';
 import { quoteNames } from '../../check/quote.js';
@@ -129,8 +129,8 @@ export function account(family, prefix, found, tensors, blocks) {
 const tooMany = (family, name, configured) =>
   new HeadlightError(
     'FORMAT',
-    `${CALLER}: ${quoteNames([name])} is in the file, but the ${family.name} that config.json describes has ${configured} ` +
-      `${configured === 1 ? 'block' : 'blocks'}: without this one the results would be wrong`,
+    `${CALLER}: ${quoteNames([name])} is in the file, but the ${family.name} that config.json describes has ` +
+      `${configured} ${configured === 1 ? 'block' : 'blocks'}: without this one the results would be wrong`,
     { parameter: name, got: name, expected: configured },
   );
 

@@ -1,5 +1,5 @@
-// The files of a model: of a folder on disk or behind a URL, or files that a user has chosen or dropped. All are read in
-// ranges.
+// The files of a model: of a folder on disk or behind a URL, or files that a user has chosen or dropped. All are read
+// in ranges.
 
 import { argumentError, unreadable } from '../../check/errors.js';
 import { quote } from '../../check/quote.js';
@@ -117,7 +117,7 @@ async function handleFolder(caller, folder) {
 }
 
 /**
- * A folder of files in memory, by their base names. Of two files with the same one, it has that nearer to the root.
+ * A folder of files in memory, by their base names. If two have the same name, the one nearer to the root is used.
  * @param {string} caller
  * @param {[string, unknown][]} files by path
  * @returns {Folder}

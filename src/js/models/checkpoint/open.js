@@ -1,5 +1,5 @@
-// Opens a checkpoint. config.json describes the model; the table of its family maps tensors to parameters. Everything is
-// checked before anything is allocated, then the tensors are read.
+// Opens a checkpoint. config.json describes the model; the table of its family maps tensors to parameters. Everything
+// is checked before anything is allocated, then the tensors are read.
 
 import { readNumber, readOptions, readSignal, readWord } from '../../check/arguments.js';
 import { argumentError, HeadlightError, unreadable } from '../../check/errors.js';
@@ -31,9 +31,9 @@ import { hasOwnHead, tiedHeads } from './tying.js';
 
 /**
  * @typedef {object} OpenOptions
- * @property {'float32' | 'int8' | 'stored'} [weights] default 'float32'. With 'stored', matrices that the file stores as
- *   float16 or bfloat16 stay in this type: half the memory, the same results. With 'int8', matrices are rounded to nine
- *   bits: 29% of the memory. Only models with float32 weights can be trained
+ * @property {'float32' | 'int8' | 'stored'} [weights] default 'float32'. With 'stored', matrices that the file stores
+ *   as float16 or bfloat16 stay in this type: half the memory, the same results. With 'int8', matrices are rounded to
+ *   nine bits: 29% of the memory. Only models with float32 weights can be trained
  * @property {number} [layers] number of blocks that are opened, from the first; default: all
  * @property {AbortSignal} [signal]
  * @property {(progress: { read: number, total: number, name: string }) => unknown} [onProgress] bytes that
@@ -58,7 +58,7 @@ const fail = (message, parameter, more = {}) =>
 
 /**
  * The environment of the module.
- * @typedef {object} Places
+ * @typedef {object} Environment
  * @property {string} [module] the address of the module; the files of the demo are in the same folder
  * @property {OpenPath} [openPath] opens a folder on disk; only in Node
  */
@@ -67,10 +67,10 @@ const fail = (message, parameter, more = {}) =>
  * @param {Memory} memory
  * @param {ModelFiles} files
  * @param {OpenOptions} options
- * @param {Places} places
+ * @param {Environment} environment
  * @returns {Promise<OpenedModel>}
  */
-export async function openModel(memory, files, options, places) {
+export async function openModel(memory, files, options, environment) {
   const given = readOptions(CALLER, options, ['weights', 'layers', 'signal', 'onProgress']);
   const words = /** @type {const} */ (['float32', 'int8', 'stored']);
   const storage = readWord(CALLER, 'weights', given.weights ?? 'float32', words);
@@ -82,10 +82,10 @@ export async function openModel(memory, files, options, places) {
   signal?.throwIfAborted();
   if (files === 'demo') {
     const { openDemo } = await import('../demo.js');
-    const model = await openDemo(CALLER, memory, places, { storage, layers, signal, onProgress });
+    const model = await openDemo(CALLER, memory, environment, { storage, layers, signal, onProgress });
     return /** @type {OpenedModel} */ (model);
   }
-  const folder = await openFolder(CALLER, files, places.openPath, signal);
+  const folder = await openFolder(CALLER, files, environment.openPath, signal);
   try {
     const config = await readJson(folder, 'config.json');
     const generationConfig = (await folder.size(GENERATION)) === null ? undefined : await readJson(folder, GENERATION);
@@ -249,7 +249,11 @@ function resolve(family, options, layers) {
   return checked(family, () => resolveOptions({ ...options, ...some }, CALLER));
 }
 
-/** The number of blocks in config.json, and of those that are opened. @param {TransformerOptions} described @param {Resolved} opened */
+/**
+ * The number of blocks in config.json, and of those that are opened.
+ * @param {TransformerOptions} described
+ * @param {Resolved} opened
+ */
 const blocksOf = (described, opened) =>
   new Map([
     ['', { configured: described.layers, opened: opened.layers }],

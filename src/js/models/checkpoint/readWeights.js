@@ -1,5 +1,5 @@
-// Reads the parameters of a checkpoint in pieces. While a piece is converted and written, the next ones are read. Rows of
-// an int8 weight are rounded as they arrive, rows of a 16-bit weight are copied.
+// Reads the parameters of a checkpoint in pieces. While a piece is converted and written, the next ones are read. Rows
+// of an int8 weight are rounded as they arrive, rows of a 16-bit weight are copied.
 
 import { HeadlightError } from '../../check/errors.js';
 import { elementCount } from '../../check/shape.js';

@@ -1,5 +1,5 @@
-// A folder behind a URL, and its files, read in ranges. The query of the folder's address is used for each file, because
-// it contains the key of a signed address. fetch follows redirects, also to other origins.
+// A folder behind a URL, and its files, read in ranges. The query of the folder's address is used for each file,
+// because it contains the key of a signed address. fetch follows redirects, also to other origins.
 
 import { unreadable } from '../../check/errors.js';
 import { fetchRange } from '../../io/fetchRange.js';

@@ -12,8 +12,8 @@ const fail = (caller, message, parameter, details) =>
   new HeadlightError('FORMAT', `${caller}: ${message}`, { parameter, ...details });
 
 /**
- * The file of each tensor. These names come from the author of a model and are requested: each must be the name of a file
- * in the same folder.
+ * The file of each tensor. These names come from the author of a model and are requested: each must be the name of a
+ * file in the same folder.
  * @param {string} caller
  * @param {Record<string, any>} index
  * @returns {Map<string, string>}
@@ -24,8 +24,8 @@ export function readWeightMap(caller, { weight_map: map }) {
   const entries = Object.entries(map);
   for (const [tensor, file] of entries)
     if (!isFileName(file)) {
-      const text = `${INDEX}: the file of ${quote(tensor)} is ${quote(file)}, expected the name of a file in the same folder`;
-      throw fail(caller, text, INDEX, { got: file });
+      const text = `${INDEX}: the file of ${quote(tensor)} is ${quote(file)}`;
+      throw fail(caller, `${text}, expected the name of a file in the same folder`, INDEX, { got: file });
     }
   return new Map(entries);
 }

@@ -1,4 +1,4 @@
-// Checks if a head that is stored besides the embedding of a tied model has the same values. Of large tensors only a few
+// Checks if a tied model's files contain a head with the same values as the embedding. Of large tensors only a few
 // ranges are compared: a head that was trained separately differs in every row.
 
 import { sameShape } from '../../check/shape.js';

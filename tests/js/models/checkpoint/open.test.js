@@ -394,7 +394,7 @@ test('the demo is the language model that is included in the package', async () 
   const inline = await (await import('headlight-attention/inline')).load();
   await assert.rejects(inline.openModel('demo'), {
     code: 'LOAD',
-    message: /the demo is not beside the module: copy whale\.safetensors.*import 'headlight-attention'/,
+    message: /the demo is not in the folder of the module: copy whale\.safetensors.*import 'headlight-attention'/,
   });
   inline.dispose();
 });

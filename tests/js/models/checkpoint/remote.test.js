@@ -271,7 +271,7 @@ test('when one request fails, hanging requests are not awaited', { timeout: 300_
 
 const SEED = 7;
 
-test(`responses with random faults give the right model or an error, and no memory is lost (seed ${SEED})`, async () => {
+test(`responses with random faults give the right model or an error, without a leak (seed ${SEED})`, async () => {
   const { opened, refused } = await fuzzResponses(60, SEED);
   assert.equal(opened + refused, 60);
   assert.ok(opened > 5 && refused > 20, `${opened}, ${refused}`);
