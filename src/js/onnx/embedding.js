@@ -1,6 +1,6 @@
 // What enters the first block, (B,T,C), of tokens, pictures or sounds.
 
-import { sinusoids } from '../models/run.js';
+import { sinusoids } from '../models/positions.js';
 import { activate, times } from './operators.js';
 
 /** @import { Resolved } from '../models/options.js' */

@@ -1,7 +1,7 @@
 // One stack of a transformer while its graph is written: what embedding, blocks and head share. A model with an encoder
 // has two.
 
-import { bucketOf } from '../models/run.js';
+import { bucketOf } from '../models/positions.js';
 import { alibiSlopes } from '../ops/rotary.js';
 import { rotaryTables, rotate, rowsByLength, visibility } from './attention.js';
 import { Parameters } from './parameters.js';

@@ -1,6 +1,6 @@
 // The steps from the product of a query and a key to the score of one head of a model: see reading/score.js.
 
-import { bucketOf } from '../../../src/js/models/run.js';
+import { bucketOf } from '../../../src/js/models/positions.js';
 import { alibiSlopes } from '../../../src/js/ops/rotary.js';
 
 /** @import { Step } from '../../store/protocol.js' */
