@@ -14,7 +14,7 @@ const path = (/** @type {string} */ name) => fileURLToPath(new URL(name, ROOT));
 const inDocument = {
   name: 'worker-in-document',
   setup({ onResolve }) {
-    onResolve({ filter: /\/(worker\/start|begin)\.js$/ }, () => ({
+    onResolve({ filter: /\/(page\.startWorker|preload)\.js$/ }, () => ({
       path: path('web/entries/onefile.startWorker.js'),
     }));
   },

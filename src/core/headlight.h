@@ -1,23 +1,24 @@
-/* Headlight: the public face of the attention core.
+/* Headlight: the public interface of the attention core.
  *
- * Every exported function is declared here. Sizes are counts of floats unless a name says bytes.
- * One alphabet: B batch, T queries, S keys, H query heads, G key/value heads, D head width of queries
- * and keys, Dv head width of values, E appended keys, C model width, P past keys.
+ * Every exported function is declared here. Sizes are numbers of floats unless the name says bytes. Letters of shapes:
+ * B batch, T queries, S keys, H query heads, G key/value heads, D head width of queries and keys, Dv head width of
+ * values, E appended keys, C model width, P past keys.
  *
- * Ownership   the caller owns every pointer it passes; a call keeps none of them. Workspace is taken from
- *             the core's own memory and given back before the call returns.
- * Aliasing    outputs must not overlap inputs or each other.
- * Status      everything is validated before anything is computed from it. On a status other than HL_OK no output
- *             has been touched and no memory is lost.
- * Checked     every size, stride, count, number and choice; that no tensor, by its sizes and strides, is larger than
- *             4 GiB; that each one is given. NULL is accepted for a tensor without elements, and where it says so.
- * Not checked that a pointer other than NULL points to memory of the caller's, aligned, as large as the sizes say:
- *             that is the caller's promise, as it is in C. Else the .wasm may trap, or read and write other tensors.
- *             Strides by which the elements of an output overlap give undefined numbers.
- * Linked      into a program of your own, C or C++, native or WebAssembly: src/core/README.md says how. Tensors and
- *             workspace then come from malloc, and several threads may call at once. With HL_OWN_MEMORY, as the .wasm
- *             of the package are built, all memory beyond __heap_base belongs to the core.
- * Layout      the argument structs hold 4-byte fields only, so on wasm32 field i lies at byte 4·i.
+ * Ownership   the caller owns every pointer it passes; no call stores one. The workspace of a call is allocated from
+ *             the core's own memory and freed before the call returns.
+ * Aliasing    outputs must not overlap inputs or each other, except where a function allows it.
+ * Status      all arguments are validated before anything is computed from them. If the status is not HL_OK, no output
+ *             has been written and no memory is leaked.
+ * Checked     every size, stride, count, number and enum value; that no tensor, by its sizes and strides, is larger
+ *             than 4 GiB; that required tensors are not NULL. NULL is accepted for a tensor without elements, and for
+ *             optional tensors.
+ * Not checked that a pointer other than NULL is aligned and points to memory of the caller, as large as the sizes say:
+ *             as in C, this is the caller's responsibility. Otherwise the .wasm may trap, or read and write other
+ *             tensors. If strides make elements of an output overlap, the results are undefined.
+ * Linked      into your own program, in C or C++, native or WebAssembly: see src/core/README.md. Tensors and workspace
+ *             then come from malloc, and several threads may call at once. With HL_OWN_MEMORY, which the .wasm files of
+ *             the package are built with, all memory beyond __heap_base belongs to the core.
+ * Layout      the argument structs contain 4-byte fields only, so on wasm32 field i is at byte 4·i.
  */
 #ifndef HEADLIGHT_H
 #define HEADLIGHT_H
@@ -28,7 +29,7 @@
 extern "C" {
 #endif
 
-/* Exported from the .wasm. What JavaScript must know of structs, enums and functions is read from here as well. */
+/* Exported from the .wasm. The JavaScript bindings to structs, enums and functions are generated from this file. */
 #define HL_EXPORT __attribute__((used, visibility("default")))
 
 typedef enum hl_status {
@@ -41,33 +42,33 @@ typedef enum hl_status {
 
 /* ---- memory ----------------------------------------------------------------------------------------- */
 
-/* A block of `count` floats, aligned to 64 bytes, contents undefined. NULL when it does not fit below the
- * limit; `count` is a double so that a product of sizes beyond 2³² arrives as what it is and is refused.
- * A count of 0 gives a valid block. */
+/* Returns a block of `count` floats, aligned to 64 bytes, with undefined contents; NULL if it does not fit below the
+ * limit. `count` is a double so that a product of sizes beyond 2³² does not wrap but is refused. A count of 0 gives a
+ * valid block. */
 HL_EXPORT float *hl_tensor_alloc(double count);
 
-/* Gives a block back. NULL is allowed; anything that is not a live block is HL_BAD_POINTER. Where memory comes from
- * malloc, that is told of an address that is not aligned alone: as with free, the rest is the caller's promise. */
+/* Frees a block. NULL is allowed; a pointer that is not a live block gives HL_BAD_POINTER. If memory comes from malloc,
+ * only addresses that are not aligned are detected: as with free, the caller must pass a valid block. */
 HL_EXPORT hl_status hl_tensor_free(float *block);
 
-HL_EXPORT double hl_memory_used(void); /* bytes in live blocks, their headers included */
-/* Bytes of linear memory taken from the host; it never shrinks. Where memory comes from malloc, the bytes in use. */
+HL_EXPORT double hl_memory_used(void); /* bytes in live blocks, including their headers */
+/* Bytes of linear memory taken from the host; never shrinks. If memory comes from malloc, the bytes in use. */
 HL_EXPORT double hl_memory_reserved(void);
-HL_EXPORT double hl_memory_limit(void); /* bytes that reserved may grow to; 4 GiB at the start */
+HL_EXPORT double hl_memory_limit(void); /* maximum of hl_memory_reserved, in bytes; initially 4 GiB */
 HL_EXPORT void hl_memory_set_limit(double bytes);
 
-/* After a call that trapped, once __stack_pointer is what it was before: waits for the threads that still work on
- * it, and frees its workspace. The outputs of that call are undefined. */
+/* To be called after a call has trapped, when __stack_pointer has been restored: waits for the threads that still work
+ * on that call, and frees its workspace. The outputs of the call are undefined. */
 HL_EXPORT void hl_recover(void);
 
 /* ---- scaled dot-product attention ------------------------------------------------------------------- */
 
-/* Step in floats from one batch entry, head or row to the next; the last axis is contiguous. */
+/* Steps in floats from one batch entry, head or row to the next; the last axis is contiguous. */
 typedef struct hl_stride {
   uint32_t batch, head, row;
 } hl_stride;
 
-/* Step in elements along (B,H,T,S) of an operand that broadcasts: 0 where it is repeated. */
+/* Steps in elements along (B,H,T,S) for an operand that broadcasts: 0 along an axis on which it is repeated. */
 typedef struct hl_broadcast {
   uint32_t batch, head, query, key;
 } hl_broadcast;
@@ -77,42 +78,43 @@ typedef enum hl_scores {
   HL_SCORES_RAW = 1,    /* q·k */
   HL_SCORES_SCALED = 2, /* × scale */
   HL_SCORES_CAPPED = 3, /* softcap · tanh(score / softcap) */
-  HL_SCORES_MASKED = 4, /* + bias, hidden keys replaced by fill: what softmax sees */
-  HL_SCORES_GIVEN = 5,  /* hl_attention alone: what softmax sees is read from scores */
+  HL_SCORES_MASKED = 4, /* + bias, hidden keys replaced by fill: the input of softmax */
+  HL_SCORES_GIVEN = 5,  /* hl_attention only: the input of softmax is read from scores */
 } hl_scores;
 
 typedef enum hl_weights {
   HL_WEIGHTS_NONE = 0,
   HL_WEIGHTS_HEADS = 1, /* (B,H,T,S+E) */
   HL_WEIGHTS_MEAN = 2,  /* (B,T,S+E), the mean over heads */
-  HL_WEIGHTS_GIVEN = 3, /* hl_attention alone, without scores and statistics: (B,H,T,S+E) is read from weights */
+  HL_WEIGHTS_GIVEN = 3, /* hl_attention only, without scores and statistics: (B,H,T,S+E) is read from weights */
 } hl_weights;
 
-/* Start with hl_attention_defaults or HL_ATTENTION_DEFAULTS: zeros would be a window of one key. */
+/* Start with hl_attention_defaults or HL_ATTENTION_DEFAULTS: a struct of zeros would mean a window of one key. */
 typedef struct hl_attention_args {
-  float *output;     /* (B,H,T,Dv) by output_stride */
-  float *weights;    /* as weights_mode says, contiguous; after dropout */
-  float *scores;     /* (B,H,T,S+E), contiguous, at scores_step */
+  float *output;     /* (B,H,T,Dv), strided by output_stride */
+  float *weights;    /* shape by weights_mode, contiguous; after dropout */
+  float *scores;     /* (B,H,T,S+E), contiguous, after the step scores_step */
   float *statistics; /* (2,B,H,T), contiguous: max and 1/sum of every row, for hl_attention_backward; or NULL */
-  const float *query, *key, *value; /* (B,H,T,D) (B,G,S,D) (B,G,S,Dv), each by its stride */
+  const float *query, *key, *value; /* (B,H,T,D) (B,G,S,D) (B,G,S,Dv), strided */
 
-  /* Keys 0..E−1 appended after the S keys of every batch entry and seen by every query: (E, G·D), (E, G·Dv). */
+  /* E keys appended after the S keys of every batch entry and visible to every query: (E,G·D), (E,G·Dv). */
   const float *appended_key, *appended_value;
 
-  /* What a query may see. All of them together: a key is hidden if any of them hides it.
-   * valid_lens: keys at or beyond the length are hidden. offset: position of query 0 among the keys,
-   * for causal and window; query t stands at t + offset. */
-  const uint8_t *mask;        /* by mask_stride: 0 hides */
-  const float *bias;          /* by bias_stride: added to the score */
-  const uint8_t *key_padding; /* by key_padding_stride (batch, key): 0 hides */
-  const int32_t *valid_lens;  /* by valid_lens_stride (batch, query) */
+  /* Visibility. The conditions are combined: a key is hidden if any of them hides it. valid_lens: keys at or beyond the
+   * length are hidden. offset: position of query 0 among the keys, for causal and window; query t has position
+   * t + offset. */
+  const uint8_t *mask;        /* (B,H,T,S) broadcast by mask_stride: 0 hides */
+  const float *bias;          /* (B,H,T,S) broadcast by bias_stride: added to the score */
+  const uint8_t *key_padding; /* (B,S), key_padding_stride (batch, key): 0 hides */
+  const int32_t *valid_lens;  /* (B,T), valid_lens_stride (batch, query) */
   const int32_t *offset;      /* (B), or NULL for 0 */
   const uint8_t *keep;        /* (B,H,T,S+E), contiguous: 0 drops the weight; used instead of a seed */
-  /* (H,D), or NULL: then scores are not scale · q·k, but scale · Σ additive · tanh(q + k) */
+  /* (H,D), or NULL. If given, scores are scale · Σ additive · tanh(q + k) instead of scale · q·k. */
   const float *additive;
-  const float *sinks;  /* (H), or NULL: e^sink joins the sum of every row's softmax, but has no key and no value */
-  const float *slopes; /* (H), or NULL: −slope · |t + offset − s| is added to the score of key s, if it is not
-                                 appended: ALiBi */
+  /* (H), or NULL: e^sink is added to the sum of every row's softmax, without a key or a value. */
+  const float *sinks;
+  /* (H), or NULL: −slope · |t + offset − s| is added to the score of key s, except for appended keys (ALiBi). */
+  const float *slopes;
 
   hl_stride output_stride, query_stride, key_stride, value_stride;
   hl_broadcast mask_stride, bias_stride;
@@ -121,23 +123,23 @@ typedef struct hl_attention_args {
   uint32_t batch, heads, kv_heads, queries, keys, width, value_width, appended; /* B H G T S D Dv E */
   uint32_t weights_mode;                                                        /* hl_weights */
   uint32_t scores_step;                                                         /* hl_scores */
-  uint32_t causal;      /* 1: query at position i sees keys 0..i */
-  int32_t window_left;  /* −1: no bound; else keys from position i − left on */
-  int32_t window_right; /* −1: no bound; else keys up to position i + right */
-  uint32_t seed[2];     /* of the dropout mask, low word first */
+  uint32_t causal;      /* 1: the query at position i sees keys 0..i */
+  int32_t window_left;  /* −1: no bound; otherwise keys from position i − left on */
+  int32_t window_right; /* −1: no bound; otherwise keys up to position i + right */
+  uint32_t seed[2];     /* seed of the dropout mask, low word first */
 
   float scale;   /* finite */
   float softcap; /* 0: none */
-  float fill;    /* −INFINITY: a hidden key has weight 0; finite: the score it is given */
-  float dropout; /* probability in [0, 1] that a weight is dropped; the others are × 1/(1−p) */
+  float fill;    /* −INFINITY: a hidden key has weight 0; finite: the score of a hidden key */
+  float dropout; /* probability in [0, 1] that a weight is dropped; the others are multiplied by 1/(1−p) */
 } hl_attention_args;
 
 /* The first fields of an initialiser in C, which hide no key: {HL_ATTENTION_DEFAULTS, .scale = 0.125f, .batch = 1, …}
- * Strides and scale have no default that fits all sizes and must be given: */
+ * Strides and scale have no default that fits all sizes and must be set: */
 #define HL_ATTENTION_DEFAULTS .window_left = -1, .window_right = -1, .fill = -__builtin_inff()
 
-/* Attention of these sizes over contiguous tensors, (B,H,T,D) (B,G,S,D) (B,G,S,D) → (B,H,T,D): every query sees every
- * key, the scale is 1/√D. The tensors, and whatever else is wanted, are set afterwards. */
+/* Arguments for attention of these sizes over contiguous tensors, (B,H,T,D) (B,G,S,D) (B,G,S,D) → (B,H,T,D): every
+ * query sees every key, the scale is 1/√D. The caller then sets the tensors and any options. */
 static inline hl_attention_args hl_attention_defaults(uint32_t batch, uint32_t heads, uint32_t kv_heads,
                                                       uint32_t queries, uint32_t keys, uint32_t width) {
   hl_attention_args a;
@@ -161,172 +163,181 @@ static inline hl_attention_args hl_attention_defaults(uint32_t batch, uint32_t h
   return a;
 }
 
-/* output = softmax(mask(softcap(scale · q·kᵀ) + bias)) · v, where the bias is that of distances as well
+/* output = softmax(mask(softcap(scale · q·kᵀ) + bias)) · v, where the bias includes that of slopes
  *
- * Windows of 0 to both sides with a fill of 0 are HL_BAD_ARGUMENT: only a struct of zeros asks for that.
- * Query head h reads key/value head h / (H/G). Without weights and scores the result is made by online
- * softmax, with workspace linear in S; with them, a tile of score rows is held, 24·(S+E) floats more.
- * A row that sees no key has weights 0 and output 0; with a finite fill it is uniform. NaN and infinity in
- * a hidden key or value reach no output. B, T, S, D, Dv or E of 0 is allowed.
- * Whichever of weights and scores are asked for, the bits are the same, but for scores before they are scaled; and so
- * are they where scores or weights are given as they were returned. */
+ * Windows of 0 on both sides with a fill of 0 are HL_BAD_ARGUMENT: this combination only occurs in a struct of zeros.
+ * Query head h uses key/value head ⌊h / (H/G)⌋. Without weights and scores the output is computed by online softmax,
+ * with a workspace linear in S; with them, the workspace contains 24·(S+E) more floats, a tile of score rows. A row
+ * that sees no key has weights 0 and output 0; with a finite fill it is uniform. NaN and infinity in a hidden key or
+ * value do not reach any output. B, T, S, D, Dv and E may be 0.
+ *
+ * The bits of the output do not depend on which weights and scores are requested, except for HL_SCORES_RAW. They are
+ * also the same if scores or weights are given as they were returned. */
 HL_EXPORT hl_status hl_attention(const hl_attention_args *args);
 
-/* In reverse: from the gradient of the output, and of the weights where they were returned, to those of the inputs. */
+/* Arguments of the backward pass: from the gradient of the output, and of the weights if they were returned, to the
+ * gradients of the inputs. */
 typedef struct hl_attention_backward_args {
-  /* As hl_attention was given them; output and statistics as it left them. The weights and scores themselves are not
-   * looked at, they are made again tile by tile. */
+  /* The arguments of hl_attention; output and statistics as it has set them. Weights and scores are not read: they are
+   * recomputed tile by tile. */
   hl_attention_args attention;
-  float *d_query, *d_key, *d_value;         /* by query_stride, key_stride, value_stride */
-  float *d_bias;                            /* by bias_stride, sums where it repeats, ADDED to what is there; or NULL */
-  float *d_appended_key, *d_appended_value; /* (E, G·D), (E, G·Dv), sums over B; or NULL */
-  float *d_additive;                        /* (H,D), sums over B, T and S, ADDED to what is there; or NULL */
-  float *d_sinks;                           /* (H), sums over B and T, ADDED to what is there; or NULL */
-  const float *d_output;                    /* (B,H,T,Dv) by output_stride */
-  const float *d_weights; /* of the weights as weights_mode says, after dropout, contiguous; or NULL */
+  float *d_query, *d_key, *d_value; /* like query, key, value, with their strides */
+  float *d_bias;                    /* like bias, summed over broadcast axes, ADDED to the existing values; or NULL */
+  float *d_appended_key, *d_appended_value; /* (E,G·D), (E,G·Dv), sums over B; or NULL */
+  float *d_additive;                        /* (H,D), sums over B, T and S, ADDED to the existing values; or NULL */
+  float *d_sinks;                           /* (H), sums over B and T, ADDED to the existing values; or NULL */
+  const float *d_output;                    /* (B,H,T,Dv), strided by output_stride */
+  const float *d_weights; /* gradient of the weights, shape by weights_mode, after dropout, contiguous; or NULL */
 } hl_attention_backward_args;
 
-/* A score that was replaced by fill has gradient 0, and so has all of a row that sees no key; NaN and infinity in a
- * hidden key or value reach no gradient. Workspace is linear in T and S, but for d_bias nothing is of size T·S.
- * The result has the same bits for any number of threads: a d_bias that repeats over batch or heads is added up by
- * one thread for all that share it. */
+/* The gradient of a score that was replaced by fill is 0, and so are all gradients of a row that sees no key. NaN and
+ * infinity in a hidden key or value do not reach any gradient. The workspace is linear in T and S; only d_bias has size
+ * T·S. The result has the same bits for any number of threads: if d_bias is broadcast over batch or heads, one thread
+ * adds up all of its contributions. */
 HL_EXPORT hl_status hl_attention_backward(const hl_attention_backward_args *args);
 
-/* present (B,G,P+S,D) = past (B,G,P,D) followed by fresh (B,G,S,D, by its stride). */
+/* present (B,G,P+S,D) = past (B,G,P,D) followed by fresh (B,G,S,D, strided). */
 HL_EXPORT hl_status hl_cache_append(float *present, const float *past, const float *fresh, uint32_t batch,
                                     uint32_t kv_heads, uint32_t past_keys, uint32_t keys, uint32_t width,
                                     uint32_t fresh_batch_stride, uint32_t fresh_head_stride, uint32_t fresh_row_stride);
 
-/* A cache of constant size, (B,G,capacity,width): its rows first..first + rows − 1 become fresh (B,G,rows,width, by its
- * stride), as float32; or with half 1 as float16, rounded to the nearest, to the even one of two, beyond 65504 to
- * infinity. */
+/* Stores rows in a cache of constant size (B,G,capacity,width): its rows first..first + rows − 1 become fresh
+ * (B,G,rows,width, strided), as float32; or with half 1 as float16, rounded to nearest, ties to even, and to infinity
+ * beyond 65504. */
 HL_EXPORT hl_status hl_cache_store(void *cache, const float *fresh, uint32_t batch, uint32_t kv_heads, uint32_t first,
                                    uint32_t rows, uint32_t capacity, uint32_t width, uint32_t fresh_batch_stride,
                                    uint32_t fresh_head_stride, uint32_t fresh_row_stride, uint32_t half);
-/* rows_out (B,G,rows,width) = rows 0..rows − 1 of a cache in float16. */
+/* rows_out (B,G,rows,width) = rows 0..rows − 1 of a float16 cache (B,G,capacity,width). */
 HL_EXPORT hl_status hl_cache_load(float *rows_out, const void *cache, uint32_t batch, uint32_t kv_heads, uint32_t rows,
                                   uint32_t capacity, uint32_t width);
 
 /* ---- linear layer ------------------------------------------------------------------------------------ */
 
-/* The types in which files hold numbers. */
+/* Number types of files. */
 typedef enum hl_stored {
   HL_STORED_F32 = 0,
   HL_STORED_F16 = 1,
   HL_STORED_BF16 = 2,
 } hl_stored;
 
-/* to(count) = numbers as a file holds them. */
+/* to(count) = from(count), converted from a stored type to float32. */
 HL_EXPORT hl_status hl_stored_load(float *to, const void *from, uint32_t stored, uint32_t count);
 
-/* y(rows, out) = x(rows, in) · weight(out, in)ᵀ + bias(out); the bias may be NULL. */
+/* y(rows, out) = x(rows, in) · weight(out, in)ᵀ + bias(out); bias may be NULL. */
 HL_EXPORT hl_status hl_linear_forward(float *y, const float *x, const float *weight, const float *bias, uint32_t rows,
                                       uint32_t out, uint32_t in);
-/* The same with a weight that lies in memory as a file holds it, and is opened on its way to the product. Numbers of
+/* The same with a weight (out, in) of a stored type, which is converted while the product is computed. Numbers of
  * float16 must be finite. */
 HL_EXPORT hl_status hl_linear_stored(float *y, const float *x, const void *weight, const float *bias, uint32_t stored,
                                      uint32_t rows, uint32_t out, uint32_t in);
 
-/* dx(rows, in) = dy(rows, out) · weight. The gradients of the parameters are ADDED to what is there, so that several
- * calls sum up: dweight(out, in) += dyᵀ · x, dbias(out) += Σ dy over the rows. Any of the three may be NULL. */
+/* dx(rows, in) = dy(rows, out) · weight(out, in). The gradients of the parameters are ADDED to the existing values, so
+ * that several calls sum up: dweight(out, in) += dyᵀ · x, dbias(out) += Σ dy over the rows. Any of the three may be
+ * NULL. */
 HL_EXPORT hl_status hl_linear_backward(float *dx, float *dweight, float *dbias, const float *dy, const float *x,
                                        const float *weight, uint32_t rows, uint32_t out, uint32_t in);
 
 /* ---- multi-head attention --------------------------------------------------------------------------- */
 
-/* The layer takes its weights packed: in the order in which the kernel reads them, the same for every
- * flavour. Packing costs about as much as one row of input; do it once. Floats that a packed weight takes,
- * and packed = weight (out, in): */
+/* The multi-head layer uses packed weights: in the order in which the kernel reads them, the same for every flavour.
+ * Packing takes about as long as multiplying one row of input; do it once. The size of a packed weight in floats, and
+ * packed = weight (out, in): */
 HL_EXPORT double hl_weight_packed_size(uint32_t out, uint32_t in);
 HL_EXPORT hl_status hl_weight_pack(float *packed, const float *weight, uint32_t out, uint32_t in);
 
-/* The same rounded to nine bits, each output channel in groups of 128 inputs with a scale of their own: 29% of the
- * memory, and faster. The inputs of a product are rounded too, each row by its own scale: to 16 bits, or to 12 where
- * the processor multiplies four bytes at a time. So the packed form, of the same size everywhere, is good for the
- * machine it was made on. A row or channel that is not finite gives NaN. */
+/* The same with weights rounded to nine bits, in groups of 128 inputs of each output channel with a scale for each
+ * group: 29% of the memory, and faster. The inputs of a product are rounded as well, with a scale for each row: to 16
+ * bits, or to 12 if the processor multiplies four bytes at a time. The size of the packed form is the same everywhere,
+ * but its contents are only valid on the machine that packed it. A row or channel that is not finite gives NaN. */
 HL_EXPORT double hl_weight_quantized_size(uint32_t out, uint32_t in);
 HL_EXPORT hl_status hl_weight_quantize(float *packed, const float *weight, uint32_t out, uint32_t in);
 
-/* Rows first..first + count − 1 of a weight, so that it need not be in memory as a whole: packed as hl_weight_quantize
- * does. first is a multiple of 8, and count as well unless these are the last rows. The packed weight is good once all
- * its rows have been given; without any, once those from 0 have. */
+/* Packs rows first..first + count − 1 of a weight like hl_weight_quantize, so that the weight need not be in memory as
+ * a whole: rows (count, in) of a stored type. `first` must be a multiple of 8, and so must `count`, unless these are
+ * the last rows. The packed weight is valid after all of its rows have been packed, in any order; a weight without
+ * rows, after a call with first = 0. */
 HL_EXPORT hl_status hl_weight_quantize_rows(float *packed, const void *rows, uint32_t stored, uint32_t first,
                                             uint32_t count, uint32_t out, uint32_t in);
 
-/* y(rows, out) = x(rows, in) · weightᵀ + bias(out) with a weight as hl_weight_quantize makes it; bias may be NULL. */
+/* y(rows, out) = x(rows, in) · weightᵀ + bias(out), the weight packed by hl_weight_quantize; bias may be NULL. */
 HL_EXPORT hl_status hl_linear_quantized(float *y, const float *x, const float *quantized, const float *bias,
                                         uint32_t rows, uint32_t out, uint32_t in);
-/* output (count, in): row labels[i] of such a weight as floats. A label that is no row of it is HL_BAD_ARGUMENT. */
+/* output (count, in): row labels[i] of a weight packed by hl_weight_quantize, as floats. A label outside of the weight
+ * is HL_BAD_ARGUMENT. */
 HL_EXPORT hl_status hl_weight_rows(float *output, const float *quantized, const int32_t *labels, uint32_t count,
                                    uint32_t out, uint32_t in);
 
 typedef struct hl_multihead_args {
-  /* Start with hl_attention_defaults here as well. output (B,T,C), weights, scores, visibility, sizes and numbers as
-   * above; value_width is width; keys counts past_keys as well. The call itself sets query, key, value, appended,
-   * additive and all strides but those of the masks. */
+  /* Start with hl_attention_defaults here too. output (B,T,C); weights, scores, visibility, sizes and numbers as in
+   * hl_attention; value_width is width; keys includes past_keys. The call itself sets query, key, value, appended,
+   * additive and all strides except those of the masks. */
   hl_attention_args attention;
 
   const float *query, *key, *value;   /* (B,T,query_dim) (B,S−P,key_dim) (B,S−P,value_dim), contiguous */
   const float *past_key, *past_value; /* (B,G,P,D) or NULL */
-  float *present_key, *present_value; /* (B,G,S,D), given exactly when the past is */
-  const float *packed_wq, *packed_wk, *packed_wv, *packed_wo; /* (H·D,query_dim) (G·D,key_dim) (G·D,value_dim)
-                                           (C,H·D); no wo: the heads are the output, (B,T,H·D). NULL only without
-                                           rows */
-  const float *bq, *bk, *bv, *bo;                             /* or NULL */
-  const float *bias_key, *bias_value;                         /* (G·D) or NULL: one learned key, appended */
-  /* Rotary positions, of projected queries and fresh keys, with a table as hl_rotary takes it; or NULL. The past is
-   * taken as turned already, and the present is turned. */
+  float *present_key, *present_value; /* (B,G,S,D), given if and only if the past is */
+  /* Packed weights (H·D,query_dim) (G·D,key_dim) (G·D,value_dim) (C,H·D). Without packed_wo the heads are the output,
+   * (B,T,H·D). The other three may be NULL only if they have no rows. */
+  const float *packed_wq, *packed_wk, *packed_wv, *packed_wo;
+  const float *bq, *bk, *bv, *bo;     /* (H·D) (G·D) (G·D) (C), or NULL */
+  const float *bias_key, *bias_value; /* (G·D) or NULL: one learned key, appended */
+  /* Rotary positions of projected queries and fresh keys, with a table (rotary_count, 2, rotated/2) as in hl_rotary; or
+   * NULL. Past keys must be rotated already; present keys are rotated. */
   const float *rotary_table;
   const int32_t *query_positions, *key_positions; /* (B,T), (B,S−P): rows of the table */
-  float *saved; /* hl_multihead_saved_size floats that take what backward needs; or NULL, as it must be with a cache */
-  uint32_t rotated, rotary_count, rotary_neighbours; /* as of hl_rotary */
+  /* Buffer of hl_multihead_saved_size floats for the tensors that backward needs, or NULL; NULL with a cache. */
+  float *saved;
+  uint32_t rotated, rotary_count, rotary_neighbours; /* as in hl_rotary */
   uint32_t query_dim, key_dim, value_dim, output_dim, past_keys;
   uint32_t zero_attention; /* 1: one key and value of zeros appended */
-  uint32_t int8;           /* 1: the weights are as hl_weight_quantize makes them */
+  uint32_t int8;           /* 1: the weights were packed by hl_weight_quantize */
 } hl_multihead_args;
 
-/* project → split → attend → concat → project. appended is set here, from bias_key and zero_attention. */
+/* project → split → attend → concat → project. The number of appended keys is set by the call, from bias_key and
+ * zero_attention. */
 HL_EXPORT hl_status hl_multihead_forward(const hl_multihead_args *args);
 
-/* Floats of `saved`: projections, heads, and two for each of their rows. Nothing of size T·S. NaN where the arguments,
- * of which no tensor need be given yet, are not valid. */
+/* Size of `saved` in floats: projections, heads, and two floats for each of their rows; nothing of size T·S. NaN if the
+ * arguments are not valid; no tensor needs to be given for this call. */
 HL_EXPORT double hl_multihead_saved_size(const hl_multihead_args *args);
 
 typedef struct hl_multihead_backward_args {
-  /* As hl_multihead_forward was given them and left them, inputs unchanged; float weights, not int8. The packed
-   * weights and the output are not looked at. */
+  /* The arguments of hl_multihead_forward, with unchanged inputs and with `saved` as it has set it; float weights, not
+   * int8. The packed weights and the output are not read. */
   hl_multihead_args forward;
-  float *d_query, *d_key, *d_value; /* as query, key, value; the same block twice takes the sum */
-  float *d_bias, *d_sinks;          /* ADDED to, as hl_attention_backward does; or NULL */
-  /* Of the parameters, ADDED to what is there; NULL where there is none. */
+  float *d_query, *d_key, *d_value; /* like query, key, value; if two are the same block, it receives the sum */
+  float *d_bias, *d_sinks;          /* ADDED to the existing values, as in hl_attention_backward; or NULL */
+  /* Gradients of the parameters, ADDED to the existing values; NULL for a missing parameter. */
   float *d_wq, *d_wk, *d_wv, *d_wo, *d_bq, *d_bk, *d_bv, *d_bo, *d_bias_key, *d_bias_value;
-  const float *d_output, *d_weights; /* as output and weights; d_weights may be NULL */
-  const float *wq, *wk, *wv, *wo;    /* the weights as they are, not packed; only wo may be NULL, where it was */
+  const float *d_output, *d_weights; /* like output and weights; d_weights may be NULL */
+  const float *wq, *wk, *wv, *wo;    /* the weights, not packed; wo is NULL if and only if packed_wo is */
 } hl_multihead_backward_args;
 
 HL_EXPORT hl_status hl_multihead_backward(const hl_multihead_backward_args *args);
 
 /* ---- threads: only in the flavours with shared memory ------------------------------------------------ */
 
-/* They import env.memory, which is shared, and host.watch(first, done, work), which a call that waits for its workers
- * calls every 0.1 ms or so: `first` is 1 when it begins to wait, `done` how many parts of the job are finished, `work`
- * the multiplications and additions of one. Where it throws, as when a worker has died, the call has trapped. */
+/* These flavours import env.memory, which is shared, and host.watch(first, done, work). A call that waits for its
+ * workers calls it about every 0.1 ms: `first` is 1 when the wait begins, `done` is the number of finished parts of the
+ * job, `work` the multiplications and additions of one part. If host.watch throws, for instance because a worker has
+ * died, the call has trapped. */
 
-/* What a worker runs, on an instance and a stack of its own, numbered from 1; returns after hl_pool_quit. */
+/* The loop of a worker, to be called on an instance and a stack of its own; workers are numbered from 1. Returns after
+ * hl_pool_quit. */
 HL_EXPORT void hl_pool_work(uint32_t worker);
-/* Threads that take part from now on, the caller's included: when the workers 1..size−1 run. */
+/* Sets the number of threads, including the caller's; call it when the workers 1..size−1 run. */
 HL_EXPORT void hl_pool_resize(uint32_t size);
-/* Ends the workers' hl_pool_work; calls go on with one thread. */
+/* Ends hl_pool_work in all workers; later calls use one thread. */
 HL_EXPORT void hl_pool_quit(void);
 
-/* ---- layers beside attention ------------------------------------------------------------------------ */
+/* ---- other layers ---------------------------------------------------------------------------------- */
 
-/* Rows of C floats, one after the other. Gradients of inputs are written, gradients of parameters are added to
- * what is there. Sums run in a fixed order: the same bits for any number of threads. Any size may be 0: then
- * outputs of size 0 are not touched, and sums over nothing are 0. */
+/* Tensors are contiguous rows of C floats. Gradients of inputs are written, gradients of parameters are added to the
+ * existing values. Sums have a fixed order: the bits are the same for any number of threads. Any size may be 0: then
+ * outputs of size 0 are not written, and sums over nothing are 0. */
 
 /* output (B,T,C): row t of each batch entry = table[label] + position[first + t]. table (count,C), labels (B,T),
- * position (at least first + T, C) or NULL. A label that is no row of the table is HL_BAD_ARGUMENT. */
+ * position (at least first + T, C) or NULL. A label outside of the table is HL_BAD_ARGUMENT. */
 HL_EXPORT hl_status hl_embedding_forward(float *output, const float *table, const float *position,
                                          const int32_t *labels, uint32_t batch, uint32_t rows, uint32_t width,
                                          uint32_t count, uint32_t first);
@@ -335,12 +346,13 @@ HL_EXPORT hl_status hl_embedding_backward(float *d_table, float *d_position, con
                                           const int32_t *labels, uint32_t batch, uint32_t rows, uint32_t width,
                                           uint32_t count, uint32_t first);
 
-/* Layer norm by rows (rows,width): output = (x − mean) · rstd · weight + bias, rstd = 1 / √(variance + eps), the
- * variance that of the whole row. With mean NULL it is RMS norm: the same without a mean, about zero.
- * mean and rstd (rows) are kept for backward. bias may be NULL. Where eps is 0, a row without variance gives NaN. */
+/* Layer norm of the rows of x (rows,width): output = (x − mean) · rstd · weight + bias, rstd = 1 / √(variance + eps),
+ * with the biased variance. If mean is NULL it is RMS norm: the same with a mean of 0. mean (rows) and rstd (rows) are
+ * saved for backward. weight (width), bias (width) or NULL. If eps is 0, a row without variance gives NaN. */
 HL_EXPORT hl_status hl_norm_forward(float *output, float *mean, float *rstd, const float *x, const float *weight,
                                     const float *bias, uint32_t rows, uint32_t width, float eps);
-/* dx is written; d_weight += Σ d_output · (x − mean) · rstd, d_bias += Σ d_output; d_bias may be NULL. */
+/* dx (rows,width) is written; d_weight (width) += Σ d_output · (x − mean) · rstd, d_bias (width) += Σ d_output; d_bias
+ * may be NULL. */
 HL_EXPORT hl_status hl_norm_backward(float *dx, float *d_weight, float *d_bias, const float *d_output, const float *x,
                                      const float *mean, const float *rstd, const float *weight, uint32_t rows,
                                      uint32_t width);
@@ -354,7 +366,8 @@ typedef enum hl_activation {
   HL_ACTIVATION_TANH = 5,
 } hl_activation;
 
-/* Within 2e−7 · max(1, |x|), the gradient within 3e−7; tanh within 4e−7. output may be x; dx may be d_output or x. */
+/* The error is within 2e−7 · max(1, |x|), that of the gradient within 3e−7, that of tanh within 4e−7. output may be x;
+ * dx may be d_output or x. */
 HL_EXPORT hl_status hl_activation_forward(float *output, const float *x, uint32_t count, uint32_t kind);
 HL_EXPORT hl_status hl_activation_backward(float *dx, const float *d_output, const float *x, uint32_t count,
                                            uint32_t kind);
@@ -364,55 +377,55 @@ HL_EXPORT hl_status hl_gated_forward(float *output, const float *gate, const flo
 HL_EXPORT hl_status hl_gated_backward(float *d_gate, float *d_up, const float *d_output, const float *gate,
                                       const float *up, uint32_t count, uint32_t kind);
 
-/* output = cap · tanh(x / cap), cap > 0; it may be x. Backward goes by the output, dx may be d_output or output:
- * dx = d_output · (1 − (output / cap)²). */
+/* output = cap · tanh(x / cap), cap > 0; output may be x. Backward uses the output: dx = d_output ·
+ * (1 − (output / cap)²); dx may be d_output or output. */
 HL_EXPORT hl_status hl_softcap_forward(float *output, const float *x, uint32_t count, float cap);
 HL_EXPORT hl_status hl_softcap_backward(float *dx, const float *d_output, const float *output, uint32_t count,
                                         float cap);
 
-/* Rotary positions. x and output are (B,heads,rows,width), both by the same strides; output may be x. The row at
- * positions (B,rows) of table (count, 2, rotated/2) has its cosines, then its sines; a position that is no row of the
- * table is HL_BAD_ARGUMENT. Each pair (a, b) of elements becomes (a·cos − b·sin, b·cos + a·sin): element n and
- * n + rotated/2, or with neighbours 1 elements 2n and 2n + 1. Elements from `rotated`, which is even, on are copied.
- * With reverse 1 the sine has the other sign: the gradient. */
+/* Rotary positions. x and output are (B,heads,rows,width) with the same strides; output may be x. Row positions[b][row]
+ * of table (count, 2, rotated/2) contains cosines, then sines; positions (B,rows). A position outside of the table is
+ * HL_BAD_ARGUMENT. Each pair (a, b) of elements becomes (a·cos − b·sin, b·cos + a·sin): elements n and n + rotated/2,
+ * or with neighbours 1 elements 2n and 2n + 1. `rotated` is even; elements from `rotated` on are copied. With reverse 1
+ * the sine has the opposite sign: this gives the gradient. */
 HL_EXPORT hl_status hl_rotary(float *output, const float *x, const float *table, const int32_t *positions,
                               uint32_t batch, uint32_t heads, uint32_t rows, uint32_t width, uint32_t rotated,
                               uint32_t count, uint32_t neighbours, uint32_t reverse, uint32_t batch_stride,
                               uint32_t head_stride, uint32_t row_stride);
 
 /* Relative positions in buckets: bias (H,T,S) [h][t][s] = table[bucket[s − t + T − 1]][h], table (buckets,H), bucket
- * (T + S − 1). A bucket that is no row of the table is HL_BAD_ARGUMENT. Backward: d_table += the sums of d_bias. */
+ * (T + S − 1). A bucket outside of the table is HL_BAD_ARGUMENT. Backward adds the sums of d_bias to d_table. */
 HL_EXPORT hl_status hl_relative_forward(float *bias, const float *table, const int32_t *bucket, uint32_t buckets,
                                         uint32_t heads, uint32_t queries, uint32_t keys);
 HL_EXPORT hl_status hl_relative_backward(float *d_table, const float *d_bias, const int32_t *bucket, uint32_t buckets,
                                          uint32_t heads, uint32_t queries, uint32_t keys);
 
-/* sum = a + b; it may be either of them. */
+/* sum = a + b; sum may be a or b. */
 HL_EXPORT hl_status hl_add(float *sum, const float *a, const float *b, uint32_t count);
 
 typedef struct hl_loss {
-  float loss;       /* the mean over counted rows; 0 where there are none */
-  uint32_t counted; /* rows whose label is not the ignored one */
-  uint32_t correct; /* those of them whose largest logit, the first of equals, is that of the label */
+  float loss;       /* the mean over counted rows; 0 if there are none */
+  uint32_t counted; /* rows whose label is not `ignore` */
+  uint32_t correct; /* counted rows whose largest logit (the first if several are equal) is that of the label */
 } hl_loss;
 
-/* With p = softmax(logits), by rows (rows,classes), and the target (1 − smoothing) at the label plus
- * smoothing / classes everywhere: loss = −Σ target · ln p, d_logits = (p − target) / counted.
- * losses (rows) and best (rows), the place of the largest logit, are written for every row; best is −1
- * in a row of NaN. A row whose label is `ignore` has loss 0 and gradient 0. d_logits may be NULL, or logits.
- * A label that is neither `ignore` nor a class, or a smoothing outside [0, 1], is HL_BAD_ARGUMENT. */
+/* Cross entropy of logits (rows,classes). With p = softmax(logits) and a target of (1 − smoothing) at the label plus
+ * smoothing / classes everywhere: loss = −Σ target · ln p, d_logits = (p − target) / counted. losses (rows) and best
+ * (rows), the index of the largest logit, are written for every row; best is −1 in a row of NaN. A row whose label is
+ * `ignore` has loss 0 and gradient 0. d_logits may be NULL, or logits. A label that is neither `ignore` nor a class, or
+ * a smoothing outside [0, 1], is HL_BAD_ARGUMENT. */
 HL_EXPORT hl_status hl_cross_entropy(hl_loss *result, float *d_logits, float *losses, int32_t *best,
                                      const float *logits, const int32_t *labels, uint32_t rows, uint32_t classes,
                                      float smoothing, int32_t ignore);
 
-/* loss = Σ (prediction − target)² / count, d_prediction = 2 (prediction − target) / count, which may be NULL, or
- * prediction. Of no numbers the loss is 0. */
+/* loss = Σ (prediction − target)² / count, d_prediction = 2 (prediction − target) / count; d_prediction may be NULL, or
+ * prediction. If count is 0 the loss is 0. */
 HL_EXPORT hl_status hl_mean_squared_error(float *loss, float *d_prediction, const float *prediction,
                                           const float *target, uint32_t count);
 
 /* ---- optimisers -------------------------------------------------------------------------------------- */
 
-/* One step over `count` floats, in place; buffers start as zeros. Numbers that are not finite are
+/* One step for `count` parameters, in place; all buffers start as zeros. Numbers that are not finite are
  * HL_BAD_ARGUMENT.
  *
  * g = gradient + decay · parameter;  velocity = momentum · velocity + g;
@@ -427,16 +440,17 @@ HL_EXPORT hl_status hl_adam_step(float *parameter, float *mean, float *square, c
                                  uint32_t step, double rate, double beta1, double beta2, double eps, double decay,
                                  uint32_t decoupled);
 
-/* Σ x², in double precision and always in the same order: the square of a norm. NaN where x is missing. */
+/* Σ x² in double precision and in a fixed order: the square of the L2 norm. NaN if x is missing. */
 HL_EXPORT double hl_square_sum(const float *x, uint32_t count);
 /* x = x · factor */
 HL_EXPORT hl_status hl_scale(float *x, uint32_t count, float factor);
 
 /* ---- about ------------------------------------------------------------------------------------------ */
 
-HL_EXPORT uint32_t hl_simd(void);    /* 0: plain simd128, 1: relaxed */
-HL_EXPORT uint32_t hl_abi(void);     /* a hash of this header's structs, enums and prototypes; 0 where none was given */
-HL_EXPORT uint32_t hl_version(void); /* of the package: major · 2¹⁶ + minor · 2⁸ + patch */
+HL_EXPORT uint32_t hl_simd(void); /* 0: plain simd128, 1: relaxed SIMD */
+HL_EXPORT uint32_t
+hl_abi(void); /* a hash of this header's structs, enums and prototypes; 0 if the build did not define it */
+HL_EXPORT uint32_t hl_version(void); /* version of the package: major · 2¹⁶ + minor · 2⁸ + patch */
 
 #ifdef __cplusplus
 }

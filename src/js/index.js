@@ -36,7 +36,8 @@ import { fillNormal, fillUniform, uniformSource } from './ops/random.js';
 /** @import { Adam, Sgd } from './ops/optimizer.js' */
 /** @import { OpenedModel, OpenOptions } from './models/checkpoint/open.js' */
 /** @import { TransformerOptions } from './models/options.js' */
-/** @import { SavedTransformer, Transformer } from './models/transformer.js' */
+/** @import { SavedTransformer } from './models/loadTransformer.js' */
+/** @import { Transformer } from './models/transformer.js' */
 
 /**
  * @typedef {object} Info about an instance
@@ -54,7 +55,7 @@ export class Headlight {
   #memory;
   #simd;
   #parts;
-  #places;
+  #environment;
 
   /**
    * @internal
@@ -62,11 +63,11 @@ export class Headlight {
    * @param {WebAssembly.Memory} linear
    * @param {Threads} threads
    * @param {typeof import('./models/parts.js') | Error} parts or the error of the import
-   * @param {import('./models/checkpoint/open.js').Places} places
+   * @param {import('./models/checkpoint/open.js').Environment} environment
    */
-  constructor(core, linear, threads, parts, places) {
+  constructor(core, linear, threads, parts, environment) {
     this.#parts = parts;
-    this.#places = places;
+    this.#environment = environment;
     this.#memory = new Memory(core, linear, threads);
     this.#simd = /** @type {'simd128' | 'relaxed'} */ (core.hl_simd() === 1 ? 'relaxed' : 'simd128');
   }
@@ -318,7 +319,7 @@ export class Headlight {
    */
   async openModel(files, options = {}) {
     const { openModel } = await import('./models/checkpoint/open.js');
-    return openModel(this.#memory, files, options, this.#places);
+    return openModel(this.#memory, files, options, this.#environment);
   }
 
   /**
@@ -328,7 +329,7 @@ export class Headlight {
    */
   async openTokenizer(file) {
     const { openTokenizerFile } = await import('./models/checkpoint/open.js');
-    return openTokenizerFile(file, this.#places.openPath);
+    return openTokenizerFile(file, this.#environment.openPath);
   }
 
   /**

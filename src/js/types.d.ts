@@ -23,6 +23,8 @@ export type { SaveFolderOptions } from './models/checkpoint/saveFolder.js';
 export type { Edit } from './models/edits.js';
 export type { Generated, GeneratedToken, GenerateOptions } from './models/generate.js';
 export type { ForeignInput, ModelInput, PlainInput } from './models/input.js';
+export type { SavedTransformer } from './models/loadTransformer.js';
+export type { ModelResult as TransformerResult } from './models/modelResult.js';
 export type {
   BiasOptions as TransformerBiasOptions,
   Resolved as ResolvedTransformerOptions,
@@ -32,8 +34,6 @@ export type {
 export type {
   ForwardModelOptions as TransformerForwardOptions,
   LearnOptions,
-  ModelResult as TransformerResult,
-  SavedTransformer,
   StepResult,
   TokenizerLike,
   Transformer,

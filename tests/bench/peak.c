@@ -19,7 +19,7 @@ __attribute__((export_name("peak"))) float peak(uint32_t steps, float factor, fl
 
 /* The sum of so many floats, a multiple of 64: they are read as fast as can be, in their order or from both halves at a
  * time. Which is faster depends on the processor. */
-VERB float read_all(const float *from, uint32_t count, uint32_t streams) {
+INLINE float read_all(const float *from, uint32_t count, uint32_t streams) {
   const uint32_t apart = count / streams;
   vec sums[8];
   for (int i = 0; i < 8; i++) sums[i] = vec_splat(0);

@@ -28,7 +28,7 @@ const VISIBILITY = {
 };
 const FLOATS = { scale: 0.5, fill: -Infinity, dropout: 0.5 };
 
-/** Blocks of so many floats, or bytes of ones, by the names of the fields that point to them. */
+/** Sizes of the blocks in floats (or bytes of ones), by the name of the field that points to the block. */
 function blocks(k, sizes) {
   return Object.fromEntries(
     Object.entries(sizes).map(([name, size]) => {
@@ -41,10 +41,10 @@ function blocks(k, sizes) {
   );
 }
 
-const pointers = (given) => Object.fromEntries(Object.entries(given).map(([name, { at }]) => [name, at]));
+const pointers = (tensors) => Object.fromEntries(Object.entries(tensors).map(([name, { at }]) => [name, at]));
 
-function attention(k, places = ATTENTION, size = WORDS.ATTENTION, more = {}) {
-  const given = blocks(k, {
+function attention(k, fields = ATTENTION, size = WORDS.ATTENTION, extra = {}) {
+  const tensors = blocks(k, {
     output: B * H * T * Dv,
     weights: B * H * T * (S + E),
     scores: B * H * T * (S + E),
@@ -56,10 +56,10 @@ function attention(k, places = ATTENTION, size = WORDS.ATTENTION, more = {}) {
     appendedValue: E * G * Dv,
     ...VISIBILITY,
     additive: H * D,
-    ...more,
+    ...extra,
   });
   const words = { ...SIZES, ...STRIDES, width: D, valueWidth: Dv, appended: E, weightsMode: 1, scoresStep: 2 };
-  return { given, args: struct(k, places, size, { ...pointers(given), ...words }, FLOATS) };
+  return { tensors, args: struct(k, fields, size, { ...pointers(tensors), ...words }, FLOATS) };
 }
 
 function attentionBackward(k) {
@@ -80,12 +80,12 @@ function attentionBackward(k) {
 
 const [Cq, Ck, Cv, C, P] = [5, 6, 7, 3, 2];
 
-/** The fields of the layer carry names of their own where attention has them too. */
+/** If the layer and attention have fields of the same name, those of the layer have a prefix. */
 const LAYER = Object.fromEntries(
   Object.entries(MULTIHEAD).map(([name, at]) => [name in ATTENTION ? `layer_${name}` : name, at]),
 );
 
-function multihead(k, { cached = true, mean = true, size = WORDS.MULTIHEAD, more = {} } = {}) {
+function multihead(k, { cached = true, mean = true, size = WORDS.MULTIHEAD, extra = {} } = {}) {
   const fresh = cached ? S - P : S;
   const cache = {
     pastKey: B * G * P * D,
@@ -93,7 +93,7 @@ function multihead(k, { cached = true, mean = true, size = WORDS.MULTIHEAD, more
     presentKey: B * G * S * D,
     presentValue: B * G * S * D,
   };
-  const given = blocks(k, {
+  const tensors = blocks(k, {
     output: B * T * Math.max(C, H * D),
     weights: B * (mean ? 1 : H) * T * (S + E),
     ...VISIBILITY,
@@ -109,7 +109,7 @@ function multihead(k, { cached = true, mean = true, size = WORDS.MULTIHEAD, more
     bk: G * D,
     bv: G * D,
     bo: C,
-    ...more,
+    ...extra,
   });
   const words = {
     ...SIZES,
@@ -123,15 +123,15 @@ function multihead(k, { cached = true, mean = true, size = WORDS.MULTIHEAD, more
     pastKeys: cached ? P : 0,
     zeroAttention: 1,
   };
-  const places = { ...ATTENTION, ...LAYER, ...MULTIHEAD_BACKWARD };
-  return { given, args: struct(k, places, size, { ...pointers(given), ...words }, FLOATS) };
+  const fields = { ...ATTENTION, ...LAYER, ...MULTIHEAD_BACKWARD };
+  return { tensors, args: struct(k, fields, size, { ...pointers(tensors), ...words }, FLOATS) };
 }
 
 function multiheadBackward(k) {
   const call = multihead(k, {
     cached: false,
     size: WORDS.MULTIHEAD_BACKWARD,
-    more: {
+    extra: {
       dQuery: B * T * Cq,
       dKey: B * S * Ck,
       dValue: B * S * Cv,
@@ -154,10 +154,8 @@ function multiheadBackward(k) {
   return call;
 }
 
-/**
- * The fields that are no pointers, and how many words each has: of those that step over bytes only 0 can be told from a
- * good one.
- */
+/** The fields that are not pointers, with their size in words. For fields that are steps in bytes, only 0 is a value
+ * that can be recognised as wrong. */
 const COUNTS = {
   ...{ outputStride: 3, queryStride: 3, keyStride: 3, valueStride: 3, biasStride: 4, validLensStride: 2 },
   ...{ batch: 1, heads: 1, kvHeads: 1, queries: 1, keys: 1, width: 1, valueWidth: 1, appended: 1 },
@@ -173,7 +171,7 @@ const wordsOf = (fields) =>
     Array.from({ length: count }, (_, i) => (ATTENTION[name] ?? MULTIHEAD[name]) + i),
   );
 
-/** Numbers beyond what any tensor can have, and at the edges of 32 bits. */
+/** Numbers larger than any tensor can be, and near the limits of 32 bits. */
 const EXTREMES = [0, 2 ** 30 + 1, 2 ** 31 - 1, 2 ** 31, 2 ** 32 - 8, 2 ** 32 - 1];
 
 const ENTRIES = {
@@ -185,38 +183,38 @@ const ENTRIES = {
 
 for (const [entry, [build, size, counts]] of Object.entries(ENTRIES)) {
   test(
-    `${entry} survives any size, stride and number, and any missing block, and has not touched what it refuses`,
+    `${entry} survives any size, stride, number and missing tensor, and writes nothing if it refuses`,
     kernels((k) => {
-      const { given, args } = build(k);
+      const { tensors, args } = build(k);
       const words = new Uint32Array(k.core.memory.buffer, args.at, size);
       const good = words.slice();
-      const places = Object.values(given).map(({ at }) => at);
+      const addresses = Object.values(tensors).map(({ at }) => at);
       if (entry === 'hl_multihead_backward') assert.equal(k.core.hl_multihead_forward(args.at), STATUS.OK);
       assert.equal(k.core[entry](args.at), STATUS.OK);
       const used = k.core.hl_memory_used();
-      const run = (word, value) => {
+      const tryValue = (word, value) => {
         words[word] = value;
-        const before = Object.values(given).map((block) => k.view(block).slice());
+        const before = Object.values(tensors).map((block) => k.view(block).slice());
         const status = k.core[entry](args.at);
         words[word] = good[word];
         assert.ok(status <= STATUS.BAD_ARGUMENT, `word ${word} = ${value}: status ${status}`);
         assert.equal(k.core.hl_memory_used(), used);
         if (status === STATUS.OK) return 0;
-        const after = Object.values(given).map((block) => k.view(block));
+        const after = Object.values(tensors).map((block) => k.view(block));
         assert.deepEqual(after, before, `word ${word} = ${value}`);
         return 1;
       };
       let refused = 0;
-      for (const word of counts) for (const value of EXTREMES) refused += run(word, value);
+      for (const word of counts) for (const value of EXTREMES) refused += tryValue(word, value);
       assert.ok(refused > counts.length, `only ${refused} refused`);
-      for (let word = 0; word < size; word++) if (places.includes(good[word])) run(word, 0);
+      for (let word = 0; word < size; word++) if (addresses.includes(good[word])) tryValue(word, 0);
       assert.equal(k.core[entry](0), STATUS.BAD_SHAPE);
       assert.equal(k.core[entry](args.at), STATUS.OK);
     }),
   );
 
   test(
-    `${entry} survives two such sizes, strides and numbers at once`,
+    `${entry} survives any two extreme sizes, strides or numbers at once`,
     kernels((k) => {
       const { args } = build(k);
       const words = new Uint32Array(k.core.memory.buffer, args.at, size);
@@ -235,7 +233,7 @@ for (const [entry, [build, size, counts]] of Object.entries(ENTRIES)) {
 }
 
 test(
-  'the size of what a layer keeps is NaN where its arguments are wrong, and asks for no tensor',
+  'hl_multihead_saved_size is NaN for invalid arguments and needs no tensors',
   kernels((k) => {
     const { args } = multihead(k, { cached: false });
     const words = new Uint32Array(k.core.memory.buffer, args.at, WORDS.MULTIHEAD);
@@ -260,7 +258,7 @@ test(
 );
 
 test(
-  'sizes of packed weights do not wrap',
+  'the size of a packed weight does not wrap',
   kernels((k) => {
     for (const out of [2 ** 32 - 8, 2 ** 32 - 7, 2 ** 32 - 1]) {
       assert.equal(k.core.hl_weight_packed_size(out, 3), Math.ceil(out / 8) * 8 * 3);
@@ -269,7 +267,7 @@ test(
   }),
 );
 
-/** A call of plain arguments: names of pointers, given as sizes of blocks, then numbers. */
+/** Arguments of functions without an argument struct: sizes of the pointers' blocks, then counts and other numbers. */
 const PLAIN = {
   hl_linear_forward: [
     [6, 8, 12, 3],
@@ -380,11 +378,11 @@ const PLAIN = {
 
 for (const [entry, [sizes, counts, rest = []]] of Object.entries(PLAIN)) {
   test(
-    `${entry} survives any size and any missing block`,
+    `${entry} survives any size and any missing tensor`,
     kernels((k) => {
-      const given = sizes.map((size) => k.block(size === 'labels' ? new Float32Array(4) : numbers(size)));
+      const tensors = sizes.map((size) => k.block(size === 'labels' ? new Float32Array(4) : numbers(size)));
       const call = (pointers, counts) => k.core[entry](...pointers, ...counts, ...rest);
-      const good = given.map(({ at }) => at);
+      const good = tensors.map(({ at }) => at);
       assert.equal(call(good, counts), STATUS.OK);
       for (let i = 0; i < counts.length; i++) {
         for (const value of EXTREMES) {

@@ -1,4 +1,4 @@
-// The core in programs of others, by every compiler that is here, and within their .wasm.
+// The core linked into other programs, with every available compiler, and into another .wasm.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -17,8 +17,8 @@ for (const compiler of ['gcc', 'clang-19']) {
     ['sanitized', `-O1 -g ${SANITIZE} -fno-sanitize-recover=all`],
   ]) {
     const can = name === 'plain' ? has(compiler) : hasRuntime(compiler, SANITIZE);
-    test(`${compiler}, ${name}: the library is made without a warning and its programs are right`, {
-      skip: !can && `no ${compiler} here, or not its sanitizers`,
+    test(`${compiler}, ${name}: the library compiles without warnings and its programs give the right results`, {
+      skip: !can && `${compiler} or its sanitizers are not installed`,
     }, () => {
       const library = buildLibrary(`${compiler}-${name}`, compiler, flags);
       const linker = name === 'plain' ? compiler : [compiler, SANITIZE];
@@ -33,7 +33,7 @@ const sources = readdirSync(join(root, 'src/core'), { recursive: true })
   .filter((name) => name.endsWith('.c'))
   .map((name) => join('src/core', name));
 
-test('a .wasm that holds a program and the core has one allocator for both', { skip: !has('emcc') }, async () => {
+test('a .wasm that contains a program and the core has one allocator for both', { skip: !has('emcc') }, async () => {
   const file = join(tmpdir(), `headlight-linked-${process.pid}.wasm`);
   const flags = ['-O1', '-msimd128', '-sSTANDALONE_WASM', '-sALLOW_MEMORY_GROWTH'];
   run('emcc', 'tests/core/linked.c', ...sources, '-Isrc/core', ...flags, '-o', file);

@@ -1,5 +1,5 @@
-/* The core as native code, for the sanitizers: random calls against a plain double-precision loop. Every
- * input and output is a heap block of exactly its size, so that any step outside it is caught. */
+/* The core as native code, for the sanitizers: random calls compared with a plain double-precision loop. Every input
+ * and output is a heap block of exactly the required size, so that any access outside of it is caught. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,7 +109,7 @@ static void random_attention(void) {
                          .scale = 0.3f,
                          .softcap = coin() ? 0 : 2.5f,
                          .fill = coin() ? -INFINITY : -4.0f};
-  if (coin()) { /* packed (B,N,heads·width) */
+  if (coin()) { /* packed: (B,N,heads·width) */
     a.query_stride = (hl_stride){T * H * D, D, H * D};
     a.key_stride = (hl_stride){S * G * D, D, G * D};
     a.value_stride = (hl_stride){S * G * Dv, Dv, G * Dv};
@@ -127,7 +127,7 @@ static void random_attention(void) {
   if (coin()) a.key_padding = padding, a.key_padding_stride[0] = S, a.key_padding_stride[1] = 1;
   if (coin()) a.valid_lens = lens, a.valid_lens_stride[0] = 1;
   if (coin()) a.offset = offset;
-  for (uint32_t h = 0; h < H; h++) slopes[h] /= 16; /* so that scores of far keys are still exact */
+  for (uint32_t h = 0; h < H; h++) slopes[h] /= 16; /* keeps the scores of distant keys exact */
   if (random_below(4) == 0) a.additive = additive;
   if (coin()) a.sinks = sinks;
   if (coin()) a.slopes = slopes;
@@ -140,7 +140,7 @@ static void random_attention(void) {
   if (hl_attention(&a) != HL_OK) fail("status", 1, 0);
   check_attention(&a, near);
   random_backward(&a);
-  if (coin()) { /* dropout: by a seed, only that it stays inside its arguments */
+  if (coin()) { /* dropout from a seed: only checks that memory accesses stay inside the arguments */
     a.dropout = 0.3f;
     if (coin()) a.keep = keep;
     if (hl_attention(&a) != HL_OK) fail("status with dropout", 1, 0);
@@ -175,13 +175,13 @@ static void pack_int8(float *packed, const float *weight, uint32_t out, uint32_t
                          form);
 }
 
-/* Every form of int8 product: off by no more than the rounding of its two operands allows. */
+/* Every form of int8 product: the error must not exceed the rounding of its two operands. */
 static void random_int8(void) {
   uint32_t rows = 1 + random_below(12), in = 1 + random_below(40), out = 1 + random_below(20);
   float *x = floats(rows * in), *w = floats(out * in), *bias = floats(out), *y = floats(rows * out);
   double *expected = linear_reference(x, w, bias, rows, out, in);
   int8_form form = HL_SIMD_RELAXED && coin() ? INT8_UNSIGNED_QUADS : INT8_PAIRS;
-  float *to = floats((size_t)gemm_int8_packed_weight(out, in)), *workspace = floats((size_t)linear_workspace(rows, in));
+  float *to = floats((size_t)gemm_int8_packed_floats(out, in)), *workspace = floats((size_t)linear_workspace(rows, in));
   pack_int8(to, w, out, in, form);
   const gemm_product product = {.y = y, .weight = to, .bias = coin() ? bias : NULL, .out = out};
   linear(&product, 1, true, x, rows, in, workspace);
@@ -199,8 +199,8 @@ static float *packed(const float *weight, size_t out, size_t in, int int8) {
   return to;
 }
 
-/* The layer backwards, its own parts being checked above: that it stays inside its arguments and gives what is finite.
- * */
+/* The backward pass of the layer, whose parts are checked above: accesses must stay inside the arguments and results
+ * must be finite. */
 static void layer_backward(hl_multihead_args *m, float *const weights[4], int self) {
   const hl_attention_args *a = &m->attention;
   size_t HD = (size_t)a->heads * a->width, GD = (size_t)a->kv_heads * a->width, rows = (size_t)a->batch * a->queries,
@@ -244,7 +244,7 @@ static void layer_backward(hl_multihead_args *m, float *const weights[4], int se
                                   .wv = weights[2],
                                   .wo = m->packed_wo ? weights[3] : NULL};
   if (hl_multihead_forward(m) != HL_OK || hl_multihead_backward(&g) != HL_OK)
-    fail("status of the layer backwards", 1, 0);
+    fail("status of the backward pass of the layer", 1, 0);
   for (size_t i = 0; i < 13; i++) {
     for (size_t j = 0; j < sizes[i]; j++) {
       if (!isfinite(d[i][j])) fail("gradient of the layer", d[i][j], 0);
@@ -260,7 +260,7 @@ static void random_layer(void) {
            C = 1 + random_below(20);
   uint32_t Cq = 1 + random_below(20), Ck = 1 + random_below(20), Cv = 1 + random_below(20), E;
   int out = coin(), past = P > 0, biases = coin(), self = coin(), int8 = random_below(4) == 0;
-  if (self) fresh = T, S = P + T, Ck = Cv = Cq; /* one input: its packing is shared */
+  if (self) fresh = T, S = P + T, Ck = Cv = Cq; /* one input, packed once */
   float *query = floats((size_t)B * T * Cq), *wq = floats((size_t)H * D * Cq), *wk = floats((size_t)G * D * Ck),
         *wv = floats((size_t)G * D * Cv), *wo = floats((size_t)C * H * D);
   hl_multihead_args m = {.query = query,
@@ -303,7 +303,7 @@ static void random_layer(void) {
   float *table = floats((size_t)count * 2 * half), *sinks = floats(H);
   int32_t *query_positions = labels_below((size_t)B * T, count),
           *key_positions = labels_below((size_t)B * fresh, count);
-  for (size_t i = 0; i < (size_t)count * 2 * half; i++) table[i] /= 2; /* so that scores stay as small as they are */
+  for (size_t i = 0; i < (size_t)count * 2 * half; i++) table[i] /= 2; /* keeps the scores small after rotation */
   if (coin()) m.attention.sinks = sinks;
   if (coin()) {
     m.rotary_table = table;
@@ -318,7 +318,7 @@ static void random_layer(void) {
   m.attention.weights = floats((size_t)B * H * T * (S + E));
   if (hl_multihead_forward(&m) != HL_OK) fail("status of the layer", 1, 0);
   if (!past && !int8) layer_backward(&m, (float *[]){wq, wk, wv, wo}, self);
-  if (!out && !past && E == 0 && !int8) { /* the heads are the output: attention over the projections gives them */
+  if (!out && !past && E == 0 && !int8) { /* the heads are the output: attention of the projections gives the same */
     double *q = linear_reference(m.query, wq, m.bq, (size_t)B * T, H * D, Cq),
            *k = linear_reference(m.key, wk, m.bk, (size_t)B * S, G * D, Ck);
     double *v = linear_reference(m.value, wv, m.bv, (size_t)B * S, G * D, Cv);
@@ -379,13 +379,13 @@ static void random_allocations(void) {
   for (int i = 0; i < 100; i++) hl_tensor_free(live[i]);
 }
 
-/* ---- the layers beside attention, and the optimisers */
+/* ---- other layers and the optimisers */
 
-/* Several steps together: what an embedding gives is normalised, activated, and goes into a loss; and back. */
+/* Several layers in sequence: embedding, norm, activation, loss; then backward. */
 static void random_layers(void) {
   uint32_t B = 1 + random_below(3), T = some_size(), C = 1 + random_below(90), count = 1 + random_below(9),
            first = random_below(3), N = B * T;
-  int biased = coin(), centred = coin(), placed = coin();
+  int biased = coin(), centred = coin(), with_position = coin();
   uint32_t kind = random_below(HL_ACTIVATION_TANH + 1);
   float *table = floats((size_t)count * C), *position = floats((size_t)(first + T) * C), *weight = floats(C),
         *bias = floats(C);
@@ -395,7 +395,7 @@ static void random_layers(void) {
         *rstd = floats(N), *losses = floats(N);
   int32_t *labels = labels_below(N, count), *target = labels_below(N, C), *best = labels_below(N, 1);
   hl_loss loss;
-  hl_status status = hl_embedding_forward(x, table, placed ? position : NULL, labels, B, T, C, count, first);
+  hl_status status = hl_embedding_forward(x, table, with_position ? position : NULL, labels, B, T, C, count, first);
   status |= hl_norm_forward(normal, centred ? mean : NULL, rstd, x, weight, biased ? bias : NULL, N, C, 1e-5f);
   status |= hl_activation_forward(y, normal, N * C, kind);
   if (coin()) target[0] = -100;
@@ -407,7 +407,7 @@ static void random_layers(void) {
   if (!(loss.loss >= 0) || loss.correct > loss.counted) fail("loss", loss.loss, 0);
   status |= hl_activation_backward(y, y, normal, N * C, kind);
   status |= hl_norm_backward(normal, d_weight, biased ? d_bias : NULL, y, x, centred ? mean : NULL, rstd, weight, N, C);
-  status |= hl_embedding_backward(d_table, placed ? d_position : NULL, normal, labels, B, T, C, count, first);
+  status |= hl_embedding_backward(d_table, with_position ? d_position : NULL, normal, labels, B, T, C, count, first);
   status |= hl_add(x, x, normal, N * C);
   labels[N - 1] = (int32_t)count;
   if (status != HL_OK || hl_embedding_forward(x, table, NULL, labels, B, T, C, count, 0) != HL_BAD_ARGUMENT)
@@ -436,7 +436,7 @@ static void random_step(void) {
   free(p), free(m), free(v), free(g);
 }
 
-/* ---- rotary and relative positions, the cache, weights as they lie and in int8 */
+/* ---- rotary and relative positions, the cache, weights that are not packed and int8 weights */
 
 static void random_rotary(void) {
   uint32_t B = 1 + random_below(3), H = 1 + random_below(3), T = some_size(), D = 1 + random_below(40),
@@ -459,8 +459,8 @@ static void random_rotary(void) {
       const uint32_t first = neighbours ? 2 * n : n, second = neighbours ? first + 1 : n + half;
       const double a = before[at + first], c = before[at + second],
                    sine = reverse ? -angles[half + n] : angles[half + n];
-      near("turned", to[at + first], a * angles[n] - c * sine);
-      near("turned", to[at + second], c * angles[n] + a * sine);
+      near("rotated", to[at + first], a * angles[n] - c * sine);
+      near("rotated", to[at + second], c * angles[n] + a * sine);
     }
     for (uint32_t n = 2 * half; n < D; n++) near("copied", to[at + n], before[at + n]);
   }
@@ -479,7 +479,8 @@ static void random_relative(void) {
     if (bias[i] != table[at]) fail("relative bias", bias[i], table[at]);
     sums[at] += bias[i];
   }
-  if (hl_relative_backward(d_table, bias, bucket, buckets, H, T, S) != HL_OK) fail("status of its gradient", 1, 0);
+  if (hl_relative_backward(d_table, bias, bucket, buckets, H, T, S) != HL_OK)
+    fail("status of the relative gradient", 1, 0);
   for (uint32_t i = 0; i < buckets * H; i++) near("d_table", d_table[i], sums[i]);
   free(table), free(bias), free(d_table), free(sums), free(bucket);
 }
@@ -542,7 +543,7 @@ static void random_gate(void) {
   for (uint32_t i = 0; i < n; i++) squares += pow((double)y[i] - up[i], 2);
   status |= hl_mean_squared_error(&error, d, y, up, n);
   if (n) near("mean squared error", error, squares / n);
-  for (uint32_t i = 0; i < n; i++) near("its gradient", d[i], 2 * ((double)y[i] - up[i]) / n);
+  for (uint32_t i = 0; i < n; i++) near("gradient of the mean squared error", d[i], 2 * ((double)y[i] - up[i]) / n);
   memcpy(y, up, n * sizeof *y);
   status |= hl_gated_backward(gate, up, d, gate, up, n, kind);
   for (uint32_t i = 0; i < n; i++) near("d_up", up[i], (double)value[i] * d[i]);
@@ -553,7 +554,7 @@ static void random_gate(void) {
   free(gate), free(up), free(value), free(y), free(d), free(capped);
 }
 
-/* ---- nothing at all: sizes of 0, and NULL for what is empty */
+/* ---- empty tensors: sizes of 0, and NULL for empty tensors */
 
 static void expect(const char *what, hl_status got, hl_status expected) {
   if (got != expected) fail(what, got, expected);
@@ -566,31 +567,33 @@ static void empty_plain_calls(void) {
   expect("no rows", hl_linear_forward(NULL, NULL, bias, NULL, 0, 3, 1), HL_OK);
   expect("no columns", hl_linear_forward(NULL, bias, NULL, NULL, 3, 0, 1), HL_OK);
   expect("no depth", hl_linear_forward(y, NULL, NULL, bias, 2, 3, 0), HL_OK);
-  for (int i = 0; i < 6; i++) near("a product over nothing", y[i], bias[i % 3]);
+  for (int i = 0; i < 6; i++) near("product without inputs", y[i], bias[i % 3]);
   expect("rows, no depth", hl_linear_backward(NULL, NULL, bias, y, NULL, NULL, 2, 3, 0), HL_OK);
-  near("its sum", bias[0], 3);
+  near("bias gradient", bias[0], 3);
   expect("rows, no outputs", hl_linear_backward(y, NULL, NULL, NULL, NULL, NULL, 2, 0, 3), HL_OK);
-  for (int i = 0; i < 6; i++) near("the gradient of nothing", y[i], 0);
+  for (int i = 0; i < 6; i++) near("gradient without outputs", y[i], 0);
   expect("no rows", hl_linear_backward(NULL, y, NULL, NULL, NULL, bias, 0, 2, 3), HL_OK);
   expect("a weight that is read", hl_linear_backward(y, NULL, NULL, zeros, NULL, NULL, 2, 3, 3), HL_BAD_SHAPE);
   expect("a weight that is read", hl_linear_forward(NULL, zeros, NULL, NULL, 0, 3, 1), HL_BAD_SHAPE);
   expect("packing nothing", hl_weight_pack(NULL, NULL, 0, 3), HL_OK);
   expect("packing no depth", hl_weight_pack(NULL, NULL, 3, 0), HL_OK);
   expect("an embedding of width 0", hl_embedding_forward(NULL, NULL, NULL, best, 1, 2, 0, 3, 1), HL_OK);
-  expect("its gradient", hl_embedding_backward(NULL, NULL, NULL, best, 1, 2, 0, 3, 1), HL_OK);
+  expect("gradient of the mean squared error", hl_embedding_backward(NULL, NULL, NULL, best, 1, 2, 0, 3, 1), HL_OK);
   expect("no labels", hl_embedding_forward(NULL, NULL, NULL, NULL, 0, 2, 3, 0, 0), HL_OK);
   expect("a norm of no rows", hl_norm_forward(NULL, NULL, NULL, NULL, bias, NULL, 0, 3, 0), HL_OK);
-  expect("its gradient", hl_norm_backward(NULL, bias, NULL, NULL, NULL, NULL, NULL, bias, 0, 3), HL_OK);
+  expect("gradient of the mean squared error", hl_norm_backward(NULL, bias, NULL, NULL, NULL, NULL, NULL, bias, 0, 3),
+         HL_OK);
   expect("a norm of width 0", hl_norm_forward(NULL, NULL, losses, NULL, NULL, NULL, 2, 0, 0), HL_OK);
-  expect("its gradient", hl_norm_backward(NULL, NULL, NULL, NULL, NULL, NULL, losses, NULL, 2, 0), HL_OK);
+  expect("gradient of the mean squared error", hl_norm_backward(NULL, NULL, NULL, NULL, NULL, NULL, losses, NULL, 2, 0),
+         HL_OK);
   expect("gelu", hl_activation_forward(NULL, NULL, 0, 1), HL_OK);
-  expect("its gradient", hl_activation_backward(NULL, NULL, NULL, 0, 1), HL_OK);
+  expect("gradient of the mean squared error", hl_activation_backward(NULL, NULL, NULL, 0, 1), HL_OK);
   expect("a gradient that is read", hl_activation_backward(y, NULL, y, 6, 1), HL_BAD_SHAPE);
   expect("a gate", hl_gated_forward(NULL, NULL, NULL, 0, 1), HL_OK);
   expect("its gradients", hl_gated_backward(NULL, NULL, NULL, NULL, NULL, 0, 1), HL_OK);
   expect("a gate that is read", hl_gated_forward(y, NULL, y, 6, 1), HL_BAD_SHAPE);
   expect("a softcap", hl_softcap_forward(NULL, NULL, 0, 1), HL_OK);
-  expect("its gradient", hl_softcap_backward(NULL, NULL, NULL, 0, 1), HL_OK);
+  expect("gradient of the mean squared error", hl_softcap_backward(NULL, NULL, NULL, 0, 1), HL_OK);
   expect("turning no rows", hl_rotary(NULL, NULL, NULL, NULL, 2, 2, 0, 4, 4, 0, 0, 0, 7, 7, 7), HL_OK);
   expect("turning width 0", hl_rotary(NULL, NULL, NULL, best, 1, 2, 2, 0, 0, 1, 1, 1, 7, 7, 7), HL_OK);
   expect("turning no heads", hl_rotary(NULL, NULL, zeros, best, 1, 0, 2, 2, 2, 1, 1, 1, 7, 7, 7), HL_OK);
@@ -603,9 +606,9 @@ static void empty_plain_calls(void) {
   expect("no rows of a weight", hl_weight_rows(NULL, NULL, NULL, 0, 0, 3), HL_OK);
   expect("a sum", hl_add(NULL, NULL, NULL, 0), HL_OK);
   expect("no classes", hl_cross_entropy(&loss, NULL, losses, best, NULL, labels, 2, 0, 0, -1), HL_OK);
-  if (best[0] != -1 || losses[0] != 0) fail("the best of no classes", best[0], -1);
+  if (best[0] != -1 || losses[0] != 0) fail("best without classes", best[0], -1);
   expect("no errors", hl_mean_squared_error(losses, NULL, NULL, NULL, 0), HL_OK);
-  if (losses[0] != 0) fail("the error of nothing", losses[0], 0);
+  if (losses[0] != 0) fail("error without numbers", losses[0], 0);
   expect("errors of what is not there", hl_mean_squared_error(losses, NULL, y, NULL, 6), HL_BAD_SHAPE);
   expect("no rows", hl_cross_entropy(&loss, NULL, NULL, NULL, NULL, NULL, 0, 3, 0, -1), HL_OK);
   expect("a step", hl_sgd_step(NULL, NULL, NULL, 0, 0.1, 0, 0, 0), HL_OK);
@@ -623,7 +626,7 @@ static void empty_plain_calls(void) {
   expect("nothing fresh", hl_cache_append(y, zeros, NULL, 1, 1, 2, 0, 3, 6, 6, 3), HL_OK);
 }
 
-/* Every size of 0 or 2, by every path: NULL for what has no elements, and strides that mean nothing. */
+/* Every combination of sizes 0 and 2, on every path: NULL for tensors without elements, and arbitrary strides. */
 static void empty_attention(void) {
   float blocks[16][64], statistics[64];
   for (int sizes = 0; sizes < 1 << 8; sizes++) {
@@ -667,7 +670,7 @@ static void empty_attention(void) {
   }
 }
 
-/* The layer likewise. */
+/* The same for the layer. */
 static void empty_layer(void) {
   float blocks[20][64];
   for (int sizes = 0; sizes < 1 << 7; sizes++) {
@@ -713,7 +716,7 @@ static void empty_layer(void) {
   }
 }
 
-/* Rows so long that their sums are made in parts. */
+/* Rows so long that their sums are computed in parts. */
 static void long_rows(void) {
   enum { T = 2, S = 9001, D = 3 };
   const hl_stride rows = {0, 0, D};
@@ -744,7 +747,7 @@ static void long_rows(void) {
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) free(blocks[i]);
 }
 
-/* What free memory holds must not show: NaN where something is read that was never written. */
+/* Fills free memory with NaN, so that reading memory that was never written shows in the results. */
 static void litter(void) {
   enum { LITTER = 1 << 12 };
   float *block = hl_tensor_alloc(LITTER);
@@ -776,7 +779,7 @@ static void int8_over_nothing(void) {
   expect("rounding any number of empty rows", hl_weight_quantize(output, NULL, UINT32_MAX, 0), HL_OK);
   litter();
   expect("int8 over nothing", hl_multihead_forward(&m), HL_OK);
-  for (int i = 0; i < 6; i++) near("its bias", output[i], bias[i % 3]);
+  for (int i = 0; i < 6; i++) near("bias", output[i], bias[i % 3]);
   m.packed_wq = m.packed_wk = m.packed_wv = NULL;
   m.query = m.key = m.value = output;
   m.query_dim = m.key_dim = m.value_dim = 3;

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-/** A program of dist/test, which prints ok. A data race may make it hang: it ends with the first that is found. */
+/** Runs a program of dist/test, which prints ok. A data race can make it hang, so it ends at the first race found. */
 function runNative(name) {
   const run = spawnSync(fileURLToPath(new URL(`../../dist/test/native.${name}`, import.meta.url)), {
     encoding: 'utf8',

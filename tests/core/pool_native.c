@@ -1,5 +1,5 @@
-/* The pool on threads of the system, for ThreadSanitizer: jobs of many sizes, workers that sleep and wake, jobs that
- * the caller leaves in the middle, and the end. */
+/* The pool on native threads, for ThreadSanitizer: jobs of many sizes, workers that sleep and wake, jobs that the
+ * caller abandons, and the end. */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 #include <sched.h>
@@ -12,7 +12,7 @@
 #include "base/pool.h"
 #include "headlight.h"
 
-enum { THREADS = 4, MOST_CHUNKS = 300, JOBS = 2000 };
+enum { THREADS = 4, MAX_CHUNKS = 300, JOBS = 2000 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
@@ -30,7 +30,7 @@ void pool_notify(uint32_t *word) {
   pthread_mutex_unlock(&lock);
 }
 
-/* Here no worker dies. */
+/* No worker dies in this test. */
 void pool_watch(uint32_t first, uint32_t done, double work) {
   (void)first, (void)done, (void)work;
   sched_yield();
@@ -38,19 +38,19 @@ void pool_watch(uint32_t first, uint32_t done, double work) {
 
 static void check(int right, const char *what) {
   if (right) return;
-  fprintf(stderr, "pool: not so: %s\n", what);
+  fprintf(stderr, "pool: failed: %s\n", what);
   exit(1);
 }
 
 /* Plain memory: a chunk that two threads run is a race, and so is reading it before the job is done. */
 typedef struct {
-  uint32_t runs[MOST_CHUNKS], by[THREADS];
+  uint32_t runs[MAX_CHUNKS], by[THREADS];
 } job;
 
 static void run_chunk(void *arg, uint32_t chunk, uint32_t worker) {
   job *j = arg;
   j->runs[chunk]++;
-  j->by[worker]++; /* a place for each worker, as the workspaces of attention */
+  j->by[worker]++; /* one element per worker, like the workspaces of attention */
   for (volatile uint32_t i = 0; i < 200; i++) continue;
 }
 
@@ -70,11 +70,11 @@ static void run_chunk_or_trap(void *arg, uint32_t chunk, uint32_t worker) {
   if (worker == 0 && chunk > 3) longjmp(trap, 1);
 }
 
-/* As where the caller traps: no worker touches the job after pool_recover. */
+/* Simulates a caller that traps: no worker may touch the job after pool_recover. */
 static void run_trapping_job(void) {
   job *j = calloc(1, sizeof *j);
   if (!j) abort();
-  if (!setjmp(trap)) parallel_for(run_chunk_or_trap, j, MOST_CHUNKS, 1e7);
+  if (!setjmp(trap)) parallel_for(run_chunk_or_trap, j, MAX_CHUNKS, 1e7);
   pool_recover();
   memset(j, 0xFF, sizeof *j);
   free(j);
@@ -91,11 +91,11 @@ int main(void) {
   for (uintptr_t w = 1; w < THREADS; w++) check(pthread_create(&threads[w], NULL, work, (void *)w) == 0, "it starts");
   hl_pool_resize(THREADS);
   for (uint32_t i = 0; i < JOBS; i++) {
-    run_job(i * 37 % MOST_CHUNKS, i % 3 ? 1e7 : 1e6); /* the smaller ones wake nobody */
+    run_job(i * 37 % MAX_CHUNKS, i % 3 ? 1e7 : 1e6); /* the smaller jobs wake no worker */
     if (i % 100 == 99) run_trapping_job();
-    if (i % 200 == 0) nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL); /* workers fall asleep */
+    if (i % 200 == 0) nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL); /* lets workers go to sleep */
   }
-  nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL); /* to be woken by the end */
+  nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL); /* they must be woken by hl_pool_quit */
   hl_pool_quit();
   for (uint32_t w = 1; w < THREADS; w++) pthread_join(threads[w], NULL);
   run_job(10, 1e7);

@@ -17,15 +17,15 @@ double *zeros(size_t count) {
 
 /* ---- a row of attention -------------------------------------------------------------------------------------- */
 
-/* One query head before the S + E keys of its key/value head. */
+/* One query head with the S + E keys of its key/value head. */
 typedef struct {
   const hl_attention_args *a;
   uint32_t batch, head, query, all;
   double *weights; /* before dropout */
-  double *slope;   /* of the softcap, 0 where a key is hidden */
-  double *factor;  /* of dropout */
+  double *slope;   /* derivative of the soft cap, 0 where a key is hidden */
+  double *factor;  /* factor of dropout */
   double *dropped, *d_dropped;
-  double sink; /* its weight */
+  double sink; /* weight of the sink */
 } row;
 
 static row row_of(const hl_attention_args *a) {
@@ -36,29 +36,30 @@ static void row_free(const row *r) {
   free(r->weights), free(r->slope), free(r->factor), free(r->dropped), free(r->d_dropped);
 }
 
-/* NULL where a tensor has no elements. */
-static const float *shifted(const float *tensor, size_t place) { return tensor ? tensor + place : NULL; }
+/* tensor + offset; NULL for a tensor without elements, which may be NULL. */
+static const float *offset_or_null(const float *tensor, size_t offset) { return tensor ? tensor + offset : NULL; }
 
 static uint32_t kv_head(const row *r) { return r->head / (r->a->heads / r->a->kv_heads); }
 static size_t row_number(const row *r) { return ((size_t)r->batch * r->a->heads + r->head) * r->a->queries + r->query; }
-static size_t place(const row *r, const hl_stride *s) {
+static size_t row_offset(const row *r, const hl_stride *s) {
   return (size_t)r->batch * s->batch + (size_t)r->head * s->head + (size_t)r->query * s->row;
 }
 
-/* Key or value s, also of the appended ones: where it lies in either tensor. */
-static size_t key_place(const row *r, uint32_t s, const hl_stride *stride, uint32_t width) {
+/* Offset of key or value s, in its tensor or in that of the appended ones. */
+static size_t key_offset(const row *r, uint32_t s, const hl_stride *stride, uint32_t width) {
   if (s >= r->a->keys) return ((size_t)(s - r->a->keys) * r->a->kv_heads + kv_head(r)) * width;
   return (size_t)r->batch * stride->batch + (size_t)kv_head(r) * stride->head + (size_t)s * stride->row;
 }
 static const float *key_of(const row *r, uint32_t s) {
-  return shifted(s < r->a->keys ? r->a->key : r->a->appended_key, key_place(r, s, &r->a->key_stride, r->a->width));
+  return offset_or_null(s < r->a->keys ? r->a->key : r->a->appended_key,
+                        key_offset(r, s, &r->a->key_stride, r->a->width));
 }
 static const float *value_of(const row *r, uint32_t s) {
-  return shifted(s < r->a->keys ? r->a->value : r->a->appended_value,
-                 key_place(r, s, &r->a->value_stride, r->a->value_width));
+  return offset_or_null(s < r->a->keys ? r->a->value : r->a->appended_value,
+                        key_offset(r, s, &r->a->value_stride, r->a->value_width));
 }
 
-static size_t broadcast_place(const row *r, uint32_t s, const hl_broadcast *b) {
+static size_t broadcast_offset(const row *r, uint32_t s, const hl_broadcast *b) {
   return (size_t)r->batch * b->batch + (size_t)r->head * b->head + (size_t)r->query * b->query + (size_t)s * b->key;
 }
 
@@ -71,16 +72,16 @@ static int is_hidden(const row *r, uint32_t s) {
   return (a->causal && s > position) || (a->window_left >= 0 && s < position - a->window_left) ||
          (a->window_right >= 0 && s > position + a->window_right) ||
          (a->valid_lens && (int64_t)s >= a->valid_lens[r->batch * lens[0] + r->query * lens[1]]) ||
-         (a->mask && !a->mask[broadcast_place(r, s, &a->mask_stride)]) ||
+         (a->mask && !a->mask[broadcast_offset(r, s, &a->mask_stride)]) ||
          (a->key_padding && !a->key_padding[r->batch * padding[0] + s * padding[1]]);
 }
 
 static const float *additive_of(const row *r) { return r->a->additive + (size_t)r->head * r->a->width; }
 
-/* The score of a key after each step, and the slope of the softcap. */
+/* The score of a key after each step, and the derivative of the soft cap. */
 static double score_of(const row *r, uint32_t s, double steps[HL_SCORES_MASKED + 1]) {
   const hl_attention_args *a = r->a;
-  const float *q = shifted(a->query, place(r, &a->query_stride)), *k = key_of(r, s);
+  const float *q = offset_or_null(a->query, row_offset(r, &a->query_stride)), *k = key_of(r, s);
   double score = 0;
   for (uint32_t d = 0; d < a->width; d++) {
     if (a->additive) score += additive_of(r)[d] * tanh((double)q[d] + k[d]);
@@ -95,7 +96,7 @@ static double score_of(const row *r, uint32_t s, double steps[HL_SCORES_MASKED +
   }
   steps[HL_SCORES_CAPPED] = score;
   if (s < a->keys) {
-    if (a->bias) score += a->bias[broadcast_place(r, s, &a->bias_stride)];
+    if (a->bias) score += a->bias[broadcast_offset(r, s, &a->bias_stride)];
     if (a->slopes) score -= a->slopes[r->head] * fabs((double)position_of(r) - s);
     if (is_hidden(r, s)) score = a->fill, r->slope[s] = 0;
   }
@@ -108,18 +109,18 @@ static double factor_of(const row *r, uint32_t s) {
   return a->keep ? (a->keep[row_number(r) * r->all + s] ? 1 / (1 - (double)a->dropout) : 0) : 1;
 }
 
-/* Weights and slopes of the row; with `near`, the scores that were returned as well. */
+/* Weights and derivatives of the row; with `near`, also checks the returned scores. */
 static void row_compute(row *r, compare *near) {
   const hl_attention_args *a = r->a;
   const double sink = a->sinks ? a->sinks[r->head] : -INFINITY;
-  double steps[HL_SCORES_MASKED + 1], most = sink, sum = 0;
+  double steps[HL_SCORES_MASKED + 1], max = sink, sum = 0;
   for (uint32_t s = 0; s < r->all; s++) {
     r->weights[s] = score_of(r, s, steps);
-    if (r->weights[s] > most) most = r->weights[s];
+    if (r->weights[s] > max) max = r->weights[s];
     if (near && a->scores_step) near("score", a->scores[row_number(r) * r->all + s], steps[a->scores_step]);
   }
-  for (uint32_t s = 0; s < r->all; s++) sum += r->weights[s] = most == -INFINITY ? 0 : exp(r->weights[s] - most);
-  r->sink = most == -INFINITY ? 0 : exp(sink - most);
+  for (uint32_t s = 0; s < r->all; s++) sum += r->weights[s] = max == -INFINITY ? 0 : exp(r->weights[s] - max);
+  r->sink = max == -INFINITY ? 0 : exp(sink - max);
   sum += r->sink;
   if (sum > 0) r->sink /= sum;
   for (uint32_t s = 0; s < r->all; s++) {
@@ -164,7 +165,7 @@ double *attention_reference(const hl_attention_args *a) {
   return output;
 }
 
-/* (B,N,R,W) by its strides against the same, contiguous, which is freed. */
+/* Compares a strided tensor (B,N,R,W) with a contiguous one, which is freed. */
 static void near_rows(compare *near, const char *what, const float *got, const hl_stride *s, const uint32_t sizes[4],
                       double *expected) {
   const double *next = expected;
@@ -193,7 +194,7 @@ void check_attention(const hl_attention_args *a, compare *near) {
 
 /* ---- backward ------------------------------------------------------------------------------------------------ */
 
-/* Gradients, contiguous; d_bias by its strides, as many as there are up to the last. */
+/* Gradients, contiguous, except d_bias, which is strided. */
 typedef struct {
   double *query, *key, *value, *appended_key, *appended_value, *bias, *sinks, *additive;
 } gradients;
@@ -206,16 +207,16 @@ static size_t bias_count(const hl_attention_args *a) {
 }
 
 static double *gradient_of(const row *r, uint32_t s, double *key, double *appended, uint32_t width) {
-  if (s >= r->a->keys) return appended + key_place(r, s, NULL, width);
+  if (s >= r->a->keys) return appended + key_offset(r, s, NULL, width);
   return key + (((size_t)r->batch * r->a->kv_heads + kv_head(r)) * r->a->keys + s) * width;
 }
 
-/* Of the weight that the value is multiplied by. */
+/* Gradient of the weight that multiplies the value. */
 static double d_dropped_of(const row *r, const hl_attention_backward_args *g, uint32_t s) {
   const hl_attention_args *a = r->a;
   const int mean = a->weights_mode == HL_WEIGHTS_MEAN;
   const size_t at = mean ? (size_t)r->batch * a->queries + r->query : row_number(r);
-  const float *d_output = shifted(g->d_output, place(r, &a->output_stride));
+  const float *d_output = offset_or_null(g->d_output, row_offset(r, &a->output_stride));
   double sum = g->d_weights ? g->d_weights[at * r->all + s] / (mean ? a->heads : 1.0) : 0;
   for (uint32_t j = 0; j < a->value_width; j++) sum += (double)d_output[j] * value_of(r, s)[j];
   return sum;
@@ -223,8 +224,8 @@ static double d_dropped_of(const row *r, const hl_attention_backward_args *g, ui
 
 static void row_backward(const row *r, const hl_attention_backward_args *g, const gradients *d) {
   const hl_attention_args *a = r->a;
-  const float *q = shifted(a->query, place(r, &a->query_stride)),
-              *d_output = shifted(g->d_output, place(r, &a->output_stride));
+  const float *q = offset_or_null(a->query, row_offset(r, &a->query_stride)),
+              *d_output = offset_or_null(g->d_output, row_offset(r, &a->output_stride));
   double delta = 0;
   for (uint32_t s = 0; s < r->all; s++) {
     double *d_value = gradient_of(r, s, d->value, d->appended_value, a->value_width);
@@ -236,7 +237,7 @@ static void row_backward(const row *r, const hl_attention_backward_args *g, cons
   for (uint32_t s = 0; s < r->all; s++) {
     double *d_key = gradient_of(r, s, d->key, d->appended_key, a->width);
     double d_score = r->weights[s] * (r->factor[s] * r->d_dropped[s] - delta);
-    if (s < a->keys && d->bias && !is_hidden(r, s)) d->bias[broadcast_place(r, s, &a->bias_stride)] += d_score;
+    if (s < a->keys && d->bias && !is_hidden(r, s)) d->bias[broadcast_offset(r, s, &a->bias_stride)] += d_score;
     d_score *= r->slope[s] * a->scale;
     for (uint32_t i = 0; i < a->width; i++) {
       double of_query = key_of(r, s)[i], of_key = q[i];

@@ -6,19 +6,19 @@
 
 #include "headlight.h"
 
-/* Called with every number that a call gave. */
+/* Called with every number that a call has returned. */
 typedef void compare(const char *what, double got, double expected);
 
-/* A block of so many bytes on the heap, no more; of zeros. */
+/* Allocates exactly this many bytes on the heap, set to 0. */
 void *exactly(size_t bytes);
 double *zeros(size_t count);
 
-/* output (B,H,T,Dv), contiguous; then what the call has left in output, weights and scores against the formula.
- * A dropout mask must be given as `keep`. */
+/* Computes output (B,H,T,Dv), contiguous, and compares the output, weights and scores of the call with the formula. A
+ * dropout mask must be given as `keep`. */
 double *attention_reference(const hl_attention_args *args);
 void check_attention(const hl_attention_args *args, compare *near);
 
-/* The gradients likewise; `before`: what was in those that are added to. */
+/* The same for the gradients; `before` holds the previous contents of gradients that are added to. */
 typedef struct {
   const float *bias, *sinks, *additive;
 } sums_before;

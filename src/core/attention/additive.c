@@ -2,26 +2,29 @@
 
 #include "base/exp.h"
 
-static const float *weight_of(const attention_tile *t) { return t->args->additive + (size_t)t->head * t->args->width; }
+static const float *head_weight(const attention_tile *t) {
+  return t->args->additive + (size_t)t->head * t->args->width;
+}
 
-/* Where packed keys have element 0 of a key; the next one is TILE_ROWS further. */
+/* Address of element 0 of key s in packed keys; the next element is TILE_ROWS floats further. */
 static const float *packed_key(const attention_tile *t, size_t s) {
   return t->keys + (s - s % TILE_ROWS) * t->args->width + s % TILE_ROWS;
 }
 
-/* The scale is that of the sums, not of the queries. */
+/* The queries are packed without the scale: it applies to the sums. */
 static void pack_queries(const attention_tile *t) {
-  gemm_pack_rows(t->query, TILE_COLS, tile_from(t), t->args->query_stride.row, t->queries, t->args->width, 1);
+  gemm_pack_rows(t->query, TILE_COLS, tile_query_rows(t), t->args->query_stride.row, t->queries, t->args->width, 1);
 }
 
+/* to[8] = scale · Σ weight(D) · tanh(query[D][8] + key(D)), for one key. */
 KERNEL static void score_row(float *to, const float *query, const float *key, const float *weight, size_t width,
                              float scale) {
   const exp_vecs constants = exp_load();
   vec low = vec_splat(0), high = vec_splat(0);
   for (size_t h = 0; h < width; h++) {
     const vec k = vec_load_splat(key + h * TILE_ROWS), w = vec_load_splat(weight + h);
-    low = vec_fma(vec_tanh_by(&constants, vec_add(vec_load(query + h * TILE_COLS), k)), w, low);
-    high = vec_fma(vec_tanh_by(&constants, vec_add(vec_load(query + h * TILE_COLS + 4), k)), w, high);
+    low = vec_fma(vec_tanh_with(&constants, vec_add(vec_load(query + h * TILE_COLS), k)), w, low);
+    high = vec_fma(vec_tanh_with(&constants, vec_add(vec_load(query + h * TILE_COLS + 4), k)), w, high);
   }
   vec_store(to, vec_mul(low, vec_splat(scale)));
   vec_store(to + 4, vec_mul(high, vec_splat(scale)));
@@ -29,10 +32,10 @@ KERNEL static void score_row(float *to, const float *query, const float *key, co
 
 static void scores(const attention_tile *t, span keys) {
   const size_t width = t->args->width;
-  for (uint32_t p = 0; p < tile_panels(t); p++) {
+  for (uint32_t p = 0; p < tile_panel_count(t); p++) {
     for (size_t s = keys.from; s < keys.to; s++) {
       score_row(panel_scores(t, p) + (s - keys.from) * TILE_COLS, t->query + p * width * TILE_COLS, packed_key(t, s),
-                weight_of(t), width, tile_scale(t));
+                head_weight(t), width, tile_scale(t));
     }
   }
 }
@@ -43,14 +46,14 @@ attention_path additive_path(const attention_path *packed) {
 
 /* ---- backward ---- */
 
-/* Sums of one element of D, over the queries of a panel and four keys. */
+/* Sums for one element of D, over the queries of a panel and four keys. */
 typedef struct {
   vec d_query[2], d_additive;
 } sums;
 
-/* A score without a gradient, as that of a hidden key, gives none, though its key may be NaN. */
-VERB vec differentiate(const exp_vecs *constants, vec sum, vec d_score, vec weight, vec *d_additive) {
-  const vec none = vec_equal(d_score, vec_splat(0)), y = vec_tanh_by(constants, sum);
+/* A score with gradient 0, such as that of a hidden key, contributes 0 even if the key is NaN. */
+INLINE vec differentiate(const exp_vecs *constants, vec sum, vec d_score, vec weight, vec *d_additive) {
+  const vec none = vec_equal(d_score, vec_splat(0)), y = vec_tanh_with(constants, sum);
   const vec slope = vec_sub(vec_splat(1), vec_mul(y, y));
   *d_additive = vec_add(*d_additive, vec_zero_where(none, vec_mul(d_score, y)));
   return vec_zero_where(none, vec_mul(vec_mul(d_score, weight), slope));
@@ -61,20 +64,21 @@ KERNEL static void four_keys(sums *s, float *d_key, const float *query, const fl
                              const float *d_scores, float additive) {
   const exp_vecs constants = exp_load();
   const vec weight = vec_splat(additive), q[2] = {vec_load(query), vec_load(query + 4)};
-  vec of_key[4];
+  vec d_key_lanes[4];
   for (int i = 0; i < 4; i++, d_scores += TILE_COLS) {
-    of_key[i] = vec_splat(0);
+    d_key_lanes[i] = vec_splat(0);
     if (!key[i]) continue;
     const vec k = vec_load_splat(key[i]);
 #pragma clang loop unroll(full)
     for (int c = 0; c < 2; c++) {
       const vec d = differentiate(&constants, vec_add(q[c], k), vec_load(d_scores + 4 * c), weight, &s->d_additive);
       s->d_query[c] = vec_add(s->d_query[c], d);
-      of_key[i] = vec_add(of_key[i], d);
+      d_key_lanes[i] = vec_add(d_key_lanes[i], d);
     }
   }
-  vec_transpose(of_key);
-  vec_store(d_key, vec_add(vec_load(d_key), vec_add(vec_add(of_key[0], of_key[1]), vec_add(of_key[2], of_key[3]))));
+  vec_transpose(d_key_lanes);
+  vec_store(d_key, vec_add(vec_load(d_key),
+                           vec_add(vec_add(d_key_lanes[0], d_key_lanes[1]), vec_add(d_key_lanes[2], d_key_lanes[3]))));
 }
 
 void additive_backward(float *d_query, float *d_key, float *d_additive, float *d_scores, const attention_tile *t,
@@ -83,7 +87,7 @@ void additive_backward(float *d_query, float *d_key, float *d_additive, float *d
   for (size_t s = 0; s < keys.to - keys.from; s++) {
     for (uint32_t c = panel_queries(t, panel); c < TILE_COLS; c++) d_scores[s * TILE_COLS + c] = 0;
   }
-  const float *query = t->query + panel * width * TILE_COLS, *weight = weight_of(t);
+  const float *query = t->query + panel * width * TILE_COLS, *weight = head_weight(t);
   for (size_t h = 0; h < width; h++, query += TILE_COLS, d_query += TILE_COLS) {
     sums s = {{vec_load(d_query), vec_load(d_query + 4)}, vec_splat(0)};
     for (size_t first = keys.from; first < keys.to; first += 4) {

@@ -6,17 +6,17 @@
  *   weights·v        →         heads   (B,T,H·D)   weighted values    gemm
  *   heads ─Wo→                 out     (B,T,C)     output             gemm      (multihead.c)
  *
- * additive.c has scores of another kind.
+ * additive.c contains another kind of scores.
  *
- * The explicit way, here, makes whole rows of scores, of a tile of queries at a time, where the caller asks for scores
- * or weights. Else stream.c takes one block of the keys at a time. */
+ * This file contains the explicit computation, used if the caller requests scores or weights: whole rows of scores, for
+ * one tile of queries at a time. Otherwise stream.c processes one block of keys at a time. */
 #include "attention/attention.h"
 
 #include "attention/additive.h"
-#include "attention/few.h"
-#include "attention/packed.h"
-#include "attention/row.h"
+#include "attention/few_queries.h"
+#include "attention/packed_keys.h"
 #include "attention/schedule.h"
+#include "attention/single_query.h"
 #include "attention/stream.h"
 #include "attention/validate.h"
 #include "base/panel.h"
@@ -24,18 +24,18 @@
 
 static void store_scores(const attention_tile *t, hl_scores step) {
   if (t->args->scores_step != step) return;
-  const uint32_t width = all_keys(t->args);
-  for (uint32_t p = 0; p < tile_panels(t); p++) {
+  const uint32_t width = total_keys(t->args);
+  for (uint32_t p = 0; p < tile_panel_count(t); p++) {
     panel_store(t->args->scores + tile_row(t, p, true) * width, width, panel_scores(t, p), width, panel_queries(t, p));
   }
 }
 
-/* Keys outside the span have weight 0. */
+/* Stores the weights of a panel; keys outside the span have weight 0. */
 static void store_weights(const attention_tile *t, uint32_t panel, span keys) {
   const hl_attention_args *args = t->args;
   if (args->weights_mode == HL_WEIGHTS_NONE) return;
   bool mean = args->weights_mode == HL_WEIGHTS_MEAN;
-  uint32_t width = all_keys(args), queries = panel_queries(t, panel);
+  uint32_t width = total_keys(args), queries = panel_queries(t, panel);
   float *weights = args->weights + tile_row(t, panel, !mean) * width;
   if (!mean || t->head == 0) {
     for (size_t c = 0; c < queries; c++) {
@@ -44,17 +44,19 @@ static void store_weights(const attention_tile *t, uint32_t panel, span keys) {
     }
   }
   if (mean)
-    panel_add(weights + keys.from, width, panel_scores(t, panel), keys.to - keys.from, queries, 1 / (float)args->heads);
+    panel_add_to_rows(weights + keys.from, width, panel_scores(t, panel), keys.to - keys.from, queries,
+                      1 / (float)args->heads);
   else panel_store(weights + keys.from, width, panel_scores(t, panel), keys.to - keys.from, queries);
 }
 
-/* Raw scores are not scaled yet. */
+/* Applies the scale to raw scores; otherwise the queries already include it. */
 static void scale_scores(const attention_tile *t, span keys) {
   if (t->args->scores_step != HL_SCORES_RAW) return;
-  for (uint32_t p = 0; p < tile_panels(t); p++) panel_multiply(panel_scores(t, p), keys.to - keys.from, t->args->scale);
+  for (uint32_t p = 0; p < tile_panel_count(t); p++)
+    panel_multiply(panel_scores(t, p), keys.to - keys.from, t->args->scale);
 }
 
-static void softmax_of_panel(const attention_tile *t, uint32_t panel, span keys) {
+static void softmax_scores(const attention_tile *t, uint32_t panel, span keys) {
   softmax_state state;
   float inverse[TILE_COLS];
   softmax_panel(panel_scores(t, panel), panel_queries(t, panel), keys.to - keys.from, t->base, t->sink, &state,
@@ -62,7 +64,7 @@ static void softmax_of_panel(const attention_tile *t, uint32_t panel, span keys)
   tile_statistics(t, panel, state.max, inverse);
 }
 
-/* q·kᵀ·scale → scores, at every step the caller's where it has asked for them. */
+/* q·kᵀ·scale → scores. Stores them after the step that the caller has requested. */
 static void make_scores(const attention_tile *t, span keys) {
   t->path->scores(t, keys);
   store_scores(t, HL_SCORES_RAW);
@@ -74,29 +76,30 @@ static void make_scores(const attention_tile *t, span keys) {
   store_scores(t, HL_SCORES_MASKED);
 }
 
-/* What the caller gives, scores or weights, becomes the panels; gives the keys that are not `nothing` to every query,
- * and those of the span, from a multiple of TILE_ROWS on. */
-static span read_given(const attention_tile *t, const float *given, float nothing, span keys) {
-  const size_t width = all_keys(t->args);
+/* Packs scores or weights given by the caller, (B,H,T,S+E), into the panels. Returns the span of keys to be processed:
+ * `keys`, extended to every key that differs from `empty` for any query; it starts at a multiple of TILE_ROWS. */
+static span read_given(const attention_tile *t, const float *given, float empty, span keys) {
+  const size_t width = total_keys(t->args);
   const float *rows = given + tile_row(t, 0, true) * width;
   for (size_t c = 0; c < t->queries; c++, rows += width) {
     for (uint32_t s = 0; s < keys.from; s++) {
-      if (rows[s] != nothing) keys.from = s - s % TILE_ROWS;
+      if (rows[s] != empty) keys.from = s - s % TILE_ROWS;
     }
     for (uint32_t s = (uint32_t)width; s > keys.to; s--) {
-      if (rows[s - 1] != nothing) keys.to = s;
+      if (rows[s - 1] != empty) keys.to = s;
     }
   }
   rows = given + tile_row(t, 0, true) * width + keys.from;
-  for (uint32_t p = 0; p < tile_panels(t); p++, rows += TILE_COLS * width)
+  for (uint32_t p = 0; p < tile_panel_count(t); p++, rows += TILE_COLS * width)
     gemm_pack_rows(panel_scores(t, p), TILE_COLS, rows, width, panel_queries(t, p), keys.to - keys.from, 1);
   return keys;
 }
 
-/* Whatever is asked for or given, the same keys take part in each step: the bits are the same. */
-static void attend_explicit(const attention_tile *whole) {
-  const hl_attention_args *a = whole->args;
-  attention_tile tile = *whole, *t = &tile;
+/* Each step uses the same span of keys for any combination of requested and given tensors, so that the bits are
+ * equal. */
+static void attend_explicit(const attention_tile *original) {
+  const hl_attention_args *a = original->args;
+  attention_tile tile = *original, *t = &tile;
   span keys = tile_span(t);
   if (a->weights_mode == HL_WEIGHTS_GIVEN) {
     keys = read_given(t, a->weights, 0, keys);
@@ -104,20 +107,20 @@ static void attend_explicit(const attention_tile *whole) {
     if (a->scores_step == HL_SCORES_GIVEN) {
       keys = read_given(t, a->scores, -__builtin_inff(), keys);
     } else {
-      const span all = a->scores_step ? (span){0, all_keys(a)} : keys;
+      const span all = a->scores_step ? (span){0, total_keys(a)} : keys;
       make_scores(t, all);
       t->scores += (size_t)(keys.from - all.from) * TILE_COLS;
     }
-    for (uint32_t p = 0; p < tile_panels(t); p++) {
+    for (uint32_t p = 0; p < tile_panel_count(t); p++) {
       /* softmax(scores) → weights */
-      softmax_of_panel(t, p, keys);
+      softmax_scores(t, p, keys);
       tile_dropout(t, panel_scores(t, p), p, keys);
       store_weights(t, p, keys);
     }
   }
   /* weights·v → heads */
   t->path->values(t, keys, NULL);
-  for (uint32_t p = 0; p < tile_panels(t); p++) t->path->output(t, p, NULL);
+  for (uint32_t p = 0; p < tile_panel_count(t); p++) t->path->output(t, p, NULL);
 }
 
 /* ---- around the tiles ---- */
@@ -127,67 +130,70 @@ static bool is_explicit(const hl_attention_args *a) {
 }
 
 static size_t score_rows(const hl_attention_args *a) {
-  const uint32_t keys = all_keys(a), block = row_takes(a) ? ROW_STREAM_KEYS : STREAM_KEYS;
+  const uint32_t keys = total_keys(a), block = is_single_query(a) ? SINGLE_QUERY_STREAM_KEYS : STREAM_KEYS;
   return round_up(is_explicit(a) || keys < block ? keys : block, TILE_ROWS);
 }
 
 /* The workspace of one thread. */
 typedef struct {
-  float *keys, *values, *query, *scores, *heads;
-} room;
+  float *keys, *values; /* one head, packed as in packed_keys.h */
+  float *query;         /* [panel][D][8] */
+  float *scores;        /* [panel][score_rows][8] */
+  float *heads;         /* [panel][Dv][8] */
+} thread_buffers;
 
-static double lay_out(room *r, const hl_attention_args *a, float *workspace) {
+static double assign_scratch(thread_buffers *buffers, const hl_attention_args *a, float *workspace) {
   const double queries = a->queries < TILE_QUERIES ? (double)round_up(a->queries, TILE_COLS) : TILE_QUERIES;
-  const bool packed = !row_takes(a);
-  const part parts[] = {{&r->keys, packed ? packed_keys_floats(a) : 0},
-                        {&r->values, packed ? packed_values_floats(a) : 0},
-                        {&r->query, queries * a->width},
-                        {&r->scores, queries * (double)score_rows(a)},
-                        {&r->heads, queries * a->value_width}};
+  const bool packed = !is_single_query(a);
+  const part parts[] = {{&buffers->keys, packed ? packed_keys_floats(a) : 0},
+                        {&buffers->values, packed ? packed_values_floats(a) : 0},
+                        {&buffers->query, queries * a->width},
+                        {&buffers->scores, queries * (double)score_rows(a)},
+                        {&buffers->heads, queries * a->value_width}};
   return block_parts(workspace, parts, COUNT(parts));
 }
 
 typedef struct {
   const hl_attention_args *args;
-  room first; /* of thread 0 */
+  thread_buffers first; /* buffers of thread 0 */
   size_t thread_floats, score_rows;
-} run;
+} job;
 
-/* The keys and values of a group of heads, whose first this is, as their path reads them. */
-static void choose_path(attention_tile *t, const run *r, size_t room, uint32_t kv_head) {
-  const hl_attention_args *a = r->args;
-  float *keys = r->first.keys + room, *values = r->first.values + room;
-  const float *value = head_of(a->value, &a->value_stride, t->batch, kv_head);
-  const bool row = row_takes(a);
-  if (row || few_take(t, value)) {
-    t->path = row ? &row_path : &few_path;
-    t->keys = head_of(a->key, &a->key_stride, t->batch, kv_head);
+/* Chooses the path for a group of heads and prepares its keys and values. Call it for the first head of the group. */
+static void choose_path(attention_tile *t, const job *j, size_t offset, uint32_t kv_head) {
+  const hl_attention_args *a = j->args;
+  float *keys = j->first.keys + offset, *values = j->first.values + offset;
+  const float *value = head_start(a->value, &a->value_stride, t->batch, kv_head);
+  const bool row = is_single_query(a);
+  if (row || is_few_queries(t, value)) {
+    t->path = row ? &single_query_path : &few_queries_path;
+    t->keys = head_start(a->key, &a->key_stride, t->batch, kv_head);
     t->values = value;
   } else {
     t->path = packed_pack(a, t->batch, kv_head, keys, values);
     t->keys = keys;
     t->values = values;
     if (a->additive) {
-      t->own = additive_path(t->path);
-      t->path = &t->own;
+      t->custom_path = additive_path(t->path);
+      t->path = &t->custom_path;
     }
   }
 }
 
-/* One key/value head before some queries of each query head of its group. */
+/* Computes some queries of each query head that uses one key/value head. */
 static void attend_head(const void *arg, uint32_t thread, const head_part *h) {
-  const run *r = arg;
-  const hl_attention_args *a = r->args;
-  const size_t room = thread * r->thread_floats;
+  const job *j = arg;
+  const hl_attention_args *a = j->args;
+  const size_t offset = thread * j->thread_floats;
   const uint32_t group = a->heads / a->kv_heads, first = h->kv_head * group;
   attention_tile t;
-  t.query = r->first.query + room;
-  t.scores = r->first.scores + room;
-  t.heads = r->first.heads + room;
-  t.score_rows = r->score_rows;
+  t.query = j->first.query + offset;
+  t.scores = j->first.scores + offset;
+  t.heads = j->first.heads + offset;
+  t.score_rows = j->score_rows;
   for (uint32_t head = first; head < first + group; head++) {
     tile_set_head(&t, a, h->batch, head);
-    if (head == first) choose_path(&t, r, room, h->kv_head);
+    if (head == first) choose_path(&t, j, offset, h->kv_head);
     for (t.first = h->first; t.first < h->last; t.first += TILE_QUERIES) {
       t.queries = h->last - t.first < TILE_QUERIES ? h->last - t.first : TILE_QUERIES;
       t.path->queries(&t);
@@ -198,28 +204,29 @@ static void attend_head(const void *arg, uint32_t thread, const head_part *h) {
 }
 
 double attention_workspace(const hl_attention_args *args) {
-  room r;
+  thread_buffers buffers;
   const schedule s = schedule_forward(args, TILE_QUERIES);
-  return lay_out(&r, args, NULL) * schedule_threads(&s, args);
+  return assign_scratch(&buffers, args, NULL) * schedule_threads(&s, args);
 }
 
-/* Fewer queries take as long as so many: they wait for the keys and values. */
-enum { AS_LONG_AS = 4 };
+/* Fewer queries take as long as this many, because they wait for the keys and values from memory. */
+enum { MIN_WORK_QUERIES = 4 };
 
-void attention_run(const hl_attention_args *args, float *workspace) {
+void attention_forward(const hl_attention_args *args, float *workspace) {
   if (args->queries == 0) return;
   const schedule s = schedule_forward(args, TILE_QUERIES);
-  run r = {.args = args, .score_rows = score_rows(args)};
-  r.thread_floats = (size_t)lay_out(&r.first, args, workspace);
+  job j = {.args = args, .score_rows = score_rows(args)};
+  j.thread_floats = (size_t)assign_scratch(&j.first, args, workspace);
   const double widths = (double)args->width + args->value_width,
-               queries = args->queries < AS_LONG_AS ? AS_LONG_AS : args->queries;
-  schedule_run(&s, args, attend_head, &r, 2.0 * args->batch * args->heads * queries * all_keys(args) * widths);
+               queries = args->queries < MIN_WORK_QUERIES ? MIN_WORK_QUERIES : args->queries;
+  schedule_for_each_part(&s, args, attend_head, &j,
+                         2.0 * args->batch * args->heads * queries * total_keys(args) * widths);
 }
 
-/* Nothing to write: then any of the sizes may be too large to be counted with. */
+/* True if there is nothing to write; then the other sizes may be too large for size_t arithmetic. */
 static bool is_empty(const hl_attention_args *a) {
   return a->batch == 0 || a->queries == 0 ||
-         (a->value_width == 0 && !a->statistics && (!is_explicit(a) || all_keys(a) == 0));
+         (a->value_width == 0 && !a->statistics && (!is_explicit(a) || total_keys(a) == 0));
 }
 
 hl_status hl_attention(const hl_attention_args *args) {
@@ -228,10 +235,10 @@ hl_status hl_attention(const hl_attention_args *args) {
   float *workspace = workspace_alloc(attention_workspace(args));
   if (!workspace) return HL_OUT_OF_MEMORY;
   if (args->width && args->keys && args->value_width) {
-    attention_run(args, workspace);
+    attention_forward(args, workspace);
   } else {
-    const hl_attention_args settled = attention_settle(args);
-    attention_run(&settled, workspace);
+    const hl_attention_args filled = attention_fill_empty(args);
+    attention_forward(&filled, workspace);
   }
   workspace_free();
   return HL_OK;

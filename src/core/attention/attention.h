@@ -1,10 +1,10 @@
-/* Attention for the layer, which has checked its arguments and brings the workspace. */
+/* Attention for the multi-head layer: the caller has validated the arguments and provides the workspace. */
 #ifndef HL_ATTENTION_H
 #define HL_ATTENTION_H
 
 #include "headlight.h"
 
 double attention_workspace(const hl_attention_args *args); /* floats */
-void attention_run(const hl_attention_args *args, float *workspace);
+void attention_forward(const hl_attention_args *args, float *workspace);
 
 #endif

@@ -1,24 +1,24 @@
-/* After each block, heads = Σ e^(score − max) · v and sum = Σ e^(score − max) over the keys so far. A later
- * block that raises the max multiplies what has been gathered by e^(old max − new max). */
+/* After each block, heads = Σ e^(score − max) · v and sum = Σ e^(score − max) over the keys so far. If a later block
+ * raises the max, the previous sums are multiplied by e^(old max − new max). */
 #include "attention/stream.h"
 
 #include "base/panel.h"
 
-VERB span block_at(const attention_tile *t, span all, uint32_t from) {
+INLINE span block_at(const attention_tile *t, span all, uint32_t from) {
   const uint32_t rows = (uint32_t)t->score_rows;
   return (span){from, all.to - from < rows ? all.to : from + rows};
 }
 
-/* The scores of a block as softmax sees them. */
+/* The scores of a block as input of softmax. */
 static void block_scores(const attention_tile *t, span block) {
   t->path->scores(t, block);
   tile_softcap(t, block);
   tile_mask(t, block);
 }
 
-/* One query once more, with the max and 1/sum of its scores known: its weights are divided by their sum before they
- * meet the values. */
-static void attend_again(const attention_tile *tile, uint32_t query, float max, float inverse) {
+/* Recomputes the output of one query with known max and 1/sum: here the weights are normalised before they are
+ * multiplied by the values. */
+static void attend_normalised(const attention_tile *tile, uint32_t query, float max, float inverse) {
   const float maxima[TILE_COLS] = {max}, inverses[TILE_COLS] = {inverse}, ones[1][TILE_COLS] = {{1}};
   attention_tile t = *tile;
   t.first += query;
@@ -28,21 +28,22 @@ static void attend_again(const attention_tile *tile, uint32_t query, float max, 
   for (uint32_t from = all.from; from < all.to; from += (uint32_t)t.score_rows) {
     const span block = block_at(&t, all, from);
     block_scores(&t, block);
-    softmax_again(t.scores, block.to - block.from, t.base, maxima, inverses);
+    softmax_recompute(t.scores, block.to - block.from, t.base, maxima, inverses);
     tile_dropout(&t, t.scores, 0, block);
     t.path->values(&t, block, from == all.from ? NULL : ones);
   }
   t.path->output(&t, 0, NULL);
 }
 
-/* Near the largest float Σ e^(score − max) · v may be infinite though the weighted mean of the values is not. */
-static void mend_overflow(const attention_tile *t, uint32_t panel, const float max[TILE_COLS],
-                          const float inverse[TILE_COLS]) {
+/* Recomputes rows that are not finite: for values near the largest float, Σ e^(score − max) · v may overflow though the
+ * weighted mean of the values does not. */
+static void recompute_overflow(const attention_tile *t, uint32_t panel, const float max[TILE_COLS],
+                               const float inverse[TILE_COLS]) {
   for (uint32_t c = 0; c < panel_queries(t, panel); c++) {
-    const float *row = tile_to(t, panel) + c * t->args->output_stride.row;
-    /* The inverse is 0 where no key was seen, and NaN where a score was. */
+    const float *row = tile_output_rows(t, panel) + c * t->args->output_stride.row;
+    /* The inverse is 0 if all keys were hidden, and NaN if a score was NaN. */
     if (inverse[c] > 0 && !panel_rows_finite(row, 0, 1, t->args->value_width))
-      attend_again(t, panel * TILE_COLS + c, max[c], inverse[c]);
+      attend_normalised(t, panel * TILE_COLS + c, max[c], inverse[c]);
   }
 }
 
@@ -50,7 +51,7 @@ void attend_stream(const attention_tile *t) {
   softmax_state state[TILE_PANELS];
   float factor[TILE_PANELS][TILE_COLS];
   const span all = tile_span(t);
-  const uint32_t panels = tile_panels(t);
+  const uint32_t panels = tile_panel_count(t);
   for (uint32_t p = 0; p < panels; p++) softmax_begin(&state[p], t->sink);
   if (all.from == all.to) t->path->values(t, all, NULL);
   for (uint32_t from = all.from; from < all.to; from += (uint32_t)t->score_rows) {
@@ -65,7 +66,7 @@ void attend_stream(const attention_tile *t) {
   for (uint32_t p = 0; p < panels; p++) {
     softmax_end(&state[p], factor[p]);
     tile_statistics(t, p, state[p].max, factor[p]);
-    /* This takes the place of panel 0, which has been stored. */
-    if (!t->path->output(t, p, factor[p])) mend_overflow(t, p, state[p].max, factor[p]);
+    /* Recomputing overwrites panel 0, whose output has already been stored. */
+    if (!t->path->output(t, p, factor[p])) recompute_overflow(t, p, state[p].max, factor[p]);
   }
 }

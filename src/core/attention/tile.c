@@ -6,18 +6,19 @@
 
 void tile_visibility(visibility *v, const hl_attention_args *a, uint32_t batch, uint32_t head) {
   const hl_broadcast *m = &a->mask_stride, *b = &a->bias_stride;
-  const bool some = a->keys > 0;
+  const bool has_keys = a->keys > 0;
   v->keys = a->keys;
   v->appended = a->appended;
   v->fill = a->fill;
-  v->all = !a->bias && !a->mask && !a->key_padding && !a->valid_lens && !a->causal && a->window_left < 0 &&
-           a->window_right < 0 && !a->slopes;
-  /* The rest is not read then, and setting it shows in the time of a small head. */
-  if (v->all) return;
-  v->mask = some && a->mask ? a->mask + (size_t)batch * m->batch + (size_t)head * m->head : NULL;
-  v->bias = some && a->bias ? a->bias + (size_t)batch * b->batch + (size_t)head * b->head : NULL;
-  v->padding = some && a->key_padding ? a->key_padding + (size_t)batch * a->key_padding_stride[0] : NULL;
-  v->lengths = some && a->valid_lens ? a->valid_lens + (size_t)batch * a->valid_lens_stride[0] : NULL;
+  v->none_hidden = !a->bias && !a->mask && !a->key_padding && !a->valid_lens && !a->causal && a->window_left < 0 &&
+                   a->window_right < 0 && !a->slopes;
+  /* The other fields are not read in this case, and setting them would take a measurable share of the time of a small
+   * head. */
+  if (v->none_hidden) return;
+  v->mask = has_keys && a->mask ? a->mask + (size_t)batch * m->batch + (size_t)head * m->head : NULL;
+  v->bias = has_keys && a->bias ? a->bias + (size_t)batch * b->batch + (size_t)head * b->head : NULL;
+  v->padding = has_keys && a->key_padding ? a->key_padding + (size_t)batch * a->key_padding_stride[0] : NULL;
+  v->lengths = has_keys && a->valid_lens ? a->valid_lens + (size_t)batch * a->valid_lens_stride[0] : NULL;
   v->mask_query = m->query;
   v->mask_key = m->key;
   v->bias_query = b->query;
@@ -30,8 +31,8 @@ void tile_visibility(visibility *v, const hl_attention_args *a, uint32_t batch, 
   v->right = a->causal ? 0 : a->window_right;
 }
 
-/* Whatever else reads or changes the scores before softmax must find them unscaled by log₂ e; and where they are not
- * read, the weights that are returned are to have the same bits. */
+/* Steps that read or change the scores before softmax need scores without the factor log₂ e. If weights are returned,
+ * base e is used as well, so that the bits do not depend on whether scores are requested. */
 static softmax_base base_of(const hl_attention_args *a) {
   bool read = a->weights_mode != HL_WEIGHTS_NONE || a->scores_step != HL_SCORES_NONE || a->softcap != 0 || a->bias ||
               a->slopes || a->fill > -__builtin_inff();
@@ -43,7 +44,7 @@ void tile_set_head(attention_tile *t, const hl_attention_args *a, uint32_t batch
   t->batch = batch;
   t->head = head;
   tile_visibility(&t->visible, a, batch, head);
-  t->drop = (dropout){a->dropout, {a->seed[0], a->seed[1]}, a->keep, all_keys(a)};
+  t->drop = (dropout){a->dropout, {a->seed[0], a->seed[1]}, a->keep, total_keys(a)};
   t->base = base_of(a);
   t->sink = a->sinks ? a->sinks[head] * (t->base == SOFTMAX_OF_2 ? LOG2_E : 1) : -__builtin_inff();
 }
@@ -61,13 +62,13 @@ float tile_scale(const attention_tile *t) {
 
 void tile_softcap(const attention_tile *t, span keys) {
   if (t->args->softcap == 0) return;
-  for (uint32_t p = 0; p < tile_panels(t); p++)
+  for (uint32_t p = 0; p < tile_panel_count(t); p++)
     softcap_panel(panel_scores(t, p), keys.to - keys.from, t->args->softcap);
 }
 
 void tile_mask(const attention_tile *t, span keys) {
-  if (t->visible.all) return;
-  for (uint32_t p = 0; p < tile_panels(t); p++) {
+  if (t->visible.none_hidden) return;
+  for (uint32_t p = 0; p < tile_panel_count(t); p++) {
     mask_panel(panel_scores(t, p), &t->visible, panel_first(t, p), panel_queries(t, p), keys.from, keys.to - keys.from);
   }
 }
@@ -99,6 +100,6 @@ bool tile_output(const attention_tile *t, uint32_t panel, const float *factor) {
   const hl_attention_args *args = t->args;
   float *heads = panel_heads(t, panel);
   const bool finite = factor && panel_scale_finite(heads, args->value_width, factor);
-  panel_store(tile_to(t, panel), args->output_stride.row, heads, args->value_width, panel_queries(t, panel));
+  panel_store(tile_output_rows(t, panel), args->output_stride.row, heads, args->value_width, panel_queries(t, panel));
   return finite;
 }

@@ -2,7 +2,7 @@
 
 #include "base/check.h"
 
-/* (B,H,T,S) by its strides, where it is given. */
+/* Checks an optional tensor (B,H,T,S) with these strides. */
 static bool fits_broadcast(const void *tensor, const hl_attention_args *a, const hl_broadcast *s, double bytes) {
   const double sizes[] = {a->batch, a->heads, a->queries, a->keys};
   const uint32_t strides[] = {s->batch, s->head, s->query, s->key};
@@ -35,9 +35,9 @@ hl_status attention_validate_sizes(const hl_attention_args *a) {
   if (a->window_left < -1 || a->window_right < -1) return HL_BAD_ARGUMENT;
   if (!is_finite(a->scale) || !is_finite(a->softcap) || a->softcap < 0) return HL_BAD_ARGUMENT;
   if (!(a->fill < __builtin_inff()) || !(a->dropout >= 0 && a->dropout <= 1)) return HL_BAD_ARGUMENT;
-  bool fits = may_have_floats(a->sinks, a->heads) && may_have_floats(a->slopes, a->heads) &&
+  bool fits = has_floats_or_null(a->sinks, a->heads) && has_floats_or_null(a->slopes, a->heads) &&
               fits_floats(weights_floats(a)) && fits_floats(scores_floats(a)) &&
-              may_have_floats(a->statistics, 2 * rows_of(a)) && may_have_floats(a->offset, a->batch) &&
+              has_floats_or_null(a->statistics, 2 * rows_of(a)) && has_floats_or_null(a->offset, a->batch) &&
               (!a->keep || fits_bytes(rows_of(a) * keys_of(a))) &&
               fits_broadcast(a->mask, a, &a->mask_stride, sizeof *a->mask) &&
               fits_broadcast(a->bias, a, &a->bias_stride, sizeof *a->bias) &&
@@ -50,7 +50,7 @@ bool attention_has_results(const hl_attention_args *a) {
   return has_floats(a->weights, weights_floats(a)) && has_floats(a->scores, scores_floats(a));
 }
 
-/* The operands of attention, or their gradients, which have the same sizes and strides. */
+/* Checks the operands of attention, or their gradients, which have the same sizes and strides. */
 static bool has_operands(const hl_attention_args *a, const float *output, const float *query, const float *key,
                          const float *value) {
   return has_rows(output, a->batch, a->heads, a->queries, a->value_width, &a->output_stride) &&
@@ -59,7 +59,7 @@ static bool has_operands(const hl_attention_args *a, const float *output, const 
          has_rows(value, a->batch, a->kv_heads, a->keys, a->value_width, &a->value_stride);
 }
 
-bool attention_is_given(const hl_attention_args *a) {
+bool attention_has_given_input(const hl_attention_args *a) {
   return a->weights_mode == HL_WEIGHTS_GIVEN || a->scores_step == HL_SCORES_GIVEN;
 }
 
@@ -67,7 +67,7 @@ hl_status attention_validate(const hl_attention_args *a) {
   hl_status status = a ? attention_validate_sizes(a) : HL_BAD_SHAPE;
   if (status != HL_OK) return status;
   double appended = (double)a->appended * a->kv_heads;
-  bool complete = attention_has_results(a) && may_have_floats(a->additive, (double)a->heads * a->width) &&
+  bool complete = attention_has_results(a) && has_floats_or_null(a->additive, (double)a->heads * a->width) &&
                   has_operands(a, a->output, a->query, a->key, a->value) &&
                   has_floats(a->appended_key, appended * a->width) &&
                   has_floats(a->appended_value, appended * a->value_width);
@@ -93,28 +93,28 @@ hl_status attention_backward_validate(const hl_attention_backward_args *g) {
   hl_status status = attention_validate(g ? &g->attention : NULL);
   if (status != HL_OK) return status;
   const hl_attention_args *a = &g->attention;
-  if (attention_is_given(a)) return HL_BAD_ARGUMENT;
+  if (attention_has_given_input(a)) return HL_BAD_ARGUMENT;
   bool complete = attention_has_gradients(g) && has_floats(a->statistics, 2 * rows_of(a)) &&
                   fits_floats((double)a->batch * a->kv_heads) &&
                   has_operands(a, g->d_output, g->d_query, g->d_key, g->d_value);
   return complete ? HL_OK : HL_BAD_SHAPE;
 }
 
-static const float nothing[1];
+static const float empty[1];
 
-float *attention_address(const float *tensor) { return (float *)(tensor ? tensor : nothing); }
+float *attention_nonnull(const float *tensor) { return (float *)(tensor ? tensor : empty); }
 
-hl_attention_args attention_settle(const hl_attention_args *args) {
+hl_attention_args attention_fill_empty(const hl_attention_args *args) {
   const hl_stride none = {0, 0, 0};
   hl_attention_args a = *args;
-  a.output = attention_address(a.output);
-  a.query = attention_address(a.query);
-  a.key = attention_address(a.key);
-  a.value = attention_address(a.value);
-  a.appended_key = attention_address(a.appended_key);
-  a.appended_value = attention_address(a.appended_value);
-  a.weights = attention_address(a.weights);
-  a.scores = attention_address(a.scores);
+  a.output = attention_nonnull(a.output);
+  a.query = attention_nonnull(a.query);
+  a.key = attention_nonnull(a.key);
+  a.value = attention_nonnull(a.value);
+  a.appended_key = attention_nonnull(a.appended_key);
+  a.appended_value = attention_nonnull(a.appended_value);
+  a.weights = attention_nonnull(a.weights);
+  a.scores = attention_nonnull(a.scores);
   if (a.width == 0) a.query_stride = none;
   if (a.width == 0 || a.keys == 0) a.key_stride = none;
   if (a.value_width == 0 || a.keys == 0) a.value_stride = none;

@@ -1,32 +1,32 @@
-/* Arithmetic on rows of floats, each float by itself: what embedding, norms, gelu, losses and optimisers share.
+/* Elementwise operations on rows of floats, shared by embedding, norms, activations, losses and optimisers.
  *
- * An operation is written for whole vectors alone. Where a row ends within one, its last floats are carried to a
- * vector of their own and back, the lanes beyond them filled. */
+ * An operation handles whole vectors only. If the length of a row is not a multiple of four, its last floats are copied
+ * into a padded vector, and the results are copied back. */
 #ifndef HL_ELEMENTS_H
 #define HL_ELEMENTS_H
 
 #include "base/simd.h"
 
-/* On `count` floats, a multiple of four. What is given by value, and sums, are in `numbers`. */
-typedef void element_operation(void *numbers, float *const to[3], const float *const from[4], size_t count);
+/* Processes `count` floats, a multiple of four. `context` holds scalar parameters and running sums. */
+typedef void element_operation(void *context, float *const to[3], const float *const from[4], size_t count);
 
 typedef struct {
   element_operation *operation;
-  void *numbers;
-  float *to[3]; /* NULL where there are fewer */
+  void *context;
+  float *to[3]; /* unused outputs are NULL */
   const float *from[4];
-  float fill;
+  float fill; /* value of missing lanes of the inputs */
 } elements;
 
-/* On the floats `start` to start + count of every row. */
-void elements_run(const elements *e, size_t start, size_t count);
+/* Applies the operation to the floats start..start + count − 1 of every input and output. */
+void elements_apply(const elements *e, size_t start, size_t count);
 
-/* On the first `count`, shared out; `work` as of parallel_for, for one float. */
-void elements_share(const elements *e, size_t count, double work);
+/* Applies it to the first `count` floats, on all threads; `work` is that of parallel_for, per float. */
+void elements_parallel(const elements *e, size_t count, double work);
 
-/* Σ (x − origin)², in double precision, in an order that depends on the count alone. */
+/* Σ (x − origin)² in double precision; the order of the additions depends on the count only. */
 double elements_square_sum(const float *x, size_t count, float origin);
-/* Σ x, likewise. */
+/* Σ x in double precision, in an order that depends on the count only. */
 double elements_sum(const float *x, size_t count);
 
 /* to = a + b */
@@ -35,11 +35,11 @@ void elements_add(float *to, const float *a, const float *b, size_t count);
 typedef struct {
   float factor, plus;
 } affine;
-/* to = from · factor + plus, of an `affine`. */
+/* to = from · factor + plus; its context is an `affine`. */
 element_operation affine_operation;
 
-/* A function of every row of a matrix, shared out: each is independent of the others. */
+/* Calls a function for every row of a matrix, on all threads; rows must be independent of each other. */
 typedef void row_function(const void *arg, size_t row);
-void elements_rows(row_function *function, const void *arg, size_t rows, size_t width, double work);
+void elements_for_each_row(row_function *function, const void *arg, size_t rows, size_t width, double work);
 
 #endif

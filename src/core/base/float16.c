@@ -5,9 +5,10 @@
 #define SIGN 0x80000000u
 #define INFINITE 0x7F800000u
 
-/* Lanes below 2¹⁶. Of a magnitude whose result is normal, half a unit of the last digit is added to the bits, less one
- * where that digit is 0; the exponents are 112 apart. Else adding ½ leaves the digits in the lowest bits, rounded. */
-VERB vec narrow(vec x) {
+/* Converts to float16, in the lower 16 bits of each lane. For results that are normal numbers: adds half a unit of the
+ * last digit to the bits, minus one if that digit is 0 (ties to even), and subtracts the difference of the exponent
+ * biases, 112. For smaller ones: adding ½ leaves the rounded digits in the lowest bits. */
+INLINE vec narrow(vec x) {
   const vec sign = bits_and(x, bits_splat(SIGN)), size = bits_xor(x, sign);
   const vec odd = bits_and(bits_shift_right(size, 13), bits_splat(1));
   const vec normal = bits_shift_right(bits_add(bits_add(size, odd), bits_splat(0xFFF - (112u << 23))), 13);
@@ -18,8 +19,8 @@ VERB vec narrow(vec x) {
   return bits_or(result, bits_shift_right(sign, 16));
 }
 
-/* The product moves the exponent, of numbers below the normal ones as well. */
-VERB vec widen(vec x) {
+/* The multiplication by 2¹¹² corrects the exponent bias, for denormal numbers too. */
+INLINE vec widen(vec x) {
   const vec size = bits_shift_left(bits_and(x, bits_splat(0x7FFF)), 13);
   const vec number = vec_mul(size, vec_splat(0x1p112f));
   const vec finite = bits_less(size, bits_splat(0x7C00u << 13));
@@ -28,40 +29,40 @@ VERB vec widen(vec x) {
 }
 
 static void store_eight(uint16_t *to, const float *from) {
-  halves_store(to, halves_of(narrow(vec_load(from)), narrow(vec_load(from + 4))));
+  halves_store(to, halves_narrow(narrow(vec_load(from)), narrow(vec_load(from + 4))));
 }
 
 /* The bits of a bfloat16 are the upper half of those of a float32. */
 static void load_eight(float *to, const uint16_t *from, bool bfloat) {
   const vec x = halves_load(from), zero = bits_splat(0);
   if (bfloat) {
-    vec_store(to, bits_of_words_first(zero, x));
-    vec_store(to + 4, bits_of_words_last(zero, x));
+    vec_store(to, words_interleave_low(zero, x));
+    vec_store(to + 4, words_interleave_high(zero, x));
   } else {
-    vec_store(to, widen(bits_of_words_first(x, zero)));
-    vec_store(to + 4, widen(bits_of_words_last(x, zero)));
+    vec_store(to, widen(words_interleave_low(x, zero)));
+    vec_store(to + 4, widen(words_interleave_high(x, zero)));
   }
 }
 
 void float16_store(uint16_t *to, const float *from, size_t count) {
-  float some[8] = {0};
+  float padded[8] = {0};
   uint16_t narrowed[8];
   size_t i = 0;
   for (; i + 8 <= count; i += 8) store_eight(to + i, from + i);
   if (i == count) return;
-  __builtin_memcpy(some, from + i, (count - i) * sizeof(float));
-  store_eight(narrowed, some);
+  __builtin_memcpy(padded, from + i, (count - i) * sizeof(float));
+  store_eight(narrowed, padded);
   __builtin_memcpy(to + i, narrowed, (count - i) * sizeof(uint16_t));
 }
 
 static void load(float *to, const uint16_t *from, size_t count, bool bfloat) {
-  uint16_t some[8] = {0};
+  uint16_t padded[8] = {0};
   float widened[8];
   size_t i = 0;
   for (; i + 8 <= count; i += 8) load_eight(to + i, from + i, bfloat);
   if (i == count) return;
-  __builtin_memcpy(some, from + i, (count - i) * sizeof(uint16_t));
-  load_eight(widened, some, bfloat);
+  __builtin_memcpy(padded, from + i, (count - i) * sizeof(uint16_t));
+  load_eight(widened, padded, bfloat);
   __builtin_memcpy(to + i, widened, (count - i) * sizeof(float));
 }
 

@@ -26,14 +26,14 @@ void panel_zero(float *panel, size_t rows) {
   for (size_t i = 0; i < rows * TILE_COLS; i += 4) vec_store(panel + i, vec_splat(0));
 }
 
-void panel_sum(float *panel, const float *more, size_t rows) {
+void panel_sum(float *panel, const float *other, size_t rows) {
   for (size_t i = 0; i < rows * TILE_COLS; i += 4)
-    vec_store(panel + i, vec_add(vec_load(panel + i), vec_load(more + i)));
+    vec_store(panel + i, vec_add(vec_load(panel + i), vec_load(other + i)));
 }
 
-/* A square of the panel, turned. Its loops are unrolled, though this file is compiled small: so it stays in registers.
- * */
-VERB void take_square(vec square[4], const float *panel) {
+/* Loads a 4×4 square of the panel, transposed. Its loops are unrolled explicitly because this file is compiled for
+ * size: otherwise the square would not stay in registers. */
+INLINE void load_transposed(vec square[4], const float *panel) {
 #pragma clang loop unroll(full)
   for (size_t i = 0; i < 4; i++) square[i] = vec_load(panel + i * TILE_COLS);
   vec_transpose(square);
@@ -44,7 +44,7 @@ void panel_store(float *to, size_t stride, const float *panel, size_t rows, size
   for (; r + 4 <= rows; r += 4) {
     for (size_t c = 0; c < columns; c += 4) {
       vec square[4];
-      take_square(square, panel + r * TILE_COLS + c);
+      load_transposed(square, panel + r * TILE_COLS + c);
 #pragma clang loop unroll(full)
       for (size_t i = 0; i < 4; i++) {
         if (c + i < columns) vec_store(to + (c + i) * stride + r, square[i]);
@@ -56,19 +56,19 @@ void panel_store(float *to, size_t stride, const float *panel, size_t rows, size
   }
 }
 
-void panel_add(float *to, size_t stride, const float *panel, size_t rows, size_t columns, float factor) {
+void panel_add_to_rows(float *to, size_t stride, const float *panel, size_t rows, size_t columns, float factor) {
   for (size_t r = 0; r < rows; r++) {
     for (size_t c = 0; c < columns; c++) to[c * stride + r] += panel[r * TILE_COLS + c] * factor;
   }
 }
 
-void panel_take(float *panel, const float *from, size_t stride, size_t rows, size_t columns, float factor) {
+void panel_add_from_rows(float *panel, const float *from, size_t stride, size_t rows, size_t columns, float factor) {
   for (size_t c = 0; c < columns; c++) {
     for (size_t r = 0; r < rows; r++) panel[r * TILE_COLS + c] += from[c * stride + r] * factor;
   }
 }
 
-/* Four sums hide each other's latency. */
+/* Four independent sums hide the latency of the additions. */
 bool panel_rows_finite(const float *from, size_t stride, size_t rows, size_t width) {
   vec sum[4] = {vec_splat(0), vec_splat(0), vec_splat(0), vec_splat(0)};
   for (size_t r = 0; r < rows; r++) {
@@ -93,11 +93,11 @@ void panel_dots(float sum[TILE_COLS], const float *a, const float *b, size_t row
   vec_store(sum + 4, vec_add(vec_load(sum + 4), high));
 }
 
-void panel_turn(float *to, const float *panel) {
+void panel_transpose(float *to, const float *panel) {
   for (size_t r = 0; r < TILE_COLS; r += 4) {
     for (size_t c = 0; c < TILE_COLS; c += 4) {
       vec square[4];
-      take_square(square, panel + r * TILE_COLS + c);
+      load_transposed(square, panel + r * TILE_COLS + c);
 #pragma clang loop unroll(full)
       for (size_t i = 0; i < 4; i++) vec_store(to + (c + i) * TILE_COLS + r, square[i]);
     }

@@ -17,22 +17,22 @@ void pool_recover(void) {}
 
 #else
 
-/* A job of fewer multiplications and additions than SHARE_LEAST (some 15 µs) is done before a worker could start on it.
- * Waking a worker takes longer still: for a job below WAKE_LEAST those that sleep are not woken. */
-#define SHARE_LEAST 5e5
-#define WAKE_LEAST 4e6
+/* Jobs below MIN_PARALLEL_WORK multiplications and additions (about 15 µs) finish before a worker could start. Waking a
+ * worker takes longer still: jobs below MIN_WAKE_WORK do not wake workers that sleep. */
+#define MIN_PARALLEL_WORK 5e5
+#define MIN_WAKE_WORK 4e6
 
-/* Rounds of looking for work before a worker sleeps: about half a millisecond, so that workers stay awake between the
- * calls of a loop. Longer spins gain nothing, and take processor time from others. */
-enum { SPIN = 300000 };
+/* Polls before a worker sleeps: about half a millisecond, so that workers stay awake between the calls of a loop.
+ * Longer polling gains nothing, and takes processor time from other threads. */
+enum { SPIN_ROUNDS = 300000 };
 
-/* Rounds of waiting for workers between two calls of pool_watch: some 0.1 ms, beside which the call takes no time. */
-enum { WATCH = 1 << 16 };
+/* Polls between two calls of pool_watch, about 0.1 ms: the time of the call itself is negligible. */
+enum { WATCH_ROUNDS = 1 << 16 };
 
-/* One word says all that a claim must know at once: the serial number of the job, the chunks it has, and the
- * next to be claimed. A worker that comes late finds none left and touches nothing else. */
-enum { FIELD = 20 };
-#define FIELD_MASK ((1u << FIELD) - 1)
+/* One atomic word, the ticket, holds everything that a claim needs: the serial number of the job, its number of chunks
+ * and the next chunk to be claimed. A worker that arrives late finds no chunk left and touches nothing else. */
+enum { FIELD_BITS = 20 };
+#define FIELD_MASK ((1u << FIELD_BITS) - 1)
 
 static struct {
   pool_task *task;
@@ -47,7 +47,7 @@ static struct {
 
 uint32_t pool_size(void) { return pool.size; }
 
-static bool has_work(uint64_t ticket) { return (ticket & FIELD_MASK) < (ticket >> FIELD & FIELD_MASK); }
+static bool has_work(uint64_t ticket) { return (ticket & FIELD_MASK) < (ticket >> FIELD_BITS & FIELD_MASK); }
 
 static bool claim(uint32_t *chunk) {
   uint64_t ticket = LOAD(pool.ticket);
@@ -63,8 +63,8 @@ static void publish(pool_task *task, void *arg, uint32_t chunks) {
   pool.task = task;
   pool.arg = arg;
   STORE(pool.done, 0);
-  uint64_t serial = (LOAD(pool.ticket) >> 2 * FIELD) + 1;
-  STORE(pool.ticket, serial << 2 * FIELD | (uint64_t)chunks << FIELD);
+  uint64_t serial = (LOAD(pool.ticket) >> 2 * FIELD_BITS) + 1;
+  STORE(pool.ticket, serial << 2 * FIELD_BITS | (uint64_t)chunks << FIELD_BITS);
 }
 
 static void wake_workers(void) {
@@ -72,7 +72,7 @@ static void wake_workers(void) {
   if (LOAD(pool.sleepers)) pool_notify(&pool.wake);
 }
 
-/* Runs chunks until none is left to claim; whether there was one. */
+/* Runs chunks until none is left; returns true if it has run any. */
 static bool run_chunks(uint32_t worker) {
   uint32_t chunk;
   bool any = false;
@@ -83,33 +83,33 @@ static bool run_chunks(uint32_t worker) {
   return any;
 }
 
-/* Waits until so many chunks are done. Where a worker has died they never are: pool_watch throws then. */
+/* Waits until `chunks` chunks are done. If a worker has died they never are; then pool_watch throws. */
 static void join(uint32_t chunks, double work) {
   uint32_t done;
   for (uint64_t round = 1; (done = LOAD(pool.done)) < chunks; round++)
-    if (round % WATCH == 0) pool_watch(round == WATCH, done, work);
+    if (round % WATCH_ROUNDS == 0) pool_watch(round == WATCH_ROUNDS, done, work);
 }
 
 void parallel_for(pool_task *task, void *arg, uint32_t chunks, double work) {
-  if (pool.size == 1 || chunks < 2 || chunks > FIELD_MASK || work < SHARE_LEAST) {
+  if (pool.size == 1 || chunks < 2 || chunks > FIELD_MASK || work < MIN_PARALLEL_WORK) {
     for (uint32_t chunk = 0; chunk < chunks; chunk++) task(arg, chunk, 0);
     return;
   }
   publish(task, arg, chunks);
-  if (work >= WAKE_LEAST) wake_workers();
+  if (work >= MIN_WAKE_WORK) wake_workers();
   run_chunks(0);
   join(chunks, work / chunks);
 }
 
-/* The job keeps its number and has no chunks any more: a claim fails. Of those claimed before, the one of the caller
- * that did not return is never done. */
+/* Sets the job's number of chunks to 0, so that every further claim fails, and keeps its serial number. Of the chunks
+ * claimed before, the caller's own, which trapped, will never be done. */
 void pool_recover(void) {
-  uint32_t claimed = __atomic_fetch_and(&pool.ticket, UINT64_MAX << 2 * FIELD, __ATOMIC_SEQ_CST) & FIELD_MASK;
+  uint32_t claimed = __atomic_fetch_and(&pool.ticket, UINT64_MAX << 2 * FIELD_BITS, __ATOMIC_SEQ_CST) & FIELD_MASK;
   if (claimed) join(claimed - 1, 0);
 }
 
-/* A worker that is about to sleep is counted first and looks for work last: whoever publishes in between
- * either sees it counted or has changed `wake`. */
+/* A worker first adds itself to `sleepers` and then checks for work a last time. A job that is published in between
+ * therefore either sees the sleeper or has already changed `wake`. */
 static void sleep_until_woken(void) {
   ADD(pool.sleepers, 1);
   uint32_t wake = LOAD(pool.wake);
@@ -119,7 +119,7 @@ static void sleep_until_woken(void) {
 
 void hl_pool_work(uint32_t worker) {
   while (!LOAD(pool.quit)) {
-    for (uint32_t idle = 0; idle < SPIN; idle++) {
+    for (uint32_t idle = 0; idle < SPIN_ROUNDS; idle++) {
       if (run_chunks(worker)) idle = 0;
     }
     sleep_until_woken();

@@ -1,4 +1,4 @@
-/* Fork and join: the chunks of a task run in any order, several at once, one at a time on each worker. */
+/* Fork and join: the chunks of a task run in any order and in parallel; each worker runs one chunk at a time. */
 #ifndef HL_POOL_H
 #define HL_POOL_H
 
@@ -6,24 +6,27 @@
 
 typedef void pool_task(void *arg, uint32_t chunk, uint32_t worker);
 
-/* Threads that take part, the caller included; workers are numbered 0..size−1, the caller is 0. */
+/* Number of threads, including the caller's. Workers are numbered 0..size−1; the caller is 0. */
 uint32_t pool_size(void);
 
-/* task(arg, chunk, worker) for every chunk; returns when all are done. `work` is the whole's number of
- * multiplications and additions, about, or of those that would take as long: too little of it is not worth sharing. */
+/* Calls task(arg, chunk, worker) for every chunk and returns when all are done. `work` is the approximate number of
+ * multiplications and additions of the whole task (or the number that would take as long); a task with little work is
+ * run by the caller alone. */
 void parallel_for(pool_task *task, void *arg, uint32_t chunks, double work);
 
-/* After a parallel_for that did not return: no chunk is begun any more, and those that workers have begun are done. */
+/* To be called after a parallel_for that trapped: no further chunk starts, and the function returns when the chunks
+ * that workers have started are done. */
 void pool_recover(void);
 
-/* Threads: of the .wasm, whose workers share a memory that belongs to the core alone; or of a native program. Elsewhere
- * a task runs on the thread of the caller. */
+/* Threads exist in the .wasm, whose workers share a memory that belongs to the core alone, and in native programs that
+ * define HL_POOL_NATIVE. Otherwise every task runs on the caller's thread. */
 #if defined(HL_POOL_NATIVE) || (defined(__wasm_atomics__) && defined(HL_OWN_MEMORY))
 #define HL_POOL
 #endif
 
-/* What the pool asks of the system: to sleep while a word has a value, to wake all that sleep on it, and host.watch of
- * headlight.h. With HL_POOL_NATIVE the program brings them, and calls hl_pool_work on threads of its own. */
+/* Functions that the pool needs from the system: sleep while a word has a value, wake all threads that sleep on that
+ * word, and host.watch (see headlight.h). With HL_POOL_NATIVE the program defines them, and calls hl_pool_work on
+ * threads of its own. */
 #ifdef HL_POOL_NATIVE
 void pool_wait(uint32_t *word, uint32_t value);
 void pool_notify(uint32_t *word);

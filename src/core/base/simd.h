@@ -1,4 +1,4 @@
-/* The vector verbs: four floats at a time. The only file that names intrinsics or flavours, but for simd_portable.h. */
+/* Vector operations on four floats. This and simd_portable.h are the only files that name intrinsics or flavours. */
 #ifndef HL_SIMD_H
 #define HL_SIMD_H
 
@@ -11,15 +11,15 @@
 #include "base/simd_portable.h"
 #endif
 
-/* Hints to clang's loops, which is what compiles the .wasm. */
+/* The loop pragmas are hints for clang, which compiles the .wasm; gcc ignores them. */
 #ifndef __clang__
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
 #endif
 
 typedef v128_t vec;
 
-/* The register tile of the matrix kernel: rows × 8 columns. Six rows of two accumulators leave the relaxed
- * flavour one register for the splat; without a fused multiply-add the product needs one more. */
+/* The register tile of the matrix kernel is TILE_ROWS × 8. In the relaxed flavour, six rows of two accumulators leave
+ * one register for the splat; without a fused multiply-add the product needs one more register. */
 #ifdef __wasm_relaxed_simd__
 #define TILE_ROWS 6
 enum { HL_SIMD_RELAXED = 1, TILE_COLS = 8 };
@@ -28,33 +28,33 @@ enum { HL_SIMD_RELAXED = 1, TILE_COLS = 8 };
 enum { HL_SIMD_RELAXED = 0, TILE_COLS = 8 };
 #endif
 
-#define VERB static inline __attribute__((always_inline))
-/* A hot loop in a function of its own: inside a larger one the engine runs out of registers for it. */
+#define INLINE static inline __attribute__((always_inline))
+/* A hot loop gets a function of its own: inlined into a larger one, it would run out of registers in the engine. */
 #define KERNEL __attribute__((noinline))
 
-VERB vec vec_splat(float x) { return wasm_f32x4_splat(x); }
-VERB vec vec_load(const float *p) { return wasm_v128_load(p); }
-VERB vec vec_load_splat(const float *p) { return wasm_v128_load32_splat(p); }
-VERB vec vec_load_each(const float *a, const float *b, const float *c, const float *d) {
+INLINE vec vec_splat(float x) { return wasm_f32x4_splat(x); }
+INLINE vec vec_load(const float *p) { return wasm_v128_load(p); }
+INLINE vec vec_load_splat(const float *p) { return wasm_v128_load32_splat(p); }
+INLINE vec vec_load_each(const float *a, const float *b, const float *c, const float *d) {
   return wasm_v128_load32_lane(d, wasm_v128_load32_lane(c, wasm_v128_load32_lane(b, wasm_v128_load32_zero(a), 1), 2),
                                3);
 }
-VERB void vec_store(float *p, vec x) { wasm_v128_store(p, x); }
-VERB void vec_store_half(float *p, vec x) { wasm_v128_store64_lane(p, x, 0); }
+INLINE void vec_store(float *p, vec x) { wasm_v128_store(p, x); }
+INLINE void vec_store_half(float *p, vec x) { wasm_v128_store64_lane(p, x, 0); }
 
-VERB vec vec_add(vec a, vec b) { return wasm_f32x4_add(a, b); }
-VERB vec vec_sub(vec a, vec b) { return wasm_f32x4_sub(a, b); }
-VERB vec vec_mul(vec a, vec b) { return wasm_f32x4_mul(a, b); }
-VERB vec vec_div(vec a, vec b) { return wasm_f32x4_div(a, b); }
-VERB vec vec_abs(vec a) { return wasm_f32x4_abs(a); }
-VERB vec vec_sqrt(vec a) { return wasm_f32x4_sqrt(a); }
+INLINE vec vec_add(vec a, vec b) { return wasm_f32x4_add(a, b); }
+INLINE vec vec_sub(vec a, vec b) { return wasm_f32x4_sub(a, b); }
+INLINE vec vec_mul(vec a, vec b) { return wasm_f32x4_mul(a, b); }
+INLINE vec vec_div(vec a, vec b) { return wasm_f32x4_div(a, b); }
+INLINE vec vec_abs(vec a) { return wasm_f32x4_abs(a); }
+INLINE vec vec_sqrt(vec a) { return wasm_f32x4_sqrt(a); }
 
-/* b where b is smaller (greater), else a: where either is NaN, a. */
-VERB vec vec_min(vec a, vec b) { return wasm_f32x4_pmin(a, b); }
-VERB vec vec_max(vec a, vec b) { return wasm_f32x4_pmax(a, b); }
+/* b if b is smaller (greater) than a, else a; if either is NaN, a. */
+INLINE vec vec_min(vec a, vec b) { return wasm_f32x4_pmin(a, b); }
+INLINE vec vec_max(vec a, vec b) { return wasm_f32x4_pmax(a, b); }
 
-/* a · b + c: with one rounding or two, as the flavour and the processor have it. */
-VERB vec vec_fma(vec a, vec b, vec c) {
+/* a · b + c, rounded once or twice: depends on the flavour and the processor. */
+INLINE vec vec_fma(vec a, vec b, vec c) {
 #ifdef __wasm_relaxed_simd__
   return wasm_f32x4_relaxed_madd(a, b, c);
 #else
@@ -62,87 +62,90 @@ VERB vec vec_fma(vec a, vec b, vec c) {
 #endif
 }
 
-/* x · 0 is 0 or −0 for every finite x, and NaN for the rest: their bits together tell whether there was one. */
-VERB vec vec_nan_unless_finite(vec seen, vec x) { return wasm_v128_or(seen, wasm_f32x4_mul(x, vec_splat(0))); }
+/* x · 0 is ±0 for every finite x and NaN otherwise. OR-ing the bits of these products shows whether any x was not
+ * finite. */
+INLINE vec vec_nan_unless_finite(vec seen, vec x) { return wasm_v128_or(seen, wasm_f32x4_mul(x, vec_splat(0))); }
 
-/* Comparisons give lanes of all ones or all zeros. */
-VERB vec vec_equal(vec a, vec b) { return wasm_f32x4_eq(a, b); }
-VERB vec vec_less(vec a, vec b) { return wasm_f32x4_lt(a, b); }
-VERB vec vec_zero_where(vec lanes, vec x) { return wasm_v128_andnot(x, lanes); }
-VERB vec vec_select(vec lanes, vec yes, vec no) { return wasm_v128_bitselect(yes, no, lanes); }
-VERB vec vec_with_sign_of(vec x, vec sign) {
+/* Comparisons return all ones or all zeros in each lane. */
+INLINE vec vec_equal(vec a, vec b) { return wasm_f32x4_eq(a, b); }
+INLINE vec vec_less(vec a, vec b) { return wasm_f32x4_lt(a, b); }
+INLINE vec vec_zero_where(vec lanes, vec x) { return wasm_v128_andnot(x, lanes); }
+INLINE vec vec_select(vec lanes, vec yes, vec no) { return wasm_v128_bitselect(yes, no, lanes); }
+INLINE vec vec_copy_sign(vec x, vec sign) {
   return wasm_v128_bitselect(sign, x, wasm_i32x4_splat((int32_t)0x80000000));
 }
-VERB int vec_all_zero(vec x) { return !wasm_v128_any_true(wasm_f32x4_ne(x, wasm_f32x4_splat(0))); }
+INLINE int vec_all_zero(vec x) { return !wasm_v128_any_true(wasm_f32x4_ne(x, wasm_f32x4_splat(0))); }
 
-/* Two lanes of double precision, of the lower or the upper half of four; for sums that must not lose much. */
-VERB vec doubles_low(vec x) { return wasm_f64x2_promote_low_f32x4(x); }
-VERB vec doubles_high(vec x) { return wasm_f64x2_promote_low_f32x4(wasm_i64x2_shuffle(x, x, 1, 1)); }
-VERB vec doubles_narrow(vec low, vec high) {
+/* Two lanes of double precision, from the lower or the upper half of four floats; for sums that need the precision. */
+INLINE vec doubles_low(vec x) { return wasm_f64x2_promote_low_f32x4(x); }
+INLINE vec doubles_high(vec x) { return wasm_f64x2_promote_low_f32x4(wasm_i64x2_shuffle(x, x, 1, 1)); }
+INLINE vec doubles_narrow(vec low, vec high) {
   return wasm_i64x2_shuffle(wasm_f32x4_demote_f64x2_zero(low), wasm_f32x4_demote_f64x2_zero(high), 0, 2);
 }
-VERB vec doubles_add(vec a, vec b) { return wasm_f64x2_add(a, b); }
-VERB vec doubles_mul(vec a, vec b) { return wasm_f64x2_mul(a, b); }
-VERB double doubles_sum(vec x) { return wasm_f64x2_extract_lane(x, 0) + wasm_f64x2_extract_lane(x, 1); }
+INLINE vec doubles_add(vec a, vec b) { return wasm_f64x2_add(a, b); }
+INLINE vec doubles_mul(vec a, vec b) { return wasm_f64x2_mul(a, b); }
+INLINE double doubles_sum(vec x) { return wasm_f64x2_extract_lane(x, 0) + wasm_f64x2_extract_lane(x, 1); }
 
-/* Lanes as unsigned integers. */
-VERB vec bits_splat(uint32_t x) { return wasm_i32x4_splat((int32_t)x); }
-VERB vec bits_load(const uint32_t *p) { return wasm_v128_load(p); }
-VERB vec bits_add(vec a, vec b) { return wasm_i32x4_add(a, b); }
-VERB vec bits_mul(vec a, vec b) { return wasm_i32x4_mul(a, b); }
-VERB vec bits_and(vec a, vec b) { return wasm_v128_and(a, b); }
-VERB vec bits_or(vec a, vec b) { return wasm_v128_or(a, b); }
-VERB int bits_any(vec a) { return wasm_v128_any_true(a); }
-VERB vec bits_xor(vec a, vec b) { return wasm_v128_xor(a, b); }
-VERB vec bits_shift_left(vec a, uint32_t n) { return wasm_i32x4_shl(a, n); }
-VERB vec bits_shift_right(vec a, uint32_t n) { return wasm_u32x4_shr(a, n); }
-VERB vec bits_shift_right_signed(vec a, uint32_t n) { return wasm_i32x4_shr(a, n); }
-VERB vec bits_less(vec a, vec b) { return wasm_u32x4_lt(a, b); }
-VERB void bits_store(uint32_t *p, vec x) { wasm_v128_store(p, x); }
+/* Lanes as unsigned 32-bit integers. */
+INLINE vec bits_splat(uint32_t x) { return wasm_i32x4_splat((int32_t)x); }
+INLINE vec bits_load(const uint32_t *p) { return wasm_v128_load(p); }
+INLINE vec bits_add(vec a, vec b) { return wasm_i32x4_add(a, b); }
+INLINE vec bits_mul(vec a, vec b) { return wasm_i32x4_mul(a, b); }
+INLINE vec bits_and(vec a, vec b) { return wasm_v128_and(a, b); }
+INLINE vec bits_or(vec a, vec b) { return wasm_v128_or(a, b); }
+INLINE int bits_any(vec a) { return wasm_v128_any_true(a); }
+INLINE vec bits_xor(vec a, vec b) { return wasm_v128_xor(a, b); }
+INLINE vec bits_shift_left(vec a, uint32_t n) { return wasm_i32x4_shl(a, n); }
+INLINE vec bits_shift_right(vec a, uint32_t n) { return wasm_u32x4_shr(a, n); }
+INLINE vec bits_shift_right_signed(vec a, uint32_t n) { return wasm_i32x4_shr(a, n); }
+INLINE vec bits_less(vec a, vec b) { return wasm_u32x4_lt(a, b); }
+INLINE void bits_store(uint32_t *p, vec x) { wasm_v128_store(p, x); }
 
-/* Whole numbers: lanes of 32 bits, eight words of 16, sixteen bytes. The narrower ones saturate. */
-VERB vec vec_nearest(vec x) { return wasm_f32x4_nearest(x); }
-/* The nearest whole number, of |x| < 2²²: in the sum the last digit is 1. */
-VERB vec vec_round(vec x) {
+/* Integers: four lanes of 32 bits, eight words of 16 bits or sixteen bytes. Conversions to narrower types saturate. */
+INLINE vec vec_nearest(vec x) { return wasm_f32x4_nearest(x); }
+/* Nearest integer for |x| < 2²²: the unit of the last place of the sum is 1. */
+INLINE vec vec_round(vec x) {
   const float digits = 0x1.8p23f;
   return wasm_i32x4_sub(wasm_f32x4_add(x, wasm_f32x4_splat(digits)), wasm_f32x4_splat(digits));
 }
-VERB vec vec_of_bits(vec x) { return wasm_f32x4_convert_i32x4(x); }
-VERB vec words_of(vec a, vec b) { return wasm_i16x8_narrow_i32x4(a, b); }
-VERB vec bytes_of(vec a, vec b) { return wasm_i8x16_narrow_i16x8(a, b); }
-/* Without a sign. */
-VERB vec bytes_of_words(vec a, vec b) { return wasm_u8x16_narrow_i16x8(a, b); }
-VERB vec bytes_load(const uint8_t *p) { return wasm_v128_load(p); }
-VERB void bytes_store(uint8_t *p, vec x) { wasm_v128_store(p, x); }
-VERB vec bytes_add(vec a, vec b) { return wasm_i8x16_add(a, b); }
-VERB vec words_add(vec a, vec b) { return wasm_i16x8_add(a, b); }
-VERB vec words_sub(vec a, vec b) { return wasm_i16x8_sub(a, b); }
-VERB vec words_mul(vec a, vec b) { return wasm_i16x8_mul(a, b); }
-VERB vec words_shift_right(vec a, uint32_t n) { return wasm_u16x8_shr(a, n); }
+INLINE vec vec_from_integers(vec x) { return wasm_f32x4_convert_i32x4(x); }
+INLINE vec words_narrow(vec a, vec b) { return wasm_i16x8_narrow_i32x4(a, b); }
+INLINE vec bytes_narrow(vec a, vec b) { return wasm_i8x16_narrow_i16x8(a, b); }
+/* The same with unsigned results. */
+INLINE vec bytes_narrow_unsigned(vec a, vec b) { return wasm_u8x16_narrow_i16x8(a, b); }
+INLINE vec bytes_load(const uint8_t *p) { return wasm_v128_load(p); }
+INLINE void bytes_store(uint8_t *p, vec x) { wasm_v128_store(p, x); }
+INLINE vec bytes_add(vec a, vec b) { return wasm_i8x16_add(a, b); }
+INLINE vec words_add(vec a, vec b) { return wasm_i16x8_add(a, b); }
+INLINE vec words_sub(vec a, vec b) { return wasm_i16x8_sub(a, b); }
+INLINE vec words_mul(vec a, vec b) { return wasm_i16x8_mul(a, b); }
+INLINE vec words_shift_right(vec a, uint32_t n) { return wasm_u16x8_shr(a, n); }
 
-/* The same of words: lanes of the first four, and of the last. */
-VERB vec bits_of_words_first(vec low, vec high) { return wasm_i16x8_shuffle(low, high, 0, 8, 1, 9, 2, 10, 3, 11); }
-VERB vec bits_of_words_last(vec low, vec high) { return wasm_i16x8_shuffle(low, high, 4, 12, 5, 13, 6, 14, 7, 15); }
+/* Interleaves the words of `low` and `high` into 32-bit lanes: the first four of each, or the last four. */
+INLINE vec words_interleave_low(vec low, vec high) { return wasm_i16x8_shuffle(low, high, 0, 8, 1, 9, 2, 10, 3, 11); }
+INLINE vec words_interleave_high(vec low, vec high) {
+  return wasm_i16x8_shuffle(low, high, 4, 12, 5, 13, 6, 14, 7, 15);
+}
 
-/* Words of which `low` and `high` are the bytes: of the first eight bytes of both, and of the last. */
-VERB vec words_of_bytes_first(vec low, vec high) {
+/* Interleaves the bytes of `low` and `high` into words: the first eight of each, or the last eight. */
+INLINE vec bytes_interleave_low(vec low, vec high) {
   return wasm_i8x16_shuffle(low, high, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
 }
-VERB vec words_of_bytes_last(vec low, vec high) {
+INLINE vec bytes_interleave_high(vec low, vec high) {
   return wasm_i8x16_shuffle(low, high, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
 }
 
-/* Words without a sign, below 2¹⁶, of two vectors of lanes. */
-VERB vec halves_of(vec a, vec b) { return wasm_u16x8_narrow_i32x4(a, b); }
-VERB vec halves_load(const uint16_t *p) { return wasm_v128_load(p); }
-VERB void halves_store(uint16_t *p, vec x) { wasm_v128_store(p, x); }
+/* Unsigned words from two vectors of 32-bit lanes below 2¹⁶. */
+INLINE vec halves_narrow(vec a, vec b) { return wasm_u16x8_narrow_i32x4(a, b); }
+INLINE vec halves_load(const uint16_t *p) { return wasm_v128_load(p); }
+INLINE void halves_store(uint16_t *p, vec x) { wasm_v128_store(p, x); }
 
-/* Lane i: a₂ᵢ·b₂ᵢ + a₂ᵢ₊₁·b₂ᵢ₊₁ of words. */
-VERB vec words_dot(vec a, vec b) { return wasm_i32x4_dot_i16x8(a, b); }
+/* Lane i = a₂ᵢ·b₂ᵢ + a₂ᵢ₊₁·b₂ᵢ₊₁, a and b vectors of words. */
+INLINE vec words_dot(vec a, vec b) { return wasm_i32x4_dot_i16x8(a, b); }
 
-/* Lane i: sum + Σ x·w of its four bytes, x signed, w unsigned. Processors differ in what they make of w beyond
- * 127; the plain flavour has no instruction for it. */
-VERB vec bytes_dot(vec x, vec w, vec sum) {
+/* Lane i = sum + Σ x·w over its four bytes, x signed, w unsigned. For w > 127 the result depends on the processor. The
+ * plain flavour has no instruction for it. */
+INLINE vec bytes_dot(vec x, vec w, vec sum) {
 #if defined(__wasm_relaxed_simd__) && defined(__wasm__)
   return wasm_i32x4_relaxed_dot_i8x16_i7x16_add(x, w, sum);
 #else
@@ -152,20 +155,20 @@ VERB vec bytes_dot(vec x, vec w, vec sum) {
 #endif
 }
 
-/* Four pairs become their first and their second elements; and back. */
-VERB void vec_unzip(vec *a, vec *b) {
+/* vec_unzip splits four pairs into their first and their second elements; vec_zip is the reverse. */
+INLINE void vec_unzip(vec *a, vec *b) {
   const vec first = wasm_i32x4_shuffle(*a, *b, 0, 2, 4, 6);
   *b = wasm_i32x4_shuffle(*a, *b, 1, 3, 5, 7);
   *a = first;
 }
-VERB void vec_zip(vec *a, vec *b) {
+INLINE void vec_zip(vec *a, vec *b) {
   const vec first = wasm_i32x4_shuffle(*a, *b, 0, 4, 1, 5);
   *b = wasm_i32x4_shuffle(*a, *b, 2, 6, 3, 7);
   *a = first;
 }
 
-/* Four rows of four become four columns. */
-VERB void vec_transpose(vec row[4]) {
+/* Transposes a 4×4 matrix. */
+INLINE void vec_transpose(vec row[4]) {
   vec a = wasm_i32x4_shuffle(row[0], row[1], 0, 4, 1, 5), b = wasm_i32x4_shuffle(row[2], row[3], 0, 4, 1, 5);
   vec c = wasm_i32x4_shuffle(row[0], row[1], 2, 6, 3, 7), d = wasm_i32x4_shuffle(row[2], row[3], 2, 6, 3, 7);
   row[0] = wasm_i64x2_shuffle(a, b, 0, 2);

@@ -1,5 +1,5 @@
-/* The part of <wasm_simd128.h> that simd.h uses, for native code: in the vectors that gcc and clang know on every
- * processor. The names and what they compute are those of WebAssembly. */
+/* The subset of <wasm_simd128.h> that simd.h uses, for native code: written with the vector extensions of gcc and
+ * clang, which work on every processor. Names and semantics are those of WebAssembly. */
 #ifndef HL_SIMD_PORTABLE_H
 #define HL_SIMD_PORTABLE_H
 
@@ -22,7 +22,7 @@ typedef LANES(int64_t) lanes_i64;
 
 #define WASM static inline __attribute__((always_inline))
 
-/* ---- memory: any address, of any alignment ---- */
+/* ---- memory: addresses may have any alignment ---- */
 
 WASM v128_t wasm_v128_load(const void *p) {
   v128_t x;
@@ -81,7 +81,7 @@ WASM v128_t wasm_f32x4_nearest(v128_t a) {
   return EACH_OF_FOUR(__builtin_rintf, x);
 }
 WASM float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
-/* With one rounding, as every processor with relaxed SIMD has it that is worth it. */
+/* Rounds once, like every processor on which relaxed SIMD is worth using. */
 WASM v128_t wasm_f32x4_relaxed_madd(v128_t a, v128_t b, v128_t c) {
   lanes_f32 x = (lanes_f32)a, y = (lanes_f32)b, z = (lanes_f32)c;
   return (v128_t)(lanes_f32){fused(x[0], y[0], z[0]), fused(x[1], y[1], z[1]), fused(x[2], y[2], z[2]),
@@ -102,7 +102,7 @@ WASM v128_t wasm_f32x4_demote_f64x2_zero(v128_t a) {
   return (v128_t)(lanes_f32){(float)x[0], (float)x[1], 0, 0};
 }
 
-/* ---- integers; what is too large for signed lanes wraps ---- */
+/* ---- integers; signed overflow wraps ---- */
 
 WASM v128_t wasm_i32x4_add(v128_t a, v128_t b) { return (v128_t)((lanes_u32)a + (lanes_u32)b); }
 WASM v128_t wasm_i32x4_sub(v128_t a, v128_t b) { return (v128_t)((lanes_u32)a - (lanes_u32)b); }
@@ -131,7 +131,7 @@ WASM v128_t wasm_i8x16_add(v128_t a, v128_t b) { return (v128_t)((lanes_u8)a + (
 
 /* ---- wider and narrower integers ---- */
 
-/* Each byte twice: as a word, its upper half is the byte. */
+/* Duplicates each byte into a word, whose upper half is then the byte. */
 WASM v128_t bytes_twice_low(v128_t x) {
   return wasm_i8x16_shuffle(x, x, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
 }
@@ -143,18 +143,18 @@ WASM v128_t wasm_i16x8_extend_high_i8x16(v128_t x) { return (v128_t)((lanes_i16)
 WASM v128_t wasm_u16x8_extend_low_u8x16(v128_t x) { return (v128_t)((lanes_u16)bytes_twice_low(x) >> 8); }
 WASM v128_t wasm_u16x8_extend_high_u8x16(v128_t x) { return (v128_t)((lanes_u16)bytes_twice_high(x) >> 8); }
 
-WASM v128_t clamp_lanes(v128_t x, int32_t least, int32_t most) {
-  v128_t low = wasm_i32x4_splat(least), high = wasm_i32x4_splat(most);
+WASM v128_t clamp_lanes(v128_t x, int32_t min, int32_t max) {
+  v128_t low = wasm_i32x4_splat(min), high = wasm_i32x4_splat(max);
   x = wasm_v128_bitselect(low, x, x < low);
   return wasm_v128_bitselect(high, x, x > high);
 }
-WASM v128_t clamp_words(v128_t x, int16_t least, int16_t most) {
-  lanes_i16 low = {least, least, least, least, least, least, least, least};
-  lanes_i16 high = {most, most, most, most, most, most, most, most};
+WASM v128_t clamp_words(v128_t x, int16_t min, int16_t max) {
+  lanes_i16 low = {min, min, min, min, min, min, min, min};
+  lanes_i16 high = {max, max, max, max, max, max, max, max};
   x = wasm_v128_bitselect((v128_t)low, x, (v128_t)((lanes_i16)x < low));
   return wasm_v128_bitselect((v128_t)high, x, (v128_t)((lanes_i16)x > high));
 }
-/* The lower half of each lane, of a and then of b. */
+/* The lower half of each lane of a, then of b. */
 WASM v128_t lower_words(v128_t a, v128_t b) { return wasm_i16x8_shuffle(a, b, 0, 2, 4, 6, 8, 10, 12, 14); }
 WASM v128_t lower_bytes(v128_t a, v128_t b) {
   return wasm_i8x16_shuffle(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
@@ -172,7 +172,7 @@ WASM v128_t wasm_u8x16_narrow_i16x8(v128_t a, v128_t b) {
   return lower_bytes(clamp_words(a, 0, UINT8_MAX), clamp_words(b, 0, UINT8_MAX));
 }
 
-/* Lane i: a₂ᵢ·b₂ᵢ + a₂ᵢ₊₁·b₂ᵢ₊₁ of words. */
+/* Lane i = a₂ᵢ·b₂ᵢ + a₂ᵢ₊₁·b₂ᵢ₊₁, a and b vectors of words. */
 WASM v128_t wasm_i32x4_dot_i16x8(v128_t a, v128_t b) {
   v128_t even = wasm_i32x4_mul(wasm_i32x4_shl(a, 16) >> 16, wasm_i32x4_shl(b, 16) >> 16);
   return wasm_i32x4_add(even, wasm_i32x4_mul(a >> 16, b >> 16));

@@ -7,25 +7,25 @@
 
 #include "headlight.h"
 
-/* One of the parts of a block: where its address is stored, and how many floats it takes. Sizes are counted in double
- * precision, as hl_tensor_alloc takes them: there no sum or product of sizes wraps. */
+/* One part of a block: where to store its address, and its size in floats. Sizes are doubles, as in hl_tensor_alloc, so
+ * that no sum or product of sizes wraps. */
 typedef struct {
   float **at;
   double floats;
 } part;
 
-/* What so many floats take in a block, whose parts lie on boundaries of 64 bytes. */
+/* Floats of a part rounded up to a multiple of 64 bytes: parts are aligned to 64 bytes. */
 double block_floats(double floats);
 
-/* Places the parts one after the other; without a block it only counts. Returns the
- * floats of all of them. */
+/* Stores the address of each part, one after the other, and returns their total size in floats. If block is NULL it
+ * only computes the size. */
 double block_parts(float *block, const part *parts, size_t count);
 
-/* What a call of the core needs while it runs: one block, or NULL where there is no memory. */
+/* The workspace of one call of the core: a single block, or NULL if there is not enough memory. */
 float *workspace_alloc(double floats);
 void workspace_free(void);
 
-/* The same, with these parts: false where there is no memory. */
+/* The same, divided into these parts; false if there is not enough memory. */
 bool workspace_parts(const part *parts, size_t count);
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

@@ -1,11 +1,11 @@
-/* Blocks of several parts, and the one block that a call of the core takes while it runs. */
+/* Blocks of several parts, and the workspace block that a call of the core allocates while it runs. */
 #include "base/pool.h"
 #include "base/tensor.h"
 
-/* Floats between two boundaries of 64 bytes. */
-enum { FLOATS = 16 };
+/* Floats in 64 bytes. */
+enum { ALIGNED_FLOATS = 16 };
 
-double block_floats(double floats) { return __builtin_ceil(floats / FLOATS) * FLOATS; }
+double block_floats(double floats) { return __builtin_ceil(floats / ALIGNED_FLOATS) * ALIGNED_FLOATS; }
 
 double block_parts(float *block, const part *parts, size_t count) {
   double total = 0;
@@ -16,14 +16,15 @@ double block_parts(float *block, const part *parts, size_t count) {
   return total;
 }
 
-/* Each thread of a program may call the core: the threads of the pool only take part in a call. */
+/* In a native program each thread may call the core, so each has a workspace. In the .wasm only the caller's thread
+ * does: the threads of the pool run parts of its call. */
 #ifdef HL_OWN_MEMORY
-#define EACH_THREAD
+#define PER_THREAD
 #else
-#define EACH_THREAD _Thread_local
+#define PER_THREAD _Thread_local
 #endif
 
-static EACH_THREAD float *workspace;
+static PER_THREAD float *workspace;
 
 float *workspace_alloc(double floats) { return workspace = hl_tensor_alloc(floats); }
 

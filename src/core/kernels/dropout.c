@@ -2,22 +2,22 @@
 
 #include "base/simd.h"
 
-/* A bijection of 32 bits in which every input bit flips every output bit about half of the time
- * (two multiplications, constants found by search for least bias). */
+/* A bijection of 32-bit integers in which every input bit flips every output bit with a probability of about ½. The
+ * constants were found by a search for the lowest bias. */
 static uint32_t mix(uint32_t x) {
   x = (x ^ x >> 16) * 0x21f0aaadu;
   x = (x ^ x >> 15) * 0xd35a2d97u;
   return x ^ x >> 15;
 }
 
-VERB vec vec_mix(vec x) {
+INLINE vec vec_mix(vec x) {
   x = bits_mul(bits_xor(x, bits_shift_right(x, 16)), bits_splat(0x21f0aaadu));
   x = bits_mul(bits_xor(x, bits_shift_right(x, 15)), bits_splat(0xd35a2d97u));
   return bits_xor(x, bits_shift_right(x, 15));
 }
 
-static void keep_given(float *panel, const dropout *d, size_t row, uint32_t queries, size_t key, size_t keys,
-                       float scale) {
+static void apply_given_mask(float *panel, const dropout *d, size_t row, uint32_t queries, size_t key, size_t keys,
+                             float scale) {
   for (size_t c = 0; c < queries; c++) {
     const uint8_t *keep = d->keep + (row + c) * d->keys + key;
 #pragma clang loop vectorize(disable) unroll(disable)
@@ -25,8 +25,9 @@ static void keep_given(float *panel, const dropout *d, size_t row, uint32_t quer
   }
 }
 
-/* Two words a row make its stream: one is added to the key's number before mixing, one between two mixes. */
-static void keep_seeded(float *panel, const dropout *d, size_t row, size_t key, size_t keys, float scale) {
+/* Each row has two random words: one is added to the index of the key before the first mix, the other is combined with
+ * the result before the second mix. */
+static void apply_seeded_mask(float *panel, const dropout *d, size_t row, size_t key, size_t keys, float scale) {
   uint32_t start[TILE_COLS], stream[TILE_COLS];
 #pragma clang loop vectorize(disable) unroll(disable)
   for (uint32_t c = 0; c < TILE_COLS; c++) {
@@ -49,8 +50,8 @@ void dropout_panel(float *panel, const dropout *d, size_t row, uint32_t queries,
   if (d->probability == 1) {
     for (size_t i = 0; i < keys * TILE_COLS; i += 4) vec_store(panel + i, vec_splat(0));
   } else if (d->keep) {
-    keep_given(panel, d, row, queries, key, keys, 1 / (1 - d->probability));
+    apply_given_mask(panel, d, row, queries, key, keys, 1 / (1 - d->probability));
   } else {
-    keep_seeded(panel, d, row, key, keys, 1 / (1 - d->probability));
+    apply_seeded_mask(panel, d, row, key, keys, 1 / (1 - d->probability));
   }
 }

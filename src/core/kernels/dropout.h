@@ -1,5 +1,5 @@
-/* Dropout of attention weights by a counter: whether a weight is kept depends on the seed and on its row and column
- * among the weights (B,H,T,S) alone, so that any order of work, and the backward pass, sees the same mask. */
+/* Counter-based dropout of attention weights: whether a weight is dropped depends only on the seed and on its row and
+ * column in the weights (B,H,T,S). The mask is therefore the same for any order of work and in the backward pass. */
 #ifndef HL_DROPOUT_H
 #define HL_DROPOUT_H
 
@@ -7,14 +7,15 @@
 #include <stdint.h>
 
 typedef struct {
-  float probability;   /* that a weight is dropped, in [0, 1] */
+  float probability;   /* probability that a weight is dropped, in [0, 1] */
   uint32_t seed[2];    /* low word first */
-  const uint8_t *keep; /* [row][key], 0 drops; used instead of the seed, or NULL */
-  size_t keys;         /* of a row */
+  const uint8_t *keep; /* (B,H,T,S+E), 0 drops the weight; used instead of the seed, or NULL */
+  size_t keys;         /* length of a row, S+E */
 } dropout;
 
-/* Multiplies panel[keys][8] by 1/(1−p) where kept and 0 where not. Its columns are `queries` rows of the weights from
- * `row` on, its rows are keys from `key` on. To be called where p > 0 or `keep` is given. */
+/* Multiplies panel[keys][8] by 1/(1−p) where a weight is kept and by 0 where it is dropped. The columns of the panel
+ * are the rows row..row+queries−1 of the weights; its rows are the keys key..key+keys−1. Call it only if p > 0 or
+ * `keep` is not NULL. */
 void dropout_panel(float *panel, const dropout *d, size_t row, uint32_t queries, size_t key, size_t keys);
 
 #endif

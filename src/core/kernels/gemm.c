@@ -1,8 +1,8 @@
 #include "kernels/gemm.h"
 
-/* The most depth of one pass over a panel: a right panel of it, 8 columns wide, stays in the first-level cache, and
- * what a pass sums up is added to the others only at its end: twice the depth is less exact by half. For that there
- * is more than one pass wherever a sum is longer than SHORT_DEPTH. */
+/* PASS_DEPTH is the maximum depth of one pass over a panel: a right panel of this depth, 8 columns wide, stays in the
+ * first-level cache. The sums of a pass are added to the total only at its end; twice the depth would halve the
+ * accuracy. For accuracy, too, any sum longer than SHORT_DEPTH uses at least two passes. */
 enum { PASS_DEPTH = 192, SHORT_DEPTH = 100 };
 
 static size_t pass_depth(size_t in) {
@@ -11,9 +11,9 @@ static size_t pass_depth(size_t in) {
   return passes ? (in + passes - 1) / passes : 1;
 }
 
-/* Four rows of the source, or two, become as many lanes of the panel, four steps of depth at a time. */
-VERB void pack_group(float *panel, size_t width, const float *source, size_t stride, size_t lanes, size_t depth,
-                     float scale) {
+/* Packs four rows of the source, or two, into as many lanes of the panel, four steps of depth at a time. */
+INLINE void pack_group(float *panel, size_t width, const float *source, size_t stride, size_t lanes, size_t depth,
+                       float scale) {
   const vec factor = vec_splat(scale);
   size_t k = 0;
   for (; k + 4 <= depth; k += 4) {
@@ -29,7 +29,7 @@ VERB void pack_group(float *panel, size_t width, const float *source, size_t str
   }
 }
 
-/* One row becomes one lane; none, zeros. */
+/* Packs one row into one lane; zeros if source is NULL. */
 static void pack_lane(float *panel, size_t width, const float *source, size_t depth, float scale) {
 #pragma clang loop vectorize(disable) unroll(disable)
   for (size_t k = 0; k < depth; k++) panel[k * width] = source ? source[k] * scale : 0;
@@ -39,19 +39,20 @@ void gemm_pack_rows(float *panels, size_t width, const float *source, size_t str
                     float scale) {
   for (size_t row = 0; row < rows; row += width) {
     for (size_t lane = 0, lanes; lane < width; lane += lanes) {
-      const size_t left = rows > row + lane ? rows - row - lane : 0, room = width - lane < left ? width - lane : left;
+      const size_t remaining = rows > row + lane ? rows - row - lane : 0,
+                   available = width - lane < remaining ? width - lane : remaining;
       const float *from = source + (row + lane) * stride;
       float *panel = panels + row * depth + lane;
-      lanes = room >= 4 ? 4 : room >= 2 ? 2 : 1;
+      lanes = available >= 4 ? 4 : available >= 2 ? 2 : 1;
       if (lanes == 4) pack_group(panel, width, from, stride, 4, depth, scale);
       else if (lanes == 2) pack_group(panel, width, from, stride, 2, depth, scale);
-      else pack_lane(panel, width, room ? from : NULL, depth, scale);
+      else pack_lane(panel, width, available ? from : NULL, depth, scale);
     }
   }
 }
 
-/* Two vectors that overlap hold a row of the panel. */
-VERB vec pack_panel(float *panel, const float *source, size_t stride, size_t rows) {
+/* A row of the panel is stored as two overlapping vectors. */
+INLINE vec pack_panel(float *panel, const float *source, size_t stride, size_t rows) {
   vec sum[2] = {vec_splat(0), vec_splat(0)};
   for (size_t r = 0; r < rows; r++) {
     vec first = vec_load(source), last = vec_load(source + TILE_ROWS - 4);
@@ -65,7 +66,7 @@ VERB vec pack_panel(float *panel, const float *source, size_t stride, size_t row
   return vec_add(sum[0], sum[1]);
 }
 
-/* Columns 0..lanes−1 of the rows become a panel; the lanes beyond them are zeros. */
+/* Packs columns 0..lanes−1 of the rows into a panel; its other lanes are zeros. */
 static vec pack_last_panel(float *panel, const float *source, size_t stride, size_t rows, size_t lanes) {
   vec sum = vec_splat(0);
   for (size_t r = 0; r < rows; r++) {
@@ -111,15 +112,15 @@ void gemm_pack_right(float *panels, const float *source, size_t stride, size_t r
 
 const float gemm_zeros[TILE_ROWS * TILE_COLS];
 
-#define TILE                                                                                                           \
+#define TILE_PARAMETERS                                                                                                \
   float *c, size_t c_stride, const float *before, const float *a, size_t width, const float *b, size_t b_stride,       \
       size_t depth
-#define AS_GIVEN c, c_stride, before, a, width, b, b_stride, depth
+#define TILE_ARGUMENTS c, c_stride, before, a, width, b, b_stride, depth
 
-/* A guarded `for` that ends where b does, and sums from 0 that are added and stored in forward order, are what V8's
- * register allocator keeps free of spills in every version. Every element is summed in the order of depth, whatever the
- * shape of the tile: so a row has the same bits wherever in the matrix it stands. */
-VERB void multiply(int rows, bool add, TILE) {
+/* With this form of the loop, V8's register allocator produces no spills in any version: a guarded `for` that
+ * ends when b does, sums that start at 0, and additions and stores in forward order. Every element is summed in the
+ * order of depth for every shape of the tile, so a row has the same bits at any position in the matrix. */
+INLINE void multiply(int rows, bool add, TILE_PARAMETERS) {
   vec acc[TILE_ROWS][2];
   for (int r = 0; r < rows; r++) {
     acc[r][0] = vec_splat(0);
@@ -142,18 +143,18 @@ VERB void multiply(int rows, bool add, TILE) {
   }
 }
 
-KERNEL void gemm_whole_tile(float *c, size_t c_stride, const float *before, const float *a, const float *b,
-                            size_t depth) {
+KERNEL void gemm_full_tile(float *c, size_t c_stride, const float *before, const float *a, const float *b,
+                           size_t depth) {
   multiply(TILE_ROWS, true, c, c_stride, before, a, TILE_ROWS, b, TILE_COLS, depth);
 }
 
-KERNEL void gemm_lone_tile(float *c, const float *a, const float *b, size_t depth) {
+KERNEL void gemm_full_tile_overwrite(float *c, const float *a, const float *b, size_t depth) {
   multiply(TILE_ROWS, false, c, TILE_COLS, gemm_zeros, a, TILE_ROWS, b, TILE_COLS, depth);
 }
 
-/* A kernel for every lower number of rows. */
+/* A kernel for every smaller number of rows. */
 #define LOW_TILE(n)                                                                                                    \
-  KERNEL static void low_tile_##n(TILE) { multiply(n, true, AS_GIVEN); }
+  KERNEL static void low_tile_##n(TILE_PARAMETERS) { multiply(n, true, TILE_ARGUMENTS); }
 LOW_TILE(1)
 LOW_TILE(2)
 LOW_TILE(3)
@@ -162,23 +163,23 @@ LOW_TILE(4)
 LOW_TILE(5)
 #endif
 
-void gemm_low_tile(size_t rows, TILE) {
-  if (rows == 1) low_tile_1(AS_GIVEN);
-  else if (rows == 2) low_tile_2(AS_GIVEN);
-  else if (rows == 3) low_tile_3(AS_GIVEN);
+void gemm_partial_tile(size_t rows, TILE_PARAMETERS) {
+  if (rows == 1) low_tile_1(TILE_ARGUMENTS);
+  else if (rows == 2) low_tile_2(TILE_ARGUMENTS);
+  else if (rows == 3) low_tile_3(TILE_ARGUMENTS);
 #if TILE_ROWS > 5
-  else if (rows == 5) low_tile_5(AS_GIVEN);
+  else if (rows == 5) low_tile_5(TILE_ARGUMENTS);
 #endif
-  else low_tile_4(AS_GIVEN);
+  else low_tile_4(TILE_ARGUMENTS);
 }
 
 void gemm_tile(size_t rows, float *c, size_t c_stride, const float *before, const float *a, size_t width,
                const float *b, size_t depth) {
-  if (rows == TILE_ROWS) gemm_whole_tile(c, c_stride, before, a, b, depth);
-  else gemm_low_tile(rows, c, c_stride, before, a, width, b, TILE_COLS, depth);
+  if (rows == TILE_ROWS) gemm_full_tile(c, c_stride, before, a, b, depth);
+  else gemm_partial_tile(rows, c, c_stride, before, a, width, b, TILE_COLS, depth);
 }
 
-/* A single row leaves registers for four panels at a time, and needs them to hide the latency of its sums. */
+/* A single row leaves registers free for four panels at a time, which are needed to hide the latency of the sums. */
 enum { ROW_PANELS = 4 };
 
 KERNEL static void row_tile(float *c, const float *a, const float *b, size_t panel, size_t depth) {
@@ -201,40 +202,40 @@ KERNEL static void row_tile(float *c, const float *a, const float *b, size_t pan
   }
 }
 
-double gemm_packed_weight(uint32_t out, uint32_t in) {
+double gemm_packed_floats(uint32_t out, uint32_t in) {
   const uint64_t columns = ((uint64_t)out + TILE_COLS - 1) / TILE_COLS * TILE_COLS;
   return (double)columns * in;
 }
 
-size_t gemm_left_row(size_t in) { return in; }
+size_t gemm_left_row_floats(size_t in) { return in; }
 
-/* Rows whose sums of several passes are held at a time: so a row of y is written once. */
-enum { HELD_ROWS = 60 };
+/* Rows whose partial sums are buffered between passes, so that each row of y is written once. */
+enum { BUFFER_ROWS = 60 };
 
-/* Rows first..last−1 of y(rows, 8) = bias + x · b, b a panel of the weight, y given from row `first` on: each pass adds
- * to what those before it have left, the first to the bias, and the last one writes to y. */
+/* Rows first..last−1 of y(rows, 8) = bias + x · b, where b is a panel of the weight and y points to row `first`. Each
+ * pass adds to the sums of the previous one, the first pass to the bias; the last one writes to y. */
 static void multiply_panel(float *y, size_t stride, const gemm_left *x, size_t first, size_t last, const float *b,
                            const float *bias) {
-  const size_t most = pass_depth(x->in);
-  float sums[HELD_ROWS * TILE_COLS], begin[TILE_ROWS * TILE_COLS];
-  for (size_t i = 0; i < TILE_ROWS * TILE_COLS; i += 4) vec_store(begin + i, vec_load(bias + i % TILE_COLS));
-  for (size_t row = first; row < last; row += HELD_ROWS) {
-    size_t rows = last - row < HELD_ROWS ? last - row : HELD_ROWS;
-    for (size_t k = 0; k < x->in || k == 0; k += most) {
-      const size_t depth = x->in - k < most ? x->in - k : most;
+  const size_t max_depth = pass_depth(x->in);
+  float sums[BUFFER_ROWS * TILE_COLS], initial[TILE_ROWS * TILE_COLS];
+  for (size_t i = 0; i < TILE_ROWS * TILE_COLS; i += 4) vec_store(initial + i, vec_load(bias + i % TILE_COLS));
+  for (size_t row = first; row < last; row += BUFFER_ROWS) {
+    size_t rows = last - row < BUFFER_ROWS ? last - row : BUFFER_ROWS;
+    for (size_t k = 0; k < x->in || k == 0; k += max_depth) {
+      const size_t depth = x->in - k < max_depth ? x->in - k : max_depth;
       const bool end = k + depth == x->in;
       for (size_t r = 0; r < rows; r += x->width) {
-        float *held = sums + r * TILE_COLS;
-        gemm_tile(rows - r < x->width ? rows - r : x->width, end ? y + (row - first + r) * stride : held,
-                  end ? stride : TILE_COLS, k > 0 ? held : begin, x->panels + (row + r) * x->in + k * x->width,
+        float *partial = sums + r * TILE_COLS;
+        gemm_tile(rows - r < x->width ? rows - r : x->width, end ? y + (row - first + r) * stride : partial,
+                  end ? stride : TILE_COLS, k > 0 ? partial : initial, x->panels + (row + r) * x->in + k * x->width,
                   x->width, b + k * TILE_COLS, depth);
       }
     }
   }
 }
 
-/* Columns j.. of those rows of the product, eight or as many as there are. Where y is added to, or has fewer, they are
- * made beside it. */
+/* Columns j..j+7 of these rows of the product, or fewer at the end. If there are fewer than eight, or the product is
+ * added to y, it is computed in a temporary buffer. */
 static void multiply_columns(const gemm_product *p, const gemm_left *x, size_t first, size_t last, size_t j) {
   const size_t columns = p->out - j < TILE_COLS ? p->out - j : TILE_COLS;
   const float *b = p->weight + (j - p->first) * x->in;
@@ -243,13 +244,13 @@ static void multiply_columns(const gemm_product *p, const gemm_left *x, size_t f
     multiply_panel(y, p->out, x, first, last, b, p->bias ? p->bias + j : gemm_zeros);
     return;
   }
-  float beside[HELD_ROWS * TILE_COLS], bias[TILE_COLS];
+  float product[BUFFER_ROWS * TILE_COLS], bias[TILE_COLS];
 #pragma clang loop vectorize(disable) unroll(disable)
   for (size_t i = 0; i < TILE_COLS; i++) bias[i] = p->bias && i < columns ? p->bias[j + i] : 0;
   for (size_t row = first, rows; row < last; row += rows) {
-    rows = last - row < HELD_ROWS ? last - row : HELD_ROWS;
-    multiply_panel(beside, TILE_COLS, x, row, row + rows, b, bias);
-    for (const float *from = beside; from < beside + rows * TILE_COLS; from += TILE_COLS) {
+    rows = last - row < BUFFER_ROWS ? last - row : BUFFER_ROWS;
+    multiply_panel(product, TILE_COLS, x, row, row + rows, b, bias);
+    for (const float *from = product; from < product + rows * TILE_COLS; from += TILE_COLS) {
       size_t i = 0;
       for (; i + 4 <= columns; i += 4)
         vec_store(y + i, p->add ? vec_add(vec_load(y + i), vec_load(from + i)) : vec_load(from + i));
@@ -260,16 +261,16 @@ static void multiply_columns(const gemm_product *p, const gemm_left *x, size_t f
   }
 }
 
-/* A single row, and as many columns as it takes at a time; added up in the same order. */
+/* A single row and ROW_PANELS panels at a time; the sums have the same order. */
 static void multiply_row(const gemm_product *p, const gemm_left *x, size_t row, size_t j) {
-  const size_t most = pass_depth(x->in);
+  const size_t max_depth = pass_depth(x->in);
   float *y = p->y + row * p->out + j, sums[ROW_PANELS * TILE_COLS], pass[ROW_PANELS * TILE_COLS];
 #pragma clang loop unroll(disable)
   for (size_t i = 0; i < ROW_PANELS * TILE_COLS; i += 4)
     vec_store(sums + i, vec_load(p->bias ? p->bias + j + i : gemm_zeros));
-  for (size_t k = 0; k < x->in; k += most) {
+  for (size_t k = 0; k < x->in; k += max_depth) {
     row_tile(pass, x->panels + row * x->in + k, p->weight + (j - p->first) * x->in + k * TILE_COLS, TILE_COLS * x->in,
-             x->in - k < most ? x->in - k : most);
+             x->in - k < max_depth ? x->in - k : max_depth);
 #pragma clang loop unroll(disable)
     for (size_t i = 0; i < ROW_PANELS * TILE_COLS; i += 4)
       vec_store(sums + i, vec_add(vec_load(sums + i), vec_load(pass + i)));

@@ -1,8 +1,8 @@
-/* The matrix product: operands packed into panels, multiplied by one register-tiled kernel.
+/* The matrix product: operands are packed into panels and multiplied by one register-tiled kernel.
  *
- * A panel holds `width` rows of a matrix side by side, panel[depth][width], so that the kernel reads both
- * operands in order: up to TILE_ROWS wide for the left one, TILE_COLS for the right one. Rows that a last
- * panel lacks are zeros. */
+ * A panel holds `width` rows of a matrix side by side, panel[depth][width], so that the kernel reads both operands
+ * sequentially. A left panel is up to TILE_ROWS wide, a right panel TILE_COLS. Missing rows of the last panel are
+ * zeros. */
 #ifndef HL_GEMM_H
 #define HL_GEMM_H
 
@@ -12,55 +12,55 @@
 
 static inline size_t round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }
 
-/* panels[⌈rows/width⌉][depth][width] = scale · source(rows, depth), the rows `stride` apart. */
+/* panels[⌈rows/width⌉][depth][width] = scale · source(rows, depth), whose rows are `stride` apart. */
 void gemm_pack_rows(float *panels, size_t width, const float *source, size_t stride, size_t rows, size_t depth,
                     float scale);
 
-/* panels[⌈columns/TILE_ROWS⌉][capacity][TILE_ROWS], of which rows first..first+rows−1 of every panel become
- * source(rows, columns). Says whether every number was finite. */
+/* panels[⌈columns/TILE_ROWS⌉][capacity][TILE_ROWS]: rows first..first+rows−1 of every panel = source(rows, columns),
+ * whose rows are `stride` apart. Returns true if every number was finite. */
 bool gemm_pack_columns(float *panels, size_t capacity, size_t first, const float *source, size_t stride, size_t rows,
                        size_t columns);
 
-/* c(TILE_ROWS, 8) = a·b of a left and a right panel, its rows one after the other. */
-void gemm_lone_tile(float *c, const float *a, const float *b, size_t depth);
+/* c(TILE_ROWS, 8) = a·b, a left and a right panel; c is contiguous. */
+void gemm_full_tile_overwrite(float *c, const float *a, const float *b, size_t depth);
 
-/* c(TILE_ROWS, 8) = before + a·b, rows of c `c_stride` apart, those of `before`, which may be c, one after the other.
- * */
-void gemm_whole_tile(float *c, size_t c_stride, const float *before, const float *a, const float *b, size_t depth);
+/* c(TILE_ROWS, 8) = before + a·b. The rows of c are `c_stride` apart; `before` is contiguous and may be c. */
+void gemm_full_tile(float *c, size_t c_stride, const float *before, const float *a, const float *b, size_t depth);
 extern const float gemm_zeros[TILE_ROWS * TILE_COLS];
 
-/* The same of any number of rows of a left panel that is `width` wide. */
+/* The same for any number of rows up to TILE_ROWS, from a left panel that is `width` wide. */
 void gemm_tile(size_t rows, float *c, size_t c_stride, const float *before, const float *a, size_t width,
                const float *b, size_t depth);
 
-/* The same of fewer than TILE_ROWS, and of eight columns of a matrix b, its rows `b_stride` apart. */
-void gemm_low_tile(size_t rows, float *c, size_t c_stride, const float *before, const float *a, size_t width,
-                   const float *b, size_t b_stride, size_t depth);
+/* The same for fewer than TILE_ROWS rows, and for eight columns of a matrix b whose rows are `b_stride` apart. */
+void gemm_partial_tile(size_t rows, float *c, size_t c_stride, const float *before, const float *a, size_t width,
+                       const float *b, size_t b_stride, size_t depth);
 
-/* Floats of a packed weight (out, in): rows of TILE_COLS outputs. And of a packed row of x. */
-double gemm_packed_weight(uint32_t out, uint32_t in);
-size_t gemm_left_row(size_t in);
+/* Floats of a packed weight (out, in), in panels of TILE_COLS outputs; and of a packed row of x. */
+double gemm_packed_floats(uint32_t out, uint32_t in);
+size_t gemm_left_row_floats(size_t in);
 
-/* A right operand given with its depth as rows: panels[⌈columns/TILE_COLS⌉][rows][TILE_COLS] = source(rows, columns).
- * */
+/* Packs a right operand whose rows are the depth: panels[⌈columns/TILE_COLS⌉][rows][TILE_COLS] = source(rows,
+ * columns). */
 void gemm_pack_right(float *panels, const float *source, size_t stride, size_t rows, size_t columns);
 
-/* y(rows, out), contiguous, = x(rows, in) · weightᵀ + bias. */
+/* y(rows, out) = x(rows, in) · weightᵀ + bias; y is contiguous. */
 typedef struct {
   float *y;
-  const float *weight, *bias; /* packed; bias may be NULL */
+  const float *weight, *bias; /* weight (out, in), packed; bias (out) or NULL */
   uint32_t out;
-  bool add;       /* to y as it is, in the place of the bias; not with int8 weights */
-  uint32_t first; /* the column that the weight begins with; not with int8 weights */
+  bool add;       /* adds the product to y, without a bias; not with int8 weights */
+  uint32_t first; /* first output column of the weight; not with int8 weights */
 } gemm_product;
 
-/* x packed: panels[⌈rows/width⌉][in][width]. */
+/* Packed x: panels[⌈rows/width⌉][in][width]. */
 typedef struct {
   const float *panels;
   size_t width, in;
 } gemm_left;
 
-/* Rows first..last−1, the first a multiple of the width, and columns from..to−1, a multiple of TILE_COLS. */
+/* Computes rows first..last−1 and columns from..to−1 of y. `first` must be a multiple of the width, `from` a multiple
+ * of TILE_COLS. */
 void gemm_range(const gemm_product *p, const gemm_left *x, size_t first, size_t last, size_t from, size_t to);
 
 #endif

@@ -1,25 +1,26 @@
-/* Between gemm_int8_pack.c and gemm_int8.c: how the packed operands lie. */
+/* Memory layout of the packed operands, shared by gemm_int8_pack.c and gemm_int8.c. */
 #ifndef HL_GEMM_INT8_LAYOUT_H
 #define HL_GEMM_INT8_LAYOUT_H
 
 #include "kernels/gemm_int8.h"
 
-/* GROUP inputs have one scale, BLOCK inputs of eight columns one vector of ninth bits and eight of bytes. */
+/* GROUP inputs share one scale. A block is BLOCK inputs of eight columns: one vector of ninth bits and eight of
+ * bytes. */
 enum { GROUP = 128, BLOCK = 16, GROUP_BLOCKS = GROUP / BLOCK, VECTOR = 16, BLOCK_BYTES = BLOCK * TILE_COLS };
 
-/* Where weights are multiplied as unsigned numbers, 256 is added to words and 128 to bytes. The sum of words over a
- * group, at most 510 · 32767 · 128, is below 2³¹. */
+/* If weights are multiplied as unsigned numbers, 256 is added to words and 128 to bytes. The sum of words over a group
+ * is at most 510 · 32767 · 128 < 2³¹. */
 enum { WEIGHT_LEVELS = 254, WORD_OFFSET = 256, BYTE_OFFSET = 128, PAIR_LEVELS = 32767 };
 
-/* x = HIGH · a + LOW · b, at most 15 · 120: so the largest byte is 127. */
+/* x = HIGH · a + LOW · b, at most 15 · 120, so that the largest byte is 127. */
 enum { HIGH = 8, LOW = 7, QUAD_LEVELS = (HIGH + LOW) * 120 };
 
-/* A packed weight is its form, then panels of eight columns. A panel is groups of inputs; a group the scales of its
- * columns, the upper halves of floats, then the ninth bits of its blocks, then their bytes. Vector i of a block has its
- * bits at bit i of the bytes.
+/* A packed weight is a header with its form, then panels of eight columns. A panel consists of groups of inputs. A
+ * group consists of the scales of its eight columns (the upper halves of floats), the ninth bits of its blocks, then
+ * their bytes. The ninth bits of vector i of a block are bit i of the bytes of the bit vector.
  *
- * A panel of x is scales[width], then for each group lanes[][width]: in pairs where its sums start, to undo the offset
- * of the weights, and its words; in quads the same of a, then of b, in bytes. */
+ * A panel of x is scales[width], then lanes[][width] for each group. In pairs: the initial value of the sums, which
+ * cancels the offset of the weights, then the words. In quads: the same for a, then for b, in bytes. */
 enum { HEADER = 4, SCALES = 2 * TILE_COLS };
 
 static inline uint64_t panel_bytes(uint64_t in) {
@@ -30,6 +31,6 @@ static inline uint8_t *panel_of(const float *packed, size_t column, size_t in) {
   return (uint8_t *)(packed + HEADER) + column / TILE_COLS * (size_t)panel_bytes(in);
 }
 
-static inline size_t least(size_t a, size_t b) { return a < b ? a : b; }
+static inline size_t min_size(size_t a, size_t b) { return a < b ? a : b; }
 
 #endif

@@ -1,9 +1,9 @@
 #include "kernels/gemm_int8_layout.h"
 
-/* ---- which form ---------------------------------------------------------------------------------------------- */
+/* ---- choice of the form ------------------------------------------------------------------------------------- */
 
-/* The relaxed dot product is one instruction where it neither saturates on the way nor loses the eighth bit of w;
- * elsewhere it is five, and pairs are as fast. What it does shows in what it gives. */
+/* The relaxed dot product is one instruction if it neither saturates intermediate results nor loses the eighth bit of
+ * w; otherwise it is five, and pairs are as fast. A test product shows which behaviour the processor has. */
 static bool dots_are(const int8_t x[16], const uint8_t w[16], bool as_unsigned) {
   int32_t got[4];
   bool same = true;
@@ -17,7 +17,7 @@ static bool dots_are(const int8_t x[16], const uint8_t w[16], bool as_unsigned) 
 }
 
 int8_form gemm_int8_form(void) {
-  /* Not constants: what the compiler makes of them need not be what the processor does. */
+  /* volatile: constant folding by the compiler may give another result than the processor. */
   static volatile uint8_t w[16] = {255, 255, 255, 255, 200, 1, 255, 127, 128, 0, 3, 129, 7, 250, 90, 255};
   static volatile int8_t x[16] = {127, 127, 127, 127, -127, -1, -127, 5, 127, 9, -100, 127, 1, 2, 3, -127};
   uint8_t some_w[16];
@@ -34,17 +34,17 @@ int8_form gemm_int8_form(void) {
 
 /* ---- packing x ----------------------------------------------------------------------------------------------- */
 
-/* The largest magnitude of a row; NaN where one of its numbers is not finite. */
+/* The largest magnitude of a row; NaN if any of its numbers is not finite. */
 static float magnitude(const float *row, size_t n) {
-  vec most = vec_splat(0), zero_or_nan = vec_splat(0);
+  vec largest = vec_splat(0), zero_or_nan = vec_splat(0);
   float lanes[8], result = 0;
   size_t i = 0;
   for (; i + 4 <= n; i += 4) {
     vec x = vec_load(row + i);
-    most = vec_max(most, vec_abs(x));
+    largest = vec_max(largest, vec_abs(x));
     zero_or_nan = vec_nan_unless_finite(zero_or_nan, x);
   }
-  vec_store(lanes, most);
+  vec_store(lanes, largest);
   vec_store(lanes + 4, zero_or_nan);
   for (int lane = 0; lane < 4; lane++) {
     if (lanes[lane] > result) result = lanes[lane];
@@ -58,31 +58,32 @@ static float magnitude(const float *row, size_t n) {
   return result + finite;
 }
 
-/* The step of numbers up to a magnitude; NaN of NaN. A smaller one would lose its digits, and have no inverse. */
-static float scale_of(float most, float levels) {
-  float scale = most / levels;
+/* The step size for numbers up to `max`; NaN for NaN. It is at least the smallest normal number: a denormal step would
+ * lose digits, and its inverse would overflow. */
+static float scale_of(float max, float levels) {
+  float scale = max / levels;
   return scale < 0x1p-126f ? 0x1p-126f : scale;
 }
 
-/* BLOCK numbers times the factor; those from n on are 0. */
-VERB void scale_block(vec scaled[4], const float *x, size_t n, vec factor) {
-  float some[BLOCK];
+/* scaled = BLOCK numbers times the factor; those from n on are 0. */
+INLINE void scale_block(vec scaled[4], const float *x, size_t n, vec factor) {
+  float padded[BLOCK];
   if (n < BLOCK) {
-    for (size_t i = 0; i < BLOCK; i++) some[i] = i < n ? x[i] : 0;
-    x = some;
+    for (size_t i = 0; i < BLOCK; i++) padded[i] = i < n ? x[i] : 0;
+    x = padded;
   }
 #pragma clang loop unroll(full)
   for (int i = 0; i < 4; i++) scaled[i] = vec_mul(vec_load(x + 4 * i), factor);
 }
 
-VERB void store_lanes(uint32_t *to, size_t width, vec lanes) {
-  uint32_t some[4];
-  bits_store(some, lanes);
+INLINE void store_lanes(uint32_t *to, size_t width, vec lanes) {
+  uint32_t values[4];
+  bits_store(values, lanes);
 #pragma clang loop unroll(full)
-  for (int i = 0; i < 4; i++) to[i * width] = some[i];
+  for (int i = 0; i < 4; i++) to[i * width] = values[i];
 }
 
-VERB vec rounded_words(const vec x[2]) { return words_of(vec_round(x[0]), vec_round(x[1])); }
+INLINE vec rounded_words(const vec x[2]) { return words_narrow(vec_round(x[0]), vec_round(x[1])); }
 
 static uint32_t lanes_sum(vec x) {
   uint32_t lanes[4];
@@ -90,7 +91,7 @@ static uint32_t lanes_sum(vec x) {
   return lanes[0] + lanes[1] + lanes[2] + lanes[3];
 }
 
-/* A lane of a group of n inputs, in pairs. Gives the place of the next one. */
+/* Packs one lane of a group of n inputs, in pairs. Returns the position of the next group. */
 static uint32_t *pack_pairs(uint32_t *to, size_t width, const float *x, size_t n, vec factor) {
   uint32_t *start = to;
   vec sum = bits_splat(0);
@@ -124,14 +125,14 @@ static uint32_t *pack_quads(uint32_t *to, size_t width, const float *x, size_t n
     }
 #pragma clang loop unroll(full)
     for (int i = 0; i < 2; i++) {
-      const vec whole = rounded_words(scaled + 2 * i), most = rounded_words(shares + 2 * i);
-      const vec rest = words_sub(whole, words_mul(most, fifteen));
-      parts[0][i] = words_add(most, rest);
-      parts[1][i] = words_sub(most, rest);
+      const vec rounded = rounded_words(scaled + 2 * i), quotient = rounded_words(shares + 2 * i);
+      const vec remainder = words_sub(rounded, words_mul(quotient, fifteen));
+      parts[0][i] = words_add(quotient, remainder);
+      parts[1][i] = words_sub(quotient, remainder);
     }
 #pragma clang loop unroll(full)
     for (int p = 0; p < 2; p++) {
-      vec bytes = bytes_of(parts[p][0], parts[p][1]);
+      vec bytes = bytes_narrow(parts[p][0], parts[p][1]);
       sums[p] = bytes_dot(bytes, bits_splat(0x01010101), sums[p]);
       store_lanes(to + (size_t)p * part + (1 + k / 4) * width, width, bytes);
     }
@@ -140,19 +141,19 @@ static uint32_t *pack_quads(uint32_t *to, size_t width, const float *x, size_t n
   return to + 2 * part;
 }
 
-size_t gemm_int8_left_row(size_t in) { return 1 + round_up(in, BLOCK) / 2 + 2 * ((in + GROUP - 1) / GROUP); }
+size_t gemm_int8_left_row_floats(size_t in) { return 1 + round_up(in, BLOCK) / 2 + 2 * ((in + GROUP - 1) / GROUP); }
 
 void gemm_int8_pack_left(float *panels, size_t width, const float *x, size_t rows, size_t in, int8_form form) {
   const float levels = form == INT8_PAIRS ? PAIR_LEVELS : QUAD_LEVELS;
   for (size_t r = 0; r < round_up(rows, width); r++) {
     const float *row = x + (r < rows ? r * in : 0);
-    float *panel = panels + (r - r % width) * gemm_int8_left_row(in) + r % width;
+    float *panel = panels + (r - r % width) * gemm_int8_left_row_floats(in) + r % width;
     const float scale = r < rows ? scale_of(magnitude(row, in), levels) : 0;
     const vec factor = vec_splat(scale > 0 ? 1 / scale : 0);
     uint32_t *to = (uint32_t *)(panel + width);
     panel[0] = scale;
     for (size_t k = 0; k < in; k += GROUP) {
-      size_t n = least(in - k, GROUP);
+      size_t n = min_size(in - k, GROUP);
       to = form == INT8_PAIRS ? pack_pairs(to, width, row + k, n, factor)
                               : pack_quads(to, width, row + k, n, factor, form == INT8_UNSIGNED_QUADS);
     }
@@ -161,14 +162,14 @@ void gemm_int8_pack_left(float *panels, size_t width, const float *x, size_t row
 
 /* ---- packing weights ----------------------------------------------------------------------------------------- */
 
-uint64_t gemm_int8_packed_weight(uint32_t out, uint32_t in) {
+uint64_t gemm_int8_packed_floats(uint32_t out, uint32_t in) {
   return HEADER + ((uint64_t)out + TILE_COLS - 1) / TILE_COLS * (panel_bytes(in) / 4);
 }
 
-int8_form gemm_int8_form_of(const float *packed_weight) { return (int8_form)packed_weight[0]; }
+int8_form gemm_int8_packed_form(const float *packed_weight) { return (int8_form)packed_weight[0]; }
 
-/* The upper half of the least float of so few digits that is no smaller; of NaN, one. */
-static uint16_t half_above(float scale) {
+/* The upper half (bfloat16) of the scale, rounded up; a NaN for NaN. */
+static uint16_t round_up_to_half(float scale) {
   union {
     float number;
     uint32_t bits;
@@ -176,7 +177,7 @@ static uint16_t half_above(float scale) {
   return scale == scale ? (uint16_t)((x.bits + 0xffff) >> 16) : 0x7fc0;
 }
 
-static float of_half(uint16_t half) {
+static float half_to_float(uint16_t half) {
   union {
     uint32_t bits;
     float number;
@@ -184,24 +185,25 @@ static float of_half(uint16_t half) {
   return x.number;
 }
 
-/* Where a weight lies in a block: input k of column j. Vectors of pairs hold two inputs of eight columns, those of
- * quads four inputs of four columns. */
+/* Offset of the weight of input k and column j in a block. Vectors of pairs hold two inputs of eight columns, vectors
+ * of quads four inputs of four columns. */
 static size_t byte_in_block(size_t k, size_t j, int8_form form) {
   return form == INT8_PAIRS ? k / 2 * VECTOR + 2 * j + k % 2 : (k / 4 * 2 + j / 4) * VECTOR + 4 * (j % 4) + k % 4;
 }
 
-/* From the bytes of eight columns, sixteen inputs of each, to the vectors of a block: of pairs those of the first eight
- * inputs and of the last, of quads those of the first four columns and of the last. */
-static void turn_block(vec first[4], vec last[4], const vec columns[TILE_COLS], bool pairs) {
+/* Transposes the bytes of eight columns, sixteen inputs of each, into the vectors of a block. For pairs, `first` holds
+ * the first eight inputs and `last` the others; for quads, `first` holds the first four columns and `last` the
+ * others. */
+static void transpose_block(vec first[4], vec last[4], const vec columns[TILE_COLS], bool pairs) {
   for (int i = 0; i < 4; i++) {
-    first[i] = pairs ? bits_of_words_first(columns[2 * i], columns[2 * i + 1]) : columns[i];
-    last[i] = pairs ? bits_of_words_last(columns[2 * i], columns[2 * i + 1]) : columns[4 + i];
+    first[i] = pairs ? words_interleave_low(columns[2 * i], columns[2 * i + 1]) : columns[i];
+    last[i] = pairs ? words_interleave_high(columns[2 * i], columns[2 * i + 1]) : columns[4 + i];
   }
   vec_transpose(first);
   vec_transpose(last);
 }
 
-/* In pairs the ninth bit is the highest, in quads the lowest. */
+/* The ninth bit is the highest one in pairs and the lowest one in quads. */
 static void pack_block(uint8_t *bits, uint8_t *bytes, const float *columns, const vec inverse[TILE_COLS], vec offset,
                        bool pairs) {
   const uint32_t byte_from = pairs ? 0 : 1, bit_from = pairs ? 8 : 0;
@@ -212,18 +214,18 @@ static void pack_block(uint8_t *bits, uint8_t *bytes, const float *columns, cons
     vec words[2], w[4];
     for (int i = 0; i < 4; i++)
       w[i] = bits_add(vec_round(vec_mul(vec_load(columns + j * GROUP + 4 * i), inverse[j])), offset);
-    for (int i = 0; i < 2; i++) words[i] = words_of(w[2 * i], w[2 * i + 1]);
-    low[j] = bytes_of_words(bits_and(words_shift_right(words[0], byte_from), byte),
-                            bits_and(words_shift_right(words[1], byte_from), byte));
-    ninth[j] = bytes_of_words(bits_and(words_shift_right(words[0], bit_from), one),
-                              bits_and(words_shift_right(words[1], bit_from), one));
+    for (int i = 0; i < 2; i++) words[i] = words_narrow(w[2 * i], w[2 * i + 1]);
+    low[j] = bytes_narrow_unsigned(bits_and(words_shift_right(words[0], byte_from), byte),
+                                   bits_and(words_shift_right(words[1], byte_from), byte));
+    ninth[j] = bytes_narrow_unsigned(bits_and(words_shift_right(words[0], bit_from), one),
+                                     bits_and(words_shift_right(words[1], bit_from), one));
   }
-  turn_block(first, last, low, pairs);
+  transpose_block(first, last, low, pairs);
   for (uint32_t i = 0; i < 4; i++) {
     bytes_store(bytes + i * after_first * VECTOR, first[i]);
     bytes_store(bytes + (last_from + i * after_first) * VECTOR, last[i]);
   }
-  turn_block(first, last, ninth, pairs);
+  transpose_block(first, last, ninth, pairs);
   for (uint32_t i = 0; i < 4; i++) {
     all = bits_or(all, bits_shift_left(first[i], i * after_first));
     all = bits_or(all, bits_shift_left(last[i], last_from + i * after_first));
@@ -231,16 +233,16 @@ static void pack_block(uint8_t *bits, uint8_t *bytes, const float *columns, cons
   bytes_store(bits, all);
 }
 
-/* A group of n inputs of eight columns; columns[][GROUP] are 0 from n to the end of its block. */
+/* Packs a group of n inputs of eight columns; columns[8][GROUP] must be 0 from n to the end of the block. */
 static void pack_group(uint8_t *packed, const float *columns, size_t n, int8_form form) {
   const bool pairs = form == INT8_PAIRS;
   const vec offset = bits_splat(form == INT8_SIGNED_QUADS ? 0 : WORD_OFFSET);
   uint8_t *bits = packed + SCALES, *bytes = bits + (n + BLOCK - 1) / BLOCK * VECTOR;
   vec inverse[TILE_COLS];
   for (size_t j = 0; j < TILE_COLS; j++) {
-    const uint16_t half = half_above(scale_of(magnitude(columns + j * GROUP, n), WEIGHT_LEVELS));
+    const uint16_t half = round_up_to_half(scale_of(magnitude(columns + j * GROUP, n), WEIGHT_LEVELS));
     ((uint16_t *)packed)[j] = half;
-    inverse[j] = vec_splat(half < 0x7f80 ? 1 / of_half(half) : 0);
+    inverse[j] = vec_splat(half < 0x7f80 ? 1 / half_to_float(half) : 0);
   }
   for (size_t k = 0; k < n; k += BLOCK, bits += VECTOR, bytes += BLOCK_BYTES)
     pack_block(bits, bytes, columns + k, inverse, offset, pairs);
@@ -252,7 +254,7 @@ void gemm_int8_pack_panel(float *packed, size_t first, const void *rows, hl_stor
   uint8_t *group = panel_of(packed, first, in);
   const size_t size = stored_bytes(stored);
   for (size_t k = 0; k < in; k += GROUP) {
-    const size_t n = least(in - k, GROUP);
+    const size_t n = min_size(in - k, GROUP);
     for (size_t j = 0; j < TILE_COLS; j++) {
       float *column = columns + j * GROUP;
       if (j < count) stored_load(column, (const uint8_t *)rows + (j * in + k) * size, stored, n);
@@ -268,12 +270,12 @@ void gemm_int8_pack_start(float *packed, int8_form form) {
 }
 
 void gemm_int8_unpack_row(float *to, const float *packed, size_t row, size_t in) {
-  const int8_form form = gemm_int8_form_of(packed);
+  const int8_form form = gemm_int8_packed_form(packed);
   const size_t column = row % TILE_COLS;
   const uint8_t *group = panel_of(packed, row, in);
   for (size_t k = 0; k < in; group += panel_bytes(GROUP)) {
-    const size_t n = least(in - k, GROUP);
-    const float scale = of_half(((const uint16_t *)group)[column]);
+    const size_t n = min_size(in - k, GROUP);
+    const float scale = half_to_float(((const uint16_t *)group)[column]);
     const uint8_t *bits = group + SCALES, *bytes = bits + (n + BLOCK - 1) / BLOCK * VECTOR;
     for (size_t i = 0; i < n; i++, k++) {
       const size_t block = i / BLOCK, at = byte_in_block(i % BLOCK, column, form);

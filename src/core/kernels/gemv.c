@@ -1,27 +1,27 @@
 #include "kernels/gemv.h"
 
 /* Two rows of the weight are read at a time, one from each half of a group: each number of x is loaded once for both,
- * and some processors (Xeon) are given two streams faster than one. They must be long: of 24 KB each, others (EPYC) are
- * given them at two thirds of the rate of one. Up to three rows of x meet the weight in registers. For more it is met
- * again, so few of its rows at a time that they are still in the cache. */
-enum { ABREAST = 3, LANES = 4, GROUP = 128, GROUP_AGAIN = 16 };
+ * and some processors (Xeon) read two streams faster than one. The streams must be long: with 24 KB each, others (EPYC)
+ * read them at two thirds of the rate of one. Up to three rows of x are multiplied in one pass over the weight. More
+ * rows need several passes, over groups so small that the weight is still in the cache. */
+enum { MAX_ROWS = 3, LANES = 4, GROUP = 128, CACHED_GROUP = 16 };
 
-/* sums[column][row][lane] of so many rows of the weight, and of as many that begin `apart` rows further on: the lanes
- * of each product, yet to be added. Each is made in `parts` sums that do not wait for each other. */
-VERB void multiply(int rows, int parts, float *sums, const float *x, const float *weight, size_t columns, size_t apart,
-                   size_t in) {
-  const size_t step = (size_t)parts * LANES, other = apart * in, away = apart * (size_t)rows * LANES;
+/* sums[column][row][lane] for `columns` rows of the weight, and for as many rows that begin `second` rows after the
+ * first: the lanes of each product, not yet added up. Each product is computed in `parts` independent sums. */
+INLINE void multiply(int rows, int parts, float *sums, const float *x, const float *weight, size_t columns,
+                     size_t second, size_t in) {
+  const size_t step = (size_t)parts * LANES, second_weight = second * in, second_sums = second * (size_t)rows * LANES;
   for (; columns > 0; columns--, sums += rows * LANES) {
-    vec acc[ABREAST][2][4];
-    const float *from[ABREAST], *steps = weight + in / step * step, *whole = weight + in / LANES * LANES,
-                                *end = weight + in;
+    vec acc[MAX_ROWS][2][4];
+    const float *from[MAX_ROWS], *steps = weight + in / step * step, *whole = weight + in / LANES * LANES,
+                                 *end = weight + in;
     for (int r = 0; r < rows; r++) {
       from[r] = x + r * in;
       for (int i = 0; i < 2 * parts; i++) acc[r][i % 2][i / 2] = vec_splat(0);
     }
     for (; weight != steps; weight += step) {
       for (int i = 0; i < parts; i++) {
-        const vec w[2] = {vec_load(weight + i * LANES), vec_load(weight + other + i * LANES)};
+        const vec w[2] = {vec_load(weight + i * LANES), vec_load(weight + second_weight + i * LANES)};
         for (int r = 0; r < rows; r++) {
           const vec xi = vec_load(from[r] + i * LANES);
           for (int s = 0; s < 2; s++) acc[r][s][i] = vec_fma(xi, w[s], acc[r][s][i]);
@@ -32,49 +32,50 @@ VERB void multiply(int rows, int parts, float *sums, const float *x, const float
     for (; weight != whole; weight += LANES) {
       for (int r = 0; r < rows; r++, from[r - 1] += LANES) {
         for (int s = 0; s < 2; s++)
-          acc[r][s][0] = vec_fma(vec_load(from[r]), vec_load(weight + s * other), acc[r][s][0]);
+          acc[r][s][0] = vec_fma(vec_load(from[r]), vec_load(weight + s * second_weight), acc[r][s][0]);
       }
     }
     for (int r = 0; r < rows; r++) {
       for (int s = 0; s < 2; s++) {
         for (int i = 1; i < parts; i++) acc[r][s][0] = vec_add(acc[r][s][0], acc[r][s][i]);
-        vec_store(sums + s * away + r * LANES, acc[r][s][0]);
+        vec_store(sums + s * second_sums + r * LANES, acc[r][s][0]);
       }
     }
 #pragma clang loop vectorize(disable) unroll(disable)
     for (; weight != end; weight++) {
       for (int r = 0; r < rows; r++, from[r - 1]++) {
-        for (size_t s = 0; s <= (apart > 0); s++) sums[s * away + r * LANES] += *from[r] * weight[s * other];
+        for (size_t s = 0; s <= (second > 0); s++)
+          sums[s * second_sums + r * LANES] += *from[r] * weight[s * second_weight];
       }
     }
   }
 }
 
-typedef void kernel(float *sums, const float *x, const float *weight, size_t columns, size_t apart, size_t in);
+typedef void kernel(float *sums, const float *x, const float *weight, size_t columns, size_t second, size_t in);
 
-/* More parts of several rows would not fit the registers. */
+/* With several rows, more parts would not fit into the registers. */
 #define ROWS(n, parts)                                                                                                 \
-  KERNEL static void rows_##n(float *sums, const float *x, const float *weight, size_t columns, size_t apart,          \
+  KERNEL static void rows_##n(float *sums, const float *x, const float *weight, size_t columns, size_t second,         \
                               size_t in) {                                                                             \
-    multiply(n, parts, sums, x, weight, columns, apart, in);                                                           \
+    multiply(n, parts, sums, x, weight, columns, second, in);                                                          \
   }
 ROWS(1, 4)
 ROWS(2, 2)
 ROWS(3, 2)
 
-/* The same of one row and a weight of 16-bit numbers; its rows have a multiple of STEP of them. */
+/* The same for one row of x and a weight of 16-bit numbers, whose rows have a multiple of STEP elements. */
 enum { STEP = 8 };
 
-/* Of a float16 that is finite. What is shifted into the exponent is the sign; the product moves the exponent, of
- * numbers below the normal ones as well. */
-VERB vec float_of_half(vec upper) {
+/* Converts a finite float16. The bit shifted into the exponent is the sign; the multiplication corrects the exponent,
+ * for denormal numbers too. */
+INLINE vec half_to_float(vec upper) {
   const vec bits = bits_and(bits_shift_right_signed(upper, 3), bits_splat(0x8FFFFFFF));
   return vec_mul(bits, vec_splat(0x1p112f));
 }
 
-VERB void multiply_halves(bool float16, float *sums, const float *x, const uint16_t *weight, size_t columns,
-                          size_t apart, size_t in) {
-  const size_t other = apart * in;
+INLINE void multiply_halves(bool float16, float *sums, const float *x, const uint16_t *weight, size_t columns,
+                            size_t second, size_t in) {
+  const size_t second_weight = second * in;
   for (; columns > 0; columns--, sums += LANES) {
     vec acc[2][STEP / LANES];
     for (int i = 0; i < 2 * STEP / LANES; i++) acc[i % 2][i / 2] = vec_splat(0);
@@ -83,10 +84,10 @@ VERB void multiply_halves(bool float16, float *sums, const float *x, const uint1
     for (const uint16_t *end = weight + in; weight != end; weight += STEP, from += STEP) {
       for (int i = 0; i < STEP / LANES; i += 2) {
         for (int s = 0; s < 2; s++) {
-          const vec both = halves_load(weight + s * other + i * LANES), zero = bits_splat(0);
-          vec w[2] = {bits_of_words_first(zero, both), bits_of_words_last(zero, both)};
+          const vec both = halves_load(weight + s * second_weight + i * LANES), zero = bits_splat(0);
+          vec w[2] = {words_interleave_low(zero, both), words_interleave_high(zero, both)};
           for (int h = 0; h < 2; h++) {
-            if (float16) w[h] = float_of_half(w[h]);
+            if (float16) w[h] = half_to_float(w[h]);
             acc[s][i + h] = vec_fma(vec_load(from + (i + h) * LANES), w[h], acc[s][i + h]);
           }
         }
@@ -94,24 +95,25 @@ VERB void multiply_halves(bool float16, float *sums, const float *x, const uint1
     }
     for (int s = 0; s < 2; s++) {
       for (int i = 1; i < STEP / LANES; i++) acc[s][0] = vec_add(acc[s][0], acc[s][i]);
-      vec_store(sums + s * apart * LANES, acc[s][0]);
+      vec_store(sums + s * second * LANES, acc[s][0]);
     }
   }
 }
 
 #define HALVES(type, float16)                                                                                          \
-  KERNEL static void type(float *sums, const float *x, const float *weight, size_t columns, size_t apart, size_t in) { \
-    multiply_halves(float16, sums, x, (const uint16_t *)(const void *)weight, columns, apart, in);                     \
+  KERNEL static void type(float *sums, const float *x, const float *weight, size_t columns, size_t second,             \
+                          size_t in) {                                                                                 \
+    multiply_halves(float16, sums, x, (const uint16_t *)(const void *)weight, columns, second, in);                    \
   }
 HALVES(float16, true)
 HALVES(bfloat16, false)
 static kernel *const kernels[] = {rows_1, rows_2, rows_3, float16, bfloat16};
 
-bool gemv_reads(hl_stored stored, size_t rows, size_t in) {
+bool gemv_supports(hl_stored stored, size_t rows, size_t in) {
   return stored == HL_STORED_F32 || (rows == 1 && in % STEP == 0);
 }
 
-/* Four columns of a row of y; or fewer: what stands behind their sums is added up for nothing. */
+/* Stores up to four columns of a row of y. Always adds up four sums, although fewer may be needed. */
 static void store_columns(float *y, const float *sums, size_t stride, size_t columns, const float *bias) {
   vec lanes[4];
   float row[4];
@@ -123,20 +125,22 @@ static void store_columns(float *y, const float *sums, size_t stride, size_t col
 
 void gemv_range(const gemm_product *p, hl_stored stored, const float *x, size_t rows, size_t in, size_t from,
                 size_t to) {
-  const size_t most = rows > ABREAST ? GROUP_AGAIN : GROUP;
-  for (size_t j = from; j < to; j += most) {
-    const size_t columns = to - j < most ? to - j : most;
-    for (size_t r = 0, some; r < rows; r += some) {
-      float sums[GROUP * ABREAST * LANES];
-      some = rows - r == ABREAST + 1 ? 2 : rows - r < ABREAST ? rows - r : ABREAST; /* none is left alone */
-      const size_t half = (columns + 1) / 2; /* of an odd number the row in the middle is in both */
+  const size_t group = rows > MAX_ROWS ? CACHED_GROUP : GROUP;
+  for (size_t j = from; j < to; j += group) {
+    const size_t columns = to - j < group ? to - j : group;
+    for (size_t r = 0, row_count; r < rows; r += row_count) {
+      float sums[GROUP * MAX_ROWS * LANES];
+      row_count = rows - r == MAX_ROWS + 1 ? 2
+                  : rows - r < MAX_ROWS    ? rows - r
+                                           : MAX_ROWS; /* avoids a single last row */
+      const size_t half = (columns + 1) / 2; /* if the number is odd, both halves contain the row in the middle */
       const float *weight = (const float *)((const char *)p->weight + (j - p->first) * in * stored_bytes(stored));
-      kernels[stored == HL_STORED_F32 ? some - 1 : ABREAST - 1 + stored](sums, x + r * in, weight, half, columns - half,
-                                                                         in);
-      for (size_t i = 0; i < some; i++) {
+      kernels[stored == HL_STORED_F32 ? row_count - 1 : MAX_ROWS - 1 + stored](sums, x + r * in, weight, half,
+                                                                               columns - half, in);
+      for (size_t i = 0; i < row_count; i++) {
         for (size_t c = 0; c < columns; c += 4)
-          store_columns(p->y + (r + i) * p->out + j + c, sums + (c * some + i) * LANES, some * LANES, columns - c,
-                        p->bias ? p->bias + j + c : NULL);
+          store_columns(p->y + (r + i) * p->out + j + c, sums + (c * row_count + i) * LANES, row_count * LANES,
+                        columns - c, p->bias ? p->bias + j + c : NULL);
       }
     }
   }

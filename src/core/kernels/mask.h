@@ -1,4 +1,4 @@
-/* Which keys the queries of one head may see: causal, window, lengths, mask, padding; and the bias. */
+/* Visibility of keys for the queries of one head: causal, window, lengths, mask and padding; and the bias. */
 #ifndef HL_MASK_H
 #define HL_MASK_H
 
@@ -10,35 +10,35 @@ typedef struct {
   uint32_t from, to;
 } span;
 
-/* Of one head. A pointer is NULL where nothing is hidden by it; steps are in elements, 0 where it repeats. */
+/* Visibility for one head. A pointer is NULL if it is not used. Steps are in elements; 0 broadcasts. */
 typedef struct {
-  const uint8_t *mask;    /* [query][key], 0 hides */
-  const uint8_t *padding; /* [key], 0 hides */
-  const int32_t *lengths; /* [query], hides keys from the length on */
-  const float *bias;      /* [query][key], added to the score; −∞ hides */
+  const uint8_t *mask;    /* (T,S), 0 hides */
+  const uint8_t *padding; /* (S), 0 hides */
+  const int32_t *lengths; /* (T), hides keys at or beyond the length */
+  const float *bias;      /* (T,S), added to the score; −∞ hides */
   size_t mask_query, mask_key, padding_key, lengths_query, bias_query, bias_key;
-  float slope;             /* −slope · |place of the query − key| is added to the score */
-  int64_t offset;          /* the place of query 0 among the keys */
-  int64_t left, right;     /* keys before place − left and after place + right are hidden; −1: no bound */
-  uint32_t keys, appended; /* the first `keys` can be hidden, those appended after them cannot */
-  float fill;              /* the score of a hidden key, but of one that the bias hides */
-  bool all;                /* no key is hidden, and no bias added: then the fields above `keys` are not read */
+  float slope;             /* ALiBi: −slope · |position of the query − key| is added to the score */
+  int64_t offset;          /* position of query 0 among the keys */
+  int64_t left, right;     /* keys before position − left and after position + right are hidden; −1: no bound */
+  uint32_t keys, appended; /* S keys, which can be hidden, then E appended keys, which cannot */
+  float fill;              /* score of a hidden key, except where the bias hides it */
+  bool none_hidden;        /* no key is hidden and there is no bias; then all fields above `keys` are undefined */
 } visibility;
 
-/* Keys outside it are hidden from every one of `queries` queries from `first` on, whatever the mask says,
- * and need not be looked at. A finite fill gives hidden keys a weight, so then it is all the keys. */
+/* Keys outside of the span are hidden from all queries first..first+queries−1, whatever the mask contains, and can be
+ * skipped. With a finite fill, hidden keys have a weight, so the span contains all keys. */
 span mask_span(const visibility *v, uint32_t first, uint32_t queries);
 
-/* Whether any key may be hidden from any of the first `queries` queries. */
-bool mask_hides(const visibility *v, uint32_t queries);
+/* True if any key may be hidden from any of the first `queries` queries. */
+bool mask_may_hide(const visibility *v, uint32_t queries);
 
-bool mask_sees(const visibility *v, uint32_t query, uint32_t key);
+bool mask_is_visible(const visibility *v, uint32_t query, uint32_t key);
 
-/* Adds the biases and fills what is hidden, in panel[keys][8] whose columns are queries from `first` on and whose rows
- * are keys from `key` on. */
+/* Adds the biases and replaces hidden scores by `fill` in panel[keys][8]. The columns of the panel are queries from
+ * `first` on, its rows are keys from `key` on. */
 void mask_panel(float *panel, const visibility *v, uint32_t first, uint32_t queries, uint32_t key, uint32_t keys);
 
-/* In reverse: the gradient of a hidden score is 0. */
+/* Backward: the gradient of a hidden score is 0. */
 void mask_backward(float *panel, const visibility *v, uint32_t first, uint32_t queries, uint32_t key, uint32_t keys);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "base/simd.h"
 
-VERB void turn(vec *a, vec *b, vec cosine, vec sine) {
+INLINE void rotate_pair(vec *a, vec *b, vec cosine, vec sine) {
   const vec first = vec_sub(vec_mul(*a, cosine), vec_mul(*b, sine));
   *b = vec_add(vec_mul(*b, cosine), vec_mul(*a, sine));
   *a = first;
@@ -16,7 +16,7 @@ void rotary_row(float *to, const float *x, const float *angles, size_t width, si
     const size_t first = neighbours ? 2 * n : n, second = neighbours ? first + 4 : n + half;
     vec a = vec_load(x + first), b = vec_load(x + second);
     if (neighbours) vec_unzip(&a, &b);
-    turn(&a, &b, vec_load(angles + n), vec_mul(vec_load(angles + half + n), vec_splat(sign)));
+    rotate_pair(&a, &b, vec_load(angles + n), vec_mul(vec_load(angles + half + n), vec_splat(sign)));
     if (neighbours) vec_zip(&a, &b);
     vec_store(to + first, a);
     vec_store(to + second, b);

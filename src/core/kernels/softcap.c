@@ -9,10 +9,10 @@ void softcap_floats(float *to, const float *x, size_t count, float cap) {
 
 void softcap_panel(float *panel, size_t keys, float cap) { softcap_floats(panel, panel, keys * TILE_COLS, cap); }
 
-void softcap_slope(float *slope, const float *capped, size_t keys, float cap) {
+void softcap_panel_derivative(float *slope, const float *capped, size_t keys, float cap) {
   const vec inverse = vec_splat(1 / cap);
   for (size_t i = 0; i < keys * TILE_COLS; i += 4)
-    vec_store(slope + i, softcap_slope_of(vec_load(capped + i), inverse));
+    vec_store(slope + i, softcap_derivative(vec_load(capped + i), inverse));
 }
 
 void softcap_backward(float *panel, const float *slope, size_t keys) {

@@ -12,49 +12,52 @@ void softmax_begin(softmax_state *state, float sink) {
   }
 }
 
-/* The largest of every column, of the block and of what has been seen before. A NaN need not win: the weight of
- * NaN is NaN, and with it the sum and the whole column. */
+/* The maximum of every column over this block and the previous ones. NaN may be ignored here: the weight of a NaN score
+ * is NaN, and so are the sum and the whole column. */
 static void column_max(vec max[2], const float *panel, size_t keys) {
-  vec most[4] = {max[0], max[1], max[0], max[1]};
+  vec largest[4] = {max[0], max[1], max[0], max[1]};
   for (; keys >= 2; keys -= 2) {
-    for (int i = 0; i < 4; i++) most[i] = vec_max(most[i], vec_load(panel + 4 * i));
+    for (int i = 0; i < 4; i++) largest[i] = vec_max(largest[i], vec_load(panel + 4 * i));
     panel += 2 * TILE_COLS;
   }
-  for (int i = 0; i < 2 && keys > 0; i++) most[i] = vec_max(most[i], vec_load(panel + 4 * i));
-  for (int i = 0; i < 2; i++) max[i] = vec_max(most[i], most[i + 2]);
+  for (int i = 0; i < 2 && keys > 0; i++) largest[i] = vec_max(largest[i], vec_load(panel + 4 * i));
+  for (int i = 0; i < 2; i++) max[i] = vec_max(largest[i], largest[i + 2]);
 }
 
-/* −∞ − −∞ would be NaN. While a column has seen nothing its origin is 0, and 2^(−∞ − 0) is 0 as it should be. */
-static vec origin_of(vec max) { return vec_select(vec_equal(max, vec_splat(-__builtin_inff())), vec_splat(0), max); }
+/* −∞ − −∞ would be NaN. As long as all scores of a column are −∞, 0 is subtracted instead: 2^(−∞ − 0) is 0. */
+static vec column_origin(vec max) {
+  return vec_select(vec_equal(max, vec_splat(-__builtin_inff())), vec_splat(0), max);
+}
 
-/* Sums of 16, then a sum of sums: small terms beside a large one are not rounded away one by one. */
-enum { SUM_RUN = 16 };
+/* Rows of a partial sum. Partial sums are added to the total, so that small terms are not rounded away one by one next
+ * to a large sum. */
+enum { SUM_ROWS = 16 };
 
-/* The scores of four columns become weights, whose sums it gives: half a panel, for which the registers suffice. */
-VERB vec exp_half(float *half, size_t keys, vec origin, softmax_base base) {
+/* Replaces the scores of four columns by weights and returns their sums. Half a panel fits into the registers. */
+INLINE vec exp_half(float *half, size_t keys, vec origin, softmax_base base) {
   const exp_vecs constants = exp_load();
   const float *end = half + keys * TILE_COLS;
   vec total = vec_splat(0);
   while (half != end) {
-    const float *pause = (size_t)(end - half) < SUM_RUN * TILE_COLS ? end : half + SUM_RUN * TILE_COLS;
-    vec run = vec_splat(0);
-    for (; half != pause; half += TILE_COLS) {
+    const float *part_end = (size_t)(end - half) < SUM_ROWS * TILE_COLS ? end : half + SUM_ROWS * TILE_COLS;
+    vec partial = vec_splat(0);
+    for (; half != part_end; half += TILE_COLS) {
       vec x = vec_sub(vec_load(half), origin);
       if (base == SOFTMAX_OF_E) x = vec_mul(x, vec_splat(LOG2_E));
       x = vec_exp2(&constants, x);
       vec_store(half, x);
-      run = vec_add(run, x);
+      partial = vec_add(partial, x);
     }
-    total = vec_add(total, run);
+    total = vec_add(total, partial);
   }
   return total;
 }
 
-/* Longer columns are summed in parts of so many keys, and the parts in double precision: else the sum of a million
- * would be off by 1e−4. */
+/* Longer columns are summed in parts of this many keys, and the parts in double precision. Otherwise the sum of a
+ * million weights would be off by 1e−4. */
 enum { LONG_KEYS = 4096 };
 
-/* One loop for each base: what differs between them is decided outside. */
+/* A loop for each base: the test of the base is outside of the loop. */
 KERNEL static vec exp_columns(float *half, size_t keys, vec origin, softmax_base base) {
   const bool is_long = keys > LONG_KEYS;
   vec low = vec_splat(0), high = vec_splat(0);
@@ -73,11 +76,12 @@ KERNEL static vec exp_columns(float *half, size_t keys, vec origin, softmax_base
 
 /* ---- a single column ---- */
 
-/* It is read and written four keys at a time: with one key in four lanes exp would be a third of a query's time. */
+/* Keys per vector: a column is processed four keys at a time. With one key in all four lanes, exp would take a third of
+ * the time of a query. */
 enum { ROW_KEYS = 4 };
 
-/* Up to four keys; −∞ in the place of those that are lacking. */
-VERB vec row_load(const float *column, size_t keys) {
+/* Up to four keys; missing ones are −∞. */
+INLINE vec row_load(const float *column, size_t keys) {
   float lanes[ROW_KEYS];
   if (keys >= ROW_KEYS)
     return vec_load_each(column, column + TILE_COLS, column + 2 * TILE_COLS, column + 3 * TILE_COLS);
@@ -85,38 +89,39 @@ VERB vec row_load(const float *column, size_t keys) {
   return vec_load(lanes);
 }
 
-VERB void row_store(float *column, vec x, size_t keys) {
+INLINE void row_store(float *column, vec x, size_t keys) {
   float lanes[ROW_KEYS];
   vec_store(lanes, x);
   for (size_t i = 0; i < ROW_KEYS && i < keys; i++) column[i * TILE_COLS] = lanes[i];
 }
 
-KERNEL static float row_max(float most, const float *column, size_t keys) {
-  vec max = vec_splat(most);
+/* The maximum of a column. */
+KERNEL static float row_max(float largest, const float *column, size_t keys) {
+  vec max = vec_splat(largest);
   float lanes[4];
   for (; keys >= ROW_KEYS; keys -= ROW_KEYS, column += ROW_KEYS * TILE_COLS)
     max = vec_max(max, row_load(column, ROW_KEYS));
   vec_store(lanes, vec_max(max, row_load(column, keys)));
-  for (size_t i = 0; i < 4; i++) most = lanes[i] > most ? lanes[i] : most;
-  return most;
+  for (size_t i = 0; i < 4; i++) largest = lanes[i] > largest ? lanes[i] : largest;
+  return largest;
 }
 
-/* The scores become weights, whose sum it gives. Sums of 16, as above, are added in double precision. */
+/* Replaces the scores by weights and returns their sum. Partial sums, as above, are added in double precision. */
 KERNEL static float row_exp(float *column, size_t keys, vec origin, softmax_base base) {
   const exp_vecs constants = exp_load();
   const vec factor = vec_splat(base == SOFTMAX_OF_E ? LOG2_E : 1);
   double total = 0;
   while (keys > 0) {
-    size_t part = keys < SUM_RUN * ROW_KEYS ? keys : SUM_RUN * ROW_KEYS;
-    vec run = vec_splat(0);
+    size_t part = keys < SUM_ROWS * ROW_KEYS ? keys : SUM_ROWS * ROW_KEYS;
+    vec partial = vec_splat(0);
     keys -= part;
-    for (size_t some; part > 0; part -= some, column += some * TILE_COLS) {
-      some = part < ROW_KEYS ? part : ROW_KEYS;
-      const vec x = vec_exp2(&constants, vec_mul(vec_sub(row_load(column, some), origin), factor));
-      row_store(column, x, some);
-      run = vec_add(run, x);
+    for (size_t count; part > 0; part -= count, column += count * TILE_COLS) {
+      count = part < ROW_KEYS ? part : ROW_KEYS;
+      const vec x = vec_exp2(&constants, vec_mul(vec_sub(row_load(column, count), origin), factor));
+      row_store(column, x, count);
+      partial = vec_add(partial, x);
     }
-    total += doubles_sum(doubles_add(doubles_low(run), doubles_high(run)));
+    total += doubles_sum(doubles_add(doubles_low(partial), doubles_high(partial)));
   }
   return (float)total;
 }
@@ -133,7 +138,7 @@ KERNEL void softmax_block(float *panel, size_t columns, size_t keys, softmax_bas
       vec_store(rescale + 4 * h, vec_splat(0));
       break;
     }
-    const vec origin = origin_of(max[h]);
+    const vec origin = column_origin(max[h]);
     const vec total =
         columns == 1 ? vec_splat(row_exp(panel, keys, origin, base)) : exp_columns(panel + 4 * h, keys, origin, base);
     vec factor = vec_sub(vec_load(state->max + 4 * h), origin);
@@ -160,19 +165,19 @@ void softmax_panel(float *panel, size_t columns, size_t keys, softmax_base base,
   panel_scale(panel, keys, inverse);
 }
 
-void softmax_again(float *panel, size_t keys, softmax_base base, const float max[TILE_COLS],
-                   const float inverse[TILE_COLS]) {
+void softmax_recompute(float *panel, size_t keys, softmax_base base, const float max[TILE_COLS],
+                       const float inverse[TILE_COLS]) {
 #pragma clang loop unroll(disable)
-  for (size_t c = 0; c < TILE_COLS; c += 4) exp_columns(panel + c, keys, origin_of(vec_load(max + c)), base);
+  for (size_t c = 0; c < TILE_COLS; c += 4) exp_columns(panel + c, keys, column_origin(vec_load(max + c)), base);
   panel_scale(panel, keys, inverse);
 }
 
-void softmax_of_sink(float weight[TILE_COLS], float sink, softmax_base base, const float max[TILE_COLS],
-                     const float inverse[TILE_COLS]) {
+void softmax_sink_weight(float weight[TILE_COLS], float sink, softmax_base base, const float max[TILE_COLS],
+                         const float inverse[TILE_COLS]) {
 #pragma clang loop unroll(disable)
   for (size_t c = 0; c < TILE_COLS; c += 4) {
     vec_store(weight + c, vec_splat(sink));
-    exp_columns(weight + c, 1, origin_of(vec_load(max + c)), base);
+    exp_columns(weight + c, 1, column_origin(vec_load(max + c)), base);
     vec_store(weight + c, vec_mul(vec_load(weight + c), vec_load(inverse + c)));
   }
 }

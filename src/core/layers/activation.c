@@ -1,13 +1,13 @@
-/* Most are x · Φ(x), where Φ rises from 0 to 1 as Φ(−x) = 1 − Φ(x): so Φ is computed for −|x| only, where it is a small
- * number made from one power and loses nothing by cancellation. */
+/* Activations. Most are x · Φ(x), where Φ rises from 0 to 1 and Φ(−x) = 1 − Φ(x). Φ is computed only for −|x|, where it
+ * is a small number computed from one power, without cancellation. */
 #include "base/check.h"
 #include "base/elements.h"
 #include "base/exp.h"
 #include "headlight.h"
 #include "kernels/softcap.h"
 
-/* Of the normal distribution Φ(−z) = e^(−z²/2) · t · Q(t) with t = 1 / (1 + 0.3 z), Q by minimax for 0 ≤ z ≤ 10.6:
- * 5e−8 relative. */
+/* For the normal distribution, Φ(−z) = e^(−z²/2) · t · Q(t) with t = 1 / (1 + 0.3 z); Q is the minimax polynomial for 0
+ * ≤ z ≤ 10.6, with a relative error of 5e−8. */
 static const float tail_q[8] = {0.119605035f,   0.121111257f, 0.09775581f,   0.135497092f,
                                 -0.0665254555f, 0.220086125f, -0.165077968f, 0.0375481283f};
 
@@ -16,12 +16,12 @@ static const float tail_q[8] = {0.119605035f,   0.121111257f, 0.09775581f,   0.1
 #define CUBE 0.044715f
 #define QUICK 1.702f
 
-/* From here on 1 − Φ is 0 in every form; larger numbers need not overflow. */
+/* Upper limit of |x|: beyond it 1 − Φ is 0 in every form, and clamping prevents overflow. */
 #define FAR 60
 
-/* Φ(x), and its derivative. But for the normal distribution Φ(−z) = e^(−u) / (1 + e^(−u)): u is z, 1.702 z, or
- * 2 √(2/π) (z + 0.044715 z³), as ½ (1 − tanh u/2) is the same. */
-VERB void distribution(vec x, uint32_t kind, vec *share, vec *slope) {
+/* Φ(x) and its derivative. Except for the normal distribution Φ(−z) = e^(−u) / (1 + e^(−u)), where u is z, 1.702 z or 2
+ * √(2/π) (z + 0.044715 z³); this equals ½ (1 − tanh u/2). */
+INLINE void distribution(vec x, uint32_t kind, vec *phi, vec *derivative) {
   const vec one = vec_splat(1), z = vec_min(vec_abs(x), vec_splat(FAR)), square = vec_mul(z, z);
   vec inner = one, rate = one, tail;
   if (kind == HL_ACTIVATION_QUICK_GELU) inner = rate = vec_splat(QUICK);
@@ -37,70 +37,70 @@ VERB void distribution(vec x, uint32_t kind, vec *share, vec *slope) {
     vec t = vec_div(one, vec_fma(z, vec_splat(0.3f), one)), q = vec_splat(0);
     for (int degree = 7; degree >= 0; degree--) q = vec_fma(q, t, vec_load_splat(tail_q + degree));
     tail = vec_mul(power, vec_mul(q, t));
-    *slope = vec_mul(power, vec_splat(INVERSE_ROOT_2PI));
+    *derivative = vec_mul(power, vec_splat(INVERSE_ROOT_2PI));
   } else {
     vec inverse = vec_div(one, vec_add(one, power));
     tail = vec_mul(power, inverse);
-    *slope = vec_mul(vec_mul(tail, inverse), rate);
+    *derivative = vec_mul(vec_mul(tail, inverse), rate);
   }
-  *share = vec_select(vec_less(x, vec_splat(0)), tail, vec_sub(one, tail));
+  *phi = vec_select(vec_less(x, vec_splat(0)), tail, vec_sub(one, tail));
 }
 
-/* y = activation(x), and its derivative. */
-VERB void activate(vec x, uint32_t kind, vec *y, vec *slope) {
+/* y = activation(x) and its derivative. */
+INLINE void activate(vec x, uint32_t kind, vec *y, vec *derivative) {
   const vec zero = vec_splat(0), one = vec_splat(1);
   if (kind == HL_ACTIVATION_RELU) {
     *y = vec_zero_where(vec_less(x, zero), x);
-    *slope = vec_select(vec_less(zero, x), one, zero);
+    *derivative = vec_select(vec_less(zero, x), one, zero);
   } else if (kind == HL_ACTIVATION_TANH) {
     *y = vec_tanh(x);
-    *slope = vec_sub(one, vec_mul(*y, *y));
+    *derivative = vec_sub(one, vec_mul(*y, *y));
   } else {
-    vec share, rise;
-    distribution(x, kind, &share, &rise);
-    *y = vec_mul(x, share);
-    *slope = vec_fma(x, rise, share);
+    vec phi, d_phi;
+    distribution(x, kind, &phi, &d_phi);
+    *y = vec_mul(x, phi);
+    *derivative = vec_fma(x, d_phi, phi);
   }
 }
 
-/* from: x, what activation(x) is multiplied by, the gradient of the result; to: the result, or the gradients of the
- * first two. The second may be lacking, and where the result is asked for, the third is. */
-static void operation(void *numbers, float *const to[3], const float *const from[4], size_t count) {
-  const uint32_t kind = *(const uint32_t *)numbers;
+/* Inputs: x, the factor `up` of activation(x) or NULL, the gradient of the result. Without the gradient, to[0] is the
+ * result; with it, to[0] and to[1] are the gradients of the first two inputs. */
+static void operation(void *context, float *const to[3], const float *const from[4], size_t count) {
+  const uint32_t kind = *(const uint32_t *)context;
   for (size_t i = 0; i < count; i += 4) {
-    vec y, slope, up = from[1] ? vec_load(from[1] + i) : vec_splat(1);
-    activate(vec_load(from[0] + i), kind, &y, &slope);
+    vec y, derivative, up = from[1] ? vec_load(from[1] + i) : vec_splat(1);
+    activate(vec_load(from[0] + i), kind, &y, &derivative);
     if (!from[2]) {
       vec_store(to[0] + i, from[1] ? vec_mul(y, up) : y);
       continue;
     }
     const vec d_output = vec_load(from[2] + i);
-    vec_store(to[0] + i, vec_mul(from[1] ? vec_mul(d_output, up) : d_output, slope));
+    vec_store(to[0] + i, vec_mul(from[1] ? vec_mul(d_output, up) : d_output, derivative));
     if (to[1]) vec_store(to[1] + i, vec_mul(d_output, y));
   }
 }
 
-static hl_status run(elements e, uint32_t count, uint32_t kind) {
+static hl_status apply(elements e, uint32_t count, uint32_t kind) {
   if (kind > HL_ACTIVATION_TANH) return HL_BAD_ARGUMENT;
   e.operation = operation;
-  e.numbers = &kind;
-  elements_share(&e, count, 20);
+  e.context = &kind;
+  elements_parallel(&e, count, 20);
   return HL_OK;
 }
 
 hl_status hl_activation_forward(float *output, const float *x, uint32_t count, uint32_t kind) {
   if (!has_floats(output, count) || !has_floats(x, count)) return HL_BAD_SHAPE;
-  return run((elements){.to = {output}, .from = {x}}, count, kind);
+  return apply((elements){.to = {output}, .from = {x}}, count, kind);
 }
 
 hl_status hl_activation_backward(float *dx, const float *d_output, const float *x, uint32_t count, uint32_t kind) {
   if (!has_floats(dx, count) || !has_floats(d_output, count) || !has_floats(x, count)) return HL_BAD_SHAPE;
-  return run((elements){.to = {dx}, .from = {x, NULL, d_output}}, count, kind);
+  return apply((elements){.to = {dx}, .from = {x, NULL, d_output}}, count, kind);
 }
 
 hl_status hl_gated_forward(float *output, const float *gate, const float *up, uint32_t count, uint32_t kind) {
   if (!has_floats(output, count) || !has_floats(gate, count) || !has_floats(up, count)) return HL_BAD_SHAPE;
-  return run((elements){.to = {output}, .from = {gate, up}}, count, kind);
+  return apply((elements){.to = {output}, .from = {gate, up}}, count, kind);
 }
 
 hl_status hl_gated_backward(float *d_gate, float *d_up, const float *d_output, const float *gate, const float *up,
@@ -108,19 +108,19 @@ hl_status hl_gated_backward(float *d_gate, float *d_up, const float *d_output, c
   if (!has_floats(d_gate, count) || !has_floats(d_up, count) || !has_floats(d_output, count) ||
       !has_floats(gate, count) || !has_floats(up, count))
     return HL_BAD_SHAPE;
-  return run((elements){.to = {d_gate, d_up}, .from = {gate, up, d_output}}, count, kind);
+  return apply((elements){.to = {d_gate, d_up}, .from = {gate, up, d_output}}, count, kind);
 }
 
 /* ---- softcap ---- */
 
-static void cap_operation(void *numbers, float *const to[3], const float *const from[4], size_t count) {
-  softcap_floats(to[0], from[0], count, *(const float *)numbers);
+static void cap_operation(void *context, float *const to[3], const float *const from[4], size_t count) {
+  softcap_floats(to[0], from[0], count, *(const float *)context);
 }
 
-static void cap_back_operation(void *numbers, float *const to[3], const float *const from[4], size_t count) {
-  const vec inverse = vec_splat(1 / *(const float *)numbers);
+static void cap_backward_operation(void *context, float *const to[3], const float *const from[4], size_t count) {
+  const vec inverse = vec_splat(1 / *(const float *)context);
   for (size_t i = 0; i < count; i += 4)
-    vec_store(to[0] + i, vec_mul(vec_load(from[1] + i), softcap_slope_of(vec_load(from[0] + i), inverse)));
+    vec_store(to[0] + i, vec_mul(vec_load(from[1] + i), softcap_derivative(vec_load(from[0] + i), inverse)));
 }
 
 static bool is_cap(float cap) { return is_finite(cap) && cap > 0; }
@@ -128,13 +128,13 @@ static bool is_cap(float cap) { return is_finite(cap) && cap > 0; }
 hl_status hl_softcap_forward(float *output, const float *x, uint32_t count, float cap) {
   if (!is_cap(cap)) return HL_BAD_ARGUMENT;
   if (!has_floats(output, count) || !has_floats(x, count)) return HL_BAD_SHAPE;
-  elements_share(&(elements){cap_operation, &cap, .to = {output}, .from = {x}}, count, 20);
+  elements_parallel(&(elements){cap_operation, &cap, .to = {output}, .from = {x}}, count, 20);
   return HL_OK;
 }
 
 hl_status hl_softcap_backward(float *dx, const float *d_output, const float *output, uint32_t count, float cap) {
   if (!is_cap(cap)) return HL_BAD_ARGUMENT;
   if (!has_floats(dx, count) || !has_floats(d_output, count) || !has_floats(output, count)) return HL_BAD_SHAPE;
-  elements_share(&(elements){cap_back_operation, &cap, .to = {dx}, .from = {output, d_output}}, count, 4);
+  elements_parallel(&(elements){cap_backward_operation, &cap, .to = {dx}, .from = {output, d_output}}, count, 4);
   return HL_OK;
 }

@@ -4,35 +4,35 @@
 #include "headlight.h"
 
 typedef struct {
-  float *output;
-  const float *table, *position;
-  float *d_table, *d_position;
-  const float *d_output;
-  const int32_t *labels;
+  float *output;                        /* (B,T,C) */
+  const float *table, *position;        /* (count,C) (first+T,C) */
+  float *d_table, *d_position;          /* the same */
+  const float *d_output;                /* (B,T,C) */
+  const int32_t *labels;                /* (B,T) */
   size_t rows, row_count, width, first; /* T, B·T, C */
 } job;
 
-/* The tensors have these sizes, and every label is a row of the table. */
+/* Checks the sizes of the tensors, and that every label is a row of the table. */
 static hl_status validate(const float *output, const float *table, const float *position, const int32_t *labels,
                           uint32_t batch, uint32_t rows, uint32_t width, uint32_t count, uint32_t first) {
   const double row_count = (double)batch * rows;
   if (!has_floats(output, row_count * width) || !has_floats(table, (double)count * width) ||
-      !may_have_floats(position, ((double)first + rows) * width) || !has_floats(labels, row_count))
+      !has_floats_or_null(position, ((double)first + rows) * width) || !has_floats(labels, row_count))
     return HL_BAD_SHAPE;
   return all_below(labels, (size_t)row_count, count) ? HL_OK : HL_BAD_ARGUMENT;
 }
 
-static size_t position_of(const job *j, size_t r) { return (j->first + r % j->rows) * j->width; }
+static size_t position_offset(const job *j, size_t r) { return (j->first + r % j->rows) * j->width; }
 
-static void give_row(const void *arg, size_t r) {
+static void forward_row(const void *arg, size_t r) {
   const job *j = arg;
   float *output = j->output + r * j->width;
   const float *row = j->table + (size_t)j->labels[r] * j->width;
-  if (j->position) elements_add(output, row, j->position + position_of(j, r), j->width);
+  if (j->position) elements_add(output, row, j->position + position_offset(j, r), j->width);
   else __builtin_memcpy(output, row, j->width * sizeof(float));
 }
 
-/* Rows of one label share its gradient: so a chunk is some columns, of all rows in their order. */
+/* Rows with the same label add to the same gradient, so a chunk is some columns of all rows, in order. */
 enum { CHUNK_COLUMNS = 64 };
 
 static void backward_chunk(void *arg, uint32_t chunk, uint32_t worker) {
@@ -44,7 +44,7 @@ static void backward_chunk(void *arg, uint32_t chunk, uint32_t worker) {
     float *d_row = j->d_table + (size_t)j->labels[r] * j->width + c;
     elements_add(d_row, d_row, d_output, count);
     if (!j->d_position) continue;
-    float *d_position = j->d_position + position_of(j, r) + c;
+    float *d_position = j->d_position + position_offset(j, r) + c;
     elements_add(d_position, d_position, d_output, count);
   }
 }
@@ -61,7 +61,7 @@ hl_status hl_embedding_forward(float *output, const float *table, const float *p
            .row_count = (size_t)batch * rows,
            .width = width,
            .first = first};
-  elements_rows(give_row, &j, j.row_count, width, 1);
+  elements_for_each_row(forward_row, &j, j.row_count, width, 1);
   return HL_OK;
 }
 

@@ -1,5 +1,5 @@
-/* The product in reverse. Each gradient is a product again, whose operands are packed from rows where the forward pass
- * packs from columns and the other way round:
+/* The backward pass of the product. Each gradient is a product too, with operands packed from rows where the forward
+ * pass packs columns, and vice versa:
  *
  *   y = x · weightᵀ + bias        dx = dy · weight,  dweight = dyᵀ · x,  dbias = Σ dy over the rows */
 #include "base/check.h"
@@ -8,8 +8,8 @@
 #include "layers/linear.h"
 
 typedef struct {
-  float *panels;
-  const float *source;
+  float *panels;       /* [⌈columns/8⌉][rows][8] */
+  const float *source; /* (rows,columns) */
   size_t rows, columns;
 } right;
 
@@ -23,6 +23,7 @@ static void pack_chunk(void *arg, uint32_t chunk, uint32_t worker) {
                   left < RIGHT_COLUMNS ? left : RIGHT_COLUMNS);
 }
 
+/* panels[⌈columns/8⌉][rows][8] = source(rows, columns), on all threads. */
 static void pack_right(float *panels, const float *source, size_t rows, size_t columns) {
   right r = {panels, source, rows, columns};
   if (rows == 0) return;
@@ -30,46 +31,48 @@ static void pack_right(float *panels, const float *source, size_t rows, size_t c
                2.0 * (double)rows * (double)columns);
 }
 
-/* Sums of RUN rows, then a sum of sums. */
-enum { RUN = 32, ABREAST = 16 };
+/* Partial sums of SUM_ROWS rows are added to the total, for accuracy; COLUMNS columns are summed at a time. */
+enum { SUM_ROWS = 32, COLUMNS = 16 };
 
-VERB void add_columns(float *sum, const float *y, size_t rows, size_t columns, size_t width) {
-  for (size_t from = 0; from < rows; from += RUN) {
-    float run[ABREAST] = {0};
-    for (size_t r = from; r < rows && r < from + RUN; r++) {
-      for (size_t i = 0; i < width; i++) run[i] += y[r * columns + i];
+/* sum(width) += Σ y(rows, width) over the rows; a row has `columns` numbers. */
+INLINE void add_columns(float *sum, const float *y, size_t rows, size_t columns, size_t width) {
+  for (size_t from = 0; from < rows; from += SUM_ROWS) {
+    float partial[COLUMNS] = {0};
+    for (size_t r = from; r < rows && r < from + SUM_ROWS; r++) {
+      for (size_t i = 0; i < width; i++) partial[i] += y[r * columns + i];
     }
-    for (size_t i = 0; i < width; i++) sum[i] += run[i];
+    for (size_t i = 0; i < width; i++) sum[i] += partial[i];
   }
 }
 
 static void add_rows(float *sum, const float *y, size_t rows, size_t columns) {
   size_t j = 0;
-  for (; j + ABREAST <= columns; j += ABREAST) add_columns(sum + j, y + j, rows, columns, ABREAST);
+  for (; j + COLUMNS <= columns; j += COLUMNS) add_columns(sum + j, y + j, rows, columns, COLUMNS);
   if (j < columns) add_columns(sum + j, y + j, rows, columns, columns - j);
 }
 
-/* The packed operands of one product at a time. */
+/* The packed operands of one product; the products share them one after the other. */
 typedef struct {
-  float *right, *left;
+  float *right, *left; /* packed weight or x; packed dy or dyᵀ */
 } operands;
 
-static double lay_out(operands *o, float *workspace, double rows, uint32_t out, uint32_t in) {
+static double assign_operands(operands *o, float *workspace, double rows, uint32_t out, uint32_t in) {
   double depth = rows > out ? rows : out, left = linear_workspace(rows, out),
-         other = linear_workspace(out, (uint32_t)rows);
-  const part parts[] = {{&o->right, depth * round_up(in, TILE_COLS)}, {&o->left, left > other ? left : other}};
+         dy_transposed_floats = linear_workspace(out, (uint32_t)rows);
+  const part parts[] = {{&o->right, depth * round_up(in, TILE_COLS)},
+                        {&o->left, left > dy_transposed_floats ? left : dy_transposed_floats}};
   return block_parts(workspace, parts, COUNT(parts));
 }
 
 double linear_backward_workspace(double rows, uint32_t out, uint32_t in) {
   operands o;
-  return lay_out(&o, NULL, rows, out, in);
+  return assign_operands(&o, NULL, rows, out, in);
 }
 
 void linear_backward(float *dx, bool add, float *dweight, float *dbias, const float *dy, const float *x,
                      const float *weight, size_t rows, uint32_t out, uint32_t in, float *workspace) {
   operands o;
-  lay_out(&o, workspace, (double)rows, out, in);
+  assign_operands(&o, workspace, (double)rows, out, in);
   gemm_product product = {.weight = o.right, .out = in};
   if (dx) {
     pack_right(o.right, weight, out, in);
@@ -81,7 +84,7 @@ void linear_backward(float *dx, bool add, float *dweight, float *dbias, const fl
     pack_right(o.right, x, rows, in);
     product.y = dweight;
     product.add = true;
-    linear_turned(&product, dy, out, rows, o.left);
+    linear_transposed(&product, dy, out, rows, o.left);
   }
   if (dbias && rows > 0) add_rows(dbias, dy, rows, out);
 }
@@ -89,7 +92,7 @@ void linear_backward(float *dx, bool add, float *dweight, float *dbias, const fl
 hl_status hl_linear_backward(float *dx, float *dweight, float *dbias, const float *dy, const float *x,
                              const float *weight, uint32_t rows, uint32_t out, uint32_t in) {
   const double inputs = (double)rows * in, outputs = (double)rows * out, weights = (double)out * in;
-  if (!has_floats(dy, outputs) || !may_have_floats(dbias, out)) return HL_BAD_SHAPE;
+  if (!has_floats(dy, outputs) || !has_floats_or_null(dbias, out)) return HL_BAD_SHAPE;
   if (dx && !(fits_floats(inputs) && has_floats(weight, weights))) return HL_BAD_SHAPE;
   if (dweight && !(fits_floats(weights) && has_floats(x, inputs))) return HL_BAD_SHAPE;
   if (!dx && !dweight) in = 0;

@@ -1,5 +1,5 @@
-/* The multi-head layer: project → split → attend → concat → project. Splitting into heads and joining them
- * again are strides, not copies. */
+/* The multi-head layer: project → split → attend → concat → project. Splitting into heads and concatenating them only
+ * changes strides; nothing is copied. */
 #include "layers/multihead.h"
 
 #include "attention/attention.h"
@@ -9,9 +9,9 @@
 #include "kernels/gemm_int8.h"
 #include "layers/linear.h"
 
-static double most(double a, double b) { return a > b ? a : b; }
+static double max(double a, double b) { return a > b ? a : b; }
 
-/* The arguments of attention, with the sizes that the layer sets. */
+/* Sets the arguments of attention, with the sizes that the layer determines. */
 static void set_sizes(hl_attention_args *a, const hl_multihead_args *m) {
   *a = m->attention;
   a->value_width = a->width;
@@ -20,7 +20,7 @@ static void set_sizes(hl_attention_args *a, const hl_multihead_args *m) {
   a->additive = NULL;
 }
 
-/* A tensor that fits, and is given where `given` says that it must be. */
+/* True if a tensor fits into memory and, if `given`, is not NULL. */
 static bool is_there(const void *tensor, double count, bool given) {
   return given ? has_floats(tensor, count) : fits_floats(count);
 }
@@ -38,7 +38,7 @@ hl_status multihead_validate(const hl_multihead_args *m, hl_attention_args *a, b
   set_sizes(a, m);
   const hl_status status = attention_validate_sizes(a);
   if (status != HL_OK) return status;
-  if (attention_is_given(a)) return HL_BAD_ARGUMENT;
+  if (attention_has_given_input(a)) return HL_BAD_ARGUMENT;
   const double rows = (double)a->batch * a->queries, fresh = (double)a->batch * (a->keys - m->past_keys);
   const double width = (double)a->heads * a->width, kv_width = (double)a->kv_heads * a->width,
                output_width = m->packed_wo ? m->output_dim : width, cached = a->batch * kv_width;
@@ -68,51 +68,51 @@ hl_status multihead_validate_positions(const hl_multihead_args *m) {
   return known ? HL_OK : HL_BAD_ARGUMENT;
 }
 
-/* The products of matrices and attention take turns in `shared`. */
-void multihead_count(layer *l, const hl_multihead_args *m, const hl_attention_args *a, bool keep) {
+/* Matrix products and attention use the buffer `shared` one after the other. */
+void multihead_set_sizes(layer *l, const hl_multihead_args *m, const hl_attention_args *a, bool save) {
   l->query_width = a->heads * a->width;
   l->kv_width = a->kv_heads * a->width;
   l->fresh_keys = a->keys - m->past_keys;
   l->appended_keys = a->appended;
-  l->keep = keep;
+  l->save = save;
   const double query_rows = (double)a->batch * a->queries, key_rows = (double)a->batch * l->fresh_keys;
-  double floats = most(attention_workspace(a), linear_workspace(query_rows, m->query_dim));
-  floats = most(floats, linear_workspace(key_rows, m->key_dim));
-  floats = most(floats, linear_workspace(key_rows, m->value_dim));
-  if (m->packed_wo) floats = most(floats, linear_workspace(query_rows, l->query_width));
+  double floats = max(attention_workspace(a), linear_workspace(query_rows, m->query_dim));
+  floats = max(floats, linear_workspace(key_rows, m->key_dim));
+  floats = max(floats, linear_workspace(key_rows, m->value_dim));
+  if (m->packed_wo) floats = max(floats, linear_workspace(query_rows, l->query_width));
   const double queries = query_rows * l->query_width;
   layer_floats *f = &l->floats;
   f->shared = block_floats(floats);
   f->queries = block_floats(queries);
   f->keys = block_floats(key_rows * l->kv_width);
-  f->heads = keep || m->packed_wo ? block_floats(queries) : 0;
+  f->heads = save || m->packed_wo ? block_floats(queries) : 0;
   f->appended = block_floats((double)l->appended_keys * l->kv_width);
-  f->statistics = keep ? block_floats(2 * query_rows * a->heads) : 0;
+  f->statistics = save ? block_floats(2 * query_rows * a->heads) : 0;
   const double tensors = f->queries + 2 * f->keys + f->heads + 2 * f->appended + f->statistics;
-  l->kept = keep ? tensors : 0;
-  l->total = keep ? f->shared : f->shared + tensors;
+  l->saved_floats = save ? tensors : 0;
+  l->total = save ? f->shared : f->shared + tensors;
 }
 
-static float *take(float **block, double floats) {
-  float *taken = *block;
+static float *next_part(float **block, double floats) {
+  float *address = *block;
   *block += (size_t)floats;
-  return taken;
+  return address;
 }
 
-void multihead_place(layer *l, float *saved, float *workspace) {
+void multihead_assign(layer *l, float *saved, float *workspace) {
   const layer_floats *f = &l->floats;
-  if (workspace) l->shared = take(&workspace, f->shared);
-  float *block = l->keep ? saved : workspace;
-  l->query = take(&block, f->queries);
-  l->key = take(&block, f->keys);
-  l->value = take(&block, f->keys);
-  l->heads = take(&block, f->heads);
-  l->appended_key = take(&block, f->appended);
-  l->appended_value = take(&block, f->appended);
-  l->statistics = take(&block, f->statistics);
+  if (workspace) l->shared = next_part(&workspace, f->shared);
+  float *block = l->save ? saved : workspace;
+  l->query = next_part(&block, f->queries);
+  l->key = next_part(&block, f->keys);
+  l->value = next_part(&block, f->keys);
+  l->heads = next_part(&block, f->heads);
+  l->appended_key = next_part(&block, f->appended);
+  l->appended_value = next_part(&block, f->appended);
+  l->statistics = next_part(&block, f->statistics);
 }
 
-/* Projections of one and the same input share its packing. */
+/* Projections of the same input share its packed form. */
 static void project(const hl_multihead_args *m, const hl_attention_args *a, const layer *l) {
   size_t queries = (size_t)a->batch * a->queries, keys = (size_t)a->batch * l->fresh_keys;
   const gemm_product products[] = {{l->query, m->packed_wq, m->bq, l->query_width, false, 0},
@@ -127,7 +127,7 @@ static void project(const hl_multihead_args *m, const hl_attention_args *a, cons
   }
 }
 
-/* The learned key first, then the key of zeros. */
+/* Appended keys: the learned key first, then the key of zeros. */
 static void append(const hl_multihead_args *m, const layer *l) {
   for (size_t i = 0; i < (size_t)l->appended_keys * l->kv_width; i++) {
     bool learned = m->bias_key && i < l->kv_width;
@@ -136,7 +136,7 @@ static void append(const hl_multihead_args *m, const layer *l) {
   }
 }
 
-/* Where the heads of (rows, H·D) lie, and those of the cache (B,G,S,D). */
+/* Strides of the heads in a projection (rows, H·D) and in the cache (B,G,S,D). */
 static hl_stride packed_heads(uint32_t rows, uint32_t row, uint32_t width) {
   return (hl_stride){rows * row, width, row};
 }
@@ -154,24 +154,24 @@ void multihead_split(hl_attention_args *a, const hl_multihead_args *m, const lay
   a->appended_key = l->appended_key;
   a->appended_value = l->appended_value;
   a->statistics = m->saved ? l->statistics : NULL;
-  a->weights = attention_address(a->weights);
-  a->scores = attention_address(a->scores);
-  a->output = m->packed_wo ? l->heads : attention_address(a->output);
+  a->weights = attention_nonnull(a->weights);
+  a->scores = attention_nonnull(a->scores);
+  a->output = m->packed_wo ? l->heads : attention_nonnull(a->output);
 }
 
-static void turn(float *x, const hl_multihead_args *m, const int32_t *positions, uint32_t heads, uint32_t rows,
-                 bool reverse) {
+static void rotate(float *x, const hl_multihead_args *m, const int32_t *positions, uint32_t heads, uint32_t rows,
+                   bool reverse) {
   const hl_attention_args *a = &m->attention;
   const hl_stride s = packed_heads(rows, heads * a->width, a->width);
   hl_rotary(x, x, m->rotary_table, positions, a->batch, heads, rows, a->width, m->rotated, m->rotary_count,
             m->rotary_neighbours, reverse, s.batch, s.head, s.row);
 }
 
-void multihead_turn(float *query, float *key, const hl_multihead_args *m, bool reverse) {
+void multihead_rotate(float *query, float *key, const hl_multihead_args *m, bool reverse) {
   const hl_attention_args *a = &m->attention;
   if (!m->rotary_table) return;
-  turn(query, m, m->query_positions, a->heads, a->queries, reverse);
-  turn(key, m, m->key_positions, a->kv_heads, a->keys - m->past_keys, reverse);
+  rotate(query, m, m->query_positions, a->heads, a->queries, reverse);
+  rotate(key, m, m->key_positions, a->kv_heads, a->keys - m->past_keys, reverse);
 }
 
 static void extend_cache(const hl_multihead_args *m, const hl_attention_args *a, const layer *l) {
@@ -184,10 +184,10 @@ static void extend_cache(const hl_multihead_args *m, const hl_attention_args *a,
 
 static void forward(const hl_multihead_args *m, const hl_attention_args *a, const layer *l) {
   project(m, a, l);
-  multihead_turn(l->query, l->key, m, false);
+  multihead_rotate(l->query, l->key, m, false);
   if (m->present_key) extend_cache(m, a, l);
   append(m, l);
-  attention_run(a, l->shared);
+  attention_forward(a, l->shared);
   size_t heads = (size_t)a->batch * a->queries * l->query_width;
   for (size_t i = 0; m->saved && !m->packed_wo && i < heads; i++) l->heads[i] = a->output[i];
   if (m->packed_wo) {
@@ -202,10 +202,10 @@ hl_status hl_multihead_forward(const hl_multihead_args *m) {
   if (status == HL_OK) status = multihead_validate_positions(m);
   if (status != HL_OK) return status;
   layer l;
-  multihead_count(&l, m, &a, m->saved != NULL);
+  multihead_set_sizes(&l, m, &a, m->saved != NULL);
   float *workspace = workspace_alloc(l.total);
   if (!workspace) return HL_OUT_OF_MEMORY;
-  multihead_place(&l, m->saved, workspace);
+  multihead_assign(&l, m->saved, workspace);
   multihead_split(&a, m, &l);
   forward(m, &a, &l);
   workspace_free();
@@ -216,6 +216,6 @@ double hl_multihead_saved_size(const hl_multihead_args *m) {
   hl_attention_args a;
   layer l;
   if (multihead_validate(m, &a, false) != HL_OK) return __builtin_nan("");
-  multihead_count(&l, m, &a, true);
-  return l.kept;
+  multihead_set_sizes(&l, m, &a, true);
+  return l.saved_floats;
 }

@@ -1,4 +1,4 @@
-/* What the layer's forward and backward passes share: where its tensors lie. */
+/* The intermediate tensors of the multi-head layer, shared by its forward and backward pass. */
 #ifndef HL_MULTIHEAD_H
 #define HL_MULTIHEAD_H
 
@@ -6,36 +6,40 @@
 
 #include "headlight.h"
 
-/* Floats of the layer's intermediate tensors. */
+/* Sizes of the intermediate tensors, in floats. */
 typedef struct {
   double shared, queries, keys, heads, appended, statistics;
 } layer_floats;
 
-/* The layer's sizes, and its intermediate tensors: those that backward needs lie in `saved` where they are kept, else
- * in the workspace like all others. */
+/* The layer's sizes and its intermediate tensors. If `save`, the tensors that backward needs are in the caller's
+ * `saved`; otherwise all are in the workspace. */
 typedef struct {
   uint32_t query_width, kv_width, fresh_keys, appended_keys; /* H·D, G·D, S−P, E */
-  bool keep;
+  bool save;
   layer_floats floats;
-  double kept, total; /* floats of `saved` and of the workspace */
-  float *query, *key, *value, *heads, *appended_key, *appended_value, *statistics, *shared;
+  double saved_floats, total;           /* floats of `saved` and of the workspace */
+  float *query, *key, *value;           /* projections (B,T,H·D) (B,S−P,G·D) (B,S−P,G·D) */
+  float *heads;                         /* (B,T,H·D) */
+  float *appended_key, *appended_value; /* (E,G·D) */
+  float *statistics;                    /* (2,B,H,T) */
+  float *shared;                        /* workspace of products and of attention */
 } layer;
 
-/* Sizes, numbers and choices; and, where they must be given, the tensors. Gives the arguments of attention, with the
- * sizes that the layer sets. */
+/* Validates sizes, numbers and enums and, if `given`, the tensors. Sets the arguments of attention, with the sizes that
+ * the layer determines. */
 hl_status multihead_validate(const hl_multihead_args *m, hl_attention_args *a, bool given);
-/* Then, when all sizes are known to be right, what is in the tensors. */
+/* Validates the contents of the position tensors; call it after all sizes have been validated. */
 hl_status multihead_validate_positions(const hl_multihead_args *m);
 
-/* All sizes; then, once there is room, all places: `shared` in the workspace, where there is one, the other tensors in
- * `saved`, or after it where nothing is kept. */
-void multihead_count(layer *l, const hl_multihead_args *m, const hl_attention_args *a, bool keep);
-void multihead_place(layer *l, float *saved, float *workspace);
+/* multihead_set_sizes computes all sizes. After the allocation, multihead_assign sets all addresses: `shared` in the
+ * workspace (unless NULL), the other tensors in `saved` if `save`, otherwise after `shared`. */
+void multihead_set_sizes(layer *l, const hl_multihead_args *m, const hl_attention_args *a, bool save);
+void multihead_assign(layer *l, float *saved, float *workspace);
 
-/* Splits the projections into heads, by strides. */
+/* Splits the projections into heads with strides. */
 void multihead_split(hl_attention_args *a, const hl_multihead_args *m, const layer *l);
 
-/* Rotary positions of projected queries and fresh keys, in place; in reverse, of their gradients. */
-void multihead_turn(float *query, float *key, const hl_multihead_args *m, bool reverse);
+/* Applies rotary positions to projected queries and fresh keys, in place; with `reverse`, to their gradients. */
+void multihead_rotate(float *query, float *key, const hl_multihead_args *m, bool reverse);
 
 #endif

@@ -1,5 +1,5 @@
-/* The layer in reverse: project ← split ← attend ← concat ← project. What the forward pass has saved stands in for
- * doing it again. */
+/* The backward pass of the layer: project ← split ← attend ← concat ← project. It uses the tensors that the forward
+ * pass has saved instead of recomputing them. */
 #include "attention/backward.h"
 #include "attention/validate.h"
 #include "base/check.h"
@@ -7,23 +7,26 @@
 #include "layers/linear.h"
 #include "layers/multihead.h"
 
-/* Gradients of what the layer computes on its way. */
+/* Gradients of the layer's intermediate tensors. */
 typedef struct {
-  float *query, *key, *value, *heads, *appended_key, *appended_value, *shared;
-} flow;
+  float *query, *key, *value;           /* (B,T,H·D) (B,S,G·D) (B,S,G·D) */
+  float *heads;                         /* (B,T,H·D) */
+  float *appended_key, *appended_value; /* (E,G·D) */
+  float *shared;                        /* workspace of products and of attention */
+} intermediate_gradients;
 
-static double most(double a, double b) { return a > b ? a : b; }
+static double max(double a, double b) { return a > b ? a : b; }
 
-static double lay_out(flow *d, const hl_multihead_args *m, const hl_attention_backward_args *g, const layer *l,
-                      float *workspace) {
+static double assign_workspace(intermediate_gradients *d, const hl_multihead_args *m,
+                               const hl_attention_backward_args *g, const layer *l, float *workspace) {
   const hl_attention_args *a = &g->attention;
   const double query_rows = (double)a->batch * a->queries, key_rows = (double)a->batch * a->keys,
                appended = (double)a->appended * l->kv_width;
   double shared = attention_backward_workspace(g);
-  shared = most(shared, linear_backward_workspace(query_rows, l->query_width, m->query_dim));
-  shared = most(shared, linear_backward_workspace(key_rows, l->kv_width, m->key_dim));
-  shared = most(shared, linear_backward_workspace(key_rows, l->kv_width, m->value_dim));
-  if (m->packed_wo) shared = most(shared, linear_backward_workspace(query_rows, m->output_dim, l->query_width));
+  shared = max(shared, linear_backward_workspace(query_rows, l->query_width, m->query_dim));
+  shared = max(shared, linear_backward_workspace(key_rows, l->kv_width, m->key_dim));
+  shared = max(shared, linear_backward_workspace(key_rows, l->kv_width, m->value_dim));
+  if (m->packed_wo) shared = max(shared, linear_backward_workspace(query_rows, m->output_dim, l->query_width));
   const part parts[] = {{&d->query, query_rows * l->query_width},
                         {&d->key, key_rows * l->kv_width},
                         {&d->value, key_rows * l->kv_width},
@@ -34,13 +37,13 @@ static double lay_out(flow *d, const hl_multihead_args *m, const hl_attention_ba
   return block_parts(workspace, parts, COUNT(parts));
 }
 
-/* The learned key is the first of the appended ones. */
+/* The learned key is the first of the appended keys. */
 static void add_learned(float *to, const float *from, uint32_t width) {
   for (uint32_t i = 0; to && i < width; i++) to[i] += from[i];
 }
 
 static void backward(const hl_multihead_backward_args *g, const hl_attention_backward_args *attention, const layer *l,
-                     const flow *d) {
+                     const intermediate_gradients *d) {
   const hl_multihead_args *m = &g->forward;
   const hl_attention_args *a = &attention->attention;
   size_t queries = (size_t)a->batch * a->queries, keys = (size_t)a->batch * a->keys;
@@ -50,17 +53,18 @@ static void backward(const hl_multihead_backward_args *g, const hl_attention_bac
                     l->query_width, d->shared);
   }
   /* heads = attention(query, key, value), the appended keys among them */
-  attention_backward_run(attention, d->shared);
+  attention_backward(attention, d->shared);
   add_learned(g->d_bias_key, d->appended_key, l->kv_width);
   add_learned(g->d_bias_value, d->appended_value, l->kv_width);
-  multihead_turn(d->query, d->key, m, true);
-  /* query, key, value = inputs · weightᵀ + bias; an input that is two of them has the sum of both gradients */
-  bool again = g->d_key == g->d_query;
+  multihead_rotate(d->query, d->key, m, true);
+  /* query, key, value = inputs · weightᵀ + bias; if two inputs are the same tensor, its gradient is the sum of both */
+  bool accumulate = g->d_key == g->d_query;
   linear_backward(g->d_query, false, g->d_wq, g->d_bq, d->query, m->query, g->wq, queries, l->query_width, m->query_dim,
                   d->shared);
-  linear_backward(g->d_key, again, g->d_wk, g->d_bk, d->key, m->key, g->wk, keys, l->kv_width, m->key_dim, d->shared);
-  again = g->d_value == g->d_query || g->d_value == g->d_key;
-  linear_backward(g->d_value, again, g->d_wv, g->d_bv, d->value, m->value, g->wv, keys, l->kv_width, m->value_dim,
+  linear_backward(g->d_key, accumulate, g->d_wk, g->d_bk, d->key, m->key, g->wk, keys, l->kv_width, m->key_dim,
+                  d->shared);
+  accumulate = g->d_value == g->d_query || g->d_value == g->d_key;
+  linear_backward(g->d_value, accumulate, g->d_wv, g->d_bv, d->value, m->value, g->wv, keys, l->kv_width, m->value_dim,
                   d->shared);
 }
 
@@ -89,15 +93,15 @@ hl_status hl_multihead_backward(const hl_multihead_backward_args *g) {
   if (status != HL_OK) return status;
   const hl_multihead_args *m = &g->forward;
   layer l;
-  multihead_count(&l, m, &attention.attention, true);
-  multihead_place(&l, m->saved, NULL);
+  multihead_set_sizes(&l, m, &attention.attention, true);
+  multihead_assign(&l, m->saved, NULL);
   multihead_split(&attention.attention, m, &l);
   attention.attention.output = l.heads;
-  flow d;
-  float *workspace = workspace_alloc(lay_out(&d, m, &attention, &l, NULL));
+  intermediate_gradients d;
+  float *workspace = workspace_alloc(assign_workspace(&d, m, &attention, &l, NULL));
   if (!workspace) return HL_OUT_OF_MEMORY;
-  lay_out(&d, m, &attention, &l, workspace);
-  attention.d_output = g->wo ? d.heads : attention_address(g->d_output);
+  assign_workspace(&d, m, &attention, &l, workspace);
+  attention.d_output = g->wo ? d.heads : attention_nonnull(g->d_output);
   attention.d_query = d.query;
   attention.d_key = d.key;
   attention.d_value = d.value;

@@ -1,29 +1,29 @@
-/* Layer norm; without a mean, RMS norm: the same steps with an origin of 0. */
+/* Layer norm; without a mean it is RMS norm, the same steps with a mean of 0. */
 #include "base/check.h"
 #include "base/elements.h"
 #include "base/pool.h"
 #include "headlight.h"
 
 typedef struct {
-  float *output, *mean, *rstd;
-  const float *x, *weight, *bias;
-  float *dx, *d_weight, *d_bias;
-  const float *d_output;
+  float *output, *mean, *rstd;    /* (rows,width) (rows) (rows) */
+  const float *x, *weight, *bias; /* (rows,width) (width) (width) */
+  float *dx, *d_weight, *d_bias;  /* the same */
+  const float *d_output;          /* (rows,width) */
   size_t rows, width;
   double eps;
 } job;
 
-/* What a row is normalised by; and of backward its sums, then what they are as shares of the row. */
+/* Mean and rstd of a row; for the backward pass also its two sums, later replaced by their means over the row. */
 typedef struct {
   vec mean, rstd, sum, sum_normal;
 } row;
 
-VERB vec normal_of(const row *n, const float *x) { return vec_mul(vec_sub(vec_load(x), n->mean), n->rstd); }
+INLINE vec normalised(const row *n, const float *x) { return vec_mul(vec_sub(vec_load(x), n->mean), n->rstd); }
 
-static void normalise(void *numbers, float *const to[3], const float *const from[4], size_t count) {
+static void normalise(void *context, float *const to[3], const float *const from[4], size_t count) {
   for (size_t c = 0; c < count; c += 4) {
     vec bias = from[2] ? vec_load(from[2] + c) : vec_splat(0);
-    vec_store(to[0] + c, vec_fma(normal_of(numbers, from[0] + c), vec_load(from[1] + c), bias));
+    vec_store(to[0] + c, vec_fma(normalised(context, from[0] + c), vec_load(from[1] + c), bias));
   }
 }
 
@@ -32,29 +32,29 @@ static void forward_row(const void *arg, size_t r) {
   const float *x = j->x + r * j->width;
   double width = (double)j->width;
   float mean = j->mean ? j->mean[r] = (float)(elements_sum(x, j->width) / width) : 0;
-  /* About the mean, not as the mean of squares less the square of the mean, which cancels. */
+  /* Computed around the mean: the mean of squares minus the square of the mean would cancel. */
   j->rstd[r] = (float)(1 / __builtin_sqrt(elements_square_sum(x, j->width, mean) / width + j->eps));
   row n = {.mean = vec_splat(mean), .rstd = vec_splat(j->rstd[r])};
-  elements_run(&(elements){normalise, &n, {j->output + r * j->width}, {x, j->weight, j->bias}, 0}, 0, j->width);
+  elements_apply(&(elements){normalise, &n, {j->output + r * j->width}, {x, j->weight, j->bias}, 0}, 0, j->width);
 }
 
-/* With n = (x − mean) · rstd and g = d_output · weight: dx = rstd · (g − Σg/C − n · Σ(g·n)/C). The second term is
- * that of the mean, the third that of the variance. */
-static void sum_row(void *numbers, float *const to[3], const float *const from[4], size_t count) {
-  row *n = numbers;
+/* With n = (x − mean) · rstd and g = d_output · weight: dx = rstd · (g − Σg/C − n · Σ(g·n)/C). The second term comes
+ * from the mean, the third from the variance. */
+static void sum_row(void *context, float *const to[3], const float *const from[4], size_t count) {
+  row *n = context;
   (void)to;
   for (size_t c = 0; c < count; c += 4) {
-    vec g = vec_mul(vec_load(from[1] + c), vec_load(from[2] + c)), product = vec_mul(g, normal_of(n, from[0] + c));
+    vec g = vec_mul(vec_load(from[1] + c), vec_load(from[2] + c)), product = vec_mul(g, normalised(n, from[0] + c));
     n->sum = doubles_add(n->sum, doubles_add(doubles_low(g), doubles_high(g)));
     n->sum_normal = doubles_add(n->sum_normal, doubles_add(doubles_low(product), doubles_high(product)));
   }
 }
 
-static void differentiate(void *numbers, float *const to[3], const float *const from[4], size_t count) {
-  const row *n = numbers;
+static void differentiate(void *context, float *const to[3], const float *const from[4], size_t count) {
+  const row *n = context;
   for (size_t c = 0; c < count; c += 4) {
-    vec rest = vec_fma(normal_of(n, from[0] + c), n->sum_normal, n->sum);
-    vec_store(to[0] + c, vec_mul(n->rstd, vec_sub(vec_mul(vec_load(from[1] + c), vec_load(from[2] + c)), rest)));
+    vec mean_terms = vec_fma(normalised(n, from[0] + c), n->sum_normal, n->sum);
+    vec_store(to[0] + c, vec_mul(n->rstd, vec_sub(vec_mul(vec_load(from[1] + c), vec_load(from[2] + c)), mean_terms)));
   }
 }
 
@@ -68,24 +68,24 @@ static void input_row(const void *arg, size_t r) {
   double width = (double)j->width;
   row n = row_at(j, r);
   elements e = {sum_row, &n, {j->dx + at}, {j->x + at, j->d_output + at, j->weight}, 0};
-  elements_run(&e, 0, j->width);
+  elements_apply(&e, 0, j->width);
   n.sum = vec_splat(j->mean ? (float)(doubles_sum(n.sum) / width) : 0);
   n.sum_normal = vec_splat((float)(doubles_sum(n.sum_normal) / width));
   e.operation = differentiate;
-  elements_run(&e, 0, j->width);
+  elements_apply(&e, 0, j->width);
 }
 
-static void add_gradients(void *numbers, float *const to[3], const float *const from[4], size_t count) {
+static void add_gradients(void *context, float *const to[3], const float *const from[4], size_t count) {
   for (size_t c = 0; c < count; c += 4) {
     vec d_output = vec_load(from[3] + c);
-    vec_store(to[0] + c, vec_fma(d_output, normal_of(numbers, from[2] + c), vec_load(from[0] + c)));
+    vec_store(to[0] + c, vec_fma(d_output, normalised(context, from[2] + c), vec_load(from[0] + c)));
     vec_store(to[1] + c, vec_add(d_output, vec_load(from[1] + c)));
   }
 }
 
-/* Sums over rows: a chunk is some columns, of all rows. They are added up in short runs, so that small terms
- * beside a large sum are not rounded away one by one. */
-enum { CHUNK_COLUMNS = 64, SUM_RUN = 32 };
+/* A chunk is some columns of all rows. Partial sums of SUM_ROWS rows are added to the total, so that small terms are
+ * not rounded away one by one next to a large sum. */
+enum { CHUNK_COLUMNS = 64, SUM_ROWS = 32 };
 
 static void parameter_chunk(void *arg, uint32_t chunk, uint32_t worker) {
   const job *j = arg;
@@ -93,10 +93,10 @@ static void parameter_chunk(void *arg, uint32_t chunk, uint32_t worker) {
   (void)worker;
   for (size_t r = 0; r < j->rows;) {
     float d_weight[CHUNK_COLUMNS] = {0}, d_bias[CHUNK_COLUMNS] = {0};
-    for (size_t end = r + SUM_RUN; r < end && r < j->rows; r++) {
+    for (size_t end = r + SUM_ROWS; r < end && r < j->rows; r++) {
       row n = row_at(j, r);
       size_t at = r * j->width + c;
-      elements_run(
+      elements_apply(
           &(elements){add_gradients, &n, {d_weight, d_bias}, {d_weight, d_bias, j->x + at, j->d_output + at}, 0}, 0,
           count);
     }
@@ -110,11 +110,11 @@ hl_status hl_norm_forward(float *output, float *mean, float *rstd, const float *
   const double count = (double)rows * width;
   if (!(eps >= 0)) return HL_BAD_ARGUMENT;
   if (!has_floats(output, count) || !has_floats(x, count) || !has_floats(weight, width) ||
-      !may_have_floats(bias, width) || !may_have_floats(mean, rows) || !has_floats(rstd, rows))
+      !has_floats_or_null(bias, width) || !has_floats_or_null(mean, rows) || !has_floats(rstd, rows))
     return HL_BAD_SHAPE;
   job j = {
       .output = output, .mean = mean, .rstd = rstd, .x = x, .weight = weight, .bias = bias, .width = width, .eps = eps};
-  if (width) elements_rows(forward_row, &j, rows, width, 8);
+  if (width) elements_for_each_row(forward_row, &j, rows, width, 8);
   return HL_OK;
 }
 
@@ -122,7 +122,7 @@ hl_status hl_norm_backward(float *dx, float *d_weight, float *d_bias, const floa
                            const float *mean, const float *rstd, const float *weight, uint32_t rows, uint32_t width) {
   const double count = (double)rows * width;
   if (!has_floats(dx, count) || !has_floats(d_output, count) || !has_floats(x, count) || !has_floats(weight, width) ||
-      !has_floats(d_weight, width) || !may_have_floats(d_bias, width) || !may_have_floats(mean, rows) ||
+      !has_floats(d_weight, width) || !has_floats_or_null(d_bias, width) || !has_floats_or_null(mean, rows) ||
       !has_floats(rstd, rows))
     return HL_BAD_SHAPE;
   job j = {.dx = dx,
@@ -135,7 +135,7 @@ hl_status hl_norm_backward(float *dx, float *d_weight, float *d_bias, const floa
            .weight = weight,
            .rows = rows,
            .width = width};
-  if (width) elements_rows(input_row, &j, rows, width, 8);
+  if (width) elements_for_each_row(input_row, &j, rows, width, 8);
   parallel_for(parameter_chunk, &j, (width + CHUNK_COLUMNS - 1) / CHUNK_COLUMNS, 3.0 * rows * width);
   return HL_OK;
 }

@@ -7,8 +7,8 @@ typedef struct {
   bool nesterov;
 } sgd;
 
-static void sgd_operation(void *numbers, float *const to[3], const float *const from[4], size_t count) {
-  const sgd *n = numbers;
+static void sgd_operation(void *context, float *const to[3], const float *const from[4], size_t count) {
+  const sgd *n = context;
   for (size_t i = 0; i < count; i += 4) {
     vec parameter = vec_load(from[0] + i), g = vec_fma(parameter, vec_splat(n->decay), vec_load(from[2] + i));
     vec velocity = vec_fma(vec_load(from[1] + i), vec_splat(n->momentum), g);
@@ -22,8 +22,8 @@ typedef struct {
   float shrink, decay, beta1, fresh1, beta2, fresh2, square_factor, eps, rate;
 } adam;
 
-static void adam_operation(void *numbers, float *const to[3], const float *const from[4], size_t count) {
-  const adam *n = numbers;
+static void adam_operation(void *context, float *const to[3], const float *const from[4], size_t count) {
+  const adam *n = context;
   for (size_t i = 0; i < count; i += 4) {
     vec parameter = vec_load(from[0] + i), g = vec_fma(parameter, vec_splat(n->decay), vec_load(from[3] + i));
     vec mean = vec_fma(g, vec_splat(n->fresh1), vec_mul(vec_load(from[1] + i), vec_splat(n->beta1)));
@@ -50,7 +50,8 @@ hl_status hl_sgd_step(float *parameter, float *velocity, const float *gradient, 
   if (!has_floats(parameter, count) || !has_floats(velocity, count) || !has_floats(gradient, count))
     return HL_BAD_SHAPE;
   sgd n = {(float)rate, (float)decay, (float)momentum, nesterov};
-  elements_share(&(elements){sgd_operation, &n, {parameter, velocity}, {parameter, velocity, gradient}, 0}, count, 4);
+  elements_parallel(&(elements){sgd_operation, &n, {parameter, velocity}, {parameter, velocity, gradient}, 0}, count,
+                    4);
   return HL_OK;
 }
 
@@ -71,8 +72,8 @@ hl_status hl_adam_step(float *parameter, float *mean, float *square, const float
             .square_factor = (float)(1 / __builtin_sqrt(1 - power(beta2, step))),
             .eps = (float)eps,
             .rate = (float)(rate / (1 - power(beta1, step)))};
-  elements_share(&(elements){adam_operation, &n, {parameter, mean, square}, {parameter, mean, square, gradient}, 0},
-                 count, 12);
+  elements_parallel(&(elements){adam_operation, &n, {parameter, mean, square}, {parameter, mean, square, gradient}, 0},
+                    count, 12);
   return HL_OK;
 }
 
@@ -83,6 +84,6 @@ double hl_square_sum(const float *x, uint32_t count) {
 hl_status hl_scale(float *x, uint32_t count, float factor) {
   if (!has_floats(x, count)) return HL_BAD_SHAPE;
   affine a = {factor, 0};
-  elements_share(&(elements){affine_operation, &a, {x}, {x}, 0}, count, 1);
+  elements_parallel(&(elements){affine_operation, &a, {x}, {x}, 0}, count, 1);
   return HL_OK;
 }

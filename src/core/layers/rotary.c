@@ -4,15 +4,15 @@
 #include "base/elements.h"
 
 typedef struct {
-  float *output;
-  const float *x, *table;
-  const int32_t *positions;
+  float *output;            /* (B,heads,rows,width), strided */
+  const float *x, *table;   /* the same; (count,2,half) */
+  const int32_t *positions; /* (B,rows) */
   size_t heads, rows, width, half;
   hl_stride stride;
   bool neighbours, reverse;
 } job;
 
-static void turn_row(const void *arg, size_t row) {
+static void rotate_row(const void *arg, size_t row) {
   const job *j = arg;
   const size_t heads = row / j->rows, t = row % j->rows, b = heads / j->heads, h = heads % j->heads;
   const size_t at = b * j->stride.batch + h * j->stride.head + t * j->stride.row;
@@ -33,6 +33,6 @@ hl_status hl_rotary(float *output, const float *x, const float *table, const int
   if (!all_below(positions, (size_t)batch * rows, count)) return HL_BAD_ARGUMENT;
   if (width == 0) return HL_OK;
   const job j = {output, x, table, positions, heads, rows, width, rotated / 2, stride, neighbours, reverse};
-  elements_rows(turn_row, &j, (size_t)batch * heads * rows, width, 4);
+  elements_for_each_row(rotate_row, &j, (size_t)batch * heads * rows, width, 4);
   return HL_OK;
 }

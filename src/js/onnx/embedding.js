@@ -1,6 +1,6 @@
 // The input of the first block, (B,T,C): embeddings of tokens, image patches or audio frames.
 
-import { sinusoids } from '../models/run.js';
+import { sinusoids } from '../models/positions.js';
 import { activate, times } from './operators.js';
 
 /** @import { Resolved } from '../models/options.js' */

@@ -1,7 +1,7 @@
 // The state shared by embedding, blocks and head while the graph of one stack is built: sizes, positions, masks. A
 // model with an encoder has two stacks.
 
-import { bucketOf } from '../models/run.js';
+import { bucketOf } from '../models/positions.js';
 import { alibiSlopes } from '../ops/rotary.js';
 import { rotaryTables, rotate, rowsByLength, visibility } from './attention.js';
 import { Parameters } from './parameters.js';

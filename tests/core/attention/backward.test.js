@@ -4,12 +4,12 @@ import { ATTENTION, ATTENTION_BACKWARD, WORDS } from '../../../dist/abi/abi.js';
 import { assertClose, kernels, numbers, struct } from '../../support/kernels.js';
 import { attentionGradients } from '../../support/reference.js';
 
-/** hl_attention's arguments are the beginning of hl_attention_backward's. */
+/** The arguments of hl_attention are the first fields of hl_attention_backward's. */
 const args = (k, words, floats) =>
   struct(k, { ...ATTENTION, ...ATTENTION_BACKWARD }, WORDS.ATTENTION_BACKWARD, words, floats).at;
 
 test(
-  'no gradient is written beyond its ends, rows of other strides are left alone, and appended keys have theirs',
+  'backward writes only inside the gradients, skips gaps between strided rows and sets the gradients of appended keys',
   kernels((k) => {
     for (const [B, H, G, T, S, D, Dv, E] of [
       [1, 1, 1, 1, 1, 1, 1, 0],
@@ -66,18 +66,18 @@ test(
       const at = args(k, words, { scale: 0.7, fill: -Infinity });
       assert.equal(k.core.hl_attention(at), 0);
       assert.equal(k.core.hl_attention_backward(at), 0);
-      // The reference has heads outside and appended keys among the others.
-      const split = ({ data, heads, width }, n, more = []) => ({
-        shape: [B, heads, n + more.length / (heads * width), width],
-        data: Float32Array.from({ length: data.length + B * more.length }, (_, i) => {
-          const rows = n + more.length / (heads * width);
+      // In the reference, heads are the outer axis and appended keys follow the other keys.
+      const split = ({ data, heads, width }, n, extra = []) => ({
+        shape: [B, heads, n + extra.length / (heads * width), width],
+        data: Float32Array.from({ length: data.length + B * extra.length }, (_, i) => {
+          const rows = n + extra.length / (heads * width);
           const [b, h, r, d] = [
             Math.floor(i / (heads * rows * width)),
             Math.floor(i / (rows * width)) % heads,
             Math.floor(i / width) % rows,
             i % width,
           ];
-          return r < n ? data[((b * n + r) * heads + h) * width + d] : more[((r - n) * heads + h) * width + d];
+          return r < n ? data[((b * n + r) * heads + h) * width + d] : extra[((r - n) * heads + h) * width + d];
         }),
       });
       const wide = {
@@ -123,7 +123,7 @@ test(
 );
 
 test(
-  'what is missing is refused before anything is written',
+  'backward refuses a missing tensor before it writes anything',
   kernels((k) => {
     const x = k.block(numbers(12));
     const good = {
@@ -150,12 +150,13 @@ test(
       windowLeft: -1,
       windowRight: -1,
     };
-    const run = (words) => k.core.hl_attention_backward(args(k, { ...good, ...words }, { scale: 1, fill: -Infinity }));
+    const backward = (words) =>
+      k.core.hl_attention_backward(args(k, { ...good, ...words }, { scale: 1, fill: -Infinity }));
     const before = k.view(x).slice();
     for (const name of ['query', 'key', 'statistics', 'dOutput', 'dQuery', 'dKey', 'dValue'])
-      assert.equal(run({ [name]: 0 }), 2, name);
-    assert.equal(run({ dBias: x.at }), 2);
-    assert.equal(run({ dWeights: x.at }), 2);
+      assert.equal(backward({ [name]: 0 }), 2, name);
+    assert.equal(backward({ dBias: x.at }), 2);
+    assert.equal(backward({ dWeights: x.at }), 2);
     assert.deepEqual(k.view(x), before);
   }),
 );

@@ -8,7 +8,7 @@ const OK = 0;
 const BAD_POINTER = 4;
 
 test(
-  `thousands of random allocations never overlap, keep their contents, and all come back (seed ${SEED})`,
+  `thousands of random blocks never overlap, keep their contents and can all be freed (seed ${SEED})`,
   kernels(({ core }) => {
     const next = uniformSource(SEED);
     const live = [];
@@ -46,12 +46,12 @@ test(
     peak = round();
     let last = peak;
     for (let i = 0; i < 4; i++) last = round();
-    assert.ok(last <= peak * 1.5, `memory went on growing: ${peak}, then ${last}`);
+    assert.ok(last <= peak * 1.5, `memory keeps growing: ${peak}, then ${last}`);
   }),
 );
 
 test(
-  'a freed block joins the free ones on both sides: then one takes all that was reserved',
+  'a freed block is merged with free neighbours, so that one block can use all reserved memory',
   kernels(({ core }) => {
     const orders = { forwards: (i) => i, backwards: (i) => -i, 'every second first': (i) => (i % 2) * 100 + i };
     for (const [name, rank] of Object.entries(orders)) {
@@ -66,7 +66,7 @@ test(
 );
 
 test(
-  'a size freed is taken again without growing',
+  'freed memory is reused without growing',
   kernels(({ core }) => {
     const other = [];
     let at = core.hl_tensor_alloc(3e6) >>> 0;
@@ -84,7 +84,7 @@ test(
 );
 
 test(
-  'what does not fit gives NULL and takes nothing, sizes beyond 2³² too',
+  'a block that does not fit gives NULL and uses no memory, also for sizes beyond 2³²',
   kernels(({ core }) => {
     for (const count of [2 ** 30, 2 ** 30 + 4, 2 ** 32 + 16, 2 ** 34, 2 ** 60, Infinity, NaN, -1]) {
       assert.equal(core.hl_tensor_alloc(count), 0, `${count}`);

@@ -5,7 +5,7 @@ import { assertClose, kernels, numbers } from '../../support/kernels.js';
 const COLS = 8;
 const up = (n, to) => Math.ceil(n / to) * to;
 
-/** What a tile is given, and `before` + a·b of it in double precision. */
+/** The inputs of a tile, and `before` + a·b in double precision. */
 function tile(k, rows, width, depth, stride) {
   const [a, b, before] = [numbers(depth * width, 5), numbers(depth * stride, 6), numbers(rows * COLS, 7)];
   const expected = Float64Array.from(before, (x, i) => {
@@ -16,17 +16,17 @@ function tile(k, rows, width, depth, stride) {
 }
 
 test(
-  'gemm_whole_tile adds the product of a left and a right panel, of any depth; gemm_lone_tile is the product alone',
+  'gemm_full_tile adds the product of two panels of any depth; gemm_full_tile_overwrite is the product alone',
   kernels((k) => {
     const R = k.tileRows;
     for (const depth of [0, 1, 2, 3, 64, 251]) {
       const { a, b, before, expected } = tile(k, R, R, depth, COLS);
       const c = k.block(R * COLS);
-      k.core.gemm_whole_tile(c.at, COLS, before, a, b, depth);
+      k.core.gemm_full_tile(c.at, COLS, before, a, b, depth);
       assertClose(k.view(c), expected, 1e-6, `depth ${depth}`);
       const alone = k.block(R * COLS);
-      k.core.gemm_lone_tile(alone.at, a, b, depth);
-      k.core.gemm_whole_tile(c.at, COLS, k.core.gemm_zeros.value, a, b, depth);
+      k.core.gemm_full_tile_overwrite(alone.at, a, b, depth);
+      k.core.gemm_full_tile(c.at, COLS, k.core.gemm_zeros.value, a, b, depth);
       assert.deepEqual(k.view(alone), k.view(c));
       k.close();
     }
@@ -34,7 +34,7 @@ test(
 );
 
 test(
-  'gemm_low_tile is the same for fewer rows, with rows apart, and writes no others',
+  'gemm_partial_tile does the same for fewer, strided rows and writes no others',
   kernels((k) => {
     const depth = 37;
     for (let rows = 1; rows < k.tileRows; rows++) {
@@ -42,7 +42,7 @@ test(
         for (const stride of [COLS, 13]) {
           const { a, b, before, expected } = tile(k, rows, width, depth, stride);
           const c = k.block(new Float32Array((rows - 1) * stride + COLS).fill(7));
-          k.core.gemm_low_tile(rows, c.at, stride, before, a, width, b, stride, depth);
+          k.core.gemm_partial_tile(rows, c.at, stride, before, a, width, b, stride, depth);
           assertClose(
             expected.map((_, i) => k.view(c)[Math.floor(i / COLS) * stride + (i % COLS)]),
             expected,
@@ -61,7 +61,7 @@ test(
 );
 
 test(
-  'gemm_pack_rows lays rows side by side, scaled, with zeros where rows are lacking',
+  'gemm_pack_rows packs scaled rows side by side and fills missing rows with zeros',
   kernels((k) => {
     for (const width of [k.tileRows, COLS]) {
       for (const [rows, depth, stride] of [
@@ -87,7 +87,7 @@ test(
 );
 
 test(
-  'gemm_pack_columns lays columns side by side from a row on, and tells NaN and infinity',
+  'gemm_pack_columns packs columns side by side from a given row on and detects NaN and infinity',
   kernels((k) => {
     const R = k.tileRows;
     for (const [rows, columns, stride] of [

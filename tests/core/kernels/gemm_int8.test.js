@@ -5,18 +5,18 @@ import { assertClose, kernels, numbers } from '../../support/kernels.js';
 const [PAIRS, SIGNED_QUADS, UNSIGNED_QUADS] = [0, 1, 2];
 
 const GROUP = 128;
-const largest = (row) => row.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
+const largest = (row) => row.reduce((max, x) => Math.max(max, Math.abs(x)), 0);
 
-/** Rounds half to even, as the core does. */
+/** Rounds to nearest, ties to even, like the core. */
 function round(x) {
   const near = Math.round(x);
   return near - x === 0.5 && near % 2 !== 0 ? near - 1 : near;
 }
 
-/** The step of a row of that many levels, in the core's own float32 arithmetic. */
+/** The step size of a row with this many levels, in float32 arithmetic like the core. */
 const stepOf = (row, levels) => Math.max(Math.fround(Math.fround(largest(row)) / levels), 2 ** -126);
 
-/** The least float32 with eight digits that is no smaller. */
+/** The scale rounded up to a float32 with eight significant bits. */
 function eightDigits(x) {
   const bits = new Uint32Array(new Float32Array([x]).buffer);
   bits[0] = (bits[0] + 0xffff) & 0xffff0000;
@@ -25,7 +25,7 @@ function eightDigits(x) {
 
 const integers = (row, step) => Array.from(row, (x) => round(Math.fround(x * Math.fround(1 / step))));
 
-/** The groups of a channel of the weight, each with its step. */
+/** The groups of a channel of the weight, each with its step size. */
 function quantizeWeight(row) {
   const groups = [];
   for (let i = 0; i < row.length; i += GROUP) {
@@ -35,16 +35,16 @@ function quantizeWeight(row) {
   return groups;
 }
 
-/** x·w of integers, as the form has it: quads take x = 8a + 7b and w = c + d for 16·a·c + 14·b·d. */
+/** Integer product x·w in the given form: quads compute 16·a·c + 14·b·d with x = 8a + 7b and w = c + d. */
 function integerProduct(form, x, w) {
   if (form === PAIRS) return x * w;
-  const share = round(x / 15);
-  const rest = x - 15 * share;
+  const quotient = round(x / 15);
+  const remainder = x - 15 * quotient;
   const c = Math.floor(w / 2);
-  return 16 * (share + rest) * c + 14 * (share - rest) * (w - c);
+  return 16 * (quotient + remainder) * c + 14 * (quotient - remainder) * (w - c);
 }
 
-/** What the form makes of x·wᵀ + bias: the integers exactly, their scales in float64. */
+/** x·wᵀ + bias as the form computes it: integers exactly, scales in float64. */
 function expectedProduct(form, x, w, bias, rows, out, inside) {
   const cut = (all, i) => all.subarray(i * inside, (i + 1) * inside);
   const right = Array.from({ length: out }, (_, j) => quantizeWeight(cut(w, j)));
@@ -63,7 +63,7 @@ function expectedProduct(form, x, w, bias, rows, out, inside) {
 }
 
 function pack(k, form, weight, out, inside) {
-  const packed = k.block(Number(k.core.gemm_int8_packed_weight(out, inside)));
+  const packed = k.block(Number(k.core.gemm_int8_packed_floats(out, inside)));
   k.core.gemm_int8_pack_start(packed.at, form);
   for (let j = 0; inside > 0 && j < out; j += 8)
     k.core.gemm_int8_pack_panel(packed.at, j, weight.at + 4 * j * inside, 0, Math.min(out - j, 8), inside, form);
@@ -87,11 +87,11 @@ const linearOf = (x, w, rows, out, inside) =>
     return sum;
   });
 
-/** The forms that may be chosen here: quads that saturate on this processor are not exact. */
+/** The forms available on this processor: quads that saturate are not exact and are left out. */
 const formsOf = (k) => [...new Set([PAIRS, k.core.gemm_int8_form()])];
 
 test(
-  'int8 products are exact in integers, in every form, at every edge of their tiles and chunks',
+  'int8 products are exact in integers, in every form, for sizes around every tile and chunk',
   kernels((k) => {
     const sizes = [
       [1, 1, 1],
@@ -115,7 +115,7 @@ test(
     for (const form of formsOf(k)) {
       for (const [rows, out, inside] of sizes) {
         for (const withBias of [false, true]) {
-          const given = {
+          const operands = {
             x: numbers(rows * inside, 2),
             w: numbers(out * inside, 3),
             bias: withBias && numbers(out, 4),
@@ -123,8 +123,8 @@ test(
             out,
             inside,
           };
-          const expected = expectedProduct(form, given.x, given.w, given.bias || undefined, rows, out, inside);
-          assertClose(multiply(k, form, given), expected, 5e-7, `form ${form}, ${rows}×${inside}×${out}`);
+          const expected = expectedProduct(form, operands.x, operands.w, operands.bias || undefined, rows, out, inside);
+          assertClose(multiply(k, form, operands), expected, 5e-7, `form ${form}, ${rows}×${inside}×${out}`);
           k.close();
         }
       }
@@ -133,10 +133,10 @@ test(
 );
 
 test(
-  'quads are exact where no sum of two products is beyond 16 bits',
+  'quads are exact if no sum of two products exceeds 16 bits',
   kernels((k) => {
     if (k.flavour === 'simd128') return;
-    // Every other input is 0: what every processor multiplies alike.
+    // Every other input is 0: such products are the same on every processor.
     const [rows, out, inside] = [11, 19, 170];
     const x = numbers(rows * inside, 5).map((value, i) => (i % 2 ? 0 : value));
     const w = numbers(out * inside, 6);
@@ -150,7 +150,7 @@ test(
 );
 
 test(
-  'the plain flavour takes pairs; the relaxed one what its dot product allows',
+  'the plain flavour uses pairs; the relaxed one the form that its dot product allows',
   kernels((k) => {
     const form = k.core.gemm_int8_form();
     if (k.flavour === 'simd128') assert.equal(form, PAIRS);
@@ -180,7 +180,7 @@ test(
 );
 
 test(
-  'the smallest and the largest numbers are multiplied as others are',
+  'the smallest and the largest numbers are multiplied like others',
   kernels((k) => {
     const [rows, out, inside] = [3, 9, 140];
     for (const form of formsOf(k)) {
@@ -196,11 +196,11 @@ test(
         const expected = linearOf(x, w, rows, out, inside).map((y) => y * tiny * huge);
         // The step is never below the smallest normal number, so a value can be off by half of that.
         const limit = 0.02 * largest(expected) + 2 ** -127 * inside * huge;
-        for (const given of [
+        for (const operands of [
           { x: small(x), w: large(w) },
           { x: large(x), w: small(w) },
         ]) {
-          multiply(k, form, { ...given, rows, out, inside }).forEach((y, i) => {
+          multiply(k, form, { ...operands, rows, out, inside }).forEach((y, i) => {
             assert.ok(Math.abs(y - expected[i]) <= limit, `${y} for ${expected[i]}: ${tiny} by ${huge}, form ${form}`);
           });
           k.close();
@@ -211,7 +211,7 @@ test(
 );
 
 test(
-  'rows of zeros give the bias; NaN and infinity in a row or channel give NaN there and nowhere else',
+  'rows of zeros give the bias; NaN and infinity give NaN in their own row or channel only',
   kernels((k) => {
     const [rows, out, inside] = [7, 9, 21];
     for (const form of formsOf(k)) {
@@ -236,12 +236,12 @@ test(
 );
 
 test(
-  'an int8 row has the same bits wherever it stands',
+  'an int8 row has the same bits at any position',
   kernels((k) => {
     const [out, inside] = [43, 130];
     const [x, w, bias] = [numbers(40 * inside, 2), numbers(out * inside, 3), numbers(out, 4)];
     for (const form of formsOf(k)) {
-      const run = (first, rows) =>
+      const multiplyRows = (first, rows) =>
         multiply(k, form, {
           x: x.subarray(first * inside, (first + rows) * inside),
           w,
@@ -250,7 +250,7 @@ test(
           out,
           inside,
         }).slice();
-      const whole = run(0, 40);
+      const allRows = multiplyRows(0, 40);
       for (const [first, rows] of [
         [0, 1],
         [3, 1],
@@ -260,8 +260,8 @@ test(
         [30, 10],
       ]) {
         assert.deepEqual(
-          run(first, rows),
-          whole.slice(first * out, (first + rows) * out),
+          multiplyRows(first, rows),
+          allRows.slice(first * out, (first + rows) * out),
           `${rows} rows from ${first}`,
         );
       }

@@ -1,4 +1,4 @@
-// The keys that queries see, against a plain loop over the definition in mask.h.
+// Visibility of keys, compared with a plain loop over the definition in mask.h.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -8,15 +8,15 @@ const COLS = 8;
 const NONE = -1n;
 const HIDDEN = Number.NEGATIVE_INFINITY;
 
-/** A source of integers below a limit, the same each time. */
+/** A seeded generator of integers below a limit. */
 function integers(seed) {
   const source = numbers(4096, seed);
   let at = 0;
   return (limit) => Math.floor(((source[at++ % source.length] + 1) / 2) * limit);
 }
 
-/** A struct visibility in the memory of the core. Its 64-bit fields begin at a multiple of 8. */
-function place(k, v) {
+/** Writes a struct visibility into the memory of the core. Its 64-bit fields start at a multiple of 8. */
+function writeVisibility(k, v) {
   const bytes = (list) => {
     const block = k.block(Math.ceil(list.length / 4));
     new Uint8Array(k.core.memory.buffer, block.at, list.length).set(list);
@@ -43,13 +43,13 @@ function place(k, v) {
   view.setUint32(72, v.keys, true);
   view.setUint32(76, v.appended, true);
   view.setFloat32(80, v.fill, true);
-  view.setUint8(84, v.all ? 1 : 0);
+  view.setUint8(84, v.noneHidden ? 1 : 0);
   return at;
 }
 
-/** Whether a query sees a key, by the definition. */
-function sees(v, query, key) {
-  if (v.all || key >= v.keys) return true;
+/** True if a query sees a key, by the definition. */
+function isVisible(v, query, key) {
+  if (v.noneHidden || key >= v.keys) return true;
   const at = BigInt(query) + v.offset;
   const s = BigInt(key);
   if (v.left >= 0n && s < at - v.left) return false;
@@ -62,17 +62,17 @@ function sees(v, query, key) {
 
 /** The score of a key after the mask. */
 function scoreOf(v, query, key, score) {
-  if (v.all || key >= v.keys) return score;
+  if (v.noneHidden || key >= v.keys) return score;
   const bias = v.bias ? v.bias[query * v.keys + key] : 0;
   const byBias = bias === HIDDEN;
-  if (!sees({ ...v, bias: undefined }, query, key)) return v.fill;
+  if (!isVisible({ ...v, bias: undefined }, query, key)) return v.fill;
   if (byBias) return HIDDEN;
   const distance = Math.abs(Number(BigInt(query) + v.offset - BigInt(key)));
   return Math.fround(Math.fround(score + Math.fround(-v.slope * distance)) + bias);
 }
 
-/** A random visibility of so many queries and keys, with each kind of limit in turn. */
-function draw(integer, queries, keys) {
+/** A random visibility for these numbers of queries and keys, with each kind of limit in turn. */
+function randomVisibility(integer, queries, keys) {
   const flags = (count) => Array.from({ length: count }, () => integer(3) > 0);
   const has = () => integer(3) === 0;
   const biases = () => Array.from({ length: queries * keys }, () => (integer(5) === 0 ? HIDDEN : integer(9) - 4));
@@ -88,44 +88,44 @@ function draw(integer, queries, keys) {
     keys,
     appended: integer(3),
     fill: integer(4) === 0 ? -1e9 : HIDDEN,
-    all: integer(8) === 0,
+    noneHidden: integer(8) === 0,
   };
 }
 
 /** Calls a function with 200 random visibilities. */
-function each(k, fn) {
+function forEachVisibility(k, fn) {
   const integer = integers(5);
   for (let round = 0; round < 200; round++) {
     const [queries, keys] = [1 + integer(COLS), 1 + integer(13)];
-    const v = draw(integer, queries, keys);
-    fn(v, queries, place(k, v), round);
+    const v = randomVisibility(integer, queries, keys);
+    fn(v, queries, writeVisibility(k, v), round);
     k.close();
   }
 }
 
 test(
-  'mask_sees, mask_hides: a key is seen as the window, lengths, mask, padding and bias say',
+  'mask_is_visible and mask_may_hide follow the window, lengths, mask, padding and bias',
   kernels((k) =>
-    each(k, (v, queries, at, round) => {
+    forEachVisibility(k, (v, queries, at, round) => {
       let hides = false;
       for (let t = 0; t < queries; t++)
         for (let s = 0; s < v.keys + v.appended; s++) {
-          const expected = sees(v, t, s);
+          const expected = isVisible(v, t, s);
           if (!expected) hides = true;
-          assert.equal(Boolean(k.core.mask_sees(at, t, s)), expected, `round ${round}: query ${t}, key ${s}`);
+          assert.equal(Boolean(k.core.mask_is_visible(at, t, s)), expected, `round ${round}: query ${t}, key ${s}`);
         }
-      // It may say that something is hidden where nothing is, never the reverse.
-      if (hides) assert.ok(k.core.mask_hides(at, queries), `round ${round}`);
+      // It may return true although nothing is hidden, but never false if something is.
+      if (hides) assert.ok(k.core.mask_may_hide(at, queries), `round ${round}`);
       const limited = v.mask || v.padding || v.lengths || v.bias || v.left >= 0n || v.right >= 0n;
-      if (v.all || !limited) assert.ok(!k.core.mask_hides(at, queries), `round ${round}`);
+      if (v.noneHidden || !limited) assert.ok(!k.core.mask_may_hide(at, queries), `round ${round}`);
     }),
   ),
 );
 
 test(
-  'mask_span: keys outside of it are hidden from all queries',
+  'mask_span leaves out only keys that are hidden from all queries',
   kernels((k) =>
-    each(k, (v, queries, at, round) => {
+    forEachVisibility(k, (v, queries, at, round) => {
       const span = k.block(2).at;
       k.core.mask_span(span, at, 0, queries);
       const [from, to] = new Uint32Array(k.core.memory.buffer, span, 2);
@@ -133,12 +133,12 @@ test(
       assert.ok(from <= to && to <= all, `round ${round}: ${from} to ${to} of ${all}`);
       for (let s = 0; s < all; s++)
         for (let t = 0; t < queries; t++)
-          if (s < from || s >= to) assert.ok(!sees(v, t, s) && v.fill === HIDDEN, `round ${round}: key ${s}`);
-      // A window without anything else is met exactly.
-      if (!v.all && v.fill === HIDDEN && v.appended === 0 && v.left >= 0n && v.right >= 0n && !v.lengths) {
+          if (s < from || s >= to) assert.ok(!isVisible(v, t, s) && v.fill === HIDDEN, `round ${round}: key ${s}`);
+      // For a window alone the span is exact.
+      if (!v.noneHidden && v.fill === HIDDEN && v.appended === 0 && v.left >= 0n && v.right >= 0n && !v.lengths) {
         const only = { ...v, mask: undefined, padding: undefined, bias: undefined };
         const seen = Array.from({ length: v.keys }, (_, s) => s).filter((s) =>
-          Array.from({ length: queries }, (_, t) => sees(only, t, s)).includes(true),
+          Array.from({ length: queries }, (_, t) => isVisible(only, t, s)).includes(true),
         );
         if (seen.length > 0) assert.deepEqual([from, to], [seen[0], seen.at(-1) + 1], `round ${round}`);
       }
@@ -149,7 +149,7 @@ test(
 test(
   'mask_panel adds the distance and the bias and fills hidden scores; mask_backward makes their gradient 0',
   kernels((k) =>
-    each(k, (v, queries, at, round) => {
+    forEachVisibility(k, (v, queries, at, round) => {
       const all = v.keys + v.appended;
       for (const first of [0, Math.min(2, all - 1)]) {
         const scores = numbers(all * COLS, round + 1);
@@ -160,9 +160,9 @@ test(
         for (let s = first; s < all; s++)
           for (let t = 0; t < queries; t++) {
             const i = (s - first) * COLS + t;
-            const what = `round ${round}: query ${t}, key ${s}`;
-            assert.equal(k.view(panel)[i], scoreOf(v, t, s, scores[i]), what);
-            assert.equal(k.view(gradient)[i], sees(v, t, s) ? scores[i] : 0, what);
+            const label = `round ${round}: query ${t}, key ${s}`;
+            assert.equal(k.view(panel)[i], scoreOf(v, t, s, scores[i]), label);
+            assert.equal(k.view(gradient)[i], isVisible(v, t, s) ? scores[i] : 0, label);
           }
       }
     }),

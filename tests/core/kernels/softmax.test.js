@@ -7,21 +7,21 @@ const [OF_2, OF_E] = [0, 1];
 const column = (panel, c) => Array.from({ length: panel.length / COLS }, (_, s) => panel[s * COLS + c]);
 
 function softmax(scores) {
-  const most = Math.max(...scores);
-  if (most === -Infinity) return scores.map(() => 0);
-  const e = scores.map((x) => Math.exp(x - most));
+  const max = Math.max(...scores);
+  if (max === -Infinity) return scores.map(() => 0);
+  const e = scores.map((x) => Math.exp(x - max));
   const sum = e.reduce((a, b) => a + b, 0);
   return e.map((x) => x / sum);
 }
 
 test(
-  'softmax_panel equals softmax in float64, each column of its own, of either base, wherever the scores lie',
+  'softmax_panel equals softmax in float64, for each column, either base and scores of any magnitude',
   kernels((k) => {
     for (const keys of [0, 1, 2, 63, 64, 65, 251, 1009]) {
       for (const range of [0.1, 5, 80]) {
         for (const base of [OF_2, OF_E]) {
           for (const middle of [0, -14, 17, -300, 9000]) {
-            // Only some columns lie elsewhere: the others must not notice.
+            // Only some columns have another magnitude: the others must not change.
             const scores = numbers(keys * COLS, keys + 1).map(
               (x, i) => Math.fround(x * range) + (i % 3 === 1 ? middle : 0),
             );
@@ -45,22 +45,22 @@ test(
 );
 
 test(
-  'softmax_again makes the same weights of any block, softmax_backward the gradient of its scores',
+  'softmax_recompute gives the same weights for any block, softmax_backward the gradient of its scores',
   kernels((k) => {
     for (const base of [OF_2, OF_E]) {
       const keys = 37;
       const scores = numbers(keys * COLS, 4).map((x, i) => (i % COLS === 3 ? -Infinity : 5 * x));
       const [panel, state, inverse] = [k.block(scores), k.block(2 * COLS), k.block(COLS)];
       k.core.softmax_panel(panel.at, COLS, keys, base, -Infinity, state.at, inverse.at);
-      const again = k.block(scores.subarray(10 * COLS, 30 * COLS));
-      k.core.softmax_again(again.at, 20, base, state.at, inverse.at);
-      assert.deepEqual(k.view(again).slice(), k.view(panel).slice(10 * COLS, 30 * COLS));
+      const recomputed = k.block(scores.subarray(10 * COLS, 30 * COLS));
+      k.core.softmax_recompute(recomputed.at, 20, base, state.at, inverse.at);
+      assert.deepEqual(k.view(recomputed).slice(), k.view(panel).slice(10 * COLS, 30 * COLS));
       const [gradient, delta] = [numbers(20 * COLS, 6), numbers(COLS, 7)];
       const found = k.block(gradient);
-      k.core.softmax_backward(found.at, again.at, 20, k.block(delta).at);
+      k.core.softmax_backward(found.at, recomputed.at, 20, k.block(delta).at);
       assertClose(
         k.view(found),
-        gradient.map((d, i) => k.view(again)[i] * (d - delta[i % COLS])),
+        gradient.map((d, i) => k.view(recomputed)[i] * (d - delta[i % COLS])),
         1e-6,
       );
       k.close();
@@ -69,62 +69,62 @@ test(
 );
 
 test(
-  'a column has the same bits whatever the columns beside it hold',
+  'the bits of a column do not depend on the other columns',
   kernels((k) => {
     const keys = 70;
     const scores = numbers(keys * COLS, 4).map((x) => x * 3);
-    const run = (values) => {
+    const compute = (values) => {
       const panel = k.block(values);
       k.core.softmax_panel(panel.at, COLS, keys, OF_2, -Infinity, k.block(2 * COLS).at, k.block(COLS).at);
       return column(k.view(panel), 2);
     };
-    const alone = run(scores);
-    assert.deepEqual(run(scores.map((x, i) => (i % COLS === 2 ? x : x * 100 + 50))), alone);
+    const alone = compute(scores);
+    assert.deepEqual(compute(scores.map((x, i) => (i % COLS === 2 ? x : x * 100 + 50))), alone);
   }),
 );
 
 test(
-  'with four columns or fewer, or one, these have the same bits, and the others are not written',
+  'one to four columns have the same bits as in a full panel, and the others are not written',
   kernels((k) => {
     const [keys, scores] = [21, numbers(21 * COLS, 5)];
-    const run = (columns) => {
+    const compute = (columns) => {
       const [panel, state, inverse] = [k.block(scores), k.block(2 * COLS), k.block(COLS)];
       k.core.softmax_begin(state.at, -Infinity);
       k.core.softmax_block(panel.at, columns, keys, OF_2, state.at, inverse.at);
       return { panel: k.view(panel), rescale: k.view(inverse) };
     };
-    const whole = run(COLS);
+    const full = compute(COLS);
     for (const columns of [1, 3, 4, 5]) {
       const counted = columns > 4 ? COLS : columns > 1 ? 4 : 1;
-      const { panel, rescale } = run(columns);
+      const { panel, rescale } = compute(columns);
       assert.deepEqual(
         panel,
-        whole.panel.map((x, i) => (i % COLS < counted ? x : scores[i])),
+        full.panel.map((x, i) => (i % COLS < counted ? x : scores[i])),
       );
       assert.deepEqual(
         rescale,
-        whole.rescale.map((x, c) => (c < counted ? x : 0)),
+        full.rescale.map((x, c) => (c < counted ? x : 0)),
       );
     }
   }),
 );
 
 test(
-  'a single column has the weights, the max and the sum that it has among others, however many keys there are',
+  'a single column has the same weights, max and sum as among others, for any number of keys',
   kernels((k) => {
     for (const keys of [0, 1, 3, 4, 5, 63, 64, 65, 130, 4099]) {
       for (const change of [(x) => x, () => -Infinity, (x, i) => (i === 2 * COLS ? NaN : x)]) {
         const scores = numbers(keys * COLS, keys + 1).map(change);
-        const run = (columns) => {
+        const compute = (columns) => {
           const [panel, state, inverse] = [k.block(scores), k.block(2 * COLS), k.block(COLS)];
           k.core.softmax_panel(panel.at, columns, keys, OF_E, 0.5, state.at, inverse.at);
           return { weights: column(k.view(panel), 0), max: k.view(state)[0], sum: k.view(state)[COLS] };
         };
-        const [alone, whole] = [run(1), run(COLS)];
-        if (Number.isNaN(whole.sum)) assert.ok(Number.isNaN(alone.sum));
+        const [alone, full] = [compute(1), compute(COLS)];
+        if (Number.isNaN(full.sum)) assert.ok(Number.isNaN(alone.sum));
         else {
-          assertClose(alone.weights, whole.weights, 5e-7);
-          assertClose([alone.max, alone.sum], [whole.max, whole.sum], 5e-7);
+          assertClose(alone.weights, full.weights, 5e-7);
+          assertClose([alone.max, alone.sum], [full.max, full.sum], 5e-7);
         }
       }
     }
@@ -132,7 +132,7 @@ test(
 );
 
 test(
-  'a column of −∞ becomes zeros, one NaN makes its own column NaN and no other',
+  'a column of −∞ becomes zeros; a NaN makes only its own column NaN',
   kernels((k) => {
     const scores = numbers(5 * COLS);
     for (let s = 0; s < 5; s++) scores[s * COLS + 2] = -Infinity;
@@ -150,10 +150,10 @@ test(
 );
 
 test(
-  'softmax_block over parts, rescaled, equals softmax of the whole, −∞ first or last',
+  'softmax_block in parts, rescaled, equals softmax of all keys, also with −∞ first or last',
   kernels((k) => {
     const keys = 90;
-    const drifts = [0, 1, -1, 5, -5]; // a key; the largest score moves out of reach, up or down
+    const drifts = [0, 1, -1, 5, -5]; // increase of the score per key: later blocks have larger or smaller maxima
     for (const [hidden, drift] of [
       [],
       [[0, 30]],
@@ -185,7 +185,7 @@ test(
 );
 
 test(
-  '2ˣ is within 2.7 ulp, falls to 0 below 2⁻⁸⁰, and is monotonic at its seams',
+  '2ˣ is within 2.7 ulp, 0 below 2⁻⁸⁰ and monotonic where its pieces meet',
   kernels((k) => {
     const count = 100000;
     const x = Float32Array.from({ length: count }, (_, i) => -(79.9 * i) / count);

@@ -8,7 +8,7 @@ const [OK, BAD_SHAPE, BAD_ARGUMENT] = [0, 2, 3];
 const KINDS = Object.keys(ACTIVATION);
 const LENGTHS = [0, 1, 3, 4, 5, 8191, 8193, 20011];
 
-const run = (k, x, kind, dOutput) => {
+const activate = (k, x, kind, dOutput) => {
   const [to, from] = [k.block(x.length), k.block(x)];
   const status = dOutput
     ? k.core.hl_activation_backward(to.at, k.block(dOutput).at, from.at, x.length, ACTIVATION[kind])
@@ -17,25 +17,25 @@ const run = (k, x, kind, dOutput) => {
   return k.view(to);
 };
 
-/** The largest error, as a share of max(1, |x|). */
+/** The largest error relative to max(1, |x|). */
 const worst = (actual, exact, x) =>
-  actual.reduce((most, y, i) => Math.max(most, Math.abs(y - exact[i]) / Math.max(1, Math.abs(x[i]))), 0);
+  actual.reduce((max, y, i) => Math.max(max, Math.abs(y - exact[i]) / Math.max(1, Math.abs(x[i]))), 0);
 
 for (const kind of KINDS) {
   const limit = kind === 'TANH' ? 4e-7 : 2e-7;
   test(
-    `${kind} is within ${limit} of float64 and its gradient within 3e-7, from −20 to 20 and of every length`,
+    `${kind} is within ${limit} of float64 and its gradient within 3e-7, from −20 to 20 and for every length`,
     kernels((k) => {
       for (const count of LENGTHS) {
         const x = Float32Array.from({ length: count }, (_, i) => (40 * i) / count - 20.001 + 1e-3 * Math.sin(i));
         const ones = new Float32Array(count).fill(1);
         const slope = Array.from(x, (v) => differences(([a]) => activation[kind](a), [v], 1e-5)[0]);
         const error = worst(
-          run(k, x, kind),
+          activate(k, x, kind),
           Array.from(x, (v) => activation[kind](v)),
           x,
         );
-        const slopeError = worst(run(k, x, kind, ones), slope, x);
+        const slopeError = worst(activate(k, x, kind, ones), slope, x);
         assert.ok(error <= limit, `${count}: ${error}`);
         assert.ok(slopeError <= (kind === 'TANH' ? 8e-7 : 3e-7), `${count}: gradient ${slopeError}`);
         k.close();
@@ -44,48 +44,48 @@ for (const kind of KINDS) {
   );
 
   test(
-    `${kind}: nothing overflows, NaN stays NaN, the gradient is multiplied by what comes in`,
+    `${kind} does not overflow, NaN stays NaN, and the gradient is multiplied by d_output`,
     kernels((k) => {
       const far = [3e38, -3e38, 100, -100, 0];
       const exact = kind === 'TANH' ? [1, -1, 1, -1, 0] : [Math.fround(3e38), -0, 100, -0, 0];
       const slopes = { TANH: [0, -0, 0, -0, 2], RELU: [2, 0, 2, 0, 0] }[kind] ?? [2, 0, 2, 0, 1];
       assert.deepEqual(
-        [...run(k, far, kind)].map((y) => y + 0),
+        [...activate(k, far, kind)].map((y) => y + 0),
         exact.map((y) => y + 0),
       );
       assert.deepEqual(
-        [...run(k, far, kind, [2, 2, 2, 2, 2])].map((y) => y + 0),
+        [...activate(k, far, kind, [2, 2, 2, 2, 2])].map((y) => y + 0),
         slopes.map((y) => y + 0),
       );
-      assert.ok(Number.isNaN(run(k, [1, NaN], kind)[1]));
+      assert.ok(Number.isNaN(activate(k, [1, NaN], kind)[1]));
       const [x, d] = [numbers(7, 1), numbers(7, 2)];
-      const plain = run(k, x, kind, new Float32Array(7).fill(1));
-      run(k, x, kind, d).forEach((y, i) => assert.equal(y, Math.fround(plain[i] * d[i])));
+      const plain = activate(k, x, kind, new Float32Array(7).fill(1));
+      activate(k, x, kind, d).forEach((y, i) => assert.equal(y, Math.fround(plain[i] * d[i])));
     }),
   );
 
   test(
-    `${kind}, gated, is the product of the activation and the other half, in place or not, and so are its gradients`,
+    `gated ${kind} is the product of activation(gate) and up, in place or not, with the matching gradients`,
     kernels((k) => {
       for (const count of LENGTHS) {
         const [gate, up, d] = [numbers(count, 1).map((x) => 4 * x), numbers(count, 2), numbers(count, 3)];
         const blocks = () => [k.block(count), k.block(gate), k.block(up)];
-        const value = run(k, gate, kind);
-        const slope = run(k, gate, kind, new Float32Array(count).fill(1));
+        const value = activate(k, gate, kind);
+        const slope = activate(k, gate, kind, new Float32Array(count).fill(1));
         const expected = [
           up.map((u, i) => u * value[i]),
           d.map((g, i) => Math.fround(g * up[i]) * slope[i]),
           d.map((g, i) => g * value[i]),
         ];
-        for (const place of [0, 1, 2]) {
+        for (const target of [0, 1, 2]) {
           const at = blocks().map((block) => block);
-          assert.equal(k.core.hl_gated_forward(at[place].at, at[1].at, at[2].at, count, ACTIVATION[kind]), OK);
-          assert.deepEqual(k.view(at[place]), expected[0]);
+          assert.equal(k.core.hl_gated_forward(at[target].at, at[1].at, at[2].at, count, ACTIVATION[kind]), OK);
+          assert.deepEqual(k.view(at[target]), expected[0]);
         }
-        for (const place of [false, true]) {
+        for (const inPlace of [false, true]) {
           const [dGate, x, y] = blocks();
-          const dUp = place ? y : k.block(count);
-          const to = place ? x : dGate;
+          const dUp = inPlace ? y : k.block(count);
+          const to = inPlace ? x : dGate;
           const dOutput = k.block(d);
           assert.equal(k.core.hl_gated_backward(to.at, dUp.at, dOutput.at, x.at, y.at, count, ACTIVATION[kind]), OK);
           assert.deepEqual(k.view(to), expected[1]);
@@ -98,10 +98,10 @@ for (const kind of KINDS) {
 }
 
 test(
-  'an activation may be done in place; a kind that there is not is refused',
+  'an activation can be computed in place; an unknown kind is refused',
   kernels((k) => {
     const x = numbers(11, 3);
-    const expected = [...run(k, x, 'GELU')];
+    const expected = [...activate(k, x, 'GELU')];
     const block = k.block(x);
     assert.equal(k.core.hl_activation_forward(block.at, block.at, 11, ACTIVATION.GELU), OK);
     assert.deepEqual([...k.view(block)], expected);
@@ -115,7 +115,7 @@ test(
 );
 
 test(
-  'the softcap and its gradient, from its output, equal float64, in place or not, of every length',
+  'the soft cap and its gradient equal float64, in place or not, for every length',
   kernels((k) => {
     for (const count of LENGTHS) {
       for (const cap of [0.5, 30]) {
@@ -139,7 +139,7 @@ test(
 );
 
 test(
-  'a cap that is not finite and above 0 is refused',
+  'a cap that is not finite and positive is refused',
   kernels((k) => {
     for (const cap of [0, -1, NaN, Infinity]) {
       assert.equal(k.core.hl_softcap_forward(0, 0, 0, cap), BAD_ARGUMENT);
@@ -150,7 +150,7 @@ test(
 );
 
 test(
-  'a residual is added, in place or not, of every length',
+  'hl_add adds a residual, in place or not, for every length',
   kernels((k) => {
     for (const count of [0, 1, 3, 4, 5, 8192, 8195]) {
       const [a, b] = [k.block(numbers(count, 1)), k.block(numbers(count, 2))];

@@ -16,7 +16,7 @@ const someLabels = (count, below, seed) =>
   Int32Array.from(numbers(count, seed), (x) => Math.floor(((x + 1) / 2) * below));
 
 test(
-  'an embedding gives the rows of the table, the positions added, for every width',
+  'an embedding returns rows of the table plus positions, for every width',
   kernels((k) => {
     for (const [B, T, C, count, first] of [
       [0, 3, 4, 5, 0],
@@ -35,12 +35,15 @@ test(
         someLabels(B * T, count, 3),
       ];
       const [t, p, l] = [k.block(table), k.block(position), labelBlock(k, labels)];
-      for (const given of [position, null]) {
+      for (const positionTable of [position, null]) {
         const output = k.block(B * T * C);
-        assert.equal(k.core.hl_embedding_forward(output.at, t.at, given ? p.at : 0, l.at, B, T, C, count, first), OK);
+        assert.equal(
+          k.core.hl_embedding_forward(output.at, t.at, positionTable ? p.at : 0, l.at, B, T, C, count, first),
+          OK,
+        );
         assert.deepEqual(
           [...k.view(output)],
-          embedding(table, given, labels, { rows: T, width: C, first }).map(Math.fround),
+          embedding(table, positionTable, labels, { rows: T, width: C, first }).map(Math.fround),
         );
       }
       k.close();
@@ -49,7 +52,7 @@ test(
 );
 
 test(
-  `the gradient of an embedding adds up over equal labels and equal positions (seed ${SEED})`,
+  `the gradient of an embedding is summed over equal labels and equal positions (seed ${SEED})`,
   kernels((k) => {
     const sizes = fc.record({
       B: fc.integer({ min: 0, max: 3 }),

@@ -16,7 +16,7 @@ function linear(x, w, bias, rows, out, inside) {
   return y;
 }
 
-/** A gemm_product in linear memory: y, weight, bias, out, add, first. */
+/** Writes a gemm_product into linear memory: y, weight, bias, out, add, first. */
 function product(k, { y, w, bias, out, inside }) {
   const packed = k.block(up(out, 8) * inside);
   k.core.hl_weight_pack(packed.at, k.block(w).at, out, inside);
@@ -30,7 +30,7 @@ function words(k, values) {
 }
 
 test(
-  'linear equals the float64 product at every edge of its tiles, chunks and blocks',
+  'linear equals the float64 product for sizes around every tile, chunk and block',
   kernels((k) => {
     const sizes = [
       [0, 3, 3],
@@ -76,7 +76,7 @@ test(
 );
 
 test(
-  'products that share their input equal separate products',
+  'products with a shared input equal separate products',
   kernels((k) => {
     const [rows, inside, outs] = [67, 300, [200, 5, 193]];
     const x = numbers(rows * inside, 2);
@@ -95,7 +95,7 @@ test(
 );
 
 test(
-  'a row has the same bits wherever it stands and whatever stands beside it',
+  'the bits of a row do not depend on its position or on the other rows',
   kernels((k) => {
     for (const [out, inside] of [
       [77, 300],
@@ -103,7 +103,7 @@ test(
       [40, 1000],
     ]) {
       const [x, w, bias] = [numbers(70 * inside, 2), numbers(out * inside, 3), numbers(out, 4)];
-      const run = (first, rows) => {
+      const multiplyRows = (first, rows) => {
         const y = k.block(rows * out);
         const workspace = k.block(k.core.linear_workspace(rows, inside));
         k.core.linear(
@@ -117,7 +117,7 @@ test(
         );
         return k.view(y).slice();
       };
-      const whole = run(0, 70);
+      const allRows = multiplyRows(0, 70);
       for (const [first, rows] of [
         [0, 1],
         [3, 1],
@@ -129,8 +129,8 @@ test(
         [2, 13],
       ]) {
         assert.deepEqual(
-          run(first, rows),
-          whole.slice(first * out, (first + rows) * out),
+          multiplyRows(first, rows),
+          allRows.slice(first * out, (first + rows) * out),
           `${rows} rows from ${first}`,
         );
       }
@@ -139,7 +139,7 @@ test(
 );
 
 test(
-  'a weight that is not packed gives the float64 product, of few rows and many, at every edge of its chunks',
+  'a weight that is not packed gives the float64 product, for few and many rows and sizes around every chunk',
   kernels((k) => {
     const sizes = [
       [0, 3, 3],
@@ -162,8 +162,8 @@ test(
       for (const withBias of [false, true]) {
         const [x, w, bias] = [numbers(rows * inside, 2), numbers(out * inside, 3), withBias && numbers(out, 4)];
         const y = k.block(rows * out);
-        const given = [k.block(x).at, k.block(w).at, bias ? k.block(bias).at : 0];
-        assert.equal(k.core.hl_linear_forward(y.at, ...given, rows, out, inside), 0);
+        const inputs = [k.block(x).at, k.block(w).at, bias ? k.block(bias).at : 0];
+        assert.equal(k.core.hl_linear_forward(y.at, ...inputs, rows, out, inside), 0);
         assertClose(k.view(y), linear(x, w, bias, rows, out, inside), 1e-6, `${rows}×${inside}×${out}`);
         k.close();
       }
@@ -172,17 +172,17 @@ test(
 );
 
 test(
-  'two to six rows have the same bits wherever they stand, and the workspace is no copy of the weight',
+  'two to six rows have the same bits at any position, and the workspace does not hold a copy of the weight',
   kernels((k) => {
     const [out, inside] = [77, 301];
     const [x, w] = [numbers(6 * inside, 2), numbers(out * inside, 3)];
-    const run = (first, rows) => {
+    const multiplyRows = (first, rows) => {
       const y = k.block(rows * out);
       const part = k.block(x.subarray(first * inside, (first + rows) * inside));
       assert.equal(k.core.hl_linear_forward(y.at, part.at, k.block(w).at, 0, rows, out, inside), 0);
       return k.view(y).slice();
     };
-    const whole = run(0, 6);
+    const allRows = multiplyRows(0, 6);
     for (const [first, rows] of [
       [0, 2],
       [4, 2],
@@ -190,8 +190,13 @@ test(
       [2, 4],
       [1, 5],
     ])
-      assert.deepEqual(run(first, rows), whole.slice(first * out, (first + rows) * out), `${rows} from ${first}`);
-    for (let row = 0; row < 6; row++) assertClose(run(row, 1), whole.slice(row * out, (row + 1) * out), 1e-6);
+      assert.deepEqual(
+        multiplyRows(first, rows),
+        allRows.slice(first * out, (first + rows) * out),
+        `${rows} from ${first}`,
+      );
+    for (let row = 0; row < 6; row++)
+      assertClose(multiplyRows(row, 1), allRows.slice(row * out, (row + 1) * out), 1e-6);
     k.close();
     const [wide, y] = [k.block(new Float32Array(2000 * 1000)), k.block(10 * 2000)];
     const input = k.block(new Float32Array(10 * 1000));
@@ -202,20 +207,21 @@ test(
   }),
 );
 
-/** Numbers rounded towards zero to 16 bits, as these and as float32. Of float16 they are normal: exponents 112 less. */
-function halves(values, type) {
+/** Numbers rounded towards zero to 16 bits, in the 16-bit type and as float32. float16 uses normal numbers only: its
+ * exponent bias is 112 less. */
+function truncateTo16Bits(values, type) {
   const words = new Uint32Array(Float32Array.from(values).buffer);
   const shift = type === BF16 ? 16 : 13;
-  const kept = words.map((word) => (word >>> shift) << shift);
-  const bits = Uint16Array.from(kept, (word) =>
+  const truncated = words.map((word) => (word >>> shift) << shift);
+  const bits = Uint16Array.from(truncated, (word) =>
     type === BF16 ? word >>> 16 : ((word >>> 16) & 0x8000) | (((word & 0x7fffffff) - (112 << 23)) >>> 13),
   );
-  return { bits, values: new Float32Array(kept.buffer) };
+  return { bits, values: new Float32Array(truncated.buffer) };
 }
 const [F16, BF16] = [1, 2];
 
 test(
-  'a weight of 16-bit numbers gives the bits of the same weight in float32, or its product',
+  'a weight of 16-bit numbers gives the same bits as in float32, or nearly the same product',
   kernels((k) => {
     const sizes = [
       [0, 3, 3],
@@ -235,7 +241,7 @@ test(
     for (const type of [F16, BF16])
       for (const [rows, out, inside] of sizes)
         for (const withBias of [false, true]) {
-          const { bits, values } = halves(
+          const { bits, values } = truncateTo16Bits(
             numbers(out * inside, 3).map((x) => (Math.abs(x) < 0.001 ? 0.5 : x)),
             type,
           );
@@ -248,7 +254,7 @@ test(
           assert.equal(k.core.hl_linear_forward(plain.at, at, k.block(values).at, biasAt, rows, out, inside), 0);
           const name = `type ${type}, ${rows}×${inside}×${out}`;
           assertClose(k.view(y), linear(x, values, bias, rows, out, inside), 1e-6, name);
-          // By itself a row whose length is a multiple of eight is added up in another order.
+          // A single row whose length is a multiple of eight is summed in another order.
           if (rows > 1 || inside % 8 > 0) assert.deepEqual(k.view(y), k.view(plain), name);
           k.close();
         }
@@ -256,9 +262,9 @@ test(
 );
 
 test(
-  'numbers of 16 bits are small, negative, and of bfloat16 infinite or NaN',
+  '16-bit numbers may be denormal or negative, and in bfloat16 infinite or NaN',
   kernels((k) => {
-    const run = (type, bits, rows) => {
+    const multiplyRows = (type, bits, rows) => {
       const [y, weight] = [k.block(rows), k.block(bits.length / 2)];
       new Uint16Array(k.core.memory.buffer, weight.at, bits.length).set(bits);
       const x = k.block(new Float32Array(rows * bits.length).fill(1));
@@ -268,13 +274,13 @@ test(
     const alone = (half) => [0, 0, half, 0, 0, 0, 0, 0];
     for (const rows of [1, 2, 7]) {
       const all = (x) => new Array(rows).fill(x);
-      assert.deepEqual(run(F16, alone(0x0001), rows), all(2 ** -24));
-      assert.deepEqual(run(F16, alone(0x83ff), rows), all(-1023 * 2 ** -24));
-      assert.deepEqual(run(F16, alone(0xfbff), rows), all(-65504));
-      assert.deepEqual(run(F16, alone(0x3c01), rows), all(1 + 2 ** -10));
-      assert.deepEqual(run(BF16, alone(0xff80), rows), all(-Infinity));
-      assert.deepEqual(run(BF16, alone(0x7fc0), rows), all(NaN));
-      assert.deepEqual(run(BF16, alone(0xbf81), rows), all(-1.0078125));
+      assert.deepEqual(multiplyRows(F16, alone(0x0001), rows), all(2 ** -24));
+      assert.deepEqual(multiplyRows(F16, alone(0x83ff), rows), all(-1023 * 2 ** -24));
+      assert.deepEqual(multiplyRows(F16, alone(0xfbff), rows), all(-65504));
+      assert.deepEqual(multiplyRows(F16, alone(0x3c01), rows), all(1 + 2 ** -10));
+      assert.deepEqual(multiplyRows(BF16, alone(0xff80), rows), all(-Infinity));
+      assert.deepEqual(multiplyRows(BF16, alone(0x7fc0), rows), all(NaN));
+      assert.deepEqual(multiplyRows(BF16, alone(0xbf81), rows), all(-1.0078125));
     }
   }),
 );

@@ -17,7 +17,7 @@ const SIZES = [
   [200, 193, 70],
 ];
 
-/** product(a(n, m), b(m, p)) in float64, of functions that give an element. */
+/** product(a(n, m), b(m, p)) in float64; a and b are functions that return an element. */
 const product = (n, m, p, a, b) =>
   Float64Array.from({ length: n * p }, (_, i) => {
     let sum = 0;
@@ -26,7 +26,7 @@ const product = (n, m, p, a, b) =>
   });
 
 test(
-  'hl_linear_backward: dx is the product, the gradients of the parameters are added to',
+  'hl_linear_backward writes dx and adds to the gradients of the parameters',
   kernels((k) => {
     for (const [rows, out, inside] of SIZES) {
       const [dy, x, w] = [numbers(rows * out, 1), numbers(rows * inside, 2), numbers(out * inside, 3)];
@@ -44,7 +44,7 @@ test(
         inside,
       );
       assert.equal(status, 0);
-      const what = `${rows}×${inside}×${out}`;
+      const label = `${rows}×${inside}×${out}`;
       assertClose(
         k.view(blocks.dx),
         product(
@@ -55,7 +55,7 @@ test(
           (j, i) => w[j * inside + i],
         ),
         1e-6,
-        `dx ${what}`,
+        `dx ${label}`,
       );
       assertClose(
         k.view(blocks.dw),
@@ -67,7 +67,7 @@ test(
           (r, i) => x[r * inside + i],
         ).map((g, i) => g + dw[i]),
         1e-6,
-        `dweight ${what}`,
+        `dweight ${label}`,
       );
       assertClose(
         k.view(blocks.db),
@@ -79,7 +79,7 @@ test(
           (r, j) => dy[r * out + j],
         ).map((g, i) => g + db[i]),
         1e-6,
-        `dbias ${what}`,
+        `dbias ${label}`,
       );
       k.close();
     }
@@ -87,7 +87,7 @@ test(
 );
 
 test(
-  'hl_linear_forward takes a weight as it is, with or without a bias',
+  'hl_linear_forward uses a weight that is not packed, with or without a bias',
   kernels((k) => {
     for (const [rows, out, inside] of SIZES) {
       const [x, w, bias] = [numbers(rows * inside, 2), numbers(out * inside, 3), numbers(out, 4)];
@@ -113,16 +113,16 @@ test(
 );
 
 test(
-  'any of the gradients may be left out; what is missing for the others is refused',
+  'any gradient can be NULL; inputs that the others need must be given',
   kernels((k) => {
     const [dy, x, w] = [k.block(numbers(12, 1)), k.block(numbers(15, 2)), k.block(numbers(20, 3))];
     const [dx, dw, db] = [k.block(15), k.block(new Float32Array(20)), k.block(new Float32Array(4))];
-    const run = (...pointers) => k.core.hl_linear_backward(...pointers, 3, 4, 5);
-    assert.equal(run(dx.at, 0, 0, dy.at, 0, w.at), 0);
-    assert.equal(run(0, dw.at, 0, dy.at, x.at, 0), 0);
-    assert.equal(run(0, 0, db.at, dy.at, 0, 0), 0);
-    assert.equal(run(dx.at, 0, 0, dy.at, x.at, 0), 2);
-    assert.equal(run(0, dw.at, 0, dy.at, 0, w.at), 2);
-    assert.equal(run(0, 0, db.at, 0, 0, 0), 2);
+    const backward = (...pointers) => k.core.hl_linear_backward(...pointers, 3, 4, 5);
+    assert.equal(backward(dx.at, 0, 0, dy.at, 0, w.at), 0);
+    assert.equal(backward(0, dw.at, 0, dy.at, x.at, 0), 0);
+    assert.equal(backward(0, 0, db.at, dy.at, 0, 0), 0);
+    assert.equal(backward(dx.at, 0, 0, dy.at, x.at, 0), 2);
+    assert.equal(backward(0, dw.at, 0, dy.at, 0, w.at), 2);
+    assert.equal(backward(0, 0, db.at, 0, 0, 0), 2);
   }),
 );

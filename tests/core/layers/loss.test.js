@@ -7,7 +7,7 @@ import { crossEntropy, differences } from '../../support/layers.js';
 const [OK, BAD_ARGUMENT] = [0, 3];
 const SEED = 23;
 
-function run(k, logits, labels, { smoothing = 0, ignore = -100, gradient = true, inPlace = false } = {}) {
+function computeLoss(k, logits, labels, { smoothing = 0, ignore = -100, gradient = true, inPlace = false } = {}) {
   const rows = labels.length;
   const ints = (block) => new Int32Array(k.core.memory.buffer, block.at, block.length);
   const blocks = {
@@ -61,7 +61,7 @@ test(
         const labels = Array.from(draw, (x, r) =>
           (drop[r] + 1) / 2 < ignored ? -100 : Math.floor(((x + 1) / 2) * classes),
         );
-        const actual = run(k, logits, labels, { smoothing });
+        const actual = computeLoss(k, logits, labels, { smoothing });
         const expected = crossEntropy(logits, labels, { smoothing });
         assert.equal(actual.status, OK);
         assert.equal(actual.counted, expected.counted);
@@ -69,8 +69,11 @@ test(
         actual.losses.forEach((loss, r) => assert.ok(Math.abs(loss - expected.losses[r]) <= 4e-7 * (1 + range)));
         const gradient = differences((x) => crossEntropy(x, labels, { smoothing }).loss, logits);
         actual.dLogits.forEach((d, i) => assert.ok(Math.abs(d - gradient[i]) <= 3e-7, `${d}, ${gradient[i]}`));
-        assert.deepEqual([...run(k, logits, labels, { smoothing, inPlace: true }).dLogits], [...actual.dLogits]);
-        const alone = run(k, logits, labels, { smoothing, gradient: false });
+        assert.deepEqual(
+          [...computeLoss(k, logits, labels, { smoothing, inPlace: true }).dLogits],
+          [...actual.dLogits],
+        );
+        const alone = computeLoss(k, logits, labels, { smoothing, gradient: false });
         assert.deepEqual([alone.loss, alone.correct], [actual.loss, actual.correct]);
         k.close();
       }),
@@ -80,7 +83,7 @@ test(
 );
 
 test(
-  'many classes and many rows',
+  'the loss equals float64 for many classes and many rows',
   kernels((k) => {
     for (const [rows, classes] of [
       [3, 50257],
@@ -88,7 +91,7 @@ test(
     ]) {
       const logits = numbers(rows * classes, 4).map((x) => x * 6);
       const labels = Array.from({ length: rows }, (_, r) => (r * 7) % classes);
-      const actual = run(k, logits, labels);
+      const actual = computeLoss(k, logits, labels);
       assert.ok(Math.abs(actual.loss - crossEntropy(logits, labels).loss) <= 2e-6);
       for (let r = 0; r < rows; r++) {
         const total = actual.dLogits.subarray(r * classes, (r + 1) * classes).reduce((a, b) => a + b, 0);
@@ -100,9 +103,9 @@ test(
 );
 
 test(
-  'large logits do not overflow; a certain right answer has a loss of 0',
+  'large logits do not overflow; a certain and correct prediction has loss 0',
   kernels((k) => {
-    const { loss, losses, dLogits, correct, best } = run(k, [1e4, -1e4, 3e38, 0, 1e4, -Infinity], [0, 1, 0]);
+    const { loss, losses, dLogits, correct, best } = computeLoss(k, [1e4, -1e4, 3e38, 0, 1e4, -Infinity], [0, 1, 0]);
     assert.deepEqual([...losses], [0, Math.fround(3e38), 0]);
     assert.ok(loss > 9e37);
     assertClose(dLogits, [0, 0, 1 / 3, -1 / 3, 0, 0], 1e-6);
@@ -112,20 +115,20 @@ test(
 );
 
 test(
-  'nothing counted: a loss of 0 and a gradient of zeros; an ignored label of any value',
+  'without counted rows the loss is 0 and the gradient is zero; the ignored label may have any value',
   kernels((k) => {
-    const none = run(k, numbers(6), [-100, -100]);
+    const none = computeLoss(k, numbers(6), [-100, -100]);
     assert.deepEqual([none.loss, none.counted, none.correct], [0, 0, 0]);
     assert.deepEqual([...none.dLogits], [0, 0, 0, 0, 0, 0]);
-    assert.equal(run(k, [], []).loss, 0);
-    assert.deepEqual(run(k, [1, 2, 3, 4], [1, 0], { ignore: 0 }).counted, 1);
+    assert.equal(computeLoss(k, [], []).loss, 0);
+    assert.deepEqual(computeLoss(k, [1, 2, 3, 4], [1, 0], { ignore: 0 }).counted, 1);
   }),
 );
 
 test(
   'the first of equal logits is the best; a row of NaN has none and affects no other row',
   kernels((k) => {
-    const { best, correct, losses } = run(k, [2, 5, 5, NaN, NaN, NaN, -Infinity, -Infinity, 1], [1, 0, 2]);
+    const { best, correct, losses } = computeLoss(k, [2, 5, 5, NaN, NaN, NaN, -Infinity, -Infinity, 1], [1, 0, 2]);
     assert.deepEqual(best, [1, -1, 2]);
     assert.equal(correct, 2);
     assert.ok(losses[0] < 1 && Number.isNaN(losses[1]) && losses[2] === 0);
@@ -133,7 +136,7 @@ test(
 );
 
 test(
-  'a label that is no class and a smoothing outside [0, 1] are refused before anything is written',
+  'an invalid label and a smoothing outside [0, 1] are refused before anything is written',
   kernels((k) => {
     for (const [label, smoothing] of [
       [3, 0],
@@ -142,7 +145,7 @@ test(
       [0, 1.1],
       [0, NaN],
     ]) {
-      const { status, dLogits, losses } = run(k, [1, 2, 3], [label], { smoothing });
+      const { status, dLogits, losses } = computeLoss(k, [1, 2, 3], [label], { smoothing });
       assert.equal(status, BAD_ARGUMENT);
       assert.ok([...dLogits, ...losses].every((x) => x === Math.fround(12345.678)));
       k.close();

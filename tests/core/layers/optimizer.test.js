@@ -7,7 +7,7 @@ const [OK, BAD_ARGUMENT] = [0, 3];
 const zeros = (count) => new Float32Array(count);
 
 test(
-  'SGD equals its formula in float64 over 20 steps: momentum, Nesterov, decay, every length',
+  'SGD equals its formula in float64 over 20 steps, with momentum, Nesterov and decay, for every length',
   kernels((k) => {
     for (const count of [0, 1, 3, 4, 5, 8191, 8197]) {
       for (const options of [
@@ -45,7 +45,7 @@ test(
 );
 
 test(
-  'Adam and AdamW equal their formula in float64 over 20 steps, of every length',
+  'Adam and AdamW equal their formulas in float64 over 20 steps, for every length',
   kernels((k) => {
     for (const count of [0, 1, 3, 4, 5, 8191, 8197]) {
       for (const decoupled of [false, true]) {
@@ -82,7 +82,7 @@ test(
 );
 
 test(
-  'the square of a norm is a sum in double precision, always in the same order',
+  'hl_square_sum adds in double precision and in a fixed order',
   kernels((k) => {
     for (const count of [0, 1, 3, 4, 5, 1009, 100003]) {
       const x = numbers(count, 5).map((v, i) => (i === 7 ? 1e20 : v));

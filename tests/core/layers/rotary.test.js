@@ -7,7 +7,7 @@ const [OK, BAD_SHAPE, BAD_ARGUMENT] = [0, 2, 3];
 
 const angleOf = (position, n) => position * 0.7 ** n;
 
-/** (count, 2, rotated/2): cosines, then sines. */
+/** The table (count, 2, rotated/2): cosines, then sines. */
 const tableOf = (count, rotated) =>
   Float32Array.from({ length: count * rotated }, (_, i) => {
     const half = rotated / 2;
@@ -35,10 +35,10 @@ const SIZES = [
   { B: 2, H: 2, T: 3, D: 0, rotated: 0 },
 ];
 
-/** Joined heads (B,T,H,D), or heads of their own (B,H,T,D). */
+/** Strides for heads next to each other in a row, (B,T,H,D), or separate, (B,H,T,D). */
 const stridesOf = ({ H, T, D }, joined) => (joined ? [T * H * D, D, H * D] : [H * T * D, T * D, D]);
 
-function run(k, size, x, positions, { count, neighbours, reverse, joined, inPlace }) {
+function rotate(k, size, x, positions, { count, neighbours, reverse, joined, inPlace }) {
   const { B, H, T, D, rotated } = size;
   const from = k.block(x);
   const to = inPlace ? from : k.block(x.length);
@@ -54,7 +54,7 @@ function run(k, size, x, positions, { count, neighbours, reverse, joined, inPlac
 }
 
 test(
-  'rotary positions equal float64 in every pairing, partial, reversed, in place, of either layout',
+  'rotary positions equal float64 for both pairings and layouts, partial, reversed and in place',
   kernels((k) => {
     for (const size of SIZES) {
       const { B, H, T, D, rotated } = size;
@@ -63,7 +63,7 @@ test(
       const positions = Array.from({ length: B * T }, (_, i) => (i * 7) % count);
       for (let form = 0; form < 16; form++) {
         const [neighbours, reverse, joined, inPlace] = [1, 2, 4, 8].map((bit) => Boolean(form & bit));
-        const got = run(k, size, x, positions, { count, neighbours, reverse, joined, inPlace });
+        const got = rotate(k, size, x, positions, { count, neighbours, reverse, joined, inPlace });
         const [perBatch, perHead, perRow] = stridesOf(size, joined);
         const expected = new Float64Array(x.length);
         for (let i = 0; i < B * H * T; i++) {
@@ -80,21 +80,21 @@ test(
 );
 
 test(
-  'turned there and back a row is what it was, and position 0 changes no bit',
+  'rotating a row forward and in reverse restores it, and position 0 changes no bit',
   kernels((k) => {
     const size = { B: 1, H: 2, T: 9, D: 36, rotated: 28 };
     const x = numbers(2 * 9 * 36, 3);
     const positions = Array.from({ length: 9 }, (_, i) => i);
     for (const neighbours of [false, true]) {
-      const there = run(k, size, x, positions, { count: 9, neighbours });
-      assertClose(run(k, size, there, positions, { count: 9, neighbours, reverse: true }), x, 3e-7);
-      assert.deepEqual(run(k, size, x, new Array(9).fill(0), { count: 9, neighbours }), x);
+      const forward = rotate(k, size, x, positions, { count: 9, neighbours });
+      assertClose(rotate(k, size, forward, positions, { count: 9, neighbours, reverse: true }), x, 3e-7);
+      assert.deepEqual(rotate(k, size, x, new Array(9).fill(0), { count: 9, neighbours }), x);
     }
   }),
 );
 
 test(
-  'a position outside the table, an odd or too large width and a wrong choice are refused before anything is written',
+  'an invalid position, an odd or too large width and an invalid flag are refused before anything is written',
   kernels((k) => {
     const x = numbers(2 * 3 * 4, 1);
     const [block, table] = [k.block(x), k.block(tableOf(5, 4))];

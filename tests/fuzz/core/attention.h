@@ -1,20 +1,21 @@
-/* The arguments that attention has by itself and as a part of the layer. */
+/* Arguments of attention that hl_attention and the layer share. */
 #ifndef HL_FUZZ_ATTENTION_H
 #define HL_FUZZ_ATTENTION_H
 
 #include "input.h"
 
-/* Sizes, choices and numbers; alone, scores or weights may be given. */
+/* Sizes, enums and numbers; only hl_attention alone accepts given scores or weights. */
 void choose_attention(hl_attention_args *args, bool alone);
-/* What hides keys; then weights and scores, with so many appended keys. */
+/* Arguments that hide keys; then weights and scores, with this many appended keys. */
 void choose_visibility(hl_attention_args *args, uint32_t appended);
 
 /* Elements of the bias, from the first to the last. */
 double bias_extent(const hl_attention_args *args);
-/* Of weights as weights_mode says. */
+/* Floats of the weights for weights_mode. */
 double weights_count(const hl_attention_args *args, uint32_t appended);
 
-/* Small, moderate and without a mask that only the seed knows: so a plain loop can be asked. */
+/* True if the sizes are small, the numbers are moderate and the mask does not depend on a seed: then a plain loop can
+ * check the results. */
 bool can_compare(const hl_attention_args *args);
 
 #endif

@@ -1,4 +1,4 @@
-/* Each makes calls of one or two entries of headlight.h, with arguments of input.h. */
+/* Each function calls one or two entries of headlight.h, with arguments from input.h. */
 #ifndef HL_FUZZ_ENTRIES_H
 #define HL_FUZZ_ENTRIES_H
 

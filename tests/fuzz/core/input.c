@@ -5,37 +5,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TENSORS = 64, MOST_BYTES = 1 << 17, LIMIT = 1 << 25, LITTER = 1 << 14, ROUNDS = 3 };
-/* What more does not fit into the memory of wasm. */
-static const double MOST_ADDRESSED = 4294967296.0;
+enum { TENSORS = 64, MAX_TENSOR_BYTES = 1 << 17, LIMIT = 1 << 25, FILL_BYTES = 1 << 14, ROUNDS = 3 };
+/* Larger inputs do not fit into wasm memory. */
+static const double MAX_ADDRESSED_BYTES = 4294967296.0;
 
-/* The rows of an output, where there is room between them. */
+/* The rows of an output that has gaps between them. */
 typedef struct {
   uint32_t batch, heads, rows, width;
   hl_stride stride;
-} row_places;
+} row_layout;
 
 typedef struct {
-  uint8_t *data, *copies; /* of what was in it before the call, then of what the first call that went well gave */
+  uint8_t *data, *copies; /* copy of its contents before the call, later of the result of the first successful call */
   size_t bytes;
   bool written;
-  row_places places;
+  row_layout layout;
 } tensor;
 
 static struct {
   const uint8_t *at, *end;
   uint64_t random;
-  bool wild;    /* things may be wrong */
-  bool special; /* tensors hold NaN, infinity and so on */
+  bool wild;    /* arguments may be invalid */
+  bool special; /* tensors contain NaN, infinity and so on */
   bool scarce;  /* the first round has little memory */
   bool extreme; /* a size is so large that the call may be refused */
-  bool large;   /* a tensor is not as large as it should be, or there is too much to do */
-  bool unread;  /* numbers that a call looks at before it may refuse are not all there */
+  bool large;   /* a tensor is smaller than it should be, or the call would take too long */
+  bool unread;  /* tensors that a call reads during validation are incomplete */
   bool refuse;
-  bool done; /* a round went well */
+  bool done; /* a round has succeeded */
   int round;
   double used;
-  float *taken;
+  float *exhausting_block;
   tensor tensors[TENSORS];
   size_t count;
 } state;
@@ -74,11 +74,11 @@ void input_start(const uint8_t *bytes, size_t count) {
 
 void input_end(void) {
   for (size_t i = 0; i < state.count; i++) free(state.tensors[i].data), free(state.tensors[i].copies);
-  if (hl_memory_used() != state.used) fail("memory is lost");
+  if (hl_memory_used() != state.used) fail("memory was leaked");
 }
 
 void must_refuse(bool wrong) { state.refuse = state.refuse || wrong; }
-bool is_wrong(void) {
+bool make_invalid(void) {
   const bool wrong = state.wild && one_in(32);
   must_refuse(wrong);
   return wrong;
@@ -91,22 +91,22 @@ static uint32_t extreme_size(void) {
   return sizes[below(sizeof sizes / sizeof *sizes)];
 }
 
-uint32_t stray(uint32_t value) { return state.wild && one_in(16) ? extreme_size() : value; }
+uint32_t maybe_extreme(uint32_t value) { return state.wild && one_in(16) ? extreme_size() : value; }
 
-uint32_t size_of(uint32_t most) {
+uint32_t size_of(uint32_t max) {
   /* Tiles of 4 to 8 and 24, chunks of 64, blocks of 96, 120 and 240, groups of 128, parts of 192. */
   static const uint32_t edges[] = {12, 13,  15,  16,  17,  23,  24,  25,  48,  49,  63,  64,  65, 95,
                                    97, 119, 120, 121, 127, 128, 129, 193, 239, 240, 241, 257, 300};
   uint32_t size = below(10);
   if (one_in(4)) size = edges[below(sizeof edges / sizeof *edges)];
-  return stray(size < most ? size : most);
+  return maybe_extreme(size < max ? size : max);
 }
 
-uint32_t some_of(uint32_t most) { return state.wild && one_in(8) ? size_of(most) : 1 + below(most); }
+uint32_t positive_size(uint32_t max) { return state.wild && one_in(8) ? size_of(max) : 1 + below(max); }
 
-uint32_t choice(uint32_t most) {
-  if (is_wrong()) return one_in(2) ? most + 1 : 0xFFFFFFFF;
-  return below(most + 1);
+uint32_t choice(uint32_t max) {
+  if (make_invalid()) return one_in(2) ? max + 1 : 0xFFFFFFFF;
+  return below(max + 1);
 }
 
 static float special_number(uint32_t i) {
@@ -130,16 +130,16 @@ float finite(float value) {
 
 /* ---- tensors --------------------------------------------------------------------------------------------------- */
 
-static bool fits(double bytes) { return bytes <= MOST_BYTES; }
+static bool fits(double bytes) { return bytes <= MAX_TENSOR_BYTES; }
 bool is_allocated(double count) { return fits(count * sizeof(float)); }
 
 void takes_long(void) { state.large = true; }
 
 static tensor *new_tensor(double count, size_t size, bool written) {
-  if (state.count == TENSORS) fail("more tensors than there are places");
+  if (state.count == TENSORS) fail("too many tensors");
   tensor *t = &state.tensors[state.count++];
   const double bytes = count * (double)size;
-  must_refuse(bytes > MOST_ADDRESSED);
+  must_refuse(bytes > MAX_ADDRESSED_BYTES);
   if (!fits(bytes)) state.large = true;
   t->bytes = fits(bytes) ? (size_t)bytes : size;
   t->data = malloc(t->bytes);
@@ -148,7 +148,7 @@ static tensor *new_tensor(double count, size_t size, bool written) {
   return t;
 }
 
-static bool is_missing(double count) { return count == 0 ? one_in(2) : is_wrong(); }
+static bool is_missing(double count) { return count == 0 ? one_in(2) : make_invalid(); }
 
 static float *floats(double count, bool written) {
   const tensor *t = new_tensor(count, sizeof(float), written);
@@ -160,15 +160,15 @@ static float *floats(double count, bool written) {
   return x;
 }
 
-float *given(double count) { return floats(count, false); }
-float *given_output(double count) { return floats(count, true); }
+float *required_input(double count) { return floats(count, false); }
+float *required_output(double count) { return floats(count, true); }
 float *input(double count) { return is_missing(count) ? NULL : floats(count, false); }
 float *output(double count) { return is_missing(count) ? NULL : floats(count, true); }
-float *may_input(double count) { return one_in(2) ? floats(count, false) : NULL; }
-float *may_output(double count) { return one_in(2) ? floats(count, true) : NULL; }
-float *if_(bool given, float *make(double count), double count) { return given ? make(count) : NULL; }
+float *optional_input(double count) { return one_in(2) ? floats(count, false) : NULL; }
+float *optional_output(double count) { return one_in(2) ? floats(count, true) : NULL; }
+float *if_(bool condition, float *make(double count), double count) { return condition ? make(count) : NULL; }
 
-uint8_t *may_flags(double count) {
+uint8_t *optional_flags(double count) {
   if (one_in(2)) return NULL;
   const tensor *t = new_tensor(count, 1, false);
   const uint32_t some = 1 + below(4);
@@ -185,12 +185,12 @@ static int32_t *integers(double count, int32_t from, int32_t to, bool written) {
 
 int32_t *labels(double count, uint32_t below) {
   if (is_missing(count)) return NULL;
-  if (!is_allocated(count) && count * sizeof(int32_t) <= MOST_ADDRESSED) state.unread = true;
+  if (!is_allocated(count) && count * sizeof(int32_t) <= MAX_ADDRESSED_BYTES) state.unread = true;
   int32_t *x = integers(count, 0, below > 0 && below < 1000 ? (int32_t)below - 1 : 0, false);
-  if (count > 0 && is_wrong()) x[next_random() % (state.tensors[state.count - 1].bytes / sizeof *x)] = -1;
+  if (count > 0 && make_invalid()) x[next_random() % (state.tensors[state.count - 1].bytes / sizeof *x)] = -1;
   return x;
 }
-int32_t *may_positions(double count, int32_t from, int32_t to) {
+int32_t *optional_positions(double count, int32_t from, int32_t to) {
   return one_in(2) ? integers(count, from, to, false) : NULL;
 }
 int32_t *output_labels(double count) { return is_missing(count) ? NULL : integers(count, 0, 9, true); }
@@ -212,7 +212,7 @@ float *output_rows(uint32_t batch, uint32_t heads, uint32_t rows, uint32_t width
   if (!x) return NULL;
   tensor *t = &state.tensors[state.count - 1];
   t->written = true;
-  if (rows_extent(batch, heads, rows, width, s) > 0) t->places = (row_places){batch, heads, rows, width, *s};
+  if (rows_extent(batch, heads, rows, width, s) > 0) t->layout = (row_layout){batch, heads, rows, width, *s};
   return x;
 }
 
@@ -223,23 +223,23 @@ void outputs_become_inputs(void) {
 
 /* ---- calls ----------------------------------------------------------------------------------------------------- */
 
-/* What calls find in memory that is free. */
-static void litter(int value) {
-  float *block = hl_tensor_alloc(LITTER / sizeof(float));
-  if (block) memset(block, value, LITTER);
+/* Fills free memory, which calls may find in their workspace. */
+static void fill_free_memory(int value) {
+  float *block = hl_tensor_alloc(FILL_BYTES / sizeof(float));
+  if (block) memset(block, value, FILL_BYTES);
   hl_tensor_free(block);
 }
 
-/* All memory but some lines is taken: nothing more can be had from the host. */
-static void take_memory(void) {
+/* Allocates all memory except some lines, and prevents growth. */
+static void exhaust_memory(void) {
   hl_memory_set_limit(hl_memory_reserved());
   double count = (hl_memory_reserved() - hl_memory_used()) / sizeof(float) - 16 * below(one_in(2) ? 64 : 1024);
-  while (count >= 0 && !(state.taken = hl_tensor_alloc(count))) count -= 16;
+  while (count >= 0 && !(state.exhausting_block = hl_tensor_alloc(count))) count -= 16;
 }
 
-static void give_memory(void) {
-  hl_tensor_free(state.taken);
-  state.taken = NULL;
+static void release_memory(void) {
+  hl_tensor_free(state.exhausting_block);
+  state.exhausting_block = NULL;
   hl_memory_set_limit(LIMIT);
 }
 
@@ -252,15 +252,15 @@ bool next_round(void) {
   }
   if (state.round == 0) state.done = false;
   if (state.round == 0 && !state.scarce) state.round++;
-  litter(state.round % 2 ? 0xFF : 0x41);
-  if (state.round == 0) take_memory();
+  fill_free_memory(state.round % 2 ? 0xFF : 0x41);
+  if (state.round == 0) exhaust_memory();
   state.round++;
   return true;
 }
 
-/* What lies between its rows is as it was. */
-static void check_room(const tensor *t) {
-  const row_places *p = &t->places;
+/* Checks that the gaps between the rows have not changed. */
+static void check_gaps(const tensor *t) {
+  const row_layout *p = &t->layout;
   uint8_t *written = calloc(t->bytes, 1);
   for (size_t b = 0; b < p->batch; b++) {
     for (size_t h = 0; h < p->heads; h++) {
@@ -271,7 +271,7 @@ static void check_room(const tensor *t) {
     }
   }
   for (size_t i = 0; i < t->bytes; i++) {
-    if (!written[i] && t->data[i] != t->copies[i]) fail("written between the rows");
+    if (!written[i] && t->data[i] != t->copies[i]) fail("the call has written between the rows");
   }
   free(written);
 }
@@ -279,23 +279,24 @@ static void check_room(const tensor *t) {
 static void check_tensor(const tensor *t, hl_status status) {
   const bool same = memcmp(t->data, t->copies, t->bytes) == 0;
   if (!t->written && !same) fail("an input was written");
-  if (status != HL_OK && !same) fail("written though it was refused");
+  if (status != HL_OK && !same) fail("a refused call has written an output");
   if (!t->written || status != HL_OK) return;
   uint8_t *first = t->copies + t->bytes;
   if (state.done && memcmp(t->data, first, t->bytes) != 0) fail("the same call gave other bits");
   memcpy(first, t->data, t->bytes);
-  if (t->places.width > 0) check_room(t);
+  if (t->layout.width > 0) check_gaps(t);
 }
 
 void returned(hl_status status) {
-  const bool scarce = state.taken != NULL;
-  give_memory();
-  if (status > HL_BAD_ARGUMENT) fail("a status that it cannot have");
-  if (state.refuse && (status == HL_OK || status == HL_OUT_OF_MEMORY)) fail("what is wrong was not refused");
-  if (status == HL_OUT_OF_MEMORY && !scarce && !state.extreme) fail("there was memory enough");
-  if (status != HL_OK && status != HL_OUT_OF_MEMORY && !state.refuse && !state.extreme) fail("refused without reason");
+  const bool scarce = state.exhausting_block != NULL;
+  release_memory();
+  if (status > HL_BAD_ARGUMENT) fail("an unexpected status");
+  if (state.refuse && (status == HL_OK || status == HL_OUT_OF_MEMORY)) fail("an invalid call was accepted");
+  if (status == HL_OUT_OF_MEMORY && !scarce && !state.extreme) fail("there was enough memory");
+  if (status != HL_OK && status != HL_OUT_OF_MEMORY && !state.refuse && !state.extreme)
+    fail("a valid call was refused");
   for (size_t i = 0; i < state.count; i++) check_tensor(&state.tensors[i], status);
-  if (hl_memory_used() != state.used) fail("workspace is lost");
+  if (hl_memory_used() != state.used) fail("workspace was leaked");
   state.done = status == HL_OK;
 }
 

@@ -13,7 +13,7 @@ static uint32_t linear_size(void) { return size_of(one_in(8) ? 300 : 30); }
 void fuzz_linear_forward(void) {
   const uint32_t rows = linear_size(), out = linear_size(), in = linear_size();
   float *y = output((double)rows * out);
-  const float *x = input((double)rows * in), *weight = input((double)out * in), *bias = may_input(out);
+  const float *x = input((double)rows * in), *weight = input((double)out * in), *bias = optional_input(out);
   while (next_round()) returned(hl_linear_forward(y, x, weight, bias, rows, out, in));
   if (!is_moderate()) return;
   double *expected = linear_reference(x, weight, bias, rows, out, in);
@@ -21,23 +21,24 @@ void fuzz_linear_forward(void) {
   free(expected);
 }
 
-/* A weight of 16-bit numbers from 1/8 to 1/2, or below, and the same in float32. */
+/* A weight of 16-bit numbers from 1/8 to 1/2, or smaller, and the same weight in float32. */
 void fuzz_linear_stored(void) {
   const uint32_t rows = linear_size(), out = linear_size(), in = linear_size(), stored = choice(HL_STORED_BF16);
   const double count = (double)out * in;
-  float *y = output((double)rows * out), *opened = given(count), *weight = input(stored_floats(count, stored));
-  const float *x = input((double)rows * in), *bias = may_input(out);
+  float *y = output((double)rows * out), *converted = required_input(count),
+        *weight = input(stored_floats(count, stored));
+  const float *x = input((double)rows * in), *bias = optional_input(out);
   if (weight && is_allocated(count) && (stored == HL_STORED_F16 || stored == HL_STORED_BF16)) {
     for (size_t i = 0; i < (size_t)count; i++) {
       uint32_t bits;
-      memcpy(&bits, opened + i, sizeof bits);
+      memcpy(&bits, converted + i, sizeof bits);
       ((uint16_t *)(void *)weight)[i] = (uint16_t)((bits & 0x81ff) | (stored == HL_STORED_F16 ? 0x3200 : 0x3e00));
     }
   }
-  if (weight && is_allocated(count)) hl_stored_load(opened, weight, stored, (uint32_t)count);
+  if (weight && is_allocated(count)) hl_stored_load(converted, weight, stored, (uint32_t)count);
   while (next_round()) returned(hl_linear_stored(y, x, weight, bias, stored, rows, out, in));
   if (!is_moderate()) return;
-  double *expected = linear_reference(x, opened, bias, rows, out, in);
+  double *expected = linear_reference(x, converted, bias, rows, out, in);
   for (size_t i = 0; i < (size_t)rows * out; i++) near("y", y[i], expected[i]);
   free(expected);
 }
@@ -45,7 +46,7 @@ void fuzz_linear_stored(void) {
 void fuzz_linear_backward(void) {
   const uint32_t rows = linear_size(), out = linear_size(), in = linear_size();
   const double inputs = (double)rows * in, weights = (double)out * in;
-  float *dx = may_output(inputs), *dweight = may_output(weights), *dbias = may_output(out);
+  float *dx = optional_output(inputs), *dweight = optional_output(weights), *dbias = optional_output(out);
   const float *dy = input((double)rows * out), *x = dweight ? input(inputs) : NULL,
               *weight = dx ? input(weights) : NULL;
   while (next_round()) returned(hl_linear_backward(dx, dweight, dbias, dy, x, weight, rows, out, in));
@@ -73,16 +74,17 @@ typedef struct {
   uint32_t batch, rows, width, count, first;
 } embedding_sizes;
 
-static embedding_sizes some_embedding(void) {
-  const embedding_sizes s = {some_of(3), size_of(30), size_of(70), some_of(20), size_of(10)};
+static embedding_sizes random_embedding(void) {
+  const embedding_sizes s = {positive_size(3), size_of(30), size_of(70), positive_size(20), size_of(10)};
   must_refuse(s.count == 0 && s.batch > 0 && s.rows > 0);
   return s;
 }
 
 void fuzz_embedding_forward(void) {
-  const embedding_sizes s = some_embedding();
+  const embedding_sizes s = random_embedding();
   float *to = output((double)s.batch * s.rows * s.width);
-  const float *table = input((double)s.count * s.width), *position = may_input(((double)s.first + s.rows) * s.width);
+  const float *table = input((double)s.count * s.width),
+              *position = optional_input(((double)s.first + s.rows) * s.width);
   const int32_t *label = labels((double)s.batch * s.rows, s.count);
   while (next_round())
     returned(hl_embedding_forward(to, table, position, label, s.batch, s.rows, s.width, s.count, s.first));
@@ -95,8 +97,9 @@ void fuzz_embedding_forward(void) {
 }
 
 void fuzz_embedding_backward(void) {
-  const embedding_sizes s = some_embedding();
-  float *d_table = output((double)s.count * s.width), *d_position = may_output(((double)s.first + s.rows) * s.width);
+  const embedding_sizes s = random_embedding();
+  float *d_table = output((double)s.count * s.width),
+        *d_position = optional_output(((double)s.first + s.rows) * s.width);
   const float *d_output = input((double)s.batch * s.rows * s.width);
   const int32_t *label = labels((double)s.batch * s.rows, s.count);
   while (next_round())
@@ -117,9 +120,9 @@ void fuzz_norm_forward(void) {
   const uint32_t rows = size_of(40), width = size_of(130);
   const double cells = (double)rows * width;
   const bool centred = one_in(2);
-  const float eps = is_wrong() ? -1 : (float)below(100) / 100;
-  float *y = output(cells), *mean = if_(centred, given_output, rows), *rstd = output(rows);
-  const float *x = input(cells), *weight = input(width), *bias = may_input(width);
+  const float eps = make_invalid() ? -1 : (float)below(100) / 100;
+  float *y = output(cells), *mean = if_(centred, required_output, rows), *rstd = output(rows);
+  const float *x = input(cells), *weight = input(width), *bias = optional_input(width);
   while (next_round()) returned(hl_norm_forward(y, mean, rstd, x, weight, bias, rows, width, eps));
   for (size_t r = 0; is_moderate() && width > 1 && r < rows; r++) {
     double sum = 0, squares = 0;
@@ -138,9 +141,9 @@ void fuzz_norm_backward(void) {
   const uint32_t rows = size_of(40), width = size_of(130);
   const double cells = (double)rows * width;
   const bool centred = one_in(2);
-  float *dx = output(cells), *d_weight = output(width), *d_bias = may_output(width);
-  const float *d_output = input(cells), *x = input(cells), *mean = if_(centred, given, rows), *rstd = input(rows),
-              *weight = input(width);
+  float *dx = output(cells), *d_weight = output(width), *d_bias = optional_output(width);
+  const float *d_output = input(cells), *x = input(cells), *mean = if_(centred, required_input, rows),
+              *rstd = input(rows), *weight = input(width);
   while (next_round()) returned(hl_norm_backward(dx, d_weight, d_bias, d_output, x, mean, rstd, weight, rows, width));
   for (size_t c = 0; is_moderate() && c < width; c++) {
     double weights = before(d_weight)[c], biases = d_bias ? before(d_bias)[c] : 0;
@@ -154,7 +157,7 @@ void fuzz_norm_backward(void) {
   }
 }
 
-/* ---- each number by itself ------------------------------------------------------------------------------------- */
+/* ---- elementwise operations ------------------------------------------------------------------------------------ */
 
 static const double PI = 3.14159265358979;
 
@@ -164,7 +167,7 @@ static double logistic(double x, double *slope) {
   return y;
 }
 
-/* The share Φ of x · Φ(x), and its slope. */
+/* The factor Φ of x · Φ(x), and its derivative. */
 static double share_of(double x, uint32_t kind, double *slope) {
   const double root = sqrt(2 / PI), t = tanh(root * (x + 0.044715 * x * x * x));
   double share;
@@ -209,7 +212,7 @@ void fuzz_activation(void) {
   }
 }
 
-/* Also into its parts. */
+/* Sometimes writes into its inputs. */
 void fuzz_gated(void) {
   const uint32_t count = size_of(300), kind = choice(HL_ACTIVATION_TANH);
   const bool backward = one_in(2), in_place = one_in(2);
@@ -227,7 +230,7 @@ void fuzz_gated(void) {
   }
 }
 
-static float some_cap(void) {
+static float random_cap(void) {
   const float cap = finite(number());
   must_refuse(!(cap > 0));
   return cap;
@@ -235,7 +238,7 @@ static float some_cap(void) {
 
 void fuzz_softcap(void) {
   const uint32_t count = size_of(300);
-  const float cap = one_in(8) ? some_cap() : 0.75f;
+  const float cap = one_in(8) ? random_cap() : 0.75f;
   const bool backward = one_in(2), in_place = one_in(2);
   float *to = output(count);
   const float *x = in_place ? to : input(count), *d_output = backward ? input(count) : NULL;
@@ -250,13 +253,13 @@ void fuzz_softcap(void) {
 /* ---- positions ------------------------------------------------------------------------------------------------- */
 
 void fuzz_rotary(void) {
-  const uint32_t B = some_of(3), H = some_of(4), T = size_of(20), D = size_of(70), count = some_of(20),
-                 neighbours = choice(1), reverse = choice(1), room = below(3);
+  const uint32_t B = positive_size(3), H = positive_size(4), T = size_of(20), D = size_of(70),
+                 count = positive_size(20), neighbours = choice(1), reverse = choice(1), gap = below(3);
   uint32_t rotated = below(D < 70 ? D + 1 : 71) / 2 * 2;
-  if (is_wrong()) rotated = D < UINT32_MAX ? D + 1 : 1;
+  if (make_invalid()) rotated = D < UINT32_MAX ? D + 1 : 1;
   must_refuse(count == 0 && B > 0 && T > 0);
-  const hl_stride s = one_in(2) ? (hl_stride){H * T * (D + room), T * (D + room), D + room}
-                                : (hl_stride){T * H * (D + room), D + room, H * (D + room)};
+  const hl_stride s = one_in(2) ? (hl_stride){H * T * (D + gap), T * (D + gap), D + gap}
+                                : (hl_stride){T * H * (D + gap), D + gap, H * (D + gap)};
   float *to = output_rows(B, H, T, D, &s);
   const bool in_place = one_in(2);
   const float *x = in_place ? to : input_rows(B, H, T, D, &s), *table = input((double)count * rotated);
@@ -280,7 +283,7 @@ void fuzz_rotary(void) {
 }
 
 void fuzz_relative(void) {
-  const uint32_t buckets = some_of(20), H = size_of(5), T = size_of(40), S = size_of(40);
+  const uint32_t buckets = positive_size(20), H = size_of(5), T = size_of(40), S = size_of(40);
   const double cells = (double)H * T * S, diagonals = cells > 0 ? (double)T + S - 1 : 0;
   const bool backward = one_in(2);
   float *to = output(backward ? (double)buckets * H : cells);
@@ -301,7 +304,7 @@ void fuzz_relative(void) {
   free(sums);
 }
 
-/* Also into one of its parts. */
+/* Sometimes writes into one of its inputs. */
 void fuzz_add(void) {
   const uint32_t count = size_of(300);
   float *to = output(count);
@@ -328,25 +331,25 @@ void fuzz_scale(void) {
 /* ---- loss ------------------------------------------------------------------------------------------------------ */
 
 static double row_loss(const float *x, uint32_t classes, int32_t label, double smoothing) {
-  double most = -INFINITY, sum = 0, mean = 0;
+  double max = -INFINITY, sum = 0, mean = 0;
   for (uint32_t c = 0; c < classes; c++) {
-    if (x[c] > most) most = x[c];
+    if (x[c] > max) max = x[c];
     mean += (double)x[c] / classes;
   }
-  for (uint32_t c = 0; c < classes; c++) sum += exp(x[c] - most);
-  return log(sum) + most - (1 - smoothing) * x[label] - smoothing * mean;
+  for (uint32_t c = 0; c < classes; c++) sum += exp(x[c] - max);
+  return log(sum) + max - (1 - smoothing) * x[label] - smoothing * mean;
 }
 
 void fuzz_loss(void) {
-  const uint32_t rows = size_of(40), classes = some_of(130);
+  const uint32_t rows = size_of(40), classes = positive_size(130);
   const int32_t ignore = one_in(2) ? -100 : (int32_t)below(3);
-  const float smoothing = is_wrong() ? 2 : one_in(2) ? (float)below(5) / 4 : 0;
+  const float smoothing = make_invalid() ? 2 : one_in(2) ? (float)below(5) / 4 : 0;
   const double cells = (double)rows * classes;
-  float *d_logits = may_output(cells), *losses = output(rows);
+  float *d_logits = optional_output(cells), *losses = output(rows);
   int32_t *best = output_labels(rows);
   const float *logits = input(cells);
   const int32_t *label = labels(rows, classes);
-  const bool nowhere = is_wrong();
+  const bool nowhere = make_invalid();
   must_refuse(classes == 0 && rows > 0 && ignore != 0);
   hl_loss result = {0};
   while (next_round())
@@ -354,7 +357,7 @@ void fuzz_loss(void) {
                               ignore));
   double sum = 0;
   for (size_t r = 0; is_moderate() && classes > 0 && r < rows; r++) {
-    if (best[r] < 0 || best[r] >= (int64_t)classes) fail("the place of the largest logit");
+    if (best[r] < 0 || best[r] >= (int64_t)classes) fail("index of the largest logit");
     near("loss", losses[r], label[r] == ignore ? 0 : row_loss(logits + r * classes, classes, label[r], smoothing));
     sum += losses[r];
   }
@@ -364,8 +367,8 @@ void fuzz_loss(void) {
 
 void fuzz_squared_error(void) {
   const uint32_t count = size_of(300);
-  const bool nowhere = is_wrong();
-  float loss = 0, *d = may_output(count);
+  const bool nowhere = make_invalid();
+  float loss = 0, *d = optional_output(count);
   const float *x = d && one_in(2) ? d : input(count), *target = input(count);
   while (next_round()) returned(hl_mean_squared_error(nowhere ? NULL : &loss, d, x, target, count));
   double sum = 0;
@@ -393,9 +396,9 @@ void fuzz_sgd(void) {
 }
 
 void fuzz_adam(void) {
-  const uint32_t count = size_of(300), step = is_wrong() ? 0 : 1 + below(60000), decoupled = choice(1);
+  const uint32_t count = size_of(300), step = make_invalid() ? 0 : 1 + below(60000), decoupled = choice(1);
   const double rate = finite(number()), eps = 1e-3, decay = finite(number()),
-               beta1 = is_wrong() ? 1 : below(100) / 100.0, beta2 = is_wrong() ? NAN : below(100) / 100.0;
+               beta1 = make_invalid() ? 1 : below(100) / 100.0, beta2 = make_invalid() ? NAN : below(100) / 100.0;
   float *parameter = output(count), *mean = output(count), *square = output(count);
   const float *gradient = input(count);
   for (size_t i = 0; square && is_allocated(count) && i < count; i++) square[i] = fabsf(square[i]);

@@ -27,8 +27,8 @@ void fuzz_packing(void) {
 
 void fuzz_packing_rows(void) {
   const uint32_t out = size_of(130), in = size_of(300), stored = choice(HL_STORED_BF16);
-  const uint32_t first = stray(below(out / 8 + 1) * 8), left = first > out ? 0 : out - first;
-  const uint32_t count = stray(one_in(3) ? left : below(left / 8 + 1) * 8);
+  const uint32_t first = maybe_extreme(below(out / 8 + 1) * 8), left = first > out ? 0 : out - first;
+  const uint32_t count = maybe_extreme(one_in(3) ? left : below(left / 8 + 1) * 8);
   must_refuse(first % 8 != 0 || first > out || count > left || (count % 8 != 0 && count != left));
   float *packed = output(packed_size(out, in, true));
   const float *rows = input(stored_floats((double)count * in, stored));
@@ -55,8 +55,8 @@ void fuzz_quantized(void) {
   const double size = out == 0 ? 0 : packed_size(out, in, true);
   float *y = output((double)rows * (by_rows ? in : out));
   const int32_t *label = by_rows ? labels(rows, out) : NULL;
-  const float *x = by_rows ? NULL : input((double)rows * in), *bias = by_rows ? NULL : may_input(out);
-  const float *plain = given((double)out * in);
+  const float *x = by_rows ? NULL : input((double)rows * in), *bias = by_rows ? NULL : optional_input(out);
+  const float *plain = required_input((double)out * in);
   float *packed = input(size);
   if (packed && size > 0 && is_allocated(size) && is_allocated((double)out * in)) pack(packed, plain, out, in, true);
   must_refuse(by_rows && out == 0 && rows > 0);
@@ -74,22 +74,22 @@ void fuzz_quantized(void) {
   free(expected);
 }
 
-/* A weight (out, in), and the same as the layer takes it. */
+/* A weight (out, in), and its packed form as an argument of the layer. */
 typedef struct {
   const float *plain, *packed;
 } weight;
 
-/* One that is too large could not have been packed. Without rows, packed may be NULL. */
-static weight some_weight(double out, uint32_t in, bool int8, float *make(double count)) {
+/* A weight that is too large cannot have been packed. Without rows, packed may be NULL. */
+static weight random_weight(double out, uint32_t in, bool int8, float *make(double count)) {
   const double size = packed_size(out, in, int8);
-  weight w = {given(out * in), NULL};
+  weight w = {required_input(out * in), NULL};
   if (out > UINT32_MAX || !is_allocated(out * in) || !is_allocated(size)) {
     takes_long();
-    w.packed = given(1);
+    w.packed = required_input(1);
     return w;
   }
   if (out == 0 && one_in(2)) return w;
-  float *packed = (out * in == 0 ? given : make)(size);
+  float *packed = (out * in == 0 ? required_input : make)(size);
   if (packed && pack(packed, w.plain, (uint32_t)out, in, int8) != HL_OK) fail("a weight could not be packed");
   w.packed = packed;
   return w;
@@ -97,12 +97,12 @@ static weight some_weight(double out, uint32_t in, bool int8, float *make(double
 
 /* ---- the layer ------------------------------------------------------------------------------------------------- */
 
-/* What stands around the arguments of the call. */
+/* Properties of the arguments of the call. */
 typedef struct {
   hl_multihead_args m;
   weight q, k, v, o;
   uint32_t appended;
-  bool self, keys_are_values; /* the inputs are one and the same */
+  bool self, keys_are_values; /* all inputs are the same tensor */
 } layer;
 
 /* H·D and G·D */
@@ -113,7 +113,7 @@ static double query_rows(const layer *l) { return (double)l->m.attention.batch *
 static double fresh_keys(const layer *l) { return (double)l->m.attention.keys - l->m.past_keys; }
 static double key_rows(const layer *l) { return l->m.attention.batch * fmax(fresh_keys(l), 0); }
 
-/* What no row is added to may be of any size, and is not looked at. */
+/* A gradient to which no row is added may have any size, and is not read. */
 static float *small(float *make(double count), double count) { return is_allocated(count) ? make(count) : NULL; }
 
 static void choose_layer(layer *l) {
@@ -134,21 +134,21 @@ static void choose_layer(layer *l) {
 static void choose_weights(layer *l) {
   hl_multihead_args *m = &l->m;
   const bool int8 = m->int8 == 1, projected = one_in(2);
-  l->q = some_weight(query_width(l), m->query_dim, int8, input);
-  l->k = some_weight(kv_width(l), m->key_dim, int8, input);
-  l->v = some_weight(kv_width(l), m->value_dim, int8, input);
-  if (projected) l->o = some_weight(m->output_dim, (uint32_t)fmin(query_width(l), UINT32_MAX), int8, given);
+  l->q = random_weight(query_width(l), m->query_dim, int8, input);
+  l->k = random_weight(kv_width(l), m->key_dim, int8, input);
+  l->v = random_weight(kv_width(l), m->value_dim, int8, input);
+  if (projected) l->o = random_weight(m->output_dim, (uint32_t)fmin(query_width(l), UINT32_MAX), int8, required_input);
   m->packed_wq = l->q.packed;
   m->packed_wk = l->k.packed;
   m->packed_wv = l->v.packed;
   m->packed_wo = l->o.packed;
-  m->bq = small(may_input, query_width(l));
-  m->bk = small(may_input, kv_width(l));
-  m->bv = small(may_input, kv_width(l));
-  m->bo = m->packed_wo ? small(may_input, m->output_dim) : NULL;
+  m->bq = small(optional_input, query_width(l));
+  m->bk = small(optional_input, kv_width(l));
+  m->bv = small(optional_input, kv_width(l));
+  m->bo = m->packed_wo ? small(optional_input, m->output_dim) : NULL;
   if (one_in(2)) {
-    m->bias_key = given(kv_width(l));
-    m->bias_value = is_wrong() ? NULL : given(kv_width(l));
+    m->bias_key = required_input(kv_width(l));
+    m->bias_value = make_invalid() ? NULL : required_input(kv_width(l));
   }
   l->appended = (m->bias_key != NULL) + m->zero_attention;
 }
@@ -166,21 +166,21 @@ static void choose_cache(layer *l) {
   const double heads = (double)a->batch * kv_width(l);
   m->past_keys = below(30);
   a->keys += m->past_keys;
-  if (is_wrong()) m->past_keys = a->keys + 1;
+  if (make_invalid()) m->past_keys = a->keys + 1;
   m->past_key = input(heads * m->past_keys);
   m->past_value = input(heads * m->past_keys);
-  m->present_key = given_output(heads * a->keys);
-  m->present_value = is_wrong() ? NULL : given_output(heads * a->keys);
+  m->present_key = required_output(heads * a->keys);
+  m->present_value = make_invalid() ? NULL : required_output(heads * a->keys);
 }
 
 static void choose_rotary(layer *l) {
   hl_multihead_args *m = &l->m;
   const hl_attention_args *a = &m->attention;
   if (!one_in(2)) return;
-  m->rotary_count = some_of(9);
+  m->rotary_count = positive_size(9);
   m->rotary_neighbours = choice(1);
-  m->rotated = is_wrong() ? a->width + 1 : below(a->width < 70 ? a->width + 1 : 71) / 2 * 2;
-  m->rotary_table = given((double)m->rotary_count * m->rotated);
+  m->rotated = make_invalid() ? a->width + 1 : below(a->width < 70 ? a->width + 1 : 71) / 2 * 2;
+  m->rotary_table = required_input((double)m->rotary_count * m->rotated);
   m->query_positions = labels((double)a->batch * a->queries, m->rotary_count);
   m->key_positions = labels(key_rows(l), m->rotary_count);
   must_refuse(m->rotary_count == 0 && ((double)a->batch * a->queries > 0 || key_rows(l) > 0));
@@ -194,12 +194,12 @@ static void choose_results(layer *l, bool saves) {
   if (!saves) return;
   const double saved = hl_multihead_saved_size(m);
   if (saved > 0 && !is_allocated(saved)) takes_long();
-  m->saved = given_output(is_allocated(saved) ? saved : 1);
+  m->saved = required_output(is_allocated(saved) ? saved : 1);
 }
 
-/* ---- the same as plain loops ----------------------------------------------------------------------------------- */
+/* ---- reference: plain loops ------------------------------------------------------------------------------------ */
 
-/* As floats, and freed. */
+/* Converts to floats, and frees the original. */
 static float *rounded(double *x, size_t count) {
   float *y = exactly(count * sizeof *y);
   for (size_t i = 0; i < count; i++) y[i] = (float)x[i];
@@ -211,7 +211,7 @@ static float *projection(const float *x, const weight *w, const float *bias, dou
   return rounded(linear_reference(x, w->plain, bias, (size_t)rows, (size_t)out, in), (size_t)(rows * out));
 }
 
-/* The learned key first, then the key of zeros. */
+/* Appended keys: the learned key first, then the key of zeros. */
 static float *appended_rows(const layer *l, const float *learned) {
   const size_t width = (size_t)kv_width(l);
   float *rows = rounded(zeros(l->appended * width), l->appended * width);
@@ -223,7 +223,7 @@ static hl_stride packed_heads(uint32_t rows, double row, uint32_t width) {
   return (hl_stride){rows * (uint32_t)row, width, (uint32_t)row};
 }
 
-/* (B,H,T,D) to (B,T,H·D) */
+/* Transposes (B,H,T,D) to (B,T,H·D). */
 static float *joined_heads(const hl_attention_args *a, double *heads) {
   const size_t H = a->heads, T = a->queries, D = a->width, count = a->batch * H * T * D;
   float *rows = exactly(count * sizeof *rows);
@@ -235,7 +235,7 @@ static float *joined_heads(const hl_attention_args *a, double *heads) {
   return rows;
 }
 
-/* hl_rotary has an entry of its own. */
+/* Uses hl_rotary, which has its own fuzz entry. */
 static void turn(float *x, const layer *l, const int32_t *positions, uint32_t heads, uint32_t rows) {
   const hl_multihead_args *m = &l->m;
   const hl_attention_args *a = &m->attention;
@@ -245,7 +245,7 @@ static void turn(float *x, const layer *l, const int32_t *positions, uint32_t he
     fail("what was turned before cannot be turned");
 }
 
-/* Without a cache, and in floats. */
+/* Only without a cache and with float weights. */
 static void check_layer(const layer *l) {
   const hl_multihead_args *m = &l->m;
   hl_attention_args a = m->attention;
@@ -281,37 +281,37 @@ static void choose_gradients(hl_multihead_backward_args *g, const layer *l) {
   g->d_query = output(query_rows(l) * m->query_dim);
   g->d_key = l->self ? g->d_query : output(key_rows(l) * m->key_dim);
   g->d_value = l->keys_are_values ? g->d_key : output(key_rows(l) * m->value_dim);
-  g->d_bias = m->attention.bias ? may_output(bias_extent(&m->attention)) : NULL;
-  g->d_sinks = m->attention.sinks ? may_output(m->attention.heads) : NULL;
-  g->d_wq = small(may_output, query_width(l) * m->query_dim);
-  g->d_wk = small(may_output, kv_width(l) * m->key_dim);
-  g->d_wv = small(may_output, kv_width(l) * m->value_dim);
-  g->d_bq = small(may_output, query_width(l));
-  g->d_bk = small(may_output, kv_width(l));
-  g->d_bv = small(may_output, kv_width(l));
+  g->d_bias = m->attention.bias ? optional_output(bias_extent(&m->attention)) : NULL;
+  g->d_sinks = m->attention.sinks ? optional_output(m->attention.heads) : NULL;
+  g->d_wq = small(optional_output, query_width(l) * m->query_dim);
+  g->d_wk = small(optional_output, kv_width(l) * m->key_dim);
+  g->d_wv = small(optional_output, kv_width(l) * m->value_dim);
+  g->d_bq = small(optional_output, query_width(l));
+  g->d_bk = small(optional_output, kv_width(l));
+  g->d_bv = small(optional_output, kv_width(l));
   if (g->wo) {
-    g->d_wo = small(may_output, m->output_dim * query_width(l));
-    g->d_bo = small(may_output, m->output_dim);
+    g->d_wo = small(optional_output, m->output_dim * query_width(l));
+    g->d_bo = small(optional_output, m->output_dim);
   }
   if (m->bias_key) {
-    g->d_bias_key = small(may_output, kv_width(l));
-    g->d_bias_value = small(may_output, kv_width(l));
+    g->d_bias_key = small(optional_output, kv_width(l));
+    g->d_bias_value = small(optional_output, kv_width(l));
   }
   g->d_output = input(query_rows(l) * output_width(l));
   g->d_weights =
-      m->attention.weights_mode != HL_WEIGHTS_NONE ? may_input(weights_count(&m->attention, l->appended)) : NULL;
+      m->attention.weights_mode != HL_WEIGHTS_NONE ? optional_input(weights_count(&m->attention, l->appended)) : NULL;
 }
 
 void fuzz_multihead(void) {
   layer l = {0};
   choose_layer(&l);
-  const bool cached = one_in(4), saves = cached ? is_wrong() : one_in(2);
+  const bool cached = one_in(4), saves = cached ? make_invalid() : one_in(2);
   if (cached) choose_cache(&l);
   choose_weights(&l);
   choose_inputs(&l);
   choose_rotary(&l);
   choose_results(&l, saves);
-  const hl_multihead_args *forward = is_wrong() ? NULL : &l.m;
+  const hl_multihead_args *forward = make_invalid() ? NULL : &l.m;
   while (next_round()) returned(hl_multihead_forward(forward));
   if (can_compare(&l.m.attention) && !cached && !l.m.int8) check_layer(&l);
   if (!saves || !forward) return;

@@ -1,0 +1,14 @@
+/* A path for few queries, for which packing keys and values does not pay: all tensors are read in place, and the output
+ * is written in place, with the same bits as in the packed path. */
+#ifndef HL_FEW_QUERIES_H
+#define HL_FEW_QUERIES_H
+
+#include "attention/tile.h"
+
+extern const attention_path few_queries_path;
+
+/* True if the queries are few enough, and no value is NaN or infinite while a key can be hidden. `first` is a tile of
+ * the first head of a group, `value` the values of the group. */
+bool is_few_queries(const attention_tile *first, const float *value);
+
+#endif

@@ -1,0 +1,102 @@
+// A picture as the input of a model of patches: cropped to its centre, resized, and normalized as in training.
+
+/** @import { PatchOptions, Pixels, PictureData, Preprocessor } from './types.js' */
+/** @typedef {readonly [height: number, width: number]} Size */
+
+/** Mean and standard deviation of a model without preprocessor_config.json. */
+const MEAN = [0.5, 0.5, 0.5];
+
+/** The picture that is shown first: a sea, a sun and a whale. @param {Size} size */
+function drawnPicture([height, width]) {
+  const canvas = new OffscreenCanvas(width, height);
+  const context = /** @type {OffscreenCanvasRenderingContext2D} */ (canvas.getContext('2d'));
+  const x = (/** @type {number} */ share) => share * width;
+  const y = (/** @type {number} */ share) => share * height;
+  const sky = context.createLinearGradient(0, 0, 0, y(0.6));
+  sky.addColorStop(0, '#7fb4dc');
+  sky.addColorStop(1, '#f6dfc0');
+  context.fillStyle = sky;
+  context.fillRect(0, 0, width, height);
+  context.fillStyle = '#f4b942';
+  context.beginPath();
+  context.arc(x(0.78), y(0.22), x(0.09), 0, 7);
+  context.fill();
+  const sea = context.createLinearGradient(0, y(0.58), 0, height);
+  sea.addColorStop(0, '#3f7c9f');
+  sea.addColorStop(1, '#12324a');
+  context.fillStyle = sea;
+  context.fillRect(0, y(0.58), width, y(0.42));
+  context.fillStyle = '#39424c';
+  context.beginPath();
+  context.moveTo(x(0.12), y(0.66));
+  context.bezierCurveTo(x(0.16), y(0.4), x(0.5), y(0.36), x(0.66), y(0.6));
+  context.bezierCurveTo(x(0.72), y(0.64), x(0.78), y(0.6), x(0.82), y(0.46));
+  context.bezierCurveTo(x(0.86), y(0.5), x(0.92), y(0.5), x(0.95), y(0.44));
+  context.bezierCurveTo(x(0.95), y(0.6), x(0.84), y(0.78), x(0.6), y(0.8));
+  context.bezierCurveTo(x(0.3), y(0.84), x(0.12), y(0.8), x(0.12), y(0.66));
+  context.fill();
+  context.strokeStyle = '#dcebf2';
+  context.lineWidth = Math.max(x(0.02), 1);
+  context.beginPath();
+  context.moveTo(x(0.3), y(0.42));
+  context.quadraticCurveTo(x(0.28), y(0.26), x(0.2), y(0.22));
+  context.moveTo(x(0.3), y(0.42));
+  context.quadraticCurveTo(x(0.33), y(0.26), x(0.4), y(0.24));
+  context.stroke();
+  context.fillStyle = '#fff';
+  context.beginPath();
+  context.arc(x(0.24), y(0.6), Math.max(x(0.016), 0.7), 0, 7);
+  context.fill();
+  return canvas.transferToImageBitmap();
+}
+
+/** Pixels of the longer side of the picture that is shown, if the model reads fewer. */
+const FINE = 640;
+
+/** The centre of a picture, resized. @param {ImageBitmap} picture @param {Size} size @returns {PictureData} */
+function imageOf(picture, [height, width]) {
+  const canvas = new OffscreenCanvas(width, height);
+  const context = /** @type {OffscreenCanvasRenderingContext2D} */ (
+    canvas.getContext('2d', { willReadFrequently: true })
+  );
+  const scale = Math.max(width / picture.width, height / picture.height);
+  const [w, h] = [picture.width * scale, picture.height * scale];
+  context.imageSmoothingQuality = 'high';
+  context.drawImage(picture, (width - w) / 2, (height - h) / 2, w, h);
+  return { data: context.getImageData(0, 0, width, height).data, width, height };
+}
+
+/** @param {Size} size @returns {Size} */
+function fineSize([height, width]) {
+  const factor = Math.max(Math.floor(FINE / Math.max(height, width)), 1);
+  return [height * factor, width * factor];
+}
+
+/**
+ * @param {ImageBitmap} picture
+ * @param {Pick<PatchOptions, 'image' | 'channels'>} patch
+ * @param {Preprocessor} [preprocessor]
+ * @returns {Pixels}
+ */
+export function pixelsOf(picture, { image: [height, width], channels }, preprocessor = {}) {
+  const image = imageOf(picture, [height, width]);
+  const [mean, std] = [preprocessor.image_mean ?? MEAN, preprocessor.image_std ?? MEAN];
+  const size = width * height;
+  const pixels = new Float32Array(channels * size);
+  for (let c = 0; c < channels; c++)
+    for (let i = 0; i < size; i++) pixels[c * size + i] = (image.data[4 * i + Math.min(c, 2)] / 255 - mean[c]) / std[c];
+  const fine = imageOf(picture, fineSize([height, width]));
+  return { data: pixels, shape: [1, channels, height, width], image, fine };
+}
+
+/**
+ * The picture that is shown first.
+ * @param {Pick<PatchOptions, 'image' | 'channels'>} patch
+ * @param {Preprocessor} [preprocessor]
+ * @returns {Pixels}
+ */
+export function drawnPixels(patch, preprocessor) {
+  const size = fineSize(patch.image);
+  const fine = imageOf(drawnPicture(size), size);
+  return { ...pixelsOf(drawnPicture(patch.image), patch, preprocessor), fine };
+}
