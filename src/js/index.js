@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-// The public API. The entries node.js, browser.js and inline.js tell `load` where the binary is.
+// The public API. `load` is in the entries node.js, browser.js and inline.js, which find the binary in different ways.
 
 import { version } from '../../package.json';
 import { readNumber, readOptions, readShape } from './check/arguments.js';
@@ -36,44 +36,44 @@ import { fillNormal, fillUniform, uniformSource } from './ops/random.js';
 /** @import { Adam, Sgd } from './ops/optimizer.js' */
 /** @import { OpenedModel, OpenOptions } from './models/checkpoint/open.js' */
 /** @import { TransformerOptions } from './models/options.js' */
-/** @import { SavedTransformer, Transformer } from './models/transformer.js' */
+/** @import { SavedTransformer } from './models/loadTransformer.js' */
+/** @import { Transformer } from './models/transformer.js' */
 
 /**
- * @typedef {object} Info what runs here
+ * @typedef {object} Info about an instance
  * @property {string} version
  * @property {'simd128' | 'relaxed'} simd
  * @property {number} threads
- * @property {string} [threadsNote] why there is only one thread
+ * @property {string} [threadsNote] the reason if there is only one thread instead of those requested
  * @property {{ used: number, reserved: number, limit: number }} memory in bytes
  */
 /** @typedef {{ seed?: number, mean?: number, std?: number }} NormalOptions default 0, 0 and 1 */
 /** @typedef {{ seed?: number, low?: number, high?: number }} UniformOptions default 0, 0 and 1 */
 
-/** One instance of the core, with a memory of its own. Made by load(). */
+/** One instance of the core with its own memory. Created by load(). */
 export class Headlight {
   #memory;
   #simd;
   #parts;
-  #places;
+  #environment;
 
   /**
    * @internal
    * @param {CoreExports} core
    * @param {WebAssembly.Memory} linear
    * @param {Threads} threads
-   * @param {typeof import('./models/parts.js') | Error} parts or why they could not be loaded
-   * @param {import('./models/checkpoint/open.js').Places} places
+   * @param {typeof import('./models/parts.js') | Error} parts or the error of the import
+   * @param {import('./models/checkpoint/open.js').Environment} environment
    */
-  constructor(core, linear, threads, parts, places) {
+  constructor(core, linear, threads, parts, environment) {
     this.#parts = parts;
-    this.#places = places;
+    this.#environment = environment;
     this.#memory = new Memory(core, linear, threads);
     this.#simd = /** @type {'simd128' | 'relaxed'} */ (core.hl_simd() === 1 ? 'relaxed' : 'simd128');
   }
 
   /**
-   * The version, the flavour in use, the number of threads, and the memory in bytes. threadsNote says why there is only
-   * one thread.
+   * The version, the SIMD flavour, the number of threads, and the memory in bytes.
    * @returns {Info}
    */
   get info() {
@@ -144,7 +144,7 @@ export class Headlight {
 
   /**
    * Scaled dot-product attention: query (B,H,T,D), key (B,G,S,D), value (B,G,S,Dv); or one head (B,T,D); or
-   * packed (B,T,H·D) with `heads` and `kvHeads`. The output has the query's form.
+   * packed (B,T,H·D) with `heads` and `kvHeads`. The output has the layout of the query.
    * @template {WeightsChoice} [W=undefined]
    * @template {ScoresChoice} [S=undefined]
    * @template {PastChoice} [P=undefined]
@@ -160,7 +160,7 @@ export class Headlight {
   }
 
   /**
-   * Projections, attention and the output projection, with parameters of their own.
+   * Multi-head attention: projections, attention and the output projection, as a layer with parameters.
    * @param {MultiHeadOptions} options
    * @returns {MultiHeadAttention}
    */
@@ -169,7 +169,7 @@ export class Headlight {
   }
 
   /**
-   * Attention whose scores are w · tanh(Wq q + Wk k), with parameters of its own.
+   * Additive attention, with scores w · tanh(Wq q + Wk k), as a layer with parameters.
    * @param {AdditiveOptions} options
    * @returns {AdditiveAttention}
    */
@@ -187,7 +187,7 @@ export class Headlight {
   }
 
   /**
-   * The row of a table for every label; with `context`, a learned position is added.
+   * The row of a table for every id; with `context`, plus a learned position.
    * @param {EmbeddingOptions} options
    * @returns {Embedding}
    */
@@ -214,7 +214,7 @@ export class Headlight {
   }
 
   /**
-   * A function of each number; gated, of two arrays: activation(gate) · up.
+   * An elementwise function; with `gated`, of two inputs: activation(gate) · up.
    * @template {boolean | undefined} [G=undefined]
    * @param {ActivationOptions<G>} options
    * @returns {G extends true ? GatedActivation : Activation}
@@ -241,7 +241,7 @@ export class Headlight {
   add(a, b) {
     return this.#memory.frame('add', (frame) => {
       const [first, second] = [frame.read(a, 'a'), frame.read(b, 'b')];
-      const [x, y] = [frame.take(first, 'a'), frame.take(second, 'b')];
+      const [x, y] = [frame.input(first, 'a'), frame.input(second, 'b')];
       if (!sameShape(x.shape, y.shape)) throw shapeError('add', 'b', y.shape, formatShape(x.shape));
       const sum = frame.make([...x.shape]);
       this.#memory.call('hl_add', 'add', sum, x.block, y.block, sum.size);
@@ -271,7 +271,7 @@ export class Headlight {
   }
 
   /**
-   * Stochastic gradient descent, with momentum where it is asked for.
+   * Stochastic gradient descent, optionally with momentum.
    * @param {Trainable} parameters
    * @param {SgdOptions} [options]
    * @returns {Sgd}
@@ -281,7 +281,7 @@ export class Headlight {
   }
 
   /**
-   * Adam; weight decay is added to the gradient.
+   * Adam, with weight decay added to the gradient.
    * @param {Trainable} parameters
    * @param {AdamOptions} [options]
    * @returns {Adam}
@@ -311,7 +311,7 @@ export class Headlight {
   }
 
   /**
-   * Opens a checkpoint in the layout of Hugging Face: config.json, model.safetensors or its parts, tokenizer.json.
+   * Opens a checkpoint in the layout of Hugging Face: config.json, model.safetensors or its shards, tokenizer.json.
    * @param {import('./models/checkpoint/files.js').ModelFiles} files a folder (a path in Node, a URL, a directory
    *   handle), or files by name; or 'demo', the model that is included in the package
    * @param {OpenOptions} [options]
@@ -319,7 +319,7 @@ export class Headlight {
    */
   async openModel(files, options = {}) {
     const { openModel } = await import('./models/checkpoint/open.js');
-    return openModel(this.#memory, files, options, this.#places);
+    return openModel(this.#memory, files, options, this.#environment);
   }
 
   /**
@@ -329,15 +329,14 @@ export class Headlight {
    */
   async openTokenizer(file) {
     const { openTokenizerFile } = await import('./models/checkpoint/open.js');
-    return openTokenizerFile(file, this.#places.openPath);
+    return openTokenizerFile(file, this.#environment.openPath);
   }
 
   /**
-   * The attention layers among the tensors of a checkpoint, found by their names: each can be opened alone, by
-   * multiHeadAttention and loadStateDict with its prefix.
-   * @param {Record<string, { shape: readonly number[] }>} dict tensors by name, or what readSafetensorsHeader
-   *   gives of them
-   * @param {Record<string, any>} [config] a config.json, which says how many heads there are
+   * Finds the attention layers of a checkpoint by the names of their tensors. multiHeadAttention and loadStateDict with
+   * the prefix can open each of them.
+   * @param {Record<string, { shape: readonly number[] }>} dict tensors by name, or the result of readSafetensorsHeader
+   * @param {Record<string, any>} [config] a config.json, for the number of heads
    * @returns {FoundLayer[]}
    */
   layersIn(dict, config) {
@@ -345,8 +344,8 @@ export class Headlight {
   }
 
   /**
-   * Loads a transformer that `save` has written.
-   * @param {Uint8Array | ArrayBuffer | SavedTransformer} saved the file, or what `readSafetensors` gives of it
+   * Loads a transformer written by `save`.
+   * @param {Uint8Array | ArrayBuffer | SavedTransformer} saved the file, or the result of `readSafetensors`
    * @returns {Transformer}
    */
   loadTransformer(saved) {
@@ -362,7 +361,7 @@ export class Headlight {
   }
 
   /**
-   * Scales all gradients so that their common norm is at most maxNorm. If the norm is not finite, they are unchanged.
+   * Scales all gradients so that their total norm is at most maxNorm. If the norm is not finite, they are unchanged.
    * @param {Trainable} gradients an object of named gradients, or layers
    * @param {number} maxNorm
    * @returns {number} the norm before

@@ -1,6 +1,6 @@
 /// <reference path="./ambient.d.ts" />
-// The types that callers may want to name, from the files that they belong to. As a declaration, because a re-export
-// keeps the type parameters and the documentation, which an alias in a comment loses.
+// Re-exports the public types. A declaration file, because a re-export keeps the type parameters and the documentation,
+// which a typedef in a comment loses.
 
 import type { BiasChoice, PastChoice, ScoresChoice, VisibilityOptions, WeightsChoice } from './ops/visibility.js';
 
@@ -23,6 +23,8 @@ export type { SaveFolderOptions } from './models/checkpoint/saveFolder.js';
 export type { Edit } from './models/edits.js';
 export type { Generated, GeneratedToken, GenerateOptions } from './models/generate.js';
 export type { ForeignInput, ModelInput, PlainInput } from './models/input.js';
+export type { SavedTransformer } from './models/loadTransformer.js';
+export type { ModelResult as TransformerResult } from './models/modelResult.js';
 export type {
   BiasOptions as TransformerBiasOptions,
   Resolved as ResolvedTransformerOptions,
@@ -32,8 +34,6 @@ export type {
 export type {
   ForwardModelOptions as TransformerForwardOptions,
   LearnOptions,
-  ModelResult as TransformerResult,
-  SavedTransformer,
   StepResult,
   TokenizerLike,
   Transformer,
@@ -54,13 +54,13 @@ export type { LayerOptions } from './ops/layer.js';
 export type { Layout } from './ops/layouts.js';
 export type { Linear, LinearOptions } from './ops/linear.js';
 export type { LossOptions, LossResult } from './ops/loss.js';
+export type { LayerGradients } from './ops/multihead.js';
+export type { MultiHeadOptions } from './ops/multiheadOptions.js';
 export type {
   Gradients as MultiHeadGradients,
-  LayerGradients,
   ParameterName,
   Parameters as MultiHeadParameters,
-} from './ops/multihead.js';
-export type { MultiHeadOptions } from './ops/multiheadOptions.js';
+} from './ops/multiheadParameters.js';
 export type { Norm, NormOptions } from './ops/norm.js';
 export type { Adam, AdamOptions, Sgd, SgdOptions, Trainable, TrainableLayer } from './ops/optimizer.js';
 export type { Given } from './ops/result.js';
@@ -80,12 +80,12 @@ export type { Encoding } from './text/processors.js';
 export type { DecodeOptions, Tokenizer } from './text/tokenizer.js';
 
 /**
- * A number, or arrays of them to any depth. Only the shape of a tensor says how deep, so the type allows both: rows can
- * be indexed as deep as the shape goes, and each entry can be used as a number.
+ * A number, or nested arrays of numbers. The depth depends on the shape of a tensor, which the type does not know. So
+ * the type allows both: indexing to any depth, and use as a number.
  */
 export type NestedNumbers = number & NestedNumbers[];
 
-/** The options of attention(): those that a layer has as well, and the heads of packed inputs. */
+/** The options of attention(): those of a layer, and the numbers of heads of packed inputs. */
 export interface AttentionOptions<
   W extends WeightsChoice = WeightsChoice,
   S extends ScoresChoice = ScoresChoice,
@@ -98,7 +98,7 @@ export interface AttentionOptions<
   kvHeads?: number | undefined;
 }
 
-/** The options of forward() of a layer: an interface, so that the reference shows its members. */
+/** The options of forward() of a layer. An interface, so that the API reference shows its members. */
 export interface ForwardOptions<
   W extends WeightsChoice = WeightsChoice,
   S extends ScoresChoice = ScoresChoice,

@@ -1,3 +1,3 @@
-// There is nothing here at run time: types.d.ts lists the types that callers may want to name.
+// Empty at run time: types.d.ts re-exports the public types.
 
 export {};

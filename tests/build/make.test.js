@@ -126,11 +126,7 @@ for (const [name, entry, options, threads] of [
       {
         simd: ['simd128', 'simd128'],
         threads,
-        refused: [
-          'LOAD',
-          'simd',
-          "load: simd is 'relaxed', but this build has no relaxed SIMD; 'auto' takes what there is",
-        ],
+        refused: ['LOAD', 'simd', "load: simd is 'relaxed', but this build has no relaxed SIMD; use 'auto'"],
       },
       stderr,
     );

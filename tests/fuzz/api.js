@@ -166,7 +166,7 @@ function judgeError({ call, how }, report, error) {
     'without memory': ['OUT_OF_MEMORY'],
   }[how];
   // A view that was given ended when memory was filled.
-  const ended = how === 'without memory' && /memory is gone/.test(error.message);
+  const ended = how === 'without memory' && /buffer is detached/.test(error.message);
   if (!ended && !allowed.includes(error.code) && !call.refusable?.includes(error.code))
     throw new Error(describe(call, how, error));
   if (error.code === 'OUT_OF_MEMORY' && how === 'without memory') report.failedAllocations++;

@@ -89,7 +89,7 @@ const OPTIONS = [...DATA, ...SHOWN, 'state', 'onState'];
  * What was handed over; null for the whale. A model that is not whole says what is missing.
  * @param {string} caller
  * @param {ViewOptions} options
- * @returns {import('../worker/sources/programInput.js').Given | null}
+ * @returns {import('../worker/sources/programInput.js').ProgramInput | null}
  */
 function givenIn(caller, options) {
   const { model, attentions, q, k, v, causal, batch, title } = options;
@@ -157,7 +157,7 @@ const readPlace = (caller, name, value, count) =>
  * The fields of the state that the options name, checked.
  * @param {string} caller
  * @param {Partial<ViewOptions>} options
- * @param {import('../worker/sources/programInput.js').Given | null} given
+ * @param {import('../worker/sources/programInput.js').ProgramInput | null} given
  * @param {any} [about] the model that is shown and stays
  */
 function shownIn(caller, options, given, about = null) {

@@ -1,5 +1,5 @@
-// The core, off the page's thread. Where to add what: a model that can be looked at is a source (sources.js); a
-// question is a verb (requests.js); the page asks through client.js and nowhere else.
+// The worker of the page. A new model is a source in web/worker/sources; a new request is a verb in web/worker/verbs;
+// the page sends requests through web/worker/client.js only.
 
 import { load } from '../../src/js/load/browser.js';
 // Every question needs it: in a file of its own it would come later.

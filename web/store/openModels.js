@@ -5,6 +5,8 @@ import { isIncomplete, joined } from '../features/open/addedFiles.js';
 import { UNCHANGED } from './runInput.js';
 import { initialState, MOST_TEXT } from './state.js';
 
+/** @import { PartListeners } from './protocol.js' */
+
 /** More files than this at once are no model: a folder of everything was dropped. */
 const MOST_FILES = 400;
 /** What models of the menu are shown with first. */
@@ -65,10 +67,13 @@ export function createOpening({ ask, update, state, show }) {
   /** Files of the last attempt, and of a model that is not whole yet. @type {{ path: string, file: Blob }[][]} */
   let [tried, partial] = [[], []];
 
+  /** @type {Pick<PartListeners, 'opening' | 'opened' | 'changed'>} */
   const parts = {
-    opening: ({ read, total }) => reading.value && (reading.value = { ...reading.value, read, total }),
-    opened({ about, told }) {
-      opened.value = [...opened.value, { about, told }];
+    opening({ read, total }) {
+      if (reading.value) reading.value = { ...reading.value, read, total };
+    },
+    opened({ about, summary }) {
+      opened.value = [...opened.value, { about, told: summary }];
       reading.value = null;
       problem.value = null;
       partial = [];
@@ -76,8 +81,7 @@ export function createOpening({ ask, update, state, show }) {
       panel.value = about.kind === 'transformer' ? 'told' : null;
       choose(about.name);
     },
-    named: show,
-    pictured: show,
+    changed: show,
   };
 
   /** The text that a model is shown with first. @param {any} about */
@@ -182,7 +186,7 @@ export function createOpening({ ask, update, state, show }) {
       update({ text: text.slice(0, MOST_TEXT) }, gesture);
     },
     /** Texts for the tokens of the weights that are shown. @param {string[]} tokens */
-    name: (tokens) => ask().ask({ verb: 'name', name: state().model, tokens: { tokens } }),
+    name: (tokens) => ask().ask({ verb: 'nameTokens', name: state().model, tokens: { tokens } }),
     /** Into how many heads queries and keys are split. @param {number} heads */
     split: (heads) => ask().ask({ verb: 'split', name: state().model, heads }),
     cancel() {

@@ -15,6 +15,7 @@ import { runOf, TRAINED } from './runInput.js';
 import { change, GIVEN, initialState } from './state.js';
 import { createTraining } from './training.js';
 
+/** @import { PartListeners } from './protocol.js' */
 /** @import { State } from './state.js' */
 /** @import { Language } from '../texts/languages.js' */
 
@@ -115,9 +116,12 @@ export function createSession({ state: began = '', language, theme, onState, onL
     onSaved: (name, bytes) => download(name, 'application/octet-stream', bytes),
   });
 
+  /** @type {PartListeners} */
   const parts = {
     ...training.parts,
-    progress: ({ read, total }) => (progress.value = total ? Math.min(read / total, 1) : null),
+    progress({ read, total }) {
+      progress.value = total ? Math.min(read / total, 1) : null;
+    },
     source(part) {
       progress.value = null;
       const wrong = page.refuses?.(part.about);
@@ -137,20 +141,20 @@ export function createSession({ state: began = '', language, theme, onState, onL
     },
     pooled: ({ layer, head, data, rows, columns }) =>
       shown.set({ pooled: { ...pooled.peek(), [`${layer}.${head}`]: { data, rows, columns } } }),
-    other: (part) => shown.set({ other: part }),
-    versus: (part) => shown.set({ versus: part }),
-    trades: (part) => shown.name(part.trades),
-    real: (part) => shown.set({ real: part }),
-    feeds: (part) => shown.set({ feeds: part }),
-    heads: (part) => shown.set({ tried: part }),
-    written: ({ text }) => {
+    comparison: (part) => shown.set({ other: part }),
+    pinnedHead: (part) => shown.set({ versus: part }),
+    roles: (part) => shown.name(part.roles),
+    tokenProbabilities: (part) => shown.set({ real: part }),
+    composition: (part) => shown.set({ feeds: part }),
+    ablation: (part) => shown.set({ tried: part }),
+    generated: ({ text }) => {
       // Who writes, undoes or takes another model meanwhile is not written over.
       const { model, text: now } = state.peek();
-      if (model !== writer || now !== base + written) return ask.cancel('write');
+      if (model !== writer || now !== base + written) return ask.cancel('generate');
       written = text;
       update({ text: base + text }, 'write');
     },
-    given: ({ about, told }) => opening.adopt(about, told, first.text !== initialState.text),
+    inputOpened: ({ about, summary }) => opening.adopt(about, summary, first.text !== initialState.text),
     ...opening.parts,
   };
   const listeners = {
@@ -158,8 +162,8 @@ export function createSession({ state: began = '', language, theme, onState, onL
     onDone: (verb) => {
       answered = true;
       if (verb === 'show') busy.value = false;
-      else if (verb === 'heads') trying.value = false;
-      else if (verb === 'write') {
+      else if (verb === 'ablate') trying.value = false;
+      else if (verb === 'generate') {
         writing.value = false;
         rest();
       }
@@ -168,8 +172,8 @@ export function createSession({ state: began = '', language, theme, onState, onL
       batch(() => {
         const { verb, message, code } = error;
         if (verb === 'show') busy.value = false;
-        if (verb === 'write') writing.value = false;
-        if (verb === 'heads') trying.value = false;
+        if (verb === 'generate') writing.value = false;
+        if (verb === 'ablate') trying.value = false;
         if (code === 'gone') {
           // Opened models end with the page: their files are the visitor's.
           opening.failed(error);
@@ -197,7 +201,7 @@ export function createSession({ state: began = '', language, theme, onState, onL
       }),
   };
   const ask = createAsk(listeners, page.start);
-  const give = () => given && ask.ask({ verb: 'give', name: GIVEN, given });
+  const give = () => given && ask.ask({ verb: 'openInput', name: GIVEN, input: given });
 
   function show() {
     busy.value = true;
@@ -219,7 +223,8 @@ export function createSession({ state: began = '', language, theme, onState, onL
     [failure.value, refused.value, progress.value] = [null, null, null];
     [hover.value, beside.value] = [null, null];
     fed = '';
-    for (const verb of ['feeds', 'real', 'heads', 'write']) ask.cancel(verb);
+    for (const verb of /** @type {const} */ (['composition', 'tokenProbabilities', 'ablate', 'generate']))
+      ask.cancel(verb);
   }
   /** Where a source fails before its first answer, all that was shown before is shown again. @param {string} why */
   function goBack(why) {
@@ -241,7 +246,7 @@ export function createSession({ state: began = '', language, theme, onState, onL
     const now = JSON.stringify([model, layer, head]);
     if (view !== 'flow' || now === fed || isOpen(state.peek())) return;
     fed = now;
-    ask.ask({ verb: 'feeds', state: state.peek() });
+    ask.ask({ verb: 'composition', state: state.peek() });
   }
   /** A new worker in the place of the one that failed. */
   function again() {
@@ -253,7 +258,7 @@ export function createSession({ state: began = '', language, theme, onState, onL
   }
   /** What was found by trying every head holds as long as nothing else is asked. */
   function forget() {
-    ask.cancel('heads');
+    ask.cancel('ablate');
     shown.set({ tried: null });
   }
   function become(next) {
@@ -378,17 +383,17 @@ export function createSession({ state: began = '', language, theme, onState, onL
       [base, written, writer] = [state.peek().text, '', state.peek().model];
       writing.value = true;
       rest();
-      ask.ask({ verb: 'write', state: state.peek(), max: WRITTEN, seed: ++seed });
+      ask.ask({ verb: 'generate', state: state.peek(), max: WRITTEN, seed: ++seed });
     },
-    askReal: () => ask.ask({ verb: 'real', state: state.peek() }),
-    stopWriting: () => ask.cancel('write'),
+    askReal: () => ask.ask({ verb: 'tokenProbabilities', state: state.peek() }),
+    stopWriting: () => ask.cancel('generate'),
     /** What the guess loses without each head in turn. */
     tryHeads() {
       trying.value = true;
       shown.set({ tried: null });
-      ask.ask({ verb: 'heads', state: state.peek() });
+      ask.ask({ verb: 'ablate', state: state.peek() });
     },
-    stopTrying: () => ask.cancel('heads'),
+    stopTrying: () => ask.cancel('ablate'),
     retry: again,
     setLanguage(name) {
       onChoice?.('language', name);

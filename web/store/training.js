@@ -15,6 +15,7 @@ import {
 } from '../features/train/lessons.js';
 import { TRAINED } from './runInput.js';
 
+/** @import { PartListeners } from './protocol.js' */
 /** @import { State } from './state.js' */
 
 /** A run of fewer steps says nothing beside the next one. */
@@ -52,7 +53,7 @@ export function createTraining({ state, update, sample, onSaved }) {
   let pending = false;
   let asked = '';
 
-  const steer = (act, fields = {}) => ask.ask({ verb: 'steer', act, ...fields });
+  const steer = (action, fields = {}) => ask.ask({ verb: 'controlTraining', action, ...fields });
   const settings = (now) => settingsOf(now.training, now.lesson);
 
   function begin({ afresh = false, go = true } = {}) {
@@ -61,7 +62,7 @@ export function createTraining({ state, update, sample, onSaved }) {
     const now = state.peek();
     asked = keyOf(settings(now));
     pending = true;
-    ask.ask({ verb: 'train', state: now, speed: speed.peek(), afresh, go, paced: true });
+    ask.ask({ verb: 'train', state: now, speed: speed.peek(), fresh: afresh, start: go, paced: true });
   }
 
   function stopFilm() {
@@ -207,10 +208,10 @@ export function createTraining({ state, update, sample, onSaved }) {
       }
       return true;
     },
-    parts: {
-      trained(part) {
-        ask.ask({ verb: 'seen' });
-        const { progress: now, points, scores, frame, began, kept, astray: lost } = part;
+    parts: /** @type {Pick<PartListeners, 'trainingReport' | 'storedModels' | 'savedFile'>} */ ({
+      trainingReport(part) {
+        ask.ask({ verb: 'acknowledgeReport' });
+        const { progress: now, points, scores, frame, started: began, snapshots: kept, diverged: lost } = part;
         if (began) {
           const old = curves.peek();
           if (pending && old.loss.length > WORTH) before.value = old;
@@ -231,15 +232,15 @@ export function createTraining({ state, update, sample, onSaved }) {
         if (lost) astray.value = lost;
         progress.value = now;
       },
-      shelf({ list, problem: said }) {
+      storedModels({ list, problem: said }) {
         if (list) shelf.value = list;
         problem.value = said ?? null;
       },
-      saved({ bytes, settings: of, ending = 'safetensors' }) {
+      savedFile({ bytes, settings: of, extension: ending = 'safetensors' }) {
         // What is taken elsewhere is not opened here again.
         if (ending === 'safetensors') saved.value = progress.peek()?.steps ?? 0;
         onSaved(`headlight-${of.task}.${ending}`, bytes);
       },
-    },
+    }),
   };
 }

@@ -46,15 +46,3 @@ export interface Labels {
   data: Int32Array;
   shape: number[];
 }
-
-export interface HeadScores {
-  previous: number;
-  induction: number;
-}
-
-/** What the heads do on one sequence, layer after layer, and what the model writes. */
-export interface Seen {
-  weights: Float32Array[];
-  scores: HeadScores[][];
-  examples: { labels: number[]; targets: number[]; written: number[] }[];
-}

@@ -4,7 +4,7 @@
 // Sennrich et al., "Neural Machine Translation of Rare Words with Subword Units", 2016; bytes as in GPT-2.
 
 import { AlignedText } from '../../js/text/aligned.js';
-import { byteSigns } from '../../js/text/bytelevel.js';
+import { byteChars } from '../../js/text/bytelevel.js';
 import { Fields } from '../../js/text/fields.js';
 import { readSplitter } from '../../js/text/splitters.js';
 
@@ -105,7 +105,7 @@ export function learnMerges(texts, size) {
  * @param {readonly string[]} merges
  */
 export function makeTokenizer(merges) {
-  const pieces = [...byteSigns(), ...merges.map((pair) => pair.replace(' ', ''))];
+  const pieces = [...byteChars(), ...merges.map((pair) => pair.replace(' ', ''))];
   const start = { id: pieces.length, content: START, single_word: false, lstrip: false, rstrip: false };
   return {
     version: '1.0',

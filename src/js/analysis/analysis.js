@@ -1,4 +1,4 @@
-// The entry headlight-attention/analysis: what a transformer's values and weights say.
+// The entry headlight-attention/analysis: interpretability methods for the values and weights of a transformer.
 
 /** @module headlight-attention/analysis */
 

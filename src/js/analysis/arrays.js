@@ -1,4 +1,4 @@
-// Arrays that callers hand over, and what is read of a model and of its results.
+// Reads array arguments, captured values and parameters of a model.
 
 import { readNumber } from '../check/arguments.js';
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
@@ -8,17 +8,17 @@ import { readTensorLike } from '../check/tensorlike.js';
 /** @import { TensorLike } from '../check/tensorlike.js' */
 
 /** @typedef {{ data: Float32Array, shape: number[] }} Numbers */
-/** @typedef {{ floats: Float32Array, shape: readonly number[] }} Read */
+/** @typedef {{ floats: Float32Array, shape: readonly number[] }} Read an array argument after validation */
 /** @typedef {{ data: Float32Array, shape: readonly number[] }} Parameter */
 /**
- * What a Transformer has of it.
+ * The members of a Transformer that the methods use.
  * @typedef {object} Model
  * @property {ModelOptions} options
  * @property {Readonly<Record<string, Parameter>>} parameters
  * @property {() => Record<string, Parameter>} stateDict
  */
 /**
- * The options of a Transformer that say how its values are joined.
+ * The options of a Transformer that the methods use.
  * @typedef {object} ModelOptions
  * @property {number} layers
  * @property {number} dModel
@@ -40,13 +40,13 @@ import { readTensorLike } from '../check/tensorlike.js';
  * @property {number} [logitScale]
  * @property {number} [logitSoftcap]
  */
-/** @typedef {{ captured: Readonly<Record<string, TensorLike>> }} Result what forward has given, with captured values */
+/** @typedef {{ captured: Readonly<Record<string, TensorLike>> }} Result the result of forward, with captured values */
 
 /**
  * @param {string} caller
  * @param {string} parameter
  * @param {TensorLike} value
- * @param {...string} forms of its shape that are taken, one letter an axis: 'BHTS'
+ * @param {...string} forms accepted shapes, one letter per axis, such as 'BHTS'
  * @returns {Read}
  */
 export function readArray(caller, parameter, value, ...forms) {
@@ -72,7 +72,7 @@ export function readLayers(caller, weights) {
 }
 
 /**
- * A value that forward was asked to hand out.
+ * A captured value of the result of forward.
  * @param {string} caller
  * @param {Result} result
  * @param {string} name
@@ -84,7 +84,7 @@ export function readCaptured(caller, result, name, form, needed) {
   if (value === undefined)
     throw new HeadlightError(
       'ARGUMENT',
-      `${caller}: result has no captured ${quote(name)}: call forward with capture: ` +
+      `${caller}: result has no captured ${quote(name)}, call forward with capture: ` +
         `[${needed.map((other) => `'${other}'`).join(', ')}]`,
       { parameter: 'result', expected: needed, got: Object.keys(result?.captured ?? {}) },
     );
@@ -92,7 +92,7 @@ export function readCaptured(caller, result, name, form, needed) {
 }
 
 /**
- * Reads parameters by name. Matrices that the model keeps in int8 are read as what they are then.
+ * Reads parameters by name. Matrices in int8 are dequantized.
  * @param {string} caller
  * @param {Model} model
  */
@@ -115,13 +115,13 @@ export function parametersOf(caller, model) {
 }
 
 /**
- * A place on an axis; −1 is the last.
+ * An index on an axis; negative values count from the end.
  * @param {string} caller
  * @param {string} parameter
  * @param {unknown} value
  * @param {number} count
  */
-export function readPlace(caller, parameter, value, count) {
-  const place = readNumber(caller, parameter, value, { integer: true, least: -count, most: count - 1 });
-  return place < 0 ? place + count : place;
+export function readIndex(caller, parameter, value, count) {
+  const index = readNumber(caller, parameter, value, { integer: true, least: -count, most: count - 1 });
+  return index < 0 ? index + count : index;
 }

@@ -1,46 +1,47 @@
-// What each part of a transformer adds to a logit, and what the logits would be after each block.
+// Direct logit attribution: the contribution of each component to a logit. The logit lens: the logits after each block.
 
 import { checkOptions, readNumber } from '../check/arguments.js';
 import { argumentError } from '../check/errors.js';
-import { parametersOf, readCaptured, readPlace } from './arrays.js';
+import { parametersOf, readCaptured, readIndex } from './arrays.js';
 import { headOf, normOf, statisticsOf } from './head.js';
 
 /** @import { Model, Numbers, Result } from './arrays.js' */
 
 /**
  * @typedef {object} AttributionOptions
- * @property {number} label whose logit is taken apart
- * @property {number} [against] a label whose logit is taken away from it
- * @property {number} [token] a row of the run; −1, the default, is the last; where the head pools, the first
+ * @property {number} label whose logit is decomposed
+ * @property {number} [against] a label whose logit is subtracted
+ * @property {number} [token] index of the token; default −1, the last; with a pooling head 0, the first
  * @property {number} [batch] default 0
  */
 /**
- * In logits. They add up to sum, which is the logit, or the difference of the two.
+ * Contributions in logits. Their sum is the logit, or the difference of the two logits.
  * @typedef {object} Attribution
- * @property {number} embed what the embedding adds
+ * @property {number} embed contribution of the embedding
  * @property {Numbers} heads (L,H), each head through its part of the output projection
  * @property {Numbers} [cross] (L,H), the heads of attention to an encoder
- * @property {Numbers} mlps (L), its biases included
- * @property {number} bias biases of output projections, of norms and of the head, and whatever edits have put between
+ * @property {Numbers} mlps (L), including biases
+ * @property {number} bias biases of output projections, norms and the head, and changes by edits between components
  * @property {number} sum
  */
 /**
- * A part of what a token carries; at: its place among those of its kind.
+ * A term of the residual stream of one token. at: its index among those of its kind; x: (C).
  * @typedef {{ kind: 'embed' | 'heads' | 'cross' | 'mlps', at: number, x: Float64Array }} Part
  */
 
 /**
- * Direct logit attribution (Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits"). The last values
- * of a token are a sum of what the embedding, every head and every feed-forward have added, and so is its logit,
+ * Direct logit attribution (Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits"). The final
+ * residual stream of a token is the sum of the outputs of the embedding, all heads and all feed-forward layers. So is
+ * its logit,
  *
  *     logit = Σ (pᵢ − mean pᵢ) · r · w · u + bias     pᵢ: a part, w: the norm's weight, u: the label's row of the head
  *
- * once the final norm divides by what it has divided by in this run, r = 1 / √(variance + eps). Norms on the way, where
- * they come after attention and feed-forward, are treated alike, and a cap of the logits by its own ratio.
+ * if the scale of the final norm, r = 1 / √(variance + eps), is fixed at its value in this run. Norms after attention
+ * and feed-forward are treated in the same way, and a softcap of the logits is applied as a common factor.
  *
  * @param {Model} model
  * @param {Result} result of forward with capture: ['embed', 'blocks.*.heads', 'blocks.*.mlp'], and
- *   'blocks.*.cross.heads' where there is an encoder; with 'blocks.*.out' too where edits change more than these
+ *   'blocks.*.cross.heads' for a model with an encoder; also 'blocks.*.out' if edits change other values
  * @param {AttributionOptions} options
  * @returns {Attribution}
  */
@@ -51,8 +52,8 @@ export function attribution(model, result, options) {
   const head = headOf(caller, model);
   const label = (/** @type {'label' | 'against'} */ name) =>
     readNumber(caller, name, options[name], { integer: true, least: 0, most: head.classes - 1 });
-  const { parts, bias } = takeApart(caller, model, result, readRow(caller, model, result, options));
-  const made = {
+  const { parts, bias } = decompose(caller, model, result, readRow(caller, model, result, options));
+  const contributions = {
     embed: new Float64Array(1),
     heads: new Float64Array(layers * numHeads),
     cross: new Float64Array(layers * numHeads),
@@ -61,24 +62,25 @@ export function attribution(model, result, options) {
   };
   let sum = 0;
   /** @param {number} label @param {number} sign */
-  const add = (label, sign) => {
-    const { row, added } = head.direction(label);
-    const shares = parts.map(({ x }) => dot(x, row));
-    const ofBias = dot(bias, row) + added;
-    const whole = shares.reduce((a, x) => a + x, ofBias);
-    const factor = whole === 0 ? sign : (sign * head.capped(whole)) / whole;
-    parts.forEach(({ kind, at }, i) => (made[kind][at] += factor * shares[i]));
-    made.bias[0] += factor * ofBias;
-    sum += factor * whole;
+  const addLogit = (label, sign) => {
+    const { row, constant } = head.direction(label);
+    const terms = parts.map(({ x }) => dot(x, row));
+    const biasTerm = dot(bias, row) + constant;
+    const logit = terms.reduce((a, x) => a + x, biasTerm);
+    // Distributes the softcap over the terms in proportion.
+    const factor = logit === 0 ? sign : (sign * head.softcap(logit)) / logit;
+    parts.forEach(({ kind, at }, i) => (contributions[kind][at] += factor * terms[i]));
+    contributions.bias[0] += factor * biasTerm;
+    sum += factor * logit;
   };
-  add(label('label'), 1);
-  if (options.against !== undefined) add(label('against'), -1);
+  addLogit(label('label'), 1);
+  if (options.against !== undefined) addLogit(label('against'), -1);
   return {
-    embed: made.embed[0],
-    heads: { data: Float32Array.from(made.heads), shape: [layers, numHeads] },
-    ...(cross && { cross: { data: Float32Array.from(made.cross), shape: [layers, numHeads] } }),
-    mlps: { data: mlp > 0 ? Float32Array.from(made.mlps) : new Float32Array(layers), shape: [layers] },
-    bias: made.bias[0],
+    embed: contributions.embed[0],
+    heads: { data: Float32Array.from(contributions.heads), shape: [layers, numHeads] },
+    ...(cross && { cross: { data: Float32Array.from(contributions.cross), shape: [layers, numHeads] } }),
+    mlps: { data: mlp > 0 ? Float32Array.from(contributions.mlps) : new Float32Array(layers), shape: [layers] },
+    bias: contributions.bias[0],
     sum,
   };
 }
@@ -90,7 +92,7 @@ function dot(a, b) {
   return sum;
 }
 
-/** @param {Model} model */
+/** The captured values that attribution requires. @param {Model} model */
 const neededFor = ({ options: { mlp = 1, cross } }) => [
   'embed',
   'blocks.*.heads',
@@ -110,19 +112,19 @@ function readRow(caller, model, result, { token, batch = 0 }) {
   if (pooled && token === undefined && model.options.pool !== 'first')
     throw argumentError(caller, 'token', token, 'the token that this model pools');
   return {
-    token: readPlace(caller, 'token', token ?? (pooled ? 0 : -1), shape[1]),
-    batch: readPlace(caller, 'batch', batch, shape[0]),
+    token: readIndex(caller, 'token', token ?? (pooled ? 0 : -1), shape[1]),
+    batch: readIndex(caller, 'batch', batch, shape[0]),
   };
 }
 
 /**
- * The parts of what enters the head at one token, after every norm on their way, and the sum of all biases.
+ * The terms of the input of the head at one token, after all norms, and the sum of all biases.
  * @param {string} caller
  * @param {Model} model
  * @param {Result} result
  * @param {{ token: number, batch: number }} row
  */
-function takeApart(caller, model, result, { token, batch }) {
+function decompose(caller, model, result, { token, batch }) {
   const { layers, numHeads, normPlace = 'before', mlp = 1, cross } = model.options;
   const needed = neededFor(model);
   const { vector, matrix } = parametersOf(caller, model);
@@ -134,8 +136,8 @@ function takeApart(caller, model, result, { token, batch }) {
   };
   /** @param {string} at of the heads @param {string} weights @param {'heads' | 'cross'} kind @param {number} l */
   const headsOf = (at, weights, kind, l) => {
-    const heads = readCaptured(caller, result, `${at}heads`, 'BHTD', needed);
-    const wo = matrix(`${weights}.wo`);
+    const heads = readCaptured(caller, result, `${at}heads`, 'BHTD', needed); // (B,H,T,D)
+    const wo = matrix(`${weights}.wo`); // (C,H·D)
     return {
       parts: Array.from({ length: numHeads }, (_, h) => ({
         kind,
@@ -148,40 +150,40 @@ function takeApart(caller, model, result, { token, batch }) {
   /** @type {Stream} */
   let stream = { parts: [{ kind: 'embed', at: 0, x: row('embed') }], bias: new Float64Array(model.options.dModel) };
   const normed = (/** @type {string} */ name, /** @type {Stream} */ x) => throughNorm(caller, model, name, x);
-  const norm = (/** @type {'after' | 'stream'} */ place, /** @type {string} */ name) => {
+  const normIf = (/** @type {'after' | 'stream'} */ place, /** @type {string} */ name) => {
     if (normPlace === place) stream = normed(name, stream);
   };
   for (let l = 0; l < layers; l++) {
     const at = `blocks.${l}`;
     const attended = headsOf(`${at}.`, `${at}.attention`, 'heads', l);
-    norm('stream', `${at}.norm1`);
-    stream = joined(stream, normPlace === 'both' ? normed(`${at}.after1`, attended) : attended);
-    norm('after', `${at}.norm1`);
+    normIf('stream', `${at}.norm1`);
+    stream = added(stream, normPlace === 'both' ? normed(`${at}.after1`, attended) : attended);
+    normIf('after', `${at}.norm1`);
     if (cross) {
-      norm('stream', `${at}.cross.norm`);
-      stream = joined(stream, headsOf(`${at}.cross.`, `${at}.cross`, 'cross', l));
-      norm('after', `${at}.cross.norm`);
+      normIf('stream', `${at}.cross.norm`);
+      stream = added(stream, headsOf(`${at}.cross.`, `${at}.cross`, 'cross', l));
+      normIf('after', `${at}.cross.norm`);
     }
     if (mlp > 0) {
-      norm('stream', `${at}.norm2`);
+      normIf('stream', `${at}.norm2`);
       stream.parts.push({ kind: 'mlps', at: l, x: row(`${at}.mlp`) });
-      norm('after', `${at}.norm2`);
+      normIf('after', `${at}.norm2`);
     }
     if (result.captured[`${at}.out`]) stream = { ...stream, bias: restOf(stream, row(`${at}.out`)) };
   }
   return normed('norm', stream);
 }
 
-/** Parts and what belongs to none of them. @typedef {{ parts: Part[], bias: Float64Array }} Stream */
+/** The residual stream: parts and the rest, (C). @typedef {{ parts: Part[], bias: Float64Array }} Stream */
 
-/** What is not of any part, edits included. @param {Stream} stream @param {Float64Array} whole */
+/** The stream without its parts: biases and changes by edits. @param {Stream} stream @param {Float64Array} whole */
 const restOf = ({ parts }, whole) => parts.reduce((rest, { x }) => rest.map((value, c) => value - x[c]), whole);
 
-/** @param {Stream} a @param {Stream} b @returns {Stream} */
-const joined = (a, b) => ({ parts: [...a.parts, ...b.parts], bias: a.bias.map((x, i) => x + b.bias[i]) });
+/** a + b @param {Stream} a @param {Stream} b @returns {Stream} */
+const added = (a, b) => ({ parts: [...a.parts, ...b.parts], bias: a.bias.map((x, i) => x + b.bias[i]) });
 
 /**
- * A norm that divides every part by what it divides their sum by.
+ * Applies a norm to every part, with the scale of the norm of their sum.
  * @param {string} caller
  * @param {Model} model
  * @param {string} name
@@ -191,7 +193,7 @@ const joined = (a, b) => ({ parts: [...a.parts, ...b.parts], bias: a.bias.map((x
 function throughNorm(caller, model, name, { parts, bias }) {
   const norm = normOf(caller, model, name);
   if (!norm) return { parts, bias };
-  const { weight, bias: added } = norm;
+  const { weight, bias: normBias } = norm;
   const whole = Float64Array.from(bias);
   for (const { x } of parts) x.forEach((value, c) => (whole[c] += value));
   const { rstd } = statisticsOf(model, whole);
@@ -201,12 +203,12 @@ function throughNorm(caller, model, name, { parts, bias }) {
   };
   return {
     parts: parts.map((part) => ({ ...part, x: scaled(part.x) })),
-    bias: scaled(bias).map((value, c) => value + (added?.[c] ?? 0)),
+    bias: scaled(bias).map((value, c) => value + (normBias?.[c] ?? 0)),
   };
 }
 
 /**
- * What one head adds at one token.
+ * The contribution (C) of one head to one token: its values times its columns of Wo.
  * @param {{ floats: Float32Array, shape: readonly number[] }} heads (B,H,T,D)
  * @param {{ data: Float32Array, shape: readonly number[] }} wo (C,H·D)
  * @param {number} head
@@ -231,21 +233,21 @@ function throughProjection(
 
 /**
  * @typedef {object} LensOptions
- * @property {number | readonly number[]} [token] rows of the run; −1, the default, is the last
+ * @property {number | readonly number[]} [token] indices of tokens; default −1, the last
  * @property {number} [batch] default 0
- * @property {number} [top] how many of the likeliest labels; default 5
- * @property {readonly number[]} [labels] to follow, likely or not
+ * @property {number} [top] number of likeliest labels; default 5
+ * @property {readonly number[]} [labels] other labels to include
  */
-/** rank: 0 is the likeliest. @typedef {{ label: number, logit: number, probability: number, rank: number }} Guess */
+/** rank: 0 for the likeliest. @typedef {{ label: number, logit: number, probability: number, rank: number }} Guess */
 /**
  * @typedef {object} LensLayer
- * @property {string} at 'embed', or the block's output
+ * @property {string} at name of the value: 'embed' or the output of a block
  * @property {{ token: number, top: Guess[], labels: Guess[] }[]} tokens
  */
 
 /**
- * The logit lens (nostalgebraist 2020, "interpreting GPT: the logit lens"): what the model would say if it ended after
- * each block,
+ * The logit lens (nostalgebraist 2020, "interpreting GPT: the logit lens"): the prediction of the model if it ended
+ * after each block,
  *
  *     softmax(head(norm(xₗ)))     x₋₁: the embedding, xₗ: the output of block l, norm: the final one
  *
@@ -268,8 +270,8 @@ export function logitLens(model, result, options = {}) {
   const names = ['embed', ...Array.from({ length: model.options.layers }, (_, l) => `blocks.${l}.out`)];
   return names.map((at) => {
     const { floats, shape } = readCaptured(caller, result, at, 'BTC', needed);
-    const b = readPlace(caller, 'batch', batch, shape[0]);
-    const rows = (typeof given === 'number' ? [given] : given).map((t) => readPlace(caller, 'token', t, shape[1]));
+    const b = readIndex(caller, 'batch', batch, shape[0]);
+    const rows = (typeof given === 'number' ? [given] : given).map((t) => readIndex(caller, 'token', t, shape[1]));
     const tokens = rows.map((token) => {
       const start = (b * shape[1] + token) * shape[2];
       const x = Float64Array.from(floats.subarray(start, start + shape[2]));
@@ -281,18 +283,18 @@ export function logitLens(model, result, options = {}) {
   });
 }
 
-/** @param {Float64Array} logits @param {number} top @param {readonly number[]} followed */
-function guess(logits, top, followed) {
-  const most = logits.reduce((a, x) => Math.max(a, x), -Infinity);
-  const sum = logits.reduce((a, x) => a + Math.exp(x - most), 0);
+/** @param {Float64Array} logits (V) @param {number} top @param {readonly number[]} labels */
+function guess(logits, top, labels) {
+  const max = logits.reduce((a, x) => Math.max(a, x), -Infinity);
+  const sum = logits.reduce((a, x) => a + Math.exp(x - max), 0);
   /** @param {number} label @returns {Guess} */
   const of = (label) => ({
     label,
     logit: logits[label],
-    probability: Math.exp(logits[label] - most) / sum,
+    probability: Math.exp(logits[label] - max) / sum,
     rank: logits.reduce((higher, x) => higher + Number(x > logits[label]), 0),
   });
-  return { top: likeliest(logits, top).map(of), labels: followed.map(of) };
+  return { top: likeliest(logits, top).map(of), labels: labels.map(of) };
 }
 
 /** @param {Float64Array} logits @param {number} count @returns {number[]} labels */

@@ -1,4 +1,4 @@
-// What two heads do to each other, from their weights alone.
+// Composition scores of two heads, computed from their weights.
 
 import { checkOptions, readNumber } from '../check/arguments.js';
 import { argumentError } from '../check/errors.js';
@@ -11,15 +11,15 @@ import { normOf } from './head.js';
 /** A matrix by rows. @typedef {{ data: Float64Array, rows: number, columns: number }} Matrix */
 
 /**
- * How much of what one head writes another one reads, by its queries, its keys and its values (Elhage et al. 2021, "A
- * Mathematical Framework for Transformer Circuits"), in Frobenius norms:
+ * Q-, K- and V-composition: the overlap of the output of one head with the inputs of the queries, keys and values of
+ * another (Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits"), in Frobenius norms:
  *
  *     q = ‖ W_QKᵀ · W_OV ‖ / ‖ W_QK ‖ ‖ W_OV ‖     W_QK = Wqᵀ·Wk of `to`      (C,C)
  *     k = ‖ W_QK  · W_OV ‖ / ‖ W_QK ‖ ‖ W_OV ‖     W_OV = Wo·Wv of `from`    (C,C)
  *     v = ‖ W_OV′ · W_OV ‖ / ‖ W_OV′ ‖ ‖ W_OV ‖    W_OV′ = Wo·Wv of `to`
  *
- * Each is between 0 and 1. Where a norm comes before attention, its weights are part of Wq, Wk and Wv, and so is taking
- * away the mean. Rotary positions are left out: W_QK is that of a token and itself.
+ * Each is between 0 and 1. The weights of a norm before attention, and its subtraction of the mean, are folded into Wq,
+ * Wk and Wv. Rotary positions are ignored: W_QK is that of a query and a key at the same position.
  *
  * @param {Model} model
  * @param {Head} from
@@ -37,24 +37,23 @@ export function composition(model, from, to) {
     readNumber(caller, `${name}.head`, head.head, { integer: true, least: 0, most: numHeads - 1 });
   }
   if (from.layer >= to.layer) throw argumentError(caller, 'from.layer', from.layer, `less than to.layer, ${to.layer}`);
-  const [writer, reader] = [readHead(caller, model, from), readHead(caller, model, to)];
-  const written = factored(writer.wo, identity(writer.wv.rows), writer.wv);
-  // Wo·Wv and Wqᵀ·Wk have the rank of a head: no product is wider than a head but the first and the last.
-  const [wqT, wkT] = [transpose(reader.wq), transpose(reader.wk)];
-  const middle = (/** @type {Matrix} */ read) => product(read, writer.wo);
-  const one = identity(reader.wq.rows);
-  const pairs = factored(wqT, one, reader.wk);
-  const moved = factored(reader.wo, identity(reader.wv.rows), reader.wv);
-  const share = (/** @type {number} */ joint, /** @type {number} */ own) =>
-    own === 0 || written === 0 ? 0 : joint / (own * written);
+  const [source, target] = [readHead(caller, model, from), readHead(caller, model, to)];
+  // All norms are computed from the factors (C,D) and (D,C), because W_QK and W_OV (C,C) only have rank D.
+  const sourceOV = normOfProduct(source.wo, identity(source.wv.rows), source.wv);
+  const [wqT, wkT] = [transpose(target.wq), transpose(target.wk)]; // (C,D)
+  const middle = (/** @type {Matrix} */ w) => product(w, source.wo); // (D,D)
+  const targetQK = normOfProduct(wqT, identity(target.wq.rows), target.wk);
+  const targetOV = normOfProduct(target.wo, identity(target.wv.rows), target.wv);
+  const ratio = (/** @type {number} */ joint, /** @type {number} */ own) =>
+    own === 0 || sourceOV === 0 ? 0 : joint / (own * sourceOV);
   return {
-    q: share(factored(wkT, middle(reader.wq), writer.wv), pairs),
-    k: share(factored(wqT, middle(reader.wk), writer.wv), pairs),
-    v: share(factored(reader.wo, middle(reader.wv), writer.wv), moved),
+    q: ratio(normOfProduct(wkT, middle(target.wq), source.wv), targetQK),
+    k: ratio(normOfProduct(wqT, middle(target.wk), source.wv), targetQK),
+    v: ratio(normOfProduct(target.wo, middle(target.wv), source.wv), targetOV),
   };
 }
 
-/** @param {string} caller @param {Model} model @param {Head} head */
+/** Wq, Wk and Wv (D,C), Wo (C,D) of one head. @param {string} caller @param {Model} model @param {Head} head */
 function readHead(caller, model, { layer, head }) {
   const { numHeads, kvHeads = numHeads, norm, normPlace = 'before' } = model.options;
   const { matrix } = parametersOf(caller, model);
@@ -87,7 +86,7 @@ function readHead(caller, model, { layer, head }) {
 }
 
 /**
- * The norm's weights multiplied into a matrix that reads from it, and the mean taken away.
+ * Folds a norm into the matrix after it: its weights, and the subtraction of the mean.
  * @param {Matrix} matrix
  * @param {Float32Array | undefined} scale
  * @param {boolean} centred
@@ -129,12 +128,12 @@ function product(a, b) {
 }
 
 /**
- * ‖ A·B·C ‖ for a tall A and a wide C, without their product: its square is the sum over (AᵀA · B · CCᵀ) ∘ B.
+ * ‖ A·B·C ‖ without the (C,C) product: its square is the sum of the elements of (AᵀA · B · CCᵀ) ∘ B.
  * @param {Matrix} a (C,D)
  * @param {Matrix} b (D,E)
  * @param {Matrix} c (E,C)
  */
-function factored(a, b, c) {
+function normOfProduct(a, b, c) {
   const left = product(product(transpose(a), a), b);
   const both = product(left, product(c, transpose(c)));
   return Math.sqrt(

@@ -1,4 +1,4 @@
-// What becomes of the last values of a token: the final norm and the head, whose logits are found one at a time.
+// The final norm and the output head of a model, as functions of the final residual stream of a token.
 
 import { HeadlightError } from '../check/errors.js';
 import { plainNorms } from '../models/parameters.js';
@@ -8,7 +8,7 @@ import { parametersOf } from './arrays.js';
 /** @import { Model } from './arrays.js' */
 
 /**
- * weight and bias of a norm; how it is computed is the model's.
+ * weight (C) and bias (C) of a norm. The options of the model define its formula.
  * @typedef {{ weight: Float32Array, bias: Float32Array | undefined }} Norm
  */
 /** @typedef {{ mean: number, rstd: number }} Statistics */
@@ -18,7 +18,7 @@ const refuse = (caller, reason) =>
   new HeadlightError('ARGUMENT', `${caller}: ${reason}`, { parameter: 'model', expected: 'a head that is linear' });
 
 /**
- * The norm of a model by its name, undefined where it has none.
+ * The norm of a model by its name; undefined if there is none.
  * @param {string} caller
  * @param {Model} model
  * @param {string} name
@@ -30,14 +30,14 @@ export function normOf(caller, model, name) {
   return weight && { weight, bias: vector(`${name}.bias`) };
 }
 
-/** What a norm without a weight multiplies by. @param {Model} model @param {string} name */
+/** The implicit weight of ones for a norm without weights. @param {Model} model @param {string} name */
 function onesOf({ options }, name) {
   const width = options.normScale === false && plainNorms(/** @type {Resolved} */ (options)).get(name);
   return width ? new Float32Array(width).fill(1) : undefined;
 }
 
 /**
- * What a norm takes away from a vector and what it divides by.
+ * The mean that a norm subtracts from a vector, and the factor that it multiplies by.
  * @param {Model} model
  * @param {Float64Array} x
  * @returns {Statistics}
@@ -49,24 +49,24 @@ export function statisticsOf({ options: { norm, normEps = 1e-5 } }, x) {
 }
 
 /**
- * The head of a model: the logit of a label as a product with the token's last values.
+ * The head of a model: the logits as linear functions of the final residual stream.
  * @param {string} caller
  * @param {Model} model
  */
 export function headOf(caller, model) {
   const { head = 'logits', headTransform = 'none', tied, pooler = 'none', taught, logitScale = 1 } = model.options;
   if (head === 'pooled' && model.options.pool === 'mean')
-    throw refuse(caller, "this model's logits are of the mean of all tokens");
-  if (head === 'none') throw refuse(caller, 'this model has no head, and so no logits');
-  if (headTransform !== 'none') throw refuse(caller, "an activation in this model's head keeps logits from being sums");
+    throw refuse(caller, 'the logits of this model depend on the mean of all tokens, not on one token');
+  if (head === 'none') throw refuse(caller, 'this model has no head and therefore no logits');
+  if (headTransform !== 'none') throw refuse(caller, "an activation makes this model's head nonlinear");
   if (head === 'pooled' && pooler !== 'none' && pooler !== 'linear')
-    throw refuse(caller, "an activation in this model's pooler keeps logits from being sums");
-  if (taught) throw refuse(caller, "the logits of this model's two heads are of two tokens");
+    throw refuse(caller, "an activation makes this model's pooler nonlinear");
+  if (taught) throw refuse(caller, 'the logits of this model depend on two tokens');
   const { vector, matrix } = parametersOf(caller, model);
-  const table = matrix(head === 'logits' && tied ? 'embedding.table' : 'head.weight');
+  const table = matrix(head === 'logits' && tied ? 'embedding.table' : 'head.weight'); // (V,E)
   const [classes, width] = table.shape;
   const bias = vector('head.bias');
-  // What a narrower head is behind.
+  // A linear layer before the head, (E,C).
   const before = head === 'pooled' ? pooler === 'linear' && 'pooler' : width !== model.options.dModel && 'head.project';
   const project = before ? matrix(`${before}.weight`) : undefined;
   const projectBias = before ? vector(`${before}.bias`) : undefined;
@@ -76,20 +76,20 @@ export function headOf(caller, model) {
     classes,
 
     /**
-     * The direction whose product with the final values is the logit, and what is added to it.
+     * The logit of a label before the softcap is x · row + constant.
      * @param {number} label
      */
     direction(label) {
       const row = Float64Array.from(table.data.subarray(label * width, (label + 1) * width), (x) => x * logitScale);
-      const added = (bias?.[label] ?? 0) + (projectBias?.reduce((sum, x, i) => sum + x * row[i], 0) ?? 0);
-      if (!project) return { row, added };
+      const constant = (bias?.[label] ?? 0) + (projectBias?.reduce((sum, x, i) => sum + x * row[i], 0) ?? 0);
+      if (!project) return { row, constant };
       const wide = new Float64Array(project.shape[1]);
       for (let e = 0; e < width; e++)
         for (let c = 0; c < wide.length; c++) wide[c] += row[e] * project.data[e * wide.length + c];
-      return { row: wide, added };
+      return { row: wide, constant };
     },
 
-    /** All logits of one token. @param {Float64Array} x its values after the final norm */
+    /** All logits (V) of one token. @param {Float64Array} x (C), after the final norm */
     logits(x) {
       let inner = x;
       if (project) {
@@ -97,16 +97,15 @@ export function headOf(caller, model) {
         inner = Float64Array.from({ length: shape[0] }, (_, e) => dot(data, e * x.length, x) + (projectBias?.[e] ?? 0));
       }
       return Float64Array.from({ length: classes }, (_, label) =>
-        capped(logitScale * dot(table.data, label * width, inner) + (bias?.[label] ?? 0)),
+        softcap(logitScale * dot(table.data, label * width, inner) + (bias?.[label] ?? 0)),
       );
     },
 
-    /** The logit of what a product gives. @param {number} z */
-    capped,
+    softcap,
   };
 
   /** @param {number} z */
-  function capped(z) {
+  function softcap(z) {
     return cap > 0 ? cap * Math.tanh(z / cap) : z;
   }
 }

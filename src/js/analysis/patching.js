@@ -1,4 +1,4 @@
-// Activation patching: which places carry what tells one input from another.
+// Activation patching: finds the values that cause the difference between the results of two inputs.
 
 import { checkOptions, readNumber, readSignal } from '../check/arguments.js';
 import { argumentError, shapeError } from '../check/errors.js';
@@ -15,25 +15,25 @@ import { readCaptured } from './arrays.js';
  */
 /** @typedef {{ at: string, head?: number, token?: number, set: TensorLike }} PatchEdit */
 /**
- * What is wanted of a run, as a number: a logit, a difference of logits, a loss.
+ * Computes a number from the result of a run: a logit, a difference of logits, a loss.
  * @typedef {(result: any) => number} Metric
  */
 /**
  * @typedef {object} PatchOptions
- * @property {string} at the value of every block that is put in: 'blocks.*.heads', 'blocks.*.out', 'blocks.*.mlp' …
- * @property {'head' | 'token'} [each] what is put in at a time; default 'head' where the value has heads
+ * @property {string} at the patched value, in every block: 'blocks.*.heads', 'blocks.*.out', 'blocks.*.mlp' …
+ * @property {'head' | 'token'} [each] what one run patches; default 'head' for values with heads
  * @property {(progress: PatchProgress) => unknown} [onProgress] a promise is awaited; if it rejects, so does patch
  * @property {AbortSignal} [signal]
  */
 /**
- * value: the metric of the run that has just ended.
+ * value: the metric of the last run; place: the index of the patched head or token.
  * @typedef {{ done: number, total: number, layer: number, place: number, value: number }} PatchProgress
  */
 /**
  * @typedef {object} PatchResult
  * @property {number} clean the metric of the clean run
- * @property {number} corrupted that of the corrupted run
- * @property {Numbers} values that of the corrupted run with one value of the clean one: (L,H) or (L,T)
+ * @property {number} corrupted the metric of the corrupted run
+ * @property {Numbers} values the metrics of the corrupted runs with one patched value: (L,H) or (L,T)
  * @property {Numbers} recovered (value − corrupted) / (clean − corrupted): 0 nothing, 1 all of it
  */
 
@@ -41,9 +41,9 @@ const HEADS = /^blocks\.\*\.(cross\.)?(query|scores|weights|heads)$/;
 const ROWS = /^blocks\.\*\.(cross\.)?(in|norm1|norm|norm2|attention|mid|hidden|mlp|out)$/;
 
 /**
- * Runs the corrupted input once for each layer and each head, or each token, with the value of the clean run put there
- * (Vig et al. 2020, "Investigating Gender Bias in Language Models Using Causal Mediation Analysis"; Meng et al. 2022,
- * "Locating and Editing Factual Associations in GPT"). Both inputs have the same number of tokens.
+ * Runs the corrupted input once for each layer and each head, or each token, with this value replaced by that of the
+ * clean run (Vig et al. 2020, "Investigating Gender Bias in Language Models Using Causal Mediation Analysis"; Meng et
+ * al. 2022, "Locating and Editing Factual Associations in GPT"). Both inputs have the same number of tokens.
  *
  * @param {PatchedModel} model
  * @param {any} clean an input of forward
@@ -61,7 +61,7 @@ export async function patch(model, clean, corrupted, metric, options) {
     throw argumentError(caller, 'onProgress', onProgress, 'a function');
   const hasHeads = typeof at === 'string' && HEADS.test(at);
   if (!hasHeads && !(typeof at === 'string' && ROWS.test(at)))
-    throw argumentError(caller, 'at', at, "a value of every block: 'blocks.*.heads', 'blocks.*.out' …");
+    throw argumentError(caller, 'at', at, "the name of a value in every block: 'blocks.*.heads', 'blocks.*.out' …");
   const { each = hasHeads ? 'head' : 'token' } = options;
   if (each !== 'token' && !(each === 'head' && hasHeads))
     throw argumentError(caller, 'each', each, hasHeads ? "'head' or 'token'" : "'token'");
@@ -73,15 +73,15 @@ export async function patch(model, clean, corrupted, metric, options) {
   const worst = measured(model.forward(corrupted, { capture: [at] }), (result) => {
     const { shape } = captured(result, at, 0);
     if (layers > 0 && String(shape) !== String(from[0].shape))
-      throw shapeError(caller, 'corrupted', shape, `values like those of clean, ${formatShape(from[0].shape)}`);
+      throw shapeError(caller, 'corrupted', shape, `the shape of the clean run, ${formatShape(from[0].shape)}`);
     return readMetric(metric, result);
   });
   const axis = each === 'head' ? 1 : from[0].shape.length - 2;
-  const places = from[0].shape[axis];
-  const values = new Float32Array(layers * places);
+  const count = from[0].shape[axis];
+  const values = new Float32Array(layers * count);
   for (let done = 0; done < values.length; done++) {
-    const [layer, place] = [Math.floor(done / places), done % places];
-    // So that an abort, and whoever shows the progress, has a turn.
+    const [layer, place] = [Math.floor(done / count), done % count];
+    // Yields to the event loop, so that an abort is noticed and progress can be displayed.
     await new Promise((resolve) => setTimeout(resolve));
     signal?.throwIfAborted();
     const edit = { at: at.replace('*', String(layer)), [each]: place, set: from[layer] };
@@ -89,7 +89,7 @@ export async function patch(model, clean, corrupted, metric, options) {
     values[done] = value;
     await onProgress?.({ done: done + 1, total: values.length, layer, place, value });
   }
-  const shape = [layers, places];
+  const shape = [layers, count];
   const recovered = values.map((value) => (value - worst) / (best - worst));
   return { clean: best, corrupted: worst, values: { data: values, shape }, recovered: { data: recovered, shape } };
 }
@@ -105,7 +105,7 @@ function measureClean(model, clean, metric, at) {
   return { from, clean: best };
 }
 
-/** A copy. @param {Result} result @param {string} at @param {number} layer @returns {Numbers} */
+/** A copy of a captured value. @param {Result} result @param {string} at @param {number} layer @returns {Numbers} */
 function captured(result, at, layer) {
   const name = at.replace('*', String(layer));
   const { floats, shape } = readCaptured('patch', result, name, HEADS.test(at) ? 'BHTD' : 'BTC', [at]);
@@ -124,10 +124,10 @@ function measured(result, metric) {
   }
 }
 
-const PLACE = { integer: true, least: 0 };
+const LABEL = { integer: true, least: 0 };
 
 /**
- * A metric: the logit of an id at a token, less that of another.
+ * A metric: the logit of an id at a token, minus that of another.
  * @param {number} label
  * @param {number} [against]
  * @param {number} [token] default −1, the last
@@ -135,8 +135,8 @@ const PLACE = { integer: true, least: 0 };
  */
 export function logitDifference(label, against, token = -1) {
   const caller = 'logitDifference';
-  readNumber(caller, 'label', label, PLACE);
-  if (against !== undefined) readNumber(caller, 'against', against, PLACE);
+  readNumber(caller, 'label', label, LABEL);
+  if (against !== undefined) readNumber(caller, 'against', against, LABEL);
   readNumber(caller, 'token', token, { integer: true });
   return ({ logits }) => {
     const [rows, classes] = logits.shape.slice(-2);
@@ -144,7 +144,7 @@ export function logitDifference(label, against, token = -1) {
     const row = (token < 0 ? rows + token : token) * classes;
     const { data } = logits;
     const logitOf = (/** @type {string} */ name, /** @type {number} */ id) =>
-      data[row + readNumber(caller, name, id, { ...PLACE, most: classes - 1 })];
+      data[row + readNumber(caller, name, id, { ...LABEL, most: classes - 1 })];
     return logitOf('label', label) - (against === undefined ? 0 : logitOf('against', against));
   };
 }

@@ -1,4 +1,4 @@
-// What attention weights say by themselves.
+// Measures of attention weights: rollout, value-weighted weights, head scores.
 
 import { checkOptions } from '../check/arguments.js';
 import { shapeError } from '../check/errors.js';
@@ -9,8 +9,8 @@ import { readArray, readLayers } from './arrays.js';
 /** @import { Numbers, Read } from './arrays.js' */
 
 /**
- * Attention rollout (Abnar & Zuidema 2020, "Quantifying Attention Flow in Transformers"): how much of each input token
- * has reached each token after every layer, if attention were all that mixes them:
+ * Attention rollout (Abnar & Zuidema 2020, "Quantifying Attention Flow in Transformers"): the share of each input token
+ * in each token after every layer, assuming that tokens are mixed by attention only:
  *
  *     Ãₗ = (W̄ₗ + I) / row sums    W̄: the mean over heads, I: the residual connection
  *     Rₗ = Ãₗ · Rₗ₋₁               R₋₁ = I
@@ -69,10 +69,10 @@ function product(a, b, n) {
 }
 
 /**
- * Weights by the size of what they bring (Kobayashi et al. 2020, "Attention is Not Only a Weight"): a large weight on a
- * value of nearly zero moves nothing.
+ * Weights multiplied by the norms of the values (Kobayashi et al. 2020, "Attention is Not Only a Weight"): a large
+ * weight on a value near zero has no effect.
  *
- *     ‖ α(t,s) · v(s) · Woᵀ ‖      with Wo of the head; without it ‖ α(t,s) · v(s) ‖
+ *     ‖ α(t,s) · v(s) · Woᵀ ‖      with Wo of the head; without wo: ‖ α(t,s) · v(s) ‖
  *
  * @param {TensorLike} weights (B,H,T,S)
  * @param {TensorLike} value (B,G,S,D), H a multiple of G
@@ -96,7 +96,7 @@ export function valueWeighted(weights, value, wo) {
       const gram = projection && gramOf(projection, h, width);
       const start = (b * groups + Math.floor(h / (heads / groups))) * keys * width;
       const norms = Float64Array.from({ length: keys }, (_, s) =>
-        lengthOf(v.floats.subarray(start + s * width, start + (s + 1) * width), gram),
+        normOf(v.floats.subarray(start + s * width, start + (s + 1) * width), gram),
       );
       const first = (b * heads + h) * queries * keys;
       for (let i = 0; i < queries * keys; i++) data[first + i] = Math.abs(alpha.floats[first + i]) * norms[i % keys];
@@ -114,8 +114,8 @@ function gramOf({ floats, shape: [out, inside] }, head, width) {
   return gram;
 }
 
-/** @param {Float32Array} v @param {Float64Array} [gram] */
-function lengthOf(v, gram) {
+/** √(v · gram · v), or ‖ v ‖ @param {Float32Array} v (D) @param {Float64Array} [gram] (D,D) */
+function normOf(v, gram) {
   let sum = 0;
   for (let i = 0; i < v.length; i++)
     if (gram) for (let j = 0; j < v.length; j++) sum += v[i] * gram[i * v.length + j] * v[j];
@@ -125,16 +125,16 @@ function lengthOf(v, gram) {
 
 /**
  * @typedef {object} HeadScoreOptions
- * @property {TensorLike} [ids] (T) or (B,T): which tokens are equal; without them duplicate and induction are NaN
+ * @property {TensorLike} [ids] (T) or (B,T): to find equal tokens; without them duplicate and induction are NaN
  * @property {TensorLike} [keep] (T) or (B,T): 1 = a real token; default all
  */
 /**
- * Each (L,H): the mean over queries of one number of their row of weights. NaN where no query counts.
+ * Each (L,H): the mean of a measure of the rows of weights, over queries. NaN if no query counts.
  * @typedef {object} HeadScores
- * @property {Numbers} previous the weight on the token before
+ * @property {Numbers} previous the weight on the previous token
  * @property {Numbers} first the weight on token 0
  * @property {Numbers} duplicate the weight on earlier tokens that are equal to this one
- * @property {Numbers} induction the weight on tokens that stand after an earlier token equal to this one
+ * @property {Numbers} induction the weight on tokens directly after an earlier token equal to this one
  * @property {Numbers} entropy −Σ w·ln w, in nats
  * @property {Numbers} distance Σ w·|t − s|, in tokens
  */
@@ -142,12 +142,13 @@ function lengthOf(v, gram) {
 const SCORES = /** @type {const} */ (['previous', 'first', 'duplicate', 'induction', 'entropy', 'distance']);
 
 /**
- * What each head does, as far as its pattern shows it: Clark et al. 2019 ("What Does BERT Look At?") for the first,
- * Elhage et al. 2021 ("A Mathematical Framework for Transformer Circuits") and Olsson et al. 2022 ("In-context Learning
- * and Induction Heads") for duplicate and induction. A query counts for previous and first if a token stands before it,
- * for duplicate if an equal one does, for induction if one stands after that which is not the query itself or later.
+ * Scores of the attention patterns of each head, after Clark et al. 2019 ("What Does BERT Look At?") for previous and
+ * first, Elhage et al. 2021 ("A Mathematical Framework for Transformer Circuits") and Olsson et al. 2022 ("In-context
+ * Learning and Induction Heads") for duplicate and induction. A query counts for previous and first if it has a
+ * previous token, for duplicate if there is an equal token before it, for induction if there is a token after the equal
+ * one and before the query.
  *
- * @param {readonly TensorLike[]} weights of every layer, (B,H,T,S) or (H,T,S), all of the same shape; where S > T the
+ * @param {readonly TensorLike[]} weights of every layer, (B,H,T,S) or (H,T,S), all of the same shape; if S > T, the
  *   queries are the last T tokens
  * @param {HeadScoreOptions} [options]
  * @returns {HeadScores}
@@ -196,15 +197,15 @@ export function headScores(weights, options = {}) {
   );
 }
 
-/** Where the token of a query has stood before. @param {Float32Array} ids @param {number} query */
+/** The earlier positions of the token of a query. @param {Float32Array} ids (S) @param {number} query */
 function equalsBefore(ids, query) {
-  const places = [];
-  for (let s = 0; s < query; s++) if (ids[s] === ids[query]) places.push(s);
-  return places;
+  const positions = [];
+  for (let s = 0; s < query; s++) if (ids[s] === ids[query]) positions.push(s);
+  return positions;
 }
 
 /**
- * In the order of SCORES; undefined where the query does not count.
+ * The scores of one row of weights (S), in the order of SCORES; undefined if the query does not count.
  * @param {Float32Array} row
  * @param {number} query
  * @param {number[]} [equal] keys before it with the same token
@@ -217,8 +218,8 @@ function scoreRow(row, query, equal = []) {
     distance += w * Math.abs(query - s);
   }
   const after = equal.filter((s) => s + 1 < query);
-  const total = (/** @type {number[]} */ places, shift = 0) =>
-    places.length === 0 ? undefined : places.reduce((sum, s) => sum + row[s + shift], 0);
+  const total = (/** @type {number[]} */ positions, shift = 0) =>
+    positions.length === 0 ? undefined : positions.reduce((sum, s) => sum + row[s + shift], 0);
   const [previous, first] = query === 0 ? [] : [row[query - 1], row[0]];
   return [previous, first, total(equal), total(after, 1), entropy, distance];
 }

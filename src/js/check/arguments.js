@@ -1,27 +1,27 @@
-// Options, numbers and shapes that callers hand over: checked here, with the name of the caller and of the parameter.
-// Each is read once: what a getter gives the second time is never seen.
+// Validates options, numbers and shapes; errors name the caller and the parameter. Each value is read once, because a
+// getter may return something else the next time.
 
 import { argumentError, HeadlightError } from './errors.js';
 import { quote, quoteNames } from './quote.js';
-import { MOST_AXES, MOST_SIZE } from './shape.js';
+import { MAX_AXES, MAX_SIZE } from './shape.js';
 
 /**
  * @param {string} caller
  * @param {unknown} options
  * @param {readonly string[]} known
- * @param {string} [parameter] what the caller calls them
+ * @param {string} [parameter] name of the options in errors
  */
 export function checkOptions(caller, options, known, parameter = 'options') {
   if (options === null || typeof options !== 'object' || Array.isArray(options))
     throw argumentError(caller, parameter, options, 'an object');
   const names = Object.keys(options);
   for (const name of names) if (!known.includes(name)) throw unknownOption(caller, name, known);
-  // A Map or a promise has no names of its own, and would be taken for an object without options.
+  // A Map or a promise has no own names, so it would pass as an object without options.
   if (names.length === 0 && !isPlain(options) && Object.prototype.toString.call(options) !== '[object Object]')
     throw argumentError(caller, parameter, options, 'an object');
 }
 
-/** Whether it inherits no options. @param {object} value */
+/** True if it inherits no properties of another class. @param {object} value */
 function isPlain(value) {
   const prototype = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
@@ -38,7 +38,7 @@ function unknownOption(caller, name, known) {
 }
 
 /**
- * A copy of the options that have a value.
+ * A copy of the options that are not undefined.
  * @template {object} T
  * @param {string} caller
  * @param {T} options
@@ -62,7 +62,7 @@ export function readOptions(caller, options, known) {
 const ANY_NUMBER = {};
 
 /**
- * A number that float32 can hold, or an integer.
+ * A number in the range of float32, or a safe integer.
  * @param {string} caller
  * @param {string} parameter
  * @param {unknown} value
@@ -121,7 +121,7 @@ function quoteWords(words) {
 }
 
 /**
- * An AbortSignal, also one of another realm.
+ * An AbortSignal, possibly of another realm.
  * @param {string} caller
  * @param {unknown} value
  * @returns {AbortSignal | undefined}
@@ -135,7 +135,7 @@ export function readSignal(caller, value) {
 }
 
 /**
- * The values of an object by name, as of a state or of named gradients.
+ * The values of an object by name, such as a state dictionary.
  * @param {string} caller
  * @param {string} parameter
  * @param {unknown} record
@@ -149,7 +149,7 @@ export function readRecord(caller, parameter, record, expected) {
 }
 
 /**
- * Checks that the names are those expected: none missing, none else.
+ * Throws unless the names are exactly the expected ones.
  * @param {string} caller
  * @param {readonly string[]} got
  * @param {readonly string[]} expected
@@ -176,7 +176,7 @@ export function checkNames(caller, got, expected, hint = '') {
  */
 export function readShape(shape, caller, parameter) {
   if (!Array.isArray(shape)) throw argumentError(caller, parameter, shape, 'an array of non-negative integers');
-  if (shape.length > MOST_AXES) throw argumentError(caller, parameter, shape, `at most ${MOST_AXES} sizes`);
+  if (shape.length > MAX_AXES) throw argumentError(caller, parameter, shape, `at most ${MAX_AXES} sizes`);
   const sizes = [...shape];
   let others = 1;
   let empty = false;
@@ -186,8 +186,8 @@ export function readShape(shape, caller, parameter) {
     if (n === 0) empty = true;
     else others *= n;
   }
-  // A shape of no elements takes no memory that would limit the other sizes.
-  if (empty && (others > Number.MAX_SAFE_INTEGER || sizes.some((n) => n > MOST_SIZE)))
-    throw argumentError(caller, parameter, sizes, `sizes of at most ${MOST_SIZE}, and a product of at most 2^53`);
+  // For an empty shape the memory does not limit the other sizes.
+  if (empty && (others > Number.MAX_SAFE_INTEGER || sizes.some((n) => n > MAX_SIZE)))
+    throw argumentError(caller, parameter, sizes, `sizes of at most ${MAX_SIZE}, and a product of at most 2^53`);
   return sizes;
 }

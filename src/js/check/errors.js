@@ -1,15 +1,15 @@
-// The one kind of error that Headlight throws, and how its messages are made.
+// HeadlightError, the only error class of the module, and functions that create its messages.
 
 import { cut, quote } from './quote.js';
 import { formatShape } from './shape.js';
 
 /** @typedef {'SHAPE' | 'ARGUMENT' | 'OUT_OF_MEMORY' | 'DISPOSED' | 'STATE' | 'LOAD' | 'FORMAT'} ErrorCode */
 
-/** Characters of a file's path or address in a message, and of the reason that the system gives. */
-const MOST_NAME = 200;
-const MOST_REASON = 400;
+/** Characters of a path or URL in a message, and of the reason from the system. */
+const MAX_NAME = 200;
+const MAX_REASON = 400;
 
-/** Every error that Headlight throws. The instance it came from stays usable and has lost no memory. */
+/** Every error that Headlight throws. After an error the instance stays usable and no memory leaks. */
 export class HeadlightError extends Error {
   /**
    * @param {ErrorCode} code
@@ -20,15 +20,15 @@ export class HeadlightError extends Error {
     super(message, cause === undefined ? undefined : { cause });
     this.name = 'HeadlightError';
     this.code = code;
-    /** The parameter that was wrong, as the caller spelled it. */
+    /** The name of the wrong parameter. */
     this.parameter = parameter;
     this.expected = expected;
     this.got = got;
   }
 
   /**
-   * By name, not by identity: the entries of the package are bundled apart, each with its own copy. @param {unknown}
-   * value
+   * Compares the name, because the entries of the package are bundled separately, each with its own copy of the class.
+   * @param {unknown} value
    */
   static [Symbol.hasInstance](value) {
     return value instanceof Error && value.name === 'HeadlightError';
@@ -67,11 +67,11 @@ export function argumentError(caller, parameter, got, expected) {
  * A file that cannot be read, from a disk or over the network.
  * @param {string} caller
  * @param {string} name of the file or folder
- * @param {unknown} cause an error, or a text
+ * @param {unknown} cause an error or a string
  * @param {{ expected?: unknown, got?: unknown }} [details]
  */
 export function unreadable(caller, name, cause, details) {
   const reason = cause instanceof Error ? cause.message : String(cause);
-  const text = `${caller}: ${cut(name, MOST_NAME)} cannot be read: ${cut(reason, MOST_REASON)}`;
+  const text = `${caller}: ${cut(name, MAX_NAME)} cannot be read: ${cut(reason, MAX_REASON)}`;
   return new HeadlightError('LOAD', text, { parameter: 'files', ...details, cause });
 }

@@ -1,8 +1,8 @@
-// Floating-point numbers of 8 and 16 bits: a sign, an exponent, a fraction.
+// Converts floating-point numbers of 8 and 16 bits from and to float32.
 
 /**
- * @typedef {{ exponent: number, fraction: number, finite?: boolean }} FloatFormat bits of each; finite: no infinities,
- * and NaN is all ones
+ * @typedef {{ exponent: number, fraction: number, finite?: boolean }} FloatFormat numbers of bits; finite: no
+ *   infinities, and NaN is all ones
  */
 
 /** @type {Record<'F16' | 'BF16' | 'F8_E4M3' | 'F8_E5M2', FloatFormat>} */
@@ -16,14 +16,14 @@ export const FLOATS = {
 const float = new Float32Array(1);
 const bits = new Uint32Array(float.buffer);
 const double = new Float64Array(1);
-/** The lower half, then the upper one. */
+/** The lower half, then the upper half. */
 const words = new Uint32Array(double.buffer);
 
 /** @type {Map<FloatFormat, Uint32Array>} */
 const tables = new Map();
 
 /**
- * As float32, exactly: every such number is one, and NaN keeps its bits.
+ * Converts to float32, which is exact. NaN keeps its bits.
  * @param {Uint8Array | Uint16Array} raw
  * @param {FloatFormat} format
  */
@@ -57,7 +57,7 @@ function widen(code, { exponent: E, fraction: F, finite }) {
 }
 
 /**
- * To nearest, ties to even. What is too large becomes infinity, or NaN where there is none.
+ * Rounds to nearest, ties to even. Numbers above the range become infinity, or NaN in formats without infinity.
  * @param {ArrayLike<number>} data
  * @param {FloatFormat} format
  * @param {Uint8Array | Uint16Array} out
@@ -65,8 +65,8 @@ function widen(code, { exponent: E, fraction: F, finite }) {
 export function encodeFloats(data, format, out) {
   const { exponent: E, fraction: F, finite } = format;
   const wide = data instanceof Float32Array ? new Uint32Array(data.buffer, data.byteOffset, data.length) : null;
-  const [signBit, one, least] = [2 ** (E + F), 2 ** F, 2 - 2 ** (E - 1)];
-  const beyond = finite ? signBit - 1 : (2 ** E - 1) * one;
+  const [signBit, one, minExponent] = [2 ** (E + F), 2 ** F, 2 - 2 ** (E - 1)];
+  const overflow = finite ? signBit - 1 : (2 ** E - 1) * one;
   for (let i = 0; i < out.length; i++) {
     const x = data[i];
     if (Number.isNaN(x)) {
@@ -75,10 +75,10 @@ export function encodeFloats(data, format, out) {
     }
     double[0] = x;
     const sign = words[1] >>> 31 ? signBit : 0;
-    const exponent = Math.max(((words[1] >>> 20) & 0x7ff) - 1023, least);
-    // A fraction that rounds up to the next power of two carries into the exponent, as it should.
-    const code = (exponent - least) * one + roundToEven(Math.abs(x) * powerOfTwo(F - exponent));
-    out[i] = sign + Math.min(code, beyond);
+    const exponent = Math.max(((words[1] >>> 20) & 0x7ff) - 1023, minExponent);
+    // A fraction that rounds up to the next power of two carries into the exponent, which is the correct result.
+    const code = (exponent - minExponent) * one + roundToEven(Math.abs(x) * powerOfTwo(F - exponent));
+    out[i] = sign + Math.min(code, overflow);
   }
 }
 
@@ -89,10 +89,10 @@ function powerOfTwo(exponent) {
   return double[0];
 }
 
-/** The sum has no room for a fraction. @param {number} x from 0 to 2 ** 52 */
+/** Above 2⁵², doubles have no fraction bits. @param {number} x from 0 to 2 ** 52 */
 const roundToEven = (x) => x + 2 ** 52 - 2 ** 52;
 
-/** With as much of its bits as there is room for. @param {number} wide float32 @param {FloatFormat} format */
+/** A NaN with the upper bits of its payload. @param {number} wide bits of float32 @param {FloatFormat} format */
 function narrowNaN(wide, { exponent: E, fraction: F, finite }) {
   const sign = (wide >>> 31) * 2 ** (E + F);
   const ones = 2 ** F - 1;

@@ -1,3 +1,3 @@
-// The method by which Node's console.log asks an object for the text to show.
+// The name of the method that Node's console.log calls for the text of an object.
 
 export const INSPECT = Symbol.for('nodejs.util.inspect.custom');

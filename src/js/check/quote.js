@@ -1,18 +1,18 @@
-// Values of any size as an error message may quote them: short, on one line, in time that does not grow with them.
+// Quotes values in error messages: short, on one line, in constant time for values of any size.
 
-const MOST = 80;
-const MOST_DEPTH = 3;
-const MOST_NAMES = 8;
+const MAX_LENGTH = 80;
+const MAX_DEPTH = 3;
+const MAX_NAMES = 8;
 
 /**
- * What a value is, in some 80 characters at most.
+ * A short form of a value, of about 80 characters at most.
  * @param {unknown} value
  * @param {number} [most] characters
  * @returns {string}
  */
-export function quote(value, most = MOST) {
+export function quote(value, most = MAX_LENGTH) {
   try {
-    return quoteAny(value, most, MOST_DEPTH);
+    return quoteAny(value, most, MAX_DEPTH);
   } catch {
     // A getter or a proxy threw.
     return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
@@ -25,7 +25,7 @@ export function quote(value, most = MOST) {
  * @returns {string}
  */
 export function quoteNames(names) {
-  const shown = names.slice(0, MOST_NAMES).map((name) => cut(name, MOST));
+  const shown = names.slice(0, MAX_NAMES).map((name) => cut(name, MAX_LENGTH));
   const more = names.length - shown.length;
   return `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
@@ -61,12 +61,12 @@ function quoteList(list, most, depth) {
   return `[${text}]`;
 }
 
-/** Writing a long one in decimal takes more than linear time. @param {bigint} value */
+/** Conversion to decimal takes more than linear time, so large integers are not shown. @param {bigint} value */
 const quoteInteger = (value) =>
   BigInt.asIntN(256, value) === value ? `${value}n` : 'an integer of more than 256 bits';
 
 /**
- * A text on one line, of at most so many characters.
+ * A text on one line, cut to `most` characters.
  * @param {string} text
  * @param {number} most
  */

@@ -1,13 +1,13 @@
-// Shapes: lists of sizes, the slowest axis first.
+// Shapes: lists of sizes in row-major order, the last axis contiguous.
 
-/** So many axes a shape may have. */
-export const MOST_AXES = 32;
+/** Axes of a shape. */
+export const MAX_AXES = 32;
 
-/** The largest size that the core can count. */
-export const MOST_SIZE = 2 ** 31 - 1;
+/** Size of an axis: the core counts with int32. */
+export const MAX_SIZE = 2 ** 31 - 1;
 
-/** So many float32s fill the largest memory, of 4 GiB. */
-export const MOST_ELEMENTS = 2 ** 30;
+/** float32 numbers in 4 GiB, the largest memory. */
+export const MAX_ELEMENTS = 2 ** 30;
 
 /** @param {readonly unknown[]} shape */
 export const formatShape = (shape) => `[${shape.join(',')}]`;
@@ -30,11 +30,10 @@ export function elementCount(shape) {
 }
 
 /**
- * How an operand of this shape reaches over the target, axes matched from the right: one stride an axis, 0
- * where it is repeated.
+ * Strides with which an operand broadcasts to the target, axes aligned from the right: 0 for a repeated axis.
  * @param {readonly number[]} shape
  * @param {readonly number[]} target
- * @returns {number[] | null} null where it does not fit
+ * @returns {number[] | null} null if it does not broadcast
  */
 export function broadcastStrides(shape, target) {
   if (shape.length > target.length) return null;

@@ -1,11 +1,11 @@
-// The forms in which callers hand over arrays. Each is read once, into a Source: from then on no code of the caller's
-// runs, whatever getters and proxies the arrays consist of.
+// Reads array arguments of all supported forms into a Source. Each is read once: after that, no getter or proxy trap of
+// the caller can run.
 
 import { readShape } from './arguments.js';
 import { argumentError, HeadlightError, shapeError } from './errors.js';
 import { decodeFloats, FLOATS } from './floats.js';
 import { quote } from './quote.js';
-import { elementCount, formatShape, MOST_AXES, MOST_ELEMENTS } from './shape.js';
+import { elementCount, formatShape, MAX_AXES, MAX_ELEMENTS } from './shape.js';
 
 /**
  * @typedef {{ readonly length: number, readonly every: Function, readonly [index: number]: NestedArray }} NestedList
@@ -16,8 +16,8 @@ import { elementCount, formatShape, MOST_AXES, MOST_ELEMENTS } from './shape.js'
  *   Int32Array | Uint32Array | BigInt64Array | BigUint64Array} NumberArray
  */
 /**
- * An array and its shape, as a Tensor has them. A Uint16Array needs a dtype that says what it holds: 'F16' and 'BF16',
- * or 'float16' and 'bfloat16', are floats of 16 bits, 'U16' or 'uint16' integers.
+ * An array and its shape, as in a Tensor. A Uint16Array needs a dtype: 'F16' and 'BF16', or 'float16' and 'bfloat16',
+ * for 16-bit floats, 'U16' or 'uint16' for integers.
  * @typedef {{ readonly data: ArrayLike<number | boolean | bigint>, readonly shape: readonly number[],
  *   readonly dtype?: string }} ShapedArray
  */
@@ -42,7 +42,7 @@ const HALF = /** @type {Readonly<Record<string, keyof typeof FLOATS>>} */ ({
 });
 const INTEGERS = ['U16', 'uint16'];
 
-// What a typed array is and how long, even where it has properties of its own that say something else.
+// Getters of the built-in prototype: own properties of a typed array may hide the real values.
 const typedArray = Object.getPrototypeOf(Uint8Array.prototype);
 /** @param {string | symbol} name @returns {(array: NumberArray) => any} */
 const intrinsic = (name) => {
@@ -55,8 +55,8 @@ const offsetOf = intrinsic('byteOffset');
 const lengthOf = intrinsic('length');
 
 /**
- * Whether its memory has gone: that of WebAssembly has grown, or its buffer was sent to a worker. Only then does the
- * language refuse to iterate over it.
+ * True if its buffer is detached: the WebAssembly memory has grown, or the buffer was transferred to a worker. The test
+ * works because keys() throws only for a detached array.
  * @param {NumberArray} array
  */
 function isDetached(array) {
@@ -83,26 +83,26 @@ export class Source {
   #data;
   #caller;
   #parameter;
-  #unnamed;
+  #ambiguous;
 
   /**
    * @param {string} caller
    * @param {string} parameter
    * @param {NumberArray} data
    * @param {number[]} shape
-   * @param {boolean} [unnamed] whether these are 16-bit numbers that may be integers or floats
+   * @param {boolean} [ambiguous] true for a Uint16Array without dtype: integers or 16-bit floats
    */
-  constructor(caller, parameter, data, shape, unnamed = false) {
+  constructor(caller, parameter, data, shape, ambiguous = false) {
     this.#caller = caller;
     this.#parameter = parameter;
     this.#data = data;
-    this.#unnamed = unnamed;
+    this.#ambiguous = ambiguous;
     this.shape = shape;
-    /** As many as the shape says. */
+    /** Number of elements by the shape. */
     this.count = elementCount(shape);
   }
 
-  /** The numbers. A typed array may have lost them since: while the others were read, its buffer was given away. */
+  /** The numbers. Throws if the buffer was detached since, while other arguments were read. */
   get data() {
     const length = lengthOf(this.#data);
     if (length === this.count) return this.#data;
@@ -113,15 +113,15 @@ export class Source {
   floats() {
     const { data } = this;
     if (data instanceof Float32Array) return data;
-    if (this.#unnamed) {
-      const expected = "dtype 'F16' or 'BF16' beside it for floats of 16 bits, 'U16' for integers";
+    if (this.#ambiguous) {
+      const expected = "{ data, shape, dtype } with dtype 'F16' or 'BF16' for 16-bit floats, 'U16' for integers";
       throw argumentError(this.#caller, this.#parameter, data, expected);
     }
     if (nameOf(data).startsWith('Big')) return Float32Array.from(data, Number);
     return new Float32Array(/** @type {Float64Array} */ (data));
   }
 
-  /** Copies a view of a memory that may grow, which would end the view. @param {ArrayBufferLike} buffer */
+  /** Copies the numbers if they are in this buffer, whose growth would detach them. @param {ArrayBufferLike} buffer */
   apartFrom(buffer) {
     if (bufferOf(this.#data) === buffer) this.#data = typedArray.slice.call(this.#data);
     return this;
@@ -132,7 +132,7 @@ export class Source {
  * @param {unknown} value
  * @param {string} caller
  * @param {string} parameter
- * @param {readonly number[]} [asShape] the shape that the caller gives to it
+ * @param {readonly number[]} [asShape] shape that replaces its own
  * @returns {Source}
  */
 export function readTensorLike(value, caller, parameter, asShape) {
@@ -168,7 +168,7 @@ function readSource(value, caller, parameter) {
  */
 function fromRecord(caller, parameter, record) {
   const { data: given, shape: sizes = record.dims } = record;
-  // TensorFlow.js has a method `data`, which gives a promise.
+  // In TensorFlow.js, `data` is a method that returns a promise.
   const data = typeof given === 'function' && typeof record.dataSync === 'function' ? record.dataSync() : given;
   if (sizes === undefined) throw argumentError(caller, parameter, record, FORMS);
   const shape = readShape(sizes, caller, `${parameter}.shape`);
@@ -195,7 +195,8 @@ function fromNumbers(caller, parameter, data, shape, dtype) {
   if (data instanceof Float32Array) return new Source(caller, parameter, data, shape);
   const half = typeof dtype === 'string' && Object.hasOwn(HALF, dtype) ? HALF[dtype] : undefined;
   const short = nameOf(data) === 'Uint16Array';
-  if (half && !short) throw argumentError(caller, `${parameter}.data`, data, `a Uint16Array, as its dtype is ${dtype}`);
+  if (half && !short)
+    throw argumentError(caller, `${parameter}.data`, data, `a Uint16Array, because its dtype is ${dtype}`);
   if (half) {
     const bits = new Uint16Array(bufferOf(data), offsetOf(data), length);
     return new Source(caller, parameter, decodeFloats(bits, FLOATS[half]), shape);
@@ -212,13 +213,13 @@ function fromNumbers(caller, parameter, data, shape, dtype) {
  */
 function lengthError(caller, parameter, data, length, shape) {
   const expected = elementCount(shape);
-  const ended =
+  const hint =
     isNumberArray(data) && isDetached(data)
-      ? '; its memory is gone: the data of a tensor ends when memory grows, pass the tensor or take its data anew'
+      ? '; its buffer is detached: memory growth invalidates the data of a tensor, pass the tensor or read data again'
       : '';
   return new HeadlightError(
     'SHAPE',
-    `${caller}: ${parameter}.data has ${length} elements, expected ${expected} for shape ${formatShape(shape)}${ended}`,
+    `${caller}: ${parameter}.data has ${length} elements, expected ${expected} for shape ${formatShape(shape)}${hint}`,
     { parameter, expected, got: length },
   );
 }
@@ -229,9 +230,9 @@ function lengthError(caller, parameter, data, length, shape) {
  * @param {number} count
  */
 function makeNumbers(caller, parameter, count) {
-  if (count <= MOST_ELEMENTS) return new Float64Array(count);
-  const text = `${caller}: out of memory: ${parameter} has ${count} elements, expected at most ${MOST_ELEMENTS}`;
-  throw new HeadlightError('OUT_OF_MEMORY', text, { parameter, expected: MOST_ELEMENTS, got: count });
+  if (count <= MAX_ELEMENTS) return new Float64Array(count);
+  const text = `${caller}: out of memory: ${parameter} has ${count} elements, expected at most ${MAX_ELEMENTS}`;
+  throw new HeadlightError('OUT_OF_MEMORY', text, { parameter, expected: MAX_ELEMENTS, got: count });
 }
 
 /**
@@ -253,7 +254,7 @@ function copyNumbers(caller, parameter, list, shape) {
 }
 
 /**
- * Nested arrays, from the first element to the last. The way to the first number says what the shape is.
+ * Reads nested arrays in order. The lengths on the path to the first number are the shape.
  * @param {string} caller
  * @param {string} parameter
  * @param {readonly unknown[]} list
@@ -264,8 +265,8 @@ function fromNested(caller, parameter, list) {
   /** @type {Float64Array | null} */
   let numbers = null;
   let count = 0;
-  let unnamed = false;
-  /** Where the walk is. @type {number[]} */
+  let ambiguous = false;
+  /** Current position. @type {number[]} */
   const index = [];
   /** @param {number} axis */
   const path = (axis) =>
@@ -281,10 +282,10 @@ function fromNested(caller, parameter, list) {
   /** @param {readonly unknown[] | NumberArray} part @param {number} axis */
   const walk = (part, axis) => {
     const length = isNumberArray(part) ? lengthOf(part) : part.length;
-    if (isNumberArray(part) && isDetached(part)) throw irregular(axis, 'has lost its memory', 'an array of numbers');
-    unnamed ||= isNumberArray(part) && nameOf(part) === 'Uint16Array';
+    if (isNumberArray(part) && isDetached(part)) throw irregular(axis, 'is detached', 'an array of numbers');
+    ambiguous ||= isNumberArray(part) && nameOf(part) === 'Uint16Array';
     if (numbers === null) {
-      if (axis === MOST_AXES) throw irregular(0, `is nested more than ${MOST_AXES} deep`, `at most ${MOST_AXES} axes`);
+      if (axis === MAX_AXES) throw irregular(0, `is nested more than ${MAX_AXES} deep`, `at most ${MAX_AXES} axes`);
       shape.push(length);
       if (length === 0) numbers = makeNumbers(caller, parameter, 0);
     } else if (axis === shape.length) throw irregular(axis, `has length ${length}`, 'a number');
@@ -304,5 +305,5 @@ function fromNested(caller, parameter, list) {
     numbers[count++] = Number(item);
   };
   walk(list, 0);
-  return new Source(caller, parameter, numbers ?? new Float64Array(), shape, unnamed);
+  return new Source(caller, parameter, numbers ?? new Float64Array(), shape, ambiguous);
 }

@@ -1,8 +1,8 @@
-// The bytes of a file, and the error that says what is wrong with them.
+// Shared by the readers of files: bytes of an argument, format errors, allocation, shapes.
 
 import { HeadlightError } from '../check/errors.js';
 import { quote } from '../check/quote.js';
-import { MOST_AXES } from '../check/shape.js';
+import { MAX_AXES } from '../check/shape.js';
 
 /**
  * @param {string} caller
@@ -12,7 +12,7 @@ import { MOST_AXES } from '../check/shape.js';
 export const formatError = (caller, message, details) => new HeadlightError('FORMAT', `${caller}: ${message}`, details);
 
 /**
- * By their tags, not by identity: buffers of another realm are taken too.
+ * The bytes of an argument. Tested by tag, not by instanceof, so that buffers of another realm work too.
  * @param {string} caller
  * @param {unknown} source
  * @returns {Uint8Array} the same memory
@@ -23,9 +23,13 @@ export function readBytes(caller, source) {
     if (/^\[object (Shared)?ArrayBuffer\]$/.test(Object.prototype.toString.call(source)))
       return new Uint8Array(/** @type {ArrayBuffer} */ (source));
   } catch {
-    throw formatError(caller, 'the buffer of the file is detached: it was transferred, or its memory grew', {
-      parameter: 'bytes',
-    });
+    throw formatError(
+      caller,
+      'the buffer of the file is detached: it was transferred, or the memory that it views has grown',
+      {
+        parameter: 'bytes',
+      },
+    );
   }
   throw formatError(
     caller,
@@ -35,32 +39,33 @@ export function readBytes(caller, source) {
 }
 
 /**
+ * Calls `make` and reports a failed allocation as an OUT_OF_MEMORY error.
  * @template T
  * @param {string} caller
  * @param {number} bytes
  * @param {() => T} make
- * @returns {T} what is made, unless there is no room for it
+ * @returns {T}
  */
 export function allocate(caller, bytes, make) {
   try {
     return make();
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw new HeadlightError('OUT_OF_MEMORY', `${caller}: out of memory: no room for an array of ${bytes} bytes`, {
+    throw new HeadlightError('OUT_OF_MEMORY', `${caller}: out of memory: cannot allocate an array of ${bytes} bytes`, {
       got: bytes,
     });
   }
 }
 
-/** How many elements a shape holds; 0 wherever an axis is 0. @param {readonly number[]} shape */
+/** Number of elements; 0 if any axis is 0, even if the others multiply to Infinity. @param {readonly number[]} shape */
 export const countElements = (shape) => (shape.includes(0) ? 0 : shape.reduce((a, b) => a * b, 1));
 
 /** @param {unknown} shape @returns {shape is number[]} */
 export const isShape = (shape) =>
   Array.isArray(shape) &&
-  shape.length <= MOST_AXES &&
+  shape.length <= MAX_AXES &&
   shape.every((n) => Number.isSafeInteger(n) && n >= 0) &&
   Number.isSafeInteger(countElements(shape));
 
-/** What isShape asks for. */
-export const A_SHAPE = `at most ${MOST_AXES} non-negative integers`;
+/** Describes a valid shape in errors. */
+export const A_SHAPE = `at most ${MAX_AXES} non-negative integers`;

@@ -1,4 +1,4 @@
-// The types of elements that files hold: how each is stored, what it becomes in memory, and back.
+// Element types in files: decodes them to typed arrays and encodes typed arrays.
 
 import { decodeFloats, encodeFloats, FLOATS } from '../check/floats.js';
 import { quote } from '../check/quote.js';
@@ -12,15 +12,14 @@ import { A_SHAPE, allocate, countElements, formatError, isShape } from './bytes.
  * 'BF16' | 'F32' | 'F64'} KnownDType
  */
 /**
- * @typedef {KnownDType | (string & {})} DType a file may hold tensors of other types: these are listed, and refused
- * when their data is read
+ * @typedef {KnownDType | (string & {})} DType tensors of unknown types are listed, but reading their data throws
  */
 /**
  * @typedef {object} StoredTensor
  * @property {DType} dtype
  * @property {number[]} shape
- * @property {NumberArray} data F8, F16 and BF16 as Float32Array, BOOL as Uint8Array of 0 and 1; a FORMAT error where
- *   dtype is no KnownDType
+ * @property {NumberArray} data F8, F16 and BF16 as Float32Array, BOOL as Uint8Array of 0 and 1; throws a FORMAT error
+ *   if dtype is not a KnownDType
  */
 /** @typedef {{ data: NumberArray, shape: readonly number[], dtype?: DType }} WritableTensor */
 
@@ -29,7 +28,7 @@ import { A_SHAPE, allocate, countElements, formatError, isShape } from './bytes.
  * }} Kind
  */
 
-/** range: of integers. npy: the letter and size that NumPy has for it. @type {Record<KnownDType, Kind>} */
+/** range: of integers. npy: NumPy's type letter and size. @type {Record<KnownDType, Kind>} */
 export const KINDS = {
   F64: { bytes: 8, array: Float64Array, npy: 'f8' },
   I64: { bytes: 8, array: BigInt64Array, range: [-(2n ** 63n), 2n ** 63n - 1n], npy: 'i8' },
@@ -69,7 +68,7 @@ const DTYPES = {
 export const isKnown = (dtype) => typeof dtype === 'string' && Object.hasOwn(KINDS, dtype);
 
 /**
- * A copy of the bytes as the array they stand for.
+ * Decodes a copy of the bytes.
  * @param {string} caller
  * @param {Uint8Array} bytes
  * @param {KnownDType} dtype
@@ -93,7 +92,7 @@ function reverseEach(bytes, size) {
 }
 
 /**
- * A tensor of a type that is not decoded: one of them does not make the others unreadable.
+ * A tensor of an unknown type. Only access to its data throws, so that the other tensors of the file can be read.
  * @param {string} dtype
  * @param {number[]} shape
  * @param {() => Error} refuse
@@ -117,7 +116,7 @@ export const unknownDType = (caller, name, dtype) =>
   });
 
 /**
- * The bytes that stand for a tensor.
+ * The bytes of a tensor in a file.
  * @param {string} caller
  * @param {string} name in messages
  * @param {unknown} value
@@ -128,7 +127,7 @@ export function encode(caller, name, value) {
     formatError(caller, `${name} ${reason}`, { parameter: name, expected, got });
   if (typeof value !== 'object' || value === null)
     throw fail(`is ${quote(value)}, expected { data, shape }`, '{ data, shape }', value);
-  // Each is read once.
+  // Each property is read once: it may be a getter.
   const { data, shape: given, dtype: asked } = /** @type {WritableTensor} */ (value);
   const own = ArrayBuffer.isView(data) ? DTYPES[tagOf(data)] : undefined;
   if (!own) throw fail(`needs data in a typed array, got ${quote(data)}`, 'a typed array', data);
@@ -146,7 +145,7 @@ export function encode(caller, name, value) {
   return { dtype, shape, bytes: encodeData(caller, data, own, dtype, fail) };
 }
 
-/** The name of its class, also where it is a subclass or of another realm. @type {(array: NumberArray) => string} */
+/** The name of the built-in class, also of a subclass or in another realm. @type {(array: NumberArray) => string} */
 const tagOf = (array) => tag.call(array);
 const tag = /** @type {{ get(): string }} */ (
   Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag)

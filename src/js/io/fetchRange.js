@@ -1,42 +1,42 @@
-// A range of a file over HTTP. The response is compared with the request before it is used, and nothing is read beyond
-// the range: a proxy may send other bytes than those requested, and a server may never stop sending.
+// Reads a range of a file over HTTP. It checks that the response matches the request, and reads nothing beyond the
+// range: a proxy may send other bytes than those requested, and a server may never stop sending.
 
 import { unreadable } from '../check/errors.js';
 import { discard, failure, fill, WholeBody } from './responseBody.js';
 
 /**
- * Where a file comes from, and what is known of it.
+ * A remote file, and the results of earlier responses.
  * @typedef {object} RemoteSource
  * @property {string} caller
  * @property {string} name of the file in errors
  * @property {AbortSignal} [signal]
  * @property {(headers: Record<string, string>) => Promise<Response>} request sends one request for the file
- * @property {number} [total] its bytes, as an earlier response said
- * @property {string | null} [tag] its ETag, as an earlier response said
+ * @property {number} [total] its length, from an earlier response
+ * @property {string | null} [tag] its ETag, from an earlier response
  */
 /** @typedef {{ bytes: Uint8Array, total: number, tag: string | null, whole?: undefined }} FetchedRange */
 /** @typedef {(FetchedRange | { whole: WholeBody }) & { type: string }} Fetched and its Content-Type */
 
 /**
- * The bytes from begin to end, or to the end of the file if that is nearer; or the whole file, if the server knows no
- * ranges. It keeps nothing of a request that fails, so the same call can be repeated.
+ * The bytes from begin to end, or to the end of the file if that is nearer; or the whole file, if the server does not
+ * support ranges. A failed request leaves no state, so the call can be repeated.
  * @param {RemoteSource} source
  * @param {number} begin
- * @param {number} end after the last byte; more than begin
- * @param {Uint8Array} [room] of end − begin bytes, where the result may be put
+ * @param {number} end exclusive; more than begin
+ * @param {Uint8Array} [target] end − begin bytes that may be used for the result
  * @returns {Promise<Fetched>}
  */
-export async function fetchRange(source, begin, end, room) {
+export async function fetchRange(source, begin, end, target) {
   const response = await send(source, { Range: `bytes=${begin}-${end - 1}` });
   if (response.status === 200) return wholeOf(source, response);
   try {
-    const said = response.headers.get('content-range');
-    if (response.status === 416 && begin === 0 && said?.trim() === 'bytes */0')
+    const contentRange = response.headers.get('content-range');
+    if (response.status === 416 && begin === 0 && contentRange?.trim() === 'bytes */0')
       return { bytes: new Uint8Array(0), total: 0, tag: null, type: '' };
     if (response.status !== 206) throw refusal(source, response.status);
-    // A page does not see this header of another origin that does not expose it; then no range can be checked.
-    if (said === null) return await fetchWhole(source);
-    return { ...(await readRange(source, response, said, begin, end, room)), type: typeOf(response) };
+    // Another origin may not expose this header to the page. Then a range cannot be checked.
+    if (contentRange === null) return await fetchWhole(source);
+    return { ...(await readRange(source, response, contentRange, begin, end, target)), type: typeOf(response) };
   } finally {
     await discard(response);
   }
@@ -45,20 +45,24 @@ export async function fetchRange(source, begin, end, room) {
 /**
  * @param {RemoteSource} source
  * @param {Response} response
- * @param {string} said its Content-Range
+ * @param {string} contentRange
  * @param {number} begin
  * @param {number} end
- * @param {Uint8Array} [room]
+ * @param {Uint8Array} [target]
  * @returns {Promise<FetchedRange>}
  */
-async function readRange(source, response, said, begin, end, room) {
-  const { from, to, total } = readContentRange(source, said);
+async function readRange(source, response, contentRange, begin, end, target) {
+  const { from, to, total } = readContentRange(source, contentRange);
   const until = Math.min(end, total);
   if (from !== begin || to !== until)
-    throw unreadable(source.caller, source.name, `the server sends ${said}, expected bytes ${begin}-${until - 1}`);
+    throw unreadable(
+      source.caller,
+      source.name,
+      `the server sends ${contentRange}, expected bytes ${begin}-${until - 1}`,
+    );
   const tag = response.headers.get('etag');
   checkSameFile(source, total, tag);
-  const bytes = room ? room.subarray(0, to - from) : new Uint8Array(to - from);
+  const bytes = target ? target.subarray(0, to - from) : new Uint8Array(to - from);
   await fill(source, response, bytes);
   return { bytes, total, tag };
 }
@@ -94,12 +98,12 @@ const refusal = (source, status) =>
     got: status,
   });
 
-/** @param {RemoteSource} source @param {string} said @returns {{ from: number, to: number, total: number }} */
-function readContentRange(source, said) {
-  const [, ...digits] = /^bytes (\d+)-(\d+)\/(\d+)$/i.exec(said.trim()) ?? [];
+/** @param {RemoteSource} source @param {string} header @returns {{ from: number, to: number, total: number }} */
+function readContentRange(source, header) {
+  const [, ...digits] = /^bytes (\d+)-(\d+)\/(\d+)$/i.exec(header.trim()) ?? [];
   const [from, last, total] = digits.map(Number);
   if (digits.length < 3 || !Number.isSafeInteger(total) || from > last || last >= total)
-    throw unreadable(source.caller, source.name, `the server sends ${said}, expected bytes FROM-TO/TOTAL`);
+    throw unreadable(source.caller, source.name, `the server sends ${header}, expected bytes FROM-TO/TOTAL`);
   return { from, to: last + 1, total };
 }
 
@@ -108,7 +112,7 @@ function checkSameFile(source, total, tag) {
   const changed = (/** @type {unknown} */ now, /** @type {unknown} */ before) =>
     unreadable(source.caller, source.name, `the file changed while it was read: ${now}, before ${before}`);
   if (source.total !== undefined && total !== source.total) throw changed(`${total} bytes`, source.total);
-  // A weak tag, W/"…", does not tell one sequence of bytes from another.
+  // Weak tags, W/"…", do not identify the exact bytes.
   if (source.tag?.startsWith('"') && tag?.startsWith('"') && tag !== source.tag)
     throw changed(`ETag ${tag}`, source.tag);
 }

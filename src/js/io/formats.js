@@ -1,4 +1,4 @@
-// The entry headlight-attention/formats: files of arrays, read and written.
+// The entry headlight-attention/formats: reads and writes files of arrays.
 
 /** @module headlight-attention/formats */
 

@@ -1,4 +1,4 @@
-// What a file is by its first bytes, where it is not what was expected.
+// Identifies a file by its first bytes, for errors about unexpected files.
 
 /** @typedef {{ kind: string, at?: number, start: string | number[] }} Signature */
 
@@ -9,7 +9,7 @@ const SIGNATURES = [
   { kind: `an HDF5 file, as Keras writes (.h5): ${HINT}`, start: '\x89HDF\r\n\x1a\n' },
   { kind: 'an npy array: use readNpy', start: '\x93NUMPY' },
   {
-    kind: `a PyTorch checkpoint of the old kind (a pickle): ${HINT}`,
+    kind: `a PyTorch checkpoint in the old format (a pickle): ${HINT}`,
     start: '\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20',
   },
   ...[2, 3, 4, 5].map((protocol) => ({ kind: 'a Python pickle', start: [0x80, protocol] })),
@@ -25,7 +25,7 @@ const SIGNATURES = [
   { kind: 'a tar archive', at: 257, start: 'ustar' },
   { kind: 'a Git LFS pointer, not the file that it points to', start: 'version https://git-lfs' },
 ];
-/** The first file in a zip archive tells what it is. @type {[RegExp, string][]} */
+/** The kind of a zip archive by the name of its first file. @type {[RegExp, string][]} */
 const ARCHIVES = [
   [
     /(^|\/)(data\.pkl|constants\.pkl|byteorder|version|\.format_version)$/,
@@ -37,8 +37,8 @@ const ARCHIVES = [
 const TEXT = /^\s*(<!doctype html|<html)|^\s*<\?xml|^\s*[[{]\s*["[{\]}\d-]/i;
 
 /**
- * @param {Uint8Array} bytes at least the beginning of a file
- * @returns {string | undefined} with what to do about it, where there is something
+ * @param {Uint8Array} bytes the file or its beginning
+ * @returns {string | undefined} the kind, with advice for some kinds
  */
 export function identify(bytes) {
   if (bytes.length === 0) return 'an empty file';
@@ -46,7 +46,7 @@ export function identify(bytes) {
   if (signature) return signature.kind;
   const head = String.fromCharCode(...bytes.subarray(0, 512));
   if (/^PK(\x03\x04|\x05\x06)/.test(head)) return identifyArchive(bytes, head);
-  // A small version, then the name or version of the producer, in the encoding of protobuf.
+  // ONNX in protobuf: field 1 (the version), then a string or a message.
   if (/^\x08[\x01-\x1f][\x12\x1a\x22\x32\x3a]/.test(head)) return 'an ONNX model';
   if (bytes.length > 8 && isSafetensors(bytes)) return 'a safetensors file: use readSafetensors';
   const text = TEXT.exec(head);
@@ -57,7 +57,7 @@ export function identify(bytes) {
 
 /** @param {Uint8Array} bytes @param {string | number[]} start @param {number} at */
 function startsWith(bytes, start, at) {
-  const codes = typeof start === 'string' ? Array.from(start, (sign) => sign.charCodeAt(0)) : start;
+  const codes = typeof start === 'string' ? Array.from(start, (char) => char.charCodeAt(0)) : start;
   return codes.every((code, i) => bytes[at + i] === code);
 }
 

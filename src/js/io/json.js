@@ -1,7 +1,7 @@
-// JSON from files of others. Unlike JSON.parse: bounded in depth and in the items of one list or object, a name given
-// twice is an error, and names like __proto__ are names.
+// Parses JSON from untrusted files. Unlike JSON.parse, it limits the depth and the items of one list or object, rejects
+// duplicate names, and treats names like __proto__ as any other name.
 
-/** A string that says what it means. */
+/** A string without escapes. */
 const PLAIN = /"[^"\\\u0000-\u001f]*"/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const WORDS = /** @type {const} */ ([
@@ -13,115 +13,145 @@ const WORDS = /** @type {const} */ ([
 /**
  * @param {string} text
  * @param {(reason: string) => Error} fail
- * @param {{ mostDepth?: number, mostItems?: number }} [limits]
+ * @param {{ maxDepth?: number, maxItems?: number }} [limits]
  * @returns {unknown} objects have no prototype
  */
-export function parseJson(text, fail, { mostDepth = 16, mostItems = 2 ** 20 } = {}) {
-  let at = 0;
+export const parseJson = (text, fail, { maxDepth = 16, maxItems = 2 ** 20 } = {}) =>
+  new Parser(text, fail, maxDepth, maxItems).parse();
 
-  /** @param {string} reason */
-  const stop = (reason) => fail(`${reason} at character ${at}`);
+class Parser {
+  #text;
+  #fail;
+  #maxDepth;
+  #maxItems;
+  #at = 0;
 
-  function skipSpace() {
-    for (; at < text.length; at++) {
-      const code = text.charCodeAt(at);
-      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return;
-    }
+  /**
+   * @param {string} text
+   * @param {(reason: string) => Error} fail
+   * @param {number} maxDepth
+   * @param {number} maxItems
+   */
+  constructor(text, fail, maxDepth, maxItems) {
+    this.#text = text;
+    this.#fail = fail;
+    this.#maxDepth = maxDepth;
+    this.#maxItems = maxItems;
   }
 
-  /** Past a sign, if it is next. @param {string} sign */
-  function take(sign) {
-    skipSpace();
-    if (text[at] !== sign) return false;
-    at++;
+  parse() {
+    const result = this.#value(0);
+    this.#skipSpace();
+    if (this.#at < this.#text.length) throw this.#error('more text after the value');
+    return result;
+  }
+
+  /** @param {string} reason */
+  #error(reason) {
+    return this.#fail(`${reason} at character ${this.#at}`);
+  }
+
+  #skipSpace() {
+    const text = this.#text;
+    let at = this.#at;
+    for (; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) break;
+    }
+    this.#at = at;
+  }
+
+  /** Consumes a character after spaces, if it is next. @param {string} char */
+  #consume(char) {
+    this.#skipSpace();
+    if (this.#text[this.#at] !== char) return false;
+    this.#at++;
     return true;
   }
 
   /** @param {number} depth @returns {unknown} */
-  function value(depth) {
-    skipSpace();
-    if (text[at] === '"') return string();
-    if (text[at] === '{' || text[at] === '[') {
-      if (depth === mostDepth) throw stop(`nested deeper than ${mostDepth} levels`);
-      return text[at] === '{' ? object(depth + 1) : array(depth + 1);
+  #value(depth) {
+    this.#skipSpace();
+    const text = this.#text;
+    const first = text[this.#at];
+    if (first === '"') return this.#string();
+    if (first === '{' || first === '[') {
+      if (depth === this.#maxDepth) throw this.#error(`nested deeper than ${this.#maxDepth} levels`);
+      return first === '{' ? this.#object(depth + 1) : this.#array(depth + 1);
     }
-    NUMBER.lastIndex = at;
-    if (NUMBER.test(text)) return Number(text.slice(at, (at = NUMBER.lastIndex)));
+    NUMBER.lastIndex = this.#at;
+    if (NUMBER.test(text)) return Number(text.slice(this.#at, (this.#at = NUMBER.lastIndex)));
     for (const [word, meaning] of WORDS) {
-      if (!text.startsWith(word, at)) continue;
-      at += word.length;
+      if (!text.startsWith(word, this.#at)) continue;
+      this.#at += word.length;
       return meaning;
     }
-    throw stop(at < text.length ? 'expected a value' : 'the text ends');
+    throw this.#error(this.#at < text.length ? 'expected a value' : 'the text ends');
   }
 
-  function string() {
-    const start = at;
+  #string() {
+    const text = this.#text;
+    const start = this.#at;
     PLAIN.lastIndex = start;
     if (PLAIN.test(text)) {
-      at = PLAIN.lastIndex;
-      return text.slice(start + 1, at - 1);
+      this.#at = PLAIN.lastIndex;
+      return text.slice(start + 1, this.#at - 1);
     }
     let end = start;
     do {
       end = text.indexOf('"', end + 1);
-      if (end < 0) throw stop('a string without an end');
+      if (end < 0) throw this.#error('a string without an end');
     } while (isEscaped(text, end));
     try {
       const parsed = JSON.parse(text.slice(start, end + 1));
-      at = end + 1;
+      this.#at = end + 1;
       return parsed;
     } catch {
-      throw stop('not a string of JSON');
+      throw this.#error('not a JSON string');
     }
   }
 
-  /** Items between signs, separated by commas. @param {string} close @param {() => void} item */
-  function list(close, item) {
-    at++;
-    if (take(close)) return;
+  /** Items between brackets, separated by commas. @param {string} close @param {() => void} item parses one */
+  #list(close, item) {
+    this.#at++;
+    if (this.#consume(close)) return;
     for (let count = 0; ; count++) {
-      if (count === mostItems) throw stop(`more than ${mostItems} items`);
+      if (count === this.#maxItems) throw this.#error(`more than ${this.#maxItems} items`);
       item();
-      if (take(close)) return;
-      if (!take(',')) throw stop(`expected ',' or '${close}'`);
+      if (this.#consume(close)) return;
+      if (!this.#consume(',')) throw this.#error(`expected ',' or '${close}'`);
     }
   }
 
   /** @param {number} depth */
-  function array(depth) {
+  #array(depth) {
     /** @type {unknown[]} */
     const items = [];
-    list(']', () => items.push(value(depth)));
+    this.#list(']', () => items.push(this.#value(depth)));
     return items;
   }
 
   /** @param {number} depth */
-  function object(depth) {
+  #object(depth) {
     /** @type {Record<string, unknown>} */
     const members = Object.create(null);
-    list('}', () => {
-      skipSpace();
-      if (text[at] !== '"') throw stop('expected a name');
-      const start = at;
-      const name = string();
+    this.#list('}', () => {
+      this.#skipSpace();
+      if (this.#text[this.#at] !== '"') throw this.#error('expected a name');
+      const start = this.#at;
+      const name = this.#string();
       if (name in members) {
-        at = start;
-        throw stop('a name given twice');
+        this.#at = start;
+        throw this.#error('a duplicate name');
       }
-      if (!take(':')) throw stop("expected ':'");
-      members[name] = value(depth);
+      if (!this.#consume(':')) throw this.#error("expected ':'");
+      members[name] = this.#value(depth);
     });
     return members;
   }
-
-  const result = value(0);
-  skipSpace();
-  if (at < text.length) throw stop('more text after the value');
-  return result;
 }
 
-/** Whether an odd number of backslashes stands before a character. @param {string} text @param {number} at */
+/** True if an odd number of backslashes precedes the character. @param {string} text @param {number} at */
 function isEscaped(text, at) {
   let start = at;
   while (text[start - 1] === '\\') start--;

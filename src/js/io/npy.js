@@ -14,10 +14,10 @@ import { identify } from './identify.js';
  */
 
 const MAGIC = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59];
-/** As long as version 1 can be. */
-const MOST_HEADER = 65535;
+/** The limit of version 1. */
+const MAX_HEADER_LENGTH = 65535;
 const EXPECTED = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }";
-/** What NumPy's letters stand for, where it is not decoded. @type {Record<string, string>} */
+/** NumPy's type letters that are not decoded. @type {Record<string, string>} */
 const OTHERS = {
   O: 'Python objects, which are pickled',
   c: 'complex numbers',
@@ -42,7 +42,7 @@ export function readNpy(source) {
 }
 
 /**
- * For an array among others: of a type that is not decoded, only the data is refused.
+ * Reads one array of several: if its type is not decoded, only access to its data throws.
  * @param {string} caller
  * @param {Uint8Array} bytes
  * @returns {StoredTensor}
@@ -85,7 +85,7 @@ function readArray(caller, bytes, { dtype, bigEndian, fortran, shape, start }) {
 }
 
 /**
- * What a file holds and where its data begins, from its first bytes.
+ * The type, shape and data offset, from the first bytes of a file.
  * @param {Uint8Array} bytes
  */
 export const readNpyHeader = (bytes) => readHeader('readNpyHeader', bytes);
@@ -100,7 +100,7 @@ function readHeader(caller, bytes) {
     const kind = identify(bytes);
     throw formatError(
       caller,
-      kind ? `this is ${kind}, expected an npy file` : 'the file does not begin with \\x93NUMPY: it is no npy file',
+      kind ? `this is ${kind}, expected an npy file` : 'the file does not begin with \\x93NUMPY: it is not an npy file',
       { parameter: 'bytes', expected: 'an npy file', got: kind },
     );
   }
@@ -118,16 +118,16 @@ function readHeader(caller, bytes) {
         'the file is truncated',
       { expected: bytes.length - start, got: length },
     );
-  if (length > MOST_HEADER)
-    throw formatError(caller, `the header claims ${length} bytes, expected at most ${MOST_HEADER}`, {
-      expected: MOST_HEADER,
+  if (length > MAX_HEADER_LENGTH)
+    throw formatError(caller, `the header claims ${length} bytes, expected at most ${MAX_HEADER_LENGTH}`, {
+      expected: MAX_HEADER_LENGTH,
       got: length,
     });
   const text = new TextDecoder(version === 3 ? 'utf-8' : 'latin1').decode(bytes.slice(start, start + length));
   return { ...parseHeader(caller, text), start: start + length };
 }
 
-/** A token of Python and the space before it. Nothing in it can match in two ways. */
+/** A Python token and the space before it. Its alternatives do not overlap, so it takes linear time. */
 const TOKEN = /\s*(?:'([^'\\]*)'|"([^"\\]*)"|(\d+)L?|(True|False)|([{}()[\]:,]))/y;
 /** @typedef {{ text?: string, number?: number, truth?: boolean, sign?: string, from: number, to: number }} Token */
 
@@ -165,7 +165,7 @@ function parseHeader(caller, text) {
   let at = 0;
   const take = (/** @type {string} */ sign) => tokens[at]?.sign === sign && at++ >= 0;
 
-  /** The tokens of one value, with all that its brackets hold. */
+  /** The tokens of one value, including nested brackets. */
   function value() {
     const first = at;
     let depth = 0;
@@ -227,7 +227,7 @@ function readTuple(caller, tokens, fail) {
  * @returns {NumberArray} last axis fastest
  */
 function toRowMajor(caller, data, shape) {
-  // Axes of one element move nothing.
+  // Axes of size 1 do not change the order.
   const axes = shape.flatMap((size, axis) =>
     size === 1 ? [] : [{ size, stride: countElements(shape.slice(0, axis)), index: 0 }],
   );
@@ -247,7 +247,7 @@ function toRowMajor(caller, data, shape) {
 }
 
 /**
- * @param {WritableTensor} tensor a Headlight Tensor fits
+ * @param {WritableTensor} tensor may be a Headlight Tensor
  * @returns {Uint8Array}
  */
 export function writeNpy(tensor) {
@@ -255,13 +255,13 @@ export function writeNpy(tensor) {
   const { dtype, shape, bytes } = encode(caller, 'the tensor', tensor);
   const { npy, bytes: size } = KINDS[dtype];
   if (!npy)
-    throw formatError(caller, `npy has no ${dtype}; F32 holds every ${dtype} number`, {
+    throw formatError(caller, `npy has no ${dtype}; write it as F32, which represents every ${dtype} number`, {
       parameter: 'dtype',
       got: dtype,
     });
   const tuple = `(${shape.join(', ')}${shape.length === 1 ? ',' : ''})`;
   const header = `{'descr': '${size === 1 ? '|' : '<'}${npy}', 'fortran_order': False, 'shape': ${tuple}, }`;
-  // The data begins at a multiple of 64.
+  // The format aligns the data to 64 bytes.
   const length = Math.ceil((10 + header.length + 1) / 64) * 64 - 10;
   const file = allocate(caller, 10 + length + bytes.length, () => new Uint8Array(10 + length + bytes.length));
   file.set([...MAGIC, 1, 0]);

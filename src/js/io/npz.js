@@ -13,7 +13,7 @@ const EXTENSION = '.npy';
 
 /**
  * @param {ArrayBuffer | ArrayBufferView} source
- * @param {{ maxSize?: number }} [options] maxSize: of all arrays together, in bytes, decompressed; default 2 GiB
+ * @param {{ maxSize?: number }} [options] maxSize: total bytes of the decompressed arrays; default 2 GiB
  * @returns {Promise<{ tensors: Record<string, StoredTensor> }>} by their names in np.savez, without .npy
  */
 export async function readNpz(source, options = {}) {
@@ -23,7 +23,7 @@ export async function readNpz(source, options = {}) {
   const bytes = readBytes(caller, source);
   const kind = identify(bytes);
   if (bytes[0] !== 0x50 || bytes[1] !== 0x4b)
-    throw formatError(caller, `${kind ? `this is ${kind}` : 'the file is no zip archive'}, expected an npz file`, {
+    throw formatError(caller, `${kind ? `this is ${kind}` : 'the file is not a zip archive'}, expected an npz file`, {
       parameter: 'bytes',
       expected: 'an npz file',
       got: kind,
@@ -33,7 +33,7 @@ export async function readNpz(source, options = {}) {
   if (other)
     throw formatError(
       caller,
-      `${quote(other.name)} in it is no npy file${kind ? `: this is ${kind}` : ''}, expected an npz file`,
+      `${quote(other.name)} in it is not an npy file${kind ? `: this is ${kind}` : ''}, expected an npz file`,
       { parameter: other.name, got: kind },
     );
   const total = files.reduce((sum, { size }) => sum + size, 0);

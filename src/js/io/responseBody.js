@@ -1,48 +1,48 @@
-// The bodies of HTTP responses, read as streams: never further than what is asked for.
+// Reads the bodies of HTTP responses as streams, no further than needed.
 
 import { HeadlightError, unreadable } from '../check/errors.js';
 
 /** @import { RemoteSource } from './fetchRange.js' */
 
-/** Chunks of a body are joined to a Blob, which a browser may put on disk, when they have so many bytes. */
+/** Bytes of chunks that are combined into a Blob, which a browser may store on disk. */
 const BLOCK = 2 ** 22;
 
 /**
- * The error for a request or a body that broke off: the signal's own reason if it was aborted.
+ * The error for a failed request or body: the reason of the signal, if it was aborted.
  * @param {RemoteSource} source
  * @param {any} cause
  */
 export function failure({ caller, name, signal }, cause) {
   if (signal?.aborted) return signal.reason;
   if (cause instanceof HeadlightError) return cause;
-  // Node says only "fetch failed" or "terminated", and the reason in the cause of that.
+  // Node's message is only "fetch failed" or "terminated"; the reason is in its cause.
   const inner = cause?.cause instanceof Error && cause.cause.message ? `: ${cause.cause.message}` : '';
   return unreadable(caller, name, `${cause?.message ?? cause}${inner}`);
 }
 
-/** Ends a response whose body is not read to its end, so that the server stops sending. @param {Response} response */
+/** Cancels an unread body, so that the server stops sending. @param {Response} response */
 export async function discard({ body }) {
   if (body && !body.locked) await body.cancel().catch(() => {});
 }
 
 /**
- * Reads a body that must be exactly as long as the room for it.
+ * Reads a body that must have exactly the length of the target.
  * @param {RemoteSource} source
  * @param {Response} response
- * @param {Uint8Array} room
+ * @param {Uint8Array} target
  */
-export async function fill(source, response, room) {
+export async function fill(source, response, target) {
   const reader = response.body?.getReader();
   const wrong = (/** @type {string} */ got) =>
-    unreadable(source.caller, source.name, `the server sends ${got} the ${room.length} bytes of the range`);
+    unreadable(source.caller, source.name, `the server sends ${got} the ${target.length} bytes of the range`);
   let at = 0;
   try {
     for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
-      if (at + part.value.length > room.length) throw wrong('more than');
-      room.set(part.value, at);
+      if (at + part.value.length > target.length) throw wrong('more than');
+      target.set(part.value, at);
       at += part.value.length;
     }
-    if (at < room.length) throw wrong(`${at} of`);
+    if (at < target.length) throw wrong(`${at} of`);
   } catch (cause) {
     reader?.cancel().catch(() => {});
     throw failure(source, cause);
@@ -50,8 +50,8 @@ export async function fill(source, response, room) {
 }
 
 /**
- * A file that a server sends whole, because it knows no ranges. It is received as far as it is read: the length that
- * the server claims may be that of the compressed file, or missing, and the body may never end.
+ * A file from a server without support for ranges. It is received only as far as it is read: Content-Length may be that
+ * of the compressed body, or missing, and the body may never end.
  */
 export class WholeBody {
   #source;
@@ -60,11 +60,11 @@ export class WholeBody {
   #blocks = [];
   /** Chunks that are not in a block yet. @type {Uint8Array<ArrayBuffer>[]} */
   #chunks = [];
-  #loose = 0;
+  #chunkBytes = 0;
   #length = 0;
   #ended = false;
-  /** One part is received at a time. @type {Promise<void>} */
-  #turn = Promise.resolve();
+  /** Reads are sequential: each waits for the previous one. @type {Promise<void>} */
+  #pending = Promise.resolve();
 
   /** @param {RemoteSource} source @param {Response} response */
   constructor(source, response) {
@@ -72,7 +72,7 @@ export class WholeBody {
     this.#reader = response.body?.getReader();
   }
 
-  /** The length, once all of it has been received; until then Infinity. */
+  /** The length, or Infinity until the whole body has been received. */
   get size() {
     return this.#ended ? this.#length : Infinity;
   }
@@ -80,11 +80,11 @@ export class WholeBody {
   /**
    * @param {number} begin
    * @param {number} end
-   * @returns {Promise<Uint8Array>} less where the file ends before
+   * @returns {Promise<Uint8Array>} shorter if the file ends before `end`
    */
   async read(begin, end) {
-    this.#turn = this.#turn.then(() => this.#receive(end));
-    await this.#turn;
+    this.#pending = this.#pending.then(() => this.#receive(end));
+    await this.#pending;
     const blob = new Blob([...this.#blocks, ...this.#chunks]).slice(begin, end);
     return new Uint8Array(await blob.arrayBuffer());
   }
@@ -95,7 +95,7 @@ export class WholeBody {
       while (this.#length < end && !this.#ended) {
         const { done, value } = (await this.#reader?.read()) ?? { done: true };
         if (done) this.#ended = true;
-        else this.#keep(/** @type {Uint8Array<ArrayBuffer>} */ (value));
+        else this.#append(/** @type {Uint8Array<ArrayBuffer>} */ (value));
       }
     } catch (cause) {
       this.close();
@@ -105,21 +105,21 @@ export class WholeBody {
   }
 
   /** @param {Uint8Array<ArrayBuffer>} chunk */
-  #keep(chunk) {
+  #append(chunk) {
     this.#chunks.push(chunk);
     this.#length += chunk.length;
-    this.#loose += chunk.length;
-    if (this.#loose >= BLOCK) this.#join();
+    this.#chunkBytes += chunk.length;
+    if (this.#chunkBytes >= BLOCK) this.#join();
   }
 
   #join() {
     if (this.#chunks.length > 0) this.#blocks.push(new Blob(this.#chunks));
     if (this.#ended) this.#blocks = [new Blob(this.#blocks)];
     this.#chunks = [];
-    this.#loose = 0;
+    this.#chunkBytes = 0;
   }
 
-  /** Stops the server, and forgets what it has sent. */
+  /** Cancels the response and frees what was received. */
   close() {
     this.#reader?.cancel().catch(() => {});
     this.#blocks = [];

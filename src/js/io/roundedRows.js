@@ -1,4 +1,4 @@
-// Matrices in 8 bits, each row with a scale of its own: x ≈ scale · integer. The scales of NAME are NAME.scale.
+// Matrices rounded to int8 with one scale per row: x ≈ scale · integer. The scales of NAME are stored as NAME.scale.
 
 /** @typedef {{ data: Float32Array | Int8Array, shape: number[] }} Stored */
 
@@ -6,7 +6,7 @@ const SCALE = '.scale';
 
 /**
  * @param {Record<string, { data: Float32Array, shape: number[] }>} tensors
- * @returns {Record<string, Stored>} vectors stay as they are
+ * @returns {Record<string, Stored>} only matrices are rounded
  */
 export function roundRows(tensors) {
   /** @type {Record<string, Stored>} */
@@ -50,7 +50,7 @@ function isScale(tensors, name) {
 const isOf = (tensor, dtype, array) => (tensor?.dtype ? tensor.dtype === dtype : tensor?.data instanceof array);
 
 /**
- * As floats again.
+ * Converts rounded matrices back to floats.
  * @param {Record<string, any>} tensors
  * @returns {Record<string, { data: Float32Array, shape: number[] }>}
  */

@@ -1,6 +1,5 @@
 // safetensors: 8 bytes of header length, a JSON header, the data. A header can be read alone, for files that are read
-// in
-// ranges. Everything that a file claims is checked before anything is allocated by it.
+// in ranges. All sizes in the file are checked before anything is allocated.
 
 import { quote } from '../check/quote.js';
 import { A_SHAPE, allocate, countElements, formatError, isShape, readBytes } from './bytes.js';
@@ -17,13 +16,13 @@ import { parseJson } from './json.js';
 /** @typedef {{ tensors: Record<string, TensorRange>, metadata: Record<string, string> }} SafetensorsHeader */
 
 /** The limit of the format's own reader. */
-const MOST_HEADER = 100_000_000;
-const MOST_NAMES = 2 ** 20;
-/** '{', with which a header begins. */
+const MAX_HEADER_LENGTH = 100_000_000;
+const MAX_NAMES = 2 ** 20;
+/** '{', the first byte of a header. */
 const OPENING = 0x7b;
 
 /**
- * Where the header ends and the data begins, from the first 8 bytes of a file.
+ * The end of the header, where the data begins, from the first 8 bytes of a file.
  * @param {ArrayBuffer | ArrayBufferView} source the file, or its beginning
  * @param {number} [fileSize] of the whole file, Infinity if it is not known; default: that of source
  * @returns {number}
@@ -34,7 +33,7 @@ export function readSafetensorsHeaderEnd(source, fileSize) {
 }
 
 /**
- * What is in a file and where, without its data.
+ * The names, types, shapes and byte ranges of the tensors in a file, without their data.
  * @param {ArrayBuffer | ArrayBufferView} source the file, or its beginning up to the end of the header at least
  * @param {number} [fileSize] of the whole file, Infinity if it is not known; default: that of source
  * @returns {SafetensorsHeader}
@@ -94,8 +93,8 @@ function headerEnd(caller, bytes, fileSize = bytes.length) {
     });
   if (bytes.length < 8) throw notSafetensors(caller, bytes, `the file has ${bytes.length} bytes, expected at least 8`);
   const length = Number(new DataView(bytes.buffer, bytes.byteOffset, 8).getBigUint64(0, true));
-  if (length > MOST_HEADER)
-    throw notSafetensors(caller, bytes, `the header claims ${length} bytes, expected at most ${MOST_HEADER}`);
+  if (length > MAX_HEADER_LENGTH)
+    throw notSafetensors(caller, bytes, `the header claims ${length} bytes, expected at most ${MAX_HEADER_LENGTH}`);
   if (length > fileSize - 8) {
     const reason = `the header claims ${length} bytes, but ${fileSize - 8} follow`;
     if (bytes[8] !== OPENING) throw notSafetensors(caller, bytes, reason);
@@ -131,7 +130,7 @@ function readHeader(caller, bytes, fileSize = bytes.length) {
   const header = parseHeader(caller, bytes.slice(8, start));
   const metadata = '__metadata__' in header ? header.__metadata__ : {};
   if (!isRecord(metadata) || !Object.values(metadata).every((text) => typeof text === 'string'))
-    throw formatError(caller, '__metadata__ is expected to map names to strings', {
+    throw formatError(caller, '__metadata__ must map names to strings', {
       parameter: '__metadata__',
       got: metadata,
     });
@@ -152,16 +151,16 @@ const isRecord = (value) => typeof value === 'object' && value !== null && !Arra
  * @returns {Record<string, unknown>}
  */
 function parseHeader(caller, bytes) {
-  const fail = (/** @type {string} */ reason) => formatError(caller, `the header is not JSON as expected: ${reason}`);
+  const fail = (/** @type {string} */ reason) => formatError(caller, `the header is not valid JSON: ${reason}`);
   let text;
   try {
-    // A byte order mark is none of the format's: it stays, and is refused.
+    // ignoreBOM keeps a byte order mark in the text, so that parseJson rejects it.
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     throw fail('it is not UTF-8');
   }
-  const header = parseJson(text, fail, { mostItems: MOST_NAMES });
-  if (!isRecord(header)) throw formatError(caller, 'the header is expected to be a JSON object', { got: header });
+  const header = parseJson(text, fail, { maxItems: MAX_NAMES });
+  if (!isRecord(header)) throw formatError(caller, 'the header must be a JSON object', { got: header });
   return header;
 }
 
@@ -207,7 +206,7 @@ const isRange = (offsets, available) =>
   offsets[1] <= available;
 
 /**
- * Every byte of the data belongs to one tensor.
+ * Checks that every byte of the data belongs to exactly one tensor.
  * @param {string} caller
  * @param {Record<string, TensorRange>} tensors
  * @param {number} start
@@ -236,15 +235,14 @@ function checkCover(caller, tensors, start, fileSize) {
 }
 
 /**
- * @param {Record<string, WritableTensor>} tensors a Headlight Tensor fits; dtype follows the array, and may ask for
- * another
+ * @param {Record<string, WritableTensor>} tensors may be Headlight Tensors; dtype: default that of the array
  * @param {Record<string, string>} [metadata]
  * @returns {Uint8Array<ArrayBuffer>}
  */
 export function writeSafetensors(tensors, metadata) {
   const caller = 'writeSafetensors';
   if (metadata !== undefined && !isDictionary(metadata, (text) => typeof text === 'string'))
-    throw formatError(caller, 'metadata is expected to map names to strings', { parameter: 'metadata', got: metadata });
+    throw formatError(caller, 'metadata must map names to strings', { parameter: 'metadata', got: metadata });
   if (!isDictionary(tensors))
     throw formatError(caller, `tensors is ${quote(tensors)}, expected a plain object of named tensors`, {
       parameter: 'tensors',
@@ -254,7 +252,7 @@ export function writeSafetensors(tensors, metadata) {
     name,
     ...encode(caller, `tensor ${quote(name)}`, value),
   }));
-  // Wide types first keeps every tensor aligned to its own size.
+  // Wide types first, so that every tensor is aligned to its element size.
   entries.sort((a, b) => KINDS[b.dtype].bytes - KINDS[a.dtype].bytes || (a.name < b.name ? -1 : 1));
   /** @type {Record<string, unknown>} */
   const header = Object.create(null);
@@ -268,11 +266,11 @@ export function writeSafetensors(tensors, metadata) {
   }
   const text = new TextEncoder().encode(JSON.stringify(header));
   const length = Math.ceil(text.length / 8) * 8;
-  if (length > MOST_HEADER || entries.length > MOST_NAMES)
+  if (length > MAX_HEADER_LENGTH || entries.length > MAX_NAMES)
     throw formatError(
       caller,
       `the header takes ${length} bytes for ${entries.length} tensors, ` +
-        `expected at most ${MOST_HEADER} for ${MOST_NAMES}`,
+        `expected at most ${MAX_HEADER_LENGTH} for ${MAX_NAMES}`,
     );
   const file = allocate(caller, 8 + length + at, () => new Uint8Array(8 + length + at));
   new DataView(file.buffer).setBigUint64(0, BigInt(length), true);
@@ -287,7 +285,8 @@ export function writeSafetensors(tensors, metadata) {
 }
 
 /**
- * A plain object, with names that are text: of a Map, or of { __proto__: … }, nothing would be written.
+ * True for a plain object whose names are valid Unicode. The members of a Map or of an inherited object would not be
+ * written.
  * @param {unknown} value
  * @param {(member: unknown) => boolean} [accepts]
  */

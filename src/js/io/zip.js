@@ -1,23 +1,26 @@
-// zip archives. Written: files as they are. Read, as far as npz needs them: the central directory, stored and deflated
-// files, sizes of 64 bits. What an archive claims of its sizes is checked against its bytes before anything is
-// allocated, and nothing is unpacked beyond it.
+// zip archives. The writer stores files without compression. The reader supports the features that npz needs: the
+// central directory, stored and deflated files, 64-bit sizes. It checks the sizes in the archive against the bytes
+// before it allocates, and never unpacks more than the declared size.
 
 import { HeadlightError } from '../check/errors.js';
 import { quote } from '../check/quote.js';
 import { allocate, formatError } from './bytes.js';
 
 /**
- * @typedef {{ name: string, method: number, crc: number, size: number, packed: Uint8Array }} ZipFile size: of what is
- * packed
+ * size: unpacked.
+ * @typedef {{ name: string, method: number, crc: number, size: number, packed: Uint8Array }} ZipFile
  */
-/** @typedef {{ name: string, method: number, crc: number, size: number, packedSize: number, offset: number }} Listed */
+/**
+ * An entry of the directory.
+ * @typedef {{ name: string, method: number, crc: number, size: number, packedSize: number, offset: number }} Entry
+ */
 
-const [FILE, LISTED, END, END64, LOCATOR] = [0x04034b50, 0x02014b50, 0x06054b50, 0x06064b50, 0x07064b50];
+const [FILE, ENTRY, END, END64, LOCATOR] = [0x04034b50, 0x02014b50, 0x06054b50, 0x06064b50, 0x07064b50];
 const [STORED, DEFLATED] = [0, 8];
-const MOST_COMMENT = 65535;
-/** Deflate writes at most 258 bytes with two bits. */
-const MOST_RATIO = 1032;
-/** What goes into the decompressor at once: it may come out a thousand times as large. */
+const MAX_COMMENT = 65535;
+/** The maximum compression ratio of deflate: 258 bytes in 2 bits. */
+const MAX_RATIO = 1032;
+/** Bytes passed to the decompressor at a time: its output may be a thousand times larger. */
 const PIECE = 65536;
 
 /**
@@ -30,16 +33,16 @@ export function readZip(caller, bytes) {
   const fail = (/** @type {string} */ reason) =>
     formatError(caller, `the zip archive is damaged: ${reason}`, { parameter: 'bytes' });
   const directory = findDirectory(view, fail);
-  const listed = readDirectory(caller, bytes, view, directory, fail);
-  // In the order of their bytes none may reach into the next: or a few bytes might stand for many files.
-  const ends = [...listed].sort((a, b) => a.offset - b.offset);
-  const next = new Map(ends.map((file, i) => [file, ends[i + 1]?.offset ?? directory.offset]));
-  return listed.map((file) => {
-    const { name, method, crc, size, packedSize, offset } = file;
-    const limit = /** @type {number} */ (next.get(file));
+  const entries = readDirectory(caller, bytes, view, directory, fail);
+  // Files must not overlap: else a small archive could contain the same bytes as many files (a zip bomb).
+  const ordered = [...entries].sort((a, b) => a.offset - b.offset);
+  const limits = new Map(ordered.map((entry, i) => [entry, ordered[i + 1]?.offset ?? directory.offset]));
+  return entries.map((entry) => {
+    const { name, method, crc, size, packedSize, offset } = entry;
+    const limit = /** @type {number} */ (limits.get(entry));
     if (offset + 30 > limit || view.getUint32(offset, true) !== FILE) throw fail(`no file at byte ${offset}`);
     const start = offset + 30 + view.getUint16(offset + 26, true) + view.getUint16(offset + 28, true);
-    if (start + packedSize > limit) throw fail(`${quote(name)} overlaps what follows it`);
+    if (start + packedSize > limit) throw fail(`${quote(name)} overlaps the next file or the directory`);
     return { name, method, crc, size, packed: bytes.subarray(start, start + packedSize) };
   });
 }
@@ -52,9 +55,9 @@ export function readZip(caller, bytes) {
 function findDirectory(view, fail) {
   const last = view.byteLength - 22;
   let end = last;
-  // The comment after it is as long as it says.
+  // The record is found backwards: the length of its comment must match the rest of the file.
   while (end >= 0 && !(view.getUint32(end, true) === END && view.getUint16(end + 20, true) === last - end)) {
-    if (end-- === last - MOST_COMMENT) end = -1;
+    if (end-- === last - MAX_COMMENT) end = -1;
   }
   if (end < 0) throw fail('its directory is missing, the file is truncated');
   const directory = {
@@ -71,7 +74,7 @@ function findDirectory(view, fail) {
     directory.size = Number(view.getBigUint64(end + 40, true));
     directory.offset = Number(view.getBigUint64(end + 48, true));
   }
-  if (directory.offset + directory.size > end) throw fail('its directory ends beyond its place');
+  if (directory.offset + directory.size > end) throw fail('its directory overlaps the record at its end');
   return directory;
 }
 
@@ -81,23 +84,23 @@ function findDirectory(view, fail) {
  * @param {DataView} view
  * @param {{ offset: number, size: number, count: number }} directory
  * @param {(reason: string) => Error} fail
- * @returns {Listed[]}
+ * @returns {Entry[]}
  */
 function readDirectory(caller, bytes, view, { offset, size, count }, fail) {
   const end = offset + size;
   if (count > size / 46) throw fail(`its directory of ${size} bytes claims ${count} files`);
-  /** @type {Listed[]} */
-  const listed = [];
-  for (let at = offset; listed.length < count; ) {
-    if (at + 46 > end || view.getUint32(at, true) !== LISTED) throw fail(`no entry of its directory at byte ${at}`);
+  /** @type {Entry[]} */
+  const entries = [];
+  for (let at = offset; entries.length < count; ) {
+    if (at + 46 > end || view.getUint32(at, true) !== ENTRY) throw fail(`no entry of its directory at byte ${at}`);
     const [flags, method] = [view.getUint16(at + 8, true), view.getUint16(at + 10, true)];
     const [nameLength, extraLength] = [view.getUint16(at + 28, true), view.getUint16(at + 30, true)];
     const extra = at + 46 + nameLength;
     const after = extra + extraLength + view.getUint16(at + 32, true);
-    if (after > end) throw fail('its directory ends beyond its place');
+    if (after > end) throw fail('an entry of its directory extends beyond the directory');
     const name = new TextDecoder().decode(bytes.slice(at + 46, extra));
     const claims = readSizes(view, at, extra, extra + extraLength);
-    if (claims.packedSize > end || claims.offset > end) throw fail(`${quote(name)} lies beyond its end`);
+    if (claims.packedSize > end || claims.offset > end) throw fail(`${quote(name)} is outside the archive`);
     if (flags & 1) throw formatError(caller, `${quote(name)} is encrypted`, { parameter: name });
     if (method !== STORED && method !== DEFLATED)
       throw formatError(
@@ -108,18 +111,18 @@ function readDirectory(caller, bytes, view, { offset, size, count }, fail) {
           got: method,
         },
       );
-    if (method === STORED ? claims.size !== claims.packedSize : claims.size > MOST_RATIO * claims.packedSize)
+    if (method === STORED ? claims.size !== claims.packedSize : claims.size > MAX_RATIO * claims.packedSize)
       throw fail(`${quote(name)} claims ${claims.size} bytes in ${claims.packedSize}`);
-    listed.push({ name, method, crc: view.getUint32(at + 16, true), ...claims });
+    entries.push({ name, method, crc: view.getUint32(at + 16, true), ...claims });
     at = after;
   }
-  return listed;
+  return entries;
 }
 
 /**
  * @param {DataView} view
  * @param {number} at the entry of the directory
- * @param {number} from where its extra fields are
+ * @param {number} from begin of its extra fields
  * @param {number} to
  */
 function readSizes(view, at, from, to) {
@@ -133,7 +136,7 @@ function readSizes(view, at, from, to) {
     let field = from + 4;
     from = Math.min(field + length, to);
     if (id !== 1) continue;
-    // Sizes of 64 bits, only of those that do not fit into 32, in this order.
+    // The ZIP64 field has, in this order, only the values that do not fit into 32 bits.
     for (const name of /** @type {const} */ (['size', 'packedSize', 'offset'])) {
       if (sizes[name] !== 0xffffffff || field + 8 > from) continue;
       sizes[name] = Number(view.getBigUint64(field, true));
@@ -154,26 +157,27 @@ export async function unpack(caller, { name, method, crc, size, packed }) {
   const out = allocate(caller, size, () => new Uint8Array(size));
   if (method === STORED) out.set(packed);
   else await inflate(packed, out, fail);
-  if (checksum(out) !== crc) throw fail('has another checksum than its directory says');
+  if (checksum(out) !== crc) throw fail('has a different checksum from that in the directory');
   return out;
 }
 
 /**
  * @param {Uint8Array} packed
- * @param {Uint8Array} out filled to its end
+ * @param {Uint8Array} out exactly as large as the unpacked file
  * @param {(reason: string) => Error} fail
  */
 async function inflate(packed, out, fail) {
   const { readable, writable } = inflater(fail);
   const reader = readable.getReader();
-  // Where this fails the reader fails as well.
+  // An error here also rejects the reader.
   feed(writable.getWriter(), packed).catch(() => {});
   let at = 0;
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) break;
-      if (value.length > out.length - at) throw fail(`holds more than the ${out.length} bytes that it claims`);
+      if (value.length > out.length - at)
+        throw fail(`unpacks to more than the ${out.length} bytes that the directory declares`);
       out.set(value, at);
       at += value.length;
     }
@@ -182,7 +186,7 @@ async function inflate(packed, out, fail) {
     if (error instanceof HeadlightError) throw error;
     throw fail(`cannot be decompressed: ${quote(/** @type {Error} */ (error)?.message)}`);
   }
-  if (at < out.length) throw fail(`holds ${at} bytes, but claims ${out.length}`);
+  if (at < out.length) throw fail(`unpacks to ${at} bytes, but the directory declares ${out.length}`);
 }
 
 /** @param {(reason: string) => Error} fail */
@@ -195,7 +199,7 @@ function inflater(fail) {
 }
 
 /**
- * In pieces, so that no more is decompressed than is read.
+ * Writes in pieces, so that the decompressor does not run ahead of the reader.
  * @param {WritableStreamDefaultWriter<BufferSource>} writer
  * @param {Uint8Array} packed
  */
@@ -207,16 +211,16 @@ async function feed(writer, packed) {
   await writer.close();
 }
 
-/** 1 January 1980: the same files are the same archive. */
+/** 1 January 1980. A constant, so that equal files give equal archives. */
 const DATE = 0x21;
 const UTF8 = 0x800;
 
 /**
- * An archive of files as they are.
+ * An archive of files without compression.
  * @param {Record<string, Uint8Array>} files by name
  */
 export function writeZip(files) {
-  /** Numbers of so many bytes each. @param {[bytes: 2 | 4, value: number][]} fields */
+  /** Little-endian fields, each with its size. @param {[bytes: 2 | 4, value: number][]} fields */
   const record = (fields) => {
     const view = new DataView(new ArrayBuffer(fields.reduce((sum, [bytes]) => sum + bytes, 0)));
     let at = 0;
@@ -235,7 +239,7 @@ export function writeZip(files) {
   for (const [name, bytes] of Object.entries(files)) {
     const path = new TextEncoder().encode(name);
     const size = bytes.length;
-    // Version 2.0, flags, stored, time, date, checksum, sizes, lengths of the name and of nothing.
+    // Version 2.0, flags, method, time, date, checksum, packed size, size.
     /** @type {[2 | 4, number][]} */
     const common = [
       [2, 20],
@@ -247,11 +251,12 @@ export function writeZip(files) {
       [4, size],
       [4, size],
     ];
+    // Lengths of the name and of the extra fields.
     const lengths = /** @type {[2 | 4, number][]} */ ([
       [2, path.length],
       [2, 0],
     ]);
-    // No comment, the first disk, no attributes; where the file begins.
+    // Length of the comment, disk, attributes (2 fields), offset of the file.
     const rest = /** @type {[2 | 4, number][]} */ ([
       [2, 0],
       [2, 0],
@@ -259,7 +264,7 @@ export function writeZip(files) {
       [4, 0],
       [4, sizeOf(data)],
     ]);
-    directory.push(record([[4, LISTED], [2, 20], ...common, ...lengths, ...rest]), path);
+    directory.push(record([[4, ENTRY], [2, 20], ...common, ...lengths, ...rest]), path);
     data.push(record([[4, FILE], ...common, ...lengths]), path, bytes);
   }
   const [count, begin] = [Object.keys(files).length, sizeOf(data)];
@@ -283,7 +288,7 @@ export function writeZip(files) {
   return archive;
 }
 
-/** What CRC-32 adds for a byte. */
+/** The table of CRC-32: one value per byte. */
 const CRC = Uint32Array.from({ length: 256 }, (_, byte) => {
   for (let bit = 0; bit < 8; bit++) byte = byte & 1 ? (byte >>> 1) ^ 0xedb88320 : byte >>> 1;
   return byte;

@@ -1,4 +1,4 @@
-// Entry for browsers and workers: the binary is fetched.
+// The entry for browsers and workers: fetches the binary.
 
 import { fetchBytes } from './fetch.js';
 import { loadOn } from './load.js';
@@ -35,16 +35,16 @@ function startThread(post, failed) {
   return { ready, ended, terminate: () => worker.terminate() };
 }
 
-/** Which directive of the page's Content-Security-Policy is violated from now on: the error of a worker names none. */
+/** Watches for violations of the page's Content-Security-Policy: the error event of a worker does not mention them. */
 function watchPolicy() {
   let found = '';
   const listen = (/** @type {any} */ event) => {
-    found = `the Content-Security-Policy of the page forbids it (${event.effectiveDirective})`;
+    found = `the Content-Security-Policy of the page blocks it (${event.effectiveDirective})`;
   };
   const stop = () => globalThis.removeEventListener('securitypolicyviolation', listen);
   globalThis.addEventListener('securitypolicyviolation', listen);
   const reason = async () => {
-    // The event may come a little after the worker's.
+    // The event may be dispatched shortly after the error of the worker.
     await new Promise((resolve) => setTimeout(resolve, 100));
     stop();
     return found;
@@ -54,10 +54,10 @@ function watchPolicy() {
 
 async function whyNoScript() {
   const url = new URL('./headlight.worker.js', import.meta.url);
-  const answer = await fetch(url).catch((/** @type {Error} */ error) => error.message);
-  const status = typeof answer === 'string' ? answer : `status ${answer.status}`;
-  const served = typeof answer === 'object' && answer.ok;
-  return served ? `the browser refuses ${url.href}` : `headlight.worker.js is not beside the module (${status})`;
+  const response = await fetch(url).catch((/** @type {Error} */ error) => error.message);
+  const status = typeof response === 'string' ? response : `status ${response.status}`;
+  const served = typeof response === 'object' && response.ok;
+  return served ? `the browser rejects ${url.href}` : `headlight.worker.js is not next to the module (${status})`;
 }
 
 /** @returns {Platform} */
@@ -76,7 +76,7 @@ const platform = () => ({
 });
 
 /**
- * Starts an instance of the core, with a memory of its own. Each call makes another one.
+ * Starts an instance of the core with its own memory. Each call starts another instance.
  * @param {LoadOptions} [options]
  * @returns {Promise<Headlight>}
  */

@@ -1,4 +1,4 @@
-// A folder on disk, read in ranges.
+// Reads ranges of the files in a folder on disk.
 
 import { constants } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { hubHint } from '../models/checkpoint/hubNames.js';
 /** @import { FileHandle } from 'node:fs/promises' */
 /** @import { Folder } from '../models/checkpoint/files.js' */
 
-/** To open a pipe must not wait for somebody who writes into it. Windows has no such flag. */
+/** O_NONBLOCK, so that opening a pipe does not wait for a writer. Windows has no such flag. */
 const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 /**
@@ -40,11 +40,11 @@ export async function openPath(caller, place, signal) {
   return {
     names,
     size: async (name) => (names.includes(name) ? using(name, async (handle) => (await handle.stat()).size) : null),
-    read: (name, begin, end, room) =>
-      using(name, (handle) => fill(handle, room ?? new Uint8Array(end - begin), begin, signal)),
+    read: (name, begin, end, target) =>
+      using(name, (handle) => fill(handle, target ?? new Uint8Array(end - begin), begin, signal)),
     close: async () => {
       const opened = await Promise.allSettled(handles.values());
-      await Promise.allSettled(opened.map((one) => one.status === 'fulfilled' && one.value.close()));
+      await Promise.allSettled(opened.map((result) => result.status === 'fulfilled' && result.value.close()));
     },
   };
 }
@@ -66,23 +66,24 @@ async function openFile(path) {
   const about = await handle.stat();
   if (about.isFile()) return handle;
   await handle.close();
-  throw new Error(`it is ${about.isDirectory() ? 'a folder' : 'no regular file'}`);
+  throw new Error(`it is ${about.isDirectory() ? 'a folder' : 'not a regular file'}`);
 }
 
 /**
  * @param {FileHandle} handle
- * @param {Uint8Array} room
+ * @param {Uint8Array} target
  * @param {number} begin
  * @param {AbortSignal} [signal]
+ * @returns {Promise<Uint8Array>} shorter than the target if the file ends
  */
-async function fill(handle, room, begin, signal) {
+async function fill(handle, target, begin, signal) {
   let at = 0;
-  // The system may give less than what is asked for, and gives nothing at the end of the file.
-  while (at < room.length) {
+  // A read may return fewer bytes than requested, and 0 at the end of the file.
+  while (at < target.length) {
     signal?.throwIfAborted();
-    const { bytesRead } = await handle.read(room, at, room.length - at, begin + at);
+    const { bytesRead } = await handle.read(target, at, target.length - at, begin + at);
     if (bytesRead === 0) break;
     at += bytesRead;
   }
-  return room.subarray(0, at);
+  return target.subarray(0, at);
 }

@@ -1,15 +1,15 @@
-// Binaries over the network.
+// Fetches binaries over the network.
 
 import { HeadlightError } from '../check/errors.js';
 
-const ADVICE = 'Serve the .wasm file beside the module, pass { wasm: url }, or import headlight-attention/inline';
+const ADVICE = 'Serve the .wasm file next to the module, pass { wasm: url }, or import headlight-attention/inline';
 
-/** As in Jest's jsdom environment, which hides that of Node. @param {URL} url */
+/** The error without a global fetch, such as in Jest's jsdom environment, which hides Node's. @param {URL} url */
 function noFetch(url) {
   const advice =
-    'Import headlight-attention/inline, which needs none; or pass the bytes as { wasm }; ' +
+    'Import headlight-attention/inline, which does not need it; or pass the bytes as { wasm }; ' +
     'or use the node environment of Jest';
-  return new HeadlightError('LOAD', `load: there is no fetch here to read ${url.href} with. ${advice}`, {
+  return new HeadlightError('LOAD', `load: cannot read ${url.href}, because there is no global fetch. ${advice}`, {
     parameter: 'wasm',
     expected: 'a global fetch',
   });

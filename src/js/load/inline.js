@@ -1,4 +1,4 @@
-// Entry with the binaries inside: one file, nothing to fetch.
+// The entry that contains the binaries: one file, without requests.
 
 import relaxed from 'headlight-attention/headlight.relaxed.wasm';
 import simd128 from 'headlight-attention/headlight.simd128.wasm';
@@ -17,7 +17,7 @@ const platform = () => ({
 });
 
 /**
- * Starts an instance of the core, with a memory of its own. Each call makes another one.
+ * Starts an instance of the core with its own memory. Each call starts another instance.
  * @param {LoadOptions} [options]
  * @returns {Promise<Headlight>}
  */

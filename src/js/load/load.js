@@ -1,4 +1,4 @@
-// From a binary to a running core: choose a flavour, fetch, compile, instantiate.
+// Starts the core: chooses a flavour, fetches, compiles and instantiates the binary.
 
 import { BUILD, FINGERPRINT, VERSION } from '../../../dist/abi/abi.js';
 import { checkOptions, readNumber } from '../check/arguments.js';
@@ -14,11 +14,11 @@ import { makeWatch } from './watch.js';
 /** @typedef {'simd128' | 'relaxed'} Flavour */
 /**
  * @typedef {object} LoadOptions
- * @property {number | 'auto'} [threads] default 1; 'auto': as many as there are cores, at most 8. One where there is no
- *   shared memory: `info.threadsNote` says why
- * @property {'auto' | Flavour} [simd] default 'auto': the fastest that this engine runs
+ * @property {number | 'auto'} [threads] default 1; 'auto': the number of cores, at most 8. One thread if there is no
+ *   shared memory: `info.threadsNote` has the reason
+ * @property {'auto' | Flavour} [simd] default 'auto': the fastest flavour that this engine supports
  * @property {URL | string | ArrayBuffer | ArrayBufferView | WebAssembly.Module} [wasm] the binary; default: the file
- *   beside the module
+ *   next to the module
  * @property {number} [maxMemory] bytes; default and at most 4 GiB
  */
 /**
@@ -26,23 +26,23 @@ import { makeWatch } from './watch.js';
  * @property {Record<Flavour, URL | Uint8Array> & Partial<Record<`${Flavour}-threads`, URL>>} binaries
  * @property {(url: URL) => Promise<Uint8Array>} read
  * @property {(path: string) => URL} resolve
- * @property {string} [module] its address: the demo model lies beside it
- * @property {import('../models/checkpoint/files.js').OpenPath} [openPath] a folder on disk, where there is one
+ * @property {string} [module] URL of the module: the demo model is in the same folder
+ * @property {import('../models/checkpoint/files.js').OpenPath} [openPath] opens a folder, on platforms with a disk
  */
 /** @typedef {Source & Host} Platform */
 /**
  * @typedef {object} Opened
  * @property {unknown} source
  * @property {WebAssembly.Module} module
- * @property {WebAssembly.Memory} [memory] that threads share
+ * @property {WebAssembly.Memory} [memory] shared by the threads
  * @property {number} limit bytes
  * @property {number} threads
- * @property {string} [note] why there are not more
+ * @property {string} [note] reason if there are fewer than requested
  */
 
-const MOST_MEMORY = 2 ** 32;
+const MAX_MEMORY = 2 ** 32;
 
-/** The smallest modules that need each feature: i32x4.splat, and f32x4.relaxed_madd on top of it. */
+/** The smallest modules that require each feature: i32x4.splat, and f32x4.relaxed_madd of three of them. */
 const SPLAT = [65, 0, 253, 17];
 const PROBES = {
   simd128: probe([...SPLAT]),
@@ -56,25 +56,24 @@ function probe(body) {
   return new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, ...section]);
 }
 
-/** Compiled binaries by address: a second load() compiles nothing. @type {Map<string, Promise<WebAssembly.Module>>} */
+/** A cache of compiled binaries by URL. @type {Map<string, Promise<WebAssembly.Module>>} */
 const compiled = new Map();
 
 /**
- * Each entry has a function `load` that calls this one: nothing happens when the module is imported, so a bundler can
- * leave out what a program does not use.
+ * Called by the `load` of each entry. Importing the module has no side effects, so that a bundler can drop unused code.
  * @param {Platform} platform
  * @param {LoadOptions} [options]
  * @returns {Promise<Headlight>}
  */
 export async function loadOn(platform, options = {}) {
   checkOptions('load', options, ['threads', 'simd', 'wasm', 'maxMemory']);
-  const { threads = 1, simd = 'auto', wasm, maxMemory = MOST_MEMORY } = options;
+  const { threads = 1, simd = 'auto', wasm, maxMemory = MAX_MEMORY } = options;
   if (threads !== 'auto' && !(Number.isInteger(threads) && threads >= 1 && threads <= 64))
     throw argumentError('load', 'threads', threads, "'auto' or an integer from 1 to 64");
-  readNumber('load', 'maxMemory', maxMemory, { least: 4 * PAGE, most: MOST_MEMORY });
+  readNumber('load', 'maxMemory', maxMemory, { least: 4 * PAGE, most: MAX_MEMORY });
   const plan = planThreads(threads, maxMemory, platform);
   const flavour = chooseFlavour(simd);
-  // In a file of its own, which comes together with the binary.
+  // A separate chunk, loaded in parallel with the binary.
   const parts = import('../models/parts.js').catch((/** @type {Error} */ cause) => cause);
   const opened = await open(platform, flavour, wasm, plan);
   const core = await instantiate(opened.module, opened.memory, nameOf(opened.source));
@@ -86,7 +85,7 @@ export async function loadOn(platform, options = {}) {
 }
 
 /**
- * The binary, and the memory that it is to share: one without threads where there is none.
+ * Finds the binary, and the memory for threads. Falls back to one thread if there is no shared memory.
  * @param {Platform} platform
  * @param {Flavour} flavour
  * @param {LoadOptions['wasm']} wasm
@@ -105,12 +104,12 @@ async function open(platform, flavour, wasm, { threads, maxMemory, note }) {
   }
   const shared = sharedMemory(maxMemory);
   if ('memory' in shared) return { source, module, ...shared, threads, note };
-  const why = `the engine has no shared memory to give: ${message(shared.failure)}`;
+  const why = `the engine cannot allocate shared memory: ${message(shared.failure)}`;
   if (wasm === undefined) return open(platform, flavour, wasm, { threads: 1, maxMemory, note: why });
   throw new HeadlightError('OUT_OF_MEMORY', `load: ${why}`, { parameter: 'maxMemory', cause: shared.failure });
 }
 
-/** What an error calls the binary. @param {unknown} source */
+/** The name of the binary in errors. @param {unknown} source */
 const nameOf = (source) =>
   typeof source === 'string' || source instanceof URL ? String(source) : 'the binary given as wasm';
 
@@ -126,7 +125,7 @@ async function instantiate(module, memory, name) {
     instance = await WebAssembly.instantiate(module, memory ? { env: { memory }, host: { watch: makeWatch() } } : {});
   } catch (cause) {
     if (cause instanceof RangeError)
-      throw new HeadlightError('OUT_OF_MEMORY', `load: the engine has no memory to give: ${cause.message}`, {
+      throw new HeadlightError('OUT_OF_MEMORY', `load: the engine cannot allocate memory: ${cause.message}`, {
         parameter: 'maxMemory',
         cause,
       });
@@ -146,23 +145,23 @@ async function instantiate(module, memory, name) {
 }
 
 /**
- * Offsets and signatures are read from one header when module and binary are built: refuses a binary of another header.
+ * Throws if the binary was built from another header than the module: the offsets of arguments would not match.
  * @param {CoreExports} core
  * @param {string} name
  */
 function checkVersion(core, name) {
-  const told = typeof core.hl_abi === 'function' && typeof core.hl_version === 'function';
-  const found = told ? core.hl_abi() >>> 0 : 0;
+  const hasVersion = typeof core.hl_abi === 'function' && typeof core.hl_version === 'function';
+  const found = hasVersion ? core.hl_abi() >>> 0 : 0;
   if (found === FINGERPRINT) return;
-  const number = told ? core.hl_version() : 0;
-  const got = told
+  const number = hasVersion ? core.hl_version() : 0;
+  const got = hasVersion
     ? formatVersion([number >>> 16, (number >> 8) & 255, number & 255].join('.'), found)
-    : 'Headlight of a version that it does not tell';
+    : 'Headlight of an unknown version';
   const expected = formatVersion(VERSION, FINGERPRINT);
   throw new HeadlightError(
     'LOAD',
-    `load: ${name} is not of this build: it is ${got}, expected ${expected}. ` +
-      'Take the module and the .wasm from one package',
+    `load: ${name} does not match this module: it is ${got}, expected ${expected}. ` +
+      'Use the module and the .wasm of the same package',
     { parameter: 'wasm', expected, got },
   );
 }
@@ -182,17 +181,15 @@ function chooseFlavour(simd) {
   if (!WebAssembly.validate(PROBES.simd128)) {
     throw new HeadlightError(
       'LOAD',
-      'load: this engine has no WebAssembly SIMD; Node 16, Chrome 91, Firefox 89 and Safari 16.4 have it',
+      'load: this engine has no WebAssembly SIMD, which requires Node 16, Chrome 91, Firefox 89 or Safari 16.4',
     );
   }
   const relaxed = BUILD.RELAXED > 0 && WebAssembly.validate(PROBES.relaxed);
   if (simd === 'relaxed' && !relaxed) {
     const without = BUILD.RELAXED > 0 ? 'engine' : 'build';
-    throw new HeadlightError(
-      'LOAD',
-      `load: simd is 'relaxed', but this ${without} has no relaxed SIMD; 'auto' takes what there is`,
-      { parameter: 'simd' },
-    );
+    throw new HeadlightError('LOAD', `load: simd is 'relaxed', but this ${without} has no relaxed SIMD; use 'auto'`, {
+      parameter: 'simd',
+    });
   }
   return simd === 'auto' ? (relaxed ? 'relaxed' : 'simd128') : simd;
 }
@@ -236,8 +233,8 @@ async function compile(source, name) {
     const start = JSON.stringify(String.fromCharCode(...bytes.subarray(0, 16)));
     throw new HeadlightError(
       'LOAD',
-      `load: ${name} is not WebAssembly: ${formatBytes(bytes.length)} that begin ${start}. ` +
-        'Serve the .wasm file itself beside the module, or pass { wasm: url }',
+      `load: ${name} is not WebAssembly: ${formatBytes(bytes.length)} that begin with ${start}. ` +
+        'Serve the .wasm file itself next to the module, or pass { wasm: url }',
       { parameter: 'wasm', expected: '\\0asm', got: start },
     );
   }

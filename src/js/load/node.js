@@ -1,4 +1,4 @@
-// Entry for Node: the binary is read from disk, or fetched where its URL says so.
+// The entry for Node: reads the binary from disk, or fetches it unless its URL is a file: URL.
 
 /** @module headlight-attention */
 
@@ -23,7 +23,7 @@ async function read(url) {
     throw new HeadlightError(
       'LOAD',
       `load: cannot read ${url.href}: ${/** @type {Error} */ (cause).message}. ` +
-        'Pass { wasm: url } if the file lies elsewhere',
+        'Pass { wasm: url } if the file is elsewhere',
       {
         parameter: 'wasm',
         cause,
@@ -33,8 +33,8 @@ async function read(url) {
 }
 
 /**
- * What a thread runs: the same module on the same memory, with a stack of its own. As text, so that bundlers need not
- * find it.
+ * The program of a thread: it runs the same module on the same memory, with its own stack. A string, because bundlers
+ * may not find a file.
  */
 const THREAD = `
 const { parentPort, workerData: post } = require('node:worker_threads');
@@ -45,7 +45,7 @@ WebAssembly.instantiate(post.module, imports).then(({ exports: core }) => {
   core.hl_pool_work(post.number);
 });`;
 
-/** A worker that does not keep the process alive. @type {import('./threads.js').StartThread} */
+/** Starts a worker that does not keep the process alive. @type {import('./threads.js').StartThread} */
 function startThread(post, failed) {
   const worker = new Worker(THREAD, { eval: true, workerData: post, name: `headlight ${post.number}`, execArgv: [] });
   const ended = new Promise((resolve) => worker.once('exit', resolve));
@@ -68,12 +68,12 @@ function startThread(post, failed) {
   return { ready, ended, terminate: () => void worker.terminate() };
 }
 
-/** Where the system says how many addresses a process may take (ulimit -v): what is left of them. */
+/** Bytes of address space that the process may still reserve (ulimit -v); Infinity if the system reports no limit. */
 function addressRoom() {
   try {
     const limit = Number(/^Max address space +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]);
-    const taken = Number(/^VmSize:\s+(\d+) kB/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) * 1024;
-    return Number.isNaN(limit - taken) ? Infinity : limit - taken;
+    const used = Number(/^VmSize:\s+(\d+) kB/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) * 1024;
+    return Number.isNaN(limit - used) ? Infinity : limit - used;
   } catch {
     return Infinity;
   }
@@ -91,14 +91,14 @@ const platform = () => ({
   module: import.meta.url,
   resolve: (path) => (URL.canParse(path) ? new URL(path) : pathToFileURL(path)),
   startThread,
-  // Node 20 has no navigator to ask.
+  // Node 20 has no navigator.hardwareConcurrency.
   cores: availableParallelism(),
   addressRoom,
   openPath: async (caller, path) => (await import('./disk.js')).openPath(caller, path),
 });
 
 /**
- * Starts an instance of the core, with a memory of its own. Each call makes another one.
+ * Starts an instance of the core with its own memory. Each call starts another instance.
  * @param {LoadOptions} [options]
  * @returns {Promise<Headlight>}
  */

@@ -1,2 +1,2 @@
-// Stands for the relaxed binary in a build without one.
+// Replaces the relaxed binary in a build without one.
 export default undefined;

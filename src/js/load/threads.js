@@ -1,4 +1,4 @@
-// The threads of an instance: a shared memory, and workers that run the core's pool.
+// The threads of an instance: shared memory, and workers that run the core's thread pool.
 
 import { BUILD } from '../../../dist/abi/abi.js';
 import { formatBytes } from '../memory/memory.js';
@@ -6,52 +6,52 @@ import { formatBytes } from '../memory/memory.js';
 /** @import { CoreExports } from '../../../dist/abi/abi.js' */
 
 /**
- * @typedef {{ module: WebAssembly.Module, memory: WebAssembly.Memory, stack: number, number: number }} Post what a
- *   worker is sent
+ * @typedef {{ module: WebAssembly.Module, memory: WebAssembly.Memory, stack: number, number: number }} Post the
+ *   message to a worker
  */
 /**
- * @typedef {object} Thread a worker that is to start
- * @property {Promise<unknown>} ready resolves when it is about to look for work, rejects when it never will
- * @property {Promise<unknown>} ended resolves when it runs no more; may never resolve
+ * @typedef {object} Thread a worker that has been created
+ * @property {Promise<unknown>} ready resolves just before it enters the pool, rejects if it cannot start
+ * @property {Promise<unknown>} ended resolves when it has ended; may never resolve
  * @property {() => void} terminate
  */
 /**
- * @callback StartThread throws where there can be no worker
+ * @callback StartThread throws if workers are not available
  * @param {Post} post
  * @param {(reason: unknown) => void} failed called when a worker that was ready ends
  * @returns {Thread}
  */
 /**
- * @typedef {object} Host what the threads are to run on
+ * @typedef {object} Host the platform of the threads
  * @property {StartThread} [startThread]
  * @property {number} [cores] of the machine, for threads: 'auto'
- * @property {() => number} [addressRoom] bytes of addresses that the process may still take
+ * @property {() => number} [addressRoom] bytes of address space that the process may still reserve
  */
 
-/** Bytes in which WebAssembly counts memory. */
+/** Bytes of a page of WebAssembly memory. */
 export const PAGE = 65536;
 const STACK_FLOATS = BUILD.STACK / 4;
-const MOST_THREADS = 8;
+const MAX_THREADS = 8;
 
-/** Bytes of addresses that Node reserves for a worker: some 600 MB, and it ends the process where it has none. */
+/** Address space that Node reserves for a worker: about 600 MB. Node aborts the process if the reservation fails. */
 const WORKER_ADDRESSES = 640 * 2 ** 20;
-/** With less memory than this threads are not worth their addresses. */
-const LEAST_MEMORY = 2 ** 30;
+/** With less address space than this left for memory, threads are not used. */
+const MIN_MEMORY = 2 ** 30;
 
 /** Milliseconds in which all workers of an instance must be ready: a loaded machine needs one or two seconds. */
 const START_LIMIT = 20_000;
-/** Milliseconds in which workers that are not needed end by themselves; then they are terminated. */
+/** Milliseconds after which workers that were told to end are terminated. */
 const END_LIMIT = 2_000;
 
 /**
- * How many threads there will be, on how much memory, and why not more.
- * @param {number | 'auto'} asked
+ * The number of threads, the limit of memory, and the reason if there are fewer threads than requested.
+ * @param {number | 'auto'} requested
  * @param {number} maxMemory
  * @param {Host} host
  * @returns {{ threads: number, maxMemory: number, note?: string }}
  */
-export function planThreads(asked, maxMemory, { startThread, cores = 1, addressRoom }) {
-  if (asked === 1) return { threads: 1, maxMemory };
+export function planThreads(requested, maxMemory, { startThread, cores = 1, addressRoom }) {
+  if (requested === 1) return { threads: 1, maxMemory };
   /** @param {string} note */
   const one = (note) => ({ threads: 1, maxMemory, note });
   if (!startThread) return one('headlight-attention/inline runs on one thread; import headlight-attention for more');
@@ -60,15 +60,16 @@ export function planThreads(asked, maxMemory, { startThread, cores = 1, addressR
       'threads need shared memory: serve the page with Cross-Origin-Opener-Policy: same-origin and ' +
         'Cross-Origin-Embedder-Policy: require-corp',
     );
-  const threads = asked === 'auto' ? Math.min(cores, MOST_THREADS) : asked;
+  const threads = requested === 'auto' ? Math.min(cores, MAX_THREADS) : requested;
   const room = (addressRoom?.() ?? Infinity) - (threads - 1) * WORKER_ADDRESSES;
-  if (room < Math.min(maxMemory, LEAST_MEMORY))
+  if (room < Math.min(maxMemory, MIN_MEMORY))
     return one(`the address space of this process (ulimit -v) is too small for ${threads} threads`);
   return { threads, maxMemory: Math.min(maxMemory, Math.floor(room / PAGE) * PAGE) };
 }
 
 /**
- * The limit is reserved as addresses only, but not every system has 4 GiB of them to give.
+ * Allocates shared memory, with a lower limit if necessary: the engine reserves the limit as address space, and not
+ * every system has 4 GiB of it.
  * @param {number} limit bytes
  * @returns {{ memory: WebAssembly.Memory, limit: number } | { failure: unknown }}
  */
@@ -97,14 +98,14 @@ export class Threads {
    */
   constructor(core, note) {
     this.#core = core;
-    /** Those that take part in a call, the caller's included. */
+    /** Threads that run a call, including the caller's. */
     this.count = 1;
-    /** Why there are not as many as were asked for. */
+    /** The reason if there are fewer than requested. */
     this.note = note;
   }
 
   /**
-   * All of them, or none.
+   * Starts count − 1 workers. If one of them fails, none is used.
    * @param {WebAssembly.Module} module
    * @param {WebAssembly.Memory} memory
    * @param {number} count
@@ -114,21 +115,21 @@ export class Threads {
     const stacks = this.#allocateStacks(count - 1);
     if (stacks.length < count - 1) {
       for (const stack of stacks) this.#core.hl_tensor_free(stack);
-      const [most, each] = [this.#core.hl_memory_limit(), BUILD.STACK].map(formatBytes);
-      this.note = `maxMemory, ${most}, has no room for the stacks of ${count} threads, ${each} each`;
+      const [limit, each] = [this.#core.hl_memory_limit(), BUILD.STACK].map(formatBytes);
+      this.note = `the stacks of ${count} threads, ${each} each, do not fit in maxMemory, ${limit}`;
       return;
     }
     try {
       for (const [i, stack] of stacks.entries()) {
         const post = { module, memory, stack: stack + BUILD.STACK, number: i + 1 };
         const thread = start(post, (reason) => this.fail(`a worker ended: ${messageOf(reason)}`));
-        // When another fails first nobody waits for this one.
+        // If another worker fails first, nothing awaits this promise.
         thread.ready.catch(() => {});
         this.#workers.push({ thread, stack });
       }
       const ready = Promise.all(this.#workers.map(({ thread }) => thread.ready));
-      if (!(await within(START_LIMIT, ready))) throw new Error(`it did not answer in ${START_LIMIT / 1000} s`);
-      // One that was ready may have ended.
+      if (!(await within(START_LIMIT, ready))) throw new Error(`it was not ready after ${START_LIMIT / 1000} s`);
+      // A worker that was ready may have ended meanwhile: fail() has stopped the others.
       if (this.#stopped) return;
       this.#core.hl_pool_resize(count);
       this.count = count;
@@ -139,7 +140,7 @@ export class Threads {
     }
   }
 
-  /** As many as there is room for. @param {number} count */
+  /** Allocates as many stacks as fit, at most `count`. @param {number} count */
   #allocateStacks(count) {
     /** @type {number[]} */
     const stacks = [];
@@ -151,7 +152,7 @@ export class Threads {
     return stacks;
   }
 
-  /** Ends those that have started. The stack of one that may still run is not freed. */
+  /** Ends the workers that have started. The stack of a worker that may still run is not freed. */
   async #cancel() {
     this.#stopped = true;
     this.#core.hl_pool_quit();
@@ -163,7 +164,7 @@ export class Threads {
     );
   }
 
-  /** Goes on with one thread. @param {string} note why */
+  /** Continues with one thread. @param {string} note the reason */
   fail(note) {
     if (this.#stopped) return;
     this.note = note;
@@ -180,7 +181,7 @@ export class Threads {
 }
 
 /**
- * Whether it is fulfilled in time.
+ * True if the promise is fulfilled in time.
  * @param {number} limit milliseconds
  * @param {Promise<unknown>} promise
  * @returns {Promise<boolean>}

@@ -1,31 +1,31 @@
-// Whether a call of the core waits for a worker that has died: host.watch of headlight.h.
+// Detects that a call of the core waits for a dead worker: host.watch of headlight.h.
 
 import { HeadlightError } from '../check/errors.js';
 
-/** A worker has died where no part of a job was finished for so many milliseconds, beyond what a part takes. */
-const PATIENCE = 15_000;
+/** Milliseconds without a finished part, beyond the time of a part, after which a worker is considered dead. */
+const TIMEOUT = 15_000;
 
-/** Multiplications and additions in a millisecond on the slowest device: a hundredth of what a telephone does. */
+/** Multiply-adds per millisecond of the slowest device: 1% of a phone's. */
 const SLOWEST = 1e5;
 
-/** Of the milliseconds between two looks at most so many count: the clock goes on while a computer sleeps. */
-const LONGEST_STEP = 1_000;
+/** Milliseconds counted between two checks, at most: the clock continues while a computer sleeps. */
+const MAX_STEP = 1_000;
 
-/** One for each instance: it remembers when a part was last finished. */
+/** Creates the import of one instance, with the time at which a part was last finished. */
 export function makeWatch() {
   let last = 0;
   let before = 0;
   let idle = 0;
   /**
-   * @param {number} first
-   * @param {number} done
-   * @param {number} work
+   * @param {number} first 1 for the first check of a wait
+   * @param {number} done parts finished so far
+   * @param {number} work multiply-adds of a part
    */
   return (first, done, work) => {
     const now = performance.now();
-    idle = first || done !== before ? 0 : idle + Math.min(now - last, LONGEST_STEP);
+    idle = first || done !== before ? 0 : idle + Math.min(now - last, MAX_STEP);
     last = now;
     before = done;
-    if (idle > PATIENCE + work / SLOWEST) throw new HeadlightError('STATE', 'a worker ended during a call');
+    if (idle > TIMEOUT + work / SLOWEST) throw new HeadlightError('STATE', 'a worker ended during a call');
   };
 }

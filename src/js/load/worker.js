@@ -1,10 +1,10 @@
-// What a thread of the core runs in a browser: the same module on the same memory, with a stack of its own.
+// The program of a thread in a browser: it runs the same module on the same memory, with its own stack.
 
 /** @import { CoreExports } from '../../../dist/abi/abi.js' */
 /** @import { Post } from './threads.js' */
 
 globalThis.onmessage = async (/** @type {MessageEvent<Post>} */ { data: { module, memory, stack, number } }) => {
-  // Only who calls a function of the core waits for others, and watches them.
+  // Only the calling thread waits for the others, so watch() does nothing here.
   const instance = await WebAssembly.instantiate(module, { env: { memory }, host: { watch() {} } });
   const core = /** @type {CoreExports} */ (/** @type {unknown} */ (instance.exports));
   core.__stack_pointer.value = stack;

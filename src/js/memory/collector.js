@@ -1,66 +1,67 @@
-// Frees the tensors that are garbage-collected without dispose().
+// Frees tensors that are garbage-collected without dispose().
 
 import { pointerOf } from './tensor.js';
 
 /** @import { Tensor } from './tensor.js' */
 
-/** How many tensors, each of how many floats, may be kept from the collector, once, to spare their registration. */
-const [MOST_YOUNG, SMALL] = [16, 4096];
+/** Tensors that may wait for their registration, and the floats of each. They stay reachable meanwhile. */
+const [MAX_PENDING, MAX_SMALL] = [16, 4096];
 
-/** Quicker than to set the length. @param {unknown[]} list */
+/** Faster than setting the length. @param {unknown[]} list */
 export function clear(list) {
   while (list.length > 0) list.pop();
 }
 
-/** Watches the tensors of one memory. */
+/** The finalizers of the tensors of one memory. */
 export class Collector {
-  #unreachable;
+  #finalizers;
   /**
-   * Small tensors not registered yet: it takes time, and most are disposed of before the collector runs. @type
-   * {Tensor[]}
+   * Small tensors that are not registered yet: registration takes time, and most tensors are disposed of before the
+   * garbage collector runs.
+   * @type {Tensor[]}
    */
-  #young = [];
-  /** Watches an object that is garbage at once: so it tells that the collector has run. */
+  #pending = [];
+  /** Holds an object without references: its finalizer reports that the garbage collector has run. */
   #sentinel = new FinalizationRegistry(() => {
-    this.#waiting = false;
-    this.#registerYoung();
+    this.#hasSentinel = false;
+    this.#registerPending();
   });
-  #waiting = false;
+  #hasSentinel = false;
 
   /** @param {(pointer: number) => void} free */
   constructor(free) {
-    this.#unreachable = new FinalizationRegistry(free);
+    this.#finalizers = new FinalizationRegistry(free);
   }
 
   /** @param {Tensor} tensor */
   watch(tensor) {
-    if (tensor.size > SMALL) {
+    if (tensor.size > MAX_SMALL) {
       this.#register(tensor);
       return;
     }
-    if (this.#young.length === MOST_YOUNG) this.#registerYoung();
-    if (!this.#waiting) this.#sentinel.register({}, undefined);
-    this.#waiting = true;
-    this.#young.push(tensor);
+    if (this.#pending.length === MAX_PENDING) this.#registerPending();
+    if (!this.#hasSentinel) this.#sentinel.register({}, undefined);
+    this.#hasSentinel = true;
+    this.#pending.push(tensor);
   }
 
   /** @param {Tensor} tensor */
   unwatch(tensor) {
-    const at = this.#young.lastIndexOf(tensor);
-    if (at < 0) this.#unreachable.unregister(tensor);
+    const at = this.#pending.lastIndexOf(tensor);
+    if (at < 0) this.#finalizers.unregister(tensor);
     else {
-      const last = /** @type {Tensor} */ (this.#young.pop());
-      if (last !== tensor) this.#young[at] = last;
+      const last = /** @type {Tensor} */ (this.#pending.pop());
+      if (last !== tensor) this.#pending[at] = last;
     }
   }
 
   /** @param {Tensor} tensor */
   #register(tensor) {
-    this.#unreachable.register(tensor, pointerOf(tensor), tensor);
+    this.#finalizers.register(tensor, pointerOf(tensor), tensor);
   }
 
-  #registerYoung() {
-    for (const tensor of this.#young) this.#register(tensor);
-    clear(this.#young);
+  #registerPending() {
+    for (const tensor of this.#pending) this.#register(tensor);
+    clear(this.#pending);
   }
 }

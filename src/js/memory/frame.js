@@ -1,4 +1,4 @@
-// One call of the core: its arguments, what it borrows, what it makes, and what it keeps for backward.
+// One call of the core: its arguments, its temporary blocks, its results, and the copies it saves for backward.
 
 import { argumentError, shapeError } from '../check/errors.js';
 import { formatShape, sameShape } from '../check/shape.js';
@@ -10,10 +10,10 @@ import { pointerOf, Staged, shapeOf, sizeOf, Tensor, touch, viewOf } from './ten
 /** @import { Entry } from '../../../dist/abi/abi.js' */
 /** @import { Memory } from './memory.js' */
 
-/** @typedef {Tensor | Source} Input an array that has been read: a tensor, or numbers that are copied in */
+/** @typedef {Tensor | Source} Input an array argument after read(): a tensor, or numbers to copy in */
 
-/** What a forward pass in training leaves for its backward: its arguments, and copies of what they point to. */
-export class Kept {
+/** Saved by a forward pass in training for its backward: the arguments, and copies of what they point to. */
+export class Saved {
   /**
    * @param {Int32Array} ints
    * @param {Tensor[]} tensors
@@ -31,34 +31,35 @@ export class Kept {
 }
 
 /** @type {Readonly<Record<string, unknown>>} */
-const NO_OUT = Object.freeze({});
+const NO_OUTPUTS = Object.freeze({});
 
-/** One call of the core: its arguments, what it borrows and what it makes. */
+/** One call of the core: its arguments, temporary blocks and results. */
 export class Frame {
   /** @type {Staged[]} */
-  #borrowed = [];
+  #temporary = [];
   /** @type {Tensor[]} */
   #made = [];
   /** @type {Tensor[]} */
   #inputs = [];
-  /** In training: copies of everything given, and of which tensors. @type {Map<unknown, Tensor> | null} */
-  #kept = null;
+  /** In training: the copy saved of each input tensor; saved blocks without an input are their own key.
+   *  @type {Map<Tensor, Tensor> | null} */
+  #saved = null;
   /** @type {Readonly<Record<string, unknown>>} */
-  #out = NO_OUT;
+  #outputs = NO_OUTPUTS;
   #memory;
   #caller = '';
-  /** The arguments, kept apart from linear memory, which may grow while they are gathered. */
+  /** The arguments. Outside linear memory, because that may grow before they are complete. */
   ints;
   floats;
   /**
-   * That of a bias, as given and as the core reads it.
+   * Shape of the bias: of the argument, and after short rows are padded to the number of keys.
    * @type {{ given: readonly number[], wide: readonly number[] } | undefined}
    */
   biasShape;
 
   /**
    * @param {Memory} memory
-   * @param {number} words that the arguments of every call take
+   * @param {number} words size of the largest argument struct
    */
   constructor(memory, words) {
     this.#memory = memory;
@@ -66,7 +67,7 @@ export class Frame {
     this.floats = new Float32Array(this.ints.buffer);
   }
 
-  /** @param {string} caller */
+  /** Resets the arguments for a new call. @param {string} caller */
   open(caller) {
     this.#caller = caller;
     this.ints.fill(0);
@@ -74,88 +75,84 @@ export class Frame {
   }
 
   /**
-   * @param {number} at
-   * @param {Tensor | Staged | undefined} block
+   * @param {number} at index of the argument
+   * @param {Tensor | Staged | undefined} block undefined leaves the null pointer
    */
-  point(at, block) {
+  setPointer(at, block) {
     if (block) this.ints[at] = pointerOf(block);
   }
 
-  /** From here on what is given is copied, to stay until backward: whatever becomes of the tensors themselves. */
+  /** From now on the call copies its inputs and saves them for backward, so that the caller may change or free them. */
   train() {
-    this.#kept = new Map();
+    this.#saved = new Map();
   }
 
-  /** Room for what the forward pass of a layer leaves to its backward. */
-  saveLayer() {
-    return this.#keep(this.#memory.savedSize(this.#caller, this.ints));
+  /** Allocates the block in which a multi-head layer saves its values for backward. */
+  saveLayerForBackward() {
+    return this.saveForBackward(this.#memory.savedSize(this.#caller, this.ints));
   }
 
-  /** Room that stays until backward. @param {number} size */
-  save(size) {
-    return this.#keep(size);
-  }
-
-  /** @param {number} size */
-  #keep(size) {
+  /** Allocates a block that stays until backward. @param {number} size in floats */
+  saveForBackward(size) {
     const tensor = this.#memory.unscoped(this.#memory.empty([size], this.#caller));
-    this.#kept?.set(tensor, tensor);
+    this.#saved?.set(tensor, tensor);
     return tensor;
   }
 
-  /** Everything kept, for one backward. */
-  kept() {
-    const kept = new Kept(this.ints.slice(), [...(this.#kept?.values() ?? [])]);
-    this.#kept = null;
-    return kept;
+  /** Everything saved for backward. The caller must dispose of it: it is no longer freed if this call fails. */
+  saved() {
+    const saved = new Saved(this.ints.slice(), [...(this.#saved?.values() ?? [])]);
+    this.#saved = null;
+    return saved;
   }
 
-  /** Begins with the arguments of the forward pass. @param {Kept} kept */
-  resume(kept) {
-    this.ints.set(kept.ints);
+  /** Sets the arguments to those of the forward pass. @param {Saved} saved */
+  restore(saved) {
+    this.ints.set(saved.ints);
   }
 
   /** @param {Entry} name */
   run(name) {
     this.#memory.run(name, this.#caller, this.ints);
-    if (this.#out !== NO_OUT) this.#touchOut();
+    if (this.#outputs !== NO_OUTPUTS) this.#touchOutputs();
   }
 
-  /** A parameter of a layer may be among them: then the layer packs it anew. */
-  #touchOut() {
-    for (const tensor of Object.values(this.#out)) if (tensor instanceof Tensor) touch(tensor);
+  /** An output may be a parameter of a layer, which must then pack it again. */
+  #touchOutputs() {
+    for (const tensor of Object.values(this.#outputs)) if (tensor instanceof Tensor) touch(tensor);
   }
 
   /**
+   * Copies values into linear memory until the call ends; in training until backward.
    * @param {Uint8Array | Int32Array | Float32Array} values
    * @returns {Tensor | Staged}
    */
-  stage(values) {
-    return this.#copyIn(this.#memory.detached(values));
+  copyIn(values) {
+    return this.#copyDetached(this.#memory.detached(values));
   }
 
-  /** @param {Uint8Array | Int32Array | Float32Array} values that do not lie in linear memory */
-  #copyIn(values) {
-    const block = this.room(Math.ceil(values.byteLength / 4));
+  /** @param {Uint8Array | Int32Array | Float32Array} values outside linear memory, which may grow here */
+  #copyDetached(values) {
+    const block = this.scratch(Math.ceil(values.byteLength / 4));
     this.#memory.write(pointerOf(block), values);
     return block;
   }
 
-  /** Room for what is made on the way; in training it stays until backward. @param {number} words */
-  room(words) {
-    return this.#kept ? this.#keep(words) : this.#borrow(words);
+  /** Allocates a block that is freed when the call ends; in training it stays until backward. @param {number} words */
+  scratch(words) {
+    return this.#saved ? this.saveForBackward(words) : this.#allocTemporary(words);
   }
 
   /** @param {number} words */
-  #borrow(words) {
+  #allocTemporary(words) {
     const staged = new Staged(this.#memory.alloc(words, this.#caller));
-    this.#borrowed.push(staged);
+    this.#temporary.push(staged);
     return staged;
   }
 
   /**
-   * Reads an argument of the caller, once: getters and proxies may run the caller's code here, and nowhere else. A
-   * call reads all its arguments before it takes the first.
+   * Reads an array argument, once: its getters or proxy traps may run the caller's code here and nowhere else. A call
+   * must read all its arguments before it passes the first one to input().
    * @param {TensorLike} value
    * @param {string} parameter
    * @returns {Input}
@@ -165,7 +162,7 @@ export class Frame {
   }
 
   /**
-   * The numbers of an input where they lie: until the next block is made.
+   * The numbers of an input, not copied. A view of linear memory, valid until the next allocation.
    * @param {Input} input
    * @param {string} parameter
    * @returns {NumberArray}
@@ -176,40 +173,42 @@ export class Frame {
     return viewOf(input);
   }
 
-  /** As values, as float32. @param {Input} input @param {string} parameter */
+  /** As values(), converted to float32. @param {Input} input @param {string} parameter */
   floatsOf(input, parameter) {
     return input instanceof Tensor ? /** @type {Float32Array} */ (this.values(input, parameter)) : input.floats();
   }
 
   /**
-   * A tensor is taken as it is, anything else is copied in until the call ends.
+   * An input in linear memory. A tensor is used without a copy, except in training; anything else is copied in until
+   * the call ends.
    * @param {TensorLike | Input} value
    * @param {string} parameter
    * @returns {{ block: Tensor | Staged, shape: readonly number[] }}
    */
-  take(value, parameter) {
+  input(value, parameter) {
     if (value instanceof Tensor) {
       value.checkOwner(this.#memory, this.#caller, parameter);
       this.#inputs.push(value);
-      return { block: this.#kept ? this.#copyOf(value) : value, shape: shapeOf(value) };
+      return { block: this.#saved ? this.#savedCopy(value) : value, shape: shapeOf(value) };
     }
     const source = value instanceof Source ? value : this.#memory.readSource(value, this.#caller, parameter);
-    return { block: this.#copyIn(source.floats()), shape: source.shape };
+    return { block: this.#copyDetached(source.floats()), shape: source.shape };
   }
 
-  /** The one copy for backward of a tensor that may be given several times. @param {Tensor} tensor */
-  #copyOf(tensor) {
-    const made = this.#kept?.get(tensor);
-    if (made) return made;
-    const copy = this.#keep(sizeOf(tensor));
+  /** The copy for backward; one copy even if the same tensor is several inputs. @param {Tensor} tensor */
+  #savedCopy(tensor) {
+    const existing = this.#saved?.get(tensor);
+    if (existing) return existing;
+    const copy = this.saveForBackward(sizeOf(tensor));
     viewOf(copy).set(viewOf(tensor));
-    this.#kept?.set(tensor, copy);
+    this.#saved?.set(tensor, copy);
     return copy;
   }
 
   /**
+   * A new tensor that the call returns; freed if the call fails.
    * @param {number[]} shape
-   * @returns {Tensor}
+   * @returns {Tensor} contents undefined
    */
   make(shape) {
     const tensor = this.#memory.empty(shape, this.#caller);
@@ -224,47 +223,49 @@ export class Frame {
     return tensor;
   }
 
-  /** Which tensors of the caller's are to take results. @param {unknown} out */
-  give(out) {
+  /** Sets the caller's tensors that results are written to. @param {unknown} out the option `out` */
+  setOutputs(out) {
     if (out === undefined) return;
-    if (out instanceof Tensor) this.#out = { output: out };
-    else if (out !== null && typeof out === 'object') this.#out = { ...out };
+    if (out instanceof Tensor) this.#outputs = { output: out };
+    else if (out !== null && typeof out === 'object') this.#outputs = { ...out };
     else throw argumentError(this.#caller, 'out', out, 'a Tensor or { output, weights, scores }');
-    const unknown = Object.keys(this.#out).find((name) => name !== 'output' && name !== 'weights' && name !== 'scores');
+    const unknown = Object.keys(this.#outputs).find(
+      (name) => name !== 'output' && name !== 'weights' && name !== 'scores',
+    );
     if (unknown)
-      throw argumentError(this.#caller, `out.${unknown}`, this.#out[unknown], 'only output, weights and scores');
+      throw argumentError(this.#caller, `out.${unknown}`, this.#outputs[unknown], 'only output, weights and scores');
   }
 
   /**
-   * A tensor for a result: the caller's, or a new one.
+   * The tensor for a result: the caller's or a new one.
    * @param {number} at
    * @param {'output' | 'weights' | 'scores'} name
    * @param {number[]} shape
    * @returns {Tensor}
    */
   result(at, name, shape) {
-    const given = this.#out[name];
-    if (given !== undefined) this.#checkOut(`out.${name}`, given, shape);
+    const given = this.#outputs[name];
+    if (given !== undefined) this.#checkOutput(`out.${name}`, given, shape);
     const tensor = given === undefined ? this.make(shape) : /** @type {Tensor} */ (given);
-    this.point(at, tensor);
+    this.setPointer(at, tensor);
     return tensor;
   }
 
   /**
-   * A tensor of its own with these values.
+   * A new tensor with the values of an input.
    * @param {TensorLike | Input} value
    * @param {string} parameter
    * @returns {Tensor}
    */
   copy(value, parameter) {
-    const { block, shape } = this.take(value, parameter);
+    const { block, shape } = this.input(value, parameter);
     const tensor = this.make([...shape]);
     viewOf(tensor).set(this.#memory.floats(pointerOf(block), tensor.size));
     return tensor;
   }
 
   /**
-   * The 32-bit words that a block begins with, as the core has left them.
+   * A copy of the first 32-bit words of a block.
    * @param {Tensor | Staged} block
    * @param {number} count
    */
@@ -277,26 +278,26 @@ export class Frame {
    * @param {unknown} given
    * @param {number[]} shape
    */
-  #checkOut(parameter, given, shape) {
+  #checkOutput(parameter, given, shape) {
     if (!(given instanceof Tensor))
       throw argumentError(this.#caller, parameter, given, `a Tensor ${formatShape(shape)}`);
     given.checkOwner(this.#memory, this.#caller, parameter);
     const found = shapeOf(given);
     if (!sameShape(found, shape)) throw shapeError(this.#caller, parameter, found, formatShape(shape));
     const twice =
-      this.#inputs.includes(given) || Object.values(this.#out).filter((tensor) => tensor === given).length > 1;
+      this.#inputs.includes(given) || Object.values(this.#outputs).filter((tensor) => tensor === given).length > 1;
     if (twice)
       throw argumentError(this.#caller, parameter, given, 'a tensor that is neither an input nor another result');
   }
 
-  /** @param {boolean} done */
+  /** Frees the temporary blocks; after a failure also the results. @param {boolean} done false after a failure */
   close(done) {
-    for (const staged of this.#borrowed) this.#memory.free(staged.pointer);
-    if (!done) for (const tensor of [...this.#made, ...(this.#kept?.values() ?? [])]) tensor.dispose();
-    this.#kept = null;
-    clear(this.#borrowed);
+    for (const staged of this.#temporary) this.#memory.free(staged.pointer);
+    if (!done) for (const tensor of [...this.#made, ...(this.#saved?.values() ?? [])]) tensor.dispose();
+    this.#saved = null;
+    clear(this.#temporary);
     clear(this.#made);
     clear(this.#inputs);
-    this.#out = NO_OUT;
+    this.#outputs = NO_OUTPUTS;
   }
 }

@@ -1,4 +1,4 @@
-// The linear memory of one instance: allocates, copies in, and calls the core. The only file that reads memory.buffer.
+// The linear memory of one instance: allocates, copies in, and calls the core. Only this file reads memory.buffer.
 
 import { STATUS, WORDS } from '../../../dist/abi/abi.js';
 import { HeadlightError } from '../check/errors.js';
@@ -12,7 +12,7 @@ import { isWatched, KEY, moveOut, pointerOf, setWatched, shapeOf, Tensor, tensor
 /** @import { CoreExports, Entry, Functions } from '../../../dist/abi/abi.js' */
 /** @import { Staged } from './tensor.js' */
 
-/** The largest of the argument structs. */
+/** Size of the largest argument struct. */
 const ARGUMENT_WORDS = Math.max(...Object.values(WORDS));
 
 /** @param {number} bytes */
@@ -26,40 +26,40 @@ export function formatBytes(bytes) {
   return `${unit === 0 ? bytes : bytes.toFixed(2)} ${units[unit]}`;
 }
 
-/** @typedef {Tensor | Staged | undefined} Block where something lies, or nowhere */
+/** @typedef {Tensor | Staged | undefined} Block an address in linear memory; undefined is the null pointer */
 /** @typedef {Functions<Block>} Calls */
 /**
  * @typedef {{ [Name in keyof Calls]: Calls[Name] extends (...args: any) => number ? Name : never }[keyof Calls]}
  *   PlainCall
  */
 /**
- * @typedef {object} Threads those that run the calls of a memory
+ * @typedef {object} Threads the threads that run the calls
  * @property {number} count
- * @property {string} [note] why there are not more
+ * @property {string} [note] reason if there are fewer than requested
  * @property {() => void} stop
- * @property {(note: string) => void} fail goes on with one
+ * @property {(note: string) => void} fail continues with one thread
  */
 
-/** Stops the threads of a memory that nobody holds any more: an instance is held by its tensors and layers, too. */
-const unreachable = new FinalizationRegistry((/** @type {Threads} */ threads) => threads.stop());
+/** Stops the threads of a garbage-collected memory. Tensors and layers keep the memory of their instance reachable. */
+const finalizers = new FinalizationRegistry((/** @type {Threads} */ threads) => threads.stop());
 
-/** Linear memory of one instance: makes tensors, writes argument structs, calls the core. */
+/** Linear memory of one instance: creates tensors, writes argument structs, calls the core. */
 export class Memory {
   /** @type {CoreExports} */
   #core;
   #linear;
-  /** All of linear memory, as it was when last looked at: growing it detaches the view. */
+  /** A view of all linear memory at its last use. Memory growth detaches it. */
   #heap = new Float32Array();
-  /** Where argument structs are written: one call runs at a time. */
+  /** Address for argument structs. One suffices, because one call runs at a time. */
   #arguments = 0;
   #argumentWords = new Int32Array();
   #disposed = false;
-  /** A call has not returned, and what it left is not cleared away yet. */
+  /** True after a call that did not return, until its state in the core is reset. */
   #damaged = false;
-  /** Where the stack of the core begins: there it is whenever no call runs. */
+  /** The stack pointer of the core when no call runs. */
   #stack;
   #threads;
-  /** One for a call, another for a call made while its inputs are being read. @type {Frame[]} */
+  /** By depth: while a call reads its inputs, a getter may make another call. @type {Frame[]} */
   #frames = [];
   #depth = 0;
   /** @type {Set<Tensor> | null} */
@@ -77,10 +77,10 @@ export class Memory {
     this.#stack = core.__stack_pointer.value;
     this.#threads = threads;
     this.#arguments = this.alloc(ARGUMENT_WORDS, 'load');
-    unreachable.register(this, threads, this);
+    finalizers.register(this, threads, this);
   }
 
-  /** How many run its calls, and why not more. @returns {{ count: number, note?: string }} */
+  /** The number of threads, and why there are not more. @returns {{ count: number, note?: string }} */
   get threads() {
     return this.#threads;
   }
@@ -105,14 +105,14 @@ export class Memory {
 
   dispose() {
     this.#disposed = true;
-    unreachable.unregister(this);
+    finalizers.unregister(this);
     this.#threads.stop();
   }
 
   /**
    * @param {number} floats
    * @param {string} caller
-   * @param {readonly number[]} [shape] of the tensor that it is for
+   * @param {readonly number[]} [shape] of the tensor, for the error
    */
   alloc(floats, caller, shape) {
     this.check(caller);
@@ -154,8 +154,8 @@ export class Memory {
   }
 
   /**
-   * A tensor for the current scope alone, which must be one: it is disposed of at its end, or watched from then on. To
-   * register it with the collector would take longer than many a call.
+   * A tensor without a finalizer, because registration takes longer than a short call. It requires a current scope,
+   * whose end disposes of it; a caller that keeps it must call watch().
    * @param {readonly number[]} shape
    * @param {string} caller
    * @returns {Tensor} contents undefined
@@ -166,7 +166,7 @@ export class Memory {
     return tensor;
   }
 
-  /** Frees it should it be garbage-collected. @param {Tensor} tensor */
+  /** Frees the tensor if it is garbage-collected. @param {Tensor} tensor */
   watch(tensor) {
     if (isWatched(tensor)) return;
     setWatched(tensor);
@@ -174,7 +174,7 @@ export class Memory {
   }
 
   /**
-   * A tensor-like as numbers that stay, also when this memory grows.
+   * Reads a tensor-like. The numbers stay valid when this memory grows.
    * @param {TensorLike} value
    * @param {string} caller
    * @param {string} parameter
@@ -198,13 +198,13 @@ export class Memory {
     return tensor;
   }
 
-  /** Linear memory, to tell whether an array lies in it. @returns {ArrayBufferLike} */
+  /** The buffer of linear memory, to test if an array is in it. @returns {ArrayBufferLike} */
   get buffer() {
     return this.#linear.buffer;
   }
 
   /**
-   * The values of a tensor, which ends, as one of another shape.
+   * Moves the values of a tensor, which becomes unusable, to a tensor of another shape.
    * @param {Tensor} tensor
    * @param {readonly number[]} shape
    */
@@ -240,14 +240,14 @@ export class Memory {
     return new Float32Array(this.#linear.buffer, pointer, length);
   }
 
-  /** Linear memory up to there at least, in words. @param {number} end */
+  /** A view of linear memory up to at least `end`. @param {number} end in words */
   #words(end) {
     if (this.#heap.length < end) this.#heap = new Float32Array(this.#linear.buffer);
     return this.#heap;
   }
 
   /**
-   * A copy, without a view of its own on the way: that takes longer than to copy a small tensor.
+   * A copy of some floats. It creates no view, which would take longer than the copy of a small tensor.
    * @param {number} pointer
    * @param {number} length
    */
@@ -257,13 +257,13 @@ export class Memory {
     return this.#words(from + length).slice(from, from + length);
   }
 
-  /** Growing the memory detaches every view of it, but where it is shared. @param {Float32Array} view */
+  /** False if memory growth has detached the view. Views of shared memory stay attached. @param {Float32Array} view */
   isLive(view) {
     return view.length > 0 && view.buffer.byteLength > 0;
   }
 
   /**
-   * Runs `fn`; of the tensors made meanwhile only those found in its result stay.
+   * Runs `fn` and disposes of the tensors created inside, except those in its result.
    * @template T
    * @param {() => T} fn
    * @returns {T}
@@ -272,27 +272,27 @@ export class Memory {
     const outer = this.#scope;
     const made = (this.#scope = new Set());
     /** @type {Set<Tensor>} */
-    let kept = new Set();
+    let returned = new Set();
     try {
       const result = fn();
       if (typeof (/** @type {any} */ (result)?.then) === 'function') {
-        throw new HeadlightError('ARGUMENT', 'scope: the function must be synchronous, it returned a promise', {
+        throw new HeadlightError('ARGUMENT', 'scope: the function must be synchronous, but it returned a promise', {
           parameter: 'fn',
         });
       }
-      kept = tensorsIn(result);
+      returned = tensorsIn(result);
       return result;
     } finally {
       this.#scope = outer;
       for (const tensor of made) {
-        if (kept.has(tensor)) outer?.add(tensor);
+        if (returned.has(tensor)) outer?.add(tensor);
         else tensor.dispose();
       }
     }
   }
 
   /**
-   * One call of the core: what it borrows is given back, and what it makes is freed should it fail.
+   * Runs `fn` with the frame of one call. At the end its temporary blocks are freed; if it throws, its results too.
    * @template T
    * @param {string} caller
    * @param {(frame: Frame) => T} fn
@@ -316,7 +316,7 @@ export class Memory {
   }
 
   /**
-   * Values that stay where they are when memory grows: a live view of it would be detached.
+   * The values, copied if they are a view of linear memory, which growth would detach.
    * @template {Uint8Array | Int32Array | Float32Array} T
    * @param {T} values
    * @returns {T}
@@ -339,14 +339,14 @@ export class Memory {
   }
 
   /**
-   * What the layer keeps of a forward pass.
+   * Floats that the multi-head layer saves for backward.
    * @param {string} caller
    * @param {Int32Array} words
    */
   savedSize(caller, words) {
     this.check(caller);
     this.#writeArguments(words);
-    return this.ask('hl_multihead_saved_size', caller, /** @type {any} */ (this.#arguments));
+    return this.invoke('hl_multihead_saved_size', caller, /** @type {any} */ (this.#arguments));
   }
 
   /** @param {Int32Array} words */
@@ -370,11 +370,11 @@ export class Memory {
     } catch (error) {
       throw this.#recover(error, caller);
     }
-    this.#settle(status, caller);
+    this.#checkStatus(status, caller);
   }
 
   /**
-   * After a call that did not return.
+   * The error for a call that did not return.
    * @param {unknown} error
    * @param {string} caller
    */
@@ -383,26 +383,26 @@ export class Memory {
     try {
       this.#repair();
     } catch {
-      // The stack of JavaScript is used up: the next call does it.
+      // The JavaScript stack is exhausted. The next call repairs.
     }
-    const lost = error instanceof HeadlightError;
-    if (lost) this.#threads.fail(error.message);
-    if (!lost && !(error instanceof WebAssembly.RuntimeError)) return error;
-    const reason = lost
-      ? `${error.message}; this instance goes on with one thread`
+    const isWorkerLost = error instanceof HeadlightError;
+    if (isWorkerLost) this.#threads.fail(error.message);
+    if (!isWorkerLost && !(error instanceof WebAssembly.RuntimeError)) return error;
+    const reason = isWorkerLost
+      ? `${error.message}; this instance continues with one thread`
       : `the core stopped: ${error.message}`;
     return new HeadlightError('STATE', `${caller}: ${reason}. The results of this call are undefined`, {
       cause: error,
     });
   }
 
-  /** Puts back the stack pointer of the core, and frees what the call has left. */
+  /** Resets the stack pointer of the core, and frees the memory of the interrupted call. */
   #repair() {
     this.#core.__stack_pointer.value = this.#stack;
     try {
       this.#core.hl_recover();
     } catch (error) {
-      // Another worker is lost. The second time there is nobody to wait for.
+      // Another worker is lost. After fail() there is no worker left to wait for.
       if (!(error instanceof HeadlightError)) throw error;
       this.#threads.fail(error.message);
       this.#core.hl_recover();
@@ -411,18 +411,18 @@ export class Memory {
   }
 
   /**
-   * Room for a weight in the order in which the core reads it.
+   * Allocates the packed form of a weight: the order in which the core reads it.
    * @param {Frame} frame
    * @param {Tensor} weight (out, in)
    * @param {boolean} int8
    */
   makePacked(frame, weight, int8) {
     const [out, inside] = shapeOf(weight);
-    const size = this.ask(int8 ? 'hl_weight_quantized_size' : 'hl_weight_packed_size', 'pack', out, inside);
+    const size = this.invoke(int8 ? 'hl_weight_quantized_size' : 'hl_weight_packed_size', 'pack', out, inside);
     return this.unscoped(frame.make([size]));
   }
 
-  /** A tensor that belongs to another object, not to the scope it is made in. @param {Tensor} tensor */
+  /** Removes a tensor from the current scope: it is owned by another object. @param {Tensor} tensor */
   unscoped(tensor) {
     this.#scope?.delete(tensor);
     return tensor;
@@ -440,7 +440,7 @@ export class Memory {
   }
 
   /**
-   * present (B,G,P+S,D) = past, then fresh.
+   * present (B,G,P+S,D) = past (B,G,P,D), then fresh (B,G,S,D) with the given stride.
    * @param {string} caller
    * @param {Tensor} present
    * @param {Tensor | Staged} past
@@ -454,14 +454,14 @@ export class Memory {
   }
 
   /**
-   * Calls the core: a block stands for where it lies, and undefined for nothing.
+   * Calls an export of the core. A block is passed as its address, undefined as 0.
    * @template {PlainCall} Name
    * @param {Name} name
    * @param {string} caller
    * @param {Parameters<Calls[Name]>} args
    */
-  ask(name, caller, ...args) {
-    // In place: a second array would take as long as the call of a small tensor.
+  invoke(name, caller, ...args) {
+    // In place: a second array would take as long as a call for a small tensor.
     const numbers = /** @type {any[]} */ (args);
     for (let i = 0; i < numbers.length; i++) {
       const arg = /** @type {Block | number} */ (numbers[i]);
@@ -475,24 +475,24 @@ export class Memory {
   }
 
   /**
-   * As ask, of what returns a status.
+   * Calls an export that returns a status, and throws unless it is OK.
    * @template {PlainCall} Name
    * @param {Name} name
    * @param {string} caller
    * @param {Parameters<Calls[Name]>} args
    */
   call(name, caller, ...args) {
-    this.#settle(this.ask(name, caller, ...args), caller);
+    this.#checkStatus(this.invoke(name, caller, ...args), caller);
   }
 
   /**
    * @param {number} status
    * @param {string} caller
    */
-  #settle(status, caller) {
+  #checkStatus(status, caller) {
     if (status === STATUS.OK) return;
     if (status === STATUS.OUT_OF_MEMORY) throw this.#outOfMemory(caller, 'the workspace does not fit');
-    throw new HeadlightError('ARGUMENT', `${caller}: the core refused its arguments (status ${status})`, {
+    throw new HeadlightError('ARGUMENT', `${caller}: the core rejected the arguments (status ${status})`, {
       got: status,
     });
   }

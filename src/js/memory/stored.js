@@ -1,4 +1,4 @@
-// Numbers as files hold them, decoded or rounded by the core on their way into linear memory.
+// Numbers in the formats of files: the core decodes or quantizes them when they are copied into linear memory.
 
 import { STORED } from '../../../dist/abi/abi.js';
 import { HeadlightError } from '../check/errors.js';
@@ -9,17 +9,17 @@ import { pointerOf, Staged } from './tensor.js';
 
 /** @typedef {keyof typeof STORED} StoredType */
 /**
- * Numbers of 16 bits, as a file holds them: two in the place of a float.
+ * 16-bit floats in linear memory, two per word of the tensor.
  * @typedef {{ tensor: Tensor, type: 'F16' | 'BF16' }} Half
  */
 
-/** Whether the core reads numbers of this type. @type {(type: string) => type is StoredType} */
+/** True if the core reads numbers of this type. @type {(type: string) => type is StoredType} */
 export const isStored = (type) => Object.hasOwn(STORED, type);
 
 const BYTES = { F32: 4, F16: 2, BF16: 2 };
 
 /**
- * Into a tensor, from its element `at` on.
+ * Decodes numbers into a tensor, from its element `at`.
  * @param {Memory} memory
  * @param {string} caller
  * @param {Tensor} tensor
@@ -32,28 +32,29 @@ export function loadStored(memory, caller, tensor, at, bytes, type) {
   const to = new Staged(pointerOf(tensor) + 4 * at);
   if (type === 'F32') return memory.write(to.pointer, bytes);
   memory.frame(caller, (frame) => {
-    memory.call('hl_stored_load', caller, to, frame.stage(bytes), STORED[type], count);
+    memory.call('hl_stored_load', caller, to, frame.copyIn(bytes), STORED[type], count);
   });
 }
 
 /**
+ * Calls `fn` with a view of the decoded numbers.
  * @param {Memory} memory
  * @param {string} caller
  * @param {Uint8Array} bytes
  * @param {StoredType} type
- * @param {(numbers: Float32Array) => void} fn is not to allocate
+ * @param {(numbers: Float32Array) => void} fn must not allocate, which could detach the view
  */
 export function withStored(memory, caller, bytes, type, fn) {
   const count = bytes.length / BYTES[type];
   memory.frame(caller, (frame) => {
-    const numbers = frame.room(count);
-    memory.call('hl_stored_load', caller, numbers, frame.stage(bytes), STORED[type], count);
+    const numbers = frame.scratch(count);
+    memory.call('hl_stored_load', caller, numbers, frame.copyIn(bytes), STORED[type], count);
     fn(memory.floats(pointerOf(numbers), count));
   });
 }
 
 /**
- * The numbers themselves, to be written.
+ * A view of the 16-bit codes, to be written to.
  * @param {Memory} memory
  * @param {Half} half
  * @param {number} count
@@ -61,7 +62,7 @@ export function withStored(memory, caller, bytes, type, fn) {
 export const halvesOf = (memory, { tensor }, count) => new Uint16Array(memory.buffer, pointerOf(tensor), count);
 
 /**
- * Rows of a table of such numbers, as float32.
+ * Copies rows of a 16-bit table as float32.
  * @param {Memory} memory
  * @param {string} caller
  * @param {Tensor | Staged} to (labels, width)
@@ -78,17 +79,17 @@ export function loadHalfRows(memory, caller, to, { tensor, type }, labels, width
 }
 
 /**
- * Floats that a weight (out, in) takes as int8.
+ * Size in floats of a weight (out, in) in int8.
  * @param {Memory} memory
  * @param {string} caller
  * @param {readonly number[]} shape
  */
 export const quantizedSize = (memory, caller, [out, inside]) =>
-  memory.ask('hl_weight_quantized_size', caller, out, inside);
+  memory.invoke('hl_weight_quantized_size', caller, out, inside);
 
 /**
- * Takes memory from the host at once for what is made afterwards: every growth takes a millisecond or two. Where it is
- * too much, whatever does not fit says so.
+ * Grows memory once for the following allocations: each growth takes 1–2 ms. If it cannot grow that much, the
+ * allocation that does not fit will throw.
  * @param {Memory} memory
  * @param {string} caller
  * @param {number} floats
@@ -102,7 +103,7 @@ export function reserve(memory, caller, floats) {
 }
 
 /**
- * Rows of a weight, from `first` on, into their places in its packed form.
+ * Quantizes rows of a weight, from `first`, into its packed form.
  * @param {Memory} memory
  * @param {string} caller
  * @param {Tensor} packed
@@ -114,13 +115,13 @@ export function reserve(memory, caller, floats) {
 export function quantizeStored(memory, caller, packed, [out, inside], first, bytes, type) {
   const rows = bytes.length / BYTES[type] / inside;
   memory.frame(caller, (frame) => {
-    const from = frame.stage(bytes);
+    const from = frame.copyIn(bytes);
     memory.call('hl_weight_quantize_rows', caller, packed, from, STORED[type], first, rows, out, inside);
   });
 }
 
 /**
- * A weight, as a whole.
+ * Quantizes a whole weight that is in linear memory.
  * @param {Memory} memory
  * @param {string} caller
  * @param {Tensor} packed

@@ -1,5 +1,5 @@
-// Tensors: arrays in linear memory that belong to somebody. Pointers leave this file only through pointerOf, which is
-// for the files beside it, and which refuses a tensor that has been disposed: so does every access, since each asks it.
+// Tensors: arrays in linear memory with an owner. Pointers leave this file only through pointerOf, which is for the
+// files in this folder. It throws for a disposed tensor, and so does every access, because all of them call it.
 
 import { argumentError, HeadlightError } from '../check/errors.js';
 import { INSPECT } from '../check/inspect.js';
@@ -9,18 +9,18 @@ import { DISPOSE } from './disposable.js';
 /** @import { NestedNumbers } from '../types.js' */
 /** @import { Memory } from './memory.js' */
 
-/** A proof that the constructor is called from this folder. */
+/** Protects the constructor: only this folder has the key. */
 export const KEY = Symbol('tensor.js');
 
-/** Where it lies. Throws where it has been disposed. @type {(owner: Tensor | Staged) => number} */
+/** The address. Throws for a disposed tensor. @type {(owner: Tensor | Staged) => number} */
 export let pointerOf;
 
-/** The values, as `data` gives them, but not handed out. @type {(tensor: Tensor) => Float32Array} */
+/** A view of the values, not to be passed to users: mayChange ignores it. @type {(tensor: Tensor) => Float32Array} */
 export let viewOf;
 
 /**
- * As `shape` and `size`, but what stands on the tensor itself under these names does not count: a size that is not that
- * of the block would send the core beyond it.
+ * The real shape: `shape` may be hidden by an own property of the tensor, and with a wrong size the core would access
+ * memory outside the block. The same applies to sizeOf.
  * @type {(tensor: Tensor) => readonly number[]}
  */
 export let shapeOf;
@@ -29,42 +29,42 @@ export let shapeOf;
 export let sizeOf;
 
 /**
- * Makes something part of a tensor: it is disposed with it, or by its successor.
+ * Attaches an object to a tensor: it is disposed of with the tensor, or when another one gets the same role.
  * @type {(tensor: Tensor, role: string, part: { dispose(): void } | null) => void}
  */
 export let own;
 
 /**
- * Whether the values may have changed unseen, through a view that was handed out.
+ * True if the values may have changed without touch(), through a view returned by `data`.
  * @type {(tensor: Tensor) => boolean}
  */
 export let mayChange;
 
-/** Says that the values have been changed, by the core or through viewOf. @type {(tensor: Tensor) => void} */
+/** Records a change of the values, by the core or through viewOf. @type {(tensor: Tensor) => void} */
 export let touch;
 
-/** Whether the collector watches it: what is always disposed of need not be. @type {(tensor: Tensor) => boolean} */
+/** True if the tensor has a finalizer. @type {(tensor: Tensor) => boolean} */
 export let isWatched;
 
 /** @type {(tensor: Tensor) => void} */
 export let setWatched;
 
-/** Ends a tensor without freeing its values. @type {(tensor: Tensor) => number} */
+/** Makes a tensor unusable without freeing its values, and returns their address. @type {(tensor: Tensor) => number} */
 export let moveOut;
 
-/** How often that has been said. @type {(tensor: Tensor) => number} */
+/** The number of changes that touch() has recorded. @type {(tensor: Tensor) => number} */
 export let versionOf;
 
-/** A live view keeps its tensor alive, so that the finalizer cannot free what is still being read. */
+/** From a view to its tensor: a view keeps its tensor reachable, so that the finalizer does not free its memory. */
 const owners = new WeakMap();
 
-/** Of the last tensor: the next one often has the same, and freezing takes time. @type {readonly number[]} */
+/** The last frozen shape. The next tensor often has the same, and freezing takes time. @type {readonly number[]} */
 let lastShape = Object.freeze([]);
 
 /** @param {readonly number[]} shape */
 const frozen = (shape) => (sameShape(shape, lastShape) ? lastShape : (lastShape = Object.freeze([...shape])));
 
-/** Bytes or int32s copied into linear memory for one call. */
+/** A block in linear memory that is not a tensor, such as values copied in for one call. */
 export class Staged {
   /** @param {number} pointer */
   constructor(pointer) {
@@ -73,7 +73,7 @@ export class Staged {
 }
 
 /**
- * All of them, before the first is touched.
+ * Throws if one of them has been disposed of. Called before the first of them is changed.
  * @type {(tensors: Record<string, Tensor>, caller: string, what: string) => void}
  */
 export let checkAlive;
@@ -85,11 +85,11 @@ function refuse({ shape }, caller, parameter) {
   });
 }
 
-/** As many empty arrays as toArray makes. Their number is not bounded by memory: [2³¹,0] has no elements. */
-const MOST_EMPTY = 2 ** 20;
+/** Empty arrays in the result of toArray. Memory does not limit their number: [2³¹,0] has no elements. */
+const MAX_EMPTY = 2 ** 20;
 
-/** Values of a tensor that console.log shows. */
-const MOST_SHOWN = 6;
+/** Values shown by console.log. */
+const MAX_SHOWN = 6;
 
 /** A float32 array in linear memory, row-major. */
 export class Tensor {
@@ -156,12 +156,12 @@ export class Tensor {
       tensor.#view = null;
       return pointer;
     };
-    // A view that growing memory has detached may have been written to before.
+    // Also true for a detached view: it may have been written to before the growth.
     mayChange = (tensor) => tensor.#view !== null;
   }
 
   /**
-   * A live view: writing to it writes to the tensor. Take it anew after any call that may allocate.
+   * A live view: writing to it writes to the tensor. Read `data` again after any call that may allocate.
    * @returns {Float32Array}
    */
   get data() {
@@ -173,23 +173,23 @@ export class Tensor {
     return this.#view;
   }
 
-  /** A copy of the values that stays. */
+  /** An independent copy of the values. */
   copy() {
     this.checkOwner(this.#memory, 'Tensor.copy', 'tensor');
     return this.#memory.copyOf(pointerOf(this), this.#size);
   }
 
   /**
-   * The values as nested arrays; of shape [] it is the number itself.
+   * The values as nested arrays; a number for shape [].
    * @returns {NestedNumbers}
    */
   toArray() {
     const shape = this.#shape;
     const data = this.copy();
     const lists = elementCount(shape.slice(0, shape.indexOf(0)));
-    if (data.length === 0 && lists > MOST_EMPTY)
+    if (data.length === 0 && lists > MAX_EMPTY)
       throw new HeadlightError('SHAPE', `toArray: ${formatShape(shape)} would be ${lists} empty arrays`, {
-        expected: `at most ${MOST_EMPTY}`,
+        expected: `at most ${MAX_EMPTY}`,
         got: lists,
       });
     let at = 0;
@@ -201,7 +201,7 @@ export class Tensor {
     return nest(0);
   }
 
-  /** Gives the memory back; a second time does nothing. */
+  /** Frees the memory. A second call does nothing. */
   dispose() {
     const pointer = this.#pointer;
     if (pointer === 0) return;
@@ -226,8 +226,8 @@ export class Tensor {
   /** The line that Node's console.log shows: the shape and the first values. @internal */
   [INSPECT]() {
     if (this.disposed || this.#memory.disposed || this.#size === 0) return this.toString();
-    const first = Array.from(viewOf(this).subarray(0, MOST_SHOWN), (x) => Number(x.toPrecision(5)));
-    return `${this}: ${first.join(', ')}${this.#size > MOST_SHOWN ? ', …' : ''}`;
+    const first = Array.from(viewOf(this).subarray(0, MAX_SHOWN), (x) => Number(x.toPrecision(5)));
+    return `${this}: ${first.join(', ')}${this.#size > MAX_SHOWN ? ', …' : ''}`;
   }
 
   /**

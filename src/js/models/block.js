@@ -1,4 +1,4 @@
-// The block of every transformer, read from top to bottom. x is (B,T,C); in brackets what only some have.
+// The block of every transformer, from input to output. x is (B,T,C). Steps in brackets exist in some models only.
 //
 //   before, both:  x = x + [after1] attention([norm1] x)       after:  x = norm1(x + attention(x))
 //                  x = x + [after2] mlp([norm2] x)                     x = norm2(x + mlp(x))
@@ -10,34 +10,34 @@
 //   mlp:        down(activation(up(x))), or down(activation(gate(x)) · up(x))
 
 import { shapeOf } from '../memory/tensor.js';
+import { attendWithEdits } from './editedAttention.js';
 import { ROWS } from './edits.js';
 import { scaleOf } from './options.js';
-import { watchedAttention } from './watchedAttention.js';
 
 /** @import { Tensor } from '../memory/tensor.js' */
-/** @import { Stride } from './graph.js' */
-/** @import { Run } from './run.js' */
+/** @import { Run, Strided } from './run.js' */
 
-/** Of each block: full names by those within it. @type {Map<string, string>[]} */
+/** For each block: full names by names within the block. @type {Map<string, string>[]} */
 const fullNames = [];
 /**
- * Gives the full name of what is in block i. Each is made once: to look up one that is put together anew, it has to be
- * read letter by letter, which takes a tenth of the time of a small model's token.
+ * Returns a function from a name within block i to its full name. Each full name is made once, because a new string
+ * must be hashed before it is looked up: this took a tenth of the time of a token of a small model.
  * @param {number} i
  */
 function inBlock(i) {
   const made = (fullNames[i] ??= new Map());
   return (/** @type {string} */ name) => {
-    const found = made.get(name) ?? `blocks.${i}.${name}`;
-    made.set(name, found);
-    return found;
+    const fullName = made.get(name) ?? `blocks.${i}.${name}`;
+    made.set(name, fullName);
+    return fullName;
   };
 }
 
 /**
  * @param {Run} run
  * @param {number} i
- * @param {Tensor} input
+ * @param {Tensor} input (B,T,C)
+ * @returns {Tensor} (B,T,C)
  */
 export function block(run, i, input) {
   const { normPlace, mlp, cross, sharedNorm } = run.options;
@@ -46,42 +46,42 @@ export function block(run, i, input) {
   let x = run.pass(at('in'), input, ROWS);
   if (normPlace === 'after') {
     const attended = attend(run, i, x);
-    x = normed(run, at('norm1'), run.pass(at('mid'), graph.add(run.counted(x), attended), ROWS));
-    if (cross) x = normed(run, at('cross.norm'), graph.add(x, attendAcross(run, i, x)));
+    x = normed(run, at('norm1'), run.pass(at('mid'), graph.add(run.narrowed(x), attended), ROWS));
+    if (cross) x = normed(run, at('cross.norm'), graph.add(x, attendToEncoder(run, i, x)));
     if (mlp > 0) x = normed(run, at('norm2'), graph.add(x, feedForward(run, i, x)));
     return run.pass(at('out'), x, ROWS);
   }
-  const readBy = (/** @type {string} */ name) => {
-    const read = normed(run, at(name), x);
-    if (normPlace === 'stream') x = read;
-    return read;
+  const normalize = (/** @type {string} */ name) => {
+    const y = normed(run, at(name), x);
+    if (normPlace === 'stream') x = y;
+    return y;
   };
-  const first = readBy('norm1');
+  const first = normalize('norm1');
   const attended = attend(run, i, first);
-  x = run.counted(x);
+  x = run.narrowed(x);
   if (normPlace === 'parallel') {
-    const second = sharedNorm ? run.pass(at('norm2'), run.counted(first), ROWS) : normed(run, at('norm2'), x);
+    const second = sharedNorm ? run.pass(at('norm2'), run.narrowed(first), ROWS) : normed(run, at('norm2'), x);
     const mid = run.pass(at('mid'), graph.add(x, attended), ROWS);
     return run.pass(at('out'), mlp > 0 ? graph.add(mid, feedForward(run, i, second)) : mid, ROWS);
   }
   x = run.pass(at('mid'), graph.add(x, attended), ROWS);
   if (cross) {
-    const read = readBy('cross.norm');
-    x = graph.add(x, attendAcross(run, i, read));
+    const y = normalize('cross.norm');
+    x = graph.add(x, attendToEncoder(run, i, y));
   }
   if (mlp > 0) {
-    const read = readBy('norm2');
-    x = graph.add(x, feedForward(run, i, read));
+    const y = normalize('norm2');
+    x = graph.add(x, feedForward(run, i, y));
   }
   return run.pass(at('out'), x, ROWS);
 }
 
-/** Where there is such a norm. @param {Run} run @param {string} name @param {Tensor} x */
+/** The norm of x, or x if there is no such norm. @param {Run} run @param {string} name @param {Tensor} x (B,T,C) */
 function normed(run, name, x) {
   return run.pass(name, run.norm(name, x), ROWS);
 }
 
-/** @param {Run} run @param {number} i @param {Tensor} x */
+/** @param {Run} run @param {number} i @param {Tensor} x (B,T,C) @returns {Tensor} (B,T,C) */
 function feedForward(run, i, x) {
   const { graph, options } = run;
   const at = inBlock(i);
@@ -93,37 +93,40 @@ function feedForward(run, i, x) {
   return run.pass(at('mlp'), options.normPlace === 'both' ? run.norm(at('after2'), down) : down, ROWS);
 }
 
-/**
- * Queries, keys and values of one attention, the keys in their place.
- * @typedef {{ tensor: Tensor, stride: Stride }} Laid
- */
-
-/** Rows (B,N,heads·width), split into heads by strides. @param {Tensor} tensor @param {number} width @returns {Laid} */
-function byRows(tensor, width) {
+/** Heads (B,heads,N,D), as a strided view of rows. @param {Tensor} tensor (B,N,heads·D) @param {number} width */
+function headsOf(tensor, width) {
   const [, rows, channels] = shapeOf(tensor);
-  return { tensor, stride: [rows * channels, width, channels] };
+  return { tensor, stride: /** @type {const} */ ([rows * channels, width, channels]) };
 }
 
-/** @param {Run} run @param {number} i @param {Tensor} x */
+/** Self-attention. @param {Run} run @param {number} i @param {Tensor} x (B,T,C) @returns {Tensor} (B,T,C) */
 function attend(run, i, x) {
   const { options, cache } = run;
   const { headDim, numHeads, kvHeads, normPlace, causal } = options;
   const at = inBlock(i);
-  const placed = (/** @type {Tensor} */ projected, /** @type {string} */ norm, /** @type {number} */ heads) => {
+  const normedAndRotated = (
+    /** @type {Tensor} */ projected,
+    /** @type {string} */ norm,
+    /** @type {number} */ heads,
+  ) => {
     const scale = run.weight(norm);
     return run.rotate(scale ? run.headNorm(projected, scale) : projected, heads, i);
   };
-  const k = placed(run.linear(at('attention.wk'), x, at('attention.bk')), at('attention.normK'), kvHeads);
+  const k = normedAndRotated(run.linear(at('attention.wk'), x, at('attention.bk')), at('attention.normK'), kvHeads);
   const v = run.linear(at('attention.wv'), x, at('attention.bv'));
   const window = options.window?.[i] ?? null;
   const side = window === null ? -1 : causal ? window - 1 : Math.floor(window / 2);
   const stored = cache?.store(i, k, v);
   if (i === options.layers - 1) run.narrow();
-  const q = placed(run.linear(at('attention.wq'), run.counted(x), at('attention.bq')), at('attention.normQ'), numHeads);
+  const q = normedAndRotated(
+    run.linear(at('attention.wq'), run.narrowed(x), at('attention.bq')),
+    at('attention.normQ'),
+    numHeads,
+  );
   const heads = attendHeads(run, at(''), i, {
     query: q,
-    key: stored ? stored.key : byRows(k, headDim),
-    value: stored ? stored.value : byRows(v, headDim),
+    key: stored ? stored.key : headsOf(k, headDim),
+    value: stored ? stored.value : headsOf(v, headDim),
     keys: run.past + run.rows,
     causal,
     window: [side, causal ? -1 : side],
@@ -136,15 +139,15 @@ function attend(run, i, x) {
   return run.pass(at('attention'), normPlace === 'both' ? run.norm(at('after1'), out) : out, ROWS);
 }
 
-/** Keys and values from the encoder. @param {Run} run @param {number} i @param {Tensor} x */
-function attendAcross(run, i, x) {
+/** Attention to the encoder's output. @param {Run} run @param {number} i @param {Tensor} x (B,T,C) */
+function attendToEncoder(run, i, x) {
   const at = inBlock(i);
   const { headDim } = run.options;
-  const { key, value, padding } = run.across(i, at('cross'));
+  const { key, value, padding } = run.crossKeysValues(i, at('cross'));
   const heads = attendHeads(run, at('cross.'), i, {
     query: run.linear(at('cross.wq'), x, at('cross.bq')),
-    key: byRows(key, headDim),
-    value: byRows(value, headDim),
+    key: headsOf(key, headDim),
+    value: headsOf(value, headDim),
     keys: shapeOf(key)[1],
     causal: false,
     window: [-1, -1],
@@ -157,17 +160,18 @@ function attendAcross(run, i, x) {
 }
 
 /**
- * @typedef {{ query: Tensor, key: Laid, value: Laid, keys: number, causal: boolean,
+ * query (B,T,H·D), key and value (B,G,S,D), keys: S.
+ * @typedef {{ query: Tensor, key: Strided, value: Strided, keys: number, causal: boolean,
  *   window: readonly [number, number], offset: number, padding: Uint8Array | undefined,
- *   bias: { tensor: Tensor, stride: readonly number[] } | undefined, slopes: Float32Array | undefined }} Attended
+ *   bias: { tensor: Tensor, stride: readonly number[] } | undefined, slopes: Float32Array | undefined }} AttentionInput
  */
 
 /**
- * softmax(q·kᵀ)·v: (B,T,H·D). Where values in between are asked for or changed, they are laid out by heads.
+ * softmax(q·kᵀ)·v: (B,T,H·D).
  * @param {Run} run
- * @param {string} at
+ * @param {string} at prefix of the names of values
  * @param {number} i
- * @param {Attended} given
+ * @param {AttentionInput} given
  */
 function attendHeads(run, at, i, given) {
   const { options, graph, values } = run;
@@ -179,13 +183,13 @@ function attendHeads(run, at, i, given) {
   let { query, key, value } = given;
   if (!values.idle && names.some((name) => values.wants(at + name))) {
     query = run.passHeads(`${at}query`, query, heads, run.past);
-    key = byRows(run.passHeads(`${at}key`, run.gather(key, kvHeads, keys), kvHeads, 0), width);
-    value = byRows(run.passHeads(`${at}value`, run.gather(value, kvHeads, keys), kvHeads, 0), width);
+    key = headsOf(run.passHeads(`${at}key`, run.gather(key, kvHeads, keys), kvHeads, 0), width);
+    value = headsOf(run.passHeads(`${at}value`, run.gather(value, kvHeads, keys), kvHeads, 0), width);
   }
-  // One stride serves keys and values.
+  // The core takes one stride for keys and values.
   if (key.stride.some((step, axis) => step !== value.stride[axis])) {
-    key = byRows(run.gather(key, kvHeads, keys), width);
-    value = byRows(run.gather(value, kvHeads, keys), width);
+    key = headsOf(run.gather(key, kvHeads, keys), width);
+    value = headsOf(run.gather(value, kvHeads, keys), width);
   }
   const call = {
     query,
@@ -207,5 +211,5 @@ function attendHeads(run, at, i, given) {
     scores: false,
   };
   if (values.idle) return graph.attention(call).output;
-  return run.passHeads(`${at}heads`, watchedAttention(run, at, call), heads, run.past);
+  return run.passHeads(`${at}heads`, attendWithEdits(run, at, call), heads, run.past);
 }

@@ -1,9 +1,9 @@
-// Keys and values of the tokens so far, appended in place: (B,G,capacity,D) for each block.
+// The keys and values of the previous tokens: (B,G,capacity,D) for each block. New ones are appended in place.
 
 import { readNumber, readOptions, readWord } from '../check/arguments.js';
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
 import { INSPECT } from '../check/inspect.js';
-import { MOST_SIZE } from '../check/shape.js';
+import { MAX_SIZE } from '../check/shape.js';
 import { DISPOSE } from '../memory/disposable.js';
 import { shapeOf, viewOf } from '../memory/tensor.js';
 
@@ -13,13 +13,13 @@ import { shapeOf, viewOf } from '../memory/tensor.js';
 /** @import { Stride } from './graph.js' */
 /** @import { Resolved } from './options.js' */
 
-/** @typedef {{ length: number, batch?: number, type?: 'float32' | 'float16' }} CacheOptions length: most tokens */
-/** @typedef {{ key: Tensor, value: Tensor }} Pair */
+/** @typedef {{ length: number, batch?: number, type?: 'float32' | 'float16' }} CacheOptions length: in tokens */
+/** @typedef {{ key: Tensor, value: Tensor }} Pair each (B,G,capacity,D), or, from the encoder, (B,S,G·D) */
 
 const SIZE = { integer: true, least: 1, most: 2 ** 24 };
 
-/** (B,length) of 0 and 1. As long as all are 1, nothing is stored. */
-class Marks {
+/** Bits (B,length). They are stored only if one of them is 0. */
+class TokenBits {
   /** @type {Uint8Array | undefined} */
   #rows;
   #batch;
@@ -31,13 +31,13 @@ class Marks {
     this.#length = length;
   }
 
-  /** @param {number} first @param {number} count @param {Uint8Array | undefined} marks (B,count); default: 1 for all */
-  write(first, count, marks) {
-    if (!this.#rows && !marks?.includes(0)) return;
+  /** @param {number} first @param {number} count @param {Uint8Array | undefined} bits (B,count); default: all 1 */
+  write(first, count, bits) {
+    if (!this.#rows && !bits?.includes(0)) return;
     this.#rows ??= new Uint8Array(this.#batch * this.#length).fill(1);
     for (let b = 0; b < this.#batch; b++) {
       const at = b * this.#length + first;
-      if (marks) this.#rows.set(marks.subarray(b * count, (b + 1) * count), at);
+      if (bits) this.#rows.set(bits.subarray(b * count, (b + 1) * count), at);
       else this.#rows.fill(1, at, at + count);
     }
   }
@@ -61,35 +61,36 @@ class Marks {
 export class Cache {
   #memory;
   #options;
-  #given;
-  /** Each (B,G,room,D); a growing cache has room for a part of its length. @type {Pair[]} */
+  #size;
+  /** One for each block. @type {Pair[]} */
   #blocks = [];
   /**
-   * Keys and values made from the encoder's output, with the first tokens.
+   * Keys and values of the encoder's output, which are computed with the first tokens.
    * @type {{ pairs: Pair[], padding?: Uint8Array } | undefined}
    */
-  #across;
-  /** 1 = a real token. */
+  #fromEncoder;
+  /** 0 = padding. */
   #keep;
-  /** 1 = a token that the positions of later tokens count. */
+  /** 0 = a token that the positions of later tokens do not count. */
   #counted;
   #length = 0;
-  #room;
-  /** Identifies the weights that made its keys and values. */
-  #weights = 0;
+  /** Tokens for which memory is allocated: a growing cache begins with less than its length. */
+  #capacity;
+  /** The version of the weights with which the keys and values were computed. */
+  #version = 0;
   /** The function that has locked it. @type {string | undefined} */
   #user;
   #disposed = false;
-  /** @internal Whether its keys have turned as in long sequences. */
+  /** @internal True if its keys are rotated as in long sequences. */
   far = false;
 
   /**
    * @param {Memory} memory
    * @param {Resolved} options
    * @param {CacheOptions} given
-   * @param {number} [room] tokens that there is room for now, where it grows; default: length
+   * @param {number} [capacity] tokens for which memory is allocated now; default: length
    */
-  constructor(memory, options, given, room) {
+  constructor(memory, options, given, capacity) {
     const caller = 'cache';
     checkDecoder(caller, options);
     const read = readOptions(caller, given, ['length', 'batch', 'type']);
@@ -97,38 +98,38 @@ export class Cache {
     const batch = readNumber(caller, 'batch', read.batch ?? 1, SIZE);
     const words = /** @type {const} */ (['float32', 'float16']);
     const type = readWord(caller, 'type', read.type ?? 'float32', words);
-    if (batch * length > MOST_SIZE)
+    if (batch * length > MAX_SIZE)
       throw new HeadlightError('OUT_OF_MEMORY', `${caller}: out of memory: ${batch} sequences of ${length} tokens`, {
         parameter: 'batch',
-        expected: `at most ${MOST_SIZE} tokens`,
+        expected: `at most ${MAX_SIZE} tokens`,
         got: batch * length,
       });
     this.#memory = memory;
     this.#options = options;
-    this.#given = { length, batch, type };
-    this.#room = Math.min(room ?? length, length);
+    this.#size = { length, batch, type };
+    this.#capacity = Math.min(capacity ?? length, length);
     memory.frame(caller, (frame) => {
-      this.#blocks = Array.from({ length: options.layers }, () => this.#makePair(frame, this.#room));
+      this.#blocks = Array.from({ length: options.layers }, () => this.#makePair(frame, this.#capacity));
     });
-    this.#keep = new Marks(batch, length);
-    this.#counted = new Marks(batch, length);
+    this.#keep = new TokenBits(batch, length);
+    this.#counted = new TokenBits(batch, length);
   }
 
-  /** @param {Frame} frame @param {number} room @returns {Pair} */
-  #makePair(frame, room) {
+  /** @param {Frame} frame @param {number} capacity @returns {Pair} */
+  #makePair(frame, capacity) {
     const { kvHeads, headDim } = this.#options;
     const floats = this.#half ? Math.ceil(headDim / 2) : headDim;
-    const make = () => this.#memory.unscoped(frame.make([this.#given.batch, kvHeads, room, floats]));
+    const make = () => this.#memory.unscoped(frame.make([this.#size.batch, kvHeads, capacity, floats]));
     return { key: make(), value: make() };
   }
 
-  /** Tokens in it. */
+  /** Number of tokens in the cache. */
   get length() {
     return this.#length;
   }
 
   get capacity() {
-    return this.#given.length;
+    return this.#size.length;
   }
 
   /** @internal @param {Resolved} options of a model */
@@ -137,27 +138,27 @@ export class Cache {
   }
 
   get #half() {
-    return this.#given.type === 'float16';
+    return this.#size.type === 'float16';
   }
 
   /**
-   * Forgets the tokens from this length on.
+   * Removes the tokens from this length on.
    * @param {number} length
    */
   rewind(length) {
     this.checkUsable('rewind');
     this.#length = readNumber('rewind', 'length', length, { integer: true, least: 0, most: this.#length });
     if (length > 0) return this;
-    this.#freeAcross();
+    this.#freeFromEncoder();
     this.#keep.clear();
     this.#counted.clear();
     return this;
   }
 
-  /** Another with the same tokens, to go on from them in two ways. */
+  /** A copy with the same tokens. */
   clone() {
     this.#checkAlive('clone');
-    const other = new Cache(this.#memory, this.#options, this.#given, this.#room);
+    const other = new Cache(this.#memory, this.#options, this.#size, this.#capacity);
     try {
       this.#copyTo(other);
     } catch (error) {
@@ -172,9 +173,9 @@ export class Cache {
     this.#blocks.forEach((pair, i) => {
       copyTokens(other.#blocks[i], pair, this.#length);
     });
-    if (this.#across) {
-      const { pairs, padding } = this.#across;
-      other.#across = this.#memory.frame('cache', (frame) => ({
+    if (this.#fromEncoder) {
+      const { pairs, padding } = this.#fromEncoder;
+      other.#fromEncoder = this.#memory.frame('cache', (frame) => ({
         padding,
         pairs: pairs.map(({ key, value }) => ({ key: this.#copy(frame, key), value: this.#copy(frame, value) })),
       }));
@@ -182,7 +183,7 @@ export class Cache {
     other.#keep.write(0, this.#length, this.#keep.read(this.#length));
     other.#counted.write(0, this.#length, this.#counted.read(this.#length));
     other.#length = this.#length;
-    other.#weights = this.#weights;
+    other.#version = this.#version;
     other.far = this.far;
   }
 
@@ -208,7 +209,7 @@ export class Cache {
       });
   }
 
-  /** Refuses all other users until unlock. @internal @param {string} user the function that uses it */
+  /** Refuses all other users until unlock. @internal @param {string} user the public method that uses it */
   lock(user) {
     this.checkUsable(user);
     this.#user = user;
@@ -220,7 +221,7 @@ export class Cache {
   }
 
   /**
-   * Runs a function of the one that has locked it.
+   * Calls a function of the user that has locked the cache.
    * @internal
    * @template T
    * @param {() => T} fn
@@ -237,29 +238,31 @@ export class Cache {
   }
 
   /**
-   * Refuses what it holds where other weights have made it.
+   * Refuses keys and values that were computed with other weights.
    * @internal
    * @param {string} caller
-   * @param {number} weights
+   * @param {number} version of the weights
    */
-  checkWeights(caller, weights) {
-    if (this.#length === 0 || this.#weights === weights) return;
+  checkWeights(caller, version) {
+    if (this.#length === 0 || this.#version === version) return;
     const text = `${caller}: the weights of the model have changed since this cache was filled: rewind it to 0`;
     throw new HeadlightError('STATE', text, { parameter: 'cache' });
   }
 
   /**
+   * Reserves memory for the tokens of a call.
    * @internal
    * @param {string} caller
    * @param {number} batch
    * @param {number} rows
-   * @param {Uint8Array | undefined} keep (B,rows): 1 = a real token
-   * @param {Uint8Array | undefined} counted (B,rows): 1 = a token that positions count, where not all real ones are
+   * @param {Uint8Array | undefined} keep (B,rows): 0 = padding
+   * @param {Uint8Array | undefined} counted (B,rows): 0 = a token that positions do not count
    */
   admit(caller, batch, rows, keep, counted) {
-    const { batch: own, length } = this.#given;
+    const { batch: expected, length } = this.#size;
     this.checkUsable(caller);
-    if (batch !== own) throw shapeError(caller, 'input', [batch, rows], `a batch of ${own}, that of the cache`);
+    if (batch !== expected)
+      throw shapeError(caller, 'input', [batch, rows], `a batch of ${expected}, that of the cache`);
     if (this.#length + rows > length)
       throw shapeError(
         caller,
@@ -273,45 +276,49 @@ export class Cache {
   }
 
   /**
-   * Doubles the room, block by block: where there is no memory for one, it still has all its tokens.
+   * Doubles the capacity, block by block. If memory runs out, no token is lost.
    * @param {string} caller
    * @param {number} tokens
    */
   #grow(caller, tokens) {
-    if (tokens <= this.#room) return;
-    const room = Math.min(this.#given.length, Math.max(tokens, 2 * this.#room));
+    if (tokens <= this.#capacity) return;
+    const capacity = Math.min(this.#size.length, Math.max(tokens, 2 * this.#capacity));
     for (const [i, pair] of this.#blocks.entries()) {
-      const larger = this.#memory.frame(caller, (frame) => this.#makePair(frame, room));
+      const larger = this.#memory.frame(caller, (frame) => this.#makePair(frame, capacity));
       copyTokens(larger, pair, this.#length);
       this.#blocks[i] = larger;
       freePair(pair);
     }
-    this.#room = room;
+    this.#capacity = capacity;
   }
 
-  /** @internal (B,keys): which positions count, where not all do. @param {number} keys */
+  /** @internal (B,keys): 0 = not counted by positions; undefined if all are. @param {number} keys */
   counted(keys) {
     return this.#counted.read(keys);
   }
 
-  /** @internal @param {number} keys @returns {Uint8Array | undefined} (B,S), where there is padding */
+  /** @internal @param {number} keys @returns {Uint8Array | undefined} (B,S), undefined without padding */
   padding(keys) {
     return this.#keep.read(keys);
   }
 
   /**
-   * Keys and values of a block, with fresh ones (B,T,G·D) at their end.
+   * Appends keys and values to a block. Returns all of them, strided: (B,G,past+T,D).
    * @internal
    * @param {number} layer
-   * @param {Tensor} key
-   * @param {Tensor} value
+   * @param {Tensor} key (B,T,G·D)
+   * @param {Tensor} value (B,T,G·D)
    */
   store(layer, key, value) {
     const pair = this.#blocks[layer];
     return { key: this.#append(pair.key, key), value: this.#append(pair.value, value) };
   }
 
-  /** @param {Tensor} stored @param {Tensor} fresh @returns {{ tensor: Tensor, stride: Stride }} */
+  /**
+   * @param {Tensor} stored (B,G,capacity,D)
+   * @param {Tensor} fresh (B,T,G·D)
+   * @returns {{ tensor: Tensor, stride: Stride }}
+   */
   #append(stored, fresh) {
     const { kvHeads, headDim: width } = this.#options;
     const [batch, rows] = shapeOf(fresh);
@@ -339,15 +346,15 @@ export class Cache {
     return { tensor: wide, stride: [kvHeads * all * width, all * width, width] };
   }
 
-  /** @internal Keys and values of what the encoder has made: the same for all tokens. */
-  get across() {
-    return this.#length > 0 ? this.#across : undefined;
+  /** @internal Keys and values of the encoder's output, the same for all tokens. */
+  get fromEncoder() {
+    return this.#length > 0 ? this.#fromEncoder : undefined;
   }
 
-  /** @internal Whether what the encoder has made is in it, or nothing of that is needed. */
+  /** @internal True if the encoder's output is not needed any more. */
   get encoded() {
     const needed = this.#options.cross && this.#blocks.length > 0;
-    return this.#length > 0 && (this.#across !== undefined || !needed);
+    return this.#length > 0 && (this.#fromEncoder !== undefined || !needed);
   }
 
   /**
@@ -356,24 +363,24 @@ export class Cache {
    * @param {Pair} pair
    * @param {Uint8Array} [padding]
    */
-  setAcross(layer, pair, padding) {
-    // What a call has left that failed.
-    if (layer === 0) this.#freeAcross();
-    this.#across ??= { pairs: [], padding };
-    this.#across.pairs[layer] = pair;
+  setFromEncoder(layer, pair, padding) {
+    // A call that failed may have set some.
+    if (layer === 0) this.#freeFromEncoder();
+    this.#fromEncoder ??= { pairs: [], padding };
+    this.#fromEncoder.pairs[layer] = pair;
     for (const tensor of [pair.key, pair.value]) this.#memory.watch(this.#memory.unscoped(tensor));
   }
 
-  /** @internal @param {number} rows @param {boolean} far @param {number} weights that have made them */
-  advance(rows, far, weights) {
+  /** @internal @param {number} rows @param {boolean} far @param {number} version of the weights */
+  advance(rows, far, version) {
     this.#length += rows;
-    this.#weights = weights;
+    this.#version = version;
     this.far = far;
   }
 
-  #freeAcross() {
-    this.#across?.pairs.forEach(freePair);
-    this.#across = undefined;
+  #freeFromEncoder() {
+    this.#fromEncoder?.pairs.forEach(freePair);
+    this.#fromEncoder = undefined;
   }
 
   get disposed() {
@@ -382,14 +389,14 @@ export class Cache {
 
   dispose() {
     this.#disposed = true;
-    this.#freeAcross();
+    this.#freeFromEncoder();
     this.#blocks.forEach(freePair);
   }
 
   toString() {
-    const { batch, length } = this.#given;
-    const of = `${this.#length} of ${length} tokens${batch > 1 ? `, batch ${batch}` : ''}`;
-    return `Cache: ${of}, ${this.#given.type}${this.disposed ? ' (disposed)' : ''}`;
+    const { batch, length } = this.#size;
+    const tokens = `${this.#length} of ${length} tokens${batch > 1 ? `, batch ${batch}` : ''}`;
+    return `Cache: ${tokens}, ${this.#size.type}${this.disposed ? ' (disposed)' : ''}`;
   }
 
   /** The line that Node's console.log shows. @internal */
@@ -408,28 +415,28 @@ function freePair({ key, value }) {
   value.dispose();
 }
 
-/** Copies tokens to a pair with room of its own. @param {Pair} to @param {Pair} from @param {number} count */
+/** Copies tokens to a pair of another capacity. @param {Pair} to @param {Pair} from @param {number} count */
 function copyTokens(to, from, count) {
   for (const part of /** @type {const} */ (['key', 'value'])) {
     const [target, source] = [viewOf(to[part]), viewOf(from[part])];
-    const [batch, heads, room, width] = shapeOf(to[part]);
-    const before = shapeOf(from[part])[2];
+    const [batch, heads, capacity, width] = shapeOf(to[part]);
+    const fromCapacity = shapeOf(from[part])[2];
     for (let i = 0; i < batch * heads; i++) {
-      const at = i * before * width;
-      target.set(source.subarray(at, at + count * width), i * room * width);
+      const at = i * fromCapacity * width;
+      target.set(source.subarray(at, at + count * width), i * capacity * width);
     }
   }
 }
 
 /**
- * A token that sees those after it would have to be computed again with every token that is added.
+ * Refuses models whose tokens see later ones: every new token would change the keys and values of all earlier ones.
  * @param {string} caller
  * @param {Resolved} options
  */
 export function checkDecoder(caller, { causal, input }) {
   if (causal && input === 'tokens') return;
-  const why = causal ? `it reads ${input}` : 'its tokens see the tokens after them';
-  throw new HeadlightError('STATE', `${caller}: this model is no decoder: ${why}`);
+  const why = causal ? `its input is ${input}` : 'its tokens see later tokens';
+  throw new HeadlightError('STATE', `${caller}: this model is not a decoder: ${why}`);
 }
 
 /**
@@ -440,6 +447,6 @@ export function checkDecoder(caller, { causal, input }) {
  */
 export function checkCache(caller, options, cache) {
   if (!(cache instanceof Cache && cache.isOf(options)))
-    throw argumentError(caller, 'cache', cache, 'what cache() of this model gives');
+    throw argumentError(caller, 'cache', cache, 'a result of cache() of this model');
   cache.checkUsable(caller);
 }

@@ -4,32 +4,32 @@ import { HeadlightError } from '../check/errors.js';
 import { readSafetensors } from '../io/safetensors.js';
 import { openTokenizer } from '../text/tokenizer.js';
 import { openFolder } from './checkpoint/files.js';
-import { loadTransformer } from './transformer.js';
+import { loadTransformer } from './loadTransformer.js';
 
 /** @import { Memory } from '../memory/memory.js' */
 /** @import { Folder } from './checkpoint/files.js' */
-/** @import { Places } from './checkpoint/open.js' */
-/** @import { Kept } from './checkpoint/readWeights.js' */
-/** @import { SavedTransformer } from './transformer.js' */
+/** @import { Environment } from './checkpoint/open.js' */
+/** @import { Storage } from './checkpoint/readWeights.js' */
+/** @import { SavedTransformer } from './loadTransformer.js' */
 
 const [WEIGHTS, TOKENIZER] = ['whale.safetensors', 'whale.tokenizer.json'];
 
 /**
  * @param {string} caller
  * @param {Memory} memory
- * @param {Places} places
- * @param {{ kept: Kept, layers?: number, signal?: AbortSignal,
- *   onProgress?: (progress: { read: number, total: number, name: string }) => void }} how
+ * @param {Environment} environment
+ * @param {{ storage: Storage, layers?: number, signal?: AbortSignal,
+ *   onProgress?: (progress: { read: number, total: number, name: string }) => void }} options
  */
-export async function openDemo(caller, memory, places, { kept, layers, signal, onProgress }) {
-  const [bytes, tokenizer] = await readIncluded(caller, places, signal);
+export async function openDemo(caller, memory, environment, { storage, layers, signal, onProgress }) {
+  const [bytes, tokenizer] = await readDemoFiles(caller, environment, signal);
   signal?.throwIfAborted();
   const saved = /** @type {SavedTransformer} */ (readSafetensors(bytes));
   const model = loadTransformer(memory, layers === undefined ? saved : firstLayers(saved, layers));
   try {
     model.tokenizerFile = tokenizer;
     model.tokenizer = openTokenizer(tokenizer);
-    if (kept === 'int8') model.quantize();
+    if (storage === 'int8') model.quantize();
     onProgress?.({ read: bytes.length, total: bytes.length, name: WEIGHTS });
     return model;
   } catch (error) {
@@ -38,21 +38,21 @@ export async function openDemo(caller, memory, places, { kept, layers, signal, o
   }
 }
 
-/** @param {string} caller @param {Places} places @param {AbortSignal} [signal] */
-async function readIncluded(caller, { module, openPath }, signal) {
+/** @param {string} caller @param {Environment} environment @param {AbortSignal} [signal] */
+async function readDemoFiles(caller, { module, openPath }, signal) {
   /** @type {Folder | undefined} */
   let folder;
   try {
-    // A bundler may put the address that the module had on its disk in place of the one that the bundle has.
-    const beside = openPath || /^https?:/.test(module ?? '') ? module : globalThis.location?.href;
-    if (!beside) throw new Error("import 'headlight-attention', which reads files");
-    folder = await openFolder(caller, new URL('.', beside), openPath, signal);
+    // A bundler may have replaced the address of the module by its path on the disk of the build machine.
+    const base = openPath || /^https?:/.test(module ?? '') ? module : globalThis.location?.href;
+    if (!base) throw new Error("import 'headlight-attention', which reads files");
+    folder = await openFolder(caller, new URL('.', base), openPath, signal);
     return [await readWhole(folder, WEIGHTS), await readWhole(folder, TOKENIZER)];
   } catch (cause) {
     signal?.throwIfAborted();
-    const advice = `copy ${WEIGHTS} and ${TOKENIZER} from headlight-attention/dist beside the module`;
+    const advice = `copy ${WEIGHTS} and ${TOKENIZER} from headlight-attention/dist to the folder of the module`;
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new HeadlightError('LOAD', `${caller}: the demo is not beside the module: ${advice} (${reason})`, {
+    throw new HeadlightError('LOAD', `${caller}: the demo is not in the folder of the module: ${advice} (${reason})`, {
       parameter: 'files',
       cause,
     });
@@ -71,9 +71,9 @@ async function readWhole(folder, name) {
 /** @param {SavedTransformer} saved @param {number} layers @returns {SavedTransformer} */
 function firstLayers({ tensors, metadata }, layers) {
   const options = JSON.parse(metadata.headlight);
-  const isKept = (/** @type {string} */ name) => !(Number(/^blocks\.(\d+)\./.exec(name)?.[1]) >= layers);
+  const isUsed = (/** @type {string} */ name) => !(Number(/^blocks\.(\d+)\./.exec(name)?.[1]) >= layers);
   return {
-    tensors: Object.fromEntries(Object.entries(tensors).filter(([name]) => isKept(name))),
+    tensors: Object.fromEntries(Object.entries(tensors).filter(([name]) => isUsed(name))),
     metadata: { ...metadata, headlight: JSON.stringify({ ...options, layers: Math.min(options.layers, layers) }) },
   };
 }

@@ -1,4 +1,4 @@
-// Values on the way through a transformer, by name: which are handed out, and which are changed.
+// The values of a transformer's computation by name: which are captured, and which are edited.
 
 import { checkOptions, readNumber, readWord } from '../check/arguments.js';
 import { argumentError, shapeError } from '../check/errors.js';
@@ -11,21 +11,20 @@ import { readArray } from '../ops/state.js';
 /** @import { Resolved } from './options.js' */
 
 /**
- * What is changed, and where: everywhere if head and token are not given. token is a position in the whole sequence.
- * set comes first, then scale, then add. mask, temperature and window, which come before them, only at
- * 'blocks.L.scores'. The score of a hidden key is −Infinity, and stays so but for a mask, a window, 'zero' or a tensor.
+ * A change of one value. mask, temperature and window, which only 'blocks.L.scores' has, are applied first, then set,
+ * then scale, then add. The score of a hidden key is −Infinity. Only a mask, a window, 'zero' or a tensor change it.
  * @typedef {object} Edit
- * @property {string} at the name of a value; * stands for any block
- * @property {number | readonly number[]} [head]
- * @property {number | readonly number[]} [token]
- * @property {'zero' | 'mean' | (string & {}) | TensorLike} [set] 'mean' is that over all tokens of this call
+ * @property {string} at the name of a value; * matches any block
+ * @property {number | readonly number[]} [head] default: all heads
+ * @property {number | readonly number[]} [token] positions in the whole sequence; default: all tokens
+ * @property {'zero' | 'mean' | (string & {}) | TensorLike} [set] 'mean' is the mean over all tokens of this call
  * @property {number} [scale]
  * @property {TensorLike} [add]
- * @property {'none' | (string & {}) | TensorLike} [mask] which keys may be attended, (…,T,S), in place of what hides
- *   them now. With a cache, where it does not fit the tokens of a call, its rows and columns are the first tokens of
- *   the whole sequence, and what lies beyond them is as without it
+ * @property {'none' | (string & {}) | TensorLike} [mask] which keys may be attended, (…,T,S), in place of the model's
+ *   masks. With a cache, if its shape is not that of the call's tokens, its rows and columns are the first tokens of
+ *   the whole sequence, and scores outside it are as without the mask
  * @property {number} [temperature]
- * @property {readonly [number, number]} [window] keys at most so far to the left and right; −1 = no bound
+ * @property {readonly [number, number]} [window] the largest distance of keys to the left and right; −1 = no bound
  */
 /** @typedef {{ shape: readonly number[], floats: Float32Array }} Numbers */
 /**
@@ -33,17 +32,17 @@ import { readArray } from '../ops/state.js';
  *   set?: 'zero' | 'mean' | Numbers, scale?: number, add?: Numbers, mask?: 'none' | Numbers, temperature?: number,
  *   window?: readonly [number, number] }} ReadEdit
  */
-/** Which axes are heads and tokens. @typedef {{ head?: number, token?: number }} Axes */
+/** The axes of heads and tokens. @typedef {{ head?: number, token?: number }} Axes */
 
 /**
- * The name of a value, of this block or of every block, and how many heads it has. An exact name and one with '*' for
- * the block are found by a look-up, however many are given.
+ * The name of a value, of one block or of every block, and its number of heads. Names with '*' for the block are keys
+ * of the same maps as exact names: a look-up takes the same time for any number of edits.
  * @typedef {{ key: string, heads?: number }} ReadName
  */
 
 const EDIT = ['at', 'head', 'token', 'set', 'scale', 'add', 'mask', 'temperature', 'window'];
-const OF_MODEL = ['embed', 'final', 'logits'];
-const OF_BLOCK = [
+const MODEL_VALUES = ['embed', 'final', 'logits'];
+const BLOCK_VALUES = [
   'in',
   'norm1',
   'query',
@@ -59,12 +58,12 @@ const OF_BLOCK = [
   'mlp',
   'out',
 ];
-const OF_CROSS = ['norm', 'query', 'key', 'value', 'scores', 'weights', 'heads', 'attention'].map(
+const CROSS_VALUES = ['norm', 'query', 'key', 'value', 'scores', 'weights', 'heads', 'attention'].map(
   (name) => `cross.${name}`,
 );
-const IN_BLOCK = new Set([...OF_BLOCK, ...OF_CROSS]);
+const IN_BLOCK = new Set([...BLOCK_VALUES, ...CROSS_VALUES]);
 const BLOCK = /^blocks\.(\*|0|[1-9]\d*)\.(.+)$/;
-const MOST_NAME = 64;
+const MAX_NAME = 64;
 const NAMES = "the name of a value: 'embed', 'blocks.0.weights', 'blocks.*.out', 'final' …";
 export const ROWS = { token: 1 };
 export const HEADS = { head: 1, token: 2 };
@@ -80,23 +79,23 @@ const describeBlocks = (layers) =>
  * @param {string} parameter
  * @param {unknown} name
  * @param {Resolved} options
- * @param {boolean} [whole] whether 'blocks.0.*' may stand for all values of a block
+ * @param {boolean} [whole] true: 'blocks.0.*' matches all values of a block
  * @returns {ReadName}
  */
 function readName(caller, parameter, name, options, whole = false) {
   const fail = (expected = NAMES) => argumentError(caller, parameter, name, expected);
-  if (typeof name !== 'string' || name.length > MOST_NAME) throw fail();
+  if (typeof name !== 'string' || name.length > MAX_NAME) throw fail();
   const inEncoder = name.startsWith('encoder.');
   if (inEncoder && !options.encoder) throw fail('a name without encoder: this model has none');
   const stack = inEncoder && options.encoder ? options.encoder : options;
   const own = inEncoder ? name.slice('encoder.'.length) : name;
-  if (OF_MODEL.includes(own)) {
+  if (MODEL_VALUES.includes(own)) {
     if (own === 'logits' && stack.head === 'none') throw fail('another value: there is no head that gives logits');
     return { key: name };
   }
   const [, block, value] = BLOCK.exec(own) ?? [];
   if (value === undefined) throw fail();
-  if (value === '*' ? !whole : !IN_BLOCK.has(value)) throw fail(`${NAMES}; a block has ${OF_BLOCK.join(', ')}`);
+  if (value === '*' ? !whole : !IN_BLOCK.has(value)) throw fail(`${NAMES}; a block has ${BLOCK_VALUES.join(', ')}`);
   if (value.startsWith('cross.') && !stack.cross) throw fail('another value: there is no attention to an encoder');
   if (block !== '*' && Number(block) >= stack.layers) throw fail(describeBlocks(stack.layers));
   return { key: name, heads: headsOf(value, stack) };
@@ -108,7 +107,7 @@ function headsOf(value, { numHeads, kvHeads }) {
   return /(^|\.)(key|value)$/.test(value) ? kvHeads : undefined;
 }
 
-/** The keys under which a value may have been named. @param {string} name */
+/** The keys that match the name of a value. @param {string} name */
 function keysOf(name) {
   const found = /^(.*blocks\.)\d+(\..+)$/.exec(name);
   if (!found) return [name];
@@ -118,7 +117,7 @@ function keysOf(name) {
 }
 
 /** @param {string} caller @param {string} parameter @param {unknown} value */
-function readPlaces(caller, parameter, value) {
+function readIndices(caller, parameter, value) {
   if (value === undefined) return undefined;
   const list = Array.isArray(value) ? value : [value];
   return [...new Set(list.map((n) => readNumber(caller, parameter, n, { integer: true, least: 0 })))];
@@ -159,8 +158,8 @@ function readEdit(caller, parameter, given, options, memory) {
   const edit = {
     at: key,
     parameter,
-    head: readPlaces(caller, name('head'), head),
-    token: readPlaces(caller, name('token'), token),
+    head: readIndices(caller, name('head'), head),
+    token: readIndices(caller, name('token'), token),
     set:
       typeof set === 'string'
         ? readWord(caller, name('set'), set, /** @type {const} */ (['zero', 'mean']))
@@ -180,16 +179,16 @@ function readEdit(caller, parameter, given, options, memory) {
     window: window === undefined ? undefined : readWindow(caller, name('window'), window),
   };
   if (edit.head && heads === undefined) throw argumentError(caller, name('head'), head, `none: ${at} has no heads`);
-  const beyond = edit.head?.find((h) => h >= Number(heads));
-  if (beyond !== undefined) throw argumentError(caller, name('head'), beyond, `less than ${heads}`);
-  const ofScores = ['mask', 'temperature', 'window'].find(
+  const tooLarge = edit.head?.find((h) => h >= Number(heads));
+  if (tooLarge !== undefined) throw argumentError(caller, name('head'), tooLarge, `less than ${heads}`);
+  const scoresOnly = ['mask', 'temperature', 'window'].find(
     (part) => /** @type {Edit} */ (given)[/** @type {'mask'} */ (part)] !== undefined,
   );
-  if (ofScores && !at.endsWith('.scores'))
+  if (scoresOnly && !at.endsWith('.scores'))
     throw argumentError(
       caller,
-      name(ofScores),
-      /** @type {Edit} */ (given)[/** @type {'mask'} */ (ofScores)],
+      name(scoresOnly),
+      /** @type {Edit} */ (given)[/** @type {'mask'} */ (scoresOnly)],
       "none: only 'blocks.L.scores' has one",
     );
   return edit;
@@ -202,13 +201,13 @@ function readWindow(caller, parameter, window) {
   return [left, right];
 }
 
-/** Which values of one run are captured, and which are changed. */
+/** The values that are captured and the edits of one call. */
 export class Values {
   #caller;
   #captures;
-  /** By the key of their name. @type {Map<string, { place: number, edit: ReadEdit }[]>} */
+  /** By the key of their name. @type {Map<string, { index: number, edit: ReadEdit }[]>} */
   #edits = new Map();
-  /** Keys by name: each name is taken apart once. @type {Map<string, string[]>} */
+  /** Keys by name: each name is parsed once. @type {Map<string, string[]>} */
   #keys = new Map();
   /** @type {Record<string, Tensor>} */
   captured = {};
@@ -217,12 +216,12 @@ export class Values {
   constructor(caller, captures, edits) {
     this.#caller = caller;
     this.#captures = new Set(captures);
-    for (const [place, edit] of edits.entries()) {
+    for (const [index, edit] of edits.entries()) {
       const others = this.#edits.get(edit.at);
-      if (others) others.push({ place, edit });
-      else this.#edits.set(edit.at, [{ place, edit }]);
+      if (others) others.push({ index, edit });
+      else this.#edits.set(edit.at, [{ index, edit }]);
     }
-    /** Nothing is asked of any value. */
+    /** True if no value is captured or edited. */
     this.idle = captures.length === 0 && edits.length === 0;
   }
 
@@ -238,22 +237,22 @@ export class Values {
     return this.#captures.size > 0 && this.#keysOf(name).some((key) => this.#captures.has(key));
   }
 
-  /** In the order in which they were given. @param {string} name */
+  /** The edits of a value, in the order of the list. @param {string} name */
   edits(name) {
     if (this.#edits.size === 0) return [];
     return this.#keysOf(name)
       .flatMap((key) => this.#edits.get(key) ?? [])
-      .sort((a, b) => a.place - b.place)
+      .sort((a, b) => a.index - b.index)
       .map(({ edit }) => edit);
   }
 
-  /** @param {string} name */
+  /** True if the value is captured or edited. @param {string} name */
   wants(name) {
     return this.captures(name) || this.edits(name).length > 0;
   }
 
   /**
-   * A value on its way: as it is to go on.
+   * Edits and captures a value. Returns the value with which the computation continues.
    * @param {string} name
    * @param {Tensor} tensor
    * @param {Axes} axes
@@ -274,27 +273,27 @@ export class Values {
 }
 
 /**
- * For each element that an edit is about: its place, and that on every axis.
+ * Calls a function for each element that an edit changes, with its index in the data and its index on every axis.
  * @param {Pick<ReadEdit, 'head' | 'token'>} edit
  * @param {readonly number[]} shape
  * @param {Axes} axes
- * @param {number} start
- * @param {(at: number, place: readonly number[]) => void} each
+ * @param {number} start position of the first token
+ * @param {(at: number, index: readonly number[]) => void} each
  */
-export function eachPlace({ head, token }, shape, axes, start, each) {
+export function forEachElement({ head, token }, shape, axes, start, each) {
   const strides = shape.map((_, i) => shape.slice(i + 1).reduce((a, b) => a * b, 1));
-  const places = shape.map((n, axis) =>
+  const indices = shape.map((n, axis) =>
     axis === axes.head && head
       ? head
       : axis === axes.token && token
         ? token.map((t) => t - start).filter((t) => t >= 0 && t < n)
         : Array.from({ length: n }, (_, i) => i),
   );
-  const place = shape.map(() => 0);
+  const index = shape.map(() => 0);
   const walk = (/** @type {number} */ axis, /** @type {number} */ at) => {
-    if (axis === shape.length) return each(at, place);
-    for (const i of places[axis]) {
-      place[axis] = i;
+    if (axis === shape.length) return each(at, index);
+    for (const i of indices[axis]) {
+      index[axis] = i;
       walk(axis + 1, at + i * strides[axis]);
     }
   };
@@ -302,18 +301,19 @@ export function eachPlace({ head, token }, shape, axes, start, each) {
 }
 
 /**
- * The number of an operand for every place of a value: it broadcasts from the right.
+ * Returns a function from the index of an element to the operand's value there. The operand is broadcast from the
+ * right.
  * @param {string} caller
  * @param {string} parameter
  * @param {Numbers} numbers
  * @param {readonly number[]} shape
  */
-export function operand(caller, parameter, numbers, shape) {
+export function readOperand(caller, parameter, numbers, shape) {
   const strides = broadcastStrides([...numbers.shape], [...shape]);
   if (!strides) throw shapeError(caller, parameter, numbers.shape, `a shape that broadcasts to ${formatShape(shape)}`);
-  return (/** @type {readonly number[]} */ place) => {
+  return (/** @type {readonly number[]} */ index) => {
     let at = 0;
-    for (let i = 0; i < place.length; i++) at += place[i] * strides[i];
+    for (let i = 0; i < index.length; i++) at += index[i] * strides[i];
     return numbers.floats[at];
   };
 }
@@ -330,37 +330,37 @@ export function applyEdit(caller, edit, data, shape, axes, start) {
   const { set, scale = 1, add, token, parameter } = edit;
   if (token && axes.token === undefined)
     throw argumentError(caller, `${parameter}.token`, token, 'none: this value has no tokens');
-  // In later calls with a cache an operand need not fit where no token is chosen.
+  // With a cache, later calls may have none of these tokens. The operand need not fit their shape.
   if (token && !token.some((t) => t >= start && t < start + shape[/** @type {number} */ (axes.token)])) return;
   const number = (/** @type {string} */ part, /** @type {Numbers} */ numbers) =>
-    operand(caller, `${parameter}.${part}`, numbers, shape);
+    readOperand(caller, `${parameter}.${part}`, numbers, shape);
   const mean = set === 'mean' ? meanOver(data, shape, axes) : undefined;
-  const from = set === undefined || typeof set === 'string' ? () => 0 : number('set', set);
-  const plus = add === undefined ? undefined : number('add', add);
-  eachPlace(edit, shape, axes, start, (at, place) => {
-    const stays = set === undefined || (mean && data[at] === -Infinity);
-    const next = stays ? data[at] : (mean ?? from)(place);
-    // −∞ · 0 would be NaN: a hidden key stays hidden. Nothing is added to −0.
-    data[at] = next === -Infinity ? next : plus ? next * scale + plus(place) : next * scale;
+  const replacement = set === undefined || typeof set === 'string' ? () => 0 : number('set', set);
+  const addend = add === undefined ? undefined : number('add', add);
+  forEachElement(edit, shape, axes, start, (at, index) => {
+    const unchanged = set === undefined || (mean && data[at] === -Infinity);
+    const next = unchanged ? data[at] : (mean ?? replacement)(index);
+    // −∞ is not multiplied, because −∞ · 0 is NaN. Without `add` nothing is added, because −0 + 0 is 0.
+    data[at] = next === -Infinity ? next : addend ? next * scale + addend(index) : next * scale;
   });
 }
 
 /**
- * The mean over the batch and the tokens, without scores of hidden keys.
+ * Returns a function from the index of an element to the mean over batch and tokens, without scores of hidden keys.
  * @param {Float32Array} data
  * @param {readonly number[]} shape
  * @param {Axes} axes
  */
 function meanOver(data, shape, { token }) {
-  const kept = shape.map((n, axis) => (axis === 0 || axis === token ? 1 : n));
-  const strides = kept.map((n, i) => (n === 1 ? 0 : kept.slice(i + 1).reduce((a, b) => a * b, 1)));
-  const index = (/** @type {readonly number[]} */ place) => place.reduce((at, i, axis) => at + i * strides[axis], 0);
-  const size = kept.reduce((a, b) => a * b, 1);
+  const reduced = shape.map((n, axis) => (axis === 0 || axis === token ? 1 : n));
+  const strides = reduced.map((n, i) => (n === 1 ? 0 : reduced.slice(i + 1).reduce((a, b) => a * b, 1)));
+  const meanAt = (/** @type {readonly number[]} */ index) => index.reduce((at, i, axis) => at + i * strides[axis], 0);
+  const size = reduced.reduce((a, b) => a * b, 1);
   const [sums, counts] = [new Float64Array(size), new Float64Array(size)];
-  eachPlace({}, shape, {}, 0, (at, place) => {
+  forEachElement({}, shape, {}, 0, (at, index) => {
     if (data[at] === -Infinity) return;
-    sums[index(place)] += data[at];
-    counts[index(place)]++;
+    sums[meanAt(index)] += data[at];
+    counts[meanAt(index)]++;
   });
-  return (/** @type {readonly number[]} */ place) => sums[index(place)] / counts[index(place)];
+  return (/** @type {readonly number[]} */ index) => sums[meanAt(index)] / counts[meanAt(index)];
 }

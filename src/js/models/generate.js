@@ -1,4 +1,4 @@
-// Writes on, token by token.
+// Generates tokens after a prompt.
 
 import { readNumber, readOptions, readSignal } from '../check/arguments.js';
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
@@ -18,34 +18,35 @@ import { readNamed, refuseTexts } from './input.js';
 /** @import { Transformer } from './transformer.js' */
 
 /**
- * Defaults are those of the model's generation_config.json, in `model.generation`, and without one as described here.
+ * Defaults come from the model's generation_config.json, in `model.generation`, else they are as described here.
  * @typedef {object} GenerateOptions
- * @property {number} [max] tokens at most; default: until an end token, or the end of the context or the cache
- * @property {number} [temperature] 0, the default, takes the likeliest token
- * @property {number} [topK] only so many of the likeliest may be chosen
- * @property {number} [topP] only the likeliest that together have this probability may be chosen
- * @property {number} [repetitionPenalty] positive logits of tokens in the prompt and the text so far are divided by it,
- *   negative ones multiplied; default 1
+ * @property {number} [max] largest number of tokens; default: until an end token, or the end of the context or the
+ *   cache
+ * @property {number} [temperature] 0, the default, chooses the most probable token
+ * @property {number} [topK] number of the most probable tokens that may be chosen
+ * @property {number} [topP] only the most probable tokens that together have this probability may be chosen
+ * @property {number} [repetitionPenalty] for tokens of the prompt and the generated text: positive logits are divided
+ *   by it, negative ones multiplied; default 1
  * @property {readonly number[]} [suppress] tokens that are never chosen
- * @property {readonly number[]} [suppressFirst] tokens that are not chosen first; after forced tokens, if there are any
- * @property {readonly (readonly [place: number, id: number])[]} [forced] tokens that are chosen at a place of the
- *   sequence, whose first token is at place 0
+ * @property {readonly number[]} [suppressFirst] tokens that are not chosen first, or first after forced tokens
+ * @property {readonly (readonly [index: number, id: number])[]} [forced] tokens that are chosen at an index of
+ *   the sequence
  * @property {number} [seed] default 0
  * @property {readonly (number | string)[]} [stop] tokens or texts that end it; default: the end tokens of the model
- * @property {Cache} [cache] its tokens come before the prompt; nobody else may use it until the end
+ * @property {Cache} [cache] its tokens come before the prompt; it cannot be used otherwise until the end
  * @property {readonly Edit[]} [edit] applied to every token
- * @property {AbortSignal} [signal] the tokens so far are given then
- * @property {(token: GeneratedToken) => unknown} [onToken] text: as much as is certain
- *   with this token: a part of a character, or of a text that ends it, is held back, and the token itself until the
- *   next one or the end. The texts add up to that of the result. A promise is awaited; if it rejects, so does generate
+ * @property {AbortSignal} [signal] on abort the tokens so far are returned
+ * @property {(token: GeneratedToken) => unknown} [onToken] called with each token and its text. If the token ends with
+ *   a part of a character or of a stop text, it is held back until the next one or the end. The texts concatenated are
+ *   the text of the result. A promise is awaited; if it rejects, generate rejects
  */
 /** @typedef {{ id: number, text: string, logProb: number }} GeneratedToken */
 /**
- * ended: 'context' where there is no room for another token, in the context or in the cache.
+ * ended: 'context' if the context or the cache has no room for another token.
  * @typedef {{ ids: number[], text: string, logProbs: number[],
  *   ended: 'max' | 'context' | 'stop' | 'signal' }} Generated
  */
-/** @typedef {ReturnType<typeof readAsked>} Asked */
+/** @typedef {ReturnType<typeof readGenerateOptions>} Request */
 /** @typedef {{ ids: number[], encoder?: PlainInput }} Prompt */
 
 const OPTIONS = [
@@ -66,10 +67,10 @@ const OPTIONS = [
 ];
 const CALLER = 'generate';
 const COUNT = { integer: true, least: 0 };
-/** Milliseconds after which others get their turn. */
-const TURN = 12;
-/** Tokens beyond the prompt that a cache has room for at first. */
-const ROOM = 64;
+/** Milliseconds after which the event loop runs: less than a frame of the screen. */
+const YIELD_AFTER = 12;
+/** Tokens after the prompt for which a new cache allocates memory at first. */
+const INITIAL_ROOM = 64;
 
 /** @param {string} parameter @param {unknown} value @param {import('../check/arguments.js').NumberRange} range */
 const readOptional = (parameter, value, range) =>
@@ -92,20 +93,20 @@ function readIds(parameter, ids = []) {
   return ids.map((id, i) => readNumber(CALLER, `${parameter}[${i}]`, id, COUNT));
 }
 
-/** @param {unknown} forced @param {number} vocab @returns {Map<number, number>} ids by their place */
+/** @param {unknown} forced @param {number} vocab @returns {Map<number, number>} ids by index */
 function readForced(forced = [], vocab) {
-  if (!Array.isArray(forced)) throw argumentError(CALLER, 'forced', forced, 'a list of [place, id]');
+  if (!Array.isArray(forced)) throw argumentError(CALLER, 'forced', forced, 'a list of [index, id]');
   const pairs = forced.map((pair, i) => {
-    if (!Array.isArray(pair)) throw argumentError(CALLER, `forced[${i}]`, pair, '[place, id]');
-    const place = readNumber(CALLER, `forced[${i}][0]`, pair[0], COUNT);
+    if (!Array.isArray(pair)) throw argumentError(CALLER, `forced[${i}]`, pair, '[index, id]');
+    const index = readNumber(CALLER, `forced[${i}][0]`, pair[0], COUNT);
     const id = readNumber(CALLER, `forced[${i}][1]`, pair[1], { ...COUNT, most: vocab - 1 });
-    return /** @type {const} */ ([place, id]);
+    return /** @type {const} */ ([index, id]);
   });
   return new Map(pairs);
 }
 
-/** The options, with defaults. @param {Transformer} model @param {GenerateOptions} options */
-function readAsked(model, options) {
+/** The options with their defaults. @param {Transformer} model @param {GenerateOptions} options */
+function readGenerateOptions(model, options) {
   const given = { ...model.generation, ...readOptions(CALLER, options, OPTIONS) };
   const { max = Infinity, onToken, edit, cache } = given;
   if (max !== Infinity) readNumber(CALLER, 'max', max, COUNT);
@@ -133,7 +134,7 @@ function readAsked(model, options) {
 }
 
 /**
- * The ids to begin with, and the input of an encoder.
+ * The first ids, and the input of an encoder.
  * @param {Transformer} model
  * @param {ModelInput} prompt
  * @returns {Prompt}
@@ -156,7 +157,7 @@ function readPrompt(model, prompt) {
   const { ids, keep, ...others } = given;
   refuseTexts(CALLER, 'prompt', ids);
   const name = Object.keys(others)[0];
-  if (name) throw argumentError(CALLER, `prompt.${called[name] ?? name}`, others[name], 'none: a prompt has ids alone');
+  if (name) throw argumentError(CALLER, `prompt.${called[name] ?? name}`, others[name], 'none: a prompt has only ids');
   if (keep !== undefined && readLabels(called.keep ?? 'keep', keep, { vocab: 2 }).includes(0))
     throw argumentError(CALLER, called.keep ?? 'keep', keep, '1 for every token: leave padding out of the prompt');
   return { ids: readLabels('prompt', ids, options) };
@@ -177,122 +178,124 @@ function readLabels(parameter, given, { vocab }) {
 }
 
 /**
- * How many tokens fit after the prompt, and up to which length of the sequence all turn by the same angles.
+ * room: how many tokens fit after the prompt. beyond: the length of the sequence from which on all tokens are rotated
+ * by other angles.
  * @param {Resolved} options
  * @param {Cache | undefined} cache
  * @param {number} start tokens of the prompt
  */
 function findRoom({ context, rotary }, cache, start) {
-  // Beyond these all tokens turn by other angles: tokens of a cache that are not known cannot be computed again.
+  // From `beyond` on, all tokens must be computed again, which is impossible for the tokens of a given cache: their ids
+  // are unknown.
   const beyond = rotary?.long?.beyond ?? Infinity;
-  const near = cache && cache.length > 0 && !cache.far ? beyond : Infinity;
-  const room = Math.min(context, cache?.capacity ?? context, near) - (cache?.length ?? 0) - start;
+  const limit = cache && cache.length > 0 && !cache.far ? beyond : Infinity;
+  const room = Math.min(context, cache?.capacity ?? context, limit) - (cache?.length ?? 0) - start;
   if (room < 0) throw shapeError(CALLER, 'prompt', [start], `at most ${start + room} tokens: there is no more room`);
   return { beyond, room };
 }
 
-/** The tokens so far, and their text as far as it is certain. */
-class Written {
+/** The generated tokens, and their text as far as it is certain. */
+class Output {
   /** @type {number[]} */
   ids = [];
   /** @type {number[]} */
   logProbs = [];
   text = '';
-  #decoded;
-  #unstopped;
+  #decoder;
+  #stops;
   #onToken;
   /**
-   * The last token while some of its text is held back.
+   * The last token, if it is held back.
    * @type {GeneratedToken | undefined}
    */
-  #late;
+  #held;
 
-  /** @param {Transformer} model @param {Asked} asked */
+  /** @param {Transformer} model @param {Request} request */
   constructor({ tokenizer }, { stop, onToken }) {
-    this.#decoded = decodeStream(tokenizer ?? { decode: () => '' });
-    this.#unstopped = stopStream(stop.texts);
+    this.#decoder = decodeStream(tokenizer ?? { decode: () => '' });
+    this.#stops = stopStream(stop.texts);
     this.#onToken = onToken;
   }
 
-  async #giveLate(rest = '') {
-    const late = this.#late;
-    this.#late = undefined;
-    if (late) await this.#onToken?.({ ...late, text: late.text + rest });
+  async #emitHeld(rest = '') {
+    const held = this.#held;
+    this.#held = undefined;
+    if (held) await this.#onToken?.({ ...held, text: held.text + rest });
   }
 
-  /** @param {number} id @param {number} logProb @returns {Promise<boolean>} whether a text that ends it has come */
+  /** @param {number} id @param {number} logProb @returns {Promise<boolean>} true at a stop text */
   async add(id, logProb) {
-    await this.#giveLate();
+    await this.#emitHeld();
     this.ids.push(id);
     this.logProbs.push(logProb);
-    const { text, stop } = this.#unstopped.push(this.#decoded.push(id));
+    const { text, stop } = this.#stops.push(this.#decoder.push(id));
     this.text += text;
-    this.#late = { id, text, logProb };
-    if (stop !== null || !(this.#decoded.holds || this.#unstopped.holds)) await this.#giveLate();
+    this.#held = { id, text, logProb };
+    if (stop !== null || !(this.#decoder.holds || this.#stops.holds)) await this.#emitHeld();
     return stop !== null;
   }
 
-  /** Gives the text that was held back. */
+  /** Emits the text that was held back. */
   async flush() {
-    const rest = this.#unstopped.push(this.#decoded.end()).text + this.#unstopped.end();
+    const rest = this.#stops.push(this.#decoder.end()).text + this.#stops.end();
     this.text += rest;
-    await this.#giveLate(rest);
+    await this.#emitHeld(rest);
   }
 }
 
 /**
- * The next token, by the logits of the last one.
+ * Chooses the next token by the logits of the last one.
  * @param {Float32Array} logits
- * @param {Asked} asked
- * @param {{ before: () => readonly number[], place: number, first: number }} at ids before it, its place in the
- *   sequence, and that of the first token
+ * @param {Request} request
+ * @param {{ before: () => readonly number[], index: number, first: number }} at the ids before it, its index in the
+ *   sequence, and the index of the first generated token
  */
-function choose(logits, asked, { before, place, first }) {
-  const { forced, suppress, suppressFirst, repetitionPenalty, sampling } = asked;
-  const begin = Math.max(first, ...[...forced.keys()].map((forcedPlace) => forcedPlace + 1));
+function choose(logits, request, { before, index, first }) {
+  const { forced, suppress, suppressFirst, repetitionPenalty, sampling } = request;
+  const begin = Math.max(first, ...[...forced.keys()].map((forcedIndex) => forcedIndex + 1));
   restrict(logits, {
     repeated: repetitionPenalty === 1 ? [] : before(),
     repetitionPenalty,
-    suppress: place === begin ? [...suppress, ...suppressFirst] : suppress,
-    forced: forced.get(place),
+    suppress: index === begin ? [...suppress, ...suppressFirst] : suppress,
+    forced: forced.get(index),
   });
   return sample(logits, sampling);
 }
 
 /**
  * @param {Transformer} model
- * @param {Asked} asked
+ * @param {Request} request
  * @param {Prompt} prompt
- * @param {Cache} cache that is locked for this
- * @param {{ room: number, beyond: number }} places
+ * @param {Cache} cache which this call has locked
+ * @param {{ room: number, beyond: number }} limits
  * @returns {Promise<Generated>}
  */
-async function write(model, asked, { ids: start, encoder }, cache, { room, beyond }) {
-  const { edit, signal, stop, max } = asked;
-  const written = new Written(model, asked);
+async function generateTokens(model, request, { ids: start, encoder }, cache, { room, beyond }) {
+  const { edit, signal, stop, max } = request;
+  const output = new Output(model, request);
   const end = (/** @type {Generated['ended']} */ ended) => {
-    const { ids, text, logProbs } = written;
+    const { ids, text, logProbs } = output;
     return { ids, text, logProbs, ended };
   };
   const logitsAfter = (/** @type {number[]} */ next) => {
     const input = encoder && cache.length === 0 ? { encoder, ids: next } : { ids: next };
-    const output = model.forwardFor(CALLER, /** @type {ModelInput} */ (input), { cache, last: true, edit });
-    const logits = /** @type {import('../memory/tensor.js').Tensor} */ (output.logits);
+    const result = model.forwardFor(CALLER, /** @type {ModelInput} */ (input), { cache, last: true, edit });
+    const logits = /** @type {import('../memory/tensor.js').Tensor} */ (result.logits);
     const row = viewOf(logits).slice(-(/** @type {number} */ (shapeOf(logits).at(-1))));
-    output.dispose();
+    result.dispose();
     return row;
   };
   const first = cache.length + start.length;
-  // The last token need not enter the model.
-  const most = Math.min(max, room + 1);
+  // The last token does not enter the model, so that one more than `room` fits.
+  const limit = Math.min(max, room + 1);
   let next = start;
-  let turn = Date.now();
-  while (written.ids.length < most) {
+  let lastYield = Date.now();
+  while (output.ids.length < limit) {
     if (signal?.aborted) {
-      await written.flush();
+      await output.flush();
       return end('signal');
     }
-    const before = () => [...start, ...written.ids];
+    const before = () => [...start, ...output.ids];
     const logits = cache.forUser(() => {
       if (!cache.far && cache.length > 0 && cache.length + next.length > beyond) {
         next = before();
@@ -300,20 +303,20 @@ async function write(model, asked, { ids: start, encoder }, cache, { room, beyon
       }
       return logitsAfter(next);
     });
-    const { id, logProb } = choose(logits, asked, { before, place: first + written.ids.length, first });
+    const { id, logProb } = choose(logits, request, { before, index: first + output.ids.length, first });
     if (stop.ids.has(id)) {
-      await written.flush();
+      await output.flush();
       return end('stop');
     }
-    if (await written.add(id, logProb)) return end('stop');
+    if (await output.add(id, logProb)) return end('stop');
     next = [id];
-    if (Date.now() - turn > TURN) {
+    if (Date.now() - lastYield > YIELD_AFTER) {
       await new Promise((resolve) => setTimeout(resolve));
-      turn = Date.now();
+      lastYield = Date.now();
     }
   }
-  await written.flush();
-  return end(written.ids.length < max ? 'context' : 'max');
+  await output.flush();
+  return end(output.ids.length < max ? 'context' : 'max');
 }
 
 /**
@@ -323,17 +326,17 @@ async function write(model, asked, { ids: start, encoder }, cache, { room, beyon
  * @returns {Promise<Generated>}
  */
 export async function generate(model, prompt, options) {
-  const asked = readAsked(model, options);
+  const request = readGenerateOptions(model, options);
   const read = readPrompt(model, prompt);
   const start = read.ids.length;
-  const places = findRoom(model.options, asked.cache, start);
-  const length = Math.min(start + places.room, start + asked.max);
-  const cache = asked.cache ?? model.growingCache({ length: Math.max(length, 1) }, start + ROOM);
+  const limits = findRoom(model.options, request.cache, start);
+  const length = Math.min(start + limits.room, start + request.max);
+  const cache = request.cache ?? model.growingCache({ length: Math.max(length, 1) }, start + INITIAL_ROOM);
   cache.lock(CALLER);
   try {
-    return await write(model, asked, read, cache, places);
+    return await generateTokens(model, request, read, cache, limits);
   } finally {
     cache.unlock();
-    if (!asked.cache) cache.dispose();
+    if (!request.cache) cache.dispose();
   }
 }

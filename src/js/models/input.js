@@ -1,4 +1,4 @@
-// The input of a transformer: read once, into ids, pictures or sounds with their sizes.
+// Reads the input of a transformer: ids, pixels or audio features, with their sizes.
 
 import { readOptions } from '../check/arguments.js';
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
@@ -8,23 +8,23 @@ import { readNumbers, toLabels } from '../ops/labels.js';
 /** @import { Resolved } from './options.js' */
 
 /**
- * The names of other libraries for the same.
+ * The same inputs under the names of other libraries.
  * @typedef {{ input_ids: TensorLike, attention_mask?: TensorLike, token_type_ids?: TensorLike,
  *   position_ids?: TensorLike } | { pixel_values: TensorLike } | { input_features: TensorLike }} ForeignInput
  */
 /**
  * @typedef {string | TensorLike | { ids: TensorLike, keep?: TensorLike, typeIds?: TensorLike, positions?: TensorLike }
- *   | { pixels: TensorLike } | { features: TensorLike } | ForeignInput} PlainInput ids (T) or (B,T); keep (B,T): 1 = a
- *   real token; pixels (B,3,H,W); features (B,C,N)
+ *   | { pixels: TensorLike } | { features: TensorLike } | ForeignInput} PlainInput ids (T) or (B,T); keep (B,T): 0 =
+ *   padding; pixels (B,3,H,W); features (B,C,N)
  */
 /**
  * @typedef {PlainInput | { encoder: PlainInput, ids: TensorLike, keep?: TensorLike, positions?: TensorLike }}
  *   ModelInput
  */
 /**
- * labels, the ids of tokens, or numbers where there are none.
+ * An input of tokens has labels, which are ids; any other has numbers.
  * @typedef {object} ReadInput
- * @property {string} called what the caller calls it
+ * @property {string} called its name in the caller's input
  * @property {boolean} batched
  * @property {number} batch
  * @property {number} rows tokens, patches or frames as given
@@ -36,7 +36,7 @@ import { readNumbers, toLabels } from '../ops/labels.js';
  * @property {ReadInput} [encoder]
  */
 
-/** By our name those of other libraries. */
+/** Names of other libraries by our names. */
 const FOREIGN = /** @type {const} */ ({
   ids: 'input_ids',
   keep: 'attention_mask',
@@ -46,12 +46,15 @@ const FOREIGN = /** @type {const} */ ({
   features: 'input_features',
 });
 const FORMS = ['ids', 'keep', 'typeIds', 'positions', 'pixels', 'features', 'encoder', ...Object.values(FOREIGN)];
-const MOST = 2 ** 31 - 1;
-/** So many sequences, even of no tokens: there is time for each. */
-const MOST_BATCH = 2 ** 24;
+const MAX_INT = 2 ** 31 - 1;
+/** Bounds the time for sequences without tokens. */
+const MAX_BATCH = 2 ** 24;
 const KINDS = /** @type {const} */ ({ tokens: 'ids', patches: 'pixels', audio: 'features' });
 
-/** @typedef {{ given: Record<string, any>, called: Record<string, string> }} NamedInput called: by our name theirs */
+/**
+ * called: the caller's names by our names.
+ * @typedef {{ given: Record<string, any>, called: Record<string, string> }} NamedInput
+ */
 
 /** @param {unknown} input @returns {input is Record<string, unknown>} */
 const isNamed = (input) =>
@@ -62,7 +65,7 @@ const isNamed = (input) =>
   );
 
 /**
- * An input by our names, whichever it has.
+ * Converts the names of an input to our names.
  * @param {string} caller
  * @param {unknown} input
  * @returns {NamedInput}
@@ -72,17 +75,17 @@ export function readNamed(caller, input) {
   const given = /** @type {Record<string, unknown>} */ (readOptions(caller, input, FORMS));
   /** @type {Record<string, string>} */
   const called = {};
-  for (const [own, foreign] of Object.entries(FOREIGN)) {
+  for (const [name, foreign] of Object.entries(FOREIGN)) {
     if (given[foreign] === undefined) continue;
-    if (given[own] !== undefined) throw argumentError(caller, foreign, given[foreign], `none beside ${own}`);
-    given[own] = given[foreign];
-    called[own] = foreign;
+    if (given[name] !== undefined) throw argumentError(caller, foreign, given[foreign], `none, as ${name} is given`);
+    given[name] = given[foreign];
+    called[name] = foreign;
     delete given[foreign];
   }
   return { given, called };
 }
 
-/** Refuses texts in the place of ids. @param {string} caller @param {string} called @param {unknown} ids */
+/** Refuses lists of texts. @param {string} caller @param {string} called @param {unknown} ids */
 export function refuseTexts(caller, called, ids) {
   if (Array.isArray(ids) && typeof ids[0] === 'string')
     throw argumentError(caller, called, ids, 'numbers, or one text in place of a list: call it once for each text');
@@ -93,14 +96,14 @@ export function refuseTexts(caller, called, ids) {
  * @param {Resolved} options
  * @param {ModelInput} input
  * @param {(text: string) => { ids: readonly number[], typeIds: readonly number[] }} encode
- * @param {boolean} [encoded] the cache holds what the encoder has made
+ * @param {boolean} [encoded] true: the encoder's output is in the cache
  * @returns {ReadInput}
  */
 export function readInput(caller, options, input, encode, encoded = false) {
   if (typeof input === 'string') {
     if (options.encoder) throw argumentError(caller, 'input', input, '{ encoder, ids }: this model has an encoder');
     if (options.input !== 'tokens')
-      throw argumentError(caller, 'input', input, `what this model reads: { ${KINDS[options.input]} }`);
+      throw argumentError(caller, 'input', input, `the input of this model: { ${KINDS[options.input]} }`);
     const { ids, typeIds } = encode(input);
     return readInput(
       caller,
@@ -115,7 +118,7 @@ export function readInput(caller, options, input, encode, encoded = false) {
   if (!options.encoder && given.encoder !== undefined)
     throw argumentError(caller, 'encoder', given.encoder, 'none: this model has no encoder');
   const kind = KINDS[options.input];
-  if (given[kind] === undefined) throw argumentError(caller, kind, given[kind], `what this model reads: { ${kind} }`);
+  if (given[kind] === undefined) throw argumentError(caller, kind, given[kind], `the input of this model: { ${kind} }`);
   if (kind !== 'ids') return readArrays(caller, called[kind] ?? kind, given[kind], options);
   const encoder = options.encoder && !encoded ? readInput(caller, options.encoder, given.encoder, encode) : undefined;
   return { ...readLabels(caller, { given, called }, options), encoder };
@@ -134,19 +137,19 @@ function readLabels(caller, { given, called: names }, { vocab, tokenTypes, conte
   if (shape.length !== 1 && shape.length !== 2) throw shapeError(caller, called, shape, '(T) or (B,T)');
   const batched = shape.length === 2;
   const [batch, rows] = batched ? shape : [1, shape[0]];
-  if (batch > MOST_BATCH) throw shapeError(caller, called, shape, `a batch of at most ${MOST_BATCH}`);
-  /** @param {string} own @param {number} below */
-  const beside = (own, below) => {
-    if (given[own] === undefined) return undefined;
-    const name = names[own] ?? own;
-    const read = toLabels(readNumbers(given[own], caller, name), caller, below, undefined, name);
+  if (batch > MAX_BATCH) throw shapeError(caller, called, shape, `a batch of at most ${MAX_BATCH}`);
+  /** An input of the same shape as the ids. @param {string} part @param {number} below */
+  const readPart = (part, below) => {
+    if (given[part] === undefined) return undefined;
+    const name = names[part] ?? part;
+    const read = toLabels(readNumbers(given[part], caller, name), caller, below, undefined, name);
     if (read.ints.length !== labels.length)
       throw shapeError(caller, name, read.shape, `as many as ids: ${batched ? `(${batch},${rows})` : `(${rows})`}`);
     return read.ints;
   };
   if (given.typeIds !== undefined && tokenTypes === 0)
     throw argumentError(caller, names.typeIds ?? 'typeIds', given.typeIds, 'none: this model has no token types');
-  const keep = beside('keep', 2);
+  const keep = readPart('keep', 2);
   return {
     called,
     batched,
@@ -154,8 +157,8 @@ function readLabels(caller, { given, called: names }, { vocab, tokenTypes, conte
     rows,
     labels,
     keep: keep && Uint8Array.from(keep),
-    typeIds: beside('typeIds', tokenTypes),
-    positions: beside('positions', Math.min(context, MOST)),
+    typeIds: readPart('typeIds', tokenTypes),
+    positions: readPart('positions', Math.min(context, MAX_INT)),
   };
 }
 

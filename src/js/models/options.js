@@ -1,4 +1,4 @@
-// The options of a transformer: read once, checked, with every default filled in.
+// Reads the options of a transformer: checks them and fills in the defaults.
 
 import { readBoolean, readNumber, readOptions, readWord } from '../check/arguments.js';
 import { argumentError, HeadlightError } from '../check/errors.js';
@@ -10,95 +10,97 @@ import { checkFactors, readScaling } from '../ops/rotary.js';
  * @typedef {object} RotaryOptions
  * @property {number} [theta] default 10000
  * @property {number} [localTheta] in layers with a window; default theta
- * @property {number} [width] elements of a head that are turned; default headDim
- * @property {'halves' | 'neighbours'} [pairing] element n with n + width/2, or 2n with 2n + 1; default 'halves'
+ * @property {number} [width] number of elements of a head that are rotated; default headDim
+ * @property {'halves' | 'neighbours'} [pairing] which elements are rotated together: n and n + width/2, or 2n and
+ *   2n + 1; default 'halves'
  * @property {RotaryScaling} [scaling]
- * @property {{ beyond: number, scaling: RotaryScaling }} [long] the scaling of sequences of more tokens than that
+ * @property {{ beyond: number, scaling: RotaryScaling }} [long] the scaling of sequences longer than `beyond` tokens
  */
 /**
- * @typedef {object} BiasOptions which products have a bias
+ * @typedef {object} BiasOptions which linear layers have a bias
  * @property {boolean} [query]
  * @property {boolean} [key]
  * @property {boolean} [value]
  * @property {boolean} [out] of attention
  * @property {boolean} [mlp]
  * @property {boolean} [norm]
- * @property {boolean} [transform] of headTransform; default true
+ * @property {boolean} [transform] the layer of headTransform; default true
  * @property {boolean} [head]
  */
 /**
  * @typedef {object} TransformerOptions
- * @property {number} layers blocks; 0 leaves embedding and head
+ * @property {number} layers number of blocks; with 0 only embedding and head remain
  * @property {number} dModel width of the model, C
- * @property {number} numHeads of each block's attention
- * @property {number} [vocab] ids are 0 to vocab − 1
- * @property {number} context the longest sequence
- * @property {number} [kvHeads] heads of keys and values; default numHeads
- * @property {number} [headDim] default dModel / numHeads
- * @property {number} [mlp] width inside the feed-forward part, 0 for none; default 4 · dModel
- * @property {boolean} [causal] whether a token sees only itself and the tokens before it; default true
+ * @property {number} numHeads heads of each block's attention, H
+ * @property {number} [vocab] number of ids: 0 to vocab − 1
+ * @property {number} context length of the longest sequence
+ * @property {number} [kvHeads] heads of keys and values, G; default numHeads
+ * @property {number} [headDim] width of a head, D; default dModel / numHeads
+ * @property {number} [mlp] width of the hidden layer of the feed-forward, 0 for none; default 4 · dModel
+ * @property {boolean} [causal] true: a token sees only itself and the tokens before it; default true
  * @property {'layer' | 'rms' | 'none'} [norm] default 'layer'
- * @property {number} [normEps] default 1e-5. With 0, a row of zeros, or for 'layer' of equal numbers, becomes 0/0, NaN,
- *   as in PyTorch
- * @property {boolean} [normScale] whether norms multiply by a weight; default true
- * @property {'before' | 'after' | 'both' | 'parallel' | 'stream'} [normPlace] of attention and feed-forward: before
- *   each, after each sum, before and after each, before both, which then run side by side, or before each in the stream
- *   itself, to which each then adds; default 'before'
- * @property {boolean} [firstNorm] whether the first block begins with a norm; default true
- * @property {boolean} [sharedNorm] with 'parallel': one norm for both
- * @property {boolean} [finalNorm] default: unless the norms are after
+ * @property {number} [normEps] default 1e-5. With 0 the norm of a row of zeros, or for 'layer' of equal numbers, is
+ *   NaN, as in PyTorch
+ * @property {boolean} [normScale] true: norms multiply by a weight; default true
+ * @property {'before' | 'after' | 'both' | 'parallel' | 'stream'} [normPlace] where the norms of attention and
+ *   feed-forward are. 'before': before each of them; 'after': after each sum; 'both': before and after each of them;
+ *   'parallel': before both, which are computed in parallel; 'stream': before each of them, and its output replaces
+ *   the residual stream. Default 'before'
+ * @property {boolean} [firstNorm] true: the first block begins with a norm; default true
+ * @property {boolean} [sharedNorm] with 'parallel': attention and feed-forward have the same norm
+ * @property {boolean} [finalNorm] a norm after the last block; default true, with normPlace 'after' false
  * @property {boolean} [embedNorm] a norm after the embedding; default false
  * @property {'learned' | 'sinusoidal' | 'rotary' | 'alibi' | 'buckets' | 'none'} [positions] default 'learned'
- * @property {number} [positionOffset] rows of the learned positions that stand before position 0; default 0
- * @property {number} [padToken] learned positions count the other tokens; this one has the row before position 0, for
- *   which positionOffset is at least 1
+ * @property {number} [positionOffset] rows of the table of learned positions before position 0; default 0
+ * @property {number} [padToken] id of the padding token: learned positions do not count it, and it has the row before
+ *   position 0. positionOffset must be at least 1
  * @property {RotaryOptions} [rotary]
- * @property {{ count?: number, distance?: number }} [buckets] of relative positions; default 32 up to 128
+ * @property {{ count?: number, distance?: number }} [buckets] of relative positions; default 32, distances to 128
  * @property {'gelu' | 'gelu-tanh' | 'quick-gelu' | 'relu' | 'silu'} [activation] default 'gelu-tanh'
  * @property {boolean} [gated] activation(gate) · up; default false
- * @property {boolean | BiasOptions} [bias] true: of all but the head, which is the default; false: of none but norms
- * @property {boolean} [tied] the embedding is the head as well; default false
- * @property {number | null | readonly (number | null)[]} [window] of all layers or by layer: causal, so many keys, the
- *   token's own included; else at most ⌊window/2⌋ on each side
- * @property {number | readonly number[]} [scale] of scores, in all layers or by layer; default 1/√headDim
- * @property {number} [embedScale] what embeddings are multiplied by; default 1
- * @property {number} [logitScale] what enters the head is multiplied by; default 1
- * @property {number} [softcap] of scores
- * @property {number} [logitSoftcap]
+ * @property {boolean | BiasOptions} [bias] true: all layers except the head have a bias; false: only norms. Default
+ *   true
+ * @property {boolean} [tied] true: the head uses the embedding table; default false
+ * @property {number | null | readonly (number | null)[]} [window] number of keys that a token sees, for all layers or
+ *   by layer. With `causal` the token's own key is included; otherwise ⌊window/2⌋ keys on each side
+ * @property {number | readonly number[]} [scale] factor of scores, for all layers or by layer; default 1/√headDim
+ * @property {number} [embedScale] factor of embeddings; default 1
+ * @property {number} [logitScale] factor of the head's input; default 1
+ * @property {number} [softcap] softcap · tanh(score / softcap); default 0, none
+ * @property {number} [logitSoftcap] the same for logits
  * @property {boolean} [queryKeyNorm] RMS norm of every head's query and key; default false
- * @property {boolean} [sinks] a learned number for each head that joins its softmax; default false
+ * @property {boolean} [sinks] each head has a learned score that takes part in its softmax; default false
  * @property {'tokens' | 'patches' | 'audio'} [input] default 'tokens'
- * @property {number} [embedDim] width of the embedding, where it is projected to dModel; default dModel
+ * @property {number} [embedDim] width of the embedding table, projected to dModel if different; default dModel
  * @property {{ size: number, image: number | readonly [number, number], channels?: number, classTokens?: number }}
- *   [patch]
- *   of pictures; image is the height and width, channels 3 and classTokens 1 by default
- * @property {number} [channels] of audio features
- * @property {number} [tokenTypes] default 0
+ *   [patch] patches of a picture; image is its height and width, channels is 3 and classTokens 1 by default
+ * @property {number} [channels] number of audio features of a frame
+ * @property {number} [tokenTypes] number of token types; default 0
  * @property {'logits' | 'pooled' | 'none'} [head] logits of every token, of the whole input, or none; default 'logits'
- * @property {number} [classes] of a pooled head; of every token, where its logits are not those of vocab
- * @property {boolean} [taught] with a pooled head: a second one on the second token; the logits are the mean of both.
- *   Default false
- * @property {number} [headWidth] of what enters a head for logits, to which dModel is projected; default dModel, and
- *   embedDim if tied, which has no other
- * @property {'none' | 'norm' | 'plain'} [headTransform] a product, an activation and, with 'norm', a norm before the
- *   head; default 'none'
+ * @property {number} [classes] of a pooled head; or, if its logits are not those of vocab, of the head of every token
+ * @property {boolean} [taught] with a pooled head: a second head, of a distillation token, which is the second one; the
+ *   logits are the mean of both heads. Default false
+ * @property {number} [headWidth] width of the input of a head for logits, to which dModel is projected; default dModel.
+ *   If tied, it is embedDim
+ * @property {'none' | 'norm' | 'plain'} [headTransform] a linear layer, an activation and, with 'norm', a norm before
+ *   the head; default 'none'
  * @property {'gelu' | 'gelu-tanh' | 'quick-gelu' | 'relu' | 'silu'} [headActivation] of headTransform; default:
  *   activation
- * @property {'first' | 'last' | 'end' | 'mean' | 'none'} [pool] which token stands for the input: the first, the last
- *   that is no padding, that of endToken, or the mean of those that are no padding; default 'none', with a pooled head
- *   'first'
- * @property {'tanh' | 'linear' | 'relu' | 'none'} [pooler] product and activation of the pooled token; default 'none'
- * @property {number} [poolDim] default dModel
- * @property {number} [endToken]
- * @property {number} [poolSkip] with pool 'last', where no keep is given: the token that is padding; default: none is
+ * @property {'first' | 'last' | 'end' | 'mean' | 'none'} [pool] which token represents the input: the first, the last
+ *   that is not padding, the first with endToken, or the mean of all that are not padding; default 'none', with a
+ *   pooled head 'first'
+ * @property {'tanh' | 'linear' | 'relu' | 'none'} [pooler] linear layer and activation after pooling; default 'none'
+ * @property {number} [poolDim] width of the pooler; default dModel
+ * @property {number} [endToken] with pool 'end'; default: the token with the largest id
+ * @property {number} [poolSkip] with pool 'last' and no keep: id of the padding token; default: none
  * @property {number} [relationship] classes of a second head on the pooled token; default 0
- * @property {boolean} [cross] attention to an encoder; default: where there is one
- * @property {boolean} [sharedEmbedding] of an encoder: it reads the decoder's table
- * @property {number} [std] standard deviation of the initial embedding; default 0.5, so that the
- *   embeddings of different tokens start far apart
+ * @property {boolean} [cross] attention to an encoder; default true if there is one
+ * @property {boolean} [sharedEmbedding] for an encoder: it uses the decoder's embedding table
+ * @property {number} [std] standard deviation of the initial embedding; default 0.5, so that the initial embeddings of
+ *   different tokens are far apart
  * @property {number} [dropout] of attention weights in training; default 0
  * @property {number} [seed] of all initial parameters and of dropout; default 0
- * @property {TransformerOptions} [encoder] then this one is the decoder and attends to it
+ * @property {TransformerOptions} [encoder] an encoder, to which this model attends as the decoder
  */
 
 const SIZE = { integer: true, least: 1, most: 2 ** 20 };
@@ -196,6 +198,162 @@ const WORDS = {
  * }>} Resolved
  */
 
+/** Reads options of the same kind, each with its default. */
+class OptionReader {
+  /** @param {string} caller @param {TransformerOptions} given */
+  constructor(caller, given) {
+    this.caller = caller;
+    this.given = given;
+  }
+
+  /** @param {keyof TransformerOptions} name @param {number} [standard] without one the option is required */
+  size(name, standard) {
+    return readNumber(this.caller, name, this.given[name] ?? standard, SIZE);
+  }
+
+  /** @param {keyof TransformerOptions} name @param {number} [standard] without one the option is required */
+  count(name, standard) {
+    return readNumber(this.caller, name, this.given[name] ?? standard, COUNT);
+  }
+
+  /** @param {keyof TransformerOptions} name */
+  optionalCount(name) {
+    return this.given[name] === undefined ? undefined : this.count(name);
+  }
+
+  /** @param {keyof TransformerOptions} name @param {boolean} standard */
+  flag(name, standard) {
+    return readBoolean(this.caller, name, this.given[name] ?? standard);
+  }
+
+  /** @param {keyof TransformerOptions} name @param {number} standard */
+  amount(name, standard) {
+    return readNumber(this.caller, name, this.given[name] ?? standard, NOT_NEGATIVE);
+  }
+
+  /** @template {keyof typeof WORDS} K @param {K} name @param {string} [standard] */
+  word(name, standard = WORDS[name][0]) {
+    const word = readWord(this.caller, name, this.given[name] ?? standard, WORDS[name]);
+    return /** @type {NonNullable<TransformerOptions[K]>} */ (word);
+  }
+}
+
+/** @param {OptionReader} reader */
+function readSizes(reader) {
+  const { caller, given } = reader;
+  const fail = (/** @type {string} */ text, /** @type {string} */ parameter, /** @type {number} */ got) =>
+    new HeadlightError('SHAPE', `${caller}: ${text}`, { parameter, got });
+  const [dModel, numHeads] = [reader.size('dModel'), reader.size('numHeads')];
+  if (given.headDim === undefined && dModel % numHeads !== 0)
+    throw fail(`dModel ${dModel} is not a multiple of numHeads ${numHeads}`, 'numHeads', numHeads);
+  const kvHeads = reader.size('kvHeads', numHeads);
+  if (numHeads % kvHeads !== 0)
+    throw fail(`numHeads ${numHeads} is not a multiple of kvHeads ${kvHeads}`, 'kvHeads', kvHeads);
+  const needsVocab = reader.word('input') === 'tokens' || reader.word('head') === 'logits';
+  return {
+    layers: reader.count('layers'),
+    dModel,
+    numHeads,
+    vocab: needsVocab ? reader.size('vocab') : reader.count('vocab', 0),
+    context: reader.size('context'),
+    kvHeads,
+    headDim: reader.size('headDim', dModel / numHeads),
+    mlp: reader.count('mlp', 4 * dModel),
+    causal: reader.flag('causal', true),
+  };
+}
+
+/** @param {OptionReader} reader */
+function readNorms(reader) {
+  const normPlace = reader.word('normPlace');
+  return {
+    norm: reader.word('norm'),
+    normEps: reader.amount('normEps', 1e-5),
+    normScale: reader.flag('normScale', true),
+    normPlace,
+    firstNorm: reader.flag('firstNorm', true),
+    sharedNorm: reader.flag('sharedNorm', false),
+    finalNorm: reader.flag('finalNorm', normPlace !== 'after'),
+    embedNorm: reader.flag('embedNorm', false),
+  };
+}
+
+/** @param {OptionReader} reader @param {number} headDim */
+function readPositions(reader, headDim) {
+  const { caller, given } = reader;
+  const positions = reader.word('positions');
+  const positionOffset = reader.count('positionOffset', 0);
+  const padToken = reader.optionalCount('padToken');
+  if (padToken !== undefined && positions !== 'learned')
+    throw argumentError(caller, 'padToken', padToken, `none: positions are '${positions}', which count every token`);
+  if (padToken !== undefined && positionOffset === 0)
+    throw argumentError(caller, 'positionOffset', 0, 'at least 1: padToken has the row before position 0');
+  return {
+    positions,
+    positionOffset,
+    padToken,
+    rotary: positions === 'rotary' ? readRotary(caller, given.rotary ?? {}, headDim) : undefined,
+    buckets: positions === 'buckets' ? readBuckets(caller, given.buckets ?? {}) : undefined,
+  };
+}
+
+/** @param {OptionReader} reader @param {{ headDim: number, layers: number }} sizes */
+function readLayers(reader, { headDim, layers }) {
+  const { caller, given } = reader;
+  return {
+    activation: reader.word('activation', 'gelu-tanh'),
+    gated: reader.flag('gated', false),
+    bias: readBias(caller, given.bias ?? true),
+    tied: reader.flag('tied', false),
+    window: readWindows(caller, given.window, layers),
+    scale: readScale(caller, given.scale ?? 1 / Math.sqrt(headDim), layers),
+    embedScale: readNumber(caller, 'embedScale', given.embedScale ?? 1),
+    logitScale: readNumber(caller, 'logitScale', given.logitScale ?? 1),
+    softcap: reader.amount('softcap', 0),
+    logitSoftcap: reader.amount('logitSoftcap', 0),
+    queryKeyNorm: reader.flag('queryKeyNorm', false),
+    sinks: reader.flag('sinks', false),
+  };
+}
+
+/** @param {OptionReader} reader @param {number} dModel */
+function readEmbedding(reader, dModel) {
+  const input = reader.word('input');
+  return {
+    input,
+    embedDim: reader.size('embedDim', dModel),
+    patch: input === 'patches' ? readPatch(reader.caller, reader.given.patch) : undefined,
+    channels: input === 'audio' ? reader.size('channels') : 0,
+    tokenTypes: reader.count('tokenTypes', 0),
+  };
+}
+
+/** @param {OptionReader} reader @param {{ dModel: number, embedDim: number, tied: boolean }} model */
+function readHead(reader, { dModel, embedDim, tied }) {
+  const { caller } = reader;
+  const head = reader.word('head');
+  const headWidth = reader.size('headWidth', tied ? embedDim : dModel);
+  if (tied && headWidth !== embedDim)
+    throw argumentError(caller, 'headWidth', headWidth, `${embedDim}, embedDim, as the head is tied`);
+  const pool = reader.word('pool', head === 'pooled' ? 'first' : 'none');
+  if (head === 'pooled' && pool === 'none')
+    throw argumentError(caller, 'pool', pool, "'first', 'last', 'end' or 'mean': the head is 'pooled'");
+  return {
+    head,
+    classes: head === 'pooled' ? reader.size('classes') : head === 'logits' && !tied ? reader.count('classes', 0) : 0,
+    taught: reader.flag('taught', false) && head === 'pooled',
+    headWidth,
+    headTransform: reader.word('headTransform'),
+    headActivation: reader.word('headActivation', reader.word('activation', 'gelu-tanh')),
+    pool,
+    pooler: reader.word('pooler'),
+    poolDim: reader.size('poolDim', dModel),
+    endToken: reader.optionalCount('endToken'),
+    poolSkip: reader.optionalCount('poolSkip'),
+    relationship: reader.count('relationship', 0),
+  };
+}
+
 /**
  * @param {TransformerOptions} options
  * @param {string} [caller]
@@ -203,111 +361,27 @@ const WORDS = {
  */
 export function resolveOptions(options, caller = 'transformer') {
   const given = readOptions(caller, options, OPTIONS);
-  /** @param {keyof TransformerOptions} name @param {number} [otherwise] */
-  const size = (name, otherwise) => readNumber(caller, name, given[name] ?? otherwise, SIZE);
-  /** @param {keyof TransformerOptions} name @param {number} otherwise */
-  const count = (name, otherwise) => readNumber(caller, name, given[name] ?? otherwise, COUNT);
-  /** @param {keyof TransformerOptions} name @param {boolean} otherwise */
-  const flag = (name, otherwise) => readBoolean(caller, name, given[name] ?? otherwise);
-  /** @param {keyof TransformerOptions} name @param {number} otherwise */
-  const amount = (name, otherwise) => readNumber(caller, name, given[name] ?? otherwise, NOT_NEGATIVE);
-  /** @template {keyof typeof WORDS} K @param {K} name @param {string} [otherwise] */
-  const word = (name, otherwise = WORDS[name][0]) =>
-    /** @type {NonNullable<TransformerOptions[K]>} */ (readWord(caller, name, given[name] ?? otherwise, WORDS[name]));
-
-  const [dModel, numHeads] = [size('dModel'), size('numHeads')];
-  if (given.headDim === undefined && dModel % numHeads !== 0)
-    throw new HeadlightError('SHAPE', `${caller}: dModel ${dModel} is not a multiple of numHeads ${numHeads}`, {
-      parameter: 'numHeads',
-      got: numHeads,
-    });
-  const kvHeads = size('kvHeads', numHeads);
-  if (numHeads % kvHeads !== 0)
-    throw new HeadlightError('SHAPE', `${caller}: numHeads ${numHeads} is not a multiple of kvHeads ${kvHeads}`, {
-      parameter: 'kvHeads',
-      got: kvHeads,
-    });
-  const headDim = size('headDim', dModel / numHeads);
-  const layers = count('layers', Number.NaN);
-  const [input, head, normPlace, positions] = [word('input'), word('head'), word('normPlace'), word('positions')];
-  const tied = flag('tied', false);
-  const embedDim = size('embedDim', dModel);
-  const headWidth = size('headWidth', tied ? embedDim : dModel);
-  if (tied && headWidth !== embedDim)
-    throw argumentError(caller, 'headWidth', headWidth, `${embedDim}, embedDim, as the head is tied`);
+  const reader = new OptionReader(caller, given);
+  const sizes = readSizes(reader);
+  const norms = readNorms(reader);
+  const layers = readLayers(reader, sizes);
+  const embedding = readEmbedding(reader, sizes.dModel);
   const encoder = given.encoder === undefined ? undefined : resolveOptions(given.encoder, `${caller}: encoder`);
-  const cross = flag('cross', encoder !== undefined);
-  if (cross && normPlace === 'parallel')
-    throw argumentError(
-      caller,
-      'normPlace',
-      normPlace,
-      "'before', 'after', 'both' or 'stream' with attention to an encoder",
-    );
-  const [pool, positionOffset] = [word('pool', head === 'pooled' ? 'first' : 'none'), count('positionOffset', 0)];
-  if (head === 'pooled' && pool === 'none')
-    throw argumentError(caller, 'pool', pool, "'first', 'last', 'end' or 'mean': the head is 'pooled'");
-  const padToken = given.padToken === undefined ? undefined : count('padToken', 0);
-  if (padToken !== undefined && positions !== 'learned')
-    throw argumentError(caller, 'padToken', padToken, `none: positions are '${positions}', which count every token`);
-  if (padToken !== undefined && positionOffset === 0)
-    throw argumentError(caller, 'positionOffset', 0, 'at least 1: padToken has the row before position 0');
-  const needsVocab = input === 'tokens' || head === 'logits';
+  const cross = reader.flag('cross', encoder !== undefined);
+  if (cross && norms.normPlace === 'parallel') {
+    const expected = "'before', 'after', 'both' or 'stream' with attention to an encoder";
+    throw argumentError(caller, 'normPlace', norms.normPlace, expected);
+  }
   return Object.freeze({
-    layers,
-    dModel,
-    numHeads,
-    vocab: needsVocab ? size('vocab') : count('vocab', 0),
-    context: size('context'),
-    kvHeads,
-    headDim,
-    mlp: count('mlp', 4 * dModel),
-    causal: flag('causal', true),
-    norm: word('norm'),
-    normEps: amount('normEps', 1e-5),
-    normScale: flag('normScale', true),
-    normPlace,
-    firstNorm: flag('firstNorm', true),
-    sharedNorm: flag('sharedNorm', false),
-    finalNorm: flag('finalNorm', normPlace !== 'after'),
-    embedNorm: flag('embedNorm', false),
-    positions,
-    positionOffset,
-    padToken,
-    rotary: positions === 'rotary' ? readRotary(caller, given.rotary ?? {}, headDim) : undefined,
-    buckets: positions === 'buckets' ? readBuckets(caller, given.buckets ?? {}) : undefined,
-    activation: word('activation', 'gelu-tanh'),
-    gated: flag('gated', false),
-    bias: readBias(caller, given.bias ?? true),
-    tied,
-    window: readWindows(caller, given.window, layers),
-    scale: readScale(caller, given.scale ?? 1 / Math.sqrt(headDim), layers),
-    embedScale: readNumber(caller, 'embedScale', given.embedScale ?? 1),
-    logitScale: readNumber(caller, 'logitScale', given.logitScale ?? 1),
-    softcap: amount('softcap', 0),
-    logitSoftcap: amount('logitSoftcap', 0),
-    queryKeyNorm: flag('queryKeyNorm', false),
-    sinks: flag('sinks', false),
-    input,
-    embedDim,
-    patch: input === 'patches' ? readPatch(caller, given.patch) : undefined,
-    channels: input === 'audio' ? size('channels') : 0,
-    tokenTypes: count('tokenTypes', 0),
-    head,
-    classes: head === 'pooled' ? size('classes') : head === 'logits' && !tied ? count('classes', 0) : 0,
-    taught: flag('taught', false) && head === 'pooled',
-    headWidth,
-    headTransform: word('headTransform'),
-    headActivation: word('headActivation', word('activation', 'gelu-tanh')),
-    pool,
-    pooler: word('pooler'),
-    poolDim: size('poolDim', dModel),
-    endToken: given.endToken === undefined ? undefined : count('endToken', 0),
-    poolSkip: given.poolSkip === undefined ? undefined : count('poolSkip', 0),
-    relationship: count('relationship', 0),
+    ...sizes,
+    ...norms,
+    ...readPositions(reader, sizes.headDim),
+    ...layers,
+    ...embedding,
+    ...readHead(reader, { ...sizes, ...embedding, ...layers }),
     cross,
-    sharedEmbedding: flag('sharedEmbedding', false),
-    std: amount('std', 0.5),
+    sharedEmbedding: reader.flag('sharedEmbedding', false),
+    std: reader.amount('std', 0.5),
     dropout: readNumber(caller, 'dropout', given.dropout ?? 0, { least: 0, most: 1 }),
     seed: readNumber(caller, 'seed', given.seed ?? 0, { integer: true, least: 0, most: 2 ** 24 }),
     encoder,
@@ -379,7 +453,7 @@ function readScale(caller, scale, layers) {
   return Object.freeze(scale.map((factor, i) => readNumber(caller, `scale[${i}]`, factor)));
 }
 
-/** Of the scores of a layer. @param {Resolved} options @param {number} layer */
+/** The factor of the scores of a layer. @param {Resolved} options @param {number} layer */
 export const scaleOf = ({ scale }, layer) => (typeof scale === 'number' ? scale : scale[layer]);
 
 /** @param {string} caller @param {TransformerOptions['window']} window @param {number} layers */

@@ -1,4 +1,4 @@
-// The parameters that a transformer of given options has, layer by layer, and how they begin.
+// The parameters of a transformer by its options: their names, shapes and initial values.
 
 import { fillNormal, fillUniform, uniformSource } from '../ops/random.js';
 
@@ -6,8 +6,8 @@ import { fillNormal, fillUniform, uniformSource } from '../ops/random.js';
 
 /** @typedef {'normal' | 'xavier' | 'ones' | 'zeros'} Start */
 /**
- * random: whether its parameters begin as random numbers, from a stream of their own. plain: the width of a norm
- * without a weight.
+ * random: true if the layer has a stream of random numbers of its own, for its initial values. plain: the width of a
+ * norm without weights.
  * @typedef {{ name: string, random: boolean, parameters: [name: string, shape: number[], start: Start][],
  *   plain?: number }} LayerShape
  */
@@ -37,7 +37,7 @@ function norm(name, width, { norm: kind, normScale, bias }) {
 /**
  * @param {string} name
  * @param {Resolved} options
- * @param {number} [memory] width of what keys and values are made from
+ * @param {number} [memory] width of the input of keys and values
  */
 function attention(name, options, memory = options.dModel) {
   const { dModel: C, numHeads, kvHeads, headDim, bias } = options;
@@ -107,7 +107,7 @@ function* block(options, i) {
   if (normPlace === 'both') yield* norm(`${at}.after2`, C, options);
 }
 
-/** Before the head. @param {Resolved} options @param {number} out @param {number} inside @returns {LayerShape[]} */
+/** Layers before the head. @param {Resolved} options @param {number} out @param {number} inside */
 function transform(options, out, inside) {
   const { headTransform, bias } = options;
   if (headTransform === 'none') return out === inside ? [] : [linear('head.project', out, inside, false)];
@@ -133,7 +133,7 @@ function* head(options) {
 }
 
 /**
- * In the order of the program; an encoder's begin with `encoder.`.
+ * The layers in the order of the computation. Names of an encoder's layers begin with `encoder.`.
  * @param {Resolved} options
  * @returns {Generator<LayerShape>}
  */
@@ -152,7 +152,7 @@ export function* layerShapes(options) {
     for (const layer of layerShapes(options.encoder)) yield { ...layer, name: `encoder.${layer.name}` };
 }
 
-/** The widths of norms that multiply by nothing, by the names of what they lack. @param {Resolved} options */
+/** The widths of norms without weights, by the names that their weights would have. @param {Resolved} options */
 export const plainNorms = (options) =>
   new Map(
     options.normScale && (options.encoder?.normScale ?? true)
@@ -167,16 +167,16 @@ export function* parameterShapes(options) {
 }
 
 /**
- * Fills the parameters as they begin: those of a layer from one stream of random numbers.
+ * Writes the initial values.
  * @param {Resolved} options
- * @param {(name: string) => Float32Array} of
+ * @param {(name: string) => Float32Array} dataOf
  */
-export function startParameters(options, of) {
+export function startParameters(options, dataOf) {
   let stream = 0;
   for (const layer of layerShapes(options)) {
     const next = uniformSource(layer.random ? options.seed * 2 ** 10 + stream++ : 0);
     for (const [part, shape, start] of layer.parameters) {
-      const data = of(`${layer.name}.${part}`);
+      const data = dataOf(`${layer.name}.${part}`);
       if (start === 'normal') fillNormal(data, next, 0, options.std);
       else if (start === 'xavier') {
         const limit = Math.sqrt(6 / (shape[0] + shape[1]));

@@ -1,33 +1,39 @@
-// One pass of an input through a transformer: embedding, blocks, head. It holds what the blocks share.
+// One pass of an input through a transformer: the state that its blocks share, and the operations they use.
 
 import { HeadlightError, shapeError } from '../check/errors.js';
 import { shapeOf, viewOf } from '../memory/tensor.js';
 import { alibiSlopes } from '../ops/rotary.js';
+import { swapAxes } from './axes.js';
 import { block } from './block.js';
 import { ROWS } from './edits.js';
+import { embedInput } from './embedInput.js';
+import { bucketOf, countPositions } from './positions.js';
+import { sliceRows } from './rowOperations.js';
 
 /** @import { Memory } from '../memory/memory.js' */
 /** @import { Tensor } from '../memory/tensor.js' */
 /** @import { Cache } from './cache.js' */
 /** @import { Axes, Values } from './edits.js' */
-/** @import { Graph, Weight } from './graph.js' */
+/** @import { Graph, Stride } from './graph.js' */
 /** @import { ReadInput } from './input.js' */
 /** @import { Resolved } from './options.js' */
+/** @import { RotaryTables } from './rotaryTables.js' */
+/** @import { Weight } from './weights.js' */
 
-/** @typedef {{ tensor: Tensor, padding: Uint8Array | undefined }} Encoded what a decoder attends to */
+/** @typedef {{ tensor: Tensor, padding: Uint8Array | undefined }} Encoded the encoder's output: (B,S,C), (B,S) */
+/** @typedef {{ tensor: Tensor, stride: Stride }} Strided */
 /**
- * What the runs of one call have in common.
+ * State that the encoder and the decoder of one call share.
  * @typedef {object} Shared
  * @property {Memory} memory
  * @property {string} caller
  * @property {Graph} graph
  * @property {(name: string) => Weight | undefined} weightOf
  * @property {Map<string, { weight?: Weight, bias?: Weight }>} layers that have been looked up
- * @property {ReadonlyMap<string, number>} plain widths of norms without a weight, by its name
- * @property {(rotary: NonNullable<Resolved['rotary']>, theta: number, positions: number, far: boolean) => Tensor}
- *   tableOf
+ * @property {ReadonlyMap<string, number>} plainNorms widths of norms without weights, by the name of the missing weight
+ * @property {RotaryTables} rotaryTables
  * @property {Values} values
- * @property {number} step of training: which dropout mask
+ * @property {number} step of training, for the seed of dropout
  */
 
 export class Run {
@@ -36,15 +42,16 @@ export class Run {
   /** @type {Encoded | undefined} */
   #encoded;
   #shared;
-  #lastPosition;
-  #onlyLast;
+  #maxPosition;
+  /** True if only the last token is computed after the keys and values of the last block. */
+  #narrows;
 
   /**
    * @param {Shared} shared
    * @param {Resolved} options
    * @param {string} prefix of its parameters and values
    * @param {ReadInput} input
-   * @param {{ cache?: Cache, encoded?: Encoded, last?: boolean }} more last: only the last token is asked for
+   * @param {{ cache?: Cache, encoded?: Encoded, last?: boolean }} more last: only the last token's results are needed
    */
   constructor(shared, options, prefix, input, { cache, encoded, last = false } = {}) {
     this.#shared = shared;
@@ -58,66 +65,76 @@ export class Run {
     this.values = prefixed(shared.values, prefix);
     this.batch = input.batch;
     this.rows = input.rows + (options.patch?.classTokens ?? 0);
-    /** Tokens before these, in the cache. */
+    /** Number of tokens in the cache, before the rows. */
     this.past = cache ? cache.length : 0;
-    if (this.past + this.rows > this.#places)
-      throw shapeError(
-        this.caller,
-        input.called,
-        input.batched ? [this.batch, this.rows] : [this.rows],
-        `at most ${this.#places - this.past} more tokens: the context is ${this.#places}`,
-      );
-    if (last && this.rows === 0)
-      throw shapeError(
-        this.caller,
-        input.called,
-        input.batched ? [this.batch, 0] : [0],
-        'at least one token with last',
-      );
+    this.#checkLength(last);
     if (cache) cache.admit(this.caller, this.batch, this.rows, input.keep, this.#notPadToken);
-    /** (B,S): which keys are real. @type {Uint8Array | undefined} */
+    /** (B,S): 0 = padding. @type {Uint8Array | undefined} */
     this.padding = cache ? cache.padding(this.past + this.rows) : input.keep;
-    this.positions = input.positions ?? this.#countPositions();
-    this.#lastPosition = this.positions.reduce((most, p) => Math.max(most, p), 0);
-    const seen = !this.values.idle || shared.graph.train || options.positions === 'buckets' || options.pool !== 'none';
-    this.#onlyLast = last && cache !== undefined && !seen;
-    const beyond = options.rotary?.long?.beyond ?? Infinity;
-    /** Whether keys turn by the angles of long sequences: those in a cache have turned already. */
-    this.far = cache && this.past > 0 ? cache.far : this.#lastPosition >= beyond;
-    if (!this.far && this.#lastPosition >= beyond)
+    /** (B,T) */
+    this.positions = input.positions ?? countPositions(this, this.#countedTokens, options.padToken !== undefined);
+    this.#maxPosition = this.positions.reduce((max, p) => Math.max(max, p), 0);
+    const needsAll =
+      !this.values.idle || shared.graph.train || options.positions === 'buckets' || options.pool !== 'none';
+    this.#narrows = last && cache !== undefined && !needsAll;
+    /** True if keys are rotated as in long sequences: the keys in a cache are rotated already. */
+    this.far = this.#checkFar(options.rotary?.long?.beyond ?? Infinity);
+  }
+
+  /** @param {boolean} last */
+  #checkLength(last) {
+    const { caller, batch, rows, past, input } = this;
+    const shape = input.batched ? [batch, rows] : [rows];
+    if (past + rows > this.#maxLength)
+      throw shapeError(
+        caller,
+        input.called,
+        shape,
+        `at most ${this.#maxLength - past} more tokens: the context is ${this.#maxLength}`,
+      );
+    if (last && rows === 0) throw shapeError(caller, input.called, shape, 'at least one token with last');
+  }
+
+  /** @param {number} beyond the position from which on a sequence is long */
+  #checkFar(beyond) {
+    const { cache, past } = this;
+    const far = cache && past > 0 ? cache.far : this.#maxPosition >= beyond;
+    if (!far && this.#maxPosition >= beyond)
       throw shapeError(
         this.caller,
-        input.called,
+        this.input.called,
         [this.batch, this.rows],
-        `at most ${Math.max(beyond - this.past, 0)} more tokens: what this cache holds has turned as in sequences of ` +
+        `at most ${Math.max(beyond - past, 0)} more tokens: the keys in this cache are rotated as in sequences of ` +
           `at most ${beyond}`,
       );
+    return far;
   }
 
   /**
-   * The last block has its keys and values: of a prompt whose last token alone is asked for, what follows is computed
-   * of that one, which spares a fifteenth of the time of twelve blocks. Its sums are then made in another order:
-   * without a cache all is computed as ever, so that values put back change no bit.
+   * Called when the last block has its keys and values. If only the last token's results are needed, everything after
+   * that is computed for this token alone, which saves a fifteenth of the time of a prompt with twelve blocks. Products
+   * of one row have another order of summation. Without a cache, or with edits, all rows are computed, so that an edit
+   * that sets a value to itself changes no bit.
    */
   narrow() {
-    if (!this.#onlyLast) return;
+    if (!this.#narrows) return;
     const { positions, rows } = this;
     this.positions = Int32Array.from({ length: this.batch }, (_, b) => positions[(b + 1) * rows - 1]);
     this.past += rows - 1;
     this.rows = 1;
   }
 
-  /** What of x is still computed. @param {Tensor} x (B,T,C) */
-  counted(x) {
-    return this.graph.slice(x, shapeOf(x)[1] - this.rows, this.rows);
+  /** The rows that are still computed after narrow(). @param {Tensor} x (B,T,C) */
+  narrowed(x) {
+    return sliceRows(this.graph, x, shapeOf(x)[1] - this.rows, this.rows);
   }
 
-  get #places() {
+  get #maxLength() {
     const { context, patch } = this.options;
     return patch ? Math.max(context, this.rows) : context;
   }
 
-  /** (B,T): 0 for the padding token, where positions do not count it. */
+  /** (B,T): 0 for the padding token, if positions do not count it. */
   get #notPadToken() {
     const { padToken } = this.options;
     const { labels } = this.input;
@@ -126,30 +143,14 @@ export class Run {
       : Uint8Array.from(labels, (label) => Number(label !== padToken));
   }
 
-  /** (B,S): which tokens the positions of later ones count, where not all. */
-  get #counted() {
+  /**
+   * (B,S): 0 for tokens that positions do not count. Padding is counted if every token sees every other one and the
+   * model does not say otherwise.
+   */
+  get #countedTokens() {
     const { padToken, causal, positionOffset } = this.options;
     if (padToken !== undefined) return this.cache ? this.cache.counted(this.past + this.rows) : this.#notPadToken;
     return causal || positionOffset > 0 ? this.padding : undefined;
-  }
-
-  /**
-   * The position of a token is the number of real tokens before it; where all see all and nothing is said of padding,
-   * its place. The padding token has −1, the row before position 0.
-   */
-  #countPositions() {
-    const { batch, rows, past, options } = this;
-    const counted = this.#counted;
-    const positions = new Int32Array(batch * rows);
-    for (let b = 0; b < batch && rows > 0; b++) {
-      let seen = 0;
-      for (let s = 0; s < past + rows; s++) {
-        const counts = counted?.[b * (past + rows) + s] !== 0;
-        if (s >= past) positions[b * rows + s - past] = counts || options.padToken === undefined ? seen : -1;
-        if (counts) seen++;
-      }
-    }
-    return positions;
   }
 
   /** @param {string} name @returns {Weight | undefined} */
@@ -158,21 +159,27 @@ export class Run {
   }
 
   /** @param {string} name @returns {Weight} */
-  #needed(name) {
+  requiredWeight(name) {
     return /** @type {Weight} */ (this.weight(name));
   }
 
+  /** The embedding table of the decoder, for an encoder that shares it. */
+  get decoderEmbedding() {
+    return /** @type {Weight} */ (this.#shared.weightOf('embedding.table'));
+  }
+
   /**
-   * @param {string} name of a layer, or of a weight that has a bias elsewhere
-   * @param {Tensor} x
-   * @param {string} [bias]
+   * @param {string} name of a layer, or of a weight
+   * @param {Tensor} x (…,in)
+   * @param {string} [bias] its name, if it is not that of the layer
+   * @returns {Tensor} (…,out)
    */
   linear(name, x, bias) {
     const layer = this.#layer(name, bias);
     return this.graph.linear(x, /** @type {Weight} */ (layer.weight), layer.bias);
   }
 
-  /** Weight and bias of a layer, looked up once. @param {string} name @param {string} [bias] */
+  /** Weight and bias of a layer; each layer is looked up once. @param {string} name @param {string} [bias] */
   #layer(name, bias) {
     const { layers } = this.#shared;
     const full = this.prefix + name;
@@ -185,16 +192,16 @@ export class Run {
     return found;
   }
 
-  /** x itself where there is no such norm. @param {string} name @param {Tensor} x */
+  /** Returns x itself if there is no such norm. @param {string} name @param {Tensor} x (…,C) */
   norm(name, x) {
     const { weight = this.#ones(`${name}.weight`), bias } = this.#layer(name);
     const { norm, normEps } = this.options;
     return weight ? this.graph.norm(x, weight, bias, norm === 'layer', normEps) : x;
   }
 
-  /** What a norm without a weight multiplies by. @param {string} name @returns {Weight | undefined} */
+  /** The implicit weight of ones of a norm without weights. @param {string} name @returns {Weight | undefined} */
   #ones(name) {
-    const width = this.#shared.plain.get(this.prefix + name);
+    const width = this.#shared.plainNorms.get(this.prefix + name);
     return width ? { shape: [width], tensor: this.graph.from([width], new Float32Array(width).fill(1)) } : undefined;
   }
 
@@ -203,16 +210,22 @@ export class Run {
     return this.graph.norm(x, weight, undefined, false, this.options.normEps);
   }
 
-  /** @param {string} name @param {Tensor} tensor @param {Axes} axes @param {number} [start] */
+  /**
+   * Captures and edits a value; returns the value with which the computation continues.
+   * @param {string} name
+   * @param {Tensor} tensor
+   * @param {Axes} axes
+   * @param {number} [start] position of the first token
+   */
   pass(name, tensor, axes, start = this.past) {
     if (this.values.idle) return tensor;
     return this.values.pass(name, tensor, axes, start, (shape) => this.graph.make(shape));
   }
 
   /**
-   * The same of heads, (B,N,heads·D), which are (B,heads,N,D) to whom sees them.
+   * Like pass, for values of heads. They are captured and edited as (B,heads,N,D).
    * @param {string} name
-   * @param {Tensor} tensor
+   * @param {Tensor} tensor (B,N,heads·D)
    * @param {number} heads
    * @param {number} start
    */
@@ -230,10 +243,11 @@ export class Run {
   }
 
   /**
-   * Rows (B,N,heads·width), wherever they lie.
-   * @param {{ tensor: Tensor, stride: readonly number[] }} laid
+   * Copies strided heads (B,heads,N,D) to contiguous rows, unless they are contiguous already.
+   * @param {Strided} strided
    * @param {number} heads
    * @param {number} rows
+   * @returns {Tensor} (B,N,heads·D)
    */
   gather({ tensor, stride: [perBatch, perHead, perRow] }, heads, rows) {
     const width = this.options.headDim;
@@ -255,24 +269,26 @@ export class Run {
     if (!rotary) return x;
     const local = window !== null && window[layer] !== null;
     const theta = local ? rotary.localTheta : rotary.theta;
-    const table = this.#shared.tableOf(rotary, theta, this.#lastPosition + 1, this.far);
+    const table = this.#shared.rotaryTables.get(rotary, theta, this.#maxPosition + 1, this.far);
     const neighbours = rotary.pairing === 'neighbours';
     return this.graph.rotate(x, { table, positions: this.positions, heads, width, rotated: rotary.width, neighbours });
   }
 
-  /** ALiBi: what the distance of a key takes from its score, for each head. @returns {Float32Array | undefined} */
+  /** (H), of ALiBi: the score decreases by slope · distance. @returns {Float32Array | undefined} */
   get slopes() {
     const { positions, numHeads } = this.options;
     return positions === 'alibi' ? Float32Array.from(alibiSlopes(numHeads)) : undefined;
   }
 
-  /** Added to the scores of every block. */
+  /**
+   * The bias of relative positions (H,T,S), which all blocks share. The first call must be outside the scope of a
+   * block, because the tensor is freed with the scope in which it is made.
+   */
   positionBias() {
     this.#bias ??= this.#makeBias();
     return this.#bias;
   }
 
-  /** It serves all blocks: made before the first of them, it is not freed with one. */
   #makeBias() {
     const { positions, causal, buckets } = this.options;
     const [queries, keys] = [this.rows, this.past + this.rows];
@@ -280,17 +296,17 @@ export class Run {
     const bucket = Int32Array.from({ length: queries + keys - 1 }, (_, i) =>
       bucketOf(i - (queries - 1) - this.past, buckets.count, buckets.distance, !causal),
     );
-    const tensor = this.graph.relative(this.#needed('buckets.table'), bucket, queries);
+    const tensor = this.graph.relative(this.requiredWeight('buckets.table'), bucket, queries);
     return { tensor, stride: [0, queries * keys, keys, 1] };
   }
 
   /**
-   * Keys and values of what the encoder has made: with a cache they are made once.
+   * Keys and values (B,S,G·D) of the encoder's output. With a cache they are computed once.
    * @param {number} layer
-   * @param {string} at
+   * @param {string} at the name of the attention
    */
-  across(layer, at) {
-    const cached = this.#encoded ? undefined : this.cache?.across;
+  crossKeysValues(layer, at) {
+    const cached = this.#encoded ? undefined : this.cache?.fromEncoder;
     if (cached) return { ...cached.pairs[layer], padding: cached.padding };
     if (!this.#encoded) throw new HeadlightError('STATE', `${this.caller}: there is no encoder to attend to`);
     const { tensor, padding } = this.#encoded;
@@ -298,7 +314,7 @@ export class Run {
       key: this.linear(`${at}.wk`, tensor, `${at}.bk`),
       value: this.linear(`${at}.wv`, tensor, `${at}.bv`),
     };
-    this.cache?.setAcross(layer, pair, padding);
+    this.cache?.setFromEncoder(layer, pair, padding);
     return { ...pair, padding };
   }
 
@@ -310,177 +326,32 @@ export class Run {
     return { p, seed: /** @type {const} */ ([low, this.#shared.step | 0]) };
   }
 
-  /** What enters the first block: (B,T,C). */
-  #embed() {
-    const { input, options, graph } = this;
-    let x = input.labels ? this.#embedLabels(input.labels) : options.patch ? this.#embedPatches() : this.#embedSound();
-    const { positions, positionOffset, context } = options;
-    if (positions === 'learned') {
-      const table = this.#needed('embedding.position');
-      const rows = options.patch
-        ? Int32Array.from({ length: this.batch * this.rows }, (_, i) => i % this.rows)
-        : this.positions;
-      if (rows.some((p) => p >= context))
-        throw shapeError(this.caller, 'positions', [rows.length], `positions below ${context}, the context`);
-      x = graph.add(
-        x,
-        graph.rows(
-          table,
-          rows.map((p) => p + positionOffset),
-          [this.batch, this.rows],
-        ),
-      );
-    }
-    if (positions === 'sinusoidal') x = graph.add(x, graph.from(x.shape, sinusoids(this.positions, options.dModel)));
-    if (options.tokenTypes > 0) {
-      const types = input.typeIds ?? new Int32Array(this.batch * this.rows);
-      x = graph.add(x, graph.rows(this.#needed('embedding.type'), types, [this.batch, this.rows]));
-    }
-    return this.pass('embed', this.norm('embedding.norm', x), ROWS);
-  }
-
-  /** @param {Int32Array} labels */
-  #embedLabels(labels) {
-    const { graph, options } = this;
-    const table = options.sharedEmbedding ? this.#shared.weightOf('embedding.table') : this.weight('embedding.table');
-    const x = graph.rows(/** @type {Weight} */ (table), labels, [this.batch, this.rows]);
-    const wide = options.embedDim === options.dModel ? x : this.linear('embedding.project', x);
-    return graph.scale(wide, options.embedScale);
-  }
-
-  /** A convolution whose stride is its size is one product. */
-  #embedPatches() {
-    const { graph, input, batch } = this;
-    const { size, image, channels } = /** @type {NonNullable<Resolved['patch']>} */ (this.options.patch);
-    const [down, across] = image.map((side) => Math.floor(side / size));
-    const { data } = /** @type {NonNullable<ReadInput['numbers']>} */ (input.numbers);
-    const patches = graph.make([batch, down * across, channels * size * size]);
-    const to = viewOf(patches);
-    let at = 0;
-    for (let b = 0; b < batch; b++)
-      for (let row = 0; row < down; row++)
-        for (let column = 0; column < across; column++)
-          for (let c = 0; c < channels; c++)
-            for (let y = 0; y < size; y++) {
-              const from = ((b * channels + c) * image[0] + row * size + y) * image[1] + column * size;
-              for (let x = 0; x < size; x++) to[at++] = data[from + x];
-            }
-    const x = this.linear('embedding.patch', patches);
-    const first = this.weight('embedding.class');
-    return first ? graph.prepend(first, x) : x;
-  }
-
-  /** Two convolutions, the second of which takes every other frame. */
-  #embedSound() {
-    const { graph, input, batch } = this;
-    const { data, shape } = /** @type {NonNullable<ReadInput['numbers']>} */ (input.numbers);
-    const [, channels, frames] = shape;
-    const turned = graph.make([batch, frames, channels]);
-    swapAxes(viewOf(turned), /** @type {Float32Array} */ (data), batch, channels, frames, 1);
-    const first = graph.activation(this.linear('embedding.conv1', graph.unfold(turned, 1)), 'gelu');
-    return graph.activation(this.linear('embedding.conv2', graph.unfold(first, 2)), 'gelu');
-  }
-
-  /** From the input to the final norm. @returns {Tensor} (B,T,C) */
+  /** The hidden states after the final norm. @returns {Tensor} (B,T,C) */
   hidden() {
-    let x = this.#embed();
+    let x = embedInput(this);
     this.positionBias();
     for (let i = 0; i < this.options.layers; i++) {
-      x = this.#freeing(() => block(this, i, x), x);
+      x = this.#inScope(() => block(this, i, x), x);
     }
     return this.pass('final', this.norm('norm', x), ROWS);
   }
 
   /**
-   * In inference a block's values are freed at its end, but for its output and what is captured.
+   * In inference, frees the values of a block when it ends, except its output and captured values.
    * @param {() => Tensor} fn
-   * @param {Tensor} before
+   * @param {Tensor} input of the block, which is freed as well
    */
-  #freeing(fn, before) {
+  #inScope(fn, input) {
     if (this.graph.train) return fn();
     const { captured } = this.values;
     const { output } = this.#shared.memory.scope(() => ({ output: fn(), captured }));
-    if (!Object.values(captured).includes(before)) before.dispose();
+    if (!Object.values(captured).includes(input)) input.dispose();
     return output;
   }
-
-  /**
-   * @param {Tensor} hidden (B,T,C)
-   * @param {Tensor} asked (B,N,C), the last of its tokens: all, or one
-   * @returns {{ logits?: Tensor, pooled?: Tensor, relationship?: Tensor }}
-   */
-  head(hidden, asked) {
-    const { options, graph } = this;
-    const pooled = this.#pool(hidden);
-    const relationship = options.relationship > 0 && pooled ? this.linear('relationship', pooled) : undefined;
-    if (options.head === 'none') return { pooled, relationship };
-    if (options.head === 'pooled') {
-      const own = this.linear('head', this.#beforeHead(/** @type {Tensor} */ (pooled)));
-      const logits = options.taught ? graph.scale(graph.add(own, this.#taught(hidden)), 1 / 2) : own;
-      return { pooled, relationship, logits: this.pass('logits', logits, {}) };
-    }
-    const x = graph.scale(this.#beforeHead(asked), options.logitScale);
-    const weight = options.tied ? this.#needed('embedding.table') : this.#needed('head.weight');
-    let logits = graph.linear(x, weight, this.weight('head.bias'));
-    if (options.logitSoftcap > 0) logits = graph.softcap(logits, options.logitSoftcap);
-    return { logits: this.pass('logits', logits, ROWS, this.past + this.rows - x.shape[1]), pooled, relationship };
-  }
-
-  /** What the head has before it. @param {Tensor} x */
-  #beforeHead(x) {
-    const { headTransform, headActivation } = this.options;
-    if (headTransform !== 'none') {
-      const made = this.graph.activation(this.linear('head.dense', x), headActivation);
-      return this.norm('head.norm', made);
-    }
-    return this.weight('head.project.weight') ? this.linear('head.project', x) : x;
-  }
-
-  /** The second head, on the second token. @param {Tensor} hidden */
-  #taught(hidden) {
-    return this.linear('taught', this.graph.pick(hidden, new Array(this.batch).fill(1)));
-  }
-
-  /** @param {Tensor} hidden */
-  #pool(hidden) {
-    const { pool, pooler, endToken, poolSkip } = this.options;
-    if (pool === 'none') return undefined;
-    const { labels, keep } = this.input;
-    const real = keep ?? (poolSkip === undefined ? undefined : labels?.map((label) => Number(label !== poolSkip)));
-    const which = Array.from({ length: this.batch }, (_, b) => {
-      const [from, to] = [b * this.rows, (b + 1) * this.rows];
-      if (pool === 'last') return ((real?.subarray(from, to).lastIndexOf(1) ?? -1) + this.rows) % this.rows;
-      if (pool !== 'end' || !labels) return 0;
-      const row = labels.subarray(from, to);
-      return endToken === undefined ? row.indexOf(Math.max(...row)) : Math.max(row.indexOf(endToken), 0);
-    });
-    const x = pool === 'mean' ? this.graph.mean(hidden, keep) : this.graph.pick(hidden, which);
-    if (pooler === 'none') return x;
-    const y = this.linear('pooler', x);
-    return pooler === 'linear' ? y : this.graph.activation(y, pooler);
-  }
 }
 
 /**
- * (B,first,second,width) becomes (B,second,first,width).
- * @param {Float32Array} to
- * @param {Float32Array} from
- * @param {number} batch
- * @param {number} first
- * @param {number} second
- * @param {number} width
- */
-function swapAxes(to, from, batch, first, second, width) {
-  for (let at = 0, b = 0; b < batch; b++)
-    for (let j = 0; j < second; j++)
-      for (let i = 0; i < first; i++) {
-        const start = ((b * first + i) * second + j) * width;
-        for (let d = 0; d < width; d++) to[at++] = from[start + d];
-      }
-}
-
-/**
- * Values under the names of an encoder.
+ * The values of an encoder, whose names have a prefix.
  * @param {Values} values
  * @param {string} prefix
  */
@@ -497,33 +368,4 @@ function prefixed(values, prefix) {
         values.pass(prefix + name, ...rest),
     })
   );
-}
-
-/**
- * T5's (Raffel et al. 2020): the first half of the buckets hold one distance each, the others grow as a logarithm.
- * @param {number} distance of the key from the query
- * @param {number} count
- * @param {number} most
- * @param {boolean} both whether keys may come after the query
- */
-export function bucketOf(distance, count, most, both) {
-  const half = both ? Math.floor(count / 2) : count;
-  const first = both && distance > 0 ? half : 0;
-  const n = both ? Math.abs(distance) : Math.max(-distance, 0);
-  const exact = Math.floor(half / 2);
-  if (n < exact) return first + n;
-  const far = exact + Math.floor((Math.log(n / exact) / Math.log(most / exact)) * (half - exact));
-  return first + Math.min(far, half - 1);
-}
-
-/** Pairs of a sine and a cosine (Vaswani et al. 2017). @param {Int32Array} positions @param {number} width */
-export function sinusoids(positions, width) {
-  const data = new Float32Array(positions.length * width);
-  positions.forEach((p, row) => {
-    for (let i = 0; i < width; i++) {
-      const angle = p / 10000 ** ((2 * Math.floor(i / 2)) / width);
-      data[row * width + i] = i % 2 === 0 ? Math.sin(angle) : Math.cos(angle);
-    }
-  });
-  return data;
 }

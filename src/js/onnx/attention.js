@@ -1,5 +1,5 @@
-// Attention as ONNX operators: what a query may see, rotary positions, and scores, softmax, mixture. Each has two
-// forms: primitive operators, for any runtime, and from opset 23 on those made for it, where they mean the same.
+// Attention as ONNX operators: masks and biases, rotary positions, scores, softmax, weighted values. Each has two
+// forms: primitive operators for any runtime, and the dedicated operators of opset 23, where the semantics agree.
 
 import { rotaryTable } from '../ops/rotary.js';
 
@@ -7,31 +7,31 @@ import { rotaryTable } from '../ops/rotary.js';
 /** @import { OnnxGraph } from './graph.js' */
 
 /**
- * Names of values, and of int64 vectors of one for sizes.
+ * Masks and biases. Strings are names of values; queries and keys are int64 vectors of one element.
  * @typedef {object} Sight
  * @property {string} queries T
- * @property {string} keys S, with the past and without what is appended
- * @property {string} [offset] position of query 0 among the keys, for all or (B); default 0
- * @property {boolean} [offsetByBatch] whether it is (B)
+ * @property {string} keys S, with the past, without appended keys
+ * @property {string} [offset] position of query 0 among the keys, one for all or (B); default 0
+ * @property {boolean} [offsetByBatch] true if offset is (B)
  * @property {boolean} [causal]
- * @property {readonly [number, number]} [window] to the left and right; −1 = no bound
+ * @property {readonly [number, number]} [window] to the left and right; −1 = unlimited
  * @property {string} [mask] bool, broadcast against (B,H,T,S): true = may attend
  * @property {string} [keyPadding] bool (B,S)
  * @property {string} [validLens] int64 (B), or (B,T)
- * @property {boolean} [lensByQuery] whether they are (B,T)
+ * @property {boolean} [lensByQuery] true if validLens is (B,T)
  * @property {string} [bias] float, broadcast against (B,H,T,S): added to the scores
  * @property {Float32Array} [slopes] (H) of ALiBi
  * @property {Distances} [distances] a bias by distance, without offsets by batch: relative positions
- * @property {number} [appended] so many keys after the others, seen by every query
+ * @property {number} [appended] number of keys after the others, visible to every query
  */
 /** @typedef {{ table: string, reach: number }} Distances table (2·reach + 1, H): row n is of key t + n − reach */
 /**
- * What becomes of the scores.
+ * The combined mask and bias.
  * @typedef {object} Visible
  * @property {string} [bias] float, broadcast against (B,H,T,S)
  * @property {string} [visible] bool, broadcast against (B,H,T,S)
- * @property {boolean} [mayBeEmpty] whether a query may see no key at all
- * @property {boolean} [onlyCausal] whether nothing is hidden but keys after the query, from the first on
+ * @property {boolean} [mayBeEmpty] true if a query may have no visible key
+ * @property {boolean} [onlyCausal] true if the mask is exactly causal with offset 0
  */
 /**
  * @typedef {object} Attending
@@ -43,11 +43,11 @@ import { rotaryTable } from '../ops/rotary.js';
  * @property {number} [scale] default 1/√D
  * @property {number} [softcap]
  * @property {string} [sinks] (H)
- * @property {number} [fill] instead of the score of a hidden key; default −Infinity: then its weight is 0
- * @property {boolean} [weights] whether they are asked for
+ * @property {number} [fill] score of a hidden key; default −Infinity: its weight is 0
+ * @property {boolean} [weights] true to return the weights
  */
 
-/** What float32 has lowest: with −Infinity a row that sees no key would be NaN on the way. */
+/** The lowest float32. With −Infinity, softmax of a row without visible keys would be NaN. */
 const LOWEST = -3.4028234663852886e38;
 
 /**
@@ -86,12 +86,12 @@ export function visibility(graph, sight) {
 }
 
 /**
- * All of them in one: (…,T,S), as Attention wants it, which does not repeat over queries.
+ * Combines masks or biases to (…,T,S). For the Attention operator, which does not broadcast over queries, it expands.
  * @param {OnnxGraph} graph
  * @param {Sight} sight
  * @param {readonly string[]} masks
  * @param {'And' | 'Add'} type
- * @param {boolean} isSquare whether one of them is
+ * @param {boolean} isSquare true if one of them is (…,T,S)
  */
 function square(graph, { queries, keys }, masks, type, isSquare) {
   const all = masks.reduce((a, b) => graph.op(type, [a, b]));
@@ -99,7 +99,7 @@ function square(graph, { queries, keys }, masks, type, isSquare) {
   return graph.op('Expand', [all, graph.op('Concat', [graph.ints(1, 1), queries, keys], { axis: 0 })]);
 }
 
-/** Position of a key less that of a query: (T,S), or (B,1,T,S). @param {OnnxGraph} graph @param {Sight} sight */
+/** Position of a key minus that of a query: (T,S), or (B,1,T,S). @param {OnnxGraph} graph @param {Sight} sight */
 function distanceOf(graph, { queries, keys, offset, offsetByBatch }) {
   let query = graph.op('Unsqueeze', [graph.range(queries), graph.ints(1)]);
   if (offset) query = graph.op('Add', [query, offsetByBatch ? graph.reshape(offset, -1, 1, 1, 1) : offset]);
@@ -128,7 +128,7 @@ function distanceBias(graph, distance, { table, reach }) {
 }
 
 /**
- * A mask that goes on, with one value, for the keys that are appended.
+ * Extends a mask with a constant for the appended keys.
  * @param {OnnxGraph} graph
  * @param {string} mask
  * @param {string} keys
@@ -137,7 +137,7 @@ function distanceBias(graph, distance, { table, reach }) {
  */
 function appendColumns(graph, mask, keys, count, value) {
   if (count === 0) return mask;
-  // Of all keys first, where it repeats over them.
+  // Expands first, because the mask may broadcast over the keys.
   const wide = graph.op('Expand', [mask, graph.op('Concat', [graph.ints(1, 1, 1), keys], { axis: 0 })]);
   const shape = graph.op('Shape', [wide]);
   const others = graph.op('Slice', [shape, graph.ints(0), graph.ints(-1)]);
@@ -153,7 +153,7 @@ function appendColumns(graph, mask, keys, count, value) {
  */
 export function attend(graph, what) {
   const { sinks, fill = -Infinity, softcap = 0, visible, bias } = what;
-  // Attention caps the scores after its mask is added, and its weights have a shape that onnxruntime gets wrong.
+  // The Attention operator applies softcap after the mask, and onnxruntime returns its weights in a wrong shape.
   const plain = !sinks && fill === -Infinity && !what.weights && !(softcap && (visible || bias));
   const hasOperator = graph.opset >= 23 && plain;
   return hasOperator ? attendByOperator(graph, what) : attendByPrimitives(graph, what);
@@ -162,9 +162,9 @@ export function attend(graph, what) {
 /** @param {OnnxGraph} graph @param {Attending & Visible} what */
 function attendByOperator(graph, what) {
   const { query, key, value, scale, softcap, visible, bias, onlyCausal } = what;
-  const onlyOneMask = visible ?? bias ?? '';
+  const single = visible ?? bias ?? '';
   const mask =
-    onlyCausal && !bias ? '' : visible && bias ? graph.op('Where', [visible, bias, graph.float(LOWEST)]) : onlyOneMask;
+    onlyCausal && !bias ? '' : visible && bias ? graph.op('Where', [visible, bias, graph.float(LOWEST)]) : single;
   const attributes = {
     scale,
     softcap: softcap || undefined,
@@ -180,11 +180,11 @@ function attendByOperator(graph, what) {
 function attendByPrimitives(graph, what) {
   const { query, key, value, heads, kvHeads = heads, softcap, visible, bias, sinks, fill = -Infinity } = what;
   const grouped = kvHeads !== heads;
-  // All queries of a group as rows of one product.
+  // The queries of all heads of a group are the rows of one product.
   const rows = (/** @type {string} */ x) => (grouped ? graph.op('Reshape', [x, groupRows(graph, x, kvHeads)]) : x);
   const split = (/** @type {string} */ x) => (grouped ? graph.reshape(x, 0, heads, -1, graph.size(x, 3)) : x);
-  const turned = graph.op('Transpose', [key], { perm: [0, 1, 3, 2] });
-  let scores = split(graph.op('MatMul', [rows(query), turned]));
+  const transposed = graph.op('Transpose', [key], { perm: [0, 1, 3, 2] });
+  let scores = split(graph.op('MatMul', [rows(query), transposed]));
   scores = graph.op('Mul', [scores, what.scale === undefined ? scaleOf(graph, query) : graph.float(what.scale)]);
   if (softcap) {
     const cap = graph.float(softcap);
@@ -211,7 +211,7 @@ function scaleOf(graph, query) {
 }
 
 /**
- * The sink of a head joins the sum, and is taken away again.
+ * Softmax over the scores and the sink of the head; the column of the sink is then removed.
  * @param {OnnxGraph} graph
  * @param {string} scores
  * @param {string} sinks
@@ -226,12 +226,12 @@ function softmaxWithSinks(graph, scores, sinks, heads) {
 }
 
 /**
- * Cosines and sines (context, width/2) as the core has them. picked: cos and sin are the rows of the positions.
+ * Cosines and sines (context,W/2), as in the core. picked: cos and sin are the rows of the positions, (B,T,W/2).
  * @typedef {{ cos: string, sin: string, rotated: number, neighbours: boolean, picked?: boolean }} RotaryTables
  */
 /**
  * @param {OnnxGraph} graph
- * @param {string} name what the tables are called
+ * @param {string} name of the tables
  * @param {{ theta?: number, rotated: number, neighbours?: boolean, scaling?: RotaryScaling, context: number }} options
  * @returns {RotaryTables}
  */
@@ -249,7 +249,7 @@ export function rotaryTables(graph, name, { theta, rotated, neighbours = false, 
 }
 
 /**
- * The rows of the positions: of the far tables if one of these is `beyond` or more, else of the near ones.
+ * The rows of the positions: from the far tables if any position is ≥ beyond, else from the near tables.
  * @param {OnnxGraph} graph
  * @param {RotaryTables} near
  * @param {RotaryTables} far
@@ -260,7 +260,7 @@ export function rotaryTables(graph, name, { theta, rotated, neighbours = false, 
 export function rowsByLength(graph, near, far, positions, beyond) {
   const last = graph.op('ReduceMax', [positions], { keepdims: 0 });
   const isFar = graph.op('GreaterOrEqual', [last, graph.int(beyond)]);
-  // The near tables end there.
+  // The near tables have `beyond` rows.
   const within = graph.op('Min', [positions, graph.int(beyond - 1)]);
   const pick = (/** @type {'cos' | 'sin'} */ part) =>
     graph.op('Where', [isFar, graph.op('Gather', [far[part], positions]), graph.op('Gather', [near[part], within])]);
@@ -268,7 +268,7 @@ export function rowsByLength(graph, near, far, positions, beyond) {
 }
 
 /**
- * Queries or keys (B,H,T,D), turned by their positions: int64 (T), or (B,T).
+ * Rotates queries or keys (B,H,T,D) by their positions: int64 (T) or (B,T).
  * @param {OnnxGraph} graph
  * @param {string} x
  * @param {string} positions
@@ -306,6 +306,6 @@ export function rotate(graph, x, positions, width, { cos, sin, rotated, neighbou
     [graph.op('Slice', [graph.op('Shape', [x]), graph.ints(0), graph.ints(3)]), graph.ints(rotated)],
     { axis: 0 },
   );
-  const turned = graph.op('Reshape', [joined, shape]);
-  return rest.length ? graph.op('Concat', [turned, ...rest], { axis: -1 }) : turned;
+  const interleaved = graph.op('Reshape', [joined, shape]);
+  return rest.length ? graph.op('Concat', [interleaved, ...rest], { axis: -1 }) : interleaved;
 }

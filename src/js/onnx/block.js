@@ -1,4 +1,4 @@
-// The block of a transformer as a graph: the same lines as those of models/block.js, which computes it.
+// The block of a transformer as a graph, with the same structure as models/block.js.
 
 import { scaleOf } from '../models/options.js';
 import { attend } from './attention.js';
@@ -23,12 +23,12 @@ export function block(stack, i, input) {
     if (mlp > 0) x = normed(`${at}.norm2`, add(x, feedForward(stack, i, x)));
     return stack.passRows(`${at}.out`, x);
   }
-  const readBy = (/** @type {string} */ name) => {
+  const normedInput = (/** @type {string} */ name) => {
     const read = normed(`${at}.${name}`, x);
     if (normPlace === 'stream') x = read;
     return read;
   };
-  const first = readBy('norm1');
+  const first = normedInput('norm1');
   const attended = attendSelf(stack, i, first);
   if (normPlace === 'parallel') {
     const second = sharedNorm ? stack.passRows(`${at}.norm2`, first) : normed(`${at}.norm2`, x);
@@ -37,11 +37,11 @@ export function block(stack, i, input) {
   }
   x = stack.passRows(`${at}.mid`, add(x, attended));
   if (cross) {
-    const read = readBy('cross.norm');
+    const read = normedInput('cross.norm');
     x = add(x, attendAcross(stack, i, read));
   }
   if (mlp > 0) {
-    const read = readBy('norm2');
+    const read = normedInput('norm2');
     x = add(x, feedForward(stack, i, read));
   }
   return stack.passRows(`${at}.out`, x);
@@ -60,7 +60,7 @@ function feedForward(stack, i, x) {
 }
 
 /**
- * A product of the rows, by heads: (B,heads,N,D).
+ * A projection, split into heads: (B,heads,N,D).
  * @param {Parameters} parameters
  * @param {string} at
  * @param {'q' | 'k' | 'v'} name
@@ -73,7 +73,7 @@ function project(parameters, at, name, x) {
 }
 
 /**
- * Keys and values of what the encoder gives.
+ * The keys and values (B,G,S,D) of cross-attention, from the output of the encoder.
  * @param {Parameters} parameters
  * @param {number} i
  * @param {Value} encoded
@@ -104,7 +104,7 @@ function attendSelf(stack, i, x) {
   return stack.passRows(`${at}.attention`, options.normPlace === 'both' ? stack.norm(`${at}.after1`, out) : out);
 }
 
-/** Keys and values from the encoder. @param {Stack} stack @param {number} i @param {Value} x */
+/** Cross-attention, with keys and values from the encoder. @param {Stack} stack @param {number} i @param {Value} x */
 function attendAcross(stack, i, x) {
   const at = `blocks.${i}.cross`;
   const across = /** @type {Across} */ (stack.across);
@@ -119,9 +119,9 @@ function attendAcross(stack, i, x) {
  * @param {Stack} stack
  * @param {string} at
  * @param {number} i
- * @param {Record<'query' | 'key' | 'value', Value>} given by heads
+ * @param {Record<'query' | 'key' | 'value', Value>} given (B,H,T,D), (B,G,S,D), (B,G,S,D)
  * @param {Visible & { sinks?: Value }} seen
- * @param {Dim} keys S, as the axis of an output is called
+ * @param {Dim} keys S, the axis of outputs
  */
 function attendHeads(stack, at, i, given, seen, keys) {
   const { graph, length } = stack;
@@ -133,9 +133,9 @@ function attendHeads(stack, at, i, given, seen, keys) {
     ['value', kvHeads, keys],
   ]))
     stack.pass(at + name, given[name], ['batch', heads, rows, headDim]);
-  const asked = stack.captures(`${at}weights`);
-  const how = { heads: numHeads, kvHeads, scale, softcap, weights: asked };
+  const returnsWeights = stack.captures(`${at}weights`);
+  const how = { heads: numHeads, kvHeads, scale, softcap, weights: returnsWeights };
   const { output, weights } = attend(graph, { ...given, ...seen, ...how });
-  if (asked) stack.pass(`${at}weights`, /** @type {Value} */ (weights), ['batch', numHeads, length, keys]);
+  if (returnsWeights) stack.pass(`${at}weights`, /** @type {Value} */ (weights), ['batch', numHeads, length, keys]);
   return joinHeads(graph, stack.pass(`${at}heads`, output, ['batch', numHeads, length, headDim]), numHeads * headDim);
 }

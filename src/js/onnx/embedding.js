@@ -1,6 +1,6 @@
-// What enters the first block, (B,T,C), of tokens, pictures or sounds.
+// The input of the first block, (B,T,C): embeddings of tokens, image patches or audio frames.
 
-import { sinusoids } from '../models/run.js';
+import { sinusoids } from '../models/positions.js';
 import { activate, times } from './operators.js';
 
 /** @import { Resolved } from '../models/options.js' */
@@ -14,15 +14,15 @@ export function embed(stack) {
   const add = (/** @type {Value} */ a, /** @type {Value} */ b) => graph.op('Add', [a, b]);
   const rows = (/** @type {Value} */ table, /** @type {Value} */ which) =>
     graph.op('Gather', [table, which], { axis: 0 });
-  let x = inputs.ids ? embedTokens(stack) : patch ? embedPatches(stack) : embedSound(stack);
+  let x = inputs.ids ? embedTokens(stack) : patch ? embedPatches(stack) : embedAudio(stack);
   if (positions === 'learned') {
-    const places = patch ? graph.range(stack.rows) : stack.positions;
-    const shifted = positionOffset > 0 ? add(places, graph.int(positionOffset)) : places;
+    const indices = patch ? graph.range(stack.rows) : stack.positions;
+    const shifted = positionOffset > 0 ? add(indices, graph.int(positionOffset)) : indices;
     x = add(x, rows(stack.needed('embedding.position'), shifted));
   }
   if (positions === 'sinusoidal') {
-    const places = Int32Array.from({ length: context }, (_, i) => i);
-    const table = graph.weight(`${stack.prefix}embedding.sinusoids`, sinusoids(places, dModel), [context, dModel]);
+    const all = Int32Array.from({ length: context }, (_, i) => i);
+    const table = graph.weight(`${stack.prefix}embedding.sinusoids`, sinusoids(all, dModel), [context, dModel]);
     x = add(x, rows(table, stack.positions));
   }
   if (tokenTypes > 0) x = add(x, rows(stack.needed('embedding.type'), inputs.typeIds ?? graph.ints(0)));
@@ -38,7 +38,7 @@ function embedTokens(stack) {
   return times(graph, wide, options.embedScale);
 }
 
-/** A convolution whose stride is its size, and the tokens before the patches. @param {Stack} stack */
+/** A convolution with stride = kernel size, and the class tokens before the patches. @param {Stack} stack */
 function embedPatches(stack) {
   const { graph, options, inputs } = stack;
   const { size, channels, classTokens } = /** @type {NonNullable<Resolved['patch']>} */ (options.patch);
@@ -53,12 +53,12 @@ function embedPatches(stack) {
   return graph.op('Concat', [graph.op('Expand', [first, form]), x], { axis: 1 });
 }
 
-/** Two convolutions of three frames, the second of which takes every other one. @param {Stack} stack */
-function embedSound(stack) {
+/** Two convolutions over three frames, with strides 1 and 2. @param {Stack} stack */
+function embedAudio(stack) {
   const { graph, options, inputs } = stack;
   /** @param {string} name @param {Value} x @param {number} channels @param {number} stride */
   const convolve = (name, x, channels, stride) => {
-    // Rows of the weight are three frames of all channels.
+    // The weight is (out, 3·channels), Conv requires (out, channels, 3).
     const frames = graph.reshape(stack.needed(`${name}.weight`), options.dModel, 3, channels);
     const kernel = graph.op('Transpose', [frames], { perm: [0, 2, 1] });
     const how = { kernel_shape: [3], pads: [1, 1], strides: [stride] };

@@ -1,4 +1,4 @@
-// An ONNX model as it is written down: inputs, operators, weights, outputs. Values are known by their names.
+// Builds an ONNX model: inputs, operators, weights, outputs. Values are referenced by name.
 
 import { VERSION } from '../../../dist/abi/abi.js';
 import { HeadlightError } from '../check/errors.js';
@@ -7,7 +7,7 @@ import { block, bytes, float, integer, join, message, string } from './proto.js'
 /** @import { Piece } from './proto.js' */
 
 /** @typedef {'float' | 'uint8' | 'int8' | 'int16' | 'int32' | 'int64' | 'bool'} ElementType */
-/** @typedef {number | string} Dim a size, or the name of one that is known when the model runs */
+/** @typedef {number | string} Dim a size, or the name of a dynamic size */
 /** @typedef {Float32Array | Int8Array | Int16Array | Int32Array | BigInt64Array | Uint8Array} Elements */
 /** @typedef {Record<string, number | string | readonly number[] | undefined>} Attributes */
 /**
@@ -35,15 +35,16 @@ const TYPE_OF = {
   Int32Array: 'int32',
   BigInt64Array: 'int64',
 };
-/** The version of the file's form that came with a set of operators. @type {Record<number, number>} */
-const FORM = { 17: 8, 23: 10 };
-/** Attributes that are floats also where their value is an integer. */
+/** The IR version by opset. @type {Record<number, number>} */
+const IR_VERSION = { 17: 8, 23: 10 };
+/** Attributes of type float, even if the value is an integer. */
 const FLOATS = new Set(['alpha', 'beta', 'epsilon', 'scale', 'softcap']);
-/** Where tensors begin in the file beside the model; smaller ones stay within the model. */
+/** Alignment of tensors in the data file. */
 const ALIGN = 64;
-const SMALL = 1024;
-/** What a protocol buffer may hold. */
-const LARGEST = 2 ** 31 - 1;
+/** Bytes of the smallest tensor in the data file; smaller ones are in the model. */
+const MIN_EXTERNAL = 1024;
+/** The limit of a protocol buffer. */
+const MAX_BYTES = 2 ** 31 - 1;
 
 export class OnnxGraph {
   #names = 0;
@@ -54,14 +55,14 @@ export class OnnxGraph {
   #ends = [];
   /** @type {Map<string, Initial>} */
   #initials = new Map();
-  /** What some operator reads. @type {Set<string>} */
+  /** Names that are inputs of an operator. @type {Set<string>} */
   #read = new Set();
   /** Constants by type, shape and value. @type {Map<string, string>} */
   #constants = new Map();
 
   /**
    * @param {{ opset?: number, external?: boolean, file?: string, nameOf?: (name: string) => string }} [options] file:
-   *   its name without .onnx; nameOf: what inputs, outputs, their axes and the file beside are called
+   *   its name without .onnx; nameOf: maps the names of inputs, outputs, their axes and the data file
    */
   constructor({ opset = 17, external = false, file = 'model', nameOf = (name) => name } = {}) {
     this.opset = opset;
@@ -77,21 +78,21 @@ export class OnnxGraph {
 
   /** @param {string} name @param {string} value @param {ElementType} type @param {readonly Dim[]} dims */
   output(name, value, type, dims) {
-    const called = this.#end(GRAPH.output, name, type, dims);
-    this.#node('Identity', [value], {}, [called]);
-    return called;
+    const mapped = this.#end(GRAPH.output, name, type, dims);
+    this.#node('Identity', [value], {}, [mapped]);
+    return mapped;
   }
 
   /** @param {number} field @param {string} name @param {ElementType} type @param {readonly Dim[]} dims */
   #end(field, name, type, dims) {
-    const called = this.#nameOf(name);
+    const mapped = this.#nameOf(name);
     const axes = dims.map((dim) => (typeof dim === 'string' ? this.#nameOf(dim) : dim));
-    this.#ends.push(valueInfo(field, called, type, axes));
-    return called;
+    this.#ends.push(valueInfo(field, mapped, type, axes));
+    return mapped;
   }
 
   /**
-   * The name of its output. An input that is left out is ''.
+   * Adds an operator and returns the name of its output. '' omits an optional input.
    * @param {string} type
    * @param {readonly string[]} inputs
    * @param {Attributes} [attributes]
@@ -101,7 +102,7 @@ export class OnnxGraph {
   }
 
   /**
-   * The names of its outputs.
+   * Adds an operator and returns the names of its outputs.
    * @param {string} type
    * @param {readonly string[]} inputs
    * @param {Attributes} attributes
@@ -131,7 +132,7 @@ export class OnnxGraph {
     this.#nodes.push(block(GRAPH.operator, ...parts));
   }
 
-  /** ReduceMax, ReduceMean, …, whose axes have become an input. @param {string} type @param {string} x */
+  /** ReduceMax, ReduceMean, …, whose axes are an input since opset 18. @param {string} type @param {string} x */
   reduce(type, x, /** @type {number[]} */ axes, keepdims = 1) {
     if (this.opset >= 18 || type === 'ReduceSum') return this.op(type, [x, this.ints(...axes)], { keepdims });
     return this.op(type, [x], { axes, keepdims });
@@ -147,7 +148,7 @@ export class OnnxGraph {
     return this.op('Gather', [this.op('Shape', [x]), this.ints(axis)]);
   }
 
-  /** x with the sizes: numbers (0 = as it is, −1 = what is left) and vectors of int64. @param {string} x */
+  /** Sizes are numbers (0: unchanged, −1: inferred) or vectors of int64. @param {string} x */
   reshape(x, /** @type {readonly Dim[]} */ ...sizes) {
     if (sizes.every((size) => typeof size === 'number'))
       return this.op('Reshape', [x, this.ints(.../** @type {number[]} */ (sizes))]);
@@ -155,7 +156,7 @@ export class OnnxGraph {
     return this.op('Reshape', [x, this.op('Concat', parts, { axis: 0 })]);
   }
 
-  /** 0, 1, … to the size before last. @param {string} size a vector of one int64 */
+  /** 0, 1, …, size − 1. @param {string} size a vector of one int64 */
   range(size) {
     return this.op('Range', [this.int(0), this.op('Squeeze', [size, this.ints(0)]), this.int(1)]);
   }
@@ -180,7 +181,7 @@ export class OnnxGraph {
     return this.constant(Uint8Array.of(Number(value)), []);
   }
 
-  /** A small tensor that belongs to the program: the same again is the same. Uint8Array is of booleans. */
+  /** A small constant tensor; equal constants are shared. A Uint8Array holds booleans. */
   constant(/** @type {Elements} */ data, /** @type {readonly number[]} */ shape) {
     const key = [data.constructor.name, shape.join('×'), bytesOf(data)].join(' ');
     const name = this.#constants.get(key) ?? `constant_${this.#constants.size}`;
@@ -189,14 +190,14 @@ export class OnnxGraph {
   }
 
   /**
-   * A parameter, under its name: the same name again is the same tensor.
+   * A parameter. The same name refers to the same tensor.
    * @param {string} name
-   * @param {Elements | (() => Float32Array)} data or what gives it when the file is written
+   * @param {Elements | (() => Float32Array)} data or a function called when the file is written
    * @param {readonly number[]} shape
    */
   weight(name, data, shape) {
     const lazy = typeof data === 'function';
-    const inside = !this.external || product(shape) * (lazy ? 4 : data.BYTES_PER_ELEMENT) < SMALL;
+    const inside = !this.external || product(shape) * (lazy ? 4 : data.BYTES_PER_ELEMENT) < MIN_EXTERNAL;
     return this.#initial(name, lazy ? 'float' : typeOf(data), shape, lazy ? data : () => data, inside);
   }
 
@@ -218,7 +219,7 @@ export class OnnxGraph {
    */
   finish(title) {
     /** @type {{ offset: number, data: Uint8Array }[]} */
-    const beside = [];
+    const external = [];
     const dataFile = this.#nameOf(`${this.file}.onnx.data`);
     let size = 0;
     const needed = [...this.#initials.values()].filter(({ name }) => this.#read.has(name));
@@ -232,7 +233,7 @@ export class OnnxGraph {
       if (inside) return block(GRAPH.initializer, ...head, bytes(TENSOR.raw, data));
       const offset = Math.ceil(size / ALIGN) * ALIGN;
       size = offset + data.length;
-      beside.push({ offset, data });
+      external.push({ offset, data });
       const entries = Object.entries({ location: dataFile, offset, length: data.length });
       return block(
         GRAPH.initializer,
@@ -243,14 +244,14 @@ export class OnnxGraph {
     });
     const graph = block(MODEL.graph, ...this.#nodes, string(GRAPH.name, title), ...initials, ...this.#ends);
     const model = message(
-      integer(MODEL.version, FORM[this.opset] ?? FORM[23]),
+      integer(MODEL.version, IR_VERSION[this.opset] ?? IR_VERSION[23]),
       string(MODEL.producer, 'headlight'),
       string(MODEL.producerVersion, VERSION),
       graph,
       block(MODEL.operators, string(1, ''), integer(2, this.opset)),
     );
-    if (model.size > LARGEST) {
-      const expected = 'at most 2 GB in one file; with external: true parameters stand beside it';
+    if (model.size > MAX_BYTES) {
+      const expected = 'at most 2 GB in one file; external: true writes the parameters to a second file';
       throw new HeadlightError('ARGUMENT', `toOnnx: the model takes ${model.size} bytes, expected ${expected}`, {
         parameter: 'external',
         expected,
@@ -258,10 +259,10 @@ export class OnnxGraph {
       });
     }
     const files = { [`${this.file}.onnx`]: join(model) };
-    // onnxruntime-node refuses an empty file.
+    // onnxruntime-node rejects an empty file.
     if (size === 0) return files;
     const data = new Uint8Array(size);
-    for (const part of beside) data.set(part.data, part.offset);
+    for (const part of external) data.set(part.data, part.offset);
     return { ...files, [dataFile]: data };
   }
 }

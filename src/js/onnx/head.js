@@ -1,4 +1,4 @@
-// What a transformer gives of its last rows: logits, a pooled row, and heads on that.
+// The output head of a transformer: logits, pooled output, and heads on the pooled output.
 
 import { activate, softcap, times } from './operators.js';
 
@@ -10,7 +10,7 @@ import { activate, softcap, times } from './operators.js';
 /**
  * @param {Stack} stack
  * @param {Value} hidden (B,T,C)
- * @param {boolean} last only of the last token
+ * @param {boolean} last only the logits of the last token
  * @returns {Results}
  */
 export function head(stack, hidden, last) {
@@ -32,7 +32,7 @@ export function head(stack, hidden, last) {
   return { pooled, relationship, logits: logitSoftcap > 0 ? softcap(graph, logits, logitSoftcap) : logits };
 }
 
-/** What the head has before it. @param {Stack} stack @param {Value} x */
+/** The layers between the final norm and the head. @param {Stack} stack @param {Value} x */
 function beforeHead(stack, x) {
   const { headTransform, headActivation } = stack.options;
   if (headTransform !== 'none')
@@ -40,8 +40,8 @@ function beforeHead(stack, x) {
   return stack.weight('head.project.weight') ? stack.linear('head.project', x) : x;
 }
 
-// Of products with weights of int8 and one row for each entry of the batch, (B,C), onnxruntime makes a graph that it
-// refuses: rows stay (B,1,C) until the end.
+// onnxruntime transforms products of (B,C) with int8 weights to a graph that it then rejects. So pooled rows stay
+// (B,1,C) until the end.
 
 /** (B,1,C) @param {Stack} stack @param {Value} hidden @param {number} which */
 const rowOf = ({ graph }, hidden, which) => graph.op('Gather', [hidden, graph.ints(which)], { axis: 1 });
@@ -67,7 +67,7 @@ function pool(stack, hidden) {
   return pooler === 'linear' ? y : activate(graph, y, pooler);
 }
 
-/** Of the last real token: (B,1,C). @param {Stack} stack @param {Value} hidden */
+/** The row of the last real token, (B,1,C). @param {Stack} stack @param {Value} hidden */
 function lastOf(stack, hidden) {
   const { graph } = stack;
   const keep = keptOf(stack) ?? keptByLabel(stack);
@@ -76,18 +76,18 @@ function lastOf(stack, hidden) {
   return graph.op('Unsqueeze', [graph.op('GatherND', [hidden, last], { batch_dims: 1 }), graph.ints(1)]);
 }
 
-/** Which of these tokens are real: (B,T). @param {Stack} stack */
+/** True for real tokens, (B,T), without the past. @param {Stack} stack */
 function keptOf({ graph, inputs: { keep }, past, keys }) {
   return keep && past ? graph.op('Slice', [keep, past, keys, graph.ints(1)]) : keep;
 }
 
-/** Where nothing is said of padding: the tokens that are not poolSkip. @param {Stack} stack */
+/** Without keep: the tokens that are not poolSkip. @param {Stack} stack */
 function keptByLabel({ graph, inputs: { ids }, options: { poolSkip } }) {
   if (poolSkip === undefined || !ids) return undefined;
   return graph.op('Not', [graph.op('Equal', [ids, graph.int(poolSkip)])]);
 }
 
-/** Of the rows of real tokens: (B,1,C). @param {Stack} stack @param {Value} hidden */
+/** The mean of the rows of real tokens, (B,1,C). @param {Stack} stack @param {Value} hidden */
 function meanOf(stack, hidden) {
   const { graph } = stack;
   const keep = keptOf(stack);
@@ -97,7 +97,7 @@ function meanOf(stack, hidden) {
   return graph.op('Div', [sum, graph.op('Max', [graph.reduce('ReduceSum', real, [1]), graph.float(1)])]);
 }
 
-/** Where the end token first stands, or without one the largest label: (B,1). @param {Stack} stack */
+/** The position of the first end token, or without one of the largest id, (B,1). @param {Stack} stack */
 function endOf({ graph, inputs, options: { endToken } }) {
   const ids = /** @type {Value} */ (inputs.ids);
   const found = endToken === undefined ? ids : graph.op('Equal', [ids, graph.int(endToken)]);

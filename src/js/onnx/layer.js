@@ -1,4 +1,4 @@
-// A multi-head layer, or attention alone, as an ONNX model.
+// Exports a multi-head layer, or attention alone, as an ONNX model.
 
 import { readBoolean, readNumber } from '../check/arguments.js';
 import { argumentError } from '../check/errors.js';
@@ -14,12 +14,12 @@ import { tensor } from './weight.js';
 /** @import { Parameter } from './weight.js' */
 
 /**
- * self: one input for query, key and value; default true where they are of one width.
+ * self: one input for query, key and value; default true if they have the same width.
  * @typedef {FileOptions & SightOptions & { self?: boolean }} LayerOnnxOptions
  */
 /**
- * hl.attention, with true in the place of tensors. Inputs are query (B,H,T,D), key (B,G,S,D) and value (B,G,S,Dv);
- * packed: (B,T,H·D) and so on.
+ * The options of hl.attention, with true instead of tensors. Inputs are query (B,H,T,D), key (B,G,S,D) and value
+ * (B,G,S,Dv), or packed (B,T,H·D), (B,S,G·D), (B,S,G·Dv).
  * @typedef {FileOptions & SightOptions & { numHeads: number, kvHeads?: number, headDim?: number, packed?: boolean }}
  *   AttentionOnnxOptions
  */
@@ -29,10 +29,10 @@ import { tensor } from './weight.js';
  * @property {number} heads
  * @property {number} kvHeads
  * @property {number} [width] D
- * @property {string} keys what the number of fresh keys is called
+ * @property {string} keys name of the axis of fresh keys
  * @property {boolean} cache
- * @property {Parameter[]} [appended] the key and the value that are learned
- * @property {boolean} [zero] whether a key and a value of zeros are appended
+ * @property {Parameter[]} [appended] a learned key and value
+ * @property {boolean} [zero] true to append a key and a value of zeros
  */
 
 const SIZE = { integer: true, least: 1, most: 2 ** 31 - 1 };
@@ -50,7 +50,7 @@ export function layerToOnnx(layer, given) {
   const sighted = readSight(options, heads);
   const alike = keyDim === queryDim && valueDim === queryDim;
   const self = readBoolean(CALLER, 'self', options.self ?? alike);
-  if (self && !alike) throw argumentError(CALLER, 'self', self, 'false, as the inputs differ in width');
+  if (self && !alike) throw argumentError(CALLER, 'self', self, 'false, because the inputs differ in width');
   const graph = new OnnxGraph(file);
   const keys = self ? 'length' : 'keys';
   const query = graph.input('query', 'float', ['batch', 'length', queryDim]);
@@ -121,7 +121,7 @@ export function attentionToOnnx(given) {
 }
 
 /**
- * From heads to heads, with whatever inputs the options ask for.
+ * Attention on split heads, with all inputs that the options request.
  * @param {OnnxGraph} graph
  * @param {Heads} parts
  * @param {Form} form
@@ -221,7 +221,7 @@ const maskInput = (graph, name, type) =>
   );
 
 /**
- * What is appended to keys, or to values: (B,G,1,D) each.
+ * The rows (B,G,1,D) to append to keys or values.
  * @param {OnnxGraph} graph
  * @param {string} keys
  * @param {Form} form

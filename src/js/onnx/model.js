@@ -1,5 +1,5 @@
-// A transformer as ONNX: what goes into its graph and what comes out. stack.js, embedding.js, block.js and head.js
-// write what is between.
+// Exports a transformer: options, inputs and outputs of its graph. stack.js, embedding.js, block.js and head.js build
+// the rest.
 
 import { readBoolean, readNumber, readWord } from '../check/arguments.js';
 import { argumentError } from '../check/errors.js';
@@ -26,28 +26,29 @@ import { tensor } from './weight.js';
 /** @typedef {FileOptions & ModelChoices} OnnxModelOptions */
 /**
  * @typedef {object} ModelChoices
- * @property {boolean | readonly number[]} [weights] of all attention as outputs, or of these blocks; default false
- * @property {readonly string[]} [capture] values on the way as outputs, under the names that forward has for them
+ * @property {boolean | readonly number[]} [weights] attention weights of all blocks, or of these, as outputs; default
+ *   false
+ * @property {readonly string[]} [capture] intermediate values as outputs, by their names in forward
  * @property {boolean} [last] logits of the last token only; default false
- * @property {boolean} [keep] an input (B,S) that says which tokens are real; default false: all are
- * @property {boolean} [typeIds] an input (B,T); default false: all are of type 0
- * @property {boolean} [positions] an input (B,T); default false: they are counted
- * @property {'headlight' | 'hugging-face'} [names] of inputs and outputs; default 'headlight': those that forward has.
- *   'hugging-face': those that transformers.js knows; keep, which is int64 then, and typeIds are true where the model
- *   may have them
+ * @property {boolean} [keep] an input (B,S), true for real tokens; default false: all tokens are real
+ * @property {boolean} [typeIds] an input (B,T); default false: all tokens have type 0
+ * @property {boolean} [positions] an input (B,T); default false: tokens are counted
+ * @property {'headlight' | 'hugging-face'} [names] of inputs and outputs; default 'headlight': as in forward.
+ *   'hugging-face': as in transformers.js; keep, which is int64 then, and typeIds default to true if the model supports
+ *   them
  */
 /**
- * The options as they were read.
+ * The validated options. theirs: names of Hugging Face.
  * @typedef {{ opset: number, external: boolean, cache: boolean, last: boolean, keep: boolean, typeIds: boolean,
  *   positions: boolean, theirs: boolean }} Given
  */
-/** @typedef {(file: string, write: (shared: Shared) => void) => OnnxFiles} Write one file, with its parameters */
+/** @typedef {(file: string, write: (shared: Shared) => void) => OnnxFiles} Write writes one file */
 
 const FLAGS = /** @type {const} */ (['last', 'keep', 'typeIds', 'positions']);
 const OPTIONS = [...FILE_OPTIONS, 'weights', 'capture', 'names', ...FLAGS];
 
 /**
- * The files by name: model.onnx; of a model with an encoder and a cache encoder.onnx and decoder.onnx.
+ * The files by name: model.onnx, or encoder.onnx and decoder.onnx for a model with an encoder and a cache.
  * @param {Transformer} model
  * @param {OnnxModelOptions} [options]
  * @returns {OnnxFiles}
@@ -63,7 +64,7 @@ export function writeModel(model, options = {}) {
     return graph.finish(model.family ?? 'transformer');
   };
   return model.options.encoder && given.cache
-    ? writeApart(model.options, model.options.encoder, given, write)
+    ? writeSeparate(model.options, model.options.encoder, given, write)
     : write('model', (shared) => writeWhole(shared, model.options, given));
 }
 
@@ -73,11 +74,11 @@ function readGiven(options, read) {
   const names = readWord(CALLER, 'names', read.names ?? 'headlight', ['headlight', 'hugging-face']);
   const theirs = names === 'hugging-face';
   if (theirs && options.encoder)
-    throw argumentError(CALLER, 'names', names, "'headlight', as this model has an encoder");
+    throw argumentError(CALLER, 'names', names, "'headlight', because this model has an encoder");
   /** @type {OnnxModelOptions} */
-  const usual = { keep: theirs && options.input === 'tokens', typeIds: theirs && hasTypes(options) };
+  const defaults = { keep: theirs && options.input === 'tokens', typeIds: theirs && hasTypes(options) };
   const flags = Object.fromEntries(
-    FLAGS.map((name) => [name, readBoolean(CALLER, name, read[name] ?? usual[name] ?? false)]),
+    FLAGS.map((name) => [name, readBoolean(CALLER, name, read[name] ?? defaults[name] ?? false)]),
   );
   const given = /** @type {Given} */ ({ ...readFileOptions(read), ...flags, theirs });
   /** @param {keyof Given} name @param {boolean} fits @param {string} reason */
@@ -85,13 +86,13 @@ function readGiven(options, read) {
     if (given[name] && !fits) throw argumentError(CALLER, name, true, `false: ${reason}`);
   };
   const readsTokens = stacks.some(({ input }) => input === 'tokens');
-  check('cache', options.input === 'tokens' && options.layers > 0, 'this model has no tokens whose keys are kept');
+  check('cache', options.input === 'tokens' && options.layers > 0, 'this model has no tokens whose keys can be cached');
   check('last', options.head === 'logits', 'this model has no logits of every token');
   check('keep', readsTokens, 'this model reads no tokens');
   check('typeIds', stacks.some(hasTypes), 'this model has no token types');
-  check('positions', stacks.some(countsPositions), 'this model counts no positions of tokens');
+  check('positions', stacks.some(countsPositions), 'this model has no absolute or rotary positions');
   if (options.cross && !options.encoder)
-    throw argumentError(CALLER, 'encoder', undefined, 'one: this model attends to an encoder');
+    throw argumentError(CALLER, 'encoder', undefined, 'an encoder, because this model has cross-attention');
   return given;
 }
 
@@ -106,7 +107,7 @@ function captured({ layers, cross, encoder }, { weights = false, capture = [] })
   if (!Array.isArray(capture)) throw argumentError(CALLER, 'capture', capture, 'a list of names');
   capture.forEach((name, i) => {
     if (/\.scores$/.test(name))
-      throw argumentError(CALLER, `capture[${i}]`, name, 'other values: the graph has no scores apart from weights');
+      throw argumentError(CALLER, `capture[${i}]`, name, 'other values: the graph has weights, but no scores');
   });
   if (typeof weights !== 'boolean' && !Array.isArray(weights))
     throw argumentError(CALLER, 'weights', weights, 'true, false or a list of blocks');
@@ -141,7 +142,7 @@ function weightsOf(model, graph) {
   };
 }
 
-/** All in one graph. @param {Shared} shared @param {Resolved} options @param {Given} given */
+/** Writes encoder and decoder as one graph. @param {Shared} shared @param {Resolved} options @param {Given} given */
 function writeWhole(shared, options, given) {
   let across;
   if (options.encoder) {
@@ -161,13 +162,14 @@ function writeWhole(shared, options, given) {
 }
 
 /**
- * The encoder gives keys and values of what it has made, once for all tokens; the decoder takes them.
+ * Writes two graphs: the encoder outputs the keys and values for cross-attention, and the decoder has them as inputs,
+ * so that they are computed only once.
  * @param {Resolved} options
  * @param {Resolved} encoder
  * @param {Given} given
  * @param {Write} write
  */
-function writeApart(options, encoder, given, write) {
+function writeSeparate(options, encoder, given, write) {
   const { kvHeads, headDim, layers } = options;
   const length = lengthOf(encoder, 'encoder.');
   const blocks = Array.from({ length: layers }, (_, i) => i);
@@ -241,22 +243,22 @@ function writeBlocks(stack) {
   return stack.passRows('final', stack.norm('norm', x));
 }
 
-/** With what it gives. @param {Stack} stack @param {Given} given */
+/** Writes a stack with its head and outputs. @param {Stack} stack @param {Given} given */
 function writeStack(stack, given) {
   const { graph, options, length } = stack;
   const { head: kind, vocab, classes, pooler, poolDim, dModel, kvHeads, headDim, relationship } = options;
   const hidden = writeBlocks(stack);
   const results = head(stack, hidden, given.last);
   /** @param {string} name @param {Value | undefined} value @param {Dim[]} dims */
-  const give = (name, value, ...dims) => value && graph.output(name, value, 'float', ['batch', ...dims]);
-  if (kind === 'none') give('hidden', hidden, length, dModel);
-  if (kind === 'logits') give('logits', results.logits, given.last ? 1 : length, classes || vocab);
-  if (kind === 'pooled') give('logits', results.logits, classes);
-  give('pooled', results.pooled, pooler === 'none' ? dModel : poolDim);
-  give('relationship', results.relationship, relationship);
+  const output = (name, value, ...dims) => value && graph.output(name, value, 'float', ['batch', ...dims]);
+  if (kind === 'none') output('hidden', hidden, length, dModel);
+  if (kind === 'logits') output('logits', results.logits, given.last ? 1 : length, classes || vocab);
+  if (kind === 'pooled') output('logits', results.logits, classes);
+  output('pooled', results.pooled, pooler === 'none' ? dModel : poolDim);
+  output('relationship', results.relationship, relationship);
   if (!given.cache) return;
   stack.present.forEach(({ key, value }, i) => {
-    give(`presentKey.${i}`, key, kvHeads, 'keys', headDim);
-    give(`presentValue.${i}`, value, kvHeads, 'keys', headDim);
+    output(`presentKey.${i}`, key, kvHeads, 'keys', headDim);
+    output(`presentValue.${i}`, value, kvHeads, 'keys', headDim);
   });
 }

@@ -1,4 +1,4 @@
-// Inputs, outputs, axes and the file beside, as Hugging Face calls them: transformers.js finds them by their names.
+// Hugging Face's names of inputs, outputs, axes and the data file, which transformers.js requires.
 
 /** @type {[RegExp, string][]} */
 const HUGGING_FACE = [
@@ -15,11 +15,11 @@ const HUGGING_FACE = [
   [/^presentKey\.(\d+)$/, 'present.$1.key'],
   [/^presentValue\.(\d+)$/, 'present.$1.value'],
   [/\.onnx\.data$/, '.onnx_data'],
-  // An empty cache is made by the names of its axes: this is the number of texts, all others are 0.
+  // transformers.js creates an empty cache by the names of the axes: batch_size is the batch, all others are 0.
   [/^batch$/, 'batch_size'],
 ];
 
-/** @param {string} name what Headlight calls it */
+/** @param {string} name Headlight's name */
 export function huggingFaceName(name) {
   const found = HUGGING_FACE.find(([pattern]) => pattern.test(name));
   return found ? name.replace(...found) : name;

@@ -1,4 +1,4 @@
-// The entry headlight-attention/onnx: layers and models as ONNX files.
+// The entry headlight-attention/onnx: exports layers and models as ONNX files.
 
 /** @module headlight-attention/onnx */
 
@@ -19,7 +19,7 @@ import { CALLER } from './options.js';
 /** @typedef {import('./options.js').SightOptions} SightOptions */
 
 /**
- * The files of an ONNX model, by name: model.onnx and, with external, model.onnx.data. Batch and length are open.
+ * The files of an ONNX model, by name: model.onnx and, with external, model.onnx.data. Batch and length are dynamic.
  * @overload
  * @param {MultiHeadAttention} what
  * @param {LayerOnnxOptions} [options]
@@ -33,7 +33,7 @@ import { CALLER } from './options.js';
  */
 /**
  * @overload
- * @param {AttentionOnnxOptions} what attention alone: its options, with true in the place of tensors
+ * @param {AttentionOnnxOptions} what for attention alone: its options, with true instead of tensors
  * @param {FileOptions} [options]
  * @returns {OnnxFiles}
  */
@@ -43,7 +43,7 @@ import { CALLER } from './options.js';
  * @returns {OnnxFiles}
  */
 export function toOnnx(what, options = {}) {
-  // By what they have, not by identity: the entries of the package are bundled apart.
+  // Tests members, not instanceof: the entries of the package are bundled separately.
   if (what?.parameters?.wq && typeof what.options?.numHeads === 'number') return layerToOnnx(what, options);
   if (typeof what?.generate === 'function') return writeModel(what, options);
   if (what && typeof what.numHeads === 'number' && typeof what.forward !== 'function')

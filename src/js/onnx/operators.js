@@ -1,7 +1,7 @@
-// What layers are made of, as operators of ONNX. From opset 20 on there is a Gelu, from 23 on an RMSNormalization;
-// before, both are written out.
+// Linear layers, norms and activations as ONNX operators. Gelu requires opset 20 and RMSNormalization opset 23; for
+// lower opsets they are composed of other operators.
 
-/** @import { ActivationName } from '../models/graph.js' */
+/** @import { ActivationKind } from '../ops/activation.js' */
 /** @import { OnnxGraph } from './graph.js' */
 
 /** A value of the graph, by its name. @typedef {string} Value */
@@ -58,10 +58,10 @@ export const softcap = (graph, x, cap) => times(graph, graph.op('Tanh', [times(g
 /** x · σ(rate · x) @param {OnnxGraph} graph @param {Value} x @param {number} rate */
 const sigmoidLinear = (graph, x, rate) => graph.op('Mul', [x, graph.op('Sigmoid', [times(graph, x, rate)])]);
 
-/** x · ½ (1 + share) @param {OnnxGraph} graph @param {Value} x @param {Value} share */
-const halved = (graph, x, share) => graph.op('Mul', [times(graph, x, 0.5), graph.op('Add', [share, graph.float(1)])]);
+/** x · ½ (1 + y) @param {OnnxGraph} graph @param {Value} x @param {Value} y */
+const halved = (graph, x, y) => graph.op('Mul', [times(graph, x, 0.5), graph.op('Add', [y, graph.float(1)])]);
 
-/** @type {Record<ActivationName, (graph: OnnxGraph, x: Value) => Value>} */
+/** @type {Record<ActivationKind, (graph: OnnxGraph, x: Value) => Value>} */
 const ACTIVATIONS = {
   relu: (graph, x) => graph.op('Relu', [x]),
   tanh: (graph, x) => graph.op('Tanh', [x]),
@@ -78,25 +78,25 @@ const ACTIVATIONS = {
   },
 };
 
-/** @param {OnnxGraph} graph @param {Value} x @param {ActivationName} name */
+/** @param {OnnxGraph} graph @param {Value} x @param {ActivationKind} name */
 export const activate = (graph, x, name) => ACTIVATIONS[name](graph, x);
 
 /**
- * (B,N,heads·D) becomes (B,heads,N,D).
+ * (B,N,heads·D) → (B,heads,N,D)
  * @param {OnnxGraph} graph
  * @param {Value} x
  * @param {number} heads
- * @param {number} width D, or −1 for what is left
+ * @param {number} width D, or −1 to infer it
  */
 export function splitHeads(graph, x, heads, width) {
   return graph.op('Transpose', [graph.reshape(x, 0, 0, heads, width)], { perm: [0, 2, 1, 3] });
 }
 
 /**
- * (B,heads,N,D) becomes (B,N,heads·D).
+ * (B,heads,N,D) → (B,N,heads·D)
  * @param {OnnxGraph} graph
  * @param {Value} x
- * @param {number} channels heads·D, or −1 for what is left
+ * @param {number} channels heads·D, or −1 to infer it
  */
 export function joinHeads(graph, x, channels) {
   return graph.reshape(graph.op('Transpose', [x], { perm: [0, 2, 1, 3] }), 0, 0, channels);

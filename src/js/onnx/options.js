@@ -1,4 +1,4 @@
-// The options of toOnnx, each read once.
+// Validates the options of toOnnx. Each is read once.
 
 import { readBoolean, readNumber, readOptions } from '../check/arguments.js';
 import { argumentError, HeadlightError } from '../check/errors.js';
@@ -8,21 +8,21 @@ import { alibiSlopes, readRotary } from '../ops/rotary.js';
 
 /**
  * @typedef {object} FileOptions
- * @property {17 | 23} [opset] the operators: 17 has primitive ones, for any runtime; 23 also Attention, RotaryEmbedding
- *   and RMSNormalization; default 17
- * @property {boolean} [external] parameters in a file of their own, model.onnx.data; default false
- * @property {boolean} [cache] keys and values of what came before as inputs pastKey and pastValue, and with those of
- *   this run as outputs presentKey and presentValue; default false
+ * @property {17 | 23} [opset] the operator set: 17 has primitive operators, for any runtime; 23 adds Attention,
+ *   RotaryEmbedding and RMSNormalization; default 17
+ * @property {boolean} [external] parameters in a separate file, model.onnx.data; default false
+ * @property {boolean} [cache] inputs pastKey and pastValue with the keys and values of earlier tokens, and outputs
+ *   presentKey and presentValue that include those of this run; default false
  */
 /**
- * What decides the operators. Where hl.attention takes a tensor, true makes it an input of the model.
+ * The options of attention. Where hl.attention takes a tensor, true makes it an input of the model.
  * @typedef {object} SightOptions
- * @property {boolean | 'mean'} [weights] whether the attention weights are an output, (B,H,T,S), or (B,T,S) for 'mean'
+ * @property {boolean | 'mean'} [weights] the attention weights as an output, (B,H,T,S), or (B,T,S) for 'mean'
  * @property {boolean} [causal]
  * @property {readonly [number, number]} [window]
  * @property {boolean | 'boolean' | 'float'} [mask] the input mask, of four axes that broadcast to (B,H,T,S): booleans,
  *   where true = may attend, or floats that are added to the scores
- * @property {boolean} [bias] the input bias, floats (B,H,T,S): added to the scores, also where mask is one of booleans
+ * @property {boolean} [bias] the input bias, floats (B,H,T,S): added to the scores, also with a boolean mask
  * @property {boolean} [keyPadding] the input keyPadding, booleans (B,S): true = a real key
  * @property {boolean | 'queries'} [validLens] the input validLens, int64 (B), or (B,T) for 'queries'
  * @property {number | true} [offset] position of query 0 among the keys; true: the input offset, int64 (B)
@@ -30,7 +30,7 @@ import { alibiSlopes, readRotary } from '../ops/rotary.js';
  * @property {number} [softcap]
  * @property {number} [maskFill]
  * @property {RotaryOptions} [rotary]
- * @property {number} [context] positions that the tables of rotary have; default 2048
+ * @property {number} [context] number of positions in the rotary tables; default 2048
  * @property {boolean | readonly number[] | Float32Array} [alibi]
  * @property {boolean} [sinks] the input sinks, floats (H)
  */
@@ -42,20 +42,20 @@ export const SIGHT_OPTIONS = [
   ...['weights', 'causal', 'window', 'mask', 'bias', 'keyPadding', 'validLens', 'offset', 'scale', 'softcap'],
   ...['maskFill', 'rotary', 'context', 'alibi', 'sinks'],
 ];
-/** What attention does that a model has no form of, and why. @type {Record<string, string>} */
-const WITHOUT = {
-  dropout: 'dropout is for training, which the model does not do: leave it out',
-  train: 'training has no form in ONNX: leave it out',
-  scores: 'scores have no output of their own: with weights: true there are the weights',
-  out: 'a model makes its results itself: leave it out',
-  pastKey: 'with cache: true pastKey and pastValue are inputs',
-  pastValue: 'with cache: true pastKey and pastValue are inputs',
+/** Options of attention that cannot be exported, with advice. @type {Record<string, string>} */
+const NOT_EXPORTED = {
+  dropout: 'omit it, dropout is for training only',
+  train: 'omit it, ONNX models are for inference',
+  scores: 'use weights: true instead',
+  out: 'omit it, an ONNX model allocates its outputs',
+  pastKey: 'use cache: true, which adds the inputs pastKey and pastValue',
+  pastValue: 'use cache: true, which adds the inputs pastKey and pastValue',
 };
 const DISTANCE = { integer: true, least: -1, most: 2 ** 31 - 1 };
 const POSITION = { integer: true, least: -(2 ** 31), most: 2 ** 31 - 1 };
 
 /**
- * A copy of the options, none of which is unknown.
+ * A copy of the options. Throws for unknown ones.
  * @template {object} T
  * @param {T} options
  * @param {readonly string[]} known
@@ -64,9 +64,9 @@ const POSITION = { integer: true, least: -(2 ** 31), most: 2 ** 31 - 1 };
 export function readKnown(options, known) {
   if (options !== null && typeof options === 'object') {
     for (const name of Object.keys(options)) {
-      const expected = known.includes(name) ? undefined : WITHOUT[name];
+      const expected = known.includes(name) ? undefined : NOT_EXPORTED[name];
       if (!expected) continue;
-      throw new HeadlightError('ARGUMENT', `${CALLER}: option '${name}' has no form in ONNX: ${expected}`, {
+      throw new HeadlightError('ARGUMENT', `${CALLER}: option '${name}' cannot be exported to ONNX: ${expected}`, {
         parameter: name,
         expected,
         got: /** @type {Record<string, unknown>} */ (options)[name],

@@ -1,4 +1,4 @@
-// The parameters of one stack of a transformer, and the layers that are made of them.
+// The parameters of one stack of a transformer, and the layers that use them.
 
 import { layerNorm, linear, rmsNorm } from './operators.js';
 
@@ -7,11 +7,11 @@ import { layerNorm, linear, rmsNorm } from './operators.js';
 /** @import { Value } from './operators.js' */
 
 /**
- * What the stacks of a graph have in common.
+ * Shared by the stacks of a graph.
  * @typedef {object} Shared
  * @property {OnnxGraph} graph
  * @property {(name: string) => Value | undefined} weightOf a parameter by its name in the state dict
- * @property {(name: string) => boolean} captures whether a value on the way is an output
+ * @property {(name: string) => boolean} captures true if an intermediate value is an output
  */
 
 export class Parameters {
@@ -35,13 +35,13 @@ export class Parameters {
     return /** @type {Value} */ (this.weight(name));
   }
 
-  /** The table that a decoder has, and an encoder may share. @returns {Value} */
+  /** The embedding table of the decoder, which an encoder may share. @returns {Value} */
   get sharedTable() {
     return /** @type {Value} */ (this.#shared.weightOf('embedding.table'));
   }
 
   /**
-   * @param {string} name of a layer, or of a weight that has a bias elsewhere
+   * @param {string} name of a layer, or of a weight whose bias has another name
    * @param {Value} x
    * @param {string} [bias]
    */
@@ -50,7 +50,7 @@ export class Parameters {
     return linear(this.graph, x, weight, this.weight(bias ?? `${name}.bias`));
   }
 
-  /** x itself where there is no such norm. @param {string} name @param {Value} x */
+  /** Applies a norm, if the model has it. @param {string} name @param {Value} x */
   norm(name, x) {
     const weight = this.weight(`${name}.weight`);
     const { norm, normEps } = this.options;

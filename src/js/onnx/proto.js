@@ -1,6 +1,6 @@
-// The binary form of protocol buffers: messages are fields, each with a number. Nothing is copied before join().
+// Encodes protocol buffers: a message is a list of numbered fields. Bytes are copied only by join().
 
-/** @typedef {{ size: number, parts: Uint8Array[] }} Piece bytes, not yet put together */
+/** @typedef {{ size: number, parts: Uint8Array[] }} Piece bytes in several parts */
 
 const utf8 = new TextEncoder();
 const [VARINT, BLOCK, FOUR_BYTES] = [0, 2, 5];
@@ -14,7 +14,7 @@ export const message = (...pieces) => ({
   parts: pieces.flatMap(({ parts }) => parts),
 });
 
-/** Seven bits a byte, the lowest first; the eighth says that more follow. @param {number} value */
+/** Seven bits per byte, the lowest first; the eighth bit is set if more bytes follow. @param {number} value */
 function varint(value) {
   const bytes = [];
   let rest = BigInt.asUintN(64, BigInt(value));
@@ -32,7 +32,7 @@ export const integer = (field, value) => message(tag(field, VARINT), piece(varin
 export const float = (field, value) =>
   message(tag(field, FOUR_BYTES), piece(new Uint8Array(Float32Array.of(value).buffer)));
 
-/** A message within a message, or bytes. @param {number} field @param {Piece[]} pieces */
+/** A length-delimited field: a nested message or bytes. @param {number} field @param {Piece[]} pieces */
 export function block(field, ...pieces) {
   const inside = message(...pieces);
   return message(tag(field, BLOCK), piece(varint(inside.size)), inside);

@@ -1,7 +1,7 @@
-// One stack of a transformer while its graph is written: what embedding, blocks and head share. A model with an encoder
-// has two.
+// The state shared by embedding, blocks and head while the graph of one stack is built: sizes, positions, masks. A
+// model with an encoder has two stacks.
 
-import { bucketOf } from '../models/run.js';
+import { bucketOf } from '../models/positions.js';
 import { alibiSlopes } from '../ops/rotary.js';
 import { rotaryTables, rotate, rowsByLength, visibility } from './attention.js';
 import { Parameters } from './parameters.js';
@@ -14,7 +14,7 @@ import { Parameters } from './parameters.js';
 
 /** @typedef {NonNullable<Resolved['rotary']>} Rotary */
 /**
- * The inputs of a stack that the graph has.
+ * The graph inputs of a stack.
  * @typedef {object} Inputs
  * @property {Value} [ids] (B,T)
  * @property {Value} [pixels] (B,channels,height,width)
@@ -22,28 +22,28 @@ import { Parameters } from './parameters.js';
  * @property {Value} [keep] (B,S)
  * @property {Value} [typeIds] (B,T)
  * @property {Value} [positions] (B,T)
- * @property {Pair[]} [past] (B,G,P,D), of every block
+ * @property {Pair[]} [past] (B,G,P,D), by block
  */
 /** Keys and values of a block (B,G,S,D). @typedef {{ key: Value, value: Value }} Pair */
 /**
- * What a decoder attends to, for every block. length: their S, as an axis is called.
+ * The keys and values for cross-attention, by block. length: S, the axis of outputs.
  * @typedef {{ pairs: Pair[], keep: Value | undefined, length: Dim }} Across
  */
 
-/** T as the axes of inputs and outputs are called. @param {Resolved} options @param {string} prefix @returns {Dim} */
+/** T, the axis of inputs and outputs. @param {Resolved} options @param {string} prefix @returns {Dim} */
 export function lengthOf({ input, patch, context }, prefix) {
   if (input === 'tokens') return `${prefix}length`;
   return patch ? patch.image.reduce((n, side) => n * Math.floor(side / patch.size), 1) + patch.classTokens : context;
 }
 
 export class Stack extends Parameters {
-  /** By the window of a block. @type {Map<number, Visible>} */
+  /** Masks by the window of a block. @type {Map<number, Visible>} */
   #visible = new Map();
   /** @type {Visible | undefined} */
   #across;
   /** Cosines and sines by the base of the angles. @type {Map<number, RotaryTables>} */
   #tables = new Map();
-  #places;
+  #positionCount;
   /** @type {Value | undefined} */
   #positions;
 
@@ -61,24 +61,24 @@ export class Stack extends Parameters {
     const { graph } = shared;
     const { context } = options;
     const given = /** @type {Value} */ (inputs.ids ?? inputs.pixels ?? inputs.features);
-    /** T and S as the axes of outputs are called. */
+    /** T and S, the axes of outputs. */
     this.length = lengthOf(options, prefix);
     this.allKeys = inputs.past ? `${prefix}keys` : this.length;
-    this.#places = typeof this.length === 'number' ? Math.max(this.length, context) : context;
-    // Sizes are vectors of one.
+    this.#positionCount = typeof this.length === 'number' ? Math.max(this.length, context) : context;
+    // The following sizes are vectors of one element.
     this.batch = graph.size(given, 0);
     /** T */
     this.rows = typeof this.length === 'number' ? graph.ints(this.length) : graph.size(given, 1);
-    /** The tokens before these. */
+    /** P, the number of past tokens. */
     this.past = inputs.past && graph.size(inputs.past[0].key, 2);
     /** S */
     this.keys = this.past ? graph.op('Add', [this.past, this.rows]) : this.rows;
-    /** The keys and values of every block, with those of the past. @type {Pair[]} */
+    /** The keys and values of every block, including the past. @type {Pair[]} */
     this.present = [];
   }
 
   /**
-   * A value on the way: an output where it is asked for.
+   * Makes an intermediate value an output, if it is captured, and returns it.
    * @param {string} name
    * @param {Value} x
    * @param {readonly Dim[]} dims
@@ -88,19 +88,19 @@ export class Stack extends Parameters {
     return x;
   }
 
-  /** The same of rows. @param {string} name @param {Value} x @param {number} [width] default: that of the model */
+  /** As pass, for a value (B,T,width). @param {string} name @param {Value} x @param {number} [width] default: C */
   passRows(name, x, width = this.options.dModel) {
     return this.pass(name, x, ['batch', this.length, width]);
   }
 
-  /** Of each token: (1,T) or (B,T). @returns {Value} */
+  /** The positions of the tokens, (1,T) or (B,T). @returns {Value} */
   get positions() {
     return (this.#positions ??= this.inputs.positions ?? this.#countPositions());
   }
 
   /**
-   * That of a token is the number of real tokens before it; where all see all and nothing is said of padding, its
-   * place.
+   * The position of a token: the number of real tokens before it, or its index if the model is not causal and has no
+   * padding token.
    */
   #countPositions() {
     const { graph, inputs, past, options } = this;
@@ -108,24 +108,24 @@ export class Stack extends Parameters {
     if (padToken !== undefined && inputs.ids) {
       const real = graph.op('Not', [graph.op('Equal', [inputs.ids, graph.int(padToken)])]);
       const before = countBefore(graph, real);
-      // The ids of past tokens are not known: none of them is taken for padding.
+      // The ids of past tokens are not available, so all of them count as real.
       return graph.op('Where', [real, past ? graph.op('Add', [before, past]) : before, graph.int(-1)]);
     }
     if (inputs.keep && (causal || positionOffset > 0)) {
       const seen = countBefore(graph, inputs.keep);
       return past ? graph.op('Slice', [seen, past, this.keys, graph.ints(1)]) : seen;
     }
-    const places = graph.op('Unsqueeze', [graph.range(this.rows), graph.ints(0)]);
-    return past ? graph.op('Add', [places, past]) : places;
+    const indices = graph.op('Unsqueeze', [graph.range(this.rows), graph.ints(0)]);
+    return past ? graph.op('Add', [indices, past]) : indices;
   }
 
-  /** What the queries of a block see of its keys. @param {number} layer @returns {Visible} */
+  /** The mask and bias of self-attention in a block. @param {number} layer @returns {Visible} */
   visible(layer) {
     const { causal, positions, numHeads, window } = this.options;
     const width = window?.[layer] ?? null;
     const side = width === null ? -1 : causal ? width - 1 : Math.floor(width / 2);
-    const before = this.#visible.get(side);
-    if (before) return before;
+    const cached = this.#visible.get(side);
+    if (cached) return cached;
     const { rows: queries, keys, past: offset } = this;
     const made = {
       ...visibility(this.graph, {
@@ -138,14 +138,14 @@ export class Stack extends Parameters {
         slopes: positions === 'alibi' ? alibiSlopes(numHeads) : undefined,
         distances: this.#distances(),
       }),
-      // Every token sees itself.
+      // Without padding, every token sees itself.
       mayBeEmpty: this.inputs.keep !== undefined,
     };
     this.#visible.set(side, made);
     return made;
   }
 
-  /** What its queries see of the encoder's keys: all real ones. @param {Across} across @returns {Visible} */
+  /** The mask of cross-attention: all real keys are visible. @param {Across} across @returns {Visible} */
   visibleAcross({ pairs, keep }) {
     this.#across ??= {
       ...visibility(this.graph, { queries: this.rows, keys: this.graph.size(pairs[0].key, 2), keyPadding: keep }),
@@ -154,7 +154,7 @@ export class Stack extends Parameters {
     return this.#across;
   }
 
-  /** The bias of relative positions, which grows no further than the last bucket. */
+  /** The bias of relative positions. Distances beyond the last bucket have its bias. */
   #distances() {
     const { positions, buckets, causal } = this.options;
     if (positions !== 'buckets' || !buckets) return undefined;
@@ -164,7 +164,7 @@ export class Stack extends Parameters {
     return { table, reach };
   }
 
-  /** Queries or keys (B,heads,T,D), turned by their positions. @param {Value} x @param {number} layer */
+  /** Rotates queries or keys (B,heads,T,D) by their positions. @param {Value} x @param {number} layer */
   rotate(x, layer) {
     const { rotary, window, headDim } = this.options;
     if (!rotary) return x;
@@ -174,14 +174,22 @@ export class Stack extends Parameters {
     return rotate(this.graph, x, this.positions, headDim, tables);
   }
 
-  /** A model that turns long sequences by other angles has two. @param {Rotary} rotary @param {number} theta */
+  /**
+   * The tables of a base. A model with other angles for long sequences has two.
+   * @param {Rotary} rotary
+   * @param {number} theta
+   */
   #tablesOf({ width: rotated, pairing, scaling, long }, theta) {
     const how = { theta, rotated, neighbours: pairing === 'neighbours' };
     const name = `${this.prefix}rotary.${theta}`;
-    const context = Math.min(this.#places, long?.beyond ?? Infinity);
+    const context = Math.min(this.#positionCount, long?.beyond ?? Infinity);
     const near = rotaryTables(this.graph, name, { ...how, scaling, context });
-    if (!long || long.beyond >= this.#places) return near;
-    const far = rotaryTables(this.graph, `${name}.far`, { ...how, scaling: long.scaling, context: this.#places });
+    if (!long || long.beyond >= this.#positionCount) return near;
+    const far = rotaryTables(this.graph, `${name}.far`, {
+      ...how,
+      scaling: long.scaling,
+      context: this.#positionCount,
+    });
     return rowsByLength(this.graph, near, far, this.positions, long.beyond);
   }
 }

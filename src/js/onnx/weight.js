@@ -1,4 +1,4 @@
-// Parameters in an ONNX model: products with a weight, as float32 or as integers with scales.
+// Parameters in an ONNX model: float32, or quantized with scales.
 
 /** @import { OnnxGraph } from './graph.js' */
 
@@ -6,14 +6,14 @@
  * @typedef {object} Parameter
  * @property {string} name
  * @property {readonly number[]} shape
- * @property {() => Float32Array} data called when it is needed
- * @property {boolean} [int8] whether the layer multiplies by it rounded to nine bits
+ * @property {() => Float32Array} data called when the file is written
+ * @property {boolean} [int8] true if the layer rounds it to nine bits
  */
 
-/** As the core rounds them: steps from 0 to the largest weight, and inputs that have a scale in common. */
+/** As in the core: the largest integer, and the number of inputs with a common scale. */
 const LEVELS = 254;
 const GROUP = 128;
-const LEAST_SCALE = 2 ** -126;
+const MIN_SCALE = 2 ** -126;
 
 /** The tensor of a parameter. @param {OnnxGraph} graph @param {Parameter} parameter */
 export function tensor(graph, parameter) {
@@ -22,8 +22,8 @@ export function tensor(graph, parameter) {
 }
 
 /**
- * The integers times their scales. Opset 21 knows 16 bits and scales of groups; before it the integers are two terms of
- * eight bits, 2·high + low, and every group is a row.
+ * DequantizeLinear of the integers. Since opset 21 it supports int16 and a scale per group; before, the integers are
+ * the sum of two int8 terms, 2·high + low, and each group is a row.
  * @param {OnnxGraph} graph
  * @param {Parameter} weight
  */
@@ -57,8 +57,8 @@ function dequantized(graph, { name, data, shape: [out, inside] }) {
 }
 
 /**
- * Integers of nine bits, and a scale for every 128 inputs of an output channel, as the core makes them. Of weights that
- * are such products already, the same integers again.
+ * Quantizes to nine-bit integers with a scale for every 128 inputs of an output channel, as in the core. Weights that
+ * were dequantized before give the same integers again.
  * @param {Float32Array} weights
  * @param {number} out
  * @param {number} inside
@@ -83,8 +83,8 @@ export function quantize(weights, out, inside) {
 
 /** @param {Float32Array} group @param {number} most its largest magnitude */
 function scaleOf(group, most) {
-  const usual = shortAbove(Math.max(Math.fround(most / LEVELS), LEAST_SCALE));
-  // A scale is rounded up, so the largest integer of a group may be less than the highest.
+  const usual = shortAbove(Math.max(Math.fround(most / LEVELS), MIN_SCALE));
+  // A scale is rounded up, so the largest integer of a dequantized group may be less than LEVELS.
   for (let level = LEVELS; level > LEVELS - 4 && most > 0; level--) {
     const scale = most / level;
     if (shortAbove(scale) === scale && group.every((x) => Number.isInteger(x / scale))) return scale;
@@ -92,9 +92,9 @@ function scaleOf(group, most) {
   return usual;
 }
 
-/** Whole numbers of float32 have no bits for less. */
+/** Near this number, float32 has no fraction bits. */
 const WHOLE = 1.5 * 2 ** 23;
-/** Halves go to the even one, as in the core. @param {number} x below 2²² */
+/** Rounds to nearest, ties to even, as in the core. @param {number} x below 2²² */
 const nearest = (x) => Math.fround(x + WHOLE) - WHOLE;
 
 const float = new Float32Array(1);

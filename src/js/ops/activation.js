@@ -1,4 +1,4 @@
-// What stands between two linear layers.
+// Activation functions and gated activations, as layers without parameters.
 
 import { ACTIVATION } from '../../../dist/abi/abi.js';
 import { readBoolean, readOptions, readWord } from '../check/arguments.js';
@@ -17,11 +17,12 @@ import { Layer } from './layer.js';
  * @template {boolean | undefined} [G=boolean | undefined]
  * @typedef {object} ActivationOptions
  * @property {ActivationKind} kind
- * @property {G} [gated] true: of two inputs, activation(gate) · up, as of SwiGLU and GeGLU; default false
+ * @property {G} [gated] true: two inputs, activation(gate) · up, as in SwiGLU and GeGLU; default false
  */
 
 const FORMS = /** @type {const} */ (['none', 'tanh']);
-const KINDS = {
+/** The functions by name. @type {Readonly<Record<ActivationKind, number>>} */
+export const ACTIVATIONS = {
   gelu: ACTIVATION.GELU,
   'gelu-tanh': ACTIVATION.GELU_TANH,
   'quick-gelu': ACTIVATION.QUICK_GELU,
@@ -29,32 +30,32 @@ const KINDS = {
   silu: ACTIVATION.SILU,
   tanh: ACTIVATION.TANH,
 };
-const KIND_NAMES = /** @type {ActivationKind[]} */ (Object.keys(KINDS));
+const KIND_NAMES = /** @type {ActivationKind[]} */ (Object.keys(ACTIVATIONS));
 
-/** A function of each number: no parameters. */
+/** An elementwise function. */
 export class Activation extends Layer {
   #kind;
 
   /** @param {Memory} memory @param {ActivationOptions} options @param {string} [caller] */
   constructor(memory, { kind }, caller = 'activation') {
     super(memory, caller, () => ({}));
-    this.#kind = KINDS[kind];
+    this.#kind = ACTIVATIONS[kind];
     /** @type {Readonly<Record<string, unknown>>} */
     this.options = Object.freeze({ kind, gated: false });
   }
 
   /** @param {TensorLike} x @param {LayerOptions} [options] @returns {Tensor} of the same shape */
   forward(x, options = {}) {
-    return this.run({ x }, options, (frame, memory, { x: { block, shape, size } }) => {
+    return this.runForward({ x }, options, (frame, memory, { x: { block, shape, size } }) => {
       const output = frame.make([...shape]);
       memory.call('hl_activation_forward', 'forward', output, block, size, this.#kind);
-      return { output, keep: [block] };
+      return { output, saved: [block] };
     });
   }
 
   /** @param {TensorLike} dOutput @returns {Tensor} the gradient of x */
   backward(dOutput) {
-    return this.reverse(dOutput, (frame, memory, block, [x]) => {
+    return this.runBackward(dOutput, (frame, memory, block, [x]) => {
       const dx = frame.make([...x.shape]);
       memory.call('hl_activation_backward', 'backward', dx, block, x, x.size, this.#kind);
       return dx;
@@ -62,14 +63,14 @@ export class Activation extends Layer {
   }
 }
 
-/** activation(gate) · up: no parameters. */
+/** activation(gate) · up, elementwise. */
 export class GatedActivation extends Layer {
   #kind;
 
   /** @param {Memory} memory @param {ActivationOptions} options */
   constructor(memory, { kind }) {
     super(memory, 'activation', () => ({}));
-    this.#kind = KINDS[kind];
+    this.#kind = ACTIVATIONS[kind];
     this.options = Object.freeze({ kind, gated: true });
     Object.freeze(this);
   }
@@ -78,20 +79,20 @@ export class GatedActivation extends Layer {
    * @param {TensorLike} gate
    * @param {TensorLike} up of the same shape
    * @param {LayerOptions} [options]
-   * @returns {Tensor} likewise
+   * @returns {Tensor} of the same shape
    */
   forward(gate, up, options = {}) {
-    return this.run({ gate, up }, options, (frame, memory, { gate: { block, shape, size }, up: other }) => {
+    return this.runForward({ gate, up }, options, (frame, memory, { gate: { block, shape, size }, up: other }) => {
       if (!sameShape(other.shape, shape)) throw shapeError('forward', 'up', other.shape, formatShape(shape));
       const output = frame.make([...shape]);
       memory.call('hl_gated_forward', 'forward', output, block, other.block, size, this.#kind);
-      return { output, keep: [block, other.block] };
+      return { output, saved: [block, other.block] };
     });
   }
 
   /** @param {TensorLike} dOutput @returns {{ dGate: Tensor, dUp: Tensor }} */
   backward(dOutput) {
-    return this.reverse(dOutput, (frame, memory, block, [gate, up]) => {
+    return this.runBackward(dOutput, (frame, memory, block, [gate, up]) => {
       const [dGate, dUp] = [frame.make([...gate.shape]), frame.make([...up.shape])];
       memory.call('hl_gated_backward', 'backward', dGate, dUp, block, gate, up, gate.size, this.#kind);
       return { dGate, dUp };
@@ -113,7 +114,7 @@ export function makeActivation(memory, options) {
     : /** @type {Activation} */ (Object.freeze(new Activation(memory, { kind })));
 }
 
-/** x · Φ(x): no parameters. */
+/** x · Φ(x), elementwise. */
 export class Gelu extends Activation {
   /** @param {Memory} memory @param {GeluOptions} options */
   constructor(memory, options) {

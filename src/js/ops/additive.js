@@ -1,4 +1,4 @@
-// Additive attention: scores w · tanh(Wq q + Wk k) in the place of the dot product.
+// Additive attention: the scores are w · tanh(Wq q + Wk k) instead of a dot product.
 
 import { ATTENTION as AT, ATTENTION_BACKWARD } from '../../../dist/abi/abi.js';
 import { checkOptions, readBoolean, readNumber, readOptions } from '../check/arguments.js';
@@ -6,14 +6,14 @@ import { HeadlightError, shapeError } from '../check/errors.js';
 import { formatShape, sameShape } from '../check/shape.js';
 import { DISPOSE } from '../memory/disposable.js';
 import { checkAlive, own, shapeOf, viewOf } from '../memory/tensor.js';
-import { isEmpty, makeBiasGradient, makeSinksGradient, pointToIncoming, readIncoming } from './gradients.js';
-import { refusePast } from './past.js';
+import { isEmpty, makeBiasGradient, makeSinksGradient, readUpstream, setUpstream } from './gradients.js';
+import { rejectPast } from './past.js';
 import { fillUniform, uniformSource } from './random.js';
 import { AttentionResult } from './result.js';
 import { readParameters, writeParameters } from './state.js';
-import { pointToVisibility, readVisibility, VISIBILITY_OPTIONS } from './visibility.js';
+import { readVisibility, setVisibility, VISIBILITY_OPTIONS } from './visibility.js';
 
-/** @import { Frame, Kept } from '../memory/frame.js' */
+/** @import { Frame, Saved } from '../memory/frame.js' */
 /** @import { Memory } from '../memory/memory.js' */
 /** @import { Staged, Tensor } from '../memory/tensor.js' */
 /** @import { TensorLike } from '../check/tensorlike.js' */
@@ -26,7 +26,7 @@ import { pointToVisibility, readVisibility, VISIBILITY_OPTIONS } from './visibil
  * @typedef {object} AdditiveOptions
  * @property {number} queryDim width of the queries
  * @property {number} keyDim width of the keys
- * @property {number} hidden width in which they meet
+ * @property {number} hidden width of the projected queries and keys
  * @property {number} [seed] of the initial weights, Xavier uniform; default 0
  */
 /**
@@ -37,8 +37,9 @@ import { pointToVisibility, readVisibility, VISIBILITY_OPTIONS } from './visibil
  *   AdditiveForwardOptions
  */
 /**
- * What backward must know of the forward before it: inputs has the shapes of those that were given.
- * @typedef {{ kept: Kept, shapes: ForwardShapes, blocks: (Tensor | Staged)[], rows: [number, number],
+ * State of a forward pass that its backward needs. blocks: query and key; rows: B·T and B·S; inputs: shapes of query,
+ * key and value, undefined where it was a default, and the shape of the value used.
+ * @typedef {{ saved: Saved, shapes: ForwardShapes, blocks: (Tensor | Staged)[], rows: [number, number],
  *   inputs: [readonly number[], readonly number[] | undefined, readonly number[] | undefined, readonly number[]] }}
  *   Pass
  */
@@ -51,7 +52,7 @@ const OPTIONS = VISIBILITY_OPTIONS.filter((name) => !['scale', 'pastKey', 'pastV
 export class AdditiveAttention {
   #memory;
   #training = false;
-  /** The last forward in training, until its backward. @type {Pass | null} */
+  /** State of the last forward in training, until its backward. @type {Pass | null} */
   #pass = null;
 
   /** @param {Memory} memory @param {AdditiveOptions} options */
@@ -85,14 +86,14 @@ export class AdditiveAttention {
       return { parameters: made, gradients: zeros };
     });
     this.parameters = Object.freeze(parameters);
-    /** Of the parameters, by their names; they add up until zeroGrad(). */
+    /** Gradients by the names of the parameters. They accumulate until zeroGrad(). */
     this.gradients = Object.freeze(gradients);
     Object.freeze(this);
   }
 
   /**
-   * Inputs are (B,T,queryDim), (B,S,keyDim) and (B,S,Dv), or all of them without B. The value is the key, and the key
-   * the query where not given. Masks, weights and scores have one head.
+   * Inputs are (B,T,queryDim), (B,S,keyDim) and (B,S,Dv), or all of them without B. The default key is the query, the
+   * default value is the key. Masks, weights and scores have one head.
    * @template {WeightsChoice} [W=undefined]
    * @template {ScoresChoice} [S=undefined]
    * @template {BiasChoice} [B=undefined]
@@ -111,40 +112,41 @@ export class AdditiveAttention {
         input === undefined && i > 0 ? undefined : frame.read(/** @type {TensorLike} */ (input), NAMES[i]),
       );
       const { train } = visibility;
-      refusePast(caller, visibility.past);
+      rejectPast(caller, visibility.past);
       this.#forget();
       checkAlive(this.parameters, caller, 'parameters');
       if (train) frame.train();
-      const q = frame.take(/** @type {NonNullable<typeof read[0]>} */ (read[0]), 'query');
-      const k = read[1] ? frame.take(read[1], 'key') : q;
-      const v = read[2] ? frame.take(read[2], 'value') : k;
+      const q = frame.input(/** @type {NonNullable<typeof read[0]>} */ (read[0]), 'query');
+      const k = read[1] ? frame.input(read[1], 'key') : q;
+      const v = read[2] ? frame.input(read[2], 'value') : k;
       const { batch, queries, keys, width } = this.#sizes(caller, [q.shape, k.shape, v.shape]);
       const { hidden, queryDim, keyDim } = this.options;
       const { wq, wk, w } = this.parameters;
-      const [hq, hk] = [frame.room(batch * queries * hidden), frame.room(batch * keys * hidden)];
+      const hq = frame.scratch(batch * queries * hidden); // (B,T,hidden)
+      const hk = frame.scratch(batch * keys * hidden); // (B,S,hidden)
       this.#memory.call('hl_linear_forward', caller, hq, q.block, wq, undefined, batch * queries, hidden, queryDim);
       this.#memory.call('hl_linear_forward', caller, hk, k.block, wk, undefined, batch * keys, hidden, keyDim);
       const sizes = { batch, heads: 1, kvHeads: 1, queries, keys, past: 0, appended: 0 };
-      const { weights, scores } = pointToVisibility(frame, caller, { ...visibility, scale: 1 }, sizes, hidden);
-      const output = frame.result(AT.output, 'output', [...q.shape.slice(0, -1), width]);
+      const { weights, scores } = setVisibility(frame, caller, { ...visibility, scale: 1 }, sizes, hidden);
+      const output = frame.result(AT.output, 'output', [...q.shape.slice(0, -1), width]); // (B,T,Dv)
       const { ints } = frame;
       ints.set([queries * width, 0, width], AT.outputStride);
       ints.set([queries * hidden, 0, hidden], AT.queryStride);
       ints.set([keys * hidden, 0, hidden], AT.keyStride);
       ints.set([keys * width, 0, width], AT.valueStride);
       ints[AT.valueWidth] = width;
-      frame.point(AT.query, hq);
-      frame.point(AT.key, hk);
-      frame.point(AT.value, v.block);
-      frame.point(AT.additive, w);
-      if (train) frame.point(AT.statistics, frame.save(2 * batch * queries));
+      frame.setPointer(AT.query, hq);
+      frame.setPointer(AT.key, hk);
+      frame.setPointer(AT.value, v.block);
+      frame.setPointer(AT.additive, w);
+      if (train) frame.setPointer(AT.statistics, frame.saveForBackward(2 * batch * queries));
       frame.run('hl_attention');
       if (train) {
-        frame.point(AT.output, frame.stage(viewOf(output)));
-        const kept = frame.kept();
-        own(wq, 'kept', kept);
+        frame.setPointer(AT.output, frame.copyIn(viewOf(output)));
+        const saved = frame.saved();
+        own(wq, 'saved', saved);
         this.#pass = {
-          kept,
+          saved,
           blocks: [q.block, k.block],
           rows: [batch * queries, batch * keys],
           inputs: [q.shape, read[1] && k.shape, read[2] && v.shape, v.shape],
@@ -175,16 +177,16 @@ export class AdditiveAttention {
     return { batch, queries: q[rank - 2], keys, width };
   }
 
-  /** Frees what the last forward has left for backward. */
+  /** Frees the state of the last forward. */
   #forget() {
-    this.#pass?.kept.dispose();
+    this.#pass?.saved.dispose();
     this.#pass = null;
   }
 
   /**
-   * From the gradient of the output, and of the returned weights, to those of the inputs of the last forward with
-   * train: true, which must not have been followed by a change of the parameters. An input that was another's default
-   * has its gradient added into that one.
+   * The gradients of the inputs of the last forward with train: true, given the gradients of its output and of its
+   * returned weights. The parameters must not have changed since that forward. If an input was the default for another,
+   * its gradient includes the other's.
    * @param {TensorLike} dOutput
    * @param {BackwardOptions} [options]
    * @returns {LayerGradients}
@@ -192,36 +194,35 @@ export class AdditiveAttention {
   backward(dOutput, options = {}) {
     const caller = 'backward';
     return this.#memory.frame(caller, (frame) => {
-      const incoming = readIncoming(frame, dOutput, options);
+      const upstream = readUpstream(frame, dOutput, options);
       const pass = this.#pass;
-      if (!pass || pass.kept.disposed)
-        throw new HeadlightError('STATE', `${caller}: there is no forward with train: true to go back through`);
+      if (!pass || pass.saved.disposed)
+        throw new HeadlightError('STATE', `${caller}: there is no forward with train: true before it`);
       checkAlive(this.parameters, caller, 'parameters');
       checkAlive(this.gradients, caller, 'gradients');
-      frame.resume(pass.kept);
+      frame.restore(pass.saved);
       const at = { output: ATTENTION_BACKWARD.dOutput, weights: ATTENTION_BACKWARD.dWeights };
-      pointToIncoming(frame, at, incoming, pass.shapes);
+      setUpstream(frame, at, upstream, pass.shapes);
       const { queryDim, keyDim, hidden } = this.options;
-      const [queryShape, keyShape, valueShape, wholeValue] = pass.inputs;
-      const [hq, hk] = pass.rows.map((rows) => frame.room(rows * hidden));
+      const [queryShape, keyShape, valueShape, usedValueShape] = pass.inputs;
+      const [dhq, dhk] = pass.rows.map((rows) => frame.scratch(rows * hidden)); // (B,T,hidden), (B,S,hidden)
       const make = (/** @type {readonly number[]} */ shape) =>
-        isEmpty(incoming) ? frame.zeros([...shape]) : frame.make([...shape]);
-      const dQuery = make(queryShape);
-      const dKey = make(keyShape ?? queryShape);
-      const dValue = make(wholeValue);
-      frame.point(ATTENTION_BACKWARD.dQuery, hq);
-      frame.point(ATTENTION_BACKWARD.dKey, hk);
-      frame.point(ATTENTION_BACKWARD.dValue, dValue);
-      frame.point(ATTENTION_BACKWARD.dAdditive, this.gradients.w);
-      const dBias = makeBiasGradient(frame, ATTENTION_BACKWARD.dBias, pass.shapes.bias, incoming);
+        isEmpty(upstream) ? frame.zeros([...shape]) : frame.make([...shape]);
+      const dQuery = make(queryShape); // (B,T,queryDim)
+      const dKey = make(keyShape ?? queryShape); // (B,S,keyDim)
+      const dValue = make(usedValueShape); // (B,S,Dv)
+      frame.setPointer(ATTENTION_BACKWARD.dQuery, dhq);
+      frame.setPointer(ATTENTION_BACKWARD.dKey, dhk);
+      frame.setPointer(ATTENTION_BACKWARD.dValue, dValue);
+      frame.setPointer(ATTENTION_BACKWARD.dAdditive, this.gradients.w);
+      const dBias = makeBiasGradient(frame, ATTENTION_BACKWARD.dBias, pass.shapes.bias, upstream);
       const dSinks = makeSinksGradient(frame, ATTENTION_BACKWARD.dSinks, pass.shapes);
-      if (!isEmpty(incoming)) {
+      if (!isEmpty(upstream)) {
         frame.run('hl_attention_backward');
-        this.#project(dQuery, hq, 'wq', pass.blocks[0], pass.rows[0], queryDim);
-        this.#project(dKey, hk, 'wk', pass.blocks[1], pass.rows[1], keyDim);
+        this.#projectBackward(dQuery, dhq, 'wq', pass.blocks[0], pass.rows[0], queryDim);
+        this.#projectBackward(dKey, dhk, 'wk', pass.blocks[1], pass.rows[1], keyDim);
       }
-      const into = keyShape ? dKey : dQuery;
-      if (!valueShape) this.#addInto(into, dValue);
+      if (!valueShape) this.#addInto(keyShape ? dKey : dQuery, dValue);
       if (!keyShape) this.#addInto(dQuery, dKey);
       const result = {
         dQuery,
@@ -236,7 +237,7 @@ export class AdditiveAttention {
   }
 
   /**
-   * The gradients of a projection.
+   * dx = dy · W, and the gradient of W.
    * @param {Tensor} dx
    * @param {Tensor | Staged} dy
    * @param {'wq' | 'wk'} name
@@ -244,13 +245,13 @@ export class AdditiveAttention {
    * @param {number} rows
    * @param {number} width
    */
-  #project(dx, dy, name, x, rows, width) {
+  #projectBackward(dx, dy, name, x, rows, width) {
     const { hidden } = this.options;
     const [weight, gradient] = [this.parameters[name], this.gradients[name]];
     this.#memory.call('hl_linear_backward', 'backward', dx, gradient, undefined, dy, x, weight, rows, hidden, width);
   }
 
-  /** @param {Tensor} sum @param {Tensor} part which is freed */
+  /** sum += part; frees part. @param {Tensor} sum @param {Tensor} part */
   #addInto(sum, part) {
     this.#memory.call('hl_add', 'backward', sum, sum, part, sum.size);
     part.dispose();
@@ -262,7 +263,7 @@ export class AdditiveAttention {
     return this;
   }
 
-  /** Whether forward keeps what backward needs, where its options do not say. @param {boolean} [on] */
+  /** Sets the default of the option `train` of forward; initially false. @param {boolean} [on] */
   train(on = true) {
     this.#training = readBoolean('train', 'on', on);
     return this;

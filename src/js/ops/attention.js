@@ -1,31 +1,32 @@
-// attention(): from the caller's arguments to those of the core.
+// attention(): checks the arguments and passes them to the core.
 
 import { ATTENTION as AT, ATTENTION_BACKWARD } from '../../../dist/abi/abi.js';
 import { checkOptions, readNumber } from '../check/arguments.js';
 import { HeadlightError, shapeError } from '../check/errors.js';
 import { own, shapeOf, sizeOf, viewOf } from '../memory/tensor.js';
-import { isEmpty, makeBiasGradient, makeSinksGradient, pointToIncoming, readIncoming } from './gradients.js';
-import { refusePast, takePast } from './past.js';
+import { isEmpty, makeBiasGradient, makeSinksGradient, readUpstream, setUpstream } from './gradients.js';
+import { inputPast, rejectPast } from './past.js';
 import { AttentionResult } from './result.js';
-import { pointToRotary, turnHeads } from './rotary.js';
-import { pointToVisibility, readVisibility, VISIBILITY_OPTIONS } from './visibility.js';
+import { makeRotation, rotateHeads } from './rotary.js';
+import { readVisibility, setVisibility, VISIBILITY_OPTIONS } from './visibility.js';
 
-/** @import { Frame, Kept } from '../memory/frame.js' */
+/** @import { Frame, Saved } from '../memory/frame.js' */
 /** @import { Memory } from '../memory/memory.js' */
 /** @import { Staged, Tensor } from '../memory/tensor.js' */
 /** @import { TensorLike } from '../check/tensorlike.js' */
 /** @import { AttentionGradients, BackwardOptions, ForwardShapes } from './gradients.js' */
-/** @import { Rotary, Turn } from './rotary.js' */
+/** @import { Rotary, Rotation } from './rotary.js' */
 /** @import { Visibility } from './visibility.js' */
 /** @import { AttentionOptions } from '../types.js' */
 
-/** @typedef {{ block: Tensor | Staged, shape: readonly number[] }} Taken */
+/** @typedef {{ block: Tensor | Staged, shape: readonly number[] }} InputBlock */
 /**
- * @typedef {{ batch: number, heads: number, rows: number, width: number, stride: [number, number, number] }} Form how
- *   an array divides into heads
+ * How an array is split into heads.
+ * @typedef {{ batch: number, heads: number, rows: number, width: number, stride: [number, number, number] }} Form
+ *   stride: of a batch entry, a head, a row
  */
 /** @typedef {ForwardShapes & Record<'dQuery' | 'dKey' | 'dValue', readonly number[]>} Shapes */
-/** @typedef {{ turn: Turn, q: Form, k: Form }} Turned what rotary positions have turned */
+/** @typedef {{ rotation: Rotation, q: Form, k: Form }} RotatedInputs inputs that rotary positions have rotated */
 
 const ATTENTION_OPTIONS = [...VISIBILITY_OPTIONS, 'heads', 'kvHeads'];
 const COUNT = { integer: true, least: 1 };
@@ -47,55 +48,55 @@ export function attention(memory, query, key, value, options) {
     const kvHeads = readCount(caller, 'kvHeads', options.kvHeads);
     const inputs = [frame.read(query, 'query'), frame.read(key, 'key'), frame.read(value, 'value')];
     const { train } = visibility;
-    if (train) refusePast(caller, visibility.past);
-    // What is turned is kept as it is then, not as it was given.
+    if (train) rejectPast(caller, visibility.past);
+    // Backward needs the rotated queries and keys, not the inputs: train() begins after these.
     if (train && !visibility.rotary) frame.train();
-    const turning = { query: frame.take(inputs[0], 'query'), key: frame.take(inputs[1], 'key') };
+    const toRotate = { query: frame.input(inputs[0], 'query'), key: frame.input(inputs[1], 'key') };
     if (train && visibility.rotary) frame.train();
-    const given = { ...turning, value: frame.take(inputs[2], 'value') };
+    const given = { ...toRotate, value: frame.input(inputs[2], 'value') };
     const { q, k, v, packed } = splitInputs(caller, given, heads, kvHeads);
     const valueSizes = { batch: k.batch, kvHeads: k.heads, width: k.width, valueWidth: v.width };
-    const past = takePast(frame, caller, visibility.past, valueSizes);
+    const past = inputPast(frame, caller, visibility.past, valueSizes);
     const before = past?.length ?? 0;
     const keys = before + k.rows;
     const { batch, rows: queries } = q;
     const sizes = { batch, heads: q.heads, kvHeads: k.heads, queries, keys, past: before, appended: 0 };
-    const { weights, scores } = pointToVisibility(frame, caller, visibility, sizes, q.width);
-    const turned = visibility.rotary && turnInputs(memory, frame, caller, visibility, given, { q, k }, before);
+    const { weights, scores } = setVisibility(frame, caller, visibility, sizes, q.width);
+    const rotated = visibility.rotary && rotateInputs(memory, frame, caller, visibility, given, { q, k }, before);
     const form = packed ? [batch, queries, q.heads * v.width] : [batch, q.heads, queries, v.width];
-    const output = frame.result(AT.output, 'output', form);
+    const output = frame.result(AT.output, 'output', form); // (B,H,T,Dv) or (B,T,H·Dv)
     const present = past && {
-      key: extend(memory, frame, past.key, before, given.key.block, k),
-      value: extend(memory, frame, past.value, before, given.value.block, v),
+      key: concatenate(memory, frame, past.key, before, given.key.block, k), // (B,G,P+S,D)
+      value: concatenate(memory, frame, past.value, before, given.value.block, v), // (B,G,P+S,Dv)
     };
     const { ints } = frame;
     const channels = q.heads * v.width;
     const outputStride = packed ? [v.width, channels] : [queries * v.width, v.width];
     ints.set([queries * channels, ...outputStride], AT.outputStride);
-    frame.point(AT.query, given.query.block);
-    frame.point(AT.key, present?.key ?? given.key.block);
-    frame.point(AT.value, present?.value ?? given.value.block);
+    frame.setPointer(AT.query, given.query.block);
+    frame.setPointer(AT.key, present?.key ?? given.key.block);
+    frame.setPointer(AT.value, present?.value ?? given.value.block);
     ints.set(q.stride, AT.queryStride);
-    ints.set(present ? wholeStride(k, keys) : k.stride, AT.keyStride);
-    ints.set(present ? wholeStride(v, keys) : v.stride, AT.valueStride);
+    ints.set(present ? presentStride(k, keys) : k.stride, AT.keyStride);
+    ints.set(present ? presentStride(v, keys) : v.stride, AT.valueStride);
     ints[AT.valueWidth] = v.width;
-    if (train) frame.point(AT.statistics, frame.save(2 * batch * q.heads * queries));
-    // Where nothing is asked for, the core would run over sizes that hold no numbers.
+    if (train) frame.setPointer(AT.statistics, frame.saveForBackward(2 * batch * q.heads * queries));
+    // Without any result element the core must not run: it would loop over sizes that are not limited by memory.
     if (sizeOf(output) || (weights && sizeOf(weights)) || (scores && sizeOf(scores))) frame.run('hl_attention');
     const tensors = { output, weights, scores, presentKey: present?.key, presentValue: present?.value };
     if (!train) return new AttentionResult(tensors);
-    return trainable(memory, frame, tensors, given, { sinks: visibility.sinks?.shape, turned });
+    return trainable(memory, frame, tensors, given, { sinks: visibility.sinks?.shape, rotated });
   });
 }
 
 /** @param {string} caller @param {'heads' | 'kvHeads'} name @param {unknown} value */
 const readCount = (caller, name, value) => (value === undefined ? undefined : readNumber(caller, name, value, COUNT));
 
-/** Of a past with its fresh rows. @param {Form} form @param {number} rows */
-const wholeStride = ({ heads, width }, rows) => [heads * rows * width, rows * width, width];
+/** The stride of (B,G,rows,width). @param {Form} form @param {number} rows */
+const presentStride = ({ heads, width }, rows) => [heads * rows * width, rows * width, width];
 
 /**
- * The past, and after it the fresh rows.
+ * The past (B,G,P,width) followed by the fresh rows: (B,G,P+S,width).
  * @param {Memory} memory
  * @param {Frame} frame
  * @param {Tensor | Staged} past
@@ -103,41 +104,41 @@ const wholeStride = ({ heads, width }, rows) => [heads * rows * width, rows * wi
  * @param {Tensor | Staged} fresh
  * @param {Form} form of the fresh ones
  */
-function extend(memory, frame, past, before, fresh, { batch, heads, rows, width, stride }) {
+function concatenate(memory, frame, past, before, fresh, { batch, heads, rows, width, stride }) {
   const whole = frame.make([batch, heads, before + rows, width]);
   memory.append('attention', whole, past, fresh, { batch, kvHeads: heads, past: before, keys: rows, width, stride });
   return whole;
 }
 
 /**
- * Queries and keys as rotary positions turn them, in the place of those given.
+ * Rotates queries and keys by their positions, and replaces the blocks in `given`.
  * @param {Memory} memory
  * @param {Frame} frame
  * @param {string} caller
  * @param {Visibility} visibility
- * @param {Record<'query' | 'key', Taken>} given
+ * @param {Record<'query' | 'key', InputBlock>} given
  * @param {{ q: Form, k: Form }} forms
  * @param {number} past
- * @returns {Turned}
+ * @returns {RotatedInputs}
  */
-function turnInputs(memory, frame, caller, { rotary, offset }, given, { q, k }, past) {
+function rotateInputs(memory, frame, caller, { rotary, offset }, given, { q, k }, past) {
   const sizes = { batch: q.batch, queries: q.rows, fresh: k.rows, past, width: q.width };
-  const turn = pointToRotary(frame, caller, /** @type {Rotary} */ (rotary), sizes, offset);
+  const rotation = makeRotation(frame, caller, /** @type {Rotary} */ (rotary), sizes, offset);
   for (const [name, form] of /** @type {const} */ ([
     ['query', q],
     ['key', k],
   ])) {
     const { block, shape } = given[name];
-    const room = frame.room(form.batch * form.heads * form.rows * form.width);
-    turnHeads(memory, caller, room, block, form, turn, name);
-    given[name] = { block: room, shape };
+    const rotated = frame.scratch(form.batch * form.heads * form.rows * form.width); // the shape of the input
+    rotateHeads(memory, caller, rotated, block, form, rotation, name);
+    given[name] = { block: rotated, shape };
   }
-  return { turn, q, k };
+  return { rotation, q, k };
 }
 
 /**
  * @param {string} caller
- * @param {Record<'query' | 'key' | 'value', Taken>} given
+ * @param {Record<'query' | 'key' | 'value', InputBlock>} given
  * @param {number | undefined} heads
  * @param {number | undefined} kvHeads
  */
@@ -155,7 +156,7 @@ function splitInputs(caller, given, heads, kvHeads) {
 }
 
 /**
- * How one of query, key, value divides into heads: (B,heads,N,width), or packed (B,N,heads·width).
+ * How query, key or value is split into heads: (B,heads,N,width), or packed (B,N,heads·width).
  * @param {string} caller
  * @param {string} parameter
  * @param {readonly number[]} shape
@@ -184,7 +185,7 @@ function splitHeads(caller, parameter, shape, name, heads, packed) {
 
 /**
  * @param {string} caller
- * @param {Record<'query' | 'key' | 'value', Taken>} given
+ * @param {Record<'query' | 'key' | 'value', InputBlock>} given
  * @param {Form} q
  * @param {Form} k
  * @param {Form} v
@@ -202,16 +203,16 @@ function checkTogether(caller, given, q, k, v) {
 }
 
 /**
- * A result with its backward, for which the frame has kept what it needs.
+ * A result with a backward, for which the frame has saved the inputs.
  * @param {Memory} memory
  * @param {Frame} frame
  * @param {{ output: Tensor, weights?: Tensor, scores?: Tensor }} tensors
- * @param {Record<'query' | 'key' | 'value', Taken>} given
- * @param {{ sinks?: readonly number[], turned?: Turned }} more
+ * @param {Record<'query' | 'key' | 'value', InputBlock>} given
+ * @param {{ sinks?: readonly number[], rotated?: RotatedInputs }} more
  */
-function trainable(memory, frame, tensors, given, { sinks, turned }) {
+function trainable(memory, frame, tensors, given, { sinks, rotated }) {
   const { output, weights } = tensors;
-  frame.point(AT.output, frame.stage(viewOf(output)));
+  frame.setPointer(AT.output, frame.copyIn(viewOf(output)));
   /** @type {Shapes} */
   const shapes = {
     dQuery: given.query.shape,
@@ -222,51 +223,51 @@ function trainable(memory, frame, tensors, given, { sinks, turned }) {
     bias: frame.biasShape,
     sinks,
   };
-  const kept = frame.kept();
-  own(output, 'kept', kept);
+  const saved = frame.saved();
+  own(output, 'saved', saved);
   return new AttentionResult(tensors, (dOutput, options) =>
-    backward(memory, output, kept, shapes, turned, dOutput, options),
+    backward(memory, output, saved, shapes, rotated, dOutput, options),
   );
 }
 
 /**
  * @param {Memory} memory
  * @param {Tensor} output
- * @param {Kept} kept
+ * @param {Saved} saved
  * @param {Shapes} shapes
- * @param {Turned | undefined} turned
+ * @param {RotatedInputs | undefined} rotated
  * @param {TensorLike} dOutput
  * @param {BackwardOptions} options
  * @returns {AttentionGradients}
  */
-function backward(memory, output, kept, shapes, turned, dOutput, options) {
+function backward(memory, output, saved, shapes, rotated, dOutput, options) {
   return memory.frame('backward', (frame) => {
-    const incoming = readIncoming(frame, dOutput, options);
-    if (kept.disposed)
+    const upstream = readUpstream(frame, dOutput, options);
+    if (saved.disposed)
       throw new HeadlightError(
         'STATE',
-        'backward: what this result kept has been freed, by an earlier backward or with its output',
+        'backward: the saved state of this result has been freed, by an earlier backward or with its output',
       );
-    frame.resume(kept);
+    frame.restore(saved);
     const at = { output: ATTENTION_BACKWARD.dOutput, weights: ATTENTION_BACKWARD.dWeights };
-    pointToIncoming(frame, at, incoming, shapes);
-    const empty = isEmpty(incoming);
+    setUpstream(frame, at, upstream, shapes);
+    const empty = isEmpty(upstream);
     const make = (/** @type {'dQuery' | 'dKey' | 'dValue'} */ name) => {
       const gradient = empty ? frame.zeros([...shapes[name]]) : frame.make([...shapes[name]]);
-      frame.point(ATTENTION_BACKWARD[name], gradient);
+      frame.setPointer(ATTENTION_BACKWARD[name], gradient);
       return gradient;
     };
     const gradients = { dQuery: make('dQuery'), dKey: make('dKey'), dValue: make('dValue') };
-    const dBias = makeBiasGradient(frame, ATTENTION_BACKWARD.dBias, shapes.bias, incoming);
+    const dBias = makeBiasGradient(frame, ATTENTION_BACKWARD.dBias, shapes.bias, upstream);
     const dSinks = makeSinksGradient(frame, ATTENTION_BACKWARD.dSinks, shapes);
     if (!empty) frame.run('hl_attention_backward');
-    if (turned) {
-      const { turn, q, k } = turned;
-      turnHeads(memory, 'backward', gradients.dQuery, gradients.dQuery, q, turn, 'query', true);
-      turnHeads(memory, 'backward', gradients.dKey, gradients.dKey, k, turn, 'key', true);
+    if (rotated) {
+      const { rotation, q, k } = rotated;
+      rotateHeads(memory, 'backward', gradients.dQuery, gradients.dQuery, q, rotation, 'query', true);
+      rotateHeads(memory, 'backward', gradients.dKey, gradients.dKey, k, rotation, 'key', true);
     }
     const result = { ...gradients, ...(dBias && { dBias: dBias() }), ...(dSinks && { dSinks }) };
-    own(output, 'kept', null);
+    own(output, 'saved', null);
     return /** @type {AttentionGradients} */ (result);
   });
 }

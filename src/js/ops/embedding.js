@@ -1,4 +1,4 @@
-// An embedding: rows of a table, and of learned positions.
+// An embedding layer: rows of a table by id, plus learned positions.
 
 import { readNumber, readOptions } from '../check/arguments.js';
 import { shapeError } from '../check/errors.js';
@@ -16,19 +16,19 @@ import { fillNormal, uniformSource } from './random.js';
  * @typedef {object} EmbeddingOptions
  * @property {number} count rows of the table: ids are 0 to count − 1
  * @property {number} width of a row
- * @property {number} [context] the longest sequence: for each of its positions a row is learned and added
+ * @property {number} [context] maximum length of a sequence; adds a learned row for each position
  * @property {number} [std] deviation of the initial rows, which are normal; default 0.02
  * @property {number} [seed] of the initial rows; default 0
  */
 
-/** @typedef {LayerOptions & { offset?: number }} EmbeddingForwardOptions offset: of the first label, default 0 */
+/** @typedef {LayerOptions & { offset?: number }} EmbeddingForwardOptions offset: position of the first id, default 0 */
 
 const POSITION = { integer: true, least: 0, most: 2 ** 31 - 1 };
 const SIZE = { integer: true, least: 1, most: 2 ** 31 - 1 };
 
-/** Rows of a table by label: { table (count,width), position? (context,width) }. */
+/** Rows of a table by id: { table (count,width), position? (context,width) }. */
 export class Embedding extends Layer {
-  /** Those of the last forward. */
+  /** Ids and sizes of the last forward. */
   /** @type {{ ints: Int32Array, sizes: readonly [number, number, number, number, number] }} */
   #labels = { ints: new Int32Array(0), sizes: [0, 0, 0, 0, 0] };
 
@@ -69,27 +69,32 @@ export class Embedding extends Layer {
     if (shape.length !== 1 && shape.length !== 2) throw shapeError('forward', 'ids', shape, '(T) or (B,T)');
     const [rows, batch] = [shape[shape.length - 1], shape.length === 2 ? shape[0] : 1];
     if (context !== undefined && offset + rows > context)
-      throw shapeError('forward', 'ids', shape, `at most ${context - offset} in a row: the context is ${context}`);
+      throw shapeError(
+        'forward',
+        'ids',
+        shape,
+        `rows of at most ${context - offset} ids, because the context is ${context}`,
+      );
     const sizes = /** @type {const} */ ([batch, rows, width, count, offset]);
     const { table, position } = this.parameters;
-    const output = this.run({}, { train: given.train }, (frame, memory) => {
+    const output = this.runForward({}, { train: given.train }, (frame, memory) => {
       const output = frame.make([...shape, width]);
-      memory.call('hl_embedding_forward', 'forward', output, table, position, frame.stage(ints), ...sizes);
-      return { output, keep: [] };
+      memory.call('hl_embedding_forward', 'forward', output, table, position, frame.copyIn(ints), ...sizes);
+      return { output, saved: [] };
     });
     this.#labels = { ints, sizes };
     return output;
   }
 
   /**
-   * Ids have no gradient: only those of the parameters add up.
+   * Accumulates the gradients of the parameters. Ids have no gradient.
    * @param {TensorLike} dOutput
    */
   backward(dOutput) {
     const { table, position } = this.gradients;
-    this.reverse(dOutput, (frame, memory, block) => {
+    this.runBackward(dOutput, (frame, memory, block) => {
       const { ints, sizes } = this.#labels;
-      memory.call('hl_embedding_backward', 'backward', table, position, block, frame.stage(ints), ...sizes);
+      memory.call('hl_embedding_backward', 'backward', table, position, block, frame.copyIn(ints), ...sizes);
     });
   }
 }

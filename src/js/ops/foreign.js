@@ -1,24 +1,24 @@
-// Attention layers among the tensors of a checkpoint, found by the names that other libraries give them.
+// Finds attention layers in the tensors of a checkpoint by the names that other libraries use.
 
 import { HeadlightError } from '../check/errors.js';
 import { quoteNames } from '../check/quote.js';
 
-/** @typedef {'rows' | 'heads'} Fused rows: q, k and v one after the other; heads: those of each head together */
+/** @typedef {'rows' | 'heads'} Fused rows: all of q, then k, then v; heads: q, k and v of each head in turn */
 /**
- * What follows the prefix: of each product, or of the one that is all three.
- * @typedef {{ family: string, q?: string, k?: string, v?: string, all?: string, o: string, turned?: boolean,
- *   fused?: Fused, within?: RegExp }} Form turned: weights are (in, out)
+ * The names after the prefix: of the projections q, k and v, or `all` for one fused weight; and of the output.
+ * @typedef {{ family: string, q?: string, k?: string, v?: string, all?: string, o: string, transposed?: boolean,
+ *   fused?: Fused, within?: RegExp }} Form transposed: weights are (in, out)
  */
 /**
  * @typedef {object} FoundLayer
- * @property {string} prefix what the names of its tensors begin with
- * @property {string} family whose names they are
- * @property {number} layer the number in the prefix; 0 where there is none
+ * @property {string} prefix of the names of its tensors
+ * @property {string} family that uses these names
+ * @property {number} layer the number in the prefix; 0 if there is none
  * @property {number} embedDim
- * @property {number} numHeads by the config, else by what is usual: see `certain`
+ * @property {number} numHeads from the config, or a guess: see `certain`
  * @property {number} kvHeads
  * @property {number} headDim
- * @property {boolean} certain whether the number of heads is known, or assumed from a headDim of 64
+ * @property {boolean} certain true if the number of heads is known, false if a headDim of 64 is assumed
  */
 
 /** @type {readonly Form[]} */
@@ -30,7 +30,7 @@ const FORMS = [
   { family: 'opt', q: 'q_proj', k: 'k_proj', v: 'v_proj', o: 'out_proj' },
   { family: 'phi', q: 'q_proj', k: 'k_proj', v: 'v_proj', o: 'dense' },
   { family: 't5', q: 'q', k: 'k', v: 'v', o: 'o', within: /Attention\.$/ },
-  { family: 'gpt2', all: 'c_attn', o: 'c_proj', turned: true, fused: 'rows' },
+  { family: 'gpt2', all: 'c_attn', o: 'c_proj', transposed: true, fused: 'rows' },
   { family: 'phi3', all: 'qkv_proj', o: 'o_proj', fused: 'rows' },
   { family: 'modernbert', all: 'Wqkv', o: 'Wo', fused: 'rows' },
   { family: 'timm', all: 'qkv', o: 'proj', fused: 'rows' },
@@ -41,7 +41,7 @@ const FORMS = [
 /** @param {string} layer @param {'weight' | 'bias'} part */
 const nameOf = (layer, part) => (layer.endsWith('_') ? layer + part : `${layer}.${part}`);
 
-/** The layers of a form, by their prefixes. @param {ReadonlySet<string>} names @param {Form} form */
+/** The prefixes of the layers with these names. @param {ReadonlySet<string>} names @param {Form} form */
 function prefixesOf(names, { q, all, o, within }) {
   const first = nameOf(/** @type {string} */ (q ?? all), 'weight');
   const last = nameOf(o, 'weight');
@@ -69,36 +69,35 @@ function headsOf(config) {
 }
 
 /**
- * The attention layers of a checkpoint, found by their names alone: of a family that openModel does not know, one can
- * still be opened by multiHeadAttention and loadStateDict.
- * @param {Record<string, { shape: readonly number[] }>} dict tensors by name, or what readSafetensorsHeader gives
- *   of them
- * @param {Record<string, any>} [config] a config.json, which says how many heads there are
+ * Finds the attention layers of a checkpoint by the names of their tensors. Even if openModel does not support the
+ * family, multiHeadAttention and loadStateDict can open such a layer.
+ * @param {Record<string, { shape: readonly number[] }>} dict tensors by name, or the result of readSafetensorsHeader
+ * @param {Record<string, any>} [config] a config.json, for the number of heads
  * @returns {FoundLayer[]}
  */
 export function layersIn(dict, config) {
   if (dict === null || typeof dict !== 'object')
-    throw new HeadlightError('ARGUMENT', 'layersIn: dict is expected to be an object of named tensors', {
+    throw new HeadlightError('ARGUMENT', 'layersIn: dict must be an object of named tensors', {
       parameter: 'dict',
       got: dict,
     });
   const given = headsOf(config);
   return findForms(Object.keys(dict))
     .map(({ form, prefix }) => {
-      const { q, k, all, o, turned } = form;
+      const { q, k, all, o, transposed } = form;
       const at = (/** @type {string} */ layer) => {
         const [a = 0, b = 0] = shapeOf(dict[prefix + nameOf(layer, 'weight')]);
-        return turned ? [b, a] : [a, b];
+        return transposed ? [b, a] : [a, b];
       };
       const [outO, inO] = at(o);
       const rows =
         q && k ? { q: at(q)[0], kv: at(k)[0] } : { q: inO, kv: (at(/** @type {string} */ (all))[0] - inO) / 2 };
       const norm = dict[`${prefix}q_norm.weight`];
-      const turns = dict[`${prefix}rotary_emb.inv_freq`];
+      const frequencies = dict[`${prefix}rotary_emb.inv_freq`];
       const known =
         given.headDim ??
         (given.heads && rows.q / given.heads) ??
-        (norm ? shapeOf(norm)[0] : turns && 2 * shapeOf(turns)[0]);
+        (norm ? shapeOf(norm)[0] : frequencies && 2 * shapeOf(frequencies)[0]);
       const headDim = known ?? (rows.q % 64 === 0 && rows.kv % 64 === 0 ? 64 : rows.kv);
       return {
         prefix,
@@ -115,10 +114,10 @@ export function layersIn(dict, config) {
 }
 
 /**
- * The form in which a layer lies in a dictionary; undefined where none of its names is known.
+ * The layer in a dictionary; undefined if it has no known names.
  * @param {string} caller
  * @param {readonly string[]} names
- * @param {string} [prefix] where there are several
+ * @param {string} [prefix] required if there are several layers
  */
 export function findLayer(caller, names, prefix) {
   const found = findForms(names).filter((layer) => prefix === undefined || layer.prefix === prefix);
@@ -126,7 +125,7 @@ export function findLayer(caller, names, prefix) {
     const prefixes = found.map((layer) => layer.prefix);
     throw new HeadlightError(
       'ARGUMENT',
-      `${caller}: there are ${found.length} attention layers: say which, { prefix: ${quoteNames(prefixes)} }`,
+      `${caller}: there are ${found.length} attention layers, choose one with { prefix: ${quoteNames(prefixes)} }`,
       { parameter: 'layout', expected: prefixes },
     );
   }
@@ -134,11 +133,11 @@ export function findLayer(caller, names, prefix) {
 }
 
 /**
- * Rows of a fused weight that are those of q, k or v.
+ * Maps the rows of q, k or v to rows of a fused weight.
  * @param {Fused} fused
  * @param {number} index 0, 1 or 2
  * @param {{ headDim: number, sizes: readonly number[] }} layer sizes: rows of q, k and v
- * @returns {(row: number) => number} where a row of the part lies
+ * @returns {(row: number) => number} the row in the fused weight
  */
 export function fusedRow(fused, index, { headDim, sizes }) {
   const first = sizes.slice(0, index).reduce((a, b) => a + b, 0);

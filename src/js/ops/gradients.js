@@ -1,4 +1,4 @@
-// What the backward passes of attention() and of the layer share.
+// Shared by the backward passes of attention() and of the layers: options, and gradients of bias and sinks.
 
 import { checkOptions, readBoolean } from '../check/arguments.js';
 import { HeadlightError, shapeError } from '../check/errors.js';
@@ -12,14 +12,14 @@ import { viewOf } from '../memory/tensor.js';
 /** @import { BiasChoice } from './visibility.js' */
 
 /**
- * Each as the tensor it is of.
+ * Each has the shape of its input.
  * @template {BiasChoice} [B=BiasChoice]
  * @template {boolean | undefined} [D=boolean | undefined]
  * @typedef {{ dQuery: Tensor, dKey: Tensor, dValue: Tensor, dBias: BiasGradient<B, D>, dSinks?: Tensor }}
  *   AttentionGradients
  */
 /**
- * There where there is a bias, and its gradient is not declined.
+ * Present if there is a bias and the option dBias is not false.
  * @template {BiasChoice} B
  * @template {boolean | undefined} D
  * @typedef {[D] extends [true | undefined] ? Given<B> : [D] extends [false] ? undefined : Tensor | undefined}
@@ -29,15 +29,18 @@ import { viewOf } from '../memory/tensor.js';
  * @template {boolean | undefined} [D=boolean | undefined]
  * @typedef {object} BackwardOptions
  * @property {TensorLike} [dWeights] the gradient of the weights that forward returned
- * @property {D} [dBias] false: where there is a bias, not its gradient; default true. It takes time, and where
- *   the bias repeats over heads or batch, threads cannot share its work
+ * @property {D} [dBias] false: do not compute the gradient of the bias; default true. It takes time, and is computed
+ *   by one thread if the bias broadcasts over heads or batch
  */
-/** @typedef {{ dOutput: Input, dWeights: Input | undefined, dBias: boolean }} Incoming what backward was given */
+/** @typedef {{ dOutput: Input, dWeights: Input | undefined, dBias: boolean }} Upstream gradients passed to backward */
 /**
  * @typedef {{ dOutput: readonly number[], dWeights?: readonly number[], bias?: BiasShape, sinks?: readonly number[] }}
  *   ForwardShapes
  */
-/** @typedef {{ given: readonly number[], wide: readonly number[] }} BiasShape as given, and as the core reads it */
+/**
+ * Shape of the bias: of the argument, and after short rows are padded to the number of keys.
+ * @typedef {{ given: readonly number[], wide: readonly number[] }} BiasShape
+ */
 
 const CALLER = 'backward';
 
@@ -45,9 +48,9 @@ const CALLER = 'backward';
  * @param {Frame} frame
  * @param {TensorLike} dOutput
  * @param {BackwardOptions} options
- * @returns {Incoming}
+ * @returns {Upstream}
  */
-export function readIncoming(frame, dOutput, options) {
+export function readUpstream(frame, dOutput, options) {
   checkOptions(CALLER, options, ['dWeights', 'dBias']);
   const { dWeights, dBias = true } = options;
   return {
@@ -60,46 +63,47 @@ export function readIncoming(frame, dOutput, options) {
 /**
  * @param {Frame} frame
  * @param {Record<'output' | 'weights', number>} at
- * @param {Incoming} incoming
+ * @param {Upstream} upstream
  * @param {ForwardShapes} shapes
  */
-export function pointToIncoming(frame, at, { dOutput, dWeights }, shapes) {
-  const output = frame.take(dOutput, 'dOutput');
+export function setUpstream(frame, at, { dOutput, dWeights }, shapes) {
+  const output = frame.input(dOutput, 'dOutput');
   if (!sameShape(output.shape, shapes.dOutput))
     throw shapeError(CALLER, 'dOutput', output.shape, formatShape(shapes.dOutput));
-  frame.point(at.output, output.block);
+  frame.setPointer(at.output, output.block);
   if (dWeights === undefined) return;
   if (!shapes.dWeights) {
-    const expected = 'none, as forward returned no weights';
+    const expected = 'none, because forward returned no weights';
     const details = { parameter: 'dWeights', expected, got: dWeights };
     throw new HeadlightError('ARGUMENT', `${CALLER}: dWeights is given, expected ${expected}`, details);
   }
-  const weights = frame.take(dWeights, 'dWeights');
+  const weights = frame.input(dWeights, 'dWeights');
   if (!sameShape(weights.shape, shapes.dWeights))
     throw shapeError(CALLER, 'dWeights', weights.shape, formatShape(shapes.dWeights));
-  frame.point(at.weights, weights.block);
+  frame.setPointer(at.weights, weights.block);
 }
 
 /**
- * Whether nothing comes in, so that all gradients are zeros: the core would run over sizes that hold no numbers.
- * @param {Incoming} incoming
+ * True if the upstream gradients have no elements. Then all gradients are zeros, and the core must not run: it would
+ * loop over the other sizes, which are not limited by memory.
+ * @param {Upstream} upstream
  */
 export const isEmpty = ({ dOutput, dWeights }) =>
   elementCount(dOutput.shape) === 0 && (dWeights === undefined || elementCount(dWeights.shape) === 0);
 
 /**
- * The gradient of the bias, where there is one and it is asked for: what the core adds to, and afterwards in the shape
- * of the bias.
+ * Makes the tensor that the core accumulates the gradient of the bias in. The returned function gives it the shape of
+ * the bias after the call; undefined without a bias or with dBias: false.
  * @param {Frame} frame
  * @param {number} at
  * @param {BiasShape | undefined} shape
- * @param {Incoming} incoming
+ * @param {Upstream} upstream
  */
 export function makeBiasGradient(frame, at, shape, { dBias }) {
   if (!dBias || !shape) return undefined;
   const { given, wide } = shape;
   const gradient = frame.zeros([...wide]);
-  frame.point(at, gradient);
+  frame.setPointer(at, gradient);
   return () => {
     if (sameShape(given, wide)) return gradient;
     const [from, to] = [wide[wide.length - 1], given[given.length - 1]];
@@ -112,7 +116,7 @@ export function makeBiasGradient(frame, at, shape, { dBias }) {
 }
 
 /**
- * The gradient of the sinks, where there are some: what the core adds to.
+ * Makes the tensor (H) that the core accumulates the gradient of the sinks in; undefined without sinks.
  * @param {Frame} frame
  * @param {number} at
  * @param {ForwardShapes} shapes
@@ -120,6 +124,6 @@ export function makeBiasGradient(frame, at, shape, { dBias }) {
 export function makeSinksGradient(frame, at, { sinks }) {
   if (!sinks) return undefined;
   const gradient = frame.zeros([...sinks]);
-  frame.point(at, gradient);
+  frame.setPointer(at, gradient);
   return gradient;
 }

@@ -1,4 +1,4 @@
-// Labels: integers that name a class, a token or a row of a table.
+// Labels: integers that index a class, a token or a row of a table.
 
 import { argumentError } from '../check/errors.js';
 import { readTensorLike } from '../check/tensorlike.js';
@@ -9,7 +9,7 @@ import { shapeOf, Tensor, viewOf } from '../memory/tensor.js';
 /** @typedef {{ ints: Int32Array, shape: readonly number[] }} Labels */
 
 /**
- * The numbers that the caller gives, of which toLabels makes integers.
+ * Reads the numbers of an argument, for toLabels. Copies a tensor, because its memory may be reallocated.
  * @param {TensorLike | Source} value
  * @param {string} caller
  * @param {string} parameter
@@ -24,8 +24,8 @@ export const readNumbers = (value, caller, parameter) =>
 /**
  * @param {Source} source
  * @param {string} caller
- * @param {number} below
- * @param {number | undefined} ignore allowed too
+ * @param {number} below labels are 0 to below − 1
+ * @param {number | undefined} ignore another allowed label
  * @param {string} parameter
  * @returns {Labels}
  */

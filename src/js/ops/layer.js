@@ -1,5 +1,5 @@
-// What the layers beside attention have in common. forward keeps what backward needs until the next forward, dispose(),
-// or the end of the scope it ran in; with train: false, or after eval(), it keeps and copies nothing.
+// The base class of the layers other than attention. forward saves the state for backward until the next forward,
+// dispose(), or the end of its scope; with train: false, or after eval(), it saves and copies nothing.
 
 import { readBoolean, readOptions } from '../check/arguments.js';
 import { HeadlightError, shapeError } from '../check/errors.js';
@@ -14,11 +14,11 @@ import { readParameters, writeParameters } from './state.js';
 /** @import { Staged, Tensor } from '../memory/tensor.js' */
 /** @import { StateEntry } from './state.js' */
 
-/** @typedef {{ train?: boolean }} LayerOptions train: false keeps nothing for backward; default that of train() */
+/** @typedef {{ train?: boolean }} LayerOptions train: false saves nothing for backward; default: as set by train() */
 /** @typedef {{ block: Tensor | Staged, shape: readonly number[], size: number }} LayerInput */
-/** @typedef {{ output: Tensor, keep: (Tensor | Staged)[] }} LayerResult */
+/** @typedef {{ output: Tensor, saved: (Tensor | Staged)[] }} LayerResult saved: all of them tensors in training */
 
-/** Parameters, and gradients that add up until zeroGrad(). */
+/** Parameters, and gradients that accumulate until zeroGrad(). */
 export class Layer {
   /** @type {Record<string, Tensor>} */
   parameters = {};
@@ -27,8 +27,8 @@ export class Layer {
   #memory;
   #disposed = false;
   #training = true;
-  /** What the last forward kept. @type {Tensor[] | null} */
-  #kept = null;
+  /** Saved for backward by the last forward. @type {Tensor[] | null} */
+  #saved = null;
   /** @type {readonly number[]} */
   #outputShape = [];
 
@@ -43,34 +43,34 @@ export class Layer {
       this.parameters = make(frame);
       for (const [name, { shape }] of Object.entries(this.parameters)) this.gradients[name] = frame.zeros([...shape]);
     });
-    // Their sizes are not looked at again.
+    // The layer relies on these tensors and their shapes.
     Object.freeze(this.parameters);
     Object.freeze(this.gradients);
   }
 
   /**
-   * What `fn` keeps takes the place of what was kept, should it succeed. Inputs are read before anything else; where
-   * there will be a backward, `fn` is given copies of them.
+   * Runs a forward pass. Reads the inputs first; in training, `fn` gets copies of them. The state saved by the previous
+   * forward is replaced only if `fn` succeeds.
    * @protected
    * @param {Record<string, TensorLike>} inputs
    * @param {LayerOptions} options
-   * @param {(frame: Frame, memory: Memory, inputs: Record<string, LayerInput>, keeps: boolean) => LayerResult} fn
+   * @param {(frame: Frame, memory: Memory, inputs: Record<string, LayerInput>, training: boolean) => LayerResult} fn
    */
-  run(inputs, options, fn) {
+  runForward(inputs, options, fn) {
     const { train = this.#training } = readOptions('forward', options, ['train']);
-    const keeps = readBoolean('forward', 'train', train);
-    const { output, keep } = this.#memory.frame('forward', (frame) => {
+    const training = readBoolean('forward', 'train', train);
+    const { output, saved } = this.#memory.frame('forward', (frame) => {
       const read = Object.entries(inputs).map(([name, value]) => ({ name, input: frame.read(value, name) }));
       this.#check('forward', this.parameters, 'parameters');
-      const taken = read.map(({ name, input }) => {
-        const copy = keeps ? frame.copy(input, name) : undefined;
-        const { block, shape } = copy ? { block: copy, shape: shapeOf(copy) } : frame.take(input, name);
+      const blocks = read.map(({ name, input }) => {
+        const copy = training ? frame.copy(input, name) : undefined;
+        const { block, shape } = copy ? { block: copy, shape: shapeOf(copy) } : frame.input(input, name);
         return [name, { block, shape, size: elementCount(shape) }];
       });
-      return fn(frame, this.#memory, Object.fromEntries(taken), keeps);
+      return fn(frame, this.#memory, Object.fromEntries(blocks), training);
     });
     this.#forget();
-    this.#kept = keeps ? /** @type {Tensor[]} */ (keep) : null;
+    this.#saved = training ? /** @type {Tensor[]} */ (saved) : null;
     this.#outputShape = shapeOf(output);
     return output;
   }
@@ -79,24 +79,24 @@ export class Layer {
    * @protected
    * @template T
    * @param {TensorLike} dOutput
-   * @param {(frame: Frame, memory: Memory, dOutput: Tensor | Staged, kept: Tensor[]) => T} fn
+   * @param {(frame: Frame, memory: Memory, dOutput: Tensor | Staged, saved: Tensor[]) => T} fn
    */
-  reverse(dOutput, fn) {
+  runBackward(dOutput, fn) {
     return this.#memory.frame('backward', (frame) => {
       const given = frame.read(dOutput, 'dOutput');
-      const kept = this.#kept;
-      if (!kept || kept.some((tensor) => tensor.disposed)) {
+      const saved = this.#saved;
+      if (!saved || saved.some((tensor) => tensor.disposed)) {
         throw new HeadlightError(
           'STATE',
-          'backward: there is no forward in training before it, or the scope that it ran in has ended',
+          'backward: there is no forward in training before it, or the scope of that forward has ended',
         );
       }
       this.#check('backward', this.parameters, 'parameters');
       this.#check('backward', this.gradients, 'gradients');
-      const { block, shape } = frame.take(given, 'dOutput');
+      const { block, shape } = frame.input(given, 'dOutput');
       if (!sameShape(shape, this.#outputShape))
         throw shapeError('backward', 'dOutput', shape, formatShape(this.#outputShape));
-      return fn(frame, this.#memory, block, kept);
+      return fn(frame, this.#memory, block, saved);
     });
   }
 
@@ -107,17 +107,17 @@ export class Layer {
    */
   #check(caller, tensors, what) {
     checkAlive(tensors, caller, what);
-    // One without parameters.
+    // checkAlive does not notice this in a layer without parameters.
     if (this.#disposed) throw new HeadlightError('DISPOSED', `${caller}: this layer has been disposed`);
   }
 
   #forget() {
-    for (const tensor of this.#kept ?? []) tensor.dispose();
-    this.#kept = null;
+    for (const tensor of this.#saved ?? []) tensor.dispose();
+    this.#saved = null;
   }
 
   /**
-   * Whether forward keeps what backward needs, where its options do not say: true at first.
+   * Sets the default of the option `train` of forward; initially true.
    * @param {boolean} [on]
    */
   train(on = true) {

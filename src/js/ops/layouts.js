@@ -1,5 +1,5 @@
-// The names and forms in which libraries keep the weights of a multi-head layer. One description of each
-// serves reading and writing.
+// The layouts of other libraries for the weights of a multi-head layer: names and shapes. Reading and writing use the
+// same descriptions.
 
 import { checkNames, readRecord } from '../check/arguments.js';
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
@@ -8,13 +8,14 @@ import { checkAlive, shapeOf, touch, viewOf } from '../memory/tensor.js';
 import { findLayer, fusedRow, nameOf } from './foreign.js';
 import { readArray } from './state.js';
 
-/** @import { MultiHeadAttention, ParameterName } from './multihead.js' */
+/** @import { MultiHeadAttention } from './multihead.js' */
+/** @import { ParameterName } from './multiheadParameters.js' */
 /** @import { TensorLike } from '../check/tensorlike.js' */
 /** @import { StateEntry } from './state.js' */
 
 /** @typedef {'headlight' | 'torch' | 'd2l' | 'keras' | 'keras-layer' | 'bert' | 'linear'} Layout */
 /**
- * One named array of a layout: the parameters stacked in it, whole or transposed to (in, out).
+ * One named array of a layout: the parameters stacked in it, as (out, in) or transposed to (in, out).
  * @typedef {{ name: string, shape: readonly number[], parts: ParameterName[], transposed?: boolean }} Entry
  */
 
@@ -48,15 +49,16 @@ function headlightEntries({ parameters }) {
 }
 
 /**
- * nn.MultiheadAttention: one stacked weight where all inputs are as wide as the layer, else three.
+ * nn.MultiheadAttention: one stacked weight if all inputs have the width of the layer, else three weights.
  * @param {MultiHeadAttention} layer
- * @returns {Entry[] | string} why there is none
+ * @returns {Entry[] | string} or the reason why the layout cannot represent the layer
  */
 function torchEntries({ options, parameters }) {
   const { embedDim: width, numHeads, kvHeads, headDim, queryDim, keyDim, valueDim } = options;
-  if (!parameters.wo) return 'it always has an output projection';
-  if (kvHeads !== numHeads) return 'it has as many key/value heads as query heads';
-  if (numHeads * headDim !== width || queryDim !== width) return 'its query and its heads together are embedDim wide';
+  if (!parameters.wo) return 'it requires an output projection';
+  if (kvHeads !== numHeads) return 'it requires kvHeads = numHeads';
+  if (numHeads * headDim !== width || queryDim !== width)
+    return 'it requires queryDim = embedDim and numHeads · headDim = embedDim';
   /** @type {Entry[]} */
   const entries = [];
   if (keyDim === width && valueDim === width)
@@ -82,7 +84,7 @@ function torchEntries({ options, parameters }) {
  * @returns {Entry[] | string}
  */
 function projectionEntries({ options, parameters }, { names, weight, transposed, split }) {
-  if (parameters.biasK) return 'it has no learned key (biasKV)';
+  if (parameters.biasK) return 'it does not support biasKV';
   const heads = [options.numHeads, options.kvHeads, options.kvHeads];
   return ['q', 'k', 'v', 'o'].flatMap((letter, i) => {
     const [w, b] = /** @type {ParameterName[]} */ ([`w${letter}`, `b${letter}`]);
@@ -166,7 +168,7 @@ export function writeState(layer, layout) {
 }
 
 /**
- * The layout all of whose names are there, else the one with the most of them.
+ * The layout whose names are all present, and no others; else the layout with the most names present.
  * @param {MultiHeadAttention} layer
  * @param {string[]} names
  */
@@ -183,14 +185,13 @@ function findLayout(layer, names) {
 }
 
 /**
- * The tensors of a layer under the names of a checkpoint, as they would be called here. Others beside them do not
- * count.
+ * Converts the tensors of one layer of a checkpoint to the 'headlight' layout. Other tensors are ignored.
  * @param {MultiHeadAttention} layer
  * @param {Map<string, unknown>} given
  * @param {string} [prefix]
- * @returns {Record<string, TensorLike> | undefined} undefined where the names are of no checkpoint
+ * @returns {Record<string, TensorLike> | undefined} undefined if there is no layer with known names
  */
-function ofCheckpoint({ options, parameters }, given, prefix) {
+function fromCheckpoint({ options, parameters }, given, prefix) {
   const caller = 'loadStateDict';
   const found = findLayer(caller, [...given.keys()], prefix);
   if (!found) return undefined;
@@ -201,21 +202,21 @@ function ofCheckpoint({ options, parameters }, given, prefix) {
   /** @type {Record<string, TensorLike>} */
   const dict = {};
   for (const [i, letter] of ['q', 'k', 'v', 'o'].entries()) {
-    const own = /** @type {string | undefined} */ (form[/** @type {'q'} */ (letter)]);
-    const stored = own ?? /** @type {string} */ (form.all);
+    const separate = /** @type {string | undefined} */ (form[/** @type {'q'} */ (letter)]);
+    const stored = separate ?? /** @type {string} */ (form.all);
     for (const part of /** @type {const} */ (['weight', 'bias'])) {
       const name = found.prefix + nameOf(stored, part);
       const value = given.get(name);
       if (value === undefined) continue;
       const { shape, floats } = readArray(caller, name, value, buffer);
-      const turned = part === 'weight' && form.turned;
-      const [rows, width] = turned ? [shape[1], shape[0]] : [shape[0], shape.length > 1 ? shape[1] : 1];
-      const data = turned ? transpose(floats, shape[0], shape[1]) : floats;
-      const whole = own !== undefined;
-      if (!whole && rows !== sizes.reduce((a, b) => a + b, 0))
+      const transposed = part === 'weight' && form.transposed;
+      const [rows, width] = transposed ? [shape[1], shape[0]] : [shape[0], shape.length > 1 ? shape[1] : 1];
+      const data = transposed ? transpose(floats, shape[0], shape[1]) : floats;
+      const isFused = separate === undefined;
+      if (isFused && rows !== sizes.reduce((a, b) => a + b, 0))
         throw shapeError(caller, name, shape, `${sizes.join(' + ')} rows of q, k and v`);
-      const count = whole ? rows : sizes[i];
-      const at = whole ? (/** @type {number} */ row) => row : fusedRow(form.fused ?? 'rows', i, { headDim, sizes });
+      const count = isFused ? sizes[i] : rows;
+      const at = isFused ? fusedRow(form.fused ?? 'rows', i, { headDim, sizes }) : (/** @type {number} */ row) => row;
       const rowsOf = new Float32Array(count * width);
       for (let row = 0; row < count; row++)
         rowsOf.set(data.subarray(at(row) * width, (at(row) + 1) * width), row * width);
@@ -232,7 +233,7 @@ function ofCheckpoint({ options, parameters }, given, prefix) {
  * Checks every name and shape before it writes anything.
  * @param {MultiHeadAttention} layer
  * @param {Record<string, TensorLike>} dict
- * @param {Layout | { prefix?: string }} [layout] how the names are; or the prefix of one layer of a checkpoint
+ * @param {Layout | { prefix?: string }} [layout] default: detected; or the prefix of one layer of a checkpoint
  */
 export function readState(layer, dict, layout) {
   const caller = 'loadStateDict';
@@ -241,9 +242,9 @@ export function readState(layer, dict, layout) {
   const prefix = typeof layout === 'object' && layout !== null ? layout.prefix : undefined;
   const own = findLayout(layer, [...record.keys()]);
   const isOwn = typeof layout === 'string' || (prefix === undefined && own.score === Infinity);
-  const renamed = isOwn ? undefined : ofCheckpoint(layer, record, prefix);
+  const renamed = isOwn ? undefined : fromCheckpoint(layer, record, prefix);
   if (prefix !== undefined && !renamed)
-    throw argumentError(caller, 'layout.prefix', prefix, 'what the names of an attention layer begin with');
+    throw argumentError(caller, 'layout.prefix', prefix, 'a prefix of the names of an attention layer');
   const given = renamed ? new Map(Object.entries(renamed)) : record;
   const names = [...given.keys()];
   const chosen = renamed ? 'headlight' : typeof layout === 'string' ? layout : own.layout;

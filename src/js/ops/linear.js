@@ -1,4 +1,4 @@
-// A linear layer.
+// The linear layer.
 
 import { readBoolean, readNumber, readOptions } from '../check/arguments.js';
 import { shapeError } from '../check/errors.js';
@@ -46,11 +46,11 @@ export class Linear extends Layer {
   forward(x, options = {}) {
     const { in: width, out } = this.options;
     const { weight, bias } = this.parameters;
-    return this.run({ x }, options, (frame, memory, { x: { block, shape, size } }) => {
+    return this.runForward({ x }, options, (frame, memory, { x: { block, shape, size } }) => {
       if (shape.at(-1) !== width) throw shapeError('forward', 'x', shape, `(…,${width})`);
       const output = frame.make([...shape.slice(0, -1), out]);
       memory.call('hl_linear_forward', 'forward', output, block, weight, bias, size / width, out, width);
-      return { output, keep: [block] };
+      return { output, saved: [block] };
     });
   }
 
@@ -58,7 +58,7 @@ export class Linear extends Layer {
   backward(dOutput) {
     const { in: width, out } = this.options;
     const { weight, bias } = this.gradients;
-    return this.reverse(dOutput, (frame, memory, block, [x]) => {
+    return this.runBackward(dOutput, (frame, memory, block, [x]) => {
       const dx = frame.make([...x.shape]);
       memory.call(
         'hl_linear_backward',

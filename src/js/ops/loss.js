@@ -1,4 +1,4 @@
-// Losses and their gradients: cross-entropy, how far softmax(logits) is from the targets; and the mean of squares.
+// Losses and their gradients: cross-entropy of softmax(logits), and mean squared error.
 
 import { LOSS, WORDS } from '../../../dist/abi/abi.js';
 import { readNumber, readOptions } from '../check/arguments.js';
@@ -13,13 +13,13 @@ import { readNumbers, toLabels } from './labels.js';
 /**
  * @typedef {object} LossOptions
  * @property {number} [labelSmoothing] the share of the target that is spread over all classes; default 0
- * @property {number} [ignore] rows of this target are left out; default −100
+ * @property {number} [ignore] rows with this target are not counted; default −100
  */
 /**
  * @typedef {object} LossResult
- * @property {number} loss the mean over the counted rows; 0 where there are none
- * @property {Tensor} dLogits its gradient, of the shape of the logits
- * @property {number} correct counted rows whose largest logit, the first of equals, is that of the target
+ * @property {number} loss the mean over the counted rows; 0 if there are none
+ * @property {Tensor} dLogits its gradient, with the shape of the logits
+ * @property {number} correct counted rows in which the argmax of the logits (the first of equal ones) is the target
  * @property {number} counted rows that are not ignored
  */
 
@@ -30,7 +30,7 @@ const LABEL = { integer: true, least: -(2 ** 31), most: 2 ** 31 - 1 };
  * @param {TensorLike} logits
  * @param {TensorLike | Source} targets
  * @param {LossOptions} options
- * @param {string} [caller] who answers for the arguments
+ * @param {string} [caller] function named in errors
  * @param {string} [parameter] name of the targets
  * @returns {LossResult}
  */
@@ -40,16 +40,16 @@ export function crossEntropy(memory, logits, targets, options, caller = 'crossEn
   const ignore = readNumber(caller, 'ignore', given.ignore ?? -100, LABEL);
   const numbers = readNumbers(targets, caller, parameter);
   return memory.frame(caller, (frame) => {
-    const { block, shape } = frame.take(frame.read(logits, 'logits'), 'logits');
+    const { block, shape } = frame.input(frame.read(logits, 'logits'), 'logits');
     if (shape.length === 0) throw shapeError(caller, 'logits', shape, '(…,V)');
     const [outer, classes] = [shape.slice(0, -1), shape[shape.length - 1]];
     const { ints, shape: labelled } = toLabels(numbers, caller, classes, ignore, parameter);
     if (!sameShape(labelled, outer)) throw shapeError(caller, parameter, labelled, formatShape(outer));
     const rows = ints.length;
-    const result = frame.stage(new Int32Array(WORDS.LOSS));
-    const [losses, best] = [frame.stage(new Float32Array(rows)), frame.stage(new Int32Array(rows))];
-    const target = frame.stage(ints);
-    const dLogits = frame.make([...shape]);
+    const result = frame.copyIn(new Int32Array(WORDS.LOSS));
+    const [losses, best] = [frame.copyIn(new Float32Array(rows)), frame.copyIn(new Int32Array(rows))]; // (N), (N)
+    const target = frame.copyIn(ints); // (N)
+    const dLogits = frame.make([...shape]); // (N,V)
     memory.call(
       'hl_cross_entropy',
       caller,
@@ -84,10 +84,10 @@ export function meanSquaredError(memory, prediction, target) {
   const caller = 'meanSquaredError';
   return memory.frame(caller, (frame) => {
     const inputs = [frame.read(prediction, 'prediction'), frame.read(target, 'target')];
-    const [x, y] = [frame.take(inputs[0], 'prediction'), frame.take(inputs[1], 'target')];
+    const [x, y] = [frame.input(inputs[0], 'prediction'), frame.input(inputs[1], 'target')];
     if (!sameShape(y.shape, x.shape)) throw shapeError(caller, 'target', y.shape, formatShape(x.shape));
     const dPrediction = frame.make([...x.shape]);
-    const result = frame.stage(new Float32Array(1));
+    const result = frame.copyIn(new Float32Array(1));
     memory.call('hl_mean_squared_error', caller, result, dPrediction, x.block, y.block, dPrediction.size);
     return { loss: new Float32Array(frame.words(result, 1).buffer)[0], dPrediction };
   });

@@ -5,7 +5,7 @@ import { HeadlightError } from '../check/errors.js';
 
 /**
  * @typedef {object} MultiHeadOptions
- * @property {number} embedDim width C of the output, and of the inputs where not said otherwise
+ * @property {number} embedDim width C of the output, and by default of the inputs
  * @property {number} numHeads
  * @property {number} [kvHeads] default numHeads; query head h reads key/value head ⌊h / (numHeads / kvHeads)⌋
  * @property {number} [headDim] default embedDim / numHeads
@@ -14,13 +14,13 @@ import { HeadlightError } from '../check/errors.js';
  * @property {number} [valueDim] default embedDim
  * @property {boolean} [bias] of the projections of query, key and value; default true
  * @property {boolean} [outBias] of the output projection; default = bias
- * @property {boolean} [outProjection] default true; false: the heads side by side are the output
+ * @property {boolean} [outProjection] default true; false: the concatenated heads are the output
  * @property {boolean} [biasKV] appends one learned key and value
  * @property {boolean} [zeroAttention] appends one key and value of zeros
  * @property {number} [dropout] of the weights, in training; default 0
  * @property {number} [seed] of the initial weights and of dropout; default 0
- * @property {'float32' | 'int8'} [weights] how the layer multiplies by its weights; default 'float32'. With 'int8'
- *   weights are rounded to nine bits, in groups of 128 inputs; the parameters themselves stay as they are
+ * @property {'float32' | 'int8'} [weights] type of the weights in products; default 'float32'. With 'int8' they are
+ *   rounded to nine bits in groups of 128 inputs; the parameters themselves do not change
  */
 
 const LAYER_OPTIONS = [
@@ -62,10 +62,10 @@ function checkMultiple(name, value, of, divisor) {
 /** @param {MultiHeadOptions} options */
 export function resolveOptions(options) {
   const given = readOptions(CALLER, options, LAYER_OPTIONS);
-  const size = (/** @type {keyof MultiHeadOptions} */ name, /** @type {number | undefined} */ otherwise) =>
-    readNumber(CALLER, name, given[name] ?? otherwise, SIZE);
-  const flag = (/** @type {keyof MultiHeadOptions} */ name, /** @type {boolean} */ otherwise) =>
-    readBoolean(CALLER, name, given[name] ?? otherwise);
+  const size = (/** @type {keyof MultiHeadOptions} */ name, /** @type {number | undefined} */ fallback) =>
+    readNumber(CALLER, name, given[name] ?? fallback, SIZE);
+  const flag = (/** @type {keyof MultiHeadOptions} */ name, /** @type {boolean} */ fallback) =>
+    readBoolean(CALLER, name, given[name] ?? fallback);
   const embedDim = size('embedDim', undefined);
   const numHeads = size('numHeads', undefined);
   const kvHeads = size('kvHeads', numHeads);

@@ -44,20 +44,22 @@ export class Norm extends Layer {
   forward(x, options = {}) {
     const { width, eps } = this.options;
     const { weight, bias } = this.parameters;
-    return this.run({ x }, options, (frame, memory, { x: { block, shape, size } }, keeps) => {
+    return this.runForward({ x }, options, (frame, memory, { x: { block, shape, size } }, training) => {
       if (shape.at(-1) !== width) throw shapeError('forward', 'x', shape, `(…,${width})`);
       const rows = size / width;
       const output = frame.make([...shape]);
-      const [rstd, ...mean] = (this.#centred ? [0, 1] : [0]).map(() => (keeps ? frame.make([rows]) : frame.room(rows)));
+      const [rstd, ...mean] = (this.#centred ? [0, 1] : [0]).map(() =>
+        training ? frame.make([rows]) : frame.scratch(rows),
+      );
       memory.call('hl_norm_forward', 'forward', output, mean[0], rstd, block, weight, bias, rows, width, eps);
-      return { output, keep: [block, rstd, ...mean] };
+      return { output, saved: [block, rstd, ...mean] };
     });
   }
 
   /** @param {TensorLike} dOutput @returns {Tensor} the gradient of x */
   backward(dOutput) {
     const { width } = this.options;
-    return this.reverse(dOutput, (frame, memory, block, [x, rstd, mean]) => {
+    return this.runBackward(dOutput, (frame, memory, block, [x, rstd, mean]) => {
       const dx = frame.make([...x.shape]);
       const { weight, bias } = this.gradients;
       memory.call(

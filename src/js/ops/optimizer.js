@@ -1,4 +1,4 @@
-// Optimisers as PyTorch defines them: one step over named parameters, or over those of layers.
+// Optimizers as in PyTorch, over named tensors or over the parameters of layers.
 
 import { checkNames, readBoolean, readNumber, readOptions, readRecord } from '../check/arguments.js';
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
@@ -27,10 +27,10 @@ import { readArray } from './state.js';
  * @property {number} [lr] default 1e-3
  * @property {readonly [number, number]} [betas] default [0.9, 0.999]
  * @property {number} [eps] default 1e-8
- * @property {number} [weightDecay] default 0; of adamW 0.01
+ * @property {number} [weightDecay] default 0; for adamW 0.01
  */
 /**
- * steps: so many it has taken part in.
+ * steps: number of steps in which the parameter had a gradient.
  * @typedef {{ name: string, tensor: Tensor, gradient: (given: Map<string, unknown>) => unknown, steps: number,
  *   state: readonly Tensor[] }} Entry
  */
@@ -59,7 +59,7 @@ function readBeta(caller, parameter, value) {
 }
 
 /**
- * The tensors of an object, or those that layers have as their parameters or gradients.
+ * The tensors of an object, or the parameters or gradients of layers.
  * @param {string} caller
  * @param {string} parameter
  * @param {Trainable} trainable
@@ -95,7 +95,7 @@ class Optimizer {
    * @param {string} caller
    * @param {Trainable} parameters
    * @param {number} lr
-   * @param {readonly string[]} parts names of the tensors of state that every parameter needs, each as large as itself
+   * @param {readonly string[]} parts names of the state tensors of a parameter, which have its shape
    */
   constructor(memory, caller, parameters, lr, parts) {
     this.#memory = memory;
@@ -103,7 +103,7 @@ class Optimizer {
     this.#named = !Array.isArray(parameters);
     /** 'sgd', 'adam' or 'adamW'. */
     this.name = caller;
-    /** The learning rate: may be set between steps. */
+    /** The learning rate. May be set between steps. */
     this.lr = readNumber(caller, 'lr', lr, NOT_NEGATIVE);
     const found = tensorsOf(caller, 'parameters', parameters, 'parameters');
     /** The optimizer's state for each parameter. @type {readonly (readonly Tensor[])[]} */
@@ -124,8 +124,8 @@ class Optimizer {
   }
 
   /**
-   * One step for every parameter that has a gradient. Gradients of layers are their own; those of named tensors are
-   * given under the same names.
+   * Updates every parameter that has a gradient. Layers have their own gradients; for named tensors, pass gradients
+   * under the same names.
    * @param {Record<string, TensorLike>} [gradients]
    */
   step(gradients) {
@@ -137,7 +137,7 @@ class Optimizer {
         if (gradient === undefined) return [];
         return [{ entry, input: frame.read(/** @type {TensorLike} */ (gradient), `gradient of ${entry.name}`) }];
       });
-      const ready = inputs.map(({ entry, input }) => ({ entry, block: this.#takeGradient(frame, entry, input) }));
+      const ready = inputs.map(({ entry, input }) => ({ entry, block: this.#inputGradient(frame, entry, input) }));
       for (const { entry, block } of ready) {
         entry.steps++;
         this.update(this.#memory, entry, block, lr);
@@ -147,14 +147,14 @@ class Optimizer {
   }
 
   /**
-   * Everything is checked before anything is written.
+   * The gradient in linear memory, after all checks: step() changes no parameter if one of them fails.
    * @param {Frame} frame
    * @param {Entry} entry
    * @param {Input} gradient
    */
-  #takeGradient(frame, { name, tensor, state }, gradient) {
+  #inputGradient(frame, { name, tensor, state }, gradient) {
     for (const part of [tensor, ...state]) part.checkOwner(this.#memory, 'step', name);
-    const { block, shape } = frame.take(gradient, `gradient of ${name}`);
+    const { block, shape } = frame.input(gradient, `gradient of ${name}`);
     if (!sameShape(shape, shapeOf(tensor)))
       throw shapeError('step', `gradient of ${name}`, shape, formatShape(shapeOf(tensor)));
     return block;
@@ -164,7 +164,7 @@ class Optimizer {
   #readGradients(gradients) {
     if (!this.#named) {
       if (gradients !== undefined)
-        throw argumentError('step', 'gradients', gradients, 'none: those of the layers are taken');
+        throw argumentError('step', 'gradients', gradients, 'none: layers have their own gradients');
       return new Map();
     }
     const given = readRecord('step', 'gradients', gradients, 'an object of gradients, named as the parameters');
@@ -182,7 +182,7 @@ class Optimizer {
   }
 
   /**
-   * The step of one parameter: each optimiser has its own.
+   * Updates one parameter; implemented by each optimizer.
    * @protected
    * @param {Memory} _memory
    * @param {Entry} _entry
@@ -192,7 +192,7 @@ class Optimizer {
   update(_memory, _entry, _gradient, _lr) {}
 
   /**
-   * What it knows of each parameter.
+   * The state of each parameter.
    * @internal
    * @param {string} caller
    * @returns {Map<Tensor, { steps: number, parts: [name: string, data: Float32Array][] }>}
@@ -207,8 +207,8 @@ class Optimizer {
   }
 
   /**
-   * What the optimizer has to know to go on: its tensors, and how many steps each parameter has taken part in. The
-   * options and the learning rate are the caller's.
+   * The state needed to continue training: the state tensors and the number of steps of each parameter. The options and
+   * the learning rate are not included.
    * @returns {Record<string, StateEntry>}
    */
   stateDict() {
@@ -282,7 +282,7 @@ export class Sgd extends Optimizer {
     const weightDecay = readNumber(caller, 'weightDecay', given.weightDecay ?? 0, NOT_NEGATIVE);
     if (nesterov && momentum === 0) throw argumentError(caller, 'momentum', momentum, 'more than 0 for nesterov');
     super(memory, caller, parameters, given.lr ?? 1e-3, ['velocity']);
-    /** The options but for lr, with every default filled in. */
+    /** The options without lr, with every default filled in. */
     this.options = Object.freeze({ momentum, nesterov, weightDecay });
   }
 
@@ -325,7 +325,7 @@ export class Adam extends Optimizer {
     );
     super(memory, caller, parameters, given.lr ?? 1e-3, ['mean', 'square']);
     this.#decoupled = caller === 'adamW';
-    /** The options but for lr, with every default filled in. */
+    /** The options without lr, with every default filled in. */
     this.options = Object.freeze({ betas: Object.freeze(betas), eps, weightDecay });
   }
 
@@ -364,7 +364,7 @@ export function clipGradients(memory, gradients, maxNorm) {
   const found = tensorsOf(caller, 'gradients', gradients, 'gradients');
   for (const { tensor, name } of found) tensor.checkOwner(memory, caller, name);
   const norm = Math.sqrt(
-    found.reduce((sum, { tensor }) => sum + memory.ask('hl_square_sum', caller, tensor, sizeOf(tensor)), 0),
+    found.reduce((sum, { tensor }) => sum + memory.invoke('hl_square_sum', caller, tensor, sizeOf(tensor)), 0),
   );
   const factor = maxNorm / (norm + 1e-6);
   if (factor < 1 && Number.isFinite(norm)) {

@@ -1,4 +1,4 @@
-// The past before the keys of a call, as of a text that grows token by token.
+// The options pastKey and pastValue: keys and values of earlier calls, such as those of the previous tokens of a text.
 
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
 import { formatShape, sameShape } from '../check/shape.js';
@@ -9,7 +9,7 @@ import { formatShape, sameShape } from '../check/shape.js';
 /** @typedef {{ key: Input, value: Input }} Past */
 
 /**
- * Both parts, or neither.
+ * Reads both options, or neither.
  * @param {Frame} frame
  * @param {string} caller
  * @param {TensorLike | undefined} pastKey
@@ -18,22 +18,24 @@ import { formatShape, sameShape } from '../check/shape.js';
  */
 export function readPast(frame, caller, pastKey, pastValue) {
   if (pastKey === undefined && pastValue === undefined) return null;
-  if (pastKey === undefined) throw argumentError(caller, 'pastKey', pastKey, 'a tensor (B,G,P,D) to go with pastValue');
+  if (pastKey === undefined)
+    throw argumentError(caller, 'pastKey', pastKey, 'a tensor (B,G,P,D), because pastValue is given');
   if (pastValue === undefined)
-    throw argumentError(caller, 'pastValue', pastValue, 'a tensor (B,G,P,Dv) to go with pastKey');
+    throw argumentError(caller, 'pastValue', pastValue, 'a tensor (B,G,P,Dv), because pastKey is given');
   return { key: frame.read(pastKey, 'pastKey'), value: frame.read(pastValue, 'pastValue') };
 }
 
 /**
+ * The past in linear memory: key (B,G,P,D), value (B,G,P,Dv), length P.
  * @param {Frame} frame
  * @param {string} caller
  * @param {Past | null} past
  * @param {{ batch: number, kvHeads: number, width: number, valueWidth: number }} sizes
  */
-export function takePast(frame, caller, past, { batch, kvHeads, width, valueWidth }) {
+export function inputPast(frame, caller, past, { batch, kvHeads, width, valueWidth }) {
   if (!past) return null;
-  const key = frame.take(past.key, 'pastKey');
-  const value = frame.take(past.value, 'pastValue');
+  const key = frame.input(past.key, 'pastKey');
+  const value = frame.input(past.value, 'pastValue');
   const length = key.shape.length === 4 ? key.shape[2] : 0;
   if (!sameShape(key.shape, [batch, kvHeads, length, width]))
     throw shapeError(caller, 'pastKey', key.shape, `(B,G,P,D) = [${batch},${kvHeads},P,${width}]`);
@@ -44,12 +46,13 @@ export function takePast(frame, caller, past, { batch, kvHeads, width, valueWidt
 }
 
 /**
+ * Throws if there is a past: it would have no gradient.
  * @param {string} caller
  * @param {Past | null} past
  */
-export function refusePast(caller, past) {
+export function rejectPast(caller, past) {
   if (!past) return;
-  const expected = 'none with train: true, as the past has no gradient; it can be part of the keys';
+  const expected = 'none with train: true, because the past has no gradient; concatenate it with the keys';
   throw new HeadlightError('ARGUMENT', `${caller}: pastKey is given, expected ${expected}`, {
     parameter: 'pastKey',
     expected,

@@ -1,7 +1,7 @@
-// Seeded random numbers: the same seed gives the same numbers everywhere.
+// Seeded random numbers: the same seed gives the same numbers on every platform.
 
 /**
- * mulberry32: the next of 2³² numbers in a fixed order.
+ * mulberry32, with a period of 2³².
  * @param {number} seed
  * @returns {() => number} uniform in [0, 1), in steps of 2⁻²⁴
  */
@@ -26,7 +26,7 @@ export function fillUniform(data, next, low, high) {
 }
 
 /**
- * Box–Muller: two uniform numbers become two normal ones.
+ * Normal numbers by Box–Muller, in pairs.
  * @param {Float32Array} data
  * @param {() => number} next
  * @param {number} mean

@@ -1,4 +1,4 @@
-// What attention() and the layer give.
+// The result of attention() and of the layers.
 
 import { HeadlightError } from '../check/errors.js';
 import { DISPOSE } from '../memory/disposable.js';
@@ -9,14 +9,14 @@ import { DISPOSE } from '../memory/disposable.js';
 /** @import { BiasChoice, PastChoice, ScoresChoice, WeightsChoice } from './visibility.js' */
 
 /**
- * A tensor where the option that asks for it is given.
+ * A tensor, if the option that requests it is given.
  * @template Choice
  * @typedef {[Choice] extends [false | undefined] ? undefined
  *   : [Extract<Choice, false | undefined>] extends [never] ? Tensor : Tensor | undefined} Given
  */
 
 /**
- * Which tensors there are follows from the options. dispose() frees all of them.
+ * The options decide which tensors are present. dispose() frees all of them.
  * @template {WeightsChoice} [W=WeightsChoice]
  * @template {ScoresChoice} [S=ScoresChoice]
  * @template {PastChoice} [P=PastChoice]
@@ -31,21 +31,21 @@ export class AttentionResult {
    */
   constructor({ output, weights, scores, presentKey, presentValue }, backward) {
     this.#backward = backward;
-    /** In the query's form. @type {Tensor} */
+    /** In the layout of the query. @type {Tensor} */
     this.output = output;
-    /** (B,H,T,S), or (B,T,S) where the mean was asked for. @type {Given<W>} */
+    /** (B,H,T,S), or (B,T,S) with weights: 'mean'. @type {Given<W>} */
     this.weights = /** @type {Given<W>} */ (weights);
-    /** (B,H,T,S) at the step asked for. @type {Given<S>} */
+    /** (B,H,T,S), at the step that the option `scores` names. @type {Given<S>} */
     this.scores = /** @type {Given<S>} */ (scores);
-    /** (B,G,P+S,D): to be the next call's pastKey. @type {Given<P>} */
+    /** (B,G,P+S,D), the next call's pastKey. @type {Given<P>} */
     this.presentKey = /** @type {Given<P>} */ (presentKey);
-    /** (B,G,P+S,Dv) @type {Given<P>} */
+    /** (B,G,P+S,Dv), the next call's pastValue. @type {Given<P>} */
     this.presentValue = /** @type {Given<P>} */ (presentValue);
   }
 
   /**
-   * From the gradient of the output, and of the returned weights, to those of query, key, value and bias. Once for a
-   * result of attention() with train: true; what that has kept, copies of its inputs and its output, is freed with it.
+   * The gradients of query, key, value and bias, given the gradients of the output and of the returned weights. Works
+   * once, on a result of attention() with train: true; it frees the saved copies of the inputs and the output.
    * @template {boolean | undefined} [D=true]
    * @param {TensorLike} dOutput
    * @param {BackwardOptions<D>} [options]
@@ -55,7 +55,7 @@ export class AttentionResult {
     if (!this.#backward)
       throw new HeadlightError(
         'STATE',
-        'backward: this result was not made by attention() with train: true; a layer has a backward of its own',
+        'backward: this result is not from attention() with train: true; for a layer, call the backward of the layer',
       );
     return this.#backward(dOutput, options);
   }

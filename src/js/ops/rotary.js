@@ -1,4 +1,4 @@
-// Rotary positions: angles by position, and where queries and keys find theirs.
+// Rotary position embeddings (RoPE), and the slopes of ALiBi.
 
 import { checkOptions, readBoolean, readNumber, readWord } from '../check/arguments.js';
 import { argumentError } from '../check/errors.js';
@@ -9,29 +9,29 @@ import { argumentError } from '../check/errors.js';
 
 /**
  * @typedef {object} RotaryOptions
- * @property {number} [theta] pair n of W/2 turns by theta^(−2n/W) for each position; default 10000
- * @property {number} [width] W: how many elements of a head are turned, from the first on; even, default all
- * @property {'halves' | 'neighbours'} [pairing] element n goes with n + W/2, or 2n with 2n + 1; default 'halves'
+ * @property {number} [theta] pair n of W/2 is rotated by theta^(−2n/W) per position; default 10000
+ * @property {number} [width] W: the number of elements of a head that are rotated, from the first; even, default all
+ * @property {'halves' | 'neighbours'} [pairing] pairs are elements n and n + W/2, or 2n and 2n + 1; default 'halves'
  * @property {RotaryScaling} [scaling] for more positions than the weights were trained with
  */
 /**
- * As in Hugging Face's config.json. linear: all angles / factor. llama3: those that turn slowly, with a smooth passage.
- * yarn: likewise, and cosines and sines are multiplied by attentionFactor.
+ * As in Hugging Face's config.json. linear: divides all angles by factor. llama3: divides the small angles, with a
+ * smooth transition. yarn: likewise, and multiplies cosines and sines by attentionFactor.
  * @typedef {{ type: 'linear', factor: number }
  *   | { type: 'llama3', factor: number, lowFreqFactor: number, highFreqFactor: number, originalContext: number }
  *   | { type: 'yarn', factor: number, originalContext: number, betaFast?: number, betaSlow?: number,
  *       attentionFactor?: number, truncate?: boolean }
  *   | { type: 'factors', factors: readonly number[], attentionFactor?: number }} RotaryScaling attentionFactor: default
- *   0.1 · ln(factor) + 1; factors: what the angle of each pair is divided by
+ *   0.1 · ln(factor) + 1; factors: divisors of the angles, one per pair
  */
 /**
- * The options as they were read.
+ * The validated options.
  * @typedef {{ theta: number, width?: number, neighbours: boolean, scaling?: RotaryScaling }} Rotary
  */
 /**
- * As the core takes them.
+ * The arguments of the core. table (count,2,rotated/2): cosines and sines; query (B,T), key (B,S): rows of the table.
  * @typedef {{ table: Tensor | Staged, query: Tensor | Staged, key: Tensor | Staged, rotated: number, count: number,
- *   neighbours: number }} Turn query, key: positions (B,T) and (B,S) as rows of the table
+ *   neighbours: number }} Rotation
  */
 
 const SCALINGS = /** @type {const} */ (['linear', 'llama3', 'yarn', 'factors']);
@@ -93,7 +93,7 @@ function readFactors(caller, parameter, value) {
 }
 
 /**
- * Refuses factors that are not one for each pair of so many elements.
+ * Throws unless there is one factor per pair.
  * @param {string} caller
  * @param {RotaryScaling | undefined} scaling
  * @param {number} width
@@ -105,7 +105,7 @@ export function checkFactors(caller, scaling, width) {
 }
 
 /**
- * The angle of each pair for one position, and by what cosine and sine are multiplied.
+ * The angle of each pair per position, and the factor of cosines and sines.
  * @param {number} theta
  * @param {number} width
  * @param {RotaryScaling} [scaling]
@@ -120,32 +120,31 @@ function frequencies(theta, width, scaling) {
   if (scaling.type === 'linear') return { angles: plain.map((angle) => angle / factor), factor: 1 };
   if (scaling.type === 'llama3') {
     const { lowFreqFactor: low, highFreqFactor: high, originalContext } = scaling;
-    // How much of each angle stays: by its turns in the original context.
-    const share = (/** @type {number} */ turns) => Math.min(1, Math.max(0, (turns - low) / (high - low)));
+    // 1 for a pair whose angle is not scaled, 0 for a fully scaled one, by its rotations in the original context.
+    const unscaledShare = (/** @type {number} */ turns) => Math.min(1, Math.max(0, (turns - low) / (high - low)));
     const angles = plain.map((angle) => {
-      const stays = share((originalContext * angle) / (2 * Math.PI));
-      return ((1 - stays) * angle) / factor + stays * angle;
+      const share = unscaledShare((originalContext * angle) / (2 * Math.PI));
+      return ((1 - share) * angle) / factor + share * angle;
     });
     return { angles, factor: 1 };
   }
   const { originalContext, betaFast = 32, betaSlow = 1, truncate = true } = scaling;
   const { attentionFactor = factor > 1 ? 0.1 * Math.log(factor) + 1 : 1 } = scaling;
-  // The pair that makes so many turns in the original context.
+  // The (fractional) index of the pair that makes `turns` rotations in the original context.
   const pairOf = (/** @type {number} */ turns) =>
     (width * Math.log(originalContext / (turns * 2 * Math.PI))) / (2 * Math.log(theta));
   const [first, last] = [pairOf(betaFast), pairOf(betaSlow)];
   const from = Math.max(truncate ? Math.floor(first) : first, 0);
   const to = Math.min(truncate ? Math.ceil(last) : last, width - 1);
   const angles = plain.map((angle, n) => {
-    const slow = Math.min(1, Math.max(0, (n - from) / (to === from ? 0.001 : to - from)));
-    return (slow * angle) / factor + (1 - slow) * angle;
+    const scaled = Math.min(1, Math.max(0, (n - from) / (to === from ? 0.001 : to - from)));
+    return (scaled * angle) / factor + (1 - scaled) * angle;
   });
   return { angles, factor: attentionFactor };
 }
 
 /**
- * (context, 2, width/2): the cosines of positions first, first + 1, …, each followed by the sines. In float64 until the
- * end.
+ * (context,2,width/2): the cosines and the sines of positions first, first + 1, …, computed in float64.
  * @param {{ theta?: number, width: number, scaling?: RotaryScaling, context: number, first?: number }} options
  */
 export function rotaryTable({ theta = 10000, width, scaling, context, first = 0 }) {
@@ -163,39 +162,39 @@ export function rotaryTable({ theta = 10000, width, scaling, context, first = 0 
 }
 
 /**
- * The last tables, the latest first: call after call asks for the same.
+ * A cache of the last tables, the latest first.
  * @type {{ key: string, table: Float32Array }[]}
  */
-const recent = [];
-const RECENT = 4;
+const cache = [];
+const MAX_CACHED = 4;
 
 /** @param {Parameters<typeof rotaryTable>[0]} options */
-function recentTable(options) {
+function cachedTable(options) {
   const key = JSON.stringify(options);
-  const at = recent.findIndex((entry) => entry.key === key);
-  const [entry] = at < 0 ? [{ key, table: rotaryTable(options) }] : recent.splice(at, 1);
-  recent.unshift(entry);
-  recent.length = Math.min(recent.length, RECENT);
+  const at = cache.findIndex((entry) => entry.key === key);
+  const [entry] = at < 0 ? [{ key, table: rotaryTable(options) }] : cache.splice(at, 1);
+  cache.unshift(entry);
+  cache.length = Math.min(cache.length, MAX_CACHED);
   return entry.table;
 }
 
 /**
- * Position t of a query is offset + t; key s of the fresh ones stands after the past.
+ * Copies the table and the positions in: query t is at position offset + t, fresh key s at past + s.
  * @param {Frame} frame
  * @param {string} caller
  * @param {Rotary} rotary
  * @param {{ batch: number, queries: number, fresh: number, past: number, width: number }} sizes
  * @param {number | Int32Array} [offset] default past
- * @returns {Turn}
+ * @returns {Rotation}
  */
-export function pointToRotary(frame, caller, rotary, { batch, queries, fresh, past, width }, offset = past) {
+export function makeRotation(frame, caller, rotary, { batch, queries, fresh, past, width }, offset = past) {
   const { theta, scaling, neighbours } = rotary;
   const rotated = rotary.width ?? width;
   if (rotated > width || rotated % 2)
     throw argumentError(caller, 'rotary.width', rotated, `an even number of at most ${width}, the width of a head`);
   checkFactors(caller, scaling, rotated);
   const offsets = typeof offset === 'number' ? new Int32Array(batch).fill(offset) : offset;
-  // Runs of positions, and the row of the table that each begins at: that of the keys serves most queries.
+  // Ranges of positions in the table. The range of the keys includes the queries of most calls.
   const runs = [{ first: past, count: fresh, row: 0 }];
   let rows = fresh;
   const rowOf = (/** @type {number} */ position) => {
@@ -216,32 +215,32 @@ export function pointToRotary(frame, caller, rotary, { batch, queries, fresh, pa
   const key = Int32Array.from({ length: batch * fresh }, (_, i) => i % fresh);
   const table = new Float32Array(rows * rotated);
   for (const { first, count, row } of runs)
-    table.set(recentTable({ theta, width: rotated, scaling, context: count, first }), row * rotated);
-  const [at, queryAt, keyAt] = [table, query, key].map((values) => frame.stage(values));
+    table.set(cachedTable({ theta, width: rotated, scaling, context: count, first }), row * rotated);
+  const [at, queryAt, keyAt] = [table, query, key].map((values) => frame.copyIn(values));
   return { table: at, query: queryAt, key: keyAt, rotated, count: rows, neighbours: Number(neighbours) };
 }
 
 /**
- * Queries or keys, turned: to and from may be one.
+ * Rotates queries or keys; `to` and `from` may be the same block.
  * @param {Memory} memory
  * @param {string} caller
  * @param {Tensor | Staged} to
  * @param {Tensor | Staged} from
  * @param {{ batch: number, heads: number, rows: number, width: number, stride: [number, number, number] }} form
- * @param {Turn} turn
+ * @param {Rotation} rotation
  * @param {'query' | 'key'} which
  * @param {boolean} [reverse]
  */
-export function turnHeads(memory, caller, to, from, form, turn, which, reverse = false) {
+export function rotateHeads(memory, caller, to, from, form, rotation, which, reverse = false) {
   const { batch, heads, rows, width, stride } = form;
-  const { table, rotated, count, neighbours } = turn;
+  const { table, rotated, count, neighbours } = rotation;
   const sizes = /** @type {const} */ ([batch, heads, rows, width, rotated, count, neighbours, Number(reverse)]);
-  memory.call('hl_rotary', caller, to, from, table, turn[which], ...sizes, ...stride);
+  memory.call('hl_rotary', caller, to, from, table, rotation[which], ...sizes, ...stride);
 }
 
 /**
- * The slopes of ALiBi for so many heads, as its paper has them: powers of 2^(−8/H); where H is no power of two, those
- * of the one below it, then every other one of the next.
+ * The slopes (H) of the ALiBi paper: powers of 2^(−8/H). If H is not a power of two: the slopes of the next smaller
+ * power of two, then every other slope of the next larger one.
  * @param {number} heads
  */
 export function alibiSlopes(heads) {

@@ -6,7 +6,7 @@ import { readNumber, readOptions } from '../check/arguments.js';
 /** @typedef {{ lr: number, steps: number, warmup?: number, floor?: number }} CosineOptions */
 
 /**
- * Rises evenly until step warmup − 1, then stays.
+ * Linear up to step warmup − 1, then constant.
  * @param {WarmupOptions} options
  * @returns {(step: number) => number}
  */
@@ -18,7 +18,7 @@ export function warmupSchedule(options) {
 }
 
 /**
- * Rises evenly until step warmup − 1, then falls by half a cosine wave to the floor, which it reaches at `steps`.
+ * Linear up to step warmup − 1, then half a cosine wave down to the floor at step `steps`.
  * @param {CosineOptions} options
  * @returns {(step: number) => number}
  */
@@ -29,9 +29,9 @@ export function cosineSchedule(options) {
   const warmup = readNumber(caller, 'warmup', given.warmup ?? 0, { least: 0, integer: true });
   const steps = readNumber(caller, 'steps', given.steps, { least: warmup + 1, integer: true });
   const floor = readNumber(caller, 'floor', given.floor ?? 0, { least: 0, most: lr });
-  const rise = warmupSchedule({ lr, warmup });
+  const warmupRate = warmupSchedule({ lr, warmup });
   return (step) => {
-    if (step < warmup) return rise(step);
+    if (step < warmup) return warmupRate(step);
     const share = Math.min(1, (step - warmup) / (steps - warmup));
     return floor + ((lr - floor) * (1 + Math.cos(Math.PI * share))) / 2;
   };

@@ -1,4 +1,4 @@
-// Named arrays, as a state holds them.
+// State dictionaries: arrays by the names of parameters.
 
 import { checkNames, readRecord } from '../check/arguments.js';
 import { shapeError } from '../check/errors.js';
@@ -11,11 +11,11 @@ import { checkAlive, shapeOf, Tensor, touch, viewOf } from '../memory/tensor.js'
 /** @typedef {{ data: Float32Array, shape: number[] }} StateEntry */
 
 /**
- * One of them, apart from what will be written: the parameters that take it may be given as well.
+ * Reads one array. It is copied if it is in the same memory as the parameters, which may be values of the dictionary.
  * @param {string} caller
  * @param {string} name
  * @param {unknown} value
- * @param {ArrayBufferLike} target where the parameters lie
+ * @param {ArrayBufferLike} target the memory of the parameters
  */
 export function readArray(caller, name, value, target) {
   if (value instanceof Tensor) return { shape: shapeOf(value), floats: viewOf(value).slice() };
@@ -23,7 +23,7 @@ export function readArray(caller, name, value, target) {
   return { shape: source.shape, floats: source.floats() };
 }
 
-/** What other libraries call a parameter: an embedding's table, and those of additive attention. */
+/** Names in other libraries: of an embedding's table, and of the parameters of additive attention. */
 const ALIASES = { weight: 'table', 'W_q.weight': 'wq', 'W_k.weight': 'wk', 'w_v.weight': 'w' };
 
 /** @param {Readonly<Record<string, Tensor>>} parameters @returns {Record<string, StateEntry>} copies */

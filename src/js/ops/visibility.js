@@ -1,5 +1,5 @@
-// What a query may see, and what is returned of it: the options that attention() and the layer share. They are read
-// first, and become arguments of the core when the sizes are known.
+// The options that attention() and the layers share: masks, positions, dropout and results. readVisibility validates
+// them; setVisibility sets the arguments of the core when the sizes are known.
 
 import { ATTENTION as AT, SCORES, WEIGHTS } from '../../../dist/abi/abi.js';
 import { checkOptions, readBoolean, readNumber, readWord } from '../check/arguments.js';
@@ -19,7 +19,7 @@ import { alibiSlopes, readRotary } from './rotary.js';
 /** @typedef {TensorLike | undefined} PastChoice */
 /** @typedef {TensorLike | undefined} BiasChoice */
 /**
- * The type parameters are those of the options on which the type of the result depends.
+ * Type parameters: the options that the type of the result depends on.
  * @template {WeightsChoice} [W=WeightsChoice]
  * @template {ScoresChoice} [S=ScoresChoice]
  * @template {PastChoice} [P=PastChoice]
@@ -29,38 +29,38 @@ import { alibiSlopes, readRotary } from './rotary.js';
  * @property {number} [softcap] scores become softcap · tanh(score / softcap), after scaling
  * @property {TensorLike} [mask] true or 1 = may attend, false or 0 = hidden; broadcast from the right against (B,H,T,S)
  * @property {B} [bias] added to the scores; broadcast like mask
- * @property {RotaryOptions} [rotary] queries and keys are turned before they meet: query t as at position offset + t,
- *   key s as at s, after the past, which is taken as turned already, as presentKey is
+ * @property {RotaryOptions} [rotary] rotates queries and keys by their positions: offset + t for query t, P + s for
+ *   key s after a past of P keys. The past must be rotated already, as presentKey is
  * @property {boolean | readonly number[] | Float32Array} [alibi] adds −slope · |i − j| to the score of query i and key
- *   j, positions as of rotary, but not to that of appended keys; true: with the slopes of its paper, else those (H)
- * @property {TensorLike} [sinks] (H): e^sink joins the sum of every row's softmax, and has no key and no value
+ *   j, with the positions of rotary; appended keys get no bias. true: the slopes of the ALiBi paper; or slopes (H)
+ * @property {TensorLike} [sinks] (H): adds e^sink to the sum of each row's softmax, without a key and a value
  * @property {TensorLike} [keyPadding] (B,S): 1 = a real key, 0 = padding
  * @property {TensorLike} [validLens] (B) or (B,T): keys 0..len−1 may be attended
  * @property {boolean} [causal] query i sees keys 0..i+offset
- * @property {readonly [number, number]} [window] keys at most so far to the left and right of the query; −1 = no bound
+ * @property {readonly [number, number]} [window] maximum distance of keys to the left and right of the query; −1 = none
  * @property {number} [maskFill] default −Infinity; a finite number replaces the score of a hidden key
  * @property {number | readonly number[] | Int32Array} [offset] position of query 0 among the keys, for all or per batch
  *   entry; default the length of the past
  * @property {DropoutOptions} [dropout] of the weights
  * @property {W} [weights] true: return the weights (B,H,T,S); 'mean': their mean over heads (B,T,S)
  * @property {S} [scores] return the scores at that step, (B,H,T,S)
- * @property {P} [pastKey] (B,G,P,D), stands before the keys; the result has presentKey then
+ * @property {P} [pastKey] (B,G,P,D): prepended to the keys; the result then has presentKey
  * @property {P} [pastValue] (B,G,P,Dv)
- * @property {Out} [out] tensors that take the results instead of new ones; none of them may be an input
- * @property {boolean} [train] keep what backward needs, for this call; in a layer also: dropout on
+ * @property {Out} [out] tensors to write the results to, instead of new ones; none of them may be an input
+ * @property {boolean} [train] save the state for backward; in a layer this also turns dropout on
  */
 /**
  * @typedef {{ p: number, seed?: number } | { p: number, keep: TensorLike }} DropoutOptions keep: an explicit 0/1 tensor
  *   (B,H,T,S)
  */
-/** @typedef {Tensor | { output?: Tensor, weights?: Tensor, scores?: Tensor }} Out a tensor alone is the output's */
+/** @typedef {Tensor | { output?: Tensor, weights?: Tensor, scores?: Tensor }} Out a single tensor is the output */
 
 /**
  * @typedef {{ batch: number, heads: number, kvHeads: number, queries: number, keys: number, past: number,
- *   appended: number }} Sizes keys counts the past, not what is appended
+ *   appended: number }} Sizes keys: with the past, without appended keys
  */
 /**
- * The options as they were read.
+ * The validated options.
  * @typedef {object} Visibility
  * @property {number | undefined} scale
  * @property {number} softcap
@@ -112,17 +112,17 @@ const NO_WINDOW = [-1, -1];
 const NOT_NEGATIVE = { least: 0 };
 const SHARE = { least: 0, most: 1 };
 const INTEGER = { integer: true };
-const MOST_INT = 2 ** 31 - 1;
-const DISTANCE = { integer: true, least: -1, most: MOST_INT };
-const LENGTH = { integer: true, least: 0, most: MOST_INT };
-const POSITION = { integer: true, least: -(2 ** 31), most: MOST_INT };
+const MAX_INT = 2 ** 31 - 1;
+const DISTANCE = { integer: true, least: -1, most: MAX_INT };
+const LENGTH = { integer: true, least: 0, most: MAX_INT };
+const POSITION = { integer: true, least: -(2 ** 31), most: MAX_INT };
 
 /**
- * Options and arrays, each read once. Nothing is computed yet, as a getter may call back or dispose of a tensor.
+ * Reads each option and array once. It computes nothing, because a getter may call the module or dispose of a tensor.
  * @param {Frame} frame
  * @param {string} caller
  * @param {VisibilityOptions} options
- * @param {boolean} training whether train is on where it is not given
+ * @param {boolean} training default of the option train
  * @returns {Visibility}
  */
 export function readVisibility(frame, caller, options, training) {
@@ -131,7 +131,7 @@ export function readVisibility(frame, caller, options, training) {
   const { out, train = training, rotary, alibi = false, sinks } = options;
   if (weights !== 'mean' && typeof weights !== 'boolean')
     throw argumentError(caller, 'weights', weights, "true, false or 'mean'");
-  frame.give(out);
+  frame.setOutputs(out);
   return {
     scale: scale === undefined ? undefined : readNumber(caller, 'scale', scale),
     softcap: softcap === 0 ? 0 : readSoftcap(caller, softcap),
@@ -155,7 +155,7 @@ export function readVisibility(frame, caller, options, training) {
 }
 
 /**
- * 0 is none, and what float32 cannot tell from 0 would be none as well.
+ * 0 means no cap. A positive number that float32 rounds to 0 is an error, because it would mean no cap too.
  * @param {string} caller
  * @param {unknown} value
  */
@@ -177,7 +177,7 @@ const isList = (value) => Array.isArray(value) || (ArrayBuffer.isView(value) && 
 
 /** @param {string} caller @param {unknown} alibi */
 function readSlopes(caller, alibi) {
-  if (!isList(alibi)) throw argumentError(caller, 'alibi', alibi, 'true, false or a slope for each head');
+  if (!isList(alibi)) throw argumentError(caller, 'alibi', alibi, 'true, false or one slope per head');
   const list = /** @type {ArrayLike<number>} */ (alibi);
   const { length } = list;
   /** @type {number[]} */
@@ -227,7 +227,7 @@ function readIntegers(caller, parameter, list, range) {
 }
 
 /**
- * Booleans as bytes. Negative or infinite numbers are the sign of an additive mask, which is `bias` here.
+ * Booleans as bytes. Rejects negative and infinite numbers: they are typical of an additive mask, which is `bias` here.
  * @param {string} caller
  * @param {string} parameter
  * @param {ArrayLike<number | bigint>} data
@@ -246,7 +246,7 @@ function toBytes(caller, parameter, data) {
 }
 
 /**
- * Rows of `width` become rows of `keys`; the new places are 0.
+ * Pads rows of `width` to rows of `keys` with zeros.
  * @template {Uint8Array | Float32Array} T
  * @param {T} data
  * @param {number} width
@@ -261,7 +261,7 @@ function widen(data, width, keys) {
 }
 
 /**
- * A mask or bias against (B,H,T,S). Its last axis may end early where validLens hides the rest anyway.
+ * Sets a mask or bias, which broadcasts to (B,H,T,S). Its last axis may be shorter if validLens hides the other keys.
  * @param {Frame} frame
  * @param {string} caller
  * @param {'mask' | 'bias'} parameter
@@ -269,7 +269,7 @@ function widen(data, width, keys) {
  * @param {Sizes} sizes
  * @param {Int32Array | undefined} lens
  */
-function pointToScoreOperand(frame, caller, parameter, input, { batch, heads, queries, keys }, lens) {
+function setScoreOperand(frame, caller, parameter, input, { batch, heads, queries, keys }, lens) {
   const bytes = parameter === 'mask';
   const given = input.shape;
   const width = given.length === 0 ? 1 : given[given.length - 1];
@@ -283,14 +283,14 @@ function pointToScoreOperand(frame, caller, parameter, input, { batch, heads, qu
   frame.ints.set(stride, bytes ? AT.maskStride : AT.biasStride);
   if (bytes) {
     const data = toBytes(caller, parameter, frame.values(input, parameter));
-    frame.point(AT.mask, frame.stage(short ? widen(data, width, keys) : data));
+    frame.setPointer(AT.mask, frame.copyIn(short ? widen(data, width, keys) : data));
     return;
   }
   frame.biasShape = { given, wide: shape };
   const block = short
-    ? frame.stage(widen(frame.floatsOf(input, parameter), width, keys))
-    : frame.take(input, parameter).block;
-  frame.point(AT.bias, block);
+    ? frame.copyIn(widen(frame.floatsOf(input, parameter), width, keys))
+    : frame.input(input, parameter).block;
+  frame.setPointer(AT.bias, block);
 }
 
 /**
@@ -299,14 +299,14 @@ function pointToScoreOperand(frame, caller, parameter, input, { batch, heads, qu
  * @param {Input} input
  * @param {Sizes} sizes
  */
-function pointToValidLens(frame, caller, input, { batch, queries }) {
+function setValidLens(frame, caller, input, { batch, queries }) {
   const { shape } = input;
   const perQuery = shape.length === 2;
   const [b = -1, t = queries] = shape;
   if (shape.length > 2 || b !== batch || t !== queries)
     throw shapeError(caller, 'validLens', shape, `(B) = [${batch}] or (B,T) = [${batch},${queries}]`);
   const lens = readIntegers(caller, 'validLens', frame.values(input, 'validLens'), LENGTH);
-  frame.point(AT.validLens, frame.stage(lens));
+  frame.setPointer(AT.validLens, frame.copyIn(lens));
   frame.ints.set(perQuery ? [queries, 1] : [1, 0], AT.validLensStride);
   return lens;
 }
@@ -317,10 +317,10 @@ function pointToValidLens(frame, caller, input, { batch, queries }) {
  * @param {Input} input
  * @param {Sizes} sizes
  */
-function pointToKeyPadding(frame, caller, input, { batch, keys }) {
+function setKeyPadding(frame, caller, input, { batch, keys }) {
   const stride = broadcastStrides(input.shape, [batch, keys]);
   if (!stride) throw shapeError(caller, 'keyPadding', input.shape, `(B,S) = [${batch},${keys}]`);
-  frame.point(AT.keyPadding, frame.stage(toBytes(caller, 'keyPadding', frame.values(input, 'keyPadding'))));
+  frame.setPointer(AT.keyPadding, frame.copyIn(toBytes(caller, 'keyPadding', frame.values(input, 'keyPadding'))));
   frame.ints.set(stride, AT.keyPaddingStride);
 }
 
@@ -330,12 +330,12 @@ function pointToKeyPadding(frame, caller, input, { batch, keys }) {
  * @param {number | Int32Array} offset
  * @param {Sizes} sizes
  */
-function pointToOffset(frame, caller, offset, { batch, heads, queries }) {
+function setOffset(frame, caller, offset, { batch, heads, queries }) {
   if (typeof offset !== 'number' && offset.length !== batch)
     throw shapeError(caller, 'offset', [offset.length], `a number or (B) = [${batch}]`);
-  // Without a query there may be any number of batch entries.
+  // Without queries, the batch size is not limited by memory, so there must be no array of it.
   if (heads * queries === 0) return;
-  frame.point(AT.offset, frame.stage(typeof offset === 'number' ? new Int32Array(batch).fill(offset) : offset));
+  frame.setPointer(AT.offset, frame.copyIn(typeof offset === 'number' ? new Int32Array(batch).fill(offset) : offset));
 }
 
 /**
@@ -344,7 +344,7 @@ function pointToOffset(frame, caller, offset, { batch, heads, queries }) {
  * @param {Dropout} dropout
  * @param {Sizes} sizes
  */
-function pointToDropout(frame, caller, { p, seed, keep }, { batch, heads, queries, keys, appended }) {
+function setDropout(frame, caller, { p, seed, keep }, { batch, heads, queries, keys, appended }) {
   frame.floats[AT.dropout] = p;
   frame.ints[AT.seed] = seed | 0;
   frame.ints[AT.seed + 1] = Math.floor(seed / 2 ** 32) | 0;
@@ -352,7 +352,7 @@ function pointToDropout(frame, caller, { p, seed, keep }, { batch, heads, querie
   const expected = [batch, heads, queries, keys + appended];
   if (!sameShape(keep.shape, expected))
     throw shapeError(caller, 'dropout.keep', keep.shape, `(B,H,T,S) = ${formatShape(expected)}`);
-  frame.point(AT.keep, frame.stage(toBytes(caller, 'dropout.keep', frame.values(keep, 'dropout.keep'))));
+  frame.setPointer(AT.keep, frame.copyIn(toBytes(caller, 'dropout.keep', frame.values(keep, 'dropout.keep'))));
 }
 
 /**
@@ -361,9 +361,9 @@ function pointToDropout(frame, caller, { p, seed, keep }, { batch, heads, querie
  * @param {Input} sinks
  * @param {Sizes} sizes
  */
-function pointToSinks(frame, caller, sinks, { heads }) {
+function setSinks(frame, caller, sinks, { heads }) {
   if (!sameShape(sinks.shape, [heads])) throw shapeError(caller, 'sinks', sinks.shape, `(H) = [${heads}]`);
-  frame.point(AT.sinks, frame.take(sinks, 'sinks').block);
+  frame.setPointer(AT.sinks, frame.input(sinks, 'sinks').block);
 }
 
 /**
@@ -372,22 +372,22 @@ function pointToSinks(frame, caller, sinks, { heads }) {
  * @param {true | Float32Array} alibi
  * @param {Sizes} sizes
  */
-function pointToSlopes(frame, caller, alibi, { heads }) {
+function setSlopes(frame, caller, alibi, { heads }) {
   const slopes = alibi === true ? alibiSlopes(heads) : alibi;
   if (slopes.length !== heads) throw shapeError(caller, 'alibi', [slopes.length], `(H) = [${heads}]`);
-  frame.point(AT.slopes, frame.stage(slopes));
+  frame.setPointer(AT.slopes, frame.copyIn(slopes));
 }
 
 /**
- * Everything that decides what a query sees and what is returned of it, as arguments of the core.
+ * Sets the arguments of the core for all shared options.
  * @param {Frame} frame
  * @param {string} caller
  * @param {Visibility} visibility
  * @param {Sizes} sizes
  * @param {number} width D
- * @returns {{ weights?: Tensor, scores?: Tensor }} where they are asked for
+ * @returns {{ weights?: Tensor, scores?: Tensor }} weights (B,H,T,S) or (B,T,S), scores (B,H,T,S), if requested
  */
-export function pointToVisibility(frame, caller, visibility, sizes, width) {
+export function setVisibility(frame, caller, visibility, sizes, width) {
   const { batch, heads, queries, keys, past, appended } = sizes;
   const { scale = 1 / Math.sqrt(width || 1), offset = past, weights, step } = visibility;
   const { mask, bias, keyPadding, validLens, dropout, sinks, alibi } = visibility;
@@ -401,7 +401,8 @@ export function pointToVisibility(frame, caller, visibility, sizes, width) {
   floats[AT.scale] = scale;
   floats[AT.softcap] = visibility.softcap;
   floats[AT.fill] = visibility.fill;
-  // A bound of 0 to the right is what causal means. The core refuses 0 to both sides with fill 0 as a struct of zeros.
+  // A window of 0 to the right means causal and is passed so, because the core rejects a window of 0 on both sides with
+  // fill 0: it takes that for a struct that was not initialized.
   const [left, right] = visibility.window;
   ints[AT.causal] = visibility.causal || right === 0 ? 1 : 0;
   ints[AT.windowLeft] = left;
@@ -409,14 +410,14 @@ export function pointToVisibility(frame, caller, visibility, sizes, width) {
   ints[AT.weightsMode] = weights === 'mean' ? WEIGHTS.MEAN : weights ? WEIGHTS.HEADS : WEIGHTS.NONE;
   ints[AT.scoresStep] = step;
 
-  const lens = validLens && pointToValidLens(frame, caller, validLens, sizes);
-  if (mask) pointToScoreOperand(frame, caller, 'mask', mask, sizes, lens);
-  if (bias) pointToScoreOperand(frame, caller, 'bias', bias, sizes, lens);
-  if (sinks) pointToSinks(frame, caller, sinks, sizes);
-  if (alibi) pointToSlopes(frame, caller, alibi, sizes);
-  if (keyPadding) pointToKeyPadding(frame, caller, keyPadding, sizes);
-  if (offset !== 0) pointToOffset(frame, caller, offset, sizes);
-  if (dropout) pointToDropout(frame, caller, dropout, sizes);
+  const lens = validLens && setValidLens(frame, caller, validLens, sizes);
+  if (mask) setScoreOperand(frame, caller, 'mask', mask, sizes, lens);
+  if (bias) setScoreOperand(frame, caller, 'bias', bias, sizes, lens);
+  if (sinks) setSinks(frame, caller, sinks, sizes);
+  if (alibi) setSlopes(frame, caller, alibi, sizes);
+  if (keyPadding) setKeyPadding(frame, caller, keyPadding, sizes);
+  if (offset !== 0) setOffset(frame, caller, offset, sizes);
+  if (dropout) setDropout(frame, caller, dropout, sizes);
   /** @type {{ weights?: Tensor, scores?: Tensor }} */
   const results = {};
   if (weights === true) results.weights = frame.result(AT.weights, 'weights', [batch, heads, queries, keys + appended]);

@@ -1,8 +1,8 @@
-// Tokens that are found in a text before anything else is done with it, such as [MASK] or <|endoftext|>.
+// Added tokens, such as [MASK] or <|endoftext|>: they are cut out of a text before it is split into words.
 
 import { Search } from './search.js';
-import { LONGEST } from './trie.js';
-import { MOST_ID } from './vocabulary.js';
+import { MAX_WORD_LENGTH } from './trie.js';
+import { MAX_ID } from './vocabulary.js';
 
 /** @import { AlignedText } from './aligned.js' */
 /** @import { Fields } from './fields.js' */
@@ -10,9 +10,9 @@ import { MOST_ID } from './vocabulary.js';
 
 /**
  * @typedef {{ id: number, content: string, special: boolean, normalized: boolean, single: boolean, left: boolean,
- *   right: boolean }} AddedToken left and right: whether it takes the spaces beside it
+ *   right: boolean }} AddedToken single: matches whole words only; left, right: includes the spaces before, after it
  */
-/** @typedef {{ text: AlignedText, token: AddedToken | null }} Section of a text: a token, or what is between */
+/** @typedef {{ text: AlignedText, token: AddedToken | null }} Section token: null for the text between added tokens */
 
 const WORD_BEFORE = /[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]$/u;
 const WORD_AFTER = /^[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]/u;
@@ -23,10 +23,10 @@ export function readAddedTokens(file) {
   if (file.get('added_tokens') === null) return [];
   return file.objects('added_tokens').map((fields) => {
     const content = fields.string('content');
-    if (content.length > LONGEST) throw fields.error('content', `at most ${LONGEST} characters`);
+    if (content.length > MAX_WORD_LENGTH) throw fields.error('content', `at most ${MAX_WORD_LENGTH} characters`);
     const special = fields.boolean('special', false);
     return {
-      id: fields.integer('id', { most: MOST_ID }),
+      id: fields.integer('id', { most: MAX_ID }),
       content,
       special,
       normalized: fields.boolean('normalized', !special),
@@ -38,7 +38,7 @@ export function readAddedTokens(file) {
 }
 
 /**
- * Whether a letter is next to a part; one beyond the basic plane takes two units.
+ * True if a letter is next to the range. Two units are tested: a letter may be a surrogate pair.
  * @param {string} text
  * @param {number} begin
  * @param {number} end
@@ -49,23 +49,24 @@ const isInWord = (text, begin, end) =>
 /**
  * @param {AddedToken[]} tokens
  * @param {(content: string) => string} [normalize]
- * @returns {(text: AlignedText) => Section[]} divides a text
+ * @returns {(text: AlignedText) => Section[]} splits a text at the tokens
  */
-function finder(tokens, normalize = (content) => content) {
-  // Of those that become alike the last would be found; it shall be the first special one, or else the first.
-  const last = [...tokens].reverse().sort((a, b) => Number(a.special) - Number(b.special));
-  const named = last.map((token) => ({ token, name: normalize(token.content) })).filter(({ name }) => name !== '');
+function splitterAt(tokens, normalize = (content) => content) {
+  // Several tokens may be equal after normalization. Search returns the last one, so the order puts the first special
+  // token last, or else the first token.
+  const ordered = [...tokens].reverse().sort((a, b) => Number(a.special) - Number(b.special));
+  const named = ordered.map((token) => ({ token, name: normalize(token.content) })).filter(({ name }) => name !== '');
   if (named.length === 0) return (text) => [{ text, token: null }];
   const search = new Search(named.map(({ name }) => name));
 
   return (text) => {
-    const signs = text.text;
-    const words = search.longest(signs);
-    if (!words) return signs ? [{ text, token: null }] : [];
+    const chars = text.text;
+    const words = search.longest(chars);
+    if (!words) return chars ? [{ text, token: null }] : [];
     /** @type {Section[]} */
     const sections = [];
     let done = 0;
-    for (let at = 0; at < signs.length; ) {
+    for (let at = 0; at < chars.length; ) {
       if (words[at] < 0) {
         at++;
         continue;
@@ -74,32 +75,32 @@ function finder(tokens, normalize = (content) => content) {
       let begin = at;
       let end = at + name.length;
       at = end;
-      if (token.single && isInWord(signs, begin, end)) continue;
-      while (token.left && begin > done && SPACE.test(signs[begin - 1])) begin--;
-      while (token.right && end < signs.length && SPACE.test(signs[end])) end++;
-      // Spaces that the token before has taken are no longer there for one that takes those beside it.
+      if (token.single && isInWord(chars, begin, end)) continue;
+      while (token.left && begin > done && SPACE.test(chars[begin - 1])) begin--;
+      while (token.right && end < chars.length && SPACE.test(chars[end])) end++;
+      // The previous token may already include the spaces before this one.
       if (token.left) begin = Math.max(begin, done);
       if (begin >= end) continue;
       if (done < begin) sections.push({ text: text.slice(done, begin), token: null });
       sections.push({ text: text.slice(begin, end), token });
       done = end;
     }
-    if (done < signs.length) sections.push({ text: text.slice(done, signs.length), token: null });
+    if (done < chars.length) sections.push({ text: text.slice(done, chars.length), token: null });
     return sections;
   };
 }
 
 /**
- * Divides a text into the tokens that were added and what is between them, which comes out normalized.
+ * Splits a text into added tokens and the normalized text between them.
  * @param {AddedToken[]} tokens
  * @param {Normalizer} normalize
  * @param {(text: string) => string} normalizeContent
  * @returns {(text: AlignedText) => Section[]}
  */
 export function sectionsOf(tokens, normalize, normalizeContent) {
-  // Some are looked for in the text as it is, the others in what the normalizer makes of it.
-  const raw = finder(tokens.filter(({ normalized }) => !normalized));
-  const normal = finder(
+  // Tokens with normalized: false match in the original text, the others in the normalized text.
+  const raw = splitterAt(tokens.filter(({ normalized }) => !normalized));
+  const normal = splitterAt(
     tokens.filter(({ normalized }) => normalized),
     normalizeContent,
   );

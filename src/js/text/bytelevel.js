@@ -1,40 +1,40 @@
-// The byte-level alphabet of GPT-2: every byte as a character that can be seen, so that a vocabulary is plain text.
+// The byte-level alphabet of GPT-2: it maps each byte to a printable character, so that a vocabulary is plain text.
 
-/** @type {{ signs: string[], bytes: Int16Array } | undefined} */
+/** @type {{ chars: string[], bytes: Int16Array } | undefined} */
 let alphabet;
 
-/** Made once, when it is needed. */
+/** Created at the first use. */
 function getAlphabet() {
   if (alphabet) return alphabet;
-  /** Others follow from 256 on. @param {number} byte */
-  const standsForItself = (byte) => (byte > 0x20 && byte < 0x7f) || (byte > 0xa0 && byte !== 0xad);
+  /** Printable characters of Latin-1 represent their own bytes; other bytes get U+0100 and up. @param {number} byte */
+  const isPrintable = (byte) => (byte > 0x20 && byte < 0x7f) || (byte > 0xa0 && byte !== 0xad);
   let next = 256;
-  const signs = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(standsForItself(byte) ? byte : next++));
+  const chars = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(isPrintable(byte) ? byte : next++));
   const bytes = new Int16Array(next).fill(-1);
-  for (const [byte, sign] of signs.entries()) bytes[sign.charCodeAt(0)] = byte;
-  alphabet = { signs, bytes };
+  for (const [byte, char] of chars.entries()) bytes[char.charCodeAt(0)] = byte;
+  alphabet = { chars, bytes };
   return alphabet;
 }
 
-/** The 256 characters, by their bytes. */
-export const byteSigns = () => getAlphabet().signs;
+/** The 256 characters, in the order of their bytes. */
+export const byteChars = () => getAlphabet().chars;
 
 /** @param {string} text @returns {Uint8Array} */
 export const toUtf8 = (text) => new TextEncoder().encode(text);
 
-/** @param {string} sign one character @returns {string} a character for each byte of its UTF-8 */
-export function toByteSigns(sign) {
-  const { signs } = getAlphabet();
-  const code = Number(sign.codePointAt(0));
-  if (code < 0x80) return signs[code];
-  const low = (/** @type {number} */ shift) => signs[0x80 | ((code >> shift) & 0x3f)];
-  if (code < 0x800) return signs[0xc0 | (code >> 6)] + low(0);
-  if (code < 0x10000) return signs[0xe0 | (code >> 12)] + low(6) + low(0);
-  return signs[0xf0 | (code >> 18)] + low(12) + low(6) + low(0);
+/** @param {string} char one character @returns {string} a character for each of its UTF-8 bytes */
+export function toByteChars(char) {
+  const { chars } = getAlphabet();
+  const code = Number(char.codePointAt(0));
+  if (code < 0x80) return chars[code];
+  const low = (/** @type {number} */ shift) => chars[0x80 | ((code >> shift) & 0x3f)];
+  if (code < 0x800) return chars[0xc0 | (code >> 6)] + low(0);
+  if (code < 0x10000) return chars[0xe0 | (code >> 12)] + low(6) + low(0);
+  return chars[0xf0 | (code >> 18)] + low(12) + low(6) + low(0);
 }
 
-/** The bytes of a token; of one with other characters, those of its text. @param {string} token */
-export function fromByteSigns(token) {
+/** The bytes of a token; its UTF-8 if it has characters outside the alphabet. @param {string} token */
+export function fromByteChars(token) {
   const { bytes } = getAlphabet();
   const read = new Uint8Array(token.length);
   for (let i = 0; i < token.length; i++) {
@@ -45,7 +45,7 @@ export function fromByteSigns(token) {
   return read;
 }
 
-/** What is not UTF-8 becomes U+FFFD. @param {readonly Uint8Array[]} parts */
+/** Invalid UTF-8 becomes U+FFFD. @param {readonly Uint8Array[]} parts */
 export function decodeUtf8(parts) {
   const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;

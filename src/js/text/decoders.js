@@ -1,18 +1,18 @@
-// From tokens back to text: each decoder changes the list of tokens, which are joined in the end.
+// Tokens back to text: each decoder changes the list of tokens; at the end they are concatenated.
 
 import { HeadlightError } from '../check/errors.js';
-import { decodeUtf8, fromByteSigns } from './bytelevel.js';
+import { decodeUtf8, fromByteChars } from './bytelevel.js';
 import { readPattern } from './pattern.js';
 import { readPrepend } from './splitters.js';
 
 /** @import { Fields } from './fields.js' */
 /** @import { Pattern } from './pattern.js' */
 
-/** @typedef {{ left: number }} Room characters that may still be added */
-/** @typedef {(tokens: string[], room: Room) => string[]} Decoder */
+/** @typedef {{ left: number }} Budget characters that may still be added */
+/** @typedef {(tokens: string[], budget: Budget) => string[]} Decoder */
 
-/** What tokenization has torn apart, and how it is written. @type {[string, string][]} */
-const CLEANED = [
+/** Replacements of the cleanup: spaces that tokenization has added in English. @type {[string, string][]} */
+const CLEANUP = [
   [' .', '.'],
   [' ?', '?'],
   [' !', '!'],
@@ -25,33 +25,33 @@ const CLEANED = [
   [" 've", "'ve"],
   [" 're", "'re"],
 ];
-/** How each of them begins. */
-const TORN = / [.?!,'nd]/;
+/** Matches every text to which CLEANUP applies. */
+const NEEDS_CLEANUP = / [.?!,'nd]/;
 const BYTE = /^<0x([0-9A-Fa-f]{2})>$/;
 
-/** Characters that may be added for each one, and to any text. */
-const MOST_GROWTH = 8;
+/** Characters added for each character, and to a text of any length. */
+const MAX_GROWTH = 8;
 const FREE_GROWTH = 2 ** 14;
 
 /** @param {readonly string[]} tokens */
 const lengthOf = (tokens) => tokens.reduce((sum, token) => sum + token.length, 0);
 
-/** How long the text of these tokens may become. @param {readonly string[]} tokens @returns {Room} */
-export const roomOf = (tokens) => ({ left: MOST_GROWTH * lengthOf(tokens) + FREE_GROWTH });
+/** The characters that decoders may add to these tokens. @param {readonly string[]} tokens @returns {Budget} */
+export const growthLimit = (tokens) => ({ left: MAX_GROWTH * lengthOf(tokens) + FREE_GROWTH });
 
-/** @param {Room} room @param {number} added */
-function spend(room, added) {
-  room.left -= added;
-  if (room.left >= 0) return;
-  throw new HeadlightError('FORMAT', `decode: the tokenizer makes the text more than ${MOST_GROWTH} times longer`, {
+/** @param {Budget} budget @param {number} added */
+function spend(budget, added) {
+  budget.left -= added;
+  if (budget.left >= 0) return;
+  throw new HeadlightError('FORMAT', `decode: the tokenizer makes the text more than ${MAX_GROWTH} times longer`, {
     parameter: 'ids',
   });
 }
 
-/** @param {Decoder} decoder @returns {Decoder} */
-const counted = (decoder) => (tokens, room) => {
-  const decoded = decoder(tokens, room);
-  spend(room, Math.max(0, lengthOf(decoded) - lengthOf(tokens)));
+/** Subtracts the growth of the text from the budget. @param {Decoder} decoder @returns {Decoder} */
+const counted = (decoder) => (tokens, budget) => {
+  const decoded = decoder(tokens, budget);
+  spend(budget, Math.max(0, lengthOf(decoded) - lengthOf(tokens)));
   return decoded;
 };
 
@@ -63,18 +63,18 @@ function wordPiece(fields) {
   const prefix = fields.string('prefix', '##');
   const cleanup = fields.boolean('cleanup', true);
   const clean = (/** @type {string} */ text) =>
-    CLEANED.reduce((result, [torn, whole]) => result.replaceAll(torn, whole), text);
+    CLEANUP.reduce((result, [from, to]) => result.replaceAll(from, to), text);
   return each((token, i) => {
     const text = i === 0 ? token : token.startsWith(prefix) ? token.slice(prefix.length) : ` ${token}`;
-    return cleanup && TORN.test(text) ? clean(text) : text;
+    return cleanup && NEEDS_CLEANUP.test(text) ? clean(text) : text;
   });
 }
 
 /** @param {Fields} fields @returns {Decoder} */
 function metaspace(fields) {
-  const sign = fields.string('replacement', '▁');
+  const char = fields.string('replacement', '▁');
   const first = readPrepend(fields) === 'never' ? ' ' : '';
-  return each((token, i) => token.replaceAll(sign, i === 0 ? first : ' '));
+  return each((token, i) => token.replaceAll(char, i === 0 ? first : ' '));
 }
 
 /** @param {Fields} fields @returns {Decoder} */
@@ -82,52 +82,52 @@ function replace(fields) {
   const pattern = readPattern(fields, 'pattern');
   const content = fields.string('content');
   if (!pattern) return (tokens) => tokens;
-  return (tokens, room) => {
-    /** A text has few different tokens. @type {Map<string, { text: string, added: number }>} */
-    const known = new Map();
+  return (tokens, budget) => {
+    /** Results by token: a text has few different tokens. @type {Map<string, { text: string, added: number }>} */
+    const cache = new Map();
     return tokens.map((token) => {
-      let replaced = known.get(token);
-      if (replaced) spend(room, replaced.added);
-      else known.set(token, (replaced = replaceIn(token, pattern, content, room)));
+      let replaced = cache.get(token);
+      if (replaced) spend(budget, replaced.added);
+      else cache.set(token, (replaced = replaceIn(token, pattern, content, budget)));
       return replaced.text;
     });
   };
 }
 
 /**
- * Counts before it makes the text: a token may become longer than a text can be.
+ * Checks the budget before it creates the text, which may exceed the maximum length of a string.
  * @param {string} token
  * @param {Pattern} pattern
  * @param {string} content
- * @param {Room} room
+ * @param {Budget} budget
  */
-function replaceIn(token, pattern, content, room) {
-  const places = pattern(token);
-  const added = (places.length / 2) * content.length;
-  spend(room, added);
+function replaceIn(token, pattern, content, budget) {
+  const matches = pattern(token);
+  const added = (matches.length / 2) * content.length;
+  spend(budget, added);
   let text = '';
   let at = 0;
-  for (let i = 0; i < places.length; i += 2) {
-    text += token.slice(at, places[i]) + content;
-    at = places[i + 1];
+  for (let i = 0; i < matches.length; i += 2) {
+    text += token.slice(at, matches[i]) + content;
+    at = matches[i + 1];
   }
   return { text: text + token.slice(at), added };
 }
 
 /** @param {Fields} fields @returns {Decoder} */
 function strip(fields) {
-  const sign = fields.string('content');
+  const char = fields.string('content');
   const [start, stop] = [fields.integer('start'), fields.integer('stop')];
   return each((token) => {
-    const signs = Array.from(token);
-    let [begin, end] = [0, signs.length];
-    while (begin < start && begin < end && signs[begin] === sign) begin++;
-    while (signs.length - end < stop && begin < end && signs[end - 1] === sign) end--;
-    return signs.slice(begin, end).join('');
+    const chars = Array.from(token);
+    let [begin, end] = [0, chars.length];
+    while (begin < start && begin < end && chars[begin] === char) begin++;
+    while (chars.length - end < stop && begin < end && chars[end - 1] === char) end--;
+    return chars.slice(begin, end).join('');
   });
 }
 
-/** Tokens of single bytes, one after the other, become text, or as many U+FFFD. @returns {Decoder} */
+/** Decodes runs of byte tokens as UTF-8; an invalid run becomes one U+FFFD per byte. @returns {Decoder} */
 function byteFallback() {
   return (tokens) => {
     /** @type {string[]} */
@@ -137,7 +137,7 @@ function byteFallback() {
     const flush = () => {
       if (bytes.length === 0) return;
       const text = decodeUtf8([Uint8Array.from(bytes)]);
-      texts.push(text.includes('\ufffd') && !isText(bytes) ? '\ufffd'.repeat(bytes.length) : text);
+      texts.push(text.includes('\ufffd') && !isUtf8(bytes) ? '\ufffd'.repeat(bytes.length) : text);
       bytes = [];
     };
     for (const token of tokens) {
@@ -153,8 +153,8 @@ function byteFallback() {
   };
 }
 
-/** Whether bytes are UTF-8: U+FFFD may have been in the text. @param {number[]} bytes */
-function isText(bytes) {
+/** True if the bytes are valid UTF-8, which may contain an encoded U+FFFD. @param {number[]} bytes */
+function isUtf8(bytes) {
   try {
     new TextDecoder('utf-8', { fatal: true }).decode(Uint8Array.from(bytes));
     return true;
@@ -167,9 +167,9 @@ function isText(bytes) {
 const KINDS = {
   Sequence(fields) {
     const steps = fields.objects('decoders').map(readDecoder);
-    return (tokens, room) => steps.reduce((result, step) => step(result, room), tokens);
+    return (tokens, budget) => steps.reduce((result, step) => step(result, budget), tokens);
   },
-  ByteLevel: () => (tokens) => [decodeUtf8(tokens.map(fromByteSigns))],
+  ByteLevel: () => (tokens) => [decodeUtf8(tokens.map(fromByteChars))],
   WordPiece: wordPiece,
   Metaspace: metaspace,
   BPEDecoder(fields) {

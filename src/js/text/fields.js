@@ -1,15 +1,18 @@
-// The fields of a tokenizer.json, each read with the path that leads to it: whatever is wrong is named by it.
+// The fields of a tokenizer.json, read with their paths, so that errors can name them.
 
 import { quote } from '../check/quote.js';
 import { formatError } from '../io/bytes.js';
 
 const CALLER = 'openTokenizer';
-/** Of JSON that was given as objects, which may hold themselves. */
-const MOST_DEPTH = 32;
-/** Steps of each kind in a file. Normalizers go through the text, pre-tokenizers through the words that they make. */
-const MOST_STEPS = { normalizer: 32, 'pre-tokenizer': 12 };
-const MOST_OTHERS = 16;
-const MOST_NAME = 60;
+/** Levels of nesting. A file passed as an object may contain itself. */
+const MAX_DEPTH = 32;
+/**
+ * Steps of each kind in a file. Each takes time in proportion to the text; pre-tokenizers also process the words made
+ * by earlier ones.
+ */
+const MAX_STEPS = { normalizer: 32, 'pre-tokenizer': 12 };
+const MAX_OTHER_STEPS = 16;
+const MAX_NAME_LENGTH = 60;
 
 /** An object of the file. */
 export class Fields {
@@ -21,10 +24,10 @@ export class Fields {
    * @param {unknown} values
    * @param {string} path
    * @param {number} [depth]
-   * @param {{ steps: Map<string, number>, cost: number }} [spent] what the whole file has asked for so far
+   * @param {{ steps: Map<string, number>, cost: number }} [spent] totals of the whole file so far
    */
   constructor(values, path, depth = 0, spent = { steps: new Map(), cost: 0 }) {
-    if (depth > MOST_DEPTH) throw formatError(CALLER, `nested deeper than ${MOST_DEPTH} levels`, { parameter: path });
+    if (depth > MAX_DEPTH) throw formatError(CALLER, `nested deeper than ${MAX_DEPTH} levels`, { parameter: path });
     if (values === null || typeof values !== 'object' || Array.isArray(values))
       throw fieldError(path || 'the file', values, 'an object');
     this.#values = /** @type {Record<string, unknown>} */ (values);
@@ -35,11 +38,11 @@ export class Fields {
 
   /** @param {string} name */
   pathOf(name) {
-    const short = name.length > MOST_NAME ? `${name.slice(0, MOST_NAME)}…` : name;
+    const short = name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH)}…` : name;
     return this.path ? `${this.path}.${short}` : short;
   }
 
-  /** null where the field is missing. @param {string} name @returns {unknown} */
+  /** null if the field is missing. @param {string} name @returns {unknown} */
   get(name) {
     return Object.hasOwn(this.#values, name) ? (this.#values[name] ?? null) : null;
   }
@@ -54,7 +57,7 @@ export class Fields {
    * @param {string} name
    * @param {string} expected
    * @param {(value: unknown) => value is T} accepts
-   * @param {T} [fallback] where the field is missing or null
+   * @param {T} [fallback] the value if the field is missing or null
    * @returns {T}
    */
   #read(name, expected, accepts, fallback) {
@@ -66,7 +69,7 @@ export class Fields {
 
   /** @param {string} name @param {string} [fallback] */
   string(name, fallback) {
-    return this.#read(name, 'text', (value) => typeof value === 'string', fallback);
+    return this.#read(name, 'a string', (value) => typeof value === 'string', fallback);
   }
 
   /** @param {string} name @param {boolean} [fallback] */
@@ -109,7 +112,7 @@ export class Fields {
   }
 
   /**
-   * Counts what the regular expressions of the file cost.
+   * Adds the cost of a regular expression to the total of the file, which must be at most `most`.
    * @param {string} name
    * @param {number} cost
    * @param {number} most
@@ -119,13 +122,13 @@ export class Fields {
     if (this.#spent.cost > most) throw this.error(name, 'smaller regular expressions in the whole file');
   }
 
-  /** An object of names and values, as a vocabulary is. @param {string} name @returns {[string, unknown][]} */
+  /** The names and values of an object, such as a vocabulary. @param {string} name @returns {[string, unknown][]} */
   entries(name) {
     return Object.entries(this.object(name).#values);
   }
 
   /**
-   * What the field `type` names, of a table of what is known.
+   * Looks the field `type` up in a table.
    * @template T
    * @param {string} kind
    * @param {Record<string, T>} known
@@ -134,7 +137,7 @@ export class Fields {
   choose(kind, known) {
     const type = this.string('type');
     const steps = (this.#spent.steps.get(kind) ?? 0) + 1;
-    const most = /** @type {Record<string, number>} */ (MOST_STEPS)[kind] ?? MOST_OTHERS;
+    const most = /** @type {Record<string, number>} */ (MAX_STEPS)[kind] ?? MAX_OTHER_STEPS;
     if (steps > most) throw fieldError(this.path, type, `at most ${most} of its kind in the file: ${kind}`);
     this.#spent.steps.set(kind, steps);
     if (!Object.hasOwn(known, type))

@@ -1,19 +1,19 @@
-// Long runs of combining marks. The platform needs time by the square of their number to normalize them: here they are
-// sorted beforehand.
+// Unicode normalization of long runs of combining marks. String.normalize sorts the marks in quadratic time; this file
+// sorts them first.
 
-/** Runs of so many marks are sorted here. */
+/** Length from which runs of marks are sorted here. */
 export const MANY_MARKS = 64;
 
-/** Whether the second mark is put before the first. */
+/** True if normalization puts the second mark before the first. */
 const swaps = (/** @type {string} */ first, /** @type {string} */ second) =>
   `${first}${second}`.normalize('NFD') !== first + second;
 
-/** Characters that keep their place have class 0. U+0334 has the lowest class of all marks, U+0345 the highest. */
-const isMark = (/** @type {string} */ sign) => swaps(sign, '\u0334') || swaps('\u0345', sign);
+/** True unless the combining class is 0. U+0334 has the lowest class of all marks, U+0345 the highest. */
+const isMark = (/** @type {string} */ char) => swaps(char, '\u0334') || swaps('\u0345', char);
 
-/** A number for each character of a text, which grows with its canonical combining class. @param {string[]} signs */
-function classesOf(signs) {
-  const marks = [...new Set(signs)].filter(isMark).sort((a, b) => Number(swaps(a, b)) - Number(swaps(b, a)));
+/** The rank of each mark of a text by its canonical combining class, from 1. @param {string[]} chars */
+function classesOf(chars) {
+  const marks = [...new Set(chars)].filter(isMark).sort((a, b) => Number(swaps(a, b)) - Number(swaps(b, a)));
   /** @type {Map<string, number>} */
   const classes = new Map();
   let last = 1;
@@ -25,22 +25,22 @@ function classesOf(signs) {
 }
 
 /**
- * A text whose characters are decomposed and whose marks are in canonical order.
+ * The text in NFD or NFKD.
  * @param {string} text
  * @param {'NFD' | 'NFKD'} form
  */
 export function decomposed(text, form) {
-  const signs = Array.from(text).flatMap((sign) => Array.from(sign.normalize(form)));
-  const classes = classesOf(signs);
-  const ofSign = (/** @type {string} */ sign) => classes.get(sign) ?? 0;
+  const chars = Array.from(text).flatMap((char) => Array.from(char.normalize(form)));
+  const classes = classesOf(chars);
+  const classOf = (/** @type {string} */ char) => classes.get(char) ?? 0;
   let from = 0;
-  for (let i = 0; i <= signs.length; i++) {
-    if (i < signs.length && ofSign(signs[i]) > 0) continue;
+  for (let i = 0; i <= chars.length; i++) {
+    if (i < chars.length && classOf(chars[i]) > 0) continue;
     if (i - from > 1) {
-      const run = signs.slice(from, i).sort((a, b) => ofSign(a) - ofSign(b));
-      for (const [j, sign] of run.entries()) signs[from + j] = sign;
+      const run = chars.slice(from, i).sort((a, b) => classOf(a) - classOf(b));
+      for (const [j, char] of run.entries()) chars[from + j] = char;
     }
     from = i + 1;
   }
-  return signs.join('');
+  return chars.join('');
 }

@@ -1,9 +1,9 @@
-// What is done to a text before it is split: each normalizer tells its edits, and the aligned text keeps the places.
+// Normalizers: they change a text before it is split. Each returns its edits, and AlignedText updates the offsets.
 
 import { replaceEach } from './aligned.js';
-import { toByteSigns } from './bytelevel.js';
+import { toByteChars } from './bytelevel.js';
 import { decomposed, MANY_MARKS } from './marks.js';
-import { native, readPattern } from './pattern.js';
+import { fromRegExp, readPattern } from './pattern.js';
 import { precompiled } from './precompiled.js';
 
 /** @import { AlignedText, Edit } from './aligned.js' */
@@ -13,8 +13,8 @@ import { precompiled } from './precompiled.js';
 /** @typedef {(text: AlignedText) => AlignedText} Normalizer */
 
 /**
- * What may join the character before it: marks, the vowels and final consonants of Korean, the narrow signs of Korean
- * and Japanese that are such once they are widened, and vowels that fall apart into a mark and another.
+ * Characters that normalization may combine with the previous one: marks, Korean vowels and final consonants, halfwidth
+ * Korean and Japanese characters that become one of these in NFKC, and vowels that decompose into a mark and a letter.
  */
 const JOINING = [
   '\\p{M}\u1160-\u11ff\ud7b0-\ud7ff\u3131-\u318e\uff9e\uff9f\uffa0-\uffdc\u0e33\u0eb3',
@@ -29,12 +29,12 @@ const CHINESE = [
 /** @param {(text: string) => Edit[]} edits @returns {Normalizer} */
 const editing = (edits) => (text) => text.edit(edits(text.text));
 /** @param {readonly Normalizer[]} steps @returns {Normalizer} */
-const inTurn = (steps) => (text) => steps.reduce((result, step) => step(result), text);
+const chain = (steps) => (text) => steps.reduce((result, step) => step(result), text);
 /** @param {Pattern} pattern @param {(match: string) => string} replace */
 const replacing = (pattern, replace) => editing((text) => replaceEach(text, pattern, replace));
 
 /**
- * An edit without the characters that it leaves as they are, at its beginning and at its end.
+ * An edit without the equal characters at its begin and at its end.
  * @param {Edit} edit
  * @param {string} text
  * @returns {Edit}
@@ -45,7 +45,7 @@ function narrow([begin, end, replaced], text) {
   let [head, tail] = [0, 0];
   while (head < fewest && before[head] === after[head]) head++;
   while (tail < fewest - head && before.at(-1 - tail) === after.at(-1 - tail)) tail++;
-  const length = (/** @type {string[]} */ signs) => signs.join('').length;
+  const length = (/** @type {string[]} */ chars) => chars.join('').length;
   return [
     begin + length(before.slice(0, head)),
     end - length(before.slice(before.length - tail)),
@@ -55,19 +55,19 @@ function narrow([begin, end, replaced], text) {
 
 /** @param {'NFC' | 'NFD' | 'NFKC' | 'NFKD'} form */
 function unicode(form) {
-  const together = native(new RegExp(`[^][${JOINING}]*`, 'gu'));
+  const segments = fromRegExp(new RegExp(`[^][${JOINING}]*`, 'gu'));
   const decomposition = form.includes('K') ? 'NFKD' : 'NFD';
   const normalized = (/** @type {string} */ part) =>
     (part.length > MANY_MARKS ? decomposed(part, decomposition) : part).normalize(form);
   return editing((text) => {
     if (!MARKS.test(text) && text.normalize(form) === text) return [];
-    return replaceEach(text, together, normalized).map((edit) => narrow(edit, text));
+    return replaceEach(text, segments, normalized).map((edit) => narrow(edit, text));
   });
 }
 
-// Character by character: a sigma at the end of a word is like any other.
-const lowercase = () => replacing(native(/\p{Changes_When_Lowercased}/gu), (sign) => sign.toLowerCase());
-const without = (/** @type {RegExp} */ pattern) => replacing(native(pattern), () => '');
+// Each character alone, because toLowerCase of a whole word has a special case for a final sigma.
+const lowercase = () => replacing(fromRegExp(/\p{Changes_When_Lowercased}/gu), (char) => char.toLowerCase());
+const without = (/** @type {RegExp} */ pattern) => replacing(fromRegExp(pattern), () => '');
 
 /** @param {Fields} fields */
 function bert(fields) {
@@ -77,20 +77,20 @@ function bert(fields) {
   if (fields.boolean('clean_text', true))
     steps.push(
       without(/[\0\ufffd]|(?![\t\n\r])[\p{Cc}\p{Cf}\p{Co}]/gu),
-      replacing(native(/\p{White_Space}/gu), () => ' '),
+      replacing(fromRegExp(/\p{White_Space}/gu), () => ' '),
     );
   if (fields.boolean('handle_chinese_chars', true))
-    steps.push(replacing(native(new RegExp(`[${CHINESE}]`, 'gu')), (sign) => ` ${sign} `));
+    steps.push(replacing(fromRegExp(new RegExp(`[${CHINESE}]`, 'gu')), (char) => ` ${char} `));
   if (fields.boolean('strip_accents', lower)) steps.push(unicode('NFD'), without(/\p{Mn}/gu));
   if (lower) steps.push(lowercase());
-  return inTurn(steps);
+  return chain(steps);
 }
 
 /** @param {Fields} fields */
 function replace(fields) {
   const pattern = readPattern(fields, 'pattern');
   const content = fields.string('content');
-  return pattern ? replacing(pattern, () => content) : inTurn([]);
+  return pattern ? replacing(pattern, () => content) : chain([]);
 }
 
 /** @param {Fields} fields */
@@ -118,7 +118,7 @@ function prepend(fields) {
 
 /** @type {Record<string, (fields: Fields) => Normalizer>} */
 const KINDS = {
-  Sequence: (fields) => inTurn(fields.objects('normalizers').map(readNormalizer)),
+  Sequence: (fields) => chain(fields.objects('normalizers').map(readNormalizer)),
   BertNormalizer: bert,
   NFC: () => unicode('NFC'),
   NFD: () => unicode('NFD'),
@@ -130,7 +130,7 @@ const KINDS = {
   Replace: replace,
   Prepend: prepend,
   Precompiled: (fields) => editing(precompiled(fields)),
-  ByteLevel: () => replacing(native(/[^]/gu), toByteSigns),
+  ByteLevel: () => replacing(fromRegExp(/[^]/gu), toByteChars),
 };
 
 /** @param {Fields} fields @returns {Normalizer} */

@@ -1,28 +1,28 @@
-// The patterns of tokenizer files: texts and regular expressions.
+// The patterns of tokenizer files: literal texts and regular expressions.
 
-import { compile, MOST_COST } from './regex/compile.js';
+import { compile, MAX_COST } from './regex/compile.js';
 import { Matcher } from './regex/match.js';
 import { parse } from './regex/parse.js';
 
 /** @import { Fields } from './fields.js' */
 /** @import { Program } from './regex/compile.js' */
 
-const MOST_LENGTH = 20_000;
-const MOST_TEXT = 1024;
+const MAX_LENGTH = 20_000;
+const MAX_TEXT = 1024;
 
-/** @typedef {(text: string) => number[]} Pattern gives the beginning and the end of each match, from left to right */
+/** @typedef {(text: string) => number[]} Pattern returns begin and end of each match, from left to right */
 
 /**
- * Wraps a regular expression of JavaScript that takes linear time. It gives no empty match right after another
- * match, nor between the halves of a character.
+ * A pattern from a JavaScript regular expression, which must take linear time. It returns no empty match directly after
+ * another match or inside a surrogate pair.
  * @param {RegExp} pattern with the flag g
  * @returns {Pattern}
  */
-export const native = (pattern) => (text) => {
+export const fromRegExp = (pattern) => (text) => {
   /** @type {number[]} */
   const found = [];
   let last = -1;
-  // matchAll copies the pattern for each text.
+  // exec, because matchAll copies the RegExp for each text.
   pattern.lastIndex = 0;
   for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
     const { index } = match;
@@ -44,14 +44,14 @@ const literal = (part) => (text) => {
 };
 
 /**
- * @param {string} source for Oniguruma
+ * @param {string} source in the syntax of Oniguruma
  * @param {(reason: string) => Error} fail
  * @returns {Pattern}
  */
-export const regex = (source, fail) => running(compile(parse(source, fail), fail));
+export const regex = (source, fail) => fromProgram(compile(parse(source, fail), fail));
 
 /** @param {Program} program @returns {Pattern} */
-function running(program) {
+function fromProgram(program) {
   /** @type {Matcher | undefined} */
   let matcher;
   return (text) => (matcher ??= new Matcher(program)).matches(text);
@@ -61,19 +61,19 @@ function running(program) {
  * A pattern of the file: { String } or { Regex }.
  * @param {Fields} fields
  * @param {string} name
- * @returns {Pattern | null} null for an empty text
+ * @returns {Pattern | null} null for an empty string
  */
 export function readPattern(fields, name) {
   const pattern = fields.object(name);
   const kind = pattern.get('String') === null ? 'Regex' : 'String';
   const source = pattern.string(kind);
-  const most = kind === 'String' ? MOST_TEXT : MOST_LENGTH;
+  const most = kind === 'String' ? MAX_TEXT : MAX_LENGTH;
   if (source.length > most) throw pattern.error(kind, `at most ${most} characters`);
-  // No half of a character is ever found.
+  // A lone surrogate must not match half of a pair. As in the text, it becomes U+FFFD.
   if (kind === 'String') return source ? literal(source.replace(/\p{Surrogate}/gu, '\ufffd')) : null;
   const fail = (/** @type {string} */ reason) =>
     pattern.error(kind, `a regular expression that is supported: ${reason}`);
   const program = compile(parse(source, fail), fail);
-  pattern.spend(kind, program.cost, MOST_COST);
-  return running(program);
+  pattern.spend(kind, program.cost, MAX_COST);
+  return fromProgram(program);
 }

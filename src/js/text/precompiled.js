@@ -1,22 +1,23 @@
-// The replacements of SentencePiece, as its normalizers are stored: a double array over the bytes of what is replaced,
-// and the texts that replace it.
+// The normalizer that SentencePiece stores as `precompiled_charsmap`: a double-array trie over the UTF-8 bytes of the
+// keys, and their replacements.
 
 import { decodeUtf8, toUtf8 } from './bytelevel.js';
 
 /** @import { Edit } from './aligned.js' */
 /** @import { Fields } from './fields.js' */
 
-/** More bytes than this are not looked up together. */
-const MOST_BYTES = 5;
-/** The longest text that replaces another, in UTF-8 bytes. */
-const MOST_TEXT = 1024;
-/** Units of a text that are segmented at a time. */
+/** Bytes of a grapheme that is looked up as a whole; a longer one is looked up by character. */
+const MAX_BYTES = 5;
+/** Bytes of a replacement. */
+const MAX_TEXT = 1024;
+/** UTF-16 units of a text that are segmented at a time. */
 const PIECE = 256;
+/** Bit of a unit of the array: its node has a value. */
 const LEAF = 1 << 8;
-/** The bits of a unit of the array that must be the byte, the highest of them zero. */
+/** Bits of a unit of the array that hold its byte; the highest bit is set in values only. */
 const LABEL = 0x800000ff;
 
-/** Bytes of the longest text, each of which ends with a zero. @param {Uint8Array} texts */
+/** Length of the longest of the zero-terminated texts. @param {Uint8Array} texts */
 function longestOf(texts) {
   let [longest, begin] = [0, 0];
   for (let at = 0; at <= texts.length; at++) {
@@ -33,7 +34,7 @@ function readMap(fields) {
   const text = fields.string(name);
   let bytes;
   try {
-    bytes = Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
+    bytes = Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
   } catch {
     throw fields.error(name, 'base64');
   }
@@ -42,12 +43,12 @@ function readMap(fields) {
   if (size < 4 || size % 4 !== 0 || size + 4 > bytes.length) throw fields.error(name, 'an array and texts');
   const units = Uint32Array.from({ length: size / 4 }, (_, i) => view.getUint32(4 + 4 * i, true));
   const texts = bytes.subarray(4 + size);
-  if (longestOf(texts) > MOST_TEXT) throw fields.error(name, `texts of at most ${MOST_TEXT} bytes`);
+  if (longestOf(texts) > MAX_TEXT) throw fields.error(name, `texts of at most ${MAX_TEXT} bytes`);
   return { units, texts };
 }
 
 /**
- * As the reference does: a text is replaced by what belongs to the shortest beginning of it that is known.
+ * The replacement of the shortest prefix of the text in the trie, as in the reference.
  * @param {ReturnType<typeof readMap>} map
  * @param {Uint8Array} bytes
  */
@@ -71,15 +72,15 @@ function lookUp({ units, texts }, bytes) {
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
 /**
- * The graphemes of a text. The platform's segmenter needs time by the square of a text's length: it is given pieces of
- * it. The last grapheme of a piece may go on in the next one, which begins with it.
+ * The graphemes of a text. Intl.Segmenter takes quadratic time, so it gets the text in pieces. The last grapheme of a
+ * piece may continue, so the next piece begins with it.
  * @param {string} text
  * @returns {Generator<{ segment: string, index: number }>}
  */
 export function* graphemesOf(text) {
   let size = PIECE;
   for (let from = 0; from < text.length; ) {
-    // No piece ends between the halves of a character.
+    // No piece ends inside a surrogate pair.
     const end = from + size + Number((text.codePointAt(from + size - 1) ?? 0) > 0xffff);
     let last = null;
     let next = from;
@@ -92,7 +93,7 @@ export function* graphemesOf(text) {
       if (last) yield last;
       return;
     }
-    // One that fills its piece is read again in a larger one.
+    // A grapheme that fills its piece is read again in a larger piece.
     size = next === from ? 2 * size : PIECE;
     from = next;
   }
@@ -102,24 +103,24 @@ export function* graphemesOf(text) {
 export function precompiled(fields) {
   const map = readMap(fields);
   /** @type {Map<string, string | null>} */
-  const known = new Map();
+  const cache = new Map();
   const find = (/** @type {string} */ part) => {
-    let found = known.get(part);
-    if (found === undefined) known.set(part, (found = lookUp(map, toUtf8(part))));
+    let found = cache.get(part);
+    if (found === undefined) cache.set(part, (found = lookUp(map, toUtf8(part))));
     return found;
   };
   return (text) => {
     /** @type {Edit[]} */
     const edits = [];
     for (const { segment, index } of graphemesOf(text)) {
-      const whole = toUtf8(segment).length <= MOST_BYTES ? find(segment) : null;
+      const whole = toUtf8(segment).length <= MAX_BYTES ? find(segment) : null;
       if (whole !== null) edits.push([index, index + segment.length, whole]);
       else
         for (let at = 0; at < segment.length; ) {
-          const sign = String.fromCodePoint(Number(segment.codePointAt(at)));
-          const replaced = find(sign);
-          if (replaced !== null) edits.push([index + at, index + at + sign.length, replaced]);
-          at += sign.length;
+          const char = String.fromCodePoint(Number(segment.codePointAt(at)));
+          const replaced = find(char);
+          if (replaced !== null) edits.push([index + at, index + at + char.length, replaced]);
+          at += char.length;
         }
     }
     return edits.filter(([begin, end, replaced]) => text.slice(begin, end) !== replaced);

@@ -1,31 +1,31 @@
-// What is put around the tokens of a text or of two, such as [CLS] … [SEP] … [SEP].
+// Post-processors: they add special tokens to one text or a pair, such as [CLS] … [SEP] … [SEP].
 
 import { fieldError } from './fields.js';
-import { MOST_ID } from './vocabulary.js';
+import { MAX_ID } from './vocabulary.js';
 
 /** @import { Fields } from './fields.js' */
 
 /**
- * The tokens of a text. Offsets are [begin, end] in UTF-16 units of the text that a token comes from; [0, 0] for those
- * that come from none.
+ * The tokens of a text. Offsets are [begin, end] in UTF-16 units of the text; [0, 0] for special tokens that a template
+ * adds.
  * @typedef {object} Encoding
  * @property {number[]} ids
  * @property {string[]} tokens
  * @property {[begin: number, end: number][]} offsets
  * @property {number[]} typeIds
  */
-/** @typedef {Encoding & { text: string }} Part of what is encoded, with its text */
-/** @typedef {(parts: Part[]) => Part[]} Processor takes a text or two */
+/** @typedef {Encoding & { text: string }} Part one text of the input, or special tokens with text '' */
+/** @typedef {(parts: Part[]) => Part[]} Processor takes one or two texts */
 /** @typedef {{ ids: number[], tokens: string[] }} Special */
 /** @typedef {{ part: number, typeId: number } | { special: Special, typeId: number }} Piece of a template */
 
-/** Those of the byte-level alphabet, and those of a token that was added. */
+/** Leading and trailing spaces of a token. Ġ is the byte-level space; added tokens have real spaces. */
 const SPACES_AROUND = [/^[Ġ\p{White_Space}]+/u, /(?<![Ġ\p{White_Space}])[Ġ\p{White_Space}]+$/u];
 const SPACE = /\p{White_Space}/u;
 /** Tokens that a template adds. */
-const MOST_TOKENS = 1024;
-/** Times that a template holds the text, or one of two. */
-const MOST_COPIES = 4;
+const MAX_TOKENS = 1024;
+/** Occurrences of the texts in a template. */
+const MAX_COPIES = 4;
 
 /** @param {Special} special @param {number} typeId @returns {Part} */
 const specialPart = ({ ids, tokens }, typeId) => ({
@@ -52,8 +52,8 @@ function readSpecials(fields) {
     fields.entries('special_tokens').map(([name]) => {
       const special = specials.object(name);
       const [ids, tokens] = [special.list('ids'), special.list('tokens')];
-      if (!ids.every((id) => Number.isSafeInteger(id) && Number(id) >= 0 && Number(id) <= MOST_ID))
-        throw special.error('ids', `integers from 0 to ${MOST_ID}`);
+      if (!ids.every((id) => Number.isSafeInteger(id) && Number(id) >= 0 && Number(id) <= MAX_ID))
+        throw special.error('ids', `integers from 0 to ${MAX_ID}`);
       if (tokens.length !== ids.length || !tokens.every((token) => typeof token === 'string'))
         throw special.error('tokens', `${ids.length} texts`);
       return [name, /** @type {Special} */ ({ ids, tokens })];
@@ -79,19 +79,19 @@ function template(fields) {
       if (!special) throw token.error('id', `one of special_tokens`);
       return { special, typeId: token.integer('type_id', { fallback: 0 }) };
     });
-  const limited = (/** @type {string} */ name, /** @type {readonly string[]} */ texts) => {
+  const readLimited = (/** @type {string} */ name, /** @type {readonly string[]} */ texts) => {
     const pieces = read(name, texts);
     const special = pieces.reduce((sum, piece) => sum + ('special' in piece ? piece.special.ids.length : 0), 0);
-    if (Math.max(special, pieces.length) > MOST_TOKENS) throw fields.error(name, `at most ${MOST_TOKENS} tokens`);
-    if (pieces.filter((piece) => 'part' in piece).length > MOST_COPIES)
-      throw fields.error(name, `at most ${MOST_COPIES} times a text`);
+    if (Math.max(special, pieces.length) > MAX_TOKENS) throw fields.error(name, `at most ${MAX_TOKENS} tokens`);
+    if (pieces.filter((piece) => 'part' in piece).length > MAX_COPIES)
+      throw fields.error(name, `at most ${MAX_COPIES} sequences`);
     return pieces;
   };
-  return filling([limited('single', ['A']), limited('pair', ['A', 'B'])]);
+  return filling([readLimited('single', ['A']), readLimited('pair', ['A', 'B'])]);
 }
 
 /**
- * A token with its number, as ["[SEP]", 102].
+ * A token and its id, such as ["[SEP]", 102].
  * @param {Fields} fields
  * @param {string} name
  * @param {number} typeId
@@ -103,10 +103,10 @@ function readPair(fields, name, typeId) {
     typeof token !== 'string' ||
     !Number.isSafeInteger(id) ||
     Number(id) < 0 ||
-    Number(id) > MOST_ID ||
+    Number(id) > MAX_ID ||
     more.length > 0
   )
-    throw fieldError(fields.pathOf(name), fields.get(name), 'a token and its number');
+    throw fieldError(fields.pathOf(name), fields.get(name), 'a token and its id');
   return { special: { ids: [Number(id)], tokens: [token] }, typeId };
 }
 
@@ -117,7 +117,7 @@ function bert(fields) {
   return filling([first, [...first, { part: 1, typeId: 1 }, readPair(fields, 'sep', 1)]]);
 }
 
-/** All of type 0, and two separators in the middle. @param {Fields} fields @returns {Processor} */
+/** Both texts have type 0, with two separators between them. @param {Fields} fields @returns {Processor} */
 function roberta(fields) {
   const [cls, sep] = [readPair(fields, 'cls', 0), readPair(fields, 'sep', 0)];
   const first = [cls, { part: 0, typeId: 0 }, sep];
@@ -125,7 +125,7 @@ function roberta(fields) {
   return (parts) => fill(trim(parts));
 }
 
-/** Takes the spaces out of the offsets of byte-level tokens. @param {Fields} fields @returns {Processor} */
+/** Excludes spaces from the offsets of byte-level tokens. @param {Fields} fields @returns {Processor} */
 function byteLevel(fields) {
   if (!fields.boolean('trim_offsets', true)) return (parts) => parts;
   const prefix = fields.boolean('add_prefix_space', true);
@@ -135,13 +135,13 @@ function byteLevel(fields) {
 /**
  * @param {Part} part
  * @param {number} i
- * @param {boolean} prefix whether a space was put first
+ * @param {boolean} prefix true if the pre-tokenizer has added a space at the start
  * @returns {[begin: number, end: number]}
  */
 function trimmed({ text, tokens, offsets }, i, prefix) {
   let [begin, end] = offsets[i];
   let [leading, trailing] = SPACES_AROUND.map((spaces) => [...(spaces.exec(tokens[i])?.[0] ?? '')].length);
-  // A single one at the beginning is the one that was put there.
+  // A single leading space at the start is the added one, which is not in the text.
   if (leading === 1 && prefix && (i === 0 || begin === 0)) leading = 0;
   for (; leading > 0 && begin < end && SPACE.test(text[begin]); leading--) begin++;
   for (; trailing > 0 && begin < end && SPACE.test(text[end - 1]); trailing--) end--;

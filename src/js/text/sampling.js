@@ -1,16 +1,16 @@
-// The choice of the next token from the logits of a model.
+// Sampling: chooses the next token from the logits of a model.
 
 import { readNumber, readOptions } from '../check/arguments.js';
 import { argumentError, HeadlightError } from '../check/errors.js';
 
 /**
  * @typedef {object} SampleOptions
- * @property {number} [temperature] what the logits are divided by; default 0: the largest is chosen
- * @property {number} [topK] only so many of the largest may be chosen; default: all
- * @property {number} [topP] of those, only the largest that together have this share of the probability; default: 1
- * @property {() => number} [random] uniform in [0, 1); needed where the temperature is not 0
+ * @property {number} [temperature] divisor of the logits; default 0: choose the largest
+ * @property {number} [topK] choose from the K largest; default: all
+ * @property {number} [topP] of these, the fewest whose probabilities sum to P; default: 1
+ * @property {() => number} [random] uniform in [0, 1); required if the temperature is not 0
  */
-/** @typedef {{ id: number, logProb: number }} Sample logProb: of the softmax of the logits as they are */
+/** @typedef {{ id: number, logProb: number }} Sample logProb: by the softmax of the logits at temperature 1 */
 
 const OPTIONS = ['temperature', 'topK', 'topP', 'random'];
 
@@ -19,7 +19,7 @@ function resolveOptions(options) {
   const given = readOptions('sample', options, OPTIONS);
   const temperature = readNumber('sample', 'temperature', given.temperature ?? 0, { least: 0 });
   if (given.random !== undefined ? typeof given.random !== 'function' : temperature > 0)
-    throw argumentError('sample', 'random', given.random, 'a function that gives numbers from 0 to 1');
+    throw argumentError('sample', 'random', given.random, 'a function that returns numbers from 0 to 1');
   return {
     temperature,
     topK: readNumber('sample', 'topK', given.topK ?? 2 ** 31, { integer: true, least: 1 }),
@@ -29,8 +29,8 @@ function resolveOptions(options) {
 }
 
 /**
- * Of tokens with the same logit, the first counts as the larger.
- * @param {Float32Array} logits of every token; −Infinity for those that must not be chosen
+ * Of tokens with equal logits, the first one ranks higher.
+ * @param {Float32Array} logits (V); −Infinity for tokens that must not be chosen
  * @param {SampleOptions} [options]
  * @returns {Sample}
  */
@@ -53,7 +53,7 @@ export function sample(logits, options = {}) {
 }
 
 /**
- * Changes logits in place, so that some tokens are less likely, or are not chosen at all.
+ * Changes logits in place to make some tokens less likely or to exclude them.
  * @param {Float32Array} logits
  * @param {{ repeated: Iterable<number>, repetitionPenalty: number, suppress: readonly number[], forced?: number }} by
  *   repeated: tokens so far; forced: the only one that may be chosen
@@ -85,7 +85,11 @@ function findLikeliest(logits) {
   return likeliest;
 }
 
-/** Where a share of the sum of all weights falls on. @param {ArrayLike<number>} weights @param {number} share */
+/**
+ * The index at which the cumulative sum of the weights exceeds a share of their total.
+ * @param {ArrayLike<number>} weights
+ * @param {number} share
+ */
 function pick(weights, share) {
   let rest = share * sum(weights);
   let picked = 0;
@@ -106,7 +110,7 @@ function sum(weights) {
 }
 
 /**
- * One of the K likeliest tokens, of those of them that have the share P together.
+ * Picks from the K likeliest tokens, of these from the fewest that have the share P of the probability.
  * @param {Float32Array} logits
  * @param {Float64Array} weights
  * @param {number} topK
@@ -124,13 +128,13 @@ function pickOfLikeliest(logits, weights, topK, topP, share) {
     if (count === tokens.length) tokens.push(next());
     mass += weights[tokens[count]];
   }
-  const kept = tokens.slice(0, count);
-  const shares = kept.map((token) => weights[token]);
-  return kept[pick(shares, share)];
+  const candidates = tokens.slice(0, count);
+  const shares = candidates.map((token) => weights[token]);
+  return candidates[pick(shares, share)];
 }
 
 /**
- * Gives the tokens one by one, the likeliest first: from a heap, since most are never asked for.
+ * Returns the tokens one by one, the likeliest first. A heap, because most callers need only a few.
  * @param {Float32Array} logits
  */
 function likeliestFirst(logits) {
@@ -142,10 +146,10 @@ function likeliestFirst(logits) {
   /** @param {number} at */
   const sink = (at) => {
     const token = heap[at];
-    for (let below; (below = 2 * at + 1) < size; at = below) {
-      if (below + 1 < size && isBefore(heap[below + 1], heap[below])) below++;
-      if (!isBefore(heap[below], token)) break;
-      heap[at] = heap[below];
+    for (let child; (child = 2 * at + 1) < size; at = child) {
+      if (child + 1 < size && isBefore(heap[child + 1], heap[child])) child++;
+      if (!isBefore(heap[child], token)) break;
+      heap[at] = heap[child];
     }
     heap[at] = token;
   };

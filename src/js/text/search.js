@@ -1,28 +1,28 @@
-// The longest of many words at every place of a text, in time that is linear in the text however alike the words are
-// (Aho and Corasick). The text is read backwards: the words that end there are those that begin at a place.
+// The longest of many words at each position of a text, in linear time (Aho–Corasick). The automaton holds the reversed
+// words and reads the text backwards, so that it finds the words that begin, not end, at a position.
 
 import { Trie } from './trie.js';
 
 export class Search {
   #trie;
-  /** Of each node, that of its longest proper end which words begin with. */
-  #shorter;
-  /** The longest word that ends at each node, −1 for none. */
+  /** The suffix link of each node: the node of its longest proper suffix in the trie. */
+  #suffix;
+  /** The longest word that is a suffix of each node, −1 for none. */
   #longest;
 
   /** @param {readonly string[]} words */
   constructor(words) {
     const backwards = words.map((word) => word.split('').reverse().join(''));
     this.#trie = new Trie(backwards);
-    this.#shorter = new Int32Array(this.#trie.size);
+    this.#suffix = new Int32Array(this.#trie.size);
     this.#longest = new Int32Array(this.#trie.size).fill(-1);
-    // Nodes come level by level, so that shorter ones are known.
+    // Nodes are in breadth-first order, so the links of shorter ones are complete.
     for (let node = 0; node < this.#trie.size; node++)
       for (const [unit, child] of this.#trie.childrenOf(node)) {
-        const shorter = node === 0 ? 0 : this.#next(this.#shorter[node], unit);
+        const suffix = node === 0 ? 0 : this.#next(this.#suffix[node], unit);
         const word = this.#trie.wordOf(child);
-        this.#shorter[child] = shorter;
-        this.#longest[child] = word >= 0 ? word : this.#longest[shorter];
+        this.#suffix[child] = suffix;
+        this.#longest[child] = word >= 0 ? word : this.#longest[suffix];
       }
   }
 
@@ -31,16 +31,16 @@ export class Search {
     let at = node;
     let child = this.#trie.child(at, unit);
     while (child < 0 && at > 0) {
-      at = this.#shorter[at];
+      at = this.#suffix[at];
       child = this.#trie.child(at, unit);
     }
     return Math.max(child, 0);
   }
 
   /**
-   * The longest word at each place, −1 for none.
+   * The longest word that begins at each position, −1 for none.
    * @param {string} text
-   * @returns {Int32Array | null} null where there is no word at all
+   * @returns {Int32Array | null} null if the text contains no word
    */
   longest(text) {
     const found = new Int32Array(text.length);

@@ -1,39 +1,39 @@
-// How a text is split into words before the model of the tokenizer sees them: pre-tokenizers, as the file calls them.
+// Pre-tokenizers: they split a text into words, which the model of the tokenizer then splits into pieces.
 
 import { replaceEach } from './aligned.js';
-import { toByteSigns } from './bytelevel.js';
-import { native, readPattern } from './pattern.js';
+import { toByteChars } from './bytelevel.js';
+import { fromRegExp, readPattern } from './pattern.js';
 
 /** @import { AlignedText } from './aligned.js' */
 /** @import { Fields } from './fields.js' */
 /** @import { Pattern } from './pattern.js' */
 
 /** @typedef {(word: AlignedText) => AlignedText[]} Splitter */
-/** @typedef {typeof BEHAVIOURS[number]} Behaviour what becomes of the matches of a pattern */
+/** @typedef {typeof BEHAVIOURS[number]} Behaviour how the matches of a pattern are split off */
 /** @typedef {{ begin: number, end: number, matches: boolean }} Part */
 
 const BEHAVIOURS = /** @type {const} */ (['Removed', 'Isolated', 'MergedWithPrevious', 'MergedWithNext', 'Contiguous']);
-/** Of GPT-2, with the spaces of Unicode. */
+/** GPT-2's pattern, with Unicode's white space. */
 const GPT2 = [
   "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\p{White_Space}\\p{L}\\p{N}]+",
   '\\p{White_Space}+(?!\\P{White_Space})|\\p{White_Space}+',
 ].join('|');
-const SPACES = native(/\p{White_Space}+/gu);
-const PUNCTUATION = native(/[!-/:-@[-`{-~\p{P}]/gu);
-const SPACE = native(/ /g);
-const NOT_ITS_OWN_SIGN = native(/[^!-~]/gu);
-const EVERYWHERE = native(/(?:)/gu);
+const SPACES = fromRegExp(/\p{White_Space}+/gu);
+const PUNCTUATION = fromRegExp(/[!-/:-@[-`{-~\p{P}]/gu);
+const SPACE = fromRegExp(/ /g);
+const NOT_PRINTABLE_ASCII = fromRegExp(/[^!-~]/gu);
+const EVERYWHERE = fromRegExp(/(?:)/gu);
 const IN_WORDS = '\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\p{Join_Control}';
 
-/** The whole text in parts, those that match and those between. @param {string} text @param {number[]} places */
-function partsOf(text, places) {
+/** The text as parts: the matches and the ranges between them. @param {string} text @param {number[]} matches */
+function partsOf(text, matches) {
   /** @type {Part[]} */
   const parts = [];
   let at = 0;
-  for (let i = 0; i < places.length; i += 2) {
-    const begin = places[i];
+  for (let i = 0; i < matches.length; i += 2) {
+    const begin = matches[i];
     if (at < begin) parts.push({ begin: at, end: begin, matches: false });
-    at = places[i + 1];
+    at = matches[i + 1];
     parts.push({ begin, end: at, matches: true });
   }
   if (at < text.length) parts.push({ begin: at, end: text.length, matches: false });
@@ -41,7 +41,7 @@ function partsOf(text, places) {
 }
 
 /**
- * Whether a part is joined to the one before it.
+ * True if a part is joined to the previous one.
  * @param {Part} part
  * @param {Part} before
  * @param {Behaviour} behaviour
@@ -57,18 +57,18 @@ function splitting(pattern, behaviour, invert = false) {
   return (word) => {
     const { text } = word;
     if (text === '') return [];
-    const places = pattern(text);
-    const all = places[0] === 0 && places[1] === text.length;
-    // A word that an earlier step has split is usually one part.
-    if (all || places.length === 0) return behaviour === 'Removed' && all !== invert ? [] : [word];
-    const parts = partsOf(text, places);
+    const found = pattern(text);
+    const all = found[0] === 0 && found[1] === text.length;
+    // A fast path: a word from an earlier step is usually one part.
+    if (all || found.length === 0) return behaviour === 'Removed' && all !== invert ? [] : [word];
+    const parts = partsOf(text, found);
     if (invert) for (const part of parts) part.matches = !part.matches;
-    const kept = behaviour === 'Removed' ? parts.filter(({ matches }) => !matches) : parts;
+    const remaining = behaviour === 'Removed' ? parts.filter(({ matches }) => !matches) : parts;
     /** @type {Part[]} */
     const joined = [];
-    kept.forEach((part, i) => {
+    remaining.forEach((part, i) => {
       const last = joined.at(-1);
-      if (last && i > 0 && joins(part, kept[i - 1], behaviour)) last.end = part.end;
+      if (last && i > 0 && joins(part, remaining[i - 1], behaviour)) last.end = part.end;
       else joined.push({ ...part });
     });
     return joined.filter(({ begin, end }) => begin < end).map(({ begin, end }) => word.slice(begin, end));
@@ -76,11 +76,11 @@ function splitting(pattern, behaviour, invert = false) {
 }
 
 /**
- * Each word passes through all steps before the next: the words between two steps are soon garbage.
+ * Depth first: each word goes through all steps before the next word, so that few intermediate words are alive.
  * @param {readonly Splitter[]} steps
  * @returns {Splitter}
  */
-const inTurn = (steps) => (word) => {
+const chain = (steps) => (word) => {
   /** @type {AlignedText[]} */
   const words = [];
   const pass = (/** @type {AlignedText} */ part, /** @type {number} */ i) => {
@@ -102,47 +102,48 @@ function split(fields) {
 function byteLevel(fields) {
   const prefix = fields.boolean('add_prefix_space', true);
   const words = fields.boolean('use_regex', true)
-    ? splitting(native(new RegExp(GPT2, 'gu')), 'Isolated')
+    ? splitting(fromRegExp(new RegExp(GPT2, 'gu')), 'Isolated')
     : (/** @type {AlignedText} */ word) => [word];
-  const bytes = (/** @type {AlignedText} */ word) => word.edit(replaceEach(word.text, NOT_ITS_OWN_SIGN, toByteSigns));
+  const bytes = (/** @type {AlignedText} */ word) =>
+    word.edit(replaceEach(word.text, NOT_PRINTABLE_ASCII, toByteChars));
   return (word) => words(prefix && !word.text.startsWith(' ') ? word.edit([[0, 0, ' ']]) : word).map(bytes);
 }
 
-/** Whether a sign is put before the words, of a Metaspace. @param {Fields} fields */
+/** When Metaspace adds its character before the text. @param {Fields} fields */
 export function readPrepend(fields) {
-  // Older files have a flag.
+  // Older files have the flag add_prefix_space instead.
   if (fields.get('prepend_scheme') === null) return fields.boolean('add_prefix_space', true) ? 'always' : 'never';
   return fields.word('prepend_scheme', /** @type {const} */ (['always', 'first', 'never']));
 }
 
 /** @param {Fields} fields @returns {Splitter} */
 function metaspace(fields) {
-  const sign = fields.string('replacement', '▁');
-  if ([...sign].length !== 1) throw fields.error('replacement', 'one character');
+  const char = fields.string('replacement', '▁');
+  if ([...char].length !== 1) throw fields.error('replacement', 'one character');
   const prepend = readPrepend(fields);
-  // Each word begins with its sign.
-  const words = native(new RegExp(`(?!^)(?=${sign.replace(/[\\^$.*+?()[\]{}|/]/, '\\$&')})`, 'gu'));
+  // Splits before each replacement character.
+  const words = fromRegExp(new RegExp(`(?!^)(?=${char.replace(/[\\^$.*+?()[\]{}|/]/, '\\$&')})`, 'gu'));
   const split = fields.boolean('split', true) ? splitting(words, 'Isolated') : null;
   return (word) => {
-    const marked = word.edit(replaceEach(word.text, SPACE, () => sign));
+    const marked = word.edit(replaceEach(word.text, SPACE, () => char));
     const first = prepend === 'always' || (prepend === 'first' && word.range(0, 0)[0] === 0);
-    const whole = first && !marked.text.startsWith(sign) ? marked.edit([[0, 0, sign]]) : marked;
+    const whole = first && !marked.text.startsWith(char) ? marked.edit([[0, 0, char]]) : marked;
     return split ? split(whole) : [whole];
   };
 }
 
 /** @type {Record<string, (fields: Fields) => Splitter>} */
 const KINDS = {
-  Sequence: (fields) => inTurn(fields.objects('pretokenizers').map(readSplitter)),
-  BertPreTokenizer: () => inTurn([splitting(SPACES, 'Removed'), splitting(PUNCTUATION, 'Isolated')]),
+  Sequence: (fields) => chain(fields.objects('pretokenizers').map(readSplitter)),
+  BertPreTokenizer: () => chain([splitting(SPACES, 'Removed'), splitting(PUNCTUATION, 'Isolated')]),
   ByteLevel: byteLevel,
   Split: split,
   Whitespace: () =>
-    splitting(native(new RegExp(`[${IN_WORDS}]+|[^${IN_WORDS}\\p{White_Space}]+`, 'gu')), 'Removed', true),
+    splitting(fromRegExp(new RegExp(`[${IN_WORDS}]+|[^${IN_WORDS}\\p{White_Space}]+`, 'gu')), 'Removed', true),
   WhitespaceSplit: () => splitting(SPACES, 'Removed'),
   Metaspace: metaspace,
   Digits: (fields) =>
-    splitting(native(fields.boolean('individual_digits', false) ? /\p{N}/gu : /\p{N}+/gu), 'Isolated'),
+    splitting(fromRegExp(fields.boolean('individual_digits', false) ? /\p{N}/gu : /\p{N}+/gu), 'Isolated'),
   Punctuation: (fields) => splitting(PUNCTUATION, fields.word('behavior', BEHAVIOURS, 'Isolated')),
 };
 

@@ -1,39 +1,39 @@
-// Text as its tokens come, one by one: whole characters only, and only as far as no stop sequence may have begun.
+// Streams of generated text: decodeStream holds back incomplete characters, stopStream possible stop sequences.
 
 import { argumentError } from '../check/errors.js';
 
 /** @typedef {{ decode(ids: number[]): string }} Decodes a tokenizer */
 
-/** What bytes decode to that are not, or not yet, a character. */
-const BROKEN = '\ufffd';
+/** The decoded form of invalid or incomplete UTF-8. */
+const INVALID = '\ufffd';
 
 /**
- * The texts that are given add up to that of all tokens.
+ * Decodes tokens one by one. The returned texts concatenate to the text of all tokens.
  * @param {Decodes} tokenizer
- * @returns {{ push(id: number): string, end(): string, readonly holds: boolean }} end gives what was held back
+ * @returns {{ push(id: number): string, end(): string, readonly holds: boolean }} end returns the text held back
  */
 export function decodeStream(tokenizer) {
-  // Tokens that were given already: what stands before a token may decide about its space.
+  // The last returned tokens: the space before a token may depend on the previous one.
   /** @type {number[]} */
-  let before = [];
+  let previous = [];
   /** @type {number[]} */
   let held = [];
-  const text = () => tokenizer.decode([...before, ...held]).slice(tokenizer.decode(before).length);
-  /** @param {string} given */
-  const give = (given) => {
-    if (given) [before, held] = [held, []];
-    return given;
+  const heldText = () => tokenizer.decode([...previous, ...held]).slice(tokenizer.decode(previous).length);
+  /** @param {string} text */
+  const emit = (text) => {
+    if (text) [previous, held] = [held, []];
+    return text;
   };
   return {
     push(id) {
       held.push(id);
-      const given = text();
-      // The last bytes may be the beginning of a character.
-      return given.endsWith(BROKEN) ? '' : give(given);
+      const text = heldText();
+      // The last bytes may be the start of a character.
+      return text.endsWith(INVALID) ? '' : emit(text);
     },
-    end: () => give(text()),
+    end: () => emit(heldText()),
     get holds() {
-      return held.length > 0 && text() !== '';
+      return held.length > 0 && heldText() !== '';
     },
   };
 }
@@ -41,15 +41,15 @@ export function decodeStream(tokenizer) {
 /**
  * @param {readonly string[]} stops
  * @returns {{ push(text: string): { text: string, stop: string | null }, end(): string, readonly holds: boolean }}
- *   text as far as no stop sequence begins in it; stop: the one that has been found. end gives what was held back
+ *   text: up to the first possible stop sequence; stop: the sequence found. end returns the text held back
  */
 export function stopStream(stops) {
   if (!Array.isArray(stops) || stops.some((stop) => typeof stop !== 'string' || stop === ''))
-    throw argumentError('generate', 'stop', stops, 'a list of texts that are not empty');
+    throw argumentError('generate', 'stop', stops, 'a list of non-empty strings');
   const longest = stops.reduce((most, stop) => Math.max(most, stop.length), 0);
   let held = '';
 
-  /** The first place where one begins, and of those that begin there the longest. */
+  /** The first stop sequence in the text; the longest if several begin at the same position. */
   function find() {
     let found = { at: Infinity, stop: '' };
     for (const stop of stops) {
@@ -59,7 +59,7 @@ export function stopStream(stops) {
     return found;
   }
 
-  /** How much of the end of the text may be the beginning of one. */
+  /** The length of the longest suffix of the text that is a prefix of a stop sequence. */
   function countOpen() {
     for (let length = Math.min(longest - 1, held.length); length > 0; length--) {
       const end = held.slice(-length);
@@ -69,7 +69,7 @@ export function stopStream(stops) {
   }
 
   /** @param {number} length */
-  const give = (length) => {
+  const emit = (length) => {
     const text = held.slice(0, length);
     held = held.slice(length);
     return text;
@@ -79,13 +79,13 @@ export function stopStream(stops) {
       held += text;
       const { at, stop } = find();
       if (stop) {
-        const before = give(at);
+        const before = emit(at);
         held = '';
         return { text: before, stop };
       }
-      return { text: give(held.length - countOpen()), stop: null };
+      return { text: emit(held.length - countOpen()), stop: null };
     },
-    end: () => give(held.length),
+    end: () => emit(held.length),
     get holds() {
       return held !== '';
     },

@@ -1,8 +1,8 @@
-// A tokenizer.json of Hugging Face: text to numbers and back.
+// A tokenizer.json of Hugging Face: text to ids and back.
 //
 //   text → added tokens cut out → normalizer → pre-tokenizer (words) → model (pieces) → post-processor
 //
-// What the file says of truncation and padding is left to the caller.
+// The file's settings for truncation and padding are not applied.
 
 import { argumentError } from '../check/errors.js';
 import { INSPECT } from '../check/inspect.js';
@@ -11,7 +11,7 @@ import { parseJson } from '../io/json.js';
 import { readAddedTokens, sectionsOf } from './added.js';
 import { AlignedText } from './aligned.js';
 import { readBpe } from './bpe.js';
-import { readDecoder, roomOf } from './decoders.js';
+import { growthLimit, readDecoder } from './decoders.js';
 import { Fields } from './fields.js';
 import { readNormalizer } from './normalizers.js';
 import { readProcessor } from './processors.js';
@@ -23,8 +23,8 @@ import { readWordPiece } from './wordpiece.js';
 /** @import { Model } from './vocabulary.js' */
 
 const CALLER = 'openTokenizer';
-/** Characters of the tokens that are decoded at once. */
-const MOST_DECODED = 2 ** 26;
+/** Characters in the tokens of one call of decode. */
+const MAX_DECODED_LENGTH = 2 ** 26;
 /** @type {Record<string, (fields: Fields) => Model>} */
 const MODELS = { BPE: readBpe, Unigram: readUnigram, WordPiece: readWordPiece };
 
@@ -57,7 +57,7 @@ export class Tokenizer {
     this.#decode = decode;
     let last = -1;
     for (const id of this.#tokens.keys()) last = Math.max(last, id);
-    /** One more than the largest number of a token. */
+    /** The largest id + 1. */
     this.vocabSize = last + 1;
   }
 
@@ -70,35 +70,35 @@ export class Tokenizer {
     return this.toString();
   }
 
-  /** The number of a token. @param {string} token @returns {number | undefined} */
+  /** The id of a token. @param {string} token @returns {number | undefined} */
   idOf(token) {
     return this.#ids.get(token) ?? this.#model.ids.get(token);
   }
 
-  /** The token of a number. @param {number} id @returns {string | undefined} */
+  /** The token with an id. @param {number} id @returns {string | undefined} */
   tokenOf(id) {
     return this.#tokens.get(id);
   }
 
   /**
    * @param {string} text
-   * @param {string} [pair] a second text, as of a question and its answer
+   * @param {string} [pair] a second text, such as the answer to a question
    * @returns {Encoding}
    */
   encode(text, pair) {
     const parts = [this.#encodePart(text, 'text', 0)];
     if (pair !== undefined) parts.push(this.#encodePart(pair, 'pair', 1));
     const all = this.#process(parts);
-    // Faster than flatMap, and templates have few parts.
+    // Faster than flatMap, and safe as a spread: templates have few parts.
     /** @type {<K extends 'ids' | 'tokens' | 'offsets' | 'typeIds'>(name: K) => Encoding[K]} */
-    const joined = (name) => /** @type {any} */ ([]).concat(...all.map((part) => part[name]));
-    return { ids: joined('ids'), tokens: joined('tokens'), offsets: joined('offsets'), typeIds: joined('typeIds') };
+    const concat = (name) => /** @type {any} */ ([]).concat(...all.map((part) => part[name]));
+    return { ids: concat('ids'), tokens: concat('tokens'), offsets: concat('offsets'), typeIds: concat('typeIds') };
   }
 
   /** @param {unknown} given @param {string} parameter @param {number} typeId @returns {Part} */
   #encodePart(given, parameter, typeId) {
-    if (typeof given !== 'string') throw argumentError('encode', parameter, given, 'text');
-    // Halves of characters stand for none.
+    if (typeof given !== 'string') throw argumentError('encode', parameter, given, 'a string');
+    // A lone surrogate has no UTF-8 form.
     const text = given.replace(/\p{Surrogate}/gu, '\ufffd');
     /** @type {Part} */
     const part = { text, ids: [], tokens: [], offsets: [], typeIds: [] };
@@ -121,7 +121,7 @@ export class Tokenizer {
   }
 
   /**
-   * Numbers that no token has give nothing: models often have room for more.
+   * Ids without a token are skipped: the vocabulary of many models is padded to a round size.
    * @param {ArrayLike<number>} ids
    * @param {DecodeOptions} [options]
    * @returns {string}
@@ -140,13 +140,14 @@ export class Tokenizer {
       if (token === undefined || (skipSpecial && this.#special.has(id))) continue;
       tokens.push(token);
       length += token.length;
-      if (length > MOST_DECODED) throw argumentError('decode', 'ids', ids, `at most ${MOST_DECODED} characters`);
+      if (length > MAX_DECODED_LENGTH)
+        throw argumentError('decode', 'ids', ids, `at most ${MAX_DECODED_LENGTH} characters`);
     }
     return this.#decode(tokens);
   }
 }
 
-/** @param {DecodeOptions} options @returns {boolean} whether special tokens are left out */
+/** @param {DecodeOptions} options @returns {boolean} skipSpecial */
 function readDecodeOptions(options) {
   if (options === null || typeof options !== 'object')
     throw argumentError('decode', 'options', options, 'an object of options');
@@ -158,8 +159,8 @@ function readDecodeOptions(options) {
 /** @param {Fields} file */
 function readFile(file) {
   const model = file.object('model');
-  /** @template T @param {string} name @param {(fields: Fields) => T} read @param {T} without */
-  const optional = (name, read, without) => (file.get(name) === null ? without : read(file.object(name)));
+  /** @template T @param {string} name @param {(fields: Fields) => T} read @param {T} fallback */
+  const optional = (name, read, fallback) => (file.get(name) === null ? fallback : read(file.object(name)));
   const decode = optional('decoder', readDecoder, null);
   return {
     model: (model.get('type') === null ? modelWithoutType(model) : model.choose('model', MODELS))(model),
@@ -167,11 +168,12 @@ function readFile(file) {
     normalize: optional('normalizer', readNormalizer, (text) => text),
     split: optional('pre_tokenizer', readSplitter, (word) => [word]),
     process: optional('post_processor', readProcessor, (parts) => parts),
-    decode: (/** @type {string[]} */ tokens) => (decode ? decode(tokens, roomOf(tokens)).join('') : tokens.join(' ')),
+    decode: (/** @type {string[]} */ tokens) =>
+      decode ? decode(tokens, growthLimit(tokens)).join('') : tokens.join(' '),
   };
 }
 
-/** Older files do not say it. @param {Fields} model */
+/** Older files have no type. @param {Fields} model */
 const modelWithoutType = (model) =>
   model.get('merges') !== null ? readBpe : Array.isArray(model.get('vocab')) ? readUnigram : readWordPiece;
 

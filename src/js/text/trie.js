@@ -1,8 +1,8 @@
-// Many words as one tree: all of them that begin at a place of a text are found in one walk.
+// A trie: finds all words that begin at a position of a text in one walk.
 
-/** Units of a word: the time that a place of the text takes grows with them. */
-export const LONGEST = 1024;
-export const LONGEST_EXPECTED = `pieces of at most ${LONGEST} characters`;
+/** UTF-16 units of a word. A walk takes up to so many steps at each position of a text. */
+export const MAX_WORD_LENGTH = 1024;
+export const MAX_WORD_EXPECTED = `pieces of at most ${MAX_WORD_LENGTH} characters`;
 
 export class Trie {
   #units;
@@ -15,9 +15,9 @@ export class Trie {
     const order = Array.from(words, (_, i) => i).sort((a, b) =>
       words[a] < words[b] ? -1 : words[a] > words[b] ? 1 : 0,
     );
-    /** A node stands for the sorted words from one place to another, which begin alike. @type {number[][]} */
+    /** A node is a range of the sorted words: those with the same prefix. @type {number[][]} */
     const [from, until, units, first, count, word] = [[0], [order.length], [0], [], [], []];
-    // Level by level, so that the children of a node lie side by side, in the order of their units.
+    // Breadth first, so that the children of a node are contiguous and sorted by unit.
     for (let depth = 0, node = 0; node < from.length; depth++) {
       for (const level = from.length; node < level; node++) {
         let at = from[node];
@@ -40,7 +40,7 @@ export class Trie {
     this.#word = Int32Array.from(word);
   }
 
-  /** @param {number} node @param {number} unit @returns {number} −1 where there is no such child */
+  /** @param {number} node @param {number} unit @returns {number} −1 if there is no such child */
   child(node, unit) {
     let low = this.#first[node];
     let high = low + this.#count[node] - 1;
@@ -70,7 +70,7 @@ export class Trie {
   }
 
   /**
-   * The words that begin at a place, the shortest first. Of words given twice, the last.
+   * The words that begin at a position, the shortest first. If a word is in the list twice, the last index counts.
    * @param {string} text
    * @param {number} at
    * @param {(word: number, end: number) => void} found
@@ -83,7 +83,7 @@ export class Trie {
     }
   }
 
-  /** @param {string} text @param {number} at @returns {{ word: number, end: number }} word −1 where there is none */
+  /** @param {string} text @param {number} at @returns {{ word: number, end: number }} word: −1 for none */
   longest(text, at) {
     let longest = { word: -1, end: at };
     this.each(text, at, (word, end) => {

@@ -1,16 +1,16 @@
-// Unigram: of all ways to divide a word into pieces, the one whose scores add up to most. Scores are logarithms of
-// probabilities, so the best way to each place is found from the best ways to the places before it (Viterbi).
+// Unigram: splits a word into the pieces with the largest sum of scores, which are log probabilities. The best path to
+// each position is computed from the best paths to earlier positions (Viterbi).
 
 import { HeadlightError } from '../check/errors.js';
 import { quote } from '../check/quote.js';
 import { fieldError } from './fields.js';
-import { LONGEST, LONGEST_EXPECTED, Trie } from './trie.js';
+import { MAX_WORD_EXPECTED, MAX_WORD_LENGTH, Trie } from './trie.js';
 import { byteFallback } from './vocabulary.js';
 
 /** @import { Fields } from './fields.js' */
 /** @import { Model } from './vocabulary.js' */
 
-/** What a character that is no piece costs beyond the least likely piece. */
+/** Score of an unknown character below that of the least likely piece. */
 const UNKNOWN_COST = 10;
 
 /** @param {Fields} fields */
@@ -21,7 +21,7 @@ function readPieces(fields) {
     const [piece, score] = Array.isArray(entry) && entry.length === 2 ? entry : [];
     if (typeof piece !== 'string' || !Number.isFinite(score))
       throw fieldError(`${fields.pathOf('vocab')}[${i}]`, entry, 'a piece and its score');
-    if (piece.length > LONGEST) throw fieldError(`${fields.pathOf('vocab')}[${i}]`, piece, LONGEST_EXPECTED);
+    if (piece.length > MAX_WORD_LENGTH) throw fieldError(`${fields.pathOf('vocab')}[${i}]`, piece, MAX_WORD_EXPECTED);
     pieces.push(piece);
     return Number(score);
   });
@@ -38,15 +38,15 @@ export function readUnigram(fields) {
   const unknownScore = scores.reduce((least, score) => Math.min(least, score), Infinity) - UNKNOWN_COST;
   const trie = new Trie(pieces);
 
-  /** Where the best way to each place comes from, and by which piece. @param {string} word */
-  function bestWays(word) {
+  /** The last piece of the best path to each position, and where it begins. @param {string} word */
+  function bestPaths(word) {
     const score = new Float64Array(word.length + 1).fill(-Infinity);
     const from = new Int32Array(word.length + 1);
     const piece = new Int32Array(word.length + 1);
     score[0] = 0;
     for (let at = 0; at < word.length; ) {
       const next = at + (Number(word.codePointAt(at)) > 0xffff ? 2 : 1);
-      const reach = (/** @type {number} */ end, /** @type {number} */ id, /** @type {number} */ cost) => {
+      const update = (/** @type {number} */ end, /** @type {number} */ id, /** @type {number} */ cost) => {
         if (!(score[at] + cost > score[end])) return;
         score[end] = score[at] + cost;
         from[end] = at;
@@ -54,10 +54,10 @@ export function readUnigram(fields) {
       };
       let single = false;
       trie.each(word, at, (id, end) => {
-        reach(end, id, scores[id]);
+        update(end, id, scores[id]);
         single ||= end === next;
       });
-      if (!single) reach(next, unknown, unknownScore);
+      if (!single) update(next, unknown, unknownScore);
       at = next;
     }
     return { from, piece };
@@ -67,18 +67,18 @@ export function readUnigram(fields) {
     ids,
     texts: pieces,
     pieces(word, found) {
-      const { from, piece } = bestWays(word);
+      const { from, piece } = bestPaths(word);
       /** @type {[id: number, begin: number, end: number][]} */
-      const way = [];
+      const path = [];
       for (let end = word.length; end > 0; ) {
         const [begin, id] = [from[end], piece[end]];
-        const last = way.at(-1);
-        // Unknown characters side by side are one.
+        const last = path.at(-1);
+        // Consecutive unknown characters are fused.
         if (last && last[0] === unknown && id === unknown) last[1] = begin;
-        else way.push([id, begin, end]);
+        else path.push([id, begin, end]);
         end = begin;
       }
-      for (const [id, begin, end] of way.reverse()) {
+      for (const [id, begin, end] of path.reverse()) {
         const text = word.slice(begin, end);
         const known = id === unknown ? ids.get(text) : id;
         const fallback = known === undefined ? bytes(text) : [known];

@@ -1,4 +1,4 @@
-// What all models of a tokenizer share: which piece has which number, and the pieces that stand for single bytes.
+// Shared by all models of tokenizers: the ids of the pieces, and the pieces for single bytes.
 
 import { toUtf8 } from './bytelevel.js';
 import { fieldError } from './fields.js';
@@ -10,28 +10,28 @@ import { fieldError } from './fields.js';
  * finds the pieces of a word, in order
  */
 /**
- * @typedef {{ ids: Map<string, number>, texts?: readonly string[], pieces: Pieces }} Model texts: the pieces by their
- *   numbers, where some may be there twice
+ * @typedef {{ ids: Map<string, number>, texts?: readonly string[], pieces: Pieces }} Model texts: the pieces by id,
+ *   for vocabularies in which the same piece may have several ids
  */
 
-/** The largest number of a piece: as many as there may be in a file. */
-export const MOST_ID = 2 ** 24;
+/** The largest id of a piece. */
+export const MAX_ID = 2 ** 24;
 
-/** An object of pieces and their numbers. @param {Fields} fields @returns {Map<string, number>} */
+/** An object of pieces and their ids. @param {Fields} fields @returns {Map<string, number>} */
 export function readVocabulary(fields) {
   const path = fields.pathOf('vocab');
   /** @type {Map<string, number>} */
   const ids = new Map();
   for (const [piece, id] of fields.entries('vocab')) {
-    if (!Number.isSafeInteger(id) || Number(id) < 0 || Number(id) > MOST_ID)
-      throw fieldError(`${path}['${piece.slice(0, 40)}']`, id, `an integer from 0 to ${MOST_ID}`);
+    if (!Number.isSafeInteger(id) || Number(id) < 0 || Number(id) > MAX_ID)
+      throw fieldError(`${path}['${piece.slice(0, 40)}']`, id, `an integer from 0 to ${MAX_ID}`);
     ids.set(piece, Number(id));
   }
   return ids;
 }
 
 /**
- * The number of a piece that a field names; null where the field is missing.
+ * The id of the piece that a field names; null if the field is missing.
  * @param {Fields} fields
  * @param {string} name
  * @param {Map<string, number>} ids
@@ -43,12 +43,13 @@ export function readPiece(fields, name, ids) {
   return id;
 }
 
-const MAX_KNOWN = 10_000;
+/** Texts whose bytes are cached. */
+const MAX_CACHED = 10_000;
 
 /**
- * The pieces <0x00> to <0xFF> that stand for the bytes of a text.
+ * Converts a text to the pieces <0x00> to <0xFF> of its UTF-8 bytes.
  * @param {Map<string, number>} ids
- * @returns {(text: string) => number[] | null} null where one of them is not in the vocabulary
+ * @returns {(text: string) => number[] | null} null if one of them is not in the vocabulary
  */
 export function byteFallback(ids) {
   const pieces = Array.from({ length: 256 }, (_, byte) => {
@@ -56,14 +57,14 @@ export function byteFallback(ids) {
     return ids.get(`<0x${hex}>`) ?? -1;
   });
   /** A text has few different characters. @type {Map<string, number[] | null>} */
-  const known = new Map();
+  const cache = new Map();
   return (text) => {
-    let found = known.get(text);
+    let found = cache.get(text);
     if (found !== undefined) return found;
     found = Array.from(toUtf8(text), (byte) => pieces[byte]);
     if (found.includes(-1)) found = null;
-    if (known.size === MAX_KNOWN) known.clear();
-    known.set(text, found);
+    if (cache.size === MAX_CACHED) cache.clear();
+    cache.set(text, found);
     return found;
   };
 }

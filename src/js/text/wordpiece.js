@@ -1,8 +1,8 @@
-// WordPiece: the longest piece that a word begins with, then the longest that its rest begins with, and so on. A word
-// that does not come out even is unknown as a whole.
+// WordPiece: splits a word greedily, each time at the longest piece that matches. A word without a complete split is
+// one unknown token.
 
 import { fieldError } from './fields.js';
-import { LONGEST, LONGEST_EXPECTED, Trie } from './trie.js';
+import { MAX_WORD_EXPECTED, MAX_WORD_LENGTH, Trie } from './trie.js';
 import { readPiece, readVocabulary } from './vocabulary.js';
 
 /** @import { Fields } from './fields.js' */
@@ -15,11 +15,11 @@ export function readWordPiece(fields) {
   if (unknown === null) throw fields.error('unk_token', 'a piece of the vocabulary');
   const prefix = fields.string('continuing_subword_prefix', '##');
   const most = fields.integer('max_input_chars_per_word', { fallback: 100 });
-  const long = [...ids.keys()].find((piece) => piece.length > LONGEST);
-  if (long !== undefined) throw fieldError(fields.pathOf('vocab'), long, LONGEST_EXPECTED);
-  const numbers = [...ids.values()];
-  const beginnings = new Trie([...ids.keys()]);
-  const rests = new Trie(
+  const long = [...ids.keys()].find((piece) => piece.length > MAX_WORD_LENGTH);
+  if (long !== undefined) throw fieldError(fields.pathOf('vocab'), long, MAX_WORD_EXPECTED);
+  const idsInOrder = [...ids.values()];
+  const initial = new Trie([...ids.keys()]);
+  const continuing = new Trie(
     Array.from(ids.keys(), (piece) => (piece.startsWith(prefix) ? piece.slice(prefix.length) : '')),
   );
   return {
@@ -29,9 +29,9 @@ export function readWordPiece(fields) {
       const pieces = [];
       if (isLonger(word, most)) return found(unknown, 0, word.length);
       for (let at = 0; at < word.length; ) {
-        const { word: piece, end } = (at === 0 ? beginnings : rests).longest(word, at);
+        const { word: piece, end } = (at === 0 ? initial : continuing).longest(word, at);
         if (piece < 0) return found(unknown, 0, word.length);
-        pieces.push([numbers[piece], at, end]);
+        pieces.push([idsInOrder[piece], at, end]);
         at = end;
       }
       for (const piece of pieces) found(...piece);
@@ -39,5 +39,5 @@ export function readWordPiece(fields) {
   };
 }
 
-/** Whether it has more characters than that. @param {string} word @param {number} most */
+/** True if a word has more than `most` characters. @param {string} word @param {number} most */
 const isLonger = (word, most) => word.length > most && Array.from(word).length > most;

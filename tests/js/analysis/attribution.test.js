@@ -102,7 +102,7 @@ test('without a norm the last heads and feed-forward add what is missing when th
   }
 });
 
-test('models whose logits are no sums, and results without the values, are refused', () => {
+test('models with a nonlinear head and results without the captured values are rejected', () => {
   const model = plainModel({});
   const result = model.forward(IDS, { capture: capturesOf(model) });
   const refused = (options, parts) => {
@@ -119,7 +119,7 @@ test('models whose logits are no sums, and results without the values, are refus
     code: 'ARGUMENT',
     parameter: 'result',
     message:
-      /no captured 'blocks\.1\.mlp': call forward with capture: \['embed', 'blocks\.\*\.heads', 'blocks\.\*\.mlp'\]$/,
+      /no captured 'blocks\.1\.mlp', call forward with capture: \['embed', 'blocks\.\*\.heads', 'blocks\.\*\.mlp'\]$/,
   });
   for (const [name, value] of [
     ['label', 9],

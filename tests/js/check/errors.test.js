@@ -206,10 +206,10 @@ for (const [name, fn, parameter, message] of [
   ],
   ['an unknown layout', () => layer.stateDict('flax'), 'layout', /layout is 'flax', expected headlight, torch/],
   [
-    'a layout that has no room for the layer',
+    'a layout that cannot represent the layer',
     () => hl.scope(() => void hl.multiHeadAttention({ embedDim: 12, numHeads: 4, kvHeads: 2 }).stateDict('torch')),
     'layout',
-    /no 'torch' layout: it has as many key\/value heads/,
+    /no 'torch' layout: it requires kvHeads = numHeads/,
   ],
   ['randn with a negative deviation', () => hl.randn([2], { std: -1 }), 'std', /std is -1/],
   ['zeros of a fractional shape', () => hl.zeros([1.5]), 'shape', /non-negative integers/],
@@ -299,11 +299,11 @@ test('a view that memory growth has detached is not mistaken for one of a wrong 
   assert.throws(() => small.attention(given, given, given), {
     code: 'SHAPE',
     parameter: 'query',
-    message: /query\.data has 0 elements, expected 32 .* take its data anew/,
+    message: /query\.data has 0 elements, expected 32 .* read data again/,
   });
   assert.throws(
     () => small.attention({ data: new Float32Array(3), shape: [1, 4, 8] }, given, given),
-    ({ message }) => !/anew/.test(message),
+    ({ message }) => !/again/.test(message),
   );
   small.dispose();
 });

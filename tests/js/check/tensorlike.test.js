@@ -121,7 +121,7 @@ test('a dtype of 16-bit floats on other integers is refused', () => {
     assert.throws(() => hl.tensor({ data: new array(6), shape, dtype: 'BF16' }), {
       code: 'ARGUMENT',
       parameter: 'data.data',
-      message: /expected a Uint16Array, as its dtype is BF16/,
+      message: /expected a Uint16Array, because its dtype is BF16/,
     });
 });
 

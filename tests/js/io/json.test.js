@@ -56,8 +56,8 @@ test(`what JSON.parse refuses is refused (seed ${SEED})`, () => {
 });
 
 test('a name twice is refused, and any name is a name', () => {
-  fails('{"a":1,"b":{"a":1},"a":2}', /a name given twice at character 19/);
-  fails('{"a":1,"\\u0061":2}', /twice/);
+  fails('{"a":1,"b":{"a":1},"a":2}', /a duplicate name at character 19/);
+  fails('{"a":1,"\\u0061":2}', /a duplicate name/);
   const members = parse('{"__proto__":1,"constructor":2,"toString":3}');
   assert.deepEqual(Object.entries(members), [
     ['__proto__', 1],
@@ -70,6 +70,6 @@ test('depth and items are limited, by name', () => {
   assert.equal(parse(`${'['.repeat(16)}${']'.repeat(16)}`).length, 1);
   fails('['.repeat(17), /nested deeper than 16 levels at character 16/);
   fails('{"a":'.repeat(1e6), /nested deeper/);
-  fails('[1,2,3]', /more than 2 items/, { mostItems: 2 });
-  fails('{"a":1,"b":2,"c":3}', /more than 2 items/, { mostItems: 2 });
+  fails('[1,2,3]', /more than 2 items/, { maxItems: 2 });
+  fails('{"a":1,"b":2,"c":3}', /more than 2 items/, { maxItems: 2 });
 });

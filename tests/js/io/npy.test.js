@@ -147,7 +147,10 @@ test('every fault of an npy file is named', () => {
 
 test('what npy cannot hold is not written', () => {
   const data = Float32Array.of(1);
-  fails(() => writeNpy({ data, shape: [1], dtype: 'BF16' }), /npy has no BF16; F32 holds every BF16 number/);
+  fails(
+    () => writeNpy({ data, shape: [1], dtype: 'BF16' }),
+    /npy has no BF16; write it as F32, which represents every BF16 number/,
+  );
   fails(() => writeNpy({ data, shape: [1], dtype: 'F8_E4M3' }), /npy has no F8_E4M3/);
 });
 

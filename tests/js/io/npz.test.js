@@ -57,12 +57,12 @@ test('an array of a type that is not decoded is listed, and only its data is ref
   assert.throws(() => tensors.names.data, { code: 'FORMAT', message: /'names': descr '<U3' \(strings\)/ });
 });
 
-test('a file is unpacked to the size that it claims and no further', async () => {
+test('a file is unpacked to the declared size and no further', async () => {
   const bytes = new Uint8Array(1e6);
   const packed = deflateRawSync(bytes);
   const one = (claims) => readNpz(zip([{ name: 'a.npy', deflate: true, bytes, packed, ...claims }]));
-  await rejects(one({ size: 1000 }), /'a.npy' holds more than the 1000 bytes that it claims/);
-  await rejects(one({ size: 1000001 }), /'a.npy' holds 1000000 bytes, but claims 1000001/);
+  await rejects(one({ size: 1000 }), /'a.npy' unpacks to more than the 1000 bytes that the directory declares/);
+  await rejects(one({ size: 1000001 }), /'a.npy' unpacks to 1000000 bytes, but the directory declares 1000001/);
   await rejects(one({ size: 1032 * packed.length + 1 }), /'a.npy' claims \d+ bytes in \d+/);
   await rejects(one({ size: 2 ** 52, wide: true }), /'a.npy' claims 4503599627370496 bytes in/);
   await rejects(readNpz(zip(files()), { maxSize: 1000 }), /the arrays take \d+ bytes, expected at most maxSize = 1000/);
@@ -87,27 +87,27 @@ test('every fault of an npz file is named', async () => {
   for (const [file, pattern] of [
     [null, /bytes is null/],
     [new Uint8Array(0), /this is an empty file, expected an npz file/],
-    [new Uint8Array(9), /the file is no zip archive, expected an npz file/],
+    [new Uint8Array(9), /the file is not a zip archive, expected an npz file/],
     [writeNpy(a), /this is an npy array: use readNpy, expected an npz file/],
     [safetensors({}), /this is a safetensors file: use readSafetensors/],
     [
       zip([{ name: 'archive/data.pkl', bytes: [1] }]),
-      /'archive\/data.pkl' in it is no npy file: this is a PyTorch checkpoint/,
+      /'archive\/data.pkl' in it is not an npy file: this is a PyTorch checkpoint/,
     ],
-    [zip([...files(), { name: 'b', bytes: [1] }]), /'b' in it is no npy file/],
+    [zip([...files(), { name: 'b', bytes: [1] }]), /'b' in it is not an npy file/],
     [good.subarray(0, good.length - 1), /directory is missing, the file is truncated/],
     [good.subarray(0, 10), /directory is missing/],
     [changed(end + 10, 9), /directory of \d+ bytes claims 9 files/],
-    [changed(end + 12, 255, 255), /directory ends beyond its place/],
+    [changed(end + 12, 255, 255), /directory overlaps the record/],
     [changed(end + 16, 255, 255, 255, 255), /its 64-bit directory is missing/],
     [changed(0, 0x50, 0x4b, 9, 9), /no file at byte 0/],
-    [half, /'a.npy' (cannot be decompressed|holds|has another checksum)|overlaps/],
-    [zip([{ ...NAN, crc: 5 }]), /'a.npy' has another checksum than its directory says/],
+    [half, /'a.npy' (cannot be decompressed|unpacks to|has a different checksum)|overlaps/],
+    [zip([{ ...NAN, crc: 5 }]), /'a.npy' has a different checksum from that in the directory/],
     [zip([{ ...NAN, method: 14 }]), /'a.npy' is compressed by method 14, expected 0 \(stored\) or 8 \(deflate\)/],
     [zip([{ ...NAN, flags: 1 }]), /'a.npy' is encrypted/],
     [zip([{ ...NAN, packedSize: 10 }]), /'a.npy' claims \d+ bytes in 10/],
-    [zip([{ ...NAN, packedSize: 10000, size: 10000 }]), /'a.npy' (overlaps what follows|lies beyond)/],
-    [zip([{ ...NAN, offset: 2 ** 31 }]), /'a.npy' lies beyond its end/],
+    [zip([{ ...NAN, packedSize: 10000, size: 10000 }]), /'a.npy' (overlaps the next|is outside)/],
+    [zip([{ ...NAN, offset: 2 ** 31 }]), /'a.npy' is outside the archive/],
     [zip([NAN, NAN]), /there are two arrays 'a'/],
     [twice, /no file at byte 0|overlaps/],
     [zip([{ name: 'a.npy', bytes: [1, 2, 3] }]), /readNpz: 'a.npy'?.*does not begin with|'a': the file does not begin/],

@@ -148,17 +148,17 @@ test('every fault of a safetensors file is named', () => {
     [safetensors('{}', [], 2 ** 52), /the header claims 4503599627370496 bytes, expected at most 100000000/],
     [safetensors('{}', [], 2n ** 64n - 1n), /the header claims 18446744073709552000 bytes/],
     [safetensors('{}', [], 3), /the header claims 3 bytes, but 2 follow: the file is truncated/],
-    [safetensors('{"x":'), /the header is not JSON as expected: the text ends at character 5/],
-    [safetensors('\ufeff{}'), /the header is not JSON as expected: expected a value at character 0/],
+    [safetensors('{"x":'), /the header is not valid JSON: the text ends at character 5/],
+    [safetensors('\ufeff{}'), /the header is not valid JSON: expected a value at character 0/],
     [safetensors('{}\0'), /more text after the value at character 2/],
     [join(safetensors('', [], 1), [0xff]), /it is not UTF-8/],
-    [safetensors('[]'), /expected to be a JSON object/],
+    [safetensors('[]'), /the header must be a JSON object/],
     [safetensors('{"x":null}'), /tensor 'x' is null, expected \{ dtype, shape, data_offsets \}/],
-    [safetensors('{"x":{"dtype":"F32","shape":[1],"shape":[1]}}'), /a name given twice/],
-    [safetensors(`{"x":${JSON.stringify(OK)},"x":${JSON.stringify(OK)}}`, ZEROS), /a name given twice at character 54/],
-    [safetensors({ __metadata__: { a: 1 } }), /__metadata__ is expected to map names to strings/],
-    [safetensors({ __metadata__: null }), /__metadata__ is expected/],
-    [safetensors({ __metadata__: ['a'] }), /__metadata__ is expected/],
+    [safetensors('{"x":{"dtype":"F32","shape":[1],"shape":[1]}}'), /a duplicate name/],
+    [safetensors(`{"x":${JSON.stringify(OK)},"x":${JSON.stringify(OK)}}`, ZEROS), /a duplicate name at character 54/],
+    [safetensors({ __metadata__: { a: 1 } }), /__metadata__ must map names to strings/],
+    [safetensors({ __metadata__: null }), /__metadata__ must/],
+    [safetensors({ __metadata__: ['a'] }), /__metadata__ must/],
     [entry({ dtype: 5 }), /tensor 'x' has dtype 5, expected a string/],
     [entry({ dtype: undefined }), /has dtype undefined/],
     [entry({ shape: [-1] }), /has shape \[-1\], expected at most 32 non-negative integers/],
@@ -211,7 +211,7 @@ test('every fault of what is to be written is named', () => {
   ])
     fails(() => writeSafetensors(tensors), pattern);
   for (const metadata of [null, 5, ['a'], { a: 1 }, { a: null }, new Map(), { '\udc00': 'a' }])
-    fails(() => writeSafetensors({}, metadata), /metadata is expected to map names to strings/);
+    fails(() => writeSafetensors({}, metadata), /metadata must map names to strings/);
 });
 
 test('a header that would be too long to be read is not written', () => {

@@ -12,7 +12,7 @@ test('where there is no fetch, as in the jsdom environment of Jest, the error sa
       name: 'HeadlightError',
       code: 'LOAD',
       parameter: 'wasm',
-      message: /no fetch here to read .*\.wasm with\. Import headlight-attention\/inline.*node environment of Jest/,
+      message: /cannot read .*\.wasm, because there is no global fetch\. Import .*\/inline.*node environment of Jest/,
     });
     const wasm = await readFile(new URL('../../../dist/headlight.simd128.wasm', import.meta.url));
     for (const hl of [await load({ wasm }), await inline()]) {

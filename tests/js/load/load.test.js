@@ -89,7 +89,7 @@ test('a file that is missing, truncated or of other content is named, with the w
   });
   await assert.rejects(load({ wasm: new TextEncoder().encode('<!doctype html>') }), {
     code: 'LOAD',
-    message: /is not WebAssembly: 15 bytes that begin "<!doctype html>"/,
+    message: /is not WebAssembly: 15 bytes that begin with "<!doctype html>"/,
   });
   await assert.rejects(load({ wasm: null }), { code: 'ARGUMENT', message: /wasm is null, expected a URL/ });
   await assert.rejects(load({ wasm: new Uint8Array() }), { code: 'LOAD', message: /is not WebAssembly: 0 bytes/ });
@@ -126,7 +126,7 @@ test('a binary of another build is refused by name, with the version of both sid
     assert.equal(error.parameter, 'wasm');
     assert.deepEqual([error.got, error.expected], [got, expected]);
     assert.ok(
-      error.message.includes(`${path} is not of this build: it is ${got}, expected ${expected}`),
+      error.message.includes(`${path} does not match this module: it is ${got}, expected ${expected}`),
       error.message,
     );
     return true;

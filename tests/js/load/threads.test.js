@@ -287,7 +287,7 @@ async function oneThread(said, note) {
 test('where the stacks do not fit there is one thread, and no stack lies in another', () =>
   oneThread(
     program(`const hl = await load({ threads: 6, maxMemory: 262144 }); ${AFTER}`),
-    /no room for the stacks of 6 threads/,
+    /the stacks of 6 threads, .* do not fit/,
   ));
 
 test('a worker that cannot be made, or fails at once, leaves one thread', async () => {
@@ -341,7 +341,7 @@ test('a worker that never answers is not waited for for ever', () =>
         const later = setTimeout;
         globalThis.setTimeout = (fn, ms, ...args) => later(fn, ms / 20, ...args);`,
     }).then((said) => JSON.stringify({ ...JSON.parse(said), used: 0, alone: 0 })),
-    /a worker did not start: it did not answer in 20 s/,
+    /a worker did not start: it was not ready after 20 s/,
   ));
 
 test("where Node's permission model allows no workers there is one thread", () => {
@@ -394,7 +394,7 @@ test('where the address space is too small there is one thread, or an error that
   } else {
     // Node 20 reserves 10 GiB of addresses for any memory at all.
     assert.equal(code, 'OUT_OF_MEMORY');
-    assert.match(message, /the engine has no memory to give/);
+    assert.match(message, /the engine cannot allocate memory/);
   }
 });
 
@@ -417,7 +417,7 @@ test('where there is less shared memory than was asked for, less is taken, and n
   assert.deepEqual(JSON.parse(said), { threads: 2, limit: 4096 * 65536, code: 'OUT_OF_MEMORY' });
   await oneThread(
     program(`const hl = await load({ threads: 2 }); ${AFTER}`, { before: refuse(0) }),
-    /no shared memory.*too much/,
+    /cannot allocate shared memory.*too much/,
   );
 });
 
@@ -477,7 +477,7 @@ for (const [how, change] of Object.entries({
     const said = JSON.parse(await program(LOSE, { before: KILLABLE + change, ends: false }));
     assert.equal(said.name, 'HeadlightError', JSON.stringify(said));
     assert.equal(said.code, 'STATE');
-    assert.match(said.message, /attention: a worker ended during a call; this instance goes on with one thread/);
+    assert.match(said.message, /attention: a worker ended during a call; this instance continues with one thread/);
     assert.equal(said.threads, 1);
     assert.match(said.threadsNote, /a worker ended/);
     assert.ok(said.back, 'memory is given back');

@@ -85,7 +85,7 @@ test('typed arrays are as long as they are, whatever their properties say', () =
     assert.deepEqual(hl.add(faked(property, 64), [1, 2, 3, 4]).toArray(), [1, 2, 3, 4]);
 });
 
-test('an array whose memory has gone is refused, and no memory is lost', () => {
+test('a detached array is refused, and no memory is lost', () => {
   const tensor = hl.tensor([1, 2, 3]);
   const view = tensor.data;
   hl.zeros([hl.info.memory.reserved / 4]).dispose();
@@ -97,7 +97,7 @@ test('an array whose memory has gone is refused, and no memory is lost', () => {
     add: () => hl.add(view, view),
     tensor: () => hl.tensor(view),
     'a shape without elements': () => hl.tensor({ data: view, shape: [0, 4] }),
-    'bytes that were sent away': () => hl.tensor(sent),
+    'transferred bytes': () => hl.tensor(sent),
     mask: () => hl.attention(q, q, q, { mask: sent }),
     nested: () => hl.tensor([view, view]),
     optimizer: () => hl.sgd({ tensor }).step({ tensor: view }),
@@ -105,7 +105,7 @@ test('an array whose memory has gone is refused, and no memory is lost', () => {
   assert.deepEqual(hl.add(new Float32Array(0), new Float32Array(0)).shape, [0]);
 });
 
-test('an array that goes away while others are read is refused, and no memory is lost', () => {
+test('an array that is detached while others are read is refused, and no memory is lost', () => {
   const rows = { data: new Float32Array(8), shape: [1, 1, 2, 4] };
   refuses({
     key: () => {

@@ -27,7 +27,7 @@ const refuses = (fn, code, message) =>
   });
 
 test(
-  'a cache that is rewound goes on as a fresh run does, in float32 and float16',
+  'after rewind a cache gives the same results as a new run, in float32 and float16',
   everywhere((hl) => {
     const model = hl.transformer(SMALL);
     for (const [type, limit] of Object.entries({ float32: 1e-5, float16: 2e-3 })) {
@@ -45,7 +45,7 @@ test(
 );
 
 test(
-  'a clone shares the prefix, and both go on alone',
+  'a cloned cache has the same prefix and is independent of the original',
   everywhere((hl) => {
     const model = hl.transformer(SMALL);
     const cache = model.cache({ length: 12 });
@@ -62,7 +62,7 @@ test(
 );
 
 test(
-  'sequences of a batch with padding on the left are, token by token, those of each alone',
+  'left-padded sequences of a batch give the results of each sequence alone, token by token',
   everywhere((hl) => {
     for (const positions of ['rotary', 'learned', 'alibi']) {
       const model = hl.transformer({ ...SMALL, positions });
@@ -85,7 +85,7 @@ test(
 );
 
 test(
-  'with last: true, logits and hidden state are those of the last token, and the cache has them all',
+  'last: true returns logits and hidden state of the last token only; the cache contains all tokens',
   everywhere((hl) => {
     const kept = { ids: [IDS, [0, 0, 0, ...IDS.slice(0, 5)]], keep: [IDS.map(() => 1), [0, 0, 0, 1, 1, 1, 1, 1]] };
     const forms = [
@@ -137,7 +137,7 @@ test(
 );
 
 test(
-  'of no tokens there is no last one',
+  'last: true is refused without tokens',
   everywhere((hl) => {
     const model = hl.transformer(SMALL);
     const cache = model.cache({ length: 4 });
@@ -151,7 +151,7 @@ test(
 );
 
 test(
-  'what an encoder has made is kept, also where a call before has failed',
+  'the output of an encoder is cached, even after a failed call',
   everywhere((hl) => {
     const model = hl.transformer({ ...SMALL, encoder: ENCODER });
     const encoder = [1, 2, 3, 4];
@@ -169,7 +169,7 @@ test(
   }),
 );
 
-test('what does not fit a cache is refused, and nothing is lost', () => {
+test('inputs that do not fit a cache are refused, and no tensor is lost', () => {
   const [model, twin] = [hl.transformer(SMALL), hl.transformer(SMALL)];
   model.forward(IDS).dispose();
   const { used } = hl.info.memory;
@@ -192,7 +192,7 @@ test('what does not fit a cache is refused, and nothing is lost', () => {
   twin.dispose();
 });
 
-test('a call that fails leaves no tokens in its cache, however late it fails', () => {
+test('a failed call adds no tokens to its cache, at whatever point it fails', () => {
   const model = hl.transformer(SMALL);
   const cache = model.cache({ length: 4 });
   for (const more of [
@@ -208,7 +208,7 @@ test('a call that fails leaves no tokens in its cache, however late it fails', (
   model.dispose();
 });
 
-test('what finds no memory gives back what it has taken: a copy of a cache, a forward in training', async () => {
+test('when memory runs out, copying a cache and a training forward free everything they allocated', async () => {
   const small = await load({ maxMemory: 2 ** 20 });
   const model = small.transformer({ ...SMALL, encoder: ENCODER });
   const input = { encoder: [1, 2, 3, 4], ids: [1, 2] };
@@ -219,7 +219,7 @@ test('what finds no memory gives back what it has taken: a copy of a cache, a fo
   for (const call of calls) {
     let failures = 0;
     const blocks = [];
-    // With ever less memory left.
+    // With less and less free memory.
     for (let size = 2 ** 16; size >= 16; size /= 2)
       try {
         for (;;) blocks.push(small.zeros([size]));
@@ -244,7 +244,7 @@ test('what finds no memory gives back what it has taken: a copy of a cache, a fo
   small.dispose();
 });
 
-test('without attention to its encoder, or without blocks, a decoder goes on from its own tokens', async () => {
+test('without cross-attention or without blocks, a decoder continues from its own tokens', async () => {
   for (const more of [{ cross: false }, { layers: 0 }]) {
     const model = hl.transformer({ ...SMALL, ...more, encoder: ENCODER });
     const cache = model.cache({ length: 12 });
@@ -257,7 +257,7 @@ test('without attention to its encoder, or without blocks, a decoder goes on fro
   }
 });
 
-test('a cache that has been disposed is refused everywhere, also of a model without blocks', () => {
+test('a disposed cache is refused by every method, even for a model without blocks', () => {
   for (const layers of [0, 2]) {
     const model = hl.transformer({ ...SMALL, layers });
     const cache = model.cache({ length: 4 });
@@ -271,11 +271,11 @@ test('a cache that has been disposed is refused everywhere, also of a model with
   }
 });
 
-test('a model whose tokens see later ones, or that reads a picture, has no cache and generates nothing', async () => {
+test('models that are not causal, and models of pictures, have no cache and cannot generate', async () => {
   const picture = { ...SMALL, input: 'patches', patch: { size: 2, image: 4 }, positions: 'learned' };
   for (const [options, why] of [
-    [{ ...SMALL, causal: false }, /this model is no decoder: its tokens see the tokens after them/],
-    [picture, /this model is no decoder: it reads patches/],
+    [{ ...SMALL, causal: false }, /this model is not a decoder: its tokens see later tokens/],
+    [picture, /this model is not a decoder: its input is patches/],
   ]) {
     const model = hl.transformer(options);
     refuses(() => model.cache({ length: 4 }), 'STATE', why);
@@ -284,13 +284,13 @@ test('a model whose tokens see later ones, or that reads a picture, has no cache
   }
 });
 
-test('a cache of more tokens than memory is refused before any is taken', () => {
+test('a cache larger than the memory is refused before anything is allocated', () => {
   const model = hl.transformer({ ...SMALL, context: 2 ** 20, layers: 0 });
   refuses(() => model.cache({ length: 2 ** 20, batch: 2 ** 24 }), 'OUT_OF_MEMORY', /16777216 sequences of 1048576/);
   model.dispose();
 });
 
-test('the padding token has the same positions with a cache as without one, however the tokens are cut', () => {
+test('the padding token has the same positions with and without a cache, for any calls', () => {
   const padding = { positions: 'learned', positionOffset: 2, padToken: 1 };
   const model = build(hl, { ...SMALL, ...padding });
   const rows = [
@@ -310,7 +310,7 @@ test('the padding token has the same positions with a cache as without one, howe
       for (const b of [0, 1])
         near(part.subarray(b * length, (b + 1) * length), whole.subarray((b * 8 + start) * 11).subarray(0, length));
       if (start === 0) continue;
-      // Tokens that are taken back, and others in their place, leave nothing behind.
+      // Removed tokens that are replaced by others have no effect.
       cache.rewind(start);
       logitsOf(model, [[1], [6]], { cache });
       cache.rewind(start);
@@ -335,7 +335,7 @@ test('the padding token has the same positions with a cache as without one, howe
   model.dispose();
 });
 
-test('what other weights have left in a cache is refused, until it is rewound to the beginning', () => {
+test('a cache that was filled with other weights is refused until it is rewound to 0', () => {
   const changes = {
     loadStateDict: (model) => model.loadStateDict(model.stateDict()),
     quantize: (model) => model.quantize(),

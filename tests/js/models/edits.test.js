@@ -27,7 +27,7 @@ const [B, T] = [2, 5];
 const OF_BLOCK = 'in norm1 query key value scores weights heads attention mid norm2 hidden mlp out'.split(' ');
 const OF_CROSS = 'query key value scores weights heads attention'.split(' ').map((name) => `cross.${name}`);
 
-/** A model whose biases and norms are not the zeros and ones that would hide a mistake. */
+/** A model with random biases and norms: zeros and ones would hide mistakes. */
 function build(hl, form) {
   const model = hl.transformer({ ...SMALL, ...form });
   const random = uniformSource(12);
@@ -50,14 +50,14 @@ const namesOf = ({ options }) => {
 };
 const copyOf = ({ data, shape }) => ({ data: data.slice(), shape: [...shape] });
 /** Copies of the captured values and of the logits. */
-function look(model, input, options = {}) {
+function captureAll(model, input, options = {}) {
   const result = model.forward(input, options);
   const captured = Object.fromEntries(Object.entries(result.captured).map(([name, x]) => [name, copyOf(x)]));
   const logits = copyOf(result.logits);
   result.dispose();
   return { ...captured, logits };
 }
-const logitsOf = (model, input, edit, options) => look(model, input, { edit, ...options }).logits.data;
+const logitsOf = (model, input, edit, options) => captureAll(model, input, { edit, ...options }).logits.data;
 /** (B,H,T,D) to (B,T,H·D). */
 function joined({ data, shape: [batch, heads, rows, width] }) {
   const all = new Float64Array(data.length);
@@ -118,34 +118,34 @@ const refuses = (fn, parameter, message) =>
     return true;
   });
 
-/** Runs with the own scores and weights of a run in their place, captured again or not. */
-function checkOwn(model, run) {
+/** Sets scores and weights of a run to themselves, and captures them again or not. */
+function checkSelfEdits(model, run) {
   const squares = namesOf(model).filter((name) => /scores|weights/.test(name));
   const all = run({ capture: namesOf(model) });
-  for (const kept of [/weights/, /scores/, /./]) {
-    const names = squares.filter((name) => kept.test(name));
+  for (const pattern of [/weights/, /scores/, /./]) {
+    const names = squares.filter((name) => pattern.test(name));
     const edit = Object.entries(all)
-      .filter(([name]) => /scores|weights/.test(name) && kept.test(name))
+      .filter(([name]) => /scores|weights/.test(name) && pattern.test(name))
       .map(([at, set]) => ({ at, set }));
-    for (const asked of [{ capture: names }, { edit }, { capture: names, edit }, { capture: squares, edit }])
-      for (const [name, { data }] of Object.entries(run(asked)))
-        assert.deepEqual(data, all[name].data, `${kept}, ${Object.keys(asked)}: ${name}`);
+    for (const options of [{ capture: names }, { edit }, { capture: names, edit }, { capture: squares, edit }])
+      for (const [name, { data }] of Object.entries(run(options)))
+        assert.deepEqual(data, all[name].data, `${pattern}, ${Object.keys(options)}: ${name}`);
   }
 }
 
 for (const [form, options] of Object.entries(FORMS)) {
   test(
-    `${form}: every value can be captured, has its shape, and follows from the others`,
+    `${form}: every value can be captured, has its shape, and equals its formula applied to the other values`,
     everywhere((hl) => {
       const model = build(hl, options);
       const { numHeads: H, kvHeads: G, headDim: D, dModel: C, mlp, layers, softcap, sinks, normPlace } = model.options;
       const input = inputOf(model);
-      const plain = look(model, input);
-      const got = look(model, input, { capture: namesOf(model) });
-      // Where weights or scores are handed out, the core holds whole rows of them, and sums in another order.
+      const plain = captureAll(model, input);
+      const got = captureAll(model, input, { capture: namesOf(model) });
+      // With captured weights or scores the core computes whole rows of them, in another order of summation.
       near(got.logits.data, plain.logits.data, 'logits', 1e-6);
       const others = namesOf(model).filter((name) => !/scores|weights/.test(name));
-      assert.deepEqual(look(model, input, { capture: others }).logits, plain.logits);
+      assert.deepEqual(captureAll(model, input, { capture: others }).logits, plain.logits);
       for (const stack of options.encoder ? ['', 'encoder.'] : [''])
         for (let i = 0; i < layers; i++) {
           const S = stack ? T + 1 : T;
@@ -171,7 +171,7 @@ for (const [form, options] of Object.entries(FORMS)) {
           if (normPlace !== 'after' && !model.options.cross)
             near(plus(at(second).data, at('mlp').data), at('out').data, 'out');
           if (i + 1 < layers) assert.deepEqual(at('out').data, got[`${stack}blocks.${i + 1}.in`].data);
-          // Scores are those of the queries and keys as they are captured.
+          // The scores are computed from the captured queries and keys.
           if (model.options.positions === 'learned' || model.options.positions === 'rotary')
             at('scores').data.forEach((score, n) => {
               if (score === -Infinity) return;
@@ -202,14 +202,14 @@ for (const [form, options] of Object.entries(FORMS)) {
   );
 
   test(
-    `${form}: each value put in its own place changes no bit of any value`,
+    `${form}: an edit that sets a value to itself changes no bit of any value`,
     everywhere((hl) => {
       const model = build(hl, options);
       const input = inputOf(model);
       const capture = namesOf(model);
-      const clean = look(model, input, { capture });
+      const clean = captureAll(model, input, { capture });
       for (const [at, set] of Object.entries(clean)) {
-        const again = look(model, input, { capture, edit: [{ at, set }] });
+        const again = captureAll(model, input, { capture, edit: [{ at, set }] });
         for (const [name, { data }] of Object.entries(clean))
           assert.deepEqual(again[name].data, data, `${at}: ${name}`);
       }
@@ -218,28 +218,28 @@ for (const [form, options] of Object.entries(FORMS)) {
   );
 
   test(
-    `${form}: whichever scores and weights are captured or put in their own place, no bit changes`,
+    `${form}: capturing scores and weights, or setting them to themselves, changes no bit`,
     everywhere((hl) => {
       const model = build(hl, options);
       const input = inputOf(model);
-      checkOwn(model, (asked) => look(model, input, asked));
+      checkSelfEdits(model, (options) => captureAll(model, input, options));
       if (!model.options.causal || options.encoder) return model.dispose();
-      const part = (cache, from, to, asked) =>
-        look(
+      const part = (cache, from, to, options) =>
+        captureAll(
           model,
           IDS.map((row) => row.slice(from, to)),
-          { ...asked, cache },
+          { ...options, cache },
         );
-      // Two tokens after others, and one.
+      // Two tokens after a prefix, then one token.
       for (const [from, to] of [
         [2, 4],
         [4, 5],
       ]) {
         const cache = model.cache({ length: 8, batch: B });
         part(cache, 0, from, {});
-        checkOwn(model, (asked) => {
+        checkSelfEdits(model, (options) => {
           cache.rewind(from);
-          return part(cache, from, to, asked);
+          return part(cache, from, to, options);
         });
         cache.dispose();
       }
@@ -248,20 +248,24 @@ for (const [form, options] of Object.entries(FORMS)) {
   );
 
   test(
-    `${form}: with a cache the values are those of the whole, where keys count the past`,
+    `${form}: values with a cache are those of the whole sequence`,
     everywhere((hl) => {
       const model = build(hl, options);
       const { numHeads: H, kvHeads: G, headDim: D } = model.options;
       if (!model.options.causal) return model.dispose();
       const capture = namesOf(model).filter((name) => !name.startsWith('encoder'));
-      const whole = look(model, inputOf(model), { capture });
+      const whole = captureAll(model, inputOf(model), { capture });
       const cache = model.cache({ length: 8, batch: B });
       const first = IDS.map((row) => row.slice(0, 3));
       model.forward(options.encoder ? { ...inputOf(model), ids: first } : first, { cache }).dispose();
-      const rest = look(model, options.encoder ? { ids: IDS.map((row) => row.slice(3)) } : IDS.map((r) => r.slice(3)), {
-        capture,
-        cache,
-      });
+      const rest = captureAll(
+        model,
+        options.encoder ? { ids: IDS.map((row) => row.slice(3)) } : IDS.map((r) => r.slice(3)),
+        {
+          capture,
+          cache,
+        },
+      );
       assert.deepEqual(rest['blocks.1.weights'].shape, [B, H, 2, T]);
       assert.deepEqual(rest['blocks.1.key'].shape, [B, G, T, D]);
       for (const [name, { data, shape }] of Object.entries(rest)) {
@@ -281,7 +285,7 @@ for (const [form, options] of Object.entries(FORMS)) {
 }
 
 test(
-  'switching off all heads and all feed-forwards leaves the logits of the embedding',
+  'with all heads and feed-forwards set to zero the logits are those of the embedding',
   everywhere((hl) => {
     for (const form of [{}, LLAMA, { normPlace: 'both', norm: 'rms' }, { normPlace: 'parallel', tied: true }]) {
       const model = build(hl, { ...form, bias: false });
@@ -297,11 +301,11 @@ test(
 );
 
 test(
-  'set, scale and add change the chosen heads, tokens and blocks, in this order, and nothing else',
+  'set, scale and add change only the selected heads, tokens and blocks, in this order',
   everywhere((hl) => {
     const model = build(hl, LLAMA);
     const [H, D] = [4, 4];
-    const clean = look(model, IDS, { capture: ['blocks.*.heads'] });
+    const clean = captureAll(model, IDS, { capture: ['blocks.*.heads'] });
     const random = uniformSource(8);
     const numbers = Float32Array.from({ length: B * H * T * D }, random);
     const full = { data: numbers, shape: [B, H, T, D] };
@@ -325,7 +329,7 @@ test(
     for (const [change, expected] of cases)
       for (const where of [{}, { head: 1 }, { head: [0, 3, 3], token: 2 }, { token: [1, 4, 99] }]) {
         const edit = [{ at: 'blocks.1.heads', ...where, ...change }];
-        const got = look(model, IDS, { capture: ['blocks.*.heads'], edit });
+        const got = captureAll(model, IDS, { capture: ['blocks.*.heads'], edit });
         assert.deepEqual(got['blocks.0.heads'], clean['blocks.0.heads']);
         const data = clean['blocks.1.heads'].data.map((x, i) => {
           const [d, t, h] = [i % D, Math.floor(i / D) % T, Math.floor(i / D / T) % H];
@@ -334,7 +338,7 @@ test(
         });
         near(got['blocks.1.heads'].data, data, JSON.stringify(edit), 1e-6);
         assert.notDeepEqual(got.logits.data, clean.logits.data);
-        // As data.
+        // As an array.
         const { data: plain, shape } = full;
         const nested = Array.from({ length: shape[0] }, (_, b) =>
           Array.from({ length: H }, (_, h) =>
@@ -344,7 +348,7 @@ test(
         const asData = edit.map((e) => (e.set === full ? { ...e, set: nested } : e));
         assert.deepEqual(logitsOf(model, IDS, JSON.parse(JSON.stringify(asData))), got.logits.data);
       }
-    const every = look(model, IDS, {
+    const every = captureAll(model, IDS, {
       capture: ['blocks.*.heads'],
       edit: [{ at: 'blocks.*.heads', head: 2, scale: 0 }],
     });
@@ -355,11 +359,11 @@ test(
 );
 
 test(
-  'edits of one value come one after the other',
+  'edits of the same value are applied one after the other',
   everywhere((hl) => {
     const model = build(hl, {});
     const at = 'blocks.0.mlp';
-    const { logits } = look(model, IDS, {
+    const { logits } = captureAll(model, IDS, {
       edit: [
         { at, set: 'zero', add: [2] },
         { at, scale: 3 },
@@ -390,7 +394,7 @@ test(
   }),
 );
 
-/** The weights of block 1 as plain code makes them from its queries and keys. */
+/** The weights of block 1, computed by plain code from its queries and keys. */
 function plainWeights(model, clean, change) {
   const { numHeads: H, kvHeads: G, headDim: D } = model.options;
   const [q, k] = ['query', 'key'].map((name) => clean[`blocks.1.${name}`].data);
@@ -405,12 +409,12 @@ function plainWeights(model, clean, change) {
 }
 
 test(
-  'a mask, a temperature and a window at the scores give the weights of plain code, for chosen heads and tokens',
+  'mask, temperature and window of the scores give the same weights as plain code, for selected heads and tokens',
   everywhere((hl) => {
     const model = build(hl, LLAMA);
     const at = 'blocks.1.scores';
     const capture = ['blocks.1.query', 'blocks.1.key', 'blocks.1.weights', 'blocks.1.value', 'blocks.1.heads'];
-    const clean = look(model, IDS, { capture });
+    const clean = captureAll(model, IDS, { capture });
     const causal = (x, { shown }) => (shown ? x : -Infinity);
     const painted = Array.from({ length: T }, (_, t) => Array.from({ length: T }, (_, s) => Number((t + s) % 3 !== 1)));
     const cases = [
@@ -446,13 +450,13 @@ test(
     ];
     for (const [edit, change] of cases) {
       const what = JSON.stringify(edit);
-      const got = look(model, IDS, { capture, edit });
+      const got = captureAll(model, IDS, { capture, edit });
       const weights = { data: plainWeights(model, clean, change), shape: [B, 4, T, T] };
       near(got['blocks.1.weights'].data, weights.data, what, 1e-6);
       near(got['blocks.1.heads'].data, mix(weights, clean['blocks.1.value']), what, 2e-6);
-      assert.deepEqual(look(model, IDS, { capture, edit: JSON.parse(what) }), got);
+      assert.deepEqual(captureAll(model, IDS, { capture, edit: JSON.parse(what) }), got);
     }
-    const means = look(model, IDS, { capture, edit: [{ at, set: 'mean' }] })['blocks.1.weights'].data;
+    const means = captureAll(model, IDS, { capture, edit: [{ at, set: 'mean' }] })['blocks.1.weights'].data;
     assert.ok(
       means.every((w, i) => (i % T <= Math.floor(i / T) % T ? w > 0 : w === 0)),
       'hidden keys stay hidden',
@@ -462,7 +466,7 @@ test(
 );
 
 test(
-  'a mask shows padding, a window does not',
+  'a mask can make padding visible, a window cannot',
   everywhere((hl) => {
     const model = build(hl, { causal: false, positions: 'none' });
     const keep = [
@@ -470,7 +474,7 @@ test(
       [1, 1, 1, 1, 1],
     ];
     const weights = (edit) =>
-      look(model, { ids: IDS, keep }, { capture: ['blocks.0.weights'], edit })['blocks.0.weights'].data;
+      captureAll(model, { ids: IDS, keep }, { capture: ['blocks.0.weights'], edit })['blocks.0.weights'].data;
     const padded = (data) => data.filter((_, i) => i < data.length / 2 && i % T > 2);
     const at = 'blocks.0.scores';
     assert.ok(padded(weights([{ at, window: [-1, -1] }])).every((w) => w === 0));
@@ -480,11 +484,11 @@ test(
 );
 
 test(
-  'weights that are set need not add up to one',
+  'weights that are set need not sum to 1',
   everywhere((hl) => {
     const model = build(hl, LLAMA);
     const capture = ['blocks.0.heads', 'blocks.0.value'];
-    const got = look(model, IDS, { capture, edit: [{ at: 'blocks.0.weights', set: [1, 2, 0, 0, -1] }] });
+    const got = captureAll(model, IDS, { capture, edit: [{ at: 'blocks.0.weights', set: [1, 2, 0, 0, -1] }] });
     const weights = { data: Float32Array.from({ length: B * 4 * T * T }, (_, i) => [1, 2, 0, 0, -1][i % T]) };
     near(got['blocks.0.heads'].data, mix({ ...weights, shape: [B, 4, T, T] }, got['blocks.0.value']), 'heads');
     model.dispose();
@@ -492,10 +496,10 @@ test(
 );
 
 test(
-  'with a cache a token of an edit is one of the whole sequence',
+  'with a cache the token of an edit is a position in the whole sequence',
   everywhere((hl) => {
     const model = build(hl, LLAMA);
-    const set = look(model, IDS, { capture: ['blocks.0.mlp'] })['blocks.0.mlp'];
+    const set = captureAll(model, IDS, { capture: ['blocks.0.mlp'] })['blocks.0.mlp'];
     const edits = [
       [{ at: 'blocks.0.mlp', token: 3, add: [4] }],
       [{ at: 'blocks.1.heads', head: 2, token: [1, 4], scale: 3 }],
@@ -519,7 +523,7 @@ test(
       near(logitsOf(model, IDS, edit, { last: true }), whole, JSON.stringify(edit), 1e-6);
       cache.dispose();
     }
-    // A tensor of the prompt is of no concern to the tokens after it.
+    // A tensor with the shape of the prompt does not apply to later tokens.
     const cache = model.cache({ length: 8, batch: B });
     const edit = [{ at: 'blocks.0.mlp', token: [0, 1], set: { ...set, data: set.data.map((x) => 2 * x) } }];
     logitsOf(model, IDS, edit, { cache });
@@ -540,14 +544,14 @@ test(
 );
 
 test(
-  'a mask of the first tokens says nothing of those after them, with a cache',
+  'with a cache, a mask of the first tokens has no effect on later ones',
   everywhere((hl) => {
     for (const form of [LLAMA, { ...LLAMA, window: [2, null] }]) {
       const model = build(hl, form);
       const at = 'blocks.*.scores';
       const capture = ['blocks.*.weights'];
       const random = uniformSource(5);
-      // The third column is not there yet when the first two tokens are.
+      // In the call with the first two tokens the third column does not exist yet.
       const [rows, columns] = [2, 3];
       const painted = Array.from({ length: rows }, () => [Number(random() < 0.6), Number(random() < 0.6), 0]);
       const full = (length) => (clean) =>
@@ -560,20 +564,20 @@ test(
             ),
           ),
         );
-      const clean = look(model, IDS, { capture });
-      // What is visible without it is the same whatever the values are.
+      const clean = captureAll(model, IDS, { capture });
+      // The visible keys without the mask do not depend on the values.
       const edit = [0, 1].map((i) => ({
         at: `blocks.${i}.scores`,
         mask: full(T)(clean[`blocks.${i}.weights`].data),
       }));
-      const whole = look(model, IDS, { capture, edit });
+      const whole = captureAll(model, IDS, { capture, edit });
       const cache = model.cache({ length: 8, batch: B });
       const parts = [
         [0, 2],
         [2, 4],
         [4, 5],
       ].map(([from, to]) =>
-        look(
+        captureAll(
           model,
           IDS.map((row) => row.slice(from, to)),
           { capture, edit: [{ at, mask: painted }], cache },
@@ -594,21 +598,22 @@ test(
   }),
 );
 
-test('captured values leave the logits as they are, however long the sequence', () => {
+test('capturing does not change the logits, for any length of the sequence', () => {
   hl.scope(() => {
     for (const form of [{}, { ...LLAMA, window: 40 }]) {
       const model = build(hl, { ...form, dModel: 32, context: 700 });
       const ids = Array.from({ length: inTier(600, 200) }, (_, i) => (i * 7 + (i >> 3)) % 9);
-      const plain = look(model, ids);
+      const plain = captureAll(model, ids);
       for (const name of ['blocks.*.weights', 'blocks.*.scores', 'blocks.*.query', 'blocks.*.heads', 'blocks.*.out'])
-        near(look(model, ids, { capture: [name] }).logits.data, plain.logits.data, name, 5e-6);
-      for (const last of [false, true]) checkOwn(model, (asked) => look(model, ids, { ...asked, last }));
+        near(captureAll(model, ids, { capture: [name] }).logits.data, plain.logits.data, name, 5e-6);
+      for (const last of [false, true])
+        checkSelfEdits(model, (options) => captureAll(model, ids, { ...options, last }));
       model.dispose();
     }
   });
 });
 
-test('what is asked wrongly is refused by name, and nothing is lost', () => {
+test('invalid names and edits are refused by name, and no tensor is lost', () => {
   const model = build(hl, LLAMA);
   model.forward(IDS).dispose();
   const { used } = hl.info.memory;
@@ -645,7 +650,7 @@ test('what is asked wrongly is refused by name, and nothing is lost', () => {
   model.dispose();
 });
 
-test('a name says which blocks there are, and a star stands for any block or for all values of one', () => {
+test('errors name the existing blocks; a star matches any block, or all values of one', () => {
   const model = build(hl, LLAMA);
   refuses(
     () => model.forward(IDS, { capture: ['blocks.5.out'] }),
@@ -670,7 +675,7 @@ test('a name says which blocks there are, and a star stands for any block or for
   model.dispose();
 });
 
-test('a long name, and a hundred thousand names, take no more time than they need', () => {
+test('long names and a hundred thousand names take linear time', () => {
   const model = build(hl, LLAMA);
   for (const length of [1e6, 1e7])
     assert.throws(
@@ -689,7 +694,7 @@ test('a long name, and a hundred thousand names, take no more time than they nee
   model.dispose();
 });
 
-test('edits of one value are made in the order in which they are given, by whichever name', () => {
+test('edits of the same value are applied in the order of the list, also if their names differ', () => {
   const model = build(hl, LLAMA);
   const edit = [
     { at: 'blocks.*.out', set: [1] },

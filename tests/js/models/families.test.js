@@ -7,13 +7,13 @@ import { families } from '../../support/families.js';
 import { GOLDEN } from '../../support/golden.js';
 import { flavours, hl } from '../../support/headlight.js';
 
-/** What stands in a result by itself. */
+/** Tensors of a result that are not captured. */
 const HEADS = ['logits', 'pooled', 'relationship'];
-/** In shares of the largest value. */
+/** Relative to the largest value. */
 const LIMIT = 1e-5;
 
-/** Whether the value at a flat index is of a real token. */
-function isJudged({ keep, across }, name, shape) {
+/** Returns a function that is true for flat indices of real tokens. */
+function isRealToken({ keep, across }, name, shape) {
   if (!keep || (across && !name.startsWith('encoder.'))) return () => true;
   const weights = name.endsWith('weights');
   const rows = weights ? shape[2] : shape.length === 3 ? shape[1] : 1;
@@ -23,11 +23,11 @@ function isJudged({ keep, across }, name, shape) {
   return (i) => keep[Math.floor(i / perEntry)][Math.floor(i / width) % rows] === 1;
 }
 
-function off(got, expected, judged) {
+function off(got, expected, isCompared) {
   assert.equal(got.length, expected.length);
   let [most, difference] = [0, 0];
   for (let i = 0; i < expected.length; i++) {
-    if (!judged(i)) continue;
+    if (!isCompared(i)) continue;
     most = Math.max(most, Math.abs(expected[i]));
     const d = Math.abs(got[i] - expected[i]);
     if (!(d <= difference)) difference = d;
@@ -36,8 +36,8 @@ function off(got, expected, judged) {
   return difference / most;
 }
 
-/** The first three tokens of the first sequence together, the others one by one. */
-function cached(model, { encoder, ids }) {
+/** The largest difference with a cache: three tokens in one call, then one token per call. */
+function cacheDifference(model, { encoder, ids }) {
   const [, length] = ids.shape;
   const ofFirst = (input) =>
     Object.fromEntries(
@@ -63,7 +63,7 @@ function cached(model, { encoder, ids }) {
 }
 
 for (const family of families) {
-  test(`${family.name}: every value is that of the architecture in float64`, async () => {
+  test(`${family.name}: every value equals that of the architecture in float64`, async () => {
     for (const instance of flavours) {
       const model = await instance.openModel(family.files);
       const names = Object.keys(family.expected).filter((name) => !HEADS.includes(name));
@@ -71,13 +71,13 @@ for (const family of families) {
       const values = { ...result.captured, ...Object.fromEntries(HEADS.map((name) => [name, result[name]])) };
       for (const [name, expected] of Object.entries(family.expected)) {
         assert.ok(values[name], `there is no ${name}`);
-        const difference = off(values[name].data, expected, isJudged(family, name, values[name].shape));
+        const difference = off(values[name].data, expected, isRealToken(family, name, values[name].shape));
         assert.ok(difference <= LIMIT, `${name} is off by ${difference}`);
       }
       assert.ok(result.hidden.data.every(Number.isFinite), 'rows of padding are finite');
       result.dispose();
       if (family.causal) {
-        const difference = cached(model, family.input);
+        const difference = cacheDifference(model, family.input);
         assert.ok(difference <= LIMIT, `with a cache off by ${difference}`);
       }
       model.dispose();
@@ -93,7 +93,7 @@ const filesOf = (name) =>
     ? Object.fromEntries(['config.json', 'model.safetensors'].map((file) => fileIn(FOLDERS[name], file)))
     : families.find((family) => family.name === name).files;
 
-/** With other fields in config.json; those that are undefined are left out. */
+/** Changes fields of config.json; undefined removes a field. */
 function withFields(files, fields) {
   const config = JSON.parse(new TextDecoder().decode(files['config.json']));
   return { ...files, 'config.json': new TextEncoder().encode(JSON.stringify({ ...config, ...fields })) };
@@ -106,7 +106,7 @@ async function optionsWith(name, fields) {
   return options;
 }
 
-test('a field that is left out is what Hugging Face takes, and null is not left out', async () => {
+test('missing fields have the defaults of Hugging Face; null is a value', async () => {
   const cases = [
     ['SmolLM', { rms_norm_eps: 1e-6, max_position_embeddings: 2048 }],
     ['Mistral', { rms_norm_eps: 1e-6, max_position_embeddings: 2 ** 17, sliding_window: 4096 }],
@@ -144,7 +144,7 @@ test('a field that is left out is what Hugging Face takes, and null is not left 
   assert.deepEqual([softcap, logitSoftcap], [0, 0]);
 });
 
-test('the activation of Gemma is hidden_activation, or hidden_act; that of Gemma 2 only the first', async () => {
+test('Gemma reads hidden_activation or hidden_act, Gemma 2 only hidden_activation', async () => {
   const activationOf = async (name, hidden_activation, hidden_act) =>
     (await optionsWith(name, { hidden_activation, hidden_act })).activation;
   for (const missing of [undefined, null]) {
@@ -157,7 +157,7 @@ test('the activation of Gemma is hidden_activation, or hidden_act; that of Gemma
   for (const name of ['Gemma', 'Gemma 2']) assert.equal(await activationOf(name, 'relu', 'silu'), 'relu');
 });
 
-test('the activation of T5 is that of feed_forward_proj, unless dense_act_fn and is_gated_act say it', async () => {
+test('T5 reads its activation from feed_forward_proj, unless dense_act_fn and is_gated_act are present', async () => {
   const name = "T5's encoder alone";
   const of = async (fields) => (await optionsWith(name, fields)).activation;
   assert.equal(await of({ feed_forward_proj: 'gelu' }), 'gelu');
@@ -170,13 +170,13 @@ test('the activation of T5 is that of feed_forward_proj, unless dense_act_fn and
     await assert.rejects(of(fields), /DenseReluDense.wi_0.weight.* missing/);
 });
 
-test('the head of T5 is one of its own, or the embedding where these are tied, or none', async () => {
+test('the head of T5 is stored, or tied to the embedding, or missing', async () => {
   const name = 'T5 with a head of its own, as later versions save it';
   const said = { scale_decoder_outputs: undefined, tie_word_embeddings: undefined };
   assert.equal((await optionsWith('T5, relu and a tied head', said)).tied, true);
   const own = await optionsWith(name, said);
   assert.deepEqual([own.tied, own.logitScale], [false, own.dModel ** -0.5]);
-  // Of the second T5 they are not tied where nothing is said.
+  // mT5 is not tied by default.
   const second = { ...said, model_type: 'mt5', feed_forward_proj: 'relu' };
   const { tied, logitScale } = await optionsWith(name, second);
   assert.deepEqual([tied, logitScale], [false, 1]);
@@ -192,14 +192,14 @@ test('the head of T5 is one of its own, or the embedding where these are tied, o
   }
 });
 
-test('scales of the first layers are those of the layers that are opened', async () => {
+test('with fewer layers, scales by layer are cut to the layers that are opened', async () => {
   const files = filesOf('GPT-2 with scores divided by the number of the layer');
   const model = await hl.openModel(files, { layers: 1 });
   assert.deepEqual(model.options.scale, [0.5]);
   model.dispose();
 });
 
-test('what would let a token see later ones is refused, in every decoder', async () => {
+test('fields that would let a token see later ones are refused, in every decoder', async () => {
   for (const name of [...DECODERS, 'Mistral']) {
     for (const [field, value] of Object.entries({ is_causal: false, use_bidirectional_attention: true }))
       await assert.rejects(optionsWith(name, { [field]: value }), { code: 'FORMAT', parameter: field }, name);
@@ -207,14 +207,14 @@ test('what would let a token see later ones is refused, in every decoder', async
   }
 });
 
-test('attention to an encoder that is no part of the file is refused', async () => {
+test('cross-attention without an encoder in the file is refused', async () => {
   for (const name of ['MiniLM', 'RoBERTa', 'GPT-2'])
     await assert.rejects(optionsWith(name, { is_decoder: true, add_cross_attention: true }), {
       ...{ code: 'FORMAT', parameter: 'add_cross_attention' },
     });
 });
 
-test('types of layers that are unknown, or not one for each layer, are refused', async () => {
+test('layer_types must be known, and as many as there are layers', async () => {
   const lists = [
     ['chunked_attention', 'full_attention'],
     ['full_attention'],
@@ -229,7 +229,7 @@ test('types of layers that are unknown, or not one for each layer, are refused',
   assert.deepEqual((await optionsWith('Gemma 2', { layer_types: [...layer_types].reverse() })).window, [null, 6]);
 });
 
-test('types of layers and of rotary positions that ModernBERT does not have are refused', async () => {
+test('layer_types and rope_type that ModernBERT does not have are refused', async () => {
   const refused = (fields, parameter) =>
     assert.rejects(optionsWith('ModernBERT', fields), { code: 'FORMAT', parameter }, JSON.stringify(fields));
   await refused({ layer_types: ['full_attention'] }, 'layer_types');
@@ -238,7 +238,7 @@ test('types of layers and of rotary positions that ModernBERT does not have are 
     await refused({ rope_parameters: { [type]: { rope_type: 'linear', rope_theta: 9, factor: 2 } } }, 'rope_type');
 });
 
-test('an odd part of a head cannot be turned, nor can layers have rotary positions of their own', async () => {
+test('an odd rotary width, and rotary positions by layer, are refused', async () => {
   await assert.rejects(optionsWith('GPT-NeoX', { rotary_pct: 0.4 }), /width is 3, expected an even number/);
   const ropes = { full_attention: { rope_type: 'default', rope_theta: 50 } };
   for (const field of ['rope_parameters', 'rope_scaling'])
@@ -248,7 +248,7 @@ test('an odd part of a head cannot be turned, nor can layers have rotary positio
     );
 });
 
-test('factors of rotary positions that are not one for each pair are refused', async () => {
+test('rotary factors must be as many as there are pairs', async () => {
   for (const short_factor of [[1.1], [1.1, 1.7, 2]]) {
     const rope_scaling = { type: 'longrope', short_factor, long_factor: [3, 9] };
     await assert.rejects(optionsWith('Phi-3', { rope_scaling }), /factors is .*expected 2 numbers/);
@@ -257,7 +257,7 @@ test('factors of rotary positions that are not one for each pair are refused', a
   }
 });
 
-test('a cache turns by the angles that it has begun with, and generate begins anew for others', async () => {
+test('a cache keeps its rotary scaling; generate computes all tokens again when it changes', async () => {
   const model = await hl.openModel(filesOf('Phi-3 beyond the context of its training'));
   const ids = [3, 9, 4, 17, 6, 11, 5, 8];
   const rowsOf = (input, options) => hl.scope(() => Array.from(model.forward(input, options).logits.data));
@@ -276,7 +276,7 @@ test('a cache turns by the angles that it has begun with, and generate begins an
   const near = model.cache({ length: 20 });
   const first = rowsOf(ids.slice(0, 4), { cache: near });
   assert.ok(off(last(first), last(rowsOf(ids.slice(0, 4))), () => true) < LIMIT);
-  const message = /at most 1 more tokens: what this cache holds has turned as in sequences of at most 5/;
+  const message = /at most 1 more tokens: the keys in this cache are rotated as in sequences of at most 5/;
   assert.throws(() => model.forward(ids.slice(4), { cache: near }), { code: 'SHAPE', message });
   const never = { max: 6, stop: [] };
   const expected = [...ids.slice(0, 3)];
@@ -288,19 +288,19 @@ test('a cache turns by the angles that it has begun with, and generate begins an
     const result = await model.generate(ids.slice(0, 3), { ...never, ...(cache && { cache }) });
     assert.deepEqual(result.ids, expected.slice(3));
   }
-  // One token that is not known any more lies in the cache: there is room up to five.
+  // The cache has one token whose id is unknown: there is room for a total of five.
   assert.equal((await model.generate([5], { ...never, cache: near.rewind(3) })).ids.length, 2);
   model.dispose();
 });
 
-/** With other tensors: each by its name, to the name it has then, or null where it is left out. */
+/** Renames tensors; null removes a tensor. */
 function withNames(files, rename) {
   const { tensors } = readSafetensors(files['model.safetensors']);
   const named = Object.entries(tensors).map(([name, tensor]) => [rename(name), tensor]);
   return { ...files, 'model.safetensors': writeSafetensors(Object.fromEntries(named.filter(([name]) => name))) };
 }
 
-test('a base model whose head is not its embedding has none, in every decoder', async () => {
+test('a base model without a tied head has no head, in every decoder', async () => {
   for (const name of [...DECODERS.filter((name) => name !== 'SmolLM'), 'Mistral']) {
     const base = withNames(filesOf(name), (tensor) => (/^(lm_head|embed_out)\./.test(tensor) ? null : tensor));
     const model = await hl.openModel(withFields(base, { tie_word_embeddings: false }));
@@ -311,7 +311,7 @@ test('a base model whose head is not its embedding has none, in every decoder', 
   }
 });
 
-test('a decoder whose head is one for classes is not taken to say the next token', async () => {
+test('a decoder with a classification head is not opened as a language model', async () => {
   for (const name of DECODERS)
     for (const [head, biased] of [['score'], ['score', true], ['classifier', true], ['qa_outputs', true]]) {
       const files = withNames(filesOf(name), (tensor) => (/^(lm_head|embed_out)\./.test(tensor) ? null : tensor));
@@ -339,7 +339,7 @@ test('a decoder whose head is one for classes is not taken to say the next token
     }
 });
 
-test('which token is padding is said by config.json, unless keep says it', async () => {
+test('config.json defines the padding token, unless keep is given', async () => {
   const files = filesOf('Llama with unmasked padding for classes');
   const logits = (model, input) => [...model.forward(input).logits.data];
   const known = await hl.openModel(files);
@@ -358,11 +358,11 @@ test('which token is padding is said by config.json, unless keep says it', async
   unknown.dispose();
 });
 
-test('a Phi with norms of queries and keys is refused', async () => {
+test('a Phi with query and key norms is refused', async () => {
   await assert.rejects(optionsWith('Phi', { qk_layernorm: true }), { code: 'FORMAT', parameter: 'qk_layernorm' });
 });
 
-test('a tied head may be stored in the place of the embedding', async () => {
+test('a tied embedding may be stored under the name of the head', async () => {
   const tables = /(embed_tokens|word_embeddings|embed_in|wte)\.weight$/;
   for (const name of ['OPT', 'BLOOM', 'SmolLM', 'Gemma', 'GPT-2', 'GPT-NeoX']) {
     const head = name === 'GPT-NeoX' ? 'embed_out.weight' : 'lm_head.weight';
@@ -377,7 +377,7 @@ test('a tied head may be stored in the place of the embedding', async () => {
   }
 });
 
-test('a context of millions of tokens is as long as any may be', async () => {
+test('a context of millions of tokens is limited to 2^20', async () => {
   for (const name of ['SmolLM', 'Qwen3', 'Gemma 2'])
     assert.equal((await optionsWith(name, { max_position_embeddings: 2 ** 22 })).context, 2 ** 20);
   const { context, rotary } = await optionsWith('Phi-3', { max_position_embeddings: 12 * 2 ** 20 });

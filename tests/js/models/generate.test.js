@@ -11,7 +11,7 @@ const build = (options) => Object.assign(hl.transformer({ ...SMALL, ...options }
 const PROMPT = [3, 1, 4];
 const NEVER = { stop: [] };
 
-/** The likeliest token after each, by forward alone. */
+/** The most probable next tokens, computed with forward only. */
 function greedy(model, prompt, count, given = (ids) => ids, options = {}) {
   const ids = [...prompt];
   for (let i = 0; i < count; i++) {
@@ -23,7 +23,7 @@ function greedy(model, prompt, count, given = (ids) => ids, options = {}) {
   return ids.slice(prompt.length);
 }
 
-test('generate takes the likeliest tokens of forward, with an edit and after a prefix too', async () => {
+test('generate chooses the most probable tokens of forward, also with an edit and after a prefix', async () => {
   const model = build({});
   const expected = greedy(model, PROMPT, 6);
   const result = await model.generate(PROMPT, { max: 6, ...NEVER });
@@ -47,7 +47,7 @@ test('generate takes the likeliest tokens of forward, with an edit and after a p
   model.dispose();
 });
 
-test('a seed gives the same tokens again, another gives others', async () => {
+test('the same seed gives the same tokens, another seed gives others', async () => {
   const model = build({});
   const draw = (seed) => model.generate(PROMPT, { max: 12, temperature: 3, topK: 9, topP: 0.99, seed, ...NEVER });
   const first = await draw(5);
@@ -57,7 +57,7 @@ test('a seed gives the same tokens again, another gives others', async () => {
   model.dispose();
 });
 
-test('tokens and texts end it, a signal gives what there is, and the texts add up', async () => {
+test('stop tokens and stop texts end generate, abort returns the tokens so far, texts concatenate', async () => {
   const model = build({});
   const ids = greedy(model, PROMPT, 8);
   const text = tokenizer.decode(ids);
@@ -79,11 +79,11 @@ test('tokens and texts end it, a signal gives what there is, and the texts add u
   model.dispose();
 });
 
-test('what is held back at the end comes with the last token, however it ends', async () => {
+test('text that is held back at the end is emitted with the last token, for every kind of end', async () => {
   const model = build({});
   const ids = greedy(model, PROMPT, 8);
   const text = tokenizer.decode(ids);
-  // Letters of three bytes each, of which a token is one, and a text that never comes whole.
+  // Tokens are single bytes of letters of three bytes each. The stop text never occurs completely.
   const bytes = {
     ...tokenizer,
     decode: (list) => new TextDecoder().decode(Uint8Array.from(list, (_, i) => [0xe2, 0x82, 0xac][i % 3])),
@@ -124,7 +124,7 @@ test('what is held back at the end comes with the last token, however it ends', 
   model.dispose();
 });
 
-test('a painted mask of the prompt leaves the tokens after it as they are', async () => {
+test('a mask of the prompt does not change how later tokens attend', async () => {
   const model = build({});
   const edit = [
     {
@@ -137,7 +137,7 @@ test('a painted mask of the prompt leaves the tokens after it as they are', asyn
     },
   ];
   const { ids, logProbs } = await model.generate(PROMPT, { max: 5, edit, ...NEVER });
-  // The same as one mask of all tokens.
+  // The same mask for all tokens.
   const whole = (length) =>
     Array.from({ length }, (_, t) =>
       Array.from({ length }, (_, s) => (t < 3 && s < 3 ? edit[0].mask[t][s] : Number(s <= t))),
@@ -152,7 +152,7 @@ test('a painted mask of the prompt leaves the tokens after it as they are', asyn
   model.dispose();
 });
 
-test('a decoder goes on from what its encoder has made', async () => {
+test('a decoder generates from the output of its encoder', async () => {
   const model = build({ encoder: { ...SMALL, causal: false, head: 'none' } });
   const encoder = [1, 2, 3, 4, 5];
   const { ids } = await model.generate({ encoder, ids: PROMPT }, { max: 5, ...NEVER });
@@ -163,7 +163,7 @@ test('a decoder goes on from what its encoder has made', async () => {
   model.dispose();
 });
 
-test('it ends where the context or the cache ends, and refuses what cannot begin', async () => {
+test('generate ends with the context or the cache, and refuses prompts that do not fit', async () => {
   const model = build({});
   assert.equal((await model.generate(PROMPT, { max: 99 })).ids.length, 14);
   const { used } = hl.info.memory;
@@ -192,7 +192,7 @@ test('it ends where the context or the cache ends, and refuses what cannot begin
   ofClasses.dispose();
 });
 
-test('one cache serves one generate at a time: all others are refused until it ends', async () => {
+test('a cache is locked during generate: other uses are refused until it ends', async () => {
   const model = build({ context: 64 });
   const alone = await model.generate(PROMPT, { max: 20, ...NEVER });
   const cache = model.cache({ length: 64 });
@@ -204,7 +204,7 @@ test('one cache serves one generate at a time: all others are refused until it e
   ];
   const onToken = async () => {
     for (const attempt of attempts) refused.push(await attempt().catch((error) => error.code));
-    // A copy is free to go on.
+    // A copy is not locked.
     cache.clone().dispose();
   };
   const { ids } = await model.generate(PROMPT, { max: 20, cache, onToken, ...NEVER });
@@ -225,7 +225,7 @@ test('one cache serves one generate at a time: all others are refused until it e
   model.dispose();
 });
 
-test('an onToken that rejects rejects generate, and each promise is awaited', async () => {
+test('generate awaits the promises of onToken and rejects if one rejects', async () => {
   const model = build({});
   const later = () => new Promise((resolve) => setTimeout(resolve));
   const seen = [];
@@ -245,7 +245,7 @@ test('an onToken that rejects rejects generate, and each promise is awaited', as
   model.dispose();
 });
 
-test('without max it goes on to an end token or the end of the context, and says which', async () => {
+test('without max, generate continues to an end token or the end of the context, and reports which', async () => {
   const model = build({});
   const all = await model.generate(PROMPT);
   assert.deepEqual([all.ids.length, all.ended], [14, 'context']);
@@ -258,7 +258,7 @@ test('without max it goes on to an end token or the end of the context, and says
   model.dispose();
 });
 
-test('its own cache grows with the tokens: a large max reserves nothing, and the numbers stay', async () => {
+test('the internal cache grows with the tokens: a large max allocates nothing in advance', async () => {
   const options = { layers: 3, context: 2 ** 20, positions: 'rotary', kvHeads: 2 };
   const model = build(options);
   const short = build({ ...options, context: 256 });
@@ -270,7 +270,7 @@ test('its own cache grows with the tokens: a large max reserves nothing, and the
   });
   assert.equal(first.ended, 'stop');
   assert.equal(hl.info.memory.reserved, reserved);
-  // Beyond the room that it has at first.
+  // More tokens than its initial capacity.
   const cache = short.cache({ length: 256 });
   const expected = await short.generate(PROMPT, { max: 200, cache, ...NEVER });
   assert.deepEqual(await model.generate(PROMPT, { max: 200, ...NEVER }), expected);
@@ -278,7 +278,7 @@ test('its own cache grows with the tokens: a large max reserves nothing, and the
   for (const made of [model, short]) made.dispose();
 });
 
-test('a growing cache that finds no memory keeps its tokens', async () => {
+test('a growing cache keeps its tokens when memory runs out', async () => {
   const { load } = await import('headlight-attention');
   const small = await load({ maxMemory: 2 ** 20 });
   const model = small.transformer({ ...SMALL, layers: 8, context: 2 ** 16, positions: 'alibi' });
@@ -292,7 +292,7 @@ test('a growing cache that finds no memory keeps its tokens', async () => {
   small.dispose();
 });
 
-test('suppressed, forced and repeated tokens', async () => {
+test('suppress, suppressFirst, forced and repetitionPenalty', async () => {
   const model = build({});
   const ids = greedy(model, PROMPT, 6);
   const without = await model.generate(PROMPT, { max: 6, suppress: [ids[0], 99] });
@@ -310,7 +310,7 @@ test('suppressed, forced and repeated tokens', async () => {
   assert.deepEqual(next.ids.slice(0, 2), [ids[0], other]);
   assert.notEqual(next.ids[2], after);
 
-  // So strong a penalty leaves each token for one turn.
+  // With so strong a penalty each token is chosen once.
   const { ids: unlike } = await model.generate(PROMPT, { max: 8, repetitionPenalty: 1e6 });
   assert.equal(new Set([...PROMPT, ...unlike]).size, 11);
   assert.deepEqual((await model.generate(PROMPT, { max: 6, repetitionPenalty: 1 })).ids, ids);
@@ -325,7 +325,7 @@ test('suppressed, forced and repeated tokens', async () => {
   model.dispose();
 });
 
-test('signals that are none, edits and prompts that do not fit are refused in the name of generate', async () => {
+test('errors about invalid signals, edits and prompts name generate', async () => {
   const model = build({});
   for (const signal of [5, 'x', {}, null])
     await assert.rejects(model.generate(PROMPT, { max: 1, signal }), { code: 'ARGUMENT', parameter: 'signal' });

@@ -14,7 +14,7 @@ const TARGETS = [
 ];
 const PICTURE = { size: 2, image: [4, 6], channels: 2 };
 
-/** Every option of a transformer, most of them together with others. */
+/** Forms that together use every option of a transformer. */
 const FORMS = {
   'GPT-2': { positions: 'learned', tied: true },
   Llama: { positions: 'rotary', norm: 'rms', bias: false, activation: 'silu', gated: true, kvHeads: 1 },
@@ -100,7 +100,7 @@ const FORMS = {
   },
 };
 
-/** What the form reads, and what it is to give. */
+/** An input and targets for a form. */
 function taskOf({ encoder, input, head }) {
   const random = uniformSource(5);
   const numbers = (shape) => ({
@@ -123,13 +123,13 @@ function taskOf({ encoder, input, head }) {
 }
 
 for (const [name, form] of Object.entries(FORMS)) {
-  test(`${name}: the gradient of every parameter is that of differences`, () => {
+  test(`${name}: the gradient of every parameter equals central differences`, () => {
     for (const hl of flavours) {
       const before = hl.info.memory.used;
       const options = { ...SMALL, ...form };
       const model = hl.transformer(options);
       const random = uniformSource(3);
-      // Not the zeros and ones that would hide a mistake.
+      // Random values, as zeros and ones would hide mistakes.
       for (const { data } of Object.values(model.parameters))
         data.forEach((x, i) => void (data[i] = x + random() * 0.6 - 0.3));
       const { given, targets } = taskOf(options);
@@ -139,7 +139,7 @@ for (const [name, form] of Object.entries(FORMS)) {
       for (const [parameter, tensor] of Object.entries(model.parameters)) {
         const gradient = model.gradients[parameter].copy();
         const length = norm(gradient);
-        // Softmax does not see what all keys have in common: of the key's bias there is only rounding.
+        // Softmax is invariant to a term that all keys share: the gradient of the key's bias is only rounding.
         if (length < 1e-5 * most) {
           assert.match(parameter, /\.bk$|pooler|type/, `${parameter} has no gradient`);
           continue;

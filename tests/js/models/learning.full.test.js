@@ -7,7 +7,7 @@ import { batchOf, TASKS, textTask } from '../../../web/features/train/tasks.js';
 import { hl } from '../../support/headlight.js';
 import { teach } from '../../support/teach.js';
 
-test('a tiny model learns to repeat, and one of its heads looks at what followed the last time', () => {
+test('a small model learns to repeat sequences, and one of its heads becomes an induction head', () => {
   const task = { ...TASKS.repeat, context: 24, sequence: (random) => repeated(random, 24) };
   const model = hl.transformer({ layers: 2, dModel: 32, numHeads: 2, vocab: 26, context: 24, mlp: 0, seed: 1 });
   teach(hl, model, { rate: 0.005, batch: 32, steps: 600 }, task);
@@ -23,7 +23,7 @@ test('a tiny model learns to repeat, and one of its heads looks at what followed
   model.dispose();
 });
 
-/** Letters that start over after 6 to 11, those of a period all different. */
+/** Periodic sequences with periods of 6 to 11 different letters. */
 function repeated(random, length) {
   const period = 6 + Math.floor(random() * 6);
   const letters = Array.from({ length: 26 }, (_, i) => [random(), i])
@@ -33,7 +33,7 @@ function repeated(random, length) {
   return { tokens: all.slice(0, -1), targets: all.slice(1).map((token, t) => (t < period ? -100 : token)) };
 }
 
-/** Of every head: how much, on average, a token that stood before puts on what followed it then. */
+/** For each head: the mean weight on the token after the previous occurrence of the same token. */
 function inductionScores({ data, shape: [B, H, T] }, { data: labels }) {
   return Array.from({ length: H }, (_, h) => {
     let [sum, count] = [0, 0];
@@ -48,7 +48,7 @@ function inductionScores({ data, shape: [B, H, T] }, { data: labels }) {
   });
 }
 
-test('a model of a text does better than the frequencies of its characters', () => {
+test('a model of a text has a lower loss than the frequencies of its characters', () => {
   const text = 'the quick brown fox jumps over the lazy dog, and the dog, being lazy, lets the fox jump. '.repeat(23);
   const task = textTask(text);
   const counts = [...text].reduce((map, sign) => map.set(sign, (map.get(sign) ?? 0) + 1), new Map());

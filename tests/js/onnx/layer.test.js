@@ -146,7 +146,7 @@ test('what is asked for a second time has the same bytes', async () => {
   assert.deepEqual(first, second);
 });
 
-test('what has no form is refused by its name', async () => {
+test('an option that cannot be exported is rejected by its name', async () => {
   const layer = hl.multiHeadAttention({ embedDim: 8, numHeads: 2 });
   const refused = (make, parameter, words) =>
     assert.rejects(
@@ -159,7 +159,7 @@ test('what has no form is refused by its name', async () => {
       },
     );
   await refused(() => layer.toOnnx({ opset: 22 }), 'opset', /22, expected 17 or 23/);
-  await refused(() => layer.toOnnx({ dropout: { p: 0.1 } }), 'dropout', /no form in ONNX.*training/);
+  await refused(() => layer.toOnnx({ dropout: { p: 0.1 } }), 'dropout', /cannot be exported to ONNX.*training/);
   await refused(() => layer.toOnnx({ pastKey: true }), 'pastKey', /cache: true/);
   await refused(() => layer.toOnnx({ colour: 1 }), 'colour', /unknown option/);
   await refused(() => layer.toOnnx({ mask: tensor([4, 4]) }), 'mask', /an input of the model/);

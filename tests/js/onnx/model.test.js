@@ -227,7 +227,7 @@ test('rows of padding that see nothing give 0, not NaN', async () => {
   }
 });
 
-test('what has no form is refused by name', async () => {
+test('an option that cannot be exported is rejected by its name', async () => {
   const model = hl.transformer(SMALL);
   const refused = (options, pattern, of = model) =>
     assert.rejects(of.toOnnx(options), (error) => error.name === 'HeadlightError' && pattern.test(error.message));

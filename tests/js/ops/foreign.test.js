@@ -131,7 +131,7 @@ test('of several layers one must be named, and names of no layer are refused as 
   const layer = hl.multiHeadAttention({ embedDim: C, numHeads: H });
   assert.throws(() => layer.loadStateDict(two), {
     code: 'ARGUMENT',
-    message: /there are 2 attention layers: say which, \{ prefix: .*layers\.0\.self_attn\./,
+    message: /there are 2 attention layers, choose one with \{ prefix: .*layers\.0\.self_attn\./,
   });
   layer.loadStateDict(two, { prefix: 'layers.1.self_attn.' });
   assert.throws(() => layer.loadStateDict(two, { prefix: 'layers.9.' }), {

@@ -77,7 +77,7 @@ test('what forward saves is freed by the next forward, by dispose, and at the en
     () => layer.backward(new Float32Array(6400)),
     'STATE',
     undefined,
-    /no forward in training before it, or the scope that it ran in has ended/,
+    /no forward in training before it, or the scope of that forward has ended/,
   );
   assert.ok(used() > made, 'the zeros of the first call are still there');
   layer.dispose();
@@ -160,8 +160,8 @@ test('layers refuse what does not fit, name it, and lose nothing', () => {
     refuses(() => hl.embedding({ count: 2, width: 2, size: 3 }), 'ARGUMENT', 'size', /unknown option 'size'/);
     refuses(() => embedding.forward([0, 3]), 'ARGUMENT', 'ids[1]', /ids\[1\] is 3, expected an integer from 0 to 2/);
     refuses(() => embedding.forward([0.5]), 'ARGUMENT', 'ids[0]', /is 0.5/);
-    refuses(() => embedding.forward([0, 1, 2]), 'SHAPE', 'ids', /at most 2 in a row: the context is 2/);
-    refuses(() => embedding.forward([0, 1], { offset: 1 }), 'SHAPE', 'ids', /at most 1 in a row/);
+    refuses(() => embedding.forward([0, 1, 2]), 'SHAPE', 'ids', /rows of at most 2 ids, because the context is 2/);
+    refuses(() => embedding.forward([0, 1], { offset: 1 }), 'SHAPE', 'ids', /at most 1 ids/);
     refuses(() => embedding.forward([[[0]]]), 'SHAPE', 'ids', /expected \(T\) or \(B,T\)/);
     refuses(() => embedding.backward([[1, 2]]), 'STATE', undefined, /there is no forward/);
     refuses(() => norm.forward([[1, 2, 3]]), 'SHAPE', 'x', /x has shape \[1,3\], expected \(…,4\)/);

@@ -376,7 +376,7 @@ test('wrong positions, slopes and sinks are refused, and name what is wrong', ()
     refuses({ rotary: { scaling: { type: 'factors', factors } } }, 'rotary.scaling.factors', /expected 4 numbers/);
   refuses({ rotary: {}, offset: [0, -1] }, 'offset', /at least 0/);
   refuses({ alibi: [1, 2, 3] }, 'alibi', /\[3\], expected \(H\) = \[4\]/);
-  refuses({ alibi: 2 }, 'alibi', /a slope for each head/);
+  refuses({ alibi: 2 }, 'alibi', /one slope per head/);
   refuses({ alibi: [1, 2, 3, NaN] }, 'alibi[3]', /finite/);
   refuses({ sinks: [1, 2] }, 'sinks', /\[2\], expected \(H\) = \[4\]/);
   const odd = array([1, 1, 2, 5]);

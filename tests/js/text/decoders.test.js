@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { readDecoder, roomOf } from '../../../src/js/text/decoders.js';
+import { growthLimit, readDecoder } from '../../../src/js/text/decoders.js';
 import { Fields } from '../../../src/js/text/fields.js';
 
-const decode = (config, tokens) => readDecoder(new Fields(config, 'decoder'))(tokens, roomOf(tokens));
+const decode = (config, tokens) => readDecoder(new Fields(config, 'decoder'))(tokens, growthLimit(tokens));
 
 test('Strip takes so many of its signs from both ends of each token, and no others', () => {
   const strip = (start, stop) => (token) => decode({ type: 'Strip', content: '_', start, stop }, [token])[0];

@@ -66,7 +66,7 @@ test('a template adds 1,024 tokens and holds a text four times at most', () => {
   const many = (count, piece) => new Array(count).fill(piece);
   assert.equal(open(...many(1000, special), sequence).encode('a').ids.length, 1001);
   assert.throws(() => open(...many(2000, special)), { code: 'FORMAT', parameter: 'post_processor.single' });
-  assert.throws(() => open(...many(5, sequence)), /at most 4 times a text/);
+  assert.throws(() => open(...many(5, sequence)), /at most 4 sequences/);
 });
 
 test('pieces have 1,024 characters at most', () => {

@@ -96,7 +96,7 @@ test('what has no counterpart is refused by name and place', () => {
   refuses('\\p{Elvish}', /the property 'Elvish' is not supported/);
   refuses('[[:elf:]]', /the class 'elf' is not supported/);
   refuses('(a', /expected '\)' at character 2/);
-  refuses('a)', /a '\)' too many/);
+  refuses('a)', /unmatched '\)'/);
   refuses('[a', /expected '\]'/);
   refuses('*', /nothing to repeat/);
   refuses('[b-a]', /an empty range/);

@@ -61,6 +61,6 @@ test('what may begin a stop sequence is held back, and given when it does not', 
   assert.equal(stream.end(), 'ab');
   assert.deepEqual(stopStream([]).push('any'), { text: 'any', stop: null });
   assert.deepEqual(stopStream(['a', 'ab']).push('xab'), { text: 'x', stop: 'ab' });
-  assert.throws(() => stopStream(['']), /generate: stop is \[''\], expected a list of texts that are not empty/);
+  assert.throws(() => stopStream(['']), /generate: stop is \[''\], expected a list of non-empty strings/);
   assert.throws(() => stopStream('a'), /stop is 'a'/);
 });

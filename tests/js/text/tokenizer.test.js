@@ -76,8 +76,8 @@ test('special tokens are left out of a text on request, and numbers of no token 
   assert.equal(tokenizer.decode([...ids, 5000]), 'thewhale');
   assert.equal(tokenizer.decode(Int32Array.from(ids)), 'thewhale');
   assert.throws(() => tokenizer.decode([1.5]), /decode: ids is \[1.5\], expected integers of at least 0/);
-  assert.throws(() => tokenizer.encode(7), /encode: text is 7, expected text/);
-  assert.throws(() => tokenizer.encode('', null), /encode: pair is null, expected text/);
+  assert.throws(() => tokenizer.encode(7), /encode: text is 7, expected a string/);
+  assert.throws(() => tokenizer.encode('', null), /encode: pair is null, expected a string/);
 });
 
 test(`byte-level: what is encoded is decoded again, and the offsets are the text (seed ${SEED})`, () => {
@@ -236,7 +236,7 @@ test('what is not a tokenizer is refused with the field that is wrong', () => {
   fails(
     file(({ added_tokens }) => (added_tokens[0].content = 5)),
     'added_tokens[0].content',
-    /is 5, expected text/,
+    /is 5, expected a string/,
   );
   fails(
     file(({ added_tokens }) => (added_tokens[0].content = 'x'.repeat(2000))),
@@ -251,7 +251,7 @@ test('what is not a tokenizer is refused with the field that is wrong', () => {
   fails(
     file((all) => (all.post_processor = { type: 'BertProcessing', cls: ['[CLS]', 2], sep: ['[SEP]'] })),
     'post_processor.sep',
-    /expected a token and its number/,
+    /expected a token and its id/,
   );
   fails(
     file((all) => {

@@ -1,15 +1,15 @@
-// Accounts for every tensor of a checkpoint. Each is read; or holds no weight of its own; or belongs to a part that is
-// not opened, which is listed. One that lies in the opened part, and that nothing reads, would make the results wrong:
-// the checkpoint is refused.
+// Accounts for every tensor of a checkpoint. A tensor is read, or is a constant, or belongs to a part that is not
+// opened, which is listed. If an unknown tensor belongs to the opened part, the checkpoint is refused: without it the
+// results would be wrong.
 
 import { HeadlightError } from '../../check/errors.js';
 import { quoteNames } from '../../check/quote.js';
 
-/** @import { Family } from '../families/index.js' */
+/** @import { Family } from '../families/common.js' */
 
 /**
- * The blocks of a stack: as many as config.json says, and how many of them are opened.
- * @typedef {{ said: number, opened: number }} Blocks
+ * The number of blocks of a stack, as config.json says and as opened.
+ * @typedef {{ configured: number, opened: number }} Blocks
  */
 /**
  * The tensors of a parameter, by their names in the files: the first `stored` of them are read.
@@ -17,7 +17,7 @@ import { quoteNames } from '../../check/quote.js';
  */
 
 const CALLER = 'openModel';
-/** The last parts of names of constants that the modules of many families save beside their weights. */
+/** The last parts of the names of constants that many families save with their weights. */
 const CONSTANTS = new Set([
   'inv_freq',
   'original_inv_freq',
@@ -33,7 +33,7 @@ const CONSTANTS = new Set([
 /** @param {string} name */
 const parentOf = (name) => name.slice(0, Math.max(name.lastIndexOf('.'), 0));
 
-/** All that a name lies in: of a.b.c, a.b and a. @param {string} name */
+/** The parents of a name: a.b and a for a.b.c. @param {string} name */
 function* parentsOf(name) {
   for (let at = parentOf(name); at !== ''; at = parentOf(at)) yield at;
 }
@@ -41,10 +41,10 @@ function* parentsOf(name) {
 /** @param {string} name */
 const withoutNumber = (name) => name.replace(/\.\d+\./, '.L.');
 
-/** The names of a family's table, as they lie in the base model. @param {Family} family */
+/** The names of a family's table that are within the base model. @param {Family} family */
 const namesInside = ({ names }) =>
-  Object.entries(names).flatMap(([key, place]) => {
-    const { from, also = [] } = typeof place === 'string' ? { from: place } : place;
+  Object.entries(names).flatMap(([key, source]) => {
+    const { from, also = [] } = typeof source === 'string' ? { from: source } : source;
     return [from, also]
       .flat()
       .filter((name) => !name.startsWith('/'))
@@ -52,12 +52,12 @@ const namesInside = ({ names }) =>
   });
 
 /**
- * Finds the block that a name lies in.
+ * Returns a function that finds the block of a tensor by its name.
  * @param {Family} family
  * @returns {(name: string) => { stack: string, number: number } | undefined} stack: '' or 'encoder.'
  */
 function blockFinder(family) {
-  /** Stacks by what the names of their blocks begin with. @type {Map<string, string>} */
+  /** Stacks by the beginnings of the names of their blocks. @type {Map<string, string>} */
   const stacks = new Map();
   for (const { key, name } of namesInside(family)) {
     const at = name.indexOf('.L.');
@@ -73,7 +73,7 @@ function blockFinder(family) {
 }
 
 /**
- * Tells whether a tensor lies in what is opened: in the base model, or in a layer that is read.
+ * Returns a function that is true for tensors of the opened part: of the base model, or of a layer that is read.
  * @param {Family} family
  * @param {string} prefix of the base model
  * @param {Iterable<string>} known tensors that are read, or that are read under another name
@@ -93,45 +93,45 @@ function insideFinder(family, prefix, known) {
  * @param {Read[]} found
  * @param {Iterable<string>} tensors the names of all
  * @param {ReadonlyMap<string, Blocks>} blocks by stack: '' and 'encoder.'
- * @returns {string[]} those that belong to parts that are not opened
+ * @returns {string[]} the tensors of parts that are not opened
  */
 export function account(family, prefix, found, tensors, blocks) {
   // Other names of the embedding are copies of it.
   const known = new Set(
     found.flatMap(({ name, names, stored }) => (name === 'embedding.table' ? names : names.slice(0, stored.length))),
   );
-  const stored = (/** @type {readonly string[]} */ list = []) =>
+  const fullNames = (/** @type {readonly string[]} */ list = []) =>
     new Set(list.map((name) => (name.startsWith('/') ? name : `/${prefix}${name}`)));
-  const [constants, others] = [stored(family.constants), stored(family.others)];
+  const [constants, others] = [fullNames(family.constants), fullNames(family.others)];
   const blockOf = blockFinder(family);
   const isInside = insideFinder(family, prefix, known);
   /** @type {string[]} */
   const unread = [];
   /** @type {string[]} */
-  const strange = [];
+  const unknown = [];
   for (const name of tensors) {
     if (known.has(name) || CONSTANTS.has(name.slice(name.lastIndexOf('.') + 1))) continue;
     if (constants.has(`/${name}`) || constants.has(`/${withoutNumber(name)}`)) continue;
     const block = name.startsWith(prefix) ? blockOf(name.slice(prefix.length)) : undefined;
-    const { said = 0, opened = 0 } = (block && blocks.get(block.stack)) ?? {};
-    if (block && block.number >= said) throw tooMany(family, name, said);
-    const apart = block
+    const { configured = 0, opened = 0 } = (block && blocks.get(block.stack)) ?? {};
+    if (block && block.number >= configured) throw tooMany(family, name, configured);
+    const isUnopened = block
       ? block.number >= opened
       : others.has(`/${name}`) || [...parentsOf(name)].some((at) => others.has(`/${at}`)) || !isInside(name);
-    if (apart) unread.push(name);
-    else strange.push(name);
+    if (isUnopened) unread.push(name);
+    else unknown.push(name);
   }
-  if (strange.length > 0) throw unknownTensors(family, strange);
+  if (unknown.length > 0) throw unknownTensors(family, unknown);
   return unread;
 }
 
-/** @param {Family} family @param {string} name @param {number} said */
-const tooMany = (family, name, said) =>
+/** @param {Family} family @param {string} name @param {number} configured */
+const tooMany = (family, name, configured) =>
   new HeadlightError(
     'FORMAT',
-    `${CALLER}: ${quoteNames([name])} is in the file, but the ${family.name} that config.json describes has ${said} ` +
-      `${said === 1 ? 'block' : 'blocks'}: without this one the results would be wrong`,
-    { parameter: name, got: name, expected: said },
+    `${CALLER}: ${quoteNames([name])} is in the file, but the ${family.name} that config.json describes has ` +
+      `${configured} ${configured === 1 ? 'block' : 'blocks'}: without this one the results would be wrong`,
+    { parameter: name, got: name, expected: configured },
   );
 
 /** @param {Family} family @param {string[]} names */

@@ -1,5 +1,5 @@
-// The files of a model, wherever they are: a folder on disk, a URL, or files that a user has chosen or dropped. All are
-// read in ranges.
+// The files of a model: of a folder on disk or behind a URL, or files that a user has chosen or dropped. All are read
+// in ranges.
 
 import { argumentError, unreadable } from '../../check/errors.js';
 import { quote } from '../../check/quote.js';
@@ -12,14 +12,14 @@ import { remoteFile, remoteFolder } from './remote.js';
  *   | FileSystemDirectoryHandle} ModelFiles a folder: a path in Node, or a URL; or files by name
  */
 /**
- * A size is null where there is no such file, and Infinity where it is not known before the file is read. A file that
- * is required, and that the server does not show, is an error. read gives less where the file ends before; its result
- * may be put into room, which has end − begin bytes.
+ * size: null if there is no such file, Infinity if the size is not known before the file is read. If `required`, an
+ * ambiguous response of a server is an error, not null. read: returns fewer bytes if the file ends before. It may write
+ * the result to `buffer`, which has end − begin bytes.
  * @typedef {object} Folder
- * @property {readonly string[] | null} names null where they cannot be listed
- * @property {string} [hint] to be added to the error that a file is not there
+ * @property {readonly string[] | null} names null if they cannot be listed
+ * @property {string} [hint] added to the error about a missing file
  * @property {(name: string, required?: boolean) => Promise<number | null>} size
- * @property {(name: string, begin: number, end: number, room?: Uint8Array) => Promise<Uint8Array>} read
+ * @property {(name: string, begin: number, end: number, buffer?: Uint8Array) => Promise<Uint8Array>} read
  * @property {() => Promise<void>} close
  */
 /** @typedef {(caller: string, path: string, signal?: AbortSignal) => Promise<Folder>} OpenPath */
@@ -29,12 +29,12 @@ const nothing = async () => {};
 /**
  * @param {string} caller
  * @param {ModelFiles} files
- * @param {OpenPath} [openPath] where there are paths
+ * @param {OpenPath} [openPath] opens a folder on disk; only in Node
  * @param {AbortSignal} [signal]
  * @returns {Promise<Folder>}
  */
 export async function openFolder(caller, files, openPath, signal) {
-  if (typeof files === 'string' || files instanceof URL) return openPlace(caller, String(files), openPath, signal);
+  if (typeof files === 'string' || files instanceof URL) return openAddress(caller, String(files), openPath, signal);
   if (files === null || typeof files !== 'object')
     throw argumentError(caller, 'files', files, 'a folder: a path, a URL, files by name, or a directory handle');
   if ('getFileHandle' in files) return handleFolder(caller, /** @type {FileSystemDirectoryHandle} */ (files));
@@ -44,23 +44,23 @@ export async function openFolder(caller, files, openPath, signal) {
 
 /**
  * @param {string} caller
- * @param {string} place
+ * @param {string} address
  * @param {OpenPath} [openPath]
  * @param {AbortSignal} [signal]
  */
-async function openPlace(caller, place, openPath, signal) {
+async function openAddress(caller, address, openPath, signal) {
   const base = globalThis.location?.href;
-  // A single letter before a colon is a drive of Windows.
-  if (/^[a-z][a-z\d+.-]+:/i.test(place) && !/^file:/i.test(place))
-    return remoteFolder(caller, readAddress(caller, place), { signal });
-  if (openPath) return openPath(caller, place, signal);
+  // A single letter before a colon is a drive on Windows.
+  if (/^[a-z][a-z\d+.-]+:/i.test(address) && !/^file:/i.test(address))
+    return remoteFolder(caller, readAddress(caller, address), { signal });
+  if (openPath) return openPath(caller, address, signal);
   const expected = "a URL, or files by name: a path can be opened by 'headlight-attention' in Node";
-  if (!base || /^file:/i.test(place)) throw argumentError(caller, 'files', place, expected);
-  return remoteFolder(caller, readAddress(caller, place, base), { signal, hint: hubHint(place) });
+  if (!base || /^file:/i.test(address)) throw argumentError(caller, 'files', address, expected);
+  return remoteFolder(caller, readAddress(caller, address, base), { signal, hint: hubHint(address) });
 }
 
 /**
- * A file alone, as one of a folder.
+ * A single file, as the file of a folder.
  * @param {string} caller
  * @param {string | URL | Blob} file
  * @param {OpenPath} [openPath]
@@ -117,7 +117,7 @@ async function handleFolder(caller, folder) {
 }
 
 /**
- * By their last names; of two with the same one, the nearer to the root.
+ * A folder of files in memory, by their base names. If two have the same name, the one nearer to the root is used.
  * @param {string} caller
  * @param {[string, unknown][]} files by path
  * @returns {Folder}
@@ -155,5 +155,5 @@ function readFile(caller, path, file) {
   return readBytes(`${caller}: ${quote(path)}`, file);
 }
 
-/** The tag is the same in every realm. @param {unknown} value */
+/** instanceof fails for objects of another realm; the tag does not. @param {unknown} value */
 const tagOf = (value) => Object.prototype.toString.call(value);

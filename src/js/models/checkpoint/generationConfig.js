@@ -1,5 +1,5 @@
-// Defaults of generate() for a model that is opened: from its generation_config.json, or from its config.json where
-// there is none. Fields that generate() has no option for, of beams or of the length, are left out.
+// Reads the defaults of generate() from a model's generation_config.json, or from its config.json if there is none.
+// Fields without an option of generate(), such as those of beam search, are ignored.
 
 import { HeadlightError } from '../../check/errors.js';
 import { quote } from '../../check/quote.js';
@@ -7,20 +7,20 @@ import { quote } from '../../check/quote.js';
 /**
  * @typedef {object} GenerationDefaults
  * @property {readonly number[]} [stop] end tokens
- * @property {number} [temperature] as temperature, topK and topP of generate(); only where the file has do_sample: true
+ * @property {number} [temperature] like topK and topP, only if the file has do_sample: true
  * @property {number} [topK]
  * @property {number} [topP]
  * @property {number} [repetitionPenalty]
  * @property {readonly number[]} [suppress] tokens that are never chosen
  * @property {readonly number[]} [suppressFirst] tokens that are not chosen first
- * @property {readonly (readonly [place: number, id: number])[]} [forced] tokens that are chosen at a place of the
- *   sequence, whatever their logits
+ * @property {readonly (readonly [index: number, id: number])[]} [forced] tokens that are chosen at an index of the
+ *   sequence
  * @property {number} [start] first token of a decoder with an encoder
  */
 /** @typedef {Record<string, any>} Fields */
 
-/** topK where a file asks for sampling and does not say it, as in transformers. */
-const USUAL_TOP_K = 50;
+/** topK of files with do_sample: true and no top_k, as in transformers. */
+const DEFAULT_TOP_K = 50;
 
 /**
  * @param {Fields} config config.json
@@ -33,7 +33,7 @@ export function readGeneration(config, generation) {
     generation ?? { ...text, ...config },
     generation ? 'generation_config.json' : 'config.json',
   );
-  // A generation_config.json without end tokens is often one that was written by hand.
+  // A hand-written generation_config.json often lacks the end tokens.
   const fallback = new Reader({ ...text, ...config }, 'config.json');
   const defaults = {
     stop: reader.ids('eos_token_id') ?? fallback.ids('eos_token_id'),
@@ -49,7 +49,8 @@ export function readGeneration(config, generation) {
 
 /** @param {Reader} reader */
 function readSampling(reader) {
-  const topK = reader.number('top_k', (x) => Number.isInteger(x) && x >= 0, 'an integer of at least 0') ?? USUAL_TOP_K;
+  const topK =
+    reader.number('top_k', (x) => Number.isInteger(x) && x >= 0, 'an integer of at least 0') ?? DEFAULT_TOP_K;
   return {
     temperature: reader.number('temperature', (x) => x >= 0, 'a number of at least 0') ?? 1,
     // 0 means no limit.
@@ -67,7 +68,7 @@ function readForced(reader) {
 
 const isId = (/** @type {unknown} */ value) => Number.isSafeInteger(value) && Number(value) >= 0;
 
-/** Reads fields of a file; null is as good as none. */
+/** Reads fields of a file; null is the same as a missing field. */
 class Reader {
   #fields;
   #file;
@@ -121,7 +122,7 @@ class Reader {
   }
 
   /**
-   * Pairs of a place and a token, without those whose token is null: their place is free.
+   * Pairs of an index and a token, without those whose token is null, which force nothing.
    * @param {string} name
    * @returns {[number, number][] | undefined}
    */
@@ -129,7 +130,7 @@ class Reader {
     const isPair = (/** @type {unknown} */ pair) =>
       Array.isArray(pair) && pair.length === 2 && isId(pair[0]) && (pair[1] === null || isId(pair[1]));
     const fits = (/** @type {unknown} */ value) => Array.isArray(value) && value.every(isPair);
-    const found = this.#read(name, fits, 'a list of pairs, of a place and the number of a token');
+    const found = this.#read(name, fits, 'a list of pairs, of an index and the number of a token');
     return found?.filter((/** @type {[number, number | null]} */ [, id]) => id !== null);
   }
 }

@@ -1,5 +1,5 @@
-// Names and addresses of models on the Hugging Face Hub. A model is not opened by its name: an error says how to open
-// it.
+// Errors about names and addresses of the Hugging Face Hub. A model cannot be opened by its name: the error says how to
+// open it.
 
 import { HeadlightError } from '../../check/errors.js';
 import { cut } from '../../check/quote.js';
@@ -7,7 +7,7 @@ import { cut } from '../../check/quote.js';
 const HOSTS = ['huggingface.co', 'www.huggingface.co', 'hf.co'];
 /** A name of the Hub, with or without its owner. */
 const NAME = /^(?:\w[\w.-]{0,95}\/)?\w[\w.-]{0,95}$/;
-/** Parts of an address of the Hub after which files follow, and parts of the addresses of pages. */
+/** Parts of the Hub's addresses of files, and of pages. */
 const FILES = ['resolve', 'raw'];
 const PAGES = ['tree', 'blob', 'blame', 'commits', 'commit', 'discussions', 'edit'];
 
@@ -21,7 +21,7 @@ export const hubHint = (path) =>
   NAME.test(path) ? `. If ${path} is a name on the Hugging Face Hub: ${advice(path)}` : '';
 
 /**
- * Refuses the address of a page about a model: its files lie elsewhere.
+ * Refuses the address of a page about a model: the files have other addresses.
  * @param {string} caller
  * @param {URL} url
  */

@@ -1,19 +1,19 @@
-// Where a parameter lies in the files of a family: what the tables of index.js say of it.
+// Finds the tensor that stores a parameter, by the table of its family.
 
-/** @import { Family, Place } from '../families/index.js' */
+/** @import { Family, TensorSource } from '../families/common.js' */
 /** @import { Resolved } from '../options.js' */
-/** @import { Split } from './placing.js' */
+/** @import { Split } from './tensorLayout.js' */
 
-const OF_ATTENTION = /^(.*)\.(w|b)([qkvo])$/;
+const PROJECTION = /^(.*)\.(w|b)([qkvo])$/;
 
 /**
- * The name of the layer in the table, and of the tensor in it.
+ * The name of the layer in the table, and the name of the tensor in this layer.
  * @param {string} name of a parameter
  * @returns {[string, string]}
  */
 function splitName(name) {
-  const product = OF_ATTENTION.exec(name);
-  if (product) return [`${product[1]}.${product[3]}`, product[2] === 'w' ? 'weight' : 'bias'];
+  const match = PROJECTION.exec(name);
+  if (match) return [`${match[1]}.${match[3]}`, match[2] === 'w' ? 'weight' : 'bias'];
   if (/\.norm[QK]$/.test(name)) return [name, 'weight'];
   const at = name.lastIndexOf('.');
   return [name.slice(0, at), name.slice(at + 1)];
@@ -23,7 +23,7 @@ function splitName(name) {
 function storedNames(from, part, prefix, number) {
   const name = (from.startsWith('/') ? from.slice(1) : prefix + from).replace('.L.', `.${number}.`);
   if (part === '') return [name];
-  // Older files call the weight of a norm gamma and its bias beta.
+  // In older files the weight of a norm is gamma, and its bias is beta.
   const old = part === 'weight' ? 'gamma' : 'beta';
   return /norm/i.test(name)
     ? [`${name}.${part}`, `${name}.${old}`]
@@ -34,19 +34,19 @@ function storedNames(from, part, prefix, number) {
  * @param {Family} family
  * @param {string} prefix of the base model
  * @param {string} name of a parameter
- * @returns {{ place: Place | undefined, names: string[] }} of its tensor, the usual name first
+ * @returns {{ source: TensorSource | undefined, names: string[] }} names its tensor may have, the usual one first
  */
-export function placeOf(family, prefix, name) {
+export function sourceOf(family, prefix, name) {
   const [layer, part] = splitName(name);
-  const general = (/** @type {string} */ key) => key.replace(/\.\d+\./, '.L.');
-  const whole = layer === name ? undefined : family.names[general(name)];
-  const entry = whole ?? family.names[general(layer)];
+  const withoutNumber = (/** @type {string} */ key) => key.replace(/\.\d+\./, '.L.');
+  const whole = layer === name ? undefined : family.names[withoutNumber(name)];
+  const entry = whole ?? family.names[withoutNumber(layer)];
   const number = /blocks\.(\d+)\./.exec(name)?.[1] ?? '0';
-  const place = typeof entry === 'string' ? { from: entry } : entry;
-  const names = [place?.from, place?.also]
+  const source = typeof entry === 'string' ? { from: entry } : entry;
+  const names = [source?.from, source?.also]
     .flat()
     .flatMap((from) => (from ? storedNames(from, whole ? '' : part, prefix, number) : []));
-  return { place, names };
+  return { source, names };
 }
 
 /** @param {Resolved} options @param {string} parameter @returns {Split} */

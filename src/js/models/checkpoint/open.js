@@ -1,5 +1,5 @@
-// Opens a checkpoint: config.json says which model it is, the tables of index.js where its tensors lie.
-// Everything is checked before anything is allocated; then the tensors are read.
+// Opens a checkpoint. config.json describes the model; the table of its family maps tensors to parameters. Everything
+// is checked before anything is allocated, then the tensors are read.
 
 import { readNumber, readOptions, readSignal, readWord } from '../../check/arguments.js';
 import { argumentError, HeadlightError, unreadable } from '../../check/errors.js';
@@ -8,45 +8,46 @@ import { elementCount, formatShape, sameShape } from '../../check/shape.js';
 import { isKnown, unknownDType } from '../../io/dtypes.js';
 import { parseJson } from '../../io/json.js';
 import { readSafetensorsHeader, readSafetensorsHeaderEnd } from '../../io/safetensors.js';
-import { FAMILIES, familyOf, UnknownField } from '../families/index.js';
+import { UnsupportedField } from '../families/common.js';
+import { FAMILIES } from '../families/index.js';
 import { resolveOptions } from '../options.js';
 import { parameterShapes } from '../parameters.js';
 import { Transformer } from '../transformer.js';
 import { account } from './accounting.js';
 import { openFile, openFolder } from './files.js';
 import { readGeneration } from './generationConfig.js';
-import { placeOf, splitOf } from './naming.js';
-import { storedShape } from './placing.js';
+import { sourceOf, splitOf } from './naming.js';
 import { readWeights } from './readWeights.js';
 import { addShard, checkShards, INDEX, readWeightMap } from './shards.js';
+import { storedShape } from './tensorLayout.js';
 import { hasOwnHead, tiedHeads } from './tying.js';
 
 /** @import { Tokenizer } from '../../text/tokenizer.js' */
 /** @import { Memory } from '../../memory/memory.js' */
-/** @import { Config, Family, Place } from '../families/index.js' */
+/** @import { Config, Family, TensorSource } from '../families/common.js' */
 /** @import { Folder, ModelFiles, OpenPath } from './files.js' */
 /** @import { Resolved, TransformerOptions } from '../options.js' */
 /** @import { Found, Stored } from './readWeights.js' */
 
 /**
  * @typedef {object} OpenOptions
- * @property {'float32' | 'int8' | 'stored'} [weights] default 'float32'. With 'stored' those of products that the file
- *   holds as float16 or bfloat16 stay so, in half the memory, and give the same; with 'int8' they are rounded to nine
- *   bits, and take 29% of the memory. Only models of float32 can be trained
- * @property {number} [layers] only the first so many blocks
+ * @property {'float32' | 'int8' | 'stored'} [weights] default 'float32'. With 'stored', matrices that the file stores
+ *   as float16 or bfloat16 stay in this type: half the memory, the same results. With 'int8', matrices are rounded to
+ *   nine bits: 29% of the memory. Only models with float32 weights can be trained
+ * @property {number} [layers] number of blocks that are opened, from the first; default: all
  * @property {AbortSignal} [signal]
- * @property {(progress: { read: number, total: number, name: string }) => unknown} [onProgress] bytes so far, of all,
- *   and the tensor they are of. A promise is awaited; if it rejects, so does openModel
+ * @property {(progress: { read: number, total: number, name: string }) => unknown} [onProgress] bytes that
+ *   have been read, all bytes, and the current tensor. A promise is awaited; if it rejects, openModel rejects
  */
 /**
- * A transformer with the files that it was opened from: config.json as it is, and its tokenizer. Without a
- * tokenizer.json the tokenizer is undefined; so are family and config of 'demo'.
+ * A transformer with its config.json and its tokenizer. Without a tokenizer.json the tokenizer is undefined. For 'demo'
+ * family and config are undefined.
  * @typedef {Transformer & { family: string, config: Record<string, any>, tokenizer: Tokenizer }} OpenedModel
  */
 
-const MOST_JSON = 64 * 2 ** 20;
-/** Tensors that may be missing before no more are looked for. */
-const MOST_MISSING = 1000;
+const MAX_JSON = 64 * 2 ** 20;
+/** The search for missing tensors ends after so many. */
+const MAX_MISSING = 1000;
 const FLOATS = new Set(['F64', 'F32', 'F16', 'BF16', 'F8_E4M3', 'F8_E5M2']);
 const CALLER = 'openModel';
 const GENERATION = 'generation_config.json';
@@ -56,23 +57,23 @@ const fail = (message, parameter, more = {}) =>
   new HeadlightError('FORMAT', `${CALLER}: ${message}`, { parameter, ...more });
 
 /**
- * Where files are, besides those that are given.
- * @typedef {object} Places
- * @property {string} [module] the address of the module, beside which the demo lies
- * @property {OpenPath} [openPath] a folder on disk, where there is one
+ * The environment of the module.
+ * @typedef {object} Environment
+ * @property {string} [module] the address of the module; the files of the demo are in the same folder
+ * @property {OpenPath} [openPath] opens a folder on disk; only in Node
  */
 
 /**
  * @param {Memory} memory
  * @param {ModelFiles} files
  * @param {OpenOptions} options
- * @param {Places} places
+ * @param {Environment} environment
  * @returns {Promise<OpenedModel>}
  */
-export async function openModel(memory, files, options, places) {
+export async function openModel(memory, files, options, environment) {
   const given = readOptions(CALLER, options, ['weights', 'layers', 'signal', 'onProgress']);
   const words = /** @type {const} */ (['float32', 'int8', 'stored']);
-  const kept = readWord(CALLER, 'weights', given.weights ?? 'float32', words);
+  const storage = readWord(CALLER, 'weights', given.weights ?? 'float32', words);
   const { layers, onProgress } = given;
   const signal = readSignal(CALLER, given.signal);
   if (layers !== undefined) readNumber(CALLER, 'layers', layers, { integer: true, least: 0 });
@@ -81,10 +82,10 @@ export async function openModel(memory, files, options, places) {
   signal?.throwIfAborted();
   if (files === 'demo') {
     const { openDemo } = await import('../demo.js');
-    const model = await openDemo(CALLER, memory, places, { kept, layers, signal, onProgress });
+    const model = await openDemo(CALLER, memory, environment, { storage, layers, signal, onProgress });
     return /** @type {OpenedModel} */ (model);
   }
-  const folder = await openFolder(CALLER, files, places.openPath, signal);
+  const folder = await openFolder(CALLER, files, environment.openPath, signal);
   try {
     const config = await readJson(folder, 'config.json');
     const generationConfig = (await folder.size(GENERATION)) === null ? undefined : await readJson(folder, GENERATION);
@@ -96,7 +97,7 @@ export async function openModel(memory, files, options, places) {
     const resolved = resolve(family, described, layers);
     const found = locate(family, prefix, resolved, tensors);
     const unread = account(family, prefix, found, tensors.keys(), blocksOf(described, resolved));
-    const weights = await readWeights(memory, folder, found, { kept, signal, onProgress });
+    const weights = await readWeights(memory, folder, found, { storage, signal, onProgress });
     const model = new Transformer(memory, resolved, weights);
     try {
       model.family = family.name;
@@ -129,20 +130,20 @@ async function addTokenizer(model, folder) {
 /** @param {Folder} folder @param {string} name @param {number} size */
 async function readAll(folder, name, size) {
   const known = size < Infinity;
-  const bytes = known && size > MOST_JSON ? null : await folder.read(name, 0, Math.min(size, MOST_JSON + 1));
-  if (bytes && bytes.length <= MOST_JSON) return bytes;
-  const count = known ? size : `more than ${MOST_JSON}`;
-  throw fail(`${name} has ${count} bytes, expected at most ${MOST_JSON}`, name);
+  const bytes = known && size > MAX_JSON ? null : await folder.read(name, 0, Math.min(size, MAX_JSON + 1));
+  if (bytes && bytes.length <= MAX_JSON) return bytes;
+  const count = known ? size : `more than ${MAX_JSON}`;
+  throw fail(`${name} has ${count} bytes, expected at most ${MAX_JSON}`, name);
 }
 
 /** @param {Folder} folder @param {string} name @returns {Promise<Config>} */
 async function readJson(folder, name) {
   const size = await folder.size(name, true);
   if (size === null) {
-    const there = folder.names ? `; there are ${quoteNames([...folder.names])}` : '';
-    throw fail(`there is no ${name}${there}${folder.hint ?? ''}`, name);
+    const present = folder.names ? `; there are ${quoteNames([...folder.names])}` : '';
+    throw fail(`there is no ${name}${present}${folder.hint ?? ''}`, name);
   }
-  // A copy, because no text is decoded from shared memory.
+  // A copy, because TextDecoder refuses shared memory.
   const text = new TextDecoder().decode((await readAll(folder, name, size)).slice());
   const value = parseJson(text, (reason) => fail(`${name} is not JSON as expected: ${reason}`, name));
   if (value === null || typeof value !== 'object' || Array.isArray(value))
@@ -174,7 +175,7 @@ async function readHeaders(folder) {
   return tensors;
 }
 
-/** Where the tensors lie in a file. @param {Folder} folder @param {string} file */
+/** The byte ranges of the tensors in a file. @param {Folder} folder @param {string} file */
 async function readRanges(folder, file) {
   const size = await folder.size(file, true);
   if (size === null) throw fail(`${file} is missing: ${INDEX} names it`, file);
@@ -182,14 +183,14 @@ async function readRanges(folder, file) {
   const end = inFile(file, () => readSafetensorsHeaderEnd(start, size));
   const header = await folder.read(file, 0, end);
   const { tensors } = inFile(file, () => readSafetensorsHeader(header, size));
-  // A server that sends the file whole does not say how long it is.
-  const last = Object.values(tensors).reduce((most, range) => Math.max(most, range.end), end);
+  // The size is unknown if the server sends the whole file without its length.
+  const last = Object.values(tensors).reduce((max, range) => Math.max(max, range.end), end);
   if (size === Infinity && (await folder.read(file, last, last + 1)).length > 0)
-    throw fail(`${file} goes on after byte ${last}, where the tensors end`, file);
+    throw fail(`${file} continues after byte ${last}, where the tensors end`, file);
   return tensors;
 }
 
-/** An error of a reader says which file it is about. @template T @param {string} file @param {() => T} read */
+/** Adds the name of the file to errors of a reader. @template T @param {string} file @param {() => T} read */
 function inFile(file, read) {
   try {
     return read();
@@ -201,27 +202,28 @@ function inFile(file, read) {
 }
 
 /**
- * The family, and what the names of its tensors begin with here.
+ * The family, and the prefix of the tensors of its base model in these files.
  * @param {Config} config
  * @param {Map<string, Stored>} tensors
  */
 function recognise(config, tensors) {
   const type = config.model_type;
-  const named = familyOf(type);
-  if (!named) {
-    const known = FAMILIES.flatMap(({ types }) => types).join(', ');
+  let family = FAMILIES.get(type);
+  if (!family) {
+    const types = [...FAMILIES.keys()].join(', ');
     throw fail(
-      `config.json says model_type ${quote(type)}, which is not one of ${known}; hl.layersIn() finds the attention ` +
+      `config.json says model_type ${quote(type)}, which is not one of ${types}; hl.layersIn() finds the attention ` +
         'layers of other models',
       'model_type',
-      { got: type, expected: known },
+      { got: type, expected: types },
     );
   }
   if (config.quantization_config)
     throw fail('quantized checkpoints cannot be read: quantization_config', 'quantization_config');
-  const family = named.alone && !tensors.has(named.alone.without) ? named.alone.family : named;
+  const { encoderOnly } = family;
+  if (encoderOnly && !tensors.has(encoderOnly.without)) family = encoderOnly.family;
   const inside = Object.values(family.names)
-    .map((place) => (typeof place === 'string' ? place : place.from))
+    .map((source) => (typeof source === 'string' ? source : source.from))
     .filter((name) => !name.startsWith('/'));
   const known = inside.map((name) => name.replace('.L.', '.0.'));
   const count = (/** @type {string} */ prefix) =>
@@ -247,19 +249,23 @@ function resolve(family, options, layers) {
   return checked(family, () => resolveOptions({ ...options, ...some }, CALLER));
 }
 
-/** Blocks in config.json, and those that are opened. @param {TransformerOptions} said @param {Resolved} opened */
-const blocksOf = (said, opened) =>
+/**
+ * The number of blocks in config.json, and of those that are opened.
+ * @param {TransformerOptions} described
+ * @param {Resolved} opened
+ */
+const blocksOf = (described, opened) =>
   new Map([
-    ['', { said: said.layers, opened: opened.layers }],
-    ['encoder.', { said: said.encoder?.layers ?? 0, opened: opened.encoder?.layers ?? 0 }],
+    ['', { configured: described.layers, opened: opened.layers }],
+    ['encoder.', { configured: described.encoder?.layers ?? 0, opened: opened.encoder?.layers ?? 0 }],
   ]);
 
-/** @template T @param {Family} family @param {() => T} read what config.json says */
+/** @template T @param {Family} family @param {() => T} read reads config.json */
 function checked(family, read) {
   try {
     return read();
   } catch (error) {
-    if (error instanceof UnknownField) throw fail(`config.json: ${error.message}`, error.field);
+    if (error instanceof UnsupportedField) throw fail(`config.json: ${error.message}`, error.field);
     if (error instanceof HeadlightError)
       throw fail(`config.json does not describe a ${family.name}: ${error.message}`, error.parameter, { cause: error });
     throw fail(
@@ -278,7 +284,7 @@ const firstLayers = ({ window, scale }, layers) => ({
 });
 
 /**
- * Where each parameter is stored; refuses what is missing or has another shape.
+ * Finds the tensors of each parameter. Refuses missing tensors, and tensors of another type or shape.
  * @param {Family} family
  * @param {string} prefix
  * @param {Resolved} options
@@ -291,18 +297,18 @@ function locate(family, prefix, options, tensors) {
   /** @type {(Found & { names: string[] })[]} */
   const found = [];
   for (const [name, shape] of parameterShapes(options)) {
-    // A config.json may claim a million layers: the first of them that are missing are enough.
-    if (missing.length > MOST_MISSING) break;
-    const { place = { from: '' }, names } = placeOf(family, prefix, name);
-    // What is one tensor in memory may be stored under either of its names.
+    // A config.json may claim a million layers: the loop ends after the first missing tensors.
+    if (missing.length > MAX_MISSING) break;
+    const { source = { from: '' }, names } = sourceOf(family, prefix, name);
+    // A tied embedding may be stored under the name of the head.
     const head = options.tied && name === 'embedding.table' ? tiedHeads(family, prefix, tensors, shape) : [];
     const present = [...names.filter((other) => tensors.has(other)), ...head];
     if (present.length === 0) missing.push(names[0] ?? name);
     const stored = present
-      .slice(0, place.form === 'stacked' ? 2 : 1)
+      .slice(0, source.form === 'stacked' ? 2 : 1)
       .map((other) => /** @type {Stored} */ (tensors.get(other)));
-    for (const [i, tensor] of stored.entries()) checkStored(present[i], tensor, place, shape, options, name);
-    found.push({ name, names: present, shape, place, stored, split: splitOf(options, name) });
+    for (const [i, tensor] of stored.entries()) checkStored(present[i], tensor, source, shape, options, name);
+    found.push({ name, names: present, shape, source, stored, split: splitOf(options, name) });
   }
   if (missing.length > 0) {
     const text = `${quoteNames(missing)} ${missing.length > 1 ? 'are' : 'is'} missing`;
@@ -315,19 +321,19 @@ function locate(family, prefix, options, tensors) {
 /**
  * @param {string} name
  * @param {Stored} stored
- * @param {Place} place
+ * @param {TensorSource} source
  * @param {readonly number[]} shape
  * @param {Resolved} options
  * @param {string} parameter
  */
-function checkStored(name, { shape: got, dtype }, place, shape, options, parameter) {
+function checkStored(name, { shape: got, dtype }, source, shape, options, parameter) {
   if (!isKnown(dtype)) throw unknownDType(CALLER, name, dtype);
   if (!FLOATS.has(dtype))
     throw fail(`${name} is of ${dtype}, expected one of ${[...FLOATS].join(', ')}`, name, { got: dtype });
-  const expected = storedShape(place, shape, splitOf(options, parameter));
-  const plain = !place.part && !place.turned && place.form !== 'convolution';
-  const rows = place.form === 'stacked' ? shape[0] : 1;
-  // The axes of a picture's patch, or one of size 1 in front, are as good as none.
+  const expected = storedShape(source, shape, splitOf(options, parameter));
+  const plain = !source.part && !source.transposed && source.form !== 'convolution';
+  const rows = source.form === 'stacked' ? shape[0] : 1;
+  // Axes of a patch, or leading axes of length 1, do not change the order of the numbers.
   const same =
     plain && got.length !== expected.length
       ? elementCount(got) * rows === elementCount(shape)

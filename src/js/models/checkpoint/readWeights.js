@@ -1,5 +1,5 @@
-// Reads the parameters of a checkpoint, some megabytes at a time: the next ones while the last are put in their place.
-// Rows of a product that is to be int8 are rounded as they come; of one that is to stay in 16 bits they are copied.
+// Reads the parameters of a checkpoint in pieces. While a piece is converted and written, the next ones are read. Rows
+// of an int8 weight are rounded as they arrive, rows of a 16-bit weight are copied.
 
 import { HeadlightError } from '../../check/errors.js';
 import { elementCount } from '../../check/shape.js';
@@ -14,40 +14,39 @@ import {
   withStored,
 } from '../../memory/stored.js';
 import { viewOf } from '../../memory/tensor.js';
-import { freeWeight } from '../graph.js';
-import { isProduct } from '../transformer.js';
-import { placing } from './placing.js';
+import { freeWeight, isProduct } from '../weights.js';
+import { layoutOf } from './tensorLayout.js';
 
 /** @import { KnownDType } from '../../io/dtypes.js' */
 /** @import { TensorRange } from '../../io/safetensors.js' */
 /** @import { Memory } from '../../memory/memory.js' */
 /** @import { Half } from '../../memory/stored.js' */
 /** @import { Tensor } from '../../memory/tensor.js' */
-/** @import { Place } from '../families/index.js' */
+/** @import { TensorSource } from '../families/common.js' */
 /** @import { Folder } from './files.js' */
-/** @import { Weight } from '../graph.js' */
-/** @import { Placing, Split } from './placing.js' */
+/** @import { Weight } from '../weights.js' */
+/** @import { Layout, Split } from './tensorLayout.js' */
 
 /** @typedef {TensorRange & { file: string }} Stored a tensor in one of the files */
 /**
- * A parameter and where it is: stacked, in several tensors.
- * @typedef {{ name: string, shape: readonly number[], place: Place, stored: Stored[], split: Split }} Found
+ * A parameter and its tensors: several if it is stacked.
+ * @typedef {{ name: string, shape: readonly number[], source: TensorSource, stored: Stored[], split: Split }} Found
  */
-/** @typedef {(bytes: Uint8Array, first: number, last: number) => void} Take rows of a stored tensor */
+/** @typedef {(bytes: Uint8Array, first: number, last: number) => void} Write writes rows first..last−1 */
 /**
- * Rows that are read at once, by as many parameters as need them.
- * @typedef {{ stored: Stored, begin: number, end: number, first: number, last: number, name: string, takes: Take[] }}
+ * Rows that are read at once, for all parameters that are parts of them.
+ * @typedef {{ stored: Stored, begin: number, end: number, first: number, last: number, name: string, writes: Write[] }}
  *   Piece
  */
 
-/** Bytes that are read at a time: of smaller ones more is lost between them, larger ones leave the cache. */
+/** Bytes of a piece: smaller ones have more overhead, larger ones do not fit into the processor's cache. */
 const CHUNK = 2 ** 20;
-/** Pieces that are read while one is put in its place. */
+/** Pieces that are read while another one is written. */
 const AHEAD = 2;
-/** Rows of a panel of int8 weights. */
+/** Rows that int8 weights pack together. */
 const PANEL = 8;
-/** Floats that may lie between two blocks of memory. */
-const BETWEEN = 32;
+/** The largest gap between two blocks of memory, in floats. */
+const MAX_GAP = 32;
 const CALLER = 'openModel';
 
 /** @param {string} file @param {number} end */
@@ -55,31 +54,31 @@ const truncated = (file, end) =>
   new HeadlightError('FORMAT', `${CALLER}: ${file} ends before byte ${end}: it is truncated`, { parameter: file });
 
 /**
- * All that it makes is made before the first byte is read: what does not fit is refused at once.
+ * Allocates everything before it reads the first byte, so that a model that does not fit is refused at once.
  * @param {Memory} memory
  * @param {Folder} folder
  * @param {Found[]} found
- * @param {{ kept: Kept, signal?: AbortSignal,
- *   onProgress?: (progress: { read: number, total: number, name: string }) => unknown }} how
+ * @param {{ storage: Storage, signal?: AbortSignal,
+ *   onProgress?: (progress: { read: number, total: number, name: string }) => unknown }} options
  * @returns {Promise<Map<string, Weight>>}
  */
-export async function readWeights(memory, folder, found, { kept, signal, onProgress }) {
+export async function readWeights(memory, folder, found, { storage, signal, onProgress }) {
   /** @type {Map<string, Weight>} */
   const weights = new Map();
-  const sizes = found.map((entry) => sizeOf(memory, entry.shape, formOf(entry, kept)));
+  const sizes = found.map((entry) => sizeOf(memory, entry.shape, formOf(entry, storage)));
   try {
     reserve(
       memory,
       CALLER,
-      sizes.reduce((sum, size) => sum + size + BETWEEN, 0),
+      sizes.reduce((sum, size) => sum + size + MAX_GAP, 0),
     );
-    const pieces = piecesOf(found.flatMap((entry) => takersOf(memory, entry, formOf(entry, kept), weights)));
+    const pieces = piecesOf(found.flatMap((entry) => writersOf(memory, entry, formOf(entry, storage), weights)));
     const total = pieces.reduce((sum, { begin, end }) => sum + end - begin, 0);
     let read = 0;
-    for await (const [{ takes, first, last, name }, bytes] of readAhead(folder, pieces)) {
+    for await (const [{ writes, first, last, name }, bytes] of readAhead(folder, pieces)) {
       signal?.throwIfAborted();
       memory.check(CALLER);
-      for (const take of takes) take(bytes, first, last);
+      for (const write of writes) write(bytes, first, last);
       read += bytes.length;
       await onProgress?.({ read, total, name });
     }
@@ -90,15 +89,15 @@ export async function readWeights(memory, folder, found, { kept, signal, onProgr
   return weights;
 }
 
-/** @typedef {'float32' | 'int8' | 'stored'} Kept how weights are kept */
-/** @typedef {'F32' | 'F16' | 'BF16' | 'int8'} Form of one of them */
+/** @typedef {'float32' | 'int8' | 'stored'} Storage of the model's weights */
+/** @typedef {'F32' | 'F16' | 'BF16' | 'int8'} Form of one weight in memory */
 
-/** @param {Found} found @param {Kept} kept @returns {Form} */
-function formOf({ name, shape, place, stored }, kept) {
-  if (kept === 'float32' || !isProduct(name, shape)) return 'F32';
-  if (kept === 'int8') return 'int8';
+/** @param {Found} found @param {Storage} storage @returns {Form} */
+function formOf({ name, shape, source, stored }, storage) {
+  if (storage === 'float32' || !isProduct(name, shape)) return 'F32';
+  if (storage === 'int8') return 'int8';
   const [{ dtype }] = stored;
-  const same = stored.every((other) => other.dtype === dtype) && !place.plus && elementCount(shape) > 0;
+  const same = stored.every((other) => other.dtype === dtype) && !source.offset && elementCount(shape) > 0;
   return same && (dtype === 'F16' || dtype === 'BF16') ? /** @type {Form} */ (dtype) : 'F32';
 }
 
@@ -106,52 +105,52 @@ function formOf({ name, shape, place, stored }, kept) {
 const sizeOf = (memory, shape, form) =>
   form === 'int8' ? quantizedSize(memory, CALLER, shape) : Math.ceil(elementCount(shape) / (form === 'F32' ? 1 : 2));
 
-/** @typedef {{ name: string, stored: Stored, placing: Placing, take: Take }} Taker */
+/** @typedef {{ name: string, stored: Stored, layout: Layout, write: Write }} Writer */
 
 /**
- * What puts the rows of a parameter's tensors in their place.
+ * Allocates a parameter. Returns functions that write the rows of its tensors to it.
  * @param {Memory} memory
  * @param {Found} found
  * @param {Form} form
- * @param {Map<string, Weight>} weights takes the parameter
- * @returns {Taker[]}
+ * @param {Map<string, Weight>} weights the parameter is added to it
+ * @returns {Writer[]}
  */
-function takersOf(memory, { name, shape, place, stored, split }, form, weights) {
-  const stacked = place.form === 'stacked';
-  const placings = stored.map((source) => placing(place, source.shape, stacked ? [1, shape[1]] : shape, split));
+function writersOf(memory, { name, shape, source, stored, split }, form, weights) {
+  const stacked = source.form === 'stacked';
+  const layouts = stored.map((tensor) => layoutOf(source, tensor.shape, stacked ? [1, shape[1]] : shape, split));
   /** @type {Weight} */
   const weight = { shape: Object.freeze([...shape]) };
   weights.set(name, weight);
-  const room = () => memory.unscoped(memory.empty([sizeOf(memory, shape, form)], CALLER));
-  const round = form === 'int8';
-  if (round) weight.int8 = room();
-  else if (form !== 'F32') weight.half = { tensor: room(), type: form };
-  const byRows = round && !stacked && placings[0].straight && elementCount(shape) > 0;
-  // What is turned or split is rounded once all of it is there.
+  const allocate = () => memory.unscoped(memory.empty([sizeOf(memory, shape, form)], CALLER));
+  const isInt8 = form === 'int8';
+  if (isInt8) weight.int8 = allocate();
+  else if (form !== 'F32') weight.half = { tensor: allocate(), type: form };
+  const byRows = isInt8 && !stacked && layouts[0].contiguous && elementCount(shape) > 0;
+  // If rows do not arrive in their order, the weight is rounded when it is complete.
   const whole = () => (weight.tensor ??= memory.unscoped(memory.empty([...shape], CALLER)));
   if (form === 'F32') whole();
-  let left = placings.reduce((sum, { from, to }) => sum + to - from, 0);
+  let left = layouts.reduce((sum, { from, to }) => sum + to - from, 0);
   const finish = () => {
-    if (left === 0 && round && !byRows) roundWhole(memory, weight, whole());
+    if (left === 0 && isInt8 && !byRows) roundWhole(memory, weight, whole());
   };
   finish();
-  return stored.map((source, i) => ({
+  return stored.map((tensor, i) => ({
     name,
-    stored: source,
-    placing: placings[i],
-    take(given, first, last) {
-      const [bytes, type] = readable(given, source.dtype);
-      const row = first - placings[i].from;
-      if (weight.half) copyHalves(memory, name, weight, stacked ? i * shape[1] : 0, placings[i], bytes, first, last);
+    stored: tensor,
+    layout: layouts[i],
+    write(given, first, last) {
+      const [bytes, type] = readable(given, tensor.dtype);
+      const row = first - layouts[i].from;
+      if (weight.half) copyHalves(memory, name, weight, stacked ? i * shape[1] : 0, layouts[i], bytes, first, last);
       else if (byRows) quantizeStored(memory, CALLER, /** @type {Tensor} */ (weight.int8), shape, row, bytes, type);
-      else write(memory, whole(), stacked ? i * shape[1] : 0, placings[i], bytes, type, first, last);
+      else writeFloats(memory, whole(), stacked ? i * shape[1] : 0, layouts[i], bytes, type, first, last);
       left -= last - first;
       finish();
     },
   }));
 }
 
-/** The bytes as the core reads them. @param {Uint8Array} bytes @param {string} dtype */
+/** Converts bytes to a type that the core reads. @param {Uint8Array} bytes @param {string} dtype */
 function readable(bytes, dtype) {
   if (isStored(dtype)) return /** @type {const} */ ([bytes, dtype]);
   const numbers = decode(CALLER, bytes, /** @type {KnownDType} */ (dtype));
@@ -162,15 +161,15 @@ function readable(bytes, dtype) {
  * @param {Memory} memory
  * @param {Tensor} tensor
  * @param {number} offset
- * @param {Placing} placing
+ * @param {Layout} layout
  * @param {Uint8Array} bytes
  * @param {import('../../memory/stored.js').StoredType} type
  * @param {number} first
  * @param {number} last
  */
-function write(memory, tensor, offset, { straight, from, width, put }, bytes, type, first, last) {
-  if (straight) return loadStored(memory, CALLER, tensor, offset + (first - from) * width, bytes, type);
-  withStored(memory, CALLER, bytes, type, (rows) => put(viewOf(tensor).subarray(offset), rows, first, last));
+function writeFloats(memory, tensor, offset, { contiguous, from, width, write }, bytes, type, first, last) {
+  if (contiguous) return loadStored(memory, CALLER, tensor, offset + (first - from) * width, bytes, type);
+  withStored(memory, CALLER, bytes, type, (rows) => write(viewOf(tensor).subarray(offset), rows, first, last));
 }
 
 /**
@@ -178,26 +177,26 @@ function write(memory, tensor, offset, { straight, from, width, put }, bytes, ty
  * @param {string} name
  * @param {Weight} weight
  * @param {number} offset
- * @param {Placing} placing
+ * @param {Layout} layout
  * @param {Uint8Array} bytes
  * @param {number} first
  * @param {number} last
  */
-function copyHalves(memory, name, { shape, half }, offset, { straight, from, width, put }, bytes, first, last) {
+function copyHalves(memory, name, { shape, half }, offset, { contiguous, from, width, write }, bytes, first, last) {
   const { type } = /** @type {Half} */ (half);
   const aligned = bytes.byteOffset % 2 === 0 ? bytes : bytes.slice();
   const rows = new Uint16Array(aligned.buffer, aligned.byteOffset, aligned.length / 2);
   if (type === 'F16') checkFinite(name, rows);
   const target = halvesOf(memory, /** @type {Half} */ (half), elementCount(shape)).subarray(offset);
-  if (straight) target.set(rows, (first - from) * width);
-  else put(target, rows, first, last);
+  if (contiguous) target.set(rows, (first - from) * width);
+  else write(target, rows, first, last);
 }
 
-/** The core multiplies by no other float16. @param {string} name @param {Uint16Array} numbers */
+/** The core cannot multiply by float16 infinities and NaN. @param {string} name @param {Uint16Array} numbers */
 function checkFinite(name, numbers) {
-  let most = 0;
-  for (let i = 0; i < numbers.length; i++) most = Math.max(most, numbers[i] & 0x7c00);
-  if (most === 0x7c00)
+  let maxExponent = 0;
+  for (let i = 0; i < numbers.length; i++) maxExponent = Math.max(maxExponent, numbers[i] & 0x7c00);
+  if (maxExponent === 0x7c00)
     throw new HeadlightError(
       'FORMAT',
       `${CALLER}: numbers of ${name} are not finite, and cannot stay in float16; open it with weights: 'float32'`,
@@ -213,35 +212,35 @@ function roundWhole(memory, weight, tensor) {
 }
 
 /**
- * What is to be read, in order. Where several parameters are parts of the same rows, these are read once.
- * @param {Taker[]} takers
+ * The pieces in the order in which they are read. Rows that contain parts of several parameters are read once.
+ * @param {Writer[]} writers
  * @returns {Piece[]}
  */
-function piecesOf(takers) {
-  /** @type {Map<string, Taker[]>} */
+function piecesOf(writers) {
+  /** @type {Map<string, Writer[]>} */
   const groups = new Map();
-  for (const taker of takers) {
-    const { stored, placing } = taker;
-    const key = [stored.file, stored.begin, placing.from, placing.to, placing.width].join('/');
+  for (const writer of writers) {
+    const { stored, layout } = writer;
+    const key = [stored.file, stored.begin, layout.from, layout.to, layout.width].join('/');
     const group = groups.get(key);
-    if (group) group.push(taker);
-    else groups.set(key, [taker]);
+    if (group) group.push(writer);
+    else groups.set(key, [writer]);
   }
   return [...groups.values()].flatMap(cut);
 }
 
-/** @param {Taker[]} takers of the same rows @returns {Piece[]} */
-function cut(takers) {
-  const [{ stored, placing, name }] = takers;
-  const rowBytes = placing.width * KINDS[/** @type {KnownDType} */ (stored.dtype)].bytes;
+/** @param {Writer[]} writers of the same rows @returns {Piece[]} */
+function cut(writers) {
+  const [{ stored, layout, name }] = writers;
+  const rowBytes = layout.width * KINDS[/** @type {KnownDType} */ (stored.dtype)].bytes;
   const rows = Math.max(1, Math.floor(CHUNK / rowBytes / PANEL)) * PANEL;
-  const takes = takers.map(({ take }) => take);
+  const writes = writers.map(({ write }) => write);
   /** @type {Piece[]} */
   const pieces = [];
-  for (let first = placing.from; first < placing.to; first += rows) {
-    const last = Math.min(first + rows, placing.to);
+  for (let first = layout.from; first < layout.to; first += rows) {
+    const last = Math.min(first + rows, layout.to);
     const [begin, end] = [first, last].map((row) => stored.begin + row * rowBytes);
-    pieces.push({ stored, begin, end, first, last, name, takes });
+    pieces.push({ stored, begin, end, first, last, name, writes });
   }
   return pieces;
 }
@@ -249,11 +248,11 @@ function cut(takers) {
 /**
  * @param {Folder} folder
  * @param {Piece[]} pieces
- * @returns {AsyncGenerator<[Piece, Uint8Array]>} bytes that stay until the next are asked for
+ * @returns {AsyncGenerator<[Piece, Uint8Array]>} the bytes are valid until the next piece is requested
  */
 async function* readAhead(folder, pieces) {
-  const most = pieces.reduce((size, { begin, end }) => Math.max(size, end - begin), 0);
-  const rooms = Array.from({ length: Math.min(AHEAD + 1, pieces.length) }, () => new Uint8Array(most));
+  const maxBytes = pieces.reduce((size, { begin, end }) => Math.max(size, end - begin), 0);
+  const buffers = Array.from({ length: Math.min(AHEAD + 1, pieces.length) }, () => new Uint8Array(maxBytes));
   /** @type {{ piece: Piece, bytes: Promise<Uint8Array> }[]} */
   const started = [];
   let next = 0;
@@ -261,8 +260,8 @@ async function* readAhead(folder, pieces) {
     if (next === pieces.length) return;
     const piece = pieces[next];
     const { stored, begin, end } = piece;
-    const bytes = folder.read(stored.file, begin, end, rooms[next % rooms.length].subarray(0, end - begin));
-    // Whoever waits for it is told; nobody may.
+    const bytes = folder.read(stored.file, begin, end, buffers[next % buffers.length].subarray(0, end - begin));
+    // The error is thrown where the promise is awaited. If it is never awaited, it must not be reported as unhandled.
     bytes.catch(() => {});
     started.push({ piece, bytes });
     next++;
@@ -278,7 +277,7 @@ async function* readAhead(folder, pieces) {
       yield [piece, got];
     }
   } finally {
-    // After a failure the rest is not wanted, but the rooms belong to it until it has ended.
+    // After a failure the other reads are aborted. They may write to the buffers until they have ended.
     if (started.length > 0) await folder.close();
     await Promise.allSettled(started.map(({ bytes }) => bytes));
   }

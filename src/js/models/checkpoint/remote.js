@@ -1,5 +1,5 @@
-// A folder behind a URL, and one of its files, read in ranges. A query of the folder's address goes to each of its
-// files: signed addresses have their key there. Redirects are followed, also to other origins, as often as fetch does.
+// A folder behind a URL, and its files, read in ranges. The query of the folder's address is used for each file,
+// because it contains the key of a signed address. fetch follows redirects, also to other origins.
 
 import { unreadable } from '../../check/errors.js';
 import { fetchRange } from '../../io/fetchRange.js';
@@ -8,13 +8,13 @@ import { fetchRange } from '../../io/fetchRange.js';
 /** @import { WholeBody } from '../../io/responseBody.js' */
 /** @import { Folder } from './files.js' */
 
-/** Bytes of the first request for a file: a small file is read by it, of a large one its length and most headers. */
-const FIRST = 2 ** 14;
-/** Responses that say that there is no such file. */
-const NOT_THERE = [404, 410];
-/** Responses that may say so: some hosts forbid access to files that do not exist, others send a page instead. */
-const A_PAGE = 'text/html';
-const MAY_BE_NOT_THERE = [403, A_PAGE];
+/** Bytes of the first request for a file: the whole of a small file, and most headers of safetensors files. */
+const FIRST_BYTES = 2 ** 14;
+/** Statuses for a missing file. */
+const MISSING = [404, 410];
+const HTML = 'text/html';
+/** Responses that may mean a missing file: some hosts forbid access to it, others send a web page. */
+const MAYBE_MISSING = [403, HTML];
 
 /** The address of a file in a folder. @param {string} folder @param {string} name */
 export function fileUrl(folder, name) {
@@ -25,7 +25,7 @@ export function fileUrl(folder, name) {
   return url;
 }
 
-/** An address as an error may show it: its query may hold a key. @param {URL} url */
+/** An address without its query, for errors: a query may contain a key. @param {URL} url */
 function shownUrl({ protocol, host, pathname }) {
   return protocol === 'data:' ? 'a data: URL' : `${protocol}${host ? `//${host}` : ''}${pathname}`;
 }
@@ -33,13 +33,13 @@ function shownUrl({ protocol, host, pathname }) {
 /**
  * @param {string} caller
  * @param {string} address
- * @param {{ signal?: AbortSignal, hint?: string }} [how]
+ * @param {{ signal?: AbortSignal, hint?: string }} [options]
  * @returns {Folder}
  */
 export const remoteFolder = (caller, address, { signal, hint = '' } = {}) =>
   folderOf((name) => new RemoteFile(caller, fileUrl(address, name), signal), hint);
 
-/** A folder in which every name is that of one file. @param {string} caller @param {URL} url @returns {Folder} */
+/** A folder that returns the same file for every name. @param {string} caller @param {URL} url @returns {Folder} */
 export const remoteFile = (caller, url) => folderOf(() => new RemoteFile(caller, url));
 
 /** @param {(name: string) => RemoteFile} make @param {string} [hint] @returns {Folder} */
@@ -55,14 +55,14 @@ function folderOf(make, hint) {
     names: null,
     hint,
     size: (name, required) => fileOf(name).size(required),
-    read: (name, begin, end, room) => fileOf(name).read(begin, end, room),
+    read: (name, begin, end, buffer) => fileOf(name).read(begin, end, buffer),
     close: async () => {
       for (const file of files.values()) file.close();
     },
   };
 }
 
-/** A file behind a URL. The first request asks for its beginning, and says how long it is. */
+/** A file behind a URL. The first request reads its beginning and its length. */
 export class RemoteFile {
   /** @type {RemoteSource} */
   #source;
@@ -71,7 +71,7 @@ export class RemoteFile {
   #start = new Uint8Array(0);
   /** @type {WholeBody | undefined} */
   #whole;
-  /** Ends requests that are under way. */
+  /** Aborts running requests. */
   #stop = new AbortController();
 
   /** @param {string} caller @param {URL} url @param {AbortSignal} [signal] */
@@ -85,14 +85,15 @@ export class RemoteFile {
   }
 
   /**
-   * @param {boolean} [required] a response that may say that there is no such file is an error
-   * @returns {Promise<number | null>} null if there is no such file; Infinity if it comes whole, until it has come
+   * @param {boolean} [required] true: a response that may mean a missing file is an error
+   * @returns {Promise<number | null>} null if there is no such file; Infinity for a response without a
+   *   length, until it has been read
    */
   async size(required = false) {
     try {
       await this.#open();
     } catch (/** @type {any} */ error) {
-      if (NOT_THERE.includes(error?.got) || (!required && MAY_BE_NOT_THERE.includes(error?.got))) return null;
+      if (MISSING.includes(error?.got) || (!required && MAYBE_MISSING.includes(error?.got))) return null;
       throw error;
     }
     return this.#whole ? this.#whole.size : /** @type {number} */ (this.#source.total);
@@ -101,15 +102,15 @@ export class RemoteFile {
   /**
    * @param {number} begin
    * @param {number} end
-   * @param {Uint8Array} [room]
-   * @returns {Promise<Uint8Array>} less where the file ends before
+   * @param {Uint8Array} [buffer] may be used for the result
+   * @returns {Promise<Uint8Array>} fewer bytes if the file ends before
    */
-  async read(begin, end, room) {
+  async read(begin, end, buffer) {
     await this.#open();
     if (this.#whole) return this.#whole.read(begin, end);
     const until = Math.min(end, /** @type {number} */ (this.#source.total));
     if (until <= Math.max(begin, this.#start.length)) return this.#start.subarray(begin, until);
-    const bytes = room ? room.subarray(0, until - begin) : new Uint8Array(until - begin);
+    const bytes = buffer ? buffer.subarray(0, until - begin) : new Uint8Array(until - begin);
     const known = this.#start.subarray(begin);
     bytes.set(known);
     const fetched = await fetchRange(this.#source, begin + known.length, until, bytes.subarray(known.length));
@@ -118,7 +119,7 @@ export class RemoteFile {
     throw unreadable(this.#source.caller, this.#source.name, 'the server sent a range before, and now the whole file');
   }
 
-  /** Nothing can be read any more. */
+  /** Aborts requests; nothing can be read afterwards. */
   close = () => {
     this.#source.signal?.removeEventListener('abort', this.close);
     this.#stop.abort();
@@ -131,17 +132,17 @@ export class RemoteFile {
   }
 
   async #readStart() {
-    const fetched = await fetchRange(this.#source, 0, FIRST);
+    const fetched = await fetchRange(this.#source, 0, FIRST_BYTES);
     if (fetched.whole) this.#whole = fetched.whole;
     else {
       this.#start = /** @type {Uint8Array<ArrayBuffer>} */ (fetched.bytes);
       Object.assign(this.#source, { total: fetched.total, tag: fetched.tag });
     }
-    if (!fetched.type.startsWith(A_PAGE)) return;
-    const start = fetched.whole ? await fetched.whole.read(0, FIRST) : this.#start;
+    if (!fetched.type.startsWith(HTML)) return;
+    const start = fetched.whole ? await fetched.whole.read(0, FIRST_BYTES) : this.#start;
     if (!/^\s*</.test(new TextDecoder().decode(start))) return;
     this.close();
     const { caller, name } = this.#source;
-    throw unreadable(caller, name, `the server sends a web page (${A_PAGE}) in its place`, { got: A_PAGE });
+    throw unreadable(caller, name, `the server sends a web page (${HTML}) in its place`, { got: HTML });
   }
 }

@@ -1,7 +1,7 @@
-// A model as the files of a checkpoint in the layout of Hugging Face: config.json, model.safetensors and
-// tokenizer.json. The tables of index.js are read backwards. What is written is read again first: a family fits if
-// its config.json means the same options. Beside them lie train.py, which goes on training it in PyTorch, and the
-// state of the optimizer that it goes on with.
+// Writes a model as the files of a checkpoint in the layout of Hugging Face: config.json, model.safetensors and
+// tokenizer.json, by the same tables of families that openModel uses. A family is suitable if it reads the same options
+// from the new config.json. train.py, which continues the training in PyTorch, and the state of the optimizer are
+// written to the same folder.
 
 import { readOptions } from '../../check/arguments.js';
 import { argumentError, HeadlightError } from '../../check/errors.js';
@@ -10,28 +10,28 @@ import { elementCount } from '../../check/shape.js';
 import { writeSafetensors } from '../../io/safetensors.js';
 import { Adam, Sgd } from '../../ops/optimizer.js';
 import { openTokenizer } from '../../text/tokenizer.js';
-import { familyOf } from '../families/index.js';
+import { FAMILIES } from '../families/index.js';
 import { resolveOptions } from '../options.js';
 import { parameterShapes } from '../parameters.js';
-import { placeOf, splitOf } from './naming.js';
-import { placing, storedShape } from './placing.js';
+import { sourceOf, splitOf } from './naming.js';
+import { layoutOf, storedShape } from './tensorLayout.js';
 import trainProgram from './train.py' with { type: 'text' };
 
 /** @import { StateEntry } from '../../ops/state.js' */
-/** @import { Config, Family, Place } from '../families/index.js' */
+/** @import { Config, Family, TensorSource } from '../families/common.js' */
 /** @import { Resolved } from '../options.js' */
-/** @import { Split } from './placing.js' */
+/** @import { Split } from './tensorLayout.js' */
 /** @import { Transformer } from '../transformer.js' */
 
 /**
  * @typedef {object} SaveFolderOptions
  * @property {string | Uint8Array} [tokenizer] tokenizer.json; default: the one that the model was opened with
- * @property {Adam | Sgd} [optimizer] of this model: its state is written too, so that train.py goes on as it would have
+ * @property {Adam | Sgd} [optimizer] of this model: its state is written too, so that train.py continues with it
  */
 
 const CALLER = 'saveFolder';
-/** Nothing that a config.json says of a model that runs. */
-const UNSAID = new Set(['std', 'seed', 'dropout']);
+/** Options that do not change the results of inference: a config.json need not contain them. */
+const TRAINING_ONLY = new Set(['std', 'seed', 'dropout']);
 /** @type {Record<string, string>} */
 const ACTIVATIONS = {
   gelu: 'gelu',
@@ -91,11 +91,11 @@ const rmsDecoder = (o) => ({
   attention_dropout: o.dropout,
 });
 
-/** @param {Resolved} o the same window in every layer */
+/** The window of the first layer. If others differ, the family is not suitable. @param {Resolved} o */
 const windowOf = ({ window }) => window?.[0] ?? null;
 
 /**
- * What config.json says of a model that was made here, by model_type.
+ * The config.json of a model that was created by Headlight, by model_type.
  * @type {Record<string, (o: Resolved) => Config>}
  */
 const CONFIGS = {
@@ -123,7 +123,7 @@ const windowOfQwen = ({ window }) => ({
   ...(window && { layer_types: window.map((width) => (width === null ? 'full_attention' : 'sliding_attention')) }),
 });
 
-/** All that a config.json says in every family. @param {Resolved} o */
+/** The fields that every family has. @param {Resolved} o */
 const shared = ({ vocab, tied }) => ({
   vocab_size: vocab,
   tie_word_embeddings: tied,
@@ -133,7 +133,7 @@ const shared = ({ vocab, tied }) => ({
 });
 
 /**
- * A config.json, and the name of each parameter's tensor beside it.
+ * A config.json, and the name of each parameter's tensor.
  * @typedef {{ config: Config, names: Map<string, string> }} Form
  */
 
@@ -141,17 +141,17 @@ const shared = ({ vocab, tied }) => ({
 function formOf(config, options) {
   const { family, prefix } = familyIn(config);
   const parameters = [...parameterShapes(options)].map(([name]) => name);
-  return { config, names: new Map(parameters.map((name) => [name, placeOf(family, prefix, name).names[0]])) };
+  return { config, names: new Map(parameters.map((name) => [name, sourceOf(family, prefix, name).names[0]])) };
 }
 
 /** @param {Config} config */
 function familyIn({ model_type: type }) {
-  const family = /** @type {Family} */ (familyOf(type));
+  const family = /** @type {Family} */ (FAMILIES.get(type));
   return { family, prefix: family.prefixes[0] };
 }
 
 /**
- * The options that are not what a config.json means.
+ * The names of the options for which a config.json gives other values.
  * @param {Form} form
  * @param {Resolved} options
  * @returns {string[]}
@@ -162,84 +162,84 @@ function differences({ config, names }, options) {
   const has = (/** @type {string} */ name) =>
     name.startsWith('/') ? written.has(name.slice(1)) : family.prefixes.some((prefix) => written.has(prefix + name));
   /** @type {Resolved} */
-  let meant;
+  let described;
   try {
-    meant = resolveOptions(family.options(config, has), CALLER);
+    described = resolveOptions(family.options(config, has), CALLER);
   } catch (error) {
     return [/** @type {any} */ (error).field ?? /** @type {any} */ (error).parameter ?? 'options'];
   }
   return Object.keys(options).filter((name) => {
-    const [a, b] = [meant, options].map((all) => JSON.stringify(/** @type {any} */ (all)[name]));
-    return !UNSAID.has(name) && a !== b;
+    const [a, b] = [described, options].map((all) => JSON.stringify(/** @type {any} */ (all)[name]));
+    return !TRAINING_ONLY.has(name) && a !== b;
   });
 }
 
-/** The one that fits. @param {Transformer} model @returns {Form} */
+/** The form from which openModel reads the same options. @param {Transformer} model @returns {Form} */
 function chooseForm({ config: opened, storedNames: names, options }) {
   if (options.input !== 'tokens') throw refused('input', options.input, 'only models that read tokens are written');
   if (options.encoder) throw refused('encoder', options.encoder, 'models with an encoder are not written');
   if (opened && names) {
-    // The file had a head of its own where its config.json says that it is tied.
-    for (const said of [opened, { ...opened, tie_word_embeddings: options.tied }]) {
-      const form = { config: { ...said, torch_dtype: 'float32' }, names };
+    // The file may have had a head of its own although its config.json says that it is tied.
+    for (const config of [opened, { ...opened, tie_word_embeddings: options.tied }]) {
+      const form = { config: { ...config, torch_dtype: 'float32' }, names };
       if (differences(form, options).length === 0) return form;
     }
   }
-  const made = Object.entries(CONFIGS).map(([type, of]) => {
+  const candidates = Object.entries(CONFIGS).map(([type, of]) => {
     const form = formOf({ model_type: type, ...of(options), ...shared(options) }, options);
-    return { form, off: differences(form, options) };
+    return { form, wrong: differences(form, options) };
   });
-  const { form, off } = made.reduce((a, b) => (b.off.length < a.off.length ? b : a));
-  if (off.length === 0) return form;
-  const says = off.map((name) => `${name} ${quote(/** @type {any} */ (options)[name])}`).join(', ');
+  const { form, wrong } = candidates.reduce((a, b) => (b.wrong.length < a.wrong.length ? b : a));
+  if (wrong.length === 0) return form;
+  const values = wrong.map((name) => `${name} ${quote(/** @type {any} */ (options)[name])}`).join(', ');
   const families = Object.keys(CONFIGS);
-  const reason = `no family of ${families.join(', ')} has such a model: ${form.config.model_type} has no ${says}`;
-  throw refused(off[0], /** @type {any} */ (options)[off[0]], reason, families);
+  const reason = `no family of ${families.join(', ')} has such a model: ${form.config.model_type} has no ${values}`;
+  throw refused(wrong[0], /** @type {any} */ (options)[wrong[0]], reason, families);
 }
 
 /** @param {string} parameter @param {unknown} got @param {string} reason @param {string[]} [expected] */
 const refused = (parameter, got, reason, expected) =>
-  new HeadlightError('ARGUMENT', `${CALLER}: ${reason}; save() keeps every model`, { parameter, got, expected });
+  new HeadlightError('ARGUMENT', `${CALLER}: ${reason}; save() can write every model`, { parameter, got, expected });
 
 /**
- * Writes a parameter into the tensor that holds it, perhaps beside others.
+ * Writes a parameter into the tensor that stores it, and that may store others as well.
  * @param {Float32Array} target
- * @param {Place} place
+ * @param {TensorSource} source
  * @param {readonly number[]} stored shape of the tensor
  * @param {StateEntry} parameter
  * @param {Split} split
  */
-function put(target, place, stored, { data, shape }, split) {
-  const { width, from, to, straight, put } = placing({ ...place, plus: 0 }, stored, shape, split);
-  const plus = place.plus ?? 0;
-  if (straight && plus === 0) return target.set(/** @type {Float32Array} */ (data), from * width);
-  // Where each number of the parameter would be read from.
-  const places = new Float64Array(data.length);
+function writeParameter(target, source, stored, { data, shape }, split) {
+  const { offset = 0 } = source;
+  const { width, from, to, contiguous, write } = layoutOf({ ...source, offset: 0 }, stored, shape, split);
+  if (contiguous && offset === 0) return target.set(/** @type {Float32Array} */ (data), from * width);
+  // The layout is applied to indices: it gives the index in the tensor of each number of the parameter.
+  const indices = new Float64Array(data.length);
   const rows = Float64Array.from({ length: (to - from) * width }, (_, i) => from * width + i);
-  put(/** @type {any} */ (places), /** @type {any} */ (rows), from, to);
-  places.forEach((at, i) => void (target[at] = Number(data[i]) - plus));
+  write(/** @type {any} */ (indices), /** @type {any} */ (rows), from, to);
+  indices.forEach((at, i) => void (target[at] = Number(data[i]) - offset));
 }
 
 /**
- * A number for every number of the parameters, as tensors by their names.
+ * The tensors that store values of the parameters, by name.
  * @param {Transformer} model
  * @param {Form} form
  * @param {(parameter: string) => StateEntry['data']} dataOf
- * @param {boolean} [asStored] whether weights are stored less what they are multiplied with besides
+ * @param {boolean} [asStored] true: subtracts the offset of a source; false, for the optimizer's state: does not
  */
 function tensorsOf(model, { config, names }, dataOf, asStored = false) {
   const { family, prefix } = familyIn(config);
   /** @type {Record<string, { data: Float32Array, shape: number[] }>} */
   const tensors = {};
   for (const [parameter, shape] of parameterShapes(model.options)) {
-    const { place = { from: '' } } = placeOf(family, prefix, parameter);
+    const { source = { from: '' } } = sourceOf(family, prefix, parameter);
     const split = splitOf(model.options, parameter);
-    const stored = storedShape(place, shape, split);
+    const stored = storedShape(source, shape, split);
     const name = /** @type {string} */ (names.get(parameter));
     tensors[name] ??= { data: new Float32Array(elementCount(stored)), shape: stored };
-    put(
+    writeParameter(
       tensors[name].data,
-      asStored ? place : { ...place, plus: 0 },
+      asStored ? source : { ...source, offset: 0 },
       stored,
       { data: dataOf(parameter), shape },
       split,
@@ -249,7 +249,7 @@ function tensorsOf(model, { config, names }, dataOf, asStored = false) {
 }
 
 /**
- * The state of an optimizer, under the names of the tensors that it is of; its options as metadata.
+ * The state of an optimizer, under the names of the tensors; its options are metadata.
  * @param {Transformer} model
  * @param {Form} form
  * @param {Adam | Sgd} optimizer
@@ -261,7 +261,7 @@ function stateFile(model, form, optimizer) {
     if (!state) throw argumentError(CALLER, 'optimizer', name, 'an optimizer of this model');
     return /** @type {const} */ ([name, state]);
   });
-  const of = new Map(all);
+  const states = new Map(all);
   const [[first, { steps, parts }]] = all;
   const other = all.find(([, state]) => state.steps !== steps);
   if (other) {
@@ -269,8 +269,8 @@ function stateFile(model, form, optimizer) {
     throw argumentError(CALLER, 'optimizer', got, 'as many steps of every parameter');
   }
   const tensors = parts.flatMap(([part], i) => {
-    const laid = tensorsOf(model, form, (name) => /** @type {any} */ (of.get(name)).parts[i][1]);
-    return Object.entries(laid).map(([name, tensor]) => [`${name}.${part}`, tensor]);
+    const stored = tensorsOf(model, form, (name) => /** @type {any} */ (states.get(name)).parts[i][1]);
+    return Object.entries(stored).map(([name, tensor]) => [`${name}.${part}`, tensor]);
   });
   const { name, lr, options } = optimizer;
   const headlight = JSON.stringify({ optimizer: name, lr, ...options, dropout: model.options.dropout, steps });
@@ -302,7 +302,7 @@ export function saveFolder(model, options = {}) {
     throw argumentError(CALLER, 'tokenizer', text, 'the text of a tokenizer.json, or its bytes');
   if (text && text !== model.tokenizerFile) checkTokenizer(text);
   if (optimizer !== undefined && !(optimizer instanceof Adam || optimizer instanceof Sgd))
-    throw argumentError(CALLER, 'optimizer', optimizer, 'what hl.adamW, hl.adam or hl.sgd has made');
+    throw argumentError(CALLER, 'optimizer', optimizer, 'a result of hl.adamW, hl.adam or hl.sgd');
   const form = chooseForm(model);
   const { head, classes } = model.options;
   const trainable = form.config.model_type in CONFIGS && head === 'logits' && classes === 0;
@@ -320,7 +320,7 @@ export function saveFolder(model, options = {}) {
   return {
     'config.json': json(form.config),
     ...(model.generationConfig && { 'generation_config.json': json(model.generationConfig) }),
-    // Readers of Hugging Face ask for the format.
+    // Libraries of Hugging Face require the format.
     'model.safetensors': writeSafetensors(
       tensorsOf(model, form, (name) => state[name].data, true),
       { format: 'pt' },

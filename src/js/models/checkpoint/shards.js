@@ -1,4 +1,4 @@
-// Which files hold the tensors of a checkpoint, as model.safetensors.index.json says.
+// The files that contain the tensors of a checkpoint, by model.safetensors.index.json.
 
 import { HeadlightError } from '../../check/errors.js';
 import { quote } from '../../check/quote.js';
@@ -12,8 +12,8 @@ const fail = (caller, message, parameter, details) =>
   new HeadlightError('FORMAT', `${caller}: ${message}`, { parameter, ...details });
 
 /**
- * The file of each tensor. The author of a model chooses these names, and requests follow them: each must be the name
- * of a file in the same folder.
+ * The file of each tensor. These names come from the author of a model and are requested: each must be the name of a
+ * file in the same folder.
  * @param {string} caller
  * @param {Record<string, any>} index
  * @returns {Map<string, string>}
@@ -24,8 +24,8 @@ export function readWeightMap(caller, { weight_map: map }) {
   const entries = Object.entries(map);
   for (const [tensor, file] of entries)
     if (!isFileName(file)) {
-      const text = `${INDEX}: the file of ${quote(tensor)} is ${quote(file)}, expected the name of a file beside it`;
-      throw fail(caller, text, INDEX, { got: file });
+      const text = `${INDEX}: the file of ${quote(tensor)} is ${quote(file)}`;
+      throw fail(caller, `${text}, expected the name of a file in the same folder`, INDEX, { got: file });
     }
   return new Map(entries);
 }
@@ -35,7 +35,7 @@ const isFileName = (name) =>
   typeof name === 'string' && /^[^:/\\?#\p{Cc}]+$/u.test(name) && name.length <= 255 && !/^\.\.?$/.test(name);
 
 /**
- * Adds the tensors of one file to those of the files before it.
+ * Adds the tensors of one file to those of the previous files.
  * @param {string} caller
  * @param {Map<string, Stored>} tensors
  * @param {string} file

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Goes on training the model of this folder, in plain PyTorch (1.13 or newer), on one machine or on many:
+"""Continues training the model of this folder, in plain PyTorch (1.13 or newer), on one machine or on many:
 
     python3 train.py --tokens tokens.safetensors --steps 1000 --out trained
     torchrun --nproc_per_node 8 train.py --tokens tokens.safetensors --steps 1000 --out trained
     torchrun --nnodes 4 --nproc_per_node 8 --rdzv_backend c10d --rdzv_endpoint HOST:29400 train.py ...
 
 The folder is in the layout of Hugging Face: config.json and model.safetensors of GPT-2, Llama, Mistral, Qwen2 or Qwen3.
-Where it has an optimizer.safetensors, the optimizer goes on as it was; otherwise AdamW begins.
+With an optimizer.safetensors the optimizer continues with its state; otherwise AdamW begins.
 
 The file of tokens has a tensor `tokens` of integers, (rows, length), or (count) for one long text, which is cut into
-rows. It may have `targets`, (rows, length): what each token is to predict, -100 for nothing. Without them it is the
-token that comes next. Rows are taken in their order, over and over, or shuffled.
+rows. It may have `targets`, (rows, length): the token that each position must predict, -100 to ignore it. Without them
+the target is the next token. Rows are used in their order, repeatedly, or shuffled.
 """
 
 import argparse
@@ -83,7 +83,7 @@ def activation(name):
 
 
 class Decoder(nn.Module):
-    """Parameters under the names that they have in the file."""
+    """Has the parameters under their names in the file."""
 
     def __init__(self, config, tensors, dropout):
         super().__init__()
@@ -108,7 +108,7 @@ class Decoder(nn.Module):
         return F.linear(x, self.get(f"{name}.weight"), self.get(f"{name}.bias"))
 
     def attend(self, q, k, v, scale, window=None):
-        """q (B,T,H,D), k and v (B,T,K,D): each of K heads is read by H / K. Gives (B,T,H·D)."""
+        """q (B,T,H,D), k and v (B,T,G,D): H / G query heads share a key head. Returns (B,T,H·D)."""
         B, T, H, D = q.shape
         k, v = (x.repeat_interleave(H // x.shape[2], dim=2) for x in (k, v))
         distance = torch.arange(T, device=q.device)[:, None] - torch.arange(T, device=q.device)
@@ -126,7 +126,7 @@ class GPT2(Decoder):
         return F.layer_norm(x, weight.shape, weight, bias, self.config.get("layer_norm_epsilon", 1e-5))
 
     def product(self, x, name):
-        """GPT-2 keeps its weights as (in, out)."""
+        """GPT-2 stores its weights as (in, out)."""
         return x @ self.get(f"{name}.weight") + self.get(f"{name}.bias")
 
     def forward(self, ids):
@@ -148,7 +148,7 @@ class GPT2(Decoder):
 
 
 class Llama(Decoder):
-    """Llama, Mistral, Qwen2 and Qwen3: what one has and another has not is seen by its tensors and its config."""
+    """Llama, Mistral, Qwen2 and Qwen3: tensors and config show which parts a model has."""
 
     tied = False
 
@@ -172,7 +172,7 @@ class Llama(Decoder):
         B, T = ids.shape
         heads = c["num_attention_heads"]
         width = self.get("layers.0.self_attn.q_proj.weight").shape[0] // heads
-        turn = rotary(c, width, T, ids.device)
+        angles = rotary(c, width, T, ids.device)
         act = activation(c.get("hidden_act", "silu"))
         x = self.get("embed_tokens.weight")[ids]
         for i in range(c["num_hidden_layers"]):
@@ -180,7 +180,7 @@ class Llama(Decoder):
             q, k, v = (self.linear(inside, f"{at}.{name}_proj").reshape(B, T, -1, width) for name in "qkv")
             if self.get(f"{at}.q_norm.weight") is not None:
                 q, k = self.norm(q, f"{at}.q_norm"), self.norm(k, f"{at}.k_norm")
-            q, k = (rotate(y, *turn) for y in (q, k))
+            q, k = (rotate(y, *angles) for y in (q, k))
             x = x + self.linear(self.attend(q, k, v, width**-0.5, self.window(i)), f"{at}.o_proj")
             at, inside = f"layers.{i}.mlp", self.norm(x, f"layers.{i}.post_attention_layernorm")
             gated = act(self.linear(inside, f"{at}.gate_proj")) * self.linear(inside, f"{at}.up_proj")
@@ -189,7 +189,7 @@ class Llama(Decoder):
 
 
 def rotate(x, cos, sin):
-    """Element n of a head is turned with element n + D/2. x (B,T,H,D)."""
+    """Rotates element n of a head with element n + D/2. x (B,T,H,D)."""
     a, b = x.chunk(2, -1)
     return torch.cat((a * cos - b * sin, b * cos + a * sin), -1)
 
@@ -211,11 +211,11 @@ def rotary(config, width, length, device):
     elif kind == "yarn":
         factor = scaling["factor"]
 
-        def grown(scale):
+        def magnitude(scale):
             return 0.1 * scale * math.log(factor) + 1 if factor > 1 else 1.0
 
         given, scale, of_all = (scaling.get(name) for name in ("attention_factor", "mscale", "mscale_all_dim"))
-        amount = given if given is not None else grown(scale) / grown(of_all) if scale and of_all else grown(1)
+        amount = given if given is not None else magnitude(scale) / magnitude(of_all) if scale and of_all else magnitude(1)
         ends = [
             width * math.log(context / (turns * 2 * math.pi)) / (2 * math.log(theta))
             for turns in (scaling.get("beta_fast") or 32, scaling.get("beta_slow") or 1)
@@ -227,13 +227,13 @@ def rotary(config, width, length, device):
         angles = slow * angles / factor + (1 - slow) * angles
     elif kind not in ("default", "dynamic"):
         raise SystemExit(f"rope_scaling {kind!r} is not known here")
-    turned = torch.arange(length, dtype=torch.float64)[:, None, None] * angles
-    return tuple((amount * part).float().to(device) for part in (turned.cos(), turned.sin()))
+    phases = torch.arange(length, dtype=torch.float64)[:, None, None] * angles
+    return tuple((amount * part).float().to(device) for part in (phases.cos(), phases.sin()))
 
 
 # ---- the optimizer ---------------------------------------------------------------------------------------------
 
-#: What each tensor of state is called in torch.
+#: The names of the optimizer's state in torch.
 STATE = {
     "adamW": {"mean": "exp_avg", "square": "exp_avg_sq"},
     "adam": {"mean": "exp_avg", "square": "exp_avg_sq"},
@@ -243,7 +243,7 @@ FRESH = {"optimizer": "adamW", "lr": 1e-3, "betas": [0.9, 0.999], "eps": 1e-8, "
 
 
 def make_optimizer(model, settings, state):
-    """As it was left; `state` has its tensors by the names of the parameters."""
+    """Restores the optimizer; `state` has its tensors by the names of the parameters."""
     kind, lr, decay = settings["optimizer"], settings["lr"], settings["weightDecay"]
     if kind == "sgd":
         options = {"momentum": settings["momentum"], "nesterov": settings["nesterov"]}
@@ -289,7 +289,7 @@ def read_rows(path, length):
 
 
 def batches(count, size, seed):
-    """Numbers of rows, without end. Every process draws the same."""
+    """Indices of rows, without end. Every process generates the same ones."""
     random = torch.Generator().manual_seed(seed or 0)
     waiting = []
     while True:
@@ -315,14 +315,14 @@ def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--tokens", required=True, help="a .safetensors file")
     options.add_argument("--steps", type=int, required=True)
-    options.add_argument("--batch", type=int, default=8, help="rows of a step, of all processes together")
-    options.add_argument("--length", type=int, help="of the rows of one long text; default: the model's context")
-    options.add_argument("--shuffle", type=int, metavar="SEED", help="takes the rows in a random order")
-    options.add_argument("--lr", type=float, help="default: that of the optimizer as it was")
+    options.add_argument("--batch", type=int, default=8, help="rows of a step in all processes")
+    options.add_argument("--length", type=int, help="length of the rows of one long text; default: the model's context")
+    options.add_argument("--shuffle", type=int, metavar="SEED", help="uses the rows in a random order")
+    options.add_argument("--lr", type=float, help="default: the optimizer's previous rate")
     options.add_argument("--clip", type=float, help="the largest norm of all gradients together")
-    options.add_argument("--dropout", type=float, help="of attention weights; default: as it was")
+    options.add_argument("--dropout", type=float, help="of attention weights; default: its previous value")
     options.add_argument("--save", type=int, metavar="STEPS", help="writes the folder every so many steps")
-    options.add_argument("--out", type=Path, help="the folder that is written")
+    options.add_argument("--out", type=Path, help="the folder to write")
     args = options.parse_args()
 
     if "WORLD_SIZE" in os.environ:
@@ -358,7 +358,7 @@ def main():
         logits = shared(tokens[chosen[mine]].to(device))
         loss = F.cross_entropy(logits.flatten(0, 1), wanted[mine].flatten().to(device), reduction="sum") / counted
         optimizer.zero_grad()
-        # Gradients of the processes are averaged: their sum is meant.
+        # DistributedDataParallel averages gradients: multiplying by the number of processes gives their sum.
         (loss * world).backward()
         if args.clip is not None:
             nn.utils.clip_grad_norm_(model.parameters(), args.clip)

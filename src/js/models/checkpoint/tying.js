@@ -1,27 +1,27 @@
-// Tells whether the head of a tied model that lies in a file beside the embedding is the embedding once more. Only a
-// few ranges are read of large ones: heads that were trained apart differ in every row.
+// Checks if a tied model's files contain a head with the same values as the embedding. Of large tensors only a few
+// ranges are compared: a head that was trained separately differs in every row.
 
 import { sameShape } from '../../check/shape.js';
-import { placeOf } from './naming.js';
+import { sourceOf } from './naming.js';
 
-/** @import { Family } from '../families/index.js' */
+/** @import { Family } from '../families/common.js' */
 /** @import { Folder } from './files.js' */
 /** @import { Stored } from './readWeights.js' */
 
-/** Bytes of a range, and how many ranges are read: all of a tensor of up to 4 MB. */
+/** Bytes of a range, and the number of ranges. Tensors of up to 4 MB are compared completely. */
 const RANGE = 2 ** 18;
 const RANGES = 16;
 
 /**
- * The names under which a tied head is in the files. Some families have heads for classes in its place, which have
- * another shape.
+ * The names under which the files contain a tied head. A classification head that some families have under one of these
+ * names has another shape.
  * @param {Family} family
  * @param {string} prefix
  * @param {ReadonlyMap<string, Stored>} tensors
  * @param {readonly number[] | undefined} shape of the embedding
  */
 export function tiedHeads(family, prefix, tensors, shape) {
-  const { names } = placeOf(family, prefix, 'head.weight');
+  const { names } = sourceOf(family, prefix, 'head.weight');
   return names.filter((name, i) => {
     const stored = tensors.get(name);
     return stored !== undefined && (i === 0 || (shape !== undefined && sameShape(stored.shape, shape)));
@@ -34,10 +34,10 @@ export function tiedHeads(family, prefix, tensors, shape) {
  * @param {ReadonlyMap<string, Stored>} tensors
  * @param {Folder} folder
  * @param {AbortSignal} [signal]
- * @returns {Promise<boolean>} whether the files have a head that is not the embedding
+ * @returns {Promise<boolean>} true if the files have a head with other values than the embedding
  */
 export async function hasOwnHead(family, prefix, tensors, folder, signal) {
-  const name = placeOf(family, prefix, 'embedding.table').names.find((name) => tensors.has(name));
+  const name = sourceOf(family, prefix, 'embedding.table').names.find((name) => tensors.has(name));
   const table = name === undefined ? undefined : tensors.get(name);
   const [head] = tiedHeads(family, prefix, tensors, table?.shape).map((name) => tensors.get(name));
   return table !== undefined && head !== undefined && !(await isSame(folder, table, head, signal));
@@ -58,10 +58,10 @@ async function isSame(folder, a, b, signal) {
     signal?.throwIfAborted();
     const from = Math.floor(i * step);
     const to = Math.min(from + RANGE, size);
-    const [one, other] = await Promise.all(
+    const [bytesA, bytesB] = await Promise.all(
       [a, b].map(({ file, begin }) => folder.read(file, begin + from, begin + to)),
     );
-    if (one.length !== other.length || one.some((byte, at) => byte !== other[at])) return false;
+    if (bytesA.length !== bytesB.length || bytesA.some((byte, at) => byte !== bytesB[at])) return false;
   }
   return true;
 }

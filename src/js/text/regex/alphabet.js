@@ -1,5 +1,5 @@
-// The characters of a text as the numbers of their kinds: those that a program cannot tell apart are of one kind. Each
-// character is looked up in the sets of the program once.
+// Maps characters to equivalence classes, called kinds: characters that belong to the same sets of a program have the
+// same kind. Each character is looked up in the sets once.
 
 /** @import { CharacterSet } from './classes.js' */
 
@@ -8,17 +8,17 @@ const PAGE = 1 << PAGE_BITS;
 
 export class Alphabet {
   #sets;
-  /** The kind of each character that was met, in pages; 0 where it was not. @type {(Int32Array | undefined)[]} */
+  /** The kind of each character, in pages; 0 if it has not occurred yet. @type {(Int32Array | undefined)[]} */
   #pages = new Array(0x110000 / PAGE);
   /** @type {Map<string, number>} */
   #kinds = new Map();
   #count = 1;
 
-  /** @param {readonly CharacterSet[]} sets @param {readonly number[]} literals characters of a kind of their own */
+  /** @param {readonly CharacterSet[]} sets @param {readonly number[]} literals each has its own kind */
   constructor(sets, literals) {
     this.#sets = sets;
     this.width = sets.length;
-    /** By kind and set: 1 where the kind belongs to the set. Kind 0 is the end of the text. */
+    /** (kinds, sets): 1 if the kind belongs to the set. Kind 0 is the end of the text. */
     this.members = new Uint8Array(64 * this.width);
     this.literals = Int32Array.from(literals, (code) => this.#put(code, this.#add(this.#rowOf(code))));
   }

@@ -1,13 +1,13 @@
-// Sets of characters, as the regular expressions of tokenizer files name them. Each is asked about one character at a
-// time: a class of the file is never compiled for JavaScript's engine, which takes seconds for some.
+// Character sets in the regular expressions of tokenizer files. They test one character at a time: a class of the file
+// is never compiled to a JavaScript RegExp, because that takes seconds for some classes.
 
 /** The characters of \w. */
 const WORD = '\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}';
-/** The characters of \w outside of a class: Oniguruma takes some more numbers for letters there. */
+/** The characters of \w outside a class. There Oniguruma also counts ², ³, ¹ and ¼ to ¾ as word characters. */
 const ALONE = `${WORD}\\xb2\\xb3\\xb9\\xbc-\\xbe`;
-/** Escapes of one letter; the capital negates. @type {Record<string, string>} */
+/** Escapes of one letter; the upper-case letter negates. @type {Record<string, string>} */
 const ESCAPES = { d: '\\p{Nd}', w: WORD, s: '\\p{White_Space}', h: '0-9A-Fa-f' };
-/** Names of POSIX, as in [[:alpha:]] and in \p{Alpha}. @type {Record<string, string>} */
+/** POSIX names, for [[:alpha:]] and \p{Alpha}. @type {Record<string, string>} */
 const POSIX = {
   ...{ alpha: '\\p{Alphabetic}', alnum: '\\p{Alphabetic}\\p{Nd}', digit: '\\p{Nd}', word: WORD },
   ...{ lower: '\\p{Lowercase}', upper: '\\p{Uppercase}', space: '\\p{White_Space}', blank: '\\p{Zs}\\t' },
@@ -16,12 +16,12 @@ const POSIX = {
 
 /** @typedef {{ has(code: number): boolean, key: string }} CharacterSet key: equal for equal sets */
 
-/** A set that JavaScript knows by a short text, which is never taken from a file. @implements {CharacterSet} */
-class Known {
+/** A set with a JavaScript RegExp, whose source never comes from a file. @implements {CharacterSet} */
+class BuiltIn {
   #pattern;
   #negated;
 
-  /** @param {string} inside what stands inside a class @param {boolean} negated */
+  /** @param {string} inside source between the brackets @param {boolean} negated */
   constructor(inside, negated) {
     this.#pattern = new RegExp(`[${inside}]`, 'u');
     this.#negated = negated;
@@ -34,67 +34,67 @@ class Known {
   }
 }
 
-/** By their keys: as many as Unicode has properties. @type {Map<string, Known>} */
-const known = new Map();
+/** By their keys. Bounded by the number of Unicode properties. @type {Map<string, BuiltIn>} */
+const builtIns = new Map();
 
 /** @param {string} inside @param {boolean} negated */
-function knownSet(inside, negated) {
+function builtInSet(inside, negated) {
   const key = `${negated ? '^' : ''}${inside}`;
-  let set = known.get(key);
-  if (!set) known.set(key, (set = new Known(inside, negated)));
+  let set = builtIns.get(key);
+  if (!set) builtIns.set(key, (set = new BuiltIn(inside, negated)));
   return set;
 }
 
 /**
- * The set of an escape such as \d or \W; null where the letter names none.
+ * The set of an escape such as \d or \W; null if the letter has none.
  * @param {string} letter
- * @param {boolean} alone outside of a class
+ * @param {boolean} alone outside a class
  */
 export function escapeSet(letter, alone) {
   const small = letter.toLowerCase();
   if (!Object.hasOwn(ESCAPES, small)) return null;
-  return knownSet(alone && small === 'w' ? ALONE : ESCAPES[small], letter !== small);
+  return builtInSet(alone && small === 'w' ? ALONE : ESCAPES[small], letter !== small);
 }
 
-/** The set of [[:alpha:]] and others; null where there is none. @param {string} name @param {boolean} negated */
-export const posixSet = (name, negated) => (Object.hasOwn(POSIX, name) ? knownSet(POSIX[name], negated) : null);
+/** The set of a class such as [[:alpha:]]; null if there is none. @param {string} name @param {boolean} negated */
+export const posixSet = (name, negated) => (Object.hasOwn(POSIX, name) ? builtInSet(POSIX[name], negated) : null);
 
-/** The set of \p{…}; null where there is none. @param {string} name @param {boolean} negated */
+/** The set of \p{…}; null if there is none. @param {string} name @param {boolean} negated */
 export function propertySet(name, negated) {
   for (const property of [`\\p{${name}}`, `\\p{Script=${name}}`, `\\p{${name.toLowerCase()}}`]) {
     try {
-      return knownSet(property, negated);
+      return builtInSet(property, negated);
     } catch {
-      // Not of this kind.
+      // No property of this form.
     }
   }
   return posixSet(name.toLowerCase(), negated);
 }
 
 const CASED = /\p{Changes_When_Casemapped}/u;
-/** Characters that differ in case alone, by each of them. @type {Map<number, number[]>} */
-const alike = new Map();
+/** For each character, the characters that are equal except for case. @type {Map<number, number[]>} */
+const caseGroups = new Map();
 
-/** Made once, when it is needed. */
-function getAlike() {
-  if (alike.size > 0) return alike;
-  /** The other, where it is the same but for its case. @param {string} sign @param {string} other */
-  const same = (sign, other) => (/^(.)\1$/isu.test(sign + other) ? other : sign);
+/** Created at the first use. */
+function getCaseGroups() {
+  if (caseGroups.size > 0) return caseGroups;
+  /** The other character, if it is equal except for case; else the first. @param {string} char @param {string} other */
+  const same = (char, other) => (/^(.)\1$/isu.test(char + other) ? other : char);
   for (let code = 0; code < 0x20000; code++) {
-    const sign = String.fromCodePoint(code);
-    if (!CASED.test(sign)) continue;
-    // There is more than one small letter to some capitals, and more than one capital to some small letters.
-    const upper = same(sign, sign.toUpperCase());
+    const char = String.fromCodePoint(code);
+    if (!CASED.test(char)) continue;
+    // Some upper-case letters have several lower-case letters, and vice versa.
+    const upper = same(char, char.toUpperCase());
     const one = Number(same(upper, upper.toLowerCase()).codePointAt(0));
-    const group = alike.get(one) ?? [];
+    const group = caseGroups.get(one) ?? [];
     group.push(code);
-    for (const each of [one, code]) alike.set(each, group);
+    for (const each of [one, code]) caseGroups.set(each, group);
   }
-  return alike;
+  return caseGroups;
 }
 
-/** A character with all that differ from it in case alone. @param {number} code @returns {readonly number[]} */
-export const anyCaseOf = (code) => getAlike().get(code) ?? [code];
+/** A character and all that are equal to it except for case. @param {number} code @returns {readonly number[]} */
+export const anyCaseOf = (code) => getCaseGroups().get(code) ?? [code];
 
 /** The union of ranges and other sets. */
 class Union {
@@ -113,7 +113,7 @@ class Union {
     this.#sets.set(set.key, set);
   }
 
-  /** Sorts the ranges, which then neither touch nor overlap. */
+  /** Sorts and merges the ranges, for the binary search of has(). */
   close() {
     /** @type {number[][]} */
     const merged = [];
@@ -139,13 +139,13 @@ class Union {
   }
 }
 
-/** A class in brackets: what is in all of its operands, which stand between the signs &&. @implements {CharacterSet} */
+/** A class in brackets: the intersection of its operands, which are separated by &&. @implements {CharacterSet} */
 export class CharacterClass {
   #operands = [new Union()];
   #negated;
   #anyCase;
 
-  /** @param {boolean} negated @param {boolean} anyCase of what is inside, before it is negated */
+  /** @param {boolean} negated @param {boolean} anyCase ignore case; applies before the negation */
   constructor(negated, anyCase) {
     this.#negated = negated;
     this.#anyCase = anyCase;
@@ -163,7 +163,7 @@ export class CharacterClass {
     /** @type {Union} */ (this.#operands.at(-1)).add(set);
   }
 
-  /** Begins another operand: the set is the intersection of all operands. */
+  /** Begins the next operand. */
   intersect() {
     this.#operands.push(new Union());
   }
@@ -186,7 +186,7 @@ export class CharacterClass {
   }
 }
 
-/** A few characters, in the order that they come. @implements {CharacterSet} */
+/** A short list of characters. @implements {CharacterSet} */
 export class Characters {
   #codes;
 
@@ -202,11 +202,11 @@ export class Characters {
   }
 }
 
-/** All characters but one. @param {number} [but] @returns {CharacterSet} */
+/** All characters, or all except one. @param {number} [but] @returns {CharacterSet} */
 export function anyBut(but) {
   if (but === undefined) return ANY;
   return { key: `^=${but}`, has: (code) => code !== but };
 }
 const ANY = { key: 'any', has: () => true };
 
-export const WORD_ALONE = knownSet(ALONE, false);
+export const WORD_ALONE = builtInSet(ALONE, false);

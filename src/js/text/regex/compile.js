@@ -1,78 +1,77 @@
-// Makes a program of the tree of a regular expression: a table of instructions, which match.js runs. An instruction
-// does not depend on how it was reached, so what follows from it at a place of the text can be remembered. For that,
-// counted repetitions are written out, and a repetition whose inside can match nothing has two copies of it, for
-// iterations that have and have not matched any character.
+// Compiles the syntax tree of a regular expression to a program, a table of instructions that match.js runs. The result
+// of an instruction depends only on its position in the text, not on the path to it, so it can be memoized. For this,
+// counted repetitions are unrolled, and a repetition whose body can match the empty string has two copies of it: for
+// iterations that have and have not matched a character.
 
 import { Characters } from './classes.js';
 
 /** @import { CharacterSet } from './classes.js' */
 /** @import { Look, Node, Repeat } from './parse.js' */
 
-/** The time per character of a text grows with the cost of the instructions, by about a millisecond per 100,000. */
-export const MOST_COST = 1000;
-/** Others cost 1. */
-const COST_OF_MEMORY = 4;
-const COST_OF_WAY = 2;
-const MOST_TIMES = 1000;
-/** Sets that every new character of a text is looked up in. */
-const MOST_SETS = 64;
-const MOST_LOOKBEHIND = 255;
+/** Total cost of the instructions. A text takes up to about 1 ms per 100,000 characters × cost. */
+export const MAX_COST = 1000;
+/** Cost of an instruction with a memo; others cost 1. */
+const COST_OF_MEMO = 4;
+const COST_OF_BRANCH = 2;
+const MAX_TIMES = 1000;
+/** Sets of a program: each new character of a text is looked up in all of them. */
+const MAX_SETS = 64;
+const MAX_LOOKBEHIND = 255;
 
 export const ACCEPT = 0;
-/** Nothing matches. */
+/** Never matches. */
 export const FAIL = 1;
-/** One character, forwards and backwards: a certain one, or one of a set. */
+/** Consumes one character, forwards or backwards: a given one, or one of a set. */
 export const LITERAL = 2;
 export const LITERAL_BACK = 3;
 export const SET = 4;
 export const SET_BACK = 5;
-/** The next or the last character is (not) of a set; nothing is taken. */
+/** Tests if the next or the previous character is (not) in a set, and consumes nothing. */
 export const NEXT = 6;
 export const LAST = 7;
-/** A body matches or does not, ahead or behind. */
+/** Lookahead or lookbehind: tests if a body matches or does not. */
 export const LOOK = 8;
-/** A body matches once and for all. `next` where it took characters, `other` where it took none. */
+/** Atomic group: no backtracking into its body. Continues at `next` if it has consumed characters, else at `other`. */
 export const ATOMIC = 9;
-/** One of several ways, in order. */
+/** Tries several branches in order. */
 export const SPLIT = 10;
-/** As many characters of a set as there are, or fewer. */
+/** Consumes as many characters of a set as possible; backtracking gives them back one by one. */
 export const STAR = 11;
-/** Several ways lead to what follows. */
+/** A point that several branches continue at. */
 export const JOIN = 12;
-/** From here on, instructions have a memory. */
-const REMEMBERS = SPLIT;
+/** This opcode and higher ones are memoized. */
+const FIRST_MEMOIZED = SPLIT;
 
 /**
  * @typedef {object} Program
  * @property {Uint8Array} ops
- * @property {Int32Array} args of a literal its number, of a set its number, of a look or an atomic group the entry of
- *   its body, of a split its number
+ * @property {Int32Array} args index of the literal, the set or the split; entry of the body of a LOOK or ATOMIC
  * @property {Int32Array} nexts
- * @property {Int32Array} others of an atomic group; of a look, the last or the next: 1 where it is negated
- * @property {Int32Array} memos the number of the memory of each instruction, −1 for none
- * @property {Uint8Array} inBody whether the instruction belongs to the body of a look or of an atomic group
- * @property {number[][]} splits the ways of each
- * @property {boolean[]} forwards of each split
+ * @property {Int32Array} others of ATOMIC: see there; of LOOK, NEXT and LAST: 1 if negated
+ * @property {Int32Array} memos index of the memo of each instruction, −1 for none
+ * @property {Uint8Array} inBody 1 if the instruction is in the body of a LOOK or ATOMIC
+ * @property {number[][]} splits the branches of each split
+ * @property {boolean[]} forwards direction of each split
  * @property {number[]} literals
  * @property {CharacterSet[]} sets
  * @property {[main: number, body: number]} memoCounts
  * @property {number} entry
- * @property {number} lookbehind how far behind a match a look may reach
+ * @property {number} lookbehind maximum distance of lookbehinds
  * @property {number} cost
  */
 
 /** @type {WeakMap<Node, boolean>} */
 const nullable = new WeakMap();
 
-/** Whether it can match no character at all. @param {Node} node @returns {boolean} */
+/** True if it can match the empty string. @param {Node} node @returns {boolean} */
 function isNullable(node) {
   let known = nullable.get(node);
-  if (known === undefined) nullable.set(node, (known = findNullable(node)));
+  if (known === undefined) nullable.set(node, (known = computeNullable(node)));
   return known;
 }
 
 /** @param {Node} node @returns {boolean} */
-function findNullable(node) {
+function computeNullable(node) {
   if (node.kind === 'literal' || node.kind === 'set') return false;
   if (node.kind === 'sequence') return node.parts.every(isNullable);
   if (node.kind === 'alternatives') return node.parts.some(isNullable);
@@ -80,13 +79,13 @@ function findNullable(node) {
   return node.kind === 'look' || isNullable(node.one);
 }
 
-/** Whether it needs no instruction. @param {Node} node @returns {boolean} */
+/** True if it compiles to no instruction. @param {Node} node @returns {boolean} */
 function isEmpty(node) {
   if (node.kind === 'sequence') return node.parts.every(isEmpty);
   return node.kind === 'repeat' && (node.most === 0 || isEmpty(node.one));
 }
 
-/** How many characters it can match at most. @param {Node} node @returns {number} */
+/** The maximum number of characters it can match. @param {Node} node @returns {number} */
 function widthOf(node) {
   if (node.kind === 'literal' || node.kind === 'set') return 1;
   if (node.kind === 'sequence') return node.parts.reduce((sum, part) => sum + widthOf(part), 0);
@@ -96,7 +95,7 @@ function widthOf(node) {
 }
 
 /**
- * Where a node goes on: with characters taken since the iteration around it began, and without.
+ * Continuations of a node: one if the enclosing iteration has consumed characters, one if not; back: matches backwards.
  * @typedef {{ taken: number, none: number, back: boolean }} After
  */
 
@@ -168,10 +167,10 @@ class Compiler {
 
   /** @param {number} op @param {number} [arg] @param {number} [next] @param {number} [other] */
   #emit(op, arg = 0, next = 0, other = 0) {
-    this.#cost += op >= REMEMBERS ? COST_OF_MEMORY : 1;
-    if (this.#cost > MOST_COST) throw this.#fail('it is too large');
+    this.#cost += op >= FIRST_MEMOIZED ? COST_OF_MEMO : 1;
+    if (this.#cost > MAX_COST) throw this.#fail('it is too large');
     const inBody = this.#bodies > 0;
-    this.#memos.push(op >= REMEMBERS ? this.#memoCounts[Number(inBody)]++ : -1);
+    this.#memos.push(op >= FIRST_MEMOIZED ? this.#memoCounts[Number(inBody)]++ : -1);
     this.#inBody.push(inBody);
     this.#args.push(arg);
     this.#nexts.push(next);
@@ -179,24 +178,24 @@ class Compiler {
     return this.#ops.push(op) - 1;
   }
 
-  /** @param {number[]} ways in order @param {boolean} back */
-  #split(ways, back) {
+  /** @param {number[]} branches in order @param {boolean} back */
+  #split(branches, back) {
     this.#forwards.push(!back);
-    this.#cost += COST_OF_WAY * ways.length;
-    return this.#emit(SPLIT, this.#splits.push(ways) - 1);
+    this.#cost += COST_OF_BRANCH * branches.length;
+    return this.#emit(SPLIT, this.#splits.push(branches) - 1);
   }
 
-  /** The number of a set. @param {CharacterSet} set */
+  /** The index of a set. @param {CharacterSet} set */
   #setOf(set) {
     const known = this.#sets.get(set.key);
     if (known) return known.index;
     const index = this.#sets.size;
-    if (index === MOST_SETS) throw this.#fail(`more than ${MOST_SETS} different sets of characters`);
+    if (index === MAX_SETS) throw this.#fail(`more than ${MAX_SETS} different sets of characters`);
     this.#sets.set(set.key, { set, index });
     return index;
   }
 
-  /** The number of a character. @param {number} code */
+  /** The index of a literal. @param {number} code */
   #literalOf(code) {
     const index = this.#literals.get(code) ?? this.#literals.size;
     this.#literals.set(code, index);
@@ -204,14 +203,14 @@ class Compiler {
   }
 
   /**
-   * Where several ways can go on: with a memory, unless one follows soon.
+   * A continuation shared by several branches: memoized, unless a memoized instruction is at most two steps ahead.
    * @param {number} pc
    */
   #join(pc) {
     let at = pc;
     for (let plain = 0; plain < 2 && this.#ops[at] >= LITERAL && this.#ops[at] <= LAST; plain++) at = this.#nexts[at];
     const op = this.#ops[at];
-    return op >= REMEMBERS || op === ACCEPT || op === FAIL ? pc : this.#emit(JOIN, 0, pc);
+    return op >= FIRST_MEMOIZED || op === ACCEPT || op === FAIL ? pc : this.#emit(JOIN, 0, pc);
   }
 
   /** @param {After} after @returns {After} */
@@ -220,7 +219,7 @@ class Compiler {
     return { taken: first, none: none === taken ? first : this.#join(none), back };
   }
 
-  /** @param {Node} node @param {After} after @returns {number} the instruction that it begins with */
+  /** @param {Node} node @param {After} after @returns {number} its entry */
   #compile(node, after) {
     if (node.kind === 'literal')
       return this.#emit(after.back ? LITERAL_BACK : LITERAL, this.#literalOf(node.code), after.taken);
@@ -238,12 +237,12 @@ class Compiler {
   #sequence(parts, after) {
     const { back } = after;
     let { taken, none } = after;
-    // The last of them first, as each needs to know where it goes on.
+    // In reverse order, because each part needs the entry of the next one.
     const order = back ? parts : [...parts].reverse();
     order.forEach((part, i) => {
       const both = taken === none || !isNullable(part);
       const entry = this.#compile(part, { taken, none: both ? taken : none, back });
-      // The first of all is entered with nothing taken.
+      // The first part always begins with nothing consumed.
       const isFirst = i === parts.length - 1;
       taken = both || isFirst ? entry : this.#compile(part, { taken, none: taken, back });
       none = entry;
@@ -264,8 +263,8 @@ class Compiler {
   #repeat(repeat, after) {
     const { one, least, most } = repeat;
     if (isEmpty(repeat)) return after.none;
-    if (least > MOST_TIMES || (most > MOST_TIMES && most !== Infinity))
-      throw this.#fail(`a repetition of more than ${MOST_TIMES} times`);
+    if (least > MAX_TIMES || (most > MAX_TIMES && most !== Infinity))
+      throw this.#fail(`a repetition of more than ${MAX_TIMES} times`);
     if (least > 0) {
       const rest = { ...repeat, least: 0, most: most - least };
       return this.#sequence([...new Array(least).fill(one), rest], after);
@@ -282,29 +281,29 @@ class Compiler {
       return taken === none ? star : this.#split([this.#emit(SET, index, star), none], back);
     }
     /** @type {number[]} */
-    const ways = [];
-    const again = this.#split(ways, back);
-    /** What an iteration that takes nothing goes on with is what follows. @param {number} end */
-    const waysTo = (end) => {
+    const branches = [];
+    const again = this.#split(branches, back);
+    /** An iteration that consumes nothing ends the repetition. @param {number} end */
+    const branchesTo = (end) => {
       const inside = this.#compile(one, { taken: again, none: isNullable(one) ? end : again, back });
       return lazy ? [end, inside] : [inside, end];
     };
-    ways.push(...waysTo(taken));
-    return taken === none ? again : this.#split(waysTo(none), back);
+    branches.push(...branchesTo(taken));
+    return taken === none ? again : this.#split(branchesTo(none), back);
   }
 
-  /** At most so many times. @param {Repeat} repeat @param {After} after */
+  /** At most `most` times. @param {Repeat} repeat @param {After} after */
   #limited({ one, most, lazy }, after) {
     let rest = this.#joined(after);
     const { taken: end, none: start, back } = rest;
     for (let i = 0; i < most; i++) {
-      const ways = (/** @type {number} */ stop, /** @type {After} */ next) => {
+      const splitAt = (/** @type {number} */ stop, /** @type {After} */ next) => {
         const inside = this.#compile(one, next);
         return this.#split(lazy ? [stop, inside] : [inside, stop], back);
       };
       const { taken, none } = rest;
-      const then = ways(end, { taken, none: taken, back });
-      rest = { taken: then, none: start === end ? then : ways(start, { taken, none, back }), back };
+      const then = splitAt(end, { taken, none: taken, back });
+      rest = { taken: then, none: start === end ? then : splitAt(start, { taken, none, back }), back };
     }
     return rest.none;
   }
@@ -317,7 +316,7 @@ class Compiler {
       return this.#emit(ahead ? NEXT : LAST, set, none, Number(negated));
     }
     const width = ahead ? 0 : widthOf(one);
-    if (width > MOST_LOOKBEHIND) throw this.#fail(`a lookbehind of more than ${MOST_LOOKBEHIND} characters`);
+    if (width > MAX_LOOKBEHIND) throw this.#fail(`a lookbehind of more than ${MAX_LOOKBEHIND} characters`);
     this.#behind += width;
     this.#lookbehind = Math.max(this.#lookbehind, this.#behind);
     const body = this.#body(one, !ahead);
@@ -325,7 +324,7 @@ class Compiler {
     return this.#emit(LOOK, body, none, Number(negated));
   }
 
-  /** What is matched by itself. @param {Node} one @param {boolean} back */
+  /** The body of a LOOK or ATOMIC, which ends with its own ACCEPT. @param {Node} one @param {boolean} back */
   #body(one, back) {
     this.#bodies++;
     const accept = this.#emit(ACCEPT);

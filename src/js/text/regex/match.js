@@ -1,6 +1,6 @@
-// Runs a program over a text. It finds what a backtracking engine finds, in time that is linear in the text. Whether an
-// instruction leads to a match depends neither on how it was reached nor on where the match began, so an instruction
-// that has failed at a place is not tried there again. Within a look or an atomic group, successes are known too.
+// Runs a program on a text, with the results of a backtracking engine but in linear time. An instruction's success
+// depends neither on the path to it nor on the begin of the match, so an instruction that has failed at a position is
+// not tried there again. In the body of a look or an atomic group, successes are memoized too.
 
 import { Alphabet } from './alphabet.js';
 import * as OP from './compile.js';
@@ -8,16 +8,16 @@ import { Memory, PAGE_BITS } from './memory.js';
 
 /** @import { Program } from './compile.js' */
 
-/** Kinds of characters of which the ways of a split are known. */
-const MOST_KINDS = 256;
-/** Instructions that are looked at to find out whether a way can begin with a character. */
-const MOST_STEPS = 40;
-/** Of an entry of the stack: an instruction, the place where it began, and the way or the end that it is trying. */
+/** Kinds of characters for which the possible branches of a split are cached. */
+const MAX_CACHED_KINDS = 256;
+/** Instructions visited to find out if a branch can begin with a character. */
+const MAX_STEPS = 40;
+/** Words of a stack entry: instruction, position, and the current branch of a SPLIT or the current end of a STAR. */
 const ENTRY = 3;
-const GOES_ON = -1;
+const CONTINUES = -1;
 const FAILS = -2;
-/** Places after which those before a match are forgotten. */
-const PLACES_KEPT = 4 << PAGE_BITS;
+/** Number of positions after which memos before the current match are freed. */
+const FREE_INTERVAL = 4 << PAGE_BITS;
 
 export class Matcher {
   #program;
@@ -28,15 +28,15 @@ export class Matcher {
   #top = 0;
   #kinds = new Int32Array(256);
   #length = 0;
-  /** Where an instruction goes on. */
+  /** Instruction and position at which the match continues. */
   #pc = 0;
   #at = 0;
-  /** Of each character in the text, where it has some that take two units. @type {Int32Array | null} */
+  /** UTF-16 offset of each character, if the text has surrogate pairs. @type {Int32Array | null} */
   #units = null;
-  /** By kind: whether a match can begin with it. 0 where it is not known. */
-  #begins = new Int8Array(MOST_KINDS);
-  /** By split and kind: the ways that can begin with it. @type {(number[] | undefined)[][]} */
-  #ways;
+  /** By kind: 1 if a match can begin with it, −1 if not, 0 if not computed yet. */
+  #begins = new Int8Array(MAX_CACHED_KINDS);
+  /** By split and kind: the branches that can begin with it. @type {(number[] | undefined)[][]} */
+  #branches;
 
   /** @param {Program} program */
   constructor(program) {
@@ -46,13 +46,13 @@ export class Matcher {
     const isLiteral = (/** @type {number} */ op) => op === OP.LITERAL || op === OP.LITERAL_BACK;
     this.#args = program.args.map((arg, pc) => (isLiteral(program.ops[pc]) ? literals[arg] : arg));
     this.#memories = [new Memory(program.memoCounts[0], true), new Memory(program.memoCounts[1], false)];
-    this.#ways = program.splits.map(() => []);
+    this.#branches = program.splits.map(() => []);
   }
 
   /**
-   * All matches from left to right, but no empty one right after another.
+   * All matches from left to right, without empty matches directly after another match.
    * @param {string} text
-   * @returns {number[]} the beginning and the end of each
+   * @returns {number[]} begin and end of each
    */
   matches(text) {
     this.#read(text);
@@ -71,7 +71,7 @@ export class Matcher {
     const units = this.#units;
     const { entry, lookbehind } = this.#program;
     let last = -1;
-    for (let at = 0, next = PLACES_KEPT; at <= this.#length; ) {
+    for (let at = 0, next = FREE_INTERVAL; at <= this.#length; ) {
       if (!this.#canBegin(this.#kinds[at])) {
         at++;
         continue;
@@ -83,13 +83,13 @@ export class Matcher {
       }
       at = Math.max(end, at + 1);
       if (at < next) continue;
-      for (const memory of this.#memories) memory.forget(at - lookbehind);
-      next = at + PLACES_KEPT;
+      for (const memory of this.#memories) memory.freeBefore(at - lookbehind);
+      next = at + FREE_INTERVAL;
     }
     return found;
   }
 
-  /** The characters of a text, and where they are. @param {string} text */
+  /** Sets the kinds and the offsets of the characters of a text. @param {string} text */
   #read(text) {
     const { length } = text;
     if (this.#kinds.length <= length) this.#kinds = new Int32Array(2 * length);
@@ -108,16 +108,16 @@ export class Matcher {
     this.#length = count;
   }
 
-  /** Whether a match may begin with a kind of character. @param {number} kind */
+  /** False if no match begins with a kind of character. @param {number} kind */
   #canBegin(kind) {
-    if (kind >= MOST_KINDS) return true;
-    if (this.#begins[kind] === 0) this.#begins[kind] = this.#mayTake(this.#program.entry, kind) ? 1 : -1;
+    if (kind >= MAX_CACHED_KINDS) return true;
+    if (this.#begins[kind] === 0) this.#begins[kind] = this.#mayConsume(this.#program.entry, kind) ? 1 : -1;
     return this.#begins[kind] > 0;
   }
 
-  /** @param {number} pc @param {number} kind */
-  #mayTake(pc, kind) {
-    let steps = MOST_STEPS;
+  /** False if no match from an instruction begins with a kind of character. @param {number} pc @param {number} kind */
+  #mayConsume(pc, kind) {
+    let steps = MAX_STEPS;
     /** @type {(pc: number) => boolean} */
     const may = (pc) => {
       const { ops, nexts, others, splits } = this.#program;
@@ -134,17 +134,17 @@ export class Matcher {
     return may(pc);
   }
 
-  /** The ways of a split that may begin with a kind of character. @param {number} split @param {number} kind */
-  #waysOf(split, kind) {
-    const ways = this.#program.splits[split];
-    if (ways.length < 3 || kind >= MOST_KINDS || !this.#program.forwards[split]) return ways;
-    return (this.#ways[split][kind] ??= ways.filter((way) => this.#mayTake(way, kind)));
+  /** The branches of a split that may begin with a kind of character. @param {number} split @param {number} kind */
+  #branchesOf(split, kind) {
+    const branches = this.#program.splits[split];
+    if (branches.length < 3 || kind >= MAX_CACHED_KINDS || !this.#program.forwards[split]) return branches;
+    return (this.#branches[split][kind] ??= branches.filter((branch) => this.#mayConsume(branch, kind)));
   }
 
   /**
    * @param {number} entry of the program or of a body
    * @param {number} begin
-   * @returns {number} where it ends, −1 where it does not match
+   * @returns {number} the end of the match, −1 for no match
    */
   #run(entry, begin) {
     const { ops, nexts, others, inBody } = this.#program;
@@ -154,7 +154,7 @@ export class Matcher {
     const base = this.#top;
     let [pc, at] = [entry, begin];
     for (;;) {
-      let goes = false;
+      let matches = false;
       let to = nexts[pc];
       switch (ops[pc]) {
         case OP.ACCEPT:
@@ -162,53 +162,53 @@ export class Matcher {
         case OP.FAIL:
           break;
         case OP.LITERAL:
-          goes = kinds[at++] === args[pc];
+          matches = kinds[at++] === args[pc];
           break;
         case OP.SET:
-          goes = members[kinds[at++] * width + args[pc]] === 1;
+          matches = members[kinds[at++] * width + args[pc]] === 1;
           break;
         case OP.LITERAL_BACK:
-          goes = at > 0 && kinds[--at] === args[pc];
+          matches = at > 0 && kinds[--at] === args[pc];
           break;
         case OP.SET_BACK:
-          goes = at > 0 && members[kinds[--at] * width + args[pc]] === 1;
+          matches = at > 0 && members[kinds[--at] * width + args[pc]] === 1;
           break;
         case OP.NEXT:
-          goes = members[kinds[at] * width + args[pc]] !== others[pc];
+          matches = members[kinds[at] * width + args[pc]] !== others[pc];
           break;
         case OP.LAST:
-          goes = (at > 0 ? members[kinds[at - 1] * width + args[pc]] : 0) !== others[pc];
+          matches = (at > 0 ? members[kinds[at - 1] * width + args[pc]] : 0) !== others[pc];
           break;
         case OP.LOOK:
-          goes = this.#run(args[pc], at) < 0 === (others[pc] === 1);
+          matches = this.#run(args[pc], at) < 0 === (others[pc] === 1);
           break;
         case OP.ATOMIC: {
           const end = this.#run(args[pc], at);
           if (end === at) to = others[pc];
-          goes = end >= 0;
+          matches = end >= 0;
           at = end;
           break;
         }
         default: {
           const end = this.#enter(pc, at, memory);
           if (end >= 0) return this.#accept(base, end, memory);
-          goes = end === GOES_ON;
+          matches = end === CONTINUES;
           to = this.#pc;
           at = this.#at;
         }
       }
-      if (goes) pc = to;
+      if (matches) pc = to;
       else if (this.#retry(base, memory)) [pc, at] = [this.#pc, this.#at];
       else return -1;
     }
   }
 
   /**
-   * Begins an instruction that can go on in several ways: with the first of them.
+   * Begins a memoized instruction, with its first branch.
    * @param {number} pc
    * @param {number} at
    * @param {Memory} memory
-   * @returns {number} where it is known to end; GOES_ON or FAILS
+   * @returns {number} the end of the match if it is memoized; CONTINUES or FAILS
    */
   #enter(pc, at, memory) {
     const { ops, nexts, memos } = this.#program;
@@ -218,16 +218,16 @@ export class Matcher {
     this.#at = at;
     if (ops[pc] === OP.STAR) return this.#enterStar(pc, at, memory);
     if (ops[pc] === OP.SPLIT) {
-      const ways = this.#waysOf(this.#args[pc], this.#kinds[at]);
-      if (ways.length === 0) return FAILS;
-      this.#pc = ways[0];
+      const branches = this.#branchesOf(this.#args[pc], this.#kinds[at]);
+      if (branches.length === 0) return FAILS;
+      this.#pc = branches[0];
     }
     this.#push(pc, at, 0);
-    return GOES_ON;
+    return CONTINUES;
   }
 
   /**
-   * As far as the characters belong to the set, or up to a place of which something is known.
+   * Consumes characters of the set, up to the first position with a memoized result.
    * @param {number} pc
    * @param {number} begin
    * @param {Memory} memory
@@ -241,11 +241,11 @@ export class Matcher {
       at++;
       if (!memory.isBlank(at)) known = memory.get(memo, at);
     }
-    // From a place that fails no end further on is any good.
+    // A memoized failure at a position includes all ends after it.
     if (known !== 0) at--;
     this.#push(pc, begin, at);
     this.#at = at;
-    return known > 0 ? known - 1 : GOES_ON;
+    return known > 0 ? known - 1 : CONTINUES;
   }
 
   /** @param {number} pc @param {number} at @param {number} trying */
@@ -261,7 +261,7 @@ export class Matcher {
   }
 
   /**
-   * The next way of what was begun last and has one; what has none has failed.
+   * Backtracks to the last instruction with an untried branch. Instructions without one have failed.
    * @param {number} base of the stack
    * @param {Memory} memory
    */
@@ -280,10 +280,10 @@ export class Matcher {
         return true;
       }
       if (ops[pc] === OP.SPLIT) {
-        const ways = this.#waysOf(this.#args[pc], this.#kinds[at]);
-        const way = ++stack[entry + 2];
-        if (way < ways.length) {
-          this.#pc = ways[way];
+        const branches = this.#branchesOf(this.#args[pc], this.#kinds[at]);
+        const branch = ++stack[entry + 2];
+        if (branch < branches.length) {
+          this.#pc = branches[branch];
           this.#at = at;
           return true;
         }
@@ -294,8 +294,8 @@ export class Matcher {
   }
 
   /**
-   * What is on the stack has led to the end, from each of its places. Of the program itself this need not be known:
-   * the next match begins later.
+   * Memoizes the success of all instructions on the stack. Only in bodies: the next match of the program itself begins
+   * after this one.
    * @param {number} base of the stack
    * @param {number} end
    * @param {Memory} memory
@@ -305,7 +305,7 @@ export class Matcher {
     for (let entry = base; entry < this.#top && memory === this.#memories[1]; entry += ENTRY) {
       const [pc, at] = [this.#stack[entry], this.#stack[entry + 1]];
       const last = ops[pc] === OP.STAR ? this.#stack[entry + 2] : at;
-      for (let place = at; place <= last; place++) memory.succeed(memos[pc], place, end);
+      for (let from = at; from <= last; from++) memory.succeed(memos[pc], from, end);
     }
     this.#top = base;
     return end;

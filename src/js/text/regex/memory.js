@@ -1,14 +1,14 @@
-// What is known of the instructions of a program at places of a text, so that none is run twice at a place in vain.
+// Memoized results of instructions by position in the text.
 
 import { HeadlightError } from '../../check/errors.js';
 
-/** Places on a page, as a power of two: pages exist where something is known. */
+/** log2 of the positions on a page. A page is allocated for its first result. */
 export const PAGE_BITS = 8;
-const PLACES = 1 << PAGE_BITS;
-const MOST_BYTES = 2 ** 28;
-const MOST_SPARE_BYTES = 2 ** 20;
+const POSITIONS = 1 << PAGE_BITS;
+const MAX_BYTES = 2 ** 28;
+const MAX_SPARE_BYTES = 2 ** 20;
 
-/** 0 for what is not known, −1 for what fails, or one more than the place where it ends. */
+/** Values: 0 for no result, −1 for a failure, or the end of the match + 1. */
 export class Memory {
   #count;
   #bits;
@@ -20,18 +20,18 @@ export class Memory {
   /** @type {Int32Array[]} */
   #spare = [];
 
-  /** @param {number} count of instructions @param {boolean} bits whether it knows failures only, a bit for each */
+  /** @param {number} count of instructions @param {boolean} bits true to store failures only, as one bit each */
   constructor(count, bits) {
     this.#count = count;
     this.#bits = bits;
-    this.#words = bits ? (count * PLACES + 31) >> 5 : count * PLACES;
+    this.#words = bits ? (count * POSITIONS + 31) >> 5 : count * POSITIONS;
   }
 
   /** @param {number} instruction @param {number} at */
   get(instruction, at) {
     const page = this.#pages[at >> PAGE_BITS];
     if (page === undefined) return 0;
-    const i = (at & (PLACES - 1)) * this.#count + instruction;
+    const i = (at & (POSITIONS - 1)) * this.#count + instruction;
     return this.#bits ? -((page[i >> 5] >>> (i & 31)) & 1) : page[i];
   }
 
@@ -48,22 +48,22 @@ export class Memory {
   /** @param {number} instruction @param {number} at @param {number} value */
   #set(instruction, at, value) {
     const page = this.#pages[at >> PAGE_BITS] ?? this.#add(at >> PAGE_BITS);
-    const i = (at & (PLACES - 1)) * this.#count + instruction;
+    const i = (at & (POSITIONS - 1)) * this.#count + instruction;
     if (this.#bits) page[i >> 5] |= 1 << (i & 31);
     else page[i] = value;
   }
 
-  /** Whether nothing is known of the page of a place. @param {number} at */
+  /** True if there are no results on the page of a position. @param {number} at */
   isBlank(at) {
     return this.#pages[at >> PAGE_BITS] === undefined;
   }
 
   /** @param {number} number */
   #add(number) {
-    if ((this.#used + 1) * this.#words * 4 > MOST_BYTES)
+    if ((this.#used + 1) * this.#words * 4 > MAX_BYTES)
       throw new HeadlightError(
         'OUT_OF_MEMORY',
-        `a regular expression of the tokenizer needs more than ${MOST_BYTES / 2 ** 20} MB for this text`,
+        `a regular expression of the tokenizer needs more than ${MAX_BYTES / 2 ** 20} MB for this text`,
         { parameter: 'text' },
       );
     const page = this.#spare.pop()?.fill(0) ?? new Int32Array(this.#words);
@@ -72,18 +72,18 @@ export class Memory {
     return page;
   }
 
-  /** Makes room for a text of this length. @param {number} length */
+  /** Prepares for a text of this length. @param {number} length */
   open(length) {
     const count = (length >> PAGE_BITS) + 1;
     if (this.#pages.length < count) this.#pages = new Array(count);
   }
 
-  /** Forgets what is known before a place. @param {number} place */
-  forget(place) {
-    for (; this.#first < place >> PAGE_BITS; this.#first++) this.#remove(this.#first);
+  /** Frees the pages before a position. @param {number} at */
+  freeBefore(at) {
+    for (; this.#first < at >> PAGE_BITS; this.#first++) this.#remove(this.#first);
   }
 
-  /** Forgets all. */
+  /** Frees all pages. */
   close() {
     for (let number = 0; this.#used > 0; number++) this.#remove(number);
     this.#first = 0;
@@ -95,6 +95,6 @@ export class Memory {
     if (page === undefined) return;
     this.#pages[number] = undefined;
     this.#used--;
-    if (this.#spare.length * this.#words * 4 < MOST_SPARE_BYTES) this.#spare.push(page);
+    if (this.#spare.length * this.#words * 4 < MAX_SPARE_BYTES) this.#spare.push(page);
   }
 }

@@ -1,5 +1,5 @@
-// Reads a regular expression that was written for Oniguruma, as those of tokenizer files are, into a tree. What the
-// matcher does not know is refused by name.
+// Parses the regular expressions of tokenizer files, which are in the syntax of Oniguruma, into a tree. Errors name
+// constructs that the matcher does not support.
 
 import {
   anyBut,
@@ -19,16 +19,16 @@ import {
  * @typedef {{ kind: 'sequence', parts: Node[] }} Sequence
  * @typedef {{ kind: 'alternatives', parts: Node[] }} Alternatives
  * @typedef {{ kind: 'repeat', one: Node, least: number, most: number, lazy: boolean }} Repeat
- * @typedef {{ kind: 'atomic', one: Node }} Atomic what it has matched is kept, whatever follows
+ * @typedef {{ kind: 'atomic', one: Node }} Atomic never backtracks into its inside
  * @typedef {{ kind: 'look', one: Node, ahead: boolean, negated: boolean }} Look
  * @typedef {Character | Sequence | Alternatives | Repeat | Atomic | Look} Node
  */
 
-const MOST_DEPTH = 50;
-/** Characters of a name that is not known. */
-const MOST_NAME = 40;
-/** Properties, escapes and classes within the classes of a pattern: each is asked about every new character. */
-const MOST_SETS = 200;
+const MAX_DEPTH = 50;
+/** Characters of an unknown name in an error. */
+const MAX_NAME_LENGTH = 40;
+/** Properties, escapes and nested classes in the classes of a pattern: each is tested with every new character. */
+const MAX_SETS = 200;
 /** @type {Record<string, string>} */
 const CHARACTERS = { n: '\n', r: '\r', t: '\t', f: '\f', v: '\v', a: '\x07', e: '\x1b' };
 const NEWLINE = 10;
@@ -56,9 +56,9 @@ const LINE_BREAK = alternatives(
   sequence(setNode(new Characters([13])), setNode(LINE)),
   setNode(new Characters([10, 11, 12, 13, 0x85, 0x2028, 0x2029])),
 );
-/** @param {boolean} before whether a letter stands there @param {boolean} after */
+/** @param {boolean} before if the previous character must be a word character @param {boolean} after the next one */
 const between = (before, after) => sequence(look(WORD_ALONE, BEHIND, !before), look(WORD_ALONE, AHEAD, !after));
-/** Outside of a class. @type {Record<string, Node>} */
+/** Escapes outside a class. @type {Record<string, Node>} */
 const ESCAPES = {
   ...{ A: TEXT_BEGIN, z: TEXT_END, Z: alternatives(TEXT_END, LAST_LINE_BREAK), R: LINE_BREAK },
   b: alternatives(between(true, false), between(false, true)),
@@ -88,7 +88,7 @@ class Parser {
 
   parse() {
     const result = this.#alternatives();
-    if (this.#at < this.#source.length) throw this.#stop("a ')' too many");
+    if (this.#at < this.#source.length) throw this.#stop("unmatched ')'");
     return result;
   }
 
@@ -101,14 +101,14 @@ class Parser {
     return this.#stop(`'${this.#source.slice(this.#at, this.#at + 4)}' is not supported`);
   }
 
-  /** Past a text, if it is next. @param {string} text */
-  #take(text) {
+  /** Consumes a text, if it is next. @param {string} text */
+  #consume(text) {
     if (!this.#source.startsWith(text, this.#at)) return false;
     this.#at += text.length;
     return true;
   }
 
-  /** Past a match of a sticky pattern. @param {RegExp} pattern */
+  /** Consumes a match of a sticky pattern. @param {RegExp} pattern */
   #match(pattern) {
     pattern.lastIndex = this.#at;
     const found = pattern.exec(this.#source);
@@ -117,13 +117,13 @@ class Parser {
   }
 
   #enter() {
-    if (++this.#depth > MOST_DEPTH) throw this.#stop(`groups and repetitions nested deeper than ${MOST_DEPTH}`);
+    if (++this.#depth > MAX_DEPTH) throw this.#stop(`groups and repetitions nested deeper than ${MAX_DEPTH}`);
   }
 
   /** @returns {Node} */
   #alternatives() {
     const parts = [this.#sequence()];
-    while (this.#take('|')) parts.push(this.#sequence());
+    while (this.#consume('|')) parts.push(this.#sequence());
     return parts.length === 1 ? parts[0] : alternatives(...parts);
   }
 
@@ -133,8 +133,8 @@ class Parser {
     /** @type {Node[]} */
     const parts = [];
     while (this.#at < this.#source.length && !'|)'.includes(this.#source[this.#at])) {
-      // Holds to the end of the group, over its alternatives too.
-      if (this.#take('(?i)')) {
+      // Applies to the end of the group, including its other alternatives.
+      if (this.#consume('(?i)')) {
         this.#anyCase = true;
         this.#enter();
         parts.push(this.#alternatives());
@@ -160,30 +160,30 @@ class Parser {
   }
 
   /** @param {Node} one @param {RegExpExecArray} found a quantifier @returns {Node} */
-  #repeated(one, [, sign, from, comma, to]) {
-    const least = sign ? Number(sign === '+') : Number(from);
-    const most = sign ? (sign === '?' ? 1 : Infinity) : comma ? (to ? Number(to) : Infinity) : least;
-    if (most < least) throw this.#stop('a repetition of more times at least than at most');
+  #repeated(one, [, char, from, comma, to]) {
+    const least = char ? Number(char === '+') : Number(from);
+    const most = char ? (char === '?' ? 1 : Infinity) : comma ? (to ? Number(to) : Infinity) : least;
+    if (most < least) throw this.#stop('a repetition whose minimum is larger than its maximum');
     const repeat = (/** @type {boolean} */ lazy) => /** @type {Node} */ ({ kind: 'repeat', one, least, most, lazy });
-    // After an exact number it is no sign of the fewest: that many, or none.
-    if (!sign && !comma && this.#take('?'))
+    // In Oniguruma, a ? after an exact number does not mean lazy: {n}? is (?:{n})?.
+    if (!char && !comma && this.#consume('?'))
       return { kind: 'repeat', one: repeat(false), least: 0, most: 1, lazy: false };
-    if (this.#take('?')) return repeat(true);
-    // What an interval has matched may be given back; what the others have may not.
-    if (sign && this.#take('+')) return { kind: 'atomic', one: repeat(false) };
+    if (this.#consume('?')) return repeat(true);
+    // A + after *, + or ? makes it possessive; after an interval, it is a second quantifier.
+    if (char && this.#consume('+')) return { kind: 'atomic', one: repeat(false) };
     return repeat(false);
   }
 
   /** @returns {Node} */
   #atom() {
-    const sign = this.#source[this.#at];
-    if (sign === '(') return this.#group();
-    if (this.#take('[')) return setNode(this.#class(this.#anyCase));
-    if (sign === '\\') return this.#escaped();
-    if (this.#take('.')) return setNode(anyBut(NEWLINE));
-    if (this.#take('^')) return LINE_BEGIN;
-    if (this.#take('$')) return LINE_END;
-    if ('*+?'.includes(sign)) throw this.#stop('nothing to repeat');
+    const char = this.#source[this.#at];
+    if (char === '(') return this.#group();
+    if (this.#consume('[')) return setNode(this.#class(this.#anyCase));
+    if (char === '\\') return this.#escaped();
+    if (this.#consume('.')) return setNode(anyBut(NEWLINE));
+    if (this.#consume('^')) return LINE_BEGIN;
+    if (this.#consume('$')) return LINE_END;
+    if ('*+?'.includes(char)) throw this.#stop('nothing to repeat');
     return this.#character(this.#next());
   }
 
@@ -206,43 +206,43 @@ class Parser {
     this.#enter();
     const make = this.#opening();
     const inside = this.#alternatives();
-    if (!this.#take(')')) throw this.#stop("expected ')'");
+    if (!this.#consume(')')) throw this.#stop("expected ')'");
     this.#anyCase = outside;
     this.#depth--;
     return make(inside);
   }
 
-  /** Past the opening of a group: what becomes of its inside. @returns {(inside: Node) => Node} */
+  /** Consumes the opening of a group. @returns {(inside: Node) => Node} creates the node of the group */
   #opening() {
-    if (this.#take('(?>')) return (one) => ({ kind: 'atomic', one });
+    if (this.#consume('(?>')) return (one) => ({ kind: 'atomic', one });
     const flag = this.#match(/\(\?(-?)i:/y);
     if (flag) this.#anyCase = flag[1] === '';
     if (flag) return (one) => one;
     const looking = this.#match(/\(\?(<?)([=!])/y);
     if (looking) return (one) => ({ kind: 'look', one, ahead: looking[1] === '', negated: looking[2] === '!' });
-    // A name or a number is of no use: nothing refers to it.
+    // Names and numbers of groups are ignored, because backreferences are not supported.
     if (this.#match(/\(\?:|\(\?<[A-Za-z_]\w*>|\((?!\?)/y)) return (one) => one;
     throw this.#unknown();
   }
 
   /** @returns {Node} */
   #escaped() {
-    const sign = this.#source[this.#at + 1];
-    if (sign !== undefined && Object.hasOwn(ESCAPES, sign)) {
+    const char = this.#source[this.#at + 1];
+    if (char !== undefined && Object.hasOwn(ESCAPES, char)) {
       this.#at += 2;
-      return ESCAPES[sign];
+      return ESCAPES[char];
     }
     const read = this.#escapedCharacter(true);
     return typeof read === 'number' ? this.#character(read) : setNode(read);
   }
 
-  /** @param {boolean} alone outside of a class @returns {number | CharacterSet} a code point, or a set */
+  /** @param {boolean} alone outside a class @returns {number | CharacterSet} a code point, or a set */
   #escapedCharacter(alone) {
     const property = this.#match(/\\(p)\{(\^?)([\w ]+)\}|\\(P)\{()([\w ]+)\}/y);
     if (property) {
       const name = property[3] ?? property[6];
       const set = propertySet(name, Boolean(property[4] || property[2]));
-      if (!set) throw this.#stop(`the property '${name.slice(0, MOST_NAME)}' is not supported`);
+      if (!set) throw this.#stop(`the property '${name.slice(0, MAX_NAME_LENGTH)}' is not supported`);
       return set;
     }
     const code = this.#match(/\\x([0-9A-Fa-f]{1,2})|\\x\{([0-9A-Fa-f]{1,6})\}|\\u([0-9A-Fa-f]{4})/y);
@@ -251,32 +251,32 @@ class Parser {
       if (point > 0x10ffff) throw this.#stop('a code point beyond U+10FFFF');
       return point;
     }
-    const sign = this.#source[this.#at + 1];
-    if (sign === undefined) throw this.#stop('a backslash at the end');
-    const set = escapeSet(sign, alone);
-    if (!set && /[0-9A-Za-z]/.test(sign) && !Object.hasOwn(CHARACTERS, sign)) throw this.#unknown();
+    const char = this.#source[this.#at + 1];
+    if (char === undefined) throw this.#stop('a backslash at the end');
+    const set = escapeSet(char, alone);
+    if (!set && /[0-9A-Za-z]/.test(char) && !Object.hasOwn(CHARACTERS, char)) throw this.#unknown();
     this.#at++;
-    if (!set && !Object.hasOwn(CHARACTERS, sign)) return this.#next();
+    if (!set && !Object.hasOwn(CHARACTERS, char)) return this.#next();
     this.#at++;
-    return set ?? CHARACTERS[sign].charCodeAt(0);
+    return set ?? CHARACTERS[char].charCodeAt(0);
   }
 
-  /** Puts a set into a class. @param {CharacterClass} owner @param {CharacterSet} set */
+  /** Adds a set to a class. @param {CharacterClass} owner @param {CharacterSet} set */
   #add(owner, set) {
-    if (++this.#sets > MOST_SETS) throw this.#stop(`more than ${MOST_SETS} sets within classes`);
+    if (++this.#sets > MAX_SETS) throw this.#stop(`more than ${MAX_SETS} sets within classes`);
     owner.add(set);
   }
 
-  /** After its opening bracket. @param {boolean} anyCase @returns {CharacterClass} */
+  /** Parses a class after its opening bracket. @param {boolean} anyCase @returns {CharacterClass} */
   #class(anyCase) {
     const begin = this.#at;
     this.#enter();
-    const set = new CharacterClass(this.#take('^'), anyCase);
-    for (let first = true; first || !this.#take(']'); first = false) {
+    const set = new CharacterClass(this.#consume('^'), anyCase);
+    for (let first = true; first || !this.#consume(']'); first = false) {
       if (this.#at >= this.#source.length) throw this.#stop("expected ']'");
-      // Right after the opening it is a character.
-      if (first && this.#take(']')) set.addRange(0x5d, 0x5d);
-      else if (this.#take('&&')) set.intersect();
+      // Directly after the opening bracket, ] is a literal.
+      if (first && this.#consume(']')) set.addRange(0x5d, 0x5d);
+      else if (this.#consume('&&')) set.intersect();
       else this.#member(set);
     }
     this.#depth--;
@@ -284,15 +284,15 @@ class Parser {
     return set;
   }
 
-  /** A class, a character or a range of them within a class. @param {CharacterClass} set */
+  /** Parses a set, a character or a range in a class. @param {CharacterClass} set */
   #member(set) {
     const posix = this.#match(/\[:(\^?)(\w+):\]/y);
     if (posix) {
       const known = posixSet(posix[2], posix[1] !== '');
-      if (!known) throw this.#stop(`the class '${posix[2].slice(0, MOST_NAME)}' is not supported`);
+      if (!known) throw this.#stop(`the class '${posix[2].slice(0, MAX_NAME_LENGTH)}' is not supported`);
       return this.#add(set, known);
     }
-    if (this.#take('[')) return this.#add(set, this.#class(false));
+    if (this.#consume('[')) return this.#add(set, this.#class(false));
     const from = this.#source[this.#at] === '\\' ? this.#escapedCharacter(false) : this.#next();
     if (typeof from !== 'number') return this.#add(set, from);
     if (!this.#match(/-(?=[^\]])/sy)) return set.addRange(from, from);

@@ -13,7 +13,7 @@ const golden = (folder) => Object.fromEntries(['config.json', 'model.safetensors
 const filesOf = (name) => families.find((family) => family.name === name).files;
 const size = (shape) => shape.reduce((a, b) => a * b, 1);
 
-/** Files with some tensors more, of ones, and with other fields in config.json. */
+/** Adds tensors of ones to the files, and changes fields of config.json. */
 function withTensors(files, shapes, fields = {}) {
   const { tensors } = readSafetensors(files['model.safetensors']);
   for (const [name, shape] of Object.entries(shapes))
@@ -32,7 +32,7 @@ async function open(files, options) {
   return { unread, options: read };
 }
 
-/** Refused by the name of a tensor, with everything given back. */
+/** Expects an error that names a tensor, and that all memory is freed. */
 async function refuses(files, name, pattern = /without (it|them) the results would be wrong/, options = {}) {
   const before = hl.info.memory.used;
   await assert.rejects(hl.openModel(files, options), (error) => {
@@ -49,7 +49,7 @@ async function refuses(files, name, pattern = /without (it|them) the results wou
 const C = 16;
 const LLAMA = 'model.layers.0.';
 const QUERY = `${LLAMA}self_attn.q_proj`;
-/** Tensors that models of other families have in their blocks, or that change those of a block. */
+/** Tensors of blocks of other families, which would change the results. */
 const STRANGE = {
   'a Llama with norms of queries and keys': ['SmolLM', { [`${LLAMA}self_attn.q_norm.weight`]: [4] }],
   'a Llama with sinks': ['SmolLM', { [`${LLAMA}self_attn.sinks`]: [4] }],
@@ -80,12 +80,12 @@ const STRANGE = {
 };
 
 for (const [what, [source, shapes]] of Object.entries(STRANGE))
-  test(`${what} is refused by the name of the tensor`, async () => {
+  test(`${what} is refused, and the error names the tensor`, async () => {
     const files = typeof source === 'string' ? filesOf(source) : source;
     await refuses(withTensors(files, shapes), Object.keys(shapes)[0]);
   });
 
-test('more blocks in the file than config.json says are refused', async () => {
+test('a file with more blocks than config.json says is refused', async () => {
   for (const [name, field, first] of [
     ['Mistral', 'num_hidden_layers', 'model.layers.1.'],
     ['BERT for classes', 'num_hidden_layers', 'bert.encoder.layer.1.'],
@@ -102,7 +102,7 @@ test('more blocks in the file than config.json says are refused', async () => {
   }
 });
 
-test('blocks that are not opened are listed as unread, and only those that are opened are judged', async () => {
+test('blocks that are not opened are listed as unread, and only opened blocks are checked', async () => {
   const { unread } = await open(filesOf('Mistral'), { layers: 1 });
   assert.ok(unread.length > 0 && unread.every((name) => name.startsWith('model.layers.1.')), unread.join());
   const strange = withTensors(filesOf('Mistral'), { 'model.layers.1.self_attn.q_norm.weight': [6] });
@@ -110,12 +110,12 @@ test('blocks that are not opened are listed as unread, and only those that are o
   await refuses(strange, 'model.layers.1.self_attn.q_norm.weight');
 });
 
-test('an error lists the first of many tensors', async () => {
+test('an error lists only the first of many tensors', async () => {
   const shapes = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`model.layers.0.extra.${i}`, [1]]));
   await refuses(withTensors(filesOf('SmolLM'), shapes), 'model.layers.0.extra.0', /and 12 more are in the file/);
 });
 
-/** Constants and copies that published files hold. */
+/** Constants and copies that published files contain. */
 const KNOWN = {
   'GPT-2': [
     golden('gpt2-a'),
@@ -163,19 +163,19 @@ const KNOWN = {
 };
 
 for (const [what, [source, shapes, unread = []]] of Object.entries(KNOWN))
-  test(`${what}: constants and copies are known, other parts are listed as unread`, async () => {
+  test(`${what}: constants and copies are accepted, other parts are listed as unread`, async () => {
     const files = typeof source === 'string' ? filesOf(source) : source;
     const known = (await open(files)).unread;
     const got = (await open(withTensors(files, shapes))).unread;
     assert.deepEqual(got.filter((name) => !known.includes(name)).sort(), [...unread].sort());
   });
 
-test('a RoBERTa for classes lists the pooler that its head replaces', async () => {
+test('a RoBERTa with a classification head lists the pooler as unread', async () => {
   const { unread } = await open(filesOf('RoBERTa for classes'));
   assert.deepEqual(unread, ['roberta.pooler.dense.weight', 'roberta.pooler.dense.bias']);
 });
 
-test('nothing is unread of a model that was made, or of files that hold one model and no more', async () => {
+test('unread is empty for created models and for files with only one model', async () => {
   const model = hl.transformer({ layers: 1, dModel: 8, numHeads: 2, vocab: 9, context: 8 });
   assert.deepEqual(model.unread, []);
   model.dispose();
@@ -187,11 +187,11 @@ test('nothing is unread of a model that was made, or of files that hold one mode
   }
 });
 
-// ---- heads that are said to be tied
+// ---- stored heads of tied models
 
 const head = (files) => ({ ...readSafetensors(files['model.safetensors']).tensors });
 
-/** Files of a tied model with a head beside the embedding, of which change makes the numbers. */
+/** Adds a head to the files of a tied model; change() computes its values from the embedding. */
 function withHead(files, change) {
   const tensors = head(files);
   const { shape, data } = tensors['model.embed_tokens.weight'];
@@ -208,7 +208,7 @@ const logitsOf = async (files) => {
   return logits;
 };
 
-test('a head that lies in the file of a tied model, and is not the embedding, is the head', async () => {
+test('a stored head that differs from the embedding is used, although config.json says that it is tied', async () => {
   const tied = filesOf('SmolLM');
   const [{ shape }] = [head(tied)['model.embed_tokens.weight']];
   for (const at of [0, size(shape) - 1]) {
@@ -218,7 +218,7 @@ test('a head that lies in the file of a tied model, and is not the embedding, is
   }
 });
 
-test('a model with such a head is saved as one that is not tied', async () => {
+test('a model with such a head is saved as untied', async () => {
   for (const name of ['SmolLM', 'Gemma']) {
     const files = withHead(filesOf(name), (x) => -x);
     const model = await hl.openModel(files);
@@ -229,7 +229,7 @@ test('a model with such a head is saved as one that is not tied', async () => {
   }
 });
 
-test('a head that is the embedding once more is tied, and nothing is unread', async () => {
+test('a stored head that equals the embedding is tied, and unread is empty', async () => {
   const tied = filesOf('SmolLM');
   const same = withHead(tied, (x) => x);
   const { options, unread } = await open(same);
@@ -237,7 +237,7 @@ test('a head that is the embedding once more is tied, and nothing is unread', as
   assert.deepEqual(await logitsOf(same), await logitsOf(tied));
 });
 
-test('a tied head of another size, or in other numbers of bits, is not taken for the embedding', async () => {
+test('a stored head of another shape or type is not tied', async () => {
   const tied = filesOf('SmolLM');
   await assert.rejects(hl.openModel(withTensors(tied, { 'lm_head.weight': [24, C] })), {
     code: 'FORMAT',
@@ -267,7 +267,7 @@ test('heads of large models are compared in a few ranges', async () => {
   };
   const same = await open(table, []);
   assert.equal(same.tied, true);
-  // All but the head, and a quarter of a megabyte sixteen times, of both.
+  // All tensors but the head, and sixteen ranges of 256 KiB of both tensors.
   assert.ok(same.read <= same.bytes - 4 * rows * C + 2 * 16 * 2 ** 18 + 2 ** 16, `${same.read} of ${same.bytes}`);
   assert.equal((await open(last, [])).tied, false);
 });

@@ -4,13 +4,13 @@ import { load } from 'headlight-attention';
 import { flavours, hl } from '../../../support/headlight.js';
 import { checkpoints, off, torchCases } from '../../../support/models.js';
 
-/** In shares of the largest value. */
+/** Relative to the largest value. */
 const LIMIT = 1e-5;
 const CAPTURE = ['embed', 'blocks.*.in', 'blocks.*.out', 'blocks.*.weights', 'final'];
 const ENCODER = ['encoder.blocks.*.in', 'encoder.blocks.*.out', 'encoder.blocks.*.weights', 'encoder.final'];
 const captureOf = (model) => (model.options.encoder ? [...CAPTURE, ...ENCODER, 'blocks.*.cross.weights'] : CAPTURE);
 
-/** Every output of a case. */
+/** Compares every output of a case. */
 function check(model, c) {
   const result = model.forward(c.input, { capture: captureOf(model) });
   const tensors = { ...result.captured, logits: result.logits, pooled: result.pooled };
@@ -24,7 +24,7 @@ function check(model, c) {
   result.dispose();
 }
 
-/** The first tokens together, the others one by one. */
+/** The first tokens in one call, then one token per call. */
 function checkCached(model, c, type) {
   const { ids, encoder } = { ids: c.input.ids, encoder: c.input.encoder };
   const [, length] = ids.shape;
@@ -43,7 +43,7 @@ function checkCached(model, c, type) {
   return off(c, 'logits', rows);
 }
 
-/** Without what a run leaves behind. */
+/** Runs fn in a scope and checks that no memory is lost. */
 function within(instance, fn) {
   const before = instance.info.memory.used;
   instance.scope(fn);
@@ -55,7 +55,7 @@ for (const { folder, name, cases } of checkpoints) {
     for (const instance of flavours) {
       const model = await instance.openModel(folder);
       for (const c of cases.filter(({ kind }) => kind === 'forward')) {
-        // The tables of rotary positions grow with the longest sequence, and stay.
+        // The tables of rotary positions grow with the longest sequence and are kept.
         model.forward(c.input).dispose();
         within(instance, () => check(model, c));
         if (!c.cache) continue;
@@ -69,7 +69,7 @@ for (const { folder, name, cases } of checkpoints) {
     }
   });
 
-  test(`${name}: goes on as it must`, async () => {
+  test(`${name}: generates the expected tokens`, async () => {
     const model = await hl.openModel(folder);
     for (const c of cases.filter(({ kind }) => kind === 'greedy')) {
       const { encoder, ids } = c.input;
@@ -100,7 +100,7 @@ for (const c of torchCases) {
   });
 }
 
-test('two threads give the bits of one', async () => {
+test('two threads give the same bits as one', async () => {
   for (const { info } of flavours) {
     const bits = [];
     for (const threads of [1, 2]) {

@@ -1,4 +1,4 @@
-// Folders on disk with what is no file, or no readable one: each is an error with its name.
+// Folders on disk with entries that are not readable files: each error contains the name.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -13,7 +13,7 @@ import { hl } from '../../../support/headlight.js';
 const MODEL = join(GOLDEN, 'models', 'llama-a');
 const FILES = ['config.json', 'model.safetensors', 'tokenizer.json'];
 
-/** A copy of the model, with a tokenizer. */
+/** Copies a model with a tokenizer to a temporary folder. */
 function makeFolder(t) {
   const folder = mkdtempSync(join(tmpdir(), 'headlight é '));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
@@ -39,12 +39,12 @@ const KINDS = {
   'a folder': [(path) => mkdirSync(path), /it is a folder/],
   'a link to nothing': [(path) => symlinkSync('/nowhere/at/all', path), /ENOENT/],
   'a link to itself': [(path) => symlinkSync(path, path), /ELOOP/],
-  'a pipe that nobody writes into': [(path) => execFileSync('mkfifo', [path]), /it is no regular file/],
-  'a device': [(path) => symlinkSync('/dev/zero', path), /it is no regular file/],
+  'a pipe that nobody writes into': [(path) => execFileSync('mkfifo', [path]), /it is not a regular file/],
+  'a device': [(path) => symlinkSync('/dev/zero', path), /it is not a regular file/],
 };
 
 for (const [kind, [make, reason]] of Object.entries(KINDS))
-  test(`${kind} in the place of a file is an error with its name`, {
+  test(`${kind} in place of a file is an error with its name`, {
     skip: process.platform === 'win32',
   }, async (t) => {
     for (const file of FILES) {
@@ -56,7 +56,7 @@ for (const [kind, [make, reason]] of Object.entries(KINDS))
     }
   });
 
-test('the files are closed, whether a model opens or not', { skip: process.platform !== 'linux' }, async (t) => {
+test('all files are closed after success and after failure', { skip: process.platform !== 'linux' }, async (t) => {
   const folder = makeFolder(t);
   (await openAny(folder))?.dispose();
   const before = openHandles();
@@ -69,10 +69,10 @@ test('the files are closed, whether a model opens or not', { skip: process.platf
   assert.equal(openHandles(), before);
 });
 
-/** The model, or undefined where it does not open. @param {string} folder */
+/** The model, or undefined if it cannot be opened. @param {string} folder */
 const openAny = (folder) => hl.openModel(folder).catch(() => undefined);
 
-test('a folder that is none is an error with its name', async (t) => {
+test('the error about a missing folder contains its name', async (t) => {
   const folder = makeFolder(t);
   await refuses(join(folder, 'config.json'), { message: /the folder .*config\.json cannot be read: ENOTDIR/ });
   await refuses(join(folder, 'nothing'), { message: /the folder .*nothing cannot be read: ENOENT/ });
@@ -81,7 +81,7 @@ test('a folder that is none is an error with its name', async (t) => {
   await refuses('file:///a%2fb', { message: /cannot be read: File URL path/ });
 });
 
-test('the name or the page of a model on the Hub is refused, and the error says how to open it', async () => {
+test('names and pages of models on the Hub are refused, and the error says how to open the model', async () => {
   for (const name of ['openai-community/gpt2', 'gpt2']) {
     await refuses(name, {
       message: new RegExp(`ENOENT.*name on the Hugging Face Hub.*/${name}/resolve/main.*hf download ${name} `),
@@ -104,7 +104,7 @@ test('the name or the page of a model on the Hub is refused, and the error says 
     });
 });
 
-test('other addresses that are none of a folder are refused, and a password is not repeated', async () => {
+test('addresses that are not folders are refused, and errors contain no password', async () => {
   for (const address of [
     'ftp://host/x',
     'data:,x',

@@ -23,7 +23,7 @@ const folder = (changes, generation) => ({
 });
 const IDS = [5, 17, 80, 3];
 
-// As they are published, without lists of languages and alignment heads.
+// Published files, without lists of languages and alignment heads.
 const PUBLISHED = {
   'Llama 3.1 Instruct': [
     {
@@ -116,14 +116,14 @@ const PUBLISHED = {
 };
 
 for (const [name, [generation, expected]] of Object.entries(PUBLISHED))
-  test(`the generation_config.json of ${name} gives the defaults that it means`, async () => {
+  test(`the generation_config.json of ${name} gives the expected defaults`, async () => {
     assert.deepEqual({ ...readGeneration({}, generation) }, expected);
     const model = await hl.openModel(folder({}, generation));
     assert.deepEqual({ ...model.generation }, expected);
     model.dispose();
   });
 
-test('without generation_config.json the fields of config.json count, also those of its text_config', () => {
+test('without generation_config.json the defaults come from config.json and its text_config', () => {
   const fields = { eos_token_id: 7, do_sample: true, temperature: 0.5, top_k: 0, forced_bos_token_id: 3 };
   assert.deepEqual({ ...readGeneration(fields) }, { stop: [7], temperature: 0.5, forced: [[1, 3]] });
   assert.deepEqual({ ...readGeneration({ text_config: { eos_token_id: [1, 2] } }) }, { stop: [1, 2] });
@@ -131,7 +131,7 @@ test('without generation_config.json the fields of config.json count, also those
   assert.deepEqual({ ...readGeneration({ eos_token_id: null, suppress_tokens: null }) }, {});
 });
 
-test('fields that cannot be meant are refused when the model is opened, with the name of the file', async () => {
+test('invalid fields are refused by openModel, and the error names the file', async () => {
   const { used } = hl.info.memory;
   const refused = async (source, file, field) =>
     assert.rejects(hl.openModel(source), (error) => {
@@ -161,7 +161,7 @@ test('fields that cannot be meant are refused when the model is opened, with the
   assert.equal(hl.info.memory.used, used);
 });
 
-test('generate takes its defaults from the model, and options before them', async () => {
+test('generate uses the defaults of the model, and options override them', async () => {
   const plain = await hl.openModel(folder({}));
   const greedy = await plain.generate(IDS, { max: 8 });
   const drawn = await plain.generate(IDS, { max: 8, temperature: 1.5, topK: 50, topP: 0.9, seed: 3 });
@@ -188,7 +188,7 @@ test('generate takes its defaults from the model, and options before them', asyn
   suppressing.dispose();
 });
 
-test('saveFolder writes it again', async () => {
+test('saveFolder writes generation_config.json', async () => {
   const [generation, expected] = PUBLISHED['Gemma 3'];
   const model = await hl.openModel(folder({}, generation));
   const again = await hl.openModel(await model.saveFolder());
@@ -196,14 +196,14 @@ test('saveFolder writes it again', async () => {
   for (const made of [model, again]) made.dispose();
 });
 
-test('an onProgress that rejects rejects openModel, and memory comes back', async () => {
+test('openModel rejects if onProgress rejects, and all memory is freed', async () => {
   const { used } = hl.info.memory;
   const onProgress = async () => Promise.reject(new Error('no page to show it'));
   await assert.rejects(hl.openModel(folder({}), { onProgress }), /no page to show it/);
   assert.equal(hl.info.memory.used, used);
 });
 
-test('a decoder with an encoder begins with the token of its file, and forced tokens follow', async () => {
+test('a decoder with an encoder begins with decoder_start_token_id, followed by forced tokens', async () => {
   const t5 = { ...read('t5-a') };
   const open = (generation) => hl.openModel({ ...t5, 'generation_config.json': json(generation) });
   const encoder = [3, 9, 4];

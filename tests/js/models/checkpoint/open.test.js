@@ -29,7 +29,7 @@ async function logitsOf(source, options) {
 
 const expected = await logitsOf(FOLDER);
 
-/** Serves a folder; counts the bytes that it sends. */
+/** Serves a folder and counts the bytes that are sent. */
 async function serve(folder, ranges) {
   const seen = { bytes: 0, missing: 0 };
   const server = createServer((request, response) => {
@@ -58,7 +58,7 @@ async function serve(folder, ranges) {
   return { url: `http://127.0.0.1:${server.address().port}/`, seen, close };
 }
 
-/** Refused in words that match, with everything given back. */
+/** Expects an error that matches, and that all memory is freed. */
 async function refuses(source, pattern, options) {
   const before = hl.info.memory.used;
   await assert.rejects(hl.openModel(source, options), (error) => {
@@ -69,7 +69,7 @@ async function refuses(source, pattern, options) {
   assert.equal(hl.info.memory.used, before);
 }
 
-test('a folder is a path, a file URL, files by name, a list of files or a handle of a directory', async () => {
+test('a folder may be a path, a file URL, files by name, a list of files or a directory handle', async () => {
   const list = Object.entries(files).map(([name, bytes]) => new File([bytes], name));
   const handle = {
     name: 'folder',
@@ -84,7 +84,7 @@ test('a folder is a path, a file URL, files by name, a list of files or a handle
     assert.deepEqual(await logitsOf(source), expected);
 });
 
-test('a URL is read in ranges, only those that are needed, and whole where the server knows no ranges', async (t) => {
+test('only the required ranges of a URL are read; whole files if the server does not support ranges', async (t) => {
   const size = files['model.safetensors'].length;
   const ranged = await serve(FOLDER, true);
   t.after(ranged.close);
@@ -101,7 +101,7 @@ test('a URL is read in ranges, only those that are needed, and whole where the s
   await refuses(`${whole.url}nowhere/`, /there is no config\.json/);
 });
 
-test('shards are found by their index, and one that is missing is named', async () => {
+test('shards are found by the index file, and the error about a missing one contains its name', async () => {
   const shards = modelFiles(SHARDS);
   assert.deepEqual(await logitsOf(shards), await logitsOf(SHARDS));
   const { 'model-00002-of-00003.safetensors': _, ...rest } = shards;
@@ -109,7 +109,7 @@ test('shards are found by their index, and one that is missing is named', async 
   await refuses({ ...shards, 'model.safetensors.index.json': json({}) }, /weight_map/);
 });
 
-test('half precision and eight bits are widened, int8 is close', async () => {
+test('float16, bfloat16 and 8-bit floats are converted to float32; int8 weights give similar results', async () => {
   const { tensors } = readSafetensors(files['model.safetensors']);
   for (const [dtype, limit] of [
     ['F16', 2e-3],
@@ -136,7 +136,7 @@ function away(got) {
   return got.reduce((a, b, i) => Math.max(a, Math.abs(b - expected[i])), 0) / most;
 }
 
-test('int8 weights, rounded as they are read, have the bits of those that are rounded afterwards', async () => {
+test('int8 weights are the same, bit for bit, rounded while reading and rounded afterwards', async () => {
   for (const name of ['llama-a', 'gpt2-a', 'bert-a', 'vit-a', 't5-a']) {
     const checkpoint = modelFiles(join(GOLDEN, 'models', name));
     const { tensors } = readSafetensors(
@@ -161,7 +161,7 @@ test('int8 weights, rounded as they are read, have the bits of those that are ro
   }
 });
 
-test('rows that several parameters are parts of are read once', async (t) => {
+test('rows with parts of several parameters are read once', async (t) => {
   const folder = join(GOLDEN, 'models', 'gpt2-a');
   const server = await serve(folder, true);
   t.after(server.close);
@@ -182,7 +182,7 @@ test('a model that does not fit is refused before its tensors are read', async (
   assert.ok(server.seen.bytes < 2 ** 15, `${server.seen.bytes} bytes were read`);
 });
 
-test('what fails while more is being read gives everything back, and is not unhandled', async () => {
+test('a failure during reading frees all memory and causes no unhandled rejection', async () => {
   const checkpoint = {
     'config.json': files['config.json'],
     'model.safetensors': new Blob([files['model.safetensors']]),
@@ -200,14 +200,14 @@ test('what fails while more is being read gives everything back, and is not unha
   }
 });
 
-test('progress goes up to all bytes', async () => {
+test('progress increases up to all bytes', async () => {
   const steps = [];
   await logitsOf(FOLDER, { onProgress: (step) => steps.push(step) });
   assert.ok(steps.every(({ read, total }, i) => read > (steps[i - 1]?.read ?? 0) && read <= total));
   assert.equal(steps.at(-1).read, steps.at(-1).total);
 });
 
-test('a signal stops opening with its reason, and gives everything back', async () => {
+test('an aborted openModel rejects with the reason of the signal and frees all memory', async () => {
   for (const weights of ['float32', 'int8', 'stored']) {
     const before = hl.info.memory.used;
     const stop = new AbortController();
@@ -219,7 +219,7 @@ test('a signal stops opening with its reason, and gives everything back', async 
   }
 });
 
-test('what cannot be opened is refused, and why', async () => {
+test('invalid checkpoints are refused, and the error gives the reason', async () => {
   const { 'config.json': _, ...noConfig } = files;
   await refuses(noConfig, /there is no config\.json.*model\.safetensors/);
   const only = { 'config.json': files['config.json'] };
@@ -257,7 +257,7 @@ test('a config.json that claims any number of layers is refused at once', async 
     }
 });
 
-test('a tokenizer in the folder reads and writes text; without one, text is refused', async () => {
+test('the tokenizer in the folder encodes and decodes text; without one, text is refused', async () => {
   const plain = await hl.openModel(FOLDER);
   for (const call of [() => plain.encode('a'), () => plain.decode([1]), () => plain.forward('a')])
     assert.throws(call, (error) => error.code === 'STATE' && /tokenizer/.test(error.message));
@@ -285,7 +285,7 @@ test('a tokenizer in the folder reads and writes text; without one, text is refu
   for (const thing of [text, labels, model]) thing.dispose();
 });
 
-test('arguments of another kind are errors by name', async () => {
+test('errors about invalid arguments contain their names', async () => {
   for (const signal of [5, {}, null, 'x', new EventTarget(), { aborted: false }])
     await refuses(files, /openModel: signal is .*, expected an AbortSignal/, { signal });
   await refuses([null], /files\[0\] is null, expected a File/);
@@ -300,7 +300,7 @@ test('arguments of another kind are errors by name', async () => {
   await refuses({ ...files, 'model.safetensors': view }, /model\.safetensors/);
 });
 
-test('shared memory holds files too', async () => {
+test('files may be in shared memory', async () => {
   const shared = Object.fromEntries(
     Object.entries(files).map(([name, bytes]) => {
       const buffer = new SharedArrayBuffer(bytes.length);
@@ -311,14 +311,14 @@ test('shared memory holds files too', async () => {
   assert.deepEqual(await logitsOf(shared), expected);
 });
 
-test('of files with the same name, the one nearest to the root counts', async () => {
+test('of files with the same name, the one nearest to the root is used', async () => {
   const { 'config.json': first, ...rest } = files;
   const nested = { 'm/config.json': first, 'm/1_Pooling/config.json': json({}), ...rest };
   assert.deepEqual(await logitsOf(nested), expected);
   assert.deepEqual(await logitsOf(Object.fromEntries(Object.entries(nested).reverse())), expected);
 });
 
-test('a tensor is in one shard, and in the one that the index says', async () => {
+test('a tensor must be in exactly one shard, the one that the index names', async () => {
   const shards = modelFiles(SHARDS);
   const index = JSON.parse(new TextDecoder().decode(shards['model.safetensors.index.json']));
   const withMap = (more) => ({
@@ -336,7 +336,7 @@ test('a tensor is in one shard, and in the one that the index says', async () =>
   await refuses(withMap({ ghost: elsewhere }), /says that 'ghost' is in '.*'; it is not/);
 });
 
-test('a damaged file of several is named', async () => {
+test('the error about a damaged shard contains its name', async () => {
   const shards = modelFiles(SHARDS);
   const name = 'model-00003-of-00003.safetensors';
   await refuses(
@@ -345,7 +345,7 @@ test('a damaged file of several is named', async () => {
   );
 });
 
-test('a message repeats no long value of a file', async () => {
+test('errors do not contain long values of a file', async () => {
   const long = 'x'.repeat(2 ** 20);
   for (const changes of [
     { hidden_act: long },
@@ -394,7 +394,7 @@ test('the demo is the language model that is included in the package', async () 
   const inline = await (await import('headlight-attention/inline')).load();
   await assert.rejects(inline.openModel('demo'), {
     code: 'LOAD',
-    message: /the demo is not beside the module: copy whale\.safetensors.*import 'headlight-attention'/,
+    message: /the demo is not in the folder of the module: copy whale\.safetensors.*import 'headlight-attention'/,
   });
   inline.dispose();
 });

@@ -1,5 +1,4 @@
-// Models from servers with faults: each fault is an error with the name of the file, within limits of memory and of
-// bytes.
+// Models from faulty servers: each fault is an error with the name of the file, within limits of memory and bytes.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -17,7 +16,7 @@ const LLAMA = {
 };
 const SHARDS = modelFiles('qwen2-a');
 const IDS = [5, 17, 80, 3];
-/** The limit of a JSON file, and what may be on its way when a connection is closed. */
+/** The limit of a JSON file, and bytes that may be in transit when a connection is closed. */
 const JSON_LIMIT = 64 * 2 ** 20;
 const ON_THE_WAY = 8 * 2 ** 20;
 const json = (value) => new TextEncoder().encode(JSON.stringify(value));
@@ -39,7 +38,7 @@ async function logitsOf(source, options) {
 
 const expected = await logitsOf(LLAMA);
 
-/** Fails with an error that fits, and with everything given back. */
+/** Expects an error that matches, and that all memory is freed. */
 async function refuses(source, { code, message }, options) {
   const before = hl.info.memory.used;
   await assert.rejects(hl.openModel(source, options), (error) => {
@@ -52,13 +51,13 @@ async function refuses(source, { code, message }, options) {
   assert.equal(hl.info.memory.used, before);
 }
 
-/** The first request for the configuration, one for weights, and the one for the tokenizer, which comes last. */
+/** The first request for config.json, a request for weights, and the request for the tokenizer, which is last. */
 const PLACES = [
   ['config.json', 0],
   ['model.safetensors', 2],
   ['tokenizer.json', 0],
 ];
-/** These are read up to the limit, which takes its time: once is enough. */
+/** These are read up to the limit, which takes long: each is tested once. */
 const LONG = ['a file without a length or an end', 'a gzip bomb'];
 
 for (const name of Object.keys(FAULTS))
@@ -95,7 +94,7 @@ test('a range is compared with the length and the ETag that the server gave befo
   assert.deepEqual(await logitsOf(server.url), expected);
 });
 
-test('a server that sends no Content-Range is asked for the whole file, once', async (t) => {
+test('if a server sends no Content-Range, the whole file is requested, once', async (t) => {
   const server = await serve(t);
   const sends = (response, { status, body }) => response.writeHead(status).end(body);
   server.fault = (name) => (name === 'model.safetensors' ? sends : undefined);
@@ -103,7 +102,7 @@ test('a server that sends no Content-Range is asked for the whole file, once', a
   assert.ok(server.sent() < 2 * LLAMA['model.safetensors'].length + 2 ** 18);
 });
 
-test('a file that comes whole and without a length is as long as its tensors', async (t) => {
+test('the length of a file without Content-Length is checked against its tensors', async (t) => {
   const whole = (more) => (response, _, all) =>
     response
       .writeHead(200)
@@ -111,7 +110,7 @@ test('a file that comes whole and without a length is as long as its tensors', a
   const server = await serve(t);
   for (const [more, message] of [
     [0, null],
-    [1, /model\.safetensors goes on after byte 236880/],
+    [1, /model\.safetensors continues after byte 236880/],
     [-1, /model\.safetensors ends before byte 236880: it is truncated/],
   ]) {
     server.fault = (name) => ({ 'config.json': whole(0), 'model.safetensors': whole(more) })[name];
@@ -120,7 +119,7 @@ test('a file that comes whole and without a length is as long as its tensors', a
   }
 });
 
-test('an empty file has no range, and is empty', async (t) => {
+test('an empty file has no ranges and is read as empty', async (t) => {
   const server = await serve(t);
   const none = (length) => (response) => response.writeHead(416, { 'content-range': `bytes */${length}` }).end();
   server.fault = (name) => (name === 'config.json' ? none(0) : undefined);
@@ -129,14 +128,14 @@ test('an empty file has no range, and is empty', async (t) => {
   await refuses(server.url, { code: 'LOAD', message: /config\.json cannot be read: .*416/ });
 });
 
-test('HEAD is never sent, and a small file takes one request', async (t) => {
+test('no HEAD request is sent, and a small file takes one request', async (t) => {
   const server = await serve(t);
   await logitsOf(server.url);
   assert.ok(server.requests.every((request) => request.startsWith('GET ')));
   assert.equal(server.requests.filter((request) => request.endsWith('/config.json')).length, 1);
 });
 
-test('a file that may be missing is missing at 403, 404, 410 and where a web page comes in its place', async (t) => {
+test('an optional file is missing at status 403, 404, 410 and if the server sends a web page', async (t) => {
   const server = await serve(t);
   const page =
     (status, type = 'text/html; charset=utf-8') =>
@@ -148,7 +147,7 @@ test('a file that may be missing is missing at 403, 404, 410 and where a web pag
     assert.equal(model.tokenizer, undefined);
     model.dispose();
   }
-  // JSON of the wrong type is JSON.
+  // A JSON response with another content type is accepted.
   server.fault = (name) =>
     name !== 'config.json'
       ? undefined
@@ -166,7 +165,7 @@ test('a file that may be missing is missing at 403, 404, 410 and where a web pag
   }
 });
 
-test('a query of the address goes to every file, and stands in no error', async (t) => {
+test('the query of the address is sent with every request, and no error contains it', async (t) => {
   const server = await serve(t);
   for (const address of [`${server.url}a/m?token=secret`, `${server.url}a/m/?token=secret#part`]) {
     server.requests.length = 0;
@@ -182,7 +181,7 @@ test('a query of the address goes to every file, and stands in no error', async 
   assert.equal(server.requests.at(-1), 'GET /tokenizer.json?path=a/b');
 });
 
-test('names in an index are names of files in the folder: anything else sends no request', async (t) => {
+test('names in an index must be names of files in the folder: others are refused without a request', async (t) => {
   const other = await serve(t);
   const index = JSON.parse(new TextDecoder().decode(SHARDS['model.safetensors.index.json']));
   const [tensor] = Object.keys(index.weight_map);
@@ -234,7 +233,7 @@ test('a shard may have any other name', async (t) => {
   assert.deepEqual(await logitsOf(server.url), await logitsOf(SHARDS));
 });
 
-test('a redirect is followed, to another origin too', async (t) => {
+test('redirects are followed, also to another origin', async (t) => {
   const [server, storage] = [await serve(t, {}), await serve(t)];
   server.fault = () => (response, _right, _all, request) =>
     response.writeHead(302, { location: `${storage.url}signed${request.url}?key=1` }).end();
@@ -242,7 +241,7 @@ test('a redirect is followed, to another origin too', async (t) => {
   assert.ok(storage.requests.every((request) => request.endsWith('?key=1')));
 });
 
-test('a signal ends a response that never comes, and the reason is the error', async (t) => {
+test('a signal aborts a response that does not arrive, and the error is its reason', async (t) => {
   const server = await serve(t);
   for (const file of Object.keys(LLAMA))
     for (const hangs of [
@@ -263,7 +262,7 @@ test('a signal ends a response that never comes, and the reason is the error', a
     }
 });
 
-test('when one request fails, others that hang are not waited for', { timeout: 300_000 }, async (t) => {
+test('when one request fails, hanging requests are not awaited', { timeout: 300_000 }, async (t) => {
   const server = await serve(t);
   server.fault = (name, count) =>
     name === 'model.safetensors' && count > 1 ? (count === 2 ? 'the status 500' : () => {}) : undefined;
@@ -272,7 +271,7 @@ test('when one request fails, others that hang are not waited for', { timeout: 3
 
 const SEED = 7;
 
-test(`responses with random faults give the right model or an error, and lose no memory (seed ${SEED})`, async () => {
+test(`responses with random faults give the right model or an error, without a leak (seed ${SEED})`, async () => {
   const { opened, refused } = await fuzzResponses(60, SEED);
   assert.equal(opened + refused, 60);
   assert.ok(opened > 5 && refused > 20, `${opened}, ${refused}`);

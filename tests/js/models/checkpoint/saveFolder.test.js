@@ -1,4 +1,4 @@
-// What saveFolder writes, read again by openModel and beside the files that models were opened from.
+// Files of saveFolder, opened again by openModel and compared with the files from which models were opened.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ const SMALL = { layers: 2, dModel: 12, numHeads: 3, vocab: 9, context: 8, seed: 
 const RMS = { norm: 'rms', positions: 'rotary', gated: true, activation: 'silu', bias: false };
 const LLAMA3 = { type: 'llama3', factor: 8, originalContext: 4, lowFreqFactor: 1, highFreqFactor: 4 };
 const YARN = { type: 'yarn', factor: 4, originalContext: 4, betaFast: 32, betaSlow: 1 };
-/** The model_type that each becomes, and its options. */
+/** model_type and options of models. */
 const MADE = [
   ['gpt2', {}],
   ['gpt2', { tied: true, mlp: 20, normEps: 1e-6 }],
@@ -33,7 +33,7 @@ const MADE = [
   ['qwen3', { ...RMS, queryKeyNorm: true, kvHeads: 1 }],
 ];
 
-/** With biases and norms that are not zeros and ones. */
+/** A model with random biases and norms. */
 function build(options) {
   const model = hl.transformer({ ...SMALL, ...options });
   const random = uniformSource(3);
@@ -52,7 +52,7 @@ const refuses = (promise, code, parameter, message) =>
   });
 
 for (const [type, options] of MADE)
-  test(`a model becomes ${type} and is opened again with the same bits: ${JSON.stringify(options)}`, async () => {
+  test(`a model is saved as ${type} and opened again with the same bits: ${JSON.stringify(options)}`, async () => {
     const model = build(options);
     const files = await model.saveFolder();
     assert.deepEqual(Object.keys(files), ['config.json', 'model.safetensors', 'train.py']);
@@ -85,11 +85,11 @@ const CHECKPOINTS = [
   })),
   ...families.filter(({ input }) => 'ids' in input && !('encoder' in input)),
 ];
-/** Norms of Gemma are one more than what is stored: the last bit may be lost on the way back. */
+/** The norms of Gemma are the stored values plus 1: the last bit may be lost when 1 is subtracted again. */
 const LAST_BIT = 1e-7;
 
 for (const { name, files: given } of CHECKPOINTS)
-  test(`${name} is written as it was opened`, async () => {
+  test(`${name} is saved with the tensors of its file`, async () => {
     const model = await hl.openModel(given);
     const files = await model.saveFolder();
     assert.deepEqual(configIn(files), { ...configIn(given), torch_dtype: 'float32' });
@@ -104,7 +104,7 @@ for (const { name, files: given } of CHECKPOINTS)
     for (const one of [model, opened]) one.dispose();
   });
 
-test('models of pictures, of sound and with an encoder are not written', async () => {
+test('models of pictures or audio, and models with an encoder, are refused', async () => {
   for (const { files, input } of families.filter(({ input }) => !('ids' in input) || 'encoder' in input)) {
     const model = await hl.openModel(files);
     await refuses(model.saveFolder(), 'ARGUMENT', 'encoder' in input ? 'encoder' : 'input', /saveFolder: .* written/);
@@ -112,7 +112,7 @@ test('models of pictures, of sound and with an encoder are not written', async (
   }
 });
 
-test('a model that learned here goes on as what was opened from its folder', async () => {
+test('a model opened from its saved folder continues training like the original', async () => {
   const model = build({ tied: true });
   const labels = [[1, 2, 3, 4, 5]];
   const targets = [[2, 3, 4, 5, 6]];
@@ -129,14 +129,14 @@ test('a model that learned here goes on as what was opened from its folder', asy
   for (const one of [model, opened]) one.dispose();
 });
 
-test('int8 weights are written as what they are now', async () => {
+test('int8 weights are saved with their rounded values', async () => {
   const model = build(RMS).quantize();
   const opened = await hl.openModel(await model.saveFolder());
   assert.deepEqual(opened.stateDict(), model.stateDict());
   for (const one of [model, opened]) one.dispose();
 });
 
-test('the tokenizer is the one that is given, or the one that the model was opened with', async () => {
+test('saveFolder writes the given tokenizer, or the one with which the model was opened', async () => {
   const tokenizer = readFileSync(new URL('../../../../web/demo/tokenizer.json', import.meta.url), 'utf8');
   const model = build({});
   const files = await model.saveFolder({ tokenizer });
@@ -147,7 +147,7 @@ test('the tokenizer is the one that is given, or the one that the model was open
   for (const one of [model, opened]) one.dispose();
 });
 
-test('the program for PyTorch lies beside the families that it knows, with the state of the optimizer', async () => {
+test('train.py and the state of the optimizer are written for the supported families', async () => {
   const model = build({});
   const optimizer = hl.sgd([model], { lr: 0.5, momentum: 0.9 });
   model.zeroGrad().learn([[1, 2, 3]], [[2, 3, 4]]);
@@ -163,7 +163,7 @@ test('the program for PyTorch lies beside the families that it knows, with the s
     Object.entries(tensors).map(([name, { shape }]) => [name, shape]),
     Object.entries(weights).map(([name, { shape }]) => [`${name}.velocity`, shape]),
   );
-  // The first velocity is the gradient; keys come after the queries, turned.
+  // The first velocity is the gradient; keys follow the queries, transposed.
   const { data } = tensors['transformer.h.0.attn.c_attn.weight.velocity'];
   assert.equal(data[12], model.gradients['blocks.0.attention.wk'].data[0]);
   assert.equal(data[36 + 12], model.gradients['blocks.0.attention.wk'].data[1]);
@@ -181,7 +181,7 @@ test('the program for PyTorch lies beside the families that it knows, with the s
   for (const one of [model, others, another, bert, ofBert]) one.dispose();
 });
 
-test('the program for PyTorch is not for heads for classes, nor for models without a head', async () => {
+test('train.py is not written for classification heads or models without a head', async () => {
   for (const { name, files: given } of families.filter(({ name }) => /(GPT-2|Llama|Qwen2) for/.test(name))) {
     const model = await hl.openModel(given);
     assert.equal('train.py' in (await model.saveFolder()), false, name);
@@ -197,7 +197,7 @@ test('the program for PyTorch is not for heads for classes, nor for models witho
   model.dispose();
 });
 
-test('what no family has is refused by its name', async () => {
+test('options that no family has are refused by name', async () => {
   for (const [options, parameter] of [
     [{ positions: 'sinusoidal' }, 'positions'],
     [{ normPlace: 'parallel' }, 'normPlace'],
@@ -211,7 +211,7 @@ test('what no family has is refused by its name', async () => {
   const model = build({});
   for (const tokenizer of [null, 1, {}])
     await refuses(model.saveFolder({ tokenizer }), 'ARGUMENT', 'tokenizer', /saveFolder/);
-  // What openModel would refuse is not written.
+  // A model that openModel would refuse is not written.
   for (const tokenizer of ['{', '{"model":{}}', Uint8Array.of(0x22, 0xff, 0x22)])
     await refuses(
       model.saveFolder({ tokenizer }),

@@ -1,4 +1,4 @@
-// train.py, which saveFolder writes beside a model: it goes on training in PyTorch where Headlight was.
+// train.py, which saveFolder writes with a model: it continues the training of Headlight in PyTorch.
 
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
@@ -38,7 +38,7 @@ const CASES = [
   ['qwen3', { ...RMS, headDim: 6, queryKeyNorm: true, kvHeads: 1, activation: 'gelu-tanh' }, adamW],
 ];
 
-/** Rows of tokens, and what they are to predict: here and there nothing. */
+/** Rows of tokens and targets, of which some are ignored. */
 function makeRows(count, vocab = SMALL.vocab) {
   const random = uniformSource(11);
   const shape = [count, LENGTH];
@@ -51,7 +51,7 @@ const batchAt = ({ tokens, targets }, step) => {
   const at = (step * size) % tokens.data.length;
   return [tokens, targets].map(({ data }) => ({ data: data.slice(at, at + size), shape: [BATCH, LENGTH] }));
 };
-/** Steps of Headlight: the loss of each. */
+/** Trains with Headlight and returns the loss of each step. */
 const learn = (model, optimizer, rows, steps) =>
   Array.from({ length: steps }, (_, step) => {
     const { loss } = model.zeroGrad().learn(...batchAt(rows, step));
@@ -82,8 +82,8 @@ const assertNear = (found, expected) => {
   );
 };
 
-/** A model that has learned, as a folder, and the losses that it would go on with. */
-async function handOver(options, makeOptimizer) {
+/** A folder of a model after some training, and the losses of its next steps. */
+async function writeTrained(options, makeOptimizer) {
   const rows = makeRows(BATCH * STEPS);
   const model = hl.transformer(options);
   const optimizer = makeOptimizer(model);
@@ -95,7 +95,7 @@ async function handOver(options, makeOptimizer) {
   for (const one of [optimizer, model]) one.dispose();
   return { folder, files, expected, parameters };
 }
-const asked = (folder, steps = STEPS) => [
+const argumentsFor = (folder, steps = STEPS) => [
   '--tokens',
   join(folder, 'tokens.safetensors'),
   '--steps',
@@ -105,10 +105,10 @@ const asked = (folder, steps = STEPS) => [
 ];
 
 for (const [type, options, makeOptimizer] of CASES)
-  test(`PyTorch goes on with a ${type} where Headlight was: ${JSON.stringify(options)}`, { skip }, async () => {
-    const { folder, files, expected, parameters } = await handOver(options, makeOptimizer);
+  test(`PyTorch continues the training of a ${type}: ${JSON.stringify(options)}`, { skip }, async () => {
+    const { folder, files, expected, parameters } = await writeTrained(options, makeOptimizer);
     assert.equal(JSON.parse(new TextDecoder().decode(files['config.json'])).model_type, type);
-    const losses = await train(folder, [], ...asked(folder), '--out', join(folder, 'trained'));
+    const losses = await train(folder, [], ...argumentsFor(folder), '--out', join(folder, 'trained'));
     assertNear(
       losses.map(({ loss }) => loss),
       expected,
@@ -117,23 +117,25 @@ for (const [type, options, makeOptimizer] of CASES)
       losses.map(({ step }) => step),
       expected.map((_, i) => 4 + i),
     );
-    // What PyTorch writes is opened again: the parameters that Headlight would have.
+    // The files of PyTorch are opened again and have the parameters that Headlight would have.
     const back = await hl.openModel(join(folder, 'trained'));
     for (const [name, { data }] of Object.entries(back.stateDict())) {
-      // The gradient of a key's bias is 0 but for rounding, which Adam makes large.
+      // The gradient of a key's bias is only rounding, which Adam amplifies.
       if (name.endsWith('.bk')) continue;
       data.forEach((x, i) => assert.ok(Math.abs(x - parameters[name].data[i]) < 1e-3, `${name}[${i}]`));
     }
     back.dispose();
   });
 
-test('two processes have the losses of one, and what is written goes on', { skip }, async () => {
-  const { folder, expected } = await handOver(SMALL, adamW);
+test('two processes have the same losses as one, and training continues from the written folder', {
+  skip,
+}, async () => {
+  const { folder, expected } = await writeTrained(SMALL, adamW);
   // Without these, torchrun of PyTorch 1.13 fails with Python 3.11.
   const output = ['--redirects', '1', '--tee', '1', '--log_dir', join(folder, 'log')];
   const two = ['-m', 'torch.distributed.run', '--standalone', '--nproc_per_node', '2', ...output];
   const trained = join(folder, 'trained');
-  const first = await train(folder, two, ...asked(folder, 6), '--out', trained);
+  const first = await train(folder, two, ...argumentsFor(folder, 6), '--out', trained);
   const tokens = writeSafetensors(
     Object.fromEntries(
       Object.entries(makeRows(BATCH * STEPS)).map(([name, { data, shape }]) => {
@@ -144,7 +146,7 @@ test('two processes have the losses of one, and what is written goes on', { skip
     ),
   );
   await writeFile(join(trained, 'tokens.safetensors'), tokens);
-  const rest = await train(trained, two, ...asked(trained, 4));
+  const rest = await train(trained, two, ...argumentsFor(trained, 4));
   assertNear(
     [...first, ...rest].map(({ loss }) => loss),
     expected,
@@ -152,7 +154,7 @@ test('two processes have the losses of one, and what is written goes on', { skip
   assert.equal(rest.at(-1).step, 13);
 });
 
-test('one long text is cut into rows, and what cannot be is said', { skip }, async () => {
+test('one long text is cut into rows; a text that is too short is refused', { skip }, async () => {
   const model = hl.transformer(SMALL);
   const tokens = Int32Array.from({ length: 25 }, (_, i) => i % 9);
   const file = writeSafetensors({ tokens: { data: tokens, shape: [25] } });
@@ -162,11 +164,11 @@ test('one long text is cut into rows, and what cannot be is said', { skip }, asy
     cut.map((row) => [...row.slice(0, LENGTH)]),
     cut.map((row) => [...row.slice(1)]),
   );
-  const [{ loss: found }] = await train(folder, [], ...asked(folder, 1), '--length', `${LENGTH}`);
+  const [{ loss: found }] = await train(folder, [], ...argumentsFor(folder, 1), '--length', `${LENGTH}`);
   assertNear([found], [loss]);
-  await assert.rejects(train(folder, [], ...asked(folder), '--length', '30'), /25 tokens are not one row of 30/);
+  await assert.rejects(train(folder, [], ...argumentsFor(folder), '--length', '30'), /25 tokens are not one row of 30/);
   const other = { labels: { data: tokens, shape: [25] } };
   await writeFile(join(folder, 'tokens.safetensors'), writeSafetensors(other));
-  await assert.rejects(train(folder, [], ...asked(folder)), /no tensor called tokens, but labels/);
+  await assert.rejects(train(folder, [], ...argumentsFor(folder)), /no tensor called tokens, but labels/);
   model.dispose();
 });

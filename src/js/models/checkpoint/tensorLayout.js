@@ -1,0 +1,115 @@
+// Converts a tensor as a checkpoint stores it into a parameter: selects its part, transposes it, reorders it. A tensor
+// is processed row by row, so that only a few of its rows are in memory at a time.
+
+/** @import { TensorSource } from '../families/common.js' */
+
+/**
+ * How a parameter is read from a stored tensor: rows from..to−1, each of `width` numbers. write() writes the values of
+ * rows first..last−1 to the parameter. contiguous: the parameter consists of these rows in the same order, unchanged.
+ * @typedef {{ width: number, from: number, to: number, contiguous?: boolean,
+ *   write: (target: Numbers, rows: Numbers, first: number, last: number) => void }} Layout
+ */
+/** @typedef {Float32Array | Uint16Array} Numbers 16-bit numbers are copied without conversion */
+/** @typedef {{ headDim: number, sizes: readonly number[] }} Split sizes: rows of q, k and v */
+
+const product = (/** @type {readonly number[]} */ shape) => shape.reduce((a, b) => a * b, 1);
+
+/** Floats in a cache line: a transposition writes whole lines. */
+const LINE = 16;
+
+/**
+ * @param {number} width
+ * @param {(target: Numbers, row: Numbers, r: number) => void} write
+ * @returns {Layout['write']}
+ */
+const eachRow = (width, write) => (target, rows, first, last) => {
+  for (let r = first; r < last; r++) write(target, rows.subarray((r - first) * width, (r - first + 1) * width), r);
+};
+
+/**
+ * The shape that the stored tensor must have.
+ * @param {TensorSource} source
+ * @param {readonly number[]} shape of the parameter
+ * @param {Split} split
+ */
+export function storedShape({ part, transposed, form }, shape, { sizes }) {
+  const rows = part ? (part[0] === 'halves' ? 2 * shape[0] : sizes.reduce((a, b) => a + b, 0)) : shape[0];
+  if (form === 'convolution' && shape.length === 2) return [shape[0], shape[1] / 3, 3];
+  if (shape.length === 1) return [rows];
+  return transposed ? [shape[1], rows] : [rows, ...shape.slice(1)];
+}
+
+/**
+ * @param {TensorSource} source
+ * @param {readonly number[]} stored shape of the stored tensor
+ * @param {readonly number[]} shape of the parameter
+ * @param {Split} split
+ * @returns {Layout}
+ */
+export function layoutOf({ part, transposed, form, offset = 0 }, stored, shape, { headDim, sizes }) {
+  if (form === 'convolution' && shape.length === 2) return convolutionLayout(shape);
+  const out = shape[0];
+  const kind = part?.[0];
+  const index = part?.[1] ?? 0;
+  const first =
+    kind === 'rows' ? sizes.slice(0, index).reduce((a, b) => a + b, 0) : kind === 'halves' ? index * out : 0;
+  if (transposed && shape.length === 2) return transposedLayout(stored[1], shape, first);
+  const width = shape.length === 1 ? 1 : product(shape) / out;
+  const whole = shape.length === 1 && !part;
+  const [run, count] = whole ? [out, 1] : [width, kind === 'heads' ? product(stored) / width : out];
+  return {
+    width: run,
+    from: first,
+    to: first + count,
+    contiguous: kind !== 'heads' && offset === 0,
+    write: eachRow(run, (target, row, r) => {
+      let to = r - first;
+      if (kind === 'heads') {
+        // Each head has the rows of its query, then those of its key and of its value.
+        const [head, within] = [Math.floor(r / (3 * headDim)), r % (3 * headDim)];
+        if (Math.floor(within / headDim) !== index) return;
+        to = head * headDim + (within % headDim);
+      }
+      if (offset === 0) target.set(row, to * run);
+      else for (let i = 0; i < run; i++) target[to * run + i] = row[i] + offset;
+    }),
+  };
+}
+
+/**
+ * (out, channels, 3) is stored, (out, 3·channels) is the parameter.
+ * @param {readonly number[]} shape of the parameter
+ * @returns {Layout}
+ */
+function convolutionLayout([out, inside]) {
+  const channels = inside / 3;
+  return {
+    width: 3,
+    from: 0,
+    to: out * channels,
+    write: eachRow(3, (target, row, r) => {
+      const [o, c] = [Math.floor(r / channels), r % channels];
+      for (let k = 0; k < 3; k++) target[o * 3 * channels + k * channels + c] = row[k];
+    }),
+  };
+}
+
+/**
+ * (in, width) is stored, (out, in) is the parameter.
+ * @param {number} width
+ * @param {readonly number[]} shape of the parameter
+ * @param {number} column the first of its columns
+ * @returns {Layout}
+ */
+const transposedLayout = (width, [out, inside], column) => ({
+  width,
+  from: 0,
+  to: inside,
+  write: (target, rows, first, last) => {
+    for (let begin = first; begin < last; begin += LINE) {
+      const end = Math.min(begin + LINE, last);
+      for (let o = 0; o < out; o++)
+        for (let i = begin; i < end; i++) target[o * inside + i] = rows[(i - first) * width + column + o];
+    }
+  },
+});

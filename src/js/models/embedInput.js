@@ -1,0 +1,91 @@
+// The embedding of a transformer: from tokens, a picture or audio features to the input of the first block.
+
+import { shapeError } from '../check/errors.js';
+import { viewOf } from '../memory/tensor.js';
+import { swapAxes } from './axes.js';
+import { ROWS } from './edits.js';
+import { sinusoids } from './positions.js';
+import { prependRows, unfoldRows } from './rowOperations.js';
+
+/** @import { ReadInput } from './input.js' */
+/** @import { Resolved } from './options.js' */
+/** @import { Run } from './run.js' */
+
+/** @param {Run} run @returns (B,T,C) */
+export function embedInput(run) {
+  const { input, options, graph, batch, rows } = run;
+  let x = input.labels ? embedTokens(run, input.labels) : options.patch ? embedPatches(run) : embedAudio(run);
+  if (options.positions === 'learned') x = graph.add(x, learnedPositions(run));
+  if (options.positions === 'sinusoidal')
+    x = graph.add(x, graph.from(x.shape, sinusoids(run.positions, options.dModel)));
+  if (options.tokenTypes > 0) {
+    const types = input.typeIds ?? new Int32Array(batch * rows);
+    x = graph.add(x, graph.rows(run.requiredWeight('embedding.type'), types, [batch, rows]));
+  }
+  return run.pass('embed', run.norm('embedding.norm', x), ROWS);
+}
+
+/** @param {Run} run @returns (B,T,C) */
+function learnedPositions(run) {
+  const { batch, rows } = run;
+  const { context, positionOffset, patch } = run.options;
+  const positions = patch ? Int32Array.from({ length: batch * rows }, (_, i) => i % rows) : run.positions;
+  if (positions.some((p) => p >= context))
+    throw shapeError(run.caller, 'positions', [positions.length], `positions below ${context}, the context`);
+  const table = run.requiredWeight('embedding.position');
+  return run.graph.rows(
+    table,
+    positions.map((p) => p + positionOffset),
+    [batch, rows],
+  );
+}
+
+/** @param {Run} run @param {Int32Array} labels (B,T) @returns (B,T,C) */
+function embedTokens(run, labels) {
+  const { graph, options } = run;
+  const table = options.sharedEmbedding ? run.decoderEmbedding : run.requiredWeight('embedding.table');
+  const x = graph.rows(table, labels, [run.batch, run.rows]);
+  const projected = options.embedDim === options.dModel ? x : run.linear('embedding.project', x);
+  return graph.scale(projected, options.embedScale);
+}
+
+/**
+ * A convolution whose stride is its size is a linear layer of patches.
+ * @param {Run} run
+ * @returns (B,N+classTokens,C)
+ */
+function embedPatches(run) {
+  const { graph, input, batch } = run;
+  const { size, image, channels } = /** @type {NonNullable<Resolved['patch']>} */ (run.options.patch);
+  const [down, across] = image.map((side) => Math.floor(side / size));
+  const { data } = /** @type {NonNullable<ReadInput['numbers']>} */ (input.numbers);
+  const patches = graph.make([batch, down * across, channels * size * size]);
+  const to = viewOf(patches);
+  let at = 0;
+  for (let b = 0; b < batch; b++)
+    for (let row = 0; row < down; row++)
+      for (let column = 0; column < across; column++)
+        for (let c = 0; c < channels; c++)
+          for (let y = 0; y < size; y++) {
+            const from = ((b * channels + c) * image[0] + row * size + y) * image[1] + column * size;
+            for (let x = 0; x < size; x++) to[at++] = data[from + x];
+          }
+  const x = run.linear('embedding.patch', patches);
+  const classTokens = run.weight('embedding.class');
+  return classTokens ? prependRows(graph, classTokens, x) : x;
+}
+
+/**
+ * Two convolutions of width 3. The second has stride 2 and halves the number of frames.
+ * @param {Run} run
+ * @returns (B,⌈N/2⌉,C)
+ */
+function embedAudio(run) {
+  const { graph, input, batch } = run;
+  const { data, shape } = /** @type {NonNullable<ReadInput['numbers']>} */ (input.numbers);
+  const [, channels, frames] = shape;
+  const byFrame = graph.make([batch, frames, channels]);
+  swapAxes(viewOf(byFrame), /** @type {Float32Array} */ (data), batch, channels, frames, 1);
+  const first = graph.activation(run.linear('embedding.conv1', unfoldRows(graph, byFrame, 1)), 'gelu');
+  return graph.activation(run.linear('embedding.conv2', unfoldRows(graph, first, 2)), 'gelu');
+}

@@ -1,0 +1,53 @@
+// Qwen 2 and Qwen 3.
+
+import { windowsByLayer } from './common.js';
+import { decoder, lmHeadKind } from './decoder.js';
+import { LLAMA, LLAMA_PREFIXES, llamaOptions } from './llama.js';
+
+/** @import { Config, Family } from './common.js' */
+
+/** @param {Config} c */
+const qwenWindow = (c) => {
+  const windows = windowsByLayer(c, (i) => i >= (c.max_window_layers ?? 28));
+  return c.use_sliding_window && c.sliding_window ? windows : null;
+};
+
+/** @type {Family} */
+export const qwen2 = {
+  name: 'qwen2',
+  prefixes: LLAMA_PREFIXES,
+  options: decoder(
+    (c, has) => ({
+      ...llamaOptions(c),
+      head: lmHeadKind(has, c.tie_word_embeddings ?? false),
+      bias: { query: true, key: true, value: true },
+      window: qwenWindow(c),
+    }),
+    { qwen2: { max_position_embeddings: 2 ** 15, sliding_window: 4096 } },
+  ),
+  names: LLAMA,
+};
+
+/** @type {Family} */
+export const qwen3 = {
+  name: 'qwen3',
+  prefixes: LLAMA_PREFIXES,
+  options: decoder(
+    (c, has) => {
+      const bias = !!c.attention_bias;
+      return {
+        ...llamaOptions(c),
+        head: lmHeadKind(has, c.tie_word_embeddings ?? false),
+        bias: { query: bias, key: bias, value: bias, out: bias },
+        queryKeyNorm: true,
+        window: qwenWindow(c),
+      };
+    },
+    { qwen3: { max_position_embeddings: 2 ** 15, sliding_window: 4096, head_dim: 128 } },
+  ),
+  names: {
+    ...LLAMA,
+    'blocks.L.attention.normQ': 'layers.L.self_attn.q_norm',
+    'blocks.L.attention.normK': 'layers.L.self_attn.k_norm',
+  },
+};

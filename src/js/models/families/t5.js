@@ -1,0 +1,102 @@
+// T5 and mT5.
+
+import { ANY_LENGTH, prefixKeys, projections, readActivation } from './common.js';
+import { countClasses } from './heads.js';
+
+/** @import { Family, Names, TensorSource } from './common.js' */
+/** @import { TransformerOptions } from '../options.js' */
+
+/** @param {string} stack @param {number} last index of the feed-forward in a block @returns {Names} */
+const t5Stack = (stack, last) => ({
+  'buckets.table': `${stack}.block.0.layer.0.SelfAttention.relative_attention_bias.weight`,
+  'blocks.L.norm1': `${stack}.block.L.layer.0.layer_norm`,
+  ...projections('blocks.L.attention', `${stack}.block.L.layer.0.SelfAttention`, ['q', 'k', 'v', 'o']),
+  'blocks.L.norm2': `${stack}.block.L.layer.${last}.layer_norm`,
+  'blocks.L.gate': `${stack}.block.L.layer.${last}.DenseReluDense.wi_0`,
+  'blocks.L.up': {
+    from: `${stack}.block.L.layer.${last}.DenseReluDense.wi_1`,
+    also: `${stack}.block.L.layer.${last}.DenseReluDense.wi`,
+  },
+  'blocks.L.down': `${stack}.block.L.layer.${last}.DenseReluDense.wo`,
+  norm: `${stack}.final_layer_norm`,
+});
+
+/** @type {Family} */
+const encoderDecoder = {
+  name: 't5',
+  prefixes: [''],
+  options: (c, has) => {
+    const kind = c.feed_forward_proj ?? (c.model_type === 'mt5' ? 'gated-gelu' : 'relu');
+    const gated = c.is_gated_act ?? kind.startsWith('gated-');
+    const name = kind === 'gated-gelu' ? 'gelu_new' : kind.replace('gated-', '');
+    // Later versions write tie_word_embeddings: true for every model, and mark scaled heads, which are the tied ones,
+    // with scale_decoder_outputs.
+    const tie = c.tie_word_embeddings ?? c.model_type !== 'mt5';
+    const scaled = c.scale_decoder_outputs ?? tie;
+    const hasHead = has('/lm_head.weight');
+    const tied = !hasHead || (scaled && tie);
+    /** @type {TransformerOptions} */
+    const stack = {
+      layers: c.num_layers,
+      dModel: c.d_model,
+      numHeads: c.num_heads,
+      headDim: c.d_kv,
+      vocab: c.vocab_size,
+      context: ANY_LENGTH,
+      mlp: c.d_ff,
+      causal: false,
+      norm: 'rms',
+      normEps: c.layer_norm_epsilon ?? 1e-6,
+      positions: 'buckets',
+      buckets: { count: c.relative_attention_num_buckets ?? 32, distance: c.relative_attention_max_distance ?? 128 },
+      activation: readActivation('feed_forward_proj', c.dense_act_fn ?? name),
+      gated,
+      bias: false,
+      scale: 1,
+      head: 'none',
+    };
+    if (!has('decoder.final_layer_norm.weight')) return stack;
+    return {
+      ...stack,
+      layers: c.num_decoder_layers ?? c.num_layers,
+      causal: true,
+      head: hasHead || tie ? 'logits' : 'none',
+      tied,
+      ...(scaled && { logitScale: c.d_model ** -0.5 }),
+      ...(has('/qa_outputs.weight') && {
+        ...{ head: 'logits', tied: false, logitScale: 1 },
+        classes: countClasses(c),
+        bias: { head: true },
+      }),
+      encoder: { ...stack, sharedEmbedding: true },
+    };
+  },
+  names: {
+    'embedding.table': {
+      from: 'shared.weight',
+      also: ['encoder.embed_tokens.weight', 'decoder.embed_tokens.weight'],
+    },
+    ...t5Stack('decoder', 2),
+    'blocks.L.cross.norm': 'decoder.block.L.layer.1.layer_norm',
+    ...projections('blocks.L.cross', 'decoder.block.L.layer.1.EncDecAttention', ['q', 'k', 'v', 'o']),
+    head: { from: '/lm_head', also: '/qa_outputs' },
+    ...prefixKeys('encoder', t5Stack('encoder', 1)),
+  },
+  // Early files contain a bias that the model does not use.
+  constants: ['decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight'],
+};
+
+/** @type {Family} */
+const encoder = {
+  ...encoderDecoder,
+  names: {
+    'embedding.table': /** @type {TensorSource} */ (encoderDecoder.names['embedding.table']),
+    ...t5Stack('encoder', 1),
+  },
+};
+
+/** @type {Family} */
+export const t5 = {
+  ...encoderDecoder,
+  encoderOnly: { without: 'decoder.final_layer_norm.weight', family: encoder },
+};

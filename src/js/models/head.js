@@ -1,0 +1,68 @@
+// The head of a transformer: from the hidden states to pooled values and logits.
+
+import { ROWS } from './edits.js';
+import { meanRows, pickRows } from './rowOperations.js';
+
+/** @import { Tensor } from '../memory/tensor.js' */
+/** @import { Run } from './run.js' */
+
+/**
+ * @param {Run} run
+ * @param {Tensor} hidden (B,T,C)
+ * @param {Tensor} selected (B,N,C): the last N tokens, whose logits are computed
+ * @returns {{ logits?: Tensor, pooled?: Tensor, relationship?: Tensor }} logits (B,N,V) or, pooled, (B,classes);
+ *   pooled (B,C); relationship (B,2)
+ */
+export function computeHead(run, hidden, selected) {
+  const { options, graph } = run;
+  const pooled = poolTokens(run, hidden);
+  const relationship = options.relationship > 0 && pooled ? run.linear('relationship', pooled) : undefined;
+  if (options.head === 'none') return { pooled, relationship };
+  if (options.head === 'pooled') {
+    const own = run.linear('head', transform(run, /** @type {Tensor} */ (pooled)));
+    const logits = options.taught ? graph.scale(graph.add(own, distilledLogits(run, hidden)), 1 / 2) : own;
+    return { pooled, relationship, logits: run.pass('logits', logits, {}) };
+  }
+  const x = graph.scale(transform(run, selected), options.logitScale);
+  const weight = run.requiredWeight(options.tied ? 'embedding.table' : 'head.weight');
+  let logits = graph.linear(x, weight, run.weight('head.bias'));
+  if (options.logitSoftcap > 0) logits = graph.softcap(logits, options.logitSoftcap);
+  return { logits: run.pass('logits', logits, ROWS, run.past + run.rows - x.shape[1]), pooled, relationship };
+}
+
+/** The layers before the last linear layer. @param {Run} run @param {Tensor} x (…,C) */
+function transform(run, x) {
+  const { headTransform, headActivation } = run.options;
+  if (headTransform !== 'none')
+    return run.norm('head.norm', run.graph.activation(run.linear('head.dense', x), headActivation));
+  return run.weight('head.project.weight') ? run.linear('head.project', x) : x;
+}
+
+/** The logits (B,classes) of the second token. @param {Run} run @param {Tensor} hidden (B,T,C) */
+const distilledLogits = (run, hidden) =>
+  run.linear('taught', pickRows(run.graph, hidden, new Array(run.batch).fill(1)));
+
+/** (B,C), or (B,poolDim) with a pooler. @param {Run} run @param {Tensor} hidden (B,T,C) */
+function poolTokens(run, hidden) {
+  const { graph } = run;
+  const { pool, pooler } = run.options;
+  if (pool === 'none') return undefined;
+  const x = pool === 'mean' ? meanRows(graph, hidden, run.input.keep) : pickRows(graph, hidden, pooledTokens(run));
+  if (pooler === 'none') return x;
+  const y = run.linear('pooler', x);
+  return pooler === 'linear' ? y : graph.activation(y, pooler);
+}
+
+/** The index of the pooled token of each sequence: (B). @param {Run} run */
+function pooledTokens({ options, input, batch, rows }) {
+  const { pool, endToken, poolSkip } = options;
+  const { labels, keep } = input;
+  const real = keep ?? (poolSkip === undefined ? undefined : labels?.map((label) => Number(label !== poolSkip)));
+  return Array.from({ length: batch }, (_, b) => {
+    const [from, to] = [b * rows, (b + 1) * rows];
+    if (pool === 'last') return ((real?.subarray(from, to).lastIndexOf(1) ?? -1) + rows) % rows;
+    if (pool !== 'end' || !labels) return 0;
+    const row = labels.subarray(from, to);
+    return endToken === undefined ? row.indexOf(Math.max(...row)) : Math.max(row.indexOf(endToken), 0);
+  });
+}

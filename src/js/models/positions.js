@@ -1,0 +1,55 @@
+// The formulas of positions: sinusoids, buckets of relative positions.
+
+/**
+ * The bucket of a relative position in T5 (Raffel et al. 2020). The first half of the buckets have one distance each,
+ * the others have ranges whose length grows exponentially.
+ * @param {number} distance from the query to the key: negative for keys before the query
+ * @param {number} count of buckets
+ * @param {number} maxDistance from which on all distances share the last bucket
+ * @param {boolean} bidirectional true if keys may come after the query
+ */
+export function bucketOf(distance, count, maxDistance, bidirectional) {
+  const half = bidirectional ? Math.floor(count / 2) : count;
+  const first = bidirectional && distance > 0 ? half : 0;
+  const n = bidirectional ? Math.abs(distance) : Math.max(-distance, 0);
+  const exact = Math.floor(half / 2);
+  if (n < exact) return first + n;
+  const far = exact + Math.floor((Math.log(n / exact) / Math.log(maxDistance / exact)) * (half - exact));
+  return first + Math.min(far, half - 1);
+}
+
+/**
+ * Pairs of a sine and a cosine (Vaswani et al. 2017): (T,width).
+ * @param {Int32Array} positions (T)
+ * @param {number} width
+ */
+export function sinusoids(positions, width) {
+  const data = new Float32Array(positions.length * width);
+  positions.forEach((p, row) => {
+    for (let i = 0; i < width; i++) {
+      const angle = p / 10000 ** ((2 * Math.floor(i / 2)) / width);
+      data[row * width + i] = i % 2 === 0 ? Math.sin(angle) : Math.cos(angle);
+    }
+  });
+  return data;
+}
+
+/**
+ * The position of each token: the number of counted tokens before it.
+ * @param {{ batch: number, rows: number, past: number }} sizes past: tokens in the cache, before the rows
+ * @param {Uint8Array | undefined} counted (B,past+T): 0 for tokens that are not counted
+ * @param {boolean} skipped true: tokens that are not counted have the position −1, that of the padding token
+ * @returns {Int32Array} (B,T)
+ */
+export function countPositions({ batch, rows, past }, counted, skipped) {
+  const positions = new Int32Array(batch * rows);
+  for (let b = 0; b < batch && rows > 0; b++) {
+    let position = 0;
+    for (let s = 0; s < past + rows; s++) {
+      const counts = counted?.[b * (past + rows) + s] !== 0;
+      if (s >= past) positions[b * rows + s - past] = counts || !skipped ? position : -1;
+      if (counts) position++;
+    }
+  }
+  return positions;
+}

@@ -1,0 +1,52 @@
+// The cosines and sines of a transformer's rotary positions.
+
+import { own, viewOf } from '../memory/tensor.js';
+import { rotaryTable } from '../ops/rotary.js';
+
+/** @import { Memory } from '../memory/memory.js' */
+/** @import { Tensor } from '../memory/tensor.js' */
+/** @import { Resolved } from './options.js' */
+/** @import { Weight } from './weights.js' */
+
+/** Rows of the smallest table. */
+const MIN_POSITIONS = 64;
+
+export class RotaryTables {
+  #memory;
+  #weights;
+  /** @type {Map<string, Tensor>} */
+  #tables = new Map();
+
+  /** @param {Memory} memory @param {ReadonlyMap<string, Weight>} weights the first one owns the tables */
+  constructor(memory, weights) {
+    this.#memory = memory;
+    this.#weights = weights;
+  }
+
+  /**
+   * A table with at least this number of positions. It is computed again only if a longer one is needed.
+   * @param {NonNullable<Resolved['rotary']>} rotary
+   * @param {number} theta
+   * @param {number} positions
+   * @param {boolean} far true: with the scaling of long sequences
+   * @returns {Tensor} (positions,2,width/2)
+   */
+  get({ width, scaling: near, long }, theta, positions, far) {
+    const name = `rotary ${theta}${far ? ' far' : ''}`;
+    const scaling = far ? long?.scaling : near;
+    const known = this.#tables.get(name);
+    if (known && known.shape[0] >= positions) return known;
+    const context = 2 ** Math.ceil(Math.log2(Math.max(positions, MIN_POSITIONS)));
+    const table = this.#memory.unscoped(this.#memory.empty([context, 2, width / 2], 'forward'));
+    viewOf(table).set(rotaryTable({ theta, width, scaling, context }));
+    const [{ tensor, half, int8 }] = this.#weights.values();
+    own(/** @type {Tensor} */ (tensor ?? half?.tensor ?? int8), name, table);
+    this.#tables.set(name, table);
+    return table;
+  }
+
+  /** Forgets the tables: those whose owner was freed are gone. */
+  clear() {
+    this.#tables.clear();
+  }
+}

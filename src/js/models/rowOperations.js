@@ -1,0 +1,137 @@
+// Operations that copy, select or average rows of a tensor, with their gradients. They run in JavaScript: each is used
+// a few times for an input, not in the blocks.
+
+import { viewOf } from '../memory/tensor.js';
+
+/** @import { Tensor } from '../memory/tensor.js' */
+/** @import { Tape } from './tape.js' */
+/** @import { Weight } from './weights.js' */
+
+/**
+ * Rows from..from+count−1 of every sequence: (B,count,C).
+ * @param {Tape} tape
+ * @param {Tensor} x (B,T,C)
+ * @param {number} from
+ * @param {number} count
+ */
+export function sliceRows(tape, x, from, count) {
+  const [batch, rows, width] = x.shape;
+  if (count === rows) return x;
+  const y = tape.make([batch, count, width]);
+  for (let b = 0; b < batch; b++) {
+    const at = (b * rows + from) * width;
+    viewOf(y).set(viewOf(x).subarray(at, at + count * width), b * count * width);
+  }
+  return tape.record(y, (dy) => {
+    const dx = tape.make(x.shape);
+    viewOf(dx).fill(0);
+    for (let b = 0; b < batch; b++) {
+      const at = b * count * width;
+      viewOf(dx).set(viewOf(dy).subarray(at, at + count * width), (b * rows + from) * width);
+    }
+    tape.accumulate(x, dx);
+  });
+}
+
+/**
+ * One row of every sequence: (B,C).
+ * @param {Tape} tape
+ * @param {Tensor} x (B,T,C)
+ * @param {ArrayLike<number>} indices (B)
+ */
+export function pickRows(tape, x, indices) {
+  const [batch, rows, width] = x.shape;
+  const y = tape.make([batch, width]);
+  const at = (/** @type {number} */ b) => (b * rows + indices[b]) * width;
+  for (let b = 0; b < batch; b++) viewOf(y).set(viewOf(x).subarray(at(b), at(b) + width), b * width);
+  return tape.record(y, (dy) => {
+    const dx = tape.make(x.shape);
+    viewOf(dx).fill(0);
+    for (let b = 0; b < batch; b++) viewOf(dx).set(viewOf(dy).subarray(b * width, (b + 1) * width), at(b));
+    tape.accumulate(x, dx);
+  });
+}
+
+/**
+ * The mean of the rows of every sequence, without padding: (B,C).
+ * @param {Tape} tape
+ * @param {Tensor} x (B,T,C)
+ * @param {Uint8Array} [keep] (B,T): 0 = padding
+ */
+export function meanRows(tape, x, keep) {
+  const [batch, rows, width] = x.shape;
+  const y = tape.make([batch, width]);
+  /** @param {(mean: number, element: number, share: number) => void} each gets indices of y and of x */
+  const forEachElement = (each) => {
+    for (let b = 0; b < batch; b++) {
+      const real = Array.from({ length: rows }, (_, t) => b * rows + t).filter((row) => keep?.[row] !== 0);
+      for (const row of real) for (let c = 0; c < width; c++) each(b * width + c, row * width + c, 1 / real.length);
+    }
+  };
+  const [sums, from] = [new Float64Array(batch * width), viewOf(x)];
+  forEachElement((mean, element, share) => void (sums[mean] += share * from[element]));
+  viewOf(y).set(sums);
+  return tape.record(y, (dy) => {
+    const dx = tape.make(x.shape);
+    const [to, given] = [viewOf(dx).fill(0), viewOf(dy)];
+    forEachElement((mean, element, share) => void (to[element] = share * given[mean]));
+    tape.accumulate(x, dx);
+  });
+}
+
+/**
+ * Puts the rows of a parameter before the rows of every sequence: (B,n+T,C).
+ * @param {Tape} tape
+ * @param {Weight} first (n,C)
+ * @param {Tensor} x (B,T,C)
+ */
+export function prependRows(tape, first, x) {
+  const [[n, width], [batch, rows]] = [first.shape, x.shape];
+  const y = tape.make([batch, n + rows, width]);
+  const [head, body] = [n * width, rows * width];
+  for (let b = 0; b < batch; b++) {
+    viewOf(y).set(viewOf(/** @type {Tensor} */ (first.tensor)), b * (head + body));
+    viewOf(y).set(viewOf(x).subarray(b * body, (b + 1) * body), b * (head + body) + head);
+  }
+  return tape.record(y, (dy) => {
+    const dx = tape.make(x.shape);
+    for (let b = 0; b < batch; b++) {
+      const at = b * (head + body);
+      viewOf(dx).set(viewOf(dy).subarray(at + head, at + head + body), b * body);
+      if (first.gradient) viewOf(first.gradient).forEach((g, i, all) => void (all[i] = g + viewOf(dy)[at + i]));
+    }
+    tape.accumulate(x, dx);
+  });
+}
+
+/**
+ * Windows of three consecutive rows, (B,⌊(N−1)/stride⌋+1,3·C), with rows of zeros outside the sequence: a convolution
+ * of width 3 is a linear layer of these.
+ * @param {Tape} tape
+ * @param {Tensor} x (B,N,C)
+ * @param {number} stride
+ */
+export function unfoldRows(tape, x, stride) {
+  const [batch, rows, width] = x.shape;
+  const count = Math.floor((rows - 1) / stride) + 1;
+  const y = tape.make([batch, count, 3 * width]);
+  /** @param {(row: number, copy: number) => void} each gets the start of a row in x and of its copy in y */
+  const forEachCopy = (each) => {
+    for (let b = 0; b < batch; b++)
+      for (let t = 0; t < count; t++)
+        for (let k = 0; k < 3; k++) {
+          const row = t * stride + k - 1;
+          if (row >= 0 && row < rows) each((b * rows + row) * width, ((b * count + t) * 3 + k) * width);
+        }
+  };
+  const [from, windows] = [viewOf(x), viewOf(y).fill(0)];
+  forEachCopy((row, copy) => windows.set(from.subarray(row, row + width), copy));
+  return tape.record(y, (dy) => {
+    const dx = tape.make(x.shape);
+    const [sums, given] = [viewOf(dx).fill(0), viewOf(dy)];
+    forEachCopy((row, copy) => {
+      for (let i = 0; i < width; i++) sums[row + i] += given[copy + i];
+    });
+    tape.accumulate(x, dx);
+  });
+}

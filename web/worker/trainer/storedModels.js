@@ -1,0 +1,95 @@
+// Trained models in the store of this browser, and files that were saved in the page.
+
+import { readSafetensors } from '../../../src/js/io/formats.js';
+import { noCurves } from '../../features/train/curves.js';
+import { keyOf } from '../../features/train/lessons.js';
+import { checkSettings } from '../../features/train/tasks.js';
+import { everyOther } from './snapshots.js';
+
+/** @import { Curves } from '../../features/train/curves.js' */
+/** @import { ModelStore, StoredTraining } from '../modelStore.js' */
+/** @import { Send } from '../types.js' */
+/** @import { Snapshot } from './snapshots.js' */
+/** @import { Progress, Trainer } from './trainer.js' */
+
+/** Milliseconds between two times that a model is stored. It is also stored when training pauses. */
+const STORE_EVERY = 10_000;
+/** Bytes of snapshots that are stored: of a longer film every other frame. */
+const MAX_STORED = 8e6;
+
+/** @param {Snapshot} snapshot */
+const sizeOf = ({ state }) => Object.values(state).reduce((sum, { data }) => sum + data.byteLength, 0);
+
+/** @param {Trainer} trainer @returns {Progress} */
+function limitedProgress(trainer) {
+  const { snapshots: all, ...rest } = trainer.progress();
+  let snapshots = all;
+  while (snapshots.length > 1 && snapshots.length * sizeOf(snapshots[0]) > MAX_STORED)
+    snapshots = everyOther(snapshots);
+  return { ...rest, snapshots };
+}
+
+export class StoredModels {
+  #modelStore;
+  #send;
+  #storedAt = 0;
+
+  /** @param {ModelStore} modelStore @param {Send} send */
+  constructor(modelStore, send) {
+    this.#modelStore = modelStore;
+    this.#send = send;
+  }
+
+  get isDue() {
+    return performance.now() - this.#storedAt > STORE_EVERY;
+  }
+
+  /** Another model is trained. */
+  restart() {
+    this.#storedAt = performance.now();
+  }
+
+  /** @param {string} key @returns {Promise<StoredTraining | undefined>} undefined also if it cannot be read */
+  get(key) {
+    return this.#modelStore.get(key).catch(() => undefined);
+  }
+
+  /**
+   * Stores a model. A failure is reported to the page.
+   * @param {Trainer} trainer
+   * @param {{ key: string, end: number, curves: Curves }} run
+   */
+  put(trainer, run) {
+    this.#storedAt = performance.now();
+    const { settings, steps } = trainer;
+    const [bytes, progress] = [trainer.save(), limitedProgress(trainer)];
+    this.#modelStore.put({ ...run, settings, steps, at: Date.now(), bytes, progress }).then(
+      () => this.list(),
+      (error) => {
+        const problem = error.name === 'QuotaExceededError' ? 'full' : error.message;
+        this.#send('storedModels', { problem });
+      },
+    );
+  }
+
+  async list() {
+    const list = await this.#modelStore.list().catch(() => []);
+    this.#send('storedModels', { list });
+  }
+
+  /** @param {string} key */
+  async remove(key) {
+    await this.#modelStore.remove(key);
+    await this.list();
+  }
+}
+
+/** A file that was saved in the page. @param {Uint8Array} bytes @returns {StoredTraining} */
+export function readSavedFile(bytes) {
+  const { metadata } = readSafetensors(bytes);
+  if (!metadata.settings) throw new Error('this file was not saved by the training here: it has no settings');
+  const settings = JSON.parse(metadata.settings);
+  checkSettings(settings);
+  const steps = Number(metadata.steps ?? 0);
+  return { key: keyOf(settings), settings, steps, end: steps, at: 0, bytes, curves: noCurves() };
+}

@@ -1,0 +1,130 @@
+// The requests of training. The worker trains one small transformer in short turns, so that requests are read between
+// them. The reports and the run that the screen shows during training are parts of the answer to one request, `train`,
+// which ends with the next request of this verb. Afterwards the model is a source like any other.
+
+import { readSafetensors } from '../../../src/js/io/formats.js';
+import { keyOf, settingsOf, taughtTask, USUAL_SPEED } from '../../features/train/lessons.js';
+import { perform } from './controls.js';
+import { Display } from './display.js';
+import { Pace } from './pace.js';
+import { Reporter } from './reporter.js';
+import { readSavedFile, StoredModels } from './storedModels.js';
+import { framesOf, trainedSource } from './trainedRun.js';
+import { Trainer } from './trainer.js';
+import { TrainingRun } from './trainingRun.js';
+
+/** @import { RequestOf, State } from '../../store/protocol.js' */
+/** @import { Settings } from '../../store/types.js' */
+/** @import { ModelStore, StoredTraining } from '../modelStore.js' */
+/** @import { Hl, TransformerSource } from '../sources/types.js' */
+/** @import { Reply } from '../types.js' */
+
+export class Training {
+  #hl;
+  /** The model in training. @type {TrainingRun | null} */
+  #run = null;
+  #pace = new Pace(USUAL_SPEED);
+  #reporter = new Reporter();
+  #endAnswer = () => {};
+  /** Requests are answered one after another. @type {Promise<unknown>} */
+  #queue = Promise.resolve();
+
+  /** @param {Hl} hl @param {ModelStore} modelStore */
+  constructor(hl, modelStore) {
+    this.#hl = hl;
+    this.display = new Display(hl, this.#reporter);
+    this.storedModels = new StoredModels(modelStore, this.#reporter.send);
+  }
+
+  /** Null before the first request that needs a model. */
+  get run() {
+    return this.#run;
+  }
+
+  /** @param {RequestOf<'train'>} request @param {Reply} reply */
+  async train(request, reply) {
+    this.#endAnswer();
+    await this.#enqueue(() => this.#begin(request, reply));
+    await new Promise((resolve) => (this.#endAnswer = () => resolve(undefined)));
+  }
+
+  /** @param {RequestOf<'controlTraining'>} request @param {Reply} reply */
+  control(request, { send }) {
+    return this.#enqueue(() => perform(this, request, send));
+  }
+
+  acknowledgeReport() {
+    this.#reporter.acknowledge();
+  }
+
+  /**
+   * The model of a state's settings as a source.
+   * @param {Partial<State>} state
+   * @returns {Promise<TransformerSource>}
+   */
+  async source({ training, lesson }) {
+    const settings = settingsOf(/** @type {State['training']} */ (training), /** @type {string} */ (lesson));
+    const { trainer, version } = await this.#enqueue(() => this.#runOf(settings));
+    return trainedSource(trainer, version);
+  }
+
+  /** @template T @param {() => T | Promise<T>} act */
+  #enqueue(act) {
+    const result = this.#queue.then(act);
+    this.#queue = result.catch(() => {});
+    return result;
+  }
+
+  /** @param {RequestOf<'train'>} request @param {Reply} reply */
+  async #begin({ state, speed, paced, bytes, fresh = false, start = false }, { send }) {
+    const saved = bytes && readSavedFile(bytes);
+    const run = saved
+      ? this.#replaceRun(saved.settings, saved)
+      : await this.#runOf(settingsOf(state.training, state.lesson), fresh);
+    const { trainer } = run;
+    this.#reporter.redirect(send, paced === true);
+    this.display.chosen = { layer: state.layer, head: state.head };
+    this.#pace.speed = speed;
+    run.leaveShownStep();
+    if (!saved) run.setRate(state.training.rate);
+    if (trainer.steps === 0) {
+      const { loss, accuracy } = trainer.validate();
+      this.#reporter.startWith([0, loss, accuracy]);
+    }
+    const { settings, steps } = trainer;
+    const started = { curves: this.#reporter.curves, settings, steps, frames: framesOf(this.#hl, trainer) };
+    this.display.snapshot(run, { started });
+    this.storedModels.list();
+    if (start && trainer.steps < run.end) run.play();
+  }
+
+  /** @param {Settings} settings @param {boolean} [fresh] neither this model nor a stored one is continued */
+  async #runOf(settings, fresh = false) {
+    const key = keyOf(settings);
+    if (this.#run && this.#run.key === key && !fresh) return this.#run;
+    return this.#replaceRun(settings, fresh ? undefined : await this.storedModels.get(key));
+  }
+
+  /** @param {Settings} settings @param {StoredTraining | undefined} stored */
+  #replaceRun(settings, stored) {
+    const task = taughtTask(settings);
+    const trainer = new Trainer(this.#hl, settings, task, stored?.progress && stored.bytes);
+    try {
+      if (stored) trainer.load(readSafetensors(stored.bytes).tensors, stored.steps, stored.progress);
+    } catch (error) {
+      trainer.dispose();
+      throw error;
+    }
+    this.#run?.dispose();
+    this.#reporter.reset(stored?.curves);
+    this.storedModels.restart();
+    this.#run = new TrainingRun(trainer, {
+      end: Math.max(stored?.end ?? 0, task.training.steps),
+      pace: this.#pace,
+      reporter: this.#reporter,
+      display: this.display,
+      storedModels: this.storedModels,
+    });
+    return this.#run;
+  }
+}

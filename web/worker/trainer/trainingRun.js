@@ -1,0 +1,186 @@
+// One model in training: it plays, pauses, takes single steps, and shows earlier steps.
+
+import { keyOf, taughtTask } from '../../features/train/lessons.js';
+
+/** @import { Display } from './display.js' */
+/** @import { Pace } from './pace.js' */
+/** @import { Reporter } from './reporter.js' */
+/** @import { StoredModels } from './storedModels.js' */
+/** @import { Trainer } from './trainer.js' */
+
+/** Milliseconds that a turn takes before messages are read. */
+const TURN = 30;
+/** Frames of a film before the training is extended. */
+const FRAMES = 40;
+/** Steps between two validations. */
+const VALIDATE_EVERY = 10;
+/** Training has diverged if the loss is so many times the first one, after so many steps. */
+const [DIVERGED, MIN_STEPS] = [4, 20];
+
+/** Counts the versions of the weights of all models: runs are cached by version. */
+let versions = 0;
+
+export class TrainingRun {
+  #pace;
+  #reporter;
+  #display;
+  #storedModels;
+  #playing = false;
+  #rate;
+  #firstLoss;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer;
+
+  /**
+   * @param {Trainer} trainer
+   * @param {{ end: number, pace: Pace, reporter: Reporter, display: Display, storedModels: StoredModels }} parts
+   */
+  constructor(trainer, { end, pace, reporter, display, storedModels }) {
+    this.trainer = trainer;
+    this.key = keyOf(trainer.settings);
+    /** Training pauses at this step. */
+    this.end = end;
+    /** The earlier step that the screen shows. @type {number | null} */
+    this.shownStep = null;
+    this.version = ++versions;
+    this.#pace = pace;
+    this.#reporter = reporter;
+    this.#display = display;
+    this.#storedModels = storedModels;
+    this.#rate = trainer.settings.rate;
+    this.#firstLoss = reporter.curves.loss[0]?.[1] ?? 0;
+  }
+
+  /** As reports have it. */
+  get progress() {
+    const { trainer, end, shownStep: at, key } = this;
+    return { steps: trainer.steps, end, at, playing: this.#playing, key, settings: trainer.settings };
+  }
+
+  play() {
+    const { trainer } = this;
+    if (this.leaveShownStep()) this.version = ++versions;
+    // A training that has ended is extended by its usual number of steps.
+    if (trainer.steps >= this.end) this.end = trainer.steps + taughtTask(trainer.settings).training.steps;
+    this.#playing = true;
+    this.#pace.restart();
+    this.#reporter.restartCount();
+    this.#turn();
+  }
+
+  pause() {
+    this.#stop();
+    this.#store();
+  }
+
+  #stop() {
+    this.#playing = false;
+    clearTimeout(this.#timer);
+  }
+
+  /** Steps until the turn ends, then the next turn after other messages. */
+  #turn() {
+    if (!this.#playing) return;
+    const start = performance.now();
+    if (this.#reporter.isWaiting) return this.#turnAfter(TURN);
+    do {
+      if (!this.#pace.takeStep()) break;
+      if (!this.#step()) return this.#store();
+      if (this.trainer.steps >= this.end) {
+        this.pause();
+        return this.#display.snapshot(this);
+      }
+    } while (performance.now() - start < TURN);
+    if (this.#display.isDue) this.#display.show(this);
+    else if (this.#reporter.isDue) this.#reporter.report(this.progress);
+    if (this.#storedModels.isDue) this.#store();
+    this.#turnAfter(this.#pace.delay);
+  }
+
+  /** @param {number} delay milliseconds */
+  #turnAfter(delay) {
+    this.#timer = setTimeout(() => this.#turn(), delay);
+  }
+
+  /** One step. @returns {boolean} false if training has diverged */
+  #step() {
+    const { trainer } = this;
+    const { loss } = trainer.step();
+    this.version = ++versions;
+    this.#reporter.countStep();
+    const { steps } = trainer;
+    if (steps === 1) this.#firstLoss = loss;
+    const nan = !Number.isFinite(loss);
+    if (nan || (steps > MIN_STEPS && loss > DIVERGED * this.#firstLoss)) {
+      trainer.recover();
+      this.version = ++versions;
+      this.#playing = false;
+      this.#display.snapshot(this, { diverged: { step: steps, nan, back: trainer.steps, rate: this.#rate } });
+      return false;
+    }
+    const validates = steps % VALIDATE_EVERY === 0 || steps === 1;
+    this.#reporter.add(validates ? [steps, loss, trainer.validate().accuracy] : [steps, loss]);
+    if (steps % Math.max(Math.round(this.end / FRAMES), 1) === 0) this.#display.snapshot(this);
+    return true;
+  }
+
+  stepOnce() {
+    this.#stop();
+    this.leaveShownStep();
+    if (this.trainer.steps >= this.end) this.end = this.trainer.steps + 1;
+    if (this.#step()) {
+      this.#reporter.completeLast(() => this.trainer.validate().accuracy);
+      this.#display.show(this);
+    }
+    this.#store();
+  }
+
+  /** Shows the model at an earlier step. @param {number} step */
+  goBack(step) {
+    this.#stop();
+    const { trainer } = this;
+    const i = trainer.snapshots.indexOf(step);
+    if (i < 0) return;
+    const isNewest = i === trainer.snapshots.length - 1 && step === trainer.steps;
+    if (isNewest) trainer.resume();
+    else trainer.goBack(i);
+    this.shownStep = isNewest ? null : step;
+    this.version = ++versions;
+    this.#display.show(this);
+  }
+
+  /** Loads the newest weights again. @returns {boolean} true if an earlier step was shown */
+  leaveShownStep() {
+    if (this.shownStep === null) return false;
+    this.trainer.resume();
+    this.shownStep = null;
+    return true;
+  }
+
+  /** @param {number} rate */
+  setRate(rate) {
+    this.#rate = rate;
+    this.trainer.setRate(rate);
+  }
+
+  /** @param {number | null} speed */
+  setSpeed(speed) {
+    this.#pace.speed = speed;
+    this.#pace.restart();
+    if (!this.#playing) return;
+    clearTimeout(this.#timer);
+    this.#turn();
+  }
+
+  /** A model before its first step, or with the weights of an earlier one, is not stored. */
+  #store() {
+    if (this.trainer.steps === 0 || this.shownStep !== null) return;
+    const curves = this.#reporter.allCurves(this.trainer.steps);
+    this.#storedModels.put(this.trainer, { key: this.key, end: this.end, curves });
+  }
+
+  dispose() {
+    this.#stop();
+    this.trainer.dispose();
+  }
+}
