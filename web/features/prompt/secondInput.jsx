@@ -1,14 +1,14 @@
-// What stands beside the text of an opened model, and the reading of weights alone.
+// Inputs next to the text of an opened model, and the reading column for attention weights without a model.
 
 import { px, useSession, weightText } from '../../ui/context.js';
 import { RAMP } from '../heatmap/colourRamp.js';
 import { shownWeights } from '../heatmap/meanOfHeads.js';
 import { Title } from '../reading/cellTitle.jsx';
 
-/** Keys of a row that are told. */
-const TOLD = 8;
+/** Maximum number of keys listed for a row. */
+const MAX_KEYS = 8;
 
-/** Which attention of an encoder–decoder; the second text; another picture. */
+/** The second text and the attention of an encoder–decoder, the entry of a batch, another picture. */
 export function Beside() {
   const session = useSession();
   const words = session.words.value;
@@ -29,7 +29,7 @@ export function Beside() {
       )}
       {about.parts?.length > 1 && (
         <span class="choice parts" role="group" aria-label={words.open.partOf}>
-          {about.parts.map((part) => (
+          {about.parts.map((/** @type {keyof typeof words.open.parts} */ part) => (
             <button
               key={part}
               type="button"
@@ -62,17 +62,17 @@ export function Beside() {
   );
 }
 
-/** Which entry of a batch. */
+/** Chooses the entry of a batch. @param {{ count: number }} props */
 function Entry({ count }) {
   const session = useSession();
   const words = session.words.value.open;
   const entry = Math.min(session.state.value.entry, count - 1);
-  const choose = (next) => {
+  const choose = (/** @type {number} */ next) => {
     if (!(next >= 0 && next < count) || next === entry) return;
     session.update({ entry: next, cell: null }, 'entry');
     session.say(words.entryIs(next, count));
   };
-  const step = (by, name, sign) => (
+  const step = (/** @type {number} */ by, /** @type {string} */ name, /** @type {string} */ sign) => (
     <button
       type="button"
       class="word sign"
@@ -108,7 +108,7 @@ function Entry({ count }) {
   );
 }
 
-/** Covers the word that asks, or the one under the pointer. */
+/** Masks the query token, or the token under the pointer. */
 export function Cover() {
   const session = useSession();
   const words = session.words.value;
@@ -117,18 +117,18 @@ export function Cover() {
   const mask = run?.about.mask;
   const piece = cell && run?.pieces[cell.t];
   if (!mask || !piece || piece.end <= piece.start || piece.name === mask) return null;
-  const cover = () => {
+  const coverToken = () => {
     const { text } = session.state.value;
     session.update({ text: `${text.slice(0, piece.start)}${piece.space}${mask}${text.slice(piece.end)}` });
   };
   return (
-    <button type="button" class="word write cover" onClick={cover}>
+    <button type="button" class="word write cover" onClick={coverToken}>
       {words.open.cover(piece.name)}
     </button>
   );
 }
 
-/** Without queries, keys and values: the row, the largest weights first. */
+/** The reading of weights without queries, keys and values: the row's largest weights. */
 export function RowReading({ title = true }) {
   const session = useSession();
   const words = session.words.value;
@@ -137,10 +137,10 @@ export function RowReading({ title = true }) {
   const { mean } = session.state.value;
   const row = shownWeights(run, mean).subarray(cell.t * run.S, (cell.t + 1) * run.S);
   const ramp = RAMP[session.theme.value];
-  const first = largest(row, TOLD);
+  const first = largest(row, MAX_KEYS);
   const list = first.includes(cell.s) ? first : [...first.slice(0, -1), cell.s];
   const sum = row.reduce((a, w) => a + w, 0);
-  const most = Math.max(...list.map((s) => row[s] || 0), 0.01);
+  const max = Math.max(...list.map((s) => row[s] || 0), 0.01);
   return (
     <section class="reading" aria-label={words.how}>
       {title && <Title run={run} cell={cell} />}
@@ -151,7 +151,7 @@ export function RowReading({ title = true }) {
             <span class="token">{run.keys[s].name}</span>
             <span
               class="share"
-              style={px({ width: `${(100 * (row[s] || 0)) / most}%`, background: ramp.css(Math.max(row[s], 0.3)) })}
+              style={px({ width: `${(100 * (row[s] || 0)) / max}%`, background: ramp.css(Math.max(row[s], 0.3)) })}
             />
             <b>{row[s] > 0 && row[s] < 0.005 ? '<0.01' : weightText(row[s])}</b>
           </li>
@@ -165,8 +165,9 @@ export function RowReading({ title = true }) {
   );
 }
 
-/** Places of the largest weights. */
+/** Positions of the largest weights. @param {ArrayLike<number>} row @param {number} count */
 function largest(row, count) {
+  /** @type {number[]} */
   const found = [];
   for (let s = 0; s < row.length; s++) {
     if (found.length === count && !(row[s] > row[found[count - 1]])) continue;
