@@ -1,4 +1,4 @@
-// What is said when the worker has ended, in English.
+// The message after the worker has crashed, in English.
 
 export const texts = {
   ended: 'The browser stopped the computation, perhaps for lack of memory. It has restarted with your settings.',
