@@ -1,4 +1,4 @@
-// The steps of the story in English. *x* is quoted, **x** stands out, {x} is what was seen.
+// The steps of the story in English. *x* is a quotation, **x** is emphasized, {x} is a placeholder.
 
 export const steps = {
   next: {

@@ -1,4 +1,4 @@
-// The story in English. *x* is quoted, **x** stands out, {x} is what was seen.
+// The texts around the steps of the story, in English.
 
 export const story = {
   name: 'Story',

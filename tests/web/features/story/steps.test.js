@@ -6,10 +6,10 @@ import { wordAt } from '../../../../web/features/prompt/tokens.js';
 import { steps as inEnglish } from '../../../../web/features/story/steps.en.js';
 import {
   beginning,
+  corrections,
   costsOf,
   done,
-  isTold,
-  kept,
+  isRevealed,
   observe,
   opened,
   readLink,
@@ -177,13 +177,13 @@ test('step 7 asks for two heads, in any order, and hides their names until they 
   assert.deepEqual(tasksDone(stepOf('many'), one), [false, true]);
   const step = stepOf('many');
   assert.deepEqual(
-    ['previous', 'induction', 'itself'].map((trade) => isTold(step, one, trade)),
+    ['previous', 'induction', 'itself'].map((trade) => isRevealed(step, one, trade)),
     [false, true, true],
   );
   const both = look(0, 0, one);
   assert.deepEqual(both.many.previous, { layer: 0, head: 0, score: 0.9 });
   assert.ok(isDone('many', both));
-  assert.equal(isTold(stepOf('matter'), {}, 'induction'), true);
+  assert.equal(isRevealed(stepOf('matter'), {}, 'induction'), true);
 });
 
 test('step 8 counts what each head costs alone, and keeps one head off at a time', () => {
@@ -206,10 +206,10 @@ test('step 8 counts what each head costs alone, and keeps one head off at a time
   const other = seen('matter', at('matter', { text: 'another' }), answer(0.5), same);
   assert.deepEqual(costsOf(step, other), {});
   const two = at('matter', { token: 5, layer: 0, head: 1, scale: { 1.1: 0, 0.1: 0 } });
-  assert.deepEqual(kept(two, base), { scale: { 0.1: 0 } });
-  assert.deepEqual(kept(at('matter', { scale: { 1.1: 0 } }), base), { token: 5 });
-  assert.equal(kept(at('matter'), base), null);
-  assert.equal(kept(at('back', { scale: { 1.1: 0, 0.1: 0 } }), base), null);
+  assert.deepEqual(corrections(two, base), { scale: { 0.1: 0 } });
+  assert.deepEqual(corrections(at('matter', { scale: { 1.1: 0 } }), base), { token: 5 });
+  assert.equal(corrections(at('matter'), base), null);
+  assert.equal(corrections(at('back', { scale: { 1.1: 0, 0.1: 0 } }), base), null);
 });
 
 test('step 9 is done when training was opened', () => {
