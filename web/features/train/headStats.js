@@ -1,10 +1,11 @@
-// What a head that learns does, as two numbers.
+// Two scores of a head in training.
 
 /** @param {number[]} numbers */
 const mean = (numbers) => (numbers.length === 0 ? 0 : numbers.reduce((a, b) => a + b, 0) / numbers.length);
 
 /**
- * The mean weight on the token before, and on what followed the same token earlier; 0 where they do not apply.
+ * The mean weight on the previous token, and on the tokens that followed earlier occurrences of the query token;
+ * 0 without any.
  * @param {{ weights: Float32Array, T: number, S: number }} head
  * @param {number[]} tokens
  */
