@@ -7,7 +7,8 @@ import { Thumbnail, walkHeads } from '../heads/headGrid.jsx';
 import { RAMP } from '../heatmap/colourRamp.js';
 import { shown as shownToken } from '../prompt/tokens.js';
 import { weightsOf } from '../reading/derivation.js';
-import { attendedBy, feetOf, flowOf, isSlanted } from './flowLayout.js';
+import { flowOf } from './flowLayout.js';
+import { attendedBy, feetOf, isSlanted } from './flowTokens.js';
 
 export { default as styles } from './flow.css';
 
