@@ -2,6 +2,6 @@
 
 export const texts = {
   ended: 'The browser stopped the computation, perhaps for lack of memory. It has restarted with your settings.',
-  training: 'The model in training is as this browser last saved it.',
+  training: 'The model in training was restored from its last save.',
   lost: (/** @type {string} */ names) => `These models were lost: ${names}. Open them again.`,
 };

@@ -26,7 +26,7 @@ test('every head is tried, and the one that counts stands first', async () => {
   await page.focus('.model .try');
   await page.keyboard.press('Enter');
   await page.waitForFunction(() => part('.tried li button')?.textContent.startsWith('Layer 4, head 2'));
-  await page.waitForFunction(() => part('.model .try').textContent === 'Try every head');
+  await page.waitForFunction(() => part('.model .try').textContent === 'Ablate each head');
   assert.match(await page.textContent('[data-head="4.2"] .trade'), /−8\d/);
   // Those that the guess would gain from stand at its end.
   assert.equal(await page.locator('.tried li').count(), 20);

@@ -169,7 +169,7 @@ test('of a batch one entry is chosen: by a word, by keyboard, by the address; it
   };
   await shows(0);
   assert.match(await page.locator('.recognised').textContent(), /a batch of 12/);
-  await page.getByRole('button', { name: 'The next entry' }).click();
+  await page.getByRole('button', { name: 'Next entry' }).click();
   await shows(1);
   assert.equal(await page.locator('.spoken').textContent(), 'Entry 1; the batch has entries 0 to 11');
   const field = page.getByRole('spinbutton', { name: /^Entry/ });
@@ -299,7 +299,7 @@ test('a megabyte of text is cut, that is said, and undone it is as before', asyn
     field.dispatchEvent(new InputEvent('input', { bubbles: true, composed: true }));
   });
   await page.locator('.problem').waitFor();
-  assert.match(await page.locator('.problem').textContent(), /1,020,000 letters: the first 100,000/);
+  assert.match(await page.locator('.problem').textContent(), /1,020,000 characters: the first 100,000/);
   await settled();
   await page.keyboard.press('Escape');
   await page.evaluate(() => part('textarea').blur());

@@ -132,7 +132,7 @@ test('what was trained is taken to PyTorch as an archive of a folder, and to onn
       await page.getByRole('button', { name: 'Save', exact: true }).click();
       await page.getByRole('menuitem', { name: item }).click();
     });
-  const archive = await save(/^Take it to PyTorch/);
+  const archive = await save(/^Save for PyTorch/);
   assert.equal(archive.name, 'headlight-repeat.zip');
   assert.deepEqual(
     readZip('test', archive.bytes).map(({ name }) => name),
