@@ -129,7 +129,7 @@ export const STATES = {
   lines: { hash: 'view=lines' },
   tried: {
     act: each(word('Ablate each head'), (page) =>
-      page.waitForFunction(() => /^Try/.test(part('.tried .try')?.textContent)),
+      page.waitForFunction(() => /^Ablate/.test(part('.tried .try')?.textContent)),
     ),
   },
   beam: {

@@ -258,7 +258,7 @@ export const strings = {
   offMeans: (/** @type {boolean} */ last) =>
     `Its output is set to zero. ${last ? 'The guess is made without it' : 'Later layers run without it'}.`,
   sort: 'Order of heads',
-  sorts: { place: 'by position', effect: 'by effect', uniform: 'by sharpness' },
+  sorts: { place: 'by index', effect: 'by effect', uniform: 'by sharpness' },
   trades: {
     partner: 'the answer',
     induction: 'induction',
@@ -393,8 +393,8 @@ export const strings = {
     addsTo: ['What raises', ''],
     takes: 'What lowers it',
     others: (/** @type {number} */ n) => (n === 1 ? '1 other part' : `${n} other parts`),
-    logit: (/** @type {string} */ percent) => `score (logit), probability ${percent}`,
-    feeds: 'composition',
+    logit: (/** @type {string} */ percent) => `logit, probability ${percent}`,
+    feeds: 'input to',
     against: 'lowers',
     hide: 'hide below',
     made: {

@@ -352,8 +352,8 @@ export const strings = {
     addsTo: ['给', '加分的'],
     takes: '减分的',
     others: (n) => `其余 ${n} 个部分`,
-    logit: (percent) => `分数（logit），由此得 ${percent}`,
-    feeds: '组合',
+    logit: (percent) => `logit，概率 ${percent}`,
+    feeds: '输入到',
     against: '减分',
     hide: '隐藏小于',
     made: {
