@@ -6,6 +6,7 @@ import { Thumbnail, walkHeads } from '../heads/headGrid.jsx';
 import { Drawing } from './flowDrawing.jsx';
 import { Amount, Feet, Head, Layer, Piece } from './flowLabels.jsx';
 import { flowOf } from './flowLayout.js';
+import { TOKEN_TOP } from './flowTokens.js';
 import { COLOURS } from './pickedPart.js';
 
 /** @import { Node } from './flowLayout.js' */
@@ -64,7 +65,7 @@ export function Flow({ width, height, compact = false }) {
   return (
     <section
       class={`flow ${narrow ? 'narrow' : ''}`}
-      style={px({ height, width, '--target': target.x, '--side': flow.side })}
+      style={px({ height, width, '--target': target.x, '--side': flow.side, '--token-top': TOKEN_TOP })}
       aria-label={words.flow.title}
     >
       <Head flow={flow} narrow={narrow} compact={compact} />

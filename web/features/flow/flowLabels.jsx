@@ -119,19 +119,18 @@ export function Piece({ part, narrow }) {
   );
 }
 
-/** The contribution of a part, above it. @param {{ part: Node, flow: FlowDrawing }} props */
+/** The contribution of a part, above it and next to its ribbon. @param {{ part: Node, flow: FlowDrawing }} props */
 export function Amount({ part, flow }) {
   const { scale, toRight, pitch } = flow;
   const half = part.value < 0 ? Math.max(-part.value * scale, 1.5) / 2 : Math.max(part.value * scale, 1) / 2;
   const right = toRight(part);
   const middle = part.x + part.width / 2;
-  const beside = right ? { right: flow.width - (middle - half - 3) } : { left: middle + half + 3 };
   // In narrow columns there is room for the large ones only.
   if (pitch < 60 && Math.abs(part.value) < 1) return null;
   return (
     <span
-      class={`amount ${part.value > 0.5 ? 'much' : ''}`}
-      style={px({ ...beside, top: part.y - 18 })}
+      class={`amount ${part.value > 0.5 ? 'much' : ''} ${right ? 'left-of' : ''}`}
+      style={px({ '--x': right ? middle - half : middle + half, '--y': part.y })}
       aria-hidden="true"
     >
       {signed(part.value)}

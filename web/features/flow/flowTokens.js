@@ -13,8 +13,9 @@ import { bent, CORNER, headIn, TRACKS } from './flowLines.js';
 const [END, BEGIN] = [12, 10];
 /** Minimum distance between tokens in pixels: horizontal and slanted. */
 const [LEVEL, SLANTED] = [46, 16];
-/** Pixels from the end of a line to the bottom, and from the upper edge of the tokens to the lines' track. */
-const [LINE_END, TRACK] = [25, 12];
+/** Pixels from the top of the tokens to the bottom, and from the top of their area to the track of lines. */
+export const TOKEN_TOP = 24;
+const TRACK = 12;
 
 /** True if tokens are slanted: there is room for all of them slanted, but not horizontal. @param {TokenRow} flow */
 export const isSlanted = ({ side, width, run: { T } }) =>
@@ -69,7 +70,7 @@ export function attendedBy(flow, head, row, feet) {
         [lane, y],
         [lane, track],
         [x, track],
-        [x, height - LINE_END],
+        [x, height - TOKEN_TOP - 1],
       ];
       return { s, d: bent(points, CORNER), width: 1 + 4 * row[s], points };
     });

@@ -85,18 +85,18 @@ export function Row({ children }) {
 export function Strip({ weights, ramp }) {
   const canvas = useRef(/** @type {any} */ (null));
   const box = useRef(/** @type {any} */ (null));
-  const { width } = useSize(box);
+  const { width, height } = useSize(box);
   useEffect(() => {
     if (width < 1) return;
-    const context = sized(canvas.current, width, 5);
+    const context = sized(canvas.current, width, height);
     for (let x = 0; x < width; x++) {
       const [from, to] = [x, x + 1].map((at) => Math.floor((at * weights.length) / width));
       let max = weights[from];
       for (let s = from; s < Math.max(to, from + 1); s++) max = Math.max(max, weights[s]);
       context.fillStyle = ramp.css(max);
-      context.fillRect(x, 0, 1, 5);
+      context.fillRect(x, 0, 1, height);
     }
-  }, [weights, width, ramp]);
+  }, [weights, width, height, ramp]);
   return (
     <div class="row-strip" ref={box}>
       <canvas ref={canvas} aria-hidden="true" />
