@@ -12,7 +12,7 @@ import { Picture } from './heatmap/heatmap.jsx';
 const [Flow, FlowMarks] = ['Flow', 'FlowMarks'].map((name) => later(() => import('./flow/flow.jsx'), name));
 const Empty = later(() => import('./prompt/emptyPrompt.jsx'), 'Empty');
 const Lines = later(() => import('./lines/lines.jsx'), 'Lines');
-const Adds = later(() => import('./flow/contributionPanel.jsx'), 'Adds');
+const ContributionPanel = later(() => import('./flow/contributionPanel.jsx'), 'ContributionPanel');
 const PatchPicture = later(() => import('./patches/patches.jsx'), 'PatchPicture');
 const [Compare, CompareMarks, CompareReading] = ['Compare', 'CompareMarks', 'CompareReading'].map((name) =>
   later(() => import('./compare/compare.jsx'), name),
@@ -31,7 +31,7 @@ export const VIEWS = [
   { name: 'heatmap', Component: Picture, single: () => true },
   { name: 'matrix', Component: Picture, single: () => true },
   { name: 'lines', Component: Lines, single: () => true },
-  { name: 'flow', Component: Flow, grows: true, Marks: FlowMarks, Reading: Adds },
+  { name: 'flow', Component: Flow, grows: true, Marks: FlowMarks, Reading: ContributionPanel },
   {
     name: 'compare',
     Component: Compare,

@@ -17,7 +17,7 @@ export { default as styles } from './contributionPanel.css';
 /** Parts in the list, in a compact column and in a normal one. */
 const [MAX_COMPACT, MAX_PARTS] = [6, 9];
 
-export function Adds({ compact = false, title = true }) {
+export function ContributionPanel({ compact = false, title = true }) {
   const session = useSession();
   const words = session.words.value;
   const run = session.run.value;

@@ -7,7 +7,7 @@ import { filesIn, openText, withPath } from './droppedFiles.js';
 
 /** @import { Session } from '../../store/session.js' */
 
-const [Choose, Told] = ['Choose', 'Told'].map((name) => later(() => import('./openPanel.jsx'), name));
+const [Choose, Summary] = ['Choose', 'Summary'].map((name) => later(() => import('./openPanel.jsx'), name));
 
 /** @param {DragEvent} event */
 const hasFiles = (event) => event.dataTransfer?.types.includes('Files');
@@ -118,7 +118,7 @@ export function Open() {
         {words.open}
       </button>
       {shown === 'choose' && <Choose />}
-      {shown === 'told' && <Told />}
+      {shown === 'told' && <Summary />}
     </span>
   );
 }

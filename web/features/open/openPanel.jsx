@@ -1,4 +1,4 @@
-// The panel of the button Open…: where files are chosen or pasted, and what was recognised in them.
+// The panel of the button Open…: inputs for files and pasted texts, and a summary of the opened files.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
@@ -135,8 +135,8 @@ function problemText(words, { code, values, message = code }) {
   return texts[code]?.(...values) ?? words.failed(message);
 }
 
-/** What was recognised: one line, with details on demand, until it is closed. */
-export function Told() {
+/** The summary of the opened files: one line, with details on demand, until it is closed. */
+export function Summary() {
   const session = useSession();
   const words = session.words.value;
   const { opening } = session;
@@ -164,7 +164,7 @@ export function Told() {
   );
 }
 
-/** What was recognised, one line each. @param {Strings} words @param {Opened} opened @returns {string[]} */
+/** The lines of the summary. @param {Strings} words @param {Opened} opened @returns {string[]} */
 const recognised = (words, opened) =>
   opened.told.kind === 'weights' ? recognisedWeights(words, opened) : recognisedModel(words, opened);
 

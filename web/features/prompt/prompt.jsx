@@ -1,5 +1,5 @@
-// The prompt. Each token has a bar with its attention weight from the query token. A transparent text field lies over
-// the tokens: both use the same font settings, so that they wrap at the same characters.
+// The prompt. Each token has a bar with its attention weight from the query token. A transparent text field covers the
+// tokens: both use the same font settings, so that they wrap at the same characters.
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useSession, useSize } from '../../ui/context.js';
@@ -7,7 +7,7 @@ import { shownWeights } from '../heatmap/meanOfHeads.js';
 import { useColours } from '../heatmap/useColours.js';
 import { isOff } from '../whatif/edits.js';
 import { WriteOn } from './continueText.jsx';
-import { Beside, Cover } from './secondInput.jsx';
+import { InputOptions, MaskButton } from './inputOptions.jsx';
 import { Row, Strip } from './tokenRow.jsx';
 import { excerptOf, readsNumbers, restOf, shown } from './tokens.js';
 
@@ -37,7 +37,7 @@ export function Sentence({ small = false }) {
   if (reads === 'nothing' || reads === 'picture')
     return (
       <Row>
-        <Beside />
+        <InputOptions />
       </Row>
     );
   return <Field small={small} />;
@@ -77,8 +77,8 @@ function Field({ small }) {
         </div>
         {excerpt && <Strip weights={row} ramp={ramp} />}
       </div>
-      <Beside />
-      <Cover />
+      <InputOptions />
+      <MaskButton />
       {/* On small screens it is next to the guesses. */}
       {!small && text !== '' && <WriteOn />}
       <Note off={off} />

@@ -24,6 +24,9 @@ const lineOf = (marks, x, y) =>
   marks.map(([step, value], i) => `${i ? 'L' : 'M'}${x(step).toFixed(1)} ${y(value).toFixed(1)}`).join('');
 const until = (/** @type {Mark[]} */ marks, /** @type {number} */ step) => marks.filter(([at]) => at <= step);
 
+/** The pixel of a share of the height: a line is never cut off at the top or the bottom. */
+const yOf = (/** @type {number} */ height, /** @type {number} */ share) => 4 + (height - 6) * (1 - share);
+
 /** The plot's size without the room for labels. @param {number} least */
 function useFrame(least) {
   const area = useRef(null);
@@ -52,7 +55,7 @@ export function Chart({ name, about, marks, before, step, end, most, noisy = fal
   const last = quiet.at(-1)?.[1];
   const top = most ?? Math.max(...marks.map(([, value]) => value), ...(before ?? []).map(([, value]) => value), 0.01);
   const x = (/** @type {number} */ at) => (width * Math.min(at, end)) / end;
-  const y = (/** @type {number} */ value) => 4 + (height - 6) * (1 - Math.min(value, top) / top);
+  const y = (/** @type {number} */ value) => yOf(height, Math.min(value, top) / top);
   return (
     <figure class="chart" title={about}>
       {!bare && <figcaption>{name}</figcaption>}
@@ -88,7 +91,7 @@ export function HeadsChart({ curves, watch, step, end }) {
   const { layer, head } = session.state.value;
   const lines = watched(curves, watch);
   const x = (/** @type {number} */ at) => (width * Math.min(at, end)) / end;
-  const y = (/** @type {number} */ value) => 4 + (height - 6) * (1 - Math.min(Math.max(value, 0), 1));
+  const y = (/** @type {number} */ value) => yOf(height, Math.min(Math.max(value, 0), 1));
   const ends = lines.map(({ marks }) => valueAt(until(marks, step), step) ?? 0);
   const places = parted(ends.map(y), LINE, height - LINE / 2);
   const main = watch[watch.length - 1];

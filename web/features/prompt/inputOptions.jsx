@@ -1,15 +1,9 @@
-// Inputs next to the text of an opened model, and the reading column for attention weights without a model.
+// Options of the input next to the prompt of an opened model: second text, part, entry of a batch, picture, mask.
 
-import { px, useSession, weightText } from '../../ui/context.js';
-import { RAMP } from '../heatmap/colourRamp.js';
-import { shownWeights } from '../heatmap/meanOfHeads.js';
-import { Title } from '../reading/cellTitle.jsx';
-
-/** Maximum number of keys listed for a row. */
-const MAX_KEYS = 8;
+import { useSession } from '../../ui/context.js';
 
 /** The second text and the attention of an encoder–decoder, the entry of a batch, another picture. */
-export function Beside() {
+export function InputOptions() {
   const session = useSession();
   const words = session.words.value;
   const about = session.about.value;
@@ -109,7 +103,7 @@ function Entry({ count }) {
 }
 
 /** Masks the query token, or the token under the pointer. */
-export function Cover() {
+export function MaskButton() {
   const session = useSession();
   const words = session.words.value;
   const run = session.run.value;
@@ -117,64 +111,13 @@ export function Cover() {
   const mask = run?.about.mask;
   const piece = cell && run?.pieces[cell.t];
   if (!mask || !piece || piece.end <= piece.start || piece.name === mask) return null;
-  const coverToken = () => {
+  const maskToken = () => {
     const { text } = session.state.value;
     session.update({ text: `${text.slice(0, piece.start)}${piece.space}${mask}${text.slice(piece.end)}` });
   };
   return (
-    <button type="button" class="word write cover" onClick={coverToken}>
+    <button type="button" class="word write cover" onClick={maskToken}>
       {words.open.cover(piece.name)}
     </button>
   );
-}
-
-/** The reading of weights without queries, keys and values: the row's largest weights. */
-export function RowReading({ title = true }) {
-  const session = useSession();
-  const words = session.words.value;
-  const run = session.run.value;
-  const cell = /** @type {{ t: number, s: number }} */ (session.cell.value);
-  const { mean } = session.state.value;
-  const row = shownWeights(run, mean).subarray(cell.t * run.S, (cell.t + 1) * run.S);
-  const ramp = RAMP[session.theme.value];
-  const first = largest(row, MAX_KEYS);
-  const list = first.includes(cell.s) ? first : [...first.slice(0, -1), cell.s];
-  const sum = row.reduce((a, w) => a + w, 0);
-  const max = Math.max(...list.map((s) => row[s] || 0), 0.01);
-  return (
-    <section class="reading" aria-label={words.how}>
-      {title && <Title run={run} cell={cell} />}
-      <p class="how">{mean === 'head' ? words.open.onlyRow : words.means.about}</p>
-      <ul class="keys-list">
-        {list.map((s) => (
-          <li key={s} class={s === cell.s ? 'here' : ''}>
-            <span class="token">{run.keys[s].name}</span>
-            <span
-              class="share"
-              style={px({ width: `${(100 * (row[s] || 0)) / max}%`, background: ramp.css(Math.max(row[s], 0.3)) })}
-            />
-            <b>{row[s] > 0 && row[s] < 0.005 ? '<0.01' : weightText(row[s])}</b>
-          </li>
-        ))}
-      </ul>
-      <p class="adds">
-        <span>{words.open.rowAbout}</span>
-        <b data-name="sum">{weightText(sum)}</b>
-      </p>
-    </section>
-  );
-}
-
-/** Positions of the largest weights. @param {ArrayLike<number>} row @param {number} count */
-function largest(row, count) {
-  /** @type {number[]} */
-  const found = [];
-  for (let s = 0; s < row.length; s++) {
-    if (found.length === count && !(row[s] > row[found[count - 1]])) continue;
-    let at = found.length;
-    while (at > 0 && row[s] > row[found[at - 1]]) at--;
-    found.splice(at, 0, s);
-    found.length = Math.min(found.length, count);
-  }
-  return found;
 }
