@@ -384,7 +384,7 @@ export const strings = {
     follow: (/** @type {string} */ token) => `What raises ${token}?`,
     mlp: (/** @type {number} */ l) => `Feed-forward ${l}`,
     mlpShort: 'feed-forward',
-    mlpTiny: 'FFN',
+    mlpTiny: 'feed',
     rest: (/** @type {number} */ n, /** @type {number} */ l) =>
       l < 0 ? `${n} other heads` : `${n} other heads of layer ${l}`,
     embed: 'The token itself',
