@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { bothOf, SIGNED } from '../../../web/features/compare/tokenPairs.js';
 import { comparisonOf, figureOf } from '../../../web/features/export/figure.js';
-import { told, tradeOf } from '../../../web/features/heads/roles.js';
+import { highestScores, tradeOf } from '../../../web/features/heads/roles.js';
 import { placeOf, RAMP, toRgb, weightAt } from '../../../web/features/heatmap/colourRamp.js';
 import { nameOf, piecesOf, positionIn, restOf, spokenName } from '../../../web/features/prompt/tokens.js';
 import { LANGUAGES, languageFor, loadLanguage } from '../../../web/texts/languages.js';
@@ -35,7 +35,7 @@ test('text has a contrast of 4.5 with the canvas, figures in cells nearly so', (
     });
 });
 
-test('equal tokens are told apart by their position, from 0', () => {
+test('equal tokens are highestScores apart by their position, from 0', () => {
   const names = ['To', 'the', 'last', 'the'];
   assert.deepEqual(
     names.map((_, at) => positionIn(names, at)),
@@ -111,7 +111,7 @@ test('a head is named by the first score that is high enough', () => {
   assert.equal(tradeOf({ induction: 0.57, previous: 0.04 }), 'induction');
   assert.equal(tradeOf({ induction: Number.NaN, previous: 0.98 }), 'previous');
   assert.equal(tradeOf({ first: 0.2 }), null);
-  assert.deepEqual(told({ first: 0.1, previous: 0.9, induction: Number.NaN }), [
+  assert.deepEqual(highestScores({ first: 0.1, previous: 0.9, induction: Number.NaN }), [
     ['previous', 0.9],
     ['first', 0.1],
   ]);

@@ -2,7 +2,7 @@
 // made.
 
 import { plain, px, signed, useSession, weightText } from '../../ui/context.js';
-import { TryHeads } from '../heads/ablation.jsx';
+import { AblationButton } from '../heads/ablation.jsx';
 import { shown as shownToken } from '../prompt/tokens.js';
 import { readingOf, weightsOf } from '../reading/derivation.js';
 import { actingThrough, partsAdding } from './contributions.js';
@@ -51,7 +51,7 @@ export function Adds({ compact = false, title = true }) {
         </div>
       </dl>
       <Through />
-      <TryHeads />
+      <AblationButton />
     </section>
   );
 }

@@ -3,7 +3,7 @@
 
 import { px, signed, useSession } from '../../ui/context.js';
 import { PALETTE } from '../../ui/palette.js';
-import { Thumbnail, walkHeads } from '../heads/headGrid.jsx';
+import { Thumbnail, walkHeads } from '../heads/thumbnail.jsx';
 import { RAMP } from '../heatmap/colourRamp.js';
 import { shown as shownToken } from '../prompt/tokens.js';
 import { weightsOf } from '../reading/derivation.js';

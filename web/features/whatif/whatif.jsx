@@ -13,7 +13,7 @@ import { matrixOf } from '../views.js';
 import { effective, KNOB, placeIn, temperatureText, toKnob, toTemperature, withPlace } from './edits.js';
 import { Scopes } from './scopes.jsx';
 
-const BrushLine = later(() => import('../mask/brush.jsx'), 'BrushLine');
+const BrushLine = later(() => import('../mask/brushLine.jsx'), 'BrushLine');
 
 const WINDOWS = ['0', '1', '3', '7'];
 const SCALES = /** @type {const} */ ([
