@@ -7,7 +7,7 @@ import { change, initialState, readAddress, writeAddress } from '../../../../web
 
 const cells = (...list) => list.map(([t, s]) => ({ t, s }));
 
-test('what is painted is a short text of rows and runs, and is rubbed out again', () => {
+test('hidden cells are a short text of rows and runs, and can be shown again', () => {
   const text = withCells('', cells([17, 3], [16, 6], [16, 4], [16, 8], [16, 7], [16, 7]), true);
   assert.equal(text, '16.4.6-8_17.3');
   assert.ok(isPainted(text) && isPainted(''));
@@ -16,7 +16,7 @@ test('what is painted is a short text of rows and runs, and is rubbed out again'
     assert.equal(isPainted(wrong), false, `${wrong}`);
 });
 
-test('a line between two cells has no hole', () => {
+test('a line between two cells has no gap', () => {
   const found = line({ t: 2, s: 1 }, { t: 9, s: 4 });
   assert.deepEqual([found[0], found.at(-1)], cells([2, 1], [9, 4]));
   for (let i = 1; i < found.length; i++) {
@@ -37,7 +37,7 @@ test('a cell that is hidden in all heads is hidden in each; one head may show it
   assert.deepEqual(paintAt({ all: '4.0' }, 'all', cells([4, 0]), false), {});
 });
 
-test('what may be seen: as the mask says, without what is painted; later tokens as ever', () => {
+test('the mask without hidden cells; later tokens follow the mask', () => {
   const rows = ({ data }) => [0, 1, 2].map((t) => [...data.slice(3 * t, 3 * t + 3)].join(''));
   assert.deepEqual(rows(visible('1.0_2.2', 'causal', 3, true)), ['100', '010', '110']);
   assert.deepEqual(rows(visible('1.0_9.1-7', 'none', 3, true)), ['111', '011', '111']);
@@ -60,7 +60,7 @@ test('a run with a painted mask becomes edits; heads with another mask have thei
   assert.equal(otherCase(run).kind, 'before');
 });
 
-test('the address keeps what is painted, counted from 0, while it is short', () => {
+test('the address contains hidden cells, counted from 0, while the text is short', () => {
   const state = change(initialState, { painted: { all: '16.4.6-8_17.3', 4.2: '2.0' } });
   assert.match(writeAddress(state), /painted=all%3A16\.4\.6-8_17\.3%2C4\.2%3A2\.0/);
   assert.deepEqual(readAddress(writeAddress(state)), state);
@@ -70,7 +70,7 @@ test('the address keeps what is painted, counted from 0, while it is short', () 
   assert.throws(() => change(initialState, { painted: { all: '3' } }), /painted cannot be/);
 });
 
-test('a mask over keys that are other tokens has as many columns as there are keys', () => {
+test('a mask over other keys has a column for each key', () => {
   const rows = (text, mask, tokens, causal, keys) => {
     const { data, shape } = visible(text, mask, tokens, causal, keys);
     assert.deepEqual(shape, [tokens, keys]);
