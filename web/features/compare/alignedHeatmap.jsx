@@ -6,7 +6,7 @@ import { FIGURES, LABELS } from '../../ui/layout.js';
 import { PALETTE } from '../../ui/palette.js';
 import { RAMP } from '../heatmap/colourRamp.js';
 import { ARROW_STEPS, nextCell } from '../heatmap/heatmap.jsx';
-import { keyLabel, ReadNames } from '../heatmap/matrixLabels.jsx';
+import { keyLabel, labelGeometry, ReadMarks, ReadNames } from '../heatmap/matrixLabels.jsx';
 import { spokenName } from '../prompt/tokens.js';
 import { paintAligned } from './paintAligned.js';
 import { SIGNED, weightIn } from './tokenPairs.js';
@@ -155,24 +155,21 @@ const columnTopOf = ({ plan, y, names, full, rowOf }, s) =>
 /** @param {AlignedPicture} picture */
 function AlignedLabels(picture) {
   const { plan, x, y, names, keys, full, hideRows, isFaint, rowOf, columnOf } = picture;
-  const { cell, fontSize, level } = plan;
+  const { cell, level } = plan;
   return (
-    <div class="labels" style={px({ fontSize })} aria-hidden="true">
+    <div class="labels" style={labelGeometry({ ...plan, x })} aria-hidden="true">
       {!hideRows &&
         names.map((name, t) => (
           <span
             key={`r${t}`}
             class={`row-label ${isFaint?.(t) ? 'faint' : ''}`}
-            style={px({ '--x': x, top: y + rowOf(t) * cell, lineHeight: `${cell}px` })}
+            style={px({ top: y + rowOf(t) * cell })}
           >
             {name}
           </span>
         ))}
       {keys.map((name, s) => (
-        <span
-          key={`c${s}`}
-          {...keyLabel({ cell, fontSize, full, level }, x + columnOf(s) * cell, columnTopOf(picture, s))}
-        >
+        <span key={`c${s}`} {...keyLabel({ cell, full, level }, x + columnOf(s) * cell, columnTopOf(picture, s))}>
           {name}
         </span>
       ))}
@@ -186,26 +183,15 @@ function AlignedLabels(picture) {
  */
 function ReadCell(picture) {
   const { plan, x, y, names, keys, full, hideRows, rowOf, columnOf, read } = picture;
-  const { cell, gap, fontSize, level } = plan;
+  const { cell, level } = plan;
   const { t, s } = read;
-  const [left, top] = [x + columnOf(s) * cell, y + rowOf(t) * cell];
-  const columnTop = columnTopOf(picture, s);
-  const box = Math.max(cell - gap, 1);
+  const position = { left: x + columnOf(s) * cell, top: y + rowOf(t) * cell, columnTop: columnTopOf(picture, s) };
   const rowIsLabelled = hideRows && cell >= LABELS;
   return (
-    <div class="cross" aria-hidden="true">
-      <span class="red" style={px({ left: left - 1, top: columnTop, height: Math.max(top - columnTop, 0) })} />
-      <span class="blue" style={px({ left: x - 4, top: top - 1, width: Math.max(left - x + 4, 4) })} />
+    <div class="cross" style={labelGeometry({ ...plan, x })} aria-hidden="true">
+      <ReadMarks x={x} {...position} />
       {cell >= FIGURES && <RowFigures {...picture} />}
-      <span class="cell-frame" style={px({ left: left - 2, top: top - 2, width: box + 4, height: box + 4 })} />
-      <ReadNames
-        row={rowIsLabelled ? null : names[t]}
-        column={keys[s]}
-        grid={{ x, cell, fontSize, full, level }}
-        left={left}
-        top={top}
-        columnTop={columnTop}
-      />
+      <ReadNames row={rowIsLabelled ? null : names[t]} column={keys[s]} grid={{ cell, full, level }} {...position} />
     </div>
   );
 }
@@ -215,7 +201,6 @@ function RowFigures({ plan, x, y, keys, value, isDifference, rowOf, columnOf, re
   /** @type {Theme} */
   const theme = useSession().theme.value;
   const colours = isDifference ? SIGNED[theme] : RAMP[theme];
-  const box = Math.max(plan.cell - plan.gap, 1);
   const top = y + rowOf(t) * plan.cell;
   return keys.map((_, k) => {
     const number = value(t, k);
@@ -223,7 +208,7 @@ function RowFigures({ plan, x, y, keys, value, isDifference, rowOf, columnOf, re
       <span
         key={k}
         class={`figure ${k === s ? 'here' : ''} ${colours.isLight(number) ? 'dark' : 'pale'}`}
-        style={px({ left: x + columnOf(k) * plan.cell, top, width: box, lineHeight: `${box}px` })}
+        style={px({ left: x + columnOf(k) * plan.cell, top })}
       >
         {isDifference ? differenceText(number) : cellText(number)}
       </span>

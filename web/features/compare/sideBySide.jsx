@@ -28,7 +28,7 @@ export function SideBySide({ both, read, room }) {
   const isSingle = !session.state.value.pinned && !full && !room.free;
   const plan = planOf(room, { ...both, count: isSingle ? 1 : 2 });
   const { height, hasRoomAbove, first, second } = layoutOf(plan, room);
-  const { left, top, matrixWidth, matrixHeight } = plan;
+  const { top, matrixWidth, matrixHeight } = plan;
   const heading = { plan, full, isAbove: hasRoomAbove };
   return (
     <div class="picture" style={px({ height })}>
@@ -36,7 +36,7 @@ export function SideBySide({ both, read, room }) {
       {!isSingle && <Heading {...heading} side={now} isPinned={false} origin={first} />}
       {isSingle ? (
         <Instructions
-          style={px({ left: left + 0.42 * matrixWidth, top: Math.max(first.y - top, 0), width: 0.58 * matrixWidth })}
+          style={px({ '--x': first.x, '--y': first.y, '--top': top, '--matrix-width': matrixWidth })}
           isInCorner
         />
       ) : old ? (

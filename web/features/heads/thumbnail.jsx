@@ -17,9 +17,6 @@ import { findsNothing, roleName } from './roles.js';
 /** @import { Theme } from '../../ui/palette.js' */
 /** @import { Run } from '../heatmap/types.js' */
 
-/** What separates the areas of two thumbnails that respond to the pointer; with a name under them. */
-const [GAP, GAP_WITH_NAME] = [2, 17];
-
 /**
  * @param {object} props
  * @param {number} props.layer
@@ -49,21 +46,20 @@ export function Thumbnail({ layer, head, size, left, top, across, down, named, h
     off && words.isOff,
     points !== undefined && words.story.points(points),
   ];
-  const area = { width: Math.max(across - GAP, size), height: Math.max(down - (named ? GAP_WITH_NAME : GAP), size) };
   return (
     <button
       type="button"
       role="radio"
-      class={`thumbnail ${off ? 'off' : ''}`}
+      class={`thumbnail ${off ? 'off' : ''} ${named ? 'named' : ''}`}
       data-head={`${layer}.${head}`}
       aria-checked={isChosen}
       tabIndex={isChosen ? 0 : -1}
       aria-label={label.filter(Boolean).join(', ')}
       title={name}
-      style={px({ left, top, ...area })}
+      style={px({ left, top, '--size': size, '--across': across, '--down': down })}
       onClick={() => session.update({ layer, head })}
     >
-      <span class="frame" style={px({ width: size, height: size })}>
+      <span class="frame">
         <canvas ref={canvas} />
         {off && (
           <svg class="slash" viewBox="0 0 10 10" aria-hidden="true">
@@ -72,10 +68,7 @@ export function Thumbnail({ layer, head, size, left, top, across, down, named, h
         )}
       </span>
       {(points !== undefined || (named && hasRoomForName && role)) && (
-        <span
-          class={`trade ${isChosen ? 'chosen' : ''} ${isUnmatched ? 'idle' : ''}`}
-          style={px({ width: size, top: size })}
-        >
+        <span class={`trade ${isChosen ? 'chosen' : ''} ${isUnmatched ? 'idle' : ''}`}>
           {points === undefined ? roleName(session, role) : <span title={words.story.cost}>{signed(points, 0)}</span>}
         </span>
       )}
