@@ -118,7 +118,7 @@ function PinnedMatrix({ both, old, read, plan, origin }) {
 
 /**
  * How to pin a run; nothing while the pinned run is computed.
- * @param {{ style: Record<string, string>, isInCorner?: boolean }} props
+ * @param {{ style: ReturnType<typeof px>, isInCorner?: boolean }} props
  */
 function Instructions({ style, isInCorner = false }) {
   const session = useSession();

@@ -83,9 +83,9 @@ function Name({ run: { about, layer, head }, scale }) {
 function roleText(session, run, scale) {
   const words = session.words.value;
   const { about, layer, head } = run;
-  const role = session.trades.value?.[layer]?.[head];
+  const role = session.trades.value?.[layer]?.[head] ?? null;
   if (scale === 0) return words.offMeans(layer === about.layers - 1);
-  if (findsNothing(role, run)) return words.usually(roleName(session, role));
+  if (role && findsNothing(role, run)) return words.usually(roleName(session, role));
   if (role)
     return words.does[/** @type {RoleName} */ (role)] ?? session.about.value.terms?.[session.language.value][role][1];
   // The roles of all heads come after the picture.

@@ -90,8 +90,8 @@ function useMatrixInput({ weights, T, S, cell, full }, canvas) {
     point(/** @type {PointerEvent} */ event) {
       if (event.pointerType === 'touch' && !isTouching.current) return;
       const found = cellAt(event);
-      const { hover } = session;
-      if (found?.t !== hover.value?.t || found?.s !== hover.value?.s) hover.value = found;
+      const was = session.hover.value;
+      if (found?.t !== was?.t || found?.s !== was?.s) session.hover.value = found;
     },
     press(/** @type {PointerEvent} */ event) {
       const found = cellAt(event);
