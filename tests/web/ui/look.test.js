@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { bothOf, SIGNED } from '../../../web/features/compare/tokenPairs.js';
+import { runPairOf, SIGNED } from '../../../web/features/compare/tokenPairs.js';
 import { comparisonOf, figureOf } from '../../../web/features/export/figure.js';
 import { highestScores, tradeOf } from '../../../web/features/heads/roles.js';
 import { placeOf, RAMP, toRgb, weightAt } from '../../../web/features/heatmap/colourRamp.js';
@@ -152,9 +152,9 @@ test('two runs are drawn beside each other, or as what differs; many cells are a
     about: { causal: true, heads: 1 },
     weights: Float32Array.from(weights),
   });
-  const both = bothOf(run(['a', 'b'], [1, 0, 0.5, 0.5]), run(['a', 'c', 'b'], [1, 0, 0, 0, 1, 0, 0.25, 0, 0.75]));
+  const runs = runPairOf(run(['a', 'b'], [1, 0, 0.5, 0.5]), run(['a', 'c', 'b'], [1, 0, 0, 0, 1, 0, 0.25, 0, 0.75]));
   const sides = ['Now', 'Pinned'].map((title) => ({ title, about: '' }));
-  const drawn = { both, sides, title: 'Layer 0, head 0', about: '', theme: 'light' };
+  const drawn = { runs, sides, title: 'Layer 0, head 0', about: '', theme: 'light' };
   const filled = (svg, fill) => svg.split(`fill="${fill}"`).length - 1;
   const { svg } = comparisonOf({ ...drawn, way: 'beside' });
   assert.match(svg, />Now<.*>Pinned</s);

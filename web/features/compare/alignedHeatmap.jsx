@@ -5,8 +5,8 @@ import { cellText, px, signed, useSession, weightText } from '../../ui/context.j
 import { FIGURES, LABELS } from '../../ui/layout.js';
 import { PALETTE } from '../../ui/palette.js';
 import { RAMP } from '../heatmap/colourRamp.js';
-import { ARROW_STEPS, nextCell } from '../heatmap/heatmap.jsx';
 import { keyLabel, labelGeometry, ReadMarks, ReadNames } from '../heatmap/matrixLabels.jsx';
+import { ARROW_STEPS, nextCell } from '../heatmap/nextCell.js';
 import { spokenName } from '../prompt/tokens.js';
 import { paintAligned } from './paintAligned.js';
 import { SIGNED, weightIn } from './tokenPairs.js';
@@ -15,7 +15,7 @@ import { usePointing, useTexts } from './twoRuns.js';
 /** @import { Theme } from '../../ui/palette.js' */
 /** @import { Cell } from '../heatmap/types.js' */
 /** @import { AlignedPlan } from './alignedLayout.js' */
-/** @import { Aligned, Both, Side } from './tokenPairs.js' */
+/** @import { Aligned, RunPair, Side } from './tokenPairs.js' */
 /** @import { CellPair } from './twoRuns.js' */
 
 /**
@@ -36,7 +36,7 @@ import { usePointing, useTexts } from './twoRuns.js';
  * @property {boolean} [hideRows] true if the rows are labelled at the other picture
  * @property {(t: number) => boolean} [isFaint] true for the label of a row that only the pinned run has
  * @property {string} label for a screen reader
- * @property {Both} both
+ * @property {RunPair} runs
  * @property {Cell | null | undefined} read the cell that is read, in the tokens of this picture
  * @property {(cell: Cell) => CellPair} pairOf a cell of this picture in the tokens of both runs
  */
@@ -134,7 +134,7 @@ function useAlignedInput(picture, canvas) {
 }
 
 /** A function that announces the weights of a cell in both runs. @param {AlignedPicture} picture */
-function useAnnouncement({ names, keys, both, pairOf }) {
+function useAnnouncement({ names, keys, runs, pairOf }) {
   const session = useSession();
   const texts = useTexts();
   const weightOf = (/** @type {Side | null} */ side, /** @type {Cell} */ cell) => {
@@ -144,7 +144,7 @@ function useAnnouncement({ names, keys, both, pairOf }) {
   return (/** @type {Cell} */ cell) => {
     const pair = pairOf(cell);
     const [query, key] = [spokenName(names, cell.t), spokenName(keys, cell.s)];
-    session.say(texts.both(query, key, weightOf(both.now, pair.now), weightOf(both.old, pair.old)));
+    session.say(texts.both(query, key, weightOf(runs.now, pair.now), weightOf(runs.old, pair.old)));
   };
 }
 

@@ -7,12 +7,12 @@ import { Named } from '../reading/cellTitle.jsx';
 import { readingOf } from '../reading/derivation.js';
 import { Reading } from '../reading/reading.jsx';
 import { rowDifferences } from './tokenPairs.js';
-import { bothIn, useCell, useTexts } from './twoRuns.js';
+import { runPairIn, useCell, useTexts } from './twoRuns.js';
 
 /** @import { Cell } from '../heatmap/types.js' */
-/** @import { Both, Side } from './tokenPairs.js' */
+/** @import { RunPair, Side } from './tokenPairs.js' */
 /** @import { CellPair } from './twoRuns.js' */
-/** @typedef {Both & { old: Side }} TwoRuns */
+/** @typedef {RunPair & { old: Side }} ComparedRuns */
 
 /** Keys in the list of a row: usually, on a small screen, and above the pictures. */
 const MAX_KEYS = { usual: 8, compact: 5, spread: 4 };
@@ -23,24 +23,24 @@ const MAX_KEYS = { usual: 8, compact: 5, spread: 4 };
  */
 export function CompareReading({ compact = false, title = true, spread = false }) {
   const session = useSession();
-  const both = bothIn(session);
-  const read = useCell(both);
+  const pair = runPairIn(session);
+  const read = useCell(pair);
   const texts = useTexts();
-  const old = both?.old;
-  if (!both || !old || !read) return spread ? null : <Reading compact={compact} title={title} />;
-  const runs = { ...both, old };
+  const old = pair?.old;
+  if (!pair || !old || !read) return spread ? null : <Reading compact={compact} title={title} />;
+  const runs = { ...pair, old };
   const { pinned } = session.state.value;
   const isSame = JSON.stringify(pinned) === JSON.stringify(runOf(session.state.value));
   return (
     <section class="reading comparing" aria-label={texts.table}>
       <div>
-        {title && <CellName both={runs} read={read} />}
-        <CellTable both={runs} read={read} />
+        {title && <CellName runs={runs} read={read} />}
+        <CellTable runs={runs} read={read} />
       </div>
       {isSame ? (
         <p class="how">{texts.same}</p>
       ) : (
-        <RowTable both={runs} read={read} count={MAX_KEYS[spread ? 'spread' : compact ? 'compact' : 'usual']} />
+        <RowTable runs={runs} read={read} count={MAX_KEYS[spread ? 'spread' : compact ? 'compact' : 'usual']} />
       )}
     </section>
   );
@@ -50,9 +50,9 @@ const isThere = (/** @type {Cell} */ { t, s }) => t >= 0 && s >= 0;
 
 /**
  * In the tokens of this run, or of the pinned one if only that has the cell.
- * @param {{ both: TwoRuns, read: CellPair }} props
+ * @param {{ runs: ComparedRuns, read: CellPair }} props
  */
-function CellName({ both: { now, old }, read }) {
+function CellName({ runs: { now, old }, read }) {
   const words = useSession().words.value;
   const [side, cell] = isThere(read.now) ? [now, read.now] : [old, read.old];
   return (
@@ -72,8 +72,8 @@ function Columns() {
   ));
 }
 
-/** @param {{ both: TwoRuns, read: CellPair }} props */
-function CellTable({ both: { now, old }, read }) {
+/** @param {{ runs: ComparedRuns, read: CellPair }} props */
+function CellTable({ runs: { now, old }, read }) {
   const texts = useTexts();
   const readingIn = (/** @type {Side} */ { run }, /** @type {Cell} */ cell) =>
     isThere(cell) ? readingOf(run, cell) : null;
@@ -114,8 +114,8 @@ function CellTable({ both: { now, old }, read }) {
   );
 }
 
-/** The keys of a row whose weights differ most. @param {{ both: TwoRuns, read: CellPair, count: number }} props */
-function RowTable({ both: { now, old, columns }, read, count }) {
+/** The keys of a row whose weights differ most. @param {{ runs: ComparedRuns, read: CellPair, count: number }} props */
+function RowTable({ runs: { now, old, columns }, read, count }) {
   const texts = useTexts();
   const [rowNow, rowOld] = [read.now.t, read.old.t];
   const weightOf =

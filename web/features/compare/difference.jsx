@@ -13,9 +13,9 @@ import { useTexts } from './twoRuns.js';
 
 /** @import { Theme } from '../../ui/palette.js' */
 /** @import { ViewProps } from '../heatmap/types.js' */
-/** @import { Aligned, Both, Side } from './tokenPairs.js' */
+/** @import { Aligned, RunPair, Side } from './tokenPairs.js' */
 /** @import { CellPair } from './twoRuns.js' */
-/** @typedef {Both & { old: Side }} TwoRuns */
+/** @typedef {RunPair & { old: Side }} ComparedRuns */
 
 const MARKS = [-1, -0.25, 0, 0.25, 1];
 /** A narrower ramp has only the marks −1, 0 and 1. */
@@ -23,12 +23,12 @@ const MIN_ALL_MARKS = 150;
 /** Smaller differences are not visible. */
 const MIN_VISIBLE = 0.005;
 
-/** @param {{ both: TwoRuns, read: CellPair | null, room: ViewProps }} props */
-export function Difference({ both, read, room }) {
+/** @param {{ runs: ComparedRuns, read: CellPair | null, room: ViewProps }} props */
+export function Difference({ runs, read, room }) {
   const words = useSession().words.value;
   const texts = useTexts();
-  const { now, full, rows, columns } = both;
-  const { names, keys, cellOf, value, isUnpaired } = differenceOf(both);
+  const { now, full, rows, columns } = runs;
+  const { names, keys, cellOf, value, isUnpaired } = differenceOf(runs);
   const axes = { rows: { n: names.length }, columns: { n: keys.length } };
   const plan = planOf(room, { ...axes, now: { names, keys }, old: null, full, count: 1 });
   const height = room.free ? plan.top + plan.matrixHeight : room.height;
@@ -55,10 +55,10 @@ export function Difference({ both, read, room }) {
         rowOf={(t) => t}
         columnOf={(s) => s}
         pairOf={({ t, s }) => cellOf(t, s)}
-        both={both}
+        runs={runs}
         isFaint={(t) => rows.places[t].now < 0}
       />
-      <Title both={both} compact={room.compact} x={x} y={full ? 0 : y} matrixWidth={plan.matrixWidth} />
+      <Title runs={runs} compact={room.compact} x={x} y={full ? 0 : y} matrixWidth={plan.matrixWidth} />
     </div>
   );
 }
@@ -73,12 +73,12 @@ const indexOf = (places, { now, old }) =>
 
 /**
  * The head, and what its colours mean.
- * @param {{ both: TwoRuns, compact?: boolean, x: number, y: number, matrixWidth: number }} props
+ * @param {{ runs: ComparedRuns, compact?: boolean, x: number, y: number, matrixWidth: number }} props
  */
-function Title({ both, compact = false, x, y, matrixWidth }) {
+function Title({ runs, compact = false, x, y, matrixWidth }) {
   const words = useSession().words.value;
   const texts = useTexts();
-  const { now, old, full, rows } = both;
+  const { now, old, full, rows } = runs;
   const isPair = (/** @type {{ now: number, old: number }} */ place) => place.now >= 0 && place.old >= 0;
   const hasPairs = rows.places.some(isPair);
   const isEqual = hasPairs && areEqual(now, old);

@@ -10,7 +10,7 @@ import { useTexts } from './twoRuns.js';
 
 /** @import { Cell, ViewProps } from '../heatmap/types.js' */
 /** @import { AlignedPlan } from './alignedLayout.js' */
-/** @import { Both, Side } from './tokenPairs.js' */
+/** @import { RunPair, Side } from './tokenPairs.js' */
 /** @import { CellPair } from './twoRuns.js' */
 
 /** A heading is above its picture if there is more room than this. */
@@ -20,19 +20,19 @@ const BOLD_MARGIN = 10;
 
 /** Where the two pictures begin. @typedef {{ x: number, y: number }} Origin */
 
-/** @param {{ both: Both, read: CellPair | null, room: ViewProps }} props */
-export function SideBySide({ both, read, room }) {
+/** @param {{ runs: RunPair, read: CellPair | null, room: ViewProps }} props */
+export function SideBySide({ runs, read, room }) {
   const session = useSession();
-  const { now, old, full } = both;
+  const { now, old, full } = runs;
   // While no run is pinned the picture has all the room, and the instructions are in its empty half.
   const isSingle = !session.state.value.pinned && !full && !room.free;
-  const plan = planOf(room, { ...both, count: isSingle ? 1 : 2 });
+  const plan = planOf(room, { ...runs, count: isSingle ? 1 : 2 });
   const { height, hasRoomAbove, first, second } = layoutOf(plan, room);
   const { top, matrixWidth, matrixHeight } = plan;
   const heading = { plan, full, isAbove: hasRoomAbove };
   return (
     <div class="picture" style={px({ height })}>
-      <NowMatrix both={both} read={read} plan={plan} origin={first} />
+      <NowMatrix runs={runs} read={read} plan={plan} origin={first} />
       {!isSingle && <Heading {...heading} side={now} isPinned={false} origin={first} />}
       {isSingle ? (
         <Instructions
@@ -41,7 +41,7 @@ export function SideBySide({ both, read, room }) {
         />
       ) : old ? (
         <>
-          <PinnedMatrix both={both} old={old} read={read} plan={plan} origin={second} />
+          <PinnedMatrix runs={runs} old={old} read={read} plan={plan} origin={second} />
           <Heading {...heading} side={old} isPinned origin={second} />
         </>
       ) : (
@@ -67,14 +67,14 @@ function layoutOf({ down, left, right, top, overhang, matrixWidth, matrixHeight 
   return { height, hasRoomAbove: height - needed > HEADING_HEIGHT, first: { x: left, y }, second };
 }
 
-/** @param {{ both: Both, read: CellPair | null, plan: AlignedPlan, origin: Origin }} props */
-function NowMatrix({ both, read, plan, origin }) {
+/** @param {{ runs: RunPair, read: CellPair | null, plan: AlignedPlan, origin: Origin }} props */
+function NowMatrix({ runs, read, plan, origin }) {
   const words = useSession().words.value;
-  const { now, full, rows, columns } = both;
+  const { now, full, rows, columns } = runs;
   return (
     <Matrix
       {...origin}
-      both={both}
+      runs={runs}
       plan={plan}
       rows={rows}
       columns={columns}
@@ -91,14 +91,14 @@ function NowMatrix({ both, read, plan, origin }) {
   );
 }
 
-/** @param {{ both: Both, old: Side, read: CellPair | null, plan: AlignedPlan, origin: Origin }} props */
-function PinnedMatrix({ both, old, read, plan, origin }) {
+/** @param {{ runs: RunPair, old: Side, read: CellPair | null, plan: AlignedPlan, origin: Origin }} props */
+function PinnedMatrix({ runs, old, read, plan, origin }) {
   const words = useSession().words.value;
-  const { now, full, rows, columns } = both;
+  const { now, full, rows, columns } = runs;
   return (
     <Matrix
       {...origin}
-      both={both}
+      runs={runs}
       plan={plan}
       rows={rows}
       columns={columns}

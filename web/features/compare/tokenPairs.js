@@ -52,7 +52,7 @@ export function align(now, old) {
  */
 /**
  * Two runs of a head, and the pairs of their queries (rows) and keys (columns).
- * @typedef {{ now: Side, old: Side | null, full: boolean, rows: Aligned, columns: Aligned }} Both
+ * @typedef {{ now: Side, old: Side | null, full: boolean, rows: Aligned, columns: Aligned }} RunPair
  */
 /** @param {any} run @returns {Side} */
 const sideOf = (run) => ({
@@ -64,8 +64,8 @@ const sideOf = (run) => ({
   weights: weightsOf(run, run.layer, run.head),
 });
 
-/** @param {any} run the shown one @param {any} pinned the other, null if there is none @returns {Both} */
-export function bothOf(run, pinned) {
+/** @param {any} run the shown one @param {any} pinned the other, null if there is none @returns {RunPair} */
+export function runPairOf(run, pinned) {
   const fits = pinned?.T > 0 && pinned.layer === run.layer && pinned.head === run.head;
   const now = sideOf(run);
   const old = fits ? sideOf({ ...pinned, large: true, about: run.about }) : null;
@@ -87,7 +87,7 @@ export function weightIn({ weights, S }, full, { t, s }) {
 
 /**
  * The difference of two runs, on a grid that has every token of both once.
- * @param {Both & { old: Side }} both
+ * @param {RunPair & { old: Side }} runs
  */
 export function differenceOf({ now, old, full, rows, columns }) {
   const namesOf = (

@@ -3,11 +3,11 @@
 import { useSession } from '../../ui/context.js';
 import { texts as inEnglish } from './compare.en.js';
 import { texts as inChinese } from './compare.zh.js';
-import { bothOf } from './tokenPairs.js';
+import { runPairOf } from './tokenPairs.js';
 
 /** @import { Session } from '../../store/session.js' */
 /** @import { Cell } from '../heatmap/types.js' */
-/** @import { Both } from './tokenPairs.js' */
+/** @import { RunPair } from './tokenPairs.js' */
 
 /** A cell in the tokens of both runs, -1 if a token has no pair. @typedef {{ now: Cell, old: Cell }} CellPair */
 
@@ -19,20 +19,20 @@ export const useTexts = () => textsIn(useSession());
 /**
  * The two runs; `old` is null while no run is pinned or its answer is not here.
  * @param {Session} session
- * @returns {Both | null}
+ * @returns {RunPair | null}
  */
-export function bothIn(session) {
+export function runPairIn(session) {
   const run = session.run.value;
-  return run?.T ? bothOf(run, session.state.value.pinned && session.versus.value) : null;
+  return run?.T ? runPairOf(run, session.state.value.pinned && session.versus.value) : null;
 }
 
-/** The cell that is read. @param {Both | null} both @returns {CellPair | null} */
-export function useCell(both) {
+/** The cell that is read. @param {RunPair | null} runs @returns {CellPair | null} */
+export function useCell(runs) {
   const session = useSession();
   const alone = session.hover.value ? null : session.beside.value;
   const cell = session.cell.value;
-  if (!both || !cell) return null;
-  const { rows, columns, old } = both;
+  if (!runs || !cell) return null;
+  const { rows, columns, old } = runs;
   if (alone && old)
     return { now: { t: rows.nowOf(alone.t), s: columns.nowOf(alone.s) }, old: { t: alone.t, s: alone.s } };
   return { now: cell, old: { t: rows.oldOf(cell.t), s: columns.oldOf(cell.s) } };

@@ -5,7 +5,7 @@ import { PALETTE } from '../../ui/palette.js';
 import { differenceOf, SIGNED, weightIn } from '../compare/tokenPairs.js';
 import { marksOf, placeOf, RAMP, weightAt } from '../heatmap/colourRamp.js';
 
-/** @import { Both } from '../compare/tokenPairs.js' */
+/** @import { RunPair } from '../compare/tokenPairs.js' */
 /** @import { Theme } from '../../ui/palette.js' */
 /**
  * A picture of a drawing, on a grid that may have more rows and columns than tokens.
@@ -288,7 +288,7 @@ export function figureOf({ weights, names, keys = names, ...drawn }) {
 /**
  * Two runs side by side, or their difference.
  * @param {object} drawn
- * @param {Both & { old: import('../compare/tokenPairs.js').Side }} drawn.both
+ * @param {RunPair & { old: import('../compare/tokenPairs.js').Side }} drawn.runs
  * @param {'beside' | 'difference'} drawn.way
  * @param {{ title: string, about: string }[]} drawn.sides of this run and of the pinned one
  * @param {string} drawn.title
@@ -299,9 +299,9 @@ export function figureOf({ weights, names, keys = names, ...drawn }) {
  * @param {boolean} [drawn.figures]
  * @param {Measure} [drawn.measure]
  */
-export function comparisonOf({ both, way, sides, ...drawn }) {
-  const { now, old, full, rows, columns } = both;
-  if (way === 'difference') return drawingOf({ ...drawn, signs: true, panels: [{ ...differenceOf(both), full }] });
+export function comparisonOf({ runs, way, sides, ...drawn }) {
+  const { now, old, full, rows, columns } = runs;
+  if (way === 'difference') return drawingOf({ ...drawn, signs: true, panels: [{ ...differenceOf(runs), full }] });
   const places = [
     { of: now, row: rows.rowNow, column: columns.rowNow },
     { of: old, row: rows.rowOld, column: columns.rowOld },

@@ -1,7 +1,7 @@
 // Exports of the picture: files of numbers, programs, a drawing, pixels.
 
 import { download, pngOf } from '../../ui/download.js';
-import { bothIn, textsIn } from '../compare/twoRuns.js';
+import { runPairIn, textsIn } from '../compare/twoRuns.js';
 import { marksOf, RAMP, stretched } from '../heatmap/colourRamp.js';
 import { shownWeights } from '../heatmap/meanOfHeads.js';
 import { maxWeightOf } from '../heatmap/useColours.js';
@@ -128,11 +128,11 @@ function figureSeen(session, { run, title, weights, names, keys }, figures) {
     figures,
     measure: widthOf,
   };
-  const both = state.view === 'compare' && !isOpen(state) ? bothIn(session) : null;
-  if (both?.old) {
+  const runs = state.view === 'compare' && !isOpen(state) ? runPairIn(session) : null;
+  if (runs?.old) {
     const about = state.versus === 'difference' ? `${textsIn(session).difference}: ${state.text}` : '';
-    const sides = sidesOf(session, { now: both.now.run, old: both.old.run });
-    return comparisonOf({ ...shared, both: { ...both, old: both.old }, way: state.versus, sides, about });
+    const sides = sidesOf(session, { now: runs.now.run, old: runs.old.run });
+    return comparisonOf({ ...shared, runs: { ...runs, old: runs.old }, way: state.versus, sides, about });
   }
   const most = maxWeightOf(run, run.layer, run.head);
   const ramp = stretched(RAMP[theme], state.colours, most);

@@ -10,18 +10,16 @@ import { isAhead } from '../reading/derivation.js';
 import { isOff } from '../whatif/edits.js';
 import { HeadTitle } from './headTitle.jsx';
 import { Labels, ReadCell } from './matrixLabels.jsx';
+import { nextCell } from './nextCell.js';
 import { useMatrixCanvas } from './useMatrixCanvas.js';
 import { usePicture } from './usePicture.js';
 
 /** @import { Session } from '../../store/session.js' */
-/** @import { Cell, Picture as PictureOf, ViewProps } from './types.js' */
+/** @import { Picture as PictureOf, ViewProps } from './types.js' */
 
 const Lens = later(() => import('./lens.jsx'), 'Lens');
 const loadBrush = () => import('../mask/brush.jsx');
 const Brush = later(loadBrush, 'Brush');
-
-/** Rows and columns that an arrow key goes on. @type {Record<string, [rows: number, columns: number]>} */
-export const ARROW_STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
 /** @param {ViewProps} props */
 export function Picture({ width, height, most, compact = false, bare = false }) {
@@ -124,27 +122,6 @@ function onKey(event, session, { names, keys, weights, T, S, full }) {
   session.hover.value = null;
   session.look({ cell: next });
   session.say(words.cell(spokenName(names, t), spokenName(keys, s), weightText(weights[t * S + s])));
-}
-
-/**
- * The cell that a key leads to, within the picture; null if the key does not move.
- * @param {string} key @param {Cell} read @param {{ T: number, S: number, full: boolean }} size
- * @returns {Cell | null}
- */
-export function nextCell(key, { t, s }, { T, S, full }) {
-  const end = (/** @type {number} */ row) => (full ? S - 1 : Math.min(row, S - 1));
-  /** @type {Record<string, Cell>} */
-  const jumps = {
-    Home: { t, s: 0 },
-    End: { t, s: end(t) },
-    PageUp: { t: 0, s: 0 },
-    PageDown: { t: T - 1, s },
-  };
-  const step = ARROW_STEPS[key];
-  const next = step ? { t: t + step[0], s: s + step[1] } : jumps[key];
-  if (!next) return null;
-  const row = Math.min(Math.max(next.t, 0), T - 1);
-  return { t: row, s: Math.min(Math.max(next.s, 0), end(row)) };
 }
 
 /**

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { isPainted, visible } from '../../../../web/features/mask/hiddenCells.js';
-import { line, paintAt, withCells } from '../../../../web/features/mask/stroke.js';
+import { cellsUnder, line, paintAt, withCells } from '../../../../web/features/mask/stroke.js';
 import { editsOf, otherCase } from '../../../../web/features/whatif/edits.js';
 import { change, initialState, readAddress, writeAddress } from '../../../../web/store/state.js';
 
@@ -23,6 +23,17 @@ test('a line between two cells has no gap', () => {
     assert.ok(Math.abs(found[i].t - found[i - 1].t) <= 1 && Math.abs(found[i].s - found[i - 1].s) <= 1);
   }
   assert.deepEqual(line({ t: 3, s: 3 }, { t: 3, s: 3 }), cells([3, 3], [3, 3]));
+});
+
+test('a brush covers the cells around its middle that are in the matrix', () => {
+  const matrix = { T: 4, S: 4, full: false };
+  assert.deepEqual(cellsUnder({ t: 2, s: 1 }, 1, matrix), [{ t: 2, s: 1 }]);
+  assert.deepEqual(cellsUnder({ t: 0, s: 0 }, 3, matrix), [
+    { t: 0, s: 0 },
+    { t: 1, s: 0 },
+    { t: 1, s: 1 },
+  ]);
+  assert.equal(cellsUnder({ t: 0, s: 0 }, 3, { ...matrix, full: true }).length, 4);
 });
 
 test('a cell that is hidden in all heads is hidden in each; one head may show it again', () => {
