@@ -2,9 +2,10 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Header } from '../features/header/header.jsx';
-import { Model, STREAM } from '../features/heads/headGrid.jsx';
-import { usePicture } from '../features/heatmap/heatmap.jsx';
-import { LEAST, Legend } from '../features/heatmap/legend.jsx';
+import { Model } from '../features/heads/headGrid.jsx';
+import { STREAM_WIDTH } from '../features/heads/residualStream.jsx';
+import { Legend, MIN_LEGEND_WIDTH } from '../features/heatmap/legend.jsx';
+import { usePicture } from '../features/heatmap/usePicture.js';
 import { useDrop } from '../features/open/open.jsx';
 import { panelFor } from '../features/panels.js';
 import { Prediction } from '../features/prediction/prediction.jsx';
@@ -168,8 +169,8 @@ function Columns({ screen }) {
   const guesses = !training && session.about.value?.predicts;
   const alone = picture && single?.(session.state.value);
   // The words of the views stand at one place, whichever is chosen.
-  const ends = picture && (alone || (grows && (picture.wide ?? 0) >= LEAST));
-  const beyond = ends ? Math.max(room.width - picture.x - picture.wide, 0) : 0;
+  const ends = picture && (alone || (grows && (picture.matrixWidth ?? 0) >= MIN_LEGEND_WIDTH));
+  const beyond = ends ? Math.max(room.width - picture.x - picture.matrixWidth, 0) : 0;
   if (grows) room.width += screen.model + screen.gap;
   if (spread) {
     room.width += screen.reading + screen.gap;
@@ -258,7 +259,7 @@ function Stacked({ screen, width }) {
   // On a phone the picture is as wide as the screen, whatever stands above it, unless it would hide the model below.
   const across = { width: wide, height: low ? inSight : phone ? 1.25 * wide : wide, most: MOST[screen.kind] };
   const tall = usePicture({ ...across, tallest: phone && !low ? Math.max(TALLEST * innerHeight, 200) : Infinity });
-  let height = tall ? tall.top + tall.side : wide - 40;
+  let height = tall ? tall.top + tall.matrixHeight : wide - 40;
   if (grows) height = low ? Math.max(inSight, 300) : Math.min(Math.max(1.25 * wide, 420), 620);
   if (inPatches && low) height = inSight;
   else if (inPatches) {
@@ -278,9 +279,11 @@ function Stacked({ screen, width }) {
   // Many heads are tiles: they have the whole width, and what else there is stands below.
   const tiles = heads > MOST_NAMED;
   const model = {
-    width: alone || tiles ? inside : Math.min(STREAM + 39 * heads, 0.56 * inside),
+    width: alone || tiles ? inside : Math.min(STREAM_WIDTH + 39 * heads, 0.56 * inside),
     // What is lost without a head stands under it.
-    height: tiles ? Math.ceil(((inside - STREAM) / heads + 2) * rows) : (story || session.tried.value ? 56 : 39) * rows,
+    height: tiles
+      ? Math.ceil(((inside - STREAM_WIDTH) / heads + 2) * rows)
+      : (story || session.tried.value ? 56 : 39) * rows,
   };
   if (phone)
     return (
