@@ -37,6 +37,9 @@ const HEADERS = {
   'Cache-Control': 'no-cache',
 };
 
+/** The documentation colours its programs by style attributes. Its scripts are files, as those of the page are. */
+const DOCS_POLICY = HEADERS['Content-Security-Policy'].replace("style-src 'self'", "style-src 'self' 'unsafe-inline'");
+
 /** Names of this machine. Other hosts are refused, which stops DNS rebinding. */
 const OWN_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i;
 const MOST_PORT = 65535;
@@ -92,6 +95,9 @@ export function serve({ root, port = 0, headers = {} }) {
     const known = parseList(request.headers['if-none-match']).includes(`W/${file.tag}`);
     response.writeHead(known ? 304 : 200, {
       ...HEADERS,
+      ...(new URL(request.url ?? '/', 'http://localhost').pathname.startsWith('/docs/') && {
+        'Content-Security-Policy': DOCS_POLICY,
+      }),
       ETag: `W/${file.tag}`,
       Vary: 'Accept-Encoding',
       'Content-Type': TYPES[extension] ?? 'application/octet-stream',

@@ -1,0 +1,25 @@
+// Writes a page for every program that runs in the reader's browser, with what these pages share.
+
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { blocksOf, filesOf, whyNot } from './programs.js';
+
+const SHARED = fileURLToPath(new URL('./program/', import.meta.url));
+
+/** The pages of the documentation, relative to its folder. @param {string} srcDir @returns {string[]} */
+export const pagesOf = (srcDir) =>
+  readdirSync(srcDir, { recursive: true })
+    .map((name) => String(name).replaceAll('\\', '/'))
+    .filter((name) => name.endsWith('.md') && !name.startsWith('.'))
+    .sort();
+
+/** @param {string} srcDir @param {string} outDir */
+export function writePrograms(srcDir, outDir) {
+  const folder = join(outDir, 'programs');
+  mkdirSync(folder, { recursive: true });
+  cpSync(SHARED, folder, { recursive: true });
+  const blocks = pagesOf(srcDir).flatMap((page) => blocksOf(readFileSync(join(srcDir, page), 'utf8')));
+  for (const block of blocks.filter((block) => whyNot(block) === ''))
+    for (const [name, text] of Object.entries(filesOf(block))) writeFileSync(join(folder, name), text);
+}
