@@ -186,12 +186,21 @@ function StoryWord() {
   );
 }
 
+/** The address of the documentation, which only the page of the site has. */
+const docs = () => document.head.querySelector('link[rel=help]')?.getAttribute('href');
+
 function Help() {
-  const words = useSession().words.value;
+  const session = useSession();
+  const words = session.words.value;
   return (
     <Opens around="menu" sign="?" name={words.help} look="sign serif">
       <div class="list right help" role="dialog" aria-label={words.help}>
         <OtherLanguage />
+        {!session.embedded && docs() && (
+          <p>
+            <a href={docs()}>{words.docs}</a>
+          </p>
+        )}
         <h2>{words.keys}</h2>
         <dl>
           {words.keyList.map(([keys, what]) => (
