@@ -186,8 +186,8 @@ function StoryWord() {
   );
 }
 
-/** The address of the documentation, which only the page of the site has. */
-const docs = () => document.head.querySelector('link[rel=help]')?.getAttribute('href');
+/** The address of the documentation, which only the page of the site has. @returns {string | undefined} */
+const docs = () => /** @type {HTMLLinkElement | null} */ (document.head.querySelector('link[rel=help]'))?.href;
 
 function Help() {
   const session = useSession();
