@@ -188,6 +188,23 @@ describe('the documentation', () => {
     assert.deepEqual(missed, []);
   });
 
+  test('the page of names has every export and every method of an instance', async () => {
+    const { text } = pages.find(({ path }) => path === 'names.html');
+    const main = await import('headlight-attention');
+    const modules = await Promise.all(
+      ['formats', 'analysis', 'onnx'].map((name) => import(`headlight-attention/${name}`)),
+    );
+    // Classes whose instances the functions return.
+    const classes = ['AttentionResult', 'Headlight', 'MultiHeadAttention', 'Tensor'];
+    const names = [main, ...modules].flatMap((module) => Object.keys(module)).filter((name) => !classes.includes(name));
+    const methods = Object.getOwnPropertyNames(main.Headlight.prototype).filter(
+      (name) => !['constructor', 'toString'].includes(name),
+    );
+    assert.ok(names.length > 15 && methods.length > 20);
+    for (const name of names) assert.ok(text.includes(`\`${name}\``), name);
+    for (const name of methods) assert.ok(text.includes(`\`hl.${name}\``), name);
+  });
+
   test('the page and the documentation link to each other', async () => {
     await openDocs('index.html');
     await page.getByRole('link', { name: 'Open Headlight' }).first().click();

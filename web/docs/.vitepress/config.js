@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { addRepositoryLinks } from './links.js';
 import { addRunButtons } from './markdown.js';
-import { writePrograms } from './programPages.js';
+import { writeLicences, writePrograms } from './programPages.js';
 import { GUIDE, RECIPES, REFERENCE } from './sidebar.js';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -44,7 +44,7 @@ export default {
   cacheDir: join(ROOT, 'dist/obj/docs'),
   cleanUrls: false,
   lastUpdated: false,
-  // The site's icon is drawn in a file of its own: browsers ask for /favicon.ico otherwise.
+  // Without an icon browsers request /favicon.ico.
   head: [['link', { rel: 'icon', href: 'data:,' }]],
   markdown: {
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
@@ -71,6 +71,9 @@ export default {
     externalLinkIcon: true,
   },
   transformHtml: (html, file, { siteConfig }) => moveInlineScripts(html, file, siteConfig.outDir),
-  buildEnd: ({ outDir, srcDir }) => writePrograms(srcDir, outDir),
+  buildEnd({ outDir, srcDir }) {
+    writePrograms(srcDir, outDir);
+    writeLicences(outDir);
+  },
   vite: { build: { chunkSizeWarningLimit: 2000 } },
 };

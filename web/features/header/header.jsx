@@ -198,7 +198,9 @@ function Help() {
         <OtherLanguage />
         {!session.embedded && docs() && (
           <p>
-            <a href={docs()}>{words.docs}</a>
+            <a class="word" href={docs()}>
+              {words.docs}
+            </a>
           </p>
         )}
         <h2>{words.keys}</h2>
