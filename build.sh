@@ -273,7 +273,7 @@ verb_adopt() {
 #: package  all that the npm package needs, types included
 verb_package() {
   setup
-  run_make page types dist/llms.txt
+  run_make page types
 }
 
 #: reproduce  build the package twice from clean copies, and compare every byte
