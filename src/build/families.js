@@ -76,14 +76,24 @@ const feedForwardOf = ({ activation = 'gelu-tanh', gated }) => `${gated ? 'gated
 const normOf = ({ norm = 'layer', normPlace = 'before' }) =>
   `${norm === 'rms' ? 'RMS' : 'layer'}, ${PLACES[/** @type {keyof typeof PLACES} */ (normPlace)]}`;
 
+/** The families in their order, each with its values of model_type. @returns {Map<any, string[]>} */
+function typesByFamily() {
+  const pairs = Array.isArray(FAMILIES)
+    ? FAMILIES.flatMap((family) => family.types.map((/** @type {string} */ type) => [type, family]))
+    : [...FAMILIES];
+  const families = new Map();
+  for (const [type, family] of pairs) families.set(family, [...(families.get(family) ?? []), type]);
+  return families;
+}
+
 /** The lines of the table. */
 export function makeFamilyTable() {
-  const rows = FAMILIES.map((family) => {
-    const all = family.types.map((type) => family.options({ ...CONFIG, model_type: type }, ALL));
+  const rows = [...typesByFamily()].map(([family, names]) => {
+    const all = names.map((type) => family.options({ ...CONFIG, model_type: type }, ALL));
     // The last type has the most features: Mistral, which has windows, shares the table of Llama.
     const options = all[all.length - 1];
     const { models, heads } = TEXTS[family.name];
-    const types = family.types.map((type) => `\`${type}\``).join(', ');
+    const types = names.map((type) => `\`${type}\``).join(', ');
     const positions = POSITIONS[/** @type {keyof typeof POSITIONS} */ (options.positions ?? 'learned')];
     const feedForwards = [...new Set(all.map(feedForwardOf))].join(' or ');
     const cells = [models, types, positions, attentionOf(options), normOf(options), feedForwards, heads];
