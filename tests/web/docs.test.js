@@ -89,6 +89,14 @@ test('the table of model families is that of the code', () => {
   assert.ok(textOf('families.md').includes(`\n\n${makeFamilyTable()}\n\n`), 'run node src/build/families.js');
 });
 
+test('the page of speed has the figures of README, which are those of the benchmark and of the built files', () => {
+  const readme = read('README.md');
+  const rows = readme.slice(readme.indexOf('## Speed')).match(/^\|.*×.*\|$/gm);
+  const [sizes] = readme.match(/makes \d+ requests for .*?compressed/);
+  assert.equal(rows.length, 4);
+  for (const text of [...rows, sizes]) assert.ok(textOf('speed.md').includes(text), text);
+});
+
 test('the page of value names has every name that capture and edit take', () => {
   const source = read('src/js/models/edits.js');
   const listOf = (name) => source.match(new RegExp(`const (?:${name}) = \\[([^\\]]*)\\]`))[1].match(/\w+/g);
