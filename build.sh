@@ -23,10 +23,10 @@ test_node=node_modules/node/bin/node
 # Arguments: those of src/build/test.js. The Node in use is tested by a program of its own.
 run_tests() { HEADLIGHT_NODE=$node "$test_node" src/build/test.js "$@"; }
 
-#: build  the core, the module and the page, into dist/ (the default)
+#: build  the core, the module, the page and its documentation, into dist/ (the default)
 verb_build() {
   setup
-  run_make page
+  run_make page docs
 }
 
 #: start  build, serve the page and open it; --port N, --no-open
@@ -91,7 +91,7 @@ test_named() {
 verb_test_all() {
   setup_all_tests
   verb_check
-  run_make page reference native CLANG="$(sanitizing_clang)"
+  run_make page docs reference native CLANG="$(sanitizing_clang)"
   verb_bench packages --tiny
   verb_bench models --tiny
   say "tests: every tier, Node $("$test_node" --version)"
@@ -163,6 +163,12 @@ verb_native() {
 verb_reference() {
   setup
   run_make reference
+}
+
+#: docs  the documentation, into dist/site/docs
+verb_docs() {
+  setup
+  run_make docs
 }
 
 #: bench  measure: packages (the default), against, limits, backward, training, models, open, page; NAME OPTION…
@@ -266,7 +272,7 @@ verb_screenshots() {
   "$node" tests/web/screenshots.js "$@"
 }
 
-#: adopt  install the packed package in every runtime, bundler and framework of README's table; NAME… --write
+#: adopt  run the packed package in every row of the table in web/docs/platforms.md; NAME… --write
 verb_adopt() {
   verb_package
   need_chromium

@@ -15,20 +15,23 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { serve } from '../src/build/server.js';
+import { REPOSITORY } from '../web/docs/.vitepress/links.js';
+import { pagesOf } from '../web/docs/.vitepress/programPages.js';
 import { makeCheckpoint } from './support/checkpoint.js';
 import { launch } from './support/chromium.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const read = (path) => readFileSync(join(root, path), 'utf8');
-const DOCUMENTS = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'src/js/guide.md'];
+const PAGES = pagesOf(join(root, 'web/docs')).map((name) => `web/docs/${name}`);
 /** Their programs are run by recipes.test.js. */
-const RECIPES = readdirSync(join(root, 'src/js/recipes')).map((name) => `src/js/recipes/${name}`);
+const RECIPES = PAGES.filter((path) => path.startsWith('web/docs/recipes/'));
+const DOCUMENTS = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...PAGES.filter((path) => !RECIPES.includes(path))];
 const open = (path) => ({ path, text: read(path) });
 const documents = DOCUMENTS.map(open);
 const everything = [...documents, ...RECIPES.map(open)];
@@ -92,7 +95,7 @@ test('every program for Node runs, and prints what its comments say', async () =
 });
 
 test('every program for a page runs in Chromium', async () => {
-  assert.equal(programs('html').length, 3);
+  assert.equal(programs('html').length, 5);
   for (const { name, text } of programs('html')) {
     writeFileSync(join(folder, 'index.html'), `<!doctype html><meta charset="utf-8"><title>test</title><body>${text}`);
     const page = await browser.newPage();
@@ -103,7 +106,7 @@ test('every program for a page runs in Chromium', async () => {
       .waitForFunction(
         () =>
           document.body.textContent.startsWith('[[[10],[16.6976') ||
-          document.querySelector('#here > div')?.shadowRoot.querySelector('.matrix'),
+          document.querySelector('[id] > div')?.shadowRoot.querySelector('.matrix, .thumbnail'),
         undefined,
         { timeout: 120_000 },
       )
@@ -138,8 +141,12 @@ test('every command is one that package.json or build.sh knows', () => {
 test('every file that is named exists', () => {
   const named = /`((?:src|web|tests|dist|\.ci|\.github)\/[\w./-]*)`|\]\((?!https?:|#)([^)#]+)\)/g;
   for (const { path, text } of everything) {
-    for (const [, quoted, linked] of text.matchAll(named)) {
-      const target = quoted ?? join(dirname(path), linked);
+    const local = text.replaceAll(
+      new RegExp(`(?<=\\]\\()${REPOSITORY}/(?:blob|raw)/main/`, 'g'),
+      relative(dirname(path), '.') || './',
+    );
+    for (const [, quoted, linked] of local.matchAll(named)) {
+      const target = quoted ?? join(dirname(path), linked.replace(/#.*/, ''));
       // Made by verbs of their own.
       if (/^dist\/(site\/reference|fuzz|native)/.test(target)) continue;
       assert.ok(existsSync(join(root, target)), `${path}: ${target}`);

@@ -16,8 +16,8 @@ import { launch } from './support/chromium.js';
 import { install } from './support/install.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const RECIPES = join(root, 'src/js/recipes');
-const names = readdirSync(RECIPES).filter((name) => name !== 'README.md');
+const RECIPES = join(root, 'web/docs/recipes');
+const names = readdirSync(RECIPES).filter((name) => name !== 'index.md');
 const textOf = (name) => readFileSync(join(RECIPES, name), 'utf8');
 /** The programs of a recipe in one language. */
 const programs = (name, language) =>
@@ -232,6 +232,6 @@ test('components.md: the React component shows what it is given, through preact/
 });
 
 test('every recipe is in the list', () => {
-  const list = textOf('README.md');
+  const list = textOf('index.md');
   for (const name of names) assert.ok(list.includes(`(${name})`), name);
 });

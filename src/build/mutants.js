@@ -17,7 +17,7 @@ const ENDLESS = 1_500_000;
 const WAIT = 20_000;
 const MADE_OF = /^(src\/core|src\/js|web)\/.*\.(c|h|js|jsx)$/;
 /** Texts, and what is run by hand. */
-const NOT = /\.(en|zh|d)\.(js|ts)$|^web\/(train\/whale|host\/(dev|serve))|recipes/;
+const NOT = /\.(en|zh|d)\.(js|ts)$|^web\/(train\/whale|host\/(dev|serve))|^web\/docs/;
 
 /** Each finds a place in a line, and says what stands there instead. @type {[RegExp, (found: string) => string][]} */
 const CHANGES = [

@@ -4,7 +4,7 @@
 import { spawn } from 'node:child_process';
 import { open, realpath } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { extname, join } from 'node:path';
+import { extname, join, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -36,6 +36,9 @@ const HEADERS = {
   'X-Content-Type-Options': 'nosniff',
   'Cache-Control': 'no-cache',
 };
+
+/** The documentation colours its programs by style attributes. Its scripts are files, as those of the page are. */
+const DOCS_POLICY = HEADERS['Content-Security-Policy'].replace("style-src 'self'", "style-src 'self' 'unsafe-inline'");
 
 /** Names of this machine. Other hosts are refused, which stops DNS rebinding. */
 const OWN_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i;
@@ -84,6 +87,7 @@ export function serve({ root, port = 0, headers = {} }) {
     if (request.method !== 'GET' && request.method !== 'HEAD')
       return refuse(response, 405, 'only GET and HEAD', { Allow: 'GET, HEAD' });
     const file = await openFile(root, request.url ?? '/');
+    const docs = join(await realpath(root), 'docs', sep);
     if (!file) return refuse(response, 404, 'not found');
     const extension = extname(file.path);
     const asked = parseList(request.headers['accept-encoding']);
@@ -92,6 +96,7 @@ export function serve({ root, port = 0, headers = {} }) {
     const known = parseList(request.headers['if-none-match']).includes(`W/${file.tag}`);
     response.writeHead(known ? 304 : 200, {
       ...HEADERS,
+      ...(file.path.startsWith(docs) && { 'Content-Security-Policy': DOCS_POLICY }),
       ETag: `W/${file.tag}`,
       Vary: 'Accept-Encoding',
       'Content-Type': TYPES[extension] ?? 'application/octet-stream',

@@ -51,6 +51,8 @@ export function chooseTests(all, { tier = 'default', onlyModule = false, without
 const usesPage = (path) =>
   /^tests\/(web|package|adopt)\/|^tests\/[^/]+$|browser/.test(path) ||
   /support\/(page|chromium)\.js/.test(textOf(path));
+/** Files that open the documentation as it is built. */
+const usesDocs = (path) => /docs\.full\.test\.js$/.test(path);
 /** Tests that name a flavour of the core, threads or a built file need all flavours. */
 const usesAllFlavours = (path) =>
   /^tests\/(build|fuzz)\//.test(path) || /simd128|relaxed|threads|inline|dist\/headlight/.test(textOf(path));
@@ -60,6 +62,7 @@ const textOf = (path) => readFileSync(join(ROOT, path), 'utf8');
 export function targetsOf(files) {
   const targets = [];
   if (files.some((path) => path.includes('native'))) targets.push('native');
+  if (files.some(usesDocs)) targets.push('docs');
   if (files.some(usesPage)) return [...targets, 'page', 'types'];
   if (files.some(usesAllFlavours)) return [...targets, 'module'];
   if (files.some((path) => path.startsWith('tests/js/'))) targets.push('one-module');

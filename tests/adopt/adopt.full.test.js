@@ -1,5 +1,5 @@
-// The table of adoption: README has it, and the rows that need nothing installed are run here. ./build.sh adopt runs
-// all of them; tests/package runs esbuild, Vite's build, webpack, require and TypeScript.
+// The table of adoption: the documentation has it, and the rows that need nothing installed are run here. ./build.sh
+// adopt runs all of them; tests/package runs esbuild, Vite's build, webpack, require and TypeScript.
 
 import assert from 'node:assert/strict';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
@@ -48,15 +48,16 @@ function prepareQuick(name) {
 for (const row of rows.filter(({ quick }) => quick))
   test(`works: ${row.title}, ${row.what}`, async () => row.run(prepareQuick(row.name)));
 
-test('the table in README is the one that the script prints when every row works', () => {
-  assert.ok(readFileSync(join(root, 'README.md'), 'utf8').includes(`\n\n${makeTable(rows)}\n\n`));
+test('the table of the documentation is the one that the script prints when every row works', () => {
+  assert.ok(readFileSync(join(root, 'web/docs/platforms.md'), 'utf8').includes(`\n\n${makeTable(rows)}\n\n`));
 });
 
 test('every folder of a row is in the table, and says what a "no" means', () => {
   assert.deepEqual(readdirSync(join(root, 'tests/adopt/rows')).sort(), rows.map(({ name }) => name).sort());
   for (const { name, threads, view, note } of rows) {
     if (threads === 'no' || view === 'no') assert.notEqual(note, '', name);
-    for (const [, path] of note.matchAll(/\]\((.*?)\)/g)) assert.ok(existsSync(join(root, path)), `${name}: ${path}`);
+    for (const [, path] of note.matchAll(/\]\((.*?)\)/g))
+      assert.ok(existsSync(join(root, 'web/docs', path)), `${name}: ${path}`);
   }
 });
 

@@ -14,7 +14,7 @@ const HERE = fileURLToPath(new URL('.', import.meta.url));
 const LIMIT = 600_000;
 /** Modules that the programs of all rows share. */
 const SHARED = join(HERE, 'shared');
-const RECIPES = fileURLToPath(new URL('../../src/js/recipes/', import.meta.url));
+const RECIPES = fileURLToPath(new URL('../../web/docs/recipes/', import.meta.url));
 /** Runs a program to its end. Where it fails, the error holds what it said last. */
 async function execute(command, args, { cwd, env = {} }) {
   const options = { cwd, env: { ...process.env, CI: '1', ...env }, timeout: LIMIT, maxBuffer: 2 ** 26 };

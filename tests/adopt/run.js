@@ -16,7 +16,7 @@ import { makeTable, rows } from './rows.js';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const CACHE = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache');
 const FOLDER = process.env.HEADLIGHT_ADOPT ?? join(CACHE, 'headlight-adopt');
-/** The table in README, from its first line to its last. */
+/** The table of the documentation, from its first line to its last. */
 const TABLE = /^\| where +\| what is run[^]*?(?=\n\n)/m;
 
 /** Packs the package under a name that tells one build from another. */
@@ -56,10 +56,10 @@ await (await browser)?.close();
 const table = makeTable(chosen, failed);
 console.log(table);
 if (values.write && chosen.length === rows.length) {
-  const readme = join(ROOT, 'README.md');
+  const page = join(ROOT, 'web/docs/platforms.md');
   writeFileSync(
-    readme,
-    readFileSync(readme, 'utf8').replace(TABLE, () => table),
+    page,
+    readFileSync(page, 'utf8').replace(TABLE, () => table),
   );
 }
 if (Object.keys(failed).length > 0) process.exitCode = 1;

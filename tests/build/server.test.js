@@ -24,6 +24,9 @@ const root = mkdtempSync(join(tmpdir(), 'headlight-serve-'));
 after(() => rmSync(root, { recursive: true }));
 writeFileSync(join(root, 'index.html'), '<!doctype html><title>here</title>');
 writeFileSync(join(root, 'main.js'), 'export {};');
+mkdirSync(join(root, 'docs'));
+for (const name of ['docs/index.html', 'docs.html'])
+  writeFileSync(join(root, name), '<!doctype html><title>docs</title>');
 mkdirSync(join(root, '.git'));
 writeFileSync(join(root, '.git', 'config'), 'secret');
 writeFileSync(join(root, '.env'), 'secret');
@@ -65,6 +68,21 @@ test('serves files with their types, isolated, and nothing outside the root', as
 });
 
 const bodyOf = (response, chunks = []) => response.on('data', (chunk) => chunks.push(chunk)) && chunks;
+
+test('only the documentation may have style attributes, and no file may have inline scripts', async () => {
+  const { url, close } = await serve({ root });
+  try {
+    const policyOf = async (path) => (await get(url, path)).headers['content-security-policy'];
+    assert.match(
+      await policyOf('/docs/index.html'),
+      /script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'/,
+    );
+    for (const path of ['/', '/main.js', '/docs/..%2findex.html', '/docs.html'])
+      assert.doesNotMatch((await policyOf(path)) ?? '', /unsafe-inline/, path);
+  } finally {
+    await close();
+  }
+});
 
 test('text is compressed for those who can read it; its length is said otherwise', async () => {
   const text = 'export const word = 1;\n'.repeat(200);

@@ -3,10 +3,12 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { withAddress } from '../../src/build/address.js';
+import { REPOSITORY } from '../../web/docs/.vitepress/links.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path) => readFileSync(join(root, path), 'utf8');
@@ -34,12 +36,26 @@ test('every file that users name is exported, and packed', () => {
 
 test('every link of a packed document leads to a packed file', () => {
   const documents = [...packed].filter((name) => name.endsWith('.md'));
-  assert.ok(documents.includes('src/js/guide.md') && documents.includes('CHANGELOG.md'));
+  assert.ok(documents.includes('web/docs/guide/index.md') && documents.includes('CHANGELOG.md'));
+  assert.ok(packed.has('dist/llms.txt') && documents.includes('web/docs/agents.md'));
   // Pictures are as large as the package: their alternative text stands in for them.
   const link = /(?<!!\[[^\]]*)\]\((?!https?:|#)([^)#]+)[^)]*\)/g;
   for (const name of documents)
     for (const [, path] of read(name).matchAll(link))
       assert.ok(packed.has(join(dirname(name), path)), `${name}: ${path}`);
+});
+
+test('links of README work on the page of npm: they are absolute, and have the address of package.json', () => {
+  const readme = read('README.md');
+  const links = [...readme.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => link);
+  assert.ok(links.length > 10);
+  for (const link of links) {
+    assert.match(link, /^https:\/\//, link);
+    const path =
+      link.startsWith(`${REPOSITORY}/`) && link.slice(REPOSITORY.length).match(/^\/(?:blob|raw)\/main\/(.+)$/)?.[1];
+    if (path) assert.ok(existsSync(join(root, path)), link);
+  }
+  assert.equal(readme, withAddress(readme), 'run node src/build/address.js');
 });
 
 test('README installs the package by its name, and the file that npm pack writes', () => {

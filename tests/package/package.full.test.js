@@ -12,6 +12,7 @@ import { build as esbuild } from 'esbuild';
 import { build as vite } from 'vite';
 import webpack from 'webpack';
 import { serve } from '../../src/build/server.js';
+import { pagesOf } from '../../web/docs/.vitepress/programPages.js';
 import { launch } from '../support/chromium.js';
 import { install } from '../support/install.js';
 
@@ -97,6 +98,7 @@ describe('the package', () => {
       'dist/headlight.simd128.wasm',
       'dist/headlight.worker.js',
       'dist/licences.txt',
+      'dist/llms.txt',
       'dist/onnx.js',
       'dist/sbom.cdx.json',
       'dist/view.js',
@@ -107,12 +109,11 @@ describe('the package', () => {
       'package.json',
       'src/core/README.md',
       'src/core/headlight.h',
-      'src/js/guide.md',
-      ...readdirSync(join(root, 'src/js/recipes')).map((name) => `src/js/recipes/${name}`),
       'tests/adopt/rows/parcel/package.json',
       'tests/adopt/rows/sveltekit/src/hooks.server.js',
       'tests/bench/models.md',
       'tests/bench/results.md',
+      ...pagesOf(join(root, 'web/docs')).map((name) => `web/docs/${name}`),
     ]);
     assert.ok(names.filter((name) => name.startsWith('dist/types/')).every((name) => name.endsWith('.d.ts')));
     for (const folder of ['dist/parts/', 'dist/view/'])

@@ -3,19 +3,15 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import test, { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { pagesOf } from '../../web/docs/.vitepress/programPages.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const RECIPES = 'src/js/recipes';
-const DOCUMENTS = [
-  'README.md',
-  'src/js/guide.md',
-  ...readdirSync(join(root, RECIPES)).map((name) => `${RECIPES}/${name}`),
-];
+const DOCUMENTS = ['README.md', ...pagesOf(join(root, 'web/docs')).map((name) => `web/docs/${name}`)];
 /** Packages that the programs import besides. */
 const PACKAGES = ['onnxruntime-web', 'onnxruntime-common', '@types/node', 'undici-types'];
 /** Stand-ins for packages that are not installed here, and a proof that the types of the package are looked at. */
@@ -80,7 +76,7 @@ const withNames = (program) =>
 const folder = mkdtempSync(join(tmpdir(), 'headlight-programs-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-test('every program of README, guide and recipes compiles with everything strict', () => {
+test('every program of README and the documentation compiles with everything strict', () => {
   const programs = DOCUMENTS.flatMap(programsOf);
   assert.ok(programs.length > 30, `${programs.length} programs`);
   for (const { name, program } of programs) writeFileSync(join(folder, name), `${program}\nexport {};\n`);

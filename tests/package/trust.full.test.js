@@ -97,7 +97,7 @@ describe('the package', () => {
     const { components } = JSON.parse(readFileSync(inside('dist/sbom.cdx.json'), 'utf8'));
     const named = new Set(components.map(({ name }) => name));
     const tools = new Set(['src/build/devServer.js']);
-    for (const folder of ['src/js', 'web/host', 'web/model', 'web/view', 'web/worker'])
+    for (const folder of ['src/js', 'web/entries', 'web/features', 'web/store', 'web/ui', 'web/worker'])
       for (const file of readdirSync(join(root, folder), { recursive: true }).filter((name) => /\.jsx?$/.test(name)))
         if (!tools.has(join(folder, file)))
           for (const [, name] of read(join(folder, file)).matchAll(

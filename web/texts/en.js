@@ -196,6 +196,7 @@ export const strings = {
   theme: 'Light or dark',
   toOther: 'Chinese',
   help: 'Help',
+  docs: 'Documentation',
   keys: 'Keys',
   keyList: [
     ['← ↑ → ↓', 'move between cells of the picture'],

@@ -171,6 +171,7 @@ export const strings = {
   theme: '浅色或深色',
   toOther: '英文',
   help: '帮助',
+  docs: '文档',
   keys: '按键',
   keyList: [
     ['← ↑ → ↓', '在图中逐格移动'],

@@ -233,12 +233,23 @@ function StoryButton() {
   );
 }
 
+/** The address of the documentation, which only the page of the site has. @returns {string | undefined} */
+const docs = () => /** @type {HTMLLinkElement | null} */ (document.head.querySelector('link[rel=help]'))?.href;
+
 function Help() {
-  const words = useSession().words.value;
+  const session = useSession();
+  const words = session.words.value;
   return (
     <Opens around="menu" sign="?" name={words.help} look="sign serif">
       <div class="list right help" role="dialog" aria-label={words.help}>
         <OtherLanguage />
+        {!session.embedded && docs() && (
+          <p>
+            <a class="word" href={docs()}>
+              {words.docs}
+            </a>
+          </p>
+        )}
         <h2>{words.keys}</h2>
         <dl>
           {words.keyList.map(([keys, action]) => (

@@ -7,7 +7,7 @@ export default {
   view: 'yes',
   note:
     '`"@parcel/resolver-default": { "packageExports": true }` in package.json; ' +
-    '`.parcelrc` for the whale: [both](tests/adopt/rows/parcel/package.json)',
+    '`.parcelrc` for the whale: [both](../../tests/adopt/rows/parcel/package.json)',
   async run(place) {
     await place.run(place.bin('parcel'), ['build', 'index.html', '--dist-dir', 'built', '--no-source-maps']);
     expectComputed(await place.openFolder('built'), { view: BOTH });

@@ -5,7 +5,7 @@ export default {
   what: 'a component, Vite, build',
   threads: 'yes',
   view: 'yes',
-  note: 'the component of [recipes/components.md](src/js/recipes/components.md)',
+  note: 'the component of [React, Svelte and Vue](recipes/components.md)',
   recipe: { file: 'components.md', language: 'jsx', to: 'Heads.jsx' },
   async run(place) {
     await place.run(place.bin('vite'), ['build']);

@@ -5,7 +5,7 @@ export default {
   what: 'build',
   threads: 'yes',
   view: 'yes',
-  note: 'copy `headlight.*.wasm` and `*.worker.js` beside the bundle, the whale too if it is shown',
+  note: 'copy `headlight.*.wasm` and `*.worker.js` beside the bundle, and `whale.*` if the demo model is used',
   async run(place) {
     await place.run(place.bin('rollup'), ['-c']);
     place.copyBinaries('built');

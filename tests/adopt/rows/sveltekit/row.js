@@ -5,7 +5,7 @@ export default {
   what: 'a component, dev, prerendered build',
   threads: 'yes',
   view: 'yes',
-  note: 'threads in dev: `server.headers` of Vite and a [hook](tests/adopt/rows/sveltekit/src/hooks.server.js)',
+  note: 'threads in dev: `server.headers` of Vite and a [hook](../../tests/adopt/rows/sveltekit/src/hooks.server.js)',
   recipe: { file: 'components.md', language: 'svelte', to: 'src/routes/Heads.svelte' },
   async run(place) {
     // It needs a newer Node than Headlight does.

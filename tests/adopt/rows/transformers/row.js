@@ -8,7 +8,7 @@ export default {
   what: 'files of `toOnnx`, Node and a page',
   threads: '—',
   view: 'yes',
-  note: "`names: 'hugging-face'`: [recipes/elsewhere.md](src/js/recipes/elsewhere.md)",
+  note: "`names: 'hugging-face'`: [With other libraries](recipes/elsewhere.md)",
   recipe: { file: 'elsewhere.md', language: 'js', to: 'attend.js' },
   async run(place) {
     for (const name of ['bert', 'gpt2']) {

@@ -1,0 +1,15 @@
+// Writes the repository's address, which package.json has, into the links of README: npm shows README on a page of its
+// own, where relative links lead nowhere. As a program: changes README.md.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { REPOSITORY } from '../../web/docs/.vitepress/links.js';
+
+const README = new URL('../../README.md', import.meta.url);
+const LINK = /https?:\/\/[^\s)]+?\/(blob|raw)\/main\//g;
+
+/** @param {string} text */
+export const withAddress = (text) => text.replace(LINK, (_, kind) => `${REPOSITORY}/${kind}/main/`);
+
+if (process.argv[1] === fileURLToPath(import.meta.url))
+  writeFileSync(README, withAddress(readFileSync(README, 'utf8')));

@@ -1,0 +1,112 @@
+// The table of model families in the documentation, from the table of families in the code.
+// As a program: writes it into web/docs/families.md.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { FAMILIES } from '../js/models/families/index.js';
+
+const PAGE = new URL('../../web/docs/families.md', import.meta.url);
+const TABLE = /^\| family +\|[^]*?(?=\n\n)/m;
+
+/**
+ * Texts that the code does not have: names of published models, and heads that are read.
+ * @type {Record<string, { models: string, heads: string }>}
+ */
+const TEXTS = {
+  bert: {
+    models: 'BERT, MiniLM, E5, BGE',
+    heads: 'masked word, next sentence, classes, token classes, answers, choices',
+  },
+  roberta: { models: 'RoBERTa, XLM-R, CamemBERT', heads: 'masked word, classes, token classes, answers, choices' },
+  distilbert: { models: 'DistilBERT', heads: 'masked word, classes, token classes, answers' },
+  modernbert: { models: 'ModernBERT', heads: 'masked word, classes, token classes, answers' },
+  gpt2: { models: 'GPT-2, DistilGPT2', heads: 'next token, classes, token classes, answers' },
+  opt: { models: 'OPT', heads: 'next token, classes, token classes, answers' },
+  bloom: { models: 'BLOOM', heads: 'next token, classes, token classes, answers' },
+  gpt_neox: { models: 'Pythia, GPT-NeoX', heads: 'next token, classes, token classes, answers' },
+  llama: { models: 'Llama 1 to 3, SmolLM, Mistral', heads: 'next token, classes, token classes, answers' },
+  qwen2: { models: 'Qwen 1.5, 2 and 2.5', heads: 'next token, classes, token classes, answers' },
+  qwen3: { models: 'Qwen 3', heads: 'next token, classes, token classes, answers' },
+  gemma: { models: 'Gemma 1', heads: 'next token, classes, token classes, answers' },
+  gemma2: { models: 'Gemma 2', heads: 'next token, classes, token classes, answers' },
+  phi: { models: 'Phi 1, 1.5 and 2', heads: 'next token, classes, token classes, answers' },
+  phi3: { models: 'Phi 3', heads: 'next token, classes, token classes, answers' },
+  vit: { models: 'ViT, DeiT', heads: 'classes of a picture' },
+  clip_text: { models: "CLIP's text tower", heads: 'pooled text, with its projection' },
+  t5: { models: 'T5, Flan-T5, mT5', heads: 'next token, answers; the encoder alone' },
+  whisper: { models: 'Whisper', heads: 'next token' },
+};
+
+/** A config.json with the fields of all families. */
+const CONFIG = {
+  ...{ num_hidden_layers: 2, n_layer: 2, n_layers: 2, num_layers: 2, encoder_layers: 2, decoder_layers: 2 },
+  ...{ hidden_size: 64, n_embd: 64, dim: 64, d_model: 64, d_kv: 16, head_dim: 16 },
+  ...{ num_attention_heads: 4, n_head: 4, n_heads: 4, num_heads: 4, num_key_value_heads: 2 },
+  ...{ encoder_attention_heads: 4, decoder_attention_heads: 4, encoder_ffn_dim: 128, decoder_ffn_dim: 128 },
+  ...{ intermediate_size: 128, n_inner: 128, ffn_dim: 128, hidden_dim: 128, d_ff: 128, vocab_size: 100 },
+  ...{ max_position_embeddings: 64, n_positions: 64, max_source_positions: 64, max_target_positions: 64 },
+  ...{ image_size: 32, patch_size: 8, num_mel_bins: 80, sliding_window: 8, use_sliding_window: true },
+  ...{ max_window_layers: 0, query_pre_attn_scalar: 16 },
+};
+const ALL = (/** @type {string} */ name) => name === 'decoder.final_layer_norm.weight';
+
+const POSITIONS = { learned: 'learned', rotary: 'rotary', alibi: 'ALiBi', buckets: 'relative', none: 'none' };
+const PLACES = {
+  before: 'before each part',
+  after: 'after each sum',
+  both: 'before and after each part',
+  parallel: 'before both, which run side by side',
+  stream: 'in the stream',
+};
+
+/** What is special about the attention of a family. @param {any} options */
+function attentionOf(options) {
+  const list = [options.causal === false && !options.encoder ? 'both directions' : 'causal'];
+  if ((options.kvHeads ?? options.numHeads) < options.numHeads) list.push('grouped heads');
+  if ([options.window].flat().some((width) => width)) list.push('windows');
+  if (options.softcap) list.push('softcap');
+  if (options.queryKeyNorm) list.push('norms of queries and keys');
+  if (options.encoder) list.push('attention to an encoder');
+  return list.join(', ');
+}
+
+/** @param {any} options */
+const feedForwardOf = ({ activation = 'gelu-tanh', gated }) => `${gated ? 'gated ' : ''}${activation}`;
+/** @param {any} options */
+const normOf = ({ norm = 'layer', normPlace = 'before' }) =>
+  `${norm === 'rms' ? 'RMS' : 'layer'}, ${PLACES[/** @type {keyof typeof PLACES} */ (normPlace)]}`;
+
+/** The families in their order, each with its values of model_type. @returns {Map<any, string[]>} */
+function typesByFamily() {
+  const pairs = Array.isArray(FAMILIES)
+    ? FAMILIES.flatMap((family) => family.types.map((/** @type {string} */ type) => [type, family]))
+    : [...FAMILIES];
+  const families = new Map();
+  for (const [type, family] of pairs) families.set(family, [...(families.get(family) ?? []), type]);
+  return families;
+}
+
+/** The lines of the table. */
+export function makeFamilyTable() {
+  const rows = [...typesByFamily()].map(([family, names]) => {
+    const all = names.map((type) => family.options({ ...CONFIG, model_type: type }, ALL));
+    // The last type has the most features: Mistral, which has windows, shares the table of Llama.
+    const options = all[all.length - 1];
+    const { models, heads } = TEXTS[family.name];
+    const types = names.map((type) => `\`${type}\``).join(', ');
+    const positions = POSITIONS[/** @type {keyof typeof POSITIONS} */ (options.positions ?? 'learned')];
+    const feedForwards = [...new Set(all.map(feedForwardOf))].join(' or ');
+    const cells = [models, types, positions, attentionOf(options), normOf(options), feedForwards, heads];
+    return `| ${cells.join(' | ')} |`;
+  });
+  const head = ['family', '`model_type`', 'positions', 'attention', 'norms', 'feed-forward', 'heads'];
+  return [`| ${head.join(' | ')} |`, `| ${head.map(() => '---').join(' | ')} |`, ...rows].join('\n');
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const text = readFileSync(PAGE, 'utf8');
+  writeFileSync(
+    PAGE,
+    text.replace(TABLE, () => makeFamilyTable()),
+  );
+}

@@ -1,0 +1,51 @@
+// Writes llms.txt, the list of the documentation's pages for programs that read it: https://llmstxt.org.
+// As a program: node src/build/llms.js package FILE…, whose links are files of the package, relative to dist; or
+// node src/build/llms.js site FILE…, whose links are addresses of the site, relative to its root.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { GUIDE, RECIPES, REFERENCE } from '../../web/docs/.vitepress/sidebar.js';
+
+const ROOT = new URL('../../', import.meta.url);
+const read = (/** @type {string} */ path) => readFileSync(new URL(path, ROOT), 'utf8');
+
+/** The file of a page. @param {string} link as in the sidebar */
+export const fileOf = (link) => `${link.replace(/^\//, '').replace(/(^|\/)$/, '$1index')}.md`;
+
+/** Title and description of a page. @param {string} text */
+export function frontMatterOf(text) {
+  const [, head = ''] = text.match(/^---\n([^]*?)\n---\n/) ?? [];
+  return Object.fromEntries([...head.matchAll(/^(\w+): (.*)$/gm)].map(([, name, value]) => [name, value]));
+}
+
+/** @param {'package' | 'site'} place */
+export function makeList(place) {
+  const { name, description } = JSON.parse(read('package.json'));
+  const address = (/** @type {string} */ file) =>
+    place === 'package' ? `../web/docs/${file}` : `/docs/${file.replace(/md$/, 'html')}`;
+  const section = (/** @type {string} */ title, /** @type {typeof GUIDE} */ entries) => {
+    const pages = entries.filter(({ target }) => !target).map(({ link }) => fileOf(link));
+    const lines = pages.map((file) => {
+      const page = frontMatterOf(read(`web/docs/${file}`));
+      return `- [${page.title}](${address(file)}): ${page.description}`;
+    });
+    return `## ${title}\n\n${lines.join('\n')}`;
+  };
+  const agents = REFERENCE.filter(({ link }) => link === '/agents');
+  const others = REFERENCE.filter(({ link }) => link !== '/agents');
+  return [
+    '# Headlight',
+    `> ${description}. The npm package is ${name}: \`import { load } from '${name}'\`.`,
+    'Read “For coding agents” first: imports, ten patterns and ten mistakes on one page.',
+    section('Start', agents),
+    section('Guide', GUIDE),
+    section('Reference', others),
+    section('Recipes', RECIPES),
+    '',
+  ].join('\n\n');
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [place, ...files] = process.argv.slice(2);
+  for (const file of files) writeFileSync(file, `${makeList(/** @type {'site'} */ (place)).trimEnd()}\n`);
+}

@@ -1,0 +1,50 @@
+// The contents list of the documentation: every page once, in the order in which it is read.
+
+/** @typedef {{ text: string, link: string, target?: string }} Entry */
+
+/** @type {Entry[]} */
+export const GUIDE = [
+  { text: 'Quick start', link: '/' },
+  { text: 'Contents', link: '/guide/' },
+  { text: 'Attention', link: '/guide/attention' },
+  { text: 'Memory and errors', link: '/guide/memory' },
+  { text: 'Layers', link: '/guide/layers' },
+  { text: 'Training', link: '/guide/training' },
+  { text: 'Whole models', link: '/guide/models' },
+  { text: 'Generating text', link: '/guide/generation' },
+  { text: 'Capturing and changing values', link: '/guide/edits' },
+  { text: 'Analysis', link: '/guide/analysis' },
+  { text: 'ONNX', link: '/guide/onnx' },
+  { text: 'Threads', link: '/guide/threads' },
+  { text: 'Quantized weights', link: '/guide/quantization' },
+  { text: 'Files', link: '/guide/files' },
+  { text: 'Bundlers and policies', link: '/guide/bundlers' },
+  { text: 'The page', link: '/guide/page' },
+];
+
+/** @type {Entry[]} */
+export const REFERENCE = [
+  { text: 'API', link: '/../reference/index.html', target: '_self' },
+  { text: 'API by name', link: '/names' },
+  { text: 'Model families', link: '/families' },
+  { text: 'Value names', link: '/values' },
+  { text: 'Conventions', link: '/conventions' },
+  { text: 'Accuracy', link: '/accuracy' },
+  { text: 'Speed', link: '/speed' },
+  { text: 'Platforms', link: '/platforms' },
+  { text: 'For coding agents', link: '/agents' },
+  { text: 'Changelog', link: '/changelog' },
+];
+
+/** @type {Entry[]} */
+export const RECIPES = [
+  { text: 'All recipes', link: '/recipes/' },
+  { text: 'A key/value cache', link: '/recipes/cache' },
+  { text: 'With other libraries', link: '/recipes/elsewhere' },
+  { text: 'Headers for threads', link: '/recipes/headers' },
+  { text: 'On a server', link: '/recipes/server' },
+  { text: 'In a notebook', link: '/recipes/notebook' },
+  { text: 'A course page', link: '/recipes/course' },
+  { text: 'React, Svelte and Vue', link: '/recipes/components' },
+  { text: 'Long jobs', link: '/recipes/long-jobs' },
+];

@@ -1,0 +1,20 @@
+// VitePress' default theme without its web fonts, with the Run button.
+
+import { withBase } from 'vitepress';
+import DefaultTheme from 'vitepress/theme-without-fonts';
+import { h } from 'vue';
+import RunProgram from './RunProgram.vue';
+import './style.css';
+
+/** The default page for a wrong address has no main landmark, and a label that differs from its text. */
+const notFound = () =>
+  h('main', { class: 'not-found' }, [
+    h('h1', 'Page not found'),
+    h('p', h('a', { href: withBase('/index.html') }, 'Go to the quick start')),
+  ]);
+
+export default {
+  extends: DefaultTheme,
+  Layout: () => h(DefaultTheme.Layout, null, { 'not-found': notFound }),
+  enhanceApp: ({ app }) => app.component('RunProgram', RunProgram),
+};
