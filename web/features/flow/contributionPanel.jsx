@@ -154,8 +154,9 @@ const MAX_TOKENS = 3;
 function ChosenHead({ run }) {
   const session = useSession();
   const words = session.words.value;
-  /** @type {keyof typeof words.does | null | undefined} */
-  const role = session.trades.value?.[run.layer]?.[run.head];
+  const role = /** @type {keyof typeof words.does | null | undefined} */ (
+    session.trades.value?.[run.layer]?.[run.head]
+  );
   const value = run.added.heads[run.layer * run.about.heads + run.head];
   const t = run.T - 1;
   const weights = weightsOf(run, run.layer, run.head).subarray(t * run.T, run.T * run.T);

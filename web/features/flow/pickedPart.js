@@ -29,7 +29,7 @@ export const isPicked = (part, picked, state) =>
 /**
  * Chooses a part. A head becomes the current head.
  * @param {Session} session
- * @param {{ kind: string, layer: number, head: number }} part
+ * @param {{ kind: Part['kind'] | 'bias', layer: number, head: number }} part
  */
 export function pick(session, { kind, layer, head }) {
   if (kind === 'head') {
