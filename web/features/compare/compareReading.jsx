@@ -57,8 +57,8 @@ function CellName({ runs: { now, old }, read }) {
   const [side, cell] = isThere(read.now) ? [now, read.now] : [old, read.old];
   return (
     <h2 class="title">
-      <Named kind="query" names={side.names} at={cell.t} /> {words.looksAt}{' '}
-      <Named kind="key" names={side.keys} at={cell.s} />
+      <Named kind="query" names={side.names} index={cell.t} /> {words.looksAt}{' '}
+      <Named kind="key" names={side.keys} index={cell.s} />
     </h2>
   );
 }

@@ -206,9 +206,9 @@ function labelsOf({ names, keys, full, rows, columns }, { cell, size, labels }, 
  * @param {any} [drawn.ramp] colours of weights, by default from 0 to 1
  * @param {{ text: string, place: number }[]} [drawn.scale] the marks of the legend
  */
-function drawingOf({ title, about, theme, panels, signs = false, raster, axes, figures, measure, ...given }) {
+function drawingOf({ title, about, theme, panels, signs = false, raster, axes, figures, measure, ramp, scale }) {
   const palette = PALETTE[theme];
-  const colours = signs ? SIGNED[theme] : (given.ramp ?? RAMP[theme]);
+  const colours = signs ? SIGNED[theme] : (ramp ?? RAMP[theme]);
   const shades = signs ? SIGNED[theme] : RAMP[theme];
   const sizes = panels.map(geometryOf);
   const heading = panels.some((panel) => panel.title) ? 52 : 0;
@@ -229,7 +229,7 @@ function drawingOf({ title, about, theme, panels, signs = false, raster, axes, f
     const value = signs ? Math.sign(place - 0.5) * weightAt(Math.abs(2 * place - 1)) : weightAt(place);
     return rectangle(legend + (i * LEGEND) / STEPS, base, LEGEND / STEPS + 0.5, 10, shades.css(value));
   });
-  const marks = (signs ? SIGNED_MARKS : (given.scale ?? marksOf('fixed', 1))).map(({ text, place }) => {
+  const marks = (signs ? SIGNED_MARKS : (scale ?? marksOf('fixed', 1))).map(({ text, place }) => {
     const style = `font-family="${SANS}" font-size="12" fill="${palette.ink2}" text-anchor="middle"`;
     return textAt(text, legend + place * LEGEND, base + 26, style);
   });

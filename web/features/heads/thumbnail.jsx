@@ -69,7 +69,11 @@ export function Thumbnail({ layer, head, size, left, top, across, down, named, h
       </span>
       {(points !== undefined || (named && hasRoomForName && role)) && (
         <span class={`trade ${isChosen ? 'chosen' : ''} ${isUnmatched ? 'idle' : ''}`}>
-          {points === undefined ? roleName(session, role) : <span title={words.story.cost}>{signed(points, 0)}</span>}
+          {points === undefined ? (
+            role && roleName(session, role)
+          ) : (
+            <span title={words.story.cost}>{signed(points, 0)}</span>
+          )}
         </span>
       )}
     </button>

@@ -18,8 +18,8 @@ export function Title({ run, cell: { t, s } }) {
     run.values?.scores[t * run.S + s] === Number.NEGATIVE_INFINITY || isAhead(weight, t, s, !run.about.causal);
   return (
     <h2 class="title">
-      <Named kind="query" names={namesOf(run.pieces)} at={t} /> {isMasked ? words.cannot[0] : words.looksAt}{' '}
-      <Named kind="key" names={namesOf(run.keys)} at={s} />
+      <Named kind="query" names={namesOf(run.pieces)} index={t} /> {isMasked ? words.cannot[0] : words.looksAt}{' '}
+      <Named kind="key" names={namesOf(run.keys)} index={s} />
       {!isMasked && (
         <>
           : <span data-name="weight">{weightText(weight)}</span>
@@ -30,14 +30,14 @@ export function Title({ run, cell: { t, s } }) {
 }
 
 /**
- * The name of the token at a position, which is added if another token has the same name.
- * @param {{ kind: 'query' | 'key', names: string[], at: number }} props
+ * The name of a token, with its position if another token has the same name.
+ * @param {{ kind: 'query' | 'key', names: string[], index: number }} props
  */
-export function Named({ kind, names, at }) {
-  const position = positionIn(names, at);
+export function Named({ kind, names, index }) {
+  const position = positionIn(names, index);
   return (
     <>
-      <q class={kind}>{names[at]}</q>
+      <q class={kind}>{names[index]}</q>
       {position !== null && <sub>{position}</sub>}
     </>
   );
