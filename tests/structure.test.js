@@ -113,6 +113,25 @@ test('web: what a feature computes uses no document, no window and no worker', (
   }
 });
 
+/** Assignments to `.value` of something other than an element or a signal that the file makes itself. */
+function assignedSignals(text) {
+  const code = text.replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '');
+  const assigned = /([\w$.?]+)\.value\s*(?:(?:\?\?|\|\||&&|\*\*|<<|>>>?|[-+*/%&|^])?=(?![=>])|\+\+|--)/g;
+  return [...code.matchAll(assigned)]
+    .map(([, owner]) => owner)
+    .filter((owner) => !/(^|\.)(currentTarget|current)$/.test(owner))
+    .filter((owner) => !new RegExp(`const ${owner.replaceAll('.', '\\.')} = signal\\(`).test(code));
+}
+
+test('web: outside the store no signal of the session is assigned, only its actions are called', () => {
+  const files = ['features', 'ui', 'entries'].flatMap((folder) => filesIn(`web/${folder}`, /\.jsx?$/));
+  assert.ok(files.length > 100);
+  for (const file of files) assert.deepEqual(assignedSignals(readFileSync(join(ROOT, file), 'utf8')), [], file);
+  const wrong = 'session.hover.value = null; hover.value ??= 1; a.count.value++; event.currentTarget.value = ""';
+  assert.deepEqual(assignedSignals(wrong), ['session.hover', 'hover', 'a.count']);
+  assert.deepEqual(assignedSignals('const own = signal(0); own.value = 1; if (own.value === 2) go();'), []);
+});
+
 test('web: the workers reach no component and no store of signals', () => {
   const reached = reachedFrom(...['page', 'view', 'onefile'].map((name) => `web/entries/${name}.worker.js`));
   assert.ok(reached.has('web/worker/trainer/trainer.js'));

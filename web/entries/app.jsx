@@ -130,7 +130,7 @@ function Refused({ title, why }) {
   return (
     <p class="failure" role="alert">
       {words.refused(title, why)}{' '}
-      <button type="button" class="word strong" onClick={() => (session.refused.value = null)}>
+      <button type="button" class="word strong" onClick={() => session.dismissRefused()}>
         {words.close}
       </button>
     </p>
@@ -378,7 +378,7 @@ function useKeys(host) {
       }
       if (event.key === 'Escape') {
         session.stopWriting();
-        session.hover.value = null;
+        session.setHover(null);
         if (session.state.value.cell) session.look({ cell: null });
         return;
       }

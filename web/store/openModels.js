@@ -2,6 +2,7 @@
 
 import { signal } from '@preact/signals';
 import { isIncomplete, joined } from '../features/open/addedFiles.js';
+import { readOnly } from './readOnly.js';
 import { UNCHANGED } from './runInput.js';
 import { initialState, MOST_TEXT } from './state.js';
 
@@ -143,10 +144,14 @@ export function createOpening({ ask, update, state, show }) {
       opened.value = [...opened.value.filter(({ about: { name } }) => name !== about.name), { about, told }];
       if (!written && state().model === about.name && about.kind === 'transformer') update(textFor(about));
     },
-    opened,
-    reading,
-    problem,
-    panel,
+    opened: readOnly(opened),
+    reading: readOnly(reading),
+    problem: readOnly(problem),
+    panel: readOnly(panel),
+    /** @param {'choose' | 'told' | null} shown */
+    setPanel(shown) {
+      panel.value = shown;
+    },
     parts,
     choose,
     /** @param {{ path: string, file: Blob }[]} files @param {string} [title] */

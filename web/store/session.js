@@ -11,9 +11,11 @@ import { createShown } from './answers.js';
 import { unfoldAnswer } from './firstAnswer.js';
 import { record, redo, replace, settle, startHistory, undo } from './history.js';
 import { createOpening } from './openModels.js';
+import { readOnly } from './readOnly.js';
 import { runOf, TRAINED } from './runInput.js';
 import { change, GIVEN, initialState } from './state.js';
 import { createTraining } from './training.js';
+import { createUi } from './ui.js';
 
 /** @import { State } from './state.js' */
 /** @import { Language } from '../texts/languages.js' */
@@ -57,18 +59,8 @@ export function createSession({ state: began = '', language, theme, onState, onL
   dark.addEventListener('change', followSystem);
   const shown = createShown(first.model);
   const { about, run, other, trades, versus, real, feeds, tried, pooled } = shown;
-  /** A cell that is in the pinned run alone, { t, s } of its tokens. */
-  const beside = signal(/** @type {any} */ (null));
-  /** What has been seen of the story. */
-  const log = signal(/** @type {import('../features/story/steps.js').Log} */ ({}));
-  /** Whether a step of the story has followed another; whether query and key have fallen on their product. */
-  const storyMoved = signal(false);
-  const storyFell = signal(false);
+  const ui = createUi();
   const trying = signal(false);
-  /** By what heads stand in their rows: their place, what trying them did, their distance from uniform, a score. */
-  const sort = signal('place');
-  /** The ribbon or line of flow that is read. */
-  const picked = signal(/** @type {any} */ (null));
   const progress = signal(/** @type {number | null} */ (null));
   const failure = signal(/** @type {string | null} */ (null));
   /** Another source that could not be shown, and why. */
@@ -77,12 +69,6 @@ export function createSession({ state: began = '', language, theme, onState, onL
   const ended = signal(/** @type {{ lost: string[], training: boolean } | null} */ (null));
   const busy = signal(false);
   const writing = signal(false);
-  /** What the pointer does in the picture: reads, or paints a mask. */
-  const brush = signal(/** @type {'hide' | 'show' | null} */ (null));
-  /** The cell under the pointer, or touched by the keyboard in the sentence. */
-  const hover = signal(/** @type {{ t: number, s: number } | null} */ (null));
-  /** Pointer or focus is on the word that switches the head off. */
-  const onOff = signal(false);
   const spoken = signal('');
   const opening = createOpening({
     ask: () => ask,
@@ -94,7 +80,7 @@ export function createSession({ state: began = '', language, theme, onState, onL
   const cell = computed(() => {
     const { T, S } = run.value ?? { T: 0, S: 0 };
     if (T === 0 || S === 0) return null;
-    const { t, s } = hover.value ?? state.value.cell ?? { t: run.value.place ?? T - 1, s: -1 };
+    const { t, s } = ui.hover.value ?? state.value.cell ?? { t: run.value.place ?? T - 1, s: -1 };
     const row = Math.min(t, T - 1);
     return { t: row, s: s < 0 ? strongest(run.value, row) : Math.min(s, S - 1) };
   });
@@ -217,7 +203,8 @@ export function createSession({ state: began = '', language, theme, onState, onL
   function leave(model, was) {
     shown.change(model, opening.aboutOf(model), was);
     [failure.value, refused.value, progress.value] = [null, null, null];
-    [hover.value, beside.value] = [null, null];
+    ui.setHover(null);
+    ui.setPinnedHover(null);
     fed = '';
     for (const verb of ['feeds', 'real', 'heads', 'write']) ask.cancel(verb);
   }
@@ -263,7 +250,7 @@ export function createSession({ state: began = '', language, theme, onState, onL
       if (next.now.model !== was.now.model) leave(next.now.model, was);
     });
     onState?.(next.now, instead);
-    if (next.now.layer !== was.now.layer || next.now.head !== was.now.head) picked.value = null;
+    if (next.now.layer !== was.now.layer || next.now.head !== was.now.head) ui.pick(null);
     if (numbersOf(next.now) !== numbersOf(was.now)) forget();
     feed();
     if (training.follow(was.now, next.now)) {
@@ -322,41 +309,47 @@ export function createSession({ state: began = '', language, theme, onState, onL
       give();
       show();
     },
+    ...ui,
     state,
     training,
     about,
     run,
     other,
     versus,
-    beside,
     trades,
     real,
     feeds,
     tried,
-    trying,
-    sort,
-    picked,
-    log,
-    storyMoved,
-    storyFell,
-    progress,
-    failure,
-    refused,
+    trying: readOnly(trying),
+    progress: readOnly(progress),
+    failure: readOnly(failure),
+    /** @param {string} message */
+    fail(message) {
+      failure.value = message;
+    },
+    refused: readOnly(refused),
+    dismissRefused() {
+      refused.value = null;
+    },
     /** The first answer of a source is on its way. */
     coming: computed(() => busy.value && run.value === null),
-    ended,
-    busy,
-    writing,
-    brush,
-    hover,
-    onOff,
+    ended: readOnly(ended),
+    dismissEnded() {
+      ended.value = null;
+    },
+    busy: readOnly(busy),
+    writing: readOnly(writing),
     cell,
     pooled,
     opening,
-    spoken,
-    language: languageName,
+    spoken: readOnly(spoken),
+    language: readOnly(languageName),
     languageReady,
-    theme: themeName,
+    theme: readOnly(themeName),
+    /** Colours that nobody has chosen, such as those of paper. @param {'light' | 'dark'} name */
+    showTheme(name) {
+      themeName.value = name;
+    },
     words: computed(() => LANGUAGES[languageName.value]),
     /** Whether leaving the page would lose something: files are the visitor's, and a browser may not keep a model. */
     loses: computed(() => opening.opened.value.length > 0 || training.unkept.value),

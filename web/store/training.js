@@ -13,6 +13,7 @@ import {
   USUAL_SPEED,
   usualTraining,
 } from '../features/train/lessons.js';
+import { readOnly } from './readOnly.js';
 import { TRAINED } from './runInput.js';
 
 /** @import { State } from './state.js' */
@@ -164,15 +165,15 @@ export function createTraining({ state, update, sample, onSaved }) {
   let about = () => null;
 
   return {
-    progress,
-    curves,
-    before,
-    film,
-    shelf,
-    problem,
-    astray,
-    speed,
-    replaying,
+    progress: readOnly(progress),
+    curves: readOnly(curves),
+    before: readOnly(before),
+    film: readOnly(film),
+    shelf: readOnly(shelf),
+    problem: readOnly(problem),
+    astray: readOnly(astray),
+    speed: readOnly(speed),
+    replaying: readOnly(replaying),
     /** The browser could not keep it, and neither was it saved as a file. */
     unkept: computed(() => problem.value !== null && progress.value?.steps > 0 && saved.value !== progress.value.steps),
     watch: computed(() => LESSONS[progress.value?.settings.task ?? state.value.training.task].watch),

@@ -23,7 +23,7 @@ export function later(load, name) {
           Loaded = module[name];
           again(true);
         },
-        (error) => (session.failure.value = error.message),
+        (error) => session.fail(error.message),
       );
     }, []);
     return Loaded ? <Loaded {...props} /> : null;

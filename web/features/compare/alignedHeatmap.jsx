@@ -97,7 +97,7 @@ export function Matrix(given) {
     const t = Math.min(Math.max(next.t, 0), T - 1);
     const s = Math.min(Math.max(next.s, 0), full ? S - 1 : Math.min(t, S - 1));
     const found = bothOf({ t, s });
-    session.hover.value = null;
+    session.setHover(null);
     pointing.hold(found, false);
     session.say(
       texts.both(

@@ -19,7 +19,7 @@ export function bothIn(session) {
 /** The cell that is read, in the tokens of both; -1 where a token has no pair. */
 export function useCell(both) {
   const session = useSession();
-  const alone = session.hover.value ? null : session.beside.value;
+  const alone = session.hover.value ? null : session.pinnedHover.value;
   const cell = session.cell.value;
   if (!both || !cell) return null;
   const { rows, columns, old } = both;
@@ -34,16 +34,16 @@ export function usePointing() {
   const isThere = ({ t, s }) => t >= 0 && s >= 0;
   return {
     leave() {
-      session.hover.value = null;
-      session.beside.value = null;
+      session.setHover(null);
+      session.setPinnedHover(null);
     },
     point({ now, old }) {
       const was = session.hover.value;
-      if (!isThere(now) || was?.t !== now.t || was?.s !== now.s) session.hover.value = isThere(now) ? now : null;
-      session.beside.value = isThere(now) ? null : old;
+      if (!isThere(now) || was?.t !== now.t || was?.s !== now.s) session.setHover(isThere(now) ? now : null);
+      session.setPinnedHover(isThere(now) ? null : old);
     },
     hold({ now, old }, toggle = true) {
-      session.beside.value = isThere(now) ? null : old;
+      session.setPinnedHover(isThere(now) ? null : old);
       if (!isThere(now)) return;
       const { cell } = session.state.peek();
       session.look({ cell: toggle && cell?.t === now.t && cell?.s === now.s ? null : now });

@@ -201,7 +201,7 @@ function Neighbours() {
           const other = below ? feed.from : feed.to;
           return (
             <li key={JSON.stringify(feed)}>
-              <button type="button" onClick={() => (session.picked.value = { kind: 'line', feed })}>
+              <button type="button" onClick={() => session.pick({ kind: 'line', feed })}>
                 <span class={`dash ${COLOURS[feed.kind]}`} />
                 <span>
                   {below
@@ -245,7 +245,7 @@ function OfLine({ feed }) {
           ))}
         </tbody>
       </table>
-      <button type="button" class="word" onClick={() => (session.picked.value = null)}>
+      <button type="button" class="word" onClick={() => session.pick(null)}>
         {words.flow.back}
       </button>
     </div>

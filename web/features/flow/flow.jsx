@@ -212,7 +212,7 @@ function Drawing({ flow }) {
               class="touch"
               data-line={key}
               d={line.d}
-              onClick={() => (session.picked.value = on ? null : { kind: 'line', feed: line })}
+              onClick={() => session.pick(on ? null : { kind: 'line', feed: line })}
             />
           </g>
         );
@@ -247,8 +247,8 @@ const isPicked = (part, picked, state) =>
 export function pick(session, { kind, layer, head }) {
   if (kind === 'head') {
     session.update({ layer, head }, 'head');
-    session.picked.value = null;
-  } else session.picked.value = { kind, layer };
+    session.pick(null);
+  } else session.pick({ kind, layer });
 }
 
 /** The layer's name, and what would come next if the model ended with it. */
@@ -287,7 +287,7 @@ function Piece({ part, narrow }) {
       aria-label={`${label}, ${signed(part.value)}`}
       title={label}
       style={px({ left: part.x, top: part.y, width: part.width, height: part.height })}
-      onClick={() => (session.picked.value = on ? null : { kind: part.kind, layer: part.layer })}
+      onClick={() => session.pick(on ? null : { kind: part.kind, layer: part.layer })}
     >
       {part.height >= 16 && (
         <span>{mlp ? (narrow ? words.flow.mlpTiny : words.flow.mlpShort) : `+${part.heads.length}`}</span>

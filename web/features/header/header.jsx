@@ -86,7 +86,7 @@ export function Header({ phone }) {
             key: 'open',
             label: words.open.open,
             about: words.open.title,
-            act: () => (session.opening.panel.value = 'choose'),
+            act: () => session.opening.setPanel('choose'),
           },
         ]}
       />

@@ -167,7 +167,7 @@ function Sort() {
             label: nameOf(by),
             chosen: by === session.sort.value,
             act() {
-              session.sort.value = by;
+              session.setSort(by);
               if (by === 'effect' && !session.tried.value) session.tryHeads();
             },
           })),
@@ -284,7 +284,7 @@ function namesTold(session, order, { columns, across, letter }) {
 function useCosts() {
   const session = useSession();
   const { panel, step } = session.state.value;
-  return panel === 'story' ? costsOf(step, session.log.value) : pointsOf(session.tried.value);
+  return panel === 'story' ? costsOf(step, session.storyLog.value) : pointsOf(session.tried.value);
 }
 
 /** From the tokens up: a piece for every layer, and a mark where it writes. */

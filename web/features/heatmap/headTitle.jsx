@@ -87,7 +87,7 @@ export function Corner({ picture, compact }) {
 function Begin({ roomy }) {
   const session = useSession();
   const { begin } = session.words.value;
-  const touched = writeAddress(session.state.value) !== '' || Object.keys(session.log.value).length > 0;
+  const touched = writeAddress(session.state.value) !== '' || Object.keys(session.storyLog.value).length > 0;
   if (session.embedded || !session.models.includes('whale') || touched) return null;
   return (
     <div class="begin">

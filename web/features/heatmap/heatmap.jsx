@@ -93,8 +93,8 @@ export function Picture({ width, height, most, compact = false, bare = false }) 
   const point = (event) => {
     if (event.pointerType === 'touch' && !held.current) return;
     const found = cellAt(event);
-    const { hover } = session;
-    if (found?.t !== hover.value?.t || found?.s !== hover.value?.s) hover.value = found;
+    const was = session.hover.value;
+    if (found?.t !== was?.t || found?.s !== was?.s) session.setHover(found);
   };
   const press = (event) => {
     const found = cellAt(event);
@@ -123,7 +123,7 @@ export function Picture({ width, height, most, compact = false, bare = false }) 
     event.stopPropagation();
     const t = Math.min(Math.max(next.t, 0), T - 1);
     const s = Math.min(Math.max(next.s, 0), full ? S - 1 : t);
-    session.hover.value = null;
+    session.setHover(null);
     session.look({ cell: { t, s } });
     session.say(words.cell(spokenName(names, t), spokenName(keys, s), weightText(weights[t * S + s])));
   };
@@ -140,7 +140,7 @@ export function Picture({ width, height, most, compact = false, bare = false }) 
         aria-label={words.picture(words.headInText(run.layer, run.head))}
         style={px({ left: x, top: y, width: wide, height: side })}
         onPointerMove={point}
-        onPointerLeave={() => (session.hover.value = null)}
+        onPointerLeave={() => session.setHover(null)}
         onPointerDown={press}
         onPointerUp={() => (held.current = false)}
         onKeyDown={walk}
@@ -237,9 +237,9 @@ export const keyLabel = ({ cell, size, full, level }, left, top) => ({
 function Labels({ picture }) {
   const { names, keys, nothing, x, y, cell, size, full } = picture;
   const session = useSession();
-  const row = (t) => () => (session.hover.value = { t, s: -1 });
-  const column = (s) => () => (session.hover.value = { t: Math.max(session.cell.value?.t ?? 0, full ? 0 : s), s });
-  const leave = () => (session.hover.value = null);
+  const row = (t) => () => session.setHover({ t, s: -1 });
+  const column = (s) => () => session.setHover({ t: Math.max(session.cell.value?.t ?? 0, full ? 0 : s), s });
+  const leave = () => session.setHover(null);
   return (
     <div class="labels" lang="en" style={px({ fontSize: size })} aria-hidden="true">
       {names.map((name, t) => (

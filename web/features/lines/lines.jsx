@@ -67,7 +67,7 @@ export function Lines({ width, height, most, compact = false }) {
             x={from - 8}
             y={middle(i)}
             text-anchor="end"
-            onPointerEnter={() => (session.hover.value = { t: Math.max(at.t, i), s: i })}
+            onPointerEnter={() => session.setHover({ t: Math.max(at.t, i), s: i })}
           >
             {name}
           </text>
@@ -78,7 +78,7 @@ export function Lines({ width, height, most, compact = false }) {
             class={i === at.t ? 'asks' : ''}
             x={to + 8}
             y={middle(i)}
-            onPointerEnter={() => (session.hover.value = { t: i, s: -1 })}
+            onPointerEnter={() => session.setHover({ t: i, s: -1 })}
             onClick={() => session.look({ cell: { t: i, s: at.s } })}
           >
             {name}

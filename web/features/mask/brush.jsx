@@ -107,7 +107,7 @@ export function Brush({ picture: { x, y, cell, side, wide, T, S, full } }) {
   };
   const move = (event) => {
     const at = cellAt(event);
-    session.hover.value = full || at.s <= at.t ? at : null;
+    session.setHover(full || at.s <= at.t ? at : null);
     if (stroke.current) {
       const between = event.getCoalescedEvents?.() ?? [];
       for (const one of between.length > 0 ? between : [event]) add(cellAt(one));
@@ -136,7 +136,7 @@ export function Brush({ picture: { x, y, cell, side, wide, T, S, full } }) {
       onPointerUp={end}
       onPointerCancel={end}
       onPointerLeave={() => {
-        session.hover.value = null;
+        session.setHover(null);
         if (!stroke.current) draw(null);
       }}
     />
@@ -157,7 +157,7 @@ export function BrushLine({ kind }) {
   const { painted, scope, layer, head } = state;
   const place = placeIn(scope, layer, head);
   const count = countOf(paintedHere(state));
-  const done = () => (session.brush.value = null);
+  const done = () => session.stopBrush();
   useLayoutEffect(() => {
     const key = (event) => {
       if (event.key !== 'Escape' || event.composedPath()[0].closest?.('.menu')) return;
@@ -184,7 +184,7 @@ export function BrushLine({ kind }) {
             class="word"
             title={own[`${tool}About`]}
             aria-pressed={session.brush.value === tool}
-            onClick={() => (session.brush.value = tool)}
+            onClick={() => session.startBrush(tool)}
           >
             {own[tool]}
           </button>

@@ -31,7 +31,7 @@ export function openText(session, text) {
   }
   const texts = Array.isArray(json) && json.length > 0 && json.every((x) => typeof x === 'string');
   if (texts && session.about.value?.kind === 'weights') {
-    session.opening.panel.value = null;
+    session.opening.setPanel(null);
     return session.opening.name(json);
   }
   const words = session.words.value;

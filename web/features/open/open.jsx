@@ -80,7 +80,7 @@ export function Open() {
   const { opening } = session;
   const shown = opening.panel.value;
   const ref = useClosing(shown !== null && !opening.reading.value, (focus) => {
-    opening.panel.value = null;
+    opening.setPanel(null);
     if (focus) ref.current.querySelector('button').focus();
   });
   return (
@@ -89,7 +89,7 @@ export function Open() {
         type="button"
         class="word"
         aria-expanded={shown !== null}
-        onClick={() => (opening.panel.value = shown ? null : 'choose')}
+        onClick={() => opening.setPanel(shown ? null : 'choose')}
       >
         {words.open}
       </button>

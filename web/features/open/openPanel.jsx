@@ -114,7 +114,7 @@ export function Told() {
   const [first, ...rest] = recognised(words, found);
   return (
     <div class="list panel told" role="group" aria-label={words.open.recognised}>
-      <button type="button" class="word strong" onClick={() => (opening.panel.value = null)}>
+      <button type="button" class="word strong" onClick={() => opening.setPanel(null)}>
         {words.close}
       </button>
       <details>

@@ -144,7 +144,7 @@ function Pane({ grid: { rows, columns, before }, size, photo = false, small = fa
   const cellAt = (token) => (photo ? { t: token, s: mostOf(run, token) } : { t: cell?.t ?? 0, s: token });
   const point = (event) => {
     const token = at(event);
-    session.hover.value = token < 0 ? null : cellAt(token);
+    session.setHover(token < 0 ? null : cellAt(token));
   };
   const hold = (event) => {
     const token = at(event);
@@ -157,7 +157,7 @@ function Pane({ grid: { rows, columns, before }, size, photo = false, small = fa
     event.stopPropagation();
     const next = cellAt(Math.min(Math.max((photo ? cell.t : cell.s) + step, before), S - 1));
     const weight = weightsOf(run, run.layer, run.head)[next.t * S + next.s];
-    session.hover.value = null;
+    session.setHover(null);
     session.look({ cell: next });
     session.say(words.cell(run.pieces[next.t].name, run.keys[next.s].name, weightText(weight)));
   };
@@ -178,7 +178,7 @@ function Pane({ grid: { rows, columns, before }, size, photo = false, small = fa
       {...used}
       style={px({ width: wide, height: high })}
       onPointerMove={point}
-      onPointerLeave={() => (session.hover.value = null)}
+      onPointerLeave={() => session.setHover(null)}
     >
       <canvas ref={canvas} aria-hidden="true" />
     </div>

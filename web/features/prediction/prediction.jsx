@@ -44,7 +44,7 @@ export function Prediction({ short = false, writes = false }) {
   const words = session.words.value;
   const run = session.run.value;
   const other = session.other.value;
-  const compared = isCompared(other, session.onOff.value);
+  const compared = isCompared(other, session.switchHover.value);
   const { layer, head, part } = session.state.value;
   const top = run?.top ?? [];
   const most = Math.max(...top.map(({ now }, i) => Math.max(now, other?.top[i] ?? 0)), 0.01);

@@ -85,7 +85,7 @@ function Field({ small }) {
     // What is near the query would move under the pointer.
     if (event.pointerType === 'touch' || excerpt) return;
     const t = tokenAt(event);
-    session.hover.value = t < 0 ? null : { t, s: -1 };
+    session.setHover(t < 0 ? null : { t, s: -1 });
   };
   /** What is pressed in an excerpt has the caret in the whole text. */
   const enter = () => {
@@ -98,7 +98,7 @@ function Field({ small }) {
     const t = tokenAt(event);
     pressed.current = t;
     if (t >= 0) session.look({ cell: null });
-    if (t >= 0 && event.pointerType === 'touch') session.hover.value = { t, s: -1 };
+    if (t >= 0 && event.pointerType === 'touch') session.setHover({ t, s: -1 });
   };
   const keyDown = (event) => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
@@ -129,7 +129,7 @@ function Field({ small }) {
           }}
           onKeyDown={keyDown}
           onPointerMove={point}
-          onPointerLeave={() => (session.hover.value = null)}
+          onPointerLeave={() => session.setHover(null)}
           onPointerDown={press}
         />
         <div class="line" ref={line}>

@@ -38,10 +38,10 @@ export function Row({ children }) {
   }
   // What is near the query would move under the pointer.
   const whole = to - from === S;
-  const ask = (s) => () => same && whole && (session.hover.value = { t: s, s: -1 });
+  const ask = (s) => () => same && whole && session.setHover({ t: s, s: -1 });
   return (
     <section class="sentence given" aria-label={session.words.value.tokensIn}>
-      <div class="row-words" onPointerLeave={() => (session.hover.value = null)}>
+      <div class="row-words" onPointerLeave={() => session.setHover(null)}>
         <p>
           {from > 0 && '… '}
           {keys.slice(from, to).map(({ name }, i) => {

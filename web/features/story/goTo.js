@@ -4,7 +4,7 @@ import { beginning } from './steps.js';
 
 /** Goes to a step: the instrument moves, as one change that can be undone. */
 export function goTo(session, step) {
-  session.storyMoved.value = true;
-  session.hover.value = null;
+  session.markStoryMoved();
+  session.setHover(null);
   session.update(beginning(step));
 }

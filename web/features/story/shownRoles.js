@@ -6,5 +6,5 @@ import { isTold } from './steps.js';
 export function shownTrade(session, layer, head) {
   const { panel, step } = session.state.value;
   const trade = session.trades.value?.[layer]?.[head];
-  return panel === 'story' && !isTold(step, session.log.value, trade) ? null : trade;
+  return panel === 'story' && !isTold(step, session.storyLog.value, trade) ? null : trade;
 }

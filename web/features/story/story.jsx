@@ -26,7 +26,7 @@ export function Story({ compact = false, phone = false }) {
   const session = useSession();
   const words = session.words.value;
   const { step } = session.state.value;
-  const log = session.log.value;
+  const log = session.storyLog.value;
   const title = useRef(/** @type {any} */ (null));
   const { name } = STEPS[step];
   const texts = STORIES[session.language.value][name];
@@ -83,7 +83,7 @@ export function Story({ compact = false, phone = false }) {
 function TrainLink({ text }) {
   const session = useSession();
   const go = () => {
-    session.log.value = opened(session.log.peek());
+    session.setStoryLog(opened(session.storyLog.peek()));
     session.training.enter();
   };
   return (
@@ -98,7 +98,7 @@ function Steps() {
   const words = session.words.value.story;
   const texts = STORIES[session.language.value];
   const { step } = session.state.value;
-  const log = session.log.value;
+  const log = session.storyLog.value;
   const isDone = tasksDone(step, log).every((one) => one);
   const next = texts[STEPS[Math.min(step + 1, LAST)].name];
   return (
@@ -150,9 +150,9 @@ function useWatch() {
   const fits = real && JSON.stringify(runOf(real.state)) === JSON.stringify(runOf(state));
   useEffect(() => {
     if (busy || !run?.T || state.model !== 'whale') return;
-    const log = session.log.peek();
+    const log = session.storyLog.peek();
     const next = observe(log, step, state, { run, cell, trades, real: fits ? real : null });
-    if (next !== log) session.log.value = next;
+    if (next !== log) session.setStoryLog(next);
     const patch = kept(state, next);
     if (patch) session.look(patch);
     if (STEPS[step].name === 'ahead' && !fits) session.askReal();
@@ -303,7 +303,7 @@ function Tokens() {
     event.currentTarget.querySelectorAll('button')[t].focus();
   };
   const look = (t) => {
-    session.hover.value = null;
+    session.setHover(null);
     session.look({ cell: { t, s: t } });
   };
   const chosen = cell ? wordAt(run.pieces, Math.min(cell.t, run.T - 1)) : [];
@@ -332,9 +332,9 @@ function Why() {
   const words = session.words.value;
   const run = session.run.value;
   const cell = session.cell.value;
-  const falls = useRef(!session.storyFell.peek() && !reducedMotion());
+  const falls = useRef(!session.productAnimated.peek() && !reducedMotion());
   useEffect(() => {
-    session.storyFell.value = true;
+    session.markProductAnimated();
   }, []);
   if (!cell || !run?.values || cell.s > cell.t || cell.t >= run.T) return null;
   const r = readingOf(run, cell);

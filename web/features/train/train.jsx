@@ -45,8 +45,8 @@ export function Probe() {
               <span
                 key={t}
                 class={`letter ${kind} ${t === cell?.t ? 'asks' : t === cell?.s ? 'answers' : ''}`}
-                onPointerEnter={() => (session.hover.value = { t, s: -1 })}
-                onPointerLeave={() => (session.hover.value = null)}
+                onPointerEnter={() => session.setHover({ t, s: -1 })}
+                onPointerLeave={() => session.setHover(null)}
               >
                 {piece.name}
               </span>

@@ -98,7 +98,7 @@ export function WhatIf({ kind, scant = false }) {
             act() {
               const matrix = matrixOf(session.run.value);
               if (state.view !== matrix) session.update({ view: matrix });
-              session.brush.value = 'hide';
+              session.startBrush('hide');
             },
           },
         ]}
@@ -108,7 +108,7 @@ export function WhatIf({ kind, scant = false }) {
     </span>
   );
   // What the guess would be is shown beside it.
-  const turn = (on) => () => (session.onOff.value = on);
+  const turn = (on) => () => session.setSwitchHover(on);
   const offPointed = {
     onPointerEnter: turn(true),
     onPointerLeave: turn(false),
