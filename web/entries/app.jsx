@@ -117,7 +117,7 @@ export function App({ host, height = 0, controls = true }) {
       )}
       {over && <div class="dropping">{words.open.dropHere}</div>}
       <div class="spoken" role="status" aria-live="polite">
-        {session.spoken.value}
+        {session.announcement.value}
       </div>
     </div>
   );
@@ -280,7 +280,9 @@ function Stacked({ screen, width }) {
   const model = {
     width: alone || tiles ? inside : Math.min(STREAM + 39 * heads, 0.56 * inside),
     // What is lost without a head stands under it.
-    height: tiles ? Math.ceil(((inside - STREAM) / heads + 2) * rows) : (story || session.tried.value ? 56 : 39) * rows,
+    height: tiles
+      ? Math.ceil(((inside - STREAM) / heads + 2) * rows)
+      : (story || session.ablation.value ? 56 : 39) * rows,
   };
   if (phone)
     return (
@@ -392,7 +394,7 @@ function useKeys(host) {
       const next = (layer * about.heads + head + step + count) % count;
       const [l, h] = [Math.floor(next / about.heads), next % about.heads];
       session.update({ layer: l, head: h }, 'head');
-      session.say(session.words.value.headName(l, h));
+      session.announce(session.words.value.headName(l, h));
     };
     window.addEventListener('keydown', onKey);
     return () => window.removeEventListener('keydown', onKey);

@@ -60,7 +60,7 @@ function Part({ view, width, height, tokens }) {
         <One view={view} width={width} height={height} most={LETTERS[kind]} tokens={tokens} />
       )}
       <div class="spoken" role="status" aria-live="polite">
-        {session.spoken.value}
+        {session.announcement.value}
       </div>
     </div>
   );

@@ -52,14 +52,14 @@ function ofOneFolder(files) {
  * @param {() => void} page.show
  */
 export function createOpening({ ask, update, state, show }) {
-  /** Models that are open. @type {import('@preact/signals').Signal<{ about: any, told: any }[]>} */
+  /** Models that are open. @type {import('@preact/signals').Signal<{ about: any, summary: any }[]>} */
   const opened = signal([]);
   /** What is being read. */
   const reading = signal(/** @type {{ title: string, read: number, total: number } | null} */ (null));
   /** What is wrong with the last files, as a code and its values. */
   const problem = signal(/** @type {{ code: string, values: any[], message?: string } | null} */ (null));
   /** Whether the panel is open, and what it tells. */
-  const panel = signal(/** @type {'choose' | 'told' | null} */ (null));
+  const panel = signal(/** @type {'choose' | 'summary' | null} */ (null));
   /** Texts by model: going back to one brings its text back. @type {Map<string, object>} */
   const texts = new Map();
   let count = 0;
@@ -69,12 +69,12 @@ export function createOpening({ ask, update, state, show }) {
   const parts = {
     opening: ({ read, total }) => reading.value && (reading.value = { ...reading.value, read, total }),
     opened({ about, told }) {
-      opened.value = [...opened.value, { about, told }];
+      opened.value = [...opened.value, { about, summary: told }];
       reading.value = null;
       problem.value = null;
       partial = [];
       // Of weights it stands where a model has its guesses.
-      panel.value = about.kind === 'transformer' ? 'told' : null;
+      panel.value = about.kind === 'transformer' ? 'summary' : null;
       choose(about.name);
     },
     named: show,
@@ -107,7 +107,7 @@ export function createOpening({ ask, update, state, show }) {
   }
 
   /** The text that the model shown begins with, where it has one. */
-  function begins() {
+  function firstText() {
     const found = opened.value.find(({ about }) => about.name === state().model);
     const own = found ? textFor(found.about) : FIRST[/** @type {'whale'} */ (state().model)];
     return own?.text ? { text: own.text, second: own.second ?? '' } : null;
@@ -124,7 +124,7 @@ export function createOpening({ ask, update, state, show }) {
   const aboutOf = (name) => opened.value.find(({ about }) => about.name === name)?.about ?? null;
 
   return {
-    begins,
+    firstText,
     aboutOf,
     /** Frees an opened model that cannot be shown. @param {string} name @returns {string | undefined} its title */
     drop(name) {
@@ -135,20 +135,20 @@ export function createOpening({ ask, update, state, show }) {
       ask().ask({ verb: 'close', name });
       return about.title || undefined;
     },
-    begin: () => update(/** @type {object} */ (begins())),
+    restoreText: () => update(/** @type {object} */ (firstText())),
     /**
      * What was handed over is a model like others.
-     * @param {any} about @param {any} told @param {boolean} written its text is chosen
+     * @param {any} about @param {any} summary @param {boolean} written its text is chosen
      */
-    adopt(about, told, written) {
-      opened.value = [...opened.value.filter(({ about: { name } }) => name !== about.name), { about, told }];
+    adopt(about, summary, written) {
+      opened.value = [...opened.value.filter(({ about: { name } }) => name !== about.name), { about, summary }];
       if (!written && state().model === about.name && about.kind === 'transformer') update(textFor(about));
     },
     opened: readOnly(opened),
     reading: readOnly(reading),
     problem: readOnly(problem),
     panel: readOnly(panel),
-    /** @param {'choose' | 'told' | null} shown */
+    /** @param {'choose' | 'summary' | null} shown */
     setPanel(shown) {
       panel.value = shown;
     },
@@ -179,7 +179,7 @@ export function createOpening({ ask, update, state, show }) {
      * A text that is longer than the page can hold is cut, and that is said.
      * @param {string} text @param {string} gesture
      */
-    write(text, gesture) {
+    setText(text, gesture) {
       if (text.length > MOST_TEXT) {
         problem.value = { code: 'long', values: [text.length, MOST_TEXT] };
         panel.value = 'choose';
@@ -187,9 +187,9 @@ export function createOpening({ ask, update, state, show }) {
       update({ text: text.slice(0, MOST_TEXT) }, gesture);
     },
     /** Texts for the tokens of the weights that are shown. @param {string[]} tokens */
-    name: (tokens) => ask().ask({ verb: 'name', name: state().model, tokens: { tokens } }),
+    nameTokens: (tokens) => ask().ask({ verb: 'name', name: state().model, tokens: { tokens } }),
     /** Into how many heads queries and keys are split. @param {number} heads */
-    split: (heads) => ask().ask({ verb: 'split', name: state().model, heads }),
+    splitHeads: (heads) => ask().ask({ verb: 'split', name: state().model, heads }),
     cancel() {
       reading.value = null;
       ask().cancel('open');

@@ -314,13 +314,13 @@ export function createSession({ state: began = '', language, theme, onState, onL
     training,
     about,
     run,
-    other,
-    versus,
-    trades,
-    real,
-    feeds,
-    tried,
-    trying: readOnly(trying),
+    comparison: other,
+    pinnedHead: versus,
+    roles: trades,
+    tokenProbabilities: real,
+    composition: feeds,
+    ablation: tried,
+    ablating: readOnly(trying),
     progress: readOnly(progress),
     failure: readOnly(failure),
     /** @param {string} message */
@@ -332,7 +332,7 @@ export function createSession({ state: began = '', language, theme, onState, onL
       refused.value = null;
     },
     /** The first answer of a source is on its way. */
-    coming: computed(() => busy.value && run.value === null),
+    loading: computed(() => busy.value && run.value === null),
     ended: readOnly(ended),
     dismissEnded() {
       ended.value = null;
@@ -342,7 +342,7 @@ export function createSession({ state: began = '', language, theme, onState, onL
     cell,
     pooled,
     opening,
-    spoken: readOnly(spoken),
+    announcement: readOnly(spoken),
     language: readOnly(languageName),
     languageReady,
     theme: readOnly(themeName),
@@ -352,10 +352,10 @@ export function createSession({ state: began = '', language, theme, onState, onL
     },
     words: computed(() => LANGUAGES[languageName.value]),
     /** Whether leaving the page would lose something: files are the visitor's, and a browser may not keep a model. */
-    loses: computed(() => opening.opened.value.length > 0 || training.unkept.value),
+    losesWork: computed(() => opening.opened.value.length > 0 || training.unkept.value),
     canUndo: computed(() => history.value.past.length > 0),
     update,
-    rest,
+    endGesture: rest,
     /** What is no step to undo: the cell that is looked at. */
     look: (patch) => become(replace(history.peek(), change(state.peek(), patch))),
     undo() {
@@ -366,22 +366,22 @@ export function createSession({ state: began = '', language, theme, onState, onL
       become(redo(history.peek()));
       spoken.value = LANGUAGES[languageName.value].redone;
     },
-    say: (text) => (spoken.value = text),
+    announce: (text) => (spoken.value = text),
     write() {
       [base, written, writer] = [state.peek().text, '', state.peek().model];
       writing.value = true;
       rest();
       ask.ask({ verb: 'write', state: state.peek(), max: WRITTEN, seed: ++seed });
     },
-    askReal: () => ask.ask({ verb: 'real', state: state.peek() }),
+    requestTokenProbabilities: () => ask.ask({ verb: 'real', state: state.peek() }),
     stopWriting: () => ask.cancel('write'),
     /** What the guess loses without each head in turn. */
-    tryHeads() {
+    runAblation() {
       trying.value = true;
       shown.set({ tried: null });
       ask.ask({ verb: 'heads', state: state.peek() });
     },
-    stopTrying: () => ask.cancel('heads'),
+    stopAblation: () => ask.cancel('heads'),
     retry: again,
     setLanguage(name) {
       onChoice?.('language', name);

@@ -106,8 +106,8 @@ export function createTraining({ state, update, sample, onSaved }) {
       stopFilm();
       steer('step');
     },
-    again: () => begin({ afresh: true }),
-    back(step) {
+    restart: () => begin({ afresh: true }),
+    showStep(step) {
       stopFilm();
       back(step);
     },
@@ -122,12 +122,12 @@ export function createTraining({ state, update, sample, onSaved }) {
       const lesson = training.task === 'text' && now.lesson === '' ? { lesson: sample() } : {};
       update({ training, ...firstHead(training), cell: null, ...lesson });
     },
-    learn: (lesson) => update({ lesson, training: { ...state.peek().training, task: 'text' }, cell: null }),
+    setLesson: (lesson) => update({ lesson, training: { ...state.peek().training, task: 'text' }, cell: null }),
     setRate: (rate) => update({ training: { ...state.peek().training, rate } }, 'rate'),
     save: () => steer('save'),
     saveFolder: () => steer('folder'),
     saveOnnx: () => steer('onnx'),
-    remove: (key) => steer('remove', { key }),
+    removeSaved: (key) => steer('remove', { key }),
     /** A model that is kept. */
     open: ({ settings: kept }, panel = 'train') =>
       update({
@@ -147,13 +147,13 @@ export function createTraining({ state, update, sample, onSaved }) {
       });
     },
     /** One writes into it. */
-    tryIt() {
+    readText() {
       const trained = about();
       stopFilm();
       update({ panel: 'reading', text: trained?.probe ?? '' });
     },
     /** The file of a model that was saved here. */
-    load(bytes) {
+    loadFile(bytes) {
       stopFilm();
       pending = true;
       loading = true;
@@ -167,11 +167,11 @@ export function createTraining({ state, update, sample, onSaved }) {
   return {
     progress: readOnly(progress),
     curves: readOnly(curves),
-    before: readOnly(before),
+    previousCurves: readOnly(before),
     film: readOnly(film),
-    shelf: readOnly(shelf),
+    savedModels: readOnly(shelf),
     problem: readOnly(problem),
-    astray: readOnly(astray),
+    diverged: readOnly(astray),
     speed: readOnly(speed),
     replaying: readOnly(replaying),
     /** The browser could not keep it, and neither was it saved as a file. */

@@ -1,5 +1,5 @@
-// State of the screen that is neither saved in the address nor undone: what the pointer is on, what is selected, how the
-// heads are sorted, the story's log.
+// State of the screen that is neither saved in the address nor undone: the cell under the pointer, the selection, the
+// order of the heads, the story's log.
 
 import { signal } from '@preact/signals';
 import { readOnly } from './readOnly.js';

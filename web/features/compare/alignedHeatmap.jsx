@@ -99,7 +99,7 @@ export function Matrix(given) {
     const found = bothOf({ t, s });
     session.setHover(null);
     pointing.hold(found, false);
-    session.say(
+    session.announce(
       texts.both(
         spokenName(names, t),
         spokenName(keys, s),

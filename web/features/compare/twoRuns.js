@@ -13,7 +13,7 @@ export const useTexts = () => textsIn(useSession());
 /** What is compared; `old` is null where nothing is pinned or read yet. */
 export function bothIn(session) {
   const run = session.run.value;
-  return run?.T ? bothOf(run, session.state.value.pinned && session.versus.value) : null;
+  return run?.T ? bothOf(run, session.state.value.pinned && session.pinnedHead.value) : null;
 }
 
 /** The cell that is read, in the tokens of both; -1 where a token has no pair. */

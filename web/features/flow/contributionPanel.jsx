@@ -64,7 +64,7 @@ function Through() {
   const session = useSession();
   const words = session.words.value;
   const run = session.run.value;
-  const found = session.tried.value;
+  const found = session.ablation.value;
   if (!found) return run.about.edits && run.about.predicts ? <p class="how">{words.flow.tryThem}</p> : null;
   const heads = actingThrough(found, run.added, run.about).slice(0, LISTED);
   if (heads.length === 0) return null;
@@ -141,7 +141,7 @@ function Made() {
 function OfHead({ run }) {
   const session = useSession();
   const words = session.words.value;
-  const trade = session.trades.value?.[run.layer]?.[run.head];
+  const trade = session.roles.value?.[run.layer]?.[run.head];
   const value = run.added.heads[run.layer * run.about.heads + run.head];
   const t = run.T - 1;
   const weights = weightsOf(run, run.layer, run.head).subarray(t * run.T, run.T * run.T);
@@ -188,7 +188,7 @@ function Neighbours() {
   const session = useSession();
   const words = session.words.value;
   const { layer, head, hide } = session.state.value;
-  const found = session.feeds.value;
+  const found = session.composition.value;
   if (!found || found.layer !== layer || found.head !== head) return null;
   const strong = found.feeds.filter(({ value }) => value >= hide).sort((a, b) => b.value - a.value);
   if (strong.length === 0) return null;
@@ -222,7 +222,7 @@ function Neighbours() {
 function OfLine({ feed }) {
   const session = useSession();
   const words = session.words.value;
-  const all = (session.feeds.value?.feeds ?? []).filter((other) => sameFeed({ ...other, kind: feed.kind }, feed));
+  const all = (session.composition.value?.feeds ?? []).filter((other) => sameFeed({ ...other, kind: feed.kind }, feed));
   const name = ({ layer, head }) => words.headInText(layer, head);
   return (
     <div class="made">

@@ -30,7 +30,7 @@ function useFlow({ width, height, compact }) {
   const run = session.run.value;
   const { hide, layer, head } = session.state.value;
   if (!run?.added || width <= 0 || height <= 0) return null;
-  const found = session.feeds.value;
+  const found = session.composition.value;
   const feeds = found && found.layer === layer && found.head === head ? found.feeds : [];
   const { layers, heads } = run.about;
   const flow = flowOf({

@@ -51,7 +51,7 @@ export function Header({ phone }) {
   const chosen = models.find(({ name }) => name === model) ?? models[0] ?? MODELS[0];
   const label = model === TRAINED ? trainedLabel(session, phone) : chosen.label(words);
   const reads = session.state.value.panel === 'story';
-  const kept = session.training.shelf.value.slice(0, MOST_KEPT);
+  const kept = session.training.savedModels.value.slice(0, MOST_KEPT);
   // On a phone the header has no room for their words.
   const rooms = [
     ...(hasStory(session)
@@ -96,7 +96,7 @@ export function Header({ phone }) {
           {words.loading(share)}
         </span>
       )}
-      {share === null && session.coming.value && (
+      {share === null && session.loading.value && (
         <span class="progress" role="progressbar" aria-label={label}>
           {words.coming}
         </span>

@@ -20,10 +20,10 @@ export const pointsOf = (tried) =>
 export function TryHeads({ panel = true }) {
   const session = useSession();
   const words = session.words.value;
-  const { about, trying, tried } = session;
+  const { about, ablating, ablation } = session;
   if (!about.value?.predicts || !about.value.edits || session.state.value.panel === 'story') return null;
   const begin = () => {
-    session.tryHeads();
+    session.runAblation();
     if (panel) session.update({ panel: 'tried' });
   };
   return (
@@ -32,9 +32,11 @@ export function TryHeads({ panel = true }) {
       class="word try"
       // Without a text there is no guess to lose.
       disabled={!session.run.value?.T}
-      onClick={trying.value ? session.stopTrying : begin}
+      onClick={ablating.value ? session.stopAblation : begin}
     >
-      {trying.value ? words.tried.stop(tried.value?.tried.length ?? 0, tried.value?.total ?? 0) : words.tried.begin}
+      {ablating.value
+        ? words.tried.stop(ablation.value?.tried.length ?? 0, ablation.value?.total ?? 0)
+        : words.tried.begin}
     </button>
   );
 }
@@ -43,7 +45,7 @@ export function Tried() {
   const session = useSession();
   const words = session.words.value;
   const state = session.state.value;
-  const found = session.tried.value;
+  const found = session.ablation.value;
   const list = [...(found?.tried ?? [])].sort((a, b) => a.probability - b.probability);
   return (
     <section class="adding tried" aria-label={words.tried.title}>

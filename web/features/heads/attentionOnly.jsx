@@ -16,7 +16,7 @@ export function AboutHeads() {
   const state = session.state.value;
   const found = session.opening.opened.value.find(({ about: { name } }) => name === about.name);
   if (about.name === 'sentence') return <Likeness own={own} likeness={run?.likeness} second={state.second} />;
-  if (!found?.told)
+  if (!found?.summary)
     return (
       <section class="prediction about" aria-label={own.about}>
         {own[about.name]?.map((line) => (
@@ -24,14 +24,14 @@ export function AboutHeads() {
         ))}
       </section>
     );
-  const { told } = found;
+  const { summary } = found;
   return (
     <section class="prediction about" aria-label={words.open.recognised}>
       <ul class="recognised">
-        <li>{told.projected ? own.projected : own.given}</li>
-        <li>{own.layer(told.T, told.S, told.width)}</li>
-        {told.batch > 1 && <li>{own.batch(told.batch)}</li>}
-        {!told.named && <li>{own.noTokens}</li>}
+        <li>{summary.projected ? own.projected : own.given}</li>
+        <li>{own.layer(summary.T, summary.S, summary.width)}</li>
+        {summary.batch > 1 && <li>{own.batch(summary.batch)}</li>}
+        {!summary.named && <li>{own.noTokens}</li>}
       </ul>
       <p class="group">
         {about.choices?.length > 1 && (
@@ -44,7 +44,7 @@ export function AboutHeads() {
                 key: String(n),
                 label: n,
                 chosen: n === about.heads,
-                act: () => session.opening.split(n),
+                act: () => session.opening.splitHeads(n),
               }))}
             />
           </>
@@ -73,7 +73,7 @@ function Likeness({ own, likeness, second }) {
         placeholder={own.second}
         value={second}
         onInput={(event) => session.update({ second: event.currentTarget.value, cell: null }, 'second')}
-        onBlur={session.rest}
+        onBlur={session.endGesture}
         onKeyDown={(event) => event.stopPropagation()}
       />
       <p class="likeness">

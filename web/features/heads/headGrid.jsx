@@ -132,16 +132,16 @@ export function Model({ width, height, names = true, letter = 12 }) {
 /** Heads by their place, for every layer; null for their own order. While one trains their scores move. */
 function useOrder() {
   const session = useSession();
-  const { sort, run, tried, state } = session;
+  const { sort, run, ablation, state } = session;
   const [orderOf, setOrderOf] = useState(/** @type {any} */ (null));
   const by = isOpen(state.value) ? 'place' : sort.value;
   useEffect(() => {
     if (by !== 'place' && !orderOf) import('./sortHeads.js').then((module) => setOrderOf(() => module.orderOf));
   }, [by]);
-  const done = tried.value?.tried.length === tried.value?.total;
+  const done = ablation.value?.tried.length === ablation.value?.total;
   return useMemo(
-    () => (by === 'place' || !orderOf || !run.value?.T ? null : orderOf(by, run.value, tried.value)),
-    [by, orderOf, run.value, done && tried.value],
+    () => (by === 'place' || !orderOf || !run.value?.T ? null : orderOf(by, run.value, ablation.value)),
+    [by, orderOf, run.value, done && ablation.value],
   );
 }
 
@@ -168,7 +168,7 @@ function Sort() {
             chosen: by === session.sort.value,
             act() {
               session.setSort(by);
-              if (by === 'effect' && !session.tried.value) session.tryHeads();
+              if (by === 'effect' && !session.ablation.value) session.runAblation();
             },
           })),
           { key: 'table', label: words.exports.table, act: () => session.update({ panel: 'table' }) },
@@ -284,7 +284,7 @@ function namesTold(session, order, { columns, across, letter }) {
 function useCosts() {
   const session = useSession();
   const { panel, step } = session.state.value;
-  return panel === 'story' ? costsOf(step, session.storyLog.value) : pointsOf(session.tried.value);
+  return panel === 'story' ? costsOf(step, session.storyLog.value) : pointsOf(session.ablation.value);
 }
 
 /** From the tokens up: a piece for every layer, and a mark where it writes. */

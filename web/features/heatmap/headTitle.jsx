@@ -21,9 +21,9 @@ export function Corner({ picture, compact }) {
   const state = session.state.value;
   const { layer, head } = run;
   const scale = effective(state.scale, layer, head, 1);
-  const trade = session.trades.value?.[layer]?.[head];
+  const trade = session.roles.value?.[layer]?.[head];
   // The names of heads come after the picture.
-  const known = session.trades.value !== null;
+  const known = session.roles.value !== null;
   const scores = told(run.scores?.[layer]?.[head] ?? {});
   const { about } = run;
   const { nothing = [] } = picture;

@@ -125,7 +125,7 @@ export function Picture({ width, height, most, compact = false, bare = false }) 
     const s = Math.min(Math.max(next.s, 0), full ? S - 1 : t);
     session.setHover(null);
     session.look({ cell: { t, s } });
-    session.say(words.cell(spokenName(names, t), spokenName(keys, s), weightText(weights[t * S + s])));
+    session.announce(words.cell(spokenName(names, t), spokenName(keys, s), weightText(weights[t * S + s])));
   };
   const labels = cell >= LABELS;
   const dense = !labels && !full;

@@ -36,7 +36,7 @@ export function toggle(session, { t, s }) {
   if (text) eachRun(text, (row, from, to) => row === t && from <= s && s <= to && (hide = false));
   paint(session, [{ t, s }], hide);
   const run = session.run.peek();
-  session.say(wordsOf(session)[hide ? 'hidden' : 'shown'](run.pieces[t].name, run.keys[s].name));
+  session.announce(wordsOf(session)[hide ? 'hidden' : 'shown'](run.pieces[t].name, run.keys[s].name));
 }
 
 /** Takes the pointer from the picture: what it passes over is painted, also between two of its events. */
@@ -117,10 +117,10 @@ export function Brush({ picture: { x, y, cell, side, wide, T, S, full } }) {
   const end = () => {
     if (!stroke.current) return;
     stroke.current = null;
-    session.rest();
+    session.endGesture();
     draw(null);
     const words = wordsOf(session);
-    session.say(words.count(countOf(paintedHere(session.state.peek()))));
+    session.announce(words.count(countOf(paintedHere(session.state.peek()))));
   };
   useEffect(() => draw(null), [painted, cell, side, session.theme.value]);
   // By keyboard one goes on in the picture.

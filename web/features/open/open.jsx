@@ -60,7 +60,7 @@ export function useDrop(host) {
       area.removeEventListener('paste', paste);
     };
   }, [host]);
-  const loses = session.loses.value;
+  const loses = session.losesWork.value;
   useLayoutEffect(() => {
     if (!loses || session.embedded) return;
     const leaving = (event) => {
@@ -94,7 +94,7 @@ export function Open() {
         {words.open}
       </button>
       {shown === 'choose' && <Choose />}
-      {shown === 'told' && <Told />}
+      {shown === 'summary' && <Told />}
     </span>
   );
 }

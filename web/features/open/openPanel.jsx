@@ -133,24 +133,24 @@ export function Told() {
 }
 
 /** Family, layers × heads, sizes, bytes, and what is missing: a line each. */
-const recognised = (words, { about, told }) =>
-  told.kind === 'weights'
+const recognised = (words, { about, summary }) =>
+  summary.kind === 'weights'
     ? [
-        words.open.isWeights[told.sums],
-        ...told.parts.map((part) => words.open.weightsOf(part, told.parts.length > 1)),
-        ...told.parts.filter(({ wholeT, T }) => wholeT > T).map(({ wholeT, T }) => words.open.cutTo(wholeT, T)),
-        ...told.parts.filter(({ batch }) => batch > 1).map(({ batch }) => words.open.batchOf(batch)),
-        ...told.parts.filter(({ nan }) => nan > 0).map(() => words.open.weightsNan),
-        ...(told.named ? [] : [words.open.noTokens]),
-        ...(told.unused.length > 0 ? [words.open.unused(told.unused.join(', '))] : []),
-        ...told.problems.map((problem) => tell(words, problem)),
+        words.open.isWeights[summary.sums],
+        ...summary.parts.map((part) => words.open.weightsOf(part, summary.parts.length > 1)),
+        ...summary.parts.filter(({ wholeT, T }) => wholeT > T).map(({ wholeT, T }) => words.open.cutTo(wholeT, T)),
+        ...summary.parts.filter(({ batch }) => batch > 1).map(({ batch }) => words.open.batchOf(batch)),
+        ...summary.parts.filter(({ nan }) => nan > 0).map(() => words.open.weightsNan),
+        ...(summary.named ? [] : [words.open.noTokens]),
+        ...(summary.unused.length > 0 ? [words.open.unused(summary.unused.join(', '))] : []),
+        ...summary.problems.map((problem) => tell(words, problem)),
       ]
     : [
         words.open.isModel(about.family, about.layers, about.heads, about.width),
-        words.open.size(told.parameters, words.bytes(told.bytes), told.weights),
-        words.open.does[about.guess ?? (told.missing.includes('mask') ? 'unasked' : 'nothing')],
-        ...told.missing.filter((what) => words.open.missing[what]).map((what) => words.open.missing[what]),
-        ...(told.nan.length > 0 ? [words.open.modelNan(told.nan.length, told.nan[0])] : []),
+        words.open.size(summary.parameters, words.bytes(summary.bytes), summary.weights),
+        words.open.does[about.guess ?? (summary.missing.includes('mask') ? 'unasked' : 'nothing')],
+        ...summary.missing.filter((what) => words.open.missing[what]).map((what) => words.open.missing[what]),
+        ...(summary.nan.length > 0 ? [words.open.modelNan(summary.nan.length, summary.nan[0])] : []),
       ];
 
 export function Recognised({ found }) {

@@ -159,7 +159,7 @@ function Pane({ grid: { rows, columns, before }, size, photo = false, small = fa
     const weight = weightsOf(run, run.layer, run.head)[next.t * S + next.s];
     session.setHover(null);
     session.look({ cell: next });
-    session.say(words.cell(run.pieces[next.t].name, run.keys[next.s].name, weightText(weight)));
+    session.announce(words.cell(run.pieces[next.t].name, run.keys[next.s].name, weightText(weight)));
   };
   const label = photo ? words.open.picture(rows, columns) : own.weightsAbout;
   const used = small

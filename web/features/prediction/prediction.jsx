@@ -43,7 +43,7 @@ export function Prediction({ short = false, writes = false }) {
   const session = useSession();
   const words = session.words.value;
   const run = session.run.value;
-  const other = session.other.value;
+  const other = session.comparison.value;
   const compared = isCompared(other, session.switchHover.value);
   const { layer, head, part } = session.state.value;
   const top = run?.top ?? [];
@@ -55,12 +55,12 @@ export function Prediction({ short = false, writes = false }) {
     about?.guess === 'next' && !(about.reads === 'pair' && part === 'encoder') ? endOf(run.pieces ?? []) : '';
   if (about?.kind === 'layer') return <AboutHeads />;
   const found = session.opening.opened.value.find(({ about }) => about.name === session.state.value.model);
-  if (found?.told && about && !about.predicts)
+  if (found?.summary && about && !about.predicts)
     return (
       // Longer than its place it is scrolled, by keyboard too.
       <section class="prediction about" role="group" aria-label={words.open.recognised} tabIndex={0}>
         <Recognised found={found} />
-        {found.told.sums === 'columns' && found.about.parts.length === 0 && (
+        {found.summary.sums === 'columns' && found.about.parts.length === 0 && (
           <button type="button" class="word" onClick={session.transposeGiven}>
             {words.open.transpose}
           </button>

@@ -8,13 +8,13 @@ export function Empty({ height }) {
   const words = session.words.value.nothing;
   const { about } = session.run.value;
   const numbers = readsNumbers(about);
-  const { begins } = session.opening;
+  const { firstText } = session.opening;
   return (
     <div class="nothing" style={px({ minHeight: height })}>
       <h2>{words.title}</h2>
       <p>{numbers ? words.numbers : words.text}</p>
-      {begins() && (
-        <button type="button" class="word" onClick={session.opening.begin}>
+      {firstText() && (
+        <button type="button" class="word" onClick={session.opening.restoreText}>
           <span class="under">{numbers ? words.beginNumbers : words.begin}</span>
         </button>
       )}

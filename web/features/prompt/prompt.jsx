@@ -119,13 +119,13 @@ function Field({ small }) {
           rows={1}
           onInput={(event) => {
             const { value } = event.currentTarget;
-            session.opening.write(value, 'text');
-            if (/\s$/.test(value)) session.rest();
+            session.opening.setText(value, 'text');
+            if (/\s$/.test(value)) session.endGesture();
           }}
           onFocus={enter}
           onBlur={() => {
             setWrites(false);
-            session.rest();
+            session.endGesture();
           }}
           onKeyDown={keyDown}
           onPointerMove={point}

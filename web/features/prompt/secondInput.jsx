@@ -70,7 +70,7 @@ function Entry({ count }) {
   const choose = (next) => {
     if (!(next >= 0 && next < count) || next === entry) return;
     session.update({ entry: next, cell: null }, 'entry');
-    session.say(words.entryIs(next, count));
+    session.announce(words.entryIs(next, count));
   };
   const step = (by, name, sign) => (
     <button
@@ -98,7 +98,7 @@ function Entry({ count }) {
             choose(Math.min(Math.max(Math.round(event.currentTarget.valueAsNumber) || 0, 0), count - 1));
             event.currentTarget.value = String(Math.min(session.state.peek().entry, count - 1));
           }}
-          onBlur={session.rest}
+          onBlur={session.endGesture}
           onKeyDown={(event) => event.stopPropagation()}
         />{' '}
         {words.ofBatch(count)}

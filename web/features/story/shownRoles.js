@@ -5,6 +5,6 @@ import { isTold } from './steps.js';
 /** In the story heads are named once they are found. */
 export function shownTrade(session, layer, head) {
   const { panel, step } = session.state.value;
-  const trade = session.trades.value?.[layer]?.[head];
+  const trade = session.roles.value?.[layer]?.[head];
   return panel === 'story' && !isTold(step, session.storyLog.value, trade) ? null : trade;
 }

@@ -144,8 +144,8 @@ function useWatch() {
   const { step } = state;
   const busy = session.busy.value || session.writing.value;
   const run = session.run.value;
-  const real = session.real.value;
-  const trades = session.trades.value;
+  const real = session.tokenProbabilities.value;
+  const trades = session.roles.value;
   const cell = useRested(session.cell.value, state.cell !== null);
   const fits = real && JSON.stringify(runOf(real.state)) === JSON.stringify(runOf(state));
   useEffect(() => {
@@ -155,7 +155,7 @@ function useWatch() {
     if (next !== log) session.setStoryLog(next);
     const patch = kept(state, next);
     if (patch) session.look(patch);
-    if (STEPS[step].name === 'ahead' && !fits) session.askReal();
+    if (STEPS[step].name === 'ahead' && !fits) session.requestTokenProbabilities();
   }, [busy, run, cell, trades, real, state]);
 }
 
@@ -182,7 +182,7 @@ function useSpeech(step, seen) {
     if (text === '' || said.current === text) return;
     const timer = setTimeout(() => {
       said.current = text;
-      session.say(text);
+      session.announce(text);
     }, SPEAK);
     return () => clearTimeout(timer);
   }, [step, text]);

@@ -125,7 +125,7 @@ function OwnText() {
           type="button"
           class="word strong"
           disabled={!enough || text === lesson}
-          onClick={() => session.training.learn(text)}
+          onClick={() => session.training.setLesson(text)}
         >
           {words.train.learn}
         </button>
@@ -139,13 +139,13 @@ function OwnText() {
 export function Charts({ compact = false }) {
   const session = useSession();
   const words = session.words.value;
-  const { progress, curves, before, watch } = session.training;
+  const { progress, curves, previousCurves, watch } = session.training;
   const now = progress.value;
   const all = curves.value;
   const step = now?.at ?? now?.steps ?? 0;
   const end = now?.end ?? 1;
   const right = valueAt(all.right, step);
-  const old = before.value;
+  const old = previousCurves.value;
   const shared = { step, end };
   return (
     <section class={`charts ${compact ? 'compact' : ''}`} aria-label={words.train.progress}>
@@ -179,7 +179,7 @@ export function Charts({ compact = false }) {
 export function ShortCharts() {
   const session = useSession();
   const words = session.words.value;
-  const { progress, curves, before } = session.training;
+  const { progress, curves, previousCurves } = session.training;
   const now = progress.value;
   const step = now?.at ?? now?.steps ?? 0;
   const right = valueAt(curves.value.right, step);
@@ -191,7 +191,7 @@ export function ShortCharts() {
         step={step}
         end={now?.end ?? 1}
         marks={curves.value.loss}
-        before={before.value?.loss}
+        before={previousCurves.value?.loss}
         name={words.train.loss}
         bare
         text={(x) => `${words.train.lossShort} ${x.toFixed(2)}`}
@@ -224,7 +224,7 @@ export function Film({ kind }) {
     if (!move || frames.length === 0) return;
     event.preventDefault();
     const i = Math.min(Math.max(nearest(frames, step) + move, 0), frames.length - 1);
-    session.training.back(frames[i].step);
+    session.training.showStep(frames[i].step);
   };
   const knob = (100 * step) / end;
   return (
@@ -249,7 +249,7 @@ export function Film({ kind }) {
           onInput={(event) => {
             const wanted = Math.min(Number(event.currentTarget.value), steps);
             event.currentTarget.value = String(wanted);
-            session.training.back(wanted);
+            session.training.showStep(wanted);
           }}
           onKeyDown={walk}
         />
@@ -352,7 +352,7 @@ export function TrainBar({ kind }) {
       value={Math.log10(rate)}
       text={String(rate)}
       onInput={(knob) => training.setRate(toRate(knob))}
-      onSettle={session.rest}
+      onSettle={session.endGesture}
     />
   );
   const one = (
@@ -361,7 +361,7 @@ export function TrainBar({ kind }) {
     </button>
   );
   const again = (
-    <button type="button" class="word strong" onClick={training.again}>
+    <button type="button" class="word strong" onClick={training.restart}>
       {words.again}
     </button>
   );
@@ -393,7 +393,7 @@ export function TrainBar({ kind }) {
         </>
       )}
       <span class="actions">
-        <button type="button" class="word strong" disabled={!now} onClick={training.tryIt}>
+        <button type="button" class="word strong" disabled={!now} onClick={training.readText}>
           {phone ? words.tryShort : words.tryIt}
         </button>
         {!narrow && keep}
@@ -426,7 +426,7 @@ function Keep() {
   const { training } = session;
   const input = useRef(/** @type {any} */ (null));
   const now = training.progress.value;
-  const kept = training.shelf.value.find(({ key }) => key === now?.key);
+  const kept = training.savedModels.value.find(({ key }) => key === now?.key);
   return (
     <>
       <Menu
@@ -446,7 +446,7 @@ function Keep() {
                   key: 'remove',
                   label: words.remove,
                   about: words.keptAbout(kept.steps),
-                  act: () => training.remove(kept.key),
+                  act: () => training.removeSaved(kept.key),
                 },
               ]
             : []),
@@ -461,7 +461,7 @@ function Keep() {
         aria-hidden="true"
         onChange={async ({ currentTarget }) => {
           const file = currentTarget.files?.[0];
-          if (file) training.load(new Uint8Array(await file.arrayBuffer()));
+          if (file) training.loadFile(new Uint8Array(await file.arrayBuffer()));
           currentTarget.value = '';
         }}
       />
@@ -473,8 +473,8 @@ function Keep() {
 export function TrainNote() {
   const session = useSession();
   const words = session.words.value.train;
-  const { astray, problem } = session.training;
-  const lost = astray.value;
+  const { diverged, problem } = session.training;
+  const lost = diverged.value;
   if (!lost && !problem.value) return null;
   return (
     <p class="failure train-note" role="alert">

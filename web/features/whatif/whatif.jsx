@@ -71,7 +71,7 @@ export function WhatIf({ kind, scant = false }) {
       value={toKnob(temperature)}
       text={temperatureText(temperature)}
       onInput={setTemperature}
-      onSettle={session.rest}
+      onSettle={session.endGesture}
     />
   );
   const masks = (
@@ -162,7 +162,7 @@ export function WhatIf({ kind, scant = false }) {
       value={state.hide}
       text={state.hide.toFixed(2)}
       onInput={(value) => session.update({ hide: value }, 'hide')}
-      onSettle={session.rest}
+      onSettle={session.endGesture}
     />
   );
   if (phone)
@@ -228,7 +228,7 @@ function Actions({ small = false }) {
     );
     const text = done ? good : bad;
     setCopied(text);
-    session.say(text);
+    session.announce(text);
     setTimeout(() => setCopied(null), 2000);
   };
   const copy = () =>
