@@ -20,7 +20,7 @@ import { styles as parts } from './styles.js';
  * @property {(name: 'language' | 'theme', value: string) => void} [onChoice] what a page may remember
  * @property {() => import('../worker/client.js').Answering} start the worker, or what stands for it
  * @property {Promise<string>} [first] the answer to a page that begins with nothing changed: see firstAnswer.js
- * @property {import('../worker/sources/programInput.js').Given | null} [given] the first model, called GIVEN
+ * @property {import('../worker/sources/programInput.js').Given | null} [given] the first model, called PROGRAM_MODEL
  * @property {(about: any) => string | null} [refuses] what is wrong with what is asked of a source that has been read
  * @property {boolean} [embedded] it stands in another page
  * @property {readonly string[]} [models] of the menu, those whose files are there

@@ -4,7 +4,7 @@
 import { effect, signal } from '@preact/signals';
 import { checkOptions, readBoolean, readNumber, readWord } from '../../src/js/check/arguments.js';
 import { argumentError, HeadlightError } from '../../src/js/check/errors.js';
-import { GIVEN, MOST_TEXT, readAddress } from '../store/state.js';
+import { MAX_TEXT, PROGRAM_MODEL, readAddress } from '../store/state.js';
 import { routed } from '../worker/router.js';
 import {
   isByPart,
@@ -178,8 +178,8 @@ function shownIn(caller, options, given, about = null) {
   if (controls !== undefined) readBoolean(caller, 'controls', controls);
   if (theme !== undefined) readWord(caller, 'theme', theme, ['light', 'dark']);
   if (language !== undefined) readWord(caller, 'language', language, ['en', 'zh']);
-  if (text !== undefined && !(typeof text === 'string' && text.length <= MOST_TEXT))
-    throw argumentError(caller, 'text', text, `a text of at most ${MOST_TEXT} characters`);
+  if (text !== undefined && !(typeof text === 'string' && text.length <= MAX_TEXT))
+    throw argumentError(caller, 'text', text, `a text of at most ${MAX_TEXT} characters`);
   if (cell) {
     count('cell.t', cell.t, undefined);
     count('cell.s', cell.s, undefined);
@@ -253,8 +253,8 @@ export function createView(caller, element, options, { start, models, onTheme })
     page = mountPage(
       element,
       {
-        start: () => routed(start, GIVEN),
-        state: { ...first, ...state, ...(given && { model: GIVEN }), ...fields },
+        start: () => routed(start, PROGRAM_MODEL),
+        state: { ...first, ...state, ...(given && { model: PROGRAM_MODEL }), ...fields },
         given,
         refuses,
         embedded: true,
@@ -308,8 +308,8 @@ export function createView(caller, element, options, { start, models, onTheme })
       };
       if (change.state !== undefined) page.update(/** @type {any} */ (stateIn('update', change.state)));
       if (next) {
-        session.give(next);
-        page.update({ model: GIVEN, layer: 0, head: 0, cell: null, ...patch });
+        session.showProgramModel(next);
+        page.update({ model: PROGRAM_MODEL, layer: 0, head: 0, cell: null, ...patch });
       } else if (isNew) page.update({ model: 'whale', ...patch });
       else if (Object.keys(patch).length > 0) page.update(patch);
     },

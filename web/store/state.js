@@ -32,10 +32,10 @@ import { RUN, runOf, TRAINED, UNCHANGED } from './runInput.js';
  * shown first.
  */
 export const OPENING = 'To the last I grapple with thee, Moby Dick. To the last';
-/** The model that a program has handed over. */
-export const GIVEN = 'given';
+/** The model that a program has passed to the page. */
+export const PROGRAM_MODEL = 'given';
 export const SCOPES = /** @type {const} */ (['all', 'layer', 'head']);
-export const MOST_TEXT = 100_000;
+export const MAX_TEXT = 100_000;
 /** A longer lesson does not fit into an address. */
 const MOST_WRITTEN = 2000;
 
@@ -80,8 +80,8 @@ const isNumber = (/** @type {number} */ least, /** @type {number} */ most) => (/
 
 /** @type {Record<string, (value: any) => boolean>} */
 const OF_RUN = {
-  text: (x) => typeof x === 'string' && x.length <= MOST_TEXT,
-  second: (x) => x === undefined || (typeof x === 'string' && x.length <= MOST_TEXT),
+  text: (x) => typeof x === 'string' && x.length <= MAX_TEXT,
+  second: (x) => x === undefined || (typeof x === 'string' && x.length <= MAX_TEXT),
   temperature: byPlace(isNumber(0.01, 100)),
   mask: byPlace((x) => ['causal', 'none', 'past'].includes(x) || /^\d+$/.test(x)),
   painted: (x) => x === undefined || byPlace(isPainted)(x),
@@ -108,7 +108,7 @@ const FIELDS = {
   scope: (x) => SCOPES.includes(x),
   pinned: (x) => x === null || RUN.every((name) => OF_RUN[name](x?.[name])),
   training: isTraining,
-  lesson: (x) => typeof x === 'string' && x.length <= MOST_TEXT,
+  lesson: (x) => typeof x === 'string' && x.length <= MAX_TEXT,
 };
 
 /** A head that the model in training has: otherwise the one that is shown first. @param {State} state */

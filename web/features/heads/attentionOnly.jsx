@@ -1,7 +1,7 @@
 // What stands where a model has its guesses, for heads without one: what they are; for the sentence encoder, how alike
 // two sentences are.
 
-import { GIVEN } from '../../store/state.js';
+import { PROGRAM_MODEL } from '../../store/state.js';
 import { plain, px, useSession } from '../../ui/context.js';
 import { Menu } from '../../ui/menu.jsx';
 import { heads as inEnglish } from './attentionOnly.en.js';
@@ -16,7 +16,7 @@ export function AboutHeads() {
   const state = session.state.value;
   const found = session.opening.opened.value.find(({ about: { name } }) => name === about.name);
   if (about.name === 'sentence') return <Likeness own={own} likeness={run?.likeness} second={state.second} />;
-  if (!found?.summary)
+  if (found?.summary?.kind !== 'layer')
     return (
       <section class="prediction about" aria-label={own.about}>
         {own[about.name]?.map((line) => (
@@ -49,7 +49,7 @@ export function AboutHeads() {
             />
           </>
         )}
-        {about.name !== GIVEN && (
+        {about.name !== PROGRAM_MODEL && (
           <button type="button" class="word" onClick={() => session.opening.close(about.name)}>
             {words.open.forget}
           </button>

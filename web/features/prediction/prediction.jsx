@@ -1,6 +1,6 @@
 // What comes next: a bar for now, a tick for the other case, a thin line for the way between them.
 
-import { GIVEN } from '../../store/state.js';
+import { PROGRAM_MODEL } from '../../store/state.js';
 import { px, useSession } from '../../ui/context.js';
 import { later } from '../../ui/lazy.jsx';
 import { WriteOn } from '../prompt/continueText.jsx';
@@ -60,12 +60,12 @@ export function Prediction({ short = false, writes = false }) {
       // Longer than its place it is scrolled, by keyboard too.
       <section class="prediction about" role="group" aria-label={words.open.recognised} tabIndex={0}>
         <Recognised found={found} />
-        {found.summary.sums === 'columns' && found.about.parts.length === 0 && (
-          <button type="button" class="word" onClick={session.transposeGiven}>
+        {'sums' in found.summary && found.summary.sums === 'columns' && found.about.parts.length === 0 && (
+          <button type="button" class="word" onClick={session.transposeWeights}>
             {words.open.transpose}
           </button>
         )}
-        {found.about.name !== GIVEN && (
+        {found.about.name !== PROGRAM_MODEL && (
           <button type="button" class="word" onClick={() => session.opening.close(found.about.name)}>
             {words.open.forget}
           </button>

@@ -1,0 +1,36 @@
+// The model that a program passes to the page: weights, queries and keys, or files of a checkpoint.
+
+import { PROGRAM_MODEL } from './state.js';
+
+/** @import { Given } from '../worker/sources/programInput.js' */
+
+/** @param {Given | null} first @param {import('./requests.js').Requests} requests */
+export function createProgramModel(first, requests) {
+  let input = first;
+  /** Passes it to the worker, if there is one. */
+  function send() {
+    if (input) requests.send({ verb: 'give', name: PROGRAM_MODEL, given: input });
+  }
+  /** @param {Given} next */
+  function replace(next) {
+    input = next;
+    send();
+    requests.show();
+  }
+  return {
+    send,
+    replace,
+    /** Exchanges rows and columns of attention weights. */
+    async transpose() {
+      const [{ readWeights }, { swapped }] = await Promise.all([
+        import('../worker/sources/programInput.js'),
+        import('../features/open/rowSums.js'),
+      ]);
+      const { tokens, keys, layers } = /** @type {any} */ (input);
+      const square = layers[0].shape[1] === layers[0].shape[2];
+      const names = square ? { tokens, keys } : { tokens: keys, keys: tokens };
+      replace({ ...input, ...readWeights('transpose', swapped(layers)), ...names });
+    },
+  };
+}
+/** @typedef {ReturnType<typeof createProgramModel>} ProgramModel */
