@@ -83,5 +83,5 @@ export function createSession(options) {
 /** @typedef {import('@preact/signals').ReadonlySignal<any>} Untyped */
 /**
  * @typedef {Omit<ReturnType<typeof createSession>, 'about' | 'run' | 'ablation'> &
- *   { about: Untyped, run: Untyped, ablation: Untyped, wear: (text: string) => void }} Session
+ *   { about: Untyped, run: Untyped, ablation: Untyped, addStyles: (text: string) => void }} Session
  */

@@ -81,7 +81,7 @@ export function Open() {
   const shown = opening.panel.value;
   const ref = useClosing(shown !== null && !opening.reading.value, (focus) => {
     opening.setPanel(null);
-    if (focus) ref.current.querySelector('button').focus();
+    if (focus) ref.current?.querySelector('button')?.focus();
   });
   return (
     <span class="menu open" ref={ref}>
