@@ -9,7 +9,7 @@ import { initialState } from '../../web/store/state.js';
 import { createAnswerer } from '../../web/worker/requests.js';
 
 /** Parts that are shown, not those that tell of the way there. */
-const SHOWN = ['source', 'run', 'other', 'trades'];
+const SHOWN = ['source', 'run', 'comparison', 'roles'];
 
 const file = process.argv[2];
 const parts = [];

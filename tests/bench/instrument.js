@@ -9,7 +9,7 @@ import { load } from '../../dist/headlight.node.js';
 import { serve } from '../../src/build/server.js';
 import { writeNpy } from '../../src/js/io/formats.js';
 import { settingsOf, usualTraining } from '../../web/features/train/lessons.js';
-import { createTrainer } from '../../web/worker/trainer/trainer.js';
+import { Trainer } from '../../web/worker/trainer/trainer.js';
 import { launch } from '../support/chromium.js';
 import { median } from './measure.js';
 
@@ -137,7 +137,7 @@ async function reportTraining() {
   const gaps = frames.slice(1).map((time, i) => time - frames[i]);
   report('training, frames', `${(1000 / median(gaps)).toFixed(0)} a second, longest gap ${ms(Math.max(...gaps))}`);
   const hl = await load();
-  const trainer = createTrainer(hl, settingsOf(usualTraining('repeat'), ''));
+  const trainer = new Trainer(hl, settingsOf(usualTraining('repeat'), ''));
   for (let i = 0; i < 50; i++) trainer.step();
   const start = performance.now();
   let steps = 0;

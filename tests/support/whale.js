@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { load } from 'headlight-attention';
 import { openTokenizer } from '../../src/js/text/tokenizer.js';
-import { openWhale } from '../../web/worker/sources/demoModel.js';
+import { openDemoModel } from '../../web/worker/sources/demoModel.js';
 
 /** @param {'whale.safetensors' | 'tokenizer.json'} name */
 export const whaleFile = (name) => readFile(new URL(`../../web/demo/${name}`, import.meta.url));
@@ -12,5 +12,5 @@ export const whaleFile = (name) => readFile(new URL(`../../web/demo/${name}`, im
 export async function loadWhale() {
   const hl = await load();
   const [weights, words] = await Promise.all([whaleFile('whale.safetensors'), whaleFile('tokenizer.json')]);
-  return { hl, whale: openWhale(hl, weights), tokenizer: openTokenizer(words) };
+  return { hl, whale: openDemoModel(hl, weights), tokenizer: openTokenizer(words) };
 }

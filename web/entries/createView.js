@@ -87,7 +87,7 @@ function readyOf(caller, session, wrong) {
  * @param {HTMLElement} element
  * @param {ViewOptions} options
  * @param {object} own
- * @param {() => import('../worker/client.js').Answering} own.start the worker
+ * @param {() => import('../worker/client.js').WorkerLike} own.start the worker
  * @param {readonly string[]} own.models of the menu, those whose files are there
  * @param {(theme: string) => void} [own.onTheme]
  * @returns {View}

@@ -9,7 +9,7 @@ import { useSession, useSize } from '../ui/context.js';
 import { between } from '../ui/layout.js';
 import { Announcement, App, Failed } from './app.jsx';
 
-/** @import { Run } from '../store/parts.js' */
+/** @import { Run } from '../store/types.js' */
 /**
  * T and S: numbers of queries and keys, 0 if they are unknown. height: 0 if it is free.
  * @typedef {{ view: string, controls: boolean, T: number, S: number }} Shape

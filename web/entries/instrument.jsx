@@ -6,7 +6,7 @@ import { useSession } from '../ui/context.js';
 
 /** @import { Ref } from 'preact' */
 /** @import { State } from '../store/state.js' */
-/** @import { Run } from '../store/parts.js' */
+/** @import { Run } from '../store/types.js' */
 
 /** Height of the legend below the picture. */
 export const LEGEND = 66;

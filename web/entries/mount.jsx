@@ -7,7 +7,7 @@ import { customProperties } from '../ui/palette.js';
 import { App } from './app.jsx';
 import { styles as parts } from './styles.js';
 
-/** @import { About } from '../store/parts.js' */
+/** @import { About } from '../store/protocol.js' */
 /** @import { State } from '../store/state.js' */
 
 /**
@@ -19,9 +19,9 @@ import { styles as parts } from './styles.js';
  *   chosen could not be shown
  * @property {(language: string, title: string) => void} [onLanguage]
  * @property {(name: 'language' | 'theme', value: string) => void} [onChoice] to be stored between visits
- * @property {() => import('../worker/client.js').Answering} start the worker, or an object like it
+ * @property {() => import('../worker/client.js').WorkerLike} start the worker, or an object like it
  * @property {Promise<string>} [first] the answer to an address without changes: see firstAnswer.js
- * @property {import('../worker/sources/programInput.js').Given | null} [given] the model PROGRAM_MODEL
+ * @property {import('../worker/sources/programInput.js').ProgramInput | null} [given] the model PROGRAM_MODEL
  * @property {(about: About) => string | null} [refuses] what is wrong with the options, once the model has been read
  * @property {boolean} [embedded] it is a part of another page
  * @property {readonly string[]} [models] models of the menu whose files are there

@@ -2,7 +2,7 @@
 
 import { isFolded, unfold } from './embeddedFiles.js';
 
-/** @import { Answering } from '../worker/client.js' */
+/** @import { WorkerLike } from '../worker/client.js' */
 
 const BINARIES = ['simd128', 'relaxed'];
 const FILES = ['whale.safetensors', 'whale.tokenizer.json'];
@@ -10,14 +10,14 @@ const FILES = ['whale.safetensors', 'whale.tokenizer.json'];
 /** Models of the menu whose files are in the document. */
 export const models = [...(isFolded('whale.safetensors') ? ['whale'] : []), 'constructed', 'patches'];
 
-/** @returns {Answering} questions wait until it is unfolded */
+/** @returns {WorkerLike} questions wait until it is unfolded */
 export function startWorker() {
   /** @type {Worker | null} */
   let worker = null;
   let ended = false;
   /** @type {[any, Transferable[]][]} */
   const waiting = [];
-  /** @type {Answering} */
+  /** @type {WorkerLike} */
   const all = {
     onmessage: null,
     onerror: null,

@@ -14,7 +14,7 @@ import {
   readWeights,
 } from '../worker/sources/programInput.js';
 
-/** @import { Given } from '../worker/sources/programInput.js' */
+/** @import { ProgramInput } from '../worker/sources/programInput.js' */
 /** @import { State } from '../store/state.js' */
 /** @import { Part, ViewOptions, ViewState } from './mountOptions.js' */
 /** @typedef {{ layers: number, heads: number }} Counts */
@@ -60,7 +60,7 @@ function checkCombination(caller, options) {
  * The model or the weights that the options describe; null for the demo model.
  * @param {string} caller
  * @param {ViewOptions} options
- * @returns {Given | null}
+ * @returns {ProgramInput | null}
  */
 export function readSource(caller, options) {
   checkCombination(caller, options);
@@ -105,21 +105,21 @@ function readByPart(caller, { attentions, tokens = {}, keys, batch }) {
   return { ...input, ...Object.fromEntries(texts) };
 }
 
-/** The weights that are shown first. @param {Given | null} input @param {Part} [part] */
+/** The weights that are shown first. @param {ProgramInput | null} input @param {Part} [part] */
 function layersOf(input, part) {
   if (input?.kind !== 'weights') return undefined;
   const parts = 'parts' in input ? input.parts : [];
   return (parts.find((one) => one.part === part) ?? parts[0] ?? input).layers;
 }
 
-/** Layers and heads; undefined until a model is read. @param {Given | null} input @param {Part} [part] */
+/** Layers and heads; undefined until a model is read. @param {ProgramInput | null} input @param {Part} [part] */
 function countsOf(input, part) {
   if (input?.kind === 'qkv') return { layers: 1, heads: input.query.shape[0] };
   const layers = layersOf(input, part);
   return layers && { layers: layers.length, heads: layers[0].shape[0] };
 }
 
-/** The numbers of queries and keys; 0 until a model is read. @param {Given | null} input @param {Part} [part] */
+/** The numbers of queries and keys; 0 until a model is read. @param {ProgramInput | null} input @param {Part} [part] */
 export function sizesOf(input, part) {
   if (input?.kind === 'qkv') return { T: input.query.shape[1], S: input.key.shape[1] };
   const layers = layersOf(input, part);
@@ -136,7 +136,7 @@ export function checkHead(caller, { layer, head }, /** @type {Counts} */ { layer
   if (head !== undefined) readIndex(caller, 'head', head, heads);
 }
 
-/** Refuses a part that is missing. @param {string} caller @param {Part} part @param {Given | null} input */
+/** Refuses a part that is missing. @param {string} caller @param {Part} part @param {ProgramInput | null} input */
 function checkPart(caller, part, input) {
   readWord(caller, 'part', part, PARTS);
   // The parts of a model are known when it has been read.
@@ -150,7 +150,7 @@ function checkPart(caller, part, input) {
       parts ? `one of those that are given: ${parts.join(', ')}` : 'attentions by part',
     );
 }
-/** @param {Given | null} input */
+/** @param {ProgramInput | null} input */
 const partsOf = (input) => (input && 'parts' in input ? input.parts.map(({ part }) => part) : null);
 
 /** @param {string} caller @param {ViewOptions['cell']} cell */
@@ -166,7 +166,7 @@ function readCell(caller, cell) {
  * The fields of the state that the options name.
  * @param {string} caller
  * @param {Partial<ViewOptions>} options
- * @param {Given | null} input
+ * @param {ProgramInput | null} input
  * @param {Counts | null} [shown] the model that is shown and stays
  * @returns {Partial<State>}
  */

@@ -3,8 +3,9 @@
 
 import { batch, computed, signal } from '@preact/signals';
 
-/** @import { About, Ablation, Comparison, Composition, PinnedHead, Pooled, Roles } from './parts.js' */
-/** @import { Run, ShownRun, TokenProbabilities } from './parts.js' */
+/** @import { About, Ablation, Comparison, Parts, PinnedHead, PooledHead, Roles } from './protocol.js' */
+/** @import { ShownRun, TokenProbabilities } from './protocol.js' */
+/** @import { Run } from './types.js' */
 /** @import { History } from './history.js' */
 
 /**
@@ -16,9 +17,9 @@ import { batch, computed, signal } from '@preact/signals';
  * @property {PinnedHead | null} pinnedHead
  * @property {Roles | null} roles
  * @property {TokenProbabilities | null} tokenProbabilities
- * @property {Composition | null} composition lines between heads
+ * @property {Parts['composition'] | null} composition lines between heads
  * @property {Ablation | null} ablation
- * @property {Record<string, Pooled>} pooled by 'layer.head'
+ * @property {Record<string, Omit<PooledHead, 'layer' | 'head'>>} pooled by 'layer.head'
  */
 
 /** @param {string} source @param {About | null} about @returns {Shown} */
@@ -102,7 +103,7 @@ export function createAnswers(source) {
     setRoles(roles) {
       if (!isSame(roles, shown.peek().roles)) set({ roles });
     },
-    /** @param {number} layer @param {number} head @param {Pooled} picture */
+    /** @param {number} layer @param {number} head @param {Omit<PooledHead, 'layer' | 'head'>} picture */
     addPooled: (layer, head, picture) => set({ pooled: { ...shown.peek().pooled, [`${layer}.${head}`]: picture } }),
   };
 }

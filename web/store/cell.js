@@ -3,7 +3,7 @@
 import { computed } from '@preact/signals';
 
 /** @import { ReadonlySignal } from '@preact/signals' */
-/** @import { Run } from './parts.js' */
+/** @import { Run } from './types.js' */
 /** @import { Cell, State } from './state.js' */
 
 /** The key with the largest weight in a row of the head shown. @param {Run} run @param {number} t */

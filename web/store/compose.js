@@ -36,7 +36,7 @@ export function compose(options) {
     onChange(before, now) {
       if (now.layer !== before.layer || now.head !== before.head) ui.pick(null);
       if (keyOfGuess(now) !== keyOfGuess(before)) {
-        requests.cancel('heads');
+        requests.cancel('ablate');
         answers.set({ ablation: null });
       }
       requests.showComposition();

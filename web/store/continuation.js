@@ -17,13 +17,13 @@ export function createContinuation({ document, requests }) {
       const { text, model: current } = document.state.peek();
       [base, written, model] = [text, '', current];
       document.endGesture();
-      requests.ask('write', { max: MAX_TOKENS, seed: ++seed });
+      requests.send({ verb: 'generate', state: document.state.peek(), max: MAX_TOKENS, seed: ++seed });
     },
     /** All that has been written until now. @param {string} text */
     receive(text) {
       const now = document.state.peek();
       // The visitor has typed, undone or chosen another model: nothing of that is overwritten.
-      if (now.model !== model || now.text !== base + written) return requests.cancel('write');
+      if (now.model !== model || now.text !== base + written) return requests.cancel('generate');
       written = text;
       document.update({ text: base + text }, 'write');
     },

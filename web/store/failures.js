@@ -4,7 +4,7 @@ import { signal } from '@preact/signals';
 import { readOnly } from './readOnly.js';
 import { TRAINED } from './runInput.js';
 
-/** @import { Failure, ProblemValue } from './parts.js' */
+/** @import { ProblemValue } from './protocol.js' */
 
 /**
  * @param {object} store
@@ -63,7 +63,7 @@ export function createFailures({ document, answers, preferences, opening, showAg
       fail(null);
       refused.value = null;
     },
-    /** @param {Failure} error */
+    /** @param {import('../worker/client.js').RequestError} error */
     onError(error) {
       const { verb, message, code = '', values = [] } = error;
       if (code === 'gone') {

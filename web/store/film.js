@@ -5,14 +5,14 @@ import { nearest } from '../features/train/curves.js';
 import { readOnly } from './readOnly.js';
 
 /** @import { Signal } from '@preact/signals' */
-/** @import { Frame, TrainingProgress } from './parts.js' */
+/** @import { Frame, TrainingControl, TrainingProgress } from './protocol.js' */
 
 /** Milliseconds between two frames. */
 const FRAME_TIME = 220;
 
 /**
  * @param {Signal<TrainingProgress | null>} progress
- * @param {(act: string, fields?: object) => void} steer
+ * @param {(control: TrainingControl) => void} steer
  */
 export function createFilm(progress, steer) {
   const frames = signal(/** @type {Frame[]} */ ([]));
@@ -31,7 +31,7 @@ export function createFilm(progress, steer) {
     if (!frame || !now) return;
     // The number follows the pointer at once; weights and scores come from the worker.
     progress.value = { ...now, at: frame.step, playing: false };
-    steer('back', { step: frame.step });
+    steer({ action: 'back', step: frame.step });
   }
   /** Plays the frames after the one shown, then continues the training. */
   function replay() {
@@ -39,7 +39,7 @@ export function createFilm(progress, steer) {
     const next = frames.peek().find(({ step }) => step > (now?.at ?? Number.POSITIVE_INFINITY));
     if (!next) {
       replaying.value = false;
-      if (now && now.steps < now.end) steer('play');
+      if (now && now.steps < now.end) steer({ action: 'play' });
       return;
     }
     replaying.value = true;

@@ -2,7 +2,7 @@
 
 import { initialState } from './state.js';
 
-/** @import { About } from './parts.js' */
+/** @import { About } from './protocol.js' */
 /** @import { State } from './state.js' */
 
 /**

@@ -4,7 +4,7 @@ import { firstTextOf, firstViewOf } from './firstViews.js';
 import { UNCHANGED } from './runInput.js';
 
 /** @import { ReadonlySignal } from '@preact/signals' */
-/** @import { About } from './parts.js' */
+/** @import { About } from './protocol.js' */
 /** @import { State } from './state.js' */
 
 /**

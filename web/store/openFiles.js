@@ -6,7 +6,7 @@ import { filesOfOneModel, MAX_FILES, titleOf } from './fileSelection.js';
 import { readOnly } from './readOnly.js';
 
 /** @import { SelectedFile } from './fileSelection.js' */
-/** @import { Failure, ProblemValue } from './parts.js' */
+/** @import { ProblemValue } from './protocol.js' */
 /** @typedef {'choose' | 'summary' | null} Panel null is closed */
 /** @typedef {{ code: string, values: ProblemValue[], message?: string }} FileProblem a key of the texts' `problems` */
 
@@ -46,7 +46,7 @@ export function createFileReader(requests) {
       reading.value = null;
       requests.cancel('open');
     },
-    /** @param {Pick<Failure, 'message' | 'code' | 'values'>} error */
+    /** @param {{ message: string } & Partial<FileProblem>} error */
     failed({ message, code = 'other', values = [] }) {
       reading.value = null;
       if (isIncomplete(code)) partial = last;

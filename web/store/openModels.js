@@ -9,14 +9,14 @@ import { MAX_TEXT } from './state.js';
 
 /** @import { ReadonlySignal } from '@preact/signals' */
 /** @import { SelectedFile } from './fileSelection.js' */
-/** @import { About, PartHandlers, Summary } from './parts.js' */
+/** @import { About, PartListeners, Summary } from './protocol.js' */
 /** @import { Requests } from './requests.js' */
 /** @import { State } from './state.js' */
 
 /** Changes of the weights shown. @param {Requests} requests @param {ReadonlySignal<State>} state */
 const createWeightChanges = (requests, state) => ({
   /** Texts for their tokens. @param {string[]} tokens */
-  nameTokens: (tokens) => requests.send({ verb: 'name', name: state.peek().model, tokens: { tokens } }),
+  nameTokens: (tokens) => requests.send({ verb: 'nameTokens', name: state.peek().model, tokens: { tokens } }),
   /** Divides queries and keys into heads. @param {number} heads */
   splitHeads: (heads) => requests.send({ verb: 'split', name: state.peek().model, heads }),
 });
@@ -49,18 +49,17 @@ export function createOpening({ requests, update, state }) {
     requests.send({ verb: 'picture', name, file });
   }
 
-  /** @type {PartHandlers<'opening' | 'opened' | 'named' | 'pictured'>} */
+  /** @type {Pick<PartListeners, 'opening' | 'opened' | 'changed'>} */
   const parts = {
     opening: files.setProgress,
-    opened({ about, told }) {
-      models.add({ about, summary: told });
+    opened({ about, summary }) {
+      models.add({ about, summary });
       files.finish();
       // The summary of weights is shown in the place of a model's guesses.
       setPanel(about.kind === 'transformer' ? 'summary' : null);
       choose(about.name);
     },
-    named: requests.show,
-    pictured: requests.show,
+    changed: requests.show,
   };
 
   return {

@@ -3,7 +3,7 @@
 import { signal } from '@preact/signals';
 import { readOnly } from './readOnly.js';
 
-/** @import { OpenedModel } from './parts.js' */
+/** @import { OpenedModel } from './types.js' */
 
 export function createOpenedModels() {
   const opened = signal(/** @type {OpenedModel[]} */ ([]));

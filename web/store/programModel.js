@@ -2,16 +2,16 @@
 
 import { PROGRAM_MODEL } from './state.js';
 
-/** @import { Given } from '../worker/sources/programInput.js' */
+/** @import { ProgramInput } from '../worker/sources/programInput.js' */
 
-/** @param {Given | null} first @param {import('./requests.js').Requests} requests */
+/** @param {ProgramInput | null} first @param {import('./requests.js').Requests} requests */
 export function createProgramModel(first, requests) {
   let input = first;
   /** Passes it to the worker, if there is one. */
   function send() {
-    if (input) requests.send({ verb: 'give', name: PROGRAM_MODEL, given: input });
+    if (input) requests.send({ verb: 'openInput', name: PROGRAM_MODEL, input });
   }
-  /** @param {Given} next */
+  /** @param {ProgramInput} next */
   function replace(next) {
     input = next;
     send();

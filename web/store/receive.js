@@ -6,7 +6,7 @@ import { unfoldAnswer } from './firstAnswer.js';
 import { keyOfShow } from './requests.js';
 import { initialState } from './state.js';
 
-/** @import { About, Part, PartHandlers } from './parts.js' */
+/** @import { About, PartListeners, ReceivedPart } from './protocol.js' */
 
 /**
  * @param {object} store
@@ -26,7 +26,7 @@ export function createReceiver(
   const { state } = document;
   const firstText = state.peek().text;
 
-  /** @type {PartHandlers} */
+  /** @type {PartListeners} */
   const handlers = {
     ...training.parts,
     ...opening.parts,
@@ -48,19 +48,20 @@ export function createReceiver(
       failures.actions.fail(null);
     },
     pooled: ({ layer, head, data, rows, columns }) => answers.addPooled(layer, head, { data, rows, columns }),
-    other: (comparison) => answers.set({ comparison }),
-    versus: (pinnedHead) => answers.set({ pinnedHead }),
-    trades: ({ trades }) => answers.setRoles(trades),
-    real: (tokenProbabilities) => answers.set({ tokenProbabilities }),
-    feeds: (composition) => answers.set({ composition }),
-    heads: (ablation) => answers.set({ ablation }),
-    written: ({ text }) => continuation.receive(text),
-    given: ({ about, told }) => opening.addFromProgram(about, told, firstText !== initialState.text),
+    comparison: (comparison) => answers.set({ comparison }),
+    pinnedHead: (pinnedHead) => answers.set({ pinnedHead }),
+    roles: ({ roles }) => answers.setRoles(roles),
+    tokenProbabilities: (tokenProbabilities) => answers.set({ tokenProbabilities }),
+    composition: (composition) => answers.set({ composition }),
+    ablation: (ablation) => answers.set({ ablation }),
+    generated: ({ text }) => continuation.receive(text),
+    inputOpened: ({ about, summary }) => opening.addFromProgram(about, summary, firstText !== initialState.text),
   };
-  const handle = (/** @type {Part} */ part) => /** @type {(part: Part) => unknown} */ (handlers[part.part])(part);
+  const handle = (/** @type {ReceivedPart} */ part) =>
+    /** @type {(part: ReceivedPart) => void} */ (handlers[part.part])(part);
 
   return {
-    /** @param {Part} part */
+    /** @param {ReceivedPart} part */
     receive(part) {
       if (answers.isAbout(part.of)) handle(part);
     },
@@ -70,7 +71,7 @@ export function createReceiver(
      */
     showStored(file) {
       if (answers.fields.run.peek() || keyOfShow(state.peek()) !== keyOfShow(initialState)) return;
-      const parts = /** @type {Part[]} */ (unfoldAnswer(file));
+      const parts = /** @type {ReceivedPart[]} */ (unfoldAnswer(file));
       const failure = failures.actions.failure.peek();
       batch(() => {
         for (const part of parts) if (part.part !== 'source' || !answers.fields.about.peek()) handle(part);

@@ -7,7 +7,7 @@ import { readOnly } from './readOnly.js';
 import { runOf } from './runInput.js';
 
 /** @import { ReadonlySignal } from '@preact/signals' */
-/** @import { Failure, Part } from './parts.js' */
+/** @import { ReceivedPart, UnnumberedRequest, Verb } from './protocol.js' */
 /** @import { State } from './state.js' */
 
 /** Fields of the state that the answer does not depend on. */
@@ -20,13 +20,19 @@ export const keyOfShow = (state) =>
 /** What the guess depends on, as a key. @param {State} state */
 export const keyOfGuess = (state) => JSON.stringify([state.model, state.token, state.pinned, runOf(state)]);
 
+/** @typedef {'show' | 'ablate' | 'composition' | 'tokenProbabilities'} VerbOfState questions about the state alone */
+
+/** Questions about one model. @type {Verb[]} */
+const ABOUT_MODEL = ['composition', 'tokenProbabilities', 'ablate', 'generate'];
+
 /** Signals of the questions whose answers are awaited. */
 function createPending() {
   const [busy, writing, ablating] = [signal(false), signal(false), signal(false)];
+  /** @type {Map<Verb, import('@preact/signals').Signal<boolean>>} */
   const byVerb = new Map([
     ['show', busy],
-    ['write', writing],
-    ['heads', ablating],
+    ['generate', writing],
+    ['ablate', ablating],
   ]);
   return {
     signals: {
@@ -35,7 +41,7 @@ function createPending() {
       writing: readOnly(writing),
       ablating: readOnly(ablating),
     },
-    /** @param {string} verb @param {boolean} is */
+    /** @param {Verb} verb @param {boolean} is */
     set(verb, is) {
       const pending = byVerb.get(verb);
       if (pending) pending.value = is;
@@ -48,10 +54,10 @@ function createPending() {
 
 /**
  * @param {object} options
- * @param {() => import('../worker/client.js').Answering} options.start
+ * @param {() => import('../worker/client.js').WorkerLike} options.start
  * @param {ReadonlySignal<State>} options.state
- * @param {(part: Part) => void} options.onPart
- * @param {(error: Failure) => void} options.onError
+ * @param {(part: ReceivedPart) => void} options.onPart
+ * @param {(error: import('../worker/client.js').RequestError) => void} options.onError
  * @param {() => void} options.onWritten the continuation of the text is complete
  * @param {(answered: boolean) => void} options.onEnd the worker has died; false if it had answered nothing
  */
@@ -68,7 +74,7 @@ export function createRequests({ start, state, onPart, onError, onWritten, onEnd
       onDone(verb) {
         answered = true;
         pending.set(verb, false);
-        if (verb === 'write') onWritten();
+        if (verb === 'generate') onWritten();
       },
       onError: (error) =>
         batch(() => {
@@ -87,11 +93,13 @@ export function createRequests({ start, state, onPart, onError, onWritten, onEnd
     start,
   );
 
-  /** Asks about the state as it is. @param {string} verb @param {object} [fields] */
-  function ask(verb, fields = {}) {
-    pending.set(verb, true);
-    client.ask({ verb, state: state.peek(), ...fields });
+  /** @param {UnnumberedRequest} request */
+  function send(request) {
+    pending.set(request.verb, true);
+    client.ask(request);
   }
+  /** Asks about the state as it is. @param {VerbOfState} verb */
+  const ask = (verb) => send({ verb, state: state.peek() });
 
   return {
     ...pending.signals,
@@ -102,8 +110,7 @@ export function createRequests({ start, state, onPart, onError, onWritten, onEnd
       progress.value = share;
     },
     ask,
-    /** A question that is not about the state. @param {{ verb: string } & Record<string, any>} question */
-    send: (question) => client.ask(question),
+    send,
     cancel: client.cancel,
     show: () => ask('show'),
     /** Asks for what the state shows, unless that was the last question. */
@@ -123,13 +130,13 @@ export function createRequests({ start, state, onPart, onError, onWritten, onEnd
       const key = JSON.stringify([now.model, now.layer, now.head]);
       if (now.view !== 'flow' || key === composed || isOpen(now)) return;
       composed = key;
-      ask('feeds');
+      ask('composition');
     },
     /** Another model was chosen: open questions about the previous one are cancelled. */
     leaveModel() {
       progress.value = null;
       composed = '';
-      for (const verb of ['feeds', 'real', 'heads', 'write']) client.cancel(verb);
+      for (const verb of ABOUT_MODEL) client.cancel(verb);
     },
     restart: client.restart,
     stop: client.stop,

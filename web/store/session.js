@@ -54,15 +54,15 @@ export function createSession(options) {
     loading: computed(() => requests.busy.value && answers.fields.run.value === null),
     writing: requests.writing,
     write: continuation.write,
-    stopWriting: () => requests.cancel('write'),
+    stopWriting: () => requests.cancel('generate'),
     ablating: requests.ablating,
     /** Asks what the guess loses without each head in turn. */
     runAblation() {
       answers.set({ ablation: null });
-      requests.ask('heads');
+      requests.ask('ablate');
     },
-    stopAblation: () => requests.cancel('heads'),
-    requestTokenProbabilities: () => requests.ask('real'),
+    stopAblation: () => requests.cancel('ablate'),
+    requestTokenProbabilities: () => requests.ask('tokenProbabilities'),
     showProgramModel: program.replace,
     transposeWeights: program.transpose,
 

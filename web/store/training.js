@@ -11,7 +11,8 @@ import { createTrainingRun } from './trainingRun.js';
 
 /** @import { ReadonlySignal, Signal } from '@preact/signals' */
 /** @import { Training as TrainingChoice } from '../features/train/lessons.js' */
-/** @import { About, Divergence, PartHandlers, SavedModel, TrainingProgress } from './parts.js' */
+/** @import { About, PartListeners, ReportDetails, StoredModel } from './protocol.js' */
+/** @import { TrainingControl, TrainingProgress } from './protocol.js' */
 /** @import { State } from './state.js' */
 /** @import { Settings } from './types.js' */
 /** @typedef {import('./document.js').Document['update']} Update */
@@ -50,25 +51,25 @@ function createChoices(state, update, /** @type {() => string} */ sampleText) {
 /**
  * What steers the training in the worker.
  * @param {object} store
- * @param {(act: string, fields?: object) => void} store.steer
+ * @param {(control: TrainingControl) => void} store.steer
  * @param {import('./film.js').FilmPlayer} store.film
  * @param {ReadonlySignal<TrainingProgress | null>} store.progress
- * @param {Signal<Divergence | null>} store.diverged
+ * @param {Signal<ReportDetails['diverged']>} store.diverged
  * @param {Signal<number | null>} store.speed
  */
 const createControls = ({ steer, film, progress, diverged, speed }) => ({
   /** Plays the film after the step shown, then trains; pauses whichever is running. */
   play() {
-    diverged.value = null;
+    diverged.value = undefined;
     if (film.replaying.peek()) return film.stop();
     const now = progress.peek();
-    if (now?.playing) return steer('pause');
+    if (now?.playing) return steer({ action: 'pause' });
     if (now && now.at !== null) return film.replay();
-    steer('play');
+    steer({ action: 'play' });
   },
   step() {
     film.stop();
-    steer('step');
+    steer({ action: 'step' });
   },
   /** @param {number} step */
   showStep(step) {
@@ -78,13 +79,13 @@ const createControls = ({ steer, film, progress, diverged, speed }) => ({
   /** @param {number | null} value */
   setSpeed(value) {
     speed.value = value;
-    steer('speed', { speed: value });
+    steer({ action: 'speed', speed: value });
   },
-  save: () => steer('save'),
-  saveFolder: () => steer('folder'),
-  saveOnnx: () => steer('onnx'),
+  save: () => steer({ action: 'save' }),
+  saveFolder: () => steer({ action: 'folder' }),
+  saveOnnx: () => steer({ action: 'onnx' }),
   /** @param {string} key */
-  removeSaved: (key) => steer('remove', { key }),
+  removeSaved: (key) => steer({ action: 'remove', key }),
 });
 
 /**
@@ -97,31 +98,30 @@ const createControls = ({ steer, film, progress, diverged, speed }) => ({
  */
 export function createTraining({ requests, state, update, about, words }) {
   const progress = signal(/** @type {TrainingProgress | null} */ (null));
-  const diverged = signal(/** @type {Divergence | null} */ (null));
+  const diverged = signal(/** @type {ReportDetails['diverged']} */ (undefined));
   const speed = signal(/** @type {number | null} */ (USUAL_SPEED));
-  const savedModels = signal(/** @type {SavedModel[]} */ ([]));
+  const savedModels = signal(/** @type {StoredModel[]} */ ([]));
   const problem = signal(/** @type {string | null} */ (null));
   /** Steps of the model when it was last saved as a file. */
   const savedSteps = signal(-1);
-  /** @param {string} act @param {object} [fields] */
-  const steer = (act, fields = {}) => requests.send({ verb: 'steer', act, ...fields });
+  const steer = (/** @type {TrainingControl} */ control) => requests.send({ verb: 'controlTraining', ...control });
   const film = createFilm(progress, steer);
   // The text that is learned until the visitor has entered one.
   const choices = createChoices(state, update, () => words.peek().train.sample);
   const onLoaded = (/** @type {Settings} */ settings) => choices.open({ settings });
   const run = createTrainingRun({ requests, state, progress, diverged, speed, film, steer, onLoaded });
 
-  /** @type {PartHandlers<'trained' | 'shelf' | 'saved'>} */
+  /** @type {Pick<PartListeners, 'trainingReport' | 'storedModels' | 'savedFile'>} */
   const parts = {
-    trained: run.receive,
-    shelf(report) {
+    trainingReport: run.receive,
+    storedModels(report) {
       if (report.list) savedModels.value = report.list;
       problem.value = report.problem ?? null;
     },
-    saved({ bytes, settings, ending = 'safetensors' }) {
+    savedFile({ bytes, settings, extension = 'safetensors' }) {
       // Files of other kinds cannot be opened here again.
-      if (ending === 'safetensors') savedSteps.value = progress.peek()?.steps ?? 0;
-      download(`headlight-${settings.task}.${ending}`, 'application/octet-stream', bytes);
+      if (extension === 'safetensors') savedSteps.value = progress.peek()?.steps ?? 0;
+      download(`headlight-${settings.task}.${extension}`, 'application/octet-stream', bytes);
     },
   };
 

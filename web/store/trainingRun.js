@@ -4,7 +4,7 @@ import { isOpen, keyOf, settingsOf } from '../features/train/lessons.js';
 import { createCurves } from './trainingCurves.js';
 
 /** @import { ReadonlySignal, Signal } from '@preact/signals' */
-/** @import { Divergence, TrainedPart, TrainingProgress } from './parts.js' */
+/** @import { ReportDetails, TrainingControl, TrainingProgress, TrainingReport } from './protocol.js' */
 /** @import { State } from './state.js' */
 /** @import { Settings } from './types.js' */
 
@@ -16,10 +16,10 @@ const keyOfTraining = ({ training, lesson }) => keyOf(settingsOf(training, lesso
  * @param {import('./requests.js').Requests} store.requests
  * @param {ReadonlySignal<State>} store.state
  * @param {Signal<TrainingProgress | null>} store.progress
- * @param {Signal<Divergence | null>} store.diverged
+ * @param {Signal<ReportDetails['diverged']>} store.diverged
  * @param {ReadonlySignal<number | null>} store.speed
  * @param {import('./film.js').FilmPlayer} store.film
- * @param {(act: string, fields?: object) => void} store.steer
+ * @param {(control: TrainingControl) => void} store.steer
  * @param {(settings: Settings) => void} store.onLoaded a file with a training was read
  */
 export function createTrainingRun({ requests, state, progress, diverged, speed, film, steer, onLoaded }) {
@@ -29,18 +29,18 @@ export function createTrainingRun({ requests, state, progress, diverged, speed, 
   /** Its first report has not come; it is being read from a file. */
   let [pending, loading] = [false, false];
 
-  /** @param {object} how */
+  /** @param {{ fresh?: boolean, start?: boolean, bytes?: Uint8Array }} how */
   function ask(how) {
     film.stop();
     pending = true;
     requests.send({ verb: 'train', state: state.peek(), speed: speed.peek(), paced: true, ...how });
   }
-  function begin({ afresh = false, go = true } = {}) {
-    diverged.value = null;
+  function begin({ fresh = false, start = true } = {}) {
+    diverged.value = undefined;
     asked = keyOfTraining(state.peek());
-    ask({ afresh, go });
+    ask({ fresh, start });
   }
-  /** @param {NonNullable<TrainedPart['began']>} first */
+  /** @param {NonNullable<ReportDetails['started']>} first */
   function receiveFirst(first) {
     curves.begin(first.curves, pending);
     pending = false;
@@ -54,12 +54,12 @@ export function createTrainingRun({ requests, state, progress, diverged, speed, 
   function leave() {
     film.stop();
     requests.cancel('train');
-    steer('pause');
+    steer({ action: 'pause' });
   }
 
   return {
     curves,
-    restart: () => begin({ afresh: true }),
+    restart: () => begin({ fresh: true }),
     /** Continues a model that was saved as a file. @param {Uint8Array} bytes */
     loadFile(bytes) {
       loading = true;
@@ -79,20 +79,21 @@ export function createTrainingRun({ requests, state, progress, diverged, speed, 
       }
       requests.cancel('show');
       if (!wasOpen || asked !== keyOfTraining(now)) {
-        if (!loading) begin({ go: before !== null });
+        if (!loading) begin({ start: before !== null });
         return true;
       }
-      if (before.training.rate !== now.training.rate) steer('rate', { rate: now.training.rate });
-      if (before.layer !== now.layer || before.head !== now.head) steer('look', { layer: now.layer, head: now.head });
+      if (before.training.rate !== now.training.rate) steer({ action: 'rate', rate: now.training.rate });
+      if (before.layer !== now.layer || before.head !== now.head)
+        steer({ action: 'look', layer: now.layer, head: now.head });
       return true;
     },
-    /** @param {TrainedPart} report */
-    receive({ progress: now, points, scores, frame, began, kept, astray }) {
-      requests.send({ verb: 'seen' });
-      if (began) receiveFirst(began);
+    /** @param {TrainingReport} report */
+    receive({ progress: now, points, scores, frame, started, snapshots, diverged: divergence }) {
+      requests.send({ verb: 'acknowledgeReport' });
+      if (started) receiveFirst(started);
       curves.add({ points, step: now.steps, scores });
-      if (frame) film.add(frame, kept);
-      if (astray) diverged.value = astray;
+      if (frame) film.add(frame, snapshots);
+      if (divergence) diverged.value = divergence;
       progress.value = now;
     },
   };

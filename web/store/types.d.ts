@@ -1,5 +1,7 @@
 // What the model, the worker and the views hand each other.
 
+import type { About, Piece, ShownRun, Summary } from './protocol.js';
+
 export type Hl = Awaited<ReturnType<typeof import('../../src/js/load/browser.js').load>>;
 
 export interface Tensor {
@@ -47,14 +49,15 @@ export interface Labels {
   shape: number[];
 }
 
-export interface HeadScores {
-  previous: number;
-  induction: number;
+/** A run as components see it: always with keys, and with the properties of its model. */
+export interface Run extends ShownRun {
+  keys: Piece[];
+  S: number;
+  about: About;
 }
 
-/** What the heads do on one sequence, layer after layer, and what the model writes. */
-export interface Seen {
-  weights: Float32Array[];
-  scores: HeadScores[][];
-  examples: { labels: number[]; targets: number[]; written: number[] }[];
+/** A model of the visitor's files or of a program. */
+export interface OpenedModel {
+  about: About;
+  summary: Summary | null;
 }

@@ -1,39 +1,47 @@
-// The one place where the page asks the worker. What is asked last counts: of questions with the same verb, parts of
-// older ones are not handed on.
+// The only place where the page sends requests to the worker. Of requests with the same verb the last one counts: parts
+// of answers to earlier ones are dropped.
 
 import { watch } from './crashDetection.js';
 
-/** @typedef {{ verb: string } & Record<string, any>} Question */
-
 /**
- * As much of a worker as is used here.
- * @typedef {Pick<Worker, 'onmessage' | 'onerror' | 'postMessage' | 'terminate'>} Answering
+ * @import { ErrorMessage, MessageFromWorker, MessageToWorker, ReceivedPart, UnnumberedRequest, Verb }
+ *   from '../store/protocol.js'
  */
+/**
+ * A worker, or an object that takes its place.
+ * @typedef {Pick<Worker, 'onmessage' | 'onerror' | 'terminate'> & {
+ *   postMessage(message: unknown, transfer?: Transferable[]): void }} WorkerLike
+ */
+/** @typedef {{ verb: Verb, message: string } & Pick<ErrorMessage, 'code' | 'values'>} RequestError */
+/** @typedef {ReturnType<typeof createAsk>} Client */
 
 /**
  * @param {object} listeners
- * @param {(part: any) => void} listeners.onPart every part of an answer that still counts: { verb, part, … },
- *   with the model that was asked about
- * @param {(verb: string) => void} listeners.onDone
- * @param {(error: { verb: string, message: string, code?: string, values?: any[] }) => void} listeners.onError
- * @param {() => void} [listeners.onEnd] the worker has died: nothing is open in it any more
- * @param {() => Answering} start
+ * @param {(part: ReceivedPart) => void} listeners.onPart called with every part of an answer that still counts
+ * @param {(verb: Verb) => void} listeners.onDone
+ * @param {(error: RequestError) => void} listeners.onError
+ * @param {() => void} [listeners.onEnd] the worker has ended, and no source is open any more
+ * @param {() => WorkerLike} start
  */
 export function createAsk({ onPart, onDone, onError, onEnd }, start) {
   let worker = start();
   let count = 0;
   let stopped = false;
-  /** The newest question of each verb. @type {Map<string, { id: number, of: string | undefined }>} */
+  /** The newest request of each verb. @type {Map<Verb, { id: number, of: string | undefined }>} */
   const open = new Map();
+
+  /** @param {WorkerLike} to @param {MessageToWorker} message @param {ArrayBuffer[]} [transfer] */
+  const post = (to, message, transfer = []) => to.postMessage(message, transfer);
 
   function listen() {
     const mine = worker;
-    const held = watch(mine, () => mine === worker && !stopped && onEnd?.());
-    worker.onmessage = ({ data }) => {
-      if (data.verb === 'alive') return held();
-      const question = open.get(data.verb);
-      if (!question || question.id !== data.id) return;
-      if (data.part) return onPart({ ...data, of: question.of });
+    const onHeld = watch(mine, () => mine === worker && !stopped && onEnd?.());
+    worker.onmessage = (event) => {
+      const data = /** @type {MessageFromWorker} */ (event.data);
+      if (data.verb === 'alive') return onHeld();
+      const request = open.get(data.verb);
+      if (!request || request.id !== data.id) return;
+      if (data.part) return onPart({ ...data, of: request.of });
       open.delete(data.verb);
       if (data.error !== undefined)
         onError({ verb: data.verb, message: data.error, code: data.code, values: data.values });
@@ -42,27 +50,27 @@ export function createAsk({ onPart, onDone, onError, onEnd }, start) {
     worker.onerror = (event) => {
       const verbs = [...open.keys()];
       open.clear();
-      // A worker that is not let begin says nothing of why.
-      const said = event.message ? {} : { code: 'noWorker', values: [] };
-      for (const verb of verbs) onError({ verb, message: event.message || 'the worker did not start', ...said });
+      // A worker that could not be started gives no reason.
+      const problem = event.message ? {} : { code: 'noWorker', values: [] };
+      for (const verb of verbs) onError({ verb, message: event.message || 'the worker did not start', ...problem });
     };
   }
   listen();
 
   return {
-    /** @param {Question} question @param {ArrayBuffer[]} [transfer] */
-    ask(question, transfer = []) {
-      open.set(question.verb, { id: ++count, of: question.state?.model });
-      worker.postMessage({ ...question, id: count }, transfer);
+    /** @param {UnnumberedRequest} request @param {ArrayBuffer[]} [transfer] */
+    ask(request, transfer) {
+      open.set(request.verb, { id: ++count, of: 'state' in request ? request.state.model : undefined });
+      post(worker, { ...request, id: count }, transfer);
     },
-    /** @param {string} verb */
+    /** @param {Verb} verb */
     cancel(verb) {
       if (!open.delete(verb)) return;
-      worker.postMessage({ verb: 'cancel', of: verb, id: ++count });
+      post(worker, { verb: 'cancel', of: verb, id: ++count });
       onDone(verb);
     },
-    isBusy: (/** @type {string} */ verb) => open.has(verb),
-    /** After a worker that has died. */
+    isBusy: (/** @type {Verb} */ verb) => open.has(verb),
+    /** Starts another worker in the place of one that has ended. */
     restart() {
       worker.terminate();
       worker = start();

@@ -1,7 +1,9 @@
-// Whether the worker still lives. One that the browser has ended (out of memory, for instance) says nothing; but a lock
-// that it holds becomes free.
+// Detects that the browser has ended the worker, for instance because memory ran out: the worker sends no message then,
+// but a lock that it holds becomes free.
 
-/** In the worker: holds the lock as long as it lives. @param {string} lock */
+/** @import { WorkerLike } from './client.js' */
+
+/** In the worker: holds the lock until the worker ends. @param {string} lock */
 export function hold(lock) {
   navigator.locks.request(lock, () => {
     self.postMessage({ verb: 'alive' });
@@ -10,15 +12,15 @@ export function hold(lock) {
 }
 
 /**
- * On the page: has the worker hold a lock. What is returned is called when it does.
- * @param {any} worker
- * @param {() => void} ended
- * @returns {() => void}
+ * On the page: asks the worker to hold a lock.
+ * @param {WorkerLike} worker
+ * @param {() => void} onEnd
+ * @returns {() => void} to be called when the worker holds it
  */
-export function watch(worker, ended) {
+export function watch(worker, onEnd) {
   const { locks } = navigator;
   if (!locks || typeof Worker === 'undefined' || !(worker instanceof Worker)) return () => {};
   const lock = `headlight ${Date.now()} ${Math.random()}`;
   worker.postMessage({ verb: 'alive', lock });
-  return () => locks.request(lock, ended);
+  return () => locks.request(lock, onEnd);
 }

@@ -1,8 +1,10 @@
-// A file with the progress of its reading.
+// Fetches a file and reports the progress.
+
+/** @import { OnProgress } from './sources/types.js' */
 
 /**
  * @param {URL} url
- * @param {(read: number, total: number) => void} onProgress
+ * @param {OnProgress} onProgress
  * @param {AbortSignal} [signal]
  */
 export async function fetchFile(url, onProgress, signal) {
@@ -10,9 +12,10 @@ export async function fetchFile(url, onProgress, signal) {
   const name = url.pathname.split('/').pop();
   if (!response.ok || !response.body) throw new Error(`${name}: status ${response.status}`);
   const total = Number(response.headers.get('Content-Length')) || 0;
+  /** @type {Uint8Array[]} */
   const chunks = [];
   let read = 0;
-  for await (const chunk of /** @type {any} */ (response.body)) {
+  for await (const chunk of /** @type {AsyncIterable<Uint8Array>} */ (/** @type {unknown} */ (response.body))) {
     chunks.push(chunk);
     read += chunk.length;
     onProgress(read, total);

@@ -1,55 +1,58 @@
-// Models that were trained in this browser, kept in its IndexedDB: each under the key of its settings, the newest in
-// the place of the one before.
+// Models that were trained in this browser, in its IndexedDB: each under the key of its settings. The newest model with
+// a key replaces the one before.
 
+/** @import { StoredModel } from '../store/protocol.js' */
 /** @import { Settings } from '../store/types.js' */
+/** @import { Curves } from '../features/train/curves.js' */
+/** @import { Progress } from './trainer/trainer.js' */
 /**
- * @typedef {object} Kept
+ * @typedef {object} StoredTraining
  * @property {string} key
  * @property {Settings} settings
  * @property {number} steps
- * @property {number} end
- * @property {number} at when, in milliseconds since 1970
+ * @property {number} end the step at which training pauses
+ * @property {number} at when it was stored, in milliseconds since 1970
  * @property {Uint8Array} bytes the file of model.save
- * @property {object} curves
- * @property {import('./trainer/trainer.js').Going} [going]
+ * @property {Curves} curves
+ * @property {Progress} [progress]
  */
 /**
- * @typedef {object} Shelf
- * @property {(kept: Kept) => Promise<void>} put
- * @property {(key: string) => Promise<Kept | undefined>} get
+ * @typedef {object} ModelStore
+ * @property {(training: StoredTraining) => Promise<void>} put
+ * @property {(key: string) => Promise<StoredTraining | undefined>} get
  * @property {(key: string) => Promise<void>} remove
- * @property {() => Promise<{ key: string, settings: Settings, steps: number, at: number }[]>} list the newest first
+ * @property {() => Promise<StoredModel[]>} list the newest first
  */
 
-/** What it takes to go on is large: it is read only of the model that goes on. */
-const [NAME, STORE, GOING] = ['headlight', 'trained', 'going'];
+/** The progress is large and has its own object store: it is read only for the model that is continued. */
+const [NAME, STORE, PROGRESS] = ['headlight', 'trained', 'going'];
 
-/** @param {IDBFactory | undefined} factory @returns {Shelf} */
-export function createShelf(factory = globalThis.indexedDB) {
+/** @param {IDBFactory | undefined} factory @returns {ModelStore} */
+export function createModelStore(factory = globalThis.indexedDB) {
   /** @type {Promise<IDBDatabase> | undefined} */
   let opened;
   /** @template T @param {IDBRequest<T>} request @returns {Promise<T>} */
-  const answered = (request) =>
+  const resultOf = (request) =>
     new Promise((resolve, reject) => {
       request.onsuccess = () => resolve(request.result);
       request.onerror = () => reject(request.error);
     });
   function database() {
-    if (!factory) return Promise.reject(new Error('this browser keeps nothing for this page'));
+    if (!factory) return Promise.reject(new Error('this browser has no storage for this page'));
     if (!opened) {
       const request = factory.open(NAME, 2);
       request.onupgradeneeded = () => {
-        for (const name of [STORE, GOING])
+        for (const name of [STORE, PROGRESS])
           if (!request.result.objectStoreNames.contains(name))
             request.result.createObjectStore(name, { keyPath: 'key' });
       };
       opened = Promise.race([
-        answered(request),
-        // An older page in another tab holds it.
-        new Promise((_, reject) => (request.onblocked = () => reject(new Error('another tab keeps the storage busy')))),
+        resultOf(request),
+        // An older version of the page in another tab blocks the upgrade.
+        new Promise((_, reject) => (request.onblocked = () => reject(new Error('another tab blocks the storage')))),
       ]);
       opened.then((store) => (store.onversionchange = () => store.close())).catch(() => {});
-      // It is tried again the next time.
+      // The next call tries again.
       opened.catch(() => (opened = undefined));
     }
     return opened;
@@ -60,41 +63,41 @@ export function createShelf(factory = globalThis.indexedDB) {
    * @param {(stores: IDBObjectStore[]) => IDBRequest<T>} act
    * @returns {Promise<T>}
    */
-  async function within(mode, act) {
-    const transaction = (await database()).transaction([STORE, GOING], mode);
+  async function transact(mode, act) {
+    const transaction = (await database()).transaction([STORE, PROGRESS], mode);
     const done = new Promise((resolve, reject) => {
       transaction.oncomplete = resolve;
-      // A full disk is told here.
-      transaction.onabort = () => reject(transaction.error ?? new Error('nothing was written'));
+      // A full disk aborts the transaction.
+      transaction.onabort = () => reject(transaction.error ?? new Error('the transaction was aborted'));
     });
     done.catch(() => {});
-    const result = await answered(act([STORE, GOING].map((name) => transaction.objectStore(name))));
+    const result = await resultOf(act([STORE, PROGRESS].map((name) => transaction.objectStore(name))));
     await done;
     return result;
   }
   return {
-    async put({ going, ...kept }) {
-      await within('readwrite', ([store, more]) => {
-        more.put({ key: kept.key, going });
-        return store.put(kept);
+    async put({ progress, ...training }) {
+      await transact('readwrite', ([store, others]) => {
+        others.put({ key: training.key, going: progress });
+        return store.put(training);
       });
     },
     async get(key) {
-      /** @type {IDBRequest | undefined} */
-      let more;
-      const kept = await within('readonly', ([store, others]) => {
-        more = others.get(key);
-        return store.get(key);
+      /** @type {IDBRequest<{ going?: Progress } | undefined> | undefined} */
+      let other;
+      const training = await transact('readonly', ([store, others]) => {
+        other = others.get(key);
+        return /** @type {IDBRequest<StoredTraining | undefined>} */ (store.get(key));
       });
-      return kept && { ...kept, going: more?.result?.going };
+      return training && { ...training, progress: other?.result?.going };
     },
     remove: (key) =>
-      within('readwrite', ([store, more]) => {
-        more.delete(key);
+      transact('readwrite', ([store, others]) => {
+        others.delete(key);
         return store.delete(key);
       }),
     async list() {
-      const all = /** @type {Kept[]} */ (await within('readonly', ([store]) => store.getAll()));
+      const all = /** @type {StoredTraining[]} */ (await transact('readonly', ([store]) => store.getAll()));
       return all.map(({ key, settings, steps, at }) => ({ key, settings, steps, at })).sort((a, b) => b.at - a.at);
     },
   };

@@ -1,46 +1,56 @@
-// What stands for a worker where weights are handed over: questions about them are answered on the page, at once and
-// without a worker. One begins when something else is asked.
+// Takes the place of a worker on a page with attention weights as its input: requests about them are answered on the
+// page, without a worker. A worker is started by the first request about anything else.
 
-/** @import { Answering } from './client.js' */
-/** @typedef {(question: any) => void} Answer */
+/** @import { AnswerMessage, CancelRequest, Request } from '../store/protocol.js' */
+/** @import { WorkerLike } from './client.js' */
+/** @typedef {ReturnType<typeof import('./withoutWorker.js').createLocalAnswerer>} Answer */
 
 /**
- * @param {() => Answering} start
- * @param {string} given the model that is answered here
- * @returns {Answering}
+ * @param {() => WorkerLike} start
+ * @param {string} input name of the model that is answered here
+ * @returns {WorkerLike}
  */
-export function routed(start, given) {
-  /** @type {Answering | null} */
+export function routed(start, input) {
+  /** @type {WorkerLike | null} */
   let worker = null;
-  /** @type {Promise<Answer> | null} */
-  let here = null;
-  /** @type {Answering} */
-  const all = {
+  /** Set while the input is attention weights. @type {Promise<Answer> | null} */
+  let local = null;
+  /** @type {WorkerLike} */
+  const router = {
     onmessage: null,
     onerror: null,
-    postMessage(/** @type {any} */ question, /** @type {any} */ transfer) {
-      const { verb, name, state } = question;
-      const mine = verb === 'give' ? question.given.kind === 'weights' : (name ?? state?.model) === given && here;
-      if (mine) {
-        here ??= import('./withoutWorker.js').then(({ createHere }) => createHere((data) => hear({ data })));
-        here.then(
-          (answer) => answer(question),
-          (error) => hear({ data: { id: question.id, verb, error: error.message } }),
+    postMessage(/** @type {Request | CancelRequest} */ request, /** @type {Transferable[] | undefined} */ transfer) {
+      const { verb, id } = request;
+      const isLocal = verb === 'openInput' ? request.input.kind === 'weights' : local && modelOf(request) === input;
+      if (isLocal && verb !== 'cancel') {
+        local ??= import('./withoutWorker.js').then(({ createLocalAnswerer }) =>
+          createLocalAnswerer((message) => deliver(message)),
+        );
+        local.then(
+          (answer) => answer(request),
+          (error) => deliver({ id, verb, error: error.message }),
         );
         return;
       }
-      if (verb === 'give') here = null;
-      // Nothing that a worker does not do has to be stopped.
-      if (!worker && (verb === 'cancel' || verb === 'steer')) return;
+      if (verb === 'openInput') local = null;
+      // Without a worker there is nothing to cancel.
+      if (!worker && (verb === 'cancel' || verb === 'controlTraining')) return;
       if (!worker) {
         worker = start();
-        worker.onmessage = hear;
-        worker.onerror = (event) => all.onerror?.call(/** @type {any} */ (worker), event);
+        worker.onmessage = (event) => deliver(event.data);
+        worker.onerror = (event) => router.onerror?.call(/** @type {Worker} */ (worker), event);
       }
-      worker.postMessage(question, transfer);
+      worker.postMessage(request, transfer);
     },
     terminate: () => worker?.terminate(),
   };
-  const hear = (/** @type {any} */ event) => all.onmessage?.call(/** @type {any} */ (worker), event);
-  return all;
+  const deliver = (/** @type {AnswerMessage} */ data) =>
+    router.onmessage?.call(/** @type {Worker} */ (worker), /** @type {MessageEvent} */ ({ data }));
+  return router;
+}
+
+/** The model that a request is about. @param {Request | CancelRequest} request */
+function modelOf(request) {
+  if ('name' in request) return request.name;
+  return 'state' in request ? request.state.model : undefined;
 }

@@ -1,28 +1,44 @@
-// Answers where the question is asked: weights that are at hand need no worker.
+// Answers requests about attention weights on the page: the weights are there already.
 
-import { toldOf, weightsSource } from './sources/programSource.js';
+import { summaryOfWeights, weightsSource } from './sources/programSource.js';
 import { showWeights } from './sources/showWeights.js';
 
-/** @param {(message: object, transfer?: ArrayBuffer[]) => void} post */
-export function createHere(post) {
-  /** @type {import('./sources/sources.js').Source | null} */
+/** @import { AnswerMessage, Request } from '../store/protocol.js' */
+/** @import { WeightsSource } from './sources/types.js' */
+/** @import { Reply } from './worker.js' */
+
+/** @param {(message: AnswerMessage) => void} post */
+export function createLocalAnswerer(post) {
+  /** @type {WeightsSource | null} */
   let source = null;
   let newest = 0;
-  return async (/** @type {any} */ { id, verb, state, name, given, tokens }) => {
-    newest = id;
-    const say = (/** @type {string} */ part, /** @type {object} */ fields) => post({ id, verb, part, ...fields });
-    const stale = async () => {
-      await new Promise((resolve) => setTimeout(resolve));
-      return newest !== id;
+
+  /** @param {Request} request @returns {Reply} */
+  function replyTo({ id, verb }) {
+    const isCancelled = () => newest !== id;
+    return {
+      send: (part, fields) =>
+        post(/** @type {AnswerMessage} */ (/** @type {unknown} */ ({ id, verb, part, ...fields }))),
+      isCancelled,
+      async checkCancelled() {
+        await new Promise((resolve) => setTimeout(resolve));
+        return isCancelled();
+      },
     };
+  }
+
+  return async (/** @type {Request} */ request) => {
+    const { id, verb } = request;
+    newest = id;
+    const reply = replyTo(request);
     try {
-      if (verb === 'give') {
-        source = weightsSource(name, given);
-        say('given', { about: source.about, told: toldOf(source, given) });
-      } else if (verb === 'name' && source) {
-        source.tokens = tokens;
-        say('named', {});
-      } else if (verb === 'show' && source) await showWeights(source, state, { say, stale });
+      if (verb === 'openInput' && request.input.kind === 'weights') {
+        source = weightsSource(request.name, request.input);
+        reply.send('inputOpened', { about: source.about, summary: summaryOfWeights(source, request.input) });
+      } else if (verb === 'nameTokens' && source) {
+        source.tokens = request.tokens;
+        reply.send('changed', {});
+      } else if (verb === 'show' && source) await showWeights(source, request.state, reply);
       post({ id, verb, done: true });
     } catch (error) {
       post({ id, verb, error: /** @type {Error} */ (error).message });

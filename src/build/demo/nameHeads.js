@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { load } from 'headlight-attention';
 import { headScores } from 'headlight-attention/analysis';
 import { LENGTH, PASSAGES, saidTwice } from '../../../web/features/heads/repeatedPassages.js';
-import { openWhale } from '../../../web/worker/sources/demoModel.js';
+import { openDemoModel } from '../../../web/worker/sources/demoModel.js';
 
 export { saidTwice };
 
@@ -56,7 +56,7 @@ export function nameHeads(hl, model, seed = 1) {
 
 async function main() {
   const hl = /** @type {any} */ (await load());
-  const model = openWhale(
+  const model = openDemoModel(
     hl,
     readFileSync(fileURLToPath(new URL('../../../web/demo/whale.safetensors', import.meta.url))),
   );

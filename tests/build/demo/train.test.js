@@ -7,7 +7,7 @@ import { load } from 'headlight-attention';
 import { judge, train } from '../../../src/build/demo/train.js';
 import { windows } from '../../../src/build/demo/windows.js';
 import { uniformSource } from '../../../src/js/ops/random.js';
-import { openWhale, shrinkWhale } from '../../../web/worker/sources/demoModel.js';
+import { openDemoModel, shrinkDemoModel } from '../../../web/worker/sources/demoModel.js';
 
 const SEED = 4;
 const START = 11;
@@ -119,9 +119,9 @@ test('a model with a byte for a weight is nearly as good', async (t) => {
   const hl = await load();
   const { model } = train(hl, texts, settings, { folder: folderFor(t), isEnough: () => false, say() {} });
   const bytes = model.save();
-  const small = shrinkWhale(bytes, { seed: '4' });
+  const small = shrinkDemoModel(bytes, { seed: '4' });
   assert.ok(small.length < bytes.length);
-  const opened = openWhale(hl, small);
+  const opened = openDemoModel(hl, small);
   const of = (each) => judge(each, texts.heldOut, { window: 16, start: START }).loss;
   assert.ok(Math.abs(of(opened) - of(model)) < 0.02, `${of(opened)}, ${of(model)}`);
   hl.dispose();

@@ -63,8 +63,8 @@ function begun() {
   const show = worker.newest('show');
   worker.say(show, 'source', { about: { ...aboutOf('whale'), layers: 5, heads: 4 } });
   worker.say(show, 'run', runOf(['a', 'b']));
-  worker.say(show, 'other', { kind: 'without' });
-  worker.say(show, 'trades', { trades: [['previous']] });
+  worker.say(show, 'comparison', { kind: 'without' });
+  worker.say(show, 'roles', { roles: [['previous']] });
   worker.end(show);
   assert.deepEqual(seen(session), whole);
   return { session, worker, show };
@@ -73,7 +73,7 @@ function begun() {
 function opens({ session, worker }, title) {
   session.opening.open([file(title, 'x')]);
   const open = worker.newest('open');
-  worker.say(open, 'opened', { about: aboutOf(open.name, title), told: { kind: 'weights' } });
+  worker.say(open, 'opened', { about: aboutOf(open.name, title), summary: { kind: 'weights' } });
   worker.end(open);
   return { name: open.name, show: worker.newest('show') };
 }
@@ -108,7 +108,7 @@ test('until the first answer of another source comes, nothing of the one before 
   assert.deepEqual(seen(session), { model: name, about: name, tokens: null, other: null, roles: null });
   assert.ok(session.loading.value);
   // What the worker had still to say about the whale.
-  worker.say(page.show, 'trades', { trades: [['first']] });
+  worker.say(page.show, 'roles', { roles: [['first']] });
   worker.say(page.show, 'run', runOf(['a', 'b']));
   assert.deepEqual([session.run.value, session.roles.value], [null, null]);
   worker.say(show, 'source', { about: aboutOf(name, 'l32.npy') });

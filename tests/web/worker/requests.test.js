@@ -1,4 +1,4 @@
-// The worker's answers beside forward and headlight-attention/analysis, on the whale.
+// The worker's answers against forward and headlight-attention/analysis, for the demo model.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -11,54 +11,54 @@ import { unfoldAnswer } from '../../../web/store/firstAnswer.js';
 import { runOf } from '../../../web/store/runInput.js';
 import { change, initialState } from '../../../web/store/state.js';
 import { createAnswerer } from '../../../web/worker/requests.js';
-import { openWhale } from '../../../web/worker/sources/demoModel.js';
+import { openDemoModel } from '../../../web/worker/sources/demoModel.js';
 import { transformerSource } from '../../../web/worker/sources/sources.js';
 
 const FILES = {
   'whale.safetensors': 'whale.safetensors',
   'whale.tokenizer.json': 'tokenizer.json',
 };
-const read = (name) => readFileSync(new URL(`../../../web/train/whale/${FILES[name]}`, import.meta.url));
+const read = (name) => readFileSync(new URL(`../../../web/demo/${FILES[name]}`, import.meta.url));
 
-let hl, whale, tokenizer, answer;
-let said = [];
+let hl, demo, tokenizer, answer;
+let messages = [];
 before(async () => {
   hl = await load();
-  whale = openWhale(hl, read('whale.safetensors'));
+  demo = openDemoModel(hl, read('whale.safetensors'));
   tokenizer = openTokenizer(read('whale.tokenizer.json'));
-  answer = createAnswerer({ load, fetchBeside: async (name) => read(name), post: (message) => said.push(message) });
+  answer = createAnswerer({ load, fetchBeside: async (name) => read(name), post: (message) => messages.push(message) });
 });
 after(() => hl.dispose());
 
 let count = 0;
 async function ask(verb, patch = {}, more = {}) {
-  said = [];
+  messages = [];
   await answer({ verb, id: ++count, state: change(initialState, patch), ...more });
-  assert.equal(said.find(({ error }) => error)?.error, undefined);
-  return Object.fromEntries(said.filter(({ part }) => part).map((message) => [message.part, message]));
+  assert.equal(messages.find(({ error }) => error)?.error, undefined);
+  return Object.fromEntries(messages.filter(({ part }) => part).map((message) => [message.part, message]));
 }
 const softmax = (row) => {
-  const most = row.reduce((a, x) => Math.max(a, x), -Infinity);
-  const sum = row.reduce((a, x) => a + Math.exp(x - most), 0);
-  return row.map((x) => Math.exp(x - most) / sum);
+  const max = row.reduce((a, x) => Math.max(a, x), -Infinity);
+  const sum = row.reduce((a, x) => a + Math.exp(x - max), 0);
+  return row.map((x) => Math.exp(x - max) / sum);
 };
 /** The last row's probabilities, with edits. */
-const guesses = (text, edit = []) =>
+const predictions = (text, edit = []) =>
   hl.scope(() => {
     const { ids } = tokenizer.encode(text);
-    const { logits } = whale.forward({ ids: { data: Int32Array.from(ids), shape: [1, ids.length] } }, { edit });
+    const { logits } = demo.forward({ ids: { data: Int32Array.from(ids), shape: [1, ids.length] } }, { edit });
     return softmax(Array.from(logits.data).slice(-logits.shape[2]));
   });
 const near = (a, b, limit = 1e-5) => assert.ok(Math.abs(a - b) <= limit, `${a} is not ${b}`);
 
-test('the opening text has a sure guess that falls when the head shown first is off', async () => {
-  const { run, other } = await ask('show');
+test('the first text has a likely prediction that becomes unlikely without the first head', async () => {
+  const { run, comparison } = await ask('show');
   assert.equal(run.top[0].text, ' I');
-  assert.ok(run.top[0].now > 0.8 && other.top[0] < 0.05);
-  assert.deepEqual([run.layer, run.head, other.kind], [4, 2, 'without']);
+  assert.ok(run.top[0].now > 0.8 && comparison.top[0] < 0.05);
+  assert.deepEqual([run.layer, run.head, comparison.kind], [4, 2, 'without']);
 });
 
-test('logits of the classes of every token are not taken for tokens', () => {
+test('logits of the classes of every token are not predictions of tokens', () => {
   for (const [classes, guess] of [
     [0, 'next'],
     [3, null],
@@ -69,32 +69,32 @@ test('logits of the classes of every token are not taken for tokens', () => {
   }
 });
 
-test('weights, guesses, scores, lens and attribution are those of the module', async () => {
-  const { run, other } = await ask('show');
+test('weights, predictions, scores, lens and attribution equal those of the module', async () => {
+  const { run, comparison } = await ask('show');
   const { ids } = tokenizer.encode(initialState.text);
-  const all = guesses(initialState.text);
+  const all = predictions(initialState.text);
   for (const { id, now } of run.top) near(now, all[id]);
-  const without = guesses(initialState.text, [{ at: 'blocks.4.heads', head: 2, set: 'zero' }]);
-  run.top.forEach(({ id }, i) => near(other.top[i], without[id]));
+  const without = predictions(initialState.text, [{ at: 'blocks.4.heads', head: 2, set: 'zero' }]);
+  run.top.forEach(({ id }, i) => near(comparison.top[i], without[id]));
   hl.scope(() => {
     const input = { ids: { data: Int32Array.from(ids), shape: [1, ids.length] } };
     const capture = ['embed', 'blocks.*.weights', 'blocks.*.heads', 'blocks.*.mlp', 'blocks.*.out'];
-    const result = whale.forward(input, { capture });
+    const result = demo.forward(input, { capture });
     const weights = Array.from({ length: 5 }, (_, l) => result.captured[`blocks.${l}.weights`]);
     const T = ids.length;
     weights.forEach(({ data }, l) => data.forEach((weight, i) => near(run.weights[l * 4 * T * T + i], weight, 1e-6)));
     const scores = headScores(weights, { ids: { data: ids, shape: [T] } });
     for (const name of ['previous', 'first', 'induction']) near(run.scores[4][2][name], scores[name].data[18], 1e-6);
     const label = run.top[0].id;
-    const lens = logitLens(whale, result, { labels: [label], top: 0 });
+    const lens = logitLens(demo, result, { labels: [label], top: 0 });
     lens.forEach(({ tokens }, i) => near(run.lens[i], tokens[0].labels[0].probability));
-    const { heads, sum } = attribution(whale, result, { label });
+    const { heads, sum } = attribution(demo, result, { label });
     near(run.added.sum, sum, 1e-4);
     heads.data.forEach((x, i) => near(run.added.heads[i], x, 1e-4));
   });
 });
 
-test('what the keys of a head add to the next token adds up to what the head adds', async () => {
+test('the contributions of the keys of a head add up to the contribution of the head', async () => {
   for (const [layer, head, scale] of [
     [4, 2, {}],
     [3, 3, {}],
@@ -125,7 +125,7 @@ test('the reading of a cell: products make the score, the softmax the weight, th
   readingOf(shown, { t, s: 0 }).mixture.forEach((x, d) => near(x, mixed[d], 1e-5));
 });
 
-test('changes are forward with the same edits', async () => {
+test('a changed run equals forward with the same edits', async () => {
   const cases = [
     [{ scale: { 4.2: 0 } }, [{ at: 'blocks.4.heads', head: 2, set: 'zero' }]],
     [{ scale: { 4.2: 0.5 } }, [{ at: 'blocks.4.heads', head: 2, scale: 0.5 }]],
@@ -135,15 +135,15 @@ test('changes are forward with the same edits', async () => {
   ];
   for (const [patch, edit] of cases) {
     const { run } = await ask('show', patch);
-    const all = guesses(initialState.text, edit);
+    const all = predictions(initialState.text, edit);
     for (const { id, now } of run.top) near(now, all[id]);
     assert.equal(run.top[0].id, all.indexOf(Math.max(...all)));
-    assert.equal(run.chosen.text, ' I', 'what was guessed before is followed');
+    assert.equal(run.chosen.text, ' I', 'the prediction before the change is followed');
     assert.ok(run.top.some(({ text }) => text === ' I'));
   }
 });
 
-test('a window still hides what comes later', async () => {
+test('a window still hides later keys', async () => {
   const { run } = await ask('show', { mask: { all: '2' } });
   for (let t = 0; t < run.T; t++)
     for (let s = 0; s < run.T; s++) {
@@ -152,93 +152,93 @@ test('a window still hides what comes later', async () => {
     }
 });
 
-test('a head is patched from the pinned run: every token of as many, else the last', async () => {
+test('a head is patched from the pinned run: all tokens if there are equally many, otherwise the last', async () => {
   const pinned = runOf({ ...initialState, text: 'To the last you grapple with me, Moby Dick. To the last' });
   const heads = (text) =>
     hl.scope(() => {
       const { ids } = tokenizer.encode(text);
       const input = { ids: { data: Int32Array.from(ids), shape: [1, ids.length] } };
-      const tensor = whale.forward(input, { capture: ['blocks.4.heads'] }).captured['blocks.4.heads'];
+      const tensor = demo.forward(input, { capture: ['blocks.4.heads'] }).captured['blocks.4.heads'];
       const [, , T, D] = tensor.shape;
       return { T, D, data: tensor.copy().slice(2 * T * D, 3 * T * D) };
     });
   const from = heads(pinned.text);
-  const { run, other } = await ask('show', { pinned, patch: { 4.2: 1 } });
+  const { run, comparison } = await ask('show', { pinned, patch: { 4.2: 1 } });
   assert.equal(from.T, run.T);
   const set = { data: from.data, shape: [from.T, from.D] };
-  const all = guesses(initialState.text, [{ at: 'blocks.4.heads', head: 2, set }]);
+  const all = predictions(initialState.text, [{ at: 'blocks.4.heads', head: 2, set }]);
   for (const { id, now } of run.top) near(now, all[id]);
-  assert.equal(other.kind, 'pinned');
-  const there = guesses(pinned.text);
-  run.top.forEach(({ id }, i) => near(other.top[i], there[id]));
+  assert.equal(comparison.kind, 'pinned');
+  const there = predictions(pinned.text);
+  run.top.forEach(({ id }, i) => near(comparison.top[i], there[id]));
 
   const short = runOf({ ...initialState, text: 'Call me' });
   const { data, D } = heads(short.text);
   const { run: patched } = await ask('show', { pinned: short, patch: { 4.2: 1 } });
   const last = { at: 'blocks.4.heads', head: 2, token: run.T - 1, set: { data: data.slice(-D), shape: [D] } };
-  const then = guesses(initialState.text, [last]);
+  const then = predictions(initialState.text, [last]);
   for (const { id, now } of patched.top) near(now, then[id]);
 });
 
-test('from a pinned run without a text nothing is patched', async () => {
+test('a pinned run without a text patches nothing', async () => {
   const pinned = runOf({ ...initialState, text: '' });
   const { run } = await ask('show', { pinned, patch: { 4.2: 1 } });
-  const all = guesses(initialState.text);
+  const all = predictions(initialState.text);
   for (const { id, now } of run.top) near(now, all[id]);
 });
 
-test('no text and a text that is too long are answered', async () => {
+test('an empty text and a text that is too long are answered', async () => {
   const { run } = await ask('show', { text: '' });
   assert.deepEqual([run.T, run.top], [0, undefined]);
   const long = await ask('show', { text: 'whale '.repeat(400) });
   assert.ok(long.run.cut && long.run.T === 256);
 });
 
-test('heads are named by what they do with passages that are said twice', async () => {
-  const { trades } = await ask('show', { text: 'So' });
-  assert.equal(trades.trades[4][2], 'induction');
-  assert.equal(trades.trades[3][3], 'previous');
+test('heads get their roles on repeated passages', async () => {
+  const { roles } = await ask('show', { text: 'So' });
+  assert.equal(roles.roles[4][2], 'induction');
+  assert.equal(roles.roles[3][3], 'previous');
 });
 
-test('it writes on, token by token, the same from the same seed; what is cancelled ends', async () => {
-  await ask('write', {}, { max: 6, seed: 3 });
-  const parts = said.filter(({ part }) => part === 'written').map(({ text }) => text);
+test('it generates token by token, the same for the same seed, and ends when it is cancelled', async () => {
+  await ask('generate', {}, { max: 6, seed: 3 });
+  const parts = messages.filter(({ part }) => part === 'generated').map(({ text }) => text);
   assert.ok(parts.length >= 3);
   for (let i = 1; i < parts.length; i++) assert.ok(parts[i].startsWith(parts[i - 1]));
-  await ask('write', {}, { max: 6, seed: 3 });
+  await ask('generate', {}, { max: 6, seed: 3 });
   assert.deepEqual(
-    said.filter(({ part }) => part === 'written').map(({ text }) => text),
+    messages.filter(({ part }) => part === 'generated').map(({ text }) => text),
     parts,
   );
-  said = [];
-  const writing = answer({ verb: 'write', id: ++count, state: initialState, max: 200, seed: 1 });
-  await answer({ verb: 'cancel', of: 'write', id: ++count });
-  await writing;
-  assert.ok(said.filter(({ part }) => part === 'written').length < 5);
+  messages = [];
+  const generating = answer({ verb: 'generate', id: ++count, state: initialState, max: 200, seed: 1 });
+  await answer({ verb: 'cancel', of: 'generate', id: ++count });
+  await generating;
+  assert.ok(messages.filter(({ part }) => part === 'generated').length < 5);
 });
 
-test('of questions that wait only the newest is answered', async () => {
-  said = [];
-  const questions = ['a', 'b', 'c'].map((text) =>
+test('of several waiting requests only the newest is answered', async () => {
+  messages = [];
+  const requests = ['a', 'b', 'c'].map((text) =>
     answer({ verb: 'show', id: ++count, state: change(initialState, { text }) }),
   );
-  await Promise.all(questions);
+  await Promise.all(requests);
   assert.deepEqual(
-    said.filter(({ part }) => part === 'run').map(({ id }) => id),
+    messages.filter(({ part }) => part === 'run').map(({ id }) => id),
     [count],
   );
 });
 
-test('what the page shows before the model has been read is what the worker answers', async () => {
+test('the stored first answer equals the answer of the worker', async () => {
   const file = new URL('../../../dist/site/whale.first.json', import.meta.url);
   const first = Object.fromEntries(unfoldAnswer(readFileSync(file, 'utf8')).map((part) => [part.part, part]));
   const now = await ask('show');
-  assert.deepEqual(Object.keys(first), ['source', 'run', 'other', 'trades']);
+  assert.deepEqual(Object.keys(first), ['source', 'run', 'comparison', 'roles']);
   let numbers = 0;
   const assertSame = (a, b, at) => {
     if (typeof b === 'number') {
       numbers++;
-      // What is masked has no score.
+      // Masked scores are −Infinity in both.
       return a === b || near(a, b, 1e-5 * Math.max(1, Math.abs(b)));
     }
     if (typeof b !== 'object' || b === null) return assert.equal(a, b, at);

@@ -1,38 +1,44 @@
-// Attention weights that were computed elsewhere: recognised by their shape and by rows that sum to 1.
+// Attention weights in files: recognised by their shape and by rows that sum to 1.
 
 import { Problem } from './problem.js';
 
+/** @import { About } from '../../store/protocol.js' */
 /** @import { Stored } from './files.js' */
 /**
  * The weights of some layers, all of the same shape.
  * @typedef {object} Attentions
  * @property {string} name
- * @property {string} part of an encoder–decoder, as far as the name says it
+ * @property {string} part of an encoder–decoder, or empty if its name has none
  * @property {number} layers
  * @property {number} batch entries of each layer
  * @property {number} heads
  * @property {number} T
  * @property {number} S
- * @property {number} wholeT before it was cut
+ * @property {number} wholeT before tokens were cut off
  * @property {number} wholeS
  * @property {boolean} causal
- * @property {number} nan how many of the numbers that were looked at are NaN
+ * @property {number} nan the number of NaN among the weights that were checked
  * @property {(layer: number, head: number, entry?: number) => Promise<Float32Array>} read (T,S)
  */
 
 /**
- * @typedef {{ tensor: Stored, layers: number, batch: number, heads: number, T: number, S: number, nan: number,
- *   causal: boolean, seen: number }} Fitting
+ * A tensor that may be attention weights. rows: the number of its checked rows that sum to 1.
+ * @typedef {Axes & { tensor: Stored, nan: number, causal: boolean, rows: number }} Candidate
  */
+/** @typedef {{ layers: number, batch: number, heads: number, T: number, S: number }} Axes */
 
-/** Shares of 1 are not exactly 1 in half precision. */
+/** How far from 1 the sum of a row may be: in half precision it is not exactly 1. */
 const ROUNDING = 0.02;
-/** More tokens than this are not drawn. */
-export const MOST_TOKENS = 4096;
-/** Rows of a head that are looked at, and heads. */
+/** The page draws at most so many tokens. */
+export const MAX_TOKENS = 4096;
+/** Rows of a head that are checked, and heads. */
 const [ROWS, HEADS] = [64, 16];
 
-/** Without axes of one element that stand before the last three. @param {readonly number[]} shape */
+/**
+ * Leading axes of size 1 are ignored. Null for a shape that attention weights cannot have.
+ * @param {readonly number[]} shape
+ * @returns {Axes | null}
+ */
 export function axesOf(shape) {
   if (shape.length < 2 || shape.includes(0)) return null;
   const [T, S] = shape.slice(-2);
@@ -40,43 +46,56 @@ export function axesOf(shape) {
   const heads = lead.at(-1) ?? 1;
   const many = lead.slice(0, -1).filter((n) => n > 1);
   if (many.length > 2) return null;
-  // (L,B,H,T,S), as models stack them; of four axes the first is the layer. (L,H,1,T,S) is nothing that we know.
+  // (L,B,H,T,S), as models stack them; the first of four axes is the layer. No library writes (L,H,1,T,S).
   const [layers = 1, batch = 1] = many;
   return { layers, batch, heads, T, S };
 }
 
 /**
- * Rows of heads here and there: shares of 1, and never below 0.
+ * Checks some rows of some heads: null if they are not weights, which are not negative and sum to 1.
  * @param {Stored} tensor
- * @param {{ layers: number, batch: number, heads: number, T: number, S: number }} axes
+ * @param {Axes} axes
  */
-async function look({ read }, { layers, batch, heads, T, S }) {
+async function checkRows({ read }, { layers, batch, heads, T, S }) {
   const count = layers * batch * heads;
   const step = Math.max(Math.floor(count / HEADS), 1);
-  let [nan, seen, causal] = [0, 0, T === S && T > 1];
+  const found = { nan: 0, rows: 0, causal: T === S && T > 1 };
   for (let head = 0; head < count; head += step) {
-    // The first rows, which show whether anything looks ahead, and one of the last.
+    // The first rows, because they show whether any query attends to a later key, and the last ones.
     for (const first of T > ROWS ? [0, T - ROWS] : [0]) {
       const rows = Math.min(ROWS, T);
       const data = await read((head * T + first) * S, rows * S);
-      for (let t = 0; t < rows; t++) {
-        let sum = 0;
-        for (let s = 0; s < S; s++) {
-          const w = data[t * S + s];
-          if (w < 0) return null;
-          if (s > first + t && w !== 0) causal = false;
-          sum += w;
-        }
-        if (Number.isNaN(sum)) for (let s = 0; s < S; s++) nan += Number(Number.isNaN(data[t * S + s]));
-        else if (sum !== 0 && Math.abs(sum - 1) > ROUNDING) return null;
-        else if (sum !== 0) seen++;
-      }
+      for (let t = 0; t < rows; t++) if (!checkRow(data.subarray(t * S, (t + 1) * S), first + t, found)) return null;
     }
   }
-  return seen > 0 || nan > 0 ? { nan, causal: causal && seen > 0, seen } : null;
+  const { nan, rows, causal } = found;
+  return rows > 0 || nan > 0 ? { nan, causal: causal && rows > 0, rows } : null;
 }
 
-/** Files by layer, each (B,H,T,S): their names differ by a number alone. @param {Fitting[]} group */
+/**
+ * @param {Float32Array} row
+ * @param {number} t
+ * @param {{ nan: number, rows: number, causal: boolean }} found is updated
+ * @returns {boolean} false if it is not a row of weights
+ */
+function checkRow(row, t, found) {
+  let sum = 0;
+  for (let s = 0; s < row.length; s++) {
+    const weight = row[s];
+    if (weight < 0) return false;
+    if (s > t && weight !== 0) found.causal = false;
+    sum += weight;
+  }
+  if (Number.isNaN(sum)) for (const weight of row) found.nan += Number(Number.isNaN(weight));
+  else if (sum !== 0 && Math.abs(sum - 1) > ROUNDING) return false;
+  else if (sum !== 0) found.rows++;
+  return true;
+}
+
+/**
+ * Files by layer, each (B,H,T,S), have names that differ in a number only: their first axis is the batch.
+ * @param {Candidate[]} group
+ */
 function byLayer(group) {
   const names = new Set(group.map(({ tensor: { name } }) => name.replace(/\d+/, '')));
   const [{ layers }] = group;
@@ -87,66 +106,65 @@ function byLayer(group) {
 
 const natural = new Intl.Collator('en', { numeric: true });
 
+const partOf = (/** @type {string} */ name) => /cross|encoder|decoder/i.exec(name)?.[0].toLowerCase() ?? '';
+
 /**
  * The weights in some files: one array of all layers, or an array for each.
  * @param {readonly Stored[]} tensors
- * @returns {Promise<{ attentions: Attentions[], others: Stored[] }>} by part, as an encoder–decoder has three
+ * @returns {Promise<{ attentions: Attentions[], others: Stored[] }>} by part: an encoder–decoder has three
  */
 export async function findAttentions(tensors) {
-  /** @type {Fitting[]} */
-  const fitting = [];
+  /** @type {Map<string, Candidate[]>} */
+  const groups = new Map();
   const others = [];
   for (const tensor of tensors) {
     const axes = axesOf(tensor.shape);
     const named = /attn|attention|weights/i.test(tensor.name);
-    // One number a row is no picture; two axes are a matrix like any other, unless it says what it is.
+    // One number a row is not a picture; a matrix of two axes could be anything, unless its name says that it is not.
     const possible = axes && axes.S > 1 && !/(^|[._])(bias|weight|kernel)$/.test(tensor.name);
-    const found = possible ? await look(tensor, axes) : null;
-    if (axes && found && (found.seen > 0 || named)) fitting.push({ tensor, ...axes, ...found });
-    else others.push(tensor);
+    const found = possible ? await checkRows(tensor, axes) : null;
+    if (axes && found && (found.rows > 0 || named)) {
+      const kind = `${partOf(tensor.name)} ${axes.heads} ${axes.T} ${axes.S} ${axes.batch}`;
+      groups.set(kind, [...(groups.get(kind) ?? []), { tensor, ...axes, ...found }]);
+    } else others.push(tensor);
   }
-  const partOf = (/** @type {string} */ name) => /cross|encoder|decoder/i.exec(name)?.[0].toLowerCase() ?? '';
-  /** @type {Map<string, Fitting[]>} */
-  const groups = new Map();
-  for (const one of fitting) {
-    const kind = `${partOf(one.tensor.name)} ${one.heads} ${one.T} ${one.S} ${one.batch}`;
-    groups.set(kind, [...(groups.get(kind) ?? []), one]);
-  }
-  const attentions = [...groups.values()].map(byLayer).map((group) => {
-    group.sort((a, b) => natural.compare(a.tensor.name, b.tensor.name));
-    const [{ heads, batch, T: wholeT, S: wholeS, tensor }] = group;
-    const [T, S] = [wholeT, wholeS].map((n) => Math.min(n, MOST_TOKENS));
-    const starts = group.flatMap((one) =>
-      Array.from({ length: one.layers }, (_, l) => ({ read: one.tensor.read, first: l * batch * heads })),
-    );
-    return {
-      name: group.length === 1 ? tensor.name : partOf(tensor.name) || tensor.name.replace(/[\d.]+$/, ''),
-      part: partOf(tensor.name),
-      layers: starts.length,
-      batch,
-      heads,
-      T,
-      S,
-      wholeT,
-      wholeS,
-      causal: group.every(({ causal }) => causal),
-      nan: group.reduce((sum, { nan }) => sum + nan, 0),
-      async read(/** @type {number} */ layer, /** @type {number} */ head, entry = 0) {
-        const { read, first } = starts[layer];
-        const at = (first + entry * heads + head) * wholeT * wholeS;
-        if (T === wholeT && S === wholeS) return read(at, T * S);
-        const rows = await read(at, T * wholeS);
-        const cut = new Float32Array(T * S);
-        for (let t = 0; t < T; t++) cut.set(rows.subarray(t * wholeS, t * wholeS + S), t * S);
-        return cut;
-      },
-    };
-  });
-  return { attentions, others };
+  return { attentions: [...groups.values()].map(byLayer).map(joinLayers), others };
+}
+
+/** The arrays of a group as one. @param {Candidate[]} group @returns {Attentions} */
+function joinLayers(group) {
+  group.sort((a, b) => natural.compare(a.tensor.name, b.tensor.name));
+  const [{ heads, batch, T: wholeT, S: wholeS, tensor }] = group;
+  const [T, S] = [wholeT, wholeS].map((n) => Math.min(n, MAX_TOKENS));
+  const starts = group.flatMap((one) =>
+    Array.from({ length: one.layers }, (_, l) => ({ read: one.tensor.read, first: l * batch * heads })),
+  );
+  return {
+    name: group.length === 1 ? tensor.name : partOf(tensor.name) || tensor.name.replace(/[\d.]+$/, ''),
+    part: partOf(tensor.name),
+    layers: starts.length,
+    batch,
+    heads,
+    T,
+    S,
+    wholeT,
+    wholeS,
+    causal: group.every(({ causal }) => causal),
+    nan: group.reduce((sum, { nan }) => sum + nan, 0),
+    async read(layer, head, entry = 0) {
+      const { read, first } = starts[layer];
+      const at = (first + entry * heads + head) * wholeT * wholeS;
+      if (T === wholeT && S === wholeS) return read(at, T * S);
+      const rows = await read(at, T * wholeS);
+      const cut = new Float32Array(T * S);
+      for (let t = 0; t < T; t++) cut.set(rows.subarray(t * wholeS, t * wholeS + S), t * S);
+      return cut;
+    },
+  };
 }
 
 /**
- * Names of the tokens: as they were given, where there are as many; numbers else.
+ * Texts of the tokens from a list with the right number of texts; null without one.
  * @param {Record<string, string[]>} lists
  * @param {number} T
  * @param {number} S
@@ -154,9 +172,9 @@ export async function findAttentions(tensors) {
  */
 export function tokensFor(lists, T, S, part = '') {
   const { source, target } = lists;
-  const [own, looked] = [part === 'encoder' ? source : target, part === 'decoder' ? target : source];
-  if (part && (own?.length === T || looked?.length === S))
-    return { queries: own?.length === T ? own : null, keys: looked?.length === S ? looked : null };
+  const [queryTexts, keyTexts] = [part === 'encoder' ? source : target, part === 'decoder' ? target : source];
+  if (part && (queryTexts?.length === T || keyTexts?.length === S))
+    return { queries: queryTexts?.length === T ? queryTexts : null, keys: keyTexts?.length === S ? keyTexts : null };
   const all = Object.entries(lists);
   const find = (/** @type {RegExp} */ name, /** @type {number} */ count) =>
     all.find(([key, list]) => name.test(key) && list.length >= count)?.[1] ??
@@ -173,30 +191,35 @@ export function checkSize({ name, T, S, layers, heads }) {
 }
 
 /**
- * What the page knows of weights.
- * @param {string} name @param {string} title @param {any} shown @param {string[]} parts @param {any[]} all
+ * The properties of weights as a source.
+ * @param {string} name
+ * @param {string} title
+ * @param {Attentions} shown
+ * @param {string[]} parts
+ * @param {Attentions[]} all
+ * @returns {About}
  */
 export function aboutWeights(name, title, shown, parts, all) {
   return {
     name,
     title,
-    kind: /** @type {const} */ ('weights'),
+    kind: 'weights',
     layers: shown.layers,
     heads: shown.heads,
-    batch: shown.batch ?? 1,
+    batch: shown.batch,
     width: 0,
-    context: MOST_TOKENS,
+    context: MAX_TOKENS,
     causal: shown.causal,
     predicts: false,
     guess: null,
-    reads: /** @type {const} */ ('nothing'),
+    reads: 'nothing',
     writes: false,
     edits: false,
     sums: false,
     mask: null,
     parts,
     bytes: all.reduce(
-      (sum, { layers, batch = 1, heads, wholeT, wholeS }) => sum + 4 * layers * batch * heads * wholeT * wholeS,
+      (sum, { layers, batch, heads, wholeT, wholeS }) => sum + 4 * layers * batch * heads * wholeT * wholeS,
       0,
     ),
   };

@@ -1,4 +1,4 @@
-// The language model that was trained on Moby-Dick: train/whale/pretrain.js makes its file.
+// The demo model, a language model that was trained on Moby-Dick: src/build/demo/pretrain.js makes its file.
 
 import { readSafetensors, writeSafetensors } from '../../../src/js/io/formats.js';
 import { roundRows } from '../../../src/js/io/roundedRows.js';
@@ -6,14 +6,15 @@ import { roundRows } from '../../../src/js/io/roundedRows.js';
 /** @import { Hl } from '../../store/types.js' */
 
 /**
- * @param {Uint8Array} bytes what a transformer has saved
- * @param {Record<string, string>} notes how it was made
- * @returns {Uint8Array} the same with a byte for a weight
+ * @param {Uint8Array} bytes of transformer.save
+ * @param {Record<string, string>} notes metadata about the training
+ * @returns {Uint8Array} the same model with one byte for each weight
  */
-export function shrinkWhale(bytes, notes) {
+export function shrinkDemoModel(bytes, notes) {
   const { tensors, metadata } = readSafetensors(bytes);
-  return writeSafetensors(roundRows(/** @type {any} */ (tensors)), { ...metadata, ...notes });
+  const floats = /** @type {Parameters<typeof roundRows>[0]} */ (/** @type {unknown} */ (tensors));
+  return writeSafetensors(roundRows(floats), { ...metadata, ...notes });
 }
 
 /** @param {Hl} hl @param {Uint8Array} bytes of the file */
-export const openWhale = (hl, bytes) => hl.loadTransformer(bytes);
+export const openDemoModel = (hl, bytes) => hl.loadTransformer(bytes);

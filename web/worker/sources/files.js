@@ -1,5 +1,5 @@
-// Files as a visitor gives them: what each is by its first bytes, and the tensors in it. Large ones are read in ranges,
-// so that a head of a file of gigabytes costs no more than that head.
+// A user's files: the kind of each by its first bytes, and its tensors. Large files are read in ranges, so that showing
+// a head of a file of gigabytes reads that head only.
 
 import { decode, isKnown, KINDS } from '../../../src/js/io/dtypes.js';
 import { identify } from '../../../src/js/io/identify.js';
@@ -8,9 +8,10 @@ import { readNpz } from '../../../src/js/io/npz.js';
 import { readSafetensorsHeader, readSafetensorsHeaderEnd } from '../../../src/js/io/safetensors.js';
 import { Problem } from './problem.js';
 
-/** @typedef {{ path: string, file: Blob }} Given */
+/** @import { KnownDType } from '../../../src/js/io/dtypes.js' */
+/** @import { UserFile } from '../../store/protocol.js' */
 /**
- * An array that is read in ranges of its elements.
+ * An array that can be read in ranges of its elements.
  * @typedef {object} Stored
  * @property {string} name
  * @property {string} file
@@ -22,15 +23,15 @@ import { Problem } from './problem.js';
  * @typedef {object} Found
  * @property {Stored[]} tensors
  * @property {Record<string, string[]>} tokens lists of texts by their name
- * @property {Record<string, any>} json other JSON files, by name
- * @property {string[]} skipped what cannot be read, with the reason
+ * @property {Record<string, unknown>} json other JSON files, by name
+ * @property {string[]} skipped tensors that cannot be read, with the reason
  */
 
-/** Files of these kinds are read whole. */
-const MOST_WHOLE = 768 * 2 ** 20;
-const MOST_JSON = 96 * 2 ** 20;
-const HEAD = 65_600;
-/** Weights of a model in a format that is not read. */
+/** Largest sizes of files that are read as a whole. */
+const [MAX_WHOLE, MAX_TEXT] = [768 * 2 ** 20, 96 * 2 ** 20];
+/** Bytes of the start: the header of an .npy file has at most 64 KB. */
+const START = 65_600;
+/** Weights of a model in a format that the page does not read. */
 export const PICKLES = /\.(bin|pt|pth|ckpt|h5|keras|gguf|onnx|msgpack)$/i;
 
 /** @param {Blob} file @param {number} from @param {number} to */
@@ -59,9 +60,8 @@ const stored = (name, file, shape, dtype, data) => ({
 
 /**
  * @param {string} name
- * @param {Given} given
- * @param {{ shape: readonly number[], dtype: import('../../../src/js/io/dtypes.js').KnownDType, start: number,
- *   bigEndian?: boolean }} where
+ * @param {UserFile} source
+ * @param {{ shape: readonly number[], dtype: KnownDType, start: number, bigEndian?: boolean }} array
  * @returns {Stored}
  */
 const inRanges = (name, { path, file }, { shape, dtype, start, bigEndian = false }) => ({
@@ -74,36 +74,47 @@ const inRanges = (name, { path, file }, { shape, dtype, start, bigEndian = false
     const bytes = await bytesOf(file, start + first * size, start + (first + count) * size);
     if (bytes.length !== count * size) throw new Problem('truncated', path);
     const data = decode('open', bytes, dtype, bigEndian);
-    return data instanceof Float32Array ? data : Float32Array.from(/** @type {any} */ (data), Number);
+    return data instanceof Float32Array ? data : Float32Array.from(/** @type {ArrayLike<number>} */ (data), Number);
   },
 });
 
-/** JSON has no NaN: writers put null in its place. @param {unknown[]} data */
+/** JSON has no NaN: writers write null instead. @param {unknown[]} data */
 const withNaN = (data) => /** @type {number[]} */ (data.map((x) => (x === null ? Number.NaN : x)));
 
-/** Nested arrays of numbers, or { data, shape }. @param {string} name @param {string} path @param {any} value */
+/** @param {unknown} value @returns {value is { data: unknown[], shape: number[] }} */
+const isArrayWithShape = (value) =>
+  typeof value === 'object' &&
+  value !== null &&
+  'data' in value &&
+  'shape' in value &&
+  Array.isArray(value.data) &&
+  Array.isArray(value.shape);
+
+/** @param {string} name @param {string} path @param {unknown[] | { data: unknown[], shape: number[] }} value */
 function fromJson(name, path, value) {
-  if (value && !Array.isArray(value) && Array.isArray(value.data) && Array.isArray(value.shape)) {
+  if (!Array.isArray(value)) {
     if (countOf(value.shape) !== value.data.length) throw new Problem('ragged', path);
     return stored(name, path, value.shape, 'JSON', withNaN(value.data));
   }
   /** @type {number[]} */
   const shape = [];
-  for (let at = value; Array.isArray(at); at = at[0]) shape.push(at.length);
-  const data = withNaN(value.flat(Infinity));
-  if (data.length !== countOf(shape) || !data.every((/** @type {unknown} */ x) => typeof x === 'number'))
-    throw new Problem('ragged', path);
+  for (let at = /** @type {unknown} */ (value); Array.isArray(at); at = at[0]) shape.push(at.length);
+  const data = withNaN(value.flat(Number.POSITIVE_INFINITY));
+  if (data.length !== countOf(shape) || !data.every((x) => typeof x === 'number')) throw new Problem('ragged', path);
   return stored(name, path, shape, 'JSON', data);
 }
 
-const isTexts = (/** @type {unknown} */ value) =>
-  Array.isArray(value) && value.length > 0 && value.every((x) => typeof x === 'string');
+/** @param {unknown} value @returns {value is string[]} */
+const isTexts = (value) => Array.isArray(value) && value.length > 0 && value.every((x) => typeof x === 'string');
 
-/** @param {Given} given @param {string} text @param {Found} found */
-function readJson({ path }, text, found) {
+/** @param {UserFile} source @param {Found} found */
+async function readJson({ path, file }, found) {
+  if (file.size > MAX_TEXT) throw new Problem('tooLarge', baseOf(path), file.size);
+  const text = await file.text();
+  /** @type {unknown} */
   let json;
   try {
-    // Python writes NaN as it is.
+    // Python writes NaN, which JSON does not have.
     json = JSON.parse(text.replace(/\bNaN\b/g, 'null'));
   } catch (error) {
     throw new Problem('notJson', baseOf(path), /** @type {Error} */ (error).message);
@@ -114,83 +125,91 @@ function readJson({ path }, text, found) {
     let used = false;
     for (const [name, value] of Object.entries(json)) {
       if (isTexts(value)) found.tokens[name] = value;
-      else if ((Array.isArray(value) && Array.isArray(value[0])) || (value?.data && value?.shape))
+      else if ((Array.isArray(value) && Array.isArray(value[0])) || isArrayWithShape(value))
         found.tensors.push(fromJson(name, path, value));
       else continue;
       used = true;
     }
-    if (!used || json.model_type) found.json[baseOf(path)] = json;
+    if (!used || ('model_type' in json && json.model_type)) found.json[baseOf(path)] = json;
   }
 }
 
-/** @param {Given} given @param {Found} found */
-async function readOne(given, found) {
-  const { path, file } = given;
+/** @param {UserFile} source @param {Uint8Array} start @param {Found} found */
+async function readNpyFile(source, start, found) {
+  const { path, file } = source;
+  const { dtype, bigEndian, fortran, shape, start: first, descr } = readNpyHeader(start);
+  if (!dtype) throw new Problem('dtype', baseOf(path), descr);
+  if (!fortran) return found.tensors.push(inRanges(stemOf(path), source, { shape, dtype, bigEndian, start: first }));
+  if (file.size > MAX_WHOLE) throw new Problem('tooLarge', baseOf(path), file.size);
+  const whole = readNpy(await file.arrayBuffer());
+  found.tensors.push(stored(stemOf(path), path, whole.shape, whole.dtype, whole.data));
+}
+
+/** @param {UserFile} source @param {Uint8Array} start @param {Found} found */
+async function readZip({ path, file }, start, found) {
+  if (file.size > MAX_WHOLE) throw new Problem('tooLarge', baseOf(path), file.size);
+  // A zip of pickles, complete or not.
+  if (PICKLES.test(path) || /PyTorch|Keras/.test(identify(start) ?? '')) throw new Problem('unknownFile', baseOf(path));
+  const { tensors } = await readNpz(await file.arrayBuffer());
+  for (const [name, tensor] of Object.entries(tensors))
+    if (isKnown(tensor.dtype)) found.tensors.push(stored(name, path, tensor.shape, tensor.dtype, tensor.data));
+    else found.skipped.push(`${baseOf(path)}: ${name}, ${tensor.dtype}`);
+}
+
+/** @param {UserFile} source @param {Uint8Array} start @param {Found} found */
+async function readSafetensorsFile(source, start, found) {
+  const { file } = source;
+  const header = readSafetensorsHeader(await bytesOf(file, 0, readSafetensorsHeaderEnd(start, file.size)), file.size);
+  for (const [name, { dtype, shape, begin }] of Object.entries(header.tensors))
+    if (isKnown(dtype)) found.tensors.push(inRanges(name, source, { shape, dtype, start: begin }));
+  for (const name of ['tokens', 'queries', 'keys'])
+    try {
+      const list = JSON.parse(header.metadata[name] ?? '');
+      if (isTexts(list)) found.tokens[name] = list;
+    } catch {
+      // Metadata may have any format.
+    }
+}
+
+/** @param {UserFile} source @param {Found} found */
+async function readText({ path, file }, found) {
+  const text = (await file.text()).trim();
+  found.tokens[stemOf(path)] = text.split(/\r?\n/.test(text) ? /\r?\n/ : /\s+/);
+}
+
+/** @param {UserFile} source @param {Found} found */
+async function readOne(source, found) {
+  const { path, file } = source;
   if (file.size === 0) throw new Problem('nothing', baseOf(path));
-  const start = await bytesOf(file, 0, HEAD);
+  const start = await bytesOf(file, 0, START);
   const letters = String.fromCharCode(...start.subarray(0, 16));
-  if (letters.startsWith('\x93NUMPY')) {
-    const { dtype, bigEndian, fortran, shape, start: at, descr } = readNpyHeader(start);
-    if (!dtype) throw new Problem('dtype', baseOf(path), descr);
-    if (!fortran) return found.tensors.push(inRanges(stemOf(path), given, { shape, dtype, bigEndian, start: at }));
-    if (file.size > MOST_WHOLE) throw new Problem('tooLarge', baseOf(path), file.size);
-    const whole = readNpy(await file.arrayBuffer());
-    return found.tensors.push(stored(stemOf(path), path, whole.shape, whole.dtype, whole.data));
-  }
-  if (letters.startsWith('PK')) {
-    if (file.size > MOST_WHOLE) throw new Problem('tooLarge', baseOf(path), file.size);
-    // A zip of pickles, whole or not.
-    if (PICKLES.test(path) || /PyTorch|Keras/.test(identify(start) ?? ''))
-      throw new Problem('unknownFile', baseOf(path));
-    const { tensors } = await readNpz(await file.arrayBuffer());
-    for (const [name, tensor] of Object.entries(tensors))
-      if (isKnown(tensor.dtype)) found.tensors.push(stored(name, path, tensor.shape, tensor.dtype, tensor.data));
-      else found.skipped.push(`${baseOf(path)}: ${name}, ${tensor.dtype}`);
-    return;
-  }
-  if (start.length > 8 && start[8] === 0x7b) {
-    const header = readSafetensorsHeader(await bytesOf(file, 0, readSafetensorsHeaderEnd(start, file.size)), file.size);
-    for (const [name, { dtype, shape, begin }] of Object.entries(header.tensors))
-      if (isKnown(dtype)) found.tensors.push(inRanges(name, given, { shape, dtype, start: begin }));
-    for (const name of ['tokens', 'queries', 'keys'])
-      try {
-        const list = JSON.parse(header.metadata[name] ?? '');
-        if (isTexts(list)) found.tokens[name] = list;
-      } catch {
-        // Metadata is for whoever wrote it.
-      }
-    return;
-  }
-  if (/^\s*[[{]/.test(letters)) {
-    if (file.size > MOST_JSON) throw new Problem('tooLarge', baseOf(path), file.size);
-    return readJson(given, await file.text(), found);
-  }
-  if (/\.txt$/i.test(path) && file.size < MOST_JSON) {
-    const text = (await file.text()).trim();
-    found.tokens[stemOf(path)] = text.split(/\r?\n/.test(text) ? /\r?\n/ : /\s+/);
-    return;
-  }
+  if (letters.startsWith('\x93NUMPY')) return readNpyFile(source, start, found);
+  if (letters.startsWith('PK')) return readZip(source, start, found);
+  if (start.length > 8 && start[8] === 0x7b) return readSafetensorsFile(source, start, found);
+  if (/^\s*[[{]/.test(letters)) return readJson(source, found);
+  if (/\.txt$/i.test(path) && file.size < MAX_TEXT) return readText(source, found);
   throw new Problem('unknownFile', baseOf(path));
 }
 
-/** The reason alone: which function of the module gave it is nothing to a visitor. @param {any} error */
-const why = (error) => String(error?.message ?? error).replace(/^\w+: /, '');
+/** The message without the function of the module that threw it. @param {unknown} error */
+export const reasonOf = (error) => String(error instanceof Error ? error.message : error).replace(/^\w+: /, '');
 
 /**
- * What is in the files. One that cannot be read does not make the others unreadable.
- * @param {readonly Given[]} files
+ * The contents of the files. A file that cannot be read is one of the problems, and the others are read.
+ * @param {readonly UserFile[]} files
  * @returns {Promise<Found & { problems: Problem[] }>}
  */
 export async function findIn(files) {
   /** @type {Found & { problems: Problem[] }} */
   const found = { tensors: [], tokens: {}, json: {}, skipped: [], problems: [] };
-  for (const given of files) {
-    // What belongs to a checkpoint but says nothing about attention.
-    if (/^(tokenizer|vocab|merges|special_tokens|generation_config|added_tokens)/.test(baseOf(given.path))) continue;
+  for (const source of files) {
+    // These belong to a checkpoint and have no attention.
+    const name = baseOf(source.path);
+    if (/^(tokenizer|vocab|merges|special_tokens|generation_config|added_tokens)/.test(name)) continue;
     try {
-      await readOne(given, found);
+      await readOne(source, found);
     } catch (error) {
-      found.problems.push(error instanceof Problem ? error : new Problem('unreadable', baseOf(given.path), why(error)));
+      found.problems.push(error instanceof Problem ? error : new Problem('unreadable', name, reasonOf(error)));
     }
   }
   return found;

@@ -1,16 +1,15 @@
-// Heads made by hand, for teaching: their weights say what each compares, and nothing else. Over the words of a text,
-// and over the patches of a picture.
+// Heads made by hand, for teaching, over the words of a text: the weights of each compare one property of two words.
 
 import { piecesOf } from '../../features/prompt/tokens.js';
-import { pieceOf } from '../modelInput.js';
-import { drawnPixels } from '../pixels.js';
-import { aboutHeads, project, splitHeads } from './attentionOnly.js';
+import { aboutHeads } from './attentionOnly.js';
+import { TERMS } from './handmadeTerms.js';
+import { project, splitHeads } from './headMath.js';
 
-/** @import { Run } from '../../store/state.js' */
-/** @import { Pixels, Source } from './sources.js' */
+/** @import { HeadsSource } from './types.js' */
 
-/** A sentence is cut after so many tokens. */
-const MOST_TOKENS = 40;
+/** Further tokens are cut off. */
+const MAX_TOKENS = 40;
+/** The score of a key that a head looks for: among 40 keys it gets a weight of about 0.8. */
 const STRONG = 5;
 
 const PRONOUNS = new Set('i you he she it we they me him her us them this that these those who which'.split(' '));
@@ -21,7 +20,7 @@ const FUNCTION_WORDS = new Set(
   ).split(' '),
 );
 
-/** A CJK character, a word with its marks, a pictograph with what is joined to it, and every other sign by itself. */
+/** A token: a CJK character, a word with its marks, a pictograph with its modifiers, or any other single character. */
 const TOKEN = new RegExp(
   [
     /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u,
@@ -34,25 +33,25 @@ const TOKEN = new RegExp(
   'gu',
 );
 
-/** Words and where they stand; equal words have equal numbers. @param {string} text */
+/** Words with their offsets; equal words have equal ids. @param {string} text */
 export function wordsIn(text) {
   const found = [...text.matchAll(TOKEN)];
-  const words = found.slice(0, MOST_TOKENS).map(([word]) => word.toLowerCase());
+  const words = found.slice(0, MAX_TOKENS).map(([word]) => word.toLowerCase());
   return {
     words,
     ids: words.map((word) => words.indexOf(word)),
     offsets: found
-      .slice(0, MOST_TOKENS)
+      .slice(0, MAX_TOKENS)
       .map(({ 0: word, index }) => /** @type {[number, number]} */ ([index, index + word.length])),
-    cut: found.length > MOST_TOKENS,
+    cut: found.length > MAX_TOKENS,
   };
 }
 
-/** What the heads over words do, in their order. */
+/** Roles of the heads over words, in their order. */
 const WORD_HEADS = ['previous', 'next', 'itself', 'first', 'duplicate', 'pronoun', 'near', 'even'];
 
 /**
- * Inputs and projections by which eight heads each do one thing.
+ * Inputs and projections of eight heads with one role each.
  *
  * With n tokens an input row holds four blocks of n, each one-hot or zero: its position; its word; its position if it
  * is a pronoun; its position if it is a word with content. Head h compares queries and keys in two blocks of n: a
@@ -79,7 +78,7 @@ export function constructHeads(words) {
     key: POSITION,
     score,
   });
-  /** Each head: the blocks that query and key are compared in, and the score of key s for query t. */
+  /** For each head, the blocks in which query and key are compared, and the score of key s for query t. */
   const heads = [
     [position((t, s) => (s === t - 1 ? STRONG : 0))],
     [position((t, s) => (s === t + 1 ? STRONG : 0))],
@@ -108,112 +107,16 @@ export function constructHeads(words) {
   return { x: { data: x, shape: [n, width] }, wq: { data: wq, shape }, wk: { data: wk, shape }, count: heads.length };
 }
 
-/** Names of heads that the page does not have by itself, and what they do. */
-const TERMS = {
-  en: {
-    next: ['next', 'looks at the token just after.'],
-    pronoun: ['who is meant', 'a pronoun looks at words before it that it may stand for, the nearest most.'],
-    near: ['near', 'looks at what is near, the nearer the more.'],
-    even: ['evenly', 'looks at everything alike: its scores are all 0.'],
-    colour: ['colour', 'looks at patches of a like colour.'],
-    row: ['row', 'looks along its row.'],
-    column: ['column', 'looks along its column.'],
-    mirror: ['mirror', 'looks at the patch on the other side.'],
-    bright: ['bright', 'looks at what is bright, wherever it asks.'],
+/** @returns {HeadsSource} */
+export const constructed = () => ({
+  about: aboutHeads('constructed', { heads: WORD_HEADS.length, context: MAX_TOKENS, terms: TERMS }),
+  headInputs(hl, { text }) {
+    const { words, ids, offsets, cut } = wordsIn(text);
+    const pieces = piecesOf(text, { ids, offsets });
+    if (words.length === 0) return { pieces, layers: [] };
+    const { x, wq, wk, count } = constructHeads(words);
+    const q = splitHeads(project(hl, x, wq), count);
+    const k = splitHeads(project(hl, x, wk), count);
+    return { pieces, cut, layers: [{ q, k, v: k }], roles: [WORD_HEADS] };
   },
-  zh: {
-    next: ['后一个', '看后一个词元。'],
-    pronoun: ['指的是谁', '代词看它前面可能指的词，越近越多。'],
-    near: ['附近', '看附近，越近越多。'],
-    even: ['平均', '看一切都一样：分数全是 0。'],
-    colour: ['同色', '看颜色相近的小块。'],
-    row: ['同行', '沿着自己的行看。'],
-    column: ['同列', '沿着自己的列看。'],
-    mirror: ['对称', '看另一边的小块。'],
-    bright: ['明亮', '不管谁在问，都看明亮处。'],
-  },
-};
-
-/** @returns {Source} */
-export const constructed = () =>
-  /** @type {any} */ ({
-    about: aboutHeads('constructed', { heads: WORD_HEADS.length, context: MOST_TOKENS, terms: TERMS }),
-    pose(/** @type {any} */ hl, /** @type {Run} */ { text }) {
-      const { words, ids, offsets, cut } = wordsIn(text);
-      const pieces = piecesOf(text, { ids, offsets });
-      if (words.length === 0) return { pieces, layers: [] };
-      const { x, wq, wk, count } = constructHeads(words);
-      const q = splitHeads(project(hl, x, wq), count);
-      const k = splitHeads(project(hl, x, wk), count);
-      return { pieces, cut, layers: [{ q, k, v: k }], trades: [WORD_HEADS] };
-    },
-  });
-
-/** The picture is cut into so many patches, of so many pixels each. */
-const [ROWS, COLUMNS, SIDE] = [10, 14, 8];
-const PATCH = { image: /** @type {[number, number]} */ ([ROWS * SIDE, COLUMNS * SIDE]), size: SIDE, channels: 3 };
-/** What the heads over patches do. */
-const PATCH_HEADS = ['colour', 'near', 'row', 'column', 'mirror', 'bright'];
-
-/** The mean colour of each patch, 0…255. @param {Pixels['image']} image */
-function coloursOf({ data, width }) {
-  const means = Array.from({ length: ROWS * COLUMNS }, () => [0, 0, 0]);
-  for (let i = 0; 4 * i < data.length; i++) {
-    const [y, x] = [Math.floor(i / width), i % width];
-    const mean = means[Math.floor(y / SIDE) * COLUMNS + Math.floor(x / SIDE)];
-    for (let c = 0; c < 3; c++) mean[c] += data[4 * i + c] / SIDE ** 2;
-  }
-  return means;
-}
-
-/**
- * Each head's score of every patch for every other. An input row is one-hot, so Wq holds the scores.
- * @param {number[][]} means
- */
-export function patchHeads(means) {
-  const n = means.length;
-  const row = (/** @type {number} */ t) => Math.floor(t / COLUMNS);
-  const column = (/** @type {number} */ t) => t % COLUMNS;
-  const brightness = means.map(([r, g, b]) => (0.3 * r + 0.59 * g + 0.11 * b) / 255);
-  /** @type {((t: number, s: number) => number)[]} */
-  const scores = [
-    (t, s) => -means[t].reduce((sum, c, i) => sum + (c - means[s][i]) ** 2, 0) / 1500,
-    (t, s) => -((row(t) - row(s)) ** 2 + (column(t) - column(s)) ** 2) / 3,
-    (t, s) => (row(t) === row(s) ? 5 : 0),
-    (t, s) => (column(t) === column(s) ? 5 : 0),
-    (t, s) => (row(t) === row(s) && column(t) + column(s) === COLUMNS - 1 ? 7 : 0),
-    (_t, s) => 14 * brightness[s],
-  ];
-  const [q, k] = [new Float32Array(scores.length * n * n), new Float32Array(scores.length * n * n)];
-  scores.forEach((score, h) => {
-    for (let t = 0; t < n; t++) {
-      k[(h * n + t) * n + t] = 1;
-      for (let s = 0; s < n; s++) q[(h * n + t) * n + s] = score(t, s) * Math.sqrt(n);
-    }
-  });
-  const shape = [scores.length, n, n];
-  return { q: { data: q, shape }, k: { data: k, shape }, v: { data: k, shape } };
-}
-
-const NAMES = Array.from({ length: ROWS * COLUMNS }, (_, i) => `${Math.floor(i / COLUMNS)}·${i % COLUMNS}`);
-
-/** @param {Pixels} [pixels] otherwise a picture is drawn @returns {Source} */
-export function patches(pixels) {
-  const context = ROWS * COLUMNS;
-  const source = /** @type {any} */ ({
-    about: aboutHeads('patches', { heads: PATCH_HEADS.length, context, reads: 'picture', terms: TERMS }),
-    patch: PATCH,
-    pixels: pixels ?? drawnPixels(PATCH),
-    version: 0,
-    pose() {
-      const { image } = source.pixels;
-      return {
-        pieces: NAMES.map(pieceOf),
-        layers: [patchHeads(coloursOf(image))],
-        trades: [PATCH_HEADS],
-        seen: { image: source.pixels.fine ?? image, patch: PATCH },
-      };
-    },
-  });
-  return source;
-}
+});

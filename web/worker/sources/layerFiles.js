@@ -1,17 +1,20 @@
-// Queries, keys and values out of files, or a layer's weights with what goes into it.
+// Queries, keys and values in files, or the weights of a layer with its inputs.
 
-import { pieceOf } from '../modelInput.js';
-import { aboutHeads, project, splitHeads } from './attentionOnly.js';
+import { numberedPieces } from '../run/modelInput.js';
+import { aboutHeads } from './attentionOnly.js';
 import { tokensFor } from './attentionWeights.js';
+import { reasonOf } from './files.js';
+import { project, splitHeads } from './headMath.js';
 import { Problem } from './problem.js';
 
+/** @import { Tensor } from '../../../src/js/memory/tensor.js' */
+/** @import { LayerSummary } from '../../store/protocol.js' */
 /** @import { Found, Stored } from './files.js' */
-/** @import { Numbers } from './attentionOnly.js' */
-/** @import { Source } from './sources.js' */
+/** @import { HeadsSource, Hl, Numbers } from './types.js' */
 
-/** More tokens, or heads, than this are not drawn. */
-const MOST_TOKENS = 4096;
-const MOST_HEADS = 144;
+/** The page draws at most so many tokens, and so many heads. */
+const MAX_TOKENS = 4096;
+const MAX_HEADS = 144;
 
 const NAMES = {
   query: ['query', 'queries', 'q', 'x', 'input', 'hidden_states'],
@@ -20,7 +23,15 @@ const NAMES = {
 };
 const WEIGHT = /(^|[._/])(w[qkvo]|b[qkvo]|weight|bias|kernel|in_proj_(weight|bias)|[qkv]_proj_weight)$/i;
 
-/** @param {readonly Stored[]} tensors */
+/** @typedef {{ query: Stored | undefined, key: Stored | undefined, value: Stored | undefined }} Named */
+/** @typedef {ReturnType<typeof entriesOf>} Entries */
+/**
+ * heads: true if the tensors have separate heads. projected: true if the weights of a layer project them.
+ * @typedef {{ query: Entries, key: Entries, value: Entries, heads: boolean, projected: boolean, T: number, S: number,
+ *   width: number, batch: number }} Layer
+ */
+
+/** @param {readonly Stored[]} tensors @returns {Named} */
 function named(tensors) {
   const others = tensors.filter(({ name }) => !WEIGHT.test(name));
   const find = (/** @type {keyof NAMES} */ kind) =>
@@ -29,22 +40,22 @@ function named(tensors) {
 }
 
 /**
- * Whether files are queries and keys by their names, and hold no attention weights beside them: what is called a query
- * is none, though its rows may sum to 1.
+ * True if files have queries and keys by their names, and no attention weights: a tensor with the name of queries is
+ * not attention, though its rows may sum to 1.
  * @param {readonly Stored[]} tensors
- * @param {readonly Stored[]} others that look like no attention weights
+ * @param {readonly Stored[]} others those that are not attention weights
  */
 export function isLayer(tensors, others) {
   const { query, key, value } = named(tensors);
   const own = [query, key, value];
-  // Queries alone have nothing to look at; inputs look at each other.
+  // Queries need keys; inputs attend to each other.
   const alone = !key && /(^|\.)(q|query|queries)$/i.test(query?.name ?? 'q');
   if (alone && !tensors.some(({ name }) => WEIGHT.test(name))) return false;
   return query !== undefined && tensors.every((tensor) => own.includes(tensor) || others.includes(tensor));
 }
 
 /**
- * Of (T,C), (B,T,C) or (B,H,T,D) one entry at a time.
+ * The entries of a batch, read one at a time: of (T,C), (B,T,C) or (B,H,T,D).
  * @param {Stored} tensor
  */
 function entriesOf({ name, shape, read }) {
@@ -56,104 +67,131 @@ function entriesOf({ name, shape, read }) {
   return {
     shape: own,
     batch,
-    /** What is the same for all entries has one. @param {number} entry */
+    /** A batch of one belongs to every entry. @param {number} entry @returns {Promise<Numbers>} */
     read: async (entry) => ({ data: await read(Math.min(entry, batch - 1) * size, size), shape: own }),
   };
 }
 
 /** Numbers of heads that divide a width. @param {number} width */
 const divisors = (width) =>
-  Array.from({ length: Math.min(width, MOST_HEADS) }, (_, i) => i + 1).filter((n) => width % n === 0);
-/** Heads are some 64 wide. @param {number[]} choices @param {number} width */
+  Array.from({ length: Math.min(width, MAX_HEADS) }, (_, i) => i + 1).filter((n) => width % n === 0);
+/** The choice that is nearest to heads of width 64. @param {number[]} choices @param {number} width */
 const usual = (choices, width) =>
   choices.reduce((best, n) => (Math.abs(width / n - 64) < Math.abs(width / best - 64) ? n : best));
 
-/**
- * @param {any} hl
- * @param {string} name
- * @param {string} title
- * @param {Found} found
- * @returns {Promise<{ source: Source, told: Record<string, any> }>}
- */
-export async function openLayer(hl, name, title, found) {
-  const given = named(found.tensors);
-  const query = entriesOf(/** @type {Stored} */ (given.query));
-  const key = given.key ? entriesOf(given.key) : query;
-  const value = given.value ? entriesOf(given.value) : key;
-  /** @type {Record<string, { data: Float32Array, shape: number[] }>} */
-  const weights = {};
-  for (const { name, shape, read } of found.tensors.filter(({ name }) => WEIGHT.test(name)))
-    weights[name] = {
-      data: await read(
-        0,
-        shape.reduce((a, b) => a * b, 1),
-      ),
-      shape: [...shape],
-    };
-  const projected = Object.keys(weights).length > 0;
-  const nameOf = (/** @type {keyof NAMES} */ kind) => given[kind]?.name ?? given.key?.name ?? given.query?.name ?? kind;
-  const split = query.shape.length === 3;
-  if (projected && split) throw new Problem('layerShape', nameOf('query'), query.shape.join(' × '));
+/** @param {Named} tensors @param {boolean} projected @returns {Layer} */
+function layerOf(tensors, projected) {
+  const query = entriesOf(/** @type {Stored} */ (tensors.query));
+  const key = tensors.key ? entriesOf(tensors.key) : query;
+  const value = tensors.value ? entriesOf(tensors.value) : key;
   const [T, S, width] = [query.shape.at(-2) ?? 0, key.shape.at(-2) ?? 0, query.shape.at(-1) ?? 0];
-  const fits = (/** @type {string} */ what, /** @type {number[]} */ shape, /** @type {number[]} */ expected) => {
+  return { query, key, value, heads: query.shape.length === 3, projected, T, S, width, batch: query.batch };
+}
+
+/** Throws if queries, keys and values do not fit together. @param {Layer} layer @param {Named} tensors */
+function checkLayer({ query, key, value, heads, projected, T, S, width, batch }, tensors) {
+  const nameOf = (/** @type {keyof NAMES} */ kind) =>
+    tensors[kind]?.name ?? tensors.key?.name ?? tensors.query?.name ?? kind;
+  const checkShape = (
+    /** @type {keyof NAMES} */ kind,
+    /** @type {number[]} */ shape,
+    /** @type {number[]} */ expected,
+  ) => {
     if (String(shape) !== String(expected))
-      throw new Problem('layerMisfit', what, shape.join(' × '), expected.join(' × '));
+      throw new Problem('layerMisfit', nameOf(kind), shape.join(' × '), expected.join(' × '));
   };
-  const lead = split ? query.shape.slice(0, 1) : [];
-  fits(nameOf('key'), key.shape, [...lead, S, projected ? (key.shape.at(-1) ?? 0) : width]);
-  fits(nameOf('value'), value.shape, [...lead, S, value.shape.at(-1) ?? 0]);
-  const { batch } = query;
-  for (const [kind, one] of /** @type {[keyof NAMES, typeof query][]} */ ([
+  if (projected && heads) throw new Problem('layerShape', nameOf('query'), query.shape.join(' × '));
+  const lead = heads ? query.shape.slice(0, 1) : [];
+  checkShape('key', key.shape, [...lead, S, projected ? (key.shape.at(-1) ?? 0) : width]);
+  checkShape('value', value.shape, [...lead, S, value.shape.at(-1) ?? 0]);
+  for (const [kind, one] of /** @type {const} */ ([
     ['key', key],
     ['value', value],
   ]))
-    if (one.batch !== batch && one.batch !== 1) fits(nameOf(kind), [one.batch, ...one.shape], [batch, ...one.shape]);
-  if (Math.max(T, S) > MOST_TOKENS) throw new Problem('layerLarge', Math.max(T, S), MOST_TOKENS);
-  if (split && query.shape[0] > MOST_HEADS) throw new Problem('manyHeads', nameOf('query'), 1, query.shape[0]);
-  const widthV = value.shape.at(-1) ?? 0;
-  const choices = split ? [] : divisors(width).filter((n) => projected || widthV % n === 0);
-  let heads = split ? query.shape[0] : usual(choices, width);
+    if (one.batch !== batch && one.batch !== 1) checkShape(kind, [one.batch, ...one.shape], [batch, ...one.shape]);
+  if (Math.max(T, S) > MAX_TOKENS) throw new Problem('layerLarge', Math.max(T, S), MAX_TOKENS);
+  if (heads && query.shape[0] > MAX_HEADS) throw new Problem('manyHeads', nameOf('query'), 1, query.shape[0]);
+}
 
-  /** Queries, keys and values of every head. @param {number} entry */
-  async function parts(entry) {
-    const [q, k, v] = await Promise.all([query, key, value].map(({ read }) => read(entry)));
-    if (split) return { q, k, v };
-    const own = (/** @type {Numbers} */ x) => splitHeads(x, heads);
-    if (!projected) return { q: own(q), k: own(k), v: own(v) };
-    const { wq, wk, wv, bq, bk, bv } = parametersOf(hl, weights, { heads, width, key, value });
-    return { q: own(project(hl, q, wq, bq)), k: own(project(hl, k, wk, bk)), v: own(project(hl, v, wv, bv)) };
+/** @param {readonly Stored[]} tensors @returns {Promise<Record<string, Numbers>>} */
+async function readLayerWeights(tensors) {
+  /** @type {Record<string, Numbers>} */
+  const weights = {};
+  for (const { name, shape, read } of tensors.filter(({ name }) => WEIGHT.test(name))) {
+    const size = shape.reduce((a, b) => a * b, 1);
+    weights[name] = { data: await read(0, size), shape: [...shape] };
   }
-  /** Of the entry that is shown. */
-  let made = { entry: 0, heads, parts: await parts(0) };
-  const source = /** @type {any} */ ({
-    about: aboutHeads(name, { title, heads, context: MOST_TOKENS, reads: 'nothing', choices, batch }),
-    tokens: found.tokens,
-    version: 0,
-    split(/** @type {number} */ count) {
-      heads = count;
-      source.about = { ...source.about, heads };
-    },
-    async pose(/** @type {any} */ _hl, /** @type {any} */ _run, asked = 0) {
-      const entry = Math.min(asked, batch - 1);
-      if (made.entry !== entry || made.heads !== heads) made = { entry, heads, parts: await parts(entry) };
-      const names = tokensFor(source.tokens, T, S);
-      const pieces = Array.from({ length: T }, (_, t) => pieceOf(names.queries?.[t] ?? String(t)));
-      if (!given.key) return { pieces, layers: [made.parts] };
-      const keys = Array.from({ length: S }, (_, s) => pieceOf(names.keys?.[s] ?? String(s)));
-      return { pieces, keys, layers: [made.parts] };
-    },
-  });
-  const told = { kind: 'layer', T, S, width, projected, split, batch };
-  return { source, told: { ...told, named: Object.keys(found.tokens).length > 0 } };
+  return weights;
 }
 
 /**
- * The weights of a layer under our names, whatever library named them.
- * @param {any} hl
- * @param {Record<string, { data: Float32Array, shape: number[] }>} weights
- * @param {{ heads: number, width: number, key: Pick<Numbers, 'shape'>, value: Pick<Numbers, 'shape'> }} layer
+ * Queries, keys and values of every head.
+ * @param {Hl} hl
+ * @param {Layer} layer
+ * @param {Record<string, Numbers>} weights
+ * @param {number} heads
+ * @param {number} entry
  */
-function parametersOf(hl, weights, { heads, width, key, value }) {
+async function readHeads(hl, layer, weights, heads, entry) {
+  const { query, key, value } = layer;
+  const [q, k, v] = await Promise.all([query, key, value].map(({ read }) => read(entry)));
+  if (layer.heads) return { q, k, v };
+  const split = (/** @type {Numbers} */ x) => splitHeads(x, heads);
+  if (!layer.projected) return { q: split(q), k: split(k), v: split(v) };
+  const { wq, wk, wv, bq, bk, bv } = parametersOf(hl, weights, heads, layer);
+  return { q: split(project(hl, q, wq, bq)), k: split(project(hl, k, wk, bk)), v: split(project(hl, v, wv, bv)) };
+}
+
+/**
+ * @param {Hl} hl
+ * @param {string} name
+ * @param {string} title
+ * @param {Found} found
+ * @returns {Promise<{ source: HeadsSource, summary: LayerSummary }>}
+ */
+export async function openLayer(hl, name, title, found) {
+  const tensors = named(found.tensors);
+  const weights = await readLayerWeights(found.tensors);
+  const layer = layerOf(tensors, Object.keys(weights).length > 0);
+  checkLayer(layer, tensors);
+  const { projected, T, S, width, batch } = layer;
+  const valueWidth = layer.value.shape.at(-1) ?? 0;
+  const choices = layer.heads ? [] : divisors(width).filter((n) => projected || valueWidth % n === 0);
+  let heads = layer.heads ? layer.query.shape[0] : usual(choices, width);
+  /** The entry that is shown. */
+  let shown = { entry: 0, heads, parts: await readHeads(hl, layer, weights, heads, 0) };
+  /** @type {HeadsSource} */
+  const source = {
+    about: aboutHeads(name, { title, heads, context: MAX_TOKENS, reads: 'nothing', choices, batch }),
+    tokens: found.tokens,
+    version: 0,
+    split(count) {
+      heads = count;
+      source.about = { ...source.about, heads };
+    },
+    async headInputs(_hl, _run, wanted = 0) {
+      const entry = Math.min(wanted, batch - 1);
+      if (shown.entry !== entry || shown.heads !== heads)
+        shown = { entry, heads, parts: await readHeads(hl, layer, weights, heads, entry) };
+      const names = tokensFor(source.tokens ?? {}, T, S);
+      const pieces = numberedPieces(T, names.queries);
+      const layers = [shown.parts];
+      return tensors.key ? { pieces, keys: numberedPieces(S, names.keys), layers } : { pieces, layers };
+    },
+  };
+  const hasTokens = Object.keys(found.tokens).length > 0;
+  const sizes = { T, S, width, projected, split: layer.heads, batch };
+  return { source, summary: { kind: 'layer', ...sizes, named: hasTokens } };
+}
+
+/**
+ * The weights of a layer under the module's names: multiHeadAttention knows the names of other libraries.
+ * @param {Hl} hl
+ * @param {Record<string, Numbers>} weights
+ * @param {number} heads
+ * @param {Layer} layer
+ */
+function parametersOf(hl, weights, heads, { width, key, value }) {
   const some = (/** @type {RegExp} */ pattern) => Object.keys(weights).some((name) => pattern.test(name));
   return hl.scope(() => {
     try {
@@ -166,12 +204,12 @@ function parametersOf(hl, weights, { heads, width, key, value }) {
         outProjection: some(/^wo$|w_o|out|dense|^w\./i),
       });
       layer.loadStateDict(weights);
-      const copy = (/** @type {any} */ tensor) => tensor && { data: tensor.copy(), shape: [...tensor.shape] };
-      return Object.fromEntries(
-        ['wq', 'wk', 'wv', 'bq', 'bk', 'bv'].map((name) => [name, copy(layer.parameters[name])]),
-      );
+      const { wq, wk, wv, bq, bk, bv } = layer.parameters;
+      const copy = (/** @type {Tensor} */ tensor) => ({ data: tensor.copy(), shape: tensor.shape });
+      const matrices = { wq: copy(wq), wk: copy(wk), wv: copy(wv) };
+      return { ...matrices, bq: bq && copy(bq), bk: bk && copy(bk), bv: bv && copy(bv) };
     } catch (error) {
-      throw new Problem('layerWeights', String(/** @type {Error} */ (error).message).replace(/^\w+: /, ''));
+      throw new Problem('layerWeights', reasonOf(error));
     }
   });
 }

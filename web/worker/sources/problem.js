@@ -1,7 +1,9 @@
-// What keeps files from being shown, as a code and its values: how it is said is a matter of language.
+// A reason why files cannot be shown, as a code and its values: the page has a text for each code in every language.
+
+/** @import { ProblemValue } from '../../store/protocol.js' */
 
 export class Problem extends Error {
-  /** @param {string} code of the strings' problems @param {...(string | number)} values */
+  /** @param {string} code a name in the page's texts of problems @param {...ProblemValue} values */
   constructor(code, ...values) {
     super(`${code}: ${values.join(', ')}`);
     this.code = code;

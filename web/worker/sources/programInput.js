@@ -1,34 +1,37 @@
-// What a program hands over to be shown: attention weights, or queries, keys and values, in any form that the module
-// takes. It is read once, checked, and brought into one form.
+// The input of a program that embeds the page: attention weights, or queries, keys and values, in any form that the
+// module takes. They are read once, checked, and converted to one form.
 
 import { argumentError, HeadlightError, shapeError } from '../../../src/js/check/errors.js';
 import { readTensorLike } from '../../../src/js/check/tensorlike.js';
 
-/** @typedef {{ data: Float32Array, shape: number[] }} Numbers */
-/** @typedef {{ layers: Numbers[], causal: boolean }} Layers each (H,T,S) */
-/** @typedef {{ kind: 'weights' } & Layers} GivenWeights */
+/** @import { UserFile } from '../../store/protocol.js' */
+/** @typedef {{ data: Float32Array, shape: number[] }} InputNumbers */
+/** @typedef {{ layers: InputNumbers[], causal: boolean }} LayerWeights each (H,T,S) */
 /** @typedef {'encoder' | 'decoder' | 'cross'} Part of an encoder–decoder */
-/** @typedef {{ kind: 'weights', parts: (Layers & { part: Part })[] } & Layers} GivenParts the first one is in layers */
-/** @typedef {{ kind: 'qkv', query: Numbers, key: Numbers, value: Numbers, causal: boolean }} GivenQkv */
-/** @typedef {{ kind: 'folder', url: string } | { kind: 'files', files: { path: string, file: Blob }[] }} GivenModel */
+/** @typedef {LayerWeights & { part: Part }} PartWeights */
+/** @typedef {{ kind: 'weights' } & LayerWeights} WeightsInput */
+/** @typedef {{ kind: 'weights', parts: PartWeights[] } & LayerWeights} PartsInput layers: of the first part */
+/** @typedef {{ kind: 'qkv', query: InputNumbers, key: InputNumbers, value: InputNumbers, causal: boolean }} QkvInput */
+/** @typedef {{ kind: 'folder', url: string } | { kind: 'files', files: UserFile[] }} ModelFilesInput */
 /**
- * @typedef {(GivenWeights | GivenParts | GivenQkv | GivenModel) & {
- *   title?: string, tokens?: string[], keys?: string[], source?: string[], target?: string[] }} Given
+ * Title, and texts of the tokens: of queries and keys, or of the source and target of an encoder–decoder.
+ * @typedef {{ title?: string, tokens?: string[], keys?: string[], source?: string[], target?: string[] }} Texts
  */
+/** @typedef {(WeightsInput | PartsInput | QkvInput | ModelFilesInput) & Texts} ProgramInput */
 
-/** Weights are shares of 1; those of half precision are a little more. */
-const MOST = 1.02;
-/** More tokens than this are not drawn. */
-const MOST_TOKENS = 4096;
+/** Weights are at most 1, apart from the rounding of half precision. */
+const MAX_WEIGHT = 1.02;
+/** The page draws at most so many tokens. */
+const MAX_TOKENS = 4096;
 
-const isNested = (/** @type {any} */ value) =>
+const isNested = (/** @type {unknown} */ value) =>
   Array.isArray(value) || (ArrayBuffer.isView(value) && !(value instanceof DataView));
 
 /**
  * @param {string} caller
  * @param {string} parameter
  * @param {unknown} value
- * @returns {Numbers}
+ * @returns {InputNumbers}
  */
 function numbersOf(caller, parameter, value) {
   const source = readTensorLike(value, caller, parameter);
@@ -41,7 +44,7 @@ function numbersOf(caller, parameter, value) {
  * @param {string} caller
  * @param {unknown} value
  * @param {{ batch?: number, parameter?: string }} [how]
- * @returns {GivenWeights}
+ * @returns {WeightsInput}
  */
 export function readWeights(caller, value, { batch, parameter = 'attentions' } = {}) {
   const list =
@@ -58,22 +61,22 @@ export function readWeights(caller, value, { batch, parameter = 'attentions' } =
     if (shape.join() === first.shape.join()) return;
     throw shapeError(caller, `${parameter}[${l}]`, shape, `(${first.shape.join(', ')}), as the layers before`);
   });
-  for (const { data } of layers) checkShares(caller, parameter, data);
+  for (const { data } of layers) checkWeights(caller, parameter, data);
   return { kind: 'weights', layers, causal: layers.every(isCausal) };
 }
 
 export const PARTS = /** @type {const} */ (['encoder', 'decoder', 'cross']);
 
-/** Whether weights are given by part. @param {unknown} value @returns {value is Partial<Record<Part, unknown>>} */
+/** True if an object has weights by part. @param {unknown} value @returns {value is Partial<Record<Part, unknown>>} */
 export const isByPart = (value) =>
   value !== null && typeof value === 'object' && PARTS.some((part) => Object.hasOwn(value, part));
 
 /**
- * The attentions of an encoder–decoder: those of the encoder, of the decoder, and of the decoder to the encoder.
+ * The attentions of an encoder–decoder: of the encoder, of the decoder, and of the decoder to the encoder.
  * @param {string} caller
  * @param {Partial<Record<Part, unknown>>} value
  * @param {{ batch?: number }} [how]
- * @returns {GivenParts}
+ * @returns {PartsInput}
  */
 export function readParts(caller, value, { batch } = {}) {
   for (const name of Object.keys(value))
@@ -87,7 +90,7 @@ export function readParts(caller, value, { batch } = {}) {
   const parts = PARTS.filter((part) => value[part] !== undefined).map((part) => ({
     ...readWeights(caller, value[part], { batch, parameter: `attentions.${part}` }),
     part,
-    // Each token of the decoder may look at the whole source.
+    // Each token of the decoder may attend to the whole source.
     ...(part === 'cross' && { causal: false }),
   }));
   if (parts.length === 0) throw argumentError(caller, 'attentions', value, 'encoder, decoder or cross');
@@ -102,7 +105,7 @@ export function readParts(caller, value, { batch } = {}) {
   return { kind: 'weights', parts, layers, causal };
 }
 
-/** How many tokens are read and written. @param {Pick<GivenParts, 'parts'>} given */
+/** Numbers of tokens of the encoder and the decoder. @param {Pick<PartsInput, 'parts'>} input */
 export function lengthsOf({ parts }) {
   const shapeOf = (/** @type {Part} */ name) => parts.find(({ part }) => part === name)?.layers[0].shape;
   return {
@@ -114,16 +117,16 @@ export function lengthsOf({ parts }) {
 /**
  * @param {string} caller
  * @param {string} parameter
- * @param {Numbers} numbers
- * @param {{ batch?: number, one?: boolean }} how one: these are the weights of one layer
- * @returns {Numbers[]}
+ * @param {InputNumbers} numbers
+ * @param {{ batch?: number, one?: boolean }} how one: the numbers are the weights of one layer
+ * @returns {InputNumbers[]}
  */
 function layersIn(caller, parameter, { data, shape }, { batch, one = false }) {
   const forms = one ? '(T,S), (H,T,S) or (B,H,T,S)' : '(T,S), (H,T,S), (L,H,T,S) or (L,B,H,T,S)';
   if (shape.length < 2 || shape.length > (one ? 4 : 5) || shape.includes(0))
     throw shapeError(caller, parameter, shape, forms);
   const [T, S] = shape.slice(-2);
-  if (Math.max(T, S) > MOST_TOKENS) throw shapeError(caller, parameter, shape, `at most ${MOST_TOKENS} tokens`);
+  if (Math.max(T, S) > MAX_TOKENS) throw shapeError(caller, parameter, shape, `at most ${MAX_TOKENS} tokens`);
   const H = shape.length > 2 ? /** @type {number} */ (shape.at(-3)) : 1;
   const B = one ? (shape.length === 4 ? shape[0] : 1) : shape.length === 5 ? shape[1] : 1;
   const L = one || shape.length < 4 ? 1 : shape[0];
@@ -139,13 +142,13 @@ function layersIn(caller, parameter, { data, shape }, { batch, one = false }) {
 }
 
 /** @param {string} caller @param {string} parameter @param {Float32Array} data */
-function checkShares(caller, parameter, data) {
+function checkWeights(caller, parameter, data) {
   for (let i = 0; i < data.length; i++)
-    if (data[i] < 0 || data[i] > MOST)
+    if (data[i] < 0 || data[i] > MAX_WEIGHT)
       throw argumentError(caller, parameter, data[i], 'weights: numbers from 0 to 1, of which the rows sum to 1');
 }
 
-/** Whether nothing looks ahead. @param {Numbers} layer */
+/** True if no query attends to a later key. @param {InputNumbers} layer */
 function isCausal({ data, shape: [H, T, S] }) {
   if (T !== S || T < 2) return false;
   for (let row = 0; row < H * T; row++) {
@@ -155,7 +158,7 @@ function isCausal({ data, shape: [H, T, S] }) {
   return true;
 }
 
-/** Axes of a head before those of its tokens. @param {Numbers} numbers @returns {number[]} H, T, D */
+/** The shape with all leading axes as one. @param {InputNumbers} numbers @returns {number[]} H, T, D */
 function headsIn({ shape }) {
   const [T, D] = shape.slice(-2);
   return [shape.slice(0, -2).reduce((a, b) => a * b, 1), T, D];
@@ -165,7 +168,7 @@ function headsIn({ shape }) {
  * Queries (H,T,D), keys (H,S,D) and values (H,S,Dv); (T,D) is one head, (1,H,T,D) a batch of one.
  * @param {string} caller
  * @param {{ q: unknown, k: unknown, v: unknown, causal?: boolean }} options
- * @returns {GivenQkv}
+ * @returns {QkvInput}
  */
 export function readQkv(caller, { q, k, v, causal = false }) {
   const read = (/** @type {string} */ name, /** @type {unknown} */ value) => {
@@ -184,12 +187,15 @@ export function readQkv(caller, { q, k, v, causal = false }) {
   return { kind: 'qkv', query, key, value, causal };
 }
 
+/** @param {object} value @returns {value is ArrayLike<File>} */
+const isFileList = (value) => 'length' in value && typeof value.length === 'number';
+
 /**
- * A folder's address, or the files in it.
+ * The address of a folder, or its files.
  * @param {string} caller
  * @param {unknown} model
- * @param {string} base that an address may be relative to
- * @returns {GivenModel}
+ * @param {string} base of a relative address
+ * @returns {ModelFilesInput}
  */
 export function readModel(caller, model, base) {
   if (typeof model === 'string' || model instanceof URL) {
@@ -197,11 +203,10 @@ export function readModel(caller, model, base) {
     if (url) return { kind: 'folder', url: url.href };
   }
   if (model !== null && typeof model === 'object') {
-    const list = /** @type {any} */ (model);
-    const entries =
-      typeof list.length === 'number'
-        ? Array.from(list, (/** @type {any} */ file) => [file.webkitRelativePath || file.name, file])
-        : Object.entries(list);
+    /** @type {[string, unknown][]} */
+    const entries = isFileList(model)
+      ? Array.from(model, (file) => [file.webkitRelativePath || file.name, file])
+      : Object.entries(model);
     const files = entries.map(([path, file]) => {
       if (file instanceof Blob) return { path, file };
       if (file instanceof ArrayBuffer || ArrayBuffer.isView(file))
@@ -234,5 +239,5 @@ export function readTexts(caller, parameter, value, count) {
   });
 }
 
-/** Tokenizers write the space before a word as a sign. @param {string} token */
+/** Without the character that tokenizers write for a space. @param {string} token */
 const plainToken = (token) => (/^[Ġ▁]./u.test(token) ? token.slice(1) : token);

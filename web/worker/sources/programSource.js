@@ -1,21 +1,25 @@
-// Sources of what a program has handed over: see programInput.js.
+// Sources from the input of the program that embeds the page: see programInput.js.
 
 import { sumsOf } from '../../features/open/rowSums.js';
-import { pieceOf } from '../modelInput.js';
+import { numberedPieces } from '../run/modelInput.js';
 import { aboutWeights, tokensFor } from './attentionWeights.js';
 
-/** @import { Given, GivenParts, GivenQkv, GivenWeights, Numbers } from './programInput.js' */
-/** @import { Source } from './sources.js' */
+/** @import { LayerSummary, Summary, WeightsSummary } from '../../store/protocol.js' */
+/** @import { Attentions } from './attentionWeights.js' */
+/** @import { PartsInput, ProgramInput, QkvInput, Texts, WeightsInput } from './programInput.js' */
+/** @import { InputNumbers, LayerWeights } from './programInput.js' */
+/** @import { HeadsSource, Hl, OnProgress, Source, WeightsSource } from './types.js' */
+/** @typedef {{ source: Source, summary: Summary | null }} Opened */
 
-/** @param {Given} given @returns {Record<string, string[]>} */
-const namesIn = ({ tokens, keys, source, target }) => ({
+/** @param {Texts} texts @returns {Record<string, string[]>} */
+const tokensIn = ({ tokens, keys, source, target }) => ({
   ...(tokens && { queries: tokens }),
   ...(keys && { keys }),
   ...(source && { source }),
   ...(target && { target }),
 });
 
-/** @param {string} name @param {import('./programInput.js').Layers & { part?: string }} given */
+/** @param {string} name @param {LayerWeights & { part?: string }} weights @returns {Attentions} */
 function attentionsOf(name, { layers, causal, part = '' }) {
   const [H, T, S] = layers[0].shape;
   return {
@@ -30,26 +34,25 @@ function attentionsOf(name, { layers, causal, part = '' }) {
     wholeS: S,
     causal,
     nan: 0,
-    read: async (/** @type {number} */ layer, /** @type {number} */ head) =>
-      layers[layer].data.slice(head * T * S, (head + 1) * T * S),
+    read: async (layer, head) => layers[layer].data.slice(head * T * S, (head + 1) * T * S),
   };
 }
 
-/** @param {string} name @param {(GivenWeights | GivenParts) & Given} given @returns {Source} */
-export function weightsSource(name, given) {
-  const { title = '' } = given;
-  const parts = 'parts' in given ? given.parts : [];
-  const attentions = parts.length > 0 ? parts.map((one) => attentionsOf(one.part, one)) : [attentionsOf(title, given)];
+/** @param {string} name @param {(WeightsInput | PartsInput) & Texts} input @returns {WeightsSource} */
+export function weightsSource(name, input) {
+  const { title = '' } = input;
+  const parts = 'parts' in input ? input.parts : [];
+  const attentions = parts.length > 0 ? parts.map((one) => attentionsOf(one.part, one)) : [attentionsOf(title, input)];
   const names = parts.map(({ part }) => part);
   return {
     about: aboutWeights(name, title, attentions[0], names, attentions),
     attentions,
-    tokens: namesIn(given),
+    tokens: tokensIn(input),
   };
 }
 
-/** Heads may share keys and values: each is given its own. @param {Numbers} all @param {number} H @returns {Numbers} */
-function forEach({ data, shape: [G, S, D] }, H) {
+/** Gives each query head its own keys or values, which heads may share. @param {InputNumbers} all @param {number} H */
+function forEachHead({ data, shape: [G, S, D] }, H) {
   if (G === H) return { data, shape: [G, S, D] };
   const own = new Float32Array(H * S * D);
   for (let h = 0; h < H; h++) {
@@ -60,57 +63,61 @@ function forEach({ data, shape: [G, S, D] }, H) {
 }
 
 /**
- * Heads of queries, keys and values: see attentionOnly.js.
+ * Heads from queries, keys and values: see attentionOnly.js.
  * @param {string} name
- * @param {GivenQkv & Given} given
+ * @param {QkvInput & Texts} input
+ * @returns {Promise<{ source: HeadsSource, summary: LayerSummary }>}
  */
-async function layerSource(name, given) {
+async function qkvSource(name, input) {
   const { aboutHeads } = await import('./attentionOnly.js');
-  const { query, key, value, causal, title } = given;
+  const { query, key, value, causal, title } = input;
   const [H, T, D] = query.shape;
   const S = key.shape[1];
-  const source = /** @type {any} */ ({
+  /** @type {HeadsSource} */
+  const source = {
     about: aboutHeads(name, { title, heads: H, context: Math.max(T, S), reads: 'nothing', causal }),
-    tokens: namesIn(given),
-    pose() {
-      const names = tokensFor(source.tokens, T, S);
-      const pieces = Array.from({ length: T }, (_, t) => pieceOf(names.queries?.[t] ?? String(t)));
-      const layers = [{ q: query, k: forEach(key, H), v: forEach(value, H) }];
-      if (T === S && !given.keys) return { pieces, layers };
-      return { pieces, layers, keys: Array.from({ length: S }, (_, s) => pieceOf(names.keys?.[s] ?? String(s))) };
+    tokens: tokensIn(input),
+    headInputs() {
+      const names = tokensFor(source.tokens ?? {}, T, S);
+      const pieces = numberedPieces(T, names.queries);
+      const layers = [{ q: query, k: forEachHead(key, H), v: forEachHead(value, H) }];
+      if (T === S && !input.keys) return { pieces, layers };
+      return { pieces, layers, keys: numberedPieces(S, names.keys) };
     },
-  });
-  const told = { kind: 'layer', T, S, width: D, projected: false, batch: 1, named: given.tokens !== undefined };
-  return { source, told };
+  };
+  const summary = { T, S, width: D, projected: false, batch: 1, named: input.tokens !== undefined };
+  return { source, summary: { kind: 'layer', ...summary } };
 }
 
-/** The summary of weights. @param {Source} source @param {Given} given */
-export const toldOf = ({ attentions = [] }, { tokens, source, target, ...weights }) => ({
+/** @param {WeightsSource} source @param {WeightsInput & Texts} input @returns {WeightsSummary} */
+export const summaryOfWeights = ({ attentions }, { tokens, source, target, layers }) => ({
   kind: 'weights',
-  sums: 'layers' in weights ? sumsOf(/** @type {any} */ (weights).layers) : 'rows',
-  parts: attentions.map((part) => ({ ...part, read: undefined })),
+  sums: sumsOf(layers),
+  parts: attentions.map(({ read: _, ...sizes }) => sizes),
   named: (tokens ?? source ?? target) !== undefined,
   unused: [],
   problems: [],
 });
 
 /**
- * @param {any} hl
+ * @param {Hl} hl
  * @param {string} name
- * @param {Given} given
- * @param {(read: number, total: number) => void} onProgress
- * @returns {Promise<{ source: Source, told: any }>}
+ * @param {ProgramInput} input
+ * @param {OnProgress} onProgress
+ * @returns {Promise<Opened>}
  */
-export async function openGiven(hl, name, given, onProgress) {
-  if (given.kind === 'weights') {
-    const source = weightsSource(name, given);
-    return { source, told: toldOf(source, given) };
+export async function openProgramInput(hl, name, input, onProgress) {
+  if (input.kind === 'weights') {
+    const source = weightsSource(name, input);
+    return { source, summary: summaryOfWeights(source, input) };
   }
-  if (given.kind === 'qkv') return layerSource(name, given);
-  const { openFiles, openFolder } = await import('./userFiles.js');
-  const { title } = given;
-  if (given.kind === 'folder')
-    return { source: await openFolder(hl, name, given.url, { title, onProgress }), told: null };
-  const signal = new AbortController().signal;
-  return openFiles(hl, name, given.files, { title: title ?? '', signal, onProgress });
+  if (input.kind === 'qkv') return qkvSource(name, input);
+  const { title } = input;
+  if (input.kind === 'folder') {
+    const { openFolder } = await import('./checkpointFiles.js');
+    return { source: await openFolder(hl, name, input.url, { title, onProgress }), summary: null };
+  }
+  const { openFiles } = await import('./userFiles.js');
+  const { signal } = new AbortController();
+  return openFiles(hl, name, input.files, { title: title ?? '', signal, onProgress });
 }

@@ -1,21 +1,22 @@
-// What is shown of attention weights that were computed elsewhere: the head asked for comes first, the others as they
-// are read, as pictures of their own small size.
+// The parts of the answer to `show` for attention weights that were computed elsewhere. If there are too many weights
+// to send at once, the chosen head comes first and the others follow as small pictures.
 
-import { tradeOf } from '../../features/heads/roles.js';
-import { pieceOf } from '../modelInput.js';
-import { scoresOf } from '../runModel.js';
+import { rolesOf, scoresOf } from '../run/headScores.js';
+import { numberedPieces } from '../run/modelInput.js';
 import { tokensFor } from './attentionWeights.js';
 
-/** @import { State } from '../../store/state.js' */
-/** @import { Source } from './sources.js' */
+/** @import { HeadPlace, ShownRun, State } from '../../store/protocol.js' */
+/** @import { Reply } from '../worker.js' */
+/** @import { Attentions } from './attentionWeights.js' */
+/** @import { WeightsSource } from './types.js' */
 
-/** Numbers that are handed over at once. */
-export const MOST = 6e6;
-/** The side of a pooled picture. */
+/** Weights that are sent at once: 24 MB. */
+export const MAX_WEIGHTS = 6e6;
+/** The longer side of a pooled picture. */
 export const POOLED = 96;
 
 /**
- * The largest of every square of cells: a mean would lose a stripe.
+ * The maximum of every square of cells: a mean would lose a stripe.
  * @param {Float32Array} weights (T,S)
  * @param {number} T
  * @param {number} S
@@ -37,27 +38,24 @@ export function pooled(weights, T, S, size) {
 }
 
 /**
- * @param {Source} source
+ * @param {WeightsSource} source
  * @param {State} state
- * @param {{ say: (part: string, fields: object, transfer?: ArrayBuffer[]) => void, stale: () => Promise<boolean> }} how
+ * @param {Pick<Reply, 'send' | 'checkCancelled'>} reply
  */
-export async function showWeights(source, state, { say, stale }) {
-  const { about, attentions = [], tokens = {} } = source;
-  const at = Math.max(about.parts.indexOf(state.part), 0);
-  const { layers, batch, heads, T, S, causal, read } = attentions[at];
-  say('source', { about: { ...about, layers, heads, batch, causal } });
+export async function showWeights(source, state, reply) {
+  const { about, attentions, tokens = {} } = source;
+  const index = Math.max(about.parts.indexOf(state.part), 0);
+  const attention = attentions[index];
+  const { layers, batch, heads, T, S, causal, wholeT, wholeS } = attention;
+  reply.send('source', { about: { ...about, layers, heads, batch, causal } });
   const entry = Math.min(state.entry, batch - 1);
   const [layer, head] = [Math.min(state.layer, layers - 1), Math.min(state.head, heads - 1)];
-  const names = tokensFor(tokens, T, S, about.parts[at]);
-  const pieces = Array.from({ length: T }, (_, t) => pieceOf(names.queries?.[t] ?? String(t)));
-  const keys = Array.from({ length: S }, (_, s) => pieceOf(names.keys?.[s] ?? String(s)));
-  const { wholeT, wholeS } = attentions[at];
-  const cut = wholeT > T || wholeS > S;
-  const large = layers * heads * T * S > MOST;
+  const names = tokensFor(tokens, T, S, about.parts[index]);
+  const large = layers * heads * T * S > MAX_WEIGHTS;
   const shared = {
-    pieces,
-    keys,
-    cut,
+    pieces: numberedPieces(T, names.queries),
+    keys: numberedPieces(S, names.keys),
+    cut: wholeT > T || wholeS > S,
     T,
     S,
     layer,
@@ -65,41 +63,69 @@ export async function showWeights(source, state, { say, stale }) {
     large,
     named: names.queries !== null,
   };
-  const list = Array.from({ length: layers * heads }, (_, i) => [Math.floor(i / heads), i % heads]);
-  if (!large) {
-    const weights = new Float32Array(layers * heads * T * S);
-    for (const [l, h] of list) weights.set(await read(l, h, entry), (l * heads + h) * T * S);
-    if (await stale()) return;
-    const scores = T === S ? scoresHere(weights, { layers, heads, T }, names.queries) : null;
-    say('run', { ...shared, weights, scores }, [weights.buffer]);
-    return say('trades', { trades: scores?.map((row) => row.map(tradeOf)) ?? null });
-  }
-  const shown = await read(layer, head, entry);
-  if (await stale()) return;
-  say('run', { ...shared, weights: shown, scores: null }, [/** @type {ArrayBuffer} */ (shown.buffer)]);
-  say('trades', { trades: null });
-  source.small ??= new Map();
-  for (const [l, h] of list) {
-    if (await stale()) return;
-    const key = `${at}.${entry}.${l}.${h}`;
-    if (!source.small.has(key)) source.small.set(key, pooled(await read(l, h, entry), T, S, POOLED));
-    say('pooled', { layer: l, head: h, ...source.small.get(key) });
+  if (!large) return sendAll(attention, entry, shared, names.queries, reply);
+  const shown = await attention.read(layer, head, entry);
+  if (await reply.checkCancelled()) return;
+  reply.send('run', { ...shared, weights: shown, scores: null }, [/** @type {ArrayBuffer} */ (shown.buffer)]);
+  reply.send('roles', { roles: null });
+  await sendPooled(source, index, entry, reply);
+}
+
+/** @param {{ layers: number, heads: number }} sizes @returns {HeadPlace[]} */
+const allHeads = ({ layers, heads }) =>
+  Array.from({ length: layers * heads }, (_, i) => ({ layer: Math.floor(i / heads), head: i % heads }));
+
+/**
+ * @param {Attentions} attention
+ * @param {number} entry
+ * @param {Omit<ShownRun, 'weights'>} shared
+ * @param {string[] | null} names of the queries
+ * @param {Pick<Reply, 'send' | 'checkCancelled'>} reply
+ */
+async function sendAll(attention, entry, shared, names, reply) {
+  const { layers, heads, T, S } = attention;
+  const weights = new Float32Array(layers * heads * T * S);
+  for (const { layer, head } of allHeads(attention))
+    weights.set(await attention.read(layer, head, entry), (layer * heads + head) * T * S);
+  if (await reply.checkCancelled()) return;
+  const scores = T === S ? scoresOfWeights(weights, { layers, heads, T }, names) : null;
+  reply.send('run', { ...shared, weights, scores }, [weights.buffer]);
+  reply.send('roles', { roles: scores && rolesOf(scores) });
+}
+
+/**
+ * @param {WeightsSource} source
+ * @param {number} index of the attention
+ * @param {number} entry
+ * @param {Pick<Reply, 'send' | 'checkCancelled'>} reply
+ */
+async function sendPooled(source, index, entry, reply) {
+  const { T, S, read } = source.attentions[index];
+  source.pooled ??= new Map();
+  for (const { layer, head } of allHeads(source.attentions[index])) {
+    if (await reply.checkCancelled()) return;
+    const key = `${index}.${entry}.${layer}.${head}`;
+    const picture = source.pooled.get(key) ?? pooled(await read(layer, head, entry), T, S, POOLED);
+    source.pooled.set(key, picture);
+    reply.send('pooled', { layer, head, ...picture });
   }
 }
 
-/** Equal tokens have equal names. */
-export function scoresHere(
-  /** @type {Float32Array} */ weights,
-  /** @type {{ layers: number, heads: number, T: number }} */ { layers, heads, T },
-  /** @type {string[] | null} */ names,
-) {
+/**
+ * Scores of heads whose tokens are known by name: tokens with the same name count as equal.
+ * @param {Float32Array} weights
+ * @param {{ layers: number, heads: number, T: number }} sizes
+ * @param {string[] | null} names
+ */
+export function scoresOfWeights(weights, { layers, heads, T }, names) {
+  /** @type {Map<string, number>} */
   const numbers = new Map();
   for (const name of names ?? []) if (!numbers.has(name)) numbers.set(name, numbers.size);
-  const ids = { data: Array.from({ length: T }, (_, t) => (names ? numbers.get(names[t]) : t)), shape: [T] };
+  const ids = Array.from({ length: T }, (_, t) => (names ? /** @type {number} */ (numbers.get(names[t])) : t));
   const size = heads * T * T;
   const all = Array.from({ length: layers }, (_, l) => ({
     data: weights.subarray(l * size, (l + 1) * size),
     shape: [1, heads, T, T],
   }));
-  return scoresOf(all, ids);
+  return scoresOf(all, { data: ids, shape: [T] });
 }

@@ -4,11 +4,13 @@ import { axesOf } from './attentionWeights.js';
 
 /** @import { Stored } from './files.js' */
 
-/** Half precision, as in attentionWeights.js; matrices that are looked at, and numbers of one at most. */
-const [ROUNDING, LOOKED, MOST] = [0.02, 4, 4096 ** 2];
+/** How far from 1 a sum may be, as in attentionWeights.js. */
+const ROUNDING = 0.02;
+/** Matrices that are checked, and the largest size of one. */
+const [MAX_CHECKED, MAX_SIZE] = [4, 4096 ** 2];
 
 /** @param {Float32Array} data (T,S) @param {number} T @param {number} S */
-function columnsSum(data, T, S) {
+function columnsSumTo1(data, T, S) {
   if (data.some((x) => x < 0)) return false;
   for (let s = 0; s < S; s++) {
     let sum = 0;
@@ -19,38 +21,41 @@ function columnsSum(data, T, S) {
 }
 
 /**
- * The first of some tensors, whose rows are known not to sum to 1, whose columns do.
+ * The first tensor whose columns sum to 1. The rows of all of them are known not to.
  * @param {readonly Stored[]} tensors
  */
 export async function findTransposed(tensors) {
   for (const tensor of tensors) {
     const axes = axesOf(tensor.shape);
-    if (!axes || axes.T < 2 || axes.T * axes.S > MOST) continue;
+    if (!axes || axes.T < 2 || axes.T * axes.S > MAX_SIZE) continue;
     const size = axes.T * axes.S;
-    const count = Math.min(axes.layers * axes.batch * axes.heads, LOOKED);
+    const count = Math.min(axes.layers * axes.batch * axes.heads, MAX_CHECKED);
     let all = true;
-    for (let i = 0; i < count && all; i++) all = columnsSum(await tensor.read(i * size, size), axes.T, axes.S);
+    for (let i = 0; i < count && all; i++) all = columnsSumTo1(await tensor.read(i * size, size), axes.T, axes.S);
     if (all) return tensor;
   }
   return null;
 }
 
 /** @param {Float32Array} data (T,S) @param {number} T @param {number} S */
-function turned(data, T, S) {
+function transposedMatrix(data, T, S) {
   const to = new Float32Array(data.length);
   for (let t = 0; t < T; t++) for (let s = 0; s < S; s++) to[s * T + t] = data[t * S + s];
   return to;
 }
 
-/** The same tensor with its last two axes swapped. Whole matrices are read; one is kept. @param {Stored} tensor */
+/**
+ * The same tensor with its last two axes swapped. Whole matrices are read; the last one is cached.
+ * @param {Stored} tensor
+ */
 export function transpose(tensor) {
   if (tensor.shape.length < 2) return tensor;
   const [T, S] = tensor.shape.slice(-2);
   const size = T * S;
-  let kept = { at: -1, data: new Float32Array(0) };
+  let cached = { at: -1, data: new Float32Array(0) };
   const matrix = async (/** @type {number} */ at) => {
-    if (kept.at !== at) kept = { at, data: turned(await tensor.read(at * size, size), T, S) };
-    return kept.data;
+    if (cached.at !== at) cached = { at, data: transposedMatrix(await tensor.read(at * size, size), T, S) };
+    return cached.data;
   };
   return {
     ...tensor,

@@ -1,5 +1,5 @@
-// The Universal Sentence Encoder's small transformer: a sentence becomes a vector of length 1, and sentences of like
-// meaning get vectors of like direction. Two blocks, norm before, then the mean over the tokens:
+// The Universal Sentence Encoder's small transformer: a sentence becomes a vector of length 1, and sentences of similar
+// meaning get vectors of similar direction. Two blocks with the norms before, then the mean over the tokens:
 //
 //   x = table[ids] + sin and cos of position · frequencies          (B,T,256)
 //   block 0: x = shortcut(x) + attention(norm1(x))                  (B,T,512)   256 wide inside, 4 heads
@@ -10,20 +10,24 @@
 //
 // Cer et al., "Universal Sentence Encoder", 2018. src/build/sentence.js makes the file.
 
+/** @import { Tensor } from '../../../src/js/memory/tensor.js' */
+/** @import { MultiHeadAttention } from '../../../src/js/ops/multihead.js' */
 /** @import { Hl } from '../../store/types.js' */
 
-/** @typedef {{ data: ArrayLike<any>, shape: readonly number[] }} Stored */
-/** @typedef {ReturnType<Hl['tensor']>} HlTensor */
+/** @typedef {{ data: ArrayLike<number | bigint>, shape: readonly number[] }} Stored */
+/** @typedef {MultiHeadAttention} BlockAttention */
+/** @typedef {(layer: BlockAttention, x: Tensor) => Tensor} Attend computes the output of a layer's attention */
 /**
  * vectors (B,512), weights of each block (B,H,T,T).
- * @typedef {{ vectors: HlTensor, weights: HlTensor[] }} SentenceResult
+ * @typedef {{ vectors: Tensor, weights: Tensor[] }} SentenceResult
  */
+/** @typedef {ReturnType<typeof createLayers>} Layers */
 
-/** What it reads of a sentence at most, in tokens. */
+/** Further tokens of a sentence are cut off. */
 export const CONTEXT = 128;
 const WIDTH = 512;
 const NORM_EPS = 1e-6;
-const LEAST_LENGTH = 1e-6;
+const MIN_LENGTH = 1e-6;
 const BLOCKS = [
   { width: 256, numHeads: 4, mlp: 1536 },
   { width: WIDTH, numHeads: 4, mlp: 1536 },
@@ -37,8 +41,8 @@ const BLOCKS = [
 function readFloats(tensors, name) {
   const tensor = tensors[name];
   if (!tensor) throw new Error(`the sentence encoder's file has no tensor ${name}`);
-  const floats = new Float32Array(tensor.data);
-  const scales = tensors[`${name}.scale`]?.data ?? [];
+  const floats = new Float32Array(/** @type {ArrayLike<number>} */ (tensor.data));
+  const scales = /** @type {ArrayLike<number>} */ (tensors[`${name}.scale`]?.data ?? []);
   for (let row = 0; row < scales.length; row++) {
     const end = (row + 1) * tensor.shape[1];
     for (let i = row * tensor.shape[1]; i < end; i++) floats[i] *= scales[row];
@@ -46,12 +50,9 @@ function readFloats(tensors, name) {
   return floats;
 }
 
-/**
- * @param {Hl} hl
- * @param {Record<string, Stored>} tensors of the file
- */
-export function sentenceEncoder(hl, tensors) {
-  /** @template {{ parameters: Readonly<Record<string, any>> }} L @param {string} prefix @param {L} layer */
+/** The layers with the weights of the file. @param {Hl} hl @param {Record<string, Stored>} tensors */
+function createLayers(hl, tensors) {
+  /** @template {{ parameters: Readonly<Record<string, Tensor>> }} L @param {string} prefix @param {L} layer */
   const filled = (prefix, layer) => {
     for (const [name, parameter] of Object.entries(layer.parameters))
       parameter.data.set(readFloats(tensors, `${prefix}.${name}`));
@@ -61,107 +62,125 @@ export function sentenceEncoder(hl, tensors) {
   const norm = (name, width) => filled(name, hl.layerNorm({ width, eps: NORM_EPS }));
   /** @param {string} name @param {number} width @param {number} out */
   const linear = (name, width, out) => filled(name, hl.linear({ in: width, out }));
-
-  const table = readFloats(tensors, 'embedding.table');
-  const frequencies = readFloats(tensors, 'embedding.frequencies');
-  const { blocks, pool } = hl.scope(() => ({
+  /** @param {string} name @param {number} width @param {number} numHeads */
+  const attention = (name, width, numHeads) => {
+    const widths = { headDim: width / numHeads, queryDim: width, keyDim: width, valueDim: width };
+    return filled(name, hl.multiHeadAttention({ embedDim: WIDTH, numHeads, ...widths }));
+  };
+  return hl.scope(() => ({
     blocks: BLOCKS.map(({ width, numHeads, mlp }, l) => ({
       shortcut: width === WIDTH ? null : linear(`blocks.${l}.shortcut`, width, WIDTH),
       norm1: norm(`blocks.${l}.norm1`, width),
-      attention: filled(
-        `blocks.${l}.attention`,
-        hl.multiHeadAttention({
-          embedDim: WIDTH,
-          numHeads,
-          headDim: width / numHeads,
-          queryDim: width,
-          keyDim: width,
-          valueDim: width,
-        }),
-      ),
+      attention: attention(`blocks.${l}.attention`, width, numHeads),
       norm2: norm(`blocks.${l}.norm2`, WIDTH),
       up: linear(`blocks.${l}.up`, WIDTH, mlp),
       down: linear(`blocks.${l}.down`, mlp, WIDTH),
     })),
     pool: linear('pool', WIDTH, WIDTH),
   }));
+}
 
-  /**
-   * Rows of the table and positions; zeros where a sentence has ended.
-   * @param {number[][]} ids
-   * @param {number} length of the longest
-   */
-  function embed(ids, length) {
-    const width = 2 * frequencies.length;
-    const x = new Float32Array(ids.length * length * width);
-    ids.forEach((sentence, b) => {
-      sentence.forEach((id, t) => {
-        const row = x.subarray((b * length + t) * width, (b * length + t + 1) * width);
-        row.set(table.subarray(id * width, (id + 1) * width));
-        frequencies.forEach((frequency, i) => {
-          // The angle is a float32 there too: at position 100 its last bit is 1e-5.
-          const angle = Math.fround(t * frequency);
-          row[i] += Math.sin(angle);
-          row[frequencies.length + i] += Math.cos(angle);
-        });
+/**
+ * Rows of the table and positions; zeros after the end of a sentence. (B,T,C)
+ * @param {{ table: Float32Array, frequencies: Float32Array }} embedding
+ * @param {number[][]} ids
+ * @param {number} length of the longest sentence
+ */
+function embed({ table, frequencies }, ids, length) {
+  const width = 2 * frequencies.length;
+  const x = new Float32Array(ids.length * length * width);
+  ids.forEach((sentence, b) => {
+    sentence.forEach((id, t) => {
+      const row = x.subarray((b * length + t) * width, (b * length + t + 1) * width);
+      row.set(table.subarray(id * width, (id + 1) * width));
+      frequencies.forEach((frequency, i) => {
+        // The original model rounds the angle to float32 too: at position 100 its last bit is 1e-5.
+        const angle = Math.fround(t * frequency);
+        row[i] += Math.sin(angle);
+        row[frequencies.length + i] += Math.cos(angle);
       });
     });
-    return hl.tensor(x, [ids.length, length, width]);
-  }
+  });
+  return { data: x, shape: [ids.length, length, width] };
+}
 
-  /** The mean over the tokens of each sentence. @param {HlTensor} x (B,T,C) @param {number[][]} ids */
-  function mean({ data, shape: [, length] }, ids) {
-    const out = new Float32Array(ids.length * WIDTH);
-    ids.forEach((sentence, b) => {
-      for (let c = 0; c < WIDTH; c++) {
-        let sum = 0;
-        for (let t = 0; t < sentence.length; t++) sum += data[(b * length + t) * WIDTH + c];
-        out[b * WIDTH + c] = sum / Math.max(sentence.length, 1);
-      }
-    });
-    return hl.tensor(out, [ids.length, WIDTH]);
-  }
+/**
+ * One block.
+ * @param {Hl} hl
+ * @param {Layers['blocks'][number]} block
+ * @param {Tensor} x
+ * @param {Attend} attend
+ */
+function runBlock(hl, { shortcut, norm1, attention, norm2, up, down }, x, attend) {
+  const mid = hl.add(shortcut ? shortcut.forward(x) : x, attend(attention, norm1.forward(x)));
+  const hidden = up.forward(norm2.forward(mid));
+  hidden.data.forEach((value, i, data) => (data[i] = Math.max(value, 0)));
+  return hl.add(mid, down.forward(hidden));
+}
 
-  /**
-   * @param {number[][]} given the tokens of each sentence, at least one in all
-   * @param {(layer: any, x: HlTensor) => HlTensor} [attend] what stands in the place of the layers' own attention
-   * @returns {SentenceResult}
-   */
-  function forward(given, attend) {
-    const ids = given.map((sentence) => sentence.slice(0, CONTEXT));
+/** The mean over the tokens of each sentence. @param {Tensor} x (B,T,C) @param {number[][]} ids */
+function mean({ data, shape: [, length] }, ids) {
+  const out = new Float32Array(ids.length * WIDTH);
+  ids.forEach((sentence, b) => {
+    for (let c = 0; c < WIDTH; c++) {
+      let sum = 0;
+      for (let t = 0; t < sentence.length; t++) sum += data[(b * length + t) * WIDTH + c];
+      out[b * WIDTH + c] = sum / Math.max(sentence.length, 1);
+    }
+  });
+  return { data: out, shape: [ids.length, WIDTH] };
+}
+
+/** tanh of every row, divided by its length, in place. @param {Float32Array} data */
+function normalizeRows(data) {
+  for (let start = 0; start < data.length; start += WIDTH) {
+    const row = data.subarray(start, start + WIDTH);
+    row.forEach((value, i) => (row[i] = Math.tanh(value)));
+    const size = Math.max(Math.hypot(...row), MIN_LENGTH);
+    row.forEach((value, i) => (row[i] = value / size));
+  }
+}
+
+/**
+ * @param {Hl} hl
+ * @param {Record<string, Stored>} tensors of the file
+ */
+export function sentenceEncoder(hl, tensors) {
+  const embedding = {
+    table: readFloats(tensors, 'embedding.table'),
+    frequencies: readFloats(tensors, 'embedding.frequencies'),
+  };
+  const { blocks, pool } = createLayers(hl, tensors);
+
+  /** @param {number[][]} sentences @param {Attend} [attend] @returns {SentenceResult} */
+  function forward(sentences, attend) {
+    const ids = sentences.map((sentence) => sentence.slice(0, CONTEXT));
     const length = Math.max(...ids.map((sentence) => sentence.length));
     const keyPadding = {
       data: ids.flatMap((sentence) => Array.from({ length }, (_, t) => (t < sentence.length ? 1 : 0))),
       shape: [ids.length, length],
     };
-    /** @type {HlTensor[]} */
-    const seen = [];
-    let x = embed(ids, length);
-    for (const { shortcut, norm1, attention, norm2, up, down } of blocks) {
-      const normed = norm1.forward(x);
-      const own = attend ? null : attention.forward(normed, { keyPadding, weights: true });
-      if (own) seen.push(own.weights);
-      const output = own ? own.output : /** @type {any} */ (attend)(attention, normed);
-      x = hl.add(shortcut ? shortcut.forward(x) : x, output);
-      const inside = up.forward(norm2.forward(x));
-      inside.data.forEach((value, i, data) => (data[i] = Math.max(value, 0)));
-      x = hl.add(x, down.forward(inside));
-    }
-    const vectors = pool.forward(mean(x, ids));
-    const { data } = vectors;
-    for (let start = 0; start < data.length; start += WIDTH) {
-      const row = data.subarray(start, start + WIDTH);
-      row.forEach((value, i) => (row[i] = Math.tanh(value)));
-      const size = Math.max(Math.hypot(...row), LEAST_LENGTH);
-      row.forEach((value, i) => (row[i] = value / size));
-    }
-    return { vectors, weights: seen };
+    /** @type {Tensor[]} */
+    const weights = [];
+    /** @type {Attend} */
+    const ownAttention = (layer, normed) => {
+      const own = layer.forward(normed, { keyPadding, weights: true });
+      weights.push(own.weights);
+      return own.output;
+    };
+    const { data, shape } = embed(embedding, ids, length);
+    let x = hl.tensor(data, shape);
+    for (const block of blocks) x = runBlock(hl, block, x, attend ?? ownAttention);
+    const pooled = mean(x, ids);
+    const vectors = pool.forward(hl.tensor(pooled.data, pooled.shape));
+    normalizeRows(vectors.data);
+    return { vectors, weights };
   }
 
   return {
     /**
-     * @param {number[][]} ids the tokens of each sentence
-     * @param {(layer: any, x: HlTensor) => HlTensor} [attend]
+     * @param {number[][]} ids the tokens of each sentence, at least one in all
+     * @param {Attend} [attend] replaces the layers' own attention; weights is empty then
      * @returns {SentenceResult}
      */
     forward: (ids, attend) => hl.scope(() => forward(ids, attend)),

@@ -11,9 +11,9 @@ import { allParts, partsAdding } from '../../../../web/features/flow/contributio
 import { attendedBy, feetOf, flowOf, headsShown } from '../../../../web/features/flow/flowLayout.js';
 import { initialState } from '../../../../web/store/state.js';
 import { createAnswerer } from '../../../../web/worker/requests.js';
-import { openWhale } from '../../../../web/worker/sources/demoModel.js';
+import { openDemoModel } from '../../../../web/worker/sources/demoModel.js';
 
-const file = (name) => readFileSync(new URL(`../../web/demo/${name}`, import.meta.url));
+const file = (name) => readFileSync(new URL(`../../../../web/demo/${name}`, import.meta.url));
 
 /** A model's parts at random, some of them large. */
 function problem({ layers, heads, seed, width = 1048, height = 660, mlps = true, hide = 0.12 }) {
@@ -172,7 +172,7 @@ test('what adds and what takes away is the logit, and of small parts only the su
 
 test('for the whale, the worker says what attribution, composition and forward say', async () => {
   const hl = await load();
-  const model = openWhale(hl, file('whale.safetensors'));
+  const model = openDemoModel(hl, file('whale.safetensors'));
   const tokenizer = openTokenizer(file('tokenizer.json'));
   const answers = {};
   const answer = createAnswerer({
@@ -199,8 +199,8 @@ test('for the whale, the worker says what attribution, composition and forward s
   assert.equal(early.at(-1).id, top[0].id);
   assert.ok(Math.abs(lens.at(-1) - top[0].now) < 1e-5);
 
-  await answer({ id: 2, verb: 'feeds', state: { ...initialState, layer: 3, head: 3 } });
-  const { feeds } = answers.feeds;
+  await answer({ id: 2, verb: 'composition', state: { ...initialState, layer: 3, head: 3 } });
+  const { feeds } = answers.composition;
   assert.equal(feeds.length, 3 * 16);
   for (const { from, to, kind, value } of feeds.slice(0, 6)) assert.equal(value, composition(model, from, to)[kind]);
   const key = feeds.find(({ to, kind }) => to.layer === 4 && to.head === 2 && kind === 'k').value;
@@ -209,8 +209,8 @@ test('for the whale, the worker says what attribution, composition and forward s
     'the head before feeds the key of the induction head',
   );
 
-  await answer({ id: 3, verb: 'heads', state: initialState });
-  const { tried, before, total } = answers.heads;
+  await answer({ id: 3, verb: 'ablate', state: initialState });
+  const { tried, before, total } = answers.ablation;
   assert.equal(tried.length, total);
   assert.ok(Math.abs(before - top[0].now) < 1e-9);
   const lost = [...tried].sort((a, b) => a.probability - b.probability);

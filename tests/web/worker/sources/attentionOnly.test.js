@@ -1,4 +1,4 @@
-// Heads without a language model: what the worker answers, against the module.
+// Heads without a language model: the worker's answers against the module.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -9,31 +9,32 @@ import { openTokenizer } from '../../../../src/js/text/tokenizer.js';
 import { change, initialState } from '../../../../web/store/state.js';
 import { createAnswerer } from '../../../../web/worker/requests.js';
 import { showHeads } from '../../../../web/worker/sources/attentionOnly.js';
-import { constructHeads, patches, wordsIn } from '../../../../web/worker/sources/handmadeHeads.js';
+import { constructHeads, wordsIn } from '../../../../web/worker/sources/handmadeHeads.js';
+import { patches } from '../../../../web/worker/sources/handmadePatches.js';
 import { sentenceEncoder } from '../../../../web/worker/sources/universalEncoder.js';
 import { hl } from '../../../support/headlight.js';
 
 const FILE = sentenceFile('int8');
-let said = [];
+let messages = [];
 let count = 0;
-const asked = [];
+const fetched = [];
 const answer = createAnswerer({
   load: async () => hl,
   async fetchBeside(name, onProgress, signal) {
-    asked.push(name);
+    fetched.push(name);
     onProgress(1, 2);
     await new Promise((resolve) => setTimeout(resolve));
     signal.throwIfAborted();
     return FILE;
   },
-  post: (message) => said.push(message),
+  post: (message) => messages.push(message),
 });
 async function ask(verb, patch, fields = {}) {
-  said = [];
+  messages = [];
   await answer({ verb, id: ++count, state: change(initialState, patch), ...fields });
-  const error = said.find(({ error }) => error !== undefined);
+  const error = messages.find(({ error }) => error !== undefined);
   if (error) throw Object.assign(new Error(error.error), error);
-  return Object.fromEntries(said.filter(({ part }) => part).map((part) => [part.part, part]));
+  return Object.fromEntries(messages.filter(({ part }) => part).map((part) => [part.part, part]));
 }
 const near = (actual, expected, what = '', tolerance = 1e-5) => {
   assert.equal(actual.length, expected.length, what);
@@ -43,11 +44,11 @@ const sums = (weights, S) => {
   for (let at = 0; at < weights.length; at += S)
     assert.ok(Math.abs(weights.subarray(at, at + S).reduce((a, w) => a + w, 0) - 1) < 1e-5);
 };
-/** Numbers that are always the same. */
+/** Reproducible numbers. */
 const numbers = (n, seed = 1) => Float32Array.from({ length: n }, (_, i) => Math.sin(seed * 37 + i * 1.7));
 const fileOf = (path, bytes) => ({ path, file: new File([bytes], path) });
-/** What the page opens with. */
-const OPENED = 'In the house by the sea lives a cat, and it is hungry.';
+/** The text that the page shows first. */
+const FIRST = 'In the house by the sea lives a cat, and it is hungry.';
 const SENTENCE = 'The cat sat on the mat because it was tired.';
 
 test('words, signs and characters are tokens; equal words have equal numbers', () => {
@@ -58,29 +59,29 @@ test('words, signs and characters are tokens; equal words have equal numbers', (
   assert.equal(constructHeads(['so']).count, 8);
 });
 
-test('eight heads made by hand, each does what it is called', async () => {
-  const { source, run, trades } = await ask('show', { model: 'constructed', text: SENTENCE, layer: 0, head: 5 });
+test('each of the eight heads made by hand has its role', async () => {
+  const { source, run, roles } = await ask('show', { model: 'constructed', text: SENTENCE, layer: 0, head: 5 });
   const { T, weights } = run;
   assert.deepEqual([source.about.kind, source.about.heads, T], ['layer', 8, 11]);
   assert.equal(source.about.predicts, false);
   sums(weights, T);
-  const most = (head, t) => {
+  const strongest = (head, t) => {
     const row = weights.subarray((head * T + t) * T, (head * T + t + 1) * T);
     return row.indexOf(Math.max(...row));
   };
-  const [names] = trades.trades;
-  const looksAt = { previous: 3, next: 5, itself: 4, first: 0, near: 4 };
-  for (const [name, s] of Object.entries(looksAt)) assert.equal(most(names.indexOf(name), 4), s, name);
-  // "it" looks at the nearest noun, "the" at the first "the".
-  assert.equal(most(names.indexOf('pronoun'), 7), 5);
+  const [names] = roles.roles;
+  const keyOf = { previous: 3, next: 5, itself: 4, first: 0, near: 4 };
+  for (const [name, s] of Object.entries(keyOf)) assert.equal(strongest(names.indexOf(name), 4), s, name);
+  // "it" attends to the nearest noun.
+  assert.equal(strongest(names.indexOf('pronoun'), 7), 5);
   assert.ok(Math.abs(weights[names.indexOf('even') * T * T] - 1 / T) < 1e-6);
   for (const name of names)
     if (!['previous', 'itself', 'first', 'duplicate'].includes(name))
       for (const language of ['en', 'zh']) assert.equal(source.about.terms[language][name].length, 2, name);
 });
 
-test('the sentence shown first: the head called "who is meant" looks from "it" at the one that is meant', async () => {
-  const { run } = await ask('show', { model: 'constructed', text: OPENED, layer: 0, head: 5 });
+test('in the first sentence the head "who is meant" attends from "it" to "cat"', async () => {
+  const { run } = await ask('show', { model: 'constructed', text: FIRST, layer: 0, head: 5 });
   const [t, s] = ['it', 'cat'].map((word) => run.pieces.findIndex(({ name }) => name === word));
   const weight = run.weights[(5 * run.T + t) * run.T + s];
   assert.ok(weight > 0.75, `${weight}`);
@@ -131,27 +132,27 @@ test('the reading of a cell leads to its weight; temperature, masks and off chan
   );
   assert.ok(
     painted.run.weights.subarray(3 * T, 4 * T).every((w) => w === 0),
-    'a row without keys is no NaN',
+    'a row without keys is 0, not NaN',
   );
   const off = await ask('show', { ...state, scale: { 0.5: 0 } });
   assert.ok(off.run.values.mixture.every((x) => x === 0));
 });
 
-test('patches look at patches: the row head along its row', async () => {
+test('patches attend to patches: those of the row head to their row', async () => {
   const data = new Uint8ClampedArray(4 * 112 * 80).map((_, i) => (i * 7) % 256);
   const source = patches({ data: new Float32Array(0), shape: [], image: { data, width: 112, height: 80 } });
   const parts = {};
   await showHeads(hl, source, change(initialState, { model: 'patches', layer: 0, head: 2 }), {
-    say: (part, fields) => (parts[part] = fields),
-    stale: async () => false,
+    send: (part, fields) => (parts[part] = fields),
+    checkCancelled: async () => false,
   });
   const { T, weights, image, patch } = parts.run;
-  assert.deepEqual([T, image.width, patch.size, parts.trades.trades[0][2]], [140, 112, 8, 'row']);
+  assert.deepEqual([T, image.width, patch.size, parts.roles.roles[0][2]], [140, 112, 8, 'row']);
   const row = weights.subarray(2 * T * T, 2 * T * T + T);
   assert.ok(row[13] > 0.06 && row[14] < 0.001);
 });
 
-test('the sentence encoder: its weights and its likeness are those of the model; off counts', async () => {
+test('the sentence encoder: weights and similarity equal those of the model, and change with its heads', async () => {
   const text = 'How do whales sleep?';
   const second = 'When does a whale rest?';
   const { tensors, metadata } = readSafetensors(FILE);
@@ -169,13 +170,13 @@ test('the sentence encoder: its weights and its likeness are those of the model;
   assert.ok(Math.abs(run.likeness - cosine) < 1e-5, `${run.likeness}, not ${cosine}`);
   const off = await ask('show', { ...state, scale: { all: 0 } });
   assert.ok(Math.abs(off.run.likeness - cosine) > 0.01);
-  assert.equal(asked.length, 1, 'the file is read once');
+  assert.equal(fetched.length, 1, 'the file is read once');
   assert.equal((await ask('show', { ...state, second: '' })).run.likeness, null);
   assert.equal((await ask('show', { ...state, text: '' })).run.T, 0);
   encoder.dispose();
 });
 
-test('what is being read can be given up, and begun again', async () => {
+test('reading a model can be cancelled and started again', async () => {
   await ask('close', {}, { name: 'sentence' });
   const reading = ask('show', { model: 'sentence', text: 'So' });
   const closing = answer({ verb: 'close', id: ++count, name: 'sentence' });
@@ -184,7 +185,7 @@ test('what is being read can be given up, and begun again', async () => {
   assert.equal((await ask('show', { model: 'sentence', text: 'So' })).run.layer, 1);
 });
 
-test('q, k and v out of a file: attention as the module has it, in as many heads as one likes', async () => {
+test('q, k and v in a file: the attention of the module, for any number of heads', async () => {
   const [T, S, C] = [5, 7, 12];
   const [q, k, v] = [numbers(T * C, 1), numbers(S * C, 2), numbers(S * C, 3)];
   const bytes = writeSafetensors({
@@ -193,7 +194,10 @@ test('q, k and v out of a file: attention as the module has it, in as many heads
     value: { data: v, shape: [S, C] },
   });
   const { opened } = await ask('open', {}, { name: 'own', title: 'own', files: [fileOf('own.safetensors', bytes)] });
-  assert.deepEqual([opened.about.kind, opened.told.kind, opened.told.T, opened.told.S], ['layer', 'layer', T, S]);
+  assert.deepEqual(
+    [opened.about.kind, opened.summary.kind, opened.summary.T, opened.summary.S],
+    ['layer', 'layer', T, S],
+  );
   assert.deepEqual(opened.about.choices, [1, 2, 3, 4, 6, 12]);
   for (const heads of [3, 4]) {
     await ask('split', {}, { name: 'own', heads });
@@ -212,7 +216,7 @@ test('q, k and v out of a file: attention as the module has it, in as many heads
   }
 });
 
-test("a layer's weights with its input: PyTorch's names; heads that are split already", async () => {
+test("a layer's weights with its input: PyTorch's names; heads that are already split", async () => {
   const [T, C] = [4, 8];
   const x = numbers(T * C, 4);
   const [weight, bias, out] = [numbers(3 * C * C, 5), numbers(3 * C, 6), numbers(C * C, 7)];
@@ -224,7 +228,7 @@ test("a layer's weights with its input: PyTorch's names; heads that are split al
     'out_proj.bias': { data: numbers(C, 8), shape: [C] },
   });
   const { opened } = await ask('open', {}, { name: 'layer', title: 'l', files: [fileOf('layer.safetensors', bytes)] });
-  assert.equal(opened.told.projected, true);
+  assert.equal(opened.summary.projected, true);
   await ask('split', {}, { name: 'layer', heads: 2 });
   const { run } = await ask('show', { model: 'layer', layer: 0, head: 0 });
   const layer = hl.multiHeadAttention({ embedDim: C, numHeads: 2 });
@@ -235,20 +239,20 @@ test("a layer's weights with its input: PyTorch's names; heads that are split al
     'out_proj.bias': { data: numbers(C, 8), shape: [C] },
   });
   near(run.weights, layer.forward({ data: x, shape: [1, T, C] }, { weights: true }).weights.copy());
-  assert.equal(run.keys, undefined, 'tokens look at themselves');
+  assert.equal(run.keys, undefined, 'queries and keys are the same tokens');
   const four = numbers(2 * T * 3, 9);
   const files = ['q', 'k', 'v'].map((name) => fileOf(`${name}.npy`, writeNpy({ data: four, shape: [1, 2, T, 3] })));
   const heads = await ask('open', {}, { name: 'four', title: 'f', files });
   assert.deepEqual([heads.opened.about.heads, heads.opened.about.choices.length], [2, 0]);
 });
 
-test('of a batch of queries, keys and values any entry is shown, however its heads are split', async () => {
+test('any entry of a batch of queries, keys and values is shown, for any number of heads', async () => {
   const [N, T, C] = [3, 4, 6];
   const [q, k] = [numbers(N * T * C, 1), numbers(N * T * C, 2)];
   const tensors = { query: { data: q, shape: [N, T, C] }, key: { data: k, shape: [N, T, C] } };
   const files = [fileOf('many.safetensors', writeSafetensors(tensors))];
   const { opened } = await ask('open', {}, { name: 'many', title: 'm', files });
-  assert.deepEqual([opened.about.batch, opened.told.batch], [N, N]);
+  assert.deepEqual([opened.about.batch, opened.summary.batch], [N, N]);
   const entry = (data, n) => ({ data: data.slice(n * T * C, (n + 1) * T * C), shape: [1, T, C] });
   const expected = (n, heads) =>
     hl.attention(entry(q, n), entry(k, n), entry(k, n), { heads, weights: true }).weights.copy();
@@ -262,19 +266,19 @@ test('of a batch of queries, keys and values any entry is shown, however its hea
   await assert.rejects(ask('open', {}, { name: 'wrong', title: 'w', files: misfit }), { code: 'layerMisfit' });
 });
 
-test('queries whose rows sum to 1 are still queries; attention weights beside them are attention', async () => {
+test('queries whose rows sum to 1 are still queries, unless the file has attention weights', async () => {
   const even = new Float32Array(16).fill(0.25);
   const shape = [4, 4];
-  const given = { query: { data: even, shape }, key: { data: even, shape } };
+  const tensors = { query: { data: even, shape }, key: { data: even, shape } };
   const open = (tensors) =>
     ask('open', {}, { name: 'even', title: 'e', files: [fileOf('even.safetensors', writeSafetensors(tensors))] });
-  assert.equal((await open(given)).opened.about.kind, 'layer');
+  assert.equal((await open(tensors)).opened.about.kind, 'layer');
   const attn_weights = { data: new Float32Array(32).fill(0.25), shape: [2, 4, 4] };
-  assert.equal((await open({ ...given, attn_weights })).opened.about.kind, 'weights');
+  assert.equal((await open({ ...tensors, attn_weights })).opened.about.kind, 'weights');
   assert.equal((await open({ attn_weights })).opened.about.kind, 'weights');
 });
 
-test('what does not fit is said: shapes, widths, weights', async () => {
+test('shapes, widths and weights that do not fit are refused', async () => {
   const open = (tensors) =>
     ask('open', {}, { name: 'no', title: 'n', files: [fileOf('no.safetensors', writeSafetensors(tensors))] });
   const of = (...shape) => ({ data: numbers(shape.reduce((a, b) => a * b)), shape });

@@ -5,16 +5,16 @@ import { load } from 'headlight-attention';
 import { nameHeads } from '../../../../src/build/demo/nameHeads.js';
 import { roundRows, widenRows } from '../../../../src/js/io/roundedRows.js';
 import { openTokenizer } from '../../../../src/js/text/tokenizer.js';
-import { openWhale } from '../../../../web/worker/sources/demoModel.js';
+import { openDemoModel } from '../../../../web/worker/sources/demoModel.js';
 
-const read = (name) => readFileSync(new URL(`../../../web/train/whale/${name}`, import.meta.url));
+const read = (name) => readFileSync(new URL(`../../../../web/demo/${name}`, import.meta.url));
 
-test('the model of Moby-Dick is small, and without the heads that one can name it loses what is repeated', async () => {
+test('the demo model is small, and without its previous and induction heads its loss rises', async () => {
   const hl = await load();
   const file = read('whale.safetensors');
   assert.ok(file.length <= 1_500_000);
-  const { loss, heads } = nameHeads(hl, openWhale(hl, file));
-  const best = (score) => heads.reduce((most, head) => (head[score] > most[score] ? head : most));
+  const { loss, heads } = nameHeads(hl, openDemoModel(hl, file));
+  const best = (score) => heads.reduce((a, b) => (b[score] > a[score] ? b : a));
   const [previous, induction] = [best('previous'), best('induction')];
   assert.ok(previous.previous > 0.8 && induction.induction > 0.3);
   assert.ok(previous.layer < induction.layer);
@@ -22,9 +22,9 @@ test('the model of Moby-Dick is small, and without the heads that one can name i
   hl.dispose();
 });
 
-test('the model of Moby-Dick goes on with words', async () => {
+test('the demo model continues a text with words', async () => {
   const hl = await load();
-  const model = openWhale(hl, read('whale.safetensors'));
+  const model = openDemoModel(hl, read('whale.safetensors'));
   const tokenizer = openTokenizer(read('tokenizer.json'));
   assert.equal(tokenizer.vocabSize, model.options.vocab);
   const prompt = tokenizer.encode('<|endoftext|>CHAPTER 1. Loomings.\n\nCall me').ids;
@@ -34,7 +34,7 @@ test('the model of Moby-Dick goes on with words', async () => {
   hl.dispose();
 });
 
-test('rows that are rounded to a byte are off by half a step at most', () => {
+test('rows that are rounded to a byte differ by half a step at most', () => {
   const data = Float32Array.from({ length: 24 }, (_, i) => Math.sin(7 * i) * (i < 8 ? 0.01 : 3));
   data.fill(0, 16);
   const tensors = { w: { data, shape: [3, 8] }, b: { data: data.slice(0, 3), shape: [3] } };

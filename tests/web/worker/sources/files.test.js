@@ -1,5 +1,5 @@
-// Files of a visitor's own, as the worker reads them: what becomes of them equals what the module says of the same
-// bytes, and what cannot be shown says why.
+// A user's files in the worker: the answers equal those of the module for the same bytes, and files that cannot be
+// shown are refused with the reason.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
@@ -16,12 +16,12 @@ import { attentions } from '../../../support/weights_file.js';
 
 const hl = await load();
 
-/** Asks a worker of its own; gives the parts of the answers by name. */
+/** A worker, whose answers are objects of parts by name. */
 function createWorker() {
   const waiting = new Map();
   const answer = createAnswerer({
     load: async () => hl,
-    fetchBeside: async (name) => new Uint8Array(readFileSync(`web/train/whale/${name.replace('whale.t', 't')}`)),
+    fetchBeside: async (name) => new Uint8Array(readFileSync(`web/demo/${name.replace('whale.t', 't')}`)),
     post(message) {
       const { parts, resolve, reject } = waiting.get(message.id);
       if (message.part) (parts[message.part] ??= []).push(message);
@@ -31,10 +31,10 @@ function createWorker() {
     },
   });
   let count = 0;
-  const ask = (question) =>
+  const ask = (request) =>
     new Promise((resolve, reject) => {
       waiting.set(++count, { parts: {}, resolve, reject });
-      answer({ ...question, id: count });
+      answer({ ...request, id: count });
     });
   return {
     ask,
@@ -54,7 +54,7 @@ function checkpoint(name) {
 const family = (name) => families.find((one) => one.name === name).files;
 const refused = (worker, files, code) => assert.rejects(worker.open(files), { code });
 
-test('a folder of GPT-2 predicts what the module predicts, and its heads look where they look', async () => {
+test('a folder of GPT-2 has the predictions and the weights of the module', async () => {
   const { all, files } = checkpoint('gpt2');
   const worker = createWorker();
   const { opened } = await worker.open(files);
@@ -62,7 +62,7 @@ test('a folder of GPT-2 predicts what the module predicts, and its heads look wh
     [opened[0].about.family, opened[0].about.layers, opened[0].about.heads, opened[0].about.guess],
     ['gpt2', 2, 4, 'next'],
   );
-  assert.equal(opened[0].told.weights, 'float32');
+  assert.equal(opened[0].summary.weights, 'float32');
   const text = 'the whale and the whale';
   const { run } = await worker.show({ text, layer: 1, head: 2 });
   const model = await hl.openModel(all);
@@ -76,7 +76,7 @@ test('a folder of GPT-2 predicts what the module predicts, and its heads look wh
   assert.equal(top[0].id, last.indexOf(Math.max(...last)));
 });
 
-test('BERT says what it would put at the covered place, and nothing where none is covered', async () => {
+test('BERT predicts a masked token, and nothing without one', async () => {
   const { all, files } = checkpoint('bert');
   const worker = createWorker();
   const { opened } = await worker.open(files);
@@ -93,11 +93,11 @@ test('BERT says what it would put at the covered place, and nothing where none i
   assert.equal((await worker.show({ text: 'a word is a token' })).run[0].top, undefined);
 });
 
-test('without tokenizer.json numbers are read, and one that the model does not know is refused', async () => {
+test('without tokenizer.json it reads ids, and refuses those outside the vocabulary', async () => {
   const { files } = checkpoint('gpt2');
   const worker = createWorker();
   const { opened } = await worker.open(files.filter(({ path }) => !path.includes('tokenizer')));
-  assert.deepEqual(opened[0].told.missing, ['tokenizer']);
+  assert.deepEqual(opened[0].summary.missing, ['tokenizer']);
   const { run } = await worker.show({ text: '5 6 7 5' });
   assert.deepEqual(
     run[0].pieces.map(({ id, name }) => [id, name]),
@@ -129,26 +129,26 @@ test('an encoder–decoder shows its three attentions', async () => {
   ]) {
     const [run] = (await worker.show({ ...text, part, layer: 0, head: 0 })).run;
     assert.deepEqual([run.T, run.S ?? run.T], [T, S]);
-    // Scores that are captured as well are computed in another order.
+    // The worker captures scores too, which changes the order of the sums.
     captured[at].copy().forEach((weight, i) => {
       if (i < T * S) assert.ok(Math.abs(run.weights[i] - weight) < 1e-6);
     });
   }
 });
 
-test('weights from elsewhere are shown as they are, with the tokens beside them', async () => {
-  const given = attentions([3, 2, 5, 5], true);
+test('attention weights in a file are shown unchanged, with the tokens of another file', async () => {
+  const weights = attentions([3, 2, 5, 5], true);
   const worker = createWorker();
   const tokens = ['Call', 'me', 'Ish', 'mael', '.'];
-  const { opened } = await worker.open([file('attentions.npy', writeNpy(given)), json('tokens.json', tokens)]);
-  const { about, told } = opened[0];
+  const { opened } = await worker.open([file('attentions.npy', writeNpy(weights)), json('tokens.json', tokens)]);
+  const { about, summary } = opened[0];
   assert.deepEqual(
     [about.kind, about.layers, about.heads, about.predicts, about.causal],
     ['weights', 3, 2, false, true],
   );
-  assert.equal(told.named, true);
+  assert.equal(summary.named, true);
   const { run } = await worker.show({ layer: 1, head: 1 });
-  assert.deepEqual(run[0].weights, given.data);
+  assert.deepEqual(run[0].weights, weights.data);
   assert.deepEqual(
     run[0].pieces.map(({ name }) => name),
     tokens,
@@ -156,7 +156,7 @@ test('weights from elsewhere are shown as they are, with the tokens beside them'
   assert.equal(run[0].values, undefined);
 });
 
-test('weights whose columns sum to 1 and whose rows do not are shown transposed, if one says so', async () => {
+test('weights whose columns sum to 1 are refused, and shown with transposed: true', async () => {
   const worker = createWorker();
   const [heads, T, S] = [2, 3, 4];
   const right = Array.from({ length: heads }, (_, h) =>
@@ -167,12 +167,12 @@ test('weights whose columns sum to 1 and whose rows do not are shown transposed,
   const problem = await worker.open(files).catch((error) => error);
   assert.deepEqual([problem.code, problem.values[1]], ['transposed', `${heads} × ${T} × ${S}`]);
   const { opened } = await worker.ask({ verb: 'open', name: 'opened-1', title: 'mine', files, transposed: true });
-  assert.deepEqual([opened[0].told.parts[0].T, opened[0].told.parts[0].S], [S, T]);
+  assert.deepEqual([opened[0].summary.parts[0].T, opened[0].summary.parts[0].S], [S, T]);
   const { run } = await worker.show();
   assert.deepEqual([...run[0].weights], right.flat(2).map(Math.fround));
 });
 
-test('weights of (H,T,S), of (T,S) and of files by layer are recognised; queries are not taken for them', async () => {
+test('weights of (H,T,S), of (T,S) and in files by layer are recognised, queries are not', async () => {
   const worker = createWorker();
   const about = async (...files) => (await worker.open(files)).opened[0].about;
   const npy = (name, shape) => file(name, writeNpy(attentions(shape, false)));
@@ -191,69 +191,69 @@ test('weights of (H,T,S), of (T,S) and of files by layer are recognised; queries
   await refused(worker, [file('q.npy', writeNpy(queries))], 'noAttention');
 });
 
-test('of a batch any entry is shown: (L,B,H,T,S), and files by layer, each (B,H,T,S)', async () => {
+test('any entry of a batch is shown: (L,B,H,T,S), and files by layer, each (B,H,T,S)', async () => {
   const [L, B, H, T] = [2, 3, 2, 4];
-  const given = attentions([L, B, H, T, T], true);
+  const weights = attentions([L, B, H, T, T], true);
   const size = H * T * T;
-  const of = (l, b) => given.data.subarray((l * B + b) * size, (l * B + b + 1) * size);
-  const whole = [file('all.npy', writeNpy(given))];
+  const of = (l, b) => weights.data.subarray((l * B + b) * size, (l * B + b + 1) * size);
+  const whole = [file('all.npy', writeNpy(weights))];
   const apart = [0, 1].map((l) => {
-    const data = given.data.slice(l * B * size, (l + 1) * B * size);
+    const data = weights.data.slice(l * B * size, (l + 1) * B * size);
     return file(`layer_${l}.npy`, writeNpy({ data, shape: [B, H, T, T] }));
   });
   for (const files of [whole, apart]) {
     const worker = createWorker();
-    const { about, told } = (await worker.open(files)).opened[0];
-    assert.deepEqual([about.layers, about.batch, about.heads, told.parts[0].batch], [L, B, H, B]);
-    for (const [asked, b] of [
+    const { about, summary } = (await worker.open(files)).opened[0];
+    assert.deepEqual([about.layers, about.batch, about.heads, summary.parts[0].batch], [L, B, H, B]);
+    for (const [entry, b] of [
       [0, 0],
       [2, 2],
       [9, 2],
     ]) {
-      const { run } = await worker.show({ entry: asked, layer: 1 });
+      const { run } = await worker.show({ entry, layer: 1 });
       assert.deepEqual(run[0].weights, Float32Array.of(...of(0, b), ...of(1, b)));
     }
   }
 });
 
-test('a large file is read head by head, the head asked for first', async () => {
-  const given = attentions([1, 2, 2048, 2048], true);
+test('a large file is read head by head, the chosen head first', async () => {
+  const weights = attentions([1, 2, 2048, 2048], true);
   const worker = createWorker();
-  await worker.open([file('a.npy', writeNpy(given))]);
+  await worker.open([file('a.npy', writeNpy(weights))]);
   const { run, pooled } = await worker.show({ layer: 0, head: 1 });
   assert.equal(run[0].large, true);
-  assert.deepEqual(run[0].weights, given.data.subarray(2048 * 2048));
+  assert.deepEqual(run[0].weights, weights.data.subarray(2048 * 2048));
   assert.equal(pooled.length, 2);
   const [{ data, columns }] = pooled;
-  let most = 0;
-  for (let t = 0; t < 20; t++) for (let s = 0; s < 20; s++) most = Math.max(most, given.data[t * 2048 + s]);
-  assert.ok(data[0] >= most && columns === 96);
+  let max = 0;
+  for (let t = 0; t < 20; t++) for (let s = 0; s < 20; s++) max = Math.max(max, weights.data[t * 2048 + s]);
+  assert.ok(data[0] >= max && columns === 96);
 });
 
-test('more than 4096 tokens are cut, and that is said', async () => {
+test('tokens after the first 4096 are cut off, and reported', async () => {
   const data = new Float32Array(5000 * 5000);
   for (let t = 0; t < 5000; t++) data[t * 5000] = 1;
   const worker = createWorker();
   const { opened } = await worker.open([file('a.npy', writeNpy({ data, shape: [5000, 5000] }))]);
-  assert.deepEqual([opened[0].told.parts[0].wholeT, opened[0].told.parts[0].T], [5000, 4096]);
+  assert.deepEqual([opened[0].summary.parts[0].wholeT, opened[0].summary.parts[0].T], [5000, 4096]);
   const { run } = await worker.show();
   assert.deepEqual([run[0].T, run[0].cut, run[0].weights[4096 * 4095]], [4096, true, 1]);
 });
 
-test('NaN in weights and in a model is told', async () => {
-  const given = attentions([2, 4, 4], true);
-  given.data[4] = Number.NaN;
+test('NaN in weights and in a model is reported', async () => {
+  const weights = attentions([2, 4, 4], true);
+  weights.data[4] = Number.NaN;
   const worker = createWorker();
-  const { opened } = await worker.open([file('a.npy', writeNpy(given))]);
-  assert.equal(opened[0].told.parts[0].nan, 1);
+  const { opened } = await worker.open([file('a.npy', writeNpy(weights))]);
+  assert.equal(opened[0].summary.parts[0].nan, 1);
   const { files, all } = checkpoint('gpt2');
   const bytes = new Uint8Array(all['model.safetensors']);
   bytes.set(new Uint8Array(Float32Array.of(Number.NaN).buffer), bytes.length - 4);
   const broken = files.map((one) => (one.path.endsWith('.safetensors') ? file(one.path, bytes) : one));
-  assert.equal((await worker.open(broken)).opened[0].told.nan.length, 1);
+  assert.equal((await worker.open(broken)).opened[0].summary.nan.length, 1);
 });
 
-test('what cannot be shown says why', async () => {
+test('files that cannot be shown are refused with a code', async () => {
   const worker = createWorker();
   const { all, files } = checkpoint('bert');
   const weights = files.filter(({ path }) => path.endsWith('.safetensors'));
@@ -283,7 +283,7 @@ test('what cannot be shown says why', async () => {
   await refused(worker, [file('m.safetensors', writeSafetensors(matrix))], 'noAttention');
 });
 
-test('the reason is the visitor’s file, in words of the page', async () => {
+test('a refusal names the file and has no internal words', async () => {
   const worker = createWorker();
   const refusal = (...files) => worker.open(files).then(assert.fail, ({ code, values }) => [code, ...values]);
   assert.deepEqual(await refusal(file('a.json', '')), ['nothing', 'a.json']);
@@ -303,6 +303,6 @@ test('the reason is the visitor’s file, in words of the page', async () => {
   assert.doesNotMatch(why, /HeadlightError|^read\w+:/);
 });
 
-test('a model that is not open any more is named as such', async () => {
+test('a model that is no longer open has its own code', async () => {
   await assert.rejects(createWorker().show({ model: 'opened-7' }), { code: 'gone' });
 });

@@ -1,4 +1,4 @@
-// What a program hands over: every form is brought into one, and what is wrong is named.
+// The input of a program: every form is converted to one, and errors name the parameter.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -38,13 +38,13 @@ test('weights of a head, of heads, of layers and of a batch are layers of (H,T,S
   assert.deepEqual([...layers[1].data], [...all.data.slice((3 + 2) * 32, (3 + 3) * 32)]);
 });
 
-test('a list of layers, as transformers.js, onnxruntime and TensorFlow.js have them', () => {
+test('lists of layers in the forms of transformers.js, onnxruntime and TensorFlow.js', () => {
   const layer = weights(1, 2, 4, 4);
   const dims = { data: layer.data, dims: layer.shape, type: 'float32' };
   const sync = { shape: layer.shape, dataSync: () => layer.data, data: async () => layer.data };
   const { layers } = readWeights('mount', [layer, dims, sync]);
   assert.deepEqual(shapes({ layers }), ['2×4×4', '2×4×4', '2×4×4']);
-  for (const { data } of layers) assert.equal(data.buffer, layer.data.buffer, 'taken as they are');
+  for (const { data } of layers) assert.equal(data.buffer, layer.data.buffer, 'not copied');
   const half = { data: Uint16Array.of(0x3c00, 0, 0x3800, 0x3800), dims: [1, 1, 2, 2], type: 'float16' };
   assert.deepEqual([...readWeights('mount', [half]).layers[0].data], [1, 0, 0.5, 0.5]);
 });
@@ -59,7 +59,7 @@ test('nested arrays of numbers or of typed arrays', () => {
   assert.deepEqual(shapes(readWeights('mount', [Float32Array.of(1, 0), Float32Array.of(0.5, 0.5)])), ['1×2×2']);
 });
 
-test('weights that look ahead are told from those that do not', () => {
+test('causal weights are recognised', () => {
   assert.equal(
     readWeights('mount', [
       [1, 0],
@@ -83,7 +83,7 @@ test('weights that look ahead are told from those that do not', () => {
   );
 });
 
-test('what are no weights is refused by name', () => {
+test('values that are not weights are refused with the name of the parameter', () => {
   assert.match(
     refusal(() => readWeights('mount', [])),
     /^attentions: mount: attentions is \[\], expected weights/,
@@ -127,7 +127,7 @@ test('what are no weights is refused by name', () => {
   );
 });
 
-test('NaN is a weight: it is shown as such', () => {
+test('NaN is accepted as a weight', () => {
   assert.ok(
     Number.isNaN(
       readWeights('mount', [
@@ -159,7 +159,7 @@ test('queries, keys and values; heads may share keys', () => {
   assert.match(refused({ q: [2, 3, 3, 8], k: [3, 8], v: [3, 8] }), /^q: /);
 });
 
-test('tokens are as many as there are, and without the signs of tokenizers', () => {
+test('the number of texts equals the number of tokens, and the space characters of tokenizers are removed', () => {
   assert.deepEqual(readTexts('mount', 'tokens', ['Ġthe', '▁sea', '</s>', 'Ġ'], 4), ['the', 'sea', '</s>', 'Ġ']);
   assert.match(
     refusal(() => readTexts('mount', 'tokens', ['a'], 2)),
@@ -175,7 +175,7 @@ test('tokens are as many as there are, and without the signs of tokenizers', () 
   );
 });
 
-test('a model is an address or files', async () => {
+test('a model is a URL or files', async () => {
   assert.deepEqual(readModel('mount', './gpt2', 'https://a.b/c/'), { kind: 'folder', url: 'https://a.b/c/gpt2' });
   const { files } = readModel('mount', { 'config.json': new Blob(['{}']), 'a.safetensors': new Uint8Array(3) }, '');
   assert.deepEqual(

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { findTransposed, transpose } from '../../../../web/worker/sources/transposed.js';
 
-/** A tensor as a file has it. */
+/** A tensor of a file. */
 const stored = (shape, numbers) => ({
   name: 'attentions',
   shape,
@@ -13,14 +13,14 @@ const COLUMNS = [
   [0.25, 1, 0.75, 0],
 ];
 
-test('the last two axes are swapped, whichever part is read', async () => {
+test('the last two axes are swapped, for any range that is read', async () => {
   const numbers = Array.from({ length: 24 }, (_, i) => i);
-  const turned = transpose(stored([2, 3, 4], numbers));
+  const transposed = transpose(stored([2, 3, 4], numbers));
   const expected = Array.from({ length: 24 }, (_, i) => {
     const [m, s, t] = [Math.floor(i / 12), Math.floor((i % 12) / 3), i % 3];
     return numbers[m * 12 + t * 4 + s];
   });
-  assert.deepEqual(turned.shape, [2, 4, 3]);
+  assert.deepEqual(transposed.shape, [2, 4, 3]);
   for (const [first, count] of [
     [0, 24],
     [0, 12],
@@ -30,7 +30,7 @@ test('the last two axes are swapped, whichever part is read', async () => {
     [23, 1],
   ])
     assert.deepEqual(
-      [...(await turned.read(first, count))],
+      [...(await transposed.read(first, count))],
       expected.slice(first, first + count),
       `${first}, ${count}`,
     );
@@ -38,7 +38,7 @@ test('the last two axes are swapped, whichever part is read', async () => {
   assert.equal(transpose(vector), vector);
 });
 
-test('the first tensor is found whose columns sum to 1 in every matrix', async () => {
+test('it finds the first tensor whose columns sum to 1 in every matrix', async () => {
   const swapped = stored([2, 2, 2], COLUMNS.flat());
   const neither = stored([2, 2, 2], [...COLUMNS[0], 0.3, 1, 0.75, 0]);
   const negative = stored([1, 2, 2], [1.5, 0.5, -0.5, 0.5]);

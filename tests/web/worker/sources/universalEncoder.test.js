@@ -29,7 +29,7 @@ function cut({ data, shape: [, heads, longest] }, b, length) {
   return out;
 }
 
-/** How far two results are from each other, as a share of the largest value. */
+/** Differences of two results, as shares of the largest value. */
 const differences = (actual, expected, ids) => ({
   vectors: difference(actual.vectors.data, expected.vectors.data),
   ...Object.fromEntries(
@@ -59,7 +59,7 @@ test('fifty sentences have the weights and vectors that TensorFlow.js computes',
     encoder.dispose();
   })());
 
-test('a sentence by itself has the weights and the vector that it has among others', () => {
+test('a sentence has the same weights and vector alone and in a batch', () => {
   const encoder = sentenceEncoder(hl, file.tensors);
   const alone = IDS.map((ids) => hl.scope(() => copied(encoder.forward([ids]))));
   assertNear(
@@ -82,7 +82,7 @@ test('a sentence by itself has the weights and the vector that it has among othe
   encoder.dispose();
 });
 
-test('of more tokens than fit the first are read', async () => {
+test('tokens after the limit are cut off', async () => {
   const encoder = sentenceEncoder(hl, file.tensors);
   const long = [Array.from({ length: CONTEXT + 9 }, (_, t) => 6 + ((t * 37) % 7994))];
   const result = encoder.forward(long);
@@ -92,17 +92,17 @@ test('of more tokens than fit the first are read', async () => {
   encoder.dispose();
 });
 
-test('the pieces are those that the makers of the model print for an example', () => {
+test('the tokens of an example equal those in the documentation of the model', () => {
   assert.deepEqual(encode('Hello, how are you?'), [341, 4125, 8, 140, 31, 19, 54]);
 });
 
-test('the tokenizer in the file splits sentences as the plainest search does, and joins them', async () => {
+test('the tokenizer in the file encodes like a simple search, and decodes again', async () => {
   const tokenizer = await hl.openTokenizer(new TextEncoder().encode(file.metadata.tokenizer));
   SENTENCES.forEach((sentence, i) => assert.deepEqual(tokenizer.encode(sentence).ids, IDS[i], sentence));
   assert.equal(tokenizer.decode(tokenizer.encode('Hello, how are you?').ids), 'Hello, how are you?');
 });
 
-test('with matrices of 8 bits every vector keeps its direction', (t) => {
+test('with matrices of 8 bits every vector has nearly the same direction', (t) => {
   const { tensors, metadata } = readSafetensors(sentenceFile('int8'));
   assert.equal(metadata.license, 'Apache-2.0');
   const encoder = sentenceEncoder(hl, tensors);
@@ -118,7 +118,7 @@ test('with matrices of 8 bits every vector keeps its direction', (t) => {
   encoder.dispose();
 });
 
-test('a file without one of the tensors is refused by its name', () => {
+test('a file without one of the tensors is refused with the name of the tensor', () => {
   const { 'blocks.1.up.weight': _, ...rest } = file.tensors;
   const before = hl.info.memory.used;
   assert.throws(() => sentenceEncoder(hl, rest), /blocks\.1\.up\.weight/);

@@ -1,11 +1,10 @@
-// What is trained on the page, without it.
+// The trainer, without the page.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { load } from 'headlight-attention';
 import { readSafetensors } from 'headlight-attention/formats';
 import { uniformSource } from '../../../../src/js/ops/random.js';
-import { headScores } from '../../../../web/features/train/headStats.js';
 import {
   batchOf,
   isLongEnough,
@@ -15,7 +14,8 @@ import {
   usualSettings,
   validationBatchOf,
 } from '../../../../web/features/train/tasks.js';
-import { createTrainer } from '../../../../web/worker/trainer/trainer.js';
+import { pytorchFolder } from '../../../../web/worker/trainer/exportedFiles.js';
+import { Trainer } from '../../../../web/worker/trainer/trainer.js';
 
 const hl = await load();
 const small = (task, more = {}, text = '') => ({
@@ -27,11 +27,11 @@ const small = (task, more = {}, text = '') => ({
   ...more,
 });
 
-test('what is taken to PyTorch has the model, its optimizer, and the sequences that would come next', async () => {
+test('the folder for PyTorch has the model, its optimizer, and the next sequences', async () => {
   for (const optimizer of OPTIMIZERS) {
-    const trainer = createTrainer(hl, small('copy', { optimizer, mlp: optimizer === 'adam' }));
+    const trainer = new Trainer(hl, small('copy', { optimizer, mlp: optimizer === 'adam' }));
     for (let i = 0; i < 3; i++) trainer.step();
-    const files = await trainer.folder();
+    const files = await pytorchFolder(trainer);
     const opened = await hl.openModel(files);
     assert.deepEqual(opened.stateDict(), trainer.model.stateDict());
     const { ids } = opened.encode('ab|c');
@@ -49,7 +49,7 @@ test('what is taken to PyTorch has the model, its optimizer, and the sequences t
   }
 });
 
-test('sequences are what the tasks say, as long as their context, and the same for the same seed', () => {
+test('sequences follow the rules of their tasks, have the length of the context, and are equal for equal seeds', () => {
   for (const [name, task] of Object.entries(TASKS)) {
     const [once, again] = [5, 5].map((seed) => batchOf(task, uniformSource(seed), 40));
     assert.deepEqual(once, again);
@@ -64,12 +64,11 @@ test('sequences are what the tasks say, as long as their context, and the same f
     );
     assert.ok(once.targets.data.some((target) => target >= 0));
   }
-  const text = (task, i, what) => {
+  const text = (task, i) => {
     const { tokens, targets } = TASKS[task].sequence(uniformSource(i));
     return {
       tokens: tokens.map((label) => TASKS[task].tokens[label]).join(''),
       targets: targets.map((label) => (label < 0 ? ' ' : TASKS[task].tokens[label])).join(''),
-      what,
     };
   };
   for (let i = 0; i < 20; i++) {
@@ -90,7 +89,7 @@ test('sequences are what the tasks say, as long as their context, and the same f
   }
 });
 
-test('a text becomes its characters; the rarest give way where there are too many', () => {
+test('the tokens of a text are its characters; one token replaces the rarest if there are too many', () => {
   const task = textTask('to be, or not to be, that is the question');
   assert.deepEqual(task.tokens, [...' ,abehinoqrstu', '\u25a1']);
   const { tokens, targets } = task.sequence(uniformSource(1));
@@ -101,12 +100,12 @@ test('a text becomes its characters; the rarest give way where there are too man
   );
 });
 
-test('validation sequences of a text are cut from its end, of which nothing is learned', () => {
+test('validation sequences of a text come from its end, which is not learned from', () => {
   const text = Array.from({ length: 90 }, (_, i) => String.fromCodePoint(0x4e00 + i)).join('');
   const task = textTask(text);
-  const seen = (batch) => new Set([...batch.labels.data, ...batch.targets.data]);
-  const learned = seen(batchOf(task, uniformSource(3), 500));
-  const heldOut = seen(validationBatchOf(task, uniformSource(3), 500));
+  const labelsIn = (batch) => new Set([...batch.labels.data, ...batch.targets.data]);
+  const learned = labelsIn(batchOf(task, uniformSource(3), 500));
+  const heldOut = labelsIn(validationBatchOf(task, uniformSource(3), 500));
   assert.equal(heldOut.size, 18);
   assert.equal(learned.size, 72);
   assert.equal(learned.intersection?.(heldOut).size ?? [...learned].filter((label) => heldOut.has(label)).length, 0);
@@ -116,37 +115,14 @@ test('a text that is too short is refused, one of twenty characters is learned',
   for (const text of ['', 'a', 'to be, or not to be', '          a          b          '])
     assert.throws(() => textTask(text), { code: 'ARGUMENT', parameter: 'text' });
   assert.equal(isLongEnough('to be, or not to be.'), true);
-  const trainer = createTrainer(hl, { ...small('text', {}, 'to be, or not to be.') });
+  const trainer = new Trainer(hl, { ...small('text', {}, 'to be, or not to be.') });
   for (const { loss } of [trainer.step(), trainer.validate()]) assert.ok(Number.isFinite(loss));
   trainer.dispose();
 });
 
-test('scores: a head that looks one back, a head that looks behind what stood before', () => {
-  const labels = [0, 1, 2, 0, 1, 2];
-  const head = (look) => ({
-    weights: Float32Array.from({ length: 36 }, (_, i) => Number(look(Math.floor(i / 6)) === i % 6)),
-    T: 6,
-    S: 6,
-  });
-  assert.deepEqual(
-    headScores(
-      head((t) => t - 1),
-      labels,
-    ),
-    { previous: 1, induction: 0 },
-  );
-  assert.deepEqual(
-    headScores(
-      head((t) => t - 2),
-      labels,
-    ),
-    { previous: 0, induction: 1 },
-  );
-});
-
 test('the same seed gives the same losses, and they fall', () => {
   const run = () => {
-    const trainer = createTrainer(hl, small('previous', { width: 32 }));
+    const trainer = new Trainer(hl, small('previous', { width: 32 }));
     const losses = Array.from({ length: 120 }, () => trainer.step().loss);
     trainer.dispose();
     return losses;
@@ -158,47 +134,47 @@ test('the same seed gives the same losses, and they fall', () => {
 
 test('the rate rises over the first fifty steps', () => {
   const settings = { ...small('copy'), optimizer: 'adam', rate: 0.05 };
-  const trainer = createTrainer(hl, settings);
+  const trainer = new Trainer(hl, settings);
   const weights = () => readSafetensors(trainer.save()).tensors['head.weight'].data;
   const before = weights();
   trainer.step();
   // The first step of Adam moves every weight by the rate, whatever the gradient.
   const moved = weights().map((w, i) => Math.abs(w - before[i]));
-  const most = Math.max(...moved);
-  assert.ok(most > 0.0009 && most < 0.0011, `moved by ${most}, expected ${settings.rate / 50}`);
+  const max = Math.max(...moved);
+  assert.ok(max > 0.0009 && max < 0.0011, `moved by ${max}, expected ${settings.rate / 50}`);
   trainer.dispose();
 });
 
-test('one can look back at any snapshot, and training goes on as if one had not', () => {
-  const plain = createTrainer(hl, small('copy'));
-  const looked = createTrainer(hl, small('copy'));
+test('any snapshot can be loaded, and training continues as if it had not been', () => {
+  const plain = new Trainer(hl, small('copy'));
+  const shown = new Trainer(hl, small('copy'));
   const losses = (trainer, count) => Array.from({ length: count }, () => trainer.step().loss);
   const first = losses(plain, 20);
-  assert.deepEqual(losses(looked, 20), first);
-  looked.takeSnapshot();
-  const now = looked.validate();
-  assert.deepEqual(looked.snapshots, [0, 20]);
-  looked.goBack(0);
-  assert.notDeepEqual(looked.validate(), now);
-  looked.goBack(1);
-  assert.deepEqual(looked.validate(), now);
-  looked.goBack(0);
-  looked.goBack(0);
-  assert.deepEqual(losses(looked, 10), losses(plain, 10));
+  assert.deepEqual(losses(shown, 20), first);
+  shown.takeSnapshot();
+  const now = shown.validate();
+  assert.deepEqual(shown.snapshots, [0, 20]);
+  shown.goBack(0);
+  assert.notDeepEqual(shown.validate(), now);
+  shown.goBack(1);
+  assert.deepEqual(shown.validate(), now);
+  shown.goBack(0);
+  shown.goBack(0);
+  assert.deepEqual(losses(shown, 10), losses(plain, 10));
   for (let i = 0; i < 120; i++) {
-    looked.step();
-    looked.takeSnapshot();
+    shown.step();
+    shown.takeSnapshot();
   }
   assert.ok(
-    looked.snapshots.length <= 48 && looked.snapshots[0] === 0 && looked.snapshots.at(-1) === 150,
-    looked.snapshots.join(),
+    shown.snapshots.length <= 48 && shown.snapshots[0] === 0 && shown.snapshots.at(-1) === 150,
+    shown.snapshots.join(),
   );
-  for (const trainer of [plain, looked]) trainer.dispose();
+  for (const trainer of [plain, shown]) trainer.dispose();
 });
 
 for (const optimizer of OPTIMIZERS) {
-  test(`after NaN the last good state is restored, and ${optimizer} starts anew`, () => {
-    const trainer = createTrainer(hl, small('copy', { optimizer, rate: 0.01 }));
+  test(`after NaN the last finite state is restored, with a new ${optimizer}`, () => {
+    const trainer = new Trainer(hl, small('copy', { optimizer, rate: 0.01 }));
     for (let i = 0; i < 5; i++) trainer.step();
     trainer.takeSnapshot();
     const { loss } = trainer.validate();
@@ -206,7 +182,7 @@ for (const optimizer of OPTIMIZERS) {
     let last = 0;
     for (let i = 0; i < 20 && Number.isFinite(last); i++) {
       last = trainer.step().loss;
-      // The loss of a step is from before the optimiser writes: what it wrote may be no good already.
+      // A step returns the loss before its update, so that a snapshot after it may have a worse one.
       trainer.takeSnapshot();
     }
     assert.ok(!Number.isFinite(last));
@@ -222,41 +198,31 @@ for (const optimizer of OPTIMIZERS) {
   });
 }
 
-test('what is saved is loaded into another, and a layer of it can be explored', () => {
-  const trainer = createTrainer(hl, small('repeat'));
+test('a saved model can be loaded into another trainer', () => {
+  const trainer = new Trainer(hl, small('repeat'));
   for (let i = 0; i < 3; i++) trainer.step();
   const { tensors, metadata } = readSafetensors(trainer.save());
   const settings = JSON.parse(metadata.settings);
-  const other = createTrainer(hl, settings);
+  const other = new Trainer(hl, settings);
   assert.notDeepEqual(other.validate(), trainer.validate());
   other.load(tensors, Number(metadata.steps));
   assert.deepEqual(other.validate(), trainer.validate());
   assert.equal(other.steps, 3);
-  // What is loaded takes the place of an earlier state that is shown, and of the one that training would resume.
+  // A loaded state also replaces a snapshot that is shown and the state that training would resume.
   other.step();
   other.goBack(0);
   other.load(tensors, Number(metadata.steps));
   other.resume();
   assert.deepEqual(other.validate(), trainer.validate());
-  const { weights } = other.inspect();
-  const { tensors: layer, tokens } = other.layer(0);
-  hl.scope(() => {
-    const attention = hl.multiHeadAttention({ embedDim: 16, numHeads: 2 });
-    const { x, ...own } = layer;
-    attention.loadStateDict(own);
-    const seen = attention.forward(x, { causal: true, weights: true }).weights.data;
-    weights[0].forEach((w, i) => assert.ok(Math.abs(w - seen[i]) < 1e-6));
-  });
-  assert.equal(tokens.length, 63);
   for (const one of [trainer, other]) one.dispose();
 });
 
-test('nothing is lost over many steps, looks and snapshots', () => {
-  const trainer = createTrainer(hl, small('previous', { width: 16 }));
+test('many steps, validations and snapshots leak no memory', () => {
+  const trainer = new Trainer(hl, small('previous', { width: 16 }));
   const work = () => {
     for (let i = 0; i < 100; i++) {
       trainer.step();
-      if (i % 10 === 0) trainer.inspect();
+      if (i % 10 === 0) trainer.takeSnapshot();
       if (i % 25 === 0) trainer.validate();
     }
   };

@@ -1,9 +1,12 @@
-// A picture as a model of patches reads it: cut to the middle, made as large as the model wants it, and shifted as it
-// was in training.
+// A picture as the input of a model of patches: cropped to its centre, resized, and normalized as in training.
 
+/** @import { PatchOptions, Pixels, PictureData, Preprocessor } from './types.js' */
+/** @typedef {readonly [height: number, width: number]} Size */
+
+/** Mean and standard deviation of a model without preprocessor_config.json. */
 const MEAN = [0.5, 0.5, 0.5];
 
-/** A sea, a sun and a whale. @param {[number, number]} image */
+/** The picture that is shown first: a sea, a sun and a whale. @param {Size} size */
 function drawnPicture([height, width]) {
   const canvas = new OffscreenCanvas(width, height);
   const context = /** @type {OffscreenCanvasRenderingContext2D} */ (canvas.getContext('2d'));
@@ -47,10 +50,10 @@ function drawnPicture([height, width]) {
   return canvas.transferToImageBitmap();
 }
 
-/** Pixels that a visitor sees on the longer side, where the model reads fewer. */
+/** Pixels of the longer side of the picture that is shown, if the model reads fewer. */
 const FINE = 640;
 
-/** The middle of a picture in a size. @param {ImageBitmap} picture @param {number[]} size */
+/** The centre of a picture, resized. @param {ImageBitmap} picture @param {Size} size @returns {PictureData} */
 function imageOf(picture, [height, width]) {
   const canvas = new OffscreenCanvas(width, height);
   const context = /** @type {OffscreenCanvasRenderingContext2D} */ (
@@ -63,32 +66,37 @@ function imageOf(picture, [height, width]) {
   return { data: context.getImageData(0, 0, width, height).data, width, height };
 }
 
-const finer = (/** @type {[number, number]} */ size) =>
-  /** @type {[number, number]} */ (size.map((side) => side * Math.max(Math.floor(FINE / Math.max(...size)), 1)));
+/** @param {Size} size @returns {Size} */
+function fineSize([height, width]) {
+  const factor = Math.max(Math.floor(FINE / Math.max(height, width)), 1);
+  return [height * factor, width * factor];
+}
 
 /**
  * @param {ImageBitmap} picture
- * @param {{ image: [number, number], channels: number }} patch
- * @param {Record<string, any>} look preprocessor_config.json
- * @returns {import('./sources/sources.js').Pixels}
+ * @param {Pick<PatchOptions, 'image' | 'channels'>} patch
+ * @param {Preprocessor} [preprocessor]
+ * @returns {Pixels}
  */
-export function pixelsOf(picture, { image: [height, width], channels }, look = {}) {
+export function pixelsOf(picture, { image: [height, width], channels }, preprocessor = {}) {
   const image = imageOf(picture, [height, width]);
-  const [mean, std] = [look.image_mean ?? MEAN, look.image_std ?? MEAN];
+  const [mean, std] = [preprocessor.image_mean ?? MEAN, preprocessor.image_std ?? MEAN];
   const size = width * height;
   const pixels = new Float32Array(channels * size);
   for (let c = 0; c < channels; c++)
     for (let i = 0; i < size; i++) pixels[c * size + i] = (image.data[4 * i + Math.min(c, 2)] / 255 - mean[c]) / std[c];
-  const fine = imageOf(picture, finer([height, width]));
+  const fine = imageOf(picture, fineSize([height, width]));
   return { data: pixels, shape: [1, channels, height, width], image, fine };
 }
 
 /**
- * Where the visitor has given no picture.
- * @param {{ image: [number, number], channels: number }} patch
- * @param {Record<string, any>} [look]
+ * The picture that is shown first.
+ * @param {Pick<PatchOptions, 'image' | 'channels'>} patch
+ * @param {Preprocessor} [preprocessor]
+ * @returns {Pixels}
  */
-export function drawnPixels(patch, look) {
-  const size = finer(patch.image);
-  return { ...pixelsOf(drawnPicture(patch.image), patch, look), fine: imageOf(drawnPicture(size), size) };
+export function drawnPixels(patch, preprocessor) {
+  const size = fineSize(patch.image);
+  const fine = imageOf(drawnPicture(size), size);
+  return { ...pixelsOf(drawnPicture(patch.image), patch, preprocessor), fine };
 }

@@ -1,39 +1,39 @@
-// What a model is given: a text, numbers, a picture, or two texts; and what its tokens are called.
+// The input of a model: a text, numbers, a picture, or two texts; and the names of its tokens.
 
-import { piecesOf } from '../features/prompt/tokens.js';
-import { Problem } from './sources/problem.js';
+import { piecesOf } from '../../features/prompt/tokens.js';
+import { Problem } from '../sources/problem.js';
 
-/** @import { Run } from '../store/state.js' */
-/** @import { Source } from './sources/sources.js' */
-/** @typedef {import('../features/prompt/tokens.js').Piece} Piece */
+/** @import { ModelInput } from '../../../src/js/models/input.js' */
+/** @import { Piece, Run } from '../../store/protocol.js' */
+/** @import { Pixels, Transformer, TransformerSource } from '../sources/types.js' */
 /**
  * @typedef {object} Read
- * @property {Piece[]} pieces tokens that ask
- * @property {Piece[]} [keys] tokens that answer, where they are others
+ * @property {Piece[]} pieces tokens of the queries
+ * @property {Piece[]} [keys] tokens of the keys, if they differ
  * @property {number[]} ids
  * @property {boolean} cut there were more tokens than the model reads
- * @property {any} input of forward
- * @property {number | null} place the token whose logits are the guess; null for none
+ * @property {ModelInput} input of forward
+ * @property {number | null} place the token whose logits are the prediction; null for none
  */
 
-/** A tokenizer is given no more letters than may be of use: it would take a megabyte's time for nothing. */
-const LETTERS = 24;
+/** Characters for each token of the context that are encoded: encoding a megabyte takes seconds for no more tokens. */
+const CHARACTERS = 24;
 
 const labels = (/** @type {number[]} */ ids) => ({ data: Int32Array.from(ids), shape: [1, ids.length] });
 
-/** @param {Source} source @param {string} text */
+/** @param {TransformerSource} source @param {string} text */
 function encoded({ tokenizer, about, model }, text) {
-  const encoding = tokenizer.encode(text.slice(0, LETTERS * about.context));
-  const cut = encoding.ids.length > about.context || text.length > LETTERS * about.context;
+  const encoding = tokenizer.encode(text.slice(0, CHARACTERS * about.context));
+  const cut = encoding.ids.length > about.context || text.length > CHARACTERS * about.context;
   const ids = encoding.ids.slice(0, about.context);
   const { vocab } = model.options;
-  const wrong = ids.find((/** @type {number} */ id) => id >= vocab);
+  const wrong = ids.find((id) => id >= vocab);
   if (wrong !== undefined) throw new Problem('noToken', wrong, vocab - 1);
   const pieces = piecesOf(text, { ids, offsets: encoding.offsets });
   pieces.forEach((piece, i) => {
-    // A bare number would look like that of a row.
+    // A bare number would look like the number of a row.
     if (!about.words) piece.name = `#${piece.id}`;
-    // What a tokenizer puts in by itself stands nowhere in the text.
+    // Tokens that the tokenizer inserts are not in the text.
     const [from, to] = encoding.offsets[i];
     if (from === to && encoding.tokens) piece.name = encoding.tokens[i];
   });
@@ -43,15 +43,23 @@ function encoded({ tokenizer, about, model }, text) {
 /** @param {string} name @returns {Piece} */
 export const pieceOf = (name) => ({ id: -1, start: 0, end: 0, space: '', text: '', name });
 
-/** Patches by row and column, after the tokens of the class. @param {any} options @returns {Piece[]} */
-function patchesOf({ patch: { size, image, classTokens } }) {
-  const [rows, columns] = image.map((/** @type {number} */ side) => Math.floor(side / size));
+/**
+ * A piece for each of `count` tokens: its name in the list, or its number.
+ * @param {number} count @param {readonly string[] | null} [names]
+ */
+export const numberedPieces = (count, names) =>
+  Array.from({ length: count }, (_, i) => pieceOf(names?.[i] ?? String(i)));
+
+/** Patches by row and column, after the class tokens. @param {Transformer['options']} options @returns {Piece[]} */
+function patchesOf({ patch }) {
+  const { size, image, classTokens } = /** @type {NonNullable<typeof patch>} */ (patch);
+  const [rows, columns] = image.map((side) => Math.floor(side / size));
   const names = Array.from({ length: rows * columns }, (_, i) => `${Math.floor(i / columns)}·${i % columns}`);
   return [...['[class]', '[teacher]'].slice(0, classTokens), ...names].map(pieceOf);
 }
 
 /**
- * @param {Source} source
+ * @param {TransformerSource} source
  * @param {Run} run
  * @param {string} [part] of an encoder–decoder
  * @returns {Read}
@@ -60,24 +68,23 @@ export function readRun(source, run, part) {
   const { about, model } = source;
   if (about.reads === 'picture') {
     const pieces = patchesOf(model.options);
-    const { data, shape } = /** @type {import('./sources/sources.js').Pixels} */ (source.pixels);
+    const { data, shape } = /** @type {Pixels} */ (source.pixels);
     return { pieces, ids: pieces.map((_, i) => i), cut: false, input: { pixels: { data, shape } }, place: 0 };
   }
   if (about.reads === 'pair') return readPair(source, run, part);
   const { ids, pieces, cut, typeIds } = encoded(source, run.text);
-  const masked = about.mask === null ? -1 : ids.indexOf(source.tokenizer.idOf(about.mask));
-  const asks = about.guess === 'next' ? ids.length - 1 : masked;
-  const place = asks >= 0 ? asks : null;
-  const types = model.options.tokenTypes > 0 && typeIds && { typeIds: labels(typeIds) };
-  return { pieces, ids, cut, input: { ids: labels(ids), ...types }, place };
+  const masked = about.mask === null ? -1 : ids.indexOf(/** @type {number} */ (source.tokenizer.idOf(about.mask)));
+  const place = about.guess === 'next' ? ids.length - 1 : masked;
+  const types = model.options.tokenTypes > 0 && typeIds ? { typeIds: labels(typeIds) } : {};
+  return { pieces, ids, cut, input: { ids: labels(ids), ...types }, place: place >= 0 ? place : null };
 }
 
-/** @param {Source} source @param {Run} run @param {string} [part] @returns {Read} */
+/** @param {TransformerSource} source @param {Run} run @param {string} [part] @returns {Read} */
 function readPair(source, run, part) {
   const first = encoded(source, run.text);
   const start = source.model.config?.decoder_start_token_id ?? source.model.config?.pad_token_id ?? 0;
   const second = encoded(source, run.second ?? '');
-  // What ends a text is no beginning of one that is to go on.
+  // The end token would end the text that is to be continued.
   const end = source.model.config?.eos_token_id;
   const open = second.ids.at(-1) === end ? second.ids.slice(0, -1) : second.ids;
   const name = source.tokenizer.tokenOf(start) ?? String(start);

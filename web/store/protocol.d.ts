@@ -1,0 +1,471 @@
+// The messages between the page and its worker. The page sends requests, { id, verb, …fields }. The worker answers each
+// with parts, { id, verb, part, …fields }, and ends the answer with { id, verb, done } or { id, verb, error }.
+// A new verb adds its fields to Requests, and each new part its fields to Parts.
+
+import type { Piece } from '../features/prompt/tokens.js';
+import type { Step } from '../features/reading/score.js';
+import type { Curves } from '../features/train/curves.js';
+import type { ProgramInput } from '../worker/sources/programInput.js';
+import type { Run, State } from './state.js';
+import type { Settings } from './types.js';
+
+export type { Piece, ProgramInput, Run, Settings, State, Step };
+
+/** A file of a user, with its path in the folder that was opened. */
+export interface UserFile {
+  path: string;
+  file: Blob;
+}
+
+// Requests
+
+export type Verb = keyof Requests;
+export type RequestOf<V extends Verb> = { id: number; verb: V } & Requests[V];
+/** A request before client.js numbers it. */
+export type UnnumberedRequest = { [V in Verb]: { verb: V } & Requests[V] }[Verb];
+export type Request = { id: number } & UnnumberedRequest;
+
+/** Ends the answer to the newest request with the verb `of`. */
+export interface CancelRequest {
+  id: number;
+  verb: 'cancel';
+  of: Verb;
+}
+
+/** Asks the worker to hold a lock as long as it runs: see crashDetection.js. */
+export interface HoldLockRequest {
+  verb: 'alive';
+  lock: string;
+}
+
+export type MessageToWorker = Request | CancelRequest | HoldLockRequest;
+
+/** The fields of each request, by verb. */
+export interface Requests {
+  /** Everything that the screen shows of a state. */
+  show: { state: State };
+  /** The probability of the chosen token without each head in turn. */
+  ablate: { state: State };
+  /** The composition of the chosen head with the heads of all other layers. */
+  composition: { state: State };
+  /** The probability of each token of the text, given the tokens before it. */
+  tokenProbabilities: { state: State };
+  /** Continues the text. */
+  generate: { state: State; max: number; seed: number };
+  /** Opens a user's files as a source. transposed: the last two axes of attention weights are swapped. */
+  open: { name: string; title: string; files: UserFile[]; transposed?: boolean };
+  /** Opens the input of the program that embeds the page. */
+  openInput: { name: string; input: ProgramInput };
+  /** Frees a source, or stops reading it. */
+  close: { name: string };
+  /** Sets the number of heads into which the queries and keys of a file are split. */
+  split: { name: string; heads: number };
+  /** Sets the texts of the tokens of attention weights. */
+  nameTokens: { name: string; tokens: Record<string, string[]> };
+  /** Sets the picture that a model of patches reads; without a file, the drawn picture. */
+  picture: { name: string; file?: Blob & { name?: string } };
+  /**
+   * Trains a model and reports on it until the next request of this verb. fresh: a stored model is not continued.
+   * start: training starts at once. bytes: a saved model to be continued. paced: the page acknowledges each report.
+   */
+  train: {
+    state: State;
+    speed: number | null;
+    fresh?: boolean;
+    start?: boolean;
+    bytes?: Uint8Array;
+    paced?: boolean;
+  };
+  /** Changes how training continues. */
+  controlTraining: TrainingControl;
+  /** Tells the worker that the page has processed one report of a paced training. */
+  acknowledgeReport: Empty;
+}
+
+export type Empty = Record<never, never>;
+
+/** speed is in steps a second, null without a limit. */
+export type TrainingControl =
+  | { action: 'play' | 'pause' | 'step' | 'save' | 'folder' | 'onnx' }
+  | { action: 'back'; step: number }
+  | { action: 'look'; layer: number; head: number }
+  | { action: 'rate'; rate: number }
+  | { action: 'speed'; speed: number | null }
+  | { action: 'remove'; key: string };
+
+// Answers
+
+export type PartName = keyof Parts;
+export type PartMessage = { [P in PartName]: { id: number; verb: Verb; part: P } & Parts[P] }[PartName];
+/** A part as client.js passes it on. of: the model of the request. */
+export type ReceivedPart = PartMessage & { of: string | undefined };
+/** Functions that take the parts of answers. */
+export type PartListeners = { [P in PartName]: (part: Extract<ReceivedPart, { part: P }>) => void };
+
+/** dropped: a newer request came, or this one was cancelled. */
+export interface DoneMessage {
+  id: number;
+  verb: Verb;
+  part?: undefined;
+  error?: undefined;
+  done: true;
+  dropped?: boolean;
+}
+
+/** code and values: of a problem that the page has a text for. */
+export interface ErrorMessage {
+  id: number;
+  verb: Verb;
+  part?: undefined;
+  error: string;
+  code?: string;
+  values?: ProblemValue[];
+}
+
+export type ProblemValue = string | number;
+export type AnswerMessage = PartMessage | DoneMessage | ErrorMessage;
+export type MessageFromWorker = AnswerMessage | { verb: 'alive' };
+
+/** The fields of each part of an answer. */
+export interface Parts {
+  /** Bytes of a model's file that have been read. */
+  progress: Progress;
+  source: { about: About };
+  run: ShownRun;
+  comparison: Comparison;
+  pinnedHead: PinnedHead;
+  /** Roles of the heads by layer; null if they are unknown. */
+  roles: { roles: Roles | null };
+  pooled: PooledHead;
+  /** Bytes of the user's files that have been read. */
+  opening: Progress;
+  opened: { about: About; summary: Summary };
+  inputOpened: { about: About; summary: Summary | null };
+  /** A source shows something else now: its tokens, its heads or its picture have been changed. */
+  changed: Empty;
+  tokenProbabilities: TokenProbabilities;
+  composition: { layer: number; head: number; feeds: HeadComposition[] };
+  ablation: Ablation;
+  /** All of the text that has been generated. */
+  generated: { text: string };
+  trainingReport: TrainingReport;
+  /** Models in this browser's storage; problem: the newest one could not be stored. */
+  storedModels: { list?: StoredModel[]; problem?: string };
+  /** A model as a file; extension: of its name, 'safetensors' if it is missing. */
+  savedFile: { bytes: Uint8Array; settings: Settings; extension?: string };
+}
+
+export interface Progress {
+  read: number;
+  total: number;
+}
+
+// The source
+
+/** The properties of a source that the page knows. */
+export interface About {
+  /** The name of state.model. */
+  name: string;
+  /** The name that the user reads. */
+  title?: string;
+  kind: 'transformer' | 'weights' | 'layer';
+  family?: string;
+  layers: number;
+  heads: number;
+  /** Entries of a batch, of which one is shown. */
+  batch?: number;
+  /** Width of a head. */
+  width: number;
+  /** The largest number of tokens. */
+  context: number;
+  /** True if it has feed-forward parts. */
+  mlps?: boolean;
+  causal: boolean;
+  /** True if it predicts a next token, a masked one or a class. */
+  predicts: boolean;
+  guess: 'next' | 'masked' | 'classes' | null;
+  reads: 'text' | 'numbers' | 'picture' | 'pair' | 'nothing';
+  /** True if its tokens are those of a text. */
+  words?: boolean;
+  /** True if it can continue a text. */
+  writes: boolean;
+  /** True if its heads can be changed. */
+  edits: boolean;
+  /** True if its logits are sums of contributions, which flow shows. */
+  sums: boolean;
+  /** The token of a masked word. */
+  mask: string | null;
+  /** Attentions of an encoder–decoder. */
+  parts: string[];
+  /** Size of its files. */
+  bytes: number;
+  /** By language and role: the name of the role, and a sentence about it. */
+  terms?: Record<string, Record<string, string[]>>;
+  /** Possible numbers of heads of a file with queries and keys. */
+  choices?: number[];
+  /** A model that is trained in the page. probe: the text that is shown during training. */
+  trained?: { settings: Settings; tokens: string[]; probe: string; steps: number };
+}
+
+/** A summary of files that have been opened. */
+export type Summary = WeightsSummary | LayerSummary | TransformerSummary;
+
+export interface WeightsSummary {
+  kind: 'weights';
+  /** The axis whose sums are 1. */
+  sums: string;
+  parts: AttentionSizes[];
+  /** True if the files name the tokens. */
+  named: boolean;
+  /** Names of arrays that are not shown. */
+  unused: string[];
+  problems: { code: string; values: ProblemValue[] }[];
+}
+
+/** wholeT and wholeS: the sizes before tokens were cut off. */
+export interface AttentionSizes {
+  name: string;
+  layers: number;
+  batch: number;
+  heads: number;
+  T: number;
+  S: number;
+  wholeT: number;
+  wholeS: number;
+  /** The number of NaN that were found. */
+  nan: number;
+  causal: boolean;
+}
+
+export interface LayerSummary {
+  kind: 'layer';
+  T: number;
+  S: number;
+  width: number;
+  /** True if queries and keys are computed from the weights of a layer. */
+  projected: boolean;
+  /** True if the file has separate heads. */
+  split?: boolean;
+  batch: number;
+  named: boolean;
+}
+
+export interface TransformerSummary {
+  kind: 'transformer';
+  weights: string;
+  parameters: number;
+  bytes: number;
+  /** Files that are missing: 'tokenizer', 'mask', 'preprocessor'. */
+  missing: string[];
+  /** Names of parameters with NaN. */
+  nan: string[];
+}
+
+// The run
+
+export interface PictureData {
+  data: Uint8ClampedArray;
+  width: number;
+  height: number;
+}
+
+export interface PatchOptions {
+  image: readonly [number, number];
+  size: number;
+  channels: number;
+}
+
+/** Roles of heads by layer and head. */
+export type Roles = (string | null)[][];
+/** Scores of one head by their names: see analysis/patterns.js. */
+export type HeadScores = Record<string, number>;
+
+export interface ShownRun {
+  image?: PictureData;
+  patch?: PatchOptions;
+  /** Tokens of the queries. */
+  pieces: Piece[];
+  /** Tokens of the keys, if they differ from those of the queries. */
+  keys?: Piece[];
+  /** True if there were more tokens than the source takes. */
+  cut: boolean;
+  /** The token whose logits are the prediction; null if there is none. */
+  place?: number | null;
+  T: number;
+  /** T if it is missing. */
+  S?: number;
+  layer: number;
+  head: number;
+  /** True if weights has the chosen head alone; the others come as `pooled`. */
+  large?: boolean;
+  named?: boolean;
+  /** Similarity of two sentences. */
+  likeness?: number | null;
+  /** (L,H,T,S) */
+  weights: Float32Array;
+  values?: HeadValues;
+  chosen?: Label;
+  top?: Prediction[];
+  lens?: number[] | null;
+  early?: LensPrediction[] | null;
+  added?: Contributions | null;
+  scores?: HeadScores[][] | null;
+  /** The predictions of a model in training, next to the correct tokens. */
+  guesses?: { text: string; wanted: number; right: boolean }[];
+}
+
+/** A token or class; id is −1 if there is none. */
+export interface Label {
+  id: number | null;
+  text: string;
+}
+
+export interface Prediction extends Label {
+  id: number;
+  now: number;
+}
+
+/** The likeliest label if the model ended after this layer. */
+export interface LensPrediction extends Label {
+  probability: number;
+}
+
+/** The arithmetic of one head: (T,D), (S,D) and (T,S), see headValues.js. */
+export interface HeadValues {
+  layer?: number;
+  head?: number;
+  width: number;
+  valueWidth?: number;
+  query: Float32Array;
+  key: Float32Array;
+  value: Float32Array;
+  scores: Float32Array;
+  steps: Step[];
+  sink: number | null;
+  mixture: Float32Array;
+  labels: Label[];
+  directions: Float32Array | null;
+  scale?: number;
+  patched?: boolean;
+}
+
+/** Direct logit attribution. */
+export interface Contributions {
+  label: number;
+  embed: number;
+  /** (L,H) */
+  heads: ArrayLike<number>;
+  /** (L) */
+  mlps: ArrayLike<number>;
+  bias: number;
+  sum: number;
+}
+
+/** The prediction of the other case, see otherCase in edits.js. top: probabilities of the run's listed tokens. */
+export interface Comparison {
+  kind: 'pinned' | 'with' | 'before' | 'without';
+  top: number[];
+  likeliest: string;
+}
+
+/** The chosen head in the pinned run. */
+export interface PinnedHead {
+  pieces: Piece[];
+  keys: Piece[];
+  T: number;
+  S: number;
+  layer: number;
+  head: number;
+  cut: boolean;
+  weights?: Float32Array;
+  values?: HeadValues;
+  top?: Prediction[];
+  chosen?: Label;
+}
+
+/** A small picture of one head of a large run. */
+export interface PooledHead {
+  layer: number;
+  head: number;
+  data: Float32Array;
+  rows: number;
+  columns: number;
+}
+
+/** now: with the state's changes, ever: without them; both from the second token on. */
+export interface TokenProbabilities {
+  state: State;
+  now: ArrayLike<number>;
+  ever: ArrayLike<number>;
+}
+
+export interface HeadPlace {
+  layer: number;
+  head: number;
+}
+
+/** How much the queries, keys or values of one head read of the output of another one. */
+export interface HeadComposition {
+  from: HeadPlace;
+  to: HeadPlace;
+  kind: 'q' | 'k' | 'v';
+  value: number;
+}
+
+/** total: number of heads. tried: the heads that have been switched off so far. */
+export interface Ablation {
+  token: number;
+  text: string;
+  before: number;
+  total: number;
+  tried: (HeadPlace & { probability: number })[];
+}
+
+// Training
+
+/** right: share of correct predictions on validation sequences. */
+export type TrainingPoint = [step: number, loss: number, right?: number];
+
+export interface TrainingProgress {
+  steps: number;
+  /** The step at which training pauses. */
+  end: number;
+  /** The earlier step that is shown; null if the newest one is. */
+  at: number | null;
+  playing: boolean;
+  key: string;
+  settings: Settings;
+  perSecond: number | null;
+}
+
+/** All heads on the probe at one step. */
+export interface Frame {
+  step: number;
+  weights: Float32Array;
+}
+
+export interface TrainingReport extends ReportDetails {
+  progress: TrainingProgress;
+  /** Points since the last report. */
+  points: TrainingPoint[];
+}
+
+export interface ReportDetails {
+  /** By 'score layer.head'. */
+  scores?: HeadScores;
+  frame?: Frame;
+  /** Steps of which there are snapshots. */
+  snapshots?: number[];
+  /** The first report of a training. */
+  started?: { curves: Curves; settings: Settings; steps: number; frames: Frame[] };
+  /** The loss diverged at `step`; `back` is the step that was restored. */
+  diverged?: { step: number; nan: boolean; back: number; rate: number };
+}
+
+/** at: when it was stored, in milliseconds since 1970. */
+export interface StoredModel {
+  key: string;
+  settings: Settings;
+  steps: number;
+  at: number;
+}

@@ -1,0 +1,87 @@
+// The whole screen's fields of one run.
+
+import { scoresOf, weightsOf } from './headScores.js';
+import { headValues } from './headValues.js';
+import { contributionsTo, lensOf, likeliest, probabilities, rowOf } from './predictions.js';
+import { stackAt } from './runModel.js';
+
+/** @import { Numbers, TransformerSource } from '../sources/types.js' */
+/** @import { Prediction } from '../../store/protocol.js' */
+/** @import { Values } from './runModel.js' */
+/** @typedef {(id: number | null) => string} LabelName */
+
+/** Predictions that are listed. */
+const TOP = 5;
+
+/**
+ * @typedef {object} RunQuery
+ * @property {number[]} ids
+ * @property {number} layers
+ * @property {number} layer
+ * @property {number} head
+ * @property {number | null} token the prediction that is followed
+ * @property {number} [also] a prediction that is listed too
+ * @property {number | null} place the token that predicts
+ * @property {string} part of an encoder–decoder
+ * @property {boolean} other keys are other tokens than queries
+ * @property {LabelName} name
+ * @property {number} [temperature] of the head
+ */
+
+/**
+ * @param {TransformerSource} source
+ * @param {Values} values
+ * @param {RunQuery} query
+ */
+export function describe(source, values, query) {
+  const { ids, layers, layer, head, place, part, other, name, temperature } = query;
+  const all = Array.from({ length: layers }, (_, l) => values.captured[`${stackAt(part, l)}weights`]);
+  const likely = place === null || !values.logits ? null : probabilities(rowOf(values, place));
+  const { top, chosen } = likely ? listed(likely, query) : { top: [], chosen: null };
+  const ofHead = headValues(source, values, { layer, head, chosen, part, temperature });
+  const followed = source.exact ? chosen : null;
+  const lens = followed === null ? null : lensOf(source, values, followed);
+  return {
+    likely,
+    top,
+    name,
+    fields: {
+      weights: weightsOf(all),
+      values: { ...ofHead, labels: ofHead.labels.map((id) => ({ id, text: name(id) })) },
+      ...(likely && { chosen: { id: chosen, text: name(chosen) } }),
+      ...(likely && { top: top.map((id) => /** @type {Prediction} */ ({ id, text: name(id), now: likely[id] })) }),
+      lens: lens?.lens ?? null,
+      early: lens?.likeliest.map(({ id, probability }) => ({ id, text: name(id), probability })) ?? null,
+      added: followed === null ? null : contributionsTo(source, values, followed),
+      scores: other || part === 'encoder' ? null : allScores(source, all, ids),
+    },
+  };
+}
+
+/**
+ * The listed labels, with the chosen one and `also` among them.
+ * @param {Float64Array} likely @param {RunQuery} query
+ */
+function listed(likely, { token, also }) {
+  const top = likeliest(likely, TOP);
+  const chosen = token !== null && token < likely.length ? token : top[0];
+  if (!top.includes(chosen)) top[TOP - 1] = chosen;
+  if (also !== undefined && !top.includes(also)) top[TOP - (top[TOP - 1] === chosen ? 2 : 1)] = also;
+  return { top, chosen };
+}
+
+/**
+ * Scores of all heads; for a model that was trained on a task, also their weight on the tokens with the answer.
+ * @param {TransformerSource} source @param {Numbers[]} all weights of every layer @param {number[]} ids
+ */
+function allScores({ partnerOf }, all, ids) {
+  const scores = scoresOf(all, { data: ids, shape: [ids.length] });
+  if (!partnerOf) return scores;
+  const size = ids.length ** 2;
+  return scores.map((row, l) =>
+    row.map((ofHead, h) => ({
+      ...ofHead,
+      partner: partnerOf(all[l].data.subarray(h * size, (h + 1) * size), ids),
+    })),
+  );
+}

@@ -1,0 +1,93 @@
+// The arithmetic of one head: queries, keys, products, scores and values, copied out of a run.
+
+import { headOf, normOf, statisticsOf } from '../../../src/js/analysis/head.js';
+import { topLabel } from './predictions.js';
+import { stackAt } from './runModel.js';
+import { optionsOf, sinkOf, stepsOf } from './scoreSteps.js';
+
+/** @import { TransformerSource } from '../sources/types.js' */
+/** @import { Values } from './runModel.js' */
+
+/** Logits in which the likeliest label of every token is found: about 0.1 s. */
+const MAX_LOGITS = 2 ** 23;
+
+/**
+ * @typedef {object} ChosenHead
+ * @property {number} layer
+ * @property {number} head
+ * @property {number | null} chosen the label that is followed
+ * @property {string} [part] of an encoder–decoder
+ * @property {number} [temperature] of this head
+ */
+
+/**
+ * `directions` (T,D): its product with a value, times the weight, is the contribution of that value by this head to the
+ * logit of the label that follows. Over all keys these add up to the head's attribution.
+ * @param {TransformerSource} source
+ * @param {Values} values
+ * @param {ChosenHead} chosenHead
+ */
+export function headValues(source, values, { layer, head, chosen, part = 'decoder', temperature = 1 }) {
+  const { captured } = values;
+  const { numHeads, headDim } = optionsOf(source.model, part);
+  const take = (/** @type {string} */ name, shared = false) => {
+    const { data, shape } = captured[`${stackAt(part, layer)}${name}`];
+    const size = shape[2] * shape[3];
+    // Several query heads may share one head of keys and values.
+    const h = shared ? Math.floor(head / (numHeads / shape[1])) : head;
+    return data.slice(h * size, (h + 1) * size);
+  };
+  const [, , T, S] = captured[`${stackAt(part, layer)}scores`].shape;
+  const place = { part, layer, head, T, S, temperature };
+  // Finding the likeliest label of every token reads all logits: with many logits only the chosen label is followed.
+  const all = source.exact && T * (values.logits?.shape[2] ?? Number.POSITIVE_INFINITY) <= MAX_LOGITS;
+  const labels = Array.from({ length: T }, (_, t) =>
+    t === T - 1 && chosen !== null ? chosen : all ? topLabel(values, t) : -1,
+  );
+  return {
+    layer,
+    head,
+    width: headDim,
+    query: take('query'),
+    key: take('key', true),
+    value: take('value', true),
+    scores: take('scores'),
+    steps: stepsOf(source.model, place),
+    sink: sinkOf(source.model, place),
+    mixture: take('heads'),
+    labels,
+    directions: source.exact ? directionsOf(source, values, layer, head, labels) : null,
+  };
+}
+
+/**
+ * Null for models without a single norm at the end of the residual stream.
+ * @param {TransformerSource} source
+ * @param {Values} values
+ * @param {number} layer
+ * @param {number} head
+ * @param {number[]} labels
+ */
+function directionsOf({ model, about: { layers, width } }, { captured }, layer, head, labels) {
+  if ((model.options.normPlace ?? 'before') !== 'before') return null;
+  const caller = 'directions';
+  const out = headOf(caller, model);
+  const norm = normOf(caller, model, 'norm');
+  const last = captured[`blocks.${layers - 1}.out`];
+  const C = last.shape[2];
+  const name = `blocks.${layer}.attention.wo`;
+  const { data, shape } = model.parameters[name] ?? model.stateDict()[name];
+  const found = new Float32Array(labels.length * width);
+  labels.forEach((label, t) => {
+    if (label < 0) return found.fill(Number.NaN, t * width, (t + 1) * width);
+    const { row } = out.direction(label);
+    const x = Float64Array.from(last.data.subarray(t * C, (t + 1) * C));
+    const { rstd } = norm ? statisticsOf(model, x) : { rstd: 1 };
+    const along = row.map((u, c) => u * (norm ? norm.weight[c] * rstd : 1));
+    // A norm that subtracts the mean subtracts it from the direction as well.
+    const mean = norm && model.options.norm !== 'rms' ? along.reduce((sum, u) => sum + u, 0) / C : 0;
+    for (let c = 0; c < C; c++)
+      for (let d = 0; d < width; d++) found[t * width + d] += (along[c] - mean) * data[c * shape[1] + head * width + d];
+  });
+  return found;
+}

@@ -1,0 +1,72 @@
+// One run of a model, copied out of the core's memory: which values are captured, and which edits a run makes.
+
+import { editsOf, patchedHeads } from '../../features/whatif/edits.js';
+
+/** @import { Edit } from '../../../src/js/models/edits.js' */
+/** @import { ModelInput } from '../../../src/js/models/input.js' */
+/** @import { Run } from '../../store/protocol.js' */
+/** @import { Hl, Numbers, Source, TransformerSource } from '../sources/types.js' */
+/** @typedef {{ captured: Record<string, Numbers>, logits: Numbers | null }} Values */
+
+/** @param {{ copy(): Float32Array, shape: readonly number[] }} tensor @returns {Numbers} */
+const copied = (tensor) => ({ data: tensor.copy(), shape: [...tensor.shape] });
+
+/**
+ * @param {Hl} hl
+ * @param {Pick<TransformerSource, 'model'>} source
+ * @param {ModelInput} input
+ * @param {Edit[]} edit
+ * @param {string[]} capture
+ * @returns {Values}
+ */
+export function forward(hl, { model }, input, edit, capture) {
+  return hl.scope(() => {
+    const { logits, captured } = model.forward(input, { edit, capture });
+    return {
+      logits: logits ? copied(logits) : null,
+      captured: Object.fromEntries(Object.entries(captured).map(([name, tensor]) => [name, copied(tensor)])),
+    };
+  });
+}
+
+/**
+ * All edits of a run, with the heads that are patched from the pinned run. If both texts have the same number of tokens
+ * every token is patched, otherwise the last token only.
+ * @param {Pick<Source, 'about'>} source
+ * @param {Run} run
+ * @param {number} T
+ * @param {() => Values} pinned the values of the pinned run
+ * @returns {Edit[]}
+ */
+export function allEdits({ about }, run, T, pinned) {
+  const edits = /** @type {Edit[]} */ (editsOf(run, { ...about, tokens: T }));
+  patchedHeads(run, about).forEach((heads, layer) => {
+    if (heads.length === 0) return;
+    const at = `blocks.${layer}.heads`;
+    const { data, shape } = pinned().captured[at];
+    const [, , tokens, width] = shape;
+    // A pinned run without a text has no values.
+    if (tokens === 0) return;
+    for (const head of heads) {
+      const from = data.subarray(head * tokens * width, (head + 1) * tokens * width);
+      if (tokens === T) edits.unshift({ at, head, set: { data: from, shape: [tokens, width] } });
+      else edits.unshift({ at, head, token: T - 1, set: { data: from.slice(-width), shape: [width] } });
+    }
+  });
+  return edits;
+}
+
+/** Names of a layer's values: an encoder–decoder has three stacks of heads. @type {Record<string, string>} */
+const STACKS = { encoder: 'encoder.blocks.L.', decoder: 'blocks.L.', cross: 'blocks.L.cross.' };
+/** @param {string} part @param {number | string} layer */
+export const stackAt = (part, layer) => STACKS[part].replace('L', String(layer));
+
+/**
+ * The values that the page needs of a run, with the arithmetic of the heads of one layer.
+ * @param {Pick<Source, 'about'>} source @param {string} part @param {number} layer
+ */
+export const capturesFor = ({ about }, part, layer) => [
+  ...(about.parts.length > 0 ? [] : ['embed', 'blocks.*.heads', 'blocks.*.mlp', 'blocks.*.out']),
+  `${stackAt(part, '*')}weights`,
+  ...['query', 'key', 'value', 'scores', 'heads'].map((name) => `${stackAt(part, layer)}${name}`),
+];

@@ -1,0 +1,62 @@
+// The steps from the product of a query and a key to the score of one head of a model: see reading/score.js.
+
+import { bucketOf } from '../../../src/js/models/run.js';
+import { alibiSlopes } from '../../../src/js/ops/rotary.js';
+
+/** @import { Step } from '../../store/protocol.js' */
+/** @import { Transformer } from '../sources/types.js' */
+/** @typedef {Transformer['options']} Options */
+/**
+ * @typedef {object} HeadAndSizes
+ * @property {string} part of an encoder–decoder
+ * @property {number} layer
+ * @property {number} head
+ * @property {number} T queries
+ * @property {number} S keys
+ * @property {number} [temperature]
+ */
+
+/** The options of the stack that a part belongs to. @param {Transformer} model @param {string} part */
+export const optionsOf = ({ options }, part) =>
+  part === 'encoder' ? /** @type {Options} */ (options.encoder) : options;
+
+/** @param {Transformer} model @param {HeadAndSizes} head @returns {Step[]} */
+export function stepsOf(model, { part, layer, head, T, S, temperature = 1 }) {
+  const { scale, softcap } = optionsOf(model, part);
+  const added = part === 'cross' ? null : biasByDistance(model, part, head, T, S);
+  return [
+    { kind: 'scale', scale: typeof scale === 'number' ? scale : scale[layer] },
+    ...(softcap > 0 ? [/** @type {Step} */ ({ kind: 'cap', cap: softcap })] : []),
+    ...(added ? [/** @type {Step} */ ({ kind: 'distance', added })] : []),
+    ...temperatureStep(temperature),
+  ];
+}
+
+/** No step for a temperature of 1. @param {number} temperature @returns {Step[]} */
+export const temperatureStep = (temperature) => (temperature === 1 ? [] : [{ kind: 'temperature', by: temperature }]);
+
+/**
+ * The bias of a score for the distance of its tokens, by s − t + T − 1; null without one.
+ * @param {Transformer} model @param {string} part @param {number} head @param {number} T @param {number} S
+ */
+function biasByDistance(model, part, head, T, S) {
+  const { positions, numHeads, buckets, causal } = optionsOf(model, part);
+  const each = (/** @type {(distance: number) => number} */ amount) =>
+    Float32Array.from({ length: T + S - 1 }, (_, i) => amount(i - (T - 1)));
+  if (positions === 'alibi') {
+    const slope = alibiSlopes(numHeads)[head];
+    return each((distance) => -slope * Math.abs(distance));
+  }
+  if (positions !== 'buckets' || !buckets) return null;
+  const { data } = parameterOf(model, part, 'buckets.table');
+  return each((distance) => data[bucketOf(distance, buckets.count, buckets.distance, !causal) * numHeads + head]);
+}
+
+/** The sink in the softmax of a head; null without one. @param {Transformer} model @param {HeadAndSizes} head */
+export function sinkOf(model, { part, layer, head }) {
+  if (part === 'cross' || !optionsOf(model, part).sinks) return null;
+  return parameterOf(model, part, `blocks.${layer}.attention.sinks`).data[head];
+}
+
+/** @param {Transformer} model @param {string} part @param {string} name */
+const parameterOf = ({ parameters }, part, name) => parameters[part === 'encoder' ? `encoder.${name}` : name];

@@ -1,0 +1,172 @@
+// The parts of the answer to `show` for a transformer: its run, the comparison, the pinned run and the heads' roles.
+
+import { effective, otherCase } from '../../features/whatif/edits.js';
+import { runOf } from '../../store/runInput.js';
+import { describe } from './describeRun.js';
+import { rolesOf } from './headScores.js';
+import { readRun } from './modelInput.js';
+import { labelNames, likeliest, probabilities, rowOf } from './predictions.js';
+
+/** @import { HeadScores, PatchOptions, Run, ShownRun, State } from '../../store/protocol.js' */
+/** @import { Hl, TransformerSource } from '../sources/types.js' */
+/** @import { Reply, WorkerContext } from '../worker.js' */
+/** @import { Read } from './modelInput.js' */
+/** @import { Values } from './runModel.js' */
+/** @typedef {ReturnType<typeof chosenHead>} ChosenHead */
+/** @typedef {(run: Run) => Values} ValuesOf */
+
+/**
+ * @param {Hl} hl
+ * @param {TransformerSource} source
+ * @param {State} state
+ * @param {Reply} reply
+ * @param {Pick<WorkerContext, 'runs' | 'roles'>} worker
+ */
+export async function showTransformer(hl, source, state, reply, worker) {
+  const { about } = source;
+  const chosen = chosenHead(source, state);
+  const { part, layers, heads, layer } = chosen;
+  reply.send('source', { about: { ...about, layers, heads, causal: part === 'decoder' && about.causal } });
+  const read = readRun(source, state, part);
+  const shared = inputFields(source, read, chosen);
+  if (read.ids.length === 0) return reply.send('run', { ...shared, weights: new Float32Array(0) });
+  if (await reply.checkCancelled()) return;
+  /** @type {ValuesOf} */
+  const valuesOf = (run) => worker.runs.values(hl, source, run, { layer, pinned: state.pinned, part });
+  const now = valuesOf(runOf(state));
+  const other = otherCaseOf(source, state, chosen, now, valuesOf);
+  // The prediction before a change is followed, and stays listed however unlikely it is now.
+  const isFollowed = read.place !== null && (other.kind === 'pinned' || (about.edits && other.kind !== 'without'));
+  const before = isFollowed ? other.probabilities() : null;
+  const { likely, top, name, fields } = describeNow(source, state, chosen, read, now, {
+    kind: other.kind,
+    first: before && likeliest(before, 1)[0],
+  });
+  reply.send('run', { ...shared, ...fields }, [fields.weights.buffer]);
+  if (await reply.checkCancelled()) return;
+  if (likely && (about.edits || other.kind === 'pinned')) {
+    const row = before ?? other.probabilities();
+    if (row)
+      reply.send('comparison', {
+        kind: other.kind,
+        top: top.map((id) => row[id]),
+        likeliest: name(likeliest(row, 1)[0]),
+      });
+    if (await reply.checkCancelled()) return;
+  }
+  if (state.pinned && state.view === 'compare') {
+    await sendPinnedHead(source, state.pinned, chosen, valuesOf, fields.chosen?.id ?? null, reply);
+    if (await reply.checkCancelled()) return;
+  }
+  reply.send('roles', { roles: about.reads === 'picture' ? null : rolesIn(hl, source, fields.scores, worker) });
+}
+
+/**
+ * The head of the state, or the nearest one that the source has.
+ * @param {TransformerSource} source @param {State} state
+ */
+function chosenHead({ about, model: { options } }, state) {
+  const part = about.parts.includes(state.part) ? state.part : 'decoder';
+  const { layers, numHeads: heads } = part === 'encoder' && options.encoder ? options.encoder : options;
+  return { part, layers, heads, layer: Math.min(state.layer, layers - 1), head: Math.min(state.head, heads - 1) };
+}
+
+/**
+ * @param {TransformerSource} source
+ * @param {Read} read
+ * @param {ChosenHead} chosen
+ * @returns {Omit<ShownRun, 'weights'>}
+ */
+function inputFields({ about, model, pixels }, { pieces, keys, ids, cut, place }, { layer, head }) {
+  const picture = about.reads === 'picture' && {
+    image: pixels?.fine ?? pixels?.image,
+    patch: /** @type {PatchOptions} */ (model.options.patch),
+  };
+  return { ...picture, pieces, keys, cut, place, T: ids.length, S: keys?.length, layer, head };
+}
+
+/**
+ * The other case that the prediction is compared with.
+ * @param {TransformerSource} source
+ * @param {State} state
+ * @param {ChosenHead} chosen
+ * @param {Values} now
+ * @param {ValuesOf} valuesOf
+ */
+function otherCaseOf(source, state, { part, layer, head }, now, valuesOf) {
+  const { kind, run } = otherCase({ ...state, layer, head });
+  return {
+    kind,
+    /** Null if nothing is predicted: a model of pictures may have no logits. */
+    probabilities() {
+      const { place } = readRun(source, run, part);
+      if (place === null || !now.logits) return null;
+      return probabilities(rowOf(valuesOf(run), place));
+    },
+  };
+}
+
+/** @param {TransformerSource} source @param {Run} run @param {ChosenHead} chosen */
+const temperatureIn = ({ about }, run, { layer, head }) =>
+  about.edits ? effective(run.temperature, layer, head, 1) : 1;
+
+/**
+ * @param {TransformerSource} source
+ * @param {State} state
+ * @param {ChosenHead} chosen
+ * @param {Read} read
+ * @param {Values} values
+ * @param {{ kind: string, first: number | null }} other first: its likeliest label
+ */
+function describeNow(source, state, chosen, { ids, keys, place }, values, { kind, first }) {
+  const { part, layers, layer, head } = chosen;
+  const described = describe(source, values, {
+    ids,
+    layer,
+    head,
+    token: state.token ?? (kind === 'pinned' ? null : first),
+    also: first ?? undefined,
+    place,
+    part,
+    layers,
+    other: Boolean(keys),
+    name: labelNames(source),
+    temperature: temperatureIn(source, state, chosen),
+  });
+  const changes = {
+    scale: effective(state.scale, layer, head, 1),
+    patched: state.pinned !== null && effective(state.patch, layer, head, 0) === 1,
+  };
+  const { fields } = described;
+  return { ...described, fields: { ...fields, values: { ...fields.values, ...changes } } };
+}
+
+/**
+ * @param {TransformerSource} source
+ * @param {Run} pinned
+ * @param {ChosenHead} chosen
+ * @param {ValuesOf} valuesOf
+ * @param {number | null} token the label that is followed
+ * @param {Reply} reply
+ */
+async function sendPinnedHead(source, pinned, chosen, valuesOf, token, reply) {
+  const { part, layers, layer, head } = chosen;
+  const values = valuesOf(pinned);
+  const read = readRun(source, pinned, part);
+  const { pinnedRun } = await import('./pinnedHead.js');
+  const temperature = temperatureIn(source, pinned, chosen);
+  const query = { layer, head, layers, part, token, name: labelNames(source), temperature };
+  reply.send('pinnedHead', pinnedRun(source, values, read, query));
+}
+
+/**
+ * Roles of the heads of a user's model are those on its text: a run on random passages would take as long again.
+ * @param {Hl} hl
+ * @param {TransformerSource} source
+ * @param {HeadScores[][] | null} scores
+ * @param {Pick<WorkerContext, 'roles'>} worker
+ */
+function rolesIn(hl, source, scores, { roles }) {
+  if (source.about.name === 'whale' || source.exemplar) return roles.of(hl, source);
+  return scores ? rolesOf(scores) : null;
+}

@@ -1,0 +1,166 @@
+// Opens a checkpoint in Hugging Face's layout: a user's files, or a folder of a server.
+
+import { fileUrl } from '../../../src/js/models/checkpoint/remote.js';
+import { layersIn } from '../../../src/js/ops/foreign.js';
+import { baseOf, findIn } from './files.js';
+import { drawnPixels } from './pictures.js';
+import { Problem } from './problem.js';
+import { predictsTokens, transformerSource } from './sources.js';
+
+/** @import { PatchOptions, Summary, UserFile } from '../../store/protocol.js' */
+/** @import { Hl, OnProgress, Preprocessor, Source, Transformer, TransformerSource } from './types.js' */
+/** @import { OpenOptions } from './userFiles.js' */
+
+/** Weights of larger checkpoints are stored as int8. */
+const MAX_FLOATS = 400 * 2 ** 20;
+/** A larger number in the name of a file is not a number of shards. */
+const MAX_SHARDS = 1000;
+/** Models of more parameters are not searched for NaN. */
+const MAX_SEARCHED = 64e6;
+
+/**
+ * A model in a folder of a server.
+ * @param {Hl} hl
+ * @param {string} name
+ * @param {string} url
+ * @param {{ title?: string, onProgress: OnProgress }} options
+ * @returns {Promise<Source>}
+ */
+export async function openFolder(hl, name, url, { title, onProgress }) {
+  let bytes = 0;
+  const model = await hl.openModel(url, {
+    onProgress({ read, total }) {
+      bytes = total;
+      onProgress(read, total);
+    },
+  });
+  const folder = decodeURIComponent(new URL(url).pathname.replace(/\/+$/, '').split('/').pop() ?? '');
+  const source = transformerSource(name, { model, tokenizer: model.tokenizer, bytes, title: title ?? folder });
+  if (source.about.reads === 'picture') {
+    const response = await fetch(fileUrl(url, 'preprocessor_config.json'));
+    setPicture(source, response.ok ? await response.json() : {});
+  }
+  return source;
+}
+
+/** @param {TransformerSource} source @param {Preprocessor} preprocessor */
+function setPicture(source, preprocessor) {
+  source.preprocessor = preprocessor;
+  source.pixels = drawnPixels(/** @type {PatchOptions} */ (source.model.options.patch), preprocessor);
+}
+
+/**
+ * @param {Hl} hl
+ * @param {string} name
+ * @param {UserFile[]} files
+ * @param {OpenOptions} options
+ * @returns {Promise<{ source: Source, summary: Summary }>}
+ */
+export async function openCheckpoint(hl, name, files, options) {
+  const bytes = files.filter(({ path }) => /\.safetensors$/.test(path)).reduce((sum, { file }) => sum + file.size, 0);
+  const weights = bytes > MAX_FLOATS ? 'int8' : 'float32';
+  const byName = Object.fromEntries(files.map(({ path, file }) => [baseOf(path), file]));
+  const model = await openModel(hl, byName, weights, options);
+  const parameters = [...model.weights.values()].reduce((sum, { shape }) => sum + countOf(shape), 0);
+  if (model.options.input === 'audio' || model.options.encoder?.input === 'audio') {
+    model.dispose();
+    throw new Problem('sound', model.family);
+  }
+  // Files without a folder get the name of the model in config.json.
+  const modelName = String(model.config._name_or_path || model.family)
+    .split(/[\\/]/)
+    .pop();
+  const title = files.some(({ path }) => path.includes('/')) ? options.title : modelName;
+  const source = transformerSource(name, { model, tokenizer: model.tokenizer, bytes, title });
+  const missing = [];
+  if (source.about.reads !== 'picture' && !model.tokenizer) missing.push('tokenizer');
+  // The model predicts masked tokens, and its mask token is unknown.
+  if (source.about.guess === null && predictsTokens(model)) missing.push('mask');
+  if (source.about.reads === 'picture') {
+    const preprocessor = byName['preprocessor_config.json'];
+    setPicture(source, preprocessor ? JSON.parse(await preprocessor.text()) : {});
+    if (!preprocessor) missing.push('preprocessor');
+  }
+  const nan = parameters < MAX_SEARCHED ? parametersWithNaN(model) : [];
+  return { source, summary: { kind: 'transformer', weights, parameters, bytes, missing, nan } };
+}
+
+/**
+ * @param {Hl} hl
+ * @param {Record<string, Blob>} files by name
+ * @param {'int8' | 'float32'} weights
+ * @param {OpenOptions} options
+ */
+async function openModel(hl, files, weights, { signal, onProgress }) {
+  const { all, missing } = await shardsOf(files);
+  if (missing.length > 0) throw new Problem('shards', missing.length, all.length, missing.slice(0, 3).join(', '));
+  try {
+    return await hl.openModel(files, {
+      weights,
+      signal,
+      onProgress: ({ read, total }) => onProgress(read, total),
+    });
+  } catch (error) {
+    throw await problemOf(error, files);
+  }
+}
+
+/**
+ * The files with the weights, by the index or by the names of the files, and those of them that are missing.
+ * @param {Record<string, Blob>} files by name
+ */
+async function shardsOf(files) {
+  const index = files['model.safetensors.index.json'];
+  const named = index ? Object.values(parsed(await index.text())?.weight_map ?? {}).map(String) : numbered(files);
+  const all = [...new Set(named)];
+  return { all, missing: all.filter((name) => !Object.hasOwn(files, name)) };
+}
+
+/** Null for text that is not JSON: openModel throws the error of the file. @param {string} text */
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** model-00001-of-00003.safetensors has the number of shards. @param {Record<string, Blob>} files */
+function numbered(files) {
+  for (const name of Object.keys(files)) {
+    const [, stem, digits] = /^(.+)-\d{5}-of-(\d{5})\.safetensors$/.exec(name) ?? [];
+    if (stem && Number(digits) <= MAX_SHARDS)
+      return Array.from(
+        { length: Number(digits) },
+        (_, i) => `${stem}-${String(i + 1).padStart(5, '0')}-of-${digits}.safetensors`,
+      );
+  }
+  return [];
+}
+
+const countOf = (/** @type {readonly number[]} */ shape) => shape.reduce((a, b) => a * b, 1);
+
+/** Names of parameters with NaN. @param {Transformer} model */
+const parametersWithNaN = ({ parameters }) =>
+  Object.entries(parameters)
+    .filter(([, { data }]) => data.some(Number.isNaN))
+    .map(([name]) => name);
+
+/** An error of openModel as a problem of the page. @param {unknown} error @param {Record<string, Blob>} files */
+async function problemOf(error, files) {
+  if (!(error instanceof Error)) return new Problem('checkpoint', String(error));
+  if (error.name === 'AbortError') return error;
+  const { code, parameter, got } = /** @type {Error & { code?: string, parameter?: string, got?: unknown }} */ (error);
+  if (parameter === 'model_type') {
+    const found = await findIn(Object.entries(files).map(([path, file]) => ({ path, file })));
+    const config = JSON.parse(await files['config.json'].text());
+    const layers = layersIn(Object.fromEntries(found.tensors.map((tensor) => [tensor.name, tensor])), config);
+    if (layers.length > 0) {
+      const [{ numHeads, embedDim }] = layers;
+      return new Problem('unknownLayers', String(got), layers.length, numHeads, embedDim);
+    }
+    return new Problem('unknownFamily', String(got));
+  }
+  if (code === 'MEMORY' || error instanceof RangeError) return new Problem('memory');
+  return new Problem('checkpoint', error.message.replace(/^openModel: /, ''));
+}

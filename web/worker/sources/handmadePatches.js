@@ -1,0 +1,79 @@
+// Heads made by hand, for teaching, over the patches of a picture.
+
+import { pieceOf } from '../run/modelInput.js';
+import { aboutHeads } from './attentionOnly.js';
+import { TERMS } from './handmadeTerms.js';
+import { drawnPixels } from './pictures.js';
+
+/** @import { HeadsSource, PatchOptions, PictureData, Pixels } from './types.js' */
+
+/** Patches in a column and in a row, and the side of a patch in pixels. */
+const [ROWS, COLUMNS, SIDE] = [10, 14, 8];
+/** @type {PatchOptions} */
+const PATCH = { image: [ROWS * SIDE, COLUMNS * SIDE], size: SIDE, channels: 3 };
+/** Roles of the heads over patches, in their order. */
+const PATCH_HEADS = ['colour', 'near', 'row', 'column', 'mirror', 'bright'];
+
+/** The mean colour of each patch, 0…255. @param {PictureData} image */
+function coloursOf({ data, width }) {
+  const means = Array.from({ length: ROWS * COLUMNS }, () => [0, 0, 0]);
+  for (let i = 0; 4 * i < data.length; i++) {
+    const [y, x] = [Math.floor(i / width), i % width];
+    const mean = means[Math.floor(y / SIDE) * COLUMNS + Math.floor(x / SIDE)];
+    for (let c = 0; c < 3; c++) mean[c] += data[4 * i + c] / SIDE ** 2;
+  }
+  return means;
+}
+
+/**
+ * Each head's score of every patch for every other. An input row is one-hot, so Wq holds the scores.
+ * @param {number[][]} means
+ */
+export function patchHeads(means) {
+  const n = means.length;
+  const row = (/** @type {number} */ t) => Math.floor(t / COLUMNS);
+  const column = (/** @type {number} */ t) => t % COLUMNS;
+  const brightness = means.map(([r, g, b]) => (0.3 * r + 0.59 * g + 0.11 * b) / 255);
+  /** @type {((t: number, s: number) => number)[]} */
+  const scores = [
+    (t, s) => -means[t].reduce((sum, c, i) => sum + (c - means[s][i]) ** 2, 0) / 1500,
+    (t, s) => -((row(t) - row(s)) ** 2 + (column(t) - column(s)) ** 2) / 3,
+    (t, s) => (row(t) === row(s) ? 5 : 0),
+    (t, s) => (column(t) === column(s) ? 5 : 0),
+    (t, s) => (row(t) === row(s) && column(t) + column(s) === COLUMNS - 1 ? 7 : 0),
+    (_t, s) => 14 * brightness[s],
+  ];
+  const [q, k] = [new Float32Array(scores.length * n * n), new Float32Array(scores.length * n * n)];
+  scores.forEach((score, h) => {
+    for (let t = 0; t < n; t++) {
+      k[(h * n + t) * n + t] = 1;
+      for (let s = 0; s < n; s++) q[(h * n + t) * n + s] = score(t, s) * Math.sqrt(n);
+    }
+  });
+  const shape = [scores.length, n, n];
+  return { q: { data: q, shape }, k: { data: k, shape }, v: { data: k, shape } };
+}
+
+const NAMES = Array.from({ length: ROWS * COLUMNS }, (_, i) => `${Math.floor(i / COLUMNS)}·${i % COLUMNS}`);
+
+/** @param {Pixels} [pixels] default: the drawn picture @returns {HeadsSource} */
+export function patches(pixels = drawnPixels(PATCH)) {
+  const context = ROWS * COLUMNS;
+  /** @type {HeadsSource & { pixels: Pixels }} */
+  const source = {
+    about: aboutHeads('patches', { heads: PATCH_HEADS.length, context, reads: 'picture', terms: TERMS }),
+    patch: PATCH,
+    pixels,
+    version: 0,
+    headInputs() {
+      const { image, fine } = source.pixels;
+      return {
+        pieces: NAMES.map(pieceOf),
+        layers: [patchHeads(coloursOf(image))],
+        roles: [PATCH_HEADS],
+        picture: { image: fine ?? image, patch: PATCH },
+      };
+    },
+  };
+  return source;
+}

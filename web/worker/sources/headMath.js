@@ -1,0 +1,72 @@
+// Attention and projections of heads without a model, computed by the core.
+
+import { visible } from '../../features/mask/hiddenCells.js';
+import { effective } from '../../features/whatif/edits.js';
+
+/** @import { Run } from '../../store/protocol.js' */
+/** @import { Hl, LayerHeads, Numbers } from './types.js' */
+/** @typedef {{ weights: Float32Array, scores: Float32Array, mixture: Float32Array }} Attended (T,S), (T,S) and (T,D) */
+
+/** Rows of one head. @param {Numbers} all (H,N,D) @param {number} h */
+export function rowsOfHead({ data, shape: [, N, D] }, h) {
+  return { data: data.subarray(h * N * D, (h + 1) * N * D), shape: [1, 1, N, D] };
+}
+
+/**
+ * One head with the changes of a run.
+ * @param {Hl} hl
+ * @param {LayerHeads} heads
+ * @param {Run} run
+ * @param {number} layer
+ * @param {number} head
+ * @param {boolean} [causal] true if it is causal without changes
+ * @returns {Attended}
+ */
+export function attend(hl, { q, k, v }, run, layer, head, causal = false) {
+  const [, T, D] = q.shape;
+  const S = k.shape[1];
+  const name = effective(run.mask, layer, head, 'causal');
+  const painted = effective(run.painted, layer, head, '');
+  const hides = causal || name !== 'causal' || painted !== '';
+  const scale = effective(run.scale, layer, head, 1);
+  return hl.scope(() => {
+    const { output, weights, scores } = hl.attention(rowsOfHead(q, head), rowsOfHead(k, head), rowsOfHead(v, head), {
+      scale: 1 / (Math.sqrt(D) * effective(run.temperature, layer, head, 1)),
+      ...(hides && { mask: visible(painted, name, T, causal, S) }),
+      weights: true,
+      scores: 'masked',
+    });
+    const mixture = output.copy();
+    if (scale !== 1) for (let i = 0; i < mixture.length; i++) mixture[i] *= scale;
+    return { weights: weights.copy(), scores: scores.copy(), mixture };
+  });
+}
+
+/**
+ * (N,C) · weightᵀ + bias, (N,out): the raw scores of queries x and keys weight, so that the core computes them.
+ * @param {Hl} hl
+ * @param {Numbers} x
+ * @param {Numbers} weight
+ * @param {{ data: Float32Array } | null} [bias]
+ * @returns {Numbers}
+ */
+export function project(hl, { data, shape: [N, C] }, weight, bias) {
+  const out = weight.shape[0];
+  return hl.scope(() => {
+    const values = { data: new Float32Array(0), shape: [1, 1, out, 0] };
+    const keys = { data: weight.data, shape: [1, 1, out, C] };
+    const { scores } = hl.attention({ data, shape: [1, 1, N, C] }, keys, values, { scores: 'raw', scale: 1 });
+    const sums = scores.copy();
+    if (bias) for (let i = 0; i < sums.length; i++) sums[i] += bias.data[i % out];
+    return { data: sums, shape: [N, out] };
+  });
+}
+
+/** (N,heads·D) as (heads,N,D). @param {Numbers} x @param {number} heads @returns {Numbers} */
+export function splitHeads({ data, shape: [N, C] }, heads) {
+  const D = C / heads;
+  const to = new Float32Array(data.length);
+  for (let n = 0; n < N; n++)
+    for (let h = 0; h < heads; h++) to.set(data.subarray(n * C + h * D, n * C + (h + 1) * D), (h * N + n) * D);
+  return { data: to, shape: [heads, N, D] };
+}

@@ -1,0 +1,111 @@
+// The sources: models and attention weights that can be shown. Each has an `about` that says what it is and what it
+// supports; views depend on nothing else.
+
+import type { Transformer } from '../../../src/js/models/transformer.js';
+import type { About, HeadPlace, PatchOptions, PictureData, Piece, Roles, Run } from '../../store/protocol.js';
+import type { Hl } from '../../store/types.js';
+import type { Attentions } from './attentionWeights.js';
+
+export type { About, HeadPlace, Hl, PatchOptions, PictureData, Piece, Roles, Run, Transformer };
+
+export type Source = TransformerSource | WeightsSource | HeadsSource;
+
+interface SourceBase {
+  about: About;
+  /** Changes with everything that a run depends on apart from the request: tokens, picture, weights in training. */
+  version?: number;
+  /** Texts of the tokens, by list. */
+  tokens?: Record<string, string[]>;
+  dispose?(): void;
+}
+
+export interface TransformerSource extends SourceBase {
+  model: Transformer;
+  tokenizer: SourceTokenizer;
+  /** True if the logits are sums of contributions that can be computed without unpacking a large model. */
+  exact: boolean;
+  pixels?: Pixels;
+  preprocessor?: Preprocessor;
+  /** Tokens on which the heads get their roles, for a model to which random passages say nothing. */
+  exemplar?: number[];
+  /** A head's weight on the tokens with the answer, in a model that was trained on a task. */
+  partnerOf?(weights: Float32Array, labels: number[]): number;
+}
+
+/** Attention weights that were computed elsewhere. */
+export interface WeightsSource extends SourceBase {
+  attentions: Attentions[];
+  /** Small pictures of heads that have been read. */
+  pooled?: Map<string, { data: Float32Array; rows: number; columns: number }>;
+}
+
+/** Heads without a language model: see attentionOnly.js. */
+export interface HeadsSource extends SourceBase {
+  /** Queries, keys and values. entry: of a batch. */
+  headInputs(hl: Hl, run: Run, entry: number): HeadInputs | Promise<HeadInputs>;
+  /** Splits queries and keys into so many heads. */
+  split?(heads: number): void;
+  pixels?: Pixels;
+  preprocessor?: Preprocessor;
+  /** Sizes of the picture that it reads. */
+  patch?: PatchOptions;
+}
+
+/** What a source has instead of a tokenizer, or the tokenizer of the model. */
+export interface SourceTokenizer {
+  encode(text: string): {
+    ids: number[];
+    offsets: [number, number][];
+    tokens?: string[];
+    typeIds?: number[];
+  };
+  decode(ids: number[], options?: { skipSpecial?: boolean }): string;
+  idOf(token: string): number | undefined;
+  tokenOf(id: number): string | undefined;
+}
+
+export interface Numbers {
+  data: Float32Array;
+  shape: readonly number[];
+}
+
+/** Queries, keys and values of one layer, each (H,N,D). */
+export interface LayerHeads {
+  q: Numbers;
+  k: Numbers;
+  v: Numbers;
+}
+
+export interface HeadInputs {
+  /** Tokens of the queries. */
+  pieces: Piece[];
+  /** Tokens of the keys, if they differ. */
+  keys?: Piece[];
+  /** True if tokens were cut off. */
+  cut?: boolean;
+  layers: LayerHeads[];
+  /** Known roles of the heads. */
+  roles?: Roles;
+  picture?: { image: PictureData; patch: PatchOptions };
+  /** Similarity of two sentences. */
+  likeness?: number | null;
+}
+
+/** A picture as the model reads it, with the same picture to be shown; fine: at a higher resolution. */
+export interface Pixels {
+  data: Float32Array;
+  shape: number[];
+  image: PictureData;
+  fine?: PictureData;
+}
+
+/** preprocessor_config.json */
+export interface Preprocessor {
+  image_mean?: number[];
+  image_std?: number[];
+}
+
+export type OnProgress = (read: number, total: number) => void;
+
+/** Reads a file that is next to the script. */
+export type FetchFile = (name: string, onProgress: OnProgress, signal?: AbortSignal) => Promise<Uint8Array>;

@@ -1,0 +1,47 @@
+// A model in training as files for other programs.
+
+import { writeSafetensors } from '../../../src/js/io/safetensors.js';
+import { uniformSource } from '../../../src/js/ops/random.js';
+import { batchOf } from '../../features/train/tasks.js';
+
+/** @import { Labels } from '../../store/types.js' */
+/** @import { Trainer } from './trainer.js' */
+
+/** A folder has the sequences of so many steps. */
+const STEPS_AHEAD = 100;
+
+/** A tokenizer.json whose tokens are characters. @param {readonly string[]} tokens */
+const characterTokenizer = (tokens) =>
+  JSON.stringify({
+    version: '1.0',
+    added_tokens: [],
+    normalizer: null,
+    pre_tokenizer: null,
+    post_processor: null,
+    decoder: { type: 'Fuse' },
+    model: { type: 'BPE', vocab: Object.fromEntries(tokens.map((token, i) => [token, i])), merges: [] },
+  });
+
+/**
+ * A folder in which PyTorch continues the training: the model, the state of its optimizer, and the next sequences.
+ * @param {Trainer} trainer
+ * @returns {Promise<Record<string, Uint8Array>>}
+ */
+export async function pytorchFolder(trainer) {
+  const { model, optimizer, task, settings } = trainer;
+  trainer.resume();
+  const random = uniformSource(settings.seed);
+  for (let i = 0; i < trainer.drawn; i++) random();
+  const { labels, targets } = batchOf(task, random, task.training.batch * STEPS_AHEAD);
+  const small = (/** @type {Labels} */ { data, shape }) => ({ data: Int8Array.from(data), shape });
+  return {
+    ...(await model.saveFolder({ tokenizer: characterTokenizer(task.tokens), optimizer })),
+    'tokens.safetensors': writeSafetensors({ tokens: small(labels), targets: small(targets) }),
+  };
+}
+
+/** For onnxruntime: the logits, and the weights of every head. @param {Trainer} trainer */
+export async function onnxFile(trainer) {
+  trainer.resume();
+  return (await trainer.model.toOnnx({ weights: true }))['model.onnx'];
+}

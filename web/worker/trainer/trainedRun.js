@@ -1,0 +1,109 @@
+// A model in training as a source, and the run of its probe that the screen shows during training.
+
+import { LESSONS, partnerScore, signTokenizer, textOf } from '../../features/train/lessons.js';
+import { TRAINED, UNCHANGED } from '../../store/runInput.js';
+import { describe } from '../run/describeRun.js';
+import { rolesOf, weightsOf } from '../run/headScores.js';
+import { readRun } from '../run/modelInput.js';
+import { capturesFor, forward } from '../run/runModel.js';
+import { NUMBERS, transformerSource } from '../sources/sources.js';
+
+/** @import { Frame, HeadPlace, HeadScores } from '../../store/protocol.js' */
+/** @import { Task } from '../../store/types.js' */
+/** @import { Hl, Numbers, TransformerSource } from '../sources/types.js' */
+/** @import { Send } from '../worker.js' */
+/** @import { Trainer } from './trainer.js' */
+
+/** @param {Trainer} trainer @param {number} version @returns {TransformerSource} */
+export function trainedSource({ model, task, settings, probe, steps }, version) {
+  const tokenizer = { ...NUMBERS, ...signTokenizer(task.tokens) };
+  const source = transformerSource(TRAINED, { model, tokenizer, bytes: 0 });
+  const trained = { settings, tokens: task.tokens, probe: textOf(task.tokens, probe.labels), steps };
+  return {
+    ...source,
+    about: { ...source.about, trained },
+    partnerOf: (weights, labels) => partnerScore(settings.task, weights, labels),
+    version,
+    // Heads get their roles on the probe: the model has learned nothing about random passages.
+    exemplar: probe.labels,
+  };
+}
+
+/** The probe as the input of a run. @param {Trainer} trainer */
+const probeRun = ({ task, probe }) => ({ text: textOf(task.tokens, probe.labels), second: '', ...UNCHANGED });
+
+/**
+ * The frames of the film so far, computed from the snapshots.
+ * @param {Hl} hl @param {Trainer} trainer @returns {Frame[]}
+ */
+export function framesOf(hl, trainer) {
+  const source = trainedSource(trainer, 0);
+  const { input } = readRun(source, probeRun(trainer));
+  const frames = trainer.snapshots.map((step, i) => {
+    trainer.goBack(i);
+    const { captured } = forward(hl, source, input, [], ['blocks.*.weights']);
+    const layers = Array.from({ length: source.about.layers }, (_, l) => captured[`blocks.${l}.weights`]);
+    return { step, weights: weightsOf(layers) };
+  });
+  trainer.resume();
+  return frames;
+}
+
+/**
+ * Sends the run of the probe.
+ * @param {Hl} hl
+ * @param {Trainer} trainer
+ * @param {number} version
+ * @param {HeadPlace} chosen
+ * @param {Send} send
+ * @returns {{ weights: Float32Array, scores: HeadScores }} scores: those that the chart shows
+ */
+export function showProbe(hl, trainer, version, chosen, send) {
+  const source = trainedSource(trainer, version);
+  const { about } = source;
+  const { task, settings, probe } = trainer;
+  const { labels, targets } = probe;
+  const [layer, head] = [Math.min(chosen.layer, about.layers - 1), Math.min(chosen.head, about.heads - 1)];
+  const { pieces, input } = readRun(source, probeRun(trainer));
+  const values = forward(hl, source, input, [], capturesFor(source, 'decoder', layer));
+  const name = (/** @type {number | null} */ id) => (id === null ? '' : (task.tokens[id] ?? ''));
+  const { fields } = describe(source, values, {
+    ids: labels,
+    layers: about.layers,
+    layer,
+    head,
+    token: null,
+    place: labels.length - 1,
+    part: 'decoder',
+    other: false,
+    name,
+  });
+  const guesses = guessesOf(/** @type {Numbers} */ (values.logits), targets).map(({ label, wanted }) => ({
+    text: name(label),
+    wanted,
+    right: label === wanted,
+  }));
+  const weights = fields.weights.slice();
+  const scores = fields.scores ?? [];
+  send('source', { about });
+  send('roles', { roles: rolesOf(scores) });
+  send('run', { ...fields, pieces, cut: false, T: labels.length, layer, head, guesses }, [fields.weights.buffer]);
+  return { weights, scores: chartScores(settings.task, scores) };
+}
+
+/** The likeliest token after each token, and the correct one. @param {Numbers} logits @param {number[]} targets */
+function guessesOf({ data, shape }, targets) {
+  const V = shape[2];
+  return targets.map((wanted, t) => {
+    const row = data.subarray(t * V, (t + 1) * V);
+    return { wanted, label: row.reduce((best, x, i) => (x > row[best] ? i : best), 0) };
+  });
+}
+
+/** By 'score layer.head'. @param {Task} task @param {HeadScores[][]} scores @returns {HeadScores} */
+const chartScores = (task, scores) =>
+  Object.fromEntries(
+    scores.flatMap((row, l) =>
+      row.flatMap((one, h) => LESSONS[task].watch.map((kind) => [`${kind} ${l}.${h}`, one[kind]])),
+    ),
+  );

@@ -1,0 +1,62 @@
+// Composition of the chosen head with the heads of all other layers: see composition() in headlight-attention/analysis.
+
+import { composition as compositionOf } from '../../../src/js/analysis/analysis.js';
+
+/** @import { HeadComposition, HeadPlace } from '../../store/protocol.js' */
+/** @import { Transformer, TransformerSource } from '../sources/types.js' */
+/** @import { Handler } from '../worker.js' */
+/** @typedef {Pick<Transformer, 'options' | 'parameters' | 'stateDict'>} Parameters */
+
+/** @type {Handler<'composition'>} */
+export const composition = {
+  async answer({ state }, reply, worker) {
+    const source = await worker.sourceOf(state, reply);
+    if (!('model' in source) || !source.exact) return;
+    const { layers, heads } = source.about;
+    const [layer, head] = [Math.min(state.layer, layers - 1), Math.min(state.head, heads - 1)];
+    for (const feeds of compositionsOf(source, { layer, head })) {
+      if (await reply.checkCancelled()) return;
+      reply.send('composition', { layer, head, feeds });
+    }
+  },
+};
+
+/**
+ * int8 matrices are converted to floats once, not once for each pair of heads.
+ * @type {WeakMap<Transformer, Parameters>}
+ */
+const floats = new WeakMap();
+/** @param {Transformer} model @returns {Parameters} */
+function withFloats(model) {
+  const known = floats.get(model);
+  if (known) return known;
+  /** @type {ReturnType<Transformer['stateDict']> | undefined} */
+  let state;
+  const stateDict = () => (state ??= model.stateDict());
+  const made = { options: model.options, parameters: model.parameters, stateDict };
+  floats.set(model, made);
+  return made;
+}
+
+/**
+ * All that have been computed so far, after each layer: the nearest layers first.
+ * @param {TransformerSource} source
+ * @param {HeadPlace} chosen
+ */
+function* compositionsOf({ model, about: { layers, heads } }, chosen) {
+  const parts = withFloats(model);
+  /** @type {HeadComposition[]} */
+  const all = [];
+  const others = Array.from({ length: layers }, (_, layer) => layer)
+    .filter((layer) => layer !== chosen.layer)
+    .sort((a, b) => Math.abs(a - chosen.layer) - Math.abs(b - chosen.layer));
+  for (const layer of others) {
+    for (let head = 0; head < heads; head++) {
+      const other = { layer, head };
+      const [from, to] = layer < chosen.layer ? [other, chosen] : [chosen, other];
+      const values = compositionOf(parts, from, to);
+      for (const kind of /** @type {const} */ (['q', 'k', 'v'])) all.push({ from, to, kind, value: values[kind] });
+    }
+    yield [...all];
+  }
+}

@@ -1,0 +1,47 @@
+// Opens and closes sources: a user's files, or the input of the program that embeds the page.
+
+/** @import { Handler } from '../worker.js' */
+
+/** @type {Handler<'open'>} */
+export const open = {
+  async answer({ name, title, files, transposed }, reply, worker) {
+    const reading = new AbortController();
+    const hl = await worker.core();
+    // Most visitors open no files.
+    const { openFiles } = await import('../sources/userFiles.js');
+    const { source, summary } = await openFiles(hl, name, files, {
+      title,
+      transposed,
+      signal: reading.signal,
+      onProgress(read, total) {
+        if (reply.isCancelled()) reading.abort();
+        else reply.send('opening', { read, total });
+      },
+    });
+    if (reply.isCancelled()) return source.dispose?.();
+    worker.sources.set(name, Promise.resolve(source));
+    reply.send('opened', { about: source.about, summary });
+  },
+};
+
+/** @type {Handler<'openInput'>} */
+export const openInput = {
+  answersEvery: true,
+  async answer({ name, input }, reply, worker) {
+    const opened = worker.core().then(async (hl) => {
+      const { openProgramInput } = await import('../sources/programSource.js');
+      return openProgramInput(hl, name, input, (read, total) => reply.send('progress', { read, total }));
+    });
+    worker.sources.replace(
+      name,
+      opened.then(({ source }) => source),
+    );
+    const { source, summary } = await opened;
+    reply.send('inputOpened', { about: source.about, summary });
+  },
+};
+
+/** @type {Handler<'close'>} */
+export const close = {
+  answer: ({ name }, _reply, worker) => worker.sources.close(name),
+};

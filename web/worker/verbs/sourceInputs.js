@@ -1,0 +1,48 @@
+// Requests that change what a source shows apart from the text: its tokens, its heads, its picture.
+
+import { Problem } from '../sources/problem.js';
+
+/** @import { PatchOptions } from '../../store/protocol.js' */
+/** @import { HeadsSource, Source, TransformerSource } from '../sources/types.js' */
+/** @import { Handler } from '../worker.js' */
+
+/** @type {Handler<'split'>} */
+export const split = {
+  async answer({ name, heads }, reply, worker) {
+    const source = await worker.sourceOf({ model: name }, reply);
+    if ('headInputs' in source) source.split?.(heads);
+    reply.send('changed', {});
+  },
+};
+
+/** @type {Handler<'nameTokens'>} */
+export const nameTokens = {
+  async answer({ name, tokens }, reply, worker) {
+    const source = await worker.sourceOf({ model: name }, reply);
+    source.tokens = { ...source.tokens, ...tokens };
+    source.version = (source.version ?? 0) + 1;
+    reply.send('changed', {});
+  },
+};
+
+/** @param {Source} source @returns {source is TransformerSource | HeadsSource} */
+const readsPicture = (source) => !('attentions' in source);
+
+/** @type {Handler<'picture'>} */
+export const picture = {
+  async answer({ name, file }, reply, worker) {
+    const source = await worker.sourceOf({ model: name }, reply);
+    if (!readsPicture(source)) throw new Problem('noPicture', file?.name ?? '');
+    const patch = /** @type {PatchOptions} */ ('headInputs' in source ? source.patch : source.model.options.patch);
+    const { drawnPixels, pixelsOf } = await import('../sources/pictures.js');
+    if (file)
+      try {
+        source.pixels = pixelsOf(await createImageBitmap(file), patch, source.preprocessor);
+      } catch {
+        throw new Problem('noPicture', file.name ?? '');
+      }
+    else source.pixels = drawnPixels(patch, source.preprocessor);
+    source.version = (source.version ?? 0) + 1;
+    reply.send('changed', {});
+  },
+};

@@ -1,0 +1,10 @@
+// The verbs, by name. A new verb is a file in this folder, a line here, and its types in store/protocol.d.ts.
+
+export { ablate } from './ablate.js';
+export { composition } from './composition.js';
+export { generate } from './generate.js';
+export { close, open, openInput } from './openFiles.js';
+export { show } from './show.js';
+export { nameTokens, picture, split } from './sourceInputs.js';
+export { tokenProbabilities } from './tokenProbabilities.js';
+export { acknowledgeReport, controlTraining, train } from './training.js';

@@ -1,0 +1,26 @@
+// How likely each token of the text was after the tokens before it: with the changes of the state, and without.
+
+import { runOf, UNCHANGED } from '../../store/runInput.js';
+import { readRun } from '../run/modelInput.js';
+import { probabilities, rowOf } from '../run/predictions.js';
+import { transformerOf } from '../sources/sources.js';
+
+/** @import { Run } from '../../store/protocol.js' */
+/** @import { Handler } from '../worker.js' */
+
+/** @type {Handler<'tokenProbabilities'>} */
+export const tokenProbabilities = {
+  async answer({ state }, reply, worker) {
+    const source = transformerOf(await worker.sourceOf(state, reply));
+    const hl = await worker.core();
+    const { ids } = readRun(source, state);
+    const { layer, pinned } = state;
+    const under = (/** @type {Run} */ run) => {
+      const values = worker.runs.values(hl, source, run, { layer, pinned });
+      return Float64Array.from(ids.slice(1), (id, t) => probabilities(rowOf(values, t))[id]);
+    };
+    if (ids.length < 2) return reply.send('tokenProbabilities', { state, now: [], ever: [] });
+    const run = runOf(state);
+    reply.send('tokenProbabilities', { state, now: under(run), ever: under({ ...run, ...UNCHANGED }) });
+  },
+};

@@ -1,0 +1,36 @@
+// The parts of the worker that its verbs use.
+
+import type { PartName, Parts, RequestOf, State, Verb } from '../store/protocol.js';
+import type { OpenSources } from './openSources.js';
+import type { RoleCache } from './run/headScores.js';
+import type { RunCache } from './run/runCache.js';
+import type { Hl, Source } from './sources/types.js';
+import type { Training } from './trainer/training.js';
+
+export type Send = <P extends PartName>(part: P, fields: Parts[P], transfer?: ArrayBuffer[]) => void;
+
+export interface Reply {
+  send: Send;
+  /** True once a newer request with the same verb has come, or this one was cancelled. */
+  isCancelled(): boolean;
+  /** Lets newer messages in, and then says the same. */
+  checkCancelled(): Promise<boolean>;
+}
+
+export interface WorkerContext {
+  core(): Promise<Hl>;
+  sources: OpenSources;
+  runs: RunCache;
+  roles: RoleCache;
+  training(): Promise<Training>;
+  /** The source of a state: an open one, or the model in training. */
+  sourceOf(state: Pick<State, 'model'> & Partial<State>, reply: Reply): Promise<Source>;
+}
+
+export interface Handler<V extends Verb> {
+  /** True if each request is answered, also those that a newer one follows at once. Default false. */
+  answersEvery?: boolean;
+  answer(request: RequestOf<V>, reply: Reply, worker: WorkerContext): unknown;
+}
+
+export type Handlers = { [V in Verb]: Handler<V> };
