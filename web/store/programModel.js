@@ -26,7 +26,8 @@ export function createProgramModel(first, requests) {
         import('../worker/sources/programInput.js'),
         import('../features/open/rowSums.js'),
       ]);
-      const { tokens, keys, layers } = /** @type {any} */ (input);
+      if (input?.kind !== 'weights') return;
+      const { tokens, keys, layers } = input;
       const square = layers[0].shape[1] === layers[0].shape[2];
       const names = square ? { tokens, keys } : { tokens: keys, keys: tokens };
       replace({ ...input, ...readWeights('transpose', swapped(layers)), ...names });

@@ -82,6 +82,6 @@ export function createSession(options) {
 }
 /** @typedef {import('@preact/signals').ReadonlySignal<any>} Untyped */
 /**
- * @typedef {Omit<ReturnType<typeof createSession>, 'about' | 'run' | 'ablation'> &
- *   { about: Untyped, run: Untyped, ablation: Untyped, addStyles: (text: string) => void }} Session
+ * @typedef {Omit<ReturnType<typeof createSession>, 'about' | 'run' | 'ablation' | 'picked'> &
+ *   { about: Untyped, run: Untyped, ablation: Untyped, picked: Untyped, addStyles: (text: string) => void }} Session
  */

@@ -1,4 +1,4 @@
-// What the model, the worker and the views hand each other.
+// Types that store, worker and features share.
 
 import type { About, Piece, ShownRun, Summary } from './protocol.js';
 
@@ -22,9 +22,9 @@ export interface TaskKind {
   tokens: string[];
   context: number;
   sequence(random: Random): Sequence;
-  /** Sequences that are never learned from, where those of `sequence` could be. */
+  /** Validation sequences, if those of `sequence` could be training sequences. */
   heldOut?(random: Random): Sequence;
-  /** Whether a sequence is a good one to be shown. */
+  /** True if a sequence is a good example. */
   suits?(labels: number[]): boolean;
   model: { layers: number; dModel: number; numHeads: number; mlp: number };
   training: { rate: number; batch: number; steps: number; weightDecay?: number };

@@ -4,16 +4,22 @@
 import { signal } from '@preact/signals';
 import { readOnly } from './readOnly.js';
 
+/** @import { HeadComposition } from './protocol.js' */
 /** @import { Cell } from './state.js' */
 /** @import { Log } from '../features/story/steps.js' */
 
 /** @typedef {'hide' | 'show'} Tool of the brush that paints a mask */
+/**
+ * A line or a ribbon of flow.
+ * @typedef {{ kind: 'line', feed: HeadComposition, layer?: undefined } |
+ *   { kind: 'head' | 'mlp' | 'embed' | 'rest', layer: number, feed?: undefined }} Picked
+ */
 
 export function createUi() {
   const hover = signal(/** @type {Cell | null} */ (null));
   const pinnedHover = signal(/** @type {Cell | null} */ (null));
   const switchHover = signal(false);
-  const picked = signal(/** @type {any} */ (null));
+  const picked = signal(/** @type {Picked | null} */ (null));
   const brush = signal(/** @type {Tool | null} */ (null));
   const sort = signal('place');
   const storyLog = signal(/** @type {Log} */ ({}));
@@ -41,7 +47,7 @@ export function createUi() {
     },
     /** The ribbon or line of flow whose components are listed. */
     picked: readOnly(picked),
-    /** @param {any} part */
+    /** @param {Picked | null} part */
     pick(part) {
       picked.value = part;
     },
