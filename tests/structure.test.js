@@ -117,10 +117,12 @@ test('web: what a feature computes uses no document, no window and no worker', (
 function assignedSignals(text) {
   const code = text.replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '');
   const assigned = /([\w$.?]+)\.value\s*(?:(?:\?\?|\|\||&&|\*\*|<<|>>>?|[-+*/%&|^])?=(?![=>])|\+\+|--)/g;
+  const own = [...code.matchAll(/const (\w+) = signal\(|currentTarget: (\w+)/g)].map(
+    ([, made, element]) => made ?? element,
+  );
   return [...code.matchAll(assigned)]
     .map(([, owner]) => owner)
-    .filter((owner) => !/(^|\.)(currentTarget|current)$/.test(owner))
-    .filter((owner) => !new RegExp(`const ${owner.replaceAll('.', '\\.')} = signal\\(`).test(code));
+    .filter((owner) => !/(^|\.)(currentTarget|current)$/.test(owner) && !own.includes(owner));
 }
 
 test('web: outside the store no signal of the session is assigned, only its actions are called', () => {

@@ -60,7 +60,7 @@ test('attention weights of 2 GB are looked at in parts: zeros are no attention, 
   const said = await page.evaluate(() => part('.problem')?.textContent ?? '');
   // After a look at a few rows.
   assert.match(said, /attentions \(2 × 16 × 4096 × 4096\).*no attention weights/);
-  await shows('.model-menu .under', 'The whale');
+  await shows('.model-menu .under', 'Moby');
 });
 
 test('a file of 2 GB that nobody knows, and a model of 2 GB without a config, are refused with help', async () => {
@@ -175,7 +175,7 @@ test('a worker that dies is replaced: what was set stays, what was open is said 
   await choose(path);
   await shows('.model-menu .under', 'attentions.npy');
   await page.locator('.model-menu .word').click();
-  await page.getByRole('menuitemradio', { name: /^The whale/ }).click();
+  await page.getByRole('menuitemradio', { name: /^Moby/ }).click();
   await settled();
   await page.locator('textarea').fill('Call me Ishmael. Call me');
   await word('off').click();
@@ -198,7 +198,7 @@ test('a worker that dies is replaced: what was set stays, what was open is said 
   await shows('.model-menu .under', 'attentions.npy');
   await page.workers()[0].evaluate(() => self.close());
   await shows('.failure', 'attentions.npy');
-  await shows('.model-menu .under', 'The whale');
+  await shows('.model-menu .under', 'Moby');
   assert.deepEqual(faults, []);
 });
 

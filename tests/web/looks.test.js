@@ -182,8 +182,8 @@ for (const width of inTier([1440, 1024, 768], [1024]))
     await page.getByText('induction', { exact: true }).first().waitFor();
     assert.deepEqual(await overlaps('.layer-name, .trade, .end, .model .try, .sort .word'), []);
     spoil();
-    await page.getByRole('button', { name: 'Try every head' }).click();
-    await page.waitForFunction(() => part('.tried .try')?.textContent === 'Try every head');
+    await page.getByRole('button', { name: 'Ablate each head' }).click();
+    await page.waitForFunction(() => part('.tried .try')?.textContent === 'Ablate each head');
     assert.deepEqual(await overlaps('.layer-name, .trade, .end, .model .try, .sort .word'), []);
   });
 
@@ -785,7 +785,7 @@ test('tokens within a sentence are quoted', async () => {
   assert.equal(await page.locator('.comparing [data-name=adds] th i').count(), 1);
   await open('', 1440);
   spoil();
-  await page.getByRole('button', { name: 'Try every head' }).click();
+  await page.getByRole('button', { name: 'Ablate each head' }).click();
   await page.waitForFunction(() => part('.tried li'));
   assert.equal(await page.locator('.tried .how i').textContent(), 'I');
 });

@@ -216,7 +216,7 @@ test('temperature, mask, pin and patch change the run as forward does', async ()
   await page.waitForFunction(() => part('.slider b').textContent === '10.00');
   const hot = run(OPENING, [{ at: 'blocks.*.scores', temperature: 10 }]).likely;
   assert.equal((await guesses())[0].now, percent(Math.max(...hot)));
-  await page.getByRole('button', { name: 'Change nothing' }).click();
+  await page.getByRole('button', { name: 'Reset' }).click();
   await page.getByRole('button', { name: 'Pin', exact: true }).click();
   await page.getByRole('button', { name: 'mask: causal' }).click();
   await page.getByRole('menuitemradio', { name: /^none/ }).click();

@@ -93,7 +93,7 @@ export const settle = (page) =>
 async function choose(page, files) {
   await page.evaluate(() => part('.open > .word').click());
   await page.locator('input[data-name=files]').setInputFiles(files);
-  await page.waitForFunction(() => part('.problem') || part('.model-menu .under').textContent.trim() !== 'The whale');
+  await page.waitForFunction(() => part('.problem') || part('.model-menu .under').textContent.trim() !== 'Moby');
 }
 /** Files opened, and what is said of them put away. */
 const opens =
@@ -128,8 +128,8 @@ export const STATES = {
   flowread: { hash: 'view=flow', act: (page) => page.locator('.adding li button').first().click() },
   lines: { hash: 'view=lines' },
   tried: {
-    act: each(word('Try every head'), (page) =>
-      page.waitForFunction(() => /^Try/.test(part('.tried .try')?.textContent)),
+    act: each(word('Ablate each head'), (page) =>
+      page.waitForFunction(() => /^Ablate/.test(part('.tried .try')?.textContent)),
     ),
   },
   beam: {

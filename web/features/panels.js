@@ -1,4 +1,4 @@
-// What stands in the reading column, by the name in state.panel.
+// The panels of the reading column, by the name in state.panel.
 
 import { later } from '../ui/lazy.jsx';
 import { Tried } from './heads/ablation.jsx';
@@ -16,7 +16,11 @@ export const PANELS = [
   { name: 'tried', Component: Tried },
   { name: 'table', Component: HeadTable },
 ];
-/** Instead of the reading of a cell a view may have its own. */
+/**
+ * The component of a panel. A view may replace the reading of a cell by its own.
+ * @param {{ panel: string, view: string }} state
+ * @param {any} run
+ */
 export function panelFor({ panel, view }, run) {
   const found = PANELS.find(({ name }) => name === panel) ?? PANELS[0];
   return (found === PANELS[0] && viewOf(view, run).Reading) || found.Component;

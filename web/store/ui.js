@@ -12,7 +12,7 @@ import { readOnly } from './readOnly.js';
 /**
  * A line or a ribbon of flow.
  * @typedef {{ kind: 'line', feed: HeadComposition, layer?: undefined } |
- *   { kind: 'head' | 'mlp' | 'embed' | 'rest', layer: number, feed?: undefined }} Picked
+ *   { kind: 'head' | 'mlp' | 'embed' | 'bias' | 'rest', layer: number, feed?: undefined }} Picked
  */
 
 export function createUi() {

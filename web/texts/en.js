@@ -1,4 +1,4 @@
-// English.
+// The page's texts in English.
 
 import { story } from '../features/story/story.en.js';
 
@@ -24,13 +24,13 @@ export const strings = {
 
   skip: 'Go to the picture',
   models: 'Model',
-  whale: 'The whale',
+  whale: 'Moby',
   whaleAbout: (/** @type {any} */ about) =>
-    `A small language model that has read Moby-Dick: ${about.layers} layers of ${about.heads} heads.`,
+    `A small language model, trained on Moby-Dick: ${about.layers} layers of ${about.heads} heads.`,
   others: {
     sentence: ['Sentence encoder', 'Universal Sentence Encoder: 2 layers of 4 heads. 7 MB, loaded when chosen.'],
-    constructed: ['Heads made by hand', 'Eight hand-built heads that each do one thing, for teaching.'],
-    patches: ['Patches of a picture', 'Six hand-built heads looking at a picture. Yours works too.'],
+    constructed: ['Handmade heads', 'Eight handmade heads for teaching, with one role each.'],
+    patches: ['Patches of a picture', 'Six handmade heads on a picture. Yours works too.'],
   },
   loading: (/** @type {number} */ share) => `reading ${Math.round(100 * share)}%`,
   bytes: (/** @type {number} */ n) =>
@@ -51,11 +51,11 @@ export const strings = {
       ['A model', 'A Hugging Face model folder: config.json, safetensors in one file or several, tokenizer.json.'],
       [
         'Attention weights',
-        'npy, npz, safetensors or JSON of (layers, heads, tokens, tokens), (heads, tokens, tokens) or (tokens, tokens); with a JSON list of the tokens beside it, if there is one.',
+        'npy, npz, safetensors or JSON of (layers, heads, tokens, tokens), (heads, tokens, tokens) or (tokens, tokens); optionally with a JSON list of the tokens.',
       ],
       [
         'Queries, keys and values',
-        'safetensors, npz, npy or JSON with query, key and value; or a layer’s weights with what goes into it (hidden_states).',
+        'safetensors, npz, npy or JSON with query, key and value; or a layer’s weights with its input (hidden_states).',
       ],
     ],
     paste: 'Paste weights or a list of tokens here, as JSON',
@@ -66,27 +66,27 @@ export const strings = {
     reading: 'Reading',
     progress: (/** @type {string} */ read, /** @type {string} */ total) => `${read} of ${total} read`,
     cancel: 'Cancel',
-    recognised: 'What was recognised',
+    recognised: 'Recognised content',
     forget: 'Remove it from memory',
     yours: 'Yours',
     isWeights: {
-      rows: 'Attention weights, computed elsewhere: their rows sum to 1. There is no model behind them, so nothing is predicted and nothing can be changed.',
-      columns: 'Weights, computed elsewhere: columns sum to 1, rows do not. Are they transposed?',
-      neither: 'Weights, computed elsewhere: neither their rows nor their columns sum to 1.',
+      rows: 'Attention weights without a model: rows sum to 1. Nothing is predicted, and nothing can be changed.',
+      columns: 'Weights without a model: columns sum to 1, rows do not. Are they transposed?',
+      neither: 'Weights without a model: neither rows nor columns sum to 1.',
     },
     weightsOf: (/** @type {any} */ { name, layers, heads, wholeT, wholeS, causal }, /** @type {boolean} */ named) =>
       `${named ? `${name}: ` : ''}${layers} ${layers === 1 ? 'layer' : 'layers'} × ${heads} ${heads === 1 ? 'head' : 'heads'}, ` +
-      `${wholeT === wholeS ? `${wholeT} tokens` : `${wholeT} queries, ${wholeS} keys`}${causal ? ', no token looks ahead' : ''}.`,
+      `${wholeT === wholeS ? `${wholeT} tokens` : `${wholeT} queries, ${wholeS} keys`}${causal ? ', causal' : ''}.`,
     cutTo: (/** @type {number} */ all, /** @type {number} */ shown) => `The first ${shown} of ${all} tokens are shown.`,
     batchOf: (/** @type {number} */ n) =>
-      `Layers, a batch of ${n}, heads: choose the entry of the batch above the picture.`,
+      `The axes are layers, a batch of ${n}, heads: choose the entry above the picture.`,
     entry: 'Entry',
     ofBatch: (/** @type {number} */ n) => `of 0–${n - 1}`,
     entryIs: (/** @type {number} */ at, /** @type {number} */ n) => `Entry ${at}; the batch has entries 0 to ${n - 1}`,
-    entryBefore: 'The entry before',
-    entryAfter: 'The next entry',
+    entryBefore: 'Previous entry',
+    entryAfter: 'Next entry',
     weightsNan: 'Some weights are NaN: they are shown as crosses.',
-    noTokens: 'No tokens were given, so they are numbered. Drop or paste a JSON list of them to name them.',
+    noTokens: 'Tokens are numbered: their names are unknown. Drop or paste a JSON list of names.',
     unused: (/** @type {string} */ names) => `Not used: ${names}.`,
     isModel: (
       /** @type {string} */ family,
@@ -108,16 +108,16 @@ export const strings = {
     },
     missing: {
       tokenizer: 'tokenizer.json is missing: type token numbers in place of words.',
-      preprocessor: 'preprocessor_config.json is missing: mean and spread of the colours are taken as 0.5.',
+      preprocessor: 'preprocessor_config.json is missing: colours use mean 0.5 and deviation 0.5.',
     },
     modelNan: (/** @type {number} */ n, /** @type {string} */ name) =>
       `${n} ${n === 1 ? 'tensor holds' : 'tensors hold'} NaN (${name}): results that depend on them are shown as crosses. Save the model again from a run that did not diverge.`,
     weightsTitle: (/** @type {string} */ title) => title,
-    nothingToAsk: 'These weights were computed elsewhere: without the model nothing can be changed in them.',
+    nothingToAsk: 'These are weights without their model: nothing can be changed.',
     pairNothing: 'In an encoder–decoder nothing can be changed here.',
     onlyRow: 'The file holds weights only: queries, keys and values are not in it.',
     row: 'the row',
-    rowAbout: 'the whole row adds up to',
+    rowAbout: 'the whole row sums to',
     picture: (/** @type {number} */ rows, /** @type {number} */ columns) => `A picture in ${rows} × ${columns} patches`,
     another: 'Your own picture…',
     cover: (/** @type {string} */ word) => `mask ${word}`,
@@ -132,11 +132,11 @@ export const strings = {
   },
   problems: {
     noWorker: () =>
-      'the worker did not start. Its file must lie beside the page’s script, and a Content-Security-Policy must allow it: worker-src ‘self’, from another origin worker-src blob:',
+      'the worker did not start. Its file must be next to the page’s script, and a Content-Security-Policy must allow it: worker-src ‘self’, from another origin worker-src blob:',
     gone: () => 'Your model was closed with the page; files are never stored. Open it again.',
-    noFiles: () => 'There was no file in it. Choose the files of a model, or a folder that holds them.',
+    noFiles: () => 'There are no files. Choose the files of a model, or a folder that contains them.',
     manyFiles: (/** @type {number} */ n, /** @type {number} */ most) =>
-      `${n} files at once, at most ${most} are looked at. Choose the folder of one model.`,
+      `${n} files: at most ${most} are read at once. Choose the folder of one model.`,
     manyUnknown: (/** @type {number} */ n, /** @type {string} */ names) =>
       `None of these ${n} files is a model or holds attention weights (${names} …). Choose config.json with its safetensors, or npy, npz, safetensors or JSON with weights.`,
     unknownFile: (/** @type {string} */ name) =>
@@ -145,11 +145,11 @@ export const strings = {
     truncated: (/** @type {string} */ name) => `${name} ends too early: it is truncated. Copy it again.`,
     notJson: (/** @type {string} */ name, /** @type {string} */ why) => `${name} is not JSON: ${why}`,
     ragged: (/** @type {string} */ name) =>
-      `The lists in ${name} are not equally long, or hold something else than numbers: they are no array.`,
+      `${name} is not an array: its lists differ in length or contain more than numbers.`,
     dtype: (/** @type {string} */ name, /** @type {string} */ type) =>
-      `${name} holds ${type}, which is not decoded. Save it as float32.`,
+      `${name} has the type ${type}, which cannot be read. Save it as float32.`,
     tooLarge: (/** @type {string} */ name, /** @type {number} */ size) =>
-      `${name} has ${(size / 2 ** 30).toFixed(1)} GB and cannot be read in parts. Save it as npy or safetensors: of these only what is shown is read.`,
+      `${name} has ${(size / 2 ** 30).toFixed(1)} GB and cannot be read in parts. Save it as npy or safetensors: of these only the shown part is read.`,
     noConfig: (/** @type {string} */ name, /** @type {number} */ n) =>
       `${name} holds ${n} attention layers, but config.json is missing: it says which model this is. Choose it together with the weights, or the whole folder.`,
     shards: (/** @type {number} */ n, /** @type {number} */ all, /** @type {string} */ names) =>
@@ -157,19 +157,19 @@ export const strings = {
     noWeights: (/** @type {string} */ names) =>
       `config.json came without weights${names && ` (with ${names})`}. Choose the .safetensors files together with it, or the whole folder.`,
     noAttention: (/** @type {string} */ name, /** @type {string} */ shape, /** @type {number} */ n) =>
-      `${name} (${shape})${n > 1 ? ` and ${n - 1} more` : ''}: no attention weights. They have two axes of tokens at the end and rows that sum to 1: save them after the softmax.`,
+      `${name} (${shape})${n > 1 ? ` and ${n - 1} more` : ''}: no attention weights. Their last two axes are tokens, and rows sum to 1: save them after the softmax.`,
     transposed: (/** @type {string} */ name, /** @type {string} */ shape) =>
-      `${name} (${shape}): columns sum to 1, rows do not. Is it transposed? Rows are the tokens that look.`,
+      `${name} (${shape}): columns sum to 1, rows do not. Is it transposed? Rows must be queries.`,
     noArrays: (/** @type {string} */ name) =>
-      `No attention weights are in ${name}: they are lists of lists of numbers, alone or under a name, such as {"attentions": [[1, 0], [0.5, 0.5]]}.`,
-    tokensAlone: () => 'These are tokens alone. Drop them together with the weights, or while weights are shown.',
+      `${name} has no attention weights: lists of lists of numbers, with or without a name, such as {"attentions": [[1, 0], [0.5, 0.5]]}.`,
+    tokensAlone: () => 'These are only tokens. Drop them together with the weights, or while weights are shown.',
     manyHeads: (/** @type {string} */ name, /** @type {number} */ layers, /** @type {number} */ heads) =>
       `${name} has ${layers} × ${heads} heads, at most 4096 are shown. Save some of the layers.`,
     nothing: (/** @type {string} */ name) => `${name} is empty.`,
     layerShape: (/** @type {string} */ name, /** @type {string} */ shape) =>
-      `${name} (${shape}) is no query of a layer: with weights it has two axes, tokens and width; without, also heads in front.`,
+      `${name} (${shape}) is not a query: its axes are tokens and width with a layer’s weights, else heads, tokens and width.`,
     layerMisfit: (/** @type {string} */ name, /** @type {string} */ shape, /** @type {string} */ expected) =>
-      `${name} is ${shape}; beside the query it would have to be ${expected}.`,
+      `${name} is ${shape}; with this query it must be ${expected}.`,
     layerLarge: (/** @type {number} */ n, /** @type {number} */ most) =>
       `${n} tokens, at most ${most} are drawn. Save fewer of them.`,
     layerWeights: (/** @type {string} */ why) => `The weights do not fit their input: ${why}`,
@@ -179,43 +179,43 @@ export const strings = {
       /** @type {number} */ heads,
       /** @type {number} */ width,
     ) =>
-      `A model of the kind ${type} is not known, but ${n} attention layers are in it (${heads} heads, ${width} wide). Open one layer’s weights with its input (hidden_states), or save the attention weights as npy.`,
+      `The model type ${type} is unknown, but it has ${n} attention layers (${heads} heads, ${width} wide). Open one layer’s weights with its input (hidden_states), or save the attention weights as npy.`,
     unknownFamily: (/** @type {string} */ type) =>
-      `A model of the kind ${type} is not known, and no attention layers are in its file. Save its attention weights as npy and open those.`,
+      `The model type ${type} is unknown, and its file has no attention layers. Save its attention weights as npy and open those.`,
     checkpoint: (/** @type {string} */ why) => `This model cannot be opened: ${why}`,
     memory: () => 'There is not enough memory for this model. Close other models, or open a smaller one.',
     sound: (/** @type {string} */ family) =>
       `${family[0].toUpperCase()}${family.slice(1)} needs audio. This page cannot take audio yet. You can save its attention weights as npy and open those.`,
     noPicture: (/** @type {string} */ name) =>
-      `${name} is no picture that this browser can read. PNG and JPEG can be read everywhere.`,
+      `This browser cannot read the picture ${name}. Every browser reads PNG and JPEG.`,
     noToken: (/** @type {number} */ id, /** @type {number} */ most) =>
       `There is no token ${id}: the tokens of this model are 0 to ${most}.`,
     long: (/** @type {number} */ n, /** @type {number} */ most) =>
-      `The text had ${n.toLocaleString('en')} letters: the first ${most.toLocaleString('en')} are kept. Undo restores the previous text.`,
+      `The text had ${n.toLocaleString('en')} characters: the first ${most.toLocaleString('en')} are kept. Undo restores the previous text.`,
   },
   theme: 'Light or dark',
   toOther: 'Chinese',
   help: 'Help',
   keys: 'Keys',
   keyList: [
-    ['← ↑ → ↓', 'walk the cells of the picture'],
-    ['[ ]', 'the head before, the next head'],
-    ['{ }', 'the layer below, the layer above'],
+    ['← ↑ → ↓', 'move between cells of the picture'],
+    ['[ ]', 'previous head, next head'],
+    ['{ }', 'layer below, layer above'],
     ['Enter', 'lock or unlock the cell'],
-    ['Ctrl\u00a0Z, Ctrl\u00a0Shift\u00a0Z', 'undo, do again'],
+    ['Ctrl\u00a0Z, Ctrl\u00a0Shift\u00a0Z', 'undo, redo'],
     ['Esc', 'close, unlock, stop'],
   ],
   terms: 'Words',
   termList: [
     ['token', 'A piece of text with a number of its own: a word or a part of one.'],
-    ['head', 'One way of looking back. For every token it says how much to take from each token before.'],
-    ['layer', 'Several heads that look at the same time. A model is a stack of layers.'],
-    ['query', 'What a token looks for: some numbers, made from the token as the layer sees it.'],
-    ['key', 'What a token can be found by: as many numbers.'],
-    ['score', 'Query times key, number by number, summed and scaled. High: they match.'],
+    ['head', 'Computes attention: how much every token takes from each token before it.'],
+    ['layer', 'Several heads that work in parallel. A model is a stack of layers.'],
+    ['query', 'Numbers that say what a token looks for, computed from the layer’s input.'],
+    ['key', 'As many numbers, by which a token is found.'],
+    ['score', 'Query times key, number by number, summed and scaled. High if they match.'],
     ['softmax', 'Turns the scores of a row into weights that add up to 1.'],
-    ['value', 'What a token passes on. A head sums the values, each times its weight.'],
-    ['feed-forward', 'The part of a layer that looks at no other token.'],
+    ['value', 'Numbers that a token passes on. A head sums the values, each times its weight.'],
+    ['feed-forward', 'The part of a layer that processes each token alone.'],
     ['logit', 'The score of a possible next token. Softmax over all of them gives the probabilities.'],
   ],
 
@@ -244,7 +244,7 @@ export const strings = {
   other_before: 'before the change',
   other_pinned: 'in the pinned run',
   follow: (/** @type {string} */ token, /** @type {string} */ now, /** @type {string | false} */ other) =>
-    `${token}: ${now}${other ? `, in the other case ${other}` : ''}. Follow it`,
+    `${token}: ${now}${other ? `, in the comparison ${other}` : ''}. Choose it`,
   atTheEnd: ['Guesses at the end of the text, not after', ''],
 
   out: 'out:',
@@ -258,9 +258,9 @@ export const strings = {
   offMeans: (/** @type {boolean} */ last) =>
     `Its output is set to zero. ${last ? 'The guess is made without it' : 'Later layers run without it'}.`,
   sort: 'Order of heads',
-  sorts: { place: 'by place', effect: 'by effect', uniform: 'by sharpness' },
+  sorts: { place: 'by index', effect: 'by effect', uniform: 'by sharpness' },
   trades: {
-    partner: 'its partner',
+    partner: 'the answer',
     induction: 'induction',
     previous: 'previous',
     duplicate: 'same token',
@@ -288,7 +288,7 @@ export const strings = {
   },
   scoresTitle: 'Scores on this text: the mean weight on tokens of that kind',
 
-  picture: (/** @type {string} */ head) => `Attention in ${head}. Arrow keys walk the cells`,
+  picture: (/** @type {string} */ head) => `Attention in ${head}. Arrow keys move between cells`,
   cell: (/** @type {string} */ query, /** @type {string} */ key, /** @type {string} */ weight) =>
     `Attention from ${query} to ${key}: ${weight}`,
   hidden: (/** @type {string} */ query, /** @type {string} */ key) =>
@@ -312,7 +312,7 @@ export const strings = {
     head: 'this head',
     headAbout: 'From 0 to the largest weight of each head.',
     log: 'log',
-    logAbout: 'By the logarithm, from 0.0001 to 1: small weights can be told apart.',
+    logAbout: 'Logarithmic, from 0.0001 to 1: small weights differ visibly.',
   },
 
   means: {
@@ -324,11 +324,11 @@ export const strings = {
       mean === 'layer' ? `Mean of layer ${l}` : mean === 'all' ? 'Mean of all heads' : 'Attention rollout',
     layerAbout: 'the mean over the heads of this layer.',
     allAbout: 'the mean over every head of the model.',
-    rolloutAbout: 'how much of each token has reached each token after all layers, by attention alone.',
+    rolloutAbout: 'how much of each token reaches each token through all layers, by attention alone.',
     about: 'Several heads together: there is no single query and key.',
   },
   looksAt: 'looks at',
-  how: 'How this number comes about.',
+  how: 'How this number is computed.',
   howShort: 'how?',
   query: 'query',
   key: 'key',
@@ -355,16 +355,16 @@ export const strings = {
   alone: 'nothing else:',
   plus: 'plus',
   of: '×',
-  writes: 'what this head passes on at',
+  writes: 'the output of this head at',
   writesNot: 'this head is off: its output is zero at',
-  writesOther: 'from the pinned run: what this head passes on at',
+  writesOther: 'from the pinned run: the output of this head at',
   adds: 'adds to',
   guessAfter: [', the guess after', ''],
   cannot: ['cannot look at', 'It comes later.', 'It is hidden.', 'All keys are hidden: nothing is read.'],
 
   lensAbout: (/** @type {number} */ l) => `The next token if the model ended with layer ${l}`,
   tried: {
-    begin: 'Try every head',
+    begin: 'Ablate each head',
     stop: (/** @type {number} */ done, /** @type {number} */ total) => `${done} of ${total}, stop`,
     title: 'Without each head',
     about: (/** @type {string} */ percent) => `: ${percent}. With one head off it falls or rises to:`,
@@ -372,7 +372,11 @@ export const strings = {
   },
   flow: {
     title: 'Where the guess comes from',
-    rises: ['All this happens at the last token,', '. A ribbon’s width is how much that part raises the score of', '.'],
+    rises: [
+      'All this is at the last token,',
+      '. A ribbon’s width is the contribution of that part to the score of',
+      '.',
+    ],
     about: (/** @type {number} */ layers, /** @type {number} */ heads) =>
       `${layers} layers of ${heads} heads. The list beside this drawing has the same numbers.`,
     cannot: 'The output of this model is not a sum over its parts.',
@@ -389,33 +393,32 @@ export const strings = {
     addsTo: ['What raises', ''],
     takes: 'What lowers it',
     others: (/** @type {number} */ n) => (n === 1 ? '1 other part' : `${n} other parts`),
-    logit: (/** @type {string} */ percent) => `score (logit), which makes ${percent}`,
-    feeds: 'feeds its',
+    logit: (/** @type {string} */ percent) => `logit, probability ${percent}`,
+    feeds: 'input to',
     against: 'lowers',
     hide: 'hide below',
     made: {
-      mlp: 'It looks at no other token. It reads the stream at the last token and adds what it has learned.',
-      embed: 'The share of the last token itself, before any layer.',
+      mlp: 'It processes each token alone. It reads the stream at the last token and adds its output.',
+      embed: 'The contribution of the last token’s embedding.',
       rest: 'Heads below the threshold, summed. Move “hide below” to see them one by one.',
       bias: 'Constants of the model, the same for every text.',
     },
-    madeOf: 'From each token, in all:',
+    madeOf: 'By token, in total:',
     weighed: (/** @type {string} */ weight) => `weight ${weight}`,
     otherTokens: (/** @type {number} */ n) => (n === 1 ? '1 other token' : `${n} other tokens`),
-    linesOf: 'Heads that feed it, and that it feeds',
-    linesAbout: 'How much of one output the other reads, 0 to 1, from the weights alone.',
+    linesOf: 'Composition with other heads',
+    linesAbout: 'How much one head reads of the other’s output, 0 to 1, by their weights.',
     wouldGuess: 'would guess',
     points: 'pts',
-    through: 'Needed, though they add little themselves',
+    through: 'Needed, with a small contribution',
     throughAbout: 'Change of the guess when the head is off. They act through other heads.',
-    tryThem: 'A head that acts through others is not in this list. Try every head to find it.',
-    fedBy: (/** @type {string} */ kind, /** @type {string} */ head) =>
-      `${kind}${kind === 'query' ? '' : 's'} built from ${head}`,
-    feedsIts: (/** @type {string} */ kind, /** @type {string} */ head) => `feeds the ${kind} of ${head}`,
+    tryThem: 'A head that acts through others is not in this list. Ablate each head to find it.',
+    fedBy: (/** @type {string} */ kind, /** @type {string} */ head) => `${kind} reads ${head}`,
+    feedsIts: (/** @type {string} */ kind, /** @type {string} */ head) => `read by ${kind} of ${head}`,
     shortHead: (/** @type {number} */ l, /** @type {number} */ h) => `head ${l}.${h}`,
     lineAbout: (/** @type {string} */ from, /** @type {string} */ kind, /** @type {string} */ to) =>
       `The output of ${from} goes into the ${kind} of ${to}. Computed from their weights alone, 0 to 1.`,
-    reads: 'How much of it reaches',
+    reads: 'Composition with',
     norms: {
       q: '‖QKᵀ·OV‖ ÷ ‖QK‖‖OV‖',
       k: '‖QK·OV‖ ÷ ‖QK‖‖OV‖',
@@ -435,9 +438,9 @@ export const strings = {
     painted: (/** @type {string} */ mask) => `${mask}, painted`,
   },
   masksAbout: {
-    causal: 'A token sees itself and what comes before.',
-    none: 'A token sees what comes after as well. The model never learned this.',
-    own: 'Every token sees every token, as the model learned it.',
+    causal: 'A token sees itself and earlier tokens.',
+    none: 'A token sees later tokens too. The model was not trained this way.',
+    own: 'Every token sees every token, as in training.',
     window: (/** @type {number} */ n) => `A token sees itself and ${n} before it.`,
     brush: 'Hide cells with a brush.',
   },
@@ -453,17 +456,17 @@ export const strings = {
   notPatched: 'not replaced',
   nothingPinned: '… (pin a run first)',
   patchAbout: 'The output of this head is taken from the pinned run.',
-  reset: 'Change nothing',
+  reset: 'Reset',
   pin: 'Pin',
   unpin: 'Unpin',
-  pinAbout: 'Keep this run, to compare the next ones with it',
+  pinAbout: 'Keep this run and compare later ones with it',
   link: 'Copy link',
   copied: 'Copied',
   copiedHere: 'Copied, for here only',
   linkHere: 'The link holds no files: it works on this page while the model is open, and nowhere else',
-  embed: 'Lines for another page',
+  embed: 'Code for another page',
   embedAbout: 'Copies HTML that shows this head in a page of your own.',
-  notPut: 'This browser does not let the page copy',
+  notPut: 'This browser does not allow copying',
   notCopied: 'The link is in the address line',
   export: 'Export',
   more: 'More',
@@ -479,10 +482,10 @@ export const strings = {
     py: 'Program for PyTorch',
     table: 'All heads in a table',
   },
-  withFigures: 'with figures',
+  withFigures: 'with numbers',
   sharp: (/** @type {number} */ n) => `The picture at ${n} times its size`,
   undone: 'undone',
-  redone: 'done again',
+  redone: 'redone',
 
   story,
 
@@ -498,17 +501,17 @@ export const strings = {
     another: 'another task',
     tasks: names,
     about: {
-      repeat: 'To go on, find where the same letter stood before, and look at what came after.',
+      repeat: 'Find the same letter before, and look at the letter that came after it.',
       previous: 'Name the letter just before. One head that looks one step back is enough.',
       copy: 'Twelve letters, a bar, and the same letters again.',
       reverse: 'Twelve letters, a bar, and the same letters backwards.',
       sort: 'Eight digits, a bar, and the digits in order.',
-      brackets: 'A dot closes the last open bracket. Which kind was it? Find its partner.',
-      recall: 'Letters and their digits. When a letter comes again, which digit had it?',
+      brackets: 'A dot closes the last open bracket. Which kind of bracket was it?',
+      recall: 'Letters and their digits. When a letter is repeated, which digit had it?',
       text: 'The next character of a text that you choose. Nothing leaves this page.',
     },
     probe: {
-      repeat: 'Some letters, then again and again.',
+      repeat: 'Some letters, again and again.',
       previous: 'After each letter: which came before it?',
       copy: 'After the bar: what comes next?',
       reverse: 'After the bar: what comes next?',
@@ -527,25 +530,25 @@ export const strings = {
     heldOut: 'Its last fifth is held out, to test on.',
     sample:
       'Call me Ishmael. Some years ago, never mind how long precisely, having little or no money in my purse, and nothing particular to interest me on shore, I thought I would sail about a little and see the watery part of the world. It is a way I have of driving off the spleen and regulating the circulation. Whenever I find myself growing grim about the mouth; whenever it is a damp, drizzly November in my soul; whenever I find myself involuntarily pausing before coffin warehouses, and bringing up the rear of every funeral I meet; then, I account it high time to get to sea as soon as I can. This is my substitute for pistol and ball. With a philosophical flourish Cato throws himself upon his sword; I quietly take to the ship. There is nothing surprising in this. If they but knew it, almost all men in their degree, some time or other, cherish very nearly the same feelings towards the ocean with me.',
-    progress: 'How well it does',
+    progress: 'Progress',
     untrained: 'Not trained yet',
     percent: (/** @type {number} */ x) => `${(100 * x).toFixed(1)}%`,
     right: (/** @type {number} */ x) => `${(100 * x).toFixed(1)}% right`,
-    onUnseen: 'on sequences it never learned from',
+    onUnseen: 'on sequences it was not trained on',
     onUnseenShort: 'on unseen sequences',
     loss: 'Loss',
     lossShort: 'loss',
-    lossAbout: 'How surprised the model is by the right answer: 0 is not at all',
+    lossAbout: 'How unexpected the right answer is: at 0 it is certain',
     rightUnseen: 'Correct on new sequences',
-    rightAbout: 'How many of its guesses are right on sequences that it never learned from',
+    rightAbout: 'The share of right guesses on sequences it was not trained on',
     headsDo: 'Roles of the heads',
-    headsAbout: 'How much a head looks at the token that its role is about. The best head of each role, as layer.head',
+    headsAbout: 'The mean weight on the tokens of a role. The best head of each role, as layer.head',
     older: 'thin line: previous run',
     film: 'Attention of this head, step by step',
     step: (/** @type {number} */ step) => `step ${step}`,
     stepOf: (/** @type {number} */ step, /** @type {number} */ end) => `step ${step} of ${end}`,
     formed: (/** @type {number} */ step, /** @type {string | undefined} */ kind) =>
-      `${step}: ${kind === 'induction' ? 'the stripes form' : kind === 'previous' ? 'it looks one back' : 'it finds the place'}`,
+      `${step}: ${kind === 'induction' ? 'induction forms' : kind === 'previous' ? 'it looks one back' : 'it finds the answer'}`,
     controls: 'Training',
     play: 'Train',
     pause: 'Pause',
@@ -566,22 +569,22 @@ export const strings = {
     save: 'Save',
     file: 'Save as a file',
     fileAbout: 'safetensors, with its settings',
-    folder: 'Take it to PyTorch',
-    folderAbout: 'zip: the model, tokens, and train.py, which goes on',
+    folder: 'Save for PyTorch',
+    folderAbout: 'zip: model, tokens, train.py to continue training',
     onnx: 'Save as ONNX',
     onnxAbout: 'for onnxruntime, with the weights of every head',
     open: 'Open a saved file…',
     openAbout: 'A model that was trained and saved here',
     remove: 'Delete it here',
-    keptAbout: (/** @type {number} */ steps) => `This browser keeps it as it was at step ${steps}.`,
+    keptAbout: (/** @type {number} */ steps) => `This browser stores it as it was at step ${steps}.`,
     inTraining: (/** @type {string} */ task) => `${names[task]}, in training`,
     trained: (/** @type {string} */ task, /** @type {number} */ steps) => `${names[task]}, ${steps} steps`,
     keptHere: (/** @type {any} */ { layers, heads, width }) =>
-      `Trained here: ${layers} × ${heads} heads, ${width} wide. This browser keeps it.`,
+      `Trained here: ${layers} × ${heads} heads, ${width} wide. Stored in this browser.`,
     astray: (/** @type {any} */ { step, nan, back, rate }) =>
-      `At step ${step} ${nan ? 'the loss was no longer a number' : 'the loss had grown far above its beginning'}: at a learning rate of ${rate} the steps were too large. The model is back at step ${back}. Choose a lower learning rate and train on.`,
-    full: 'There is no room left in this browser to keep the model: a reload would lose it. Save it as a file, or delete one that is kept.',
+      `At step ${step} ${nan ? 'the loss was no longer a number' : 'the loss was far above its first value'}: at a learning rate of ${rate} the steps were too large. The model is back at step ${back}. Choose a lower learning rate and continue.`,
+    full: 'There is no room left in this browser for the model: a reload would lose it. Save it as a file, or delete a stored one.',
     notKept: (/** @type {string} */ why) =>
-      `This browser does not keep the model (${why}): a reload would lose it. Save it as a file.`,
+      `This browser does not store the model (${why}): a reload would lose it. Save it as a file.`,
   },
 };

@@ -1,5 +1,5 @@
-// The languages of the page. English is always there; others are loaded when they are chosen. Each has every text: a
-// test compares their keys.
+// The languages of the page. English is included; others are loaded when they are chosen. Each has every text: a test
+// compares their keys.
 
 import { strings as en } from './en.js';
 

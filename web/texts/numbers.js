@@ -1,14 +1,14 @@
-// How numbers are written.
+// The format of numbers.
 
 /** 0.79 @param {number} weight */
 export const weightText = (weight) => (Number.isFinite(weight) ? weight.toFixed(2) : String(weight));
 /** .79, and 1.0 @param {number} weight */
 export const cellText = (weight) =>
   !Number.isFinite(weight) ? '' : weight >= 0.995 ? '1.0' : weight.toFixed(2).replace(/^0/, '');
-/** +1.92, with a minus of its own width; what is written as 0 has no sign. @param {number} x */
+/** +1.92, with a minus as wide as the plus; a number that is rounded to 0 has no sign. @param {number} x */
 export const signed = (x, digits = 2) => {
   const figure = Math.abs(x).toFixed(digits);
   return Number(figure) === 0 ? figure : `${x < 0 ? '−' : '+'}${figure}`;
 };
-/** 1.92, with a minus of its own width. @param {number} x */
+/** 1.92, with the same minus. @param {number} x */
 export const plain = (x, digits = 2) => `${x < 0 ? '−' : ''}${Math.abs(x).toFixed(digits)}`;

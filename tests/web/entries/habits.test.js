@@ -86,12 +86,12 @@ test('leaving is asked about while a model is open that would be lost, and not o
   await shows('.model-menu .under', 'attentions.npy');
   assert.equal(await asked(), true);
   await page.goBack();
-  await shows('.model-menu .under', 'The whale');
+  await shows('.model-menu .under', 'Moby');
   assert.equal(await asked(), true);
   await page.goForward();
   await shows('.model-menu .under', 'attentions.npy');
   await word('Remove it from memory').click();
-  await shows('.model-menu .under', 'The whale');
+  await shows('.model-menu .under', 'Moby');
   assert.equal(await asked(), false);
 });
 
@@ -100,16 +100,16 @@ test('Back to a model that is closed says so and shows the whale: one is not cau
   await give('drop', '.picture', weights);
   await shows('.model-menu .under', 'attentions.npy');
   await word('Remove it from memory').click();
-  await shows('.model-menu .under', 'The whale');
+  await shows('.model-menu .under', 'Moby');
   await settled();
   await page.goBack();
   await shows('.open', 'Open it again');
-  await shows('.model-menu .under', 'The whale');
+  await shows('.model-menu .under', 'Moby');
   const [now] = [await page.evaluate(() => location.hash)];
   await page.goBack();
   await settled();
   assert.doesNotMatch(now + (await page.evaluate(() => location.hash)), /opened/);
-  await shows('.model-menu .under', 'The whale');
+  await shows('.model-menu .under', 'Moby');
 });
 
 test('a model in training that the browser cannot keep is asked about', async () => {
@@ -163,7 +163,7 @@ test('files are dropped on training and pasted anywhere; JSON is pasted outside 
   assert.equal(await pasteText('.page'), true);
   await shows('.model-menu .under', 'pasted');
   await page.locator('.model-menu .word').click();
-  await page.getByRole('menuitemradio', { name: /^The whale/ }).click();
+  await page.getByRole('menuitemradio', { name: /^Moby/ }).click();
   await page.locator('textarea').waitFor();
   assert.equal(await pasteText('textarea'), false);
 });
@@ -233,10 +233,10 @@ test('without a text there is nothing to try; a picture that is left between two
   await open();
   await page.locator('textarea').fill('');
   await settled();
-  assert.ok(await word('Try every head').isDisabled());
+  assert.ok(await word('Ablate each head').isDisabled());
   await page.locator('textarea').fill('To the last');
   await settled();
-  assert.ok(await word('Try every head').isEnabled());
+  assert.ok(await word('Ablate each head').isEnabled());
   // Another head fades in, and in its frames the view is changed.
   for (let round = 0; round < 4; round++) {
     await page.locator(`[data-head='${round}.1']`).click();

@@ -197,7 +197,7 @@ test('a saved figure says what its rows and columns are, and its names keep thei
   const drawn = {
     weights: Float32Array.of(1, 0, 0.25, 0.75),
     names: ['so', 'it'],
-    title: 'The whale: Layer 4, head 2',
+    title: 'Moby: Layer 4, head 2',
     about: 'so it',
     theme: /** @type {const} */ ('light'),
     axes: /** @type {[string, string]} */ (['query', 'key']),

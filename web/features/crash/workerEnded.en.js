@@ -1,7 +1,7 @@
-// What is said when the worker has ended, in English.
+// The message after the worker has crashed, in English.
 
 export const texts = {
   ended: 'The browser stopped the computation, perhaps for lack of memory. It has restarted with your settings.',
-  training: 'The model in training is as this browser last saved it.',
+  training: 'The model in training was restored from its last save.',
   lost: (/** @type {string} */ names) => `These models were lost: ${names}. Open them again.`,
 };

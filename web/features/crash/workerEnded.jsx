@@ -1,4 +1,4 @@
-// The worker has ended: what was done about it, and what is lost.
+// The message after the worker has crashed: it was restarted; which models are lost.
 
 import { useSession } from '../../ui/context.js';
 import { texts as inEnglish } from './workerEnded.en.js';

@@ -1,4 +1,4 @@
-// 负责计算的部分被终止时的文字。
+// The message after the worker has crashed, in Chinese.
 
 /** @type {typeof import('./workerEnded.en.js').texts} */
 export const texts = {

@@ -1,27 +1,35 @@
-// The reading column in flow: what adds to the next token and what takes away, the sum, and of what the chosen part is
-// made.
+// The reading column in flow: positive and negative contributions to the next token's logit, their sum, and the chosen
+// head, part or line.
 
 import { plain, px, signed, useSession, weightText } from '../../ui/context.js';
 import { TryHeads } from '../heads/ablation.jsx';
 import { shown as shownToken } from '../prompt/tokens.js';
 import { readingOf, weightsOf } from '../reading/derivation.js';
 import { actingThrough, partsAdding } from './contributions.js';
-import { pick, sameFeed } from './flow.jsx';
+import { COLOURS, isPicked, pick, sameFeed } from './pickedPart.js';
+
+/** @import { Strings } from '../../texts/languages.js' */
+/** @import { Contribution } from './contributions.js' */
+/** @import { Feed, Place } from './flowLayout.js' */
 
 export { default as styles } from './contributionPanel.css';
 
-const COLOURS = /** @type {const} */ ({ q: 'query', k: 'key', v: 'value' });
+/** Parts in the list, in a compact column and in a normal one. */
+const [MAX_COMPACT, MAX_PARTS] = [6, 9];
 
-export function Adds({ compact = false, title = true }) {
+export function ContributionPanel({ compact = false, title = true }) {
   const session = useSession();
   const words = session.words.value;
   const run = session.run.value;
   const { hide } = session.state.value;
   if (!run?.added) return <section class="adding" />;
-  const { positive, negative, others, most } = partsAdding(run.added, run.about, { hide, count: compact ? 6 : 9 });
-  const p = run.top.find(({ id }) => id === run.chosen.id)?.now;
+  const { positive, negative, others, most } = partsAdding(run.added, run.about, {
+    hide,
+    count: compact ? MAX_COMPACT : MAX_PARTS,
+  });
+  const p = run.top.find((/** @type {{ id: number }} */ { id }) => id === run.chosen.id)?.now;
   const token = shownToken(run.chosen.text).trim();
-  const list = (parts, kind) => (
+  const list = (/** @type {Contribution[]} */ parts, /** @type {string} */ kind) => (
     <ul class={kind}>
       {parts.map((part) => (
         <Row key={`${part.kind}${part.layer}.${part.head}`} part={part} most={most} />
@@ -30,7 +38,7 @@ export function Adds({ compact = false, title = true }) {
   );
   return (
     <section class={`adding ${compact ? 'compact' : ''}`} aria-label={words.flow.adds(token)}>
-      {title && <Made />}
+      {title && <Chosen />}
       <h3>
         {words.flow.addsTo[0]} <i>{token}</i>
         {words.flow.addsTo[1]}
@@ -50,23 +58,23 @@ export function Adds({ compact = false, title = true }) {
           <dd data-name="logit">{plain(run.added.sum)}</dd>
         </div>
       </dl>
-      <Through />
+      <Indirect />
       <TryHeads />
     </section>
   );
 }
 
-/** Heads in the list of those that act through others. */
-const LISTED = 3;
+/** Maximum number of heads with an indirect effect that are listed. */
+const MAX_INDIRECT = 3;
 
-/** What adds little by itself and is needed all the same: known once every head has been tried. */
-function Through() {
+/** Heads with a large effect but a small contribution: known after the ablation of every head. */
+function Indirect() {
   const session = useSession();
   const words = session.words.value;
   const run = session.run.value;
   const found = session.ablation.value;
   if (!found) return run.about.edits && run.about.predicts ? <p class="how">{words.flow.tryThem}</p> : null;
-  const heads = actingThrough(found, run.added, run.about).slice(0, LISTED);
+  const heads = actingThrough(found, run.added, run.about).slice(0, MAX_INDIRECT);
   if (heads.length === 0) return null;
   return (
     <>
@@ -90,8 +98,12 @@ function Through() {
   );
 }
 
-/** What a part is called. */
-export function partName(words, { kind, layer, head, heads }) {
+/**
+ * The name of a part.
+ * @param {Strings} words
+ * @param {{ kind: string, layer: number, head: number, heads?: number[] }} part
+ */
+function partName(words, { kind, layer, head, heads }) {
   if (kind === 'head') return words.headName(layer, head);
   if (kind === 'mlp') return words.flow.mlp(layer);
   if (kind === 'embed') return words.flow.embed;
@@ -99,14 +111,12 @@ export function partName(words, { kind, layer, head, heads }) {
   return words.flow.bias;
 }
 
+/** @param {{ part: Contribution, most: number }} props most: the largest contribution */
 function Row({ part, most }) {
   const session = useSession();
   const words = session.words.value;
   const state = session.state.value;
-  const picked = session.picked.value;
-  const chosen = picked
-    ? picked.kind === part.kind && picked.layer === part.layer
-    : part.kind === 'head' && part.layer === state.layer && part.head === state.head;
+  const chosen = isPicked(part, session.picked.value, state);
   return (
     <li>
       <button type="button" aria-pressed={chosen} data-part={part.kind} onClick={() => pick(session, part)}>
@@ -120,39 +130,42 @@ function Row({ part, most }) {
   );
 }
 
-/** What is chosen, and of what it is made. */
-function Made() {
+/** The chosen line, part or head. */
+function Chosen() {
   const session = useSession();
   const words = session.words.value;
   const picked = session.picked.value;
   const run = session.run.value;
-  if (picked?.kind === 'line') return <OfLine feed={picked.feed} />;
+  if (picked?.kind === 'line') return <ChosenLine feed={picked.feed} />;
   if (picked)
     return (
       <div class="made">
         <h2 class="title">{partName(words, { ...picked, head: -1 })}</h2>
-        <p class="how">{words.flow.made[picked.kind]}</p>
+        <p class="how">{/** @type {Record<string, string>} */ (words.flow.made)[picked.kind]}</p>
       </div>
     );
-  return <OfHead run={run} />;
+  return <ChosenHead run={run} />;
 }
 
-/** A head: what it takes from every token for the last one. */
-function OfHead({ run }) {
+/** Tokens with the largest shares of a head's contribution that are listed. */
+const MAX_TOKENS = 3;
+
+/** The chosen head: the share of each token in its contribution. @param {{ run: any }} props */
+function ChosenHead({ run }) {
   const session = useSession();
   const words = session.words.value;
-  const trade = session.roles.value?.[run.layer]?.[run.head];
+  const role = /** @type {keyof typeof words.does | null | undefined} */ (session.roles.value?.[run.layer]?.[run.head]);
   const value = run.added.heads[run.layer * run.about.heads + run.head];
   const t = run.T - 1;
   const weights = weightsOf(run, run.layer, run.head).subarray(t * run.T, run.T * run.T);
   const parts = Array.from(weights, (weight, s) => ({ s, weight, adds: readingOf(run, { t, s }).adds }))
     .filter(({ weight, adds }) => weight > 0 && Number.isFinite(adds))
     .sort((a, b) => Math.abs(b.adds) - Math.abs(a.adds));
-  const [first, rest] = [parts.slice(0, 3), parts.slice(3)];
+  const [first, rest] = [parts.slice(0, MAX_TOKENS), parts.slice(MAX_TOKENS)];
   return (
     <div class="made">
       <h2 class="title">{words.headName(run.layer, run.head)}</h2>
-      <p class="how">{trade ? words.does[trade] : words.doesNot}</p>
+      <p class="how">{role ? words.does[role] : words.doesNot}</p>
       <table>
         <caption>
           {words.flow.madeOf} <b>{signed(value)}</b>
@@ -183,20 +196,25 @@ function OfHead({ run }) {
   );
 }
 
-/** Heads that feed this one, and that it feeds: the lines, as a list. */
+/** Maximum number of compositions that are listed. */
+const MAX_LINES = 4;
+
+/** The strongest compositions with other heads, as a list. */
 function Neighbours() {
   const session = useSession();
   const words = session.words.value;
   const { layer, head, hide } = session.state.value;
   const found = session.composition.value;
   if (!found || found.layer !== layer || found.head !== head) return null;
-  const strong = found.feeds.filter(({ value }) => value >= hide).sort((a, b) => b.value - a.value);
+  /** @type {Feed[]} */
+  const feeds = found.feeds;
+  const strong = feeds.filter(({ value }) => value >= hide).sort((a, b) => b.value - a.value);
   if (strong.length === 0) return null;
   return (
     <>
       <p class="how lines-about">{words.flow.linesAbout}</p>
       <ul class="neighbours" aria-label={words.flow.linesOf}>
-        {strong.slice(0, 4).map((feed) => {
+        {strong.slice(0, MAX_LINES).map((feed) => {
           const below = feed.to.layer === layer && feed.to.head === head;
           const other = below ? feed.from : feed.to;
           return (
@@ -218,12 +236,14 @@ function Neighbours() {
   );
 }
 
-/** A line: how much of what one head writes another reads. */
-function OfLine({ feed }) {
+/** The chosen line: the composition of two heads, for each kind. @param {{ feed: Feed }} props */
+function ChosenLine({ feed }) {
   const session = useSession();
   const words = session.words.value;
-  const all = (session.composition.value?.feeds ?? []).filter((other) => sameFeed({ ...other, kind: feed.kind }, feed));
-  const name = ({ layer, head }) => words.headInText(layer, head);
+  /** @type {Feed[]} */
+  const feeds = session.composition.value?.feeds ?? [];
+  const all = feeds.filter((other) => sameFeed({ ...other, kind: feed.kind }, feed));
+  const name = (/** @type {Place} */ { layer, head }) => words.headInText(layer, head);
   return (
     <div class="made">
       <h2 class="title">

@@ -1,16 +1,16 @@
-// What adds to a logit and what takes away, as lists: the largest first, what is smaller as one sum.
+// Contributions to a logit as lists: the largest first, the small ones as one sum.
 
 /** @import { Added, Part } from './flowLayout.js' */
-/** @typedef {Omit<Part, 'kind'> & { kind: Part['kind'] | 'bias', value: number }} Adding */
+/** @typedef {Omit<Part, 'kind'> & { kind: Part['kind'] | 'bias', value: number }} Contribution */
 
 /**
- * Every part once. Together they are the logit.
+ * Every part once. Their sum is the logit.
  * @param {Added} added
  * @param {{ layers: number, heads: number, mlps: boolean }} size
- * @returns {Adding[]}
+ * @returns {Contribution[]}
  */
 export function allParts({ embed, heads, mlps, bias }, size) {
-  /** @type {Adding[]} */
+  /** @type {Contribution[]} */
   const parts = [{ kind: 'embed', layer: -1, head: -1, value: embed }];
   for (let layer = 0; layer < size.layers; layer++) {
     for (let head = 0; head < size.heads; head++)
@@ -24,8 +24,7 @@ export function allParts({ embed, heads, mlps, bias }, size) {
 /**
  * @param {Added} added
  * @param {{ layers: number, heads: number, mlps: boolean }} size
- * @param {{ hide: number, count: number }} shown parts below the threshold are told together, and so are those that
- *   come after so many
+ * @param {{ hide: number, count: number }} shown the first `count` parts above the threshold; the others are summed
  */
 export function partsAdding(added, size, { hide, count }) {
   const all = allParts(added, size).sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
@@ -39,11 +38,11 @@ export function partsAdding(added, size, { hide, count }) {
   };
 }
 
-/** From so many points of lost probability on a head is needed; of the sum it adds less than this share itself. */
-const [NEEDED, LITTLE] = [0.05, 0.1];
+/** A head is needed if its ablation costs MIN_EFFECT; its contribution is small below MAX_SHARE of the sum. */
+const [MIN_EFFECT, MAX_SHARE] = [0.05, 0.1];
 
 /**
- * Heads that the guess needs though they add little themselves: other heads read what they write.
+ * Heads with a large effect on the guess but a small contribution: they act through other heads.
  * @param {{ before: number, tried: { layer: number, head: number, probability: number }[] } | null} found
  * @param {Added} added
  * @param {{ heads: number }} size
@@ -52,6 +51,8 @@ const [NEEDED, LITTLE] = [0.05, 0.1];
 export function actingThrough(found, added, { heads }) {
   return (found?.tried ?? [])
     .map(({ layer, head, probability }) => ({ layer, head, change: probability - (found?.before ?? 0) }))
-    .filter(({ layer, head, change }) => change <= -NEEDED && added.heads[layer * heads + head] < LITTLE * added.sum)
+    .filter(
+      ({ layer, head, change }) => change <= -MIN_EFFECT && added.heads[layer * heads + head] < MAX_SHARE * added.sum,
+    )
     .sort((a, b) => a.change - b.change);
 }

@@ -1,17 +1,18 @@
-// Files that are chosen one after the other: what was missing may be added later.
+// Files of one model that are chosen in several steps.
 
-/** Problems of a model of which a part is missing. */
+/** Codes of the problem that a part of a model is missing. */
 const INCOMPLETE = new Set(['noConfig', 'noWeights', 'shards']);
-/** Files that a model consists of. */
+/** Names of files that belong to a model. */
 const PARTS = /^[\w.-]+\.safetensors$|^(config|generation_config|.*\.index|preprocessor_config|.*token.*|vocab)\.json$/;
 
 const baseOf = (/** @type {string} */ path) => path.slice(path.lastIndexOf('/') + 1);
 
-/** Whether files may be completed by others. @param {string} code of the problem that they have */
+/** True if more files could solve a problem. @param {string} code of the problem */
 export const isIncomplete = (code) => INCOMPLETE.has(code);
 
 /**
- * New files together with those that were given before and are not whole; alone where they are another model, or none.
+ * New files together with those of the incomplete model before them. They stay alone if they are a complete model, or
+ * if one of them does not belong to a model.
  * @template {{ path: string }} T
  * @param {readonly T[]} before
  * @param {readonly T[]} now

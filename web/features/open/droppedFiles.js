@@ -1,9 +1,15 @@
-// Files and texts that a visitor gives.
+// Files and texts that a visitor drops, pastes or chooses.
 
-/** A file, with the folders that it lies in. @param {any} file */
+/** @import { Session } from '../../store/session.js' */
+/** @typedef {{ path: string, file: File }} PathFile path: with the folders, where they are known */
+
+/** @param {File} file @returns {PathFile} */
 export const withPath = (file) => ({ path: file.webkitRelativePath || file.name, file });
 
-/** All files of a dropped folder. */
+/** Maximum number of files that are read from a folder. */
+const MAX_FILES = 1000;
+
+/** All files of a dropped folder. @param {any} entry @returns {Promise<PathFile[]>} */
 export async function filesIn(entry, path = '') {
   if (entry.isFile) {
     const file = await new Promise((resolve, reject) => entry.file(resolve, reject));
@@ -12,22 +18,26 @@ export async function filesIn(entry, path = '') {
   const reader = entry.createReader();
   const all = [];
   for (;;) {
-    // A reader hands out some entries at a time.
+    // Each call of readEntries returns some of the entries, the last one none.
     const some = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
     if (some.length === 0) break;
     for (const one of some) all.push(...(await filesIn(one, `${path}${entry.name}/`)));
-    if (all.length > 1000) break;
+    if (all.length > MAX_FILES) break;
   }
   return all;
 }
 
-/** A list of texts names tokens; everything else is a file like any other. */
+/**
+ * Opens a pasted text. If weights are shown, a list of texts names their tokens; any other text is opened as a file.
+ * @param {Session} session
+ * @param {string} text
+ */
 export function openText(session, text) {
   let json = null;
   try {
     json = JSON.parse(text);
   } catch {
-    // It is said when the file is read.
+    // Reading the file reports the error.
   }
   const texts = Array.isArray(json) && json.length > 0 && json.every((x) => typeof x === 'string');
   if (texts && session.about.value?.kind === 'weights') {

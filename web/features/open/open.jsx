@@ -1,85 +1,109 @@
-// Models to put in: the word in the header, and what is dropped or pasted.
+// Opening models: the button in the header, and files that are dropped or pasted.
 
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { useClosing, useSession } from '../../ui/context.js';
 import { later } from '../../ui/lazy.jsx';
 import { filesIn, openText, withPath } from './droppedFiles.js';
 
-const [Choose, Told] = ['Choose', 'Told'].map((name) => later(() => import('./openPanel.jsx'), name));
+/** @import { Session } from '../../store/session.js' */
 
-/** Files may be dropped anywhere, and pasted where one does not write. Who would lose something by leaving is asked. */
+const [Choose, Summary] = ['Choose', 'Summary'].map((name) => later(() => import('./openPanel.jsx'), name));
+
+/** @param {DragEvent} event */
+const hasFiles = (event) => event.dataTransfer?.types.includes('Files');
+
+/** Opens dropped files; of folders, all files in them. @param {Session} session @param {DataTransfer} transfer */
+async function openDropped(session, transfer) {
+  // Both lists are valid only during the event: they are read before anything is awaited.
+  const items = [...transfer.items].map((item) => item.webkitGetAsEntry?.());
+  const plain = [...transfer.files].map(withPath);
+  const folders = items.some((entry) => entry?.isDirectory);
+  try {
+    const all = folders ? (await Promise.all(items.filter(Boolean).map((entry) => filesIn(entry)))).flat() : plain;
+    session.opening.open(all);
+  } catch (error) {
+    session.opening.failed({ message: String(error) });
+  }
+}
+
+/** Opens pasted files, and pasted JSON outside text fields. @param {Session} session @param {ClipboardEvent} event */
+function openPasted(session, event) {
+  const target = /** @type {Element} */ (event.composedPath()[0]);
+  const writes = /^(TEXTAREA|INPUT)$/.test(target.tagName ?? '');
+  const { clipboardData: pasted } = event;
+  if (!pasted) return;
+  if (pasted.files.length > 0) {
+    event.preventDefault();
+    return session.opening.open([...pasted.files].map(withPath));
+  }
+  const text = pasted.getData('text').trim();
+  if (writes || !/^[[{]/.test(text)) return;
+  event.preventDefault();
+  openText(session, text);
+}
+
+/**
+ * Accepts files that are dropped or pasted anywhere on the page.
+ * @param {HTMLElement} host
+ * @returns {boolean} true while files are dragged over the page
+ */
 export function useDrop(host) {
   const session = useSession();
   const [over, setOver] = useState(false);
   useEffect(() => {
-    const carries = (event) => event.dataTransfer?.types.includes('Files');
-    const dragOver = (event) => {
-      if (!carries(event)) return;
+    const dragOver = (/** @type {DragEvent} */ event) => {
+      if (!hasFiles(event)) return;
       event.preventDefault();
       setOver(true);
     };
-    const leave = (event) => !event.relatedTarget && setOver(false);
-    const drop = async (event) => {
-      if (!carries(event)) return;
+    const leave = (/** @type {DragEvent} */ event) => !event.relatedTarget && setOver(false);
+    const drop = (/** @type {DragEvent} */ event) => {
+      if (!event.dataTransfer || !hasFiles(event)) return;
       event.preventDefault();
       setOver(false);
-      const items = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry?.());
-      const plain = [...event.dataTransfer.files].map(withPath);
-      const folders = items.some((entry) => entry?.isDirectory);
-      try {
-        const all = folders ? (await Promise.all(items.filter(Boolean).map((entry) => filesIn(entry)))).flat() : plain;
-        session.opening.open(all);
-      } catch (error) {
-        session.opening.failed({ message: String(error) });
-      }
+      openDropped(session, event.dataTransfer);
     };
-    const paste = (event) => {
-      const target = event.composedPath()[0];
-      const writes = /^(TEXTAREA|INPUT)$/.test(target.tagName ?? '');
-      const { clipboardData: given } = event;
-      if (!given) return;
-      if (given.files.length > 0) {
-        event.preventDefault();
-        return session.opening.open([...given.files].map(withPath));
-      }
-      const text = given.getData('text').trim();
-      if (writes || !/^[[{]/.test(text)) return;
-      event.preventDefault();
-      openText(session, text);
-    };
-    // In another page what happens outside belongs to it.
+    const paste = (/** @type {ClipboardEvent} */ event) => openPasted(session, event);
+    // In a page that embeds the instrument, events outside it belong to that page.
     const area = session.embedded ? host : window;
-    area.addEventListener('dragover', dragOver);
-    area.addEventListener('dragleave', leave);
-    area.addEventListener('drop', drop);
-    area.addEventListener('paste', paste);
+    /** @type {[string, any][]} */
+    const listeners = [
+      ['dragover', dragOver],
+      ['dragleave', leave],
+      ['drop', drop],
+      ['paste', paste],
+    ];
+    for (const [name, listener] of listeners) area.addEventListener(name, listener);
     return () => {
-      area.removeEventListener('dragover', dragOver);
-      area.removeEventListener('dragleave', leave);
-      area.removeEventListener('drop', drop);
-      area.removeEventListener('paste', paste);
+      for (const [name, listener] of listeners) area.removeEventListener(name, listener);
     };
   }, [host]);
+  useLeaveWarning();
+  return over;
+}
+
+/** The browser asks before it leaves the page, if that would discard opened or unsaved models. */
+function useLeaveWarning() {
+  const session = useSession();
   const loses = session.losesWork.value;
   useLayoutEffect(() => {
     if (!loses || session.embedded) return;
-    const leaving = (event) => {
+    const leaving = (/** @type {BeforeUnloadEvent} */ event) => {
       event.preventDefault();
       event.returnValue = '';
     };
     window.addEventListener('beforeunload', leaving);
     return () => window.removeEventListener('beforeunload', leaving);
   }, [loses]);
-  return over;
 }
 
-/** The word in the header, and what opens under it. */
+/** The button in the header with its panel. */
 export function Open() {
   const session = useSession();
   const words = session.words.value.open;
   const { opening } = session;
   const shown = opening.panel.value;
-  const ref = useClosing(shown !== null && !opening.reading.value, (focus) => {
+  const ref = useClosing(shown !== null && !opening.reading.value, (/** @type {boolean} */ focus) => {
     opening.setPanel(null);
     if (focus) ref.current?.querySelector('button')?.focus();
   });
@@ -94,7 +118,7 @@ export function Open() {
         {words.open}
       </button>
       {shown === 'choose' && <Choose />}
-      {shown === 'summary' && <Told />}
+      {shown === 'summary' && <Summary />}
     </span>
   );
 }

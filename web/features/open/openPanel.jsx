@@ -1,8 +1,12 @@
-// What opens under the word Open…: where files are chosen or pasted, and what was recognised in them.
+// The panel of the button Open…: inputs for files and pasted texts, and a summary of the opened files.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
 import { openText, withPath } from './droppedFiles.js';
+
+/** @import { Strings } from '../../texts/languages.js' */
+/** @typedef {{ code: string, values: any[], message?: string }} Problem */
+/** @typedef {{ about: any, summary: any }} Opened an opened model: what it is, and a summary of its files */
 
 export { default as styles } from './openPanel.css';
 
@@ -10,73 +14,103 @@ export function Choose() {
   const session = useSession();
   const words = session.words.value;
   const { opening } = session;
-  const problem = opening.problem.value;
   const reading = opening.reading.value;
-  const files = useRef(/** @type {any} */ (null));
-  const folder = useRef(/** @type {any} */ (null));
+  // The pasted text is still there after it failed to open.
   const [text, setText] = useState('');
-  const take = (event) => {
-    const list = [...event.currentTarget.files].map(withPath);
-    // The same file may be chosen again.
-    event.currentTarget.value = '';
-    if (list.length > 0) opening.open(list);
-  };
-  useEffect(() => folder.current?.setAttribute('webkitdirectory', ''), [reading]);
-  if (reading) {
-    const share = reading.total > 0 ? Math.min(reading.read / reading.total, 1) : 0;
-    return (
-      <div class="list panel" role="dialog" aria-label={words.open.title}>
-        <h2>{reading.title}</h2>
-        <div
-          class="gauge"
-          role="progressbar"
-          aria-label={words.open.reading}
-          aria-valuenow={Math.round(100 * share)}
-          aria-valuemin={0}
-          aria-valuemax={100}
-        >
-          <span style={{ width: `${100 * share}%` }} />
-        </div>
-        <p role="status">{words.open.progress(words.bytes(reading.read), words.bytes(reading.total))}</p>
-        <button type="button" class="word strong" onClick={opening.cancel}>
-          {words.open.cancel}
-        </button>
-      </div>
-    );
-  }
+  if (reading) return <Reading reading={reading} />;
+  const problem = opening.problem.value;
   return (
     <div class="list panel" role="dialog" aria-label={words.open.title}>
-      {problem ? (
-        <div class="problem" role="alert">
-          <p>{tell(words, problem)}</p>
-          {problem.code === 'transposed' && (
-            <button type="button" class="word strong" onClick={opening.transpose}>
-              {words.open.transpose}
-            </button>
-          )}
-        </div>
-      ) : (
-        <h2>{words.open.title}</h2>
-      )}
-      <p class="ways">
-        <label class="word strong file">
-          {words.open.files}
-          <input type="file" multiple ref={files} onChange={take} data-name="files" />
-        </label>
-        <label class="word strong file">
-          {words.open.folder}
-          <input type="file" ref={folder} onChange={take} data-name="folder" />
-        </label>
-      </p>
+      {problem ? <ProblemText problem={problem} /> : <h2>{words.open.title}</h2>}
+      <FileInputs />
       <p>{words.open.drop}</p>
       <dl>
-        {words.open.kinds.map(([what, how]) => (
-          <div key={what}>
-            <dt>{what}</dt>
-            <dd>{how}</dd>
+        {words.open.kinds.map(([kind, files]) => (
+          <div key={kind}>
+            <dt>{kind}</dt>
+            <dd>{files}</dd>
           </div>
         ))}
       </dl>
+      <PasteField text={text} setText={setText} />
+    </div>
+  );
+}
+
+/** The progress of reading files. @param {{ reading: { title: string, read: number, total: number } }} props */
+function Reading({ reading }) {
+  const session = useSession();
+  const words = session.words.value;
+  const share = reading.total > 0 ? Math.min(reading.read / reading.total, 1) : 0;
+  return (
+    <div class="list panel" role="dialog" aria-label={words.open.title}>
+      <h2>{reading.title}</h2>
+      <div
+        class="gauge"
+        role="progressbar"
+        aria-label={words.open.reading}
+        aria-valuenow={Math.round(100 * share)}
+        aria-valuemin={0}
+        aria-valuemax={100}
+      >
+        <span style={{ width: `${100 * share}%` }} />
+      </div>
+      <p role="status">{words.open.progress(words.bytes(reading.read), words.bytes(reading.total))}</p>
+      <button type="button" class="word strong" onClick={session.opening.cancel}>
+        {words.open.cancel}
+      </button>
+    </div>
+  );
+}
+
+/** @param {{ problem: Problem }} props */
+function ProblemText({ problem }) {
+  const session = useSession();
+  const words = session.words.value;
+  return (
+    <div class="problem" role="alert">
+      <p>{problemText(words, problem)}</p>
+      {problem.code === 'transposed' && (
+        <button type="button" class="word strong" onClick={session.opening.transpose}>
+          {words.open.transpose}
+        </button>
+      )}
+    </div>
+  );
+}
+
+function FileInputs() {
+  const session = useSession();
+  const words = session.words.value;
+  const folder = useRef(/** @type {any} */ (null));
+  // The types of JSX do not have this attribute.
+  useEffect(() => folder.current?.setAttribute('webkitdirectory', ''), []);
+  const open = (/** @type {{ currentTarget: HTMLInputElement }} */ { currentTarget: input }) => {
+    const list = [...(input.files ?? [])].map(withPath);
+    // Without it, choosing the same file again would raise no event.
+    input.value = '';
+    if (list.length > 0) session.opening.open(list);
+  };
+  return (
+    <p class="ways">
+      <label class="word strong file">
+        {words.open.files}
+        <input type="file" multiple onChange={open} data-name="files" />
+      </label>
+      <label class="word strong file">
+        {words.open.folder}
+        <input type="file" ref={folder} onChange={open} data-name="folder" />
+      </label>
+    </p>
+  );
+}
+
+/** @param {{ text: string, setText: (text: string) => void }} props */
+function PasteField({ text, setText }) {
+  const session = useSession();
+  const words = session.words.value;
+  return (
+    <>
       <textarea
         rows={2}
         aria-label={words.open.paste}
@@ -91,20 +125,18 @@ export function Choose() {
           {words.open.show}
         </button>
       )}
-    </div>
+    </>
   );
 }
 
-/**
- * What is wrong, in words.
- * @param {any} words @param {{ code: string, values: any[], message?: string }} problem
- */
-export function tell(words, { code, values, message = code }) {
-  return words.problems[code]?.(...values) ?? words.failed(message);
+/** The text of a problem. @param {Strings} words @param {Problem} problem */
+function problemText(words, { code, values, message = code }) {
+  const texts = /** @type {Record<string, (...values: any[]) => string>} */ (words.problems);
+  return texts[code]?.(...values) ?? words.failed(message);
 }
 
-/** What was recognised: a line where the note about the bars stands, until it is put away; the rest on demand. */
-export function Told() {
+/** The summary of the opened files: one line, with details on demand, until it is closed. */
+export function Summary() {
   const session = useSession();
   const words = session.words.value;
   const { opening } = session;
@@ -132,27 +164,43 @@ export function Told() {
   );
 }
 
-/** Family, layers × heads, sizes, bytes, and what is missing: a line each. */
-const recognised = (words, { about, summary }) =>
-  summary.kind === 'weights'
-    ? [
-        words.open.isWeights[summary.sums],
-        ...summary.parts.map((part) => words.open.weightsOf(part, summary.parts.length > 1)),
-        ...summary.parts.filter(({ wholeT, T }) => wholeT > T).map(({ wholeT, T }) => words.open.cutTo(wholeT, T)),
-        ...summary.parts.filter(({ batch }) => batch > 1).map(({ batch }) => words.open.batchOf(batch)),
-        ...summary.parts.filter(({ nan }) => nan > 0).map(() => words.open.weightsNan),
-        ...(summary.named ? [] : [words.open.noTokens]),
-        ...(summary.unused.length > 0 ? [words.open.unused(summary.unused.join(', '))] : []),
-        ...summary.problems.map((problem) => tell(words, problem)),
-      ]
-    : [
-        words.open.isModel(about.family, about.layers, about.heads, about.width),
-        words.open.size(summary.parameters, words.bytes(summary.bytes), summary.weights),
-        words.open.does[about.guess ?? (summary.missing.includes('mask') ? 'unasked' : 'nothing')],
-        ...summary.missing.filter((what) => words.open.missing[what]).map((what) => words.open.missing[what]),
-        ...(summary.nan.length > 0 ? [words.open.modelNan(summary.nan.length, summary.nan[0])] : []),
-      ];
+/** The lines of the summary. @param {Strings} words @param {Opened} opened @returns {string[]} */
+const recognised = (words, opened) =>
+  opened.summary.kind === 'weights' ? recognisedWeights(words, opened) : recognisedModel(words, opened);
 
+/** Sums, sizes, and what is missing. @param {Strings} words @param {Opened} opened */
+function recognisedWeights({ open, ...words }, { summary }) {
+  /** @type {any[]} */
+  const parts = summary.parts;
+  const sums = /** @type {'rows' | 'columns' | 'neither'} */ (summary.sums);
+  return [
+    open.isWeights[sums],
+    ...parts.map((part) => open.weightsOf(part, parts.length > 1)),
+    ...parts.filter(({ wholeT, T }) => wholeT > T).map(({ wholeT, T }) => open.cutTo(wholeT, T)),
+    ...parts.filter(({ batch }) => batch > 1).map(({ batch }) => open.batchOf(batch)),
+    ...parts.filter(({ nan }) => nan > 0).map(() => open.weightsNan),
+    ...(summary.named ? [] : [open.noTokens]),
+    ...(summary.unused.length > 0 ? [open.unused(summary.unused.join(', '))] : []),
+    ...summary.problems.map((/** @type {Problem} */ problem) => problemText({ open, ...words }, problem)),
+  ];
+}
+
+/** Family, layers × heads, sizes, bytes, and what is missing. @param {Strings} words @param {Opened} opened */
+function recognisedModel({ open, bytes }, { about, summary }) {
+  const missing = /** @type {Record<string, string>} */ (open.missing);
+  const guess = /** @type {keyof typeof open.does} */ (
+    about.guess ?? (summary.missing.includes('mask') ? 'unasked' : 'nothing')
+  );
+  return [
+    open.isModel(about.family, about.layers, about.heads, about.width),
+    open.size(summary.parameters, bytes(summary.bytes), summary.weights),
+    open.does[guess],
+    ...summary.missing.flatMap((/** @type {string} */ name) => missing[name] ?? []),
+    ...(summary.nan.length > 0 ? [open.modelNan(summary.nan.length, summary.nan[0])] : []),
+  ];
+}
+
+/** @param {{ found: Opened }} props */
 export function Recognised({ found }) {
   const words = useSession().words.value;
   return (

@@ -1,11 +1,11 @@
-// Whether the rows of weights sum to 1, or their columns, as where the last two axes were swapped.
+// Tests if the rows of attention weights sum to 1. If the last two axes are swapped, the columns do instead.
 
 /** @typedef {{ data: ArrayLike<number>, shape: readonly number[] }} Weights (H,T,S) */
 
-/** Shares of 1 are not exactly 1 in half precision. */
+/** In half precision a row does not sum to exactly 1. */
 const ROUNDING = 0.02;
 
-/** Whether lines of a matrix sum to 1; one of zeros says nothing, nor does one with NaN. */
+/** True if the rows or columns of a matrix sum to 1. Those of zeros (no visible key) and those with NaN pass. */
 function linesSum(
   /** @type {Weights['data']} */ data,
   /** @type {{ first: number, lines: number, step: number, along: number, count: number }} */ how,

@@ -1,4 +1,4 @@
-// What comes next: a bar for now, a tick for the other case, a thin line for the way between them.
+// The guesses for the next token: a bar for the current run, a tick for the comparison, a thin line between the two.
 
 import { PROGRAM_MODEL } from '../../store/state.js';
 import { px, useSession } from '../../ui/context.js';
@@ -11,74 +11,66 @@ import { isCompared } from '../whatif/edits.js';
 const AboutHeads = later(() => import('../heads/attentionOnly.jsx'), 'AboutHeads');
 const Recognised = later(() => import('../open/openPanel.jsx'), 'Recognised');
 
-/** Which case the ticks are; or, while another token is read, that the guesses stand after the last one. */
-function Other({ other, head }) {
+/** @typedef {{ kind: 'pinned' | 'with' | 'before' | 'without', top: number[] }} Other the comparison */
+/** @typedef {{ id: number, text: string, now: number }} Guess now: its probability */
+
+export function Prediction({ short = false, writes = false }) {
   const session = useSession();
   const words = session.words.value;
   const run = session.run.value;
-  const t = session.cell.value?.t ?? 0;
-  if (other)
+  const about = run?.about;
+  const found = session.opening.opened.value.find(({ about }) => about.name === session.state.value.model);
+  if (about?.kind === 'layer') return <AboutHeads />;
+  if (found?.summary && about && !about.predicts) return <AboutFile found={found} />;
+  if (about?.guess === 'masked' && (run.top ?? []).length === 0)
     return (
-      <p class="other">
-        <span class="mark" />
-        {other.kind === 'without'
-          ? words.other_without(head)
-          : words[/** @type {'other_with'} */ (`other_${other.kind}`)]}
-      </p>
+      <section class="prediction about" aria-label={words.next}>
+        <p>{words.open.coverFirst}</p>
+      </section>
     );
-  const elsewhere = run?.about.guess === 'next' && run.about.reads !== 'pair' && t < run.T - 1;
+  return <Guesses short={short} writes={writes} />;
+}
+
+/** A file without predictions: what was recognised in it. @param {{ found: any }} props */
+function AboutFile({ found }) {
+  const session = useSession();
+  const words = session.words.value;
   return (
-    <p class="other">
-      {elsewhere && (
-        <>
-          {words.atTheEnd[0]} <q class="query">{run.pieces[t].name}</q>
-          {words.atTheEnd[1]}
-        </>
+    // If it is too long it scrolls, by keyboard too.
+    <section class="prediction about" role="group" aria-label={words.open.recognised} tabIndex={0}>
+      <Recognised found={found} />
+      {found.summary.sums === 'columns' && found.about.parts.length === 0 && (
+        <button type="button" class="word" onClick={session.transposeWeights}>
+          {words.open.transpose}
+        </button>
       )}
-    </p>
+      {found.about.name !== PROGRAM_MODEL && (
+        <button type="button" class="word" onClick={() => session.opening.close(found.about.name)}>
+          {words.open.forget}
+        </button>
+      )}
+    </section>
   );
 }
 
-export function Prediction({ short = false, writes = false }) {
+/** @param {{ short: boolean, writes: boolean }} props */
+function Guesses({ short, writes }) {
   const session = useSession();
   const words = session.words.value;
   const run = session.run.value;
   const other = session.comparison.value;
   const compared = isCompared(other, session.switchHover.value);
   const { layer, head, part } = session.state.value;
+  /** @type {Guess[]} */
   const top = run?.top ?? [];
-  const most = Math.max(...top.map(({ now }, i) => Math.max(now, other?.top[i] ?? 0)), 0.01);
-  const at = (p) => `${(100 * p) / most}%`;
+  const max = Math.max(...top.map(({ now }, i) => Math.max(now, other?.top[i] ?? 0)), 0.01);
   const about = run?.about;
-  // Of an encoder–decoder the next token stands after what the decoder has written, not after what it reads.
+  // In an encoder–decoder the next token follows the decoder's text, not the encoder's.
   const after =
     about?.guess === 'next' && !(about.reads === 'pair' && part === 'encoder') ? endOf(run.pieces ?? []) : '';
-  if (about?.kind === 'layer') return <AboutHeads />;
-  const found = session.opening.opened.value.find(({ about }) => about.name === session.state.value.model);
-  if (found?.summary && about && !about.predicts)
-    return (
-      // Longer than its place it is scrolled, by keyboard too.
-      <section class="prediction about" role="group" aria-label={words.open.recognised} tabIndex={0}>
-        <Recognised found={found} />
-        {'sums' in found.summary && found.summary.sums === 'columns' && found.about.parts.length === 0 && (
-          <button type="button" class="word" onClick={session.transposeWeights}>
-            {words.open.transpose}
-          </button>
-        )}
-        {found.about.name !== PROGRAM_MODEL && (
-          <button type="button" class="word" onClick={() => session.opening.close(found.about.name)}>
-            {words.open.forget}
-          </button>
-        )}
-      </section>
-    );
-  if (about?.guess === 'masked' && top.length === 0)
-    return (
-      <section class="prediction about" aria-label={words.next}>
-        <p>{words.open.coverFirst}</p>
-      </section>
-    );
-  const title = { masked: words.open.covered, classes: words.open.sees }[about?.guess] ?? words.next;
+  /** @type {Record<string, string>} */
+  const titles = { masked: words.open.covered, classes: words.open.sees };
+  const title = titles[about?.guess] ?? words.next;
   return (
     <section class={`prediction ${compared ? 'compared' : ''}`} data-guess={about?.guess} aria-label={title}>
       <h2 hidden={isEmpty(run)}>
@@ -93,45 +85,81 @@ export function Prediction({ short = false, writes = false }) {
       </h2>
       {writes && <WriteOn />}
       <ul>
-        {top.map(({ id, text, now }, i) => {
-          const then = other?.top[i];
-          return (
-            <li key={i}>
-              <button
-                type="button"
-                aria-pressed={id === run.chosen.id}
-                title={words.follow(
-                  shown(text),
-                  words.percent(now),
-                  compared && then !== undefined && words.percent(then),
-                )}
-                onClick={() => session.update({ token: id === run.top[0].id ? null : id })}
-              >
-                <span class="token">{shown(text).trim() || '␣'}</span>
-                <span class="track">
-                  {then !== undefined && (
-                    <span class="way" style={px({ left: at(Math.min(now, then)), width: at(Math.abs(now - then)) })} />
-                  )}
-                  <span class="bar" style={px({ width: at(now) })} />
-                  {then !== undefined && <span class="tick" style={px({ left: at(then) })} />}
-                </span>
-                <b>{words.percent(now)}</b>
-                {!short && (
-                  <span class="then">
-                    {compared && then !== undefined && (
-                      <>
-                        <span class="mark" />
-                        {words.percent(then)}
-                      </>
-                    )}
-                  </span>
-                )}
-              </button>
-            </li>
-          );
-        })}
+        {top.map((guess, i) => (
+          <GuessRow key={i} guess={guess} then={other?.top[i]} max={max} compared={compared} short={short} />
+        ))}
       </ul>
-      <Other other={compared ? other : null} head={words.headInText(layer, head)} />
+      <OtherNote other={compared ? other : null} head={words.headInText(layer, head)} />
     </section>
+  );
+}
+
+/**
+ * @param {{ guess: Guess, then?: number, max: number, compared: boolean, short: boolean }} props
+ *   then: the probability in the comparison
+ */
+function GuessRow({ guess: { id, text, now }, then, max, compared, short }) {
+  const session = useSession();
+  const words = session.words.value;
+  const run = session.run.value;
+  const at = (/** @type {number} */ p) => `${(100 * p) / max}%`;
+  return (
+    <li>
+      <button
+        type="button"
+        aria-pressed={id === run.chosen.id}
+        title={words.follow(shown(text), words.percent(now), compared && then !== undefined && words.percent(then))}
+        onClick={() => session.update({ token: id === run.top[0].id ? null : id })}
+      >
+        <span class="token">{shown(text).trim() || '␣'}</span>
+        <span class="track">
+          {then !== undefined && (
+            <span class="way" style={px({ left: at(Math.min(now, then)), width: at(Math.abs(now - then)) })} />
+          )}
+          <span class="bar" style={px({ width: at(now) })} />
+          {then !== undefined && <span class="tick" style={px({ left: at(then) })} />}
+        </span>
+        <b>{words.percent(now)}</b>
+        {!short && (
+          <span class="then">
+            {compared && then !== undefined && (
+              <>
+                <span class="mark" />
+                {words.percent(then)}
+              </>
+            )}
+          </span>
+        )}
+      </button>
+    </li>
+  );
+}
+
+/**
+ * Names the comparison. Without one, and while another token is the query: says that the guesses follow the last token.
+ * @param {{ other: Other | null, head: string }} props
+ */
+function OtherNote({ other, head }) {
+  const session = useSession();
+  const words = session.words.value;
+  const run = session.run.value;
+  const t = session.cell.value?.t ?? 0;
+  if (other)
+    return (
+      <p class="other">
+        <span class="mark" />
+        {other.kind === 'without' ? words.other_without(head) : words[`other_${other.kind}`]}
+      </p>
+    );
+  const elsewhere = run?.about.guess === 'next' && run.about.reads !== 'pair' && t < run.T - 1;
+  return (
+    <p class="other">
+      {elsewhere && (
+        <>
+          {words.atTheEnd[0]} <q class="query">{run.pieces[t].name}</q>
+          {words.atTheEnd[1]}
+        </>
+      )}
+    </p>
   );
 }

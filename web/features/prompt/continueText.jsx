@@ -1,4 +1,4 @@
-// The model goes on by itself, until it is stopped.
+// The button that lets the model continue the text until it is stopped.
 
 import { useSession } from '../../ui/context.js';
 

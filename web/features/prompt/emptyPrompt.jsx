@@ -1,8 +1,9 @@
-// Instead of a picture where there is no token: what to do, and a text to begin with.
+// Shown instead of the picture if there is no token: instructions, and a button that inserts a text.
 
 import { px, useSession } from '../../ui/context.js';
 import { readsNumbers } from './tokens.js';
 
+/** @param {{ height: number }} props */
 export function Empty({ height }) {
   const session = useSession();
   const words = session.words.value.nothing;

@@ -1,5 +1,5 @@
-// The text is the title: one writes into it, and the bar under a word is the weight that the asking token gives it. The
-// field that is written into lies, transparent, over the words; both wrap alike because their letters stand alike.
+// The prompt. Each token has a bar with its attention weight from the query token. A transparent text field covers the
+// tokens: both use the same font settings, so that they wrap at the same characters.
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useSession, useSize } from '../../ui/context.js';
@@ -7,12 +7,22 @@ import { shownWeights } from '../heatmap/meanOfHeads.js';
 import { useColours } from '../heatmap/useColours.js';
 import { isOff } from '../whatif/edits.js';
 import { WriteOn } from './continueText.jsx';
-import { Beside, Cover } from './secondInput.jsx';
+import { InputOptions, MaskButton } from './inputOptions.jsx';
 import { Row, Strip } from './tokenRow.jsx';
 import { excerptOf, readsNumbers, restOf, shown } from './tokens.js';
 
-/** How the words of the text fit the tokens of the last answer, which may be of the text before. */
-function fitting(text, run) {
+/** @import { Cell } from '../../store/state.js' */
+/** @import { Piece } from './tokens.js' */
+/** @typedef {{ css: (weight: number) => string }} Ramp */
+/** @typedef {{ current: any }} Ref */
+
+/**
+ * The tokens of the last answer that match the text. The answer may belong to the previous text.
+ * @param {string} text
+ * @param {any} run
+ */
+function matchingPieces(text, run) {
+  /** @type {Piece[]} */
   const pieces = [];
   for (const piece of run?.keys ?? []) {
     if (text.slice(piece.start, piece.end) !== piece.space + piece.text) break;
@@ -27,168 +37,251 @@ export function Sentence({ small = false }) {
   if (reads === 'nothing' || reads === 'picture')
     return (
       <Row>
-        <Beside />
+        <InputOptions />
       </Row>
     );
   return <Field small={small} />;
 }
 
+/** @param {{ small: boolean }} props */
 function Field({ small }) {
   const session = useSession();
   const words = session.words.value;
   const { text, layer, head } = session.state.value;
   const run = session.run.value;
   const cell = session.cell.value;
-  const writing = session.writing.value;
   const line = useRef(/** @type {any} */ (null));
-  const pressed = useRef(-1);
   const field = useRef(/** @type {any} */ (null));
   const { width } = useSize(line);
-  const pieces = fitting(text, run);
+  const pieces = matchingPieces(text, run);
   const row =
     cell && run.T > 0 ? shownWeights(run, session.state.value.mean).subarray(cell.t * run.S, (cell.t + 1) * run.S) : [];
   const ramp = useColours();
   const off = isOff(session.state.value, layer, head);
-  const next = run?.about.guess === 'next' && run.about.reads !== 'pair';
-  const guess = next && run?.top && run.pieces.length === pieces.length && !writing ? shown(run.top[0].text) : '';
+  const [typing, setTyping] = useState(false);
+  const overflows = useOverflow(field, text, width);
+  // A text that overflows is shown as an excerpt around the query, except during typing.
+  const excerpt = overflows && !typing && cell !== null && pieces.length > cell.t;
+  const range = excerpt ? excerptOf(pieces.length, cell.t) : /** @type {const} */ ([0, pieces.length]);
+  useFieldValue(field, text);
+  useQueryInView(line, width, excerpt);
+  const pointer = usePointer({ line, field, excerpt, pieces, setTyping });
+  return (
+    <section class="sentence" aria-label={words.sentence}>
+      <div class={`words ${off ? 'off' : ''} ${text ? '' : 'empty'}`} lang="en">
+        <TextField field={field} setTyping={setTyping} pointer={pointer} />
+        <div class="line" ref={line}>
+          <span aria-hidden="true">
+            <Tokens pieces={pieces} range={range} row={row} ramp={ramp} />
+          </span>
+        </div>
+        {excerpt && <Strip weights={row} ramp={ramp} />}
+      </div>
+      <InputOptions />
+      <MaskButton />
+      {/* On small screens it is next to the guesses. */}
+      {!small && text !== '' && <WriteOn />}
+      <Note off={off} />
+    </section>
+  );
+}
 
-  // A text that does not fit is shown near the query, but while one writes.
-  const [near, setNear] = useState(false);
-  const [writes, setWrites] = useState(false);
+/**
+ * True if the whole text is higher than its box.
+ * @param {Ref} field
+ * @param {string} text
+ * @param {number} width
+ */
+function useOverflow(field, text, width) {
+  const [overflows, setOverflows] = useState(false);
   useLayoutEffect(() => {
-    const most = Number.parseFloat(getComputedStyle(field.current.parentElement).maxHeight);
-    setNear(field.current.scrollHeight > most + 1);
+    const maxHeight = Number.parseFloat(getComputedStyle(field.current.parentElement).maxHeight);
+    setOverflows(field.current.scrollHeight > maxHeight + 1);
   }, [text, width]);
-  const excerpt = near && !writes && cell !== null && pieces.length > cell.t;
-  const [from, to] = excerpt ? excerptOf(pieces.length, cell.t) : [0, pieces.length];
+  return overflows;
+}
 
-  // A program that changes the text must not move the caret of who writes, nor take away what is typed since.
+/**
+ * Sets the field's value only if it differs: a text that a program changes must neither move the caret nor discard
+ * what was typed since.
+ * @param {Ref} field
+ * @param {string} text
+ */
+function useFieldValue(field, text) {
   useLayoutEffect(() => {
     if (field.current.value !== text) field.current.value = text;
   }, [text]);
+}
 
-  // The asking word of a long text is in sight, but never moves under the pointer or the caret of who writes.
+/**
+ * Scrolls a long text to the query, but never under the pointer or during typing.
+ * @param {Ref} line
+ * @param {number} width
+ * @param {boolean} excerpt
+ */
+function useQueryInView(line, width, excerpt) {
+  const session = useSession();
+  const run = session.run.value;
+  const cell = session.cell.value;
   useEffect(() => {
     const span = line.current.querySelector('.asks');
     const box = line.current.parentElement;
     if (!span || session.hover.peek() || box.contains(box.getRootNode().activeElement)) return;
     box.scrollTop = span.offsetTop - (box.clientHeight - span.offsetHeight) / 2;
   }, [cell?.t, run?.T, width, excerpt]);
+}
 
-  const tokenAt = ({ clientX: x, clientY: y }) => {
+/**
+ * Handlers that find the token under the pointer. The field covers the tokens, so they receive no events themselves.
+ * @param {{ line: Ref, field: Ref, excerpt: boolean, pieces: Piece[], setTyping: (typing: boolean) => void }} given
+ */
+function usePointer({ line, field, excerpt, pieces, setTyping }) {
+  const session = useSession();
+  const pressed = useRef(-1);
+  const tokenAt = (/** @type {PointerEvent} */ { clientX: x, clientY: y }) => {
     for (const span of line.current.querySelectorAll('[data-t]'))
       for (const box of span.getClientRects())
         if (x >= box.left && x <= box.right && y >= box.top - 4 && y <= box.bottom + 12) return Number(span.dataset.t);
     return -1;
   };
-  const point = (event) => {
-    // What is near the query would move under the pointer.
-    if (event.pointerType === 'touch' || excerpt) return;
-    const t = tokenAt(event);
-    session.setHover(t < 0 ? null : { t, s: -1 });
+  return {
+    point(/** @type {PointerEvent} */ event) {
+      // An excerpt around the query would move under the pointer.
+      if (event.pointerType === 'touch' || excerpt) return;
+      const t = tokenAt(event);
+      session.setHover(t < 0 ? null : { t, s: -1 });
+    },
+    press(/** @type {PointerEvent} */ event) {
+      const t = tokenAt(event);
+      pressed.current = t;
+      if (t >= 0) session.look({ cell: null });
+      if (t >= 0 && event.pointerType === 'touch') session.setHover({ t, s: -1 });
+    },
+    /** A token that is pressed in an excerpt gets the caret in the whole text. */
+    enter() {
+      setTyping(true);
+      if (!excerpt || pressed.current < 0) return;
+      const { start, space } = pieces[pressed.current];
+      requestAnimationFrame(() => field.current?.setSelectionRange(start + space.length, start + space.length));
+    },
   };
-  /** What is pressed in an excerpt has the caret in the whole text. */
-  const enter = () => {
-    setWrites(true);
-    if (!excerpt || pressed.current < 0) return;
-    const { start, space } = pieces[pressed.current];
-    requestAnimationFrame(() => field.current?.setSelectionRange(start + space.length, start + space.length));
-  };
-  const press = (event) => {
-    const t = tokenAt(event);
-    pressed.current = t;
-    if (t >= 0) session.look({ cell: null });
-    if (t >= 0 && event.pointerType === 'touch') session.setHover({ t, s: -1 });
-  };
-  const keyDown = (event) => {
+}
+
+/** @param {{ field: Ref, setTyping: (typing: boolean) => void, pointer: ReturnType<typeof usePointer> }} props */
+function TextField({ field, setTyping, pointer }) {
+  const session = useSession();
+  const words = session.words.value;
+  const run = session.run.value;
+  const keyDown = (/** @type {KeyboardEvent} */ event) => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
       event.preventDefault();
       session.write();
     } else if (event.key === 'Escape') field.current.blur();
   };
   return (
-    <section class="sentence" aria-label={words.sentence}>
-      <div class={`words ${off ? 'off' : ''} ${text ? '' : 'empty'}`} lang="en">
-        <textarea
-          ref={field}
-          aria-label={words.sentence}
-          placeholder={run && readsNumbers(run.about) ? words.emptyNumbers : words.empty}
-          spellcheck={false}
-          autocapitalize="off"
-          autocomplete="off"
-          rows={1}
-          onInput={(event) => {
-            const { value } = event.currentTarget;
-            session.opening.setText(value, 'text');
-            if (/\s$/.test(value)) session.endGesture();
-          }}
-          onFocus={enter}
-          onBlur={() => {
-            setWrites(false);
-            session.endGesture();
-          }}
-          onKeyDown={keyDown}
-          onPointerMove={point}
-          onPointerLeave={() => session.setHover(null)}
-          onPointerDown={press}
-        />
-        <div class="line" ref={line}>
-          <span aria-hidden="true">
-            {from > 0 && '… '}
-            {pieces
-              .slice(from, to)
-              .map((piece, i) => [piece, from + i])
-              .map(([piece, t]) => (
-                <span key={t}>
-                  {piece.space}
-                  <span
-                    data-t={t}
-                    class={`piece ${t === cell?.t ? 'asks' : t === cell?.s ? 'answers' : ''}`}
-                    style={{ '--bar': bar(ramp, row[t], t, cell) }}
-                  >
-                    {piece.text || (piece.space ? '' : '\u200b')}
-                  </span>
-                </span>
-              ))}
-            {to < pieces.length ? ' …' : pieces.length ? restOf(text, pieces) : text}
-            {guess && to === pieces.length && (
-              <span class="guess">
-                {pieces.length > 0 && !/^\s/.test(guess) && !/\s$/.test(text) ? '\u2009' : ''}
-                {guess}
-              </span>
-            )}
-          </span>
-        </div>
-        {excerpt && <Strip weights={row} ramp={ramp} />}
-      </div>
-      <Beside />
-      <Cover />
-      {/* On small screens it stands beside the guesses. */}
-      {!small && text !== '' && <WriteOn />}
-      <p class="note">
-        {off ? (
-          <>
-            {words.noteOff[0]}
-            <br />
-            {words.noteOff[1]}
-          </>
-        ) : (
-          cell && (
-            <>
-              {words.note[0]}
-              <br />
-              <b class="query">{run.pieces[cell.t].name}</b> {words.note[1]}
-            </>
-          )
-        )}
-        {run?.cut && <span class="cut">{words.cut(run.T)}</span>}
-      </p>
-    </section>
+    <textarea
+      ref={field}
+      aria-label={words.sentence}
+      placeholder={run && readsNumbers(run.about) ? words.emptyNumbers : words.empty}
+      spellcheck={false}
+      autocapitalize="off"
+      autocomplete="off"
+      rows={1}
+      onInput={(event) => {
+        const { value } = event.currentTarget;
+        session.opening.setText(value, 'text');
+        if (/\s$/.test(value)) session.endGesture();
+      }}
+      onFocus={pointer.enter}
+      onBlur={() => {
+        setTyping(false);
+        session.endGesture();
+      }}
+      onKeyDown={keyDown}
+      onPointerMove={pointer.point}
+      onPointerLeave={() => session.setHover(null)}
+      onPointerDown={pointer.press}
+    />
   );
 }
 
-/** Tokens that come later have no bar: they cannot be looked at. */
-function bar(ramp, weight, t, cell) {
+/**
+ * The text as tokens with their bars, and the model's first guess after it.
+ * @param {{ pieces: Piece[], range: readonly [from: number, to: number], row: ArrayLike<number>, ramp: Ramp }} props
+ */
+function Tokens({ pieces, range: [from, to], row, ramp }) {
+  const session = useSession();
+  const { text } = session.state.value;
+  const run = session.run.value;
+  const cell = session.cell.value;
+  const next = run?.about.guess === 'next' && run.about.reads !== 'pair';
+  const isCurrent = run?.top && run.pieces.length === pieces.length && !session.writing.value;
+  const guess = next && isCurrent ? shown(run.top[0].text) : '';
+  return (
+    <>
+      {from > 0 && '… '}
+      {pieces
+        .slice(from, to)
+        .map((piece, i) => ({ piece, t: from + i }))
+        .map(({ piece, t }) => (
+          <span key={t}>
+            {piece.space}
+            <span
+              data-t={t}
+              class={`piece ${t === cell?.t ? 'asks' : t === cell?.s ? 'answers' : ''}`}
+              style={{ '--bar': barColour(ramp, row[t], t, cell) }}
+            >
+              {piece.text || (piece.space ? '' : '\u200b')}
+            </span>
+          </span>
+        ))}
+      {to < pieces.length ? ' …' : pieces.length ? restOf(text, pieces) : text}
+      {guess && to === pieces.length && (
+        <span class="guess">
+          {pieces.length > 0 && !/^\s/.test(guess) && !/\s$/.test(text) ? '\u2009' : ''}
+          {guess}
+        </span>
+      )}
+    </>
+  );
+}
+
+/** Explains the bars. @param {{ off: boolean }} props */
+function Note({ off }) {
+  const session = useSession();
+  const words = session.words.value;
+  const run = session.run.value;
+  const cell = session.cell.value;
+  return (
+    <p class="note">
+      {off ? (
+        <>
+          {words.noteOff[0]}
+          <br />
+          {words.noteOff[1]}
+        </>
+      ) : (
+        cell && (
+          <>
+            {words.note[0]}
+            <br />
+            <b class="query">{run.pieces[cell.t].name}</b> {words.note[1]}
+          </>
+        )
+      )}
+      {run?.cut && <span class="cut">{words.cut(run.T)}</span>}
+    </p>
+  );
+}
+
+/**
+ * Later tokens have no bar unless they have a weight: a causal query cannot attend to them.
+ * @param {Ramp} ramp
+ * @param {number | undefined} weight
+ * @param {number} t
+ * @param {Cell | null} cell
+ */
+function barColour(ramp, weight, t, cell) {
   if (weight === undefined || !cell || (t > cell.t && !(weight > 0))) return 'transparent';
   return ramp.css(weight);
 }

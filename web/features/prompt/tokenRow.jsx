@@ -1,5 +1,5 @@
-// The tokens of what is not written here: of weights from elsewhere, of a picture. Each wears the weight that the
-// asking token gives it. Of many, those round the asking one, and the whole row as a strip.
+// The tokens of an input that cannot be edited: of opened weights or of a picture. Each token has a bar with its weight
+// from the query token. If there are many, the tokens around the query are shown, and the whole row as a strip.
 
 import { useEffect, useRef } from 'preact/hooks';
 import { useSession, useSize } from '../../ui/context.js';
@@ -10,11 +10,14 @@ import { sized } from '../heatmap/paint.js';
 import { useColours } from '../heatmap/useColours.js';
 import { excerptOf } from './tokens.js';
 
+/** @import { Piece } from './tokens.js' */
+
 const Patches = later(() => import('../patches/patches.jsx'), 'Patches');
 
-/** Of more tokens only those near the query are shown. */
-const MOST = 30;
+/** Longer texts are shown as an excerpt around the query. */
+const MAX_TOKENS = 30;
 
+/** @param {{ children: any }} props */
 export function Row({ children }) {
   const session = useSession();
   const run = session.run.value;
@@ -23,9 +26,11 @@ export function Row({ children }) {
   const { keys, S } = run;
   const weights = shownWeights(run, session.state.value.mean).subarray(cell.t * S, (cell.t + 1) * S);
   const ramp = useColours();
-  const same = run.T === S && run.keys.every(({ name }, s) => name === run.pieces[s].name);
-  // Keys of another text are shown near the one that is read.
-  const [from, to] = S <= MOST ? [0, S] : excerptOf(S, same ? cell.t : cell.s);
+  const same =
+    run.T === S &&
+    run.keys.every((/** @type {Piece} */ { name }, /** @type {number} */ s) => name === run.pieces[s].name);
+  // Keys of another text: the excerpt is around the chosen key.
+  const [from, to] = S <= MAX_TOKENS ? [0, S] : excerptOf(S, same ? cell.t : cell.s);
   if (run.image) {
     const { rows, columns } = gridOf(run);
     return (
@@ -36,22 +41,22 @@ export function Row({ children }) {
       </section>
     );
   }
-  // What is near the query would move under the pointer.
+  // An excerpt around the query would move under the pointer.
   const whole = to - from === S;
-  const ask = (s) => () => same && whole && session.setHover({ t: s, s: -1 });
+  const point = (/** @type {number} */ s) => () => same && whole && session.setHover({ t: s, s: -1 });
   return (
     <section class="sentence given" aria-label={session.words.value.tokensIn}>
       <div class="row-words" onPointerLeave={() => session.setHover(null)}>
         <p>
           {from > 0 && '… '}
-          {keys.slice(from, to).map(({ name }, i) => {
+          {keys.slice(from, to).map((/** @type {Piece} */ { name }, /** @type {number} */ i) => {
             const s = from + i;
             return (
               <span key={s}>
                 <span
                   class={`piece ${same && s === cell.t ? 'asks' : s === cell.s ? 'answers' : ''}`}
                   style={{ '--bar': s > cell.t && run.about.causal ? 'transparent' : ramp.css(weights[s]) }}
-                  onPointerEnter={ask(s)}
+                  onPointerEnter={point(s)}
                   onClick={() => same && session.look({ cell: { t: s, s: Math.min(cell.s, s) } })}
                 >
                   {name}
@@ -61,7 +66,7 @@ export function Row({ children }) {
           })}
           {to < S && '…'}
         </p>
-        {S > MOST && <Strip weights={weights} ramp={ramp} />}
+        {S > MAX_TOKENS && <Strip weights={weights} ramp={ramp} />}
       </div>
       {children}
       <p class="note">
@@ -73,22 +78,25 @@ export function Row({ children }) {
   );
 }
 
-/** A whole row: the largest weight of every pixel. */
+/**
+ * A whole row as a strip: each pixel shows the largest of its weights.
+ * @param {{ weights: ArrayLike<number>, ramp: { css: (weight: number) => string } }} props
+ */
 export function Strip({ weights, ramp }) {
   const canvas = useRef(/** @type {any} */ (null));
   const box = useRef(/** @type {any} */ (null));
-  const { width } = useSize(box);
+  const { width, height } = useSize(box);
   useEffect(() => {
     if (width < 1) return;
-    const context = sized(canvas.current, width, 5);
+    const context = sized(canvas.current, width, height);
     for (let x = 0; x < width; x++) {
       const [from, to] = [x, x + 1].map((at) => Math.floor((at * weights.length) / width));
-      let most = weights[from];
-      for (let s = from; s < Math.max(to, from + 1); s++) most = Math.max(most, weights[s]);
-      context.fillStyle = ramp.css(most);
-      context.fillRect(x, 0, 1, 5);
+      let max = weights[from];
+      for (let s = from; s < Math.max(to, from + 1); s++) max = Math.max(max, weights[s]);
+      context.fillStyle = ramp.css(max);
+      context.fillRect(x, 0, 1, height);
     }
-  }, [weights, width, ramp]);
+  }, [weights, width, height, ramp]);
   return (
     <div class="row-strip" ref={box}>
       <canvas ref={canvas} aria-hidden="true" />

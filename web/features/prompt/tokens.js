@@ -1,13 +1,13 @@
-// A text as the model reads it: its tokens, each with the letters that it stands for.
+// A text as tokens, each with its characters.
 
 /**
  * @typedef {object} Piece
  * @property {number} id
- * @property {number} start of its letters in the text, the space before them included
+ * @property {number} start of its characters in the text, including the space before them
  * @property {number} end
- * @property {string} space white space that comes first, as it stands in the text
+ * @property {string} space leading white space, as in the text
  * @property {string} text the rest
- * @property {string} name how it is called where no other word stands beside it: never empty
+ * @property {string} name for display without its context: never empty
  */
 
 /** @type {Record<string, string>} */
@@ -16,7 +16,7 @@ const SIGNS = { '\n': '↵', '\t': '⇥', ' ': '␣' };
 export const nameOf = (text) => text.trim() || text.replace(/[\n\t ]/g, (sign) => SIGNS[sign]) || '·';
 
 /**
- * A character may be several tokens: its letters belong to the first of them.
+ * If a character consists of several tokens, it belongs to the first of them.
  * @param {string} text
  * @param {{ ids: number[], offsets: [number, number][] }} encoding
  * @returns {Piece[]}
@@ -24,7 +24,7 @@ export const nameOf = (text) => text.trim() || text.replace(/[\n\t ]/g, (sign) =
 export function piecesOf(text, { ids, offsets }) {
   let end = 0;
   return ids.map((id, i) => {
-    // White space before a token belongs to it, also where a tokenizer leaves it out.
+    // White space before a token belongs to it, even if the tokenizer's offsets exclude it.
     const start =
       /^\s*$/.test(text.slice(end, offsets[i][0])) && offsets[i][1] > end ? end : Math.max(offsets[i][0], end);
     end = Math.max(offsets[i][1], start);
@@ -35,12 +35,15 @@ export function piecesOf(text, { ids, offsets }) {
 }
 
 /**
- * The position of a token, from 0, where another one has the same name; null where its name says which it is.
+ * The position of a token, from 0, if another token has the same name; null if the name is unique.
  * @param {readonly string[]} names @param {number} at
  */
 export const positionIn = (names, at) => (names.indexOf(names[at]) === names.lastIndexOf(names[at]) ? null : at);
 
-/** A name as it is spoken: the (15) where there are several. @param {readonly string[]} names @param {number} at */
+/**
+ * A name for screen readers: with its position, as in "the (15)", if it is not unique.
+ * @param {readonly string[]} names @param {number} at
+ */
 export function spokenName(names, at) {
   const position = positionIn(names, at);
   return position === null ? names[at] : `${names[at]} (${position})`;
@@ -57,25 +60,25 @@ export function wordAt(pieces, t) {
   return pieces.slice(from, to);
 }
 
-/** More tokens of a word are not shown in a line. */
-const MOST_END = 6;
+/** Maximum number of tokens at the end of a text that are shown. */
+const MAX_END = 6;
 
 /** The end of a text: its last two tokens, from where the word begins. @param {Piece[]} pieces */
 export function endOf(pieces) {
   const from = pieces.length - 2;
   const whole = from > 0 ? pieces.indexOf(wordAt(pieces, from)[0]) : 0;
   return pieces
-    .slice(Math.max(whole, pieces.length - MOST_END))
+    .slice(Math.max(whole, pieces.length - MAX_END))
     .map(({ space, text }) => space + text)
     .join('')
     .trim();
 }
 
-/** Tokens on each side of the query, where a text is too long to be shown. */
+/** Tokens on each side of the query in an excerpt. */
 const NEAR = 12;
 
 /**
- * The part of a long text that is shown: the query, and what stands around it.
+ * The part of a long text that is shown: the query and its neighbours.
  * @param {number} count tokens of the text
  * @param {number} at the query
  * @returns {[from: number, to: number]}
@@ -85,11 +88,11 @@ export function excerptOf(count, at) {
   return [Math.max(middle - NEAR, 0), Math.min(middle + NEAR + 1, count)];
 }
 
-/** What stands behind the last token: white space that no token has. @param {string} text @param {Piece[]} pieces */
+/** The text after the last token: white space that belongs to no token. @param {string} text @param {Piece[]} pieces */
 export const restOf = (text, pieces) => text.slice(pieces.at(-1)?.end ?? 0);
 
-/** How a token is written behind a text. @param {string} token */
+/** A token as displayed after a text. @param {string} token */
 export const shown = (token) => token.replaceAll('\n', '↵');
 
-/** Whether a model reads numbers in place of words: it came without its tokenizer. @param {any} about */
+/** True if a model reads token numbers because it has no tokenizer. @param {any} about */
 export const readsNumbers = ({ reads, words }) => reads === 'numbers' || (reads === 'pair' && !words);

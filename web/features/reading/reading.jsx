@@ -3,10 +3,10 @@
 
 import { plain, px, signed, useSession, weightText } from '../../ui/context.js';
 import { RAMP } from '../heatmap/colourRamp.js';
-import { RowReading } from '../prompt/secondInput.jsx';
 import { shown } from '../prompt/tokens.js';
 import { Title } from './cellTitle.jsx';
 import { isAhead, readingOf } from './derivation.js';
+import { RowReading } from './rowReading.jsx';
 import { linesOf } from './score.js';
 
 export function Reading({ compact = false, title = true }) {

@@ -2,7 +2,9 @@
 
 import { beginning } from './steps.js';
 
-/** Goes to a step: the instrument moves, as one change that can be undone. */
+/** @import { Session } from '../../store/session.js' */
+
+/** Goes to a step, as one change that can be undone. @param {Session} session @param {number} step */
 export function goTo(session, step) {
   session.markStoryMoved();
   session.setHover(null);

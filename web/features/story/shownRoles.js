@@ -1,10 +1,17 @@
-// Which roles of heads are told.
+// The roles of heads that are displayed.
 
-import { isTold } from './steps.js';
+import { isRevealed } from './steps.js';
 
-/** In the story heads are named once they are found. */
+/** @import { Session } from '../../store/session.js' */
+
+/**
+ * The displayed role of a head. In the story a role that the visitor must find is hidden until it is found.
+ * @param {Session} session
+ * @param {number} layer
+ * @param {number} head
+ */
 export function shownTrade(session, layer, head) {
   const { panel, step } = session.state.value;
-  const trade = session.roles.value?.[layer]?.[head];
-  return panel === 'story' && !isTold(step, session.storyLog.value, trade) ? null : trade;
+  const role = session.roles.value?.[layer]?.[head];
+  return panel === 'story' && !isRevealed(step, session.storyLog.value, role) ? null : role;
 }

@@ -1,12 +1,11 @@
-// The steps of the story in English. *x* is quoted, **x** stands out, {x} is what was seen.
+// The steps of the story in English. *x* is a quotation, **x** is emphasized, {x} is a placeholder.
 
 export const steps = {
   next: {
     title: 'What comes next?',
     text: [
-      'A small language model has read one book, *Moby-Dick*. It does one thing: it reads a text ' +
-        'and says how likely ' +
-        'everything it knows is to come next.',
+      'A small language model was trained on one book, *Moby-Dick*. It does one thing: it reads a text and says how ' +
+        'likely each word is to come next.',
     ],
     tasks: ['Write a few words of your own at the top, and see what it guesses.'],
     seen: [
@@ -17,8 +16,8 @@ export const steps = {
   tokens: {
     title: 'Tokens',
     text: [
-      'The model reads no letters. It reads **tokens**: pieces of text, each with a number. A common word is one ' +
-        'token, a rare word is several.',
+      'The model does not read letters. It reads **tokens**: pieces of text, each with a number. A common word is ' +
+        'one token, a rare word is several.',
     ],
     tasks: ['Find a word of more than one token, here or in the text at the top, and point at it.'],
     seen: ['*{word}* is {count} tokens: {parts}. The model sees only their numbers: {ids}.'],
@@ -45,43 +44,43 @@ export const steps = {
     tasks: ['Turn the temperature at the bottom up to 2 or more. The scores are divided by it.'],
     seen: [
       'At temperature {temperature} the score went from {scoreFrom} to {scoreTo}, and the weight from {from} to ' +
-        '**{to}**. Scores that lie closer together share the attention.',
+        '**{to}**. Closer scores share the attention more evenly.',
     ],
   },
   fetched: {
     title: 'What is fetched?',
     text: [
-      'Each token also has a **value**: what it passes on to those who look at it. The head mixes the values by ' +
-        'their weights. The mixture goes on through the model and moves the guess.',
+      'Each token also has a **value**: numbers that it passes on. The head mixes the values by their weights. The ' +
+        'mixture continues through the model and changes the guess.',
     ],
-    tasks: ['Under *Next token*, choose another guess and see what this head adds to it.'],
-    seen: ['To *{one}* this head adds {addsOne}, to *{other}* {addsOther}. So it favours *{winner}*.'],
+    tasks: ['Under *Next token*, choose another guess and see how much this head adds to it.'],
+    seen: ['This head adds {addsOne} to *{one}* and {addsOther} to *{other}*. So it favours *{winner}*.'],
   },
   ahead: {
     title: 'Not ahead',
     text: [
-      'No token may look at what comes after it: then it would not have to guess. The **mask** hides what lies ' +
-        'ahead, and so half of the picture is empty.',
+      'No token may look at later tokens: otherwise it would not have to guess. The **mask** hides them, so half of ' +
+        'the picture is empty.',
     ],
-    tasks: ['Lift the mask: in the line at the bottom, change it from *causal* to *none*.'],
-    tasksOnPhone: ['Lift the mask: press ⋯ at the bottom, and change it from *causal* to *none*.'],
+    tasks: ['Remove the mask: in the line at the bottom, change it from *causal* to *none*.'],
+    tasksOnPhone: ['Remove the mask: press ⋯ at the bottom, and change it from *causal* to *none*.'],
     seen: [
-      'Now it cheats. After *{token}*, token {place}, it gave *{next}* {from}. Now it sees it there, and gives it ' +
-        '**{to}**. Over the whole text the right token gets {meanTo} instead of {meanFrom}.',
+      'Now it cheats. After *{token}*, token {place}, it gave *{next}* {from}. Now it sees the answer, and gives it ' +
+        '**{to}**. On average over the text the right token gets {meanTo} instead of {meanFrom}.',
     ],
   },
   many: {
     title: 'Many heads',
     text: [
-      'This model has five layers of four heads. Each small picture is one of them, and all look in ways of their ' +
-        'own. Some do one clear thing.',
+      'This model has five layers of four heads. Each small picture is one of them, and each looks at different ' +
+        'tokens. Some have one clear role.',
     ],
     tasks: [
       'Find a head in which nearly every token looks at the one **just before** it.',
       'Find the head in which the last token looks at what **came after the same words** before.',
     ],
     seen: [
-      'You found one: layer {layer}, head {head}. On average it gives {score} to the token before.',
+      'You found one: layer {layer}, head {head}. Its mean weight on the token before is {score}.',
       'You found it: layer {layer}, head {head} gives {score} to what came next the last time. It is an ' +
         '**induction head**.',
     ],
@@ -89,8 +88,8 @@ export const steps = {
   matter: {
     title: 'Does it matter?',
     text: [
-      'This head looks at what came after the same words before. Does the guess depend on it? A pattern is not yet ' +
-        'a reason.',
+      'This head looks at what came after the same words before. Does the guess depend on it? A pattern alone does ' +
+        'not prove it.',
     ],
     tasks: [
       'Switch it off: at the bottom, this head *off*.',
@@ -101,18 +100,18 @@ export const steps = {
     seen: [
       'You switched layer {layer}, head {head} off: *{text}* fell from {from} to **{to}**. The guess needs this head.',
       'Layer {layer}, head {head} costs {points} as well. So it takes **two heads**: without either, the guess falls.',
-      'Layer {layer}, head {head} costs {points}: this guess does not need it. Switching off is how one knows.',
+      'Layer {layer}, head {head} costs {points}: this guess does not need it. Only switching it off shows this.',
     ],
   },
   train: {
     short: 'train one',
     title: 'Where do they come from?',
     text: [
-      'Nobody built these heads. A new model starts with random numbers and looks everywhere at once. It learns ' +
-        'from mistakes in guessing, and such heads form by themselves.',
+      'Nobody designed these heads. A new model starts with random numbers and looks everywhere at once. It learns ' +
+        'from its wrong guesses, and such heads form by themselves.',
     ],
     tasks: ['Train a small model now, and watch its heads form.'],
     act: 'Train one',
-    seen: ['This was the story. Now write, switch off and compare: the whole page is yours.'],
+    seen: ['This is the end of the story. Now write, switch heads off and compare.'],
   },
 };

@@ -1,5 +1,5 @@
-// The story: nine steps that move the instrument, and what a visitor has done in each. Whether a step is done, and what
-// its text then tells, comes from answers alone. A log keeps for each step what has been seen; `observe` adds to it.
+// The story: nine steps that set the state of the page, each with tasks for the visitor. Whether a task is done follows
+// from the model's answers alone. A log keeps the observations of each step; `observe` adds to it.
 
 import { UNCHANGED } from '../../store/runInput.js';
 import { change, initialState, OPENING, readAddress, writeAddress } from '../../store/state.js';
@@ -9,28 +9,28 @@ import { effective } from '../whatif/edits.js';
 
 /** @import { Cell, State } from '../../store/state.js' */
 /**
- * What the instrument has answered to the state as it is now.
+ * The answers to the current state.
  * @typedef {object} Answers
  * @property {any} run
- * @property {Cell | null} cell what is read, once the pointer rests
- * @property {(string | null)[][] | null} [trades]
- * @property {{ now: ArrayLike<number>, ever: ArrayLike<number> } | null} [real] how likely each token was that came
- *   next: now, and with nothing changed
+ * @property {Cell | null} cell the chosen cell, or the one under the resting pointer
+ * @property {(string | null)[][] | null} [trades] the roles of the heads
+ * @property {{ now: ArrayLike<number>, ever: ArrayLike<number> } | null} [real] the probability of each token's actual
+ *   next token: now, and with nothing changed
  */
-/** @typedef {Record<string, any>} Log by the name of a step */
+/** @typedef {Record<string, any>} Log observations by the name of a step */
 /**
  * @typedef {object} Step
  * @property {string} name
- * @property {string[]} shows what a phone shows besides the text
- * @property {Partial<State>} [begin] how the instrument stands when the step begins, where it differs from BEGIN
+ * @property {string[]} shows parts of the page that a phone shows besides the text
+ * @property {Partial<State>} [begin] differences from BEGIN when the step begins
  */
 
-/** From which temperature on the weights have clearly moved. */
+/** At this temperature the weights have clearly changed. */
 export const WARM = 2;
-/** Of a guess: so many points are a fall, and so few no difference. */
+/** Changes of a probability in percentage points: from FALL on it counts as a fall, up to SAME as no difference. */
 const FALL = 20;
 const SAME = 2;
-/** What is called mostly. */
+/** From this weight on a token attends mostly to a key. */
 const MOSTLY = 0.5;
 
 /** @type {Partial<State>} */
@@ -61,29 +61,29 @@ export const STEPS = [
   { name: 'train', shows: ['model'] },
 ];
 
-/** What the state becomes when a step begins. @param {number} step @returns {Partial<State>} */
+/** The changes to the state when a step begins. @param {number} step @returns {Partial<State>} */
 export function beginning(step) {
   const at = Math.min(Math.max(step, 0), STEPS.length - 1);
   return { ...BEGIN, ...STEPS[at].begin, panel: 'story', step: at };
 }
 
-/** What a link does not say: as the step begins, or the page. @param {State} state @returns {State} */
-const unsaid = ({ panel, step }) => (panel === 'story' ? change(initialState, beginning(step)) : initialState);
+/** The state that links omit: the beginning of the step, or of the page. @param {State} state @returns {State} */
+const defaultOf = ({ panel, step }) => (panel === 'story' ? change(initialState, beginning(step)) : initialState);
 
 /** The part of an address after #. @param {State} state */
-export const writeLink = (state) => writeAddress(state, { ...unsaid(state), panel: 'reading', step: 0 });
+export const writeLink = (state) => writeAddress(state, { ...defaultOf(state), panel: 'reading', step: 0 });
 
-/** A link to a step that asks for heads chooses none of them. @param {string} link @returns {State} */
+/** A link to the step that asks to find heads must not choose one of them. @param {string} link @returns {State} */
 export function readLink(link) {
-  const said = readAddress(link);
-  const base = unsaid(said);
+  const written = readAddress(link);
+  const base = defaultOf(written);
   const state = readAddress(link, base);
-  const asks = state.panel === 'story' && STEPS[state.step].name === 'many';
+  const findsHeads = state.panel === 'story' && STEPS[state.step].name === 'many';
   return {
     ...state,
-    // The step's cell is one of its own text.
-    ...(state.text !== base.text && { cell: said.cell }),
-    ...(asks && { layer: base.layer, head: base.head }),
+    // The step's cell belongs to the step's text.
+    ...(state.text !== base.text && { cell: written.cell }),
+    ...(findsHeads && { layer: base.layer, head: base.head }),
   };
 }
 
@@ -94,17 +94,17 @@ function rowAt({ weights, about, T, layer, head }, t) {
 }
 
 const isOff = (/** @type {number} */ scale) => scale === 0;
-/** Heads that are off by themselves. @param {State} state */
+/** Heads that are off, not as a part of a layer. @param {State} state */
 const offHeads = ({ scale }) => Object.keys(scale).filter((place) => place.includes('.') && isOff(scale[place]));
 
 /**
- * What the story puts right while one tries heads: the guess is followed however it falls, and only one head is off,
- * so that what it costs is its own. Null where nothing is to be done.
+ * Corrections to the state during the step about ablation: the same guess stays chosen however its probability falls,
+ * and only one head is off, so that the change is due to this head. Null if nothing is to be corrected.
  * @param {State} state
  * @param {Log} log
  * @returns {Partial<State> | null}
  */
-export function kept(state, log) {
+export function corrections(state, log) {
   if (STEPS[state.step].name !== 'matter') return null;
   const off = offHeads(state);
   const place = `${state.layer}.${state.head}`;
@@ -116,13 +116,16 @@ export function kept(state, log) {
   return Object.keys(patch).length > 0 ? patch : null;
 }
 
-/** Texts that the page itself puts there: nobody has written them. */
-const GIVEN = [OPENING, STEPS[0].begin?.text];
+/** Texts of the page itself, which the visitor has not written. */
+const OWN_TEXTS = [OPENING, STEPS[0].begin?.text];
 
-/** What of an answer each step keeps. @type {Record<string, (seen: any, state: State, answers: Answers) => any>} */
-const KEEP = {
+/**
+ * The new observations of each step. They are the old ones if there is nothing new.
+ * @type {Record<string, (seen: any, state: State, answers: Answers) => any>}
+ */
+const OBSERVE = {
   next(seen, state, { run }) {
-    if (GIVEN.includes(state.text.trim()) || run.T === 0 || !run.top) return seen;
+    if (OWN_TEXTS.includes(state.text.trim()) || run.T === 0 || !run.top) return seen;
     const after = state.text.trim().split(/\s+/).slice(-3).join(' ');
     return { after, guess: run.top[0].text, p: run.top[0].now };
   },
@@ -175,10 +178,10 @@ const KEEP = {
     };
   },
   many(seen, state, { run, trades }) {
-    const trade = trades?.[state.layer]?.[state.head];
-    if (!trade || (trade !== 'previous' && trade !== 'induction') || seen?.[trade]) return seen;
-    const score = run.scores?.[state.layer]?.[state.head]?.[trade];
-    return { ...seen, [trade]: { layer: state.layer, head: state.head, score } };
+    const role = trades?.[state.layer]?.[state.head];
+    if (!role || (role !== 'previous' && role !== 'induction') || seen?.[role]) return seen;
+    const score = run.scores?.[state.layer]?.[state.head]?.[role];
+    return { ...seen, [role]: { layer: state.layer, head: state.head, score } };
   },
   matter(seen, state, { run }) {
     if (!run.top) return seen;
@@ -197,19 +200,19 @@ const KEEP = {
     if (now === undefined) return seen;
     const points = Math.round(100 * (now - seen.base.p)) + 0;
     const [layer, head] = place.split('.').map(Number);
-    const told = { layer, head, points, text: seen.base.text, from: seen.base.p, to: now };
+    const found = { layer, head, points, text: seen.base.text, from: seen.base.p, to: now };
     return {
       ...seen,
       costs: { ...seen.costs, [place]: points },
-      ...(points <= -FALL ? { [seen.fell && seen.fell.place !== place ? 'too' : 'fell']: { ...told, place } } : {}),
-      ...(Math.abs(points) <= SAME ? { same: told } : {}),
+      ...(points <= -FALL ? { [seen.fell && seen.fell.place !== place ? 'too' : 'fell']: { ...found, place } } : {}),
+      ...(Math.abs(points) <= SAME ? { same: found } : {}),
     };
   },
   train: (seen) => seen,
 };
 
 /**
- * The log after an answer; the same where nothing new was seen.
+ * The log after an answer; the same object if there is nothing new.
  * @param {Log} log
  * @param {number} step
  * @param {State} state
@@ -219,12 +222,12 @@ const KEEP = {
 export function observe(log, step, state, answers) {
   const { name } = STEPS[step];
   if (!answers.run) return log;
-  const seen = KEEP[name](log[name], state, answers);
+  const seen = OBSERVE[name](log[name], state, answers);
   return seen === log[name] || JSON.stringify(seen) === JSON.stringify(log[name]) ? log : { ...log, [name]: seen };
 }
 
-/** Whether what each step asks for has been seen. @type {Record<string, ((seen: any) => boolean)[]>} */
-const ASKED = {
+/** For each task of a step: true if it is done. @type {Record<string, ((seen: any) => boolean)[]>} */
+const TASKS_DONE = {
   next: [(seen) => Boolean(seen)],
   tokens: [(seen) => Boolean(seen)],
   back: [(seen) => Boolean(seen)],
@@ -236,11 +239,11 @@ const ASKED = {
   train: [(seen) => Boolean(seen?.opened)],
 };
 
-/** Which of a step's tasks are done. @param {number} step @param {Log} log @returns {boolean[]} */
-export const tasksDone = (step, log) => ASKED[STEPS[step].name].map((isDone) => isDone(log[STEPS[step].name]));
+/** For each task of a step: true if it is done. @param {number} step @param {Log} log @returns {boolean[]} */
+export const tasksDone = (step, log) => TASKS_DONE[STEPS[step].name].map((isDone) => isDone(log[STEPS[step].name]));
 
 /**
- * Whether a step is done, by what the instrument answers now or has answered before.
+ * True if a step is done, with the answers now and before.
  * @param {number} step
  * @param {State} state
  * @param {Answers} answers
@@ -249,19 +252,22 @@ export const tasksDone = (step, log) => ASKED[STEPS[step].name].map((isDone) => 
 export const done = (step, state, answers, log) =>
   tasksDone(step, observe(log, step, state, answers)).every((isDone) => isDone);
 
-/** The visitor has gone to train a model. @param {Log} log @returns {Log} */
+/** The log after the visitor has opened training. @param {Log} log @returns {Log} */
 export const opened = (log) => ({ ...log, train: { opened: true } });
 
-/** What heads cost, in points, while the step is read that asks for it. @param {number} step @param {Log} log */
+/**
+ * The effect of heads on the guess, in percentage points, during the step about ablation.
+ * @param {number} step @param {Log} log
+ */
 export const costsOf = (step, log) => (STEPS[step].name === 'matter' ? (log.matter?.costs ?? null) : null);
 
 /**
- * Names of trades that a step asks for are not told before they are found.
+ * False for a role that the step asks to find, until it is found.
  * @param {number} step
  * @param {Log} log
- * @param {string | null | undefined} trade
+ * @param {string | null | undefined} role
  */
-export const isTold = (step, log, trade) =>
+export const isRevealed = (step, log, role) =>
   STEPS[step].name !== 'many' ||
-  !TRADES.some(([name]) => name === trade && (name === 'previous' || name === 'induction')) ||
-  Boolean(log.many?.[/** @type {string} */ (trade)]);
+  !TRADES.some(([name]) => name === role && (name === 'previous' || name === 'induction')) ||
+  Boolean(log.many?.[/** @type {string} */ (role)]);

@@ -1,4 +1,4 @@
-// The steps of the story in Chinese. *x* is quoted, **x** stands out, {x} is what was seen.
+// The steps of the story in Chinese. *x* is a quotation, **x** is emphasized, {x} is a placeholder.
 
 export const steps = {
   next: {
@@ -75,7 +75,7 @@ export const steps = {
     seen: [
       '你关掉了第 {layer} 层第 {head} 个头：*{text}* 从 {from} 降到 **{to}**。这次猜测离不开它。',
       '关掉第 {layer} 层第 {head} 个头，也会差 {points}。可见要靠**两个头**：少了哪一个，猜测都会落空。',
-      '关掉第 {layer} 层第 {head} 个头，只差 {points}：这次猜测用不着它。关掉试一试，才知道谁重要。',
+      '关掉第 {layer} 层第 {head} 个头，只差 {points}：这次猜测用不着它。只有关掉才看得出来。',
     ],
   },
   train: {
@@ -84,6 +84,6 @@ export const steps = {
     text: ['这些头不是谁设计的。新模型从随机数开始，到处都看一点。它在猜错中学习，这样的头就自己形成了。'],
     tasks: ['现在就训练一个小模型，看它的头怎样形成。'],
     act: '训练一个',
-    seen: ['故事到此结束。接下来随意书写、开关、比较：整个页面都归你用。'],
+    seen: ['故事到此结束。接下来可以自己书写、开关头、作比较。'],
   },
 };

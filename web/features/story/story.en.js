@@ -1,4 +1,4 @@
-// The story in English. *x* is quoted, **x** stands out, {x} is what was seen.
+// The texts around the steps of the story, in English.
 
 export const story = {
   name: 'Story',
@@ -10,7 +10,7 @@ export const story = {
   leave: 'Leave the story',
   back: 'Back',
   next: (/** @type {string} */ title) => `Next: ${title}`,
-  end: 'Go on by yourself',
+  end: 'Continue alone',
   free: 'Everything on the page works while you read.',
   tokens: 'The text in tokens, each with its number',
   points: (/** @type {number} */ points) => `${points} percentage ${Math.abs(points) === 1 ? 'point' : 'points'}`,

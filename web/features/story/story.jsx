@@ -1,5 +1,5 @@
-// The story, in the reading column: a title, a sentence or two, what to do, and what was then seen. It moves the
-// instrument when a step begins and watches what the visitor does; everything else on the page goes on working.
+// The story in the reading column: a title, a short text, a task, and the observations. It sets the state of the page
+// when a step begins and observes the visitor's actions; the rest of the page continues to work.
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { runOf } from '../../store/runInput.js';
@@ -8,15 +8,20 @@ import { shown, wordAt } from '../prompt/tokens.js';
 import { readingOf } from '../reading/derivation.js';
 import { Bars, Strip } from '../reading/reading.jsx';
 import { goTo } from './goTo.js';
+import { observationTexts } from './observationTexts.js';
 import { steps as inEnglish } from './steps.en.js';
-import { kept, observe, opened, STEPS, tasksDone } from './steps.js';
+import { corrections, observe, opened, STEPS, tasksDone } from './steps.js';
 import { steps as inChinese } from './steps.zh.js';
 
 export { default as styles } from './story.css';
 
-/** A pointer that passes points at nothing. */
+/** @import { Cell } from '../../store/state.js' */
+/** @import { Piece } from '../prompt/tokens.js' */
+/** @import { Filled } from './observationTexts.js' */
+
+/** Milliseconds that the pointer must rest on a cell: a pointer that only passes a cell does not choose it. */
 const REST = 350;
-/** What is seen is spoken when the hand rests. */
+/** Milliseconds without a change before an observation is spoken. */
 const SPEAK = 700;
 const LAST = STEPS.length - 1;
 /** @type {Record<string, Record<string, any>>} */
@@ -31,13 +36,13 @@ export function Story({ compact = false, phone = false }) {
   const { name } = STEPS[step];
   const texts = STORIES[session.language.value][name];
   const tasks = (phone && texts.tasksOnPhone) || texts.tasks;
-  const seen = seenTexts(words, texts, name, log[name]);
+  const seen = observationTexts(words, texts, name, log[name]);
   const done = tasksDone(step, log);
   const task = tasks[done.indexOf(false)];
   useWatch();
   useSpeech(step, seen);
   useLayoutEffect(() => {
-    // Where one step leads to another the title is read; where the story is opened by an address it is not.
+    // After a change of the step the title has the focus, but not if the story was opened by an address.
     if (session.storyMoved.value) title.current.focus();
   }, [step]);
   const dense = compact || name === 'why' || name === 'fetched';
@@ -51,14 +56,14 @@ export function Story({ compact = false, phone = false }) {
       <h2 id="story-title" tabIndex={-1} ref={title}>
         {texts.title}
       </h2>
-      {texts.text.map((text) => (
+      {texts.text.map((/** @type {string} */ text) => (
         <p key={text}>
           <Rich of={text} />
         </p>
       ))}
       {name === 'tokens' && <Tokens />}
-      {/* What is to be done comes before what is shown of it: it is in sight in a low window too. */}
-      {seen.flat().map((one) => (
+      {/* Observations and task come before the figures: so they are visible in a low window too. */}
+      {seen.map((one) => (
         <p key={one.of} class="seen">
           <Rich {...one} />
         </p>
@@ -79,7 +84,7 @@ export function Story({ compact = false, phone = false }) {
   );
 }
 
-/** Leads on to training. */
+/** Opens training. @param {{ text: string }} props */
 function TrainLink({ text }) {
   const session = useSession();
   const go = () => {
@@ -137,7 +142,7 @@ function Steps() {
   );
 }
 
-/** Takes down what the visitor has done, once the answer is whole. */
+/** Observes the visitor's actions, once the answer to them is complete. */
 function useWatch() {
   const session = useSession();
   const state = session.state.value;
@@ -153,31 +158,32 @@ function useWatch() {
     const log = session.storyLog.peek();
     const next = observe(log, step, state, { run, cell, trades, real: fits ? real : null });
     if (next !== log) session.setStoryLog(next);
-    const patch = kept(state, next);
+    const patch = corrections(state, next);
     if (patch) session.look(patch);
     if (STEPS[step].name === 'ahead' && !fits) session.requestTokenProbabilities();
   }, [busy, run, cell, trades, real, state]);
 }
 
-/** A cell once it is held, or the pointer has rested on it. */
-function useRested(cell, held) {
+/**
+ * The cell, once it is locked or the pointer has rested on it.
+ * @param {Cell | null} cell
+ * @param {boolean} locked
+ */
+function useRested(cell, locked) {
   const [rested, setRested] = useState(cell);
   useEffect(() => {
-    if (held) return setRested(cell);
+    if (locked) return setRested(cell);
     const timer = setTimeout(() => setRested(cell), REST);
     return () => clearTimeout(timer);
-  }, [cell?.t, cell?.s, held]);
+  }, [cell?.t, cell?.s, locked]);
   return rested;
 }
 
-/** Says what was seen, once for a text. */
+/** Speaks each observation once. @param {number} step @param {Filled[]} seen */
 function useSpeech(step, seen) {
   const session = useSession();
   const said = useRef('');
-  const text = seen
-    .flat()
-    .map(({ of, given }) => plainText(of, given))
-    .join(' ');
+  const text = seen.map(plainText).join(' ');
   useEffect(() => {
     if (text === '' || said.current === text) return;
     const timer = setTimeout(() => {
@@ -188,96 +194,15 @@ function useSpeech(step, seen) {
   }, [step, text]);
 }
 
-/** What was seen, for each task: texts with what is filled in. */
-function seenTexts(words, { seen: texts, first }, name, seen) {
-  const { percent, story } = words;
-  if (!seen) return [];
-  const token = (text) => shown(text).trim() || '␣';
-  const score = (x) => plain(x);
-  const of = (text, given) => ({ of: text, given });
-  switch (name) {
-    case 'next':
-      return [[of(texts[0], { after: seen.after, guess: token(seen.guess), p: percent(seen.p) })]];
-    case 'tokens':
-      return [
-        [
-          of(texts[0], {
-            word: seen.word,
-            count: String(seen.parts.length),
-            parts: seen.parts.join(' · '),
-            ids: seen.ids.join(' · '),
-          }),
-        ],
-      ];
-    case 'back':
-      return [
-        [
-          of(seen.first ? first : texts[0], {
-            token: seen.token,
-            weight: weightText(seen.weight),
-            total: weightText(seen.total),
-          }),
-        ],
-      ];
-    case 'why':
-      if (!seen.to) return [];
-      return [
-        [
-          of(texts[0], {
-            temperature: weightText(seen.temperature),
-            scoreFrom: score(seen.before.score),
-            scoreTo: score(seen.to.score),
-            from: weightText(seen.before.weight),
-            to: weightText(seen.to.weight),
-          }),
-        ],
-      ];
-    case 'fetched': {
-      if (!seen.other) return [];
-      const [one, other] = [token(seen.one.text), token(seen.other.text)];
-      const winner = seen.one.adds >= seen.other.adds ? one : other;
-      const adds = { addsOne: signed(seen.one.adds), addsOther: signed(seen.other.adds) };
-      return [[of(texts[0], { one, other, winner, ...adds })]];
-    }
-    case 'ahead':
-      return [
-        [
-          of(texts[0], {
-            token: seen.token,
-            next: seen.next,
-            place: String(seen.place),
-            from: percent(seen.from),
-            to: percent(seen.to),
-            meanFrom: percent(seen.meanFrom),
-            meanTo: percent(seen.meanTo),
-          }),
-        ],
-      ];
-    case 'many':
-      return ['previous', 'induction'].map((trade, i) => {
-        const found = seen[trade];
-        return found ? [of(texts[i], { ...places(found), score: weightText(found.score) })] : [];
-      });
-    case 'matter': {
-      const { fell, too, same } = seen;
-      const cost = (found) => ({ ...places(found), points: story.points(Math.abs(found.points)) });
-      const fall = fell && { text: token(fell.text), from: percent(fell.from), to: percent(fell.to) };
-      return [
-        fell ? [of(texts[0], { ...places(fell), ...fall })] : [],
-        too ? [of(texts[1], cost(too))] : [],
-        same ? [of(texts[2], cost(same))] : [],
-      ];
-    }
-    default:
-      return [[of(texts[0], {})]];
-  }
-}
-const places = ({ layer, head }) => ({ layer: String(layer), head: String(head) });
-
+/** @param {string} text @param {Record<string, string>} [given] */
 const filled = (text, given = {}) => text.replace(/\{(\w+)\}/g, (_, name) => given[name]);
-const plainText = (text, given) => filled(text.replaceAll('*', ''), given);
+/** @param {Filled} filled */
+const plainText = ({ of, given }) => filled(of.replaceAll('*', ''), given);
 
-/** *x* is quoted, **x** stands out, {x} is filled in. */
+/**
+ * Renders a text: *x* is a quotation, **x** is emphasized, {x} is replaced by a value.
+ * @param {{ of: string, given?: Record<string, string> }} props
+ */
 function Rich({ of, given = {} }) {
   return of.split(/(\*\*[^*]+\*\*|\*[^*]+\*)/).map((part, i) => {
     if (part.startsWith('**')) return <b key={i}>{filled(part.slice(2, -2), given)}</b>;
@@ -286,30 +211,33 @@ function Rich({ of, given = {} }) {
   });
 }
 
-/** The tokens of the text, each over its number. */
+/** Maximum number of tokens that are listed. */
+const MAX_TOKENS = 60;
+
+/** The tokens of the text, each with its number below it. */
 function Tokens() {
   const session = useSession();
   const words = session.words.value.story;
   const run = session.run.value;
   const cell = session.cell.value;
   if (!run?.T) return null;
-  const walk = (event) => {
-    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (!by) return;
+  const walk = (/** @type {import('preact').TargetedKeyboardEvent<HTMLElement>} */ event) => {
+    const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
+    if (by === 0) return;
     event.preventDefault();
     event.stopPropagation();
     const t = Math.min(Math.max((cell?.t ?? 0) + by, 0), run.T - 1);
     look(t);
     event.currentTarget.querySelectorAll('button')[t].focus();
   };
-  const look = (t) => {
+  const look = (/** @type {number} */ t) => {
     session.setHover(null);
     session.look({ cell: { t, s: t } });
   };
   const chosen = cell ? wordAt(run.pieces, Math.min(cell.t, run.T - 1)) : [];
   return (
     <div class="tokens" role="group" aria-label={words.tokens} onKeyDown={walk} lang="en">
-      {run.pieces.slice(0, 60).map((piece, t) => (
+      {run.pieces.slice(0, MAX_TOKENS).map((/** @type {Piece} */ piece, /** @type {number} */ t) => (
         <button
           key={t}
           type="button"
@@ -326,7 +254,7 @@ function Tokens() {
   );
 }
 
-/** From query and key to the weight; the two fall on their product, once. */
+/** From query and key to the weight. Once, an animation moves the two onto their product. */
 function Why() {
   const session = useSession();
   const words = session.words.value;
@@ -338,14 +266,14 @@ function Why() {
   }, []);
   if (!cell || !run?.values || cell.s > cell.t || cell.t >= run.T) return null;
   const r = readingOf(run, cell);
-  const [asks, answers] = [run.pieces[cell.t].name, run.pieces[cell.s].name];
+  const [query, key] = [run.pieces[cell.t].name, run.pieces[cell.s].name];
   return (
     <div class={`strips ${falls.current ? 'falls' : ''}`}>
       <Strip name={words.query} kind="query" values={r.q}>
-        <i class="query">{asks}</i>
+        <i class="query">{query}</i>
       </Strip>
       <Strip name={words.key} kind="key" values={r.k}>
-        <i class="key">{answers}</i>
+        <i class="key">{key}</i>
       </Strip>
       <div class="product">
         <Strip name={words.product} kind="data" values={r.product}>
@@ -369,7 +297,7 @@ function Why() {
   );
 }
 
-/** The value of the key, the mixture, and what the head adds to the guess that is followed. */
+/** The value of the key token, the mixture of values, and the head's contribution to the chosen guess. */
 function Fetched() {
   const session = useSession();
   const words = session.words.value;
@@ -377,11 +305,11 @@ function Fetched() {
   const cell = session.cell.value;
   if (!cell || !run?.values || cell.s > cell.t || cell.t >= run.T) return null;
   const r = readingOf(run, cell);
-  const answers = run.pieces[cell.s].name;
+  const key = run.pieces[cell.s].name;
   return (
     <div class="strips">
       <Strip name={words.value} kind="value" values={r.v}>
-        {weightText(r.weight)} {words.of} <i class="key">{answers}</i>
+        {weightText(r.weight)} {words.of} <i class="key">{key}</i>
       </Strip>
       <Strip name={words.mixture} kind="value" values={r.mixture}>
         {words.story.others(r.others.length)}

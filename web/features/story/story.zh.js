@@ -1,4 +1,4 @@
-// 故事的中文文本。*x* 为引用，**x** 为强调，{x} 为所见的数值。
+// The texts around the steps of the story, in Chinese.
 
 /** @type {typeof import('./story.en.js').story} */
 export const story = {

@@ -1,41 +1,52 @@
-// Small charts of training with one common line for now: no axes but a base line, the value at the line's end.
+// Small charts of training with a common line at the current step. They have a base line and the value at the end of
+// each line instead of axes.
 
 import { useRef } from 'preact/hooks';
 import { px, useSession, useSize } from '../../ui/context.js';
 import { parted, smoothed, valueAt, watched } from './curves.js';
 
-/** Before training begins a chart says what it will show, where it has this height in pixels. */
+/** @import { Curves, Mark } from './curves.js' */
+/** @typedef {(value: number) => number} Scale from a step or value to a pixel */
+
+/** From this height in pixels on, a chart explains itself before training begins. */
 const ROOMY = 90;
+/** The line height of labels at line ends, in pixels. */
+const LINE = 18;
+/** @param {{ children: any }} props */
 const Waiting = ({ children }) => <p class="waiting">{children}</p>;
 
-/** The room for values at line ends; for the names of heads, whose letters grow with the screen. */
+/** Pixels for a value at the end of a line; for names of heads, which also need a share because the font grows. */
 const [LOSS, NAMES] = [72, 92];
-const WIDE = 0.31;
+const NAMES_SHARE = 0.31;
 
-/** @param {[number, number][]} marks @param {(step: number) => number} x @param {(value: number) => number} y */
+/** @param {Mark[]} marks @param {Scale} x @param {Scale} y */
 const lineOf = (marks, x, y) =>
   marks.map(([step, value], i) => `${i ? 'L' : 'M'}${x(step).toFixed(1)} ${y(value).toFixed(1)}`).join('');
-const until = (marks, step) => marks.filter(([at]) => at <= step);
+const until = (/** @type {Mark[]} */ marks, /** @type {number} */ step) => marks.filter(([at]) => at <= step);
 
+/** The pixel of a share of the height: a line is never cut off at the top or the bottom. */
+const yOf = (/** @type {number} */ height, /** @type {number} */ share) => 4 + (height - 6) * (1 - share);
+
+/** The plot's size without the room for labels. @param {number} least */
 function useFrame(least) {
   const area = useRef(null);
   const { width, height } = useSize(area);
-  const ends = least === NAMES ? Math.max(least, WIDE * width) : least;
+  const ends = least === NAMES ? Math.max(least, NAMES_SHARE * width) : least;
   return { area, width: Math.max(width - ends, 10), whole: width, height };
 }
 
 /**
- * @param {object} given
- * @param {string} given.name
- * @param {string} given.about shown where one waits, and before training begins
- * @param {[number, number][]} given.marks
- * @param {[number, number][]} [given.before] the run before, thin
- * @param {number} given.step now
- * @param {number} given.end
- * @param {number} [given.most] of the values; otherwise the largest there is
- * @param {boolean} [given.noisy] the line is smoothed, and what was measured stays behind it
- * @param {boolean} [given.bare] without a name above
- * @param {(value: number) => string} given.text
+ * @param {object} props
+ * @param {string} props.name
+ * @param {string} props.about explains the chart as a tooltip, and before training begins
+ * @param {Mark[]} props.marks
+ * @param {Mark[]} [props.before] the previous run, as a thin line
+ * @param {number} props.step now
+ * @param {number} props.end
+ * @param {number} [props.most] maximum of the axis; by default the largest value
+ * @param {boolean} [props.noisy] the line is smoothed, and the measured values are drawn behind it
+ * @param {boolean} [props.bare] without a name above
+ * @param {(value: number) => string} props.text
  */
 export function Chart({ name, about, marks, before, step, end, most, noisy = false, bare = false, text }) {
   const { area, width, whole, height } = useFrame(bare ? LOSS : NAMES);
@@ -43,8 +54,8 @@ export function Chart({ name, about, marks, before, step, end, most, noisy = fal
   const quiet = noisy || bare ? smoothed(shown) : shown;
   const last = quiet.at(-1)?.[1];
   const top = most ?? Math.max(...marks.map(([, value]) => value), ...(before ?? []).map(([, value]) => value), 0.01);
-  const x = (at) => (width * Math.min(at, end)) / end;
-  const y = (value) => 4 + (height - 6) * (1 - Math.min(value, top) / top);
+  const x = (/** @type {number} */ at) => (width * Math.min(at, end)) / end;
+  const y = (/** @type {number} */ value) => yOf(height, Math.min(value, top) / top);
   return (
     <figure class="chart" title={about}>
       {!bare && <figcaption>{name}</figcaption>}
@@ -60,10 +71,7 @@ export function Chart({ name, about, marks, before, step, end, most, noisy = fal
         )}
         {!bare && marks.length < 2 && height >= ROOMY && <Waiting>{about}</Waiting>}
         {last !== undefined && (
-          <span
-            class="at-end"
-            style={px({ left: Math.min(x(step), width) + 8, top: Math.min(Math.max(y(last) - 9, 0), height - 20) })}
-          >
+          <span class="at-end" style={px({ '--x': Math.min(x(step), width), '--y': y(last), '--line': LINE })}>
             {text(last)}
           </span>
         )}
@@ -72,25 +80,26 @@ export function Chart({ name, about, marks, before, step, end, most, noisy = fal
   );
 }
 
-/** What the heads do: the best of each kind that the task is about. A press on a name shows that head. */
+/**
+ * The roles of the heads: the best heads of each role that the task needs. A press on a name shows that head.
+ * @param {{ curves: Curves, watch: string[], step: number, end: number }} props
+ */
 export function HeadsChart({ curves, watch, step, end }) {
   const session = useSession();
   const words = session.words.value;
   const { area, width, whole, height } = useFrame(NAMES);
   const { layer, head } = session.state.value;
   const lines = watched(curves, watch);
-  const x = (at) => (width * Math.min(at, end)) / end;
-  const y = (value) => 4 + (height - 6) * (1 - Math.min(Math.max(value, 0), 1));
+  const x = (/** @type {number} */ at) => (width * Math.min(at, end)) / end;
+  const y = (/** @type {number} */ value) => yOf(height, Math.min(Math.max(value, 0), 1));
   const ends = lines.map(({ marks }) => valueAt(until(marks, step), step) ?? 0);
-  const places = parted(
-    ends.map((value) => y(value) - 9),
-    18,
-    height - 18,
-  );
+  const places = parted(ends.map(y), LINE, height - LINE / 2);
   const main = watch[watch.length - 1];
-  const nameOf = (line) => `${words.trades[line.score]} ${line.layer}.${line.head}`;
+  /** @typedef {typeof lines[number]} Line */
+  const nameOf = (/** @type {Line} */ line) =>
+    `${words.trades[/** @type {keyof typeof words.trades} */ (line.score)]} ${line.layer}.${line.head}`;
   const spoken = lines.map((line, i) => `${nameOf(line)}: ${ends[i].toFixed(2)}`).join(', ');
-  const isChosen = (line) => line.layer === layer && line.head === head;
+  const isChosen = (/** @type {Line} */ line) => line.layer === layer && line.head === head;
   return (
     <figure class="chart" title={words.train.headsAbout}>
       <figcaption>{words.train.headsDo}</figcaption>
@@ -115,7 +124,7 @@ export function HeadsChart({ curves, watch, step, end }) {
               key={line.name}
               type="button"
               class={`at-end word ${line.score === main ? 'main' : ''}`}
-              style={px({ left: Math.min(x(step), width) + 8, top: places[i] })}
+              style={px({ '--x': Math.min(x(step), width), '--y': places[i], '--line': LINE })}
               onClick={() => session.update({ layer: line.layer, head: line.head })}
             >
               {nameOf(line)}

@@ -1,24 +1,24 @@
-// How training goes, as numbers that charts draw.
+// The curves of training, as marks that charts draw.
 
 /** @typedef {[step: number, value: number]} Mark */
 /**
  * @typedef {object} Curves
  * @property {Mark[]} loss
- * @property {Mark[]} right the share right on sequences that are never learned from
- * @property {Record<string, Mark[]>} scores by 'score layer.head'
+ * @property {Mark[]} right accuracy on held-out sequences
+ * @property {Record<string, Mark[]>} scores of heads, by 'score layer.head'
  */
 
-/** More points than this say nothing more on a chart. */
-const MOST = 600;
+/** Maximum number of marks of a curve: more cannot be distinguished on a chart. */
+const MAX_MARKS = 600;
 
 /** @returns {Curves} */
 export const noCurves = () => ({ loss: [], right: [], scores: {} });
 
-/** Every other point but the last, where there are too many. @param {Mark[]} marks */
+/** If there are too many marks, every second one and the last. @param {Mark[]} marks */
 const thinned = (marks) =>
-  marks.length > MOST ? marks.filter((_, i) => i % 2 === 0 || i === marks.length - 1) : marks;
+  marks.length > MAX_MARKS ? marks.filter((_, i) => i % 2 === 0 || i === marks.length - 1) : marks;
 
-/** @param {Mark[]} marks @param {Mark[]} more what stands at or behind the first of these is replaced */
+/** Marks from the first step of `more` on are replaced. @param {Mark[]} marks @param {Mark[]} more */
 function joined(marks, more) {
   if (more.length === 0) return marks;
   const from = more[0][0];
@@ -41,7 +41,7 @@ export function extended(curves, { points = [], step = 0, scores = {} }) {
   return { loss: joined(curves.loss, loss), right: joined(curves.right, right), scores: all };
 }
 
-/** A quieter line: the mean of what came before, the newest most. @param {Mark[]} marks @returns {Mark[]} */
+/** An exponential moving average. @param {Mark[]} marks @returns {Mark[]} */
 export function smoothed(marks) {
   let mean = marks[0]?.[1] ?? 0;
   let weight = 0;
@@ -52,7 +52,7 @@ export function smoothed(marks) {
   });
 }
 
-/** The value at a step: of the last mark that is not behind it. @param {Mark[]} marks @param {number} step */
+/** The value at a step: that of the last mark up to it. @param {Mark[]} marks @param {number} step */
 export function valueAt(marks, step) {
   let found = marks[0]?.[1];
   for (const [at, x] of marks) {
@@ -62,11 +62,11 @@ export function valueAt(marks, step) {
   return found;
 }
 
-/** From here on a score says that a head does this. */
+/** From this score on a head has the role. */
 const FORMED = 0.3;
 
 /**
- * The heads that chart 3 shows: those that do what is watched, the best first, and the best of all where none does yet.
+ * The heads of chart 3: for each watched role the two best heads that have it, or the best head if none has it yet.
  * @param {Curves} curves
  * @param {string[]} watch
  * @returns {{ name: string, score: string, layer: number, head: number, marks: Mark[] }[]}
@@ -86,7 +86,10 @@ export function watched({ scores }, watch) {
   });
 }
 
-/** When the first head of the last kind watched passed the half way. @param {Curves} curves @param {string[]} watch */
+/**
+ * The step at which the first head reached 0.5 in the last watched score.
+ * @param {Curves} curves @param {string[]} watch
+ */
 export function formedAt(curves, watch) {
   const kind = watch[watch.length - 1];
   const steps = Object.entries(curves.scores)
@@ -96,11 +99,11 @@ export function formedAt(curves, watch) {
 }
 
 /**
- * Which frame of a film stands in each of so many places between 0 and the end; null where none has been taken.
+ * The frame at each of `places` equally spaced steps between 0 and the end; null if training has not come that far.
  * @param {{ step: number }[]} film in rising order
  * @param {number} end
  * @param {number} places
- * @param {number} steps how far training has come
+ * @param {number} steps so far
  * @returns {(number | null)[]}
  */
 export function framesOf(film, end, places, steps) {
@@ -111,7 +114,7 @@ export function framesOf(film, end, places, steps) {
   });
 }
 
-/** The frame that is nearest to a step. @param {{ step: number }[]} film @param {number} step */
+/** The index of the frame nearest to a step. @param {{ step: number }[]} film @param {number} step */
 export function nearest(film, step) {
   let best = 0;
   film.forEach((frame, i) => {
@@ -121,10 +124,10 @@ export function nearest(film, step) {
 }
 
 /**
- * Labels at line ends, moved apart so that none covers another.
- * @param {number[]} wanted heights
+ * Positions of labels at line ends, moved apart so that none covers another.
+ * @param {number[]} wanted positions
  * @param {number} apart
- * @param {number} most the lowest place
+ * @param {number} most the lowest position
  */
 export function parted(wanted, apart, most) {
   const order = wanted.map((y, i) => ({ y, i })).sort((a, b) => a.y - b.y);

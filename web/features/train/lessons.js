@@ -1,13 +1,13 @@
-// The lessons of the training panel: for each task of tasks.js the length of its training, the token that is looked
-// for and the roles of its heads.
+// The lessons of the training panel: for each task of tasks.js the length of its training, the position of the answer
+// and the roles of its heads.
 
 import { TRAINED } from '../../store/runInput.js';
-import { CHOICES, isLongEnough, LEAST_CHARACTERS, TASK_NAMES, TASKS, taskOf } from './tasks.js';
+import { CHOICES, isLongEnough, MIN_CHARACTERS, TASK_NAMES, TASKS, taskOf } from './tasks.js';
 
 /** @import { Random, Settings, Task, TaskKind } from '../../store/types.js' */
 
 /**
- * @typedef {object} Training what of the settings stands in the address
+ * @typedef {object} Training the settings that are a part of the address
  * @property {Task} task
  * @property {number} layers
  * @property {number} heads
@@ -19,14 +19,14 @@ import { CHOICES, isLongEnough, LEAST_CHARACTERS, TASK_NAMES, TASKS, taskOf } fr
  * @typedef {object} Lesson
  * @property {number} batch
  * @property {number} rate
- * @property {number} steps training pauses after so many
- * @property {string[]} watch the scores that chart 3 shows: what the task is about
- * @property {(labels: number[], t: number) => number[]} [partners] where the answer to a token stands
- * @property {number} [head] of the last layer: the one that is shown first, because it learns the trade best
- * @property {TaskKind} [task] where it is not that of tasks.js
+ * @property {number} steps training pauses after this many
+ * @property {string[]} watch the scores in chart 3: the roles that the task needs
+ * @property {(labels: number[], t: number) => number[]} [partners] positions of the answer to a token
+ * @property {number} [head] of the last layer: it is shown first because it learns the role best
+ * @property {TaskKind} [task] if it differs from that of tasks.js
  */
 
-/** Whether the screen shows training. @param {{ model: string, panel: string }} state */
+/** True if the page shows training. @param {{ model: string, panel: string }} state */
 export const isOpen = ({ model, panel }) => model === TRAINED && panel === 'train';
 
 const NONE = -100;
@@ -42,7 +42,7 @@ function drawn(random, count) {
 }
 
 /**
- * Six to seventeen letters that begin again until 42 have been read: short enough for every cell to be seen.
+ * Six to seventeen letters, repeated up to 42 tokens: short enough that every cell is visible.
  * @type {TaskKind}
  */
 const REPEAT = {
@@ -57,7 +57,7 @@ const REPEAT = {
   suits: (labels) => labels.lastIndexOf(labels[0]) === 28,
 };
 
-/** Where the digit that comes next in the sorted list was read. @param {number[]} labels @param {number} t */
+/** Positions of the digit that is next in the sorted list. @param {number[]} labels @param {number} t */
 function sortPartners(labels, t) {
   const mark = labels.indexOf(10);
   if (mark < 0 || t < mark) return [];
@@ -77,13 +77,13 @@ function opener(labels, t) {
   return open.slice(-1);
 }
 
-/** From the mark on: the place in what was read. @param {(step: number, read: number) => number} place */
+/** From the mark on: a position in the part before the mark. @param {(step: number, read: number) => number} place */
 const inRead = (place) => (/** @type {number[]} */ labels, /** @type {number} */ t) => {
   const mark = labels.indexOf(26);
   return mark < 0 || t < mark || t - mark >= mark ? [] : [place(t - mark, mark)];
 };
 
-/** The digit that stood behind this letter before. @param {number[]} labels @param {number} t */
+/** The position of the digit after the letter's first occurrence. @param {number[]} labels @param {number} t */
 function digitOf(labels, t) {
   const before = labels.indexOf(labels[t]);
   return labels[t] < 8 && before < t ? [before + 1] : [];
@@ -104,11 +104,11 @@ export const LESSONS = {
   sort: { batch: 32, rate: 0.003, steps: 800, watch: ['partner'], partners: sortPartners },
   brackets: { batch: 32, rate: 0.003, steps: 1200, watch: ['partner'], partners: opener },
   recall: { batch: 32, rate: 0.003, steps: 600, watch: ['previous', 'partner'], partners: digitOf },
-  // What heads do for a text of any kind is not known beforehand: there is no third chart.
+  // The roles that a text needs are not known in advance: there is no third chart.
   text: { batch: 16, rate: 0.003, steps: 2000, watch: [] },
 };
 
-/** The task as it is taught here. @param {{ task: Task, text: string }} settings @returns {TaskKind} */
+/** The task with the lesson's batch and steps. @param {{ task: Task, text: string }} settings @returns {TaskKind} */
 export function taughtTask(settings) {
   const lesson = LESSONS[settings.task];
   const kind = lesson.task ?? taskOf(settings);
@@ -116,7 +116,7 @@ export function taughtTask(settings) {
 }
 
 /**
- * The mean weight of a head on the tokens where the answer stands; NaN where no token has one.
+ * The mean weight of a head on the answers; NaN if no token has one.
  * @param {Task} task
  * @param {Float32Array} weights (T,T)
  * @param {number[]} labels
@@ -147,14 +147,14 @@ export const firstHead = ({ task, layers, heads }) => ({
   head: Math.min(LESSONS[task].head ?? 0, heads - 1),
 });
 
-/** What one chooses from. */
+/** The choices of the training panel. */
 export const LAYERS = [1, 2, 3];
 export const HEADS = CHOICES.heads;
 export const WIDTHS = CHOICES.width;
-/** Steps a second; null: as fast as the machine can. */
+/** Steps per second; null: as fast as possible. */
 export const SPEEDS = [2, 5, 20, 60, null];
 export const USUAL_SPEED = 20;
-export const [LEAST_RATE, MOST_RATE] = [1e-4, 10];
+export const [MIN_RATE, MAX_RATE] = [1e-4, 10];
 
 /** @param {any} x */
 export const isTraining = (x) =>
@@ -162,8 +162,8 @@ export const isTraining = (x) =>
   LAYERS.includes(x.layers) &&
   HEADS.includes(x.heads) &&
   WIDTHS.includes(x.width) &&
-  x.rate >= LEAST_RATE &&
-  x.rate <= MOST_RATE &&
+  x.rate >= MIN_RATE &&
+  x.rate <= MAX_RATE &&
   Number.isSafeInteger(x.seed) &&
   x.seed >= 0;
 
@@ -197,28 +197,27 @@ export const settingsOf = ({ task, layers, heads, width, rate, seed }, text) => 
   optimizer: 'adamW',
   dropout: 0,
 });
-/** What of the settings stands in the address. @param {Settings} settings @returns {Training} */
+/** The settings that are a part of the address. @param {Settings} settings @returns {Training} */
 export const trainingOf = ({ task, layers, heads, width, rate, seed }) => ({ task, layers, heads, width, rate, seed });
 
-/** Numbers of 32 bits that differ where texts differ (FNV-1a). @param {string} text */
+/** A 32-bit hash of a text (FNV-1a). @param {string} text */
 function digest(text) {
   let x = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) x = Math.imul(x ^ text.charCodeAt(i), 0x01000193);
   return (x >>> 0).toString(36);
 }
 
-/** What is kept under this name: the rate may change on the way. @param {Settings} settings */
+/** The name under which a model is stored. The rate may change during training. @param {Settings} settings */
 export const keyOf = ({ task, text, layers, heads, width, seed }) =>
   [task, layers, heads, width, seed, ...(task === 'text' ? [digest(text)] : [])].join('-');
 
-export { isLongEnough, LEAST_CHARACTERS, TASK_NAMES };
+export { isLongEnough, MIN_CHARACTERS, TASK_NAMES };
 
-/** The text of labels: letters stand together. @param {string[]} tokens @param {ArrayLike<number>} labels */
+/** The text of labels, without spaces between letters. @param {string[]} tokens @param {ArrayLike<number>} labels */
 export const textOf = (tokens, labels) => Array.from(labels, (label) => tokens[label]).join('');
 
 /**
- * The tokens of a task as a tokenizer: one sign each. What it does not know is passed over and belongs to the next
- * sign.
+ * A tokenizer with one token per character. Unknown characters are skipped and belong to the next token.
  * @param {string[]} tokens
  */
 export function signTokenizer(tokens) {
@@ -236,7 +235,7 @@ export function signTokenizer(tokens) {
       for (const sign of text) {
         at += sign.length;
         const id = known(sign);
-        // White space of a text is a sign of its own, of the other tasks it only parts.
+        // In a text white space is a token; in the other tasks it only separates letters.
         if (id === undefined) continue;
         ids.push(id);
         offsets.push([start, at]);

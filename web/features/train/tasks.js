@@ -1,4 +1,4 @@
-// What a small transformer can be taught in a minute: each task makes sequences, and says which token follows.
+// Tasks that a small transformer learns in a minute: each generates sequences with the target at each position.
 
 import { argumentError } from '../../../src/js/check/errors.js';
 
@@ -19,11 +19,11 @@ function shuffled(random, values) {
   return list;
 }
 
-/** A target that does not count. */
+/** A target without a loss. */
 const NONE = -100;
 
 /**
- * A sequence that is read, a mark, and what is to be written after it: every target from the mark on counts.
+ * An input, a mark, and the output: targets from the mark on count.
  * @param {number[]} read
  * @param {number} mark
  * @param {number[]} written
@@ -34,19 +34,19 @@ function answered(read, mark, written) {
   return { tokens: tokens.slice(0, -1), targets: tokens.slice(1).map((token, t) => (t < read.length ? NONE : token)) };
 }
 
-/** Tokens of a text task are its own characters, at most so many of them. */
-export const MOST_CHARACTERS = 96;
+/** Maximum number of tokens of a text task, which are its characters. */
+export const MAX_CHARACTERS = 96;
 
 /**
- * `tokens` are the names of the labels; `sequence` gives labels and what is to follow each. `goal` is the accuracy that
- * the settings of `model` and `training` reach within `training.steps`.
+ * `tokens` are the names of the labels; `sequence` returns labels and targets. `goal` is the accuracy that the settings
+ * of `model` and `training` reach within `training.steps`.
  * @type {Record<string, TaskKind>}
  */
 export const TASKS = {
   repeat: {
     tokens: LETTERS,
     context: 63,
-    /** Letters that start over after so many, another number each time: where they stand does not tell what follows. */
+    /** Letters with a random period, so that a position alone does not determine the next letter. */
     sequence(random) {
       const period = 8 + below(random, 18);
       const letters = shuffled(random, LETTERS.keys()).slice(0, period);
@@ -108,7 +108,7 @@ export const TASKS = {
   brackets: {
     tokens: ['(', '[', '{', '·'],
     context: 24,
-    /** Openers of three kinds, and a closer that does not say which it closes: that is the question. */
+    /** Openers of three kinds, and one closer for all: the target is the kind that it closes. */
     sequence(random) {
       /** @type {[number[], number[], number[]]} */
       const [tokens, targets, open] = [[], [], []];
@@ -128,7 +128,7 @@ export const TASKS = {
   recall: {
     tokens: [...LETTERS.slice(0, 8), ...DIGITS],
     context: 32,
-    /** Pairs of one of four letters and its digit, the same throughout: where a letter comes again, which digit? */
+    /** Pairs of a letter and its digit, from four fixed pairs: the target is the digit of a letter seen before. */
     sequence(random) {
       const keys = shuffled(random, Array(8).keys()).slice(0, 4);
       const digits = keys.map(() => 8 + below(random, 10));
@@ -150,33 +150,33 @@ export const TASKS = {
 
 export const TASK_NAMES = /** @type {Task[]} */ ([...Object.keys(TASKS), 'text']);
 
-/** The characters that a text is learned as: any white space is one space. */
+/** The characters of a text; any white space becomes one space. */
 const charactersOf = (/** @type {string} */ text) => [...text.replace(/\s+/g, ' ').trim()];
 
-/** A text has at least so many characters, and this share of it, its end, is held out for validation. */
-export const LEAST_CHARACTERS = 20;
+/** Minimum length of a text, and the share of it, at its end, that is held out for validation. */
+export const MIN_CHARACTERS = 20;
 const HELD_OUT = 0.2;
-const MOST_CONTEXT = 48;
-export const isLongEnough = (/** @type {string} */ text) => charactersOf(text).length >= LEAST_CHARACTERS;
+const MAX_CONTEXT = 48;
+export const isLongEnough = (/** @type {string} */ text) => charactersOf(text).length >= MIN_CHARACTERS;
 
-/** The characters of a text as a task: which one follows? @param {string} text @returns {TaskKind} */
+/** The task to predict the next character of a text. @param {string} text @returns {TaskKind} */
 export function textTask(text) {
   const characters = charactersOf(text);
-  if (characters.length < LEAST_CHARACTERS)
-    throw argumentError('textTask', 'text', text, `at least ${LEAST_CHARACTERS} characters`);
+  if (characters.length < MIN_CHARACTERS)
+    throw argumentError('textTask', 'text', text, `at least ${MIN_CHARACTERS} characters`);
   const counts = new Map();
   for (const sign of characters) counts.set(sign, (counts.get(sign) ?? 0) + 1);
-  // If there are too many, one stand-in replaces the rarest.
+  // If there are too many, one replacement stands for the rarest.
   const commonest = [...counts]
     .sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))
-    .slice(0, MOST_CHARACTERS - 1)
+    .slice(0, MAX_CHARACTERS - 1)
     .map(([sign]) => sign);
   const tokens = [...commonest.sort(), '\u25a1'];
   const label = new Map(tokens.map((sign, i) => [sign, i]));
   const labels = characters.map((sign) => label.get(sign) ?? tokens.length - 1);
   const learned = labels.slice(0, Math.ceil(labels.length * (1 - HELD_OUT)));
   const heldOut = labels.slice(learned.length);
-  const context = Math.min(MOST_CONTEXT, heldOut.length - 1);
+  const context = Math.min(MAX_CONTEXT, heldOut.length - 1);
   /** @type {(part: number[]) => TaskKind['sequence']} */
   const cutFrom = (part) => (random) => {
     const at = below(random, part.length - context);
@@ -194,7 +194,7 @@ export function textTask(text) {
 }
 
 /**
- * Sequences that are never learned from: every task but a text makes new ones without end.
+ * Held-out sequences. Every task except a text generates new ones without limit.
  * @param {TaskKind} task
  * @param {Random} random
  * @param {number} count
@@ -203,7 +203,7 @@ export const validationBatchOf = (task, random, count) =>
   batchOf({ sequence: task.heldOut ?? task.sequence }, random, count);
 
 /**
- * A batch of sequences, as the core takes them.
+ * A batch of sequences in the core's format.
  * @param {Pick<TaskKind, 'sequence'>} task
  * @param {Random} random
  * @param {number} count
@@ -222,7 +222,7 @@ export function batchOf(task, random, count) {
 /** @type {Settings['optimizer'][]} */
 export const OPTIMIZERS = ['adamW', 'adam', 'sgd'];
 
-/** What one chooses from. */
+/** The valid values of each setting. */
 export const CHOICES = {
   task: TASK_NAMES,
   layers: [1, 2, 3, 4],
@@ -233,14 +233,14 @@ export const CHOICES = {
   mlp: [false, true],
 };
 
-/** Throws where settings, as a file has them, are none that the page could have made. @param {any} settings */
+/** Throws if the settings of a file are not valid here. @param {any} settings */
 export function checkSettings(settings) {
   if (typeof settings !== 'object' || settings === null) throw argumentError('load', 'settings', settings, 'an object');
   for (const [name, choices] of Object.entries(CHOICES))
     if (!(/** @type {unknown[]} */ (choices).includes(settings[name])))
       throw argumentError('load', `settings.${name}`, settings[name], `one of ${choices.join(', ')}`);
   if (settings.task === 'text' && !(typeof settings.text === 'string' && isLongEnough(settings.text)))
-    throw argumentError('load', 'settings.text', settings.text, `at least ${LEAST_CHARACTERS} characters`);
+    throw argumentError('load', 'settings.text', settings.text, `at least ${MIN_CHARACTERS} characters`);
   if (!(Number.isFinite(settings.rate) && settings.rate > 0))
     throw argumentError('load', 'settings.rate', settings.rate, 'a number above 0');
   if (!(Number.isSafeInteger(settings.seed) && settings.seed >= 0))

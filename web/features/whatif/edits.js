@@ -1,4 +1,4 @@
-// What is changed in a model, as forward's list of edits; and the other case that a guess is compared with.
+// The changes to a model as forward's list of edits, and the comparison run of a guess.
 
 import { isChanged, runOf, UNCHANGED } from '../../store/runInput.js';
 import { visible } from '../mask/hiddenCells.js';
@@ -6,7 +6,7 @@ import { visible } from '../mask/hiddenCells.js';
 /** @import { Run, State } from '../../store/state.js' */
 /** @typedef {{ layers: number, heads: number, causal?: boolean, tokens?: number }} Size of a model and its text */
 
-/** What holds at a head: the most particular place says it. */
+/** The value at a head: that of the most specific place that has one. */
 export function effective(
   /** @type {Record<string, any>} */ map,
   /** @type {number} */ layer,
@@ -19,9 +19,9 @@ export function effective(
 /** The temperature's slider: its ends are a tenth and ten, its middle 1, and equal steps are equal factors. */
 export const KNOB = { span: 1, step: 0.025 };
 export const toKnob = (/** @type {number} */ temperature) => Math.log10(temperature);
-/** Three digits: every step of the slider has a temperature of its own. @param {number} knob */
+/** With three digits every step of the slider is a different temperature. @param {number} knob */
 export const toTemperature = (knob) => Number((10 ** knob).toPrecision(3));
-/** All of its digits. @param {number} temperature */
+/** With all digits that toTemperature keeps. @param {number} temperature */
 export const temperatureText = (temperature) => temperature.toFixed(temperature < 1 ? 3 : 2);
 
 /** @param {string} scope @param {number} layer @param {number} head */
@@ -29,34 +29,34 @@ export const placeIn = (scope, layer, head) =>
   scope === 'all' ? 'all' : scope === 'layer' ? `${layer}` : `${layer}.${head}`;
 
 /**
- * A map with another value at a place. More particular places within it are as it is from now on; what is as ever
- * is left out.
+ * A map with another value at a place. Values of more specific places within it are removed; so is the default value
+ * if nothing else is left.
  * @template T
  * @param {Record<string, T>} map
  * @param {string} place
  * @param {T} value
- * @param {T} ever
+ * @param {T} usual the default
  * @returns {Record<string, T>}
  */
-export function withPlace(map, place, value, ever) {
+export function withPlace(map, place, value, usual) {
   const inside = (/** @type {string} */ other) => place === 'all' || other === place || other.startsWith(`${place}.`);
   const rest = Object.fromEntries(Object.entries(map).filter(([other]) => !inside(other)));
-  return value === ever && Object.keys(rest).length === 0 ? {} : { ...rest, [place]: value };
+  return value === usual && Object.keys(rest).length === 0 ? {} : { ...rest, [place]: value };
 }
 
 /**
- * Heads of a layer for which the same holds.
+ * The heads of a layer, grouped by value; heads with the default are left out.
  * @param {Record<string, any>} map
  * @param {number} layer
  * @param {number} heads
- * @param {any} ever
+ * @param {any} usual the default
  * @returns {[value: any, heads: number[]][]}
  */
-function groups(map, layer, heads, ever) {
+function groups(map, layer, heads, usual) {
   const found = new Map();
   for (let head = 0; head < heads; head++) {
-    const value = effective(map, layer, head, ever);
-    if (value !== ever) found.set(value, [...(found.get(value) ?? []), head]);
+    const value = effective(map, layer, head, usual);
+    if (value !== usual) found.set(value, [...(found.get(value) ?? []), head]);
   }
   return [...found];
 }
@@ -68,7 +68,7 @@ const maskEdit = (mask, causal) =>
     : { window: mask === 'past' ? [-1, 0] : [Number(mask), causal ? 0 : Number(mask)] };
 
 /**
- * What is painted by hand, as masks of the heads that share one: what a mask says by name, without the hidden cells.
+ * Painted masks, one for each group of heads with the same mask: the named mask without the hidden cells.
  * @param {Run} run
  * @param {number} layer
  * @param {Size} size
@@ -85,7 +85,7 @@ function paintedEdits({ painted = {}, mask }, layer, { heads, causal = true, tok
 }
 
 /**
- * The edits of a run, but for what is patched: that needs the values of another run.
+ * The edits of a run except patches, which need the values of another run.
  * @param {Run} run
  * @param {Size} size
  */
@@ -106,7 +106,7 @@ export function editsOf(run, { layers, heads, causal = true, tokens = 0 }) {
   return edits;
 }
 
-/** The heads whose values come from the pinned run. @param {Run} run @param {Size} size */
+/** The heads of each layer whose output is taken from the pinned run. @param {Run} run @param {Size} size */
 export function patchedHeads({ patch }, { layers, heads }) {
   return Array.from({ length: layers }, (_, layer) => groups(patch, layer, heads, 0).flatMap(([, list]) => list));
 }
@@ -115,14 +115,14 @@ export function patchedHeads({ patch }, { layers, heads }) {
 export const isOff = ({ scale }, layer, head) => effective(scale, layer, head, 1) === 0;
 
 /**
- * Whether the other case is shown: after a change, with a pin, or while one is about to switch the head off.
- * @param {{ kind: string } | null} other @param {boolean} pointed at what switches the head off
+ * True if the comparison is shown: after a change, with a pinned run, or while `off` has the pointer or the focus.
+ * @param {{ kind: string } | null} other @param {boolean} pointed at `off`, by the pointer or the focus
  */
 export const isCompared = (other, pointed) => other !== null && (other.kind !== 'without' || pointed);
 
 /**
- * What the guess is compared with: the pinned run; where the head is not whole, the head on; where something else is
- * changed, nothing changed; else this head off.
+ * The run that the guess is compared with: the pinned run; else, if the head is scaled, this head on; else, if anything
+ * is changed, the unchanged model; else this head off.
  * @param {State} state
  * @returns {{ kind: 'pinned' | 'with' | 'before' | 'without', run: Run }}
  */

@@ -1,9 +1,9 @@
-// Where a change is made: in this head, its layer, all heads.
+// A menu of the scope of a change: this head, its layer, all heads.
 
 import { useSession } from '../../ui/context.js';
 import { Menu } from '../../ui/menu.jsx';
 
-/** @param {{ name: string }} given what is changed there, for those who do not see where it stands */
+/** @param {{ name: string }} props what the scope is for, for screen readers */
 export function Scopes({ name }) {
   const session = useSession();
   const words = session.words.value;

@@ -1,4 +1,4 @@
-// Flow and trying every head, in Chromium: numbers on the screen, the keyboard, axe.
+// Flow and the ablation of every head, in Chromium: numbers on the page, the keyboard, axe.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -8,7 +8,7 @@ async function start(hash, colorScheme = 'light') {
   await openAt(hash, { colorScheme });
 }
 
-test('flow shows what adds, the keyboard chooses another head, and axe finds nothing', async () => {
+test('flow shows contributions, the keyboard chooses another head, and axe finds nothing', async () => {
   for (const scheme of ['light', 'dark']) {
     await start('view=flow', scheme);
     await page.waitForFunction(() => part('.feed.key .line') !== null);
@@ -21,14 +21,14 @@ test('flow shows what adds, the keyboard chooses another head, and axe finds not
   assert.deepEqual(faults, []);
 });
 
-test('every head is tried, and the one that counts stands first', async () => {
+test('every head is ablated, and the one with the largest effect is first', async () => {
   await start('');
   await page.focus('.model .try');
   await page.keyboard.press('Enter');
   await page.waitForFunction(() => part('.tried li button')?.textContent.startsWith('Layer 4, head 2'));
-  await page.waitForFunction(() => part('.model .try').textContent === 'Try every head');
+  await page.waitForFunction(() => part('.model .try').textContent === 'Ablate each head');
   assert.match(await page.textContent('[data-head="4.2"] .trade'), /−8\d/);
-  // Those that the guess would gain from stand at its end.
+  // Heads whose ablation raises the probability are last.
   assert.equal(await page.locator('.tried li').count(), 20);
   assert.match(await page.locator('.tried li b').last().textContent(), /^\+[2-9]/);
   await assertAccessible();

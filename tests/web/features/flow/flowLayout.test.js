@@ -1,4 +1,4 @@
-// Where everything of the flow stands, and that it says what the module says.
+// The layout of flow, and its numbers compared with the module's.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -8,14 +8,16 @@ import { attribution, composition } from 'headlight-attention/analysis';
 import { uniformSource } from '../../../../src/js/ops/random.js';
 import { openTokenizer } from '../../../../src/js/text/tokenizer.js';
 import { allParts, partsAdding } from '../../../../web/features/flow/contributions.js';
-import { attendedBy, feetOf, flowOf, headsShown } from '../../../../web/features/flow/flowLayout.js';
+import { flowOf } from '../../../../web/features/flow/flowLayout.js';
+import { headsShown } from '../../../../web/features/flow/flowParts.js';
+import { attendedBy, feetOf } from '../../../../web/features/flow/flowTokens.js';
 import { initialState } from '../../../../web/store/state.js';
 import { createAnswerer } from '../../../../web/worker/requests.js';
 import { openDemoModel } from '../../../../web/worker/sources/demoModel.js';
 
 const file = (name) => readFileSync(new URL(`../../../../web/demo/${name}`, import.meta.url));
 
-/** A model's parts at random, some of them large. */
+/** Random contributions of a model's parts, some of them large. */
 function problem({ layers, heads, seed, width = 1048, height = 660, mlps = true, hide = 0.12 }) {
   const next = uniformSource(seed);
   const value = () => (next() - 0.45) * (next() < 0.15 ? 6 : 0.8);
@@ -51,9 +53,9 @@ const SIZES = [
 ];
 const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8];
 const all = SIZES.flatMap((size) => SEEDS.map((seed) => problem({ ...size, seed })));
-const told = ({ layers, heads, width }) => `${layers} × ${heads} at ${width}`;
+const nameOf = ({ layers, heads, width }) => `${layers} × ${heads} at ${width}`;
 
-/** Whether two boxes share more than an edge. */
+/** True if two boxes share more than an edge. */
 const meet = (a, b, slack = 0.01) =>
   a.x + slack < b.x + b.width &&
   b.x + slack < a.x + a.width &&
@@ -68,7 +70,7 @@ test('ribbons do not cross each other', () => {
         for (const one of a.boxes)
           for (const two of b.boxes)
             if (meet(one, two))
-              assert.fail(`${told(given)}: ${JSON.stringify([a.kind, a.layer, one, b.kind, b.layer, two])}`);
+              assert.fail(`${nameOf(given)}: ${JSON.stringify([a.kind, a.layer, one, b.kind, b.layer, two])}`);
   }
 });
 
@@ -76,44 +78,44 @@ test('neither ribbons nor lines cross a thumbnail', () => {
   for (const given of all) {
     const { ribbons, lines, parts } = flowOf(given);
     const boxes = parts.filter(({ kind }) => kind !== 'embed');
-    for (const [i, a] of boxes.entries()) for (const b of boxes.slice(i + 1)) assert.ok(!meet(a, b), told(given));
+    for (const [i, a] of boxes.entries()) for (const b of boxes.slice(i + 1)) assert.ok(!meet(a, b), nameOf(given));
     for (const { boxes: along, ...path } of [...ribbons, ...lines])
       for (const box of along)
         for (const part of boxes) {
           const slack = 'kind' in path && 'from' in path ? path.width : 0.01;
           if (meet(box, part, slack))
-            assert.fail(`${told(given)}: ${JSON.stringify([path.kind, path.layer, box, part])}`);
+            assert.fail(`${nameOf(given)}: ${JSON.stringify([path.kind, path.layer, box, part])}`);
         }
   }
 });
 
-test('a ribbon is as wide as it adds, and their feet stand side by side', () => {
+test('the width of a ribbon is its contribution, and upper ends are next to each other', () => {
   for (const given of all) {
     const { ribbons, scale, thin, apart, target, parts } = flowOf(given);
     const flowing = parts.filter(({ shown, value }) => shown && value > 0);
     assert.equal(ribbons.length, flowing.length);
     for (const { value, width } of ribbons) assert.ok(Math.abs(width - Math.max(value * scale, thin)) < 1e-9);
     const wide = ribbons.reduce((sum, { width }) => sum + width, 0);
-    assert.ok(wide <= 0.1 * given.width + thin * ribbons.length, told(given));
-    assert.ok(Math.abs(target.width - (wide + apart * Math.max(ribbons.length - 1, 0))) < 1e-6, told(given));
+    assert.ok(wide <= 0.1 * given.width + thin * ribbons.length, nameOf(given));
+    assert.ok(Math.abs(target.width - (wide + apart * Math.max(ribbons.length - 1, 0))) < 1e-6, nameOf(given));
     const feet = [...ribbons].sort((a, b) => a.foot - b.foot);
     for (let i = 1; i < feet.length; i++)
       assert.ok(Math.abs(feet[i].foot - feet[i - 1].foot - (feet[i].width + feet[i - 1].width) / 2 - apart) < 1e-6);
   }
 });
 
-test('everything stands within the room', () => {
+test('everything is inside the drawing', () => {
   for (const given of all) {
     const { ribbons, lines, parts } = flowOf(given);
     for (const box of [...ribbons, ...lines].flatMap(({ boxes }) => boxes).concat(parts)) {
       const across = box.x >= -1 && box.x + box.width <= given.width + 1;
       const down = box.y >= 53 && box.y + box.height <= given.height + 1;
-      if (!across || !down) assert.fail(`${told(given)} ${JSON.stringify(box)}`);
+      if (!across || !down) assert.fail(`${nameOf(given)} ${JSON.stringify(box)}`);
     }
   }
 });
 
-test('where heads are many, those below the threshold are one part of their layer, and nothing is lost', () => {
+test('with many heads, those below the threshold are one part of their layer, and the sum is the same', () => {
   for (const given of all.filter(({ heads, width }) => heads > 12 || width < 400)) {
     const { parts } = flowOf(given);
     for (let layer = 0; layer < given.layers; layer++) {
@@ -138,7 +140,7 @@ test('where heads are many, those below the threshold are one part of their laye
   });
 });
 
-test('tokens stand side by side; of many those that the head looks at', () => {
+test('tokens are next to each other; of many, those with the largest weights are drawn', () => {
   const given = problem({ layers: 5, heads: 4, seed: 3 });
   const flow = { ...flowOf(given), ...given, run: { T: 200 } };
   const row = Float32Array.from({ length: 200 }, (_, s) => (s === 77 ? 0.9 : 0.0005));
@@ -149,7 +151,7 @@ test('tokens stand side by side; of many those that the head looks at', () => {
     [true, true, true],
   );
   for (let i = 1; i < feet.length; i++) assert.ok(feet[i].x - feet[i - 1].x >= 40);
-  // Where all have room slanted, all are there: on a phone, and in a narrow window.
+  // If all fit slanted, all are drawn: on a phone, and in a narrow window.
   for (const width of [328, 700])
     assert.equal(feetOf({ ...flow, side: width < 400 ? 30 : 76, width, run: { T: 17 } }, row).length, 17);
   assert.deepEqual(
@@ -158,7 +160,7 @@ test('tokens stand side by side; of many those that the head looks at', () => {
   );
 });
 
-test('what adds and what takes away is the logit, and of small parts only the sum is told', () => {
+test('contributions sum to the logit, and small ones are listed as one sum', () => {
   const { added, layers, heads } = problem({ layers: 5, heads: 4, seed: 5 });
   const size = { layers, heads, mlps: true };
   const sum = allParts(added, size).reduce((total, { value }) => total + value, 0);
@@ -170,7 +172,7 @@ test('what adds and what takes away is the logit, and of small parts only the su
   for (const { value } of negative) assert.ok(value <= -0.12);
 });
 
-test('for the whale, the worker says what attribution, composition and forward say', async () => {
+test('for the demo model, the worker returns the results of attribution, composition and forward', async () => {
   const hl = await load();
   const model = openDemoModel(hl, file('whale.safetensors'));
   const tokenizer = openTokenizer(file('tokenizer.json'));

@@ -57,7 +57,7 @@ test('by effect: every head is tried, and the one that counts stands first; arro
   const places = await Promise.all([0, 1, 2, 3].map(async (h) => [await left(`4.${h}`), `4.${h}`]));
   assert.equal(second, places.sort(([a], [b]) => a - b)[1][1]);
   await assertAccessible();
-  await sort('by place');
+  await sort('by index');
   await page.waitForFunction((own) => Number.parseFloat(part('[data-head="4.2"]').style.left) === own, own);
   assert.deepEqual(faults, []);
 });

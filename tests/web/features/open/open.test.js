@@ -1,4 +1,4 @@
-// Models to put in, in Chromium: what is chosen, dropped or pasted, and numbers on the screen equal to the module's.
+// Opening models in Chromium: files are chosen, dropped or pasted, and the page's numbers equal the module's.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ async function start({ viewport = { width: 1440, height: 900 }, colorScheme = 'l
   await settled();
 }
 
-/** A folder of a tiny model, or of what is written into it. */
+/** A folder with the files of a tiny model, or with other contents. */
 function folderOf(make) {
   const folder = mkdtempSync(join(tmpdir(), 'headlight-'));
   make(folder);
@@ -84,7 +84,7 @@ test("a tiny BERT is opened, its layer 1, head 0 is read, and its numbers are th
   assert.deepEqual(faults, []);
 });
 
-test('what a model was recognised as is closed by Escape, which leads to Open, and by a press elsewhere', async () => {
+test('Escape closes the summary of a model and focuses Open; a press elsewhere closes it too', async () => {
   await start();
   await choose(modelFiles('gpt2'));
   await opened('gpt2');
@@ -97,7 +97,7 @@ test('what a model was recognised as is closed by Escape, which leads to Open, a
   await page.waitForFunction(() => part('.told') === null);
 });
 
-test('a click covers the word that asks, and the guess is for its place', async () => {
+test('a click masks the query token, and the guess is for its position', async () => {
   await start();
   await choose(modelFiles('bert'));
   await opened('bert');
@@ -112,7 +112,7 @@ test('a click covers the word that asks, and the guess is for its place', async 
   await page.locator('.prediction li').first().waitFor();
 });
 
-test('attentions.npy with tokens is shown as it is, without anything that needs a model', async () => {
+test('attentions.npy with tokens is shown, without controls that need a model', async () => {
   const given = attentions([3, 2, 5, 5], true);
   for (const [colorScheme, locale] of [
     ['light', 'en-GB'],
@@ -134,7 +134,7 @@ test('attentions.npy with tokens is shown as it is, without anything that needs 
   }
 });
 
-test('tokens pasted as JSON name those of the weights, and weights are pasted as they are', async () => {
+test('pasted JSON with tokens names those of the weights; pasted weights are opened', async () => {
   await start();
   const paste = (text) =>
     page.evaluate((text) => {
@@ -149,7 +149,7 @@ test('tokens pasted as JSON name those of the weights, and weights are pasted as
   await page.waitForFunction(() => part('.row-words')?.textContent.includes('there'));
 });
 
-test('of a batch one entry is chosen: by a word, by keyboard, by the address; it is said', async () => {
+test('the entry of a batch is chosen by button, by keyboard and by address, and announced', async () => {
   await start();
   const given = attentions([2, 12, 2, 5, 5], true);
   await choose(weightFiles(given));
@@ -169,7 +169,7 @@ test('of a batch one entry is chosen: by a word, by keyboard, by the address; it
   };
   await shows(0);
   assert.match(await page.locator('.recognised').textContent(), /a batch of 12/);
-  await page.getByRole('button', { name: 'The next entry' }).click();
+  await page.getByRole('button', { name: 'Next entry' }).click();
   await shows(1);
   assert.equal(await page.locator('.spoken').textContent(), 'Entry 1; the batch has entries 0 to 11');
   const field = page.getByRole('spinbutton', { name: /^Entry/ });
@@ -188,7 +188,7 @@ test('of a batch one entry is chosen: by a word, by keyboard, by the address; it
   await assertNoSidewaysScroll('360 px');
 });
 
-test('weights that are not square have their title above, and both kinds of tokens', async () => {
+test('weights that are not square have the title above, and labels of queries and keys', async () => {
   await start();
   await choose(weightFiles(attentions([2, 2, 3, 6], false), null));
   await opened('attentions.npy');
@@ -206,7 +206,7 @@ const T5 = () => {
   });
 };
 
-test('an encoder–decoder without tokenizer.json begins with numbers; no head is named as in the whale', async () => {
+test('an encoder–decoder without tokenizer.json begins with numbers; its heads have no roles', async () => {
   await start();
   await choose(T5());
   await opened('t5');
@@ -216,7 +216,7 @@ test('an encoder–decoder without tokenizer.json begins with numbers; no head i
   assert.doesNotMatch(await page.locator('.model').textContent(), /itself|previous|induction/);
 });
 
-test('of an encoder–decoder the next token stands after what the decoder wrote, not after what it reads', async () => {
+test('in an encoder–decoder the next token follows the text of the decoder, not of the encoder', async () => {
   await start();
   await choose(T5());
   await opened('t5');
@@ -226,7 +226,7 @@ test('of an encoder–decoder the next token stands after what the decoder wrote
   await settled();
   await page.locator('.second').fill('7 9');
   await page.waitForFunction(() => part('.prediction h2').textContent === 'Next token after 7 9');
-  // What can be done with it has room in the line at the bottom of a phone.
+  // The line at the bottom of a phone has room for its actions.
   await page.setViewportSize({ width: 360, height: 740 });
   await page.waitForFunction(() => part('.page.phone'));
   const [inside, line] = await page.evaluate(() =>
@@ -235,7 +235,7 @@ test('of an encoder–decoder the next token stands after what the decoder wrote
   assert.ok(inside < line, `${inside} of ${line} px`);
 });
 
-test('a BERT without tokenizer.json is not said to have another tokenizer, nor to lack what predicts', async () => {
+test('a BERT without tokenizer.json is reported neither with another tokenizer nor without a head', async () => {
   await start();
   await choose(modelFiles('bert').filter((path) => !path.includes('tokenizer')));
   await opened('bert');
@@ -245,7 +245,7 @@ test('a BERT without tokenizer.json is not said to have another tokenizer, nor t
   assert.doesNotMatch(said, /Its tokenizer|no head that predicts/);
 });
 
-test('names of classes are not cut to their first letters, nor are the lines above a small picture', async () => {
+test('names of classes and the lines above a small picture are not truncated', async () => {
   const folder = fileURLToPath(new URL('../../../golden/models/vit-a', import.meta.url));
   const whole = (name) =>
     page.evaluate(
@@ -266,7 +266,7 @@ test('names of classes are not cut to their first letters, nor are the lines abo
   }
 });
 
-test('an address that names a head which the model has not shows one, and it is chosen', async () => {
+test('an address with a head that the model does not have shows and chooses another one', async () => {
   await openEmpty({ viewport: { width: 1440, height: 900 }, locale: 'en-GB' });
   await page.goto(`${server.url}#model=patches&text=`);
   await settled();
@@ -274,7 +274,7 @@ test('an address that names a head which the model has not shows one, and it is 
   assert.equal(await page.locator('.thumbnail[aria-checked=true]').getAttribute('data-head'), '0.2');
 });
 
-test('files that are nothing say so, keep what is shown, and Escape puts the words away', async () => {
+test('unknown files give an error and keep the current model; Escape closes the error', async () => {
   await start();
   const photos = folderOf((folder) => {
     for (let i = 0; i < 50; i++) writeFileSync(join(folder, `photo${i}.jpg`), Buffer.alloc(64, 255));
@@ -290,7 +290,7 @@ test('files that are nothing say so, keep what is shown, and Escape puts the wor
   await page.locator('.prediction li').first().waitFor();
 });
 
-test('a megabyte of text is cut, that is said, and undone it is as before', async () => {
+test('a megabyte of text is truncated with a message; undo restores the text before it', async () => {
   await start();
   const before = await page.locator('textarea').inputValue();
   await page.evaluate(() => {
@@ -299,7 +299,7 @@ test('a megabyte of text is cut, that is said, and undone it is as before', asyn
     field.dispatchEvent(new InputEvent('input', { bubbles: true, composed: true }));
   });
   await page.locator('.problem').waitFor();
-  assert.match(await page.locator('.problem').textContent(), /1,020,000 letters: the first 100,000/);
+  assert.match(await page.locator('.problem').textContent(), /1,020,000 characters: the first 100,000/);
   await settled();
   await page.keyboard.press('Escape');
   await page.evaluate(() => part('textarea').blur());
@@ -307,14 +307,14 @@ test('a megabyte of text is cut, that is said, and undone it is as before', asyn
   await page.waitForFunction((text) => part('textarea').value === text, before);
 });
 
-test('leaving the page asks where an opened model would be lost, and does not where none is open', async () => {
+test('leaving the page asks for confirmation only while an opened model would be lost', async () => {
   await start();
   const asked = [];
   page.on('dialog', (dialog) => {
     asked.push(dialog.type());
     dialog.dismiss();
   });
-  // A browser asks only after a visitor has done something.
+  // A browser asks only after the visitor has interacted with the page.
   await page.locator('#picture').click();
   await page.goto(`${server.url}whale.tokenizer.json`);
   assert.deepEqual(asked, []);

@@ -1,4 +1,4 @@
-// Weights whose last two axes were swapped.
+// Weights with the last two axes swapped.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -6,7 +6,7 @@ import { sumsOf, swapped } from '../../../../web/features/open/rowSums.js';
 
 const of = (shape, data) => [{ shape, data: Float32Array.from(data) }];
 
-test('rows or columns that sum to 1 are told apart, and swapping the axes makes one of the other', () => {
+test('rows and columns that sum to 1 are distinguished, and swapping the axes exchanges them', () => {
   const rows = of([1, 2, 3], [0.5, 0.25, 0.25, 0, 0, 1]);
   assert.equal(sumsOf(rows), 'rows');
   const columns = swapped(rows);

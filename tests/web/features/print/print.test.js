@@ -36,7 +36,7 @@ for (const [width, height] of [
       };
     });
     assert.ok(found.under > 0, `${found.under}`);
-    assert.match(found.caption, /^Layer 4, head 2 of The whale\./);
+    assert.match(found.caption, /^Layer 4, head 2 of Moby\./);
     assert.deepEqual([found.shown, found.background], [[], 'rgb(255, 255, 255)']);
     await page.emulateMedia({ media: 'screen' });
     await page.waitForFunction(() => document.querySelector('body > div').dataset.theme === 'dark');

@@ -1,4 +1,4 @@
-// The text as the model reads it.
+// A text as tokens.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -14,14 +14,14 @@ test('the end of a text is its last two tokens, from where a word begins', () =>
   assert.equal(end(' thee', ',', ' M'), ', M');
   assert.equal(end('me'), 'me');
   assert.equal(end(), '');
-  // Where nothing parts words they may be long.
+  // Without spaces a word may be long.
   assert.equal(end(...'一二三四五六七八'), '三四五六七八');
 });
 
-test('of a long text the query is shown, and twelve tokens on each side of it', () => {
+test('an excerpt of a long text is the query and twelve tokens on each side', () => {
   assert.deepEqual(excerptOf(512, 511), [499, 512]);
   assert.deepEqual(excerptOf(512, 0), [0, 13]);
   assert.deepEqual(excerptOf(512, 100), [88, 113]);
-  // The query of a run that the text has left behind.
+  // The query of an earlier run may be after the end of the text.
   assert.deepEqual(excerptOf(30, 99), [17, 30]);
 });

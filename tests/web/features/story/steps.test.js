@@ -1,4 +1,4 @@
-// The story's steps: how each begins, and that it is done by what was seen, not by being looked at.
+// The steps of the story: their beginnings, and that observations complete their tasks.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -6,10 +6,10 @@ import { wordAt } from '../../../../web/features/prompt/tokens.js';
 import { steps as inEnglish } from '../../../../web/features/story/steps.en.js';
 import {
   beginning,
+  corrections,
   costsOf,
   done,
-  isTold,
-  kept,
+  isRevealed,
   observe,
   opened,
   readLink,
@@ -27,7 +27,7 @@ const stepOf = (name) => STEPS.findIndex((step) => step.name === name);
 const at = (name, patch = {}) => change(change(initialState, beginning(stepOf(name))), patch);
 const piece = (space, text, id) => ({ space, text, name: text, id, start: 0, end: 0 });
 const PIECES = [piece('', 'T', 7), piece('', 'o', 8), piece(' ', 'the', 9), piece('', ',', 10)];
-/** Two layers of two heads that look at the token before, but for the rows given. */
+/** Two layers of two heads that attend to the previous token, except in the given rows. */
 function runOf({ layer = 0, head = 0, rows = {}, ...more } = {}) {
   const T = PIECES.length;
   const weights = new Float32Array(4 * T * T);
@@ -41,7 +41,7 @@ function runOf({ layer = 0, head = 0, rows = {}, ...more } = {}) {
 const seen = (name, state, answers, log = {}) => observe(log, stepOf(name), state, { cell: null, ...answers });
 const isDone = (name, log) => tasksDone(stepOf(name), log).every((one) => one);
 
-test('there are nine steps; each begins with a state that can be, and the address keeps the step', () => {
+test('there are nine steps; each begins with a valid state, and the address contains the step', () => {
   assert.equal(STEPS.length, 9);
   STEPS.forEach((_, step) => {
     const state = change(initialState, beginning(step));
@@ -52,7 +52,7 @@ test('there are nine steps; each begins with a state that can be, and the addres
   assert.throws(() => change(initialState, { step: 9 }), RangeError);
 });
 
-test('both languages have every text, with the same values to fill in', () => {
+test('both languages have every text, with the same placeholders', () => {
   const [en, zh] = [
     { ...LANGUAGES.en.story, steps: inEnglish },
     { ...LANGUAGES.zh.story, steps: inChinese },
@@ -69,7 +69,7 @@ test('both languages have every text, with the same values to fill in', () => {
     }
 });
 
-test('a link to a step finds it as it begins, but for what the link says', () => {
+test('a link to a step opens its beginning, except for fields that the link contains', () => {
   for (let step = 0; step < STEPS.length; step++)
     assert.deepEqual(readLink(`panel=story&step=${step + 1}`), change(initialState, beginning(step)));
   const own = at('why', { text: 'so', scope: 'all', temperature: { all: 2 } });
@@ -78,7 +78,7 @@ test('a link to a step finds it as it begins, but for what the link says', () =>
   assert.equal(writeLink(initialState), '');
 });
 
-test('a link to step 7 chooses none of the heads that are to be found, whatever it was taken from', () => {
+test('a link to step 7 never chooses one of the heads that the visitor must find', () => {
   const { layer, head } = at('many');
   const found = at('many', { layer: 4, head: 2, text: 'so it is so' });
   for (const link of ['panel=story&step=7', 'panel=story&step=7&layer=4&head=2', writeLink(found)])
@@ -86,16 +86,16 @@ test('a link to step 7 chooses none of the heads that are to be found, whatever 
   assert.equal(readLink(writeLink(found)).text, found.text);
 });
 
-test('another model leaves the story, whose steps are about one', () => {
+test('choosing another model closes the story', () => {
   const other = change(at('why'), { model: 'opened-1' });
   assert.equal(other.panel, 'reading');
   assert.deepEqual(change(other, beginning(stepOf('why'))), at('why'));
 });
 
-test('step 1 is done by writing, and tells the guess behind what was written', () => {
+test('step 1 is done by writing, and shows the guess after the text', () => {
   const run = runOf({ top: [{ id: 1, text: ' sea', now: 0.25 }] });
   assert.deepEqual(seen('next', at('next'), { run }), {});
-  // Who comes by a link finds a text that nobody has written.
+  // The text of a link was not written by the visitor.
   for (const link of ['panel=story', writeLink(at('next', { text: OPENING }))])
     assert.deepEqual(seen('next', readLink(link), { run }), {});
   const log = seen('next', at('next', { text: 'She looked at the old sea' }), { run });
@@ -114,7 +114,7 @@ test('step 2 is done at a word of several tokens', () => {
   assert.deepEqual(tokens, { word: 'To', parts: ['T', 'o'], ids: [7, 8] });
 });
 
-test('step 3 is done at a row that looks mostly at itself, the first one too', () => {
+test('step 3 is done at a token that attends mostly to itself, including the first', () => {
   const run = runOf({ rows: { 2: [0.25, 0.125, 0.625] } });
   assert.deepEqual(seen('back', at('back'), { run, cell: { t: 1, s: 0 } }), {});
   assert.deepEqual(seen('back', at('back'), { run, cell: { t: 2, s: 0 } }).back, {
@@ -126,7 +126,7 @@ test('step 3 is done at a row that looks mostly at itself, the first one too', (
   assert.equal(seen('back', at('back'), { run, cell: { t: 0, s: 0 } }).back.first, true);
 });
 
-test('step 4 compares the cell with itself at temperature 1', () => {
+test('step 4 compares the cell with the same cell at temperature 1', () => {
   const answer = (weight, score) => ({
     run: runOf({ layer: 0, rows: { 1: [weight, 1 - weight] }, values: { scores: new Float32Array(16).fill(score) } }),
     cell: { t: 1, s: 0 },
@@ -140,7 +140,7 @@ test('step 4 compares the cell with itself at temperature 1', () => {
   assert.deepEqual([why.before, why.to, why.temperature], [{ score: 6, weight: 0.75 }, { score: 2, weight: 0.5 }, 3]);
 });
 
-test('step 5 compares what the head adds to two guesses', () => {
+test('step 5 compares the contributions of the head to two guesses', () => {
   const answer = (id, adds) => ({
     run: runOf({
       top: [{ id: 1, text: ' I', now: 0.9 }],
@@ -154,7 +154,7 @@ test('step 5 compares what the head adds to two guesses', () => {
   assert.deepEqual([fetched.one.adds, fetched.other], [8.5, { text: ' he', adds: 4.5 }]);
 });
 
-test('step 6 tells the token that gained most from looking ahead', () => {
+test('step 6 shows the token whose probability rises most without the mask', () => {
   const real = { ever: [0.1, 0.1, 0.25], now: [0.2, 0.9, 0.25] };
   assert.deepEqual(seen('ahead', at('ahead'), { run: runOf(), real }), {}, 'the mask is still there');
   const { ahead } = seen('ahead', at('ahead', { mask: { all: 'none' } }), { run: runOf(), real });
@@ -162,7 +162,7 @@ test('step 6 tells the token that gained most from looking ahead', () => {
   assert.ok(Math.abs(ahead.meanTo - 0.45) < 1e-12);
 });
 
-test('step 7 asks for two heads, in any order, and hides their names until they are found', () => {
+test('step 7 asks for two heads, in any order, and hides their roles until they are found', () => {
   const trades = [
     ['previous', null],
     ['itself', 'induction'],
@@ -177,16 +177,16 @@ test('step 7 asks for two heads, in any order, and hides their names until they 
   assert.deepEqual(tasksDone(stepOf('many'), one), [false, true]);
   const step = stepOf('many');
   assert.deepEqual(
-    ['previous', 'induction', 'itself'].map((trade) => isTold(step, one, trade)),
+    ['previous', 'induction', 'itself'].map((role) => isRevealed(step, one, role)),
     [false, true, true],
   );
   const both = look(0, 0, one);
   assert.deepEqual(both.many.previous, { layer: 0, head: 0, score: 0.9 });
   assert.ok(isDone('many', both));
-  assert.equal(isTold(stepOf('matter'), {}, 'induction'), true);
+  assert.equal(isRevealed(stepOf('matter'), {}, 'induction'), true);
 });
 
-test('step 8 counts what each head costs alone, and keeps one head off at a time', () => {
+test('step 8 measures the effect of each head alone, and keeps one head off at a time', () => {
   const step = stepOf('matter');
   const answer = (now) => ({ run: runOf({ top: [{ id: 5, text: ' I', now }], chosen: { id: 5, text: ' I' } }) });
   const without = (place, now, log) =>
@@ -198,18 +198,18 @@ test('step 8 counts what each head costs alone, and keeps one head off at a time
   assert.deepEqual([fallen.matter.fell.from, fallen.matter.fell.to], [0.86, 0.01]);
   const same = without('0.1', 0.853, fallen);
   assert.deepEqual(costsOf(step, same), { 1.1: -85, 0.1: -1 });
-  assert.ok(!isDone('matter', same), 'one head is not why: another is needed as well');
+  assert.ok(!isDone('matter', same), 'one head is not enough: another is needed as well');
   const both = without('0.0', 0.02, same);
   assert.equal(both.matter.too.place, '0.0');
   assert.ok(isDone('matter', both));
-  // The log forgets what was measured on another text.
+  // Effects measured on another text are discarded.
   const other = seen('matter', at('matter', { text: 'another' }), answer(0.5), same);
   assert.deepEqual(costsOf(step, other), {});
   const two = at('matter', { token: 5, layer: 0, head: 1, scale: { 1.1: 0, 0.1: 0 } });
-  assert.deepEqual(kept(two, base), { scale: { 0.1: 0 } });
-  assert.deepEqual(kept(at('matter', { scale: { 1.1: 0 } }), base), { token: 5 });
-  assert.equal(kept(at('matter'), base), null);
-  assert.equal(kept(at('back', { scale: { 1.1: 0, 0.1: 0 } }), base), null);
+  assert.deepEqual(corrections(two, base), { scale: { 0.1: 0 } });
+  assert.deepEqual(corrections(at('matter', { scale: { 1.1: 0 } }), base), { token: 5 });
+  assert.equal(corrections(at('matter'), base), null);
+  assert.equal(corrections(at('back', { scale: { 1.1: 0, 0.1: 0 } }), base), null);
 });
 
 test('step 9 is done when training was opened', () => {

@@ -1,4 +1,4 @@
-// The story in Chromium, followed to its end in Chinese and in the dark.
+// The story in Chromium, followed to its end in Chinese with the dark theme.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -10,7 +10,7 @@ for (const [hand, screen, size] of /** @type {const} */ ([
   [mouse, SCREEN, 'a screen'],
   [keyboard, PHONE, 'a phone'],
 ]))
-  test(`in Chinese, in the dark: the story is followed to its end with the ${hand.name} on ${size}`, async () => {
+  test(`in Chinese, dark theme: the story is followed to its end with the ${hand.name} on ${size}`, async () => {
     await openEmpty({ ...screen, colorScheme: 'dark', locale: 'zh-CN' });
     await page.goto(server.url);
     await settled();

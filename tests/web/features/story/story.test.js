@@ -1,4 +1,4 @@
-// The story in Chromium: left, and opened by its address. The tasks follow it to its end.
+// The story in Chromium: leaving it, and opening it by address. tasks.test.js follows it to its end.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -12,12 +12,12 @@ async function start(options = {}) {
   await settled();
 }
 
-test('the story is left anywhere and gone on with; a step can be undone; the address keeps it', async () => {
+test('the story can be left at any step and continued; a step can be undone; the address keeps it', async () => {
   await start();
   await page.click('.story-word');
   await page.click('.steps li:nth-child(3) button');
   await stepIs(3);
-  assert.equal(await page.evaluate(() => part('h2:focus')?.id), 'story-title', 'what is read first has the focus');
+  assert.equal(await page.evaluate(() => part('h2:focus')?.id), 'story-title', 'the title has the focus');
   await page.click('.story-word');
   await page.waitForFunction(() => part('.reading'));
   await page.click('.story-word');
@@ -33,7 +33,7 @@ test('the story is left anywhere and gone on with; a step can be undone; the add
   await settled();
 });
 
-test('by a link to step 7 nothing is found yet, also by one taken when it was', async () => {
+test('after a link to step 7 no head is found yet, even if the link was copied after finding one', async () => {
   await openEmpty({ ...SCREEN, locale: 'en-GB' });
   for (const link of ['', '&layer=4&head=2']) {
     await page.goto(`${server.url}#panel=story&step=7${link}`);
@@ -47,7 +47,7 @@ test('by a link to step 7 nothing is found yet, also by one taken when it was', 
   }
 });
 
-test('query and key fall on their product once, and not at all with reduced motion', async () => {
+test('query and key move onto their product once, and not at all with reduced motion', async () => {
   await start();
   await page.click('.story-word');
   await page.click('.steps li:nth-child(4) button');

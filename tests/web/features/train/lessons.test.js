@@ -1,4 +1,4 @@
-// What is taught, and how its settings stand in the address.
+// The training tasks, and their settings in the address.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -32,7 +32,7 @@ await loadLanguage('zh');
 
 const taught = (task) => taughtTask({ task, text: LANGUAGES.en.train.sample });
 
-test('settings of training go into the address and come back', () => {
+test('settings of training are written to the address and read back', () => {
   const training = { task: 'brackets', layers: 3, heads: 8, width: 32, rate: 0.0012, seed: 7 };
   assert.deepEqual(readTraining(writeTraining(training)), training);
   const state = change(initialState, { panel: 'train', training });
@@ -43,7 +43,7 @@ test('settings of training go into the address and come back', () => {
   assert.equal(read.model, 'trained');
 });
 
-test('a text to learn stands in the address while it is short', () => {
+test('a short text to learn is a part of the address', () => {
   const training = usualTraining('text');
   const short = change(initialState, { panel: 'train', training, lesson: 'to be or not to be, to be' });
   assert.equal(readAddress(writeAddress(short)).lesson, short.lesson);
@@ -51,18 +51,18 @@ test('a text to learn stands in the address while it is short', () => {
   assert.ok(writeAddress(long).length < 400);
 });
 
-test('settings that cannot be are refused, in the address they are passed over', () => {
+test('invalid settings throw; in the address they are ignored', () => {
   assert.throws(() => change(initialState, { training: { ...initialState.training, layers: 9 } }), RangeError);
   assert.deepEqual(readAddress('panel=train&training=repeat.9.4.64.1.0.003').training, initialState.training);
 });
 
-test('training shows a head that the model has; another model closes training', () => {
+test('training shows an existing head; another model closes training', () => {
   const state = change(initialState, { panel: 'train' });
   assert.deepEqual([state.layer, state.head], [1, 2]);
   assert.equal(change(state, { model: 'whale' }).panel, 'reading');
 });
 
-test('the answer to every token that is asked stands where the partners say', () => {
+test('the answer to every query is at the position of its partners', () => {
   for (const name of TASK_NAMES) {
     const { partners } = LESSONS[name];
     if (!partners) continue;
@@ -79,7 +79,7 @@ test('the answer to every token that is asked stands where the partners say', ()
   }
 });
 
-test('the partner score is the mean weight where the answer stands', () => {
+test('the partner score is the mean weight on the answers', () => {
   // ( · [ ·: the closers at 1 and 3 close the openers at 0 and 2.
   const labels = [0, 3, 1, 3];
   const weights = new Float32Array(16);
@@ -89,7 +89,7 @@ test('the partner score is the mean weight where the answer stands', () => {
   assert.ok(Number.isNaN(partnerScore('repeat', weights, labels)));
 });
 
-test('a text is tested on its own end alone', () => {
+test('a text is validated on its end only', () => {
   const task = taughtTask({ task: 'text', text: 'ab'.repeat(80) + 'cd'.repeat(20) });
   for (let seed = 0; seed < 50; seed++) {
     assert.doesNotMatch(textOf(task.tokens, task.sequence(uniformSource(seed)).tokens), /[cd]/);
@@ -97,7 +97,7 @@ test('a text is tested on its own end alone', () => {
   }
 });
 
-test('letters are tokens; what is unknown is passed over', () => {
+test('letters are tokens; unknown characters are skipped', () => {
   const { encode, decode } = signTokenizer(taught('repeat').tokens);
   const { ids, offsets } = encode('a b!C');
   assert.deepEqual(ids, [0, 1, 2]);
@@ -109,14 +109,14 @@ test('letters are tokens; what is unknown is passed over', () => {
   assert.equal(decode(ids), 'abc');
 });
 
-test('what is kept has a name of its own for every text and size, whatever the rate', () => {
+test('stored models have a name for every text and size, independent of the rate', () => {
   const key = (patch, text = '') => keyOf(settingsOf({ ...usualTraining('repeat'), ...patch }, text));
   assert.equal(key({}), key({ rate: 1 }));
   assert.notEqual(key({}), key({ heads: 2 }));
   assert.notEqual(key({ task: 'text' }, 'one'), key({ task: 'text' }, 'two'));
 });
 
-test('curves grow, and what stands behind a step that is done again is replaced', () => {
+test('curves grow, and marks after a repeated step are replaced', () => {
   let curves = extended(noCurves(), {
     points: [
       [1, 3, 0.1],
@@ -143,12 +143,12 @@ test('curves grow, and what stands behind a step that is done again is replaced'
   );
 });
 
-test('a film shows the nearest frame in each place, and nothing that has not been', () => {
+test('a film shows the nearest frame at each position, and none after the current step', () => {
   const film = [0, 10, 20, 30].map((step) => ({ step }));
   assert.deepEqual(framesOf(film, 60, 7, 30), [0, 1, 2, 3, null, null, null]);
 });
 
-test('labels that would cover each other are moved apart, within the plot', () => {
+test('labels that would overlap are moved apart, within the plot', () => {
   assert.deepEqual(parted([10, 12, 80], 18, 90), [10, 28, 80]);
   assert.deepEqual(parted([85, 88], 18, 90), [72, 90]);
 });

@@ -1,4 +1,4 @@
-// Training on the page: it runs, it is looked back at, it survives a reload, and it can be deleted.
+// Training on the page: running, looking back, reloading, deleting.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -13,7 +13,7 @@ import {
   server,
 } from '../../../support/page.js';
 
-/** A model so small that a hundred steps take a moment. */
+/** A model so small that a hundred steps take less than a second. */
 const SMALL = 'panel=train&training=repeat.1.2.16.1.0.003';
 
 const drawn = () => page.waitForFunction(() => part('.letter') && part('.time input'));
@@ -27,7 +27,7 @@ async function open(hash = SMALL, options = {}) {
   await drawn();
 }
 
-/** What pauses is kept; then the page begins anew. */
+/** Waits until the paused model is stored, and reloads the page. */
 async function keptAndReloaded() {
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByRole('menuitem', { name: /^Delete it here/ }).waitFor();
@@ -36,7 +36,7 @@ async function keptAndReloaded() {
   await drawn();
 }
 
-test('the header opens training, which runs by itself and moves all its numbers', async () => {
+test('the header opens training, which runs and updates all its numbers', async () => {
   await openEmpty({ viewport: { width: 1440, height: 900 } });
   await page.goto(server.url);
   await page.waitForFunction(() => part('.piece'));
@@ -50,7 +50,7 @@ test('the header opens training, which runs by itself and moves all its numbers'
   assert.deepEqual(faults, []);
 });
 
-test('one step, back in the film, play from there, start over', async () => {
+test('one step, going back in the film, playing from there, starting over', async () => {
   await open();
   await page.getByRole('button', { name: 'One step' }).click();
   await steps(1);
@@ -75,7 +75,7 @@ test('one step, back in the film, play from there, start over', async () => {
   assert.deepEqual(faults, []);
 });
 
-test('after a reload training goes on as if it had never ended: its film, its steps, its losses', async () => {
+test('after a reload training continues with the same film, steps and losses', async () => {
   const train = async (from, to) => {
     for (let step = from + 1; step <= to; step++) {
       await page.getByRole('button', { name: 'One step' }).click();
@@ -87,20 +87,20 @@ test('after a reload training goes on as if it had never ended: its film, its st
   await train(0, 12);
   await keptAndReloaded();
   await steps(12);
-  // What was before the reload is looked back at.
+  // The film goes back to steps before the reload.
   await page.locator('.time input').focus();
   await page.keyboard.press('ArrowLeft');
   await page.waitForFunction(() => Number(part('.time input').value) === 10);
   await train(12, 16);
   const gone = await figures();
-  // A new profile, in which nothing is kept.
+  // A new profile, without a stored model.
   await open();
   await train(0, 16);
   assert.equal(await figures(), gone);
   assert.deepEqual(faults, []);
 });
 
-test('what is trained survives a reload, one writes into it, and it can be deleted', async () => {
+test('a trained model survives a reload, its prompt can be edited, and it can be deleted', async () => {
   await open();
   await page.getByRole('button', { name: 'One step' }).click();
   await steps(1);
@@ -123,7 +123,7 @@ test('what is trained survives a reload, one writes into it, and it can be delet
   assert.deepEqual(faults, []);
 });
 
-test('what was trained is taken to PyTorch as an archive of a folder, and to onnxruntime as a model', async () => {
+test('a trained model is exported as an archive for PyTorch and as a model for onnxruntime', async () => {
   await open();
   await page.getByRole('button', { name: 'One step' }).click();
   await steps(1);
@@ -132,7 +132,7 @@ test('what was trained is taken to PyTorch as an archive of a folder, and to onn
       await page.getByRole('button', { name: 'Save', exact: true }).click();
       await page.getByRole('menuitem', { name: item }).click();
     });
-  const archive = await save(/^Take it to PyTorch/);
+  const archive = await save(/^Save for PyTorch/);
   assert.equal(archive.name, 'headlight-repeat.zip');
   assert.deepEqual(
     readZip('test', archive.bytes).map(({ name }) => name),
@@ -144,7 +144,7 @@ test('what was trained is taken to PyTorch as an archive of a folder, and to onn
   assert.deepEqual(faults, []);
 });
 
-test('steps that are too large are told, with what to do', async () => {
+test('diverging training gives a message with a remedy', async () => {
   await open('panel=train&training=repeat.1.2.16.1.10');
   await page.locator('.play').click();
   const note = page.getByRole('alert');

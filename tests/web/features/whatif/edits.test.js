@@ -18,7 +18,7 @@ import { initialState } from '../../../../web/store/state.js';
 const SIZE = { layers: 2, heads: 3 };
 const run = (patch) => ({ ...initialState, ...patch });
 
-test('the most particular place says what holds at a head', () => {
+test('the value at a head is that of the most specific place', () => {
   const map = { all: 1, 1: 2, 1.2: 3 };
   assert.deepEqual(
     [effective(map, 0, 0, 9), effective(map, 1, 0, 9), effective(map, 1, 2, 9), effective({}, 1, 2, 9)],
@@ -26,14 +26,14 @@ test('the most particular place says what holds at a head', () => {
   );
 });
 
-test('a place that is set takes those inside it along', () => {
+test('setting a place replaces the values of places inside it', () => {
   const map = { 0: 5, 1.2: 3, 1.1: 4 };
   assert.deepEqual(withPlace(map, placeIn('layer', 1, 2), 2, 1), { 0: 5, 1: 2 });
   assert.deepEqual(withPlace(map, placeIn('all', 1, 2), 1, 1), {});
   assert.deepEqual(withPlace({ all: 2 }, placeIn('head', 1, 2), 1, 1), { all: 2, 1.2: 1 });
 });
 
-test('a run becomes the edits of forward: heads with the same change go together', () => {
+test('a run becomes the edits of forward, with one edit for heads with the same change', () => {
   assert.deepEqual(editsOf(run({}), SIZE), []);
   assert.deepEqual(
     editsOf(
@@ -53,7 +53,7 @@ test('a run becomes the edits of forward: heads with the same change go together
   assert.deepEqual(patchedHeads(run({ patch: { 1.1: 1, '0.0': 0 } }), SIZE), [[], [1]]);
 });
 
-test('the other case: this head off, or on, or nothing changed, or what is pinned', () => {
+test('the comparison: this head off, or on, or the unchanged model, or the pinned run', () => {
   const other = (patch) => otherCase(run({ layer: 1, head: 2, ...patch }));
   assert.deepEqual([other({}).kind, other({}).run.scale], ['without', { 1.2: 0 }]);
   assert.deepEqual([other({ scale: { 1.2: 0 } }).kind, other({ scale: { 1.2: 0 } }).run.scale], ['with', {}]);
@@ -62,7 +62,7 @@ test('the other case: this head off, or on, or nothing changed, or what is pinne
   assert.equal(other({ pinned: run({ text: 'so' }), scale: { 1.2: 0 } }).run.text, 'so');
 });
 
-test('arrow keys move the temperature from every step of its slider to the next', () => {
+test('arrow keys move the temperature from each step of its slider to the next', () => {
   const { span, step } = KNOB;
   // A browser puts the knob at the step that is nearest to its value.
   const at = (temperature) => Math.round((toKnob(temperature) + span) / step);
@@ -72,7 +72,7 @@ test('arrow keys move the temperature from every step of its slider to the next'
   assert.deepEqual([0.1, 1, 1.06, 10].map(temperatureText), ['0.100', '1.00', '1.06', '10.00']);
 });
 
-test('the other case is shown after a change, with a pin, or while one is about to switch the head off', () => {
+test('the comparison is shown after a change, with a pinned run, or while `off` has the pointer', () => {
   const other = (patch) => otherCase(run(patch));
   assert.equal(isCompared(other({}), false), false);
   assert.equal(isCompared(other({}), true), true);

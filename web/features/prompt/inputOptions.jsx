@@ -1,15 +1,9 @@
-// What stands beside the text of an opened model, and the reading of weights alone.
+// Options of the input next to the prompt of an opened model: second text, part, entry of a batch, picture, mask.
 
-import { px, useSession, weightText } from '../../ui/context.js';
-import { RAMP } from '../heatmap/colourRamp.js';
-import { shownWeights } from '../heatmap/meanOfHeads.js';
-import { Title } from '../reading/cellTitle.jsx';
+import { useSession } from '../../ui/context.js';
 
-/** Keys of a row that are told. */
-const TOLD = 8;
-
-/** Which attention of an encoder–decoder; the second text; another picture. */
-export function Beside() {
+/** The second text and the attention of an encoder–decoder, the entry of a batch, another picture. */
+export function InputOptions() {
   const session = useSession();
   const words = session.words.value;
   const about = session.about.value;
@@ -29,7 +23,7 @@ export function Beside() {
       )}
       {about.parts?.length > 1 && (
         <span class="choice parts" role="group" aria-label={words.open.partOf}>
-          {about.parts.map((part) => (
+          {about.parts.map((/** @type {keyof typeof words.open.parts} */ part) => (
             <button
               key={part}
               type="button"
@@ -62,17 +56,17 @@ export function Beside() {
   );
 }
 
-/** Which entry of a batch. */
+/** Chooses the entry of a batch. @param {{ count: number }} props */
 function Entry({ count }) {
   const session = useSession();
   const words = session.words.value.open;
   const entry = Math.min(session.state.value.entry, count - 1);
-  const choose = (next) => {
+  const choose = (/** @type {number} */ next) => {
     if (!(next >= 0 && next < count) || next === entry) return;
     session.update({ entry: next, cell: null }, 'entry');
     session.announce(words.entryIs(next, count));
   };
-  const step = (by, name, sign) => (
+  const step = (/** @type {number} */ by, /** @type {string} */ name, /** @type {string} */ sign) => (
     <button
       type="button"
       class="word sign"
@@ -108,8 +102,8 @@ function Entry({ count }) {
   );
 }
 
-/** Covers the word that asks, or the one under the pointer. */
-export function Cover() {
+/** Masks the query token, or the token under the pointer. */
+export function MaskButton() {
   const session = useSession();
   const words = session.words.value;
   const run = session.run.value;
@@ -117,63 +111,13 @@ export function Cover() {
   const mask = run?.about.mask;
   const piece = cell && run?.pieces[cell.t];
   if (!mask || !piece || piece.end <= piece.start || piece.name === mask) return null;
-  const cover = () => {
+  const maskToken = () => {
     const { text } = session.state.value;
     session.update({ text: `${text.slice(0, piece.start)}${piece.space}${mask}${text.slice(piece.end)}` });
   };
   return (
-    <button type="button" class="word write cover" onClick={cover}>
+    <button type="button" class="word write cover" onClick={maskToken}>
       {words.open.cover(piece.name)}
     </button>
   );
-}
-
-/** Without queries, keys and values: the row, the largest weights first. */
-export function RowReading({ title = true }) {
-  const session = useSession();
-  const words = session.words.value;
-  const run = session.run.value;
-  const cell = /** @type {{ t: number, s: number }} */ (session.cell.value);
-  const { mean } = session.state.value;
-  const row = shownWeights(run, mean).subarray(cell.t * run.S, (cell.t + 1) * run.S);
-  const ramp = RAMP[session.theme.value];
-  const first = largest(row, TOLD);
-  const list = first.includes(cell.s) ? first : [...first.slice(0, -1), cell.s];
-  const sum = row.reduce((a, w) => a + w, 0);
-  const most = Math.max(...list.map((s) => row[s] || 0), 0.01);
-  return (
-    <section class="reading" aria-label={words.how}>
-      {title && <Title run={run} cell={cell} />}
-      <p class="how">{mean === 'head' ? words.open.onlyRow : words.means.about}</p>
-      <ul class="keys-list">
-        {list.map((s) => (
-          <li key={s} class={s === cell.s ? 'here' : ''}>
-            <span class="token">{run.keys[s].name}</span>
-            <span
-              class="share"
-              style={px({ width: `${(100 * (row[s] || 0)) / most}%`, background: ramp.css(Math.max(row[s], 0.3)) })}
-            />
-            <b>{row[s] > 0 && row[s] < 0.005 ? '<0.01' : weightText(row[s])}</b>
-          </li>
-        ))}
-      </ul>
-      <p class="adds">
-        <span>{words.open.rowAbout}</span>
-        <b data-name="sum">{weightText(sum)}</b>
-      </p>
-    </section>
-  );
-}
-
-/** Places of the largest weights. */
-function largest(row, count) {
-  const found = [];
-  for (let s = 0; s < row.length; s++) {
-    if (found.length === count && !(row[s] > row[found[count - 1]])) continue;
-    let at = found.length;
-    while (at > 0 && row[s] > row[found[at - 1]]) at--;
-    found.splice(at, 0, s);
-    found.length = Math.min(found.length, count);
-  }
-  return found;
 }

@@ -1,0 +1,106 @@
+// The drawing of flow: ribbons, contributions against the token, lines between heads, lines from tokens.
+
+import { useSession } from '../../ui/context.js';
+import { PALETTE } from '../../ui/palette.js';
+import { RAMP } from '../heatmap/colourRamp.js';
+import { weightsOf } from '../reading/derivation.js';
+import { attendedBy } from './flowTokens.js';
+import { COLOURS, isPicked, nameOf, pick, sameFeed } from './pickedPart.js';
+
+/** @import { FlowDrawing } from './flow.jsx' */
+/** @import { Line, Node } from './flowLayout.js' */
+
+/** @param {{ flow: FlowDrawing }} props */
+export function Drawing({ flow }) {
+  const { lines, parts, scale, width, height } = flow;
+  return (
+    <svg class="flow-drawing" width={width} height={height} aria-hidden="true">
+      <Ribbons flow={flow} />
+      {parts
+        .filter(({ shown, value }) => shown && value < 0)
+        .map((part) => (
+          <Against key={nameOf(part)} part={part} scale={scale} />
+        ))}
+      <Attended flow={flow} />
+      {lines.map((line) => (
+        <FeedLine key={lineName(line)} line={line} />
+      ))}
+    </svg>
+  );
+}
+
+/** @param {{ flow: FlowDrawing }} props */
+function Ribbons({ flow: { ribbons, run } }) {
+  const session = useSession();
+  const theme = session.theme.value;
+  const picked = session.picked.value;
+  const state = session.state.value;
+  const most = Math.max(...ribbons.map(({ value }) => value), 1e-9);
+  const sum = Math.max(run.added.sum, most);
+  // Neither so pale that it is not visible nor as dark as a weight of 1.
+  const colourOf = (/** @type {number} */ value) => RAMP[theme].css(Math.min(Math.max(value / sum, 0.22), 0.9));
+  return ribbons.map((ribbon) => (
+    <path
+      key={nameOf(ribbon)}
+      class={`ribbon ${isPicked(ribbon, picked, state) ? 'picked' : ''}`}
+      data-part={nameOf(ribbon)}
+      d={ribbon.d}
+      fill={ribbon.kind === 'rest' ? PALETTE[theme].ink3 : colourOf(ribbon.value)}
+      onClick={() => pick(session, ribbon)}
+    />
+  ));
+}
+
+/** A negative contribution, as a bar above its part. @param {{ part: Node, scale: number }} props */
+function Against({ part, scale }) {
+  const session = useSession();
+  const width = Math.max(-part.value * scale, 1.5);
+  return (
+    <rect
+      class="against"
+      data-part={nameOf(part)}
+      x={part.kind === 'embed' ? part.x - 3 : part.x + part.width / 2 - width / 2}
+      y={part.y - 12}
+      width={width}
+      height={9}
+      onClick={() => pick(session, part)}
+    />
+  );
+}
+
+const lineName = (/** @type {Line} */ { from, to, kind }) => `${from.layer}.${from.head}-${to.layer}.${to.head}${kind}`;
+
+/** The composition of two heads. @param {{ line: Line }} props */
+function FeedLine({ line }) {
+  const session = useSession();
+  const picked = session.picked.value;
+  const on = picked?.kind === 'line' && sameFeed(picked.feed, line);
+  return (
+    <g class={`feed ${COLOURS[line.kind]} ${on ? 'picked' : ''}`}>
+      <path class="halo" d={line.d} stroke-width={line.width + 3} />
+      <path class="line" d={line.d} stroke-width={line.width} />
+      <path
+        class="touch"
+        data-line={lineName(line)}
+        d={line.d}
+        onClick={() => session.pick(on ? null : { kind: 'line', feed: line })}
+      />
+    </g>
+  );
+}
+
+/** Lines from the tokens that the chosen head attends to at the last token. @param {{ flow: FlowDrawing }} props */
+function Attended({ flow }) {
+  const session = useSession();
+  const { layer, head } = session.state.value;
+  const ramp = RAMP[session.theme.value];
+  const { run } = flow;
+  const row = weightsOf(run, run.layer, run.head).subarray((run.T - 1) * run.T, run.T * run.T);
+  return (
+    <g class="attended">
+      {attendedBy(flow, { layer, head }, row, flow.feet).map(({ s, d, width }) => (
+        <path key={s} d={d} stroke={ramp.css(Math.max(row[s], 0.2))} stroke-width={width} />
+      ))}
+    </g>
+  );
+}

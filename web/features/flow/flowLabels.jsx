@@ -1,0 +1,159 @@
+// The texts around the drawing of flow: title, next token, layers, feed-forward parts, contributions, tokens.
+
+import { px, signed, useSession } from '../../ui/context.js';
+import { shown as shownToken } from '../prompt/tokens.js';
+import { weightsOf } from '../reading/derivation.js';
+import { feetOf, isSlanted } from './flowTokens.js';
+import { nameOf } from './pickedPart.js';
+
+/** @import { FlowDrawing } from './flow.jsx' */
+/** @import { Node } from './flowLayout.js' */
+/** @typedef {{ id: number, text: string, now: number }} Guess */
+
+/** Other guesses that are listed. */
+const MAX_OTHERS = 4;
+/** Pixels that the title needs next to the token, and the other guesses on its right. */
+const TITLE_ROOM = 420;
+const OTHERS_ROOM = 330;
+
+/**
+ * The title, and the chosen next token with the other guesses.
+ * @param {{ flow: FlowDrawing, narrow: boolean, compact: boolean }} props
+ */
+export function Head({ flow: { run, target, width }, narrow, compact }) {
+  const session = useSession();
+  const words = session.words.value;
+  const { chosen, pieces } = run;
+  /** @type {Guess[]} */
+  const top = run.top;
+  const p = top.find(({ id }) => id === chosen.id)?.now ?? Number.NaN;
+  const others = narrow ? [] : top.filter(({ id }) => id !== chosen.id).slice(0, MAX_OTHERS);
+  // The title is on the side with more room.
+  const left = target.x < 0.46 * width;
+  const room = left ? width - target.x : target.x;
+  const toLeft = !left && target.x >= width - OTHERS_ROOM;
+  return (
+    <div class="flow-head">
+      {!narrow && room > TITLE_ROOM && (
+        <div class={`flow-title ${left ? 'right-side' : ''}`}>
+          <h2>{words.flow.title}</h2>
+          {!compact && (
+            <p>
+              {words.flow.rises[0]} <i class="query">{pieces.at(-1).name}</i>
+              {words.flow.rises[1]} <i>{shownToken(chosen.text).trim()}</i>
+              {words.flow.rises[2]}
+            </p>
+          )}
+        </div>
+      )}
+      <div class="flow-target">
+        <i>{shownToken(chosen.text).trim() || '␣'}</i> <span data-name="probability">{words.percent(p)}</span>
+      </div>
+      <ul class={`flow-others ${toLeft ? 'left-side' : ''}`}>
+        {others.map(({ id, text, now }) => (
+          <li key={id}>
+            <button
+              type="button"
+              class="word"
+              title={words.flow.follow(shownToken(text).trim())}
+              onClick={() => session.update({ token: id === top[0].id ? null : id })}
+            >
+              <i>{shownToken(text).trim() || '␣'}</i> {words.percent(now)}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+/**
+ * The name of a layer, and the guess if the model ended with it.
+ * @param {{ layer: number, y: number, size: number, short: boolean,
+ *   early?: { text: string, probability: number }[] }} props short: its number only
+ */
+export function Layer({ layer, y, size, short, early }) {
+  const session = useSession();
+  const words = session.words.value;
+  const guess = early?.[layer + 1];
+  return (
+    <div class="flow-layer" style={px({ top: y, height: size })}>
+      <span class="serif-name">{short ? layer : words.layer(layer)}</span>
+      {!short && guess && (
+        <span class="early" title={words.lensAbout(layer)}>
+          {words.flow.wouldGuess}
+          <br />
+          <q>{shownToken(guess.text).trim() || '␣'}</q> {words.percent(guess.probability)}
+        </span>
+      )}
+    </div>
+  );
+}
+
+/** Minimum height of a part that has a text. */
+const TEXT_HEIGHT = 16;
+
+/** A feed-forward part, or the rest of the heads. @param {{ part: Node, narrow: boolean }} props */
+export function Piece({ part, narrow }) {
+  const session = useSession();
+  const words = session.words.value;
+  const picked = session.picked.value;
+  const on = picked?.kind === part.kind && picked.layer === part.layer;
+  const mlp = part.kind === 'mlp';
+  const label = mlp ? words.flow.mlp(part.layer) : words.flow.rest(part.heads.length, part.layer);
+  return (
+    <button
+      type="button"
+      class={`flow-piece ${part.shown ? '' : 'quiet'}`}
+      data-part={nameOf(part)}
+      aria-pressed={on}
+      aria-label={`${label}, ${signed(part.value)}`}
+      title={label}
+      style={px({ left: part.x, top: part.y, width: part.width, height: part.height })}
+      onClick={() => session.pick(on ? null : { kind: part.kind, layer: part.layer })}
+    >
+      {part.height >= TEXT_HEIGHT && (
+        <span>{mlp ? (narrow ? words.flow.mlpTiny : words.flow.mlpShort) : `+${part.heads.length}`}</span>
+      )}
+    </button>
+  );
+}
+
+/** The contribution of a part, above it and next to its ribbon. @param {{ part: Node, flow: FlowDrawing }} props */
+export function Amount({ part, flow }) {
+  const { scale, toRight, pitch } = flow;
+  const half = part.value < 0 ? Math.max(-part.value * scale, 1.5) / 2 : Math.max(part.value * scale, 1) / 2;
+  const right = toRight(part);
+  const middle = part.x + part.width / 2;
+  // In narrow columns there is room for the large ones only.
+  if (pitch < 60 && Math.abs(part.value) < 1) return null;
+  return (
+    <span
+      class={`amount ${part.value > 0.5 ? 'much' : ''} ${right ? 'left-of' : ''}`}
+      style={px({ '--x': right ? middle - half : middle + half, '--y': part.y })}
+      aria-hidden="true"
+    >
+      {signed(part.value)}
+    </span>
+  );
+}
+
+/** The tokens: all, or the most attended ones. @param {{ flow: FlowDrawing }} props */
+export function Feet({ flow }) {
+  const { run } = flow;
+  const row = weightsOf(run, run.layer, run.head).subarray((run.T - 1) * run.T, run.T * run.T);
+  const slanted = isSlanted(flow);
+  return (
+    <div class={`flow-feet ${slanted ? 'slant' : ''}`} aria-hidden="true">
+      {feetOf(flow, row).map(({ s, x }, _, all) => (
+        <span
+          key={s}
+          class={s === run.T - 1 ? 'query' : ''}
+          style={px({ left: x, maxWidth: slanted ? undefined : flow.width / all.length })}
+        >
+          {run.pieces[s].name}
+        </span>
+      ))}
+    </div>
+  );
+}

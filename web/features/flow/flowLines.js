@@ -1,0 +1,81 @@
+// Lines of flow between heads: the composition of an upper head with a lower one.
+
+/** @import { Box, Columns, Feed, Line, Node, Place } from './flowLayout.js' */
+
+/** The inner radius of corners, in pixels. */
+export const CORNER = 6;
+const KINDS = /** @type {const} */ (['q', 'k', 'v']);
+/** Tracks in the lane next to a column: one for each kind, and one for the tokens that a head attends to. */
+export const TRACKS = 4;
+
+/** The thumbnail of a head. @param {Node[]} parts @param {Place} head */
+export const headIn = (parts, { layer, head }) =>
+  parts.find((part) => part.kind === 'head' && part.layer === layer && part.head === head);
+
+/**
+ * @param {object} given
+ * @param {Feed[]} given.feeds
+ * @param {Node[]} given.parts
+ * @param {number} given.hide
+ * @param {Columns} given.columns
+ * @param {number} given.size of thumbnails
+ * @param {number} given.spread between rows
+ * @returns {Line[]}
+ */
+export function linesOf({ feeds, parts, hide, columns, size, spread }) {
+  const { toRight, middle, lineRoom, pad } = columns;
+  const strongest = feeds.reduce((most, { value }) => Math.max(most, value), 1e-9);
+  // Below the upper head each kind has a height of its own.
+  const step = Math.min(6, spread / 5);
+  return feeds
+    .filter(({ value }) => value >= hide)
+    .sort((a, b) => a.value - b.value)
+    .flatMap((feed) => {
+      const [from, to] = [headIn(parts, feed.from), headIn(parts, feed.to)];
+      if (!from || !to) return [];
+      const kind = KINDS.indexOf(feed.kind);
+      const w = (1 + 4 * (feed.value / strongest)) * Math.min(step / 5, 1);
+      const way = toRight(from) ? -1 : 1;
+      const lane = middle(from.slot) + way * (size / 2 + pad + lineRoom * ((kind + 0.5) / TRACKS));
+      const track = to.y + size + step * (1.2 + kind);
+      const port = to.x + size * (0.25 + 0.25 * kind);
+      const points = [
+        [from.x + (way > 0 ? size : 0), from.y + size * (0.3 + 0.2 * kind)],
+        [lane, from.y + size * (0.3 + 0.2 * kind)],
+        [lane, track],
+        [port, track],
+        [port, to.y + size + 1],
+      ];
+      return [{ ...feed, width: w, d: bent(points, CORNER), boxes: boxesAlong(points, w) }];
+    });
+}
+
+/** The path of a line with round corners. @param {number[][]} points @param {number} radius */
+export function bent(points, radius) {
+  const text = (/** @type {number[]} */ [x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`;
+  const towards = (/** @type {number[]} */ a, /** @type {number[]} */ b, /** @type {number} */ by) => {
+    const length = Math.hypot(b[0] - a[0], b[1] - a[1]) || 1;
+    const share = Math.min(by / length, 0.5);
+    return [a[0] + (b[0] - a[0]) * share, a[1] + (b[1] - a[1]) * share];
+  };
+  let d = `M${text(points[0])}`;
+  for (let i = 1; i < points.length - 1; i++) {
+    const [before, after] = [points[i - 1], points[i + 1]].map((end) => text(towards(points[i], end, radius)));
+    d += `L${before}Q${text(points[i])} ${after}`;
+  }
+  return `${d}L${text(points[points.length - 1])}`;
+}
+
+const boxesAlong = (/** @type {number[][]} */ points, /** @type {number} */ w) =>
+  points.slice(1).map(([x, y], i) => {
+    const [a, b] = points[i];
+    return boxOf(Math.min(a, x) - w / 2, Math.min(b, y) - w / 2, Math.max(a, x) + w / 2, Math.max(b, y) + w / 2);
+  });
+
+/** @returns {Box} */
+export const boxOf = (
+  /** @type {number} */ left,
+  /** @type {number} */ top,
+  /** @type {number} */ right,
+  /** @type {number} */ bottom,
+) => ({ x: left, y: top, width: right - left, height: bottom - top });

@@ -1,0 +1,53 @@
+// The parts of a model that flow draws: heads, feed-forward parts, the token itself, and a rest of heads.
+
+/** @import { Added, Node, Part, Place } from './flowLayout.js' */
+
+/**
+ * The heads of a layer that are drawn: all, or, if there is no room for all, the chosen one and those with the largest
+ * contributions above the threshold. The others are the rest.
+ * @param {object} given
+ * @param {ArrayLike<number>} given.heads contributions, (L,H)
+ * @param {number} given.layer
+ * @param {number} given.count of heads in a layer
+ * @param {number} given.slots
+ * @param {number} given.hide
+ * @param {Place} given.chosen
+ */
+export function headsShown({ heads, layer, count, slots, hide, chosen }) {
+  const all = Array.from({ length: count }, (_, head) => head);
+  if (count <= slots) return { shown: all, rest: /** @type {number[]} */ ([]) };
+  const value = (/** @type {number} */ head) => Math.abs(heads[layer * count + head]);
+  const isChosen = (/** @type {number} */ head) => chosen.layer === layer && chosen.head === head;
+  const first = all
+    .filter((head) => isChosen(head) || value(head) >= hide)
+    .sort((a, b) => Number(isChosen(b)) - Number(isChosen(a)) || value(b) - value(a) || a - b)
+    .slice(0, slots - 1);
+  return { shown: all.filter((head) => first.includes(head)), rest: all.filter((head) => !first.includes(head)) };
+}
+
+/**
+ * All parts, without their boxes.
+ * @param {{ layers: number, heads: number, mlps: boolean, added: Added, hide: number, chosen: Place,
+ *   slots: number }} given
+ * @returns {Node[]}
+ */
+export function partsOf({ layers, heads, mlps, added, hide, chosen, slots }) {
+  /** @type {Node[]} */
+  const parts = [];
+  const box = { x: 0, y: 0, width: 0, height: 0 };
+  /** @type {(part: Part, value: number, slot: number, folded?: number[]) => void} */
+  const add = (part, value, slot, folded = []) => {
+    parts.push({ ...part, ...box, value, slot, heads: folded, shown: Math.abs(value) >= hide });
+  };
+  for (let layer = 0; layer < layers; layer++) {
+    const { shown, rest } = headsShown({ heads: added.heads, layer, count: heads, slots, hide, chosen });
+    shown.forEach((head, slot) => add({ kind: 'head', layer, head }, added.heads[layer * heads + head], slot));
+    if (rest.length > 0) {
+      const value = rest.reduce((sum, head) => sum + added.heads[layer * heads + head], 0);
+      add({ kind: 'rest', layer, head: -1 }, value, slots - 1, rest);
+    }
+    if (mlps) add({ kind: 'mlp', layer, head: -1 }, added.mlps[layer], slots);
+  }
+  add({ kind: 'embed', layer: -1, head: -1 }, added.embed, slots + (mlps ? 1 : 0));
+  return parts;
+}

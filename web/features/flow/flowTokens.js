@@ -1,0 +1,77 @@
+// The tokens at the bottom of flow, and lines from them to a head that attends to them.
+
+import { bent, CORNER, headIn, TRACKS } from './flowLines.js';
+
+/** @import { Node, Place } from './flowLayout.js' */
+/** @typedef {{ side: number, width: number, run: { T: number } }} TokenRow side: width on the left without tokens */
+/**
+ * @typedef {TokenRow & { parts: Node[], size: number, pad: number, height: number, lineRoom: number,
+ *   toRight: (node: { slot: number }) => boolean, middle: (slot: number) => number }} Flow
+ */
+
+/** Pixels after the last token and before the first. */
+const [END, BEGIN] = [12, 10];
+/** Minimum distance between tokens in pixels: horizontal and slanted. */
+const [LEVEL, SLANTED] = [46, 16];
+/** Pixels from the top of the tokens to the bottom, and from the top of their area to the track of lines. */
+export const TOKEN_TOP = 24;
+const TRACK = 12;
+
+/** True if tokens are slanted: there is room for all of them slanted, but not horizontal. @param {TokenRow} flow */
+export const isSlanted = ({ side, width, run: { T } }) =>
+  T * LEVEL > width - side && (T - 1) * SLANTED <= width - side - END - BEGIN;
+
+/**
+ * The positions of tokens. If there is no room for all: the first, the last, and those with the largest weights.
+ * @param {TokenRow} flow
+ * @param {ArrayLike<number>} row of the last token
+ * @returns {{ s: number, x: number }[]}
+ */
+export function feetOf({ side, width, run }, row) {
+  const { T } = run;
+  const room = width - side - END;
+  const most = isSlanted({ side, width, run }) ? T : Math.max(Math.floor(room / LEVEL), 2);
+  let places = Array.from({ length: T }, (_, s) => s);
+  if (T > most) {
+    const best = places
+      .slice(1, -1)
+      .sort((a, b) => row[b] - row[a] || a - b)
+      .slice(0, most - 2);
+    places = places.filter((s) => s === 0 || s === T - 1 || best.includes(s));
+  }
+  const pitch = (room - BEGIN) / Math.max(places.length - 1, 1);
+  return places.map((s, i) => ({ s, x: places.length === 1 ? width - END : side + BEGIN + i * pitch }));
+}
+
+/** Smaller weights have no line. */
+const MIN_WEIGHT = 0.05;
+
+/**
+ * Lines from tokens to a head that attends to them, next to its column.
+ * @param {Flow} flow
+ * @param {Place} head
+ * @param {ArrayLike<number>} row
+ * @param {number} feet height of the tokens
+ */
+export function attendedBy(flow, head, row, feet) {
+  const { parts, size, pad, height, toRight, middle, lineRoom } = flow;
+  const node = headIn(parts, head);
+  if (!node) return [];
+  const way = toRight(node) ? -1 : 1;
+  const lane = middle(node.slot) + way * (size / 2 + pad + lineRoom * (3.5 / TRACKS));
+  const y = node.y + size * 0.85;
+  const track = height - feet + TRACK;
+  return feetOf(flow, row)
+    .filter(({ s }) => row[s] >= MIN_WEIGHT)
+    .sort((a, b) => row[a.s] - row[b.s])
+    .map(({ s, x }) => {
+      const points = [
+        [node.x + (way > 0 ? size : 0), y],
+        [lane, y],
+        [lane, track],
+        [x, track],
+        [x, height - TOKEN_TOP - 1],
+      ];
+      return { s, d: bent(points, CORNER), width: 1 + 4 * row[s], points };
+    });
+}

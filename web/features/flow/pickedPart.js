@@ -1,0 +1,42 @@
+// The ribbon or line that the visitor has chosen in flow, as session.picked has it.
+
+/** @import { Session } from '../../store/session.js' */
+/** @import { State } from '../../store/state.js' */
+/** @import { Feed, Part } from './flowLayout.js' */
+
+/** The colour of each kind of composition. */
+export const COLOURS = /** @type {const} */ ({ q: 'query', k: 'key', v: 'value' });
+
+/** @param {Feed} a @param {Feed} b */
+export const sameFeed = (a, b) =>
+  a.kind === b.kind &&
+  a.from.layer === b.from.layer &&
+  a.from.head === b.from.head &&
+  a.to.layer === b.to.layer &&
+  a.to.head === b.to.head;
+
+/**
+ * True if a part is chosen; if none is, the current head is.
+ * @param {{ kind: string, layer: number, head: number }} part
+ * @param {any} picked
+ * @param {State} state
+ */
+export const isPicked = (part, picked, state) =>
+  picked
+    ? picked.kind === part.kind && picked.layer === part.layer
+    : part.kind === 'head' && part.layer === state.layer && part.head === state.head;
+
+/**
+ * Chooses a part. A head becomes the current head.
+ * @param {Session} session
+ * @param {{ kind: 'head' | 'mlp' | 'embed' | 'bias' | 'rest', layer: number, head: number }} part
+ */
+export function pick(session, { kind, layer, head }) {
+  if (kind === 'head') {
+    session.update({ layer, head }, 'head');
+    session.pick(null);
+  } else session.pick({ kind, layer });
+}
+
+/** A name of a part for tests and keys: head4.2, mlp3. @param {Part} part */
+export const nameOf = ({ kind, layer, head }) => `${kind}${layer}${head < 0 ? '' : `.${head}`}`;

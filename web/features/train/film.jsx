@@ -1,0 +1,125 @@
+// The film: how the attention of one head changes during training, with a slider that goes to a step.
+
+import { useEffect, useRef } from 'preact/hooks';
+import { useSession, useSize } from '../../ui/context.js';
+import { PALETTE } from '../../ui/palette.js';
+import { RAMP } from '../heatmap/colourRamp.js';
+import { paintWeights } from '../heatmap/paint.js';
+import { formedAt, framesOf, nearest } from './curves.js';
+
+/** @typedef {{ step: number, weights: Float32Array }} FilmFrame weights: (L,H,T,T) */
+
+/** The share of the slider within which two labels would overlap: on a phone, elsewhere. */
+const OVERLAP = { phone: 0.36, other: 0.14 };
+
+/** The attention of the chosen head over time. The slider below it goes to a step. @param {{ kind: string }} props */
+export function Film({ kind }) {
+  const session = useSession();
+  const words = session.words.value;
+  const { progress, film, curves, watch } = session.training;
+  const now = progress.value;
+  const end = now?.end ?? 1;
+  const steps = now?.steps ?? 0;
+  const step = now?.at ?? steps;
+  const formed = formedAt(curves.value, watch.value);
+  const overlap = kind === 'phone' ? OVERLAP.phone : OVERLAP.other;
+  const position = (100 * step) / end;
+  return (
+    <section class="film" aria-label={words.train.film}>
+      <Frames frames={film.value} end={end} steps={steps} />
+      <Time frames={film.value} end={end} steps={steps} step={step} />
+      <p class="marks">
+        {position > 9 && <span>{words.train.step(0)}</span>}
+        {formed !== null && formed <= steps && (
+          <span
+            class={`formed ${Math.abs(formed - step) / end < overlap ? 'hidden' : ''}`}
+            style={{ left: `${(100 * formed) / end}%` }}
+          >
+            {words.train.formed(formed, watch.value.at(-1))}
+          </span>
+        )}
+        <b style={{ left: `clamp(2.2em, ${position}%, calc(100% - 2.2em))` }}>{words.train.step(step)}</b>
+      </p>
+    </section>
+  );
+}
+
+/** Pixels between two frames at least. */
+const GAP = 14;
+
+/**
+ * As many frames as fit next to each other. The style sheet says how large they are.
+ * @param {{ frames: FilmFrame[], end: number, steps: number }} props
+ */
+function Frames({ frames, end, steps }) {
+  const area = useRef(/** @type {any} */ (null));
+  const { width, height: size } = useSize(area);
+  const count = Math.max(Math.floor((width + GAP) / (size + GAP)), 2);
+  return (
+    <div class="frames" ref={area} aria-hidden="true">
+      {width > 0 &&
+        framesOf(frames, end, count, steps).map((i, place) => (
+          <Frame key={place} frame={i === null ? null : frames[i]} size={size} />
+        ))}
+    </div>
+  );
+}
+
+/**
+ * The slider: arrow keys go from frame to frame.
+ * @param {{ frames: FilmFrame[], end: number, steps: number, step: number }} props
+ */
+function Time({ frames, end, steps, step }) {
+  const session = useSession();
+  const words = session.words.value;
+  const share = (/** @type {number} */ value) => `${(100 * value) / end}%`;
+  const walk = (/** @type {KeyboardEvent} */ event) => {
+    /** @type {Record<string, number>} */
+    const moves = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 };
+    const move = moves[event.key];
+    if (!move || frames.length === 0) return;
+    event.preventDefault();
+    const i = Math.min(Math.max(nearest(frames, step) + move, 0), frames.length - 1);
+    session.training.showStep(frames[i].step);
+  };
+  return (
+    <div class="time">
+      <span class="past" style={{ width: share(step) }} />
+      <span class="present" style={{ width: share(steps) }} />
+      <input
+        type="range"
+        min={0}
+        max={end}
+        step={1}
+        value={step}
+        aria-label={words.train.film}
+        aria-valuetext={words.train.stepOf(step, end)}
+        onInput={(event) => {
+          const wanted = Math.min(Number(event.currentTarget.value), steps);
+          event.currentTarget.value = String(wanted);
+          session.training.showStep(wanted);
+        }}
+        onKeyDown={walk}
+      />
+    </div>
+  );
+}
+
+/** The chosen head at one step. @param {{ frame: FilmFrame | null, size: number }} props */
+function Frame({ frame, size }) {
+  const session = useSession();
+  const theme = session.theme.value;
+  const run = session.run.value;
+  const { layer, head } = session.state.value;
+  const canvas = useRef(/** @type {any} */ (null));
+  const T = run?.T ?? 0;
+  const heads = run?.about?.heads ?? 1;
+  useEffect(() => {
+    if (!frame || !canvas.current || T === 0) return;
+    const from = (layer * heads + head) * T * T;
+    if (frame.weights.length < from + T * T) return;
+    const weights = frame.weights.subarray(from, from + T * T);
+    paintWeights(canvas.current, weights, T, T, size, false, RAMP[theme], PALETTE[theme]);
+  }, [frame, layer, head, heads, T, size, theme]);
+  return <span class={`frame ${frame ? '' : 'empty'}`}>{frame && <canvas ref={canvas} />}</span>;
+}

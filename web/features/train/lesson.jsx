@@ -1,0 +1,78 @@
+// The choice of the training task.
+
+import { useEffect, useState } from 'preact/hooks';
+import { useSession } from '../../ui/context.js';
+import { Menu } from '../../ui/menu.jsx';
+import { isLongEnough, MIN_CHARACTERS, TASK_NAMES } from './lessons.js';
+
+/** The task, with buttons for the other tasks, or a menu of them if there is little room. */
+export function Lesson({ compact = false }) {
+  const session = useSession();
+  const words = session.words.value;
+  const { training } = session;
+  const { task } = session.state.value.training;
+  return (
+    <section class="lesson" aria-label={words.train.task}>
+      <h2>{words.train.tasks[task]}</h2>
+      <p class="what">{words.train.about[task]}</p>
+      {compact ? (
+        <Menu
+          label={words.train.another}
+          name={words.train.another}
+          items={TASK_NAMES.map((name) => ({
+            key: name,
+            label: words.train.tasks[name],
+            chosen: name === task,
+            act: () => training.choose({ task: name }),
+          }))}
+        />
+      ) : (
+        <div class="tasks" role="group" aria-label={words.train.task}>
+          {TASK_NAMES.map((name) => (
+            <button
+              key={name}
+              type="button"
+              class="word"
+              aria-pressed={name === task}
+              onClick={() => name !== task && training.choose({ task: name })}
+            >
+              {words.train.tasks[name]}
+            </button>
+          ))}
+        </div>
+      )}
+      {task === 'text' && <OwnText />}
+    </section>
+  );
+}
+
+/** The visitor's own text. Training begins with a button, once the text is long enough. */
+function OwnText() {
+  const session = useSession();
+  const words = session.words.value;
+  const { lesson } = session.state.value;
+  const [text, setText] = useState(lesson);
+  useEffect(() => setText(lesson), [lesson]);
+  const enough = isLongEnough(text);
+  return (
+    <div class="own">
+      <textarea
+        aria-label={words.train.ownText}
+        rows={3}
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+      <p>
+        <button
+          type="button"
+          class="word strong"
+          disabled={!enough || text === lesson}
+          onClick={() => session.training.setLesson(text)}
+        >
+          {words.train.learn}
+        </button>
+        <span>{enough ? words.train.heldOut : words.train.short(MIN_CHARACTERS)}</span>
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,57 @@
+// The sequence that the model in training is tested on, and the errors of training.
+
+import { useSession } from '../../ui/context.js';
+
+/** @import { Piece } from '../prompt/tokens.js' */
+
+/** The sequence, with a bar under each token whose next token was guessed right. */
+export function Probe() {
+  const session = useSession();
+  const words = session.words.value;
+  const run = session.run.value;
+  const cell = session.cell.value;
+  const { task } = session.state.value.training;
+  const guesses = run?.guesses ?? [];
+  const note = words.train.probe[task] ?? '';
+  return (
+    <section class="sentence probe" aria-label={words.train.unseen}>
+      <p class="words letters" lang="en" data-count={run?.pieces?.length > 30 ? 'many' : 'few'}>
+        {guesses.length > 0 &&
+          run.pieces.map((/** @type {Piece} */ piece, /** @type {number} */ t) => {
+            const { wanted, right } = guesses[t];
+            const kind = wanted < 0 ? 'free' : right ? 'right' : 'wrong';
+            return (
+              <span
+                key={t}
+                class={`letter ${kind} ${t === cell?.t ? 'asks' : t === cell?.s ? 'answers' : ''}`}
+                onPointerEnter={() => session.setHover({ t, s: -1 })}
+                onPointerLeave={() => session.setHover(null)}
+              >
+                {piece.name}
+              </span>
+            );
+          })}
+      </p>
+      <p class="note">
+        {words.train.never} <b class="value">{words.train.underlined}</b>
+        {words.train.guessed}
+        <br />
+        {note}
+      </p>
+    </section>
+  );
+}
+
+/** An error in training or in storing the model, and what the visitor can do. */
+export function TrainNote() {
+  const session = useSession();
+  const words = session.words.value.train;
+  const { diverged, problem } = session.training;
+  const lost = diverged.value;
+  if (!lost && !problem.value) return null;
+  return (
+    <p class="failure train-note" role="alert">
+      {lost ? words.astray(lost) : problem.value === 'full' ? words.full : words.notKept(problem.value ?? '')}
+    </p>
+  );
+}

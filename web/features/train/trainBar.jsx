@@ -1,0 +1,231 @@
+// The controls of training: play, one step, start over, learning rate, sizes, save.
+
+import { useRef } from 'preact/hooks';
+import { useSession } from '../../ui/context.js';
+import { Menu } from '../../ui/menu.jsx';
+import { More } from '../../ui/popover.jsx';
+import { Slider } from '../../ui/slider.jsx';
+import { Lesson } from './lesson.jsx';
+import { HEADS, LAYERS, MAX_RATE, MIN_RATE, SPEEDS, WIDTHS } from './lessons.js';
+
+/** @import { Kind } from '../../ui/layout.js' */
+
+const SPAN = [Math.log10(MIN_RATE), Math.log10(MAX_RATE)];
+const toRate = (/** @type {number} */ knob) => Number((10 ** knob).toPrecision(2));
+
+/** @param {{ kind: Kind }} props */
+export function TrainBar({ kind }) {
+  const session = useSession();
+  const words = session.words.value.train;
+  const { training } = session;
+  const now = training.progress.value;
+  const phone = kind === 'phone';
+  const narrow = phone || kind === 'tablet';
+  return (
+    <section class="whatif trainbar" aria-label={words.controls}>
+      <Play />
+      <Speed short={phone} />
+      {phone ? <PhoneControls /> : <Controls narrow={narrow} />}
+      <span class="actions">
+        <button type="button" class="word strong" disabled={!now} onClick={training.readText}>
+          {phone ? words.tryShort : words.tryIt}
+        </button>
+        {!narrow && <Save />}
+      </span>
+    </section>
+  );
+}
+
+function PhoneControls() {
+  return (
+    <More>
+      <Lesson compact />
+      <p>
+        <OneStep /> <StartOver /> <Save />
+      </p>
+      <Rate />
+      <Sizes />
+    </More>
+  );
+}
+
+/** @param {{ narrow: boolean }} props narrow: the less common controls are in a menu */
+function Controls({ narrow }) {
+  return (
+    <>
+      <OneStep />
+      <StartOver />
+      <Rate />
+      {narrow ? (
+        <More>
+          <Sizes /> <Save />
+        </More>
+      ) : (
+        <Sizes />
+      )}
+    </>
+  );
+}
+
+function Play() {
+  const session = useSession();
+  const words = session.words.value.train;
+  const { training } = session;
+  const playing = training.progress.value?.playing || training.replaying.value;
+  return (
+    <button type="button" class="play" aria-label={playing ? words.pause : words.play} onClick={training.play}>
+      <svg viewBox="0 0 20 20" aria-hidden="true">
+        {playing ? (
+          <path d="M6.600 5.500v9M13.400 5.500v9" />
+        ) : (
+          <path class="full" d="M7 4.500l8.500 5.500L7 15.500z" />
+        )}
+      </svg>
+    </button>
+  );
+}
+
+/** Steps per second. @param {{ short: boolean }} props */
+function Speed({ short }) {
+  const session = useSession();
+  const words = session.words.value.train;
+  const { training } = session;
+  const text = words.perSecondShown(training.speed.value, short);
+  return (
+    <Menu
+      up
+      className="strong speed"
+      name={`${words.speed}: ${text}`}
+      label={text.split(/(\d+)/).map((part) => (/\d/.test(part) ? <b key="number">{part}</b> : part))}
+      items={SPEEDS.map((value) => ({
+        key: String(value),
+        label: words.perSecond(value),
+        chosen: value === training.speed.value,
+        act: () => training.setSpeed(value),
+      }))}
+    />
+  );
+}
+
+function OneStep() {
+  const session = useSession();
+  return (
+    <button type="button" class="word strong" onClick={session.training.step}>
+      {session.words.value.train.oneStep}
+    </button>
+  );
+}
+
+function StartOver() {
+  const session = useSession();
+  return (
+    <button type="button" class="word strong" onClick={session.training.restart}>
+      {session.words.value.train.again}
+    </button>
+  );
+}
+
+/** The learning rate, on a logarithmic scale. */
+function Rate() {
+  const session = useSession();
+  const { rate } = session.state.value.training;
+  return (
+    <Slider
+      label={session.words.value.train.rate}
+      least={SPAN[0]}
+      most={SPAN[1]}
+      step={0.05}
+      value={Math.log10(rate)}
+      text={String(rate)}
+      onInput={(/** @type {number} */ knob) => session.training.setRate(toRate(knob))}
+      onSettle={session.endGesture}
+    />
+  );
+}
+
+/** Layers, heads and width of the model. */
+function Sizes() {
+  const session = useSession();
+  const words = session.words.value.train;
+  const { layers, heads, width } = session.state.value.training;
+  return (
+    <span class="group">
+      <Size name={words.layers} choices={LAYERS} value={layers} field="layers" />
+      {words.of}
+      <Size name={words.heads} choices={HEADS} value={heads} field="heads" />
+      <span class="comma">{words.comma}</span>
+      <Size name={words.wide} choices={WIDTHS} value={width} field="width" />
+    </span>
+  );
+}
+
+/**
+ * @param {{ name: (size: number) => string, choices: readonly number[], value: number,
+ *   field: 'layers' | 'heads' | 'width' }} props
+ */
+function Size({ name, choices, value, field }) {
+  const session = useSession();
+  return (
+    <Menu
+      up
+      name={name(value)}
+      label={name(value)}
+      items={choices.map((choice) => ({
+        key: String(choice),
+        label: name(choice),
+        chosen: choice === value,
+        act: () => choice !== value && session.training.choose({ [field]: choice }),
+      }))}
+    />
+  );
+}
+
+/** Saves the trained model in several formats, and opens a saved one. */
+function Save() {
+  const session = useSession();
+  const words = session.words.value.train;
+  const { training } = session;
+  const input = useRef(/** @type {any} */ (null));
+  const now = training.progress.value;
+  const kept = training.savedModels.value.find(({ key }) => key === now?.key);
+  return (
+    <>
+      <Menu
+        up
+        right
+        className="strong"
+        label={words.save}
+        name={words.save}
+        items={[
+          { key: 'file', label: words.file, about: words.fileAbout, act: training.save },
+          { key: 'folder', label: words.folder, about: words.folderAbout, act: training.saveFolder },
+          { key: 'onnx', label: words.onnx, about: words.onnxAbout, act: training.saveOnnx },
+          { key: 'open', label: words.open, about: words.openAbout, act: () => input.current.click() },
+          ...(kept
+            ? [
+                {
+                  key: 'remove',
+                  label: words.remove,
+                  about: words.keptAbout(kept.steps),
+                  act: () => training.removeSaved(kept.key),
+                },
+              ]
+            : []),
+        ]}
+      />
+      <input
+        ref={input}
+        class="hidden"
+        type="file"
+        accept=".safetensors"
+        tabIndex={-1}
+        aria-hidden="true"
+        onChange={async ({ currentTarget }) => {
+          const file = currentTarget.files?.[0];
+          if (file) training.loadFile(new Uint8Array(await file.arrayBuffer()));
+          currentTarget.value = '';
+        }}
+      />
+    </>
+  );
+}

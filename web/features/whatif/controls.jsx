@@ -1,0 +1,166 @@
+// The controls of the what-if line. Each changes one field of the state at the place that the scope names.
+
+import { useSession } from '../../ui/context.js';
+import { Menu } from '../../ui/menu.jsx';
+import { Slider } from '../../ui/slider.jsx';
+import { matrixOf } from '../views.js';
+import { effective, KNOB, placeIn, temperatureText, toKnob, toTemperature, withPlace } from './edits.js';
+import { Scopes } from './scopes.jsx';
+
+const WINDOWS = ['0', '1', '3', '7'];
+const SCALES = /** @type {const} */ ([
+  ['on', 1],
+  ['half', 0.5],
+  ['off', 0],
+]);
+
+export function Temperature() {
+  const session = useSession();
+  const state = session.state.value;
+  const { layer, head, scope } = state;
+  const place = placeIn(scope, layer, head);
+  const temperature = effective(state.temperature, layer, head, 1);
+  return (
+    <Slider
+      label={session.words.value.temperature}
+      least={-KNOB.span}
+      most={KNOB.span}
+      step={KNOB.step}
+      value={toKnob(temperature)}
+      text={temperatureText(temperature)}
+      onInput={(/** @type {number} */ knob) =>
+        session.update(
+          { temperature: withPlace(state.temperature, place, toTemperature(knob), 1) },
+          `temperature ${place}`,
+        )
+      }
+      onSettle={session.endGesture}
+    />
+  );
+}
+
+/** The mask and its scope. A model that is not causal by itself has other names for the masks. */
+export function MaskMenu() {
+  const session = useSession();
+  const words = session.words.value;
+  const state = session.state.value;
+  const { layer, head, scope } = state;
+  const place = placeIn(scope, layer, head);
+  const mask = effective(state.mask, layer, head, 'causal');
+  const painted = Boolean(effective(state.painted, layer, head, ''));
+  const about = session.about.value;
+  const own = about && !about.causal;
+  /** The text of a mask, by its name or by its window. @type {(texts: any, renamed: any, name: string) => string} */
+  const textOf = (texts, renamed, name) => texts[own ? renamed[name] : name] ?? texts.window(Number(name));
+  const nameOf = (/** @type {string} */ name) => textOf(words.masks, { causal: 'none', past: 'causal' }, name);
+  const aboutOf = (/** @type {string} */ name) => textOf(words.masksAbout, { causal: 'own', past: 'causal' }, name);
+  const masks = ['causal', own ? 'past' : 'none', ...WINDOWS].map((name) => ({
+    key: name,
+    label: nameOf(name),
+    about: aboutOf(name),
+    chosen: name === mask,
+    act: () => session.update({ mask: withPlace(state.mask, place, name, 'causal') }),
+  }));
+  const brush = {
+    key: 'brush',
+    label: words.masks.brush,
+    about: words.masksAbout.brush,
+    act() {
+      const matrix = matrixOf(session.run.value);
+      if (state.view !== matrix) session.update({ view: matrix });
+      session.startBrush('hide');
+    },
+  };
+  return (
+    <span class="group">
+      <span class="label">{words.mask}</span>
+      <Menu
+        up
+        name={`${words.mask}: ${nameOf(mask)}`}
+        label={painted ? words.masks.painted(nameOf(mask)) : nameOf(mask)}
+        items={[...masks, brush]}
+      />
+      <span class="label">{words.in}</span>
+      <Scopes name={words.scopeOf} />
+    </span>
+  );
+}
+
+/** Switches this head on, half or off. @param {{ labelled: boolean, half?: boolean }} props */
+export function HeadScale({ labelled, half = true }) {
+  const session = useSession();
+  const words = session.words.value;
+  const state = session.state.value;
+  const { layer, head } = state;
+  const scale = effective(state.scale, layer, head, 1);
+  // While `off` has the pointer or the focus, the guess without the head is shown.
+  const turn = (/** @type {boolean} */ on) => () => session.setSwitchHover(on);
+  const offPointed = {
+    onPointerEnter: turn(true),
+    onPointerLeave: turn(false),
+    onFocus: turn(true),
+    onBlur: turn(false),
+  };
+  return (
+    <span class="choice" role="group" aria-label={words.thisHead}>
+      {labelled && <span class="label">{words.thisHead}</span>}
+      {SCALES.filter(([name]) => half || name !== 'half').map(([name, value]) => (
+        <button
+          key={name}
+          type="button"
+          class="word"
+          aria-pressed={scale === value}
+          {...(value === 0 && offPointed)}
+          onClick={() => session.update({ scale: withPlace(state.scale, `${layer}.${head}`, value, 1) })}
+        >
+          {words[name]}
+        </button>
+      ))}
+    </span>
+  );
+}
+
+/** Takes this head's output from the pinned run. */
+export function PatchMenu() {
+  const session = useSession();
+  const words = session.words.value;
+  const state = session.state.value;
+  const { layer, head } = state;
+  const patched = effective(state.patch, layer, head, 0) === 1;
+  const label = !state.pinned ? words.nothingPinned : patched ? words.patched : words.notPatched;
+  const set = (/** @type {number} */ value) => () =>
+    session.update({ patch: withPlace(state.patch, `${layer}.${head}`, value, 0) });
+  return (
+    <span class="group">
+      <span class="label">{words.patch}</span>
+      <Menu
+        up
+        disabled={!state.pinned}
+        name={`${words.patch}: ${label}`}
+        label={label}
+        items={[
+          { key: 'no', label: words.notPatched, chosen: !patched, act: set(0) },
+          { key: 'yes', label: words.patched, about: words.patchAbout, chosen: patched, act: set(1) },
+        ]}
+      />
+    </span>
+  );
+}
+
+/** The threshold of flow: smaller contributions and compositions are not drawn. */
+export function Threshold() {
+  const session = useSession();
+  const { hide } = session.state.value;
+  return (
+    <Slider
+      label={session.words.value.flow.hide}
+      least={0}
+      most={0.5}
+      step={0.01}
+      value={hide}
+      text={hide.toFixed(2)}
+      onInput={(/** @type {number} */ value) => session.update({ hide: value }, 'hide')}
+      onSettle={session.endGesture}
+    />
+  );
+}
