@@ -103,7 +103,7 @@ test('web: neither the store nor the worker imports a component, and parts of ui
 });
 
 /** Files of features that draw, save or read files, or that are hooks. */
-const USES_DOCUMENT = /(paint|paintAligned|savePicture|useColours|droppedFiles|twoRuns|embedSnippet)\.js$/;
+const USES_DOCUMENT = /(paint|paintAligned|savePicture|textWidth|useColours|droppedFiles|twoRuns|embedSnippet)\.js$/;
 
 test('web: what a feature computes uses no document, no window and no worker', () => {
   for (const file of [...filesIn('web/features', /\.js$/), ...filesIn('web/texts', /\.js$/)]) {

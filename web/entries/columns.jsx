@@ -2,8 +2,8 @@
 
 import { useRef } from 'preact/hooks';
 import { Model } from '../features/heads/headGrid.jsx';
-import { usePicture } from '../features/heatmap/heatmap.jsx';
-import { LEAST, Legend } from '../features/heatmap/legend.jsx';
+import { Legend, MIN_LEGEND_WIDTH } from '../features/heatmap/legend.jsx';
+import { usePicture } from '../features/heatmap/usePicture.js';
 import { panelFor } from '../features/panels.js';
 import { Prediction } from '../features/prediction/prediction.jsx';
 import { isOpen } from '../features/train/lessons.js';
@@ -44,8 +44,8 @@ export function Columns({ screen }) {
   const Panel = panelFor(state, run);
   const alone = picture && single?.(state);
   // The names of the views are at the same place in every view.
-  const ends = picture && (alone || (grows && (picture.wide ?? 0) >= LEAST));
-  const beyond = ends ? Math.max(room.width - picture.x - picture.wide, 0) : 0;
+  const ends = picture && (alone || (grows && (picture.matrixWidth ?? 0) >= MIN_LEGEND_WIDTH));
+  const beyond = ends ? Math.max(room.width - picture.x - picture.matrixWidth, 0) : 0;
   if (grows) room.width += screen.model + screen.gap;
   if (spread) {
     room.width += screen.reading + screen.gap;

@@ -2,7 +2,7 @@
 // a height of its own.
 
 import { Model } from '../features/heads/headGrid.jsx';
-import { usePicture } from '../features/heatmap/heatmap.jsx';
+import { usePicture } from '../features/heatmap/usePicture.js';
 import { Title } from '../features/reading/cellTitle.jsx';
 import { viewNamed } from '../features/views.js';
 import { useSession, useSize } from '../ui/context.js';

@@ -1,9 +1,10 @@
 // The instrument below 900 px: its parts one below the other.
 
 import { useRef } from 'preact/hooks';
-import { Model, STREAM } from '../features/heads/headGrid.jsx';
-import { usePicture } from '../features/heatmap/heatmap.jsx';
+import { Model } from '../features/heads/headGrid.jsx';
+import { STREAM_WIDTH } from '../features/heads/residualStream.jsx';
 import { Legend } from '../features/heatmap/legend.jsx';
+import { usePicture } from '../features/heatmap/usePicture.js';
 import { panelFor } from '../features/panels.js';
 import { Prediction } from '../features/prediction/prediction.jsx';
 import { Sheet } from '../features/reading/bottomSheet.jsx';
@@ -53,7 +54,7 @@ function usePart(/** @type {Screen} */ screen, /** @type {number} */ wide) {
   const across = { width: wide, height: low ? inSight : phone ? 1.25 * wide : wide, most: MAX_LETTERS[screen.kind] };
   const tallest = phone && !low ? Math.max(MAX_HEIGHT * innerHeight, 200) : Infinity;
   const matrix = usePicture({ ...across, tallest });
-  let height = matrix ? matrix.top + matrix.side : wide - 40;
+  let height = matrix ? matrix.top + matrix.matrixHeight : wide - 40;
   if (grows) height = low ? Math.max(inSight, 300) : Math.min(Math.max(1.25 * wide, 420), 620);
   if (inPatches && low) height = inSight;
   else if (inPatches) {
@@ -150,8 +151,8 @@ function modelSize(session, room) {
   const rowHeight = story || session.ablation.value ? 56 : 39;
   return {
     tiles,
-    width: alone || tiles ? room : Math.min(STREAM + 39 * heads, 0.56 * room),
-    height: tiles ? Math.ceil(((room - STREAM) / heads + 2) * rows) : rowHeight * rows,
+    width: alone || tiles ? room : Math.min(STREAM_WIDTH + 39 * heads, 0.56 * room),
+    height: tiles ? Math.ceil(((room - STREAM_WIDTH) / heads + 2) * rows) : rowHeight * rows,
   };
 }
 

@@ -1,7 +1,7 @@
 // The panels of the reading column, by the name in state.panel.
 
 import { later } from '../ui/lazy.jsx';
-import { Tried } from './heads/ablation.jsx';
+import { AblationPanel } from './heads/ablation.jsx';
 import { Reading } from './reading/reading.jsx';
 import { viewOf } from './views.js';
 
@@ -13,7 +13,7 @@ export const PANELS = [
   { name: 'reading', Component: Reading },
   { name: 'story', Component: Story },
   { name: 'train', Component: Charts },
-  { name: 'tried', Component: Tried },
+  { name: 'tried', Component: AblationPanel },
   { name: 'table', Component: HeadTable },
 ];
 /**

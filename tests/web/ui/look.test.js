@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { bothOf, SIGNED } from '../../../web/features/compare/tokenPairs.js';
+import { runPairOf, SIGNED } from '../../../web/features/compare/tokenPairs.js';
 import { comparisonOf, figureOf } from '../../../web/features/export/figure.js';
-import { told, tradeOf } from '../../../web/features/heads/roles.js';
+import { highestScores, tradeOf } from '../../../web/features/heads/roles.js';
 import { placeOf, RAMP, toRgb, weightAt } from '../../../web/features/heatmap/colourRamp.js';
 import { nameOf, piecesOf, positionIn, restOf, spokenName } from '../../../web/features/prompt/tokens.js';
 import { LANGUAGES, languageFor, loadLanguage } from '../../../web/texts/languages.js';
@@ -35,7 +35,7 @@ test('text has a contrast of 4.5 with the canvas, figures in cells nearly so', (
     });
 });
 
-test('equal tokens are told apart by their position, from 0', () => {
+test('equal tokens are highestScores apart by their position, from 0', () => {
   const names = ['To', 'the', 'last', 'the'];
   assert.deepEqual(
     names.map((_, at) => positionIn(names, at)),
@@ -111,7 +111,7 @@ test('a head is named by the first score that is high enough', () => {
   assert.equal(tradeOf({ induction: 0.57, previous: 0.04 }), 'induction');
   assert.equal(tradeOf({ induction: Number.NaN, previous: 0.98 }), 'previous');
   assert.equal(tradeOf({ first: 0.2 }), null);
-  assert.deepEqual(told({ first: 0.1, previous: 0.9, induction: Number.NaN }), [
+  assert.deepEqual(highestScores({ first: 0.1, previous: 0.9, induction: Number.NaN }), [
     ['previous', 0.9],
     ['first', 0.1],
   ]);
@@ -152,9 +152,9 @@ test('two runs are drawn beside each other, or as what differs; many cells are a
     about: { causal: true, heads: 1 },
     weights: Float32Array.from(weights),
   });
-  const both = bothOf(run(['a', 'b'], [1, 0, 0.5, 0.5]), run(['a', 'c', 'b'], [1, 0, 0, 0, 1, 0, 0.25, 0, 0.75]));
+  const runs = runPairOf(run(['a', 'b'], [1, 0, 0.5, 0.5]), run(['a', 'c', 'b'], [1, 0, 0, 0, 1, 0, 0.25, 0, 0.75]));
   const sides = ['Now', 'Pinned'].map((title) => ({ title, about: '' }));
-  const drawn = { both, sides, title: 'Layer 0, head 0', about: '', theme: 'light' };
+  const drawn = { runs, sides, title: 'Layer 0, head 0', about: '', theme: 'light' };
   const filled = (svg, fill) => svg.split(`fill="${fill}"`).length - 1;
   const { svg } = comparisonOf({ ...drawn, way: 'beside' });
   assert.match(svg, />Now<.*>Pinned</s);

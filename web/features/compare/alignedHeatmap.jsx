@@ -1,193 +1,221 @@
-// A picture whose tokens stand at places of a grid that two runs share: one of two beside each other, or their
-// difference.
+// A picture whose tokens are at positions of a grid that two runs share: one of two side by side, or their difference.
 
 import { useEffect, useRef } from 'preact/hooks';
 import { cellText, px, signed, useSession, weightText } from '../../ui/context.js';
-import { FIGURES, LABELS, LARGEST, labelSize, labelsAbove } from '../../ui/layout.js';
+import { FIGURES, LABELS } from '../../ui/layout.js';
 import { PALETTE } from '../../ui/palette.js';
 import { RAMP } from '../heatmap/colourRamp.js';
-import { BOLD, keyLabel, measure, Names } from '../heatmap/heatmap.jsx';
+import { keyLabel, labelGeometry, ReadMarks, ReadNames } from '../heatmap/matrixLabels.jsx';
+import { ARROW_STEPS, nextCell } from '../heatmap/nextCell.js';
 import { spokenName } from '../prompt/tokens.js';
-import { paintPlaced } from './paintAligned.js';
+import { paintAligned } from './paintAligned.js';
 import { SIGNED, weightIn } from './tokenPairs.js';
 import { usePointing, useTexts } from './twoRuns.js';
 
-export const BETWEEN = 18;
-/** Side by side cells are not to be smaller, where there is another way. */
-const SMALL = 12;
-
-/** The widest of some words in letters of a size. */
-const longest = (names, size) => names.reduce((found, name) => Math.max(found, measure(name, size)), 0);
+/** @import { Theme } from '../../ui/palette.js' */
+/** @import { Cell } from '../heatmap/types.js' */
+/** @import { AlignedPlan } from './alignedLayout.js' */
+/** @import { Aligned, RunPair, Side } from './tokenPairs.js' */
+/** @import { CellPair } from './twoRuns.js' */
 
 /**
- * Cells for pictures of so many rows and columns: in one row, or below each other where that would make them small, and
- * where the page may scroll.
+ * @typedef {object} AlignedPicture
+ * @property {AlignedPlan} plan
+ * @property {number} x left edge of the first column
+ * @property {number} y top edge of the first row
+ * @property {string[]} names of the queries
+ * @property {string[]} keys
+ * @property {Pick<Aligned, 'n'>} rows of the grid
+ * @property {Pick<Aligned, 'n'>} columns
+ * @property {(t: number) => number} rowOf the grid's row of a query
+ * @property {(s: number) => number} columnOf the grid's column of a key
+ * @property {boolean} full true if cells above the diagonal are drawn
+ * @property {(t: number, s: number) => number | undefined} value of a cell, undefined if there is none
+ * @property {(t: number, s: number) => boolean} [isUnpaired] true if only one run has a weight there: a dot
+ * @property {boolean} [isDifference] true if the values are differences
+ * @property {boolean} [hideRows] true if the rows are labelled at the other picture
+ * @property {(t: number) => boolean} [isFaint] true for the label of a row that only the pinned run has
+ * @property {string} label for a screen reader
+ * @property {RunPair} runs
+ * @property {Cell | null | undefined} read the cell that is read, in the tokens of this picture
+ * @property {(cell: Cell) => CellPair} pairOf a cell of this picture in the tokens of both runs
  */
-export function planOf({ width, height, most, free }, { rows, columns, now, old, full, count }) {
-  const own = old && (now.names.length !== old.names.length || now.names.some((name, t) => name !== old.names[t]));
-  const plan = (down) => {
-    const [across, high] = down ? [1, count] : [count, 1];
-    let cell = Math.min(width / across / columns.n, free ? Infinity : height / high / rows.n, LARGEST);
-    let [left, right, top, out] = [0, 0, 0, 0];
-    let level = false;
-    for (let round = 0; round < 3; round++) {
-      const size = labelSize(cell, most);
-      const many = cell < LABELS;
-      const label = (side) => (many || !side ? 0 : Math.min(longest(side.names, size), 110));
-      left = Math.ceil(many ? 12 : label(now) + 10);
-      // The last words of the stairs stand out on the right.
-      out = many || full ? 0 : Math.max(Math.min(BOLD * longest(now.keys.slice(-2), size), 70) - cell, 0);
-      right = Math.ceil(BETWEEN + out + (own && !many ? label(old) + 10 : 0));
-      const labels = labelsAbove(label(now), size, cell);
-      level = full && labels.level;
-      top = Math.ceil(full ? 44 + (many ? 0 : labels.rise) : size * 1.45);
-      const wide = (width - left - (across - 1) * right) / across / columns.n;
-      cell = free
-        ? Math.min(wide, 39)
-        : Math.min(wide, (height - high * top - (high - 1) * BETWEEN) / high / rows.n, LARGEST);
-    }
-    const whole = cell >= 1 ? Math.floor(cell) : Math.max(cell, 0.01);
-    const gap = Math.max(rows.n, columns.n) > 40 || whole < 5 ? 0 : 1;
-    const [side, wide] = [Math.max(whole * rows.n, 1), Math.max(whole * columns.n, 1)];
-    return { down, cell: whole, gap, left, right, top, out, side, wide, level, size: labelSize(whole, most), own };
-  };
-  const [one, other] = [plan(false), plan(true)];
-  return count > 1 && (free || (one.cell < SMALL && other.cell > one.cell)) ? other : one;
-}
 
-/** A picture whose tokens stand at places of a common grid. */
-export function Matrix(given) {
-  const { x, y, side, wide, cell, T, S, names, keys, full, label, value, signs, alone, both, size, hideRows } = given;
-  const session = useSession();
-  const texts = useTexts();
+/** @param {AlignedPicture} picture */
+export function Matrix(picture) {
+  const { plan, x, y, label, isDifference = false, hideRows } = picture;
+  const { matrixWidth, matrixHeight, cell } = plan;
   const pointing = usePointing();
-  const theme = session.theme.value;
-  const base = useRef(/** @type {any} */ (null));
-  const colours = signs ? SIGNED[theme] : RAMP[theme];
-  useEffect(() => paintPlaced(base.current, given, colours, PALETTE[theme]));
-  const { at, bothOf, placeRow, placeColumn } = given;
-  const isHere = at && at.t >= 0 && at.s >= 0 && at.t < T && at.s < S;
-  const cellAt = (event) => {
-    const box = base.current.getBoundingClientRect();
-    const [c, r] = [event.clientX - box.left, event.clientY - box.top].map((d) => Math.floor(d / cell));
-    // Few tokens are moved from their own place: those below a gap.
-    const t = names.findIndex((_, t) => placeRow(t) === r);
-    const s = keys.findIndex((_, s) => placeColumn(s) === c);
-    return t >= 0 && s >= 0 && (value(t, s) !== undefined || alone?.(t, s)) ? { t, s } : null;
-  };
-  const point = (event) => {
-    if (event.pointerType === 'touch') return;
-    const found = cellAt(event);
-    if (found) pointing.point(bothOf(found));
-    else pointing.leave();
-  };
-  const press = (event) => {
-    const found = cellAt(event);
-    if (found) pointing.hold(bothOf(found));
-  };
-  const walk = (event) => {
-    const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
-    if (!step && event.key !== 'Home' && event.key !== 'End') return;
-    event.preventDefault();
-    event.stopPropagation();
-    const now = isHere ? at : { t: T - 1, s: 0 };
-    const next = step
-      ? { t: now.t + step[0], s: now.s + step[1] }
-      : { t: now.t, s: event.key === 'Home' ? 0 : full ? S - 1 : now.t };
-    const t = Math.min(Math.max(next.t, 0), T - 1);
-    const s = Math.min(Math.max(next.s, 0), full ? S - 1 : Math.min(t, S - 1));
-    const found = bothOf({ t, s });
-    session.setHover(null);
-    pointing.hold(found, false);
-    session.announce(
-      texts.both(
-        spokenName(names, t),
-        spokenName(keys, s),
-        spokenOf(texts, both.now, found.now),
-        spokenOf(texts, both.old, found.old),
-      ),
-    );
-  };
+  /** @type {Theme} */
+  const theme = useSession().theme.value;
+  const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
+  const input = useAlignedInput(picture, canvas);
+  const colours = isDifference ? SIGNED[theme] : RAMP[theme];
+  useEffect(() => {
+    if (canvas.current) paintAligned(canvas.current, picture, colours, PALETTE[theme]);
+  });
   return (
     <>
       <div
         class="matrix"
-        id={given.hideRows === undefined ? 'picture' : undefined}
+        id={hideRows === undefined ? 'picture' : undefined}
         tabIndex={0}
         role="application"
         aria-label={label}
-        style={px({ left: x, top: y, width: wide, height: side })}
-        onPointerMove={point}
+        style={px({ left: x, top: y, width: matrixWidth, height: matrixHeight })}
+        onPointerMove={input.point}
         onPointerLeave={pointing.leave}
-        onPointerDown={press}
-        onKeyDown={walk}
+        onPointerDown={input.press}
+        onKeyDown={input.onKey}
       >
-        <canvas ref={base} aria-hidden="true" />
+        <canvas ref={canvas} aria-hidden="true" />
       </div>
-      {cell >= LABELS && (
-        <div class="labels" style={px({ fontSize: size })} aria-hidden="true">
-          {!hideRows &&
-            names.map((name, t) => (
-              <span
-                key={`r${t}`}
-                class={`row-label ${given.faint?.(t) ? 'faint' : ''}`}
-                style={px({ left: x - 120, width: 111, top: y + placeRow(t) * cell, lineHeight: `${cell}px` })}
-              >
-                {name}
-              </span>
-            ))}
-          {keys.map((name, s) => {
-            const stairs = full ? 0 : (placeRow(Math.min(s, T - 1)) ?? 0) * cell;
-            return (
-              <span key={`c${s}`} {...keyLabel(given, x + placeColumn(s) * cell, y + stairs)}>
-                {name}
-              </span>
-            );
-          })}
-        </div>
-      )}
-      {isHere && <Touched {...given} colours={colours} />}
+      {cell >= LABELS && <AlignedLabels {...picture} />}
+      {hasCell(picture, picture.read) && <ReadCell {...picture} read={picture.read} />}
     </>
   );
 }
 
-/** Blue from the row's label, red from the key's, and the cell where they meet. */
-function Touched(given) {
-  const { at, x, y, cell, gap, names, keys, full, hideRows, placeRow, placeColumn, value, signs, colours } = given;
-  const { t, s } = at;
-  const [left, top] = [x + placeColumn(s) * cell, y + placeRow(t) * cell];
-  const stairs = y + (full ? 0 : placeRow(Math.min(s, names.length - 1)) * cell);
-  const box = Math.max(cell - gap, 1);
-  const labels = cell >= LABELS;
+/**
+ * True if a cell is one of a picture's tokens.
+ * @param {AlignedPicture} picture
+ * @param {Cell | null | undefined} cell
+ * @returns {cell is Cell}
+ */
+const hasCell = ({ names, keys }, cell) =>
+  Boolean(cell) &&
+  isWithin(/** @type {Cell} */ (cell).t, names.length) &&
+  isWithin(/** @type {Cell} */ (cell).s, keys.length);
+const isWithin = (/** @type {number} */ i, /** @type {number} */ count) => i >= 0 && i < count;
+
+/**
+ * Pointer and keyboard: they read a cell in both runs.
+ * @param {AlignedPicture} picture @param {{ current: HTMLCanvasElement | null }} canvas
+ */
+function useAlignedInput(picture, canvas) {
+  const { plan, names, keys, full, value, isUnpaired, rowOf, columnOf, pairOf, read } = picture;
+  const session = useSession();
+  const pointing = usePointing();
+  const announce = useAnnouncement(picture);
+  /** @param {PointerEvent} event @returns {Cell | null} */
+  const cellAt = (event) => {
+    const box = /** @type {HTMLCanvasElement} */ (canvas.current).getBoundingClientRect();
+    const [column, row] = [event.clientX - box.left, event.clientY - box.top].map((from) =>
+      Math.floor(from / plan.cell),
+    );
+    // Only the tokens below a gap are in another row than their own: a search is fast enough.
+    const t = names.findIndex((_, i) => rowOf(i) === row);
+    const s = keys.findIndex((_, i) => columnOf(i) === column);
+    return t >= 0 && s >= 0 && (value(t, s) !== undefined || isUnpaired?.(t, s)) ? { t, s } : null;
+  };
+  return {
+    point(/** @type {PointerEvent} */ event) {
+      if (event.pointerType === 'touch') return;
+      const found = cellAt(event);
+      if (found) pointing.point(pairOf(found));
+      else pointing.leave();
+    },
+    press(/** @type {PointerEvent} */ event) {
+      const found = cellAt(event);
+      if (found) pointing.hold(pairOf(found));
+    },
+    onKey(/** @type {KeyboardEvent} */ event) {
+      if (!(event.key in ARROW_STEPS) && event.key !== 'Home' && event.key !== 'End') return;
+      event.preventDefault();
+      event.stopPropagation();
+      const [T, S] = [names.length, keys.length];
+      const next = nextCell(event.key, hasCell(picture, read) ? read : { t: T - 1, s: 0 }, { T, S, full });
+      if (!next) return;
+      session.setHover(null);
+      pointing.hold(pairOf(next), false);
+      announce(next);
+    },
+  };
+}
+
+/** A function that announces the weights of a cell in both runs. @param {AlignedPicture} picture */
+function useAnnouncement({ names, keys, runs, pairOf }) {
+  const session = useSession();
+  const texts = useTexts();
+  const weightOf = (/** @type {Side | null} */ side, /** @type {Cell} */ cell) => {
+    const weight = side ? weightIn(side, true, cell) : undefined;
+    return weight === undefined ? texts.nowhere : weightText(weight);
+  };
+  return (/** @type {Cell} */ cell) => {
+    const pair = pairOf(cell);
+    const [query, key] = [spokenName(names, cell.t), spokenName(keys, cell.s)];
+    session.announce(texts.both(query, key, weightOf(runs.now, pair.now), weightOf(runs.old, pair.old)));
+  };
+}
+
+/** The top of the first cell of a key's column. @param {AlignedPicture} picture @param {number} s */
+const columnTopOf = ({ plan, y, names, full, rowOf }, s) =>
+  y + (full ? 0 : (rowOf(Math.min(s, names.length - 1)) ?? 0) * plan.cell);
+
+/** @param {AlignedPicture} picture */
+function AlignedLabels(picture) {
+  const { plan, x, y, names, keys, full, hideRows, isFaint, rowOf, columnOf } = picture;
+  const { cell, level } = plan;
   return (
-    <div class="cross" aria-hidden="true">
-      <span class="red" style={px({ left: left - 1, top: stairs, height: Math.max(top - stairs, 0) })} />
-      <span class="blue" style={px({ left: x - 4, top: top - 1, width: Math.max(left - x + 4, 4) })} />
-      {cell >= FIGURES &&
-        keys.map((_, k) => {
-          const number = value(t, k);
-          return number === undefined ? null : (
-            <span
-              key={k}
-              class={`figure ${k === s ? 'here' : ''} ${colours.isLight(number) ? 'dark' : 'pale'}`}
-              style={px({ left: x + placeColumn(k) * cell, top, width: box, lineHeight: `${box}px` })}
-            >
-              {signs ? differenceText(number) : cellText(number)}
-            </span>
-          );
-        })}
-      <span class="cell-frame" style={px({ left: left - 2, top: top - 2, width: box + 4, height: box + 4 })} />
-      <Names row={hideRows && labels ? null : names[t]} column={keys[s]} grid={given} at={{ left, top, stairs }} />
+    <div class="labels" style={labelGeometry({ ...plan, x })} aria-hidden="true">
+      {!hideRows &&
+        names.map((name, t) => (
+          <span
+            key={`r${t}`}
+            class={`row-label ${isFaint?.(t) ? 'faint' : ''}`}
+            style={px({ top: y + rowOf(t) * cell })}
+          >
+            {name}
+          </span>
+        ))}
+      {keys.map((name, s) => (
+        <span key={`c${s}`} {...keyLabel({ cell, full, level }, x + columnOf(s) * cell, columnTopOf(picture, s))}>
+          {name}
+        </span>
+      ))}
     </div>
   );
 }
 
-/** +.52, and 0 for what is no difference. */
+/**
+ * Marks of the cell that is read: a line from the query's label, one from the key's, a frame, and the row's figures.
+ * @param {AlignedPicture & { read: Cell }} picture
+ */
+function ReadCell(picture) {
+  const { plan, x, y, names, keys, full, hideRows, rowOf, columnOf, read } = picture;
+  const { cell, level } = plan;
+  const { t, s } = read;
+  const position = { left: x + columnOf(s) * cell, top: y + rowOf(t) * cell, columnTop: columnTopOf(picture, s) };
+  const rowIsLabelled = hideRows && cell >= LABELS;
+  return (
+    <div class="cross" style={labelGeometry({ ...plan, x })} aria-hidden="true">
+      <ReadMarks x={x} {...position} />
+      {cell >= FIGURES && <RowFigures {...picture} />}
+      <ReadNames row={rowIsLabelled ? null : names[t]} column={keys[s]} grid={{ cell, full, level }} {...position} />
+    </div>
+  );
+}
+
+/** The values of the row that is read, in figures. @param {AlignedPicture & { read: Cell }} picture */
+function RowFigures({ plan, x, y, keys, value, isDifference, rowOf, columnOf, read: { t, s } }) {
+  /** @type {Theme} */
+  const theme = useSession().theme.value;
+  const colours = isDifference ? SIGNED[theme] : RAMP[theme];
+  const top = y + rowOf(t) * plan.cell;
+  return keys.map((_, k) => {
+    const number = value(t, k);
+    return number === undefined ? null : (
+      <span
+        key={k}
+        class={`figure ${k === s ? 'here' : ''} ${colours.isLight(number) ? 'dark' : 'pale'}`}
+        style={px({ left: x + columnOf(k) * plan.cell, top })}
+      >
+        {isDifference ? differenceText(number) : cellText(number)}
+      </span>
+    );
+  });
+}
+
+/** +.52, and 0 for an invisible difference. @param {number} d */
 const differenceText = (d) =>
   Number.isNaN(d) ? '' : Math.abs(d) < 0.005 ? '0' : signed(d).replace(/0\./, '.').replace('1.00', '1.0');
-
-/** A weight as it is spoken. */
-function spokenOf(texts, of, at) {
-  const weight = of && weightIn(of, true, at);
-  return weight === undefined || weight === null ? texts.nowhere : weightText(weight);
-}

@@ -1,4 +1,4 @@
-// What the comparison of two runs says, in English.
+// Texts of the comparison of two runs, in English.
 
 export const texts = {
   now: 'Now',

@@ -1,4 +1,4 @@
-// The cell that is read and its row as numbers: in this run, in the pinned one, and what differs.
+// The cell that is read and its row as numbers: in this run, in the pinned one, and their difference.
 
 import { runOf } from '../../store/runInput.js';
 import { plain, signed, useSession, weightText } from '../../ui/context.js';
@@ -7,14 +7,63 @@ import { Named } from '../reading/cellTitle.jsx';
 import { readingOf } from '../reading/derivation.js';
 import { Reading } from '../reading/reading.jsx';
 import { rowDifferences } from './tokenPairs.js';
-import { bothIn, useCell, useTexts } from './twoRuns.js';
+import { runPairIn, useCell, useTexts } from './twoRuns.js';
 
-/** Keys of a row that are listed. */
-const LISTED = 8;
-const COMPACT = 5;
-/** Of a row above the pictures: as many as there is room for. */
-const FEW = 4;
+/** @import { Cell } from '../heatmap/types.js' */
+/** @import { RunPair, Side } from './tokenPairs.js' */
+/** @import { CellPair } from './twoRuns.js' */
+/** @typedef {RunPair & { old: Side }} ComparedRuns */
 
+/** Keys in the list of a row: usually, on a small screen, and above the pictures. */
+const MAX_KEYS = { usual: 8, compact: 5, spread: 4 };
+
+/**
+ * `spread`: true above the pictures; `title`: true if the cell is named.
+ * @param {{ compact?: boolean, title?: boolean, spread?: boolean }} props
+ */
+export function CompareReading({ compact = false, title = true, spread = false }) {
+  const session = useSession();
+  const pair = runPairIn(session);
+  const read = useCell(pair);
+  const texts = useTexts();
+  const old = pair?.old;
+  if (!pair || !old || !read) return spread ? null : <Reading compact={compact} title={title} />;
+  const runs = { ...pair, old };
+  const { pinned } = session.state.value;
+  const isSame = JSON.stringify(pinned) === JSON.stringify(runOf(session.state.value));
+  return (
+    <section class="reading comparing" aria-label={texts.table}>
+      <div>
+        {title && <CellName runs={runs} read={read} />}
+        <CellTable runs={runs} read={read} />
+      </div>
+      {isSame ? (
+        <p class="how">{texts.same}</p>
+      ) : (
+        <RowTable runs={runs} read={read} count={MAX_KEYS[spread ? 'spread' : compact ? 'compact' : 'usual']} />
+      )}
+    </section>
+  );
+}
+
+const isThere = (/** @type {Cell} */ { t, s }) => t >= 0 && s >= 0;
+
+/**
+ * In the tokens of this run, or of the pinned one if only that has the cell.
+ * @param {{ runs: ComparedRuns, read: CellPair }} props
+ */
+function CellName({ runs: { now, old }, read }) {
+  const words = useSession().words.value;
+  const [side, cell] = isThere(read.now) ? [now, read.now] : [old, read.old];
+  return (
+    <h2 class="title">
+      <Named kind="query" names={side.names} at={cell.t} /> {words.looksAt}{' '}
+      <Named kind="key" names={side.keys} at={cell.s} />
+    </h2>
+  );
+}
+
+/** The headings of this run, the pinned one and their difference. */
 function Columns() {
   return useTexts().columns.map((name) => (
     <th key={name} scope="col">
@@ -23,103 +72,84 @@ function Columns() {
   ));
 }
 
-/** The cell and its row, in both runs and what differs. */
-export function CompareReading({ compact = false, title = true, spread = false }) {
-  const session = useSession();
-  const both = bothIn(session);
-  const at = useCell(both);
-  const words = session.words.value;
+/** @param {{ runs: ComparedRuns, read: CellPair }} props */
+function CellTable({ runs: { now, old }, read }) {
   const texts = useTexts();
-  // Until the other run is read.
-  if (spread && (!both?.old || !at)) return null;
-  if (!both?.old || !at) return <Reading compact={compact} title={title} />;
-  const { now, old, columns } = both;
-  const mine = at.now.t >= 0 && at.now.s >= 0;
-  const [of, cell] = mine ? [now, at.now] : [old, at.old];
-  const read = ({ run }, { t, s }) => (t < 0 || s < 0 ? null : readingOf(run, { t, s }));
-  const readings = [read(now, at.now), read(old, at.old)];
-  const adds = (
+  const readingIn = (/** @type {Side} */ { run }, /** @type {Cell} */ cell) =>
+    isThere(cell) ? readingOf(run, cell) : null;
+  const readings = [readingIn(now, read.now), readingIn(old, read.old)];
+  const contribution = (
     <>
       {texts.adds[0]} <i>{shown(now.run.chosen?.text ?? '').trim() || '␣'}</i> {texts.adds[1]}
     </>
   );
-  const lines = /** @type {[string, any, (x: number) => string][]} */ ([
+  const all = /** @type {['weight' | 'score' | 'adds', any, (x: number) => string][]} */ ([
     ['weight', texts.weight, weightText],
     ['score', texts.score, plain],
-    ['adds', adds, signed],
-  ]).filter(([name]) => readings.some((r) => Number.isFinite(r?.[name]) || name === 'weight'));
-  const [rowNow, rowOld] = [at.now.t, at.old.t];
-  const list = rowDifferences(
-    columns.places,
-    (s) => (rowNow < 0 ? null : now.weights[rowNow * now.S + s]),
-    (s) => (rowOld < 0 ? null : old.weights[rowOld * old.S + s]),
-    spread ? FEW : compact ? COMPACT : LISTED,
-  );
-  const same = JSON.stringify(session.state.value.pinned) === JSON.stringify(runOf(session.state.value));
+    ['adds', contribution, signed],
+  ]);
+  const lines = all.filter(([name]) => name === 'weight' || readings.some((r) => Number.isFinite(r?.[name])));
   return (
-    <section class="reading comparing" aria-label={texts.table}>
-      <div>
-        {title && (
-          <h2 class="title">
-            <Named kind="query" names={of.names} at={cell.t} /> {words.looksAt}{' '}
-            <Named kind="key" names={of.keys} at={cell.s} />
-          </h2>
-        )}
-        <table>
-          <thead>
-            <tr>
-              <td />
-              <Columns />
+    <table>
+      <thead>
+        <tr>
+          <td />
+          <Columns />
+        </tr>
+      </thead>
+      <tbody>
+        {lines.map(([name, label, write]) => {
+          const [a, b] = readings.map((reading) => reading?.[name]);
+          return (
+            <tr key={name} data-name={name}>
+              <th scope="row">{label}</th>
+              <td>{readings[0] ? write(a) : '–'}</td>
+              <td>{readings[1] ? write(b) : '–'}</td>
+              <td>{Number.isFinite(a) && Number.isFinite(b) ? signed(a - b) : ''}</td>
             </tr>
-          </thead>
-          <tbody>
-            {lines.map(([name, label, write]) => {
-              const [a, b] = readings.map((r) => r?.[name]);
-              const known = [a, b].every(Number.isFinite);
-              return (
-                <tr key={name} data-name={name}>
-                  <th scope="row">{label}</th>
-                  <td>{readings[0] ? write(a) : '–'}</td>
-                  <td>{readings[1] ? write(b) : '–'}</td>
-                  <td>{known ? signed(a - b) : ''}</td>
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
-      </div>
-      {same ? (
-        <p class="how">{texts.same}</p>
-      ) : (
-        <div>
-          <h3>
-            {texts.row[0]} <span class="query">{rowNow >= 0 ? now.names[rowNow] : old.names[rowOld]}</span>{' '}
-            {texts.row[1]}
-          </h3>
-          <p class="how">{texts.rowAbout}</p>
-          <table class="row-table">
-            <thead>
-              <tr>
-                <th scope="col">{texts.key}</th>
-                <Columns />
-              </tr>
-            </thead>
-            <tbody>
-              {list.map(({ now: i, old: j, a, b, by: d }) => (
-                <tr key={`${i}.${j}`}>
-                  <th scope="row">
-                    <i>{i < 0 ? old.keys[j] : now.keys[i]}</i>
-                    {i >= 0 && j >= 0 && now.keys[i] !== old.keys[j] && <i class="faint"> ⁄ {old.keys[j]}</i>}
-                  </th>
-                  <td>{a === null ? '–' : weightText(a)}</td>
-                  <td>{b === null ? '–' : weightText(b)}</td>
-                  <td>{d === null ? '' : signed(d)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
-    </section>
+          );
+        })}
+      </tbody>
+    </table>
+  );
+}
+
+/** The keys of a row whose weights differ most. @param {{ runs: ComparedRuns, read: CellPair, count: number }} props */
+function RowTable({ runs: { now, old, columns }, read, count }) {
+  const texts = useTexts();
+  const [rowNow, rowOld] = [read.now.t, read.old.t];
+  const weightOf =
+    (/** @type {Side} */ { weights, S }, /** @type {number} */ t) =>
+    (/** @type {number} */ s) =>
+      t < 0 ? null : weights[t * S + s];
+  const list = rowDifferences(columns.places, weightOf(now, rowNow), weightOf(old, rowOld), count);
+  return (
+    <div>
+      <h3>
+        {texts.row[0]} <span class="query">{rowNow >= 0 ? now.names[rowNow] : old.names[rowOld]}</span> {texts.row[1]}
+      </h3>
+      <p class="how">{texts.rowAbout}</p>
+      <table class="row-table">
+        <thead>
+          <tr>
+            <th scope="col">{texts.key}</th>
+            <Columns />
+          </tr>
+        </thead>
+        <tbody>
+          {list.map(({ now: i, old: j, a, b, by }) => (
+            <tr key={`${i}.${j}`}>
+              <th scope="row">
+                <i>{i < 0 ? old.keys[j] : now.keys[i]}</i>
+                {i >= 0 && j >= 0 && now.keys[i] !== old.keys[j] && <i class="faint"> ⁄ {old.keys[j]}</i>}
+              </th>
+              <td>{a === null ? '–' : weightText(a)}</td>
+              <td>{b === null ? '–' : weightText(b)}</td>
+              <td>{by === null ? '' : signed(by)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }

@@ -1,108 +1,124 @@
-// What differs between two runs, in one picture, and what its colours mean.
+// The difference of two runs in one picture, and the legend of its colours.
 
 import { useEffect, useRef } from 'preact/hooks';
 import { px, signed, useSession } from '../../ui/context.js';
 import { placeOf, weightAt } from '../heatmap/colourRamp.js';
-import { Ramp } from '../heatmap/legend.jsx';
-import { sized } from '../heatmap/paint.js';
+import { TitleArea } from '../heatmap/headTitle.jsx';
+import { paintRamp, Ramp } from '../heatmap/legend.jsx';
 import { isOpen } from '../train/lessons.js';
-import { Matrix, planOf } from './alignedHeatmap.jsx';
+import { Matrix } from './alignedHeatmap.jsx';
+import { planOf } from './alignedLayout.js';
 import { differenceOf, SIGNED } from './tokenPairs.js';
 import { useTexts } from './twoRuns.js';
 
-const MARKS = [-1, -0.25, 0, 0.25, 1];
-const SEEN = 0.005;
+/** @import { Theme } from '../../ui/palette.js' */
+/** @import { ViewProps } from '../heatmap/types.js' */
+/** @import { Aligned, RunPair, Side } from './tokenPairs.js' */
+/** @import { CellPair } from './twoRuns.js' */
+/** @typedef {RunPair & { old: Side }} ComparedRuns */
 
-export function Difference({ both, at, room }) {
-  const session = useSession();
-  const words = session.words.value;
+const MARKS = [-1, -0.25, 0, 0.25, 1];
+/** A narrower ramp has only the marks −1, 0 and 1. */
+const MIN_ALL_MARKS = 150;
+/** Smaller differences are not visible. */
+const MIN_VISIBLE = 0.005;
+
+/** @param {{ runs: ComparedRuns, read: CellPair | null, room: ViewProps }} props */
+export function Difference({ runs, read, room }) {
+  const words = useSession().words.value;
   const texts = useTexts();
-  const { now, old, full, rows, columns } = both;
-  const { names, keys, cellOf, value, alone } = differenceOf(both);
-  const [T, S] = [names.length, keys.length];
-  const axes = { rows: { n: T }, columns: { n: S } };
+  const { now, full, rows, columns } = runs;
+  const { names, keys, cellOf, value, isUnpaired } = differenceOf(runs);
+  const axes = { rows: { n: names.length }, columns: { n: keys.length } };
   const plan = planOf(room, { ...axes, now: { names, keys }, old: null, full, count: 1 });
-  const { left, top, side, wide } = plan;
-  const height = room.free ? top + side : room.height;
-  const [x, y] = [left, height - side];
-  const find = (places, { now: i, old: j }) =>
-    places.findIndex((place) => (i >= 0 ? place.now === i : place.old === j));
-  const found = at && {
-    t: find(rows.places, { now: at.now.t, old: at.old.t }),
-    s: find(columns.places, { now: at.now.s, old: at.old.s }),
+  const height = room.free ? plan.top + plan.matrixHeight : room.height;
+  const [x, y] = [plan.left, height - plan.matrixHeight];
+  const readHere = read && {
+    t: indexOf(rows.places, { now: read.now.t, old: read.old.t }),
+    s: indexOf(columns.places, { now: read.now.s, old: read.old.s }),
   };
-  const head = words.headName(now.run.layer, now.run.head);
-  const pairs = rows.places.some(({ now: i, old: j }) => i >= 0 && j >= 0);
-  const same = pairs && isSame(now, old);
-  const uneven = rows.places.some(({ now: i, old: j }) => i < 0 || j < 0);
   return (
     <div class="picture" style={px({ height })}>
       <Matrix
-        {...plan}
+        plan={plan}
         {...axes}
+        x={x}
+        y={y}
         full={full}
         names={names}
         keys={keys}
-        T={T}
-        S={S}
-        x={x}
-        y={y}
         label={texts.differenceIn(words.headInText(now.run.layer, now.run.head))}
-        at={found}
+        read={readHere}
         value={value}
-        alone={alone}
-        signs
-        placeRow={(t) => t}
-        placeColumn={(s) => s}
-        bothOf={({ t, s }) => cellOf(t, s)}
-        both={both}
-        faint={(t) => rows.places[t].now < 0}
+        isUnpaired={isUnpaired}
+        isDifference
+        rowOf={(t) => t}
+        columnOf={(s) => s}
+        pairOf={({ t, s }) => cellOf(t, s)}
+        runs={runs}
+        isFaint={(t) => rows.places[t].now < 0}
       />
-      <div
-        class={`corner ${full ? 'above' : ''}`}
-        style={px({
-          left: full ? x : undefined,
-          top: full ? 0 : Math.max(y - 60, 0),
-          width: full ? undefined : 0.62 * side,
-          right: `calc(100% - ${x + wide}px)`,
-        })}
-      >
-        <h2>{head}</h2>
-        {/* A phone has room for one sentence. */}
-        {!(same && room.compact) && <p>{pairs ? texts.difference : texts.noPairs}</p>}
-        {same && <p class={room.compact ? '' : 'small-note'}>{texts.equal}</p>}
-        {!full && !room.compact && uneven && pairs && <p class="small-note">{texts.alone}</p>}
-      </div>
+      <Title runs={runs} compact={room.compact} x={x} y={full ? 0 : y} matrixWidth={plan.matrixWidth} />
     </div>
   );
 }
 
-/** Whether no weight of the head differs so much that it could be seen. */
-const isSame = (now, old) =>
-  now.weights.length === old.weights.length && now.weights.every((w, i) => Math.abs(w - old.weights[i]) < SEEN);
+/**
+ * The position of a token of either run.
+ * @param {Aligned['places']} places
+ * @param {{ now: number, old: number }} token
+ */
+const indexOf = (places, { now, old }) =>
+  places.findIndex((place) => (now >= 0 ? place.now === now : place.old === old));
 
-/** What the colours of a difference mean. */
-export function CompareMarks({ wide }) {
+/**
+ * The head, and what its colours mean.
+ * @param {{ runs: ComparedRuns, compact?: boolean, x: number, y: number, matrixWidth: number }} props
+ */
+function Title({ runs, compact = false, x, y, matrixWidth }) {
+  const words = useSession().words.value;
+  const texts = useTexts();
+  const { now, old, full, rows } = runs;
+  const isPair = (/** @type {{ now: number, old: number }} */ place) => place.now >= 0 && place.old >= 0;
+  const hasPairs = rows.places.some(isPair);
+  const isEqual = hasPairs && areEqual(now, old);
+  const hasUnpaired = hasPairs && !rows.places.every(isPair);
+  return (
+    <TitleArea picture={{ run: now.run, above: full, x, y, matrixWidth }} className="">
+      <h2>{words.headName(now.run.layer, now.run.head)}</h2>
+      {/* A phone has room for one sentence. */}
+      {!(isEqual && compact) && <p>{hasPairs ? texts.difference : texts.noPairs}</p>}
+      {isEqual && <p class={compact ? '' : 'small-note'}>{texts.equal}</p>}
+      {!full && !compact && hasUnpaired && <p class="small-note">{texts.alone}</p>}
+    </TitleArea>
+  );
+}
+
+/** True if no weight of the head differs visibly. @param {Side} now @param {Side} old */
+const areEqual = (now, old) =>
+  now.weights.length === old.weights.length && now.weights.every((w, i) => Math.abs(w - old.weights[i]) < MIN_VISIBLE);
+
+/** The legend of a difference; the usual one if there is none. @param {{ rampWidth: number }} props */
+export function CompareMarks({ rampWidth }) {
   const session = useSession();
   const texts = useTexts();
   const state = session.state.value;
+  /** @type {Theme} */
   const theme = session.theme.value;
-  const bar = useRef(/** @type {any} */ (null));
-  const signs = state.versus === 'difference' && state.pinned !== null && !isOpen(state);
+  const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
+  const isDifference = state.versus === 'difference' && state.pinned !== null && !isOpen(state);
   useEffect(() => {
-    if (!signs) return;
-    const context = sized(bar.current, wide, 10);
-    for (let i = 0; i < wide; i++) {
-      const place = (2 * i) / (wide - 1) - 1;
-      context.fillStyle = SIGNED[theme].css(Math.sign(place) * weightAt(Math.abs(place)));
-      context.fillRect(i, 0, 1, 10);
-    }
-  }, [wide, theme, signs]);
-  if (!signs) return <Ramp wide={wide} />;
+    paintRamp(canvas.current, rampWidth, (share) => {
+      const position = 2 * share - 1;
+      return SIGNED[theme].css(Math.sign(position) * weightAt(Math.abs(position)));
+    });
+  }, [rampWidth, theme, isDifference]);
+  if (!isDifference) return <Ramp rampWidth={rampWidth} />;
+  const marks = MARKS.filter((mark) => rampWidth > MIN_ALL_MARKS || mark % 1 === 0);
   return (
-    <div class="ramp" style={px({ width: wide })} role="img" aria-label={texts.signed}>
-      <canvas ref={bar} />
-      {MARKS.filter((mark) => wide > 150 || mark % 1 === 0).map((mark) => (
+    <div class="ramp" style={px({ width: rampWidth })} role="img" aria-label={texts.signed}>
+      <canvas ref={canvas} />
+      {marks.map((mark) => (
         <span key={mark} style={px({ left: `${50 + 50 * Math.sign(mark) * placeOf(Math.abs(mark))}%` })}>
           {signed(mark, mark % 1 === 0 ? 0 : 2)}
         </span>

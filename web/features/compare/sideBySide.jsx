@@ -1,106 +1,131 @@
-// Two runs beside each other: their rows stand at one height.
+// Two runs side by side, or one below the other: the tokens of a pair are in the same row and column.
 
 import { runOf } from '../../store/runInput.js';
 import { px, useSession } from '../../ui/context.js';
 import { shown } from '../prompt/tokens.js';
-import { BETWEEN, Matrix, planOf } from './alignedHeatmap.jsx';
+import { Matrix } from './alignedHeatmap.jsx';
+import { BETWEEN, planOf } from './alignedLayout.js';
 import { weightIn } from './tokenPairs.js';
 import { useTexts } from './twoRuns.js';
 
-/** What a heading above a picture needs. */
-const HEADING = 130;
-/** What a word takes more in bold letters, and stands off its cell. */
-const BOLDER = 10;
+/** @import { Cell, ViewProps } from '../heatmap/types.js' */
+/** @import { AlignedPlan } from './alignedLayout.js' */
+/** @import { RunPair, Side } from './tokenPairs.js' */
+/** @import { CellPair } from './twoRuns.js' */
 
-export function Beside({ both, at, room }) {
+/** A heading is above its picture if there is more room than this. */
+const HEADING_HEIGHT = 130;
+/** What a bold label is wider, and its distance from the cell. */
+const BOLD_MARGIN = 10;
+
+/** Where the two pictures begin. @typedef {{ x: number, y: number }} Origin */
+
+/** @param {{ runs: RunPair, read: CellPair | null, room: ViewProps }} props */
+export function SideBySide({ runs, read, room }) {
   const session = useSession();
-  const words = session.words.value;
-  const texts = useTexts();
-  const { now, old, full, rows, columns } = both;
-  // With nothing pinned one picture has all the room, and what to do stands in its empty half.
-  const alone = !session.state.value.pinned && !full && !room.free;
-  const plan = planOf(room, { rows, columns, now, old, full, count: alone ? 1 : 2 });
-  const { down, left, right, top, out, side, wide } = plan;
-  const tall = down ? 2 * (top + side) + BETWEEN : top + side;
-  const height = room.free ? tall : room.height;
-  // What stands in one row stands on the base line; below each other they fill the room.
-  const first = height - tall + top;
-  const second = down
-    ? { x: left, y: first + side + BETWEEN + top }
-    : { x: Math.max(left + wide + right, Math.floor(room.width - wide - (out > 0 ? out + BOLDER : 0))), y: first };
-  const head = words.headInText(now.run.layer, now.run.head);
-  const over = height - tall > HEADING;
-  const shared = { ...plan, rows, columns, full };
-  const value = (of) => (t, s) => weightIn(of, full, { t, s });
+  const { now, old, full } = runs;
+  // While no run is pinned the picture has all the room, and the instructions are in its empty half.
+  const isSingle = !session.state.value.pinned && !full && !room.free;
+  const plan = planOf(room, { ...runs, count: isSingle ? 1 : 2 });
+  const { height, hasRoomAbove, first, second } = layoutOf(plan, room);
+  const { top, matrixWidth, matrixHeight } = plan;
+  const heading = { plan, full, isAbove: hasRoomAbove };
   return (
     <div class="picture" style={px({ height })}>
-      <Matrix
-        {...shared}
-        {...now}
-        x={left}
-        y={first}
-        label={texts.nowIn(head)}
-        at={at?.now}
-        value={value(now)}
-        placeRow={rows.rowNow}
-        placeColumn={columns.rowNow}
-        bothOf={({ t, s }) => ({ now: { t, s }, old: { t: rows.oldOf(t), s: columns.oldOf(s) } })}
-        both={both}
-      />
-      {!alone && (
-        <Heading
-          of={now}
-          text={session.state.value.text}
-          title={texts.now}
-          plan={plan}
-          x={left}
-          y={first}
-          full={full}
-          over={over}
+      <NowMatrix runs={runs} read={read} plan={plan} origin={first} />
+      {!isSingle && <Heading {...heading} side={now} isPinned={false} origin={first} />}
+      {isSingle ? (
+        <Instructions
+          style={px({ '--x': first.x, '--y': first.y, '--top': top, '--matrix-width': matrixWidth })}
+          isInCorner
         />
-      )}
-      {alone ? (
-        <Nothing style={px({ left: left + 0.42 * wide, top: Math.max(first - top, 0), width: 0.58 * wide })} corner />
       ) : old ? (
         <>
-          <Matrix
-            {...shared}
-            {...old}
-            {...second}
-            label={texts.oldIn(head)}
-            at={at?.old}
-            value={value(old)}
-            placeRow={rows.rowOld}
-            placeColumn={columns.rowOld}
-            hideRows={!down && !plan.own}
-            bothOf={({ t, s }) => ({ now: { t: rows.nowOf(t), s: columns.nowOf(s) }, old: { t, s } })}
-            both={both}
-          />
-          <Heading
-            of={old}
-            text={session.state.value.pinned?.text ?? ''}
-            title={texts.old}
-            plan={plan}
-            {...second}
-            full={full}
-            over={over}
-          />
+          <PinnedMatrix runs={runs} old={old} read={read} plan={plan} origin={second} />
+          <Heading {...heading} side={old} isPinned origin={second} />
         </>
       ) : (
-        <Nothing style={px({ left: second.x, top: second.y, width: wide, height: side })} />
+        <Instructions style={px({ left: second.x, top: second.y, width: matrixWidth, height: matrixHeight })} />
       )}
     </div>
   );
 }
 
-/** What to do where nothing is pinned. */
-function Nothing({ style, corner = false }) {
+/**
+ * Side by side the pictures end at the bottom; one below the other they fill the room.
+ * @param {AlignedPlan} plan
+ * @param {ViewProps} room
+ */
+function layoutOf({ down, left, right, top, overhang, matrixWidth, matrixHeight }, room) {
+  const needed = down ? 2 * (top + matrixHeight) + BETWEEN : top + matrixHeight;
+  const height = room.free ? needed : room.height;
+  const y = height - needed + top;
+  const labelsEnd = overhang > 0 ? overhang + BOLD_MARGIN : 0;
+  const second = down
+    ? { x: left, y: y + matrixHeight + BETWEEN + top }
+    : { x: Math.max(left + matrixWidth + right, Math.floor(room.width - matrixWidth - labelsEnd)), y };
+  return { height, hasRoomAbove: height - needed > HEADING_HEIGHT, first: { x: left, y }, second };
+}
+
+/** @param {{ runs: RunPair, read: CellPair | null, plan: AlignedPlan, origin: Origin }} props */
+function NowMatrix({ runs, read, plan, origin }) {
+  const words = useSession().words.value;
+  const { now, full, rows, columns } = runs;
+  return (
+    <Matrix
+      {...origin}
+      runs={runs}
+      plan={plan}
+      rows={rows}
+      columns={columns}
+      full={full}
+      names={now.names}
+      keys={now.keys}
+      label={useTexts().nowIn(words.headInText(now.run.layer, now.run.head))}
+      read={read?.now}
+      value={(t, s) => weightIn(now, full, { t, s })}
+      rowOf={rows.rowNow}
+      columnOf={columns.rowNow}
+      pairOf={(cell) => ({ now: cell, old: { t: rows.oldOf(cell.t), s: columns.oldOf(cell.s) } })}
+    />
+  );
+}
+
+/** @param {{ runs: RunPair, old: Side, read: CellPair | null, plan: AlignedPlan, origin: Origin }} props */
+function PinnedMatrix({ runs, old, read, plan, origin }) {
+  const words = useSession().words.value;
+  const { now, full, rows, columns } = runs;
+  return (
+    <Matrix
+      {...origin}
+      runs={runs}
+      plan={plan}
+      rows={rows}
+      columns={columns}
+      full={full}
+      names={old.names}
+      keys={old.keys}
+      label={useTexts().oldIn(words.headInText(now.run.layer, now.run.head))}
+      read={read?.old}
+      value={(t, s) => weightIn(old, full, { t, s })}
+      rowOf={rows.rowOld}
+      columnOf={columns.rowOld}
+      hideRows={!plan.down && !plan.hasOwnRows}
+      pairOf={(cell) => ({ now: { t: rows.nowOf(cell.t), s: columns.nowOf(cell.s) }, old: cell })}
+    />
+  );
+}
+
+/**
+ * How to pin a run; nothing while the pinned run is computed.
+ * @param {{ style: ReturnType<typeof px>, isInCorner?: boolean }} props
+ */
+function Instructions({ style, isInCorner = false }) {
   const session = useSession();
   const texts = useTexts();
-  const state = session.state.value;
-  if (state.pinned) return <p class="nothing-pinned" style={style} />;
+  if (session.state.value.pinned) return <p class="nothing-pinned" style={style} />;
   return (
-    <div class={`nothing-pinned ${corner ? 'in-corner' : ''}`} style={style}>
+    <div class={`nothing-pinned ${isInCorner ? 'in-corner' : ''}`} style={style}>
       <h2>{texts.nothing}</h2>
       {texts.how.map((line) => (
         <p key={line}>{line}</p>
@@ -112,27 +137,36 @@ function Nothing({ style, corner = false }) {
   );
 }
 
-/** Which run it is, its text, and what it guesses: in the empty corner, or above. */
-function Heading({ of, text, title, plan, x, y, full, over }) {
-  const words = useSession().words.value;
+/**
+ * The name of a run, its text and its next token: above the picture, or in its empty half.
+ * @param {object} props
+ * @param {Side} props.side
+ * @param {boolean} props.isPinned
+ * @param {AlignedPlan} props.plan
+ * @param {Origin} props.origin
+ * @param {boolean} props.full
+ * @param {boolean} props.isAbove
+ */
+function Heading({ side, isPinned, plan, origin: { x, y }, full, isAbove }) {
+  const session = useSession();
+  const words = session.words.value;
   const texts = useTexts();
-  const { side, wide, top } = plan;
-  const guess = of.run.top?.[0];
-  const room = over
-    ? { left: x, width: wide, bottom: `calc(100% - ${y - top - 10}px)` }
-    : full
-      ? { left: x, width: wide, top: y - top }
-      : { left: x + 0.44 * wide, width: 0.56 * wide, top: y - 4 };
-  const kind = over ? 'over' : full ? 'over short' : 0.5 * side < 120 ? 'small' : '';
+  const state = session.state.value;
+  const text = isPinned ? (state.pinned?.text ?? '') : state.text;
+  const guess = side.run.top?.[0];
+  const kind = isAbove ? 'over' : full ? 'over short' : 'inside';
+  const geometry = { '--x': x, '--y': y, '--top': plan.top, '--matrix-width': plan.matrixWidth };
   return (
-    <div class={`heading ${kind}`} style={px(room)}>
-      <h2>{title}</h2>
-      {text && <p lang="en">{text}</p>}
-      {guess && (
-        <p class="guesses">
-          {texts.guesses} <i>{shown(guess.text).trim() || '␣'}</i> <b>{words.percent(guess.now)}</b>
-        </p>
-      )}
+    <div class="heading-area" style={px(geometry)}>
+      <div class={`heading ${kind}`}>
+        <h2>{isPinned ? texts.old : texts.now}</h2>
+        {text && <p lang="en">{text}</p>}
+        {guess && (
+          <p class="guesses">
+            {texts.guesses} <i>{shown(guess.text).trim() || '␣'}</i> <b>{words.percent(guess.now)}</b>
+          </p>
+        )}
+      </div>
     </div>
   );
 }

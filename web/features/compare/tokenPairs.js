@@ -1,5 +1,5 @@
-// Two runs beside each other: their tokens are pairs from the beginning and from the end, as far as they are the same,
-// and in between where there are as many of them. And the colours of a difference.
+// Pairs of the tokens of two runs: equal tokens from the beginning and from the end, and the tokens in between if both
+// texts have the same number of tokens. And the colours of a difference.
 
 import { placeOf, toRgb, UNKNOWN } from '../heatmap/colourRamp.js';
 import { isAhead, looksAhead, weightsOf } from '../reading/derivation.js';
@@ -7,12 +7,12 @@ import { isAhead, looksAhead, weightsOf } from '../reading/derivation.js';
 /** @import { Theme } from '../../ui/palette.js' */
 /**
  * @typedef {object} Aligned
- * @property {number} n rows that both need when pairs stand at one height
- * @property {(i: number) => number} rowNow where a token of this run stands
- * @property {(j: number) => number} rowOld where one of the pinned run stands
+ * @property {number} n rows of a grid in which the tokens of a pair share a row
+ * @property {(i: number) => number} rowNow row of a token of this run
+ * @property {(j: number) => number} rowOld row of a token of the pinned run
  * @property {(i: number) => number} oldOf the pinned run's token for one of this run, -1 for none
  * @property {(j: number) => number} nowOf
- * @property {{ now: number, old: number }[]} places every token once, pairs together; -1 where there is none
+ * @property {{ now: number, old: number }[]} places every token once, pairs together; -1 if a token has no pair
  */
 
 /**
@@ -27,7 +27,7 @@ export function align(now, old) {
   let last = 0;
   while (last < least - first && now[now.length - 1 - last] === old[old.length - 1 - last]) last++;
   const n = Math.max(now.length, old.length);
-  // As many tokens in between: each took the place of another.
+  // With as many tokens in between, each replaced another one.
   const even = now.length === old.length;
   const other = (/** @type {number} */ length, /** @type {number} */ far) => (/** @type {number} */ i) =>
     i < first || even ? i : i >= length - last ? i - length + far : -1;
@@ -47,12 +47,12 @@ export function align(now, old) {
 }
 
 /**
- * A run as it is compared.
+ * One of the two runs.
  * @typedef {{ run: any, T: number, S: number, names: string[], keys: string[], weights: Float32Array }} Side
  */
 /**
- * Two runs of a head, and how their tokens fit.
- * @typedef {{ now: Side, old: Side | null, full: boolean, rows: Aligned, columns: Aligned }} Both
+ * Two runs of a head, and the pairs of their queries (rows) and keys (columns).
+ * @typedef {{ now: Side, old: Side | null, full: boolean, rows: Aligned, columns: Aligned }} RunPair
  */
 /** @param {any} run @returns {Side} */
 const sideOf = (run) => ({
@@ -64,8 +64,8 @@ const sideOf = (run) => ({
   weights: weightsOf(run, run.layer, run.head),
 });
 
-/** @param {any} run the one shown @param {any} pinned the other, null where there is none @returns {Both} */
-export function bothOf(run, pinned) {
+/** @param {any} run the shown one @param {any} pinned the other, null if there is none @returns {RunPair} */
+export function runPairOf(run, pinned) {
   const fits = pinned?.T > 0 && pinned.layer === run.layer && pinned.head === run.head;
   const now = sideOf(run);
   const old = fits ? sideOf({ ...pinned, large: true, about: run.about }) : null;
@@ -76,7 +76,7 @@ export function bothOf(run, pinned) {
 }
 
 /**
- * The weight in a cell of one run, undefined where there is none.
+ * The weight in a cell of one run, undefined if there is none.
  * @param {Side} side @param {boolean} full @param {{ t: number, s: number }} cell
  */
 export function weightIn({ weights, S }, full, { t, s }) {
@@ -86,11 +86,11 @@ export function weightIn({ weights, S }, full, { t, s }) {
 }
 
 /**
- * What differs, on a grid that has every token of both once.
- * @param {Both & { old: Side }} both
+ * The difference of two runs, on a grid that has every token of both once.
+ * @param {RunPair & { old: Side }} runs
  */
 export function differenceOf({ now, old, full, rows, columns }) {
-  const called = (
+  const namesOf = (
     /** @type {string[]} */ side,
     /** @type {string[]} */ other,
     /** @type {Aligned['places']} */ places,
@@ -108,7 +108,7 @@ export function differenceOf({ now, old, full, rows, columns }) {
     const cell = cellOf(t, s);
     return [weightIn(now, full, cell.now), weightIn(old, full, cell.old)];
   };
-  /** What one of them cannot look at has no weight there: that is a difference, where the other can. */
+  /** A key that is masked in one run counts as a weight of 0, if the other run has a weight there. */
   const value = (/** @type {number} */ t, /** @type {number} */ s) => {
     const cell = cellOf(t, s);
     const [a, b] = weights(t, s);
@@ -116,16 +116,16 @@ export function differenceOf({ now, old, full, rows, columns }) {
     return pair && (a !== undefined || b !== undefined) ? (a ?? 0) - (b ?? 0) : undefined;
   };
   return {
-    names: called(now.names, old.names, rows.places),
-    keys: called(now.keys, old.keys, columns.places),
+    names: namesOf(now.names, old.names, rows.places),
+    keys: namesOf(now.keys, old.keys, columns.places),
     cellOf,
     value,
-    /** Whether one run alone has a weight there. @param {number} t @param {number} s */
-    alone: (t, s) => value(t, s) === undefined && weights(t, s).some((weight) => weight !== undefined),
+    /** True if only one run has a weight there. @param {number} t @param {number} s */
+    isUnpaired: (t, s) => value(t, s) === undefined && weights(t, s).some((weight) => weight !== undefined),
   };
 }
 
-/** L, C, h at |d| = 0, ¼, ½, ¾, 1 of the ramp's place: as light on both sides, teal below and violet above. */
+/** Lightness and chroma at ramp positions 0, ¼, ½, ¾, 1 of |d|: the same lightness for both signs, of two hues. */
 const STOPS = {
   light: {
     L: [0.962, 0.865, 0.68, 0.47, 0.29],
@@ -159,7 +159,7 @@ function makeSigned(theme) {
     css: (d) => `rgb(${rgb(d).join(' ')})`,
     /** The four bytes of a pixel. @param {number} d */
     pixel: (d) => new Uint32Array(new Uint8Array([...rgb(d), 255]).buffer)[0],
-    /** Whether figures on it are dark. @param {number} d */
+    /** True if figures on this colour are dark. @param {number} d */
     isLight: (d) => (Number.isNaN(d) ? UNKNOWN[theme][0] : between(L, placeOf(Math.abs(d)))) > INK_ABOVE,
   };
 }
@@ -167,11 +167,11 @@ function makeSigned(theme) {
 export const SIGNED = { light: makeSigned('light'), dark: makeSigned('dark') };
 
 /** @typedef {{ a: number | null, b: number | null, by: number | null }} Pair */
-const seen = (/** @type {Pair} */ { a, b, by }) => Math.round(100 * Math.abs(by ?? a ?? b ?? 0));
+const hundredths = (/** @type {Pair} */ { a, b, by }) => Math.round(100 * Math.abs(by ?? a ?? b ?? 0));
 const largest = (/** @type {Pair} */ { a, b }) => Math.max(a ?? 0, b ?? 0);
 
 /**
- * The keys of a row, those whose weights differ most first; where no difference can be seen, the largest weights.
+ * The keys of a row in descending order of the visible difference, then of the larger weight.
  * @param {Aligned['places']} places of the keys
  * @param {(s: number) => number | null} now the weight of a key of this run
  * @param {(s: number) => number | null} old
@@ -184,6 +184,6 @@ export function rowDifferences(places, now, old, most) {
       return { ...place, a, b, by: a !== null && b !== null ? a - b : null };
     })
     .filter((pair) => largest(pair) >= 0.005)
-    .sort((x, y) => seen(y) - seen(x) || largest(y) - largest(x))
+    .sort((x, y) => hundredths(y) - hundredths(x) || largest(y) - largest(x))
     .slice(0, most);
 }

@@ -1,47 +1,58 @@
-// Two prompts, or one before and after a change: their runs, which of their tokens are pairs, and the cell that is read
-// in either.
+// Two prompts, or one before and after a change: their runs, the pairs of their tokens, and the cell that is read.
 
 import { useSession } from '../../ui/context.js';
 import { texts as inEnglish } from './compare.en.js';
 import { texts as inChinese } from './compare.zh.js';
-import { bothOf } from './tokenPairs.js';
+import { runPairOf } from './tokenPairs.js';
+
+/** @import { Session } from '../../store/session.js' */
+/** @import { Cell } from '../heatmap/types.js' */
+/** @import { RunPair } from './tokenPairs.js' */
+
+/** A cell in the tokens of both runs, -1 if a token has no pair. @typedef {{ now: Cell, old: Cell }} CellPair */
 
 const TEXTS = { en: inEnglish, zh: inChinese };
-export const textsIn = (session) => TEXTS[session.language.value];
+/** @param {Session} session */
+export const textsIn = (session) => TEXTS[/** @type {'en' | 'zh'} */ (session.language.value)];
 export const useTexts = () => textsIn(useSession());
 
-/** What is compared; `old` is null where nothing is pinned or read yet. */
-export function bothIn(session) {
+/**
+ * The two runs; `old` is null while no run is pinned or its answer is not here.
+ * @param {Session} session
+ * @returns {RunPair | null}
+ */
+export function runPairIn(session) {
   const run = session.run.value;
-  return run?.T ? bothOf(run, session.state.value.pinned && session.pinnedHead.value) : null;
+  return run?.T ? runPairOf(run, session.state.value.pinned && session.pinnedHead.value) : null;
 }
 
-/** The cell that is read, in the tokens of both; -1 where a token has no pair. */
-export function useCell(both) {
+/** The cell that is read. @param {RunPair | null} runs @returns {CellPair | null} */
+export function useCell(runs) {
   const session = useSession();
   const alone = session.hover.value ? null : session.pinnedHover.value;
   const cell = session.cell.value;
-  if (!both || !cell) return null;
-  const { rows, columns, old } = both;
+  if (!runs || !cell) return null;
+  const { rows, columns, old } = runs;
   if (alone && old)
     return { now: { t: rows.nowOf(alone.t), s: columns.nowOf(alone.s) }, old: { t: alone.t, s: alone.s } };
   return { now: cell, old: { t: rows.oldOf(cell.t), s: columns.oldOf(cell.s) } };
 }
 
-/** Points at a cell, or holds it: given by the tokens of both. */
+/** Actions that read a cell while the pointer is on it, or keep it. */
 export function usePointing() {
   const session = useSession();
-  const isThere = ({ t, s }) => t >= 0 && s >= 0;
+  const isThere = (/** @type {Cell} */ { t, s }) => t >= 0 && s >= 0;
   return {
     leave() {
       session.setHover(null);
       session.setPinnedHover(null);
     },
-    point({ now, old }) {
+    point(/** @type {CellPair} */ { now, old }) {
       const was = session.hover.value;
       if (!isThere(now) || was?.t !== now.t || was?.s !== now.s) session.setHover(isThere(now) ? now : null);
       session.setPinnedHover(isThere(now) ? null : old);
     },
+    /** @param {CellPair} pair @param {boolean} [toggle] true if a kept cell is released */
     hold({ now, old }, toggle = true) {
       session.setPinnedHover(isThere(now) ? null : old);
       if (!isThere(now)) return;

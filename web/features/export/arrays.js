@@ -1,11 +1,11 @@
-// All heads as one array: files that this page, and others, open again.
+// All heads as one array, in file formats that this page and other programs open.
 
 import { writeNpy, writeSafetensors } from '../../../src/js/io/formats.js';
 
-/** @typedef {{ weights: Float32Array, shape: number[], queries: string[], keys: string[] }} All (L,H,T,S) */
+/** @typedef {{ weights: Float32Array, shape: number[], queries: string[], keys: string[] }} All weights (L,H,T,S) */
 
 /**
- * Of a large run only the head shown is here.
+ * All heads of a run; the shown head of a large run.
  * @param {any} run @param {string[]} queries @param {string[]} keys @returns {All}
  */
 export function allOf({ weights, large, about, T, S }, queries, keys) {
@@ -22,6 +22,6 @@ export const toSafetensors = ({ weights, shape, queries, keys }) =>
     { queries: JSON.stringify(queries), keys: JSON.stringify(keys) },
   );
 
-/** NaN is null, as JSON has none. @param {All} all */
+/** JSON without NaN: null in its place. @param {All} all */
 export const toJson = ({ weights, shape, queries, keys }) =>
   JSON.stringify({ tokens: queries, queries, keys, attentions: { data: Array.from(weights), shape } });

@@ -1,16 +1,16 @@
-// Weights as a table, and names of files.
+// Weights as a CSV file, and file names.
 
 import { shortest } from '../../ui/oklab.js';
 
-/** @typedef {{ queries: string[], keys: string[], weights: Float32Array, shape: number[] }} Whole (B,H,T,S) */
+/** @typedef {{ queries: string[], keys: string[], weights: Float32Array, shape: number[] }} Table weights (B,H,T,S) */
 
-/** What a spreadsheet takes for the beginning of a formula, in either width. */
+/** First characters of a formula in a spreadsheet, in half and full width. */
 const FORMULA = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 
 /**
- * A text as one cell. A spreadsheet would run some texts as formulas: an apostrophe before them makes them text.
- * Numbers stay numbers. Quoted where one of the usual separators, or space around it, might be misread.
+ * A text as one field. A spreadsheet would run some texts as formulas: an apostrophe before them makes them text. A
+ * number has none. A text with a usual separator, or with space around it, is quoted.
  * @param {string} text
  */
 function field(text) {
@@ -20,19 +20,19 @@ function field(text) {
 
 /**
  * One head: keys across, queries down, every weight as the shortest decimal of its float32.
- * @param {Whole} whole
+ * @param {Table} table
  * @param {{ batch: number, head: number }} which
  */
 export function toCsv({ queries, keys, weights, shape: [, H, T, S] }, { batch, head }) {
-  const at = (batch * H + head) * T * S;
+  const first = (batch * H + head) * T * S;
   const rows = queries.map((query, t) => [
     field(query),
-    ...Array.from(weights.subarray(at + t * S, at + (t + 1) * S), shortest),
+    ...Array.from(weights.subarray(first + t * S, first + (t + 1) * S), shortest),
   ]);
   return [['', ...keys.map(field)], ...rows].map((row) => `${row.join(',')}\r\n`).join('');
 }
 
-/** A name that every file system takes. @param {string[]} parts @param {string} extension */
+/** A file name that is valid in every file system. @param {string[]} parts @param {string} extension */
 export function fileName(parts, extension) {
   const name = parts
     .join('-')

@@ -1,4 +1,4 @@
-// What is shown as a few lines for another page.
+// A few lines of HTML that show the same head in another page.
 
 import { writeAddress } from '../../store/state.js';
 
@@ -11,11 +11,11 @@ const VIEWS = { lines: 'lines', flow: 'flow' };
 /** @param {unknown} value */
 const literal = (value) => JSON.stringify(value).replaceAll('<', '\\u003c');
 
-/** Whether a page of others can show it: the included model, which the package brings along. @param {State} state */
+/** True if another page can show it: the package includes the demo model only. @param {State} state */
 export const isEmbeddable = ({ model }) => model === 'whale';
 
 /**
- * Lines that show one head, or another view, as it is now.
+ * HTML that shows one head, or another view, in its current state.
  * @param {State} state
  */
 export function snippetOf(state) {

@@ -1,48 +1,49 @@
-// What is seen as a drawing that stands alone: title, labels, cells, legend. One picture, two beside each other, or
-// their difference.
+// The displayed picture as an SVG drawing with title, labels, cells and legend: one picture, two side by side, or their
+// difference.
 
 import { PALETTE } from '../../ui/palette.js';
 import { differenceOf, SIGNED, weightIn } from '../compare/tokenPairs.js';
 import { marksOf, placeOf, RAMP, weightAt } from '../heatmap/colourRamp.js';
 
-/** @import { Both } from '../compare/tokenPairs.js' */
+/** @import { RunPair } from '../compare/tokenPairs.js' */
 /** @import { Theme } from '../../ui/palette.js' */
 /**
- * A picture of a drawing. Rows and columns stand at places, of which there may be more than tokens.
+ * A picture of a drawing, on a grid that may have more rows and columns than tokens.
  * @typedef {object} Panel
  * @property {string} [title]
  * @property {string} [about] under the title
- * @property {string[]} names of the tokens that ask
- * @property {string[]} keys of those that answer
- * @property {boolean} full the upper half is in use
- * @property {(t: number, s: number) => number | undefined} value undefined where there is no cell
- * @property {(t: number, s: number) => boolean} [alone] where a dot stands
+ * @property {string[]} names of the queries
+ * @property {string[]} keys
+ * @property {boolean} full true if cells above the diagonal are drawn
+ * @property {(t: number, s: number) => number | undefined} value undefined if there is no cell
+ * @property {(t: number, s: number) => boolean} [isUnpaired] true for a dot: only one of two runs has a value
  * @property {{ n: number, at: (t: number) => number }} [rows]
  * @property {{ n: number, at: (s: number) => number }} [columns]
  */
 /**
- * Cells as the address of a picture, a pixel for each: where they are many.
+ * Many cells as the data address of an image, with one pixel for each.
  * @typedef {(panel: Panel, colours: { pixel: (value: number) => number }) => string} Raster
  */
-/** How wide a text is. @typedef {(text: string, size: number, font: string) => number} Measure */
+/** The width of a text. @typedef {(text: string, size: number, font: string) => number} Measure */
 
 /** @type {Record<string, string>} */
 const ENTITIES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' };
-/** As text of XML, without the characters that it forbids. @param {string} text */
+/** Text of XML, without the characters that XML forbids. @param {string} text */
 const xml = (text) =>
   text.replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|\p{Cs}/gu, '').replace(/[&<>"']/g, (sign) => ENTITIES[sign]);
 
 const SERIF = 'Palatino, Georgia, serif';
-/** From this cell on a figure stands in it. */
-const FIGURES = 24;
+/** Smaller cells have no figure. */
+const MIN_FIGURE_CELL = 24;
 const SANS = 'system-ui, sans-serif';
+/** Margin, side of a picture and width of the legend in units of the drawing; steps of the legend's colours. */
 const [MARGIN, SIDE, LEGEND, STEPS] = [24, 640, 220, 55];
-const MOST_TEXT = 90;
-const MOST_NAME = 16;
-/** Of more cells than this a drawing of rectangles is too large a file. */
-const MOST_CELLS = 20_000;
+/** Longest text and longest name, in characters. */
+const [MAX_TEXT, MAX_NAME] = [90, 16];
+/** A drawing of more rectangles is too large a file. */
+const MAX_RECTANGLES = 20_000;
 
-/** Marks of differences. */
+/** Marks of the legend of differences. */
 const SIGNED_MARKS = [-1, -0.25, 0, 0.25, 1].map((mark) => ({
   text: mark === 0 ? '0' : `${mark < 0 ? '−' : '+'}${Math.abs(mark)}`,
   place: 0.5 + 0.5 * Math.sign(mark) * placeOf(Math.abs(mark)),
@@ -56,7 +57,7 @@ function cut(text, most) {
 /** @param {string} words @param {number} x @param {number} y @param {string} more */
 const textAt = (words, x, y, more) => `<text x="${x}" y="${y}" ${more}>${xml(words)}</text>`;
 /**
- * A width that holds in every font: a viewer without this one neither lets names overlap nor cuts them.
+ * An attribute that fixes the width of a text: a viewer without the font neither overlaps nor cuts names.
  * @param {string} words @param {number} size @param {Measure | undefined} measure
  */
 const fixed = (words, size, measure) => {
@@ -67,15 +68,15 @@ const fixed = (words, size, measure) => {
 const rectangle = (x, y, width, height, fill) =>
   `<rect x="${x}" y="${y}" width="${width}" height="${height}" fill="${fill}"/>`;
 
-/** Sizes of a picture. @param {Panel} panel */
-function measured({ names, keys, full, rows, columns }) {
+/** The geometry of a picture. @param {Panel} panel */
+function geometryOf({ names, keys, full, rows, columns }) {
   const [n, m] = [rows?.n ?? names.length, columns?.n ?? keys.length];
   const fit = SIDE / Math.max(n, m);
   const cell = fit >= 1 ? Math.floor(fit) : fit;
   const size = Math.min(Math.max(0.6 * cell, 8), 15);
   const longest = Math.min(
     [...names, ...keys].reduce((most, name) => Math.max(most, [...name].length), 0),
-    MOST_NAME,
+    MAX_NAME,
   );
   const labels = cell >= 9;
   return {
@@ -91,14 +92,14 @@ function measured({ names, keys, full, rows, columns }) {
 }
 
 /**
- * The cells of a picture whose first one stands at x, y.
- * @param {Panel} panel @param {ReturnType<typeof measured>} sizes @param {number} x @param {number} y
+ * The cells of a picture, from x, y.
+ * @param {Panel} panel @param {ReturnType<typeof geometryOf>} sizes @param {number} x @param {number} y
  * @param {{ colours: any, palette: any, raster?: Raster }} how
  */
 function cellsOf(panel, { cell, gap, wide, side }, x, y, { colours, palette, raster }) {
-  const { names, keys, value, alone, rows, columns } = panel;
+  const { names, keys, value, isUnpaired, rows, columns } = panel;
   const [T, S] = [names.length, keys.length];
-  if (raster && T * S > MOST_CELLS)
+  if (raster && T * S > MAX_RECTANGLES)
     return [
       `<image x="${x}" y="${y}" width="${wide}" height="${side}" preserveAspectRatio="none" ` +
         `style="image-rendering:pixelated" href="${raster(panel, colours)}"/>`,
@@ -112,13 +113,13 @@ function cellsOf(panel, { cell, gap, wide, side }, x, y, { colours, palette, ras
       const [left, top] = [x + across(s), y + down(t)];
       const w = value(t, s);
       if (w === undefined) {
-        if (alone?.(t, s)) cells.push(rectangle(left + cell / 2 - 1, top + cell / 2 - 1, 2, 2, palette.ink3));
+        if (isUnpaired?.(t, s)) cells.push(rectangle(left + cell / 2 - 1, top + cell / 2 - 1, 2, 2, palette.ink3));
         continue;
       }
       const fill = fillOf(w);
       let end = s + 1;
       const same = (/** @type {number | undefined} */ next) => next !== undefined && fillOf(next) === fill;
-      // Many cells in a row are drawn as one.
+      // Equal cells in a row of many are one rectangle.
       if (S > 64 && !columns) while (end < S && same(value(t, end))) end++;
       cells.push(rectangle(left, top, (end - s) * cell - gap, cell - gap, fill));
       s = end - 1;
@@ -128,11 +129,11 @@ function cellsOf(panel, { cell, gap, wide, side }, x, y, { colours, palette, ras
 
 /**
  * The weight in each cell, as a figure.
- * @param {Panel} panel @param {ReturnType<typeof measured>} sizes @param {number} x @param {number} y
+ * @param {Panel} panel @param {ReturnType<typeof geometryOf>} sizes @param {number} x @param {number} y
  * @param {any} colours
  */
 function figuresOf({ names, keys, value, rows, columns }, { cell }, x, y, colours) {
-  if (cell < FIGURES) return [];
+  if (cell < MIN_FIGURE_CELL) return [];
   const size = Math.min(0.36 * cell, 13);
   return names.flatMap((_, t) =>
     keys.flatMap((__, s) => {
@@ -148,8 +149,8 @@ function figuresOf({ names, keys, value, rows, columns }, { cell }, x, y, colour
 }
 
 /**
- * What rows and columns are.
- * @param {[string, string] | undefined} axes @param {ReturnType<typeof measured>} sizes
+ * The names of the axes.
+ * @param {[string, string] | undefined} axes @param {ReturnType<typeof geometryOf>} sizes
  * @param {number} x @param {number} y @param {any} palette
  */
 function axesOf(axes, { side, wide, labels }, x, y, palette) {
@@ -164,8 +165,8 @@ function axesOf(axes, { side, wide, labels }, x, y, palette) {
 }
 
 /**
- * Names beside the rows, and where the columns begin.
- * @param {Panel} panel @param {ReturnType<typeof measured>} sizes @param {number} x @param {number} y
+ * Names to the left of the rows, and at the first cell of the columns.
+ * @param {Panel} panel @param {ReturnType<typeof geometryOf>} sizes @param {number} x @param {number} y
  * @param {any} palette
  * @param {Measure} [measure]
  */
@@ -176,17 +177,17 @@ function labelsOf({ names, keys, full, rows, columns }, { cell, size, labels }, 
   return [
     ...names.map((name, t) =>
       textAt(
-        cut(name, MOST_NAME),
+        cut(name, MAX_NAME),
         x - 8,
         y + (row(t) + 0.5) * cell + 0.35 * size,
-        `${style} text-anchor="end"${fixed(cut(name, MOST_NAME), size, measure)}`,
+        `${style} text-anchor="end"${fixed(cut(name, MAX_NAME), size, measure)}`,
       ),
     ),
     ...keys.map((name, s) => {
       const stairs = full ? 0 : row(Math.min(s, names.length - 1)) * cell;
       const [left, top] = [x + (columns?.at(s) ?? s) * cell + (full ? cell / 2 : 2), y + stairs - 5];
       const turned = full ? ` transform="rotate(-45 ${left} ${top})"` : '';
-      return textAt(cut(name, MOST_NAME), left, top, `${style}${turned}${fixed(cut(name, MOST_NAME), size, measure)}`);
+      return textAt(cut(name, MAX_NAME), left, top, `${style}${turned}${fixed(cut(name, MAX_NAME), size, measure)}`);
     }),
   ];
 }
@@ -196,11 +197,11 @@ function labelsOf({ names, keys, full, rows, columns }, { cell, size, labels }, 
  * @param {string} drawn.title
  * @param {string} drawn.about under the title
  * @param {Theme} drawn.theme
- * @param {Panel[]} drawn.panels beside each other
+ * @param {Panel[]} drawn.panels side by side
  * @param {boolean} [drawn.signs] the values are differences
  * @param {Raster} [drawn.raster]
- * @param {[rows: string, columns: string]} [drawn.axes] what rows and columns are
- * @param {boolean} [drawn.figures] whether the weights stand in their cells
+ * @param {[rows: string, columns: string]} [drawn.axes] names
+ * @param {boolean} [drawn.figures] true if the weights are written in their cells
  * @param {Measure} [drawn.measure]
  * @param {any} [drawn.ramp] colours of weights, by default from 0 to 1
  * @param {{ text: string, place: number }[]} [drawn.scale] the marks of the legend
@@ -209,7 +210,7 @@ function drawingOf({ title, about, theme, panels, signs = false, raster, axes, f
   const palette = PALETTE[theme];
   const colours = signs ? SIGNED[theme] : (given.ramp ?? RAMP[theme]);
   const shades = signs ? SIGNED[theme] : RAMP[theme];
-  const sizes = panels.map(measured);
+  const sizes = panels.map(geometryOf);
   const heading = panels.some((panel) => panel.title) ? 52 : 0;
   const top = 84 + heading + Math.max(...sizes.map(({ above }) => above));
   const high = Math.max(...sizes.map(({ side }) => side));
@@ -232,12 +233,12 @@ function drawingOf({ title, about, theme, panels, signs = false, raster, axes, f
     const style = `font-family="${SANS}" font-size="12" fill="${palette.ink2}" text-anchor="middle"`;
     return textAt(text, legend + place * LEGEND, base + 26, style);
   });
-  const shown = cut(about, MOST_TEXT);
+  const shown = cut(about, MAX_TEXT);
   const headings = panels.flatMap((panel, i) =>
     panel.title
       ? [
           textAt(panel.title, places[i], 108, ink(18, palette.ink)),
-          textAt(cut(panel.about ?? '', MOST_TEXT), places[i], 128, ink(13, palette.ink2)),
+          textAt(cut(panel.about ?? '', MAX_TEXT), places[i], 128, ink(13, palette.ink2)),
         ]
       : [],
   );
@@ -264,8 +265,8 @@ ${marks.join('\n')}
 /**
  * @param {object} drawn
  * @param {Float32Array} drawn.weights (T,S)
- * @param {string[]} drawn.names of the tokens that ask
- * @param {string[]} [drawn.keys] of those that answer, where they are others
+ * @param {string[]} drawn.names of the queries
+ * @param {string[]} [drawn.keys] if they are other tokens
  * @param {string} drawn.title
  * @param {string} drawn.about the text, under the title
  * @param {Theme} drawn.theme
@@ -285,22 +286,22 @@ export function figureOf({ weights, names, keys = names, ...drawn }) {
 }
 
 /**
- * Two runs beside each other, or what differs.
+ * Two runs side by side, or their difference.
  * @param {object} drawn
- * @param {Both & { old: import('../compare/tokenPairs.js').Side }} drawn.both
+ * @param {RunPair & { old: import('../compare/tokenPairs.js').Side }} drawn.runs
  * @param {'beside' | 'difference'} drawn.way
  * @param {{ title: string, about: string }[]} drawn.sides of this run and of the pinned one
  * @param {string} drawn.title
- * @param {string} drawn.about what is drawn
+ * @param {string} drawn.about under the title
  * @param {Theme} drawn.theme
  * @param {Raster} [drawn.raster]
  * @param {[rows: string, columns: string]} [drawn.axes]
  * @param {boolean} [drawn.figures]
  * @param {Measure} [drawn.measure]
  */
-export function comparisonOf({ both, way, sides, ...drawn }) {
-  const { now, old, full, rows, columns } = both;
-  if (way === 'difference') return drawingOf({ ...drawn, signs: true, panels: [{ ...differenceOf(both), full }] });
+export function comparisonOf({ runs, way, sides, ...drawn }) {
+  const { now, old, full, rows, columns } = runs;
+  if (way === 'difference') return drawingOf({ ...drawn, signs: true, panels: [{ ...differenceOf(runs), full }] });
   const places = [
     { of: now, row: rows.rowNow, column: columns.rowNow },
     { of: old, row: rows.rowOld, column: columns.rowOld },

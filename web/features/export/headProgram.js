@@ -1,12 +1,12 @@
-// The head shown as a program that gives its weights again: queries, keys and values, what hides keys, what the model
-// adds to the scores, and the call. In JavaScript with this package, and in Python with PyTorch.
+// A program that computes the weights of the shown head: its queries, keys and values, the mask, the bias of the
+// scores, and the call. In JavaScript with this package, and in Python with PyTorch.
 
 import { shortest } from '../../ui/oklab.js';
 
-/** A product in another order differs by so much. */
+/** Relative rounding error of a product that is summed in another order. */
 const ROUNDING = 1e-3;
 
-/** What products are multiplied by. @param {readonly import('../reading/score.js').Step[]} steps */
+/** The factor of query · key. @param {readonly import('../reading/score.js').Step[]} steps */
 const factorOf = (steps) =>
   steps.reduce(
     (x, step) => (step.kind === 'scale' ? x * step.scale : step.kind === 'temperature' ? x / step.by : x),
@@ -14,7 +14,7 @@ const factorOf = (steps) =>
   );
 
 /**
- * @param {object} run as the page has it
+ * @param {object} run
  * @param {any} run.values
  * @param {number} run.T
  * @param {number} run.S
@@ -22,7 +22,7 @@ const factorOf = (steps) =>
 export function partsOf({ values: { width, valueWidth = width, query, key, value, scores, steps, sink }, T, S }) {
   const scale = factorOf(steps);
   const visible = Uint8Array.from(scores, (/** @type {number} */ score) => Number(score !== Number.NEGATIVE_INFINITY));
-  // Distances, soft caps and biases of a model stand in its scores: what is not query times key.
+  // Distances, soft caps and biases are the part of a score that is not query times key.
   const added = new Float32Array(T * S);
   let most = 0;
   for (let t = 0; t < T; t++)
@@ -49,7 +49,7 @@ function rows({ data, shape: [N, D] }, indent) {
   const row = (/** @type {number} */ n) => Array.from(data.subarray(n * D, (n + 1) * D), shortest).join(', ');
   return Array.from({ length: N }, (_, n) => `${indent}[${row(n)}],`).join('\n');
 }
-/** A text that ends no comment. @param {string} text */
+/** A text in one line, for a comment. @param {string} text */
 const line = (text) => text.replace(/[\r\n\u2028\u2029]+/g, ' ');
 
 /**
@@ -59,12 +59,12 @@ const line = (text) => text.replace(/[\r\n\u2028\u2029]+/g, ' ');
 export function inJavaScript(run, { title, queries, keys }) {
   const { scale, sink, query, key, value, visible, added } = partsOf(run);
   const matrix = (/** @type {string} */ name, /** @type {any} */ m) => `const ${name} = [\n${rows(m, '  ')}\n];\n`;
-  const given = [
+  const inputs = [
     matrix('query', query),
     matrix('key', key),
     matrix('value', value),
-    visible ? `// 1 where a key may be seen.\n${matrix('mask', visible)}` : '',
-    added ? `// What the model adds to the scores.\n${matrix('bias', added)}` : '',
+    visible ? `// 1 for a visible key.\n${matrix('mask', visible)}` : '',
+    added ? `// The bias that the model adds to the scores.\n${matrix('bias', added)}` : '',
   ].join('');
   const joins = sink === null ? '' : `\n  sinks: [${sink}],`;
   return `// ${line(title)}
@@ -73,7 +73,7 @@ export function inJavaScript(run, { title, queries, keys }) {
 import { load } from 'headlight-attention';
 
 const hl = await load();
-${given}const { output, weights } = hl.attention([query], [key], [value], {
+${inputs}const { output, weights } = hl.attention([query], [key], [value], {
   scale: ${scale},${visible ? '\n  mask,' : ''}${added ? '\n  bias,' : ''}${joins}
   weights: true,
 });
@@ -82,7 +82,7 @@ console.log(output.toArray()[0]);
 `;
 }
 
-/** The softmax, which a sink joins as one more key. @param {number | null} sink */
+/** The softmax, with a sink as one more key. @param {number | null} sink */
 const weightsInPython = (sink) =>
   sink === null
     ? 'weights = scores.softmax(-1).nan_to_num(0)'
@@ -96,19 +96,19 @@ export function inPython(run, { title, queries, keys }) {
   const { scale, sink, query, key, value, visible, added } = partsOf(run);
   const matrix = (/** @type {string} */ name, /** @type {any} */ m) =>
     `${name} = torch.tensor([\n${rows(m, '    ')}\n], dtype=torch.float32)\n`;
-  const given = [
+  const inputs = [
     matrix('query', query),
     matrix('key', key),
     matrix('value', value),
-    visible ? `# 1 where a key may be seen.\n${matrix('mask', visible)}` : '',
-    added ? `# What the model adds to the scores.\n${matrix('bias', added)}` : '',
+    visible ? `# 1 for a visible key.\n${matrix('mask', visible)}` : '',
+    added ? `# The bias that the model adds to the scores.\n${matrix('bias', added)}` : '',
   ].join('');
   return `# ${line(title)}
 # queries: ${line(JSON.stringify(queries))}
 # keys: ${line(JSON.stringify(keys))}
 import torch
 
-${given}scores = query @ key.T * ${scale}${added ? ' + bias' : ''}
+${inputs}scores = query @ key.T * ${scale}${added ? ' + bias' : ''}
 ${visible ? 'scores = scores.masked_fill(mask == 0, float("-inf"))\n' : ''}${weightsInPython(sink)}
 output = weights @ value
 print(weights)

@@ -1,18 +1,18 @@
-// What is shown as a program that runs the model again: it opens the model, gives it the text with the same changes,
-// and prints the weights of the head and the guess. It holds no numbers of the run itself.
+// A program that repeats the run: it opens the model, runs it on the text with the same changes, and prints the weights
+// of the head and the next token. It contains no numbers of the run.
 
 import { editsOf, patchedHeads } from '../whatif/edits.js';
 
 /** @import { State } from '../../store/state.js' */
 
-/** What the package calls a source that it includes. @type {Record<string, string>} */
+/** Names in the package of the models that it includes. @type {Record<string, string>} */
 const INCLUDED = { whale: 'demo' };
 
-/** Whether a program can run a source again: models that read text, or numbers, and nothing else. @param {any} about */
+/** True if a program can run a source: a model that reads only text, or only numbers. @param {any} about */
 export const isRunnable = ({ kind, reads, parts }) =>
   kind === 'transformer' && (reads === 'text' || reads === 'numbers') && !(parts?.length > 0);
 
-/** As a program has it, in one line. @param {any} value @returns {string} */
+/** A value as a literal in one line. @param {any} value @returns {string} */
 const literal = (value) => {
   if (typeof value === 'string')
     return `'${value.replace(/[\\'\n\r\u2028\u2029]/g, (sign) => ESCAPED[sign] ?? `\\${sign}`)}'`;
@@ -37,12 +37,12 @@ const listed = (name, edits) =>
     ? `const ${name} = [];`
     : `const ${name} = [\n${edits.map((e) => `  ${literal(e)},\n`).join('')}];`;
 
-/** Text, or the numbers of tokens. @param {any} about @param {string} text */
+/** The model's input: text, or the ids of tokens. @param {any} about @param {string} text */
 const inputOf = ({ reads }, text) =>
   reads === 'numbers' ? `[${(text.match(/\d+/g) ?? []).join(', ')}]` : literal(text);
 
 /**
- * Lines that take what heads wrote in the pinned run.
+ * Lines that patch outputs of heads from the pinned run.
  * @param {State} state @param {any} about @param {number} tokens
  */
 function patchLines(state, about, tokens) {
@@ -52,18 +52,18 @@ function patchLines(state, about, tokens) {
   const names = heads.flatMap((list, layer) => (list.length > 0 ? [`blocks.${layer}.heads`] : []));
   return [
     '',
-    '// What these heads wrote in the pinned run takes the place of what they write now.',
+    '// The outputs of these heads are replaced by those in the pinned run.',
     listed('pinnedEdit', editsOf(pinned, { ...about, tokens })),
     `const pinned = model.forward(${inputOf(about, pinned.text)}, { edit: pinnedEdit, capture: ${literal(names)} });`,
     ...heads.flatMap((list, layer) =>
       list.flatMap((head) => {
         const at = `blocks.${layer}.heads`;
-        const taken = `pinned.captured[${literal(at)}].toArray()[0][${head}]`;
-        // Of a text of another length the last token alone.
+        const output = `pinned.captured[${literal(at)}].toArray()[0][${head}]`;
+        // From a text of another length only the last token is patched.
         return pinned.text === state.text
-          ? [`edit.unshift({ at: ${literal(at)}, head: ${head}, set: ${taken} });`]
+          ? [`edit.unshift({ at: ${literal(at)}, head: ${head}, set: ${output} });`]
           : [
-              `const set${layer}_${head} = ${taken};`,
+              `const set${layer}_${head} = ${output};`,
               `edit.unshift(set${layer}_${head}.length === ${tokens}`,
               `  ? { at: ${literal(at)}, head: ${head}, set: set${layer}_${head} }`,
               `  : { at: ${literal(at)}, head: ${head}, token: ${tokens - 1}, set: set${layer}_${head}.at(-1) });`,
@@ -75,8 +75,8 @@ function patchLines(state, about, tokens) {
 
 /**
  * @param {State} state
- * @param {{ about: any, tokens: number, title: string, source: string }} shown tokens: of the text; source: what the
- *   model is called where the visitor opened it
+ * @param {{ about: any, tokens: number, title: string, source: string }} shown tokens: of the text; source: the
+ *   name of the file that the user opened
  */
 export function runAgain(state, { about, tokens, title, source }) {
   const { layer, head } = state;

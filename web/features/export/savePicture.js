@@ -1,10 +1,10 @@
-// The picture as a file: numbers, a drawing, pixels.
+// Exports of the picture: files of numbers, programs, a drawing, pixels.
 
 import { download, pngOf } from '../../ui/download.js';
-import { bothIn, textsIn } from '../compare/twoRuns.js';
+import { runPairIn, textsIn } from '../compare/twoRuns.js';
 import { marksOf, RAMP, stretched } from '../heatmap/colourRamp.js';
 import { shownWeights } from '../heatmap/meanOfHeads.js';
-import { mostOf } from '../heatmap/useColours.js';
+import { maxWeightOf } from '../heatmap/useColours.js';
 import { shown } from '../prompt/tokens.js';
 import { isOpen } from '../train/lessons.js';
 import { allOf, toJson, toNpy, toSafetensors } from './arrays.js';
@@ -13,12 +13,16 @@ import { comparisonOf, figureOf } from './figure.js';
 import { inJavaScript, inPython } from './headProgram.js';
 import { isRunnable, runAgain } from './modelProgram.js';
 
-/** Pixels of a file for each of the drawing's. */
-const SHARP = 2;
-/** What is dense has no more pixels than this a side. */
-const MOST_PIXELS = 1280;
-/** NaN among dense cells: grey on either canvas. */
-const INK = 0xff808080;
+/** @import { Session } from '../../store/session.js' */
+/** @import { Theme } from '../../ui/palette.js' */
+/** @import { Run } from '../heatmap/types.js' */
+
+/** Pixels of a PNG for each pixel of the drawing. */
+const PIXEL_RATIO = 2;
+/** Cells that are one pixel each have at most this many pixels a side. */
+const MAX_RASTER_SIDE = 1280;
+/** NaN in such cells: grey, which is visible on either background. */
+const NAN_PIXEL = 0xff808080;
 
 const BYTES = 'application/octet-stream';
 /** All heads as one array, with their tokens. */
@@ -33,85 +37,128 @@ const PROGRAMS = {
 };
 
 /**
- * @param {string} kind @param {any} session @param {number} [sharp] of a PNG
- * @param {boolean} [figures] whether weights stand in their cells
+ * The shown head, or mean of heads.
+ * @typedef {{ run: Run, title: string, names: string[], keys: string[], weights: Float32Array }} Shown
  */
-export async function exportAs(kind, session, sharp = SHARP, figures = false) {
-  const run = session.run.value;
-  if (!run?.T || !run.S) return;
+
+/** @param {Session} session @param {Run} run @returns {Shown} */
+function shownOf(session, run) {
   const words = session.words.value;
-  const { mean, colours } = session.state.value;
-  const title = mean === 'head' ? words.headName(run.layer, run.head) : words.means.title(mean, run.layer);
-  const names = run.pieces.map(({ name }) => name);
-  const keys = run.keys.map(({ name }) => name);
-  const weights = shownWeights(run, mean);
-  const name = (extension) => fileName(['headlight', session.state.value.model, title], extension);
-  if (kind === 'table') return session.update({ panel: 'table' });
-  if (kind in ARRAYS) {
-    const { type, write } = ARRAYS[/** @type {'npy'} */ (kind)];
-    return download(fileName(['headlight', session.state.value.model], kind), type, write(allOf(run, names, keys)));
-  }
-  if (kind === 'mjs' && isRunnable(run.about)) {
-    const { about, T: tokens } = run;
-    const source = about.title ?? session.state.value.model;
-    return download(name(kind), PROGRAMS.mjs.type, runAgain(session.state.value, { about, tokens, title, source }));
-  }
-  if (kind in PROGRAMS) {
-    const { type, write } = PROGRAMS[/** @type {'py'} */ (kind)];
-    return download(name(kind), type, write(run, { title, queries: names, keys }));
-  }
-  if (kind === 'csv') {
-    const whole = { queries: names, keys, weights, shape: [1, 1, run.T, run.S] };
-    return download(name('csv'), 'text/csv', toCsv(/** @type {any} */ (whole), { batch: 0, head: 0 }));
-  }
-  const most = mostOf(run, run.layer, run.head);
-  const drawn = {
-    axes: [words.query, words.key],
-    figures,
-    measure: widthOf,
-    ramp: stretched(RAMP[session.theme.value], colours, most),
-    scale: marksOf(colours, most),
+  const { mean } = session.state.value;
+  return {
+    run,
+    title: mean === 'head' ? words.headName(run.layer, run.head) : words.means.title(mean, run.layer),
+    names: run.pieces.map(({ name }) => name),
+    keys: run.keys.map(({ name }) => name),
+    weights: shownWeights(run, mean),
   };
-  const model = run.about.title ?? (session.state.value.model === 'whale' ? words.whale : '');
-  const called = model ? `${model}: ${title}` : title;
-  const figure = figureSeen(session, { title: called, weights, names, keys, drawn });
-  if (kind === 'svg') return download(name('svg'), 'image/svg+xml', figure.svg);
-  const canvas = Object.assign(document.createElement('canvas'), {
-    width: figure.width * sharp,
-    height: figure.height * sharp,
-  });
-  const image = new Image();
-  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(figure.svg)}`;
-  await image.decode();
-  canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height);
-  download(name('png'), 'image/png', await pngOf(canvas));
 }
 
-/** The picture as it is seen: one head, two runs beside each other, or their difference. */
-function figureSeen(session, { title, weights, names, keys, drawn }) {
-  const { text, view, versus, pinned } = session.state.value;
+/**
+ * @param {string} kind
+ * @param {any} session
+ * @param {number} [pixelRatio] of a PNG
+ * @param {boolean} [figures] true if the weights are written in their cells
+ */
+export async function exportAs(kind, session, pixelRatio = PIXEL_RATIO, figures = false) {
+  const run = session.run.value;
+  if (!run?.T || !run.S) return;
+  if (kind === 'table') return session.update({ panel: 'table' });
+  const shownHead = shownOf(session, run);
+  const { title, names, keys, weights } = shownHead;
+  const { model } = session.state.value;
+  const save = (/** @type {string} */ type, /** @type {any} */ content) =>
+    download(fileName(['headlight', model, title], kind), type, content);
+  if (kind in ARRAYS) {
+    const { type, write } = ARRAYS[/** @type {'npy'} */ (kind)];
+    return download(fileName(['headlight', model], kind), type, write(allOf(run, names, keys)));
+  }
+  if (kind in PROGRAMS) return save(PROGRAMS[/** @type {'py'} */ (kind)].type, programOf(kind, session, shownHead));
+  if (kind === 'csv')
+    return save(
+      'text/csv',
+      toCsv({ queries: names, keys, weights, shape: [1, 1, run.T, run.S] }, { batch: 0, head: 0 }),
+    );
+  const figure = figureSeen(session, shownHead, figures);
+  if (kind === 'svg') return save('image/svg+xml', figure.svg);
+  save('image/png', await pngFrom(figure, pixelRatio));
+}
+
+/**
+ * A model that a program can run is run by it; another head's numbers are in the program.
+ * @param {string} kind
+ * @param {Session} session
+ * @param {Shown} shownHead
+ */
+function programOf(kind, session, { run, title, names, keys }) {
+  const state = session.state.value;
+  if (kind === 'mjs' && isRunnable(run.about)) {
+    const { about, T: tokens } = run;
+    return runAgain(state, { about, tokens, title, source: about.title ?? state.model });
+  }
+  return PROGRAMS[/** @type {'py'} */ (kind)].write(run, { title, queries: names, keys });
+}
+
+/** @param {{ svg: string, width: number, height: number }} figure @param {number} pixelRatio */
+async function pngFrom({ svg, width, height }, pixelRatio) {
+  const size = { width: width * pixelRatio, height: height * pixelRatio };
+  const canvas = Object.assign(document.createElement('canvas'), size);
+  const image = new Image();
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+  await image.decode();
+  canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height);
+  return pngOf(canvas);
+}
+
+/**
+ * The picture as it is displayed: one head, two runs side by side, or their difference.
+ * @param {Session} session @param {Shown} shownHead @param {boolean} figures
+ */
+function figureSeen(session, { run, title, weights, names, keys }, figures) {
+  const state = session.state.value;
   const words = session.words.value;
+  /** @type {Theme} */
   const theme = session.theme.value;
-  const both = view === 'compare' && !isOpen(session.state.value) ? bothIn(session) : null;
-  const { axes, figures, measure } = drawn;
-  const shared = { title, theme, raster: rasterOf, axes, figures, measure };
-  if (!both?.old) return figureOf({ ...shared, ...drawn, weights, names, keys, about: text });
+  const model = run.about.title ?? (state.model === 'whale' ? words.whale : '');
+  const shared = {
+    title: model ? `${model}: ${title}` : title,
+    theme,
+    raster: rasterOf,
+    axes: /** @type {[string, string]} */ ([words.query, words.key]),
+    figures,
+    measure: widthOf,
+  };
+  const runs = state.view === 'compare' && !isOpen(state) ? runPairIn(session) : null;
+  if (runs?.old) {
+    const about = state.versus === 'difference' ? `${textsIn(session).difference}: ${state.text}` : '';
+    const sides = sidesOf(session, { now: runs.now.run, old: runs.old.run });
+    return comparisonOf({ ...shared, runs: { ...runs, old: runs.old }, way: state.versus, sides, about });
+  }
+  const most = maxWeightOf(run, run.layer, run.head);
+  const ramp = stretched(RAMP[theme], state.colours, most);
+  const scale = marksOf(state.colours, most);
+  return figureOf({ ...shared, ramp, scale, weights, names, keys, about: state.text });
+}
+
+/**
+ * The name of each run with its next token, and its text.
+ * @param {Session} session @param {{ now: Run, old: Run }} runs
+ */
+function sidesOf(session, { now, old }) {
+  const words = session.words.value;
   const texts = textsIn(session);
-  const sides = [
-    { of: both.now, called: texts.now, read: text },
-    { of: both.old, called: texts.old, read: pinned.text },
-  ].map(({ of, called, read }) => {
-    const guess = of.run.top?.[0];
-    const told = guess ? `${texts.guesses} “${shown(guess.text).trim() || '␣'}” ${words.percent(guess.now)}` : '';
-    return { title: told ? `${called}: ${told}` : called, about: read };
-  });
-  const about = versus === 'difference' ? `${texts.difference}: ${text}` : '';
-  return comparisonOf({ ...shared, both: { ...both, old: both.old }, way: versus, sides, about });
+  const { text, pinned } = session.state.value;
+  const sideOf = (/** @type {Run} */ { top }, /** @type {string} */ name, /** @type {string} */ about) => {
+    const guess = top?.[0];
+    const next = guess && `“${shown(guess.text).trim() || '␣'}” ${words.percent(guess.now)}`;
+    return { title: next ? `${name}: ${texts.guesses} ${next}` : name, about };
+  };
+  return [sideOf(now, texts.now, text), sideOf(old, texts.old, pinned?.text ?? '')];
 }
 
 /** @type {any} */
 let ruler;
-/** How wide a text is in a font. @type {import('./figure.js').Measure} */
+/** The width of a text in a font. @type {import('./figure.js').Measure} */
 function widthOf(text, size, font) {
   ruler ??= document.createElement('canvas').getContext('2d');
   ruler.font = `${size}px ${font}`;
@@ -119,12 +166,12 @@ function widthOf(text, size, font) {
 }
 
 /**
- * A pixel for each cell, the greatest of several where they are more than the picture has.
+ * Each pixel is one cell, or the one with the largest absolute value of several.
  * @type {import('./figure.js').Raster}
  */
 function rasterOf({ names, keys, value, rows, columns }, colours) {
   const [T, S, n, m] = [names.length, keys.length, rows?.n ?? names.length, columns?.n ?? keys.length];
-  const [down, across] = [n, m].map((count) => Math.min(count, MOST_PIXELS));
+  const [down, across] = [n, m].map((count) => Math.min(count, MAX_RASTER_SIDE));
   const image = new ImageData(across, down);
   const pixels = new Uint32Array(image.data.buffer);
   const most = new Float32Array(across * down);
@@ -136,7 +183,7 @@ function rasterOf({ names, keys, value, rows, columns }, colours) {
       const at = y * across + Math.floor(((columns?.at(s) ?? s) * across) / m);
       if (pixels[at] !== 0 && Math.abs(weight) <= Math.abs(most[at])) continue;
       most[at] = weight;
-      pixels[at] = Number.isNaN(weight) ? INK : colours.pixel(weight);
+      pixels[at] = Number.isNaN(weight) ? NAN_PIXEL : colours.pixel(weight);
     }
   }
   const canvas = Object.assign(document.createElement('canvas'), { width: across, height: down });

@@ -2,7 +2,7 @@
 // head, part or line.
 
 import { plain, px, signed, useSession, weightText } from '../../ui/context.js';
-import { TryHeads } from '../heads/ablation.jsx';
+import { AblationButton } from '../heads/ablation.jsx';
 import { shown as shownToken } from '../prompt/tokens.js';
 import { readingOf, weightsOf } from '../reading/derivation.js';
 import { actingThrough, partsAdding } from './contributions.js';
@@ -59,7 +59,7 @@ export function ContributionPanel({ compact = false, title = true }) {
         </div>
       </dl>
       <Indirect />
-      <TryHeads />
+      <AblationButton />
     </section>
   );
 }

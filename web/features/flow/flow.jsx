@@ -2,7 +2,7 @@
 // a ribbon up to the token; lines are the composition of the chosen head with others, by query, key and value.
 
 import { px, useSession } from '../../ui/context.js';
-import { Thumbnail, walkHeads } from '../heads/headGrid.jsx';
+import { Thumbnail, walkHeads } from '../heads/thumbnail.jsx';
 import { Drawing } from './flowDrawing.jsx';
 import { Amount, Feet, Head, Layer, Piece } from './flowLabels.jsx';
 import { flowOf } from './flowLayout.js';

@@ -1,36 +1,59 @@
-// Every head, by what its absence does to the chosen next token: in points of its probability, the greatest fall first.
+// Ablation of every head: the change of the next token's probability without it, in percentage points, and the list of
+// heads with the greatest fall first.
 
 import { signed, useSession } from '../../ui/context.js';
 import { shown } from '../prompt/tokens.js';
 
-/** Heads in the list: of a larger model those that count most. */
-const LISTED = 200;
+/**
+ * The probability of the next token without one head.
+ * @typedef {{ layer: number, head: number, probability: number }} HeadAblation
+ */
+/**
+ * @typedef {object} Ablation
+ * @property {string} text of the token
+ * @property {number} before its probability with all heads
+ * @property {HeadAblation[]} tried the heads so far
+ * @property {number} total the number of heads
+ */
 
-/** Points by head, 'layer.head', as far as they have been tried. */
-export const pointsOf = (tried) =>
-  tried &&
+/** Heads in the list: of a larger model those with the greatest fall. */
+const MAX_LISTED = 200;
+
+/** Percentage points, without a negative zero. @param {number} probability @param {number} before */
+const pointsFrom = (probability, before) => Math.round(100 * (probability - before)) + 0;
+
+/**
+ * Percentage points by head, 'layer.head', for the heads so far.
+ * @param {Ablation | null} ablation
+ * @returns {Record<string, number> | null}
+ */
+export const pointsOf = (ablation) =>
+  ablation &&
   Object.fromEntries(
-    tried.tried.map(({ layer, head, probability }) => [
+    ablation.tried.map(({ layer, head, probability }) => [
       `${layer}.${head}`,
-      Math.round(100 * (probability - tried.before)) + 0,
+      pointsFrom(probability, ablation.before),
     ]),
   );
 
-/** Begins, and ends, trying. */
-export function TryHeads({ panel = true }) {
+/**
+ * Starts the ablation, or stops it.
+ * @param {{ opensPanel?: boolean }} props opensPanel: true if the start opens the list
+ */
+export function AblationButton({ opensPanel = true }) {
   const session = useSession();
   const words = session.words.value;
   const { about, ablating, ablation } = session;
   if (!about.value?.predicts || !about.value.edits || session.state.value.panel === 'story') return null;
   const begin = () => {
     session.runAblation();
-    if (panel) session.update({ panel: 'tried' });
+    if (opensPanel) session.update({ panel: 'tried' });
   };
   return (
     <button
       type="button"
       class="word try"
-      // Without a text there is no guess to lose.
+      // Without a text no token is predicted.
       disabled={!session.run.value?.T}
       onClick={ablating.value ? session.stopAblation : begin}
     >
@@ -41,47 +64,55 @@ export function TryHeads({ panel = true }) {
   );
 }
 
-export function Tried() {
+/** The heads by the change of the probability, in the reading column. */
+export function AblationPanel() {
   const session = useSession();
   const words = session.words.value;
-  const state = session.state.value;
-  const found = session.ablation.value;
-  const list = [...(found?.tried ?? [])].sort((a, b) => a.probability - b.probability);
+  /** @type {Ablation | null} */
+  const ablation = session.ablation.value;
   return (
     <section class="adding tried" aria-label={words.tried.title}>
       <h2 class="title">{words.tried.title}</h2>
       <p class="how">
-        {found ? (
+        {ablation ? (
           <>
-            <i>{shown(found.text).trim() || '␣'}</i>
-            {words.tried.about(words.percent(found.before))}
+            <i>{shown(ablation.text).trim() || '␣'}</i>
+            {words.tried.about(words.percent(ablation.before))}
           </>
         ) : (
           words.tried.none
         )}
       </p>
-      <ol>
-        {list.slice(0, LISTED).map(({ layer, head, probability }) => {
-          const points = Math.round(100 * (probability - found.before)) + 0;
-          return (
-            <li key={`${layer}.${head}`}>
-              <button
-                type="button"
-                aria-pressed={state.layer === layer && state.head === head}
-                onClick={() => session.update({ layer, head }, 'head')}
-              >
-                <span>{words.headName(layer, head)}</span>
-                <span>{words.percent(probability)}</span>
-                <b>{signed(points, 0)}</b>
-              </button>
-            </li>
-          );
-        })}
-      </ol>
-      <TryHeads panel={false} />
+      {ablation ? <AblationList ablation={ablation} /> : <ol />}
+      <AblationButton opensPanel={false} />
       <button type="button" class="word" onClick={() => session.update({ panel: 'reading' })}>
         {words.close}
       </button>
     </section>
+  );
+}
+
+/** @param {{ ablation: Ablation }} props */
+function AblationList({ ablation: { tried, before } }) {
+  const session = useSession();
+  const words = session.words.value;
+  const state = session.state.value;
+  const list = [...tried].sort((a, b) => a.probability - b.probability).slice(0, MAX_LISTED);
+  return (
+    <ol>
+      {list.map(({ layer, head, probability }) => (
+        <li key={`${layer}.${head}`}>
+          <button
+            type="button"
+            aria-pressed={state.layer === layer && state.head === head}
+            onClick={() => session.update({ layer, head }, 'head')}
+          >
+            <span>{words.headName(layer, head)}</span>
+            <span>{words.percent(probability)}</span>
+            <b>{signed(pointsFrom(probability, before), 0)}</b>
+          </button>
+        </li>
+      ))}
+    </ol>
   );
 }

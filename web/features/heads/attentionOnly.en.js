@@ -1,4 +1,4 @@
-// What stands beside heads without a language model around them, in English.
+// Texts about heads without a language model, in English.
 
 export const heads = {
   about: 'About these heads',

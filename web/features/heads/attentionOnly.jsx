@@ -1,5 +1,5 @@
-// What stands where a model has its guesses, for heads without one: what they are; for the sentence encoder, how alike
-// two sentences are.
+// For heads without a language model: a description in the place of the next token; for the sentence encoder, the
+// similarity of two sentences.
 
 import { PROGRAM_MODEL } from '../../store/state.js';
 import { plain, px, useSession } from '../../ui/context.js';
@@ -7,24 +7,34 @@ import { Menu } from '../../ui/menu.jsx';
 import { heads as inEnglish } from './attentionOnly.en.js';
 import { heads as inChinese } from './attentionOnly.zh.js';
 
+/** @typedef {typeof inEnglish} Texts */
+
 export function AboutHeads() {
   const session = useSession();
-  const words = session.words.value;
   const own = session.language.value === 'zh' ? inChinese : inEnglish;
   const about = session.about.value;
-  const run = session.run.value;
-  const state = session.state.value;
   const found = session.opening.opened.value.find(({ about: { name } }) => name === about.name);
-  if (about.name === 'sentence') return <Likeness own={own} likeness={run?.likeness} second={state.second} />;
-  if (found?.summary?.kind !== 'layer')
-    return (
-      <section class="prediction about" aria-label={own.about}>
-        {own[about.name]?.map((line) => (
-          <p key={line}>{line}</p>
-        ))}
-      </section>
-    );
-  const { summary } = found;
+  if (about.name === 'sentence')
+    return <Likeness own={own} likeness={session.run.value?.likeness} second={session.state.value.second ?? ''} />;
+  if (found?.summary) return <OpenedHeads own={own} summary={found.summary} />;
+  const lines = own[/** @type {'constructed' | 'patches'} */ (about.name)];
+  return (
+    <section class="prediction about" aria-label={own.about}>
+      {lines?.map((line) => (
+        <p key={line}>{line}</p>
+      ))}
+    </section>
+  );
+}
+
+/**
+ * Heads that the user opened. `summary`: what was read from the file, see web/store/openModels.js.
+ * @param {{ own: Texts, summary: any }} props
+ */
+function OpenedHeads({ own, summary }) {
+  const session = useSession();
+  const words = session.words.value;
+  const about = session.about.value;
   return (
     <section class="prediction about" aria-label={words.open.recognised}>
       <ul class="recognised">
@@ -40,7 +50,7 @@ export function AboutHeads() {
             <Menu
               name={`${own.split}: ${about.heads}`}
               label={about.heads}
-              items={about.choices.map((n) => ({
+              items={about.choices.map((/** @type {number} */ n) => ({
                 key: String(n),
                 label: n,
                 chosen: n === about.heads,
@@ -59,9 +69,13 @@ export function AboutHeads() {
   );
 }
 
-function Likeness({ own, likeness, second }) {
+/**
+ * `likeness`: a cosine; `second`: the other sentence.
+ * @param {{ own: Texts, likeness?: number, second: string }} props
+ */
+function Likeness({ own, likeness = Number.NaN, second }) {
   const session = useSession();
-  const known = Number.isFinite(likeness);
+  const isKnown = Number.isFinite(likeness);
   return (
     <section class="prediction about" aria-label={own.likeness}>
       <h2>
@@ -78,9 +92,9 @@ function Likeness({ own, likeness, second }) {
       />
       <p class="likeness">
         <span class="track">
-          {known && <span class="bar" style={px({ width: `${Math.max(100 * likeness, 0)}%` })} />}
+          {isKnown && <span class="bar" style={px({ width: `${Math.max(100 * likeness, 0)}%` })} />}
         </span>
-        <b data-name="likeness">{known ? plain(likeness) : ''}</b>
+        <b data-name="likeness">{isKnown ? plain(likeness) : ''}</b>
       </p>
       <p>{own.likenessAbout}</p>
     </section>

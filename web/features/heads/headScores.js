@@ -1,7 +1,12 @@
-// What each head does, as a row of numbers.
+// Statistics of a head's weights.
 
-/** The mean entropy of rows in bits, and the mean distance of what is looked at. @param {Float32Array} weights (T,S) */
-export function spreadOf(weights, /** @type {number} */ T, /** @type {number} */ S) {
+/**
+ * The mean entropy of rows in bits, and the mean distance from queries to keys.
+ * @param {Float32Array} weights (T,S)
+ * @param {number} T
+ * @param {number} S
+ */
+export function spreadOf(weights, T, S) {
   let [entropy, distance, rows] = [0, 0, 0];
   for (let t = 0; t < T; t++) {
     const row = weights.subarray(t * S, (t + 1) * S);

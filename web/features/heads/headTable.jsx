@@ -1,4 +1,4 @@
-// The scores of all heads as a table, in the reading column: sorted by a column, and taken along as CSV.
+// The scores of all heads as a table in the reading column, sorted by a column, and as a CSV file.
 
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
@@ -11,40 +11,51 @@ import { table as inChinese } from './headTable.zh.js';
 
 export { default as styles } from './headTable.css';
 
-/** Every head with what is known of it. */
-function headsOf(run) {
+/** @import { Run } from '../heatmap/types.js' */
+/** @typedef {'entropy' | 'distance' | 'induction' | 'previous' | 'duplicate' | 'itself' | 'first'} Column */
+/** @typedef {{ layer: number, head: number } & Partial<Record<Column, number>>} Row a head and its values */
+
+/** The heads whose weights are here. @param {Run} run @returns {Row[]} */
+function rowsOf(run) {
   const { T, S, about, scores } = run;
-  const all = [];
+  const rows = [];
   for (let layer = 0; layer < about.layers; layer++)
     for (let head = 0; head < about.heads; head++) {
       const weights = weightsOf(run, layer, head);
-      if (weights) all.push({ layer, head, ...spreadOf(weights, T, S), ...scores?.[layer]?.[head] });
+      if (weights) rows.push({ layer, head, ...spreadOf(weights, T, S), ...scores?.[layer]?.[head] });
     }
-  return all;
+  return rows;
 }
-const figure = (x) => (Number.isFinite(x) ? x.toFixed(2) : '');
+
+const isKnown = (/** @type {number | undefined} */ x) => x !== undefined && Number.isFinite(x);
+const figure = (/** @type {number | undefined} */ x) => (x !== undefined && isKnown(x) ? x.toFixed(2) : '');
+/** A value to sort by: unknown values come last. @param {Row} row @param {Column} column */
+const sortValue = (row, column) => (isKnown(row[column]) ? Number(row[column]) : Number.NEGATIVE_INFINITY);
+
+/** @param {Row[]} rows @param {Column[]} columns */
+function csvOf(rows, columns) {
+  const lines = rows.map((row) => [row.layer, row.head, ...columns.map((column) => row[column] ?? '')]);
+  return [['layer', 'head', ...columns], ...lines].map((line) => `${line.join(',')}\r\n`).join('');
+}
 
 export function HeadTable() {
   const session = useSession();
   const words = session.words.value;
   const own = session.language.value === 'zh' ? inChinese : inEnglish;
   const run = session.run.value;
-  const state = session.state.value;
-  const [by, setBy] = useState('');
-  const title = useRef(/** @type {any} */ (null));
+  const [by, setBy] = useState(/** @type {Column | ''} */ (''));
+  const title = useRef(/** @type {HTMLHeadingElement | null} */ (null));
   const close = () => session.update({ panel: 'reading' });
   useLayoutEffect(() => title.current?.focus(), []);
   if (!run?.T) return <section class="reading" />;
-  const heads = headsOf(run);
-  const columns = Object.keys(own.columns).filter((name) => heads.some((one) => Number.isFinite(one[name])));
-  const low = (x) => (Number.isFinite(x) ? x : Number.NEGATIVE_INFINITY);
-  if (by) heads.sort((a, b) => low(b[by]) - low(a[by]));
-  const save = () => {
-    const lines = heads.map((one) => [one.layer, one.head, ...columns.map((name) => one[name] ?? '')]);
-    const csv = [['layer', 'head', ...columns], ...lines].map((line) => `${line.join(',')}\r\n`).join('');
-    download(fileName(['headlight', state.model, 'heads'], 'csv'), 'text/csv', csv);
-  };
-  const onKeyDown = (event) => {
+  const rows = rowsOf(run);
+  const columns = /** @type {Column[]} */ (Object.keys(own.columns)).filter((column) =>
+    rows.some((row) => isKnown(row[column])),
+  );
+  if (by) rows.sort((a, b) => sortValue(b, by) - sortValue(a, by));
+  const save = () =>
+    download(fileName(['headlight', session.state.value.model, 'heads'], 'csv'), 'text/csv', csvOf(rows, columns));
+  const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
     if (event.key !== 'Escape') return;
     event.stopPropagation();
     close();
@@ -65,43 +76,67 @@ export function HeadTable() {
       </p>
       <div class="scrolls" tabIndex={0} role="group" aria-label={own.title}>
         <table>
-          <thead>
-            <tr>
-              <th scope="col" aria-sort={by === '' ? 'ascending' : undefined}>
-                <button type="button" onClick={() => setBy('')}>
-                  {own.head}
-                </button>
-              </th>
-              {columns.map((name) => (
-                <th key={name} scope="col" aria-sort={by === name ? 'descending' : undefined}>
-                  <button type="button" onClick={() => setBy(name)}>
-                    {own.columns[name]}
-                  </button>
-                </th>
-              ))}
-            </tr>
-          </thead>
+          <Header columns={columns} by={by} setBy={setBy} own={own} />
           <tbody>
-            {heads.map((one) => (
-              <tr key={`${one.layer}.${one.head}`}>
-                <th scope="row">
-                  <button
-                    type="button"
-                    title={words.headName(one.layer, one.head)}
-                    aria-pressed={one.layer === state.layer && one.head === state.head}
-                    onClick={() => session.update({ layer: one.layer, head: one.head }, 'head')}
-                  >
-                    {one.layer}.{one.head}
-                  </button>
-                </th>
-                {columns.map((name) => (
-                  <td key={name}>{figure(one[name])}</td>
-                ))}
-              </tr>
+            {rows.map((row) => (
+              <HeadRow key={`${row.layer}.${row.head}`} row={row} columns={columns} />
             ))}
           </tbody>
         </table>
       </div>
     </section>
+  );
+}
+
+/**
+ * Columns to sort by; by layer and head at first.
+ * @param {object} props
+ * @param {Column[]} props.columns
+ * @param {Column | ''} props.by
+ * @param {(by: Column | '') => void} props.setBy
+ * @param {typeof inEnglish} props.own
+ */
+function Header({ columns, by, setBy, own }) {
+  return (
+    <thead>
+      <tr>
+        <th scope="col" aria-sort={by === '' ? 'ascending' : undefined}>
+          <button type="button" onClick={() => setBy('')}>
+            {own.head}
+          </button>
+        </th>
+        {columns.map((column) => (
+          <th key={column} scope="col" aria-sort={by === column ? 'descending' : undefined}>
+            <button type="button" onClick={() => setBy(column)}>
+              {own.columns[column]}
+            </button>
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}
+
+/** @param {{ row: Row, columns: Column[] }} props */
+function HeadRow({ row, columns }) {
+  const session = useSession();
+  const state = session.state.value;
+  const { layer, head } = row;
+  return (
+    <tr>
+      <th scope="row">
+        <button
+          type="button"
+          title={session.words.value.headName(layer, head)}
+          aria-pressed={layer === state.layer && head === state.head}
+          onClick={() => session.update({ layer, head }, 'head')}
+        >
+          {layer}.{head}
+        </button>
+      </th>
+      {columns.map((column) => (
+        <td key={column}>{figure(row[column])}</td>
+      ))}
+    </tr>
   );
 }

@@ -1,4 +1,5 @@
-// Passages of tokens at random, each said twice: heads that look back show by them what they do.
+// Random passages that occur twice, to measure the roles of heads: the second occurrence can only be predicted from the
+// first.
 
 import { uniformSource } from '../../../src/js/ops/random.js';
 
@@ -6,7 +7,7 @@ export const PASSAGES = 16;
 export const LENGTH = 48;
 
 /**
- * Tokens at random, said twice: nothing but the first time tells what comes the second time.
+ * A batch of random passages, each followed by itself.
  * @param {number} vocab
  * @param {number} seed
  * @param {number} [passages]
@@ -16,7 +17,7 @@ export function saidTwice(vocab, seed, passages = PASSAGES) {
   const data = new Int32Array(passages * 2 * LENGTH);
   for (let b = 0; b < passages; b++) {
     const passage = Int32Array.from({ length: LENGTH }, () => Math.floor(random() * vocab));
-    for (const time of [0, 1]) data.set(passage, (2 * b + time) * LENGTH);
+    for (const occurrence of [0, 1]) data.set(passage, (2 * b + occurrence) * LENGTH);
   }
   return { data, shape: [passages, 2 * LENGTH] };
 }

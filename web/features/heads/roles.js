@@ -1,7 +1,10 @@
-// What a head does, where one can say it: scores of its weights on passages that are said twice, and from which score
-// on it is named.
+// The role of a head: scores of its weights on passages that occur twice, and the score from which a role is assigned.
 
-/** In the order in which they are tried; the score that a head must reach. @type {[name: string, least: number][]} */
+/** @import { Session } from '../../store/session.js' */
+/** @import { Run } from '../heatmap/types.js' */
+/** @typedef {'partner' | 'induction' | 'previous' | 'duplicate' | 'itself' | 'first'} RoleName */
+
+/** Roles with the score that a head must reach. The first one reached is the head's. @type {[RoleName, number][]} */
 export const TRADES = [
   ['partner', 0.3],
   ['induction', 0.3],
@@ -12,10 +15,10 @@ export const TRADES = [
 ];
 
 /** @param {Record<string, number>} scores of one head @returns {string | null} */
-export const tradeOf = (scores) => TRADES.find(([name, least]) => scores[name] >= least)?.[0] ?? null;
+export const tradeOf = (scores) => TRADES.find(([name, minScore]) => scores[name] >= minScore)?.[0] ?? null;
 
 /**
- * The mean weight that tokens give themselves, and what is not a number left out.
+ * The mean weight of the diagonal; NaN for a single token.
  * @param {Float32Array} weights (T,T)
  * @param {number} T
  */
@@ -25,48 +28,60 @@ export function itself(weights, T) {
   return T > 1 ? sum / T : Number.NaN;
 }
 
-/** Heads that look for an earlier token like the one that looks. */
-const SEEKING = new Set(['induction', 'duplicate']);
-/** The first tokens, and the mean weight on them from which a head is said to attend to them. */
-const [FIRST, MOSTLY] = [3, 0.4];
+/** Roles that match the query's token with an earlier equal one. */
+const MATCHING = new Set(['induction', 'duplicate']);
+/** Number of first tokens, and the mean weight from which rows are said to attend to them. */
+const [FIRST_TOKENS, MIN_MEAN_WEIGHT] = [3, 0.4];
 
 /**
- * Rows in which a head of a trade has nothing to find: no earlier token is like theirs.
- * @param {string | null | undefined} trade
+ * Rows without a match for a role that matches tokens: no earlier token equals theirs.
+ * @param {string | null | undefined} role
  * @param {ArrayLike<number>} ids of the tokens
  * @returns {number[]}
  */
-export function rowsWithNothing(trade, ids) {
-  if (!trade || !SEEKING.has(trade)) return [];
+export function rowsWithNothing(role, ids) {
+  if (!role || !MATCHING.has(role)) return [];
   const all = Array.from(ids);
   return all.map((_, t) => t).filter((t) => all.indexOf(all[t]) === t);
 }
 
 /**
- * Whether a head of a trade, which was measured on other texts, has nothing to find in any row of a run.
- * @param {string | null | undefined} trade
- * @param {any} run
+ * True if no row of a run has a match for a role, which was measured on other texts.
+ * @param {string | null | undefined} role
+ * @param {Run | null} run
  */
-export function findsNothing(trade, run) {
-  if (!trade || !SEEKING.has(trade) || !run || run.T !== (run.S ?? run.T)) return false;
-  const ids = run.pieces.map((/** @type {{ id: number }} */ { id }) => id);
-  return !ids.includes(-1) && rowsWithNothing(trade, ids).length === ids.length;
+export function findsNothing(role, run) {
+  if (!role || !MATCHING.has(role) || !run || run.T !== (run.S ?? run.T)) return false;
+  const ids = run.pieces.map(({ id }) => id);
+  return !ids.includes(-1) && rowsWithNothing(role, ids).length === ids.length;
 }
 
 /**
- * Whether rows give most of their weight to the first tokens.
+ * True if rows give much of their weight to the first tokens.
  * @param {Float32Array} weights (T,T) @param {number} T @param {number[]} rows
  */
 export function attendsToFirst(weights, T, rows) {
-  // Rows that see little else say nothing.
-  const telling = rows.filter((t) => t > 2 * FIRST);
-  const sum = telling.reduce((all, t) => all + weights.subarray(t * T, t * T + FIRST).reduce((a, w) => a + w, 0), 0);
-  return telling.length > 0 && sum / telling.length >= MOSTLY;
+  // Earlier rows have few other keys.
+  const late = rows.filter((t) => t > 2 * FIRST_TOKENS);
+  const weightOf = (/** @type {number} */ t) =>
+    weights.subarray(t * T, t * T + FIRST_TOKENS).reduce((sum, w) => sum + w, 0);
+  const sum = late.reduce((all, t) => all + weightOf(t), 0);
+  return late.length > 0 && sum / late.length >= MIN_MEAN_WEIGHT;
 }
 
-/** The scores worth telling, the highest first. @param {Record<string, number>} scores */
-export const told = (scores) =>
+/** The three highest scores of a head, in descending order. @param {Record<string, number>} scores */
+export const highestScores = (scores) =>
   TRADES.map(([name]) => /** @type {[string, number]} */ ([name, scores[name]]))
     .filter(([, score]) => Number.isFinite(score))
     .sort(([, a], [, b]) => b - a)
     .slice(0, 3);
+
+/**
+ * The name of a role in the page's language. A source may define roles of its own, in its `terms`.
+ * @param {Session} session
+ * @param {string} role
+ * @returns {string}
+ */
+export const roleName = (session, role) =>
+  session.words.value.trades[/** @type {RoleName} */ (role)] ??
+  session.about.value?.terms?.[session.language.value][role][0];

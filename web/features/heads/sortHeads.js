@@ -1,9 +1,11 @@
-// The heads of every layer in another order: what is looked for comes first.
+// Orders the heads of every layer by a value, the largest first.
 
 import { weightsOf } from '../reading/derivation.js';
 
+/** @import { Run } from '../heatmap/types.js' */
+
 /**
- * How far the rows of a head are from looking at everything alike: 0 for alike, 1 for one token alone.
+ * One minus the mean normalized entropy of the rows: 0 for uniform rows, 1 for rows with a single key.
  * @param {Float32Array} weights (T,S)
  * @param {number} T
  * @param {number} S
@@ -12,15 +14,15 @@ export function fromUniform(weights, T, S) {
   let sum = 0;
   let rows = 0;
   for (let t = 0; t < T; t++) {
-    let [seen, entropy] = [0, 0];
+    let [visible, entropy] = [0, 0];
     for (let s = 0; s < S; s++) {
       const w = weights[t * S + s];
-      // Keys after a query that have no weight cannot be looked at.
-      if (w > 0 || s <= t) seen++;
+      // Keys after a query that have no weight are masked.
+      if (w > 0 || s <= t) visible++;
       if (w > 0) entropy -= w * Math.log(w);
     }
-    if (seen < 2) continue;
-    sum += 1 - entropy / Math.log(seen);
+    if (visible < 2) continue;
+    sum += 1 - entropy / Math.log(visible);
     rows++;
   }
   return rows ? sum / rows : 0;
@@ -28,22 +30,21 @@ export function fromUniform(weights, T, S) {
 
 /**
  * @param {string} by 'effect', 'uniform', or a score
- * @param {any} run
- * @param {any} tried
- * @returns {number[][] | null} heads by their place, for every layer
+ * @param {Run} run
+ * @param {any} ablation see ablation.jsx; null if it has not begun
+ * @returns {number[][] | null} the heads of each layer by place; null while the ablation is incomplete
  */
-export function orderOf(by, run, tried) {
+export function orderOf(by, run, ablation) {
   const { layers, heads } = run.about;
-  if (by === 'effect' && tried?.tried.length !== tried?.total) return null;
-  if (by === 'effect' && !tried) return null;
-  const fell = new Map(
-    tried?.tried.map((/** @type {any} */ { layer, head, probability }) => [
+  if (by === 'effect' && (!ablation || ablation.tried.length !== ablation.total)) return null;
+  const losses = new Map(
+    ablation?.tried.map((/** @type {any} */ { layer, head, probability }) => [
       `${layer}.${head}`,
-      tried.before - probability,
+      ablation.before - probability,
     ]),
   );
   const value = (/** @type {number} */ l, /** @type {number} */ h) => {
-    if (by === 'effect') return fell.get(`${l}.${h}`) ?? 0;
+    if (by === 'effect') return losses.get(`${l}.${h}`) ?? 0;
     if (by !== 'uniform') return run.scores?.[l]?.[h]?.[by] ?? 0;
     const weights = weightsOf(run, l, h);
     return weights ? fromUniform(weights, run.T, run.S) : 0;

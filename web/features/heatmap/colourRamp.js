@@ -4,7 +4,7 @@
 import { oklabToRgb } from '../../ui/oklab.js';
 
 /** @import { Theme } from '../../ui/palette.js' */
-/** @typedef {[red: number, green: number, blue: number]} Rgb of 0…255 */
+/** @typedef {[red: number, green: number, blue: number]} Rgb each 0…255 */
 
 const POWER = 0.68;
 const STEPS = 256;
@@ -25,9 +25,9 @@ const STOPS = {
     [0.96, 0.035, 335],
   ],
 };
-/** Where a number is NaN: grey, which is no weight. @type {Record<Theme, number[]>} */
+/** Lightness, chroma and hue of NaN: grey, which is the colour of no weight. @type {Record<Theme, number[]>} */
 export const UNKNOWN = { light: [0.7, 0, 0], dark: [0.45, 0, 0] };
-/** Above this lightness figures in a cell are ink, below white. */
+/** Figures are dark on a cell lighter than this, else white. */
 const INK_ABOVE = 0.62;
 
 /** @param {number[]} lch lightness, chroma and hue of OKLCH @returns {Rgb} */
@@ -41,9 +41,9 @@ function between(stops, t) {
   return stops[i].map((from, part) => from + (x - i) * (stops[i + 1][part] - from));
 }
 
-/** Where a weight stands on the ramp, 0…1. @param {number} weight */
+/** The position of a weight on the ramp, 0…1. @param {number} weight */
 export const placeOf = (weight) => Math.min(Math.max(weight, 0), 1) ** POWER;
-/** The weight that stands there. @param {number} place */
+/** The weight at a position on the ramp. @param {number} place */
 export const weightAt = (place) => place ** (1 / POWER);
 
 /** @param {Theme} theme */
@@ -60,7 +60,7 @@ function makeRamp(theme) {
     pixel: (weight) => pixels[index(weight)],
     /** @param {number} weight */
     css: (weight) => `rgb(${colours[index(weight)].join(' ')})`,
-    /** Whether figures on it are dark. @param {number} weight */
+    /** True if figures on this colour are dark. @param {number} weight */
     isLight: (weight) => lch[index(weight)][0] > INK_ABOVE,
   };
 }
@@ -69,12 +69,15 @@ function makeRamp(theme) {
 /** @type {Record<Theme, Ramp>} */
 export const RAMP = { light: makeRamp('light'), dark: makeRamp('dark') };
 
-/** How weights become colours: 0 to 1, 0 to the largest of the head, or by their logarithm. */
+/** Scales of the ramp: from 0 to 1, from 0 to the head's largest weight, or logarithmic. */
 export const SCALES = /** @type {const} */ (['fixed', 'head', 'log']);
-/** The decades of the logarithm: what is smaller has the palest colour. */
+/** Decades of the logarithmic scale; smaller weights have the palest colour. */
 const DECADES = 4;
 
-/** Where a weight stands on the ramp, 0…1. @param {string} how @param {number} most @param {number} weight */
+/**
+ * The position of a weight on the ramp of a scale, 0…1.
+ * @param {string} how one of SCALES @param {number} most the head's largest weight @param {number} weight
+ */
 function stretchedPlace(how, most, weight) {
   if (Number.isNaN(weight)) return weight;
   if (how === 'log') return weight > 0 ? Math.min(Math.max(1 + Math.log10(weight) / DECADES, 0), 1) : 0;
@@ -82,7 +85,7 @@ function stretchedPlace(how, most, weight) {
 }
 
 /**
- * A ramp whose colours are stretched.
+ * The ramp of a scale.
  * @param {Ramp} ramp
  * @param {string} how one of SCALES
  * @param {number} most the largest weight of the head
@@ -100,8 +103,8 @@ export function stretched(ramp, how, most) {
 }
 
 /**
- * The marks of the legend, and where they stand.
- * @param {string} how @param {number} most
+ * The marks of the legend and their positions.
+ * @param {string} how one of SCALES @param {number} most the head's largest weight
  * @returns {{ text: string, place: number }[]}
  */
 export function marksOf(how, most) {

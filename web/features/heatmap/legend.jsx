@@ -1,4 +1,4 @@
-// The ramp with its marks on the left, the views on the right: always at this place.
+// The line under the picture: the colour ramp with its marks on the left, the views on the right.
 
 import { useEffect, useRef } from 'preact/hooks';
 import { px, useSession } from '../../ui/context.js';
@@ -9,117 +9,163 @@ import { canShow, VIEWS, viewOf } from '../views.js';
 import { marksOf, RAMP, SCALES, weightAt } from './colourRamp.js';
 import { canMean, MEANS } from './meanOfHeads.js';
 import { sized } from './paint.js';
-import { mostOf } from './useColours.js';
+import { maxWeightOf } from './useColours.js';
 
-const HEIGHT = 10;
-/** How wide the ramp is where each mark has room. */
-const SPACE = [0, 90, 150, 0, 0];
+/** @import { Theme } from '../../ui/palette.js' */
+/** @import { Run } from './types.js' */
 
-/** What stands in the line at least: where the picture is narrower, its words go on beyond it. */
-export const LEAST = 560;
+/** Height of the ramp. */
+export const RAMP_HEIGHT = 10;
+/** Each mark is written on a ramp that is wider than this. */
+const MARK_WIDTHS = [0, 90, 150, 0, 0];
 
-/** `left` and `right`: where the picture ends within the width. */
+/** The line's least width: beside a narrower picture it extends beyond the picture. */
+export const MIN_LEGEND_WIDTH = 560;
+/** In a narrower view the name of the view is written instead of its comparison, and the ramp is shorter. */
+const NARROW_VIEW = 420;
+
+/** @param {number} width of the view */
+const rampWidthOf = (width) =>
+  Math.round(width < NARROW_VIEW ? Math.min(0.22 * width, 80) : Math.min(210, 0.32 * width));
+
+/**
+ * `left` and `right`: margins of the picture within the width.
+ * @param {{ width: number, left: number, right?: number }} props
+ */
 export function Legend({ width, left, right = 0 }) {
   const session = useSession();
   const words = session.words.value;
-  const room = width - left;
-  const wide = width < 420 ? Math.round(Math.min(0.22 * width, 80)) : Math.min(210, Math.round(0.32 * width));
+  const run = session.run.value;
   const state = session.state.value;
-  const { name: shown, Marks } = viewOf(state.view, session.run.value);
-  const training = isOpen(state);
+  const { name: shown, Marks } = viewOf(state.view, run);
+  const rampWidth = rampWidthOf(width);
+  const paddingRight = width - left - right < MIN_LEGEND_WIDTH ? 0 : right;
+  const views = VIEWS.filter(({ name, ways }) => canShow(name, run) && !(ways && isOpen(state)));
   return (
-    <div class="legend" style={px({ paddingLeft: left, paddingRight: width - left - right < LEAST ? 0 : right })}>
-      {Marks ? <Marks wide={wide} /> : <Ramp wide={wide} width={room} />}
+    <div class="legend" style={px({ paddingLeft: left, paddingRight })}>
+      {Marks ? <Marks rampWidth={rampWidth} /> : <Ramp rampWidth={rampWidth} width={width - left} />}
       <span class="choice" role="group" aria-label={words.viewsOf}>
-        {VIEWS.filter(({ name, ways }) => canShow(name, session.run.value) && !(ways && training)).map(
-          ({ name, ways }) =>
-            ways ? (
-              <Menu
-                key={name}
-                up
-                right
-                className={name === shown ? 'pressed' : ''}
-                label={name === shown && width >= 420 ? words.compare[state.versus] : words.views[name]}
-                name={`${words.views[name]}: ${name === shown ? words.compare[state.versus] : words.compare.no}`}
-                items={ways.map((way) => ({
-                  key: way,
-                  label: words.compare[way],
-                  about: words.compare[`${way}About`],
-                  chosen: name === shown && way === state.versus,
-                  act: () => session.update({ view: name, versus: way }),
-                }))}
-              />
-            ) : (
-              <button
-                key={name}
-                type="button"
-                class="word"
-                aria-pressed={name === shown}
-                onClick={() => session.update({ view: name })}
-              >
-                {words.views[name === 'heatmap' && session.run.value?.image ? 'patches' : name]}
-              </button>
-            ),
+        {views.map(({ name, ways }) =>
+          ways ? (
+            <Ways key={name} name={name} ways={ways} isShown={name === shown} isNarrow={width < NARROW_VIEW} />
+          ) : (
+            <button
+              key={name}
+              type="button"
+              class="word"
+              aria-pressed={name === shown}
+              onClick={() => session.update({ view: name })}
+            >
+              {words.views[name === 'heatmap' && run?.image ? 'patches' : name]}
+            </button>
+          ),
         )}
       </span>
     </div>
   );
 }
 
-/** Signs are explained where they are seen and there is room. */
-const ROOM = { masked: 490, nan: 555 };
-/** In a narrower line the colours are chosen elsewhere. */
-const NARROW = 400;
-const isMasked = (run) => {
-  const { scores } = run?.values ?? {};
-  return Boolean(
-    scores?.some((score, i) => score === Number.NEGATIVE_INFINITY && (!run.about.causal || i % run.S <= i / run.S)),
-  );
-};
-const hasNan = (run) => Boolean(run && weightsOf(run, run.layer, run.head)?.some(Number.isNaN));
-
-export function Ramp({ wide, width = 0 }) {
+/**
+ * A view of several kinds, as a menu.
+ * @param {object} props
+ * @param {(typeof VIEWS)[number]['name']} props.name
+ * @param {('beside' | 'difference')[]} props.ways
+ * @param {boolean} props.isShown
+ * @param {boolean} props.isNarrow
+ */
+function Ways({ name, ways, isShown, isNarrow }) {
   const session = useSession();
   const words = session.words.value;
+  const { versus } = session.state.value;
+  return (
+    <Menu
+      up
+      right
+      className={isShown ? 'pressed' : ''}
+      label={isShown && !isNarrow ? words.compare[versus] : words.views[name]}
+      name={`${words.views[name]}: ${isShown ? words.compare[versus] : words.compare.no}`}
+      items={ways.map((way) => ({
+        key: way,
+        label: words.compare[way],
+        about: words.compare[`${way}About`],
+        chosen: isShown && way === versus,
+        act: () => session.update({ view: name, versus: way }),
+      }))}
+    />
+  );
+}
+
+/** From this width on the signs of a picture that has them are explained. */
+const MIN_WIDTHS = { masked: 490, nan: 555 };
+/** In a narrower line the menu of colours is elsewhere. */
+const MIN_COLOURS_WIDTH = 400;
+
+/** @param {Run | null} run */
+const isMasked = (run) => {
+  const scores = run?.values?.scores;
+  const isVisible = (/** @type {number} */ i) => !run?.about.causal || i % run.S <= i / run.S;
+  return Boolean(
+    scores?.some((/** @type {number} */ score, /** @type {number} */ i) => {
+      return score === Number.NEGATIVE_INFINITY && isVisible(i);
+    }),
+  );
+};
+/** @param {Run | null} run */
+const hasNan = (run) => Boolean(run && weightsOf(run, run.layer, run.head)?.some(Number.isNaN));
+
+/** `width`: of the line. @param {{ rampWidth: number, width?: number }} props */
+export function Ramp({ rampWidth, width = 0 }) {
+  const session = useSession();
+  const words = session.words.value;
+  /** @type {Theme} */
   const theme = session.theme.value;
-  const bar = useRef(/** @type {any} */ (null));
+  const bar = useRef(/** @type {HTMLCanvasElement | null} */ (null));
+  /** @type {Run | null} */
   const run = session.run.value;
   const { colours } = session.state.value;
-  const most = run ? mostOf(run, run.layer, run.head) : 1;
-  useEffect(() => {
-    const context = sized(bar.current, wide, HEIGHT);
-    for (let x = 0; x < wide; x++) {
-      context.fillStyle = RAMP[theme].css(weightAt(x / (wide - 1)));
-      context.fillRect(x, 0, 1, HEIGHT);
-    }
-  }, [wide, theme]);
+  const most = run ? maxWeightOf(run, run.layer, run.head) : 1;
+  useEffect(() => paintRamp(bar.current, rampWidth, (share) => RAMP[theme].css(weightAt(share))), [rampWidth, theme]);
   return (
     <>
-      <div class="ramp" style={px({ width: wide })} role="img" aria-label={words.legend}>
+      <div class="ramp" style={px({ width: rampWidth })} role="img" aria-label={words.legend}>
         <canvas ref={bar} />
         {marksOf(colours, most).map(
           ({ text, place }, i) =>
-            wide > SPACE[i] && (
+            rampWidth > MARK_WIDTHS[i] && (
               <span key={text} style={px({ left: `${100 * place}%` })}>
                 {text}
               </span>
             ),
         )}
       </div>
-      {width >= NARROW && <Colours />}
-      {isMasked(run) && width >= ROOM.masked && <Sample drawn="M1 9L9 1" text={words.masked} />}
-      {hasNan(run) && width >= ROOM.nan && <Sample drawn="M.5.5h9v9h-9zM.5.5l9 9M9.500.5l-9 9" text={words.nan} />}
+      {width >= MIN_COLOURS_WIDTH && <Colours />}
+      {isMasked(run) && width >= MIN_WIDTHS.masked && <Sample path="M1 9L9 1" text={words.masked} />}
+      {hasNan(run) && width >= MIN_WIDTHS.nan && <Sample path="M.5.5h9v9h-9zM.5.5l9 9M9.500.5l-9 9" text={words.nan} />}
     </>
   );
 }
 
-/** How weights become colours, and of which heads the picture is. On a phone it is behind the three dots. */
+/**
+ * @param {HTMLCanvasElement | null} canvas
+ * @param {number} width
+ * @param {(share: number) => string} colourAt a share of the width, 0…1
+ */
+export function paintRamp(canvas, width, colourAt) {
+  if (!canvas) return;
+  const context = sized(canvas, width, RAMP_HEIGHT);
+  for (let x = 0; x < width; x++) {
+    context.fillStyle = colourAt(x / (width - 1));
+    context.fillRect(x, 0, 1, RAMP_HEIGHT);
+  }
+}
+
+/** The menu of how weights become colours, and of which heads the picture is the mean. */
 export function Colours() {
   const session = useSession();
   const words = session.words.value;
   const run = session.run.value;
   const { colours, mean } = session.state.value;
-  const several = run && run.about.layers * run.about.heads > 1;
+  const hasSeveralHeads = run && run.about.layers * run.about.heads > 1;
   return (
     <Menu
       up
@@ -133,7 +179,7 @@ export function Colours() {
           chosen: how === colours,
           act: () => session.update({ colours: how }),
         })),
-        ...MEANS.filter((one) => several && canMean(run, one)).map((one) => ({
+        ...MEANS.filter((one) => hasSeveralHeads && canMean(run, one)).map((one) => ({
           key: `mean-${one}`,
           label: words.means[one],
           chosen: one === mean,
@@ -144,11 +190,12 @@ export function Colours() {
   );
 }
 
-function Sample({ drawn, text }) {
+/** A sign of the picture, and its meaning. @param {{ path: string, text: string }} props */
+function Sample({ path, text }) {
   return (
     <span class="sample">
       <svg viewBox="0 0 10 10" aria-hidden="true">
-        <path d={drawn} />
+        <path d={path} />
       </svg>
       {text}
     </span>

@@ -1,94 +1,142 @@
-// Lenses: some cells of a picture of thousands, some heads of a thousand, as large as one can read them.
+// Enlarged parts of what is too small to read: cells of a dense picture, heads of a model with a thousand.
 
 import { useEffect, useRef } from 'preact/hooks';
-import { px, useSession } from '../../ui/context.js';
+import { px, useSession, useSize } from '../../ui/context.js';
 import { PALETTE } from '../../ui/palette.js';
 import { weightsOf } from '../reading/derivation.js';
 import { RAMP } from './colourRamp.js';
 import { paintCells, paintWeights, sized } from './paint.js';
 
+/** @import { Theme } from '../../ui/palette.js' */
+/** @import { Cell, Picture, Run } from './types.js' */
+
 export { default as styles } from './lens.css';
 
-/** Cells of a lens, on each side. */
-const CELLS = 40;
-/** Heads of a lens, on each side, and the side of one. */
-const [HEADS, HEAD, GAP] = [5, 48, 4];
+/** Cells in a row and in a column of a lens; the largest and the smallest side of one, in pixels. */
+const [CELLS, MAX_CELL, MIN_CELL] = [40, 7, 2];
+/** Heads in a row and in a column of a lens; the side of a thumbnail and the gap between two, in pixels. */
+const [HEADS, THUMBNAIL, GAP] = [5, 48, 4];
+/** From the pointer to the lens, in pixels. */
+const POINTER_GAP = 18;
 
-/** In the empty corner, under the title: the cells round the one that is asked for. */
+const clamp = (/** @type {number} */ x, /** @type {number} */ from, /** @type {number} */ to) =>
+  Math.min(Math.max(x, from), to);
+
+/** In the empty half, under the title: the cells around the one that is read. @param {{ picture: Picture }} props */
 export function Lens({ picture }) {
   const session = useSession();
+  /** @type {Theme} */
   const theme = session.theme.value;
-  const canvas = useRef(/** @type {any} */ (null));
-  const { weights, T, S, x, y, side, wide, full } = picture;
-  const cell = session.cell.value;
-  // Where the name stands, two lines of what the head does included.
-  const top = Math.max(y - 60, 0) + 104;
-  const room = (side - top + y) / 2 - 8;
-  const size = Math.min(Math.floor(room / CELLS), 7);
-  const n = Math.min(CELLS, T, S);
+  const slot = useRef(/** @type {HTMLDivElement | null} */ (null));
+  const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
+  const { weights, T, S, x, y, matrixWidth, matrixHeight, full } = picture;
+  const read = session.cell.value;
+  const side = Math.min(Math.floor(useSize(slot).height / CELLS), MAX_CELL);
+  const isVisible = read !== null && side >= MIN_CELL && !full;
   useEffect(() => {
-    if (!cell || size < 2) return;
-    const [t, s] = [Math.min(Math.max(cell.t - n / 2, 0), T - n), Math.min(Math.max(cell.s - n / 2, 0), S - n)].map(
-      Math.floor,
-    );
-    const part = new Float32Array(n * n);
-    for (let i = 0; i < n; i++)
-      for (let j = 0; j < n; j++) part[i * n + j] = s + j > t + i && !full ? -1 : weights[(t + i) * S + s + j];
-    const context = sized(canvas.current, n * size, n * size);
-    paintCells(context, part, n, n, { cell: size, gap: 0, full: true }, RAMP[theme], PALETTE[theme]);
-    // What comes later is bare canvas.
-    context.fillStyle = PALETTE[theme].bg;
-    part.forEach((w, i) => w < 0 && context.fillRect((i % n) * size, Math.floor(i / n) * size, size, size));
-    context.strokeStyle = PALETTE[theme].ink;
-    context.lineWidth = 1.5;
-    // The frame of a cell at the edge stands within.
-    const [left, up] = [cell.s - s, cell.t - t].map((i) => Math.min(Math.max(i * size - 0.5, 1), (n - 1) * size - 2));
-    context.strokeRect(left, up, size + 1, size + 1);
-  }, [weights, cell?.t, cell?.s, theme, size]);
-  if (!cell || size < 2 || full) return null;
-  return <canvas class="lens" ref={canvas} aria-hidden="true" style={px({ left: x + wide - n * size, top })} />;
+    if (isVisible && canvas.current) paintAround(canvas.current, read, picture, side, theme);
+  }, [weights, read?.t, read?.s, theme, side]);
+  if (full) return null;
+  const n = Math.min(CELLS, T, S);
+  const geometry = { '--x': x, '--y': y, '--matrix-width': matrixWidth, '--matrix-height': matrixHeight };
+  return (
+    <div class="lens-slot" ref={slot} aria-hidden="true" style={px(geometry)}>
+      {isVisible && <canvas class="lens" ref={canvas} style={px({ width: n * side, height: n * side })} />}
+    </div>
+  );
 }
 
-/** Heads round the one under the pointer. `at` is it, and where. */
-export function HeadsLens({ at, width }) {
+/**
+ * @param {HTMLCanvasElement} canvas @param {Cell} read @param {Picture} picture
+ * @param {number} side of an enlarged cell @param {Theme} theme
+ */
+function paintAround(canvas, read, { weights, T, S }, side, theme) {
+  const n = Math.min(CELLS, T, S);
+  const [t, s] = [clamp(read.t - n / 2, 0, T - n), clamp(read.s - n / 2, 0, S - n)].map(Math.floor);
+  const part = new Float32Array(n * n);
+  for (let i = 0; i < n; i++)
+    for (let j = 0; j < n; j++) part[i * n + j] = s + j > t + i ? -1 : weights[(t + i) * S + s + j];
+  const context = sized(canvas, n * side, n * side);
+  paintCells(context, part, n, n, { cell: side, gap: 0, full: true }, RAMP[theme], PALETTE[theme]);
+  // Keys after their query are empty.
+  context.fillStyle = PALETTE[theme].bg;
+  part.forEach((w, i) => w < 0 && context.fillRect((i % n) * side, Math.floor(i / n) * side, side, side));
+  context.strokeStyle = PALETTE[theme].ink;
+  context.lineWidth = 1.5;
+  // The frame of a cell at the edge is inside the canvas.
+  const [left, top] = [read.s - s, read.t - t].map((i) => clamp(i * side - 0.5, 1, (n - 1) * side - 2));
+  context.strokeRect(left, top, side + 1, side + 1);
+}
+
+/**
+ * The head under the pointer, and where its tile is.
+ * @typedef {object} PointedHead
+ * @property {number} layer
+ * @property {number} head
+ * @property {number} [place] of the head in its row
+ * @property {number[][] | null} [order] the heads of each layer by place
+ * @property {number} x middle of the tile
+ * @property {number} y
+ */
+
+/** The heads around the one under the pointer. @param {{ pointed: PointedHead, width: number }} props */
+export function HeadsLens({ pointed, width }) {
   const session = useSession();
+  /** @type {Theme} */
   const theme = session.theme.value;
-  const canvas = useRef(/** @type {any} */ (null));
+  const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
+  /** @type {Run | null} */
   const run = session.run.value;
   const { layers, heads } = session.about.value;
   const [rows, columns] = [Math.min(HEADS, layers), Math.min(HEADS, heads)];
-  const first = (middle, count, shown) => Math.min(Math.max(middle - Math.floor(shown / 2), 0), count - shown);
-  const [layer, head] = [first(at.layer, layers, rows), first(at.place ?? at.head, heads, columns)];
-  const [wide, high] = [columns, rows].map((n) => n * (HEAD + GAP) + GAP);
+  const first = (/** @type {number} */ middle, /** @type {number} */ count, /** @type {number} */ shown) =>
+    clamp(middle - Math.floor(shown / 2), 0, count - shown);
+  const layer = first(pointed.layer, layers, rows);
+  const place = first(pointed.place ?? pointed.head, heads, columns);
+  const [lensWidth, lensHeight] = [columns, rows].map((n) => n * (THUMBNAIL + GAP) + GAP);
   useEffect(() => {
-    if (!run?.T || !run.S) return;
-    const context = sized(canvas.current, wide, high);
-    const small = document.createElement('canvas');
+    if (!run?.T || !run.S || !canvas.current) return;
+    const context = sized(canvas.current, lensWidth, lensHeight);
+    const thumbnail = document.createElement('canvas');
     for (let i = 0; i < rows; i++)
       for (let j = 0; j < columns; j++) {
         const l = layer + i;
-        const h = at.order?.[l][head + j] ?? head + j;
-        const own = weightsOf(run, l, h);
-        const pooled = session.pooled.value[`${l}.${h}`];
-        const { data, rows: T, columns: S } = own ? { data: own, rows: run.T, columns: run.S } : (pooled ?? {});
-        if (!data) continue;
-        paintWeights(small, data, T, S, HEAD, !run.about.causal, RAMP[theme], PALETTE[theme]);
-        const [x, y] = [GAP + j * (HEAD + GAP), GAP + (rows - 1 - i) * (HEAD + GAP)];
-        const ratio = small.width / Number.parseFloat(small.style.width);
-        context.drawImage(small, x, y, small.width / ratio, small.height / ratio);
-        if (l !== at.layer || h !== at.head) continue;
+        const h = pointed.order?.[l][place + j] ?? place + j;
+        const [left, top] = [GAP + j * (THUMBNAIL + GAP), GAP + (rows - 1 - i) * (THUMBNAIL + GAP)];
+        if (!drawHead(context, thumbnail, run, session.pooled.value, { l, h, left, top }, theme)) continue;
+        if (l !== pointed.layer || h !== pointed.head) continue;
         context.strokeStyle = PALETTE[theme].chosen;
         context.lineWidth = 2;
-        context.strokeRect(x - 2, y - 2, HEAD + 4, HEAD + 4);
+        context.strokeRect(left - 2, top - 2, THUMBNAIL + 4, THUMBNAIL + 4);
       }
-  }, [run?.weights, layer, head, at.layer, at.head, at.order, theme]);
-  const left = at.x > width / 2 ? at.x - wide - 18 : at.x + 18;
+  }, [run?.weights, layer, place, pointed.layer, pointed.head, pointed.order, theme]);
+  const left = pointed.x > width / 2 ? pointed.x - lensWidth - POINTER_GAP : pointed.x + POINTER_GAP;
   return (
     <canvas
       class="lens heads-lens"
       ref={canvas}
       aria-hidden="true"
-      style={px({ left: Math.max(left, 0), top: Math.max(at.y - high / 2, 0) })}
+      style={px({ left: Math.max(left, 0), top: Math.max(pointed.y - lensHeight / 2, 0) })}
     />
   );
+}
+
+/**
+ * Draws a head by its weights, or by its pooled picture.
+ * @param {CanvasRenderingContext2D} context
+ * @param {HTMLCanvasElement} thumbnail to paint on
+ * @param {Run} run
+ * @param {Record<string, { data: Float32Array, rows: number, columns: number }>} pooled by 'layer.head'
+ * @param {{ l: number, h: number, left: number, top: number }} head
+ * @param {Theme} theme
+ * @returns {boolean} false if neither is here
+ */
+function drawHead(context, thumbnail, run, pooled, { l, h, left, top }, theme) {
+  const own = weightsOf(run, l, h);
+  const { data, rows, columns } = own ? { data: own, rows: run.T, columns: run.S } : (pooled[`${l}.${h}`] ?? {});
+  if (!data) return false;
+  paintWeights(thumbnail, data, rows, columns, THUMBNAIL, !run.about.causal, RAMP[theme], PALETTE[theme]);
+  const ratio = thumbnail.width / Number.parseFloat(thumbnail.style.width);
+  context.drawImage(thumbnail, left, top, thumbnail.width / ratio, thumbnail.height / ratio);
+  return true;
 }

@@ -1,13 +1,13 @@
-// What many heads do together: their mean, and attention rollout, as one picture.
+// The mean of several heads, and attention rollout, as the weights of one picture.
 
 import { rollout } from '../../../src/js/analysis/patterns.js';
 import { weightsOf } from '../reading/derivation.js';
 
-/** What the large picture shows: the head, the mean of its layer, of all heads, rollout over all layers. */
+/** Contents of the large picture: the head, the mean of its layer, of all heads, rollout over all layers. */
 export const MEANS = /** @type {const} */ (['head', 'layer', 'all', 'rollout']);
 
 /** @type {WeakMap<object, Record<string, Float32Array>>} */
-const found = new WeakMap();
+const cache = new WeakMap();
 
 /** @param {Float32Array[]} list */
 function meanOf(list) {
@@ -16,20 +16,20 @@ function meanOf(list) {
   return sum;
 }
 
-/** Whether a run can show it: all its heads are here; rollout needs the keys to be the queries. */
+/** True if the weights of all heads are here; rollout also needs the keys to be the queries. */
 export const canMean = (/** @type {any} */ run, /** @type {string} */ mean) =>
   mean === 'head' || Boolean(run && !run.large && run.T > 0 && (mean !== 'rollout' || run.T === run.S));
 
 /**
- * The weights (T,S) that are shown.
+ * The weights (T,S) of the large picture.
  * @param {any} run @param {string} mean one of MEANS
  * @returns {Float32Array}
  */
 export function shownWeights(run, mean) {
   const { layer, head, about, T, S, weights } = run;
   if (mean === 'head' || !canMean(run, mean)) return weightsOf(run, layer, head);
-  const known = found.get(weights) ?? {};
-  found.set(weights, known);
+  const known = cache.get(weights) ?? {};
+  cache.set(weights, known);
   const name = mean === 'layer' ? `layer ${layer}` : mean;
   const ofLayer = (/** @type {number} */ l) =>
     Array.from({ length: about.heads }, (_, h) => /** @type {Float32Array} */ (weightsOf(run, l, h)));

@@ -1,30 +1,37 @@
-// Weights on a canvas.
+// Paints weights on a canvas.
 
 import { isAhead } from '../reading/derivation.js';
 
-/** A canvas of a size in CSS pixels, sharp on its screen. */
+/** @import { Ramp } from './colourRamp.js' */
+/** @import { Palette } from './types.js' */
+
+/** @typedef {Pick<Ramp, 'css' | 'pixel'>} Colours of values: a ramp, or the colours of differences */
+
+/**
+ * Gives a canvas a size in CSS pixels, at the resolution of the screen, and clears it.
+ * @param {HTMLCanvasElement} canvas @param {number} width @param {number} height
+ */
 export function sized(canvas, width, height) {
   const ratio = Math.min(globalThis.devicePixelRatio || 1, 3);
   const [w, h] = [Math.max(Math.round(width * ratio), 1), Math.max(Math.round(height * ratio), 1)];
   if (canvas.width !== w || canvas.height !== h) Object.assign(canvas, { width: w, height: h });
   canvas.style.width = `${width}px`;
   canvas.style.height = `${height}px`;
-  const context = canvas.getContext('2d');
+  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, width, height);
   return context;
 }
 
 /**
- * A pixel for a cell, enlarged to whole pixels where there are few, the largest of several where there are many: a mean
- * would lose a stripe.
- * @param {any} canvas
+ * Each pixel is one cell, or the largest of several cells if they are more than the pixels: a mean would lose a stripe.
+ * @param {HTMLCanvasElement} canvas
  * @param {Float32Array} weights (T,S)
  * @param {number} T
  * @param {number} S
- * @param {{ wide: number, side: number, full?: boolean }} room in CSS pixels
- * @param {any} ramp
- * @param {any} palette
+ * @param {{ wide: number, side: number, full?: boolean }} room width and height in CSS pixels
+ * @param {Colours} ramp
+ * @param {Palette} palette
  */
 export function paintPooled(canvas, weights, T, S, { wide, side, full }, ramp, palette) {
   const context = sized(canvas, wide, side);
@@ -33,49 +40,69 @@ export function paintPooled(canvas, weights, T, S, { wide, side, full }, ramp, p
   const down = Math.min(T, Math.max(Math.round(side * ratio), 1));
   const image = new ImageData(across, down);
   const pixels = new Uint32Array(image.data.buffer);
-  const from = (i, count, dots) => Math.floor((i * count) / dots);
+  const first = (/** @type {number} */ i, /** @type {number} */ count, /** @type {number} */ dots) =>
+    Math.floor((i * count) / dots);
   for (let y = 0; y < down; y++) {
-    const [top, bottom] = [from(y, T, down), Math.max(from(y + 1, T, down), from(y, T, down) + 1)];
+    const [top, bottom] = [first(y, T, down), Math.max(first(y + 1, T, down), first(y, T, down) + 1)];
     for (let x = 0; x < across; x++) {
-      const [left, right] = [from(x, S, across), Math.max(from(x + 1, S, across), from(x, S, across) + 1)];
+      const [left, right] = [first(x, S, across), Math.max(first(x + 1, S, across), first(x, S, across) + 1)];
       let most = Number.NEGATIVE_INFINITY;
       for (let t = top; t < bottom; t++)
         for (let s = left; s < right; s++) {
           const weight = weights[t * S + s];
-          // NaN is more than any weight: it must be seen.
+          // NaN counts as larger than any weight, so that it is visible.
           if (!(weight <= most) && !Number.isNaN(most) && !isAhead(weight, t, s, full)) most = weight;
         }
       if (most !== Number.NEGATIVE_INFINITY)
         pixels[y * across + x] = Number.isNaN(most) ? inkPixel(palette) : ramp.pixel(most);
     }
   }
-  const small = Object.assign(document.createElement('canvas'), { width: across, height: down });
-  small.getContext('2d')?.putImageData(image, 0, 0);
-  context.imageSmoothingEnabled = false;
-  context.drawImage(small, 0, 0, wide, side);
+  drawEnlarged(context, image, wide, side);
 }
 
-/** A thumbnail: as large as it can be in a square of a size. */
+/**
+ * An image in another size, without smoothing.
+ * @param {CanvasRenderingContext2D} context @param {ImageData} image @param {number} width @param {number} height
+ */
+export function drawEnlarged(context, image, width, height) {
+  const small = Object.assign(document.createElement('canvas'), { width: image.width, height: image.height });
+  small.getContext('2d')?.putImageData(image, 0, 0);
+  context.imageSmoothingEnabled = false;
+  context.drawImage(small, 0, 0, width, height);
+}
+
+/**
+ * A thumbnail in a square, as large as its proportions allow.
+ * @param {HTMLCanvasElement} canvas
+ * @param {Float32Array} weights (T,S)
+ * @param {number} T
+ * @param {number} S
+ * @param {number} size of the square
+ * @param {boolean} full see paintCells
+ * @param {Colours} ramp
+ * @param {Palette} palette
+ */
 export function paintWeights(canvas, weights, T, S, size, full, ramp, palette) {
   const share = size / Math.max(T, S, 1);
   const room = { wide: Math.max(Math.round(share * S), 1), side: Math.max(Math.round(share * T), 1), full };
   paintPooled(canvas, weights, T, S, room, ramp, palette);
 }
 
+/** The text's colour as the four bytes of a pixel. @param {Pick<Palette, 'ink'>} palette */
 export const inkPixel = ({ ink }) => {
   const [r, g, b] = [1, 3, 5].map((at) => Number.parseInt(ink.slice(at, at + 2), 16));
   return new Uint32Array(new Uint8Array([r, g, b, 255]).buffer)[0];
 };
 
 /**
- * The large picture: cells with a line of canvas between them, NaN as a framed cross.
- * @param {any} context
+ * The cells of the large picture with a gap between them; NaN is a framed cross.
+ * @param {CanvasRenderingContext2D} context
  * @param {Float32Array} weights (T,S)
  * @param {number} T
  * @param {number} S
- * @param {{ cell: number, gap: number, full?: boolean }} grid full: nothing is hidden for coming later
- * @param {any} ramp
- * @param {any} palette
+ * @param {{ cell: number, gap: number, full?: boolean }} grid full: keys after their query are drawn too
+ * @param {Colours} ramp
+ * @param {Palette} palette
  */
 export function paintCells(context, weights, T, S, { cell, gap, full }, ramp, palette) {
   for (let t = 0; t < T; t++)
@@ -91,6 +118,10 @@ export function paintCells(context, weights, T, S, { cell, gap, full }, ramp, pa
     }
 }
 
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} x @param {number} y @param {number} side @param {string} ink
+ */
 export function cross(context, x, y, side, ink) {
   context.strokeStyle = ink;
   context.lineWidth = 1;

@@ -1,94 +1,145 @@
-// The same weights as lines: the tokens that ask on the right, those that answer on the left.
+// The weights as lines between two columns of tokens: keys on the left, queries on the right.
 
 import { px, useSession, weightText } from '../../ui/context.js';
-import { Corner } from '../heatmap/headTitle.jsx';
-import { measure, usePicture } from '../heatmap/heatmap.jsx';
+import { HeadTitle } from '../heatmap/headTitle.jsx';
+import { maxTextWidth } from '../heatmap/textWidth.js';
 import { useColours } from '../heatmap/useColours.js';
+import { usePicture } from '../heatmap/usePicture.js';
 import { spokenName } from '../prompt/tokens.js';
 
-/** Names closer to each other than this cannot be read: those of the line that is read stand alone. */
-const NAMED = 9;
-/** Lines thinner than this share say nothing. */
-const LEAST = 0.02;
+/** @import { Cell, Picture, ViewProps } from '../heatmap/types.js' */
 
+/** If names are closer to each other than this, only those of the line that is read are visible. */
+const MIN_NAME_PITCH = 9;
+/** Smaller weights have no line. */
+const MIN_WEIGHT = 0.02;
+/** Height of the title, also as a share of the view's height. */
+const [TITLE_HEIGHT, TITLE_SHARE] = [90, 0.15];
+/** From a name to the ends of its lines. */
+const NAME_GAP = 8;
+
+/**
+ * Positions of the lines, CSS pixels.
+ * @typedef {object} Layout
+ * @property {number} width
+ * @property {number} height
+ * @property {number} pitch from one name to the next
+ * @property {number} fontSize
+ * @property {number} left where the lines begin
+ * @property {number} right where they end
+ * @property {(i: number) => number} middle of a token's name
+ */
+
+/** @param {Picture} picture @param {ViewProps} room @returns {Layout} */
+function layoutOf({ names, keys, T, S }, { width, height, most }) {
+  const top = Math.min(TITLE_HEIGHT, TITLE_SHARE * height);
+  const pitch = (height - top) / Math.max(T, S);
+  const fontSize = Math.min(Math.max(0.62 * pitch, 8), most);
+  const margin = (/** @type {string[]} */ texts) =>
+    Math.min(Math.ceil(1.1 * maxTextWidth(texts, fontSize)) + 10, 0.24 * width);
+  return {
+    width,
+    height,
+    pitch,
+    fontSize,
+    left: margin(keys),
+    right: width - margin(names),
+    middle: (i) => top + (i + 0.5) * pitch,
+  };
+}
+
+/** @param {ViewProps} props */
 export function Lines({ width, height, most, compact = false }) {
   const session = useSession();
-  const words = session.words.value;
   const picture = usePicture({ width, height, most });
-  const at = session.cell.value;
-  if (!picture || !at) return <div class="picture" style={px({ height })} />;
-  const { run, weights, names, keys, T, S } = picture;
-  const ramp = useColours();
-  const top = Math.min(90, 0.15 * height);
-  const pitch = (height - top) / Math.max(T, S);
-  const size = Math.min(Math.max(0.62 * pitch, 8), most);
-  const widest = (all) => all.reduce((found, name) => Math.max(found, measure(name, size)), 0);
-  const margin = (all) => Math.min(Math.ceil(1.1 * widest(all)) + 10, 0.24 * width);
-  const [from, to] = [margin(keys), width - margin(names)];
-  const middle = (i) => top + (i + 0.5) * pitch;
-  const line = (t, s) => {
-    const bend = (to - from) / 2;
-    return `M${from} ${middle(s)}C${from + bend} ${middle(s)} ${to - bend} ${middle(t)} ${to} ${middle(t)}`;
-  };
-  const all = [];
-  for (let t = 0; t < T; t++) for (let s = 0; s < S; s++) if (weights[t * S + s] >= LEAST) all.push([t, s]);
-  const others = all.filter(([t]) => t !== at.t);
-  const mine = all.filter(([t]) => t === at.t).sort(([, a], [, b]) => weights[at.t * S + a] - weights[at.t * S + b]);
+  const read = session.cell.value;
+  if (!picture || !read) return <div class="picture" style={px({ height })} />;
+  const titled = { ...picture, above: true, stacked: false, x: 0, y: 0, matrixWidth: width };
   return (
     <div class="picture" style={px({ height })}>
-      <svg
-        class={`lines ${pitch < NAMED ? 'dense' : ''}`}
-        width={width}
-        height={height}
-        role="img"
-        aria-label={words.picture(words.headInText(run.layer, run.head))}
-        style={px({ fontSize: size })}
-      >
-        <title>
-          {words.cell(spokenName(names, at.t), spokenName(keys, at.s), weightText(weights[at.t * S + at.s]))}
-        </title>
-        <g class="rest">
-          {others.map(([t, s]) => (
-            <path key={`${t}.${s}`} d={line(t, s)} stroke={ramp.css(weights[t * S + s])} stroke-width={1} />
-          ))}
-        </g>
-        {mine.map(([t, s]) => (
-          <path
-            key={`${t}.${s}`}
-            d={line(t, s)}
-            stroke={ramp.css(weights[t * S + s])}
-            stroke-width={1 + 6 * weights[t * S + s]}
-          />
-        ))}
-        {keys.map((name, i) => (
-          <text
-            key={`k${i}`}
-            class={i === at.s ? 'answers' : ''}
-            x={from - 8}
-            y={middle(i)}
-            text-anchor="end"
-            onPointerEnter={() => session.setHover({ t: Math.max(at.t, i), s: i })}
-          >
-            {name}
-          </text>
-        ))}
-        {names.map((name, i) => (
-          <text
-            key={`q${i}`}
-            class={i === at.t ? 'asks' : ''}
-            x={to + 8}
-            y={middle(i)}
-            onPointerEnter={() => session.setHover({ t: i, s: -1 })}
-            onClick={() => session.look({ cell: { t: i, s: at.s } })}
-          >
-            {name}
-          </text>
-        ))}
-      </svg>
-      <Corner
-        picture={{ ...picture, above: true, stacked: false, full: true, x: 0, y: 0, wide: width }}
-        compact={compact}
-      />
+      <Drawing picture={picture} read={read} layout={layoutOf(picture, { width, height, most })} />
+      <HeadTitle picture={titled} compact={compact} />
     </div>
+  );
+}
+
+/** @param {{ picture: Picture, read: Cell, layout: Layout }} props */
+function Drawing({ picture, read, layout }) {
+  const words = useSession().words.value;
+  const { run, weights, names, keys, S } = picture;
+  const { width, height, pitch, fontSize } = layout;
+  const weight = weightText(weights[read.t * S + read.s]);
+  return (
+    <svg
+      class={`lines ${pitch < MIN_NAME_PITCH ? 'dense' : ''}`}
+      width={width}
+      height={height}
+      role="img"
+      aria-label={words.picture(words.headInText(run.layer, run.head))}
+      style={px({ fontSize })}
+    >
+      <title>{words.cell(spokenName(names, read.t), spokenName(keys, read.s), weight)}</title>
+      <Curves picture={picture} read={read} layout={layout} />
+      <Names picture={picture} read={read} layout={layout} />
+    </svg>
+  );
+}
+
+/**
+ * A line for each weight; those of the query that is read are above the others.
+ * @param {{ picture: Picture, read: Cell, layout: Layout }} props
+ */
+function Curves({ picture: { weights, T, S }, read, layout: { left, right, middle } }) {
+  const ramp = useColours();
+  const weightOf = (/** @type {Cell} */ { t, s }) => weights[t * S + s];
+  const curve = (/** @type {Cell} */ { t, s }) => {
+    const bend = (right - left) / 2;
+    return `M${left} ${middle(s)}C${left + bend} ${middle(s)} ${right - bend} ${middle(t)} ${right} ${middle(t)}`;
+  };
+  const lines = [];
+  for (let t = 0; t < T; t++) for (let s = 0; s < S; s++) if (weightOf({ t, s }) >= MIN_WEIGHT) lines.push({ t, s });
+  const others = lines.filter(({ t }) => t !== read.t);
+  const fromRead = lines.filter(({ t }) => t === read.t).sort((a, b) => weightOf(a) - weightOf(b));
+  const line = (/** @type {Cell} */ cell, /** @type {number} */ width) => (
+    <path key={`${cell.t}.${cell.s}`} d={curve(cell)} stroke={ramp.css(weightOf(cell))} stroke-width={width} />
+  );
+  return (
+    <>
+      <g class="rest">{others.map((cell) => line(cell, 1))}</g>
+      {fromRead.map((cell) => line(cell, 1 + 6 * weightOf(cell)))}
+    </>
+  );
+}
+
+/** @param {{ picture: Picture, read: Cell, layout: Layout }} props */
+function Names({ picture: { names, keys }, read, layout: { left, right, middle } }) {
+  const session = useSession();
+  return (
+    <>
+      {keys.map((name, i) => (
+        <text
+          key={`k${i}`}
+          class={i === read.s ? 'answers' : ''}
+          x={left - NAME_GAP}
+          y={middle(i)}
+          text-anchor="end"
+          onPointerEnter={() => session.setHover({ t: Math.max(read.t, i), s: i })}
+        >
+          {name}
+        </text>
+      ))}
+      {names.map((name, i) => (
+        <text
+          key={`q${i}`}
+          class={i === read.t ? 'asks' : ''}
+          x={right + NAME_GAP}
+          y={middle(i)}
+          onPointerEnter={() => session.setHover({ t: i, s: -1 })}
+          onClick={() => session.look({ cell: { t: i, s: read.s } })}
+        >
+          {name}
+        </text>
+      ))}
+    </>
   );
 }

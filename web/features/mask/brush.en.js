@@ -1,4 +1,4 @@
-// What painting a mask says, in English.
+// Texts of the brush that paints a mask, in English.
 
 export const brush = {
   lead: 'Mask by hand',

@@ -1,17 +1,20 @@
-// Cells that are hidden by hand, as a text that is short and stays as it is when the sentence grows: rows with their
-// keys, '16.4.6-9_17.3' hides of row 16 the keys 4 and 6 to 9, and of row 17 the key 3.
+// Cells that are hidden by hand, as a short text that remains valid when the sentence grows: rows with their keys.
+// '16.4.6-9_17.3' hides the keys 4 and 6 to 9 from query 16, and key 3 from query 17.
 
-/** What a page can hold; a link holds less. */
-export const MOST_PAINTED = 200_000;
-const MOST_LINKED = 1500;
+/** Longest text that the page accepts, and longest one that is written into a link. */
+export const MAX_PAINTED = 200_000;
+const MAX_LINKED = 1500;
 
 /** @param {unknown} text */
 export const isPainted = (text) =>
   typeof text === 'string' &&
-  text.length <= MOST_PAINTED &&
+  text.length <= MAX_PAINTED &&
   /^$|^\d{1,4}(\.\d{1,4}(-\d{1,4})?)+(_\d{1,4}(\.\d{1,4}(-\d{1,4})?)+)*$/.test(text);
 
-/** Every run of hidden cells. @param {string} text @param {(t: number, from: number, to: number) => void} each */
+/**
+ * Calls `each` for every run of hidden cells: query t, keys from…to.
+ * @param {string} text @param {(t: number, from: number, to: number) => void} each
+ */
 export function eachRun(text, each) {
   for (const row of text.split('_')) {
     const [t, ...runs] = row.split('.');
@@ -22,10 +25,17 @@ export function eachRun(text, each) {
   }
 }
 
+/** The number of hidden cells. @param {string} text */
+export function countOf(text) {
+  let count = 0;
+  if (text) eachRun(text, (_, from, to) => (count += to - from + 1));
+  return count;
+}
+
 /**
- * 1 where a key may be seen: as the mask says, without what is painted.
+ * The mask (tokens, keys) with the hidden cells taken out: 1 for a visible key.
  * @param {string} text
- * @param {string} mask 'causal' (as ever), 'none', 'past', or the number of keys of a window
+ * @param {string} mask 'causal' (the model's own), 'none', 'past', or the number of keys of a window
  * @param {number} tokens
  * @param {boolean} causal
  * @param {number} [keys]
@@ -43,5 +53,5 @@ export function visible(text, mask, tokens, causal, keys = tokens) {
   return { data, shape: [tokens, keys] };
 }
 
-/** Whether a link holds what is painted. @param {Record<string, string>} map */
-export const isLinked = (map) => Object.values(map).join().length <= MOST_LINKED;
+/** True if the hidden cells fit into a link. @param {Record<string, string>} map */
+export const isLinked = (map) => Object.values(map).join().length <= MAX_LINKED;

@@ -1,10 +1,10 @@
-// What a stroke of the brush makes of the cells that are hidden by hand: see hiddenCells.js.
+// Changes of the cells that are hidden by hand, see hiddenCells.js, by a stroke of the brush.
 
 import { eachRun } from './hiddenCells.js';
 
 /** @import { Cell } from '../../store/state.js' */
 
-/** The other direction: rows by number, each a set of keys. @param {Map<number, Set<number>>} rows */
+/** The text of hidden cells. @param {Map<number, Set<number>>} rows the hidden keys of each query */
 export function writeRows(rows) {
   const inOrder = (/** @type {Iterable<number>} */ all) => [...all].sort((a, b) => a - b);
   return inOrder(rows.keys())
@@ -22,7 +22,7 @@ export function writeRows(rows) {
     .join('_');
 }
 
-/** @param {string} text */
+/** The hidden keys of each query. @param {string} text */
 export function readRows(text) {
   /** @type {Map<number, Set<number>>} */
   const rows = new Map();
@@ -34,7 +34,7 @@ export function readRows(text) {
   return rows;
 }
 
-/** A text with cells hidden, or shown again. @param {string} text @param {Cell[]} cells @param {boolean} hide */
+/** The text after cells are hidden, or shown again. @param {string} text @param {Cell[]} cells @param {boolean} hide */
 export function withCells(text, cells, hide) {
   const rows = readRows(text);
   for (const { t, s } of cells) {
@@ -46,7 +46,7 @@ export function withCells(text, cells, hide) {
 }
 
 /**
- * Cells hidden or shown at a place, and so at every more particular place within it.
+ * Hides or shows cells at a place and at every narrower place within it.
  * @param {Record<string, string>} map
  * @param {string} place 'all', a layer '3', or one head '3.1'
  * @param {Cell[]} cells
@@ -54,19 +54,35 @@ export function withCells(text, cells, hide) {
  */
 export function paintAt(map, place, cells, hide) {
   const inside = (/** @type {string} */ other) => place === 'all' || other.startsWith(`${place}.`);
-  const ever = map[place] ?? map[place.split('.')[0]] ?? map.all ?? '';
-  const next = { ...map, [place]: withCells(ever, cells, hide) };
+  const before = map[place] ?? map[place.split('.')[0]] ?? map.all ?? '';
+  const next = { ...map, [place]: withCells(before, cells, hide) };
   for (const [other, text] of Object.entries(map))
     if (other !== place && inside(other)) next[other] = withCells(text, cells, hide);
-  // Nothing hidden anywhere is as it was at first.
+  // Without hidden cells the state is the initial one.
   return Object.values(next).some(Boolean) ? next : {};
 }
 
-/** Cells from one to the next: a hand is faster than the pointer's events. @param {Cell} from @param {Cell} to */
+/** The cells between two events of a fast pointer, both ends included. @param {Cell} from @param {Cell} to */
 export function line(from, to) {
   const steps = Math.max(Math.abs(to.t - from.t), Math.abs(to.s - from.s), 1);
   return Array.from({ length: steps + 1 }, (_, i) => ({
     t: Math.round(from.t + (i / steps) * (to.t - from.t)),
     s: Math.round(from.s + (i / steps) * (to.s - from.s)),
   }));
+}
+
+/**
+ * The cells that a square brush covers whose middle is at a cell.
+ * @param {Cell} middle
+ * @param {number} size of the brush in cells
+ * @param {{ T: number, S: number, full: boolean }} matrix full: cells above the diagonal are included
+ * @returns {Cell[]}
+ */
+export function cellsUnder({ t, s }, size, { T, S, full }) {
+  const cells = [];
+  const [top, left] = [t, s].map((middle) => middle - Math.floor((size - 1) / 2));
+  for (let row = Math.max(top, 0); row < Math.min(top + size, T); row++)
+    for (let key = Math.max(left, 0); key < Math.min(left + size, full ? S : row + 1); key++)
+      cells.push({ t: row, s: key });
+  return cells;
 }

@@ -1,4 +1,4 @@
-// What stands under the picture on paper, in English.
+// The caption of a printed picture, in English.
 
 export const texts = {
   caption: (/** @type {string} */ head, /** @type {string} */ model) =>

@@ -1,5 +1,5 @@
-// On paper, and in colours of the visitor's own: its styles, the caption under the picture, and light colours where the
-// page is dark. It comes with the first movement of a hand.
+// Styles for print and for forced colours, the caption of a printed picture, and the light theme while the dark page is
+// printed. Loaded with the first input.
 
 import { useEffect } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
@@ -13,6 +13,7 @@ export const styles = `${css}
 
 const TEXTS = { en: inEnglish, zh: inChinese };
 
+/** The caption, which is visible on paper only. */
 export function Media() {
   const session = useSession();
   const words = session.words.value;
@@ -21,18 +22,22 @@ export function Media() {
     const paper = matchMedia('print');
     /** @type {any} */
     let theme = null;
-    const turn = () => {
+    const followPaper = () => {
       if (paper.matches === (theme !== null)) return;
       const next = paper.matches ? 'light' : theme;
       theme = paper.matches ? session.theme.peek() : null;
       session.showTheme(next);
     };
     // The page may be printed before this effect has run.
-    turn();
-    paper.addEventListener('change', turn);
-    return () => paper.removeEventListener('change', turn);
+    followPaper();
+    paper.addEventListener('change', followPaper);
+    return () => paper.removeEventListener('change', followPaper);
   }, []);
   if (!run?.T) return null;
   const model = session.about.value?.title ?? words.whale;
-  return <p class="caption">{TEXTS[session.language.value].caption(words.headName(run.layer, run.head), model)}</p>;
+  return (
+    <p class="caption">
+      {TEXTS[/** @type {'en' | 'zh'} */ (session.language.value)].caption(words.headName(run.layer, run.head), model)}
+    </p>
+  );
 }

@@ -1,4 +1,4 @@
-// On a phone reading is a sheet: its first line stands over the what-if line, and opens it.
+// On a phone the reading column is a sheet: its title is above the what-if line and opens it.
 
 import { useEffect, useState } from 'preact/hooks';
 import { useClosing, useSession } from '../../ui/context.js';
@@ -10,20 +10,20 @@ export function Sheet() {
   const words = session.words.value;
   const run = session.run.value;
   const cell = session.cell.value;
-  // What is not the reading is asked for: it opens the sheet, and ends with it.
-  const asked = session.state.value.panel !== 'reading';
-  const [open, setOpen] = useState(asked);
-  useEffect(() => setOpen(asked), [asked]);
-  const turn = () => {
+  // A panel other than the reading was requested: it opens the sheet, and is closed with it.
+  const isRequested = session.state.value.panel !== 'reading';
+  const [open, setOpen] = useState(isRequested);
+  useEffect(() => setOpen(isRequested), [isRequested]);
+  const toggle = () => {
     setOpen(!open);
-    if (open && asked) session.update({ panel: 'reading' });
+    if (open && isRequested) session.update({ panel: 'reading' });
   };
-  const ref = useClosing(open, (focus) => focus && turn());
+  const ref = useClosing(open, (/** @type {boolean} */ isEscape) => isEscape && toggle());
   const Panel = panelFor(session.state.value, session.run.value);
   if (!cell || !run?.T) return null;
   return (
     <div class={`sheet ${open ? 'open' : ''}`} ref={ref}>
-      <button type="button" class="sheet-line" aria-expanded={open} onClick={turn}>
+      <button type="button" class="sheet-line" aria-expanded={open} onClick={toggle}>
         <Title run={run} cell={cell} />
         <span class="how-short">
           {open ? words.close : words.howShort}

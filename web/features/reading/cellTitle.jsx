@@ -1,23 +1,26 @@
-// What is read, in one line: me looks at Ish: 0.79
+// The cell that is read, in one line: me looks at Ish: 0.79
 
 import { useSession, weightText } from '../../ui/context.js';
 import { shownWeights } from '../heatmap/meanOfHeads.js';
 import { positionIn } from '../prompt/tokens.js';
 import { isAhead } from './derivation.js';
 
+/** @import { Cell, Run } from '../heatmap/types.js' */
+
 const namesOf = (/** @type {{ name: string }[]} */ pieces) => pieces.map(({ name }) => name);
 
+/** @param {{ run: Run, cell: Cell }} props */
 export function Title({ run, cell: { t, s } }) {
   const session = useSession();
   const words = session.words.value;
   const weight = shownWeights(run, session.state.value.mean)[t * run.S + s];
-  const hidden = run.values?.scores[t * run.S + s] === Number.NEGATIVE_INFINITY;
-  const ahead = hidden || isAhead(weight, t, s, !run.about.causal);
+  const isMasked =
+    run.values?.scores[t * run.S + s] === Number.NEGATIVE_INFINITY || isAhead(weight, t, s, !run.about.causal);
   return (
     <h2 class="title">
-      <Named kind="query" names={namesOf(run.pieces)} at={t} /> {ahead ? words.cannot[0] : words.looksAt}{' '}
+      <Named kind="query" names={namesOf(run.pieces)} at={t} /> {isMasked ? words.cannot[0] : words.looksAt}{' '}
       <Named kind="key" names={namesOf(run.keys)} at={s} />
-      {!ahead && (
+      {!isMasked && (
         <>
           : <span data-name="weight">{weightText(weight)}</span>
         </>
@@ -26,7 +29,10 @@ export function Title({ run, cell: { t, s } }) {
   );
 }
 
-/** Where other tokens have the same name, its position stands below it. */
+/**
+ * The name of the token at a position, which is added if another token has the same name.
+ * @param {{ kind: 'query' | 'key', names: string[], at: number }} props
+ */
 export function Named({ kind, names, at }) {
   const position = positionIn(names, at);
   return (

@@ -1,33 +1,42 @@
-// How one weight comes about, out of what the worker has said of a run.
+// The numbers from which one weight is computed, taken from the worker's answer.
 
 import { stepsAt } from './score.js';
 
-/** @typedef {any} Shown a run, with what its source is in `about` */
+/** @import { Cell, Run, RunWithValues } from '../heatmap/types.js' */
+/** @typedef {any} About the description that a source gives of itself */
 
 /**
- * The weights (T,S) of one head of a run; of a large one only the head shown is here, null for the others.
- * @param {Shown} run @param {number} layer @param {number} head
+ * The weights of one head of a run.
+ * @param {Run} run @param {number} layer @param {number} head
+ * @returns {any} Float32Array (T,S); null for the heads of a large run that are not shown
  */
-export function weightsOf({ weights, large, about, T, S, layer: shown, head: first }, layer, head) {
-  if (large) return layer === shown && head === first ? weights : null;
+export function weightsOf({ weights, large, about, T, S, layer: shownLayer, head: shownHead }, layer, head) {
+  if (large) return layer === shownLayer && head === shownHead ? weights : null;
   const size = T * S;
-  const at = (layer * about.heads + head) * size;
-  return weights.subarray(at, at + size);
+  const first = (layer * about.heads + head) * size;
+  return weights.subarray(first, first + size);
 }
 
-/** Keys that a query cannot look at: after it, and without weight. */
+/**
+ * True for a key after its query that has no weight: its cell is not drawn, unless the matrix is full.
+ * @param {number} weight @param {number} t @param {number} s
+ */
 export const isAhead = (weight, t, s, full = false) => !full && s > t && !(weight > 0) && !Number.isNaN(weight);
 
-/** Whether a head looks ahead: then the upper half is in use. */
+/**
+ * True if a key after its query has weight.
+ * @param {Float32Array} weights (T,S) @param {number} T @param {number} S
+ */
 export const looksAhead = (weights, T, S) => {
   for (let t = 0; t < T; t++) for (let s = t + 1; s < S; s++) if (weights[t * S + s] > 0) return true;
   return false;
 };
 
-/** All that is said about a cell. @param {Shown} run @param {{ t: number, s: number }} cell */
+/** The numbers of one cell. @param {RunWithValues} run @param {Cell} cell */
 export function readingOf(run, { t, s }) {
   const { values, S } = run;
   const { width, valueWidth = width, query, key, value, scores, steps, sink, mixture, directions, labels } = values;
+  /** @param {Float32Array} x @param {number} i */
   const row = (x, i, size = width) => x.subarray(i * size, (i + 1) * size);
   const q = row(query, t);
   const k = row(key, s);
@@ -36,8 +45,9 @@ export function readingOf(run, { t, s }) {
   const weights = row(weightsOf(run, run.layer, run.head), t, S);
   const score = scores[t * S + s];
   const weight = weights[s];
-  // What is patched from elsewhere is not made of these values.
+  // The output of a patched head is not a mixture of these values.
   const direction = !values.patched && directions ? row(directions, t) : null;
+  /** Direct logit attribution of the cell, null if it is unknown. @type {any} */
   const adds = direction && (values.scale ?? 1) * weight * v.reduce((sum, x, i) => sum + x * direction[i], 0);
   const sum = product.reduce((a, x) => a + x, 0);
   const ofKeys = row(scores, t, S).reduce((all, x) => all + Math.exp(x), 0);
@@ -51,7 +61,7 @@ export function readingOf(run, { t, s }) {
     score,
     weights,
     weight,
-    // Of a row without a visible key nothing is left but its sink.
+    // A row without a visible key has the weight of its sink only.
     hidden: ofKeys === 0,
     sink,
     total: ofKeys + (sink === null ? 0 : Math.exp(sink)),

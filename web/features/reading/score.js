@@ -1,5 +1,5 @@
-// From the product of a query and a key to their score: the steps that a model takes, in the order of the core (scale,
-// soft cap, distance, temperature). The worker lists those of a head; here they are carried out for one cell, and told.
+// From the product of a query and a key to their score: the steps of the model, in the order of the core (scale, soft
+// cap, distance, temperature). The worker lists the steps of a head; they are computed here for one cell, with a text.
 
 import { plain } from '../../texts/numbers.js';
 
@@ -10,15 +10,15 @@ import { plain } from '../../texts/numbers.js';
  * @typedef {{ kind: 'temperature', by: number }} Temperature divides
  * @typedef {Scale | Cap | Distance | Temperature} Step
  */
-/** A step at a cell. @typedef {Step & { amount: number, from: number, to: number }} Done */
+/** @typedef {Step & { amount: number, from: number, to: number }} CellStep a step at one cell: to = from + amount */
 
-/** Roots and whole factors are recognised this near, as float32 holds them. */
-const NEAR = 1e-5;
-const isWhole = (/** @type {number} */ x) => Math.round(x) >= 1 && Math.abs(x / Math.round(x) - 1) < NEAR;
+/** Relative rounding error up to which a float32 number is taken for a whole one. */
+const TOLERANCE = 1e-5;
+const isWhole = (/** @type {number} */ x) => Math.round(x) >= 1 && Math.abs(x / Math.round(x) - 1) < TOLERANCE;
 
 /**
- * What a scale divides by: the root of a whole number, and where that is the width of a head, a whole number besides.
- * Null where it is neither.
+ * The divisor of which a scale is the reciprocal, as √root · by. If by is not 1, root is the width of a head. Null if
+ * there is none.
  * @param {number} scale
  * @param {number} width of a head
  * @returns {{ root: number, by: number } | null}
@@ -43,12 +43,12 @@ function amountOf(step, x, distance) {
 }
 
 /**
- * The steps at one cell.
+ * The steps of a head at one cell.
  * @param {readonly Step[]} steps
- * @param {number} product summed
+ * @param {number} product of query and key
  * @param {{ t: number, s: number }} cell
  * @param {number} T
- * @returns {Done[]}
+ * @returns {CellStep[]}
  */
 export function stepsAt(steps, product, { t, s }, T) {
   let x = product;
@@ -72,7 +72,7 @@ export function stepsAt(steps, product, { t, s }, T) {
  * @property {string} colon
  */
 
-/** @param {Texts} texts @param {Done} step @param {number} width */
+/** @param {Texts} texts @param {CellStep} step @param {number} width */
 function textOf(texts, step, width) {
   if (step.kind === 'cap') return texts.capped(plain(step.cap, isWhole(step.cap) ? 0 : 2));
   if (step.kind === 'temperature') return texts.temperature(plain(step.by));
@@ -83,18 +83,17 @@ function textOf(texts, step, width) {
 }
 
 /**
- * What the reading says of a score, a line for each step: its text, and the number that it comes to, null where that is
- * the one before.
+ * The lines that explain a score, one for each step: its text and its result, which is null if the step has no effect.
  * @param {Texts} texts
- * @param {{ sum: number, steps: readonly Done[], score: number }} reading
+ * @param {{ sum: number, steps: readonly CellStep[], score: number }} reading
  * @param {number} width of a head
  * @returns {{ kind: string, text: string, figure: string | null, last: boolean }[]}
  */
 export function linesOf(texts, { sum, steps, score }, width) {
   const lines = steps.map((step, i) => {
     const last = i === steps.length - 1;
-    const silent = step.kind === 'scale' && step.scale === 1 && !last;
-    const figure = silent ? null : plain(last ? score : step.to);
+    const isNoChange = step.kind === 'scale' && step.scale === 1 && !last;
+    const figure = isNoChange ? null : plain(last ? score : step.to);
     return { kind: step.kind, text: textOf(texts, step, width), figure, last };
   });
   return [{ kind: 'sum', text: texts.sum, figure: plain(sum), last: false }, ...lines];

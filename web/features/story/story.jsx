@@ -5,12 +5,14 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { runOf } from '../../store/runInput.js';
 import { plain, reducedMotion, signed, useSession, weightText } from '../../ui/context.js';
 import { shown, wordAt } from '../prompt/tokens.js';
+import { Bars } from '../reading/bars.jsx';
 import { readingOf } from '../reading/derivation.js';
-import { Bars, Strip } from '../reading/reading.jsx';
+import { Strip } from '../reading/reading.jsx';
 import { goTo } from './goTo.js';
+import { corrections, observe, opened, tasksDone } from './observations.js';
 import { observationTexts } from './observationTexts.js';
 import { steps as inEnglish } from './steps.en.js';
-import { corrections, observe, opened, STEPS, tasksDone } from './steps.js';
+import { STEPS } from './steps.js';
 import { steps as inChinese } from './steps.zh.js';
 
 export { default as styles } from './story.css';

@@ -8,7 +8,7 @@ import { Colours } from '../heatmap/legend.jsx';
 import { Actions } from './actions.jsx';
 import { HeadScale, MaskMenu, PatchMenu, Temperature, Threshold } from './controls.jsx';
 
-const BrushLine = later(() => import('../mask/brush.jsx'), 'BrushLine');
+const BrushLine = later(() => import('../mask/brushLine.jsx'), 'BrushLine');
 
 /** @typedef {'phone' | 'tablet' | 'tight' | 'narrow' | 'desk' | 'wide'} Kind of a layout, by the width of the page */
 

@@ -1,4 +1,4 @@
-// Two runs beside each other, in Chromium: with nothing pinned, the same text changed, texts of different length.
+// Two runs side by side, in Chromium: without a pinned run, with a changed head, with texts of different length.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -28,7 +28,7 @@ async function open(hash, options = {}) {
 const cells = (row) => page.locator(`.comparing tr[data-name=${row}] td`).allTextContents();
 const signed = (d) => (Math.abs(d) < 0.005 ? '0.00' : `${d < 0 ? '−' : '+'}${Math.abs(d).toFixed(2)}`);
 
-test('with nothing pinned it says what to do; the view is chosen and the run pinned by keyboard', async () => {
+test('without a pinned run the view shows instructions; view and pin work by keyboard', async () => {
   await open('');
   await page.locator('.legend .menu [aria-label^=Compare]').focus();
   await page.keyboard.press('Enter');
@@ -43,7 +43,7 @@ test('with nothing pinned it says what to do; the view is chosen and the run pin
   assert.deepEqual(faults, []);
 });
 
-test('a head is switched off below: side by side reads both, and the difference is theirs', async () => {
+test('with a head switched off, side by side shows both runs, and the difference is now minus pinned', async () => {
   const edit = [{ at: 'blocks.3.heads', head: 1, set: 'zero' }];
   const [now, old] = [weightsOf(OPENING, edit), weightsOf(OPENING)];
   for (const versus of ['beside', 'difference']) {
@@ -60,7 +60,7 @@ test('a head is switched off below: side by side reads both, and the difference 
   assert.match(await page.textContent('.other'), /in the pinned run/);
 });
 
-test('texts of different length: rows stand at one height, a pointer on either reads both', async () => {
+test('texts of different length: rows are aligned, a pointer on either picture reads both', async () => {
   await open(`view=compare&text=${encodeURIComponent(LONGER)}&${PINNED}`);
   await page.waitForFunction(() => part('.comparing') !== null);
   const [now, old] = [weightsOf(LONGER), weightsOf(OPENING)];
@@ -73,7 +73,7 @@ test('texts of different length: rows stand at one height, a pointer on either r
   );
   assert.equal(boxes[0].top, boxes[1].top);
   assert.equal(boxes[0].height, boxes[1].height);
-  // Row 10 of both is the word with the same name; column 3 too.
+  // Row 10 and column 3 have the same name in both texts.
   const hover = async ({ left, top, cell }, r, c) => page.mouse.move(left + (c + 0.5) * cell, top + (r + 0.5) * cell);
   const expected = [now.at(10, 3), old.at(9, 3)];
   for (const box of boxes) {
@@ -84,17 +84,17 @@ test('texts of different length: rows stand at one height, a pointer on either r
       expected.map((w) => w.toFixed(2)),
     );
   }
-  // What stands in the pinned text alone is read there.
+  // A cell of the pinned text only is read there.
   await hover(boxes[1], 17, 4);
   await page.waitForFunction(() => part('.comparing .key').textContent === 'I');
   assert.deepEqual(await cells('weight'), ['–', old.at(16, 4).toFixed(2), '']);
-  // The guess of both is in the list.
+  // The next tokens of both are in the list.
   const guesses = await page.locator('.prediction .token').allTextContents();
   assert.ok(guesses.includes('I') && guesses.includes('we'), `${guesses}`);
   await assertAccessible();
 });
 
-test('the keyboard walks either picture, and both weights are said', async () => {
+test('arrow keys walk either picture, and both weights are announced', async () => {
   await open(`view=compare&text=${encodeURIComponent(LONGER)}&${PINNED}`, { colorScheme: 'dark' });
   await page.waitForFunction(() => part('.compare')?.querySelectorAll('.matrix').length === 2);
   const [now, old] = [weightsOf(LONGER), weightsOf(OPENING)];
@@ -108,7 +108,7 @@ test('the keyboard walks either picture, and both weights are said', async () =>
   await assertAccessible();
 });
 
-test('a difference of texts: pairs alone are subtracted, a dot stands for the rest', async () => {
+test('the difference of two texts has a value for each pair of tokens and a dot for other cells', async () => {
   await open(`view=compare&versus=difference&text=${encodeURIComponent(LONGER)}&${PINNED}&cell=10.3`, {
     locale: 'zh-CN',
   });
@@ -120,7 +120,7 @@ test('a difference of texts: pairs alone are subtracted, a dot stands for the re
   await assertAccessible();
 });
 
-test('what is saved is what is seen: both pictures with their titles, or the difference with its legend', async () => {
+test('the SVG file has both pictures with their titles, or the difference with its legend', async () => {
   const save = async (name) => {
     await page.getByRole('button', { name: 'Export' }).click();
     return (await download(() => page.getByRole('menuitem', { name }).click())).bytes;
@@ -143,7 +143,7 @@ test('what is saved is what is seen: both pictures with their titles, or the dif
   assert.deepEqual(faults, []);
 });
 
-test('360 px: one below the other, as wide as the screen, and nothing scrolls sideways', async () => {
+test('at 360 px the pictures are one below the other, and nothing scrolls horizontally', async () => {
   const options = { viewport: { width: 360, height: 740 }, hasTouch: true };
   await open(`view=compare&text=${encodeURIComponent(LONGER)}&${PINNED}`, options);
   await page.waitForFunction(() => part('.compare')?.querySelectorAll('.matrix').length === 2);
@@ -159,7 +159,7 @@ test('360 px: one below the other, as wide as the screen, and nothing scrolls si
   await assertAccessible();
 });
 
-test('360 px: where nothing differs that is said', async () => {
+test('at 360 px a note says that no weight differs', async () => {
   for (const [change, count] of [
     ['', 1],
     ['&scale=3.1%3A0', 0],
@@ -170,7 +170,7 @@ test('360 px: where nothing differs that is said', async () => {
   }
 });
 
-test('while one trains there is no view that compares, nor in a model without a run of its own', async () => {
+test('the view is absent during training and for heads that are not a transformer', async () => {
   await open('view=compare&panel=train');
   await page.waitForFunction(() => part('.picture .matrix') !== null);
   assert.equal(await page.locator('.legend .menu [aria-label^=Compare]').count(), 0);

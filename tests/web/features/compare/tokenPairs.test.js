@@ -1,4 +1,4 @@
-// Which tokens of two texts are pairs, and the colours of a difference.
+// Pairs of the tokens of two texts, and the colours of a difference.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -6,7 +6,7 @@ import { align, rowDifferences, SIGNED } from '../../../../web/features/compare/
 
 const pairsOf = ({ places }) => places.filter(({ now, old }) => now >= 0 && old >= 0).map(Object.values);
 
-test('tokens are pairs from the beginning and from the end as far as they are the same', () => {
+test('equal tokens from the beginning and from the end are pairs', () => {
   const found = align([...'abcXYyz'], [...'abcQyz']);
   assert.deepEqual(pairsOf(found), [
     [0, 0],
@@ -23,7 +23,7 @@ test('tokens are pairs from the beginning and from the end as far as they are th
   assert.deepEqual([found.oldOf(4), found.nowOf(3), found.oldOf(6), found.nowOf(5)], [-1, -1, 5, 6]);
 });
 
-test('pairs stand in the same row of both pictures', () => {
+test('the tokens of a pair have the same row in both pictures', () => {
   for (const [a, b] of [
     ['abcXYyz', 'abcQyz'],
     ['az', 'abcdz'],
@@ -41,7 +41,7 @@ test('pairs stand in the same row of both pictures', () => {
   }
 });
 
-test('as many tokens in between are pairs: one word stands for another', () => {
+test('tokens in between are pairs if both texts have the same number of tokens', () => {
   assert.deepEqual(pairsOf(align([...'aXb'], [...'aYb'])), [
     [0, 0],
     [1, 1],
@@ -50,7 +50,7 @@ test('as many tokens in between are pairs: one word stands for another', () => {
   assert.equal(pairsOf(align([...'ab'], [...'cde'])).length, 0);
 });
 
-test('a row lists what differs most first, and what one text alone has', () => {
+test('a row lists the largest differences first, and the keys that only one text has', () => {
   const { places } = align([...'aXb'], [...'acdb']);
   const list = rowDifferences(
     places,
@@ -69,7 +69,7 @@ test('a row lists what differs most first, and what one text alone has', () => {
   );
 });
 
-test('of a row whose differences cannot be seen the largest weights come first', () => {
+test('a row without visible differences lists the largest weights first', () => {
   const { places } = align([...'abc'], [...'abc']);
   const list = rowDifferences(
     places,
@@ -83,7 +83,7 @@ test('of a row whose differences cannot be seen the largest weights come first',
   );
 });
 
-test('differences are as light on both sides, and lighter or darker the larger they are', () => {
+test('colours of differences are equally light for both signs, and monotonic in the size', () => {
   const luminance = (css) => {
     const [r, g, b] = css
       .match(/\d+/g)

@@ -21,7 +21,7 @@ function parse(text) {
   return rows.slice(0, -1);
 }
 
-test('the table reads back to the same tokens and the same float32 numbers', () => {
+test('the file is parsed to the same tokens and the same float32 numbers', () => {
   const [head, ...rows] = parse(toCsv(result, { batch: 0, head: 1 }));
   const tokens = TOKENS.map((token) => (token === '=SUM(A1)' ? "'=SUM(A1)" : token));
   assert.deepEqual(head, ['', ...tokens]);
@@ -32,13 +32,13 @@ test('the table reads back to the same tokens and the same float32 numbers', () 
   assert.deepEqual(Float32Array.from(rows.flatMap(([, ...values]) => values.map(Number))), weights.subarray(T * S));
 });
 
-/** How a token stands in the table. */
+/** A token as a field of the table. */
 const cellOf = (token) =>
   toCsv({ queries: [token], keys: [''], shape: [1, 1, 1, 1], weights: Float32Array.of(0.5) }, { batch: 0, head: 0 })
     .slice(',\r\n'.length)
     .replace(/,0\.5\r\n$/, '');
 
-test('what a spreadsheet would run as a formula is a text there, and numbers stay numbers', () => {
+test('text that a spreadsheet would run as a formula is escaped, numbers are not', () => {
   for (const formula of [
     '=1+1',
     '+1+1',
@@ -62,18 +62,18 @@ test('what a spreadsheet would run as a formula is a text there, and numbers sta
     assert.equal(cellOf(plain), plain);
 });
 
-test('a token that holds a separator stays in one cell', () => {
+test('a token with a separator is one field', () => {
   for (const token of ['a,b', 'a;=1+1', 'a\t=1+1', 'a\n=1+1', 'a"b', ' a', 'a '])
     assert.equal(cellOf(token), `"${token.replaceAll('"', '""')}"`);
 });
 
-test('file names are safe, and say something', () => {
+test('file names are valid and not empty', () => {
   assert.equal(fileName(['headlight', '代词 → 实词', 'a/b\\c:*?'], 'csv'), 'headlight-代词-实词-a-b-c.csv');
   assert.equal(fileName(['../../../..'], 'png'), 'headlight.png');
   assert.equal(fileName([`${'x'.repeat(59)}-y`], 'svg'), `${'x'.repeat(59)}.svg`);
 });
 
-test('rectangles and later batch entries come out as they are', () => {
+test('rectangular weights and later batch entries are written correctly', () => {
   const [B, H, T, S] = [2, 3, 2, 5];
   const data = numbers(B * H * T * S, 9).map(Math.abs);
   const [queries, keys] = [['q1', 'q2'], [...'abcde']];

@@ -1,4 +1,4 @@
-// What is taken along gives what is shown: programs, arrays, the table.
+// Exports reproduce the shown weights: programs, arrays, the table.
 
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
@@ -43,7 +43,7 @@ const shown = ({ pieces }) => {
   return { title: 'a head\nprocess.exit(1)', queries: names, keys: names };
 };
 
-test('the program in JavaScript runs, and gives the weights that are shown', async () => {
+test('the program in JavaScript runs and prints the shown weights', async () => {
   for (const patch of STATES) {
     const run = await runOf(patch);
     const program = inJavaScript(run, shown(run));
@@ -61,7 +61,7 @@ test('the program in JavaScript runs, and gives the weights that are shown', asy
   }
 });
 
-test('what a model adds to its scores is in the program', async () => {
+test('the bias of the scores is in the program', async () => {
   const run = await runOf({ model: 'constructed', text: 'so it is', layer: 0, head: 6 });
   const scores = run.values.scores.map((score, i) => score + i / 3);
   const program = inJavaScript({ ...run, values: { ...run.values, scores } }, shown(run));
@@ -78,7 +78,7 @@ test('the scale, the temperature and the sink of a model are in the program', as
   assert.match(program, /scale: 0.25,[\s\S]*sinks: \[0.5\],/);
 });
 
-test('the program for PyTorch is Python; where there is torch it gives the same weights', async (t) => {
+test('the program for PyTorch is valid Python, and prints the same weights if torch is installed', async (t) => {
   for (const patch of STATES) {
     const run = await runOf(patch);
     const program = inPython(run, shown(run));
@@ -98,7 +98,7 @@ test('the program for PyTorch is Python; where there is torch it gives the same 
   }
 });
 
-test('all heads as npy, safetensors and JSON are read back as they are shown', async () => {
+test('npy, safetensors and JSON files contain the shown weights of all heads', async () => {
   const run = await runOf({});
   const names = run.pieces.map(({ name }) => name);
   const all = allOf(run, names, names);
@@ -116,7 +116,7 @@ test('all heads as npy, safetensors and JSON are read back as they are shown', a
   assert.match(toJson({ ...all, weights: Float32Array.of(Number.NaN) }), /\[null\]/);
 });
 
-test('uniform rows have the entropy of their keys; what looks one token back has distance 1', () => {
+test('uniform rows have the entropy log2 of their keys; a previous-token head has distance 1', () => {
   assert.deepEqual(spreadOf(new Float32Array(16).fill(0.25), 4, 4).entropy, 2);
   const back = Float32Array.of(0, 0, 0, 1, 0, 0, 0, 1, 0);
   assert.deepEqual(spreadOf(back, 3, 3), { entropy: 0, distance: 1 });

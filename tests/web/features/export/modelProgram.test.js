@@ -1,4 +1,4 @@
-// The program that runs a model again gives the weights and the guess that are shown.
+// The program that repeats a run prints the shown weights and next token.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -17,13 +17,13 @@ const answer = createAnswerer({
   post: (message) => (parts[message.part ?? 'end'] = message),
 });
 const { whale, tokenizer } = await loadWhale();
-/** The model as the package opens it: it reads text. */
+/** The demo model as the package opens it. */
 const model = {
   tokenizer,
   forward: (text, options) => whale.forward(tokenizer.encode(text).ids, options),
 };
 
-/** Runs a program with the model in the place of the one that it opens; gives what it prints. */
+/** Runs a program with this model instead of the one that it opens, and returns its output. */
 async function outputOf(program) {
   const printed = [];
   const body = program
@@ -54,7 +54,7 @@ for (const [name, patch] of Object.entries({
   'with a head from a pinned run': { pinned, patch: { 4.2: 1 } },
   'with a quote and a line break in the text': { text: `it's "so"\nand \\ so` },
 }))
-  test(`the program gives the weights and the guess that are shown: ${name}`, async () => {
+  test(`the program prints the shown weights and next token: ${name}`, async () => {
     const state = change(initialState, patch);
     await answer({ verb: 'show', id: 1, state });
     assert.equal(parts.end?.error, undefined);
@@ -71,7 +71,7 @@ for (const [name, patch] of Object.entries({
     assert.ok(Math.abs(probability - run.top[0].now) < 1e-5, `${probability}, not ${run.top[0].now}`);
   });
 
-test('only models that read text or numbers are run again by a program', () => {
+test('only models that read text or numbers have such a program', () => {
   assert.equal(isRunnable({ kind: 'weights', reads: 'nothing', parts: [] }), false);
   assert.equal(isRunnable({ kind: 'transformer', reads: 'pair', parts: ['encoder', 'decoder'] }), false);
   assert.equal(isRunnable({ kind: 'transformer', reads: 'picture', parts: [] }), false);

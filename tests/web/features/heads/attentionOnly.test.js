@@ -1,4 +1,4 @@
-// Heads without a language model, in Chromium: made by hand, over a picture, the sentence encoder, out of a file.
+// Heads without a language model, in Chromium: handmade, of a picture, the sentence encoder, from a file.
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -22,7 +22,7 @@ async function choose(name) {
   await idle();
 }
 
-test('heads made by hand: each is named; the text is read, the head is read, the mask works', async () => {
+test('handmade heads have names; text, reading column and mask work', async () => {
   await open();
   await choose('constructed');
   await page.waitForFunction(() => part('.model').querySelectorAll('.trade').length === 8);
@@ -41,7 +41,7 @@ test('heads made by hand: each is named; the text is read, the head is read, the
   await assertAccessible();
 });
 
-test('the sentence encoder is read when it is chosen, says how far, and may be given up', async () => {
+test('the sentence encoder is downloaded when it is chosen, with progress, and can be cancelled', async () => {
   await open();
   let release = () => {};
   const held = new Promise((resolve) => (release = resolve));
@@ -63,7 +63,7 @@ test('the sentence encoder is read when it is chosen, says how far, and may be g
   await assertAccessible();
 });
 
-test('a model that is being read is given up by a word beside it', async () => {
+test('a download is cancelled by the button next to its progress', async () => {
   await open();
   await page.route('**/sentence.safetensors', async () => {});
   await page.locator('.model-menu button').first().click();
@@ -74,7 +74,7 @@ test('a model that is being read is given up by a word beside it', async () => {
   await page.waitForFunction(() => !location.hash.includes('model=') && part('.prediction .tick') !== null);
 });
 
-test('a picture that is dropped is looked at by heads made by hand', async () => {
+test('handmade heads attend to the patches of a dropped picture', async () => {
   await open();
   await page.getByRole('button', { name: 'Open…' }).click();
   const png = await readFile(new URL('../../../../web/pictures/picture.png', import.meta.url));
@@ -88,7 +88,7 @@ test('a picture that is dropped is looked at by heads made by hand', async () =>
   await assertAccessible();
 });
 
-test('queries, keys and values of a file are split into as many heads as one likes', async () => {
+test('queries, keys and values of a file are split into a chosen number of heads', async () => {
   const hl = await load();
   const [T, C] = [4, 8];
   const numbers = (seed) => Float32Array.from({ length: T * C }, (_, i) => Math.sin(seed * 37 + i * 1.7));
@@ -116,7 +116,7 @@ test('queries, keys and values of a file are split into as many heads as one lik
   await assertAccessible();
 });
 
-test('all heads in a table: sorted by a column, a head is chosen, it is saved, Escape closes it', async () => {
+test('the table of heads is sorted, chooses a head, is saved as a file, and is closed by Escape', async () => {
   await open();
   await page.getByRole('button', { name: 'Export' }).click();
   await page.getByRole('menuitem', { name: 'All heads in a table' }).click();
@@ -138,7 +138,7 @@ test('all heads in a table: sorted by a column, a head is chosen, it is saved, E
 });
 
 for (const view of ['compare', 'flow'])
-  test(`an address that asks for a view which heads made by hand do not have shows the heatmap: ${view}`, async () => {
+  test(`for handmade heads the address of an unavailable view shows the heatmap: ${view}`, async () => {
     await open({}, `#model=constructed&view=${view}`);
     assert.ok(await page.evaluate(() => part('.picture canvas') !== null));
     assert.equal(await text('.legend [aria-pressed=true], .legend [aria-current]'), 'Heatmap');
@@ -147,7 +147,7 @@ for (const view of ['compare', 'flow'])
   });
 
 for (const name of ['constructed', 'patches'])
-  test(`360 px: ${name} fits, and nothing scrolls sideways`, async () => {
+  test(`at 360 px ${name} fits without horizontal scrolling`, async () => {
     await open({ viewport: { width: 360, height: 740 }, hasTouch: true, locale: 'zh-CN' });
     await choose(name);
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), 0);

@@ -1,4 +1,4 @@
-// Heads in another order: by what trying them did, by how sharp they are, by a score.
+// Orders of heads: by ablation, by distance from uniform, by a score.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { writeNpy } from 'headlight-attention/formats';
 import { fromUniform, orderOf } from '../../../../web/features/heads/sortHeads.js';
 import { assertAccessible, faults, openEmpty, page, server } from '../../../support/page.js';
 
-test('what looks at everything alike is 0, what looks at one token is 1; what cannot be seen does not count', () => {
+test('distance from uniform is 0 for uniform rows and 1 for single keys; masked keys do not count', () => {
   const alike = Float32Array.of(1, 0, 0, 0.5, 0.5, 0, 1 / 3, 1 / 3, 1 / 3);
   assert.ok(Math.abs(fromUniform(alike, 3, 3)) < 1e-6);
   assert.equal(fromUniform(Float32Array.of(1, 0, 0, 1, 0, 0, 0, 0, 1), 3, 3), 1);
@@ -17,7 +17,7 @@ test('what looks at everything alike is 0, what looks at one token is 1; what ca
   assert.ok(fromUniform(sharper, 3, 3) > 0.2);
 });
 
-test('heads of a layer are put in order by a score; those that are equal keep their places', () => {
+test('heads of a layer are sorted by a score; equal ones keep their order', () => {
   const run = {
     about: { layers: 2, heads: 3 },
     scores: [
@@ -43,7 +43,7 @@ const sort = async (name) => {
   await page.getByRole('menuitemradio', { name }).click();
 };
 
-test('by effect: every head is tried, and the one that counts stands first; arrow keys walk what is seen', async () => {
+test('by effect: every head is ablated, the most important is first, and arrow keys follow the order', async () => {
   await open();
   const own = await left('4.2');
   await sort('by effect');
@@ -62,14 +62,14 @@ test('by effect: every head is tried, and the one that counts stands first; arro
   assert.deepEqual(faults, []);
 });
 
-test('32 × 32 heads are put in order, walked by keyboard, and seen through a lens', async () => {
+test('32 × 32 heads are sorted, walked by keyboard, and enlarged by a lens', async () => {
   await open();
   const [L, T] = [32, 8];
   const data = new Float32Array(L * L * T * T);
   for (let i = 0; i < L * L; i++)
     for (let t = 0; t < T; t++)
       for (let s = 0; s <= t; s++) {
-        // Head h looks at the first token by more the higher h is.
+        // The weight of the first token increases with the head's number.
         const first = t === 0 ? 1 : 1 / (t + 1) + ((i % L) / L) * (1 - 1 / (t + 1));
         data[(i * T + t) * T + s] = s === 0 ? first : (1 - first) / t;
       }

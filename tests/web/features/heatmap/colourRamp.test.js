@@ -1,4 +1,4 @@
-// From weights to colours, by each of the scales.
+// Colours of weights by each of the scales.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -7,7 +7,7 @@ import { change, initialState, readAddress, writeAddress } from '../../../../web
 
 const { light } = RAMP;
 
-test('a head whose weights are all small is blank from 0 to 1, and has every colour by its own scale', () => {
+test('small weights are pale on the scale 0 to 1, and have every colour on the scale of their head', () => {
   const most = 1 / 512;
   const seen = (how) => new Set([0, 0.25, 0.5, 1].map((share) => stretched(light, how, most).css(share * most))).size;
   const paleness = (colour) => Number(colour.match(/\d+/)[0]);
@@ -16,7 +16,7 @@ test('a head whose weights are all small is blank from 0 to 1, and has every col
   assert.equal(stretched(light, 'head', most).css(most), light.css(1));
 });
 
-test('by the logarithm each decade is a quarter of the ramp, and what is smaller has the palest colour', () => {
+test('on the logarithmic scale each decade is a quarter of the ramp; smaller weights are palest', () => {
   const log = stretched(light, 'log', 1);
   assert.equal(log.css(1), light.css(1));
   assert.equal(log.css(1e-4), light.css(0));
@@ -28,7 +28,7 @@ test('by the logarithm each decade is a quarter of the ramp, and what is smaller
   );
 });
 
-test('marks of the legend say what the colours are', () => {
+test('marks of the legend match the colours', () => {
   for (const how of SCALES)
     for (const { text, place } of marksOf(how, 0.32)) {
       const colour = stretched(light, how, 0.32).css(Number(text));
@@ -38,7 +38,7 @@ test('marks of the legend say what the colours are', () => {
     }
 });
 
-test('the scale of the colours is in the address, and nothing else than the three is taken', () => {
+test('the scale is in the address, and only the three scales are accepted', () => {
   const state = change(initialState, { colours: 'log' });
   assert.equal(readAddress(writeAddress(state)).colours, 'log');
   assert.equal(readAddress('colours=loud').colours, 'fixed');

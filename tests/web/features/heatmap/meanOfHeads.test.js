@@ -1,4 +1,4 @@
-// Many heads as one picture, and the lines that put a picture into another page.
+// Means of heads, and the HTML that embeds a picture in another page.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -17,7 +17,7 @@ const at = (l, h, i) => weights[(l * heads + h) * T * T + i];
 const near = (actual, expected) =>
   actual.forEach((x, i) => assert.ok(Math.abs(x - expected(i)) < 1e-6, `${i}: ${x}, not ${expected(i)}`));
 
-test('the mean of a layer, of all heads, and rollout are those of the analysis', () => {
+test('the mean of a layer, of all heads, and rollout equal those of the analysis module', () => {
   near(shownWeights(run, 'head'), (i) => at(1, 0, i));
   near(shownWeights(run, 'layer'), (i) => (at(1, 0, i) + at(1, 1, i)) / 2);
   near(shownWeights(run, 'all'), (i) => (at(0, 0, i) + at(0, 1, i) + at(1, 0, i) + at(1, 1, i)) / 4);
@@ -27,19 +27,19 @@ test('the mean of a layer, of all heads, and rollout are those of the analysis',
   assert.equal(shownWeights(run, 'all'), shownWeights(run, 'all'), 'it is computed once');
 });
 
-test('where not all heads are here, or keys are other tokens, the head alone is shown', () => {
+test('without the weights of all heads, or with other keys, the shown head is used', () => {
   assert.equal(canMean({ ...run, large: true }, 'all'), false);
   assert.equal(canMean({ ...run, S: 4 }, 'rollout'), false);
   assert.ok(MEANS.every((mean) => canMean(run, mean)));
 });
 
-test('choosing a head shows that head', () => {
+test('choosing a head ends the mean', () => {
   const state = change(initialState, { mean: 'rollout' });
   assert.equal(state.mean, 'rollout');
   assert.equal(change(state, { layer: 0, head: 1 }).mean, 'head');
 });
 
-test('the lines for another page say the head and the changes as they are, and end no script', () => {
+test('the HTML contains head and changes, and does not end the script', () => {
   const state = change(initialState, { text: 'a </script> b', layer: 3, head: 1, scale: { 3.1: 0 } });
   const snippet = snippetOf(state);
   assert.equal(snippet.match(/<\/script>/g)?.length, 1);

@@ -23,7 +23,7 @@ const text = (selector) => page.locator(selector).first().textContent();
 const hidden = (pattern) => page.waitForFunction((source) => new RegExp(source).test(location.hash), pattern.source);
 const nothing = () => page.waitForFunction(() => !location.hash.includes('painted'));
 
-/** How likely the best guess is when cells are hidden in all heads. */
+/** Probability of the likeliest next token if cells are hidden in all heads. */
 function best(cells, heads) {
   const { ids } = tokenizer.encode(OPENING);
   const T = ids.length;
@@ -39,12 +39,12 @@ function best(cells, heads) {
   });
 }
 
-test('a fast stroke leaves no hole, is one step to undo, and the guess is that of the same mask', async () => {
+test('a fast stroke has no gaps, is one step of undo, and has the result of the same mask', async () => {
   await openPage();
   await takeBrush();
   await page.mouse.move(...(await at(16, 0)));
   await page.mouse.down();
-  // The pointer says no more than where it ends.
+  // Only the end of the movement is an event.
   await page.mouse.move(...(await at(16, 8)));
   await page.mouse.up();
   await hidden(/painted=all%3A16\.0-8$/);
@@ -67,7 +67,7 @@ test('a fast stroke leaves no hole, is one step to undo, and the guess is that o
   assert.deepEqual(faults, []);
 });
 
-test('for one head alone; the eraser shows cells again; a row without keys is said, and is not NaN', async () => {
+test('a mask of one head; cells are shown again; a row without keys has a text instead of NaN', async () => {
   await openPage({}, '#scope=head');
   await takeBrush();
   await page.mouse.move(...(await at(3, 0)));
@@ -87,7 +87,7 @@ test('for one head alone; the eraser shows cells again; a row without keys is sa
   await hidden(/painted=4\.2%3A3\.0\.2-3/);
 });
 
-test('by keyboard: space hides the cell and shows it, Escape lays the brush down', async () => {
+test('by keyboard space hides and shows the cell, and Escape ends the brush', async () => {
   await openPage();
   await takeBrush();
   await page.waitForFunction(() => part('.page').getRootNode().activeElement?.id === 'picture');
@@ -103,7 +103,7 @@ test('by keyboard: space hides the cell and shows it, Escape lays the brush down
   assert.equal(await page.evaluate(() => location.hash.includes('painted')), false);
 });
 
-test('a finger paints only while the brush is on', async () => {
+test('touch paints only while the brush is on', async () => {
   await openPage({ viewport: { width: 360, height: 740 }, hasTouch: true });
   await page.touchscreen.tap(...(await at(9, 4)));
   await page.waitForFunction(() => part('.sheet .key')?.textContent === 'I');
@@ -115,7 +115,7 @@ test('a finger paints only while the brush is on', async () => {
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), 0);
 });
 
-test('a painted mask stays when the text goes on, and what is too long for a link is said', async () => {
+test('a painted mask remains when text is added, and a note says if it is too long for a link', async () => {
   await openPage({}, '#painted=all%3A16.0-8');
   const field = page.getByRole('textbox', { name: 'The text. Write here' });
   await field.fill(`${OPENING} I`);
@@ -132,7 +132,7 @@ for (const [locale, colorScheme] of [
   ['en-GB', 'light'],
   ['zh-CN', 'dark'],
 ])
-  test(`axe finds nothing while one paints: ${locale}, ${colorScheme}`, async () => {
+  test(`axe has no findings while the brush is on: ${locale}, ${colorScheme}`, async () => {
     await openPage({ locale, colorScheme }, '#painted=all%3A16.0-8');
     await takeBrush();
     await assertAccessible();

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { isPainted, visible } from '../../../../web/features/mask/hiddenCells.js';
-import { line, paintAt, withCells } from '../../../../web/features/mask/stroke.js';
+import { cellsUnder, line, paintAt, withCells } from '../../../../web/features/mask/stroke.js';
 import { editsOf, otherCase } from '../../../../web/features/whatif/edits.js';
 import { change, initialState, readAddress, writeAddress } from '../../../../web/store/state.js';
 
 const cells = (...list) => list.map(([t, s]) => ({ t, s }));
 
-test('what is painted is a short text of rows and runs, and is rubbed out again', () => {
+test('hidden cells are a short text of rows and runs, and can be shown again', () => {
   const text = withCells('', cells([17, 3], [16, 6], [16, 4], [16, 8], [16, 7], [16, 7]), true);
   assert.equal(text, '16.4.6-8_17.3');
   assert.ok(isPainted(text) && isPainted(''));
@@ -16,13 +16,24 @@ test('what is painted is a short text of rows and runs, and is rubbed out again'
     assert.equal(isPainted(wrong), false, `${wrong}`);
 });
 
-test('a line between two cells has no hole', () => {
+test('a line between two cells has no gap', () => {
   const found = line({ t: 2, s: 1 }, { t: 9, s: 4 });
   assert.deepEqual([found[0], found.at(-1)], cells([2, 1], [9, 4]));
   for (let i = 1; i < found.length; i++) {
     assert.ok(Math.abs(found[i].t - found[i - 1].t) <= 1 && Math.abs(found[i].s - found[i - 1].s) <= 1);
   }
   assert.deepEqual(line({ t: 3, s: 3 }, { t: 3, s: 3 }), cells([3, 3], [3, 3]));
+});
+
+test('a brush covers the cells around its middle that are in the matrix', () => {
+  const matrix = { T: 4, S: 4, full: false };
+  assert.deepEqual(cellsUnder({ t: 2, s: 1 }, 1, matrix), [{ t: 2, s: 1 }]);
+  assert.deepEqual(cellsUnder({ t: 0, s: 0 }, 3, matrix), [
+    { t: 0, s: 0 },
+    { t: 1, s: 0 },
+    { t: 1, s: 1 },
+  ]);
+  assert.equal(cellsUnder({ t: 0, s: 0 }, 3, { ...matrix, full: true }).length, 4);
 });
 
 test('a cell that is hidden in all heads is hidden in each; one head may show it again', () => {
@@ -37,7 +48,7 @@ test('a cell that is hidden in all heads is hidden in each; one head may show it
   assert.deepEqual(paintAt({ all: '4.0' }, 'all', cells([4, 0]), false), {});
 });
 
-test('what may be seen: as the mask says, without what is painted; later tokens as ever', () => {
+test('the mask without hidden cells; later tokens follow the mask', () => {
   const rows = ({ data }) => [0, 1, 2].map((t) => [...data.slice(3 * t, 3 * t + 3)].join(''));
   assert.deepEqual(rows(visible('1.0_2.2', 'causal', 3, true)), ['100', '010', '110']);
   assert.deepEqual(rows(visible('1.0_9.1-7', 'none', 3, true)), ['111', '011', '111']);
@@ -60,7 +71,7 @@ test('a run with a painted mask becomes edits; heads with another mask have thei
   assert.equal(otherCase(run).kind, 'before');
 });
 
-test('the address keeps what is painted, counted from 0, while it is short', () => {
+test('the address contains hidden cells, counted from 0, while the text is short', () => {
   const state = change(initialState, { painted: { all: '16.4.6-8_17.3', 4.2: '2.0' } });
   assert.match(writeAddress(state), /painted=all%3A16\.4\.6-8_17\.3%2C4\.2%3A2\.0/);
   assert.deepEqual(readAddress(writeAddress(state)), state);
@@ -70,7 +81,7 @@ test('the address keeps what is painted, counted from 0, while it is short', () 
   assert.throws(() => change(initialState, { painted: { all: '3' } }), /painted cannot be/);
 });
 
-test('a mask over keys that are other tokens has as many columns as there are keys', () => {
+test('a mask over other keys has a column for each key', () => {
   const rows = (text, mask, tokens, causal, keys) => {
     const { data, shape } = visible(text, mask, tokens, causal, keys);
     assert.deepEqual(shape, [tokens, keys]);

@@ -1,4 +1,4 @@
-// On paper, in colours of the visitor's own, and at 200%.
+// Print, forced colours and 200% zoom, in Chromium.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -16,7 +16,7 @@ for (const [width, height] of [
 ])
   test(`printed from ${width} px: the picture with its caption, in light colours, without controls`, async () => {
     await open({ viewport: { width, height }, colorScheme: 'dark' });
-    // The first movement that the page hears of loads the caption.
+    // The first pointer event loads the caption.
     for (let x = 0; !(await page.evaluate(() => part('.caption') !== null)); x = (x + 1) % 100) {
       await page.mouse.move(x, 5);
       await drawn();
@@ -42,7 +42,7 @@ for (const [width, height] of [
     await page.waitForFunction(() => document.querySelector('body > div').dataset.theme === 'dark');
   });
 
-test('forced colours: what is chosen is outlined, weights keep their colours, marks can be seen', async () => {
+test('forced colours: the chosen head is outlined, weights keep their colours, marks are visible', async () => {
   await open({ forcedColors: 'active' });
   await page.waitForFunction(() => getComputedStyle(part('.tick')).forcedColorAdjust === 'none');
   const style = (selector, name) =>
@@ -53,7 +53,7 @@ test('forced colours: what is chosen is outlined, weights keep their colours, ma
   for (const mark of ['.tick', '.red', '.blue']) assert.equal(await style(mark, 'backgroundColor'), text, mark);
 });
 
-test('200%: nothing scrolls sideways', async () => {
+test('at 200% nothing scrolls horizontally', async () => {
   await open({ viewport: { width: 720, height: 450 } });
   await assertNoSidewaysScroll('720 px');
   await open({ viewport: { width: 768, height: 1024 } });

@@ -1,4 +1,4 @@
-// What the reading column says of a score adds up, for every family of models that the page opens.
+// The steps of a score in the reading column add up to it, for every family of models that the page opens.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { FOLDERS } from '../../../support/models.js';
 
 await loadLanguage('zh');
 
-/** A canvas whose pictures are noise: Node has none. */
+/** A canvas with noise in it, as Node has no canvas. */
 class Canvas {
   constructor(width, height) {
     Object.assign(this, { width, height });
@@ -37,7 +37,7 @@ globalThis.OffscreenCanvas ??= Canvas;
 const ROUNDED = 0.005 + 1e-6;
 const number = (text) => Number(text.replaceAll('−', '-').replaceAll(' ', ''));
 
-/** Carries out what a line says, in words, on the figure of the line before; how much the result may be off by. */
+/** Applies the operation in a line's text to the previous line's figure. Returns the result and its tolerance. */
 function carriedOut(text, x, off) {
   const divided = /^÷ √(\d+)(?: ÷ (\d+))?$/.exec(text);
   if (divided) {
@@ -56,7 +56,7 @@ function carriedOut(text, x, off) {
   return [x, off];
 }
 
-/** The lines of every language, and what is printed in them, lead from the product to the score. */
+/** Checks that the lines of every language lead from the product to the score, by the numbers in them. */
 function assertAddsUp(run, cell) {
   const reading = readingOf(run, cell);
   if (reading.score === Number.NEGATIVE_INFINITY) return [];
@@ -79,7 +79,7 @@ function assertAddsUp(run, cell) {
   return kinds;
 }
 
-/** A model of these files, and how the worker is asked about it. */
+/** A model of these files, and the worker's request for it. */
 async function opened(files) {
   let parts = [];
   const answer = createAnswerer({
@@ -141,7 +141,7 @@ for (const folder of FOLDERS)
     found.set(...(await assertModel(folderFiles(folder), folder.split('/').at(-1))));
   });
 
-test('the steps that only some models take are among them', () => {
+test('the families include every kind of step', () => {
   const kinds = (name) => [...(found.get([...found.keys()].find((known) => known.startsWith(name))) ?? [])];
   assert.ok(kinds('BLOOM').includes('decoder distance'));
   assert.ok(kinds('t5-a').includes('encoder distance') && kinds('t5-a').includes('decoder distance'));

@@ -1,0 +1,62 @@
+// The order of the heads in a row: their own, or by a value that the menu chooses.
+
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useSession } from '../../ui/context.js';
+import { Menu } from '../../ui/menu.jsx';
+import { isOpen } from '../train/lessons.js';
+
+/** @import { RoleName } from './roles.js' */
+
+/**
+ * The heads of each layer by place; null for their own order. While a model trains its scores change, and the heads
+ * keep their places.
+ * @returns {number[][] | null}
+ */
+export function useOrder() {
+  const session = useSession();
+  const { sort, run, ablation, state } = session;
+  const [module, setModule] = useState(/** @type {typeof import('./sortHeads.js') | null} */ (null));
+  const by = isOpen(state.value) ? 'place' : sort.value;
+  useEffect(() => {
+    if (by !== 'place' && !module) import('./sortHeads.js').then(setModule);
+  }, [by]);
+  const isComplete = ablation.value?.tried.length === ablation.value?.total;
+  return useMemo(
+    () => (by === 'place' || !module || !run.value?.T ? null : module.orderOf(by, run.value, ablation.value)),
+    [by, module, run.value, isComplete && ablation.value],
+  );
+}
+
+/** The menu of orders, and of the table of all scores. */
+export function SortMenu() {
+  const session = useSession();
+  const words = session.words.value;
+  const run = session.run.value;
+  const { heads = 1, edits, predicts } = session.about.value ?? {};
+  if (heads < 2 || !run?.T || isOpen(session.state.value) || session.state.value.panel === 'story') return null;
+  const scores = Object.keys(words.trades).filter((name) => Number.isFinite(run.scores?.[0]?.[0]?.[name]));
+  const ways = ['place', ...(edits && predicts ? ['effect'] : []), ...(run.large ? [] : ['uniform'])];
+  const nameOf = (/** @type {string} */ by) =>
+    words.sorts[/** @type {keyof typeof words.sorts} */ (by)] ?? words.trades[/** @type {RoleName} */ (by)];
+  return (
+    <span class="sort">
+      <Menu
+        right
+        name={`${words.sort}: ${nameOf(session.sort.value)}`}
+        label={nameOf(session.sort.value)}
+        items={[
+          ...[...ways, ...scores].map((by) => ({
+            key: by,
+            label: nameOf(by),
+            chosen: by === session.sort.value,
+            act() {
+              session.setSort(by);
+              if (by === 'effect' && !session.ablation.value) session.runAblation();
+            },
+          })),
+          { key: 'table', label: words.exports.table, act: () => session.update({ panel: 'table' }) },
+        ]}
+      />
+    </span>
+  );
+}

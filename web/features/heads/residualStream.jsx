@@ -1,0 +1,34 @@
+// The residual stream beside the model, from the tokens up: a piece for each layer, as wide as the next token would be
+// probable if the model ended there, and a tick where the layer writes.
+
+/** Width reserved for the stream, and its parts in it, in CSS pixels. */
+export const STREAM_WIDTH = 22;
+const MIDDLE = 8;
+const TICK = 8;
+const [MIN_PIECE, MAX_PIECE] = [1.5, 7];
+/** Top of the last piece. */
+const TOP = 2;
+
+/**
+ * @param {object} props
+ * @param {number[] | undefined} props.probabilities of the next token after each layer, the embedding first
+ * @param {number} props.height
+ * @param {number} props.bottom where the first piece begins
+ * @param {number[]} props.joints where each layer writes
+ * @param {string} props.label
+ */
+export function ResidualStream({ probabilities, height, bottom, joints, label }) {
+  const widthOf = (/** @type {number} */ i) => MIN_PIECE + (MAX_PIECE - MIN_PIECE) * (probabilities?.[i] ?? 0);
+  const ends = [bottom, ...joints, TOP];
+  return (
+    <svg class="stream" width={STREAM_WIDTH} height={height} role="img" aria-label={label}>
+      <title>{label}</title>
+      {ends.slice(1).map((y, i) => (
+        <rect key={i} x={MIDDLE - widthOf(i) / 2} y={y} width={widthOf(i)} height={Math.max(ends[i] - y, 0)} />
+      ))}
+      {joints.map((y, i) => (
+        <path key={i} d={`M${MIDDLE} ${Math.round(y) + 0.5}h${TICK}`} />
+      ))}
+    </svg>
+  );
+}

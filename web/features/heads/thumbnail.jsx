@@ -1,0 +1,144 @@
+// A head as a small picture of its weights, with its role or its ablation under it; arrow keys choose the next one.
+
+import { useEffect, useRef } from 'preact/hooks';
+import { px, signed, useSession } from '../../ui/context.js';
+import { PALETTE } from '../../ui/palette.js';
+import { paintWeights } from '../heatmap/paint.js';
+import { useColours } from '../heatmap/useColours.js';
+import { weightsOf } from '../reading/derivation.js';
+import { shownTrade } from '../story/shownRoles.js';
+import { costsOf } from '../story/steps.js';
+import { isEmpty } from '../views.js';
+import { isOff } from '../whatif/edits.js';
+import { pointsOf } from './ablation.jsx';
+import { findsNothing, roleName } from './roles.js';
+
+/** @import { Session } from '../../store/session.js' */
+/** @import { Theme } from '../../ui/palette.js' */
+/** @import { Run } from '../heatmap/types.js' */
+
+/**
+ * @param {object} props
+ * @param {number} props.layer
+ * @param {number} props.head
+ * @param {number} props.size of the square that the picture fits in, CSS pixels
+ * @param {number} props.left
+ * @param {number} props.top
+ * @param {number} props.across from one thumbnail to the next
+ * @param {number} props.down from one row to the next
+ * @param {boolean} props.named true if the row has room for names
+ * @param {boolean} [props.hasRoomForName] false if the name would overlap another one
+ */
+export function Thumbnail({ layer, head, size, left, top, across, down, named, hasRoomForName = named }) {
+  const session = useSession();
+  const words = session.words.value;
+  const state = session.state.value;
+  const role = shownTrade(session, layer, head);
+  const isChosen = state.layer === layer && state.head === head;
+  const points = usePoints()?.[`${layer}.${head}`];
+  const isUnmatched = points === undefined && findsNothing(role, session.run.value);
+  const off = isOff(state, layer, head);
+  const canvas = useThumbnailCanvas(layer, head, size);
+  const name = words.headName(layer, head);
+  const label = [
+    name,
+    role && (isUnmatched ? words.usually(roleName(session, role)) : roleName(session, role)),
+    off && words.isOff,
+    points !== undefined && words.story.points(points),
+  ];
+  return (
+    <button
+      type="button"
+      role="radio"
+      class={`thumbnail ${off ? 'off' : ''} ${named ? 'named' : ''}`}
+      data-head={`${layer}.${head}`}
+      aria-checked={isChosen}
+      tabIndex={isChosen ? 0 : -1}
+      aria-label={label.filter(Boolean).join(', ')}
+      title={name}
+      style={px({ left, top, '--size': size, '--across': across, '--down': down })}
+      onClick={() => session.update({ layer, head })}
+    >
+      <span class="frame">
+        <canvas ref={canvas} />
+        {off && (
+          <svg class="slash" viewBox="0 0 10 10" aria-hidden="true">
+            <path d="M0 10L10 0" />
+          </svg>
+        )}
+      </span>
+      {(points !== undefined || (named && hasRoomForName && role)) && (
+        <span class={`trade ${isChosen ? 'chosen' : ''} ${isUnmatched ? 'idle' : ''}`}>
+          {points === undefined ? (
+            role && roleName(session, role)
+          ) : (
+            <span title={words.story.cost}>{signed(points, 0)}</span>
+          )}
+        </span>
+      )}
+    </button>
+  );
+}
+
+/**
+ * The ref of a canvas with the weights of a head; of a large run with its pooled picture.
+ * @param {number} layer @param {number} head @param {number} size
+ */
+function useThumbnailCanvas(layer, head, size) {
+  const session = useSession();
+  /** @type {Run | null} */
+  const run = session.run.value;
+  /** @type {Theme} */
+  const theme = session.theme.value;
+  const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
+  const ramp = useColours({ layer, head });
+  useEffect(() => {
+    const element = canvas.current;
+    if (!element) return;
+    const pooled = session.pooled.value[`${layer}.${head}`];
+    const weights = run && !isEmpty(run) ? weightsOf(run, layer, head) : null;
+    const paint = (/** @type {Float32Array} */ data, /** @type {number} */ rows, /** @type {number} */ columns) =>
+      paintWeights(element, data, rows, columns, size, !run?.about.causal, ramp, PALETTE[theme]);
+    if (run && weights) paint(weights, run.T, run.S);
+    else if (run && !isEmpty(run) && pooled) paint(pooled.data, pooled.rows, pooled.columns);
+    // The picture of another source or text is removed.
+    else element.getContext('2d')?.clearRect(0, 0, element.width, element.height);
+  }, [run?.weights, run?.large && session.pooled.value[`${layer}.${head}`], theme, size, session.state.value.colours]);
+  return canvas;
+}
+
+/**
+ * The ablation of each head in percentage points, by 'layer.head': in the story of the heads switched off so far.
+ * @returns {Record<string, number> | null | undefined}
+ */
+function usePoints() {
+  const session = useSession();
+  const { panel, step } = session.state.value;
+  return panel === 'story' ? costsOf(step, session.storyLog.value) : pointsOf(session.ablation.value);
+}
+
+/** Layers and places that an arrow key goes on. @type {Record<string, [layers: number, places: number]>} */
+const ARROW_STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [1, 0], ArrowDown: [-1, 0] };
+
+/**
+ * Arrow keys choose the head to the left, to the right, above and below.
+ * @param {any} event a keydown event of the group of thumbnails
+ * @param {Session} session
+ * @param {number[][] | null} order the heads of each layer by place
+ */
+export function walkHeads(event, session, order = null) {
+  const step = ARROW_STEPS[event.key];
+  if (!step) return;
+  event.preventDefault();
+  event.stopPropagation();
+  const state = session.state.value;
+  const { layers, heads } = session.about.value;
+  const group = event.currentTarget;
+  const layer = Math.min(Math.max(state.layer + step[0], 0), layers - 1);
+  const place = (order?.[state.layer].indexOf(state.head) ?? state.head) + step[1];
+  const within = Math.min(Math.max(place, 0), heads - 1);
+  const head = order?.[layer][within] ?? within;
+  session.update({ layer, head }, 'head');
+  // A head that is folded in flow is drawn once it is chosen.
+  requestAnimationFrame(() => group.querySelector(`[data-head='${layer}.${head}']`)?.focus());
+}

@@ -1,0 +1,154 @@
+// Labels of the rows and columns of a matrix, and the marks of the cell that is read.
+
+import { cellText, px, useSession } from '../../ui/context.js';
+import { FIGURES, LABELS } from '../../ui/layout.js';
+import { isAhead } from '../reading/derivation.js';
+import { useColours } from './useColours.js';
+
+/** @import { Grid, Picture } from './types.js' */
+
+/** From the left edge of a column to its label along the diagonal, which usePicture reserves room for. */
+export const KEY_LABEL_INSET = 2;
+
+/**
+ * The geometry that heatmap.css positions labels and marks by.
+ * @param {Pick<Grid, 'x' | 'cell' | 'gap' | 'fontSize'>} grid
+ */
+export const labelGeometry = ({ x, cell, gap, fontSize }) =>
+  px({ fontSize, '--x': x, '--cell': cell, '--box': Math.max(cell - gap, 1) });
+
+/**
+ * Class and style of a key's label: along the diagonal, or above the middle of its column in a full matrix, slanted if
+ * it is too long.
+ * @param {Pick<Grid, 'cell' | 'full' | 'level'>} grid
+ * @param {number} left edge of the column
+ * @param {number} top edge of its first cell
+ */
+export const keyLabel = ({ cell, full, level }, left, top) => ({
+  class: `key-label ${level ? 'level' : full ? 'slanted' : ''}`,
+  style: px({ left: left + (full ? cell / 2 : KEY_LABEL_INSET), '--top': top }),
+});
+
+/** Queries to the left of their rows; keys at the first cell of their columns. @param {{ picture: Picture }} props */
+export function Labels({ picture }) {
+  const { names, keys, unmatchedRows, x, y, cell, full } = picture;
+  const session = useSession();
+  const row = (/** @type {number} */ t) => () => session.setHover({ t, s: -1 });
+  const column = (/** @type {number} */ s) => () =>
+    session.setHover({ t: Math.max(session.cell.value?.t ?? 0, full ? 0 : s), s });
+  const leave = () => session.setHover(null);
+  return (
+    <div class="labels" lang="en" style={labelGeometry(picture)} aria-hidden="true">
+      {names.map((name, t) => (
+        <span
+          key={`r${t}`}
+          class={`row-label ${unmatchedRows.includes(t) ? 'faint' : ''}`}
+          style={px({ top: y + t * cell })}
+          onPointerEnter={row(t)}
+          onPointerLeave={leave}
+          onClick={() => session.look({ cell: { t, s: session.cell.value?.s ?? 0 } })}
+        >
+          {name}
+        </span>
+      ))}
+      {keys.map((name, s) => (
+        <span
+          key={`c${s}`}
+          {...keyLabel(picture, x + s * cell, y + (full ? 0 : s * cell))}
+          onPointerEnter={column(s)}
+          onPointerLeave={leave}
+        >
+          {name}
+        </span>
+      ))}
+    </div>
+  );
+}
+
+/**
+ * Marks of the cell that is read: a line from the query's label, a line from the key's label, a frame where they meet,
+ * and the weights of that row in figures.
+ * @param {{ picture: Picture }} props
+ */
+export function ReadCell({ picture }) {
+  const session = useSession();
+  const read = session.cell.value;
+  const { weights, names, keys, T, S, x, y, cell, full } = picture;
+  if (!read || read.t >= T || read.s >= S) return null;
+  const { t, s } = read;
+  const isMasked = isAhead(weights[t * S + s], t, s, full);
+  const position = { left: x + s * cell, top: y + t * cell, columnTop: y + (full ? 0 : s * cell) };
+  return (
+    <div class="cross" lang="en" style={labelGeometry(picture)} aria-hidden="true">
+      <ReadMarks x={x} {...position} isMasked={isMasked} />
+      {cell >= FIGURES && <RowFigures picture={picture} t={t} s={s} />}
+      <ReadNames row={names[t]} column={keys[s]} grid={picture} {...position} />
+    </div>
+  );
+}
+
+/**
+ * The lines from both labels, and the frame of the cell. A masked cell has the row's line only.
+ * @param {object} props
+ * @param {number} props.x left edge of the first column
+ * @param {number} props.left of the cell
+ * @param {number} props.top of the cell
+ * @param {number} props.columnTop of the first cell of its column
+ * @param {boolean} [props.isMasked]
+ */
+export function ReadMarks({ x, left, top, columnTop, isMasked = false }) {
+  return (
+    <>
+      {!isMasked && <span class="red" style={px({ left, top: columnTop, height: Math.max(top - columnTop, 0) })} />}
+      <span class="blue" style={px({ left: x, top, width: isMasked ? 0 : Math.max(left - x, 0) })} />
+      {!isMasked && <span class="cell-frame" style={px({ left, top })} />}
+    </>
+  );
+}
+
+/**
+ * The weights of a row in figures, without the masked ones.
+ * @param {{ picture: Picture, t: number, s: number }} props
+ */
+function RowFigures({ picture: { run, weights, keys, S, x, y, cell, full }, t, s }) {
+  const ramp = useColours();
+  return keys.map((_, k) => {
+    const weight = weights[t * S + k];
+    const isMasked = run.values?.scores[t * S + k] === Number.NEGATIVE_INFINITY || isAhead(weight, t, k, full);
+    return isMasked ? null : (
+      <span
+        key={k}
+        class={`figure ${k === s ? 'here' : ''} ${ramp.isLight(weight) ? 'dark' : 'pale'}`}
+        style={px({ left: x + k * cell, top: y + t * cell })}
+      >
+        {cellText(weight)}
+      </span>
+    );
+  });
+}
+
+/**
+ * Names of the row and the column that are read, at their labels.
+ * @param {object} props
+ * @param {string | null} props.row null if the row is labelled at another picture
+ * @param {string} props.column
+ * @param {Pick<Grid, 'cell' | 'full' | 'level'>} props.grid
+ * @param {number} props.left of the cell
+ * @param {number} props.top of the cell
+ * @param {number} props.columnTop of the first cell of its column
+ */
+export function ReadNames({ row, column, grid, left, top, columnTop }) {
+  const label = keyLabel(grid, left, columnTop);
+  return (
+    <>
+      {row !== null && (
+        <span class={`row-label asks ${grid.cell < LABELS ? 'small' : ''}`} style={px({ '--top': top })}>
+          {row}
+        </span>
+      )}
+      <span class={`${label.class} answers`} style={label.style}>
+        {column}
+      </span>
+    </>
+  );
+}

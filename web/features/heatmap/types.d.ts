@@ -1,0 +1,124 @@
+// Types that the features share: the run that is shown, and the geometry of its picture.
+
+import type { Cell } from '../../store/state.js';
+import type { PALETTE } from '../../ui/palette.js';
+import type { Piece } from '../prompt/tokens.js';
+import type { About } from '../reading/derivation.js';
+import type { Step } from '../reading/score.js';
+
+export type { Cell, Piece };
+export type Palette = (typeof PALETTE)['light'];
+
+export interface Label {
+  id: number;
+  text: string;
+}
+/** A candidate for the next token, with its probability. */
+export interface Guess extends Label {
+  now: number;
+}
+
+/** Query, key, value and scores of the shown head. */
+export interface HeadValues {
+  /** Width of a query and a key, and of a value if it differs. */
+  width: number;
+  valueWidth?: number;
+  query: Float32Array;
+  key: Float32Array;
+  value: Float32Array;
+  scores: Float32Array;
+  steps: Step[];
+  sink: number | null;
+  mixture: Float32Array;
+  labels: Label[];
+  directions: Float32Array | null;
+  /** Factor of the head's output: 0 is off. */
+  scale: number;
+  patched: boolean;
+}
+
+/** A run of the model on the text. */
+export interface Run {
+  /** Number of queries, of keys. */
+  T: number;
+  S: number;
+  /** The shown head. */
+  layer: number;
+  head: number;
+  /** (L,H,T,S), or (T,S) of the shown head if the run is `large`. */
+  weights: Float32Array;
+  large?: boolean;
+  /** Tokens of the queries, of the keys. */
+  pieces: Piece[];
+  keys: Piece[];
+  about: About;
+  values?: HeadValues;
+  /** Scores of each head's pattern, by layer and head. */
+  scores?: Record<string, number>[][] | null;
+  /** The picture that was read, and its patches. */
+  image?: { width: number; height: number; data: Uint8ClampedArray<ArrayBuffer> };
+  patch?: { size: number; image: [number, number] };
+  /** The likeliest next tokens, the followed one, and its probability after each layer. */
+  top?: Guess[];
+  chosen?: Label;
+  lens?: number[] | null;
+  /** Cosine of two sentences. */
+  likeness?: number;
+}
+
+/** A run with the numbers of the shown head. */
+export type RunWithValues = Run & { values: HeadValues };
+
+/** The matrix of cells: CSS pixels, counted from the top left corner of the view. */
+export interface Grid {
+  T: number;
+  S: number;
+  /** Names of the queries, of the keys. */
+  names: string[];
+  keys: string[];
+  /** Left edge of the first column, top edge of the first row. */
+  x: number;
+  y: number;
+  /** Side of a cell, and the part of it that separates it from the next one. */
+  cell: number;
+  gap: number;
+  /** All columns together, all rows together. */
+  matrixWidth: number;
+  matrixHeight: number;
+  /** Font size of the labels. */
+  fontSize: number;
+  /** True if cells above the diagonal are drawn: the labels of the keys are above the matrix then. */
+  full: boolean;
+  /** True if every label above a full matrix is narrower than its column. */
+  level: boolean;
+}
+
+/** The large picture of one head. */
+export interface Picture extends Grid {
+  run: Run;
+  /** (T,S) of the shown head, or their mean over several heads. */
+  weights: Float32Array;
+  /** Rows in which the head's pattern has no match, see heads/roles.js. */
+  unmatchedRows: number[];
+  /** True if the head's title is above the matrix, not in its empty half; `stacked`: in two lines. */
+  above: boolean;
+  stacked: boolean;
+  /** Height of the title and the labels above the matrix. */
+  top: number;
+  /** Width from the first column to the end of the view. */
+  widthFromX: number;
+}
+
+/** The room of a view. */
+export interface ViewProps {
+  width: number;
+  height: number;
+  /** Largest font size of a label, in CSS pixels. */
+  most: number;
+  /** True on a small screen: the shortest texts. */
+  compact?: boolean;
+  /** True if the view may be higher than `height`. */
+  free?: boolean;
+  /** True if the head's title is displayed elsewhere. */
+  bare?: boolean;
+}

@@ -1,0 +1,66 @@
+// Contents and geometry of the picture of the shown head.
+
+import { useSession } from '../../ui/context.js';
+import { LABELS, pictureOf, topOf } from '../../ui/layout.js';
+import { rowsWithNothing } from '../heads/roles.js';
+import { looksAhead } from '../reading/derivation.js';
+import { shownTrade } from '../story/shownRoles.js';
+import { KEY_LABEL_INSET } from './matrixLabels.jsx';
+import { shownWeights } from './meanOfHeads.js';
+import { BOLD_WIDTH, maxTextWidth, textWidth } from './textWidth.js';
+
+/** @import { Run, Picture } from './types.js' */
+
+/** Width reserved for labels if there are too many to be drawn: it only bounds the layout. */
+const UNDRAWN_LABEL_WIDTH = 100;
+
+/**
+ * @param {object} room
+ * @param {number} room.width
+ * @param {number} room.height
+ * @param {number} room.most largest font size of a label
+ * @param {number} [room.tallest] largest height of the matrix
+ * @param {boolean} [room.bare] true if the head's title is displayed elsewhere
+ * @returns {Picture | null} null until there is a run with cells, and room for them
+ */
+export function usePicture({ width, height, most, tallest = Infinity, bare = false }) {
+  const session = useSession();
+  /** @type {Run | null} */
+  const run = session.run.value;
+  if (!run?.T || !run.S || width <= 0 || height <= 0) return null;
+  const { mean } = session.state.value;
+  const weights = shownWeights(run, mean);
+  const full = !run.about.causal || looksAhead(weights, run.T, run.S);
+  const { T, S } = run;
+  const names = run.pieces.map(({ name }) => name);
+  const keys = run.keys.map(({ name }) => name);
+  const hasLabels = Math.min(width / S, height / T) >= LABELS;
+  const widest = (/** @type {number} */ fontSize) =>
+    hasLabels ? maxTextWidth([...names, ...keys], fontSize) : UNDRAWN_LABEL_WIDTH;
+  // The labels of the last keys reach beyond the matrix, most of all in bold letters.
+  const beyond = (/** @type {number} */ fontSize, /** @type {number} */ cell) => {
+    if (cell < LABELS) return 0;
+    const ends = keys.map((name, s) => BOLD_WIDTH * textWidth(name, fontSize) + KEY_LABEL_INSET - (S - s) * cell);
+    return Math.max(0, ...ends);
+  };
+  const room = { width, height, tokens: T, keys: S, most, widest, beyond, full, tallest, bare };
+  const { left, side, wide, size, ...grid } = pictureOf(room);
+  const ids = T === S && !full && mean === 'head' ? run.pieces.map(({ id }) => id) : [];
+  return {
+    ...grid,
+    run,
+    weights,
+    full,
+    names,
+    keys,
+    T,
+    S,
+    unmatchedRows: rowsWithNothing(shownTrade(session, run.layer, run.head), ids),
+    x: left,
+    y: topOf(height, { side, top: grid.top }),
+    matrixWidth: wide,
+    matrixHeight: side,
+    fontSize: size,
+    widthFromX: width - left,
+  };
+}

@@ -1,0 +1,83 @@
+// The toolbar of the brush, in the place of the what-if line: its tools, the scope of the mask, clear and done.
+
+import { useEffect, useLayoutEffect } from 'preact/hooks';
+import { useSession } from '../../ui/context.js';
+import { matrixOf } from '../views.js';
+import { placeIn, withPlace } from '../whatif/edits.js';
+import { Scopes } from '../whatif/scopes.jsx';
+import { brushTexts, hiddenHere } from './brush.jsx';
+import { countOf, isLinked } from './hiddenCells.js';
+
+const TOOLS = /** @type {const} */ (['hide', 'show']);
+
+/** `kind`: of the screen, see ui/layout.js. @param {{ kind: import('../../ui/layout.js').Kind }} props */
+export function BrushLine({ kind }) {
+  const session = useSession();
+  const own = brushTexts(session);
+  const state = session.state.value;
+  const { painted, scope, layer, head } = state;
+  const done = () => session.stopBrush();
+  useEscape(done);
+  useEffect(() => {
+    if (state.view !== matrixOf(session.run.value)) done();
+  }, [state.view]);
+  const clear = () => session.update({ painted: withPlace(painted, placeIn(scope, layer, head), '', '') });
+  return (
+    <section class="whatif brushing" aria-label={own.lead}>
+      {kind !== 'phone' && <span class="lead">{own.lead}</span>}
+      <Tools />
+      <span class="group">
+        <span class="label">{own.in}</span>
+        <Scopes name={own.lead} />
+      </span>
+      {kind !== 'phone' && <span class="brush-note">{isLinked(painted) ? `${own.how} ` : `${own.unlinked} `}</span>}
+      {kind !== 'phone' && kind !== 'tablet' && <span class="brush-note">{own.count(countOf(hiddenHere(state)))}</span>}
+      <span class="actions">
+        <button type="button" class="word" disabled={!Object.values(painted).some(Boolean)} onClick={clear}>
+          {own.clear}
+        </button>
+        <button type="button" class="word strong" onClick={done}>
+          {own.done}
+        </button>
+      </span>
+    </section>
+  );
+}
+
+function Tools() {
+  const session = useSession();
+  const own = brushTexts(session);
+  return (
+    <span class="choice" role="group" aria-label={own.tools}>
+      {TOOLS.map((tool) => (
+        <button
+          key={tool}
+          type="button"
+          class="word"
+          title={own[`${tool}About`]}
+          aria-pressed={session.brush.value === tool}
+          onClick={() => session.startBrush(tool)}
+        >
+          {own[tool]}
+        </button>
+      ))}
+    </span>
+  );
+}
+
+/** Calls `done` on Escape, unless a menu is open, and when the component is removed. @param {() => void} done */
+function useEscape(done) {
+  useLayoutEffect(() => {
+    const onKey = (/** @type {KeyboardEvent} */ event) => {
+      const target = /** @type {Element} */ (event.composedPath()[0]);
+      if (event.key !== 'Escape' || target.closest?.('.menu')) return;
+      event.stopPropagation();
+      done();
+    };
+    document.addEventListener('keydown', onKey, true);
+    return () => {
+      document.removeEventListener('keydown', onKey, true);
+      done();
+    };
+  }, []);
+}

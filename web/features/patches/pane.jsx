@@ -1,0 +1,189 @@
+// The patches of a picture on a canvas: the image, in which the query is chosen, or the weights of its keys.
+
+import { useEffect, useRef } from 'preact/hooks';
+import { px, useSession, weightText } from '../../ui/context.js';
+import { RAMP } from '../heatmap/colourRamp.js';
+import { sized } from '../heatmap/paint.js';
+import { weightsOf } from '../reading/derivation.js';
+
+/** @import { Theme } from '../../ui/palette.js' */
+/** @import { Cell, Run } from '../heatmap/types.js' */
+/** @import { patches } from './patches.en.js' */
+
+/**
+ * Rows and columns of patches; `before`: the number of tokens before the first patch.
+ * @typedef {{ rows: number, columns: number, before: number }} PatchGrid
+ */
+
+/** Larger patches have a gap between their weights; still larger ones a frame with an outline. */
+const [MIN_SEPARATE, MIN_OUTLINED] = [5, 13];
+/** The frame of a patch at the edge is this far inside the canvas. */
+const EDGE = 1.5;
+/** The second frame of a patch that is both query and key. */
+const INNER_FRAME = 4;
+
+/** The key with the largest weight of a query. @param {Run} run @param {number} t */
+export function keyWithMaxWeight(run, t) {
+  const row = /** @type {Float32Array} */ (weightsOf(run, run.layer, run.head)).subarray(t * run.S, (t + 1) * run.S);
+  return row.reduce((best, w, s) => (w > row[best] ? s : best), 0);
+}
+
+/**
+ * @param {object} props
+ * @param {PatchGrid} props.grid
+ * @param {number} props.size of a patch, CSS pixels
+ * @param {typeof patches} props.own texts
+ * @param {boolean} [props.isImage] the image instead of the weights
+ * @param {boolean} [props.isSmall] without keyboard
+ */
+export function Pane({ grid, size, own, isImage = false, isSmall = false }) {
+  const session = useSession();
+  const words = session.words.value;
+  const { rows, columns } = grid;
+  const canvas = usePaneCanvas(grid, size, isImage);
+  const input = usePaneInput(grid, size, isImage, canvas);
+  const label = isImage ? words.open.picture(rows, columns) : own.weightsAbout;
+  const role = isSmall
+    ? { role: /** @type {const} */ ('img'), 'aria-label': label }
+    : {
+        role: /** @type {const} */ ('application'),
+        'aria-label': `${label}. ${own.walk}`,
+        id: isImage ? 'picture' : undefined,
+        tabIndex: 0,
+        onPointerDown: input.press,
+        onKeyDown: input.onKey,
+      };
+  return (
+    <div
+      class="pane"
+      {...role}
+      style={px({ width: columns * size, height: rows * size })}
+      onPointerMove={input.point}
+      onPointerLeave={() => session.setHover(null)}
+    >
+      <canvas ref={canvas} aria-hidden="true" />
+    </div>
+  );
+}
+
+/**
+ * Pointer and keyboard: in the image they choose the query, in the weights the key.
+ * @param {PatchGrid} grid @param {number} size @param {boolean} isImage
+ * @param {{ current: HTMLCanvasElement | null }} canvas
+ */
+function usePaneInput({ rows, columns, before }, size, isImage, canvas) {
+  const session = useSession();
+  const words = session.words.value;
+  const cell = session.cell.value;
+  /** @type {Run} */
+  const run = session.run.value;
+  /** The token under the pointer, -1 for none. @param {PointerEvent} event */
+  const tokenAt = (event) => {
+    const box = /** @type {HTMLCanvasElement} */ (canvas.current).getBoundingClientRect();
+    const [x, y] = [event.clientX - box.left, event.clientY - box.top].map((from) => Math.floor(from / size));
+    return x >= 0 && y >= 0 && x < columns && y < rows ? before + y * columns + x : -1;
+  };
+  const cellOf = (/** @type {number} */ token) =>
+    isImage ? { t: token, s: keyWithMaxWeight(run, token) } : { t: cell?.t ?? 0, s: token };
+  return {
+    point(/** @type {PointerEvent} */ event) {
+      const token = tokenAt(event);
+      session.setHover(token < 0 ? null : cellOf(token));
+    },
+    press(/** @type {PointerEvent} */ event) {
+      const token = tokenAt(event);
+      if (token >= 0) session.look({ cell: cellOf(token) });
+    },
+    onKey(/** @type {KeyboardEvent} */ event) {
+      /** @type {Record<string, number>} */
+      const steps = { ArrowUp: -columns, ArrowDown: columns, ArrowLeft: -1, ArrowRight: 1 };
+      const step = steps[event.key];
+      if (!step || !cell) return;
+      event.preventDefault();
+      event.stopPropagation();
+      const next = cellOf(Math.min(Math.max((isImage ? cell.t : cell.s) + step, before), run.S - 1));
+      const weight = weightsOf(run, run.layer, run.head)[next.t * run.S + next.s];
+      session.setHover(null);
+      session.look({ cell: next });
+      session.announce(words.cell(run.pieces[next.t].name, run.keys[next.s].name, weightText(weight)));
+    },
+  };
+}
+
+/**
+ * The ref of the canvas with the image or the weights, and with frames around query and key.
+ * @param {PatchGrid} grid @param {number} size @param {boolean} isImage
+ */
+function usePaneCanvas(grid, size, isImage) {
+  const session = useSession();
+  const cell = session.cell.value;
+  /** @type {Theme} */
+  const theme = session.theme.value;
+  /** @type {Run} */
+  const run = session.run.value;
+  const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
+  useEffect(() => {
+    if (!canvas.current) return;
+    const context = sized(canvas.current, grid.columns * size, grid.rows * size);
+    if (isImage && run.image) drawImage(context, run.image, grid.columns * size, grid.rows * size);
+    else if (cell) drawWeights(context, run, cell.t, grid, size, theme);
+    if (!cell) return;
+    const colours = getComputedStyle(canvas.current);
+    frame(context, cell.s, { colour: '--key', inset: 0 }, grid, size, colours);
+    frame(context, cell.t, { colour: '--query', inset: cell.t === cell.s ? INNER_FRAME : 0 }, grid, size, colours);
+  }, [run.weights, run.image, cell?.t, cell?.s, run.layer, run.head, theme, size]);
+  return canvas;
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context @param {{ width: number, height: number, data: any }} image
+ * @param {number} width @param {number} height
+ */
+function drawImage(context, image, width, height) {
+  const exact = Object.assign(document.createElement('canvas'), { width: image.width, height: image.height });
+  exact.getContext('2d')?.putImageData(new ImageData(image.data, image.width, image.height), 0, 0);
+  context.imageSmoothingQuality = 'high';
+  context.drawImage(exact, 0, 0, width, height);
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context @param {Run} run @param {number} t the query
+ * @param {PatchGrid} grid @param {number} size @param {Theme} theme
+ */
+function drawWeights(context, run, t, { rows, columns, before }, size, theme) {
+  const row = weightsOf(run, run.layer, run.head).subarray(t * run.S, (t + 1) * run.S);
+  const side = size - (size >= MIN_SEPARATE ? 1 : 0);
+  for (let i = 0; i < rows * columns; i++) {
+    context.fillStyle = RAMP[theme].css(row[before + i]);
+    context.fillRect((i % columns) * size, Math.floor(i / columns) * size, side, side);
+  }
+}
+
+/**
+ * Frames the patch of a token; a token that is not a patch has none.
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} token
+ * @param {{ colour: string, inset: number }} style the name of a custom property
+ * @param {PatchGrid} grid
+ * @param {number} size
+ * @param {CSSStyleDeclaration} colours
+ */
+function frame(context, token, { colour, inset }, { rows, columns, before }, size, colours) {
+  if (token < before) return;
+  const [x, y] = [((token - before) % columns) * size, Math.floor((token - before) / columns) * size];
+  const strokes =
+    size >= MIN_OUTLINED
+      ? [
+          { name: '--bg', width: 5 },
+          { name: colour, width: 3 },
+        ]
+      : [{ name: colour, width: 2 }];
+  for (const { name, width } of strokes) {
+    context.strokeStyle = colours.getPropertyValue(name);
+    context.lineWidth = width;
+    const [left, top] = [x, y].map((from) => Math.max(from + inset, EDGE));
+    const right = Math.min(x + size - inset, columns * size - EDGE);
+    const bottom = Math.min(y + size - inset, rows * size - EDGE);
+    context.strokeRect(left, top, right - left, bottom - top);
+  }
+}
