@@ -1,7 +1,8 @@
 // The beam from the thumbnail of a head to the large picture, shown for a moment after the head was chosen.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { reducedMotion, useSession } from '../ui/context.js';
+import { useSession } from '../ui/context.js';
+import { reducedMotion } from '../ui/motion.js';
 
 /**
  * Its filled area and its two edges; null if one of both pictures is not there.

@@ -8,8 +8,9 @@ import { panelFor } from '../features/panels.js';
 import { Prediction } from '../features/prediction/prediction.jsx';
 import { isOpen } from '../features/train/lessons.js';
 import { viewOf } from '../features/views.js';
-import { useSession, useSize } from '../ui/context.js';
+import { useSession } from '../ui/context.js';
 import { later } from '../ui/lazy.jsx';
+import { useSize } from '../ui/useSize.js';
 import { Beam } from './beam.jsx';
 import { Instrument, isGrown, LEGEND, MAX_LETTERS } from './instrument.jsx';
 

@@ -5,8 +5,9 @@ import { Model } from '../features/heads/headGrid.jsx';
 import { usePicture } from '../features/heatmap/usePicture.js';
 import { Title } from '../features/reading/cellTitle.jsx';
 import { viewNamed } from '../features/views.js';
-import { useSession, useSize } from '../ui/context.js';
+import { useSession } from '../ui/context.js';
 import { between } from '../ui/layout.js';
+import { useSize } from '../ui/useSize.js';
 import { Announcement, App, Failed } from './app.jsx';
 
 /** @import { Run } from '../store/types.js' */

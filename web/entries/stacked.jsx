@@ -11,9 +11,10 @@ import { Sheet } from '../features/reading/bottomSheet.jsx';
 import { STEPS } from '../features/story/steps.js';
 import { isOpen } from '../features/train/lessons.js';
 import { viewOf } from '../features/views.js';
-import { useSession, useSize } from '../ui/context.js';
+import { useSession } from '../ui/context.js';
 import { gridOf, patchesOf } from '../ui/layout.js';
 import { later } from '../ui/lazy.jsx';
+import { useSize } from '../ui/useSize.js';
 import { Instrument, isGrown, LEGEND, MAX_LETTERS } from './instrument.jsx';
 
 /** @import { Screen } from '../ui/layout.js' */

@@ -1,7 +1,7 @@
 // A button that opens a list. Arrow keys move through it, Escape closes it.
 
 import { useId, useLayoutEffect } from 'preact/hooks';
-import { useOpening } from './context.js';
+import { useOpening } from './useOpening.js';
 
 /** @import { ComponentChildren } from 'preact' */
 /**

@@ -1,6 +1,7 @@
 // A sign that opens a popover. On a phone three dots open the controls that are rarely used.
 
-import { useOpening, useSession } from './context.js';
+import { useSession } from './context.js';
+import { useOpening } from './useOpening.js';
 
 /** @import { ComponentChildren } from 'preact' */
 

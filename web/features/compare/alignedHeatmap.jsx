@@ -1,9 +1,11 @@
 // A picture whose tokens are at positions of a grid that two runs share: one of two side by side, or their difference.
 
 import { useEffect, useRef } from 'preact/hooks';
-import { cellText, px, signed, useSession, weightText } from '../../ui/context.js';
+import { cellText, signed, weightText } from '../../texts/numbers.js';
+import { useSession } from '../../ui/context.js';
 import { FIGURES, LABELS } from '../../ui/layout.js';
 import { PALETTE } from '../../ui/palette.js';
+import { px } from '../../ui/px.js';
 import { RAMP } from '../heatmap/colourRamp.js';
 import { keyLabel, labelGeometry, ReadMarks, ReadNames } from '../heatmap/matrixLabels.jsx';
 import { ARROW_STEPS, nextCell } from '../heatmap/nextCell.js';

@@ -1,7 +1,9 @@
 // The reading column in flow: positive and negative contributions to the next token's logit, their sum, and the chosen
 // head, part or line.
 
-import { plain, px, signed, useSession, weightText } from '../../ui/context.js';
+import { plain, signed, weightText } from '../../texts/numbers.js';
+import { useSession } from '../../ui/context.js';
+import { px } from '../../ui/px.js';
 import { AblationButton } from '../heads/ablation.jsx';
 import { shown as shownToken } from '../prompt/tokens.js';
 import { readingOf, weightsOf } from '../reading/derivation.js';

@@ -1,6 +1,8 @@
 // The texts around the drawing of flow: title, next token, layers, feed-forward parts, contributions, tokens.
 
-import { px, signed, useSession } from '../../ui/context.js';
+import { signed } from '../../texts/numbers.js';
+import { useSession } from '../../ui/context.js';
+import { px } from '../../ui/px.js';
 import { shown as shownToken } from '../prompt/tokens.js';
 import { weightsOf } from '../reading/derivation.js';
 import { feetOf, isSlanted } from './flowTokens.js';

@@ -1,7 +1,8 @@
 // Ablation of every head: the change of the next token's probability without it, in percentage points, and the list of
 // heads with the greatest fall first.
 
-import { signed, useSession } from '../../ui/context.js';
+import { signed } from '../../texts/numbers.js';
+import { useSession } from '../../ui/context.js';
 import { shown } from '../prompt/tokens.js';
 
 /**

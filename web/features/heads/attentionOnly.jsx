@@ -2,8 +2,10 @@
 // similarity of two sentences.
 
 import { PROGRAM_MODEL } from '../../store/state.js';
-import { plain, px, useSession } from '../../ui/context.js';
+import { plain } from '../../texts/numbers.js';
+import { useSession } from '../../ui/context.js';
 import { Menu } from '../../ui/menu.jsx';
+import { px } from '../../ui/px.js';
 import { heads as inEnglish } from './attentionOnly.en.js';
 import { heads as inChinese } from './attentionOnly.zh.js';
 

@@ -2,7 +2,9 @@
 // it by the custom properties of `geometryOf`, and hides the parts that a narrow picture has no room for.
 
 import { writeAddress } from '../../store/state.js';
-import { px, useSession, weightText } from '../../ui/context.js';
+import { weightText } from '../../texts/numbers.js';
+import { useSession } from '../../ui/context.js';
+import { px } from '../../ui/px.js';
 import { attendsToFirst, findsNothing, highestScores, roleName } from '../heads/roles.js';
 import { goTo } from '../story/goTo.js';
 import { effective } from '../whatif/edits.js';

@@ -2,9 +2,11 @@
 // along its diagonal, and the empty half has the head's title.
 
 import { useRef } from 'preact/hooks';
-import { px, useSession, weightText } from '../../ui/context.js';
+import { weightText } from '../../texts/numbers.js';
+import { useSession } from '../../ui/context.js';
 import { LABELS } from '../../ui/layout.js';
 import { later } from '../../ui/lazy.jsx';
+import { px } from '../../ui/px.js';
 import { spokenName } from '../prompt/tokens.js';
 import { isAhead } from '../reading/derivation.js';
 import { isOff } from '../whatif/edits.js';

@@ -1,7 +1,9 @@
 // Labels of the rows and columns of a matrix, and the marks of the cell that is read.
 
-import { cellText, px, useSession } from '../../ui/context.js';
+import { cellText } from '../../texts/numbers.js';
+import { useSession } from '../../ui/context.js';
 import { FIGURES, LABELS } from '../../ui/layout.js';
+import { px } from '../../ui/px.js';
 import { isAhead } from '../reading/derivation.js';
 import { useColours } from './useColours.js';
 

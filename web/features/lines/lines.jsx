@@ -1,6 +1,8 @@
 // The weights as lines between two columns of tokens: keys on the left, queries on the right.
 
-import { px, useSession, weightText } from '../../ui/context.js';
+import { weightText } from '../../texts/numbers.js';
+import { useSession } from '../../ui/context.js';
+import { px } from '../../ui/px.js';
 import { HeadTitle } from '../heatmap/headTitle.jsx';
 import { maxTextWidth } from '../heatmap/textWidth.js';
 import { useColours } from '../heatmap/useColours.js';

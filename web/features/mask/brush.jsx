@@ -1,8 +1,9 @@
 // A mask painted by hand: the canvas over the large picture while the brush is on. Its toolbar is in brushLine.jsx.
 
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { px, useSession } from '../../ui/context.js';
+import { useSession } from '../../ui/context.js';
 import { PALETTE } from '../../ui/palette.js';
+import { px } from '../../ui/px.js';
 import { sized } from '../heatmap/paint.js';
 import { effective, placeIn } from '../whatif/edits.js';
 import { brush as inEnglish } from './brush.en.js';

@@ -1,8 +1,9 @@
 // Opening models: the button in the header, and files that are dropped or pasted.
 
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
-import { useClosing, useSession } from '../../ui/context.js';
+import { useSession } from '../../ui/context.js';
 import { later } from '../../ui/lazy.jsx';
+import { useClosing } from '../../ui/useOpening.js';
 import { filesIn, openText, withPath } from './droppedFiles.js';
 
 /** @import { Session } from '../../store/session.js' */

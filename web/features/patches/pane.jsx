@@ -1,7 +1,9 @@
 // The patches of a picture on a canvas: the image, in which the query is chosen, or the weights of its keys.
 
 import { useEffect, useRef } from 'preact/hooks';
-import { px, useSession, weightText } from '../../ui/context.js';
+import { weightText } from '../../texts/numbers.js';
+import { useSession } from '../../ui/context.js';
+import { px } from '../../ui/px.js';
 import { RAMP } from '../heatmap/colourRamp.js';
 import { sized } from '../heatmap/paint.js';
 import { weightsOf } from '../reading/derivation.js';

@@ -1,8 +1,9 @@
 // The guesses for the next token: a bar for the current run, a tick for the comparison, a thin line between the two.
 
 import { PROGRAM_MODEL } from '../../store/state.js';
-import { px, useSession } from '../../ui/context.js';
+import { useSession } from '../../ui/context.js';
 import { later } from '../../ui/lazy.jsx';
+import { px } from '../../ui/px.js';
 import { WriteOn } from '../prompt/continueText.jsx';
 import { endOf, shown } from '../prompt/tokens.js';
 import { isEmpty } from '../views.js';

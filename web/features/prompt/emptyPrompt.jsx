@@ -1,6 +1,7 @@
 // Shown instead of the picture if there is no token: instructions, and a button that inserts a text.
 
-import { px, useSession } from '../../ui/context.js';
+import { useSession } from '../../ui/context.js';
+import { px } from '../../ui/px.js';
 import { readsNumbers } from './tokens.js';
 
 /** @param {{ height: number }} props */

@@ -2,9 +2,10 @@
 // from the query token. If there are many, the tokens around the query are shown, and the whole row as a strip.
 
 import { useEffect, useRef } from 'preact/hooks';
-import { useSession, useSize } from '../../ui/context.js';
+import { useSession } from '../../ui/context.js';
 import { gridOf } from '../../ui/layout.js';
 import { later } from '../../ui/lazy.jsx';
+import { useSize } from '../../ui/useSize.js';
 import { shownWeights } from '../heatmap/meanOfHeads.js';
 import { sized } from '../heatmap/paint.js';
 import { useColours } from '../heatmap/useColours.js';

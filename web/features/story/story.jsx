@@ -3,7 +3,9 @@
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { runOf } from '../../store/runInput.js';
-import { plain, reducedMotion, signed, useSession, weightText } from '../../ui/context.js';
+import { plain, signed, weightText } from '../../texts/numbers.js';
+import { useSession } from '../../ui/context.js';
+import { reducedMotion } from '../../ui/motion.js';
 import { shown, wordAt } from '../prompt/tokens.js';
 import { Bars } from '../reading/bars.jsx';
 import { readingOf } from '../reading/derivation.js';

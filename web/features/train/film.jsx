@@ -1,8 +1,9 @@
 // The film: how the attention of one head changes during training, with a slider that goes to a step.
 
 import { useEffect, useRef } from 'preact/hooks';
-import { useSession, useSize } from '../../ui/context.js';
+import { useSession } from '../../ui/context.js';
 import { PALETTE } from '../../ui/palette.js';
+import { useSize } from '../../ui/useSize.js';
 import { RAMP } from '../heatmap/colourRamp.js';
 import { paintWeights } from '../heatmap/paint.js';
 import { formedAt, framesOf, nearest } from './curves.js';
